@@ -1,0 +1,73 @@
+/*
+ * base.h - the words every other header uses: text that is borrowed, an instant, a fault.
+ * Includes libc only.
+ */
+#ifndef MCPX_BASE_H
+#define MCPX_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__GNUC__)
+#define MCPX_API __attribute__((visibility("default")))
+#else
+#define MCPX_API
+#endif
+
+/**
+ * A run of bytes that belongs to somebody else.
+ *
+ * text   not NUL-terminated; may hold NUL; NULL means "absent", which differs from empty
+ * len    bytes; 0 when text is NULL
+ */
+struct mcpx_slice {
+    const char *text;
+    size_t len;
+};
+
+/** The slice of a string literal, without its terminating NUL. */
+#define MCPX_SLICE(literal) ((struct mcpx_slice){(literal), sizeof(literal) - 1})
+
+/** The slice of a C string; absent for NULL. Borrows `text`. */
+static inline struct mcpx_slice mcpx_slice_of(const char *text)
+{
+    return (struct mcpx_slice){text, text ? strlen(text) : 0};
+}
+
+/** True when both hold the same bytes; absent equals empty. Time depends on the content. */
+static inline bool mcpx_slice_equal(struct mcpx_slice a, struct mcpx_slice b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.text, b.text, a.len) == 0);
+}
+
+/** Byte-wise order, a prefix before what it begins: negative, 0 or positive. */
+MCPX_API int mcpx_slice_compare(struct mcpx_slice a, struct mcpx_slice b);
+
+/**
+ * Both clocks at one instant, in milliseconds. Deadlines use `mono_ms`, which never jumps;
+ * `ts` fields and expiry dates use `wall_ms`, counted from 1970-01-01T00:00:00Z.
+ */
+struct mcpx_now {
+    int64_t mono_ms;
+    int64_t wall_ms;
+};
+
+/**
+ * Where and why a text was refused, for an answer that tells its author what to mend.
+ *
+ * reason   a static sentence without final stop ("expected ',' or '}' after a member")
+ * field    the envelope member or pattern component concerned; "" when none is
+ * offset   byte in the text where the fault was noticed, 0-based
+ */
+struct mcpx_fault {
+    const char *reason;
+    const char *field;
+    size_t offset;
+};
+
+/** The version of the library as "major.minor.patch"; static, never NULL. */
+MCPX_API const char *mcpx_version(void);
+
+#endif

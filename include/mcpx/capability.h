@@ -1,0 +1,149 @@
+/*
+ * capability.h - may a participant send this kind, and if not, what would have to change?
+ * Includes kind.h only; PCRE2 stays behind it.
+ */
+#ifndef MCPX_CAPABILITY_H
+#define MCPX_CAPABILITY_H
+
+#include <mcpx/kind.h>
+
+/** Bounds of one grant set: patterns (grants and denials together) and their bytes. */
+#define MCPX_CAPSET_PATTERNS_MAX 1024
+#define MCPX_CAPSET_BYTES_MAX 65536
+
+/**
+ * One grant, as configuration, a token or the admin API states it. Protocol: section 3.
+ *
+ * pattern      a capability pattern
+ * to           when to_count > 0: the only participants an envelope may be addressed to;
+ *              a broadcast is not covered
+ * expires_ms   wall clock; from this instant on the grant covers nothing; 0 = never
+ */
+struct mcpx_grant {
+    struct mcpx_slice pattern;
+    const struct mcpx_slice *to;
+    size_t to_count;
+    int64_t expires_ms;
+};
+
+/** A compiled, immutable, counted set of grants and denials. Single-threaded counting. */
+struct mcpx_capset;
+
+/**
+ * Compiles a set. One PCRE2 program (JIT when the machine has it) decides the unconditional
+ * grants and the denials in a single match.
+ *
+ * grants   borrowed, copied; grant_count may be 0 (such a set covers nothing)
+ * deny     borrowed, copied patterns; a kind that one of them covers is refused
+ * failed   when not NULL and the call fails: index of the offending pattern, denials counted
+ *          after grants
+ * fault    when not NULL and the call fails: reason, component and offset inside that pattern
+ * out      filled with a set the caller owns one reference of; untouched on failure
+ *
+ * Returns MCPX_OK; MCPX_EPATTERN when a pattern does not fit the grammar; MCPX_ELIMIT when the
+ * set exceeds MCPX_CAPSET_PATTERNS_MAX or MCPX_CAPSET_BYTES_MAX; MCPX_ENOMEM.
+ */
+MCPX_API enum mcpx_err mcpx_capset_new(const struct mcpx_grant *grants, size_t grant_count,
+                                       const struct mcpx_slice *deny, size_t deny_count,
+                                       size_t *failed, struct mcpx_fault *fault,
+                                       struct mcpx_capset **out);
+
+/** Takes one more reference and returns the set. */
+MCPX_API struct mcpx_capset *mcpx_capset_ref(struct mcpx_capset *set);
+
+/** Gives one reference back; the last one frees the set. NULL is allowed. */
+MCPX_API void mcpx_capset_unref(struct mcpx_capset *set);
+
+/** How many grants the set was made from. */
+MCPX_API size_t mcpx_capset_count(const struct mcpx_capset *set);
+
+/** The grant at `index` (0 .. count-1), lent until the set is freed. */
+MCPX_API const struct mcpx_grant *mcpx_capset_grant(const struct mcpx_capset *set,
+                                                    size_t index);
+
+/** The earliest expiry after `wall_ms` of any grant in the set; 0 when none is left. */
+MCPX_API int64_t mcpx_capset_next_expiry(const struct mcpx_capset *set, int64_t wall_ms);
+
+/**
+ * What is asked: may this kind go to these addressees now?
+ *
+ * kind       as filled by mcpx_kind_parse
+ * to         addressees; none = everyone
+ * wall_ms    the instant grants' expiry is compared with
+ */
+struct mcpx_question {
+    const struct mcpx_kind *kind;
+    const struct mcpx_slice *to;
+    size_t to_count;
+    int64_t wall_ms;
+};
+
+/**
+ * Decides. Router types (mcpx_kind_is_reserved) are always refused. Never allocates; one match
+ * in the common case; a match that exceeds its limits counts as no.
+ *
+ * Protocol: section 3.
+ */
+MCPX_API bool mcpx_capset_allows(struct mcpx_capset *set,
+                                 const struct mcpx_question *question);
+
+/** Why a kind was refused. The wire name is mcpx_refusal_wire. Protocol: section 6. */
+enum mcpx_refusal {
+    MCPX_ALLOWED = 0,
+    MCPX_NO_MATCHING_GRANT,
+    MCPX_DENIED,
+    MCPX_GRANT_EXPIRED,
+    MCPX_TARGET_NOT_ALLOWED,
+    MCPX_RESERVED_NAMESPACE
+};
+
+/** "allowed", "no_matching_grant", "denied", ... Static. */
+MCPX_API const char *mcpx_refusal_wire(enum mcpx_refusal refusal);
+
+/**
+ * A decision with its reasons.
+ *
+ * refusal       MCPX_ALLOWED, or why not
+ * grant         pattern of the grant that allowed it, or of the grant that would have but for
+ *               its expiry or target, or the denial that forbade it; absent otherwise.
+ *               Lent until the set is freed
+ * nearest       the grant whose pattern agrees with the kind longest; absent for an empty set.
+ *               Lent until the set is freed
+ * would_allow   the smallest pattern that would allow exactly this kind (the kind itself, as a
+ *               pattern; "*" in a kind needs the component's covering pattern instead); absent
+ *               when allowed, and for reserved kinds, which no pattern allows. Lent until the
+ *               next call on this set
+ * alternative   the same operation as "mcp/proposal:..." when the kind is an mcp/request that
+ *               was refused and the set allows that proposal to the same addressees; absent
+ *               otherwise. Lent until the next call on this set
+ */
+struct mcpx_decision {
+    enum mcpx_refusal refusal;
+    struct mcpx_slice grant;
+    struct mcpx_slice nearest;
+    struct mcpx_slice would_allow;
+    struct mcpx_slice alternative;
+};
+
+/**
+ * Decides like mcpx_capset_allows and says why. Meant for refusals and tools: linear in the
+ * number of patterns, without compiling anything.
+ */
+MCPX_API void mcpx_capset_explain(struct mcpx_capset *set,
+                                  const struct mcpx_question *question,
+                                  struct mcpx_decision *out);
+
+/**
+ * Checks one pattern's grammar. Returns MCPX_OK or MCPX_EPATTERN with `fault` (may be NULL)
+ * filled as by mcpx_capset_new.
+ */
+MCPX_API enum mcpx_err mcpx_pattern_check(struct mcpx_slice pattern, struct mcpx_fault *fault);
+
+/**
+ * A hint for a pattern that is valid but surely not what its author meant, such as
+ * "mcp/request", which covers no MCP message: a static sentence, or NULL when nothing is odd.
+ * Protocol: section 3 rule 5.
+ */
+MCPX_API const char *mcpx_pattern_hint(struct mcpx_slice pattern);
+
+#endif

@@ -1,0 +1,84 @@
+/*
+ * envelope.h - the header members of one message, read without touching its payload.
+ * Includes kind.h only.
+ */
+#ifndef MCPX_ENVELOPE_H
+#define MCPX_ENVELOPE_H
+
+#include <mcpx/kind.h>
+
+/** The only value of `protocol`. */
+#define MCPX_PROTOCOL "mcpx/v0.1"
+
+/** Longest `id`, `correlation_id`, participant id (`from`, members of `to`), in bytes. */
+#define MCPX_ID_MAX 256
+
+/** Most addressees of one envelope. */
+#define MCPX_TO_MAX 256
+
+/** Most top-level members of an envelope, known and unknown together. */
+#define MCPX_MEMBERS_MAX 64
+
+/**
+ * One message, read. Slices point into the text given to mcpx_envelope_parse or into the
+ * envelope's own scratch, and are valid until the next parse into the same envelope.
+ *
+ * text             the whole message as received
+ * id ts from correlation_id
+ *                  unescaped; absent when the member is
+ * kind             unescaped and split
+ * to, to_count     unescaped addressees; none = everyone
+ * has_to           the member was there (an empty array is there)
+ * payload          the raw bytes of the payload object, braces included; never looked into
+ * open_at          offset of the opening brace in `text`
+ * kind_at, kind_raw_len
+ *                  extent of the kind's value in `text`, quotes included
+ */
+struct mcpx_envelope {
+    struct mcpx_slice text;
+    struct mcpx_slice id, ts, from, correlation_id;
+    struct mcpx_kind kind;
+    struct mcpx_slice to[MCPX_TO_MAX];
+    size_t to_count;
+    bool has_to;
+    struct mcpx_slice payload;
+    size_t open_at;
+    size_t kind_at, kind_raw_len;
+    char *scratch; /* private: unescaped header strings */
+    size_t scratch_size;
+};
+
+/** Prepares caller's memory; allocates nothing. */
+MCPX_API void mcpx_envelope_init(struct mcpx_envelope *envelope);
+
+/** Frees the scratch; the envelope may be initialised again. */
+MCPX_API void mcpx_envelope_fini(struct mcpx_envelope *envelope);
+
+/**
+ * Checks one message in the order of protocol section 1, from UTF-8 to `protocol`, and reads
+ * its header members.
+ *
+ * text        borrowed until the next parse into `envelope`
+ * depth_max   deepest nesting accepted, the envelope itself being 1; 0 = no limit
+ * envelope    initialised; filled on success. On failure only `id` is meaningful: present when
+ *             it could be read unambiguously, absent otherwise
+ * fault       filled on failure (reason, field, offset)
+ *
+ * Returns MCPX_OK; MCPX_EUTF8 when the text is not UTF-8 anywhere; MCPX_EINVALID for every other
+ * fault of the text; MCPX_ENOMEM. Allocates only when a header string is escaped and longer than
+ * any before it.
+ */
+MCPX_API enum mcpx_err mcpx_envelope_parse(struct mcpx_slice text, size_t depth_max,
+                                           struct mcpx_envelope *envelope,
+                                           struct mcpx_fault *fault);
+
+/**
+ * True for a well-formed participant id: 1..MCPX_ID_MAX bytes of UTF-8, no control characters
+ * (C0, DEL), and not the router's own name space (`system`, `system:...`, any letter case).
+ */
+MCPX_API bool mcpx_participant_id_is_valid(struct mcpx_slice id);
+
+/** True for a well-formed topic name: 1..MCPX_ID_MAX bytes of UTF-8, no control characters. */
+MCPX_API bool mcpx_topic_name_is_valid(struct mcpx_slice name);
+
+#endif

@@ -1,0 +1,13 @@
+/*
+ * mcpx.h - all of the library, in reading order. Declares nothing itself.
+ */
+#ifndef MCPX_MCPX_H
+#define MCPX_MCPX_H
+
+#include <mcpx/base.h>
+#include <mcpx/capability.h>
+#include <mcpx/envelope.h>
+#include <mcpx/error.h>
+#include <mcpx/kind.h>
+
+#endif

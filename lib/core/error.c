@@ -1,0 +1,41 @@
+/*
+ * error.c - looks rows of the error table up. Each column becomes one array, so that a new
+ * column is one macro and a new error is one row in error.h.
+ * Includes error.h only.
+ */
+#include <mcpx/error.h>
+
+#define TEXT(constant, text, wire, close_code, status) [constant] = (text),
+#define WIRE(constant, text, wire, close_code, status) [constant] = (wire),
+#define CLOSE(constant, text, wire, close_code, status) [constant] = (close_code),
+#define STATUS(constant, text, wire, close_code, status) [constant] = (status),
+
+static const char *const texts[MCPX_ERR_COUNT] = {[MCPX_OK] = "ok", MCPX_ERRORS(TEXT)};
+static const char *const wires[MCPX_ERR_COUNT] = {[MCPX_OK] = "", MCPX_ERRORS(WIRE)};
+static const int close_codes[MCPX_ERR_COUNT] = {MCPX_ERRORS(CLOSE)};
+static const int statuses[MCPX_ERR_COUNT] = {MCPX_ERRORS(STATUS)};
+
+static bool is_known(enum mcpx_err err)
+{
+    return (unsigned)err < MCPX_ERR_COUNT;
+}
+
+const char *mcpx_strerror(enum mcpx_err err)
+{
+    return is_known(err) ? texts[err] : "unknown error";
+}
+
+const char *mcpx_error_wire(enum mcpx_err err)
+{
+    return is_known(err) ? wires[err] : "";
+}
+
+int mcpx_error_close(enum mcpx_err err)
+{
+    return is_known(err) ? close_codes[err] : 0;
+}
+
+int mcpx_error_status(enum mcpx_err err)
+{
+    return is_known(err) ? statuses[err] : 0;
+}

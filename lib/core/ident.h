@@ -1,0 +1,29 @@
+/*
+ * ident.h - identifiers from given random bytes, dates from given clocks. Asks nobody.
+ * Includes base.h only.
+ */
+#ifndef MX_IDENT_H
+#define MX_IDENT_H
+
+#include <mcpx/base.h>
+
+enum { MX_UUID_LEN = 36, MX_TIME_LEN = 24 };
+
+/** Writes a version 4 UUID made of 16 random bytes, and a NUL. RFC 9562 section 5.4. */
+void mx_uuid_format(const unsigned char random[16], char out[MX_UUID_LEN + 1]);
+
+/**
+ * Writes an instant as "2026-01-31T23:59:59.123Z" and a NUL.
+ *
+ * wall_ms   milliseconds since 1970; clamped to years 1970..9999
+ */
+void mx_time_format(int64_t wall_ms, char out[MX_TIME_LEN + 1]);
+
+/**
+ * Reads an RFC 3339 date-time (any offset, fraction of any length, cut to milliseconds; a leap
+ * second reads as the second after it). Returns false when it is none; `wall_ms` is then
+ * untouched.
+ */
+bool mx_time_parse(struct mcpx_slice text, int64_t *wall_ms);
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * grant.h - what a token earned: who its bearer is, what it may send, how it wants to read.
+ * Includes layers 0 and 1 only.
+ */
+#ifndef HUB_GRANT_H
+#define HUB_GRANT_H
+
+#include "lib/core/strbuf.h"
+#include <mcpx/capability.h>
+
+enum routing { ROUTING_DEFAULT, ROUTING_ALL, ROUTING_DIRECTED };
+
+/**
+ * One participant's grant. Counted, because a connection, a ticket and a cache may hold the same;
+ * immutable once made. Single thread, so the count is a plain number.
+ *
+ * participant     the id others know its bearer by
+ * capset          what it may send
+ * capabilities    JSON array of the grants' patterns, as `system/welcome` shows them
+ * whole           JSON array with conditional grants written out as objects; empty text when
+ *                 every grant is unconditional
+ * routing         preference of the participant or its profile; ROUTING_DEFAULT = the topic's
+ * expires_ms      wall clock; the connection ends then with 4005; 0 = never
+ */
+struct grant {
+    unsigned refs;
+    struct mcpx_slice participant;
+    struct mcpx_capset *capset;
+    struct mx_strbuf capabilities;
+    struct mx_strbuf whole;
+    enum routing routing;
+    int64_t expires_ms;
+};
+
+/**
+ * Makes a grant with one reference, which the caller owns.
+ *
+ * participant   borrowed, copied; a valid participant id
+ * capset        kept (its own reference is taken)
+ *
+ * Returns NULL when memory runs out.
+ */
+struct grant *grant_new(struct mcpx_slice participant, struct mcpx_capset *capset,
+                        enum routing routing, int64_t expires_ms);
+
+/** Takes one more reference and returns the grant. */
+struct grant *grant_ref(struct grant *grant);
+
+/** Gives one reference back; the last frees it. NULL is allowed. */
+void grant_unref(struct grant *grant);
+
+#endif

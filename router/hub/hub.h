@@ -1,0 +1,267 @@
+/*
+ * hub.h - the router's heart: text and time go in, bytes to write come out. It opens, reads,
+ * writes, sleeps and asks nothing, and calls nobody back.
+ *
+ * The caller (the edge, or a test) admits peers, hands over what they say, tells the time, and
+ * then asks which peers have bytes to write:
+ *
+ *     while ((peer = hub_next_ready(hub)))
+ *         while (peer_peek(peer, &output))
+ *             write output.bytes, then peer_pop(peer);
+ *
+ * Includes layers 0 and 1, grant.h and stats.h.
+ */
+#ifndef HUB_HUB_H
+#define HUB_HUB_H
+
+#include "lib/core/strbuf.h"
+#include "router/hub/grant.h"
+#include "router/hub/stats.h"
+#include <mcpx/envelope.h>
+
+struct hub;
+struct peer;
+struct topic;
+
+/**
+ * Where the hub gets chance from: UUIDs of its own envelopes and the key of its hash tables.
+ * `fill` writes `len` random bytes; it cannot fail.
+ */
+struct chance {
+    void (*fill)(void *context, void *bytes, size_t len);
+    void *context;
+};
+
+/** Settings, in the units of docs/configuration.md. 0 = no limit, unless said otherwise. */
+struct hub_config {
+    /* topics */
+    bool create;             /* a topic comes to be when its first participant joins */
+    bool directed;           /* default routing mode is `directed` */
+    size_t replay;           /* envelopes of history for one who joins without ?history= */
+    int64_t linger_ms;       /* how long a topic outlives its last participant; 0 = not */
+    size_t topics_max;       /* topics */
+    size_t participants_max; /* participants of one topic */
+    size_t history_count;    /* retained envelopes per topic */
+    size_t history_bytes;    /* retained bytes per topic; not 0: it bounds memory */
+    int64_t history_age_ms;  /* oldest retained envelope */
+    /* auth */
+    bool takeover; /* a second connection replaces the first; else it is refused */
+    /* limits */
+    size_t message_bytes;         /* largest message */
+    size_t depth;                 /* deepest nesting of a message */
+    size_t backlog_bytes;         /* bytes the log keeps for its slowest reader */
+    size_t connections_max;       /* peers */
+    uint64_t messages_per_minute; /* per participant */
+    uint64_t bytes_per_minute;    /* per participant */
+    int64_t ping_ms;              /* silence after which a peer is pinged; 0 = never */
+    bool derive_kinds;            /* protocol section 4 */
+};
+
+/** The defaults of docs/configuration.md. */
+struct hub_config hub_config_default(void);
+
+/** Makes a hub. `config` is copied. Returns NULL when memory runs out. */
+struct hub *hub_new(const struct hub_config *config, struct chance chance);
+
+/** Frees the hub and every peer and topic in it. NULL is allowed. */
+void hub_free(struct hub *hub);
+
+/** How a participant wants to come in. Protocol: sections 5 and 7. */
+struct admission {
+    struct mcpx_slice topic; /* valid topic name (mcpx_topic_name_is_valid) */
+    enum routing routing; /* from ?routing=; ROUTING_DEFAULT = the grant's, then the topic's */
+    bool has_history;     /* ?history= was given */
+    size_t history;       /* its value */
+    struct mcpx_slice after; /* ?after=, absent when not given */
+};
+
+/**
+ * Would this admission succeed now? The edge asks before it upgrades a connection, so that a
+ * refusal is an HTTP answer. Returns MCPX_OK; MCPX_ENOTOPIC when the topic does not exist and may
+ * not be created; MCPX_EFULL; MCPX_EPRESENT when the participant is connected and takeover is
+ * off; MCPX_EFLAPPING at the fourth takeover within a minute; MCPX_EGOING while draining.
+ */
+enum mcpx_err hub_may_admit(const struct hub *hub, const struct grant *grant,
+                            const struct admission *admission, struct mcpx_now now);
+
+/**
+ * Lets a participant into a topic: queues its welcome and history, tells the others.
+ *
+ * grant     kept
+ * owner     the edge's own pointer, given back by peer_owner
+ * out       the new peer, owned by the hub until hub_depart; untouched on failure
+ *
+ * Returns MCPX_OK, MCPX_ENOMEM, or whatever hub_may_admit says.
+ */
+enum mcpx_err hub_admit(struct hub *hub, struct grant *grant,
+                        const struct admission *admission, void *owner, struct mcpx_now now,
+                        struct peer **out);
+
+/**
+ * What became of one message. Slices are lent until the next call of hub_route.
+ *
+ * err          MCPX_OK when accepted
+ * id           absent when it could not be read
+ * kind_sent    as the sender wrote it; absent when it could not be read
+ * kind         as delivered: differs from kind_sent when derived
+ * decision     filled when err is MCPX_ECAPABILITY
+ */
+struct verdict {
+    enum mcpx_err err;
+    struct mcpx_slice id;
+    struct mcpx_slice kind_sent;
+    struct mcpx_slice kind;
+    struct mcpx_decision decision;
+};
+
+/**
+ * Routes one whole message: checks it in the order of protocol section 1, then appends it to the
+ * topic's log, or queues a `system/error` for its sender. A message from a condemned peer is
+ * ignored (err MCPX_ECLOSED).
+ *
+ * text      borrowed
+ * verdict   filled
+ */
+void hub_route(struct hub *hub, struct peer *peer, struct mcpx_slice text, struct mcpx_now now,
+               struct verdict *verdict);
+
+/**
+ * Begins to close a connection: queued private frames still go out, then a close frame with the
+ * error's close code. MCPX_ESLOW and others that are answered on the wire queue their
+ * `system/error` first. The participant leaves its topic at once. Harmless when already condemned.
+ */
+void hub_condemn(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mcpx_now now);
+
+/**
+ * The connection is gone. Tells the others (unless the peer had left already) and frees the peer.
+ * `err` is the reason others are told: MCPX_ECLOSED or MCPX_ETIMEOUT.
+ */
+void hub_depart(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mcpx_now now);
+
+/**
+ * Gives a connected participant other grants: it gets a new welcome, the others a presence
+ * `update`. `grant` is kept. Returns MCPX_OK or MCPX_ENOMEM (then nothing has changed).
+ */
+enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *grant,
+                          struct mcpx_now now);
+
+/** Condemns every peer with MCPX_EGOING and admits nobody from now on. */
+void hub_drain(struct hub *hub, struct mcpx_now now);
+
+/**
+ * Does what is due: pings, time-outs, expiries, topics that outlived their time. Cheap when
+ * nothing is. Returns the next instant (mono_ms) it wants to be called; at most a second away.
+ */
+int64_t hub_tick(struct hub *hub, struct mcpx_now now);
+
+/** A peer that has bytes to write and is not stalled, or NULL. Peers take turns. */
+struct peer *hub_next_ready(struct hub *hub);
+
+/**
+ * One contiguous run of whole WebSocket frames.
+ *
+ * bytes, len   lent until peer_pop or any hub_* call
+ * close        the run ends with a close frame: write it, then shut the connection
+ */
+struct output {
+    const char *bytes;
+    size_t len;
+    bool close;
+};
+
+/**
+ * The next bytes for this peer: private frames first, then a run of the log of at most 64 KiB or
+ * one frame. False when there is nothing (any more), or the peer is stalled.
+ */
+bool peer_peek(struct peer *peer, struct output *output);
+
+/** The bytes of the last peer_peek are written. */
+void peer_pop(struct peer *peer);
+
+/** The socket takes no more for now: hub_next_ready passes the peer over. */
+void peer_stall(struct peer *peer);
+
+/** The socket takes bytes again. Counts as a sign of life. */
+void peer_unstall(struct peer *peer, struct mcpx_now now);
+
+/** Anything was received from the peer, a pong included: it lives. */
+void peer_heard(struct peer *peer, struct mcpx_now now);
+
+/** Bytes of private frames waiting; the edge flushes a peer early when many errors pile up. */
+size_t peer_private_bytes(const struct peer *peer);
+
+/** The pointer given to hub_admit. */
+void *peer_owner(const struct peer *peer);
+
+/** True from the moment the peer is to be closed. Its participant has left the topic. */
+bool peer_is_condemned(const struct peer *peer);
+
+/** Lent until the peer is freed. */
+const struct grant *peer_grant(const struct peer *peer);
+
+/** The name of the peer's topic; lent until the peer is freed. */
+struct mcpx_slice peer_topic_name(const struct peer *peer);
+
+/* ---- questions about the whole, for the HTTP API (protocol section 8) ---- */
+
+/** All counters; the gauges are up to date. Lent until the hub is freed. */
+const struct stats *hub_stats(const struct hub *hub);
+
+/** True once hub_drain was called. */
+bool hub_is_draining(const struct hub *hub);
+
+/** Walks the topics in no particular order: the first for NULL; NULL after the last. */
+const struct topic *hub_topic_next(const struct hub *hub, const struct topic *previous);
+
+/** Borrowed from the hub until its next hub_* call that is not a question; NULL when unknown. */
+const struct topic *hub_topic_find(const struct hub *hub, struct mcpx_slice name);
+
+/** Lent until the topic is freed. */
+struct mcpx_slice topic_name(const struct topic *topic);
+
+/** Participants connected now. */
+size_t topic_participants(const struct topic *topic);
+
+/** Appends `[{"id":…,"capabilities":[…]}…]`, sorted by id. */
+void topic_write_participants(const struct topic *topic, struct mx_strbuf *out);
+
+/** The connected peer of a participant, or NULL. Borrowed until it departs. */
+struct peer *topic_peer(const struct topic *topic, struct mcpx_slice participant);
+
+/**
+ * A page of history, newest first.
+ *
+ * limit    at most so many envelopes
+ * before   only envelopes older than the one with this id; absent = no bound
+ * after    only envelopes newer than the one with this id; absent = no bound
+ */
+struct page {
+    size_t limit;
+    struct mcpx_slice before;
+    struct mcpx_slice after;
+};
+
+/**
+ * Appends a JSON array of the retained envelopes the page names, byte-exact. Stops early, at a
+ * whole envelope, once `out` holds more than `bytes_max` bytes. Returns MCPX_OK, or
+ * MCPX_ENOTFOUND when `before` or `after` names no retained envelope (nothing is appended).
+ */
+enum mcpx_err topic_write_history(const struct topic *topic, const struct page *page,
+                                  size_t bytes_max, struct mx_strbuf *out);
+
+/**
+ * What a participant may still send.
+ *
+ * messages, bytes         left in its buckets now; SIZE_MAX-like UINT64_MAX when unlimited
+ * full_in_ms              until both buckets are full again; 0 when they are
+ */
+struct rate_state {
+    uint64_t messages;
+    uint64_t bytes;
+    int64_t full_in_ms;
+};
+
+/** Reads a peer's buckets. */
+struct rate_state peer_rate(const struct peer *peer, struct mcpx_now now);
+
+#endif

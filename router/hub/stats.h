@@ -1,0 +1,41 @@
+/*
+ * stats.h - every counter the router keeps, in one table of names, kinds and help texts.
+ * Includes error.h only.
+ */
+#ifndef HUB_STATS_H
+#define HUB_STATS_H
+
+#include <mcpx/error.h>
+
+/* X(member, Prometheus name, type, help) */
+#define STATS_TABLE(X)                                                                        \
+    X(peers, "mcpx_connections", "gauge", "Participants connected now")                       \
+    X(topics, "mcpx_topics", "gauge", "Topics that exist now")                                \
+    X(log_bytes, "mcpx_log_bytes", "gauge", "Memory held by all topics' logs")                \
+    X(admitted, "mcpx_admitted_total", "counter", "Participants admitted to a topic")         \
+    X(departed, "mcpx_departed_total", "counter", "Participants that left a topic")           \
+    X(takeovers, "mcpx_takeovers_total", "counter", "Connections replaced by a newer one")    \
+    X(received, "mcpx_received_total", "counter", "Messages received")                        \
+    X(received_bytes, "mcpx_received_bytes_total", "counter", "Bytes of messages received")   \
+    X(accepted, "mcpx_accepted_total", "counter", "Envelopes accepted")                       \
+    X(derived, "mcpx_derived_total", "counter", "Kinds completed from the correlated one")    \
+    X(written, "mcpx_written_frames_total", "counter", "Log frames handed to sockets")        \
+    X(written_bytes, "mcpx_written_bytes_total", "counter", "Bytes handed to sockets")        \
+    X(runs, "mcpx_written_runs_total", "counter", "Contiguous runs handed to sockets")        \
+    X(replayed, "mcpx_replayed_total", "counter", "Envelopes sent as history")                \
+    X(resumed, "mcpx_resumed_total", "counter", "Connections that resumed where they were")   \
+    X(slow, "mcpx_slow_consumers_total", "counter", "Readers that fell off the log")
+
+#define STATS_MEMBER(member, name, type, help) uint64_t member;
+/**
+ * All counters. `refused` counts refusals by error; `closed` connections the router ended, by
+ * error. Both are exported as one metric each with the label `code`.
+ */
+struct stats {
+    STATS_TABLE(STATS_MEMBER)
+    uint64_t refused[MCPX_ERR_COUNT];
+    uint64_t closed[MCPX_ERR_COUNT];
+};
+#undef STATS_MEMBER
+
+#endif

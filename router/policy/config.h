@@ -1,0 +1,84 @@
+/*
+ * config.h - the settings of mcpx-router: defaults, file, environment, flags, in that order.
+ * The keys, ranges and defaults are docs/configuration.md; one table in config_table.c is their
+ * only other place. Includes layers 0 to 2.
+ */
+#ifndef POLICY_CONFIG_H
+#define POLICY_CONFIG_H
+
+#include "router/hub/hub.h"
+
+struct tokens;
+
+enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
+enum log_format { LOG_TEXT, LOG_JSON };
+
+/** "127.0.0.1:8080", "[::1]:0", "*:80" taken apart. `host` is without brackets. */
+struct config_listen {
+    char *host;
+    char *port;
+};
+
+/**
+ * All settings, validated.
+ *
+ * listen, listen_count   where to accept connections; at least one
+ * dev                    --dev was given
+ * query_token            ?token= is accepted
+ * origins, origin_count  patterns ("http://localhost:*") of allowed Origin headers; a request
+ *                        without Origin is always allowed
+ * hub                    what the hub wants to know
+ * connects_per_s         connection attempts per second over all addresses; 0 = no limit
+ * drain_ms               how long a shutdown may take
+ * tokens                 who may come in
+ * warnings               things that are valid but surely not meant, one per line; "" if none
+ */
+struct config {
+    struct config_listen *listen;
+    size_t listen_count;
+    bool dev;
+    bool query_token;
+    char **origins;
+    size_t origin_count;
+    struct hub_config hub;
+    uint64_t connects_per_s;
+    int64_t drain_ms;
+    enum log_level log_level;
+    enum log_format log_format;
+    struct tokens *tokens;
+    struct mx_strbuf warnings;
+};
+
+/**
+ * What the command line says.
+ *
+ * file           --config, or NULL
+ * listen         --listen values, each "HOST:PORT"; replaces the file's list when there are any
+ * dev            --dev
+ * environment    "NAME=value" strings, NULL-terminated, as `environ`; NULL = none
+ */
+struct config_sources {
+    const char *file;
+    const char *const *listen;
+    size_t listen_count;
+    bool dev;
+    const char *const *environment;
+    struct chance chance; /* for the random secret of dev mode */
+};
+
+/**
+ * Reads and validates the settings.
+ *
+ * errors   one line per fault, every fault reported: source, JSON pointer or variable, what was
+ *          found, what is allowed. Never holds a secret
+ * out      filled on success, to be released with config_fini; untouched on failure
+ *
+ * Returns MCPX_OK, MCPX_ECONFIG with `errors`, or MCPX_ENOMEM.
+ */
+enum mcpx_err config_load(const struct config_sources *sources, struct mx_strbuf *errors,
+                          struct config *out);
+
+/** Frees what config_load filled in. A zeroed config is allowed. */
+void config_fini(struct config *config);
+
+#endif

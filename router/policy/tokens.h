@@ -1,0 +1,65 @@
+/*
+ * tokens.h - from a bearer token to a grant: static tokens by SHA-256, JWTs by pinned key.
+ * Includes layers 0 to 2 (grant.h).
+ */
+#ifndef POLICY_TOKENS_H
+#define POLICY_TOKENS_H
+
+#include "router/hub/grant.h"
+#include "router/hub/hub.h"
+
+/** Everything that can turn a token into a grant. Made by config_load, immutable afterwards. */
+struct tokens;
+
+/** Frees it. NULL is allowed. Grants given out stay valid. */
+void tokens_free(struct tokens *tokens);
+
+/**
+ * Tells who bears a token and what it earned in a topic.
+ *
+ * bearer   the token itself, borrowed
+ * topic    the topic asked for; absent = any (the API calls that are not about one topic)
+ * out      filled with a grant the caller owns one reference of; untouched on failure
+ *
+ * Returns MCPX_OK; MCPX_ETOKEN when the token is unknown, malformed, not signed by a configured
+ * key with that key's own algorithm, or outside nbf/exp (60 s leeway), or names no valid
+ * participant; MCPX_EFORBIDDEN when it is good but not for this topic; MCPX_ENOMEM. Static tokens
+ * are compared in constant time. Protocol: section 7.
+ */
+enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
+                            struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
+
+/**
+ * Makes a token for dev mode (POST /v0.1/auth/token): a JWT signed with the first HMAC key.
+ *
+ * capabilities_json   JSON array of strings or grant objects, validated here; absent =
+ *                     ["mcp/*","chat"]
+ * fault               filled when a capability is not valid
+ * token               the JWT is appended
+ *
+ * Returns MCPX_OK, MCPX_EREQUEST for a bad participant id or topic name, MCPX_EPATTERN,
+ * MCPX_ENOMEM, or MCPX_ENOTFOUND when no HMAC key is configured.
+ */
+enum mcpx_err tokens_issue(struct tokens *tokens, struct mcpx_slice participant,
+                           struct mcpx_slice topic, struct mcpx_slice capabilities_json,
+                           struct mcpx_now now, struct mcpx_fault *fault,
+                           struct mx_strbuf *token);
+
+/**
+ * The grant of a configured participant, for offline decisions (mcpxctl can) and /v0.1/check.
+ * Returns MCPX_OK with a reference the caller owns, MCPX_ENOTFOUND, or MCPX_ENOMEM.
+ */
+enum mcpx_err tokens_participant(struct tokens *tokens, struct mcpx_slice id,
+                                 struct grant **out);
+
+/**
+ * A grant from a JSON array of patterns and grant objects, as a JWT's `capabilities` claim or
+ * /v0.1/check states it. Grant sets are interned: equal arrays share one compiled set.
+ *
+ * Returns MCPX_OK, MCPX_EPATTERN or MCPX_EREQUEST with `fault` filled, MCPX_ENOMEM.
+ */
+enum mcpx_err tokens_grant_from_json(struct tokens *tokens, struct mcpx_slice participant,
+                                     struct mcpx_slice capabilities_json,
+                                     struct mcpx_fault *fault, struct grant **out);
+
+#endif
