@@ -15,15 +15,29 @@ static bool is_conditional(const struct mcpx_grant *grant)
     return grant->to_count > 0 || grant->expires_ms != 0;
 }
 
-static void write_capabilities(const struct mcpx_capset *set, struct mx_strbuf *out)
+/* The instant of a grant that has not been looked at yet: nothing has expired. */
+static const int64_t no_instant = INT64_MIN;
+
+static bool is_expired(const struct mcpx_grant *grant, int64_t wall_ms)
 {
-    mx_strbuf_add(out, "[", 1);
+    return grant->expires_ms != 0 && wall_ms >= grant->expires_ms;
+}
+
+static void write_capabilities(const struct mcpx_capset *set, int64_t wall_ms,
+                               struct mx_strbuf *out)
+{
+    const char *separator = "[";
+
     for (size_t i = 0; i < mcpx_capset_count(set); i++) {
-        if (i > 0)
-            mx_strbuf_add(out, ",", 1);
-        mx_json_string(out, mcpx_capset_grant(set, i)->pattern);
+        const struct mcpx_grant *grant = mcpx_capset_grant(set, i);
+
+        if (is_expired(grant, wall_ms))
+            continue;
+        mx_strbuf_puts(out, separator);
+        mx_json_string(out, grant->pattern);
+        separator = ",";
     }
-    mx_strbuf_add(out, "]", 1);
+    mx_strbuf_puts(out, *separator == '[' ? "[]" : "]");
 }
 
 /* {"kind": PATTERN, "to": [ids...], "expires": RFC3339}: protocol section 3. */
@@ -51,8 +65,9 @@ static void write_conditional(const struct mcpx_grant *grant, struct mx_strbuf *
 }
 
 /* Leaves `out` empty when no grant has a condition: the patterns then say it all. */
-static void write_whole(const struct mcpx_capset *set, struct mx_strbuf *out)
+static void write_whole(const struct mcpx_capset *set, int64_t wall_ms, struct mx_strbuf *out)
 {
+    const char *separator = "[";
     bool any = false;
 
     for (size_t i = 0; i < mcpx_capset_count(set); i++)
@@ -62,37 +77,61 @@ static void write_whole(const struct mcpx_capset *set, struct mx_strbuf *out)
     for (size_t i = 0; i < mcpx_capset_count(set); i++) {
         const struct mcpx_grant *grant = mcpx_capset_grant(set, i);
 
-        mx_strbuf_add(out, i > 0 ? "," : "[", 1);
+        if (is_expired(grant, wall_ms))
+            continue;
+        mx_strbuf_puts(out, separator);
+        separator = ",";
         if (is_conditional(grant))
             write_conditional(grant, out);
         else
             mx_json_string(out, grant->pattern);
     }
-    mx_strbuf_add(out, "]", 1);
+    mx_strbuf_puts(out, *separator == '[' ? "[]" : "]");
 }
 
-struct grant *grant_new(struct mcpx_slice participant, struct mcpx_capset *capset,
-                        enum routing routing, int64_t expires_ms)
+static struct grant *make(const struct grant *model, int64_t wall_ms)
 {
-    struct grant *grant = calloc(1, sizeof *grant + participant.len);
-    char *id;
+    struct grant *grant = calloc(1, sizeof *grant + model->participant.len);
 
     if (!grant)
         return NULL;
-    id = (char *)(grant + 1);
-    memcpy(id, participant.text, participant.len);
+    memcpy(grant + 1, model->participant.text, model->participant.len);
     grant->refs = 1;
-    grant->participant = (struct mcpx_slice){id, participant.len};
-    grant->capset = mcpx_capset_ref(capset);
-    grant->routing = routing;
-    grant->expires_ms = expires_ms;
-    write_capabilities(capset, &grant->capabilities);
-    write_whole(capset, &grant->whole);
+    grant->participant =
+        (struct mcpx_slice){(const char *)(grant + 1), model->participant.len};
+    grant->capset = mcpx_capset_ref(model->capset);
+    grant->routing = model->routing;
+    grant->expires_ms = model->expires_ms;
+    grant->shown_ms = wall_ms;
+    write_capabilities(grant->capset, wall_ms, &grant->capabilities);
+    write_whole(grant->capset, wall_ms, &grant->whole);
     if (grant->capabilities.failed || grant->whole.failed) {
         grant_unref(grant);
         return NULL;
     }
     return grant;
+}
+
+struct grant *grant_new(struct mcpx_slice participant, struct mcpx_capset *capset,
+                        enum routing routing, int64_t expires_ms)
+{
+    struct grant model = {.participant = participant,
+                          .capset = capset,
+                          .routing = routing,
+                          .expires_ms = expires_ms};
+
+    return make(&model, no_instant);
+}
+
+struct grant *grant_at(struct grant *grant, int64_t wall_ms)
+{
+    for (size_t i = 0; i < mcpx_capset_count(grant->capset); i++) {
+        const struct mcpx_grant *each = mcpx_capset_grant(grant->capset, i);
+
+        if (is_expired(each, wall_ms) && !is_expired(each, grant->shown_ms))
+            return make(grant, wall_ms);
+    }
+    return grant_ref(grant);
 }
 
 struct grant *grant_ref(struct grant *grant)

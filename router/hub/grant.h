@@ -16,10 +16,12 @@ enum routing { ROUTING_DEFAULT, ROUTING_ALL, ROUTING_DIRECTED };
  *
  * participant     the id others know its bearer by
  * capset          what it may send
- * capabilities    JSON array of the grants' patterns, as `system/welcome` shows them
+ * capabilities    JSON array of the patterns of its unexpired grants, as `system/welcome` shows
+ *                 them
  * whole           JSON array with conditional grants written out as objects; empty text when
  *                 every grant is unconditional
  * routing         preference of the participant or its profile; ROUTING_DEFAULT = the topic's
+ * shown_ms        wall clock up to which expired grants are left out of the two above
  * expires_ms      wall clock; the connection ends then with 4005; 0 = never
  */
 struct grant {
@@ -29,6 +31,7 @@ struct grant {
     struct mx_strbuf capabilities;
     struct mx_strbuf whole;
     enum routing routing;
+    int64_t shown_ms;
     int64_t expires_ms;
 };
 
@@ -42,6 +45,13 @@ struct grant {
  */
 struct grant *grant_new(struct mcpx_slice participant, struct mcpx_capset *capset,
                         enum routing routing, int64_t expires_ms);
+
+/**
+ * The grant as it stands at an instant: with its JSON forms written without what has expired by
+ * then, and the same compiled set. Returns a reference the caller owns, to the same grant when
+ * nothing has expired; NULL when memory runs out.
+ */
+struct grant *grant_at(struct grant *grant, int64_t wall_ms);
 
 /** Takes one more reference and returns the grant. */
 struct grant *grant_ref(struct grant *grant);

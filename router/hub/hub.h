@@ -158,6 +158,12 @@ int64_t hub_tick(struct hub *hub, struct mcpx_now now);
 struct peer *hub_next_ready(struct hub *hub);
 
 /**
+ * True when more than half a backlog was appended since readers were last offered anything. The
+ * edge then writes before it reads on, or readers that only wait for their turn would fall off.
+ */
+bool hub_is_pressed(const struct hub *hub);
+
+/**
  * One contiguous run of whole WebSocket frames.
  *
  * bytes, len   lent until peer_pop or any hub_* call

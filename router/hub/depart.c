@@ -1,0 +1,120 @@
+/*
+ * depart.c - leaving, for any reason. A participant leaves its topic at the moment its connection
+ * is condemned; the connection itself may live on until its close frame is through.
+ * Includes hub_state.h, notice.h.
+ */
+#include "router/hub/hub_state.h"
+#include "router/hub/notice.h"
+
+void hub_leave(struct hub *hub, struct peer *peer, const char *reason)
+{
+    struct topic *topic = peer->topic;
+    bool was_there = topic_peer(topic, peer->grant->participant) == peer;
+
+    topic_remove(topic, peer, hub->now);
+    if (!was_there || hub->draining)
+        return; /* replaced by a newer connection, gone already, or everybody is going */
+    /* Without memory the others see it in the next welcome; there is nobody to tell. */
+    (void)notice_presence(topic, peer->grant, "leave", reason);
+}
+
+/* What the others are told. A plain goodbye needs no reason. */
+static const char *leave_reason(enum mcpx_err err)
+{
+    return err == MCPX_ECLOSED ? NULL : mcpx_error_wire(err);
+}
+
+static void condemn(struct hub *hub, struct peer *peer, enum mcpx_err err)
+{
+    if (err == MCPX_ESLOW) {
+        struct complaint complaint = {.err = err,
+                                      .missed = peer->topic->log.head - peer->cursor.next};
+
+        (void)notice_error(peer, &complaint);
+    }
+    hub->stats.closed[err]++;
+    peer->close_err = err;
+    hub_leave(hub, peer, leave_reason(err));
+    peer->state = PEER_CONDEMNED;
+    notice_close(&peer->outbox, err);
+    if (peer->outbox.failed) {
+        mx_strbuf_fini(&peer->outbox);
+        peer->state = PEER_SHUT; /* the edge sees it condemned and cuts the connection */
+    }
+    peer_wake(peer);
+}
+
+/*
+ * Condemning appends a `leave`, which may push further readers off the log; so this goes on until
+ * nobody falls any more. Each round takes a peer out of its topic, so it ends.
+ */
+void hub_settle(struct hub *hub)
+{
+    while (!list_is_empty(&hub->fallen)) {
+        struct peer *peer = LIST_ELEMENT(hub->fallen.next, struct peer, cursor.reader.link);
+
+        hub->stats.slow++;
+        condemn(hub, peer, MCPX_ESLOW);
+    }
+}
+
+void hub_condemn(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mcpx_now now)
+{
+    if (peer->state != PEER_OPEN)
+        return;
+    hub->now = now;
+    condemn(hub, peer, err);
+    hub_settle(hub);
+}
+
+void hub_depart(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mcpx_now now)
+{
+    struct topic *topic = peer->topic;
+
+    hub->now = now;
+    if (peer->state == PEER_OPEN)
+        hub_leave(hub, peer, leave_reason(err));
+    topic->holders--;
+    peer_free(peer);
+    hub->stats.peers--;
+    hub->stats.departed++;
+    hub_settle(hub);
+}
+
+void hub_drain(struct hub *hub, struct mcpx_now now)
+{
+    struct link *next;
+
+    hub->draining = true;
+    for (struct link *link = hub->peers.next; link != &hub->peers; link = next) {
+        next = link->next;
+        hub_condemn(hub, LIST_ELEMENT(link, struct peer, in_hub), MCPX_EGOING, now);
+    }
+}
+
+enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *grant,
+                          struct mcpx_now now)
+{
+    struct grant *before = peer->grant;
+    size_t outbox_len = peer->outbox.len;
+    enum mcpx_err err = MCPX_ENOMEM;
+
+    hub->now = now;
+    peer->grant = grant_at(grant, now.wall_ms);
+    if (!peer->grant) {
+        peer->grant = before;
+        return MCPX_ENOMEM;
+    }
+    if (notice_welcome(peer, peer->topic, (struct welcome){.first = false}))
+        err = notice_presence(peer->topic, peer->grant, "update", NULL);
+    if (err) {
+        peer->outbox.len = outbox_len;
+        grant_unref(peer->grant);
+        peer->grant = before;
+        return err;
+    }
+    peer->changes_ms = mcpx_capset_next_expiry(peer->grant->capset, now.wall_ms);
+    grant_unref(before);
+    hub_settle(hub);
+    return MCPX_OK;
+}

@@ -1,0 +1,30 @@
+/*
+ * frame.c - frames are the same bytes for every reader, because a server does not mask: that is
+ * what lets one encoded message serve a whole topic. Includes frame.h only.
+ */
+#include "router/hub/frame.h"
+
+enum { FINAL = 0x80, LEN_16 = 126, LEN_64 = 127 };
+
+size_t frame_head_len(size_t len)
+{
+    if (len < LEN_16)
+        return 2;
+    return len <= UINT16_MAX ? 4 : FRAME_HEAD_MAX;
+}
+
+void frame_head_write(char *out, enum frame_opcode opcode, size_t len)
+{
+    size_t head = frame_head_len(len);
+
+    out[0] = (char)(FINAL | opcode);
+    if (head == 2) {
+        out[1] = (char)len;
+        return;
+    }
+    out[1] = (char)(head == 4 ? LEN_16 : LEN_64);
+    for (size_t at = head - 1; at >= 2; at--) {
+        out[at] = (char)(len & 0xff);
+        len >>= 8;
+    }
+}

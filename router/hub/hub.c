@@ -1,0 +1,208 @@
+/*
+ * hub.c - the hub's own life, its clock, and whose turn it is.
+ * Includes cursor.h, hub_state.h, notice.h.
+ */
+#include "router/hub/cursor.h"
+#include "router/hub/hub_state.h"
+#include "router/hub/notice.h"
+
+#include <stdlib.h>
+
+/* How often deadlines are looked at; none is finer than this. */
+static const int64_t tick_ms = 1000;
+
+/* Unanswered pings after which a peer is given up. Protocol: section 7. */
+static const int pings_max = 2;
+
+struct hub_config hub_config_default(void)
+{
+    return (struct hub_config){
+        .create = true,
+        .replay = 100,
+        .linger_ms = 300000,
+        .topics_max = 10000,
+        .participants_max = 10000,
+        .history_count = 1000,
+        .history_bytes = 8388608,
+        .history_age_ms = 86400000,
+        .takeover = true,
+        .message_bytes = 1048576,
+        .depth = 512,
+        .backlog_bytes = 16777216,
+        .connections_max = 20000,
+        .messages_per_minute = 6000,
+        .bytes_per_minute = 67108864,
+        .ping_ms = 25000,
+        .derive_kinds = true,
+    };
+}
+
+struct hub *hub_new(const struct hub_config *config, struct chance chance)
+{
+    struct hub *hub = calloc(1, sizeof *hub);
+
+    if (!hub)
+        return NULL;
+    hub->config = *config;
+    hub->chance = chance;
+    chance.fill(chance.context, &hub->key, sizeof hub->key);
+    list_init(&hub->topics);
+    list_init(&hub->peers);
+    list_init(&hub->dirty);
+    list_init(&hub->ready);
+    list_init(&hub->fallen);
+    mcpx_envelope_init(&hub->envelope);
+    return hub;
+}
+
+void hub_free(struct hub *hub)
+{
+    if (!hub)
+        return;
+    while (!list_is_empty(&hub->peers)) {
+        struct peer *peer = LIST_ELEMENT(hub->peers.next, struct peer, in_hub);
+
+        log_reader_release(&peer->cursor.reader);
+        peer_free(peer);
+    }
+    while (!list_is_empty(&hub->topics))
+        topic_free(LIST_ELEMENT(hub->topics.next, struct topic, in_hub));
+    map_fini(&hub->names);
+    mx_strbuf_fini(&hub->scratch);
+    mx_strbuf_fini(&hub->derived);
+    mcpx_envelope_fini(&hub->envelope);
+    free(hub);
+}
+
+struct topic *hub_find(const struct hub *hub, struct mcpx_slice name)
+{
+    uint64_t hash = map_hash(hub->key, name);
+    size_t at = 0;
+    uint64_t value;
+
+    while ((value = map_next(&hub->names, hash, &at))) {
+        struct topic *topic = (struct topic *)(uintptr_t)value;
+
+        if (mcpx_slice_equal(topic->name, name))
+            return topic;
+    }
+    return NULL;
+}
+
+void hub_uuid(struct hub *hub, char out[MX_UUID_LEN + 1])
+{
+    unsigned char random[16];
+
+    hub->chance.fill(hub->chance.context, random, sizeof random);
+    mx_uuid_format(random, out);
+}
+
+/* ---- time ---- */
+
+/* A peer that has not been heard of for so long is asked, then given up. */
+static void mind_silence(struct hub *hub, struct peer *peer)
+{
+    int64_t silent_ms = hub->now.mono_ms - peer->heard_ms;
+
+    if (hub->config.ping_ms == 0 || silent_ms < hub->config.ping_ms * (peer->pings + 1))
+        return;
+    if (peer->pings == pings_max) {
+        hub_condemn(hub, peer, MCPX_ETIMEOUT, hub->now);
+        return;
+    }
+    peer->pings++;
+    notice_ping(&peer->outbox);
+    peer_wake(peer);
+}
+
+static void mind_peer(struct hub *hub, struct peer *peer)
+{
+    int64_t wall_ms = hub->now.wall_ms;
+
+    if (peer->state != PEER_OPEN)
+        return;
+    if (peer->grant->expires_ms && wall_ms >= peer->grant->expires_ms) {
+        hub_condemn(hub, peer, MCPX_EEXPIRED, hub->now);
+        return;
+    }
+    if (peer->changes_ms && wall_ms >= peer->changes_ms)
+        (void)hub_regrant(hub, peer, peer->grant, hub->now); /* tried again at the next tick */
+    mind_silence(hub, peer);
+}
+
+static void mind_topic(struct hub *hub, struct topic *topic)
+{
+    log_forget_old(&topic->log, hub->now.wall_ms);
+    if (topic->peer_count == 0 && topic->holders == 0 &&
+        hub->now.mono_ms - topic->empty_ms >= hub->config.linger_ms)
+        topic_free(topic);
+}
+
+int64_t hub_tick(struct hub *hub, struct mcpx_now now)
+{
+    struct link *next;
+
+    if (now.mono_ms < hub->next_tick_ms)
+        return hub->next_tick_ms;
+    hub->now = now;
+    hub->next_tick_ms = now.mono_ms + tick_ms;
+    for (struct link *link = hub->peers.next; link != &hub->peers; link = next) {
+        next = link->next;
+        mind_peer(hub, LIST_ELEMENT(link, struct peer, in_hub));
+    }
+    for (struct link *link = hub->topics.next; link != &hub->topics; link = next) {
+        next = link->next;
+        mind_topic(hub, LIST_ELEMENT(link, struct topic, in_hub));
+    }
+    return hub->next_tick_ms;
+}
+
+/* ---- turns ---- */
+
+/* The next peer of a topic that has something to read; NULL when the round is over. */
+static struct peer *sweep(struct topic *topic)
+{
+    while (topic->swept < topic->peer_count) {
+        struct peer *peer = topic->peers[topic->swept++];
+
+        if (!peer->stalled && (peer->cursor.next < topic->log.head || peer->outbox.len > 0))
+            return peer;
+    }
+    topic->swept = topic->unswept = 0;
+    list_remove(&topic->in_dirty);
+    return NULL;
+}
+
+struct peer *hub_next_ready(struct hub *hub)
+{
+    struct peer *peer;
+
+    while (!list_is_empty(&hub->dirty)) {
+        peer = sweep(LIST_ELEMENT(hub->dirty.next, struct topic, in_dirty));
+        if (peer)
+            return peer;
+    }
+    hub->pressed = false;
+    if (list_is_empty(&hub->ready))
+        return NULL;
+    peer = LIST_ELEMENT(hub->ready.next, struct peer, in_ready);
+    list_remove(&peer->in_ready);
+    return peer;
+}
+
+bool hub_is_pressed(const struct hub *hub)
+{
+    return hub->pressed;
+}
+
+/* ---- questions ---- */
+
+const struct stats *hub_stats(const struct hub *hub)
+{
+    return &hub->stats;
+}
+
+bool hub_is_draining(const struct hub *hub)
+{
+    return hub->draining;
+}

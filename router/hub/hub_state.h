@@ -1,0 +1,59 @@
+/*
+ * hub_state.h - what the files of the hub share: the state behind hub.h.
+ * Includes everything in router/hub.
+ */
+#ifndef HUB_HUB_STATE_H
+#define HUB_HUB_STATE_H
+
+#include "lib/core/ident.h"
+#include "router/hub/peer.h"
+
+/**
+ * The hub.
+ *
+ * now        as told by the last call: what is composed later (pages) is stamped with it
+ * topics     all of them, in order of creation; `names` finds them
+ * peers      all of them, condemned ones included
+ * dirty      topics whose peers are to be offered new entries
+ * ready      peers to be offered out of turn
+ * fallen     readers that fell off a log, until hub_settle condemns them
+ * scratch    a text being composed
+ * pressed    see hub_is_pressed
+ * derived    the kind completed for the message being routed
+ */
+struct hub {
+    struct hub_config config;
+    struct chance chance;
+    struct map_key key;
+    struct mcpx_now now;
+    struct link topics;
+    struct link peers;
+    struct link dirty;
+    struct link ready;
+    struct link fallen;
+    struct map names;
+    struct mx_strbuf scratch;
+    struct mx_strbuf derived;
+    struct mcpx_envelope envelope;
+    struct stats stats;
+    int64_t next_tick_ms;
+    bool draining;
+    bool pressed;
+};
+
+/** Finds a topic by name, or NULL. */
+struct topic *hub_find(const struct hub *hub, struct mcpx_slice name);
+
+/**
+ * Condemns readers that fell off a log, and those who fall off because others are told. To be
+ * called after anything was appended.
+ */
+void hub_settle(struct hub *hub);
+
+/** 16 random bytes as a UUID. */
+void hub_uuid(struct hub *hub, char out[MX_UUID_LEN + 1]);
+
+/** Tells the others that a participant is no longer there, and takes its peer out of the topic. */
+void hub_leave(struct hub *hub, struct peer *peer, const char *reason);
+
+#endif

@@ -1,0 +1,349 @@
+/*
+ * log.c - why a topic is a log: fan-out, coalescing, history, resume, slow readers and memory
+ * bounds are then all questions about positions in one sequence.
+ *
+ * Memory comes in segments that start small, so that ten thousand quiet topics cost little, and
+ * double up to a bound. In a segment frames grow from the front, so that any run of them is one
+ * write, and notes (id, kind, addressees) grow from the back, so that an append allocates nothing
+ * in the steady state. A ring mapped twice would make every run contiguous, but needs the
+ * operating system; a list of frames would need a gather per reader.
+ *
+ * A reader is linked into the segment of its next entry. So "does anybody need this memory?" and
+ * "who has fallen off?" cost nothing until a segment is about to go.
+ *
+ * Includes log.h only.
+ */
+#include "router/hub/log.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+enum { SEGMENT_FIRST = 4096, SEGMENT_MAX = 262144, RING_FIRST = 16 };
+
+/* ---- notes: three counts, then id, kind, and each addressee behind its length ---- */
+
+struct note {
+    uint16_t id_len;
+    uint16_t kind_len;
+};
+
+static size_t note_size(const struct log_message *message)
+{
+    size_t size = sizeof(struct note) + message->id.len + message->kind.len;
+
+    for (size_t i = 0; i < message->to_count; i++)
+        size += sizeof(uint16_t) + message->to[i].len;
+    return size;
+}
+
+static char *put(char *at, const void *bytes, size_t len)
+{
+    if (len)
+        memcpy(at, bytes, len);
+    return at + len;
+}
+
+static void note_write(char *at, const struct log_message *message)
+{
+    struct note note = {(uint16_t)message->id.len, (uint16_t)message->kind.len};
+
+    at = put(at, &note, sizeof note);
+    at = put(at, message->id.text, message->id.len);
+    at = put(at, message->kind.text, message->kind.len);
+    for (size_t i = 0; i < message->to_count; i++) {
+        uint16_t len = (uint16_t)message->to[i].len;
+
+        at = put(at, &len, sizeof len);
+        at = put(at, message->to[i].text, len);
+    }
+}
+
+static struct note note_of(const struct entry *entry)
+{
+    struct note note;
+
+    memcpy(&note, entry->segment->bytes + entry->note, sizeof note);
+    return note;
+}
+
+struct mcpx_slice entry_text(const struct entry *entry)
+{
+    return (struct mcpx_slice){entry->segment->bytes + entry->offset + entry->head,
+                               entry->len - entry->head};
+}
+
+struct mcpx_slice entry_id(const struct entry *entry)
+{
+    return (struct mcpx_slice){entry->segment->bytes + entry->note + sizeof(struct note),
+                               note_of(entry).id_len};
+}
+
+struct mcpx_slice entry_kind(const struct entry *entry)
+{
+    struct mcpx_slice id = entry_id(entry);
+
+    return (struct mcpx_slice){id.text + id.len, note_of(entry).kind_len};
+}
+
+bool entry_is_for(const struct entry *entry, struct mcpx_slice participant)
+{
+    struct mcpx_slice kind = entry_kind(entry);
+    const char *at = kind.text + kind.len;
+
+    for (size_t i = 0; i < entry->to_count; i++) {
+        uint16_t len;
+
+        memcpy(&len, at, sizeof len);
+        at += sizeof len;
+        if (mcpx_slice_equal((struct mcpx_slice){at, len}, participant))
+            return true;
+        at += len;
+    }
+    return entry->to_count == 0;
+}
+
+/* ---- life ---- */
+
+void log_init(struct log *log, struct map_key key, const struct log_bounds *bounds)
+{
+    *log = (struct log){.key = key, .bounds = *bounds};
+    list_init(&log->waiting);
+}
+
+void log_fini(struct log *log)
+{
+    struct segment *next;
+
+    for (struct segment *segment = log->oldest; segment; segment = next) {
+        next = segment->next;
+        free(segment);
+    }
+    free(log->ring);
+    map_fini(&log->ids);
+}
+
+/* ---- the retained window ---- */
+
+/* Moves the start of the window past its oldest entry. */
+static void forget_oldest(struct log *log)
+{
+    const struct entry *entry = log_entry(log, log->history);
+
+    map_remove(&log->ids, entry->id_hash, log->history + 1);
+    log->retained_bytes -= entry->len;
+    log->retained -= !entry->presence;
+    log->history++;
+}
+
+static void forget_beyond_bounds(struct log *log)
+{
+    const struct log_bounds *bounds = &log->bounds;
+
+    while (log->history < log->head && (log->retained_bytes > bounds->bytes ||
+                                        (bounds->count && log->retained > bounds->count)))
+        forget_oldest(log);
+}
+
+void log_forget_old(struct log *log, int64_t wall_ms)
+{
+    while (log->bounds.age_ms && log->history < log->head &&
+           wall_ms - log_entry(log, log->history)->wall_ms > log->bounds.age_ms)
+        forget_oldest(log);
+}
+
+bool log_find(const struct log *log, struct mcpx_slice id, uint64_t *serial)
+{
+    uint64_t hash = map_hash(log->key, id);
+    size_t at = 0;
+    uint64_t value;
+
+    while ((value = map_next(&log->ids, hash, &at))) {
+        if (!mcpx_slice_equal(entry_id(log_entry(log, value - 1)), id))
+            continue;
+        *serial = value - 1;
+        return true;
+    }
+    return false;
+}
+
+/* ---- appending ---- */
+
+static bool ring_reserve(struct log *log)
+{
+    size_t held = (size_t)(log->head - log->tail);
+    size_t size = log->ring_size ? log->ring_size * 2 : RING_FIRST;
+    struct entry *ring;
+
+    if (held < log->ring_size)
+        return true;
+    ring = malloc(size * sizeof *ring);
+    if (!ring)
+        return false;
+    for (uint64_t serial = log->tail; serial < log->head; serial++)
+        ring[(size_t)serial & (size - 1)] = *log_entry(log, serial);
+    free(log->ring);
+    log->ring = ring;
+    log->ring_size = size;
+    return true;
+}
+
+static struct segment *segment_new(const struct log *log, size_t needed)
+{
+    size_t size = log->newest ? log->newest->size * 2 : SEGMENT_FIRST;
+    struct segment *segment;
+
+    if (size > SEGMENT_MAX)
+        size = SEGMENT_MAX;
+    if (size < needed)
+        size = needed;
+    segment = malloc(sizeof *segment + size);
+    if (!segment)
+        return NULL;
+    segment->next = NULL;
+    list_init(&segment->readers);
+    segment->first = log->head;
+    segment->size = segment->notes = size;
+    segment->frames = 0;
+    return segment;
+}
+
+static void segment_link(struct log *log, struct segment *segment)
+{
+    if (log->newest)
+        log->newest->next = segment;
+    else
+        log->oldest = segment;
+    log->newest = segment;
+    log->memory += sizeof *segment + segment->size;
+    list_splice(&segment->readers, &log->waiting);
+}
+
+/* Makes room for a frame and its note in the newest segment, which may be a new one. */
+static bool segment_reserve(struct log *log, size_t needed)
+{
+    struct segment *segment = log->newest;
+
+    if (segment && segment->notes - segment->frames >= needed)
+        return true;
+    segment = segment_new(log, needed);
+    if (!segment)
+        return false;
+    segment_link(log, segment);
+    return true;
+}
+
+static size_t text_len(const struct log_message *message)
+{
+    size_t len = 0;
+
+    for (size_t i = 0; i < message->piece_count; i++)
+        len += message->pieces[i].len;
+    return len;
+}
+
+static void frame_write(char *at, const struct log_message *message, size_t len)
+{
+    frame_head_write(at, FRAME_TEXT, len);
+    at += frame_head_len(len);
+    for (size_t i = 0; i < message->piece_count; i++)
+        at = put(at, message->pieces[i].text, message->pieces[i].len);
+}
+
+/* Writes frame and note where segment_reserve made room, and counts the entry in. */
+static void entry_add(struct log *log, const struct log_message *message, size_t len)
+{
+    struct segment *segment = log->newest;
+    size_t head = frame_head_len(len);
+    struct entry *entry = &log->ring[(size_t)log->head & (log->ring_size - 1)];
+
+    segment->notes -= note_size(message);
+    *entry = (struct entry){
+        .segment = segment,
+        .id_hash = map_hash(log->key, message->id),
+        .wall_ms = message->wall_ms,
+        .offset = (uint32_t)segment->frames,
+        .len = (uint32_t)(head + len),
+        .note = (uint32_t)segment->notes,
+        .to_count = (uint16_t)message->to_count,
+        .head = (uint8_t)head,
+        .presence = message->presence,
+    };
+    frame_write(segment->bytes + segment->frames, message, len);
+    note_write(segment->bytes + segment->notes, message);
+    segment->frames += head + len;
+    map_put(&log->ids, entry->id_hash, log->head + 1);
+    log->head++;
+    log->retained += !message->presence;
+    log->retained_bytes += head + len;
+    if (!message->presence)
+        log->last_envelope = log->head;
+}
+
+enum mcpx_err log_append(struct log *log, const struct log_message *message)
+{
+    size_t len = text_len(message);
+    size_t needed = frame_head_len(len) + len + note_size(message);
+
+    assert(needed < UINT32_MAX);
+    if (!ring_reserve(log) || !map_reserve(&log->ids) || !segment_reserve(log, needed))
+        return MCPX_ENOMEM;
+    entry_add(log, message, len);
+    log_forget_old(log, message->wall_ms);
+    forget_beyond_bounds(log);
+    return MCPX_OK;
+}
+
+/* ---- readers ---- */
+
+void log_reader_place(struct log *log, struct reader *reader, uint64_t serial)
+{
+    struct segment *home = serial < log->head ? log_entry(log, serial)->segment : log->newest;
+
+    if (home && home == reader->home)
+        return;
+    list_remove(&reader->link);
+    list_append(home ? &home->readers : &log->waiting, &reader->link);
+    reader->home = home;
+}
+
+/* Bytes of frames and notes in everything behind the oldest segment. */
+static size_t bytes_behind_oldest(const struct log *log)
+{
+    return log->memory - log->oldest->size - sizeof *log->oldest;
+}
+
+bool log_drop(struct log *log, struct link *fallen)
+{
+    struct segment *segment = log->oldest;
+
+    if (!segment || !segment->next || segment->next->first > log->history)
+        return false;
+    if (!list_is_empty(&segment->readers)) {
+        if (!log->bounds.backlog_bytes ||
+            bytes_behind_oldest(log) <= log->bounds.backlog_bytes)
+            return false;
+        list_splice(fallen, &segment->readers);
+    }
+    log->oldest = segment->next;
+    log->tail = segment->next->first;
+    log->memory -= sizeof *segment + segment->size;
+    free(segment);
+    return true;
+}
+
+struct log_run log_run_from(const struct log *log, uint64_t serial, uint64_t end)
+{
+    const struct entry *first = log_entry(log, serial);
+    struct log_run run = {.bytes = first->segment->bytes + first->offset, .next = serial};
+
+    do {
+        const struct entry *entry = log_entry(log, run.next);
+
+        if (entry->segment != first->segment ||
+            (run.next > serial && run.len + entry->len > LOG_RUN_MAX))
+            break;
+        run.len += entry->len;
+        run.next++;
+    } while (run.next < end);
+    return run;
+}

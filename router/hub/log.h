@@ -1,0 +1,187 @@
+/*
+ * log.h - one topic's envelopes, in order, framed once, in contiguous memory.
+ *
+ * Entries have serials that only grow. Three of them matter:
+ *
+ *        tail           history              head
+ *         |  for readers   |  retained window  |  next entry
+ *         v  that lag      v                   v
+ *     ....[................[..................)
+ *
+ * [history, head) is what the protocol calls retained: duplicate ids, derived kinds, resume and
+ * pages of history look only there. [tail, history) is kept for readers that still need it.
+ * Includes layers 0 and 1, frame.h, list.h, map.h.
+ */
+#ifndef HUB_LOG_H
+#define HUB_LOG_H
+
+#include "router/hub/frame.h"
+#include "router/hub/list.h"
+#include "router/hub/map.h"
+#include <mcpx/envelope.h>
+
+/** The largest run lent to a reader at once, unless one frame is larger. */
+enum { LOG_RUN_MAX = 65536 };
+
+/**
+ * A piece of the log's memory: frames from the front, notes about them from the back.
+ *
+ * readers   readers whose next entry is here (see log_reader_place)
+ */
+struct segment {
+    struct segment *next;
+    struct link readers;
+    uint64_t first; /* serial of its first entry */
+    size_t size;    /* of `bytes` */
+    size_t frames;  /* bytes used by frames */
+    size_t notes;   /* offset of the lowest note */
+    char bytes[];
+};
+
+/**
+ * What is known of one entry without reading its text. The note behind `note` holds its id, its
+ * kind and its addressees, unescaped.
+ */
+struct entry {
+    struct segment *segment;
+    uint64_t id_hash;
+    int64_t wall_ms;
+    uint32_t offset;   /* of the frame in the segment */
+    uint32_t len;      /* of the frame, head included */
+    uint32_t note;     /* offset of the note in the segment */
+    uint16_t to_count; /* addressees; 0 = everyone */
+    uint8_t head;      /* bytes of frame head */
+    bool presence;     /* the router's own; not part of history */
+};
+
+/**
+ * A cursor's hold on the memory it reads next. Prepared by log_reader_init.
+ *
+ * link    in the readers of `home`, in the log's waiting list, or in a list of the fallen
+ * home    the segment it was last placed in; NULL = none
+ */
+struct reader {
+    struct link link;
+    struct segment *home;
+};
+
+/** Bounds of the retained window; 0 = no bound, but for `bytes`. */
+struct log_bounds {
+    size_t count;
+    size_t bytes;
+    int64_t age_ms;
+    size_t backlog_bytes;
+};
+
+/** A log. Prepared by log_init, released by log_fini. */
+struct log {
+    struct segment *oldest, *newest;
+    struct link waiting; /* readers of an empty log */
+    struct entry *ring;
+    size_t ring_size; /* a power of two, or 0 */
+    uint64_t tail, history, head;
+    size_t retained;        /* envelopes in the window, presence not counted */
+    size_t retained_bytes;  /* frames in the window, presence counted */
+    size_t memory;          /* bytes of all segments */
+    uint64_t last_envelope; /* serial + 1 of the newest entry that is not presence; 0 = none */
+    struct map ids;
+    struct map_key key;
+    struct log_bounds bounds;
+};
+
+/** Prepares an empty log. */
+void log_init(struct log *log, struct map_key key, const struct log_bounds *bounds);
+
+/** Frees all memory; no reader may be left. */
+void log_fini(struct log *log);
+
+/** The most pieces a message is made of: text around two splices, and the splices. */
+enum { LOG_PIECES_MAX = 8 };
+
+/**
+ * A message to append: its text in pieces, and what the log should remember of it. All borrowed.
+ */
+struct log_message {
+    struct mcpx_slice pieces[LOG_PIECES_MAX];
+    size_t piece_count;
+    struct mcpx_slice id;
+    struct mcpx_slice kind;
+    const struct mcpx_slice *to;
+    size_t to_count;
+    bool presence;
+    int64_t wall_ms;
+};
+
+/**
+ * Appends one message, framed. Moves the retained window along its bounds, but frees nothing:
+ * see log_drop. Returns MCPX_OK, or MCPX_ENOMEM (nothing has changed).
+ */
+enum mcpx_err log_append(struct log *log, const struct log_message *message);
+
+/** The entry with this serial, which lies in [tail, head). Lent until the next append. */
+static inline const struct entry *log_entry(const struct log *log, uint64_t serial)
+{
+    return &log->ring[(size_t)serial & (log->ring_size - 1)];
+}
+
+/** The text of an entry, without frame head; lent until its segment is dropped. */
+struct mcpx_slice entry_text(const struct entry *entry);
+
+/** The id of an entry; lent likewise. */
+struct mcpx_slice entry_id(const struct entry *entry);
+
+/** The kind of an entry; lent likewise. */
+struct mcpx_slice entry_kind(const struct entry *entry);
+
+/** True when the entry is addressed to nobody in particular, or to this participant. */
+bool entry_is_for(const struct entry *entry, struct mcpx_slice participant);
+
+/** Finds a retained entry by id. False leaves `serial` untouched. */
+bool log_find(const struct log *log, struct mcpx_slice id, uint64_t *serial);
+
+/** Moves the start of the retained window past everything older than its age bound. */
+void log_forget_old(struct log *log, int64_t wall_ms);
+
+/** Prepares a reader that holds nothing. */
+static inline void log_reader_init(struct reader *reader)
+{
+    list_init(&reader->link);
+    reader->home = NULL;
+}
+
+/** Ties a reader whose next entry is `serial` (tail..head) to the memory it needs. */
+void log_reader_place(struct log *log, struct reader *reader, uint64_t serial);
+
+/** Lets go of the log's memory. */
+static inline void log_reader_release(struct reader *reader)
+{
+    list_remove(&reader->link);
+    reader->home = NULL;
+}
+
+/**
+ * Frees the oldest segment if the retained window lies behind it and either nobody reads it any
+ * more or more than backlog_bytes have come after it.
+ *
+ * fallen   head to which the readers that fell off are moved
+ *
+ * Returns false when there was nothing to free. Call it until then.
+ */
+bool log_drop(struct log *log, struct link *fallen);
+
+/**
+ * A contiguous run of frames.
+ *
+ * bytes, len    lent until the segment is dropped
+ * next          serial of the entry after the run
+ */
+struct log_run {
+    const char *bytes;
+    size_t len;
+    uint64_t next;
+};
+
+/** The longest run that starts at `serial` (tail..head-1) and ends before `end` (<= head). */
+struct log_run log_run_from(const struct log *log, uint64_t serial, uint64_t end);
+
+#endif

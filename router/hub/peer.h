@@ -1,0 +1,86 @@
+/*
+ * peer.h - the router's end of one connection: a grant, a cursor, a few private frames.
+ * Includes hub.h, list.h, ratelimit.h, topic.h.
+ */
+#ifndef HUB_PEER_H
+#define HUB_PEER_H
+
+#include "router/hub/ratelimit.h"
+#include "router/hub/topic.h"
+
+/*
+ *   OPEN ------------> CONDEMNED ------------> SHUT
+ *         hub_condemn              close frame
+ *                                  handed over
+ *
+ * hub_depart ends any of them. A condemned peer is in no topic.
+ */
+enum peer_state { PEER_OPEN, PEER_CONDEMNED, PEER_SHUT };
+
+/** Takeovers remembered: a fourth within a minute is refused. Protocol: section 7. */
+enum { PEER_TAKEOVERS = 3 };
+
+/** What was lent by peer_peek and what peer_pop has to do about it. */
+enum peek { PEEK_NOTHING, PEEK_OUTBOX, PEEK_PAGE, PEEK_RUN };
+
+/**
+ * Where a peer is in its topic's log (cursor.h).
+ *
+ * next          serial of the entry it reads next
+ * replay_end    entries before it are history: they go out as pages of system/history
+ * resume_end    entries before it were missed: they go out as they are, presence left out
+ * reader        hold on the memory of `next`
+ */
+struct cursor {
+    uint64_t next;
+    uint64_t replay_end;
+    uint64_t resume_end;
+    bool directed;
+    struct reader reader;
+};
+
+/**
+ * One connection.
+ *
+ * in_hub       link among all peers, condemned ones included
+ * in_ready     link among the peers to be offered out of turn
+ * outbox       private frames, whole, in order
+ * outbox_lent  how many of its bytes peer_peek has lent
+ * close_err    why it is condemned; its close frame is the end of the outbox
+ * heard_ms     mono_ms of the last sign of life
+ * pings        unanswered pings since
+ * takeovers    mono_ms of the latest takeovers of this participant, oldest first; 0 = none
+ * changes_ms   wall_ms at which one of its grants expires next; 0 = never
+ */
+struct peer {
+    struct hub *hub;
+    struct topic *topic;
+    struct grant *grant;
+    void *owner;
+    struct link in_hub;
+    struct link in_ready;
+    enum peer_state state;
+    bool stalled;
+    struct cursor cursor;
+    struct mx_strbuf outbox;
+    size_t outbox_lent;
+    enum peek peeked;
+    uint64_t peeked_next;
+    size_t peeked_count;
+    enum mcpx_err close_err;
+    struct bucket messages;
+    struct bucket bytes;
+    struct bucket refusals;
+    int64_t heard_ms;
+    int pings;
+    int64_t takeovers[PEER_TAKEOVERS];
+    int64_t changes_ms;
+};
+
+/** Puts a peer in line to be offered by hub_next_ready out of its topic's turn. */
+void peer_wake(struct peer *peer);
+
+/** Frees a peer that is in no topic and no line. */
+void peer_free(struct peer *peer);
+
+#endif

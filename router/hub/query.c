@@ -1,0 +1,86 @@
+/*
+ * query.c - what the HTTP API asks of topics. Reads only; answers are written as JSON text,
+ * because envelopes have to come out byte for byte as they went in.
+ * Includes hub_state.h, notice.h.
+ */
+#include "router/hub/hub_state.h"
+#include "router/hub/notice.h"
+
+const struct topic *hub_topic_next(const struct hub *hub, const struct topic *previous)
+{
+    const struct link *next = previous ? previous->in_hub.next : hub->topics.next;
+
+    return next == &hub->topics ? NULL : LIST_ELEMENT(next, const struct topic, in_hub);
+}
+
+const struct topic *hub_topic_find(const struct hub *hub, struct mcpx_slice name)
+{
+    return hub_find(hub, name);
+}
+
+struct mcpx_slice topic_name(const struct topic *topic)
+{
+    return topic->name;
+}
+
+size_t topic_participants(const struct topic *topic)
+{
+    return topic->peer_count;
+}
+
+void topic_write_participants(const struct topic *topic, struct mx_strbuf *out)
+{
+    mx_strbuf_add(out, "[", 1);
+    for (size_t i = 0; i < topic->peer_count; i++) {
+        if (i > 0)
+            mx_strbuf_add(out, ",", 1);
+        notice_participant(topic->peers[i]->grant, out);
+    }
+    mx_strbuf_add(out, "]", 1);
+}
+
+/* The serials a page may show: [from, to). */
+static enum mcpx_err page_range(const struct log *log, const struct page *page, uint64_t *from,
+                                uint64_t *to)
+{
+    uint64_t after, before;
+
+    *from = log->history;
+    *to = log->head;
+    if (page->after.text) {
+        if (!log_find(log, page->after, &after))
+            return MCPX_ENOTFOUND;
+        *from = after + 1;
+    }
+    if (page->before.text) {
+        if (!log_find(log, page->before, &before))
+            return MCPX_ENOTFOUND;
+        *to = before;
+    }
+    return MCPX_OK;
+}
+
+enum mcpx_err topic_write_history(const struct topic *topic, const struct page *page,
+                                  size_t bytes_max, struct mx_strbuf *out)
+{
+    const struct log *log = &topic->log;
+    size_t limit_bytes = out->len + bytes_max;
+    size_t count = 0;
+    uint64_t from, to;
+    enum mcpx_err err = page_range(log, page, &from, &to);
+
+    if (err)
+        return err;
+    mx_strbuf_add(out, "[", 1);
+    for (; to > from && count < page->limit && out->len <= limit_bytes; to--) {
+        const struct entry *entry = log_entry(log, to - 1);
+
+        if (entry->presence)
+            continue;
+        if (count++ > 0)
+            mx_strbuf_add(out, ",", 1);
+        mx_strbuf_slice(out, entry_text(entry));
+    }
+    mx_strbuf_add(out, "]", 1);
+    return MCPX_OK;
+}

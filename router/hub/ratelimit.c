@@ -1,0 +1,61 @@
+/*
+ * ratelimit.c - counts what is missing instead of what is there, so that a full bucket is all
+ * zero and filling up is one subtraction that stops at zero. Thousandths of a token are kept, or
+ * a bucket asked every few milliseconds would never fill.
+ * Includes ratelimit.h only.
+ */
+#include "router/hub/ratelimit.h"
+
+static const int64_t minute_ms = 60000;
+
+/* Milli-tokens missing now. One minute always fills the bucket, so nothing can overflow. */
+static uint64_t spent_now(const struct bucket *bucket, struct mcpx_now now)
+{
+    int64_t elapsed_ms = now.mono_ms - bucket->mono_ms;
+    uint64_t refilled;
+
+    if (elapsed_ms <= 0)
+        return bucket->spent;
+    if (elapsed_ms >= minute_ms)
+        return 0;
+    refilled = bucket->per_minute * (uint64_t)elapsed_ms / 60;
+    return refilled >= bucket->spent ? 0 : bucket->spent - refilled;
+}
+
+bool bucket_take(struct bucket *bucket, uint64_t tokens, struct mcpx_now now)
+{
+    uint64_t spent;
+
+    if (bucket->per_minute == 0)
+        return true;
+    if (tokens > bucket->per_minute)
+        tokens = bucket->per_minute; /* else one large message could never be sent */
+    spent = spent_now(bucket, now);
+    if (spent + tokens * 1000 > bucket->per_minute * 1000)
+        return false;
+    bucket->spent = spent + tokens * 1000;
+    bucket->mono_ms = now.mono_ms;
+    return true;
+}
+
+int64_t bucket_wait_ms(const struct bucket *bucket, uint64_t tokens, struct mcpx_now now)
+{
+    uint64_t excess, spent;
+
+    if (bucket->per_minute == 0)
+        return 0;
+    if (tokens > bucket->per_minute)
+        tokens = bucket->per_minute;
+    spent = spent_now(bucket, now) + tokens * 1000;
+    if (spent <= bucket->per_minute * 1000)
+        return 0;
+    excess = spent - bucket->per_minute * 1000;
+    return (int64_t)((excess * 60 + bucket->per_minute - 1) / bucket->per_minute);
+}
+
+uint64_t bucket_left(const struct bucket *bucket, struct mcpx_now now)
+{
+    if (bucket->per_minute == 0)
+        return UINT64_MAX;
+    return (bucket->per_minute * 1000 - spent_now(bucket, now)) / 1000;
+}

@@ -1,0 +1,248 @@
+/*
+ * route.c - one message from text to log, or to an answer for its sender. The checks stand in the
+ * order of protocol section 1, one function each; the first that fails answers.
+ * Includes derive.h, hub_state.h, notice.h, JSON.
+ */
+#include "lib/core/json.h"
+#include "router/hub/derive.h"
+#include "router/hub/hub_state.h"
+#include "router/hub/notice.h"
+
+/* The message being routed, and what is known so far. */
+struct passage {
+    struct hub *hub;
+    struct peer *peer;
+    struct mcpx_slice text;
+    struct mcpx_now now;
+    struct complaint complaint;
+};
+
+static enum mcpx_err check_size(struct passage *passage)
+{
+    size_t max = passage->hub->config.message_bytes;
+
+    return max && passage->text.len > max ? MCPX_ETOOBIG : MCPX_OK;
+}
+
+static enum mcpx_err check_text(struct passage *passage)
+{
+    struct hub *hub = passage->hub;
+    enum mcpx_err err = mcpx_envelope_parse(passage->text, hub->config.depth, &hub->envelope,
+                                            &passage->complaint.fault);
+
+    passage->complaint.id = hub->envelope.id;
+    return err;
+}
+
+static enum mcpx_err check_from(struct passage *passage)
+{
+    struct mcpx_slice from = passage->hub->envelope.from;
+
+    if (from.text && !mcpx_slice_equal(from, passage->peer->grant->participant))
+        return MCPX_EAUTH;
+    return MCPX_OK;
+}
+
+static struct mcpx_question question_of(const struct passage *passage)
+{
+    const struct mcpx_envelope *envelope = &passage->hub->envelope;
+
+    return (struct mcpx_question){&envelope->kind, envelope->to, envelope->to_count,
+                                  passage->now.wall_ms};
+}
+
+static enum mcpx_err refuse_kind(struct passage *passage)
+{
+    struct mcpx_question question = question_of(passage);
+
+    passage->complaint.kind = question.kind->text;
+    mcpx_capset_explain(passage->peer->grant->capset, &question, &passage->complaint.decision);
+    return MCPX_ECAPABILITY;
+}
+
+static enum mcpx_err check_reserved(struct passage *passage)
+{
+    if (mcpx_kind_is_reserved(&passage->hub->envelope.kind))
+        return refuse_kind(passage);
+    return MCPX_OK;
+}
+
+static enum mcpx_err check_rate(struct passage *passage)
+{
+    struct peer *peer = passage->peer;
+    struct bucket before = peer->messages;
+
+    if (bucket_take(&peer->messages, 1, passage->now)) {
+        if (bucket_take(&peer->bytes, passage->text.len, passage->now))
+            return MCPX_OK;
+        peer->messages = before; /* a refused message costs nothing */
+        passage->complaint.wait_ms =
+            bucket_wait_ms(&peer->bytes, passage->text.len, passage->now);
+    } else {
+        passage->complaint.wait_ms = bucket_wait_ms(&peer->messages, 1, passage->now);
+    }
+    return MCPX_ERATE;
+}
+
+static enum mcpx_err check_id(struct passage *passage)
+{
+    uint64_t serial;
+
+    if (log_find(&passage->peer->topic->log, passage->hub->envelope.id, &serial))
+        return MCPX_EDUPLICATE;
+    return MCPX_OK;
+}
+
+/* Derivation cannot fail; it stands here because section 1 puts it here. */
+static enum mcpx_err complete_kind(struct passage *passage)
+{
+    struct hub *hub = passage->hub;
+
+    hub->derived.len = 0;
+    if (hub->config.derive_kinds &&
+        derive_kind(&passage->peer->topic->log, hub->envelope.correlation_id,
+                    &hub->envelope.kind, &hub->derived))
+        hub->stats.derived++;
+    else
+        hub->derived.len = 0;
+    return MCPX_OK;
+}
+
+static enum mcpx_err check_capability(struct passage *passage)
+{
+    struct mcpx_question question = question_of(passage);
+
+    if (mcpx_capset_allows(passage->peer->grant->capset, &question))
+        return MCPX_OK;
+    return refuse_kind(passage);
+}
+
+/* ---- accepting ---- */
+
+/* Cuts the text before `at` and puts it down as a piece. */
+static void take_until(struct log_message *message, struct mcpx_slice text, size_t *done,
+                       size_t at)
+{
+    message->pieces[message->piece_count++] =
+        (struct mcpx_slice){text.text + *done, at - *done};
+    *done = at;
+}
+
+/* `"from":…,"ts":…,` as far as the sender left them out. */
+static struct mcpx_slice stamps(struct passage *passage)
+{
+    const struct mcpx_envelope *envelope = &passage->hub->envelope;
+    struct mx_strbuf *out = &passage->hub->scratch;
+    char ts[MX_TIME_LEN + 1];
+
+    mx_strbuf_reset(out);
+    if (!envelope->from.text) {
+        mx_json_member(out, "from", passage->peer->grant->participant);
+        mx_strbuf_add(out, ",", 1);
+    }
+    if (!envelope->ts.text) {
+        mx_time_format(passage->now.wall_ms, ts);
+        mx_json_member(out, "ts", mcpx_slice_of(ts));
+        mx_strbuf_add(out, ",", 1);
+    }
+    return mx_strbuf_text(out);
+}
+
+/*
+ * The sender's text with at most two splices: the stamps behind the opening brace, and the kind
+ * where it was completed. Protocol: section 1, byte fidelity.
+ */
+static enum mcpx_err accept(struct passage *passage)
+{
+    struct hub *hub = passage->hub;
+    const struct mcpx_envelope *envelope = &hub->envelope;
+    struct mcpx_slice text = passage->text;
+    struct mcpx_slice stamped = stamps(passage);
+    struct log_message message = {.id = envelope->id,
+                                  .kind = envelope->kind.text,
+                                  .to = envelope->to,
+                                  .to_count = envelope->to_count,
+                                  .wall_ms = passage->now.wall_ms};
+    size_t quoted_at = hub->scratch.len;
+    size_t done = 0;
+
+    if (hub->derived.len > 0)
+        mx_json_string(&hub->scratch, envelope->kind.text);
+    if (hub->scratch.failed)
+        return MCPX_ENOMEM;
+    stamped.text = hub->scratch.text; /* quoting may have moved it */
+    if (stamped.len > 0) {
+        take_until(&message, text, &done, envelope->open_at + 1);
+        message.pieces[message.piece_count++] = stamped;
+    }
+    if (hub->derived.len > 0) {
+        take_until(&message, text, &done, envelope->kind_at);
+        message.pieces[message.piece_count++] =
+            (struct mcpx_slice){hub->scratch.text + quoted_at, hub->scratch.len - quoted_at};
+        done += envelope->kind_raw_len;
+    }
+    take_until(&message, text, &done, text.len);
+    return topic_append(passage->peer->topic, &message);
+}
+
+/* ---- the order ---- */
+
+static enum mcpx_err (*const checks[])(struct passage *) = {
+    check_size, check_text,    check_from,       check_reserved, check_rate,
+    check_id,   complete_kind, check_capability, accept,
+};
+
+/*
+ * Answers the sender. Errors with a close code end the connection; so does one refusal too many,
+ * because every answer costs more than the message that provoked it.
+ */
+static void answer(struct passage *passage, enum mcpx_err err)
+{
+    struct hub *hub = passage->hub;
+
+    hub->stats.refused[err]++;
+    passage->complaint.err = err;
+    if (!notice_error(passage->peer, &passage->complaint))
+        err = MCPX_ENOMEM;
+    if (mcpx_error_close(err))
+        hub_condemn(hub, passage->peer, err, passage->now);
+    else if (!bucket_take(&passage->peer->refusals, 1, passage->now))
+        hub_condemn(hub, passage->peer, MCPX_EFLOOD, passage->now);
+}
+
+static void tell(const struct passage *passage, struct mcpx_slice kind_sent, enum mcpx_err err,
+                 struct verdict *verdict)
+{
+    *verdict = (struct verdict){.err = err,
+                                .id = passage->complaint.id,
+                                .kind_sent = kind_sent,
+                                .decision = passage->complaint.decision};
+    if (kind_sent.text)
+        verdict->kind = passage->hub->envelope.kind.text;
+}
+
+void hub_route(struct hub *hub, struct peer *peer, struct mcpx_slice text, struct mcpx_now now,
+               struct verdict *verdict)
+{
+    struct passage passage = {.hub = hub, .peer = peer, .text = text, .now = now};
+    struct mcpx_slice kind_sent = {0};
+    enum mcpx_err err = MCPX_OK;
+
+    *verdict = (struct verdict){.err = MCPX_ECLOSED};
+    if (peer->state != PEER_OPEN)
+        return;
+    hub->now = now;
+    hub->stats.received++;
+    hub->stats.received_bytes += text.len;
+    for (size_t i = 0; i < sizeof checks / sizeof *checks && !err; i++) {
+        err = checks[i](&passage);
+        if (checks[i] == check_text && !err)
+            kind_sent = hub->envelope.kind.text;
+    }
+    if (err)
+        answer(&passage, err);
+    else
+        hub->stats.accepted++;
+    tell(&passage, kind_sent, err, verdict);
+    hub_settle(hub);
+}

@@ -1,0 +1,142 @@
+/*
+ * topic.c - a room keeps its peers in an array sorted by participant id: a welcome lists them in
+ * that order, a search is binary, and a round of fan-out walks memory in a straight line. A hash
+ * table would find faster and do the other two, which happen far more often, worse.
+ * Includes hub_state.h.
+ */
+#include "router/hub/topic.h"
+
+#include "router/hub/hub_state.h"
+
+#include <stdlib.h>
+
+struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct mcpx_now now)
+{
+    const struct hub_config *config = &hub->config;
+    struct log_bounds bounds = {config->history_count, config->history_bytes,
+                                config->history_age_ms, config->backlog_bytes};
+    struct topic *topic = malloc(sizeof *topic + name.len);
+
+    if (!topic || !map_reserve(&hub->names)) {
+        free(topic);
+        return NULL;
+    }
+    *topic = (struct topic){.hub = hub, .empty_ms = now.mono_ms};
+    topic->name = (struct mcpx_slice){(char *)(topic + 1), name.len};
+    memcpy(topic + 1, name.text, name.len);
+    log_init(&topic->log, hub->key, &bounds);
+    list_init(&topic->in_dirty);
+    list_init(&topic->in_hub);
+    list_append(&hub->topics, &topic->in_hub);
+    map_put(&hub->names, map_hash(hub->key, name), (uintptr_t)topic);
+    hub->stats.topics++;
+    return topic;
+}
+
+void topic_free(struct topic *topic)
+{
+    struct hub *hub = topic->hub;
+
+    map_remove(&hub->names, map_hash(hub->key, topic->name), (uintptr_t)topic);
+    list_remove(&topic->in_hub);
+    list_remove(&topic->in_dirty);
+    hub->stats.topics--;
+    hub->stats.log_bytes -= topic->log.memory;
+    log_fini(&topic->log);
+    free(topic->peers);
+    free(topic);
+}
+
+/* Index of the first peer whose participant does not sort before `id`. */
+static size_t place_of(const struct topic *topic, struct mcpx_slice id)
+{
+    size_t low = 0, high = topic->peer_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (mcpx_slice_compare(topic->peers[middle]->grant->participant, id) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_at(const struct topic *topic, size_t place, struct mcpx_slice id)
+{
+    return place < topic->peer_count &&
+           mcpx_slice_equal(topic->peers[place]->grant->participant, id);
+}
+
+struct peer *topic_peer(const struct topic *topic, struct mcpx_slice participant)
+{
+    size_t place = place_of(topic, participant);
+
+    return is_at(topic, place, participant) ? topic->peers[place] : NULL;
+}
+
+bool topic_reserve(struct topic *topic)
+{
+    size_t size = topic->peer_size ? topic->peer_size * 2 : 4;
+    struct peer **peers;
+
+    if (topic->peer_count < topic->peer_size)
+        return true;
+    peers = realloc(topic->peers, size * sizeof(struct peer *));
+    if (!peers)
+        return false;
+    topic->peers = peers;
+    topic->peer_size = size;
+    return true;
+}
+
+void topic_insert(struct topic *topic, struct peer *peer)
+{
+    size_t place = place_of(topic, peer->grant->participant);
+
+    if (!is_at(topic, place, peer->grant->participant)) {
+        memmove(topic->peers + place + 1, topic->peers + place,
+                (topic->peer_count - place) * sizeof(struct peer *));
+        topic->peer_count++;
+        topic->swept += place < topic->swept; /* a round under way goes on where it was */
+    }
+    topic->peers[place] = peer;
+}
+
+void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now)
+{
+    size_t place = place_of(topic, peer->grant->participant);
+
+    log_reader_release(&peer->cursor.reader);
+    if (place == topic->peer_count || topic->peers[place] != peer)
+        return;
+    topic->peer_count--;
+    memmove(topic->peers + place, topic->peers + place + 1,
+            (topic->peer_count - place) * sizeof(struct peer *));
+    topic->swept -= place < topic->swept;
+    if (topic->peer_count == 0)
+        topic->empty_ms = now.mono_ms;
+}
+
+enum mcpx_err topic_append(struct topic *topic, const struct log_message *message)
+{
+    struct hub *hub = topic->hub;
+    size_t memory = topic->log.memory;
+    enum mcpx_err err = log_append(&topic->log, message);
+
+    if (err)
+        return err;
+    while (log_drop(&topic->log, &hub->fallen))
+        ;
+    hub->stats.log_bytes += topic->log.memory - memory;
+    topic->unswept += log_entry(&topic->log, topic->log.head - 1)->len;
+    if (topic->log.bounds.backlog_bytes &&
+        topic->unswept > topic->log.bounds.backlog_bytes / 2)
+        hub->pressed = true;
+    if (list_is_empty(&topic->in_dirty))
+        list_append(&hub->dirty, &topic->in_dirty);
+    else
+        topic->swept = 0; /* appended during a round: begin again */
+    return MCPX_OK;
+}

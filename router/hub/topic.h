@@ -1,0 +1,58 @@
+/*
+ * topic.h - one room: its participants, sorted, and its log.
+ * Includes layers 0 and 1, hub.h, list.h, log.h.
+ */
+#ifndef HUB_TOPIC_H
+#define HUB_TOPIC_H
+
+#include "router/hub/hub.h"
+#include "router/hub/log.h"
+
+/**
+ * One room.
+ *
+ * in_hub        link among all topics
+ * in_dirty      link among the topics with entries that not every peer was offered yet
+ * peers         its participants' peers, sorted by participant id
+ * swept         how many of them hub_next_ready has offered in this round
+ * unswept       bytes appended since the last complete round
+ * holders       peers that still point here, condemned ones included: it is freed after the last
+ * empty_ms      mono_ms since when it has no participant
+ */
+struct topic {
+    struct hub *hub;
+    struct link in_hub;
+    struct link in_dirty;
+    struct mcpx_slice name;
+    struct peer **peers;
+    size_t peer_count;
+    size_t peer_size;
+    size_t swept;
+    size_t unswept;
+    size_t holders;
+    int64_t empty_ms;
+    struct log log;
+};
+
+/** Makes an empty topic inside the hub; `name` is copied. NULL when memory runs out. */
+struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct mcpx_now now);
+
+/** Takes it out of the hub and frees it; no peer may point to it any more. */
+void topic_free(struct topic *topic);
+
+/** Makes sure that the next topic_insert cannot fail; false when memory runs out. */
+bool topic_reserve(struct topic *topic);
+
+/** Puts a peer in its place by participant id, replacing one of the same id. */
+void topic_insert(struct topic *topic, struct peer *peer);
+
+/** Takes a peer out of the room, its cursor too; harmless when it is not in it. */
+void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now);
+
+/**
+ * Appends a message to the log and lets go of what nobody needs. Readers that fell off are left
+ * in `hub->fallen`, for hub_settle. Returns MCPX_OK or MCPX_ENOMEM (nothing has changed).
+ */
+enum mcpx_err topic_append(struct topic *topic, const struct log_message *message);
+
+#endif
