@@ -1,9 +1,11 @@
 /*
  * scan.h - one pass over a JSON text: is it well-formed, and where are its top-level members?
- * No recursion, no allocation, no values. Includes envelope.h (for its bounds) only.
+ * No recursion, no allocation, no values. Includes envelope.h (for its bounds) and utf8.h only.
  */
 #ifndef MX_SCAN_H
 #define MX_SCAN_H
+
+#include "lib/core/utf8.h"
 
 #include <mcpx/envelope.h>
 
@@ -14,7 +16,8 @@ enum mx_json_type { MX_STRING, MX_NUMBER, MX_OBJECT, MX_ARRAY, MX_BOOL, MX_NULL 
  *
  * name            the bytes between the quotes, still escaped
  * value           the whole value: quotes, braces or brackets included
- * name_escaped    the name holds a backslash, likewise value_escaped for a string value
+ * name_escaped    the name holds a backslash
+ * value_escaped   a string somewhere in the value does
  */
 struct mx_member {
     struct mcpx_slice name;
@@ -52,7 +55,8 @@ struct mx_scan {
  * fault       filled on failure: reason and exact offset of the first fault (field is "")
  *
  * Returns MCPX_OK; MCPX_EUTF8 when the text is not UTF-8, wherever that shows and whatever else
- * is wrong before it; MCPX_EINVALID otherwise. Linear in the text; never allocates.
+ * is wrong before it; MCPX_EINVALID otherwise, too deep nesting included. Linear in the text;
+ * never allocates.
  *
  * Numbers are checked for syntax, not range; strings for escapes and UTF-8 (overlong forms and
  * surrogates encoded in UTF-8 are faults), but escaped lone surrogates are well-formed.
@@ -73,9 +77,6 @@ const struct mx_member *mx_scan_duplicate(const struct mx_scan *scan);
 /** True when the member's name, unescaped, is this ASCII text. */
 bool mx_member_is(const struct mx_member *member, const char *name);
 
-/** True when the whole text is UTF-8 (RFC 3629). `offset` (may be NULL): first bad byte. */
-bool mx_utf8_is_valid(struct mcpx_slice text, size_t *offset);
-
 /**
  * Undoes the escapes of a well-formed JSON string's inside.
  *
@@ -83,8 +84,8 @@ bool mx_utf8_is_valid(struct mcpx_slice text, size_t *offset);
  * out   room for raw.len bytes
  * len   filled with the bytes written
  *
- * Returns false when an escape stands for half a surrogate pair, true otherwise. U+0000 becomes a
- * NUL byte.
+ * Returns false when an escape stands for half a surrogate pair, which U+FFFD is then written
+ * for; true otherwise. U+0000 becomes a NUL byte.
  */
 bool mx_unescape(struct mcpx_slice raw, char *out, size_t *len);
 

@@ -1,0 +1,111 @@
+/*
+ * escape.c - undoing JSON escapes. Texts come from mx_scan, so nothing is checked twice: every
+ * backslash is followed by a letter of the grammar and every 'u' by four hexadecimal digits.
+ * Includes escape.h and scan.h only.
+ */
+#include "lib/core/escape.h"
+
+#include "lib/core/scan.h"
+
+static uint32_t hex_value(char digit)
+{
+    return (uint32_t)(digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10);
+}
+
+/* The code unit of "\uXXXX" at `at`; 0, which is no surrogate, when no such escape is there. */
+static uint32_t code_unit(struct mcpx_slice raw, size_t at)
+{
+    uint32_t unit = 0;
+
+    if (raw.len - at < 6 || raw.text[at] != '\\' || raw.text[at + 1] != 'u')
+        return 0;
+    for (size_t i = at + 2; i < at + 6; i++)
+        unit = unit << 4 | hex_value(raw.text[i]);
+    return unit;
+}
+
+static size_t put_code_point(uint32_t code, char out[4])
+{
+    if (code < 0x80) {
+        out[0] = (char)code;
+        return 1;
+    }
+    if (code < 0x800) {
+        out[0] = (char)(0xc0 | code >> 6);
+        out[1] = (char)(0x80 | (code & 0x3f));
+        return 2;
+    }
+    if (code < 0x10000) {
+        out[0] = (char)(0xe0 | code >> 12);
+        out[1] = (char)(0x80 | (code >> 6 & 0x3f));
+        out[2] = (char)(0x80 | (code & 0x3f));
+        return 3;
+    }
+    out[0] = (char)(0xf0 | code >> 18);
+    out[1] = (char)(0x80 | (code >> 12 & 0x3f));
+    out[2] = (char)(0x80 | (code >> 6 & 0x3f));
+    out[3] = (char)(0x80 | (code & 0x3f));
+    return 4;
+}
+
+static void decode_unicode(struct mcpx_slice raw, size_t at, struct mx_escape *out)
+{
+    uint32_t code = code_unit(raw, at);
+    uint32_t low;
+
+    out->raw_len = 6;
+    out->is_lone = code >= 0xd800 && code <= 0xdfff;
+    if (code >= 0xd800 && code <= 0xdbff) {
+        low = code_unit(raw, at + 6);
+        if (low >= 0xdc00 && low <= 0xdfff) {
+            code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+            out->raw_len = 12;
+            out->is_lone = false;
+        }
+    }
+    out->len = put_code_point(code, out->bytes);
+}
+
+void mx_escape_decode(struct mcpx_slice raw, size_t at, struct mx_escape *out)
+{
+    static const char letters[] = "bfnrt";
+    static const char meanings[] = "\b\f\n\r\t";
+    char letter = raw.text[at + 1];
+    const char *found;
+
+    if (letter == 'u') {
+        decode_unicode(raw, at, out);
+        return;
+    }
+    found = memchr(letters, letter, sizeof letters - 1);
+    out->bytes[0] = found ? meanings[found - letters] : letter;
+    out->len = 1;
+    out->raw_len = 2;
+    out->is_lone = false;
+}
+
+bool mx_unescape(struct mcpx_slice raw, char *out, size_t *len)
+{
+    static const struct mcpx_slice replacement = {"\xef\xbf\xbd", 3};
+    bool whole = true;
+    size_t at = 0, put = 0;
+
+    while (at < raw.len) {
+        const char *found = memchr(raw.text + at, '\\', raw.len - at);
+        size_t run = found ? (size_t)(found - raw.text) - at : raw.len - at;
+        struct mx_escape escape;
+
+        memcpy(out + put, raw.text + at, run);
+        put += run;
+        at += run;
+        if (!found)
+            break;
+        mx_escape_decode(raw, at, &escape);
+        memcpy(out + put, escape.is_lone ? replacement.text : escape.bytes, escape.len);
+        whole = whole && !escape.is_lone;
+        put += escape.len;
+        at += escape.raw_len;
+    }
+    *len = put;
+    return whole;
+}

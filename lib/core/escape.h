@@ -1,0 +1,31 @@
+/*
+ * escape.h - one escape of a well-formed JSON string, decoded.
+ * Includes base.h only.
+ */
+#ifndef MX_ESCAPE_H
+#define MX_ESCAPE_H
+
+#include <mcpx/base.h>
+
+/**
+ * What an escape stands for.
+ *
+ * bytes, len   1..4 bytes of UTF-8; for half a surrogate pair the three bytes that the same bit
+ *              pattern would give, so that two different halves stay different
+ * raw_len      bytes of the escape itself: 2, 6, or 12 for a pair
+ * is_lone      half a surrogate pair without its other half
+ */
+struct mx_escape {
+    char bytes[4];
+    size_t len;
+    size_t raw_len;
+    bool is_lone;
+};
+
+/**
+ * Decodes the escape whose backslash is raw.text[at]. `raw` is the inside of a string that
+ * mx_scan accepted. RFC 8259 section 7.
+ */
+void mx_escape_decode(struct mcpx_slice raw, size_t at, struct mx_escape *out);
+
+#endif

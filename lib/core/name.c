@@ -1,0 +1,44 @@
+/*
+ * name.c - what participants and topics may be called. The rules are those of header strings, so
+ * a name that passes here can always be written into an envelope and read back.
+ * Includes envelope.h and utf8.h only.
+ */
+#include <mcpx/envelope.h>
+
+#include "lib/core/utf8.h"
+
+static bool is_header_text(struct mcpx_slice text)
+{
+    if (text.len < 1 || text.len > MCPX_ID_MAX)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char byte = (unsigned char)text.text[i];
+
+        if (byte < 0x20 || byte == 0x7f)
+            return false;
+    }
+    return mx_utf8_is_valid(text, NULL);
+}
+
+/* `system` and `system:...` in any letter case: what the router signs its own envelopes with. */
+static bool is_router_name(struct mcpx_slice id)
+{
+    static const struct mcpx_slice reserved = {"system", 6};
+
+    if (id.len < reserved.len || (id.len > reserved.len && id.text[reserved.len] != ':'))
+        return false;
+    for (size_t i = 0; i < reserved.len; i++)
+        if ((id.text[i] | 0x20) != reserved.text[i])
+            return false;
+    return true;
+}
+
+bool mcpx_participant_id_is_valid(struct mcpx_slice id)
+{
+    return is_header_text(id) && !is_router_name(id);
+}
+
+bool mcpx_topic_name_is_valid(struct mcpx_slice name)
+{
+    return is_header_text(name);
+}

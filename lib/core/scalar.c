@@ -1,0 +1,186 @@
+/*
+ * scalar.c - the grammar of RFC 8259 below brackets: strings, numbers, literals. Nothing is
+ * converted, so a number may have any size and a string any length. Most of the bytes of real
+ * messages lie inside strings, which is why plain.h passes over those in words.
+ * Includes scalar.h, plain.h and utf8.h only.
+ */
+#include "lib/core/scalar.h"
+
+#include "lib/core/plain.h"
+#include "lib/core/utf8.h"
+
+const unsigned char *mx_reader_refuse(struct mx_reader *reader, const unsigned char *at,
+                                      const char *reason)
+{
+    reader->fault_at = at;
+    reader->reason = reason;
+    return NULL;
+}
+
+static bool is_hex(unsigned char byte)
+{
+    return (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f');
+}
+
+/* `at` is the backslash. */
+static const unsigned char *skip_escape(struct mx_reader *reader, const unsigned char *at)
+{
+    reader->escaped = true;
+    at++;
+    if (at == reader->end)
+        return mx_reader_refuse(reader, at, "text ends inside a string");
+    switch (*at) {
+    case '"':
+    case '\\':
+    case '/':
+    case 'b':
+    case 'f':
+    case 'n':
+    case 'r':
+    case 't':
+        return at + 1;
+    case 'u':
+        break;
+    default:
+        return mx_reader_refuse(reader, at, "expected one of \" \\ / b f n r t u after '\\'");
+    }
+    for (int i = 0; i < 4; i++) {
+        at++;
+        if (at == reader->end)
+            return mx_reader_refuse(reader, at, "text ends inside a string");
+        if (!is_hex(*at))
+            return mx_reader_refuse(reader, at,
+                                    "expected four hexadecimal digits after '\\u'");
+    }
+    return at + 1;
+}
+
+/* A run of non-ASCII text: one check per character, no return to the word loop between. */
+static const unsigned char *skip_sequences(struct mx_reader *reader, const unsigned char *at)
+{
+    do {
+        size_t len = mx_utf8_sequence(at, reader->end);
+
+        if (len == 0)
+            return mx_reader_refuse(reader, at, "string is not UTF-8");
+        at += len;
+    } while (at < reader->end && *at >= 0x80);
+    return at;
+}
+
+const unsigned char *mx_string_skip(struct mx_reader *reader, const unsigned char *at)
+{
+    for (;;) {
+        at = mx_plain_skip(at, reader->end);
+        if (at == reader->end)
+            return mx_reader_refuse(reader, at, "text ends inside a string");
+        if (*at == '"')
+            return at + 1;
+        if (*at == '\\')
+            at = skip_escape(reader, at);
+        else if (*at >= 0x80)
+            at = skip_sequences(reader, at);
+        else
+            return mx_reader_refuse(reader, at,
+                                    "control character in a string, expected an escape");
+        if (!at)
+            return NULL;
+    }
+}
+
+static const unsigned char *skip_literal(struct mx_reader *reader, const unsigned char *at,
+                                         const char *literal, const char *reason)
+{
+    for (; *literal; literal++, at++)
+        if (at == reader->end || *at != (unsigned char)*literal)
+            return mx_reader_refuse(reader, at, reason);
+    return at;
+}
+
+static bool at_digit(const struct mx_reader *reader, const unsigned char *at)
+{
+    return at < reader->end && *at >= '0' && *at <= '9';
+}
+
+static const unsigned char *skip_digits(struct mx_reader *reader, const unsigned char *at,
+                                        const char *reason)
+{
+    if (!at_digit(reader, at))
+        return mx_reader_refuse(reader, at, reason);
+    do
+        at++;
+    while (at_digit(reader, at));
+    return at;
+}
+
+static const unsigned char *skip_number(struct mx_reader *reader, const unsigned char *at)
+{
+    if (*at == '-')
+        at++;
+    if (at < reader->end && *at == '0') {
+        at++;
+        if (at_digit(reader, at))
+            return mx_reader_refuse(reader, at, "expected no digit after a leading 0");
+    } else {
+        at = skip_digits(reader, at, "expected a digit after '-'");
+    }
+    if (at && at < reader->end && *at == '.')
+        at = skip_digits(reader, at + 1, "expected a digit after the decimal point");
+    if (at && at < reader->end && (*at | 0x20) == 'e') {
+        at++;
+        if (at < reader->end && (*at == '+' || *at == '-'))
+            at++;
+        at = skip_digits(reader, at, "expected a digit in the exponent");
+    }
+    return at;
+}
+
+/* Why no value begins here. What other notations allow gets a sentence of its own. */
+static const char *no_value_reason(const unsigned char *at, const unsigned char *end)
+{
+    switch (*at) {
+    case '}':
+    case ']':
+    case ',':
+    case ':':
+        return "expected a value before this";
+    case '\'':
+        return "expected a value; strings take double quotes";
+    case '/':
+    case '#':
+        return "expected a value; JSON has no comments";
+    case '+':
+    case '.':
+        return "expected a value; numbers begin with a digit or '-'";
+    case 'N':
+    case 'I':
+        return "expected a value; JSON has no NaN or Infinity";
+    case 'T':
+    case 'F':
+        return "expected a value; true, false and null are lower case";
+    case 0xef:
+        if (end - at >= 3 && at[1] == 0xbb && at[2] == 0xbf)
+            return "byte order mark, expected the text to begin without one";
+        break;
+    default:
+        break;
+    }
+    return "expected a value";
+}
+
+const unsigned char *mx_scalar_skip(struct mx_reader *reader, const unsigned char *at)
+{
+    if (at == reader->end)
+        return mx_reader_refuse(reader, at, "text ends where a value was expected");
+    if (*at == '"')
+        return mx_string_skip(reader, at + 1);
+    if ((*at >= '0' && *at <= '9') || *at == '-')
+        return skip_number(reader, at);
+    if (*at == 't')
+        return skip_literal(reader, at, "true", "expected 'true'");
+    if (*at == 'f')
+        return skip_literal(reader, at, "false", "expected 'false'");
+    if (*at == 'n')
+        return skip_literal(reader, at, "null", "expected 'null'");
+    return mx_reader_refuse(reader, at, no_value_reason(at, reader->end));
+}

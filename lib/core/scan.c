@@ -1,0 +1,261 @@
+/*
+ * scan.c - one pass over a JSON text. The top level is walked by scan_members, which notes where
+ * things are; everything below it by skip_value, which only needs to know, for each open bracket,
+ * which of the two closes it: one bit each, on the C stack, so that a text nested 65,536 deep
+ * costs 8 KiB there and a flat one touches none of it. A value tree would cost an allocation per
+ * value and lose the sender's bytes; recursion would let the sender choose our stack depth.
+ * Includes scan.h, scalar.h and utf8.h only.
+ */
+#include "lib/core/scan.h"
+
+#include "lib/core/scalar.h"
+#include "lib/core/utf8.h"
+
+/*
+ * Open brackets. Bit d % 64 of is_object[d / 64] belongs to depth d and means something for
+ * floor < d <= depth only, where floor is the depth at which skip_value was entered.
+ */
+struct nesting {
+    size_t depth;
+    size_t deepest;
+    size_t depth_max; /* at most MX_DEPTH_MAX */
+    bool just_empty;  /* the bracket just opened is closed right away */
+    uint64_t is_object[MX_DEPTH_MAX / 64 + 1];
+};
+
+static bool nesting_enter(struct nesting *nesting, bool is_object)
+{
+    size_t depth = nesting->depth + 1;
+    uint64_t bit = UINT64_C(1) << (depth & 63);
+    uint64_t *word = &nesting->is_object[depth >> 6];
+
+    if (depth > nesting->depth_max)
+        return false;
+    nesting->depth = depth;
+    if (depth > nesting->deepest)
+        nesting->deepest = depth;
+    if (bit == 1) /* the first of its word: nothing in it is in use */
+        *word = 0;
+    *word = is_object ? *word | bit : *word & ~bit;
+    return true;
+}
+
+static bool nesting_in_object(const struct nesting *nesting)
+{
+    return nesting->is_object[nesting->depth >> 6] >> (nesting->depth & 63) & 1;
+}
+
+/* Passes over `"name"`, leaving white space and colon. */
+static const unsigned char *skip_name(struct mx_reader *reader, const unsigned char *at)
+{
+    if (at == reader->end)
+        return mx_reader_refuse(reader, at, "text ends where a member name was expected");
+    if (*at == '"')
+        return mx_string_skip(reader, at + 1);
+    if (*at == '}')
+        return mx_reader_refuse(reader, at, "expected a member name between ',' and '}'");
+    return mx_reader_refuse(reader, at, "expected a member name in double quotes");
+}
+
+/* Passes over the colon and the white space around it. */
+static const unsigned char *skip_colon(struct mx_reader *reader, const unsigned char *at)
+{
+    at = mx_space_skip(at, reader->end);
+    if (at == reader->end)
+        return mx_reader_refuse(reader, at, "text ends where a ':' was expected");
+    if (*at != ':')
+        return mx_reader_refuse(reader, at, "expected ':' after a member name");
+    return mx_space_skip(at + 1, reader->end);
+}
+
+static const unsigned char *refuse_next(struct mx_reader *reader, const unsigned char *at,
+                                        bool in_object)
+{
+    if (at == reader->end)
+        return mx_reader_refuse(reader, at,
+                                in_object ? "text ends inside an object"
+                                          : "text ends inside an array");
+    return mx_reader_refuse(reader, at,
+                            in_object ? "expected ',' or '}' after a member"
+                                      : "expected ',' or ']' after an element");
+}
+
+/* Passes over an opening bracket and what must follow it before the first value. */
+static const unsigned char *open_bracket(struct mx_reader *reader, struct nesting *nesting,
+                                         const unsigned char *at)
+{
+    bool is_object = *at == '{';
+
+    if (!nesting_enter(nesting, is_object))
+        return mx_reader_refuse(reader, at, "nesting is deeper than the limit");
+    at = mx_space_skip(at + 1, reader->end);
+    nesting->just_empty = at < reader->end && *at == (is_object ? '}' : ']');
+    if (nesting->just_empty || !is_object)
+        return at;
+    at = skip_name(reader, at);
+    return at ? skip_colon(reader, at) : NULL;
+}
+
+/* After a value: passes over brackets that close, and over a comma (and name) if one follows. */
+static const unsigned char *close_brackets(struct mx_reader *reader, struct nesting *nesting,
+                                           const unsigned char *at, size_t floor)
+{
+    while (nesting->depth > floor) {
+        bool in_object = nesting_in_object(nesting);
+
+        at = mx_space_skip(at, reader->end);
+        if (at < reader->end && *at == ',') {
+            at = mx_space_skip(at + 1, reader->end);
+            if (!in_object)
+                return at;
+            at = skip_name(reader, at);
+            return at ? skip_colon(reader, at) : NULL;
+        }
+        if (at == reader->end || *at != (in_object ? '}' : ']'))
+            return refuse_next(reader, at, in_object);
+        nesting->depth--;
+        at++;
+    }
+    return at;
+}
+
+/* Passes over the value that begins at `at`, whatever it holds. */
+static const unsigned char *skip_value(struct mx_reader *reader, struct nesting *nesting,
+                                       const unsigned char *at)
+{
+    size_t floor = nesting->depth;
+
+    do {
+        if (at < reader->end && (*at == '{' || *at == '[')) {
+            at = open_bracket(reader, nesting, at);
+            if (at && !nesting->just_empty)
+                continue;
+        } else {
+            at = mx_scalar_skip(reader, at);
+        }
+        if (at)
+            at = close_brackets(reader, nesting, at, floor);
+    } while (at && nesting->depth > floor);
+    return at;
+}
+
+static enum mx_json_type type_of(unsigned char first)
+{
+    switch (first) {
+    case '{':
+        return MX_OBJECT;
+    case '[':
+        return MX_ARRAY;
+    case '"':
+        return MX_STRING;
+    case 't':
+    case 'f':
+        return MX_BOOL;
+    case 'n':
+        return MX_NULL;
+    default:
+        return MX_NUMBER;
+    }
+}
+
+static struct mcpx_slice slice_between(const unsigned char *from, const unsigned char *to)
+{
+    return (struct mcpx_slice){(const char *)from, (size_t)(to - from)};
+}
+
+/* Passes over one member of the top-level object, whose name begins at `at`, and notes it. */
+static const unsigned char *scan_member(struct mx_reader *reader, struct nesting *nesting,
+                                        const unsigned char *at, struct mx_scan *out)
+{
+    struct mx_member member;
+    const unsigned char *begin = at;
+
+    reader->escaped = false;
+    at = skip_name(reader, at);
+    if (!at)
+        return NULL;
+    member.name = slice_between(begin + 1, at - 1);
+    member.name_escaped = reader->escaped;
+    begin = skip_colon(reader, at);
+    if (!begin)
+        return NULL;
+    reader->escaped = false;
+    at = skip_value(reader, nesting, begin);
+    if (!at)
+        return NULL;
+    member.value = slice_between(begin, at);
+    member.type = type_of(*begin);
+    member.value_escaped = reader->escaped;
+    if (out->count < MCPX_MEMBERS_MAX)
+        out->members[out->count++] = member;
+    out->total++;
+    return at;
+}
+
+/* Passes over the top-level object; `at` is its opening brace. */
+static const unsigned char *scan_members(struct mx_reader *reader, struct nesting *nesting,
+                                         const unsigned char *at, struct mx_scan *out)
+{
+    nesting->depth = 1; /* no bit: skip_value never looks below the depth it began at */
+    nesting->deepest = 1;
+    at = mx_space_skip(at + 1, reader->end);
+    if (at < reader->end && *at == '}')
+        return at + 1;
+    for (;;) {
+        at = scan_member(reader, nesting, at, out);
+        if (!at)
+            return NULL;
+        at = mx_space_skip(at, reader->end);
+        if (at < reader->end && *at == '}')
+            return at + 1;
+        if (at == reader->end || *at != ',')
+            return refuse_next(reader, at, true);
+        at = mx_space_skip(at + 1, reader->end);
+    }
+}
+
+/* Says what is wrong with the text; bytes that are no text at all go before everything else. */
+static enum mcpx_err refuse_text(struct mcpx_slice text, const struct mx_reader *reader,
+                                 struct mcpx_fault *fault)
+{
+    fault->field = "";
+    if (!mx_utf8_is_valid(text, &fault->offset)) {
+        fault->reason = "expected UTF-8, found bytes that are none";
+        return MCPX_EUTF8;
+    }
+    fault->reason = reader->reason;
+    fault->offset = (size_t)(reader->fault_at - (const unsigned char *)text.text);
+    return MCPX_EINVALID;
+}
+
+enum mcpx_err mx_scan(struct mcpx_slice text, size_t depth_max, struct mx_scan *out,
+                      struct mcpx_fault *fault)
+{
+    const unsigned char *first = (const unsigned char *)(text.text ? text.text : "");
+    struct mx_reader reader;
+    struct nesting nesting;
+    const unsigned char *begin, *at;
+
+    reader.end = first + text.len;
+    reader.escaped = false;
+    nesting.depth = 0;
+    nesting.deepest = 0;
+    nesting.is_object[0] = 0;
+    nesting.depth_max = depth_max && depth_max < MX_DEPTH_MAX ? depth_max : MX_DEPTH_MAX;
+    out->count = 0;
+    out->total = 0;
+    begin = mx_space_skip(first, reader.end);
+    at = begin < reader.end && *begin == '{' ? scan_members(&reader, &nesting, begin, out)
+                                             : skip_value(&reader, &nesting, begin);
+    if (at) {
+        out->value = slice_between(begin, at);
+        out->depth = nesting.deepest;
+        at = mx_space_skip(at, reader.end);
+        if (at < reader.end)
+            at = mx_reader_refuse(&reader, at, "expected nothing after the JSON value");
+    }
+    if (!at)
+        return refuse_text((struct mcpx_slice){(const char *)first, text.len}, &reader, fault);
+    out->type = type_of(*begin);
+    return MCPX_OK;
+}
