@@ -1,0 +1,295 @@
+/*
+ * capability.c - turns a set's patterns into PCRE2 programs and asks them.
+ * Includes capset.h and PCRE2, which nothing else does. A decision is one match of one program:
+ *
+ *     (?!(?:DENIAL|...)\z)(?:GRANT|GRANT|(?>GRANT)\z(?C'7')|...)
+ *
+ * anchored at both ends. A grant with conditions ends in a callout that carries its index; PCRE2
+ * calls back when such a grant covers the kind, and goes on to the next when its conditions do
+ * not hold, so conditions cost nothing until they matter. A second list of programs, without the
+ * grants that have a "*" among other bytes of their context, decides dotted contexts (rule 6).
+ * Where a set is too large for one program (PCRE2 links are 16 bits wide) a list of programs is
+ * asked in turn; each says for itself whether a match allows or refuses.
+ * Whatever is not a plain match, every limit included, is a no.
+ */
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#include "lib/core/capset.h"
+
+#include <stdlib.h>
+
+enum {
+    TEXT_MAX = 28000,       /* bytes of one program's text; compiles to at most twice that */
+    DENY_INLINE_MAX = 8000, /* bytes of denials worth repeating in every program */
+    JIT_STACK_BYTES = 65536,
+    HEAP_LIMIT_KIB = 256, /* frames of the interpreter, where there is no JIT */
+    DEPTH_LIMIT = 10000
+};
+
+static const uint32_t compile_options = PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_DOTALL |
+                                        PCRE2_DOLLAR_ENDONLY | PCRE2_NO_AUTO_CAPTURE |
+                                        PCRE2_NEVER_UTF | PCRE2_NEVER_UCP;
+
+/* `refuses`: a match means no. */
+struct program {
+    pcre2_code *code;
+    bool jit;
+    bool refuses;
+};
+
+struct program_list {
+    struct program *programs;
+    size_t count;
+    size_t size;
+};
+
+/* `rule6`: some grant is missing in `dotted`; else `dotted` is empty and `plain` serves both. */
+struct mx_matcher {
+    pcre2_match_data *data;
+    pcre2_match_context *context;
+    pcre2_jit_stack *stack;
+    bool rule6;
+    struct program_list plain;
+    struct program_list dotted;
+};
+
+/* A program list in the making. `prefix` holds the denials when they are few. */
+struct builder {
+    struct mcpx_capset *set;
+    struct program_list *list;
+    struct mx_strbuf prefix;
+    struct mx_strbuf text;
+    bool any; /* an alternative stands in `text` */
+};
+
+static void list_fini(struct program_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        pcre2_code_free(list->programs[i].code);
+    free(list->programs);
+}
+
+static enum mcpx_err list_add(struct program_list *list, struct program program)
+{
+    if (list->count == list->size) {
+        size_t size = list->size ? list->size * 2 : 1;
+        struct program *grown = realloc(list->programs, size * sizeof *grown);
+
+        if (!grown)
+            return MCPX_ENOMEM;
+        list->programs = grown;
+        list->size = size;
+    }
+    list->programs[list->count++] = program;
+    return MCPX_OK;
+}
+
+/* Compiles the alternatives gathered so far, if any, and begins anew. */
+static enum mcpx_err flush(struct builder *builder, bool refuses)
+{
+    struct program program = {.refuses = refuses};
+    PCRE2_SIZE offset;
+    enum mcpx_err err;
+    int code;
+
+    if (!builder->any)
+        return MCPX_OK;
+    mx_strbuf_puts(&builder->text, ")");
+    if (builder->text.failed)
+        return MCPX_ENOMEM;
+    program.code = pcre2_compile((PCRE2_SPTR)builder->text.text, builder->text.len,
+                                 compile_options, &code, &offset, NULL);
+    if (!program.code) /* every text we write is a valid expression, so it is size or memory */
+        return code == PCRE2_ERROR_HEAP_FAILED ? MCPX_ENOMEM : MCPX_ELIMIT;
+    program.jit = pcre2_jit_compile(program.code, PCRE2_JIT_COMPLETE) == 0;
+    err = list_add(builder->list, program);
+    if (err)
+        pcre2_code_free(program.code);
+    mx_strbuf_reset(&builder->text);
+    builder->any = false;
+    return err;
+}
+
+static bool is_conditional(const struct mcpx_grant *grant)
+{
+    return grant->to_count > 0 || grant->expires_ms != 0;
+}
+
+/* Appends one alternative, after compiling those before it when there is no room for more. */
+static enum mcpx_err add_alternative(struct builder *builder, size_t index)
+{
+    struct mcpx_capset *set = builder->set;
+    const struct mx_pattern *pattern = &set->patterns[index];
+    bool refuses = index >= set->grant_count;
+    bool conditional = !refuses && is_conditional(&set->grants[index]);
+    enum mcpx_err err = MCPX_OK;
+
+    if (builder->any && builder->text.len + 12 * pattern->parts.text.len > TEXT_MAX)
+        err = flush(builder, refuses);
+    if (err)
+        return err;
+    if (!builder->any)
+        mx_strbuf_slice(&builder->text, mx_strbuf_text(&builder->prefix));
+    mx_strbuf_puts(&builder->text, builder->any ? "|" : "(?:");
+    builder->any = true;
+    if (conditional)
+        mx_strbuf_puts(&builder->text, "(?>");
+    mx_pattern_regex(pattern, &builder->text);
+    if (conditional) {
+        mx_strbuf_puts(&builder->text, ")\\z(?C'");
+        mx_strbuf_number(&builder->text, (int64_t)index);
+        mx_strbuf_puts(&builder->text, "')");
+    }
+    return MCPX_OK;
+}
+
+/* Few denials become a prefix of every program, many become programs that refuse. */
+static enum mcpx_err add_denials(struct builder *builder)
+{
+    struct mcpx_capset *set = builder->set;
+    struct mx_strbuf *prefix = &builder->prefix;
+    enum mcpx_err err = MCPX_OK;
+
+    if (set->deny_count == 0)
+        return MCPX_OK;
+    for (size_t i = 0; i < set->deny_count; i++) {
+        mx_strbuf_puts(prefix, i > 0 ? "|" : "(?!(?:");
+        mx_pattern_regex(&set->patterns[set->grant_count + i], prefix);
+    }
+    mx_strbuf_puts(prefix, ")\\z)");
+    if (prefix->failed)
+        return MCPX_ENOMEM;
+    if (prefix->len <= DENY_INLINE_MAX)
+        return MCPX_OK;
+    mx_strbuf_reset(prefix);
+    for (size_t i = 0; i < set->deny_count && !err; i++)
+        err = add_alternative(builder, set->grant_count + i);
+    return err ? err : flush(builder, true);
+}
+
+static enum mcpx_err build(struct mcpx_capset *set, bool dotted, struct program_list *list)
+{
+    struct builder builder = {.set = set, .list = list};
+    enum mcpx_err err = add_denials(&builder);
+
+    for (size_t i = 0; i < set->grant_count && !err; i++)
+        if (!dotted || !set->patterns[i].context_stars)
+            err = add_alternative(&builder, i);
+    if (!err)
+        err = flush(&builder, false);
+    mx_strbuf_fini(&builder.prefix);
+    mx_strbuf_fini(&builder.text);
+    return err;
+}
+
+/* A conditional grant covers the kind: 0 goes on to the match, 1 to the next alternative. */
+static int on_conditional(pcre2_callout_block *block, void *context)
+{
+    const struct mcpx_capset *set = context;
+    size_t index = 0;
+
+    for (PCRE2_SIZE i = 0; i < block->callout_string_length; i++)
+        index = index * 10 + (size_t)(block->callout_string[i] - '0');
+    return mx_grant_condition(&set->grants[index], set->question) != MCPX_ALLOWED;
+}
+
+/*
+ * No honest match needs more: an atomic run of literal bytes is looked for at each byte of a
+ * kind at most once per "*", and every alternative is tried once.
+ */
+static uint32_t match_limit(const struct mcpx_capset *set)
+{
+    uint32_t stars = 0;
+
+    for (size_t i = 0; i < set->grant_count + set->deny_count; i++)
+        for (size_t j = 0; j < set->patterns[i].parts.text.len; j++)
+            stars += set->patterns[i].parts.text.text[j] == '*';
+    return 100000 + stars * 2 * MCPX_KIND_MAX;
+}
+
+static enum mcpx_err make_room(struct mx_matcher *matcher, struct mcpx_capset *set)
+{
+    matcher->data = pcre2_match_data_create(1, NULL);
+    matcher->context = pcre2_match_context_create(NULL);
+    if (!matcher->data || !matcher->context)
+        return MCPX_ENOMEM;
+    pcre2_set_match_limit(matcher->context, match_limit(set));
+    pcre2_set_depth_limit(matcher->context, DEPTH_LIMIT);
+    pcre2_set_heap_limit(matcher->context, HEAP_LIMIT_KIB);
+    pcre2_set_callout(matcher->context, on_conditional, set);
+    if (matcher->plain.count == 0 || !matcher->plain.programs[0].jit)
+        return MCPX_OK;
+    matcher->stack = pcre2_jit_stack_create(JIT_STACK_BYTES, JIT_STACK_BYTES, NULL);
+    if (!matcher->stack)
+        return MCPX_ENOMEM;
+    pcre2_jit_stack_assign(matcher->context, NULL, matcher->stack);
+    return MCPX_OK;
+}
+
+enum mcpx_err mx_matcher_new(struct mcpx_capset *set, struct mx_matcher **out)
+{
+    struct mx_matcher *matcher = calloc(1, sizeof *matcher);
+    enum mcpx_err err;
+
+    if (!matcher)
+        return MCPX_ENOMEM;
+    for (size_t i = 0; i < set->grant_count; i++)
+        matcher->rule6 |= set->patterns[i].context_stars;
+    err = build(set, false, &matcher->plain);
+    if (!err && matcher->rule6)
+        err = build(set, true, &matcher->dotted);
+    if (!err)
+        err = make_room(matcher, set);
+    if (err) {
+        mx_matcher_free(matcher);
+        return err;
+    }
+    *out = matcher;
+    return MCPX_OK;
+}
+
+void mx_matcher_free(struct mx_matcher *matcher)
+{
+    if (!matcher)
+        return;
+    list_fini(&matcher->plain);
+    list_fini(&matcher->dotted);
+    pcre2_match_data_free(matcher->data);
+    pcre2_match_context_free(matcher->context);
+    pcre2_jit_stack_free(matcher->stack);
+    free(matcher);
+}
+
+static int run(const struct mx_matcher *matcher, const struct program *program,
+               struct mcpx_slice text)
+{
+    PCRE2_SPTR subject = (PCRE2_SPTR)text.text;
+
+    if (program->jit)
+        return pcre2_jit_match(program->code, subject, text.len, 0, 0, matcher->data,
+                               matcher->context);
+    return pcre2_match(program->code, subject, text.len, 0, 0, matcher->data,
+                       matcher->context);
+}
+
+bool mcpx_capset_allows(struct mcpx_capset *set, const struct mcpx_question *question)
+{
+    const struct mx_matcher *matcher = set->matcher;
+    const struct program_list *list = &matcher->plain;
+
+    if (mcpx_kind_is_reserved(question->kind)) /* rule 8 */
+        return false;
+    if (matcher->rule6 && mcpx_kind_has_dot_segment(question->kind))
+        list = &matcher->dotted;
+    set->question = question;
+    for (size_t i = 0; i < list->count; i++) {
+        int rc = run(matcher, &list->programs[i], question->kind->text);
+
+        if (rc > 0)
+            return !list->programs[i].refuses;
+        if (rc != PCRE2_ERROR_NOMATCH)
+            return false;
+    }
+    return false;
+}

@@ -1,0 +1,142 @@
+/*
+ * capability_explain.c - says why, and what would have to change.
+ * Includes capset.h only. The verdict is mcpx_capset_allows's own; the reasons come from a walk
+ * over the single patterns. Programs of their own for every pattern would say the same (the
+ * tests compare both ways) at a hundred times the cost of making a set, for the sake of refusals
+ * that most participants never meet.
+ */
+#include "lib/core/capset.h"
+
+const char *mcpx_refusal_wire(enum mcpx_refusal refusal)
+{
+    static const char *const wire[] = {
+        "allowed",       "no_matching_grant",  "denied",
+        "grant_expired", "target_not_allowed", "reserved_namespace"};
+
+    return (size_t)refusal < sizeof wire / sizeof *wire ? wire[refusal] : "";
+}
+
+static struct mcpx_slice pattern_text(const struct mcpx_capset *set, size_t index)
+{
+    return set->patterns[index].parts.text;
+}
+
+/* The first denial that covers the kind; absent when there is none. */
+static struct mcpx_slice find_denial(const struct mcpx_capset *set,
+                                     const struct mcpx_kind *kind)
+{
+    for (size_t i = set->grant_count; i < set->grant_count + set->deny_count; i++)
+        if (mx_pattern_covers(&set->patterns[i], kind, false))
+            return pattern_text(set, i);
+    return (struct mcpx_slice){NULL, 0};
+}
+
+/*
+ * The grant that covers the kind with the best outcome of its conditions: held, then a target
+ * that is not listed, then an expiry. Fills the first of the best in.
+ */
+static void find_grant(const struct mcpx_capset *set, const struct mcpx_question *question,
+                       struct mcpx_decision *out)
+{
+    static const int rank[] = {[MCPX_ALLOWED] = 3,
+                               [MCPX_TARGET_NOT_ALLOWED] = 2,
+                               [MCPX_GRANT_EXPIRED] = 1,
+                               [MCPX_NO_MATCHING_GRANT] = 0};
+    bool dotted = mcpx_kind_has_dot_segment(question->kind);
+
+    out->refusal = MCPX_NO_MATCHING_GRANT;
+    for (size_t i = 0; i < set->grant_count; i++) {
+        enum mcpx_refusal refusal;
+
+        if (!mx_pattern_covers(&set->patterns[i], question->kind, dotted))
+            continue;
+        refusal = mx_grant_condition(&set->grants[i], question);
+        if (rank[refusal] > rank[out->refusal]) {
+            out->refusal = refusal;
+            out->grant = pattern_text(set, i);
+        }
+    }
+}
+
+static struct mcpx_slice find_nearest(const struct mcpx_capset *set,
+                                      const struct mcpx_kind *kind)
+{
+    struct mcpx_slice nearest = {NULL, 0};
+    size_t longest = 0;
+
+    for (size_t i = 0; i < set->grant_count; i++) {
+        size_t agreement = mx_pattern_agreement(&set->patterns[i], kind);
+
+        if (!nearest.text || agreement > longest) {
+            nearest = pattern_text(set, i);
+            longest = agreement;
+        }
+    }
+    return nearest;
+}
+
+/*
+ * The kind itself. A "*" in it is a star in the pattern, which covers it too; but not where the
+ * context is dotted (rule 6), there only all contexts of the method will do.
+ */
+static struct mcpx_slice write_would_allow(struct mcpx_capset *set,
+                                           const struct mcpx_kind *kind)
+{
+    struct mcpx_slice text = kind->text;
+
+    memcpy(set->would_allow, text.text, text.len);
+    if (kind->context.len > 0 && memchr(kind->context.text, '*', kind->context.len) &&
+        mcpx_kind_has_dot_segment(kind)) {
+        text.len -= kind->context.len;
+        set->would_allow[text.len++] = '*';
+    }
+    return (struct mcpx_slice){set->would_allow, text.len};
+}
+
+static struct mcpx_slice write_alternative(struct mcpx_capset *set,
+                                           const struct mcpx_question *question)
+{
+    static const struct mcpx_slice absent = {NULL, 0};
+    const struct mcpx_slice request = MCPX_SLICE("mcp/request");
+    const struct mcpx_slice proposal = MCPX_SLICE("mcp/proposal");
+    const struct mcpx_kind *kind = question->kind;
+    struct mcpx_question instead = *question;
+    struct mcpx_kind other;
+    size_t rest = kind->text.len - kind->type.len;
+
+    if (!mcpx_slice_equal(kind->type, request) || proposal.len + rest > MCPX_KIND_MAX)
+        return absent;
+    memcpy(set->alternative, proposal.text, proposal.len);
+    memcpy(set->alternative + proposal.len, kind->type.text + kind->type.len, rest);
+    if (mcpx_kind_parse((struct mcpx_slice){set->alternative, proposal.len + rest}, &other,
+                        NULL))
+        return absent;
+    instead.kind = &other;
+    return mcpx_capset_allows(set, &instead) ? other.text : absent;
+}
+
+void mcpx_capset_explain(struct mcpx_capset *set, const struct mcpx_question *question,
+                         struct mcpx_decision *out)
+{
+    bool allowed = mcpx_capset_allows(set, question);
+
+    *out = (struct mcpx_decision){.nearest = find_nearest(set, question->kind)};
+    if (mcpx_kind_is_reserved(question->kind)) {
+        out->refusal = MCPX_RESERVED_NAMESPACE;
+        return;
+    }
+    out->grant = find_denial(set, question->kind);
+    if (out->grant.text)
+        out->refusal = MCPX_DENIED;
+    else
+        find_grant(set, question, out);
+    if (allowed)
+        return;
+    if (out->refusal == MCPX_ALLOWED) { /* a match limit refused what the walk would not */
+        out->refusal = MCPX_NO_MATCHING_GRANT;
+        out->grant = (struct mcpx_slice){NULL, 0};
+    }
+    if (out->refusal != MCPX_DENIED) /* no grant helps against a denial */
+        out->would_allow = write_would_allow(set, question->kind);
+    out->alternative = write_alternative(set, question);
+}

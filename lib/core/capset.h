@@ -1,0 +1,49 @@
+/*
+ * capset.h - the inside of a grant set, shared by those who keep, match and explain it.
+ * Includes pattern.h only.
+ */
+#ifndef MX_CAPSET_H
+#define MX_CAPSET_H
+
+#include "lib/core/pattern.h"
+
+/** The compiled half of a set; known to capability.c alone. */
+struct mx_matcher;
+
+/**
+ * A set. Everything it points to but the matcher lies in the same block of memory.
+ *
+ * grants     as they were given, `grant_count` of them
+ * patterns   the grants' patterns in the same order, then the denials'
+ * question   what is being asked; set while a match runs
+ */
+struct mcpx_capset {
+    unsigned refs;
+    size_t grant_count;
+    size_t deny_count;
+    struct mcpx_grant *grants;
+    struct mx_pattern *patterns;
+    struct mx_matcher *matcher;
+    const struct mcpx_question *question;
+    char would_allow[MCPX_KIND_MAX];
+    char alternative[MCPX_KIND_MAX];
+};
+
+/**
+ * Compiles the patterns of a set. `set` is kept (not counted) and must outlive the matcher; its
+ * patterns are filled in. Returns MCPX_OK, MCPX_ENOMEM, or MCPX_ELIMIT when PCRE2 finds the
+ * programs too large.
+ */
+enum mcpx_err mx_matcher_new(struct mcpx_capset *set, struct mx_matcher **out);
+
+/** Frees a matcher. NULL is allowed. */
+void mx_matcher_free(struct mx_matcher *matcher);
+
+/**
+ * Do a grant's conditions hold? Returns MCPX_ALLOWED, MCPX_GRANT_EXPIRED (which comes first) or
+ * MCPX_TARGET_NOT_ALLOWED.
+ */
+enum mcpx_refusal mx_grant_condition(const struct mcpx_grant *grant,
+                                     const struct mcpx_question *question);
+
+#endif

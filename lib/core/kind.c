@@ -1,0 +1,97 @@
+/*
+ * kind.c - what a kind says by itself: its parts, whether it is the router's own, whether its
+ * context climbs out of where it seems to be.
+ * Includes grammar.h only. Dot segments are looked for in the text as it stands, one layer of
+ * percent-encoding undone; the context is never rewritten into a "clean" form, because the
+ * receiver will interpret the bytes it gets and not ours.
+ */
+#include <mcpx/kind.h>
+
+#include "lib/core/grammar.h"
+
+enum mcpx_err mcpx_kind_parse(struct mcpx_slice text, struct mcpx_kind *out,
+                              struct mcpx_fault *fault)
+{
+    return mx_grammar_split(text, false, out, fault) ? MCPX_OK : MCPX_EKIND;
+}
+
+/* `word` is in lower case. */
+static bool is_word_in_any_case(struct mcpx_slice text, struct mcpx_slice word)
+{
+    if (text.len != word.len)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        char byte = text.text[i];
+
+        if (byte >= 'A' && byte <= 'Z')
+            byte = (char)(byte - 'A' + 'a');
+        if (byte != word.text[i])
+            return false;
+    }
+    return true;
+}
+
+bool mcpx_kind_is_reserved(const struct mcpx_kind *kind)
+{
+    const char *slash = memchr(kind->type.text, '/', kind->type.len);
+    struct mcpx_slice first = kind->type;
+
+    if (slash)
+        first.len = (size_t)(slash - first.text);
+    return is_word_in_any_case(first, MCPX_SLICE("system")) ||
+           is_word_in_any_case(first, MCPX_SLICE("presence"));
+}
+
+static int hex_digit(char byte)
+{
+    if (byte >= '0' && byte <= '9')
+        return byte - '0';
+    if (byte >= 'a' && byte <= 'f')
+        return byte - 'a' + 10;
+    if (byte >= 'A' && byte <= 'F')
+        return byte - 'A' + 10;
+    return -1;
+}
+
+/* Reads one byte, percent-decoded where that is possible, and moves `rest` behind it. */
+static char take_decoded(struct mcpx_slice *rest)
+{
+    char byte = rest->text[0];
+    size_t taken = 1;
+
+    if (byte == '%' && rest->len >= 3) {
+        int high = hex_digit(rest->text[1]);
+        int low = hex_digit(rest->text[2]);
+
+        if (high >= 0 && low >= 0) {
+            byte = (char)(high * 16 + low);
+            taken = 3;
+        }
+    }
+    rest->text += taken;
+    rest->len -= taken;
+    return byte;
+}
+
+bool mcpx_kind_has_dot_segment(const struct mcpx_kind *kind)
+{
+    struct mcpx_slice rest = kind->context;
+    size_t dots = 0;     /* of the segment so far */
+    bool others = false; /* the segment holds something else */
+
+    while (rest.len > 0) {
+        char byte = take_decoded(&rest);
+
+        if (byte == '/') {
+            if (!others && (dots == 1 || dots == 2))
+                return true;
+            dots = 0;
+            others = false;
+        } else if (byte == '.') {
+            dots++;
+        } else {
+            others = true;
+        }
+    }
+    return !others && (dots == 1 || dots == 2);
+}

@@ -1,0 +1,139 @@
+/*
+ * pattern.c - the structure of a capability pattern, and the walk that says what it covers.
+ * Includes pattern.h and grammar.h only. The walk compares component with component, so no "*"
+ * can reach over a colon by accident; a glob over the whole text was refused because there the
+ * kind "...:tools/call:evil/list" passes the grant "...:*" followed by "/list".
+ */
+#include "lib/core/pattern.h"
+
+#include "lib/core/grammar.h"
+
+static bool has_star(struct mcpx_slice component)
+{
+    return component.len > 0 && memchr(component.text, '*', component.len);
+}
+
+static bool is_all_stars(struct mcpx_slice component)
+{
+    for (size_t i = 0; i < component.len; i++)
+        if (component.text[i] != '*')
+            return false;
+    return component.len > 0;
+}
+
+enum mcpx_err mx_pattern_parse(struct mcpx_slice text, struct mx_pattern *out,
+                               struct mcpx_fault *fault)
+{
+    struct mcpx_kind parts;
+
+    if (!mx_grammar_split(text, true, &parts, fault)) {
+        if (fault && strcmp(fault->field, "kind") == 0)
+            fault->field = "pattern";
+        return MCPX_EPATTERN;
+    }
+    out->parts = parts;
+    out->final_star = !parts.context.text && text.text[text.len - 1] == '*';
+    out->context_any = is_all_stars(parts.context);
+    out->context_stars = has_star(parts.context) && !out->context_any;
+    return MCPX_OK;
+}
+
+/*
+ * "*" takes as little as it can; when the rest does not fit, the latest "*" takes one byte more.
+ * Earlier ones never need to: whatever they could give up, the latest can take.
+ */
+static bool glob_covers(struct mcpx_slice glob, struct mcpx_slice text)
+{
+    size_t g = 0, t = 0;
+    size_t after_star = 0, taken_to = 0; /* where to go on when the rest does not fit */
+    bool starred = false;
+
+    while (t < text.len) {
+        if (g < glob.len && glob.text[g] == '*') {
+            starred = true;
+            after_star = ++g;
+            taken_to = t;
+        } else if (g < glob.len && glob.text[g] == text.text[t]) {
+            g++;
+            t++;
+        } else if (starred) {
+            g = after_star;
+            t = ++taken_to;
+        } else {
+            return false;
+        }
+    }
+    while (g < glob.len && glob.text[g] == '*')
+        g++;
+    return g == glob.len;
+}
+
+bool mx_pattern_covers(const struct mx_pattern *pattern, const struct mcpx_kind *kind,
+                       bool dotted)
+{
+    const struct mcpx_kind *parts = &pattern->parts;
+
+    if (!glob_covers(parts->type, kind->type))
+        return false;
+    if (!parts->method.text)
+        return pattern->final_star || !kind->method.text; /* rules 2 and 5 */
+    if (!kind->method.text || !glob_covers(parts->method, kind->method))
+        return false;
+    if (!parts->context.text || pattern->context_any)
+        return true; /* rules 3 and 4 */
+    if (!kind->context.text || (dotted && pattern->context_stars))
+        return false; /* rules 3 and 6 */
+    return glob_covers(parts->context, kind->context);
+}
+
+size_t mx_pattern_agreement(const struct mx_pattern *pattern, const struct mcpx_kind *kind)
+{
+    struct mcpx_slice a = pattern->parts.text;
+    struct mcpx_slice b = kind->text;
+    size_t n = 0;
+
+    while (n < a.len && n < b.len && a.text[n] == b.text[n] && a.text[n] != '*')
+        n++;
+    return n;
+}
+
+enum mcpx_err mcpx_pattern_check(struct mcpx_slice pattern, struct mcpx_fault *fault)
+{
+    struct mx_pattern parsed;
+
+    return mx_pattern_parse(pattern, &parsed, fault);
+}
+
+static bool begins_with(struct mcpx_slice text, struct mcpx_slice prefix)
+{
+    return text.len >= prefix.len && memcmp(text.text, prefix.text, prefix.len) == 0;
+}
+
+static bool has_escaped_star(struct mcpx_slice text)
+{
+    for (size_t i = 1; i < text.len; i++)
+        if (text.text[i] == '*' && text.text[i - 1] == '\\')
+            return true;
+    return false;
+}
+
+const char *mcpx_pattern_hint(struct mcpx_slice pattern)
+{
+    struct mx_pattern parsed;
+    const struct mcpx_kind *parts = &parsed.parts;
+
+    if (mx_pattern_parse(pattern, &parsed, NULL))
+        return NULL;
+    if (mcpx_kind_is_reserved(parts))
+        return "covers nothing: the types system and presence are the router's own";
+    if (!parts->method.text && !parsed.final_star &&
+        begins_with(parts->type, MCPX_SLICE("mcp/")))
+        return "covers no MCP message, all of which have a method; append ':*' to cover them";
+    if (mcpx_slice_equal(parts->text, MCPX_SLICE("chat:*")))
+        return "does not cover plain chat, which has no method; 'chat' does";
+    if (parsed.context_stars && mcpx_kind_has_dot_segment(parts))
+        return "covers nothing: a context with a dot segment is not covered by a '*'";
+    if (has_escaped_star(parts->context))
+        return "a backslash does not escape: it is an ordinary byte and the '*' still a star";
+    return NULL;
+}

@@ -1,0 +1,57 @@
+/*
+ * pattern.h - one capability pattern: its parts, what it covers, how it reads as a regular
+ * expression. Includes capability.h and strbuf.h only.
+ */
+#ifndef MX_PATTERN_H
+#define MX_PATTERN_H
+
+#include "lib/core/strbuf.h"
+#include <mcpx/capability.h>
+
+/**
+ * A pattern taken apart. Slices of one text.
+ *
+ * parts           type, method, context, with their "*"
+ * final_star      the last byte is "*" and stands in type or method: it covers all that follows
+ * context_any     the context is nothing but "*": it covers a kind without context too
+ * context_stars   the context holds "*" among other bytes: it covers no dotted context
+ */
+struct mx_pattern {
+    struct mcpx_kind parts;
+    bool final_star;
+    bool context_any;
+    bool context_stars;
+};
+
+/**
+ * Reads a pattern.
+ *
+ * text    borrowed for as long as `out` is used
+ * out     filled; untouched on failure
+ * fault   filled on failure; may be NULL
+ *
+ * Returns MCPX_OK or MCPX_EPATTERN. Never allocates. Protocol: section 3.
+ */
+enum mcpx_err mx_pattern_parse(struct mcpx_slice text, struct mx_pattern *out,
+                               struct mcpx_fault *fault);
+
+/**
+ * Does the pattern cover the kind? Component by component, without PCRE2; used where no program
+ * of its own is worth compiling. Agrees with the programs of capability.c.
+ *
+ * dotted   the context has a dot segment and the pattern is a grant, so rule 6 applies
+ */
+bool mx_pattern_covers(const struct mx_pattern *pattern, const struct mcpx_kind *kind,
+                       bool dotted);
+
+/** Bytes the kind has in common with the pattern before they differ or a "*" comes. */
+size_t mx_pattern_agreement(const struct mx_pattern *pattern, const struct mcpx_kind *kind);
+
+/**
+ * Appends the pattern as a regular expression in PCRE2's syntax that matches, anchored at both
+ * ends, the kinds it covers. Holds no "|" outside groups and captures nothing. Rule 6 is the
+ * caller's: patterns with `context_stars` are left out where a dotted context is matched.
+ */
+void mx_pattern_regex(const struct mx_pattern *pattern, struct mx_strbuf *out);
+
+#endif

@@ -1,0 +1,92 @@
+/*
+ * pattern_regex.c - writes a pattern as a regular expression.
+ * Includes pattern.h only; this is text, PCRE2 itself is in capability.c. Every literal byte
+ * that is not a letter, digit or "_" gets a backslash ("\Q..\E" was refused: a pattern may hold
+ * "\E"). A run of literal bytes between two stars is looked for once and then kept, by an atomic
+ * group: the leftmost place leaves the most to those behind it, so another try cannot succeed
+ * where the first did not, and nine stars cost what one costs nine times instead of its ninth
+ * power.
+ */
+#include "lib/core/pattern.h"
+
+static bool is_plain(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+           (byte >= '0' && byte <= '9') || byte == '_';
+}
+
+static void put_literal(struct mx_strbuf *out, struct mcpx_slice literal)
+{
+    for (size_t i = 0; i < literal.len; i++) {
+        if (!is_plain(literal.text[i]))
+            mx_strbuf_add(out, "\\", 1);
+        mx_strbuf_add(out, &literal.text[i], 1);
+    }
+}
+
+/* Cuts the bytes before the next "*" off `rest`. */
+static struct mcpx_slice take_literal(struct mcpx_slice *rest)
+{
+    struct mcpx_slice literal = {rest->text, 0};
+
+    while (literal.len < rest->len && rest->text[literal.len] != '*')
+        literal.len++;
+    rest->text += literal.len;
+    rest->len -= literal.len;
+    return literal;
+}
+
+/* A run of stars is one. */
+static void skip_stars(struct mcpx_slice *rest)
+{
+    while (rest->len > 0 && rest->text[0] == '*') {
+        rest->text++;
+        rest->len--;
+    }
+}
+
+/* `any` is what one byte of the component may be. */
+static void put_component(struct mx_strbuf *out, struct mcpx_slice component, const char *any)
+{
+    struct mcpx_slice rest = component;
+
+    put_literal(out, take_literal(&rest));
+    while (rest.len > 0) {
+        struct mcpx_slice literal;
+
+        skip_stars(&rest);
+        literal = take_literal(&rest);
+        if (literal.len == 0) { /* the component ends in a star */
+            mx_strbuf_puts(out, any);
+            mx_strbuf_puts(out, "*+");
+        } else if (rest.len > 0) { /* another star follows: the leftmost place will do */
+            mx_strbuf_puts(out, "(?>");
+            mx_strbuf_puts(out, any);
+            mx_strbuf_puts(out, "*?");
+            put_literal(out, literal);
+            mx_strbuf_puts(out, ")");
+        } else { /* the component ends in this literal */
+            mx_strbuf_puts(out, any);
+            mx_strbuf_puts(out, "*");
+            put_literal(out, literal);
+        }
+    }
+}
+
+void mx_pattern_regex(const struct mx_pattern *pattern, struct mx_strbuf *out)
+{
+    const struct mcpx_kind *parts = &pattern->parts;
+
+    put_component(out, parts->type, "[^:]");
+    if (parts->method.text) {
+        mx_strbuf_puts(out, ":");
+        put_component(out, parts->method, "[^:]");
+    }
+    if (parts->context.text && !pattern->context_any) {
+        mx_strbuf_puts(out, ":");
+        put_component(out, parts->context, ".");
+        return;
+    }
+    if (parts->method.text || pattern->final_star) /* rules 2, 3 and 4: whatever follows */
+        mx_strbuf_puts(out, "(?::.*+)?+");
+}
