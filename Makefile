@@ -1,0 +1,74 @@
+# The developer's verbs. CMake does the building; this file knows the order of things.
+# Packages it installs: docker/packages.txt. Everything it makes: build/.
+
+JOBS ?= $(shell nproc)
+ARGS ?= --dev
+FUZZ_SECONDS ?= 60
+BUILD_JOBS = --parallel $(JOBS)
+CTEST = ctest --output-on-failure --no-tests=error --parallel $(JOBS) --timeout 600
+
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+.PHONY: help deps run build test bench demo lint fuzz format clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: ## build the router and start it for development on 127.0.0.1:8080 (ARGS="--dev --listen ...")
+	@docker/install-packages build
+	@$(call configure,dev)
+	@cmake --build build $(BUILD_JOBS) --target mcpx-router
+	@exec build/bin/mcpx-router $(ARGS)
+
+build: ## build all programs into build/bin, and the tests when their tools are there
+	@docker/install-packages build
+	@$(call configure,dev)
+	@cmake --build build $(BUILD_JOBS)
+
+test: deps ## build, then run every test, the sanitizers' second run and the lint
+	cmake --preset dev -DBUILD_TESTING=ON
+	cmake --build build $(BUILD_JOBS)
+	cmake --preset asan
+	cmake --build build/asan $(BUILD_JOBS)
+	$(CTEST) --test-dir build
+	$(CTEST) --test-dir build/asan --label-regex '^(unit|scenario|integration|fuzz)$$'
+
+bench: ## build for speed and measure
+	@docker/install-packages build
+	@$(call configure,release)
+	cmake --build build/release $(BUILD_JOBS) --target bench
+
+demo: ## a two-minute tour: router, two participants, one refusal
+	@docker/install-packages build
+	@$(call configure,dev)
+	@cmake --build build $(BUILD_JOBS)
+	@docs/demo
+
+lint: deps ## layers, headers, symbols, layout, static analysis, scripts
+	@cmake --preset dev -DBUILD_TESTING=ON
+	@cmake --build build $(BUILD_JOBS)
+	$(CTEST) --test-dir build --label-regex '^lint$$'
+
+fuzz: ## run each fuzz target for FUZZ_SECONDS (60)
+	@docker/install-packages build test fuzz
+	@cmake --preset fuzz
+	cmake --build build/fuzz $(BUILD_JOBS)
+	@for target in build/fuzz/bin/fuzz_*; do \
+	    corpus=tests/fuzz/corpus/$${target##*/fuzz_}; \
+	    "$$target" -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=build/fuzz/ \
+	        build/fuzz/ "$$corpus" || exit 1; \
+	done
+
+format: ## lay out all C files
+	@docker/install-packages lint
+	git ls-files '*.c' '*.h' | xargs clang-format-14 -i
+
+deps: ## install what building, testing and linting need (Debian, apt)
+	@docker/install-packages build test lint
+
+clean: ## remove build/
+	rm -rf build
+
+# configure(preset): with the tests where their framework is installed.
+configure = cmake --preset $(1) --log-level=WARNING \
+    -DBUILD_TESTING=$$(pkg-config --exists criterion && echo ON || echo OFF)

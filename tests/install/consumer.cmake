@@ -1,0 +1,6 @@
+# How somebody else's CMakeLists.txt finds the installed library; install.cmake makes it one.
+cmake_minimum_required(VERSION 3.21)
+project(consumer C)
+find_package(mcpx 0.1 REQUIRED)
+add_executable(consumer consumer.c)
+target_link_libraries(consumer PRIVATE mcpx::mcpx)

@@ -1,0 +1,38 @@
+# Installs everything below a staging prefix, moves that prefix, and builds and runs a foreign
+# program against it: with pkg-config, and with find_package. Who would suffer otherwise: everyone
+# who uses libmcpx. Run: cmake -D BUILD=<build> -D WORK=<scratch> -D CC=cc -D FLAGS=... -P install.cmake
+function(run)
+    execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+    set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+function(expect_greeting how)
+    if(NOT output MATCHES "^mcpx [0-9]+\\.[0-9]+\\.[0-9]+ ls\n$")
+        message(FATAL_ERROR "built with ${how}, it says: ${output}")
+    endif()
+    message(STATUS "built with ${how}: ${output}")
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/staged)
+file(RENAME ${WORK}/staged ${WORK}/moved)
+file(GLOB_RECURSE pc ${WORK}/moved/*/mcpx.pc)
+file(GLOB_RECURSE so ${WORK}/moved/*/libmcpx.so)
+get_filename_component(pc_dir ${pc} DIRECTORY)
+get_filename_component(so_dir ${so} DIRECTORY)
+set(ENV{PKG_CONFIG_PATH} ${pc_dir})
+set(ENV{LD_LIBRARY_PATH} ${so_dir})
+
+run(pkg-config --cflags --libs mcpx)
+separate_arguments(words UNIX_COMMAND "${output} ${FLAGS}")
+run(${CC} ${CMAKE_CURRENT_LIST_DIR}/consumer.c -o ${WORK}/consumer ${words})
+run(${WORK}/consumer)
+expect_greeting(pkg-config)
+
+file(COPY ${CMAKE_CURRENT_LIST_DIR}/consumer.c DESTINATION ${WORK}/project)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/consumer.cmake ${WORK}/project/CMakeLists.txt COPYONLY)
+run(${CMAKE_COMMAND} -S ${WORK}/project -B ${WORK}/project/build
+    -D CMAKE_PREFIX_PATH=${WORK}/moved -D CMAKE_C_COMPILER=${CC} -D CMAKE_C_FLAGS=${FLAGS})
+run(${CMAKE_COMMAND} --build ${WORK}/project/build)
+run(${WORK}/project/build/consumer)
+expect_greeting(find_package)
