@@ -39,10 +39,10 @@ bench: ## build for speed and measure
 	cmake --build build/release $(BUILD_JOBS) --target bench
 
 demo: ## a two-minute tour: router, two participants, one refusal
-	@docker/install-packages build
+	@docker/install-packages build test
 	@$(call configure,dev)
-	@cmake --build build $(BUILD_JOBS)
-	@docs/demo
+	@cmake --build build $(BUILD_JOBS) --target mcpx-router
+	@node tools/demo.mjs build/bin/mcpx-router
 
 lint: deps ## layers, headers, symbols, layout, static analysis, scripts
 	@cmake --preset dev -DBUILD_TESTING=ON
