@@ -1,0 +1,89 @@
+/*
+ * world.h - a hub in a box: participants by name, a clock turned by hand, and a transcript that
+ * can be read against the protocol.
+ *
+ *     world_joins(w, "alice", "chat");
+ *     world_says(w, "alice", "{\"id\":\"m1\",\"kind\":\"chat\"}");
+ *     world_expect(w, "alice < welcome alice [chat]; head null\n"
+ *                     "alice < presence join alice\n"
+ *                     "alice < chat m1 from alice\n");
+ *
+ * A transcript is grouped by participant, in order of their names; within one, in order of
+ * arrival. How each message reads is told by world.c, one line per kind.
+ */
+#ifndef TESTS_WORLD_H
+#define TESTS_WORLD_H
+
+#include "router/hub/hub.h"
+
+struct world;
+
+/** Makes a world with the default settings; aborts when that fails. */
+struct world *world_new(void);
+
+/** Makes one with other settings. */
+struct world *world_with(const struct hub_config *config);
+
+/** Checks that nothing unexpected is left to read, and frees it. */
+void world_free(struct world *world);
+
+/** The hub inside. */
+struct hub *world_hub(const struct world *world);
+
+/** The time in the world. */
+struct mcpx_now world_now(const struct world *world);
+
+/** How somebody joins. */
+struct arrival {
+    const char *grants;   /* patterns, separated by spaces; "to=ID" and "expires=MS" (from the
+                             beginning of the world) behind a pattern are its conditions */
+    const char *deny;     /* patterns likewise */
+    const char *topic;    /* NULL = "room" */
+    enum routing routing; /* as asked for in the query */
+    enum routing prefers; /* as the participant's settings say */
+    int64_t expires_ms;   /* of the token, from the beginning of the world; 0 = never */
+    int history;       /* ?history=; -1 = not given: 0 in a designated initialiser is "none" */
+    const char *after; /* ?after= */
+};
+
+/** Lets a participant in with plain grants and default everything. Fails the test if refused. */
+void world_joins(struct world *world, const char *name, const char *grants);
+
+/** Lets one in the way `arrival` says; returns what hub_admit says. */
+enum mcpx_err world_arrives(struct world *world, const char *name,
+                            const struct arrival *arrival);
+
+/**
+ * Says a message. An object that has no `protocol` gets that member, and `payload` if missing;
+ * any other text goes out as it is. Returns the verdict.
+ */
+enum mcpx_err world_says(struct world *world, const char *name, const char *text);
+
+/** Says raw bytes. */
+enum mcpx_err world_says_bytes(struct world *world, const char *name, const char *text,
+                               size_t len);
+
+/** The connection breaks (the router is told), without a goodbye. */
+void world_drops(struct world *world, const char *name);
+
+/** The participant stops, or begins again, to read. */
+void world_stalls(struct world *world, const char *name);
+void world_reads_on(struct world *world, const char *name);
+
+/** Condemns, regrants. */
+void world_kicks(struct world *world, const char *name);
+void world_regrants(struct world *world, const char *name, const char *grants);
+
+/** Lets time pass, tick by tick. */
+void world_waits(struct world *world, int64_t ms);
+
+/** Reads everything that is ready and compares it with what was expected. */
+void world_expect(struct world *world, const char *transcript);
+
+/** Reads everything that is ready and throws it away. */
+void world_skip(struct world *world);
+
+/** The text of the last message a participant read that is not the router's; "" if none. */
+const char *world_last(const struct world *world, const char *name);
+
+#endif
