@@ -76,9 +76,9 @@ static struct peer *peer_new(struct hub *hub, struct grant *grant, void *owner,
     peer->hub = hub;
     peer->owner = owner;
     peer->heard_ms = now.mono_ms;
-    peer->messages.per_minute = hub->config.messages_per_minute;
-    peer->bytes.per_minute = hub->config.bytes_per_minute;
-    peer->refusals.per_minute = refusals_per_minute;
+    peer->rates.messages.per_minute = hub->config.messages_per_minute;
+    peer->rates.bytes.per_minute = hub->config.bytes_per_minute;
+    peer->rates.refusals.per_minute = refusals_per_minute;
     peer->changes_ms = mcpx_capset_next_expiry(grant->capset, now.wall_ms);
     list_init(&peer->in_ready);
     list_init(&peer->in_hub);
@@ -86,12 +86,10 @@ static struct peer *peer_new(struct hub *hub, struct grant *grant, void *owner,
     return peer;
 }
 
-/* Buckets and takeovers belong to the participant, not to the connection that brought it. */
+/* Rates and takeovers belong to the participant, not to the connection that brought it. */
 static void inherit(struct peer *peer, const struct peer *old, struct mcpx_now now)
 {
-    peer->messages = old->messages;
-    peer->bytes = old->bytes;
-    peer->refusals = old->refusals;
+    peer->rates = old->rates;
     for (size_t i = 1; i < PEER_TAKEOVERS; i++)
         peer->takeovers[i - 1] = old->takeovers[i];
     peer->takeovers[PEER_TAKEOVERS - 1] = now.mono_ms ? now.mono_ms : 1;
@@ -128,6 +126,7 @@ static void settle_in(struct peer *peer, struct peer *old, struct mcpx_now now)
     struct topic *topic = peer->topic;
     struct hub *hub = peer->hub;
 
+    debts_collect(&topic->debts, peer->grant->participant, &peer->rates);
     if (old)
         inherit(peer, old, now);
     topic_insert(topic, peer); /* in the place of `old`, which is in no topic now */

@@ -12,6 +12,8 @@ void hub_leave(struct hub *hub, struct peer *peer, const char *reason)
     bool was_there = topic_peer(topic, peer->grant->participant) == peer;
 
     topic_remove(topic, peer, hub->now);
+    if (was_there)
+        debts_note(&topic->debts, peer->grant->participant, &peer->rates, hub->now);
     if (!was_there || hub->draining)
         return; /* replaced by a newer connection, gone already, or everybody is going */
     /* Without memory the others see it in the next welcome; there is nobody to tell. */

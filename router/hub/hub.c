@@ -133,6 +133,7 @@ static void mind_peer(struct hub *hub, struct peer *peer)
 static void mind_topic(struct hub *hub, struct topic *topic)
 {
     log_forget_old(&topic->log, hub->now.wall_ms);
+    debts_expire(&topic->debts, hub->now);
     if (topic->peer_count == 0 && topic->holders == 0 &&
         hub->now.mono_ms - topic->empty_ms >= hub->config.linger_ms)
         topic_free(topic);

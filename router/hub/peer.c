@@ -152,11 +152,10 @@ struct mcpx_slice peer_topic_name(const struct peer *peer)
 
 struct rate_state peer_rate(const struct peer *peer, struct mcpx_now now)
 {
-    struct mcpx_now then = now;
-    int64_t messages_ms = bucket_wait_ms(&peer->messages, UINT64_MAX / 2000, then);
-    int64_t bytes_ms = bucket_wait_ms(&peer->bytes, UINT64_MAX / 2000, then);
+    const struct bucket *messages = &peer->rates.messages, *bytes = &peer->rates.bytes;
+    int64_t messages_ms = bucket_wait_ms(messages, messages->per_minute, now);
+    int64_t bytes_ms = bucket_wait_ms(bytes, bytes->per_minute, now);
 
-    return (struct rate_state){bucket_left(&peer->messages, now),
-                               bucket_left(&peer->bytes, now),
+    return (struct rate_state){bucket_left(messages, now), bucket_left(bytes, now),
                                messages_ms > bytes_ms ? messages_ms : bytes_ms};
 }

@@ -1,11 +1,11 @@
 /*
  * peer.h - the router's end of one connection: a grant, a cursor, a few private frames.
- * Includes hub.h, list.h, ratelimit.h, topic.h.
+ * Includes debt.h, hub.h, list.h, topic.h.
  */
 #ifndef HUB_PEER_H
 #define HUB_PEER_H
 
-#include "router/hub/ratelimit.h"
+#include "router/hub/debt.h"
 #include "router/hub/topic.h"
 
 /*
@@ -68,9 +68,7 @@ struct peer {
     uint64_t peeked_next;
     size_t peeked_count;
     enum mcpx_err close_err;
-    struct bucket messages;
-    struct bucket bytes;
-    struct bucket refusals;
+    struct rates rates;
     int64_t heard_ms;
     int pings;
     int64_t takeovers[PEER_TAKEOVERS];

@@ -69,17 +69,17 @@ static enum mcpx_err check_reserved(struct passage *passage)
 
 static enum mcpx_err check_rate(struct passage *passage)
 {
-    struct peer *peer = passage->peer;
-    struct bucket before = peer->messages;
+    struct rates *rates = &passage->peer->rates;
+    struct bucket before = rates->messages;
 
-    if (bucket_take(&peer->messages, 1, passage->now)) {
-        if (bucket_take(&peer->bytes, passage->text.len, passage->now))
+    if (bucket_take(&rates->messages, 1, passage->now)) {
+        if (bucket_take(&rates->bytes, passage->text.len, passage->now))
             return MCPX_OK;
-        peer->messages = before; /* a refused message costs nothing */
+        rates->messages = before; /* a refused message costs nothing */
         passage->complaint.wait_ms =
-            bucket_wait_ms(&peer->bytes, passage->text.len, passage->now);
+            bucket_wait_ms(&rates->bytes, passage->text.len, passage->now);
     } else {
-        passage->complaint.wait_ms = bucket_wait_ms(&peer->messages, 1, passage->now);
+        passage->complaint.wait_ms = bucket_wait_ms(&rates->messages, 1, passage->now);
     }
     return MCPX_ERATE;
 }
@@ -206,7 +206,7 @@ static void answer(struct passage *passage, enum mcpx_err err)
         err = MCPX_ENOMEM;
     if (mcpx_error_close(err))
         hub_condemn(hub, passage->peer, err, passage->now);
-    else if (!bucket_take(&passage->peer->refusals, 1, passage->now))
+    else if (!bucket_take(&passage->peer->rates.refusals, 1, passage->now))
         hub_condemn(hub, passage->peer, MCPX_EFLOOD, passage->now);
 }
 

@@ -24,6 +24,7 @@ struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct mcpx_now
     *topic = (struct topic){.hub = hub, .empty_ms = now.mono_ms};
     topic->name = (struct mcpx_slice){(char *)(topic + 1), name.len};
     memcpy(topic + 1, name.text, name.len);
+    debts_init(&topic->debts);
     log_init(&topic->log, hub->key, &bounds);
     list_init(&topic->in_dirty);
     list_init(&topic->in_hub);
@@ -42,6 +43,7 @@ void topic_free(struct topic *topic)
     list_remove(&topic->in_dirty);
     hub->stats.topics--;
     hub->stats.log_bytes -= topic->log.memory;
+    debts_fini(&topic->debts);
     log_fini(&topic->log);
     free(topic->peers);
     free(topic);

@@ -1,10 +1,11 @@
 /*
  * topic.h - one room: its participants, sorted, and its log.
- * Includes layers 0 and 1, hub.h, list.h, log.h.
+ * Includes layers 0 and 1, debt.h, hub.h, list.h, log.h.
  */
 #ifndef HUB_TOPIC_H
 #define HUB_TOPIC_H
 
+#include "router/hub/debt.h"
 #include "router/hub/hub.h"
 #include "router/hub/log.h"
 
@@ -18,6 +19,7 @@
  * unswept       bytes appended since the last complete round
  * holders       peers that still point here, condemned ones included: it is freed after the last
  * empty_ms      mono_ms since when it has no participant
+ * debts         what participants that left still owe to their rates
  */
 struct topic {
     struct hub *hub;
@@ -31,6 +33,7 @@ struct topic {
     size_t unswept;
     size_t holders;
     int64_t empty_ms;
+    struct debts debts;
     struct log log;
 };
 

@@ -432,23 +432,29 @@ static int by_name(const void *a, const void *b)
     return order ? order : (*left > *right) - (*left < *right);
 }
 
-void world_expect(struct world *world, const char *transcript)
+void world_read(struct world *world, struct mx_strbuf *transcript)
 {
     const struct somebody *order[SOMEBODIES_MAX];
-    struct mx_strbuf all = {0};
 
     drain(world);
     for (size_t i = 0; i < world->count; i++)
         order[i] = &world->somebodies[i];
     qsort(order, world->count, sizeof *order, by_name);
+    mx_strbuf_puts(transcript, "");
     for (size_t i = 0; i < world->count; i++) {
         struct somebody *somebody = (struct somebody *)order[i];
 
-        mx_strbuf_slice(&all, mx_strbuf_text(&somebody->lines));
+        mx_strbuf_slice(transcript, mx_strbuf_text(&somebody->lines));
         mx_strbuf_reset(&somebody->lines);
     }
-    cr_expect_str_eq(all.text ? all.text : "", transcript, "read:\n%s\nexpected:\n%s",
-                     all.text ? all.text : "", transcript);
+}
+
+void world_expect(struct world *world, const char *transcript)
+{
+    struct mx_strbuf all = {0};
+
+    world_read(world, &all);
+    cr_expect_str_eq(all.text, transcript, "read:\n%s\nexpected:\n%s", all.text, transcript);
     mx_strbuf_fini(&all);
 }
 

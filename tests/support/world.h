@@ -80,6 +80,9 @@ void world_waits(struct world *world, int64_t ms);
 /** Reads everything that is ready and compares it with what was expected. */
 void world_expect(struct world *world, const char *transcript);
 
+/** Reads everything that is ready and appends the transcript. */
+void world_read(struct world *world, struct mx_strbuf *transcript);
+
 /** Reads everything that is ready and throws it away. */
 void world_skip(struct world *world);
 
