@@ -6,9 +6,13 @@
 #include <mcpx/envelope.h>
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#define T(literal) MCPX_SLICE(literal)
+#define T(literal)                                                                            \
+    {                                                                                         \
+        literal, sizeof(literal) - 1                                                          \
+    }
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 /* Members every envelope needs; rows add to them or replace one. */
@@ -16,7 +20,8 @@
 #define ID "\"id\":\"e1\","
 #define KIND "\"kind\":\"chat\","
 #define PAYLOAD "\"payload\":{}"
-#define WITH(members) T("{" PROTOCOL ID KIND members PAYLOAD "}")
+#define WITH(members) T(ENVELOPE(members))
+#define ENVELOPE(members) "{" PROTOCOL ID KIND members PAYLOAD "}"
 
 struct row {
     struct mcpx_slice text;
@@ -502,12 +507,16 @@ Test(envelope, counts_itself_as_the_first_level_of_nesting)
     struct mcpx_fault fault = {"", "", 0};
 
     mcpx_envelope_init(&envelope);
-    cr_expect_eq(mcpx_envelope_parse(WITH(""), 1, &envelope, &fault), MCPX_EINVALID);
-    cr_expect_str_eq(fault.reason, "nesting is deeper than the limit");
-    cr_expect_eq(mcpx_envelope_parse(WITH(""), 2, &envelope, &fault), MCPX_OK);
-    cr_expect_eq(mcpx_envelope_parse(WITH("\"x\":[[]],"), 2, &envelope, &fault),
+    cr_expect_eq(mcpx_envelope_parse(MCPX_SLICE(ENVELOPE("")), 1, &envelope, &fault),
                  MCPX_EINVALID);
-    cr_expect_eq(mcpx_envelope_parse(WITH("\"x\":[[]],"), 3, &envelope, &fault), MCPX_OK);
+    cr_expect_str_eq(fault.reason, "nesting is deeper than the limit");
+    cr_expect_eq(mcpx_envelope_parse(MCPX_SLICE(ENVELOPE("")), 2, &envelope, &fault), MCPX_OK);
+    cr_expect_eq(
+        mcpx_envelope_parse(MCPX_SLICE(ENVELOPE("\"x\":[[]],")), 2, &envelope, &fault),
+        MCPX_EINVALID);
+    cr_expect_eq(
+        mcpx_envelope_parse(MCPX_SLICE(ENVELOPE("\"x\":[[]],")), 3, &envelope, &fault),
+        MCPX_OK);
     mcpx_envelope_fini(&envelope);
 }
 
@@ -591,17 +600,18 @@ Test(envelope, leaves_nothing_of_the_message_before)
     struct mcpx_fault fault = {"", "", 0};
 
     mcpx_envelope_init(&envelope);
-    cr_assert_eq(mcpx_envelope_parse(WITH("\"ts\":\"t\",\"from\":\"f\",\"to\":[\"a\",\"b\"],"
-                                          "\"correlation_id\":\"c\","),
-                                     0, &envelope, &fault),
+    cr_assert_eq(mcpx_envelope_parse(
+                     MCPX_SLICE(ENVELOPE("\"ts\":\"t\",\"from\":\"f\",\"to\":[\"a\",\"b\"],"
+                                         "\"correlation_id\":\"c\",")),
+                     0, &envelope, &fault),
                  MCPX_OK);
-    cr_assert_eq(mcpx_envelope_parse(WITH(""), 0, &envelope, &fault), MCPX_OK);
+    cr_assert_eq(mcpx_envelope_parse(MCPX_SLICE(ENVELOPE("")), 0, &envelope, &fault), MCPX_OK);
     expect_slice(envelope.ts, NULL);
     expect_slice(envelope.from, NULL);
     expect_slice(envelope.correlation_id, NULL);
     cr_expect_not(envelope.has_to);
     cr_expect_eq(envelope.to_count, 0);
-    cr_expect_eq(mcpx_envelope_parse(T("{"), 0, &envelope, &fault), MCPX_EINVALID);
+    cr_expect_eq(mcpx_envelope_parse(MCPX_SLICE("{"), 0, &envelope, &fault), MCPX_EINVALID);
     expect_slice(envelope.id, NULL);
     mcpx_envelope_fini(&envelope);
     mcpx_envelope_fini(&envelope);

@@ -5,9 +5,13 @@
 #include "lib/core/scan.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#define T(literal) MCPX_SLICE(literal)
+#define T(literal)                                                                            \
+    {                                                                                         \
+        literal, sizeof(literal) - 1                                                          \
+    }
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 Test(escape, undoes_escapes)

@@ -5,7 +5,7 @@
 #include "lib/core/scan.h"
 
 #include <criterion/criterion.h>
-#include <stdlib.h>
+#include <stdio.h>
 
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 

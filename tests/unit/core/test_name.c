@@ -6,7 +6,10 @@
 
 #include <criterion/criterion.h>
 
-#define T(literal) MCPX_SLICE(literal)
+#define T(literal)                                                                            \
+    {                                                                                         \
+        literal, sizeof(literal) - 1                                                          \
+    }
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 Test(name, knows_good_names_from_bad)

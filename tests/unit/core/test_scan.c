@@ -6,6 +6,7 @@
 #include "lib/core/scan.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct refusal {
@@ -36,7 +37,10 @@ static void expect_refusals(const struct refusal *rows, size_t count, enum mcpx_
         expect_refusal(&rows[i], expected);
 }
 
-#define T(literal) MCPX_SLICE(literal)
+#define T(literal)                                                                            \
+    {                                                                                         \
+        literal, sizeof(literal) - 1                                                          \
+    }
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 Test(scan, accepts_every_form_of_json)
