@@ -79,8 +79,9 @@ struct mcpx_question {
 };
 
 /**
- * Decides. Router types (mcpx_kind_is_reserved) are always refused. Never allocates; one match
- * in the common case; a match that exceeds its limits counts as no.
+ * Decides. Router types (mcpx_kind_is_reserved) are always refused. One match in the common
+ * case; a match that exceeds its limits counts as no. Never allocates, except that without a JIT
+ * the set keeps up to 256 KiB for PCRE2's interpreter once that needed it.
  *
  * Protocol: section 3.
  */
@@ -109,10 +110,11 @@ MCPX_API const char *mcpx_refusal_wire(enum mcpx_refusal refusal);
  *               Lent until the set is freed
  * nearest       the grant whose pattern agrees with the kind longest; absent for an empty set.
  *               Lent until the set is freed
- * would_allow   the smallest pattern that would allow exactly this kind (the kind itself, as a
- *               pattern; "*" in a kind needs the component's covering pattern instead); absent
- *               when allowed, and for reserved kinds, which no pattern allows. Lent until the
- *               next call on this set
+ * would_allow   the smallest pattern that, granted without conditions, would allow this kind: the
+ *               kind itself as a pattern (a "*" in it is a star then), or all contexts of its
+ *               method where the context holds both "*" and a dot segment. Absent when allowed,
+ *               and where no grant helps: reserved kinds and denied ones. Lent until the next
+ *               call on this set
  * alternative   the same operation as "mcp/proposal:..." when the kind is an mcp/request that
  *               was refused and the set allows that proposal to the same addressees; absent
  *               otherwise. Lent until the next call on this set

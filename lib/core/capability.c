@@ -46,6 +46,8 @@ struct program_list {
 
 /* `rule6`: some grant is missing in `dotted`; else `dotted` is empty and `plain` serves both. */
 struct mx_matcher {
+    pcre2_general_context *memory;
+    pcre2_compile_context *compiling; /* until the matcher is made */
     pcre2_match_data *data;
     pcre2_match_context *context;
     pcre2_jit_stack *stack;
@@ -57,6 +59,7 @@ struct mx_matcher {
 /* A program list in the making. `prefix` holds the denials when they are few. */
 struct builder {
     struct mcpx_capset *set;
+    pcre2_compile_context *compiling;
     struct program_list *list;
     struct mx_strbuf prefix;
     struct mx_strbuf text;
@@ -99,7 +102,7 @@ static enum mcpx_err flush(struct builder *builder, bool refuses)
     if (builder->text.failed)
         return MCPX_ENOMEM;
     program.code = pcre2_compile((PCRE2_SPTR)builder->text.text, builder->text.len,
-                                 compile_options, &code, &offset, NULL);
+                                 compile_options, &code, &offset, builder->compiling);
     if (!program.code) /* every text we write is a valid expression, so it is size or memory */
         return code == PCRE2_ERROR_HEAP_FAILED ? MCPX_ENOMEM : MCPX_ELIMIT;
     program.jit = pcre2_jit_compile(program.code, PCRE2_JIT_COMPLETE) == 0;
@@ -168,9 +171,11 @@ static enum mcpx_err add_denials(struct builder *builder)
     return err ? err : flush(builder, true);
 }
 
-static enum mcpx_err build(struct mcpx_capset *set, bool dotted, struct program_list *list)
+static enum mcpx_err build(struct mx_matcher *matcher, struct mcpx_capset *set, bool dotted)
 {
-    struct builder builder = {.set = set, .list = list};
+    struct builder builder = {.set = set,
+                              .compiling = matcher->compiling,
+                              .list = dotted ? &matcher->dotted : &matcher->plain};
     enum mcpx_err err = add_denials(&builder);
 
     for (size_t i = 0; i < set->grant_count && !err; i++)
@@ -208,10 +213,32 @@ static uint32_t match_limit(const struct mcpx_capset *set)
     return 100000 + stars * 2 * MCPX_KIND_MAX;
 }
 
+/* PCRE2 gets its memory from here, so that a test which lets allocations fail reaches it. */
+static void *take_memory(PCRE2_SIZE size, void *context)
+{
+    (void)context;
+    return malloc(size);
+}
+
+static void give_memory(void *memory, void *context)
+{
+    (void)context;
+    free(memory);
+}
+
+static enum mcpx_err prepare(struct mx_matcher *matcher)
+{
+    matcher->memory = pcre2_general_context_create(take_memory, give_memory, NULL);
+    if (!matcher->memory)
+        return MCPX_ENOMEM;
+    matcher->compiling = pcre2_compile_context_create(matcher->memory);
+    return matcher->compiling ? MCPX_OK : MCPX_ENOMEM;
+}
+
 static enum mcpx_err make_room(struct mx_matcher *matcher, struct mcpx_capset *set)
 {
-    matcher->data = pcre2_match_data_create(1, NULL);
-    matcher->context = pcre2_match_context_create(NULL);
+    matcher->data = pcre2_match_data_create(1, matcher->memory);
+    matcher->context = pcre2_match_context_create(matcher->memory);
     if (!matcher->data || !matcher->context)
         return MCPX_ENOMEM;
     pcre2_set_match_limit(matcher->context, match_limit(set));
@@ -220,7 +247,7 @@ static enum mcpx_err make_room(struct mx_matcher *matcher, struct mcpx_capset *s
     pcre2_set_callout(matcher->context, on_conditional, set);
     if (matcher->plain.count == 0 || !matcher->plain.programs[0].jit)
         return MCPX_OK;
-    matcher->stack = pcre2_jit_stack_create(JIT_STACK_BYTES, JIT_STACK_BYTES, NULL);
+    matcher->stack = pcre2_jit_stack_create(JIT_STACK_BYTES, JIT_STACK_BYTES, matcher->memory);
     if (!matcher->stack)
         return MCPX_ENOMEM;
     pcre2_jit_stack_assign(matcher->context, NULL, matcher->stack);
@@ -236,15 +263,19 @@ enum mcpx_err mx_matcher_new(struct mcpx_capset *set, struct mx_matcher **out)
         return MCPX_ENOMEM;
     for (size_t i = 0; i < set->grant_count; i++)
         matcher->rule6 |= set->patterns[i].context_stars;
-    err = build(set, false, &matcher->plain);
+    err = prepare(matcher);
+    if (!err)
+        err = build(matcher, set, false);
     if (!err && matcher->rule6)
-        err = build(set, true, &matcher->dotted);
+        err = build(matcher, set, true);
     if (!err)
         err = make_room(matcher, set);
     if (err) {
         mx_matcher_free(matcher);
         return err;
     }
+    pcre2_compile_context_free(matcher->compiling);
+    matcher->compiling = NULL;
     *out = matcher;
     return MCPX_OK;
 }
@@ -255,9 +286,11 @@ void mx_matcher_free(struct mx_matcher *matcher)
         return;
     list_fini(&matcher->plain);
     list_fini(&matcher->dotted);
+    pcre2_compile_context_free(matcher->compiling);
     pcre2_match_data_free(matcher->data);
     pcre2_match_context_free(matcher->context);
     pcre2_jit_stack_free(matcher->stack);
+    pcre2_general_context_free(matcher->memory);
     free(matcher);
 }
 
