@@ -33,7 +33,7 @@ enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
  * Makes a token for dev mode (POST /v0.1/auth/token): a JWT signed with the first HMAC key.
  *
  * capabilities_json   JSON array of strings or grant objects, validated here; absent =
- *                     ["mcp/*","chat"]
+ *                     every kind below mcp/, and chat (protocol section 8)
  * fault               filled when a capability is not valid
  * token               the JWT is appended
  *

@@ -1,0 +1,84 @@
+/*
+ * config.c - the order of things: defaults, file, environment, flags, each overwriting the one
+ * before; then what values mean together; then tokens. Every step adds its faults to one text
+ * and goes on, because a person wants to mend all of them at once.
+ * Includes loading.h, tokens_make.h and jansson.
+ */
+#include "router/policy/loading.h"
+#include "router/policy/tokens_make.h"
+
+#include <stdlib.h>
+
+void config_fini(struct config *config)
+{
+    for (size_t i = 0; i < config->listen_count; i++) {
+        free(config->listen[i].host);
+        free(config->listen[i].port);
+    }
+    for (size_t i = 0; i < config->origin_count; i++)
+        free(config->origins[i]);
+    free(config->listen);
+    free(config->origins);
+    tokens_free(config->tokens);
+    mx_strbuf_fini(&config->warnings);
+    *config = (struct config){0};
+}
+
+static struct tokens *load_tokens(struct loading *loading)
+{
+    struct tokens *tokens = tokens_new();
+
+    if (!tokens) {
+        loading->no_memory = true;
+        return NULL;
+    }
+    load_keys(loading, tokens);
+    check_people(loading);
+    if (loading->faults == 0 && !loading->no_memory)
+        build_people(loading, tokens);
+    if (loading->faults == 0 && !loading->no_memory)
+        write_warnings(loading, tokens);
+    return tokens;
+}
+
+/* Moves what was loaded into the result. */
+static void hand_over(struct loading *loading, struct config *out)
+{
+    struct settings *settings = &loading->settings;
+
+    settings->config.dev = loading->sources->dev;
+    settings->config.origins = settings->origins.text;
+    settings->config.origin_count = settings->origins.count;
+    settings->config.warnings = loading->warnings;
+    settings->origins = (struct names){0};
+    loading->warnings = (struct mx_strbuf){0};
+    *out = settings->config;
+    settings->config = (struct config){0};
+}
+
+enum mcpx_err config_load(const struct config_sources *sources, struct mx_strbuf *errors,
+                          struct config *out)
+{
+    struct loading loading = {.sources = sources, .errors = errors};
+    enum mcpx_err err = settings_init(&loading.settings);
+
+    if (!err) {
+        load_file(&loading);
+        load_environment(&loading);
+        load_listen(&loading);
+        if (!loading.no_memory)
+            loading.settings.config.tokens = load_tokens(&loading);
+        mx_strbuf_puts(&loading.warnings, ""); /* "" if none, never NULL */
+        if (loading.no_memory || errors->failed || loading.warnings.failed)
+            err = MCPX_ENOMEM;
+        else if (loading.faults > 0)
+            err = MCPX_ECONFIG;
+    }
+    if (!err)
+        hand_over(&loading, out);
+    config_fini(&loading.settings.config);
+    settings_fini(&loading.settings);
+    mx_strbuf_fini(&loading.warnings);
+    json_decref(loading.tree);
+    return err;
+}

@@ -1,0 +1,160 @@
+/*
+ * config_env.c - MCPX_<SECTION>_<KEY>. A variable's text is turned into the JSON value its row
+ * wants and then goes the way of the file's values. A variable that starts like a section and
+ * names no setting is an error, as an unknown key is: a misspelt limit would else be no limit.
+ * Includes loading.h, scan.h (UTF-8) and jansson.
+ */
+#include "router/policy/loading.h"
+
+#include "lib/core/scan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* The row a variable names; NULL when there is none. */
+static const struct setting *row_of(struct mcpx_slice name)
+{
+    const struct setting *found = NULL;
+    struct mx_strbuf variable = {0};
+    size_t count;
+    const struct setting *table = settings_table(&count);
+
+    for (size_t i = 0; !found && i < count; i++) {
+        mx_strbuf_reset(&variable);
+        setting_write_variable(&table[i], &variable);
+        if (name.len > 0 && mcpx_slice_equal(mx_strbuf_text(&variable), name))
+            found = &table[i];
+    }
+    mx_strbuf_fini(&variable);
+    return found;
+}
+
+/* Does it look like one of ours? Other programs may have MCPX_ variables too. */
+static bool is_in_section(struct mcpx_slice name)
+{
+    static const char *const sections[] = {
+        "MCPX_TLS_",    "MCPX_AUTH_",   "MCPX_PROFILES_", "MCPX_PARTICIPANTS_",
+        "MCPX_TOPICS_", "MCPX_LIMITS_", "MCPX_LOG_"};
+
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        size_t len = strlen(sections[i]);
+
+        if (name.len >= len && memcmp(name.text, sections[i], len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* "12" to 12; anything else to the text itself, which then is refused as a string. */
+static json_t *integer_of(const char *text)
+{
+    char *end;
+    long long number;
+
+    errno = 0;
+    number = strtoll(text, &end, 10);
+    if (errno || *end || (*text != '-' && (*text < '0' || *text > '9')))
+        return json_string(text);
+    return json_integer(number);
+}
+
+/* "a, b" to ["a", "b"]. */
+static json_t *list_of(const char *text)
+{
+    json_t *list = json_array();
+
+    while (list && *text) {
+        size_t len, end;
+
+        text += strspn(text, ", ");
+        len = strcspn(text, ",");
+        for (end = len; end > 0 && text[end - 1] == ' ';)
+            end--;
+        if (end > 0 && json_array_append_new(list, json_stringn(text, end)) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+        text += len;
+    }
+    return list;
+}
+
+static json_t *value_of(const struct setting *row, const char *text)
+{
+    switch (row->type) {
+    case SETTING_INTEGER:
+        return integer_of(text);
+    case SETTING_BOOL:
+        if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
+            return json_boolean(*text == 't');
+        return json_string(text);
+    case SETTING_STRINGS:
+        return list_of(text);
+    default:
+        return json_string(text);
+    }
+}
+
+static void report(struct loading *loading, const char *name, const json_t *value,
+                   const struct setting *row)
+{
+    struct mx_strbuf *line = error_begin(loading, name, "");
+
+    mx_strbuf_puts(line, "found ");
+    write_found(value, row->type == SETTING_SECRET, line);
+    mx_strbuf_puts(line, ", expected ");
+    setting_write_expected(row, line);
+    line_end(line);
+}
+
+static void apply(struct loading *loading, const char *name, const struct setting *row,
+                  const char *text)
+{
+    json_t *value;
+
+    if (*text == '\0')
+        return; /* as if it were not set */
+    if (!mx_utf8_is_valid(mcpx_slice_of(text), NULL)) {
+        error_line(loading, name, "", "found bytes that are not UTF-8");
+        return;
+    }
+    value = value_of(row, text);
+    if (!value) {
+        loading->no_memory = true;
+        return;
+    }
+    if (!setting_fits(row, value))
+        report(loading, name, value, row);
+    else if (setting_store(row, value, FROM_ENVIRONMENT, &loading->settings) == MCPX_ENOMEM)
+        loading->no_memory = true;
+    json_decref(value);
+}
+
+static void load_variable(struct loading *loading, const char *variable)
+{
+    const char *equals = strchr(variable, '=');
+    struct mcpx_slice name = {variable, equals ? (size_t)(equals - variable) : 0};
+    const struct setting *row = row_of(name);
+    struct mx_strbuf text = {0};
+
+    if (!row && !is_in_section(name))
+        return;
+    mx_strbuf_slice(&text, name);
+    if (text.failed)
+        loading->no_memory = true;
+    else if (row)
+        apply(loading, text.text, row, equals + 1);
+    else
+        error_line(loading, text.text, "", "no setting has this name");
+    mx_strbuf_fini(&text);
+}
+
+void load_environment(struct loading *loading)
+{
+    const char *const *variables = loading->sources->environment;
+
+    for (; variables && *variables; variables++) {
+        if (strncmp(*variables, "MCPX_", 5) == 0)
+            load_variable(loading, *variables);
+    }
+}

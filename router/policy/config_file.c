@@ -1,0 +1,238 @@
+/*
+ * config_file.c - reads the file and walks it along the table: every member is a row, a section
+ * above rows, or unknown. The walk only checks and stores single values; what profiles,
+ * participants and keys mean together is looked at afterwards, in a tree known to be well-typed.
+ * Includes loading.h, jansson and libc's files.
+ */
+#include "router/policy/loading.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+enum { FILE_BYTES_MAX = 64 << 20, STRING_ENTRY_MAX = 256 };
+
+const char *file_read(const char *path, size_t max, struct mx_strbuf *out)
+{
+    FILE *file = fopen(path, "r");
+    const char *why = NULL;
+    char chunk[4096];
+    size_t got;
+
+    if (!file)
+        return strerror(errno);
+    while (!why && (got = fread(chunk, 1, sizeof chunk, file)) > 0) {
+        mx_strbuf_add(out, chunk, got);
+        if (out->len > max)
+            why = "too large";
+    }
+    if (!why && ferror(file))
+        why = strerror(errno);
+    fclose(file);
+    return why;
+}
+
+bool file_is_public(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && (status.st_mode & S_IROTH) != 0;
+}
+
+/* Secrets, and containers: a string in their place may well be one. */
+static bool is_hidden(const struct setting *row)
+{
+    return row->type == SETTING_SECRET || row->type == SETTING_SHA256 ||
+           row->type == SETTING_MAP || row->type == SETTING_LIST;
+}
+
+static void report_value(struct loading *loading, const char *pointer, const json_t *value,
+                         const struct setting *row)
+{
+    static const char *const later[] = {"RS", "ES", "PS", "Ed"};
+    struct mx_strbuf *line = error_begin(loading, loading->sources->file, pointer);
+    const char *text = json_string_value(value);
+
+    mx_strbuf_puts(line, "found ");
+    write_found(value, is_hidden(row), line);
+    mx_strbuf_puts(line, ", expected ");
+    setting_write_expected(row, line);
+    for (size_t i = 0; row->type == SETTING_ALG && text && i < 4; i++) {
+        if (strncmp(text, later[i], 2) == 0)
+            mx_strbuf_puts(line, "; this one is not supported yet by this version");
+    }
+    line_end(line);
+}
+
+static void report_container(struct loading *loading, const char *pointer, const json_t *value,
+                             const char *expected)
+{
+    struct mx_strbuf *line = error_begin(loading, loading->sources->file, pointer);
+
+    mx_strbuf_puts(line, "found ");
+    write_found(value, true, line); /* it may be a secret in the wrong place */
+    mx_strbuf_puts(line, ", expected ");
+    mx_strbuf_puts(line, expected);
+    line_end(line);
+}
+
+static void report_unknown(struct loading *loading, const char *pointer, const char *section)
+{
+    struct mx_strbuf *line = error_begin(loading, loading->sources->file, pointer);
+
+    mx_strbuf_puts(line, "unknown key, expected one of ");
+    settings_write_names(section, line);
+    line_end(line);
+}
+
+static void walk(struct loading *loading, struct mx_strbuf *pointer, json_t *value);
+
+static void walk_members(struct loading *loading, struct mx_strbuf *pointer, json_t *object)
+{
+    size_t len = pointer->len;
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(object, name, value)
+    {
+        pointer_push(pointer, name);
+        walk(loading, pointer, value);
+        pointer_pop(pointer, len);
+    }
+}
+
+static void walk_entries(struct loading *loading, struct mx_strbuf *pointer, json_t *array)
+{
+    size_t len = pointer->len;
+
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        pointer_push_index(pointer, i);
+        walk(loading, pointer, json_array_get(array, i));
+        pointer_pop(pointer, len);
+    }
+}
+
+/* Entries of a list of strings; false when one of them is none. */
+static bool check_strings(struct loading *loading, struct mx_strbuf *pointer,
+                          const json_t *array)
+{
+    size_t len = pointer->len;
+    bool valid = true;
+
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const json_t *entry = json_array_get(array, i);
+        size_t bytes = json_string_length(entry);
+
+        if (bytes >= 1 && bytes <= STRING_ENTRY_MAX)
+            continue;
+        valid = false;
+        pointer_push_index(pointer, i);
+        report_container(loading, pointer_text(pointer), entry, "a string of 1..256 bytes");
+        pointer_pop(pointer, len);
+    }
+    return valid;
+}
+
+static void walk_row(struct loading *loading, struct mx_strbuf *pointer, json_t *value,
+                     const struct setting *row)
+{
+    enum mcpx_err err = MCPX_OK;
+
+    if (!setting_fits(row, value)) {
+        report_value(loading, pointer_text(pointer), value, row);
+        return;
+    }
+    if (row->type == SETTING_MAP)
+        walk_members(loading, pointer, value);
+    else if (row->type == SETTING_LIST)
+        walk_entries(loading, pointer, value);
+    else if (row->type != SETTING_STRINGS || check_strings(loading, pointer, value))
+        err = setting_store(row, value, FROM_FILE, &loading->settings);
+    loading->no_memory |= err == MCPX_ENOMEM;
+}
+
+static void walk(struct loading *loading, struct mx_strbuf *pointer, json_t *value)
+{
+    const char *at = pointer_text(pointer);
+    const struct setting *row = settings_find(at);
+
+    if (pointer->failed) {
+        loading->no_memory = true;
+    } else if (row) {
+        walk_row(loading, pointer, value, row);
+    } else if (settings_has_section(at)) {
+        if (json_is_object(value))
+            walk_members(loading, pointer, value);
+        else
+            report_container(loading, at, value, "an object");
+    } else {
+        struct mx_strbuf section = {0};
+        const char *slash = strrchr(at, '/');
+
+        mx_strbuf_add(&section, at, (size_t)(slash - at));
+        report_unknown(loading, at, pointer_text(&section));
+        mx_strbuf_fini(&section);
+    }
+}
+
+/* jansson quotes the text around a fault, which may be a secret: only the reason is shown. */
+static void report_syntax(struct loading *loading, const json_error_t *fault)
+{
+    struct mx_strbuf *line = error_begin(loading, loading->sources->file, "");
+    const char *near = strstr(fault->text, " near ");
+
+    mx_strbuf_puts(line, "line ");
+    mx_strbuf_number(line, fault->line);
+    mx_strbuf_puts(line, ", column ");
+    mx_strbuf_number(line, fault->column);
+    mx_strbuf_puts(line, ": ");
+    mx_strbuf_add(line, fault->text,
+                  near ? (size_t)(near - fault->text) : strlen(fault->text));
+    line_end(line);
+}
+
+static void parse(struct loading *loading, const struct mx_strbuf *text)
+{
+    struct mx_strbuf pointer = {0};
+    json_error_t fault;
+    json_t *tree =
+        json_loadb(text->text ? text->text : "", text->len, JSON_REJECT_DUPLICATES, &fault);
+
+    if (!tree && json_error_code(&fault) == json_error_out_of_memory) {
+        loading->no_memory = true;
+        return;
+    }
+    if (!tree) {
+        report_syntax(loading, &fault);
+        return;
+    }
+    walk(loading, &pointer, tree);
+    mx_strbuf_fini(&pointer);
+    if (json_is_object(tree))
+        loading->tree = tree;
+    else
+        json_decref(tree);
+}
+
+void load_file(struct loading *loading)
+{
+    const char *path = loading->sources->file;
+    struct mx_strbuf text = {0};
+    const char *why;
+
+    if (!path)
+        return;
+    why = file_read(path, FILE_BYTES_MAX, &text);
+    if (text.failed) {
+        loading->no_memory = true;
+    } else if (why) {
+        struct mx_strbuf *line = error_begin(loading, path, "");
+
+        mx_strbuf_puts(line, "cannot be read: ");
+        mx_strbuf_puts(line, why);
+        line_end(line);
+    } else {
+        parse(loading, &text);
+    }
+    mx_strbuf_fini(&text);
+}

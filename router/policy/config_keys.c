@@ -1,0 +1,226 @@
+/*
+ * config_keys.c - the keys that sign tokens: from `secret`, from `keys`, or by chance in dev
+ * mode. The algorithm is settled here, per key, before any token is seen. Public keys (RS, ES,
+ * PS, EdDSA) and a JWKS file would be further makers of keys beside add_listed.
+ * Includes loading.h, tokens_make.h, jansson and libcrypto (to wipe secrets).
+ */
+#include "router/policy/loading.h"
+#include "router/policy/tokens_make.h"
+
+#include <openssl/crypto.h>
+#include <stdlib.h>
+
+enum { SECRET_MIN = 16, SECRET_MAX = 4096, DEV_SECRET = 32 };
+
+/*
+ * A key on its way into the ring.
+ *
+ * source, pointer   for lines about it
+ * was_checked       its length is known to be in range, or was reported with the file's values
+ * secret            owned, wiped in the end
+ */
+struct key_draft {
+    const char *source;
+    const char *pointer;
+    const char *kid;
+    const char *alg;
+    bool was_checked;
+    struct mx_strbuf secret;
+};
+
+static void wipe(struct mx_strbuf *secret)
+{
+    if (secret->text)
+        OPENSSL_cleanse(secret->text, secret->size);
+    mx_strbuf_fini(secret);
+}
+
+static void add_draft(struct loading *loading, struct key_draft *draft, struct tokens *tokens)
+{
+    struct mcpx_slice secret = mx_strbuf_text(&draft->secret);
+
+    if (draft->secret.failed) {
+        loading->no_memory = true;
+        return;
+    }
+    if (draft->was_checked && (secret.len < SECRET_MIN || secret.len > SECRET_MAX))
+        return;
+    if (secret.len < SECRET_MIN || secret.len > SECRET_MAX) {
+        struct mx_strbuf *line = error_begin(loading, draft->source, draft->pointer);
+
+        mx_strbuf_puts(line, "found a secret of ");
+        mx_strbuf_number(line, (int64_t)secret.len);
+        mx_strbuf_puts(line, " bytes, expected 16..4096");
+        line_end(line);
+        return;
+    }
+    if (secret.len < jwt_alg_bytes(draft->alg)) {
+        struct mx_strbuf *line = warning_begin(loading, draft->source, draft->pointer);
+
+        mx_strbuf_puts(line, "a secret for ");
+        mx_strbuf_puts(line, draft->alg);
+        mx_strbuf_puts(line, " should have at least ");
+        mx_strbuf_number(line, (int64_t)jwt_alg_bytes(draft->alg));
+        mx_strbuf_puts(line, " bytes");
+        line_end(line);
+    }
+    if (jwt_ring_add(tokens_ring(tokens), draft->kid, draft->alg, secret))
+        loading->no_memory = true;
+}
+
+/* `path` as the configuration means it: relative to the directory of its file. */
+static void resolve(const char *path, const char *beside, struct mx_strbuf *out)
+{
+    const char *slash = beside && *path != '/' ? strrchr(beside, '/') : NULL;
+
+    if (slash)
+        mx_strbuf_add(out, beside, (size_t)(slash + 1 - beside));
+    mx_strbuf_puts(out, path);
+}
+
+/* Appends the content of a secret file, less one newline at its end. False when reported. */
+static bool read_secret(struct loading *loading, struct key_draft *draft, const char *path,
+                        const char *beside)
+{
+    struct mx_strbuf resolved = {0};
+    struct mx_strbuf *secret = &draft->secret;
+    const char *why = NULL;
+
+    resolve(path, beside, &resolved);
+    if (resolved.failed || !mx_strbuf_reserve(secret, 2 * SECRET_MAX)) {
+        loading->no_memory =
+            true; /* reserved at once, so that growing leaves no copy behind */
+        mx_strbuf_fini(&resolved);
+        return false;
+    }
+    why = file_read(resolved.text, SECRET_MAX + 1, secret);
+    if (secret->len > 0 && secret->text[secret->len - 1] == '\n')
+        secret->len--;
+    if (why) {
+        struct mx_strbuf *line = error_begin(loading, draft->source, draft->pointer);
+
+        mx_strbuf_puts(line, "the file ");
+        mx_strbuf_puts(line, resolved.text);
+        mx_strbuf_puts(line, " cannot be read: ");
+        mx_strbuf_puts(line, why);
+        line_end(line);
+    } else if (file_is_public(resolved.text)) {
+        warning_line(loading, draft->source, draft->pointer,
+                     "everybody on this machine may read the secret; chmod o-r mends that");
+    }
+    mx_strbuf_fini(&resolved);
+    return !why;
+}
+
+/* `secret` or `secret_file` at the top of auth.jwt: whichever came from the later source. */
+static void add_simple(struct loading *loading, struct tokens *tokens)
+{
+    const struct settings *settings = &loading->settings;
+    enum setting_source text = settings_source(settings, "/auth/jwt/secret");
+    enum setting_source file = settings_source(settings, "/auth/jwt/secret_file");
+    bool has_text = *settings->secret != '\0';
+    bool has_file = *settings->secret_file != '\0';
+    bool use_file = has_file && (!has_text || file > text);
+    bool environment = (use_file ? file : text) == FROM_ENVIRONMENT;
+    struct key_draft draft = {.alg = "HS256", .kid = ""};
+
+    if (!has_text && !has_file)
+        return;
+    draft.source = environment ? "environment" : loading->sources->file;
+    draft.pointer = use_file ? "/auth/jwt/secret_file" : "/auth/jwt/secret";
+    if (environment) {
+        draft.source = use_file ? "MCPX_AUTH_JWT_SECRET_FILE" : "MCPX_AUTH_JWT_SECRET";
+        draft.pointer = "";
+    }
+    if (has_text && has_file && text == file) {
+        error_line(loading, draft.source, draft.pointer,
+                   "found both secret and secret_file, expected one of them");
+        return;
+    }
+    if (!use_file)
+        mx_strbuf_puts(&draft.secret, settings->secret);
+    if (!use_file || read_secret(loading, &draft, settings->secret_file,
+                                 environment ? NULL : loading->sources->file))
+        add_draft(loading, &draft, tokens);
+    wipe(&draft.secret);
+}
+
+/* Dev mode without a secret: one that nobody knows and that ends with the process. */
+static void add_random(struct loading *loading, struct tokens *tokens)
+{
+    struct key_draft draft = {.source = "--dev", .pointer = "", .alg = "HS256", .kid = ""};
+    unsigned char random[DEV_SECRET];
+    struct chance chance = loading->sources->chance;
+
+    chance.fill(chance.context, random, sizeof random);
+    mx_strbuf_add(&draft.secret, (const char *)random, sizeof random);
+    OPENSSL_cleanse(random, sizeof random);
+    add_draft(loading, &draft, tokens);
+    wipe(&draft.secret);
+}
+
+/* True when an earlier key has the kid: which of them is meant could not be told. */
+static bool kid_is_taken(const json_t *keys, size_t index)
+{
+    const char *kid = json_string_value(json_object_get(json_array_get(keys, index), "kid"));
+
+    for (size_t i = 0; kid && i < index; i++) {
+        const char *other = json_string_value(json_object_get(json_array_get(keys, i), "kid"));
+
+        if (other && strcmp(other, kid) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_listed(struct loading *loading, const json_t *keys, size_t index,
+                       struct tokens *tokens)
+{
+    const json_t *key = json_array_get(keys, index);
+    const char *text = json_string_value(json_object_get(key, "secret"));
+    const char *path = json_string_value(json_object_get(key, "secret_file"));
+    struct mx_strbuf pointer = {0};
+    struct key_draft draft = {.source = loading->sources->file};
+
+    mx_strbuf_puts(&pointer, "/auth/jwt/keys");
+    pointer_push_index(&pointer, index);
+    draft.pointer = pointer_text(&pointer);
+    draft.kid = json_string_value(json_object_get(key, "kid"));
+    draft.alg = json_string_value(json_object_get(key, "alg"));
+    if (!draft.alg)
+        error_line(loading, draft.source, draft.pointer,
+                   "\"alg\" is missing, expected one of \"HS256\", \"HS384\", \"HS512\"");
+    if (!text == !path)
+        error_line(loading, draft.source, draft.pointer,
+                   text
+                       ? "found both \"secret\" and \"secret_file\", expected one of them"
+                       : "found neither \"secret\" nor \"secret_file\", expected one of them");
+    if (kid_is_taken(keys, index))
+        error_line(loading, draft.source, draft.pointer,
+                   "an earlier key has the same \"kid\"");
+    if (draft.alg && jwt_alg_is_known(draft.alg) && !text != !path) {
+        draft.was_checked = text != NULL;
+        if (text)
+            mx_strbuf_puts(&draft.secret, text);
+        if (text || read_secret(loading, &draft, path, loading->sources->file))
+            add_draft(loading, &draft, tokens);
+    }
+    wipe(&draft.secret);
+    mx_strbuf_fini(&pointer);
+}
+
+void load_keys(struct loading *loading, struct tokens *tokens)
+{
+    const json_t *keys = json_object_get(tree_at(loading, "auth", "jwt"), "keys");
+    const struct settings *settings = &loading->settings;
+
+    add_simple(loading, tokens);
+    if (loading->sources->dev && *settings->secret == '\0' && *settings->secret_file == '\0')
+        add_random(loading, tokens);
+    for (size_t i = 0; i < json_array_size(keys); i++) {
+        if (json_is_object(json_array_get(keys, i)))
+            add_listed(loading, keys, i, tokens);
+    }
+    if (jwt_ring_expect(tokens_ring(tokens), settings->issuer, settings->audience))
+        loading->no_memory = true;
+}

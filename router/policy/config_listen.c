@@ -1,0 +1,158 @@
+/*
+ * config_listen.c - "127.0.0.1:8080" taken apart. Names are not looked up here: a configuration
+ * is right or wrong by itself, whatever a name server says today.
+ * Includes loading.h and inet_pton.
+ */
+#include "router/policy/loading.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+
+static const char host_bytes[] =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+
+static const char expected[] =
+    "expected HOST:PORT, such as \"127.0.0.1:8080\", \"[::1]:8080\" or \"*:80\"";
+
+static bool port_is_valid(struct mcpx_slice port)
+{
+    unsigned number = 0;
+
+    if (port.len < 1 || port.len > 5)
+        return false;
+    for (size_t i = 0; i < port.len; i++) {
+        if (port.text[i] < '0' || port.text[i] > '9')
+            return false;
+        number = number * 10 + (unsigned)(port.text[i] - '0');
+    }
+    return number <= 65535;
+}
+
+static bool host_is_valid(const char *host, bool bracketed)
+{
+    unsigned char address[16];
+
+    if (bracketed)
+        return inet_pton(AF_INET6, host, address) == 1;
+    return strcmp(host, "*") == 0 || (*host && host[strspn(host, host_bytes)] == '\0');
+}
+
+/* False when the text is not HOST:PORT; memory shows as NULL members. */
+static bool split(const char *text, struct config_listen *out)
+{
+    const char *colon = strrchr(text, ':');
+    bool bracketed = *text == '[' && colon && colon > text + 1 && colon[-1] == ']';
+    struct mcpx_slice host = {text + bracketed, 0};
+    bool valid;
+
+    if (!colon || !port_is_valid(mcpx_slice_of(colon + 1)))
+        return false;
+    host.len = (size_t)(colon - text) - 2 * (size_t)bracketed;
+    out->host = strndup(host.text, host.len);
+    out->port = strdup(colon + 1);
+    valid = !out->host || host_is_valid(out->host, bracketed);
+    if (valid)
+        return true;
+    free(out->host);
+    free(out->port);
+    *out = (struct config_listen){0};
+    return false;
+}
+
+static bool is_loopback(const char *host)
+{
+    struct in_addr v4;
+    struct in6_addr v6;
+
+    if (inet_pton(AF_INET, host, &v4) == 1)
+        return ntohl(v4.s_addr) >> 24 == 127;
+    if (inet_pton(AF_INET6, host, &v6) == 1)
+        return memcmp(&v6, &in6addr_loopback, sizeof v6) == 0;
+    return strcmp(host, "localhost") == 0;
+}
+
+static const char *source_of(const struct loading *loading)
+{
+    switch (settings_source(&loading->settings, "/listen")) {
+    case FROM_FILE:
+        return loading->sources->file;
+    case FROM_ENVIRONMENT:
+        return "MCPX_LISTEN";
+    case FROM_FLAGS:
+        return "--listen";
+    default:
+        return "default";
+    }
+}
+
+static void refuse(struct loading *loading, size_t index, const char *text, const char *why)
+{
+    struct mx_strbuf pointer = {0};
+    bool from_file = settings_source(&loading->settings, "/listen") == FROM_FILE;
+    json_t *found = json_string(text);
+    struct mx_strbuf *line;
+
+    if (from_file) {
+        mx_strbuf_puts(&pointer, "/listen");
+        pointer_push_index(&pointer, index);
+    }
+    line = error_begin(loading, source_of(loading), pointer_text(&pointer));
+    mx_strbuf_puts(line, "found ");
+    if (found)
+        write_found(found, false, line);
+    else
+        mx_strbuf_puts(line, "text that is not UTF-8");
+    mx_strbuf_puts(line, ", ");
+    mx_strbuf_puts(line, why);
+    line_end(line);
+    json_decref(found);
+    mx_strbuf_fini(&pointer);
+}
+
+static void take_flags(struct loading *loading)
+{
+    const struct config_sources *sources = loading->sources;
+    const struct setting *row = settings_find("/listen");
+    json_t *list = json_array();
+
+    for (size_t i = 0; list && i < sources->listen_count; i++) {
+        if (json_array_append_new(list, json_string(sources->listen[i])) != 0)
+            error_line(loading, "--listen", "", expected);
+    }
+    if (!list) {
+        loading->no_memory = true;
+    } else if (!setting_fits(row, list)) {
+        error_line(loading, "--listen", "", "expected at most 16 of them");
+    } else if (setting_store(row, list, FROM_FLAGS, &loading->settings) == MCPX_ENOMEM) {
+        loading->no_memory = true;
+    }
+    json_decref(list);
+}
+
+void load_listen(struct loading *loading)
+{
+    struct config *config = &loading->settings.config;
+    struct names *names = &loading->settings.listen;
+
+    if (loading->sources->listen_count > 0)
+        take_flags(loading);
+    config->listen = calloc(names->count + 1, sizeof *config->listen);
+    if (!config->listen) {
+        loading->no_memory = true;
+        return;
+    }
+    for (size_t i = 0; i < names->count; i++) {
+        struct config_listen *listen = &config->listen[config->listen_count];
+
+        if (!split(names->text[i], listen)) {
+            refuse(loading, i, names->text[i], expected);
+            continue;
+        }
+        config->listen_count++;
+        if (!listen->host || !listen->port)
+            loading->no_memory = true;
+        else if (loading->sources->dev && !is_loopback(listen->host))
+            refuse(loading, i, names->text[i],
+                   "expected a loopback address, because --dev hands out tokens to everyone");
+    }
+}

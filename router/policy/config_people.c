@@ -1,0 +1,282 @@
+/*
+ * config_people.c - profiles and participants: first every fault is found and named, then, in a
+ * tree without faults, everything is compiled. Doing both at once would either stop at the first
+ * fault or build from half of what was meant.
+ * Includes loading.h, tokens_make.h, envelope.h (names) and jansson.
+ */
+#include "router/policy/loading.h"
+#include "router/policy/tokens_make.h"
+
+#include <mcpx/envelope.h>
+#include <stdlib.h>
+
+/* Patterns are reported as "reason (component, byte 7)". */
+static void report_grant(struct loading *loading, const char *pointer, const json_t *value,
+                         const struct mcpx_fault *fault)
+{
+    struct mx_strbuf *line = error_begin(loading, loading->sources->file, pointer);
+
+    mx_strbuf_puts(line, "found ");
+    write_found(value, false, line);
+    mx_strbuf_puts(line, ": ");
+    mx_strbuf_puts(line, fault->reason);
+    if (*fault->field) {
+        mx_strbuf_puts(line, " (");
+        mx_strbuf_puts(line, fault->field);
+        mx_strbuf_puts(line, ", byte ");
+        mx_strbuf_number(line, (int64_t)fault->offset);
+        mx_strbuf_puts(line, ")");
+    }
+    line_end(line);
+}
+
+typedef enum mcpx_err take_grant(struct grant_list *list, const json_t *value,
+                                 struct mcpx_fault *fault);
+
+/* Checks each entry of one list of grants or denials by itself, so that all faults show. */
+static void check_grants(struct loading *loading, struct mx_strbuf *pointer,
+                         const json_t *array, take_grant *take)
+{
+    size_t len = pointer->len;
+
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        struct grant_list list = {0};
+        struct mcpx_fault fault = {.reason = "", .field = ""};
+        enum mcpx_err err = take(&list, json_array_get(array, i), &fault);
+
+        grant_list_fini(&list);
+        if (err == MCPX_ENOMEM)
+            loading->no_memory = true;
+        if (!err || err == MCPX_ENOMEM)
+            continue;
+        pointer_push_index(pointer, i);
+        report_grant(loading, pointer_text(pointer), json_array_get(array, i), &fault);
+        pointer_pop(pointer, len);
+    }
+}
+
+/* `grants` and `deny` of a profile or participant. */
+static void check_lists(struct loading *loading, struct mx_strbuf *pointer,
+                        const json_t *object)
+{
+    size_t len = pointer->len;
+
+    pointer_push(pointer, "grants");
+    check_grants(loading, pointer, json_object_get(object, "grants"), grant_list_add);
+    pointer_pop(pointer, len);
+    pointer_push(pointer, "deny");
+    check_grants(loading, pointer, json_object_get(object, "deny"), grant_list_deny);
+    pointer_pop(pointer, len);
+}
+
+static void check_profile_name(struct loading *loading, struct mx_strbuf *pointer,
+                               const json_t *person)
+{
+    const json_t *name = json_object_get(person, "profile");
+    size_t len = pointer->len;
+    struct mx_strbuf *line;
+
+    if (!json_is_string(name) || tree_at(loading, "profiles", json_string_value(name)))
+        return;
+    pointer_push(pointer, "profile");
+    line = error_begin(loading, loading->sources->file, pointer_text(pointer));
+    mx_strbuf_puts(line, "found ");
+    write_found(name, false, line);
+    mx_strbuf_puts(line, ", expected the name of a profile");
+    line_end(line);
+    pointer_pop(pointer, len);
+}
+
+static void check_topics(struct loading *loading, struct mx_strbuf *pointer,
+                         const json_t *topics)
+{
+    size_t len = pointer->len;
+
+    for (size_t i = 0; i < json_array_size(topics); i++) {
+        const json_t *topic = json_array_get(topics, i);
+        struct mcpx_slice text = {json_string_value(topic), json_string_length(topic)};
+
+        if (!text.len || mcpx_topic_name_is_valid(text))
+            continue; /* what is no string was reported already */
+        pointer_push(pointer, "topics");
+        pointer_push_index(pointer, i);
+        error_line(loading, loading->sources->file, pointer_text(pointer),
+                   "expected a topic pattern of 1..256 bytes without control characters");
+        pointer_pop(pointer, len);
+    }
+}
+
+static bool same_token(const json_t *person, const json_t *other)
+{
+    const char *a = json_string_value(json_object_get(person, "token_sha256"));
+    const char *b = json_string_value(json_object_get(other, "token_sha256"));
+
+    for (; a && b && *a && (*a | 0x20) == (*b | 0x20); a++)
+        b++;
+    return a && b && *a == *b;
+}
+
+/* Two participants with one token could not be told apart. */
+static const char *token_twin(const json_t *people, const json_t *person)
+{
+    const char *name;
+    json_t *other;
+
+    json_object_foreach((json_t *)people, name, other)
+    {
+        if (other == person)
+            return NULL; /* only earlier ones, so each pair is reported once */
+        if (json_is_object(other) && same_token(person, other))
+            return name;
+    }
+    return NULL;
+}
+
+static void check_person(struct loading *loading, struct mx_strbuf *pointer, const char *id,
+                         const json_t *person)
+{
+    const char *at = pointer_text(pointer);
+    const char *file = loading->sources->file;
+
+    if (!mcpx_participant_id_is_valid(mcpx_slice_of(id)))
+        error_line(loading, file, at,
+                   "expected a participant id of 1..256 bytes without control characters, not "
+                   "\"system\" and not beginning with \"system:\"");
+    if (!json_object_get(person, "token_sha256"))
+        error_line(loading, file, at,
+                   "\"token_sha256\" is missing, expected the 64 hexadecimal digits of a "
+                   "SHA-256");
+    if (token_twin(tree_at(loading, "participants", NULL), person))
+        error_line(loading, file, at, "an earlier participant has the same \"token_sha256\"");
+    check_profile_name(loading, pointer, person);
+    check_topics(loading, pointer, json_object_get(person, "topics"));
+    check_lists(loading, pointer, person);
+}
+
+void check_people(struct loading *loading)
+{
+    struct mx_strbuf pointer = {0};
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)tree_at(loading, "profiles", NULL), name, value)
+    {
+        pointer_pop(&pointer, 0);
+        mx_strbuf_puts(&pointer, "/profiles");
+        pointer_push(&pointer, name);
+        check_lists(loading, &pointer, value);
+    }
+    json_object_foreach((json_t *)tree_at(loading, "participants", NULL), name, value)
+    {
+        pointer_pop(&pointer, 0);
+        mx_strbuf_puts(&pointer, "/participants");
+        pointer_push(&pointer, name);
+        if (json_is_object(value))
+            check_person(loading, &pointer, name, value);
+    }
+    loading->no_memory |= pointer.failed;
+    mx_strbuf_fini(&pointer);
+}
+
+static enum routing routing_of(const json_t *object)
+{
+    const char *text = json_string_value(json_object_get(object, "routing"));
+
+    if (!text)
+        return ROUTING_DEFAULT;
+    return strcmp(text, "all") == 0 ? ROUTING_ALL : ROUTING_DIRECTED;
+}
+
+static enum mcpx_err add_lists(struct grant_list *list, const json_t *object,
+                               struct mcpx_fault *fault)
+{
+    enum mcpx_err err = grant_list_add_all(list, json_object_get(object, "grants"), fault);
+
+    return err ? err : grant_list_deny_all(list, json_object_get(object, "deny"), fault);
+}
+
+static void report_build(struct loading *loading, const char *section, const char *name,
+                         enum mcpx_err err)
+{
+    struct mx_strbuf pointer = {0};
+
+    if (err == MCPX_ENOMEM) {
+        loading->no_memory = true;
+        return;
+    }
+    mx_strbuf_puts(&pointer, section);
+    pointer_push(&pointer, name);
+    error_line(loading, loading->sources->file, pointer_text(&pointer),
+               "expected at most 1024 patterns of 65536 bytes, profile included");
+    mx_strbuf_fini(&pointer);
+}
+
+static void unhex(const char *text, unsigned char *out)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (size_t i = 0; i < 64; i++) {
+        char lower = (char)(text[i] | 0x20); /* digits have the bit already */
+        unsigned value = (unsigned)(strchr(digits, lower) - digits);
+
+        out[i / 2] = (unsigned char)(i % 2 ? out[i / 2] | value : value << 4);
+    }
+}
+
+static enum mcpx_err build_person(struct loading *loading, struct tokens *tokens,
+                                  const char *id, const json_t *person)
+{
+    const json_t *topics = json_object_get(person, "topics");
+    const char *name = json_string_value(json_object_get(person, "profile"));
+    const json_t *profile = name ? tree_at(loading, "profiles", name) : NULL;
+    struct tokens_person made = {.id = mcpx_slice_of(id), .routing = routing_of(person)};
+    struct grant_list list = {0};
+    struct mcpx_fault fault;
+    char **patterns = calloc(json_array_size(topics) + 1, sizeof *patterns);
+    enum mcpx_err err = patterns ? MCPX_OK : MCPX_ENOMEM;
+
+    for (size_t i = 0; patterns && i < json_array_size(topics); i++)
+        patterns[i] = (char *)json_string_value(json_array_get(topics, i));
+    if (!err)
+        err = add_lists(&list, profile, &fault);
+    if (!err)
+        err = add_lists(&list, person, &fault);
+    if (!err) {
+        made.topics = patterns;
+        made.topic_count = json_array_size(topics);
+        made.grants = &list;
+        if (made.routing == ROUTING_DEFAULT)
+            made.routing = routing_of(profile);
+        unhex(json_string_value(json_object_get(person, "token_sha256")), made.token_sha256);
+        err = tokens_add_person(tokens, &made, &fault);
+    }
+    grant_list_fini(&list);
+    free(patterns);
+    return err;
+}
+
+void build_people(struct loading *loading, struct tokens *tokens)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)tree_at(loading, "profiles", NULL), name, value)
+    {
+        struct grant_list list = {0};
+        struct mcpx_fault fault;
+        enum mcpx_err err = add_lists(&list, value, &fault);
+
+        if (!err)
+            err = tokens_add_profile(tokens, name, &list, routing_of(value), &fault);
+        grant_list_fini(&list);
+        if (err)
+            report_build(loading, "/profiles", name, err);
+    }
+    json_object_foreach((json_t *)tree_at(loading, "participants", NULL), name, value)
+    {
+        enum mcpx_err err = build_person(loading, tokens, name, value);
+
+        if (err)
+            report_build(loading, "/participants", name, err);
+    }
+}

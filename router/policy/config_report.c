@@ -1,0 +1,185 @@
+/*
+ * config_report.c - error and warning lines: where, what was found, what is allowed. A value is
+ * shown only if it cannot be a secret, cut to a length that fits a line, and with its control
+ * characters escaped, since the line may end on a terminal.
+ * Includes loading.h, json.h and jansson.
+ */
+#include "router/policy/loading.h"
+
+#include "lib/core/json.h"
+
+enum { SHOWN_MAX = 64 };
+
+/* Names come from the file: whatever a terminal would obey is spelled out. */
+static void write_plain(struct mx_strbuf *out, const char *text)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (; *text; text++) {
+        unsigned char byte = (unsigned char)*text;
+        char escape[] = {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
+
+        if (byte < 0x20 || byte == 0x7f)
+            mx_strbuf_add(out, escape, sizeof escape);
+        else
+            mx_strbuf_add(out, text, 1);
+    }
+}
+
+static struct mx_strbuf *begin(struct mx_strbuf *line, const char *source, const char *pointer)
+{
+    write_plain(line, source);
+    mx_strbuf_puts(line, ": ");
+    if (*pointer) {
+        write_plain(line, pointer);
+        mx_strbuf_puts(line, ": ");
+    }
+    return line;
+}
+
+struct mx_strbuf *error_begin(struct loading *loading, const char *source, const char *pointer)
+{
+    loading->faults++;
+    return begin(loading->errors, source, pointer);
+}
+
+struct mx_strbuf *warning_begin(struct loading *loading, const char *source,
+                                const char *pointer)
+{
+    return begin(&loading->warnings, source, pointer);
+}
+
+void line_end(struct mx_strbuf *line)
+{
+    mx_strbuf_add(line, "\n", 1);
+}
+
+void error_line(struct loading *loading, const char *source, const char *pointer,
+                const char *sentence)
+{
+    struct mx_strbuf *line = error_begin(loading, source, pointer);
+
+    mx_strbuf_puts(line, sentence);
+    line_end(line);
+}
+
+void warning_line(struct loading *loading, const char *source, const char *pointer,
+                  const char *sentence)
+{
+    struct mx_strbuf *line = warning_begin(loading, source, pointer);
+
+    mx_strbuf_puts(line, sentence);
+    line_end(line);
+}
+
+static const char *type_name(const json_t *value)
+{
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        return "object";
+    case JSON_ARRAY:
+        return "list";
+    case JSON_STRING:
+        return "string";
+    case JSON_INTEGER:
+        return "integer";
+    case JSON_REAL:
+        return "number";
+    case JSON_TRUE:
+    case JSON_FALSE:
+        return "boolean";
+    default:
+        return "null";
+    }
+}
+
+static void write_string(const json_t *value, struct mx_strbuf *out)
+{
+    struct mcpx_slice text = {json_string_value(value), json_string_length(value)};
+    bool cut = text.len > SHOWN_MAX;
+
+    if (cut) {
+        text.len = SHOWN_MAX;
+        while (text.len > 0 && ((unsigned char)text.text[text.len] & 0xc0) == 0x80)
+            text.len--; /* not inside a character */
+    }
+    mx_json_string(out, text);
+    mx_strbuf_puts(out, cut ? "... (string)" : " (string)");
+}
+
+static void write_counted(const char *what, size_t count, const char *unit,
+                          struct mx_strbuf *out)
+{
+    mx_strbuf_puts(out, what);
+    mx_strbuf_number(out, (int64_t)count);
+    mx_strbuf_puts(out, unit);
+}
+
+static void write_number(const json_t *value, struct mx_strbuf *out)
+{
+    char text[40];
+    size_t len =
+        json_dumpb(value, text, sizeof text, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+
+    mx_strbuf_add(out, text, len < sizeof text ? len : 0);
+    mx_strbuf_puts(out, " (");
+    mx_strbuf_puts(out, type_name(value));
+    mx_strbuf_puts(out, ")");
+}
+
+void write_found(const json_t *value, bool hidden, struct mx_strbuf *out)
+{
+    if (json_is_object(value))
+        write_counted("an object of ", json_object_size(value), " members", out);
+    else if (json_is_array(value))
+        write_counted("a list of ", json_array_size(value), " entries", out);
+    else if (hidden && json_is_string(value))
+        write_counted("a string of ", json_string_length(value), " bytes", out);
+    else if (hidden || json_is_null(value))
+        mx_strbuf_puts(out, type_name(value));
+    else if (json_is_string(value))
+        write_string(value, out);
+    else if (json_is_boolean(value))
+        mx_strbuf_puts(out, json_is_true(value) ? "true (boolean)" : "false (boolean)");
+    else
+        write_number(value, out);
+}
+
+void pointer_push(struct mx_strbuf *pointer, const char *name)
+{
+    mx_strbuf_add(pointer, "/", 1);
+    for (; *name; name++) {
+        if (*name == '~')
+            mx_strbuf_puts(pointer, "~0");
+        else if (*name == '/')
+            mx_strbuf_puts(pointer, "~1");
+        else
+            mx_strbuf_add(pointer, name, 1);
+    }
+}
+
+void pointer_push_index(struct mx_strbuf *pointer, size_t index)
+{
+    mx_strbuf_add(pointer, "/", 1);
+    mx_strbuf_number(pointer, (int64_t)index);
+}
+
+void pointer_pop(struct mx_strbuf *pointer, size_t len)
+{
+    if (!pointer->text || pointer->len < len)
+        return;
+    pointer->len = len;
+    pointer->text[len] = '\0';
+}
+
+const char *pointer_text(const struct mx_strbuf *pointer)
+{
+    return pointer->text && !pointer->failed ? pointer->text : "";
+}
+
+const json_t *tree_at(const struct loading *loading, const char *section, const char *name)
+{
+    const json_t *value = json_object_get(loading->tree, section);
+
+    return name ? json_object_get(value, name) : value;
+}

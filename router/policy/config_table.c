@@ -1,0 +1,172 @@
+/*
+ * config_table.c - every setting of the router, once: where it stands in the file, what it may
+ * be, what it is when nobody says, what it means, where it is kept. docs/configuration.md and
+ * config/router.schema.json repeat these rows for people and editors, and a test compares them.
+ * Includes settings.h only.
+ */
+#include "router/policy/settings.h"
+
+#define AT(member) offsetof(struct settings, member), sizeof(((struct settings *)0)->member)
+#define NOWHERE 0, 0
+#define NO_LIMIT "no limit"
+#define TEN_YEARS_S 315360000
+
+static const char *const duplicate_choices[] = {"reject", "takeover", NULL};
+static const char *const routing_choices[] = {"all", "directed", NULL};
+static const char *const level_choices[] = {"error", "warn", "info", "debug", NULL};
+static const char *const format_choices[] = {"text", "json", NULL};
+static const char *const alg_choices[] = {"HS256", "HS384", "HS512", NULL};
+
+/* Rows of one type differ in the columns that are left. */
+#define BOOL(pointer, fallback, at, help)                                                     \
+    {                                                                                         \
+        pointer, SETTING_BOOL, 0, 0, "", 1, NULL, fallback, "", help, at                      \
+    }
+#define INTEGER(pointer, min, max, zero, fallback, unit, at, help)                            \
+    {                                                                                         \
+        pointer, SETTING_INTEGER, min, max, zero, 1, NULL, fallback, unit, help, at           \
+    }
+#define SECONDS(pointer, min, max, zero, fallback, at, help)                                  \
+    {                                                                                         \
+        pointer, SETTING_INTEGER, min, max, zero, 1000, NULL, fallback, "seconds", help, at   \
+    }
+#define CHOICE(pointer, choices, fallback, at, help)                                          \
+    {                                                                                         \
+        pointer, SETTING_CHOICE, 0, 0, "", 1, choices, fallback, "", help, at                 \
+    }
+#define TEXT(pointer, type, min, max, fallback, at, help)                                     \
+    {                                                                                         \
+        pointer, type, min, max, "", 1, NULL, fallback, "", help, at                          \
+    }
+#define LIST(pointer, type, min, max, fallback, at, help)                                     \
+    {                                                                                         \
+        pointer, type, min, max, "", 1, NULL, fallback, "", help, at                          \
+    }
+
+static const struct setting table[] = {
+    LIST("/listen", SETTING_STRINGS, 1, 16, "[\"127.0.0.1:8080\", \"[::1]:8080\"]", AT(listen),
+         "Where connections are accepted, each HOST:PORT; port 0 lets the system choose, host "
+         "* means every address"),
+    TEXT("/tls/certificate_file", SETTING_LATER, 0, 0, "\"\"", NOWHERE,
+         "Not supported yet by this version; a proxy in front of the router can speak TLS"),
+    TEXT("/tls/key_file", SETTING_LATER, 0, 0, "\"\"", NOWHERE,
+         "Not supported yet by this version"),
+
+    CHOICE(
+        "/auth/duplicate", duplicate_choices, "\"takeover\"", AT(config.hub.takeover),
+        "What a second connection of a participant in a topic does: replace the first or be "
+        "refused"),
+    BOOL("/auth/query_token", "false", AT(config.query_token),
+         "Accept a token as ?token=, where proxies and browsers may record it"),
+    LIST("/auth/origins", SETTING_STRINGS, 0, 64,
+         "[\"http://localhost:*\", \"http://127.0.0.1:*\", \"http://[::1]:*\"]", AT(origins),
+         "Patterns of Origin headers that web pages may connect from; requests without Origin "
+         "are always allowed"),
+    TEXT("/auth/jwt/issuer", SETTING_STRING, 0, 1024, "\"\"", AT(issuer),
+         "What the iss claim has to be; empty means it is not looked at"),
+    TEXT("/auth/jwt/audience", SETTING_STRING, 0, 1024, "\"\"", AT(audience),
+         "What the aud claim has to be or contain; empty means it is not looked at"),
+    TEXT("/auth/jwt/secret", SETTING_SECRET, 0, 4096, "\"\"", AT(secret),
+         "One HS256 key without kid, for the simplest case; better kept in the environment or "
+         "in secret_file"),
+    TEXT("/auth/jwt/secret_file", SETTING_STRING, 0, 4095, "\"\"", AT(secret_file),
+         "File that holds what secret would"),
+    TEXT("/auth/jwt/jwks_file", SETTING_LATER, 0, 0, "\"\"", NOWHERE,
+         "Not supported yet by this version; list the keys under keys"),
+    LIST("/auth/jwt/keys", SETTING_LIST, 0, 64, "[]", NOWHERE,
+         "Keys that sign JSON Web Tokens"),
+    TEXT("/auth/jwt/keys/*/kid", SETTING_STRING, 1, 256, NULL, NOWHERE,
+         "Name of the key; a key without one is tried for every token of its algorithm"),
+    {"/auth/jwt/keys/*/alg", SETTING_ALG, 0, 0, "", 1, alg_choices, NULL, "",
+     "The only algorithm the key is used with; required", NOWHERE},
+    TEXT("/auth/jwt/keys/*/secret", SETTING_SECRET, 16, 4096, NULL, NOWHERE,
+         "The key itself; give this or secret_file"),
+    TEXT("/auth/jwt/keys/*/secret_file", SETTING_STRING, 1, 4095, NULL, NOWHERE,
+         "File that holds the key, relative to the directory of the configuration file; one "
+         "newline at its end is left out"),
+
+    LIST("/profiles", SETTING_MAP, 0, 4096, "{}", NOWHERE, "Named lists of grants"),
+    LIST("/profiles/*/grants", SETTING_GRANTS, 0, 1024, "[]", NOWHERE,
+         "What may be sent: patterns, or objects with kind, to and expires"),
+    LIST("/profiles/*/deny", SETTING_PATTERNS, 0, 1024, "[]", NOWHERE,
+         "Patterns of what may not be sent, whatever is granted"),
+    CHOICE("/profiles/*/routing", routing_choices, NULL, NOWHERE,
+           "How its participants read: everything, or only what is addressed to them or to "
+           "nobody; the topic decides when absent"),
+
+    LIST("/participants", SETTING_MAP, 0, 100000, "{}", NOWHERE,
+         "Participants that come with a token of their own, by id"),
+    TEXT("/participants/*/token_sha256", SETTING_SHA256, 64, 64, NULL, NOWHERE,
+         "SHA-256 of the token in hexadecimal; required"),
+    LIST("/participants/*/topics", SETTING_STRINGS, 0, 1024, "[]", NOWHERE,
+         "Patterns of the topics it may join, where * stands for any bytes"),
+    TEXT("/participants/*/profile", SETTING_STRING, 1, 256, NULL, NOWHERE,
+         "Profile whose grants, denials and routing it gets"),
+    LIST("/participants/*/grants", SETTING_GRANTS, 0, 1024, "[]", NOWHERE,
+         "What it may send besides what its profile grants"),
+    LIST("/participants/*/deny", SETTING_PATTERNS, 0, 1024, "[]", NOWHERE,
+         "What it may not send, whatever is granted"),
+    CHOICE("/participants/*/routing", routing_choices, NULL, NOWHERE,
+           "How it reads, instead of its profile's routing"),
+
+    BOOL("/topics/create", "true", AT(config.hub.create),
+         "A topic comes to be when its first participant joins"),
+    CHOICE("/topics/routing", routing_choices, "\"all\"", AT(config.hub.directed),
+           "What a participant reads that states no preference: everything, or only what is "
+           "addressed to it or to nobody"),
+    INTEGER("/topics/replay", 0, 1000000, "", "100", "envelopes", AT(config.hub.replay),
+            "History sent to one who joins without asking for a number; 0 sends none"),
+    SECONDS("/topics/linger_s", 0, 31536000, "", "300", AT(config.hub.linger_ms),
+            "How long a topic outlives its last participant; 0 ends it at once"),
+    INTEGER("/topics/max", 1, 1000000, NO_LIMIT, "10000", "topics", AT(config.hub.topics_max),
+            "Topics at one time"),
+    INTEGER("/topics/participants", 1, 1000000, NO_LIMIT, "10000", "participants",
+            AT(config.hub.participants_max), "Participants of one topic at one time"),
+    INTEGER("/topics/history/count", 1, 10000000, NO_LIMIT, "1000", "envelopes",
+            AT(config.hub.history_count), "Envelopes a topic retains"),
+    INTEGER("/topics/history/bytes", 65536, INT64_C(1) << 40, "", "8388608", "bytes",
+            AT(config.hub.history_bytes),
+            "Bytes a topic retains; 0 is refused, because this bounds memory"),
+    SECONDS("/topics/history/age_s", 1, TEN_YEARS_S, NO_LIMIT, "86400",
+            AT(config.hub.history_age_ms), "Age up to which a topic retains envelopes"),
+
+    BOOL("/derive_kinds", "true", AT(config.hub.derive_kinds),
+         "Complete a short kind from the envelope that correlation_id names"),
+
+    INTEGER("/limits/message_bytes", 1024, INT64_C(1) << 30, NO_LIMIT, "1048576", "bytes",
+            AT(config.hub.message_bytes), "Largest message"),
+    INTEGER("/limits/depth", 1, 65536, NO_LIMIT, "512", "levels", AT(config.hub.depth),
+            "Deepest nesting of a message, the envelope being level 1; 65536 is the most even "
+            "without limit"),
+    INTEGER("/limits/backlog_bytes", 65536, INT64_C(1) << 40, NO_LIMIT, "16777216", "bytes",
+            AT(config.hub.backlog_bytes),
+            "What a topic keeps for its slowest reader before it is disconnected"),
+    INTEGER("/limits/connections", 1, 1000000, NO_LIMIT, "20000", "connections",
+            AT(config.hub.connections_max), "Connections at one time"),
+    INTEGER("/limits/connects_per_s", 1, 1000000, NO_LIMIT, "500", "per second",
+            AT(config.connects_per_s), "Connection attempts over all addresses"),
+    INTEGER("/limits/messages_per_minute", 1, 1000000000, NO_LIMIT, "6000", "per minute",
+            AT(config.hub.messages_per_minute), "Messages of one participant"),
+    INTEGER("/limits/bytes_per_minute", 1024, INT64_C(1) << 50, NO_LIMIT, "67108864",
+            "bytes per minute", AT(config.hub.bytes_per_minute),
+            "Bytes of messages of one participant"),
+    SECONDS("/limits/ping_s", 1, 3600, "never", "25", AT(config.hub.ping_ms),
+            "Silence after which a participant is pinged; two unanswered pings end the "
+            "connection"),
+    SECONDS("/limits/drain_s", 1, 3600, "", "5", AT(config.drain_ms),
+            "How long a shutdown may take"),
+
+    CHOICE("/log/level", level_choices, "\"info\"", AT(config.log_level),
+           "The least important lines that are logged"),
+    CHOICE("/log/format", format_choices, "\"text\"", AT(config.log_format),
+           "How a line is written: key=value, or one JSON object"),
+};
+
+_Static_assert(sizeof table / sizeof *table <= SETTINGS_MAX,
+               "set_by has a place for each row");
+
+const struct setting *settings_table(size_t *count)
+{
+    *count = sizeof table / sizeof *table;
+    return table;
+}

@@ -1,0 +1,180 @@
+/*
+ * config_value.c - values checked against a row and put where the row says. Integers of every
+ * width, booleans and enumerations go through one function that copies by size, so a row needs
+ * no code of its own.
+ * Includes settings.h and jansson.
+ */
+#include "router/policy/settings.h"
+
+#include <openssl/crypto.h>
+#include <stdlib.h>
+
+static bool in_range(const struct setting *row, int64_t number)
+{
+    return number >= row->min && number <= row->max;
+}
+
+/* -1 when it is none of them. */
+static int choice_index(const struct setting *row, const json_t *value)
+{
+    for (int i = 0; json_is_string(value) && row->choices[i]; i++) {
+        if (strcmp(json_string_value(value), row->choices[i]) == 0)
+            return i;
+    }
+    return -1;
+}
+
+static bool is_hex(const json_t *value)
+{
+    const char *text = json_string_value(value);
+
+    return strspn(text, "0123456789abcdefABCDEF") == json_string_length(value);
+}
+
+bool setting_fits(const struct setting *row, const json_t *value)
+{
+    switch (row->type) {
+    case SETTING_BOOL:
+        return json_is_boolean(value);
+    case SETTING_INTEGER:
+        return json_is_integer(value) && (in_range(row, json_integer_value(value)) ||
+                                          (*row->zero && json_integer_value(value) == 0));
+    case SETTING_CHOICE:
+    case SETTING_ALG:
+        return choice_index(row, value) >= 0;
+    case SETTING_STRING:
+    case SETTING_SECRET:
+    case SETTING_LATER:
+        return json_is_string(value) && in_range(row, (int64_t)json_string_length(value));
+    case SETTING_SHA256:
+        return json_is_string(value) && in_range(row, (int64_t)json_string_length(value)) &&
+               is_hex(value);
+    case SETTING_STRINGS:
+    case SETTING_PATTERNS:
+    case SETTING_GRANTS:
+    case SETTING_LIST:
+        return json_is_array(value) && in_range(row, (int64_t)json_array_size(value));
+    case SETTING_MAP:
+        return json_is_object(value) && in_range(row, (int64_t)json_object_size(value));
+    }
+    return false;
+}
+
+void names_fini(struct names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->text[i]);
+    free(names->text);
+    *names = (struct names){0};
+}
+
+static enum mcpx_err store_names(struct names *names, const json_t *value)
+{
+    size_t count = json_array_size(value);
+    struct names made = {.text = calloc(count + 1, sizeof *made.text)};
+
+    if (!made.text)
+        return MCPX_ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        made.text[i] = strdup(json_string_value(json_array_get(value, i)));
+        if (!made.text[i]) {
+            names_fini(&made);
+            return MCPX_ENOMEM;
+        }
+        made.count++;
+    }
+    names_fini(names);
+    *names = made;
+    return MCPX_OK;
+}
+
+static void forget_text(char **text)
+{
+    if (*text)
+        OPENSSL_cleanse(*text, strlen(*text)); /* it may be a secret */
+    free(*text);
+    *text = NULL;
+}
+
+static enum mcpx_err store_text(char **text, const json_t *value)
+{
+    char *made = strdup(json_string_value(value));
+
+    if (!made)
+        return MCPX_ENOMEM;
+    forget_text(text);
+    *text = made;
+    return MCPX_OK;
+}
+
+static void store_number(void *at, size_t size, int64_t number)
+{
+    bool flag = number != 0;
+    int32_t narrow = (int32_t)number;
+
+    if (size == sizeof flag)
+        memcpy(at, &flag, sizeof flag);
+    else if (size == sizeof narrow)
+        memcpy(at, &narrow, sizeof narrow);
+    else
+        memcpy(at, &number, sizeof number);
+}
+
+enum mcpx_err setting_store(const struct setting *row, const json_t *value,
+                            enum setting_source source, struct settings *settings)
+{
+    void *at = (char *)settings + row->offset;
+    enum mcpx_err err = MCPX_OK;
+    size_t count;
+
+    settings->set_by[row - settings_table(&count)] = (unsigned char)source;
+    if (row->size == 0)
+        return MCPX_OK;
+    if (row->type == SETTING_STRINGS)
+        err = store_names(at, value);
+    else if (row->type == SETTING_STRING || row->type == SETTING_SECRET)
+        err = store_text(at, value);
+    else if (row->type == SETTING_BOOL)
+        store_number(at, row->size, json_is_true(value));
+    else if (row->type == SETTING_CHOICE)
+        store_number(at, row->size, choice_index(row, value));
+    else
+        store_number(at, row->size, json_integer_value(value) * row->scale);
+    return err;
+}
+
+enum setting_source settings_source(const struct settings *settings, const char *pointer)
+{
+    size_t count;
+
+    return (enum setting_source)
+        settings->set_by[settings_find(pointer) - settings_table(&count)];
+}
+
+enum mcpx_err settings_init(struct settings *settings)
+{
+    size_t count;
+    const struct setting *table = settings_table(&count);
+    enum mcpx_err err = MCPX_OK;
+
+    for (size_t i = 0; !err && i < count; i++) {
+        json_t *value;
+
+        if (!table[i].fallback)
+            continue;
+        value = json_loads(table[i].fallback, JSON_DECODE_ANY, NULL);
+        err = value ? setting_store(&table[i], value, FROM_DEFAULT, settings) : MCPX_ENOMEM;
+        json_decref(value);
+    }
+    return err;
+}
+
+void settings_fini(struct settings *settings)
+{
+    names_fini(&settings->listen);
+    names_fini(&settings->origins);
+    forget_text(&settings->issuer);
+    forget_text(&settings->audience);
+    forget_text(&settings->secret);
+    forget_text(&settings->secret_file);
+}

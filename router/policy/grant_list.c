@@ -1,0 +1,176 @@
+/*
+ * grant_list.c - one reader of grants for the configuration, for tokens and for the admin API,
+ * so that a grant means the same wherever it is written. Strings stay in the JSON values; only
+ * the arrays are ours. A reader per source would have been three chances to differ.
+ * Includes grant_list.h, envelope.h (ids), ident.h (dates) and jansson.
+ */
+#include "router/policy/grant_list.h"
+
+#include "lib/core/ident.h"
+#include <mcpx/envelope.h>
+
+#include <stdlib.h>
+
+void grant_list_fini(struct grant_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free((void *)list->grants[i].to);
+    free(list->grants);
+    free(list->deny);
+    *list = (struct grant_list){0};
+}
+
+static enum mcpx_err refuse(struct mcpx_fault *fault, const char *field, const char *reason)
+{
+    *fault = (struct mcpx_fault){.reason = reason, .field = field};
+    return MCPX_EREQUEST;
+}
+
+/* Absent when the value is no string. */
+static struct mcpx_slice text_of(const json_t *value)
+{
+    if (!json_is_string(value))
+        return (struct mcpx_slice){NULL, 0};
+    return (struct mcpx_slice){json_string_value(value), json_string_length(value)};
+}
+
+/* Room for one more element; sizes double at powers of two, so no capacity is stored. */
+static bool grow(void **array, size_t count, size_t size)
+{
+    void *larger;
+
+    if (count & (count - 1))
+        return true;
+    larger = realloc(*array, (count ? count * 2 : 1) * size);
+    if (!larger)
+        return false;
+    *array = larger;
+    return true;
+}
+
+static enum mcpx_err read_to(const json_t *value, struct mcpx_grant *grant,
+                             struct mcpx_fault *fault)
+{
+    size_t count = json_array_size(value);
+    struct mcpx_slice *to;
+
+    /* No addressee at all would be stored as "no condition", the opposite of what it says. */
+    if (!json_is_array(value) || count == 0 || count > MCPX_TO_MAX)
+        return refuse(fault, "to", "expected a list of 1..256 participant ids");
+    for (size_t i = 0; i < count; i++) {
+        if (!mcpx_participant_id_is_valid(text_of(json_array_get(value, i))))
+            return refuse(fault, "to", "expected participant ids of 1..256 bytes");
+    }
+    to = calloc(count, sizeof *to);
+    if (!to)
+        return MCPX_ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        to[i] = text_of(json_array_get(value, i));
+    grant->to = to;
+    grant->to_count = count;
+    return MCPX_OK;
+}
+
+static enum mcpx_err read_expires(const json_t *value, struct mcpx_grant *grant,
+                                  struct mcpx_fault *fault)
+{
+    struct mcpx_slice text = text_of(value);
+
+    if (!text.text || !mx_time_parse(text, &grant->expires_ms))
+        return refuse(fault, "expires", "expected a date like 2026-12-31T23:59:59Z");
+    if (grant->expires_ms < 1)
+        grant->expires_ms = 1; /* 0 would mean never */
+    return MCPX_OK;
+}
+
+static enum mcpx_err read_object(const json_t *value, struct mcpx_grant *grant,
+                                 struct mcpx_fault *fault)
+{
+    const json_t *to = json_object_get(value, "to");
+    const json_t *expires = json_object_get(value, "expires");
+    size_t known = 1u + (to ? 1u : 0u) + (expires ? 1u : 0u);
+    enum mcpx_err err = MCPX_OK;
+
+    grant->pattern = text_of(json_object_get(value, "kind"));
+    if (!grant->pattern.text)
+        return refuse(fault, "kind", "expected a capability pattern as \"kind\"");
+    if (json_object_size(value) != known)
+        return refuse(fault, "", "expected no members but \"kind\", \"to\" and \"expires\"");
+    if (expires)
+        err = read_expires(expires, grant, fault);
+    if (!err && to)
+        err = read_to(to, grant, fault);
+    return err;
+}
+
+enum mcpx_err grant_list_add(struct grant_list *list, const json_t *value,
+                             struct mcpx_fault *fault)
+{
+    struct mcpx_grant grant = {.pattern = text_of(value)};
+    enum mcpx_err err;
+
+    if (!grant.pattern.text && !json_is_object(value))
+        return refuse(fault, "", "expected a capability pattern or an object with \"kind\"");
+    if (!grow((void **)&list->grants, list->count, sizeof *list->grants))
+        return MCPX_ENOMEM;
+    if (!grant.pattern.text) {
+        err = read_object(value, &grant, fault);
+        if (err)
+            return err;
+    }
+    err = mcpx_pattern_check(grant.pattern, fault);
+    if (err) {
+        free((void *)grant.to);
+        return err;
+    }
+    list->grants[list->count++] = grant;
+    return MCPX_OK;
+}
+
+enum mcpx_err grant_list_deny(struct grant_list *list, const json_t *value,
+                              struct mcpx_fault *fault)
+{
+    struct mcpx_slice pattern = text_of(value);
+    enum mcpx_err err;
+
+    if (!pattern.text)
+        return refuse(fault, "", "expected a capability pattern");
+    err = mcpx_pattern_check(pattern, fault);
+    if (err)
+        return err;
+    if (!grow((void **)&list->deny, list->deny_count, sizeof *list->deny))
+        return MCPX_ENOMEM;
+    list->deny[list->deny_count++] = pattern;
+    return MCPX_OK;
+}
+
+enum mcpx_err grant_list_add_all(struct grant_list *list, const json_t *array,
+                                 struct mcpx_fault *fault)
+{
+    enum mcpx_err err = MCPX_OK;
+
+    if (array && !json_is_array(array))
+        return refuse(fault, "", "expected a list of grants");
+    for (size_t i = 0; !err && i < json_array_size(array); i++)
+        err = grant_list_add(list, json_array_get(array, i), fault);
+    return err;
+}
+
+enum mcpx_err grant_list_deny_all(struct grant_list *list, const json_t *array,
+                                  struct mcpx_fault *fault)
+{
+    enum mcpx_err err = MCPX_OK;
+
+    if (array && !json_is_array(array))
+        return refuse(fault, "", "expected a list of capability patterns");
+    for (size_t i = 0; !err && i < json_array_size(array); i++)
+        err = grant_list_deny(list, json_array_get(array, i), fault);
+    return err;
+}
+
+enum mcpx_err grant_list_compile(const struct grant_list *list, struct mcpx_fault *fault,
+                                 struct mcpx_capset **out)
+{
+    return mcpx_capset_new(list->grants, list->count, list->deny, list->deny_count, NULL,
+                           fault, out);
+}

@@ -1,0 +1,57 @@
+/*
+ * grant_list.h - grants as JSON states them, on their way to a compiled set.
+ * Includes jansson and capability.h.
+ */
+#ifndef POLICY_GRANT_LIST_H
+#define POLICY_GRANT_LIST_H
+
+#include <jansson.h>
+#include <mcpx/capability.h>
+
+/**
+ * Grants and denials gathered from JSON values, which must outlive the list: it borrows their
+ * strings. Zero-initialised is empty and ready.
+ */
+struct grant_list {
+    struct mcpx_grant *grants;
+    size_t count;
+    struct mcpx_slice *deny;
+    size_t deny_count;
+};
+
+/** Frees the list's own memory and leaves an empty list. */
+void grant_list_fini(struct grant_list *list);
+
+/**
+ * Adds one grant: a pattern, or {"kind": PATTERN, "to": [ids...], "expires": RFC 3339}.
+ *
+ * fault   filled on failure: reason, field ("kind", "to", "expires", a pattern's component, or
+ *         ""), offset inside that field's text
+ *
+ * Returns MCPX_OK; MCPX_EPATTERN for a pattern that does not fit the grammar; MCPX_EREQUEST for
+ * anything else that is no grant, an empty `to` included (it would read as "no condition");
+ * MCPX_ENOMEM. Protocol: section 3.
+ */
+enum mcpx_err grant_list_add(struct grant_list *list, const json_t *value,
+                             struct mcpx_fault *fault);
+
+/** Adds one denial, a pattern. Errors as for grant_list_add. */
+enum mcpx_err grant_list_deny(struct grant_list *list, const json_t *value,
+                              struct mcpx_fault *fault);
+
+/**
+ * Adds every element of an array of grants; NULL adds nothing. Stops at the first fault.
+ * Returns what grant_list_add returns, and MCPX_EREQUEST when `array` is no array.
+ */
+enum mcpx_err grant_list_add_all(struct grant_list *list, const json_t *array,
+                                 struct mcpx_fault *fault);
+
+/** The same for denials. */
+enum mcpx_err grant_list_deny_all(struct grant_list *list, const json_t *array,
+                                  struct mcpx_fault *fault);
+
+/** Compiles the list: mcpx_capset_new, with its errors. */
+enum mcpx_err grant_list_compile(const struct grant_list *list, struct mcpx_fault *fault,
+                                 struct mcpx_capset **out);
+
+#endif

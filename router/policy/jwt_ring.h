@@ -1,0 +1,46 @@
+/*
+ * jwt_ring.h - the inside of a key ring, for jwt.c and jwt_check.c alone.
+ * Includes jwt.h and cjose.
+ */
+#ifndef POLICY_JWT_RING_H
+#define POLICY_JWT_RING_H
+
+#include "router/policy/jwt.h"
+
+#include <cjose/jwk.h>
+
+/** One key. `alg` is a static string; `kid` is "" when it has none. */
+struct jwt_key {
+    char *kid;
+    const char *alg;
+    cjose_jwk_t *jwk;
+};
+
+struct jwt_ring {
+    struct jwt_key *keys;
+    size_t count;
+    char *issuer;
+    char *audience;
+};
+
+/**
+ * What a token's header says, once it was found harmless.
+ *
+ * json   the header, owned; `alg` and `kid` (NULL = none) point into it
+ */
+struct jwt_header {
+    json_t *json;
+    const char *alg;
+    const char *kid;
+};
+
+/**
+ * Reads and checks a token's header and the outer form of its three parts.
+ * Returns MCPX_OK with `out->json` to be released, MCPX_ETOKEN or MCPX_ENOMEM.
+ */
+enum mcpx_err jwt_header_read(struct mcpx_slice token, struct jwt_header *out);
+
+/** Checks exp, nbf, iat, iss and aud. */
+bool jwt_claims_hold(const struct jwt_ring *ring, const json_t *claims, struct mcpx_now now);
+
+#endif

@@ -1,0 +1,104 @@
+/*
+ * loading.h - the state of one config_load, handed from step to step, and the lines it reports.
+ * Includes settings.h. Internal to config*.c.
+ */
+#ifndef POLICY_LOADING_H
+#define POLICY_LOADING_H
+
+#include "router/policy/settings.h"
+
+/**
+ * One reading of the configuration.
+ *
+ * sources    borrowed
+ * tree       the file's object, owned; NULL when there is no file or it is no JSON object
+ * settings   values so far
+ * errors     borrowed: one line per fault
+ * faults     lines in it
+ * warnings   owned until it moves into the result
+ * no_memory  sticky
+ */
+struct loading {
+    const struct config_sources *sources;
+    json_t *tree;
+    struct settings settings;
+    struct mx_strbuf *errors;
+    size_t faults;
+    struct mx_strbuf warnings;
+    bool no_memory;
+};
+
+/** Begins an error line, "SOURCE: POINTER: "; an empty pointer is left out. */
+struct mx_strbuf *error_begin(struct loading *loading, const char *source,
+                              const char *pointer);
+
+/** Begins a warning line likewise. */
+struct mx_strbuf *warning_begin(struct loading *loading, const char *source,
+                                const char *pointer);
+
+/** Ends a line begun with either. */
+void line_end(struct mx_strbuf *line);
+
+/** A whole error line. */
+void error_line(struct loading *loading, const char *source, const char *pointer,
+                const char *sentence);
+
+/** A whole warning line. */
+void warning_line(struct loading *loading, const char *source, const char *pointer,
+                  const char *sentence);
+
+/**
+ * Appends what was found, such as `"x" (string)`. Long strings are cut, containers counted;
+ * with `hidden` only type and size are told.
+ */
+void write_found(const json_t *value, bool hidden, struct mx_strbuf *out);
+
+/** Appends "/name" to a JSON pointer, escaped as RFC 6901 section 3 wants. */
+void pointer_push(struct mx_strbuf *pointer, const char *name);
+
+/** Appends "/3". */
+void pointer_push_index(struct mx_strbuf *pointer, size_t index);
+
+/** Cuts a pointer back to an earlier length. */
+void pointer_pop(struct mx_strbuf *pointer, size_t len);
+
+/** The pointer as a C string; "" when it is empty or memory ran out. */
+const char *pointer_text(const struct mx_strbuf *pointer);
+
+/** The file's value at /section/NAME..., walked by member names; NULL when absent. */
+const json_t *tree_at(const struct loading *loading, const char *section, const char *name);
+
+/* ---- the steps, in the order config_load takes them ---- */
+
+/** Reads and checks the file against the table. Without a file it does nothing. */
+void load_file(struct loading *loading);
+
+/** Reads MCPX_* variables. */
+void load_environment(struct loading *loading);
+
+/** Applies --listen and takes the addresses apart into settings.config.listen. */
+void load_listen(struct loading *loading);
+
+/** Checks grants, names and references in profiles and participants. */
+void check_people(struct loading *loading);
+
+/** Puts profiles and participants into `tokens`. Only after checks without fault. */
+void build_people(struct loading *loading, struct tokens *tokens);
+
+/** Reads secrets and puts the keys into `tokens`, checking them. */
+void load_keys(struct loading *loading, struct tokens *tokens);
+
+/** Writes warnings about what is valid and surely not meant. */
+void write_warnings(struct loading *loading, const struct tokens *tokens);
+
+/**
+ * Reads a whole file of at most `max` bytes.
+ *
+ * Returns NULL, or a static sentence (or strerror's) that says why it could not be read.
+ */
+const char *file_read(const char *path, size_t max, struct mx_strbuf *out);
+
+/** True when everybody on the machine may read the file. */
+bool file_is_public(const char *path);
+
+#endif

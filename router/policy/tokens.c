@@ -1,0 +1,166 @@
+/*
+ * tokens.c - the questions the edge asks about tokens. A static token is known by its SHA-256
+ * only: the file with the hashes lets nobody in, and comparing digests of equal length without
+ * an early exit tells a guesser nothing. What is no static token may still be a JWT.
+ * Includes tokens_inside.h, glob.h, envelope.h (names), jansson and libcrypto.
+ */
+#include "router/policy/glob.h"
+#include "router/policy/tokens_inside.h"
+
+#include <mcpx/envelope.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+
+/* A day: a token of dev mode that is still needed tomorrow is asked for again. */
+static const int64_t dev_life_s = 86400;
+
+/* NULL when nobody bears it. Every row is compared, found or not. */
+static const struct person *find_bearer(const struct tokens *tokens,
+                                        const unsigned char digest[32])
+{
+    const struct person *found = NULL;
+
+    for (size_t i = 0; i < tokens->people_count; i++) {
+        if (CRYPTO_memcmp(tokens->people[i].token_sha256, digest, 32) == 0)
+            found = &tokens->people[i];
+    }
+    return found;
+}
+
+enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
+                            struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
+{
+    unsigned char digest[32];
+    const struct person *person;
+    json_t *claims = NULL;
+    enum mcpx_err err;
+
+    if (bearer.len == 0 || bearer.len > JWT_BYTES_MAX)
+        return MCPX_ETOKEN;
+    if (EVP_Digest(bearer.text, bearer.len, digest, NULL, EVP_sha256(), NULL) != 1)
+        return MCPX_ENOMEM;
+    person = find_bearer(tokens, digest);
+    if (person) {
+        if (topic.text && !glob_any_matches(person->topics, person->topic_count, topic))
+            return MCPX_EFORBIDDEN;
+        *out = grant_ref(person->grant);
+        return MCPX_OK;
+    }
+    err = jwt_verify(tokens->ring, bearer, now, &claims);
+    if (!err)
+        err = tokens_grant_of(tokens, claims, topic, now, out);
+    json_decref(claims);
+    return err;
+}
+
+static enum mcpx_err refuse(struct mcpx_fault *fault, const char *field, const char *reason)
+{
+    *fault = (struct mcpx_fault){.reason = reason, .field = field};
+    return MCPX_EREQUEST;
+}
+
+/* The claims of a new token; NULL when memory runs out. `capabilities` is kept. */
+static json_t *make_claims(const struct tokens *tokens, struct mcpx_slice participant,
+                           struct mcpx_slice topic, json_t *capabilities, int64_t now_s)
+{
+    const char *issuer = jwt_ring_issuer(tokens->ring);
+    const char *audience = jwt_ring_audience(tokens->ring);
+    json_t *claims = json_pack("{s:s%, s:s%, s:O, s:I, s:I}", "participantId",
+                               participant.text, participant.len, "topic", topic.text,
+                               topic.len, "capabilities", capabilities, "iat",
+                               (json_int_t)now_s, "exp", (json_int_t)(now_s + dev_life_s));
+    bool failed = !claims;
+
+    if (!failed && *issuer)
+        failed = json_object_set_new(claims, "iss", json_string(issuer)) != 0;
+    if (!failed && *audience)
+        failed = json_object_set_new(claims, "aud", json_string(audience)) != 0;
+    if (failed) {
+        json_decref(claims);
+        return NULL;
+    }
+    return claims;
+}
+
+static enum mcpx_err read_array(struct mcpx_slice text, struct mcpx_fault *fault, json_t **out)
+{
+    json_t *array = json_loadb(text.text, text.len, JSON_REJECT_DUPLICATES, NULL);
+
+    if (!json_is_array(array)) {
+        json_decref(array);
+        return refuse(fault, "capabilities", "expected a JSON array of grants");
+    }
+    *out = array;
+    return MCPX_OK;
+}
+
+enum mcpx_err tokens_issue(struct tokens *tokens, struct mcpx_slice participant,
+                           struct mcpx_slice topic, struct mcpx_slice capabilities_json,
+                           struct mcpx_now now, struct mcpx_fault *fault,
+                           struct mx_strbuf *token)
+{
+    struct mcpx_slice text = capabilities_json;
+    struct mcpx_capset *set = NULL;
+    json_t *capabilities = NULL;
+    json_t *claims = NULL;
+    enum mcpx_err err;
+
+    if (!mcpx_participant_id_is_valid(participant))
+        return refuse(fault, "participantId", "expected 1..256 bytes without controls");
+    if (!mcpx_topic_name_is_valid(topic))
+        return refuse(fault, "topic", "expected 1..256 bytes without controls");
+    if (!text.text)
+        text = MCPX_SLICE("[\"mcp/*\",\"chat\"]");
+    err = read_array(text, fault, &capabilities);
+    if (!err)
+        err = capset_cache_get(&tokens->sets, capabilities, fault, &set);
+    if (err == MCPX_ELIMIT)
+        err = MCPX_EREQUEST;
+    if (!err) {
+        claims = make_claims(tokens, participant, topic, capabilities, now.wall_ms / 1000);
+        err = claims ? jwt_sign(tokens->ring, claims, token) : MCPX_ENOMEM;
+    }
+    json_decref(claims);
+    json_decref(capabilities);
+    mcpx_capset_unref(set);
+    return err;
+}
+
+enum mcpx_err tokens_participant(struct tokens *tokens, struct mcpx_slice id,
+                                 struct grant **out)
+{
+    for (size_t i = 0; i < tokens->people_count; i++) {
+        if (!mcpx_slice_equal(tokens->people[i].grant->participant, id))
+            continue;
+        *out = grant_ref(tokens->people[i].grant);
+        return MCPX_OK;
+    }
+    return MCPX_ENOTFOUND;
+}
+
+enum mcpx_err tokens_grant_from_json(struct tokens *tokens, struct mcpx_slice participant,
+                                     struct mcpx_slice capabilities_json,
+                                     struct mcpx_fault *fault, struct grant **out)
+{
+    struct mcpx_capset *set = NULL;
+    json_t *capabilities = NULL;
+    struct grant *grant;
+    enum mcpx_err err;
+
+    if (!mcpx_participant_id_is_valid(participant))
+        return refuse(fault, "participant", "expected 1..256 bytes without controls");
+    err = read_array(capabilities_json, fault, &capabilities);
+    if (!err)
+        err = capset_cache_get(&tokens->sets, capabilities, fault, &set);
+    if (err == MCPX_ELIMIT)
+        err = MCPX_EREQUEST;
+    if (!err) {
+        grant = grant_new(participant, set, ROUTING_DEFAULT, 0);
+        err = grant ? MCPX_OK : MCPX_ENOMEM;
+        if (grant)
+            *out = grant;
+    }
+    json_decref(capabilities);
+    mcpx_capset_unref(set);
+    return err;
+}

@@ -1,0 +1,116 @@
+/*
+ * tokens_claims.c - what a verified token says, turned into a grant. A claim of a wrong type
+ * refuses the token rather than being left out: an issuer that writes `capabilities` as a string
+ * did mean something, and guessing what would be a policy of our own.
+ * Includes tokens_inside.h, envelope.h (ids) and jansson.
+ */
+#include "router/policy/tokens_inside.h"
+
+#include <mcpx/envelope.h>
+
+static struct mcpx_slice text_of(const json_t *value)
+{
+    if (!json_is_string(value))
+        return (struct mcpx_slice){NULL, 0};
+    return (struct mcpx_slice){json_string_value(value), json_string_length(value)};
+}
+
+/* `participantId`, or `sub` where that is missing; both have to be strings if they are there. */
+static bool read_participant(const json_t *claims, struct mcpx_slice *out)
+{
+    const json_t *participant = json_object_get(claims, "participantId");
+    const json_t *sub = json_object_get(claims, "sub");
+
+    if ((participant && !json_is_string(participant)) || (sub && !json_is_string(sub)))
+        return false;
+    *out = text_of(participant ? participant : sub);
+    return out->text && mcpx_participant_id_is_valid(*out);
+}
+
+/* Exact names: a token that names no topic is good for none. */
+static enum mcpx_err check_topic(const json_t *claim, struct mcpx_slice topic)
+{
+    bool found = topic.text == NULL;
+
+    if (!claim || json_is_string(claim)) {
+        found = found || (claim && mcpx_slice_equal(text_of(claim), topic));
+        return found ? MCPX_OK : MCPX_EFORBIDDEN;
+    }
+    if (!json_is_array(claim))
+        return MCPX_ETOKEN;
+    for (size_t i = 0; i < json_array_size(claim); i++) {
+        struct mcpx_slice name = text_of(json_array_get(claim, i));
+
+        if (!name.text)
+            return MCPX_ETOKEN;
+        found = found || mcpx_slice_equal(name, topic);
+    }
+    return found ? MCPX_OK : MCPX_EFORBIDDEN;
+}
+
+static const struct profile *find_profile(const struct tokens *tokens, const json_t *name)
+{
+    for (size_t i = 0; json_is_string(name) && i < tokens->profile_count; i++) {
+        if (strcmp(tokens->profiles[i].name, json_string_value(name)) == 0)
+            return &tokens->profiles[i];
+    }
+    return NULL;
+}
+
+/* `capabilities`, else the named profile, else nothing may be sent. */
+static enum mcpx_err find_set(struct tokens *tokens, const json_t *claims,
+                              struct mcpx_capset **set, enum routing *routing)
+{
+    const json_t *capabilities = json_object_get(claims, "capabilities");
+    const json_t *name = json_object_get(claims, "profile");
+    const struct profile *profile = find_profile(tokens, name);
+    struct mcpx_fault fault;
+    enum mcpx_err err;
+
+    if (!capabilities && name) {
+        if (!profile)
+            return MCPX_ETOKEN;
+        *set = mcpx_capset_ref(profile->set);
+        *routing = profile->routing;
+        return MCPX_OK;
+    }
+    err = capset_cache_get(&tokens->sets, capabilities, &fault, set);
+    return err && err != MCPX_ENOMEM ? MCPX_ETOKEN : err;
+}
+
+/*
+ * When the connection has to end. A token that is only good by the leeway is good until the
+ * leeway ends; else it would be let in to be thrown out.
+ */
+static int64_t end_of(const json_t *claims, struct mcpx_now now)
+{
+    int64_t exp = 0;
+
+    if (!jwt_date(json_object_get(claims, "exp"), &exp))
+        return 0;
+    return exp > now.wall_ms ? exp : exp + JWT_LEEWAY_MS;
+}
+
+enum mcpx_err tokens_grant_of(struct tokens *tokens, const json_t *claims,
+                              struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
+{
+    struct mcpx_capset *set = NULL;
+    struct mcpx_slice participant;
+    enum routing routing = ROUTING_DEFAULT;
+    struct grant *grant;
+    enum mcpx_err err;
+
+    if (!read_participant(claims, &participant))
+        return MCPX_ETOKEN;
+    err = find_set(tokens, claims, &set, &routing);
+    if (!err)
+        err = check_topic(json_object_get(claims, "topic"), topic);
+    if (!err) {
+        grant = grant_new(participant, set, routing, end_of(claims, now));
+        err = grant ? MCPX_OK : MCPX_ENOMEM;
+        if (grant)
+            *out = grant;
+    }
+    mcpx_capset_unref(set);
+    return err;
+}

@@ -1,0 +1,46 @@
+/*
+ * tokens_inside.h - the shape of `struct tokens`, for the files named tokens*.c alone.
+ * Includes tokens_make.h and capset_cache.h.
+ */
+#ifndef POLICY_TOKENS_INSIDE_H
+#define POLICY_TOKENS_INSIDE_H
+
+#include "router/policy/capset_cache.h"
+#include "router/policy/tokens_make.h"
+
+struct profile {
+    char *name;
+    struct mcpx_capset *set;
+    enum routing routing;
+};
+
+struct person {
+    unsigned char token_sha256[32];
+    char **topics;
+    size_t topic_count;
+    struct grant *grant;
+};
+
+struct tokens {
+    struct jwt_ring *ring;
+    struct profile *profiles;
+    size_t profile_count;
+    struct person *people;
+    size_t people_count;
+    struct capset_cache sets;
+};
+
+/**
+ * From verified claims to a grant.
+ *
+ * topic   the topic asked for; absent = any
+ * out     filled with a reference the caller owns; untouched on failure
+ *
+ * Returns MCPX_OK, MCPX_ETOKEN for claims of a wrong shape, MCPX_EFORBIDDEN for another topic,
+ * MCPX_ENOMEM. Protocol: section 7.
+ */
+enum mcpx_err tokens_grant_of(struct tokens *tokens, const json_t *claims,
+                              struct mcpx_slice topic, struct mcpx_now now,
+                              struct grant **out);
+
+#endif

@@ -1,0 +1,115 @@
+/*
+ * tokens_make.c - filling and freeing the table of who may come in. Two growing arrays, filled
+ * once at start and searched from end to end: constant time wants every row looked at anyway,
+ * so a hash table would have bought nothing.
+ * Includes tokens_inside.h and jansson.
+ */
+#include "router/policy/tokens_inside.h"
+
+#include <stdlib.h>
+
+struct tokens *tokens_new(void)
+{
+    struct tokens *tokens = calloc(1, sizeof *tokens);
+
+    if (tokens)
+        tokens->ring = jwt_ring_new();
+    if (tokens && !tokens->ring) {
+        free(tokens);
+        return NULL;
+    }
+    return tokens;
+}
+
+static void person_fini(struct person *person)
+{
+    for (size_t i = 0; i < person->topic_count; i++)
+        free(person->topics[i]);
+    free(person->topics);
+    grant_unref(person->grant);
+}
+
+void tokens_free(struct tokens *tokens)
+{
+    if (!tokens)
+        return;
+    for (size_t i = 0; i < tokens->profile_count; i++) {
+        free(tokens->profiles[i].name);
+        mcpx_capset_unref(tokens->profiles[i].set);
+    }
+    for (size_t i = 0; i < tokens->people_count; i++)
+        person_fini(&tokens->people[i]);
+    free(tokens->profiles);
+    free(tokens->people);
+    capset_cache_fini(&tokens->sets);
+    jwt_ring_free(tokens->ring);
+    free(tokens);
+}
+
+struct jwt_ring *tokens_ring(struct tokens *tokens)
+{
+    return tokens->ring;
+}
+
+enum mcpx_err tokens_add_profile(struct tokens *tokens, const char *name,
+                                 const struct grant_list *list, enum routing routing,
+                                 struct mcpx_fault *fault)
+{
+    struct profile profile = {.routing = routing};
+    struct profile *profiles;
+    enum mcpx_err err = grant_list_compile(list, fault, &profile.set);
+
+    if (err)
+        return err;
+    profile.name = strdup(name);
+    profiles = realloc(tokens->profiles, (tokens->profile_count + 1) * sizeof *profiles);
+    if (profiles)
+        tokens->profiles = profiles;
+    if (!profile.name || !profiles) {
+        free(profile.name);
+        mcpx_capset_unref(profile.set);
+        return MCPX_ENOMEM;
+    }
+    tokens->profiles[tokens->profile_count++] = profile;
+    return MCPX_OK;
+}
+
+static bool copy_topics(struct person *to, const struct tokens_person *from)
+{
+    if (from->topic_count == 0)
+        return true;
+    to->topics = calloc(from->topic_count, sizeof *to->topics);
+    if (!to->topics)
+        return false;
+    for (size_t i = 0; i < from->topic_count; i++) {
+        to->topics[i] = strdup(from->topics[i]);
+        if (!to->topics[i])
+            return false;
+        to->topic_count++;
+    }
+    return true;
+}
+
+enum mcpx_err tokens_add_person(struct tokens *tokens, const struct tokens_person *person,
+                                struct mcpx_fault *fault)
+{
+    struct person made = {0};
+    struct mcpx_capset *set = NULL;
+    struct person *people;
+    enum mcpx_err err = grant_list_compile(person->grants, fault, &set);
+
+    if (err)
+        return err;
+    made.grant = grant_new(person->id, set, person->routing, 0);
+    mcpx_capset_unref(set);
+    people = realloc(tokens->people, (tokens->people_count + 1) * sizeof *people);
+    if (people)
+        tokens->people = people;
+    if (!made.grant || !people || !copy_topics(&made, person)) {
+        person_fini(&made);
+        return MCPX_ENOMEM;
+    }
+    memcpy(made.token_sha256, person->token_sha256, sizeof made.token_sha256);
+    tokens->people[tokens->people_count++] = made;
+    return MCPX_OK;
+}

@@ -1,0 +1,52 @@
+/*
+ * tokens_make.h - how config.c fills a `struct tokens`; nobody else needs it.
+ * Includes tokens.h, grant_list.h and jwt.h.
+ */
+#ifndef POLICY_TOKENS_MAKE_H
+#define POLICY_TOKENS_MAKE_H
+
+#include "router/policy/grant_list.h"
+#include "router/policy/jwt.h"
+#include "router/policy/tokens.h"
+
+/** Nobody known, no keys. Returns NULL when memory runs out. */
+struct tokens *tokens_new(void);
+
+/** The key ring, to be filled. Lent until tokens_free. */
+struct jwt_ring *tokens_ring(struct tokens *tokens);
+
+/**
+ * Adds a profile, which tokens may then name.
+ *
+ * name   borrowed, copied
+ * list   compiled here
+ * fault  filled when a pattern is refused
+ *
+ * Returns MCPX_OK or what grant_list_compile returns.
+ */
+enum mcpx_err tokens_add_profile(struct tokens *tokens, const char *name,
+                                 const struct grant_list *list, enum routing routing,
+                                 struct mcpx_fault *fault);
+
+/**
+ * A configured participant. Everything is borrowed and copied.
+ *
+ * id                    valid participant id
+ * token_sha256          of its token
+ * topics, topic_count   patterns of the topics it may join
+ * grants                profile's and own
+ */
+struct tokens_person {
+    struct mcpx_slice id;
+    unsigned char token_sha256[32];
+    char *const *topics;
+    size_t topic_count;
+    const struct grant_list *grants;
+    enum routing routing;
+};
+
+/** Adds a participant. Returns MCPX_OK or what grant_list_compile returns. */
+enum mcpx_err tokens_add_person(struct tokens *tokens, const struct tokens_person *person,
+                                struct mcpx_fault *fault);
+
+#endif

@@ -1,0 +1,472 @@
+/*
+ * What breaks for whom: an operator whose typing error is taken for a default, who mends one
+ * fault per start, or who finds a secret in the log. docs/configuration.md is what is promised.
+ */
+#include "tests/support/settled.h"
+
+#include "router/policy/tokens.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789ABCDEF"
+
+Test(config, has_defaults_that_need_no_file)
+{
+    struct settled s = settled_load(NULL, NULL, false);
+    const struct config *config = &s.config;
+
+    cr_assert_eq(s.err, MCPX_OK, "%s", s.errors.text);
+    cr_expect_eq(config->listen_count, 2);
+    cr_expect_str_eq(config->listen[0].host, "127.0.0.1");
+    cr_expect_str_eq(config->listen[1].host, "::1");
+    cr_expect_str_eq(config->listen[1].port, "8080");
+    cr_expect_eq(config->origin_count, 3);
+    cr_expect_not(config->query_token);
+    cr_expect(config->hub.takeover);
+    cr_expect(config->hub.create);
+    cr_expect(config->hub.derive_kinds);
+    cr_expect_not(config->hub.directed);
+    cr_expect_eq(config->hub.linger_ms, 300000);
+    cr_expect_eq(config->hub.message_bytes, 1048576);
+    cr_expect_eq(config->drain_ms, 5000);
+    cr_expect_eq(config->log_level, LOG_INFO);
+    cr_expect_eq(config->log_format, LOG_TEXT);
+    cr_expect_not_null(strstr(settled_warnings(&s), "nobody can come in"));
+    settled_fini(&s);
+}
+
+Test(config, has_the_defaults_of_the_hub)
+{
+    struct settled s = settled_load(NULL, NULL, false);
+    struct hub_config hub = hub_config_default();
+
+    cr_assert_eq(s.err, MCPX_OK, "%s", s.errors.text);
+    cr_expect_eq(s.config.hub.create, hub.create);
+    cr_expect_eq(s.config.hub.directed, hub.directed);
+    cr_expect_eq(s.config.hub.replay, hub.replay);
+    cr_expect_eq(s.config.hub.linger_ms, hub.linger_ms);
+    cr_expect_eq(s.config.hub.topics_max, hub.topics_max);
+    cr_expect_eq(s.config.hub.participants_max, hub.participants_max);
+    cr_expect_eq(s.config.hub.history_count, hub.history_count);
+    cr_expect_eq(s.config.hub.history_bytes, hub.history_bytes);
+    cr_expect_eq(s.config.hub.history_age_ms, hub.history_age_ms);
+    cr_expect_eq(s.config.hub.takeover, hub.takeover);
+    cr_expect_eq(s.config.hub.message_bytes, hub.message_bytes);
+    cr_expect_eq(s.config.hub.depth, hub.depth);
+    cr_expect_eq(s.config.hub.backlog_bytes, hub.backlog_bytes);
+    cr_expect_eq(s.config.hub.connections_max, hub.connections_max);
+    cr_expect_eq(s.config.hub.messages_per_minute, hub.messages_per_minute);
+    cr_expect_eq(s.config.hub.bytes_per_minute, hub.bytes_per_minute);
+    cr_expect_eq(s.config.hub.ping_ms, hub.ping_ms);
+    cr_expect_eq(s.config.hub.derive_kinds, hub.derive_kinds);
+    settled_fini(&s);
+}
+
+Test(config, reads_every_stored_setting)
+{
+    struct settled s = settled_load(
+        "{\"listen\":[\"*:0\",\"localhost:65535\"],"
+        "\"auth\":{\"duplicate\":\"reject\",\"query_token\":true,\"origins\":[\"https://a\"]},"
+        "\"topics\":{\"create\":false,\"routing\":\"directed\",\"replay\":1,\"linger_s\":0,"
+        "\"max\":0,\"participants\":4,\"history\":{\"count\":5,\"bytes\":1099511627776,"
+        "\"age_s\":0}},\"derive_kinds\":false,"
+        "\"limits\":{\"message_bytes\":0,\"depth\":0,\"backlog_bytes\":0,\"connections\":9,"
+        "\"connects_per_s\":10,\"messages_per_minute\":11,\"bytes_per_minute\":2048,"
+        "\"ping_s\":0,\"drain_s\":14},\"log\":{\"level\":\"debug\",\"format\":\"json\"}}",
+        NULL, false);
+    const struct config *config = &s.config;
+
+    cr_assert_eq(s.err, MCPX_OK, "%s", s.errors.text);
+    cr_expect_str_eq(config->listen[0].host, "*");
+    cr_expect_str_eq(config->listen[1].port, "65535");
+    cr_expect_not(config->hub.takeover);
+    cr_expect(config->query_token);
+    cr_expect_eq(config->origin_count, 1);
+    cr_expect_not(config->hub.create);
+    cr_expect(config->hub.directed);
+    cr_expect_eq(config->hub.replay, 1);
+    cr_expect_eq(config->hub.linger_ms, 0);
+    cr_expect_eq(config->hub.topics_max, 0);
+    cr_expect_eq(config->hub.participants_max, 4);
+    cr_expect_eq(config->hub.history_count, 5);
+    cr_expect_eq(config->hub.history_bytes, (size_t)1 << 40);
+    cr_expect_eq(config->hub.history_age_ms, 0);
+    cr_expect_not(config->hub.derive_kinds);
+    cr_expect_eq(config->hub.message_bytes, 0);
+    cr_expect_eq(config->hub.depth, 0);
+    cr_expect_eq(config->hub.backlog_bytes, 0);
+    cr_expect_eq(config->hub.connections_max, 9);
+    cr_expect_eq(config->connects_per_s, 10);
+    cr_expect_eq(config->hub.messages_per_minute, 11);
+    cr_expect_eq(config->hub.bytes_per_minute, 2048);
+    cr_expect_eq(config->hub.ping_ms, 0);
+    cr_expect_eq(config->drain_ms, 14000);
+    cr_expect_eq(config->log_level, LOG_DEBUG);
+    cr_expect_eq(config->log_format, LOG_JSON);
+    settled_fini(&s);
+}
+
+#define PERSON(members) "{\"participants\":{\"a\":{" members "}}}"
+#define WHOLE_PERSON(members) PERSON("\"token_sha256\":\"" HASH "\"," members)
+#define KEY(members) "{\"auth\":{\"jwt\":{\"keys\":[{" members "}]}}}"
+
+static const struct {
+    const char *text;
+    const char *line; /* the only line expected */
+} faults[] = {
+    {"{\"limits\":{\"depth\":\"x\"}}",
+     "FILE: /limits/depth: found \"x\" (string), expected an integer 1..65536 (0 = no limit)"},
+    {"{\"limits\":{\"depth\":65537}}", "FILE: /limits/depth: found 65537 (integer), expected "
+                                       "an integer 1..65536 (0 = no limit)"},
+    {"{\"limits\":{\"depth\":-1}}",
+     "FILE: /limits/depth: found -1 (integer), expected an integer 1..65536 (0 = no limit)"},
+    {"{\"limits\":{\"depth\":1.5}}",
+     "FILE: /limits/depth: found 1.5 (number), expected an integer 1..65536 (0 = no limit)"},
+    {"{\"limits\":{\"depth\":null}}",
+     "FILE: /limits/depth: found null, expected an integer 1..65536 (0 = no limit)"},
+    {"{\"limits\":{\"depth\":{}}}",
+     "FILE: /limits/depth: found an object of 0 members, expected an integer 1..65536 (0 = no "
+     "limit)"},
+    {"{\"limits\":{\"drain_s\":0}}",
+     "FILE: /limits/drain_s: found 0 (integer), expected an integer 1..3600"},
+    {"{\"topics\":{\"history\":{\"bytes\":0}}}",
+     "FILE: /topics/history/bytes: found 0 (integer), expected an integer "
+     "65536..1099511627776"},
+    {"{\"topics\":{\"create\":1}}",
+     "FILE: /topics/create: found 1 (integer), expected true or false"},
+    {"{\"topics\":{\"routing\":\"some\"}}",
+     "FILE: /topics/routing: found \"some\" (string), expected one of \"all\", \"directed\""},
+    {"{\"topics\":[]}", "FILE: /topics: found a list of 0 entries, expected an object"},
+    {"{\"auth\":\"mysecret\"}", "FILE: /auth: found a string of 8 bytes, expected an object"},
+    {"[]", "FILE: found a list of 0 entries, expected an object"},
+    {"{\"log\":{\"levle\":\"info\"}}",
+     "FILE: /log/levle: unknown key, expected one of level, format"},
+    {"{\"a/b~c\\u0007\":1}",
+     "FILE: /a~1b~0c\\x07: unknown key, expected one of listen, tls, auth, profiles, "
+     "participants, topics, derive_kinds, limits, log"},
+    {"{\"log\":{\"level\":\"info\",\"level\":\"info\"}}",
+     "FILE: line 1, column 30: duplicate object key"},
+    {"{\n \"log\": {\"level\" \"info\"}}", "FILE: line 2, column 23: ':' expected"},
+    {"{\"log\":{}} x", "FILE: line 1, column 12: end of file expected"},
+    {"", "FILE: line 1, column 0: '[' or '{' expected"},
+    {"{\"tls\":{\"key_file\":\"k.pem\"}}",
+     "FILE: /tls/key_file: found \"k.pem\" (string), expected \"\" (not supported yet by this "
+     "version)"},
+    {"{\"auth\":{\"jwt\":{\"jwks_file\":\"k\"}}}",
+     "FILE: /auth/jwt/jwks_file: found \"k\" (string), expected \"\" (not supported yet by "
+     "this "
+     "version)"},
+    {"{\"listen\":[]}", "FILE: /listen: found a list of 0 entries, expected a list of 1..16 "
+                        "strings"},
+    {"{\"listen\":[1]}", "FILE: /listen/0: found integer, expected a string of 1..256 bytes"},
+    {"{\"listen\":[\"8080\"]}", "FILE: /listen/0: found \"8080\" (string), expected "
+                                "HOST:PORT, such as \"127.0.0.1:8080\", "
+                                "\"[::1]:8080\" or \"*:80\""},
+    {"{\"listen\":[\"a:1\",\"::1:80\"]}",
+     "FILE: /listen/1: found \"::1:80\" (string), expected HOST:PORT, such as "
+     "\"127.0.0.1:8080\", \"[::1]:8080\" or \"*:80\""},
+    {"{\"listen\":[\"[::g]:80\"]}",
+     "FILE: /listen/0: found \"[::g]:80\" (string), expected HOST:PORT, such as "
+     "\"127.0.0.1:8080\", \"[::1]:8080\" or \"*:80\""},
+    {"{\"listen\":[\"a:65536\"]}",
+     "FILE: /listen/0: found \"a:65536\" (string), expected HOST:PORT, such as "
+     "\"127.0.0.1:8080\", \"[::1]:8080\" or \"*:80\""},
+    {"{\"listen\":[\":80\"]}", "FILE: /listen/0: found \":80\" (string), expected HOST:PORT, "
+                               "such as \"127.0.0.1:8080\", "
+                               "\"[::1]:8080\" or \"*:80\""},
+    {KEY("\"alg\":\"RS256\",\"secret\":\"0123456789abcdef0123456789abcdef\""),
+     "FILE: /auth/jwt/keys/0/alg: found \"RS256\" (string), expected one of \"HS256\", "
+     "\"HS384\", \"HS512\"; this one is not supported yet by this version"},
+    {KEY("\"alg\":\"none\",\"secret\":\"0123456789abcdef0123456789abcdef\""),
+     "FILE: /auth/jwt/keys/0/alg: found \"none\" (string), expected one of \"HS256\", "
+     "\"HS384\", \"HS512\""},
+    {KEY("\"secret\":\"0123456789abcdef0123456789abcdef\""),
+     "FILE: /auth/jwt/keys/0: \"alg\" is missing, expected one of \"HS256\", \"HS384\", "
+     "\"HS512\""},
+    {KEY("\"alg\":\"HS256\""), "FILE: /auth/jwt/keys/0: found neither \"secret\" nor "
+                               "\"secret_file\", expected one of them"},
+    {KEY("\"alg\":\"HS256\",\"secret\":\"0123456789abcdef\",\"secret_file\":\"x\""),
+     "FILE: /auth/jwt/keys/0: found both \"secret\" and \"secret_file\", expected one of "
+     "them"},
+    {KEY("\"alg\":\"HS256\",\"secret\":\"0123456789abcde\""),
+     "FILE: /auth/jwt/keys/0/secret: found a string of 15 bytes, expected a string of "
+     "16..4096 "
+     "bytes"},
+    {KEY("\"alg\":\"HS256\",\"secret_file\":\"mcpx-no-such-file\""),
+     "FILE: /auth/jwt/keys/0: the file /tmp/mcpx-no-such-file cannot be read: No such file or "
+     "directory"},
+    {"{\"auth\":{\"jwt\":{\"secret\":\"short\"}}}",
+     "FILE: /auth/jwt/secret: found a secret of 5 bytes, expected 16..4096"},
+    {"{\"auth\":{\"jwt\":{\"keys\":[7]}}}",
+     "FILE: /auth/jwt/keys/0: found integer, expected an object"},
+    {"{\"auth\":{\"jwt\":{\"keys\":["
+     "{\"kid\":\"k\",\"alg\":\"HS256\",\"secret\":\"0123456789abcdef0123456789abcdef\"},"
+     "{\"kid\":\"k\",\"alg\":\"HS512\",\"secret\":\"0123456789abcdef0123456789abcdef\"}]}}}",
+     "FILE: /auth/jwt/keys/1: an earlier key has the same \"kid\""},
+    {"{\"profiles\":{\"p\":{\"grants\":[\"chat\",\"mcp//x\"]}}}",
+     "FILE: /profiles/p/grants/1: found \"mcp//x\" (string): "},
+    {"{\"profiles\":{\"p\":{\"deny\":[{\"kind\":\"chat\"}]}}}",
+     "FILE: /profiles/p/deny/0: found an object of 1 members: expected a capability pattern"},
+    {"{\"profiles\":{\"p\":{\"grants\":[7]}}}",
+     "FILE: /profiles/p/grants/0: found 7 (integer): expected a capability pattern or an "
+     "object "
+     "with \"kind\""},
+    {"{\"profiles\":{\"p\":{\"grants\":[{\"kind\":\"chat\",\"to\":[]}]}}}",
+     "FILE: /profiles/p/grants/0: found an object of 2 members: expected a list of 1..256 "
+     "participant ids (to, byte 0)"},
+    {"{\"profiles\":{\"p\":{\"grants\":[{\"kind\":\"chat\",\"expires\":\"soon\"}]}}}",
+     "FILE: /profiles/p/grants/0: found an object of 2 members: expected a date like "
+     "2026-12-31T23:59:59Z (expires, byte 0)"},
+    {"{\"profiles\":{\"p\":{\"grants\":[{\"kind\":\"chat\",\"until\":\"x\"}]}}}",
+     "FILE: /profiles/p/grants/0: found an object of 2 members: expected no members but "
+     "\"kind\", \"to\" and \"expires\""},
+    {"{\"profiles\":{\"p\":{\"grant\":[]}}}",
+     "FILE: /profiles/p/grant: unknown key, expected one of grants, deny, routing"},
+    {"{\"profiles\":{\"p\":[]}}",
+     "FILE: /profiles/p: found a list of 0 entries, expected an object"},
+    {PERSON("\"topics\":[\"*\"]"),
+     "FILE: /participants/a: \"token_sha256\" is missing, expected "
+     "the 64 hexadecimal digits of a SHA-256"},
+    {PERSON("\"token_sha256\":\"hunter2\""), "FILE: /participants/a/token_sha256: found a "
+                                             "string of 7 bytes, expected the 64 hexadecimal "
+                                             "digits of a SHA-256"},
+    {WHOLE_PERSON("\"profile\":\"nobody\""), "FILE: /participants/a/profile: found \"nobody\" "
+                                             "(string), expected the name of a profile"},
+    {WHOLE_PERSON("\"topics\":[\"a\\tb\"]"), "FILE: /participants/a/topics/0: expected a "
+                                             "topic pattern of 1..256 bytes without control "
+                                             "characters"},
+    {WHOLE_PERSON("\"token\":\"mysecret\""), "FILE: /participants/a/token: unknown key, "
+                                             "expected one of token_sha256, topics, profile, "
+                                             "grants, deny, routing"},
+    {"{\"participants\":{\"system:x\":{\"token_sha256\":\"" HASH "\"}}}",
+     "FILE: /participants/system:x: expected a participant id of 1..256 bytes without control "
+     "characters, not \"system\" and not beginning with \"system:\""},
+    {"{\"participants\":{\"a\":{\"token_sha256\":\"" HASH "\"},"
+     "\"b\":{\"token_sha256\":\"" HASH "\"}}}",
+     "FILE: /participants/b: an earlier participant has the same \"token_sha256\""},
+};
+
+Test(config, says_what_where_and_what_would_be_right)
+{
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        struct settled s = settled_load(faults[i].text, NULL, false);
+        const char *lines = s.errors.text;
+        const char *end = strchr(lines, '\n');
+
+        cr_expect_eq(s.err, MCPX_ECONFIG, "%s", faults[i].text);
+        cr_expect(strncmp(lines, faults[i].line, strlen(faults[i].line)) == 0,
+                  "%s\n  gives    %s  expected %s\n", faults[i].text, lines, faults[i].line);
+        cr_expect(end && end[1] == '\0', "%s gives more than one line: %s", faults[i].text,
+                  lines);
+        settled_fini(&s);
+    }
+}
+
+Test(config, reports_all_faults_at_once)
+{
+    struct settled s = settled_load(
+        "{\"limits\":{\"depth\":\"x\",\"drain_s\":0},\"log\":{\"colour\":1},\"listen\":[\"\"],"
+        "\"profiles\":{\"p\":{\"grants\":[\":\",\"a b\"]}},"
+        "\"participants\":{\"a\":{\"profile\":\"q\"}}}",
+        (const char *const[]){"MCPX_LIMITS_PING_S=x", "MCPX_LIMITS_NOTHING=1", NULL}, false);
+    size_t lines = 0;
+
+    for (const char *at = s.errors.text; *at; at++)
+        lines += *at == '\n';
+    cr_expect_eq(s.err, MCPX_ECONFIG);
+    cr_expect_eq(lines, 10, "%s", s.errors.text);
+    settled_fini(&s);
+}
+
+Test(config, lets_later_sources_win)
+{
+    static const char *const environment[] = {"MCPX_TOPICS_HISTORY_COUNT=7",
+                                              "MCPX_LOG_LEVEL=warn",
+                                              "MCPX_DERIVE_KINDS=false",
+                                              "MCPX_LIMITS_DEPTH=",
+                                              "MCPX_TOKEN=x",
+                                              "PATH=/bin",
+                                              "MCPX_AUTH_ORIGINS=a, b ,,c",
+                                              "MCPX_LISTEN=h:1",
+                                              "MCPX_AUTH_DUPLICATE=reject",
+                                              "MCPX_LIMITS_CONNECTS_PER_S=0",
+                                              NULL};
+    static const char *const listen[] = {"127.0.0.1:0"};
+    struct settled s = settled_load_from(
+        "{\"topics\":{\"history\":{\"count\":5}},\"limits\":{\"depth\":9}}",
+        (struct config_sources){
+            .environment = environment, .listen = listen, .listen_count = 1});
+
+    cr_assert_eq(s.err, MCPX_OK, "%s", s.errors.text);
+    cr_expect_eq(s.config.hub.history_count, 7);
+    cr_expect_eq(s.config.hub.depth, 9, "an empty variable is not set");
+    cr_expect_eq(s.config.log_level, LOG_WARN);
+    cr_expect_not(s.config.hub.derive_kinds);
+    cr_expect_not(s.config.hub.takeover);
+    cr_expect_eq(s.config.connects_per_s, 0);
+    cr_assert_eq(s.config.origin_count, 3);
+    cr_expect_str_eq(s.config.origins[1], "b");
+    cr_assert_eq(s.config.listen_count, 1);
+    cr_expect_str_eq(s.config.listen[0].port, "0");
+    settled_fini(&s);
+}
+
+Test(config, names_the_variable_or_flag_at_fault)
+{
+    static const struct {
+        const char *variable, *line;
+    } rows[] = {
+        {"MCPX_LIMITS_DEPTH=12x", "MCPX_LIMITS_DEPTH: found \"12x\" (string), expected an "
+                                  "integer 1..65536 (0 = no limit)\n"},
+        {"MCPX_LIMITS_DEPTH=99999999999999999999",
+         "MCPX_LIMITS_DEPTH: found \"99999999999999999999\" (string), expected an integer "
+         "1..65536 (0 = no limit)\n"},
+        {"MCPX_TOPICS_CREATE=1",
+         "MCPX_TOPICS_CREATE: found \"1\" (string), expected true or false\n"},
+        {"MCPX_LIMITS_DEPHT=1", "MCPX_LIMITS_DEPHT: no setting has this name\n"},
+        {"MCPX_AUTH_JWT_SECRET=hunter2",
+         "MCPX_AUTH_JWT_SECRET: found a secret of 7 bytes, expected 16..4096\n"},
+        {"MCPX_LOG_LEVEL=\xff", "MCPX_LOG_LEVEL: found bytes that are not UTF-8\n"},
+        {"MCPX_LISTEN=x", "MCPX_LISTEN: found \"x\" (string), expected HOST:PORT, such as "
+                          "\"127.0.0.1:8080\", \"[::1]:8080\" or \"*:80\"\n"},
+    };
+    static const char *const listen[] = {"::1:80"};
+    struct settled s;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        s = settled_load(NULL, (const char *const[]){rows[i].variable, NULL}, false);
+        cr_expect_eq(s.err, MCPX_ECONFIG, "%s", rows[i].variable);
+        cr_expect_str_eq(s.errors.text, rows[i].line);
+        settled_fini(&s);
+    }
+    s = settled_load_from(NULL, (struct config_sources){.listen = listen, .listen_count = 1});
+    cr_expect_str_eq(s.errors.text,
+                     "--listen: found \"::1:80\" (string), expected HOST:PORT, such as "
+                     "\"127.0.0.1:8080\", \"[::1]:8080\" or \"*:80\"\n");
+    settled_fini(&s);
+}
+
+Test(config, keeps_dev_mode_on_loopback)
+{
+    static const struct {
+        const char *listen;
+        bool allowed;
+    } rows[] = {
+        {"127.0.0.1:1", true}, {"127.9.9.9:1", true},  {"[::1]:1", true},
+        {"localhost:1", true}, {"0.0.0.0:1", false},   {"[::]:1", false},
+        {"*:1", false},        {"128.0.0.1:1", false}, {"example.org:1", false},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct settled s = settled_load_from(
+            NULL, (struct config_sources){
+                      .dev = true, .listen = &rows[i].listen, .listen_count = 1});
+
+        cr_expect_eq(s.err == MCPX_OK, rows[i].allowed, "%s: %s", rows[i].listen,
+                     s.errors.text);
+        settled_fini(&s);
+    }
+}
+
+Test(config, warns_of_what_is_surely_not_meant)
+{
+    static const struct {
+        const char *text, *warning;
+    } rows[] = {
+        {"{}", "FILE: there are neither participants nor keys"},
+        {"{\"profiles\":{\"p\":{\"grants\":[\"chat\"]}}}",
+         "FILE: /profiles/p: nobody uses this profile"},
+        {WHOLE_PERSON("\"grants\":[\"chat\"]"), "FILE: /participants/a: has no topics"},
+        {WHOLE_PERSON("\"topics\":[\"t\"],\"grants\":[\"mcp/request\"]"),
+         "FILE: /participants/a: grant \"mcp/request\": "},
+        {WHOLE_PERSON("\"topics\":[\"t\"],\"grants\":[{\"kind\":\"System/*\"}]"),
+         "FILE: /participants/a: grant \"System/*\": only the router"},
+        {WHOLE_PERSON("\"topics\":[\"t\"],\"grants\":[\"chat\"],\"deny\":[\"chat\"]"),
+         "FILE: /participants/a: grant \"chat\": the same pattern is denied"},
+        {KEY("\"alg\":\"HS512\",\"secret\":\"0123456789abcdef0123456789abcdef\""),
+         "FILE: /auth/jwt/keys/0: a secret for HS512 should have at least 64 bytes"},
+        {"{\"limits\":{\"message_bytes\":0}}", "FILE: /limits/message_bytes: without a limit"},
+        {"{\"limits\":{\"backlog_bytes\":65536}}", "FILE: /limits/backlog_bytes: is less"},
+        {"{\"topics\":{\"history\":{\"bytes\":65536}}}",
+         "FILE: /topics/history/bytes: is less"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct settled s = settled_load(rows[i].text, NULL, false);
+
+        cr_expect_eq(s.err, MCPX_OK, "%s: %s", rows[i].text, s.errors.text);
+        cr_expect(!s.err && strstr(settled_warnings(&s), rows[i].warning), "%s warns: %s",
+                  rows[i].text, s.err ? "" : settled_warnings(&s));
+        settled_fini(&s);
+    }
+}
+
+Test(config, has_nothing_to_say_about_a_good_file)
+{
+    struct settled s = settled_load(
+        "{\"profiles\":{\"p\":{\"grants\":[\"mcp/request:*\"],\"routing\":\"directed\"}},"
+        "\"participants\":{\"a\":{\"token_sha256\":\"" HASH "\",\"topics\":[\"room-*\"],"
+        "\"profile\":\"p\",\"grants\":[{\"kind\":\"chat\",\"to\":[\"b\"],"
+        "\"expires\":\"2030-01-01T00:00:00Z\"}],\"deny\":[\"mcp/request:tools/call:rm\"]}}}",
+        NULL, false);
+    struct grant *grant = NULL;
+
+    cr_assert_eq(s.err, MCPX_OK, "%s", s.errors.text);
+    cr_expect_str_eq(settled_warnings(&s), "");
+    cr_assert_eq(tokens_participant(s.config.tokens, MCPX_SLICE("a"), &grant), MCPX_OK);
+    cr_expect_str_eq(grant->capabilities.text, "[\"mcp/request:*\",\"chat\"]");
+    cr_expect_eq(grant->routing, ROUTING_DIRECTED);
+    grant_unref(grant);
+    cr_expect_eq(tokens_participant(s.config.tokens, MCPX_SLICE("b"), &grant), MCPX_ENOTFOUND);
+    settled_fini(&s);
+}
+
+Test(config, says_why_a_file_cannot_be_read)
+{
+    struct mx_strbuf errors = {0};
+    struct config config = {0};
+    struct config_sources sources = {.file = "/nowhere/router.json"};
+
+    cr_expect_eq(config_load(&sources, &errors, &config), MCPX_ECONFIG);
+    cr_expect_str_eq(errors.text,
+                     "/nowhere/router.json: cannot be read: No such file or directory\n");
+    mx_strbuf_reset(&errors);
+    sources.file = "/";
+    cr_expect_eq(config_load(&sources, &errors, &config), MCPX_ECONFIG);
+    cr_expect_str_eq(errors.text, "/: cannot be read: Is a directory\n");
+    mx_strbuf_fini(&errors);
+    config_fini(&config);
+}
+
+Test(config, never_shows_a_secret)
+{
+    static const char *const texts[] = {
+        "{\"auth\":{\"jwt\":{\"secret\":\"hunter2hunter2\" \"x\"}}}",
+        "{\"auth\":{\"jwt\":{\"secret\":\"hunter2\",}}}",
+        "{\"auth\":{\"jwt\":{\"secret\":\"hunter2\",\"secret\":\"hunter2\"}}}",
+        "{\"auth\":{\"jwt\":{\"secret\":\"hunter2\"}}}",
+        "{\"auth\":{\"jwt\":\"hunter2\"}}",
+        "{\"auth\":{\"jwt\":{\"keys\":\"hunter2\"}}}",
+        "{\"auth\":{\"jwt\":{\"keys\":[\"hunter2\"]}}}",
+        "{\"auth\":{\"jwt\":{\"token\":\"hunter2\"}}}",
+        KEY("\"alg\":\"HS256\",\"secret\":\"hunter2\""),
+        KEY("\"alg\":\"HS256\",\"secret\":[\"hunter2\"]"),
+        KEY("\"alg\":\"HS512\",\"secret\":\"hunter2hunter2hunter2\""),
+        PERSON("\"token_sha256\":\"hunter2\""),
+        PERSON("\"token_sha256\":[\"hunter2\"]"),
+        PERSON("\"token\":\"hunter2\""),
+        "{\"participants\":\"hunter2\"}",
+        "{\"participants\":{\"a\":\"hunter2\"}}",
+    };
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct settled s = settled_load(texts[i], NULL, false);
+        const char *warnings = s.err ? "" : settled_warnings(&s);
+
+        cr_expect_null(strstr(s.errors.text, "hunter2"), "%s: %s", texts[i], s.errors.text);
+        cr_expect_null(strstr(warnings, "hunter2"), "%s: %s", texts[i], warnings);
+        settled_fini(&s);
+    }
+}
