@@ -1,0 +1,71 @@
+/*
+ * api.h - the handlers behind the HTTP API's routes, and what each is given.
+ * Includes http_api.h and http_reply.h. Protocol: section 8.
+ */
+#ifndef EDGE_API_H
+#define EDGE_API_H
+
+#include "router/edge/http_api.h"
+#include "router/edge/http_reply.h"
+
+/**
+ * A request that found its route and may pass. Everything is borrowed.
+ *
+ * query    still percent-encoded; absent when there is none
+ * name     the variable part of the path, decoded; absent on routes without one. On routes that
+ *          are about a topic: a valid topic name that the token is valid for
+ * bearer   the token, and
+ * grant    what it earned; absent and NULL on open routes
+ */
+struct api_call {
+    const struct http_api *api;
+    const struct http_request *request;
+    struct mcpx_now now;
+    struct mcpx_slice query;
+    struct mcpx_slice name;
+    struct mcpx_slice bearer;
+    struct grant *grant;
+};
+
+/*
+ * Every handler fills `reply`: its body, or a problem by http_reply_fail. What each answers is
+ * docs/http-api.md.
+ */
+
+/** GET /health: for people and for clients of the original router. */
+void api_health(const struct api_call *call, struct http_reply *reply);
+
+/** GET /livez: the process answers. */
+void api_live(const struct api_call *call, struct http_reply *reply);
+
+/** GET /readyz: connections are welcome; MCPX_EGOING while draining. */
+void api_ready(const struct api_call *call, struct http_reply *reply);
+
+/** GET /metrics: the statistics as Prometheus text, version 0.0.4. */
+void api_metrics(const struct api_call *call, struct http_reply *reply);
+
+/** GET /ws without an upgrade: says what to do. */
+void api_upgrade(const struct api_call *call, struct http_reply *reply);
+
+/** GET /v0.1/topics: names of the topics the token is valid for, sorted. */
+void api_topics(const struct api_call *call, struct http_reply *reply);
+
+/** GET /v0.1/topics/{topic}/participants: who is connected; nobody in an unknown topic. */
+void api_participants(const struct api_call *call, struct http_reply *reply);
+
+/** GET /v0.1/topics/{topic}/history: retained envelopes, newest first, byte-exact. */
+void api_history(const struct api_call *call, struct http_reply *reply);
+
+/** GET /v0.1/topics/{topic}/rate-limit: what the token's participant may still send. */
+void api_rate_limit(const struct api_call *call, struct http_reply *reply);
+
+/** POST /v0.1/auth/token: makes a token; the route exists in dev mode only. */
+void api_token(const struct api_call *call, struct http_reply *reply);
+
+/** POST /v0.1/tickets: single-use admission to one topic for a browser. */
+void api_ticket(const struct api_call *call, struct http_reply *reply);
+
+/** POST /v0.1/check: may somebody send a kind, and if not, why? */
+void api_check(const struct api_call *call, struct http_reply *reply);
+
+#endif

@@ -1,0 +1,128 @@
+/*
+ * api_auth.c - hands out admission: tokens to anybody in dev mode, tickets to those who already
+ * bear a token but cannot say so in a WebSocket handshake.
+ * Includes api.h, api_body.h and layer 1.
+ */
+#include "lib/core/json.h"
+#include "router/edge/api.h"
+#include "router/edge/api_body.h"
+
+#include <stdlib.h>
+
+/* What a token request without `capabilities` gets. Protocol: section 8. */
+static const char *const default_capabilities = "[\"mcp/*\",\"chat\"]";
+
+/* What a token request asks for. Slices borrow from the body; `capabilities` is owned. */
+struct token_wish {
+    struct mcpx_slice participant;
+    struct mcpx_slice topic;
+    char *capabilities;
+};
+
+static bool read_wish(const json_t *body, struct token_wish *wish, struct http_reply *reply)
+{
+    if (!api_body_string(body, "participantId", &wish->participant, reply) ||
+        !api_body_string(body, "topic", &wish->topic, reply) ||
+        !api_body_array(body, "capabilities", &wish->capabilities, reply))
+        return false;
+    if (wish->participant.len == 0 || wish->topic.len == 0) {
+        http_reply_fail(reply, MCPX_EREQUEST, "participantId and topic are required");
+        return false;
+    }
+    if (!mcpx_participant_id_is_valid(wish->participant)) {
+        http_reply_fail(reply, MCPX_EREQUEST,
+                        "participantId must be 1 to 256 bytes without control characters, and "
+                        "not 'system'");
+        return false;
+    }
+    if (!mcpx_topic_name_is_valid(wish->topic)) {
+        http_reply_fail(reply, MCPX_ETOPIC,
+                        "topic must be 1 to 256 bytes without control characters");
+        return false;
+    }
+    return true;
+}
+
+static void issue_token(const struct api_call *call, const struct token_wish *wish,
+                        struct http_reply *reply)
+{
+    struct mx_strbuf token = {0};
+    struct mcpx_fault fault = {0};
+    enum mcpx_err err =
+        tokens_issue(call->api->config->tokens, wish->participant, wish->topic,
+                     mcpx_slice_of(wish->capabilities), call->now, &fault, &token);
+
+    if (err == MCPX_ENOTFOUND) {
+        http_reply_fail(reply, err, "no HMAC key is configured to sign tokens with");
+    } else if (err) {
+        api_body_fault(err, "capabilities", &fault, reply);
+    } else {
+        mx_strbuf_add(&reply->body, "{", 1);
+        mx_json_member(&reply->body, "token", mx_strbuf_text(&token));
+        mx_strbuf_puts(&reply->body, ",\"capabilities\":");
+        mx_strbuf_puts(&reply->body,
+                       wish->capabilities ? wish->capabilities : default_capabilities);
+        mx_strbuf_add(&reply->body, "}", 1);
+    }
+    if (token.failed)
+        http_reply_fail(reply, MCPX_ENOMEM, NULL);
+    mx_strbuf_fini(&token);
+}
+
+void api_token(const struct api_call *call, struct http_reply *reply)
+{
+    struct token_wish wish = {0};
+    json_t *body = api_body_read(call->request->body, reply);
+
+    if (body && read_wish(body, &wish, reply))
+        issue_token(call, &wish, reply);
+    free(wish.capabilities);
+    json_decref(body);
+}
+
+/* The grant goes into the ticket as it is for the topic, not as it is in general. */
+static void issue_ticket(const struct api_call *call, struct mcpx_slice topic,
+                         struct http_reply *reply)
+{
+    struct mx_strbuf ticket = {0};
+    struct grant *grant = NULL;
+    enum mcpx_err err =
+        tokens_verify(call->api->config->tokens, call->bearer, topic, call->now, &grant);
+
+    if (err) {
+        http_reply_fail(reply, err, err == MCPX_EFORBIDDEN ? "Access denied to topic" : NULL);
+        return;
+    }
+    err = tickets_issue(call->api->tickets, grant, topic, call->now, &ticket);
+    if (err == MCPX_ELIMIT) {
+        http_reply_fail(reply, MCPX_EFULL, "too many unused tickets");
+    } else if (err || ticket.failed) {
+        http_reply_fail(reply, err ? err : MCPX_ENOMEM, NULL);
+    } else {
+        mx_strbuf_add(&reply->body, "{", 1);
+        mx_json_member(&reply->body, "ticket", mx_strbuf_text(&ticket));
+        mx_strbuf_puts(&reply->body, ",\"expires_in\":");
+        mx_strbuf_number(&reply->body, TICKETS_LIFE_S);
+        mx_strbuf_add(&reply->body, "}", 1);
+    }
+    mx_strbuf_fini(&ticket);
+    grant_unref(grant);
+}
+
+void api_ticket(const struct api_call *call, struct http_reply *reply)
+{
+    struct mcpx_slice topic;
+    json_t *body = api_body_read(call->request->body, reply);
+
+    if (!body || !api_body_string(body, "topic", &topic, reply))
+        goto out;
+    if (topic.len == 0)
+        http_reply_fail(reply, MCPX_ETOPIC, "topic is required");
+    else if (!mcpx_topic_name_is_valid(topic))
+        http_reply_fail(reply, MCPX_ETOPIC,
+                        "topic must be 1 to 256 bytes without control characters");
+    else
+        issue_ticket(call, topic, reply);
+out:
+    json_decref(body);
+}

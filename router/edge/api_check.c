@@ -1,0 +1,172 @@
+/*
+ * api_check.c - the decision of protocol section 3 without sending anything. Anybody with a token
+ * may ask about itself and about a list of grants made up on the spot; what a configured
+ * participant may do is told only to those whose own grants cover `admin/check`.
+ * Includes api.h, api_body.h and layer 1.
+ */
+#include "lib/core/json.h"
+#include "router/edge/api.h"
+#include "router/edge/api_body.h"
+
+#include <stdlib.h>
+
+/* What is asked. Slices borrow from the body. */
+struct check {
+    struct mcpx_kind kind;
+    struct mcpx_slice to[MCPX_TO_MAX];
+    size_t to_count;
+};
+
+static bool read_kind(const json_t *body, struct mcpx_kind *kind, struct http_reply *reply)
+{
+    struct mcpx_slice text;
+    struct mcpx_fault fault = {0};
+
+    if (!api_body_string(body, "kind", &text, reply))
+        return false;
+    if (!text.text) {
+        http_reply_fail(reply, MCPX_EREQUEST, "kind is required");
+        return false;
+    }
+    if (mcpx_kind_parse(text, kind, &fault)) {
+        api_body_fault(MCPX_EKIND, "kind", &fault, reply);
+        return false;
+    }
+    return true;
+}
+
+static bool read_to(const json_t *body, struct check *check, struct http_reply *reply)
+{
+    const json_t *to = json_object_get(body, "to");
+
+    check->to_count = 0;
+    if (to && (!json_is_array(to) || json_array_size(to) > MCPX_TO_MAX))
+        goto refuse;
+    for (size_t i = 0; i < json_array_size(to); i++) {
+        const json_t *id = json_array_get(to, i);
+        struct mcpx_slice text = {json_string_value(id), json_string_length(id)};
+
+        if (!json_is_string(id) || !mcpx_participant_id_is_valid(text))
+            goto refuse;
+        check->to[check->to_count++] = text;
+    }
+    return true;
+refuse:
+    http_reply_fail(reply, MCPX_EREQUEST,
+                    "to must be an array of at most 256 participant ids");
+    return false;
+}
+
+/* Does the caller's own grant let it ask about others? */
+static bool may_check_others(const struct api_call *call)
+{
+    struct mcpx_kind kind;
+    struct mcpx_question question = {.kind = &kind, .wall_ms = call->now.wall_ms};
+
+    return mcpx_kind_parse(MCPX_SLICE("admin/check"), &kind, NULL) == MCPX_OK &&
+           mcpx_capset_allows(call->grant->capset, &question);
+}
+
+/* NULL with a problem, or a grant the caller owns one reference of. */
+static struct grant *grant_of_list(const struct api_call *call, const char *list,
+                                   struct http_reply *reply)
+{
+    struct mcpx_fault fault = {0};
+    struct grant *grant = NULL;
+    enum mcpx_err err =
+        tokens_grant_from_json(call->api->config->tokens, call->grant->participant,
+                               mcpx_slice_of(list), &fault, &grant);
+
+    if (err)
+        api_body_fault(err, "capabilities", &fault, reply);
+    return grant;
+}
+
+static struct grant *grant_of_participant(const struct api_call *call, struct mcpx_slice id,
+                                          struct http_reply *reply)
+{
+    struct grant *grant = NULL;
+    enum mcpx_err err;
+
+    if (mcpx_slice_equal(id, call->grant->participant))
+        return grant_ref(call->grant);
+    if (!may_check_others(call)) {
+        http_reply_fail(reply, MCPX_ECAPABILITY,
+                        "asking about another participant needs a grant for admin/check");
+        return NULL;
+    }
+    err = tokens_participant(call->api->config->tokens, id, &grant);
+    if (err)
+        http_reply_fail(reply, err,
+                        err == MCPX_ENOTFOUND ? "no such configured participant" : NULL);
+    return grant;
+}
+
+/* Whose grants are asked about: a list, a participant, or the caller itself. */
+static struct grant *pick_grant(const struct api_call *call, const json_t *body,
+                                struct http_reply *reply)
+{
+    struct mcpx_slice participant;
+    struct grant *grant = NULL;
+    char *list = NULL;
+
+    if (!api_body_string(body, "participant", &participant, reply) ||
+        !api_body_array(body, "capabilities", &list, reply))
+        return NULL;
+    if (list && participant.text)
+        http_reply_fail(reply, MCPX_EREQUEST,
+                        "give participant or capabilities, but not both");
+    else if (list)
+        grant = grant_of_list(call, list, reply);
+    else if (participant.text)
+        grant = grant_of_participant(call, participant, reply);
+    else
+        grant = grant_ref(call->grant);
+    free(list);
+    return grant;
+}
+
+static void write_member(const char *name, struct mcpx_slice value, struct mx_strbuf *out)
+{
+    if (!value.text)
+        return;
+    mx_strbuf_add(out, ",", 1);
+    mx_json_member(out, name, value);
+}
+
+/* The members of `capability_violation`, protocol section 6; what does not apply is left out. */
+static void write_decision(const struct mcpx_decision *decision, struct mx_strbuf *out)
+{
+    mx_strbuf_puts(out, decision->refusal == MCPX_ALLOWED ? "{\"allowed\":true"
+                                                          : "{\"allowed\":false");
+    write_member("reason", mcpx_slice_of(mcpx_refusal_wire(decision->refusal)), out);
+    write_member("grant", decision->grant, out);
+    write_member("nearest", decision->nearest, out);
+    write_member("would_allow", decision->would_allow, out);
+    write_member("alternative", decision->alternative, out);
+    mx_strbuf_add(out, "}", 1);
+}
+
+void api_check(const struct api_call *call, struct http_reply *reply)
+{
+    struct mcpx_decision decision = {0};
+    struct check check;
+    struct grant *grant = NULL;
+    json_t *body = api_body_read(call->request->body, reply);
+
+    if (!body || !read_kind(body, &check.kind, reply) || !read_to(body, &check, reply))
+        goto out;
+    grant = pick_grant(call, body, reply);
+    if (!grant)
+        goto out;
+    mcpx_capset_explain(grant->capset,
+                        &(struct mcpx_question){.kind = &check.kind,
+                                                .to = check.to,
+                                                .to_count = check.to_count,
+                                                .wall_ms = call->now.wall_ms},
+                        &decision);
+    write_decision(&decision, &reply->body);
+out:
+    grant_unref(grant);
+    json_decref(body);
+}

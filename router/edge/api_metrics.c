@@ -1,0 +1,108 @@
+/*
+ * api_metrics.c - the hub's counters as Prometheus text, generated from their table, so that a
+ * new counter is exported by being declared. Labels hold error codes only: names of topics, tools
+ * and participants are unbounded, and nobody's business who may read metrics.
+ * Includes api.h and the hub's stats.h.
+ */
+#include "router/edge/api.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static void write_sample(const char *name, uint64_t value, struct mx_strbuf *out)
+{
+    char number[24];
+
+    snprintf(number, sizeof number, " %" PRIu64 "\n", value);
+    mx_strbuf_puts(out, name);
+    mx_strbuf_puts(out, number);
+}
+
+static void write_header(const char *name, const char *type, const char *help,
+                         struct mx_strbuf *out)
+{
+    mx_strbuf_puts(out, "# HELP ");
+    mx_strbuf_puts(out, name);
+    mx_strbuf_add(out, " ", 1);
+    mx_strbuf_puts(out, help);
+    mx_strbuf_puts(out, "\n# TYPE ");
+    mx_strbuf_puts(out, name);
+    mx_strbuf_add(out, " ", 1);
+    mx_strbuf_puts(out, type);
+    mx_strbuf_add(out, "\n", 1);
+}
+
+/* The first error with this one's wire name: several errors may share a name. */
+static bool is_first_of_code(size_t err)
+{
+    for (size_t i = 1; i < err; i++) {
+        if (strcmp(mcpx_error_wire((enum mcpx_err)i), mcpx_error_wire((enum mcpx_err)err)) ==
+            0)
+            return false;
+    }
+    return true;
+}
+
+static uint64_t sum_of_code(const uint64_t counts[MCPX_ERR_COUNT], const char *code)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 1; i < MCPX_ERR_COUNT; i++) {
+        if (strcmp(mcpx_error_wire((enum mcpx_err)i), code) == 0)
+            sum += counts[i];
+    }
+    return sum;
+}
+
+/*
+ * One series per code, not per error: a label value twice would make the whole page invalid.
+ * All codes are there from the start, at 0, so that the first increase shows as a rate.
+ */
+static void write_codes(const char *name, const uint64_t counts[MCPX_ERR_COUNT],
+                        struct mx_strbuf *out)
+{
+    for (size_t i = 1; i < MCPX_ERR_COUNT; i++) {
+        const char *code = mcpx_error_wire((enum mcpx_err)i);
+
+        if (!is_first_of_code(i))
+            continue;
+        mx_strbuf_puts(out, name);
+        mx_strbuf_puts(out, "{code=\"");
+        mx_strbuf_puts(out, code);
+        write_sample("\"}", sum_of_code(counts, code), out);
+    }
+}
+
+/* When the process began, by the wall clock of now: steady as long as nobody sets the clock. */
+static uint64_t start_time_s(const struct api_call *call)
+{
+    int64_t ms = call->now.wall_ms - (call->now.mono_ms - call->api->started_mono_ms);
+
+    return ms > 0 ? (uint64_t)ms / 1000 : 0;
+}
+
+void api_metrics(const struct api_call *call, struct http_reply *reply)
+{
+    const struct stats *stats = hub_stats(call->api->hub);
+    struct mx_strbuf *out = &reply->body;
+
+    reply->type = "text/plain; version=0.0.4; charset=utf-8";
+#define WRITE_METRIC(member, name, type, help)                                                \
+    write_header(name, type, help, out);                                                      \
+    write_sample(name, stats->member, out);
+    STATS_TABLE(WRITE_METRIC)
+#undef WRITE_METRIC
+    write_header("mcpx_refused_total", "counter", "Messages and attempts refused, by error",
+                 out);
+    write_codes("mcpx_refused_total", stats->refused, out);
+    write_header("mcpx_closed_total", "counter", "Connections the router ended, by error",
+                 out);
+    write_codes("mcpx_closed_total", stats->closed, out);
+    write_header("process_start_time_seconds", "gauge",
+                 "When the process began, in seconds since 1970", out);
+    write_sample("process_start_time_seconds", start_time_s(call), out);
+    write_header("mcpx_build_info", "gauge", "Constant 1; the version is in the label", out);
+    mx_strbuf_puts(out, "mcpx_build_info{version=\"");
+    mx_strbuf_puts(out, mcpx_version());
+    write_sample("\"}", 1, out);
+}

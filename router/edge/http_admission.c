@@ -1,0 +1,187 @@
+/*
+ * http_admission.c - may this connection be upgraded, and as whom? Every refusal is an HTTP answer
+ * with a reason, given before there is a WebSocket; accepting first and closing with a code was
+ * refused, since scripts and proxies read statuses and nobody reads close codes.
+ * Includes http_api.h, http_access.h and http_query.h. Protocol: section 7.
+ */
+#include "router/edge/http_access.h"
+#include "router/edge/http_api.h"
+#include "router/edge/http_query.h"
+
+enum { HISTORY_MAX = 1000000 };
+
+enum { PARAM_TOPIC, PARAM_ROUTING, PARAM_HISTORY, PARAM_AFTER, PARAM_TICKET, PARAM_TOKEN };
+
+static enum mcpx_err refuse(enum mcpx_err err, const char *why, const char **detail)
+{
+    *detail = why;
+    return err;
+}
+
+static enum mcpx_err read_topic(struct mcpx_slice value, struct admission *admission,
+                                const char **detail)
+{
+    if (!value.text)
+        return refuse(MCPX_ETOPIC, "the parameter topic is required", detail);
+    if (!mcpx_topic_name_is_valid(value))
+        return refuse(MCPX_ETOPIC,
+                      "topic must be 1 to 256 bytes of UTF-8 without control characters",
+                      detail);
+    admission->topic = value;
+    return MCPX_OK;
+}
+
+static enum mcpx_err read_wishes(const struct http_param *params, struct admission *admission,
+                                 const char **detail)
+{
+    struct mcpx_slice routing = params[PARAM_ROUTING].value;
+    struct mcpx_slice history = params[PARAM_HISTORY].value;
+    struct mcpx_slice after = params[PARAM_AFTER].value;
+
+    if (mcpx_slice_equal(routing, MCPX_SLICE("all")))
+        admission->routing = ROUTING_ALL;
+    else if (mcpx_slice_equal(routing, MCPX_SLICE("directed")))
+        admission->routing = ROUTING_DIRECTED;
+    else if (routing.text)
+        return refuse(MCPX_EREQUEST, "routing must be all or directed", detail);
+    admission->has_history = history.text;
+    if (history.text && !http_decimal(history, HISTORY_MAX, &admission->history))
+        return refuse(MCPX_EREQUEST, "history must be a number from 0 to 1000000", detail);
+    if (after.text && (after.len == 0 || after.len > MCPX_ID_MAX))
+        return refuse(MCPX_EREQUEST, "after must be an envelope id of 1 to 256 bytes", detail);
+    admission->after = after;
+    return MCPX_OK;
+}
+
+/* The query, into `params` and `admission`. A second topic is never a matter of which one wins. */
+static enum mcpx_err read_query(struct mcpx_slice query, struct http_param *params,
+                                struct admission *admission, struct mx_strbuf *scratch,
+                                const char **detail)
+{
+    size_t bad = 0;
+    enum http_param_fault fault;
+    enum mcpx_err err;
+
+    mx_strbuf_reset(scratch);
+    if (!mx_strbuf_reserve(scratch, query.len))
+        return refuse(MCPX_ENOMEM, mcpx_strerror(MCPX_ENOMEM), detail);
+    fault = http_params_read(query, params, PARAM_TOKEN + 1, scratch, &bad);
+    if (fault == HTTP_PARAM_TWICE)
+        return refuse(bad == PARAM_TOPIC ? MCPX_ETOPIC : MCPX_EREQUEST,
+                      bad == PARAM_TOPIC ? "topic is given twice"
+                                         : "a parameter is given twice",
+                      detail);
+    if (fault)
+        return refuse(bad == PARAM_TOPIC ? MCPX_ETOPIC : MCPX_EREQUEST,
+                      "a parameter has malformed percent-encoding", detail);
+    err = read_topic(params[PARAM_TOPIC].value, admission, detail);
+    return err ? err : read_wishes(params, admission, detail);
+}
+
+/*
+ * A bearer token comes first and is not rescued by anything in the query: a client that sends a
+ * bad one has a fault that should show. A ticket beats a token, being the safer of the two.
+ */
+static enum mcpx_err find_grant(const struct http_api *api, const struct http_request *request,
+                                const struct http_param *params, struct mcpx_now now,
+                                struct grant **grant)
+{
+    struct mcpx_slice topic = params[PARAM_TOPIC].value;
+    struct mcpx_slice bearer;
+
+    if (http_bearer(request->authorization, &bearer) != MCPX_OK)
+        return MCPX_ETOKEN;
+    if (!bearer.text && params[PARAM_TICKET].value.text)
+        return tickets_redeem(api->tickets, params[PARAM_TICKET].value, topic, now, grant);
+    if (!bearer.text && api->config->query_token)
+        bearer = params[PARAM_TOKEN].value;
+    if (bearer.len == 0)
+        return MCPX_ETOKEN;
+    return tokens_verify(api->config->tokens, bearer, topic, now, grant);
+}
+
+/* What to tell those who did not get in. Names what was used, never its value. */
+static const char *token_detail(const struct http_api *api, const struct http_request *request,
+                                const struct http_param *params)
+{
+    struct mcpx_slice bearer;
+
+    if (http_bearer(request->authorization, &bearer) != MCPX_OK || bearer.text)
+        return "Invalid token";
+    if (params[PARAM_TICKET].value.text)
+        return "ticket is unknown, used or expired";
+    if (!params[PARAM_TOKEN].value.text)
+        return "No token provided";
+    return api->config->query_token
+               ? "Invalid token"
+               : "tokens in the query are not accepted here; use Authorization or a ticket";
+}
+
+static const char *admit_detail(enum mcpx_err err)
+{
+    switch (err) {
+    case MCPX_ENOTOPIC:
+        return "topic does not exist and may not be created";
+    case MCPX_EFULL:
+        return "topic or router is full; try again later";
+    case MCPX_EPRESENT:
+        return "this participant is already connected to the topic";
+    case MCPX_EFLAPPING:
+        return "this participant was replaced more than three times in a minute; is it "
+               "running "
+               "twice?";
+    case MCPX_EGOING:
+        return "the router is going away";
+    default:
+        return mcpx_strerror(err);
+    }
+}
+
+/* Path, method and origin: what can be refused without reading the query. */
+static enum mcpx_err check_head(const struct http_api *api, const struct http_request *request,
+                                struct http_target *target, const char **detail)
+{
+    if (!http_target_parse(request->target, target))
+        return refuse(MCPX_EREQUEST, "request target must be a path", detail);
+    if (!mcpx_slice_equal(target->path, MCPX_SLICE("/ws")) &&
+        !mcpx_slice_equal(target->path, MCPX_SLICE("/v0.1/ws")))
+        return refuse(MCPX_ENOTFOUND, "WebSockets live at /ws and /v0.1/ws", detail);
+    if (!mcpx_slice_equal(request->method, MCPX_SLICE("GET")))
+        return refuse(MCPX_EMETHOD, "a WebSocket begins with GET", detail);
+    if (!http_origin_is_allowed(api->config, request->origin))
+        return refuse(MCPX_EORIGIN, "this origin is not allowed", detail);
+    return MCPX_OK;
+}
+
+enum mcpx_err http_admission(const struct http_api *api, const struct http_request *request,
+                             struct mcpx_now now, struct admission *admission,
+                             struct mx_strbuf *scratch, struct grant **grant,
+                             const char **detail)
+{
+    struct http_param params[] = {{.name = "topic"}, {.name = "routing"}, {.name = "history"},
+                                  {.name = "after"}, {.name = "ticket"},  {.name = "token"}};
+    struct admission wish = {0};
+    struct grant *found = NULL;
+    struct http_target target;
+    enum mcpx_err err;
+
+    err = check_head(api, request, &target, detail);
+    if (!err)
+        err = read_query(target.query, params, &wish, scratch, detail);
+    if (err)
+        return err;
+    err = find_grant(api, request, params, now, &found);
+    if (err == MCPX_ETOKEN)
+        return refuse(err, token_detail(api, request, params), detail);
+    if (err == MCPX_EFORBIDDEN)
+        return refuse(err, "Access denied to topic", detail);
+    if (!err)
+        err = hub_may_admit(api->hub, found, &wish, now);
+    if (err) {
+        grant_unref(found);
+        return refuse(err, admit_detail(err), detail);
+    }
+    *admission = wish;
+    *grant = found;
+    return MCPX_OK;
+}

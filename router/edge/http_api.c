@@ -1,0 +1,205 @@
+/*
+ * http_api.c - finds out what a request wants and who may want it, then hands it to one handler.
+ * The routes are one table: method, path, what access they need, handler. A chain of string
+ * comparisons was refused, because 404, 405 with Allow, OPTIONS and HEAD all follow from a table.
+ * Includes api.h, http_access.h and http_query.h.
+ */
+#include "router/edge/api.h"
+#include "router/edge/http_access.h"
+#include "router/edge/http_query.h"
+
+/* What a route asks of its caller: nothing, a good token, or one that is good for the topic. */
+enum access { ACCESS_OPEN, ACCESS_TOKEN, ACCESS_TOPIC };
+
+/*
+ * path     literal text, with at most one "{...}" that stands for one or more bytes
+ * access   see above; ACCESS_TOPIC means that "{...}" is a topic's name
+ * dev      exists in dev mode only
+ */
+struct route {
+    enum http_method method;
+    const char *path;
+    enum access access;
+    bool dev;
+    void (*handle)(const struct api_call *call, struct http_reply *reply);
+};
+
+static const struct route routes[] = {
+    {HTTP_GET, "/health", ACCESS_OPEN, false, api_health},
+    {HTTP_GET, "/livez", ACCESS_OPEN, false, api_live},
+    {HTTP_GET, "/readyz", ACCESS_OPEN, false, api_ready},
+    {HTTP_GET, "/metrics", ACCESS_OPEN, false, api_metrics},
+    {HTTP_GET, "/ws", ACCESS_OPEN, false, api_upgrade},
+    {HTTP_GET, "/v0.1/ws", ACCESS_OPEN, false, api_upgrade},
+    {HTTP_GET, "/v0.1/topics", ACCESS_TOKEN, false, api_topics},
+    {HTTP_GET, "/v0.1/topics/{topic}/participants", ACCESS_TOPIC, false, api_participants},
+    {HTTP_GET, "/v0.1/topics/{topic}/history", ACCESS_TOPIC, false, api_history},
+    {HTTP_GET, "/v0.1/topics/{topic}/rate-limit", ACCESS_TOPIC, false, api_rate_limit},
+    {HTTP_POST, "/v0.1/tickets", ACCESS_TOKEN, false, api_ticket},
+    {HTTP_POST, "/v0.1/check", ACCESS_TOKEN, false, api_check},
+    {HTTP_POST, "/v0.1/auth/token", ACCESS_OPEN, true, api_token},
+    {HTTP_POST, "/v0/auth/token", ACCESS_OPEN, true, api_token},
+};
+
+/*
+ * Does the path fit? `name` is then what stands for "{...}", still encoded. A name may hold
+ * slashes as they are where literal text follows it, so that nothing is ambiguous.
+ */
+static bool route_fits(const struct route *route, struct mcpx_slice path,
+                       struct mcpx_slice *name)
+{
+    const char *open = strchr(route->path, '{');
+    struct mcpx_slice head, tail;
+
+    if (!open)
+        return mcpx_slice_equal(path, mcpx_slice_of(route->path));
+    head = (struct mcpx_slice){route->path, (size_t)(open - route->path)};
+    tail = mcpx_slice_of(strchr(open, '}') + 1);
+    if (path.len <= head.len + tail.len || memcmp(path.text, head.text, head.len) != 0 ||
+        memcmp(path.text + path.len - tail.len, tail.text, tail.len) != 0)
+        return false;
+    *name = (struct mcpx_slice){path.text + head.len, path.len - head.len - tail.len};
+    return tail.len > 0 || !memchr(name->text, '/', name->len);
+}
+
+/* The bit of a method, 0 for others. HEAD finds the route of GET: RFC 9110 section 9.3.2. */
+static unsigned method_of(struct mcpx_slice method)
+{
+    if (mcpx_slice_equal(method, MCPX_SLICE("HEAD")) ||
+        mcpx_slice_equal(method, MCPX_SLICE("GET")))
+        return HTTP_GET;
+    if (mcpx_slice_equal(method, MCPX_SLICE("POST")))
+        return HTTP_POST;
+    if (mcpx_slice_equal(method, MCPX_SLICE("DELETE")))
+        return HTTP_DELETE;
+    return 0;
+}
+
+/*
+ * The route of a request, or NULL with a problem or the answer to OPTIONS. `name` is filled
+ * when the route has one.
+ */
+static const struct route *find_route(const struct http_api *api,
+                                      const struct http_request *request,
+                                      struct mcpx_slice path, struct mcpx_slice *name,
+                                      struct http_reply *reply)
+{
+    unsigned method = method_of(request->method);
+    const struct route *found = NULL;
+    struct mcpx_slice part = {0};
+    unsigned allow = 0;
+
+    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
+        if ((routes[i].dev && !api->config->dev) || !route_fits(&routes[i], path, &part))
+            continue;
+        allow |= routes[i].method;
+        if (routes[i].method == method) {
+            found = &routes[i];
+            *name = part;
+        }
+    }
+    if (found)
+        return found;
+    if (!allow) {
+        http_reply_fail(reply, MCPX_ENOTFOUND, "nothing lives at this path");
+        return NULL;
+    }
+    reply->allow = allow;
+    reply->preflight = mcpx_slice_equal(request->method, MCPX_SLICE("OPTIONS"));
+    if (!reply->preflight)
+        http_reply_fail(reply, MCPX_EMETHOD, NULL);
+    return NULL;
+}
+
+/* Decodes the path's variable part into `scratch`. */
+static bool read_name(const struct route *route, struct mcpx_slice raw,
+                      struct mx_strbuf *scratch, struct api_call *call,
+                      struct http_reply *reply)
+{
+    if (!raw.text)
+        return true;
+    if (!mx_strbuf_reserve(scratch, raw.len)) {
+        http_reply_fail(reply, MCPX_ENOMEM, NULL);
+        return false;
+    }
+    if (!http_decode(raw, HTTP_PLUS_LITERAL, scratch, &call->name)) {
+        http_reply_fail(reply, MCPX_EREQUEST, "path has malformed percent-encoding");
+        return false;
+    }
+    if (route->access == ACCESS_TOPIC && !mcpx_topic_name_is_valid(call->name)) {
+        http_reply_fail(reply, MCPX_ETOPIC,
+                        "topic must be 1 to 256 bytes without control characters");
+        return false;
+    }
+    return true;
+}
+
+/* Fills call->bearer and call->grant, a reference the caller owns, as the route demands. */
+static bool check_access(const struct route *route, struct api_call *call,
+                         struct http_reply *reply)
+{
+    const struct mcpx_slice any = {0};
+    enum mcpx_err err;
+
+    if (route->access == ACCESS_OPEN)
+        return true;
+    err = http_bearer(call->request->authorization, &call->bearer);
+    if (!err && !call->bearer.text) {
+        http_reply_fail(reply, MCPX_ETOKEN, "No token provided");
+        return false;
+    }
+    if (!err)
+        err = tokens_verify(call->api->config->tokens, call->bearer,
+                            route->access == ACCESS_TOPIC ? call->name : any, call->now,
+                            &call->grant);
+    if (err == MCPX_ETOKEN)
+        http_reply_fail(reply, err, "Invalid token");
+    else if (err == MCPX_EFORBIDDEN)
+        http_reply_fail(reply, err, "Access denied to topic");
+    else if (err)
+        http_reply_fail(reply, err, NULL);
+    return err == MCPX_OK;
+}
+
+static void dispatch(struct api_call *call, struct mx_strbuf *scratch,
+                     struct http_reply *reply)
+{
+    const struct http_request *request = call->request;
+    struct http_target target;
+    struct mcpx_slice name = {0};
+    const struct route *route;
+
+    if (!http_target_parse(request->target, &target)) {
+        http_reply_fail(reply, MCPX_EREQUEST, "request target must be a path");
+        return;
+    }
+    route = find_route(call->api, request, target.path, &name, reply);
+    if (!route)
+        return;
+    if (request->body.len > HTTP_BODY_MAX) {
+        http_reply_fail(reply, MCPX_ETOOBIG, "body exceeds 65536 bytes");
+        return;
+    }
+    call->query = target.query;
+    if (read_name(route, name, scratch, call, reply) && check_access(route, call, reply))
+        route->handle(call, reply);
+}
+
+void http_answer(const struct http_api *api, const struct http_request *request,
+                 struct mcpx_now now, struct mx_strbuf *out)
+{
+    struct api_call call = {.api = api, .request = request, .now = now};
+    struct http_reply reply = {.head = mcpx_slice_equal(request->method, MCPX_SLICE("HEAD"))};
+    struct mx_strbuf scratch = {0};
+
+    if (http_origin_is_allowed(api->config, request->origin)) {
+        reply.origin = request->origin;
+        dispatch(&call, &scratch, &reply);
+    } else {
+        http_reply_fail(&reply, MCPX_EORIGIN, NULL);
+    }
+    http_reply_write(&reply, out);
+    http_reply_fini(&reply);
+    grant_unref(call.grant);
+    mx_strbuf_fini(&scratch);
+}
