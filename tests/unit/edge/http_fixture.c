@@ -1,0 +1,205 @@
+/*
+ * http_fixture.c - see the header. Tokens are made by the router's own issuer, as in dev mode, so
+ * that what the tests hold in hand is what clients hold.
+ * Includes http_fixture.h and the router's token maker.
+ */
+#include "http_fixture.h"
+
+#include "router/policy/tokens_make.h"
+
+#include <criterion/criterion.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void fill_steadily(void *context, void *bytes, size_t len)
+{
+    unsigned *state = context;
+
+    for (size_t i = 0; i < len; i++) {
+        *state = *state * 1103515245u + 12345u;
+        ((unsigned char *)bytes)[i] = (unsigned char)(*state >> 16);
+    }
+}
+
+static unsigned chance_state = 1;
+
+static void add_fs(struct tokens *tokens)
+{
+    static char topics_text[] = "room-*";
+    char *topics[] = {topics_text};
+    json_t *grants = json_loads(FIXTURE_FS_GRANTS, 0, NULL);
+    struct grant_list list = {0};
+    struct tokens_person person = {.id = MCPX_SLICE("fs"),
+                                   .topics = topics,
+                                   .topic_count = 1,
+                                   .grants = &list,
+                                   .routing = ROUTING_DEFAULT};
+    const char *secret = strchr(FIXTURE_FS_BEARER, ' ') + 1;
+    struct mcpx_fault fault;
+
+    EVP_Digest(secret, strlen(secret), person.token_sha256, NULL, EVP_sha256(), NULL);
+    cr_assert_eq(grant_list_add_all(&list, grants, &fault), MCPX_OK);
+    cr_assert_eq(tokens_add_person(tokens, &person, &fault), MCPX_OK);
+    grant_list_fini(&list);
+    json_decref(grants);
+}
+
+void fixture_init(struct fixture *fixture)
+{
+    static char local[] = "http://localhost:*", remote[] = "https://*.example.org";
+    struct chance chance = {fill_steadily, &chance_state};
+
+    *fixture = (struct fixture){
+        .config = {.hub = hub_config_default(), .origin_count = 2, .tokens = tokens_new()},
+        .origins = {local, remote},
+        .now = {.mono_ms = 70000, .wall_ms = 1795303080001},
+    };
+    fixture->config.origins = fixture->origins;
+    fixture->config.hub.create = true;
+    cr_assert_eq(jwt_ring_add(tokens_ring(fixture->config.tokens), "k1", "HS256",
+                              MCPX_SLICE("0123456789abcdef0123456789abcdef")),
+                 MCPX_OK);
+    add_fs(fixture->config.tokens);
+    fixture->api = (struct http_api){.hub = hub_new(&fixture->config.hub, chance),
+                                     .config = &fixture->config,
+                                     .tickets = tickets_new(chance),
+                                     .started_mono_ms = 7766};
+    cr_assert(fixture->api.hub && fixture->api.tickets);
+}
+
+void fixture_fini(struct fixture *fixture)
+{
+    hub_free(fixture->api.hub);
+    tickets_free(fixture->api.tickets);
+    tokens_free(fixture->config.tokens);
+}
+
+char *fixture_bearer(struct fixture *fixture, const char *participant, const char *topic,
+                     const char *capabilities)
+{
+    struct mx_strbuf out = {0};
+    struct mcpx_fault fault;
+
+    mx_strbuf_puts(&out, "Bearer ");
+    cr_assert_eq(tokens_issue(fixture->config.tokens, mcpx_slice_of(participant),
+                              mcpx_slice_of(topic), mcpx_slice_of(capabilities), fixture->now,
+                              &fault, &out),
+                 MCPX_OK, "no token for %s in %s", participant, topic);
+    return out.text;
+}
+
+struct peer *fixture_join(struct fixture *fixture, const char *participant, const char *topic)
+{
+    char *bearer = fixture_bearer(fixture, participant, topic, "[\"*\"]");
+    struct admission admission = {.topic = mcpx_slice_of(topic)};
+    struct grant *grant = NULL;
+    struct peer *peer = NULL;
+
+    cr_assert_eq(tokens_verify(fixture->config.tokens, mcpx_slice_of(bearer + 7),
+                               admission.topic, fixture->now, &grant),
+                 MCPX_OK);
+    cr_assert_eq(hub_admit(fixture->api.hub, grant, &admission, NULL, fixture->now, &peer),
+                 MCPX_OK);
+    grant_unref(grant);
+    free(bearer);
+    return peer;
+}
+
+void fixture_say(struct fixture *fixture, struct peer *peer, const char *text)
+{
+    struct verdict verdict;
+
+    hub_route(fixture->api.hub, peer, mcpx_slice_of(text), fixture->now, &verdict);
+    cr_assert_eq(verdict.err, MCPX_OK, "%s: %s", text, mcpx_strerror(verdict.err));
+}
+
+bool answer_has(const struct answer *answer, const char *line)
+{
+    size_t len = strlen(line);
+
+    for (const char *at = strstr(answer->text.text, line); at; at = strstr(at + 1, line)) {
+        if (at + len <= answer->head.text + answer->head.len && at[-1] == '\n' &&
+            at[len] == '\r')
+            return true;
+    }
+    return false;
+}
+
+const char *answer_string(const struct answer *answer, const char *name)
+{
+    const char *value = json_string_value(json_object_get(answer->json, name));
+
+    return value ? value : "";
+}
+
+bool json_equals(const json_t *value, const char *text)
+{
+    json_t *other = json_loads(text, JSON_DECODE_ANY, NULL);
+    bool equal = other && value && json_equal(value, other);
+
+    json_decref(other);
+    return equal;
+}
+
+static void take_apart(struct answer *answer)
+{
+    const char *end;
+
+    cr_assert_not(answer->text.failed);
+    cr_assert_eq(strncmp(answer->text.text, "HTTP/1.1 ", 9), 0, "%s", answer->text.text);
+    answer->status = atoi(answer->text.text + 9);
+    end = strstr(answer->text.text, "\r\n\r\n");
+    cr_assert(end);
+    answer->head =
+        (struct mcpx_slice){answer->text.text, (size_t)(end + 4 - answer->text.text)};
+    answer->body = (struct mcpx_slice){end + 4, answer->text.len - answer->head.len};
+    answer->json = json_loadb(answer->body.text, answer->body.len, 0, NULL);
+}
+
+static void check_manners(const struct ask *ask, const struct answer *answer)
+{
+    char length[64];
+
+    snprintf(length, sizeof length, "Content-Length: %zu", answer->body.len);
+    cr_expect(answer_has(answer, "Connection: close"), "%s", ask->target);
+    cr_expect(answer_has(answer, "Cache-Control: no-store"), "%s", ask->target);
+    cr_expect(answer_has(answer, "X-Content-Type-Options: nosniff"), "%s", ask->target);
+    cr_expect(answer_has(answer, "Vary: Origin"), "%s", ask->target);
+    if (answer->status == 204)
+        cr_expect_not(strstr(answer->text.text, "Content-Length"), "%s", ask->target);
+    else if (strcmp(ask->method, "HEAD") != 0)
+        cr_expect(answer_has(answer, length), "%s: %s", ask->target, answer->text.text);
+    else
+        cr_expect_eq(answer->body.len, 0, "%s", ask->target);
+    if (answer->status == 401)
+        cr_expect(answer_has(answer, "WWW-Authenticate: Bearer"), "%s", ask->target);
+    if (answer->status < 400 || strcmp(ask->method, "HEAD") == 0)
+        return;
+    cr_expect(answer_has(answer, "Content-Type: application/problem+json"), "%s", ask->target);
+    cr_expect_str_eq(answer_string(answer, "type"), "about:blank", "%s", ask->target);
+    cr_expect_eq(json_integer_value(json_object_get(answer->json, "status")), answer->status);
+    cr_expect_str_neq(answer_string(answer, "title"), "", "%s", ask->target);
+    cr_expect_str_neq(answer_string(answer, "code"), "", "%s", ask->target);
+    cr_expect_str_neq(answer_string(answer, "error"), "", "%s", ask->target);
+}
+
+void fixture_ask(struct fixture *fixture, const struct ask *ask, struct answer *answer)
+{
+    struct http_request request = {.method = mcpx_slice_of(ask->method),
+                                   .target = mcpx_slice_of(ask->target),
+                                   .authorization = mcpx_slice_of(ask->authorization),
+                                   .origin = mcpx_slice_of(ask->origin),
+                                   .body = mcpx_slice_of(ask->body)};
+
+    *answer = (struct answer){0};
+    http_answer(&fixture->api, &request, fixture->now, &answer->text);
+    take_apart(answer);
+    check_manners(ask, answer);
+}
+
+void answer_fini(struct answer *answer)
+{
+    json_decref(answer->json);
+    mx_strbuf_fini(&answer->text);
+}

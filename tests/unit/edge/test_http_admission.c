@@ -1,0 +1,203 @@
+/*
+ * What breaks for whom: a client is let into a room its token is not for, a page of a foreign
+ * origin gets a socket, or somebody who mistyped is refused without being told why.
+ * Protocol: section 7.
+ */
+#include "http_fixture.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What an attempt came to. */
+struct attempt {
+    struct admission admission;
+    struct mx_strbuf scratch;
+    struct grant *grant;
+    const char *detail;
+    enum mcpx_err err;
+};
+
+static void attempt_to(struct fixture *fixture, const struct ask *ask, struct attempt *attempt)
+{
+    struct http_request request = {.method = mcpx_slice_of(ask->method),
+                                   .target = mcpx_slice_of(ask->target),
+                                   .authorization = mcpx_slice_of(ask->authorization),
+                                   .origin = mcpx_slice_of(ask->origin)};
+
+    *attempt = (struct attempt){0};
+    attempt->err = http_admission(&fixture->api, &request, fixture->now, &attempt->admission,
+                                  &attempt->scratch, &attempt->grant, &attempt->detail);
+    cr_expect_eq(attempt->err == MCPX_OK, attempt->grant != NULL, "%s", ask->target);
+    cr_expect_eq(attempt->err == MCPX_OK, attempt->detail == NULL, "%s", ask->target);
+}
+
+static void attempt_fini(struct attempt *attempt)
+{
+    mx_strbuf_fini(&attempt->scratch);
+    grant_unref(attempt->grant);
+}
+
+Test(http_admission, refuses_in_a_fixed_order)
+{
+    static const char *const fs = FIXTURE_FS_BEARER;
+    const struct {
+        const char *method, *target, *authorization, *origin;
+        enum mcpx_err err;
+    } rows[] = {
+        {"GET", "/ws?topic=room-1", fs, NULL, MCPX_OK},
+        {"GET", "/v0.1/ws?topic=room-1", fs, NULL, MCPX_OK},
+        {"GET", "/ws?topic=room-1", fs, "http://localhost:3000", MCPX_OK},
+        {"GET", "/ws?topic=room-1&x=%zz&x=1", fs, NULL, MCPX_OK},
+        {"GET", "/ws?topic=room-1&ticket=nonsense", fs, NULL, MCPX_OK},
+        {"GET", "/ws/?topic=room-1", fs, NULL, MCPX_ENOTFOUND},
+        {"GET", "/v0/ws?topic=room-1", fs, NULL, MCPX_ENOTFOUND},
+        {"GET", "/health", fs, NULL, MCPX_ENOTFOUND},
+        {"GET", "/nowhere", fs, "http://evil.example", MCPX_ENOTFOUND},
+        {"GET", "ws", fs, NULL, MCPX_EREQUEST},
+        {"POST", "/ws?topic=room-1", fs, NULL, MCPX_EMETHOD},
+        {"GET", "/ws", NULL, "http://evil.example", MCPX_EORIGIN},
+        {"GET", "/ws?topic=room-1", fs, "", MCPX_EORIGIN},
+        {"GET", "/ws", NULL, NULL, MCPX_ETOPIC},
+        {"GET", "/ws?topic=", NULL, NULL, MCPX_ETOPIC},
+        {"GET", "/ws?topic=a%00", NULL, NULL, MCPX_ETOPIC},
+        {"GET", "/ws?topic=%ff", NULL, NULL, MCPX_ETOPIC},
+        {"GET", "/ws?topic=%4", NULL, NULL, MCPX_ETOPIC},
+        {"GET", "/ws?topic=room-1&topic=room-1", fs, NULL, MCPX_ETOPIC},
+        {"GET", "/ws?topic=room-1&%74opic=other", fs, NULL, MCPX_ETOPIC},
+        {"GET", "/ws?topic=room-1&routing=some", NULL, NULL, MCPX_EREQUEST},
+        {"GET", "/ws?topic=room-1&routing=", fs, NULL, MCPX_EREQUEST},
+        {"GET", "/ws?topic=room-1&routing=all&routing=all", fs, NULL, MCPX_EREQUEST},
+        {"GET", "/ws?topic=room-1&history=", fs, NULL, MCPX_EREQUEST},
+        {"GET", "/ws?topic=room-1&history=-1", fs, NULL, MCPX_EREQUEST},
+        {"GET", "/ws?topic=room-1&history=1000001", fs, NULL, MCPX_EREQUEST},
+        {"GET", "/ws?topic=room-1&after=", fs, NULL, MCPX_EREQUEST},
+        {"GET", "/ws?topic=room-1&ticket=a&ticket=a", fs, NULL, MCPX_EREQUEST},
+        {"GET", "/ws?topic=room-1&token=%zz", fs, NULL, MCPX_EREQUEST},
+        {"GET", "/ws?topic=room-1", NULL, NULL, MCPX_ETOKEN},
+        {"GET", "/ws?topic=room-1", "Bearer", NULL, MCPX_ETOKEN},
+        {"GET", "/ws?topic=room-1", "Bearer x", NULL, MCPX_ETOKEN},
+        {"GET", "/ws?topic=room-1", "Basic YTpi", NULL, MCPX_ETOKEN},
+        {"GET", "/ws?topic=room-1&ticket=", NULL, NULL, MCPX_ETOKEN},
+        {"GET", "/ws?topic=room-1&ticket=nonsense", NULL, NULL, MCPX_ETOKEN},
+        {"GET", "/ws?topic=other", fs, NULL, MCPX_EFORBIDDEN},
+        {"GET", "/ws?topic=Room-1", fs, NULL, MCPX_EFORBIDDEN},
+    };
+    struct fixture fixture;
+
+    fixture_init(&fixture);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct attempt attempt;
+
+        attempt_to(&fixture,
+                   &(struct ask){rows[i].method, rows[i].target, rows[i].authorization,
+                                 rows[i].origin, NULL},
+                   &attempt);
+        cr_expect_eq(attempt.err, rows[i].err, "row %zu %s: %s (%s)", i, rows[i].target,
+                     mcpx_strerror(attempt.err), attempt.detail);
+        attempt_fini(&attempt);
+    }
+    fixture_fini(&fixture);
+}
+
+Test(http_admission, reads_how_somebody_wants_to_come_in)
+{
+    char after[MCPX_ID_MAX + 2], target[MCPX_ID_MAX + 200];
+    struct fixture fixture;
+    struct attempt attempt;
+
+    fixture_init(&fixture);
+    attempt_to(&fixture,
+               &(struct ask){
+                   "GET", "/ws?history=0012&after=m%2F1&routing=directed&topic=room-%C3%BC+1",
+                   FIXTURE_FS_BEARER, NULL, NULL},
+               &attempt);
+    cr_expect_eq(attempt.err, MCPX_OK);
+    cr_expect(mcpx_slice_equal(attempt.admission.topic, MCPX_SLICE("room-\xc3\xbc 1")));
+    cr_expect(mcpx_slice_equal(attempt.admission.after, MCPX_SLICE("m/1")));
+    cr_expect_eq(attempt.admission.routing, ROUTING_DIRECTED);
+    cr_expect(attempt.admission.has_history);
+    cr_expect_eq(attempt.admission.history, 12);
+    cr_expect(mcpx_slice_equal(attempt.grant->participant, MCPX_SLICE("fs")));
+    attempt_fini(&attempt);
+
+    attempt_to(&fixture,
+               &(struct ask){"GET", "/ws?topic=room-1", FIXTURE_FS_BEARER, NULL, NULL},
+               &attempt);
+    cr_expect_eq(attempt.admission.routing, ROUTING_DEFAULT);
+    cr_expect_not(attempt.admission.has_history);
+    cr_expect_null(attempt.admission.after.text);
+    attempt_fini(&attempt);
+
+    memset(after, 'a', sizeof after);
+    after[MCPX_ID_MAX + 1] = '\0';
+    snprintf(target, sizeof target, "/ws?topic=room-1&after=%s", after);
+    attempt_to(&fixture, &(struct ask){"GET", target, FIXTURE_FS_BEARER, NULL, NULL},
+               &attempt);
+    cr_expect_eq(attempt.err, MCPX_EREQUEST);
+    attempt_fini(&attempt);
+    fixture_fini(&fixture);
+}
+
+Test(http_admission, takes_a_ticket_once)
+{
+    struct fixture fixture;
+    struct attempt attempt;
+    struct answer answer;
+    char target[256];
+
+    fixture_init(&fixture);
+    fixture_ask(&fixture,
+                &(struct ask){"POST", "/v0.1/tickets", FIXTURE_FS_BEARER, NULL,
+                              "{\"topic\":\"room-1\"}"},
+                &answer);
+    snprintf(target, sizeof target, "/ws?topic=room-1&ticket=%s",
+             answer_string(&answer, "ticket"));
+    answer_fini(&answer);
+    /* A proxy's own credentials are none of ours. */
+    attempt_to(&fixture, &(struct ask){"GET", target, "Basic YTpi", NULL, NULL}, &attempt);
+    cr_expect_eq(attempt.err, MCPX_OK, "%s", attempt.detail);
+    attempt_fini(&attempt);
+    attempt_to(&fixture, &(struct ask){"GET", target, NULL, NULL, NULL}, &attempt);
+    cr_expect_eq(attempt.err, MCPX_ETOKEN);
+    attempt_fini(&attempt);
+    fixture_fini(&fixture);
+}
+
+Test(http_admission, takes_tokens_in_the_query_only_when_told_to)
+{
+    struct fixture fixture;
+    struct attempt attempt;
+    char target[256];
+
+    fixture_init(&fixture);
+    snprintf(target, sizeof target, "/ws?topic=room-1&token=%s",
+             strchr(FIXTURE_FS_BEARER, ' ') + 1);
+    attempt_to(&fixture, &(struct ask){"GET", target, NULL, NULL, NULL}, &attempt);
+    cr_expect_eq(attempt.err, MCPX_ETOKEN);
+    attempt_fini(&attempt);
+    fixture.config.query_token = true;
+    attempt_to(&fixture, &(struct ask){"GET", target, NULL, NULL, NULL}, &attempt);
+    cr_expect_eq(attempt.err, MCPX_OK, "%s", attempt.detail);
+    attempt_fini(&attempt);
+    /* A bad header is not rescued by a good query. */
+    attempt_to(&fixture, &(struct ask){"GET", target, "Bearer x", NULL, NULL}, &attempt);
+    cr_expect_eq(attempt.err, MCPX_ETOKEN);
+    attempt_fini(&attempt);
+    fixture_fini(&fixture);
+}
+
+Test(http_admission, passes_on_what_the_hub_says)
+{
+    struct fixture fixture;
+    struct attempt attempt;
+
+    fixture_init(&fixture);
+    hub_drain(fixture.api.hub, fixture.now);
+    attempt_to(&fixture,
+               &(struct ask){"GET", "/ws?topic=room-1", FIXTURE_FS_BEARER, NULL, NULL},
+               &attempt);
+    cr_expect_eq(attempt.err, MCPX_EGOING);
+    attempt_fini(&attempt);
+    fixture_fini(&fixture);
+}

@@ -1,0 +1,132 @@
+/*
+ * What breaks for whom: an agent asks first and is told otherwise than the router then decides, or
+ * a participant learns what others are granted. Protocol: sections 3, 6 and 8.
+ */
+#include "http_fixture.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+static void check(struct fixture *fixture, const char *bearer, const char *body,
+                  struct answer *answer)
+{
+    fixture_ask(fixture, &(struct ask){"POST", "/v0.1/check", bearer, NULL, body}, answer);
+}
+
+Test(http_check, decides_and_says_why)
+{
+    static const struct {
+        const char *body, *decision;
+    } rows[] = {
+        /* itself: FIXTURE_FS_GRANTS */
+        {"{\"kind\":\"chat\"}", "{\"allowed\":true,\"reason\":\"allowed\",\"grant\":\"chat\","
+                                "\"nearest\":\"chat\"}"},
+        {"{\"kind\":\"chat\",\"participant\":\"fs\"}",
+         "{\"allowed\":true,\"reason\":\"allowed\",\"grant\":\"chat\",\"nearest\":\"chat\"}"},
+        {"{\"kind\":\"system/error\"}",
+         "{\"allowed\":false,\"reason\":\"reserved_namespace\"}"},
+        /* a list of grants */
+        {"{\"kind\":\"mcp/request:tools/call:rm\",\"capabilities\":[\"mcp/proposal:*\"]}",
+         "{\"allowed\":false,\"reason\":\"no_matching_grant\",\"nearest\":\"mcp/proposal:*\","
+         "\"would_allow\":\"mcp/request:tools/call:rm\","
+         "\"alternative\":\"mcp/proposal:tools/call:rm\"}"},
+        {"{\"kind\":\"chat\",\"capabilities\":[]}",
+         "{\"allowed\":false,\"reason\":\"no_matching_grant\",\"would_allow\":\"chat\"}"},
+        {"{\"kind\":\"chat\",\"to\":[\"ann\"],"
+         "\"capabilities\":[{\"kind\":\"chat\",\"to\":[\"bob\"]}]}",
+         "{\"allowed\":false,\"reason\":\"target_not_allowed\"}"},
+        {"{\"kind\":\"chat\",\"to\":[\"bob\"],"
+         "\"capabilities\":[{\"kind\":\"chat\",\"to\":[\"bob\"]}]}",
+         "{\"allowed\":true,\"reason\":\"allowed\"}"},
+        {"{\"kind\":\"chat\",\"capabilities\":"
+         "[{\"kind\":\"chat\",\"expires\":\"2026-11-21T23:18:00Z\"}]}",
+         "{\"allowed\":false,\"reason\":\"grant_expired\"}"},
+    };
+    struct fixture fixture;
+
+    fixture_init(&fixture);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        json_t *expected = json_loads(rows[i].decision, 0, NULL);
+        struct answer answer;
+        const char *name;
+        json_t *value;
+
+        check(&fixture, FIXTURE_FS_BEARER, rows[i].body, &answer);
+        cr_expect_eq(answer.status, 200, "%s: %s", rows[i].body, answer.text.text);
+        json_object_foreach(expected, name, value)
+            cr_expect(json_equal(json_object_get(answer.json, name), value), "%s: %s",
+                      rows[i].body, answer.text.text);
+        answer_fini(&answer);
+        json_decref(expected);
+    }
+    fixture_fini(&fixture);
+}
+
+Test(http_check, says_what_is_wrong_with_a_question)
+{
+    static const struct {
+        const char *body, *code, *detail; /* detail: its beginning */
+    } rows[] = {
+        {"{}", "bad_request", "kind is required"},
+        {"{\"kind\":7}", "bad_request", "kind must be a string"},
+        {"{\"kind\":\"a::b\"}", "invalid_kind", "kind: "},
+        {"{\"kind\":\"\"}", "invalid_kind", "kind: "},
+        {"{\"kind\":\"chat\",\"to\":\"ann\"}", "bad_request", "to must be an array"},
+        {"{\"kind\":\"chat\",\"to\":[7]}", "bad_request", "to must be an array"},
+        {"{\"kind\":\"chat\",\"to\":[\"\"]}", "bad_request", "to must be an array"},
+        {"{\"kind\":\"chat\",\"participant\":{}}", "bad_request",
+         "participant must be a string"},
+        {"{\"kind\":\"chat\",\"capabilities\":{}}", "bad_request",
+         "capabilities must be an array"},
+        {"{\"kind\":\"chat\",\"capabilities\":[\"a b\"]}", "invalid_pattern",
+         "capabilities: "},
+        {"{\"kind\":\"chat\",\"capabilities\":[],\"participant\":\"fs\"}", "bad_request",
+         "give participant or capabilities, but not both"},
+    };
+    struct fixture fixture;
+
+    fixture_init(&fixture);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct answer answer;
+
+        check(&fixture, FIXTURE_FS_BEARER, rows[i].body, &answer);
+        cr_expect_eq(answer.status, 400, "%s: %s", rows[i].body, answer.text.text);
+        cr_expect_str_eq(answer_string(&answer, "code"), rows[i].code, "%s", rows[i].body);
+        cr_expect_eq(
+            strncmp(answer_string(&answer, "detail"), rows[i].detail, strlen(rows[i].detail)),
+            0, "%s: %s", rows[i].body, answer.text.text);
+        answer_fini(&answer);
+    }
+    fixture_fini(&fixture);
+}
+
+Test(http_check, tells_about_others_only_to_those_who_may_ask)
+{
+    static const struct {
+        const char *capabilities, *body;
+        int status;
+    } rows[] = {
+        {"[\"chat\"]", "{\"kind\":\"chat\",\"participant\":\"fs\"}", 403},
+        {"[\"chat\"]", "{\"kind\":\"chat\",\"participant\":\"nobody\"}", 403},
+        {"[\"chat\"]", "{\"kind\":\"chat\",\"participant\":\"ann\"}", 200},
+        {"[\"admin/check\"]", "{\"kind\":\"chat\",\"participant\":\"fs\"}", 200},
+        {"[\"admin/*\"]", "{\"kind\":\"chat\",\"participant\":\"fs\"}", 200},
+        {"[\"*\"]", "{\"kind\":\"chat\",\"participant\":\"fs\"}", 200},
+        {"[\"admin/*\"]", "{\"kind\":\"chat\",\"participant\":\"nobody\"}", 404},
+        {"[{\"kind\":\"admin/*\",\"to\":[\"fs\"]}]",
+         "{\"kind\":\"chat\",\"participant\":\"fs\"}", 403},
+    };
+    struct fixture fixture;
+
+    fixture_init(&fixture);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *bearer = fixture_bearer(&fixture, "ann", "room", rows[i].capabilities);
+        struct answer answer;
+
+        check(&fixture, bearer, rows[i].body, &answer);
+        cr_expect_eq(answer.status, rows[i].status, "row %zu: %s", i, answer.text.text);
+        answer_fini(&answer);
+        free(bearer);
+    }
+    fixture_fini(&fixture);
+}

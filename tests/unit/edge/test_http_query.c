@@ -1,0 +1,138 @@
+/*
+ * What breaks for whom: a topic named "a/b" or "büro" cannot be asked about, a parameter given
+ * twice means one thing to a proxy and another to the router. Protocol: sections 7 and 8.
+ */
+#include "router/edge/http_query.h"
+
+#include <criterion/criterion.h>
+
+static bool slice_is(struct mcpx_slice slice, const char *text)
+{
+    return text ? slice.text && mcpx_slice_equal(slice, mcpx_slice_of(text)) : !slice.text;
+}
+
+Test(http_query, splits_targets_at_the_first_question_mark)
+{
+    static const struct {
+        const char *target, *path, *query;
+    } rows[] = {
+        {"/", "/", NULL},
+        {"/ws", "/ws", NULL},
+        {"/ws?", "/ws", ""},
+        {"/ws?topic=a", "/ws", "topic=a"},
+        {"/a%2Fb?x=?&y", "/a%2Fb", "x=?&y"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct http_target target;
+
+        cr_expect(http_target_parse(mcpx_slice_of(rows[i].target), &target));
+        cr_expect(slice_is(target.path, rows[i].path), "%s", rows[i].target);
+        cr_expect(slice_is(target.query, rows[i].query), "%s", rows[i].target);
+    }
+}
+
+Test(http_query, refuses_targets_that_are_no_path)
+{
+    static const char *const rows[] = {"",     "*",          "ws",   "http://host/ws",
+                                       "/a b", "/a\r\nX: y", "/\x7f"};
+    struct http_target target;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        cr_expect_not(http_target_parse(mcpx_slice_of(rows[i]), &target), "%s", rows[i]);
+    cr_expect_not(http_target_parse((struct mcpx_slice){"/a\0b", 4}, &target));
+}
+
+Test(http_query, undoes_percent_encoding)
+{
+    static const struct {
+        const char *raw;
+        enum http_plus plus;
+        const char *decoded; /* NULL: malformed */
+    } rows[] = {
+        {"", HTTP_PLUS_SPACE, ""},
+        {"room", HTTP_PLUS_SPACE, "room"},
+        {"a%2fb%2F", HTTP_PLUS_SPACE, "a/b/"},
+        {"b%C3%BCro", HTTP_PLUS_SPACE, "b\xc3\xbcro"},
+        {"a+b%2B", HTTP_PLUS_SPACE, "a b+"},
+        {"a+b%2B", HTTP_PLUS_LITERAL, "a+b+"},
+        {"%2525", HTTP_PLUS_SPACE, "%25"},
+        {"%", HTTP_PLUS_SPACE, NULL},
+        {"%4", HTTP_PLUS_SPACE, NULL},
+        {"a%4g", HTTP_PLUS_SPACE, NULL},
+        {"%+1", HTTP_PLUS_SPACE, NULL},
+        {"%u0041", HTTP_PLUS_SPACE, NULL},
+    };
+    struct mx_strbuf scratch = {0};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct mcpx_slice out = {0};
+        bool fine = http_decode(mcpx_slice_of(rows[i].raw), rows[i].plus, &scratch, &out);
+
+        cr_expect_eq(fine, rows[i].decoded != NULL, "%s", rows[i].raw);
+        cr_expect(slice_is(out, rows[i].decoded), "%s", rows[i].raw);
+    }
+    mx_strbuf_fini(&scratch);
+}
+
+Test(http_query, finds_the_parameters_somebody_understands)
+{
+    static const struct {
+        const char *query;
+        enum http_param_fault fault;
+        const char *topic, *after;
+    } rows[] = {
+        {"", HTTP_PARAM_OK, NULL, NULL},
+        {"topic=a", HTTP_PARAM_OK, "a", NULL},
+        {"topic", HTTP_PARAM_OK, "", NULL},
+        {"&&x=1&topic=a&", HTTP_PARAM_OK, "a", NULL},
+        {"after=b&topic=a%26c", HTTP_PARAM_OK, "a&c", "b"},
+        {"topic=a=b", HTTP_PARAM_OK, "a=b", NULL},
+        {"Topic=a", HTTP_PARAM_OK, NULL, NULL},
+        {"t%6Fpic=a", HTTP_PARAM_OK, "a", NULL},
+        {"x=%zz&%zz=1", HTTP_PARAM_OK, NULL, NULL},
+        {"x=1&x=2", HTTP_PARAM_OK, NULL, NULL},
+        {"averyveryverylongname=1", HTTP_PARAM_OK, NULL, NULL},
+        {"topic=a&topic=a", HTTP_PARAM_TWICE, "a", NULL},
+        {"topic=a&t%6fpic=b", HTTP_PARAM_TWICE, "a", NULL},
+        {"topic=&topic=", HTTP_PARAM_TWICE, "", NULL},
+        {"topic=%4", HTTP_PARAM_MALFORMED, NULL, NULL},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct http_param params[] = {{.name = "topic"}, {.name = "after"}};
+        struct mx_strbuf scratch = {0};
+        size_t bad = 7;
+
+        mx_strbuf_reserve(&scratch, strlen(rows[i].query));
+        cr_expect_eq(http_params_read(mcpx_slice_of(rows[i].query), params, 2, &scratch, &bad),
+                     rows[i].fault, "%s", rows[i].query);
+        cr_expect(slice_is(params[0].value, rows[i].topic), "%s", rows[i].query);
+        cr_expect(slice_is(params[1].value, rows[i].after), "%s", rows[i].query);
+        cr_expect(!rows[i].fault || bad == 0, "%s", rows[i].query);
+        mx_strbuf_fini(&scratch);
+    }
+}
+
+Test(http_query, reads_decimals_within_bounds)
+{
+    static const struct {
+        const char *text;
+        bool fine;
+        size_t value;
+    } rows[] = {
+        {"0", true, 0},         {"1000", true, 1000}, {"007", true, 7},
+        {"1001", false, 0},     {"", false, 0},       {"-1", false, 0},
+        {"+1", false, 0},       {"1.0", false, 0},    {" 1", false, 0},
+        {"1e2", false, 0},      {"0x1", false, 0},    {"18446744073709551617", false, 0},
+        {"\xd9\xa1", false, 0},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t value = 0;
+
+        cr_expect_eq(http_decimal(mcpx_slice_of(rows[i].text), 1000, &value), rows[i].fine,
+                     "%s", rows[i].text);
+        cr_expect_eq(value, rows[i].value, "%s", rows[i].text);
+    }
+}
