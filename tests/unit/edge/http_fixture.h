@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-/** Everything http_api borrows. Origins: http://localhost:* and https://*.example.org. */
+/** Everything http_api borrows. Allowed origins: local pages on any port, and *.example.org. */
 struct fixture {
     struct config config;
     char *origins[2];
