@@ -1,0 +1,28 @@
+/*
+ * clock.h - the only place that asks what time it is, and the only one that asks for chance.
+ * Includes layers 0 to 2 (hub.h for struct chance).
+ */
+#ifndef EDGE_CLOCK_H
+#define EDGE_CLOCK_H
+
+#include "router/hub/hub.h"
+
+/** The time of one loop turn. Zeroed = not asked yet. */
+struct clock {
+    struct mcpx_now now;
+    bool known;
+};
+
+/** Both clocks, asked now. */
+struct mcpx_now clock_ask(void);
+
+/** The time of this loop turn; the first caller of a turn asks. */
+struct mcpx_now clock_now(struct clock *clock);
+
+/** The loop is about to wait: what was known is stale afterwards. */
+void clock_forget(struct clock *clock);
+
+/** Chance from the kernel. Aborts when the kernel has none, as nothing safe can follow. */
+struct chance clock_chance(void);
+
+#endif

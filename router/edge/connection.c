@@ -1,0 +1,181 @@
+/*
+ * connection.c - the states of a socket and the deadlines between them. Deadlines are plain
+ * numbers looked at once a second: libwebsockets' own timers are a sorted list, and twenty
+ * thousand of them cost 200 us per message. Nothing is destroyed on the spot; the socket is
+ * handed to libwebsockets, which calls back when it is gone, so no list changes while it is
+ * walked.
+ * Includes connection.h, exchange in http_server.h, libwebsockets.
+ */
+#include "router/edge/connection.h"
+#include "router/edge/http_server.h"
+
+#include <libwebsockets.h>
+#include <stdlib.h>
+
+enum { KILL_AGAIN_MS = 2000 };
+
+struct connection *connection_new(struct edge *edge, struct lws *wsi)
+{
+    struct connection *connection = calloc(1, sizeof *connection);
+
+    if (!connection)
+        return NULL;
+    connection->edge = edge;
+    connection->wsi = wsi;
+    connection->deadline_ms = edge_now(edge).mono_ms + STRANGER_MS;
+    connection->next = edge->all.first;
+    if (connection->next)
+        connection->next->previous = connection;
+    edge->all.first = connection;
+    edge->count++;
+    edge->strangers++;
+    lws_set_opaque_user_data(wsi, connection);
+    return connection;
+}
+
+struct connection *connection_of(struct lws *wsi)
+{
+    return lws_get_opaque_user_data(wsi);
+}
+
+static void set_state(struct connection *connection, enum connection_state state)
+{
+    if (connection->state == STRANGER && state != STRANGER)
+        connection->edge->strangers--;
+    connection->state = state;
+}
+
+static void forget_fresh(struct connection *connection)
+{
+    struct connections *fresh = &connection->edge->fresh;
+
+    if (!connection->fresh)
+        return;
+    connection->fresh = false;
+    if (connection->fresh_previous)
+        connection->fresh_previous->fresh_next = connection->fresh_next;
+    else
+        fresh->first = connection->fresh_next;
+    if (connection->fresh_next)
+        connection->fresh_next->fresh_previous = connection->fresh_previous;
+    else
+        fresh->last = connection->fresh_previous;
+    connection->fresh_previous = connection->fresh_next = NULL;
+}
+
+void connection_depart(struct connection *connection)
+{
+    struct peer *peer = connection->peer;
+
+    if (!peer)
+        return;
+    LOG(LOG_INFO, "departed", log_text("participant", peer_grant(peer)->participant),
+        log_text("topic", peer_topic_name(peer)));
+    forget_fresh(connection);
+    connection->peer = NULL;
+    hub_depart(connection->edge->hub, peer, MCPX_ECLOSED, edge_now(connection->edge));
+}
+
+void connection_free(struct connection *connection)
+{
+    struct edge *edge = connection->edge;
+
+    connection_depart(connection);
+    set_state(connection, DEAD);
+    if (connection->previous)
+        connection->previous->next = connection->next;
+    else
+        edge->all.first = connection->next;
+    if (connection->next)
+        connection->next->previous = connection->previous;
+    edge->count--;
+    exchange_free(connection->exchange);
+    grant_unref(connection->grant);
+    mx_strbuf_fini(&connection->scratch);
+    mx_strbuf_fini(&connection->message);
+    free(connection);
+}
+
+static void on_unveil(uv_timer_t *timer)
+{
+    connection_unveil(timer->data);
+}
+
+void connection_welcome(struct connection *connection, struct peer *peer)
+{
+    struct edge *edge = connection->edge;
+    struct connections *fresh = &edge->fresh;
+
+    set_state(connection, MEMBER);
+    connection->peer = peer;
+    connection->fresh = true;
+    connection->deadline_ms = edge_now(edge).mono_ms + FRESH_MS;
+    connection->fresh_previous = fresh->last;
+    if (fresh->last)
+        fresh->last->fresh_next = connection;
+    else
+        fresh->first = connection;
+    fresh->last = connection;
+    peer_stall(peer);
+    if (!uv_is_active((uv_handle_t *)&edge->unveil))
+        uv_timer_start(&edge->unveil, on_unveil, FRESH_MS, 0);
+}
+
+void connection_unveil(struct edge *edge)
+{
+    struct mcpx_now now = edge_now(edge);
+    struct connection *connection;
+
+    while ((connection = edge->fresh.first) && connection->deadline_ms <= now.mono_ms) {
+        forget_fresh(connection);
+        connection->deadline_ms = 0;
+        peer_unstall(connection->peer, now);
+    }
+    if (connection)
+        uv_timer_start(&edge->unveil, on_unveil,
+                       (uint64_t)(connection->deadline_ms - now.mono_ms), 0);
+}
+
+void connection_leave(struct connection *connection, int64_t wait_ms)
+{
+    if (connection->state == DEAD)
+        return;
+    forget_fresh(connection);
+    set_state(connection, LEAVING);
+    connection->deadline_ms = edge_now(connection->edge).mono_ms + wait_ms;
+    mx_strbuf_fini(&connection->message);
+}
+
+void connection_kill(struct connection *connection)
+{
+    struct edge *edge = connection->edge;
+
+    forget_fresh(connection);
+    set_state(connection, DEAD);
+    connection->deadline_ms = edge_now(edge).mono_ms + KILL_AGAIN_MS;
+    if (connection->peer)
+        peer_stall(connection->peer); /* nothing is to be written to it any more */
+    lws_set_timeout(connection->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
+    edge->kick = true;
+}
+
+/* A condemned peer whose socket is choked cannot even be told so. It may catch up for a while. */
+static void watch_condemned(struct connection *connection, int64_t mono_ms)
+{
+    if (connection->peer && connection->choked && !connection->deadline_ms &&
+        peer_is_condemned(connection->peer))
+        connection->deadline_ms = mono_ms + CHOKED_LEAVE_MS;
+}
+
+void connection_sweep(struct edge *edge)
+{
+    int64_t mono_ms = edge_now(edge).mono_ms;
+    struct connection *connection;
+
+    for (connection = edge->all.first; connection; connection = connection->next) {
+        watch_condemned(connection, mono_ms);
+        if (!connection->fresh && connection->deadline_ms &&
+            connection->deadline_ms <= mono_ms)
+            connection_kill(connection);
+    }
+}

@@ -1,0 +1,81 @@
+/*
+ * connection.h - one accepted socket, from the first byte to the last, whatever it becomes.
+ * Includes edge.h.
+ */
+#ifndef EDGE_CONNECTION_H
+#define EDGE_CONNECTION_H
+
+#include "router/edge/edge.h"
+
+struct exchange;
+struct lws;
+
+/**
+ * STRANGER   speaks HTTP
+ * MEMBER     a WebSocket with a peer in the hub
+ * LEAVING    a close frame was written or received: nothing it sends counts any more
+ * DEAD       libwebsockets was told to destroy it
+ */
+enum connection_state { STRANGER, MEMBER, LEAVING, DEAD };
+
+/**
+ * deadline_ms    mono_ms at which the connection is cut unless its state changed; 0 = never
+ * exchange       the HTTP request whose body is being collected; NULL else
+ * grant          what a permitted upgrade waits with for the handshake to end; NULL else
+ * admission      likewise; its slices point into `scratch`
+ * peer           the hub's end; NULL before it was admitted and after it departed
+ * choked         the socket takes no more; libwebsockets holds a remainder
+ * fresh          in edge->fresh: the welcome waits
+ * message        what arrived of an unfinished message
+ */
+struct connection {
+    struct edge *edge;
+    struct lws *wsi;
+    struct connection *previous, *next;
+    struct connection *fresh_previous, *fresh_next;
+    enum connection_state state;
+    int64_t deadline_ms;
+    struct exchange *exchange;
+    struct grant *grant;
+    struct admission admission;
+    struct mx_strbuf scratch;
+    struct peer *peer;
+    bool choked;
+    bool fresh;
+    struct mx_strbuf message;
+};
+
+/**
+ * Attaches a new connection, a stranger, to a socket just adopted. It is freed with the socket
+ * (connection_free). Returns NULL when memory runs out.
+ */
+struct connection *connection_new(struct edge *edge, struct lws *wsi);
+
+/** The socket is gone: the peer departs if it has not, and the connection is freed. */
+void connection_free(struct connection *connection);
+
+/** The connection of a libwebsockets socket; NULL for its internal ones. */
+struct connection *connection_of(struct lws *wsi);
+
+/** A stranger becomes a member: `peer` is its end in the hub. Its welcome waits FRESH_MS. */
+void connection_welcome(struct connection *connection, struct peer *peer);
+
+/** Lets every fresh member whose time has come hear its welcome. */
+void connection_unveil(struct edge *edge);
+
+/**
+ * From here on nothing counts that it sends. It is cut at the deadline `wait_ms` from now
+ * unless the other side closes first.
+ */
+void connection_leave(struct connection *connection, int64_t wait_ms);
+
+/** The participant is gone for the others. Harmless when it had no peer. */
+void connection_depart(struct connection *connection);
+
+/** Cuts the connection without a word, soon but not from within this call. */
+void connection_kill(struct connection *connection);
+
+/** Cuts every connection whose deadline is past and watches over condemned ones. */
+void connection_sweep(struct edge *edge);
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * edge.h - all that one running router owns, shared by the files of this folder and nobody else.
+ * Includes layers 0 to 3, clock.h, http_api.h, libuv; libwebsockets stays behind names.
+ */
+#ifndef EDGE_EDGE_H
+#define EDGE_EDGE_H
+
+#include "router/edge/clock.h"
+#include "router/edge/http_api.h"
+#include "router/edge/log.h"
+#include <uv.h>
+
+struct connection;
+struct lws_context;
+struct lws_vhost;
+
+/**
+ * Bounds and times that are not for the administrator to choose.
+ *
+ * STRANGERS_MAX      connections that have not been upgraded
+ * STRANGER_MS        how long one may stay so; reading an answer is included
+ * FRESH_MS           between the 101 and the welcome: some clients lose what comes with the 101
+ * LEAVE_MS           how long a peer may take to answer a close frame
+ * CHOKED_LEAVE_MS    the same for one that has stopped reading and has to catch up first
+ * TICK_MS            longest wait of the housekeeping timer
+ */
+enum {
+    STRANGERS_MAX = 1024,
+    STRANGER_MS = 10000,
+    FRESH_MS = 5,
+    LEAVE_MS = 5000,
+    CHOKED_LEAVE_MS = 30000,
+    TICK_MS = 1000
+};
+
+/** Where connections come in. */
+struct listener {
+    struct edge *edge;
+    uv_poll_t poll;
+    int fd;
+    char url[96];
+};
+
+/** One direction of a doubly linked list. */
+struct connections {
+    struct connection *first;
+    struct connection *last;
+};
+
+/**
+ * One router, on one thread.
+ *
+ * all, strangers, count     every connection; how many are not upgraded yet; how many there are
+ * fresh                     members whose welcome still waits
+ * connects                  thousandths of connection attempts permitted now, and since when
+ * kick                      something was handed to libwebsockets' timers from outside its
+ *                           callbacks: it must be woken
+ * stopping, stop_at_ms      after the first TERM; when patience ends
+ */
+struct edge {
+    uv_loop_t loop;
+    struct clock clock;
+    const struct config *config;
+    struct hub *hub;
+    struct tickets *tickets;
+    struct http_api api;
+    struct lws_context *lws;
+    struct lws_vhost *vhost;
+    struct listener *listeners;
+    size_t listener_count;
+    struct connections all, fresh;
+    size_t strangers, count;
+    struct {
+        uint64_t permitted;
+        int64_t at_ms;
+    } connects;
+    uv_prepare_t round;
+    uv_idle_t busy;
+    uv_timer_t tick, unveil, reopen;
+    uv_signal_t signals[3];
+    struct log_limit accept_log, refuse_log;
+    bool kick;
+    bool stopping;
+    int64_t stop_at_ms;
+};
+
+/** The time of this loop turn. */
+static inline struct mcpx_now edge_now(struct edge *edge)
+{
+    return clock_now(&edge->clock);
+}
+
+#endif

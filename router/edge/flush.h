@@ -1,0 +1,22 @@
+/*
+ * flush.h - what the hub wants written goes to the sockets, once per loop turn.
+ * Includes connection.h.
+ */
+#ifndef EDGE_FLUSH_H
+#define EDGE_FLUSH_H
+
+#include "router/edge/connection.h"
+
+/**
+ * Writes for every peer that is ready, until none is or the round has done its share of writes.
+ * Returns true when there may be more to write.
+ */
+bool flush_round(struct edge *edge);
+
+/** Writes what one member has waiting. */
+void flush_connection(struct connection *connection);
+
+/** The socket takes bytes again: a callback of libwebsockets; returns 0. */
+int flush_writable(struct connection *connection);
+
+#endif

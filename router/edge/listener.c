@@ -1,0 +1,297 @@
+/*
+ * listener.c - libwebsockets' own listener binds all interfaces when one address is named,
+ * spins when descriptors run out, and cannot be told to stop; this one is a poll handle per
+ * socket. Connections over a limit are answered with a few bytes and never become known to
+ * libwebsockets.
+ * Includes listener.h, ws_server.h.
+ */
+#define _GNU_SOURCE /* accept4 */
+#include "router/edge/listener.h"
+#include "router/edge/ws_server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+enum { BACKLOG = 1024, ACCEPTS_PER_TURN = 64, PAUSE_MS = 100, HEAD_MAX = 16384 };
+
+/* What it asked is read, so that closing does not reset the answer away. */
+static void answer_and_close(int fd, enum mcpx_err err)
+{
+    struct mx_strbuf answer = {0};
+    char head[HEAD_MAX];
+
+    http_problem(err, NULL, &answer);
+    if (!answer.failed && recv(fd, head, sizeof head, MSG_DONTWAIT) != 0)
+        send(fd, answer.text, answer.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+    shutdown(fd, SHUT_WR);
+    close(fd);
+    mx_strbuf_fini(&answer);
+}
+
+/* A token bucket that holds one second's worth, counted in thousandths. */
+static bool may_connect(struct edge *edge)
+{
+    uint64_t rate = edge->config->connects_per_s;
+    int64_t now = edge_now(edge).mono_ms;
+    uint64_t full = rate * 1000, passed = (uint64_t)(now - edge->connects.at_ms);
+
+    if (!rate)
+        return true;
+    if (!edge->connects.at_ms || passed >= 1000 ||
+        edge->connects.permitted + passed * rate > full)
+        edge->connects.permitted = full;
+    else
+        edge->connects.permitted += passed * rate;
+    edge->connects.at_ms = now;
+    if (edge->connects.permitted < 1000)
+        return false;
+    edge->connects.permitted -= 1000;
+    return true;
+}
+
+static void take(struct edge *edge, int fd)
+{
+    enum mcpx_err err = MCPX_OK;
+    int on = 1;
+
+    if (!may_connect(edge))
+        err = MCPX_ECONNECTS;
+    else if (edge->strangers >= STRANGERS_MAX)
+        err = MCPX_EFULL;
+    if (!err) {
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        ws_server_adopt(edge, fd);
+        return;
+    }
+    if (log_permits(&edge->accept_log, edge_now(edge).mono_ms))
+        LOG(LOG_WARN, "turned_away", log_string("code", mcpx_error_wire(err)));
+    answer_and_close(fd, err);
+}
+
+static void on_connection(uv_poll_t *poll, int status, int events);
+
+static void on_reopen(uv_timer_t *timer)
+{
+    struct edge *edge = timer->data;
+    size_t i;
+
+    for (i = 0; i < edge->listener_count; i++)
+        if (edge->listeners[i].fd >= 0)
+            uv_poll_start(&edge->listeners[i].poll, UV_READABLE, on_connection);
+}
+
+/* Descriptors or memory have run out: the waiting connection would wake us at once again. */
+static void pause_all(struct edge *edge, int error)
+{
+    size_t i;
+
+    if (log_permits(&edge->accept_log, edge_now(edge).mono_ms))
+        LOG(LOG_ERROR, "accept_paused", log_string("reason", strerror(error)));
+    for (i = 0; i < edge->listener_count; i++)
+        if (edge->listeners[i].fd >= 0)
+            uv_poll_stop(&edge->listeners[i].poll);
+    uv_timer_start(&edge->reopen, on_reopen, PAUSE_MS, 0);
+}
+
+static void on_connection(uv_poll_t *poll, int status, int events)
+{
+    struct listener *listener = poll->data;
+    int i, fd;
+
+    (void)status;
+    (void)events;
+    for (i = 0; i < ACCEPTS_PER_TURN; i++) {
+        fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd >= 0) {
+            take(listener->edge, fd);
+            continue;
+        }
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+            pause_all(listener->edge, errno);
+        if (errno != EINTR && errno != ECONNABORTED)
+            return;
+    }
+}
+
+static void write_url(struct listener *listener)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t len = sizeof address;
+    char host[64] = "?", port[16] = "?";
+    bool v6;
+
+    getsockname(listener->fd, (struct sockaddr *)&address, &len);
+    getnameinfo((struct sockaddr *)&address, len, host, sizeof host, port, sizeof port,
+                NI_NUMERICHOST | NI_NUMERICSERV);
+    v6 = address.ss_family == AF_INET6;
+    snprintf(listener->url, sizeof listener->url, "ws://%s%s%s:%s/ws", v6 ? "[" : "", host,
+             v6 ? "]" : "", port);
+}
+
+/* Takes `fd`. */
+static enum mcpx_err add(struct edge *edge, int fd)
+{
+    /* Room was made by the caller: a started poll handle must not move. */
+    struct listener *listener = &edge->listeners[edge->listener_count];
+
+    listener->edge = edge;
+    listener->fd = fd;
+    listener->poll.data = listener;
+    if (uv_poll_init_socket(&edge->loop, &listener->poll, fd)) {
+        close(fd);
+        return MCPX_ESYSTEM;
+    }
+    edge->listener_count++;
+    write_url(listener);
+    uv_poll_start(&listener->poll, UV_READABLE, on_connection);
+    return MCPX_OK;
+}
+
+static int open_socket(const struct addrinfo *address)
+{
+    int on = 1, fd = socket(address->ai_family,
+                            address->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return -1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (address->ai_family == AF_INET6) /* its IPv4 twin has a socket of its own */
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+    if (bind(fd, address->ai_addr, address->ai_addrlen) || listen(fd, BACKLOG)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static void say_why(const struct config_listen *where, const char *why,
+                    struct mx_strbuf *errors)
+{
+    mx_strbuf_puts(errors, "cannot listen on ");
+    mx_strbuf_puts(errors, where->host);
+    mx_strbuf_puts(errors, " port ");
+    mx_strbuf_puts(errors, where->port);
+    mx_strbuf_puts(errors, ": ");
+    mx_strbuf_puts(errors, why);
+    mx_strbuf_puts(errors, "\n");
+}
+
+static bool make_room(struct edge *edge, size_t count)
+{
+    edge->listeners = calloc(count ? count : 1, sizeof *edge->listeners);
+    return edge->listeners != NULL;
+}
+
+static struct addrinfo *resolve(const struct config_listen *where, struct mx_strbuf *errors)
+{
+    struct addrinfo hints = {0}, *found = NULL;
+    bool any = strcmp(where->host, "*") == 0 || !*where->host;
+    int err;
+
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+    err = getaddrinfo(any ? NULL : where->host, where->port, &hints, &found);
+    if (err)
+        say_why(where, gai_strerror(err), errors);
+    return err ? NULL : found;
+}
+
+static enum mcpx_err open_found(struct edge *edge, const struct config_listen *where,
+                                const struct addrinfo *found, struct mx_strbuf *errors)
+{
+    enum mcpx_err err = MCPX_OK;
+
+    for (; found && !err; found = found->ai_next) {
+        int fd = open_socket(found);
+
+        if (fd < 0) {
+            say_why(where, strerror(errno), errors);
+            return MCPX_ESYSTEM;
+        }
+        err = add(edge, fd);
+    }
+    return err;
+}
+
+static enum mcpx_err take_activated(struct edge *edge, int count)
+{
+    enum mcpx_err err = MCPX_OK;
+    int i;
+
+    if (!make_room(edge, (size_t)count))
+        return MCPX_ENOMEM;
+    for (i = 0; i < count && !err; i++) {
+        fcntl(SD_LISTEN_FDS_START + i, F_SETFL, O_NONBLOCK);
+        err = add(edge, SD_LISTEN_FDS_START + i);
+    }
+    return err;
+}
+
+/* Resolved before anything is opened: how many listeners there will be is then known. */
+static size_t resolve_all(const struct config *config, struct addrinfo **found,
+                          struct mx_strbuf *errors)
+{
+    const struct addrinfo *at;
+    size_t i, count = 0;
+
+    for (i = 0; i < config->listen_count; i++) {
+        found[i] = resolve(&config->listen[i], errors);
+        for (at = found[i]; at; at = at->ai_next)
+            count++;
+    }
+    return count;
+}
+
+enum mcpx_err listener_open_all(struct edge *edge, struct mx_strbuf *errors)
+{
+    const struct config *config = edge->config;
+    enum mcpx_err err = MCPX_OK;
+    struct addrinfo **found;
+    size_t i, count;
+    int activated = sd_listen_fds(1);
+
+    if (activated > 0)
+        return take_activated(edge, activated);
+    found = calloc(config->listen_count + 1, sizeof *found);
+    if (!found)
+        return MCPX_ENOMEM;
+    count = resolve_all(config, found, errors);
+    if (!make_room(edge, count))
+        err = MCPX_ENOMEM;
+    for (i = 0; i < config->listen_count; i++) {
+        if (!err && !found[i])
+            err = MCPX_ESYSTEM;
+        if (!err)
+            err = open_found(edge, &config->listen[i], found[i], errors);
+        if (found[i])
+            freeaddrinfo(found[i]);
+    }
+    free(found);
+    return err;
+}
+
+static void on_listener_closed(uv_handle_t *handle)
+{
+    struct listener *listener = handle->data;
+
+    close(listener->fd);
+    listener->fd = -1;
+}
+
+void listener_close_all(struct edge *edge)
+{
+    size_t i;
+
+    uv_timer_stop(&edge->reopen);
+    for (i = 0; i < edge->listener_count; i++)
+        if (!uv_is_closing((uv_handle_t *)&edge->listeners[i].poll))
+            uv_close((uv_handle_t *)&edge->listeners[i].poll, on_listener_closed);
+}

@@ -1,0 +1,157 @@
+/*
+ * log.c - a line is composed whole in one buffer and leaves in one write, so lines of several
+ * processes on one pipe do not mix. Values are escaped here and nowhere else. syslog was
+ * refused: the journal and every container runtime read stderr, and nothing is lost on the way.
+ * Includes json.h, ident.h and the clock.
+ */
+#include "router/edge/log.h"
+#include "lib/core/ident.h"
+#include "lib/core/json.h"
+#include "router/edge/clock.h"
+
+#include <errno.h>
+#include <libwebsockets.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { LINES_PER_SECOND = 10, VALUE_MAX = 512 };
+
+static struct {
+    enum log_level level;
+    enum log_format format;
+    struct mx_strbuf line;
+} state = {.level = LOG_INFO};
+
+void log_open(enum log_level level, enum log_format format)
+{
+    state.level = level;
+    state.format = format;
+}
+
+void log_close(void)
+{
+    mx_strbuf_fini(&state.line);
+}
+
+bool log_wants(enum log_level level)
+{
+    return level <= state.level;
+}
+
+static const char *level_name(enum log_level level)
+{
+    static const char *const names[] = {"error", "warn", "info", "debug"};
+
+    return names[level];
+}
+
+/* ASCII only: what a stranger sends need not be UTF-8, and a log reader should not have to care.
+ * A long value is cut: a line is for reading. */
+static void add_escaped(struct mx_strbuf *line, struct mcpx_slice text)
+{
+    static const char hex[] = "0123456789abcdef";
+    size_t i, len = text.len > VALUE_MAX ? VALUE_MAX : text.len;
+
+    for (i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)text.text[i];
+        char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
+
+        if (c == '"' || c == '\\')
+            mx_strbuf_add(line, "\\", 1);
+        if (c < 0x20 || c >= 0x7f)
+            mx_strbuf_add(line, escape, sizeof escape);
+        else
+            mx_strbuf_add(line, (const char *)&text.text[i], 1);
+    }
+    if (len < text.len)
+        mx_strbuf_puts(line, "...");
+}
+
+static void add_quoted(struct mx_strbuf *line, struct mcpx_slice text)
+{
+    mx_strbuf_puts(line, "\"");
+    add_escaped(line, text);
+    mx_strbuf_puts(line, "\"");
+}
+
+static void add_field(struct mx_strbuf *line, const struct log_field *field)
+{
+    bool json = state.format == LOG_JSON;
+
+    mx_strbuf_puts(line, json ? ",\"" : " ");
+    mx_strbuf_puts(line, field->key);
+    mx_strbuf_puts(line, json ? "\":" : "=");
+    if (field->is_number)
+        mx_strbuf_number(line, field->number);
+    else
+        add_quoted(line, field->text);
+}
+
+static void add_head(struct mx_strbuf *line, enum log_level level, const char *event)
+{
+    bool json = state.format == LOG_JSON;
+    char ts[MX_TIME_LEN + 1];
+
+    mx_time_format(clock_ask().wall_ms, ts);
+    mx_strbuf_puts(line, json ? "{\"ts\":\"" : "ts=");
+    mx_strbuf_puts(line, ts);
+    mx_strbuf_puts(line, json ? "\",\"level\":\"" : " level=");
+    mx_strbuf_puts(line, level_name(level));
+    mx_strbuf_puts(line, json ? "\",\"event\":\"" : " event=");
+    mx_strbuf_puts(line, event);
+    mx_strbuf_puts(line, json ? "\"" : "");
+}
+
+void log_write(enum log_level level, const char *event, const struct log_field *fields,
+               size_t count)
+{
+    struct mx_strbuf *line = &state.line;
+    ssize_t done;
+    size_t i;
+
+    if (!log_wants(level))
+        return;
+    mx_strbuf_reset(line);
+    add_head(line, level, event);
+    for (i = 0; i < count; i++)
+        add_field(line, &fields[i]);
+    mx_strbuf_puts(line, state.format == LOG_JSON ? "}\n" : "\n");
+    if (line->failed)
+        return;
+    do
+        done = write(STDERR_FILENO, line->text, line->len);
+    while (done < 0 && errno == EINTR); /* a log nobody reads is no reason to stop */
+}
+
+bool log_permits(struct log_limit *limit, int64_t mono_ms)
+{
+    if (!limit->since_ms || mono_ms - limit->since_ms >= 1000) {
+        if (limit->held_back)
+            LOG(LOG_WARN, "held_back", log_number("lines", limit->held_back));
+        *limit = (struct log_limit){.since_ms = mono_ms};
+    }
+    if (limit->written < LINES_PER_SECOND) {
+        limit->written++;
+        return true;
+    }
+    limit->held_back++;
+    return false;
+}
+
+/* libwebsockets says at error level, whenever it begins to close, which function did. */
+static bool is_noise(const char *line)
+{
+    return strncmp(line, "lws_libuv_stop", 14) == 0;
+}
+
+void log_lws(int level, const char *line)
+{
+    static struct log_limit limit;
+    struct mcpx_slice text = mcpx_slice_of(line);
+
+    while (text.len && (text.text[text.len - 1] == '\n' || text.text[text.len - 1] == '\r'))
+        text.len--;
+    if (is_noise(line) || !log_permits(&limit, clock_ask().mono_ms))
+        return;
+    LOG(level & LLL_ERR ? LOG_WARN : LOG_INFO, "libwebsockets", log_text("says", text));
+}

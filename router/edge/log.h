@@ -1,0 +1,80 @@
+/*
+ * log.h - one line per event on stderr, for people or for machines, that nobody can forge.
+ * Includes layers 0 to 3 (config.h for level and format).
+ */
+#ifndef EDGE_LOG_H
+#define EDGE_LOG_H
+
+#include "router/policy/config.h"
+
+/**
+ * One `key=value` of an event. A text is borrowed for the call and may hold anything: control
+ * characters, quotes and bytes that are not UTF-8 are escaped. Never give it a token, a ticket,
+ * an Authorization header or a query.
+ */
+struct log_field {
+    const char *key;
+    struct mcpx_slice text;
+    int64_t number;
+    bool is_number;
+};
+
+/** A field made of a text. */
+static inline struct log_field log_text(const char *key, struct mcpx_slice text)
+{
+    return (struct log_field){.key = key, .text = text};
+}
+
+/** A field made of a C string. */
+static inline struct log_field log_string(const char *key, const char *text)
+{
+    return (struct log_field){.key = key, .text = mcpx_slice_of(text)};
+}
+
+/** A field made of a number. */
+static inline struct log_field log_number(const char *key, int64_t number)
+{
+    return (struct log_field){.key = key, .number = number, .is_number = true};
+}
+
+/** Says what is to be written from now on. Before: LOG_INFO and up, as text. */
+void log_open(enum log_level level, enum log_format format);
+
+/** Frees what log_write keeps between lines. */
+void log_close(void);
+
+/** Would an event of this level be written? Ask before working out costly fields. */
+bool log_wants(enum log_level level);
+
+/** Writes one event with its fields. `event` is a word of ours, such as "admitted". */
+void log_write(enum log_level level, const char *event, const struct log_field *fields,
+               size_t count);
+
+/** log_write with the fields as arguments; at least one. */
+#define LOG(level, event, ...)                                                                \
+    log_write((level), (event), (const struct log_field[]){__VA_ARGS__},                      \
+              sizeof((const struct log_field[]){__VA_ARGS__}) / sizeof(struct log_field))
+
+/**
+ * How often one kind of event may be written, for events that a stranger can cause. Zeroed is
+ * ready.
+ */
+struct log_limit {
+    int64_t since_ms;
+    unsigned written;
+    unsigned held_back;
+};
+
+/**
+ * May the event be written now? At most 10 per second; when lines were held back, a line with
+ * their number comes before the next one that is permitted.
+ */
+bool log_permits(struct log_limit *limit, int64_t mono_ms);
+
+/**
+ * What libwebsockets is given to log with (lws_set_log_level): rate-limited, escaped, and without
+ * lines that quote a request.
+ */
+void log_lws(int level, const char *line);
+
+#endif

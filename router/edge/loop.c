@@ -1,0 +1,210 @@
+/*
+ * loop.c - the order of things in one turn of the loop: sockets are read and the hub is fed;
+ * then, right before the loop waits again, everything the hub has to say is written in one
+ * round. So messages that arrive together leave together, without a timer, and an idle router
+ * delays nothing. libwebsockets runs on this loop as a guest: its own loop costs 300 us per
+ * message at a thousand idle connections.
+ * Includes loop.h and the folder's parts, libuv, libsystemd.
+ */
+#include "router/edge/loop.h"
+#include "router/edge/connection.h"
+#include "router/edge/flush.h"
+#include "router/edge/listener.h"
+#include "router/edge/signals.h"
+#include "router/edge/ws_server.h"
+
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <systemd/sd-daemon.h>
+
+/* Descriptors beside connections: listeners, the loop's own, log, files being read. */
+enum { SPARE_DESCRIPTORS = 64, STOPPING_TICK_MS = 50 };
+
+static void on_tick(uv_timer_t *timer)
+{
+    struct edge *edge = timer->data;
+    struct mcpx_now now = edge_now(edge);
+    int64_t wait = hub_tick(edge->hub, now) - now.mono_ms;
+
+    connection_sweep(edge);
+    if (edge->stopping)
+        wait = STOPPING_TICK_MS;
+    if (wait < 1 || wait > TICK_MS)
+        wait = wait < 1 ? 1 : TICK_MS;
+    uv_timer_start(timer, on_tick, (uint64_t)wait, 0);
+}
+
+/* Does nothing: while it is active the loop does not wait. */
+static void on_busy(uv_idle_t *idle)
+{
+    (void)idle;
+}
+
+static bool is_over(struct edge *edge)
+{
+    return edge->stopping && (edge->count == 0 || edge_now(edge).mono_ms >= edge->stop_at_ms);
+}
+
+static void on_round(uv_prepare_t *prepare)
+{
+    struct edge *edge = prepare->data;
+
+    if (flush_round(edge))
+        uv_idle_start(&edge->busy, on_busy);
+    else
+        uv_idle_stop(&edge->busy);
+    ws_server_kick(edge);
+    if (is_over(edge))
+        uv_stop(&edge->loop);
+    clock_forget(&edge->clock);
+}
+
+/* As many descriptors as the configured connections need, where the administrator of the
+ * machine permits them. libwebsockets sizes its tables by this limit. */
+static void raise_descriptors(const struct config *config)
+{
+    rlim_t wanted = config->hub.connections_max + STRANGERS_MAX + SPARE_DESCRIPTORS;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) || !config->hub.connections_max)
+        return;
+    if (limit.rlim_cur < wanted) {
+        limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    if (limit.rlim_cur < wanted)
+        LOG(LOG_WARN, "few_descriptors", log_number("limit", (int64_t)limit.rlim_cur),
+            log_number("wanted", (int64_t)wanted));
+}
+
+static void open_handles(struct edge *edge)
+{
+    uv_prepare_init(&edge->loop, &edge->round);
+    uv_idle_init(&edge->loop, &edge->busy);
+    uv_timer_init(&edge->loop, &edge->tick);
+    uv_timer_init(&edge->loop, &edge->unveil);
+    uv_timer_init(&edge->loop, &edge->reopen);
+    edge->round.data = edge->tick.data = edge->unveil.data = edge->reopen.data = edge;
+    uv_prepare_start(&edge->round, on_round);
+    uv_timer_start(&edge->tick, on_tick, TICK_MS, 0);
+}
+
+static enum mcpx_err open_all(struct edge *edge, struct mx_strbuf *errors)
+{
+    const struct config *config = edge->config;
+    enum mcpx_err err;
+
+    edge->hub = hub_new(&config->hub, clock_chance());
+    edge->tickets = tickets_new(clock_chance());
+    if (!edge->hub || !edge->tickets)
+        return MCPX_ENOMEM;
+    edge->api = (struct http_api){edge->hub, config, edge->tickets, edge_now(edge).mono_ms};
+    open_handles(edge);
+    raise_descriptors(config);
+    err = signals_open(edge);
+    if (!err)
+        err = ws_server_open(edge);
+    if (!err)
+        return listener_open_all(edge, errors);
+    mx_strbuf_puts(errors, "cannot set up libwebsockets on libuv; is its libuv plugin "
+                           "(libwebsockets-evlib-uv) installed?\n");
+    return err;
+}
+
+enum mcpx_err edge_new(const struct config *config, struct mx_strbuf *errors,
+                       struct edge **out)
+{
+    struct edge *edge = calloc(1, sizeof *edge);
+    enum mcpx_err err;
+
+    if (!edge)
+        return MCPX_ENOMEM;
+    if (uv_loop_init(&edge->loop)) {
+        free(edge);
+        return MCPX_ENOMEM;
+    }
+    edge->config = config;
+    err = open_all(edge, errors);
+    if (err)
+        edge_free(edge);
+    else
+        *out = edge;
+    return err;
+}
+
+size_t edge_listeners(const struct edge *edge)
+{
+    return edge->listener_count;
+}
+
+const char *edge_url(const struct edge *edge, size_t index)
+{
+    return edge->listeners[index].url;
+}
+
+void edge_run(struct edge *edge)
+{
+    sd_notify(0, "READY=1");
+    LOG(LOG_INFO, "ready", log_string("version", mcpx_version()));
+    uv_run(&edge->loop, UV_RUN_DEFAULT);
+    LOG(LOG_INFO, "stopped", log_number("connections_cut", (int64_t)edge->count));
+}
+
+static void cut_strangers(struct edge *edge)
+{
+    struct connection *connection;
+
+    for (connection = edge->all.first; connection; connection = connection->next)
+        if (connection->state == STRANGER)
+            connection_kill(connection);
+}
+
+void edge_stop(struct edge *edge)
+{
+    struct mcpx_now now = edge_now(edge);
+
+    if (edge->stopping) {
+        edge->stop_at_ms = now.mono_ms;
+        return;
+    }
+    sd_notify(0, "STOPPING=1");
+    LOG(LOG_INFO, "stopping", log_number("connections", (int64_t)edge->count));
+    edge->stopping = true;
+    edge->stop_at_ms = now.mono_ms + edge->config->drain_ms;
+    listener_close_all(edge);
+    hub_drain(edge->hub, now);
+    cut_strangers(edge);
+    uv_timer_start(&edge->tick, on_tick, STOPPING_TICK_MS, 0);
+}
+
+/* libwebsockets closes its own handles; those it has already closed are passed over. */
+static void close_ours(struct edge *edge)
+{
+    uv_handle_t *ours[] = {(uv_handle_t *)&edge->round,      (uv_handle_t *)&edge->busy,
+                           (uv_handle_t *)&edge->tick,       (uv_handle_t *)&edge->unveil,
+                           (uv_handle_t *)&edge->reopen,     (uv_handle_t *)&edge->signals[0],
+                           (uv_handle_t *)&edge->signals[1], (uv_handle_t *)&edge->signals[2]};
+    size_t i;
+
+    for (i = 0; i < sizeof ours / sizeof *ours; i++)
+        if (ours[i]->loop && !uv_is_closing(ours[i]))
+            uv_close(ours[i], NULL);
+}
+
+void edge_free(struct edge *edge)
+{
+    if (!edge)
+        return;
+    listener_close_all(edge);
+    close_ours(edge);
+    ws_server_close(edge);
+    uv_run(&edge->loop,
+           UV_RUN_DEFAULT); /* until every handle has reported that it is closed */
+    ws_server_free(edge);
+    if (uv_loop_close(&edge->loop))
+        LOG(LOG_WARN, "loop_not_empty", log_string("hint", "a handle was not closed"));
+    hub_free(edge->hub);
+    tickets_free(edge->tickets);
+    free(edge->listeners);
+    free(edge);
+}

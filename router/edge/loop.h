@@ -1,0 +1,42 @@
+/*
+ * loop.h - the running router: made, run, stopped, freed.
+ * Includes layers 0 to 3 (config.h); everything else of this folder stays behind it.
+ */
+#ifndef EDGE_LOOP_H
+#define EDGE_LOOP_H
+
+#include "router/policy/config.h"
+
+struct edge;
+
+/**
+ * Makes a router and opens its listeners.
+ *
+ * config   borrowed until edge_free
+ * errors   one line for each reason it cannot
+ * out      the router; untouched on failure
+ *
+ * Returns MCPX_OK, MCPX_ESYSTEM with `errors`, or MCPX_ENOMEM.
+ */
+enum mcpx_err edge_new(const struct config *config, struct mx_strbuf *errors,
+                       struct edge **out);
+
+/** How many listeners there are. */
+size_t edge_listeners(const struct edge *edge);
+
+/** "ws://127.0.0.1:43117/ws" of listener `index`; lent until edge_free. */
+const char *edge_url(const struct edge *edge, size_t index);
+
+/** Runs until it was stopped and everybody has left, or patience has ended. */
+void edge_run(struct edge *edge);
+
+/**
+ * Stops: accepts nobody, tells every client 1001, and lets edge_run return within
+ * config->drain_ms; called again, at once.
+ */
+void edge_stop(struct edge *edge);
+
+/** Frees the router; every connection is cut. NULL is allowed. */
+void edge_free(struct edge *edge);
+
+#endif

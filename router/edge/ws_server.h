@@ -1,0 +1,28 @@
+/*
+ * ws_server.h - libwebsockets, set up so that only what is wanted of it is reachable.
+ * Includes edge.h.
+ */
+#ifndef EDGE_WS_SERVER_H
+#define EDGE_WS_SERVER_H
+
+#include "router/edge/edge.h"
+
+/**
+ * Creates the libwebsockets context on edge->loop. Returns MCPX_OK, or MCPX_ESYSTEM with the
+ * reason in the log.
+ */
+enum mcpx_err ws_server_open(struct edge *edge);
+
+/** Hands over an accepted, non-blocking socket. Takes `fd` in any case. */
+void ws_server_adopt(struct edge *edge, int fd);
+
+/** Makes libwebsockets look at its timers, when edge->kick says that it has to. */
+void ws_server_kick(struct edge *edge);
+
+/** Begins the end: every connection is cut. The loop has to run until it is empty. */
+void ws_server_close(struct edge *edge);
+
+/** Ends it, after the loop has become empty. */
+void ws_server_free(struct edge *edge);
+
+#endif

@@ -1,0 +1,172 @@
+/*
+ * main.c - mcpx-router: the command line, and what it prints. All it knows of the router is how
+ * to configure and to run one.
+ * Includes router/edge/loop.h, router/edge/clock.h, router/policy/config.h.
+ */
+#include "router/edge/clock.h"
+#include "router/edge/log.h"
+#include "router/edge/loop.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+extern char **environ;
+
+/* Exit statuses, as --help and the manual page state them. */
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+enum { LISTEN_MAX = 64 };
+
+struct arguments {
+    const char *file;
+    const char *listen[LISTEN_MAX];
+    size_t listen_count;
+    bool dev, check, version, help;
+};
+
+static const char usage[] =
+    "usage: mcpx-router [--config FILE] [--dev] [--listen HOST:PORT]... [--check]\n"
+    "                   [--version] [--help]\n";
+
+static const char help[] =
+    "\n"
+    "Routes MCPx v0.1 messages between the participants of a topic.\n"
+    "\n"
+    "  --config FILE       settings (JSON); without it the defaults and MCPX_... variables\n"
+    "  --dev               for trying things out on this machine: hands out tokens to anyone\n"
+    "  --listen HOST:PORT  listen here instead of where the settings say; may be repeated;\n"
+    "                      port 0 lets the system choose, '*' is every address\n"
+    "  --check             read the settings, print warnings, and exit\n"
+    "  --version           print the version and exit\n"
+    "  --help              print this and exit\n"
+    "\n"
+    "Prints a line \"listening URL\" for each listener on standard output; logs on standard\n"
+    "error. TERM and INT stop it, a second one at once.\n"
+    "\n"
+    "Exit status: 0 stopped as asked, or --check found no error; 1 could not listen or ran\n"
+    "out of memory; 2 wrong arguments or settings.\n";
+
+static bool parse(int argc, char **argv, struct arguments *out)
+{
+    static const struct option options[] = {{"config", required_argument, NULL, 'c'},
+                                            {"listen", required_argument, NULL, 'l'},
+                                            {"dev", no_argument, NULL, 'd'},
+                                            {"check", no_argument, NULL, 'k'},
+                                            {"version", no_argument, NULL, 'v'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    int option;
+
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        switch (option) {
+        case 'c':
+            out->file = optarg;
+            break;
+        case 'l':
+            if (out->listen_count == LISTEN_MAX)
+                return false;
+            out->listen[out->listen_count++] = optarg;
+            break;
+        case 'd':
+            out->dev = true;
+            break;
+        case 'k':
+            out->check = true;
+            break;
+        case 'v':
+            out->version = true;
+            break;
+        case 'h':
+            out->help = true;
+            break;
+        default:
+            return false;
+        }
+    }
+    return optind == argc;
+}
+
+static void say_errors(const struct mx_strbuf *errors)
+{
+    if (errors->len)
+        fputs(errors->text, stderr);
+}
+
+static void announce(const struct edge *edge, bool dev)
+{
+    size_t i;
+
+    for (i = 0; i < edge_listeners(edge); i++)
+        printf("listening %s\n", edge_url(edge, i));
+    if (dev && edge_listeners(edge)) {
+        const char *url = edge_url(edge, 0) + strlen("ws://");
+
+        printf("token: curl -d '{\"participantId\":\"me\",\"topic\":\"room\"}' "
+               "http://%.*s/v0.1/auth/token\n",
+               (int)(strlen(url) - strlen("/ws")), url);
+    }
+    fflush(stdout);
+}
+
+static int serve(const struct config *config)
+{
+    struct mx_strbuf errors = {0};
+    struct edge *edge = NULL;
+    enum mcpx_err err = edge_new(config, &errors, &edge);
+
+    if (err) {
+        say_errors(&errors);
+        fprintf(stderr, "mcpx-router: %s\n", mcpx_strerror(err));
+    } else {
+        announce(edge, config->dev);
+        edge_run(edge);
+    }
+    edge_free(edge);
+    mx_strbuf_fini(&errors);
+    log_close();
+    return err ? EXIT_FAILED : EXIT_OK;
+}
+
+static int run(const struct arguments *arguments)
+{
+    struct config_sources sources = {
+        .file = arguments->file,
+        .listen = arguments->listen,
+        .listen_count = arguments->listen_count,
+        .dev = arguments->dev,
+        .environment = (const char *const *)environ,
+        .chance = clock_chance(),
+    };
+    struct mx_strbuf errors = {0};
+    struct config config = {0};
+    enum mcpx_err err = config_load(&sources, &errors, &config);
+    int status = err == MCPX_ECONFIG ? EXIT_USAGE : EXIT_FAILED;
+
+    say_errors(&errors);
+    mx_strbuf_fini(&errors);
+    if (!err) {
+        say_errors(&config.warnings);
+        log_open(config.log_level, config.log_format);
+        status = arguments->check ? EXIT_OK : serve(&config);
+    }
+    config_fini(&config);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments arguments = {0};
+
+    if (!parse(argc, argv, &arguments)) {
+        fputs(usage, stderr);
+        return EXIT_USAGE;
+    }
+    if (arguments.help)
+        printf("%s%s", usage, help);
+    else if (arguments.version)
+        printf("mcpx-router %s\n", mcpx_version());
+    else
+        return run(&arguments);
+    return EXIT_OK;
+}
