@@ -1,0 +1,178 @@
+/*
+ * The story: operators, browsers and clients written for the original gateway come over HTTP:
+ * to look, to be let in, and to be turned away in a way they can act on. A refused upgrade has
+ * to be an HTTP answer, since an upgraded and then closed connection leaves old clients hanging.
+ * Protocol: sections 7 and 8.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Participant, Refused } from './lib/participant.mjs';
+import { Room } from './lib/room.mjs';
+import { Router } from './lib/router.mjs';
+
+let router;
+before(async () => { router = await Router.start(); });
+after(() => router?.stop());
+
+/** Expects the connection attempt to be refused; returns the refusal. */
+async function refused(seat) {
+  let refusal;
+  await assert.rejects(Participant.join(router, seat), (error) => {
+    assert.ok(error instanceof Refused, String(error));
+    refusal = error;
+    return true;
+  });
+  assert.match(refusal.headers['content-type'], /^application\/problem\+json\b/);
+  assert.equal(refusal.problem.status, refusal.status);
+  return refusal;
+}
+
+test('the router says that it lives and is ready, without a token', async () => {
+  const health = await router.get('/health');
+  assert.equal(health.status, 200);
+  assert.equal(health.json.status, 'healthy');
+  assert.equal(health.json.protocol, 'mcpx/v0.1');
+  for (const path of ['/livez', '/readyz']) assert.equal((await router.get(path)).status, 200, path);
+});
+
+test('metrics count and name no topic, tool or participant', async (t) => {
+  const room = new Room(t, router, 'secret-room');
+  const one = await room.join('secret-person', ['mcp/*', 'chat']);
+  await one.untilId(one.send('mcp/request:tools/call:secret-tool'));
+  const { status, type, text } = await router.get('/metrics');
+  assert.equal(status, 200);
+  assert.match(type, /^text\/plain\b/);
+  assert.match(text, /^# TYPE mcpx_\w+ (counter|gauge|histogram)$/m);
+  assert.match(text, /^mcpx_\w+(\{[^}]*\})? [1-9]/m);
+  assert.doesNotMatch(text, /secret/);
+});
+
+test('topics and participants are listed to those with a token', async (t) => {
+  const room = new Room(t, router);
+  await room.join('zoe', ['mcp/*']);
+  await room.join('adam', []);
+  const token = await router.token('adam', room.topic);
+  const topics = await router.get('/v0.1/topics', token);
+  assert.equal(topics.status, 200);
+  assert.ok(topics.json.topics.some((one) => one === room.topic || one.name === room.topic));
+  const people = await router.get(`/v0.1/topics/${room.topic}/participants`, token);
+  assert.deepEqual(people.json.participants,
+    [{ id: 'adam', capabilities: [] }, { id: 'zoe', capabilities: ['mcp/*'] }]);
+});
+
+test('history comes newest first under both keys, and in pages', async (t) => {
+  const room = new Room(t, router);
+  const one = await room.join('one', ['chat']);
+  for (let n = 1; n <= 5; n++) one.send('chat', { n, big: 1 }, { id: `p-${n}` });
+  await one.untilId('p-5');
+  const token = await router.token('one', room.topic);
+  const page = async (query) => {
+    const { status, json } = await router.get(`/v0.1/topics/${room.topic}/history?${query}`, token);
+    assert.equal(status, 200, query);
+    assert.deepEqual(json.messages, json.history);
+    return json.history.filter(({ kind }) => kind === 'chat').map(({ id }) => id);
+  };
+  assert.deepEqual(await page(''), ['p-5', 'p-4', 'p-3', 'p-2', 'p-1']);
+  assert.deepEqual(await page('limit=2'), ['p-5', 'p-4']);
+  assert.deepEqual(await page('limit=2&before=p-4'), ['p-3', 'p-2']);
+  assert.deepEqual(await page('after=p-3'), ['p-5', 'p-4']);
+});
+
+test('history is byte-exact over HTTP too', async (t) => {
+  const room = new Room(t, router);
+  const one = await room.join('one', ['chat']);
+  one.sendText('{"protocol":"mcpx/v0.1","id":"odd","kind":"chat","payload":{"n":1e400,"f":1.10 }}');
+  const { raw } = await one.untilId('odd');
+  const { text } = await router.get(`/v0.1/topics/${room.topic}/history`,
+    await router.token('one', room.topic));
+  assert.ok(text.includes(raw));
+});
+
+test('one topic is closed to the token of another', async (t) => {
+  const room = new Room(t, router);
+  await room.join('one', ['chat']);
+  const stranger = await router.token('stranger', 'elsewhere');
+  for (const what of ['participants', 'history', 'rate-limit']) {
+    const { status, json } = await router.get(`/v0.1/topics/${room.topic}/${what}`, stranger);
+    assert.equal(status, 403, what);
+    assert.equal(typeof json.error, 'string', what);
+  }
+  const nobody = await router.get(`/v0.1/topics/${room.topic}/participants`);
+  assert.equal(nobody.status, 401);
+  assert.match(nobody.headers.get('www-authenticate'), /^Bearer/);
+});
+
+test('what a participant may still send can be asked', async (t) => {
+  const room = new Room(t, router);
+  await room.join('one', ['chat']);
+  const { status, json } = await router.get(`/v0.1/topics/${room.topic}/rate-limit`,
+    await router.token('one', room.topic));
+  assert.equal(status, 200);
+  assert.equal(typeof json, 'object');
+});
+
+test('a browser buys a ticket and comes in with it, once', async (t) => {
+  const room = new Room(t, router);
+  const token = await router.token('browser', room.topic, ['chat']);
+  const sold = await router.request('POST', '/v0.1/tickets',
+    { token, body: { topic: room.topic } });
+  assert.ok(sold.status === 200 || sold.status === 201, String(sold.status));
+  assert.equal(typeof sold.json.ticket, 'string');
+  assert.ok(sold.json.expires_in > 0 && sold.json.expires_in <= 30);
+  const query = { ticket: sold.json.ticket };
+  const seat = { topic: room.topic, query, authorization: false };
+  const browser = await room.join(undefined, undefined, seat);
+  assert.equal(browser.id, 'browser');
+  assert.deepEqual(browser.welcome.payload.you.capabilities, ['chat']);
+  await browser.close();
+  const again = await refused(seat);
+  assert.equal(again.status, 401);
+  assert.ok(!again.text.includes(query.ticket), 'the ticket is not echoed');
+  assert.ok(!router.log.includes(query.ticket) && !router.log.includes(token), 'nor logged');
+});
+
+test('upgrades are refused before they happen, each with its status and code', async () => {
+  const token = await router.token('one', 'here', ['chat']);
+  const rows = [
+    ['no topic', { token }, 400, 'bad_topic'],
+    ['an empty topic', { token, topic: '' }, 400, 'bad_topic'],
+    ['no token', { topic: 'here', authorization: false }, 401, 'unauthorized'],
+    ['a token that is none', { topic: 'here', token: 'nonsense' }, 401, 'unauthorized'],
+    ['a token cut short', { topic: 'here', token: token.slice(0, -4) }, 401, 'unauthorized'],
+    ['a ticket nobody sold', { topic: 'here', authorization: false, query: { ticket: 'x' } },
+      401, 'unauthorized'],
+    ['another topic', { topic: 'there', token }, 403, 'forbidden'],
+    ['a page of somebody else', { topic: 'here', token, headers: { origin: 'https://evil.example' } },
+      403, 'origin_not_allowed'],
+    ['a mode that is none', { topic: 'here', token, query: { routing: 'sideways' } },
+      400, 'bad_request'],
+  ];
+  for (const [what, seat, status, code] of rows) {
+    const refusal = await refused(seat);
+    assert.equal(refusal.status, status, what);
+    assert.equal(refusal.problem.code, code, what);
+    if (status === 401) assert.match(refusal.headers['www-authenticate'], /^Bearer/, what);
+    assert.ok(!seat.token || !refusal.text.includes(seat.token), what);
+  }
+});
+
+test('the query token of old browser clients is refused unless it was switched on', async (t) => {
+  const token = await router.token('one', 'here', ['chat']);
+  const seat = { topic: 'here', authorization: false, query: { token } };
+  assert.equal((await refused(seat)).status, 401);
+  const lenient = await Router.start({ args: ['--dev'], config: { auth: { query_token: true } } });
+  t.after(() => lenient.stop());
+  const other = await lenient.token('one', 'here', ['chat']);
+  const one = await Participant.join(lenient, { ...seat, query: { token: other } });
+  assert.equal(one.id, 'one');
+  await one.close();
+});
+
+test('an unknown path is 404, a wrong method 405, in the same form', async () => {
+  const lost = await router.get('/no/such/page');
+  assert.equal(lost.status, 404);
+  assert.match(lost.type, /^application\/problem\+json/);
+  const wrong = await router.request('DELETE', '/health');
+  assert.equal(wrong.status, 405);
+  assert.match(wrong.type, /^application\/problem\+json/);
+});

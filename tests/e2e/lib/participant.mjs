@@ -1,0 +1,193 @@
+/*
+ * participant.mjs - a plain participant: it joins, keeps every message exactly as it came, sends
+ * what it is told to, and waits for what a test expects, by predicate and with a deadline.
+ * It knows no MCP; topic_transport.mjs and server_bridge.mjs build on it.
+ */
+import { randomUUID } from 'node:crypto';
+import WebSocket from 'ws';
+import { DEADLINE_MS, inTime } from './router.mjs';
+
+/** The router answered the upgrade with an HTTP refusal. */
+export class Refused extends Error {
+  constructor(status, headers, text) {
+    super(`refused with ${status}: ${text}`);
+    this.status = status;
+    this.headers = headers;
+    this.text = text;
+    try {
+      this.problem = JSON.parse(text);
+    } catch {
+      this.problem = undefined;
+    }
+  }
+}
+
+export class Participant {
+  /** Every message in order of arrival: `{ raw, envelope }`. */
+  received = [];
+  /** Envelope id -> kind, as handed to send(): the router may deliver a longer one. */
+  sent = new Map();
+  /** `{ code, reason }` once the connection is closed. */
+  closed;
+  #socket;
+  #watchers = new Set();
+  #listener;
+
+  /**
+   * Connects and waits for the welcome.
+   *
+   * router        a Router
+   * id, topic     who and where; `capabilities` go into a dev-mode token unless `token` is given
+   * query         further query members: routing, history, after, ticket...
+   * headers       further request headers; `authorization: false` connects without a token
+   */
+  static async join(router, { id, topic, capabilities, token, query, headers, authorization } = {}) {
+    const participant = new Participant();
+    participant.topic = topic;
+    const url = new URL(router.url);
+    if (topic !== undefined) url.searchParams.set('topic', topic);
+    for (const [name, value] of Object.entries(query ?? {})) url.searchParams.set(name, value);
+    const bearer = authorization === false
+      ? undefined : token ?? await router.token(id, topic, capabilities);
+    participant.#socket = new WebSocket(url, {
+      headers: { ...(bearer && { authorization: `Bearer ${bearer}` }), ...headers },
+    });
+    await inTime(participant.#welcomed(), () => `${id} was not welcomed`);
+    return participant;
+  }
+
+  #welcomed() {
+    const socket = this.#socket;
+    return new Promise((done, fail) => {
+      socket.on('message', (data, isBinary) => {
+        const raw = data.toString('utf8');
+        const envelope = JSON.parse(raw);
+        this.received.push({ raw, envelope, isBinary });
+        if (envelope.kind === 'system/welcome') {
+          this.welcome = envelope;
+          this.id = envelope.payload.you.id;
+          done();
+        }
+        this.#listener?.(envelope);
+        this.#wake();
+      });
+      socket.on('unexpected-response', (request, response) => {
+        const parts = [];
+        response.on('data', (part) => parts.push(part));
+        response.on('end', () => {
+          fail(new Refused(response.statusCode, response.headers, Buffer.concat(parts).toString()));
+          request.destroy();
+        });
+      });
+      socket.on('error', fail);
+      socket.on('close', (code, reason) => {
+        this.closed = { code, reason: reason.toString() };
+        fail(new Error(`closed with ${code} before the welcome`));
+        this.onclose?.(this.closed);
+        this.#wake();
+      });
+    });
+  }
+
+  #wake() {
+    for (const watcher of [...this.#watchers]) watcher();
+  }
+
+  /** Sends an envelope of `kind`; returns its id. `from` and `ts` are left to the router. */
+  send(kind, payload = {}, { id = randomUUID(), ...rest } = {}) {
+    this.sent.set(id, kind);
+    this.sendText(JSON.stringify({ protocol: 'mcpx/v0.1', id, ...rest, kind, payload }));
+    return id;
+  }
+
+  /** Sends any text, or bytes as a binary message. */
+  sendText(text) {
+    this.#socket.send(text);
+  }
+
+  /**
+   * The first message from index `since` on for which `predicate(envelope)` holds, waiting for
+   * it if need be.
+   */
+  async until(predicate, what, { since = 0, ms = DEADLINE_MS } = {}) {
+    let next = since;
+    const found = this.#watch(() => {
+      while (next < this.received.length) {
+        const message = this.received[next++];
+        if (predicate(message.envelope)) return message;
+      }
+      if (this.closed) throw new Error(`${this.id} was closed (${this.closed.code}) before ${what}`);
+      return undefined;
+    });
+    return inTime(found, () => `${this.id} waits for ${what}; it heard ${this.#summary(since)}`, ms);
+  }
+
+  /** The `{ code, reason }` of the close, waiting for it if need be. */
+  untilClosed() {
+    return inTime(this.#watch(() => this.closed), () => `${this.id} is still connected`);
+  }
+
+  #watch(look) {
+    return new Promise((done, fail) => {
+      const watcher = () => {
+        try {
+          const result = look();
+          if (result === undefined) return;
+          done(result);
+        } catch (error) {
+          fail(error);
+        }
+        this.#watchers.delete(watcher);
+      };
+      this.#watchers.add(watcher);
+      watcher();
+    });
+  }
+
+  #summary(since) {
+    const heard = this.received.slice(since).slice(-20).map(({ envelope }) => envelope.payload?.message
+      ? `${envelope.kind} (${envelope.payload.message})` : envelope.kind);
+    return heard.length > 0 ? heard.join(', ') : 'nothing';
+  }
+
+  /** The message with this envelope id. */
+  untilId(id) {
+    return this.until((envelope) => envelope.id === id, `envelope ${id}`);
+  }
+
+  /** The `system/error` payload that answers the envelope `id`. */
+  async untilRefused(id) {
+    const { envelope } = await this.until(
+      (e) => e.kind === 'system/error' && e.correlation_id === id, `the refusal of ${id}`);
+    return envelope.payload;
+  }
+
+  /** Everything heard from index `since` on, the router's own presence left out. */
+  heard(since = 0) {
+    return this.received.slice(since).map(({ envelope }) => envelope)
+      .filter(({ kind }) => kind !== 'system/presence');
+  }
+
+  /**
+   * Hands every envelope to `listener`: first those that came before it (the frame after the
+   * welcome is often in the same packet), then each as it arrives.
+   */
+  listen(listener) {
+    for (const { envelope } of this.received) listener(envelope);
+    this.#listener = listener;
+  }
+
+  /** Closes in good order. */
+  async close() {
+    if (this.closed) return;
+    this.#socket.close(1000);
+    await this.untilClosed();
+  }
+
+  /** Tears the connection down as a failing network would: no close frame, no goodbye. */
+  async drop() {
+    this.#socket.on('error', () => {});
+    this.#socket.terminate();
+    await this.untilClosed();
+  }
+}

@@ -1,0 +1,153 @@
+/*
+ * router.mjs - one mcpx-router process for the length of a test: started on a free port, asked
+ * for its address by reading the line it prints, stopped with SIGTERM, and expected to exit 0.
+ * Nothing here waits for a fixed time; every wait ends with an event or fails with the log.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+/** How long anything may take before a test gives up; sanitizer builds on busy machines set more. */
+export const DEADLINE_MS = Number(process.env.MCPX_E2E_DEADLINE_MS ?? 15000);
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+
+export function routerBinary() {
+  const build = process.env.MCPX_BINARY_DIR ?? resolve(HERE, '../../../build');
+  return join(build, 'bin', 'mcpx-router');
+}
+
+/** Rejects with `what` unless `promise` settles before the deadline. */
+export async function inTime(promise, what, ms = DEADLINE_MS) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${typeof what === 'string' ? what : what()} `
+      + `(not within ${ms} ms)`)), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export class Router {
+  #child;
+  #directory;
+  #exited;
+  log = '';
+
+  /**
+   * Starts a router: in dev mode, or with `config` (an object, written to a file that goes away
+   * with the router; its `listen` is filled in). `args` are appended to the command line.
+   */
+  static async start({ config, args = [], env = {} } = {}) {
+    const router = new Router();
+    const command = ['--listen', '127.0.0.1:0', ...args];
+    if (config) {
+      router.#directory = mkdtempSync(join(tmpdir(), 'mcpx-e2e-'));
+      const file = join(router.#directory, 'router.json');
+      writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
+      command.unshift('--config', file);
+    }
+    if (!config || args.includes('--dev')) {
+      command.unshift(...(args.includes('--dev') ? [] : ['--dev']));
+    }
+    await router.#launch(command, env);
+    return router;
+  }
+
+  async #launch(command, env) {
+    const child = spawn(routerBinary(), command, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
+    });
+    this.#child = child;
+    const killOnExit = () => child.kill('SIGKILL');
+    process.once('exit', killOnExit);
+    this.#exited = new Promise((done) => {
+      child.once('error', (error) => done({ error }));
+      child.once('close', (code, signal) => done({ code, signal }));
+    });
+    this.#exited.then(() => process.removeListener('exit', killOnExit));
+    child.stderr.setEncoding('utf8').on('data', (text) => { this.log += text; });
+
+    const listening = new Promise((done) => {
+      createInterface({ input: child.stdout }).on('line', (line) => {
+        const match = /^listening (ws:\/\/\S+)$/.exec(line);
+        if (match) done(match[1]);
+      });
+    });
+    const died = this.#exited.then((end) => {
+      throw new Error(`${routerBinary()} ended before it listened: ${describeEnd(end)}\n${this.log}`);
+    });
+    this.url = await inTime(Promise.race([listening, died]),
+      () => `mcpx-router printed no "listening ws://..." line\n${this.log}`);
+    died.catch(() => {});
+    this.http = this.url.replace(/^ws:/, 'http:').replace(/\/ws$/, '');
+  }
+
+  /** A token from the dev-mode endpoint; without `capabilities`, with the router's default ones. */
+  async token(participantId, topic, capabilities) {
+    const answer = await this.request('POST', '/v0.1/auth/token', {
+      body: { participantId, topic, ...(capabilities && { capabilities }) },
+    });
+    if (answer.status !== 200) {
+      throw new Error(`no token for ${participantId}: ${answer.status} ${answer.text}`);
+    }
+    return answer.json.token;
+  }
+
+  /** One HTTP request; never throws for a status. */
+  async request(method, path, { token, body, headers = {} } = {}) {
+    const response = await inTime(fetch(this.http + path, {
+      method,
+      headers: {
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    }), `${method} ${path} was not answered`);
+    const text = await response.text();
+    const type = response.headers.get('content-type') ?? '';
+    return {
+      status: response.status,
+      headers: response.headers,
+      type,
+      text,
+      json: /[/+]json\b/.test(type) ? JSON.parse(text) : undefined,
+    };
+  }
+
+  get(path, token) {
+    return this.request('GET', path, { token });
+  }
+
+  /** SIGTERM, then exit 0: a crash or a leak report at the end fails the test that caused it. */
+  async stop() {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      this.#child.kill('SIGTERM');
+    }
+    const end = await inTime(this.#exited, () => `mcpx-router did not stop\n${this.log}`);
+    if (this.#directory) rmSync(this.#directory, { recursive: true });
+    if (end.code !== 0) {
+      throw new Error(`mcpx-router ended with ${describeEnd(end)}\n${this.log}`);
+    }
+  }
+
+  /** For tests about sudden death. */
+  async kill() {
+    this.#child.kill('SIGKILL');
+    await once(this.#child, 'close');
+    if (this.#directory) rmSync(this.#directory, { recursive: true });
+  }
+}
+
+function describeEnd({ error, code, signal }) {
+  return error ? error.message : signal ? `signal ${signal}` : `exit code ${code}`;
+}

@@ -1,0 +1,175 @@
+/*
+ * The story: an agent has been given less than it would like. It must be stopped every time,
+ * the others must not notice, and it must be told what it lacks and what it may do instead, or
+ * it will just try again. If this breaks, grants protect nothing or nobody can work with them.
+ * Protocol: sections 3 and 6.
+ */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { McpError } from '@modelcontextprotocol/sdk/types.js';
+import { Room } from './lib/room.mjs';
+import { Router } from './lib/router.mjs';
+import { REFUSED } from './lib/topic_transport.mjs';
+
+let router;
+before(async () => { router = await Router.start(); });
+after(() => router?.stop());
+
+const HANDSHAKE = ['mcp/request:initialize', 'mcp/request:notifications/*'];
+
+/** The explanation an SDK client gets when the router refuses its call. */
+async function explanation(promise) {
+  let data;
+  await assert.rejects(promise, (error) => {
+    assert.ok(error instanceof McpError, String(error));
+    assert.equal(error.code, REFUSED);
+    data = error.data;
+    return true;
+  });
+  return data;
+}
+
+test('a call without a grant is refused with what to ask for, and nobody else hears it', async (t) => {
+  const room = new Room(t, router);
+  await room.everything();
+  const witness = await room.join('witness', ['chat']);
+  const grants = [...HANDSHAKE, 'mcp/request:tools/call:get-*', 'mcp/proposal:tools/call:*'];
+  const { client } = await room.client('limited', grants);
+  await room.settle(witness);
+  const before = witness.received.length;
+
+  const refusal = await explanation(client.callTool({ name: 'echo', arguments: { message: 'x' } }));
+  assert.equal(refusal.error, 'capability_violation');
+  assert.equal(refusal.message, "You lack capability for 'mcp/request:tools/call:echo'");
+  assert.equal(refusal.attempted_kind, 'mcp/request:tools/call:echo');
+  assert.deepEqual(refusal.your_capabilities, grants);
+  assert.equal(refusal.reason, 'no_matching_grant');
+  assert.equal(refusal.nearest, 'mcp/request:tools/call:get-*');
+  assert.equal(refusal.would_allow, 'mcp/request:tools/call:echo');
+  assert.equal(refusal.alternative, 'mcp/proposal:tools/call:echo');
+
+  const mark = await room.settle(witness);
+  assert.deepEqual(witness.received.slice(before).map(({ envelope }) => envelope.id), [mark]);
+  const { json } = await router.get(`/v0.1/topics/${room.topic}/history`,
+    await router.token('witness', room.topic));
+  assert.ok(!json.history.some(({ kind }) => kind === 'mcp/request:tools/call:echo'));
+
+  const sum = await client.callTool({ name: 'get-sum', arguments: { a: 2, b: 40 } });
+  assert.match(sum.content[0].text, /\b42\b/, 'what is granted goes on working');
+});
+
+test('the alternative is offered only to those who may propose', async (t) => {
+  const room = new Room(t, router);
+  await room.everything();
+  const { client } = await room.client('mute', HANDSHAKE);
+  const refusal = await explanation(client.callTool({ name: 'echo', arguments: { message: 'x' } }));
+  assert.equal('alternative' in refusal, false);
+  assert.equal(refusal.would_allow, 'mcp/request:tools/call:echo');
+});
+
+test('the alternative can be sent as it stands, and another may carry it out', async (t) => {
+  const room = new Room(t, router);
+  await room.everything();
+  const { participant: agent } = await room.client('agent', [...HANDSHAKE, 'mcp/proposal:*']);
+  const { participant: human } = await room.client('human', ['mcp/*', 'chat'],
+    { query: { routing: 'all' } });
+  const params = { name: 'echo', arguments: { message: 'approved' } };
+  const payload = { jsonrpc: '2.0', id: 7, method: 'tools/call', params };
+  const { alternative } = await agent.untilRefused(
+    agent.send('mcp/request:tools/call:echo', payload, { to: ['everything'] }));
+  const proposal = agent.send(alternative, { method: 'tools/call', params }, { to: ['everything'] });
+  await human.untilId(proposal);
+  const request = human.send('mcp/request:tools/call', payload,
+    { to: ['everything'], correlation_id: proposal });
+  const { envelope } = await human.untilId(request);
+  assert.equal(envelope.kind, 'mcp/request:tools/call:echo', 'derived from the proposal');
+  const answer = await human.until((e) => e.correlation_id === request, 'the answer');
+  assert.equal(answer.envelope.kind, 'mcp/response:tools/call:echo');
+  assert.equal(answer.envelope.payload.result.content[0].text, 'Echo: approved');
+});
+
+test('a short kind does not slip through a narrow grant', async (t) => {
+  const room = new Room(t, router);
+  const sly = await room.join('sly', ['mcp/request:tools/call:get-*']);
+  const refusal = await sly.untilRefused(sly.send('mcp/request:tools/call'));
+  assert.equal(refusal.reason, 'no_matching_grant');
+  assert.equal(refusal.would_allow, 'mcp/request:tools/call');
+});
+
+test('a derived kind is what a responder needs the grant for', async (t) => {
+  const room = new Room(t, router);
+  const asker = await room.join('asker', ['mcp/request:*']);
+  const narrow = await room.join('narrow', ['mcp/response:tools/call:get-*']);
+  const good = asker.send('mcp/request:tools/call:get-sum');
+  const bad = asker.send('mcp/request:tools/call:rm');
+  await narrow.untilId(bad);
+  const sent = narrow.send('mcp/response:tools/call', {}, { correlation_id: good });
+  const { envelope } = await asker.untilId(sent);
+  assert.equal(envelope.kind, 'mcp/response:tools/call:get-sum');
+  const refusal = await narrow.untilRefused(
+    narrow.send('mcp/response:tools/call', {}, { correlation_id: bad }));
+  assert.equal(refusal.attempted_kind, 'mcp/response:tools/call:rm');
+});
+
+test('files: what is granted is read, and neither writing nor climbing out is possible', async (t) => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'mcpx-e2e-files-')));
+  t.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'hello.txt'), 'hello from a file\n');
+  const room = new Room(t, router);
+  await room.server('fs', 'server-filesystem', [folder]);
+  const witness = await room.join('witness', ['chat']);
+  const { client, participant } = await room.client('reader', [...HANDSHAKE,
+    'mcp/request:tools/list', 'mcp/request:tools/call:read_*',
+    'mcp/request:resources/read:file:///srv/*'], { peer: 'fs' });
+
+  const { tools } = await client.listTools();
+  assert.ok(tools.some(({ name }) => name === 'write_file'), 'the server would do it');
+  const read = await client.callTool({ name: 'read_text_file',
+    arguments: { path: join(folder, 'hello.txt') } });
+  assert.equal(read.content[0].text, 'hello from a file\n');
+
+  const target = join(folder, 'new.txt');
+  const refusal = await explanation(client.callTool({ name: 'write_file',
+    arguments: { path: target, content: 'no' } }));
+  assert.equal(refusal.reason, 'no_matching_grant');
+  assert.equal(refusal.would_allow, 'mcp/request:tools/call:write_file');
+  assert.equal(refusal.nearest, 'mcp/request:tools/call:read_*');
+  assert.equal(existsSync(target), false);
+  assert.equal(readFileSync(join(folder, 'hello.txt'), 'utf8'), 'hello from a file\n');
+
+  const ask = (uri) => participant.send(`mcp/request:resources/read:${uri}`,
+    { jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri } }, { to: ['fs'] });
+  const allowed = ask('file:///srv/notes/a..b.txt');
+  await witness.untilId(allowed);
+  for (const uri of ['file:///srv/../etc/passwd', 'file:///srv/%2e%2e/etc/passwd',
+    'file:///srv/a/.%2E/b', 'file:///srv/a%2f..%2fb', 'file:///srv/./x', 'file:///srv/a/..']) {
+    const { reason, nearest } = await participant.untilRefused(ask(uri));
+    assert.equal(reason, 'no_matching_grant', uri);
+    assert.equal(nearest, 'mcp/request:resources/read:file:///srv/*', uri);
+  }
+});
+
+test('a grant with a target covers that target alone', async (t) => {
+  const tokens = { agent: 'agent-secret-token', tools: 'tools-secret-token' };
+  const digest = (text) => createHash('sha256').update(text).digest('hex');
+  const strict = await Router.start({ config: {
+    participants: {
+      agent: { token_sha256: digest(tokens.agent), topics: ['*'],
+        grants: [{ kind: 'mcp/request:*', to: ['tools'] }, 'chat'], deny: ['mcp/request:tools/call:rm'] },
+      tools: { token_sha256: digest(tokens.tools), topics: ['*'], grants: ['mcp/response:*'] },
+    },
+  } });
+  t.after(() => strict.stop());
+  const room = new Room(t, strict, 'targets');
+  const tools = await room.join('tools', undefined, { token: tokens.tools });
+  const agent = await room.join('agent', undefined, { token: tokens.agent });
+  const refused = async (kind, more) => (await agent.untilRefused(agent.send(kind, {}, more))).reason;
+  await tools.untilId(agent.send('mcp/request:tools/call:ls', {}, { to: ['tools'] }));
+  assert.equal(await refused('mcp/request:tools/call:ls', { to: ['tools', 'x'] }), 'target_not_allowed');
+  assert.equal(await refused('mcp/request:tools/call:ls'), 'target_not_allowed');
+  assert.equal(await refused('mcp/request:tools/call:rm', { to: ['tools'] }), 'denied');
+});

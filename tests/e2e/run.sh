@@ -1,0 +1,47 @@
+#!/bin/sh
+# run.sh - what ctest calls: "install" makes node_modules agree with package-lock.json, "test"
+# runs every *.test.mjs, "demo" runs the demo. Exit code 77 means skipped, and is only given
+# when there is no node or no npm on this machine; a registry that cannot be reached is a failure.
+set -eu
+cd "$(dirname "$0")"
+
+for program in node npm; do
+    if ! command -v "$program" >/dev/null 2>&1; then
+        echo "SKIPPED: '$program' is not installed, so NO end-to-end test runs." >&2
+        echo "         Debian: apt-get install nodejs npm (Node 18.19 or newer)." >&2
+        exit 77
+    fi
+done
+
+stamp=node_modules/.package-lock-installed.json
+
+install() {
+    if cmp -s package-lock.json "$stamp"; then
+        echo "node_modules is up to date"
+        return
+    fi
+    echo "npm ci: fetching the packages named in tests/e2e/package-lock.json ..."
+    if ! npm ci --no-audit --no-fund --loglevel=http; then
+        echo "FAILED: npm ci could not install the packages the end-to-end tests need." >&2
+        echo "        Is the npm registry reachable? It is: $(npm config get registry)" >&2
+        echo "        An offline machine can bring a filled npm cache: npm ci --offline" >&2
+        exit 1
+    fi
+    cp package-lock.json "$stamp"
+}
+
+case "${1:-}" in
+install) install ;;
+test)
+    install
+    exec node --test --test-reporter=spec ./*.test.mjs
+    ;;
+demo)
+    install
+    exec node demo.mjs
+    ;;
+*)
+    echo "usage: $0 install|test|demo" >&2
+    exit 2
+    ;;
+esac
