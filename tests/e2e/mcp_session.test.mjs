@@ -88,7 +88,8 @@ test('progress of a long call reaches the caller while it runs', async (t) => {
     undefined, { onprogress: ({ progress, total }) => steps.push(`${progress}/${total}`) });
   assert.match(result.content[0].text, /Long running operation completed/);
   assert.deepEqual(steps, ['1/3', '2/3', '3/3']);
-  const request = await witness.until((e) => /trigger-long/.test(e.kind), 'the call');
+  const request = await witness.until((e) => /request:.*trigger-long/.test(e.kind), 'the call');
+  await witness.until((e) => /response:.*trigger-long/.test(e.kind), 'its answer');
   const progress = witness.heard().filter((e) => e.kind === 'mcp/request:notifications/progress');
   assert.equal(progress.length, 3);
   assert.ok(progress.every((e) => e.correlation_id === request.envelope.id));

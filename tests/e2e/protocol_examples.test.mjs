@@ -52,7 +52,7 @@ const INVALID = [
   ['from twice, once escaped', text({ from: '"sender"' }).replace('{', '{"\\u0066rom":"other",'),
     'from', true],
   ['payload twice', text().replace('{', '{"payload":{"a":1},'), 'payload', true],
-  ['an unknown member twice', text({ x: '1' }).replace('{', '{"x":2,'), 'x', true],
+  ['an unknown member twice', text({ x: '1' }).replace('{', '{"x":2,'), undefined, true],
   ['id twice', text().replace('{', '{"id":"bad-2",'), 'id', false],
   ['no protocol', text({ protocol: null }), 'protocol', true],
   ['another protocol', text({ protocol: '"mcpx/v0.2"' }), 'protocol', true],
@@ -234,7 +234,7 @@ test('duplicate_id: an id is used once, whoever used it', async (t) => {
   const escaped = await refuse(text({ id: '"b\\u0061d-1"' }), 'the same id, escaped');
   assert.equal(escaped.payload.error, 'duplicate_id');
   const theirs = witness.send('chat', {});
-  await sender.untilId(theirs);
+  await Promise.all([sender, witness].map((one) => one.untilId(theirs)));
   const other = await refuse(text({ id: quoted(theirs) }), 'the id of another');
   assert.equal(other.payload.error, 'duplicate_id');
 });

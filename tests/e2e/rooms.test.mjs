@@ -51,6 +51,7 @@ test('a late joiner is told what was said, byte for byte, and under the derived 
 
   const late = await room.join('late', ['mcp/*']);
   const { raw, envelope } = await late.until((e) => e.kind === 'system/history', 'history');
+  await late.until((e) => e.kind === 'system/presence', 'its own join');
   assert.deepEqual(envelope.to, ['late']);
   assert.equal(envelope.from, late.welcome.from);
   assert.equal(late.welcome.payload.topic.head, 'odd-1');
@@ -130,7 +131,7 @@ test('resume after a dropped socket delivers what was missed, once, in order', a
   const again = await room.join('mobile', [], { token, query: { after: 'r-0' } });
   assert.equal(again.welcome.payload.resumed, true);
   speaker.send('chat', { n: 51 }, { id: 'r-51' });
-  await again.untilId('r-51');
+  await Promise.all([again, speaker].map((one) => one.untilId('r-51')));
   const numbers = again.heard().filter(({ kind }) => kind === 'chat').map(({ payload }) => payload.n);
   assert.deepEqual(numbers, Array.from({ length: 51 }, (_, n) => n + 1));
   assert.ok(!again.received.some(({ envelope }) => envelope.kind === 'system/history'));

@@ -21,7 +21,7 @@ install() {
         return
     fi
     echo "npm ci: fetching the packages named in tests/e2e/package-lock.json ..."
-    if ! npm ci --no-audit --no-fund --loglevel=http; then
+    if ! npm ci --no-audit --no-fund; then
         echo "FAILED: npm ci could not install the packages the end-to-end tests need." >&2
         echo "        Is the npm registry reachable? It is: $(npm config get registry)" >&2
         echo "        An offline machine can bring a filled npm cache: npm ci --offline" >&2
