@@ -42,17 +42,20 @@ export class Router {
   log = '';
 
   /**
-   * Starts a router: in dev mode, or with `config` (an object, written to a file that goes away
-   * with the router; its `listen` is filled in). `args` are appended to the command line.
+   * Starts a router: in dev mode, or with `config`, an object that is written to a file in a
+   * folder that goes away with the router; `files` (name -> text) are put beside it. `args` are
+   * appended to the command line.
    */
-  static async start({ config, args = [], env = {} } = {}) {
+  static async start({ config, files = {}, args = [], env = {} } = {}) {
     const router = new Router();
     const command = ['--listen', '127.0.0.1:0', ...args];
     if (config) {
       router.#directory = mkdtempSync(join(tmpdir(), 'mcpx-e2e-'));
-      const file = join(router.#directory, 'router.json');
-      writeFileSync(file, JSON.stringify(config), { mode: 0o600 });
-      command.unshift('--config', file);
+      const everything = { ...files, 'router.json': JSON.stringify(config) };
+      for (const [name, text] of Object.entries(everything)) {
+        writeFileSync(join(router.#directory, name), text, { mode: 0o600 });
+      }
+      command.unshift('--config', join(router.#directory, 'router.json'));
     }
     if (!config || args.includes('--dev')) {
       command.unshift(...(args.includes('--dev') ? [] : ['--dev']));
@@ -64,6 +67,7 @@ export class Router {
   async #launch(command, env) {
     const child = spawn(routerBinary(), command, {
       stdio: ['ignore', 'pipe', 'pipe'],
+      cwd: this.#directory,
       env: { ...process.env, ...env },
     });
     this.#child = child;
