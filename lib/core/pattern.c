@@ -10,15 +10,17 @@
 
 static bool has_star(struct mcpx_slice component)
 {
-    return component.len > 0 && memchr(component.text, '*', component.len);
+    return component.text && memchr(component.text, '*', component.len);
 }
 
 static bool is_all_stars(struct mcpx_slice component)
 {
+    if (!component.text)
+        return false;
     for (size_t i = 0; i < component.len; i++)
         if (component.text[i] != '*')
             return false;
-    return component.len > 0;
+    return true;
 }
 
 enum mcpx_err mx_pattern_parse(struct mcpx_slice text, struct mx_pattern *out,

@@ -232,12 +232,10 @@ enum mcpx_err mx_scan(struct mcpx_slice text, size_t depth_max, struct mx_scan *
                       struct mcpx_fault *fault)
 {
     const unsigned char *first = (const unsigned char *)(text.text ? text.text : "");
-    struct mx_reader reader;
+    struct mx_reader reader = {.end = first + text.len};
     struct nesting nesting;
     const unsigned char *begin, *at;
 
-    reader.end = first + text.len;
-    reader.escaped = false;
     nesting.depth = 0;
     nesting.deepest = 0;
     nesting.is_object[0] = 0;

@@ -20,6 +20,7 @@ macro(place file layer path) # of two paths that begin a file's name the longer 
     endif()
 endmacro()
 
+cmake_policy(VERSION 3.21)
 file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/include/*.h ${ROOT}/lib/*.[ch]
      ${ROOT}/router/*.[ch] ${ROOT}/tools/*.[ch])
 foreach(file IN LISTS files)

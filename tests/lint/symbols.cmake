@@ -1,5 +1,6 @@
 # The shared library exports what the public headers declare with MCPX_API, no more, no less.
 # Run: cmake -D LIBRARY=libmcpx.so -D HEADERS=include/mcpx -P symbols.cmake
+cmake_policy(VERSION 3.21)
 file(GLOB_RECURSE headers ${HEADERS}/*.h)
 set(declared "")
 foreach(header IN LISTS headers)
