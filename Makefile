@@ -38,11 +38,11 @@ bench: ## build for speed and measure
 	@$(call configure,release)
 	cmake --build build/release $(BUILD_JOBS) --target bench
 
-demo: ## a two-minute tour: router, two participants, one refusal
+demo: ## a tour in two minutes: real MCP programs in one room
 	@docker/install-packages build test
 	@$(call configure,dev)
 	@cmake --build build $(BUILD_JOBS) --target mcpx-router
-	@node tools/demo.mjs build/bin/mcpx-router
+	@MCPX_BINARY_DIR=$(CURDIR)/build tests/e2e/run.sh demo
 
 lint: deps ## layers, headers, symbols, layout, static analysis, scripts
 	@cmake --preset dev -DBUILD_TESTING=ON
