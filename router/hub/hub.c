@@ -169,7 +169,7 @@ static struct peer *sweep(struct topic *topic)
         if (!peer->stalled && (peer->cursor.next < topic->log.head || peer->outbox.len > 0))
             return peer;
     }
-    topic->swept = topic->unswept = 0;
+    topic->swept = 0;
     list_remove(&topic->in_dirty);
     return NULL;
 }

@@ -145,7 +145,10 @@ void hub_depart(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mc
 enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *grant,
                           struct mcpx_now now);
 
-/** Condemns every peer with MCPX_EGOING and admits nobody from now on. */
+/**
+ * Condemns every peer with MCPX_EGOING and admits nobody from now on. What peers have not been
+ * handed by then they do not get: write out what is ready first.
+ */
 void hub_drain(struct hub *hub, struct mcpx_now now);
 
 /**
@@ -158,8 +161,8 @@ int64_t hub_tick(struct hub *hub, struct mcpx_now now);
 struct peer *hub_next_ready(struct hub *hub);
 
 /**
- * True when more than half a backlog was appended since readers were last offered anything. The
- * edge then writes before it reads on, or readers that only wait for their turn would fall off.
+ * True when readers that only wait for their turn hold on to more of a log than its backlog. They
+ * do not fall off for that; the edge has to write before it reads on.
  */
 bool hub_is_pressed(const struct hub *hub);
 

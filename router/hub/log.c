@@ -312,23 +312,33 @@ static size_t bytes_behind_oldest(const struct log *log)
     return log->memory - log->oldest->size - sizeof *log->oldest;
 }
 
-bool log_drop(struct log *log, struct link *fallen)
+/* True when the retained window lies behind the oldest segment. */
+static bool oldest_is_past(const struct log *log)
+{
+    const struct segment *segment = log->oldest;
+
+    return segment && segment->next && segment->next->first <= log->history;
+}
+
+bool log_drop(struct log *log)
 {
     struct segment *segment = log->oldest;
 
-    if (!segment || !segment->next || segment->next->first > log->history)
+    if (!oldest_is_past(log) || !list_is_empty(&segment->readers))
         return false;
-    if (!list_is_empty(&segment->readers)) {
-        if (!log->bounds.backlog_bytes ||
-            bytes_behind_oldest(log) <= log->bounds.backlog_bytes)
-            return false;
-        list_splice(fallen, &segment->readers);
-    }
     log->oldest = segment->next;
     log->tail = segment->next->first;
     log->memory -= sizeof *segment + segment->size;
     free(segment);
     return true;
+}
+
+struct link *log_overdue(const struct log *log)
+{
+    if (!log->bounds.backlog_bytes || !oldest_is_past(log) ||
+        bytes_behind_oldest(log) <= log->bounds.backlog_bytes)
+        return NULL;
+    return &log->oldest->readers;
 }
 
 struct log_run log_run_from(const struct log *log, uint64_t serial, uint64_t end)

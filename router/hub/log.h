@@ -160,14 +160,16 @@ static inline void log_reader_release(struct reader *reader)
 }
 
 /**
- * Frees the oldest segment if the retained window lies behind it and either nobody reads it any
- * more or more than backlog_bytes have come after it.
- *
- * fallen   head to which the readers that fell off are moved
- *
+ * Frees the oldest segment if the retained window lies behind it and nobody reads it any more.
  * Returns false when there was nothing to free. Call it until then.
  */
-bool log_drop(struct log *log, struct link *fallen);
+bool log_drop(struct log *log);
+
+/**
+ * The readers that alone keep the oldest segment although more than backlog_bytes have come after
+ * it: the head of a list of struct reader, lent until a reader moves. NULL when there are none.
+ */
+struct link *log_overdue(const struct log *log);
 
 /**
  * A contiguous run of frames.

@@ -121,6 +121,41 @@ void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now)
         topic->empty_ms = now.mono_ms;
 }
 
+/*
+ * Takes the readers off the log that hold on to too much of it because their sockets are full.
+ * Those that only wait for their turn are none of them: they make the edge write before it reads
+ * on (hub_is_pressed). Returns true when nobody is left.
+ */
+static bool shed_stalled(struct hub *hub, struct link *readers)
+{
+    struct link *next;
+
+    for (struct link *link = readers->next; link != readers; link = next) {
+        struct peer *peer = LIST_ELEMENT(link, struct peer, cursor.reader.link);
+
+        next = link->next;
+        if (!peer->stalled)
+            continue;
+        list_remove(link);
+        list_append(&hub->fallen, link);
+    }
+    return list_is_empty(readers);
+}
+
+/* Frees what nobody needs or may need any longer. */
+static void let_go(struct topic *topic)
+{
+    struct link *overdue;
+
+    do {
+        while (log_drop(&topic->log))
+            ;
+        overdue = log_overdue(&topic->log);
+    } while (overdue && shed_stalled(topic->hub, overdue));
+    if (overdue)
+        topic->hub->pressed = true;
+}
+
 enum mcpx_err topic_append(struct topic *topic, const struct log_message *message)
 {
     struct hub *hub = topic->hub;
@@ -129,13 +164,8 @@ enum mcpx_err topic_append(struct topic *topic, const struct log_message *messag
 
     if (err)
         return err;
-    while (log_drop(&topic->log, &hub->fallen))
-        ;
+    let_go(topic);
     hub->stats.log_bytes += topic->log.memory - memory;
-    topic->unswept += log_entry(&topic->log, topic->log.head - 1)->len;
-    if (topic->log.bounds.backlog_bytes &&
-        topic->unswept > topic->log.bounds.backlog_bytes / 2)
-        hub->pressed = true;
     if (list_is_empty(&topic->in_dirty))
         list_append(&hub->dirty, &topic->in_dirty);
     else

@@ -16,7 +16,6 @@
  * in_dirty      link among the topics with entries that not every peer was offered yet
  * peers         its participants' peers, sorted by participant id
  * swept         how many of them hub_next_ready has offered in this round
- * unswept       bytes appended since the last complete round
  * holders       peers that still point here, condemned ones included: it is freed after the last
  * empty_ms      mono_ms since when it has no participant
  * debts         what participants that left still owe to their rates
@@ -30,7 +29,6 @@ struct topic {
     size_t peer_count;
     size_t peer_size;
     size_t swept;
-    size_t unswept;
     size_t holders;
     int64_t empty_ms;
     struct debts debts;
