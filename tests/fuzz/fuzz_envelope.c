@@ -1,0 +1,87 @@
+/*
+ * fuzz_envelope.c - any bytes: what is accepted keeps every promise that envelope.h makes about
+ * it, what is refused has a fault inside the text, and the envelope can be used again after both.
+ * Includes envelope.h and utf8.h only.
+ */
+#include <mcpx/envelope.h>
+
+#include "lib/core/utf8.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void insist(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+static void check_header_text(struct mcpx_slice text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        insist((unsigned char)text.text[i] >= 0x20 && text.text[i] != 0x7f);
+    insist(mx_utf8_is_valid(text, NULL));
+}
+
+static void check_id(struct mcpx_slice id, bool required)
+{
+    insist(id.text || !required);
+    insist(!id.text || (id.len >= 1 && id.len <= MCPX_ID_MAX));
+    check_header_text(id);
+}
+
+static void check_accepted(const struct mcpx_envelope *envelope)
+{
+    struct mcpx_slice text = envelope->text;
+    size_t payload_at = (size_t)(envelope->payload.text - text.text);
+
+    check_id(envelope->id, true);
+    check_id(envelope->from, false);
+    check_id(envelope->correlation_id, false);
+    check_header_text(envelope->ts);
+    check_header_text(envelope->kind.text);
+    insist(envelope->kind.text.len >= 1 && envelope->kind.text.len <= MCPX_KIND_MAX);
+    insist(envelope->to_count <= MCPX_TO_MAX && (envelope->has_to || !envelope->to_count));
+    for (size_t i = 0; i < envelope->to_count; i++)
+        check_id(envelope->to[i], true);
+    insist(text.text[envelope->open_at] == '{');
+    insist(payload_at < text.len && envelope->payload.len <= text.len - payload_at);
+    insist(envelope->payload.text[0] == '{');
+    insist(envelope->payload.text[envelope->payload.len - 1] == '}');
+    insist(envelope->kind_at + envelope->kind_raw_len <= text.len);
+    insist(text.text[envelope->kind_at] == '"');
+    insist(text.text[envelope->kind_at + envelope->kind_raw_len - 1] == '"');
+}
+
+static void check_text(struct mcpx_slice text, size_t depth, struct mcpx_envelope *envelope)
+{
+    struct mcpx_fault fault = {NULL, NULL, text.len + 1};
+    enum mcpx_err err = mcpx_envelope_parse(text, depth, envelope, &fault);
+
+    if (err == MCPX_OK) {
+        check_accepted(envelope);
+        return;
+    }
+    insist(err == MCPX_EINVALID || err == MCPX_EUTF8);
+    insist(fault.reason && fault.field && fault.offset <= text.len);
+    check_id(envelope->id, false);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const struct mcpx_slice sound = {
+        "{\"protocol\":\"mcpx/v0.1\",\"id\":\"\\u0065\",\"kind\":\"chat\",\"payload\":{}}",
+        65};
+    struct mcpx_slice text = {(const char *)data, size};
+    struct mcpx_envelope envelope;
+    struct mcpx_fault fault;
+
+    mcpx_envelope_init(&envelope);
+    check_text(text, 512, &envelope);
+    insist(mcpx_envelope_parse(sound, 512, &envelope, &fault) == MCPX_OK);
+    insist(envelope.id.len == 1 && !envelope.from.text && !envelope.has_to);
+    check_text(text, 2, &envelope);
+    mcpx_envelope_fini(&envelope);
+    return 0;
+}
