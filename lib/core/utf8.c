@@ -9,7 +9,7 @@
 
 bool mx_utf8_is_valid(struct mcpx_slice text, size_t *offset)
 {
-    const unsigned char *begin = (const unsigned char *)text.text;
+    const unsigned char *begin = (const unsigned char *)(text.text ? text.text : "");
     const unsigned char *at = begin;
     const unsigned char *end = begin + text.len;
 

@@ -12,7 +12,8 @@
 /**
  * JUDGE_OTHER: jansson refuses for a reason of its own: a number it cannot hold (integers beyond
  * 64 bits, reals like 1e400), half a surrogate pair, U+0000 in a member name, nesting beyond its
- * parser's 2,048, or memory.
+ * parser's 2,048, or memory. Or it accepts for one: a NUL byte next to a number or literal is lost
+ * on its way through jansson's one-character look-ahead.
  */
 enum judgement { JUDGE_ACCEPTS, JUDGE_REFUSES, JUDGE_OTHER };
 
@@ -24,7 +25,7 @@ static inline enum judgement jansson_judge(struct mcpx_slice text)
 
     if (value) {
         json_decref(value);
-        return JUDGE_ACCEPTS;
+        return memchr(text.text, '\0', text.len) ? JUDGE_OTHER : JUDGE_ACCEPTS;
     }
     switch (json_error_code(&error)) {
     case json_error_numeric_overflow:
