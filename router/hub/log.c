@@ -187,13 +187,24 @@ static bool ring_reserve(struct log *log)
     return true;
 }
 
+/* Memory goes a segment at a time, so a small log has small ones: an eighth of its bounds. */
+static size_t segment_max(const struct log_bounds *bounds)
+{
+    size_t max = bounds->bytes / 8 + bounds->backlog_bytes / 8;
+
+    if (max < SEGMENT_FIRST)
+        return SEGMENT_FIRST;
+    return max < SEGMENT_MAX ? max : SEGMENT_MAX;
+}
+
 static struct segment *segment_new(const struct log *log, size_t needed)
 {
     size_t size = log->newest ? log->newest->size * 2 : SEGMENT_FIRST;
+    size_t max = segment_max(&log->bounds);
     struct segment *segment;
 
-    if (size > SEGMENT_MAX)
-        size = SEGMENT_MAX;
+    if (size > max)
+        size = max;
     if (size < needed)
         size = needed;
     segment = malloc(sizeof *segment + size);
@@ -299,6 +310,7 @@ void log_reader_place(struct log *log, struct reader *reader, uint64_t serial)
 {
     struct segment *home = serial < log->head ? log_entry(log, serial)->segment : log->newest;
 
+    reader->next = serial;
     if (home && home == reader->home)
         return;
     list_remove(&reader->link);
@@ -306,10 +318,14 @@ void log_reader_place(struct log *log, struct reader *reader, uint64_t serial)
     reader->home = home;
 }
 
-/* Bytes of frames and notes in everything behind the oldest segment. */
+/*
+ * What a reader of the oldest segment has yet to read behind it, at least. The room left in the
+ * newest segment does not count: nobody lags behind what is not written.
+ */
 static size_t bytes_behind_oldest(const struct log *log)
 {
-    return log->memory - log->oldest->size - sizeof *log->oldest;
+    return log->memory - log->oldest->size - sizeof *log->oldest -
+           (log->newest->notes - log->newest->frames);
 }
 
 /* True when the retained window lies behind the oldest segment. */
@@ -333,11 +349,30 @@ bool log_drop(struct log *log)
     return true;
 }
 
-struct link *log_overdue(const struct log *log)
+/* Moves the readers on that had read all of a segment and only waited for the next. */
+static void move_waiting(struct segment *segment)
+{
+    struct segment *behind = segment->next;
+    struct link *next;
+
+    for (struct link *link = segment->readers.next; link != &segment->readers; link = next) {
+        struct reader *reader = LIST_ELEMENT(link, struct reader, link);
+
+        next = link->next;
+        if (reader->next < behind->first)
+            continue;
+        list_remove(link);
+        list_append(&behind->readers, link);
+        reader->home = behind;
+    }
+}
+
+struct link *log_overdue(struct log *log)
 {
     if (!log->bounds.backlog_bytes || !oldest_is_past(log) ||
         bytes_behind_oldest(log) <= log->bounds.backlog_bytes)
         return NULL;
+    move_waiting(log->oldest);
     return &log->oldest->readers;
 }
 

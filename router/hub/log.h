@@ -59,10 +59,12 @@ struct entry {
  *
  * link    in the readers of `home`, in the log's waiting list, or in a list of the fallen
  * home    the segment it was last placed in; NULL = none
+ * next    serial of the entry it reads next
  */
 struct reader {
     struct link link;
     struct segment *home;
+    uint64_t next;
 };
 
 /** Bounds of the retained window; 0 = no bound, but for `bytes`. */
@@ -147,6 +149,7 @@ static inline void log_reader_init(struct reader *reader)
 {
     list_init(&reader->link);
     reader->home = NULL;
+    reader->next = 0;
 }
 
 /** Ties a reader whose next entry is `serial` (tail..head) to the memory it needs. */
@@ -167,9 +170,10 @@ bool log_drop(struct log *log);
 
 /**
  * The readers that alone keep the oldest segment although more than backlog_bytes have come after
- * it: the head of a list of struct reader, lent until a reader moves. NULL when there are none.
+ * it: the head of a list of struct reader, lent until a reader moves. Who had read all of the
+ * segment is not among them, but goes on with the one after it. NULL when none are overdue.
  */
-struct link *log_overdue(const struct log *log);
+struct link *log_overdue(struct log *log);
 
 /**
  * A contiguous run of frames.
