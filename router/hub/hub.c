@@ -127,12 +127,13 @@ static void mind_peer(struct hub *hub, struct peer *peer)
     }
     if (peer->changes_ms && wall_ms >= peer->changes_ms)
         (void)hub_regrant(hub, peer, peer->grant, hub->now); /* tried again at the next tick */
-    mind_silence(hub, peer);
+    if (peer->state == PEER_OPEN) /* its own `update` may have pushed it off the log */
+        mind_silence(hub, peer);
 }
 
 static void mind_topic(struct hub *hub, struct topic *topic)
 {
-    log_forget_old(&topic->log, hub->now.wall_ms);
+    topic_forget_old(topic, hub->now.wall_ms);
     debts_expire(&topic->debts, hub->now);
     if (topic->peer_count == 0 && topic->holders == 0 &&
         hub->now.mono_ms - topic->empty_ms >= hub->config.linger_ms)
@@ -155,6 +156,7 @@ int64_t hub_tick(struct hub *hub, struct mcpx_now now)
         next = link->next;
         mind_topic(hub, LIST_ELEMENT(link, struct topic, in_hub));
     }
+    hub_settle(hub);
     return hub->next_tick_ms;
 }
 

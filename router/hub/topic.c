@@ -142,8 +142,11 @@ static bool shed_stalled(struct hub *hub, struct link *readers)
     return list_is_empty(readers);
 }
 
-/* Frees what nobody needs or may need any longer. */
-static void let_go(struct topic *topic)
+/*
+ * Frees what nobody needs or may hold any longer, and counts it; `memory` is what the log held
+ * when it was last counted.
+ */
+static void let_go(struct topic *topic, size_t memory)
 {
     struct link *overdue;
 
@@ -154,6 +157,13 @@ static void let_go(struct topic *topic)
     } while (overdue && shed_stalled(topic->hub, overdue));
     if (overdue)
         topic->hub->pressed = true;
+    topic->hub->stats.log_bytes += topic->log.memory - memory;
+}
+
+void topic_forget_old(struct topic *topic, int64_t wall_ms)
+{
+    log_forget_old(&topic->log, wall_ms);
+    let_go(topic, topic->log.memory);
 }
 
 enum mcpx_err topic_append(struct topic *topic, const struct log_message *message)
@@ -164,8 +174,7 @@ enum mcpx_err topic_append(struct topic *topic, const struct log_message *messag
 
     if (err)
         return err;
-    let_go(topic);
-    hub->stats.log_bytes += topic->log.memory - memory;
+    let_go(topic, memory);
     if (list_is_empty(&topic->in_dirty))
         list_append(&hub->dirty, &topic->in_dirty);
     else

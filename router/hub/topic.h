@@ -56,4 +56,10 @@ void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now);
  */
 enum mcpx_err topic_append(struct topic *topic, const struct log_message *message);
 
+/**
+ * Forgets what is older than history may be, and lets go of what nobody needs then. Readers that
+ * fell off are left in `hub->fallen`, for hub_settle.
+ */
+void topic_forget_old(struct topic *topic, int64_t wall_ms);
+
 #endif
