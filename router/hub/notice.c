@@ -31,15 +31,6 @@ void notice_close(struct mx_strbuf *out, enum mcpx_err err)
     mx_strbuf_puts(out, reason);
 }
 
-void notice_ping(struct mx_strbuf *out)
-{
-    char frame[3];
-
-    frame_head_write(frame, FRAME_PING, 1);
-    frame[2] = 'p';
-    mx_strbuf_add(out, frame, sizeof frame);
-}
-
 void notice_begin(struct hub *hub, const char *kind, struct mcpx_slice to,
                   struct mx_strbuf *out, char id[MX_UUID_LEN + 1])
 {
@@ -74,12 +65,34 @@ void notice_participant(const struct grant *grant, struct mx_strbuf *out)
     mx_strbuf_add(out, "}", 1);
 }
 
+/*
+ * Makes room in an outbox, or leaves it as it was: an outbox that stayed `failed` would swallow
+ * every later answer without a word.
+ */
+static bool reserve_outbox(struct mx_strbuf *outbox, size_t more)
+{
+    bool has_room = mx_strbuf_reserve(outbox, more);
+
+    outbox->failed = false;
+    return has_room;
+}
+
+void notice_ping(struct mx_strbuf *out)
+{
+    char frame[3];
+
+    frame_head_write(frame, FRAME_PING, 1);
+    frame[2] = 'p';
+    if (reserve_outbox(out, sizeof frame))
+        mx_strbuf_add(out, frame, sizeof frame);
+}
+
 /* Moves the envelope in the scratch to the peer's outbox and puts the peer in line. */
 static bool queue_scratch(struct peer *peer)
 {
     struct mx_strbuf *scratch = &peer->hub->scratch;
 
-    if (scratch->failed || !mx_strbuf_reserve(&peer->outbox, FRAME_HEAD_MAX + scratch->len))
+    if (scratch->failed || !reserve_outbox(&peer->outbox, FRAME_HEAD_MAX + scratch->len))
         return false;
     notice_frame(&peer->outbox, mx_strbuf_text(scratch));
     peer_wake(peer);

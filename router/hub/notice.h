@@ -17,7 +17,10 @@ void notice_frame(struct mx_strbuf *out, struct mcpx_slice text);
 /** Appends the frame that ends a connection with the error's close code and text. */
 void notice_close(struct mx_strbuf *out, enum mcpx_err err);
 
-/** Appends an empty-handed ping: one byte of payload, because lws reports no empty pong. */
+/**
+ * Appends an empty-handed ping: one byte of payload, because lws reports no empty pong. Without
+ * memory nothing is appended.
+ */
 void notice_ping(struct mx_strbuf *out);
 
 /**

@@ -85,7 +85,9 @@ static void pop_outbox(struct peer *peer)
     memmove(outbox->text, outbox->text + peer->outbox_lent, outbox->len);
     if (outbox->len == 0 && outbox->size > OUTBOX_KEPT)
         mx_strbuf_fini(outbox);
-    if (peer->state == PEER_CONDEMNED)
+    if (outbox->len == 0)
+        peer->answers = 0;
+    if (peer->state == PEER_CONDEMNED && outbox->len == 0)
         peer->state = PEER_SHUT;
 }
 
@@ -95,7 +97,7 @@ void peer_pop(struct peer *peer)
 
     if (peer->peeked == PEEK_OUTBOX) {
         pop_outbox(peer);
-    } else if (peer->peeked != PEEK_NOTHING) {
+    } else if (peer->peeked != PEEK_NOTHING && peer->state == PEER_OPEN) {
         *(peer->peeked == PEEK_PAGE ? &stats->replayed : &stats->written) +=
             peer->peeked_count;
         cursor_move(peer, peer->peeked_next);

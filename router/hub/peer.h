@@ -46,6 +46,7 @@ struct cursor {
  * in_ready     link among the peers to be offered out of turn
  * outbox       private frames, whole, in order
  * outbox_lent  how many of its bytes peer_peek has lent
+ * answers      bytes of errors queued since the outbox was last empty
  * close_err    why it is condemned; its close frame is the end of the outbox
  * heard_ms     mono_ms of the last sign of life
  * pings        unanswered pings since
@@ -64,6 +65,7 @@ struct peer {
     struct cursor cursor;
     struct mx_strbuf outbox;
     size_t outbox_lent;
+    size_t answers;
     enum peek peeked;
     uint64_t peeked_next;
     size_t peeked_count;

@@ -8,6 +8,12 @@
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"
 
+/*
+ * Bytes of errors a sender may leave unread. Who writes but never reads would otherwise fill the
+ * router's memory, at 600 answers a minute.
+ */
+enum { ANSWERS_MAX = 1048576 };
+
 /* The message being routed, and what is known so far. */
 struct passage {
     struct hub *hub;
@@ -93,19 +99,19 @@ static enum mcpx_err check_id(struct passage *passage)
     return MCPX_OK;
 }
 
-/* Derivation cannot fail; it stands here because section 1 puts it here. */
+/* Only memory can be missing; the short kind must then not slip past a narrow denial. */
 static enum mcpx_err complete_kind(struct passage *passage)
 {
     struct hub *hub = passage->hub;
 
-    hub->derived.len = 0;
+    mx_strbuf_reset(&hub->derived);
     if (hub->config.derive_kinds &&
         derive_kind(&passage->peer->topic->log, hub->envelope.correlation_id,
                     &hub->envelope.kind, &hub->derived))
         hub->stats.derived++;
     else
         hub->derived.len = 0;
-    return MCPX_OK;
+    return hub->derived.failed ? MCPX_ENOMEM : MCPX_OK;
 }
 
 static enum mcpx_err check_capability(struct passage *passage)
@@ -194,20 +200,24 @@ static enum mcpx_err (*const checks[])(struct passage *) = {
 
 /*
  * Answers the sender. Errors with a close code end the connection; so does one refusal too many,
- * because every answer costs more than the message that provoked it.
+ * because every answer costs more than the message that provoked it, and so do answers unread.
  */
 static void answer(struct passage *passage, enum mcpx_err err)
 {
     struct hub *hub = passage->hub;
+    struct peer *peer = passage->peer;
+    size_t queued = peer->outbox.len;
 
     hub->stats.refused[err]++;
     passage->complaint.err = err;
-    if (!notice_error(passage->peer, &passage->complaint))
+    if (!notice_error(peer, &passage->complaint))
         err = MCPX_ENOMEM;
+    peer->answers += peer->outbox.len - queued;
     if (mcpx_error_close(err))
-        hub_condemn(hub, passage->peer, err, passage->now);
-    else if (!bucket_take(&passage->peer->rates.refusals, 1, passage->now))
-        hub_condemn(hub, passage->peer, MCPX_EFLOOD, passage->now);
+        hub_condemn(hub, peer, err, passage->now);
+    else if (!bucket_take(&peer->rates.refusals, 1, passage->now) ||
+             peer->answers > ANSWERS_MAX)
+        hub_condemn(hub, peer, MCPX_EFLOOD, passage->now);
 }
 
 static void tell(const struct passage *passage, struct mcpx_slice kind_sent, enum mcpx_err err,
