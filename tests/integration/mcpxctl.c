@@ -1,0 +1,243 @@
+/*
+ * What breaks for whom: a script that trusts the exit code of `mcpxctl can` lets a wide grant
+ * into production; a token shows in a process list or an error message. Runs the real program.
+ * Protocol: sections 2, 3 and 6.
+ */
+#include <criterion/criterion.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+enum { OUTPUT_MAX = 8192 };
+
+static const char configuration[] =
+    "{\"profiles\": {\"reader\": {\"grants\": [\"mcp/request:tools/call:read_*\"]}},\n"
+    " \"participants\": {\"fs\": {\n"
+    "   \"token_sha256\": "
+    "\"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\",\n"
+    "   \"topics\": [\"*\"], \"profile\": \"reader\",\n"
+    "   \"grants\": [\"chat\", \"mcp/proposal:*\",\n"
+    "     {\"kind\": \"mcp/request:tools/call:write_*\", \"to\": [\"disk\", \"tape\"]},\n"
+    "     {\"kind\": \"mcp/request:old\", \"expires\": \"2020-01-01T00:00:00Z\"}],\n"
+    "   \"deny\": [\"*/request:tools/call:read_secret\"]}}}\n";
+
+/* Made once per test process, removed at its end. */
+static char file[] = "/tmp/mcpxctl-test-XXXXXX";
+
+static void write_file(void)
+{
+    int fd = mkstemp(file);
+
+    cr_assert_geq(fd, 0);
+    cr_assert_eq(write(fd, configuration, strlen(configuration)),
+                 (ssize_t)strlen(configuration));
+    close(fd);
+}
+
+static void remove_file(void)
+{
+    unlink(file);
+}
+
+TestSuite(mcpxctl, .init = write_file, .fini = remove_file);
+
+/* Runs "INPUT | mcpxctl WORDS", both outputs together; "@" in the words is the file. */
+static int run(const char *words, const char *input, char output[OUTPUT_MAX])
+{
+    char line[4096], expanded[2048] = "";
+    const char *at = strchr(words, '@');
+    size_t len;
+    FILE *pipe;
+
+    if (at)
+        snprintf(expanded, sizeof expanded, "%.*s%s%s", (int)(at - words), words, file,
+                 at + 1);
+    snprintf(line, sizeof line, "printf '%s' | env -i '%s/bin/mcpxctl' %s 2>&1",
+             input ? input : "", getenv("MCPX_BINARY_DIR"), at ? expanded : words);
+    pipe = popen(line, "r");
+    cr_assert_not_null(pipe);
+    len = fread(output, 1, OUTPUT_MAX - 1, pipe);
+    output[len] = '\0';
+    return WEXITSTATUS(pclose(pipe));
+}
+
+struct row {
+    const char *words;
+    int status;
+    const char *says; /* all of the output when it ends in a newline, else a part */
+};
+
+static void check(const struct row *row)
+{
+    char output[OUTPUT_MAX];
+    int status = run(row->words, NULL, output);
+    bool whole = row->says[0] && row->says[strlen(row->says) - 1] == '\n';
+
+    cr_expect_eq(status, row->status, "%s exits with %d", row->words, status);
+    cr_expect(whole ? strcmp(output, row->says) == 0 : strstr(output, row->says) != NULL,
+              "%s says: %s", row->words, output);
+}
+
+Test(mcpxctl, can_decides_like_the_router)
+{
+    static const struct row rows[] = {
+        {"can --config @ --as fs chat", 0,
+         "allowed: fs may send chat to everyone\n"
+         "  grant        chat\n"},
+        {"can --config @ --as fs mcp/request:tools/call:read_x --json", 0,
+         "{\"allowed\":true,\"reason\":\"allowed\","
+         "\"grant\":\"mcp/request:tools/call:read_*\","
+         "\"nearest\":\"mcp/request:tools/call:read_*\"}\n"},
+        {"can --config @ --as fs mcp/request:tools/call:rm", 3,
+         "refused: fs may not send mcp/request:tools/call:rm to everyone\n"
+         "  reason       no grant covers this kind\n"
+         "  nearest      mcp/request:tools/call:read_*\n"
+         "  would allow  mcp/request:tools/call:rm\n"
+         "  alternative  mcp/proposal:tools/call:rm\n"},
+        {"can --config=@ --json --as=fs chat:x", 3,
+         "{\"allowed\":false,\"reason\":\"no_matching_grant\",\"nearest\":\"chat\","
+         "\"would_allow\":\"chat:x\"}\n"},
+        {"can --config @ --as fs mcp/request:tools/call:write_x --to disk --to tape", 0,
+         "allowed: fs may send mcp/request:tools/call:write_x to disk, tape\n"
+         "  grant        mcp/request:tools/call:write_*\n"},
+        {"can --config @ --as fs mcp/request:tools/call:write_x --to disk --to web", 3,
+         "the grant that covers this kind is for other addressees"},
+        {"can --config @ --as fs mcp/request:tools/call:write_x", 3, "for other addressees"},
+        {"can --config @ --as fs mcp/request:old", 3, "has expired"},
+        {"can --config @ --as fs mcp/request:tools/call:read_secret", 3,
+         "  denial       */request:tools/call:read_secret\n  nearest"},
+        {"can --config @ --as fs system/error", 3, "only the router may send this type"},
+        {"can --config @ --as fs -- -x:y", 3, "would allow  -x:y"},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++)
+        check(&rows[i]);
+}
+
+Test(mcpxctl, says_what_is_wrong_with_its_input)
+{
+    static const struct row rows[] = {
+        {"", 2, "usage: mcpxctl VERB"},
+        {"fly", 2, "there is no such verb"},
+        {"can", 2, "takes 1 operand, not 0"},
+        {"can chat", 2, "--config FILE is required"},
+        {"can --config @ chat", 2, "--as ID is required"},
+        {"can --config @ --as nobody chat", 2, "has no participant of that name"},
+        {"can --config @ --as fs a::b", 2,
+         "not a valid kind: method, byte 2: must not be empty"},
+        {"can --config @ --as fs chat chat", 2, "takes 1 operand, not 2"},
+        {"can --config @ --as fs --to", 2, "--to wants a value"},
+        {"can --config /nonexistent/file --as fs chat", 2, "/nonexistent/file"},
+        {"can --config /dev/null --as fs chat", 2, "configuration is not valid"},
+        {"can --colour chat", 2, "there is no such option"},
+        {"kind", 2, "takes 1 operand, not 0"},
+        {"kind --json=yes chat", 2, "--json takes no value"},
+        {"kind mcp/request:", 2,
+         "mcpxctl kind: not a valid kind: method, byte 12: must not be empty\n"},
+        {"kind mcp/request: --json", 2,
+         "{\"valid\":false,\"reason\":\"must not be empty\",\"field\":\"method\","
+         "\"offset\":12}\n"},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++)
+        check(&rows[i]);
+}
+
+Test(mcpxctl, kind_shows_how_the_router_reads_it)
+{
+    static const struct row rows[] = {
+        {"kind chat", 0, "type     chat\n"},
+        {"kind mcp/request:tools/call:a:b", 0,
+         "type     mcp/request\nmethod   tools/call\ncontext  a:b\n"},
+        {"kind a:b:../x", 0, "the context has a dot segment"},
+        {"kind System/error", 0, "only the router may send this type"},
+        {"kind --json chat", 0,
+         "{\"valid\":true,\"type\":\"chat\",\"reserved\":false,\"dot_segment\":false}\n"},
+        {"kind --json presence:a:x/..", 0,
+         "{\"valid\":true,\"type\":\"presence\",\"method\":\"a\",\"context\":\"x/..\","
+         "\"reserved\":true,\"dot_segment\":true}\n"},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++)
+        check(&rows[i]);
+}
+
+Test(mcpxctl, helps_and_names_its_version)
+{
+    static const struct row rows[] = {
+        {"--help", 0, "may a participant send a kind, and why?"},
+        {"-h", 0, "usage: mcpxctl VERB"},
+        {"--version", 0, "mcpxctl "},
+        {"can --help", 0, "usage: mcpxctl can --config FILE"},
+        {"kind -h", 0, "usage: mcpxctl kind KIND"},
+        {"token --sha256 --help", 0, "usage: mcpxctl token"},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++)
+        check(&rows[i]);
+}
+
+Test(mcpxctl, token_prints_a_new_token_and_its_hash)
+{
+    char first[OUTPUT_MAX], second[OUTPUT_MAX], token[64], hash[80], hashed[OUTPUT_MAX];
+
+    cr_assert_eq(run("token", NULL, first), 0);
+    cr_assert_eq(run("token", NULL, second), 0);
+    cr_expect_str_neq(first, second);
+    cr_assert_eq(sscanf(first, "token %63s token_sha256 %79s", token, hash), 2, "%s", first);
+    cr_expect_eq(strlen(token), 43);
+    cr_expect_eq(
+        strspn(token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"), 43);
+    cr_assert_eq(run("token --sha256", token, hashed), 0);
+    cr_expect_eq(strlen(hash), 64);
+    cr_expect(strncmp(hashed, hash, 64) == 0 && strcmp(hashed + 64, "\n") == 0, "%s", hashed);
+    cr_assert_eq(run("token --json", NULL, first), 0);
+    cr_expect_eq(sscanf(first, "{\"token\":\"%43[^\"]\",\"token_sha256\":\"%64[0-9a-f]\"}",
+                        token, hash),
+                 2, "%s", first);
+}
+
+Test(mcpxctl, token_hashes_what_it_reads_and_repeats_nothing)
+{
+    static const char test_hash[] =
+        "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\n";
+    static const struct {
+        const char *words, *input;
+        int status;
+        const char *says;
+    } rows[] = {
+        {"token --sha256", "test", 0, test_hash},
+        {"token --sha256", "test\\n", 0, test_hash},
+        {"token --sha256", "test\\r\\n", 0, test_hash},
+        {"token --sha256", "", 2, "expected one token"},
+        {"token --sha256", "\\n", 2, "expected one token"},
+        {"token --sha256", "secret secret", 2, "expected one token"},
+        {"token --sha256", "secret\\nsecret\\n", 2, "expected one token"},
+        {"token --sha256", "secret\\303\\251", 2, "expected one token"},
+        {"token secret", "", 2, "takes 0 operands, not 1"},
+        {"token --sha256 secret", "", 2, "takes 0 operands, not 1"},
+        {"token --sha256=secret", "", 2, "--sha256 takes no value"},
+        {"token --secret", "", 2, "there is no such option"},
+    };
+    char output[OUTPUT_MAX];
+
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        cr_expect_eq(run(rows[i].words, rows[i].input, output), rows[i].status, "%s < %s",
+                     rows[i].words, rows[i].input);
+        cr_expect_not_null(strstr(output, rows[i].says), "%s says: %s", rows[i].words, output);
+        cr_expect_null(strstr(output, "secret"), "%s repeats: %s", rows[i].words, output);
+    }
+}
+
+Test(mcpxctl, reports_output_it_could_not_write)
+{
+    char output[OUTPUT_MAX];
+
+    cr_expect_eq(run("kind chat >/dev/full", NULL, output), 1);
+    cr_expect_eq(run("token >/dev/full", NULL, output), 1);
+}
