@@ -1,0 +1,224 @@
+/*
+ * What breaks for whom: everybody who builds against docs/protocol.md and finds that the router
+ * does something else. The page itself is the test data: its tables are read and each row is put
+ * to the router, so a row that is changed, or a new one, is tested by being written down.
+ * Protocol: sections 1, 3, 4, 6.
+ */
+#include "tests/support/world.h"
+
+#include <criterion/criterion.h>
+#include <ctype.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CELLS_MAX = 4, PAGE_MAX = 262144 };
+
+static char *page(void)
+{
+    static char text[PAGE_MAX];
+    char path[4096];
+    FILE *file;
+    size_t len;
+
+    snprintf(path, sizeof path, "%s/docs/protocol.md", getenv("MCPX_SOURCE_DIR"));
+    file = fopen(path, "r");
+    cr_assert_not_null(file, "%s cannot be read", path);
+    len = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    cr_assert_lt(len, sizeof text - 1, "%s has outgrown this test", path);
+    text[len] = '\0';
+    return text;
+}
+
+/* The first row of the table under this head line. */
+static char *rows_of(const char *head)
+{
+    char *at = strstr(page(), head);
+
+    cr_assert_not_null(at, "the page has no table '%s'", head);
+    at = strstr(at, "\n|---");
+    cr_assert_not_null(at, "the table '%s' has no rule under its head", head);
+    at = strchr(at + 1, '\n');
+    cr_assert_not_null(at);
+    return at + 1;
+}
+
+/* Cuts the next row of a table into its cells; 0 at the end of the table. */
+static size_t next_row(char **rest, char *cells[CELLS_MAX])
+{
+    char *line = *rest;
+    char *end = strchr(line, '\n');
+    size_t count = 0;
+
+    if (line[0] != '|' || !end)
+        return 0;
+    *end = '\0';
+    *rest = end + 1;
+    for (char *cell = line + 1; *cell && count < CELLS_MAX; count++) {
+        char *bar = strchr(cell, '|');
+
+        cr_assert_not_null(bar, "a row without its last bar: %s", line);
+        *bar = '\0';
+        cells[count] = cell;
+        cell = bar + 1;
+    }
+    return count;
+}
+
+/* Cuts the next `code` out of a cell; NULL when there is none. */
+static char *next_code(char **cell)
+{
+    char *begin = strchr(*cell, '`');
+    char *end = begin ? strchr(begin + 1, '`') : NULL;
+
+    if (!end)
+        return NULL;
+    *end = '\0';
+    *cell = end + 1;
+    return begin + 1;
+}
+
+static bool covers(const char *pattern, const char *text)
+{
+    struct mcpx_grant grant = {.pattern = mcpx_slice_of(pattern)};
+    struct mcpx_kind kind;
+    struct mcpx_question question = {.kind = &kind};
+    struct mcpx_capset *set;
+    bool answer;
+
+    cr_assert_eq(mcpx_capset_new(&grant, 1, NULL, 0, NULL, NULL, &set), MCPX_OK, "%s",
+                 pattern);
+    cr_assert_eq(mcpx_kind_parse(mcpx_slice_of(text), &kind, NULL), MCPX_OK, "%s", text);
+    answer = mcpx_capset_allows(set, &question);
+    mcpx_capset_unref(set);
+    return answer;
+}
+
+Test(protocol, section_3_patterns_cover_what_the_table_says)
+{
+    char *rest = rows_of("| pattern | covers | does not cover |");
+    char *cells[CELLS_MAX], *pattern, *kind;
+    int rows = 0;
+
+    while (next_row(&rest, cells) == 3) {
+        pattern = next_code(&cells[0]);
+        cr_assert_not_null(pattern);
+        while ((kind = next_code(&cells[1])))
+            cr_expect(covers(pattern, kind), "%s should cover %s", pattern, kind);
+        while ((kind = next_code(&cells[2])))
+            cr_expect_not(covers(pattern, kind), "%s should not cover %s", pattern, kind);
+        rows++;
+    }
+    cr_expect_geq(rows, 13, "only %d rows were found", rows);
+}
+
+/* The members of an envelope that has all of them, one by one replaced or taken out. */
+static char *envelope_without(const char *field, json_t *instead)
+{
+    json_t *envelope = json_pack("{s:s, s:s, s:s, s:s, s:[s], s:s, s:s, s:{}}", "protocol",
+                                 "mcpx/v0.1", "id", "m", "ts", "t", "from", "alice", "to",
+                                 "bob", "kind", "chat", "correlation_id", "c", "payload");
+    char *text;
+
+    cr_assert_not_null(envelope);
+    cr_assert_not_null(json_object_get(envelope, field), "%s is no field of ours", field);
+    if (instead)
+        json_object_set_new(envelope, field, instead);
+    else
+        json_object_del(envelope, field);
+    text = json_dumps(envelope, 0);
+    json_decref(envelope);
+    return text;
+}
+
+static enum mcpx_err said(const char *field, json_t *instead)
+{
+    struct world *w = world_new();
+    char *text = envelope_without(field, instead);
+    enum mcpx_err err;
+
+    world_joins(w, "alice", "chat");
+    err = world_says_bytes(w, "alice", text, strlen(text));
+    free(text);
+    world_free(w);
+    return err;
+}
+
+Test(protocol, section_1_fields_are_required_or_not_and_have_their_types)
+{
+    char *rest = rows_of("| field | at ingress | rule |");
+    char *cells[CELLS_MAX], *field;
+    int rows = 0;
+
+    while (next_row(&rest, cells) == 3 && (field = next_code(&cells[0]))) {
+        bool required = strstr(cells[1], "required") != NULL;
+
+        cr_expect_eq(said(field, NULL), required ? MCPX_EINVALID : MCPX_OK,
+                     "an envelope without %s", field);
+        cr_expect_eq(said(field, json_integer(1)), MCPX_EINVALID, "%s: 1", field);
+        cr_expect_eq(said(field, json_null()), MCPX_EINVALID, "%s: null", field);
+        cr_expect_eq(said(field, json_true()), MCPX_EINVALID, "%s: true", field);
+        rows++;
+    }
+    cr_expect_eq(rows, 8, "%d fields were found", rows);
+}
+
+static bool is_wire_name(const char *name)
+{
+    for (int err = MCPX_OK + 1; err < MCPX_ERR_COUNT; err++)
+        if (strcmp(mcpx_error_wire((enum mcpx_err)err), name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_reason(const char *name)
+{
+    for (int refusal = MCPX_ALLOWED + 1; refusal <= MCPX_RESERVED_NAMESPACE; refusal++)
+        if (strcmp(mcpx_refusal_wire((enum mcpx_refusal)refusal), name) == 0)
+            return true;
+    return false;
+}
+
+Test(protocol, section_6_errors_and_reasons_are_the_ones_the_router_knows)
+{
+    char *rest = rows_of("| `error` | when | extra members |");
+    char *cells[CELLS_MAX], *code;
+    int rows = 0, reasons = 0;
+
+    while (next_row(&rest, cells) == 3) {
+        code = next_code(&cells[0]);
+        cr_expect(code && is_wire_name(code), "the router never says %s", code ? code : "?");
+        if (code && strcmp(code, "capability_violation") == 0)
+            while ((code = next_code(&cells[2])))
+                reasons += is_reason(code);
+        rows++;
+    }
+    cr_expect_eq(rows, 6, "%d errors were found", rows);
+    cr_expect_eq(reasons, 5, "%d reasons were found", reasons);
+}
+
+/* "Close codes: 1000 normal · 1001 going away ...": each number, in the table of errors. */
+Test(protocol, section_6_close_codes_are_the_ones_the_router_uses)
+{
+    char *rest = strstr(page(), "\nClose codes:");
+    char *end;
+    int codes = 0;
+
+    cr_assert_not_null(rest);
+    end = strstr(rest, "\n\n");
+    cr_assert_not_null(end);
+    for (char *at = rest + 1; at < end; at++) {
+        bool known = false;
+        long code = strtol(at, NULL, 10);
+
+        if (code < 1000 || code > 4999 || !isspace((unsigned char)at[-1]))
+            continue;
+        for (int err = MCPX_OK + 1; err < MCPX_ERR_COUNT; err++)
+            known |= mcpx_error_close((enum mcpx_err)err) == code;
+        cr_expect(known, "the router never closes with %ld", code);
+        codes++;
+        at += 3;
+    }
+    cr_expect_geq(codes, 11, "%d codes were found", codes);
+}
