@@ -71,6 +71,32 @@ test('a late joiner is told what was said, byte for byte, and under the derived 
     'history is never delivered as if it were live');
 });
 
+test('between history and live traffic nothing is missing and nothing comes twice', async (t) => {
+  const room = new Room(t, router);
+  const speaker = await room.join('speaker', ['chat']);
+  const joining = [];
+  let outside = 5;
+  let n = 0;
+  while (outside > 0 && n < 5000) { /* speaks, ten ahead of the echo, until all five are in */
+    if (n % 100 === 0 && joining.length < 5) {
+      joining.push(room.join(`joiner-${n}`, [], { query: { history: 1000 } })
+        .finally(() => { outside -= 1; }));
+    }
+    for (const end = n + 10; n < end; n++) speaker.send('chat', { n }, { id: `n-${n}` });
+    await speaker.untilId(`n-${n - 1}`);
+  }
+  const joiners = await Promise.all(joining);
+  const last = await room.settle(speaker, ...joiners);
+  for (const joiner of joiners) {
+    const told = joiner.heard()
+      .flatMap((e) => (e.kind === 'system/history' ? e.payload.envelopes : [e]))
+      .filter(({ kind, id }) => kind === 'chat' && id !== last).map(({ payload }) => payload.n);
+    const first = told[0];
+    assert.deepEqual(told, Array.from({ length: n - first }, (_, index) => first + index), joiner.id);
+    assert.ok(first === 0 || told.length >= 1000, 'as much history as was asked for');
+  }
+});
+
 test('?history=N asks for at most N, and 0 for none', async (t) => {
   const room = new Room(t, router);
   const talker = await room.join('talker', ['chat']);
