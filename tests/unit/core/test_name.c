@@ -39,6 +39,7 @@ Test(name, knows_good_names_from_bad)
         {T("system-x"), true, true},
         {T("system/x"), true, true},
         {T("syste"), true, true},
+        {T("sYstex"), true, true},
         {T("xsystem:a"), true, true},
         {T("presence"), true, true},
     };
