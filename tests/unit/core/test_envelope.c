@@ -313,6 +313,24 @@ Test(envelope, unescapes_names_and_header_strings)
     mcpx_envelope_fini(&envelope);
 }
 
+Test(envelope, salvages_ids_of_up_to_256_bytes)
+{
+    for (size_t bytes = 255; bytes <= 258; bytes++) {
+        char text[512] = "{\"id\":\"";
+        size_t len = strlen(text);
+        struct mcpx_envelope envelope;
+        struct mcpx_fault fault = {"", "", 0};
+
+        memset(text + len, 'x', bytes);
+        memcpy(text + len + bytes, "\"}", 2);
+        mcpx_envelope_init(&envelope);
+        cr_expect_eq(mcpx_envelope_parse(mcpx_slice_of(text), 0, &envelope, &fault),
+                     MCPX_EINVALID);
+        cr_expect_eq(envelope.id.len, bytes <= 256 ? bytes : 0, "%zu", envelope.id.len);
+        mcpx_envelope_fini(&envelope);
+    }
+}
+
 Test(envelope, leaves_nothing_of_the_message_before)
 {
     struct mcpx_envelope envelope;

@@ -49,6 +49,10 @@ Test(escape, undoes_escapes)
         {T("\\udc00\\ud800"), T("\xef\xbf\xbd\xef\xbf\xbd"), false},
         {T("\\ud800\\ud800\\udc00"), T("\xef\xbf\xbd\xf0\x90\x80\x80"), false},
         {T("\\u0041\\udc00"), T("A\xef\xbf\xbd"), false},
+        {T("\\ud800xudc00"),
+         T("\xef\xbf\xbd"
+           "xudc00"),
+         false},
         {T("\\ue000\\udc00"), T("\xee\x80\x80\xef\xbf\xbd"), false},
         {T("\\ud800\\\\udc00"), T("\xef\xbf\xbd\\udc00"), false},
         {T("\\ud800udc00"),

@@ -147,6 +147,7 @@ Test(scan, says_what_is_wrong_with_a_value)
 {
     static const struct refusal rows[] = {
         {T("\xef\xbb\xbf{}"), 0, "byte order mark, expected the text to begin without one"},
+        {T("\xef\xbb\xbf"), 0, "byte order mark, expected the text to begin without one"},
         {T("'a'"), 0, "expected a value; strings take double quotes"},
         {T("/* */1"), 0, "expected a value; JSON has no comments"},
         {T("# x"), 0, "expected a value; JSON has no comments"},
@@ -298,10 +299,10 @@ Test(scan, refuses_every_cut_of_a_text)
 
     cr_assert_eq(mx_scan((struct mcpx_slice){whole, len}, 0, &scan, &fault), MCPX_OK);
     for (size_t cut = 0; cut < len; cut++) {
-        char *copy = malloc(cut + 1); /* its own block, so that a read too far is seen */
+        char *copy = malloc(cut + 1); /* ends with its block: a read too far is seen */
 
-        memcpy(copy, whole, cut);
-        cr_expect_neq(mx_scan((struct mcpx_slice){copy, cut}, 0, &scan, &fault), MCPX_OK,
+        memcpy(copy + 1, whole, cut);
+        cr_expect_neq(mx_scan((struct mcpx_slice){copy + 1, cut}, 0, &scan, &fault), MCPX_OK,
                       "cut at %zu", cut);
         cr_expect_leq(fault.offset, cut, "cut at %zu, noticed at %zu", cut, fault.offset);
         free(copy);
