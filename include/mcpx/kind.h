@@ -49,9 +49,10 @@ MCPX_API enum mcpx_err mcpx_kind_parse(struct mcpx_slice text, struct mcpx_kind 
 MCPX_API bool mcpx_kind_is_reserved(const struct mcpx_kind *kind);
 
 /**
- * True when the context holds a dot segment ("/../", "/./", a trailing "/.." or "/.", a leading
- * "../" or "./", or the whole of ".." or "."), literally or with "." and "/" percent-encoded in
- * either case. Such a context is covered by no `*` inside a pattern's CONTEXT.
+ * True when the context holds a dot segment: "." or ".." between slashes or at an end, with "."
+ * and "/" literal or percent-encoded in either case. A backslash counts as a slash, and "?" and
+ * "#" end a segment, because URL parsers read file:///srv/..\x and file:///srv/..?x so. Such a
+ * context is covered by no "*" among other bytes of a pattern's CONTEXT.
  *
  * Protocol: section 3 rule 6.
  */

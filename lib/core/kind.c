@@ -73,6 +73,12 @@ static char take_decoded(struct mcpx_slice *rest)
     return byte;
 }
 
+/* URL parsers end a segment at "?" and "#" too, and most take a backslash for a slash. */
+static bool ends_segment(char byte)
+{
+    return byte == '/' || byte == '\\' || byte == '?' || byte == '#';
+}
+
 bool mcpx_kind_has_dot_segment(const struct mcpx_kind *kind)
 {
     struct mcpx_slice rest = kind->context;
@@ -82,7 +88,7 @@ bool mcpx_kind_has_dot_segment(const struct mcpx_kind *kind)
     while (rest.len > 0) {
         char byte = take_decoded(&rest);
 
-        if (byte == '/') {
+        if (ends_segment(byte)) {
             if (!others && (dots == 1 || dots == 2))
                 return true;
             dots = 0;

@@ -85,18 +85,26 @@ static bool begins(const char *text, size_t len, const char *word)
     return len >= strlen(word) && strncasecmp(text, word, strlen(word)) == 0;
 }
 
-/* "%2f" becomes "/", "%2e" becomes "."; then every segment is looked at. */
+/* What ends a segment becomes "/", "%2e" becomes "."; then every segment is looked at. */
 bool oracle_is_dotted(struct mcpx_slice kind)
 {
+    static const char *const spellings[] = {"/",   "\\",  "?",   "#",  "%2f",
+                                            "%5c", "%3f", "%23", "%2e"};
     char decoded[PATTERN_MAX + 2];
     size_t len = 0, from = 0;
 
     for (size_t i = context_at(kind); i < kind.len;) {
-        bool slash = begins(kind.text + i, kind.len - i, "%2f");
-        bool dot = begins(kind.text + i, kind.len - i, "%2e");
+        size_t taken = 1;
 
-        decoded[len++] = slash ? '/' : dot ? '.' : kind.text[i];
-        i += slash || dot ? 3 : 1;
+        decoded[len] = kind.text[i];
+        for (size_t j = 0; j < sizeof spellings / sizeof *spellings; j++) {
+            if (!begins(kind.text + i, kind.len - i, spellings[j]))
+                continue;
+            decoded[len] = j < 8 ? '/' : '.';
+            taken = strlen(spellings[j]);
+        }
+        len++;
+        i += taken;
     }
     if (len == 0)
         return false;

@@ -196,6 +196,8 @@ static const struct row {
     {"6", SRV "*", SRV "a/%2E%2e/b", false},
     {"6", SRV "*", SRV "a%2f..%2Fb", false},
     {"6", SRV "*", SRV "a/.%2E", false},
+    {"6", SRV "*", SRV "..\\..\\etc\\passwd", false},
+    {"6", SRV "*", SRV "..?x", false},
     {"6", SRV "*", SRV "...", true},
     {"6", SRV "*", SRV ".git/a..b", true},
     {"6", SRV "*", SRV "%2e%2e%2e", true},
