@@ -81,7 +81,7 @@ struct mcpx_question {
 /**
  * Decides. Router types (mcpx_kind_is_reserved) are always refused. One match in the common
  * case; a match that exceeds its limits counts as no. Never allocates, except that without a JIT
- * the set keeps up to 256 KiB for PCRE2's interpreter once that needed it.
+ * the set keeps up to 1 MiB for PCRE2's interpreter once that needed it.
  *
  * Protocol: section 3.
  */

@@ -23,7 +23,7 @@ enum {
     TEXT_MAX = 28000,       /* bytes of one program's text; compiles to at most twice that */
     DENY_INLINE_MAX = 8000, /* bytes of denials worth repeating in every program */
     JIT_STACK_BYTES = 65536,
-    HEAP_LIMIT_KIB = 256, /* frames of the interpreter, where there is no JIT */
+    HEAP_LIMIT_KIB = 1024, /* frames of the interpreter, where there is no JIT */
     DEPTH_LIMIT = 10000
 };
 

@@ -31,30 +31,36 @@ static struct mcpx_slice find_denial(const struct mcpx_capset *set,
     return (struct mcpx_slice){NULL, 0};
 }
 
-/*
- * The grant that covers the kind with the best outcome of its conditions: held, then a target
- * that is not listed, then an expiry. Fills the first of the best in.
- */
-static void find_grant(const struct mcpx_capset *set, const struct mcpx_question *question,
-                       struct mcpx_decision *out)
+/* The first grant that allows the kind. */
+static void find_allowing(const struct mcpx_capset *set, const struct mcpx_question *question,
+                          struct mcpx_decision *out)
 {
-    static const int rank[] = {[MCPX_ALLOWED] = 3,
-                               [MCPX_TARGET_NOT_ALLOWED] = 2,
-                               [MCPX_GRANT_EXPIRED] = 1,
-                               [MCPX_NO_MATCHING_GRANT] = 0};
+    bool dotted = mcpx_kind_has_dot_segment(question->kind);
+
+    for (size_t i = 0; i < set->grant_count && !out->grant.text; i++)
+        if (mx_grant_condition(&set->grants[i], question) == MCPX_ALLOWED &&
+            mx_pattern_covers(&set->patterns[i], question->kind, dotted))
+            out->grant = pattern_text(set, i);
+}
+
+/*
+ * The first grant that would allow a refused kind but for its target, else but for its expiry.
+ * Those without conditions, or whose conditions hold, cannot be the reason and cost no walk.
+ */
+static void find_missed(const struct mcpx_capset *set, const struct mcpx_question *question,
+                        struct mcpx_decision *out)
+{
     bool dotted = mcpx_kind_has_dot_segment(question->kind);
 
     out->refusal = MCPX_NO_MATCHING_GRANT;
-    for (size_t i = 0; i < set->grant_count; i++) {
-        enum mcpx_refusal refusal;
+    for (size_t i = 0; i < set->grant_count && out->refusal != MCPX_TARGET_NOT_ALLOWED; i++) {
+        enum mcpx_refusal refusal = mx_grant_condition(&set->grants[i], question);
 
-        if (!mx_pattern_covers(&set->patterns[i], question->kind, dotted))
+        if (refusal == MCPX_ALLOWED || refusal == out->refusal ||
+            !mx_pattern_covers(&set->patterns[i], question->kind, dotted))
             continue;
-        refusal = mx_grant_condition(&set->grants[i], question);
-        if (rank[refusal] > rank[out->refusal]) {
-            out->refusal = refusal;
-            out->grant = pattern_text(set, i);
-        }
+        out->refusal = refusal;
+        out->grant = pattern_text(set, i);
     }
 }
 
@@ -118,25 +124,21 @@ static struct mcpx_slice write_alternative(struct mcpx_capset *set,
 void mcpx_capset_explain(struct mcpx_capset *set, const struct mcpx_question *question,
                          struct mcpx_decision *out)
 {
-    bool allowed = mcpx_capset_allows(set, question);
-
     *out = (struct mcpx_decision){.nearest = find_nearest(set, question->kind)};
+    if (mcpx_capset_allows(set, question)) {
+        find_allowing(set, question, out);
+        return;
+    }
     if (mcpx_kind_is_reserved(question->kind)) {
         out->refusal = MCPX_RESERVED_NAMESPACE;
         return;
     }
     out->grant = find_denial(set, question->kind);
     if (out->grant.text)
-        out->refusal = MCPX_DENIED;
+        out->refusal = MCPX_DENIED; /* and no grant helps against that */
     else
-        find_grant(set, question, out);
-    if (allowed)
-        return;
-    if (out->refusal == MCPX_ALLOWED) { /* a match limit refused what the walk would not */
-        out->refusal = MCPX_NO_MATCHING_GRANT;
-        out->grant = (struct mcpx_slice){NULL, 0};
-    }
-    if (out->refusal != MCPX_DENIED) /* no grant helps against a denial */
+        find_missed(set, question, out);
+    if (out->refusal != MCPX_DENIED)
         out->would_allow = write_would_allow(set, question->kind);
     out->alternative = write_alternative(set, question);
 }
