@@ -40,10 +40,10 @@ static bool hash(const char *token, size_t len, char hex[2 * HASH_BYTES + 1])
     if (EVP_Digest(token, len, digest, NULL, EVP_sha256(), NULL) != 1)
         return false;
     for (size_t i = 0; i < HASH_BYTES; i++) {
-        hex[2 * i] = digits[digest[i] >> 4];
-        hex[2 * i + 1] = digits[digest[i] & 15];
+        *hex++ = digits[digest[i] >> 4];
+        *hex++ = digits[digest[i] & 15];
     }
-    hex[2 * HASH_BYTES] = '\0';
+    *hex = '\0';
     return true;
 }
 
