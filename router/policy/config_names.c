@@ -90,7 +90,7 @@ void settings_write_names(const char *section, struct mx_strbuf *out)
 
 void setting_write_variable(const struct setting *row, struct mx_strbuf *out)
 {
-    if (row->type == SETTING_MAP || row->type == SETTING_LIST || strchr(row->pointer, '*'))
+    if (row->type == SETTING_MAP || row->type == SETTING_LIST || strpbrk(row->pointer, "*$"))
         return;
     mx_strbuf_puts(out, "MCPX");
     for (const char *at = row->pointer; *at; at++) {

@@ -44,6 +44,8 @@ static const char *const alg_choices[] = {"HS256", "HS384", "HS512", NULL};
     }
 
 static const struct setting table[] = {
+    TEXT("/$schema", SETTING_STRING, 0, 4095, NULL, NOWHERE,
+         "Where an editor finds router.schema.json; the router does not look at it"),
     LIST("/listen", SETTING_STRINGS, 1, 16, "[\"127.0.0.1:8080\", \"[::1]:8080\"]", AT(listen),
          "Where connections are accepted, each HOST:PORT; port 0 lets the system choose, host "
          "* means every address"),

@@ -144,7 +144,7 @@ static const struct {
     {"{\"log\":{\"levle\":\"info\"}}",
      "FILE: /log/levle: unknown key, expected one of level, format"},
     {"{\"a/b~c\\u0007\":1}",
-     "FILE: /a~1b~0c\\x07: unknown key, expected one of listen, tls, auth, profiles, "
+     "FILE: /a~1b~0c\\x07: unknown key, expected one of $schema, listen, tls, auth, profiles, "
      "participants, topics, derive_kinds, limits, log"},
     {"{\"log\":{\"level\":\"info\",\"level\":\"info\"}}",
      "FILE: line 1, column 30: duplicate object key"},

@@ -1,0 +1,392 @@
+/*
+ * What breaks for whom: an operator who reads of a setting that does not exist, or of a range
+ * that is not the real one; an editor that underlines what is right. The table of settings is
+ * compared with docs/configuration.md and config/router.schema.json, row by row, both ways.
+ */
+#include "lib/core/strbuf.h"
+#include "router/policy/settings.h"
+#include "tests/support/settled.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A file of the source tree, as text the caller frees. */
+static char *read_source(const char *path)
+{
+    const char *root = getenv("MCPX_SOURCE_DIR");
+    struct mx_strbuf name = {0}, text = {0};
+    char chunk[4096];
+    size_t got;
+    FILE *file;
+
+    mx_strbuf_puts(&name, root ? root : ".");
+    mx_strbuf_puts(&name, "/");
+    mx_strbuf_puts(&name, path);
+    file = fopen(name.text, "r");
+    cr_assert_not_null(file, "%s", name.text);
+    while ((got = fread(chunk, 1, sizeof chunk, file)) > 0)
+        mx_strbuf_add(&text, chunk, got);
+    fclose(file);
+    mx_strbuf_fini(&name);
+    cr_assert_not_null(text.text);
+    return text.text;
+}
+
+/* "/auth/jwt/keys/N/kid" as people write it: auth.jwt.keys[].kid */
+static void write_key(const struct setting *row, struct mx_strbuf *out)
+{
+    struct mx_strbuf above = {0};
+
+    for (const char *at = row->pointer; *at;) {
+        size_t len = strcspn(at + 1, "/");
+        const struct setting *parent = settings_find(above.text ? above.text : "");
+
+        if (len == 1 && at[1] == '*') {
+            mx_strbuf_puts(out, parent->type == SETTING_LIST ? "[]" : ".NAME");
+        } else {
+            mx_strbuf_puts(out, at == row->pointer ? "" : ".");
+            mx_strbuf_add(out, at + 1, len);
+        }
+        mx_strbuf_add(&above, at, len + 1);
+        at += len + 1;
+    }
+    mx_strbuf_fini(&above);
+}
+
+static void write_range(const struct setting *row, struct mx_strbuf *out)
+{
+    char range[64];
+
+    snprintf(range, sizeof range, "%lld..%lld", (long long)row->min, (long long)row->max);
+    switch (row->type) {
+    case SETTING_BOOL:
+        mx_strbuf_puts(out, "true, false");
+        return;
+    case SETTING_CHOICE:
+    case SETTING_ALG:
+        for (size_t i = 0; row->choices[i]; i++) {
+            mx_strbuf_puts(out, i > 0 ? ", " : "");
+            mx_strbuf_puts(out, row->choices[i]);
+        }
+        return;
+    case SETTING_LATER:
+        mx_strbuf_puts(out, "empty");
+        return;
+    case SETTING_SHA256:
+        mx_strbuf_puts(out, "64 digits");
+        return;
+    case SETTING_INTEGER:
+        mx_strbuf_puts(out, range);
+        mx_strbuf_puts(out, *row->zero ? ", 0 = " : "");
+        mx_strbuf_puts(out, row->zero);
+        return;
+    case SETTING_STRING:
+    case SETTING_SECRET:
+        mx_strbuf_puts(out, range);
+        mx_strbuf_puts(out, " bytes");
+        return;
+    default:
+        mx_strbuf_puts(out, range);
+        mx_strbuf_puts(out, row->type == SETTING_MAP ? " members" : " entries");
+    }
+}
+
+/* The line of docs/configuration.md that a row asks for. */
+static void write_line(const struct setting *row, struct mx_strbuf *out)
+{
+    struct mx_strbuf variable = {0};
+
+    mx_strbuf_puts(out, "| `");
+    write_key(row, out);
+    mx_strbuf_puts(out, "` | ");
+    setting_write_type(row, out);
+    mx_strbuf_puts(out, *row->unit ? ", " : "");
+    mx_strbuf_puts(out, row->unit);
+    mx_strbuf_puts(out, " | ");
+    write_range(row, out);
+    mx_strbuf_puts(out, row->fallback ? " | `" : " | ");
+    mx_strbuf_puts(out, row->fallback ? row->fallback : "");
+    mx_strbuf_puts(out, row->fallback ? "` | " : " | ");
+    setting_write_variable(row, &variable);
+    mx_strbuf_puts(out, variable.len ? "`" : "");
+    mx_strbuf_puts(out, variable.len ? variable.text : "");
+    mx_strbuf_puts(out, variable.len ? "` | " : " | ");
+    mx_strbuf_puts(out, row->help);
+    mx_strbuf_puts(out, " |\n");
+    mx_strbuf_fini(&variable);
+}
+
+Test(docs, describe_every_setting_as_it_is)
+{
+    char *page = read_source("docs/configuration.md");
+    size_t count;
+    const struct setting *table = settings_table(&count);
+
+    for (size_t i = 0; i < count; i++) {
+        struct mx_strbuf line = {0};
+
+        write_line(&table[i], &line);
+        cr_expect_not_null(strstr(page, line.text), "missing line:\n%s", line.text);
+        mx_strbuf_fini(&line);
+    }
+    free(page);
+}
+
+/* Lines of a table of settings have six columns; other tables of the page have fewer. */
+static bool is_setting_line(const char *line, size_t len)
+{
+    size_t bars = 0;
+
+    for (size_t i = 0; i < len; i++)
+        bars += line[i] == '|';
+    return bars == 7 && strncmp(line, "| `", 3) == 0;
+}
+
+Test(docs, describe_no_setting_that_does_not_exist)
+{
+    char *page = read_source("docs/configuration.md");
+    size_t count, found = 0;
+
+    settings_table(&count);
+    for (const char *at = page; *at;) {
+        size_t len = strcspn(at, "\n");
+
+        found += is_setting_line(at, len);
+        at += len + (at[len] == '\n');
+    }
+    cr_expect_eq(found, count, "%zu lines for %zu settings", found, count);
+    free(page);
+}
+
+/* The schema of the value at a row's pointer; NULL when there is none. */
+static const json_t *schema_at(const json_t *root, const char *pointer)
+{
+    const json_t *node = root;
+
+    while (node && *pointer) {
+        size_t len = strcspn(pointer + 1, "/");
+        const json_t *members = json_object_get(node, "properties");
+        char name[64];
+
+        snprintf(name, sizeof name, "%.*s", (int)len, pointer + 1);
+        if (len == 1 && pointer[1] == '*')
+            node = json_object_get(
+                node, json_object_get(node, "items") ? "items" : "additionalProperties");
+        else
+            node = json_object_get(members, name);
+        pointer += len + 1;
+    }
+    return node;
+}
+
+static int64_t number_of(const json_t *node, const char *name)
+{
+    return json_integer_value(json_object_get(node, name));
+}
+
+static bool is_type(const json_t *node, const char *type)
+{
+    const char *text = json_string_value(json_object_get(node, "type"));
+
+    return text && strcmp(text, type) == 0;
+}
+
+static bool has_bounds(const json_t *node, const struct setting *row, const char *low,
+                       const char *high)
+{
+    return number_of(node, low) == row->min && number_of(node, high) == row->max;
+}
+
+static bool has_integer_range(const json_t *node, const struct setting *row)
+{
+    const json_t *any = json_object_get(node, "anyOf");
+    const json_t *least = any ? json_array_get(any, 1) : node;
+    int64_t min = *row->zero && !any ? 0 : row->min;
+
+    if (any && (!*row->zero || !json_object_get(json_array_get(any, 0), "const") ||
+                number_of(json_array_get(any, 0), "const") != 0))
+        return false;
+    if (*row->zero && !any && row->min > 1)
+        return false;
+    return is_type(node, "integer") && number_of(least, "minimum") == min &&
+           number_of(node, "maximum") == row->max;
+}
+
+static bool has_choices(const json_t *node, const struct setting *row)
+{
+    const json_t *choices = json_object_get(node, "enum");
+    size_t i = 0;
+
+    for (; row->choices[i]; i++) {
+        const char *text = json_string_value(json_array_get(choices, i));
+
+        if (!text || strcmp(text, row->choices[i]) != 0)
+            return false;
+    }
+    return json_array_size(choices) == i;
+}
+
+static bool has_range(const json_t *node, const struct setting *row)
+{
+    switch (row->type) {
+    case SETTING_BOOL:
+        return is_type(node, "boolean");
+    case SETTING_INTEGER:
+        return has_integer_range(node, row);
+    case SETTING_CHOICE:
+    case SETTING_ALG:
+        return has_choices(node, row);
+    case SETTING_SHA256:
+        return is_type(node, "string") && json_object_get(node, "pattern");
+    case SETTING_STRING:
+    case SETTING_SECRET:
+    case SETTING_LATER:
+        return is_type(node, "string") && has_bounds(node, row, "minLength", "maxLength");
+    case SETTING_MAP:
+        return is_type(node, "object") && number_of(node, "maxProperties") == row->max;
+    default:
+        return is_type(node, "array") && has_bounds(node, row, "minItems", "maxItems");
+    }
+}
+
+static bool has_default(const json_t *node, const struct setting *row)
+{
+    json_t *fallback = row->fallback ? json_loads(row->fallback, JSON_DECODE_ANY, NULL) : NULL;
+    const json_t *stated = json_object_get(node, "default");
+    bool same = fallback ? json_equal(stated, fallback) : stated == NULL;
+
+    json_decref(fallback);
+    return same;
+}
+
+static json_t *load_schema(void)
+{
+    char *text = read_source("config/router.schema.json");
+    json_t *schema = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+
+    cr_assert_not_null(schema);
+    free(text);
+    return schema;
+}
+
+Test(schema, describes_every_setting_as_it_is)
+{
+    json_t *schema = load_schema();
+    size_t count;
+    const struct setting *table = settings_table(&count);
+
+    for (size_t i = 0; i < count; i++) {
+        const json_t *node = schema_at(schema, table[i].pointer);
+        const char *help = json_string_value(json_object_get(node, "description"));
+
+        cr_expect_not_null(node, "%s is missing", table[i].pointer);
+        cr_expect(help && strcmp(help, table[i].help) == 0, "%s: description is %s",
+                  table[i].pointer, help);
+        cr_expect(has_range(node, &table[i]), "%s: type or range", table[i].pointer);
+        cr_expect(has_default(node, &table[i]), "%s: default", table[i].pointer);
+    }
+    json_decref(schema);
+}
+
+/* Every property in the schema is a setting or a section, and no object is open. */
+static void walk(const json_t *node, struct mx_strbuf *pointer)
+{
+    const json_t *members = json_object_get(node, "properties");
+    const json_t *more = json_object_get(node, "additionalProperties");
+    size_t len = pointer->len;
+    const char *name;
+    json_t *value;
+
+    if (!members && !json_is_object(more) &&
+        !is_type(json_object_get(node, "items"), "object"))
+        return;
+    if (members)
+        cr_expect(json_is_false(more), "%s takes any key", pointer->text);
+    json_object_foreach((json_t *)members, name, value)
+    {
+        mx_strbuf_puts(pointer, "/");
+        mx_strbuf_puts(pointer, name);
+        cr_expect(settings_find(pointer->text) || settings_has_section(pointer->text),
+                  "%s is no setting", pointer->text);
+        walk(value, pointer);
+        pointer->text[pointer->len = len] = '\0';
+    }
+    if (members)
+        return;
+    mx_strbuf_puts(pointer, "/x");
+    walk(json_is_object(more) ? more : json_object_get(node, "items"), pointer);
+    pointer->text[pointer->len = len] = '\0';
+}
+
+Test(schema, describes_no_setting_that_does_not_exist)
+{
+    json_t *schema = load_schema();
+    struct mx_strbuf pointer = {0};
+
+    mx_strbuf_puts(&pointer, "");
+    walk(schema, &pointer);
+    mx_strbuf_fini(&pointer);
+    json_decref(schema);
+}
+
+Test(settings, have_defaults_that_fit)
+{
+    size_t count;
+    const struct setting *table = settings_table(&count);
+
+    for (size_t i = 0; i < count; i++) {
+        json_t *value =
+            table[i].fallback ? json_loads(table[i].fallback, JSON_DECODE_ANY, NULL) : NULL;
+
+        cr_expect(!table[i].fallback || setting_fits(&table[i], value), "%s",
+                  table[i].pointer);
+        cr_expect(table[i].size == 0 || table[i].fallback, "%s is stored without a default",
+                  table[i].pointer);
+        json_decref(value);
+    }
+}
+
+Test(examples, are_good_configurations)
+{
+    static const struct {
+        const char *path;
+        bool complete; /* worth no warning */
+    } rows[] = {{"config/router.example.json", true}, {"config/profiles.example.json", false}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *text = read_source(rows[i].path);
+        struct settled s = settled_load(text, NULL, false);
+
+        cr_expect_eq(s.err, MCPX_OK, "%s: %s", rows[i].path, s.errors.text);
+        if (!s.err && rows[i].complete)
+            cr_expect_str_eq(settled_warnings(&s), "");
+        cr_expect(s.err || !strstr(settled_warnings(&s), "grant \""), "%s",
+                  settled_warnings(&s));
+        settled_fini(&s);
+        free(text);
+    }
+}
+
+/* Every block of the page that is a whole configuration is one. */
+Test(examples, of_the_documentation_are_good_configurations)
+{
+    char *page = read_source("docs/configuration.md");
+    char *at = page;
+    size_t found = 0;
+
+    while ((at = strstr(at, "```json\n{")) != NULL) {
+        char *end = strstr(at += strlen("```json\n"), "\n```");
+        struct settled s;
+
+        cr_assert_not_null(end);
+        *end = '\0';
+        s = settled_load(at, NULL, false);
+        cr_expect_eq(s.err, MCPX_OK, "%s\n%s", at, s.errors.text);
+        settled_fini(&s);
+        at = end + 1;
+        found++;
+    }
+    cr_expect_gt(found, 0);
+    free(page);
+}

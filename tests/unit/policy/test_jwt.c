@@ -1,0 +1,357 @@
+/*
+ * What breaks for whom: everybody, when a forged token is taken for a good one. Each row is a
+ * token made by hand; the keys are HS256 "k1", HS512 "k2" and a nameless HS384.
+ * Protocol: section 7 (tokens), section 6 (no token in an error).
+ */
+#include "tests/support/jwt.h"
+
+#include "router/policy/base64url.h"
+#include "router/policy/jwt.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ONE "11111111111111111111111111111111"
+#define TWO "2222222222222222222222222222222222222222222222222222222222222222"
+#define THREE "333333333333333333333333333333333333333333333333"
+
+enum { NOW_S = 1800000000 };
+
+static const struct mcpx_now now = {.wall_ms = (int64_t)NOW_S * 1000};
+
+static struct jwt_ring *make_ring(const char *issuer, const char *audience)
+{
+    struct jwt_ring *ring = jwt_ring_new();
+
+    cr_assert_not_null(ring);
+    cr_assert_eq(jwt_ring_add(ring, "k1", "HS256", MCPX_SLICE(ONE)), MCPX_OK);
+    cr_assert_eq(jwt_ring_add(ring, "k2", "HS512", MCPX_SLICE(TWO)), MCPX_OK);
+    cr_assert_eq(jwt_ring_add(ring, NULL, "HS384", MCPX_SLICE(THREE)), MCPX_OK);
+    cr_assert_eq(jwt_ring_expect(ring, issuer, audience), MCPX_OK);
+    return ring;
+}
+
+static enum mcpx_err verify(const struct jwt_ring *ring, const char *token)
+{
+    json_t *claims = NULL;
+    enum mcpx_err err = jwt_verify(ring, mcpx_slice_of(token), now, &claims);
+
+    cr_expect_eq(err == MCPX_OK, claims != NULL, "%s", token);
+    json_decref(claims);
+    return err;
+}
+
+static const struct {
+    const char *header, *digest, *secret;
+    bool good;
+} headers[] = {
+    {"{\"alg\":\"HS256\"}", "SHA256", ONE, true},
+    {"{\"alg\":\"HS256\",\"kid\":\"k1\",\"typ\":\"JWT\"}", "SHA256", ONE, true},
+    {"{\"alg\":\"HS512\",\"kid\":\"k2\"}", "SHA512", TWO, true},
+    {"{\"alg\":\"HS384\"}", "SHA384", THREE, true},
+    {"{\"alg\":\"HS384\",\"kid\":\"whatever\"}", "SHA384", THREE, true},
+    {" { \"alg\" : \"HS256\" } ", "SHA256", ONE, true},
+    /* the algorithm is the key's, not the token's */
+    {"{\"alg\":\"none\"}", "SHA256", ONE, false},
+    {"{\"alg\":\"None\"}", "SHA256", ONE, false},
+    {"{\"alg\":\"NONE\"}", "SHA256", ONE, false},
+    {"{\"alg\":\"\"}", "SHA256", ONE, false},
+    {"{\"alg\":\"hs256\"}", "SHA256", ONE, false},
+    {"{\"alg\":\"HS256 \"}", "SHA256", ONE, false},
+    {"{\"alg\":\"HS512\",\"kid\":\"k1\"}", "SHA512", ONE, false},
+    {"{\"alg\":\"HS512\"}", "SHA512", ONE, false},
+    {"{\"alg\":\"HS256\"}", "SHA512", ONE, false},
+    {"{\"alg\":\"HS256\"}", "SHA256", TWO, false},
+    {"{\"alg\":\"RS256\"}", "SHA256", ONE, false},
+    {"{\"alg\":\"ES256\"}", "SHA256", ONE, false},
+    {"{\"alg\":\"PS256\"}", "SHA256", ONE, false},
+    {"{\"alg\":\"EdDSA\"}", "SHA256", ONE, false},
+    {"{\"alg\":\"dir\"}", "SHA256", ONE, false},
+    {"{\"alg\":[\"HS256\"]}", "SHA256", ONE, false},
+    {"{\"alg\":null}", "SHA256", ONE, false},
+    {"{\"typ\":\"JWT\"}", "SHA256", ONE, false},
+    {"{\"alg\":\"HS256\",\"alg\":\"HS256\"}", "SHA256", ONE, false},
+    {"{\"alg\":\"none\",\"alg\":\"HS256\"}", "SHA256", ONE, false},
+    /* which key */
+    {"{\"alg\":\"HS256\",\"kid\":\"k2\"}", "SHA256", ONE, false},
+    {"{\"alg\":\"HS256\",\"kid\":\"k\"}", "SHA256", ONE, false},
+    {"{\"alg\":\"HS256\",\"kid\":\"\"}", "SHA256", ONE, false},
+    {"{\"alg\":\"HS256\",\"kid\":1}", "SHA256", ONE, false},
+    {"{\"alg\":\"HS256\",\"kid\":{}}", "SHA256", ONE, false},
+    /* what is not understood */
+    {"{\"alg\":\"HS256\",\"crit\":[\"exp\"]}", "SHA256", ONE, false},
+    {"{\"alg\":\"HS256\",\"crit\":[]}", "SHA256", ONE, false},
+    {"{\"alg\":\"HS256\",\"crit\":null}", "SHA256", ONE, false},
+    {"{\"alg\":\"HS256\",\"b64\":false}", "SHA256", ONE, false},
+    {"{\"alg\":\"HS256\",\"typ\":7}", "SHA256", ONE, false},
+    {"[\"HS256\"]", "SHA256", ONE, false},
+    {"\"HS256\"", "SHA256", ONE, false},
+    {"{\"alg\":\"HS256\"", "SHA256", ONE, false},
+    {"{\"alg\":\"HS256\"}x", "SHA256", ONE, false},
+    {"\xff", "SHA256", ONE, false},
+};
+
+Test(jwt, verifies_with_the_algorithm_of_the_key_only)
+{
+    struct jwt_ring *ring = make_ring("", "");
+
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        char *token = jwt_make(headers[i].header, "{}", headers[i].digest, headers[i].secret);
+
+        cr_expect_eq(verify(ring, token), headers[i].good ? MCPX_OK : MCPX_ETOKEN, "%s, %s",
+                     headers[i].header, headers[i].digest);
+        free(token);
+    }
+    jwt_ring_free(ring);
+}
+
+/* exp, nbf, iat, iss and aud; @ stands for now. */
+static const struct {
+    const char *claims;
+    bool good;
+} claims[] = {
+    {"{}", true},
+    {"{\"exp\":@+1}", true},
+    {"{\"exp\":@-59}", true},
+    {"{\"exp\":@-59.999}", true},
+    {"{\"exp\":@-60}", false},
+    {"{\"exp\":@-61}", false},
+    {"{\"exp\":0}", false},
+    {"{\"exp\":-1}", false},
+    {"{\"exp\":1e300}", true},
+    {"{\"exp\":9223372036854775807}", true},
+    {"{\"exp\":9223372036854775808}", false}, /* no number jansson reads */
+    {"{\"exp\":\"@+1\"}", false},
+    {"{\"exp\":null}", false},
+    {"{\"exp\":true}", false},
+    {"{\"exp\":[@+1]}", false},
+    {"{\"nbf\":@}", true},
+    {"{\"nbf\":@+60}", true},
+    {"{\"nbf\":@+61}", false},
+    {"{\"nbf\":-1e300}", true},
+    {"{\"nbf\":\"0\"}", false},
+    {"{\"iat\":@-100000}", true},
+    {"{\"iat\":@+60}", true},
+    {"{\"iat\":@+61}", false},
+    {"{\"iat\":{}}", false},
+    {"{\"iss\":\"anyone\",\"aud\":[\"a\",\"b\"]}", true},
+    {"{\"iss\":7}", false},
+    {"{\"aud\":7}", false},
+    {"{\"aud\":[\"a\",7]}", false},
+    {"{\"aud\":null}", false},
+    {"{\"exp\":@+1,\"exp\":@+2}", false},
+    {"{\"sub\":\"a\\u0000b\"}", false},
+    {"[]", false},
+    {"7", false},
+    {"", false},
+    {"{", false},
+    {"{}{}", false},
+    {"{\"a\":\"\xff\"}", false},
+};
+
+/* Writes the claims with "@+1" replaced by a date. */
+static void write_dates(const char *text, char *out, size_t size)
+{
+    size_t len = 0;
+
+    while (*text && len < size - 40) {
+        char *end = (char *)text;
+
+        if (*text == '@')
+            len += (size_t)snprintf(
+                out + len, size - len, "%.14g",
+                NOW_S + (strpbrk(text + 1, "+-") == text + 1 ? strtod(text + 1, &end) : 0));
+        else
+            out[len++] = *text;
+        text = end > text ? end : text + 1;
+    }
+    out[len] = '\0';
+}
+
+Test(jwt, allows_a_minute_between_clocks)
+{
+    struct jwt_ring *ring = make_ring("", "");
+
+    for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
+        char text[256];
+        char *token;
+
+        write_dates(claims[i].claims, text, sizeof text);
+        token = jwt_make("{\"alg\":\"HS256\"}", text, "SHA256", ONE);
+        cr_expect_eq(verify(ring, token), claims[i].good ? MCPX_OK : MCPX_ETOKEN, "%s = %s",
+                     claims[i].claims, text);
+        free(token);
+    }
+    jwt_ring_free(ring);
+}
+
+Test(jwt, wants_issuer_and_audience_where_they_are_configured)
+{
+    static const struct {
+        const char *claims;
+        bool good;
+    } rows[] = {
+        {"{\"iss\":\"me\",\"aud\":\"router\"}", true},
+        {"{\"iss\":\"me\",\"aud\":[\"x\",\"router\"]}", true},
+        {"{\"iss\":\"me\",\"aud\":[\"router\",7]}", false},
+        {"{\"iss\":\"me\",\"aud\":[]}", false},
+        {"{\"iss\":\"me\",\"aud\":\"Router\"}", false},
+        {"{\"iss\":\"me\",\"aud\":\"routerx\"}", false},
+        {"{\"iss\":\"me\",\"aud\":{}}", false},
+        {"{\"iss\":\"me\"}", false},
+        {"{\"aud\":\"router\"}", false},
+        {"{\"iss\":\"you\",\"aud\":\"router\"}", false},
+        {"{\"iss\":[\"me\"],\"aud\":\"router\"}", false},
+    };
+    struct jwt_ring *ring = make_ring("me", "router");
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *token = jwt_make("{\"alg\":\"HS256\"}", rows[i].claims, "SHA256", ONE);
+
+        cr_expect_eq(verify(ring, token), rows[i].good ? MCPX_OK : MCPX_ETOKEN, "%s",
+                     rows[i].claims);
+        free(token);
+    }
+    jwt_ring_free(ring);
+}
+
+/* What remains of a good token after each of its bytes is changed, or it is cut. */
+Test(jwt, notices_every_changed_and_every_missing_byte)
+{
+    struct jwt_ring *ring = make_ring("", "");
+    char *token = jwt_make("{\"alg\":\"HS256\"}", "{\"sub\":\"a\"}", "SHA256", ONE);
+    size_t len = strlen(token);
+
+    cr_assert_eq(verify(ring, token), MCPX_OK);
+    for (size_t i = 0; i < len; i++) {
+        char kept = token[i];
+
+        for (const char *other = "AZaz09-_.=+/ \n"; *other; other++) {
+            if (*other == kept)
+                continue;
+            token[i] = *other;
+            cr_expect_eq(verify(ring, token), MCPX_ETOKEN, "byte %zu: %s", i, token);
+        }
+        token[i] = '\0';
+        cr_expect_eq(verify(ring, token), MCPX_ETOKEN, "cut at %zu", i);
+        token[i] = kept;
+    }
+    free(token);
+    jwt_ring_free(ring);
+}
+
+Test(jwt, refuses_what_only_looks_like_a_token)
+{
+    static const char *const patterns[] = {
+        "%s.",  ".%s",  "%s.x", "%s ",   " %s",  "%s=",         "%s==", "..%s",
+        "%s\n", "%s..", ".",    "..",    "...",  "a.b.c",       "....", "eyJ.eyJ.",
+        "%s%s", "x%s",  "%s,",  "%s.%s", "%s\t", "e30.e30.e30",
+    };
+    struct jwt_ring *ring = make_ring("", "");
+    char *token = jwt_make("{\"alg\":\"HS256\"}", "{}", "SHA256", ONE);
+
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        struct mx_strbuf text = {0};
+
+        for (const char *at = patterns[i]; *at; at++) {
+            if (at[0] == '%' && at[1] == 's')
+                mx_strbuf_puts(&text, (at++, token));
+            else
+                mx_strbuf_add(&text, at, 1);
+        }
+        cr_expect_eq(verify(ring, text.text), MCPX_ETOKEN, "%s", patterns[i]);
+        mx_strbuf_fini(&text);
+    }
+    free(token);
+    jwt_ring_free(ring);
+}
+
+Test(jwt, refuses_a_token_with_a_nul_byte)
+{
+    struct jwt_ring *ring = make_ring("", "");
+    char *token = jwt_make("{\"alg\":\"HS256\"}", "{}", "SHA256", ONE);
+    json_t *found = NULL;
+
+    cr_expect_eq(jwt_verify(ring, (struct mcpx_slice){token, strlen(token) + 1}, now, &found),
+                 MCPX_ETOKEN);
+    free(token);
+    jwt_ring_free(ring);
+}
+
+Test(jwt, looks_at_8192_bytes_and_no_more)
+{
+    struct jwt_ring *ring = make_ring("", "");
+    char text[8192];
+
+    for (size_t size = 6000; size <= 6200; size++) {
+        char *token;
+
+        snprintf(text, sizeof text, "{\"sub\":\"%0*d\"}", (int)size - 10, 0);
+        token = jwt_make("{\"alg\":\"HS256\"}", text, "SHA256", ONE);
+        cr_expect_eq(verify(ring, token),
+                     strlen(token) <= JWT_BYTES_MAX ? MCPX_OK : MCPX_ETOKEN, "%zu bytes",
+                     strlen(token));
+        free(token);
+    }
+    jwt_ring_free(ring);
+}
+
+Test(jwt, verifies_nothing_without_keys)
+{
+    struct jwt_ring *ring = jwt_ring_new();
+    char *token = jwt_make("{\"alg\":\"HS256\"}", "{}", "SHA256", "");
+    struct mx_strbuf out = {0};
+    json_t *none = json_object();
+
+    cr_expect_eq(verify(ring, token), MCPX_ETOKEN);
+    cr_expect_eq(jwt_sign(ring, none, &out), MCPX_ENOTFOUND);
+    json_decref(none);
+    free(token);
+    jwt_ring_free(ring);
+    jwt_ring_free(NULL);
+}
+
+Test(jwt, signs_what_it_verifies)
+{
+    struct jwt_ring *ring = make_ring("", "");
+    struct mx_strbuf token = {0};
+    json_t *written = json_pack("{s:s}", "sub", "a");
+    json_t *read = NULL;
+
+    cr_assert_eq(jwt_sign(ring, written, &token), MCPX_OK);
+    cr_assert_eq(jwt_verify(ring, mx_strbuf_text(&token), now, &read), MCPX_OK);
+    cr_expect(json_equal(written, read));
+    json_decref(written);
+    json_decref(read);
+    mx_strbuf_fini(&token);
+    jwt_ring_free(ring);
+}
+
+Test(base64url, has_one_spelling_for_each_value)
+{
+    static const struct {
+        const char *text, *value; /* NULL: refused */
+    } rows[] = {
+        {"", ""},        {"Zg", "f"},   {"Zm8", "fo"},    {"Zm9v", "foo"}, {"_-A", "\xff\xe0"},
+        {"Zh", NULL},    {"Zm9", NULL}, {"Z", NULL},      {"Zg==", NULL},  {"Zm9vY", NULL},
+        {"Zm 9v", NULL}, {"+/A", NULL}, {"Zm9v\n", NULL},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct mx_strbuf out = {0};
+        bool valid;
+
+        mx_strbuf_puts(&out, "x");
+        valid = base64url_decode(mcpx_slice_of(rows[i].text), &out);
+        cr_expect_eq(valid, rows[i].value != NULL, "%s", rows[i].text);
+        cr_expect_str_eq(out.text + 1, valid ? rows[i].value : "", "%s", rows[i].text);
+        mx_strbuf_reset(&out);
+        if (valid)
+            base64url_encode((const unsigned char *)rows[i].value, strlen(rows[i].value),
+                             &out);
+        cr_expect(!valid ||
+                  mcpx_slice_equal(mx_strbuf_text(&out), mcpx_slice_of(rows[i].text)));
+        mx_strbuf_fini(&out);
+    }
+}

@@ -1,0 +1,379 @@
+/*
+ * What breaks for whom: a participant let into a topic its token does not name, given grants
+ * nobody gave it, or called what it is not. Protocol: section 7 (tokens), section 3 (grants).
+ */
+#include "tests/support/jwt.h"
+#include "tests/support/settled.h"
+
+#include "router/policy/tokens.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SECRET "0123456789abcdef0123456789abcdef"
+
+/* sha256 of "fs-token" and of "bare-token" */
+static const char text[] =
+    "{\"auth\":{\"jwt\":{\"secret\":\"" SECRET "\"}},"
+    "\"profiles\":{\"worker\":{\"grants\":[\"mcp/response:*\"],\"deny\":[\"chat\"],"
+    "\"routing\":\"directed\"}},"
+    "\"participants\":{"
+    "\"fs\":{\"token_sha256\":"
+    "\"367a1068b0b074382a8492cbb8eb7c3206dd9392226e41ab51e1af38e4dd58fc\","
+    "\"topics\":[\"room-*\",\"lobby\"],\"profile\":\"worker\",\"grants\":[\"reasoning/*\"],"
+    "\"routing\":\"all\"},"
+    "\"bare\":{\"token_sha256\":"
+    "\"d300834f86e0d535a0cbb861d176c4d69efefb7100083327b90a1f88a4f40fe6\"}}}";
+
+static const struct mcpx_now now = {.mono_ms = 5, .wall_ms = 1800000000000};
+
+static struct settled load(void)
+{
+    struct settled s = settled_load(text, NULL, false);
+
+    cr_assert_eq(s.err, MCPX_OK, "%s", s.errors.text);
+    return s;
+}
+
+static enum mcpx_err verify(struct settled *s, const char *bearer, const char *topic,
+                            struct grant **grant)
+{
+    *grant = NULL;
+    return tokens_verify(s->config.tokens, mcpx_slice_of(bearer), mcpx_slice_of(topic), now,
+                         grant);
+}
+
+Test(tokens, knows_static_tokens_by_their_hash)
+{
+    static const struct {
+        const char *bearer, *topic, *participant; /* NULL: nobody */
+        enum mcpx_err err;
+    } rows[] = {
+        {"fs-token", "room-1", "fs", MCPX_OK},
+        {"fs-token", "room-", "fs", MCPX_OK},
+        {"fs-token", "lobby", "fs", MCPX_OK},
+        {"fs-token", NULL, "fs", MCPX_OK},
+        {"fs-token", "lobby2", NULL, MCPX_EFORBIDDEN},
+        {"fs-token", "Room-1", NULL, MCPX_EFORBIDDEN},
+        {"fs-token", "", NULL, MCPX_EFORBIDDEN},
+        {"bare-token", "room-1", NULL, MCPX_EFORBIDDEN},
+        {"bare-token", NULL, "bare", MCPX_OK},
+        {"fs-toke", "room-1", NULL, MCPX_ETOKEN},
+        {"fs-token ", "room-1", NULL, MCPX_ETOKEN},
+        {"FS-TOKEN", "room-1", NULL, MCPX_ETOKEN},
+        {"", "room-1", NULL, MCPX_ETOKEN},
+        {NULL, "room-1", NULL, MCPX_ETOKEN},
+        {"367a1068b0b074382a8492cbb8eb7c3206dd9392226e41ab51e1af38e4dd58fc", NULL, NULL,
+         MCPX_ETOKEN},
+    };
+    struct settled s = load();
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct grant *grant;
+
+        cr_expect_eq(verify(&s, rows[i].bearer, rows[i].topic, &grant), rows[i].err,
+                     "%s in %s", rows[i].bearer, rows[i].topic);
+        cr_expect_eq(grant != NULL, rows[i].participant != NULL);
+        if (grant && rows[i].participant)
+            cr_expect(
+                mcpx_slice_equal(grant->participant, mcpx_slice_of(rows[i].participant)));
+        grant_unref(grant);
+    }
+    settled_fini(&s);
+}
+
+Test(tokens, joins_the_grants_of_profile_and_participant)
+{
+    struct settled s = load();
+    struct mcpx_kind kind;
+    struct mcpx_question question = {.kind = &kind, .wall_ms = now.wall_ms};
+    struct grant *grant;
+
+    cr_assert_eq(verify(&s, "fs-token", "lobby", &grant), MCPX_OK);
+    cr_expect_str_eq(grant->capabilities.text, "[\"mcp/response:*\",\"reasoning/*\"]");
+    cr_expect_eq(grant->routing, ROUTING_ALL, "its own routing, not its profile's");
+    cr_expect_eq(grant->expires_ms, 0);
+    cr_assert_eq(mcpx_kind_parse(MCPX_SLICE("reasoning/start"), &kind, NULL), MCPX_OK);
+    cr_expect(mcpx_capset_allows(grant->capset, &question));
+    cr_assert_eq(mcpx_kind_parse(MCPX_SLICE("chat"), &kind, NULL), MCPX_OK);
+    cr_expect_not(mcpx_capset_allows(grant->capset, &question));
+    grant_unref(grant);
+    settled_fini(&s);
+}
+
+/* What the claims of a token say, and what becomes of it in topic "t". */
+static const struct {
+    const char *claims;
+    enum mcpx_err err;
+    const char *participant, *capabilities;
+} rows[] = {
+    {"\"participantId\":\"a\",\"topic\":\"t\",\"capabilities\":[\"mcp/*\",\"chat\"]", MCPX_OK,
+     "a", "[\"mcp/*\",\"chat\"]"},
+    {"\"sub\":\"a\",\"topic\":\"t\"", MCPX_OK, "a", "[]"},
+    {"\"participantId\":\"a\",\"sub\":\"b\",\"topic\":\"t\"", MCPX_OK, "a", "[]"},
+    {"\"sub\":\"a\",\"topic\":[\"s\",\"t\"],\"capabilities\":[]", MCPX_OK, "a", "[]"},
+    {"\"sub\":\"a\",\"topic\":\"t\",\"profile\":\"worker\"", MCPX_OK, "a",
+     "[\"mcp/response:*\"]"},
+    {"\"sub\":\"a\",\"topic\":\"t\",\"profile\":\"worker\",\"capabilities\":[\"chat\"]",
+     MCPX_OK, "a", "[\"chat\"]"},
+    {"\"sub\":\"a\",\"topic\":\"t\",\"capabilities\":[{\"kind\":\"chat\",\"to\":[\"b\"]}]",
+     MCPX_OK, "a", "[\"chat\"]"},
+    /* topics are exact names */
+    {"\"sub\":\"a\"", MCPX_EFORBIDDEN, NULL, NULL},
+    {"\"sub\":\"a\",\"topic\":[]", MCPX_EFORBIDDEN, NULL, NULL},
+    {"\"sub\":\"a\",\"topic\":\"*\"", MCPX_EFORBIDDEN, NULL, NULL},
+    {"\"sub\":\"a\",\"topic\":\"T\"", MCPX_EFORBIDDEN, NULL, NULL},
+    {"\"sub\":\"a\",\"topic\":\"tt\"", MCPX_EFORBIDDEN, NULL, NULL},
+    {"\"sub\":\"a\",\"topic\":[\"s\"]", MCPX_EFORBIDDEN, NULL, NULL},
+    {"\"sub\":\"a\",\"topic\":\"\"", MCPX_EFORBIDDEN, NULL, NULL},
+    /* claims of a wrong shape */
+    {"\"sub\":\"a\",\"topic\":7", MCPX_ETOKEN, NULL, NULL},
+    {"\"sub\":\"a\",\"topic\":null", MCPX_ETOKEN, NULL, NULL},
+    {"\"sub\":\"a\",\"topic\":{\"t\":1}", MCPX_ETOKEN, NULL, NULL},
+    {"\"sub\":\"a\",\"topic\":[\"t\",7]", MCPX_ETOKEN, NULL, NULL},
+    {"\"sub\":\"a\",\"topic\":[[\"t\"]]", MCPX_ETOKEN, NULL, NULL},
+    {"\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
+    {"\"sub\":\"\",\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
+    {"\"participantId\":\"\",\"sub\":\"a\",\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
+    {"\"participantId\":7,\"sub\":\"a\",\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
+    {"\"participantId\":\"a\",\"sub\":7,\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
+    {"\"participantId\":null,\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
+    {"\"participantId\":[\"a\"],\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
+    {"\"participantId\":{\"id\":\"a\"},\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
+    {"\"sub\":\"system:gateway\",\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
+    {"\"sub\":\"System\",\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
+    {"\"sub\":\"a\\nb\",\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
+    {"\"sub\":\"a\\u0000\",\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
+    {"\"sub\":\"a\",\"topic\":\"t\",\"capabilities\":\"chat\"", MCPX_ETOKEN, NULL, NULL},
+    {"\"sub\":\"a\",\"topic\":\"t\",\"capabilities\":null", MCPX_ETOKEN, NULL, NULL},
+    {"\"sub\":\"a\",\"topic\":\"t\",\"capabilities\":{}", MCPX_ETOKEN, NULL, NULL},
+    {"\"sub\":\"a\",\"topic\":\"t\",\"capabilities\":[7]", MCPX_ETOKEN, NULL, NULL},
+    {"\"sub\":\"a\",\"topic\":\"t\",\"capabilities\":[\"a//b\"]", MCPX_ETOKEN, NULL, NULL},
+    {"\"sub\":\"a\",\"topic\":\"t\",\"capabilities\":[[\"chat\"]]", MCPX_ETOKEN, NULL, NULL},
+    {"\"sub\":\"a\",\"topic\":\"t\",\"capabilities\":[{\"kind\":\"chat\",\"to\":[]}]",
+     MCPX_ETOKEN, NULL, NULL},
+    {"\"sub\":\"a\",\"topic\":\"t\",\"profile\":\"boss\"", MCPX_ETOKEN, NULL, NULL},
+    {"\"sub\":\"a\",\"topic\":\"t\",\"profile\":7", MCPX_ETOKEN, NULL, NULL},
+    {"\"sub\":\"a\",\"topic\":\"t\",\"profile\":null", MCPX_ETOKEN, NULL, NULL},
+};
+
+static char *sign(const char *claims)
+{
+    char whole[512];
+
+    snprintf(whole, sizeof whole, "{%s}", claims);
+    return jwt_make("{\"alg\":\"HS256\"}", whole, "SHA256", SECRET);
+}
+
+Test(tokens, turns_claims_into_a_grant)
+{
+    struct settled s = load();
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *token = sign(rows[i].claims);
+        struct grant *grant;
+
+        cr_expect_eq(verify(&s, token, "t", &grant), rows[i].err, "%s", rows[i].claims);
+        cr_expect_eq(grant != NULL, rows[i].participant != NULL, "%s", rows[i].claims);
+        if (grant && rows[i].participant) {
+            cr_expect(mcpx_slice_equal(grant->participant, mcpx_slice_of(rows[i].participant)),
+                      "%s", rows[i].claims);
+            cr_expect_str_eq(grant->capabilities.text, rows[i].capabilities);
+        }
+        grant_unref(grant);
+        free(token);
+    }
+    settled_fini(&s);
+}
+
+Test(tokens, asks_for_no_topic_where_none_is_meant)
+{
+    struct settled s = load();
+    char *token = sign("\"sub\":\"a\"");
+    struct grant *grant;
+
+    cr_expect_eq(verify(&s, token, NULL, &grant), MCPX_OK);
+    grant_unref(grant);
+    free(token);
+    settled_fini(&s);
+}
+
+Test(tokens, end_when_they_say_and_not_before_they_begin)
+{
+    static const struct {
+        const char *claims;
+        int64_t expires_ms;
+    } dates[] = {
+        {"\"sub\":\"a\"", 0},
+        {"\"sub\":\"a\",\"exp\":1800000100", 1800000100000},
+        {"\"sub\":\"a\",\"exp\":1800000000.5", 1800000000500},
+        {"\"sub\":\"a\",\"exp\":1799999950", 1800000010000}, /* good by the leeway alone */
+        {"\"sub\":\"a\",\"exp\":1e18", 253402300799000},
+    };
+    struct settled s = load();
+
+    for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {
+        char *token = sign(dates[i].claims);
+        struct grant *grant;
+
+        cr_assert_eq(verify(&s, token, NULL, &grant), MCPX_OK, "%s", dates[i].claims);
+        cr_expect_eq(grant->expires_ms, dates[i].expires_ms, "%s: %lld", dates[i].claims,
+                     (long long)grant->expires_ms);
+        grant_unref(grant);
+        free(token);
+    }
+    settled_fini(&s);
+}
+
+Test(tokens, share_one_set_between_equal_capabilities)
+{
+    struct settled s = load();
+    char *tokens[] = {
+        sign("\"sub\":\"a\",\"capabilities\":[\"chat\",\"mcp/*\"]"),
+        sign("\"sub\":\"b\",\"capabilities\":[ \"chat\" , \"mcp\\/*\" ]"),
+        sign("\"sub\":\"c\",\"capabilities\":[\"mcp/*\",\"chat\"]"),
+        sign("\"sub\":\"d\""),
+        sign("\"sub\":\"e\",\"capabilities\":[]"),
+    };
+    struct grant *grants[5];
+
+    for (size_t i = 0; i < 5; i++) {
+        cr_assert_eq(verify(&s, tokens[i], NULL, &grants[i]), MCPX_OK);
+        free(tokens[i]);
+    }
+    cr_expect_eq(grants[0]->capset, grants[1]->capset);
+    cr_expect_neq(grants[0]->capset, grants[2]->capset);
+    cr_expect_str_eq(grants[3]->capabilities.text, "[]");
+    cr_expect_str_eq(grants[4]->capabilities.text, "[]");
+    settled_fini(&s); /* grants given out stay valid */
+    for (size_t i = 0; i < 5; i++) {
+        cr_expect_eq(mcpx_capset_count(grants[i]->capset), i < 3 ? 2 : 0);
+        grant_unref(grants[i]);
+    }
+}
+
+Test(tokens, remember_a_bounded_number_of_sets)
+{
+    struct settled s = load();
+    struct mcpx_fault fault;
+    struct grant *kept = NULL;
+
+    cr_assert_eq(tokens_grant_from_json(s.config.tokens, MCPX_SLICE("a"),
+                                        MCPX_SLICE("[\"kept\"]"), &fault, &kept),
+                 MCPX_OK);
+    for (int i = 0; i < 2500; i++) {
+        struct grant *grant = NULL;
+        char json[32];
+
+        snprintf(json, sizeof json, "[\"kind-%d\"]", i);
+        cr_assert_eq(tokens_grant_from_json(s.config.tokens, MCPX_SLICE("a"),
+                                            mcpx_slice_of(json), &fault, &grant),
+                     MCPX_OK);
+        cr_expect_str_eq(grant->capabilities.text, json);
+        grant_unref(grant);
+    }
+    cr_expect_str_eq(kept->capabilities.text, "[\"kept\"]");
+    grant_unref(kept);
+    settled_fini(&s);
+}
+
+Test(tokens, issues_what_it_verifies)
+{
+    struct settled s =
+        settled_load("{\"auth\":{\"jwt\":{\"issuer\":\"i\",\"audience\":\"u\"}}}", NULL, true);
+    struct mx_strbuf token = {0};
+    struct mcpx_fault fault = {0};
+    struct grant *grant;
+
+    cr_assert_eq(s.err, MCPX_OK, "%s", s.errors.text);
+    cr_assert_eq(tokens_issue(s.config.tokens, MCPX_SLICE("a"), MCPX_SLICE("t"),
+                              (struct mcpx_slice){0}, now, &fault, &token),
+                 MCPX_OK);
+    cr_assert_eq(verify(&s, token.text, "t", &grant), MCPX_OK, "%s", token.text);
+    cr_expect_str_eq(grant->capabilities.text, "[\"mcp/*\",\"chat\"]");
+    cr_expect_eq(grant->expires_ms, now.wall_ms + 86400000);
+    grant_unref(grant);
+    cr_expect_eq(verify(&s, token.text, "s", &grant), MCPX_EFORBIDDEN);
+    mx_strbuf_fini(&token);
+    settled_fini(&s);
+}
+
+Test(tokens, says_what_is_wrong_with_a_request_for_one)
+{
+    static const struct {
+        const char *participant, *topic, *capabilities;
+        enum mcpx_err err;
+        const char *field;
+    } requests[] = {
+        {"system:x", "t", NULL, MCPX_EREQUEST, "participantId"},
+        {"", "t", NULL, MCPX_EREQUEST, "participantId"},
+        {"a", "", NULL, MCPX_EREQUEST, "topic"},
+        {"a", "t\n", NULL, MCPX_EREQUEST, "topic"},
+        {"a", "t", "{}", MCPX_EREQUEST, "capabilities"},
+        {"a", "t", "[", MCPX_EREQUEST, "capabilities"},
+        {"a", "t", "", MCPX_EREQUEST, "capabilities"},
+        {"a", "t", "[{\"kind\":\"chat\",\"to\":7}]", MCPX_EREQUEST, "to"},
+        {"a", "t", "[\"a//b\"]", MCPX_EPATTERN, NULL},
+    };
+    struct settled s = settled_load(NULL, NULL, true);
+
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        struct mcpx_fault fault = {.reason = "", .field = ""};
+        struct mx_strbuf token = {0};
+
+        cr_expect_eq(tokens_issue(s.config.tokens, mcpx_slice_of(requests[i].participant),
+                                  mcpx_slice_of(requests[i].topic),
+                                  mcpx_slice_of(requests[i].capabilities), now, &fault,
+                                  &token),
+                     requests[i].err, "row %zu", i);
+        cr_expect_eq(token.len, 0);
+        cr_expect_neq(*fault.reason, '\0', "row %zu", i);
+        if (requests[i].field)
+            cr_expect_str_eq(fault.field, requests[i].field);
+        mx_strbuf_fini(&token);
+    }
+    settled_fini(&s);
+}
+
+Test(tokens, issues_none_without_a_key)
+{
+    struct settled s = settled_load(NULL, NULL, false);
+    struct mx_strbuf token = {0};
+    struct mcpx_fault fault;
+
+    cr_expect_eq(tokens_issue(s.config.tokens, MCPX_SLICE("a"), MCPX_SLICE("t"),
+                              (struct mcpx_slice){0}, now, &fault, &token),
+                 MCPX_ENOTFOUND);
+    settled_fini(&s);
+}
+
+Test(tokens, of_dev_mode_are_signed_with_the_secret_of_the_environment)
+{
+    static const char *const environment[] = {"MCPX_AUTH_JWT_SECRET=" SECRET, NULL};
+    struct settled s = settled_load(NULL, environment, true);
+    char *token = sign("\"sub\":\"a\",\"topic\":\"t\"");
+    struct grant *grant;
+
+    cr_expect_eq(verify(&s, token, "t", &grant), MCPX_OK);
+    grant_unref(grant);
+    free(token);
+    settled_fini(&s);
+}
+
+Test(tokens, of_dev_mode_are_signed_by_chance_otherwise)
+{
+    struct settled one = settled_load(NULL, NULL, true);
+    struct settled two = settled_load(NULL, NULL, true);
+    struct mx_strbuf token = {0};
+    struct mcpx_fault fault;
+    struct grant *grant;
+
+    cr_assert_eq(tokens_issue(one.config.tokens, MCPX_SLICE("a"), MCPX_SLICE("t"),
+                              (struct mcpx_slice){0}, now, &fault, &token),
+                 MCPX_OK);
+    cr_expect_eq(verify(&two, token.text, "t", &grant), MCPX_ETOKEN);
+    mx_strbuf_fini(&token);
+    settled_fini(&one);
+    settled_fini(&two);
+}
