@@ -1,0 +1,131 @@
+/*
+ * api_history.c - pages of a topic's history. Envelopes come from the hub as text and stay text:
+ * reading them into values to write them again would change numbers and lose members that stand
+ * twice in a payload. An answer is bounded, because it leaves in one write.
+ * Includes api.h and http_query.h.
+ */
+#include "router/edge/api.h"
+#include "router/edge/http_query.h"
+
+enum {
+    HISTORY_DEFAULT = 100,
+    HISTORY_MAX = 1000,
+    /* of one array of envelopes; the answer holds it twice, and leaves in one write */
+    HISTORY_BYTES_MAX = 128 * 1024
+};
+
+/* The query of a history request. `scratch` keeps the decoded ids. */
+static bool read_page(struct mcpx_slice query, struct mx_strbuf *scratch, struct page *page,
+                      struct http_reply *reply)
+{
+    struct http_param params[] = {{.name = "limit"}, {.name = "before"}, {.name = "after"}};
+    enum http_param_fault fault;
+    size_t bad = 0;
+
+    if (!mx_strbuf_reserve(scratch, query.len)) {
+        http_reply_fail(reply, MCPX_ENOMEM, NULL);
+        return false;
+    }
+    fault = http_params_read(query, params, 3, scratch, &bad);
+    if (fault) {
+        http_reply_fail(reply, MCPX_EREQUEST, params[bad].name);
+        mx_strbuf_puts(&reply->detail, fault == HTTP_PARAM_TWICE
+                                           ? " is given twice"
+                                           : " has malformed percent-encoding");
+        return false;
+    }
+    *page = (struct page){HISTORY_DEFAULT, params[1].value, params[2].value};
+    if (params[0].value.text &&
+        (!http_decimal(params[0].value, HISTORY_MAX, &page->limit) || page->limit == 0)) {
+        http_reply_fail(reply, MCPX_EREQUEST, "limit must be a number from 1 to 1000");
+        return false;
+    }
+    for (bad = 1; bad < 3; bad++) {
+        if (params[bad].value.text &&
+            (params[bad].value.len == 0 || params[bad].value.len > MCPX_ID_MAX)) {
+            http_reply_fail(reply, MCPX_EREQUEST, params[bad].name);
+            mx_strbuf_puts(&reply->detail, " must be an envelope id of 1 to 256 bytes");
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Offset of the comma before the last element of a JSON array; 0 when it has no comma. */
+static size_t last_comma(struct mcpx_slice array)
+{
+    size_t depth = 0, comma = 0;
+    bool in_string = false;
+
+    for (size_t i = 0; i < array.len; i++) {
+        char byte = array.text[i];
+
+        if (in_string && byte == '\\')
+            i++;
+        else if (byte == '"')
+            in_string = !in_string;
+        else if (in_string)
+            continue;
+        else if (byte == '{' || byte == '[')
+            depth++;
+        else if (byte == '}' || byte == ']')
+            depth--;
+        else if (byte == ',' && depth == 1)
+            comma = i;
+    }
+    return comma;
+}
+
+/*
+ * The hub stops once it is past the bound, so the last envelope may stick out, and by as much as
+ * a whole message. It is taken off again, unless it is the only one. Returns whether all that
+ * was asked for is there.
+ */
+static bool trim_history(struct mx_strbuf *array, size_t limit)
+{
+    size_t comma;
+
+    if (array->len <= HISTORY_BYTES_MAX)
+        return true;
+    comma = last_comma(mx_strbuf_text(array));
+    if (comma == 0)
+        return limit == 1;
+    array->len = comma;
+    mx_strbuf_add(array, "]", 1);
+    return false;
+}
+
+static void write_history(const struct mx_strbuf *array, bool complete, struct mx_strbuf *body)
+{
+    mx_strbuf_puts(body, "{\"history\":");
+    mx_strbuf_slice(body, mx_strbuf_text(array));
+    mx_strbuf_puts(body, ",\"messages\":");
+    mx_strbuf_slice(body, mx_strbuf_text(array));
+    mx_strbuf_puts(body, complete ? ",\"complete\":true}" : ",\"complete\":false}");
+}
+
+void api_history(const struct api_call *call, struct http_reply *reply)
+{
+    const struct topic *topic = hub_topic_find(call->api->hub, call->name);
+    struct mx_strbuf scratch = {0}, array = {0};
+    struct page page;
+    enum mcpx_err err = MCPX_OK;
+
+    if (!read_page(call->query, &scratch, &page, reply))
+        goto out;
+    if (topic)
+        err = topic_write_history(topic, &page, HISTORY_BYTES_MAX, &array);
+    else if (page.before.text || page.after.text)
+        err = MCPX_ENOTFOUND;
+    else
+        mx_strbuf_puts(&array, "[]");
+    if (err)
+        http_reply_fail(reply, err, "before or after names no retained envelope");
+    else if (array.failed)
+        http_reply_fail(reply, MCPX_ENOMEM, NULL);
+    else
+        write_history(&array, trim_history(&array, page.limit), &reply->body);
+out:
+    mx_strbuf_fini(&array);
+    mx_strbuf_fini(&scratch);
+}
