@@ -27,28 +27,66 @@ static const struct person *find_bearer(const struct tokens *tokens,
     return found;
 }
 
-enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
-                            struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
+/*
+ * Who bears a token: a configured participant, or the claims of a JWT. `person` is NULL when it
+ * is a JWT; `claims` is then a new reference.
+ */
+static enum mcpx_err identify(const struct tokens *tokens, struct mcpx_slice bearer,
+                              struct mcpx_now now, const struct person **person,
+                              json_t **claims)
 {
     unsigned char digest[32];
-    const struct person *person;
-    json_t *claims = NULL;
-    enum mcpx_err err;
 
     if (bearer.len == 0 || bearer.len > JWT_BYTES_MAX)
         return MCPX_ETOKEN;
     if (EVP_Digest(bearer.text, bearer.len, digest, NULL, EVP_sha256(), NULL) != 1)
         return MCPX_ENOMEM;
-    person = find_bearer(tokens, digest);
+    *person = find_bearer(tokens, digest);
+    return *person ? MCPX_OK : jwt_verify(tokens->ring, bearer, now, claims);
+}
+
+enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
+                            struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
+{
+    const struct person *person = NULL;
+    json_t *claims = NULL;
+    enum mcpx_err err = identify(tokens, bearer, now, &person, &claims);
+
+    if (err)
+        return err;
     if (person) {
         if (topic.text && !glob_any_matches(person->topics, person->topic_count, topic))
             return MCPX_EFORBIDDEN;
         *out = grant_ref(person->grant);
         return MCPX_OK;
     }
-    err = jwt_verify(tokens->ring, bearer, now, &claims);
-    if (!err)
-        err = tokens_grant_of(tokens, claims, topic, now, out);
+    err = tokens_grant_of(tokens, claims, topic, now, out);
+    json_decref(claims);
+    return err;
+}
+
+enum mcpx_err tokens_cover(struct tokens *tokens, struct mcpx_slice bearer,
+                           struct mcpx_now now, struct token_topic *topics, size_t count)
+{
+    const struct mcpx_slice any = {NULL, 0};
+    const struct person *person = NULL;
+    struct grant *grant = NULL;
+    json_t *claims = NULL;
+    const json_t *claim;
+    enum mcpx_err err = identify(tokens, bearer, now, &person, &claims);
+
+    /* The other claims have to be in order too. */
+    if (!err && !person)
+        err = tokens_grant_of(tokens, claims, any, now, &grant);
+    if (err)
+        goto out;
+    claim = json_object_get(claims, "topic");
+    for (size_t i = 0; i < count; i++)
+        topics[i].covered =
+            person ? glob_any_matches(person->topics, person->topic_count, topics[i].name)
+                   : tokens_claim_names(claim, topics[i].name);
+out:
+    grant_unref(grant);
     json_decref(claims);
     return err;
 }

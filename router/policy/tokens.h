@@ -29,6 +29,23 @@ void tokens_free(struct tokens *tokens);
 enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
                             struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
 
+/** A topic somebody may or may not be let into. `name` is borrowed. */
+struct token_topic {
+    struct mcpx_slice name;
+    bool covered;
+};
+
+/**
+ * Finds out which of many topics a token is good for. It is verified once, however many there
+ * are: a signature may cost a thousand times what a name costs.
+ *
+ * topics   `covered` is filled: true where tokens_verify would return MCPX_OK; untouched on failure
+ *
+ * Returns MCPX_OK, or MCPX_ETOKEN and MCPX_ENOMEM as tokens_verify.
+ */
+enum mcpx_err tokens_cover(struct tokens *tokens, struct mcpx_slice bearer,
+                           struct mcpx_now now, struct token_topic *topics, size_t count);
+
 /**
  * Makes a token for dev mode (POST /v0.1/auth/token): a JWT signed with the first HMAC key.
  *

@@ -48,6 +48,11 @@ static enum mcpx_err check_topic(const json_t *claim, struct mcpx_slice topic)
     return found ? MCPX_OK : MCPX_EFORBIDDEN;
 }
 
+bool tokens_claim_names(const json_t *claim, struct mcpx_slice topic)
+{
+    return check_topic(claim, topic) == MCPX_OK;
+}
+
 static const struct profile *find_profile(const struct tokens *tokens, const json_t *name)
 {
     for (size_t i = 0; json_is_string(name) && i < tokens->profile_count; i++) {

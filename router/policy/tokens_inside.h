@@ -43,4 +43,7 @@ enum mcpx_err tokens_grant_of(struct tokens *tokens, const json_t *claims,
                               struct mcpx_slice topic, struct mcpx_now now,
                               struct grant **out);
 
+/** True when a claim `topic` of verified claims names this topic; `claim` may be NULL. */
+bool tokens_claim_names(const json_t *claim, struct mcpx_slice topic);
+
 #endif
