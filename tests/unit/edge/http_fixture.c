@@ -23,6 +23,7 @@ static void fill_steadily(void *context, void *bytes, size_t len)
 }
 
 static unsigned chance_state = 1;
+static const struct chance chance = {fill_steadily, &chance_state};
 
 static void add_fs(struct tokens *tokens)
 {
@@ -48,7 +49,6 @@ static void add_fs(struct tokens *tokens)
 void fixture_init(struct fixture *fixture)
 {
     static char local[] = "http://localhost:*", remote[] = "https://*.example.org";
-    struct chance chance = {fill_steadily, &chance_state};
 
     *fixture = (struct fixture){
         .config = {.hub = hub_config_default(), .origin_count = 2, .tokens = tokens_new()},
@@ -66,6 +66,13 @@ void fixture_init(struct fixture *fixture)
                                      .tickets = tickets_new(chance),
                                      .started_mono_ms = 7766};
     cr_assert(fixture->api.hub && fixture->api.tickets);
+}
+
+void fixture_remake_hub(struct fixture *fixture)
+{
+    hub_free(fixture->api.hub);
+    fixture->api.hub = hub_new(&fixture->config.hub, chance);
+    cr_assert(fixture->api.hub);
 }
 
 void fixture_fini(struct fixture *fixture)

@@ -25,6 +25,9 @@ struct fixture {
 /** Makes it: topics come to be by joining, dev mode is off. Fails the test on error. */
 void fixture_init(struct fixture *fixture);
 
+/** Makes the hub anew from fixture->config.hub, which a test may have changed. */
+void fixture_remake_hub(struct fixture *fixture);
+
 /** Frees it. */
 void fixture_fini(struct fixture *fixture);
 

@@ -187,17 +187,52 @@ Test(http_admission, takes_tokens_in_the_query_only_when_told_to)
     fixture_fini(&fixture);
 }
 
+/* Joins "fs" to room-1 and lets it be replaced `times` times. */
+static void join_again_and_again(struct fixture *fixture, int times)
+{
+    for (int i = 0; i <= times; i++)
+        fixture_join(fixture, "fs", "room-1");
+}
+
 Test(http_admission, passes_on_what_the_hub_says)
 {
-    struct fixture fixture;
-    struct attempt attempt;
+    static const struct {
+        bool create, takeover, drain;
+        size_t participants_max;
+        int joins; /* of "fs" before; -1 = none */
+        enum mcpx_err err;
+        const char *detail; /* its beginning */
+    } rows[] = {
+        {true, true, false, 9, 0, MCPX_OK, ""},
+        {true, true, true, 9, -1, MCPX_EGOING, "the router is going away"},
+        {true, false, false, 9, 0, MCPX_EPRESENT, "this participant is already connected"},
+        {true, true, false, 9, 3, MCPX_EFLAPPING, "this participant was replaced more than"},
+        {true, true, false, 1, -1, MCPX_EFULL, "topic or router is full"},
+        {false, true, false, 9, -1, MCPX_ENOTOPIC, "topic does not exist"},
+    };
 
-    fixture_init(&fixture);
-    hub_drain(fixture.api.hub, fixture.now);
-    attempt_to(&fixture,
-               &(struct ask){"GET", "/ws?topic=room-1", FIXTURE_FS_BEARER, NULL, NULL},
-               &attempt);
-    cr_expect_eq(attempt.err, MCPX_EGOING);
-    attempt_fini(&attempt);
-    fixture_fini(&fixture);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fixture fixture;
+        struct attempt attempt;
+
+        fixture_init(&fixture);
+        fixture.config.hub.create = rows[i].create;
+        fixture.config.hub.takeover = rows[i].takeover;
+        fixture.config.hub.participants_max = rows[i].participants_max;
+        fixture_remake_hub(&fixture);
+        join_again_and_again(&fixture, rows[i].joins);
+        if (rows[i].err == MCPX_EFULL)
+            fixture_join(&fixture, "ann", "room-1");
+        if (rows[i].drain)
+            hub_drain(fixture.api.hub, fixture.now);
+        attempt_to(&fixture,
+                   &(struct ask){"GET", "/ws?topic=room-1", FIXTURE_FS_BEARER, NULL, NULL},
+                   &attempt);
+        cr_expect_eq(attempt.err, rows[i].err, "row %zu: %s", i, mcpx_strerror(attempt.err));
+        if (attempt.detail)
+            cr_expect_eq(strncmp(attempt.detail, rows[i].detail, strlen(rows[i].detail)), 0,
+                         "row %zu: %s", i, attempt.detail);
+        attempt_fini(&attempt);
+        fixture_fini(&fixture);
+    }
 }

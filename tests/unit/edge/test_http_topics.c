@@ -270,3 +270,24 @@ Test(http_topics, tells_what_may_still_be_sent)
     free(bearer);
     fixture_fini(&fixture);
 }
+
+Test(http_topics, says_null_where_nothing_is_limited)
+{
+    struct fixture fixture;
+    struct answer answer;
+    char *bearer;
+
+    fixture_init(&fixture);
+    fixture.config.hub.messages_per_minute = 0;
+    fixture.config.hub.bytes_per_minute = 0;
+    fixture_remake_hub(&fixture);
+    bearer = fixture_bearer(&fixture, "ann", "room", "[]");
+    fixture_join(&fixture, "ann", "room");
+    get(&fixture, "/v0.1/topics/room/rate-limit", bearer, &answer);
+    cr_expect(json_equals(answer.json, "{\"messages\":null,\"bytes\":null,"
+                                       "\"resetTime\":\"2026-11-21T23:18:00.001Z\"}"),
+              "%s", answer.text.text);
+    answer_fini(&answer);
+    free(bearer);
+    fixture_fini(&fixture);
+}
