@@ -99,7 +99,7 @@ enum mcpx_err ws_server_open(struct edge *edge)
     info.port = CONTEXT_PORT_NO_LISTEN_SERVER;
     info.protocols = protocols;
     info.alpn = "http/1.1";
-    info.server_string = "";
+    info.server_string = "mcpx-router"; /* it asserts that there is one */
     info.pt_serv_buf_size = SERVICE_BUFFER_SIZE;
     info.max_http_header_data2 = HEADER_SIZE;
     info.timeout_secs = TIMEOUT_S;

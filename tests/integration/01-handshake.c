@@ -1,0 +1,264 @@
+/*
+ * How one becomes a member of a topic, and everything that can be wrong with the attempt. What
+ * breaks here is every client's first second; a refusal without a reason is a support case.
+ * Protocol: section 7. Traps of libwebsockets 4.1.6 relied upon are named at each test.
+ */
+#define _GNU_SOURCE /* memmem */
+#include "tests/support/rude_client.h"
+
+#include <criterion/criterion.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+
+static struct daemon router;
+
+static void start(void)
+{
+    daemon_start_default(&router);
+}
+
+static void stop(void)
+{
+    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
+}
+
+TestSuite(handshake, .init = start, .fini = stop, .timeout = 120);
+
+Test(handshake, both_address_families_are_served)
+{
+    struct frame frame;
+    size_t i;
+
+    for (i = 0; i < router.listeners; i++) {
+        struct rude rude;
+
+        rude_open(&rude, &router, i);
+        rude_join(&rude, &router, "a", "room", "");
+        cr_expect(rude_expect(&rude, "system/welcome", &frame), "listener %zu", i);
+        rude_shut(&rude);
+    }
+}
+
+/* Some clients hand the first bytes after the 101 to nobody: they are not listening yet. */
+Test(handshake, the_welcome_does_not_travel_with_the_101)
+{
+    struct rude rude = {0};
+    struct frame frame;
+
+    rude_join(&rude, &router, "a", "room", "");
+    cr_expect_eq(rude.at, rude.in.len, "%zu bytes came with the 101", rude.in.len - rude.at);
+    cr_assert(rude_next(&rude, &frame));
+    cr_expect(frame_holds(&frame, "\"kind\":\"system/welcome\""), "the first frame");
+    cr_assert(rude_next(&rude, &frame));
+    cr_expect(frame_holds(&frame, "system/presence"), "then one's own arrival");
+    rude_shut(&rude);
+}
+
+/*
+ * RFC 6455 section 4.1 forbids it, and libwebsockets writes its 101 over the buffer the frame
+ * still lies in. It is allowed to be misread, not to harm anybody else.
+ */
+Test(handshake, a_frame_sent_before_the_101_harms_only_its_sender)
+{
+    static const char text[] =
+        "{\"protocol\":\"mcpx/v0.1\",\"id\":\"early\",\"kind\":\"chat\","
+        "\"payload\":{}}";
+    struct rude early, witness = {0};
+    struct frame frame;
+    char header[8400];
+    int on = 1, off = 0;
+
+    rude_join(&witness, &router, "witness", "room", "");
+    snprintf(header, sizeof header, "Authorization: Bearer %s\r\n",
+             rude_token(&router, "early", "room", "[\"chat\"]"));
+    rude_open(&early, &router, 0);
+    setsockopt(early.fd, IPPROTO_TCP, TCP_CORK, &on, sizeof on); /* one segment */
+    rude_ask_upgrade(&early, "/ws?topic=room", header);
+    rude_frame(&early, TEXT, text, sizeof text - 1);
+    setsockopt(early.fd, IPPROTO_TCP, TCP_CORK, &off, sizeof off);
+    while (!(early.in.len && memmem(early.in.text, early.in.len, "system/presence", 15)) &&
+           rude_receive(&early))
+        continue;
+    rude_chat(&witness, "after", "{}");
+    cr_expect(rude_expect(&witness, "\"id\":\"after\"", &frame));
+    rude_shut(&early);
+    rude_shut(&witness);
+}
+
+#define UPGRADE "Upgrade: websocket\r\n"
+#define CONNECTION "Connection: Upgrade\r\n"
+#define VERSION "Sec-WebSocket-Version: 13\r\n"
+#define KEY "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+#define HOST "Host: x\r\n"
+
+struct refusal {
+    const char *what;
+    const char *request; /* without the final empty line */
+    int status;
+    const char *holds;
+};
+
+/*
+ * T5 (an Upgrade it does not know frees the headers first), T8 (h2c is on by default), T11
+ * (POST and any version are upgraded), and silence where a list is too long for its buffer.
+ * 0 = closed without an answer; the 403 are libwebsockets' own.
+ */
+static const struct refusal refusals[] = {
+    {"no token", "GET /ws?topic=r HTTP/1.1\r\n" HOST UPGRADE CONNECTION VERSION KEY, 401,
+     "WWW-Authenticate: Bearer"},
+    {"a bad token",
+     "GET /ws?topic=r HTTP/1.1\r\n" HOST UPGRADE CONNECTION VERSION KEY
+     "Authorization: Bearer nonsense\r\n",
+     401, "\"code\":\"unauthorized\""},
+    {"no topic", "GET /ws HTTP/1.1\r\n" HOST UPGRADE CONNECTION VERSION KEY, 400, "bad_topic"},
+    {"another path", "GET /nowhere?topic=r HTTP/1.1\r\n" HOST UPGRADE CONNECTION VERSION KEY,
+     404, "not_found"},
+    {"POST", "POST /ws?topic=r HTTP/1.1\r\n" HOST UPGRADE CONNECTION VERSION KEY, 405,
+     "Allow: GET"},
+    {"version 8",
+     "GET /ws?topic=r HTTP/1.1\r\n" HOST UPGRADE CONNECTION "Sec-WebSocket-Version: 8\r\n" KEY,
+     426, "Sec-WebSocket-Version: 13"},
+    {"no version", "GET /ws?topic=r HTTP/1.1\r\n" HOST UPGRADE CONNECTION KEY, 426,
+     "Sec-WebSocket-Version: 13"},
+    {"no key", "GET /ws?topic=r HTTP/1.1\r\n" HOST UPGRADE CONNECTION VERSION, 400,
+     "Sec-WebSocket-Key"},
+    {"a short key",
+     "GET /ws?topic=r HTTP/1.1\r\n" HOST UPGRADE CONNECTION VERSION
+     "Sec-WebSocket-Key: abc\r\n",
+     400, "Sec-WebSocket-Key"},
+    {"two keys", "GET /ws?topic=r HTTP/1.1\r\n" HOST UPGRADE CONNECTION VERSION KEY KEY, 400,
+     "Sec-WebSocket-Key"},
+    {"no host", "GET /ws?topic=r HTTP/1.1\r\n" UPGRADE CONNECTION VERSION KEY, 400, "Host"},
+    {"no connection header", "GET /ws?topic=r HTTP/1.1\r\n" HOST UPGRADE VERSION KEY, 400,
+     "Connection"},
+    {"h2c",
+     "GET /ws?topic=r HTTP/1.1\r\n" HOST
+     "Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAMAAABk\r\n",
+     400, "Upgrade has to be websocket"},
+    {"another upgrade", "GET /ws?topic=r HTTP/1.1\r\n" HOST "Upgrade: foo\r\n" CONNECTION, 403,
+     ""},
+    {"another upgrade, kept alive",
+     "GET /ws?topic=r HTTP/1.1\r\n" HOST "Upgrade: foo\r\nConnection: keep-alive\r\n", 403,
+     ""},
+    {"an unknown subprotocol",
+     "GET /ws?topic=r HTTP/1.1\r\n" HOST UPGRADE CONNECTION VERSION KEY
+     "Sec-WebSocket-Protocol: chat\r\n",
+     400, "Sec-WebSocket-Protocol"},
+    {"one that only begins like ours",
+     "GET /ws?topic=r HTTP/1.1\r\n" HOST UPGRADE CONNECTION VERSION KEY
+     "Sec-WebSocket-Protocol: mcpx2\r\n",
+     400, "Sec-WebSocket-Protocol"},
+    {"CONNECT", "CONNECT x:1 HTTP/1.1\r\n" HOST, 0, ""},
+    {"an unknown method", "BREW /ws HTTP/1.1\r\n" HOST, 403, ""},
+    {"HTTP/2 at once", "PRI * HTTP/2.0\r\n\r\nSM\r\n", 403, ""},
+};
+
+Test(handshake, what_is_wrong_is_refused_before_the_upgrade)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        const struct refusal *row = &refusals[i];
+        struct rude rude;
+        char request[1024];
+        int status;
+
+        snprintf(request, sizeof request, "%s\r\n", row->request);
+        status = rude_http(&rude, &router, request);
+        cr_expect_eq(status, row->status, "%s: %d", row->what, status);
+        cr_expect(!*row->holds || (rude.in.len && strstr(rude.in.text, row->holds)), "%s: %s",
+                  row->what, rude.in.text ? rude.in.text : "(no answer)");
+        rude_shut(&rude);
+    }
+}
+
+Test(handshake, the_subprotocol_mcpx_is_accepted_and_named)
+{
+    static const char *const offers[] = {"mcpx", "mcpx, chat", "chat, mcpx"};
+    char header[8400];
+    size_t i;
+
+    for (i = 0; i < sizeof offers / sizeof *offers; i++) {
+        struct rude rude;
+
+        rude_open(&rude, &router, 0);
+        snprintf(header, sizeof header,
+                 "Authorization: Bearer %s\r\nSec-WebSocket-Protocol: %s\r\n",
+                 rude_token(&router, "a", "room", "[]"), offers[i]);
+        rude_ask_upgrade(&rude, "/ws?topic=room", header);
+        while (!(rude.in.len && strstr(rude.in.text, "\r\n\r\n")))
+            cr_assert(rude_receive(&rude));
+        cr_expect(strncmp(rude.in.text, "HTTP/1.1 101", 12) == 0, "%s", offers[i]);
+        cr_expect(strstr(rude.in.text, "Sec-WebSocket-Protocol: mcpx\r\n") != NULL, "%s",
+                  offers[i]);
+        rude_shut(&rude);
+    }
+}
+
+/* T14: decoders of this release have memory errors; every browser and node client offers it. */
+Test(handshake, compression_is_not_negotiated)
+{
+    char header[8400];
+    struct rude rude;
+
+    rude_open(&rude, &router, 0);
+    snprintf(header, sizeof header,
+             "Authorization: Bearer %s\r\nSec-WebSocket-Extensions: permessage-deflate\r\n",
+             rude_token(&router, "a", "room", "[]"));
+    rude_ask_upgrade(&rude, "/ws?topic=room", header);
+    while (!(rude.in.len && strstr(rude.in.text, "\r\n\r\n")))
+        cr_assert(rude_receive(&rude));
+    cr_expect(strncmp(rude.in.text, "HTTP/1.1 101", 12) == 0);
+    cr_expect(strstr(rude.in.text, "Sec-WebSocket-Extensions") == NULL);
+    rude_shut(&rude);
+}
+
+/* The query is taken apart and put together again on its way to the policy. */
+Test(handshake, topic_names_survive_the_query)
+{
+    static const char *const topics[][2] = {{"a b&c=d;e%", "a%20b%26c%3Dd%3Be%25"},
+                                            {"room:general", "room:general"},
+                                            {"gr\xc3\xbc\xc3\x9f", "gr%C3%BC%C3%9F"},
+                                            {"a/../b", "a/../b"},
+                                            {"x+y", "x%2By"}};
+    char header[8400], target[256], part[256];
+    struct frame frame;
+    size_t i;
+
+    for (i = 0; i < sizeof topics / sizeof *topics; i++) {
+        struct rude rude;
+
+        rude_open(&rude, &router, 0);
+        snprintf(header, sizeof header, "Authorization: Bearer %s\r\n",
+                 rude_token(&router, "a", topics[i][0], "[]"));
+        snprintf(target, sizeof target, "/ws?history=0&topic=%s", topics[i][1]);
+        snprintf(part, sizeof part, "\"topic\":{\"name\":\"%s\"", topics[i][0]);
+        rude_ask_upgrade(&rude, target, header);
+        while (!(rude.in.len && strstr(rude.in.text, "\r\n\r\n")))
+            cr_assert(rude_receive(&rude));
+        rude.at = (size_t)(strstr(rude.in.text, "\r\n\r\n") - rude.in.text) + 4;
+        cr_expect(strncmp(rude.in.text, "HTTP/1.1 101", 12) == 0, "%s: %s", topics[i][0],
+                  rude.in.text);
+        if (strncmp(rude.in.text, "HTTP/1.1 101", 12) == 0)
+            cr_expect(rude_expect(&rude, part, &frame), "%s", topics[i][0]);
+        rude_shut(&rude);
+    }
+}
+
+/* Secrets: neither a header nor a query is ever logged. */
+Test(handshake, no_token_reaches_the_log)
+{
+    const char *token = rude_token(&router, "a", "room", "[]");
+    char request[9000];
+    struct rude rude;
+
+    snprintf(request, sizeof request,
+             "GET /ws?topic=room&token=%s HTTP/1.1\r\n" HOST UPGRADE CONNECTION VERSION KEY
+             "Authorization: Bearer x%s\r\n\r\n",
+             token, token);
+    rude_http(&rude, &router, request);
+    rude_shut(&rude);
+    cr_expect(!daemon_logged(&router, "Bearer"));
+    cr_expect(!daemon_logged(&router, token + 40));
+}

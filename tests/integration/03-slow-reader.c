@@ -1,0 +1,167 @@
+/*
+ * Readers that do not read. What breaks here lets one stuck laptop stop a whole room, or fill the
+ * router's memory. Protocol: section 5. Traps of libwebsockets 4.1.6: T1 (a FIN while output is
+ * waiting costs a whole processor), T2 and T3 (close frames lost behind waiting output).
+ */
+#include "tests/support/rude_client.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+static const char tight[] =
+    "{\"limits\":{\"messages_per_minute\":0,\"bytes_per_minute\":0,\"connects_per_s\":0,"
+    "\"backlog_bytes\":4194304,\"ping_s\":0},\"topics\":{\"history\":{\"bytes\":1048576}}}";
+
+/* Sanitizers have memory of their own. */
+enum { RSS_GROWTH_KIB = 65536, BATCH = 250 };
+
+static struct daemon router;
+
+static void start(void)
+{
+    daemon_start(&router, tight, 0);
+}
+
+static void stop(void)
+{
+    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
+}
+
+TestSuite(slow_reader, .init = start, .fini = stop, .timeout = 280);
+
+static char filler[2048];
+
+static void make_filler(size_t len)
+{
+    memset(filler, 'x', len);
+    filler[len] = '\0';
+}
+
+static int leaves_seen;
+
+/* `a` publishes a batch, and `a` and `b` read all of it. */
+static void publish_batch(struct rude *a, struct rude *b, int from, int count)
+{
+    char id[32], payload[2100];
+    struct frame frame;
+    int i;
+
+    for (i = from; i < from + count; i++) {
+        snprintf(id, sizeof id, "m%d", i);
+        snprintf(payload, sizeof payload, "{\"t\":\"%s\"}", filler);
+        rude_chat(a, id, payload);
+    }
+    for (i = from; i < from + count; i++) {
+        snprintf(id, sizeof id, "\"id\":\"m%d\"", i);
+        do {
+            cr_assert(rude_next(b, &frame));
+            leaves_seen += frame_holds(&frame, "\"event\":\"leave\"");
+        } while (!frame_holds(&frame, "\"kind\":\"chat\""));
+        cr_assert(frame_holds(&frame, id), "lost before m%d", i);
+        cr_assert(rude_expect(a, id, &frame));
+    }
+}
+
+Test(slow_reader, one_that_stops_reading_costs_the_others_nothing)
+{
+    enum { MESSAGES = 50000 };
+    struct rude a = {0}, b = {0}, stuck;
+    struct frame frame;
+    long before, after;
+    int i;
+
+    rude_open_narrow(&stuck, &router, 16384);
+    rude_join(&stuck, &router, "stuck", "room", "");
+    rude_join(&a, &router, "a", "room", "");
+    rude_join(&b, &router, "b", "room", "");
+    make_filler(400);
+    publish_batch(&a, &b, 0, BATCH);
+    before = daemon_rss_kib(&router);
+    for (i = BATCH; i < MESSAGES; i += BATCH)
+        publish_batch(&a, &b, i, BATCH);
+    after = daemon_rss_kib(&router);
+    cr_expect(after - before < RSS_GROWTH_KIB, "%ld KiB became %ld KiB", before, after);
+    cr_expect_eq(leaves_seen, 1, "the room is told");
+    cr_expect(rude_expect(&stuck, "slow_consumer", &frame),
+              "when it reads on, it is told why");
+    cr_expect_eq(rude_close_code(&stuck), 4003);
+    rude_shut(&stuck);
+    rude_shut(&a);
+    rude_shut(&b);
+}
+
+/* Fills the way to a client that does not read, short of what gets it closed. */
+static void choke(struct rude *stuck, struct rude *a, struct rude *b)
+{
+    int i;
+
+    rude_open_narrow(stuck, &router, 4096);
+    rude_join(stuck, &router, "stuck", "room", "");
+    rude_join(a, &router, "a", "room", "");
+    rude_join(b, &router, "b", "room", "");
+    make_filler(2000);
+    for (i = 0; i < 3000; i += 100)
+        publish_batch(a, b, i, 100);
+}
+
+/* T1: an end that is read again and again while output waits costs a whole processor. */
+Test(slow_reader, a_fin_while_choked_costs_no_processor_time)
+{
+    struct rude stuck, a = {0}, b = {0};
+    long cpu_ms;
+
+    choke(&stuck, &a, &b);
+    rude_frame(&stuck, CLOSE, "\x03\xe8", 2);
+    shutdown(stuck.fd, SHUT_WR);
+    publish_batch(&a, &b, 100000, 10);
+    cpu_ms = daemon_cpu_ms(&router);
+    cr_expect(rude_is_quiet(&a, 1000));
+    cpu_ms = daemon_cpu_ms(&router) - cpu_ms;
+    cr_expect(cpu_ms < 200, "%ld ms of a second with nothing to do", cpu_ms);
+    rude_shut(&stuck);
+    rude_shut(&a);
+    rude_shut(&b);
+}
+
+Test(slow_reader, a_reset_while_choked_is_noticed)
+{
+    struct rude stuck, a = {0}, b = {0};
+    struct frame frame;
+
+    choke(&stuck, &a, &b);
+    rude_reset(&stuck);
+    cr_expect(rude_expect(&b, "\"event\":\"leave\"", &frame));
+    publish_batch(&a, &b, 200000, 10);
+    rude_shut(&a);
+    rude_shut(&b);
+}
+
+/* Waiting output continues where it was torn: frames stay whole, pings are answered after it. */
+Test(slow_reader, one_that_reads_on_in_time_has_lost_nothing)
+{
+    struct rude stuck, a = {0}, b = {0};
+    struct frame frame;
+    char id[32];
+    int i;
+
+    choke(&stuck, &a, &b);
+    rude_frame(&stuck, PING, "are you there", 13);
+    for (i = 0; i < 3000; i++) {
+        bool pong = false;
+
+        snprintf(id, sizeof id, "\"id\":\"m%d\"", i);
+        do {
+            cr_assert(rude_next(&stuck, &frame), "ended before m%d", i);
+            cr_assert(frame.first == TEXT || frame.first == PONG, "%02x", frame.first);
+            pong = pong || frame.first == PONG;
+        } while (!frame_holds(&frame, "\"kind\":\"chat\""));
+        cr_assert(frame_holds(&frame, id), "at m%d: %.80s", i, frame.payload);
+    }
+    rude_chat(&stuck, "back", "{}");
+    cr_expect(rude_expect(&b, "\"id\":\"back\"", &frame));
+    rude_shut(&stuck);
+    rude_shut(&a);
+    rude_shut(&b);
+}

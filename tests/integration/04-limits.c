@@ -1,0 +1,208 @@
+/*
+ * Limits: each is reached by somebody without manners, answered as documented, and everybody else
+ * goes on. What breaks here is memory, descriptors, or a silent drop. Protocol: sections 1, 6, 7.
+ */
+#include "tests/support/rude_client.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void join_two(struct daemon *router, struct rude *a, struct rude *b)
+{
+    *a = *b = (struct rude){0};
+    rude_join(a, router, "a", "room", "");
+    rude_join(b, router, "b", "room", "");
+}
+
+static void end(struct daemon *router, struct rude *a, struct rude *b)
+{
+    struct frame frame;
+
+    rude_chat(b, "still-here", "{}");
+    cr_expect(rude_expect(b, "\"id\":\"still-here\"", &frame), "the other goes on");
+    rude_shut(a);
+    rude_shut(b);
+    cr_expect_eq(daemon_stop(router), 0, "exit status; log: %s", router->log);
+}
+
+Test(limits, a_binary_message_ends_the_connection_with_1003, .timeout = 60)
+{
+    struct daemon router;
+    struct rude a, b;
+
+    daemon_start_default(&router);
+    join_two(&router, &a, &b);
+    rude_frame(&a, BINARY, "\0\1\2", 3);
+    cr_expect_eq(rude_close_code(&a), 1003);
+    end(&router, &a, &b);
+}
+
+Test(limits, text_that_is_not_utf8_ends_the_connection_with_1007, .timeout = 60)
+{
+    static const char bad[] = "{\"protocol\":\"mcpx/v0.1\",\"id\":\"u\",\"kind\":\"chat\","
+                              "\"payload\":{\"t\":\"\xc3\x28\"}}";
+    struct daemon router;
+    struct rude a, b;
+
+    daemon_start_default(&router);
+    join_two(&router, &a, &b);
+    rude_frame(&a, TEXT, bad, sizeof bad - 1);
+    cr_expect_eq(rude_close_code(&a), 1007);
+    end(&router, &a, &b);
+}
+
+/* Binary in a pong is nobody's business: T13, a validating libwebsockets closes with 1007. */
+Test(limits, a_binary_pong_is_nothing_special, .timeout = 60)
+{
+    struct daemon router;
+    struct rude a, b;
+    struct frame frame;
+
+    daemon_start_default(&router);
+    join_two(&router, &a, &b);
+    rude_chat(&a, "one", "{}");
+    rude_frame(&a, PONG, "\xff\xfe\xc3", 3);
+    rude_chat(&a, "two", "{}");
+    cr_expect(rude_expect(&a, "\"id\":\"two\"", &frame));
+    end(&router, &a, &b);
+}
+
+/* Nothing of the ten megabytes, or of the two to the sixtieth, needs to arrive. */
+Test(limits, a_message_that_declares_too_much_is_refused_at_once, .timeout = 60)
+{
+    static const size_t sizes[] = {2097153, 10u << 20, (size_t)1 << 60};
+    struct daemon router;
+    struct rude a, b;
+    size_t i;
+
+    daemon_start_default(&router);
+    for (i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        join_two(&router, &a, &b);
+        rude_frame_head(&a, TEXT, sizes[i]);
+        rude_say(&a, "some of it");
+        cr_expect_eq(rude_close_code(&a), 1009, "%zu", sizes[i]);
+        rude_shut(&a);
+        rude_shut(&b);
+    }
+    join_two(&router, &a, &b);
+    end(&router, &a, &b);
+}
+
+Test(limits, fragments_count_together, .timeout = 60)
+{
+    static char piece[65536];
+    struct daemon router;
+    struct rude a, b;
+    int i;
+
+    daemon_start_default(&router);
+    join_two(&router, &a, &b);
+    memset(piece, 'x', sizeof piece);
+    rude_frame(&a, TEXT_OPEN, piece, sizeof piece);
+    for (i = 0; i < 40; i++)
+        rude_frame(&a, CONTINUE_OPEN, piece, sizeof piece);
+    cr_expect_eq(rude_close_code(&a), 1009);
+    end(&router, &a, &b);
+}
+
+Test(limits, what_protocol_forbids_is_a_protocol_error, .timeout = 60)
+{
+    static const int firsts[] = {0x83, 0x8b, 0xc1, 0x91};
+    struct daemon router;
+    struct rude a, b;
+    size_t i;
+
+    daemon_start_default(&router);
+    for (i = 0; i < sizeof firsts / sizeof *firsts; i++) {
+        join_two(&router, &a, &b);
+        rude_frame(&a, firsts[i], "x", 1);
+        cr_expect_eq(rude_close_code(&a), 1002, "%02x", firsts[i]);
+        rude_shut(&a);
+        rude_shut(&b);
+    }
+    join_two(&router, &a, &b);
+    end(&router, &a, &b);
+}
+
+Test(limits, connections_beyond_the_rate_are_answered_429, .timeout = 60)
+{
+    struct daemon router;
+    struct rude rude;
+    int i, refused = 0, status = 0;
+
+    daemon_start(&router, "{\"limits\":{\"connects_per_s\":5}}", 0);
+    for (i = 0; i < 20; i++) {
+        status = rude_http(&rude, &router, "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n");
+        cr_expect(status == 200 || status == 429, "%d", status);
+        if (status == 429)
+            cr_expect(strstr(rude.in.text, "Retry-After") != NULL, "%s", rude.in.text);
+        refused += status == 429;
+        rude_shut(&rude);
+    }
+    cr_expect(refused >= 5, "%d", refused);
+    cr_expect_eq(daemon_stop(&router), 0);
+}
+
+Test(limits, members_beyond_the_limit_are_answered_503, .timeout = 60)
+{
+    struct daemon router;
+    struct rude a, b, c;
+    char header[8400];
+
+    daemon_start(&router, "{\"limits\":{\"connections\":2,\"connects_per_s\":0}}", 0);
+    join_two(&router, &a, &b);
+    rude_open(&c, &router, 0);
+    snprintf(header, sizeof header, "Authorization: Bearer %s\r\n",
+             rude_token(&router, "c", "room", "[]"));
+    rude_ask_upgrade(&c, "/ws?topic=room", header);
+    rude_drain(&c);
+    cr_expect(c.in.len && strncmp(c.in.text, "HTTP/1.1 503", 12) == 0, "%s",
+              c.in.text ? c.in.text : "(no answer)");
+    rude_shut(&c);
+    end(&router, &a, &b);
+}
+
+/* The waiting connection would wake the loop again and again. */
+Test(limits, running_out_of_descriptors_does_not_spin_and_passes, .timeout = 120)
+{
+    enum { MANY = 80 };
+    static struct rude many[MANY];
+    struct daemon router;
+    struct rude a, b;
+    struct frame frame;
+    long cpu_ms;
+    int i;
+
+    daemon_start(&router, "{\"limits\":{\"connects_per_s\":0,\"messages_per_minute\":0}}", 64);
+    join_two(&router, &a, &b);
+    for (i = 0; i < MANY; i++)
+        rude_open(&many[i], &router, 0);
+    while (!daemon_logged(&router, "accept_paused"))
+        continue;
+    rude_chat(&a, "while-full", "{}");
+    cr_expect(rude_expect(&b, "while-full", &frame), "members go on meanwhile");
+    cpu_ms = daemon_cpu_ms(&router);
+    cr_expect(rude_is_quiet(&b, 1000));
+    cpu_ms = daemon_cpu_ms(&router) - cpu_ms;
+    cr_expect(cpu_ms < 200, "%ld ms of a second with nothing to do", cpu_ms);
+    for (i = 0; i < MANY; i++)
+        rude_shut(&many[i]);
+    cr_expect_eq(rude_http(&many[0], &router, "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"), 200);
+    rude_shut(&many[0]);
+    end(&router, &a, &b);
+}
+
+/* A refused message costs its sender, not the room, and never memory. */
+Test(limits, a_flood_of_refused_messages_ends_with_1008_or_is_answered, .timeout = 120)
+{
+    struct daemon router;
+    struct rude a, b;
+    int i;
+
+    daemon_start(&router, NULL, 0);
+    join_two(&router, &a, &b);
+    for (i = 0; i < 20000; i++)
+        rude_frame(&a, TEXT, "{", 1);
+    end(&router, &a, &b);
+}

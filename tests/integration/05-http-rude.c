@@ -1,0 +1,225 @@
+/*
+ * HTTP as nobody should speak it. libwebsockets 4.1.6 waits for 100 MB where a length is missing,
+ * takes "-5" for one, never completes an empty PUT, and frees memory it still uses when a second
+ * request comes on one connection (T4, T4b, T7, T10). What breaks here is found by the first
+ * scanner that passes by. Protocol: section 8.
+ */
+#include "tests/support/rude_client.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct daemon router;
+
+static void start(void)
+{
+    daemon_start_default(&router);
+}
+
+static void stop(void)
+{
+    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
+}
+
+TestSuite(http_rude, .init = start, .fini = stop, .timeout = 120);
+
+#define POST "POST /v0.1/auth/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+#define BODY "{\"participantId\":\"a\",\"topic\":\"r\"}"
+
+struct row {
+    const char *what;
+    const char *request;
+    int status;
+};
+
+static const struct row rows[] = {
+    {"as it should be", POST "Content-Length: 33\r\n\r\n" BODY, 200},
+    {"no length", POST "\r\n" BODY, 411},
+    {"negative length", POST "Content-Length: -5\r\n\r\n" BODY, 400},
+    {"two lengths", POST "Content-Length: 33\r\nContent-Length: 5\r\n\r\n" BODY, 400},
+    {"twice the same length", POST "Content-Length: 33\r\nContent-Length: 33\r\n\r\n" BODY,
+     400},
+    {"a list of lengths", POST "Content-Length: 3, 5\r\n\r\n" BODY, 400},
+    {"a sign", POST "Content-Length: +33\r\n\r\n" BODY, 400},
+    {"hexadecimal", POST "Content-Length: 0x21\r\n\r\n" BODY, 400},
+    {"more digits than a number has", POST "Content-Length: 99999999999999999999\r\n\r\n",
+     400},
+    {"larger than allowed", POST "Content-Length: 65537\r\n\r\n", 413},
+    {"much larger than allowed", POST "Content-Length: 999999999\r\n\r\n" BODY, 413},
+    {"nothing at all", POST "Content-Length: 0\r\n\r\n", 400},
+    {"chunked", POST "Transfer-Encoding: chunked\r\n\r\n21\r\n" BODY "\r\n0\r\n\r\n", 501},
+    {"both", POST "Transfer-Encoding: chunked\r\nContent-Length: 33\r\n\r\n" BODY, 501},
+    {"an expectation nobody knows", POST "Content-Length: 33\r\nExpect: tea\r\n\r\n" BODY,
+     417},
+    {"an empty PUT", "PUT /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 405},
+    {"a GET with a body", "GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello",
+     200},
+    {"a GET that announces too much",
+     "GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999\r\n\r\n", 413},
+    {"a GET whose body never comes",
+     "GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n", 200},
+    {"a DELETE with a body",
+     "DELETE /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello", 405},
+    {"no such path", "GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n", 404},
+    {"HTTP/1.0", "GET /livez HTTP/1.0\r\n\r\n", 200},
+    {"a path that climbs", "GET /a/../livez HTTP/1.1\r\nHost: x\r\n\r\n", 200},
+    {"a path that climbs out", "GET /../../etc/passwd HTTP/1.1\r\nHost: x\r\n\r\n", 404},
+    {"an absolute target", "GET http://x/livez HTTP/1.1\r\nHost: x\r\n\r\n", 403},
+};
+
+/* How many answers came: each has one status line. */
+static int count_answers(const struct rude *rude)
+{
+    const char *at = rude->in.text;
+    int count = 0;
+
+    while (at && (at = strstr(at, "HTTP/1."))) {
+        count++;
+        at++;
+    }
+    return count;
+}
+
+Test(http_rude, every_request_gets_exactly_one_answer)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct rude rude;
+        int status = rude_http(&rude, &router, rows[i].request);
+
+        cr_expect_eq(status, rows[i].status, "%s: %d", rows[i].what, status);
+        cr_expect_eq(count_answers(&rude), 1, "%s: %s", rows[i].what,
+                     rude.in.text ? rude.in.text : "(no answer)");
+        rude_shut(&rude);
+    }
+}
+
+Test(http_rude, head_has_headers_only)
+{
+    struct rude rude;
+
+    cr_expect_eq(rude_http(&rude, &router, "HEAD /livez HTTP/1.1\r\nHost: x\r\n\r\n"), 200);
+    cr_expect(rude.in.len >= 4 && memcmp(rude.in.text + rude.in.len - 4, "\r\n\r\n", 4) == 0,
+              "%s", rude.in.text);
+    rude_shut(&rude);
+}
+
+Test(http_rude, one_that_asks_first_is_told_to_continue)
+{
+    struct rude rude;
+
+    rude_open(&rude, &router, 0);
+    rude_say(&rude, POST "Content-Length: 33\r\nExpect: 100-continue\r\n\r\n");
+    while (rude.in.len < 25)
+        cr_assert(rude_receive(&rude));
+    cr_expect(strncmp(rude.in.text, "HTTP/1.1 100 Continue\r\n\r\n", 25) == 0);
+    rude_say(&rude, BODY);
+    rude_drain(&rude);
+    cr_expect(strstr(rude.in.text, "HTTP/1.1 200") != NULL, "%s", rude.in.text);
+    rude_shut(&rude);
+}
+
+/* T4, T4b: a second request on one connection is never looked at. */
+Test(http_rude, pipelined_requests_get_one_answer_and_the_end)
+{
+    static const char *const pairs[] = {
+        "GET /livez HTTP/1.1\r\nHost: x\r\n\r\nGET /livez HTTP/1.1\r\nHost: x\r\n\r\n",
+        POST "Content-Length: 33\r\nConnection: keep-alive\r\n\r\n" BODY POST
+             "Content-Length: 33\r\n\r\n" BODY,
+        "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n" POST "Content-Length: 33\r\n\r\n" BODY,
+        POST "Content-Length: 5\r\n\r\n" BODY BODY BODY,
+    };
+    size_t i, again;
+
+    for (again = 0; again < 20; again++)
+        for (i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+            struct rude rude;
+
+            rude_http(&rude, &router, pairs[i]);
+            cr_expect_eq(count_answers(&rude), 1, "%zu: %s", i,
+                         rude.in.text ? rude.in.text : "(no answer)");
+            rude_shut(&rude);
+        }
+}
+
+Test(http_rude, a_body_may_come_byte_by_byte)
+{
+    static const char body[] = BODY;
+    struct rude rude;
+    size_t i;
+
+    rude_open(&rude, &router, 0);
+    rude_say(&rude, POST "Content-Length: 33\r\n\r\n");
+    for (i = 0; i < sizeof body - 1; i++)
+        rude_send(&rude, body + i, 1);
+    rude_drain(&rude);
+    cr_expect(rude.in.len && strncmp(rude.in.text, "HTTP/1.1 200", 12) == 0, "%s",
+              rude.in.text ? rude.in.text : "(no answer)");
+    rude_shut(&rude);
+}
+
+/* Requests that are broken off anywhere leave nothing behind: the exit status is the leak
+ * checker's in sanitized builds. */
+Test(http_rude, a_request_may_end_anywhere)
+{
+    static const char whole[] = POST "Content-Length: 33\r\n\r\n" BODY;
+    size_t at;
+
+    for (at = 0; at < sizeof whole; at += 3) {
+        struct rude rude;
+
+        rude_open(&rude, &router, 0);
+        rude_send(&rude, whole, at);
+        if (at % 2)
+            rude_reset(&rude);
+        else
+            rude_shut(&rude);
+    }
+}
+
+Test(http_rude, a_head_that_is_too_large_ends_the_connection)
+{
+    static char value[40000];
+    struct rude rude;
+
+    memset(value, 'x', sizeof value - 1);
+    rude_open(&rude, &router, 0);
+    rude_say(&rude, "GET /livez HTTP/1.1\r\nHost: x\r\nX-Large: ");
+    rude_say(&rude, value);
+    rude_say(&rude, "\r\n\r\n");
+    rude_drain(&rude);
+    cr_expect(rude.ended);
+    rude_shut(&rude);
+}
+
+/* Three hundred who say nothing, or one byte now and then, are gone after ten seconds and keep
+ * nobody out meanwhile. */
+Test(http_rude, silent_strangers_are_cut)
+{
+    enum { MANY = 300 };
+    static struct rude many[MANY];
+    struct rude a = {0};
+    struct frame frame;
+    long start_ms = support_now_ms(), joined_ms;
+    int i;
+
+    for (i = 0; i < MANY; i++) {
+        rude_open(&many[i], &router, 0);
+        if (i % 3 == 1)
+            rude_say(&many[i], "GET /livez HTTP/1.1\r\nHost:");
+        if (i % 3 == 2)
+            rude_say(&many[i], POST "Content-Length: 33\r\n\r\n{");
+    }
+    joined_ms = support_now_ms();
+    rude_join(&a, &router, "a", "room", "");
+    cr_expect(rude_expect(&a, "system/welcome", &frame));
+    cr_expect(support_now_ms() - joined_ms < 2000);
+    for (i = 0; i < MANY; i++) {
+        rude_drain(&many[i]);
+        rude_shut(&many[i]);
+    }
+    cr_expect(support_now_ms() - start_ms < 15000, "%ld", support_now_ms() - start_ms);
+    rude_shut(&a);
+}

@@ -1,0 +1,199 @@
+/*
+ * daemon.c - a child process, two pipes' worth of patience, and /proc. Nothing is waited for by
+ * time: a deadline only says when a test has failed.
+ * Includes daemon.h, Criterion.
+ */
+#define _GNU_SOURCE /* memmem */
+#include "tests/support/daemon.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char generous[] =
+    "{\"limits\":{\"messages_per_minute\":0,\"bytes_per_minute\":0,\"connects_per_s\":0,"
+    "\"message_bytes\":2097152}}";
+
+long support_now_ms(void)
+{
+    struct timespec at;
+
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return at.tv_sec * 1000 + at.tv_nsec / 1000000;
+}
+
+const char *daemon_program(void)
+{
+    static char path[4096];
+    const char *folder = getenv("MCPX_BINARY_DIR");
+
+    snprintf(path, sizeof path, "%s/bin/mcpx-router", folder ? folder : "build");
+    return path;
+}
+
+static void write_config(struct daemon *daemon, const char *config)
+{
+    int fd;
+
+    strcpy(daemon->config, "/tmp/mcpx-test-config-XXXXXX");
+    fd = mkstemp(daemon->config);
+    cr_assert(fd >= 0 && write(fd, config, strlen(config)) == (ssize_t)strlen(config));
+    close(fd);
+}
+
+static void run_child(const struct daemon *daemon, int out, unsigned long descriptors)
+{
+    struct rlimit limit = {descriptors, descriptors};
+    int log = open(daemon->log, O_WRONLY | O_APPEND);
+
+    if (descriptors)
+        setrlimit(RLIMIT_NOFILE, &limit);
+    dup2(out, STDOUT_FILENO);
+    dup2(log, STDERR_FILENO);
+    signal(SIGTERM, SIG_DFL);
+    execl(daemon_program(), "mcpx-router", "--dev", "--config", daemon->config, "--listen",
+          "127.0.0.1:0", "--listen", "[::1]:0", (char *)NULL);
+    _exit(127);
+}
+
+/* One line without its end, from the child's output. */
+static void read_line(struct daemon *daemon, char *line, size_t size)
+{
+    long deadline = support_now_ms() + DAEMON_PATIENCE_MS;
+    size_t len = 0;
+
+    while (len + 1 < size) {
+        struct pollfd wait = {.fd = daemon->out, .events = POLLIN};
+        long left = deadline - support_now_ms();
+
+        cr_assert(left > 0 && poll(&wait, 1, (int)left) > 0, "no `listening` line; see %s",
+                  daemon->log);
+        cr_assert(read(daemon->out, line + len, 1) == 1, "the router ended at once; see %s",
+                  daemon->log);
+        if (line[len] == '\n')
+            break;
+        len++;
+    }
+    line[len] = '\0';
+}
+
+static void read_listener(struct daemon *daemon)
+{
+    size_t i = daemon->listeners++;
+    char line[256];
+    const char *colon;
+
+    read_line(daemon, line, sizeof line);
+    cr_assert(strncmp(line, "listening ws://", 15) == 0, "unexpected line: %s", line);
+    colon = strrchr(line, ':');
+    daemon->v6[i] = line[15] == '[';
+    daemon->port[i] = atoi(colon + 1);
+}
+
+void daemon_start(struct daemon *daemon, const char *config, unsigned long descriptors)
+{
+    int pipes[2], log;
+
+    *daemon = (struct daemon){0};
+    signal(SIGPIPE, SIG_IGN);
+    write_config(daemon, config ? config : generous);
+    strcpy(daemon->log, "/tmp/mcpx-test-log-XXXXXX");
+    log = mkstemp(daemon->log);
+    cr_assert(log >= 0 && pipe(pipes) == 0);
+    close(log);
+    daemon->pid = fork();
+    if (daemon->pid == 0)
+        run_child(daemon, pipes[1], descriptors);
+    close(pipes[1]);
+    daemon->out = pipes[0];
+    read_listener(daemon);
+    read_listener(daemon);
+    cr_assert(!daemon->v6[0] && daemon->v6[1]);
+}
+
+void daemon_start_default(struct daemon *daemon)
+{
+    daemon_start(daemon, NULL, 0);
+}
+
+int daemon_wait(struct daemon *daemon)
+{
+    long deadline = support_now_ms() + DAEMON_PATIENCE_MS;
+    char rest[4096];
+    int status = 0;
+
+    /* Its standard output closes when it ends: that is what is waited for. */
+    for (;;) {
+        struct pollfd wait = {.fd = daemon->out, .events = POLLIN};
+        long left = deadline - support_now_ms();
+
+        if (left <= 0 || poll(&wait, 1, (int)left) <= 0) {
+            kill(daemon->pid, SIGKILL);
+            break;
+        }
+        if (read(daemon->out, rest, sizeof rest) <= 0)
+            break;
+    }
+    close(daemon->out);
+    waitpid(daemon->pid, &status, 0);
+    unlink(daemon->config);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        unlink(daemon->log);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 256 + WTERMSIG(status);
+}
+
+int daemon_stop(struct daemon *daemon)
+{
+    kill(daemon->pid, SIGTERM);
+    return daemon_wait(daemon);
+}
+
+long daemon_rss_kib(const struct daemon *daemon)
+{
+    char path[64], line[256];
+    long kib = 0;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/status", (int)daemon->pid);
+    file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file))
+        sscanf(line, "VmRSS: %ld", &kib);
+    if (file)
+        fclose(file);
+    return kib;
+}
+
+long daemon_cpu_ms(const struct daemon *daemon)
+{
+    long user = 0, system = 0;
+    char path[64];
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)daemon->pid);
+    file = fopen(path, "r");
+    cr_assert(file && fscanf(file,
+                             "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u "
+                             "%ld %ld",
+                             &user, &system) == 2);
+    fclose(file);
+    return (user + system) * 1000 / sysconf(_SC_CLK_TCK);
+}
+
+bool daemon_logged(const struct daemon *daemon, const char *text)
+{
+    static char content[1 << 20];
+    FILE *file = fopen(daemon->log, "r");
+    size_t len = file ? fread(content, 1, sizeof content, file) : 0;
+
+    if (file)
+        fclose(file);
+    return memmem(content, len, text, strlen(text)) != NULL;
+}
