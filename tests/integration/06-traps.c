@@ -1,1 +1,246 @@
+/*
+ * What we rely on of libwebsockets 4.1.6 without its promising it, and what WebSocket clients
+ * rely on of us: complete frames written raw, control frames in between, ends of connections in
+ * every order. An upgrade of the library that changes one of these fails here, by name.
+ * Protocol: sections 6 and 7.
+ */
+#include "tests/support/rude_client.h"
+
 #include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+static struct daemon router;
+
+static void start(void)
+{
+    daemon_start_default(&router);
+}
+
+static void stop(void)
+{
+    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
+}
+
+TestSuite(traps, .init = start, .fini = stop, .timeout = 120);
+
+/* LWS_WRITE_RAW changes no byte of what it is lent, nor one before it: the log that frames are
+ * written from is what history is served from later. */
+Test(traps, what_was_written_raw_is_unchanged_in_history)
+{
+    enum { COUNT = 200 };
+    static char seen[COUNT][256];
+    struct rude a = {0}, late = {0};
+    struct frame frame;
+    char id[32];
+    int i;
+
+    rude_join(&a, &router, "a", "room", "");
+    for (i = 0; i < COUNT; i++) {
+        snprintf(id, sizeof id, "r%d", i);
+        rude_chat(&a, id, "{\"n\":1.10}");
+    }
+    for (i = 0; i < COUNT; i++) {
+        snprintf(id, sizeof id, "\"id\":\"r%d\"", i);
+        cr_assert(rude_expect(&a, id, &frame) && frame.len < 256);
+        memcpy(seen[i], frame.payload, frame.len);
+    }
+    rude_join(&late, &router, "late", "room", "&history=200");
+    cr_assert(rude_expect(&late, "\"kind\":\"system/history\"", &frame));
+    for (i = 0; i < COUNT; i++)
+        cr_expect(frame_holds(&frame, seen[i]), "%s", seen[i]);
+    rude_shut(&a);
+    rude_shut(&late);
+}
+
+/* libwebsockets answers pings by itself; its frames must not fall into the middle of ours. */
+Test(traps, pongs_come_between_frames_under_load)
+{
+    struct rude a = {0};
+    struct frame frame;
+    int i, pongs = 0, chats = 0;
+    char id[32];
+
+    rude_join(&a, &router, "a", "room", "");
+    for (i = 0; i < 300; i++) {
+        snprintf(id, sizeof id, "p%d", i);
+        rude_chat(&a, id, "{}");
+        rude_frame(&a, PING, id, strlen(id));
+        while (chats <= i) {
+            cr_assert(rude_next(&a, &frame));
+            cr_assert(frame.first == TEXT || frame.first == PONG, "%02x", frame.first);
+            pongs += frame.first == PONG;
+            chats += frame_holds(&frame, "\"kind\":\"chat\"");
+        }
+    }
+    rude_frame(&a, PING, "last", 4);
+    do
+        cr_assert(rude_next(&a, &frame));
+    while (!(frame.first == PONG && frame_holds(&frame, "last")));
+    cr_expect(pongs > 0);
+    rude_shut(&a);
+}
+
+Test(traps, a_close_is_answered_with_its_own_code)
+{
+    static const struct {
+        const char *body;
+        size_t len;
+        int code;
+    } rows[] = {{"\x03\xe8", 2, 1000}, {"\x0f\xa0ok", 4, 4000}, {"", 0, 1005}};
+    size_t i;
+
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct rude a = {0};
+        int code;
+
+        rude_join(&a, &router, "a", "room", "");
+        rude_frame(&a, CLOSE, rows[i].body, rows[i].len);
+        code = rude_close_code(&a);
+        cr_expect_eq(code, rows[i].code, "%d for %d", code, rows[i].code);
+        rude_drain(&a);
+        cr_expect(a.ended);
+        rude_shut(&a);
+    }
+}
+
+/* A message after a close frame is not said any more. */
+Test(traps, what_follows_a_close_is_ignored)
+{
+    struct rude a = {0}, b = {0};
+    struct frame frame;
+
+    rude_join(&a, &router, "a", "room", "");
+    rude_join(&b, &router, "b", "room", "");
+    rude_frame(&a, CLOSE, "\x03\xe8", 2);
+    rude_chat(&a, "too-late", "{}");
+    rude_drain(&a);
+    rude_chat(&b, "now", "{}");
+    do {
+        cr_assert(rude_next(&b, &frame));
+        cr_expect(!frame_holds(&frame, "too-late"));
+    } while (!frame_holds(&frame, "\"id\":\"now\""));
+    rude_shut(&a);
+    rude_shut(&b);
+}
+
+Test(traps, every_way_to_leave_is_noticed)
+{
+    struct rude witness = {0};
+    struct frame frame;
+    int way;
+
+    rude_join(&witness, &router, "witness", "room", "");
+    for (way = 0; way < 4; way++) {
+        struct rude a = {0};
+
+        rude_join(&a, &router, "a", "room", "");
+        cr_assert(rude_expect(&a, "system/welcome", &frame));
+        if (way == 0)
+            rude_frame(&a, CLOSE, "\x03\xe8", 2);
+        if (way == 1)
+            shutdown(a.fd, SHUT_WR);
+        if (way == 2)
+            rude_frame_head(&a, TEXT, 1000); /* in the middle of a message */
+        if (way == 3)
+            rude_reset(&a);
+        else
+            rude_shut(&a);
+        cr_expect(rude_expect(&witness, "\"event\":\"leave\"", &frame), "%d", way);
+    }
+    rude_shut(&witness);
+}
+
+/* The late close of the one who was replaced must not remove the one who replaced him. */
+Test(traps, a_takeover_ends_the_old_connection_with_4001_and_keeps_the_new)
+{
+    struct rude old = {0}, new = {0}, witness = {0};
+    struct frame frame;
+
+    rude_join(&witness, &router, "witness", "room", "");
+    rude_join(&old, &router, "twin", "room", "");
+    rude_join(&new, &router, "twin", "room", "");
+    cr_expect_eq(rude_close_code(&old), 4001);
+    rude_shut(&old);
+    rude_chat(&new, "from-new", "{}");
+    cr_expect(rude_expect(&witness, "\"id\":\"from-new\"", &frame));
+    rude_chat(&witness, "to-new", "{}");
+    cr_expect(rude_expect(&new, "\"id\":\"to-new\"", &frame));
+    rude_shut(&new);
+    rude_shut(&witness);
+}
+
+/* Admission is granted before the 101 and used after it: an end in between leaves nothing. */
+Test(traps, upgrades_may_be_broken_off_at_any_time)
+{
+    char header[8400];
+    int i;
+
+    snprintf(header, sizeof header, "Authorization: Bearer %s\r\n",
+             rude_token(&router, "a", "room", "[]"));
+    for (i = 0; i < 60; i++) {
+        struct rude a;
+
+        rude_open(&a, &router, 0);
+        rude_ask_upgrade(&a, "/ws?topic=room", header);
+        if (i % 3 == 0)
+            rude_reset(&a);
+        else if (i % 3 == 1)
+            shutdown(a.fd, SHUT_WR);
+        rude_shut(&a);
+    }
+    cr_expect_eq(
+        rude_http(&(struct rude){0}, &router, "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"), 200);
+}
+
+/* Pings: whoever answers stays, whoever does not goes, and the room is told why. */
+Test(traps, one_that_answers_no_ping_is_dropped)
+{
+    struct daemon pinging;
+    struct rude mute = {0}, alive = {0};
+    struct frame frame;
+    bool told = false;
+    int pings = 0;
+
+    daemon_start(&pinging, "{\"limits\":{\"ping_s\":1,\"connects_per_s\":0}}", 0);
+    rude_join(&mute, &pinging, "mute", "room", "");
+    rude_join(&alive, &pinging, "alive", "room", "");
+    while (!told) {
+        cr_assert(rude_next(&alive, &frame));
+        if (frame.first == PING) {
+            pings++;
+            rude_frame(&alive, PONG, frame.payload, frame.len);
+        }
+        told = frame_holds(&frame, "\"event\":\"leave\"");
+        cr_expect(!told || frame_holds(&frame, "timeout"), "%.*s", (int)frame.len,
+                  frame.payload);
+    }
+    cr_expect(pings >= 2, "%d", pings);
+    cr_expect_eq(rude_close_code(&mute), 1001);
+    rude_shut(&mute);
+    rude_chat(&alive, "alive", "{}");
+    cr_expect(rude_expect(&alive, "\"id\":\"alive\"", &frame));
+    rude_shut(&alive);
+    cr_expect_eq(daemon_stop(&pinging), 0);
+}
+
+/* Churn leaves neither descriptors nor much memory behind. */
+Test(traps, five_hundred_visits_leave_nothing_behind)
+{
+    long before = 0, after;
+    int i;
+
+    for (i = 0; i < 500; i++) {
+        struct rude a = {0};
+        struct frame frame;
+
+        rude_join(&a, &router, "a", "room", "&history=0");
+        cr_assert(rude_expect(&a, "system/welcome", &frame));
+        rude_shut(&a);
+        if (i == 100)
+            before = daemon_rss_kib(&router);
+    }
+    after = daemon_rss_kib(&router);
+    cr_expect(after - before < 8192, "%ld KiB became %ld KiB", before, after);
+}

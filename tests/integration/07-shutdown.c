@@ -1,1 +1,201 @@
+/*
+ * The ends: signals, exit statuses, and a command line that says what is wrong. What breaks here
+ * is every restart, and the supervisor that reads the exit status. Protocol: section 6 (1001),
+ * configuration: how programs are started.
+ */
+#include "tests/support/rude_client.h"
+
 #include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+Test(shutdown, a_router_without_clients_ends_at_once, .timeout = 60)
+{
+    struct daemon router;
+    long start_ms;
+
+    daemon_start_default(&router);
+    start_ms = support_now_ms();
+    cr_expect_eq(daemon_stop(&router), 0);
+    cr_expect(support_now_ms() - start_ms < 3000);
+}
+
+Test(shutdown, under_load_every_client_is_told_1001_and_the_status_is_0, .timeout = 120)
+{
+    enum { MANY = 60 };
+    static struct rude many[MANY];
+    struct daemon router;
+    char name[16];
+    int i, j;
+
+    daemon_start_default(&router);
+    for (i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "c%d", i);
+        rude_join(&many[i], &router, name, "room", "&history=0");
+    }
+    for (j = 0; j < 50; j++)
+        for (i = 0; i < MANY; i += 10) {
+            snprintf(name, sizeof name, "m%d-%d", i, j);
+            rude_chat(&many[i], name, "{\"t\":\"load\"}");
+        }
+    kill(router.pid, SIGTERM);
+    for (i = 0; i < MANY; i++) {
+        int code = rude_close_code(&many[i]);
+
+        cr_expect_eq(code, 1001, "client %d: %d", i, code);
+        rude_frame(&many[i], CLOSE, "\x03\xe9", 2);
+    }
+    for (i = 0; i < MANY; i++)
+        rude_shut(&many[i]);
+    cr_expect_eq(daemon_wait(&router), 0);
+}
+
+/* Neither one who does not answer, nor one who does not read, nor one who has not said what he
+ * wants, holds it up for longer than configured. */
+Test(shutdown, stubborn_clients_do_not_hold_it_up, .timeout = 120)
+{
+    struct daemon router;
+    struct rude silent = {0}, stuck, stranger, a = {0};
+    struct frame frame;
+    static char payload[4000];
+    long start_ms;
+    char id[16];
+    int i;
+
+    daemon_start(&router,
+                 "{\"limits\":{\"drain_s\":2,\"messages_per_minute\":0,"
+                 "\"bytes_per_minute\":0,\"connects_per_s\":0}}",
+                 0);
+    rude_open_narrow(&stuck, &router, 4096);
+    rude_join(&stuck, &router, "stuck", "room", "");
+    rude_join(&silent, &router, "silent", "room", "");
+    rude_join(&a, &router, "a", "room", "");
+    rude_open(&stranger, &router, 0);
+    rude_say(&stranger, "GET /livez HTTP/1.1\r\n");
+    snprintf(payload, sizeof payload, "{\"t\":\"%3900d\"}", 1);
+    for (i = 0; i < 2000; i++) {
+        snprintf(id, sizeof id, "m%d", i);
+        rude_chat(&a, id, payload);
+        snprintf(id, sizeof id, "\"m%d\"", i);
+        cr_assert(rude_expect(&a, id, &frame));
+    }
+    start_ms = support_now_ms();
+    kill(router.pid, SIGTERM);
+    cr_expect_eq(rude_close_code(&a), 1001);
+    cr_expect_eq(daemon_wait(&router), 0);
+    cr_expect(support_now_ms() - start_ms < 5000, "%ld", support_now_ms() - start_ms);
+    rude_shut(&silent);
+    rude_shut(&stuck);
+    rude_shut(&stranger);
+    rude_shut(&a);
+}
+
+Test(shutdown, a_second_signal_ends_it_at_once, .timeout = 60)
+{
+    struct daemon router;
+    struct rude silent = {0};
+    long start_ms;
+
+    daemon_start(&router, "{\"limits\":{\"drain_s\":60}}", 0);
+    rude_join(&silent, &router, "silent", "room", "");
+    kill(router.pid, SIGTERM);
+    cr_expect_eq(rude_close_code(&silent), 1001); /* and does not answer */
+    start_ms = support_now_ms();
+    kill(router.pid, SIGINT);
+    cr_expect_eq(daemon_wait(&router), 0);
+    cr_expect(support_now_ms() - start_ms < 3000);
+    rude_shut(&silent);
+}
+
+Test(shutdown, while_draining_nobody_is_let_in, .timeout = 60)
+{
+    struct daemon router;
+    struct rude silent = {0}, late;
+    int connected;
+
+    daemon_start(&router, "{\"limits\":{\"drain_s\":60}}", 0);
+    rude_join(&silent, &router, "silent", "room", "");
+    kill(router.pid, SIGTERM);
+    cr_expect_eq(rude_close_code(&silent), 1001);
+    connected = rude_try_open(&late, &router, 0);
+    cr_expect(!connected, "the listener is closed");
+    rude_shut(&late);
+    rude_shut(&silent);
+    cr_expect_eq(daemon_stop(&router), 0);
+}
+
+Test(shutdown, hup_is_noted_and_changes_nothing, .timeout = 60)
+{
+    struct daemon router;
+    struct rude a = {0};
+    struct frame frame;
+
+    daemon_start_default(&router);
+    rude_join(&a, &router, "a", "room", "");
+    kill(router.pid, SIGHUP);
+    rude_chat(&a, "after", "{}");
+    cr_expect(rude_expect(&a, "\"id\":\"after\"", &frame));
+    rude_shut(&a);
+    cr_expect_eq(daemon_stop(&router), 0);
+}
+
+/* Runs the program with one line of arguments and returns its exit status. */
+static int run(const char *arguments, char *output, size_t size)
+{
+    char command[8192];
+    size_t len;
+    FILE *pipe;
+    int status;
+
+    snprintf(command, sizeof command, "%s %s 2>&1", daemon_program(), arguments);
+    pipe = popen(command, "r");
+    cr_assert(pipe != NULL);
+    len = fread(output, 1, size - 1, pipe);
+    output[len] = '\0';
+    status = pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 256;
+}
+
+Test(shutdown, the_command_line_says_what_is_wrong, .timeout = 60)
+{
+    static const struct {
+        const char *arguments;
+        int status;
+        const char *holds;
+    } rows[] = {
+        {"--help", 0, "Exit status"},
+        {"--version", 0, "mcpx-router 0."},
+        {"--nonsense", 2, "usage: mcpx-router"},
+        {"stray", 2, "usage: mcpx-router"},
+        {"--config", 2, "usage: mcpx-router"},
+        {"--config /nonexistent.json", 2, "/nonexistent.json"},
+        {"--listen nonsense", 2, "nonsense"},
+        {"--dev --check", 0, ""},
+        {"--dev --listen 0.0.0.0:0", 2, "loopback"},
+    };
+    static char output[65536];
+    size_t i;
+
+    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int status = run(rows[i].arguments, output, sizeof output);
+
+        cr_expect_eq(status, rows[i].status, "%s: %d\n%s", rows[i].arguments, status, output);
+        cr_expect(strstr(output, rows[i].holds) != NULL, "%s: %s", rows[i].arguments, output);
+    }
+}
+
+Test(shutdown, an_address_in_use_is_named, .timeout = 60)
+{
+    static char output[65536];
+    struct daemon router;
+    char arguments[64], port[16];
+
+    daemon_start_default(&router);
+    snprintf(port, sizeof port, "%d", router.port[0]);
+    snprintf(arguments, sizeof arguments, "--dev --listen 127.0.0.1:%s", port);
+    cr_expect_eq(run(arguments, output, sizeof output), 1, "%s", output);
+    cr_expect(strstr(output, port) && strstr(output, "in use"), "%s", output);
+    cr_expect_eq(daemon_stop(&router), 0);
+}

@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static void connect_to(struct rude *rude, const struct daemon *daemon, size_t listener,
+static bool connect_to(struct rude *rude, const struct daemon *daemon, size_t listener,
                        int receive_bytes)
 {
     struct sockaddr_in v4 = {.sin_family = AF_INET,
@@ -34,21 +34,27 @@ static void connect_to(struct rude *rude, const struct daemon *daemon, size_t li
     cr_assert(rude->fd >= 0);
     if (receive_bytes)
         setsockopt(rude->fd, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
-    cr_assert(connect(rude->fd, six ? (struct sockaddr *)&v6 : (struct sockaddr *)&v4,
-                      six ? sizeof v6 : sizeof v4) == 0,
-              "connect: %s", strerror(errno));
+    if (connect(rude->fd, six ? (struct sockaddr *)&v6 : (struct sockaddr *)&v4,
+                six ? sizeof v6 : sizeof v4))
+        return false;
     setsockopt(rude->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     fcntl(rude->fd, F_SETFL, O_NONBLOCK);
+    return true;
+}
+
+bool rude_try_open(struct rude *rude, const struct daemon *daemon, size_t listener)
+{
+    return connect_to(rude, daemon, listener, 0);
 }
 
 void rude_open(struct rude *rude, const struct daemon *daemon, size_t listener)
 {
-    connect_to(rude, daemon, listener, 0);
+    cr_assert(connect_to(rude, daemon, listener, 0), "connect: %s", strerror(errno));
 }
 
 void rude_open_narrow(struct rude *rude, const struct daemon *daemon, int receive_bytes)
 {
-    connect_to(rude, daemon, 0, receive_bytes);
+    cr_assert(connect_to(rude, daemon, 0, receive_bytes), "connect: %s", strerror(errno));
 }
 
 void rude_shut(struct rude *rude)

@@ -36,6 +36,9 @@ struct frame {
 /** Connects to a listener. Never fails but by failing the test. */
 void rude_open(struct rude *rude, const struct daemon *daemon, size_t listener);
 
+/** The same, but returns false when nobody listens there; `rude` may be shut either way. */
+bool rude_try_open(struct rude *rude, const struct daemon *daemon, size_t listener);
+
 /** Lets the socket's receive buffer be no larger than this, for a quick overflow. */
 void rude_open_narrow(struct rude *rude, const struct daemon *daemon, int receive_bytes);
 
