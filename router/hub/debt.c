@@ -27,8 +27,15 @@ static void forgive(struct debts *debts, struct debt *debt)
 
 void debts_fini(struct debts *debts)
 {
-    while (!list_is_empty(&debts->list))
-        forgive(debts, LIST_ELEMENT(debts->list.next, struct debt, in_list));
+    struct link *link = debts->list.next;
+
+    while (link != &debts->list) {
+        struct debt *debt = LIST_ELEMENT(link, struct debt, in_list);
+
+        link = link->next;
+        free(debt);
+    }
+    debts_init(debts);
 }
 
 static bool is_full(const struct bucket *bucket, struct mcpx_now now)

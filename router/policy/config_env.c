@@ -137,7 +137,7 @@ static void load_variable(struct loading *loading, const char *variable)
     const struct setting *row = row_of(name);
     struct mx_strbuf text = {0};
 
-    if (!row && !is_in_section(name))
+    if (!equals || (!row && !is_in_section(name)))
         return;
     mx_strbuf_slice(&text, name);
     if (text.failed)

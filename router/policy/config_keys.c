@@ -87,7 +87,7 @@ static bool read_secret(struct loading *loading, struct key_draft *draft, const 
     const char *why = NULL;
 
     resolve(path, beside, &resolved);
-    if (resolved.failed || !mx_strbuf_reserve(secret, 2 * SECRET_MAX)) {
+    if (resolved.failed || !mx_strbuf_reserve(secret, (size_t)2 * SECRET_MAX)) {
         loading->no_memory =
             true; /* reserved at once, so that growing leaves no copy behind */
         mx_strbuf_fini(&resolved);

@@ -110,7 +110,7 @@ enum mcpx_err tickets_issue(struct tickets *tickets, struct grant *grant,
         return MCPX_ENOMEM;
     }
     made->grant = grant_ref(grant);
-    made->expires_mono_ms = now.mono_ms + TICKETS_LIFE_S * 1000;
+    made->expires_mono_ms = now.mono_ms + (int64_t)TICKETS_LIFE_S * 1000;
     made->topic_len = topic.len;
     memcpy(made->topic, topic.text, topic.len);
     *tickets->end = made;

@@ -106,7 +106,7 @@ static json_t *make_claims(const struct tokens *tokens, struct mcpx_slice partic
     json_t *claims = json_pack("{s:s%, s:s%, s:O, s:I, s:I}", "participantId",
                                participant.text, participant.len, "topic", topic.text,
                                topic.len, "capabilities", capabilities, "iat",
-                               (json_int_t)now_s, "exp", (json_int_t)(now_s + dev_life_s));
+                               (json_int_t)now_s, "exp", (json_int_t)now_s + dev_life_s);
     bool failed = !claims;
 
     if (!failed && *issuer)
