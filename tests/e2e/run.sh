@@ -21,9 +21,9 @@ install() {
         return
     fi
     echo "npm ci: fetching the packages named in tests/e2e/package-lock.json ..."
-    if ! npm ci --no-audit --no-fund; then
+    if ! npm ci --prefer-offline --no-audit --no-fund; then
         echo "FAILED: npm ci could not install the packages the end-to-end tests need." >&2
-        echo "        Is the npm registry reachable? It is: $(npm config get registry)" >&2
+        echo "        Is the npm registry reachable? 'npm config get registry' names it." >&2
         echo "        An offline machine can bring a filled npm cache: npm ci --offline" >&2
         exit 1
     fi
