@@ -15,9 +15,9 @@ before(async () => { router = await Router.start(); });
 after(() => router?.stop());
 
 /** Expects the connection attempt to be refused; returns the refusal. */
-async function refused(seat) {
+async function refused(seat, at = router) {
   let refusal;
-  await assert.rejects(Participant.join(router, seat), (error) => {
+  await assert.rejects(Participant.join(at, seat), (error) => {
     assert.ok(error instanceof Refused, String(error));
     refusal = error;
     return true;
@@ -166,6 +166,28 @@ test('the query token of old browser clients is refused unless it was switched o
   const one = await Participant.join(lenient, { ...seat, query: { token: other } });
   assert.equal(one.id, 'one');
   await one.close();
+});
+
+test('a full, closed or occupied topic refuses with its own status', async (t) => {
+  const rows = [
+    ['no such topic', { topics: { create: false } }, ['a'], 404, 'no_such_topic'],
+    ['a full topic', { topics: { participants: 2 } }, ['a', 'b', 'c'], 503, 'full'],
+    ['no more topics', { topics: { max: 1 } }, ['a', 'b@elsewhere'], 503, 'full'],
+    ['a full router', { limits: { connections: 2 } }, ['a', 'b', 'c'], 503, 'full'],
+    ['somebody of that name', { auth: { duplicate: 'reject' } }, ['a', 'a'], 409, 'already_connected'],
+    ['taken over too often', {}, ['a', 'a', 'a', 'a', 'a'], 409, 'too_many_takeovers'],
+  ];
+  for (const [what, config, arrivals, status, code] of rows) {
+    const strict = await Router.start({ args: ['--dev'], config });
+    const seats = arrivals.map((one) => one.split('@'))
+      .map(([id, topic = 'here']) => ({ id, topic, capabilities: ['chat'] }));
+    for (const seat of seats.slice(0, -1)) await Participant.join(strict, seat);
+    const refusal = await refused(seats.at(-1), strict);
+    assert.equal(refusal.status, status, `${what}: ${refusal.text}`);
+    assert.equal(refusal.problem.code, code, what);
+    if (status === 503) assert.ok(refusal.headers['retry-after'], what);
+    await strict.stop();
+  }
 });
 
 test('an unknown path is 404, a wrong method 405, in the same form', async () => {

@@ -248,6 +248,38 @@ test('a refused envelope leaves no trace: its id is free and nothing derives fro
   await witness.untilId(sender.send('chat', {}, { id: 'bad-1' }));
 });
 
+test('text that is not UTF-8 reaches nobody and ends the connection with 1007', async (t) => {
+  const { room, sender, witness } = await stage(t);
+  const since = witness.received.length;
+  const bytes = Buffer.concat([Buffer.from('{"protocol":"mcpx/v0.1","id":"u","kind":"chat","payload":{"a":"'),
+    Buffer.from([0xc3, 0x28]), Buffer.from('"}}')]);
+  sender.sendText(bytes, { binary: false });
+  assert.equal((await sender.untilClosed()).code, 1007);
+  await room.settle(witness);
+  assert.ok(!witness.heard(since).some(({ from }) => from === 'sender'));
+});
+
+test('a message in fragments, with a ping between them, is one message', async (t) => {
+  const { sender, witness } = await stage(t);
+  const whole = text({ id: '"in-parts"', payload: '{"text":"äöü 🦊"}' });
+  const bytes = Buffer.from(whole);
+  const cut = bytes.indexOf(0xf0) + 2; /* in the middle of a character */
+  sender.sendText(bytes.subarray(0, 5), { binary: false, fin: false });
+  await sender.ping();
+  sender.sendText(bytes.subarray(5, cut), { binary: false, fin: false });
+  sender.sendText(bytes.subarray(cut), { binary: false, fin: true });
+  const { envelope } = await witness.untilId('in-parts');
+  assert.equal(envelope.payload.text, 'äöü 🦊');
+});
+
+test('a message of nearly a megabyte arrives as it was sent', async (t) => {
+  const { sender, witness } = await stage(t);
+  const payload = `{"big":"${'0123456789abcdef'.repeat(60000)}"}`;
+  sender.sendText(text({ id: '"large"', payload }));
+  const { raw } = await witness.untilId('large');
+  assert.ok(raw.includes(payload));
+});
+
 describe('limits', () => {
   test('rate_limited: it is said how long to wait, and the connection goes on', async (t) => {
     const slow = await Router.start({ args: ['--dev'],
@@ -261,6 +293,37 @@ describe('limits', () => {
     assert.ok(envelope.payload.retry_after_ms > 0 && envelope.payload.retry_after_ms <= 60000);
     assert.equal(typeof envelope.correlation_id, 'string');
     assert.equal(eager.closed, undefined);
+  });
+
+  test('slow_consumer: who does not read loses the connection, the others lose nothing', async (t) => {
+    const strict = await Router.start({ args: ['--dev'],
+      config: { limits: { backlog_bytes: 1048576 }, topics: { history: { bytes: 1048576 } } } });
+    t.after(() => strict.stop());
+    const room = new Room(t, strict);
+    const speaker = await room.join('speaker', ['chat']);
+    const reader = await room.join('reader', []);
+    const sleeper = await room.join('sleeper', []);
+    sleeper.pause();
+    const filler = 'x'.repeat(250000);
+    let n = 0;
+    const left = reader.until((e) => e.kind === 'system/presence' && e.payload.event === 'leave'
+      && e.payload.participant.id === 'sleeper', 'the sleeper to leave').then(() => { n = Infinity; });
+    let said = 0;
+    while (n < 200) { /* sockets hold megabytes; so speak until it has happened */
+      said += 1;
+      await reader.untilId(speaker.send('chat', { n: n++, filler }));
+    }
+    await left;
+    const heard = reader.heard().filter(({ kind }) => kind === 'chat');
+    assert.deepEqual(heard.map(({ payload }) => payload.n), Array.from({ length: said }, (_, i) => i));
+
+    sleeper.resume();
+    assert.equal((await sleeper.untilClosed()).code, 4003);
+    const { payload } = sleeper.received.at(-1).envelope;
+    assert.equal(payload.error, 'slow_consumer');
+    assert.ok(payload.missed > 0);
+    const before = sleeper.heard().filter(({ kind }) => kind === 'chat').map((e) => e.payload.n);
+    assert.deepEqual(before, before.map((_, i) => i), 'up to there nothing is missing');
   });
 
   test('a message that is too big is answered and ends the connection with 1009', async (t) => {

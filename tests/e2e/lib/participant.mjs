@@ -100,9 +100,28 @@ export class Participant {
     return id;
   }
 
-  /** Sends any text, or bytes as a binary message. */
-  sendText(text) {
-    this.#socket.send(text);
+  /**
+   * Sends any text, or bytes as a binary message. `options` are those of the ws package: `fin:
+   * false` for a fragment, `binary: false` for bytes that claim to be text.
+   */
+  sendText(text, options) {
+    this.#socket.send(text, options);
+  }
+
+  /** Stops reading from the socket, as a program that hangs would; resume() reads on. */
+  pause() {
+    this.#socket.pause();
+  }
+
+  resume() {
+    this.#socket.resume();
+  }
+
+  /** Pings the router and waits for the pong. */
+  async ping() {
+    const pong = new Promise((done) => { this.#socket.once('pong', done); });
+    this.#socket.ping();
+    await inTime(pong, () => `${this.id} had no pong`);
   }
 
   /**
