@@ -143,17 +143,18 @@ Test(capability_explain, of_the_empty_set_knows_nothing_near)
 
 Test(capability_explain, prefers_denied_to_expired_and_reserved_to_denied)
 {
-    const struct mcpx_grant grant = {MCPX_SLICE("*"), NULL, 0, PAST};
+    const struct mcpx_grant past[] = {{MCPX_SLICE("*"), NULL, 0, PAST},
+                                      {MCPX_SLICE("b:*"), NULL, 0, PAST}};
     const struct mcpx_slice deny[] = {MCPX_SLICE("a*"), MCPX_SLICE("s*")};
     static const struct expected rows[] = {
         {"a:b", NULL, MCPX_DENIED, "a*", "*", NULL, NULL},
-        {"b:b", NULL, MCPX_GRANT_EXPIRED, "*", "*", "b:b", NULL},
+        {"b:b", NULL, MCPX_GRANT_EXPIRED, "*", "b:*", "b:b", NULL},
         {"system/error", NULL, MCPX_RESERVED_NAMESPACE, NULL, "*", NULL, NULL},
         {"status", NULL, MCPX_DENIED, "s*", "*", NULL, NULL},
     };
     struct mcpx_capset *set = NULL;
 
-    cr_assert_eq(mcpx_capset_new(&grant, 1, deny, 2, NULL, NULL, &set), MCPX_OK);
+    cr_assert_eq(mcpx_capset_new(past, 2, deny, 2, NULL, NULL, &set), MCPX_OK);
     for (size_t i = 0; i < LENGTH(rows); i++)
         check(set, &rows[i]);
     mcpx_capset_unref(set);
@@ -176,6 +177,8 @@ Test(capability_explain, has_no_alternative_that_would_be_too_long)
     mcpx_capset_explain(set, &question, &decision);
     cr_expect_null(decision.alternative.text);
     cr_expect_eq(decision.would_allow.len, sizeof text);
+    cr_expect(mcpx_slice_equal(mcpx_capset_grant(set, 0)->pattern, grant.pattern),
+              "nothing was written behind the room for it");
     cr_assert_eq(mcpx_kind_parse((struct mcpx_slice){text, sizeof text - 1}, &kind, NULL),
                  MCPX_OK);
     mcpx_capset_explain(set, &question, &decision);
