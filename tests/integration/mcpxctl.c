@@ -135,6 +135,8 @@ Test(mcpxctl, says_what_is_wrong_with_its_input)
         {"can --config /nonexistent/file --as fs chat", 2, "/nonexistent/file"},
         {"can --config /dev/null --as fs chat", 2, "configuration is not valid"},
         {"can --colour chat", 2, "there is no such option"},
+        {"can --config @ --as fs 'a:b:\xff'", 2, "kind, byte 4: expected UTF-8"},
+        {"kind 'a:b:x\xc3'", 2, "kind, byte 5: expected UTF-8"},
         {"kind", 2, "takes 1 operand, not 0"},
         {"kind --json=yes chat", 2, "--json takes no value"},
         {"kind mcp/request:", 2,

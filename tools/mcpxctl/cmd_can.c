@@ -1,6 +1,6 @@
 /*
  * cmd_can.c - asks the configuration what the router would answer.
- * Includes command.h, router/policy and json.h. It loads the settings the router loads, from the
+ * Includes command.h, kind_word.h, router/policy and json.h. It loads the settings the router loads, from the
  * same file and environment, with the same function; so its answer is the router's, and a
  * configuration the router would not start with is an error here too.
  */
@@ -9,6 +9,7 @@
 #include "lib/core/json.h"
 #include "router/policy/config.h"
 #include "router/policy/tokens.h"
+#include "tools/mcpxctl/kind_word.h"
 #include <mcpx/capability.h>
 
 #include <openssl/rand.h>
@@ -54,7 +55,7 @@ static int read_inquiry(const struct arguments *arguments, struct inquiry *out)
                  command_find("can")->synopsis);
         return STATUS_USAGE;
     }
-    if (mcpx_kind_parse(mcpx_slice_of(arguments->operands[0]), &out->kind, &fault)) {
+    if (!kind_word_read(arguments->operands[0], &out->kind, &fault)) {
         complain("can", "not a valid kind: %s, byte %zu: %s", fault.field, fault.offset,
                  fault.reason);
         return STATUS_USAGE;

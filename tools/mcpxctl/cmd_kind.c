@@ -1,11 +1,11 @@
 /*
  * cmd_kind.c - shows how the router reads a kind.
- * Includes command.h, kind.h and json.h.
+ * Includes command.h, kind_word.h and json.h.
  */
 #include "tools/mcpxctl/command.h"
 
 #include "lib/core/json.h"
-#include <mcpx/kind.h>
+#include "tools/mcpxctl/kind_word.h"
 
 #include <stdio.h>
 
@@ -64,7 +64,7 @@ int cmd_kind(const struct arguments *arguments)
     struct mcpx_fault fault = {"", "", 0};
     struct mcpx_kind kind;
 
-    if (mcpx_kind_parse(mcpx_slice_of(arguments->operands[0]), &kind, &fault))
+    if (!kind_word_read(arguments->operands[0], &kind, &fault))
         return report_fault(&fault, json);
     if (json)
         mx_strbuf_puts(&out, "{\"valid\":true");

@@ -1,0 +1,19 @@
+/*
+ * kind_word.h - a kind from the command line.
+ * Includes mcpx/kind.h only.
+ */
+#ifndef MCPXCTL_KIND_WORD_H
+#define MCPXCTL_KIND_WORD_H
+
+#include <mcpx/kind.h>
+
+/**
+ * Reads a kind as an envelope could bring it: like mcpx_kind_parse, and in UTF-8.
+ *
+ * word    borrowed for as long as `out` is used
+ * out     filled; untouched on failure
+ * fault   filled on failure
+ */
+bool kind_word_read(const char *word, struct mcpx_kind *out, struct mcpx_fault *fault);
+
+#endif
