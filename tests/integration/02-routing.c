@@ -288,7 +288,7 @@ Test(routing, two_hundred_late_joiners_see_no_gap_while_two_publish, .timeout = 
     rude_join(&p, &router, "p", "room", "");
     rude_join(&q, &router, "q", "room", "");
     for (i = 0; i < JOINERS; i++) {
-        char name[16];
+        char name[32];
 
         for (j = 0; j < AHEAD; j++) {
             publish(&p, "p-", &p_next);

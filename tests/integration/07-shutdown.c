@@ -27,7 +27,7 @@ Test(shutdown, under_load_every_client_is_told_1001_and_the_status_is_0, .timeou
     enum { MANY = 60 };
     static struct rude many[MANY];
     struct daemon router;
-    char name[16];
+    char name[32];
     int i, j;
 
     daemon_start_default(&router);
@@ -61,7 +61,7 @@ Test(shutdown, stubborn_clients_do_not_hold_it_up, .timeout = 120)
     struct frame frame;
     static char payload[4000];
     long start_ms;
-    char id[16];
+    char id[32];
     int i;
 
     daemon_start(&router,
@@ -131,10 +131,13 @@ Test(shutdown, hup_is_noted_and_changes_nothing, .timeout = 60)
     struct daemon router;
     struct rude a = {0};
     struct frame frame;
+    long start_ms = support_now_ms();
 
     daemon_start_default(&router);
     rude_join(&a, &router, "a", "room", "");
     kill(router.pid, SIGHUP);
+    while (!daemon_logged(&router, "event=reload_not_supported"))
+        cr_assert(support_now_ms() < start_ms + DAEMON_PATIENCE_MS);
     rude_chat(&a, "after", "{}");
     cr_expect(rude_expect(&a, "\"id\":\"after\"", &frame));
     rude_shut(&a);

@@ -59,6 +59,7 @@ static void run_child(const struct daemon *daemon, int out, unsigned long descri
     dup2(out, STDOUT_FILENO);
     dup2(log, STDERR_FILENO);
     signal(SIGTERM, SIG_DFL);
+    setenv("ASAN_OPTIONS", "quarantine_size_mb=4", 0); /* memory is measured, too */
     execl(daemon_program(), "mcpx-router", "--dev", "--config", daemon->config, "--listen",
           "127.0.0.1:0", "--listen", "[::1]:0", (char *)NULL);
     _exit(127);
