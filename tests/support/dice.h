@@ -1,0 +1,39 @@
+/*
+ * dice.h - choices for a simulation: from a seed, so that one number replays a run, or from
+ * bytes, so that a fuzzer chooses. Includes mcpx/base.h only.
+ */
+#ifndef SUPPORT_DICE_H
+#define SUPPORT_DICE_H
+
+#include <mcpx/base.h>
+
+/**
+ * Where choices come from.
+ *
+ * state   of the generator
+ * bytes   when not absent, these decide until they are used up; then every choice is 0
+ */
+struct dice {
+    uint64_t state;
+    struct mcpx_slice bytes;
+};
+
+/** Choices that follow from a seed. */
+struct dice dice_of_seed(uint64_t seed);
+
+/** Choices that bytes make. Borrows them. */
+struct dice dice_of_bytes(struct mcpx_slice bytes);
+
+/** The next 64 random bits; never taken from the bytes. */
+uint64_t dice_bits(struct dice *dice);
+
+/** A number from 0 to count - 1; count is at least 1 and at most 65536. */
+size_t dice_below(struct dice *dice, size_t count);
+
+/** True once in `n` times. */
+bool dice_hits(struct dice *dice, size_t n);
+
+/** True when the bytes are used up; never for a seed. */
+bool dice_is_over(const struct dice *dice);
+
+#endif

@@ -1,0 +1,296 @@
+/*
+ * sim.c - the steps and their odds. Bounds are small, so that in a few hundred steps readers fall
+ * behind, windows move, rates bite and topics vanish; the virtual clock mostly creeps and
+ * sometimes leaps. Includes sim_state.h.
+ */
+#include "tests/support/sim_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- settings ---- */
+
+static size_t one_of(struct sim *sim, const size_t *values, size_t count)
+{
+    return values[dice_below(&sim->dice, count)];
+}
+
+#define ONE_OF(sim, ...)                                                                      \
+    one_of(sim, (const size_t[]){__VA_ARGS__},                                                \
+           sizeof((const size_t[]){__VA_ARGS__}) / sizeof(size_t))
+
+static void draw_config(struct sim *sim)
+{
+    struct hub_config *config = &sim->config;
+
+    *config = hub_config_default();
+    config->directed = dice_hits(&sim->dice, 2);
+    config->replay = ONE_OF(sim, 5, 0, 20, 100);
+    config->linger_ms = (int64_t)ONE_OF(sim, 3000, 0, 20000);
+    config->topics_max = ONE_OF(sim, 4, 3);
+    config->participants_max = ONE_OF(sim, 9, 5);
+    config->connections_max = ONE_OF(sim, 40, 20);
+    config->history_count = ONE_OF(sim, 20, 3, 0, 100);
+    config->history_bytes = ONE_OF(sim, 8192, 4096, 65536, 1000000);
+    config->history_age_ms = (int64_t)ONE_OF(sim, 0, 5000, 60000);
+    config->takeover = !dice_hits(&sim->dice, 6);
+    config->message_bytes = 100000;
+    config->depth = 16;
+    config->backlog_bytes = ONE_OF(sim, 16384, 8192, 0, 100000, 400000);
+    config->messages_per_minute = ONE_OF(sim, 0, 20, 100);
+    config->bytes_per_minute = ONE_OF(sim, 0, 50000);
+    config->ping_ms = (int64_t)ONE_OF(sim, 0, 5000);
+    config->derive_kinds = !dice_hits(&sim->dice, 8);
+    sim->faults = dice_hits(&sim->dice, 4);
+}
+
+static void fill(void *context, void *bytes, size_t len)
+{
+    struct dice *dice = context;
+
+    for (size_t i = 0; i < len; i++)
+        ((unsigned char *)bytes)[i] = (unsigned char)(dice_bits(dice) >> 20);
+}
+
+/* ---- steps ---- */
+
+static void depart(struct sim *sim, struct sim_peer *peer)
+{
+    struct sim_topic *topic = peer->topic;
+
+    sim_say(sim, "p%d is gone from %s", peer->who, topic->name);
+    sim_fault_begin(sim);
+    hub_depart(sim->hub, peer->peer, dice_hits(&sim->dice, 4) ? MCPX_ETIMEOUT : MCPX_ECLOSED,
+               sim->now);
+    sim_fault_end(sim);
+    sim->expected.departed++;
+    peer->peer = NULL;
+    free(peer->notes);
+    peer->notes = NULL;
+    sim_sync(sim);
+}
+
+static void drop(struct sim *sim)
+{
+    struct sim_peer *peer = sim_pick(sim);
+
+    if (peer->peer && (peer->condemned || dice_hits(&sim->dice, 3)))
+        depart(sim, peer);
+}
+
+static void kick(struct sim *sim)
+{
+    static const enum mcpx_err reasons[] = {MCPX_EKICKED, MCPX_EGOING, MCPX_EBINARY};
+    struct sim_peer *peer = sim_pick(sim);
+    enum mcpx_err err = reasons[dice_below(&sim->dice, 3)];
+
+    if (!peer->peer || !dice_hits(&sim->dice, 4))
+        return;
+    if (!peer->condemned)
+        peer->doom = err;
+    sim_say(sim, "p%d is kicked: %s", peer->who, mcpx_strerror(err));
+    sim_fault_begin(sim);
+    hub_condemn(sim->hub, peer->peer, err, sim->now);
+    sim_fault_end(sim);
+    sim_sync(sim);
+}
+
+static void stall(struct sim *sim)
+{
+    struct sim_peer *peer = sim_pick(sim);
+    struct output output;
+
+    if (!peer->peer || peer->stalled || !dice_hits(&sim->dice, 3))
+        return;
+    if (dice_hits(&sim->dice, 2)) /* a socket that refused what it was offered */
+        (void)peer_peek(peer->peer, &output);
+    sim_sync(sim);
+    sim_say(sim, "p%d stalls", peer->who);
+    peer->stalled = true;
+    peer_stall(peer->peer);
+}
+
+static void unstall(struct sim *sim, struct sim_peer *peer)
+{
+    if (!peer->peer || !peer->stalled)
+        return;
+    sim_say(sim, "p%d reads on", peer->who);
+    peer->stalled = false;
+    peer->heard_ms = sim->now.mono_ms;
+    peer_unstall(peer->peer, sim->now);
+}
+
+/* Some get some of what waits for them. Who is left in the middle stalls, or keeps its turn. */
+static void pull_some(struct sim *sim)
+{
+    for (size_t turns = dice_below(&sim->dice, 8); turns > 0; turns--) {
+        struct peer *real = hub_next_ready(sim->hub);
+        struct sim_peer *peer;
+
+        if (!real)
+            return;
+        peer = peer_owner(real);
+        if (!sim_pull(sim, peer, 1 + dice_below(&sim->dice, 3)) && dice_hits(&sim->dice, 3)) {
+            sim_say(sim, "p%d stalls in the middle", peer->who);
+            peer->stalled = true;
+            peer_stall(real);
+        }
+    }
+}
+
+/* ---- time ---- */
+
+/* What a tick has to do to peers, should none of them fall off a log first. */
+static void foresee_tick(struct sim *sim)
+{
+    for (size_t i = 0; i < SIM_PEERS; i++) {
+        struct sim_peer *peer = &sim->peers[i];
+
+        if (!peer->peer || peer->condemned)
+            continue;
+        if (peer->token_expires_ms && sim->now.wall_ms >= peer->token_expires_ms)
+            peer->doom = MCPX_EEXPIRED;
+        else
+            peer->update_due = peer->grant_expires_ms && !peer->expiry_told &&
+                               sim->now.wall_ms >= peer->grant_expires_ms;
+    }
+}
+
+static void check_updates(struct sim *sim)
+{
+    for (size_t i = 0; i < SIM_PEERS; i++) {
+        struct sim_peer *peer = &sim->peers[i];
+
+        sim_require(sim,
+                    !peer->peer || peer->condemned || !peer->update_due || sim->fault_fired,
+                    "p%d was not told that a grant expired", peer->who);
+        peer->update_due = false;
+    }
+}
+
+static void tick(struct sim *sim)
+{
+    bool is_due = sim->now.mono_ms >= sim->next_tick_ms;
+
+    if (is_due)
+        foresee_tick(sim);
+    sim->ticked = is_due;
+    sim_fault_begin(sim);
+    sim->next_tick_ms = hub_tick(sim->hub, sim->now);
+    sim_fault_end(sim);
+    sim_require(sim,
+                sim->next_tick_ms > sim->now.mono_ms &&
+                    sim->next_tick_ms <= sim->now.mono_ms + 1000,
+                "next tick at %d", (int)sim->next_tick_ms);
+    for (size_t i = 0; i < SIM_TOPICS && is_due; i++) {
+        struct sim_topic *topic = &sim->topics[i];
+
+        if (!topic->exists)
+            continue;
+        if (topic->empty_ms < 0 || sim_count(sim, topic, true) > 0 ||
+            sim->now.mono_ms - topic->empty_ms < sim->config.linger_ms)
+            continue;
+        sim_say(sim, "%s vanishes", topic->name);
+        sim->tally->vanished++;
+        sim_topic_clear(topic);
+    }
+    sim_sync(sim);
+    check_updates(sim);
+}
+
+static void pass_time(struct sim *sim)
+{
+    static const size_t spans[] = {10, 10, 10, 100, 300, 1000, 3000, 30000};
+    size_t span =
+        dice_below(&sim->dice, ONE_OF(sim, 10, 10, 10, 10, 100, 1000, 1000, 5000) + 1);
+
+    if (dice_hits(&sim->dice, 40))
+        span = spans[dice_below(&sim->dice, sizeof spans / sizeof *spans)];
+    sim->now.mono_ms += (int64_t)span;
+    sim->now.wall_ms += (int64_t)span;
+    tick(sim);
+}
+
+/* ---- a run ---- */
+
+static void step(struct sim *sim)
+{
+    size_t choice = dice_below(&sim->dice, 64);
+
+    sim->step++;
+    sim->fault_fired = false;
+    if (choice < 28)
+        sim_talk(sim);
+    else if (choice < 36)
+        pull_some(sim);
+    else if (choice < 40)
+        sim_pull_all(sim);
+    else if (choice < 45)
+        sim_join(sim);
+    else if (choice < 48)
+        stall(sim);
+    else if (choice < 52)
+        unstall(sim, sim_pick(sim));
+    else if (choice < 55)
+        pass_time(sim);
+    else if (choice < 57)
+        drop(sim);
+    else if (choice < 58)
+        kick(sim);
+    else if (choice < 60)
+        sim_regrant(sim);
+    else if (choice < 62)
+        sim_check(sim);
+    else if (choice == 62 && dice_hits(&sim->dice, 60))
+        sim_flood(sim);
+    else if (sim->topics[choice % SIM_TOPICS].exists)
+        sim_check_history(sim, &sim->topics[choice % SIM_TOPICS]);
+    if (hub_is_pressed(sim->hub)) /* as the edge does */
+        sim_pull_all(sim);
+}
+
+/* Everybody reads what is left and goes; nothing may remain. */
+static void finish(struct sim *sim)
+{
+    sim->faults = false;
+    for (size_t i = 0; i < SIM_PEERS; i++)
+        unstall(sim, &sim->peers[i]);
+    sim_pull_all(sim);
+    sim_check(sim);
+    for (size_t i = 0; i < SIM_PEERS; i++)
+        if (sim->peers[i].peer)
+            depart(sim, &sim->peers[i]);
+    sim->now.mono_ms += 3600000;
+    sim->now.wall_ms += 3600000;
+    tick(sim);
+    sim_check(sim);
+    sim_require(sim, hub_stats(sim->hub)->topics == 0 && hub_stats(sim->hub)->log_bytes == 0,
+                "something remains");
+}
+
+void sim_run(struct dice dice, const char *name, size_t steps, struct sim_tally *tally)
+{
+    struct sim *sim = calloc(1, sizeof *sim);
+    struct dice chance = dice_of_seed(dice.state ^ 0x5eed);
+
+    if (!sim)
+        abort();
+    sim->dice = dice;
+    sim->name = name;
+    sim->tally = tally;
+    sim->now = (struct mcpx_now){1000000, 1780000000000};
+    draw_config(sim);
+    for (size_t i = 0; i < SIM_TOPICS; i++) {
+        snprintf(sim->topics[i].name, sizeof sim->topics[i].name, "t%zu", i);
+        sim->topics[i].empty_ms = -1;
+    }
+    sim->hub = hub_new(&sim->config, (struct chance){fill, &chance});
+    for (size_t i = 0; i < steps && !dice_is_over(&sim->dice); i++)
+        step(sim);
+    finish(sim);
+    tally->steps += sim->step;
+    hub_free(sim->hub);
+    for (size_t i = 0; i < SIM_TOPICS; i++)
+        sim_topic_clear(&sim->topics[i]);
+    free(sim);
+}

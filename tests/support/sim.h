@@ -1,0 +1,27 @@
+/*
+ * sim.h - a hub among participants that do everything participants may do, and a second, naive
+ * account of what each of them has to receive. The first difference ends the program, with the
+ * last steps on stderr. Includes dice.h only.
+ */
+#ifndef SUPPORT_SIM_H
+#define SUPPORT_SIM_H
+
+#include "tests/support/dice.h"
+
+/** How a run went, to see that it came by everything. */
+struct sim_tally {
+    uint64_t steps, accepted, refused, resumed, pages, slow, takeovers, vanished, faults;
+    uint64_t live, expired, timeouts, floods;
+};
+
+/**
+ * Runs one simulation to its end: `steps` random steps, then everybody reads what is left and
+ * goes, and every topic vanishes.
+ *
+ * dice     decides settings and steps
+ * name     how to replay it ("MCPX_SIM_SEED=17"), printed with a failure; borrowed
+ * tally    added to
+ */
+void sim_run(struct dice dice, const char *name, size_t steps, struct sim_tally *tally);
+
+#endif

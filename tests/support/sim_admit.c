@@ -1,0 +1,264 @@
+/*
+ * sim_admit.c - who comes in, with which grants, and what that has to lead to. Compiled grant sets
+ * without expiry are kept for the whole program, because compiling is most of a join's cost.
+ * Includes sim_state.h.
+ */
+#include "tests/support/sim_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct sim_grant pool[] = {
+    {.patterns = {"*"}},
+    {.patterns = {"*"}, .deny = "mcp/*:tools/call:t2"},
+    {.patterns = {"chat", "mcp/request:*"}},
+    {.patterns = {"chat", "mcp/response:tools/call:t1"}},
+    {.patterns = {"mcp/*", "chat"}, .to = 1U << 1 | 1U << 2 | SIM_STRANGER},
+    {.patterns = {"mcp/*", "chat"}, .expires = true},
+    {.patterns = {"mcp/proposal:*", "mcp/request:tools/call:t*", "note"}, .expires = true},
+    {.patterns = {NULL}},
+};
+
+enum { POOL = sizeof pool / sizeof *pool };
+
+static struct mcpx_capset *compiled[POOL]; /* kept for the program's life */
+
+static struct mcpx_capset *compile(const struct sim_grant *grant, int64_t expires_ms)
+{
+    static const char *const names[] = {"p0", "p1", "p2", "p3", "p4",
+                                        "p5", "p6", "p7", "p8", "p9"};
+    struct mcpx_slice to[SIM_WHO + 1], deny = mcpx_slice_of(grant->deny);
+    struct mcpx_grant grants[4] = {0};
+    struct mcpx_capset *set = NULL;
+    size_t count = 0, to_count = 0;
+
+    for (; grant->patterns[count]; count++)
+        grants[count].pattern = mcpx_slice_of(grant->patterns[count]);
+    for (size_t who = 0; who <= SIM_WHO; who++)
+        if (grant->to & 1U << who)
+            to[to_count++] = mcpx_slice_of(names[who]);
+    if (count > 0) {
+        grants[count - 1].to = to_count ? to : NULL;
+        grants[count - 1].to_count = to_count;
+        grants[count - 1].expires_ms = expires_ms;
+    }
+    if (mcpx_capset_new(grants, count, &deny, deny.text != NULL, NULL, NULL, &set))
+        abort();
+    return set;
+}
+
+/* Makes a grant from the pool and notes what it is in `peer`. */
+static struct grant *draw_grant(struct sim *sim, struct sim_peer *peer)
+{
+    size_t which = dice_hits(&sim->dice, 3) ? dice_below(&sim->dice, POOL) : 0;
+    struct mcpx_capset *set;
+    struct grant *grant;
+    char name[16];
+
+    peer->grant = &pool[which];
+    peer->grant_expires_ms =
+        peer->grant->expires ? sim->now.wall_ms + (int64_t)dice_below(&sim->dice, 20000) : 0;
+    peer->expiry_told = sim->now.wall_ms >= peer->grant_expires_ms;
+    if (!peer->grant->expires && !compiled[which])
+        compiled[which] = compile(peer->grant, 0);
+    set = peer->grant->expires ? compile(peer->grant, peer->grant_expires_ms)
+                               : mcpx_capset_ref(compiled[which]);
+    snprintf(name, sizeof name, "p%d", peer->who);
+    grant = grant_new(mcpx_slice_of(name), set, ROUTING_DEFAULT, peer->token_expires_ms);
+    mcpx_capset_unref(set);
+    if (!grant)
+        abort();
+    return grant;
+}
+
+void sim_capabilities(const struct sim *sim, const struct sim_peer *peer, char out[200])
+{
+    size_t len = 0;
+
+    *out = '\0';
+    for (size_t i = 0; i < 3 && peer->grant->patterns[i]; i++) {
+        bool is_last = i == 2 || !peer->grant->patterns[i + 1];
+
+        if (is_last && peer->grant->expires && sim->now.wall_ms >= peer->grant_expires_ms)
+            continue;
+        len += (size_t)snprintf(out + len, 200 - len, "%s%s", len ? " " : "",
+                                peer->grant->patterns[i]);
+    }
+}
+
+/* ---- what has to come of it ---- */
+
+static enum mcpx_err foresee(struct sim *sim, const struct sim_topic *topic,
+                             const struct sim_peer *old)
+{
+    size_t topics = 0;
+
+    for (size_t i = 0; i < SIM_TOPICS; i++)
+        topics += sim->topics[i].exists;
+    if (!topic->exists && topics >= sim->config.topics_max)
+        return MCPX_EFULL;
+    if (old && !sim->config.takeover)
+        return MCPX_EPRESENT;
+    if (old)
+        return old->takeovers[0] && sim->now.mono_ms - old->takeovers[0] < 60000
+                   ? MCPX_EFLAPPING
+                   : MCPX_OK;
+    if (sim_count(sim, NULL, true) >= sim->config.connections_max ||
+        sim_count(sim, topic, false) >= sim->config.participants_max)
+        return MCPX_EFULL;
+    return MCPX_OK;
+}
+
+/* Where its stream has to begin, and what its welcome has to say. */
+static struct sim_note place(struct sim *sim, struct sim_peer *peer,
+                             const struct admission *admission)
+{
+    struct sim_topic *topic = peer->topic;
+    size_t wanted = admission->has_history ? admission->history : sim->config.replay;
+    size_t after =
+        admission->after.text ? sim_find(topic, admission->after.text) : topic->count;
+    struct sim_note note = {.type = NOTE_WELCOME, .resumed = after < topic->count};
+
+    peer->joined = peer->next = topic->count;
+    if (note.resumed) {
+        peer->next = after + 1;
+        peer->resume_end = topic->count;
+    } else {
+        for (size_t i = topic->count; i > topic->history && note.count < wanted; i--) {
+            if (!sim_wants(peer, i - 1))
+                continue;
+            peer->next = i - 1;
+            note.count++;
+        }
+        peer->replay_end = topic->count;
+    }
+    for (size_t i = topic->count; i > topic->history && !*note.id; i--)
+        if (!topic->entries[i - 1].presence)
+            memcpy(note.id, topic->entries[i - 1].id, sizeof note.id);
+    for (size_t i = 0; i < SIM_PEERS; i++)
+        if (&sim->peers[i] != peer && sim->peers[i].peer && !sim->peers[i].condemned &&
+            sim->peers[i].topic == topic && sim->peers[i].who != peer->who)
+            note.others |= 1U << sim->peers[i].who;
+    sim_capabilities(sim, peer, note.capabilities);
+    return note;
+}
+
+static void draw_admission(struct sim *sim, struct sim_peer *peer, struct admission *admission)
+{
+    const struct sim_topic *topic = peer->topic;
+
+    *admission = (struct admission){.topic = mcpx_slice_of(topic->name)};
+    admission->routing = (enum routing)dice_below(&sim->dice, 3);
+    peer->directed = admission->routing == ROUTING_DIRECTED ||
+                     (admission->routing == ROUTING_DEFAULT && sim->config.directed);
+    if (dice_hits(&sim->dice, 3)) {
+        admission->has_history = true;
+        admission->history = dice_below(&sim->dice, 40);
+    }
+    if (dice_hits(&sim->dice, 2) && *topic->seen[peer->who])
+        admission->after = mcpx_slice_of(topic->seen[peer->who]);
+    else if (dice_hits(&sim->dice, 6) && topic->count > 0)
+        admission->after =
+            mcpx_slice_of(topic->entries[dice_below(&sim->dice, topic->count)].id);
+    else if (dice_hits(&sim->dice, 8))
+        admission->after = MCPX_SLICE("never-said");
+}
+
+static struct sim_peer *free_slot(struct sim *sim)
+{
+    for (size_t i = 0; i < SIM_PEERS; i++)
+        if (!sim->peers[i].peer)
+            return &sim->peers[i];
+    return NULL;
+}
+
+/* The account of a join that succeeded; `drawn` is what was asked for. */
+static void settle(struct sim *sim, struct sim_peer *peer, struct sim_peer *old,
+                   const struct sim_note *welcome)
+{
+    struct sim_topic *topic = peer->topic;
+
+    topic->empty_ms = -1;
+    peer->heard_ms = sim->now.mono_ms;
+    sim_expect(peer, welcome);
+    sim->expected.admitted++;
+    sim->expected.resumed += welcome->resumed;
+    sim->tally->resumed += welcome->resumed;
+    if (!old)
+        return;
+    memmove(peer->takeovers, old->takeovers + 1, 2 * sizeof *peer->takeovers);
+    peer->takeovers[2] = sim->now.mono_ms;
+    old->doom = MCPX_EREPLACED;
+    sim->expected.takeovers++;
+    sim->tally->takeovers++;
+}
+
+static enum mcpx_err admit(struct sim *sim, struct sim_peer *peer, struct grant *grant,
+                           const struct admission *admission)
+{
+    enum mcpx_err may = hub_may_admit(sim->hub, grant, admission, sim->now), err;
+
+    sim_fault_begin(sim);
+    err = hub_admit(sim->hub, grant, admission, peer, sim->now, &peer->peer);
+    sim_fault_end(sim);
+    sim_require(sim, err == may || (err == MCPX_ENOMEM && sim->fault_fired),
+                "may be admitted: %s; is: %s", mcpx_strerror(may), mcpx_strerror(err));
+    return err;
+}
+
+void sim_join(struct sim *sim)
+{
+    struct sim_peer *peer = free_slot(sim), *old;
+    struct sim_topic *topic = &sim->topics[dice_below(&sim->dice, SIM_TOPICS)];
+    struct admission admission;
+    struct sim_note welcome;
+    struct grant *grant;
+    enum mcpx_err expected, err;
+
+    if (!peer)
+        return;
+    *peer = (struct sim_peer){.topic = topic, .who = (int)dice_below(&sim->dice, SIM_WHO)};
+    if (dice_hits(&sim->dice, 6))
+        peer->token_expires_ms = sim->now.wall_ms + 1 + (int64_t)dice_below(&sim->dice, 30000);
+    grant = draw_grant(sim, peer);
+    draw_admission(sim, peer, &admission);
+    old = sim_present(sim, topic, peer->who);
+    expected = foresee(sim, topic, old);
+    welcome = place(sim, peer, &admission);
+    err = admit(sim, peer, grant, &admission);
+    grant_unref(grant);
+    sim_say(sim, "p%d joins %s%s, history %d, after %s: %s", peer->who, topic->name,
+            peer->directed ? ", directed" : "",
+            admission.has_history ? (int)admission.history : -1,
+            admission.after.text ? admission.after.text : "-", mcpx_strerror(err));
+    sim_require(sim, err == expected || (err == MCPX_ENOMEM && sim->fault_fired),
+                "expected: %s", mcpx_strerror(expected));
+    if (!err) {
+        topic->exists = true;
+        settle(sim, peer, old, &welcome);
+    }
+    sim_sync(sim);
+}
+
+void sim_regrant(struct sim *sim)
+{
+    struct sim_peer *peer = sim_pick(sim);
+    struct sim_peer before = *peer;
+    struct grant *grant;
+    enum mcpx_err err;
+
+    if (!peer->peer || peer->condemned)
+        return;
+    grant = draw_grant(sim, peer);
+    sim_fault_begin(sim);
+    err = hub_regrant(sim->hub, peer->peer, grant, sim->now);
+    sim_fault_end(sim);
+    grant_unref(grant);
+    sim_say(sim, "p%d is regranted: %s", peer->who, mcpx_strerror(err));
+    sim_require(sim, !err || (err == MCPX_ENOMEM && sim->fault_fired), "regrant failed");
+    if (err) {
+        peer->grant = before.grant;
+        peer->grant_expires_ms = before.grant_expires_ms;
+    }
+    sim_sync(sim);
+}

@@ -1,0 +1,118 @@
+/*
+ * sim_check.c - counters and questions: what /metrics and the HTTP API would tell has to agree
+ * with the account. Includes sim_state.h.
+ */
+#include "tests/support/sim_state.h"
+
+#include <stdio.h>
+
+static void check_counters(struct sim *sim)
+{
+    const struct stats *stats = hub_stats(sim->hub);
+    uint64_t topics = 0, memory = 0;
+
+#define SAME(member)                                                                          \
+    sim_require(sim, stats->member == sim->expected.member, #member " is %d, expected %d",    \
+                (int)stats->member, (int)sim->expected.member)
+    SAME(admitted);
+    SAME(departed);
+    SAME(takeovers);
+    SAME(received);
+    SAME(received_bytes);
+    SAME(accepted);
+    SAME(derived);
+    SAME(written);
+    SAME(runs);
+    SAME(replayed);
+    SAME(resumed);
+    SAME(slow);
+#undef SAME
+    for (int err = 0; err < MCPX_ERR_COUNT; err++)
+        sim_require(sim,
+                    stats->refused[err] == sim->expected.refused[err] &&
+                        stats->closed[err] == sim->expected.closed[err],
+                    "counters of: %s", mcpx_strerror((enum mcpx_err)err));
+    for (const struct topic *topic = NULL; (topic = hub_topic_next(sim->hub, topic));) {
+        topics++;
+        memory += topic->log.memory;
+    }
+    sim_require(sim, stats->topics == topics && stats->log_bytes == memory,
+                "%d topics, %d bytes", (int)stats->topics, (int)stats->log_bytes);
+    sim_require(sim, stats->peers == sim_count(sim, NULL, true), "%d peers",
+                (int)stats->peers);
+}
+
+void sim_check(struct sim *sim)
+{
+    struct mx_strbuf text = {0};
+
+    check_counters(sim);
+    for (size_t i = 0; i < SIM_TOPICS; i++) {
+        struct sim_topic *topic = &sim->topics[i];
+        const struct topic *real = hub_topic_find(sim->hub, mcpx_slice_of(topic->name));
+
+        if (!topic->exists)
+            continue;
+        sim_require(sim, topic_participants(real) == sim_count(sim, topic, false),
+                    "%s: %zu participants", topic->name, topic_participants(real));
+        mx_strbuf_reset(&text);
+        topic_write_participants(real, &text);
+        for (int who = 0; who < SIM_WHO; who++) {
+            char mark[16];
+
+            snprintf(mark, sizeof mark, "{\"id\":\"p%d\"", who);
+            sim_require(sim,
+                        (strstr(text.text, mark) != NULL) ==
+                            (sim_present(sim, topic, who) != NULL),
+                        "%s: p%d in %s", topic->name, who, text.text);
+        }
+    }
+    mx_strbuf_fini(&text);
+}
+
+/* Draws a retained id for a bound of a page, or none; absent when it names nothing retained. */
+static size_t draw_bound(struct sim *sim, const struct sim_topic *topic,
+                         struct mcpx_slice *slice, size_t otherwise)
+{
+    size_t at;
+
+    if (topic->count == 0 || !dice_hits(&sim->dice, 3))
+        return otherwise;
+    at = dice_below(&sim->dice, topic->count);
+    *slice = mcpx_slice_of(topic->entries[at].id);
+    return sim_find(topic, topic->entries[at].id);
+}
+
+void sim_check_history(struct sim *sim, struct sim_topic *topic)
+{
+    const struct topic *real = hub_topic_find(sim->hub, mcpx_slice_of(topic->name));
+    struct page page = {.limit = dice_below(&sim->dice, 50)};
+    struct mx_strbuf out = {0}, expected = {0};
+    size_t from, to, count = 0;
+    enum mcpx_err err;
+
+    from = draw_bound(sim, topic, &page.after, topic->history);
+    to = draw_bound(sim, topic, &page.before, topic->count);
+    err = topic_write_history(real, &page, SIZE_MAX / 2, &out);
+    if ((page.after.text && from == topic->count) ||
+        (page.before.text && to == topic->count)) {
+        sim_require(sim, err == MCPX_ENOTFOUND && out.len == 0, "a page of what is gone");
+        return;
+    }
+    from += page.after.text != NULL;
+    mx_strbuf_puts(&expected, "[");
+    for (; to > from && count < page.limit; to--) {
+        const struct sim_entry *entry = &topic->entries[to - 1];
+
+        if (entry->presence)
+            continue;
+        if (count++ > 0)
+            mx_strbuf_puts(&expected, ",");
+        mx_strbuf_add(&expected, entry->text, entry->len);
+    }
+    mx_strbuf_puts(&expected, "]");
+    sim_require(sim, !err && mcpx_slice_equal(mx_strbuf_text(&out), mx_strbuf_text(&expected)),
+                "%s: history is %s\nexpected %s", topic->name, out.text, expected.text);
+    mx_strbuf_fini(&out);
+    mx_strbuf_fini(&expected);
+}

@@ -1,0 +1,35 @@
+/*
+ * sim_draft.h - a message in the making: what it says, as members in random order, and the two
+ * texts made of them: as it is said, and as everybody has to hear it. Includes sim_state.h.
+ */
+#ifndef SUPPORT_SIM_DRAFT_H
+#define SUPPORT_SIM_DRAFT_H
+
+#include "tests/support/sim_state.h"
+
+enum flaw { SOUND, FLAW_JSON, FLAW_UTF8, FLAW_SIZE, FLAW_PROTOCOL, FLAW_KIND, FLAW_FROM };
+
+enum { MEMBERS = 9 };
+
+/* `kind_at` is the member that holds the kind; `kind` is what it says, completed or not. */
+struct draft {
+    enum flaw flaw;
+    char id[80], kind[80], correlation[80], completed[80];
+    unsigned to;
+    bool has_from, has_ts;
+    size_t payload;
+    struct mx_strbuf members[MEMBERS];
+    size_t member_count, kind_at;
+    struct mx_strbuf said, heard;
+};
+
+/** Draws a message for a peer to say, with or without a flaw, and writes `said`. */
+void draft_draw(struct sim *sim, const struct sim_peer *peer, struct draft *draft);
+
+/** Writes `heard`: stamped, and with the completed kind if there is one. */
+void draft_hear(const struct sim *sim, const struct sim_peer *peer, struct draft *draft);
+
+/** Frees the texts. */
+void draft_fini(struct draft *draft);
+
+#endif

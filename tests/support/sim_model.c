@@ -1,0 +1,386 @@
+/*
+ * sim_model.c - each topic's order as an array, with the retained window worked out the slow way.
+ * New entries are read off the log after every call, because who is condemned tells the others;
+ * everything else is predicted, not read. Includes sim_state.h, fault_alloc.h, jansson.
+ */
+#include "tests/support/fault_alloc.h"
+#include "tests/support/sim_state.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- the retained window ---- */
+
+static void forget_oldest(struct sim_topic *topic)
+{
+    const struct sim_entry *entry = &topic->entries[topic->history++];
+
+    topic->retained -= !entry->presence;
+    topic->retained_bytes -= entry->frame;
+}
+
+void sim_age(struct sim *sim, struct sim_topic *topic)
+{
+    int64_t age_ms = sim->config.history_age_ms;
+
+    while (age_ms && topic->history < topic->count &&
+           sim->now.wall_ms - topic->entries[topic->history].wall_ms > age_ms)
+        forget_oldest(topic);
+}
+
+static void append(struct sim *sim, struct sim_topic *topic, const struct sim_entry *entry)
+{
+    struct sim_entry *last;
+
+    if (topic->count == topic->size) {
+        topic->size = topic->size ? topic->size * 2 : 64;
+        topic->entries = realloc(topic->entries, topic->size * sizeof *topic->entries);
+    }
+    last = &topic->entries[topic->count];
+    *last = *entry;
+    last->before = topic->count ? last[-1].before + last[-1].cost : 0;
+    topic->count++;
+    topic->retained += !entry->presence;
+    topic->retained_bytes += entry->frame;
+    sim_age(sim, topic);
+    while (topic->history < topic->count &&
+           (topic->retained_bytes > sim->config.history_bytes ||
+            (sim->config.history_count && topic->retained > sim->config.history_count)))
+        forget_oldest(topic);
+}
+
+size_t sim_find(const struct sim_topic *topic, const char *id)
+{
+    for (size_t i = topic->count; i > topic->history; i--)
+        if (strcmp(topic->entries[i - 1].id, id) == 0)
+            return i - 1;
+    return topic->count;
+}
+
+void sim_topic_clear(struct sim_topic *topic)
+{
+    char name[sizeof topic->name];
+
+    memcpy(name, topic->name, sizeof name);
+    for (size_t i = 0; i < topic->count; i++)
+        free(topic->entries[i].text);
+    free(topic->entries);
+    free(topic->charges);
+    *topic = (struct sim_topic){0};
+    memcpy(topic->name, name, sizeof name);
+}
+
+/* ---- who is there ---- */
+
+struct sim_peer *sim_present(struct sim *sim, const struct sim_topic *topic, int who)
+{
+    for (size_t i = 0; i < SIM_PEERS; i++) {
+        struct sim_peer *peer = &sim->peers[i];
+
+        if (peer->peer && !peer->condemned && peer->topic == topic && peer->who == who)
+            return peer;
+    }
+    return NULL;
+}
+
+size_t sim_count(const struct sim *sim, const struct sim_topic *topic, bool all)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < SIM_PEERS; i++) {
+        const struct sim_peer *peer = &sim->peers[i];
+
+        if (peer->peer && (all || !peer->condemned) && (!topic || peer->topic == topic))
+            count++;
+    }
+    return count;
+}
+
+struct sim_peer *sim_pick(struct sim *sim)
+{
+    size_t first = dice_below(&sim->dice, SIM_PEERS);
+
+    for (size_t i = 0; i < SIM_PEERS; i++) {
+        struct sim_peer *peer = &sim->peers[(first + i) % SIM_PEERS];
+
+        if (peer->peer)
+            return peer;
+    }
+    return &sim->peers[first];
+}
+
+bool sim_wants(const struct sim_peer *peer, size_t index)
+{
+    const struct sim_entry *entry = &peer->topic->entries[index];
+
+    if (entry->presence && index < peer->joined)
+        return false;
+    return !peer->directed || entry->to == 0 || (entry->to & 1U << peer->who);
+}
+
+/* ---- what was appended ---- */
+
+static const char *string_at(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+
+    return text ? text : "";
+}
+
+/* A grant that changed is told to its bearer, too. */
+static void note_update(struct sim *sim, struct sim_topic *topic, int who)
+{
+    struct sim_peer *peer = sim_present(sim, topic, who);
+    struct sim_note note = {.type = NOTE_UPDATE};
+
+    sim_require(sim, peer != NULL, "update of p%d, who is not there", who);
+    sim_capabilities(sim, peer, note.capabilities);
+    sim_expect(peer, &note);
+    peer->update_due = false;
+    peer->expiry_told = sim->now.wall_ms >= peer->grant_expires_ms;
+}
+
+static void follow_roster(struct sim *sim, struct sim_topic *topic, const json_t *payload)
+{
+    const char *event = string_at(payload, "event");
+    int who = atoi(string_at(json_object_get(payload, "participant"), "id") + 1);
+    unsigned bit = 1U << who;
+    bool was_there = topic->roster & bit;
+
+    sim_say(sim, "    %s: %s p%d %s", topic->name, event, who, string_at(payload, "reason"));
+    if (strcmp(event, "join") == 0) {
+        bool takes_over = strcmp(string_at(payload, "reason"), "takeover") == 0;
+
+        sim_require(sim, was_there == takes_over || topic->vague, "join of p%d", who);
+        topic->roster |= bit;
+    } else if (strcmp(event, "leave") == 0) {
+        sim_require(sim, was_there, "leave of p%d, who was not there", who);
+        topic->roster &= ~bit;
+    } else {
+        sim_require(sim, strcmp(event, "update") == 0 && was_there, "presence %s", event);
+        note_update(sim, topic, who);
+    }
+}
+
+/* An entry that nobody said has to be presence. */
+static struct sim_entry read_presence(struct sim *sim, struct sim_topic *topic,
+                                      const struct entry *from)
+{
+    struct mcpx_slice text = entry_text(from);
+    json_t *root = json_loadb(text.text, text.len, JSON_REJECT_DUPLICATES, NULL);
+    struct sim_entry entry = {.len = text.len, .presence = true};
+
+    sim_require(sim, root && strcmp(string_at(root, "kind"), "system/presence") == 0,
+                "%s: appended %.*s", topic->name, (int)text.len, text.text);
+    snprintf(entry.id, sizeof entry.id, "%s", string_at(root, "id"));
+    entry.text = malloc(text.len);
+    memcpy(entry.text, text.text, text.len);
+    entry.cost = from->len + sizeof(uint32_t) + strlen(entry.id) + strlen("system/presence");
+    follow_roster(sim, topic, json_object_get(root, "payload"));
+    json_decref(root);
+    return entry;
+}
+
+/* `from` is NULL when it went with the only readers it had: then nobody can tell. */
+static struct sim_entry take_pending(struct sim *sim, const struct entry *from)
+{
+    struct mcpx_slice text = from ? entry_text(from) : (struct mcpx_slice){0};
+    struct sim_entry entry = sim->pending_entry;
+
+    sim_require(sim,
+                !from || (text.len == sim->pending_len &&
+                          memcmp(text.text, sim->pending, text.len) == 0),
+                "appended %.*s\nexpected %.*s", (int)text.len, text.text,
+                (int)sim->pending_len, sim->pending);
+    entry.text = sim->pending;
+    entry.len = sim->pending_len;
+    sim->pending = NULL;
+    return entry;
+}
+
+/* The memory a log may hold: what is retained or still to be read, and slack for segments. */
+static void check_memory(struct sim *sim, const struct sim_topic *topic, const struct log *log)
+{
+    size_t bounds = sim->config.history_bytes / 8 + sim->config.backlog_bytes / 8;
+    size_t segment = bounds < 4096 ? 4096 : bounds > 262144 ? 262144 : bounds;
+    size_t end =
+        topic->entries[topic->count - 1].before + topic->entries[topic->count - 1].cost;
+    size_t from = topic->history, retained, needed;
+
+    for (size_t i = log->tail; i < topic->count; i++)
+        if (topic->entries[i].cost > segment)
+            segment = topic->entries[i].cost;
+    segment += sizeof(struct segment);
+    retained = from < topic->count ? end - topic->entries[from].before : 0;
+    for (size_t i = 0; i < SIM_PEERS; i++) {
+        const struct sim_peer *peer = &sim->peers[i];
+
+        if (peer->peer && !peer->condemned && peer->topic == topic && peer->next < from)
+            from = peer->next;
+    }
+    needed = from < topic->count ? end - topic->entries[from].before : 0;
+    sim_require(sim, log->memory <= 2 * needed + 4 * segment, "%s holds %zu bytes for %zu",
+                topic->name, log->memory, needed);
+    if (sim->config.backlog_bytes && 2 * retained < sim->config.backlog_bytes)
+        sim_require(sim, log->memory <= sim->config.backlog_bytes + 2 * retained + 3 * segment,
+                    "%s holds %zu bytes, beyond the backlog", topic->name, log->memory);
+}
+
+static void absorb(struct sim *sim, struct sim_topic *topic)
+{
+    const struct topic *real = hub_topic_find(sim->hub, mcpx_slice_of(topic->name));
+    const struct log *log;
+    bool grew;
+
+    sim_require(sim, topic->exists == (real != NULL), "%s exists: %d", topic->name,
+                real != NULL);
+    if (!real)
+        return;
+    log = &real->log;
+    grew = log->head > topic->count;
+    while (topic->count < log->head) {
+        const struct entry *from =
+            topic->count < log->tail ? NULL : log_entry(log, topic->count);
+        bool is_said = sim->pending && sim->pending_topic == topic;
+        struct sim_entry entry;
+
+        sim_require(sim, from || is_said, "%s: presence was dropped unseen", topic->name);
+        if (is_said)
+            entry = take_pending(sim, from);
+        else
+            entry = read_presence(sim, topic, from);
+        entry.wall_ms = sim->now.wall_ms;
+        entry.frame = frame_head_len(entry.len) + entry.len;
+        append(sim, topic, &entry);
+    }
+    sim_require(sim, log->history == topic->history, "%s: window begins at %zu, expected %zu",
+                topic->name, (size_t)log->history, topic->history);
+    if (grew)
+        check_memory(sim, topic, log);
+}
+
+/* ---- who was condemned ---- */
+
+static int64_t charged(const struct sim *sim, const struct sim_peer *peer)
+{
+    int64_t refusals = 0;
+
+    for (size_t i = peer->topic->charge_count; i > 0; i--) {
+        const struct sim_charge *charge = &peer->topic->charges[i - 1];
+
+        if (charge->mono_ms <= sim->now.mono_ms - 60000)
+            break;
+        refusals += charge->who == peer->who && charge->refusal;
+    }
+    return refusals;
+}
+
+/* Nobody is condemned but for a good reason. */
+static bool is_just(const struct sim *sim, const struct sim_peer *peer)
+{
+    const struct sim_topic *topic = peer->topic;
+    const struct sim_entry *last = topic->count ? &topic->entries[topic->count - 1] : NULL;
+
+    switch (peer->why) {
+    case MCPX_ESLOW:
+        return sim->config.backlog_bytes && last && peer->stalled &&
+               peer->next + 1 < topic->count &&
+               2 * (last->before + last->cost - topic->entries[peer->next].before) +
+                       sizeof(struct segment) * (topic->count - peer->next) >
+                   sim->config.backlog_bytes;
+    case MCPX_ETIMEOUT:
+        return sim->config.ping_ms &&
+               sim->now.mono_ms - peer->heard_ms >= 3 * sim->config.ping_ms;
+    case MCPX_EFLOOD:
+        return charged(sim, peer) >= 600 || peer->peer->answers > 1000000;
+    case MCPX_ENOMEM:
+        return sim->fault_fired;
+    default:
+        return peer->why == peer->doom;
+    }
+}
+
+static void note_condemned(struct sim *sim, struct sim_peer *peer)
+{
+    struct sim_note note = {.type = NOTE_ERROR, .err = MCPX_ESLOW};
+
+    peer->condemned = true;
+    peer->why = peer->peer->close_err;
+    peer->lossy |= sim->fault_fired;
+    sim_say(sim, "    %s: p%d is condemned: %s", peer->topic->name, peer->who,
+            mcpx_strerror(peer->why));
+    sim_require(sim, is_just(sim, peer), "p%d was condemned without reason: %s", peer->who,
+                mcpx_strerror(peer->why));
+    sim->expected.closed[peer->why]++;
+    sim->expected.slow += peer->why == MCPX_ESLOW;
+    sim->tally->slow += peer->why == MCPX_ESLOW;
+    sim->tally->timeouts += peer->why == MCPX_ETIMEOUT;
+    sim->tally->expired += peer->why == MCPX_EEXPIRED;
+    sim->tally->floods += peer->why == MCPX_EFLOOD;
+    if (peer->why == MCPX_ESLOW)
+        sim_expect(peer, &note);
+    note = (struct sim_note){.type = NOTE_CLOSE, .err = peer->why};
+    sim_expect(peer, &note);
+}
+
+/* Rosters as presence tells them and as connections make them are the same. */
+static void check_roster(struct sim *sim, struct sim_topic *topic)
+{
+    unsigned there = 0;
+
+    for (size_t i = 0; i < SIM_PEERS; i++)
+        if (sim->peers[i].peer && !sim->peers[i].condemned && sim->peers[i].topic == topic)
+            there |= 1U << sim->peers[i].who;
+    topic->vague |= sim->fault_fired;
+    sim_require(sim, topic->roster == there || (topic->vague && !(there & ~topic->roster)),
+                "%s: presence says %x, there are %x", topic->name, topic->roster, there);
+}
+
+void sim_sync(struct sim *sim)
+{
+    for (size_t i = 0; i < SIM_TOPICS; i++) {
+        if (sim->ticked)
+            sim_age(sim, &sim->topics[i]);
+        absorb(sim, &sim->topics[i]);
+    }
+    sim->ticked = false;
+    for (size_t i = 0; i < SIM_PEERS; i++) {
+        struct sim_peer *peer = &sim->peers[i];
+
+        if (!peer->peer)
+            continue;
+        if (!peer->condemned && peer_is_condemned(peer->peer))
+            note_condemned(sim, peer);
+        sim_require(sim, !peer->doom || peer->condemned, "p%d lives on in spite of: %s",
+                    peer->who, mcpx_strerror(peer->doom));
+        peer->doom = MCPX_OK;
+    }
+    for (size_t i = 0; i < SIM_TOPICS; i++) {
+        struct sim_topic *topic = &sim->topics[i];
+
+        if (topic->exists)
+            check_roster(sim, topic);
+        if (topic->exists && topic->empty_ms < 0 && sim_count(sim, topic, false) == 0)
+            topic->empty_ms = sim->now.mono_ms;
+    }
+    sim_require(sim, !sim->pending, "what was accepted was not appended");
+}
+
+/* ---- failures ---- */
+
+void sim_fault_begin(struct sim *sim)
+{
+    sim->fault_fired = false;
+    if (sim->faults && dice_hits(&sim->dice, 8))
+        fault_alloc_arm(1 + dice_below(&sim->dice, 6));
+}
+
+void sim_fault_end(struct sim *sim)
+{
+    sim->fault_fired = fault_alloc_disarm();
+    if (!sim->fault_fired)
+        return;
+    sim_say(sim, "    an allocation failed");
+    sim->tally->faults++;
+}

@@ -1,0 +1,218 @@
+/*
+ * sim_state.h - what the files of the simulation share: the naive account behind sim.h.
+ * Includes dice.h, sim.h, the hub.
+ */
+#ifndef SUPPORT_SIM_STATE_H
+#define SUPPORT_SIM_STATE_H
+
+#include "router/hub/hub_state.h"
+#include "tests/support/sim.h"
+
+enum { SIM_WHO = 9, SIM_TOPICS = 4, SIM_PEERS = 40, SIM_LINES = 300, SIM_LINE = 200 };
+
+/** Addressees and grants beyond those who take part. */
+#define SIM_STRANGER (1U << SIM_WHO)
+
+/**
+ * One entry of a topic's order.
+ *
+ * text      as everybody has to receive it
+ * kind      as delivered; "" for presence
+ * to        addressees, one bit per participant; 0 = everyone
+ * cost      bytes in the log's memory: frame and note
+ * before    sum of the costs of all entries before
+ */
+struct sim_entry {
+    char *text;
+    size_t len;
+    char id[80];
+    char kind[80];
+    unsigned to;
+    bool presence;
+    int64_t wall_ms;
+    size_t frame;
+    size_t cost;
+    size_t before;
+};
+
+/** Messages that counted against a participant's rates, and refusals. */
+struct sim_charge {
+    int64_t mono_ms;
+    int who;
+    size_t bytes;
+    bool refusal;
+};
+
+/**
+ * One topic, from its creation until it vanishes.
+ *
+ * history   index of the first retained entry
+ * roster    who is there, going by presence
+ * empty_ms  mono_ms since when nobody is
+ * vague     a `leave` was lost to a failed allocation: the roster may name too many
+ */
+struct sim_topic {
+    char name[8];
+    bool exists;
+    struct sim_entry *entries;
+    size_t count, size;
+    size_t history, retained, retained_bytes;
+    unsigned roster;
+    bool vague;
+    int64_t empty_ms;
+    struct sim_charge *charges;
+    size_t charge_count, charge_size;
+    char seen[SIM_WHO][80]; /* id of the last envelope each participant received live */
+};
+
+enum sim_note_type { NOTE_WELCOME, NOTE_UPDATE, NOTE_ERROR, NOTE_CLOSE };
+
+/** A private frame a peer has to receive next, in order. */
+struct sim_note {
+    enum sim_note_type type;
+    enum mcpx_err err;
+    char id[80]; /* correlation of an error, head of a welcome; "" = none */
+    char kind[80];
+    unsigned others;
+    bool resumed;
+    size_t count;
+    char capabilities[200];
+};
+
+/** One connection. `next`, `joined`, `replay_end`, `resume_end` are indexes of entries. */
+struct sim_peer {
+    struct peer *peer; /* NULL = free */
+    struct sim_topic *topic;
+    int who;
+    bool directed, stalled, condemned, closed, lossy;
+    enum mcpx_err doom; /* what the step under way has to condemn it for */
+    enum mcpx_err why;
+    size_t next, joined, replay_end, resume_end;
+    struct sim_note *notes;
+    size_t note_count, note_size;
+    const struct sim_grant *grant;
+    int64_t grant_expires_ms, token_expires_ms;
+    bool expiry_told, update_due; /* of the grant that expires */
+    int64_t heard_ms;
+    int64_t takeovers[3];
+};
+
+/** A grant set; the conditions are those of the last pattern. Patterns end with NULL. */
+struct sim_grant {
+    const char *patterns[4];
+    unsigned to;
+    bool expires;
+    const char *deny;
+};
+
+/** A simulation. */
+struct sim {
+    struct dice dice;
+    const char *name;
+    struct sim_tally *tally;
+    struct hub_config config;
+    struct hub *hub;
+    struct mcpx_now now;
+    struct sim_topic topics[SIM_TOPICS];
+    struct sim_peer peers[SIM_PEERS];
+    struct stats expected;
+    uint64_t step;
+    uint64_t ids;
+    bool faults, fault_fired, ticked;
+    int64_t next_tick_ms;
+    char *pending; /* text the step under way has to append */
+    size_t pending_len;
+    struct sim_entry pending_entry;
+    struct sim_topic *pending_topic;
+    char lines[SIM_LINES][SIM_LINE];
+    size_t line_count;
+};
+
+/* ---- sim_note.c: what is said about a run ---- */
+
+/** Notes a line of the transcript. */
+void sim_say(struct sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Prints the failure and the transcript, and aborts, unless `holds`. */
+void sim_require(struct sim *sim, bool holds, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- sim_model.c: the account of topics ---- */
+
+/** Takes note of what was appended, of who was condemned, and checks both. After every call. */
+void sim_sync(struct sim *sim);
+
+/** True when a peer's stream holds this entry. */
+bool sim_wants(const struct sim_peer *peer, size_t index);
+
+/** Index of the retained entry with this id, or `count`. */
+size_t sim_find(const struct sim_topic *topic, const char *id);
+
+/** Forgets entries older than history may be. */
+void sim_age(struct sim *sim, struct sim_topic *topic);
+
+/** The peer of a participant that is in the topic, or NULL. */
+struct sim_peer *sim_present(struct sim *sim, const struct sim_topic *topic, int who);
+
+/** Any connection, condemned ones included; a free one when there is none. */
+struct sim_peer *sim_pick(struct sim *sim);
+
+/** How many are there; `all` counts condemned connections, too. */
+size_t sim_count(const struct sim *sim, const struct sim_topic *topic, bool all);
+
+/** Forgets a topic that vanished. */
+void sim_topic_clear(struct sim_topic *topic);
+
+/** Arms the next allocation failure, if this run has them and chance will have it. */
+void sim_fault_begin(struct sim *sim);
+
+/** Disarms; notes in fault_fired whether one failed. */
+void sim_fault_end(struct sim *sim);
+
+/* ---- sim_reader.c: what participants receive ---- */
+
+/** Adds to what a peer has to receive in private. */
+void sim_expect(struct sim_peer *peer, const struct sim_note *note);
+
+/** Pulls at most `runs` runs for a peer and checks them; true when nothing was left. */
+bool sim_pull(struct sim *sim, struct sim_peer *peer, size_t runs);
+
+/** Pulls for everybody whose turn it is until nobody has one, and checks that nobody waits. */
+void sim_pull_all(struct sim *sim);
+
+/* ---- sim_private.c: welcome, errors and farewells ---- */
+
+/** Checks a private text frame against the next note. */
+void sim_read_private(struct sim *sim, struct sim_peer *peer, struct mcpx_slice text);
+
+/** Checks a close frame. */
+void sim_read_close(struct sim *sim, struct sim_peer *peer, int code);
+
+/* ---- sim_admit.c: coming in ---- */
+
+/** Somebody joins, resumes, takes over, or is refused. */
+void sim_join(struct sim *sim);
+
+/** Somebody's grants change. */
+void sim_regrant(struct sim *sim);
+
+/** Writes the capabilities of a peer as a welcome has to show them: joined by spaces. */
+void sim_capabilities(const struct sim *sim, const struct sim_peer *peer, char out[200]);
+
+/* ---- sim_talk.c: messages ---- */
+
+/** Somebody says something, good or bad. */
+void sim_talk(struct sim *sim);
+
+/** Somebody says nonsense until the connection ends. */
+void sim_flood(struct sim *sim);
+
+/* ---- sim_check.c: the whole ---- */
+
+/** Compares counters and rosters. */
+void sim_check(struct sim *sim);
+
+/** Compares a topic's history with what the HTTP API would show. */
+void sim_check_history(struct sim *sim, struct sim_topic *topic);
+
+#endif

@@ -1,0 +1,250 @@
+/*
+ * sim_talk.c - what has to become of a message, by the checks of protocol section 1 in their
+ * order, worked out on strings. Includes sim_draft.h, oracle.h.
+ */
+#include "tests/support/oracle.h"
+#include "tests/support/sim_draft.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- what has to become of it ---- */
+
+/* Protocol section 4, on strings. */
+static void complete(const struct sim *sim, const struct sim_topic *topic, struct draft *draft)
+{
+    size_t at = sim_find(topic, draft->correlation);
+    const char *original, *type, *rest;
+
+    if (!*draft->correlation || at == topic->count || !sim->config.derive_kinds)
+        return;
+    original = topic->entries[at].kind;
+    if (strncmp(draft->kind, "mcp/response:", 13) == 0 &&
+        strncmp(original, "mcp/request:", 12) == 0)
+        type = draft->kind + 13, rest = original + 12;
+    else if (strncmp(draft->kind, "mcp/request:", 12) == 0 &&
+             strncmp(original, "mcp/proposal:", 13) == 0)
+        type = draft->kind + 12, rest = original + 13;
+    else
+        return;
+    if (strchr(type, ':') || strncmp(rest, type, strlen(type)) != 0 ||
+        rest[strlen(type)] != ':')
+        return;
+    snprintf(draft->completed, sizeof draft->completed, "%.50s%.20s", draft->kind,
+             rest + strlen(type));
+}
+
+static bool may_say(const struct sim *sim, const struct sim_peer *peer,
+                    const struct draft *draft)
+{
+    const struct sim_grant *grant = peer->grant;
+    struct mcpx_slice kind = mcpx_slice_of(*draft->completed ? draft->completed : draft->kind);
+
+    if (grant->deny && oracle_covers(mcpx_slice_of(grant->deny), kind, true))
+        return false;
+    for (size_t i = 0; i < 3 && grant->patterns[i]; i++) {
+        bool is_last = i == 2 || !grant->patterns[i + 1];
+
+        if (!oracle_covers(mcpx_slice_of(grant->patterns[i]), kind, false))
+            continue;
+        if (is_last && grant->to && (draft->to == 0 || draft->to & ~grant->to))
+            continue;
+        if (is_last && grant->expires && sim->now.wall_ms >= peer->grant_expires_ms)
+            continue;
+        return true;
+    }
+    return false;
+}
+
+/* What the checks before the rate say, in the order of protocol section 1. */
+static enum mcpx_err foresee_early(const struct sim *sim, const struct draft *draft)
+{
+    if (sim->config.message_bytes && draft->said.len > sim->config.message_bytes)
+        return MCPX_ETOOBIG;
+    if (draft->flaw == FLAW_UTF8)
+        return MCPX_EUTF8;
+    if (draft->flaw == FLAW_JSON || draft->flaw == FLAW_PROTOCOL || draft->flaw == FLAW_KIND)
+        return MCPX_EINVALID;
+    if (draft->flaw == FLAW_FROM)
+        return MCPX_EAUTH;
+    return oracle_is_reserved(mcpx_slice_of(draft->kind)) ? MCPX_ECAPABILITY : MCPX_OK;
+}
+
+static enum mcpx_err foresee_late(const struct sim *sim, const struct sim_peer *peer,
+                                  struct draft *draft)
+{
+    if (sim_find(peer->topic, draft->id) < peer->topic->count)
+        return MCPX_EDUPLICATE;
+    complete(sim, peer->topic, draft);
+    return may_say(sim, peer, draft) ? MCPX_OK : MCPX_ECAPABILITY;
+}
+
+/* ---- rates ---- */
+
+static void charge(struct sim *sim, struct sim_peer *peer, size_t bytes, bool refusal)
+{
+    struct sim_topic *topic = peer->topic;
+
+    if (topic->charge_count == topic->charge_size) {
+        topic->charge_size = topic->charge_size ? topic->charge_size * 2 : 64;
+        topic->charges = realloc(topic->charges, topic->charge_size * sizeof *topic->charges);
+    }
+    topic->charges[topic->charge_count++] =
+        (struct sim_charge){sim->now.mono_ms, peer->who, bytes, refusal};
+}
+
+/* What a participant was charged within the last minute bounds what its buckets can lack. */
+static void check_rate(struct sim *sim, const struct sim_peer *peer, size_t len, bool limited)
+{
+    const struct hub_config *config = &sim->config;
+    const struct sim_topic *topic = peer->topic;
+    uint64_t messages = 1, bytes = len, cap = config->bytes_per_minute;
+
+    if (cap && bytes > cap)
+        bytes = cap;
+    for (size_t i = topic->charge_count; i > 0; i--) {
+        const struct sim_charge *each = &topic->charges[i - 1];
+
+        if (each->mono_ms <= sim->now.mono_ms - 60000)
+            break;
+        if (each->who != peer->who || each->refusal)
+            continue;
+        messages++;
+        bytes += cap && each->bytes > cap ? cap : each->bytes;
+    }
+    if (limited)
+        sim_require(sim,
+                    (config->messages_per_minute && messages > config->messages_per_minute) ||
+                        (cap && bytes > cap),
+                    "p%d is limited after %d messages", peer->who, (int)messages);
+    else if (!topic->vague)
+        sim_require(
+            sim,
+            (!config->messages_per_minute || messages <= 2 * config->messages_per_minute) &&
+                (!cap || bytes <= 2 * cap),
+            "p%d is not limited after %d messages", peer->who, (int)messages);
+}
+
+/* ---- saying ---- */
+
+/* The entry everybody has to receive, should the message be accepted. */
+static void prepare(struct sim *sim, const struct sim_peer *peer, struct draft *draft)
+{
+    struct sim_entry *entry = &sim->pending_entry;
+
+    draft_hear(sim, peer, draft);
+    *entry = (struct sim_entry){.to = draft->to};
+    strcpy(entry->id, draft->id);
+    strcpy(entry->kind, *draft->completed ? draft->completed : draft->kind);
+    entry->cost = frame_head_len(draft->heard.len) + draft->heard.len + 4 + strlen(entry->id) +
+                  strlen(entry->kind);
+    for (int who = 0; who <= SIM_WHO; who++)
+        if (draft->to & 1U << who)
+            entry->cost += 2 + 2;
+    sim->pending = malloc(draft->heard.len);
+    sim->pending_len = draft->heard.len;
+    sim->pending_topic = peer->topic;
+    memcpy(sim->pending, draft->heard.text, draft->heard.len);
+}
+
+static void note_refusal(struct sim *sim, struct sim_peer *peer, const struct draft *draft,
+                         const struct verdict *verdict)
+{
+    struct sim_note note = {.type = NOTE_ERROR, .err = verdict->err};
+
+    sim->expected.refused[verdict->err]++;
+    sim->tally->refused++;
+    if (verdict->err == MCPX_ENOMEM)
+        peer->lossy = true;
+    if (mcpx_error_close(verdict->err))
+        peer->doom = verdict->err;
+    else
+        charge(sim, peer, 0, true);
+    if (verdict->id.text) {
+        sim_require(sim, mcpx_slice_equal(verdict->id, mcpx_slice_of(draft->id)),
+                    "verdict on %.*s", (int)verdict->id.len, verdict->id.text);
+        strcpy(note.id, draft->id);
+    } else {
+        sim_require(sim,
+                    verdict->err == MCPX_EINVALID || verdict->err == MCPX_EUTF8 ||
+                        verdict->err == MCPX_ETOOBIG || verdict->err == MCPX_ENOMEM,
+                    "verdict without id");
+    }
+    strcpy(note.kind, *draft->completed ? draft->completed : draft->kind);
+    sim_expect(peer, &note);
+}
+
+static void judge(struct sim *sim, struct sim_peer *peer, struct draft *draft)
+{
+    enum mcpx_err early = foresee_early(sim, draft);
+    enum mcpx_err expected = early ? early : foresee_late(sim, peer, draft);
+    size_t derived = sim->expected.derived + (!early && *draft->completed);
+    struct verdict verdict;
+
+    prepare(sim, peer, draft);
+    sim_fault_begin(sim);
+    hub_route(sim->hub, peer->peer, mx_strbuf_text(&draft->said), sim->now, &verdict);
+    sim_fault_end(sim);
+    sim_say(sim, "p%d says %s %s (%zu bytes, to %x, about %s): %s", peer->who, draft->id,
+            draft->kind, draft->said.len, draft->to, draft->correlation,
+            mcpx_strerror(verdict.err));
+    sim->expected.received++;
+    sim->expected.received_bytes += draft->said.len;
+    sim->expected.derived = sim->fault_fired            ? sim->hub->stats.derived
+                            : verdict.err == MCPX_ERATE ? sim->expected.derived
+                                                        : derived;
+    sim_require(sim,
+                verdict.err == expected || (verdict.err == MCPX_ERATE && !early) ||
+                    (verdict.err == MCPX_ENOMEM && sim->fault_fired),
+                "expected: %s", mcpx_strerror(expected));
+    if (!early && verdict.err != MCPX_ENOMEM)
+        check_rate(sim, peer, draft->said.len, verdict.err == MCPX_ERATE);
+    if (!early && verdict.err != MCPX_ERATE)
+        charge(sim, peer, draft->said.len, false);
+    if (!verdict.err) {
+        sim->expected.accepted++;
+        sim->tally->accepted++;
+        return;
+    }
+    free(sim->pending);
+    sim->pending = NULL;
+    note_refusal(sim, peer, draft, &verdict);
+}
+
+void sim_talk(struct sim *sim)
+{
+    struct sim_peer *peer = sim_pick(sim);
+    struct draft draft = {.flaw = SOUND};
+    struct verdict verdict;
+
+    if (!peer->peer)
+        return;
+    if (peer->condemned) {
+        hub_route(sim->hub, peer->peer, MCPX_SLICE("{}"), sim->now, &verdict);
+        sim_require(sim, verdict.err == MCPX_ECLOSED, "heard after its end");
+        return;
+    }
+    peer_heard(peer->peer, sim->now);
+    peer->heard_ms = sim->now.mono_ms;
+    draft_draw(sim, peer, &draft);
+    judge(sim, peer, &draft);
+    draft_fini(&draft);
+    sim_sync(sim);
+}
+
+void sim_flood(struct sim *sim)
+{
+    struct sim_peer *peer = sim_pick(sim);
+    struct draft draft = {.flaw = FLAW_JSON, .id = "never"};
+    struct verdict verdict;
+
+    for (int i = 0; peer->peer && !peer->condemned; i++) {
+        sim_require(sim, i <= 600, "p%d goes on and on", peer->who);
+        hub_route(sim->hub, peer->peer, MCPX_SLICE("[]"), sim->now, &verdict);
+        sim->fault_fired = false;
+        sim->expected.received++;
+        sim->expected.received_bytes += 2;
+        note_refusal(sim, peer, &draft, &verdict);
+        sim_sync(sim);
+    }
+}
