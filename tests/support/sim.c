@@ -42,6 +42,7 @@ static void draw_config(struct sim *sim)
     config->ping_ms = (int64_t)ONE_OF(sim, 0, 5000);
     config->derive_kinds = !dice_hits(&sim->dice, 8);
     sim->faults = dice_hits(&sim->dice, 4);
+    sim->is_bulky = config->history_bytes > 65536 && dice_hits(&sim->dice, 2);
 }
 
 static void fill(void *context, void *bytes, size_t len)

@@ -69,7 +69,7 @@ static size_t draw_payload(struct sim *sim, const struct draft *draft)
 {
     if (draft->flaw == FLAW_SIZE)
         return sim->config.message_bytes;
-    switch (dice_below(&sim->dice, 64)) {
+    switch (dice_below(&sim->dice, sim->is_bulky ? 4 : 64)) {
     case 0:
         return dice_below(&sim->dice, 65536);
     case 1:

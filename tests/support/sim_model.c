@@ -238,6 +238,7 @@ static void absorb(struct sim *sim, struct sim_topic *topic)
     if (!real)
         return;
     log = &real->log;
+    topic->base = topic->count;
     grew = log->head > topic->count;
     while (topic->count < log->head) {
         const struct entry *from =
@@ -285,7 +286,7 @@ static bool is_just(const struct sim *sim, const struct sim_peer *peer)
     switch (peer->why) {
     case MCPX_ESLOW:
         return sim->config.backlog_bytes && last && peer->stalled &&
-               peer->next + 1 < topic->count &&
+               peer->next < topic->base &&
                2 * (last->before + last->cost - topic->entries[peer->next].before) +
                        sizeof(struct segment) * (topic->count - peer->next) >
                    sim->config.backlog_bytes;

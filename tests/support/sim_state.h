@@ -46,6 +46,7 @@ struct sim_charge {
 /**
  * One topic, from its creation until it vanishes.
  *
+ * base      entries there were before the call under way
  * history   index of the first retained entry
  * roster    who is there, going by presence
  * empty_ms  mono_ms since when nobody is
@@ -56,7 +57,7 @@ struct sim_topic {
     bool exists;
     struct sim_entry *entries;
     size_t count, size;
-    size_t history, retained, retained_bytes;
+    size_t base, history, retained, retained_bytes;
     unsigned roster;
     bool vague;
     int64_t empty_ms;
@@ -118,7 +119,7 @@ struct sim {
     struct stats expected;
     uint64_t step;
     uint64_t ids;
-    bool faults, fault_fired, ticked;
+    bool faults, fault_fired, ticked, is_bulky;
     int64_t next_tick_ms;
     char *pending; /* text the step under way has to append */
     size_t pending_len;
