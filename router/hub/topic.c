@@ -2,10 +2,11 @@
  * topic.c - a room keeps its peers in an array sorted by participant id: a welcome lists them in
  * that order, a search is binary, and a round of fan-out walks memory in a straight line. A hash
  * table would find faster and do the other two, which happen far more often, worse.
- * Includes hub_state.h.
+ * Includes cursor.h, hub_state.h.
  */
 #include "router/hub/topic.h"
 
+#include "router/hub/cursor.h"
 #include "router/hub/hub_state.h"
 
 #include <stdlib.h>
@@ -121,10 +122,20 @@ void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now)
         topic->empty_ms = now.mono_ms;
 }
 
+/* Moves a reader past what is not for it; true when that takes it out of the oldest segment. */
+static bool passes_over(struct peer *peer)
+{
+    const struct segment *home = peer->cursor.reader.home;
+
+    (void)cursor_has_more(peer);
+    return peer->cursor.reader.home != home;
+}
+
 /*
  * Takes the readers off the log that hold on to too much of it because their sockets are full.
  * Those that only wait for their turn are none of them: they make the edge write before it reads
- * on (hub_is_pressed). Returns true when nobody is left.
+ * on (hub_is_pressed). Nor are those for whom there is nothing in it: they move on. Returns true
+ * when nobody is left.
  */
 static bool shed_stalled(struct hub *hub, struct link *readers)
 {
@@ -134,7 +145,7 @@ static bool shed_stalled(struct hub *hub, struct link *readers)
         struct peer *peer = LIST_ELEMENT(link, struct peer, cursor.reader.link);
 
         next = link->next;
-        if (!peer->stalled)
+        if (passes_over(peer) || !peer->stalled)
             continue;
         list_remove(link);
         list_append(&hub->fallen, link);
