@@ -311,6 +311,7 @@ static void note_condemned(struct sim *sim, struct sim_peer *peer)
     peer->lossy |= sim->fault_fired;
     sim_say(sim, "    %s: p%d is condemned: %s", peer->topic->name, peer->who,
             mcpx_strerror(peer->why));
+    sim_advance(peer);
     sim_require(sim, is_just(sim, peer), "p%d was condemned without reason: %s", peer->who,
                 mcpx_strerror(peer->why));
     sim->expected.closed[peer->why]++;

@@ -20,8 +20,7 @@ void sim_expect(struct sim_peer *peer, const struct sim_note *note)
     peer->notes[peer->note_count++] = *note;
 }
 
-/* Moves past what is not for this peer. */
-static void advance(struct sim_peer *peer)
+void sim_advance(struct sim_peer *peer)
 {
     while (peer->next < peer->topic->count && !sim_wants(peer, peer->next))
         peer->next++;
@@ -80,7 +79,7 @@ static void check_page(struct sim *sim, struct sim_peer *peer, struct mcpx_slice
                     (int)entry->len, entry->text);
         body = behind(body, entry->len);
         peer->next++;
-        advance(peer);
+        sim_advance(peer);
     }
     sim_require(sim, count > 0, "p%d got an empty page", peer->who);
     sim_require(sim, count == 1 || text.len <= 262144, "page of %zu bytes", text.len);
@@ -124,7 +123,7 @@ static void read_text(struct sim *sim, struct sim_peer *peer, struct mcpx_slice 
     }
     sim_require(sim, !peer->condemned, "p%d reads on, condemned", peer->who);
     sim_require(sim, peer->note_count == 0, "p%d: a private frame is late", peer->who);
-    advance(peer);
+    sim_advance(peer);
     sim_require(sim, is_page == (peer->next < peer->replay_end), "p%d: page is %d", peer->who,
                 is_page);
     if (is_page)
@@ -169,8 +168,8 @@ bool sim_pull(struct sim *sim, struct sim_peer *peer, size_t runs)
         sim_fault_begin(sim);
         more = peer_peek(peer->peer, &output);
         sim_fault_end(sim);
-        if (!peer->condemned)
-            advance(peer);
+        if (!peer->condemned && peer->note_count == 0)
+            sim_advance(peer);
         sim_sync(sim);
         if (!more)
             return true;
@@ -190,7 +189,7 @@ static void check_idle(struct sim *sim)
         if (!peer->peer || peer->stalled)
             continue;
         if (!peer->condemned)
-            advance(peer);
+            sim_advance(peer);
         sim_require(sim, peer->note_count == 0 || peer->lossy, "p%d waits for a private frame",
                     peer->who);
         sim_require(sim, peer->condemned || peer->next == peer->topic->count,

@@ -175,6 +175,9 @@ void sim_fault_end(struct sim *sim);
 /** Adds to what a peer has to receive in private. */
 void sim_expect(struct sim_peer *peer, const struct sim_note *note);
 
+/** Moves a peer's account past what is not for it. */
+void sim_advance(struct sim_peer *peer);
+
 /** Pulls at most `runs` runs for a peer and checks them; true when nothing was left. */
 bool sim_pull(struct sim *sim, struct sim_peer *peer, size_t runs);
 
