@@ -124,6 +124,17 @@ static const struct {
      "FILE: /limits/depth: found -1 (integer), expected an integer 1..65536 (0 = no limit)"},
     {"{\"limits\":{\"depth\":1.5}}",
      "FILE: /limits/depth: found 1.5 (number), expected an integer 1..65536 (0 = no limit)"},
+    {"{\"limits\":{\"depth\":true}}",
+     "FILE: /limits/depth: found true (boolean), expected an integer 1..65536 (0 = no limit)"},
+    {"{\"limits\":{\"depth\":[1,2]}}", "FILE: /limits/depth: found a list of 2 entries, "
+                                       "expected an integer 1..65536 (0 = no limit)"},
+    {"{\"log\":{\"level\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+     "\u00e9\u00e9\"}}",
+     "FILE: /log/level: found "
+     "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"... "
+     "(string), expected one of "},
+    {"{\"auth\":{\"jwt\":{\"keys\":false}}}",
+     "FILE: /auth/jwt/keys: found boolean, expected a list of 0..64 objects"},
     {"{\"limits\":{\"depth\":null}}",
      "FILE: /limits/depth: found null, expected an integer 1..65536 (0 = no limit)"},
     {"{\"limits\":{\"depth\":{}}}",
@@ -226,6 +237,11 @@ static const struct {
      "FILE: /profiles/p/grant: unknown key, expected one of grants, deny, routing"},
     {"{\"profiles\":{\"p\":[]}}",
      "FILE: /profiles/p: found a list of 0 entries, expected an object"},
+    {"{\"profiles\":{\"p\":{\"grants\":\"chat\"}}}",
+     "FILE: /profiles/p/grants: found \"chat\" (string), expected a list of 0..1024 grants"},
+    {"{\"profiles\":{\"p\":{\"deny\":{}}}}", "FILE: /profiles/p/deny: found an object of 0 "
+                                             "members, expected a list of 0..1024 capability "
+                                             "patterns"},
     {PERSON("\"topics\":[\"*\"]"),
      "FILE: /participants/a: \"token_sha256\" is missing, expected "
      "the 64 hexadecimal digits of a SHA-256"},
@@ -346,6 +362,41 @@ Test(config, names_the_variable_or_flag_at_fault)
                      "--listen: found \"::1:80\" (string), expected HOST:PORT, such as "
                      "\"127.0.0.1:8080\", \"[::1]:8080\" or \"*:80\"\n");
     settled_fini(&s);
+}
+
+Test(config, says_what_is_wrong_with_addresses_of_the_command_line)
+{
+    const char *many[17];
+    static const char *const foreign[] = {"\xff:80"};
+    struct settled s;
+
+    for (size_t i = 0; i < 17; i++)
+        many[i] = "127.0.0.1:0";
+    s = settled_load_from(NULL, (struct config_sources){.listen = many, .listen_count = 17});
+    cr_expect_str_eq(s.errors.text, "--listen: expected at most 16 of them\n");
+    settled_fini(&s);
+    s = settled_load_from(NULL, (struct config_sources){.listen = foreign, .listen_count = 1});
+    cr_expect_eq(s.err, MCPX_ECONFIG);
+    cr_expect_null(strchr(s.errors.text, '\xff'));
+    settled_fini(&s);
+}
+
+Test(config, bounds_the_patterns_of_profile_and_participant_together)
+{
+    struct mx_strbuf text = {0};
+    struct settled s;
+
+    mx_strbuf_puts(&text, "{\"profiles\":{\"p\":{\"grants\":[\"chat\"");
+    for (int i = 1; i < 1024; i++)
+        mx_strbuf_puts(&text, ",\"chat\"");
+    mx_strbuf_puts(&text, "]}},\"participants\":{\"a\":{\"token_sha256\":\"" HASH "\","
+                          "\"topics\":[\"t\"],\"profile\":\"p\",\"grants\":[\"mcp/*\"]}}}");
+    s = settled_load(text.text, NULL, false);
+    cr_expect_eq(s.err, MCPX_ECONFIG);
+    cr_expect_str_eq(s.errors.text, "FILE: /participants/a: expected at most 1024 patterns of "
+                                    "65536 bytes, profile included\n");
+    settled_fini(&s);
+    mx_strbuf_fini(&text);
 }
 
 Test(config, keeps_dev_mode_on_loopback)

@@ -336,6 +336,37 @@ Test(tokens, says_what_is_wrong_with_a_request_for_one)
     settled_fini(&s);
 }
 
+Test(tokens, say_what_is_wrong_with_a_list_of_grants)
+{
+    struct settled s = load();
+    struct mx_strbuf many = {0};
+    struct mcpx_fault fault = {.reason = "", .field = ""};
+    struct grant *grant = NULL;
+
+    mx_strbuf_puts(&many, "[\"chat\"");
+    for (int i = 0; i < 1024; i++)
+        mx_strbuf_puts(&many, ",\"chat\"");
+    mx_strbuf_puts(&many, "]");
+    cr_expect_eq(tokens_grant_from_json(s.config.tokens, MCPX_SLICE("a"),
+                                        mx_strbuf_text(&many), &fault, &grant),
+                 MCPX_EREQUEST);
+    cr_expect_str_eq(fault.reason, "expected at most 1024 patterns of 65536 bytes");
+    cr_expect_eq(tokens_grant_from_json(s.config.tokens, MCPX_SLICE("a"), MCPX_SLICE("7"),
+                                        &fault, &grant),
+                 MCPX_EREQUEST);
+    cr_expect_str_eq(fault.field, "capabilities");
+    cr_expect_eq(tokens_grant_from_json(s.config.tokens, MCPX_SLICE("system"),
+                                        MCPX_SLICE("[]"), &fault, &grant),
+                 MCPX_EREQUEST);
+    cr_expect_str_eq(fault.field, "participant");
+    cr_expect_eq(tokens_grant_from_json(s.config.tokens, MCPX_SLICE("a"),
+                                        MCPX_SLICE("[\"a//b\"]"), &fault, &grant),
+                 MCPX_EPATTERN);
+    cr_expect_null(grant);
+    mx_strbuf_fini(&many);
+    settled_fini(&s);
+}
+
 Test(tokens, issues_none_without_a_key)
 {
     struct settled s = settled_load(NULL, NULL, false);
