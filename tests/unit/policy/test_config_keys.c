@@ -1,0 +1,198 @@
+/*
+ * What breaks for whom: tokens signed with the right secret are refused because a newline was
+ * taken along, or a secret lies open without anybody being told. docs/configuration.md (tokens).
+ */
+#include "tests/support/jwt.h"
+#include "tests/support/settled.h"
+
+#include "router/policy/tokens.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SECRET "0123456789abcdef0123456789abcdef"
+#define OTHER "fedcba9876543210fedcba9876543210"
+
+/* A file in /tmp, where settled_load puts the configuration too. */
+struct secret_file {
+    char path[64];
+};
+
+static struct secret_file write_secret(const char *content, mode_t mode)
+{
+    struct secret_file file = {.path = "/tmp/mcpx-secret-XXXXXX"};
+    int fd = mkstemp(file.path);
+    size_t len = strlen(content);
+
+    cr_assert(fd >= 0 && write(fd, content, len) == (ssize_t)len && fchmod(fd, mode) == 0);
+    close(fd);
+    return file;
+}
+
+static bool lets_in(struct settled *s, const char *secret)
+{
+    struct mcpx_now now = {.wall_ms = 1800000000000};
+    char *token = jwt_make("{\"alg\":\"HS256\"}", "{\"sub\":\"a\"}", "SHA256", secret);
+    struct grant *grant = NULL;
+    enum mcpx_err err;
+
+    cr_assert_eq(s->err, MCPX_OK, "%s", s->errors.text);
+    err = tokens_verify(s->config.tokens, mcpx_slice_of(token), (struct mcpx_slice){0}, now,
+                        &grant);
+    grant_unref(grant);
+    free(token);
+    return err == MCPX_OK;
+}
+
+/* `format` has one %s for the name of the file. */
+static struct settled load_with(const char *format, const char *name)
+{
+    char text[512];
+
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(strstr(format, "%s") - format), format, name,
+             strstr(format, "%s") + 2);
+    return settled_load(text, NULL, false);
+}
+
+Test(config_keys, are_read_from_files_less_one_newline)
+{
+    static const char listed[] =
+        "{\"auth\":{\"jwt\":{\"keys\":[{\"alg\":\"HS256\",\"secret_file\":\"%s\"}]}}}";
+    static const char simple[] = "{\"auth\":{\"jwt\":{\"secret_file\":\"%s\"}}}";
+    static const struct {
+        const char *format, *content;
+        bool relative;
+        const char *secret;
+    } rows[] = {
+        {listed, SECRET, true, SECRET},       {listed, SECRET "\n", true, SECRET},
+        {listed, SECRET "\n", false, SECRET}, {simple, SECRET "\n", true, SECRET},
+        {simple, SECRET, false, SECRET},      {simple, SECRET "\n\n", true, SECRET "\n"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct secret_file file = write_secret(rows[i].content, 0600);
+        struct settled s =
+            load_with(rows[i].format, file.path + (rows[i].relative ? strlen("/tmp/") : 0));
+
+        cr_expect(lets_in(&s, rows[i].secret), "row %zu", i);
+        cr_expect_str_eq(settled_warnings(&s), "", "row %zu", i);
+        settled_fini(&s);
+        unlink(file.path);
+    }
+}
+
+Test(config_keys, in_files_everybody_may_read_earn_a_warning)
+{
+    struct secret_file file = write_secret(SECRET, 0644);
+    struct settled s = load_with("{\"auth\":{\"jwt\":{\"secret_file\":\"%s\"}}}", file.path);
+
+    cr_assert_eq(s.err, MCPX_OK, "%s", s.errors.text);
+    cr_expect_str_eq(settled_warnings(&s),
+                     "FILE: /auth/jwt/secret_file: everybody on this machine may read the "
+                     "secret; chmod o-r mends that\n");
+    settled_fini(&s);
+    unlink(file.path);
+}
+
+Test(config_keys, in_a_public_configuration_earn_a_warning)
+{
+    static const char *const texts[] = {
+        "{\"auth\":{\"jwt\":{\"secret\":\"" SECRET "\"}}}",
+        "{\"auth\":{\"jwt\":{\"keys\":[{\"alg\":\"HS256\",\"secret\":\"" SECRET "\"}]}}}",
+    };
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct secret_file file = write_secret(texts[i], 0644);
+        struct config_sources sources = {.file = file.path};
+        struct mx_strbuf errors = {0};
+        struct config config = {0};
+
+        cr_assert_eq(config_load(&sources, &errors, &config), MCPX_OK, "%s", errors.text);
+        cr_expect_not_null(strstr(config.warnings.text, "holds a secret and everybody"));
+        cr_expect_null(strstr(config.warnings.text, SECRET));
+        config_fini(&config);
+        mx_strbuf_fini(&errors);
+        unlink(file.path);
+    }
+}
+
+Test(config_keys, come_from_the_later_source)
+{
+    struct secret_file file = write_secret(OTHER, 0600);
+    char variable[128];
+    const char *environment[] = {variable, NULL};
+    struct settled s;
+
+    snprintf(variable, sizeof variable, "MCPX_AUTH_JWT_SECRET_FILE=%s", file.path);
+    s = settled_load("{\"auth\":{\"jwt\":{\"secret\":\"" SECRET "\"}}}", environment, false);
+    cr_expect(lets_in(&s, OTHER));
+    cr_expect_not(lets_in(&s, SECRET));
+    settled_fini(&s);
+
+    snprintf(variable, sizeof variable, "MCPX_AUTH_JWT_SECRET=" SECRET);
+    s = settled_load("{\"auth\":{\"jwt\":{\"secret_file\":\"no-such-file\"}}}", environment,
+                     false);
+    cr_expect(lets_in(&s, SECRET));
+    settled_fini(&s);
+    unlink(file.path);
+}
+
+Test(config_keys, say_what_is_wrong_with_them)
+{
+    static const struct {
+        const char *content, *line;
+    } rows[] = {
+        {"short\n",
+         "FILE: /auth/jwt/secret_file: found a secret of 5 bytes, expected 16..4096\n"},
+        {"", "FILE: /auth/jwt/secret_file: found a secret of 0 bytes, expected 16..4096\n"},
+    };
+    struct secret_file file;
+    struct settled s;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        file = write_secret(rows[i].content, 0600);
+        s = load_with("{\"auth\":{\"jwt\":{\"secret_file\":\"%s\"}}}", file.path);
+        cr_expect_str_eq(s.errors.text, rows[i].line);
+        settled_fini(&s);
+        unlink(file.path);
+    }
+    s = settled_load("{\"auth\":{\"jwt\":{\"secret\":\"" SECRET "\",\"secret_file\":\"x\"}}}",
+                     NULL, false);
+    cr_expect_str_eq(s.errors.text,
+                     "FILE: /auth/jwt/secret: found both secret and secret_file, "
+                     "expected one of them\n");
+    settled_fini(&s);
+    s = settled_load("{\"auth\":{\"jwt\":{\"secret_file\":\"/dev/zero\"}}}", NULL, false);
+    cr_expect_str_eq(s.errors.text,
+                     "FILE: /auth/jwt/secret_file: the file /dev/zero cannot be "
+                     "read: too large\n");
+    settled_fini(&s);
+}
+
+Test(config_keys, of_dev_mode_come_before_those_of_the_file)
+{
+    struct settled s = settled_load(
+        "{\"auth\":{\"jwt\":{\"keys\":[{\"alg\":\"HS256\",\"secret\":\"" SECRET "\"}]}}}",
+        NULL, true);
+    struct settled plain = settled_load(
+        "{\"auth\":{\"jwt\":{\"keys\":[{\"alg\":\"HS256\",\"secret\":\"" SECRET "\"}]}}}",
+        NULL, false);
+    struct mx_strbuf token = {0};
+    struct mcpx_fault fault;
+    struct mcpx_now now = {.wall_ms = 1800000000000};
+    struct grant *grant = NULL;
+
+    cr_expect(lets_in(&s, SECRET), "the key of the file is good all the same");
+    cr_assert_eq(tokens_issue(s.config.tokens, MCPX_SLICE("a"), MCPX_SLICE("t"),
+                              (struct mcpx_slice){0}, now, &fault, &token),
+                 MCPX_OK);
+    cr_expect_eq(tokens_verify(plain.config.tokens, mx_strbuf_text(&token), MCPX_SLICE("t"),
+                               now, &grant),
+                 MCPX_ETOKEN, "dev mode never signs with a key others trust");
+    mx_strbuf_fini(&token);
+    settled_fini(&s);
+    settled_fini(&plain);
+}
