@@ -1,0 +1,82 @@
+/*
+ * fuzz_tokens.c - any bytes as a bearer token, and any header and claims under a good signature.
+ * The first finds faults in the outer form, the second in what comes after verification, where
+ * random bytes would never get. Input: header, newline, claims; without a newline it is taken as
+ * it is. Protocol: section 7.
+ */
+#include "router/policy/base64url.h"
+#include "router/policy/jwt.h"
+#include "router/policy/tokens_inside.h"
+
+#include <mcpx/envelope.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char secret[] = "0123456789abcdef0123456789abcdef";
+
+static struct tokens *make_tokens(void)
+{
+    struct tokens *tokens = tokens_new();
+    struct grant_list none = {0};
+    struct mcpx_fault fault;
+
+    if (!tokens || jwt_ring_add(tokens_ring(tokens), NULL, "HS256", mcpx_slice_of(secret)) ||
+        tokens_add_profile(tokens, "p", &none, ROUTING_DIRECTED, &fault))
+        abort();
+    return tokens;
+}
+
+/* Whoever is let in has a valid name and a set of grants. */
+static bool is_let_in(struct tokens *tokens, struct mcpx_slice bearer)
+{
+    struct mcpx_now now = {.mono_ms = 1, .wall_ms = 1800000000000};
+    struct grant *grant = NULL;
+    enum mcpx_err err = tokens_verify(tokens, bearer, MCPX_SLICE("t"), now, &grant);
+
+    if ((err == MCPX_OK) != (grant != NULL))
+        abort();
+    if (grant && (!mcpx_participant_id_is_valid(grant->participant) || !grant->capset))
+        abort();
+    if (err && err != MCPX_ETOKEN && err != MCPX_EFORBIDDEN)
+        abort();
+    grant_unref(grant);
+    return err == MCPX_OK;
+}
+
+static void sign(const uint8_t *header, size_t header_len, struct mcpx_slice claims,
+                 struct mx_strbuf *out)
+{
+    unsigned char mac[EVP_MAX_MD_SIZE];
+    unsigned len = 0;
+
+    base64url_encode(header, header_len, out);
+    mx_strbuf_puts(out, ".");
+    base64url_encode((const unsigned char *)claims.text, claims.len, out);
+    HMAC(EVP_sha256(), secret, (int)strlen(secret), (const unsigned char *)out->text, out->len,
+         mac, &len);
+    mx_strbuf_puts(out, ".");
+    base64url_encode(mac, len, out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct tokens *tokens;
+    const uint8_t *newline = size ? memchr(data, '\n', size) : NULL;
+    struct mx_strbuf bearer = {0};
+
+    if (!tokens)
+        tokens = make_tokens();
+    if (is_let_in(tokens, (struct mcpx_slice){(const char *)data, size}))
+        abort(); /* nobody signed that */
+    if (newline) {
+        size_t at = (size_t)(newline - data);
+
+        sign(data, at, (struct mcpx_slice){(const char *)newline + 1, size - at - 1}, &bearer);
+        is_let_in(tokens, mx_strbuf_text(&bearer));
+    }
+    mx_strbuf_fini(&bearer);
+    return 0;
+}
