@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 /* The row a variable names; NULL when there is none. */
-static const struct setting *row_of(struct mcpx_slice name)
+static const struct setting *row_of(struct loading *loading, struct mcpx_slice name)
 {
     const struct setting *found = NULL;
     struct mx_strbuf variable = {0};
@@ -24,6 +24,7 @@ static const struct setting *row_of(struct mcpx_slice name)
         setting_write_variable(&table[i], &variable);
         if (name.len > 0 && mcpx_slice_equal(mx_strbuf_text(&variable), name))
             found = &table[i];
+        loading->no_memory |= variable.failed;
     }
     mx_strbuf_fini(&variable);
     return found;
@@ -130,14 +131,13 @@ static void apply(struct loading *loading, const char *name, const struct settin
     json_decref(value);
 }
 
-static void load_variable(struct loading *loading, const char *variable)
+static void load_variable(struct loading *loading, const char *variable, const char *equals)
 {
-    const char *equals = strchr(variable, '=');
-    struct mcpx_slice name = {variable, equals ? (size_t)(equals - variable) : 0};
-    const struct setting *row = row_of(name);
+    struct mcpx_slice name = {variable, (size_t)(equals - variable)};
+    const struct setting *row = row_of(loading, name);
     struct mx_strbuf text = {0};
 
-    if (!equals || (!row && !is_in_section(name)))
+    if (loading->no_memory || (!row && !is_in_section(name)))
         return;
     mx_strbuf_slice(&text, name);
     if (text.failed)
@@ -154,7 +154,9 @@ void load_environment(struct loading *loading)
     const char *const *variables = loading->sources->environment;
 
     for (; variables && *variables; variables++) {
-        if (strncmp(*variables, "MCPX_", 5) == 0)
-            load_variable(loading, *variables);
+        const char *equals = strchr(*variables, '=');
+
+        if (equals && strncmp(*variables, "MCPX_", 5) == 0)
+            load_variable(loading, *variables, equals);
     }
 }

@@ -171,6 +171,7 @@ static void walk(struct loading *loading, struct mx_strbuf *pointer, json_t *val
 
         mx_strbuf_add(&section, at, (size_t)(slash - at));
         report_unknown(loading, at, pointer_text(&section));
+        loading->no_memory |= section.failed;
         mx_strbuf_fini(&section);
     }
 }
@@ -207,6 +208,7 @@ static void parse(struct loading *loading, const struct mx_strbuf *text)
         return;
     }
     walk(loading, &pointer, tree);
+    loading->no_memory |= pointer.failed;
     mx_strbuf_fini(&pointer);
     if (json_is_object(tree))
         loading->tree = tree;

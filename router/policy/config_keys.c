@@ -205,6 +205,7 @@ static void add_listed(struct loading *loading, const json_t *keys, size_t index
         if (text || read_secret(loading, &draft, path, loading->sources->file))
             add_draft(loading, &draft, tokens);
     }
+    loading->no_memory |= pointer.failed;
     wipe(&draft.secret);
     mx_strbuf_fini(&pointer);
 }

@@ -106,6 +106,7 @@ static void refuse(struct loading *loading, size_t index, const char *text, cons
     mx_strbuf_puts(line, why);
     line_end(line);
     json_decref(found);
+    loading->no_memory |= pointer.failed;
     mx_strbuf_fini(&pointer);
 }
 

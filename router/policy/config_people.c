@@ -208,6 +208,7 @@ static void report_build(struct loading *loading, const char *section, const cha
     pointer_push(&pointer, name);
     error_line(loading, loading->sources->file, pointer_text(&pointer),
                "expected at most 1024 patterns of 65536 bytes, profile included");
+    loading->no_memory |= pointer.failed;
     mx_strbuf_fini(&pointer);
 }
 

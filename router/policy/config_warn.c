@@ -106,6 +106,7 @@ static void warn_profiles(struct loading *loading, bool has_keys)
                          "nobody uses this profile");
         warn_grants(loading, &pointer, profile);
     }
+    loading->no_memory |= pointer.failed;
     mx_strbuf_fini(&pointer);
 }
 
@@ -125,6 +126,7 @@ static void warn_participants(struct loading *loading)
                          "has no topics, so it can join none");
         warn_grants(loading, &pointer, person);
     }
+    loading->no_memory |= pointer.failed;
     mx_strbuf_fini(&pointer);
 }
 

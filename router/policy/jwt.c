@@ -123,22 +123,15 @@ static enum mcpx_err verify_with(const struct jwt_key *key, struct mcpx_slice to
                                  json_t **claims)
 {
     cjose_jws_t *jws = cjose_jws_import(token.text, token.len, NULL);
+    enum mcpx_err err = MCPX_ETOKEN;
     uint8_t *text = NULL;
     size_t len = 0;
-    json_t *json = NULL;
 
-    if (!jws)
-        return MCPX_ETOKEN;
-    if (cjose_jws_verify(jws, key->jwk, NULL) &&
+    if (jws && cjose_jws_verify(jws, key->jwk, NULL) &&
         cjose_jws_get_plaintext(jws, &text, &len, NULL))
-        json = json_loadb((const char *)text, len, JSON_REJECT_DUPLICATES, NULL);
+        err = jwt_parse((struct mcpx_slice){(const char *)text, len}, claims);
     cjose_jws_release(jws);
-    if (!json_is_object(json)) {
-        json_decref(json);
-        return MCPX_ETOKEN;
-    }
-    *claims = json;
-    return MCPX_OK;
+    return err;
 }
 
 enum mcpx_err jwt_verify(const struct jwt_ring *ring, struct mcpx_slice token,

@@ -45,8 +45,7 @@ static bool read_header(const json_t *json, struct jwt_header *out)
 {
     const json_t *kid = json_object_get(json, "kid");
 
-    if (!json_is_object(json) || !is_text_or_absent(kid) ||
-        !is_text_or_absent(json_object_get(json, "typ")))
+    if (!is_text_or_absent(kid) || !is_text_or_absent(json_object_get(json, "typ")))
         return false;
     /* RFC 7515 section 4.1.11: what must be understood and is not, refuses the token. */
     if (json_object_get(json, "crit") || json_object_get(json, "b64"))
@@ -54,6 +53,21 @@ static bool read_header(const json_t *json, struct jwt_header *out)
     out->alg = json_string_value(json_object_get(json, "alg"));
     out->kid = json_string_value(kid);
     return out->alg && jwt_alg_is_known(out->alg);
+}
+
+enum mcpx_err jwt_parse(struct mcpx_slice text, json_t **out)
+{
+    json_error_t fault;
+    json_t *json = json_loadb(text.text, text.len, JSON_REJECT_DUPLICATES, &fault);
+
+    if (json_is_object(json)) {
+        *out = json;
+        return MCPX_OK;
+    }
+    if (!json && json_error_code(&fault) == json_error_out_of_memory)
+        return MCPX_ENOMEM;
+    json_decref(json);
+    return MCPX_ETOKEN;
 }
 
 enum mcpx_err jwt_header_read(struct mcpx_slice token, struct jwt_header *out)
@@ -73,8 +87,8 @@ enum mcpx_err jwt_header_read(struct mcpx_slice token, struct jwt_header *out)
     if (!err)
         err = decode_part(header, &text, NULL);
     if (!err) {
-        json = json_loadb(text.text, text.len, JSON_REJECT_DUPLICATES, NULL);
-        if (!json || !read_header(json, out) || signature != jwt_alg_bytes(out->alg))
+        err = jwt_parse(mx_strbuf_text(&text), &json);
+        if (!err && (!read_header(json, out) || signature != jwt_alg_bytes(out->alg)))
             err = MCPX_ETOKEN;
     }
     if (err)

@@ -35,6 +35,12 @@ struct jwt_header {
 };
 
 /**
+ * Reads a JSON object in which no name stands twice. Returns MCPX_OK with a new reference,
+ * MCPX_ETOKEN when the text is something else, or MCPX_ENOMEM.
+ */
+enum mcpx_err jwt_parse(struct mcpx_slice text, json_t **out);
+
+/**
  * Reads and checks a token's header and the outer form of its three parts.
  * Returns MCPX_OK with `out->json` to be released, MCPX_ETOKEN or MCPX_ENOMEM.
  */

@@ -12,7 +12,7 @@
 #include <openssl/evp.h>
 
 /* A day: a token of dev mode that is still needed tomorrow is asked for again. */
-static const int64_t dev_life_s = 86400;
+static const json_int_t dev_life_s = 86400;
 
 /* NULL when nobody bears it. Every row is compared, found or not. */
 static const struct person *find_bearer(const struct tokens *tokens,
@@ -99,14 +99,14 @@ static enum mcpx_err refuse(struct mcpx_fault *fault, const char *field, const c
 
 /* The claims of a new token; NULL when memory runs out. `capabilities` is kept. */
 static json_t *make_claims(const struct tokens *tokens, struct mcpx_slice participant,
-                           struct mcpx_slice topic, json_t *capabilities, int64_t now_s)
+                           struct mcpx_slice topic, json_t *capabilities, json_int_t now_s)
 {
     const char *issuer = jwt_ring_issuer(tokens->ring);
     const char *audience = jwt_ring_audience(tokens->ring);
-    json_t *claims = json_pack("{s:s%, s:s%, s:O, s:I, s:I}", "participantId",
-                               participant.text, participant.len, "topic", topic.text,
-                               topic.len, "capabilities", capabilities, "iat",
-                               (json_int_t)now_s, "exp", (json_int_t)now_s + dev_life_s);
+    json_t *claims =
+        json_pack("{s:s%, s:s%, s:O, s:I, s:I}", "participantId", participant.text,
+                  participant.len, "topic", topic.text, topic.len, "capabilities",
+                  capabilities, "iat", now_s, "exp", now_s + dev_life_s);
     bool failed = !claims;
 
     if (!failed && *issuer)
