@@ -172,6 +172,8 @@ void edge_stop(struct edge *edge)
     edge->stopping = true;
     edge->stop_at_ms = now.mono_ms + edge->config->drain_ms;
     listener_close_all(edge);
+    while (flush_round(edge))
+        ; /* what was accepted in this turn still reaches everybody whose socket takes it */
     hub_drain(edge->hub, now);
     cut_strangers(edge);
     uv_timer_start(&edge->tick, on_tick, STOPPING_TICK_MS, 0);

@@ -46,6 +46,9 @@ static void route(struct connection *connection, struct mcpx_slice text)
     /* One segment can hold hundreds of messages that are each answered with an error. */
     if (peer_private_bytes(connection->peer) > PRIVATE_MAX)
         flush_connection(connection);
+    /* Or so many that readers would fall off the log before their turn comes. */
+    if (hub_is_pressed(connection->edge->hub))
+        flush_round(connection->edge);
 }
 
 static void give_back(struct mx_strbuf *message)
