@@ -1,0 +1,181 @@
+/*
+ * What breaks for whom: an operator who reads "invalid configuration" and has to guess. Each row
+ * is a file with one fault and the beginning of the one line it earns: where, what was found,
+ * what is allowed. docs/configuration.md (faults).
+ */
+#include "tests/support/settled.h"
+
+#include <criterion/criterion.h>
+
+#define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789ABCDEF"
+#define PERSON(members) "{\"participants\":{\"a\":{" members "}}}"
+#define WHOLE_PERSON(members) PERSON("\"token_sha256\":\"" HASH "\"," members)
+#define KEY(members) "{\"auth\":{\"jwt\":{\"keys\":[{" members "}]}}}"
+
+static const struct {
+    const char *text;
+    const char *line; /* the only line expected */
+} faults[] = {
+    {"{\"limits\":{\"depth\":\"x\"}}",
+     "FILE: /limits/depth: found \"x\" (string), expected an integer 1..65536 (0 = no limit)"},
+    {"{\"limits\":{\"depth\":65537}}", "FILE: /limits/depth: found 65537 (integer), expected "
+                                       "an integer 1..65536 (0 = no limit)"},
+    {"{\"limits\":{\"depth\":-1}}",
+     "FILE: /limits/depth: found -1 (integer), expected an integer 1..65536 (0 = no limit)"},
+    {"{\"limits\":{\"depth\":1.5}}",
+     "FILE: /limits/depth: found 1.5 (number), expected an integer 1..65536 (0 = no limit)"},
+    {"{\"limits\":{\"depth\":true}}",
+     "FILE: /limits/depth: found true (boolean), expected an integer 1..65536 (0 = no limit)"},
+    {"{\"limits\":{\"depth\":[1,2]}}", "FILE: /limits/depth: found a list of 2 entries, "
+                                       "expected an integer 1..65536 (0 = no limit)"},
+    {"{\"log\":{\"level\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+     "\u00e9\u00e9\"}}",
+     "FILE: /log/level: found "
+     "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"... "
+     "(string), expected one of "},
+    {"{\"auth\":{\"jwt\":{\"keys\":false}}}",
+     "FILE: /auth/jwt/keys: found boolean, expected a list of 0..64 objects"},
+    {"{\"limits\":{\"depth\":null}}",
+     "FILE: /limits/depth: found null, expected an integer 1..65536 (0 = no limit)"},
+    {"{\"limits\":{\"depth\":{}}}",
+     "FILE: /limits/depth: found an object of 0 members, expected an integer 1..65536 (0 = no "
+     "limit)"},
+    {"{\"limits\":{\"drain_s\":0}}",
+     "FILE: /limits/drain_s: found 0 (integer), expected an integer 1..3600"},
+    {"{\"topics\":{\"history\":{\"bytes\":0}}}",
+     "FILE: /topics/history/bytes: found 0 (integer), expected an integer "
+     "65536..1099511627776"},
+    {"{\"topics\":{\"create\":1}}",
+     "FILE: /topics/create: found 1 (integer), expected true or false"},
+    {"{\"topics\":{\"routing\":\"some\"}}",
+     "FILE: /topics/routing: found \"some\" (string), expected one of \"all\", \"directed\""},
+    {"{\"topics\":[]}", "FILE: /topics: found a list of 0 entries, expected an object"},
+    {"{\"auth\":\"mysecret\"}", "FILE: /auth: found a string of 8 bytes, expected an object"},
+    {"[]", "FILE: found a list of 0 entries, expected an object"},
+    {"{\"log\":{\"levle\":\"info\"}}",
+     "FILE: /log/levle: unknown key, expected one of level, format"},
+    {"{\"a/b~c\\u0007\":1}",
+     "FILE: /a~1b~0c\\x07: unknown key, expected one of $schema, listen, tls, auth, profiles, "
+     "participants, topics, derive_kinds, limits, log"},
+    {"{\"log\":{\"level\":\"info\",\"level\":\"info\"}}",
+     "FILE: line 1, column 30: duplicate object key"},
+    {"{\n \"log\": {\"level\" \"info\"}}", "FILE: line 2, column 23: ':' expected"},
+    {"{\"log\":{}} x", "FILE: line 1, column 12: end of file expected"},
+    {"", "FILE: line 1, column 0: '[' or '{' expected"},
+    {"{\"tls\":{\"key_file\":\"k.pem\"}}",
+     "FILE: /tls/key_file: found \"k.pem\" (string), expected \"\" (not supported yet by this "
+     "version)"},
+    {"{\"auth\":{\"jwt\":{\"jwks_file\":\"k\"}}}",
+     "FILE: /auth/jwt/jwks_file: found \"k\" (string), expected \"\" (not supported yet by "
+     "this "
+     "version)"},
+    {"{\"listen\":[]}", "FILE: /listen: found a list of 0 entries, expected a list of 1..16 "
+                        "strings"},
+    {"{\"listen\":[1]}", "FILE: /listen/0: found integer, expected a string of 1..256 bytes"},
+    {"{\"listen\":[\"8080\"]}", "FILE: /listen/0: found \"8080\" (string), expected "
+                                "HOST:PORT, such as \"127.0.0.1:8080\", "
+                                "\"[::1]:8080\" or \"*:80\""},
+    {"{\"listen\":[\"a:1\",\"::1:80\"]}",
+     "FILE: /listen/1: found \"::1:80\" (string), expected HOST:PORT, such as "
+     "\"127.0.0.1:8080\", \"[::1]:8080\" or \"*:80\""},
+    {"{\"listen\":[\"[::g]:80\"]}",
+     "FILE: /listen/0: found \"[::g]:80\" (string), expected HOST:PORT, such as "
+     "\"127.0.0.1:8080\", \"[::1]:8080\" or \"*:80\""},
+    {"{\"listen\":[\"a:65536\"]}",
+     "FILE: /listen/0: found \"a:65536\" (string), expected HOST:PORT, such as "
+     "\"127.0.0.1:8080\", \"[::1]:8080\" or \"*:80\""},
+    {"{\"listen\":[\":80\"]}", "FILE: /listen/0: found \":80\" (string), expected HOST:PORT, "
+                               "such as \"127.0.0.1:8080\", "
+                               "\"[::1]:8080\" or \"*:80\""},
+    {KEY("\"alg\":\"RS256\",\"secret\":\"0123456789abcdef0123456789abcdef\""),
+     "FILE: /auth/jwt/keys/0/alg: found \"RS256\" (string), expected one of \"HS256\", "
+     "\"HS384\", \"HS512\"; this one is not supported yet by this version"},
+    {KEY("\"alg\":\"none\",\"secret\":\"0123456789abcdef0123456789abcdef\""),
+     "FILE: /auth/jwt/keys/0/alg: found \"none\" (string), expected one of \"HS256\", "
+     "\"HS384\", \"HS512\""},
+    {KEY("\"secret\":\"0123456789abcdef0123456789abcdef\""),
+     "FILE: /auth/jwt/keys/0: \"alg\" is missing, expected one of \"HS256\", \"HS384\", "
+     "\"HS512\""},
+    {KEY("\"alg\":\"HS256\""), "FILE: /auth/jwt/keys/0: found neither \"secret\" nor "
+                               "\"secret_file\", expected one of them"},
+    {KEY("\"alg\":\"HS256\",\"secret\":\"0123456789abcdef\",\"secret_file\":\"x\""),
+     "FILE: /auth/jwt/keys/0: found both \"secret\" and \"secret_file\", expected one of "
+     "them"},
+    {KEY("\"alg\":\"HS256\",\"secret\":\"0123456789abcde\""),
+     "FILE: /auth/jwt/keys/0/secret: found a string of 15 bytes, expected a string of "
+     "16..4096 "
+     "bytes"},
+    {KEY("\"alg\":\"HS256\",\"secret_file\":\"mcpx-no-such-file\""),
+     "FILE: /auth/jwt/keys/0: the file /tmp/mcpx-no-such-file cannot be read: No such file or "
+     "directory"},
+    {"{\"auth\":{\"jwt\":{\"secret\":\"short\"}}}",
+     "FILE: /auth/jwt/secret: found a secret of 5 bytes, expected 16..4096"},
+    {"{\"auth\":{\"jwt\":{\"keys\":[7]}}}",
+     "FILE: /auth/jwt/keys/0: found integer, expected an object"},
+    {"{\"auth\":{\"jwt\":{\"keys\":["
+     "{\"kid\":\"k\",\"alg\":\"HS256\",\"secret\":\"0123456789abcdef0123456789abcdef\"},"
+     "{\"kid\":\"k\",\"alg\":\"HS512\",\"secret\":\"0123456789abcdef0123456789abcdef\"}]}}}",
+     "FILE: /auth/jwt/keys/1: an earlier key has the same \"kid\""},
+    {"{\"profiles\":{\"p\":{\"grants\":[\"chat\",\"mcp//x\"]}}}",
+     "FILE: /profiles/p/grants/1: found \"mcp//x\" (string): "},
+    {"{\"profiles\":{\"p\":{\"deny\":[{\"kind\":\"chat\"}]}}}",
+     "FILE: /profiles/p/deny/0: found an object of 1 members: expected a capability pattern"},
+    {"{\"profiles\":{\"p\":{\"grants\":[7]}}}",
+     "FILE: /profiles/p/grants/0: found 7 (integer): expected a capability pattern or an "
+     "object "
+     "with \"kind\""},
+    {"{\"profiles\":{\"p\":{\"grants\":[{\"kind\":\"chat\",\"to\":[]}]}}}",
+     "FILE: /profiles/p/grants/0: found an object of 2 members: expected a list of 1..256 "
+     "participant ids (to, byte 0)"},
+    {"{\"profiles\":{\"p\":{\"grants\":[{\"kind\":\"chat\",\"expires\":\"soon\"}]}}}",
+     "FILE: /profiles/p/grants/0: found an object of 2 members: expected a date like "
+     "2026-12-31T23:59:59Z (expires, byte 0)"},
+    {"{\"profiles\":{\"p\":{\"grants\":[{\"kind\":\"chat\",\"until\":\"x\"}]}}}",
+     "FILE: /profiles/p/grants/0: found an object of 2 members: expected no members but "
+     "\"kind\", \"to\" and \"expires\""},
+    {"{\"profiles\":{\"p\":{\"grant\":[]}}}",
+     "FILE: /profiles/p/grant: unknown key, expected one of grants, deny, routing"},
+    {"{\"profiles\":{\"p\":[]}}",
+     "FILE: /profiles/p: found a list of 0 entries, expected an object"},
+    {"{\"profiles\":{\"p\":{\"grants\":\"chat\"}}}",
+     "FILE: /profiles/p/grants: found \"chat\" (string), expected a list of 0..1024 grants"},
+    {"{\"profiles\":{\"p\":{\"deny\":{}}}}", "FILE: /profiles/p/deny: found an object of 0 "
+                                             "members, expected a list of 0..1024 capability "
+                                             "patterns"},
+    {PERSON("\"topics\":[\"*\"]"),
+     "FILE: /participants/a: \"token_sha256\" is missing, expected "
+     "the 64 hexadecimal digits of a SHA-256"},
+    {PERSON("\"token_sha256\":\"hunter2\""), "FILE: /participants/a/token_sha256: found a "
+                                             "string of 7 bytes, expected the 64 hexadecimal "
+                                             "digits of a SHA-256"},
+    {WHOLE_PERSON("\"profile\":\"nobody\""), "FILE: /participants/a/profile: found \"nobody\" "
+                                             "(string), expected the name of a profile"},
+    {WHOLE_PERSON("\"topics\":[\"a\\tb\"]"), "FILE: /participants/a/topics/0: expected a "
+                                             "topic pattern of 1..256 bytes without control "
+                                             "characters"},
+    {WHOLE_PERSON("\"token\":\"mysecret\""), "FILE: /participants/a/token: unknown key, "
+                                             "expected one of token_sha256, topics, profile, "
+                                             "grants, deny, routing"},
+    {"{\"participants\":{\"system:x\":{\"token_sha256\":\"" HASH "\"}}}",
+     "FILE: /participants/system:x: expected a participant id of 1..256 bytes without control "
+     "characters, not \"system\" and not beginning with \"system:\""},
+    {"{\"participants\":{\"a\":{\"token_sha256\":\"" HASH "\"},"
+     "\"b\":{\"token_sha256\":\"" HASH "\"}}}",
+     "FILE: /participants/b: an earlier participant has the same \"token_sha256\""},
+};
+
+Test(config_faults, say_what_where_and_what_would_be_right)
+{
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        struct settled s = settled_load(faults[i].text, NULL, false);
+        const char *lines = s.errors.text;
+        const char *end = strchr(lines, '\n');
+
+        cr_expect_eq(s.err, MCPX_ECONFIG, "%s", faults[i].text);
+        cr_expect(strncmp(lines, faults[i].line, strlen(faults[i].line)) == 0,
+                  "%s\n  gives    %s  expected %s\n", faults[i].text, lines, faults[i].line);
+        cr_expect(end && end[1] == '\0', "%s gives more than one line: %s", faults[i].text,
+                  lines);
+        settled_fini(&s);
+    }
+}
