@@ -58,7 +58,7 @@ void sim_check(struct sim *sim)
         mx_strbuf_reset(&text);
         topic_write_participants(real, &text);
         for (int who = 0; who < SIM_WHO; who++) {
-            char mark[16];
+            char mark[32];
 
             snprintf(mark, sizeof mark, "{\"id\":\"p%d\"", who);
             sim_require(sim,
