@@ -40,17 +40,20 @@ bool bucket_take(struct bucket *bucket, uint64_t tokens, struct mcpx_now now)
 
 int64_t bucket_wait_ms(const struct bucket *bucket, uint64_t tokens, struct mcpx_now now)
 {
-    uint64_t excess, spent;
+    uint64_t missing, most = bucket->per_minute * 1000;
+    int64_t served_ms;
 
     if (bucket->per_minute == 0)
         return 0;
     if (tokens > bucket->per_minute)
         tokens = bucket->per_minute;
-    spent = spent_now(bucket, now) + tokens * 1000;
-    if (spent <= bucket->per_minute * 1000)
+    missing = bucket->spent + tokens * 1000;
+    if (missing <= most)
         return 0;
-    excess = spent - bucket->per_minute * 1000;
-    return (int64_t)((excess * 60 + bucket->per_minute - 1) / bucket->per_minute);
+    /* Counted from the last take on, because every rounding on the way would add to it. */
+    served_ms = bucket->mono_ms + (int64_t)(((missing - most) * 60 + bucket->per_minute - 1) /
+                                            bucket->per_minute);
+    return served_ms > now.mono_ms ? served_ms - now.mono_ms : 0;
 }
 
 uint64_t bucket_left(const struct bucket *bucket, struct mcpx_now now)
