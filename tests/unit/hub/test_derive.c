@@ -1,0 +1,141 @@
+/*
+ * What breaks for whom: a response that passes a narrow grant with another tool's name, or one
+ * that a narrow grant ought to let through. Protocol: section 4, every sentence of it.
+ */
+#include "router/hub/derive.h"
+#include "tests/support/fault_alloc.h"
+
+#include <criterion/criterion.h>
+
+static void put(struct log *log, const char *id, const char *kind)
+{
+    struct log_message message = {.piece_count = 1, .pieces = {MCPX_SLICE("{}")}};
+
+    message.id = mcpx_slice_of(id);
+    message.kind = mcpx_slice_of(kind);
+    cr_assert_eq(log_append(log, &message), MCPX_OK);
+}
+
+static void fill(struct log *log)
+{
+    put(log, "call", "mcp/request:tools/call:read_file");
+    put(log, "read", "mcp/request:resources/read:file:///a:b");
+    put(log, "list", "mcp/request:tools/list");
+    put(log, "offer", "mcp/proposal:tools/call:write_file");
+    put(log, "answer", "mcp/response:tools/call:read_file");
+    put(log, "chat", "chat");
+    put(log, "event", "system/presence");
+}
+
+static const struct row {
+    const char *kind;
+    const char *correlation; /* NULL = absent */
+    const char *completed;   /* NULL = stays as it was sent */
+} rows[] = {
+    {"mcp/response:tools/call", "call", "mcp/response:tools/call:read_file"},
+    {"mcp/response:resources/read", "read", "mcp/response:resources/read:file:///a:b"},
+    {"mcp/request:tools/call", "offer", "mcp/request:tools/call:write_file"},
+    /* nothing else is derived */
+    {"mcp/response:tools/call", NULL, NULL},
+    {"mcp/response:tools/call", "unknown", NULL},
+    {"mcp/response:tools/call:other", "call", NULL},
+    {"mcp/response:tools/list", "call", NULL},
+    {"mcp/response:tools", "call", NULL},
+    {"mcp/response:tools/callx", "call", NULL},
+    {"mcp/response:tools/list", "list", NULL},
+    {"mcp/response:tools/call", "offer", NULL},
+    {"mcp/response:tools/call", "answer", NULL},
+    {"mcp/response:tools/call", "chat", NULL},
+    {"mcp/response:tools/call", "event", NULL},
+    {"mcp/request:tools/call", "call", NULL},
+    {"mcp/request:tools/call", "answer", NULL},
+    {"mcp/request:tools/call:own", "offer", NULL},
+    {"mcp/proposal:tools/call", "offer", NULL},
+    {"mcp/proposal:tools/call", "call", NULL},
+    {"mcp/response", "call", NULL},
+    {"MCP/response:tools/call", "call", NULL},
+    {"mcp/responses:tools/call", "call", NULL},
+    {"chat:tools/call", "call", NULL},
+    {"chat", "call", NULL},
+};
+
+static void check(const struct log *log, const struct row *row)
+{
+    struct mx_strbuf text = {0};
+    struct mcpx_kind kind;
+    bool is_completed;
+
+    cr_assert_eq(mcpx_kind_parse(mcpx_slice_of(row->kind), &kind, NULL), MCPX_OK);
+    is_completed = derive_kind(log, mcpx_slice_of(row->correlation), &kind, &text);
+    cr_expect_eq(is_completed, row->completed != NULL, "%s about %s", row->kind,
+                 row->correlation);
+    cr_expect(mcpx_slice_equal(kind.text,
+                               mcpx_slice_of(row->completed ? row->completed : row->kind)),
+              "%s about %s: %.*s", row->kind, row->correlation, (int)kind.text.len,
+              kind.text.text);
+    cr_expect_eq(kind.context.text != NULL, row->completed || strstr(row->kind, ":o"), "%s",
+                 row->kind);
+    mx_strbuf_fini(&text);
+}
+
+Test(derive, completes_what_section_4_names_and_nothing_else)
+{
+    struct log_bounds bounds = {.bytes = 1000000};
+    struct log log;
+
+    log_init(&log, (struct map_key){{1, 2}}, &bounds);
+    fill(&log);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check(&log, &rows[i]);
+    log_fini(&log);
+}
+
+Test(derive, looks_only_at_what_is_retained)
+{
+    struct log_bounds bounds = {.bytes = 1000000, .count = 2};
+    struct row gone = {"mcp/response:tools/call", "call", NULL};
+    struct log log;
+
+    log_init(&log, (struct map_key){{1, 2}}, &bounds);
+    put(&log, "call", "mcp/request:tools/call:read_file");
+    put(&log, "b", "chat");
+    put(&log, "c", "chat");
+    check(&log, &gone);
+    log_fini(&log);
+}
+
+Test(derive, leaves_a_kind_short_that_would_become_too_long)
+{
+    static const char head[] = "mcp/request:tools/call:";
+    struct log_bounds bounds = {.bytes = 1000000};
+    char longest[MCPX_KIND_MAX + 1];
+    struct row row = {"mcp/response:tools/call", "call", NULL};
+    struct log log;
+
+    memset(longest, 'x', sizeof longest);
+    memcpy(longest, head, sizeof head - 1);
+    longest[MCPX_KIND_MAX] = '\0';
+    log_init(&log, (struct map_key){{1, 2}}, &bounds);
+    put(&log, "call", longest);
+    check(&log, &row);
+    log_fini(&log);
+}
+
+Test(derive, says_in_its_text_that_memory_was_missing)
+{
+    struct log_bounds bounds = {.bytes = 1000000};
+    struct mx_strbuf text = {0};
+    struct mcpx_kind kind;
+    struct log log;
+
+    log_init(&log, (struct map_key){{1, 2}}, &bounds);
+    fill(&log);
+    mcpx_kind_parse(MCPX_SLICE("mcp/response:tools/call"), &kind, NULL);
+    fault_alloc_arm(1);
+    cr_expect_not(derive_kind(&log, MCPX_SLICE("call"), &kind, &text));
+    cr_expect(fault_alloc_disarm());
+    cr_expect(text.failed);
+    cr_expect(mcpx_slice_equal(kind.text, MCPX_SLICE("mcp/response:tools/call")));
+    mx_strbuf_fini(&text);
+    log_fini(&log);
+}

@@ -1,0 +1,83 @@
+/*
+ * What breaks for whom: a client that cannot parse what the router itself says because a name
+ * held a quote, or that is not told why it was cut off. Protocol: section 6 (close codes).
+ */
+#include "router/hub/notice.h"
+#include "tests/support/fault_alloc.h"
+#include "tests/support/frames.h"
+
+#include <criterion/criterion.h>
+#include <jansson.h>
+
+Test(notice, closes_with_the_code_and_the_text_of_the_error)
+{
+    static const struct {
+        enum mcpx_err err;
+        int code;
+    } rows[] = {
+        {MCPX_ECLOSED, 1000},   {MCPX_EGOING, 1001}, {MCPX_EBINARY, 1003},
+        {MCPX_EUTF8, 1007},     {MCPX_EFLOOD, 1008}, {MCPX_ETOOBIG, 1009},
+        {MCPX_EREPLACED, 4001}, {MCPX_ESLOW, 4003},  {MCPX_EKICKED, 4004},
+        {MCPX_EEXPIRED, 4005},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct mx_strbuf out = {0};
+        struct mcpx_slice stream;
+        struct frame_view frame;
+
+        notice_close(&out, rows[i].err);
+        stream = mx_strbuf_text(&out);
+        cr_assert(frame_cut(&stream, &frame));
+        cr_expect_eq(frame.opcode, FRAME_CLOSE);
+        cr_expect_eq(frame.close_code, rows[i].code, "%s", mcpx_strerror(rows[i].err));
+        cr_expect(mcpx_slice_equal(
+                      (struct mcpx_slice){frame.payload.text + 2, frame.payload.len - 2},
+                      mcpx_slice_of(mcpx_strerror(rows[i].err))),
+                  "%s", mcpx_strerror(rows[i].err));
+        cr_expect_eq(stream.len, 0);
+        mx_strbuf_fini(&out);
+    }
+}
+
+Test(notice, pings_with_one_byte_or_without_memory_not_at_all)
+{
+    struct mx_strbuf out = {0};
+    struct mcpx_slice stream;
+    struct frame_view frame;
+
+    fault_alloc_arm(1);
+    notice_ping(&out);
+    cr_expect(fault_alloc_disarm());
+    cr_expect_eq(out.len, 0);
+    cr_expect_not(out.failed, "the next notice is not lost with it");
+    notice_ping(&out);
+    stream = mx_strbuf_text(&out);
+    cr_assert(frame_cut(&stream, &frame));
+    cr_expect_eq(frame.opcode, FRAME_PING);
+    cr_expect_eq(frame.payload.len, 1);
+    mx_strbuf_fini(&out);
+}
+
+Test(notice, shows_a_participant_with_any_name_as_valid_json)
+{
+    static const char *const names[] = {"ann", "a\"b\\c", "\xc3\xa9t\xc3\xa9", "</script>"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct mcpx_capset *set = NULL;
+        struct mx_strbuf out = {0};
+        struct grant *grant;
+        json_t *root;
+
+        cr_assert_eq(mcpx_capset_new(NULL, 0, NULL, 0, NULL, NULL, &set), MCPX_OK);
+        grant = grant_new(mcpx_slice_of(names[i]), set, ROUTING_ALL, 0);
+        notice_participant(grant, &out);
+        root = json_loadb(out.text, out.len, JSON_REJECT_DUPLICATES, NULL);
+        cr_assert(root, "%s", names[i]);
+        cr_expect_str_eq(json_string_value(json_object_get(root, "id")), names[i]);
+        json_decref(root);
+        grant_unref(grant);
+        mcpx_capset_unref(set);
+        mx_strbuf_fini(&out);
+    }
+}
