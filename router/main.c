@@ -1,7 +1,7 @@
 /*
  * main.c - mcpx-router: the command line, and what it prints. All it knows of the router is how
  * to configure and to run one.
- * Includes router/edge/loop.h, router/edge/clock.h, router/policy/config.h.
+ * Includes router/edge: loop.h, clock.h, log.h.
  */
 #include "router/edge/clock.h"
 #include "router/edge/log.h"
@@ -18,11 +18,12 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 enum { LISTEN_MAX = 64 };
 
+/* `asked` is true at the letter of each option without a value that was given. */
 struct arguments {
     const char *file;
     const char *listen[LISTEN_MAX];
     size_t listen_count;
-    bool dev, check, version, help;
+    bool asked[128];
 };
 
 static const char usage[] =
@@ -59,30 +60,14 @@ static bool parse(int argc, char **argv, struct arguments *out)
     int option;
 
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        switch (option) {
-        case 'c':
-            out->file = optarg;
-            break;
-        case 'l':
-            if (out->listen_count == LISTEN_MAX)
-                return false;
-            out->listen[out->listen_count++] = optarg;
-            break;
-        case 'd':
-            out->dev = true;
-            break;
-        case 'k':
-            out->check = true;
-            break;
-        case 'v':
-            out->version = true;
-            break;
-        case 'h':
-            out->help = true;
-            break;
-        default:
+        if (option == '?' || (option == 'l' && out->listen_count == LISTEN_MAX))
             return false;
-        }
+        if (option == 'c')
+            out->file = optarg;
+        else if (option == 'l')
+            out->listen[out->listen_count++] = optarg;
+        else
+            out->asked[option] = true;
     }
     return optind == argc;
 }
@@ -134,7 +119,7 @@ static int run(const struct arguments *arguments)
         .file = arguments->file,
         .listen = arguments->listen,
         .listen_count = arguments->listen_count,
-        .dev = arguments->dev,
+        .dev = arguments->asked['d'],
         .environment = (const char *const *)environ,
         .chance = clock_chance(),
     };
@@ -148,7 +133,7 @@ static int run(const struct arguments *arguments)
     if (!err) {
         say_errors(&config.warnings);
         log_open(config.log_level, config.log_format);
-        status = arguments->check ? EXIT_OK : serve(&config);
+        status = arguments->asked['k'] ? EXIT_OK : serve(&config);
     }
     config_fini(&config);
     return status;
@@ -162,9 +147,9 @@ int main(int argc, char **argv)
         fputs(usage, stderr);
         return EXIT_USAGE;
     }
-    if (arguments.help)
+    if (arguments.asked['h'])
         printf("%s%s", usage, help);
-    else if (arguments.version)
+    else if (arguments.asked['v'])
         printf("mcpx-router %s\n", mcpx_version());
     else
         return run(&arguments);

@@ -223,3 +223,21 @@ Test(http_rude, silent_strangers_are_cut)
     cr_expect(support_now_ms() - start_ms < 15000, "%ld", support_now_ms() - start_ms);
     rude_shut(&a);
 }
+
+/* What a stranger sends is escaped and cut; a line of the log is a line of ours. */
+Test(http_rude, nobody_can_forge_a_line_of_the_log)
+{
+    struct daemon talkative;
+    struct rude rude;
+
+    daemon_start(&talkative, "{\"log\":{\"level\":\"debug\"}}", 0);
+    rude_http(&rude, &talkative,
+              "GET /x%22%1B%20ts=2026?secret=%0Ats=2026 HTTP/1.1\r\nHost: x\r\n"
+              "Authorization: Bearer hunter2\r\n\r\n");
+    rude_shut(&rude);
+    cr_expect(daemon_logged(&talkative, "event=request method=\"GET\" path=\"/x%22%1B%20ts"));
+    cr_expect(!daemon_logged(&talkative, "\nts=2026 "));
+    cr_expect(!daemon_logged(&talkative, "secret"));
+    cr_expect(!daemon_logged(&talkative, "hunter2"));
+    cr_expect_eq(daemon_stop(&talkative), 0);
+}

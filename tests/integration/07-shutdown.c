@@ -6,10 +6,13 @@
 #include "tests/support/rude_client.h"
 
 #include <criterion/criterion.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 Test(shutdown, a_router_without_clients_ends_at_once, .timeout = 60)
 {
@@ -201,4 +204,36 @@ Test(shutdown, an_address_in_use_is_named, .timeout = 60)
     cr_expect_eq(run(arguments, output, sizeof output), 1, "%s", output);
     cr_expect(strstr(output, port) && strstr(output, "in use"), "%s", output);
     cr_expect_eq(daemon_stop(&router), 0);
+}
+
+/* Socket activation: the listening socket is there before the program is. */
+Test(shutdown, a_socket_handed_over_is_served, .timeout = 60)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t len = sizeof address;
+    int status, listening = socket(AF_INET, SOCK_STREAM, 0);
+    struct daemon router = {.listeners = 1};
+    struct rude rude;
+    char pid[16];
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    cr_assert(bind(listening, (struct sockaddr *)&address, len) == 0);
+    cr_assert(listen(listening, 5) == 0);
+    getsockname(listening, (struct sockaddr *)&address, &len);
+    router.port[0] = ntohs(address.sin_port);
+    router.pid = fork();
+    if (router.pid == 0) {
+        dup2(listening, 3);
+        snprintf(pid, sizeof pid, "%d", (int)getpid());
+        setenv("LISTEN_PID", pid, 1);
+        setenv("LISTEN_FDS", "1", 1);
+        execl(daemon_program(), "mcpx-router", "--dev", (char *)NULL);
+        _exit(127);
+    }
+    cr_expect_eq(rude_http(&rude, &router, "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"), 200);
+    rude_shut(&rude);
+    kill(router.pid, SIGTERM);
+    waitpid(router.pid, &status, 0);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    close(listening);
 }
