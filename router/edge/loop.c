@@ -17,8 +17,11 @@
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 
-/* Descriptors beside connections: listeners, the loop's own, log, files being read. */
-enum { SPARE_DESCRIPTORS = 64, STOPPING_TICK_MS = 50 };
+/*
+ * Descriptors beside connections (listeners, the loop's own, log, files being read); what is
+ * prepared for when connections are not limited.
+ */
+enum { SPARE_DESCRIPTORS = 64, CONNECTIONS_UNLIMITED = 65536, STOPPING_TICK_MS = 50 };
 
 static void on_tick(uv_timer_t *timer)
 {
@@ -63,16 +66,16 @@ static void on_round(uv_prepare_t *prepare)
  * machine permits them. libwebsockets sizes its tables by this limit. */
 static void raise_descriptors(const struct config *config)
 {
-    rlim_t wanted = config->hub.connections_max + STRANGERS_MAX + SPARE_DESCRIPTORS;
+    size_t connections = config->hub.connections_max;
+    rlim_t wanted = (connections ? connections : CONNECTIONS_UNLIMITED) + STRANGERS_MAX +
+                    SPARE_DESCRIPTORS;
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) || !config->hub.connections_max)
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= wanted)
         return;
-    if (limit.rlim_cur < wanted) {
-        limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-    if (limit.rlim_cur < wanted)
+    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    if (connections && limit.rlim_cur < wanted)
         LOG(LOG_WARN, "few_descriptors", log_number("limit", (int64_t)limit.rlim_cur),
             log_number("wanted", (int64_t)wanted));
 }

@@ -25,7 +25,7 @@ struct request {
  *
  * The target is written anew: libwebsockets hands out a path it has decoded and normalised and a
  * query split at '&' and ';'. Path and fragments are percent-encoded again, so "%2F" in a path
- * has become "/", "a;b=1" two parameters, and "+" in a query "%20"; all else means what was sent.
+ * has become "/", "a;b=1" two parameters, and "+" everywhere "%20"; all else means what was sent.
  *
  * Returns false when there is no method or memory ran out. `out` needs request_fini either way.
  */

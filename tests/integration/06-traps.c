@@ -162,6 +162,8 @@ Test(traps, a_takeover_ends_the_old_connection_with_4001_and_keeps_the_new)
     rude_join(&old, &router, "twin", "room", "");
     rude_join(&new, &router, "twin", "room", "");
     cr_expect_eq(rude_close_code(&old), 4001);
+    rude_frame(&old, CLOSE, "\x0f\xa1", 2);
+    cr_expect(!rude_next(&old, &frame), "one close frame each is enough");
     rude_shut(&old);
     rude_chat(&new, "from-new", "{}");
     cr_expect(rude_expect(&witness, "\"id\":\"from-new\"", &frame));
