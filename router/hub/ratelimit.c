@@ -8,7 +8,10 @@
 
 static const int64_t minute_ms = 60000;
 
-/* Milli-tokens missing now. One minute always fills the bucket, so nothing can overflow. */
+/*
+ * Milli-tokens missing now. One minute always fills the bucket, and whole sixtieths are taken
+ * before time multiplies them, so that no rate below 2^54 per minute overflows.
+ */
 static uint64_t spent_now(const struct bucket *bucket, struct mcpx_now now)
 {
     int64_t elapsed_ms = now.mono_ms - bucket->mono_ms;
@@ -18,7 +21,8 @@ static uint64_t spent_now(const struct bucket *bucket, struct mcpx_now now)
         return bucket->spent;
     if (elapsed_ms >= minute_ms)
         return 0;
-    refilled = bucket->per_minute * (uint64_t)elapsed_ms / 60;
+    refilled = bucket->per_minute / 60 * (uint64_t)elapsed_ms +
+               bucket->per_minute % 60 * (uint64_t)elapsed_ms / 60;
     return refilled >= bucket->spent ? 0 : bucket->spent - refilled;
 }
 
@@ -40,7 +44,7 @@ bool bucket_take(struct bucket *bucket, uint64_t tokens, struct mcpx_now now)
 
 int64_t bucket_wait_ms(const struct bucket *bucket, uint64_t tokens, struct mcpx_now now)
 {
-    uint64_t missing, most = bucket->per_minute * 1000;
+    uint64_t missing, excess, most = bucket->per_minute * 1000;
     int64_t served_ms;
 
     if (bucket->per_minute == 0)
@@ -51,8 +55,11 @@ int64_t bucket_wait_ms(const struct bucket *bucket, uint64_t tokens, struct mcpx
     if (missing <= most)
         return 0;
     /* Counted from the last take on, because every rounding on the way would add to it. */
-    served_ms = bucket->mono_ms + (int64_t)(((missing - most) * 60 + bucket->per_minute - 1) /
-                                            bucket->per_minute);
+    excess = missing - most;
+    served_ms = bucket->mono_ms +
+                (int64_t)(excess / bucket->per_minute * 60 +
+                          (excess % bucket->per_minute * 60 + bucket->per_minute - 1) /
+                              bucket->per_minute);
     return served_ms > now.mono_ms ? served_ms - now.mono_ms : 0;
 }
 

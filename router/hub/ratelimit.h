@@ -9,7 +9,7 @@
 /**
  * Holds at most a minute's worth of tokens.
  *
- * per_minute    tokens that flow in per minute, and the most it holds; 0 = no limit
+ * per_minute    tokens that flow in per minute, and the most it holds; below 2^54; 0 = no limit
  * spent         milli-tokens missing from a full bucket at `mono_ms` (so zero-initialised, but
  *               for per_minute, is a full bucket)
  */

@@ -100,3 +100,50 @@ Test(ratelimit, never_lets_more_through_than_a_bucket_and_its_refill)
     cr_expect_leq(taken, 600 + 6001);
     cr_expect_geq(taken, 600 + 5990, "and not noticeably less: %" PRIu64, taken);
 }
+
+/* The largest rates that the configuration takes, and a few others. */
+static const uint64_t rates[] = {1, 7, 6000, 1000000000, 67108864, UINT64_C(1) << 50};
+
+Test(ratelimit, an_empty_bucket_fills_in_a_minute_and_evenly)
+{
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        struct bucket bucket = {.per_minute = rates[i]};
+        unsigned long long rate = rates[i];
+
+        cr_expect(bucket_take(&bucket, rates[i], at(1000)), "%llu", rate);
+        cr_expect_eq(bucket_left(&bucket, at(1000)), 0, "%llu", rate);
+        for (int64_t ms = 1; ms <= 60000; ms++) {
+            uint64_t left = bucket_left(&bucket, at(1000 + ms));
+            uint64_t wanted = (uint64_t)((long double)rates[i] * ms / 60000);
+
+            cr_expect(left <= wanted && wanted - left <= 1 + rates[i] / 1000000,
+                      "%llu per minute: %llu left after %d ms", rate, (unsigned long long)left,
+                      (int)ms);
+            if (left > wanted || wanted - left > 1 + rates[i] / 1000000)
+                break;
+        }
+        cr_expect_eq(bucket_left(&bucket, at(61000)), rates[i], "%llu", rate);
+    }
+}
+
+Test(ratelimit, the_wait_is_the_shortest_after_which_tokens_can_be_taken)
+{
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+        for (uint64_t part = 1; part <= 4; part++) {
+            uint64_t tokens = rates[i] / part ? rates[i] / part : 1;
+            struct bucket bucket = {.per_minute = rates[i]}, early;
+            int64_t wait_ms;
+
+            bucket_take(&bucket, rates[i], at(0));
+            wait_ms = bucket_wait_ms(&bucket, tokens, at(0));
+            early = bucket;
+            cr_expect(wait_ms > 0 && wait_ms <= 60000, "%llu of %llu: %lld ms",
+                      (unsigned long long)tokens, (unsigned long long)rates[i],
+                      (long long)wait_ms);
+            cr_expect(bucket_take(&bucket, tokens, at(wait_ms)), "%llu of %llu after %lld ms",
+                      (unsigned long long)tokens, (unsigned long long)rates[i],
+                      (long long)wait_ms);
+            cr_expect_not(bucket_take(&early, tokens, at(wait_ms - 1)), "%llu of %llu",
+                          (unsigned long long)tokens, (unsigned long long)rates[i]);
+        }
+}
