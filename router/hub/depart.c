@@ -39,10 +39,8 @@ static void condemn(struct hub *hub, struct peer *peer, enum mcpx_err err)
     hub_leave(hub, peer, leave_reason(err));
     peer->state = PEER_CONDEMNED;
     notice_close(&peer->outbox, err);
-    if (peer->outbox.failed) {
-        mx_strbuf_fini(&peer->outbox);
-        peer->state = PEER_SHUT; /* the edge sees it condemned and cuts the connection */
-    }
+    if (peer->outbox.failed)
+        mx_strbuf_fini(&peer->outbox); /* no memory to say so: peer_peek only tells to close */
     peer_wake(peer);
 }
 

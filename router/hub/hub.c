@@ -168,7 +168,7 @@ static struct peer *sweep(struct topic *topic)
     while (topic->swept < topic->peer_count) {
         struct peer *peer = topic->peers[topic->swept++];
 
-        if (!peer->stalled && (peer->cursor.next < topic->log.head || peer->outbox.len > 0))
+        if (peer_has_output(peer))
             return peer;
     }
     topic->swept = 0;
@@ -186,11 +186,13 @@ struct peer *hub_next_ready(struct hub *hub)
             return peer;
     }
     hub->pressed = false;
-    if (list_is_empty(&hub->ready))
-        return NULL;
-    peer = LIST_ELEMENT(hub->ready.next, struct peer, in_ready);
-    list_remove(&peer->in_ready);
-    return peer;
+    while (!list_is_empty(&hub->ready)) {
+        peer = LIST_ELEMENT(hub->ready.next, struct peer, in_ready);
+        list_remove(&peer->in_ready);
+        if (peer_has_output(peer))
+            return peer;
+    }
+    return NULL;
 }
 
 bool hub_is_pressed(const struct hub *hub)

@@ -140,7 +140,8 @@ void hub_depart(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mc
 
 /**
  * Gives a connected participant other grants: it gets a new welcome, the others a presence
- * `update`. `grant` is kept. Returns MCPX_OK or MCPX_ENOMEM (then nothing has changed).
+ * `update`. `grant` is kept and names the same participant. Returns MCPX_OK; MCPX_ENOMEM, or
+ * MCPX_ECLOSED for a condemned peer (then nothing has changed).
  */
 enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *grant,
                           struct mcpx_now now);
@@ -170,7 +171,8 @@ bool hub_is_pressed(const struct hub *hub);
  * One contiguous run of whole WebSocket frames.
  *
  * bytes, len   lent until peer_pop or any hub_* call
- * close        the run ends with a close frame: write it, then shut the connection
+ * close        the run ends with a close frame: write it, then shut the connection. Without
+ *              memory for the frame the run is empty
  */
 struct output {
     const char *bytes;

@@ -63,15 +63,21 @@ static bool peek_run(struct peer *peer, struct output *output)
     return true;
 }
 
+/* A condemned peer without even a close frame is owed its end: an empty run that closes. */
+bool peer_has_output(struct peer *peer)
+{
+    if (peer->stalled || peer->state == PEER_SHUT)
+        return false;
+    return peer->outbox.len > 0 || peer->state == PEER_CONDEMNED || cursor_has_more(peer);
+}
+
 bool peer_peek(struct peer *peer, struct output *output)
 {
     peer->peeked = PEEK_NOTHING;
-    if (peer->stalled || peer->state == PEER_SHUT)
+    if (!peer_has_output(peer))
         return false;
-    if (peer->outbox.len > 0)
+    if (peer->outbox.len > 0 || peer->state == PEER_CONDEMNED)
         return peek_outbox(peer, output);
-    if (peer->state != PEER_OPEN || !cursor_has_more(peer))
-        return false;
     if (peer->cursor.next < peer->cursor.replay_end)
         return peek_page(peer, output);
     return peek_run(peer, output);
@@ -82,7 +88,8 @@ static void pop_outbox(struct peer *peer)
     struct mx_strbuf *outbox = &peer->outbox;
 
     outbox->len -= peer->outbox_lent;
-    memmove(outbox->text, outbox->text + peer->outbox_lent, outbox->len);
+    if (outbox->len > 0)
+        memmove(outbox->text, outbox->text + peer->outbox_lent, outbox->len);
     if (outbox->len == 0 && outbox->size > OUTBOX_KEPT)
         mx_strbuf_fini(outbox);
     if (outbox->len == 0)
@@ -102,9 +109,9 @@ void peer_pop(struct peer *peer)
             peer->peeked_count;
         cursor_move(peer, peer->peeked_next);
     }
-    stats->runs++;
+    stats->runs += peer->peeked == PEEK_RUN;
     peer->peeked = PEEK_NOTHING;
-    if (peer->state != PEER_SHUT && (peer->outbox.len > 0 || peer->state == PEER_OPEN))
+    if (peer_has_output(peer))
         peer_wake(peer);
 }
 

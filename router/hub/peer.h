@@ -80,6 +80,9 @@ struct peer {
 /** Puts a peer in line to be offered by hub_next_ready out of its topic's turn. */
 void peer_wake(struct peer *peer);
 
+/** True when peer_peek would find something. Moves the cursor past what is not for the peer. */
+bool peer_has_output(struct peer *peer);
+
 /** Frees a peer that is in no topic and no line. */
 void peer_free(struct peer *peer);
 

@@ -1,0 +1,91 @@
+/*
+ * What breaks for whom: a router that offers each reader twice does its most frequent work twice.
+ * A connection that cannot even be told why it ends, and is then never ended.
+ * Protocol: sections 5 and 6.
+ */
+#include "tests/support/fault_alloc.h"
+#include "tests/support/world.h"
+
+#include <criterion/criterion.h>
+
+/* Offers until nobody is offered; returns how often a peer was, with nothing to write. */
+static int idle_offers(struct hub *hub, int *offers)
+{
+    struct output output;
+    struct peer *peer;
+    int idle = 0;
+
+    *offers = 0;
+    while ((peer = hub_next_ready(hub))) {
+        bool any = false;
+
+        ++*offers;
+        while (peer_peek(peer, &output)) {
+            peer_pop(peer);
+            any = true;
+        }
+        idle += !any;
+    }
+    return idle;
+}
+
+Test(turns, who_is_offered_has_bytes_to_write_and_is_offered_once)
+{
+    struct world *w = world_new();
+    struct hub *hub = world_hub(w);
+    int offers;
+
+    world_joins(w, "alice", "chat");
+    world_joins(w, "bob", "");
+    world_arrives(w, "carol", &(struct arrival){.routing = ROUTING_DIRECTED});
+    idle_offers(hub, &offers);
+    world_says(w, "alice", "{\"id\":\"1\",\"kind\":\"chat\"}");
+    cr_expect_eq(idle_offers(hub, &offers), 0);
+    cr_expect_eq(offers, 3);
+    world_says(w, "alice", "{\"id\":\"2\",\"kind\":\"chat\",\"to\":[\"bob\"]}");
+    cr_expect_eq(idle_offers(hub, &offers), 0);
+    cr_expect_eq(offers, 2, "carol reads only what is for her");
+    world_stalls(w, "bob");
+    world_reads_on(w, "bob");
+    cr_expect_eq(idle_offers(hub, &offers), 0);
+    cr_expect_eq(offers, 0);
+    world_free(w);
+}
+
+/* Its welcome was so large that its outbox was given back: the close frame needs memory. */
+static const char long_grant[] =
+    "chat:"
+    "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234"
+    "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567"
+    "8";
+
+Test(turns, whatever_memory_is_missing_a_condemned_peer_is_closed)
+{
+    char grants[4 * sizeof long_grant + 1] = "";
+    size_t nth = 0, silent = 0;
+    bool failed;
+
+    for (int i = 0; i < 4; i++)
+        strcat(strcat(grants, long_grant), i % 2 ? " " : "x ");
+    do {
+        struct world *w = world_new();
+        struct hub *hub = world_hub(w);
+        struct output output = {0};
+        struct peer *peer;
+        int offers;
+
+        world_joins(w, "alice", grants);
+        idle_offers(hub, &offers);
+        fault_alloc_arm(++nth);
+        world_kicks(w, "alice");
+        failed = fault_alloc_disarm();
+        peer = hub_next_ready(hub);
+        cr_assert(peer && peer_peek(peer, &output), "allocation %zu", nth);
+        cr_expect(output.close, "allocation %zu", nth);
+        silent += output.len == 0;
+        peer_pop(peer);
+        cr_expect_not(peer_peek(peer, &output), "allocation %zu", nth);
+        world_free(w);
+    } while (failed);
+    cr_expect_eq(silent, 1, "only one of those allocations is for the close frame");
+}
