@@ -30,29 +30,27 @@ void peer_free(struct peer *peer)
     free(peer);
 }
 
-static bool peek_outbox(struct peer *peer, struct output *output)
+static void peek_outbox(struct peer *peer, struct output *output)
 {
     peer->peeked = PEEK_OUTBOX;
-    peer->outbox_lent = peer->outbox.len;
     *output =
         (struct output){peer->outbox.text, peer->outbox.len, peer->state == PEER_CONDEMNED};
-    return true;
 }
 
-static bool peek_page(struct peer *peer, struct output *output)
+static void peek_page(struct peer *peer, struct output *output)
 {
     struct mcpx_slice page;
 
     if (!cursor_page(peer, &peer->peeked_next, &peer->peeked_count, &page)) {
         hub_condemn(peer->hub, peer, MCPX_ENOMEM, peer->hub->now);
-        return peer->outbox.len > 0 && peek_outbox(peer, output);
+        peek_outbox(peer, output);
+        return;
     }
     peer->peeked = PEEK_PAGE;
     *output = (struct output){page.text, page.len, false};
-    return true;
 }
 
-static bool peek_run(struct peer *peer, struct output *output)
+static void peek_run(struct peer *peer, struct output *output)
 {
     struct log_run run = cursor_run(peer);
 
@@ -60,7 +58,6 @@ static bool peek_run(struct peer *peer, struct output *output)
     peer->peeked_next = run.next;
     peer->peeked_count = (size_t)(run.next - peer->cursor.next);
     *output = (struct output){run.bytes, run.len, false};
-    return true;
 }
 
 /* A condemned peer without even a close frame is owed its end: an empty run that closes. */
@@ -77,19 +74,22 @@ bool peer_peek(struct peer *peer, struct output *output)
     if (!peer_has_output(peer))
         return false;
     if (peer->outbox.len > 0 || peer->state == PEER_CONDEMNED)
-        return peek_outbox(peer, output);
-    if (peer->cursor.next < peer->cursor.replay_end)
-        return peek_page(peer, output);
-    return peek_run(peer, output);
+        peek_outbox(peer, output);
+    else if (peer->cursor.next < peer->cursor.replay_end)
+        peek_page(peer, output);
+    else
+        peek_run(peer, output);
+    peer->peeked_len = output->len;
+    return true;
 }
 
 static void pop_outbox(struct peer *peer)
 {
     struct mx_strbuf *outbox = &peer->outbox;
 
-    outbox->len -= peer->outbox_lent;
+    outbox->len -= peer->peeked_len;
     if (outbox->len > 0)
-        memmove(outbox->text, outbox->text + peer->outbox_lent, outbox->len);
+        memmove(outbox->text, outbox->text + peer->peeked_len, outbox->len);
     if (outbox->len == 0 && outbox->size > OUTBOX_KEPT)
         mx_strbuf_fini(outbox);
     if (outbox->len == 0)
@@ -109,7 +109,10 @@ void peer_pop(struct peer *peer)
             peer->peeked_count;
         cursor_move(peer, peer->peeked_next);
     }
-    stats->runs += peer->peeked == PEEK_RUN;
+    if (peer->peeked != PEEK_NOTHING) {
+        stats->runs++;
+        stats->written_bytes += peer->peeked_len;
+    }
     peer->peeked = PEEK_NOTHING;
     if (peer_has_output(peer))
         peer_wake(peer);

@@ -45,7 +45,6 @@ struct cursor {
  * in_hub       link among all peers, condemned ones included
  * in_ready     link among the peers to be offered out of turn
  * outbox       private frames, whole, in order
- * outbox_lent  how many of its bytes peer_peek has lent
  * answers      bytes of errors queued since the outbox was last empty
  * close_err    why it is condemned; its close frame is the end of the outbox
  * heard_ms     mono_ms of the last sign of life
@@ -64,9 +63,9 @@ struct peer {
     bool stalled;
     struct cursor cursor;
     struct mx_strbuf outbox;
-    size_t outbox_lent;
     size_t answers;
     enum peek peeked;
+    size_t peeked_len;
     uint64_t peeked_next;
     size_t peeked_count;
     enum mcpx_err close_err;

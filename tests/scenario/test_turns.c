@@ -89,3 +89,27 @@ Test(turns, whatever_memory_is_missing_a_condemned_peer_is_closed)
     } while (failed);
     cr_expect_eq(silent, 1, "only one of those allocations is for the close frame");
 }
+
+Test(turns, what_is_written_is_counted)
+{
+    struct world *w = world_new();
+    struct hub *hub = world_hub(w);
+    struct output output;
+    struct peer *peer;
+    uint64_t bytes = 0, runs = 0;
+
+    world_joins(w, "alice", "chat");
+    world_says(w, "alice", "{\"id\":\"1\",\"kind\":\"chat\"}");
+    world_joins(w, "bob", ""); /* welcome, a page of history, a run */
+    while ((peer = hub_next_ready(hub)))
+        while (peer_peek(peer, &output)) {
+            bytes += output.len;
+            runs++;
+            peer_pop(peer);
+        }
+    cr_expect_eq(hub_stats(hub)->written_bytes, bytes);
+    cr_expect_eq(hub_stats(hub)->runs, runs);
+    cr_expect_eq(hub_stats(hub)->written, 4, "alice: two joins, a message; bob: a join");
+    cr_expect_eq(hub_stats(hub)->replayed, 1);
+    world_free(w);
+}
