@@ -99,6 +99,8 @@ enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *gran
     size_t outbox_len = peer->outbox.len;
     enum mcpx_err err = MCPX_ENOMEM;
 
+    if (peer->state != PEER_OPEN)
+        return MCPX_ECLOSED;
     hub->now = now;
     peer->grant = grant_at(grant, now.wall_ms);
     if (!peer->grant) {

@@ -107,6 +107,24 @@ Test(time, changed_grants_are_told_and_count_at_once)
     world_free(w);
 }
 
+Test(time, who_is_on_the_way_out_gets_no_other_grants)
+{
+    struct world *w = world_new();
+    struct hub *hub = world_hub(w);
+    struct peer *bob;
+
+    world_joins(w, "alice", "");
+    world_joins(w, "bob", "");
+    world_skip(w);
+    bob = topic_peer(hub_topic_find(hub, MCPX_SLICE("room")), MCPX_SLICE("bob"));
+    world_kicks(w, "bob");
+    cr_expect_eq(hub_regrant(hub, bob, (struct grant *)peer_grant(bob), world_now(w)),
+                 MCPX_ECLOSED);
+    world_expect(w, "alice < presence leave bob (kicked)\n"
+                    "bob < close 4004\n");
+    world_free(w);
+}
+
 Test(time, who_is_kicked_is_told_with_4004)
 {
     struct world *w = world_new();
