@@ -16,7 +16,7 @@ enum { KEEP_MAX = 16384, PRIVATE_MAX = 262144 };
  * the socket is full. */
 static int refuse(struct connection *connection, enum mcpx_err err)
 {
-    hub_condemn(connection->edge->hub, connection->peer, err, edge_now(connection->edge));
+    hub_refuse(connection->edge->hub, connection->peer, err, edge_now(connection->edge));
     mx_strbuf_fini(&connection->message);
     return 0;
 }

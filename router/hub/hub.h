@@ -126,9 +126,16 @@ void hub_route(struct hub *hub, struct peer *peer, struct mcpx_slice text, struc
                struct verdict *verdict);
 
 /**
+ * Answers a message that cannot be handed over whole (MCPX_ETOOBIG, MCPX_EBINARY, MCPX_ENOMEM) as
+ * hub_route would have: a `system/error`, then the close that belongs to it. Harmless when the peer
+ * is condemned. Protocol: section 6.
+ */
+void hub_refuse(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mcpx_now now);
+
+/**
  * Begins to close a connection: queued private frames still go out, then a close frame with the
- * error's close code. MCPX_ESLOW and others that are answered on the wire queue their
- * `system/error` first. The participant leaves its topic at once. Harmless when already condemned.
+ * error's close code. MCPX_ESLOW queues its `system/error` first. The participant leaves its topic
+ * at once. Harmless when already condemned.
  */
 void hub_condemn(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mcpx_now now);
 

@@ -23,11 +23,19 @@ struct passage {
     struct complaint complaint;
 };
 
+static struct mcpx_fault fault_too_big(const struct hub *hub)
+{
+    return (struct mcpx_fault){"longer than a message may be", "", hub->config.message_bytes};
+}
+
 static enum mcpx_err check_size(struct passage *passage)
 {
     size_t max = passage->hub->config.message_bytes;
 
-    return max && passage->text.len > max ? MCPX_ETOOBIG : MCPX_OK;
+    if (!max || passage->text.len <= max)
+        return MCPX_OK;
+    passage->complaint.fault = fault_too_big(passage->hub);
+    return MCPX_ETOOBIG;
 }
 
 static enum mcpx_err check_text(struct passage *passage)
@@ -254,5 +262,21 @@ void hub_route(struct hub *hub, struct peer *peer, struct mcpx_slice text, struc
     else
         hub->stats.accepted++;
     tell(&passage, kind_sent, err, verdict);
+    hub_settle(hub);
+}
+
+void hub_refuse(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mcpx_now now)
+{
+    struct passage passage = {.hub = hub, .peer = peer, .now = now};
+
+    if (peer->state != PEER_OPEN)
+        return;
+    hub->now = now;
+    hub->stats.received++;
+    if (err == MCPX_ETOOBIG)
+        passage.complaint.fault = fault_too_big(hub);
+    else if (err == MCPX_EBINARY)
+        passage.complaint.fault = (struct mcpx_fault){"expected a text message", "", 0};
+    answer(&passage, err);
     hub_settle(hub);
 }

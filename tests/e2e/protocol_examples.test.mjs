@@ -337,6 +337,10 @@ describe('limits', () => {
     const since = witness.received.length;
     big.send('chat', { x: 'y'.repeat(5000) });
     assert.equal((await big.untilClosed()).code, 1009);
+    const { payload } = big.received.map(({ envelope }) => envelope)
+      .find(({ kind }) => kind === 'system/error');
+    assert.equal(payload.error, 'invalid_envelope');
+    assert.equal(payload.offset, 4096);
     await witness.until((e) => e.kind === 'system/presence' && e.payload.event === 'leave', 'leave');
     assert.deepEqual(witness.heard(since), []);
   });

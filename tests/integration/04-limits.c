@@ -30,10 +30,12 @@ Test(limits, a_binary_message_ends_the_connection_with_1003, .timeout = 60)
 {
     struct daemon router;
     struct rude a, b;
+    struct frame frame;
 
     daemon_start_default(&router);
     join_two(&router, &a, &b);
     rude_frame(&a, BINARY, "\0\1\2", 3);
+    cr_expect(rude_expect(&a, "expected a text message", &frame));
     cr_expect_eq(rude_close_code(&a), 1003);
     end(&router, &a, &b);
 }
@@ -74,6 +76,7 @@ Test(limits, a_message_that_declares_too_much_is_refused_at_once, .timeout = 60)
     static const size_t sizes[] = {2097153, 10u << 20, (size_t)1 << 60};
     struct daemon router;
     struct rude a, b;
+    struct frame frame;
     size_t i;
 
     daemon_start_default(&router);
@@ -81,6 +84,7 @@ Test(limits, a_message_that_declares_too_much_is_refused_at_once, .timeout = 60)
         join_two(&router, &a, &b);
         rude_frame_head(&a, TEXT, sizes[i]);
         rude_say(&a, "some of it");
+        cr_expect(rude_expect(&a, "longer than a message may be", &frame), "%zu", sizes[i]);
         cr_expect_eq(rude_close_code(&a), 1009, "%zu", sizes[i]);
         rude_shut(&a);
         rude_shut(&b);
