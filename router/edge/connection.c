@@ -38,6 +38,13 @@ struct connection *connection_of(struct lws *wsi)
     return lws_get_opaque_user_data(wsi);
 }
 
+const char *connection_remote(const struct connection *connection, char text[REMOTE_SIZE])
+{
+    text[0] = '\0';
+    lws_get_peer_simple(connection->wsi, text, REMOTE_SIZE);
+    return text;
+}
+
 static void set_state(struct connection *connection, enum connection_state state)
 {
     if (connection->state == STRANGER && state != STRANGER)

@@ -57,6 +57,10 @@ void connection_free(struct connection *connection);
 /** The connection of a libwebsockets socket; NULL for its internal ones. */
 struct connection *connection_of(struct lws *wsi);
 
+/** The other side's address as text, for the log; "" when it is gone already. */
+enum { REMOTE_SIZE = 64 };
+const char *connection_remote(const struct connection *connection, char text[REMOTE_SIZE]);
+
 /** A stranger becomes a member: `peer` is its end in the hub. Its welcome waits FRESH_MS. */
 void connection_welcome(struct connection *connection, struct peer *peer);
 

@@ -72,8 +72,8 @@ struct log_limit {
 bool log_permits(struct log_limit *limit, int64_t mono_ms);
 
 /**
- * What libwebsockets is given to log with (lws_set_log_level): rate-limited, escaped, and without
- * lines that quote a request.
+ * What libwebsockets is given to log with (lws_set_log_level): rate-limited and escaped. At the
+ * levels asked for, errors and warnings, no line of it quotes a request.
  */
 void log_lws(int level, const char *line);
 

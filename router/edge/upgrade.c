@@ -72,10 +72,12 @@ static const struct answer_status *judge(struct lws *wsi)
 static int refuse(struct connection *connection, enum mcpx_err err, const char *detail)
 {
     struct edge *edge = connection->edge;
+    char remote[REMOTE_SIZE];
 
     if (log_permits(&edge->refuse_log, edge_now(edge).mono_ms))
         LOG(LOG_INFO, "refused", log_string("code", mcpx_error_wire(err)),
-            log_string("detail", detail ? detail : mcpx_strerror(err)));
+            log_string("detail", detail ? detail : mcpx_strerror(err)),
+            log_string("remote", connection_remote(connection, remote)));
     return answer_problem(connection->wsi, err, detail);
 }
 
@@ -129,6 +131,7 @@ int upgrade_established(struct connection *connection)
     struct edge *edge = connection->edge;
     struct peer *peer = NULL;
     enum mcpx_err err = MCPX_ESYSTEM;
+    char remote[REMOTE_SIZE];
 
     if (connection->grant)
         err = hub_admit(edge->hub, connection->grant, &connection->admission, connection,
@@ -137,7 +140,8 @@ int upgrade_established(struct connection *connection)
         turn_away(connection, err);
     } else {
         LOG(LOG_INFO, "admitted", log_text("participant", connection->grant->participant),
-            log_text("topic", connection->admission.topic));
+            log_text("topic", connection->admission.topic),
+            log_string("remote", connection_remote(connection, remote)));
         connection_welcome(connection, peer);
     }
     grant_unref(connection->grant);
