@@ -250,6 +250,22 @@ static void step(struct sim *sim)
         sim_pull_all(sim);
 }
 
+/* The router goes away: everybody is told so, nobody is told about the others. */
+static void drain(struct sim *sim)
+{
+    for (size_t i = 0; i < SIM_PEERS; i++)
+        if (sim->peers[i].peer && !sim->peers[i].condemned)
+            sim->peers[i].doom = MCPX_EGOING;
+    for (size_t i = 0; i < SIM_TOPICS; i++)
+        sim->topics[i].vague = true;
+    sim_say(sim, "draining");
+    hub_drain(sim->hub, sim->now);
+    sim_sync(sim);
+    sim->is_draining = true;
+    sim_join(sim);
+    sim_pull_all(sim);
+}
+
 /* Everybody reads what is left and goes; nothing may remain. */
 static void finish(struct sim *sim)
 {
@@ -258,6 +274,8 @@ static void finish(struct sim *sim)
         unstall(sim, &sim->peers[i]);
     sim_pull_all(sim);
     sim_check(sim);
+    if (dice_hits(&sim->dice, 4))
+        drain(sim);
     for (size_t i = 0; i < SIM_PEERS; i++)
         if (sim->peers[i].peer)
             depart(sim, &sim->peers[i]);

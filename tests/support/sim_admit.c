@@ -93,6 +93,8 @@ static enum mcpx_err foresee(struct sim *sim, const struct sim_topic *topic,
 {
     size_t topics = 0;
 
+    if (sim->is_draining)
+        return MCPX_EGOING;
     for (size_t i = 0; i < SIM_TOPICS; i++)
         topics += sim->topics[i].exists;
     if (!topic->exists && topics >= sim->config.topics_max)

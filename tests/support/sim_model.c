@@ -277,19 +277,32 @@ static int64_t charged(const struct sim *sim, const struct sim_peer *peer)
     return refusals;
 }
 
+/*
+ * Who falls off the log does not take bytes, has more than a backlog to read, and loses something,
+ * unless others who wait for their turn hold on to the same memory.
+ */
+static bool is_slow(const struct sim *sim, const struct sim_peer *peer)
+{
+    const struct sim_topic *topic = peer->topic;
+    const struct topic *real = hub_topic_find(sim->hub, mcpx_slice_of(topic->name));
+    const struct sim_entry *next = &topic->entries[peer->next], *last;
+
+    if (!sim->config.backlog_bytes || !peer->stalled || peer->next >= topic->base)
+        return false;
+    if (peer->next >= real->log.tail && !hub_is_pressed(sim->hub))
+        return false;
+    last = &topic->entries[topic->count - 1];
+    return 2 * (last->before + last->cost - next->before) +
+               sizeof(struct segment) * (topic->count - peer->next) >
+           sim->config.backlog_bytes;
+}
+
 /* Nobody is condemned but for a good reason. */
 static bool is_just(const struct sim *sim, const struct sim_peer *peer)
 {
-    const struct sim_topic *topic = peer->topic;
-    const struct sim_entry *last = topic->count ? &topic->entries[topic->count - 1] : NULL;
-
     switch (peer->why) {
     case MCPX_ESLOW:
-        return sim->config.backlog_bytes && last && peer->stalled &&
-               peer->next < topic->base &&
-               2 * (last->before + last->cost - topic->entries[peer->next].before) +
-                       sizeof(struct segment) * (topic->count - peer->next) >
-                   sim->config.backlog_bytes;
+        return is_slow(sim, peer);
     case MCPX_ETIMEOUT:
         return sim->config.ping_ms &&
                sim->now.mono_ms - peer->heard_ms >= 3 * sim->config.ping_ms;

@@ -119,7 +119,7 @@ struct sim {
     struct stats expected;
     uint64_t step;
     uint64_t ids;
-    bool faults, fault_fired, ticked, is_bulky;
+    bool faults, fault_fired, ticked, is_bulky, is_draining;
     int64_t next_tick_ms;
     char *pending; /* text the step under way has to append */
     size_t pending_len;
