@@ -102,6 +102,21 @@ bool entry_is_for(const struct entry *entry, struct mcpx_slice participant)
     return entry->to_count == 0;
 }
 
+/* What an entry takes of its segment: its frame, and the note on it. */
+static size_t entry_cost(const struct entry *entry)
+{
+    struct mcpx_slice kind = entry_kind(entry);
+    const char *at = kind.text + kind.len;
+
+    for (size_t i = 0; i < entry->to_count; i++) {
+        uint16_t len;
+
+        memcpy(&len, at, sizeof len);
+        at += sizeof len + len;
+    }
+    return entry->len + (size_t)(at - (entry->segment->bytes + entry->note));
+}
+
 /* ---- life ---- */
 
 void log_init(struct log *log, struct map_key key, const struct log_bounds *bounds)
@@ -130,7 +145,7 @@ static void forget_oldest(struct log *log)
     const struct entry *entry = log_entry(log, log->history);
 
     map_remove(&log->ids, entry->id_hash, log->history + 1);
-    log->retained_bytes -= entry->len;
+    log->retained_bytes -= entry_cost(entry);
     log->retained -= !entry->presence;
     log->history++;
 }
@@ -205,7 +220,8 @@ static struct segment *segment_new(const struct log *log, size_t needed)
 
     if (size > max)
         size = max;
-    if (size < needed)
+    if (size < needed ||
+        needed > max / 4) /* room that the next one would not fit in is lost */
         size = needed;
     segment = malloc(sizeof *segment + size);
     if (!segment)
@@ -285,7 +301,7 @@ static void entry_add(struct log *log, const struct log_message *message, size_t
     map_put(&log->ids, entry->id_hash, log->head + 1);
     log->head++;
     log->retained += !message->presence;
-    log->retained_bytes += head + len;
+    log->retained_bytes += head + len + note_size(message);
     if (!message->presence)
         log->last_envelope = log->head;
 }

@@ -83,7 +83,7 @@ struct log {
     size_t ring_size; /* a power of two, or 0 */
     uint64_t tail, history, head;
     size_t retained;        /* envelopes in the window, presence not counted */
-    size_t retained_bytes;  /* frames in the window, presence counted */
+    size_t retained_bytes;  /* frames and notes in the window, presence counted */
     size_t memory;          /* bytes of all segments */
     uint64_t last_envelope; /* serial + 1 of the newest entry that is not presence; 0 = none */
     struct map ids;

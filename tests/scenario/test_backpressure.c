@@ -187,3 +187,54 @@ Test(backpressure, a_message_larger_than_everything_still_reaches_who_reads)
     free(text);
     world_free(w);
 }
+
+/* The most a log holds while somebody says `count` messages to `to` addressees each. */
+static uint64_t most_held(const struct hub_config *config, int count, size_t size, int to)
+{
+    struct world *w = world_with(config);
+    char *text = malloc(size + 100000);
+    uint64_t most = 0;
+
+    world_joins(w, "alice", "chat");
+    for (int i = 0; i < count; i++) {
+        int len = sprintf(text, "{\"id\":\"00000000-0000-0000-0000-%012d\",\"to\":[", i);
+
+        for (int j = 0; j < to; j++)
+            len += sprintf(text + len, "%s\"%0200d\"", j ? "," : "", j);
+        len += sprintf(text + len, "],\"kind\":\"chat\",\"payload\":{\"x\":\"");
+        memset(text + len, 'x', size);
+        memcpy(text + len + size, "\"}}", 4);
+        cr_assert_eq(world_says(w, "alice", text), MCPX_OK);
+        if (i % 10 == 0)
+            world_skip(w);
+        if (hub_stats(world_hub(w))->log_bytes > most)
+            most = hub_stats(world_hub(w))->log_bytes;
+    }
+    world_free(w);
+    free(text);
+    return most;
+}
+
+/* Notes on tiny messages, notes on many addressees, and messages that leave room unused. */
+Test(backpressure, a_log_keeps_its_bound_whatever_its_messages_look_like)
+{
+    static const struct {
+        int count;
+        size_t size;
+        int to;
+    } rows[] = {
+        {20000, 1, 0}, {150, 1, 256}, {60, 140000, 0}, {60, 70000, 0}, {40, 300000, 0}};
+    struct hub_config config = hub_config_default();
+
+    config.history_count = config.messages_per_minute = config.bytes_per_minute = 0;
+    config.history_bytes = 2097152;
+    config.backlog_bytes = 1048576;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t most = most_held(&config, rows[i].count, rows[i].size, rows[i].to);
+        size_t segment = rows[i].size > 262144 ? rows[i].size + 1024 : 262144;
+
+        cr_expect_leq(most, config.history_bytes + config.history_bytes / 4 + 2 * segment,
+                      "%d messages of %zu bytes to %d: %llu held", rows[i].count, rows[i].size,
+                      rows[i].to, (unsigned long long)most);
+    }
+}
