@@ -17,7 +17,7 @@ static void forget_oldest(struct sim_topic *topic)
     const struct sim_entry *entry = &topic->entries[topic->history++];
 
     topic->retained -= !entry->presence;
-    topic->retained_bytes -= entry->frame;
+    topic->retained_bytes -= entry->cost;
 }
 
 void sim_age(struct sim *sim, struct sim_topic *topic)
@@ -42,7 +42,7 @@ static void append(struct sim *sim, struct sim_topic *topic, const struct sim_en
     last->before = topic->count ? last[-1].before + last[-1].cost : 0;
     topic->count++;
     topic->retained += !entry->presence;
-    topic->retained_bytes += entry->frame;
+    topic->retained_bytes += entry->cost;
     sim_age(sim, topic);
     while (topic->history < topic->count &&
            (topic->retained_bytes > sim->config.history_bytes ||
