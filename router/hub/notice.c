@@ -134,6 +134,15 @@ static void write_topic(const struct topic *topic, struct mx_strbuf *out)
     mx_strbuf_add(out, "}", 1);
 }
 
+/* A client that reads 0 would think that it may say nothing. */
+static void write_limit(uint64_t limit, struct mx_strbuf *out)
+{
+    if (limit)
+        mx_strbuf_number(out, (int64_t)limit);
+    else
+        mx_strbuf_puts(out, "null");
+}
+
 bool notice_welcome(struct peer *peer, const struct topic *topic, struct welcome welcome)
 {
     const struct hub_config *config = &peer->hub->config;
@@ -153,9 +162,9 @@ bool notice_welcome(struct peer *peer, const struct topic *topic, struct welcome
         mx_strbuf_add(out, "}", 1);
     }
     mx_strbuf_puts(out, ",\"limits\":{\"message_bytes\":");
-    mx_strbuf_number(out, (int64_t)config->message_bytes);
+    write_limit(config->message_bytes, out);
     mx_strbuf_puts(out, ",\"messages_per_minute\":");
-    mx_strbuf_number(out, (int64_t)config->messages_per_minute);
+    write_limit(config->messages_per_minute, out);
     mx_strbuf_puts(out, "}}}");
     return queue_scratch(peer);
 }

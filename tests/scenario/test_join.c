@@ -216,3 +216,30 @@ Test(join, conditional_grants_are_shown_as_patterns_and_whole)
     mx_strbuf_fini(&text);
     world_free(w);
 }
+
+Test(join, limits_that_are_none_read_null)
+{
+    struct hub_config config = hub_config_default();
+    const uint64_t limits[] = {0, 10};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct world *w;
+        struct output output;
+        struct peer *peer;
+        char text[1024];
+
+        config.messages_per_minute = limits[i];
+        config.message_bytes = (size_t)limits[i];
+        w = world_with(&config);
+        world_joins(w, "alice", "");
+        peer = hub_next_ready(world_hub(w));
+        cr_assert(peer && peer_peek(peer, &output));
+        snprintf(text, sizeof text, "%.*s", (int)output.len - 4,
+                 output.bytes + 4); /* behind the frame head */
+        cr_expect_not_null(
+            strstr(text, i ? "{\"message_bytes\":10,\"messages_per_minute\":10}"
+                           : "{\"message_bytes\":null,\"messages_per_minute\":null}"),
+            "%s", text);
+        world_free(w);
+    }
+}
