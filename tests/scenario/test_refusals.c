@@ -327,3 +327,27 @@ Test(refusals, who_floods_in_spite_of_warnings_is_shown_the_door)
     cr_expect_eq(hub_stats(world_hub(w))->closed[MCPX_EFLOOD], 1);
     world_free(w);
 }
+
+Test(refusals, what_is_refused_behind_the_rate_has_been_counted_and_before_it_has_not)
+{
+    static const struct {
+        const char *text;
+        enum mcpx_err after;
+    } rows[] = {{"{\"id\":\"x\",\"kind\":\"a::b\"}", MCPX_OK},
+                {"{\"id\":\"x\",\"kind\":\"chat\",\"from\":\"bob\"}", MCPX_OK},
+                {"{\"id\":\"x\",\"kind\":\"nope\"}", MCPX_ERATE}};
+    struct hub_config config = hub_config_default();
+
+    config.messages_per_minute = 2;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct world *w = world_with(&config);
+
+        world_joins(w, "alice", "chat");
+        world_says(w, "alice", rows[i].text);
+        world_says(w, "alice", rows[i].text);
+        cr_expect_eq(world_says(w, "alice", "{\"id\":\"y\",\"kind\":\"chat\"}"), rows[i].after,
+                     "%s", rows[i].text);
+        world_skip(w);
+        world_free(w);
+    }
+}
