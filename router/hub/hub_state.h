@@ -1,6 +1,6 @@
 /*
  * hub_state.h - what the files of the hub share: the state behind hub.h.
- * Includes everything in router/hub.
+ * Includes ident.h, peer.h.
  */
 #ifndef HUB_HUB_STATE_H
 #define HUB_HUB_STATE_H

@@ -66,7 +66,6 @@ enum mcpx_err notice_presence(struct topic *topic, const struct grant *grant,
  * decision   likewise
  * wait_ms    for MCPX_ERATE
  * missed     for MCPX_ESLOW
- * detail     replaces the error's own text; NULL = not
  */
 struct complaint {
     enum mcpx_err err;
