@@ -35,7 +35,7 @@ static struct mcpx_now at(int64_t ms)
 /* `count` long patterns, the last of which expires at `expires_ms`. */
 static struct grant *grant_of(const char *name, size_t count, int64_t expires_ms)
 {
-    static char patterns[200][64];
+    static char patterns[200][80];
     struct mcpx_grant grants[200] = {0};
     struct mcpx_capset *set = NULL;
     struct grant *grant;
