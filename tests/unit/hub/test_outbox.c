@@ -35,7 +35,7 @@ static struct mcpx_now at(int64_t ms)
 /* `count` long patterns, the last of which expires at `expires_ms`. */
 static struct grant *grant_of(const char *name, size_t count, int64_t expires_ms)
 {
-    static char patterns[200][80];
+    static char patterns[200][64];
     struct mcpx_grant grants[200] = {0};
     struct mcpx_capset *set = NULL;
     struct grant *grant;
@@ -126,9 +126,8 @@ Test(outbox, still_closes_who_was_condemned_between_peek_and_pop)
     cr_expect_eq(read_all(bob, &frames), 4004);
     hub_depart(hub, ann, MCPX_ECLOSED, at(1000));
     hub_depart(hub, bob, MCPX_ECLOSED, at(1000));
-    frames = 0;
-    cr_expect_eq(read_all(join(hub, grant_of("cat", 1, 0)), &frames), 0);
-    cr_expect_eq(frames, 2, "nobody who is gone stands among the readers");
+    hub_tick(hub, at(10000000));
+    cr_expect_eq(hub_stats(hub)->topics, 0);
     hub_free(hub);
 }
 
