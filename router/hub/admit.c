@@ -14,6 +14,12 @@ static const int64_t takeover_window_ms = 60000;
 /* A participant may be refused this often in a minute before its connection is. */
 static const uint64_t refusals_per_minute = 600;
 
+/*
+ * A welcome names everybody in the topic and waits in its reader's outbox. Ten thousand joiners
+ * that do not read would make that gigabytes; so nobody else is let in while so much waits.
+ */
+static const uint64_t outboxes_max = 67108864;
+
 static enum mcpx_err may_replace(const struct hub *hub, const struct peer *old,
                                  struct mcpx_now now)
 {
@@ -38,6 +44,8 @@ enum mcpx_err hub_may_admit(const struct hub *hub, const struct grant *grant,
 
     if (hub->draining)
         return MCPX_EGOING;
+    if (hub->stats.outbox_bytes > outboxes_max)
+        return MCPX_EFULL;
     if (!topic && !config->create)
         return MCPX_ENOTOPIC;
     if (!topic && is_full(hub->stats.topics, config->topics_max))

@@ -112,6 +112,7 @@ static void mind_silence(struct hub *hub, struct peer *peer)
     }
     peer->pings++;
     notice_ping(&peer->outbox);
+    peer_count_outbox(peer);
     peer_wake(peer);
 }
 

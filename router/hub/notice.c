@@ -95,6 +95,7 @@ static bool queue_scratch(struct peer *peer)
     if (scratch->failed || !reserve_outbox(&peer->outbox, FRAME_HEAD_MAX + scratch->len))
         return false;
     notice_frame(&peer->outbox, mx_strbuf_text(scratch));
+    peer_count_outbox(peer);
     peer_wake(peer);
     return true;
 }

@@ -21,12 +21,19 @@ void peer_wake(struct peer *peer)
         list_append(&peer->hub->ready, &peer->in_ready);
 }
 
+void peer_count_outbox(struct peer *peer)
+{
+    peer->hub->stats.outbox_bytes += peer->outbox.size - peer->outbox_counted;
+    peer->outbox_counted = peer->outbox.size;
+}
+
 void peer_free(struct peer *peer)
 {
     list_remove(&peer->in_ready);
     list_remove(&peer->in_hub);
     grant_unref(peer->grant);
     mx_strbuf_fini(&peer->outbox);
+    peer_count_outbox(peer);
     free(peer);
 }
 
@@ -92,6 +99,7 @@ static void pop_outbox(struct peer *peer)
         memmove(outbox->text, outbox->text + peer->peeked_len, outbox->len);
     if (outbox->len == 0 && outbox->size > OUTBOX_KEPT)
         mx_strbuf_fini(outbox);
+    peer_count_outbox(peer);
     if (outbox->len == 0)
         peer->answers = 0;
     if (peer->state == PEER_CONDEMNED && outbox->len == 0)

@@ -45,6 +45,7 @@ struct cursor {
  * in_hub       link among all peers, condemned ones included
  * in_ready     link among the peers to be offered out of turn
  * outbox       private frames, whole, in order
+ * outbox_counted  what of its memory is in the hub's statistics
  * answers      bytes of errors queued since the outbox was last empty
  * close_err    why it is condemned; its close frame is the end of the outbox
  * heard_ms     mono_ms of the last sign of life
@@ -63,6 +64,7 @@ struct peer {
     bool stalled;
     struct cursor cursor;
     struct mx_strbuf outbox;
+    size_t outbox_counted;
     size_t answers;
     enum peek peeked;
     size_t peeked_len;
@@ -75,6 +77,9 @@ struct peer {
     int64_t takeovers[PEER_TAKEOVERS];
     int64_t changes_ms;
 };
+
+/** Brings the statistics up to date after the outbox has changed. */
+void peer_count_outbox(struct peer *peer);
 
 /** Puts a peer in line to be offered by hub_next_ready out of its topic's turn. */
 void peer_wake(struct peer *peer);

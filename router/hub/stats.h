@@ -11,7 +11,10 @@
 #define STATS_TABLE(X)                                                                        \
     X(peers, "mcpx_connections", "gauge", "Participants connected now")                       \
     X(topics, "mcpx_topics", "gauge", "Topics that exist now")                                \
-    X(log_bytes, "mcpx_log_bytes", "gauge", "Memory held by all topics' logs")                \
+    X(log_bytes, "mcpx_log_bytes", "gauge",                                                   \
+      "Memory of all topics' logs, their indexes left out")                                   \
+    X(outbox_bytes, "mcpx_outbox_bytes", "gauge",                                             \
+      "Memory of frames for one participant alone")                                           \
     X(admitted, "mcpx_admitted_total", "counter", "Participants admitted to a topic")         \
     X(departed, "mcpx_departed_total", "counter", "Participants that left a topic")           \
     X(takeovers, "mcpx_takeovers_total", "counter", "Connections replaced by a newer one")    \

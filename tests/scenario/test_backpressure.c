@@ -238,3 +238,40 @@ Test(backpressure, a_log_keeps_its_bound_whatever_its_messages_look_like)
                       rows[i].to, (unsigned long long)most);
     }
 }
+
+/* Welcomes name everybody in the topic: joiners that never read would fill the memory. */
+Test(backpressure, nobody_is_let_in_while_too_much_waits_for_who_does_not_read)
+{
+    struct hub_config config = hub_config_default();
+    struct world *w = world_with(&config);
+    struct arrival wordy = {.grants = "chat", .history = -1};
+    char grants[16][MCPX_KIND_MAX], all[40000] = "", name[16];
+    enum mcpx_err err = MCPX_OK;
+    int joined = 0;
+
+    for (int i = 0; i < 15; i++) {
+        memset(grants[i], 'a' + i, sizeof grants[i]);
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%.*s ", MCPX_KIND_MAX,
+                 grants[i]);
+    }
+    wordy.grants = all; /* 30 KB in everybody's welcome */
+    while (joined < 63) {
+        snprintf(name, sizeof name, "w%d", joined);
+        err = world_arrives(w, name, &wordy);
+        if (err)
+            break;
+        joined++;
+        world_stalls(w, name);
+    }
+    cr_expect_eq(err, MCPX_EFULL, "%d joined", joined);
+    cr_expect_gt(joined, 30);
+    cr_expect_gt(hub_stats(world_hub(w))->outbox_bytes, 67108864u);
+    for (int i = 0; i < joined; i++) {
+        snprintf(name, sizeof name, "w%d", i);
+        world_reads_on(w, name);
+    }
+    world_skip(w);
+    cr_expect_eq(hub_stats(world_hub(w))->outbox_bytes, 0);
+    cr_expect_eq(world_arrives(w, "late", &wordy), MCPX_OK);
+    world_free(w);
+}
