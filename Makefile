@@ -52,11 +52,14 @@ lint: deps ## layers, headers, symbols, layout, static analysis, scripts
 fuzz: ## run each fuzz target for FUZZ_SECONDS (60)
 	@docker/install-packages build test fuzz
 	@cmake --preset fuzz
-	cmake --build build/fuzz $(BUILD_JOBS)
+	cmake --build build/fuzz $(BUILD_JOBS) --target fuzz
 	@for target in build/fuzz/bin/fuzz_*; do \
-	    corpus=tests/fuzz/corpus/$${target##*/fuzz_}; \
-	    "$$target" -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=build/fuzz/ \
-	        build/fuzz/ "$$corpus" || exit 1; \
+	    name=$${target##*/fuzz_}; \
+	    mkdir -p build/fuzz/found/$$name; \
+	    echo "$$target for $(FUZZ_SECONDS) s"; \
+	    "$$target" -verbosity=0 -print_final_stats=1 -max_total_time=$(FUZZ_SECONDS) \
+	        -artifact_prefix=build/fuzz/ build/fuzz/found/$$name tests/fuzz/corpus/$$name \
+	        || exit 1; \
 	done
 
 format: ## lay out all C files
