@@ -29,6 +29,7 @@ struct somebody {
     struct mx_strbuf read;
     struct mx_strbuf lines;
     char *last;
+    char *last_error;
     bool stalled;
 };
 
@@ -155,7 +156,7 @@ enum mcpx_err world_arrives(struct world *world, const char *name,
     if (err)
         return err;
     snprintf(somebody->name, sizeof somebody->name, "%s", name);
-    somebody->last = NULL;
+    somebody->last = somebody->last_error = NULL;
     somebody->stalled = false;
     world->count++;
     return MCPX_OK;
@@ -370,6 +371,8 @@ static void put_message(struct somebody *somebody, struct mcpx_slice text)
         put_history(out, payload);
     } else if (strcmp(kind, "system/error") == 0) {
         put_error(out, envelope, payload);
+        free(somebody->last_error);
+        somebody->last_error = strndup(text.text, text.len);
     } else {
         mx_strbuf_puts(out, kind);
         mx_strbuf_puts(out, " ");
@@ -472,12 +475,20 @@ const char *world_last(const struct world *world, const char *name)
     return somebody->last ? somebody->last : "";
 }
 
+const char *world_last_error(const struct world *world, const char *name)
+{
+    const struct somebody *somebody = find(world, name);
+
+    return somebody->last_error ? somebody->last_error : "";
+}
+
 void world_free(struct world *world)
 {
     for (size_t i = 0; i < world->count; i++) {
         mx_strbuf_fini(&world->somebodies[i].read);
         mx_strbuf_fini(&world->somebodies[i].lines);
         free(world->somebodies[i].last);
+        free(world->somebodies[i].last_error);
     }
     hub_free(world->hub);
     free(world);

@@ -89,4 +89,7 @@ void world_skip(struct world *world);
 /** The text of the last message a participant read that is not the router's; "" if none. */
 const char *world_last(const struct world *world, const char *name);
 
+/** The text of the last system/error a participant read; "" if none. */
+const char *world_last_error(const struct world *world, const char *name);
+
 #endif
