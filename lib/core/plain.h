@@ -1,12 +1,71 @@
 /*
- * plain.h - runs of bytes that need no look of their own, eight at a time. The one place that a
- * vector unit would speed up.
+ * plain.h - runs of bytes that need no look of their own. Short ones go byte by byte, long ones
+ * through whatever vector unit the machine has (plain.c chooses), header strings and whole texts
+ * eight bytes at a time.
  * Includes base.h only.
  */
 #ifndef MX_PLAIN_H
 #define MX_PLAIN_H
 
 #include <mcpx/base.h>
+
+/** Bytes that mx_plain_short looks at, at most; a multiple of 4. */
+#define MX_PLAIN_SHORT 12
+
+/** True for what a JSON string's inside can simply hold; see mx_plain_skip. */
+extern const bool mx_is_plain[256];
+
+/**
+ * The first byte from `at` on that a JSON string's inside cannot simply hold (a quote, a
+ * backslash, a control character below 0x20, or any byte from 0x80 on), or `end`. Reads nothing
+ * from `end` on.
+ */
+const unsigned char *mx_plain_skip(const unsigned char *at, const unsigned char *end);
+
+/** A way to do mx_plain_skip. */
+typedef const unsigned char *mx_plain_skipper(const unsigned char *at,
+                                              const unsigned char *end);
+
+/**
+ * One of them.
+ *
+ * name     for tests
+ * usable   false on a machine that lacks the instructions
+ * skip     mx_plain_skip, done this way
+ */
+struct mx_plain_unit {
+    const char *name;
+    bool (*usable)(void);
+    mx_plain_skipper *skip;
+};
+
+/** Those there are for this architecture, the fastest first; the last is usable everywhere. */
+extern const struct mx_plain_unit mx_plain_units[];
+extern const size_t mx_plain_unit_count;
+
+/** Makes mx_plain_skip use the unit, which is usable. Tests only: it is chosen by itself. */
+void mx_plain_use(const struct mx_plain_unit *unit);
+
+mx_plain_skipper mx_plain_portable, mx_plain_sse2, mx_plain_avx2;
+
+/** mx_plain_skip that gives up after MX_PLAIN_SHORT bytes, or sooner where the end is near. */
+static inline const unsigned char *mx_plain_short(const unsigned char *at,
+                                                  const unsigned char *end)
+{
+    if (end - at < MX_PLAIN_SHORT)
+        return at;
+    for (const unsigned char *stop = at + MX_PLAIN_SHORT; at < stop; at += 4) {
+        if (!mx_is_plain[at[0]])
+            return at;
+        if (!mx_is_plain[at[1]])
+            return at + 1;
+        if (!mx_is_plain[at[2]])
+            return at + 2;
+        if (!mx_is_plain[at[3]])
+            return at + 3;
+    }
+    return at;
+}
 
 #define MX_EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
@@ -24,38 +83,6 @@ static inline size_t mx_plain_before(uint64_t marks)
     uint64_t below = (marks - 1) & ~marks; /* one bit 0 in every byte up to the marked one */
 
     return (size_t)((((below & MX_EACH_BYTE(1)) * MX_EACH_BYTE(1)) >> 56) - 1);
-}
-
-/*
- * 0x80 in every byte that is a quote, a backslash, a control character or not ASCII. A borrow
- * may mark further bytes, but only above the first right one, and only the first one counts.
- */
-static inline uint64_t mx_plain_marks(uint64_t word)
-{
-    uint64_t control = word - MX_EACH_BYTE(0x20);
-    uint64_t quote = (word ^ MX_EACH_BYTE('"')) - MX_EACH_BYTE(1);
-    uint64_t backslash = (word ^ MX_EACH_BYTE('\\')) - MX_EACH_BYTE(1);
-
-    return (control | quote | backslash | word) & MX_EACH_BYTE(0x80);
-}
-
-/**
- * The first byte from `at` on that a JSON string's inside cannot simply hold (a quote, a
- * backslash, a control character below 0x20, or any byte from 0x80 on), or `end`.
- */
-static inline const unsigned char *mx_plain_skip(const unsigned char *at,
-                                                 const unsigned char *end)
-{
-    while (end - at >= 8) {
-        uint64_t marks = mx_plain_marks(mx_plain_load(at));
-
-        if (marks)
-            return at + mx_plain_before(marks);
-        at += 8;
-    }
-    while (at < end && *at >= 0x20 && *at < 0x80 && *at != '"' && *at != '\\')
-        at++;
-    return at;
 }
 
 /** The first backslash or DEL from `at` on, or `end`. */

@@ -1,7 +1,7 @@
 /*
  * scalar.c - the grammar of RFC 8259 below brackets: strings, numbers, literals. Nothing is
  * converted, so a number may have any size and a string any length. Most of the bytes of real
- * messages lie inside strings, which is why plain.h passes over those in words.
+ * messages lie inside strings, which is why plain.h passes over those in vectors.
  * Includes scalar.h, plain.h and utf8.h only.
  */
 #include "lib/core/scalar.h"
@@ -17,9 +17,30 @@ const unsigned char *mx_reader_refuse(struct mx_reader *reader, const unsigned c
     return NULL;
 }
 
+const unsigned char *mx_space_run(const unsigned char *at, const unsigned char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
+        at++;
+    return at;
+}
+
 static bool is_hex(unsigned char byte)
 {
-    return (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f');
+    return (unsigned char)(byte - '0') < 10 || (unsigned char)((byte | 0x20) - 'a') < 6;
+}
+
+/* The four digits of "\u"; `at` is the u. */
+static const unsigned char *skip_digits(struct mx_reader *reader, const unsigned char *at)
+{
+    for (int i = 0; i < 4; i++) {
+        at++;
+        if (at == reader->end)
+            return mx_reader_refuse(reader, at, "text ends inside a string");
+        if (!is_hex(*at))
+            return mx_reader_refuse(reader, at,
+                                    "expected four hexadecimal digits after '\\u'");
+    }
+    return at + 1;
 }
 
 /* `at` is the backslash. */
@@ -40,19 +61,10 @@ static const unsigned char *skip_escape(struct mx_reader *reader, const unsigned
     case 't':
         return at + 1;
     case 'u':
-        break;
+        return skip_digits(reader, at);
     default:
         return mx_reader_refuse(reader, at, "expected one of \" \\ / b f n r t u after '\\'");
     }
-    for (int i = 0; i < 4; i++) {
-        at++;
-        if (at == reader->end)
-            return mx_reader_refuse(reader, at, "text ends inside a string");
-        if (!is_hex(*at))
-            return mx_reader_refuse(reader, at,
-                                    "expected four hexadecimal digits after '\\u'");
-    }
-    return at + 1;
 }
 
 /* A run of non-ASCII text: one check per character, no return to the word loop between. */
@@ -88,50 +100,75 @@ const unsigned char *mx_string_skip(struct mx_reader *reader, const unsigned cha
     }
 }
 
-static const unsigned char *skip_literal(struct mx_reader *reader, const unsigned char *at,
-                                         const char *literal, const char *reason)
+static const unsigned char *refuse_literal(struct mx_reader *reader, const unsigned char *at,
+                                           const char *literal, const char *reason)
 {
-    for (; *literal; literal++, at++)
-        if (at == reader->end || *at != (unsigned char)*literal)
-            return mx_reader_refuse(reader, at, reason);
-    return at;
-}
-
-static bool at_digit(const struct mx_reader *reader, const unsigned char *at)
-{
-    return at < reader->end && *at >= '0' && *at <= '9';
-}
-
-static const unsigned char *skip_digits(struct mx_reader *reader, const unsigned char *at,
-                                        const char *reason)
-{
-    if (!at_digit(reader, at))
-        return mx_reader_refuse(reader, at, reason);
-    do
+    while (at < reader->end && *at == (unsigned char)*literal) {
         at++;
-    while (at_digit(reader, at));
+        literal++;
+    }
+    return mx_reader_refuse(reader, at, reason);
+}
+
+/* `begin` holds a 't', 'f' or 'n'. */
+static const unsigned char *skip_literal(struct mx_reader *reader, const unsigned char *begin)
+{
+    size_t left = (size_t)(reader->end - begin);
+
+    if (*begin == 't')
+        return left >= 4 && memcmp(begin, "true", 4) == 0
+                   ? begin + 4
+                   : refuse_literal(reader, begin, "true", "expected 'true'");
+    if (*begin == 'n')
+        return left >= 4 && memcmp(begin, "null", 4) == 0
+                   ? begin + 4
+                   : refuse_literal(reader, begin, "null", "expected 'null'");
+    return left >= 5 && memcmp(begin, "false", 5) == 0
+               ? begin + 5
+               : refuse_literal(reader, begin, "false", "expected 'false'");
+}
+
+/* The first byte from `at` on that is no digit, or `end`. */
+static inline const unsigned char *pass_digits(const unsigned char *at,
+                                               const unsigned char *end)
+{
+    while (at < end && (unsigned char)(*at - '0') < 10)
+        at++;
     return at;
+}
+
+/* Fraction and exponent, behind the digits they follow. */
+static const unsigned char *skip_rest(struct mx_reader *reader, const unsigned char *at)
+{
+    const unsigned char *end = reader->end, *digits;
+
+    if (*at == '.') {
+        digits = at + 1;
+        at = pass_digits(digits, end);
+        if (at == digits)
+            return mx_reader_refuse(reader, at, "expected a digit after the decimal point");
+    }
+    if (at == end || (*at | 0x20) != 'e')
+        return at;
+    at++;
+    if (at < end && (*at == '+' || *at == '-'))
+        at++;
+    digits = at;
+    at = pass_digits(digits, end);
+    return at > digits ? at : mx_reader_refuse(reader, at, "expected a digit in the exponent");
 }
 
 static const unsigned char *skip_number(struct mx_reader *reader, const unsigned char *at)
 {
-    if (*at == '-')
-        at++;
-    if (at < reader->end && *at == '0') {
-        at++;
-        if (at_digit(reader, at))
-            return mx_reader_refuse(reader, at, "expected no digit after a leading 0");
-    } else {
-        at = skip_digits(reader, at, "expected a digit after '-'");
-    }
-    if (at && at < reader->end && *at == '.')
-        at = skip_digits(reader, at + 1, "expected a digit after the decimal point");
-    if (at && at < reader->end && (*at | 0x20) == 'e') {
-        at++;
-        if (at < reader->end && (*at == '+' || *at == '-'))
-            at++;
-        at = skip_digits(reader, at, "expected a digit in the exponent");
-    }
+    const unsigned char *end = reader->end, *digits = *at == '-' ? at + 1 : at;
+
+    at = pass_digits(digits, end);
+    if (at == digits)
+        return mx_reader_refuse(reader, at, "expected a digit after '-'");
+    if (*digits == '0' && at > digits + 1)
+        return mx_reader_refuse(reader, digits + 1, "expected no digit after a leading 0");
+    if (at < end && (*at == '.' || (*at | 0x20) == 'e'))
+        return skip_rest(reader, at);
     return at;
 }
 
@@ -174,13 +211,9 @@ const unsigned char *mx_scalar_skip(struct mx_reader *reader, const unsigned cha
         return mx_reader_refuse(reader, at, "text ends where a value was expected");
     if (*at == '"')
         return mx_string_skip(reader, at + 1);
-    if ((*at >= '0' && *at <= '9') || *at == '-')
+    if ((unsigned char)(*at - '0') < 10 || *at == '-')
         return skip_number(reader, at);
-    if (*at == 't')
-        return skip_literal(reader, at, "true", "expected 'true'");
-    if (*at == 'f')
-        return skip_literal(reader, at, "false", "expected 'false'");
-    if (*at == 'n')
-        return skip_literal(reader, at, "null", "expected 'null'");
+    if (*at == 't' || *at == 'f' || *at == 'n')
+        return skip_literal(reader, at);
     return mx_reader_refuse(reader, at, no_value_reason(at, reader->end));
 }

@@ -1,11 +1,11 @@
 /*
  * scalar.h - passing over one JSON string, number or literal, strictly. What scan.c is made of.
- * Includes base.h only.
+ * Includes plain.h only.
  */
 #ifndef MX_SCALAR_H
 #define MX_SCALAR_H
 
-#include <mcpx/base.h>
+#include "lib/core/plain.h"
 
 /**
  * A text being read. The position itself travels through the functions: each takes the place
@@ -36,13 +36,25 @@ const unsigned char *mx_string_skip(struct mx_reader *reader, const unsigned cha
  */
 const unsigned char *mx_scalar_skip(struct mx_reader *reader, const unsigned char *at);
 
+/** mx_space_skip where there is some, or the text ends. */
+const unsigned char *mx_space_run(const unsigned char *at, const unsigned char *end);
+
 /** The first byte from `at` on that is not JSON white space, or `end`. */
 static inline const unsigned char *mx_space_skip(const unsigned char *at,
                                                  const unsigned char *end)
 {
-    while (at < end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
-        at++;
-    return at;
+    return at<end && * at> ' ' ? at : mx_space_run(at, end);
+}
+
+/**
+ * mx_string_skip, first looking byte by byte: most names and words are short, and a processor
+ * that foresees where one ends goes on before it has found out, which no vector lets it do.
+ */
+static inline const unsigned char *mx_string_pass(struct mx_reader *reader,
+                                                  const unsigned char *at)
+{
+    at = mx_plain_short(at, reader->end);
+    return at < reader->end && *at == '"' ? at + 1 : mx_string_skip(reader, at);
 }
 
 #endif

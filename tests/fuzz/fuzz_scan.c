@@ -1,9 +1,10 @@
 /*
  * fuzz_scan.c - any bytes: the scanner agrees with jansson on what is JSON, every extent it gives
- * is itself a JSON text, its faults lie inside the text, and cutting an accepted object's text
- * never leaves an accepted one.
- * Includes scan.h and jansson_judge.h only.
+ * is itself a JSON text, its faults lie inside the text, cutting an accepted object's text never
+ * leaves an accepted one, and every vector unit comes to the same result.
+ * Includes plain.h, scan.h and jansson_judge.h only.
  */
+#include "lib/core/plain.h"
 #include "lib/core/scan.h"
 
 #include "tests/support/jansson_judge.h"
@@ -67,6 +68,45 @@ static void check_accepted(const struct mx_scan *scan, struct mcpx_slice text)
     mx_scan_duplicate(scan);
 }
 
+static bool same_slice(struct mcpx_slice a, struct mcpx_slice b)
+{
+    return a.text == b.text && a.len == b.len;
+}
+
+static void check_same(const struct mx_scan *a, const struct mx_scan *b)
+{
+    insist(a->type == b->type && a->depth == b->depth && same_slice(a->value, b->value));
+    insist(a->count == b->count && a->total == b->total);
+    for (size_t i = 0; i < a->count; i++) {
+        insist(same_slice(a->members[i].name, b->members[i].name));
+        insist(same_slice(a->members[i].value, b->members[i].value));
+        insist(a->members[i].type == b->members[i].type);
+        insist(a->members[i].name_escaped == b->members[i].name_escaped);
+        insist(a->members[i].value_escaped == b->members[i].value_escaped);
+    }
+}
+
+/* Scans with each unit; leaves the fastest in use. */
+static void check_units(struct mcpx_slice text)
+{
+    struct mx_scan first, scan;
+    struct mcpx_fault first_fault = {NULL, NULL, 0}, fault = {NULL, NULL, 0};
+    enum mcpx_err first_err, err;
+
+    mx_plain_use(&mx_plain_units[mx_plain_unit_count - 1]);
+    first_err = mx_scan(text, 0, &first, &first_fault);
+    for (size_t i = mx_plain_unit_count - 1; i-- > 0;) {
+        if (!mx_plain_units[i].usable())
+            continue;
+        mx_plain_use(&mx_plain_units[i]);
+        err = mx_scan(text, 0, &scan, &fault);
+        insist(err == first_err && fault.offset == first_fault.offset);
+        insist(fault.reason == first_fault.reason);
+        if (err == MCPX_OK)
+            check_same(&first, &scan);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct mcpx_slice text = {(const char *)data, size};
@@ -75,6 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum mcpx_err err = mx_scan(text, 0, &scan, &fault);
     enum judgement judgement = jansson_judge(text);
 
+    check_units(text);
     insist(judgement == JUDGE_OTHER || (judgement == JUDGE_ACCEPTS) == (err == MCPX_OK));
     if (err == MCPX_OK) {
         check_accepted(&scan, text);

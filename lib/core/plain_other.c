@@ -1,0 +1,13 @@
+/*
+ * plain_other.c - what there is on architectures that no file of their own speaks for.
+ * Includes plain.h only.
+ */
+#include "lib/core/plain.h"
+
+static bool always(void)
+{
+    return true;
+}
+
+const struct mx_plain_unit mx_plain_units[] = {{"portable", always, mx_plain_portable}};
+const size_t mx_plain_unit_count = 1;
