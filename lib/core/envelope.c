@@ -272,8 +272,7 @@ static enum mcpx_err check_characters(struct reading *reading)
 
         if (!member)
             continue;
-        /* `to` may be taken whole: between its strings nothing is a backslash or DEL */
-        reason = mx_field_unfit(mx_field_inside(member->value), &offset);
+        reason = mx_field_unfit(member, &offset);
         if (reason)
             return refuse(reading, mx_field_rule(field)->name.text,
                           member->value.text + 1 + offset, reason);
@@ -333,8 +332,7 @@ static struct mcpx_slice salvage_id(struct reading *reading)
             return absent;
         member = &reading->scan->members[i];
     }
-    if (!member || member->type != MX_STRING ||
-        mx_field_unfit(mx_field_inside(member->value), &offset))
+    if (!member || member->type != MX_STRING || mx_field_unfit(member, &offset))
         return absent;
     memset(reading->fields, 0, sizeof reading->fields);
     reading->fields[MX_FIELD_ID] = member;

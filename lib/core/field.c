@@ -1,13 +1,13 @@
 /*
  * field.c - one table of header members, read by the checks in envelope.c instead of a function
  * per member, so that a rule is a row and its sentence stands next to it.
- * Includes field.h, escape.h and plain.h only.
+ * Includes field.h and escape.h only.
  */
 #include "lib/core/field.h"
 
 #include "lib/core/escape.h"
-#include "lib/core/plain.h"
 
+static const char control_character[] = "control character in a header string";
 static const char optional_string[] = "expected a string, or the member left out";
 
 static const struct mx_field_rule rules[MX_FIELD_COUNT] = {
@@ -41,46 +41,75 @@ const struct mx_field_rule *mx_field_rule(enum mx_field field)
     return &rules[field];
 }
 
-/* The first byte before the rest: it settles most comparisons without a call. */
-static bool is_spelt(struct mcpx_slice name, struct mcpx_slice wanted)
+/* The only field that a name of this length, beginning so, can be. */
+static enum mx_field candidate(struct mcpx_slice name)
 {
-    return name.len == wanted.len && name.text[0] == wanted.text[0] &&
-           memcmp(name.text, wanted.text, wanted.len) == 0;
+    switch (name.len) {
+    case 2:
+        if (name.text[0] == 'i')
+            return MX_FIELD_ID;
+        return name.text[1] == 's' ? MX_FIELD_TS : MX_FIELD_TO;
+    case 4:
+        return name.text[0] == 'k' ? MX_FIELD_KIND : MX_FIELD_FROM;
+    case 7:
+        return MX_FIELD_PAYLOAD;
+    case 8:
+        return MX_FIELD_PROTOCOL;
+    case 14:
+        return MX_FIELD_CORRELATION_ID;
+    default:
+        return MX_FIELD_COUNT;
+    }
 }
 
 enum mx_field mx_field_of(const struct mx_member *member)
 {
-    enum mx_field field;
+    enum mx_field field = 0;
 
-    for (field = 0; field < MX_FIELD_COUNT; field++) {
-        if (member->name_escaped ? mx_member_is(member, rules[field].name.text)
-                                 : is_spelt(member->name, rules[field].name))
-            break;
+    if (!member->name_escaped) {
+        field = candidate(member->name);
+        if (field < MX_FIELD_COUNT && mcpx_slice_equal(member->name, rules[field].name))
+            return field;
+        return MX_FIELD_COUNT;
     }
+    while (field < MX_FIELD_COUNT && !mx_member_is(member, rules[field].name.text))
+        field++;
     return field;
 }
 
-const char *mx_field_unfit(struct mcpx_slice raw, size_t *offset)
+/* What is wrong with the escape at raw.text[at]; otherwise fills in its length. */
+static const char *unfit_escape(struct mcpx_slice raw, size_t at, size_t *len)
 {
     struct mx_escape escape;
+    unsigned char byte;
 
-    const unsigned char *begin = (const unsigned char *)raw.text;
-    const unsigned char *end = begin + raw.len;
+    mx_escape_decode(raw, at, &escape);
+    if (escape.is_lone)
+        return "half a surrogate pair in a header string";
+    byte = (unsigned char)escape.bytes[0];
+    if (byte < 0x20 || byte == 0x7f)
+        return control_character;
+    *len = escape.raw_len;
+    return NULL;
+}
+
+const char *mx_field_unfit(const struct mx_member *member, size_t *offset)
+{
+    struct mcpx_slice raw = mx_field_inside(member->value);
+    const char *reason = NULL;
     size_t at = 0;
 
-    while ((at = (size_t)(mx_plain_header(begin + at, end) - begin)) < raw.len) {
-        unsigned char byte = begin[at];
+    if (!member->value_escaped && !(raw.len > 0 && memchr(raw.text, 0x7f, raw.len)))
+        return NULL; /* nearly always, so the C library's vectors may do it */
+    while (at < raw.len && !reason) {
+        size_t len = 1;
 
         *offset = at;
-        if (byte == 0x7f)
-            return "control character in a header string";
-        mx_escape_decode(raw, at, &escape);
-        if (escape.is_lone)
-            return "half a surrogate pair in a header string";
-        byte = (unsigned char)escape.bytes[0];
-        if (byte < 0x20 || byte == 0x7f)
-            return "control character in a header string";
-        at += escape.raw_len;
+        if (raw.text[at] == 0x7f)
+            reason = control_character;
+        else if (raw.text[at] == '\\')
+            reason = unfit_escape(raw, at, &len);
+        at += len;
     }
-    return NULL;
+    return reason;
 }

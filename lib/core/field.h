@@ -52,11 +52,12 @@ static inline struct mcpx_slice mx_field_inside(struct mcpx_slice value)
  * Looks for what no header string may hold: a C0 control character or DEL, escaped or not, and
  * half a surrogate pair. Protocol: section 1.
  *
- * raw      the inside of a string that mx_scan accepted
- * offset   filled with the place of the first such character in `raw`, when there is one
+ * member   a string, or an array of strings (between them nothing is a backslash or DEL)
+ * offset   filled with the place of the first such character in the inside of the value, when
+ *          there is one; unspecified otherwise
  *
  * Returns what is wrong with it, a static sentence, or NULL.
  */
-const char *mx_field_unfit(struct mcpx_slice raw, size_t *offset);
+const char *mx_field_unfit(const struct mx_member *member, size_t *offset);
 
 #endif

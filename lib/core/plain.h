@@ -1,7 +1,6 @@
 /*
  * plain.h - runs of bytes that need no look of their own. Short ones go byte by byte, long ones
- * through whatever vector unit the machine has (plain.c chooses), header strings and whole texts
- * eight bytes at a time.
+ * through whatever vector unit the machine has (plain.c chooses), whole texts eight at a time.
  * Includes base.h only.
  */
 #ifndef MX_PLAIN_H
@@ -75,34 +74,6 @@ static inline uint64_t mx_plain_load(const unsigned char *at)
     return (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 |
            (uint64_t)at[3] << 24 | (uint64_t)at[4] << 32 | (uint64_t)at[5] << 40 |
            (uint64_t)at[6] << 48 | (uint64_t)at[7] << 56;
-}
-
-/* How many bytes precede the lowest marked one; `marks` has at least one bit, all are 0x80s. */
-static inline size_t mx_plain_before(uint64_t marks)
-{
-    uint64_t below = (marks - 1) & ~marks; /* one bit 0 in every byte up to the marked one */
-
-    return (size_t)((((below & MX_EACH_BYTE(1)) * MX_EACH_BYTE(1)) >> 56) - 1);
-}
-
-/** The first backslash or DEL from `at` on, or `end`. */
-static inline const unsigned char *mx_plain_header(const unsigned char *at,
-                                                   const unsigned char *end)
-{
-    while (end - at >= 8) {
-        uint64_t word = mx_plain_load(at);
-        uint64_t backslash = word ^ MX_EACH_BYTE('\\');
-        uint64_t del = word ^ MX_EACH_BYTE(0x7f);
-
-        backslash = (backslash - MX_EACH_BYTE(1)) & ~backslash;
-        del = (del - MX_EACH_BYTE(1)) & ~del;
-        if ((backslash | del) & MX_EACH_BYTE(0x80))
-            return at + mx_plain_before((backslash | del) & MX_EACH_BYTE(0x80));
-        at += 8;
-    }
-    while (at < end && *at != '\\' && *at != 0x7f)
-        at++;
-    return at;
 }
 
 /** The first byte from `at` on that is not ASCII, or `end`. */

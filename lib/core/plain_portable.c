@@ -5,6 +5,14 @@
  */
 #include "lib/core/plain.h"
 
+/* How many bytes precede the lowest marked one; `marks` has at least one bit, all are 0x80s. */
+static inline size_t before_first(uint64_t marks)
+{
+    uint64_t below = (marks - 1) & ~marks; /* one bit 0 in every byte up to the marked one */
+
+    return (size_t)((((below & MX_EACH_BYTE(1)) * MX_EACH_BYTE(1)) >> 56) - 1);
+}
+
 /*
  * 0x80 in every byte that is a quote, a backslash, a control character or not ASCII. A borrow
  * may mark further bytes, but only above the first right one, and only the first one counts.
@@ -24,7 +32,7 @@ const unsigned char *mx_plain_portable(const unsigned char *at, const unsigned c
         uint64_t marks = marks_of(mx_plain_load(at));
 
         if (marks)
-            return at + mx_plain_before(marks);
+            return at + before_first(marks);
         at += 8;
     }
     while (at < end && mx_is_plain[*at])

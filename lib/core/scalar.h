@@ -43,7 +43,7 @@ const unsigned char *mx_space_run(const unsigned char *at, const unsigned char *
 static inline const unsigned char *mx_space_skip(const unsigned char *at,
                                                  const unsigned char *end)
 {
-    return at<end && * at> ' ' ? at : mx_space_run(at, end);
+    return (at<end && * at> ' ') ? at : mx_space_run(at, end);
 }
 
 /**

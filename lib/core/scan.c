@@ -2,8 +2,8 @@
  * scan.c - one pass over a JSON text. The top level is walked by scan_members, which notes where
  * things are; everything below it by skip_value, which only needs to know, for each open bracket,
  * which of the two closes it: one bit each, on the C stack, so that a text nested 65,536 deep
- * costs 8 KiB there and a flat one touches none of it. Messages hold no white space to speak of,
- * so the byte that usually comes next is looked for first. A value tree would cost an allocation per
+ * costs 8 KiB there and a flat one touches none of it. Most messages hold no white space, so the
+ * byte that usually comes next is looked for first. A value tree would cost an allocation per
  * value and lose the sender's bytes; recursion would let the sender choose our stack depth.
  * Includes scan.h, scalar.h and utf8.h only.
  */
