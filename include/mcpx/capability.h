@@ -26,7 +26,10 @@ struct mcpx_grant {
     int64_t expires_ms;
 };
 
-/** A compiled, immutable, counted set of grants and denials. Single-threaded counting. */
+/**
+ * A compiled, immutable, counted set of grants and denials. One thread at a time may use a set,
+ * counting included; different sets are independent of each other.
+ */
 struct mcpx_capset;
 
 /**
@@ -80,8 +83,11 @@ struct mcpx_question {
 
 /**
  * Decides. Router types (mcpx_kind_is_reserved) are always refused. One match in the common
- * case; a match that exceeds its limits counts as no. Never allocates, except that without a JIT
- * the set keeps up to 1 MiB for PCRE2's interpreter once that needed it.
+ * case; a match that exceeds its limits counts as no. Verdicts that depend on nothing but the
+ * kind (no grant with conditions covers it) are remembered for sets of four patterns or more, in
+ * a table of 64 KiB that all sets of a thread share; what is found there is compared whole.
+ * Never allocates, except that without a JIT the set keeps up to 1 MiB for PCRE2's interpreter
+ * once that needed it.
  *
  * Protocol: section 3.
  */
@@ -114,10 +120,10 @@ MCPX_API const char *mcpx_refusal_wire(enum mcpx_refusal refusal);
  *               kind itself as a pattern (a "*" in it is a star then), or all contexts of its
  *               method where the context holds both "*" and a dot segment. Absent when allowed,
  *               and where no grant helps: reserved kinds and denied ones. Lent until the next
- *               call on this set
+ *               mcpx_capset_explain in this thread, of whatever set
  * alternative   the same operation as "mcp/proposal:..." when the kind is an mcp/request that
  *               was refused and the set allows that proposal to the same addressees; absent
- *               otherwise. Lent until the next call on this set
+ *               otherwise. Lent as would_allow is
  */
 struct mcpx_decision {
     enum mcpx_refusal refusal;

@@ -1,6 +1,6 @@
 /*
  * capability.c - turns a set's patterns into PCRE2 programs and asks them.
- * Includes capset.h and PCRE2, which nothing else does. A decision is one match of one program:
+ * Includes capset.h, memo.h and PCRE2, which nothing else does. A decision is one match of one program:
  *
  *     (?!(?:DENIAL|...)\z)(?:GRANT|GRANT|(?>GRANT)\z(?C'7')|...)
  *
@@ -10,20 +10,23 @@
  * grants that have a "*" among other bytes of their context, decides dotted contexts (rule 6).
  * Where a set is too large for one program (PCRE2 links are 16 bits wide) a list of programs is
  * asked in turn; each says for itself whether a match allows or refuses.
- * Whatever is not a plain match, every limit included, is a no.
+ * Whatever is not a plain match, every limit included, is a no. JIT programs run on the 32 KiB of
+ * the C stack that PCRE2 takes for them: our expressions keep a few words there for each open
+ * group, of which there are three, and a stack per set would be most of what a set costs.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
 #include "lib/core/capset.h"
+#include "lib/core/memo.h"
 
 #include <stdlib.h>
 
 enum {
     TEXT_MAX = 28000,       /* bytes of one program's text; compiles to at most twice that */
     DENY_INLINE_MAX = 8000, /* bytes of denials worth repeating in every program */
-    JIT_STACK_BYTES = 65536,
-    HEAP_LIMIT_KIB = 1024, /* frames of the interpreter, where there is no JIT */
+    MEMO_PATTERNS_MIN = 4,  /* fewer are matched about as fast as a verdict is found */
+    HEAP_LIMIT_KIB = 1024,  /* frames of the interpreter, where there is no JIT */
     DEPTH_LIMIT = 10000
 };
 
@@ -50,7 +53,6 @@ struct mx_matcher {
     pcre2_compile_context *compiling; /* until the matcher is made */
     pcre2_match_data *data;
     pcre2_match_context *context;
-    pcre2_jit_stack *stack;
     bool rule6;
     struct program_list plain;
     struct program_list dotted;
@@ -191,9 +193,10 @@ static enum mcpx_err build(struct mx_matcher *matcher, struct mcpx_capset *set, 
 /* A conditional grant covers the kind: 0 goes on to the match, 1 to the next alternative. */
 static int on_conditional(pcre2_callout_block *block, void *context)
 {
-    const struct mcpx_capset *set = context;
+    struct mcpx_capset *set = context;
     size_t index = 0;
 
+    set->depends = true;
     for (PCRE2_SIZE i = 0; i < block->callout_string_length; i++)
         index = index * 10 + (size_t)(block->callout_string[i] - '0');
     return mx_grant_condition(&set->grants[index], set->question) != MCPX_ALLOWED;
@@ -245,12 +248,6 @@ static enum mcpx_err make_room(struct mx_matcher *matcher, struct mcpx_capset *s
     pcre2_set_depth_limit(matcher->context, DEPTH_LIMIT);
     pcre2_set_heap_limit(matcher->context, HEAP_LIMIT_KIB);
     pcre2_set_callout(matcher->context, on_conditional, set);
-    if (matcher->plain.count == 0 || !matcher->plain.programs[0].jit)
-        return MCPX_OK;
-    matcher->stack = pcre2_jit_stack_create(JIT_STACK_BYTES, JIT_STACK_BYTES, matcher->memory);
-    if (!matcher->stack)
-        return MCPX_ENOMEM;
-    pcre2_jit_stack_assign(matcher->context, NULL, matcher->stack);
     return MCPX_OK;
 }
 
@@ -274,6 +271,8 @@ enum mcpx_err mx_matcher_new(struct mcpx_capset *set, struct mx_matcher **out)
         mx_matcher_free(matcher);
         return err;
     }
+    if (set->grant_count + set->deny_count >= MEMO_PATTERNS_MIN)
+        set->memo = mx_memo_owner();
     pcre2_compile_context_free(matcher->compiling);
     matcher->compiling = NULL;
     *out = matcher;
@@ -289,7 +288,6 @@ void mx_matcher_free(struct mx_matcher *matcher)
     pcre2_compile_context_free(matcher->compiling);
     pcre2_match_data_free(matcher->data);
     pcre2_match_context_free(matcher->context);
-    pcre2_jit_stack_free(matcher->stack);
     pcre2_general_context_free(matcher->memory);
     free(matcher);
 }
@@ -306,23 +304,39 @@ static int run(const struct mx_matcher *matcher, const struct program *program,
                        matcher->context);
 }
 
-bool mcpx_capset_allows(struct mcpx_capset *set, const struct mcpx_question *question)
+/* Matches. Returns PCRE2's code of the last match; `refuses` is that program's. */
+static int match(const struct mcpx_capset *set, const struct mcpx_kind *kind, bool *refuses)
 {
     const struct mx_matcher *matcher = set->matcher;
     const struct program_list *list = &matcher->plain;
+    int rc = PCRE2_ERROR_NOMATCH;
 
-    if (mcpx_kind_is_reserved(question->kind)) /* rule 8 */
-        return false;
-    if (matcher->rule6 && mcpx_kind_has_dot_segment(question->kind))
+    if (matcher->rule6 && mcpx_kind_has_dot_segment(kind))
         list = &matcher->dotted;
-    set->question = question;
-    for (size_t i = 0; i < list->count; i++) {
-        int rc = run(matcher, &list->programs[i], question->kind->text);
-
-        if (rc > 0)
-            return !list->programs[i].refuses;
-        if (rc != PCRE2_ERROR_NOMATCH)
-            return false;
+    for (size_t i = 0; i < list->count && rc == PCRE2_ERROR_NOMATCH; i++) {
+        rc = run(matcher, &list->programs[i], kind->text);
+        *refuses = list->programs[i].refuses;
     }
-    return false;
+    return rc;
+}
+
+/* A verdict is remembered if the next question about the kind cannot have another one. */
+bool mcpx_capset_allows(struct mcpx_capset *set, const struct mcpx_question *question)
+{
+    const struct mcpx_kind *kind = question->kind;
+    struct mx_memo_slot *slot = set->memo ? mx_memo_slot(set->memo, kind->text) : NULL;
+    bool allowed = false, refuses = false;
+    int rc;
+
+    if (slot && mx_memo_holds(slot, set->memo, kind->text))
+        return slot->verdict;
+    if (mcpx_kind_is_reserved(kind)) /* rule 8 */
+        return false;
+    set->question = question;
+    set->depends = false;
+    rc = match(set, kind, &refuses);
+    allowed = rc > 0 && !refuses;
+    if (slot && !set->depends && (rc > 0 || rc == PCRE2_ERROR_NOMATCH))
+        mx_memo_keep(slot, set->memo, kind->text, allowed);
+    return allowed;
 }

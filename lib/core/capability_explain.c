@@ -7,6 +7,10 @@
  */
 #include "lib/core/capset.h"
 
+/* What a decision lends. Not in the set: there are thousands of sets, and one reader at a time. */
+static _Thread_local char would_allow[MCPX_KIND_MAX];
+static _Thread_local char alternative[MCPX_KIND_MAX];
+
 const char *mcpx_refusal_wire(enum mcpx_refusal refusal)
 {
     static const char *const wire[] = {
@@ -85,18 +89,17 @@ static struct mcpx_slice find_nearest(const struct mcpx_capset *set,
  * The kind itself. A "*" in it is a star in the pattern, which covers it too; but not where the
  * context is dotted (rule 6), there only all contexts of the method will do.
  */
-static struct mcpx_slice write_would_allow(struct mcpx_capset *set,
-                                           const struct mcpx_kind *kind)
+static struct mcpx_slice write_would_allow(const struct mcpx_kind *kind)
 {
     struct mcpx_slice text = kind->text;
 
-    memcpy(set->would_allow, text.text, text.len);
+    memcpy(would_allow, text.text, text.len);
     if (kind->context.len > 0 && memchr(kind->context.text, '*', kind->context.len) &&
         mcpx_kind_has_dot_segment(kind)) {
         text.len -= kind->context.len;
-        set->would_allow[text.len++] = '*';
+        would_allow[text.len++] = '*';
     }
-    return (struct mcpx_slice){set->would_allow, text.len};
+    return (struct mcpx_slice){would_allow, text.len};
 }
 
 static struct mcpx_slice write_alternative(struct mcpx_capset *set,
@@ -112,10 +115,9 @@ static struct mcpx_slice write_alternative(struct mcpx_capset *set,
 
     if (!mcpx_slice_equal(kind->type, request) || proposal.len + rest > MCPX_KIND_MAX)
         return absent;
-    memcpy(set->alternative, proposal.text, proposal.len);
-    memcpy(set->alternative + proposal.len, kind->type.text + kind->type.len, rest);
-    if (mcpx_kind_parse((struct mcpx_slice){set->alternative, proposal.len + rest}, &other,
-                        NULL))
+    memcpy(alternative, proposal.text, proposal.len);
+    memcpy(alternative + proposal.len, kind->type.text + kind->type.len, rest);
+    if (mcpx_kind_parse((struct mcpx_slice){alternative, proposal.len + rest}, &other, NULL))
         return absent;
     instead.kind = &other;
     return mcpx_capset_allows(set, &instead) ? other.text : absent;
@@ -139,6 +141,6 @@ void mcpx_capset_explain(struct mcpx_capset *set, const struct mcpx_question *qu
     else
         find_missed(set, question, out);
     if (out->refusal != MCPX_DENIED)
-        out->would_allow = write_would_allow(set, question->kind);
+        out->would_allow = write_would_allow(question->kind);
     out->alternative = write_alternative(set, question);
 }

@@ -15,7 +15,10 @@ struct mx_matcher;
  *
  * grants     as they were given, `grant_count` of them
  * patterns   the grants' patterns in the same order, then the denials'
+ * memo       this set's number among those whose verdicts are remembered; 0 where asking again
+ *            costs no more than remembering
  * question   what is being asked; set while a match runs
+ * depends    a grant's conditions were looked at during that match
  */
 struct mcpx_capset {
     unsigned refs;
@@ -24,9 +27,9 @@ struct mcpx_capset {
     struct mcpx_grant *grants;
     struct mx_pattern *patterns;
     struct mx_matcher *matcher;
+    uint64_t memo;
     const struct mcpx_question *question;
-    char would_allow[MCPX_KIND_MAX];
-    char alternative[MCPX_KIND_MAX];
+    bool depends;
 };
 
 /**

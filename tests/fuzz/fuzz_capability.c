@@ -98,6 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(mcpx_capset_new(lines.grants, lines.grant_count, lines.deny, lines.deny_count, NULL,
                          NULL, &set) == MCPX_OK);
     must(mcpx_capset_allows(set, &question) == expected(&lines, &kind));
+    must(mcpx_capset_allows(set, &question) == expected(&lines, &kind)); /* remembered */
     mcpx_capset_explain(set, &question, &decision);
     must((decision.refusal == MCPX_ALLOWED) == expected(&lines, &kind));
     mcpx_capset_unref(set);

@@ -79,7 +79,9 @@ Test(capability_set, holds_conditions_to_the_letter)
     struct mcpx_capset *set = make(grants, LENGTH(grants), NULL);
     struct mcpx_capset *fewer = make(grants, LENGTH(grants), "a:one a:until");
 
-    for (size_t i = 0; i < LENGTH(rows); i++) {
+    for (size_t asked = 0; asked < 2 * LENGTH(rows);
+         asked++) { /* again, when some are known */
+        size_t i = asked % LENGTH(rows);
         bool denied =
             strncmp(rows[i].kind, "a:one", 5) == 0 || strcmp(rows[i].kind, "a:until") == 0;
 
@@ -91,6 +93,30 @@ Test(capability_set, holds_conditions_to_the_letter)
     }
     mcpx_capset_unref(set);
     mcpx_capset_unref(fewer);
+}
+
+Test(capability_set, never_answers_with_what_another_set_said)
+{
+    const struct mcpx_grant grants[] = {{.pattern = MCPX_SLICE("a")},
+                                        {.pattern = MCPX_SLICE("b")},
+                                        {.pattern = MCPX_SLICE("c")},
+                                        {.pattern = MCPX_SLICE("chat")}};
+    size_t count = LENGTH(grants);
+
+    for (int i = 0; i < 100; i++) { /* freed and made again, most likely in the same place */
+        struct mcpx_capset *with = make(grants, count, NULL);
+        struct mcpx_capset *without = make(grants, count, "chat");
+
+        for (int again = 0; again < 2; again++) {
+            cr_expect(asks(with, "chat", NULL, 0));
+            cr_expect_not(asks(without, "chat", NULL, 0));
+        }
+        mcpx_capset_unref(with);
+        mcpx_capset_unref(without);
+        without = make(grants, count, "chat");
+        cr_expect_not(asks(without, "chat", NULL, 0));
+        mcpx_capset_unref(without);
+    }
 }
 
 Test(capability_set, knows_when_its_next_grant_ends)
