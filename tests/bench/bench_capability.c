@@ -1,8 +1,9 @@
 /*
  * bench_capability.c - what a decision and a grant set cost, in nanoseconds, on this machine.
  * Includes capability.h only. Prints one line per size of set: the median of rounds for a kind
- * that the last grant covers, one that none covers, one that is explained, and the making of
- * the set. The kinds are of ordinary length; the sets differ in every pattern, so that nothing
+ * that the last grant covers, one that none covers (both asked again and again, so that their
+ * verdicts are remembered), kinds that none covers and that are new each time, one that is
+ * explained, and the making of the set. The kinds are of ordinary length; the sets differ in every pattern, so that nothing
  * but PCRE2's own optimisations can help.
  */
 #include <mcpx/capability.h>
@@ -12,6 +13,9 @@
 #include <time.h>
 
 enum { ROUNDS = 31, CALLS = 2000, PATTERN_LEN = 64 };
+
+static char fresh_texts[CALLS][PATTERN_LEN];
+static struct mcpx_kind fresh[CALLS];
 
 static double now_ns(void)
 {
@@ -55,6 +59,22 @@ static double time_decision(struct mcpx_capset *set, const struct mcpx_kind *kin
 
         for (int i = 0; i < CALLS; i++)
             if (mcpx_capset_allows(set, &question) != expected)
+                abort();
+        samples[round] = (now_ns() - begin) / CALLS;
+    }
+    return median(samples);
+}
+
+/* The same for as many kinds as there are calls: more than are remembered. */
+static double time_fresh(struct mcpx_capset *set)
+{
+    double samples[ROUNDS];
+
+    for (int round = 0; round < ROUNDS; round++) {
+        double begin = now_ns();
+
+        for (int i = 0; i < CALLS; i++)
+            if (mcpx_capset_allows(set, &(struct mcpx_question){.kind = &fresh[i]}))
                 abort();
         samples[round] = (now_ns() - begin) / CALLS;
     }
@@ -110,9 +130,9 @@ static void measure(size_t count, const char *tail)
     }
     if (mcpx_capset_new(grants, count, NULL, 0, NULL, NULL, &set))
         abort();
-    printf("%5zu  mcp/request:tools/call:tool_0_%-8s %8.0f %8.0f %10.0f %10.0f\n", count, tail,
-           time_decision(set, &hit, true), time_decision(set, &miss, false),
-           time_explanation(set, &miss), time_making(grants, count));
+    printf("%5zu  mcp/request:tools/call:tool_0_%-8s %8.0f %8.0f %8.0f %10.0f %10.0f\n", count,
+           tail, time_decision(set, &hit, true), time_decision(set, &miss, false),
+           time_fresh(set), time_explanation(set, &miss), time_making(grants, count));
     mcpx_capset_unref(set);
     free(room);
     free(grants);
@@ -132,8 +152,8 @@ static void measure_long(const char *pattern, const char *prefix)
     kind = kind_of(text);
     if (mcpx_capset_new(&grant, 1, NULL, 0, NULL, NULL, &set))
         abort();
-    printf("    1  %-38s %8s %8.0f %10.0f   (2048 bytes)\n", pattern, "",
-           time_decision(set, &kind, false), time_explanation(set, &kind));
+    printf("    1  %-38s %8s %8.0f %8s %10.0f   (2048 bytes)\n", pattern, "",
+           time_decision(set, &kind, false), "", time_explanation(set, &kind));
     mcpx_capset_unref(set);
 }
 
@@ -142,8 +162,13 @@ int main(void)
     static const size_t counts[] = {1, 8, 64, 512};
     static const char *const tails[] = {"read", "*"};
 
-    printf("count  pattern                                allowed  refused    explain  make "
-           "(ns)\n");
+    for (int i = 0; i < CALLS; i++) {
+        snprintf(fresh_texts[i], PATTERN_LEN, "mcp/request:tools/call:delete_%d_files", i);
+        fresh[i] = kind_of(fresh_texts[i]);
+    }
+    printf(
+        "count  pattern                                allowed  refused    fresh    explain  "
+        "make (ns)\n");
     for (size_t f = 0; f < 2; f++)
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
             measure(counts[i], tails[f]);
