@@ -33,10 +33,11 @@ test: deps ## build, then run every test, the sanitizers' second run and the lin
 	$(CTEST) --test-dir build
 	$(CTEST) --test-dir build/asan --label-exclude '^(lint|install)$$'
 
-bench: ## build for speed and measure
+bench: ## build for speed, measure, print a table with targets (BENCH_CELLS="f100 hub", BENCH_JSON=file)
 	@docker/install-packages build
 	@$(call configure,release)
-	cmake --build build/release $(BUILD_JOBS) --target bench
+	@cmake --build build/release $(BUILD_JOBS) --target bench
+	@tests/bench/run build/release $(if $(BENCH_JSON),--json $(BENCH_JSON)) $(BENCH_CELLS)
 
 demo: ## a tour in two minutes: real MCP programs in one room
 	@docker/install-packages build test

@@ -1,0 +1,28 @@
+/*
+ * cells.h - the parts of the macro benchmark. Each prints its rows.
+ * Includes nothing.
+ */
+#ifndef BENCH_CELLS_H
+#define BENCH_CELLS_H
+
+#include <stdbool.h>
+
+/** True when the cell was asked for: its name, or the beginning of it, or nothing at all. */
+bool cell_is_wanted(const char *name);
+
+/** One topic, 100 or 1,000 readers: f100-256, f100-4k, f100-64k, s100-256, lat100, f1000-... */
+void cells_fanout(void);
+
+/** 100 topics of one publisher and one reader: p2p100. */
+void cells_pairs(void);
+
+/** 1,000 readers that skip nine of ten messages: directed. */
+void cells_directed(void);
+
+/** Late joiners that are sent 1,000 messages: join. */
+void cells_join(void);
+
+/** 1,000 and 5,000 idle connections: memory, and what they cost the others: idle. */
+void cells_idle(void);
+
+#endif
