@@ -7,7 +7,7 @@
  *     floor_server --coalesce     one send per client and loop turn, of all that came in it
  *     floor_server --history N    new clients are sent the last N messages first
  *
- * Topics are request targets. Frames have to be whole and masked, as a load generator's are.
+ * Topics are request targets up to the first `&`. Frames have to be whole and masked, as a load generator's are.
  * Includes strbuf.h, libcrypto (for the handshake).
  */
 #include "lib/core/strbuf.h"
@@ -48,6 +48,7 @@ struct topic {
 /*
  * in      what a read left over of a frame
  * out     what the socket did not take
+ * torn    bytes of it that belong to its first frame
  */
 struct client {
     int fd;
@@ -55,6 +56,7 @@ struct client {
     size_t place;
     struct mx_strbuf in;
     struct mx_strbuf out;
+    size_t torn;
 };
 
 static char buffer[READ_SIZE];
@@ -82,21 +84,47 @@ static void send_bytes(struct client *client, const char *bytes, size_t len)
         sent = 0; /* full, or gone: then the next read says so */
     if ((size_t)sent == len)
         return;
-    if (client->out.len == 0)
+    if (client->out.len == 0) {
         watch(client, EPOLL_CTL_MOD, EPOLLIN | EPOLLOUT);
+        client->torn = len - (size_t)sent;
+    }
     mx_strbuf_add(&client->out, bytes + sent, len - (size_t)sent);
 }
 
+/* Length of the whole frame that begins here. */
+static size_t frame_len(const char *frame)
+{
+    const unsigned char *bytes = (const unsigned char *)frame;
+    size_t extra = bytes[1] == 126 ? 2 : bytes[1] == 127 ? 8 : 0, len = extra ? 0 : bytes[1];
+
+    for (size_t i = 0; i < extra; i++)
+        len = len << 8 | bytes[2 + i];
+    return 2 + extra + len;
+}
+
+/* What has waited goes out as it would have: all at once, or one send per message. */
 static void send_rest(struct client *client)
 {
-    ssize_t sent = send(client->fd, client->out.text, client->out.len, MSG_NOSIGNAL);
+    struct mx_strbuf *out = &client->out;
+    size_t at = 0, next;
+    ssize_t sent = 0;
 
-    if (sent < 0)
-        return;
-    client->out.len -= (size_t)sent;
-    memmove(client->out.text, client->out.text + sent, client->out.len);
-    if (client->out.len == 0) {
-        mx_strbuf_fini(&client->out);
+    while (at < out->len) {
+        next = coalesce ? out->len - at : client->torn;
+        sent = send(client->fd, out->text + at, next, MSG_NOSIGNAL);
+        if (sent <= 0)
+            break;
+        at += (size_t)sent;
+        client->torn = (size_t)sent < next  ? next - (size_t)sent
+                       : at + 2 <= out->len ? frame_len(out->text + at)
+                                            : 0;
+        if ((size_t)sent < next)
+            break;
+    }
+    out->len -= at;
+    memmove(out->text, out->text + at, out->len);
+    if (out->len == 0) {
+        mx_strbuf_fini(out);
         watch(client, EPOLL_CTL_MOD, EPOLLIN);
     }
 }
@@ -241,7 +269,7 @@ static void answer_upgrade(struct client *client, const char *key)
 /* Reads the request; returns its length, or 0 when it is not all there. */
 static size_t upgrade(struct client *client, char *text, size_t len)
 {
-    char *end, *key, *target_end;
+    char *end, *key;
 
     if (len == READ_SIZE)
         abort();
@@ -250,9 +278,8 @@ static size_t upgrade(struct client *client, char *text, size_t len)
     key = strstr(text, "Sec-WebSocket-Key: ");
     if (!end || !key)
         return 0;
-    target_end = strchr(text + 4, ' ');
     answer_upgrade(client, key + 19);
-    *target_end = '\0';
+    text[strcspn(text + 4, " &") + 4] = '\0';
     enter(client, topic_named(text + 4));
     replay(client);
     return (size_t)(end + 4 - text);

@@ -2,7 +2,8 @@
  * load.c - the macro benchmark: the router and two servers that only copy bytes, each given the
  * same work in turn by the same driver, on processors of their own. Prints one row per cell.
  *
- *     bench_load --router PATH --floor PATH [--rounds N] [--seconds S] [CELL...]
+ *     bench_load --router PATH --floor PATH --bare PATH [--rounds N] [--seconds S]
+ *                [CELL...]
  *
  * Settings of the router are its defaults, but for rate limits, which are off, and history,
  * which is on; every participant has a signed token with eight patterns.
@@ -29,8 +30,8 @@ bool cell_is_wanted(const char *name)
 
 static void usage(void)
 {
-    fprintf(stderr, "usage: bench_load --router PATH --floor PATH [--rounds N] [--seconds S] "
-                    "[CELL...]\n");
+    fprintf(stderr, "usage: bench_load --router PATH --floor PATH --bare PATH [--rounds N] "
+                    "[--seconds S] [CELL...]\n");
     exit(2);
 }
 
@@ -40,6 +41,8 @@ static void read_option(const char *name, const char *value)
         trial_setup.router = value;
     else if (strcmp(name, "--floor") == 0)
         trial_setup.floor = value;
+    else if (strcmp(name, "--bare") == 0)
+        trial_setup.bare = value;
     else if (strcmp(name, "--rounds") == 0)
         trial_setup.rounds = (int)strtol(value, NULL, 10);
     else if (strcmp(name, "--seconds") == 0)
@@ -56,8 +59,9 @@ static void read_options(int argc, char **argv)
         read_option(argv[i], argv[i + 1]);
     wanted = argv + i;
     wanted_count = argc - i;
-    if (!trial_setup.router || !trial_setup.floor || trial_setup.rounds < 1 ||
-        trial_setup.rounds > TRIAL_ROUNDS_MAX || trial_setup.seconds <= 0)
+    if (!trial_setup.router || !trial_setup.floor || !trial_setup.bare ||
+        trial_setup.rounds < 1 || trial_setup.rounds > TRIAL_ROUNDS_MAX ||
+        trial_setup.seconds <= 0)
         usage();
 }
 
@@ -79,5 +83,7 @@ int main(int argc, char **argv)
     cells_fanout();
     cells_pairs();
     cells_directed();
+    cells_join();
+    cells_idle();
     return EXIT_SUCCESS;
 }

@@ -13,6 +13,7 @@ enum { TRIAL_SIDES = 3, TRIAL_ROUNDS_MAX = 64 };
 struct trial_setup {
     const char *router;
     const char *floor;
+    const char *bare; /* libwebsockets by itself */
     int rounds;
     double seconds;
 };
