@@ -1,42 +1,31 @@
 /*
- * bench_capability.c - what a decision and a grant set cost, in nanoseconds, on this machine.
- * Includes capability.h only. Prints one line per size of set: the median of rounds for a kind
- * that the last grant covers, one that none covers (both asked again and again, so that their
- * verdicts are remembered), kinds that none covers and that are new each time, one that is
- * explained, and the making of the set. The kinds are of ordinary length; the sets differ in every pattern, so that nothing
+ * bench_capability.c - what a decision and a grant set cost, on this machine: for a kind that the
+ * last grant covers, one that none covers (both asked again and again, so that their verdicts are
+ * remembered), kinds that none covers and that were never asked, an explanation, and the making.
+ * Includes capability.h, measure.h. The kinds are of ordinary length; the sets differ in every pattern, so that nothing
  * but PCRE2's own optimisations can help.
  */
 #include <mcpx/capability.h>
 
+#include "tests/bench/measure.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
-enum { ROUNDS = 31, CALLS = 2000, PATTERN_LEN = 64 };
+enum { PATTERN_LEN = 64, FRESH = 4096 };
 
-static char fresh_texts[CALLS][PATTERN_LEN];
-static struct mcpx_kind fresh[CALLS];
+/* More kinds than any set remembers verdicts of. */
+static char fresh_texts[FRESH][PATTERN_LEN];
+static struct mcpx_kind fresh[FRESH];
 
-static double now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double median(double *samples)
-{
-    qsort(samples, ROUNDS, sizeof *samples, compare_doubles);
-    return samples[ROUNDS / 2];
-}
+/* What is timed: one question to one set, or the making of a set. */
+struct trial {
+    const struct mcpx_grant *grants;
+    size_t count;
+    struct mcpx_capset *set;
+    struct mcpx_question question;
+    bool expected;
+};
 
 static struct mcpx_kind kind_of(const char *text)
 {
@@ -47,133 +36,126 @@ static struct mcpx_kind kind_of(const char *text)
     return kind;
 }
 
-/* Median nanoseconds of one decision. */
-static double time_decision(struct mcpx_capset *set, const struct mcpx_kind *kind,
-                            bool expected)
+static void decide(void *context)
 {
-    struct mcpx_question question = {.kind = kind};
-    double samples[ROUNDS];
+    struct trial *trial = context;
 
-    for (int round = 0; round < ROUNDS; round++) {
-        double begin = now_ns();
-
-        for (int i = 0; i < CALLS; i++)
-            if (mcpx_capset_allows(set, &question) != expected)
-                abort();
-        samples[round] = (now_ns() - begin) / CALLS;
-    }
-    return median(samples);
+    if (mcpx_capset_allows(trial->set, &trial->question) != trial->expected)
+        abort();
 }
 
-/* The same for as many kinds as there are calls: more than are remembered. */
-static double time_fresh(struct mcpx_capset *set)
+static void decide_fresh(void *context)
 {
-    double samples[ROUNDS];
+    static size_t next;
+    struct trial *trial = context;
 
-    for (int round = 0; round < ROUNDS; round++) {
-        double begin = now_ns();
-
-        for (int i = 0; i < CALLS; i++)
-            if (mcpx_capset_allows(set, &(struct mcpx_question){.kind = &fresh[i]}))
-                abort();
-        samples[round] = (now_ns() - begin) / CALLS;
-    }
-    return median(samples);
+    trial->question.kind = &fresh[next++ % FRESH];
+    decide(trial);
 }
 
-static double time_explanation(struct mcpx_capset *set, const struct mcpx_kind *kind)
+static void explain(void *context)
 {
-    struct mcpx_question question = {.kind = kind};
+    struct trial *trial = context;
     struct mcpx_decision decision;
-    double samples[ROUNDS];
 
-    for (int round = 0; round < ROUNDS; round++) {
-        double begin = now_ns();
-
-        for (int i = 0; i < CALLS / 10; i++)
-            mcpx_capset_explain(set, &question, &decision);
-        samples[round] = (now_ns() - begin) / (CALLS / 10);
-    }
-    return median(samples);
+    mcpx_capset_explain(trial->set, &trial->question, &decision);
 }
 
-static double time_making(const struct mcpx_grant *grants, size_t count)
+static void make(void *context)
 {
-    double samples[ROUNDS];
-
-    for (int round = 0; round < ROUNDS; round++) {
-        struct mcpx_capset *set = NULL;
-        double begin = now_ns();
-
-        if (mcpx_capset_new(grants, count, NULL, 0, NULL, NULL, &set))
-            abort();
-        samples[round] = now_ns() - begin;
-        mcpx_capset_unref(set);
-    }
-    return median(samples);
-}
-
-static void measure(size_t count, const char *tail)
-{
-    struct mcpx_grant *grants = calloc(count, sizeof *grants);
-    char *room = calloc(count, PATTERN_LEN);
-    struct mcpx_kind miss = kind_of("mcp/request:tools/call:delete_everything");
-    struct mcpx_kind hit = kind_of("mcp/request:tools/call:tool_0_read");
+    const struct trial *trial = context;
     struct mcpx_capset *set = NULL;
 
-    if (!grants || !room)
+    if (mcpx_capset_new(trial->grants, trial->count, NULL, 0, NULL, NULL, &set))
+        abort();
+    mcpx_capset_unref(set);
+}
+
+static void row(const char *what, const char *name, void (*run)(void *), struct trial *trial,
+                double target)
+{
+    char title[64];
+    struct measure_row row = {.name = title, .unit = "ns", .target = target};
+
+    snprintf(title, sizeof title, "%s-%s", what, name);
+    row.value = measure_call_ns(run, trial);
+    measure_print(&row);
+}
+
+static struct mcpx_grant *grants_new(size_t count, const char *tail)
+{
+    struct mcpx_grant *grants = calloc(count, sizeof *grants + PATTERN_LEN);
+    char *room = (char *)(grants + count);
+
+    if (!grants)
         abort();
     for (size_t i = 0; i < count; i++) {
         snprintf(room + i * PATTERN_LEN, PATTERN_LEN, "mcp/request:tools/call:tool_%zu_%s",
                  count - 1 - i, tail);
         grants[i].pattern = mcpx_slice_of(room + i * PATTERN_LEN);
     }
-    if (mcpx_capset_new(grants, count, NULL, 0, NULL, NULL, &set))
+    return grants;
+}
+
+/* Rows of a set of `count` patterns with this tail. */
+static void measure(size_t count, const char *tail, double target)
+{
+    struct mcpx_kind miss = kind_of("mcp/request:tools/call:delete_everything");
+    struct mcpx_kind hit = kind_of("mcp/request:tools/call:tool_0_read");
+    struct mcpx_grant *grants = grants_new(count, tail);
+    struct trial trial = {grants, count, NULL, {.kind = &hit}, true};
+    char name[32];
+
+    if (mcpx_capset_new(grants, count, NULL, 0, NULL, NULL, &trial.set))
         abort();
-    printf("%5zu  mcp/request:tools/call:tool_0_%-8s %8.0f %8.0f %8.0f %10.0f %10.0f\n", count,
-           tail, time_decision(set, &hit, true), time_decision(set, &miss, false),
-           time_fresh(set), time_explanation(set, &miss), time_making(grants, count));
-    mcpx_capset_unref(set);
-    free(room);
+    snprintf(name, sizeof name, "%zu%s", count, *tail == '*' ? "-star" : "");
+    row("allowed", name, decide, &trial, target);
+    trial.question.kind = &miss;
+    trial.expected = false;
+    row("refused", name, decide, &trial, target);
+    row("fresh", name, decide_fresh, &trial, target);
+    trial.question.kind = &miss;
+    row("explained", name, explain, &trial, 0);
+    row("made", name, make, &trial, 0);
+    mcpx_capset_unref(trial.set);
     free(grants);
 }
 
 /* The worst a sender can do: a long kind against many stars. */
-static void measure_long(const char *pattern, const char *prefix)
+static void measure_long(const char *name, const char *pattern, const char *prefix)
 {
     struct mcpx_grant grant = {.pattern = mcpx_slice_of(pattern)};
-    struct mcpx_capset *set = NULL;
-    char text[MCPX_KIND_MAX + 1];
     struct mcpx_kind kind;
+    struct trial trial = {&grant, 1, NULL, {.kind = &kind}, false};
+    char text[MCPX_KIND_MAX + 1];
 
     memset(text, 'a', MCPX_KIND_MAX);
     text[MCPX_KIND_MAX] = '\0';
     memcpy(text, prefix, strlen(prefix));
     kind = kind_of(text);
-    if (mcpx_capset_new(&grant, 1, NULL, 0, NULL, NULL, &set))
+    if (mcpx_capset_new(&grant, 1, NULL, 0, NULL, NULL, &trial.set))
         abort();
-    printf("    1  %-38s %8s %8.0f %8s %10.0f   (2048 bytes)\n", pattern, "",
-           time_decision(set, &kind, false), "", time_explanation(set, &kind));
-    mcpx_capset_unref(set);
+    row("refused", name, decide, &trial, 0);
+    row("explained", name, explain, &trial, 0);
+    mcpx_capset_unref(trial.set);
 }
 
 int main(void)
 {
-    static const size_t counts[] = {1, 8, 64, 512};
-    static const char *const tails[] = {"read", "*"};
+    static const size_t counts[] = {8, 64, 512};
+    static const double targets[] = {150, 300, 1000};
 
-    for (int i = 0; i < CALLS; i++) {
+    for (int i = 0; i < FRESH; i++) {
         snprintf(fresh_texts[i], PATTERN_LEN, "mcp/request:tools/call:delete_%d_files", i);
         fresh[i] = kind_of(fresh_texts[i]);
     }
-    printf(
-        "count  pattern                                allowed  refused    fresh    explain  "
-        "make (ns)\n");
-    for (size_t f = 0; f < 2; f++)
-        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-            measure(counts[i], tails[f]);
-    measure_long("a*a*a*a*a*a*a*a*a*b", "a");
-    measure_long("x:y:*a*a*a*a*a*a*a*a*a*b", "x:y:");
-    measure_long("x:y:*aaaaaaaaaaaaaaaab*", "x:y:");
+    measure_title("capability: one decision, by number of patterns");
+    for (size_t i = 0; i < 3; i++) {
+        measure(counts[i], "read", targets[i]);
+        measure(counts[i], "*", targets[i]);
+    }
+    measure_long("2k-type", "a*a*a*a*a*a*a*a*a*b", "a");
+    measure_long("2k-context", "x:y:*a*a*a*a*a*a*a*a*a*b", "x:y:");
+    measure_long("2k-literal", "x:y:*aaaaaaaaaaaaaaaab*", "x:y:");
     return 0;
 }

@@ -48,7 +48,6 @@ static void measure_route(const char *name, size_t len, double target_us)
     row.base = measure_call_ns(say_naively, &saying) / 1e3;
     row.target = target_us;
     measure_print(&row);
-    row.name = "";
     row.against = "naive";
     row.ratio = row.value / row.base;
     row.target = 0;

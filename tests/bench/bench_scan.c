@@ -1,70 +1,43 @@
 /*
  * bench_scan.c - what one message costs to scan, and to read as an envelope, next to what jansson
- * takes for the same text in the same run. Prints nanoseconds per message, the best of several
- * rounds, for texts it composes itself. Run it on a release build; ctest does not.
- * Includes scan.h and jansson only.
+ * takes for the same text in the same run, for texts it composes itself. Run it on a release
+ * build; ctest does not. Includes scan.h, measure.h and jansson.
  */
 #include "lib/core/scan.h"
+#include "tests/bench/measure.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-
-enum { rounds = 7 };
 
 static struct mx_scan scan;
 static struct mcpx_envelope envelope;
 static struct mcpx_fault fault;
 
-static bool run_scan(struct mcpx_slice text)
+static void run_scan(void *context)
 {
-    return mx_scan(text, 512, &scan, &fault) == MCPX_OK;
+    const struct mcpx_slice *text = context;
+
+    if (mx_scan(*text, 512, &scan, &fault))
+        abort();
 }
 
-static bool run_envelope(struct mcpx_slice text)
+static void run_envelope(void *context)
 {
-    return mcpx_envelope_parse(text, 512, &envelope, &fault) == MCPX_OK;
+    const struct mcpx_slice *text = context;
+
+    if (mcpx_envelope_parse(*text, 512, &envelope, &fault))
+        abort();
 }
 
-static bool run_jansson(struct mcpx_slice text)
+static void run_jansson(void *context)
 {
-    json_t *value = json_loadb(text.text, text.len, JSON_ALLOW_NUL, NULL);
+    const struct mcpx_slice *text = context;
+    json_t *value = json_loadb(text->text, text->len, JSON_ALLOW_NUL, NULL);
 
+    if (!value)
+        abort();
     json_decref(value);
-    return value != NULL;
-}
-
-static double seconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-/* Nanoseconds per call: the best round of about 20 ms each. */
-static double measure(bool (*run)(struct mcpx_slice), struct mcpx_slice text)
-{
-    double best = 1e9;
-    long times = 1;
-
-    for (int round = 0; round < rounds;) {
-        double begin = seconds(), spent;
-
-        for (long i = 0; i < times; i++)
-            if (!run(text))
-                abort();
-        spent = seconds() - begin;
-        if (spent < 0.02) {
-            times *= 2;
-            continue;
-        }
-        if (spent / (double)times < best)
-            best = spent / (double)times;
-        round++;
-    }
-    return best * 1e9;
 }
 
 /* An envelope around `payload`, in memory of its own. */
@@ -130,26 +103,46 @@ static struct mcpx_slice base64(size_t size)
     return wrap(payload, len);
 }
 
-static void report(const char *name, struct mcpx_slice text)
+/*
+ * Rows of one text: the scan in its own unit with its target, against jansson, and the reading as
+ * an envelope, which contains the scan.
+ */
+static void report(const char *name, struct mcpx_slice text, struct measure_row row)
 {
-    double scanned = measure(run_scan, text);
-    double parsed = measure(run_envelope, text);
-    double loaded = measure(run_jansson, text);
+    double ns = measure_call_ns(run_scan, &text);
 
-    printf("%-16s %7zu %10.0f %10.0f %12.0f %7.1f\n", name, text.len, scanned, parsed, loaded,
-           loaded / scanned);
+    row.name = name;
+    row.value = row.at_least ? (double)text.len / ns : ns / 1e3;
+    row.unit = row.at_least ? "GB/s" : "us/message";
+    measure_print(&row);
+    row = (struct measure_row){.name = name,
+                               .value = ns / 1e3,
+                               .unit = "us/message",
+                               .against = "jansson",
+                               .base = measure_call_ns(run_jansson, &text) / 1e3,
+                               .target = 0.05};
+    row.ratio = row.value / row.base;
+    measure_print(&row);
+    row = (struct measure_row){.name = name,
+                               .value = measure_call_ns(run_envelope, &text) / 1e3,
+                               .unit = "us/envelope"};
+    measure_print(&row);
+    free((char *)text.text);
 }
 
 int main(void)
 {
+    static const struct measure_row small_row = {.target = 0.2},
+                                    large_row = {.target = 0.8, .at_least = true},
+                                    plain = {.target = 0};
+
     mcpx_envelope_init(&envelope);
-    printf("%-16s %7s %10s %10s %12s %7s\n", "message", "bytes", "scan ns", "parse ns",
-           "jansson ns", "ratio");
-    report("small, 241 B", small());
-    report("4 KiB nested", nested(4096 - 256));
-    report("64 KiB nested", nested(65536 - 256));
-    report("4 KiB base64", base64(4096 - 256));
-    report("64 KiB base64", base64(65536 - 256));
+    measure_title("scan: one message validated, its members found");
+    report("scan-241", small(), small_row);
+    report("scan-4k-nested", nested(4096 - 256), plain);
+    report("scan-64k-nested", nested(65536 - 256), large_row);
+    report("scan-4k-base64", base64(4096 - 256), plain);
+    report("scan-64k-base64", base64(65536 - 256), plain);
     mcpx_envelope_fini(&envelope);
     return EXIT_SUCCESS;
 }

@@ -22,13 +22,14 @@ static void show(const struct trial *trial, const struct fanout *cell)
     size_t other = cell->judged.base == COALESCING ? NAIVE : COALESCING;
 
     trial_print(trial, cell->name, "us/delivery", trial_cpu_us, cell->judged);
-    trial_print(trial, "", "us/delivery", trial_cpu_us, (struct trial_bound){other, 0});
+    trial_print(trial, cell->name, "us/delivery", trial_cpu_us,
+                (struct trial_bound){other, 0});
 }
 
 static void show_latency(const struct trial *trial, const struct fanout *cell)
 {
     trial_print(trial, cell->name, "us p50", trial_p50, cell->judged);
-    trial_print(trial, "", "us p99", trial_p99, cell->judged);
+    trial_print(trial, cell->name, "us p99", trial_p99, cell->judged);
 }
 
 static void run_cells(const struct crowd_plan *plan, const struct fanout *cells, size_t count)

@@ -57,8 +57,10 @@ static void measure_memory(const struct child *router, struct crowd *idle[2])
     row.base = bare;
     row.ratio = row.value / bare;
     measure_print(&row);
-    row = (struct measure_row){
-        .name = "", .value = row.value - bare, .unit = "KiB/peer more", .target = 6};
+    row = (struct measure_row){.name = "idle-memory",
+                               .value = row.value - bare,
+                               .unit = "KiB/peer more",
+                               .target = 6};
     measure_print(&row);
 }
 

@@ -210,7 +210,8 @@ void cells_join(void)
         }
     trial_print(&trial, "join", "us/replayed", trial_cpu_us,
                 (struct trial_bound){NAIVE, 0.33});
-    trial_print(&trial, "", "us/replayed", trial_cpu_us, (struct trial_bound){COALESCING, 0});
+    trial_print(&trial, "join", "us/replayed", trial_cpu_us,
+                (struct trial_bound){COALESCING, 0});
     for (size_t i = 0; i < TRIAL_SIDES; i++)
         close_storm(&storms[i], &trial.servers[i]);
 }
