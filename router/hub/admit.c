@@ -83,6 +83,7 @@ static struct peer *peer_new(struct hub *hub, struct grant *grant, void *owner,
     }
     peer->hub = hub;
     peer->owner = owner;
+    peer->seat = PEER_NO_SEAT;
     peer->heard_ms = now.mono_ms;
     peer->rates.messages.per_minute = hub->config.messages_per_minute;
     peer->rates.bytes.per_minute = hub->config.bytes_per_minute;

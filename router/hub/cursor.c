@@ -21,8 +21,11 @@ static bool wants(const struct peer *peer, uint64_t serial)
 
     if (entry->presence && (serial < cursor->replay_end || serial < cursor->resume_end))
         return false;
-    return !cursor->directed || entry->to_count == 0 ||
-           entry_is_for(entry, peer->grant->participant);
+    if (!cursor->directed || entry->to_count == 0)
+        return true;
+    if (serial >= peer->seated_from && peer->seat != PEER_NO_SEAT)
+        return entry_is_for_seat(entry, peer->seat);
+    return entry_is_for(entry, peer->grant->participant);
 }
 
 /* Finds where a history of at most `count` envelopes begins, and how many there are. */
@@ -127,17 +130,56 @@ bool cursor_page(struct peer *peer, uint64_t *next, size_t *count, struct mcpx_s
 
 /* ---- live traffic ---- */
 
+/* The stretch of wanted entries that begins at the cursor. */
+static struct log_run run_of_wanted(const struct peer *peer)
+{
+    const struct log *log = &peer->topic->log;
+    uint64_t end = peer->cursor.next + 1;
+
+    while (end < log->head && wants(peer, end))
+        end++;
+    return log_run_from(log, peer->cursor.next, end);
+}
+
+/*
+ * Copies what is wanted together: a write costs as much as copying thirty ordinary frames, so a
+ * reader that skips most of the log is served with few writes too.
+ */
+static struct log_run gather(const struct peer *peer, struct log_run first)
+{
+    const struct log *log = &peer->topic->log;
+    struct mx_strbuf *out = &peer->hub->scratch;
+    struct log_run run = {.next = first.next, .count = first.count};
+
+    mx_strbuf_reset(out);
+    mx_strbuf_add(out, first.bytes, first.len);
+    for (; run.next < log->head; run.next++) {
+        struct mcpx_slice frame = entry_frame(log_entry(log, run.next));
+
+        if (!wants(peer, run.next))
+            continue;
+        if (out->len + frame.len > LOG_RUN_MAX)
+            break;
+        mx_strbuf_slice(out, frame);
+        run.count++;
+    }
+    run.bytes = out->text;
+    run.len = out->len;
+    return out->failed ? first : run;
+}
+
 struct log_run cursor_run(const struct peer *peer)
 {
     const struct cursor *cursor = &peer->cursor;
     const struct log *log = &peer->topic->log;
-    uint64_t end = cursor->next + 1;
+    struct log_run run;
 
     if (!cursor->directed && cursor->next >= cursor->resume_end)
         return log_run_from(log, cursor->next, log->head);
-    while (end < log->head && wants(peer, end))
-        end++;
-    return log_run_from(log, cursor->next, end);
+    run = run_of_wanted(peer);
+    if (run.next == log->head || run.len >= LOG_RUN_MAX / 2)
+        return run;
+    return gather(peer, run);
 }
 
 void cursor_move(struct peer *peer, uint64_t next)

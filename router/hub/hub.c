@@ -70,6 +70,7 @@ void hub_free(struct hub *hub)
     map_fini(&hub->names);
     mx_strbuf_fini(&hub->scratch);
     mx_strbuf_fini(&hub->derived);
+    mx_strbuf_fini(&hub->seats);
     mcpx_envelope_fini(&hub->envelope);
     free(hub);
 }

@@ -19,6 +19,7 @@
  * fallen     readers that fell off a log, until hub_settle condemns them
  * scratch    a text being composed
  * pressed    see hub_is_pressed
+ * seats      who is addressed by the message being appended
  * derived    the kind completed for the message being routed
  */
 struct hub {
@@ -34,6 +35,7 @@ struct hub {
     struct map names;
     struct mx_strbuf scratch;
     struct mx_strbuf derived;
+    struct mx_strbuf seats;
     struct mcpx_envelope envelope;
     struct stats stats;
     int64_t next_tick_ms;

@@ -20,16 +20,18 @@
 
 enum { SEGMENT_FIRST = 4096, SEGMENT_MAX = 262144, RING_FIRST = 16 };
 
-/* ---- notes: three counts, then id, kind, and each addressee behind its length ---- */
+/* ---- notes: lengths, then seats, id, kind, and each addressee behind its length ---- */
 
 struct note {
+    uint16_t seats_len;
     uint16_t id_len;
     uint16_t kind_len;
 };
 
 static size_t note_size(const struct log_message *message)
 {
-    size_t size = sizeof(struct note) + message->id.len + message->kind.len;
+    size_t size =
+        sizeof(struct note) + message->seats.len + message->id.len + message->kind.len;
 
     for (size_t i = 0; i < message->to_count; i++)
         size += sizeof(uint16_t) + message->to[i].len;
@@ -45,9 +47,11 @@ static char *put(char *at, const void *bytes, size_t len)
 
 static void note_write(char *at, const struct log_message *message)
 {
-    struct note note = {(uint16_t)message->id.len, (uint16_t)message->kind.len};
+    struct note note = {(uint16_t)message->seats.len, (uint16_t)message->id.len,
+                        (uint16_t)message->kind.len};
 
     at = put(at, &note, sizeof note);
+    at = put(at, message->seats.text, message->seats.len);
     at = put(at, message->id.text, message->id.len);
     at = put(at, message->kind.text, message->kind.len);
     for (size_t i = 0; i < message->to_count; i++) {
@@ -66,6 +70,17 @@ static struct note note_of(const struct entry *entry)
     return note;
 }
 
+static struct mcpx_slice entry_seats(const struct entry *entry)
+{
+    return (struct mcpx_slice){entry->segment->bytes + entry->note + sizeof(struct note),
+                               note_of(entry).seats_len};
+}
+
+struct mcpx_slice entry_frame(const struct entry *entry)
+{
+    return (struct mcpx_slice){entry->segment->bytes + entry->offset, entry->len};
+}
+
 struct mcpx_slice entry_text(const struct entry *entry)
 {
     return (struct mcpx_slice){entry->segment->bytes + entry->offset + entry->head,
@@ -74,8 +89,9 @@ struct mcpx_slice entry_text(const struct entry *entry)
 
 struct mcpx_slice entry_id(const struct entry *entry)
 {
-    return (struct mcpx_slice){entry->segment->bytes + entry->note + sizeof(struct note),
-                               note_of(entry).id_len};
+    struct mcpx_slice seats = entry_seats(entry);
+
+    return (struct mcpx_slice){seats.text + seats.len, note_of(entry).id_len};
 }
 
 struct mcpx_slice entry_kind(const struct entry *entry)
@@ -102,19 +118,18 @@ bool entry_is_for(const struct entry *entry, struct mcpx_slice participant)
     return entry->to_count == 0;
 }
 
+bool entry_is_for_seat(const struct entry *entry, size_t seat)
+{
+    struct mcpx_slice seats = entry_seats(entry);
+
+    return entry->to_count == 0 ||
+           (seat / 8 < seats.len && ((unsigned char)seats.text[seat / 8] >> seat % 8 & 1));
+}
+
 /* What an entry takes of its segment: its frame, and the note on it. */
 static size_t entry_cost(const struct entry *entry)
 {
-    struct mcpx_slice kind = entry_kind(entry);
-    const char *at = kind.text + kind.len;
-
-    for (size_t i = 0; i < entry->to_count; i++) {
-        uint16_t len;
-
-        memcpy(&len, at, sizeof len);
-        at += sizeof len + len;
-    }
-    return entry->len + (size_t)(at - (entry->segment->bytes + entry->note));
+    return (size_t)entry->len + entry->note_len;
 }
 
 /* ---- life ---- */
@@ -291,6 +306,7 @@ static void entry_add(struct log *log, const struct log_message *message, size_t
         .offset = (uint32_t)segment->frames,
         .len = (uint32_t)(head + len),
         .note = (uint32_t)segment->notes,
+        .note_len = (uint32_t)note_size(message),
         .to_count = (uint16_t)message->to_count,
         .head = (uint8_t)head,
         .presence = message->presence,
@@ -301,7 +317,7 @@ static void entry_add(struct log *log, const struct log_message *message, size_t
     map_put(&log->ids, entry->id_hash, log->head + 1);
     log->head++;
     log->retained += !message->presence;
-    log->retained_bytes += head + len + note_size(message);
+    log->retained_bytes += entry_cost(entry);
     if (!message->presence)
         log->last_envelope = log->head;
 }
@@ -404,6 +420,7 @@ struct log_run log_run_from(const struct log *log, uint64_t serial, uint64_t end
             (run.next > serial && run.len + entry->len > LOG_RUN_MAX))
             break;
         run.len += entry->len;
+        run.count++;
         run.next++;
     } while (run.next < end);
     return run;

@@ -40,15 +40,16 @@ struct segment {
 
 /**
  * What is known of one entry without reading its text. The note behind `note` holds its id, its
- * kind and its addressees, unescaped.
+ * kind and its addressees, unescaped, and the seats that were addressed.
  */
 struct entry {
     struct segment *segment;
     uint64_t id_hash;
     int64_t wall_ms;
-    uint32_t offset;   /* of the frame in the segment */
-    uint32_t len;      /* of the frame, head included */
-    uint32_t note;     /* offset of the note in the segment */
+    uint32_t offset; /* of the frame in the segment */
+    uint32_t len;    /* of the frame, head included */
+    uint32_t note;   /* offset of the note in the segment */
+    uint32_t note_len;
     uint16_t to_count; /* addressees; 0 = everyone */
     uint8_t head;      /* bytes of frame head */
     bool presence;     /* the router's own; not part of history */
@@ -102,6 +103,9 @@ enum { LOG_PIECES_MAX = 8 };
 
 /**
  * A message to append: its text in pieces, and what the log should remember of it. All borrowed.
+ *
+ * seats    a bit for each number of a reader: is it among the addressees? Absent when nobody is
+ *          going to ask entry_is_for_seat
  */
 struct log_message {
     struct mcpx_slice pieces[LOG_PIECES_MAX];
@@ -110,6 +114,7 @@ struct log_message {
     struct mcpx_slice kind;
     const struct mcpx_slice *to;
     size_t to_count;
+    struct mcpx_slice seats;
     bool presence;
     int64_t wall_ms;
 };
@@ -126,6 +131,9 @@ static inline const struct entry *log_entry(const struct log *log, uint64_t seri
     return &log->ring[(size_t)serial & (log->ring_size - 1)];
 }
 
+/** The whole frame of an entry; lent until its segment is dropped. */
+struct mcpx_slice entry_frame(const struct entry *entry);
+
 /** The text of an entry, without frame head; lent until its segment is dropped. */
 struct mcpx_slice entry_text(const struct entry *entry);
 
@@ -137,6 +145,9 @@ struct mcpx_slice entry_kind(const struct entry *entry);
 
 /** True when the entry is addressed to nobody in particular, or to this participant. */
 bool entry_is_for(const struct entry *entry, struct mcpx_slice participant);
+
+/** The same question by the bit the entry was appended with, without a look at names. */
+bool entry_is_for_seat(const struct entry *entry, size_t seat);
 
 /** Finds a retained entry by id. False leaves `serial` untouched. */
 bool log_find(const struct log *log, struct mcpx_slice id, uint64_t *serial);
@@ -179,11 +190,13 @@ struct link *log_overdue(struct log *log);
  * A contiguous run of frames.
  *
  * bytes, len    lent until the segment is dropped
+ * count         frames in it
  * next          serial of the entry after the run
  */
 struct log_run {
     const char *bytes;
     size_t len;
+    size_t count;
     uint64_t next;
 };
 

@@ -63,7 +63,7 @@ static void peek_run(struct peer *peer, struct output *output)
 
     peer->peeked = PEEK_RUN;
     peer->peeked_next = run.next;
-    peer->peeked_count = (size_t)(run.next - peer->cursor.next);
+    peer->peeked_count = run.count;
     *output = (struct output){run.bytes, run.len, false};
 }
 

@@ -20,6 +20,9 @@ enum peer_state { PEER_OPEN, PEER_CONDEMNED, PEER_SHUT };
 /** Takeovers remembered: a fourth within a minute is refused. Protocol: section 7. */
 enum { PEER_TAKEOVERS = 3 };
 
+/** The seat of a peer that is in no topic. */
+#define PEER_NO_SEAT UINT32_MAX
+
 /** What was lent by peer_peek and what peer_pop has to do about it. */
 enum peek { PEEK_NOTHING, PEEK_OUTBOX, PEEK_PAGE, PEEK_RUN };
 
@@ -44,6 +47,8 @@ struct cursor {
  *
  * in_hub       link among all peers, condemned ones included
  * in_ready     link among the peers to be offered out of turn
+ * seat         its number in the topic; PEER_NO_SEAT when it is in none
+ * seated_from  entries from this serial on know it by its seat, older ones by its name
  * outbox       private frames, whole, in order
  * outbox_counted  what of its memory is in the hub's statistics
  * answers      bytes of errors queued since the outbox was last empty
@@ -62,6 +67,8 @@ struct peer {
     struct link in_ready;
     enum peer_state state;
     bool stalled;
+    uint32_t seat;
+    uint64_t seated_from;
     struct cursor cursor;
     struct mx_strbuf outbox;
     size_t outbox_counted;

@@ -47,6 +47,7 @@ void topic_free(struct topic *topic)
     debts_fini(&topic->debts);
     log_fini(&topic->log);
     free(topic->peers);
+    free(topic->free_seats);
     free(topic);
 }
 
@@ -83,6 +84,7 @@ bool topic_reserve(struct topic *topic)
 {
     size_t size = topic->peer_size ? topic->peer_size * 2 : 4;
     struct peer **peers;
+    uint32_t *free_seats;
 
     if (topic->peer_count < topic->peer_size)
         return true;
@@ -90,8 +92,30 @@ bool topic_reserve(struct topic *topic)
     if (!peers)
         return false;
     topic->peers = peers;
+    free_seats = realloc(topic->free_seats, size * sizeof *free_seats);
+    if (!free_seats)
+        return false;
+    topic->free_seats = free_seats;
     topic->peer_size = size;
     return true;
+}
+
+/* A takeover has two peers seated for a moment; the reserve is one more than there are peers. */
+static void seat(struct topic *topic, struct peer *peer)
+{
+    peer->seat =
+        topic->free_seat_count ? topic->free_seats[--topic->free_seat_count] : topic->seats++;
+    peer->seated_from = topic->log.head;
+    topic->directed += peer->cursor.directed;
+}
+
+static void unseat(struct topic *topic, struct peer *peer)
+{
+    if (peer->seat == PEER_NO_SEAT)
+        return;
+    topic->free_seats[topic->free_seat_count++] = peer->seat;
+    topic->directed -= peer->cursor.directed;
+    peer->seat = PEER_NO_SEAT;
 }
 
 void topic_insert(struct topic *topic, struct peer *peer)
@@ -105,6 +129,7 @@ void topic_insert(struct topic *topic, struct peer *peer)
         topic->swept += place < topic->swept; /* a round under way goes on where it was */
     }
     topic->peers[place] = peer;
+    seat(topic, peer);
 }
 
 void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now)
@@ -112,6 +137,7 @@ void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now)
     size_t place = place_of(topic, peer->grant->participant);
 
     log_reader_release(&peer->cursor.reader);
+    unseat(topic, peer);
     if (place == topic->peer_count || topic->peers[place] != peer)
         return;
     topic->peer_count--;
@@ -177,12 +203,40 @@ void topic_forget_old(struct topic *topic, int64_t wall_ms)
     let_go(topic, topic->log.memory);
 }
 
-enum mcpx_err topic_append(struct topic *topic, const struct log_message *message)
+/*
+ * Asks once per addressee who sits where, so that no reader has to look for its name among them:
+ * a thousand directed readers would compare a hundred names each. False when memory runs out.
+ */
+static bool find_seats(const struct topic *topic, struct log_message *message)
+{
+    struct mx_strbuf *seats = &topic->hub->seats;
+
+    if (topic->directed == 0 || message->to_count == 0)
+        return true;
+    mx_strbuf_reset(seats);
+    if (!mx_strbuf_reserve(seats, topic->seats / 8 + 1))
+        return false;
+    seats->len = topic->seats / 8 + 1;
+    memset(seats->text, 0, seats->len);
+    for (size_t i = 0; i < message->to_count; i++) {
+        const struct peer *peer = topic_peer(topic, message->to[i]);
+
+        if (peer)
+            seats->text[peer->seat / 8] |= (char)(1 << peer->seat % 8);
+    }
+    message->seats = mx_strbuf_text(seats);
+    return true;
+}
+
+enum mcpx_err topic_append(struct topic *topic, struct log_message *message)
 {
     struct hub *hub = topic->hub;
     size_t memory = topic->log.memory;
-    enum mcpx_err err = log_append(&topic->log, message);
+    enum mcpx_err err;
 
+    if (!find_seats(topic, message))
+        return MCPX_ENOMEM;
+    err = log_append(&topic->log, message);
     if (err)
         return err;
     let_go(topic, memory);

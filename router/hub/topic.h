@@ -15,6 +15,9 @@
  * in_hub        link among all topics
  * in_dirty      link among the topics with entries that not every peer was offered yet
  * peers         its participants' peers, sorted by participant id
+ * seats         seats given out so far: each peer has one of these numbers while it is here
+ * free_seats    those that were given back, `free_seat_count` of them; room for peer_size
+ * directed      peers that read in directed mode
  * swept         how many of them hub_next_ready has offered in this round
  * holders       peers that still point here, condemned ones included: it is freed after the last
  * empty_ms      mono_ms since when it has no participant
@@ -28,6 +31,10 @@ struct topic {
     struct peer **peers;
     size_t peer_count;
     size_t peer_size;
+    uint32_t seats;
+    uint32_t *free_seats;
+    size_t free_seat_count;
+    size_t directed;
     size_t swept;
     size_t holders;
     int64_t empty_ms;
@@ -44,17 +51,17 @@ void topic_free(struct topic *topic);
 /** Makes sure that the next topic_insert cannot fail; false when memory runs out. */
 bool topic_reserve(struct topic *topic);
 
-/** Puts a peer in its place by participant id, replacing one of the same id. */
+/** Puts a peer in its place by participant id, replacing one of the same id, and seats it. */
 void topic_insert(struct topic *topic, struct peer *peer);
 
 /** Takes a peer out of the room, its cursor too; harmless when it is not in it. */
 void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now);
 
 /**
- * Appends a message to the log and lets go of what nobody needs. Readers that fell off are left
+ * Appends a message to the log, its seats filled in, and lets go of what nobody needs. Readers that fell off are left
  * in `hub->fallen`, for hub_settle. Returns MCPX_OK or MCPX_ENOMEM (nothing has changed).
  */
-enum mcpx_err topic_append(struct topic *topic, const struct log_message *message);
+enum mcpx_err topic_append(struct topic *topic, struct log_message *message);
 
 /**
  * Forgets what is older than history may be, and lets go of what nobody needs then. Readers that

@@ -61,7 +61,7 @@ static const char long_grant[] =
 
 Test(turns, whatever_memory_is_missing_a_condemned_peer_is_closed)
 {
-    char grants[4 * sizeof long_grant + 1] = "";
+    char grants[4 * (sizeof long_grant + 2)] = "";
     size_t nth = 0, silent = 0;
     bool failed;
 

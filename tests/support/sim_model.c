@@ -176,7 +176,8 @@ static struct sim_entry read_presence(struct sim *sim, struct sim_topic *topic,
     snprintf(entry.id, sizeof entry.id, "%s", string_at(root, "id"));
     entry.text = malloc(text.len);
     memcpy(entry.text, text.text, text.len);
-    entry.cost = from->len + sizeof(uint32_t) + strlen(entry.id) + strlen("system/presence");
+    entry.cost =
+        from->len + 3 * sizeof(uint16_t) + strlen(entry.id) + strlen("system/presence");
     follow_roster(sim, topic, json_object_get(root, "payload"));
     json_decref(root);
     return entry;

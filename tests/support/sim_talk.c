@@ -127,6 +127,14 @@ static void check_rate(struct sim *sim, const struct sim_peer *peer, size_t len,
 
 /* ---- saying ---- */
 
+/* What the log remembers beside strings: three lengths, and who sits where if that matters. */
+static size_t note_overhead(const struct sim *sim, const struct sim_peer *peer, unsigned to)
+{
+    const struct topic *topic = hub_topic_find(sim->hub, peer_topic_name(peer->peer));
+
+    return 3 * sizeof(uint16_t) + (to && topic->directed ? topic->seats / 8 + 1 : 0);
+}
+
 /* The entry everybody has to receive, should the message be accepted. */
 static void prepare(struct sim *sim, const struct sim_peer *peer, struct draft *draft)
 {
@@ -136,7 +144,8 @@ static void prepare(struct sim *sim, const struct sim_peer *peer, struct draft *
     *entry = (struct sim_entry){.to = draft->to};
     strcpy(entry->id, draft->id);
     strcpy(entry->kind, *draft->completed ? draft->completed : draft->kind);
-    entry->cost = frame_head_len(draft->heard.len) + draft->heard.len + 4 + strlen(entry->id) +
+    entry->cost = frame_head_len(draft->heard.len) + draft->heard.len +
+                  note_overhead(sim, peer, draft->to) + strlen(entry->id) +
                   strlen(entry->kind);
     for (int who = 0; who <= SIM_WHO; who++)
         if (draft->to & 1U << who)
