@@ -25,4 +25,7 @@ void cells_join(void);
 /** 1,000 and 5,000 idle connections: memory, and what they cost the others: idle. */
 void cells_idle(void);
 
+/** Constants of the scale model, and how well it predicts three rooms: model. */
+void cells_model(void);
+
 #endif

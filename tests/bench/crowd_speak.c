@@ -131,21 +131,25 @@ static void run_closed(struct crowd *crowd, const struct crowd_load *load, doubl
     }
 }
 
-/* One message at a time at even distances; the next one waits for the one before. */
+/* One message at a time at even distances, publisher by publisher; each waits for the one before. */
 static void run_paced(struct crowd *crowd, const struct crowd_load *load, double until)
 {
-    double step = 1e9 / load->per_second, due = measure_now_ns(), since = due;
+    double step = 1e9 / load->per_second / (double)crowd->flow_count;
+    double due = measure_now_ns(), since = due;
     uint64_t seen = 0;
+    size_t turn = 0;
 
+    for (size_t i = 0; i < crowd->flow_count; i++)
+        crowd->flows[i].goal = crowd->flows[i].sent;
     while (due < until || !all_done(crowd)) {
         double now = measure_now_ns();
+        struct flow *flow = &crowd->flows[turn % crowd->flow_count];
 
         if (now >= due && due < until && all_done(crowd)) {
-            for (size_t i = 0; i < crowd->flow_count; i++) {
-                crowd->flows[i].goal = crowd->flows[i].sent + 1;
-                send_messages(crowd, &crowd->flows[i], 1);
-            }
+            flow->goal++;
+            send_messages(crowd, flow, 1);
             due += step;
+            turn++;
         }
         wire_turn(crowd->epoll, all_done(crowd) && due > now ? (int)((due - now) / 1e6) : 1);
         watch_progress(crowd, &seen, &since);

@@ -85,5 +85,6 @@ int main(int argc, char **argv)
     cells_directed();
     cells_join();
     cells_idle();
+    cells_model();
     return EXIT_SUCCESS;
 }
