@@ -22,6 +22,7 @@ struct connection *connection_new(struct edge *edge, struct lws *wsi)
         return NULL;
     connection->edge = edge;
     connection->wsi = wsi;
+    connection->fd = lws_get_socket_fd(wsi);
     connection->deadline_ms = edge_now(edge).mono_ms + STRANGER_MS;
     connection->next = edge->all.first;
     if (connection->next)

@@ -10,6 +10,8 @@
 struct exchange;
 struct lws;
 
+/* What a round of fan-out reads of each connection stands first, in one cache line. */
+
 /**
  * STRANGER   speaks HTTP
  * MEMBER     a WebSocket with a peer in the hub
@@ -19,29 +21,31 @@ struct lws;
 enum connection_state { STRANGER, MEMBER, LEAVING, DEAD };
 
 /**
+ * peer           the hub's end; NULL before it was admitted and after it departed
+ * fd             the socket of `wsi`
+ * choked         the socket takes no more; libwebsockets holds a remainder
+ * fresh          in edge->fresh: the welcome waits
  * deadline_ms    mono_ms at which the connection is cut unless its state changed; 0 = never
  * exchange       the HTTP request whose body is being collected; NULL else
  * grant          what a permitted upgrade waits with for the handshake to end; NULL else
  * admission      likewise; its slices point into `scratch`
- * peer           the hub's end; NULL before it was admitted and after it departed
- * choked         the socket takes no more; libwebsockets holds a remainder
- * fresh          in edge->fresh: the welcome waits
  * message        what arrived of an unfinished message
  */
 struct connection {
     struct edge *edge;
     struct lws *wsi;
+    struct peer *peer;
+    int fd;
+    enum connection_state state;
+    bool choked;
+    bool fresh;
+    int64_t deadline_ms;
     struct connection *previous, *next;
     struct connection *fresh_previous, *fresh_next;
-    enum connection_state state;
-    int64_t deadline_ms;
     struct exchange *exchange;
     struct grant *grant;
     struct admission admission;
     struct mx_strbuf scratch;
-    struct peer *peer;
-    bool choked;
-    bool fresh;
     struct mx_strbuf message;
 };
 

@@ -1,14 +1,18 @@
 /*
  * flush.c - one write per peer and loop turn, of complete frames, as a run of the log lends
  * them. libwebsockets' own way, a callback per socket that may be written to, costs fourteen
- * times as much; it serves only sockets that are full. LWS_WRITE_RAW sends bytes as they are and
- * looks at none before them; what the kernel does not take is copied and sent first of all later,
- * so a frame is never torn. tests/integration/06-traps pins this down.
+ * times as much; it serves only sockets that are full. Bytes go straight to the socket while
+ * libwebsockets holds none for it; what the kernel does not take is handed over to it
+ * (LWS_WRITE_RAW sends bytes as they are), is copied and sent first of all later: so neither a
+ * frame nor its automatic pongs and closes are ever torn. tests/integration/06-traps pins it down.
+ * Under TLS all of it would have to go through lws_write.
  * Includes flush.h, libwebsockets.
  */
 #include "router/edge/flush.h"
 
+#include <errno.h>
 #include <libwebsockets.h>
+#include <sys/socket.h>
 
 enum { WRITES_PER_ROUND = 4096 };
 
@@ -22,16 +26,39 @@ static void choke(struct connection *connection)
     lws_callback_on_writable(connection->wsi);
 }
 
+/* How many bytes the kernel takes at once; -1 when the socket is broken. */
+static ssize_t send_now(struct connection *connection, const struct output *output)
+{
+    ssize_t sent;
+
+    if (lws_partial_buffered(connection->wsi))
+        return 0; /* what libwebsockets holds comes first */
+    sent = send(connection->fd, output->bytes, output->len, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && (errno == EAGAIN || errno == EINTR || errno == ENOBUFS))
+        return 0;
+    return sent;
+}
+
+/* False when the socket is broken. */
+static bool write_all(struct connection *connection, const struct output *output)
+{
+    ssize_t sent = send_now(connection, output);
+    size_t rest = sent < 0 ? 0 : output->len - (size_t)sent;
+
+    if (sent < 0)
+        return false;
+    return rest == 0 || lws_write(connection->wsi, (unsigned char *)output->bytes + sent, rest,
+                                  LWS_WRITE_RAW) >= 0;
+}
+
 /* Returns false when the connection takes no more now. */
 static bool write_run(struct connection *connection, const struct output *output)
 {
     struct lws *wsi = connection->wsi;
-    int written = 0;
+    bool written = output->len == 0 || write_all(connection, output);
 
-    if (output->len)
-        written = lws_write(wsi, (unsigned char *)output->bytes, output->len, LWS_WRITE_RAW);
     peer_pop(connection->peer);
-    if (written < 0) {
+    if (!written) {
         connection_kill(connection);
         return false;
     }

@@ -19,8 +19,8 @@
  * write: less than a message would cut it into slices, each copied.
  */
 enum {
-    RX_BUFFER_SIZE = 16384,
-    SERVICE_BUFFER_SIZE = 32768,
+    RX_BUFFER_SIZE = 98304,
+    SERVICE_BUFFER_SIZE = 262144,
     HEADER_SIZE = 16384,
     TX_PACKET_SIZE = 4 << 20,
     TIMEOUT_S = 6

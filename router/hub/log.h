@@ -21,7 +21,7 @@
 #include <mcpx/envelope.h>
 
 /** The largest run lent to a reader at once, unless one frame is larger. */
-enum { LOG_RUN_MAX = 65536 };
+enum { LOG_RUN_MAX = 262144 };
 
 /**
  * A piece of the log's memory: frames from the front, notes about them from the back.
