@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-struct trial_setup trial_setup = {.rounds = 5, .seconds = 0.25};
+struct trial_setup trial_setup = {.rounds = 9, .seconds = 0.15};
 
 const char *trial_name(enum trial_server which)
 {
