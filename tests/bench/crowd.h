@@ -50,7 +50,7 @@ void crowd_turn(struct crowd *crowd);
  * What is said.
  *
  * bytes        of a message
- * window       messages each publisher keeps under way
+ * window       messages each publisher sends at once, again when all have them
  * per_second   each publisher sends so many, evenly, whatever is under way; 0 = as the window
  *              permits
  * seconds      how long

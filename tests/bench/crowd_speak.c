@@ -1,8 +1,8 @@
 /*
- * crowd_speak.c - the publishers' part. Closed loop: a publisher refills its window, in one send,
- * when the reads of a turn are done, so servers that batch are given batches and others are not
- * held up. Open loop: one message at a time at even distances. It never sleeps while it runs:
- * waking a reader costs more than sending to it, and over a network no server pays for that.
+ * crowd_speak.c - the publishers' part. Closed loop: a publisher sends its window at once and again
+ * when everybody has all of it, so each server is given the same batches. Open loop: one message
+ * at a time at even distances. The driver never sleeps meanwhile: waking a reader costs more than
+ * sending to it, and over a network no server pays for that.
  * Includes crowd_state.h, measure.h, speech.h.
  */
 #include "tests/bench/crowd_state.h"
@@ -78,16 +78,14 @@ static void send_messages(struct crowd *crowd, struct flow *flow, uint64_t count
               (struct mcpx_slice){flow->burst, (size_t)(at - flow->burst)});
 }
 
-/* What the window and the goal permit. */
+/* A window at a time: refilled message by message it would fall apart into smaller batches, by
+ * chance, and stay so, and the server would be blamed for the driver's luck. */
 static void refill(struct crowd *crowd, struct flow *flow, unsigned window)
 {
-    uint64_t under_way = flow->sent - flow->done;
-    uint64_t count = window > under_way ? window - under_way : 0;
+    uint64_t left = flow->goal - flow->sent;
 
-    if (count > flow->goal - flow->sent)
-        count = flow->goal - flow->sent;
-    if (count > 0 && !wire_is_sending(&flow->publisher->wire))
-        send_messages(crowd, flow, count);
+    if (flow->sent == flow->done && left > 0 && !wire_is_sending(&flow->publisher->wire))
+        send_messages(crowd, flow, left < window ? left : window);
 }
 
 static bool all_done(const struct crowd *crowd)
