@@ -133,7 +133,7 @@ bool cursor_page(struct peer *peer, uint64_t *next, size_t *count, struct mcpx_s
 /* The stretch of wanted entries that begins at the cursor. */
 static struct log_run run_of_wanted(const struct peer *peer)
 {
-    const struct log *log = &peer->topic->log;
+    struct log *log = &peer->topic->log;
     uint64_t end = peer->cursor.next + 1;
 
     while (end < log->head && wants(peer, end))
@@ -171,7 +171,7 @@ static struct log_run gather(const struct peer *peer, struct log_run first)
 struct log_run cursor_run(const struct peer *peer)
 {
     const struct cursor *cursor = &peer->cursor;
-    const struct log *log = &peer->topic->log;
+    struct log *log = &peer->topic->log;
     struct log_run run;
 
     if (!cursor->directed && cursor->next >= cursor->resume_end)

@@ -188,7 +188,7 @@ struct output {
 };
 
 /**
- * The next bytes for this peer: private frames first, then a run of the log of at most 64 KiB or
+ * The next bytes for this peer: private frames first, then a run of the log of at most 256 KiB or
  * one frame. False when there is nothing (any more), or the peer is stalled.
  */
 bool peer_peek(struct peer *peer, struct output *output);

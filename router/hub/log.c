@@ -408,7 +408,7 @@ struct link *log_overdue(struct log *log)
     return &log->oldest->readers;
 }
 
-struct log_run log_run_from(const struct log *log, uint64_t serial, uint64_t end)
+static struct log_run walk(const struct log *log, uint64_t serial, uint64_t end)
 {
     const struct entry *first = log_entry(log, serial);
     struct log_run run = {.bytes = first->segment->bytes + first->offset, .next = serial};
@@ -424,4 +424,15 @@ struct log_run log_run_from(const struct log *log, uint64_t serial, uint64_t end
         run.next++;
     } while (run.next < end);
     return run;
+}
+
+/* An answer stays true: entries do not change, and a reader at `serial` keeps its memory. */
+struct log_run log_run_from(struct log *log, uint64_t serial, uint64_t end)
+{
+    if (log->run_from != serial || log->run_end != end) {
+        log->run = walk(log, serial, end);
+        log->run_from = serial;
+        log->run_end = end;
+    }
+    return log->run;
 }

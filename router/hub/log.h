@@ -68,6 +68,20 @@ struct reader {
     uint64_t next;
 };
 
+/**
+ * A contiguous run of frames.
+ *
+ * bytes, len    lent until the segment is dropped
+ * count         frames in it
+ * next          serial of the entry after the run
+ */
+struct log_run {
+    const char *bytes;
+    size_t len;
+    size_t count;
+    uint64_t next;
+};
+
 /** Bounds of the retained window; 0 = no bound, but for `bytes`. */
 struct log_bounds {
     size_t count;
@@ -90,6 +104,8 @@ struct log {
     struct map ids;
     struct map_key key;
     struct log_bounds bounds;
+    uint64_t run_from, run_end; /* what log_run_from was asked last; equal = nothing */
+    struct log_run run;         /* and its answer */
 };
 
 /** Prepares an empty log. */
@@ -187,20 +203,9 @@ bool log_drop(struct log *log);
 struct link *log_overdue(struct log *log);
 
 /**
- * A contiguous run of frames.
- *
- * bytes, len    lent until the segment is dropped
- * count         frames in it
- * next          serial of the entry after the run
+ * The longest run that starts at `serial` (tail..head-1) and ends before `end` (<= head). The
+ * last answer is kept: most readers of a topic stand at the same place.
  */
-struct log_run {
-    const char *bytes;
-    size_t len;
-    size_t count;
-    uint64_t next;
-};
-
-/** The longest run that starts at `serial` (tail..head-1) and ends before `end` (<= head). */
-struct log_run log_run_from(const struct log *log, uint64_t serial, uint64_t end);
+struct log_run log_run_from(struct log *log, uint64_t serial, uint64_t end);
 
 #endif

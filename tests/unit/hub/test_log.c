@@ -150,7 +150,7 @@ Test(log, knows_id_kind_text_and_addressees_of_an_entry)
 /* ---- runs ---- */
 
 /* Walks the log run by run and checks that every frame comes once, in order. */
-static void walk(const struct log *log, uint64_t from)
+static void walk(struct log *log, uint64_t from)
 {
     for (uint64_t serial = from; serial < log->head;) {
         struct log_run run = log_run_from(log, serial, log->head);
