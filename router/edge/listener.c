@@ -221,7 +221,27 @@ static enum mcpx_err open_found(struct edge *edge, const struct config_listen *w
     return err;
 }
 
-static enum mcpx_err take_activated(struct edge *edge, int count)
+/* The configuration judged its own addresses, not those of sockets that are handed over. */
+static bool is_local(int fd)
+{
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+        struct sockaddr_storage room;
+    } address = {0};
+    socklen_t len = sizeof address;
+
+    if (getsockname(fd, &address.any, &len))
+        return false;
+    if (address.any.sa_family == AF_INET)
+        return ntohl(address.v4.sin_addr.s_addr) >> 24 == 127;
+    if (address.any.sa_family == AF_INET6)
+        return IN6_IS_ADDR_LOOPBACK(&address.v6.sin6_addr);
+    return address.any.sa_family == AF_UNIX;
+}
+
+static enum mcpx_err take_activated(struct edge *edge, int count, struct mx_strbuf *errors)
 {
     enum mcpx_err err = MCPX_OK;
     int i;
@@ -229,8 +249,15 @@ static enum mcpx_err take_activated(struct edge *edge, int count)
     if (!make_room(edge, (size_t)count))
         return MCPX_ENOMEM;
     for (i = 0; i < count && !err; i++) {
-        fcntl(SD_LISTEN_FDS_START + i, F_SETFL, O_NONBLOCK);
-        err = add(edge, SD_LISTEN_FDS_START + i);
+        int fd = SD_LISTEN_FDS_START + i;
+
+        if (edge->config->dev && !is_local(fd)) {
+            mx_strbuf_puts(errors, "a socket handed over is not on loopback, which --dev "
+                                   "needs, because it hands out tokens to everyone\n");
+            return MCPX_ESYSTEM;
+        }
+        fcntl(fd, F_SETFL, O_NONBLOCK);
+        err = add(edge, fd);
     }
     return err;
 }
@@ -259,7 +286,7 @@ enum mcpx_err listener_open_all(struct edge *edge, struct mx_strbuf *errors)
     int activated = sd_listen_fds(1);
 
     if (activated > 0)
-        return take_activated(edge, activated);
+        return take_activated(edge, activated, errors);
     found = calloc(config->listen_count + 1, sizeof *found);
     if (!found)
         return MCPX_ENOMEM;

@@ -11,6 +11,8 @@
  * Opens every address of the configuration, or takes the sockets systemd hands over instead.
  * A host name may stand for several addresses; each gets its listener.
  *
+ * In dev mode sockets handed over have to be on loopback, as configured addresses have to.
+ *
  * errors   a line per address that cannot be listened on
  *
  * Returns MCPX_OK, MCPX_ESYSTEM with `errors`, or MCPX_ENOMEM.
