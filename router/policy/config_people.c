@@ -106,34 +106,27 @@ static void check_topics(struct loading *loading, struct mx_strbuf *pointer,
     }
 }
 
-static bool same_token(const json_t *person, const json_t *other)
+/*
+ * Two participants with one token could not be told apart. `seen` holds the hashes so far: to
+ * compare each pair took minutes for as many participants as there may be.
+ */
+static bool token_is_taken(struct loading *loading, const json_t *person, json_t *seen)
 {
-    const char *a = json_string_value(json_object_get(person, "token_sha256"));
-    const char *b = json_string_value(json_object_get(other, "token_sha256"));
+    const json_t *value = json_object_get(person, "token_sha256");
+    char key[65];
 
-    for (; a && b && *a && (*a | 0x20) == (*b | 0x20); a++)
-        b++;
-    return a && b && *a == *b;
-}
-
-/* Two participants with one token could not be told apart. */
-static const char *token_twin(const json_t *people, const json_t *person)
-{
-    const char *name;
-    json_t *other;
-
-    json_object_foreach((json_t *)people, name, other)
-    {
-        if (other == person)
-            return NULL; /* only earlier ones, so each pair is reported once */
-        if (json_is_object(other) && same_token(person, other))
-            return name;
-    }
-    return NULL;
+    if (json_string_length(value) != sizeof key - 1)
+        return false; /* reported already */
+    for (size_t i = 0; i < sizeof key; i++)
+        key[i] = (char)(json_string_value(value)[i] | (i < 64 ? 0x20 : 0));
+    if (json_object_get(seen, key))
+        return true;
+    loading->no_memory |= json_object_set_new(seen, key, json_true()) != 0;
+    return false;
 }
 
 static void check_person(struct loading *loading, struct mx_strbuf *pointer, const char *id,
-                         const json_t *person)
+                         const json_t *person, json_t *seen)
 {
     const char *at = pointer_text(pointer);
     const char *file = loading->sources->file;
@@ -146,7 +139,7 @@ static void check_person(struct loading *loading, struct mx_strbuf *pointer, con
         error_line(loading, file, at,
                    "\"token_sha256\" is missing, expected the 64 hexadecimal digits of a "
                    "SHA-256");
-    if (token_twin(tree_at(loading, "participants", NULL), person))
+    if (token_is_taken(loading, person, seen))
         error_line(loading, file, at, "an earlier participant has the same \"token_sha256\"");
     check_profile_name(loading, pointer, person);
     check_topics(loading, pointer, json_object_get(person, "topics"));
@@ -156,6 +149,7 @@ static void check_person(struct loading *loading, struct mx_strbuf *pointer, con
 void check_people(struct loading *loading)
 {
     struct mx_strbuf pointer = {0};
+    json_t *seen = json_object();
     const char *name;
     json_t *value;
 
@@ -172,9 +166,10 @@ void check_people(struct loading *loading)
         mx_strbuf_puts(&pointer, "/participants");
         pointer_push(&pointer, name);
         if (json_is_object(value))
-            check_person(loading, &pointer, name, value);
+            check_person(loading, &pointer, name, value, seen);
     }
-    loading->no_memory |= pointer.failed;
+    loading->no_memory |= pointer.failed || !seen;
+    json_decref(seen);
     mx_strbuf_fini(&pointer);
 }
 
