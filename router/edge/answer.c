@@ -61,7 +61,8 @@ int answer_refuse(struct lws *wsi, const struct answer_status *why)
     mx_strbuf_puts(&answer, why->header);
     mx_strbuf_puts(&answer, "Content-Type: application/problem+json\r\nContent-Length: ");
     mx_strbuf_number(&answer, (int64_t)body.len);
-    mx_strbuf_puts(&answer, "\r\nConnection: close\r\n\r\n");
+    mx_strbuf_puts(&answer, "\r\nConnection: close\r\nCache-Control: no-store\r\n"
+                            "X-Content-Type-Options: nosniff\r\nVary: Origin\r\n\r\n");
     mx_strbuf_slice(&answer, mx_strbuf_text(&body));
     answer.failed = answer.failed || body.failed;
     result = answer_send(wsi, &answer);
