@@ -40,19 +40,34 @@ Test(handshake, both_address_families_are_served)
     }
 }
 
-/* Some clients hand the first bytes after the 101 to nobody: they are not listening yet. */
-Test(handshake, the_welcome_does_not_travel_with_the_101)
+/* Joins, reads the first frames, and tells whether the 101 had come alone. */
+static bool comes_alone(void)
 {
     struct rude rude = {0};
     struct frame frame;
+    bool alone;
 
     rude_join(&rude, &router, "a", "room", "");
-    cr_expect_eq(rude.at, rude.in.len, "%zu bytes came with the 101", rude.in.len - rude.at);
+    alone = rude.at == rude.in.len;
     cr_assert(rude_next(&rude, &frame));
     cr_expect(frame_holds(&frame, "\"kind\":\"system/welcome\""), "the first frame");
     cr_assert(rude_next(&rude, &frame));
     cr_expect(frame_holds(&frame, "system/presence"), "then one's own arrival");
     rude_shut(&rude);
+    return alone;
+}
+
+/*
+ * Some clients hand the first bytes after the 101 to nobody: they are not listening yet. A busy
+ * machine may wake us when both have arrived; what travels together would never be seen apart.
+ */
+Test(handshake, the_welcome_does_not_travel_with_the_101)
+{
+    int tries = 1;
+
+    while (!comes_alone() && tries < 20)
+        tries++;
+    cr_expect(tries < 20, "in none of %d attempts did the 101 come alone", tries);
 }
 
 /*
