@@ -132,6 +132,7 @@ Test(mcpxctl, says_what_is_wrong_with_its_input)
          "not a valid kind: method, byte 2: must not be empty"},
         {"can --config @ --as fs chat chat", 2, "takes 1 operand, not 2"},
         {"can --config @ --as fs --to", 2, "--to wants a value"},
+        {"can --config @ --as fs chat --to ''", 2, "--to wants a participant id"},
         {"can --config /nonexistent/file --as fs chat", 2, "/nonexistent/file"},
         {"can --config /dev/null --as fs chat", 2, "configuration is not valid"},
         {"can --colour chat", 2, "there is no such option"},

@@ -1,8 +1,8 @@
 /*
  * cmd_can.c - asks the configuration what the router would answer.
- * Includes command.h, kind_word.h, router/policy and json.h. It loads the settings the router loads, from the
- * same file and environment, with the same function; so its answer is the router's, and a
- * configuration the router would not start with is an error here too.
+ * Includes command.h, kind_word.h, router/policy and json.h. It loads the settings the router
+ * loads, from the same file and environment, with the same function; so its answer is the
+ * router's, and a configuration the router would not start with is an error here too.
  */
 #include "tools/mcpxctl/command.h"
 
@@ -11,6 +11,7 @@
 #include "router/policy/tokens.h"
 #include "tools/mcpxctl/kind_word.h"
 #include <mcpx/capability.h>
+#include <mcpx/envelope.h>
 
 #include <openssl/rand.h>
 
@@ -61,9 +62,17 @@ static int read_inquiry(const struct arguments *arguments, struct inquiry *out)
         return STATUS_USAGE;
     }
     out->to_count = 0;
-    for (size_t i = 0; i < arguments->option_count; i++)
-        if (strcmp(arguments->options[i].option->name, "--to") == 0)
-            out->to[out->to_count++] = mcpx_slice_of(arguments->options[i].value);
+    for (size_t i = 0; i < arguments->option_count; i++) {
+        struct mcpx_slice to = mcpx_slice_of(arguments->options[i].value);
+
+        if (strcmp(arguments->options[i].option->name, "--to") != 0)
+            continue;
+        if (!mcpx_participant_id_is_valid(to)) {
+            complain("can", "--to wants a participant id of 1..256 bytes");
+            return STATUS_USAGE;
+        }
+        out->to[out->to_count++] = to;
+    }
     return STATUS_OK;
 }
 
