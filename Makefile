@@ -39,7 +39,7 @@ bench: ## build for speed, measure, print a table with targets (BENCH_CELLS="f10
 	@cmake --build build/release $(BUILD_JOBS) --target bench
 	@tests/bench/run build/release $(if $(BENCH_JSON),--json $(BENCH_JSON)) $(BENCH_CELLS)
 
-demo: ## a tour in two minutes: real MCP programs in one room
+demo: ## a tour in under a minute: real MCP programs in one room
 	@docker/install-packages build test
 	@$(call configure,dev)
 	@cmake --build build $(BUILD_JOBS) --target mcpx-router
