@@ -217,27 +217,31 @@ static bool ring_reserve(struct log *log)
     return true;
 }
 
-/* Memory goes a segment at a time, so a small log has small ones: an eighth of its bounds. */
-static size_t segment_max(const struct log_bounds *bounds)
+/*
+ * Memory goes a segment at a time, so a small log has small ones: none over an eighth of its
+ * bounds. Large messages lie four to a segment where the bounds allow it, else alone, because
+ * room that the next one does not fit in is lost.
+ */
+static size_t segment_size(const struct log *log, size_t needed)
 {
-    size_t max = bounds->bytes / 8 + bounds->backlog_bytes / 8;
+    size_t most = log->bounds.bytes / 8 + log->bounds.backlog_bytes / 8;
+    size_t max = most < SEGMENT_MAX ? most : SEGMENT_MAX;
+    size_t size = log->newest ? log->newest->size * 2 : SEGMENT_FIRST;
 
     if (max < SEGMENT_FIRST)
-        return SEGMENT_FIRST;
-    return max < SEGMENT_MAX ? max : SEGMENT_MAX;
+        max = SEGMENT_FIRST;
+    if (needed > max / 4)
+        return needed * 4 <= most ? needed * 4 : needed;
+    if (size < 4 * needed)
+        size = 4 * needed;
+    return size < max ? size : max;
 }
 
 static struct segment *segment_new(const struct log *log, size_t needed)
 {
-    size_t size = log->newest ? log->newest->size * 2 : SEGMENT_FIRST;
-    size_t max = segment_max(&log->bounds);
+    size_t size = segment_size(log, needed);
     struct segment *segment;
 
-    if (size > max)
-        size = max;
-    if (size < needed ||
-        needed > max / 4) /* room that the next one would not fit in is lost */
-        size = needed;
     segment = malloc(sizeof *segment + size);
     if (!segment)
         return NULL;

@@ -43,7 +43,7 @@ struct cursor {
 };
 
 /**
- * One connection.
+ * One connection. What a round of fan-out reads stands first, in three cache lines.
  *
  * in_hub       link among all peers, condemned ones included
  * in_ready     link among the peers to be offered out of turn
@@ -61,22 +61,22 @@ struct cursor {
 struct peer {
     struct hub *hub;
     struct topic *topic;
-    struct grant *grant;
     void *owner;
-    struct link in_hub;
-    struct link in_ready;
     enum peer_state state;
     bool stalled;
+    enum peek peeked;
     uint32_t seat;
     uint64_t seated_from;
     struct cursor cursor;
     struct mx_strbuf outbox;
-    size_t outbox_counted;
-    size_t answers;
-    enum peek peeked;
     size_t peeked_len;
     uint64_t peeked_next;
     size_t peeked_count;
+    struct link in_ready;
+    struct grant *grant;
+    struct link in_hub;
+    size_t outbox_counted;
+    size_t answers;
     enum mcpx_err close_err;
     struct rates rates;
     int64_t heard_ms;

@@ -1,7 +1,7 @@
 /*
  * topic.c - a room keeps its peers in an array sorted by participant id: a welcome lists them in
- * that order, a search is binary, and a round of fan-out walks memory in a straight line. A hash
- * table would find faster and do the other two, which happen far more often, worse.
+ * that order, and a round of fan-out walks memory in a straight line. A hash table beside it finds
+ * one by name, because a message may name a hundred addressees.
  * Includes cursor.h, hub_state.h.
  */
 #include "router/hub/topic.h"
@@ -48,6 +48,7 @@ void topic_free(struct topic *topic)
     log_fini(&topic->log);
     free(topic->peers);
     free(topic->free_seats);
+    map_fini(&topic->people);
     free(topic);
 }
 
@@ -75,9 +76,29 @@ static bool is_at(const struct topic *topic, size_t place, struct mcpx_slice id)
 
 struct peer *topic_peer(const struct topic *topic, struct mcpx_slice participant)
 {
-    size_t place = place_of(topic, participant);
+    uint64_t hash = map_hash(topic->hub->key, participant);
+    size_t at = 0;
+    uint64_t value;
 
-    return is_at(topic, place, participant) ? topic->peers[place] : NULL;
+    while ((value = map_next(&topic->people, hash, &at))) {
+        struct peer *peer = (struct peer *)(uintptr_t)value;
+
+        if (mcpx_slice_equal(peer->grant->participant, participant))
+            return peer;
+    }
+    return NULL;
+}
+
+static void know(struct topic *topic, struct peer *peer)
+{
+    map_put(&topic->people, map_hash(topic->hub->key, peer->grant->participant),
+            (uintptr_t)peer);
+}
+
+static void forget(struct topic *topic, const struct peer *peer)
+{
+    map_remove(&topic->people, map_hash(topic->hub->key, peer->grant->participant),
+               (uintptr_t)peer);
 }
 
 bool topic_reserve(struct topic *topic)
@@ -86,6 +107,8 @@ bool topic_reserve(struct topic *topic)
     struct peer **peers;
     uint32_t *free_seats;
 
+    if (!map_reserve(&topic->people))
+        return false;
     if (topic->peer_count < topic->peer_size)
         return true;
     peers = realloc(topic->peers, size * sizeof(struct peer *));
@@ -122,13 +145,16 @@ void topic_insert(struct topic *topic, struct peer *peer)
 {
     size_t place = place_of(topic, peer->grant->participant);
 
-    if (!is_at(topic, place, peer->grant->participant)) {
+    if (is_at(topic, place, peer->grant->participant)) {
+        forget(topic, topic->peers[place]);
+    } else {
         memmove(topic->peers + place + 1, topic->peers + place,
                 (topic->peer_count - place) * sizeof(struct peer *));
         topic->peer_count++;
         topic->swept += place < topic->swept; /* a round under way goes on where it was */
     }
     topic->peers[place] = peer;
+    know(topic, peer);
     seat(topic, peer);
 }
 
@@ -140,6 +166,7 @@ void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now)
     unseat(topic, peer);
     if (place == topic->peer_count || topic->peers[place] != peer)
         return;
+    forget(topic, peer);
     topic->peer_count--;
     memmove(topic->peers + place, topic->peers + place + 1,
             (topic->peer_count - place) * sizeof(struct peer *));

@@ -15,6 +15,7 @@
  * in_hub        link among all topics
  * in_dirty      link among the topics with entries that not every peer was offered yet
  * peers         its participants' peers, sorted by participant id
+ * people        the same by hash of the participant's id
  * seats         seats given out so far: each peer has one of these numbers while it is here
  * free_seats    those that were given back, `free_seat_count` of them; room for peer_size
  * directed      peers that read in directed mode
@@ -29,6 +30,7 @@ struct topic {
     struct link in_dirty;
     struct mcpx_slice name;
     struct peer **peers;
+    struct map people;
     size_t peer_count;
     size_t peer_size;
     uint32_t seats;
