@@ -210,13 +210,18 @@ static enum mcpx_err open_found(struct edge *edge, const struct config_listen *w
     enum mcpx_err err = MCPX_OK;
 
     for (; found && !err; found = found->ai_next) {
-        int fd = open_socket(found);
+        int fd = open_socket(found), why = errno;
 
-        if (fd < 0) {
-            say_why(where, strerror(errno), errors);
-            return MCPX_ESYSTEM;
+        if (fd >= 0) {
+            err = add(edge, fd);
+            continue;
         }
-        err = add(edge, fd);
+        say_why(where, strerror(why), errors);
+        /* Containers often have no IPv6; that was not asked for by name. */
+        if (!edge->config->listen_default || (why != EADDRNOTAVAIL && why != EAFNOSUPPORT))
+            return MCPX_ESYSTEM;
+        LOG(LOG_INFO, "address_left_out", log_string("host", where->host),
+            log_string("reason", strerror(why)));
     }
     return err;
 }
@@ -302,7 +307,7 @@ enum mcpx_err listener_open_all(struct edge *edge, struct mx_strbuf *errors)
             freeaddrinfo(found[i]);
     }
     free(found);
-    return err;
+    return err || edge->listener_count ? err : MCPX_ESYSTEM;
 }
 
 static void on_listener_closed(uv_handle_t *handle)

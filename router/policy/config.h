@@ -23,6 +23,7 @@ struct config_listen {
  * All settings, validated.
  *
  * listen, listen_count   where to accept connections; at least one
+ * listen_default         nobody chose them: one that this machine does not have may be left out
  * dev                    --dev was given
  * query_token            ?token= is accepted
  * origins, origin_count  patterns ("http://localhost:*") of allowed Origin headers; a request
@@ -36,6 +37,7 @@ struct config_listen {
 struct config {
     struct config_listen *listen;
     size_t listen_count;
+    bool listen_default;
     bool dev;
     bool query_token;
     char **origins;
