@@ -53,6 +53,38 @@ static void set_state(struct connection *connection, enum connection_state state
     connection->state = state;
 }
 
+/* Who configures larger messages, or messages of any size, has to be able to receive them. */
+static size_t unfinished_max(const struct edge *edge)
+{
+    size_t limit = edge->config->hub.message_bytes;
+
+    if (!limit)
+        return SIZE_MAX;
+    return 4 * limit > UNFINISHED_MAX ? 4 * limit : UNFINISHED_MAX;
+}
+
+bool connection_count_message(struct connection *connection)
+{
+    struct edge *edge = connection->edge;
+
+    if (!connection->message_due_ms)
+        connection->message_due_ms = edge_now(edge).mono_ms + UNFINISHED_MS;
+    edge->unfinished += connection->message.size - connection->message_size;
+    connection->message_size = connection->message.size;
+    return edge->unfinished <= unfinished_max(edge);
+}
+
+void connection_end_message(struct connection *connection, size_t keep)
+{
+    connection->edge->unfinished -= connection->message_size;
+    connection->message_size = 0;
+    connection->message_due_ms = 0;
+    if (connection->message.size > keep)
+        mx_strbuf_fini(&connection->message);
+    else
+        mx_strbuf_reset(&connection->message);
+}
+
 static void forget_fresh(struct connection *connection)
 {
     struct connections *fresh = &connection->edge->fresh;
@@ -100,7 +132,7 @@ void connection_free(struct connection *connection)
     exchange_free(connection->exchange);
     grant_unref(connection->grant);
     mx_strbuf_fini(&connection->scratch);
-    mx_strbuf_fini(&connection->message);
+    connection_end_message(connection, 0);
     free(connection);
 }
 
@@ -151,7 +183,7 @@ void connection_leave(struct connection *connection, int64_t wait_ms)
     forget_fresh(connection);
     set_state(connection, LEAVING);
     connection->deadline_ms = edge_now(connection->edge).mono_ms + wait_ms;
-    mx_strbuf_fini(&connection->message);
+    connection_end_message(connection, 0);
 }
 
 void connection_kill(struct connection *connection)
@@ -175,15 +207,26 @@ static void watch_condemned(struct connection *connection, int64_t mono_ms)
         connection->deadline_ms = mono_ms + CHOKED_LEAVE_MS;
 }
 
+/* One that sends a byte now and then would otherwise keep its buffer for ever. */
+static void watch_message(struct connection *connection, struct mcpx_now now)
+{
+    if (!connection->message_due_ms || connection->message_due_ms > now.mono_ms)
+        return;
+    connection_end_message(connection, 0);
+    if (connection->peer)
+        hub_condemn(connection->edge->hub, connection->peer, MCPX_EFLOOD, now);
+}
+
 void connection_sweep(struct edge *edge)
 {
-    int64_t mono_ms = edge_now(edge).mono_ms;
+    struct mcpx_now now = edge_now(edge);
     struct connection *connection;
 
     for (connection = edge->all.first; connection; connection = connection->next) {
-        watch_condemned(connection, mono_ms);
+        watch_message(connection, now);
+        watch_condemned(connection, now.mono_ms);
         if (!connection->fresh && connection->deadline_ms &&
-            connection->deadline_ms <= mono_ms)
+            connection->deadline_ms <= now.mono_ms)
             connection_kill(connection);
     }
 }

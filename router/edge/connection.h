@@ -30,6 +30,8 @@ enum connection_state { STRANGER, MEMBER, LEAVING, DEAD };
  * grant          what a permitted upgrade waits with for the handshake to end; NULL else
  * admission      likewise; its slices point into `scratch`
  * message        what arrived of an unfinished message
+ * message_size   how much of edge->unfinished is its memory
+ * message_due_ms mono_ms by which the rest has to arrive; 0 = no message is unfinished
  */
 struct connection {
     struct edge *edge;
@@ -47,6 +49,8 @@ struct connection {
     struct admission admission;
     struct mx_strbuf scratch;
     struct mx_strbuf message;
+    size_t message_size;
+    int64_t message_due_ms;
 };
 
 /**
@@ -77,13 +81,26 @@ void connection_unveil(struct edge *edge);
  */
 void connection_leave(struct connection *connection, int64_t wait_ms);
 
+/**
+ * A piece was added to `message`: counts its memory, and from the first piece on its time.
+ * Returns false when all unfinished messages together take more than UNFINISHED_MAX
+ * and more than four of the largest message permitted.
+ */
+bool connection_count_message(struct connection *connection);
+
+/** No message is unfinished any more. A buffer that has grown beyond `keep` bytes is freed. */
+void connection_end_message(struct connection *connection, size_t keep);
+
 /** The participant is gone for the others. Harmless when it had no peer. */
 void connection_depart(struct connection *connection);
 
 /** Cuts the connection without a word, soon but not from within this call. */
 void connection_kill(struct connection *connection);
 
-/** Cuts every connection whose deadline is past and watches over condemned ones. */
+/**
+ * Cuts every connection whose deadline is past, condemns those whose message takes too long and
+ * watches over condemned ones.
+ */
 void connection_sweep(struct edge *edge);
 
 #endif

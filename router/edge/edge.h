@@ -23,6 +23,8 @@ struct lws_vhost;
  * LEAVE_MS           how long a peer may take to answer a close frame
  * CHOKED_LEAVE_MS    the same for one that has stopped reading and has to catch up first
  * TICK_MS            longest wait of the housekeeping timer
+ * UNFINISHED_MS      how long a message may take from its first piece to its last
+ * UNFINISHED_MAX     memory of all messages that have begun to arrive, of everybody together
  */
 enum {
     STRANGERS_MAX = 1024,
@@ -30,7 +32,9 @@ enum {
     FRESH_MS = 5,
     LEAVE_MS = 5000,
     CHOKED_LEAVE_MS = 30000,
-    TICK_MS = 1000
+    TICK_MS = 1000,
+    UNFINISHED_MS = 30000,
+    UNFINISHED_MAX = 64 << 20
 };
 
 /** Where connections come in. */
@@ -52,6 +56,7 @@ struct connections {
  *
  * all, strangers, count     every connection; how many are not upgraded yet; how many there are
  * fresh                     members whose welcome still waits
+ * unfinished                bytes of memory that unfinished messages take
  * connects                  thousandths of connection attempts permitted now, and since when
  * kick                      something was handed to libwebsockets' timers from outside its
  *                           callbacks: it must be woken
@@ -70,6 +75,7 @@ struct edge {
     size_t listener_count;
     struct connections all, fresh;
     size_t strangers, count;
+    size_t unfinished;
     struct {
         uint64_t permitted;
         int64_t at_ms;

@@ -1,8 +1,9 @@
 /*
  * receive.c - a message that arrives in one piece, as nearly all do, is routed where it lies.
  * Others are collected in a buffer of the connection that is given back when it has grown large,
- * so ten thousand idle connections do not each keep the largest message they ever sent. Sizes
- * are judged by what a frame declares, before it has arrived.
+ * so ten thousand idle connections do not each keep the largest message they ever sent. All
+ * unfinished messages together are bounded, and so is their time: nobody need finish what he has
+ * begun. Sizes are judged by what a frame declares, before it has arrived.
  * Includes receive.h, flush.h, libwebsockets.
  */
 #include "router/edge/receive.h"
@@ -17,7 +18,7 @@ enum { KEEP_MAX = 16384, PRIVATE_MAX = 262144 };
 static int refuse(struct connection *connection, enum mcpx_err err)
 {
     hub_refuse(connection->edge->hub, connection->peer, err, edge_now(connection->edge));
-    mx_strbuf_fini(&connection->message);
+    connection_end_message(connection, 0);
     return 0;
 }
 
@@ -51,12 +52,18 @@ static void route(struct connection *connection, struct mcpx_slice text)
         flush_round(connection->edge);
 }
 
-static void give_back(struct mx_strbuf *message)
+/* Nothing was refused that could be answered: only the close frame says why. */
+static int condemn(struct connection *connection)
 {
-    if (message->size > KEEP_MAX)
-        mx_strbuf_fini(message);
-    else
-        mx_strbuf_reset(message);
+    struct edge *edge = connection->edge;
+
+    if (log_permits(&edge->refuse_log, edge_now(edge).mono_ms))
+        LOG(LOG_WARN, "unfinished_messages",
+            log_text("participant", peer_grant(connection->peer)->participant),
+            log_number("bytes", (int64_t)edge->unfinished));
+    hub_condemn(edge->hub, connection->peer, MCPX_EFLOOD, edge_now(edge));
+    connection_end_message(connection, 0);
+    return 0;
 }
 
 static int collect(struct connection *connection, const char *bytes, size_t len, bool last)
@@ -67,9 +74,9 @@ static int collect(struct connection *connection, const char *bytes, size_t len,
     if (message->failed)
         return refuse(connection, MCPX_ENOMEM);
     if (!last)
-        return 0;
+        return connection_count_message(connection) ? 0 : condemn(connection);
     route(connection, mx_strbuf_text(message));
-    give_back(message);
+    connection_end_message(connection, KEEP_MAX);
     return 0;
 }
 
@@ -92,6 +99,8 @@ int receive_piece(struct connection *connection, const char *bytes, size_t len)
     if (lws_is_first_fragment(wsi))
         mx_strbuf_reset(&connection->message);
     if (last && !connection->message.len) {
+        if (connection->message_due_ms) /* the fragments before were empty */
+            connection_end_message(connection, KEEP_MAX);
         route(connection, (struct mcpx_slice){bytes ? bytes : "", len});
         return 0;
     }

@@ -197,6 +197,66 @@ Test(limits, running_out_of_descriptors_does_not_spin_and_passes, .timeout = 120
     end(&router, &a, &b);
 }
 
+/* Begins a message of a million bytes and does not end it. False when that was too much. */
+static bool begin_message(struct rude *rude)
+{
+    static char piece[1000000];
+    struct frame frame;
+
+    memset(piece, 'x', sizeof piece);
+    rude_frame(rude, TEXT_OPEN, piece, sizeof piece);
+    rude_frame(rude, PING, "", 0);
+    while (rude_next(rude, &frame)) {
+        if (frame.first == PONG)
+            return true;
+        if (frame.first != CLOSE)
+            continue;
+        cr_expect_eq((unsigned char)frame.payload[0] << 8 | (unsigned char)frame.payload[1],
+                     1008);
+        return false;
+    }
+    cr_expect(false, "ended without a close frame");
+    return false;
+}
+
+/* Each within its own limit, in a topic of its own; together they would take everything. */
+Test(limits, unfinished_messages_are_bounded_together_and_in_time, .timeout = 120)
+{
+    enum { MANY = 80, FIT = 64 };
+    static struct rude many[MANY];
+    struct daemon router;
+    struct rude a, b;
+    struct frame frame;
+    char topic[16];
+    long rss, begun_ms, ended_ms;
+    int i, fit = 0;
+
+    daemon_start(&router, "{\"limits\":{\"connects_per_s\":0}}", 0);
+    join_two(&router, &a, &b);
+    rss = daemon_rss_kib(&router);
+    begun_ms = support_now_ms();
+    for (i = 0; i < MANY; i++) {
+        snprintf(topic, sizeof topic, "t%d", i);
+        rude_join(&many[i], &router, "hoarder", topic, "");
+        cr_assert(rude_expect(&many[i], "\"event\":\"join\"", &frame));
+        fit += begin_message(&many[i]);
+    }
+    cr_expect_eq(fit, FIT, "%d messages of 1 MiB fit", fit);
+    rss = daemon_rss_kib(&router) - rss;
+    cr_expect(rss < 100 * 1024, "%ld KiB", rss);
+    rude_frame(&many[0], CONTINUE_LAST, "", 0);
+    cr_expect(rude_expect(&many[0], "invalid_envelope", &frame), "a finished one is routed");
+    cr_expect(begin_message(&many[0]), "and makes room");
+    cr_expect(rude_is_quiet(&many[1], 10000), "slow is not too slow yet");
+    for (i = 1; i < FIT; i++)
+        cr_expect_eq(rude_close_code(&many[i]), 1008, "%d", i);
+    ended_ms = support_now_ms() - begun_ms;
+    cr_expect(ended_ms >= 29000 && ended_ms < 50000, "%ld ms", ended_ms);
+    for (i = 0; i < MANY; i++)
+        rude_shut(&many[i]);
+    end(&router, &a, &b);
+}
+
 /* A refused message costs its sender, not the room, and never memory. */
 Test(limits, a_flood_of_refused_messages_ends_with_1008_or_is_answered, .timeout = 120)
 {
