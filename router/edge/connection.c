@@ -14,6 +14,29 @@
 
 enum { KILL_AGAIN_MS = 2000 };
 
+static void line_enter(struct connections *line, struct connection *connection)
+{
+    connection->line_previous = line->last;
+    if (line->last)
+        line->last->line_next = connection;
+    else
+        line->first = connection;
+    line->last = connection;
+}
+
+static void line_quit(struct connections *line, struct connection *connection)
+{
+    if (connection->line_previous)
+        connection->line_previous->line_next = connection->line_next;
+    else
+        line->first = connection->line_next;
+    if (connection->line_next)
+        connection->line_next->line_previous = connection->line_previous;
+    else
+        line->last = connection->line_previous;
+    connection->line_previous = connection->line_next = NULL;
+}
+
 struct connection *connection_new(struct edge *edge, struct lws *wsi)
 {
     struct connection *connection = calloc(1, sizeof *connection);
@@ -29,7 +52,8 @@ struct connection *connection_new(struct edge *edge, struct lws *wsi)
         connection->next->previous = connection;
     edge->all.first = connection;
     edge->count++;
-    edge->strangers++;
+    edge->stranger_count++;
+    line_enter(&edge->strangers, connection);
     lws_set_opaque_user_data(wsi, connection);
     return connection;
 }
@@ -48,8 +72,10 @@ const char *connection_remote(const struct connection *connection, char text[REM
 
 static void set_state(struct connection *connection, enum connection_state state)
 {
-    if (connection->state == STRANGER && state != STRANGER)
-        connection->edge->strangers--;
+    if (connection->state == STRANGER && state != STRANGER) {
+        connection->edge->stranger_count--;
+        line_quit(&connection->edge->strangers, connection);
+    }
     connection->state = state;
 }
 
@@ -87,20 +113,10 @@ void connection_end_message(struct connection *connection, size_t keep)
 
 static void forget_fresh(struct connection *connection)
 {
-    struct connections *fresh = &connection->edge->fresh;
-
     if (!connection->fresh)
         return;
     connection->fresh = false;
-    if (connection->fresh_previous)
-        connection->fresh_previous->fresh_next = connection->fresh_next;
-    else
-        fresh->first = connection->fresh_next;
-    if (connection->fresh_next)
-        connection->fresh_next->fresh_previous = connection->fresh_previous;
-    else
-        fresh->last = connection->fresh_previous;
-    connection->fresh_previous = connection->fresh_next = NULL;
+    line_quit(&connection->edge->fresh, connection);
 }
 
 void connection_depart(struct connection *connection)
@@ -144,18 +160,12 @@ static void on_unveil(uv_timer_t *timer)
 void connection_welcome(struct connection *connection, struct peer *peer)
 {
     struct edge *edge = connection->edge;
-    struct connections *fresh = &edge->fresh;
 
     set_state(connection, MEMBER);
     connection->peer = peer;
     connection->fresh = true;
     connection->deadline_ms = edge_now(edge).mono_ms + FRESH_MS;
-    connection->fresh_previous = fresh->last;
-    if (fresh->last)
-        fresh->last->fresh_next = connection;
-    else
-        fresh->first = connection;
-    fresh->last = connection;
+    line_enter(&edge->fresh, connection);
     peer_stall(peer);
     if (!uv_is_active((uv_handle_t *)&edge->unveil))
         uv_timer_start(&edge->unveil, on_unveil, FRESH_MS, 0);
@@ -197,6 +207,17 @@ void connection_kill(struct connection *connection)
         peer_stall(connection->peer); /* nothing is to be written to it any more */
     lws_set_timeout(connection->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
     edge->kick = true;
+}
+
+void connection_kill_oldest_stranger(struct edge *edge)
+{
+    char remote[REMOTE_SIZE];
+
+    if (log_permits(&edge->accept_log, edge_now(edge).mono_ms))
+        LOG(LOG_WARN, "stranger_cut",
+            log_string("remote", connection_remote(edge->strangers.first, remote)),
+            log_string("reason", "too many connections wait to be upgraded"));
+    connection_kill(edge->strangers.first);
 }
 
 /* A condemned peer whose socket is choked cannot even be told so. It may catch up for a while. */

@@ -25,6 +25,8 @@ enum connection_state { STRANGER, MEMBER, LEAVING, DEAD };
  * fd             the socket of `wsi`
  * choked         the socket takes no more; libwebsockets holds a remainder
  * fresh          in edge->fresh: the welcome waits
+ * line_previous, line_next   neighbours in edge->strangers of a stranger, in edge->fresh of a
+ *                fresh member
  * deadline_ms    mono_ms at which the connection is cut unless its state changed; 0 = never
  * exchange       the HTTP request whose body is being collected; NULL else
  * grant          what a permitted upgrade waits with for the handshake to end; NULL else
@@ -43,7 +45,7 @@ struct connection {
     bool fresh;
     int64_t deadline_ms;
     struct connection *previous, *next;
-    struct connection *fresh_previous, *fresh_next;
+    struct connection *line_previous, *line_next;
     struct exchange *exchange;
     struct grant *grant;
     struct admission admission;
@@ -93,6 +95,9 @@ void connection_end_message(struct connection *connection, size_t keep);
 
 /** The participant is gone for the others. Harmless when it had no peer. */
 void connection_depart(struct connection *connection);
+
+/** Cuts the stranger who has been one for longest; there has to be one. */
+void connection_kill_oldest_stranger(struct edge *edge);
 
 /** Cuts the connection without a word, soon but not from within this call. */
 void connection_kill(struct connection *connection);

@@ -17,7 +17,7 @@ struct lws_vhost;
 /**
  * Bounds and times that are not for the administrator to choose.
  *
- * STRANGERS_MAX      connections that have not been upgraded
+ * STRANGERS_MAX      connections that have not been upgraded; the oldest makes way for a newer
  * STRANGER_MS        how long one may stay so; reading an answer is included
  * FRESH_MS           between the 101 and the welcome: some clients lose what comes with the 101
  * LEAVE_MS           how long a peer may take to answer a close frame
@@ -54,8 +54,10 @@ struct connections {
 /**
  * One router, on one thread.
  *
- * all, strangers, count     every connection; how many are not upgraded yet; how many there are
- * fresh                     members whose welcome still waits
+ * all, count                every connection; how many there are
+ * strangers                 those not upgraded yet, oldest first
+ * stranger_count            how many of them there are
+ * fresh                     members whose welcome still waits, oldest first
  * unfinished                bytes of memory that unfinished messages take
  * connects                  thousandths of connection attempts permitted now, and since when
  * kick                      something was handed to libwebsockets' timers from outside its
@@ -73,8 +75,8 @@ struct edge {
     struct lws_vhost *vhost;
     struct listener *listeners;
     size_t listener_count;
-    struct connections all, fresh;
-    size_t strangers, count;
+    struct connections all, strangers, fresh;
+    size_t stranger_count, count;
     size_t unfinished;
     struct {
         uint64_t permitted;

@@ -3,10 +3,11 @@
  * spins when descriptors run out, and cannot be told to stop; this one is a poll handle per
  * socket. Connections over a limit are answered with a few bytes and never become known to
  * libwebsockets.
- * Includes listener.h, ws_server.h.
+ * Includes listener.h, connection.h, ws_server.h.
  */
 #define _GNU_SOURCE /* accept4 */
 #include "router/edge/listener.h"
+#include "router/edge/connection.h"
 #include "router/edge/ws_server.h"
 
 #include <errno.h>
@@ -59,21 +60,19 @@ static bool may_connect(struct edge *edge)
 
 static void take(struct edge *edge, int fd)
 {
-    enum mcpx_err err = MCPX_OK;
     int on = 1;
 
-    if (!may_connect(edge))
-        err = MCPX_ECONNECTS;
-    else if (edge->strangers >= STRANGERS_MAX)
-        err = MCPX_EFULL;
-    if (!err) {
+    if (may_connect(edge)) {
+        /* Turning the newest away would let a thousand who say nothing keep everybody out. */
+        if (edge->stranger_count >= STRANGERS_MAX)
+            connection_kill_oldest_stranger(edge);
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         ws_server_adopt(edge, fd);
         return;
     }
     if (log_permits(&edge->accept_log, edge_now(edge).mono_ms))
-        LOG(LOG_WARN, "turned_away", log_string("code", mcpx_error_wire(err)));
-    answer_and_close(fd, err);
+        LOG(LOG_WARN, "turned_away", log_string("code", mcpx_error_wire(MCPX_ECONNECTS)));
+    answer_and_close(fd, MCPX_ECONNECTS);
 }
 
 static void on_connection(uv_poll_t *poll, int status, int events);

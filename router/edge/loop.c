@@ -18,10 +18,11 @@
 #include <systemd/sd-daemon.h>
 
 /*
- * Descriptors beside connections (listeners, the loop's own, log, files being read); what is
+ * Descriptors beside connections (listeners, the loop's own, log, files being read, strangers
+ * who were cut in this turn and are not gone yet); what is
  * prepared for when connections are not limited.
  */
-enum { SPARE_DESCRIPTORS = 64, CONNECTIONS_UNLIMITED = 65536, STOPPING_TICK_MS = 50 };
+enum { SPARE_DESCRIPTORS = 256, CONNECTIONS_UNLIMITED = 65536, STOPPING_TICK_MS = 50 };
 
 static void on_tick(uv_timer_t *timer)
 {

@@ -7,6 +7,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 static void join_two(struct daemon *router, struct rude *a, struct rude *b)
 {
@@ -252,6 +253,39 @@ Test(limits, unfinished_messages_are_bounded_together_and_in_time, .timeout = 12
         cr_expect_eq(rude_close_code(&many[i]), 1008, "%d", i);
     ended_ms = support_now_ms() - begun_ms;
     cr_expect(ended_ms >= 29000 && ended_ms < 50000, "%ld ms", ended_ms);
+    for (i = 0; i < MANY; i++)
+        rude_shut(&many[i]);
+    end(&router, &a, &b);
+}
+
+/* More than may be strangers at a time: the oldest make way, the newest get in. */
+Test(limits, eleven_hundred_silent_connections_keep_nobody_out, .timeout = 60)
+{
+    enum { MANY = 1100 };
+    static struct rude many[MANY];
+    struct daemon router;
+    struct rude a, b;
+    struct rlimit limit;
+    long start_ms = support_now_ms();
+    int i;
+
+    cr_assert(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    if (limit.rlim_max < 4096) {
+        cr_log_warn("SKIP: the limit of descriptors (%lu) is below 4096",
+                    (unsigned long)limit.rlim_max);
+        return;
+    }
+    limit.rlim_cur = limit.rlim_cur < 4096 ? 4096 : limit.rlim_cur;
+    cr_assert(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    daemon_start_default(&router);
+    for (i = 0; i < MANY; i++)
+        rude_open(&many[i], &router, 0);
+    join_two(&router, &a, &b);
+    cr_expect(daemon_logged(&router, "stranger_cut"));
+    cr_expect(!daemon_logged(&router, "turned_away"));
+    rude_drain(&many[0]);
+    cr_expect(support_now_ms() - start_ms < 9000, "the oldest is cut before its time");
+    cr_expect(rude_is_quiet(&many[MANY - 1], 100), "the newest is not");
     for (i = 0; i < MANY; i++)
         rude_shut(&many[i]);
     end(&router, &a, &b);
