@@ -7,6 +7,7 @@
 #include "tests/support/daemon.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -170,6 +171,22 @@ long daemon_rss_kib(const struct daemon *daemon)
     if (file)
         fclose(file);
     return kib;
+}
+
+int daemon_descriptors(const struct daemon *daemon)
+{
+    const struct dirent *entry;
+    char path[64];
+    int count = 0;
+    DIR *folder;
+
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)daemon->pid);
+    folder = opendir(path);
+    cr_assert(folder != NULL, "%s", path);
+    while ((entry = readdir(folder)))
+        count += entry->d_name[0] != '.';
+    closedir(folder);
+    return count;
 }
 
 long daemon_cpu_ms(const struct daemon *daemon)

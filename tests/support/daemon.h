@@ -50,6 +50,9 @@ int daemon_wait(struct daemon *daemon);
 /** Resident memory in KiB. */
 long daemon_rss_kib(const struct daemon *daemon);
 
+/** How many file descriptors it has open. */
+int daemon_descriptors(const struct daemon *daemon);
+
 /** Processor time used so far, in milliseconds. */
 long daemon_cpu_ms(const struct daemon *daemon);
 
