@@ -50,7 +50,7 @@ static struct capset_entry *slot_of(struct capset_cache *cache, const unsigned c
     return &cache->entries[at];
 }
 
-static enum mcpx_err compile(const json_t *array, struct mcpx_fault *fault,
+enum mcpx_err capset_compile(const json_t *array, struct mcpx_fault *fault,
                              struct mcpx_capset **out)
 {
     struct grant_list list = {0};
@@ -83,7 +83,7 @@ enum mcpx_err capset_cache_get(struct capset_cache *cache, const json_t *array,
         return MCPX_ENOMEM;
     slot = slot_of(cache, key);
     if (!slot->set) {
-        err = compile(array, fault, &set);
+        err = capset_compile(array, fault, &set);
         if (err)
             return err;
         if (cache->count == CAPSET_CACHE_MAX) {

@@ -25,6 +25,19 @@ struct capset_cache {
     size_t count;
 };
 
+/**
+ * The set of a JSON array of grants, compiled now and remembered nowhere: for lists that anybody
+ * may make up.
+ *
+ * array   borrowed; NULL = no grants
+ * fault   filled on MCPX_EPATTERN, MCPX_EREQUEST and MCPX_ELIMIT
+ * out     filled with a set the caller owns one reference of; untouched on failure
+ *
+ * Returns what grant_list_add_all and grant_list_compile return.
+ */
+enum mcpx_err capset_compile(const json_t *array, struct mcpx_fault *fault,
+                             struct mcpx_capset **out);
+
 /** Lets every set go and leaves an empty cache. */
 void capset_cache_fini(struct capset_cache *cache);
 

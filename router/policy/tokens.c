@@ -176,7 +176,7 @@ enum mcpx_err tokens_participant(struct tokens *tokens, struct mcpx_slice id,
     return MCPX_ENOTFOUND;
 }
 
-enum mcpx_err tokens_grant_from_json(struct tokens *tokens, struct mcpx_slice participant,
+enum mcpx_err tokens_grant_from_json(struct mcpx_slice participant,
                                      struct mcpx_slice capabilities_json,
                                      struct mcpx_fault *fault, struct grant **out)
 {
@@ -189,7 +189,7 @@ enum mcpx_err tokens_grant_from_json(struct tokens *tokens, struct mcpx_slice pa
         return refuse(fault, "participant", "expected 1..256 bytes without controls");
     err = read_array(capabilities_json, fault, &capabilities);
     if (!err)
-        err = capset_cache_get(&tokens->sets, capabilities, fault, &set);
+        err = capset_compile(capabilities, fault, &set);
     if (err == MCPX_ELIMIT)
         err = MCPX_EREQUEST;
     if (!err) {

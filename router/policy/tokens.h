@@ -70,12 +70,13 @@ enum mcpx_err tokens_participant(struct tokens *tokens, struct mcpx_slice id,
                                  struct grant **out);
 
 /**
- * A grant from a JSON array of patterns and grant objects, as a JWT's `capabilities` claim or
- * /v0.1/check states it. Grant sets are interned: equal arrays share one compiled set.
+ * A grant from a JSON array of patterns and grant objects, made up on the spot, as /v0.1/check
+ * takes it. It is compiled anew each time and remembered nowhere, so that made-up lists do not
+ * push the sets of tokens in use out of the cache; the caller bounds how long the list is.
  *
  * Returns MCPX_OK, MCPX_EPATTERN or MCPX_EREQUEST with `fault` filled, MCPX_ENOMEM.
  */
-enum mcpx_err tokens_grant_from_json(struct tokens *tokens, struct mcpx_slice participant,
+enum mcpx_err tokens_grant_from_json(struct mcpx_slice participant,
                                      struct mcpx_slice capabilities_json,
                                      struct mcpx_fault *fault, struct grant **out);
 

@@ -130,3 +130,29 @@ Test(http_check, tells_about_others_only_to_those_who_may_ask)
     }
     fixture_fini(&fixture);
 }
+
+/* Compiling patterns takes time that everybody else waits for. */
+Test(http_check, bounds_the_list_of_grants)
+{
+    struct fixture fixture;
+
+    fixture_init(&fixture);
+    for (int count = 64; count <= 65; count++) {
+        struct mx_strbuf body = {0};
+        struct answer answer;
+
+        mx_strbuf_puts(&body, "{\"kind\":\"chat\",\"capabilities\":[\"chat\"");
+        for (int i = 1; i < count; i++)
+            mx_strbuf_puts(&body, ",\"chat\"");
+        mx_strbuf_puts(&body, "]}");
+        check(&fixture, FIXTURE_FS_BEARER, body.text, &answer);
+        cr_expect_eq(answer.status, count == 64 ? 200 : 400, "%d: %s", count,
+                     answer.text.text);
+        if (count > 64)
+            cr_expect_str_eq(answer_string(&answer, "detail"),
+                             "capabilities must hold at most 64 grants");
+        answer_fini(&answer);
+        mx_strbuf_fini(&body);
+    }
+    fixture_fini(&fixture);
+}

@@ -256,25 +256,53 @@ Test(tokens, share_one_set_between_equal_capabilities)
 Test(tokens, remember_a_bounded_number_of_sets)
 {
     struct settled s = load();
-    struct mcpx_fault fault;
-    struct grant *kept = NULL;
+    char *token = sign("\"sub\":\"a\",\"capabilities\":[\"kept\"]");
+    struct grant *kept;
 
-    cr_assert_eq(tokens_grant_from_json(s.config.tokens, MCPX_SLICE("a"),
-                                        MCPX_SLICE("[\"kept\"]"), &fault, &kept),
-                 MCPX_OK);
+    cr_assert_eq(verify(&s, token, NULL, &kept), MCPX_OK);
+    free(token);
     for (int i = 0; i < 2500; i++) {
+        struct grant *grant;
+        char claims[64], json[32];
+
+        snprintf(json, sizeof json, "[\"kind-%d\"]", i);
+        snprintf(claims, sizeof claims, "\"sub\":\"a\",\"capabilities\":%s", json);
+        token = sign(claims);
+        cr_assert_eq(verify(&s, token, NULL, &grant), MCPX_OK);
+        cr_expect_str_eq(grant->capabilities.text, json);
+        grant_unref(grant);
+        free(token);
+    }
+    cr_expect_str_eq(kept->capabilities.text, "[\"kept\"]");
+    grant_unref(kept);
+    settled_fini(&s);
+}
+
+/* Otherwise whoever may ask pushes out the sets of those who talk. */
+Test(tokens, remember_no_list_that_was_only_asked_about)
+{
+    struct settled s = load();
+    char *token = sign("\"sub\":\"a\",\"capabilities\":[\"kept\"]");
+    struct grant *before, *after;
+
+    cr_assert_eq(verify(&s, token, NULL, &before), MCPX_OK);
+    for (int i = 0; i < 1100; i++) {
+        struct mcpx_fault fault;
         struct grant *grant = NULL;
         char json[32];
 
         snprintf(json, sizeof json, "[\"kind-%d\"]", i);
-        cr_assert_eq(tokens_grant_from_json(s.config.tokens, MCPX_SLICE("a"),
-                                            mcpx_slice_of(json), &fault, &grant),
-                     MCPX_OK);
+        cr_assert_eq(
+            tokens_grant_from_json(MCPX_SLICE("a"), mcpx_slice_of(json), &fault, &grant),
+            MCPX_OK);
         cr_expect_str_eq(grant->capabilities.text, json);
         grant_unref(grant);
     }
-    cr_expect_str_eq(kept->capabilities.text, "[\"kept\"]");
-    grant_unref(kept);
+    cr_assert_eq(verify(&s, token, NULL, &after), MCPX_OK);
+    cr_expect_eq(before->capset, after->capset);
+    grant_unref(before);
+    grant_unref(after);
+    free(token);
     settled_fini(&s);
 }
 
@@ -338,7 +366,6 @@ Test(tokens, says_what_is_wrong_with_a_request_for_one)
 
 Test(tokens, say_what_is_wrong_with_a_list_of_grants)
 {
-    struct settled s = load();
     struct mx_strbuf many = {0};
     struct mcpx_fault fault = {.reason = "", .field = ""};
     struct grant *grant = NULL;
@@ -347,24 +374,22 @@ Test(tokens, say_what_is_wrong_with_a_list_of_grants)
     for (int i = 0; i < 1024; i++)
         mx_strbuf_puts(&many, ",\"chat\"");
     mx_strbuf_puts(&many, "]");
-    cr_expect_eq(tokens_grant_from_json(s.config.tokens, MCPX_SLICE("a"),
-                                        mx_strbuf_text(&many), &fault, &grant),
-                 MCPX_EREQUEST);
+    cr_expect_eq(
+        tokens_grant_from_json(MCPX_SLICE("a"), mx_strbuf_text(&many), &fault, &grant),
+        MCPX_EREQUEST);
     cr_expect_str_eq(fault.reason, "expected at most 1024 patterns of 65536 bytes");
-    cr_expect_eq(tokens_grant_from_json(s.config.tokens, MCPX_SLICE("a"), MCPX_SLICE("7"),
-                                        &fault, &grant),
+    cr_expect_eq(tokens_grant_from_json(MCPX_SLICE("a"), MCPX_SLICE("7"), &fault, &grant),
                  MCPX_EREQUEST);
     cr_expect_str_eq(fault.field, "capabilities");
-    cr_expect_eq(tokens_grant_from_json(s.config.tokens, MCPX_SLICE("system"),
-                                        MCPX_SLICE("[]"), &fault, &grant),
-                 MCPX_EREQUEST);
+    cr_expect_eq(
+        tokens_grant_from_json(MCPX_SLICE("system"), MCPX_SLICE("[]"), &fault, &grant),
+        MCPX_EREQUEST);
     cr_expect_str_eq(fault.field, "participant");
-    cr_expect_eq(tokens_grant_from_json(s.config.tokens, MCPX_SLICE("a"),
-                                        MCPX_SLICE("[\"a//b\"]"), &fault, &grant),
-                 MCPX_EPATTERN);
+    cr_expect_eq(
+        tokens_grant_from_json(MCPX_SLICE("a"), MCPX_SLICE("[\"a//b\"]"), &fault, &grant),
+        MCPX_EPATTERN);
     cr_expect_null(grant);
     mx_strbuf_fini(&many);
-    settled_fini(&s);
 }
 
 Test(tokens, issues_none_without_a_key)
