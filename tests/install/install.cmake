@@ -1,6 +1,7 @@
-# Installs everything below a staging prefix, moves that prefix, and builds and runs a foreign
-# program against it: with pkg-config, and with find_package. Who would suffer otherwise: everyone
-# who uses libmcpx. Run: cmake -D BUILD=<build> -D WORK=<scratch> -D CC=cc -D FLAGS=... -P install.cmake
+# Installs everything below a staging prefix, looks where the service unit expects the
+# program, moves that prefix, and builds and runs a foreign program against it: with pkg-config, and
+# with find_package. Who would suffer otherwise: everyone who uses libmcpx or the unit. Run: cmake -D BUILD=<build> -D WORK=<scratch> -D CC=cc -D FLAGS=...
+# -D BINDIR=<where programs go, in full> -P install.cmake
 function(run)
     execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
     set(output "${output}" PARENT_SCOPE)
@@ -15,6 +16,11 @@ endfunction()
 
 file(REMOVE_RECURSE ${WORK})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/staged)
+file(GLOB_RECURSE unit ${WORK}/staged/*/mcpx-router.service)
+file(STRINGS ${unit} start REGEX "^ExecStart=${BINDIR}/mcpx-router ")
+if(NOT start)
+    message(FATAL_ERROR "the service unit does not start ${BINDIR}/mcpx-router")
+endif()
 file(RENAME ${WORK}/staged ${WORK}/moved)
 file(GLOB_RECURSE pc ${WORK}/moved/*/mcpx.pc)
 file(GLOB_RECURSE so ${WORK}/moved/*/libmcpx.so)
