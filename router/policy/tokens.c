@@ -14,15 +14,24 @@
 /* A day: a token of dev mode that is still needed tomorrow is asked for again. */
 static const json_int_t dev_life_s = 86400;
 
-/* NULL when nobody bears it. Every row is compared, found or not. */
+/*
+ * NULL when nobody bears it. Candidates are those from the digest's slot to the next free one;
+ * each is compared in constant time, found or not.
+ */
 static const struct person *find_bearer(const struct tokens *tokens,
                                         const unsigned char digest[32])
 {
     const struct person *found = NULL;
+    size_t mask = tokens->slot_count - 1;
 
-    for (size_t i = 0; i < tokens->people_count; i++) {
-        if (CRYPTO_memcmp(tokens->people[i].token_sha256, digest, 32) == 0)
-            found = &tokens->people[i];
+    if (tokens->slot_count == 0)
+        return NULL;
+    for (size_t at = tokens_slot(tokens, digest); tokens->people_slots[at];
+         at = (at + 1) & mask) {
+        const struct person *person = &tokens->people[tokens->people_slots[at] - 1];
+
+        if (CRYPTO_memcmp(person->token_sha256, digest, 32) == 0)
+            found = person;
     }
     return found;
 }

@@ -21,14 +21,24 @@ struct person {
     struct grant *grant;
 };
 
+/**
+ * people_slots   people by the first bytes of their tokens' digests: 1 + index, 0 = free. Open
+ *                addressing; at most half full, so a free slot always ends a search
+ * slot_count     0 or a power of two
+ */
 struct tokens {
     struct jwt_ring *ring;
     struct profile *profiles;
     size_t profile_count;
     struct person *people;
     size_t people_count;
+    uint32_t *people_slots;
+    size_t slot_count;
     struct capset_cache sets;
 };
+
+/** The slot where a search for this digest begins. There have to be slots. */
+size_t tokens_slot(const struct tokens *tokens, const unsigned char digest[32]);
 
 /**
  * From verified claims to a grant.

@@ -1,7 +1,8 @@
 /*
- * tokens_make.c - filling and freeing the table of who may come in. Two growing arrays, filled
- * once at start and searched from end to end: constant time wants every row looked at anyway,
- * so a hash table would have bought nothing.
+ * tokens_make.c - filling and freeing the table of who may come in. Growing arrays, filled
+ * once at start, and a table that finds people by the digest of their token. Which slot a search
+ * begins at may show in its time, and tells nothing: who can choose a digest's first bytes still
+ * knows no token. Looking at every row was refused: with 20,000 of them a bad token cost 0.25 ms.
  * Includes tokens_inside.h and jansson.
  */
 #include "router/policy/tokens_inside.h"
@@ -41,6 +42,7 @@ void tokens_free(struct tokens *tokens)
         person_fini(&tokens->people[i]);
     free(tokens->profiles);
     free(tokens->people);
+    free(tokens->people_slots);
     capset_cache_fini(&tokens->sets);
     jwt_ring_free(tokens->ring);
     free(tokens);
@@ -90,6 +92,43 @@ static bool copy_topics(struct person *to, const struct tokens_person *from)
     return true;
 }
 
+size_t tokens_slot(const struct tokens *tokens, const unsigned char digest[32])
+{
+    uint64_t prefix;
+
+    memcpy(&prefix, digest, sizeof prefix);
+    return (size_t)prefix & (tokens->slot_count - 1);
+}
+
+/* Enters people[index]; there is a free slot. */
+static void enter(struct tokens *tokens, size_t index)
+{
+    size_t at = tokens_slot(tokens, tokens->people[index].token_sha256);
+
+    while (tokens->people_slots[at])
+        at = (at + 1) & (tokens->slot_count - 1);
+    tokens->people_slots[at] = (uint32_t)index + 1;
+}
+
+/* Makes room for one more in a table that stays at most half full. */
+static bool reserve_slot(struct tokens *tokens)
+{
+    size_t count = tokens->slot_count ? tokens->slot_count * 2 : 16;
+    uint32_t *slots;
+
+    if ((tokens->people_count + 1) * 2 <= tokens->slot_count)
+        return true;
+    slots = calloc(count, sizeof *slots);
+    if (!slots)
+        return false;
+    free(tokens->people_slots);
+    tokens->people_slots = slots;
+    tokens->slot_count = count;
+    for (size_t i = 0; i < tokens->people_count; i++)
+        enter(tokens, i);
+    return true;
+}
+
 enum mcpx_err tokens_add_person(struct tokens *tokens, const struct tokens_person *person,
                                 struct mcpx_fault *fault)
 {
@@ -105,11 +144,12 @@ enum mcpx_err tokens_add_person(struct tokens *tokens, const struct tokens_perso
     people = realloc(tokens->people, (tokens->people_count + 1) * sizeof *people);
     if (people)
         tokens->people = people;
-    if (!made.grant || !people || !copy_topics(&made, person)) {
+    if (!made.grant || !people || !reserve_slot(tokens) || !copy_topics(&made, person)) {
         person_fini(&made);
         return MCPX_ENOMEM;
     }
     memcpy(made.token_sha256, person->token_sha256, sizeof made.token_sha256);
-    tokens->people[tokens->people_count++] = made;
+    tokens->people[tokens->people_count] = made;
+    enter(tokens, tokens->people_count++);
     return MCPX_OK;
 }

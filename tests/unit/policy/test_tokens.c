@@ -83,6 +83,44 @@ Test(tokens, knows_static_tokens_by_their_hash)
     settled_fini(&s);
 }
 
+/* Most of them share the first eight bytes of the digest of "fs-token". */
+Test(tokens, find_everybody_among_many)
+{
+    static const struct {
+        const char *bearer, *participant;
+    } rows[] = {{"fs-token", "fs"}, {"bare-token", "bare"}, {"other", NULL}};
+    struct mx_strbuf many = {0};
+    struct settled s;
+
+    mx_strbuf_puts(&many, "{\"participants\":{\"fs\":{\"token_sha256\":\"367a1068b0b07438"
+                          "2a8492cbb8eb7c3206dd9392226e41ab51e1af38e4dd58fc\"}");
+    for (int i = 0; i < 500; i++) {
+        char line[240];
+
+        snprintf(line, sizeof line,
+                 ",\"x%d\":{\"token_sha256\":\"367a1068b0b07438%048d\"}"
+                 ",\"y%d\":{\"token_sha256\":\"%08d%056d\"}",
+                 i, i, i, i, i);
+        mx_strbuf_puts(&many, line);
+    }
+    mx_strbuf_puts(&many, ",\"bare\":{\"token_sha256\":\"d300834f86e0d535"
+                          "a0cbb861d176c4d69efefb7100083327b90a1f88a4f40fe6\"}}}");
+    s = settled_load(many.text, NULL, false);
+    cr_assert_eq(s.err, MCPX_OK, "%s", s.errors.text);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct grant *grant;
+
+        verify(&s, rows[i].bearer, NULL, &grant);
+        cr_expect_eq(grant != NULL, rows[i].participant != NULL, "%s", rows[i].bearer);
+        if (grant && rows[i].participant)
+            cr_expect(
+                mcpx_slice_equal(grant->participant, mcpx_slice_of(rows[i].participant)));
+        grant_unref(grant);
+    }
+    mx_strbuf_fini(&many);
+    settled_fini(&s);
+}
+
 Test(tokens, joins_the_grants_of_profile_and_participant)
 {
     struct settled s = load();
