@@ -148,10 +148,10 @@ static const struct setting table[] = {
     INTEGER("/limits/connects_per_s", 1, 1000000, NO_LIMIT, "500", "per second",
             AT(config.connects_per_s), "Connection attempts over all addresses"),
     INTEGER("/limits/messages_per_minute", 1, 1000000000, NO_LIMIT, "6000", "per minute",
-            AT(config.hub.messages_per_minute), "Messages of one participant"),
+            AT(config.hub.messages_per_minute), "Messages of one participant in one topic"),
     INTEGER("/limits/bytes_per_minute", 1024, INT64_C(1) << 50, NO_LIMIT, "67108864",
             "bytes per minute", AT(config.hub.bytes_per_minute),
-            "Bytes of messages of one participant"),
+            "Bytes of messages of one participant in one topic"),
     SECONDS("/limits/ping_s", 1, 3600, "never", "25", AT(config.hub.ping_ms),
             "Silence after which a participant is pinged; two unanswered pings end the "
             "connection"),
