@@ -145,7 +145,16 @@ static void add_simple(struct loading *loading, struct tokens *tokens)
     wipe(&draft.secret);
 }
 
-/* Dev mode without a secret: one that nobody knows and that ends with the process. */
+/* Was a secret, or a file with one, named in the environment? Somebody meant this very run. */
+static bool environment_has_secret(const struct settings *settings)
+{
+    return (*settings->secret != '\0' &&
+            settings_source(settings, "/auth/jwt/secret") == FROM_ENVIRONMENT) ||
+           (*settings->secret_file != '\0' &&
+            settings_source(settings, "/auth/jwt/secret_file") == FROM_ENVIRONMENT);
+}
+
+/* Dev mode without a secret in the environment: one that nobody knows and that ends with the process. */
 static void add_random(struct loading *loading, struct tokens *tokens)
 {
     struct key_draft draft = {.source = "--dev", .pointer = "", .alg = "HS256", .kid = ""};
@@ -215,9 +224,10 @@ void load_keys(struct loading *loading, struct tokens *tokens)
     const json_t *keys = json_object_get(tree_at(loading, "auth", "jwt"), "keys");
     const struct settings *settings = &loading->settings;
 
-    add_simple(loading, tokens);
-    if (loading->sources->dev && *settings->secret == '\0' && *settings->secret_file == '\0')
+    /* The first key signs. Dev mode gives tokens to anybody: never with a key of the file. */
+    if (loading->sources->dev && !environment_has_secret(settings))
         add_random(loading, tokens);
+    add_simple(loading, tokens);
     for (size_t i = 0; i < json_array_size(keys); i++) {
         if (json_is_object(json_array_get(keys, i)))
             add_listed(loading, keys, i, tokens);

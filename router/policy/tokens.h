@@ -47,7 +47,8 @@ enum mcpx_err tokens_cover(struct tokens *tokens, struct mcpx_slice bearer,
                            struct mcpx_now now, struct token_topic *topics, size_t count);
 
 /**
- * Makes a token for dev mode (POST /v0.1/auth/token): a JWT signed with the first HMAC key.
+ * Makes a token for dev mode (POST /v0.1/auth/token): a JWT signed with the first HMAC key,
+ * which is that of the environment or a random one, never one of the file.
  *
  * capabilities_json   JSON array of strings or grant objects, validated here; absent =
  *                     every kind below mcp/, and chat (protocol section 8)
