@@ -16,7 +16,7 @@ extern char **environ;
 /* Exit statuses, as --help and the manual page state them. */
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-enum { LISTEN_MAX = 64 };
+enum { LISTEN_MAX = 16 }; /* as many as the setting `listen` takes */
 
 /* `asked` is true at the letter of each option without a value that was given. */
 struct arguments {
@@ -38,7 +38,8 @@ static const char help[] =
     "  --dev               for trying things out on this machine: hands out tokens to anyone\n"
     "  --listen HOST:PORT  listen here instead of where the settings say; may be repeated;\n"
     "                      port 0 lets the system choose, '*' is every address\n"
-    "  --check             read the settings, print warnings, and exit\n"
+    "  --check             read the settings, print warnings, say whether they are valid, "
+    "exit\n"
     "  --version           print the version and exit\n"
     "  --help              print this and exit\n"
     "\n"
@@ -48,6 +49,7 @@ static const char help[] =
     "Exit status: 0 stopped as asked, or --check found no error; 1 could not listen or ran\n"
     "out of memory; 2 wrong arguments or settings.\n";
 
+/* False after a line on standard error about what is wrong. */
 static bool parse(int argc, char **argv, struct arguments *out)
 {
     static const struct option options[] = {{"config", required_argument, NULL, 'c'},
@@ -60,8 +62,13 @@ static bool parse(int argc, char **argv, struct arguments *out)
     int option;
 
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        if (option == '?' || (option == 'l' && out->listen_count == LISTEN_MAX))
+        if (option == '?')
             return false;
+        if (option == 'l' && out->listen_count == LISTEN_MAX) {
+            fprintf(stderr, "mcpx-router: --listen %s: expected at most %d of them\n", optarg,
+                    LISTEN_MAX);
+            return false;
+        }
         if (option == 'c')
             out->file = optarg;
         else if (option == 'l')
@@ -69,6 +76,9 @@ static bool parse(int argc, char **argv, struct arguments *out)
         else
             out->asked[option] = true;
     }
+    if (optind < argc)
+        fprintf(stderr, "mcpx-router: %s: unknown argument, expected options only\n",
+                argv[optind]);
     return optind == argc;
 }
 
@@ -102,7 +112,8 @@ static int serve(const struct config *config)
 
     if (err) {
         say_errors(&errors);
-        fprintf(stderr, "mcpx-router: %s\n", mcpx_strerror(err));
+        if (errors.len == 0) /* else its lines say it better */
+            fprintf(stderr, "mcpx-router: %s\n", mcpx_strerror(err));
     } else {
         announce(edge, config->dev);
         edge_run(edge);
@@ -133,7 +144,12 @@ static int run(const struct arguments *arguments)
     if (!err) {
         say_errors(&config.warnings);
         log_open(config.log_level, config.log_format);
-        status = arguments->asked['k'] ? EXIT_OK : serve(&config);
+        if (arguments->asked['k']) {
+            puts("configuration is valid");
+            status = EXIT_OK;
+        } else {
+            status = serve(&config);
+        }
     }
     config_fini(&config);
     return status;

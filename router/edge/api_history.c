@@ -120,7 +120,9 @@ void api_history(const struct api_call *call, struct http_reply *reply)
     else
         mx_strbuf_puts(&array, "[]");
     if (err)
-        http_reply_fail(reply, err, "before or after names no retained envelope");
+        http_reply_fail(reply, err,
+                        err == MCPX_ENOTFOUND ? "before or after names no retained envelope"
+                                              : NULL);
     else if (array.failed)
         http_reply_fail(reply, MCPX_ENOMEM, NULL);
     else

@@ -174,11 +174,13 @@ Test(shutdown, the_command_line_says_what_is_wrong, .timeout = 60)
         {"--help", 0, "Exit status"},
         {"--version", 0, "mcpx-router 0."},
         {"--nonsense", 2, "usage: mcpx-router"},
+        {"stray", 2, "mcpx-router: stray: unknown argument"},
         {"stray", 2, "usage: mcpx-router"},
         {"--config", 2, "usage: mcpx-router"},
         {"--config /nonexistent.json", 2, "/nonexistent.json"},
         {"--listen nonsense", 2, "nonsense"},
-        {"--dev --check", 0, ""},
+        {"--dev --check", 0, "configuration is valid\n"},
+        {"--check --listen nonsense", 2, "nonsense"},
         {"--dev --listen 0.0.0.0:0", 2, "loopback"},
     };
     static char output[65536];
@@ -192,6 +194,19 @@ Test(shutdown, the_command_line_says_what_is_wrong, .timeout = 60)
     }
 }
 
+Test(shutdown, one_address_too_many_is_named, .timeout = 60)
+{
+    static char output[65536];
+    char arguments[4096] = "--check";
+    size_t len = strlen(arguments);
+
+    for (int i = 1; i <= 17; i++)
+        len += (size_t)snprintf(arguments + len, sizeof arguments - len,
+                                " --listen 127.0.0.1:%d", i);
+    cr_expect_eq(run(arguments, output, sizeof output), 2, "%s", output);
+    cr_expect(strstr(output, "--listen 127.0.0.1:17: expected at most 16"), "%s", output);
+}
+
 Test(shutdown, an_address_in_use_is_named, .timeout = 60)
 {
     static char output[65536];
@@ -203,6 +218,7 @@ Test(shutdown, an_address_in_use_is_named, .timeout = 60)
     snprintf(arguments, sizeof arguments, "--dev --listen 127.0.0.1:%s", port);
     cr_expect_eq(run(arguments, output, sizeof output), 1, "%s", output);
     cr_expect(strstr(output, port) && strstr(output, "in use"), "%s", output);
+    cr_expect(strstr(output, "refused") == NULL, "one line says it: %s", output);
     cr_expect_eq(daemon_stop(&router), 0);
 }
 
