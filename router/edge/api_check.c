@@ -10,8 +10,11 @@
 
 #include <stdlib.h>
 
-/* Compiling 1,000 fresh patterns would hold up everybody for 10 ms and more. */
-enum { CHECK_GRANTS_MAX = 64 };
+/*
+ * Compiling 1,000 fresh patterns, or 64 of a kilobyte each, would hold up everybody for 10 ms and
+ * more. No token states more bytes than these either.
+ */
+enum { CHECK_GRANTS_MAX = 64, CHECK_BYTES_MAX = 8192 };
 
 /* What is asked. Slices borrow from the body. */
 struct check {
@@ -122,6 +125,8 @@ static struct grant *pick_grant(const struct api_call *call, const json_t *body,
     if (list && participant.text)
         http_reply_fail(reply, MCPX_EREQUEST,
                         "give participant or capabilities, but not both");
+    else if (list && strlen(list) > CHECK_BYTES_MAX)
+        http_reply_fail(reply, MCPX_EREQUEST, "capabilities must be at most 8192 bytes");
     else if (list)
         grant = grant_of_list(call, list, reply);
     else if (participant.text)

@@ -156,3 +156,23 @@ Test(http_check, bounds_the_list_of_grants)
     }
     fixture_fini(&fixture);
 }
+
+Test(http_check, bounds_the_bytes_of_the_list)
+{
+    struct fixture fixture;
+    struct mx_strbuf body = {0};
+    struct answer answer;
+
+    fixture_init(&fixture);
+    mx_strbuf_puts(&body, "{\"kind\":\"chat\",\"capabilities\":[\"chat:");
+    for (int i = 0; i < 8192; i++)
+        mx_strbuf_puts(&body, "x");
+    mx_strbuf_puts(&body, "\"]}");
+    check(&fixture, FIXTURE_FS_BEARER, body.text, &answer);
+    cr_expect_eq(answer.status, 400, "%s", answer.text.text);
+    cr_expect_str_eq(answer_string(&answer, "detail"),
+                     "capabilities must be at most 8192 bytes");
+    answer_fini(&answer);
+    mx_strbuf_fini(&body);
+    fixture_fini(&fixture);
+}
