@@ -29,7 +29,8 @@ struct daemon {
 };
 
 /**
- * Starts it in development mode on 127.0.0.1:0 and [::1]:0 and waits for both `listening` lines.
+ * Starts it in development mode on 127.0.0.1:0 and, where the machine has IPv6, on [::1]:0, and
+ * waits for the `listening` lines.
  *
  * config        settings as JSON text, or NULL for generous ones
  * descriptors   its limit of file descriptors; 0 = as ours
@@ -37,6 +38,9 @@ struct daemon {
  * Fails the test when the program does not come up.
  */
 void daemon_start(struct daemon *daemon, const char *config, unsigned long descriptors);
+
+/** True when sockets can be bound to ::1; containers often cannot. */
+bool daemon_has_v6(void);
 
 /** daemon_start with generous settings. */
 void daemon_start_default(struct daemon *daemon);
