@@ -114,12 +114,15 @@ int upgrade_confirm(struct connection *connection)
     return result;
 }
 
-/* Too late for HTTP: a close frame of our own, 1013 "try again later". */
+/* Too late for HTTP: a close frame of our own, with 1011 where the error has no code because it
+ * is otherwise answered before the upgrade. Protocol: section 6. */
 static void turn_away(struct connection *connection, enum mcpx_err err)
 {
     const char *reason = mcpx_strerror(err);
+    int own = mcpx_error_close(err), code = own ? own : 1011;
     size_t len = strlen(reason);
-    unsigned char frame[4 + 123] = {0x88, (unsigned char)(2 + len), 1013 >> 8, 1013 & 255};
+    unsigned char frame[4 + 123] = {0x88, (unsigned char)(2 + len), (unsigned char)(code >> 8),
+                                    (unsigned char)(code & 255)};
 
     memcpy(frame + 4, reason, len); /* every text of the table is far shorter than 123 */
     lws_write(connection->wsi, frame, 4 + len, LWS_WRITE_RAW);
