@@ -26,6 +26,12 @@ struct mcpx_grant {
     int64_t expires_ms;
 };
 
+/** True when a grant covers a kind only for some addressees, or only for a time. */
+static inline bool mcpx_grant_is_conditional(const struct mcpx_grant *grant)
+{
+    return grant->to_count > 0 || grant->expires_ms != 0;
+}
+
 /**
  * A compiled, immutable, counted set of grants and denials. One thread at a time may use a set,
  * counting included; different sets are independent of each other.

@@ -116,18 +116,13 @@ static enum mcpx_err flush(struct builder *builder, bool refuses)
     return err;
 }
 
-static bool is_conditional(const struct mcpx_grant *grant)
-{
-    return grant->to_count > 0 || grant->expires_ms != 0;
-}
-
 /* Appends one alternative, after compiling those before it when there is no room for more. */
 static enum mcpx_err add_alternative(struct builder *builder, size_t index)
 {
     struct mcpx_capset *set = builder->set;
     const struct mx_pattern *pattern = &set->patterns[index];
     bool refuses = index >= set->grant_count;
-    bool conditional = !refuses && is_conditional(&set->grants[index]);
+    bool conditional = !refuses && mcpx_grant_is_conditional(&set->grants[index]);
     enum mcpx_err err = MCPX_OK;
 
     if (builder->any && builder->text.len + 12 * pattern->parts.text.len > TEXT_MAX)

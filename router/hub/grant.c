@@ -10,11 +10,6 @@
 
 #include <stdlib.h>
 
-static bool is_conditional(const struct mcpx_grant *grant)
-{
-    return grant->to_count > 0 || grant->expires_ms != 0;
-}
-
 /* The instant of a grant that has not been looked at yet: nothing has expired. */
 static const int64_t no_instant = INT64_MIN;
 
@@ -71,7 +66,7 @@ static void write_whole(const struct mcpx_capset *set, int64_t wall_ms, struct m
     bool any = false;
 
     for (size_t i = 0; i < mcpx_capset_count(set); i++)
-        any |= is_conditional(mcpx_capset_grant(set, i));
+        any |= mcpx_grant_is_conditional(mcpx_capset_grant(set, i));
     if (!any)
         return;
     for (size_t i = 0; i < mcpx_capset_count(set); i++) {
@@ -81,7 +76,7 @@ static void write_whole(const struct mcpx_capset *set, int64_t wall_ms, struct m
             continue;
         mx_strbuf_puts(out, separator);
         separator = ",";
-        if (is_conditional(grant))
+        if (mcpx_grant_is_conditional(grant))
             write_conditional(grant, out);
         else
             mx_json_string(out, grant->pattern);
