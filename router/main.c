@@ -82,7 +82,7 @@ static bool parse(int argc, char **argv, struct arguments *out)
     return optind == argc;
 }
 
-static void say_errors(const struct mx_strbuf *errors)
+static void say_errors(const struct mcpx_text *errors)
 {
     if (errors->len)
         fputs(errors->text, stderr);
@@ -106,7 +106,7 @@ static void announce(const struct edge *edge, bool dev)
 
 static int serve(const struct config *config)
 {
-    struct mx_strbuf errors = {0};
+    struct mcpx_text errors = {0};
     struct edge *edge = NULL;
     enum mcpx_err err = edge_new(config, &errors, &edge);
 
@@ -119,7 +119,7 @@ static int serve(const struct config *config)
         edge_run(edge);
     }
     edge_free(edge);
-    mx_strbuf_fini(&errors);
+    mcpx_text_fini(&errors);
     log_close();
     return err ? EXIT_FAILED : EXIT_OK;
 }
@@ -134,13 +134,13 @@ static int run(const struct arguments *arguments)
         .environment = (const char *const *)environ,
         .chance = clock_chance(),
     };
-    struct mx_strbuf errors = {0};
+    struct mcpx_text errors = {0};
     struct config config = {0};
     enum mcpx_err err = config_load(&sources, &errors, &config);
     int status = err == MCPX_ECONFIG ? EXIT_USAGE : EXIT_FAILED;
 
     say_errors(&errors);
-    mx_strbuf_fini(&errors);
+    mcpx_text_fini(&errors);
     if (!err) {
         say_errors(&config.warnings);
         log_open(config.log_level, config.log_format);

@@ -8,6 +8,8 @@
 #include <mcpx/capability.h>
 #include <mcpx/envelope.h>
 #include <mcpx/error.h>
+#include <mcpx/json.h>
 #include <mcpx/kind.h>
+#include <mcpx/text.h>
 
 #endif

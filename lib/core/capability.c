@@ -63,8 +63,8 @@ struct builder {
     struct mcpx_capset *set;
     pcre2_compile_context *compiling;
     struct program_list *list;
-    struct mx_strbuf prefix;
-    struct mx_strbuf text;
+    struct mcpx_text prefix;
+    struct mcpx_text text;
     bool any; /* an alternative stands in `text` */
 };
 
@@ -100,7 +100,7 @@ static enum mcpx_err flush(struct builder *builder, bool refuses)
 
     if (!builder->any)
         return MCPX_OK;
-    mx_strbuf_puts(&builder->text, ")");
+    mcpx_text_puts(&builder->text, ")");
     if (builder->text.failed)
         return MCPX_ENOMEM;
     program.code = pcre2_compile((PCRE2_SPTR)builder->text.text, builder->text.len,
@@ -111,7 +111,7 @@ static enum mcpx_err flush(struct builder *builder, bool refuses)
     err = list_add(builder->list, program);
     if (err)
         pcre2_code_free(program.code);
-    mx_strbuf_reset(&builder->text);
+    mcpx_text_reset(&builder->text);
     builder->any = false;
     return err;
 }
@@ -130,16 +130,16 @@ static enum mcpx_err add_alternative(struct builder *builder, size_t index)
     if (err)
         return err;
     if (!builder->any)
-        mx_strbuf_slice(&builder->text, mx_strbuf_text(&builder->prefix));
-    mx_strbuf_puts(&builder->text, builder->any ? "|" : "(?:");
+        mcpx_text_slice(&builder->text, mcpx_text_view(&builder->prefix));
+    mcpx_text_puts(&builder->text, builder->any ? "|" : "(?:");
     builder->any = true;
     if (conditional)
-        mx_strbuf_puts(&builder->text, "(?>");
+        mcpx_text_puts(&builder->text, "(?>");
     mx_pattern_regex(pattern, &builder->text);
     if (conditional) {
-        mx_strbuf_puts(&builder->text, ")\\z(?C'");
-        mx_strbuf_number(&builder->text, (int64_t)index);
-        mx_strbuf_puts(&builder->text, "')");
+        mcpx_text_puts(&builder->text, ")\\z(?C'");
+        mcpx_text_number(&builder->text, (int64_t)index);
+        mcpx_text_puts(&builder->text, "')");
     }
     return MCPX_OK;
 }
@@ -148,21 +148,21 @@ static enum mcpx_err add_alternative(struct builder *builder, size_t index)
 static enum mcpx_err add_denials(struct builder *builder)
 {
     struct mcpx_capset *set = builder->set;
-    struct mx_strbuf *prefix = &builder->prefix;
+    struct mcpx_text *prefix = &builder->prefix;
     enum mcpx_err err = MCPX_OK;
 
     if (set->deny_count == 0)
         return MCPX_OK;
     for (size_t i = 0; i < set->deny_count; i++) {
-        mx_strbuf_puts(prefix, i > 0 ? "|" : "(?!(?:");
+        mcpx_text_puts(prefix, i > 0 ? "|" : "(?!(?:");
         mx_pattern_regex(&set->patterns[set->grant_count + i], prefix);
     }
-    mx_strbuf_puts(prefix, ")\\z)");
+    mcpx_text_puts(prefix, ")\\z)");
     if (prefix->failed)
         return MCPX_ENOMEM;
     if (prefix->len <= DENY_INLINE_MAX)
         return MCPX_OK;
-    mx_strbuf_reset(prefix);
+    mcpx_text_reset(prefix);
     for (size_t i = 0; i < set->deny_count && !err; i++)
         err = add_alternative(builder, set->grant_count + i);
     return err ? err : flush(builder, true);
@@ -180,8 +180,8 @@ static enum mcpx_err build(struct mx_matcher *matcher, struct mcpx_capset *set, 
             err = add_alternative(&builder, i);
     if (!err)
         err = flush(&builder, false);
-    mx_strbuf_fini(&builder.prefix);
-    mx_strbuf_fini(&builder.text);
+    mcpx_text_fini(&builder.prefix);
+    mcpx_text_fini(&builder.text);
     return err;
 }
 

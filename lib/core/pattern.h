@@ -1,12 +1,12 @@
 /*
  * pattern.h - one capability pattern: its parts, what it covers, how it reads as a regular
- * expression. Includes capability.h and strbuf.h only.
+ * expression. Includes capability.h and text.h only.
  */
 #ifndef MX_PATTERN_H
 #define MX_PATTERN_H
 
-#include "lib/core/strbuf.h"
 #include <mcpx/capability.h>
+#include <mcpx/text.h>
 
 /**
  * A pattern taken apart. Slices of one text.
@@ -52,6 +52,6 @@ size_t mx_pattern_agreement(const struct mx_pattern *pattern, const struct mcpx_
  * ends, the kinds it covers. Holds no "|" outside groups and captures nothing. Rule 6 is the
  * caller's: patterns with `context_stars` are left out where a dotted context is matched.
  */
-void mx_pattern_regex(const struct mx_pattern *pattern, struct mx_strbuf *out);
+void mx_pattern_regex(const struct mx_pattern *pattern, struct mcpx_text *out);
 
 #endif

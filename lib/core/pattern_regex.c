@@ -15,12 +15,12 @@ static bool is_plain(char byte)
            (byte >= '0' && byte <= '9') || byte == '_';
 }
 
-static void put_literal(struct mx_strbuf *out, struct mcpx_slice literal)
+static void put_literal(struct mcpx_text *out, struct mcpx_slice literal)
 {
     for (size_t i = 0; i < literal.len; i++) {
         if (!is_plain(literal.text[i]))
-            mx_strbuf_add(out, "\\", 1);
-        mx_strbuf_add(out, &literal.text[i], 1);
+            mcpx_text_add(out, "\\", 1);
+        mcpx_text_add(out, &literal.text[i], 1);
     }
 }
 
@@ -46,7 +46,7 @@ static void skip_stars(struct mcpx_slice *rest)
 }
 
 /* `any` is what one byte of the component may be. */
-static void put_component(struct mx_strbuf *out, struct mcpx_slice component, const char *any)
+static void put_component(struct mcpx_text *out, struct mcpx_slice component, const char *any)
 {
     struct mcpx_slice rest = component;
 
@@ -57,36 +57,36 @@ static void put_component(struct mx_strbuf *out, struct mcpx_slice component, co
         skip_stars(&rest);
         literal = take_literal(&rest);
         if (literal.len == 0) { /* the component ends in a star */
-            mx_strbuf_puts(out, any);
-            mx_strbuf_puts(out, "*+");
+            mcpx_text_puts(out, any);
+            mcpx_text_puts(out, "*+");
         } else if (rest.len > 0) { /* another star follows: the leftmost place will do */
-            mx_strbuf_puts(out, "(?>");
-            mx_strbuf_puts(out, any);
-            mx_strbuf_puts(out, "*?");
+            mcpx_text_puts(out, "(?>");
+            mcpx_text_puts(out, any);
+            mcpx_text_puts(out, "*?");
             put_literal(out, literal);
-            mx_strbuf_puts(out, ")");
+            mcpx_text_puts(out, ")");
         } else { /* the component ends in this literal */
-            mx_strbuf_puts(out, any);
-            mx_strbuf_puts(out, "*");
+            mcpx_text_puts(out, any);
+            mcpx_text_puts(out, "*");
             put_literal(out, literal);
         }
     }
 }
 
-void mx_pattern_regex(const struct mx_pattern *pattern, struct mx_strbuf *out)
+void mx_pattern_regex(const struct mx_pattern *pattern, struct mcpx_text *out)
 {
     const struct mcpx_kind *parts = &pattern->parts;
 
     put_component(out, parts->type, "[^:]");
     if (parts->method.text) {
-        mx_strbuf_puts(out, ":");
+        mcpx_text_puts(out, ":");
         put_component(out, parts->method, "[^:]");
     }
     if (parts->context.text && !pattern->context_any) {
-        mx_strbuf_puts(out, ":");
+        mcpx_text_puts(out, ":");
         put_component(out, parts->context, ".");
         return;
     }
     if (parts->method.text || pattern->final_star) /* rules 2, 3 and 4: whatever follows */
-        mx_strbuf_puts(out, "(?::.*+)?+");
+        mcpx_text_puts(out, "(?::.*+)?+");
 }

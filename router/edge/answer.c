@@ -11,7 +11,7 @@
 
 enum { SOCKET_BUFFER_SPARE = 65536 };
 
-int answer_send(struct lws *wsi, struct mx_strbuf *answer)
+int answer_send(struct lws *wsi, struct mcpx_text *answer)
 {
     int size = (int)answer->len + SOCKET_BUFFER_SPARE;
 
@@ -25,48 +25,48 @@ int answer_send(struct lws *wsi, struct mx_strbuf *answer)
 
 int answer_problem(struct lws *wsi, enum mcpx_err err, const char *detail)
 {
-    struct mx_strbuf answer = {0};
+    struct mcpx_text answer = {0};
     int result;
 
     http_problem(err, detail, &answer);
     result = answer_send(wsi, &answer);
-    mx_strbuf_fini(&answer);
+    mcpx_text_fini(&answer);
     return result;
 }
 
-static void compose(const struct answer_status *why, struct mx_strbuf *body)
+static void compose(const struct answer_status *why, struct mcpx_text *body)
 {
-    mx_strbuf_puts(body, "{\"type\":\"about:blank\",\"title\":\"");
-    mx_strbuf_puts(body, why->title);
-    mx_strbuf_puts(body, "\",\"status\":");
-    mx_strbuf_number(body, why->status);
-    mx_strbuf_puts(body, ",\"detail\":\"");
-    mx_strbuf_puts(body, why->detail);
-    mx_strbuf_puts(body, "\",\"code\":\"bad_request\",\"error\":\"");
-    mx_strbuf_puts(body, why->detail);
-    mx_strbuf_puts(body, "\"}");
+    mcpx_text_puts(body, "{\"type\":\"about:blank\",\"title\":\"");
+    mcpx_text_puts(body, why->title);
+    mcpx_text_puts(body, "\",\"status\":");
+    mcpx_text_number(body, why->status);
+    mcpx_text_puts(body, ",\"detail\":\"");
+    mcpx_text_puts(body, why->detail);
+    mcpx_text_puts(body, "\",\"code\":\"bad_request\",\"error\":\"");
+    mcpx_text_puts(body, why->detail);
+    mcpx_text_puts(body, "\"}");
 }
 
 int answer_refuse(struct lws *wsi, const struct answer_status *why)
 {
-    struct mx_strbuf answer = {0}, body = {0};
+    struct mcpx_text answer = {0}, body = {0};
     int result;
 
     compose(why, &body);
-    mx_strbuf_puts(&answer, "HTTP/1.1 ");
-    mx_strbuf_number(&answer, why->status);
-    mx_strbuf_puts(&answer, " ");
-    mx_strbuf_puts(&answer, why->title);
-    mx_strbuf_puts(&answer, "\r\n");
-    mx_strbuf_puts(&answer, why->header);
-    mx_strbuf_puts(&answer, "Content-Type: application/problem+json\r\nContent-Length: ");
-    mx_strbuf_number(&answer, (int64_t)body.len);
-    mx_strbuf_puts(&answer, "\r\nConnection: close\r\nCache-Control: no-store\r\n"
+    mcpx_text_puts(&answer, "HTTP/1.1 ");
+    mcpx_text_number(&answer, why->status);
+    mcpx_text_puts(&answer, " ");
+    mcpx_text_puts(&answer, why->title);
+    mcpx_text_puts(&answer, "\r\n");
+    mcpx_text_puts(&answer, why->header);
+    mcpx_text_puts(&answer, "Content-Type: application/problem+json\r\nContent-Length: ");
+    mcpx_text_number(&answer, (int64_t)body.len);
+    mcpx_text_puts(&answer, "\r\nConnection: close\r\nCache-Control: no-store\r\n"
                             "X-Content-Type-Options: nosniff\r\nVary: Origin\r\n\r\n");
-    mx_strbuf_slice(&answer, mx_strbuf_text(&body));
+    mcpx_text_slice(&answer, mcpx_text_view(&body));
     answer.failed = answer.failed || body.failed;
     result = answer_send(wsi, &answer);
-    mx_strbuf_fini(&body);
-    mx_strbuf_fini(&answer);
+    mcpx_text_fini(&body);
+    mcpx_text_fini(&answer);
     return result;
 }

@@ -27,7 +27,7 @@ struct answer_status {
  * Writes the answer and returns -1, which a libwebsockets callback returns in turn to end the
  * connection. The socket's buffer is enlarged first, so that the kernel takes the whole of it.
  */
-int answer_send(struct lws *wsi, struct mx_strbuf *answer);
+int answer_send(struct lws *wsi, struct mcpx_text *answer);
 
 /** Answers with http_problem(err, detail); returns -1. `detail` may be NULL. */
 int answer_problem(struct lws *wsi, enum mcpx_err err, const char *detail);

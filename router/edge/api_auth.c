@@ -3,9 +3,9 @@
  * bear a token but cannot say so in a WebSocket handshake.
  * Includes api.h, api_body.h and layer 1.
  */
-#include "lib/core/json.h"
 #include "router/edge/api.h"
 #include "router/edge/api_body.h"
+#include <mcpx/json.h>
 
 #include <stdlib.h>
 
@@ -46,7 +46,7 @@ static bool read_wish(const json_t *body, struct token_wish *wish, struct http_r
 static void issue_token(const struct api_call *call, const struct token_wish *wish,
                         struct http_reply *reply)
 {
-    struct mx_strbuf token = {0};
+    struct mcpx_text token = {0};
     struct mcpx_fault fault = {0};
     enum mcpx_err err =
         tokens_issue(call->api->config->tokens, wish->participant, wish->topic,
@@ -57,16 +57,16 @@ static void issue_token(const struct api_call *call, const struct token_wish *wi
     } else if (err) {
         api_body_fault(err, "capabilities", &fault, reply);
     } else {
-        mx_strbuf_add(&reply->body, "{", 1);
-        mx_json_member(&reply->body, "token", mx_strbuf_text(&token));
-        mx_strbuf_puts(&reply->body, ",\"capabilities\":");
-        mx_strbuf_puts(&reply->body,
+        mcpx_text_add(&reply->body, "{", 1);
+        mcpx_json_add_member(&reply->body, "token", mcpx_text_view(&token));
+        mcpx_text_puts(&reply->body, ",\"capabilities\":");
+        mcpx_text_puts(&reply->body,
                        wish->capabilities ? wish->capabilities : default_capabilities);
-        mx_strbuf_add(&reply->body, "}", 1);
+        mcpx_text_add(&reply->body, "}", 1);
     }
     if (token.failed)
         http_reply_fail(reply, MCPX_ENOMEM, NULL);
-    mx_strbuf_fini(&token);
+    mcpx_text_fini(&token);
 }
 
 void api_token(const struct api_call *call, struct http_reply *reply)
@@ -84,7 +84,7 @@ void api_token(const struct api_call *call, struct http_reply *reply)
 static void issue_ticket(const struct api_call *call, struct mcpx_slice topic,
                          struct http_reply *reply)
 {
-    struct mx_strbuf ticket = {0};
+    struct mcpx_text ticket = {0};
     struct grant *grant = NULL;
     enum mcpx_err err =
         tokens_verify(call->api->config->tokens, call->bearer, topic, call->now, &grant);
@@ -99,13 +99,13 @@ static void issue_ticket(const struct api_call *call, struct mcpx_slice topic,
     } else if (err || ticket.failed) {
         http_reply_fail(reply, err ? err : MCPX_ENOMEM, NULL);
     } else {
-        mx_strbuf_add(&reply->body, "{", 1);
-        mx_json_member(&reply->body, "ticket", mx_strbuf_text(&ticket));
-        mx_strbuf_puts(&reply->body, ",\"expires_in\":");
-        mx_strbuf_number(&reply->body, TICKETS_LIFE_S);
-        mx_strbuf_add(&reply->body, "}", 1);
+        mcpx_text_add(&reply->body, "{", 1);
+        mcpx_json_add_member(&reply->body, "ticket", mcpx_text_view(&ticket));
+        mcpx_text_puts(&reply->body, ",\"expires_in\":");
+        mcpx_text_number(&reply->body, TICKETS_LIFE_S);
+        mcpx_text_add(&reply->body, "}", 1);
     }
-    mx_strbuf_fini(&ticket);
+    mcpx_text_fini(&ticket);
     grant_unref(grant);
 }
 

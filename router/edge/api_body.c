@@ -25,21 +25,21 @@ json_t *api_body_read(struct mcpx_slice body, struct http_reply *reply)
     }
     http_reply_fail(reply, MCPX_EREQUEST, NULL);
     if (json_error_code(&error) == json_error_duplicate_key)
-        mx_strbuf_puts(&reply->detail, "body names a member twice (line ");
+        mcpx_text_puts(&reply->detail, "body names a member twice (line ");
     else
-        mx_strbuf_puts(&reply->detail, "body is not valid JSON (line ");
-    mx_strbuf_number(&reply->detail, error.line);
-    mx_strbuf_puts(&reply->detail, ", column ");
-    mx_strbuf_number(&reply->detail, error.column);
-    mx_strbuf_puts(&reply->detail, ")");
+        mcpx_text_puts(&reply->detail, "body is not valid JSON (line ");
+    mcpx_text_number(&reply->detail, error.line);
+    mcpx_text_puts(&reply->detail, ", column ");
+    mcpx_text_number(&reply->detail, error.column);
+    mcpx_text_puts(&reply->detail, ")");
     return NULL;
 }
 
 static void fail_type(const char *name, const char *wanted, struct http_reply *reply)
 {
     http_reply_fail(reply, MCPX_EREQUEST, name);
-    mx_strbuf_puts(&reply->detail, " must be ");
-    mx_strbuf_puts(&reply->detail, wanted);
+    mcpx_text_puts(&reply->detail, " must be ");
+    mcpx_text_puts(&reply->detail, wanted);
 }
 
 bool api_body_string(const json_t *body, const char *name, struct mcpx_slice *out,
@@ -78,18 +78,18 @@ void api_body_fault(enum mcpx_err err, const char *name, const struct mcpx_fault
     http_reply_fail(reply, err, err == MCPX_ENOMEM ? NULL : name);
     if (err == MCPX_ENOMEM)
         return;
-    mx_strbuf_puts(&reply->detail, ": ");
+    mcpx_text_puts(&reply->detail, ": ");
     if (!fault->reason) {
-        mx_strbuf_puts(&reply->detail, mcpx_strerror(err));
+        mcpx_text_puts(&reply->detail, mcpx_strerror(err));
         return;
     }
-    mx_strbuf_puts(&reply->detail, fault->reason);
-    mx_strbuf_puts(&reply->detail, " (");
+    mcpx_text_puts(&reply->detail, fault->reason);
+    mcpx_text_puts(&reply->detail, " (");
     if (fault->field && *fault->field) {
-        mx_strbuf_puts(&reply->detail, fault->field);
-        mx_strbuf_puts(&reply->detail, ", ");
+        mcpx_text_puts(&reply->detail, fault->field);
+        mcpx_text_puts(&reply->detail, ", ");
     }
-    mx_strbuf_puts(&reply->detail, "byte ");
-    mx_strbuf_number(&reply->detail, (int64_t)fault->offset);
-    mx_strbuf_puts(&reply->detail, ")");
+    mcpx_text_puts(&reply->detail, "byte ");
+    mcpx_text_number(&reply->detail, (int64_t)fault->offset);
+    mcpx_text_puts(&reply->detail, ")");
 }

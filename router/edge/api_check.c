@@ -4,9 +4,9 @@
  * participant may do is told only to those whose own grants cover `admin/check`.
  * Includes api.h, api_body.h and layer 1.
  */
-#include "lib/core/json.h"
 #include "router/edge/api.h"
 #include "router/edge/api_body.h"
+#include <mcpx/json.h>
 
 #include <stdlib.h>
 
@@ -137,25 +137,25 @@ static struct grant *pick_grant(const struct api_call *call, const json_t *body,
     return grant;
 }
 
-static void write_member(const char *name, struct mcpx_slice value, struct mx_strbuf *out)
+static void write_member(const char *name, struct mcpx_slice value, struct mcpx_text *out)
 {
     if (!value.text)
         return;
-    mx_strbuf_add(out, ",", 1);
-    mx_json_member(out, name, value);
+    mcpx_text_add(out, ",", 1);
+    mcpx_json_add_member(out, name, value);
 }
 
 /* The members of `capability_violation`, protocol section 6; what does not apply is left out. */
-static void write_decision(const struct mcpx_decision *decision, struct mx_strbuf *out)
+static void write_decision(const struct mcpx_decision *decision, struct mcpx_text *out)
 {
-    mx_strbuf_puts(out, decision->refusal == MCPX_ALLOWED ? "{\"allowed\":true"
+    mcpx_text_puts(out, decision->refusal == MCPX_ALLOWED ? "{\"allowed\":true"
                                                           : "{\"allowed\":false");
     write_member("reason", mcpx_slice_of(mcpx_refusal_wire(decision->refusal)), out);
     write_member("grant", decision->grant, out);
     write_member("nearest", decision->nearest, out);
     write_member("would_allow", decision->would_allow, out);
     write_member("alternative", decision->alternative, out);
-    mx_strbuf_add(out, "}", 1);
+    mcpx_text_add(out, "}", 1);
 }
 
 void api_check(const struct api_call *call, struct http_reply *reply)

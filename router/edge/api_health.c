@@ -4,8 +4,8 @@
  * Includes api.h and layer 1.
  */
 #include "lib/core/ident.h"
-#include "lib/core/json.h"
 #include "router/edge/api.h"
+#include <mcpx/json.h>
 
 static int64_t uptime_ms(const struct api_call *call)
 {
@@ -15,14 +15,14 @@ static int64_t uptime_ms(const struct api_call *call)
 }
 
 /* Seconds with three decimals, as a JSON number. */
-static void write_seconds(int64_t ms, struct mx_strbuf *out)
+static void write_seconds(int64_t ms, struct mcpx_text *out)
 {
     char decimals[4] = {(char)('0' + ms / 100 % 10), (char)('0' + ms / 10 % 10),
                         (char)('0' + ms % 10), '\0'};
 
-    mx_strbuf_number(out, ms / 1000);
-    mx_strbuf_add(out, ".", 1);
-    mx_strbuf_puts(out, decimals);
+    mcpx_text_number(out, ms / 1000);
+    mcpx_text_add(out, ".", 1);
+    mcpx_text_puts(out, decimals);
 }
 
 void api_health(const struct api_call *call, struct http_reply *reply)
@@ -30,19 +30,19 @@ void api_health(const struct api_call *call, struct http_reply *reply)
     char now[MX_TIME_LEN + 1];
 
     mx_time_format(call->now.wall_ms, now);
-    mx_strbuf_puts(&reply->body, "{\"status\":\"healthy\",");
-    mx_json_member(&reply->body, "timestamp", mcpx_slice_of(now));
-    mx_strbuf_puts(&reply->body, ",\"uptime\":");
+    mcpx_text_puts(&reply->body, "{\"status\":\"healthy\",");
+    mcpx_json_add_member(&reply->body, "timestamp", mcpx_slice_of(now));
+    mcpx_text_puts(&reply->body, ",\"uptime\":");
     write_seconds(uptime_ms(call), &reply->body);
-    mx_strbuf_add(&reply->body, ",", 1);
-    mx_json_member(&reply->body, "protocol", MCPX_SLICE(MCPX_PROTOCOL));
-    mx_strbuf_add(&reply->body, "}", 1);
+    mcpx_text_add(&reply->body, ",", 1);
+    mcpx_json_add_member(&reply->body, "protocol", MCPX_SLICE(MCPX_PROTOCOL));
+    mcpx_text_add(&reply->body, "}", 1);
 }
 
 void api_live(const struct api_call *call, struct http_reply *reply)
 {
     (void)call;
-    mx_strbuf_puts(&reply->body, "{\"status\":\"alive\"}");
+    mcpx_text_puts(&reply->body, "{\"status\":\"alive\"}");
 }
 
 void api_ready(const struct api_call *call, struct http_reply *reply)
@@ -50,7 +50,7 @@ void api_ready(const struct api_call *call, struct http_reply *reply)
     if (hub_is_draining(call->api->hub))
         http_reply_fail(reply, MCPX_EGOING, NULL);
     else
-        mx_strbuf_puts(&reply->body, "{\"status\":\"ready\"}");
+        mcpx_text_puts(&reply->body, "{\"status\":\"ready\"}");
 }
 
 void api_upgrade(const struct api_call *call, struct http_reply *reply)

@@ -15,21 +15,21 @@ enum {
 };
 
 /* The query of a history request. `scratch` keeps the decoded ids. */
-static bool read_page(struct mcpx_slice query, struct mx_strbuf *scratch, struct page *page,
+static bool read_page(struct mcpx_slice query, struct mcpx_text *scratch, struct page *page,
                       struct http_reply *reply)
 {
     struct http_param params[] = {{.name = "limit"}, {.name = "before"}, {.name = "after"}};
     enum http_param_fault fault;
     size_t bad = 0;
 
-    if (!mx_strbuf_reserve(scratch, query.len)) {
+    if (!mcpx_text_reserve(scratch, query.len)) {
         http_reply_fail(reply, MCPX_ENOMEM, NULL);
         return false;
     }
     fault = http_params_read(query, params, 3, scratch, &bad);
     if (fault) {
         http_reply_fail(reply, MCPX_EREQUEST, params[bad].name);
-        mx_strbuf_puts(&reply->detail, fault == HTTP_PARAM_TWICE
+        mcpx_text_puts(&reply->detail, fault == HTTP_PARAM_TWICE
                                            ? " is given twice"
                                            : " has malformed percent-encoding");
         return false;
@@ -44,7 +44,7 @@ static bool read_page(struct mcpx_slice query, struct mx_strbuf *scratch, struct
         if (params[bad].value.text &&
             (params[bad].value.len == 0 || params[bad].value.len > MCPX_ID_MAX)) {
             http_reply_fail(reply, MCPX_EREQUEST, params[bad].name);
-            mx_strbuf_puts(&reply->detail, " must be an envelope id of 1 to 256 bytes");
+            mcpx_text_puts(&reply->detail, " must be an envelope id of 1 to 256 bytes");
             return false;
         }
     }
@@ -81,33 +81,33 @@ static size_t last_comma(struct mcpx_slice array)
  * a whole message. It is taken off again, unless it is the only one. Returns whether all that
  * was asked for is there.
  */
-static bool trim_history(struct mx_strbuf *array, size_t limit)
+static bool trim_history(struct mcpx_text *array, size_t limit)
 {
     size_t comma;
 
     if (array->len <= HISTORY_BYTES_MAX)
         return true;
-    comma = last_comma(mx_strbuf_text(array));
+    comma = last_comma(mcpx_text_view(array));
     if (comma == 0)
         return limit == 1;
     array->len = comma;
-    mx_strbuf_add(array, "]", 1);
+    mcpx_text_add(array, "]", 1);
     return false;
 }
 
-static void write_history(const struct mx_strbuf *array, bool complete, struct mx_strbuf *body)
+static void write_history(const struct mcpx_text *array, bool complete, struct mcpx_text *body)
 {
-    mx_strbuf_puts(body, "{\"history\":");
-    mx_strbuf_slice(body, mx_strbuf_text(array));
-    mx_strbuf_puts(body, ",\"messages\":");
-    mx_strbuf_slice(body, mx_strbuf_text(array));
-    mx_strbuf_puts(body, complete ? ",\"complete\":true}" : ",\"complete\":false}");
+    mcpx_text_puts(body, "{\"history\":");
+    mcpx_text_slice(body, mcpx_text_view(array));
+    mcpx_text_puts(body, ",\"messages\":");
+    mcpx_text_slice(body, mcpx_text_view(array));
+    mcpx_text_puts(body, complete ? ",\"complete\":true}" : ",\"complete\":false}");
 }
 
 void api_history(const struct api_call *call, struct http_reply *reply)
 {
     const struct topic *topic = hub_topic_find(call->api->hub, call->name);
-    struct mx_strbuf scratch = {0}, array = {0};
+    struct mcpx_text scratch = {0}, array = {0};
     struct page page;
     enum mcpx_err err = MCPX_OK;
 
@@ -118,7 +118,7 @@ void api_history(const struct api_call *call, struct http_reply *reply)
     else if (page.before.text || page.after.text)
         err = MCPX_ENOTFOUND;
     else
-        mx_strbuf_puts(&array, "[]");
+        mcpx_text_puts(&array, "[]");
     if (err)
         http_reply_fail(reply, err,
                         err == MCPX_ENOTFOUND ? "before or after names no retained envelope"
@@ -128,6 +128,6 @@ void api_history(const struct api_call *call, struct http_reply *reply)
     else
         write_history(&array, trim_history(&array, page.limit), &reply->body);
 out:
-    mx_strbuf_fini(&array);
-    mx_strbuf_fini(&scratch);
+    mcpx_text_fini(&array);
+    mcpx_text_fini(&scratch);
 }

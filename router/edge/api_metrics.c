@@ -9,27 +9,27 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static void write_sample(const char *name, uint64_t value, struct mx_strbuf *out)
+static void write_sample(const char *name, uint64_t value, struct mcpx_text *out)
 {
     char number[24];
 
     snprintf(number, sizeof number, " %" PRIu64 "\n", value);
-    mx_strbuf_puts(out, name);
-    mx_strbuf_puts(out, number);
+    mcpx_text_puts(out, name);
+    mcpx_text_puts(out, number);
 }
 
 static void write_header(const char *name, const char *type, const char *help,
-                         struct mx_strbuf *out)
+                         struct mcpx_text *out)
 {
-    mx_strbuf_puts(out, "# HELP ");
-    mx_strbuf_puts(out, name);
-    mx_strbuf_add(out, " ", 1);
-    mx_strbuf_puts(out, help);
-    mx_strbuf_puts(out, "\n# TYPE ");
-    mx_strbuf_puts(out, name);
-    mx_strbuf_add(out, " ", 1);
-    mx_strbuf_puts(out, type);
-    mx_strbuf_add(out, "\n", 1);
+    mcpx_text_puts(out, "# HELP ");
+    mcpx_text_puts(out, name);
+    mcpx_text_add(out, " ", 1);
+    mcpx_text_puts(out, help);
+    mcpx_text_puts(out, "\n# TYPE ");
+    mcpx_text_puts(out, name);
+    mcpx_text_add(out, " ", 1);
+    mcpx_text_puts(out, type);
+    mcpx_text_add(out, "\n", 1);
 }
 
 /* The first error with this one's wire name: several errors may share a name. */
@@ -59,16 +59,16 @@ static uint64_t sum_of_code(const uint64_t counts[MCPX_ERR_COUNT], const char *c
  * All codes are there from the start, at 0, so that the first increase shows as a rate.
  */
 static void write_codes(const char *name, const uint64_t counts[MCPX_ERR_COUNT],
-                        struct mx_strbuf *out)
+                        struct mcpx_text *out)
 {
     for (size_t i = 1; i < MCPX_ERR_COUNT; i++) {
         const char *code = mcpx_error_wire((enum mcpx_err)i);
 
         if (!is_first_of_code(i))
             continue;
-        mx_strbuf_puts(out, name);
-        mx_strbuf_puts(out, "{code=\"");
-        mx_strbuf_puts(out, code);
+        mcpx_text_puts(out, name);
+        mcpx_text_puts(out, "{code=\"");
+        mcpx_text_puts(out, code);
         write_sample("\"}", sum_of_code(counts, code), out);
     }
 }
@@ -84,7 +84,7 @@ static uint64_t start_time_s(const struct api_call *call)
 void api_metrics(const struct api_call *call, struct http_reply *reply)
 {
     const struct stats *stats = hub_stats(call->api->hub);
-    struct mx_strbuf *out = &reply->body;
+    struct mcpx_text *out = &reply->body;
 
     reply->type = "text/plain; version=0.0.4; charset=utf-8";
 #define WRITE_METRIC(member, name, type, help)                                                \
@@ -102,7 +102,7 @@ void api_metrics(const struct api_call *call, struct http_reply *reply)
                  "When the process began, in seconds since 1970", out);
     write_sample("process_start_time_seconds", start_time_s(call), out);
     write_header("mcpx_build_info", "gauge", "Constant 1; the version is in the label", out);
-    mx_strbuf_puts(out, "mcpx_build_info{version=\"");
-    mx_strbuf_puts(out, mcpx_version());
+    mcpx_text_puts(out, "mcpx_build_info{version=\"");
+    mcpx_text_puts(out, mcpx_version());
     write_sample("\"}", 1, out);
 }

@@ -5,8 +5,8 @@
  * Includes api.h and layer 1.
  */
 #include "lib/core/ident.h"
-#include "lib/core/json.h"
 #include "router/edge/api.h"
+#include <mcpx/json.h>
 
 #include <stdlib.h>
 
@@ -35,19 +35,19 @@ static struct token_topic *collect_topics(const struct hub *hub, size_t *count)
 }
 
 static void write_covered(const struct token_topic *topics, size_t count,
-                          struct mx_strbuf *out)
+                          struct mcpx_text *out)
 {
     const char *separator = "";
 
-    mx_strbuf_puts(out, "{\"topics\":[");
+    mcpx_text_puts(out, "{\"topics\":[");
     for (size_t i = 0; i < count; i++) {
         if (!topics[i].covered)
             continue;
-        mx_strbuf_puts(out, separator);
-        mx_json_string(out, topics[i].name);
+        mcpx_text_puts(out, separator);
+        mcpx_json_add_string(out, topics[i].name);
         separator = ",";
     }
-    mx_strbuf_puts(out, "]}");
+    mcpx_text_puts(out, "]}");
 }
 
 void api_topics(const struct api_call *call, struct http_reply *reply)
@@ -71,25 +71,25 @@ void api_participants(const struct api_call *call, struct http_reply *reply)
 {
     const struct topic *topic = hub_topic_find(call->api->hub, call->name);
 
-    mx_strbuf_puts(&reply->body, "{\"participants\":");
+    mcpx_text_puts(&reply->body, "{\"participants\":");
     if (topic)
         topic_write_participants(topic, &reply->body);
     else
-        mx_strbuf_puts(&reply->body, "[]");
-    mx_strbuf_add(&reply->body, "}", 1);
+        mcpx_text_puts(&reply->body, "[]");
+    mcpx_text_add(&reply->body, "}", 1);
 }
 
 /* UINT64_MAX stands for "unlimited" and reads null. */
-static void write_rate(const char *name, uint64_t left, struct mx_strbuf *out)
+static void write_rate(const char *name, uint64_t left, struct mcpx_text *out)
 {
-    mx_strbuf_add(out, "\"", 1);
-    mx_strbuf_puts(out, name);
-    mx_strbuf_puts(out, "\":");
+    mcpx_text_add(out, "\"", 1);
+    mcpx_text_puts(out, name);
+    mcpx_text_puts(out, "\":");
     if (left > INT64_MAX)
-        mx_strbuf_puts(out, "null");
+        mcpx_text_puts(out, "null");
     else
-        mx_strbuf_number(out, (int64_t)left);
-    mx_strbuf_add(out, ",", 1);
+        mcpx_text_number(out, (int64_t)left);
+    mcpx_text_add(out, ",", 1);
 }
 
 void api_rate_limit(const struct api_call *call, struct http_reply *reply)
@@ -105,9 +105,9 @@ void api_rate_limit(const struct api_call *call, struct http_reply *reply)
     }
     rate = peer_rate(peer, call->now);
     mx_time_format(call->now.wall_ms + rate.full_in_ms, reset);
-    mx_strbuf_add(&reply->body, "{", 1);
+    mcpx_text_add(&reply->body, "{", 1);
     write_rate("messages", rate.messages, &reply->body);
     write_rate("bytes", rate.bytes, &reply->body);
-    mx_json_member(&reply->body, "resetTime", mcpx_slice_of(reset));
-    mx_strbuf_add(&reply->body, "}", 1);
+    mcpx_json_add_member(&reply->body, "resetTime", mcpx_slice_of(reset));
+    mcpx_text_add(&reply->body, "}", 1);
 }

@@ -106,9 +106,9 @@ void connection_end_message(struct connection *connection, size_t keep)
     connection->message_size = 0;
     connection->message_due_ms = 0;
     if (connection->message.size > keep)
-        mx_strbuf_fini(&connection->message);
+        mcpx_text_fini(&connection->message);
     else
-        mx_strbuf_reset(&connection->message);
+        mcpx_text_reset(&connection->message);
 }
 
 static void forget_fresh(struct connection *connection)
@@ -147,7 +147,7 @@ void connection_free(struct connection *connection)
     edge->count--;
     exchange_free(connection->exchange);
     grant_unref(connection->grant);
-    mx_strbuf_fini(&connection->scratch);
+    mcpx_text_fini(&connection->scratch);
     connection_end_message(connection, 0);
     free(connection);
 }

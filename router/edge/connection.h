@@ -49,8 +49,8 @@ struct connection {
     struct exchange *exchange;
     struct grant *grant;
     struct admission admission;
-    struct mx_strbuf scratch;
-    struct mx_strbuf message;
+    struct mcpx_text scratch;
+    struct mcpx_text message;
     size_t message_size;
     int64_t message_due_ms;
 };

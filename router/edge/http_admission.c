@@ -55,15 +55,15 @@ static enum mcpx_err read_wishes(const struct http_param *params, struct admissi
 
 /* The query, into `params` and `admission`. A second topic is never a matter of which one wins. */
 static enum mcpx_err read_query(struct mcpx_slice query, struct http_param *params,
-                                struct admission *admission, struct mx_strbuf *scratch,
+                                struct admission *admission, struct mcpx_text *scratch,
                                 const char **detail)
 {
     size_t bad = 0;
     enum http_param_fault fault;
     enum mcpx_err err;
 
-    mx_strbuf_reset(scratch);
-    if (!mx_strbuf_reserve(scratch, query.len))
+    mcpx_text_reset(scratch);
+    if (!mcpx_text_reserve(scratch, query.len))
         return refuse(MCPX_ENOMEM, mcpx_strerror(MCPX_ENOMEM), detail);
     fault = http_params_read(query, params, PARAM_TOKEN + 1, scratch, &bad);
     if (fault == HTTP_PARAM_TWICE)
@@ -155,7 +155,7 @@ static enum mcpx_err check_head(const struct http_api *api, const struct http_re
 
 enum mcpx_err http_admission(const struct http_api *api, const struct http_request *request,
                              struct mcpx_now now, struct admission *admission,
-                             struct mx_strbuf *scratch, struct grant **grant,
+                             struct mcpx_text *scratch, struct grant **grant,
                              const char **detail)
 {
     struct http_param params[] = {{.name = "topic"}, {.name = "routing"}, {.name = "history"},

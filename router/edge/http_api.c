@@ -113,12 +113,12 @@ static const struct route *find_route(const struct http_api *api,
 
 /* Decodes the path's variable part into `scratch`. */
 static bool read_name(const struct route *route, struct mcpx_slice raw,
-                      struct mx_strbuf *scratch, struct api_call *call,
+                      struct mcpx_text *scratch, struct api_call *call,
                       struct http_reply *reply)
 {
     if (!raw.text)
         return true;
-    if (!mx_strbuf_reserve(scratch, raw.len)) {
+    if (!mcpx_text_reserve(scratch, raw.len)) {
         http_reply_fail(reply, MCPX_ENOMEM, NULL);
         return false;
     }
@@ -161,7 +161,7 @@ static bool check_access(const struct route *route, struct api_call *call,
     return err == MCPX_OK;
 }
 
-static void dispatch(struct api_call *call, struct mx_strbuf *scratch,
+static void dispatch(struct api_call *call, struct mcpx_text *scratch,
                      struct http_reply *reply)
 {
     const struct http_request *request = call->request;
@@ -186,11 +186,11 @@ static void dispatch(struct api_call *call, struct mx_strbuf *scratch,
 }
 
 void http_answer(const struct http_api *api, const struct http_request *request,
-                 struct mcpx_now now, struct mx_strbuf *out)
+                 struct mcpx_now now, struct mcpx_text *out)
 {
     struct api_call call = {.api = api, .request = request, .now = now};
     struct http_reply reply = {.head = mcpx_slice_equal(request->method, MCPX_SLICE("HEAD"))};
-    struct mx_strbuf scratch = {0};
+    struct mcpx_text scratch = {0};
 
     if (http_origin_is_allowed(api->config, request->origin)) {
         reply.origin = request->origin;
@@ -201,5 +201,5 @@ void http_answer(const struct http_api *api, const struct http_request *request,
     http_reply_write(&reply, out);
     http_reply_fini(&reply);
     grant_unref(call.grant);
-    mx_strbuf_fini(&scratch);
+    mcpx_text_fini(&scratch);
 }

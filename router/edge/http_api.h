@@ -45,14 +45,14 @@ struct http_api {
  * Never fails but for memory, which shows as `out->failed`.
  */
 void http_answer(const struct http_api *api, const struct http_request *request,
-                 struct mcpx_now now, struct mx_strbuf *out);
+                 struct mcpx_now now, struct mcpx_text *out);
 
 /**
  * Appends a whole answer with an `application/problem+json` body (RFC 9457) for `err`: its
  * status, title, and `code`; `detail` may be NULL. 401 carries `WWW-Authenticate: Bearer`, 429
  * and 503 `Retry-After`. Used for refused upgrades too.
  */
-void http_problem(enum mcpx_err err, const char *detail, struct mx_strbuf *out);
+void http_problem(enum mcpx_err err, const char *detail, struct mcpx_text *out);
 
 /**
  * A connection attempt: may it be upgraded, and as whom?
@@ -69,7 +69,7 @@ void http_problem(enum mcpx_err err, const char *detail, struct mx_strbuf *out);
  */
 enum mcpx_err http_admission(const struct http_api *api, const struct http_request *request,
                              struct mcpx_now now, struct admission *admission,
-                             struct mx_strbuf *scratch, struct grant **grant,
+                             struct mcpx_text *scratch, struct grant **grant,
                              const char **detail);
 
 #endif

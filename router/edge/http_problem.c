@@ -6,7 +6,7 @@
 #include "router/edge/http_api.h"
 #include "router/edge/http_reply.h"
 
-void http_problem(enum mcpx_err err, const char *detail, struct mx_strbuf *out)
+void http_problem(enum mcpx_err err, const char *detail, struct mcpx_text *out)
 {
     struct http_reply reply = {0};
 

@@ -61,7 +61,7 @@ static size_t decode_byte(struct mcpx_slice raw, size_t at, enum http_plus plus,
     return 3;
 }
 
-bool http_decode(struct mcpx_slice raw, enum http_plus plus, struct mx_strbuf *scratch,
+bool http_decode(struct mcpx_slice raw, enum http_plus plus, struct mcpx_text *scratch,
                  struct mcpx_slice *out)
 {
     size_t begin = scratch->len;
@@ -73,7 +73,7 @@ bool http_decode(struct mcpx_slice raw, enum http_plus plus, struct mx_strbuf *s
 
         if (taken == 0)
             return false;
-        mx_strbuf_add(scratch, &byte, 1);
+        mcpx_text_add(scratch, &byte, 1);
         at += taken;
     }
     *out = scratch->text ? (struct mcpx_slice){scratch->text + begin, scratch->len - begin}
@@ -128,7 +128,7 @@ static struct http_param *find_param(struct mcpx_slice raw, struct http_param *p
 }
 
 enum http_param_fault http_params_read(struct mcpx_slice query, struct http_param *params,
-                                       size_t count, struct mx_strbuf *scratch, size_t *bad)
+                                       size_t count, struct mcpx_text *scratch, size_t *bad)
 {
     struct mcpx_slice name, value;
 

@@ -1,11 +1,11 @@
 /*
  * http_query.h - a request target taken apart: path, query, parameters, percent-decoding.
- * Includes strbuf.h only. Protocol: sections 7 and 8.
+ * Includes text.h only. Protocol: sections 7 and 8.
  */
 #ifndef EDGE_HTTP_QUERY_H
 #define EDGE_HTTP_QUERY_H
 
-#include "lib/core/strbuf.h"
+#include <mcpx/text.h>
 
 /**
  * A request target in origin form, split at its first '?'.
@@ -36,7 +36,7 @@ enum http_plus { HTTP_PLUS_LITERAL, HTTP_PLUS_SPACE };
  *
  * Returns false, `out` untouched, when a '%' is not followed by two hexadecimal digits.
  */
-bool http_decode(struct mcpx_slice raw, enum http_plus plus, struct mx_strbuf *scratch,
+bool http_decode(struct mcpx_slice raw, enum http_plus plus, struct mcpx_text *scratch,
                  struct mcpx_slice *out);
 
 /** A parameter somebody understands. `value` is absent until it is found. */
@@ -60,7 +60,7 @@ enum http_param_fault { HTTP_PARAM_OK, HTTP_PARAM_TWICE, HTTP_PARAM_MALFORMED };
  * percent-encoding in its value.
  */
 enum http_param_fault http_params_read(struct mcpx_slice query, struct http_param *params,
-                                       size_t count, struct mx_strbuf *scratch, size_t *bad);
+                                       size_t count, struct mcpx_text *scratch, size_t *bad);
 
 /** Reads 1 to 18 decimal digits. Returns false when it is anything else or above `max`. */
 bool http_decimal(struct mcpx_slice text, size_t max, size_t *out);

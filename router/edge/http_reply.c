@@ -7,24 +7,24 @@
  */
 #include "router/edge/http_reply.h"
 
-#include "lib/core/json.h"
+#include <mcpx/json.h>
 
 /* Seconds after which it makes sense to ask again. */
 enum { RETRY_RATE_S = 1, RETRY_BUSY_S = 5 };
 
 void http_reply_fini(struct http_reply *reply)
 {
-    mx_strbuf_fini(&reply->body);
-    mx_strbuf_fini(&reply->detail);
+    mcpx_text_fini(&reply->body);
+    mcpx_text_fini(&reply->detail);
 }
 
 void http_reply_fail(struct http_reply *reply, enum mcpx_err err, const char *detail)
 {
     reply->err = err;
-    mx_strbuf_reset(&reply->body);
-    mx_strbuf_reset(&reply->detail);
+    mcpx_text_reset(&reply->body);
+    mcpx_text_reset(&reply->detail);
     if (detail)
-        mx_strbuf_puts(&reply->detail, detail);
+        mcpx_text_puts(&reply->detail, detail);
 }
 
 /* RFC 9110 section 15. */
@@ -55,66 +55,66 @@ static const char *status_phrase(int status)
 }
 
 /* RFC 9457; `error` is where clients of the original router look for a sentence. */
-static void write_problem(const struct http_reply *reply, int status, struct mx_strbuf *body)
+static void write_problem(const struct http_reply *reply, int status, struct mcpx_text *body)
 {
-    struct mcpx_slice detail = mx_strbuf_text(&reply->detail);
+    struct mcpx_slice detail = mcpx_text_view(&reply->detail);
 
     if (detail.len == 0)
         detail = mcpx_slice_of(mcpx_strerror(reply->err));
-    mx_strbuf_puts(body, "{\"type\":\"about:blank\",");
-    mx_json_member(body, "title", mcpx_slice_of(status_phrase(status)));
-    mx_strbuf_puts(body, ",\"status\":");
-    mx_strbuf_number(body, status);
-    mx_strbuf_add(body, ",", 1);
-    mx_json_member(body, "detail", detail);
-    mx_strbuf_add(body, ",", 1);
-    mx_json_member(body, "code", mcpx_slice_of(mcpx_error_wire(reply->err)));
-    mx_strbuf_add(body, ",", 1);
-    mx_json_member(body, "error", detail);
-    mx_strbuf_add(body, "}", 1);
+    mcpx_text_puts(body, "{\"type\":\"about:blank\",");
+    mcpx_json_add_member(body, "title", mcpx_slice_of(status_phrase(status)));
+    mcpx_text_puts(body, ",\"status\":");
+    mcpx_text_number(body, status);
+    mcpx_text_add(body, ",", 1);
+    mcpx_json_add_member(body, "detail", detail);
+    mcpx_text_add(body, ",", 1);
+    mcpx_json_add_member(body, "code", mcpx_slice_of(mcpx_error_wire(reply->err)));
+    mcpx_text_add(body, ",", 1);
+    mcpx_json_add_member(body, "error", detail);
+    mcpx_text_add(body, "}", 1);
 }
 
 /* A path that answers GET answers HEAD, and every path answers OPTIONS. */
-static void write_methods(unsigned methods, struct mx_strbuf *out)
+static void write_methods(unsigned methods, struct mcpx_text *out)
 {
     if (methods & HTTP_GET)
-        mx_strbuf_puts(out, "GET, HEAD, ");
+        mcpx_text_puts(out, "GET, HEAD, ");
     if (methods & HTTP_POST)
-        mx_strbuf_puts(out, "POST, ");
+        mcpx_text_puts(out, "POST, ");
     if (methods & HTTP_DELETE)
-        mx_strbuf_puts(out, "DELETE, ");
-    mx_strbuf_puts(out, "OPTIONS\r\n");
+        mcpx_text_puts(out, "DELETE, ");
+    mcpx_text_puts(out, "OPTIONS\r\n");
 }
 
-static void write_number_header(const char *name, size_t number, struct mx_strbuf *out)
+static void write_number_header(const char *name, size_t number, struct mcpx_text *out)
 {
-    mx_strbuf_puts(out, name);
-    mx_strbuf_puts(out, ": ");
-    mx_strbuf_number(out, (int64_t)number);
-    mx_strbuf_puts(out, "\r\n");
+    mcpx_text_puts(out, name);
+    mcpx_text_puts(out, ": ");
+    mcpx_text_number(out, (int64_t)number);
+    mcpx_text_puts(out, "\r\n");
 }
 
 /* Fetch standard, section 3.3; `Vary` for caches that know no better than to keep answers. */
-static void write_cors(const struct http_reply *reply, struct mx_strbuf *out)
+static void write_cors(const struct http_reply *reply, struct mcpx_text *out)
 {
-    mx_strbuf_puts(out, "Vary: Origin\r\n");
+    mcpx_text_puts(out, "Vary: Origin\r\n");
     if (!reply->origin.text)
         return;
-    mx_strbuf_puts(out, "Access-Control-Allow-Origin: ");
-    mx_strbuf_slice(out, reply->origin);
-    mx_strbuf_puts(out, "\r\n");
+    mcpx_text_puts(out, "Access-Control-Allow-Origin: ");
+    mcpx_text_slice(out, reply->origin);
+    mcpx_text_puts(out, "\r\n");
     if (!reply->preflight)
         return;
-    mx_strbuf_puts(out, "Access-Control-Allow-Methods: ");
+    mcpx_text_puts(out, "Access-Control-Allow-Methods: ");
     write_methods(reply->allow, out);
-    mx_strbuf_puts(out, "Access-Control-Allow-Headers: Authorization, Content-Type\r\n"
+    mcpx_text_puts(out, "Access-Control-Allow-Headers: Authorization, Content-Type\r\n"
                         "Access-Control-Max-Age: 600\r\n");
 }
 
-static void write_refusal_headers(int status, struct mx_strbuf *out)
+static void write_refusal_headers(int status, struct mcpx_text *out)
 {
     if (status == 401)
-        mx_strbuf_puts(out, "WWW-Authenticate: Bearer\r\n");
+        mcpx_text_puts(out, "WWW-Authenticate: Bearer\r\n");
     else if (status == 429)
         write_number_header("Retry-After", RETRY_RATE_S, out);
     else if (status == 503)
@@ -122,30 +122,30 @@ static void write_refusal_headers(int status, struct mx_strbuf *out)
 }
 
 static void write_head(const struct http_reply *reply, int status, size_t len,
-                       struct mx_strbuf *out)
+                       struct mcpx_text *out)
 {
     const char *type = reply->type ? reply->type : "application/json";
 
-    mx_strbuf_puts(out, "HTTP/1.1 ");
-    mx_strbuf_number(out, status);
-    mx_strbuf_add(out, " ", 1);
-    mx_strbuf_puts(out, status_phrase(status));
-    mx_strbuf_puts(out, "\r\nConnection: close\r\nCache-Control: no-store\r\n"
+    mcpx_text_puts(out, "HTTP/1.1 ");
+    mcpx_text_number(out, status);
+    mcpx_text_add(out, " ", 1);
+    mcpx_text_puts(out, status_phrase(status));
+    mcpx_text_puts(out, "\r\nConnection: close\r\nCache-Control: no-store\r\n"
                         "X-Content-Type-Options: nosniff\r\n");
     write_cors(reply, out);
     write_refusal_headers(status, out);
     if (reply->allow) {
-        mx_strbuf_puts(out, "Allow: ");
+        mcpx_text_puts(out, "Allow: ");
         write_methods(reply->allow, out);
     }
     /* RFC 9110 section 8.6: a 204 has neither. */
     if (status != 204) {
-        mx_strbuf_puts(out, "Content-Type: ");
-        mx_strbuf_puts(out, reply->err ? "application/problem+json" : type);
-        mx_strbuf_puts(out, "\r\n");
+        mcpx_text_puts(out, "Content-Type: ");
+        mcpx_text_puts(out, reply->err ? "application/problem+json" : type);
+        mcpx_text_puts(out, "\r\n");
         write_number_header("Content-Length", len, out);
     }
-    mx_strbuf_puts(out, "\r\n");
+    mcpx_text_puts(out, "\r\n");
 }
 
 static int reply_status(const struct http_reply *reply)
@@ -157,7 +157,7 @@ static int reply_status(const struct http_reply *reply)
     return reply->preflight && !reply->err ? 204 : status;
 }
 
-void http_reply_write(struct http_reply *reply, struct mx_strbuf *out)
+void http_reply_write(struct http_reply *reply, struct mcpx_text *out)
 {
     int status;
 
@@ -165,12 +165,12 @@ void http_reply_write(struct http_reply *reply, struct mx_strbuf *out)
         http_reply_fail(reply, MCPX_ENOMEM, NULL);
     status = reply_status(reply);
     if (reply->err) {
-        mx_strbuf_reset(&reply->body);
+        mcpx_text_reset(&reply->body);
         write_problem(reply, status, &reply->body);
     }
     write_head(reply, status, reply->body.len, out);
     if (reply->body.failed)
         out->failed = true;
     else if (!reply->head && status != 204)
-        mx_strbuf_slice(out, mx_strbuf_text(&reply->body));
+        mcpx_text_slice(out, mcpx_text_view(&reply->body));
 }

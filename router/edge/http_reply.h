@@ -5,8 +5,8 @@
 #ifndef EDGE_HTTP_REPLY_H
 #define EDGE_HTTP_REPLY_H
 
-#include "lib/core/strbuf.h"
 #include <mcpx/error.h>
+#include <mcpx/text.h>
 
 /** Methods the API knows, as bits of a set. */
 enum http_method { HTTP_GET = 1, HTTP_POST = 2, HTTP_DELETE = 4 };
@@ -28,8 +28,8 @@ struct http_reply {
     int status;
     enum mcpx_err err;
     const char *type;
-    struct mx_strbuf body;
-    struct mx_strbuf detail;
+    struct mcpx_text body;
+    struct mcpx_text detail;
     unsigned allow;
     bool preflight;
     struct mcpx_slice origin;
@@ -49,6 +49,6 @@ void http_reply_fail(struct http_reply *reply, enum mcpx_err err, const char *de
  * Appends the whole answer: status line, headers, body. An answer whose body ran out of memory
  * becomes a 503.
  */
-void http_reply_write(struct http_reply *reply, struct mx_strbuf *out);
+void http_reply_write(struct http_reply *reply, struct mcpx_text *out);
 
 #endif

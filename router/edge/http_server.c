@@ -16,7 +16,7 @@ enum { LENGTH_DIGITS_MAX = 9 };
 
 struct exchange {
     struct request request;
-    struct mx_strbuf body;
+    struct mcpx_text body;
     size_t expected;
 };
 
@@ -36,7 +36,7 @@ static bool has(struct lws *wsi, int token)
 
 static bool read_length(struct lws *wsi, size_t *out)
 {
-    struct mx_strbuf value = {0};
+    struct mcpx_text value = {0};
     size_t i, length = 0;
     bool ok = request_header(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, &value) &&
               value.len <= LENGTH_DIGITS_MAX;
@@ -45,7 +45,7 @@ static bool read_length(struct lws *wsi, size_t *out)
         ok = value.text[i] >= '0' && value.text[i] <= '9';
         length = length * 10 + (size_t)(value.text[i] - '0');
     }
-    mx_strbuf_fini(&value);
+    mcpx_text_fini(&value);
     if (ok)
         *out = length;
     return ok;
@@ -61,7 +61,7 @@ static bool takes_body(const struct http_request *request)
 static int answer(struct connection *connection, struct http_request *request)
 {
     struct edge *edge = connection->edge;
-    struct mx_strbuf text = {0};
+    struct mcpx_text text = {0};
     int result;
 
     http_answer(&edge->api, request, edge_now(edge), &text);
@@ -76,7 +76,7 @@ static int answer(struct connection *connection, struct http_request *request)
                                                    text.len > 12 ? 3 : 0}));
     }
     result = answer_send(connection->wsi, &text);
-    mx_strbuf_fini(&text);
+    mcpx_text_fini(&text);
     return result;
 }
 
@@ -132,7 +132,7 @@ int http_server_body(struct connection *connection, const void *bytes, size_t le
 
     if (!exchange || len > exchange->expected - exchange->body.len)
         return -1;
-    mx_strbuf_add(&exchange->body, bytes, len);
+    mcpx_text_add(&exchange->body, bytes, len);
     return exchange->body.failed ? answer_problem(connection->wsi, MCPX_ENOMEM, NULL) : 0;
 }
 
@@ -142,7 +142,7 @@ int http_server_complete(struct connection *connection)
 
     if (!exchange || exchange->body.len != exchange->expected)
         return -1;
-    exchange->request.http.body = mx_strbuf_text(&exchange->body);
+    exchange->request.http.body = mcpx_text_view(&exchange->body);
     return answer(connection, &exchange->request.http);
 }
 
@@ -151,6 +151,6 @@ void exchange_free(struct exchange *exchange)
     if (!exchange)
         return;
     request_fini(&exchange->request);
-    mx_strbuf_fini(&exchange->body);
+    mcpx_text_fini(&exchange->body);
     free(exchange);
 }

@@ -26,7 +26,7 @@ enum { BACKLOG = 1024, ACCEPTS_PER_TURN = 64, PAUSE_MS = 100, HEAD_MAX = 16384 }
 /* What it asked is read, so that closing does not reset the answer away. */
 static void answer_and_close(int fd, enum mcpx_err err)
 {
-    struct mx_strbuf answer = {0};
+    struct mcpx_text answer = {0};
     char head[HEAD_MAX];
 
     http_problem(err, NULL, &answer);
@@ -34,7 +34,7 @@ static void answer_and_close(int fd, enum mcpx_err err)
         send(fd, answer.text, answer.len, MSG_DONTWAIT | MSG_NOSIGNAL);
     shutdown(fd, SHUT_WR);
     close(fd);
-    mx_strbuf_fini(&answer);
+    mcpx_text_fini(&answer);
 }
 
 /* A token bucket that holds one second's worth, counted in thousandths. */
@@ -172,15 +172,15 @@ static int open_socket(const struct addrinfo *address)
 }
 
 static void say_why(const struct config_listen *where, const char *why,
-                    struct mx_strbuf *errors)
+                    struct mcpx_text *errors)
 {
-    mx_strbuf_puts(errors, "cannot listen on ");
-    mx_strbuf_puts(errors, where->host);
-    mx_strbuf_puts(errors, " port ");
-    mx_strbuf_puts(errors, where->port);
-    mx_strbuf_puts(errors, ": ");
-    mx_strbuf_puts(errors, why);
-    mx_strbuf_puts(errors, "\n");
+    mcpx_text_puts(errors, "cannot listen on ");
+    mcpx_text_puts(errors, where->host);
+    mcpx_text_puts(errors, " port ");
+    mcpx_text_puts(errors, where->port);
+    mcpx_text_puts(errors, ": ");
+    mcpx_text_puts(errors, why);
+    mcpx_text_puts(errors, "\n");
 }
 
 static bool make_room(struct edge *edge, size_t count)
@@ -189,7 +189,7 @@ static bool make_room(struct edge *edge, size_t count)
     return edge->listeners != NULL;
 }
 
-static struct addrinfo *resolve(const struct config_listen *where, struct mx_strbuf *errors)
+static struct addrinfo *resolve(const struct config_listen *where, struct mcpx_text *errors)
 {
     struct addrinfo hints = {0}, *found = NULL;
     bool any = strcmp(where->host, "*") == 0 || !*where->host;
@@ -204,7 +204,7 @@ static struct addrinfo *resolve(const struct config_listen *where, struct mx_str
 }
 
 static enum mcpx_err open_found(struct edge *edge, const struct config_listen *where,
-                                const struct addrinfo *found, struct mx_strbuf *errors)
+                                const struct addrinfo *found, struct mcpx_text *errors)
 {
     enum mcpx_err err = MCPX_OK;
 
@@ -245,7 +245,7 @@ static bool is_local(int fd)
     return address.any.sa_family == AF_UNIX;
 }
 
-static enum mcpx_err take_activated(struct edge *edge, int count, struct mx_strbuf *errors)
+static enum mcpx_err take_activated(struct edge *edge, int count, struct mcpx_text *errors)
 {
     enum mcpx_err err = MCPX_OK;
     int i;
@@ -256,7 +256,7 @@ static enum mcpx_err take_activated(struct edge *edge, int count, struct mx_strb
         int fd = SD_LISTEN_FDS_START + i;
 
         if (edge->config->dev && !is_local(fd)) {
-            mx_strbuf_puts(errors, "a socket handed over is not on loopback, which --dev "
+            mcpx_text_puts(errors, "a socket handed over is not on loopback, which --dev "
                                    "needs, because it hands out tokens to everyone\n");
             return MCPX_ESYSTEM;
         }
@@ -268,7 +268,7 @@ static enum mcpx_err take_activated(struct edge *edge, int count, struct mx_strb
 
 /* Resolved before anything is opened: how many listeners there will be is then known. */
 static size_t resolve_all(const struct config *config, struct addrinfo **found,
-                          struct mx_strbuf *errors)
+                          struct mcpx_text *errors)
 {
     const struct addrinfo *at;
     size_t i, count = 0;
@@ -281,7 +281,7 @@ static size_t resolve_all(const struct config *config, struct addrinfo **found,
     return count;
 }
 
-enum mcpx_err listener_open_all(struct edge *edge, struct mx_strbuf *errors)
+enum mcpx_err listener_open_all(struct edge *edge, struct mcpx_text *errors)
 {
     const struct config *config = edge->config;
     enum mcpx_err err = MCPX_OK;

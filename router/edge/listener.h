@@ -17,7 +17,7 @@
  *
  * Returns MCPX_OK, MCPX_ESYSTEM with `errors`, or MCPX_ENOMEM.
  */
-enum mcpx_err listener_open_all(struct edge *edge, struct mx_strbuf *errors);
+enum mcpx_err listener_open_all(struct edge *edge, struct mcpx_text *errors);
 
 /** Accepts nothing from now on. The loop has to run once more before the memory is free. */
 void listener_close_all(struct edge *edge);

@@ -6,8 +6,8 @@
  */
 #include "router/edge/log.h"
 #include "lib/core/ident.h"
-#include "lib/core/json.h"
 #include "router/edge/clock.h"
+#include <mcpx/json.h>
 
 #include <errno.h>
 #include <libwebsockets.h>
@@ -19,7 +19,7 @@ enum { LINES_PER_SECOND = 10, VALUE_MAX = 512 };
 static struct {
     enum log_level level;
     enum log_format format;
-    struct mx_strbuf line;
+    struct mcpx_text line;
 } state = {.level = LOG_INFO};
 
 void log_open(enum log_level level, enum log_format format)
@@ -30,7 +30,7 @@ void log_open(enum log_level level, enum log_format format)
 
 void log_close(void)
 {
-    mx_strbuf_fini(&state.line);
+    mcpx_text_fini(&state.line);
 }
 
 bool log_wants(enum log_level level)
@@ -47,7 +47,7 @@ static const char *level_name(enum log_level level)
 
 /* ASCII only: what a stranger sends need not be UTF-8, and a log reader should not have to care.
  * A long value is cut: a line is for reading. */
-static void add_escaped(struct mx_strbuf *line, struct mcpx_slice text)
+static void add_escaped(struct mcpx_text *line, struct mcpx_slice text)
 {
     static const char hex[] = "0123456789abcdef";
     size_t i, len = text.len > VALUE_MAX ? VALUE_MAX : text.len;
@@ -57,65 +57,65 @@ static void add_escaped(struct mx_strbuf *line, struct mcpx_slice text)
         char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
 
         if (c == '"' || c == '\\')
-            mx_strbuf_add(line, "\\", 1);
+            mcpx_text_add(line, "\\", 1);
         if (c < 0x20 || c >= 0x7f)
-            mx_strbuf_add(line, escape, sizeof escape);
+            mcpx_text_add(line, escape, sizeof escape);
         else
-            mx_strbuf_add(line, (const char *)&text.text[i], 1);
+            mcpx_text_add(line, (const char *)&text.text[i], 1);
     }
     if (len < text.len)
-        mx_strbuf_puts(line, "...");
+        mcpx_text_puts(line, "...");
 }
 
-static void add_quoted(struct mx_strbuf *line, struct mcpx_slice text)
+static void add_quoted(struct mcpx_text *line, struct mcpx_slice text)
 {
-    mx_strbuf_puts(line, "\"");
+    mcpx_text_puts(line, "\"");
     add_escaped(line, text);
-    mx_strbuf_puts(line, "\"");
+    mcpx_text_puts(line, "\"");
 }
 
-static void add_field(struct mx_strbuf *line, const struct log_field *field)
+static void add_field(struct mcpx_text *line, const struct log_field *field)
 {
     bool json = state.format == LOG_JSON;
 
-    mx_strbuf_puts(line, json ? ",\"" : " ");
-    mx_strbuf_puts(line, field->key);
-    mx_strbuf_puts(line, json ? "\":" : "=");
+    mcpx_text_puts(line, json ? ",\"" : " ");
+    mcpx_text_puts(line, field->key);
+    mcpx_text_puts(line, json ? "\":" : "=");
     if (field->is_number)
-        mx_strbuf_number(line, field->number);
+        mcpx_text_number(line, field->number);
     else
         add_quoted(line, field->text);
 }
 
-static void add_head(struct mx_strbuf *line, enum log_level level, const char *event)
+static void add_head(struct mcpx_text *line, enum log_level level, const char *event)
 {
     bool json = state.format == LOG_JSON;
     char ts[MX_TIME_LEN + 1];
 
     mx_time_format(clock_ask().wall_ms, ts);
-    mx_strbuf_puts(line, json ? "{\"ts\":\"" : "ts=");
-    mx_strbuf_puts(line, ts);
-    mx_strbuf_puts(line, json ? "\",\"level\":\"" : " level=");
-    mx_strbuf_puts(line, level_name(level));
-    mx_strbuf_puts(line, json ? "\",\"event\":\"" : " event=");
-    mx_strbuf_puts(line, event);
-    mx_strbuf_puts(line, json ? "\"" : "");
+    mcpx_text_puts(line, json ? "{\"ts\":\"" : "ts=");
+    mcpx_text_puts(line, ts);
+    mcpx_text_puts(line, json ? "\",\"level\":\"" : " level=");
+    mcpx_text_puts(line, level_name(level));
+    mcpx_text_puts(line, json ? "\",\"event\":\"" : " event=");
+    mcpx_text_puts(line, event);
+    mcpx_text_puts(line, json ? "\"" : "");
 }
 
 void log_write(enum log_level level, const char *event, const struct log_field *fields,
                size_t count)
 {
-    struct mx_strbuf *line = &state.line;
+    struct mcpx_text *line = &state.line;
     ssize_t done;
     size_t i;
 
     if (!log_wants(level))
         return;
-    mx_strbuf_reset(line);
+    mcpx_text_reset(line);
     add_head(line, level, event);
     for (i = 0; i < count; i++)
         add_field(line, &fields[i]);
-    mx_strbuf_puts(line, state.format == LOG_JSON ? "}\n" : "\n");
+    mcpx_text_puts(line, state.format == LOG_JSON ? "}\n" : "\n");
     if (line->failed)
         return;
     do

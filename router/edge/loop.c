@@ -93,7 +93,7 @@ static void open_handles(struct edge *edge)
     uv_timer_start(&edge->tick, on_tick, TICK_MS, 0);
 }
 
-static enum mcpx_err open_all(struct edge *edge, struct mx_strbuf *errors)
+static enum mcpx_err open_all(struct edge *edge, struct mcpx_text *errors)
 {
     const struct config *config = edge->config;
     enum mcpx_err err;
@@ -110,12 +110,12 @@ static enum mcpx_err open_all(struct edge *edge, struct mx_strbuf *errors)
         err = ws_server_open(edge);
     if (!err)
         return listener_open_all(edge, errors);
-    mx_strbuf_puts(errors, "cannot set up libwebsockets on libuv; is its libuv plugin "
+    mcpx_text_puts(errors, "cannot set up libwebsockets on libuv; is its libuv plugin "
                            "(libwebsockets-evlib-uv) installed?\n");
     return err;
 }
 
-enum mcpx_err edge_new(const struct config *config, struct mx_strbuf *errors,
+enum mcpx_err edge_new(const struct config *config, struct mcpx_text *errors,
                        struct edge **out)
 {
     struct edge *edge = calloc(1, sizeof *edge);

@@ -18,7 +18,7 @@ struct edge;
  *
  * Returns MCPX_OK, MCPX_ESYSTEM with `errors`, or MCPX_ENOMEM.
  */
-enum mcpx_err edge_new(const struct config *config, struct mx_strbuf *errors,
+enum mcpx_err edge_new(const struct config *config, struct mcpx_text *errors,
                        struct edge **out);
 
 /** How many listeners there are. */

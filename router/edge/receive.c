@@ -68,14 +68,14 @@ static int condemn(struct connection *connection)
 
 static int collect(struct connection *connection, const char *bytes, size_t len, bool last)
 {
-    struct mx_strbuf *message = &connection->message;
+    struct mcpx_text *message = &connection->message;
 
-    mx_strbuf_add(message, bytes, len);
+    mcpx_text_add(message, bytes, len);
     if (message->failed)
         return refuse(connection, MCPX_ENOMEM);
     if (!last)
         return connection_count_message(connection) ? 0 : condemn(connection);
-    route(connection, mx_strbuf_text(message));
+    route(connection, mcpx_text_view(message));
     connection_end_message(connection, KEEP_MAX);
     return 0;
 }
@@ -97,7 +97,7 @@ int receive_piece(struct connection *connection, const char *bytes, size_t len)
     if (limit && (rest > limit || connection->message.len + len + rest > limit))
         return refuse(connection, MCPX_ETOOBIG);
     if (lws_is_first_fragment(wsi))
-        mx_strbuf_reset(&connection->message);
+        mcpx_text_reset(&connection->message);
     if (last && !connection->message.len) {
         if (connection->message_due_ms) /* the fragments before were empty */
             connection_end_message(connection, KEEP_MAX);

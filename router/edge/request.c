@@ -13,11 +13,11 @@
 static const char *const methods[] = {"GET",    "POST",    "OPTIONS", "PUT", "PATCH",
                                       "DELETE", "CONNECT", "HEAD",    "PRI"};
 
-bool request_header(struct lws *wsi, int token, struct mx_strbuf *out)
+bool request_header(struct lws *wsi, int token, struct mcpx_text *out)
 {
     int len = lws_hdr_total_length(wsi, (enum lws_token_indexes)token);
 
-    if (len <= 0 || !mx_strbuf_reserve(out, (size_t)len + 1))
+    if (len <= 0 || !mcpx_text_reserve(out, (size_t)len + 1))
         return false;
     len = lws_hdr_copy(wsi, out->text + out->len, len + 1, (enum lws_token_indexes)token);
     if (len <= 0)
@@ -28,11 +28,11 @@ bool request_header(struct lws *wsi, int token, struct mx_strbuf *out)
 
 bool request_header_is(struct lws *wsi, int token, const char *text)
 {
-    struct mx_strbuf value = {0};
+    struct mcpx_text value = {0};
     bool same = request_header(wsi, token, &value) && value.len == strlen(text) &&
                 strncasecmp(value.text, text, value.len) == 0;
 
-    mx_strbuf_fini(&value);
+    mcpx_text_fini(&value);
     return same;
 }
 
@@ -57,14 +57,14 @@ static bool list_holds(const char *list, size_t len, const char *word)
 
 bool request_header_lists(struct lws *wsi, int token, const char *word)
 {
-    struct mx_strbuf value = {0};
+    struct mcpx_text value = {0};
     bool holds = request_header(wsi, token, &value) && list_holds(value.text, value.len, word);
 
-    mx_strbuf_fini(&value);
+    mcpx_text_fini(&value);
     return holds;
 }
 
-static void encode(struct mx_strbuf *out, const char *text, size_t len, const char *plain)
+static void encode(struct mcpx_text *out, const char *text, size_t len, const char *plain)
 {
     static const char hex[] = "0123456789ABCDEF";
     size_t i;
@@ -76,14 +76,14 @@ static void encode(struct mx_strbuf *out, const char *text, size_t len, const ch
             (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 
         if (alnum || (c && strchr(plain, c)))
-            mx_strbuf_add(out, &text[i], 1);
+            mcpx_text_add(out, &text[i], 1);
         else
-            mx_strbuf_add(out, escape, sizeof escape);
+            mcpx_text_add(out, escape, sizeof escape);
     }
 }
 
 /* The first '=' of a fragment was written as one; every other was data. */
-static void encode_parameter(struct mx_strbuf *out, const char *text, size_t len)
+static void encode_parameter(struct mcpx_text *out, const char *text, size_t len)
 {
     const char *equals = memchr(text, '=', len);
     size_t name = equals ? (size_t)(equals - text) : len;
@@ -91,18 +91,18 @@ static void encode_parameter(struct mx_strbuf *out, const char *text, size_t len
     encode(out, text, name, "-._~");
     if (!equals)
         return;
-    mx_strbuf_add(out, "=", 1);
+    mcpx_text_add(out, "=", 1);
     encode(out, equals + 1, len - name - 1, "-._~");
 }
 
-static void read_query(struct lws *wsi, struct mx_strbuf *out)
+static void read_query(struct lws *wsi, struct mcpx_text *out)
 {
     int i, len, size = lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_URI_ARGS);
-    struct mx_strbuf part = {0};
+    struct mcpx_text part = {0};
 
     if (size <= 0)
         return;
-    if (!mx_strbuf_reserve(&part, (size_t)size + 1)) {
+    if (!mcpx_text_reserve(&part, (size_t)size + 1)) {
         out->failed = true;
         return;
     }
@@ -110,15 +110,15 @@ static void read_query(struct lws *wsi, struct mx_strbuf *out)
         len = lws_hdr_copy_fragment(wsi, part.text, size + 1, WSI_TOKEN_HTTP_URI_ARGS, i);
         if (len < 0)
             break;
-        mx_strbuf_add(out, i ? "&" : "?", 1);
+        mcpx_text_add(out, i ? "&" : "?", 1);
         encode_parameter(out, part.text, (size_t)len);
     }
-    mx_strbuf_fini(&part);
+    mcpx_text_fini(&part);
 }
 
-static struct mcpx_slice read_optional(struct lws *wsi, int token, struct mx_strbuf *out)
+static struct mcpx_slice read_optional(struct lws *wsi, int token, struct mcpx_text *out)
 {
-    return request_header(wsi, token, out) ? mx_strbuf_text(out) : (struct mcpx_slice){0};
+    return request_header(wsi, token, out) ? mcpx_text_view(out) : (struct mcpx_slice){0};
 }
 
 bool request_read(struct lws *wsi, struct request *out)
@@ -131,7 +131,7 @@ bool request_read(struct lws *wsi, struct request *out)
     encode(&out->target, path, (size_t)len, "/-._~:@$,!*'()");
     read_query(wsi, &out->target);
     out->http.method = mcpx_slice_of(methods[method]);
-    out->http.target = mx_strbuf_text(&out->target);
+    out->http.target = mcpx_text_view(&out->target);
     out->http.authorization =
         read_optional(wsi, WSI_TOKEN_HTTP_AUTHORIZATION, &out->authorization);
     out->http.origin = read_optional(wsi, WSI_TOKEN_ORIGIN, &out->origin);
@@ -143,9 +143,9 @@ bool request_read(struct lws *wsi, struct request *out)
 
 void request_fini(struct request *request)
 {
-    mx_strbuf_fini(&request->target);
-    mx_strbuf_fini(&request->authorization);
-    mx_strbuf_fini(&request->origin);
-    mx_strbuf_fini(&request->content_type);
+    mcpx_text_fini(&request->target);
+    mcpx_text_fini(&request->authorization);
+    mcpx_text_fini(&request->origin);
+    mcpx_text_fini(&request->content_type);
     *request = (struct request){0};
 }

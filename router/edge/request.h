@@ -15,7 +15,7 @@ struct lws;
  * http    slices into the buffers; the body is the caller's to fill in
  */
 struct request {
-    struct mx_strbuf target, authorization, origin, content_type;
+    struct mcpx_text target, authorization, origin, content_type;
     struct http_request http;
 };
 
@@ -38,7 +38,7 @@ void request_fini(struct request *request);
  * Appends the value of a header (an enum lws_token_indexes); one that came several times is
  * joined with ", ". Returns false when it did not come.
  */
-bool request_header(struct lws *wsi, int token, struct mx_strbuf *out);
+bool request_header(struct lws *wsi, int token, struct mcpx_text *out);
 
 /** True when the header's value is `text`, in any letter case. */
 bool request_header_is(struct lws *wsi, int token, const char *text);

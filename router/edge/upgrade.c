@@ -38,7 +38,7 @@ static int length(struct lws *wsi, int token)
 /* Only names before and including "mcpx" are looked at, and only up to 63 bytes of each. */
 static bool subprotocol_fits(struct lws *wsi)
 {
-    struct mx_strbuf offered = {0};
+    struct mcpx_text offered = {0};
     bool fits = true;
 
     if (request_header(wsi, WSI_TOKEN_PROTOCOL, &offered)) {
@@ -47,7 +47,7 @@ static bool subprotocol_fits(struct lws *wsi)
         fits = offered.len <= LIST_MAX && found && found - offered.text < 60 &&
                request_header_lists(wsi, WSI_TOKEN_PROTOCOL, "mcpx");
     }
-    mx_strbuf_fini(&offered);
+    mcpx_text_fini(&offered);
     return fits;
 }
 
@@ -149,6 +149,6 @@ int upgrade_established(struct connection *connection)
     }
     grant_unref(connection->grant);
     connection->grant = NULL;
-    mx_strbuf_fini(&connection->scratch);
+    mcpx_text_fini(&connection->scratch);
     return 0;
 }

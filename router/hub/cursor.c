@@ -83,7 +83,7 @@ bool cursor_has_more(struct peer *peer)
  * Appends envelopes from `next` on until the page is full. At least one is taken, however large
  * it is. Returns the serial of the first one left out, or replay_end.
  */
-static uint64_t write_envelopes(const struct peer *peer, struct mx_strbuf *out, size_t *count)
+static uint64_t write_envelopes(const struct peer *peer, struct mcpx_text *out, size_t *count)
 {
     const struct log *log = &peer->topic->log;
     uint64_t serial;
@@ -98,8 +98,8 @@ static uint64_t write_envelopes(const struct peer *peer, struct mx_strbuf *out, 
         if (*count > 0 && out->len + text.len + 32 > CURSOR_PAGE_MAX)
             return serial;
         if (*count > 0)
-            mx_strbuf_add(out, ",", 1);
-        mx_strbuf_slice(out, text);
+            mcpx_text_add(out, ",", 1);
+        mcpx_text_slice(out, text);
         ++*count;
     }
     return serial;
@@ -108,16 +108,16 @@ static uint64_t write_envelopes(const struct peer *peer, struct mx_strbuf *out, 
 bool cursor_page(struct peer *peer, uint64_t *next, size_t *count, struct mcpx_slice *page)
 {
     static const char room[FRAME_HEAD_MAX];
-    struct mx_strbuf *out = &peer->hub->scratch;
+    struct mcpx_text *out = &peer->hub->scratch;
     char id[MX_UUID_LEN + 1];
     size_t len, head;
 
-    mx_strbuf_reset(out);
-    mx_strbuf_add(out, room, sizeof room); /* the head's length is known last */
+    mcpx_text_reset(out);
+    mcpx_text_add(out, room, sizeof room); /* the head's length is known last */
     notice_begin(peer->hub, "system/history", peer->grant->participant, out, id);
-    mx_strbuf_puts(out, "{\"envelopes\":[");
+    mcpx_text_puts(out, "{\"envelopes\":[");
     *next = write_envelopes(peer, out, count);
-    mx_strbuf_puts(out, *next == peer->cursor.replay_end ? "],\"complete\":true}}"
+    mcpx_text_puts(out, *next == peer->cursor.replay_end ? "],\"complete\":true}}"
                                                          : "],\"complete\":false}}");
     if (out->failed)
         return false;
@@ -148,11 +148,11 @@ static struct log_run run_of_wanted(const struct peer *peer)
 static struct log_run gather(const struct peer *peer, struct log_run first)
 {
     const struct log *log = &peer->topic->log;
-    struct mx_strbuf *out = &peer->hub->scratch;
+    struct mcpx_text *out = &peer->hub->scratch;
     struct log_run run = {.next = first.next, .count = first.count};
 
-    mx_strbuf_reset(out);
-    mx_strbuf_add(out, first.bytes, first.len);
+    mcpx_text_reset(out);
+    mcpx_text_add(out, first.bytes, first.len);
     for (; run.next < log->head; run.next++) {
         struct mcpx_slice frame = entry_frame(log_entry(log, run.next));
 
@@ -160,7 +160,7 @@ static struct log_run gather(const struct peer *peer, struct log_run first)
             continue;
         if (out->len + frame.len > LOG_RUN_MAX)
             break;
-        mx_strbuf_slice(out, frame);
+        mcpx_text_slice(out, frame);
         run.count++;
     }
     run.bytes = out->text;

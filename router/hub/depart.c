@@ -40,7 +40,7 @@ static void condemn(struct hub *hub, struct peer *peer, enum mcpx_err err)
     peer->state = PEER_CONDEMNED;
     notice_close(&peer->outbox, err);
     if (peer->outbox.failed)
-        mx_strbuf_fini(&peer->outbox); /* no memory to say so: peer_peek only tells to close */
+        mcpx_text_fini(&peer->outbox); /* no memory to say so: peer_peek only tells to close */
     peer_count_outbox(peer);
     peer_wake(peer);
 }

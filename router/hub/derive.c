@@ -24,7 +24,7 @@ static const char *original_type(struct mcpx_slice type)
 }
 
 bool derive_kind(const struct log *log, struct mcpx_slice correlation, struct mcpx_kind *kind,
-                 struct mx_strbuf *text)
+                 struct mcpx_text *text)
 {
     struct mcpx_kind original, completed;
     const char *type;
@@ -40,12 +40,12 @@ bool derive_kind(const struct log *log, struct mcpx_slice correlation, struct mc
     if (!mcpx_slice_equal(original.type, mcpx_slice_of(type)) || !original.context.text ||
         !mcpx_slice_equal(original.method, kind->method))
         return false;
-    mx_strbuf_reset(text);
-    mx_strbuf_slice(text, kind->text);
-    mx_strbuf_add(text, ":", 1);
-    mx_strbuf_slice(text, original.context);
+    mcpx_text_reset(text);
+    mcpx_text_slice(text, kind->text);
+    mcpx_text_add(text, ":", 1);
+    mcpx_text_slice(text, original.context);
     /* "mcp/response" is a byte longer than "mcp/request": the longest request stays short. */
-    if (text->failed || mcpx_kind_parse(mx_strbuf_text(text), &completed, NULL) != MCPX_OK)
+    if (text->failed || mcpx_kind_parse(mcpx_text_view(text), &completed, NULL) != MCPX_OK)
         return false;
     *kind = completed;
     return true;

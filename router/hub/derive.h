@@ -5,8 +5,8 @@
 #ifndef HUB_DERIVE_H
 #define HUB_DERIVE_H
 
-#include "lib/core/strbuf.h"
 #include "router/hub/log.h"
+#include <mcpx/text.h>
 
 /**
  * Completes `mcp/response:METHOD` from a retained `mcp/request:METHOD:CONTEXT`, and
@@ -21,6 +21,6 @@
  * Protocol: section 4.
  */
 bool derive_kind(const struct log *log, struct mcpx_slice correlation, struct mcpx_kind *kind,
-                 struct mx_strbuf *text);
+                 struct mcpx_text *text);
 
 #endif

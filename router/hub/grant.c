@@ -6,7 +6,7 @@
 #include "router/hub/grant.h"
 
 #include "lib/core/ident.h"
-#include "lib/core/json.h"
+#include <mcpx/json.h>
 
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ static bool is_expired(const struct mcpx_grant *grant, int64_t wall_ms)
 }
 
 static void write_capabilities(const struct mcpx_capset *set, int64_t wall_ms,
-                               struct mx_strbuf *out)
+                               struct mcpx_text *out)
 {
     const char *separator = "[";
 
@@ -28,39 +28,39 @@ static void write_capabilities(const struct mcpx_capset *set, int64_t wall_ms,
 
         if (is_expired(grant, wall_ms))
             continue;
-        mx_strbuf_puts(out, separator);
-        mx_json_string(out, grant->pattern);
+        mcpx_text_puts(out, separator);
+        mcpx_json_add_string(out, grant->pattern);
         separator = ",";
     }
-    mx_strbuf_puts(out, *separator == '[' ? "[]" : "]");
+    mcpx_text_puts(out, *separator == '[' ? "[]" : "]");
 }
 
 /* {"kind": PATTERN, "to": [ids...], "expires": RFC3339}: protocol section 3. */
-static void write_conditional(const struct mcpx_grant *grant, struct mx_strbuf *out)
+static void write_conditional(const struct mcpx_grant *grant, struct mcpx_text *out)
 {
     char expires[MX_TIME_LEN + 1];
 
-    mx_strbuf_add(out, "{", 1);
-    mx_json_member(out, "kind", grant->pattern);
+    mcpx_text_add(out, "{", 1);
+    mcpx_json_add_member(out, "kind", grant->pattern);
     if (grant->to_count > 0) {
-        mx_strbuf_puts(out, ",\"to\":[");
+        mcpx_text_puts(out, ",\"to\":[");
         for (size_t i = 0; i < grant->to_count; i++) {
             if (i > 0)
-                mx_strbuf_add(out, ",", 1);
-            mx_json_string(out, grant->to[i]);
+                mcpx_text_add(out, ",", 1);
+            mcpx_json_add_string(out, grant->to[i]);
         }
-        mx_strbuf_add(out, "]", 1);
+        mcpx_text_add(out, "]", 1);
     }
     if (grant->expires_ms != 0) {
         mx_time_format(grant->expires_ms, expires);
-        mx_strbuf_add(out, ",", 1);
-        mx_json_member(out, "expires", mcpx_slice_of(expires));
+        mcpx_text_add(out, ",", 1);
+        mcpx_json_add_member(out, "expires", mcpx_slice_of(expires));
     }
-    mx_strbuf_add(out, "}", 1);
+    mcpx_text_add(out, "}", 1);
 }
 
 /* Leaves `out` empty when no grant has a condition: the patterns then say it all. */
-static void write_whole(const struct mcpx_capset *set, int64_t wall_ms, struct mx_strbuf *out)
+static void write_whole(const struct mcpx_capset *set, int64_t wall_ms, struct mcpx_text *out)
 {
     const char *separator = "[";
     bool any = false;
@@ -74,14 +74,14 @@ static void write_whole(const struct mcpx_capset *set, int64_t wall_ms, struct m
 
         if (is_expired(grant, wall_ms))
             continue;
-        mx_strbuf_puts(out, separator);
+        mcpx_text_puts(out, separator);
         separator = ",";
         if (mcpx_grant_is_conditional(grant))
             write_conditional(grant, out);
         else
-            mx_json_string(out, grant->pattern);
+            mcpx_json_add_string(out, grant->pattern);
     }
-    mx_strbuf_puts(out, *separator == '[' ? "[]" : "]");
+    mcpx_text_puts(out, *separator == '[' ? "[]" : "]");
 }
 
 static struct grant *make(const struct grant *model, int64_t wall_ms)
@@ -140,7 +140,7 @@ void grant_unref(struct grant *grant)
     if (!grant || --grant->refs > 0)
         return;
     mcpx_capset_unref(grant->capset);
-    mx_strbuf_fini(&grant->capabilities);
-    mx_strbuf_fini(&grant->whole);
+    mcpx_text_fini(&grant->capabilities);
+    mcpx_text_fini(&grant->whole);
     free(grant);
 }

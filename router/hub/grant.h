@@ -5,8 +5,8 @@
 #ifndef HUB_GRANT_H
 #define HUB_GRANT_H
 
-#include "lib/core/strbuf.h"
 #include <mcpx/capability.h>
+#include <mcpx/text.h>
 
 enum routing { ROUTING_DEFAULT, ROUTING_ALL, ROUTING_DIRECTED };
 
@@ -28,8 +28,8 @@ struct grant {
     unsigned refs;
     struct mcpx_slice participant;
     struct mcpx_capset *capset;
-    struct mx_strbuf capabilities;
-    struct mx_strbuf whole;
+    struct mcpx_text capabilities;
+    struct mcpx_text whole;
     enum routing routing;
     int64_t shown_ms;
     int64_t expires_ms;

@@ -68,9 +68,9 @@ void hub_free(struct hub *hub)
     while (!list_is_empty(&hub->topics))
         topic_free(LIST_ELEMENT(hub->topics.next, struct topic, in_hub));
     map_fini(&hub->names);
-    mx_strbuf_fini(&hub->scratch);
-    mx_strbuf_fini(&hub->derived);
-    mx_strbuf_fini(&hub->seats);
+    mcpx_text_fini(&hub->scratch);
+    mcpx_text_fini(&hub->derived);
+    mcpx_text_fini(&hub->seats);
     mcpx_envelope_fini(&hub->envelope);
     free(hub);
 }

@@ -14,10 +14,10 @@
 #ifndef HUB_HUB_H
 #define HUB_HUB_H
 
-#include "lib/core/strbuf.h"
 #include "router/hub/grant.h"
 #include "router/hub/stats.h"
 #include <mcpx/envelope.h>
+#include <mcpx/text.h>
 
 struct hub;
 struct peer;
@@ -241,7 +241,7 @@ struct mcpx_slice topic_name(const struct topic *topic);
 size_t topic_participants(const struct topic *topic);
 
 /** Appends `[{"id":…,"capabilities":[…]}…]`, sorted by id. */
-void topic_write_participants(const struct topic *topic, struct mx_strbuf *out);
+void topic_write_participants(const struct topic *topic, struct mcpx_text *out);
 
 /** The connected peer of a participant, or NULL. Borrowed until it departs. */
 struct peer *topic_peer(const struct topic *topic, struct mcpx_slice participant);
@@ -265,7 +265,7 @@ struct page {
  * MCPX_ENOTFOUND when `before` or `after` names no retained envelope (nothing is appended).
  */
 enum mcpx_err topic_write_history(const struct topic *topic, const struct page *page,
-                                  size_t bytes_max, struct mx_strbuf *out);
+                                  size_t bytes_max, struct mcpx_text *out);
 
 /**
  * What a participant may still send.

@@ -33,9 +33,9 @@ struct hub {
     struct link ready;
     struct link fallen;
     struct map names;
-    struct mx_strbuf scratch;
-    struct mx_strbuf derived;
-    struct mx_strbuf seats;
+    struct mcpx_text scratch;
+    struct mcpx_text derived;
+    struct mcpx_text seats;
     struct mcpx_envelope envelope;
     struct stats stats;
     int64_t next_tick_ms;

@@ -12,16 +12,16 @@
 #define NOTICE_FROM "system:gateway"
 
 /** Appends the frame of a whole text message. */
-void notice_frame(struct mx_strbuf *out, struct mcpx_slice text);
+void notice_frame(struct mcpx_text *out, struct mcpx_slice text);
 
 /** Appends the frame that ends a connection with the error's close code and text. */
-void notice_close(struct mx_strbuf *out, enum mcpx_err err);
+void notice_close(struct mcpx_text *out, enum mcpx_err err);
 
 /**
  * Appends an empty-handed ping: one byte of payload, because lws reports no empty pong. Without
  * memory nothing is appended.
  */
-void notice_ping(struct mx_strbuf *out);
+void notice_ping(struct mcpx_text *out);
 
 /**
  * Appends the head of an envelope of the router, up to and including `"payload":`. The payload
@@ -31,10 +31,10 @@ void notice_ping(struct mx_strbuf *out);
  * id   filled with the envelope's id
  */
 void notice_begin(struct hub *hub, const char *kind, struct mcpx_slice to,
-                  struct mx_strbuf *out, char id[MX_UUID_LEN + 1]);
+                  struct mcpx_text *out, char id[MX_UUID_LEN + 1]);
 
 /** Appends `{"id":…,"capabilities":[…]}`, with `grants` when any has a condition. */
-void notice_participant(const struct grant *grant, struct mx_strbuf *out);
+void notice_participant(const struct grant *grant, struct mcpx_text *out);
 
 /** What a welcome says beside who is there. */
 struct welcome {

@@ -32,7 +32,7 @@ void peer_free(struct peer *peer)
     list_remove(&peer->in_ready);
     list_remove(&peer->in_hub);
     grant_unref(peer->grant);
-    mx_strbuf_fini(&peer->outbox);
+    mcpx_text_fini(&peer->outbox);
     peer_count_outbox(peer);
     free(peer);
 }
@@ -92,13 +92,13 @@ bool peer_peek(struct peer *peer, struct output *output)
 
 static void pop_outbox(struct peer *peer)
 {
-    struct mx_strbuf *outbox = &peer->outbox;
+    struct mcpx_text *outbox = &peer->outbox;
 
     outbox->len -= peer->peeked_len;
     if (outbox->len > 0)
         memmove(outbox->text, outbox->text + peer->peeked_len, outbox->len);
     if (outbox->len == 0 && outbox->size > OUTBOX_KEPT)
-        mx_strbuf_fini(outbox);
+        mcpx_text_fini(outbox);
     peer_count_outbox(peer);
     if (outbox->len == 0)
         peer->answers = 0;

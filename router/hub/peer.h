@@ -68,7 +68,7 @@ struct peer {
     uint32_t seat;
     uint64_t seated_from;
     struct cursor cursor;
-    struct mx_strbuf outbox;
+    struct mcpx_text outbox;
     size_t peeked_len;
     uint64_t peeked_next;
     size_t peeked_count;

@@ -28,15 +28,15 @@ size_t topic_participants(const struct topic *topic)
     return topic->peer_count;
 }
 
-void topic_write_participants(const struct topic *topic, struct mx_strbuf *out)
+void topic_write_participants(const struct topic *topic, struct mcpx_text *out)
 {
-    mx_strbuf_add(out, "[", 1);
+    mcpx_text_add(out, "[", 1);
     for (size_t i = 0; i < topic->peer_count; i++) {
         if (i > 0)
-            mx_strbuf_add(out, ",", 1);
+            mcpx_text_add(out, ",", 1);
         notice_participant(topic->peers[i]->grant, out);
     }
-    mx_strbuf_add(out, "]", 1);
+    mcpx_text_add(out, "]", 1);
 }
 
 /* The serials a page may show: [from, to). */
@@ -61,7 +61,7 @@ static enum mcpx_err page_range(const struct log *log, const struct page *page, 
 }
 
 enum mcpx_err topic_write_history(const struct topic *topic, const struct page *page,
-                                  size_t bytes_max, struct mx_strbuf *out)
+                                  size_t bytes_max, struct mcpx_text *out)
 {
     const struct log *log = &topic->log;
     size_t limit_bytes = out->len + bytes_max;
@@ -71,16 +71,16 @@ enum mcpx_err topic_write_history(const struct topic *topic, const struct page *
 
     if (err)
         return err;
-    mx_strbuf_add(out, "[", 1);
+    mcpx_text_add(out, "[", 1);
     for (; to > from && count < page->limit && out->len <= limit_bytes; to--) {
         const struct entry *entry = log_entry(log, to - 1);
 
         if (entry->presence)
             continue;
         if (count++ > 0)
-            mx_strbuf_add(out, ",", 1);
-        mx_strbuf_slice(out, entry_text(entry));
+            mcpx_text_add(out, ",", 1);
+        mcpx_text_slice(out, entry_text(entry));
     }
-    mx_strbuf_add(out, "]", 1);
+    mcpx_text_add(out, "]", 1);
     return MCPX_OK;
 }

@@ -3,10 +3,10 @@
  * order of protocol section 1, one function each; the first that fails answers.
  * Includes derive.h, hub_state.h, notice.h, JSON.
  */
-#include "lib/core/json.h"
 #include "router/hub/derive.h"
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"
+#include <mcpx/json.h>
 
 /*
  * Bytes of errors a sender may leave unread. Who writes but never reads would otherwise fill the
@@ -112,7 +112,7 @@ static enum mcpx_err complete_kind(struct passage *passage)
 {
     struct hub *hub = passage->hub;
 
-    mx_strbuf_reset(&hub->derived);
+    mcpx_text_reset(&hub->derived);
     if (hub->config.derive_kinds &&
         derive_kind(&passage->peer->topic->log, hub->envelope.correlation_id,
                     &hub->envelope.kind, &hub->derived))
@@ -146,20 +146,20 @@ static void take_until(struct log_message *message, struct mcpx_slice text, size
 static struct mcpx_slice stamps(struct passage *passage)
 {
     const struct mcpx_envelope *envelope = &passage->hub->envelope;
-    struct mx_strbuf *out = &passage->hub->scratch;
+    struct mcpx_text *out = &passage->hub->scratch;
     char ts[MX_TIME_LEN + 1];
 
-    mx_strbuf_reset(out);
+    mcpx_text_reset(out);
     if (!envelope->from.text) {
-        mx_json_member(out, "from", passage->peer->grant->participant);
-        mx_strbuf_add(out, ",", 1);
+        mcpx_json_add_member(out, "from", passage->peer->grant->participant);
+        mcpx_text_add(out, ",", 1);
     }
     if (!envelope->ts.text) {
         mx_time_format(passage->now.wall_ms, ts);
-        mx_json_member(out, "ts", mcpx_slice_of(ts));
-        mx_strbuf_add(out, ",", 1);
+        mcpx_json_add_member(out, "ts", mcpx_slice_of(ts));
+        mcpx_text_add(out, ",", 1);
     }
-    return mx_strbuf_text(out);
+    return mcpx_text_view(out);
 }
 
 /*
@@ -181,7 +181,7 @@ static enum mcpx_err accept(struct passage *passage)
     size_t done = 0;
 
     if (hub->derived.len > 0)
-        mx_json_string(&hub->scratch, envelope->kind.text);
+        mcpx_json_add_string(&hub->scratch, envelope->kind.text);
     if (hub->scratch.failed)
         return MCPX_ENOMEM;
     stamped.text = hub->scratch.text; /* quoting may have moved it */

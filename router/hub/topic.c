@@ -236,12 +236,12 @@ void topic_forget_old(struct topic *topic, int64_t wall_ms)
  */
 static bool find_seats(const struct topic *topic, struct log_message *message)
 {
-    struct mx_strbuf *seats = &topic->hub->seats;
+    struct mcpx_text *seats = &topic->hub->seats;
 
     if (topic->directed == 0 || message->to_count == 0)
         return true;
-    mx_strbuf_reset(seats);
-    if (!mx_strbuf_reserve(seats, topic->seats / 8 + 1))
+    mcpx_text_reset(seats);
+    if (!mcpx_text_reserve(seats, topic->seats / 8 + 1))
         return false;
     seats->len = topic->seats / 8 + 1;
     memset(seats->text, 0, seats->len);
@@ -251,7 +251,7 @@ static bool find_seats(const struct topic *topic, struct log_message *message)
         if (peer)
             seats->text[peer->seat / 8] |= (char)(1 << peer->seat % 8);
     }
-    message->seats = mx_strbuf_text(seats);
+    message->seats = mcpx_text_view(seats);
     return true;
 }
 

@@ -8,7 +8,7 @@
 static const char alphabet[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-void base64url_encode(const unsigned char *bytes, size_t len, struct mx_strbuf *out)
+void base64url_encode(const unsigned char *bytes, size_t len, struct mcpx_text *out)
 {
     uint32_t bits = 0;
     unsigned held = 0;
@@ -16,10 +16,10 @@ void base64url_encode(const unsigned char *bytes, size_t len, struct mx_strbuf *
     for (size_t i = 0; i < len; i++) {
         bits = (bits << 8 | bytes[i]) & 0xffff;
         for (held += 8; held >= 6; held -= 6)
-            mx_strbuf_add(out, &alphabet[bits >> (held - 6) & 63], 1);
+            mcpx_text_add(out, &alphabet[bits >> (held - 6) & 63], 1);
     }
     if (held > 0)
-        mx_strbuf_add(out, &alphabet[bits << (6 - held) & 63], 1);
+        mcpx_text_add(out, &alphabet[bits << (6 - held) & 63], 1);
 }
 
 /* 0..63, or -1 for a byte outside the alphabet. */
@@ -30,7 +30,7 @@ static int value_of(char byte)
     return at ? (int)(at - alphabet) : -1;
 }
 
-bool base64url_decode(struct mcpx_slice text, struct mx_strbuf *out)
+bool base64url_decode(struct mcpx_slice text, struct mcpx_text *out)
 {
     size_t begin = out->len;
     uint32_t bits = 0;
@@ -48,7 +48,7 @@ bool base64url_decode(struct mcpx_slice text, struct mx_strbuf *out)
             continue;
         held -= 8;
         byte = (char)(unsigned char)(bits >> held & 0xff);
-        mx_strbuf_add(out, &byte, 1);
+        mcpx_text_add(out, &byte, 1);
     }
     valid = valid && (bits & ((1u << held) - 1)) == 0;
     if (!valid && out->text) {

@@ -20,7 +20,7 @@ void config_fini(struct config *config)
     free(config->listen);
     free(config->origins);
     tokens_free(config->tokens);
-    mx_strbuf_fini(&config->warnings);
+    mcpx_text_fini(&config->warnings);
     *config = (struct config){0};
 }
 
@@ -51,12 +51,12 @@ static void hand_over(struct loading *loading, struct config *out)
     settings->config.origin_count = settings->origins.count;
     settings->config.warnings = loading->warnings;
     settings->origins = (struct names){0};
-    loading->warnings = (struct mx_strbuf){0};
+    loading->warnings = (struct mcpx_text){0};
     *out = settings->config;
     settings->config = (struct config){0};
 }
 
-enum mcpx_err config_load(const struct config_sources *sources, struct mx_strbuf *errors,
+enum mcpx_err config_load(const struct config_sources *sources, struct mcpx_text *errors,
                           struct config *out)
 {
     struct loading loading = {.sources = sources, .errors = errors};
@@ -68,7 +68,7 @@ enum mcpx_err config_load(const struct config_sources *sources, struct mx_strbuf
         load_listen(&loading);
         if (!loading.no_memory)
             loading.settings.config.tokens = load_tokens(&loading);
-        mx_strbuf_puts(&loading.warnings, ""); /* "" if none, never NULL */
+        mcpx_text_puts(&loading.warnings, ""); /* "" if none, never NULL */
         if (loading.no_memory || errors->failed || loading.warnings.failed)
             err = MCPX_ENOMEM;
         else if (loading.faults > 0)
@@ -78,7 +78,7 @@ enum mcpx_err config_load(const struct config_sources *sources, struct mx_strbuf
         hand_over(&loading, out);
     config_fini(&loading.settings.config);
     settings_fini(&loading.settings);
-    mx_strbuf_fini(&loading.warnings);
+    mcpx_text_fini(&loading.warnings);
     json_decref(loading.tree);
     return err;
 }

@@ -48,7 +48,7 @@ struct config {
     enum log_level log_level;
     enum log_format log_format;
     struct tokens *tokens;
-    struct mx_strbuf warnings;
+    struct mcpx_text warnings;
 };
 
 /**
@@ -77,7 +77,7 @@ struct config_sources {
  *
  * Returns MCPX_OK, MCPX_ECONFIG with `errors`, or MCPX_ENOMEM.
  */
-enum mcpx_err config_load(const struct config_sources *sources, struct mx_strbuf *errors,
+enum mcpx_err config_load(const struct config_sources *sources, struct mcpx_text *errors,
                           struct config *out);
 
 /** Frees what config_load filled in. A zeroed config is allowed. */

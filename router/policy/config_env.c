@@ -15,18 +15,18 @@
 static const struct setting *row_of(struct loading *loading, struct mcpx_slice name)
 {
     const struct setting *found = NULL;
-    struct mx_strbuf variable = {0};
+    struct mcpx_text variable = {0};
     size_t count;
     const struct setting *table = settings_table(&count);
 
     for (size_t i = 0; !found && i < count; i++) {
-        mx_strbuf_reset(&variable);
+        mcpx_text_reset(&variable);
         setting_write_variable(&table[i], &variable);
-        if (name.len > 0 && mcpx_slice_equal(mx_strbuf_text(&variable), name))
+        if (name.len > 0 && mcpx_slice_equal(mcpx_text_view(&variable), name))
             found = &table[i];
         loading->no_memory |= variable.failed;
     }
-    mx_strbuf_fini(&variable);
+    mcpx_text_fini(&variable);
     return found;
 }
 
@@ -99,11 +99,11 @@ static json_t *value_of(const struct setting *row, const char *text)
 static void report(struct loading *loading, const char *name, const json_t *value,
                    const struct setting *row)
 {
-    struct mx_strbuf *line = error_begin(loading, name, "");
+    struct mcpx_text *line = error_begin(loading, name, "");
 
-    mx_strbuf_puts(line, "found ");
+    mcpx_text_puts(line, "found ");
     write_found(value, row->type == SETTING_SECRET, line);
-    mx_strbuf_puts(line, ", expected ");
+    mcpx_text_puts(line, ", expected ");
     setting_write_expected(row, line);
     line_end(line);
 }
@@ -135,18 +135,18 @@ static void load_variable(struct loading *loading, const char *variable, const c
 {
     struct mcpx_slice name = {variable, (size_t)(equals - variable)};
     const struct setting *row = row_of(loading, name);
-    struct mx_strbuf text = {0};
+    struct mcpx_text text = {0};
 
     if (loading->no_memory || (!row && !is_in_section(name)))
         return;
-    mx_strbuf_slice(&text, name);
+    mcpx_text_slice(&text, name);
     if (text.failed)
         loading->no_memory = true;
     else if (row)
         apply(loading, text.text, row, equals + 1);
     else
         error_line(loading, text.text, "", "no setting has this name");
-    mx_strbuf_fini(&text);
+    mcpx_text_fini(&text);
 }
 
 void load_environment(struct loading *loading)

@@ -12,7 +12,7 @@
 
 enum { FILE_BYTES_MAX = 64 << 20, STRING_ENTRY_MAX = 256 };
 
-const char *file_read(const char *path, size_t max, struct mx_strbuf *out)
+const char *file_read(const char *path, size_t max, struct mcpx_text *out)
 {
     FILE *file = fopen(path, "r");
     const char *why = NULL;
@@ -22,7 +22,7 @@ const char *file_read(const char *path, size_t max, struct mx_strbuf *out)
     if (!file)
         return strerror(errno);
     while (!why && (got = fread(chunk, 1, sizeof chunk, file)) > 0) {
-        mx_strbuf_add(out, chunk, got);
+        mcpx_text_add(out, chunk, got);
         if (out->len > max)
             why = "too large";
     }
@@ -50,16 +50,16 @@ static void report_value(struct loading *loading, const char *pointer, const jso
                          const struct setting *row)
 {
     static const char *const later[] = {"RS", "ES", "PS", "Ed"};
-    struct mx_strbuf *line = error_begin(loading, loading->sources->file, pointer);
+    struct mcpx_text *line = error_begin(loading, loading->sources->file, pointer);
     const char *text = json_string_value(value);
 
-    mx_strbuf_puts(line, "found ");
+    mcpx_text_puts(line, "found ");
     write_found(value, is_hidden(row), line);
-    mx_strbuf_puts(line, ", expected ");
+    mcpx_text_puts(line, ", expected ");
     setting_write_expected(row, line);
     for (size_t i = 0; row->type == SETTING_ALG && text && i < 4; i++) {
         if (strncmp(text, later[i], 2) == 0)
-            mx_strbuf_puts(line, "; this one is not supported yet by this version");
+            mcpx_text_puts(line, "; this one is not supported yet by this version");
     }
     line_end(line);
 }
@@ -67,27 +67,27 @@ static void report_value(struct loading *loading, const char *pointer, const jso
 static void report_container(struct loading *loading, const char *pointer, const json_t *value,
                              const char *expected)
 {
-    struct mx_strbuf *line = error_begin(loading, loading->sources->file, pointer);
+    struct mcpx_text *line = error_begin(loading, loading->sources->file, pointer);
 
-    mx_strbuf_puts(line, "found ");
+    mcpx_text_puts(line, "found ");
     write_found(value, true, line); /* it may be a secret in the wrong place */
-    mx_strbuf_puts(line, ", expected ");
-    mx_strbuf_puts(line, expected);
+    mcpx_text_puts(line, ", expected ");
+    mcpx_text_puts(line, expected);
     line_end(line);
 }
 
 static void report_unknown(struct loading *loading, const char *pointer, const char *section)
 {
-    struct mx_strbuf *line = error_begin(loading, loading->sources->file, pointer);
+    struct mcpx_text *line = error_begin(loading, loading->sources->file, pointer);
 
-    mx_strbuf_puts(line, "unknown key, expected one of ");
+    mcpx_text_puts(line, "unknown key, expected one of ");
     settings_write_names(section, line);
     line_end(line);
 }
 
-static void walk(struct loading *loading, struct mx_strbuf *pointer, json_t *value);
+static void walk(struct loading *loading, struct mcpx_text *pointer, json_t *value);
 
-static void walk_members(struct loading *loading, struct mx_strbuf *pointer, json_t *object)
+static void walk_members(struct loading *loading, struct mcpx_text *pointer, json_t *object)
 {
     size_t len = pointer->len;
     const char *name;
@@ -101,7 +101,7 @@ static void walk_members(struct loading *loading, struct mx_strbuf *pointer, jso
     }
 }
 
-static void walk_entries(struct loading *loading, struct mx_strbuf *pointer, json_t *array)
+static void walk_entries(struct loading *loading, struct mcpx_text *pointer, json_t *array)
 {
     size_t len = pointer->len;
 
@@ -113,7 +113,7 @@ static void walk_entries(struct loading *loading, struct mx_strbuf *pointer, jso
 }
 
 /* Entries of a list of strings; false when one of them is none. */
-static bool check_strings(struct loading *loading, struct mx_strbuf *pointer,
+static bool check_strings(struct loading *loading, struct mcpx_text *pointer,
                           const json_t *array)
 {
     size_t len = pointer->len;
@@ -133,7 +133,7 @@ static bool check_strings(struct loading *loading, struct mx_strbuf *pointer,
     return valid;
 }
 
-static void walk_row(struct loading *loading, struct mx_strbuf *pointer, json_t *value,
+static void walk_row(struct loading *loading, struct mcpx_text *pointer, json_t *value,
                      const struct setting *row)
 {
     enum mcpx_err err = MCPX_OK;
@@ -151,7 +151,7 @@ static void walk_row(struct loading *loading, struct mx_strbuf *pointer, json_t 
     loading->no_memory |= err == MCPX_ENOMEM;
 }
 
-static void walk(struct loading *loading, struct mx_strbuf *pointer, json_t *value)
+static void walk(struct loading *loading, struct mcpx_text *pointer, json_t *value)
 {
     const char *at = pointer_text(pointer);
     const struct setting *row = settings_find(at);
@@ -166,35 +166,35 @@ static void walk(struct loading *loading, struct mx_strbuf *pointer, json_t *val
         else
             report_container(loading, at, value, "an object");
     } else {
-        struct mx_strbuf section = {0};
+        struct mcpx_text section = {0};
         const char *slash = strrchr(at, '/');
 
-        mx_strbuf_add(&section, at, (size_t)(slash - at));
+        mcpx_text_add(&section, at, (size_t)(slash - at));
         report_unknown(loading, at, pointer_text(&section));
         loading->no_memory |= section.failed;
-        mx_strbuf_fini(&section);
+        mcpx_text_fini(&section);
     }
 }
 
 /* jansson quotes the text around a fault, which may be a secret: only the reason is shown. */
 static void report_syntax(struct loading *loading, const json_error_t *fault)
 {
-    struct mx_strbuf *line = error_begin(loading, loading->sources->file, "");
+    struct mcpx_text *line = error_begin(loading, loading->sources->file, "");
     const char *near = strstr(fault->text, " near ");
 
-    mx_strbuf_puts(line, "line ");
-    mx_strbuf_number(line, fault->line);
-    mx_strbuf_puts(line, ", column ");
-    mx_strbuf_number(line, fault->column);
-    mx_strbuf_puts(line, ": ");
-    mx_strbuf_add(line, fault->text,
+    mcpx_text_puts(line, "line ");
+    mcpx_text_number(line, fault->line);
+    mcpx_text_puts(line, ", column ");
+    mcpx_text_number(line, fault->column);
+    mcpx_text_puts(line, ": ");
+    mcpx_text_add(line, fault->text,
                   near ? (size_t)(near - fault->text) : strlen(fault->text));
     line_end(line);
 }
 
-static void parse(struct loading *loading, const struct mx_strbuf *text)
+static void parse(struct loading *loading, const struct mcpx_text *text)
 {
-    struct mx_strbuf pointer = {0};
+    struct mcpx_text pointer = {0};
     json_error_t fault;
     json_t *tree =
         json_loadb(text->text ? text->text : "", text->len, JSON_REJECT_DUPLICATES, &fault);
@@ -209,7 +209,7 @@ static void parse(struct loading *loading, const struct mx_strbuf *text)
     }
     walk(loading, &pointer, tree);
     loading->no_memory |= pointer.failed;
-    mx_strbuf_fini(&pointer);
+    mcpx_text_fini(&pointer);
     if (json_is_object(tree))
         loading->tree = tree;
     else
@@ -219,7 +219,7 @@ static void parse(struct loading *loading, const struct mx_strbuf *text)
 void load_file(struct loading *loading)
 {
     const char *path = loading->sources->file;
-    struct mx_strbuf text = {0};
+    struct mcpx_text text = {0};
     const char *why;
 
     if (!path)
@@ -228,13 +228,13 @@ void load_file(struct loading *loading)
     if (text.failed) {
         loading->no_memory = true;
     } else if (why) {
-        struct mx_strbuf *line = error_begin(loading, path, "");
+        struct mcpx_text *line = error_begin(loading, path, "");
 
-        mx_strbuf_puts(line, "cannot be read: ");
-        mx_strbuf_puts(line, why);
+        mcpx_text_puts(line, "cannot be read: ");
+        mcpx_text_puts(line, why);
         line_end(line);
     } else {
         parse(loading, &text);
     }
-    mx_strbuf_fini(&text);
+    mcpx_text_fini(&text);
 }

@@ -25,19 +25,19 @@ struct key_draft {
     const char *kid;
     const char *alg;
     bool was_checked;
-    struct mx_strbuf secret;
+    struct mcpx_text secret;
 };
 
-static void wipe(struct mx_strbuf *secret)
+static void wipe(struct mcpx_text *secret)
 {
     if (secret->text)
         OPENSSL_cleanse(secret->text, secret->size);
-    mx_strbuf_fini(secret);
+    mcpx_text_fini(secret);
 }
 
 static void add_draft(struct loading *loading, struct key_draft *draft, struct tokens *tokens)
 {
-    struct mcpx_slice secret = mx_strbuf_text(&draft->secret);
+    struct mcpx_slice secret = mcpx_text_view(&draft->secret);
 
     if (draft->secret.failed) {
         loading->no_memory = true;
@@ -46,22 +46,22 @@ static void add_draft(struct loading *loading, struct key_draft *draft, struct t
     if (draft->was_checked && (secret.len < SECRET_MIN || secret.len > SECRET_MAX))
         return;
     if (secret.len < SECRET_MIN || secret.len > SECRET_MAX) {
-        struct mx_strbuf *line = error_begin(loading, draft->source, draft->pointer);
+        struct mcpx_text *line = error_begin(loading, draft->source, draft->pointer);
 
-        mx_strbuf_puts(line, "found a secret of ");
-        mx_strbuf_number(line, (int64_t)secret.len);
-        mx_strbuf_puts(line, " bytes, expected 16..4096");
+        mcpx_text_puts(line, "found a secret of ");
+        mcpx_text_number(line, (int64_t)secret.len);
+        mcpx_text_puts(line, " bytes, expected 16..4096");
         line_end(line);
         return;
     }
     if (secret.len < jwt_alg_bytes(draft->alg)) {
-        struct mx_strbuf *line = warning_begin(loading, draft->source, draft->pointer);
+        struct mcpx_text *line = warning_begin(loading, draft->source, draft->pointer);
 
-        mx_strbuf_puts(line, "a secret for ");
-        mx_strbuf_puts(line, draft->alg);
-        mx_strbuf_puts(line, " should have at least ");
-        mx_strbuf_number(line, (int64_t)jwt_alg_bytes(draft->alg));
-        mx_strbuf_puts(line, " bytes");
+        mcpx_text_puts(line, "a secret for ");
+        mcpx_text_puts(line, draft->alg);
+        mcpx_text_puts(line, " should have at least ");
+        mcpx_text_number(line, (int64_t)jwt_alg_bytes(draft->alg));
+        mcpx_text_puts(line, " bytes");
         line_end(line);
     }
     if (jwt_ring_add(tokens_ring(tokens), draft->kid, draft->alg, secret))
@@ -69,46 +69,46 @@ static void add_draft(struct loading *loading, struct key_draft *draft, struct t
 }
 
 /* `path` as the configuration means it: relative to the directory of its file. */
-static void resolve(const char *path, const char *beside, struct mx_strbuf *out)
+static void resolve(const char *path, const char *beside, struct mcpx_text *out)
 {
     const char *slash = beside && *path != '/' ? strrchr(beside, '/') : NULL;
 
     if (slash)
-        mx_strbuf_add(out, beside, (size_t)(slash + 1 - beside));
-    mx_strbuf_puts(out, path);
+        mcpx_text_add(out, beside, (size_t)(slash + 1 - beside));
+    mcpx_text_puts(out, path);
 }
 
 /* Appends the content of a secret file, less one newline at its end. False when reported. */
 static bool read_secret(struct loading *loading, struct key_draft *draft, const char *path,
                         const char *beside)
 {
-    struct mx_strbuf resolved = {0};
-    struct mx_strbuf *secret = &draft->secret;
+    struct mcpx_text resolved = {0};
+    struct mcpx_text *secret = &draft->secret;
     const char *why = NULL;
 
     resolve(path, beside, &resolved);
-    if (resolved.failed || !mx_strbuf_reserve(secret, (size_t)2 * SECRET_MAX)) {
+    if (resolved.failed || !mcpx_text_reserve(secret, (size_t)2 * SECRET_MAX)) {
         loading->no_memory =
             true; /* reserved at once, so that growing leaves no copy behind */
-        mx_strbuf_fini(&resolved);
+        mcpx_text_fini(&resolved);
         return false;
     }
     why = file_read(resolved.text, SECRET_MAX + 1, secret);
     if (secret->len > 0 && secret->text[secret->len - 1] == '\n')
         secret->len--;
     if (why) {
-        struct mx_strbuf *line = error_begin(loading, draft->source, draft->pointer);
+        struct mcpx_text *line = error_begin(loading, draft->source, draft->pointer);
 
-        mx_strbuf_puts(line, "the file ");
-        mx_strbuf_puts(line, resolved.text);
-        mx_strbuf_puts(line, " cannot be read: ");
-        mx_strbuf_puts(line, why);
+        mcpx_text_puts(line, "the file ");
+        mcpx_text_puts(line, resolved.text);
+        mcpx_text_puts(line, " cannot be read: ");
+        mcpx_text_puts(line, why);
         line_end(line);
     } else if (file_is_public(resolved.text)) {
         warning_line(loading, draft->source, draft->pointer,
                      "everybody on this machine may read the secret; chmod o-r mends that");
     }
-    mx_strbuf_fini(&resolved);
+    mcpx_text_fini(&resolved);
     return !why;
 }
 
@@ -138,7 +138,7 @@ static void add_simple(struct loading *loading, struct tokens *tokens)
         return;
     }
     if (!use_file)
-        mx_strbuf_puts(&draft.secret, settings->secret);
+        mcpx_text_puts(&draft.secret, settings->secret);
     if (!use_file || read_secret(loading, &draft, settings->secret_file,
                                  environment ? NULL : loading->sources->file))
         add_draft(loading, &draft, tokens);
@@ -162,7 +162,7 @@ static void add_random(struct loading *loading, struct tokens *tokens)
     struct chance chance = loading->sources->chance;
 
     chance.fill(chance.context, random, sizeof random);
-    mx_strbuf_add(&draft.secret, (const char *)random, sizeof random);
+    mcpx_text_add(&draft.secret, (const char *)random, sizeof random);
     OPENSSL_cleanse(random, sizeof random);
     add_draft(loading, &draft, tokens);
     wipe(&draft.secret);
@@ -188,10 +188,10 @@ static void add_listed(struct loading *loading, const json_t *keys, size_t index
     const json_t *key = json_array_get(keys, index);
     const char *text = json_string_value(json_object_get(key, "secret"));
     const char *path = json_string_value(json_object_get(key, "secret_file"));
-    struct mx_strbuf pointer = {0};
+    struct mcpx_text pointer = {0};
     struct key_draft draft = {.source = loading->sources->file};
 
-    mx_strbuf_puts(&pointer, "/auth/jwt/keys");
+    mcpx_text_puts(&pointer, "/auth/jwt/keys");
     pointer_push_index(&pointer, index);
     draft.pointer = pointer_text(&pointer);
     draft.kid = json_string_value(json_object_get(key, "kid"));
@@ -210,13 +210,13 @@ static void add_listed(struct loading *loading, const json_t *keys, size_t index
     if (draft.alg && jwt_alg_is_known(draft.alg) && !text != !path) {
         draft.was_checked = text != NULL;
         if (text)
-            mx_strbuf_puts(&draft.secret, text);
+            mcpx_text_puts(&draft.secret, text);
         if (text || read_secret(loading, &draft, path, loading->sources->file))
             add_draft(loading, &draft, tokens);
     }
     loading->no_memory |= pointer.failed;
     wipe(&draft.secret);
-    mx_strbuf_fini(&pointer);
+    mcpx_text_fini(&pointer);
 }
 
 void load_keys(struct loading *loading, struct tokens *tokens)

@@ -87,27 +87,27 @@ static const char *source_of(const struct loading *loading)
 
 static void refuse(struct loading *loading, size_t index, const char *text, const char *why)
 {
-    struct mx_strbuf pointer = {0};
+    struct mcpx_text pointer = {0};
     bool from_file = settings_source(&loading->settings, "/listen") == FROM_FILE;
     json_t *found = json_string(text);
-    struct mx_strbuf *line;
+    struct mcpx_text *line;
 
     if (from_file) {
-        mx_strbuf_puts(&pointer, "/listen");
+        mcpx_text_puts(&pointer, "/listen");
         pointer_push_index(&pointer, index);
     }
     line = error_begin(loading, source_of(loading), pointer_text(&pointer));
-    mx_strbuf_puts(line, "found ");
+    mcpx_text_puts(line, "found ");
     if (found)
         write_found(found, false, line);
     else
-        mx_strbuf_puts(line, "text that is not UTF-8");
-    mx_strbuf_puts(line, ", ");
-    mx_strbuf_puts(line, why);
+        mcpx_text_puts(line, "text that is not UTF-8");
+    mcpx_text_puts(line, ", ");
+    mcpx_text_puts(line, why);
     line_end(line);
     json_decref(found);
     loading->no_memory |= pointer.failed;
-    mx_strbuf_fini(&pointer);
+    mcpx_text_fini(&pointer);
 }
 
 static void take_flags(struct loading *loading)

@@ -66,7 +66,7 @@ static struct mcpx_slice segment_at(const char *pointer, size_t depth)
     return (struct mcpx_slice){pointer + 1, strcspn(pointer + 1, "/")};
 }
 
-void settings_write_names(const char *section, struct mx_strbuf *out)
+void settings_write_names(const char *section, struct mcpx_text *out)
 {
     size_t depth = depth_of(section);
     struct mcpx_slice last = {NULL, 0};
@@ -82,27 +82,27 @@ void settings_write_names(const char *section, struct mx_strbuf *out)
         if (mcpx_slice_equal(name, last) || mcpx_slice_equal(name, MCPX_SLICE("*")))
             continue; /* rows of one section stand together */
         if (last.text)
-            mx_strbuf_puts(out, ", ");
-        mx_strbuf_slice(out, name);
+            mcpx_text_puts(out, ", ");
+        mcpx_text_slice(out, name);
         last = name;
     }
 }
 
-void setting_write_variable(const struct setting *row, struct mx_strbuf *out)
+void setting_write_variable(const struct setting *row, struct mcpx_text *out)
 {
     if (row->type == SETTING_MAP || row->type == SETTING_LIST || strpbrk(row->pointer, "*$"))
         return;
-    mx_strbuf_puts(out, "MCPX");
+    mcpx_text_puts(out, "MCPX");
     for (const char *at = row->pointer; *at; at++) {
         char upper = *at >= 'a' && *at <= 'z' ? (char)(*at - 'a' + 'A') : *at;
 
         if (upper == '/')
             upper = '_';
-        mx_strbuf_add(out, &upper, 1);
+        mcpx_text_add(out, &upper, 1);
     }
 }
 
-void setting_write_type(const struct setting *row, struct mx_strbuf *out)
+void setting_write_type(const struct setting *row, struct mcpx_text *out)
 {
     static const char *const names[] = {
         [SETTING_BOOL] = "boolean",
@@ -120,50 +120,50 @@ void setting_write_type(const struct setting *row, struct mx_strbuf *out)
         [SETTING_LIST] = "list of objects",
     };
 
-    mx_strbuf_puts(out, names[row->type]);
+    mcpx_text_puts(out, names[row->type]);
 }
 
-static void write_range(const struct setting *row, struct mx_strbuf *out)
+static void write_range(const struct setting *row, struct mcpx_text *out)
 {
-    mx_strbuf_number(out, row->min);
-    mx_strbuf_puts(out, "..");
-    mx_strbuf_number(out, row->max);
+    mcpx_text_number(out, row->min);
+    mcpx_text_puts(out, "..");
+    mcpx_text_number(out, row->max);
 }
 
-static void write_choices(const struct setting *row, struct mx_strbuf *out)
+static void write_choices(const struct setting *row, struct mcpx_text *out)
 {
     for (size_t i = 0; row->choices[i]; i++) {
-        mx_strbuf_puts(out, i > 0 ? ", \"" : "\"");
-        mx_strbuf_puts(out, row->choices[i]);
-        mx_strbuf_puts(out, "\"");
+        mcpx_text_puts(out, i > 0 ? ", \"" : "\"");
+        mcpx_text_puts(out, row->choices[i]);
+        mcpx_text_puts(out, "\"");
     }
 }
 
 static void write_counted(const struct setting *row, const char *before, const char *after,
-                          struct mx_strbuf *out)
+                          struct mcpx_text *out)
 {
-    mx_strbuf_puts(out, before);
+    mcpx_text_puts(out, before);
     write_range(row, out);
-    mx_strbuf_puts(out, after);
+    mcpx_text_puts(out, after);
 }
 
-void setting_write_expected(const struct setting *row, struct mx_strbuf *out)
+void setting_write_expected(const struct setting *row, struct mcpx_text *out)
 {
     switch (row->type) {
     case SETTING_BOOL:
-        mx_strbuf_puts(out, "true or false");
+        mcpx_text_puts(out, "true or false");
         break;
     case SETTING_INTEGER:
         write_counted(row, "an integer ", "", out);
         if (*row->zero) {
-            mx_strbuf_puts(out, " (0 = ");
-            mx_strbuf_puts(out, row->zero);
-            mx_strbuf_puts(out, ")");
+            mcpx_text_puts(out, " (0 = ");
+            mcpx_text_puts(out, row->zero);
+            mcpx_text_puts(out, ")");
         }
         break;
     case SETTING_CHOICE:
     case SETTING_ALG:
-        mx_strbuf_puts(out, "one of ");
+        mcpx_text_puts(out, "one of ");
         write_choices(row, out);
         break;
     case SETTING_STRING:
@@ -171,10 +171,10 @@ void setting_write_expected(const struct setting *row, struct mx_strbuf *out)
         write_counted(row, "a string of ", " bytes", out);
         break;
     case SETTING_SHA256:
-        mx_strbuf_puts(out, "the 64 hexadecimal digits of a SHA-256");
+        mcpx_text_puts(out, "the 64 hexadecimal digits of a SHA-256");
         break;
     case SETTING_LATER:
-        mx_strbuf_puts(out, "\"\" (not supported yet by this version)");
+        mcpx_text_puts(out, "\"\" (not supported yet by this version)");
         break;
     case SETTING_STRINGS:
         write_counted(row, "a list of ", " strings", out);

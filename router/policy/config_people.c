@@ -14,18 +14,18 @@
 static void report_grant(struct loading *loading, const char *pointer, const json_t *value,
                          const struct mcpx_fault *fault)
 {
-    struct mx_strbuf *line = error_begin(loading, loading->sources->file, pointer);
+    struct mcpx_text *line = error_begin(loading, loading->sources->file, pointer);
 
-    mx_strbuf_puts(line, "found ");
+    mcpx_text_puts(line, "found ");
     write_found(value, false, line);
-    mx_strbuf_puts(line, ": ");
-    mx_strbuf_puts(line, fault->reason);
+    mcpx_text_puts(line, ": ");
+    mcpx_text_puts(line, fault->reason);
     if (*fault->field) {
-        mx_strbuf_puts(line, " (");
-        mx_strbuf_puts(line, fault->field);
-        mx_strbuf_puts(line, ", byte ");
-        mx_strbuf_number(line, (int64_t)fault->offset);
-        mx_strbuf_puts(line, ")");
+        mcpx_text_puts(line, " (");
+        mcpx_text_puts(line, fault->field);
+        mcpx_text_puts(line, ", byte ");
+        mcpx_text_number(line, (int64_t)fault->offset);
+        mcpx_text_puts(line, ")");
     }
     line_end(line);
 }
@@ -34,7 +34,7 @@ typedef enum mcpx_err take_grant(struct grant_list *list, const json_t *value,
                                  struct mcpx_fault *fault);
 
 /* Checks each entry of one list of grants or denials by itself, so that all faults show. */
-static void check_grants(struct loading *loading, struct mx_strbuf *pointer,
+static void check_grants(struct loading *loading, struct mcpx_text *pointer,
                          const json_t *array, take_grant *take)
 {
     size_t len = pointer->len;
@@ -56,7 +56,7 @@ static void check_grants(struct loading *loading, struct mx_strbuf *pointer,
 }
 
 /* `grants` and `deny` of a profile or participant. */
-static void check_lists(struct loading *loading, struct mx_strbuf *pointer,
+static void check_lists(struct loading *loading, struct mcpx_text *pointer,
                         const json_t *object)
 {
     size_t len = pointer->len;
@@ -69,25 +69,25 @@ static void check_lists(struct loading *loading, struct mx_strbuf *pointer,
     pointer_pop(pointer, len);
 }
 
-static void check_profile_name(struct loading *loading, struct mx_strbuf *pointer,
+static void check_profile_name(struct loading *loading, struct mcpx_text *pointer,
                                const json_t *person)
 {
     const json_t *name = json_object_get(person, "profile");
     size_t len = pointer->len;
-    struct mx_strbuf *line;
+    struct mcpx_text *line;
 
     if (!json_is_string(name) || tree_at(loading, "profiles", json_string_value(name)))
         return;
     pointer_push(pointer, "profile");
     line = error_begin(loading, loading->sources->file, pointer_text(pointer));
-    mx_strbuf_puts(line, "found ");
+    mcpx_text_puts(line, "found ");
     write_found(name, false, line);
-    mx_strbuf_puts(line, ", expected the name of a profile");
+    mcpx_text_puts(line, ", expected the name of a profile");
     line_end(line);
     pointer_pop(pointer, len);
 }
 
-static void check_topics(struct loading *loading, struct mx_strbuf *pointer,
+static void check_topics(struct loading *loading, struct mcpx_text *pointer,
                          const json_t *topics)
 {
     size_t len = pointer->len;
@@ -125,7 +125,7 @@ static bool token_is_taken(struct loading *loading, const json_t *person, json_t
     return false;
 }
 
-static void check_person(struct loading *loading, struct mx_strbuf *pointer, const char *id,
+static void check_person(struct loading *loading, struct mcpx_text *pointer, const char *id,
                          const json_t *person, json_t *seen)
 {
     const char *at = pointer_text(pointer);
@@ -148,7 +148,7 @@ static void check_person(struct loading *loading, struct mx_strbuf *pointer, con
 
 void check_people(struct loading *loading)
 {
-    struct mx_strbuf pointer = {0};
+    struct mcpx_text pointer = {0};
     json_t *seen = json_object();
     const char *name;
     json_t *value;
@@ -156,21 +156,21 @@ void check_people(struct loading *loading)
     json_object_foreach((json_t *)tree_at(loading, "profiles", NULL), name, value)
     {
         pointer_pop(&pointer, 0);
-        mx_strbuf_puts(&pointer, "/profiles");
+        mcpx_text_puts(&pointer, "/profiles");
         pointer_push(&pointer, name);
         check_lists(loading, &pointer, value);
     }
     json_object_foreach((json_t *)tree_at(loading, "participants", NULL), name, value)
     {
         pointer_pop(&pointer, 0);
-        mx_strbuf_puts(&pointer, "/participants");
+        mcpx_text_puts(&pointer, "/participants");
         pointer_push(&pointer, name);
         if (json_is_object(value))
             check_person(loading, &pointer, name, value, seen);
     }
     loading->no_memory |= pointer.failed || !seen;
     json_decref(seen);
-    mx_strbuf_fini(&pointer);
+    mcpx_text_fini(&pointer);
 }
 
 static enum routing routing_of(const json_t *object)
@@ -193,18 +193,18 @@ static enum mcpx_err add_lists(struct grant_list *list, const json_t *object,
 static void report_build(struct loading *loading, const char *section, const char *name,
                          enum mcpx_err err)
 {
-    struct mx_strbuf pointer = {0};
+    struct mcpx_text pointer = {0};
 
     if (err == MCPX_ENOMEM) {
         loading->no_memory = true;
         return;
     }
-    mx_strbuf_puts(&pointer, section);
+    mcpx_text_puts(&pointer, section);
     pointer_push(&pointer, name);
     error_line(loading, loading->sources->file, pointer_text(&pointer),
                "expected at most 1024 patterns of 65536 bytes, profile included");
     loading->no_memory |= pointer.failed;
-    mx_strbuf_fini(&pointer);
+    mcpx_text_fini(&pointer);
 }
 
 static void unhex(const char *text, unsigned char *out)

@@ -6,12 +6,12 @@
  */
 #include "router/policy/loading.h"
 
-#include "lib/core/json.h"
+#include <mcpx/json.h>
 
 enum { SHOWN_MAX = 64 };
 
 /* Names come from the file: whatever a terminal would obey is spelled out. */
-static void write_plain(struct mx_strbuf *out, const char *text)
+static void write_plain(struct mcpx_text *out, const char *text)
 {
     static const char digits[] = "0123456789abcdef";
 
@@ -20,55 +20,55 @@ static void write_plain(struct mx_strbuf *out, const char *text)
         char escape[] = {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
 
         if (byte < 0x20 || byte == 0x7f)
-            mx_strbuf_add(out, escape, sizeof escape);
+            mcpx_text_add(out, escape, sizeof escape);
         else
-            mx_strbuf_add(out, text, 1);
+            mcpx_text_add(out, text, 1);
     }
 }
 
-static struct mx_strbuf *begin(struct mx_strbuf *line, const char *source, const char *pointer)
+static struct mcpx_text *begin(struct mcpx_text *line, const char *source, const char *pointer)
 {
     write_plain(line, source);
-    mx_strbuf_puts(line, ": ");
+    mcpx_text_puts(line, ": ");
     if (*pointer) {
         write_plain(line, pointer);
-        mx_strbuf_puts(line, ": ");
+        mcpx_text_puts(line, ": ");
     }
     return line;
 }
 
-struct mx_strbuf *error_begin(struct loading *loading, const char *source, const char *pointer)
+struct mcpx_text *error_begin(struct loading *loading, const char *source, const char *pointer)
 {
     loading->faults++;
     return begin(loading->errors, source, pointer);
 }
 
-struct mx_strbuf *warning_begin(struct loading *loading, const char *source,
+struct mcpx_text *warning_begin(struct loading *loading, const char *source,
                                 const char *pointer)
 {
     return begin(&loading->warnings, source, pointer);
 }
 
-void line_end(struct mx_strbuf *line)
+void line_end(struct mcpx_text *line)
 {
-    mx_strbuf_add(line, "\n", 1);
+    mcpx_text_add(line, "\n", 1);
 }
 
 void error_line(struct loading *loading, const char *source, const char *pointer,
                 const char *sentence)
 {
-    struct mx_strbuf *line = error_begin(loading, source, pointer);
+    struct mcpx_text *line = error_begin(loading, source, pointer);
 
-    mx_strbuf_puts(line, sentence);
+    mcpx_text_puts(line, sentence);
     line_end(line);
 }
 
 void warning_line(struct loading *loading, const char *source, const char *pointer,
                   const char *sentence)
 {
-    struct mx_strbuf *line = warning_begin(loading, source, pointer);
+    struct mcpx_text *line = warning_begin(loading, source, pointer);
 
-    mx_strbuf_puts(line, sentence);
+    mcpx_text_puts(line, sentence);
     line_end(line);
 }
 
@@ -93,7 +93,7 @@ static const char *type_name(const json_t *value)
     }
 }
 
-static void write_string(const json_t *value, struct mx_strbuf *out)
+static void write_string(const json_t *value, struct mcpx_text *out)
 {
     struct mcpx_slice text = {json_string_value(value), json_string_length(value)};
     bool cut = text.len > SHOWN_MAX;
@@ -103,31 +103,31 @@ static void write_string(const json_t *value, struct mx_strbuf *out)
         while (text.len > 0 && ((unsigned char)text.text[text.len] & 0xc0) == 0x80)
             text.len--; /* not inside a character */
     }
-    mx_json_string(out, text);
-    mx_strbuf_puts(out, cut ? "... (string)" : " (string)");
+    mcpx_json_add_string(out, text);
+    mcpx_text_puts(out, cut ? "... (string)" : " (string)");
 }
 
 static void write_counted(const char *what, size_t count, const char *unit,
-                          struct mx_strbuf *out)
+                          struct mcpx_text *out)
 {
-    mx_strbuf_puts(out, what);
-    mx_strbuf_number(out, (int64_t)count);
-    mx_strbuf_puts(out, unit);
+    mcpx_text_puts(out, what);
+    mcpx_text_number(out, (int64_t)count);
+    mcpx_text_puts(out, unit);
 }
 
-static void write_number(const json_t *value, struct mx_strbuf *out)
+static void write_number(const json_t *value, struct mcpx_text *out)
 {
     char text[40];
     size_t len =
         json_dumpb(value, text, sizeof text, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
 
-    mx_strbuf_add(out, text, len < sizeof text ? len : 0);
-    mx_strbuf_puts(out, " (");
-    mx_strbuf_puts(out, type_name(value));
-    mx_strbuf_puts(out, ")");
+    mcpx_text_add(out, text, len < sizeof text ? len : 0);
+    mcpx_text_puts(out, " (");
+    mcpx_text_puts(out, type_name(value));
+    mcpx_text_puts(out, ")");
 }
 
-void write_found(const json_t *value, bool hidden, struct mx_strbuf *out)
+void write_found(const json_t *value, bool hidden, struct mcpx_text *out)
 {
     if (json_is_object(value))
         write_counted("an object of ", json_object_size(value), " members", out);
@@ -136,35 +136,35 @@ void write_found(const json_t *value, bool hidden, struct mx_strbuf *out)
     else if (hidden && json_is_string(value))
         write_counted("a string of ", json_string_length(value), " bytes", out);
     else if (hidden || json_is_null(value))
-        mx_strbuf_puts(out, type_name(value));
+        mcpx_text_puts(out, type_name(value));
     else if (json_is_string(value))
         write_string(value, out);
     else if (json_is_boolean(value))
-        mx_strbuf_puts(out, json_is_true(value) ? "true (boolean)" : "false (boolean)");
+        mcpx_text_puts(out, json_is_true(value) ? "true (boolean)" : "false (boolean)");
     else
         write_number(value, out);
 }
 
-void pointer_push(struct mx_strbuf *pointer, const char *name)
+void pointer_push(struct mcpx_text *pointer, const char *name)
 {
-    mx_strbuf_add(pointer, "/", 1);
+    mcpx_text_add(pointer, "/", 1);
     for (; *name; name++) {
         if (*name == '~')
-            mx_strbuf_puts(pointer, "~0");
+            mcpx_text_puts(pointer, "~0");
         else if (*name == '/')
-            mx_strbuf_puts(pointer, "~1");
+            mcpx_text_puts(pointer, "~1");
         else
-            mx_strbuf_add(pointer, name, 1);
+            mcpx_text_add(pointer, name, 1);
     }
 }
 
-void pointer_push_index(struct mx_strbuf *pointer, size_t index)
+void pointer_push_index(struct mcpx_text *pointer, size_t index)
 {
-    mx_strbuf_add(pointer, "/", 1);
-    mx_strbuf_number(pointer, (int64_t)index);
+    mcpx_text_add(pointer, "/", 1);
+    mcpx_text_number(pointer, (int64_t)index);
 }
 
-void pointer_pop(struct mx_strbuf *pointer, size_t len)
+void pointer_pop(struct mcpx_text *pointer, size_t len)
 {
     if (!pointer->text || pointer->len < len)
         return;
@@ -172,7 +172,7 @@ void pointer_pop(struct mx_strbuf *pointer, size_t len)
     pointer->text[len] = '\0';
 }
 
-const char *pointer_text(const struct mx_strbuf *pointer)
+const char *pointer_text(const struct mcpx_text *pointer)
 {
     return pointer->text && !pointer->failed ? pointer->text : "";
 }

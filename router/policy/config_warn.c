@@ -52,7 +52,7 @@ static const char *oddity_of(struct mcpx_slice pattern, const json_t *deny)
     return mcpx_pattern_hint(pattern);
 }
 
-static void warn_grants(struct loading *loading, const struct mx_strbuf *owner,
+static void warn_grants(struct loading *loading, const struct mcpx_text *owner,
                         const json_t *object)
 {
     const json_t *grants = json_object_get(object, "grants");
@@ -61,15 +61,15 @@ static void warn_grants(struct loading *loading, const struct mx_strbuf *owner,
     for (size_t i = 0; i < json_array_size(grants); i++) {
         struct mcpx_slice pattern = pattern_of(json_array_get(grants, i));
         const char *oddity = oddity_of(pattern, deny);
-        struct mx_strbuf *line;
+        struct mcpx_text *line;
 
         if (!oddity)
             continue;
         line = warning_begin(loading, loading->sources->file, pointer_text(owner));
-        mx_strbuf_puts(line, "grant \"");
-        mx_strbuf_slice(line, pattern);
-        mx_strbuf_puts(line, "\": ");
-        mx_strbuf_puts(line, oddity);
+        mcpx_text_puts(line, "grant \"");
+        mcpx_text_slice(line, pattern);
+        mcpx_text_puts(line, "\": ");
+        mcpx_text_puts(line, oddity);
         line_end(line);
     }
 }
@@ -92,14 +92,14 @@ static bool profile_is_used(const struct loading *loading, const char *name)
 /* A token may name any profile, so one is only unused where no key could sign that token. */
 static void warn_profiles(struct loading *loading, bool has_keys)
 {
-    struct mx_strbuf pointer = {0};
+    struct mcpx_text pointer = {0};
     const char *name;
     json_t *profile;
 
     json_object_foreach((json_t *)tree_at(loading, "profiles", NULL), name, profile)
     {
         pointer_pop(&pointer, 0);
-        mx_strbuf_puts(&pointer, "/profiles");
+        mcpx_text_puts(&pointer, "/profiles");
         pointer_push(&pointer, name);
         if (!has_keys && !profile_is_used(loading, name))
             warning_line(loading, loading->sources->file, pointer_text(&pointer),
@@ -107,19 +107,19 @@ static void warn_profiles(struct loading *loading, bool has_keys)
         warn_grants(loading, &pointer, profile);
     }
     loading->no_memory |= pointer.failed;
-    mx_strbuf_fini(&pointer);
+    mcpx_text_fini(&pointer);
 }
 
 static void warn_participants(struct loading *loading)
 {
-    struct mx_strbuf pointer = {0};
+    struct mcpx_text pointer = {0};
     const char *id;
     json_t *person;
 
     json_object_foreach((json_t *)tree_at(loading, "participants", NULL), id, person)
     {
         pointer_pop(&pointer, 0);
-        mx_strbuf_puts(&pointer, "/participants");
+        mcpx_text_puts(&pointer, "/participants");
         pointer_push(&pointer, id);
         if (json_array_size(json_object_get(person, "topics")) == 0)
             warning_line(loading, loading->sources->file, pointer_text(&pointer),
@@ -127,7 +127,7 @@ static void warn_participants(struct loading *loading)
         warn_grants(loading, &pointer, person);
     }
     loading->no_memory |= pointer.failed;
-    mx_strbuf_fini(&pointer);
+    mcpx_text_fini(&pointer);
 }
 
 static bool file_holds_secret(const struct loading *loading)

@@ -173,7 +173,7 @@ static cjose_header_t *make_header(const struct jwt_key *key)
 }
 
 enum mcpx_err jwt_sign(const struct jwt_ring *ring, const json_t *claims,
-                       struct mx_strbuf *token)
+                       struct mcpx_text *token)
 {
     enum mcpx_err err = MCPX_ENOMEM;
     char *text = NULL;
@@ -189,7 +189,7 @@ enum mcpx_err jwt_sign(const struct jwt_ring *ring, const json_t *claims,
         jws = cjose_jws_sign(ring->keys[0].jwk, header, (const uint8_t *)text, strlen(text),
                              NULL);
     if (jws && cjose_jws_export(jws, &compact, NULL)) {
-        mx_strbuf_puts(token, compact);
+        mcpx_text_puts(token, compact);
         err = token->failed ? MCPX_ENOMEM : MCPX_OK;
     }
     cjose_jws_release(jws);

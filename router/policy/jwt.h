@@ -1,14 +1,14 @@
 /*
  * jwt.h - JSON Web Tokens in compact form, verified with keys whose algorithm is fixed before
  * anything in the token is believed.
- * Includes base.h, strbuf.h and jansson; cjose stays behind it.
+ * Includes base.h, text.h and jansson; cjose stays behind it.
  */
 #ifndef POLICY_JWT_H
 #define POLICY_JWT_H
 
-#include "lib/core/strbuf.h"
 #include <jansson.h>
 #include <mcpx/error.h>
+#include <mcpx/text.h>
 
 /** Longest token looked at, in bytes. */
 #define JWT_BYTES_MAX 8192
@@ -72,7 +72,7 @@ enum mcpx_err jwt_verify(const struct jwt_ring *ring, struct mcpx_slice token,
  * Returns MCPX_OK, MCPX_ENOTFOUND when there is no key, MCPX_ENOMEM.
  */
 enum mcpx_err jwt_sign(const struct jwt_ring *ring, const json_t *claims,
-                       struct mx_strbuf *token);
+                       struct mcpx_text *token);
 
 /**
  * A NumericDate claim (RFC 7519 section 2) in milliseconds, clamped to what a date can name.

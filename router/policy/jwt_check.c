@@ -22,11 +22,11 @@ static struct mcpx_slice next_part(struct mcpx_slice *rest)
 }
 
 /* `len`, when not NULL, is filled with the bytes the part stands for. */
-static enum mcpx_err decode_part(struct mcpx_slice part, struct mx_strbuf *out, size_t *len)
+static enum mcpx_err decode_part(struct mcpx_slice part, struct mcpx_text *out, size_t *len)
 {
     bool valid;
 
-    mx_strbuf_reset(out);
+    mcpx_text_reset(out);
     valid = part.len > 0 && base64url_decode(part, out);
     if (out->failed)
         return MCPX_ENOMEM;
@@ -75,7 +75,7 @@ enum mcpx_err jwt_header_read(struct mcpx_slice token, struct jwt_header *out)
     struct mcpx_slice rest = token;
     struct mcpx_slice header = next_part(&rest);
     struct mcpx_slice payload = next_part(&rest);
-    struct mx_strbuf text = {0};
+    struct mcpx_text text = {0};
     size_t signature = 0;
     json_t *json = NULL;
     enum mcpx_err err;
@@ -87,7 +87,7 @@ enum mcpx_err jwt_header_read(struct mcpx_slice token, struct jwt_header *out)
     if (!err)
         err = decode_part(header, &text, NULL);
     if (!err) {
-        err = jwt_parse(mx_strbuf_text(&text), &json);
+        err = jwt_parse(mcpx_text_view(&text), &json);
         if (!err && (!read_header(json, out) || signature != jwt_alg_bytes(out->alg)))
             err = MCPX_ETOKEN;
     }
@@ -95,7 +95,7 @@ enum mcpx_err jwt_header_read(struct mcpx_slice token, struct jwt_header *out)
         json_decref(json);
     else
         out->json = json;
-    mx_strbuf_fini(&text);
+    mcpx_text_fini(&text);
     return err;
 }
 

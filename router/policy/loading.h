@@ -22,22 +22,22 @@ struct loading {
     const struct config_sources *sources;
     json_t *tree;
     struct settings settings;
-    struct mx_strbuf *errors;
+    struct mcpx_text *errors;
     size_t faults;
-    struct mx_strbuf warnings;
+    struct mcpx_text warnings;
     bool no_memory;
 };
 
 /** Begins an error line, "SOURCE: POINTER: "; an empty pointer is left out. */
-struct mx_strbuf *error_begin(struct loading *loading, const char *source,
+struct mcpx_text *error_begin(struct loading *loading, const char *source,
                               const char *pointer);
 
 /** Begins a warning line likewise. */
-struct mx_strbuf *warning_begin(struct loading *loading, const char *source,
+struct mcpx_text *warning_begin(struct loading *loading, const char *source,
                                 const char *pointer);
 
 /** Ends a line begun with either. */
-void line_end(struct mx_strbuf *line);
+void line_end(struct mcpx_text *line);
 
 /** A whole error line. */
 void error_line(struct loading *loading, const char *source, const char *pointer,
@@ -51,19 +51,19 @@ void warning_line(struct loading *loading, const char *source, const char *point
  * Appends what was found, such as `"x" (string)`. Long strings are cut, containers counted;
  * with `hidden` only type and size are told.
  */
-void write_found(const json_t *value, bool hidden, struct mx_strbuf *out);
+void write_found(const json_t *value, bool hidden, struct mcpx_text *out);
 
 /** Appends "/name" to a JSON pointer, escaped as RFC 6901 section 3 wants. */
-void pointer_push(struct mx_strbuf *pointer, const char *name);
+void pointer_push(struct mcpx_text *pointer, const char *name);
 
 /** Appends "/3". */
-void pointer_push_index(struct mx_strbuf *pointer, size_t index);
+void pointer_push_index(struct mcpx_text *pointer, size_t index);
 
 /** Cuts a pointer back to an earlier length. */
-void pointer_pop(struct mx_strbuf *pointer, size_t len);
+void pointer_pop(struct mcpx_text *pointer, size_t len);
 
 /** The pointer as a C string; "" when it is empty or memory ran out. */
-const char *pointer_text(const struct mx_strbuf *pointer);
+const char *pointer_text(const struct mcpx_text *pointer);
 
 /** The file's value at /section/NAME..., walked by member names; NULL when absent. */
 const json_t *tree_at(const struct loading *loading, const char *section, const char *name);
@@ -96,7 +96,7 @@ void write_warnings(struct loading *loading, const struct tokens *tokens);
  *
  * Returns NULL, or a static sentence (or strerror's) that says why it could not be read.
  */
-const char *file_read(const char *path, size_t max, struct mx_strbuf *out);
+const char *file_read(const char *path, size_t max, struct mcpx_text *out);
 
 /** True when everybody on the machine may read the file. */
 bool file_is_public(const char *path);

@@ -95,19 +95,19 @@ bool settings_has_section(const char *pointer);
  * Appends the names a section knows, "depth, connections"; nothing for a map, whose names are
  * free.
  */
-void settings_write_names(const char *section, struct mx_strbuf *out);
+void settings_write_names(const char *section, struct mcpx_text *out);
 
 /**
  * Appends the name of the environment variable of a row ("MCPX_LIMITS_DEPTH"); nothing for a
  * row that has none, being part of a map or a list.
  */
-void setting_write_variable(const struct setting *row, struct mx_strbuf *out);
+void setting_write_variable(const struct setting *row, struct mcpx_text *out);
 
 /** Appends the type in words: "integer", "list of strings". */
-void setting_write_type(const struct setting *row, struct mx_strbuf *out);
+void setting_write_type(const struct setting *row, struct mcpx_text *out);
 
 /** Appends what is allowed: "an integer 1..65536 (0 = no limit)". */
-void setting_write_expected(const struct setting *row, struct mx_strbuf *out);
+void setting_write_expected(const struct setting *row, struct mcpx_text *out);
 
 /** Is the value of the row's type and in its range? Lists: the entries are not looked at. */
 bool setting_fits(const struct setting *row, const json_t *value);

@@ -87,7 +87,7 @@ static bool digest_of(struct mcpx_slice text, unsigned char digest[32])
 
 enum mcpx_err tickets_issue(struct tickets *tickets, struct grant *grant,
                             struct mcpx_slice topic, struct mcpx_now now,
-                            struct mx_strbuf *ticket)
+                            struct mcpx_text *ticket)
 {
     unsigned char random[TICKET_BYTES];
     size_t begin = ticket->len;
@@ -97,7 +97,7 @@ enum mcpx_err tickets_issue(struct tickets *tickets, struct grant *grant,
     if (tickets->count >= TICKETS_MAX)
         return MCPX_ELIMIT;
     made = calloc(1, sizeof *made + topic.len);
-    if (!made || !mx_strbuf_reserve(ticket, TICKET_TEXT)) {
+    if (!made || !mcpx_text_reserve(ticket, TICKET_TEXT)) {
         free(made);
         return MCPX_ENOMEM;
     }

@@ -30,7 +30,7 @@ void tickets_free(struct tickets *tickets);
  */
 enum mcpx_err tickets_issue(struct tickets *tickets, struct grant *grant,
                             struct mcpx_slice topic, struct mcpx_now now,
-                            struct mx_strbuf *ticket);
+                            struct mcpx_text *ticket);
 
 /**
  * Redeems a ticket, once. It is compared by its SHA-256, so that timing tells nothing.

@@ -144,7 +144,7 @@ static enum mcpx_err read_array(struct mcpx_slice text, struct mcpx_fault *fault
 enum mcpx_err tokens_issue(struct tokens *tokens, struct mcpx_slice participant,
                            struct mcpx_slice topic, struct mcpx_slice capabilities_json,
                            struct mcpx_now now, struct mcpx_fault *fault,
-                           struct mx_strbuf *token)
+                           struct mcpx_text *token)
 {
     struct mcpx_slice text = capabilities_json;
     struct mcpx_capset *set = NULL;

@@ -61,7 +61,7 @@ enum mcpx_err tokens_cover(struct tokens *tokens, struct mcpx_slice bearer,
 enum mcpx_err tokens_issue(struct tokens *tokens, struct mcpx_slice participant,
                            struct mcpx_slice topic, struct mcpx_slice capabilities_json,
                            struct mcpx_now now, struct mcpx_fault *fault,
-                           struct mx_strbuf *token);
+                           struct mcpx_text *token);
 
 /**
  * The grant of a configured participant, for offline decisions (mcpxctl can) and /v0.1/check.

@@ -9,10 +9,10 @@
  */
 #include "tests/bench/cells.h"
 
-#include "lib/core/strbuf.h"
 #include "tests/bench/measure.h"
 #include "tests/bench/speech.h"
 #include "tests/bench/trial.h"
+#include <mcpx/text.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct joiner {
     struct wire wire;
     size_t got;
     uint64_t next;
-    struct mx_strbuf page;
+    struct mcpx_text page;
 };
 
 static void count_message(struct joiner *joiner, struct mcpx_slice text)
@@ -50,7 +50,7 @@ static void count_message(struct joiner *joiner, struct mcpx_slice text)
 static void read_page(struct joiner *joiner)
 {
     static const char begin[] = "\"envelopes\":[";
-    struct mcpx_slice page = mx_strbuf_text(&joiner->page);
+    struct mcpx_slice page = mcpx_text_view(&joiner->page);
     const char *found = page.len ? strstr(page.text, begin) : NULL;
     size_t step;
 
@@ -73,11 +73,11 @@ static void on_more(struct wire *wire, size_t at, struct mcpx_slice bytes)
     (void)at;
     if (joiner->got >= REPLAYED)
         return;
-    mx_strbuf_slice(&joiner->page, bytes);
+    mcpx_text_slice(&joiner->page, bytes);
     if (wire->left > bytes.len)
         return;
-    if (speech_read(mx_strbuf_text(&joiner->page), &(unsigned){0}, &(uint64_t){0}))
-        count_message(joiner, mx_strbuf_text(&joiner->page));
+    if (speech_read(mcpx_text_view(&joiner->page), &(unsigned){0}, &(uint64_t){0}))
+        count_message(joiner, mcpx_text_view(&joiner->page));
     else
         read_page(joiner);
 }
@@ -88,7 +88,7 @@ static void on_frame(struct wire *wire, int opcode, size_t len, struct mcpx_slic
 
     if (opcode == 8)
         wire_die("the server closed a joiner's connection");
-    mx_strbuf_reset(&joiner->page);
+    mcpx_text_reset(&joiner->page);
     wire->left = len;
     on_more(wire, 0, bytes);
 }
@@ -178,7 +178,7 @@ static void close_storm(struct storm *storm, struct child *server)
 {
     for (size_t i = 0; i < AT_ONCE; i++) {
         wire_shut(&storm->joiners[i].wire);
-        mx_strbuf_fini(&storm->joiners[i].page);
+        mcpx_text_fini(&storm->joiners[i].page);
     }
     free(storm->joiners);
     crowd_free(storm->crowd);

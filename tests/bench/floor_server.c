@@ -8,9 +8,9 @@
  *     floor_server --history N    new clients are sent the last N messages first
  *
  * Topics are request targets up to the first `&`. Frames have to be whole and masked, as a load generator's are.
- * Includes strbuf.h, libcrypto (for the handshake).
+ * Includes text.h, libcrypto (for the handshake).
  */
-#include "lib/core/strbuf.h"
+#include <mcpx/text.h>
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -37,8 +37,8 @@ struct topic {
     struct client **clients;
     size_t count;
     size_t size;
-    struct mx_strbuf turn;
-    struct mx_strbuf past;
+    struct mcpx_text turn;
+    struct mcpx_text past;
     size_t lens[HISTORY_MAX];
     size_t past_count;
     size_t past_next;
@@ -54,8 +54,8 @@ struct client {
     int fd;
     struct topic *topic;
     size_t place;
-    struct mx_strbuf in;
-    struct mx_strbuf out;
+    struct mcpx_text in;
+    struct mcpx_text out;
     size_t torn;
 };
 
@@ -88,7 +88,7 @@ static void send_bytes(struct client *client, const char *bytes, size_t len)
         watch(client, EPOLL_CTL_MOD, EPOLLIN | EPOLLOUT);
         client->torn = len - (size_t)sent;
     }
-    mx_strbuf_add(&client->out, bytes + sent, len - (size_t)sent);
+    mcpx_text_add(&client->out, bytes + sent, len - (size_t)sent);
 }
 
 /* Length of the whole frame that begins here. */
@@ -105,7 +105,7 @@ static size_t frame_len(const char *frame)
 /* What has waited goes out as it would have: all at once, or one send per message. */
 static void send_rest(struct client *client)
 {
-    struct mx_strbuf *out = &client->out;
+    struct mcpx_text *out = &client->out;
     size_t at = 0, next;
     ssize_t sent = 0;
 
@@ -124,7 +124,7 @@ static void send_rest(struct client *client)
     out->len -= at;
     memmove(out->text, out->text + at, out->len);
     if (out->len == 0) {
-        mx_strbuf_fini(out);
+        mcpx_text_fini(out);
         watch(client, EPOLL_CTL_MOD, EPOLLIN);
     }
 }
@@ -149,7 +149,7 @@ static void end_turn(void)
 
 static void remember(struct topic *topic, const char *frame, size_t len)
 {
-    struct mx_strbuf *past = &topic->past;
+    struct mcpx_text *past = &topic->past;
 
     if (history == 0)
         return;
@@ -159,7 +159,7 @@ static void remember(struct topic *topic, const char *frame, size_t len)
         topic->past_count++;
     topic->lens[topic->past_next] = len;
     topic->past_next = (topic->past_next + 1) % history;
-    mx_strbuf_add(past, frame, len);
+    mcpx_text_add(past, frame, len);
     if (topic->past_begin > past->len / 2) {
         past->len -= topic->past_begin;
         memmove(past->text, past->text + topic->past_begin, past->len);
@@ -227,8 +227,8 @@ static void leave(struct client *client)
         topic->clients[client->place]->place = client->place;
     }
     close(client->fd);
-    mx_strbuf_fini(&client->in);
-    mx_strbuf_fini(&client->out);
+    mcpx_text_fini(&client->in);
+    mcpx_text_fini(&client->out);
     free(client);
 }
 
@@ -312,7 +312,7 @@ static void broadcast(struct client *client, char *frame, size_t head, size_t le
     frame[5] = (char)(frame[5] & 0x7f);
     remember(topic, frame + 4, head + len);
     if (coalesce)
-        mx_strbuf_add(&topic->turn, frame + 4, head + len);
+        mcpx_text_add(&topic->turn, frame + 4, head + len);
     else
         send_all(topic, frame + 4, head + len);
 }
@@ -352,7 +352,7 @@ static size_t take(struct client *client, char *bytes, size_t len)
 
 static void receive(struct client *client)
 {
-    struct mx_strbuf *in = &client->in;
+    struct mcpx_text *in = &client->in;
     ssize_t got = recv(client->fd, buffer, sizeof buffer - 1, 0);
     size_t used;
 
@@ -364,15 +364,15 @@ static void receive(struct client *client)
     }
     if (in->len == 0) {
         used = take(client, buffer, (size_t)got);
-        mx_strbuf_add(in, buffer + used, (size_t)got - used);
+        mcpx_text_add(in, buffer + used, (size_t)got - used);
         return;
     }
-    mx_strbuf_add(in, buffer, (size_t)got);
+    mcpx_text_add(in, buffer, (size_t)got);
     used = take(client, in->text, in->len);
     in->len -= used;
     memmove(in->text, in->text + used, in->len);
     if (in->len == 0 && in->size > KEPT)
-        mx_strbuf_fini(in);
+        mcpx_text_fini(in);
 }
 
 /* ---- the loop ---- */

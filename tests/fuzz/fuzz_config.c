@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct config_sources sources = {.file = path, .chance = {fill, NULL}};
     struct config config = {0};
-    struct mx_strbuf errors = {0};
+    struct mcpx_text errors = {0};
     enum mcpx_err err;
 
     write_file(data, size);
@@ -57,6 +57,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (err && errors.text[errors.len - 1] != '\n')
         abort();
     config_fini(&config);
-    mx_strbuf_fini(&errors);
+    mcpx_text_fini(&errors);
     return 0;
 }

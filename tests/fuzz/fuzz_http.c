@@ -135,7 +135,7 @@ static bool holds_secret(struct mcpx_slice text)
 }
 
 /* An origin and grants are written back on purpose, whatever they hold. */
-static void check_answer(const struct mx_strbuf *answer, const struct http_request *request)
+static void check_answer(const struct mcpx_text *answer, const struct http_request *request)
 {
     bool may_hold = holds_secret(request->origin) || holds_secret(request->body);
     char *end;
@@ -154,7 +154,7 @@ static void check_answer(const struct mx_strbuf *answer, const struct http_reque
 static void check_admission(const struct http_api *api, const struct http_request *request)
 {
     struct admission admission = {0};
-    struct mx_strbuf scratch = {0};
+    struct mcpx_text scratch = {0};
     struct grant *grant = NULL;
     const char *detail = NULL;
     enum mcpx_err err =
@@ -164,7 +164,7 @@ static void check_admission(const struct http_api *api, const struct http_reques
     MUST((err == MCPX_OK) == (detail == NULL));
     MUST(err || mcpx_topic_name_is_valid(admission.topic));
     grant_unref(grant);
-    mx_strbuf_fini(&scratch);
+    mcpx_text_fini(&scratch);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -172,7 +172,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct mcpx_slice rest = {(const char *)data, size};
     struct http_api *api = get_api();
     struct http_request request = {0};
-    struct mx_strbuf answer = {0};
+    struct mcpx_text answer = {0};
 
     request.method = take_line(&rest);
     request.target = take_line(&rest);
@@ -184,7 +184,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     http_answer(api, &request, now, &answer);
     check_answer(&answer, &request);
     check_admission(api, &request);
-    mx_strbuf_fini(&answer);
+    mcpx_text_fini(&answer);
     tickets_free(api->tickets);
     return 0;
 }

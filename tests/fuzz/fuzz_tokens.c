@@ -47,17 +47,17 @@ static bool is_let_in(struct tokens *tokens, struct mcpx_slice bearer)
 }
 
 static void sign(const uint8_t *header, size_t header_len, struct mcpx_slice claims,
-                 struct mx_strbuf *out)
+                 struct mcpx_text *out)
 {
     unsigned char mac[EVP_MAX_MD_SIZE];
     unsigned len = 0;
 
     base64url_encode(header, header_len, out);
-    mx_strbuf_puts(out, ".");
+    mcpx_text_puts(out, ".");
     base64url_encode((const unsigned char *)claims.text, claims.len, out);
     HMAC(EVP_sha256(), secret, (int)strlen(secret), (const unsigned char *)out->text, out->len,
          mac, &len);
-    mx_strbuf_puts(out, ".");
+    mcpx_text_puts(out, ".");
     base64url_encode(mac, len, out);
 }
 
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct tokens *tokens;
     const uint8_t *newline = size ? memchr(data, '\n', size) : NULL;
-    struct mx_strbuf bearer = {0};
+    struct mcpx_text bearer = {0};
 
     if (!tokens)
         tokens = make_tokens();
@@ -75,8 +75,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         size_t at = (size_t)(newline - data);
 
         sign(data, at, (struct mcpx_slice){(const char *)newline + 1, size - at - 1}, &bearer);
-        is_let_in(tokens, mx_strbuf_text(&bearer));
+        is_let_in(tokens, mcpx_text_view(&bearer));
     }
-    mx_strbuf_fini(&bearer);
+    mcpx_text_fini(&bearer);
     return 0;
 }

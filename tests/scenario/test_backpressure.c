@@ -38,7 +38,7 @@ static struct hub_config small(void)
 }
 
 /* Lines of a transcript that belong to one participant. */
-static int lines_of(const struct mx_strbuf *transcript, const char *begin)
+static int lines_of(const struct mcpx_text *transcript, const char *begin)
 {
     int count = 0;
 
@@ -51,7 +51,7 @@ Test(backpressure, who_stops_reading_loses_the_connection_and_nobody_else_loses_
 {
     struct hub_config config = small();
     struct world *w = world_with(&config);
-    struct mx_strbuf read = {0};
+    struct mcpx_text read = {0};
     uint64_t most = 0;
 
     world_joins(w, "alice", "chat");
@@ -71,14 +71,14 @@ Test(backpressure, who_stops_reading_loses_the_connection_and_nobody_else_loses_
     cr_expect_lt(most, config.backlog_bytes + 2 * 262144, "the log grew to %llu bytes",
                  (unsigned long long)most);
     cr_expect_eq(hub_stats(world_hub(w))->slow, 1);
-    mx_strbuf_reset(&read);
+    mcpx_text_reset(&read);
     world_reads_on(w, "slow");
     world_read(w, &read);
     cr_expect_not_null(strstr(read.text, "slow < error slow_consumer missed="), "%s",
                        read.text);
     cr_expect_not_null(strstr(read.text, "slow < close 4003\n"), "%s", read.text);
     cr_expect_eq(lines_of(&read, "slow < chat"), 0, "nothing from behind the hole");
-    mx_strbuf_fini(&read);
+    mcpx_text_fini(&read);
     world_free(w);
 }
 
@@ -86,7 +86,7 @@ Test(backpressure, who_only_pauses_gets_everything_in_order)
 {
     struct hub_config config = small();
     struct world *w = world_with(&config);
-    struct mx_strbuf read = {0};
+    struct mcpx_text read = {0};
 
     world_joins(w, "alice", "chat");
     world_joins(w, "slow", "chat");
@@ -97,7 +97,7 @@ Test(backpressure, who_only_pauses_gets_everything_in_order)
     world_read(w, &read);
     cr_expect_eq(lines_of(&read, "slow < chat"), 200);
     cr_expect_eq(hub_stats(world_hub(w))->slow, 0);
-    mx_strbuf_fini(&read);
+    mcpx_text_fini(&read);
     world_free(w);
 }
 

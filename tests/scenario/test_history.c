@@ -243,14 +243,14 @@ Test(history, the_api_shows_newest_first_between_two_ids)
     struct hub_config config = hub_config_default();
     struct world *w = with_messages(&config, 5);
     const struct topic *topic = hub_topic_find(world_hub(w), MCPX_SLICE("room"));
-    struct mx_strbuf out = {0};
+    struct mcpx_text out = {0};
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct page page = {rows[i].limit, mcpx_slice_of(rows[i].before),
                             mcpx_slice_of(rows[i].after)};
         char ids[64] = "";
 
-        mx_strbuf_reset(&out);
+        mcpx_text_reset(&out);
         cr_expect_eq(topic_write_history(topic, &page, 1 << 20, &out), MCPX_OK);
         for (char *at = out.text; (at = strstr(at, "\"id\":\""));) {
             at += 6;
@@ -259,12 +259,12 @@ Test(history, the_api_shows_newest_first_between_two_ids)
         }
         cr_expect_str_eq(ids, rows[i].read);
     }
-    mx_strbuf_reset(&out);
+    mcpx_text_reset(&out);
     cr_expect_eq(topic_write_history(topic,
                                      &(struct page){9, MCPX_SLICE("unknown"), {NULL, 0}},
                                      1 << 20, &out),
                  MCPX_ENOTFOUND);
     cr_expect_eq(out.len, 0);
-    mx_strbuf_fini(&out);
+    mcpx_text_fini(&out);
     world_free(w);
 }

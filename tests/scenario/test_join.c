@@ -204,7 +204,7 @@ Test(join, no_topic_comes_to_be_where_that_is_forbidden)
 Test(join, conditional_grants_are_shown_as_patterns_and_whole)
 {
     struct world *w = world_new();
-    struct mx_strbuf text = {0};
+    struct mcpx_text text = {0};
 
     world_joins(w, "alice", "chat mcp/request:tools/call:rm to=bob expires=5000");
     topic_write_participants(hub_topic_find(world_hub(w), MCPX_SLICE("room")), &text);
@@ -213,7 +213,7 @@ Test(join, conditional_grants_are_shown_as_patterns_and_whole)
         "[{\"id\":\"alice\",\"capabilities\":[\"chat\",\"mcp/request:tools/call:rm\"],"
         "\"grants\":[\"chat\",{\"kind\":\"mcp/request:tools/call:rm\",\"to\":[\"bob\"],"
         "\"expires\":\"2026-01-01T00:00:05.000Z\"}]}]");
-    mx_strbuf_fini(&text);
+    mcpx_text_fini(&text);
     world_free(w);
 }
 

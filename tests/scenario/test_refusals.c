@@ -81,7 +81,7 @@ Test(refusals, each_fault_is_answered_and_nobody_else_notices)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct world *w = alice_and_bob();
         char wanted[512], *reason;
-        struct mx_strbuf lines = {0};
+        struct mcpx_text lines = {0};
 
         cr_expect_neq(world_says(w, "alice", rows[i].text), MCPX_OK, "%s", rows[i].text);
         world_read(w, &lines);
@@ -95,7 +95,7 @@ Test(refusals, each_fault_is_answered_and_nobody_else_notices)
                      strstr(rows[i].answer, "auth") == NULL &&
                          strstr(rows[i].answer, "duplicate") == NULL,
                      "%s", rows[i].text);
-        mx_strbuf_fini(&lines);
+        mcpx_text_fini(&lines);
         world_says(w, "alice", "{\"id\":\"after\",\"kind\":\"chat\"}");
         world_expect(w, "alice < chat after from alice\n"
                         "bob < chat after from alice\n");
@@ -129,13 +129,13 @@ Test(refusals, the_first_fault_in_the_order_of_section_1_answers)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct world *w = alice_and_bob();
-        struct mx_strbuf lines = {0};
+        struct mcpx_text lines = {0};
 
         world_says(w, "alice", rows[i].text);
         world_read(w, &lines);
         cr_expect_not_null(strstr(lines.text, rows[i].answer), "%s: %s", rows[i].why,
                            lines.text);
-        mx_strbuf_fini(&lines);
+        mcpx_text_fini(&lines);
         world_free(w);
     }
 }
@@ -158,7 +158,7 @@ Test(refusals, what_is_too_big_or_binary_is_answered_with_a_reason_and_closed)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct hub_config config = hub_config_default();
         struct world *w;
-        struct mx_strbuf lines = {0};
+        struct mcpx_text lines = {0};
         struct hub *hub;
 
         config.message_bytes = 50;
@@ -175,7 +175,7 @@ Test(refusals, what_is_too_big_or_binary_is_answered_with_a_reason_and_closed)
                          MCPX_ETOOBIG);
         world_read(w, &lines);
         cr_expect_str_eq(lines.text + strlen("alice < "), rows[i].answer, "%s", lines.text);
-        mx_strbuf_fini(&lines);
+        mcpx_text_fini(&lines);
         world_free(w);
     }
 }
@@ -183,7 +183,7 @@ Test(refusals, what_is_too_big_or_binary_is_answered_with_a_reason_and_closed)
 Test(refusals, text_that_is_not_utf8_ends_the_connection_with_1007)
 {
     struct world *w = alice_and_bob();
-    struct mx_strbuf lines = {0};
+    struct mcpx_text lines = {0};
 
     cr_expect_eq(world_says(w, "alice", "{\"a\" 1, \"b\":\"\xc3\x28\"}"), MCPX_EUTF8,
                  "UTF-8 comes before JSON");
@@ -191,7 +191,7 @@ Test(refusals, text_that_is_not_utf8_ends_the_connection_with_1007)
     cr_expect_not_null(strstr(lines.text, "alice < error invalid_envelope"));
     cr_expect_not_null(strstr(lines.text, "alice < close 1007\n"));
     cr_expect_not_null(strstr(lines.text, "bob < presence leave alice (invalid_envelope)\n"));
-    mx_strbuf_fini(&lines);
+    mcpx_text_fini(&lines);
     world_free(w);
 }
 

@@ -1,12 +1,12 @@
 /*
  * jwt.h - tokens written by hand, right ones and wrong ones. Independent of the code under test:
  * OpenSSL's HMAC and its own base64url.
- * Includes strbuf.h only.
+ * Includes text.h only.
  */
 #ifndef SUPPORT_JWT_H
 #define SUPPORT_JWT_H
 
-#include "lib/core/strbuf.h"
+#include <mcpx/text.h>
 
 /**
  * A signed token.

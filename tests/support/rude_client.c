@@ -61,7 +61,7 @@ void rude_shut(struct rude *rude)
 {
     if (rude->fd > 0)
         close(rude->fd);
-    mx_strbuf_fini(&rude->in);
+    mcpx_text_fini(&rude->in);
     *rude = (struct rude){0};
 }
 
@@ -159,7 +159,7 @@ bool rude_receive(struct rude *rude)
         rude->ended = true;
         return false;
     }
-    mx_strbuf_add(&rude->in, bytes, (size_t)got);
+    mcpx_text_add(&rude->in, bytes, (size_t)got);
     return true;
 }
 
@@ -174,7 +174,7 @@ struct mcpx_slice rude_drain(struct rude *rude)
 {
     while (rude_receive(rude))
         continue;
-    return mx_strbuf_text(&rude->in);
+    return mcpx_text_view(&rude->in);
 }
 
 /* True when a whole frame is there. */

@@ -1,13 +1,13 @@
 /*
  * rude_client.h - a client that keeps no rule unless told to: raw bytes, its own frames, reading
  * only when asked. Every wait has a deadline and fails the test when it passes.
- * Includes daemon.h, strbuf.h.
+ * Includes daemon.h, text.h.
  */
 #ifndef SUPPORT_RUDE_CLIENT_H
 #define SUPPORT_RUDE_CLIENT_H
 
-#include "lib/core/strbuf.h"
 #include "tests/support/daemon.h"
+#include <mcpx/text.h>
 
 /** First bytes of frames: FIN and opcode. */
 enum { TEXT = 0x81, BINARY = 0x82, CLOSE = 0x88, PING = 0x89, PONG = 0x8a };
@@ -21,7 +21,7 @@ enum { TEXT_OPEN = 0x01, CONTINUE_OPEN = 0x00, CONTINUE_LAST = 0x80 };
  */
 struct rude {
     int fd;
-    struct mx_strbuf in;
+    struct mcpx_text in;
     size_t at;
     bool ended;
 };

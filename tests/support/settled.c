@@ -25,19 +25,19 @@ struct chance settled_chance(void)
 }
 
 /* Every occurrence of the path becomes FILE. */
-static void hide_path(struct mx_strbuf *text, const char *path)
+static void hide_path(struct mcpx_text *text, const char *path)
 {
-    struct mx_strbuf out = {0};
+    struct mcpx_text out = {0};
     const char *at = text->text ? text->text : "";
     const char *found;
 
     while ((found = strstr(at, path))) {
-        mx_strbuf_add(&out, at, (size_t)(found - at));
-        mx_strbuf_puts(&out, "FILE");
+        mcpx_text_add(&out, at, (size_t)(found - at));
+        mcpx_text_puts(&out, "FILE");
         at = found + strlen(path);
     }
-    mx_strbuf_puts(&out, at);
-    mx_strbuf_fini(text);
+    mcpx_text_puts(&out, at);
+    mcpx_text_fini(text);
     *text = out;
 }
 
@@ -73,7 +73,7 @@ struct settled settled_load(const char *text, const char *const *environment, bo
 void settled_fini(struct settled *settled)
 {
     config_fini(&settled->config);
-    mx_strbuf_fini(&settled->errors);
+    mcpx_text_fini(&settled->errors);
 }
 
 const char *settled_warnings(struct settled *settled)

@@ -20,7 +20,7 @@ struct chance settled_chance(void);
 struct settled {
     enum mcpx_err err;
     struct config config;
-    struct mx_strbuf errors;
+    struct mcpx_text errors;
 };
 
 /**

@@ -44,7 +44,7 @@ static void check_counters(struct sim *sim)
 
 void sim_check(struct sim *sim)
 {
-    struct mx_strbuf text = {0};
+    struct mcpx_text text = {0};
 
     check_counters(sim);
     for (size_t i = 0; i < SIM_TOPICS; i++) {
@@ -55,7 +55,7 @@ void sim_check(struct sim *sim)
             continue;
         sim_require(sim, topic_participants(real) == sim_count(sim, topic, false),
                     "%s: %zu participants", topic->name, topic_participants(real));
-        mx_strbuf_reset(&text);
+        mcpx_text_reset(&text);
         topic_write_participants(real, &text);
         for (int who = 0; who < SIM_WHO; who++) {
             char mark[32];
@@ -67,7 +67,7 @@ void sim_check(struct sim *sim)
                         "%s: p%d in %s", topic->name, who, text.text);
         }
     }
-    mx_strbuf_fini(&text);
+    mcpx_text_fini(&text);
 }
 
 /* Draws a retained id for a bound of a page, or none; absent when it names nothing retained. */
@@ -87,7 +87,7 @@ void sim_check_history(struct sim *sim, struct sim_topic *topic)
 {
     const struct topic *real = hub_topic_find(sim->hub, mcpx_slice_of(topic->name));
     struct page page = {.limit = dice_below(&sim->dice, 50)};
-    struct mx_strbuf out = {0}, expected = {0};
+    struct mcpx_text out = {0}, expected = {0};
     size_t from, to, count = 0;
     enum mcpx_err err;
 
@@ -100,19 +100,19 @@ void sim_check_history(struct sim *sim, struct sim_topic *topic)
         return;
     }
     from += page.after.text != NULL;
-    mx_strbuf_puts(&expected, "[");
+    mcpx_text_puts(&expected, "[");
     for (; to > from && count < page.limit; to--) {
         const struct sim_entry *entry = &topic->entries[to - 1];
 
         if (entry->presence)
             continue;
         if (count++ > 0)
-            mx_strbuf_puts(&expected, ",");
-        mx_strbuf_add(&expected, entry->text, entry->len);
+            mcpx_text_puts(&expected, ",");
+        mcpx_text_add(&expected, entry->text, entry->len);
     }
-    mx_strbuf_puts(&expected, "]");
-    sim_require(sim, !err && mcpx_slice_equal(mx_strbuf_text(&out), mx_strbuf_text(&expected)),
+    mcpx_text_puts(&expected, "]");
+    sim_require(sim, !err && mcpx_slice_equal(mcpx_text_view(&out), mcpx_text_view(&expected)),
                 "%s: history is %s\nexpected %s", topic->name, out.text, expected.text);
-    mx_strbuf_fini(&out);
-    mx_strbuf_fini(&expected);
+    mcpx_text_fini(&out);
+    mcpx_text_fini(&expected);
 }

@@ -1,10 +1,10 @@
 /*
  * sim_draft.c - messages as raw members, so that the text everybody has to hear is written by the
- * same few lines as the text that is said, not by splicing. Includes sim_draft.h, ident.h, strbuf.h.
+ * same few lines as the text that is said, not by splicing. Includes sim_draft.h, ident.h, text.h.
  */
 #include "tests/support/sim_draft.h"
 
-#include "lib/core/strbuf.h"
+#include <mcpx/text.h>
 
 #include <stdio.h>
 
@@ -12,10 +12,10 @@
 
 static void add_member(struct draft *draft, const char *name, const char *raw)
 {
-    struct mx_strbuf *member = &draft->members[draft->member_count++];
+    struct mcpx_text *member = &draft->members[draft->member_count++];
 
-    mx_strbuf_puts(member, name);
-    mx_strbuf_puts(member, raw);
+    mcpx_text_puts(member, name);
+    mcpx_text_puts(member, raw);
 }
 
 /* A JSON string, its first character escaped now and then. */
@@ -128,16 +128,16 @@ static void write_to(struct sim *sim, struct draft *draft)
 
 static void write_payload(struct draft *draft)
 {
-    struct mx_strbuf *member = &draft->members[draft->member_count++];
+    struct mcpx_text *member = &draft->members[draft->member_count++];
 
-    mx_strbuf_puts(member, "\"payload\":{\"n\":1e400,\"n\":1.10,\"t\":\"");
+    mcpx_text_puts(member, "\"payload\":{\"n\":1e400,\"n\":1.10,\"t\":\"");
     if (draft->flaw == FLAW_UTF8)
-        mx_strbuf_puts(member, "\xff");
-    if (mx_strbuf_reserve(member, draft->payload + 8)) {
+        mcpx_text_puts(member, "\xff");
+    if (mcpx_text_reserve(member, draft->payload + 8)) {
         memset(member->text + member->len, 'x', draft->payload);
         member->len += draft->payload;
     }
-    mx_strbuf_puts(member, "\"}");
+    mcpx_text_puts(member, "\"}");
 }
 
 static void write_members(struct sim *sim, const struct sim_peer *peer, struct draft *draft)
@@ -159,7 +159,7 @@ static void write_members(struct sim *sim, const struct sim_peer *peer, struct d
         add_member(draft, "\"correlation_id\":", "");
     if (*draft->correlation) {
         quote(sim, draft->correlation, raw);
-        mx_strbuf_puts(&draft->members[draft->member_count - 1], raw);
+        mcpx_text_puts(&draft->members[draft->member_count - 1], raw);
     }
     write_to(sim, draft);
     if (dice_hits(&sim->dice, 8))
@@ -174,7 +174,7 @@ static void shuffle(struct sim *sim, struct draft *draft)
 {
     for (size_t i = draft->member_count - 1; i > 0; i--) {
         size_t other = dice_below(&sim->dice, i + 1);
-        struct mx_strbuf swapped = draft->members[i];
+        struct mcpx_text swapped = draft->members[i];
 
         draft->members[i] = draft->members[other];
         draft->members[other] = swapped;
@@ -186,23 +186,23 @@ static void shuffle(struct sim *sim, struct draft *draft)
 }
 
 /* Writes the text as said, or as heard: stamped, and with the completed kind. */
-static void write_text(const struct draft *draft, const char *stamps, struct mx_strbuf *out)
+static void write_text(const struct draft *draft, const char *stamps, struct mcpx_text *out)
 {
-    mx_strbuf_puts(out, " {");
-    mx_strbuf_puts(out, stamps);
+    mcpx_text_puts(out, " {");
+    mcpx_text_puts(out, stamps);
     for (size_t i = 0; i < draft->member_count; i++) {
         if (i > 0)
-            mx_strbuf_puts(out, ", ");
+            mcpx_text_puts(out, ", ");
         if (i == draft->kind_at && *draft->completed) {
-            mx_strbuf_puts(out, "\"kind\": \"");
-            mx_strbuf_puts(out, draft->completed);
-            mx_strbuf_puts(out, "\"");
+            mcpx_text_puts(out, "\"kind\": \"");
+            mcpx_text_puts(out, draft->completed);
+            mcpx_text_puts(out, "\"");
         } else {
-            mx_strbuf_slice(out, mx_strbuf_text(&draft->members[i]));
+            mcpx_text_slice(out, mcpx_text_view(&draft->members[i]));
         }
     }
     if (draft->flaw != FLAW_JSON)
-        mx_strbuf_puts(out, "}");
+        mcpx_text_puts(out, "}");
 }
 
 void draft_hear(const struct sim *sim, const struct sim_peer *peer, struct draft *draft)
@@ -222,9 +222,9 @@ void draft_hear(const struct sim *sim, const struct sim_peer *peer, struct draft
 void draft_fini(struct draft *draft)
 {
     for (size_t i = 0; i < draft->member_count; i++)
-        mx_strbuf_fini(&draft->members[i]);
-    mx_strbuf_fini(&draft->said);
-    mx_strbuf_fini(&draft->heard);
+        mcpx_text_fini(&draft->members[i]);
+    mcpx_text_fini(&draft->said);
+    mcpx_text_fini(&draft->heard);
 }
 
 void draft_draw(struct sim *sim, const struct sim_peer *peer, struct draft *draft)

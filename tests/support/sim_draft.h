@@ -18,9 +18,9 @@ struct draft {
     unsigned to;
     bool has_from, has_ts;
     size_t payload;
-    struct mx_strbuf members[MEMBERS];
+    struct mcpx_text members[MEMBERS];
     size_t member_count, kind_at;
-    struct mx_strbuf said, heard;
+    struct mcpx_text said, heard;
 };
 
 /** Draws a message for a peer to say, with or without a flaw, and writes `said`. */

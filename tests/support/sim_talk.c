@@ -192,7 +192,7 @@ static void judge(struct sim *sim, struct sim_peer *peer, struct draft *draft)
 
     prepare(sim, peer, draft);
     sim_fault_begin(sim);
-    hub_route(sim->hub, peer->peer, mx_strbuf_text(&draft->said), sim->now, &verdict);
+    hub_route(sim->hub, peer->peer, mcpx_text_view(&draft->said), sim->now, &verdict);
     sim_fault_end(sim);
     sim_say(sim, "p%d says %s %s (%zu bytes, to %x, about %s): %s", peer->who, draft->id,
             draft->kind, draft->said.len, draft->to, draft->correlation,

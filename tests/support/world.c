@@ -26,8 +26,8 @@ enum { SOMEBODIES_MAX = 64, WORDS_MAX = 16 };
 struct somebody {
     char name[64];
     struct peer *peer; /* NULL once gone */
-    struct mx_strbuf read;
-    struct mx_strbuf lines;
+    struct mcpx_text read;
+    struct mcpx_text lines;
     char *last;
     char *last_error;
     bool stalled;
@@ -189,19 +189,19 @@ enum mcpx_err world_says_bytes(struct world *world, const char *name, const char
 
 enum mcpx_err world_says(struct world *world, const char *name, const char *text)
 {
-    struct mx_strbuf whole = {0};
+    struct mcpx_text whole = {0};
     enum mcpx_err err;
 
     if (text[0] != '{' || strstr(text, "\"protocol\""))
         return world_says_bytes(world, name, text, strlen(text));
-    mx_strbuf_puts(&whole, "{\"protocol\":\"mcpx/v0.1\",");
-    mx_strbuf_puts(&whole, text + 1);
+    mcpx_text_puts(&whole, "{\"protocol\":\"mcpx/v0.1\",");
+    mcpx_text_puts(&whole, text + 1);
     if (!strstr(text, "\"payload\"")) {
         whole.len--;
-        mx_strbuf_puts(&whole, ",\"payload\":{}}");
+        mcpx_text_puts(&whole, ",\"payload\":{}}");
     }
     err = world_says_bytes(world, name, whole.text, whole.len);
-    mx_strbuf_fini(&whole);
+    mcpx_text_fini(&whole);
     return err;
 }
 
@@ -265,17 +265,17 @@ static const char *text_of(const json_t *object, const char *name)
 }
 
 /* "a,b": the strings of an array, or a member of its objects. */
-static void put_names(struct mx_strbuf *out, const json_t *array, const char *member)
+static void put_names(struct mcpx_text *out, const json_t *array, const char *member)
 {
     for (size_t i = 0; i < json_array_size(array); i++) {
         const json_t *item = json_array_get(array, i);
 
-        mx_strbuf_puts(out, i > 0 ? "," : "");
-        mx_strbuf_puts(out, member ? text_of(item, member) : json_string_value(item));
+        mcpx_text_puts(out, i > 0 ? "," : "");
+        mcpx_text_puts(out, member ? text_of(item, member) : json_string_value(item));
     }
 }
 
-static void put_welcome(struct mx_strbuf *out, const json_t *payload)
+static void put_welcome(struct mcpx_text *out, const json_t *payload)
 {
     const json_t *you = json_object_get(payload, "you");
     const json_t *others = json_object_get(payload, "participants");
@@ -283,82 +283,82 @@ static void put_welcome(struct mx_strbuf *out, const json_t *payload)
     json_int_t count = json_integer_value(json_object_get(history, "count"));
     char number[32];
 
-    mx_strbuf_puts(out, history ? "welcome " : "welcome again ");
-    mx_strbuf_puts(out, text_of(you, "id"));
-    mx_strbuf_puts(out, " [");
+    mcpx_text_puts(out, history ? "welcome " : "welcome again ");
+    mcpx_text_puts(out, text_of(you, "id"));
+    mcpx_text_puts(out, " [");
     put_names(out, json_object_get(you, "capabilities"), NULL);
-    mx_strbuf_puts(out, "]");
+    mcpx_text_puts(out, "]");
     if (json_array_size(others) > 0) {
-        mx_strbuf_puts(out, " with ");
+        mcpx_text_puts(out, " with ");
         put_names(out, others, "id");
     }
-    mx_strbuf_puts(out, "; head ");
-    mx_strbuf_puts(out, text_of(json_object_get(payload, "topic"), "head"));
+    mcpx_text_puts(out, "; head ");
+    mcpx_text_puts(out, text_of(json_object_get(payload, "topic"), "head"));
     if (count > 0) {
         snprintf(number, sizeof number, "; history %d", (int)count);
-        mx_strbuf_puts(out, number);
+        mcpx_text_puts(out, number);
     }
     if (json_is_true(json_object_get(payload, "resumed")))
-        mx_strbuf_puts(out, "; resumed");
+        mcpx_text_puts(out, "; resumed");
 }
 
-static void put_presence(struct mx_strbuf *out, const json_t *payload)
+static void put_presence(struct mcpx_text *out, const json_t *payload)
 {
-    mx_strbuf_puts(out, "presence ");
-    mx_strbuf_puts(out, text_of(payload, "event"));
-    mx_strbuf_puts(out, " ");
-    mx_strbuf_puts(out, text_of(json_object_get(payload, "participant"), "id"));
+    mcpx_text_puts(out, "presence ");
+    mcpx_text_puts(out, text_of(payload, "event"));
+    mcpx_text_puts(out, " ");
+    mcpx_text_puts(out, text_of(json_object_get(payload, "participant"), "id"));
     if (json_object_get(payload, "reason")) {
-        mx_strbuf_puts(out, " (");
-        mx_strbuf_puts(out, text_of(payload, "reason"));
-        mx_strbuf_puts(out, ")");
+        mcpx_text_puts(out, " (");
+        mcpx_text_puts(out, text_of(payload, "reason"));
+        mcpx_text_puts(out, ")");
     }
 }
 
-static void put_history(struct mx_strbuf *out, const json_t *payload)
+static void put_history(struct mcpx_text *out, const json_t *payload)
 {
     const json_t *envelopes = json_object_get(payload, "envelopes");
 
-    mx_strbuf_puts(out, "history");
+    mcpx_text_puts(out, "history");
     for (size_t i = 0; i < json_array_size(envelopes); i++) {
-        mx_strbuf_puts(out, " ");
-        mx_strbuf_puts(out, text_of(json_array_get(envelopes, i), "id"));
+        mcpx_text_puts(out, " ");
+        mcpx_text_puts(out, text_of(json_array_get(envelopes, i), "id"));
     }
     if (json_is_true(json_object_get(payload, "complete")))
-        mx_strbuf_puts(out, " complete");
+        mcpx_text_puts(out, " complete");
 }
 
-static void put_error(struct mx_strbuf *out, const json_t *envelope, const json_t *payload)
+static void put_error(struct mcpx_text *out, const json_t *envelope, const json_t *payload)
 {
     static const char *const members[] = {"field", "reason", "would_allow", "alternative"};
     static const char *const numbers[] = {"retry_after_ms", "missed"};
     char number[64];
 
-    mx_strbuf_puts(out, "error ");
-    mx_strbuf_puts(out, text_of(payload, "error"));
+    mcpx_text_puts(out, "error ");
+    mcpx_text_puts(out, text_of(payload, "error"));
     if (json_object_get(envelope, "correlation_id")) {
-        mx_strbuf_puts(out, " re ");
-        mx_strbuf_puts(out, text_of(envelope, "correlation_id"));
+        mcpx_text_puts(out, " re ");
+        mcpx_text_puts(out, text_of(envelope, "correlation_id"));
     }
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         if (!json_object_get(payload, members[i]))
             continue;
-        mx_strbuf_puts(out, " ");
-        mx_strbuf_puts(out, members[i]);
-        mx_strbuf_puts(out, "=");
-        mx_strbuf_puts(out, text_of(payload, members[i]));
+        mcpx_text_puts(out, " ");
+        mcpx_text_puts(out, members[i]);
+        mcpx_text_puts(out, "=");
+        mcpx_text_puts(out, text_of(payload, members[i]));
     }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         const json_t *value = json_object_get(payload, numbers[i]);
 
         snprintf(number, sizeof number, " %s=%d", numbers[i], (int)json_integer_value(value));
-        mx_strbuf_puts(out, value ? number : "");
+        mcpx_text_puts(out, value ? number : "");
     }
 }
 
 static void put_message(struct somebody *somebody, struct mcpx_slice text)
 {
-    struct mx_strbuf *out = &somebody->lines;
+    struct mcpx_text *out = &somebody->lines;
     json_t *envelope = json_loadb(text.text, text.len, JSON_ALLOW_NUL, NULL);
     const json_t *payload = json_object_get(envelope, "payload");
     const char *kind = text_of(envelope, "kind");
@@ -374,11 +374,11 @@ static void put_message(struct somebody *somebody, struct mcpx_slice text)
         free(somebody->last_error);
         somebody->last_error = strndup(text.text, text.len);
     } else {
-        mx_strbuf_puts(out, kind);
-        mx_strbuf_puts(out, " ");
-        mx_strbuf_puts(out, text_of(envelope, "id"));
-        mx_strbuf_puts(out, " from ");
-        mx_strbuf_puts(out, text_of(envelope, "from"));
+        mcpx_text_puts(out, kind);
+        mcpx_text_puts(out, " ");
+        mcpx_text_puts(out, text_of(envelope, "id"));
+        mcpx_text_puts(out, " from ");
+        mcpx_text_puts(out, text_of(envelope, "from"));
         free(somebody->last);
         somebody->last = strndup(text.text, text.len);
     }
@@ -389,18 +389,18 @@ static void put_frame(struct somebody *somebody, const struct frame_view *frame)
 {
     char number[32];
 
-    mx_strbuf_puts(&somebody->lines, somebody->name);
-    mx_strbuf_puts(&somebody->lines, " < ");
+    mcpx_text_puts(&somebody->lines, somebody->name);
+    mcpx_text_puts(&somebody->lines, " < ");
     if (frame->opcode == 1) {
         put_message(somebody, frame->payload);
     } else if (frame->opcode == 8) {
         snprintf(number, sizeof number, "close %d", frame->close_code);
-        mx_strbuf_puts(&somebody->lines, number);
+        mcpx_text_puts(&somebody->lines, number);
     } else {
         cr_assert_eq(frame->opcode, 9);
-        mx_strbuf_puts(&somebody->lines, "ping");
+        mcpx_text_puts(&somebody->lines, "ping");
     }
-    mx_strbuf_puts(&somebody->lines, "\n");
+    mcpx_text_puts(&somebody->lines, "\n");
 }
 
 static void drain(struct world *world)
@@ -413,17 +413,17 @@ static void drain(struct world *world)
         struct somebody *somebody = peer_owner(peer);
 
         while (peer_peek(peer, &output)) {
-            mx_strbuf_add(&somebody->read, output.bytes, output.len);
+            mcpx_text_add(&somebody->read, output.bytes, output.len);
             peer_pop(peer);
         }
     }
     for (size_t i = 0; i < world->count; i++) {
-        struct mcpx_slice stream = mx_strbuf_text(&world->somebodies[i].read);
+        struct mcpx_slice stream = mcpx_text_view(&world->somebodies[i].read);
 
         while (stream.len > 0 && frame_cut(&stream, &frame))
             put_frame(&world->somebodies[i], &frame);
         cr_assert_eq(stream.len, 0, "%s got half a frame", world->somebodies[i].name);
-        mx_strbuf_reset(&world->somebodies[i].read);
+        mcpx_text_reset(&world->somebodies[i].read);
     }
 }
 
@@ -435,7 +435,7 @@ static int by_name(const void *a, const void *b)
     return order ? order : (*left > *right) - (*left < *right);
 }
 
-void world_read(struct world *world, struct mx_strbuf *transcript)
+void world_read(struct world *world, struct mcpx_text *transcript)
 {
     const struct somebody *order[SOMEBODIES_MAX];
 
@@ -443,29 +443,29 @@ void world_read(struct world *world, struct mx_strbuf *transcript)
     for (size_t i = 0; i < world->count; i++)
         order[i] = &world->somebodies[i];
     qsort(order, world->count, sizeof *order, by_name);
-    mx_strbuf_puts(transcript, "");
+    mcpx_text_puts(transcript, "");
     for (size_t i = 0; i < world->count; i++) {
         struct somebody *somebody = (struct somebody *)order[i];
 
-        mx_strbuf_slice(transcript, mx_strbuf_text(&somebody->lines));
-        mx_strbuf_reset(&somebody->lines);
+        mcpx_text_slice(transcript, mcpx_text_view(&somebody->lines));
+        mcpx_text_reset(&somebody->lines);
     }
 }
 
 void world_expect(struct world *world, const char *transcript)
 {
-    struct mx_strbuf all = {0};
+    struct mcpx_text all = {0};
 
     world_read(world, &all);
     cr_expect_str_eq(all.text, transcript, "read:\n%s\nexpected:\n%s", all.text, transcript);
-    mx_strbuf_fini(&all);
+    mcpx_text_fini(&all);
 }
 
 void world_skip(struct world *world)
 {
     drain(world);
     for (size_t i = 0; i < world->count; i++)
-        mx_strbuf_reset(&world->somebodies[i].lines);
+        mcpx_text_reset(&world->somebodies[i].lines);
 }
 
 const char *world_last(const struct world *world, const char *name)
@@ -485,8 +485,8 @@ const char *world_last_error(const struct world *world, const char *name)
 void world_free(struct world *world)
 {
     for (size_t i = 0; i < world->count; i++) {
-        mx_strbuf_fini(&world->somebodies[i].read);
-        mx_strbuf_fini(&world->somebodies[i].lines);
+        mcpx_text_fini(&world->somebodies[i].read);
+        mcpx_text_fini(&world->somebodies[i].lines);
         free(world->somebodies[i].last);
         free(world->somebodies[i].last_error);
     }

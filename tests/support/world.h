@@ -81,7 +81,7 @@ void world_waits(struct world *world, int64_t ms);
 void world_expect(struct world *world, const char *transcript);
 
 /** Reads everything that is ready and appends the transcript. */
-void world_read(struct world *world, struct mx_strbuf *transcript);
+void world_read(struct world *world, struct mcpx_text *transcript);
 
 /** Reads everything that is ready and throws it away. */
 void world_skip(struct world *world);

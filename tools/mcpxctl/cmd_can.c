@@ -6,12 +6,12 @@
  */
 #include "tools/mcpxctl/command.h"
 
-#include "lib/core/json.h"
 #include "router/policy/config.h"
 #include "router/policy/tokens.h"
 #include "tools/mcpxctl/kind_word.h"
 #include <mcpx/capability.h>
 #include <mcpx/envelope.h>
+#include <mcpx/json.h>
 
 #include <openssl/rand.h>
 
@@ -76,13 +76,13 @@ static int read_inquiry(const struct arguments *arguments, struct inquiry *out)
     return STATUS_OK;
 }
 
-static void put_line(struct mx_strbuf *out, const char *label, struct mcpx_slice text)
+static void put_line(struct mcpx_text *out, const char *label, struct mcpx_slice text)
 {
     if (!text.text)
         return;
-    mx_strbuf_puts(out, label);
-    mx_strbuf_slice(out, text);
-    mx_strbuf_puts(out, "\n");
+    mcpx_text_puts(out, label);
+    mcpx_text_slice(out, text);
+    mcpx_text_puts(out, "\n");
 }
 
 static const char *reason_sentence(enum mcpx_refusal refusal)
@@ -105,20 +105,20 @@ static const char *reason_sentence(enum mcpx_refusal refusal)
 }
 
 static void write_for_people(const struct inquiry *inquiry,
-                             const struct mcpx_decision *decision, struct mx_strbuf *out)
+                             const struct mcpx_decision *decision, struct mcpx_text *out)
 {
     bool allowed = decision->refusal == MCPX_ALLOWED;
 
-    mx_strbuf_puts(out, allowed ? "allowed: " : "refused: ");
-    mx_strbuf_slice(out, inquiry->participant);
-    mx_strbuf_puts(out, allowed ? " may send " : " may not send ");
-    mx_strbuf_slice(out, inquiry->kind.text);
-    mx_strbuf_puts(out, " to ");
+    mcpx_text_puts(out, allowed ? "allowed: " : "refused: ");
+    mcpx_text_slice(out, inquiry->participant);
+    mcpx_text_puts(out, allowed ? " may send " : " may not send ");
+    mcpx_text_slice(out, inquiry->kind.text);
+    mcpx_text_puts(out, " to ");
     for (size_t i = 0; i < inquiry->to_count; i++) {
-        mx_strbuf_puts(out, i > 0 ? ", " : "");
-        mx_strbuf_slice(out, inquiry->to[i]);
+        mcpx_text_puts(out, i > 0 ? ", " : "");
+        mcpx_text_slice(out, inquiry->to[i]);
     }
-    mx_strbuf_puts(out, inquiry->to_count == 0 ? "everyone\n" : "\n");
+    mcpx_text_puts(out, inquiry->to_count == 0 ? "everyone\n" : "\n");
     if (!allowed)
         put_line(out, "  reason       ", mcpx_slice_of(reason_sentence(decision->refusal)));
     put_line(out, decision->refusal == MCPX_DENIED ? "  denial       " : "  grant        ",
@@ -130,24 +130,24 @@ static void write_for_people(const struct inquiry *inquiry,
     put_line(out, "  alternative  ", decision->alternative);
 }
 
-static void put_member(struct mx_strbuf *out, const char *name, struct mcpx_slice text)
+static void put_member(struct mcpx_text *out, const char *name, struct mcpx_slice text)
 {
     if (!text.text)
         return;
-    mx_strbuf_puts(out, ",");
-    mx_json_member(out, name, text);
+    mcpx_text_puts(out, ",");
+    mcpx_json_add_member(out, name, text);
 }
 
-static void write_for_programs(const struct mcpx_decision *decision, struct mx_strbuf *out)
+static void write_for_programs(const struct mcpx_decision *decision, struct mcpx_text *out)
 {
-    mx_strbuf_puts(out, decision->refusal == MCPX_ALLOWED ? "{\"allowed\":true"
+    mcpx_text_puts(out, decision->refusal == MCPX_ALLOWED ? "{\"allowed\":true"
                                                           : "{\"allowed\":false");
     put_member(out, "reason", mcpx_slice_of(mcpx_refusal_wire(decision->refusal)));
     put_member(out, "grant", decision->grant);
     put_member(out, "nearest", decision->nearest);
     put_member(out, "would_allow", decision->would_allow);
     put_member(out, "alternative", decision->alternative);
-    mx_strbuf_puts(out, "}\n");
+    mcpx_text_puts(out, "}\n");
 }
 
 static int answer(struct grant *grant, const struct inquiry *inquiry, bool json)
@@ -155,7 +155,7 @@ static int answer(struct grant *grant, const struct inquiry *inquiry, bool json)
     struct mcpx_question question = {&inquiry->kind, inquiry->to, inquiry->to_count,
                                      wall_ms()};
     struct mcpx_decision decision;
-    struct mx_strbuf out = {0};
+    struct mcpx_text out = {0};
     int status;
 
     mcpx_capset_explain(grant->capset, &question, &decision);
@@ -170,7 +170,7 @@ static int answer(struct grant *grant, const struct inquiry *inquiry, bool json)
     } else {
         fwrite(out.text, 1, out.len, stdout);
     }
-    mx_strbuf_fini(&out);
+    mcpx_text_fini(&out);
     return status;
 }
 
@@ -179,12 +179,12 @@ static int load(const struct inquiry *inquiry, struct config *config)
     struct config_sources sources = {.file = inquiry->file,
                                      .environment = (const char *const *)environ,
                                      .chance = {fill_random, NULL}};
-    struct mx_strbuf errors = {0};
+    struct mcpx_text errors = {0};
     enum mcpx_err err = config_load(&sources, &errors, config);
 
     if (errors.text)
         fwrite(errors.text, 1, errors.len, stderr);
-    mx_strbuf_fini(&errors);
+    mcpx_text_fini(&errors);
     if (err)
         complain("can", "%s", mcpx_strerror(err));
     return !err ? STATUS_OK : err == MCPX_ECONFIG ? STATUS_USAGE : STATUS_FAILED;

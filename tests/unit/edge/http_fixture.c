@@ -85,10 +85,10 @@ void fixture_fini(struct fixture *fixture)
 char *fixture_bearer(struct fixture *fixture, const char *participant, const char *topic,
                      const char *capabilities)
 {
-    struct mx_strbuf out = {0};
+    struct mcpx_text out = {0};
     struct mcpx_fault fault;
 
-    mx_strbuf_puts(&out, "Bearer ");
+    mcpx_text_puts(&out, "Bearer ");
     cr_assert_eq(tokens_issue(fixture->config.tokens, mcpx_slice_of(participant),
                               mcpx_slice_of(topic), mcpx_slice_of(capabilities), fixture->now,
                               &fault, &out),
@@ -208,5 +208,5 @@ void fixture_ask(struct fixture *fixture, const struct ask *ask, struct answer *
 void answer_fini(struct answer *answer)
 {
     json_decref(answer->json);
-    mx_strbuf_fini(&answer->text);
+    mcpx_text_fini(&answer->text);
 }

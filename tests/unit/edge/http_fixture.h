@@ -62,7 +62,7 @@ struct ask {
  * json     the body as JSON; NULL when it is none
  */
 struct answer {
-    struct mx_strbuf text;
+    struct mcpx_text text;
     int status;
     struct mcpx_slice head;
     struct mcpx_slice body;

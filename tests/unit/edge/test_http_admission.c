@@ -12,7 +12,7 @@
 /* What an attempt came to. */
 struct attempt {
     struct admission admission;
-    struct mx_strbuf scratch;
+    struct mcpx_text scratch;
     struct grant *grant;
     const char *detail;
     enum mcpx_err err;
@@ -34,7 +34,7 @@ static void attempt_to(struct fixture *fixture, const struct ask *ask, struct at
 
 static void attempt_fini(struct attempt *attempt)
 {
-    mx_strbuf_fini(&attempt->scratch);
+    mcpx_text_fini(&attempt->scratch);
     grant_unref(attempt->grant);
 }
 

@@ -138,13 +138,13 @@ Test(http_check, bounds_the_list_of_grants)
 
     fixture_init(&fixture);
     for (int count = 64; count <= 65; count++) {
-        struct mx_strbuf body = {0};
+        struct mcpx_text body = {0};
         struct answer answer;
 
-        mx_strbuf_puts(&body, "{\"kind\":\"chat\",\"capabilities\":[\"chat\"");
+        mcpx_text_puts(&body, "{\"kind\":\"chat\",\"capabilities\":[\"chat\"");
         for (int i = 1; i < count; i++)
-            mx_strbuf_puts(&body, ",\"chat\"");
-        mx_strbuf_puts(&body, "]}");
+            mcpx_text_puts(&body, ",\"chat\"");
+        mcpx_text_puts(&body, "]}");
         check(&fixture, FIXTURE_FS_BEARER, body.text, &answer);
         cr_expect_eq(answer.status, count == 64 ? 200 : 400, "%d: %s", count,
                      answer.text.text);
@@ -152,7 +152,7 @@ Test(http_check, bounds_the_list_of_grants)
             cr_expect_str_eq(answer_string(&answer, "detail"),
                              "capabilities must hold at most 64 grants");
         answer_fini(&answer);
-        mx_strbuf_fini(&body);
+        mcpx_text_fini(&body);
     }
     fixture_fini(&fixture);
 }
@@ -160,19 +160,19 @@ Test(http_check, bounds_the_list_of_grants)
 Test(http_check, bounds_the_bytes_of_the_list)
 {
     struct fixture fixture;
-    struct mx_strbuf body = {0};
+    struct mcpx_text body = {0};
     struct answer answer;
 
     fixture_init(&fixture);
-    mx_strbuf_puts(&body, "{\"kind\":\"chat\",\"capabilities\":[\"chat:");
+    mcpx_text_puts(&body, "{\"kind\":\"chat\",\"capabilities\":[\"chat:");
     for (int i = 0; i < 8192; i++)
-        mx_strbuf_puts(&body, "x");
-    mx_strbuf_puts(&body, "\"]}");
+        mcpx_text_puts(&body, "x");
+    mcpx_text_puts(&body, "\"]}");
     check(&fixture, FIXTURE_FS_BEARER, body.text, &answer);
     cr_expect_eq(answer.status, 400, "%s", answer.text.text);
     cr_expect_str_eq(answer_string(&answer, "detail"),
                      "capabilities must be at most 8192 bytes");
     answer_fini(&answer);
-    mx_strbuf_fini(&body);
+    mcpx_text_fini(&body);
     fixture_fini(&fixture);
 }

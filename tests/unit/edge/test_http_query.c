@@ -63,7 +63,7 @@ Test(http_query, undoes_percent_encoding)
         {"%+1", HTTP_PLUS_SPACE, NULL},
         {"%u0041", HTTP_PLUS_SPACE, NULL},
     };
-    struct mx_strbuf scratch = {0};
+    struct mcpx_text scratch = {0};
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct mcpx_slice out = {0};
@@ -72,7 +72,7 @@ Test(http_query, undoes_percent_encoding)
         cr_expect_eq(fine, rows[i].decoded != NULL, "%s", rows[i].raw);
         cr_expect(slice_is(out, rows[i].decoded), "%s", rows[i].raw);
     }
-    mx_strbuf_fini(&scratch);
+    mcpx_text_fini(&scratch);
 }
 
 Test(http_query, finds_the_parameters_somebody_understands)
@@ -101,16 +101,16 @@ Test(http_query, finds_the_parameters_somebody_understands)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct http_param params[] = {{.name = "topic"}, {.name = "after"}};
-        struct mx_strbuf scratch = {0};
+        struct mcpx_text scratch = {0};
         size_t bad = 7;
 
-        mx_strbuf_reserve(&scratch, strlen(rows[i].query));
+        mcpx_text_reserve(&scratch, strlen(rows[i].query));
         cr_expect_eq(http_params_read(mcpx_slice_of(rows[i].query), params, 2, &scratch, &bad),
                      rows[i].fault, "%s", rows[i].query);
         cr_expect(slice_is(params[0].value, rows[i].topic), "%s", rows[i].query);
         cr_expect(slice_is(params[1].value, rows[i].after), "%s", rows[i].query);
         cr_expect(!rows[i].fault || bad == 0, "%s", rows[i].query);
-        mx_strbuf_fini(&scratch);
+        mcpx_text_fini(&scratch);
     }
 }
 

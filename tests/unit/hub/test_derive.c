@@ -61,7 +61,7 @@ static const struct row {
 
 static void check(const struct log *log, const struct row *row)
 {
-    struct mx_strbuf text = {0};
+    struct mcpx_text text = {0};
     struct mcpx_kind kind;
     bool is_completed;
 
@@ -75,7 +75,7 @@ static void check(const struct log *log, const struct row *row)
               kind.text.text);
     cr_expect_eq(kind.context.text != NULL, row->completed || strstr(row->kind, ":o"), "%s",
                  row->kind);
-    mx_strbuf_fini(&text);
+    mcpx_text_fini(&text);
 }
 
 Test(derive, completes_what_section_4_names_and_nothing_else)
@@ -124,7 +124,7 @@ Test(derive, leaves_a_kind_short_that_would_become_too_long)
 Test(derive, says_in_its_text_that_memory_was_missing)
 {
     struct log_bounds bounds = {.bytes = 1000000};
-    struct mx_strbuf text = {0};
+    struct mcpx_text text = {0};
     struct mcpx_kind kind;
     struct log log;
 
@@ -136,6 +136,6 @@ Test(derive, says_in_its_text_that_memory_was_missing)
     cr_expect(fault_alloc_disarm());
     cr_expect(text.failed);
     cr_expect(mcpx_slice_equal(kind.text, MCPX_SLICE("mcp/response:tools/call")));
-    mx_strbuf_fini(&text);
+    mcpx_text_fini(&text);
     log_fini(&log);
 }

@@ -34,9 +34,9 @@ static struct grant *grant_of(size_t count)
     return grant;
 }
 
-static void expect_json(const struct mx_strbuf *text, const char *expected)
+static void expect_json(const struct mcpx_text *text, const char *expected)
 {
-    cr_expect(mcpx_slice_equal(mx_strbuf_text(text), mcpx_slice_of(expected)), "%s\n%s",
+    cr_expect(mcpx_slice_equal(mcpx_text_view(text), mcpx_slice_of(expected)), "%s\n%s",
               text->text, expected);
 }
 

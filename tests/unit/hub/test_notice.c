@@ -22,12 +22,12 @@ Test(notice, closes_with_the_code_and_the_text_of_the_error)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct mx_strbuf out = {0};
+        struct mcpx_text out = {0};
         struct mcpx_slice stream;
         struct frame_view frame;
 
         notice_close(&out, rows[i].err);
-        stream = mx_strbuf_text(&out);
+        stream = mcpx_text_view(&out);
         cr_assert(frame_cut(&stream, &frame));
         cr_expect_eq(frame.opcode, FRAME_CLOSE);
         cr_expect_eq(frame.close_code, rows[i].code, "%s", mcpx_strerror(rows[i].err));
@@ -36,13 +36,13 @@ Test(notice, closes_with_the_code_and_the_text_of_the_error)
                       mcpx_slice_of(mcpx_strerror(rows[i].err))),
                   "%s", mcpx_strerror(rows[i].err));
         cr_expect_eq(stream.len, 0);
-        mx_strbuf_fini(&out);
+        mcpx_text_fini(&out);
     }
 }
 
 Test(notice, pings_with_one_byte_or_without_memory_not_at_all)
 {
-    struct mx_strbuf out = {0};
+    struct mcpx_text out = {0};
     struct mcpx_slice stream;
     struct frame_view frame;
 
@@ -52,11 +52,11 @@ Test(notice, pings_with_one_byte_or_without_memory_not_at_all)
     cr_expect_eq(out.len, 0);
     cr_expect_not(out.failed, "the next notice is not lost with it");
     notice_ping(&out);
-    stream = mx_strbuf_text(&out);
+    stream = mcpx_text_view(&out);
     cr_assert(frame_cut(&stream, &frame));
     cr_expect_eq(frame.opcode, FRAME_PING);
     cr_expect_eq(frame.payload.len, 1);
-    mx_strbuf_fini(&out);
+    mcpx_text_fini(&out);
 }
 
 Test(notice, shows_a_participant_with_any_name_as_valid_json)
@@ -65,7 +65,7 @@ Test(notice, shows_a_participant_with_any_name_as_valid_json)
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct mcpx_capset *set = NULL;
-        struct mx_strbuf out = {0};
+        struct mcpx_text out = {0};
         struct grant *grant;
         json_t *root;
 
@@ -78,6 +78,6 @@ Test(notice, shows_a_participant_with_any_name_as_valid_json)
         json_decref(root);
         grant_unref(grant);
         mcpx_capset_unref(set);
-        mx_strbuf_fini(&out);
+        mcpx_text_fini(&out);
     }
 }

@@ -215,20 +215,20 @@ Test(config, says_what_is_wrong_with_addresses_of_the_command_line)
 
 Test(config, bounds_the_patterns_of_profile_and_participant_together)
 {
-    struct mx_strbuf text = {0};
+    struct mcpx_text text = {0};
     struct settled s;
 
-    mx_strbuf_puts(&text, "{\"profiles\":{\"p\":{\"grants\":[\"chat\"");
+    mcpx_text_puts(&text, "{\"profiles\":{\"p\":{\"grants\":[\"chat\"");
     for (int i = 1; i < 1024; i++)
-        mx_strbuf_puts(&text, ",\"chat\"");
-    mx_strbuf_puts(&text, "]}},\"participants\":{\"a\":{\"token_sha256\":\"" HASH "\","
+        mcpx_text_puts(&text, ",\"chat\"");
+    mcpx_text_puts(&text, "]}},\"participants\":{\"a\":{\"token_sha256\":\"" HASH "\","
                           "\"topics\":[\"t\"],\"profile\":\"p\",\"grants\":[\"mcp/*\"]}}}");
     s = settled_load(text.text, NULL, false);
     cr_expect_eq(s.err, MCPX_ECONFIG);
     cr_expect_str_eq(s.errors.text, "FILE: /participants/a: expected at most 1024 patterns of "
                                     "65536 bytes, profile included\n");
     settled_fini(&s);
-    mx_strbuf_fini(&text);
+    mcpx_text_fini(&text);
 }
 
 Test(config, keeps_dev_mode_on_loopback)
@@ -308,18 +308,18 @@ Test(config, has_nothing_to_say_about_a_good_file)
 
 Test(config, says_why_a_file_cannot_be_read)
 {
-    struct mx_strbuf errors = {0};
+    struct mcpx_text errors = {0};
     struct config config = {0};
     struct config_sources sources = {.file = "/nowhere/router.json"};
 
     cr_expect_eq(config_load(&sources, &errors, &config), MCPX_ECONFIG);
     cr_expect_str_eq(errors.text,
                      "/nowhere/router.json: cannot be read: No such file or directory\n");
-    mx_strbuf_reset(&errors);
+    mcpx_text_reset(&errors);
     sources.file = "/";
     cr_expect_eq(config_load(&sources, &errors, &config), MCPX_ECONFIG);
     cr_expect_str_eq(errors.text, "/: cannot be read: Is a directory\n");
-    mx_strbuf_fini(&errors);
+    mcpx_text_fini(&errors);
     config_fini(&config);
 }
 

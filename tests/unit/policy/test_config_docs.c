@@ -3,9 +3,9 @@
  * that is not the real one; an editor that underlines what is right. The table of settings is
  * compared with docs/configuration.md and config/router.schema.json, row by row, both ways.
  */
-#include "lib/core/strbuf.h"
 #include "router/policy/settings.h"
 #include "tests/support/settled.h"
+#include <mcpx/text.h>
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -15,106 +15,106 @@
 static char *read_source(const char *path)
 {
     const char *root = getenv("MCPX_SOURCE_DIR");
-    struct mx_strbuf name = {0}, text = {0};
+    struct mcpx_text name = {0}, text = {0};
     char chunk[4096];
     size_t got;
     FILE *file;
 
-    mx_strbuf_puts(&name, root ? root : ".");
-    mx_strbuf_puts(&name, "/");
-    mx_strbuf_puts(&name, path);
+    mcpx_text_puts(&name, root ? root : ".");
+    mcpx_text_puts(&name, "/");
+    mcpx_text_puts(&name, path);
     file = fopen(name.text, "r");
     cr_assert_not_null(file, "%s", name.text);
     while ((got = fread(chunk, 1, sizeof chunk, file)) > 0)
-        mx_strbuf_add(&text, chunk, got);
+        mcpx_text_add(&text, chunk, got);
     fclose(file);
-    mx_strbuf_fini(&name);
+    mcpx_text_fini(&name);
     cr_assert_not_null(text.text);
     return text.text;
 }
 
 /* "/auth/jwt/keys/N/kid" as people write it: auth.jwt.keys[].kid */
-static void write_key(const struct setting *row, struct mx_strbuf *out)
+static void write_key(const struct setting *row, struct mcpx_text *out)
 {
-    struct mx_strbuf above = {0};
+    struct mcpx_text above = {0};
 
     for (const char *at = row->pointer; *at;) {
         size_t len = strcspn(at + 1, "/");
         const struct setting *parent = settings_find(above.text ? above.text : "");
 
         if (len == 1 && at[1] == '*') {
-            mx_strbuf_puts(out, parent->type == SETTING_LIST ? "[]" : ".NAME");
+            mcpx_text_puts(out, parent->type == SETTING_LIST ? "[]" : ".NAME");
         } else {
-            mx_strbuf_puts(out, at == row->pointer ? "" : ".");
-            mx_strbuf_add(out, at + 1, len);
+            mcpx_text_puts(out, at == row->pointer ? "" : ".");
+            mcpx_text_add(out, at + 1, len);
         }
-        mx_strbuf_add(&above, at, len + 1);
+        mcpx_text_add(&above, at, len + 1);
         at += len + 1;
     }
-    mx_strbuf_fini(&above);
+    mcpx_text_fini(&above);
 }
 
-static void write_range(const struct setting *row, struct mx_strbuf *out)
+static void write_range(const struct setting *row, struct mcpx_text *out)
 {
     char range[64];
 
     snprintf(range, sizeof range, "%lld..%lld", (long long)row->min, (long long)row->max);
     switch (row->type) {
     case SETTING_BOOL:
-        mx_strbuf_puts(out, "true, false");
+        mcpx_text_puts(out, "true, false");
         return;
     case SETTING_CHOICE:
     case SETTING_ALG:
         for (size_t i = 0; row->choices[i]; i++) {
-            mx_strbuf_puts(out, i > 0 ? ", " : "");
-            mx_strbuf_puts(out, row->choices[i]);
+            mcpx_text_puts(out, i > 0 ? ", " : "");
+            mcpx_text_puts(out, row->choices[i]);
         }
         return;
     case SETTING_LATER:
-        mx_strbuf_puts(out, "empty");
+        mcpx_text_puts(out, "empty");
         return;
     case SETTING_SHA256:
-        mx_strbuf_puts(out, "64 digits");
+        mcpx_text_puts(out, "64 digits");
         return;
     case SETTING_INTEGER:
-        mx_strbuf_puts(out, range);
-        mx_strbuf_puts(out, *row->zero ? ", 0 = " : "");
-        mx_strbuf_puts(out, row->zero);
+        mcpx_text_puts(out, range);
+        mcpx_text_puts(out, *row->zero ? ", 0 = " : "");
+        mcpx_text_puts(out, row->zero);
         return;
     case SETTING_STRING:
     case SETTING_SECRET:
-        mx_strbuf_puts(out, range);
-        mx_strbuf_puts(out, " bytes");
+        mcpx_text_puts(out, range);
+        mcpx_text_puts(out, " bytes");
         return;
     default:
-        mx_strbuf_puts(out, range);
-        mx_strbuf_puts(out, row->type == SETTING_MAP ? " members" : " entries");
+        mcpx_text_puts(out, range);
+        mcpx_text_puts(out, row->type == SETTING_MAP ? " members" : " entries");
     }
 }
 
 /* The line of docs/configuration.md that a row asks for. */
-static void write_line(const struct setting *row, struct mx_strbuf *out)
+static void write_line(const struct setting *row, struct mcpx_text *out)
 {
-    struct mx_strbuf variable = {0};
+    struct mcpx_text variable = {0};
 
-    mx_strbuf_puts(out, "| `");
+    mcpx_text_puts(out, "| `");
     write_key(row, out);
-    mx_strbuf_puts(out, "` | ");
+    mcpx_text_puts(out, "` | ");
     setting_write_type(row, out);
-    mx_strbuf_puts(out, *row->unit ? ", " : "");
-    mx_strbuf_puts(out, row->unit);
-    mx_strbuf_puts(out, " | ");
+    mcpx_text_puts(out, *row->unit ? ", " : "");
+    mcpx_text_puts(out, row->unit);
+    mcpx_text_puts(out, " | ");
     write_range(row, out);
-    mx_strbuf_puts(out, row->fallback ? " | `" : " | ");
-    mx_strbuf_puts(out, row->fallback ? row->fallback : "");
-    mx_strbuf_puts(out, row->fallback ? "` | " : " | ");
+    mcpx_text_puts(out, row->fallback ? " | `" : " | ");
+    mcpx_text_puts(out, row->fallback ? row->fallback : "");
+    mcpx_text_puts(out, row->fallback ? "` | " : " | ");
     setting_write_variable(row, &variable);
-    mx_strbuf_puts(out, variable.len ? "`" : "");
-    mx_strbuf_puts(out, variable.len ? variable.text : "");
-    mx_strbuf_puts(out, variable.len ? "` | " : " | ");
-    mx_strbuf_puts(out, row->help);
-    mx_strbuf_puts(out, " |\n");
-    mx_strbuf_fini(&variable);
+    mcpx_text_puts(out, variable.len ? "`" : "");
+    mcpx_text_puts(out, variable.len ? variable.text : "");
+    mcpx_text_puts(out, variable.len ? "` | " : " | ");
+    mcpx_text_puts(out, row->help);
+    mcpx_text_puts(out, " |\n");
+    mcpx_text_fini(&variable);
 }
 
 Test(docs, describe_every_setting_as_it_is)
@@ -124,11 +124,11 @@ Test(docs, describe_every_setting_as_it_is)
     const struct setting *table = settings_table(&count);
 
     for (size_t i = 0; i < count; i++) {
-        struct mx_strbuf line = {0};
+        struct mcpx_text line = {0};
 
         write_line(&table[i], &line);
         cr_expect_not_null(strstr(page, line.text), "missing line:\n%s", line.text);
-        mx_strbuf_fini(&line);
+        mcpx_text_fini(&line);
     }
     free(page);
 }
@@ -290,7 +290,7 @@ Test(schema, describes_every_setting_as_it_is)
 }
 
 /* Every property in the schema is a setting or a section, and no object is open. */
-static void walk(const json_t *node, struct mx_strbuf *pointer)
+static void walk(const json_t *node, struct mcpx_text *pointer)
 {
     const json_t *members = json_object_get(node, "properties");
     const json_t *more = json_object_get(node, "additionalProperties");
@@ -305,8 +305,8 @@ static void walk(const json_t *node, struct mx_strbuf *pointer)
         cr_expect(json_is_false(more), "%s takes any key", pointer->text);
     json_object_foreach((json_t *)members, name, value)
     {
-        mx_strbuf_puts(pointer, "/");
-        mx_strbuf_puts(pointer, name);
+        mcpx_text_puts(pointer, "/");
+        mcpx_text_puts(pointer, name);
         cr_expect(settings_find(pointer->text) || settings_has_section(pointer->text),
                   "%s is no setting", pointer->text);
         walk(value, pointer);
@@ -314,7 +314,7 @@ static void walk(const json_t *node, struct mx_strbuf *pointer)
     }
     if (members)
         return;
-    mx_strbuf_puts(pointer, "/x");
+    mcpx_text_puts(pointer, "/x");
     walk(json_is_object(more) ? more : json_object_get(node, "items"), pointer);
     pointer->text[pointer->len = len] = '\0';
 }
@@ -322,11 +322,11 @@ static void walk(const json_t *node, struct mx_strbuf *pointer)
 Test(schema, describes_no_setting_that_does_not_exist)
 {
     json_t *schema = load_schema();
-    struct mx_strbuf pointer = {0};
+    struct mcpx_text pointer = {0};
 
-    mx_strbuf_puts(&pointer, "");
+    mcpx_text_puts(&pointer, "");
     walk(schema, &pointer);
-    mx_strbuf_fini(&pointer);
+    mcpx_text_fini(&pointer);
     json_decref(schema);
 }
 

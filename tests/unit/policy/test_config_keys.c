@@ -107,14 +107,14 @@ Test(config_keys, in_a_public_configuration_earn_a_warning)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct secret_file file = write_secret(texts[i], 0644);
         struct config_sources sources = {.file = file.path};
-        struct mx_strbuf errors = {0};
+        struct mcpx_text errors = {0};
         struct config config = {0};
 
         cr_assert_eq(config_load(&sources, &errors, &config), MCPX_OK, "%s", errors.text);
         cr_expect_not_null(strstr(config.warnings.text, "holds a secret and everybody"));
         cr_expect_null(strstr(config.warnings.text, SECRET));
         config_fini(&config);
-        mx_strbuf_fini(&errors);
+        mcpx_text_fini(&errors);
         unlink(file.path);
     }
 }
@@ -188,7 +188,7 @@ Test(config_keys, of_the_file_never_sign_in_dev_mode)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct settled s = settled_load(texts[i], NULL, true);
         struct settled plain = settled_load(texts[i], NULL, false);
-        struct mx_strbuf token = {0};
+        struct mcpx_text token = {0};
         struct mcpx_fault fault;
         struct mcpx_now now = {.wall_ms = 1800000000000};
         struct grant *grant = NULL;
@@ -197,10 +197,10 @@ Test(config_keys, of_the_file_never_sign_in_dev_mode)
         cr_assert_eq(tokens_issue(s.config.tokens, MCPX_SLICE("a"), MCPX_SLICE("t"),
                                   (struct mcpx_slice){0}, now, &fault, &token),
                      MCPX_OK);
-        cr_expect_eq(tokens_verify(plain.config.tokens, mx_strbuf_text(&token),
+        cr_expect_eq(tokens_verify(plain.config.tokens, mcpx_text_view(&token),
                                    MCPX_SLICE("t"), now, &grant),
                      MCPX_ETOKEN, "%s: dev mode signed with it", texts[i]);
-        mx_strbuf_fini(&token);
+        mcpx_text_fini(&token);
         settled_fini(&s);
         settled_fini(&plain);
     }

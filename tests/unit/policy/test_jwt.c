@@ -252,16 +252,16 @@ Test(jwt, refuses_what_only_looks_like_a_token)
     char *token = jwt_make("{\"alg\":\"HS256\"}", "{}", "SHA256", ONE);
 
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
-        struct mx_strbuf text = {0};
+        struct mcpx_text text = {0};
 
         for (const char *at = patterns[i]; *at; at++) {
             if (at[0] == '%' && at[1] == 's')
-                mx_strbuf_puts(&text, (at++, token));
+                mcpx_text_puts(&text, (at++, token));
             else
-                mx_strbuf_add(&text, at, 1);
+                mcpx_text_add(&text, at, 1);
         }
         cr_expect_eq(verify(ring, text.text), MCPX_ETOKEN, "%s", patterns[i]);
-        mx_strbuf_fini(&text);
+        mcpx_text_fini(&text);
     }
     free(token);
     jwt_ring_free(ring);
@@ -301,7 +301,7 @@ Test(jwt, verifies_nothing_without_keys)
 {
     struct jwt_ring *ring = jwt_ring_new();
     char *token = jwt_make("{\"alg\":\"HS256\"}", "{}", "SHA256", "");
-    struct mx_strbuf out = {0};
+    struct mcpx_text out = {0};
     json_t *none = json_object();
 
     cr_expect_eq(verify(ring, token), MCPX_ETOKEN);
@@ -315,16 +315,16 @@ Test(jwt, verifies_nothing_without_keys)
 Test(jwt, signs_what_it_verifies)
 {
     struct jwt_ring *ring = make_ring("", "");
-    struct mx_strbuf token = {0};
+    struct mcpx_text token = {0};
     json_t *written = json_pack("{s:s}", "sub", "a");
     json_t *read = NULL;
 
     cr_assert_eq(jwt_sign(ring, written, &token), MCPX_OK);
-    cr_assert_eq(jwt_verify(ring, mx_strbuf_text(&token), now, &read), MCPX_OK);
+    cr_assert_eq(jwt_verify(ring, mcpx_text_view(&token), now, &read), MCPX_OK);
     cr_expect(json_equal(written, read));
     json_decref(written);
     json_decref(read);
-    mx_strbuf_fini(&token);
+    mcpx_text_fini(&token);
     jwt_ring_free(ring);
 }
 
@@ -339,19 +339,19 @@ Test(base64url, has_one_spelling_for_each_value)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct mx_strbuf out = {0};
+        struct mcpx_text out = {0};
         bool valid;
 
-        mx_strbuf_puts(&out, "x");
+        mcpx_text_puts(&out, "x");
         valid = base64url_decode(mcpx_slice_of(rows[i].text), &out);
         cr_expect_eq(valid, rows[i].value != NULL, "%s", rows[i].text);
         cr_expect_str_eq(out.text + 1, valid ? rows[i].value : "", "%s", rows[i].text);
-        mx_strbuf_reset(&out);
+        mcpx_text_reset(&out);
         if (valid)
             base64url_encode((const unsigned char *)rows[i].value, strlen(rows[i].value),
                              &out);
         cr_expect(!valid ||
-                  mcpx_slice_equal(mx_strbuf_text(&out), mcpx_slice_of(rows[i].text)));
-        mx_strbuf_fini(&out);
+                  mcpx_slice_equal(mcpx_text_view(&out), mcpx_slice_of(rows[i].text)));
+        mcpx_text_fini(&out);
     }
 }

@@ -59,7 +59,7 @@ static void load_short_of_memory(const char *settings, bool has_grants)
     close(fd);
     do {
         struct config config = {0};
-        struct mx_strbuf errors = {0};
+        struct mcpx_text errors = {0};
         enum mcpx_err err;
 
         fault_alloc_arm(++nth);
@@ -68,7 +68,7 @@ static void load_short_of_memory(const char *settings, bool has_grants)
         expect_told(err, failed, has_grants, nth);
         cr_expect_eq(config.tokens == NULL, err != MCPX_OK);
         config_fini(&config);
-        mx_strbuf_fini(&errors);
+        mcpx_text_fini(&errors);
     } while (failed);
     cr_expect_gt(nth, 50);
     unlink(path);
@@ -120,7 +120,7 @@ Test(policy_memory, shortage_makes_no_half_token)
     bool failed;
 
     do {
-        struct mx_strbuf token = {0};
+        struct mcpx_text token = {0};
         struct mcpx_fault fault;
         enum mcpx_err err;
 
@@ -130,7 +130,7 @@ Test(policy_memory, shortage_makes_no_half_token)
         failed = fault_alloc_disarm();
         expect_told(err, failed, true, nth);
         cr_expect_eq(token.len == 0, err != MCPX_OK);
-        mx_strbuf_fini(&token);
+        mcpx_text_fini(&token);
     } while (failed);
     settled_fini(&s);
 }
@@ -145,7 +145,7 @@ Test(policy_memory, shortage_makes_no_half_ticket)
     cr_assert_eq(mcpx_capset_new(NULL, 0, NULL, 0, NULL, NULL, &set), MCPX_OK);
     grant = grant_new(MCPX_SLICE("a"), set, ROUTING_DEFAULT, 0);
     do {
-        struct mx_strbuf ticket = {0};
+        struct mcpx_text ticket = {0};
         struct tickets *tickets;
         enum mcpx_err err = MCPX_ENOMEM;
 
@@ -157,7 +157,7 @@ Test(policy_memory, shortage_makes_no_half_ticket)
         expect_told(err, failed, false, nth);
         cr_expect_eq(grant->refs, err ? 1 : 2);
         tickets_free(tickets);
-        mx_strbuf_fini(&ticket);
+        mcpx_text_fini(&ticket);
     } while (failed);
     grant_unref(grant);
     mcpx_capset_unref(set);

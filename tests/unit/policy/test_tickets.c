@@ -25,9 +25,9 @@ static struct grant *make_grant(void)
     return grant;
 }
 
-static void issue(struct tickets *tickets, struct grant *grant, struct mx_strbuf *ticket)
+static void issue(struct tickets *tickets, struct grant *grant, struct mcpx_text *ticket)
 {
-    mx_strbuf_reset(ticket);
+    mcpx_text_reset(ticket);
     cr_assert_eq(tickets_issue(tickets, grant, MCPX_SLICE("t"), at(0), ticket), MCPX_OK);
 }
 
@@ -47,22 +47,22 @@ Test(tickets, admit_once_in_their_topic_in_their_time)
 {
     struct tickets *tickets = tickets_new(settled_chance());
     struct grant *grant = make_grant();
-    struct mx_strbuf ticket = {0};
+    struct mcpx_text ticket = {0};
 
     issue(tickets, grant, &ticket);
     cr_expect_eq(ticket.len, 43);
-    cr_expect_eq(redeem(tickets, mx_strbuf_text(&ticket), "t", 29999), MCPX_OK);
-    cr_expect_eq(redeem(tickets, mx_strbuf_text(&ticket), "t", 29999), MCPX_ETOKEN);
+    cr_expect_eq(redeem(tickets, mcpx_text_view(&ticket), "t", 29999), MCPX_OK);
+    cr_expect_eq(redeem(tickets, mcpx_text_view(&ticket), "t", 29999), MCPX_ETOKEN);
 
     issue(tickets, grant, &ticket);
-    cr_expect_eq(redeem(tickets, mx_strbuf_text(&ticket), "t", 30000), MCPX_ETOKEN);
+    cr_expect_eq(redeem(tickets, mcpx_text_view(&ticket), "t", 30000), MCPX_ETOKEN);
 
     issue(tickets, grant, &ticket);
-    cr_expect_eq(redeem(tickets, mx_strbuf_text(&ticket), "s", 1), MCPX_EFORBIDDEN);
-    cr_expect_eq(redeem(tickets, mx_strbuf_text(&ticket), "t", 1), MCPX_ETOKEN,
+    cr_expect_eq(redeem(tickets, mcpx_text_view(&ticket), "s", 1), MCPX_EFORBIDDEN);
+    cr_expect_eq(redeem(tickets, mcpx_text_view(&ticket), "t", 1), MCPX_ETOKEN,
                  "spent by the attempt");
     cr_expect_eq(grant->refs, 1);
-    mx_strbuf_fini(&ticket);
+    mcpx_text_fini(&ticket);
     grant_unref(grant);
     tickets_free(tickets);
 }
@@ -73,17 +73,17 @@ Test(tickets, are_not_guessed)
                                        "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", NULL};
     struct tickets *tickets = tickets_new(settled_chance());
     struct grant *grant = make_grant();
-    struct mx_strbuf ticket = {0};
+    struct mcpx_text ticket = {0};
 
     issue(tickets, grant, &ticket);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         cr_expect_eq(redeem(tickets, mcpx_slice_of(rows[i]), "t", 1), MCPX_ETOKEN, "%s",
                      rows[i]);
     ticket.text[5] ^= 1;
-    cr_expect_eq(redeem(tickets, mx_strbuf_text(&ticket), "t", 1), MCPX_ETOKEN);
+    cr_expect_eq(redeem(tickets, mcpx_text_view(&ticket), "t", 1), MCPX_ETOKEN);
     ticket.text[5] ^= 1;
-    cr_expect_eq(redeem(tickets, mx_strbuf_text(&ticket), "t", 1), MCPX_OK);
-    mx_strbuf_fini(&ticket);
+    cr_expect_eq(redeem(tickets, mcpx_text_view(&ticket), "t", 1), MCPX_OK);
+    mcpx_text_fini(&ticket);
     tickets_free(tickets);
     grant_unref(grant);
 }
@@ -92,7 +92,7 @@ Test(tickets, are_bounded_and_freed_when_they_expire)
 {
     struct tickets *tickets = tickets_new(settled_chance());
     struct grant *grant = make_grant();
-    struct mx_strbuf all = {0}, more = {0};
+    struct mcpx_text all = {0}, more = {0};
 
     for (int i = 0; i < TICKETS_MAX; i++)
         cr_assert_eq(tickets_issue(tickets, grant, MCPX_SLICE("t"), at(i % 2), &all), MCPX_OK);
@@ -109,10 +109,10 @@ Test(tickets, are_bounded_and_freed_when_they_expire)
         MCPX_OK);
     cr_expect_eq(redeem(tickets, (struct mcpx_slice){all.text, 43}, "t", 2), MCPX_OK);
     cr_expect_eq(tickets_issue(tickets, grant, MCPX_SLICE("t"), at(29999), &more), MCPX_OK);
-    cr_expect_eq(redeem(tickets, mx_strbuf_text(&more), "t", 40000), MCPX_OK);
+    cr_expect_eq(redeem(tickets, mcpx_text_view(&more), "t", 40000), MCPX_OK);
     cr_expect_eq(grant->refs, 1, "all others have expired");
-    mx_strbuf_fini(&all);
-    mx_strbuf_fini(&more);
+    mcpx_text_fini(&all);
+    mcpx_text_fini(&more);
     tickets_free(tickets);
     tickets_free(NULL);
     grant_unref(grant);

@@ -89,10 +89,10 @@ Test(tokens, find_everybody_among_many)
     static const struct {
         const char *bearer, *participant;
     } rows[] = {{"fs-token", "fs"}, {"bare-token", "bare"}, {"other", NULL}};
-    struct mx_strbuf many = {0};
+    struct mcpx_text many = {0};
     struct settled s;
 
-    mx_strbuf_puts(&many, "{\"participants\":{\"fs\":{\"token_sha256\":\"367a1068b0b07438"
+    mcpx_text_puts(&many, "{\"participants\":{\"fs\":{\"token_sha256\":\"367a1068b0b07438"
                           "2a8492cbb8eb7c3206dd9392226e41ab51e1af38e4dd58fc\"}");
     for (int i = 0; i < 500; i++) {
         char line[240];
@@ -101,9 +101,9 @@ Test(tokens, find_everybody_among_many)
                  ",\"x%d\":{\"token_sha256\":\"367a1068b0b07438%048d\"}"
                  ",\"y%d\":{\"token_sha256\":\"%08d%056d\"}",
                  i, i, i, i, i);
-        mx_strbuf_puts(&many, line);
+        mcpx_text_puts(&many, line);
     }
-    mx_strbuf_puts(&many, ",\"bare\":{\"token_sha256\":\"d300834f86e0d535"
+    mcpx_text_puts(&many, ",\"bare\":{\"token_sha256\":\"d300834f86e0d535"
                           "a0cbb861d176c4d69efefb7100083327b90a1f88a4f40fe6\"}}}");
     s = settled_load(many.text, NULL, false);
     cr_assert_eq(s.err, MCPX_OK, "%s", s.errors.text);
@@ -117,7 +117,7 @@ Test(tokens, find_everybody_among_many)
                 mcpx_slice_equal(grant->participant, mcpx_slice_of(rows[i].participant)));
         grant_unref(grant);
     }
-    mx_strbuf_fini(&many);
+    mcpx_text_fini(&many);
     settled_fini(&s);
 }
 
@@ -348,7 +348,7 @@ Test(tokens, issues_what_it_verifies)
 {
     struct settled s =
         settled_load("{\"auth\":{\"jwt\":{\"issuer\":\"i\",\"audience\":\"u\"}}}", NULL, true);
-    struct mx_strbuf token = {0};
+    struct mcpx_text token = {0};
     struct mcpx_fault fault = {0};
     struct grant *grant;
 
@@ -361,7 +361,7 @@ Test(tokens, issues_what_it_verifies)
     cr_expect_eq(grant->expires_ms, now.wall_ms + 86400000);
     grant_unref(grant);
     cr_expect_eq(verify(&s, token.text, "s", &grant), MCPX_EFORBIDDEN);
-    mx_strbuf_fini(&token);
+    mcpx_text_fini(&token);
     settled_fini(&s);
 }
 
@@ -386,7 +386,7 @@ Test(tokens, says_what_is_wrong_with_a_request_for_one)
 
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
         struct mcpx_fault fault = {.reason = "", .field = ""};
-        struct mx_strbuf token = {0};
+        struct mcpx_text token = {0};
 
         cr_expect_eq(tokens_issue(s.config.tokens, mcpx_slice_of(requests[i].participant),
                                   mcpx_slice_of(requests[i].topic),
@@ -397,23 +397,23 @@ Test(tokens, says_what_is_wrong_with_a_request_for_one)
         cr_expect_neq(*fault.reason, '\0', "row %zu", i);
         if (requests[i].field)
             cr_expect_str_eq(fault.field, requests[i].field);
-        mx_strbuf_fini(&token);
+        mcpx_text_fini(&token);
     }
     settled_fini(&s);
 }
 
 Test(tokens, say_what_is_wrong_with_a_list_of_grants)
 {
-    struct mx_strbuf many = {0};
+    struct mcpx_text many = {0};
     struct mcpx_fault fault = {.reason = "", .field = ""};
     struct grant *grant = NULL;
 
-    mx_strbuf_puts(&many, "[\"chat\"");
+    mcpx_text_puts(&many, "[\"chat\"");
     for (int i = 0; i < 1024; i++)
-        mx_strbuf_puts(&many, ",\"chat\"");
-    mx_strbuf_puts(&many, "]");
+        mcpx_text_puts(&many, ",\"chat\"");
+    mcpx_text_puts(&many, "]");
     cr_expect_eq(
-        tokens_grant_from_json(MCPX_SLICE("a"), mx_strbuf_text(&many), &fault, &grant),
+        tokens_grant_from_json(MCPX_SLICE("a"), mcpx_text_view(&many), &fault, &grant),
         MCPX_EREQUEST);
     cr_expect_str_eq(fault.reason, "expected at most 1024 patterns of 65536 bytes");
     cr_expect_eq(tokens_grant_from_json(MCPX_SLICE("a"), MCPX_SLICE("7"), &fault, &grant),
@@ -427,13 +427,13 @@ Test(tokens, say_what_is_wrong_with_a_list_of_grants)
         tokens_grant_from_json(MCPX_SLICE("a"), MCPX_SLICE("[\"a//b\"]"), &fault, &grant),
         MCPX_EPATTERN);
     cr_expect_null(grant);
-    mx_strbuf_fini(&many);
+    mcpx_text_fini(&many);
 }
 
 Test(tokens, issues_none_without_a_key)
 {
     struct settled s = settled_load(NULL, NULL, false);
-    struct mx_strbuf token = {0};
+    struct mcpx_text token = {0};
     struct mcpx_fault fault;
 
     cr_expect_eq(tokens_issue(s.config.tokens, MCPX_SLICE("a"), MCPX_SLICE("t"),
@@ -459,7 +459,7 @@ Test(tokens, of_dev_mode_are_signed_by_chance_otherwise)
 {
     struct settled one = settled_load(NULL, NULL, true);
     struct settled two = settled_load(NULL, NULL, true);
-    struct mx_strbuf token = {0};
+    struct mcpx_text token = {0};
     struct mcpx_fault fault;
     struct grant *grant;
 
@@ -467,7 +467,7 @@ Test(tokens, of_dev_mode_are_signed_by_chance_otherwise)
                               (struct mcpx_slice){0}, now, &fault, &token),
                  MCPX_OK);
     cr_expect_eq(verify(&two, token.text, "t", &grant), MCPX_ETOKEN);
-    mx_strbuf_fini(&token);
+    mcpx_text_fini(&token);
     settled_fini(&one);
     settled_fini(&two);
 }

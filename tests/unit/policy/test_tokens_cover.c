@@ -19,7 +19,7 @@ static struct tokens *make_tokens(void)
     return tokens;
 }
 
-static void sign(struct tokens *tokens, const char *claims, struct mx_strbuf *token)
+static void sign(struct tokens *tokens, const char *claims, struct mcpx_text *token)
 {
     json_t *object = json_loads(claims, 0, NULL);
 
@@ -48,16 +48,16 @@ Test(tokens_cover, agrees_with_what_verify_says_topic_by_topic)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct token_topic topics[] = {
             {MCPX_SLICE("a"), true}, {MCPX_SLICE("b"), true}, {MCPX_SLICE("c"), true}};
-        struct mx_strbuf token = {0};
+        struct mcpx_text token = {0};
         enum mcpx_err err;
 
         sign(tokens, rows[i].claims, &token);
-        err = tokens_cover(tokens, mx_strbuf_text(&token), now, topics, 3);
+        err = tokens_cover(tokens, mcpx_text_view(&token), now, topics, 3);
         cr_expect_eq(err, rows[i].covered ? MCPX_OK : MCPX_ETOKEN, "%s", rows[i].claims);
         for (size_t t = 0; t < 3; t++) {
             struct grant *grant = NULL;
             enum mcpx_err verified =
-                tokens_verify(tokens, mx_strbuf_text(&token), topics[t].name, now, &grant);
+                tokens_verify(tokens, mcpx_text_view(&token), topics[t].name, now, &grant);
             bool covered = rows[i].covered ? topics[t].covered : false;
 
             grant_unref(grant);
@@ -66,7 +66,7 @@ Test(tokens_cover, agrees_with_what_verify_says_topic_by_topic)
                       "%s, topic %zu", rows[i].claims, t);
             cr_expect(rows[i].covered || topics[t].covered, "%s: touched", rows[i].claims);
         }
-        mx_strbuf_fini(&token);
+        mcpx_text_fini(&token);
     }
     tokens_free(tokens);
 }

@@ -1,9 +1,9 @@
 /*
- * strbuf.c - doubling growth with every size checked before it is trusted. A caller composes a
+ * text.c - doubling growth with every size checked before it is trusted. A caller composes a
  * whole document and asks `failed` once; so no call in between needs an error path.
- * Includes strbuf.h only.
+ * Includes text.h only.
  */
-#include "lib/core/strbuf.h"
+#include <mcpx/text.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,19 +11,19 @@
 
 enum { SIZE_FIRST = 256 };
 
-void mx_strbuf_fini(struct mx_strbuf *buf)
+void mcpx_text_fini(struct mcpx_text *buf)
 {
     free(buf->text);
-    *buf = (struct mx_strbuf){0};
+    *buf = (struct mcpx_text){0};
 }
 
-void mx_strbuf_reset(struct mx_strbuf *buf)
+void mcpx_text_reset(struct mcpx_text *buf)
 {
     buf->len = 0;
     buf->failed = false;
 }
 
-bool mx_strbuf_reserve(struct mx_strbuf *buf, size_t more)
+bool mcpx_text_reserve(struct mcpx_text *buf, size_t more)
 {
     size_t size = buf->size ? buf->size : SIZE_FIRST;
     char *text;
@@ -48,9 +48,9 @@ bool mx_strbuf_reserve(struct mx_strbuf *buf, size_t more)
     return true;
 }
 
-void mx_strbuf_add(struct mx_strbuf *buf, const char *text, size_t len)
+void mcpx_text_add(struct mcpx_text *buf, const char *text, size_t len)
 {
-    if (!mx_strbuf_reserve(buf, len))
+    if (!mcpx_text_reserve(buf, len))
         return;
     if (len)
         memcpy(buf->text + buf->len, text, len);
@@ -58,20 +58,20 @@ void mx_strbuf_add(struct mx_strbuf *buf, const char *text, size_t len)
     buf->text[buf->len] = '\0';
 }
 
-void mx_strbuf_puts(struct mx_strbuf *buf, const char *text)
+void mcpx_text_puts(struct mcpx_text *buf, const char *text)
 {
-    mx_strbuf_add(buf, text, strlen(text));
+    mcpx_text_add(buf, text, strlen(text));
 }
 
-void mx_strbuf_slice(struct mx_strbuf *buf, struct mcpx_slice slice)
+void mcpx_text_slice(struct mcpx_text *buf, struct mcpx_slice slice)
 {
-    mx_strbuf_add(buf, slice.text, slice.len);
+    mcpx_text_add(buf, slice.text, slice.len);
 }
 
-void mx_strbuf_number(struct mx_strbuf *buf, int64_t number)
+void mcpx_text_number(struct mcpx_text *buf, int64_t number)
 {
     char digits[24];
     int len = snprintf(digits, sizeof digits, "%" PRId64, number);
 
-    mx_strbuf_add(buf, digits, (size_t)len);
+    mcpx_text_add(buf, digits, (size_t)len);
 }
