@@ -56,7 +56,7 @@ static enum mcpx_err check_shape(struct reading *reading)
     const struct mx_scan *scan = reading->scan;
     const struct mx_member *last;
 
-    if (scan->type != MX_OBJECT)
+    if (scan->type != MCPX_JSON_OBJECT)
         return refuse(reading, "", scan->value.text, "expected an object");
     if (scan->total <= MCPX_MEMBERS_MAX)
         return MCPX_OK;
@@ -323,7 +323,7 @@ static struct mcpx_slice salvage_id(struct reading *reading)
     struct mcpx_slice id;
     size_t offset;
 
-    if (reading->scan->type != MX_OBJECT || reading->scan->total > MCPX_MEMBERS_MAX)
+    if (reading->scan->type != MCPX_JSON_OBJECT || reading->scan->total > MCPX_MEMBERS_MAX)
         return absent;
     for (size_t i = 0; i < reading->scan->count; i++) {
         if (mx_field_of(&reading->scan->members[i]) != MX_FIELD_ID)
@@ -332,7 +332,7 @@ static struct mcpx_slice salvage_id(struct reading *reading)
             return absent;
         member = &reading->scan->members[i];
     }
-    if (!member || member->type != MX_STRING || mx_field_unfit(member, &offset))
+    if (!member || member->type != MCPX_JSON_STRING || mx_field_unfit(member, &offset))
         return absent;
     memset(reading->fields, 0, sizeof reading->fields);
     reading->fields[MX_FIELD_ID] = member;

@@ -109,3 +109,62 @@ bool mx_unescape(struct mcpx_slice raw, char *out, size_t *len)
     *len = put;
     return whole;
 }
+
+struct mx_inside mx_inside_start(struct mcpx_slice raw)
+{
+    struct mx_inside inside;
+
+    inside.raw = raw;
+    inside.at = 0;
+    inside.escape.len = 0;
+    inside.escape.is_lone = false;
+    inside.done = 0;
+    return inside;
+}
+
+int mx_inside_next(struct mx_inside *inside)
+{
+    if (inside->done < inside->escape.len)
+        return (unsigned char)inside->escape.bytes[inside->done++];
+    if (inside->at == inside->raw.len)
+        return -1;
+    if (inside->raw.text[inside->at] != '\\')
+        return (unsigned char)inside->raw.text[inside->at++];
+    mx_escape_decode(inside->raw, inside->at, &inside->escape);
+    inside->at += inside->escape.raw_len;
+    inside->done = 1;
+    return (unsigned char)inside->escape.bytes[0];
+}
+
+bool mx_inside_is(struct mcpx_slice raw, struct mcpx_slice text)
+{
+    struct mx_inside walk = mx_inside_start(raw);
+
+    if (raw.len < text.len) /* escapes only ever make a text longer */
+        return false;
+    for (size_t i = 0; i < text.len; i++)
+        if (mx_inside_next(&walk) != (unsigned char)text.text[i])
+            return false;
+    return mx_inside_next(&walk) < 0;
+}
+
+static bool has_escape(struct mcpx_slice raw)
+{
+    return raw.len > 0 && memchr(raw.text, '\\', raw.len);
+}
+
+int mx_inside_compare(struct mcpx_slice a, struct mcpx_slice b)
+{
+    struct mx_inside in_a, in_b;
+    int byte_a, byte_b;
+
+    if (!has_escape(a) && !has_escape(b))
+        return mcpx_slice_compare(a, b);
+    in_a = mx_inside_start(a);
+    in_b = mx_inside_start(b);
+    do {
+        byte_a = mx_inside_next(&in_a);
+        byte_b = mx_inside_next(&in_b);
+    } while (byte_a == byte_b && byte_a >= 0);
+    return byte_a - byte_b;
+}

@@ -31,7 +31,7 @@ enum mx_field {
  */
 struct mx_field_rule {
     struct mcpx_slice name;
-    enum mx_json_type type;
+    enum mcpx_json_type type;
     const char *missing;
     const char *wrong;
 };

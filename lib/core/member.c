@@ -8,79 +8,29 @@
 #include "lib/core/escape.h"
 #include "lib/core/scan.h"
 
-/* Walks through a name's unescaped bytes. */
-struct walk {
-    struct mcpx_slice raw;
-    size_t at;
-    struct mx_escape escape;
-    size_t done; /* bytes of the escape already given */
-};
-
-static struct walk walk_from(const struct mx_member *member)
-{
-    struct walk walk;
-
-    walk.raw = member->name;
-    walk.at = 0;
-    walk.escape.len = 0;
-    walk.done = 0;
-    return walk;
-}
-
-/* The next byte, 0..255, or -1 after the last. */
-static int walk_next(struct walk *walk)
-{
-    if (walk->done < walk->escape.len)
-        return (unsigned char)walk->escape.bytes[walk->done++];
-    if (walk->at == walk->raw.len)
-        return -1;
-    if (walk->raw.text[walk->at] != '\\')
-        return (unsigned char)walk->raw.text[walk->at++];
-    mx_escape_decode(walk->raw, walk->at, &walk->escape);
-    walk->at += walk->escape.raw_len;
-    walk->done = 1;
-    return (unsigned char)walk->escape.bytes[0];
-}
-
 static bool same_name(const struct mx_member *a, const struct mx_member *b)
 {
-    struct walk in_a, in_b;
-    int byte;
-
     if (!a->name_escaped && !b->name_escaped)
         return mcpx_slice_equal(a->name, b->name);
-    in_a = walk_from(a);
-    in_b = walk_from(b);
-    do {
-        byte = walk_next(&in_a);
-        if (byte != walk_next(&in_b))
-            return false;
-    } while (byte >= 0);
-    return true;
+    return mx_inside_compare(a->name, b->name) == 0;
 }
 
 bool mx_member_is(const struct mx_member *member, const char *name)
 {
-    size_t len = strlen(name);
-    struct walk walk;
+    struct mcpx_slice text = mcpx_slice_of(name);
 
-    if (!member->name_escaped)
-        return member->name.len == len && memcmp(member->name.text, name, len) == 0;
-    walk = walk_from(member);
-    for (size_t i = 0; i < len; i++)
-        if (walk_next(&walk) != (unsigned char)name[i])
-            return false;
-    return walk_next(&walk) < 0;
+    return member->name_escaped ? mx_inside_is(member->name, text)
+                                : mcpx_slice_equal(member->name, text);
 }
 
 /* FNV-1a over the unescaped bytes. */
 static uint64_t fingerprint(const struct mx_member *member)
 {
-    struct walk walk = walk_from(member);
+    struct mx_inside walk = mx_inside_start(member->name);
     uint64_t hash = UINT64_C(14695981039346656037);
     int byte;
 
-    while ((byte = walk_next(&walk)) >= 0)
+    while ((byte = mx_inside_next(&walk)) >= 0)
         hash = (hash ^ (uint64_t)byte) * UINT64_C(1099511628211);
     return hash;
 }

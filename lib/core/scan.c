@@ -175,25 +175,6 @@ static const unsigned char *skip_value(struct mx_reader *reader, struct nesting 
     return at;
 }
 
-static enum mx_json_type type_of(unsigned char first)
-{
-    switch (first) {
-    case '{':
-        return MX_OBJECT;
-    case '[':
-        return MX_ARRAY;
-    case '"':
-        return MX_STRING;
-    case 't':
-    case 'f':
-        return MX_BOOL;
-    case 'n':
-        return MX_NULL;
-    default:
-        return MX_NUMBER;
-    }
-}
-
 static struct mcpx_slice slice_between(const unsigned char *from, const unsigned char *to)
 {
     return (struct mcpx_slice){(const char *)from, (size_t)(to - from)};
@@ -221,7 +202,7 @@ static const unsigned char *scan_member(struct mx_reader *reader, struct nesting
     if (!at)
         return NULL;
     member.value = slice_between(begin, at);
-    member.type = type_of(*begin);
+    member.type = mx_type_of(*begin);
     member.value_escaped = reader->escaped;
     if (out->count < MCPX_MEMBERS_MAX)
         out->members[out->count++] = member;
@@ -289,6 +270,6 @@ enum mcpx_err mx_scan(struct mcpx_slice text, size_t depth_max, struct mx_scan *
     }
     if (!at)
         return refuse_text((struct mcpx_slice){(const char *)first, text.len}, &reader, fault);
-    out->type = type_of(*begin);
+    out->type = mx_type_of(*begin);
     return MCPX_OK;
 }

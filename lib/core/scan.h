@@ -1,6 +1,7 @@
 /*
  * scan.h - one pass over a JSON text: is it well-formed, and where are its top-level members?
- * No recursion, no allocation, no values. Includes envelope.h (for its bounds) and utf8.h only.
+ * No recursion, no allocation, no values. Includes envelope.h (for its bounds), json.h (for its
+ * types) and utf8.h only.
  */
 #ifndef MX_SCAN_H
 #define MX_SCAN_H
@@ -8,8 +9,27 @@
 #include "lib/core/utf8.h"
 
 #include <mcpx/envelope.h>
+#include <mcpx/json.h>
 
-enum mx_json_type { MX_STRING, MX_NUMBER, MX_OBJECT, MX_ARRAY, MX_BOOL, MX_NULL };
+/** The type of the well-formed value that begins with this byte. */
+static inline enum mcpx_json_type mx_type_of(unsigned char first)
+{
+    switch (first) {
+    case '{':
+        return MCPX_JSON_OBJECT;
+    case '[':
+        return MCPX_JSON_ARRAY;
+    case '"':
+        return MCPX_JSON_STRING;
+    case 't':
+    case 'f':
+        return MCPX_JSON_BOOL;
+    case 'n':
+        return MCPX_JSON_NULL;
+    default:
+        return MCPX_JSON_NUMBER;
+    }
+}
 
 /**
  * A top-level member. Slices of the scanned text.
@@ -22,7 +42,7 @@ enum mx_json_type { MX_STRING, MX_NUMBER, MX_OBJECT, MX_ARRAY, MX_BOOL, MX_NULL 
 struct mx_member {
     struct mcpx_slice name;
     struct mcpx_slice value;
-    enum mx_json_type type;
+    enum mcpx_json_type type;
     bool name_escaped;
     bool value_escaped;
 };
@@ -30,14 +50,14 @@ struct mx_member {
 /**
  * What a scan found.
  *
- * type        of the top-level value; members are only filled for MX_OBJECT
+ * type        of the top-level value; members are only filled for MCPX_JSON_OBJECT
  * value       extent of the top-level value, white space around it left out
  * count       members stored (at most MCPX_MEMBERS_MAX)
  * total       members seen, which may be more
  * depth       deepest nesting met (a scalar: 0, {}: 1)
  */
 struct mx_scan {
-    enum mx_json_type type;
+    enum mcpx_json_type type;
     struct mcpx_slice value;
     size_t count;
     size_t total;

@@ -24,7 +24,7 @@ static bool lies_within(struct mcpx_slice inner, struct mcpx_slice outer)
     return inner.text >= outer.text && inner.text + inner.len <= outer.text + outer.len;
 }
 
-static void check_value(struct mcpx_slice value, enum mx_json_type type)
+static void check_value(struct mcpx_slice value, enum mcpx_json_type type)
 {
     struct mx_scan again;
     struct mcpx_fault fault;
@@ -57,7 +57,7 @@ static void check_accepted(const struct mx_scan *scan, struct mcpx_slice text)
 {
     insist(lies_within(scan->value, text));
     insist(scan->count <= scan->total && scan->count <= MCPX_MEMBERS_MAX);
-    insist(scan->total == 0 || scan->type == MX_OBJECT);
+    insist(scan->total == 0 || scan->type == MCPX_JSON_OBJECT);
     check_value(scan->value, scan->type);
     for (size_t i = 0; i < scan->count; i++) {
         insist(lies_within(scan->members[i].name, scan->value));
@@ -122,7 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         insist(scan.depth == 0 || mx_scan(text, scan.depth, &scan, &fault) == MCPX_OK);
         insist(scan.depth < 2 || mx_scan(text, scan.depth - 1, &scan, &fault) != MCPX_OK);
         text.len = (size_t)(scan.value.text - text.text) + scan.value.len - 1;
-        insist(scan.type == MX_NUMBER || mx_scan(text, 0, &scan, &fault) != MCPX_OK);
+        insist(scan.type == MCPX_JSON_NUMBER || mx_scan(text, 0, &scan, &fault) != MCPX_OK);
     } else {
         insist(fault.reason && fault.field && fault.offset <= size);
         insist((err == MCPX_EUTF8) == !mx_utf8_is_valid(text, NULL));

@@ -47,40 +47,40 @@ Test(scan, accepts_every_form_of_json)
 {
     static const struct {
         struct mcpx_slice text;
-        enum mx_json_type type;
+        enum mcpx_json_type type;
         size_t depth;
     } rows[] = {
-        {T("{}"), MX_OBJECT, 1},
-        {T(" \t\r\n{ \t\r\n} \t\r\n"), MX_OBJECT, 1},
-        {T("[]"), MX_ARRAY, 1},
-        {T("[ ]"), MX_ARRAY, 1},
-        {T("\"\""), MX_STRING, 0},
-        {T("0"), MX_NUMBER, 0},
-        {T("-0"), MX_NUMBER, 0},
-        {T("-0.0e-0"), MX_NUMBER, 0},
-        {T("12345678901234567890123456789012345678901234567890"), MX_NUMBER, 0},
-        {T("1e400"), MX_NUMBER, 0},
-        {T("1.10"), MX_NUMBER, 0},
-        {T("-1.5E+10"), MX_NUMBER, 0},
-        {T("0e1"), MX_NUMBER, 0},
-        {T("true"), MX_BOOL, 0},
-        {T("false"), MX_BOOL, 0},
-        {T("null"), MX_NULL, 0},
-        {T("[[[[]],{}]]"), MX_ARRAY, 4},
-        {T("{\"a\":{\"b\":[{}]}}"), MX_OBJECT, 4},
-        {T("[1,{\"a\":[2,{\"a\":3,\"b\":[[]]}],\"c\":{}},4]"), MX_ARRAY, 6},
-        {T("{\"a\":1,\"a\":2}"), MX_OBJECT, 1}, /* doubles are mx_scan_duplicate's affair */
-        {T("{\"\":\"\"}"), MX_OBJECT, 1},
-        {T("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0000\\uABCD\\uabcd\""), MX_STRING, 0},
-        {T("\"\\ud800\""), MX_STRING, 0}, /* well-formed text, if no Unicode string */
-        {T("\"\\udc00\\ud800\""), MX_STRING, 0},
-        {T("\"\x7f\""), MX_STRING, 0},
-        {T("\"12345678\""), MX_STRING, 0},
-        {T("\"\xc2\x80\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf\""), MX_STRING,
+        {T("{}"), MCPX_JSON_OBJECT, 1},
+        {T(" \t\r\n{ \t\r\n} \t\r\n"), MCPX_JSON_OBJECT, 1},
+        {T("[]"), MCPX_JSON_ARRAY, 1},
+        {T("[ ]"), MCPX_JSON_ARRAY, 1},
+        {T("\"\""), MCPX_JSON_STRING, 0},
+        {T("0"), MCPX_JSON_NUMBER, 0},
+        {T("-0"), MCPX_JSON_NUMBER, 0},
+        {T("-0.0e-0"), MCPX_JSON_NUMBER, 0},
+        {T("12345678901234567890123456789012345678901234567890"), MCPX_JSON_NUMBER, 0},
+        {T("1e400"), MCPX_JSON_NUMBER, 0},
+        {T("1.10"), MCPX_JSON_NUMBER, 0},
+        {T("-1.5E+10"), MCPX_JSON_NUMBER, 0},
+        {T("0e1"), MCPX_JSON_NUMBER, 0},
+        {T("true"), MCPX_JSON_BOOL, 0},
+        {T("false"), MCPX_JSON_BOOL, 0},
+        {T("null"), MCPX_JSON_NULL, 0},
+        {T("[[[[]],{}]]"), MCPX_JSON_ARRAY, 4},
+        {T("{\"a\":{\"b\":[{}]}}"), MCPX_JSON_OBJECT, 4},
+        {T("[1,{\"a\":[2,{\"a\":3,\"b\":[[]]}],\"c\":{}},4]"), MCPX_JSON_ARRAY, 6},
+        {T("{\"a\":1,\"a\":2}"), MCPX_JSON_OBJECT, 1}, /* doubles are mx_scan_duplicate's affair */
+        {T("{\"\":\"\"}"), MCPX_JSON_OBJECT, 1},
+        {T("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0000\\uABCD\\uabcd\""), MCPX_JSON_STRING, 0},
+        {T("\"\\ud800\""), MCPX_JSON_STRING, 0}, /* well-formed text, if no Unicode string */
+        {T("\"\\udc00\\ud800\""), MCPX_JSON_STRING, 0},
+        {T("\"\x7f\""), MCPX_JSON_STRING, 0},
+        {T("\"12345678\""), MCPX_JSON_STRING, 0},
+        {T("\"\xc2\x80\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf\""), MCPX_JSON_STRING,
          0},
-        {T("\"\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\""), MX_STRING, 0},
-        {T("\"\xef\xbb\xbf\""), MX_STRING, 0}, /* a BOM inside a string is a character */
-        {T("{\"\xc3\xa9\":\"\xe2\x82\xac\"}"), MX_OBJECT, 1},
+        {T("\"\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\""), MCPX_JSON_STRING, 0},
+        {T("\"\xef\xbb\xbf\""), MCPX_JSON_STRING, 0}, /* a BOM inside a string is a character */
+        {T("{\"\xc3\xa9\":\"\xe2\x82\xac\"}"), MCPX_JSON_OBJECT, 1},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -425,16 +425,16 @@ Test(scan, finds_the_extents_of_top_level_members)
     static const struct {
         const char *name;
         const char *value;
-        enum mx_json_type type;
+        enum mcpx_json_type type;
         bool name_escaped, value_escaped;
     } rows[] = {
-        {"a", "1", MX_NUMBER, false, false},
-        {"b\\n", "\"x\\ty\"", MX_STRING, true, true},
-        {"", "[ {\"a\":[]} ]", MX_ARRAY, false, false},
-        {"c", "{\"d\":\"\\\\\"}", MX_OBJECT, false, true},
-        {"e", "null", MX_NULL, false, false},
-        {"f", "false", MX_BOOL, false, false},
-        {"g", "-0.5e1", MX_NUMBER, false, false},
+        {"a", "1", MCPX_JSON_NUMBER, false, false},
+        {"b\\n", "\"x\\ty\"", MCPX_JSON_STRING, true, true},
+        {"", "[ {\"a\":[]} ]", MCPX_JSON_ARRAY, false, false},
+        {"c", "{\"d\":\"\\\\\"}", MCPX_JSON_OBJECT, false, true},
+        {"e", "null", MCPX_JSON_NULL, false, false},
+        {"f", "false", MCPX_JSON_BOOL, false, false},
+        {"g", "-0.5e1", MCPX_JSON_NUMBER, false, false},
     };
     struct mx_scan scan;
     struct mcpx_fault fault;
