@@ -1,20 +1,130 @@
 /*
- * json.h - writing JSON text by hand where no value tree is wanted.
- * Includes text.h only.
+ * json.h - JSON texts as spans of bytes: look one up, walk through, write one again with a member
+ * changed. Values are never built, so what is not touched keeps its bytes: big integers, 1e400,
+ * white space, the order of members.
+ * Includes text.h and error.h only.
  */
 #ifndef MCPX_JSON_H
 #define MCPX_JSON_H
 
+#include <mcpx/error.h>
 #include <mcpx/text.h>
+
+/** What a value is, by its first byte. ABSENT for an absent or empty slice. */
+enum mcpx_json_type {
+    MCPX_JSON_ABSENT = 0,
+    MCPX_JSON_STRING,
+    MCPX_JSON_NUMBER,
+    MCPX_JSON_OBJECT,
+    MCPX_JSON_ARRAY,
+    MCPX_JSON_BOOL,
+    MCPX_JSON_NULL
+};
+
+/** The type of a well-formed value without white space around it. */
+MCPX_API enum mcpx_json_type mcpx_json_type(struct mcpx_slice value);
+
+/**
+ * Validates one JSON text (RFC 8259, UTF-8, one value, nothing after it but white space). Every
+ * other function here takes only what this one accepted, or a part of it.
+ *
+ * text        borrowed
+ * depth_max   deepest nesting accepted; 0 = only the built-in bound of 65536
+ * value       filled with the value without the white space around it; untouched on failure
+ * fault       filled on failure (reason, offset); may be NULL
+ *
+ * Returns MCPX_OK, MCPX_EUTF8, or MCPX_EINVALID. Linear; never allocates.
+ */
+MCPX_API enum mcpx_err mcpx_json_check(struct mcpx_slice text, size_t depth_max,
+                                       struct mcpx_slice *value, struct mcpx_fault *fault);
+
+/**
+ * A walk through the members of an object or the items of an array, in order.
+ *
+ * name    the member's name without its quotes, still escaped; absent in an array
+ * value   the whole value: quotes, braces or brackets included
+ */
+struct mcpx_json_walk {
+    struct mcpx_slice name;
+    struct mcpx_slice value;
+    const char *at;  /* private */
+    const char *end; /* private */
+};
+
+/**
+ * Starts a walk. `value` is well-formed and borrowed during the walk; for anything but an object
+ * or array the walk is over at once.
+ */
+MCPX_API void mcpx_json_walk_start(struct mcpx_json_walk *walk, struct mcpx_slice value);
+
+/** Goes on to the next member or item. Returns false when there is none left. */
+MCPX_API bool mcpx_json_walk_next(struct mcpx_json_walk *walk);
+
+/** True when the name of the walk's member, unescaped, is this text. */
+MCPX_API bool mcpx_json_walk_at(const struct mcpx_json_walk *walk, const char *name);
+
+/**
+ * The value of an object's first member of that name, or an absent slice: when there is none, or
+ * when `object` is no object.
+ */
+MCPX_API struct mcpx_slice mcpx_json_get(struct mcpx_slice object, const char *name);
+
+/**
+ * How many members of an object have that name. More than one means that two readers may see two
+ * different values: who decides by a member refuses such an object.
+ */
+MCPX_API size_t mcpx_json_count(struct mcpx_slice object, const char *name);
+
+/** True when the value is a string that, unescaped, is this text. Never allocates. */
+MCPX_API bool mcpx_json_equals(struct mcpx_slice value, struct mcpx_slice text);
+
+/**
+ * True when two well-formed values mean the same: equal strings after unescaping, equal members
+ * in any order, equal items in order; numbers and literals by their bytes. An object in which a
+ * name stands twice equals only its own bytes, and so does what is nested more than 512 deep.
+ * Linear but for sorting the members of objects whose bytes differ; memory for a list of them is
+ * asked for, and false is the answer when there is none.
+ */
+MCPX_API bool mcpx_json_same(struct mcpx_slice a, struct mcpx_slice b);
+
+/**
+ * Appends the text that a string value stands for. Returns false and appends nothing when the
+ * value is no string or holds half a surrogate pair; memory failure shows in `out`.
+ */
+MCPX_API bool mcpx_json_add_unescaped(struct mcpx_text *out, struct mcpx_slice value);
 
 /**
  * Appends `text` as a JSON string, quotes included. `text` is UTF-8; quotes, backslashes, C0
  * controls and DEL are escaped, everything else stands as it is.
  */
-MCPX_API void mcpx_json_add_string(struct mcpx_text *buf, struct mcpx_slice text);
+MCPX_API void mcpx_json_add_string(struct mcpx_text *out, struct mcpx_slice text);
 
 /** Appends `"name":` followed by `text` as a JSON string. `name` needs no escapes. */
-MCPX_API void mcpx_json_add_member(struct mcpx_text *buf, const char *name,
+MCPX_API void mcpx_json_add_member(struct mcpx_text *out, const char *name,
                                    struct mcpx_slice text);
+
+/**
+ * One change to an object's member.
+ *
+ * name    ASCII that needs no escapes
+ * value   JSON text that takes the place of the first such member's value, or becomes a new last
+ *         member; absent: every member of that name is left out
+ */
+struct mcpx_json_change {
+    const char *name;
+    struct mcpx_slice value;
+};
+
+/**
+ * Appends an object again with changes made at its top level. Bytes between the changes are those
+ * of the original, white space included.
+ *
+ * object    a well-formed object
+ * changes   applied to distinct names; count <= 8
+ *
+ * Memory failure shows in `out`.
+ */
+MCPX_API void mcpx_json_add_changed(struct mcpx_text *out, struct mcpx_slice object,
+                                    const struct mcpx_json_change *changes, size_t count);
 
 #endif

@@ -10,6 +10,8 @@
 #include <mcpx/error.h>
 #include <mcpx/json.h>
 #include <mcpx/kind.h>
+#include <mcpx/lines.h>
+#include <mcpx/rpc.h>
 #include <mcpx/text.h>
 
 #endif

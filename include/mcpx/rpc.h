@@ -1,0 +1,108 @@
+/*
+ * rpc.h - the JSON-RPC message in an envelope's payload, as far as a participant has to read it:
+ * what it is, what it is about, and whether the envelope's kind tells the truth about it. The
+ * router never does this; every participant must. Protocol: section 2.
+ * Includes json.h and kind.h only.
+ */
+#ifndef MCPX_RPC_H
+#define MCPX_RPC_H
+
+#include <mcpx/json.h>
+#include <mcpx/kind.h>
+
+/**
+ *   REQUEST        method, id
+ *   NOTIFICATION   method, "jsonrpc", no id
+ *   RESULT         id, result
+ *   ERROR          error, id or null
+ *   BODY           method, neither "jsonrpc" nor id: what a proposal holds
+ *
+ * A notification may come without "jsonrpc" where its kind says so; it then reads as BODY.
+ */
+enum mcpx_rpc_form {
+    MCPX_RPC_REQUEST,
+    MCPX_RPC_NOTIFICATION,
+    MCPX_RPC_RESULT,
+    MCPX_RPC_ERROR,
+    MCPX_RPC_BODY
+};
+
+/**
+ * A message, read. Slices point into the text given to mcpx_rpc_read, except `method` and
+ * `context`, which point into `scratch`: the struct may not be copied.
+ *
+ * id        raw: a number, a string with its quotes, or null; absent when there is none
+ * method    unescaped; absent in RESULT and ERROR
+ * context   what the table of protocol section 2 takes from params, unescaped; absent where it
+ *           takes nothing, where the member is missing or no string, and where it is empty, holds a
+ *           control character or would make the kind longer than MCPX_KIND_MAX
+ * params result error
+ *           raw; absent when there are none
+ */
+struct mcpx_rpc {
+    enum mcpx_rpc_form form;
+    struct mcpx_slice text;
+    struct mcpx_slice id;
+    struct mcpx_slice method;
+    struct mcpx_slice context;
+    struct mcpx_slice params;
+    struct mcpx_slice result;
+    struct mcpx_slice error;
+    char scratch[MCPX_KIND_MAX];
+};
+
+/**
+ * Reads a JSON-RPC message.
+ *
+ * text    a well-formed JSON value (an envelope's payload, or what mcpx_json_check accepted)
+ * out     filled; unspecified on failure
+ * fault   filled on failure (reason, field); may be NULL
+ *
+ * Returns MCPX_OK, or MCPX_EINVALID when the text is no object; has `jsonrpc` other than "2.0"; has
+ * one of jsonrpc, id, method, params, result, error, or the member of params that the context is
+ * taken from, twice; has an id that is no string, integer or null (null only in ERROR), or a
+ * result without one; has a method that is no string or fits no kind; params that are neither
+ * object nor array; both method and result or error, both result and error, or none of the three.
+ * Never allocates.
+ */
+MCPX_API enum mcpx_err mcpx_rpc_read(struct mcpx_slice text, struct mcpx_rpc *out,
+                                     struct mcpx_fault *fault);
+
+/**
+ * Where in params the CONTEXT of a method is found. Protocol: section 2. The only copy of that
+ * table: everything that derives a kind asks here.
+ *
+ * Returns a static path such as "name", "uri" or "ref"; NULL for methods without context.
+ */
+MCPX_API const char *mcpx_rpc_context_member(struct mcpx_slice method);
+
+/**
+ * Writes the kind of a message that has a method.
+ *
+ * type   "mcp/request" or "mcp/proposal"
+ * out    filled with TYPE:METHOD or TYPE:METHOD:CONTEXT and a NUL; the context is left out when it
+ *        does not fit. Untouched on failure
+ *
+ * Returns MCPX_OK; MCPX_EINVALID for RESULT and ERROR, whose kind follows from the request;
+ * MCPX_EKIND when the method alone does not fit.
+ */
+MCPX_API enum mcpx_err mcpx_rpc_kind(const struct mcpx_rpc *rpc, const char *type,
+                                     char out[MCPX_KIND_MAX + 1]);
+
+/**
+ * Does the kind tell the truth about the payload?
+ *
+ *   mcp/request     REQUEST or NOTIFICATION; METHOD equal; CONTEXT, when the kind has one, equal. A
+ *                   short kind is true of every context: the router then matched the short form. A
+ *                   BODY is accepted for notifications/... only
+ *   mcp/response    RESULT or ERROR, with an id; METHOD and CONTEXT are the session's to compare with
+ *                   the request
+ *   mcp/proposal    BODY or NOTIFICATION, that is: no id; METHOD and CONTEXT as above
+ *   other types     true of anything; not to be asked
+ *
+ * Returns MCPX_OK, or MCPX_EINVALID with `fault` (may be NULL) saying which part disagrees.
+ */
+MCPX_API enum mcpx_err mcpx_rpc_agrees(const struct mcpx_rpc *rpc,
+                                       const struct mcpx_kind *kind, struct mcpx_fault *fault);
+
+#endif

@@ -1,0 +1,280 @@
+/*
+ * rpc.c - a JSON-RPC message read as far as a grant depends on it. The router judges the kind of
+ * an envelope and never opens its payload; so whoever acts on a payload has to make sure that it
+ * is what its kind said, and that no other reader could find something else in it. Hence: names
+ * are compared unescaped, and a member that decides anything may stand only once. Filling a tree
+ * and asking it would keep the last of two members and never tell.
+ * Includes rpc.h, rpc_context.h and escape.h only.
+ */
+#include <mcpx/rpc.h>
+
+#include "lib/core/escape.h"
+#include "lib/core/rpc_context.h"
+
+static const struct mcpx_slice absent;
+
+/* The shortest kind a method stands in: "mcp/request:METHOD". */
+enum { TYPE_LEN = sizeof "mcp/request:" - 1 };
+
+static enum mcpx_err refuse(struct mcpx_fault *fault, const char *reason, const char *field)
+{
+    if (fault)
+        *fault = (struct mcpx_fault){reason, field, 0};
+    return MCPX_EINVALID;
+}
+
+/* The members that say what a message is. */
+enum field { JSONRPC, ID, METHOD, PARAMS, RESULT, ERROR, FIELDS };
+
+static const char *const field_names[FIELDS] = {"jsonrpc", "id",     "method",
+                                                "params",  "result", "error"};
+
+static enum mcpx_err read_fields(struct mcpx_slice text, struct mcpx_slice fields[FIELDS],
+                                 struct mcpx_fault *fault)
+{
+    struct mcpx_json_walk walk;
+
+    for (int i = 0; i < FIELDS; i++)
+        fields[i] = absent;
+    mcpx_json_walk_start(&walk, text);
+    while (mcpx_json_walk_next(&walk)) {
+        int i = 0;
+
+        while (i < FIELDS && !mcpx_json_walk_at(&walk, field_names[i]))
+            i++;
+        if (i == FIELDS)
+            continue;
+        if (fields[i].text)
+            return refuse(fault, "this member stands twice", field_names[i]);
+        fields[i] = walk.value;
+    }
+    return MCPX_OK;
+}
+
+static bool is_integer(struct mcpx_slice value)
+{
+    if (mcpx_json_type(value) != MCPX_JSON_NUMBER)
+        return false;
+    for (size_t i = 0; i < value.len; i++)
+        if (value.text[i] == '.' || (value.text[i] | 0x20) == 'e')
+            return false;
+    return true;
+}
+
+static enum mcpx_err check_id(const struct mcpx_slice fields[FIELDS], struct mcpx_fault *fault)
+{
+    switch (mcpx_json_type(fields[ID])) {
+    case MCPX_JSON_ABSENT:
+        return fields[RESULT].text
+                   ? refuse(fault, "expected the id of the request that this answers", "id")
+                   : MCPX_OK;
+    case MCPX_JSON_STRING:
+        return MCPX_OK;
+    case MCPX_JSON_NULL:
+        return fields[ERROR].text
+                   ? MCPX_OK
+                   : refuse(fault, "expected a string or an integer; null is for errors",
+                            "id");
+    default:
+        return is_integer(fields[ID]) ? MCPX_OK
+                                      : refuse(fault, "expected a string or an integer", "id");
+    }
+}
+
+static enum mcpx_err check_fields(const struct mcpx_slice fields[FIELDS],
+                                  struct mcpx_fault *fault)
+{
+    enum mcpx_json_type params = mcpx_json_type(fields[PARAMS]);
+    bool answers = fields[RESULT].text || fields[ERROR].text;
+
+    if (fields[JSONRPC].text && !mcpx_json_equals(fields[JSONRPC], MCPX_SLICE("2.0")))
+        return refuse(fault, "expected \"2.0\"", "jsonrpc");
+    if (!fields[METHOD].text && !answers)
+        return refuse(fault, "expected a method, a result or an error", "method");
+    if (fields[METHOD].text && answers)
+        return refuse(fault, "expected no method beside a result or an error", "method");
+    if (fields[RESULT].text && fields[ERROR].text)
+        return refuse(fault, "expected either a result or an error", "error");
+    if (params != MCPX_JSON_ABSENT && params != MCPX_JSON_OBJECT && params != MCPX_JSON_ARRAY)
+        return refuse(fault, "expected an object or an array", "params");
+    return check_id(fields, fault);
+}
+
+static enum mcpx_rpc_form form_of(const struct mcpx_slice fields[FIELDS])
+{
+    if (fields[RESULT].text)
+        return MCPX_RPC_RESULT;
+    if (fields[ERROR].text)
+        return MCPX_RPC_ERROR;
+    if (fields[ID].text)
+        return MCPX_RPC_REQUEST;
+    return fields[JSONRPC].text ? MCPX_RPC_NOTIFICATION : MCPX_RPC_BODY;
+}
+
+/* Unescapes a string into `room` bytes; absent when it is none, or too long for them. */
+static struct mcpx_slice unescape(struct mcpx_slice value, char *out, size_t room)
+{
+    struct mx_inside inside;
+    size_t len = 0;
+    int byte;
+
+    if (mcpx_json_type(value) != MCPX_JSON_STRING)
+        return absent;
+    inside = mx_inside_start((struct mcpx_slice){value.text + 1, value.len - 2});
+    while ((byte = mx_inside_next(&inside)) >= 0) {
+        if (len == room || inside.escape.is_lone)
+            return absent;
+        out[len++] = (char)byte;
+    }
+    return (struct mcpx_slice){out, len};
+}
+
+static enum mcpx_err read_method(struct mcpx_slice value, struct mcpx_rpc *out,
+                                 struct mcpx_fault *fault)
+{
+    struct mcpx_kind kind;
+
+    if (mcpx_json_type(value) != MCPX_JSON_STRING)
+        return refuse(fault, "expected a string", "method");
+    out->method = unescape(value, out->scratch, sizeof out->scratch - TYPE_LEN);
+    /* types have the same grammar, so the method is read as if it were one */
+    if (!out->method.text || mcpx_kind_parse(out->method, &kind, NULL) || kind.method.text)
+        return refuse(fault, "expected a method such as \"tools/call\", fit for a kind",
+                      "method");
+    return MCPX_OK;
+}
+
+static bool has_control(struct mcpx_slice text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if ((unsigned char)text.text[i] < 0x20 || text.text[i] == 0x7f)
+            return true;
+    return false;
+}
+
+static enum mcpx_err read_context(struct mcpx_rpc *out, struct mcpx_fault *fault)
+{
+    size_t used = out->method.len, room = MCPX_KIND_MAX - TYPE_LEN - used;
+    struct mcpx_slice value;
+
+    if (!mx_rpc_context_find(out->method, out->params, &value, fault))
+        return MCPX_EINVALID;
+    out->context = unescape(value, out->scratch + used, room > 0 ? room - 1 : 0);
+    if (out->context.len == 0 || has_control(out->context))
+        out->context = absent;
+    return MCPX_OK;
+}
+
+enum mcpx_err mcpx_rpc_read(struct mcpx_slice text, struct mcpx_rpc *out,
+                            struct mcpx_fault *fault)
+{
+    struct mcpx_slice fields[FIELDS];
+    enum mcpx_err err;
+
+    if (mcpx_json_type(text) != MCPX_JSON_OBJECT)
+        return refuse(fault, "expected an object with one JSON-RPC message", "");
+    err = read_fields(text, fields, fault);
+    if (!err)
+        err = check_fields(fields, fault);
+    if (err)
+        return err;
+    out->text = text;
+    out->form = form_of(fields);
+    out->id = fields[ID];
+    out->params = fields[PARAMS];
+    out->result = fields[RESULT];
+    out->error = fields[ERROR];
+    out->method = out->context = absent;
+    if (!fields[METHOD].text)
+        return MCPX_OK;
+    err = read_method(fields[METHOD], out, fault);
+    return err ? err : read_context(out, fault);
+}
+
+static size_t put(char *out, size_t at, struct mcpx_slice text)
+{
+    memcpy(out + at, text.text, text.len);
+    return at + text.len;
+}
+
+enum mcpx_err mcpx_rpc_kind(const struct mcpx_rpc *rpc, const char *type,
+                            char out[MCPX_KIND_MAX + 1])
+{
+    size_t len = strlen(type);
+
+    if (rpc->form == MCPX_RPC_RESULT || rpc->form == MCPX_RPC_ERROR)
+        return MCPX_EINVALID;
+    if (len + 1 + rpc->method.len > MCPX_KIND_MAX)
+        return MCPX_EKIND;
+    len = put(out, 0, (struct mcpx_slice){type, len});
+    len = put(out, len, MCPX_SLICE(":"));
+    len = put(out, len, rpc->method);
+    if (rpc->context.text && len + 1 + rpc->context.len <= MCPX_KIND_MAX) {
+        len = put(out, len, MCPX_SLICE(":"));
+        len = put(out, len, rpc->context);
+    }
+    out[len] = '\0';
+    return MCPX_OK;
+}
+
+/* METHOD equal; CONTEXT equal where the kind has one. */
+static enum mcpx_err agree_on_method(const struct mcpx_rpc *rpc, const struct mcpx_kind *kind,
+                                     struct mcpx_fault *fault)
+{
+    if (!mcpx_slice_equal(rpc->method, kind->method))
+        return refuse(fault, "the kind names another method than the payload", "method");
+    if (kind->context.text && !mcpx_slice_equal(rpc->context, kind->context))
+        return refuse(fault, "the kind names another context than the payload", "context");
+    return MCPX_OK;
+}
+
+static bool is_named_notification(struct mcpx_slice method)
+{
+    static const struct mcpx_slice prefix = {"notifications/", 14};
+
+    return method.len > prefix.len && memcmp(method.text, prefix.text, prefix.len) == 0;
+}
+
+static enum mcpx_err agree_on_request(const struct mcpx_rpc *rpc, const struct mcpx_kind *kind,
+                                      struct mcpx_fault *fault)
+{
+    if (rpc->form == MCPX_RPC_RESULT || rpc->form == MCPX_RPC_ERROR)
+        return refuse(fault, "the kind says request, the payload is an answer", "type");
+    if (rpc->form == MCPX_RPC_BODY && !is_named_notification(rpc->method))
+        return refuse(fault, "the kind says request, the payload has neither id nor jsonrpc",
+                      "id");
+    return agree_on_method(rpc, kind, fault);
+}
+
+static enum mcpx_err agree_on_response(const struct mcpx_rpc *rpc, struct mcpx_fault *fault)
+{
+    enum mcpx_json_type id = mcpx_json_type(rpc->id);
+
+    if (rpc->form != MCPX_RPC_RESULT && rpc->form != MCPX_RPC_ERROR)
+        return refuse(fault, "the kind says response, the payload has a method", "type");
+    if (id != MCPX_JSON_STRING && id != MCPX_JSON_NUMBER)
+        return refuse(fault, "the kind says response, the payload answers no id", "id");
+    return MCPX_OK;
+}
+
+static enum mcpx_err agree_on_proposal(const struct mcpx_rpc *rpc,
+                                       const struct mcpx_kind *kind, struct mcpx_fault *fault)
+{
+    if (rpc->form == MCPX_RPC_RESULT || rpc->form == MCPX_RPC_ERROR)
+        return refuse(fault, "the kind says proposal, the payload is an answer", "type");
+    if (rpc->form == MCPX_RPC_REQUEST)
+        return refuse(fault, "the kind says proposal, the payload has an id", "id");
+    return agree_on_method(rpc, kind, fault);
+}
+
+enum mcpx_err mcpx_rpc_agrees(const struct mcpx_rpc *rpc, const struct mcpx_kind *kind,
+                              struct mcpx_fault *fault)
+{
+    if (mcpx_slice_equal(kind->type, MCPX_SLICE("mcp/request")))
+        return agree_on_request(rpc, kind, fault);
+    if (mcpx_slice_equal(kind->type, MCPX_SLICE("mcp/response")))
+        return agree_on_response(rpc, fault);
+    if (mcpx_slice_equal(kind->type, MCPX_SLICE("mcp/proposal")))
+        return agree_on_proposal(rpc, kind, fault);
+    return MCPX_OK;
+}
