@@ -67,7 +67,7 @@ void hub_free(struct hub *hub)
     }
     while (!list_is_empty(&hub->topics))
         topic_free(LIST_ELEMENT(hub->topics.next, struct topic, in_hub));
-    map_fini(&hub->names);
+    mx_map_fini(&hub->names);
     mcpx_text_fini(&hub->scratch);
     mcpx_text_fini(&hub->derived);
     mcpx_text_fini(&hub->seats);
@@ -77,11 +77,11 @@ void hub_free(struct hub *hub)
 
 struct topic *hub_find(const struct hub *hub, struct mcpx_slice name)
 {
-    uint64_t hash = map_hash(hub->key, name);
+    uint64_t hash = mx_map_hash(hub->key, name);
     size_t at = 0;
     uint64_t value;
 
-    while ((value = map_next(&hub->names, hash, &at))) {
+    while ((value = mx_map_next(&hub->names, hash, &at))) {
         struct topic *topic = (struct topic *)(uintptr_t)value;
 
         if (mcpx_slice_equal(topic->name, name))

@@ -25,14 +25,14 @@
 struct hub {
     struct hub_config config;
     struct chance chance;
-    struct map_key key;
+    struct mx_map_key key;
     struct mcpx_now now;
     struct link topics;
     struct link peers;
     struct link dirty;
     struct link ready;
     struct link fallen;
-    struct map names;
+    struct mx_map names;
     struct mcpx_text scratch;
     struct mcpx_text derived;
     struct mcpx_text seats;

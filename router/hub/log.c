@@ -134,7 +134,7 @@ static size_t entry_cost(const struct entry *entry)
 
 /* ---- life ---- */
 
-void log_init(struct log *log, struct map_key key, const struct log_bounds *bounds)
+void log_init(struct log *log, struct mx_map_key key, const struct log_bounds *bounds)
 {
     *log = (struct log){.key = key, .bounds = *bounds};
     list_init(&log->waiting);
@@ -149,7 +149,7 @@ void log_fini(struct log *log)
         free(segment);
     }
     free(log->ring);
-    map_fini(&log->ids);
+    mx_map_fini(&log->ids);
 }
 
 /* ---- the retained window ---- */
@@ -159,7 +159,7 @@ static void forget_oldest(struct log *log)
 {
     const struct entry *entry = log_entry(log, log->history);
 
-    map_remove(&log->ids, entry->id_hash, log->history + 1);
+    mx_map_remove(&log->ids, entry->id_hash, log->history + 1);
     log->retained_bytes -= entry_cost(entry);
     log->retained -= !entry->presence;
     log->history++;
@@ -183,11 +183,11 @@ void log_forget_old(struct log *log, int64_t wall_ms)
 
 bool log_find(const struct log *log, struct mcpx_slice id, uint64_t *serial)
 {
-    uint64_t hash = map_hash(log->key, id);
+    uint64_t hash = mx_map_hash(log->key, id);
     size_t at = 0;
     uint64_t value;
 
-    while ((value = map_next(&log->ids, hash, &at))) {
+    while ((value = mx_map_next(&log->ids, hash, &at))) {
         if (!mcpx_slice_equal(entry_id(log_entry(log, value - 1)), id))
             continue;
         *serial = value - 1;
@@ -305,7 +305,7 @@ static void entry_add(struct log *log, const struct log_message *message, size_t
     segment->notes -= note_size(message);
     *entry = (struct entry){
         .segment = segment,
-        .id_hash = map_hash(log->key, message->id),
+        .id_hash = mx_map_hash(log->key, message->id),
         .wall_ms = message->wall_ms,
         .offset = (uint32_t)segment->frames,
         .len = (uint32_t)(head + len),
@@ -318,7 +318,7 @@ static void entry_add(struct log *log, const struct log_message *message, size_t
     frame_write(segment->bytes + segment->frames, message, len);
     note_write(segment->bytes + segment->notes, message);
     segment->frames += head + len;
-    map_put(&log->ids, entry->id_hash, log->head + 1);
+    mx_map_put(&log->ids, entry->id_hash, log->head + 1);
     log->head++;
     log->retained += !message->presence;
     log->retained_bytes += entry_cost(entry);
@@ -332,7 +332,7 @@ enum mcpx_err log_append(struct log *log, const struct log_message *message)
     size_t needed = frame_head_len(len) + len + note_size(message);
 
     assert(needed < UINT32_MAX);
-    if (!ring_reserve(log) || !map_reserve(&log->ids) || !segment_reserve(log, needed))
+    if (!ring_reserve(log) || !mx_map_reserve(&log->ids) || !segment_reserve(log, needed))
         return MCPX_ENOMEM;
     entry_add(log, message, len);
     log_forget_old(log, message->wall_ms);

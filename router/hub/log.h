@@ -10,14 +10,14 @@
  *
  * [history, head) is what the protocol calls retained: duplicate ids, derived kinds, resume and
  * pages of history look only there. [tail, history) is kept for readers that still need it.
- * Includes layers 0 and 1, frame.h, list.h, map.h.
+ * Includes layers 0 and 1, frame.h, list.h.
  */
 #ifndef HUB_LOG_H
 #define HUB_LOG_H
 
+#include "lib/core/map.h"
 #include "router/hub/frame.h"
 #include "router/hub/list.h"
-#include "router/hub/map.h"
 #include <mcpx/envelope.h>
 
 /** The largest run lent to a reader at once, unless one frame is larger. */
@@ -101,15 +101,15 @@ struct log {
     size_t retained_bytes;  /* frames and notes in the window, presence counted */
     size_t memory;          /* bytes of all segments */
     uint64_t last_envelope; /* serial + 1 of the newest entry that is not presence; 0 = none */
-    struct map ids;
-    struct map_key key;
+    struct mx_map ids;
+    struct mx_map_key key;
     struct log_bounds bounds;
     uint64_t run_from, run_end; /* what log_run_from was asked last; equal = nothing */
     struct log_run run;         /* and its answer */
 };
 
 /** Prepares an empty log. */
-void log_init(struct log *log, struct map_key key, const struct log_bounds *bounds);
+void log_init(struct log *log, struct mx_map_key key, const struct log_bounds *bounds);
 
 /** Frees all memory; no reader may be left. */
 void log_fini(struct log *log);

@@ -18,7 +18,7 @@ struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct mcpx_now
                                 config->history_age_ms, config->backlog_bytes};
     struct topic *topic = malloc(sizeof *topic + name.len);
 
-    if (!topic || !map_reserve(&hub->names)) {
+    if (!topic || !mx_map_reserve(&hub->names)) {
         free(topic);
         return NULL;
     }
@@ -30,7 +30,7 @@ struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct mcpx_now
     list_init(&topic->in_dirty);
     list_init(&topic->in_hub);
     list_append(&hub->topics, &topic->in_hub);
-    map_put(&hub->names, map_hash(hub->key, name), (uintptr_t)topic);
+    mx_map_put(&hub->names, mx_map_hash(hub->key, name), (uintptr_t)topic);
     hub->stats.topics++;
     return topic;
 }
@@ -39,7 +39,7 @@ void topic_free(struct topic *topic)
 {
     struct hub *hub = topic->hub;
 
-    map_remove(&hub->names, map_hash(hub->key, topic->name), (uintptr_t)topic);
+    mx_map_remove(&hub->names, mx_map_hash(hub->key, topic->name), (uintptr_t)topic);
     list_remove(&topic->in_hub);
     list_remove(&topic->in_dirty);
     hub->stats.topics--;
@@ -48,7 +48,7 @@ void topic_free(struct topic *topic)
     log_fini(&topic->log);
     free(topic->peers);
     free(topic->free_seats);
-    map_fini(&topic->people);
+    mx_map_fini(&topic->people);
     free(topic);
 }
 
@@ -76,11 +76,11 @@ static bool is_at(const struct topic *topic, size_t place, struct mcpx_slice id)
 
 struct peer *topic_peer(const struct topic *topic, struct mcpx_slice participant)
 {
-    uint64_t hash = map_hash(topic->hub->key, participant);
+    uint64_t hash = mx_map_hash(topic->hub->key, participant);
     size_t at = 0;
     uint64_t value;
 
-    while ((value = map_next(&topic->people, hash, &at))) {
+    while ((value = mx_map_next(&topic->people, hash, &at))) {
         struct peer *peer = (struct peer *)(uintptr_t)value;
 
         if (mcpx_slice_equal(peer->grant->participant, participant))
@@ -91,14 +91,14 @@ struct peer *topic_peer(const struct topic *topic, struct mcpx_slice participant
 
 static void know(struct topic *topic, struct peer *peer)
 {
-    map_put(&topic->people, map_hash(topic->hub->key, peer->grant->participant),
-            (uintptr_t)peer);
+    mx_map_put(&topic->people, mx_map_hash(topic->hub->key, peer->grant->participant),
+               (uintptr_t)peer);
 }
 
 static void forget(struct topic *topic, const struct peer *peer)
 {
-    map_remove(&topic->people, map_hash(topic->hub->key, peer->grant->participant),
-               (uintptr_t)peer);
+    mx_map_remove(&topic->people, mx_map_hash(topic->hub->key, peer->grant->participant),
+                  (uintptr_t)peer);
 }
 
 bool topic_reserve(struct topic *topic)
@@ -107,7 +107,7 @@ bool topic_reserve(struct topic *topic)
     struct peer **peers;
     uint32_t *free_seats;
 
-    if (!map_reserve(&topic->people))
+    if (!mx_map_reserve(&topic->people))
         return false;
     if (topic->peer_count < topic->peer_size)
         return true;

@@ -30,7 +30,7 @@ struct topic {
     struct link in_dirty;
     struct mcpx_slice name;
     struct peer **peers;
-    struct map people;
+    struct mx_map people;
     size_t peer_count;
     size_t peer_size;
     uint32_t seats;

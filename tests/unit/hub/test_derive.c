@@ -83,7 +83,7 @@ Test(derive, completes_what_section_4_names_and_nothing_else)
     struct log_bounds bounds = {.bytes = 1000000};
     struct log log;
 
-    log_init(&log, (struct map_key){{1, 2}}, &bounds);
+    log_init(&log, (struct mx_map_key){{1, 2}}, &bounds);
     fill(&log);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check(&log, &rows[i]);
@@ -96,7 +96,7 @@ Test(derive, looks_only_at_what_is_retained)
     struct row gone = {"mcp/response:tools/call", "call", NULL};
     struct log log;
 
-    log_init(&log, (struct map_key){{1, 2}}, &bounds);
+    log_init(&log, (struct mx_map_key){{1, 2}}, &bounds);
     put(&log, "call", "mcp/request:tools/call:read_file");
     put(&log, "b", "chat");
     put(&log, "c", "chat");
@@ -115,7 +115,7 @@ Test(derive, leaves_a_kind_short_that_would_become_too_long)
     memset(longest, 'x', sizeof longest);
     memcpy(longest, head, sizeof head - 1);
     longest[MCPX_KIND_MAX] = '\0';
-    log_init(&log, (struct map_key){{1, 2}}, &bounds);
+    log_init(&log, (struct mx_map_key){{1, 2}}, &bounds);
     put(&log, "call", longest);
     check(&log, &row);
     log_fini(&log);
@@ -128,7 +128,7 @@ Test(derive, says_in_its_text_that_memory_was_missing)
     struct mcpx_kind kind;
     struct log log;
 
-    log_init(&log, (struct map_key){{1, 2}}, &bounds);
+    log_init(&log, (struct mx_map_key){{1, 2}}, &bounds);
     fill(&log);
     mcpx_kind_parse(MCPX_SLICE("mcp/response:tools/call"), &kind, NULL);
     fault_alloc_arm(1);

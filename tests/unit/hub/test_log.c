@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct map_key key = {{3, 4}};
+static const struct mx_map_key key = {{3, 4}};
 
 /* Appends an envelope with id "e<n>" and a text of `len` bytes that begins with its id. */
 static void put(struct log *log, int number, size_t len, int64_t wall_ms)

@@ -32,7 +32,7 @@ Test(log_memory, an_append_that_fails_leaves_the_log_as_it_was)
     uint64_t serial;
     struct log log;
 
-    log_init(&log, (struct map_key){{1, 2}}, &bounds);
+    log_init(&log, (struct mx_map_key){{1, 2}}, &bounds);
     for (int i = 0; i < MESSAGES; i++) {
         for (size_t nth = 1;; nth++) {
             uint64_t head = log.head;

@@ -2,7 +2,7 @@
  * What breaks for whom: a duplicate id let in or a fresh one refused, a topic that cannot be found
  * any more, names chosen so that they collide. Protocol: section 1 (unique ids), section 4.
  */
-#include "router/hub/map.h"
+#include "lib/core/map.h"
 #include "tests/support/dice.h"
 
 #include <criterion/criterion.h>
@@ -20,13 +20,13 @@ Test(map, hashes_as_the_reference_vectors_say)
         {3, 0x85676696d7fb7e2d}, {7, 0xab0200f58b01d137},  {8, 0x93f5f5799a932462},
         {9, 0x9e0082df0ba9e4b0}, {15, 0xa129ca6149be45e5}, {63, 0x958a324ceb064572},
     };
-    struct map_key key = {{0x0706050403020100, 0x0f0e0d0c0b0a0908}};
+    struct mx_map_key key = {{0x0706050403020100, 0x0f0e0d0c0b0a0908}};
     char text[64];
 
     for (size_t i = 0; i < sizeof text; i++)
         text[i] = (char)i;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        uint64_t hash = map_hash(key, (struct mcpx_slice){text, rows[i].len});
+        uint64_t hash = mx_map_hash(key, (struct mcpx_slice){text, rows[i].len});
 
         cr_expect_eq(hash, rows[i].hash, "%zu bytes: %016" PRIx64, rows[i].len, hash);
     }
@@ -49,12 +49,12 @@ static uint64_t hash_of(uint64_t value)
     }
 }
 
-static bool holds(const struct map *map, uint64_t hash, uint64_t value)
+static bool holds(const struct mx_map *map, uint64_t hash, uint64_t value)
 {
     size_t at = 0, found = 0;
     uint64_t each;
 
-    while ((each = map_next(map, hash, &at)))
+    while ((each = mx_map_next(map, hash, &at)))
         found += each == value;
     cr_assert_leq(found, 1, "%" PRIu64 " stands there twice", value);
     return found == 1;
@@ -64,7 +64,7 @@ Test(map, agrees_with_a_plain_array_over_many_operations)
 {
     static bool there[VALUES + 1];
     struct dice dice = dice_of_seed(4711);
-    struct map map = {0};
+    struct mx_map map = {0};
     size_t count = 0;
 
     for (size_t i = 0; i < OPERATIONS; i++) {
@@ -72,12 +72,12 @@ Test(map, agrees_with_a_plain_array_over_many_operations)
         uint64_t value = 1 + dice_below(&dice, most);
 
         if (!there[value] && dice_below(&dice, 3)) {
-            cr_assert(map_reserve(&map));
-            map_put(&map, hash_of(value), value);
+            cr_assert(mx_map_reserve(&map));
+            mx_map_put(&map, hash_of(value), value);
             there[value] = true;
             count++;
         } else {
-            map_remove(&map, hash_of(value), value); /* harmless when it is not there */
+            mx_map_remove(&map, hash_of(value), value); /* harmless when it is not there */
             count -= there[value];
             there[value] = false;
         }
@@ -88,20 +88,20 @@ Test(map, agrees_with_a_plain_array_over_many_operations)
     }
     for (uint64_t value = 1; value <= VALUES; value++)
         cr_expect_eq(holds(&map, hash_of(value), value), there[value], "%" PRIu64, value);
-    map_fini(&map);
+    mx_map_fini(&map);
 }
 
 Test(map, is_empty_when_zero_and_after_its_end)
 {
-    struct map map = {0};
+    struct mx_map map = {0};
     size_t at = 0;
 
-    cr_expect_eq(map_next(&map, 1, &at), 0);
-    map_remove(&map, 1, 1);
-    cr_assert(map_reserve(&map));
-    map_put(&map, 1, 1);
-    map_fini(&map);
+    cr_expect_eq(mx_map_next(&map, 1, &at), 0);
+    mx_map_remove(&map, 1, 1);
+    cr_assert(mx_map_reserve(&map));
+    mx_map_put(&map, 1, 1);
+    mx_map_fini(&map);
     at = 0;
-    cr_expect_eq(map_next(&map, 1, &at), 0);
+    cr_expect_eq(mx_map_next(&map, 1, &at), 0);
     cr_expect_eq(map.count, 0);
 }

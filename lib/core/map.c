@@ -1,9 +1,9 @@
 /*
- * map.c - the one hash table of the hub. Keys stay with their owners: the map knows hashes and
+ * map.c - the one hash table. Keys stay with their owners: the map knows hashes and
  * numbers, so it serves message ids and topic names alike and never frees anything but itself.
  * Includes map.h and plain.h only.
  */
-#include "router/hub/map.h"
+#include "lib/core/map.h"
 
 #include "lib/core/plain.h"
 
@@ -49,7 +49,7 @@ static uint64_t last_word(const unsigned char *bytes, size_t len)
     return word;
 }
 
-uint64_t map_hash(struct map_key key, struct mcpx_slice text)
+uint64_t mx_map_hash(struct mx_map_key key, struct mcpx_slice text)
 {
     struct sip v = {key.words[0] ^ 0x736f6d6570736575, key.words[1] ^ 0x646f72616e646f6d,
                     key.words[0] ^ 0x6c7967656e657261, key.words[1] ^ 0x7465646279746573};
@@ -64,25 +64,25 @@ uint64_t map_hash(struct map_key key, struct mcpx_slice text)
     return v.a ^ v.b ^ v.c ^ v.d;
 }
 
-void map_fini(struct map *map)
+void mx_map_fini(struct mx_map *map)
 {
     free(map->slots);
-    *map = (struct map){0};
+    *map = (struct mx_map){0};
 }
 
-static void place(struct map *map, uint64_t hash, uint64_t value)
+static void place(struct mx_map *map, uint64_t hash, uint64_t value)
 {
     size_t mask = map->size - 1;
     size_t at = (size_t)hash & mask;
 
     while (map->slots[at].value)
         at = (at + 1) & mask;
-    map->slots[at] = (struct map_slot){hash, value};
+    map->slots[at] = (struct mx_map_slot){hash, value};
 }
 
-bool map_reserve(struct map *map)
+bool mx_map_reserve(struct mx_map *map)
 {
-    struct map bigger = {.size = map->size ? map->size * 2 : SIZE_FIRST};
+    struct mx_map bigger = {.size = map->size ? map->size * 2 : SIZE_FIRST};
 
     if ((map->count + 1) * 2 <= map->size)
         return true;
@@ -98,19 +98,20 @@ bool map_reserve(struct map *map)
     return true;
 }
 
-void map_put(struct map *map, uint64_t hash, uint64_t value)
+void mx_map_put(struct mx_map *map, uint64_t hash, uint64_t value)
 {
     assert(value != 0 && map->count < map->size);
     place(map, hash, value);
     map->count++;
 }
 
-uint64_t map_next(const struct map *map, uint64_t hash, size_t *at)
+uint64_t mx_map_next(const struct mx_map *map, uint64_t hash, size_t *at)
 {
     if (map->size == 0)
         return 0;
     for (;;) {
-        const struct map_slot *slot = &map->slots[((size_t)hash + (*at)++) & (map->size - 1)];
+        const struct mx_map_slot *slot =
+            &map->slots[((size_t)hash + (*at)++) & (map->size - 1)];
 
         if (slot->value == 0 || slot->hash == hash)
             return slot->value;
@@ -121,7 +122,7 @@ uint64_t map_next(const struct map *map, uint64_t hash, size_t *at)
  * Closes the gap at `gap` by moving back every later slot of the same cluster that may stand
  * there, so that a search never needs to step over the dead.
  */
-static void close_gap(struct map *map, size_t gap)
+static void close_gap(struct mx_map *map, size_t gap)
 {
     size_t mask = map->size - 1;
 
@@ -133,10 +134,10 @@ static void close_gap(struct map *map, size_t gap)
         map->slots[gap] = map->slots[at];
         gap = at;
     }
-    map->slots[gap] = (struct map_slot){0};
+    map->slots[gap] = (struct mx_map_slot){0};
 }
 
-void map_remove(struct map *map, uint64_t hash, uint64_t value)
+void mx_map_remove(struct mx_map *map, uint64_t hash, uint64_t value)
 {
     size_t mask = map->size - 1;
 
