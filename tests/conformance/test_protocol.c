@@ -2,9 +2,11 @@
  * What breaks for whom: everybody who builds against docs/protocol.md and finds that the router
  * does something else. The page itself is the test data: its tables are read and each row is put
  * to the router, so a row that is changed, or a new one, is tested by being written down.
- * Protocol: sections 1, 3, 4, 6.
+ * Protocol: sections 1, 2, 3, 4, 6.
  */
 #include "tests/support/world.h"
+
+#include <mcpx/rpc.h>
 
 #include <criterion/criterion.h>
 #include <ctype.h>
@@ -77,6 +79,115 @@ static char *next_code(char **cell)
     *end = '\0';
     *cell = end + 1;
     return begin + 1;
+}
+
+/* ---- section 2: the CONTEXT table ---- */
+
+/* Sets params.a.b, given as "params.a.b", in a message. */
+static void set_path(json_t *message, const char *path, const char *value)
+{
+    const char *dot = strchr(path, '.');
+    char name[64];
+    json_t *inner;
+
+    if (!dot) {
+        json_object_set_new(message, path, json_string(value));
+        return;
+    }
+    snprintf(name, sizeof name, "%.*s", (int)(dot - path), path);
+    inner = json_object_get(message, name);
+    if (!json_is_object(inner)) {
+        json_object_set_new(message, name, json_object());
+        inner = json_object_get(message, name);
+    }
+    set_path(inner, dot + 1, value);
+}
+
+/* A message whose params hold something under every name that any method takes a context from. */
+static json_t *message_of(const char *method)
+{
+    return json_pack("{s:i, s:s, s:{s:s, s:s, s:s, s:{s:s, s:s, s:s}}}", "id", 1, "method",
+                     method, "params", "name", "decoy", "uri", "decoy", "taskId", "decoy",
+                     "ref", "type", "decoy", "name", "decoy", "uri", "decoy");
+}
+
+static void expect_kind(json_t *message, const char *expected)
+{
+    char *text = json_dumps(message, 0), kind[MCPX_KIND_MAX + 1] = "none";
+    struct mcpx_kind parsed;
+    struct mcpx_rpc rpc;
+
+    cr_assert_eq(mcpx_rpc_read(mcpx_slice_of(text), &rpc, NULL), MCPX_OK, "%s", text);
+    cr_expect_eq(mcpx_rpc_kind(&rpc, "mcp/request", kind), MCPX_OK, "%s", text);
+    cr_expect_str_eq(kind, expected, "%s has the kind %s, not %s", text, kind, expected);
+    cr_expect_eq(mcpx_kind_parse(mcpx_slice_of(expected), &parsed, NULL), MCPX_OK);
+    cr_expect_eq(mcpx_rpc_agrees(&rpc, &parsed, NULL), MCPX_OK, "%s", text);
+    free(text);
+    json_decref(message);
+}
+
+/* One row: `method`, `method` or `method` where `params.x` is `y`, and the member's path. */
+static int expect_contexts(char *methods, const char *path)
+{
+    char *where = strstr(methods, " where "), *method;
+    char expected[256], *condition = NULL, *value = NULL;
+    int count = 0;
+
+    if (where) {
+        *where++ = '\0';
+        condition = next_code(&where);
+        value = next_code(&where);
+        cr_assert(condition && value);
+    }
+    while ((method = next_code(&methods))) {
+        json_t *message = message_of(method);
+
+        set_path(message, path, "what:it/is");
+        if (condition)
+            set_path(message, condition, value);
+        snprintf(expected, sizeof expected, "mcp/request:%s:what:it/is", method);
+        expect_kind(message, expected);
+        count++;
+    }
+    return count;
+}
+
+Test(protocol, section_2_contexts_come_from_where_the_table_says)
+{
+    static const char *const others[] = {
+        "initialize",
+        "ping",
+        "tools/list",
+        "resources/list",
+        "resources/templates/list",
+        "prompts/list",
+        "logging/setLevel",
+        "roots/list",
+        "sampling/createMessage",
+        "elicitation/create",
+        "completion/complete",
+        "tasks/list",
+        "server/discover",
+        "notifications/initialized",
+        "notifications/cancelled",
+        "notifications/progress",
+        "notifications/message",
+        "notifications/tools/list_changed",
+        "notifications/resources/list_changed",
+        "notifications/elicitation/complete",
+    };
+    char *rest = rows_of("| METHOD | CONTEXT |");
+    char *cells[CELLS_MAX], *path, expected[256];
+    int methods = 0;
+
+    while (next_row(&rest, cells) == 2 && (path = next_code(&cells[1])))
+        methods += expect_contexts(cells[0], path);
+    cr_expect_eq(methods, 13, "%d methods were found", methods);
+    cr_expect_not_null(strstr(cells[0], "every other method"), "%s", cells[0]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        snprintf(expected, sizeof expected, "mcp/request:%s", others[i]);
+        expect_kind(message_of(others[i]), expected);
+    }
 }
 
 static bool covers(const char *pattern, const char *text)

@@ -1,7 +1,8 @@
 /*
  * kinds.mjs - the kind of an MCP message, derived from the JSON-RPC inside it, and back.
  * Only the edges may look into payloads; the router derives from correlation alone, so this
- * table exists here and in the bridge, never in the hub. Protocol: section 2.
+ * table exists here and in libmcpx, never in the hub. kinds.test.mjs holds it against the table
+ * of protocol section 2, as the conformance test does with the library's.
  */
 
 const CONTEXT_OF = {
@@ -10,11 +11,14 @@ const CONTEXT_OF = {
   'resources/read': (params) => params.uri,
   'resources/subscribe': (params) => params.uri,
   'resources/unsubscribe': (params) => params.uri,
-  'completion/complete': (params) =>
-    params.ref?.type === 'ref/resource' ? params.ref.uri : params.ref?.name,
+  'completion/complete': ({ ref }) =>
+    ({ 'ref/prompt': ref?.name, 'ref/resource': ref?.uri })[ref?.type],
   'tasks/get': (params) => params.taskId,
   'tasks/cancel': (params) => params.taskId,
   'tasks/result': (params) => params.taskId,
+  'tasks/update': (params) => params.taskId,
+  'notifications/resources/updated': (params) => params.uri,
+  'notifications/tasks/status': (params) => params.taskId,
 };
 
 /** The CONTEXT of a call, or undefined for methods that have none. */
