@@ -9,9 +9,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-#define CALL(id, name)                                                                        \
-    "{\"jsonrpc\":\"2.0\"," id "\"method\":\"tools/call\",\"params\":{\"name\":\"" name "\"}" \
-                                                                                        "}"
+#define HEAD "{\"jsonrpc\":\"2.0\","
+#define CALL(id, name) HEAD id "\"method\":\"tools/call\",\"params\":{\"name\":\"" name "\"}}"
 #define WITH_ID "\"id\":1,"
 
 struct claim {

@@ -69,17 +69,19 @@ Test(scan, accepts_every_form_of_json)
         {T("[[[[]],{}]]"), MCPX_JSON_ARRAY, 4},
         {T("{\"a\":{\"b\":[{}]}}"), MCPX_JSON_OBJECT, 4},
         {T("[1,{\"a\":[2,{\"a\":3,\"b\":[[]]}],\"c\":{}},4]"), MCPX_JSON_ARRAY, 6},
-        {T("{\"a\":1,\"a\":2}"), MCPX_JSON_OBJECT, 1}, /* doubles are mx_scan_duplicate's affair */
+        {T("{\"a\":1,\"a\":2}"), MCPX_JSON_OBJECT,
+         1}, /* doubles are mx_scan_duplicate's affair */
         {T("{\"\":\"\"}"), MCPX_JSON_OBJECT, 1},
         {T("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0000\\uABCD\\uabcd\""), MCPX_JSON_STRING, 0},
         {T("\"\\ud800\""), MCPX_JSON_STRING, 0}, /* well-formed text, if no Unicode string */
         {T("\"\\udc00\\ud800\""), MCPX_JSON_STRING, 0},
         {T("\"\x7f\""), MCPX_JSON_STRING, 0},
         {T("\"12345678\""), MCPX_JSON_STRING, 0},
-        {T("\"\xc2\x80\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf\""), MCPX_JSON_STRING,
-         0},
+        {T("\"\xc2\x80\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf\""),
+         MCPX_JSON_STRING, 0},
         {T("\"\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\""), MCPX_JSON_STRING, 0},
-        {T("\"\xef\xbb\xbf\""), MCPX_JSON_STRING, 0}, /* a BOM inside a string is a character */
+        {T("\"\xef\xbb\xbf\""), MCPX_JSON_STRING,
+         0}, /* a BOM inside a string is a character */
         {T("{\"\xc3\xa9\":\"\xe2\x82\xac\"}"), MCPX_JSON_OBJECT, 1},
     };
 
