@@ -54,7 +54,8 @@ struct mcpx_rpc {
 /**
  * Reads a JSON-RPC message.
  *
- * text    a well-formed JSON value (an envelope's payload, or what mcpx_json_check accepted)
+ * text    a well-formed JSON value without white space around it: an envelope's payload, or the
+ *         value that mcpx_json_check found
  * out     filled; unspecified on failure
  * fault   filled on failure (reason, field); may be NULL
  *

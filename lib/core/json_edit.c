@@ -38,7 +38,6 @@ static void put_separator(struct edit *edit)
     mcpx_text_slice(edit->out, edit->tail);
     if (edit->any)
         mcpx_text_add(edit->out, ",", 1);
-    edit->tail.len = 0;
     edit->any = true;
 }
 

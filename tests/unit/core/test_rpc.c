@@ -304,7 +304,7 @@ Test(rpc, a_kind_never_grows_beyond_its_bound)
         {10, fits - 1, "mcp/proposal", true, MCPX_OK, MCPX_KIND_MAX},
         {10, fits + 1, "mcp/request", true, MCPX_OK, REQUEST + CALL - 1},
         {10, 100000, "mcp/request", true, MCPX_OK, REQUEST + CALL - 1},
-        {MCPX_KIND_MAX - REQUEST, 1, "mcp/request", true, MCPX_OK, MCPX_KIND_MAX},
+        {MCPX_KIND_MAX - REQUEST, 0, "mcp/request", true, MCPX_OK, MCPX_KIND_MAX},
         {MCPX_KIND_MAX - REQUEST, 0, "mcp/proposal", true, MCPX_EKIND, 0},
         {MCPX_KIND_MAX - REQUEST + 1, 0, "mcp/request", false, MCPX_OK, 0},
         {100000, 0, "mcp/request", false, MCPX_OK, 0},
@@ -320,6 +320,8 @@ Test(rpc, a_kind_never_grows_beyond_its_bound)
         cr_expect_eq(mcpx_rpc_read(mcpx_slice_of(text), &rpc, NULL) == MCPX_OK,
                      rows[row].readable, "row %zu", row);
         if (rows[row].readable) {
+            cr_expect_eq(rpc.context.len, rows[row].context <= fits ? rows[row].context : 0,
+                         "row %zu: %zu", row, rpc.context.len);
             cr_expect_eq(mcpx_rpc_kind(&rpc, rows[row].type, kind), rows[row].err, "row %zu",
                          row);
             if (rows[row].err)
