@@ -3,7 +3,7 @@
 # installed tree may be moved.
 include(CMakePackageConfigHelpers)
 
-add_library(mcpx SHARED $<TARGET_OBJECTS:mcpx_core>)
+add_library(mcpx SHARED $<TARGET_OBJECTS:mcpx_core> $<TARGET_OBJECTS:mcpx_participant>)
 add_library(mcpx::mcpx ALIAS mcpx)
 target_link_libraries(mcpx PRIVATE mcpx_options PkgConfig::PCRE2)
 target_include_directories(mcpx INTERFACE

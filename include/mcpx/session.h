@@ -1,0 +1,326 @@
+/*
+ * session.h - a participant without its socket: texts and time go in, events and texts come out.
+ * It is strict where the router is lazy: what reaches the application has a kind that tells the
+ * truth about its payload, was meant for it, and comes from who may say it.
+ * Includes capability.h, envelope.h, rpc.h only.
+ */
+#ifndef MCPX_SESSION_H
+#define MCPX_SESSION_H
+
+#include <mcpx/capability.h>
+#include <mcpx/envelope.h>
+#include <mcpx/rpc.h>
+
+struct mcpx_session;
+
+/**
+ * Settings; 0 and NULL mean the default.
+ *
+ * request_ms     how long a request waits for its response; 60000
+ * proposal_ms    how long a proposal waits to be fulfilled or rejected; 600000
+ * pending_max    own requests and proposals under way at one time; 10000
+ * inbound_max    others' requests to us not answered yet, and others' proposals remembered; 10000
+ *                each. The oldest is forgotten
+ * unsent_bytes   memory for what was sent and not yet seen to have arrived; 16 MiB
+ * overhear       also tell what is not for us: MCPX_EVENT_OVERHEARD
+ * directed       the connection's routing is "directed": what is addressed to others only has no
+ *                echo. It counts as DELIVERED when written, and is not written again
+ * fill, context  random bytes for ids and for the jitter of reconnecting; `fill` must be given
+ */
+struct mcpx_session_config {
+    int64_t request_ms;
+    int64_t proposal_ms;
+    size_t pending_max;
+    size_t inbound_max;
+    size_t unsent_bytes;
+    bool overhear;
+    bool directed;
+    void (*fill)(void *context, void *bytes, size_t len);
+    void *context;
+};
+
+/**
+ * What the application is told. Members of struct mcpx_event that are filled stand in brackets;
+ * `own` names an envelope of ours by its id, `tag` is what its draft had.
+ *
+ *   JOINED        the router welcomed us: mcpx_session_id, roster and grants are known [resumed]
+ *   LEFT          the connection is gone, or could not be made [code, reason, retry_ms]. After a
+ *                 final one EXPIRED follows for everything pending
+ *   PRESENCE      another participant came, left or changed [participant, presence]
+ *   GRANTS        our own grants changed while connected
+ *   HISTORY       an envelope from before we joined: context, never to be acted on [envelope, rpc]
+ *
+ *   REQUEST       for us, to be answered with mcpx_session_respond [envelope, rpc, proposal: the
+ *                 proposal it fulfils, when it names one we know of]
+ *   NOTIFICATION  for us: mcp/request with notifications/... [envelope, rpc, own and tag when it is
+ *                 about a request or proposal of ours and comes from whom that was for]
+ *   PROPOSAL      somebody proposes; to be looked at, never executed [envelope, rpc]
+ *   WITHDRAWN     its proposer takes a proposal back [envelope, proposal]
+ *   REJECTED      somebody rejects a proposal [envelope, proposal, own and tag when it is ours; it
+ *                 is then no longer waited for]. After FULFILLING a rejection is too late
+ *   MESSAGE       any other kind for us: chat, reasoning/... [envelope]
+ *   OVERHEARD     valid, but not for us, or our own echo; only when asked for [envelope, rpc]
+ *
+ *   RESPONSE      the answer to a request of ours, or to the request that fulfilled a proposal of
+ *                 ours [envelope, rpc, own, tag, proposal when it was one]
+ *   FULFILLING    somebody acts on our proposal: a request went out, its response will follow
+ *                 [envelope, rpc, own, tag, same: its params are those we proposed]. Its id is what
+ *                 the response will name, so a response to a request we did not see is OVERHEARD
+ *   EXPIRED       no response in time [own, tag]; it is no longer waited for
+ *   REFUSED       the router refused what we sent [envelope: the system/error; own, tag, err,
+ *                 reason, alternative]; it is no longer waited for
+ *   DELIVERED     what we sent has its place in the topic [own, tag]
+ *
+ *   VIOLATION     ignored, because it lies or is none of its sender's business [envelope unless it
+ *                 could not be read, violation, fault]
+ */
+enum mcpx_event_type {
+    MCPX_EVENT_JOINED,
+    MCPX_EVENT_LEFT,
+    MCPX_EVENT_PRESENCE,
+    MCPX_EVENT_GRANTS,
+    MCPX_EVENT_HISTORY,
+    MCPX_EVENT_REQUEST,
+    MCPX_EVENT_NOTIFICATION,
+    MCPX_EVENT_PROPOSAL,
+    MCPX_EVENT_WITHDRAWN,
+    MCPX_EVENT_REJECTED,
+    MCPX_EVENT_MESSAGE,
+    MCPX_EVENT_OVERHEARD,
+    MCPX_EVENT_RESPONSE,
+    MCPX_EVENT_FULFILLING,
+    MCPX_EVENT_EXPIRED,
+    MCPX_EVENT_REFUSED,
+    MCPX_EVENT_DELIVERED,
+    MCPX_EVENT_VIOLATION,
+    MCPX_EVENT_COUNT
+};
+
+/** "joined", "left", ... Static; "unknown" outside the table. */
+MCPX_API const char *mcpx_event_name(enum mcpx_event_type type);
+
+/*
+ * X(constant, name, sentence): why a message was ignored.
+ */
+#define MCPX_VIOLATIONS(X)                                                                    \
+    X(MCPX_VIOLATION_TEXT, "malformed", "the message is no valid envelope")                   \
+    X(MCPX_VIOLATION_RPC, "not_json_rpc", "the payload is no JSON-RPC message")               \
+    X(MCPX_VIOLATION_KIND, "kind_mismatch", "the kind says something else than the payload")  \
+    X(MCPX_VIOLATION_STRANGER, "stranger",                                                    \
+      "the response comes from somebody who was not asked")                                   \
+    X(MCPX_VIOLATION_OPERATION, "other_operation",                                            \
+      "the response's kind names another operation than its request")                         \
+    X(MCPX_VIOLATION_ID, "other_id", "the response has another JSON-RPC id than its request") \
+    X(MCPX_VIOLATION_PROPOSER, "not_proposer",                                                \
+      "a proposal is taken back by somebody who did not make it")                             \
+    X(MCPX_VIOLATION_ROUTER, "not_router", "a system message does not come from the router")
+
+#define MCPX_VIOLATION_CONSTANT(constant, name, sentence) constant,
+enum mcpx_violation { MCPX_VIOLATIONS(MCPX_VIOLATION_CONSTANT) MCPX_VIOLATION_COUNT };
+#undef MCPX_VIOLATION_CONSTANT
+
+/** "kind_mismatch", ... Static. */
+MCPX_API const char *mcpx_violation_name(enum mcpx_violation violation);
+
+/** The sentence. Static. */
+MCPX_API const char *mcpx_violation_text(enum mcpx_violation violation);
+
+enum mcpx_presence { MCPX_PRESENCE_JOIN, MCPX_PRESENCE_LEAVE, MCPX_PRESENCE_UPDATE };
+
+/**
+ * One event. Everything it points to is lent until the next call that takes the session.
+ *
+ * alternative   REFUSED: the kind under which the same may be proposed; absent when there is none
+ * reason        LEFT, REFUSED: a sentence for people
+ * code          LEFT: what mcpx_session_disconnected was given
+ * retry_ms      LEFT: pause before the next attempt; -1 = there will be none
+ */
+struct mcpx_event {
+    enum mcpx_event_type type;
+    const struct mcpx_envelope *envelope;
+    const struct mcpx_rpc *rpc;
+    struct mcpx_slice own;
+    void *tag;
+    struct mcpx_slice proposal;
+    struct mcpx_slice participant;
+    enum mcpx_presence presence;
+    enum mcpx_violation violation;
+    struct mcpx_fault fault;
+    enum mcpx_err err;
+    struct mcpx_slice alternative;
+    struct mcpx_slice reason;
+    bool resumed;
+    bool same;
+    int code;
+    int64_t retry_ms;
+};
+
+/**
+ * What the application wants to send.
+ *
+ * type            "mcp/request", "mcp/proposal": METHOD and CONTEXT come from the payload.
+ *                 Anything else ("chat", "mcp/reject", "mcp/response:ping") is the kind as it stands;
+ *                 responses are better sent with mcpx_session_respond
+ * to              addressees; none = everyone
+ * correlation_id  the envelope this one is about; absent = none
+ * payload         a JSON object, sent byte for byte
+ * timeout_ms      for requests and proposals; 0 = the session's default, -1 = wait for ever
+ * tag             handed back with every event about this envelope
+ */
+struct mcpx_draft {
+    const char *type;
+    const struct mcpx_slice *to;
+    size_t to_count;
+    struct mcpx_slice correlation_id;
+    struct mcpx_slice payload;
+    int64_t timeout_ms;
+    void *tag;
+};
+
+/** Copies the settings. Returns MCPX_OK or MCPX_ENOMEM. */
+MCPX_API enum mcpx_err mcpx_session_new(const struct mcpx_session_config *config,
+                                        struct mcpx_session **out);
+
+/** Frees the session. NULL is allowed. */
+MCPX_API void mcpx_session_free(struct mcpx_session *session);
+
+/* ---- the transport's side ---- */
+
+/** A connection was established; the welcome is still to come. */
+MCPX_API void mcpx_session_connected(struct mcpx_session *session, struct mcpx_now now);
+
+/**
+ * One whole text message came. `text` is borrowed during the call.
+ *
+ * Returns MCPX_OK; MCPX_ENOMEM when it could not be taken in. The transport then ends the connection,
+ * tells mcpx_session_disconnected and connects again, so that resuming brings the message once more;
+ * whatever else comes on this connection is not taken in either.
+ */
+MCPX_API enum mcpx_err mcpx_session_receive(struct mcpx_session *session,
+                                            struct mcpx_slice text, struct mcpx_now now);
+
+/**
+ * The connection ended, or could not be made.
+ *
+ * code     close code of the WebSocket, or HTTP status of a refused upgrade; 0 = neither
+ * reason   for people; borrowed
+ *
+ * Codes 1003, 1007, 1008, 1009, 4001, 4004, 4005 and statuses 400, 401, 403, 404 are final:
+ * trying again would meet the same answer. Everything else is tried again, after 0.5 s and up to
+ * 30 s, each pause drawn from its upper half.
+ */
+MCPX_API void mcpx_session_disconnected(struct mcpx_session *session, int code,
+                                        struct mcpx_slice reason, struct mcpx_now now);
+
+/** Lets deadlines pass. */
+MCPX_API void mcpx_session_tick(struct mcpx_session *session, struct mcpx_now now);
+
+/** mono_ms at which mcpx_session_tick has something to do; INT64_MAX when nothing waits. */
+MCPX_API int64_t mcpx_session_deadline(const struct mcpx_session *session);
+
+/** mono_ms at which to connect; -1 = connected already or never again. */
+MCPX_API int64_t mcpx_session_connect_at(const struct mcpx_session *session);
+
+/**
+ * The id to resume after (`?after=`): of the newest envelope taken in, live or history; of the
+ * topic's head when there was no history; of a presence while no envelope is known. Absent when none
+ * of these came. Lent until the next call.
+ * Protocol: section 5.
+ */
+MCPX_API struct mcpx_slice mcpx_session_resume_after(const struct mcpx_session *session);
+
+/**
+ * The next text to write as one message, lent until mcpx_session_written. Returns false when there
+ * is none, or no connection. What was written but not seen to have arrived when a connection
+ * ends is written again on the next one: the router knows its id and lets it pass only once.
+ * Responses to who is gone by then included.
+ */
+MCPX_API bool mcpx_session_output(struct mcpx_session *session, struct mcpx_slice *text);
+
+/** The text was handed to the connection. */
+MCPX_API void mcpx_session_written(struct mcpx_session *session);
+
+/* ---- the application's side ---- */
+
+/** The next event. Returns false when there is none. */
+MCPX_API bool mcpx_session_event(struct mcpx_session *session, struct mcpx_event *event);
+
+/**
+ * Queues an envelope; before the first welcome as well, it then waits.
+ *
+ * id      filled with the id it was given, lent until the next call; may be NULL
+ * fault   filled on MCPX_EINVALID and MCPX_EKIND; may be NULL
+ *
+ * Returns MCPX_OK; MCPX_EINVALID when the payload is no JSON object, is no JSON-RPC message for a
+ * type of mcp/request, mcp/response, mcp/proposal, has an id in a proposal, or an addressee is no
+ * participant id; MCPX_EKIND when the kind is malformed; MCPX_ECAPABILITY when our grants are known
+ * and do not cover it (ask mcpx_session_may before to choose another way); MCPX_ETOOBIG when it
+ * exceeds the router's limit; MCPX_ELIMIT when pending_max or unsent_bytes is reached; MCPX_ECLOSED
+ * after a final end; MCPX_ENOMEM. Nothing is queued then.
+ */
+MCPX_API enum mcpx_err mcpx_session_send(struct mcpx_session *session,
+                                         const struct mcpx_draft *draft, struct mcpx_now now,
+                                         struct mcpx_slice *id, struct mcpx_fault *fault);
+
+/**
+ * Answers a REQUEST event: to its sender (and the proposer, when it fulfilled a proposal we know
+ * of), under its operation, once.
+ *
+ * request   id of the request's envelope
+ * payload   a JSON-RPC result or error with the request's JSON-RPC id
+ *
+ * Returns as mcpx_session_send, and MCPX_ENOTFOUND when no such request waits for an answer.
+ */
+MCPX_API enum mcpx_err mcpx_session_respond(struct mcpx_session *session,
+                                            struct mcpx_slice request,
+                                            struct mcpx_slice payload, struct mcpx_now now,
+                                            struct mcpx_fault *fault);
+
+/** No longer waits for a request or proposal of ours. Returns false when it is not pending. */
+MCPX_API bool mcpx_session_forget(struct mcpx_session *session, struct mcpx_slice id);
+
+/** Our participant id; absent before the first welcome. Lent until the next call. */
+MCPX_API struct mcpx_slice mcpx_session_id(const struct mcpx_session *session);
+
+/** True between JOINED and LEFT. */
+MCPX_API bool mcpx_session_is_joined(const struct mcpx_session *session);
+
+/**
+ * May we send this kind to these addressees now, as far as we know? Denials are the router's
+ * secret: true is no promise. True for everything before the first welcome.
+ */
+MCPX_API bool mcpx_session_may(const struct mcpx_session *session,
+                               const struct mcpx_question *question);
+
+/** Another participant. Slices are lent until the next call that may change the roster. */
+struct mcpx_participant {
+    struct mcpx_slice id;
+    const struct mcpx_slice *capabilities;
+    size_t capability_count;
+};
+
+/** How many other participants there are. */
+MCPX_API size_t mcpx_session_participant_count(const struct mcpx_session *session);
+
+/** The participant at `index` (0 .. count-1), in the order of their ids. */
+MCPX_API void mcpx_session_participant(const struct mcpx_session *session, size_t index,
+                                       struct mcpx_participant *out);
+
+/**
+ * Could that participant send this kind, going by the capabilities the router shows of it? False
+ * for who is not there.
+ */
+MCPX_API bool mcpx_session_could(const struct mcpx_session *session,
+                                 struct mcpx_slice participant, const struct mcpx_kind *kind);
+
+/** Our own capabilities as the router stated them; lent until the next GRANTS or JOINED. */
+MCPX_API void mcpx_session_capabilities(const struct mcpx_session *session,
+                                        const struct mcpx_slice **out, size_t *count);
+
+/** The router's limit for one message in bytes; 0 before the first welcome, or when it says none. */
+MCPX_API size_t mcpx_session_message_max(const struct mcpx_session *session);
+
+/** Requests and proposals of ours under way. */
+MCPX_API size_t mcpx_session_pending_count(const struct mcpx_session *session);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * asked.h - what a request or proposal asked, of whom, and by whom: as much as is needed to judge
+ * what later refers to it, when its envelope is gone.
+ * Includes envelope.h and rpc.h only.
+ */
+#ifndef MX_ASKED_H
+#define MX_ASKED_H
+
+#include <mcpx/envelope.h>
+#include <mcpx/rpc.h>
+
+/**
+ * One request or proposal. A view when its slices belong to others, a copy when made by
+ * mx_asked_copy.
+ *
+ * from        its sender; absent for our own
+ * proposer    who proposed what the request fulfils; absent when nobody did
+ * operation   METHOD[:CONTEXT] of the kind as delivered
+ * method, context
+ *             as the payload says them
+ * rpc_id      raw; absent in proposals
+ * params      raw; kept of our own proposals only, because nobody asks for the others'
+ * to          addressees; none = everyone
+ */
+struct mx_asked {
+    struct mcpx_slice id, from, proposer, operation, method, context, rpc_id, params;
+    const struct mcpx_slice *to;
+    size_t to_count;
+};
+
+/** The view of a received envelope. Borrows both. No proposer, no params. */
+struct mx_asked mx_asked_of(const struct mcpx_envelope *envelope, const struct mcpx_rpc *rpc);
+
+/** Copies a view in one piece of memory, to be freed with free(); NULL when memory runs out. */
+struct mx_asked *mx_asked_copy(const struct mx_asked *view);
+
+/** True when the payload asks for the same METHOD and CONTEXT. */
+bool mx_asked_is_operation(const struct mx_asked *asked, const struct mcpx_rpc *rpc);
+
+/** True when it was addressed to everyone, or to this participant among others. */
+bool mx_asked_was_for(const struct mx_asked *asked, struct mcpx_slice participant);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * block.c - counted texts. A count instead of an owner, because an event may outlive the message's
+ * place in the outbox, and the other way round.
+ * Includes block.h only.
+ */
+#include "lib/participant/block.h"
+
+#include <stdlib.h>
+
+struct mx_block *mx_block_new(struct mcpx_slice text)
+{
+    struct mx_block *block = malloc(sizeof *block + text.len + 1);
+
+    if (!block)
+        return NULL;
+    block->refs = 1;
+    block->len = text.len;
+    if (text.len)
+        memcpy(block->text, text.text, text.len);
+    block->text[text.len] = '\0';
+    return block;
+}
+
+struct mx_block *mx_block_ref(struct mx_block *block)
+{
+    if (block)
+        block->refs++;
+    return block;
+}
+
+void mx_block_unref(struct mx_block *block)
+{
+    if (block && --block->refs == 0)
+        free(block);
+}

@@ -1,0 +1,36 @@
+/*
+ * grants.h - what we ourselves may send, as the welcome says.
+ * Includes capability.h and words.h.
+ */
+#ifndef MX_GRANTS_H
+#define MX_GRANTS_H
+
+#include "lib/participant/words.h"
+#include <mcpx/capability.h>
+
+/**
+ * Our grants. Zero-initialised is "not known".
+ *
+ * capabilities   the patterns as told
+ * capset         compiled with their conditions; NULL when they are not known, or written in a way
+ *                this library does not understand
+ */
+struct mx_grants {
+    struct mx_words capabilities;
+    struct mcpx_capset *capset;
+};
+
+/**
+ * Reads the `you` of a welcome: `capabilities`, and where there is one, `grants` with the
+ * conditions. Returns MCPX_OK; MCPX_EINVALID when `capabilities` is no list of strings;
+ * MCPX_ENOMEM. `out` is untouched on failure. Protocol: section 5.
+ */
+enum mcpx_err mx_grants_read(struct mcpx_slice you, struct mx_grants *out);
+
+/** Frees them; they are not known then. */
+void mx_grants_fini(struct mx_grants *grants);
+
+/** True when they cover what is asked, or are not known. */
+bool mx_grants_may(const struct mx_grants *grants, const struct mcpx_question *question);
+
+#endif

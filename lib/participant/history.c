@@ -1,0 +1,106 @@
+/*
+ * history.c - a page of what was said before we joined. Nothing in it is acted on, with one
+ * exception that is no action: an answer to what we still wait for, after a reconnection that could
+ * not resume. Who proposed what is remembered too, so that what comes of it can be understood.
+ * Includes session_state.h and validate.h only.
+ */
+#include "lib/participant/session_state.h"
+#include "lib/participant/validate.h"
+
+/* Reads every envelope once, so that reading them again cannot fail, and makes room. */
+static enum mcpx_err prepare(struct mcpx_session *session, struct mcpx_slice list)
+{
+    struct mcpx_json_walk walk;
+    struct mcpx_fault fault;
+    size_t count = 0;
+
+    mcpx_json_walk_start(&walk, list);
+    while (mcpx_json_walk_next(&walk)) {
+        count++;
+        if (mx_session_parse(session, walk.value, &fault) == MCPX_ENOMEM)
+            return MCPX_ENOMEM;
+    }
+    return mx_session_reserve(session, count) ? MCPX_OK : MCPX_ENOMEM;
+}
+
+static bool is_type(const struct mcpx_session *session, const char *type)
+{
+    return mcpx_slice_equal(session->envelope.kind.type, mcpx_slice_of(type));
+}
+
+static bool is_mcp(const struct mcpx_session *session)
+{
+    return is_type(session, "mcp/request") || is_type(session, "mcp/response") ||
+           is_type(session, "mcp/proposal");
+}
+
+/* As much as memory allows: the page itself must not fail half way. */
+static void note_context(struct mcpx_session *session)
+{
+    struct mx_asked asked = mx_asked_of(&session->envelope, &session->rpc);
+    struct mx_own *own;
+
+    if (is_type(session, "mcp/request")) {
+        own = mx_request_fulfils(session);
+        if (own && !mx_pending_fulfilment(&session->pending, asked.id))
+            mx_pending_fulfil(&session->pending, own, &asked);
+    } else if (is_type(session, "mcp/proposal") &&
+               !mcpx_slice_equal(asked.from, mx_id_view(&session->id))) {
+        asked.to_count = 0;
+        mx_inbound_add(&session->proposals, &asked);
+    }
+}
+
+/* Returns true when it settled what we wait for. */
+static bool settles(struct mcpx_session *session, const struct mx_incoming *in)
+{
+    struct mcpx_fault fault;
+    struct mx_own *own;
+
+    if (!is_type(session, "mcp/response") ||
+        mx_response_judge(session, &own, &fault) != MCPX_VIOLATION_COUNT || !own)
+        return false;
+    mx_response_settle(session, in, own);
+    return true;
+}
+
+static void take_one(struct mcpx_session *session, const struct mx_incoming *in)
+{
+    const struct mx_incoming unread = {.block = in->block, .now = in->now};
+    struct mcpx_fault fault = {"expected to be told who sent it", "from", 0};
+
+    if (mx_session_parse(session, in->span, &fault) || !session->envelope.from.text) {
+        mx_tell_violation(session, &unread, MCPX_VIOLATION_TEXT, &fault);
+        return;
+    }
+    if (is_mcp(session) && mx_validate_payload(&session->envelope, &session->rpc, &fault) ==
+                               MCPX_VIOLATION_COUNT) {
+        session->rpc_parsed = session->parsed;
+        note_context(session);
+    }
+    mx_id_set(&session->seen, session->envelope.id);
+    session->seen_presence = false;
+    if (!session->rpc_parsed || !settles(session, in))
+        mx_tell(session, in, MCPX_EVENT_HISTORY);
+}
+
+enum mcpx_err mx_history_receive(struct mcpx_session *session, const struct mx_incoming *in)
+{
+    struct mcpx_slice list = mcpx_json_get(session->envelope.payload, "envelopes");
+    struct mcpx_fault fault = {"expected a page with envelopes", "payload", 0};
+    struct mx_incoming one = *in;
+    struct mcpx_json_walk walk;
+
+    if (mcpx_json_type(list) != MCPX_JSON_ARRAY) {
+        mx_tell_violation(session, in, MCPX_VIOLATION_TEXT, &fault);
+        return MCPX_OK;
+    }
+    if (prepare(session, list))
+        return MCPX_ENOMEM;
+    mcpx_json_walk_start(&walk, list);
+    while (mcpx_json_walk_next(&walk)) {
+        one.span = walk.value;
+        take_one(session, &one);
+    }
+    return MCPX_OK;
+}

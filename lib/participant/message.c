@@ -1,0 +1,394 @@
+/*
+ * message.c - what participants say, sorted: for us, about something of ours, or neither. Each kind
+ * that MCPx gives a meaning has one function; all others are messages. Nobody acts on a payload
+ * that was not compared with its kind.
+ * Includes session_state.h and validate.h only.
+ */
+#include "lib/participant/session_state.h"
+#include "lib/participant/validate.h"
+
+/*
+ * A message being sorted.
+ *
+ * is_own     our own echo
+ * is_for_us  to be delivered: addressed to everyone (and not an echo), or to us by name
+ */
+struct sorting {
+    struct mcpx_session *session;
+    const struct mx_incoming *in;
+    const struct mcpx_envelope *envelope;
+    bool is_own, is_for_us;
+};
+
+static void overhear(struct sorting *sorting)
+{
+    if (sorting->session->config.overhear)
+        mx_tell(sorting->session, sorting->in, MCPX_EVENT_OVERHEARD);
+}
+
+/* Compares kind and payload. A lie is told if the message would have been told. */
+static bool is_true(struct sorting *sorting, bool tell)
+{
+    struct mcpx_session *session = sorting->session;
+    struct mcpx_fault fault = {"", "", 0};
+    enum mcpx_violation violation =
+        mx_validate_payload(sorting->envelope, &session->rpc, &fault);
+
+    if (violation == MCPX_VIOLATION_COUNT) {
+        session->rpc_parsed = session->parsed;
+        return true;
+    }
+    session->rpc_parsed = NULL;
+    if (tell)
+        mx_tell_violation(session, sorting->in, violation, &fault);
+    return false;
+}
+
+static bool is_told(const struct sorting *sorting)
+{
+    return sorting->is_for_us || sorting->session->config.overhear;
+}
+
+/* ---- requests and notifications ---- */
+
+/*
+ * The envelope of ours that a notification may be about: one that its sender was asked with, or the
+ * proposal that the request it names fulfils. Anybody else's progress reports are not to be believed.
+ */
+static struct mx_own *notified_of(const struct sorting *sorting)
+{
+    const struct mcpx_envelope *envelope = sorting->envelope;
+    const struct mx_pending *pending = &sorting->session->pending;
+    struct mx_own *own = mx_pending_awaited(pending, envelope->correlation_id);
+    struct mx_fulfilment *fulfilment;
+
+    if (own)
+        return mx_asked_was_for(own->asked, envelope->from) ? own : NULL;
+    fulfilment = mx_pending_fulfilment(pending, envelope->correlation_id);
+    if (fulfilment && mx_asked_was_for(fulfilment->asked, envelope->from))
+        return fulfilment->proposal;
+    return NULL;
+}
+
+static void take_notification(struct sorting *sorting)
+{
+    struct mx_event *event;
+
+    if (!sorting->is_for_us) {
+        overhear(sorting);
+        return;
+    }
+    event = mx_tell(sorting->session, sorting->in, MCPX_EVENT_NOTIFICATION);
+    mx_event_about(event, notified_of(sorting));
+}
+
+/* Our own proposal that is named, or somebody else's that we know of. */
+static bool names_proposal(const struct sorting *sorting, struct mcpx_slice *proposer)
+{
+    const struct mcpx_session *session = sorting->session;
+    struct mcpx_slice id = sorting->envelope->correlation_id;
+    const struct mx_asked *theirs = mx_inbound_find(&session->proposals, id);
+    const struct mx_own *ours = mx_pending_awaited(&session->pending, id);
+
+    if (theirs)
+        *proposer = theirs->from;
+    else if (ours && ours->proposal)
+        *proposer = mx_id_view(&session->id);
+    return theirs || (ours && ours->proposal);
+}
+
+static enum mcpx_err deliver_request(struct sorting *sorting)
+{
+    struct mcpx_session *session = sorting->session;
+    struct mx_asked asked = mx_asked_of(sorting->envelope, &session->rpc);
+    const struct mx_asked *before = mx_inbound_find(&session->requests, asked.id);
+    bool is_fulfilment = names_proposal(sorting, &asked.proposer);
+    struct mx_event *event;
+
+    /* An id the router has forgotten may come again; the question is the same and still open. */
+    if (before && mcpx_slice_equal(before->from, asked.from)) {
+        overhear(sorting);
+        return MCPX_OK;
+    }
+    asked.to_count = 0; /* it was for us; nobody asks who else */
+    if (!mx_inbound_add(&session->requests, &asked))
+        return MCPX_ENOMEM;
+    event = mx_tell(session, sorting->in, MCPX_EVENT_REQUEST);
+    event->proposal = is_fulfilment ? MX_PROPOSAL_CORRELATION : MX_PROPOSAL_NONE;
+    return MCPX_OK;
+}
+
+struct mx_own *mx_request_fulfils(struct mcpx_session *session)
+{
+    const struct mcpx_envelope *envelope = &session->envelope;
+    struct mx_own *own = mx_pending_awaited(&session->pending, envelope->correlation_id);
+
+    if (!own || !own->proposal || session->rpc.form != MCPX_RPC_REQUEST ||
+        mcpx_slice_equal(envelope->from, mx_id_view(&session->id)))
+        return NULL;
+    return mx_asked_is_operation(own->asked, &session->rpc) ? own : NULL;
+}
+
+/* Once somebody acts, what is waited for is a response, no longer a decision. */
+static void tell_fulfilling(struct sorting *sorting, struct mx_own *own)
+{
+    struct mcpx_session *session = sorting->session;
+    struct mcpx_slice proposed = own->asked->params, params = session->rpc.params;
+    int64_t deadline = sorting->in->now.mono_ms + session->config.request_ms;
+    struct mx_event *event = mx_tell(session, sorting->in, MCPX_EVENT_FULFILLING);
+
+    mx_event_about(event, own);
+    event->told.same = proposed.text && params.text ? mcpx_json_same(proposed, params)
+                                                    : !proposed.text && !params.text;
+    if (own->fulfilment_count == 1 && deadline > own->deadline)
+        mx_pending_defer(&session->pending, own, deadline);
+}
+
+static enum mcpx_err take_fulfilment(struct sorting *sorting, struct mx_own *own, bool *told)
+{
+    struct mx_asked asked = mx_asked_of(sorting->envelope, &sorting->session->rpc);
+    enum mcpx_err err = MCPX_ELIMIT;
+
+    if (!mx_pending_fulfilment(&sorting->session->pending, asked.id))
+        err = mx_pending_fulfil(&sorting->session->pending, own, &asked);
+    *told = err == MCPX_OK;
+    if (*told)
+        tell_fulfilling(sorting, own);
+    return err == MCPX_ENOMEM ? err : MCPX_OK;
+}
+
+static enum mcpx_err take_request(struct sorting *sorting)
+{
+    struct mcpx_session *session = sorting->session;
+    bool is_ours = mx_pending_awaited(&session->pending, sorting->envelope->correlation_id);
+    enum mcpx_err err = MCPX_OK;
+    bool told = false;
+    struct mx_own *own;
+
+    if (!is_ours && !is_told(sorting))
+        return MCPX_OK;
+    if (!is_true(sorting, true))
+        return MCPX_OK;
+    if (session->rpc.form != MCPX_RPC_REQUEST) {
+        take_notification(sorting);
+        return MCPX_OK;
+    }
+    own = mx_request_fulfils(session);
+    if (own)
+        err = take_fulfilment(sorting, own, &told);
+    if (!err && sorting->is_for_us)
+        err = deliver_request(sorting);
+    else if (!err && !told)
+        overhear(sorting);
+    return err;
+}
+
+/* ---- responses ---- */
+
+enum mcpx_violation mx_response_judge(struct mcpx_session *session, struct mx_own **own,
+                                      struct mcpx_fault *fault)
+{
+    const struct mcpx_envelope *envelope = &session->envelope;
+    struct mx_own *asked = mx_pending_awaited(&session->pending, envelope->correlation_id);
+    struct mx_fulfilment *fulfilment =
+        mx_pending_fulfilment(&session->pending, envelope->correlation_id);
+
+    *own = NULL;
+    if (asked && !asked->proposal) {
+        *own = asked;
+        return mx_validate_response(asked->asked, envelope, &session->rpc, fault);
+    }
+    if (!fulfilment)
+        return MCPX_VIOLATION_COUNT;
+    *own = fulfilment->proposal;
+    return mx_validate_response(fulfilment->asked, envelope, &session->rpc, fault);
+}
+
+void mx_response_settle(struct mcpx_session *session, const struct mx_incoming *in,
+                        struct mx_own *own)
+{
+    struct mx_event *event = mx_tell(session, in, MCPX_EVENT_RESPONSE);
+
+    mx_event_about(event, own);
+    event->proposal = own->proposal ? MX_PROPOSAL_OWN : MX_PROPOSAL_NONE;
+    mx_own_drop(session, own);
+}
+
+static void take_response(struct sorting *sorting)
+{
+    struct mcpx_session *session = sorting->session;
+    struct mcpx_slice about = sorting->envelope->correlation_id;
+    bool is_ours = mx_pending_awaited(&session->pending, about) ||
+                   mx_pending_fulfilment(&session->pending, about);
+    struct mcpx_fault fault = {"", "", 0};
+    enum mcpx_violation violation;
+    struct mx_own *own;
+
+    if (!is_ours && !is_told(sorting))
+        return;
+    if (!is_true(sorting, true))
+        return;
+    violation = mx_response_judge(session, &own, &fault);
+    if (violation != MCPX_VIOLATION_COUNT)
+        mx_tell_violation(session, sorting->in, violation, &fault);
+    else if (own)
+        mx_response_settle(session, sorting->in, own);
+    else
+        overhear(sorting);
+}
+
+/* ---- proposals ---- */
+
+/* Remembered whoever it is for: its fulfilment may come to us, and its proposer is to hear too. */
+static enum mcpx_err take_proposal(struct sorting *sorting)
+{
+    struct mcpx_session *session = sorting->session;
+    const struct mx_asked *before;
+    struct mx_asked asked;
+    bool is_new;
+
+    if (!is_true(sorting, is_told(sorting)))
+        return MCPX_OK;
+    asked = mx_asked_of(sorting->envelope, &session->rpc);
+    asked.to_count = 0;
+    before = mx_inbound_find(&session->proposals, asked.id);
+    is_new = !before || !mcpx_slice_equal(before->from, asked.from);
+    if (is_new && !mx_inbound_add(&session->proposals, &asked))
+        return MCPX_ENOMEM;
+    if (sorting->is_for_us && is_new)
+        mx_tell(session, sorting->in, MCPX_EVENT_PROPOSAL);
+    else
+        overhear(sorting);
+    return MCPX_OK;
+}
+
+static void take_withdrawal(struct sorting *sorting)
+{
+    struct mcpx_session *session = sorting->session;
+    const struct mcpx_envelope *envelope = sorting->envelope;
+    struct mcpx_slice proposer = {NULL, 0};
+    struct mcpx_fault fault = {"expected it from who made the proposal", "from", 0};
+
+    if (!names_proposal(sorting, &proposer)) {
+        overhear(sorting);
+        return;
+    }
+    if (!mcpx_slice_equal(proposer, envelope->from)) {
+        mx_tell_violation(session, sorting->in, MCPX_VIOLATION_PROPOSER, &fault);
+        return;
+    }
+    if (sorting->is_for_us)
+        mx_tell(session, sorting->in, MCPX_EVENT_WITHDRAWN)->proposal =
+            MX_PROPOSAL_CORRELATION;
+    else
+        overhear(sorting);
+    mx_inbound_remove(&session->proposals, envelope->correlation_id);
+}
+
+/* Once somebody acts on our proposal, a rejection comes too late: there will be a response. */
+static void take_own_rejection(struct sorting *sorting, struct mx_own *own)
+{
+    struct mcpx_session *session = sorting->session;
+    struct mcpx_fault fault = {"expected it from an addressee of the proposal", "from", 0};
+    struct mx_event *event;
+
+    if (!mx_asked_was_for(own->asked, sorting->envelope->from)) {
+        mx_tell_violation(session, sorting->in, MCPX_VIOLATION_STRANGER, &fault);
+    } else if (own->fulfilments) {
+        overhear(sorting);
+    } else {
+        event = mx_tell(session, sorting->in, MCPX_EVENT_REJECTED);
+        mx_event_about(event, own);
+        event->proposal = MX_PROPOSAL_OWN;
+        mx_own_drop(session, own);
+    }
+}
+
+static void take_rejection(struct sorting *sorting)
+{
+    struct mcpx_session *session = sorting->session;
+    struct mcpx_slice about = sorting->envelope->correlation_id;
+    struct mx_own *own = mx_pending_awaited(&session->pending, about);
+
+    if (own && own->proposal)
+        take_own_rejection(sorting, own);
+    else if (sorting->is_for_us && mx_inbound_find(&session->proposals, about))
+        mx_tell(session, sorting->in, MCPX_EVENT_REJECTED)->proposal = MX_PROPOSAL_CORRELATION;
+    else
+        overhear(sorting);
+}
+
+/* ---- all of them ---- */
+
+void mx_own_drop(struct mcpx_session *session, struct mx_own *own)
+{
+    mx_outbox_remove(&session->outbox, own);
+    mx_pending_settle(&session->pending, own);
+    mx_pending_release(&session->pending, own);
+}
+
+void mx_own_arrived(struct mcpx_session *session, struct mx_own *own)
+{
+    if (!own->text)
+        return;
+    mx_tell_own(session, MCPX_EVENT_DELIVERED, own);
+    mx_outbox_remove(&session->outbox, own);
+    mx_pending_release(&session->pending, own);
+}
+
+static bool is_named(const struct mcpx_envelope *envelope, struct mcpx_slice id)
+{
+    for (size_t i = 0; i < envelope->to_count; i++)
+        if (mcpx_slice_equal(envelope->to[i], id))
+            return true;
+    return false;
+}
+
+/* An echo is no message to us, unless we named ourselves. */
+static bool take_echo(struct sorting *sorting)
+{
+    struct mcpx_session *session = sorting->session;
+    struct mx_own *own = mx_pending_find(&session->pending, sorting->envelope->id);
+
+    if (own)
+        mx_own_arrived(session, own);
+    if (sorting->is_for_us)
+        return false;
+    if (session->config.overhear) {
+        is_true(sorting, false);
+        overhear(sorting);
+    }
+    return true;
+}
+
+enum mcpx_err mx_message_receive(struct mcpx_session *session, const struct mx_incoming *in)
+{
+    const struct mcpx_envelope *envelope = &session->envelope;
+    struct mcpx_slice us = mx_id_view(&session->id), type = envelope->kind.type;
+    bool is_named_us = is_named(envelope, us);
+    struct sorting sorting = {
+        .session = session,
+        .in = in,
+        .envelope = envelope,
+        .is_own = mcpx_slice_equal(envelope->from, us),
+    };
+
+    sorting.is_for_us = is_named_us || (envelope->to_count == 0 && !sorting.is_own);
+    if (sorting.is_own && take_echo(&sorting))
+        return MCPX_OK;
+    if (mcpx_slice_equal(type, MCPX_SLICE("mcp/request")))
+        return take_request(&sorting);
+    if (mcpx_slice_equal(type, MCPX_SLICE("mcp/proposal")))
+        return take_proposal(&sorting);
+    if (mcpx_slice_equal(type, MCPX_SLICE("mcp/response")))
+        take_response(&sorting);
+    else if (mcpx_slice_equal(type, MCPX_SLICE("mcp/withdraw")))
+        take_withdrawal(&sorting);
+    else if (mcpx_slice_equal(type, MCPX_SLICE("mcp/reject")))
+        take_rejection(&sorting);
+    else if (sorting.is_for_us)
+        mx_tell(session, in, MCPX_EVENT_MESSAGE);
+    else
+        overhear(&sorting);
+    return MCPX_OK;
+}

@@ -1,0 +1,111 @@
+/*
+ * outbox.c - one list and a place in it. Two lists, written and unsent, would have to be spliced
+ * whenever a connection ends; here the place moves back to the front.
+ * Includes outbox.h only.
+ */
+#include "lib/participant/outbox.h"
+
+static void unlink_own(struct mx_outbox *outbox, struct mx_own *own)
+{
+    *(own->previous ? &own->previous->next : &outbox->first) = own->next;
+    *(own->next ? &own->next->previous : &outbox->last) = own->previous;
+    if (outbox->next == own)
+        outbox->next = own->next;
+}
+
+/* Puts it in front of `before`, at the end for NULL. */
+static void link_own(struct mx_outbox *outbox, struct mx_own *own, struct mx_own *before)
+{
+    own->next = before;
+    own->previous = before ? before->previous : outbox->last;
+    *(own->previous ? &own->previous->next : &outbox->first) = own;
+    *(before ? &before->previous : &outbox->last) = own;
+}
+
+void mx_outbox_add(struct mx_outbox *outbox, struct mx_own *own)
+{
+    link_own(outbox, own, NULL);
+    outbox->bytes += own->text->len;
+    if (!outbox->next)
+        outbox->next = own;
+}
+
+void mx_outbox_remove(struct mx_outbox *outbox, struct mx_own *own)
+{
+    if (!own->text)
+        return;
+    unlink_own(outbox, own);
+    outbox->bytes -= own->text->len;
+    mx_block_unref(own->text);
+    own->text = NULL;
+}
+
+static void give_back(struct mx_outbox *outbox)
+{
+    mx_own_unref(outbox->lent);
+    mx_block_unref(outbox->lent_text);
+    outbox->lent = NULL;
+    outbox->lent_text = NULL;
+}
+
+bool mx_outbox_peek(struct mx_outbox *outbox, struct mcpx_slice *text)
+{
+    if (!outbox->lent) {
+        if (!outbox->next || outbox->held_until != INT64_MIN)
+            return false;
+        outbox->lent = mx_own_ref(outbox->next);
+        outbox->lent_text = mx_block_ref(outbox->next->text);
+    }
+    *text = mx_block_text(outbox->lent_text);
+    return true;
+}
+
+struct mx_own *mx_outbox_written(struct mx_outbox *outbox)
+{
+    struct mx_own *own = outbox->lent;
+
+    if (!own)
+        return NULL;
+    mx_own_ref(own);
+    give_back(outbox);
+    own->rewritten |= own->written;
+    own->written = true;
+    if (own->text) {
+        if (outbox->next == own)
+            outbox->next = own->next;
+        return own;
+    }
+    mx_own_unref(own);
+    return NULL;
+}
+
+void mx_outbox_rewind(struct mx_outbox *outbox)
+{
+    give_back(outbox);
+    outbox->next = outbox->first;
+    outbox->held_until = INT64_MIN;
+}
+
+void mx_outbox_retry(struct mx_outbox *outbox, struct mx_own *own, int64_t until)
+{
+    struct mx_own *before = outbox->next;
+
+    unlink_own(outbox, own);
+    if (before == own)
+        before = own->next;
+    link_own(outbox, own, before);
+    outbox->next = own;
+    if (until > outbox->held_until)
+        outbox->held_until = until;
+}
+
+void mx_outbox_lift(struct mx_outbox *outbox, int64_t mono_ms)
+{
+    if (outbox->held_until <= mono_ms)
+        outbox->held_until = INT64_MIN;
+}
+
+void mx_outbox_fini(struct mx_outbox *outbox)
+{
+    give_back(outbox);
+}

@@ -1,0 +1,60 @@
+/*
+ * own.h - one envelope of ours that is under way: not yet written, not yet seen in the topic, or
+ * not yet answered. Which of these it is, pending.h and outbox.h know.
+ * Includes asked.h, block.h, ident.h.
+ */
+#ifndef MX_OWN_H
+#define MX_OWN_H
+
+#include "lib/core/ident.h"
+#include "lib/participant/asked.h"
+#include "lib/participant/block.h"
+
+struct mx_fulfilment;
+
+/**
+ * An envelope of ours. Counted: the table of those under way holds it, and so does every event
+ * about it until it was told.
+ *
+ * asked        what it asks; NULL when no answer is awaited any more, or never was
+ * proposal     an mcp/proposal: fulfilled by somebody's request, answered by that one's response
+ * fulfilments  requests seen that act on it
+ * deadline     mono_ms; INT64_MAX = none
+ * heap_at      its place among the deadlines + 1; 0 = it has none
+ * text         as composed; NULL once it has its place in the topic
+ * quiet        the router sends no echo of it: addressed to others only, on a directed connection
+ * written      handed to a connection
+ * rewritten    handed to more than one: the router may have accepted it already
+ */
+struct mx_own {
+    size_t refs;
+    char id[MX_UUID_LEN + 1];
+    void *tag;
+    struct mx_asked *asked;
+    bool proposal;
+    struct mx_fulfilment *fulfilments;
+    size_t fulfilment_count;
+    int64_t deadline;
+    size_t heap_at;
+    struct mx_block *text;
+    bool quiet, written, rewritten;
+    struct mx_own *previous, *next;
+};
+
+/** Takes one more reference and returns it. */
+static inline struct mx_own *mx_own_ref(struct mx_own *own)
+{
+    own->refs++;
+    return own;
+}
+
+/** Gives one reference back; the last frees it. NULL is allowed. */
+void mx_own_unref(struct mx_own *own);
+
+/** Its id. */
+static inline struct mcpx_slice mx_own_id(const struct mx_own *own)
+{
+    return (struct mcpx_slice){own->id, MX_UUID_LEN};
+}
+
+#endif

@@ -1,0 +1,247 @@
+/*
+ * pending.c - a keyed table for "which of ours is this about?" and a binary heap for "who has
+ * waited too long?". A list in order of deadlines would need a search for every request whose
+ * timeout differs from the last one's, and a walk per tick would be quadratic at ten thousand.
+ * Includes pending.h only.
+ */
+#include "lib/participant/pending.h"
+
+#include <stdlib.h>
+
+void mx_own_unref(struct mx_own *own)
+{
+    if (!own || --own->refs > 0)
+        return;
+    mx_block_unref(own->text);
+    free(own->asked);
+    free(own);
+}
+
+/* ---- the heap ---- */
+
+static void heap_put(struct mx_pending *pending, size_t at, struct mx_own *own)
+{
+    pending->heap[at] = own;
+    own->heap_at = at + 1;
+}
+
+static void heap_rise(struct mx_pending *pending, size_t at)
+{
+    struct mx_own *own = pending->heap[at];
+
+    while (at > 0 && pending->heap[(at - 1) / 2]->deadline > own->deadline) {
+        heap_put(pending, at, pending->heap[(at - 1) / 2]);
+        at = (at - 1) / 2;
+    }
+    heap_put(pending, at, own);
+}
+
+static void heap_sink(struct mx_pending *pending, size_t at)
+{
+    struct mx_own *own = pending->heap[at];
+
+    for (;;) {
+        size_t child = 2 * at + 1;
+
+        if (child + 1 < pending->heap_count &&
+            pending->heap[child + 1]->deadline < pending->heap[child]->deadline)
+            child++;
+        if (child >= pending->heap_count || pending->heap[child]->deadline >= own->deadline)
+            break;
+        heap_put(pending, at, pending->heap[child]);
+        at = child;
+    }
+    heap_put(pending, at, own);
+}
+
+static void heap_remove(struct mx_pending *pending, struct mx_own *own)
+{
+    size_t at = own->heap_at - 1;
+    struct mx_own *last = pending->heap[--pending->heap_count];
+
+    own->heap_at = 0;
+    if (last == own)
+        return;
+    heap_put(pending, at, last);
+    heap_rise(pending, at);
+    heap_sink(pending, last->heap_at - 1);
+}
+
+static bool heap_reserve(struct mx_pending *pending)
+{
+    size_t size = pending->heap_size ? pending->heap_size * 2 : 16;
+    struct mx_own **heap;
+
+    if (pending->heap_count < pending->heap_size)
+        return true;
+    heap = realloc(pending->heap, size * sizeof *heap);
+    if (!heap)
+        return false;
+    pending->heap = heap;
+    pending->heap_size = size;
+    return true;
+}
+
+/* ---- the table ---- */
+
+bool mx_pending_reserve(struct mx_pending *pending)
+{
+    return mx_map_reserve(&pending->ids) && heap_reserve(pending);
+}
+
+void mx_pending_add(struct mx_pending *pending, struct mx_own *own)
+{
+    mx_map_put(&pending->ids, mx_map_hash(pending->key, mx_own_id(own)), (uintptr_t)own);
+    mx_own_ref(own);
+    if (!own->asked)
+        return;
+    pending->awaited++;
+    if (own->deadline == INT64_MAX)
+        return;
+    heap_put(pending, pending->heap_count++, own);
+    heap_rise(pending, own->heap_at - 1);
+}
+
+struct mx_own *mx_pending_find(const struct mx_pending *pending, struct mcpx_slice id)
+{
+    uint64_t hash = mx_map_hash(pending->key, id);
+    uint64_t value;
+    size_t at = 0;
+
+    while ((value = mx_map_next(&pending->ids, hash, &at))) {
+        struct mx_own *own = (struct mx_own *)(uintptr_t)value; /* as mx_pending_add put it */
+
+        if (mcpx_slice_equal(mx_own_id(own), id))
+            return own;
+    }
+    return NULL;
+}
+
+struct mx_own *mx_pending_awaited(const struct mx_pending *pending, struct mcpx_slice id)
+{
+    struct mx_own *own = id.text ? mx_pending_find(pending, id) : NULL;
+
+    return own && own->asked ? own : NULL;
+}
+
+static void forget_fulfilments(struct mx_pending *pending, struct mx_own *own)
+{
+    while (own->fulfilments) {
+        struct mx_fulfilment *fulfilment = own->fulfilments;
+
+        own->fulfilments = fulfilment->next;
+        mx_map_remove(&pending->fulfilments, mx_map_hash(pending->key, fulfilment->asked->id),
+                      (uintptr_t)fulfilment);
+        free(fulfilment->asked);
+        free(fulfilment);
+    }
+    own->fulfilment_count = 0;
+}
+
+void mx_pending_release(struct mx_pending *pending, struct mx_own *own)
+{
+    if (own->asked || own->text)
+        return;
+    mx_map_remove(&pending->ids, mx_map_hash(pending->key, mx_own_id(own)), (uintptr_t)own);
+    mx_own_unref(own);
+}
+
+void mx_pending_settle(struct mx_pending *pending, struct mx_own *own)
+{
+    if (!own->asked)
+        return;
+    forget_fulfilments(pending, own);
+    free(own->asked);
+    own->asked = NULL;
+    pending->awaited--;
+    if (own->heap_at)
+        heap_remove(pending, own);
+}
+
+/* Stays where it found something: removing that moves later slots back, never ahead of here. */
+struct mx_own *mx_pending_any(const struct mx_pending *pending, size_t *at)
+{
+    for (; pending->awaited > 0 && *at < pending->ids.size; ++*at) {
+        struct mx_own *own = (struct mx_own *)(uintptr_t)pending->ids.slots[*at].value;
+
+        if (own && own->asked)
+            return own;
+    }
+    return NULL;
+}
+
+struct mx_own *mx_pending_first(const struct mx_pending *pending)
+{
+    return pending->heap_count > 0 ? pending->heap[0] : NULL;
+}
+
+void mx_pending_defer(struct mx_pending *pending, struct mx_own *own, int64_t deadline)
+{
+    if (!own->heap_at)
+        return;
+    own->deadline = deadline;
+    heap_rise(pending, own->heap_at - 1);
+    heap_sink(pending, own->heap_at - 1);
+}
+
+/* ---- fulfilments ---- */
+
+enum mcpx_err mx_pending_fulfil(struct mx_pending *pending, struct mx_own *proposal,
+                                const struct mx_asked *request)
+{
+    struct mx_fulfilment *fulfilment;
+
+    if (proposal->fulfilment_count == MX_FULFILMENTS_MAX)
+        return MCPX_ELIMIT;
+    if (!mx_map_reserve(&pending->fulfilments))
+        return MCPX_ENOMEM;
+    fulfilment = malloc(sizeof *fulfilment);
+    if (!fulfilment)
+        return MCPX_ENOMEM;
+    fulfilment->asked = mx_asked_copy(request);
+    if (!fulfilment->asked) {
+        free(fulfilment);
+        return MCPX_ENOMEM;
+    }
+    fulfilment->proposal = proposal;
+    fulfilment->next = proposal->fulfilments;
+    proposal->fulfilments = fulfilment;
+    proposal->fulfilment_count++;
+    mx_map_put(&pending->fulfilments, mx_map_hash(pending->key, request->id),
+               (uintptr_t)fulfilment);
+    return MCPX_OK;
+}
+
+struct mx_fulfilment *mx_pending_fulfilment(const struct mx_pending *pending,
+                                            struct mcpx_slice request)
+{
+    uint64_t value;
+    uint64_t hash;
+    size_t at = 0;
+
+    if (!request.text)
+        return NULL;
+    hash = mx_map_hash(pending->key, request);
+    while ((value = mx_map_next(&pending->fulfilments, hash, &at))) {
+        struct mx_fulfilment *fulfilment = (struct mx_fulfilment *)(uintptr_t)value;
+
+        if (mcpx_slice_equal(fulfilment->asked->id, request))
+            return fulfilment;
+    }
+    return NULL;
+}
+
+void mx_pending_fini(struct mx_pending *pending)
+{
+    for (size_t at = 0; at < pending->ids.size; at++) {
+        struct mx_own *own = (struct mx_own *)(uintptr_t)pending->ids.slots[at].value;
+
+        if (!own)
+            continue;
+        forget_fulfilments(pending, own);
+        mx_own_unref(own);
+    }
+    mx_map_fini(&pending->ids);
+    mx_map_fini(&pending->fulfilments);
+    free(pending->heap);
+}

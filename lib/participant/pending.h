@@ -1,0 +1,86 @@
+/*
+ * pending.h - our envelopes under way, by id; those that wait for an answer also by deadline.
+ * Includes map.h and own.h.
+ */
+#ifndef MX_PENDING_H
+#define MX_PENDING_H
+
+#include "lib/core/map.h"
+#include "lib/participant/own.h"
+
+/** Most requests remembered that act on one proposal of ours; further ones change nothing. */
+#define MX_FULFILMENTS_MAX 8
+
+/** A request of somebody else that fulfils a proposal of ours. */
+struct mx_fulfilment {
+    struct mx_own *proposal; /* borrowed: a proposal frees its fulfilments */
+    struct mx_asked *asked;
+    struct mx_fulfilment *next;
+};
+
+/**
+ * All of them.
+ *
+ * ids           every envelope of ours under way, awaited or only not yet arrived
+ * fulfilments   by the id of the fulfilling request
+ * awaited       requests and proposals that wait for an answer
+ * heap          those of them that have a deadline; the earliest first
+ */
+struct mx_pending {
+    struct mx_map_key key;
+    struct mx_map ids;
+    struct mx_map fulfilments;
+    size_t awaited;
+    struct mx_own **heap;
+    size_t heap_count, heap_size;
+};
+
+/** Lets go of everything. */
+void mx_pending_fini(struct mx_pending *pending);
+
+/** Makes sure that the next mx_pending_add cannot fail; false when memory runs out. */
+bool mx_pending_reserve(struct mx_pending *pending);
+
+/** Keeps an envelope; awaits its answer when it has `asked`. After mx_pending_reserve. */
+void mx_pending_add(struct mx_pending *pending, struct mx_own *own);
+
+/** The envelope of ours with that id, or NULL. Borrowed. */
+struct mx_own *mx_pending_find(const struct mx_pending *pending, struct mcpx_slice id);
+
+/** The same, when an answer to it is awaited; NULL otherwise, and for an absent id. */
+struct mx_own *mx_pending_awaited(const struct mx_pending *pending, struct mcpx_slice id);
+
+/** No longer awaits an answer. Harmless when none was. mx_pending_release is to follow. */
+void mx_pending_settle(struct mx_pending *pending, struct mx_own *own);
+
+/**
+ * Lets go of an envelope that is kept here, if it has arrived and no answer is awaited; it may be
+ * freed then.
+ */
+void mx_pending_release(struct mx_pending *pending, struct mx_own *own);
+
+/** The awaited envelope that expires first, or NULL when none ever does. Borrowed. */
+struct mx_own *mx_pending_first(const struct mx_pending *pending);
+
+/**
+ * Some awaited envelope, or NULL when none is left; for the end of everything. Start with `*at` 0;
+ * what it returns is to be settled before the next call.
+ */
+struct mx_own *mx_pending_any(const struct mx_pending *pending, size_t *at);
+
+/** Changes the deadline of an awaited envelope that has one. */
+void mx_pending_defer(struct mx_pending *pending, struct mx_own *own, int64_t deadline);
+
+/**
+ * Remembers that a request acts on a proposal of ours.
+ *
+ * Returns MCPX_OK; MCPX_ELIMIT when MX_FULFILMENTS_MAX others do; MCPX_ENOMEM.
+ */
+enum mcpx_err mx_pending_fulfil(struct mx_pending *pending, struct mx_own *proposal,
+                                const struct mx_asked *request);
+
+/** The fulfilment by the request with that id, or NULL. Borrowed. */
+struct mx_fulfilment *mx_pending_fulfilment(const struct mx_pending *pending,
+                                            struct mcpx_slice request);
+
+#endif

@@ -1,0 +1,98 @@
+/*
+ * refusal.c - system/error: which envelope of ours it is about, and whether it is a refusal at all.
+ * "duplicate_id" for what was written on two connections says that the first attempt had arrived.
+ * Includes session_state.h only.
+ */
+#include "lib/participant/session_state.h"
+
+#include <stdlib.h>
+
+/* What the router says about it. */
+struct refusal {
+    enum mcpx_err err;
+    int64_t retry_ms;
+    struct mcpx_text words;
+    size_t reason_len;
+    bool has_alternative;
+};
+
+/* Several rows share a name on the wire; the first is the one that a router answers with. */
+static enum mcpx_err err_of(struct mcpx_slice name)
+{
+    for (enum mcpx_err err = MCPX_OK + 1; err < MCPX_ERR_COUNT; err++)
+        if (mcpx_json_equals(name, mcpx_slice_of(mcpx_error_wire(err))))
+            return err;
+    return MCPX_EREQUEST;
+}
+
+static int64_t read_ms(struct mcpx_slice value)
+{
+    int64_t number = 0;
+
+    for (size_t i = 0; i < value.len && number < 3600000; i++) {
+        if (value.text[i] < '0' || value.text[i] > '9')
+            return 0;
+        number = number * 10 + (value.text[i] - '0');
+    }
+    return number < 3600000 ? number : 3600000;
+}
+
+static enum mcpx_err read_refusal(struct mcpx_slice payload, struct refusal *out)
+{
+    struct mcpx_slice name = mcpx_json_get(payload, "error");
+
+    out->err = name.text ? err_of(name) : MCPX_EREQUEST;
+    out->retry_ms = read_ms(mcpx_json_get(payload, "retry_after_ms"));
+    mcpx_text_puts(&out->words, "");
+    mcpx_json_add_unescaped(&out->words, mcpx_json_get(payload, "message"));
+    out->reason_len = out->words.len;
+    out->has_alternative =
+        mcpx_json_add_unescaped(&out->words, mcpx_json_get(payload, "alternative"));
+    return out->words.failed ? MCPX_ENOMEM : MCPX_OK;
+}
+
+static void tell_refused(struct mcpx_session *session, const struct mx_incoming *in,
+                         struct refusal *refusal, struct mx_own *own)
+{
+    struct mx_event *event = mx_tell(session, in, MCPX_EVENT_REFUSED);
+    const char *words = refusal->words.text;
+    size_t rest = refusal->words.len - refusal->reason_len;
+
+    event->told.err = refusal->err;
+    event->told.reason = (struct mcpx_slice){words, refusal->reason_len};
+    if (refusal->has_alternative)
+        event->told.alternative = (struct mcpx_slice){words + refusal->reason_len, rest};
+    event->words = refusal->words.text;
+    refusal->words = (struct mcpx_text){0};
+    event->own_is_correlation = !own;
+    mx_event_about(event, own);
+    if (own)
+        mx_own_drop(session, own);
+}
+
+enum mcpx_err mx_refusal_receive(struct mcpx_session *session, const struct mx_incoming *in)
+{
+    struct mcpx_slice about = session->envelope.correlation_id;
+    struct mx_own *own = about.text ? mx_pending_find(&session->pending, about) : NULL;
+    struct refusal refusal = {0};
+    enum mcpx_err err = read_refusal(session->envelope.payload, &refusal);
+
+    if (err) {
+        mcpx_text_fini(&refusal.words);
+        return err;
+    }
+    if (!about.text) {
+        mx_tell(session, in, MCPX_EVENT_MESSAGE);
+    } else if (refusal.err == MCPX_EDUPLICATE) {
+        if (own)
+            mx_own_arrived(session, own);
+    } else if (refusal.err == MCPX_ERATE && own && own->text && own->rewritten) {
+        /* rates are checked before ids: it may have arrived, so it must not be given up */
+        mx_outbox_retry(&session->outbox, own, in->now.mono_ms + refusal.retry_ms);
+    } else if (own ? own->text || own->quiet : session->config.directed) {
+        /* otherwise it has arrived, and a later attempt to write it again was refused */
+        tell_refused(session, in, &refusal, own);
+    }
+    mcpx_text_fini(&refusal.words);
+    return MCPX_OK;
+}

@@ -1,0 +1,153 @@
+/*
+ * roster.c - a sorted array: it is read far more often than it changes. Grants are compiled when
+ * somebody asks what a participant could send; a guard asks about a few, a watcher about none.
+ * Includes roster.h and envelope.h only.
+ */
+#include "lib/participant/roster.h"
+
+#include <mcpx/envelope.h>
+
+#include <stdlib.h>
+
+enum mcpx_err mx_person_read(struct mcpx_slice object, struct mx_person **out)
+{
+    struct mcpx_slice id = mcpx_json_get(object, "id");
+    struct mcpx_text text = {0};
+    struct mx_person *person = NULL;
+    enum mcpx_err err = MCPX_EINVALID;
+
+    if (!mcpx_json_add_unescaped(&text, id) && !text.failed)
+        goto out;
+    err = MCPX_ENOMEM;
+    if (text.failed)
+        goto out;
+    person = calloc(1, sizeof *person + text.len + 1);
+    if (!person)
+        goto out;
+    if (text.len)
+        memcpy(person->id_bytes, text.text, text.len);
+    person->id = (struct mcpx_slice){person->id_bytes, text.len};
+    err = MCPX_EINVALID;
+    if (person->id.len == 0 || person->id.len > MCPX_ID_MAX)
+        goto out;
+    err = mx_words_read(mcpx_json_get(object, "capabilities"), &person->capabilities);
+out:
+    if (err)
+        mx_person_free(person);
+    else
+        *out = person;
+    mcpx_text_fini(&text);
+    return err;
+}
+
+void mx_person_free(struct mx_person *person)
+{
+    if (!person)
+        return;
+    mx_words_fini(&person->capabilities);
+    mcpx_capset_unref(person->capset);
+    free(person);
+}
+
+/* Where that id stands, or would stand. */
+static size_t place_of(const struct mx_roster *roster, struct mcpx_slice id, bool *found)
+{
+    size_t low = 0, high = roster->count;
+
+    *found = false;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = mcpx_slice_compare(roster->people[middle]->id, id);
+
+        *found |= order == 0;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool mx_roster_reserve(struct mx_roster *roster)
+{
+    size_t size = roster->size ? roster->size * 2 : 16;
+    struct mx_person **people;
+
+    if (roster->count < roster->size)
+        return true;
+    people = realloc(roster->people, size * sizeof(struct mx_person *));
+    if (!people)
+        return false;
+    roster->people = people;
+    roster->size = size;
+    return true;
+}
+
+void mx_roster_put(struct mx_roster *roster, struct mx_person *person)
+{
+    bool found;
+    size_t at = place_of(roster, person->id, &found);
+
+    if (found) {
+        mx_person_free(roster->people[at]);
+    } else {
+        memmove(roster->people + at + 1, roster->people + at,
+                (roster->count - at) * sizeof(struct mx_person *));
+        roster->count++;
+    }
+    roster->people[at] = person;
+}
+
+bool mx_roster_remove(struct mx_roster *roster, struct mcpx_slice id)
+{
+    bool found;
+    size_t at = place_of(roster, id, &found);
+
+    if (!found)
+        return false;
+    mx_person_free(roster->people[at]);
+    roster->count--;
+    memmove(roster->people + at, roster->people + at + 1,
+            (roster->count - at) * sizeof(struct mx_person *));
+    return true;
+}
+
+struct mx_person *mx_roster_find(const struct mx_roster *roster, struct mcpx_slice id)
+{
+    bool found;
+    size_t at = place_of(roster, id, &found);
+
+    return found ? roster->people[at] : NULL;
+}
+
+void mx_roster_fini(struct mx_roster *roster)
+{
+    for (size_t i = 0; i < roster->count; i++)
+        mx_person_free(roster->people[i]);
+    free(roster->people);
+    *roster = (struct mx_roster){0};
+}
+
+static void compile(struct mx_person *person)
+{
+    struct mcpx_grant *grants = calloc(person->capabilities.count + 1, sizeof *grants);
+    size_t count = 0;
+
+    if (!grants)
+        return; /* asked again another time */
+    for (size_t i = 0; i < person->capabilities.count; i++)
+        if (mcpx_pattern_check(person->capabilities.items[i], NULL) == MCPX_OK)
+            grants[count++].pattern = person->capabilities.items[i];
+    person->compiled =
+        mcpx_capset_new(grants, count, NULL, 0, NULL, NULL, &person->capset) != MCPX_ENOMEM;
+    free(grants);
+}
+
+bool mx_person_could(struct mx_person *person, const struct mcpx_kind *kind)
+{
+    struct mcpx_question question = {.kind = kind};
+
+    if (!person->compiled)
+        compile(person);
+    return person->capset && mcpx_capset_allows(person->capset, &question);
+}

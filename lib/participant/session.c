@@ -1,0 +1,342 @@
+/*
+ * session.c - a participant's state machine as its transport sees it: connected, received, ticked,
+ * disconnected. Everything that has to be remembered is another noun of this folder; here is only
+ * when what happens. A session never calls back: it queues events, so that the application is never
+ * inside it when it changes.
+ * Includes session_state.h only.
+ */
+#include "lib/participant/session_state.h"
+
+#include <stdlib.h>
+
+enum {
+    REQUEST_MS = 60000,
+    PROPOSAL_MS = 600000,
+    PENDING_MAX = 10000,
+    INBOUND_MAX = 10000,
+    UNSENT_BYTES = 16 * 1024 * 1024
+};
+
+/* Most events that one live message makes: DELIVERED, FULFILLING, REQUEST. */
+enum { EVENTS_PER_MESSAGE = 3 };
+
+static struct mcpx_session_config with_defaults(const struct mcpx_session_config *config)
+{
+    struct mcpx_session_config filled = *config;
+
+    if (!filled.request_ms)
+        filled.request_ms = REQUEST_MS;
+    if (!filled.proposal_ms)
+        filled.proposal_ms = PROPOSAL_MS;
+    if (!filled.pending_max)
+        filled.pending_max = PENDING_MAX;
+    if (!filled.inbound_max)
+        filled.inbound_max = INBOUND_MAX;
+    if (!filled.unsent_bytes)
+        filled.unsent_bytes = UNSENT_BYTES;
+    return filled;
+}
+
+enum mcpx_err mcpx_session_new(const struct mcpx_session_config *config,
+                               struct mcpx_session **out)
+{
+    struct mcpx_session *session = calloc(1, sizeof *session);
+    struct mx_map_key key;
+
+    if (!session)
+        return MCPX_ENOMEM;
+    session->config = with_defaults(config);
+    if (!mx_session_reserve(session, EVENTS_PER_MESSAGE)) {
+        free(session);
+        return MCPX_ENOMEM;
+    }
+    mcpx_envelope_init(&session->envelope);
+    mx_session_fill(session, &key, sizeof key);
+    session->pending.key = key;
+    session->requests = (struct mx_inbound){.key = key, .max = session->config.inbound_max};
+    session->proposals = session->requests;
+    session->outbox.held_until = INT64_MIN;
+    *out = session;
+    return MCPX_OK;
+}
+
+void mcpx_session_free(struct mcpx_session *session)
+{
+    if (!session)
+        return;
+    mx_event_fini(&session->told);
+    mx_events_fini(&session->events);
+    mx_outbox_fini(&session->outbox);
+    mx_pending_fini(&session->pending);
+    mx_inbound_fini(&session->requests);
+    mx_inbound_fini(&session->proposals);
+    mx_roster_fini(&session->roster);
+    mx_grants_fini(&session->grants);
+    mcpx_envelope_fini(&session->envelope);
+    free(session);
+}
+
+void mx_id_set(struct mx_id *id, struct mcpx_slice text)
+{
+    memmove(id->text, text.text, text.len);
+    id->len = text.len;
+}
+
+void mx_session_fill(const struct mcpx_session *session, void *bytes, size_t len)
+{
+    session->config.fill(session->config.context, bytes, len);
+}
+
+/*
+ * What is under way may end at any time, twice over: it arrives, and it is answered or expires. And
+ * the connection may end. Room for that is made beforehand.
+ */
+bool mx_session_reserve(struct mcpx_session *session, size_t more)
+{
+    return mx_events_reserve(&session->events, more + 2 * session->pending.ids.count + 1);
+}
+
+/* ---- the connection ---- */
+
+void mcpx_session_connected(struct mcpx_session *session, struct mcpx_now now)
+{
+    (void)now;
+    if (session->ended)
+        return;
+    session->connected = true;
+    session->joined = false;
+    session->deaf = false;
+    mx_outbox_rewind(&session->outbox);
+}
+
+static void expire(struct mcpx_session *session, struct mx_own *own)
+{
+    mx_tell_own(session, MCPX_EVENT_EXPIRED, own);
+    mx_own_drop(session, own);
+}
+
+/* Nothing will be answered any more. */
+static void end(struct mcpx_session *session)
+{
+    struct mx_own *own;
+    size_t at = 0;
+
+    session->ended = true;
+    while ((own = mx_pending_any(&session->pending, &at)))
+        expire(session, own);
+}
+
+static void tell_left(struct mcpx_session *session, int code, struct mcpx_slice reason,
+                      int64_t retry_ms)
+{
+    struct mx_event *event;
+
+    if (!mx_session_reserve(session, 0) &&
+        session->events.count + 2 * session->pending.ids.count >= session->events.size)
+        return; /* told already that we left, and nobody fetched it */
+    event = mx_events_push(&session->events, MCPX_EVENT_LEFT);
+    event->told.code = code;
+    event->told.retry_ms = retry_ms;
+    event->words = malloc(reason.len + 1);
+    if (!event->words)
+        return;
+    if (reason.len)
+        memcpy(event->words, reason.text, reason.len);
+    event->told.reason = (struct mcpx_slice){event->words, reason.len};
+}
+
+void mcpx_session_disconnected(struct mcpx_session *session, int code,
+                               struct mcpx_slice reason, struct mcpx_now now)
+{
+    bool is_final = mx_backoff_is_final(code);
+    int64_t pause = -1;
+    uint32_t chance;
+
+    if (session->ended)
+        return;
+    session->connected = false;
+    session->joined = false;
+    session->deaf = false;
+    mx_outbox_rewind(&session->outbox);
+    if (!is_final) {
+        mx_session_fill(session, &chance, sizeof chance);
+        pause = mx_backoff_next(&session->backoff, chance);
+        session->connect_at = now.mono_ms + pause;
+    }
+    tell_left(session, code, reason, pause);
+    if (is_final)
+        end(session);
+}
+
+int64_t mcpx_session_connect_at(const struct mcpx_session *session)
+{
+    return session->connected || session->ended ? -1 : session->connect_at;
+}
+
+struct mcpx_slice mcpx_session_resume_after(const struct mcpx_session *session)
+{
+    return mx_id_view(&session->seen);
+}
+
+/* ---- time ---- */
+
+void mcpx_session_tick(struct mcpx_session *session, struct mcpx_now now)
+{
+    struct mx_own *own;
+
+    mx_outbox_lift(&session->outbox, now.mono_ms);
+    while ((own = mx_pending_first(&session->pending)) && own->deadline <= now.mono_ms)
+        expire(session, own);
+}
+
+int64_t mcpx_session_deadline(const struct mcpx_session *session)
+{
+    const struct mx_own *own = mx_pending_first(&session->pending);
+    int64_t deadline = own ? own->deadline : INT64_MAX;
+    int64_t held = session->outbox.held_until;
+
+    return held != INT64_MIN && held < deadline ? held : deadline;
+}
+
+/* ---- receiving ---- */
+
+enum mcpx_err mx_session_parse(struct mcpx_session *session, struct mcpx_slice text,
+                               struct mcpx_fault *fault)
+{
+    enum mcpx_err err;
+
+    if (session->parsed && session->parsed == text.text)
+        return MCPX_OK;
+    session->parsed = NULL;
+    session->rpc_parsed = NULL;
+    err = mcpx_envelope_parse(text, MX_DEPTH_MAX, &session->envelope, fault);
+    if (!err)
+        session->parsed = text.text;
+    return err;
+}
+
+static enum mcpx_err take(struct mcpx_session *session, const struct mx_incoming *in)
+{
+    const struct mcpx_envelope *envelope = &session->envelope;
+    const struct mx_incoming unread = {.block = in->block, .now = in->now};
+    struct mcpx_fault fault = {"", "", 0};
+    enum mcpx_err err = mx_session_parse(session, in->span, &fault);
+
+    if (err == MCPX_ENOMEM)
+        return err;
+    if (!err && !envelope->from.text)
+        fault = (struct mcpx_fault){"expected to be told who sent it", "from", 0};
+    if (err || !envelope->from.text) {
+        mx_tell_violation(session, &unread, MCPX_VIOLATION_TEXT, &fault);
+        return MCPX_OK;
+    }
+    if (mcpx_kind_is_reserved(&envelope->kind))
+        return mx_system_receive(session, in);
+    if (!session->joined) {
+        fault = (struct mcpx_fault){"expected system/welcome first", "kind", 0};
+        mx_tell_violation(session, in, MCPX_VIOLATION_ROUTER, &fault);
+        return MCPX_OK;
+    }
+    err = mx_message_receive(session, in);
+    if (!err) {
+        mx_id_set(&session->seen, envelope->id);
+        session->seen_presence = false;
+    }
+    return err;
+}
+
+enum mcpx_err mcpx_session_receive(struct mcpx_session *session, struct mcpx_slice text,
+                                   struct mcpx_now now)
+{
+    struct mx_incoming in = {.now = now};
+    enum mcpx_err err = MCPX_ENOMEM;
+
+    if (!session->connected)
+        return MCPX_OK;
+    if (session->deaf)
+        return MCPX_ENOMEM;
+    mx_outbox_lift(&session->outbox, now.mono_ms);
+    in.block = mx_block_new(text);
+    if (in.block && mx_session_reserve(session, EVENTS_PER_MESSAGE)) {
+        in.span = mx_block_text(in.block);
+        err = take(session, &in);
+    }
+    if (in.block && in.block->refs == 1)
+        session->parsed = session->rpc_parsed = NULL;
+    mx_block_unref(in.block);
+    session->deaf = err == MCPX_ENOMEM;
+    return err;
+}
+
+/* ---- writing ---- */
+
+bool mcpx_session_output(struct mcpx_session *session, struct mcpx_slice *text)
+{
+    return session->joined && mx_outbox_peek(&session->outbox, text);
+}
+
+void mcpx_session_written(struct mcpx_session *session)
+{
+    struct mx_own *own = mx_outbox_written(&session->outbox);
+
+    if (own && own->quiet)
+        mx_own_arrived(session, own);
+    mx_own_unref(own);
+}
+
+/* ---- what is known ---- */
+
+struct mcpx_slice mcpx_session_id(const struct mcpx_session *session)
+{
+    return mx_id_view(&session->id);
+}
+
+bool mcpx_session_is_joined(const struct mcpx_session *session)
+{
+    return session->joined;
+}
+
+bool mcpx_session_may(const struct mcpx_session *session, const struct mcpx_question *question)
+{
+    return mx_grants_may(&session->grants, question);
+}
+
+size_t mcpx_session_message_max(const struct mcpx_session *session)
+{
+    return session->message_max;
+}
+
+size_t mcpx_session_participant_count(const struct mcpx_session *session)
+{
+    return session->roster.count;
+}
+
+void mcpx_session_participant(const struct mcpx_session *session, size_t index,
+                              struct mcpx_participant *out)
+{
+    const struct mx_person *person = session->roster.people[index];
+
+    out->id = person->id;
+    out->capabilities = person->capabilities.items;
+    out->capability_count = person->capabilities.count;
+}
+
+bool mcpx_session_could(const struct mcpx_session *session, struct mcpx_slice participant,
+                        const struct mcpx_kind *kind)
+{
+    struct mx_person *person = mx_roster_find(&session->roster, participant);
+
+    return person && mx_person_could(person, kind);
+}
+
+void mcpx_session_capabilities(const struct mcpx_session *session,
+                               const struct mcpx_slice **out, size_t *count)
+{
+    *out = session->grants.capabilities.items;
+    *count = session->grants.capabilities.count;
+}
+
+size_t mcpx_session_pending_count(const struct mcpx_session *session)
+{
+    return session->pending.awaited;
+}

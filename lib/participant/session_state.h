@@ -1,0 +1,162 @@
+/*
+ * session_state.h - what a session holds, shared by the files that make up the session and by
+ * nobody else.
+ * Includes the nouns of this folder.
+ */
+#ifndef MX_SESSION_STATE_H
+#define MX_SESSION_STATE_H
+
+#include "lib/participant/backoff.h"
+#include "lib/participant/events.h"
+#include "lib/participant/grants.h"
+#include "lib/participant/inbound.h"
+#include "lib/participant/outbox.h"
+#include "lib/participant/pending.h"
+#include "lib/participant/roster.h"
+
+/** Deepest nesting of a message that is read. */
+enum { MX_DEPTH_MAX = 65536 };
+
+/** An id of bounded length, kept without allocating. */
+struct mx_id {
+    char text[MCPX_ID_MAX];
+    size_t len; /* 0 = none */
+};
+
+/**
+ * A session.
+ *
+ * connected     between mcpx_session_connected and mcpx_session_disconnected
+ * joined        welcomed on this connection
+ * deaf          memory ran out while a message came in: nothing more is taken in on this connection,
+ *               so that resuming begins with that message
+ * ended         a final code came: nothing will be sent any more
+ * connect_at    mono_ms of the next attempt; meaningless while connected or ended
+ * id            ours, as the last welcome said
+ * seen          the newest envelope that resuming may begin after
+ * seen_presence `seen` is a presence: good only as long as no envelope is known
+ * message_max   limits.message_bytes; 0 = none known
+ * requests      others' requests to us that wait for mcpx_session_respond
+ * proposals     others' proposals
+ * told          the event handed out last; what it lends lives until the next one
+ * envelope, parsed
+ *               the one envelope that is read at a time, and where its text begins; NULL = none. Its
+ *               scratch only grows, so what could be read once can be read again
+ * rpc, rpc_parsed
+ *               likewise for its payload
+ */
+struct mcpx_session {
+    struct mcpx_session_config config;
+    bool connected, joined, deaf, ended;
+    int64_t connect_at;
+    struct mx_backoff backoff;
+    struct mx_id id;
+    struct mx_id seen;
+    bool seen_presence;
+    size_t message_max;
+    struct mx_grants grants;
+    struct mx_roster roster;
+    struct mx_pending pending;
+    struct mx_outbox outbox;
+    struct mx_inbound requests, proposals;
+    struct mx_events events;
+    struct mx_event told;
+    struct mcpx_envelope envelope;
+    const char *parsed;
+    struct mcpx_rpc rpc;
+    const char *rpc_parsed;
+};
+
+static inline struct mcpx_slice mx_id_view(const struct mx_id *id)
+{
+    return (struct mcpx_slice){id->len ? id->text : NULL, id->len};
+}
+
+/** Keeps an id of 1..MCPX_ID_MAX bytes. */
+void mx_id_set(struct mx_id *id, struct mcpx_slice text);
+
+/** Random bytes. */
+void mx_session_fill(const struct mcpx_session *session, void *bytes, size_t len);
+
+/**
+ * A message as it comes in.
+ *
+ * block   its text
+ * now     when
+ * span    the envelope's extent in the block
+ */
+struct mx_incoming {
+    struct mx_block *block;
+    struct mcpx_now now;
+    struct mcpx_slice span;
+};
+
+/** Reads the incoming envelope into session->envelope; as mcpx_envelope_parse. */
+enum mcpx_err mx_session_parse(struct mcpx_session *session, struct mcpx_slice text,
+                               struct mcpx_fault *fault);
+
+/** Makes room for `more` events beside those that may follow from what is under way. */
+bool mx_session_reserve(struct mcpx_session *session, size_t more);
+
+/* ---- telling: there is room for the event; it is returned to be completed ---- */
+
+/** An event about the incoming envelope. */
+struct mx_event *mx_tell(struct mcpx_session *session, const struct mx_incoming *in,
+                         enum mcpx_event_type type);
+
+/** VIOLATION. With `in->span` absent, without envelope. */
+void mx_tell_violation(struct mcpx_session *session, const struct mx_incoming *in,
+                       enum mcpx_violation violation, const struct mcpx_fault *fault);
+
+/** An event about an envelope of ours; takes a reference of it. */
+struct mx_event *mx_tell_own(struct mcpx_session *session, enum mcpx_event_type type,
+                             struct mx_own *own);
+
+/** Notes which envelope of ours an event is about; NULL is allowed. */
+void mx_event_about(struct mx_event *event, struct mx_own *own);
+
+/* ---- the parts of mcpx_session_receive; all return MCPX_OK, or MCPX_ENOMEM with nothing done ---- */
+
+/** Takes in what the router says: system/... Protocol: sections 5 and 6. */
+enum mcpx_err mx_system_receive(struct mcpx_session *session, const struct mx_incoming *in);
+
+/** Takes in what a participant says. */
+enum mcpx_err mx_message_receive(struct mcpx_session *session, const struct mx_incoming *in);
+
+/** Takes in one page of history. */
+enum mcpx_err mx_history_receive(struct mcpx_session *session, const struct mx_incoming *in);
+
+/** Takes in a system/error. */
+enum mcpx_err mx_refusal_receive(struct mcpx_session *session, const struct mx_incoming *in);
+
+/* ---- shared by live messages and history ---- */
+
+/**
+ * Does this response, in session->envelope with a true payload in session->rpc, answer what is
+ * pending?
+ *
+ * own     filled with the request or proposal of ours that its correlation_id is about; NULL when it
+ *         is about none
+ *
+ * Returns MCPX_VIOLATION_COUNT when it is an answer to it or `own` is NULL.
+ */
+enum mcpx_violation mx_response_judge(struct mcpx_session *session, struct mx_own **own,
+                                      struct mcpx_fault *fault);
+
+/** Tells RESPONSE and no longer waits. */
+void mx_response_settle(struct mcpx_session *session, const struct mx_incoming *in,
+                        struct mx_own *own);
+
+/**
+ * The proposal of ours that the request in session->envelope, from somebody else, fulfils; NULL
+ * when it fulfils none.
+ */
+struct mx_own *mx_request_fulfils(struct mcpx_session *session);
+
+/** No longer waits for an answer, nor for its echo: it is over. */
+void mx_own_drop(struct mcpx_session *session, struct mx_own *own);
+
+/** It has its place in the topic: DELIVERED. Harmless when that was told. */
+void mx_own_arrived(struct mcpx_session *session, struct mx_own *own);
+
+#endif

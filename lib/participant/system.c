@@ -1,0 +1,250 @@
+/*
+ * system.c - what the router says about itself: who we are, who is there. Its payloads are flat and
+ * few, so their spans are read where they lie.
+ * Includes session_state.h only.
+ */
+#include "lib/participant/session_state.h"
+
+#include <stdlib.h>
+
+/* A welcome while it is read: everything that can fail, before anything changes. */
+struct welcome {
+    struct mx_person *you;
+    struct mx_grants grants;
+    struct mx_roster others;
+    struct mcpx_text head;
+};
+
+static bool is_kind(const struct mcpx_envelope *envelope, const char *kind)
+{
+    return mcpx_slice_equal(envelope->kind.text, mcpx_slice_of(kind));
+}
+
+static void refuse(struct mcpx_session *session, const struct mx_incoming *in,
+                   const char *field, const char *reason)
+{
+    struct mcpx_fault fault = {reason, field, 0};
+
+    mx_tell_violation(session, in, MCPX_VIOLATION_TEXT, &fault);
+}
+
+/* A number that is a plain non-negative integer; 0 for anything else. */
+static size_t read_number(struct mcpx_slice value)
+{
+    size_t number = 0;
+
+    for (size_t i = 0; i < value.len; i++) {
+        if (value.text[i] < '0' || value.text[i] > '9' || number > SIZE_MAX / 10 - 1)
+            return 0;
+        number = number * 10 + (size_t)(value.text[i] - '0');
+    }
+    return number;
+}
+
+static bool is_literal(struct mcpx_slice value, const char *literal)
+{
+    return value.text && mcpx_slice_equal(value, mcpx_slice_of(literal));
+}
+
+/* ---- system/welcome ---- */
+
+static void welcome_fini(struct welcome *welcome)
+{
+    mx_person_free(welcome->you);
+    mx_grants_fini(&welcome->grants);
+    mx_roster_fini(&welcome->others);
+    mcpx_text_fini(&welcome->head);
+}
+
+static enum mcpx_err read_others(struct mcpx_slice list, struct mx_roster *out)
+{
+    struct mcpx_json_walk walk;
+    enum mcpx_err err = MCPX_OK;
+
+    if (mcpx_json_type(list) != MCPX_JSON_ARRAY)
+        return MCPX_EINVALID;
+    mcpx_json_walk_start(&walk, list);
+    while (!err && mcpx_json_walk_next(&walk)) {
+        struct mx_person *person;
+
+        if (!mx_roster_reserve(out))
+            return MCPX_ENOMEM;
+        err = mx_person_read(walk.value, &person);
+        if (!err)
+            mx_roster_put(out, person);
+    }
+    return err;
+}
+
+static enum mcpx_err read_welcome(struct mcpx_slice payload, struct welcome *out)
+{
+    struct mcpx_slice you = mcpx_json_get(payload, "you");
+    struct mcpx_slice head = mcpx_json_get(mcpx_json_get(payload, "topic"), "head");
+    enum mcpx_err err = mx_person_read(you, &out->you);
+
+    if (!err)
+        err = mx_grants_read(you, &out->grants);
+    if (!err)
+        err = read_others(mcpx_json_get(payload, "participants"), &out->others);
+    if (!err && head.text)
+        mcpx_json_add_unescaped(&out->head, head);
+    return !err && out->head.failed ? MCPX_ENOMEM : err;
+}
+
+/*
+ * Who joins anew and is sent no history knows by `head` what was there before; what comes after that
+ * may be asked for when this connection breaks before anything came.
+ */
+static void note_head(struct mcpx_session *session, const struct welcome *welcome,
+                      bool resumed)
+{
+    struct mcpx_slice history = mcpx_json_get(session->envelope.payload, "history");
+
+    if (resumed || !is_literal(mcpx_json_get(history, "count"), "0"))
+        return;
+    session->seen.len = 0;
+    session->seen_presence = false;
+    if (welcome->head.len > 0 && welcome->head.len <= MCPX_ID_MAX)
+        mx_id_set(&session->seen, mcpx_text_view(&welcome->head));
+}
+
+static void accept_welcome(struct mcpx_session *session, const struct mx_incoming *in,
+                           struct welcome *welcome)
+{
+    struct mcpx_slice payload = session->envelope.payload;
+    struct mcpx_slice limit = mcpx_json_get(mcpx_json_get(payload, "limits"), "message_bytes");
+    bool resumed = is_literal(mcpx_json_get(payload, "resumed"), "true");
+    struct mx_grants grants = session->grants;
+    struct mx_roster others = session->roster;
+    bool is_first = !session->joined;
+
+    mx_id_set(&session->id, welcome->you->id);
+    mx_roster_remove(&welcome->others, welcome->you->id);
+    session->grants = welcome->grants;
+    session->roster = welcome->others;
+    welcome->grants = grants; /* to be freed with it */
+    welcome->others = others;
+    session->message_max = read_number(limit);
+    if (is_first) {
+        session->joined = true;
+        session->backoff.failures = 0;
+        note_head(session, welcome, resumed);
+    }
+    mx_tell(session, in, is_first ? MCPX_EVENT_JOINED : MCPX_EVENT_GRANTS)->told.resumed =
+        is_first && resumed;
+}
+
+static enum mcpx_err take_welcome(struct mcpx_session *session, const struct mx_incoming *in)
+{
+    struct welcome welcome = {0};
+    enum mcpx_err err = read_welcome(session->envelope.payload, &welcome);
+
+    if (!err)
+        accept_welcome(session, in, &welcome);
+    else if (err != MCPX_ENOMEM)
+        refuse(session, in, "payload", "expected a welcome with you and participants");
+    welcome_fini(&welcome);
+    return err == MCPX_ENOMEM ? err : MCPX_OK;
+}
+
+/* ---- system/presence ---- */
+
+static bool read_presence(struct mcpx_slice payload, enum mcpx_presence *out)
+{
+    static const char *const names[] = {"join", "leave", "update"};
+    struct mcpx_slice event = mcpx_json_get(payload, "event");
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (event.text && mcpx_json_equals(event, mcpx_slice_of(names[i]))) {
+            *out = (enum mcpx_presence)i;
+            return true;
+        }
+    return false;
+}
+
+/* Tells it and changes the roster; `person` is taken. Returns MCPX_OK or MCPX_ENOMEM. */
+static enum mcpx_err accept_presence(struct mcpx_session *session,
+                                     const struct mx_incoming *in, struct mx_person *person,
+                                     enum mcpx_presence presence)
+{
+    char *words = malloc(person->id.len);
+    struct mx_event *event;
+
+    if (!words || !mx_roster_reserve(&session->roster)) {
+        free(words);
+        mx_person_free(person);
+        return MCPX_ENOMEM;
+    }
+    event = mx_tell(session, in, MCPX_EVENT_PRESENCE);
+    memcpy(words, person->id.text, person->id.len);
+    event->words = words;
+    event->told.participant = (struct mcpx_slice){words, person->id.len};
+    event->told.presence = presence;
+    if (presence == MCPX_PRESENCE_LEAVE) {
+        mx_roster_remove(&session->roster, person->id);
+        mx_person_free(person);
+    } else {
+        mx_roster_put(&session->roster, person);
+    }
+    return MCPX_OK;
+}
+
+/* Our own coming is the welcome, our own change comes with a new one. */
+static bool is_news(const struct mcpx_session *session, const struct mx_person *person,
+                    enum mcpx_presence presence)
+{
+    if (mcpx_slice_equal(person->id, mx_id_view(&session->id)))
+        return false;
+    return presence != MCPX_PRESENCE_LEAVE || mx_roster_find(&session->roster, person->id);
+}
+
+static enum mcpx_err take_presence(struct mcpx_session *session, const struct mx_incoming *in)
+{
+    struct mcpx_slice payload = session->envelope.payload;
+    struct mx_person *person = NULL;
+    enum mcpx_presence presence;
+    enum mcpx_err err = mx_person_read(mcpx_json_get(payload, "participant"), &person);
+
+    if (err == MCPX_ENOMEM)
+        return err;
+    if (err || !read_presence(payload, &presence)) {
+        mx_person_free(person);
+        refuse(session, in, "payload", "expected a presence with event and participant");
+        return MCPX_OK;
+    }
+    if (is_news(session, person, presence))
+        err = accept_presence(session, in, person, presence);
+    else
+        mx_person_free(person);
+    if (!err && (session->seen.len == 0 || session->seen_presence)) {
+        mx_id_set(&session->seen, session->envelope.id);
+        session->seen_presence = true;
+    }
+    return err;
+}
+
+enum mcpx_err mx_system_receive(struct mcpx_session *session, const struct mx_incoming *in)
+{
+    const struct mcpx_envelope *envelope = &session->envelope;
+    struct mcpx_fault fault = {"expected it from system:gateway", "from", 0};
+
+    if (!mcpx_slice_equal(envelope->from, MCPX_SLICE("system:gateway"))) {
+        mx_tell_violation(session, in, MCPX_VIOLATION_ROUTER, &fault);
+        return MCPX_OK;
+    }
+    if (is_kind(envelope, "system/welcome"))
+        return take_welcome(session, in);
+    if (is_kind(envelope, "system/error"))
+        return mx_refusal_receive(session, in);
+    if (!session->joined) {
+        fault = (struct mcpx_fault){"expected system/welcome first", "kind", 0};
+        mx_tell_violation(session, in, MCPX_VIOLATION_ROUTER, &fault);
+        return MCPX_OK;
+    }
+    if (is_kind(envelope, "system/presence"))
+        return take_presence(session, in);
+    if (is_kind(envelope, "system/history"))
+        return mx_history_receive(session, in);
+    mx_tell(session, in, MCPX_EVENT_MESSAGE);
+    return MCPX_OK;
+}

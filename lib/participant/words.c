@@ -1,0 +1,68 @@
+/*
+ * words.c - lists of capabilities and addressees as the router writes them. Unescaped, strings only
+ * become shorter, so the array's own length is room enough for all of them.
+ * Includes words.h only.
+ */
+#include "lib/participant/words.h"
+
+#include <stdlib.h>
+
+static size_t count_items(struct mcpx_slice array)
+{
+    struct mcpx_json_walk walk;
+    size_t count = 0;
+
+    mcpx_json_walk_start(&walk, array);
+    while (mcpx_json_walk_next(&walk))
+        count++;
+    return count;
+}
+
+/* Adds one string to the list, its bytes at `*at`. */
+static enum mcpx_err add(struct mx_words *words, struct mcpx_slice value,
+                         struct mcpx_text *scratch, char **at)
+{
+    mcpx_text_reset(scratch);
+    if (!mcpx_json_add_unescaped(scratch, value))
+        return scratch->failed ? MCPX_ENOMEM : MCPX_EINVALID;
+    if (scratch->failed)
+        return MCPX_ENOMEM;
+    if (scratch->len)
+        memcpy(*at, scratch->text, scratch->len);
+    words->items[words->count++] = (struct mcpx_slice){*at, scratch->len};
+    *at += scratch->len;
+    return MCPX_OK;
+}
+
+enum mcpx_err mx_words_read(struct mcpx_slice array, struct mx_words *out)
+{
+    struct mx_words words = {0};
+    struct mcpx_text scratch = {0};
+    struct mcpx_json_walk walk;
+    enum mcpx_err err = MCPX_OK;
+    size_t count;
+    char *at;
+
+    if (array.text && mcpx_json_type(array) != MCPX_JSON_ARRAY)
+        return MCPX_EINVALID;
+    count = array.text ? count_items(array) : 0;
+    words.items = malloc(count * sizeof *words.items + array.len + 1);
+    if (!words.items)
+        return MCPX_ENOMEM;
+    at = (char *)(words.items + count);
+    mcpx_json_walk_start(&walk, array);
+    while (!err && count > 0 && mcpx_json_walk_next(&walk))
+        err = add(&words, walk.value, &scratch, &at);
+    mcpx_text_fini(&scratch);
+    if (err)
+        mx_words_fini(&words);
+    else
+        *out = words;
+    return err;
+}
+
+void mx_words_fini(struct mx_words *words)
+{
+    free(words->items);
+    *words = (struct mx_words){0};
+}
