@@ -3,9 +3,10 @@
 # installed tree may be moved.
 include(CMakePackageConfigHelpers)
 
-add_library(mcpx SHARED $<TARGET_OBJECTS:mcpx_core> $<TARGET_OBJECTS:mcpx_participant>)
+add_library(mcpx SHARED $<TARGET_OBJECTS:mcpx_core> $<TARGET_OBJECTS:mcpx_participant>
+            $<TARGET_OBJECTS:mcpx_edge>)
 add_library(mcpx::mcpx ALIAS mcpx)
-target_link_libraries(mcpx PRIVATE mcpx_options PkgConfig::PCRE2)
+target_link_libraries(mcpx PRIVATE mcpx_options PkgConfig::PCRE2 PkgConfig::UV PkgConfig::LWS)
 target_include_directories(mcpx INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

@@ -63,13 +63,15 @@ static void write_config(struct daemon *daemon, const char *config)
     close(fd);
 }
 
-static void run_child(const struct daemon *daemon, int out, unsigned long descriptors)
+static void run_child(const struct daemon *daemon, int out, unsigned long descriptors, int port)
 {
     /* Without IPv6 the arguments end before the second address. */
     const char *second = daemon_has_v6() ? "--listen" : NULL;
     struct rlimit limit = {descriptors, descriptors};
     int log = open(daemon->log, O_WRONLY | O_APPEND);
+    char address[32];
 
+    snprintf(address, sizeof address, "127.0.0.1:%d", port);
     if (descriptors)
         setrlimit(RLIMIT_NOFILE, &limit);
     dup2(out, STDOUT_FILENO);
@@ -77,7 +79,7 @@ static void run_child(const struct daemon *daemon, int out, unsigned long descri
     signal(SIGTERM, SIG_DFL);
     setenv("ASAN_OPTIONS", "quarantine_size_mb=4", 0); /* memory is measured, too */
     execl(daemon_program(), "mcpx-router", "--dev", "--config", daemon->config, "--listen",
-          "127.0.0.1:0", second, "[::1]:0", (char *)NULL);
+          address, second, "[::1]:0", (char *)NULL);
     _exit(127);
 }
 
@@ -115,7 +117,8 @@ static void read_listener(struct daemon *daemon)
     daemon->port[i] = atoi(colon + 1);
 }
 
-void daemon_start(struct daemon *daemon, const char *config, unsigned long descriptors)
+static void launch(struct daemon *daemon, const char *config, unsigned long descriptors,
+                   int port)
 {
     int pipes[2], log;
 
@@ -128,7 +131,7 @@ void daemon_start(struct daemon *daemon, const char *config, unsigned long descr
     close(log);
     daemon->pid = fork();
     if (daemon->pid == 0)
-        run_child(daemon, pipes[1], descriptors);
+        run_child(daemon, pipes[1], descriptors, port);
     close(pipes[1]);
     daemon->out = pipes[0];
     read_listener(daemon);
@@ -137,6 +140,21 @@ void daemon_start(struct daemon *daemon, const char *config, unsigned long descr
         return;
     read_listener(daemon);
     cr_assert(daemon->v6[1]);
+}
+
+void daemon_start(struct daemon *daemon, const char *config, unsigned long descriptors)
+{
+    launch(daemon, config, descriptors, 0);
+}
+
+void daemon_restart(struct daemon *daemon, const char *config, int signal)
+{
+    struct daemon before = *daemon;
+
+    kill(before.pid, signal);
+    daemon_wait(&before);
+    unlink(before.log);
+    launch(daemon, config, 0, before.port[0]);
 }
 
 void daemon_start_default(struct daemon *daemon)

@@ -45,6 +45,14 @@ bool daemon_has_v6(void);
 /** daemon_start with generous settings. */
 void daemon_start_default(struct daemon *daemon);
 
+/**
+ * Ends it with this signal and starts it again where its first listener was. What it knew is gone,
+ * the key of its own tokens included.
+ *
+ * config   as for daemon_start
+ */
+void daemon_restart(struct daemon *daemon, const char *config, int signal);
+
 /** Sends TERM, waits for the end and returns the exit status; 256 + signal when killed by one. */
 int daemon_stop(struct daemon *daemon);
 

@@ -1,0 +1,91 @@
+/*
+ * client.h - a session with its socket: connects to a router, keeps connected, tells events.
+ * Includes session.h only; libwebsockets and libuv stay behind it.
+ */
+#ifndef MCPX_CLIENT_H
+#define MCPX_CLIENT_H
+
+#include <mcpx/session.h>
+
+struct mcpx_client;
+struct uv_loop_s;
+
+/**
+ * Where to go and how. Strings are copied.
+ *
+ * url         ws://HOST[:PORT][/PATH] or wss://...; http and https mean the same. Without a path,
+ *             /ws
+ * topic       the topic's name, not percent-encoded
+ * token       the bearer token; never logged, never part of an error
+ * routing     "all" or "directed"; NULL = the router's choice. With "directed" DELIVERED is told when
+ *             an envelope was written, because the router sends no echo of what is for others
+ * history     envelopes of history wanted when joining anew; -1 = the router's default
+ * ca_file     PEM file of certificate authorities for wss; NULL = the system's
+ * once        do not connect again
+ * session     settings of the session; `fill` may be NULL: the system's generator is used
+ * loop        a libuv loop to run on, borrowed until mcpx_client_free; NULL = a loop of its own, which
+ *             runs inside mcpx_client_wait
+ * on_event    told every event from the loop; NULL = they are fetched with mcpx_client_wait. It may
+ *             call everything here except mcpx_client_free and mcpx_client_wait
+ */
+struct mcpx_client_config {
+    const char *url;
+    const char *topic;
+    const char *token;
+    const char *routing;
+    int history;
+    const char *ca_file;
+    bool once;
+    struct mcpx_session_config session;
+    struct uv_loop_s *loop;
+    void (*on_event)(void *user, struct mcpx_client *client, const struct mcpx_event *event);
+    void *user;
+};
+
+/**
+ * Makes a client and starts to connect. What becomes of it is told by JOINED and LEFT.
+ *
+ * fault    filled on MCPX_EINVALID (reason, field: "url", "topic", "token", ...); may be NULL
+ *
+ * Returns MCPX_OK; MCPX_EINVALID; MCPX_ESYSTEM when a loop or context cannot be had; MCPX_ENOMEM.
+ */
+MCPX_API enum mcpx_err mcpx_client_new(const struct mcpx_client_config *config,
+                                       struct mcpx_fault *fault, struct mcpx_client **out);
+
+/**
+ * Waits for the next event of a client without on_event.
+ *
+ * timeout_ms   0 = only what is there, -1 = as long as it takes
+ *
+ * Returns MCPX_OK with `event` filled; MCPX_ETIMEOUT; MCPX_ECLOSED when there will be no more.
+ */
+MCPX_API enum mcpx_err mcpx_client_wait(struct mcpx_client *client, int64_t timeout_ms,
+                                        struct mcpx_event *event);
+
+/** mcpx_session_send, written as soon as the loop runs. */
+MCPX_API enum mcpx_err mcpx_client_send(struct mcpx_client *client,
+                                        const struct mcpx_draft *draft, struct mcpx_slice *id,
+                                        struct mcpx_fault *fault);
+
+/** mcpx_session_respond, written as soon as the loop runs. */
+MCPX_API enum mcpx_err mcpx_client_respond(struct mcpx_client *client,
+                                           struct mcpx_slice request,
+                                           struct mcpx_slice payload,
+                                           struct mcpx_fault *fault);
+
+/** The session, to ask it things; lent until mcpx_client_free. */
+MCPX_API struct mcpx_session *mcpx_client_session(struct mcpx_client *client);
+
+/**
+ * Says goodbye: what is queued is written, then the WebSocket is closed with 1000; after
+ * `timeout_ms` at the latest LEFT with retry_ms -1 is told. Further sends return MCPX_ECLOSED.
+ */
+MCPX_API void mcpx_client_close(struct mcpx_client *client, int64_t timeout_ms);
+
+/**
+ * Frees the client; a connection that is open breaks. On a borrowed loop, that loop must run until
+ * no handle is left before it is closed. NULL is allowed. Not to be called from on_event.
+ */
+MCPX_API void mcpx_client_free(struct mcpx_client *client);
+
+#endif

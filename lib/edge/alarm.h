@@ -1,0 +1,35 @@
+/*
+ * alarm.h - the system's clocks and chance, and a timer on a loop that outlives its owner for as
+ * long as libuv needs it.
+ * Includes base.h, libuv.
+ */
+#ifndef EDGE_ALARM_H
+#define EDGE_ALARM_H
+
+#include <mcpx/base.h>
+#include <uv.h>
+
+/** Both clocks, asked now. */
+struct mcpx_now mx_clock_now(void);
+
+/** Random bytes from the system's generator; `context` is ignored. */
+void mx_chance_fill(void *context, void *bytes, size_t len);
+
+struct mx_alarm;
+
+/** Makes an alarm that is not set. Returns NULL without memory. `user` is handed to `ring`. */
+struct mx_alarm *mx_alarm_new(uv_loop_t *loop, void (*ring)(void *user), void *user);
+
+/**
+ * Lets it ring once, `ms` from now, in place of any earlier setting; 0 = in the loop's next turn.
+ * Too early is possible where the loop was not run for a while.
+ */
+void mx_alarm_set(struct mx_alarm *alarm, int64_t ms);
+
+/** Lets it be silent. */
+void mx_alarm_stop(struct mx_alarm *alarm);
+
+/** Frees it as soon as the loop has run; it does not ring any more. NULL is allowed. */
+void mx_alarm_free(struct mx_alarm *alarm);
+
+#endif

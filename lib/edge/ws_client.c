@@ -1,0 +1,198 @@
+/*
+ * ws_client.c - the public face: settings are judged before anything is opened, sending queues and
+ * asks for a turn of the loop, waiting runs the loop until there is an event.
+ * Includes ws_client_state.h.
+ */
+#include "lib/edge/ws_client_state.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static enum mcpx_err refuse(struct mcpx_fault *fault, const char *field, const char *reason)
+{
+    if (fault)
+        *fault = (struct mcpx_fault){reason, field, 0};
+    return MCPX_EINVALID;
+}
+
+static const char *routing_of(const char *name)
+{
+    if (name && strcmp(name, "all") == 0)
+        return "all";
+    return name && strcmp(name, "directed") == 0 ? "directed" : NULL;
+}
+
+/* A token goes into a header: one line of visible ASCII. */
+static bool is_token(const char *token)
+{
+    size_t i, len = token ? strlen(token) : 0;
+
+    for (i = 0; i < len; i++)
+        if (token[i] <= ' ' || token[i] > '~')
+            return false;
+    return len > 0 && len <= 8192;
+}
+
+static enum mcpx_err judge(const struct mcpx_client_config *config, struct mcpx_fault *fault)
+{
+    if (!config->topic || !mcpx_topic_name_is_valid(mcpx_slice_of(config->topic)))
+        return refuse(fault, "topic",
+                      "a topic's name is 1 to 256 bytes of UTF-8 without controls");
+    if (!is_token(config->token))
+        return refuse(fault, "token", "a token is 1 to 8192 visible ASCII characters");
+    if (config->routing && !routing_of(config->routing))
+        return refuse(fault, "routing", "routing is \"all\" or \"directed\"");
+    if (config->history < -1)
+        return refuse(fault, "history", "history is a number of envelopes, or -1");
+    if (config->ca_file && access(config->ca_file, R_OK))
+        return refuse(fault, "ca_file", "the file cannot be read");
+    if (config->on_event && !config->loop)
+        return refuse(fault, "loop", "on_event is told from a loop, which has to be lent");
+    return MCPX_OK;
+}
+
+static enum mcpx_err open_parts(struct mcpx_client *client,
+                                const struct mcpx_client_config *config)
+{
+    struct mcpx_session_config session = config->session;
+    struct mx_wire_config wire = {client->loop,    &client->address,  config->token,
+                                  config->ca_file, &mx_client_events, client};
+    enum mcpx_err err;
+
+    if (!session.fill)
+        session.fill = mx_chance_fill;
+    mcpx_text_puts(&client->topic, config->topic);
+    client->alarm = mx_alarm_new(client->loop, mx_client_turn, client);
+    client->bell = mx_alarm_new(client->loop, mx_client_turn, client);
+    if (client->topic.failed || !client->alarm || !client->bell)
+        return MCPX_ENOMEM;
+    err = mcpx_session_new(&session, &client->session);
+    return err ? err : mx_wire_new(&wire, &client->wire);
+}
+
+enum mcpx_err mcpx_client_new(const struct mcpx_client_config *config,
+                              struct mcpx_fault *fault, struct mcpx_client **out)
+{
+    struct mcpx_client *client;
+    struct mx_address address;
+    enum mcpx_err err = config->url ? mx_url_read(config->url, &address, fault)
+                                    : refuse(fault, "url", "it is missing");
+
+    if (!err)
+        err = judge(config, fault);
+    if (err)
+        return err;
+    client = calloc(1, sizeof *client);
+    if (!client)
+        return MCPX_ENOMEM;
+    client->loop = config->loop;
+    if (!client->loop && uv_loop_init(&client->own)) {
+        free(client);
+        return MCPX_ESYSTEM;
+    }
+    if (!client->loop)
+        client->loop = &client->own;
+    client->address = address;
+    client->routing = routing_of(config->routing);
+    client->history = config->history;
+    client->once = config->once;
+    client->on_event = config->on_event;
+    client->user = config->user;
+    err = open_parts(client, config);
+    if (err) {
+        mcpx_client_free(client);
+        return err;
+    }
+    mx_alarm_set(client->alarm, 0);
+    *out = client;
+    return MCPX_OK;
+}
+
+static bool fetch(struct mcpx_client *client, struct mcpx_event *event)
+{
+    if (!client->is_held)
+        return false;
+    *event = client->held;
+    client->is_held = false;
+    return true;
+}
+
+enum mcpx_err mcpx_client_wait(struct mcpx_client *client, int64_t timeout_ms,
+                               struct mcpx_event *event)
+{
+    int64_t start_ms = mx_clock_now().mono_ms, left_ms = timeout_ms;
+
+    mx_client_turn(client);
+    while (!fetch(client, event)) {
+        if (client->over)
+            return MCPX_ECLOSED;
+        if (timeout_ms > 0)
+            mx_alarm_set(client->bell, left_ms);
+        uv_run(client->loop, timeout_ms == 0 ? UV_RUN_NOWAIT : UV_RUN_ONCE);
+        left_ms = start_ms + timeout_ms - mx_clock_now().mono_ms;
+        if (timeout_ms >= 0 && left_ms <= 0 && !client->is_held) {
+            mx_alarm_stop(client->bell);
+            return client->over ? MCPX_ECLOSED : MCPX_ETIMEOUT;
+        }
+    }
+    mx_alarm_stop(client->bell);
+    return MCPX_OK;
+}
+
+enum mcpx_err mcpx_client_send(struct mcpx_client *client, const struct mcpx_draft *draft,
+                               struct mcpx_slice *id, struct mcpx_fault *fault)
+{
+    enum mcpx_err err;
+
+    if (client->over || client->closing)
+        return MCPX_ECLOSED;
+    err = mcpx_session_send(client->session, draft, mx_clock_now(), id, fault);
+    if (!err)
+        mx_alarm_set(client->alarm, 0);
+    return err;
+}
+
+enum mcpx_err mcpx_client_respond(struct mcpx_client *client, struct mcpx_slice request,
+                                  struct mcpx_slice payload, struct mcpx_fault *fault)
+{
+    enum mcpx_err err;
+
+    if (client->over || client->closing)
+        return MCPX_ECLOSED;
+    err = mcpx_session_respond(client->session, request, payload, mx_clock_now(), fault);
+    if (!err)
+        mx_alarm_set(client->alarm, 0);
+    return err;
+}
+
+struct mcpx_session *mcpx_client_session(struct mcpx_client *client)
+{
+    return client->session;
+}
+
+void mcpx_client_close(struct mcpx_client *client, int64_t timeout_ms)
+{
+    if (client->over)
+        return;
+    client->closing = true;
+    client->close_ms = mx_clock_now().mono_ms + (timeout_ms > 0 ? timeout_ms : 0);
+    mx_alarm_set(client->alarm, 0);
+}
+
+void mcpx_client_free(struct mcpx_client *client)
+{
+    if (!client)
+        return;
+    mx_wire_free(client->wire);
+    mx_alarm_free(client->alarm);
+    mx_alarm_free(client->bell);
+    if (client->loop == &client->own) {
+        uv_run(&client->own, UV_RUN_DEFAULT); /* until every handle is closed */
+        uv_loop_close(&client->own);
+    }
+    mcpx_session_free(client->session);
+    mx_inbox_fini(&client->inbox);
+    mcpx_text_fini(&client->topic);
+    mcpx_text_fini(&client->target);
+    free(client);
+}

@@ -1,0 +1,58 @@
+/*
+ * ws_client_state.h - what the two files of a client share: ws_client.c is its public face,
+ * ws_client_turn.c what it does in a turn of the loop.
+ * Includes client.h, alarm.h, ws_inbox.h, ws_pulse.h, ws_wire.h.
+ */
+#ifndef EDGE_WS_CLIENT_STATE_H
+#define EDGE_WS_CLIENT_STATE_H
+
+#include "lib/edge/alarm.h"
+#include "lib/edge/ws_inbox.h"
+#include "lib/edge/ws_pulse.h"
+#include "lib/edge/ws_wire.h"
+#include <mcpx/client.h>
+
+enum mx_client_state { MX_CLIENT_IDLE, MX_CLIENT_CONNECTING, MX_CLIENT_OPEN };
+
+/**
+ * loop, own       where it runs; its own loop where none was lent
+ * alarm, bell     the next turn; the end of waiting for an event
+ * wire            NULL when it is over
+ * patience_ms     CONNECTING: until when
+ * held, is_held   an event the application has not fetched yet: until it has, nothing that takes
+ *                 the session may happen
+ * lost            there was no memory for something that came: the connection has to be made anew
+ * paused          reading rests, because too much has come
+ * closing         the application said goodbye; close_ms is the end of its patience
+ * farewell        LEFT is to be told, and the session knows of no connection
+ * over            the last LEFT was told
+ */
+struct mcpx_client {
+    struct mcpx_session *session;
+    uv_loop_t own;
+    uv_loop_t *loop;
+    struct mx_alarm *alarm, *bell;
+    struct mx_wire *wire;
+    struct mx_address address;
+    struct mcpx_text topic, target;
+    const char *routing;
+    int history;
+    bool once;
+    void (*on_event)(void *user, struct mcpx_client *client, const struct mcpx_event *event);
+    void *user;
+    enum mx_client_state state;
+    int64_t patience_ms;
+    struct mx_pulse pulse;
+    struct mx_inbox inbox;
+    struct mcpx_event held;
+    bool is_held, lost, paused, closing, farewell, over;
+    int64_t close_ms;
+};
+
+/** What the wire tells, with the client as its user. */
+extern const struct mx_wire_events mx_client_events;
+
+/** One turn: events are told or held, deadlines pass, connections are made, texts written. */
+void mx_client_turn(void *client);
+
+#endif

@@ -1,0 +1,278 @@
+/*
+ * ws_client_turn.c - the order of things: what came goes into the session, its events to the
+ * application, and then, once per turn of the loop, what the session has to say is written. So
+ * a hundred requests that came together are answered together.
+ * The wire's events only note what happened; making and breaking connections is done by the
+ * alarm, outside of libwebsockets' callbacks.
+ * Includes ws_client_state.h.
+ */
+#include "lib/edge/ws_client_state.h"
+
+enum {
+    CONNECT_MS = 20000,
+    WRITES_PER_TURN = 256,
+    BYTES_PER_TURN = 1 << 20,
+    INBOX_MAX = 1 << 20
+};
+
+static void wake(struct mcpx_client *client)
+{
+    mx_alarm_set(client->alarm, 0);
+}
+
+static bool next_event(struct mcpx_client *client, struct mcpx_event *event)
+{
+    if (!mcpx_session_event(client->session, event)) {
+        if (!client->farewell)
+            return false;
+        *event = (struct mcpx_event){
+            .type = MCPX_EVENT_LEFT, .code = 1000, .reason = MCPX_SLICE("closed")};
+        client->farewell = false;
+    }
+    if (event->type == MCPX_EVENT_LEFT) {
+        if (client->closing || client->once)
+            event->retry_ms = -1;
+        client->over = client->over || event->retry_ms < 0;
+    }
+    return true;
+}
+
+static void feed(struct mcpx_client *client, const struct mx_input *input)
+{
+    struct mcpx_now now = mx_clock_now();
+
+    if (client->over)
+        return;
+    switch (input->type) {
+    case MX_INPUT_OPENED:
+        client->state = MX_CLIENT_OPEN;
+        mx_pulse_start(&client->pulse, now.mono_ms);
+        mcpx_session_connected(client->session, now);
+        break;
+    case MX_INPUT_TEXT:
+        mcpx_session_receive(client->session, input->text, now);
+        break;
+    case MX_INPUT_ENDED:
+        client->state = MX_CLIENT_IDLE;
+        mcpx_session_disconnected(client->session, input->code, input->text, now);
+        break;
+    }
+}
+
+/* Hands on what there is, until the application has an event to fetch. */
+static void digest(struct mcpx_client *client)
+{
+    struct mcpx_event event;
+    struct mx_input input;
+
+    while (!client->is_held) {
+        if (next_event(client, &event)) {
+            if (client->on_event)
+                client->on_event(client->user, client, &event);
+            client->held = event;
+            client->is_held = !client->on_event;
+        } else if (mx_inbox_take(&client->inbox, &input)) {
+            feed(client, &input);
+        } else {
+            break;
+        }
+    }
+}
+
+static void pause_or_go_on(struct mcpx_client *client)
+{
+    bool full = client->inbox.bytes > INBOX_MAX;
+
+    if (full != client->paused)
+        mx_wire_pause(client->wire, full);
+    client->paused = full;
+}
+
+static void take(struct mcpx_client *client, enum mx_input_type type, int code,
+                 struct mcpx_slice text)
+{
+    struct mx_input input = {type, code, text};
+
+    if (client->is_held || !mx_inbox_is_empty(&client->inbox))
+        client->lost = !mx_inbox_put(&client->inbox, &input) || client->lost;
+    else
+        feed(client, &input);
+    digest(client);
+    wake(client);
+}
+
+static void on_opened(void *user)
+{
+    take(user, MX_INPUT_OPENED, 0, (struct mcpx_slice){0});
+}
+
+static void on_text(void *user, struct mcpx_slice text)
+{
+    struct mcpx_client *client = user;
+
+    mx_pulse_hear(&client->pulse, mx_clock_now().mono_ms);
+    if (client->lost)
+        return; /* behind a hole: it comes again after the id seen last */
+    take(client, MX_INPUT_TEXT, 0, text);
+    pause_or_go_on(client);
+}
+
+static void on_alive(void *user)
+{
+    struct mcpx_client *client = user;
+
+    mx_pulse_hear(&client->pulse, mx_clock_now().mono_ms);
+}
+
+static void on_ended(void *user, int code, struct mcpx_slice reason)
+{
+    struct mcpx_client *client = user;
+
+    client->paused = false;
+    take(client, MX_INPUT_ENDED, code, reason);
+}
+
+static void on_writable(void *user)
+{
+    wake(user);
+}
+
+const struct mx_wire_events mx_client_events = {on_opened, on_text, on_alive, on_writable,
+                                                on_ended};
+
+static void connect_now(struct mcpx_client *client, int64_t mono_ms)
+{
+    struct mx_join join = {mcpx_text_view(&client->topic), client->routing, client->history,
+                           mcpx_session_resume_after(client->session)};
+
+    client->state = MX_CLIENT_CONNECTING;
+    client->patience_ms = mono_ms + CONNECT_MS;
+    mcpx_text_reset(&client->target);
+    mx_url_add_target(&client->target, &client->address, &join);
+    if (client->target.failed)
+        on_ended(client, 0, MCPX_SLICE("out of memory"));
+    else
+        mx_wire_connect(client->wire, mcpx_text_view(&client->target));
+}
+
+static void break_off(struct mcpx_client *client, int code, const char *reason)
+{
+    mx_wire_drop(client->wire);
+    client->lost = false;
+    on_ended(client, code, mcpx_slice_of(reason));
+}
+
+/* Returns true when nothing is left to write. */
+static bool flush(struct mcpx_client *client)
+{
+    size_t count = 0, bytes = 0;
+    struct mcpx_slice text;
+
+    while (mcpx_session_output(client->session, &text)) {
+        if (++count > WRITES_PER_TURN || bytes > BYTES_PER_TURN) {
+            mx_wire_yield(client->wire);
+            return false;
+        }
+        if (!mx_wire_write(client->wire, text))
+            return false;
+        bytes += text.len;
+        mcpx_session_written(client->session);
+    }
+    return true;
+}
+
+static void check_pulse(struct mcpx_client *client, int64_t mono_ms)
+{
+    switch (mx_pulse_check(&client->pulse, mono_ms)) {
+    case MX_PULSE_WAIT:
+        break;
+    case MX_PULSE_PING:
+        mx_wire_ping(client->wire);
+        break;
+    case MX_PULSE_DEAD:
+        break_off(client, 0, "the router has been silent for 75 seconds");
+        break;
+    }
+}
+
+static void step(struct mcpx_client *client, int64_t mono_ms)
+{
+    int64_t at = mcpx_session_connect_at(client->session);
+    bool late = client->closing && mono_ms >= client->close_ms;
+
+    switch (client->state) {
+    case MX_CLIENT_IDLE:
+        client->farewell = client->closing;
+        if (!client->closing && at >= 0 && at <= mono_ms)
+            connect_now(client, mono_ms);
+        break;
+    case MX_CLIENT_CONNECTING:
+        if (late || client->lost)
+            break_off(client, 0, late ? "closed" : "out of memory");
+        else if (mono_ms >= client->patience_ms)
+            break_off(client, 0, "the router did not answer within 20 seconds");
+        break;
+    case MX_CLIENT_OPEN:
+        if (late || client->lost)
+            break_off(client, late ? 1000 : 0, late ? "closed" : "out of memory");
+        else if (flush(client) && client->closing && mcpx_session_is_joined(client->session))
+            mx_wire_finish(client->wire);
+        else
+            check_pulse(client, mono_ms);
+        break;
+    }
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void set_alarm(struct mcpx_client *client)
+{
+    int64_t now = mx_clock_now().mono_ms, due = mcpx_session_deadline(client->session);
+    int64_t at = mcpx_session_connect_at(client->session);
+
+    if (client->state == MX_CLIENT_IDLE && at >= 0)
+        due = earlier(due, at);
+    if (client->state == MX_CLIENT_CONNECTING)
+        due = earlier(due, client->patience_ms);
+    if (client->state == MX_CLIENT_OPEN)
+        due = earlier(due, mx_pulse_due(&client->pulse));
+    if (client->closing)
+        due = earlier(due, client->close_ms);
+    if (due == INT64_MAX)
+        mx_alarm_stop(client->alarm);
+    else
+        mx_alarm_set(client->alarm, due - now);
+}
+
+/* Nothing of it keeps a loop running any more. */
+static void shut(struct mcpx_client *client)
+{
+    mx_alarm_stop(client->alarm);
+    mx_wire_free(client->wire);
+    client->wire = NULL;
+}
+
+void mx_client_turn(void *user)
+{
+    struct mcpx_client *client = user;
+    struct mcpx_now now = mx_clock_now();
+
+    digest(client);
+    if (!client->is_held && !client->over) {
+        mcpx_session_tick(client->session, now);
+        digest(client);
+    }
+    if (!client->is_held && !client->over) {
+        step(client, now.mono_ms);
+        digest(client);
+    }
+    if (client->over)
+        shut(client);
+    else if (!client->is_held)
+        set_alarm(client);
+    if (client->wire)
+        pause_or_go_on(client);
+}

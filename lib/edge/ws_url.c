@@ -1,0 +1,182 @@
+/*
+ * ws_url.c - a URL is cut by hand at its first "://", "/" and last ":". The general parsers at
+ * hand accept what has no meaning here (user names, queries, fragments) and would silently drop
+ * it; a token pasted into a URL must be refused aloud, not sent to a log.
+ * Includes ws_url.h only.
+ */
+#include "lib/edge/ws_url.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+static const struct {
+    const char *scheme;
+    bool tls;
+    int port;
+} schemes[] = {
+    {"ws", false, 80}, {"wss", true, 443}, {"http", false, 80}, {"https", true, 443}};
+
+static enum mcpx_err refuse(struct mcpx_fault *fault, const char *reason, size_t offset)
+{
+    if (fault)
+        *fault = (struct mcpx_fault){reason, "url", offset};
+    return MCPX_EINVALID;
+}
+
+/* Returns what follows "://", or NULL. */
+static const char *read_scheme(const char *url, struct mx_address *out)
+{
+    const char *end = strstr(url, "://");
+    size_t i;
+
+    for (i = 0; end && i < sizeof schemes / sizeof *schemes; i++)
+        if (strlen(schemes[i].scheme) == (size_t)(end - url) &&
+            strncasecmp(url, schemes[i].scheme, (size_t)(end - url)) == 0) {
+            out->tls = schemes[i].tls;
+            out->port = schemes[i].port;
+            return end + 3;
+        }
+    return NULL;
+}
+
+static bool is_host_byte(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+           (byte >= '0' && byte <= '9') || strchr("-._~", byte);
+}
+
+static bool is_v6_byte(char byte)
+{
+    return byte && strchr("0123456789abcdefABCDEF:.", byte);
+}
+
+static bool read_host(const char *at, size_t len, struct mx_address *out)
+{
+    size_t i;
+
+    if (len == 0 || len > MX_HOST_MAX)
+        return false;
+    for (i = 0; i < len; i++)
+        if (out->v6 ? !is_v6_byte(at[i]) : !at[i] || !is_host_byte(at[i]))
+            return false;
+    memcpy(out->host, at, len);
+    out->host[len] = '\0';
+    return true;
+}
+
+/* Reads the digits in [at, end). */
+static bool read_port(const char *at, const char *end, int *port)
+{
+    int value = 0;
+
+    if (at == end || end - at > 5)
+        return false;
+    for (; at < end; at++) {
+        if (*at < '0' || *at > '9')
+            return false;
+        value = value * 10 + (*at - '0');
+    }
+    if (value < 1 || value > 65535)
+        return false;
+    *port = value;
+    return true;
+}
+
+static enum mcpx_err read_path(const char *url, const char *at, struct mx_address *out,
+                               struct mcpx_fault *fault)
+{
+    size_t i, len = strlen(at);
+
+    if (len > MX_PATH_MAX)
+        return refuse(fault, "the path is longer than 255 bytes", (size_t)(at - url));
+    for (i = 0; i < len; i++) {
+        if (at[i] == '?' || at[i] == '#')
+            return refuse(fault,
+                          "no query or fragment belongs here: topic and token have their"
+                          " own settings",
+                          (size_t)(at + i - url));
+        if (at[i] <= ' ' || at[i] == 0x7f)
+            return refuse(fault, "the path holds a blank, a control or a byte outside ASCII",
+                          (size_t)(at + i - url));
+    }
+    strcpy(out->path, len <= 1 ? "/ws" : at);
+    return MCPX_OK;
+}
+
+enum mcpx_err mx_url_read(const char *url, struct mx_address *out, struct mcpx_fault *fault)
+{
+    struct mx_address found = {0};
+    const char *host = read_scheme(url, &found), *end, *colon;
+    enum mcpx_err err;
+
+    if (!host)
+        return refuse(fault, "a URL begins with ws://, wss://, http:// or https://", 0);
+    end = host + strcspn(host, "/?#");
+    if (memchr(host, '@', (size_t)(end - host)))
+        return refuse(fault, "no user, password or token belongs in a URL",
+                      (size_t)(host - url));
+    found.v6 = *host == '[';
+    colon = found.v6 ? memchr(host, ']', (size_t)(end - host)) : host;
+    colon = colon ? memchr(colon, ':', (size_t)(end - colon)) : NULL;
+    if (colon && !read_port(colon + 1, end, &found.port))
+        return refuse(fault, "a port is a number from 1 to 65535", (size_t)(colon + 1 - url));
+    if (!colon)
+        colon = end;
+    if (found.v6 && (colon == host + 1 || colon[-1] != ']'))
+        return refuse(fault, "an IPv6 address stands in brackets", (size_t)(host - url));
+    if (found.v6 && found.tls)
+        return refuse(fault, "a certificate is checked by name: wss needs a host name",
+                      (size_t)(host - url));
+    if (!read_host(host + found.v6, (size_t)(colon - host) - 2 * (size_t)found.v6, &found))
+        return refuse(fault, "a host is a name or an address of 1 to 100 bytes",
+                      (size_t)(host - url));
+    err = read_path(url, end, &found, fault);
+    if (!err)
+        *out = found;
+    return err;
+}
+
+void mx_url_add_host(struct mcpx_text *out, const struct mx_address *address)
+{
+    mcpx_text_puts(out, address->v6 ? "[" : "");
+    mcpx_text_puts(out, address->host);
+    mcpx_text_puts(out, address->v6 ? "]:" : ":");
+    mcpx_text_number(out, address->port);
+}
+
+/* Everything but RFC 3986's unreserved characters becomes %XX. */
+static void add_encoded(struct mcpx_text *out, struct mcpx_slice text)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    size_t i;
+
+    for (i = 0; i < text.len; i++) {
+        unsigned char byte = (unsigned char)text.text[i];
+        char escaped[3] = {'%', digits[byte >> 4], digits[byte & 15]};
+
+        if (byte && is_host_byte((char)byte))
+            mcpx_text_add(out, text.text + i, 1);
+        else
+            mcpx_text_add(out, escaped, sizeof escaped);
+    }
+}
+
+void mx_url_add_target(struct mcpx_text *out, const struct mx_address *address,
+                       const struct mx_join *join)
+{
+    mcpx_text_puts(out, address->path);
+    mcpx_text_puts(out, "?topic=");
+    add_encoded(out, join->topic);
+    if (join->routing) {
+        mcpx_text_puts(out, "&routing=");
+        add_encoded(out, mcpx_slice_of(join->routing));
+    }
+    if (join->history >= 0) {
+        mcpx_text_puts(out, "&history=");
+        mcpx_text_number(out, join->history);
+    }
+    if (join->after.text) {
+        mcpx_text_puts(out, "&after=");
+        add_encoded(out, join->after);
+    }
+}

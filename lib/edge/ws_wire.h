@@ -1,0 +1,82 @@
+/*
+ * ws_wire.h - one WebSocket connection after the other to one router: texts go in and out, and
+ * the end has a code. It knows nothing of envelopes.
+ * Includes ws_url.h, libuv; libwebsockets stays behind it.
+ */
+#ifndef EDGE_WS_WIRE_H
+#define EDGE_WS_WIRE_H
+
+#include "lib/edge/ws_url.h"
+#include <uv.h>
+
+struct mx_wire;
+
+/** Longest message taken; a longer one ends the connection with 1009. */
+enum { MX_MESSAGE_MAX = 64 << 20 };
+
+/**
+ * What is told, always from the loop.
+ *
+ * opened     the connection is established
+ * text       a whole text message, lent
+ * alive      something else came
+ * writable   mx_wire_write may be called again
+ * ended      the connection is gone, or could not be made. `code` is a close code, or the HTTP
+ *            status of a refused upgrade, or 0; `reason` is lent. mx_wire_connect may be called
+ */
+struct mx_wire_events {
+    void (*opened)(void *user);
+    void (*text)(void *user, struct mcpx_slice text);
+    void (*alive)(void *user);
+    void (*writable)(void *user);
+    void (*ended)(void *user, int code, struct mcpx_slice reason);
+};
+
+/** Settings; everything is copied but `loop` and `events`, which are borrowed until mx_wire_free. */
+struct mx_wire_config {
+    uv_loop_t *loop;
+    const struct mx_address *address;
+    const char *token;
+    const char *ca_file;
+    const struct mx_wire_events *events;
+    void *user;
+};
+
+/** Returns MCPX_OK, MCPX_ENOMEM, or MCPX_ESYSTEM when libwebsockets cannot be set up on libuv. */
+enum mcpx_err mx_wire_new(const struct mx_wire_config *config, struct mx_wire **out);
+
+/**
+ * Connects; `target` is copied. Names are looked up without holding up the loop, and each address
+ * found is tried in turn. `ended` may be told at once. Only when there is no connection. Not from
+ * within an event.
+ */
+void mx_wire_connect(struct mx_wire *wire, struct mcpx_slice target);
+
+/**
+ * Writes one text message. Returns false, and takes nothing, when there is no connection or it
+ * takes no more for now.
+ */
+bool mx_wire_write(struct mx_wire *wire, struct mcpx_slice text);
+
+/** Asks for `writable`, told when the loop has looked at everybody else. */
+void mx_wire_yield(struct mx_wire *wire);
+
+/** Sends a ping; its answer is told as `alive`. */
+void mx_wire_ping(struct mx_wire *wire);
+
+/** Says 1000 behind what was written; `ended` follows when the other side has answered. */
+void mx_wire_finish(struct mx_wire *wire);
+
+/** Stops or goes on reading. */
+void mx_wire_pause(struct mx_wire *wire, bool pause);
+
+/** Breaks the connection or the attempt at one, if any; `ended` is not told. */
+void mx_wire_drop(struct mx_wire *wire);
+
+/**
+ * Frees it; nothing is told any more. Its handles close within a few turns of the loop. Not from
+ * within an event. NULL is allowed.
+ */
+void mx_wire_free(struct mx_wire *wire);
+
+#endif

@@ -1,0 +1,234 @@
+/*
+ * ws_wire_io.c - what libwebsockets calls, and what it is told to write. A message comes in as
+ * pieces of frames and is handed on whole. Writing goes past the writable callback as long as
+ * nothing is left over: with libuv that callback costs four system calls per message.
+ * Includes ws_wire_state.h, json.h.
+ */
+#include "lib/edge/ws_wire_state.h"
+#include <mcpx/json.h>
+
+enum { BODY_MAX = 16384, KEEP_MAX = 1 << 20, BODY_DEPTH = 16 };
+
+void mx_wire_refused(struct mx_wire *wire)
+{
+    struct mcpx_slice body = mcpx_text_view(&wire->body), value = {0};
+    struct mcpx_text why = {0};
+
+    if (mcpx_json_check(body, BODY_DEPTH, &value, NULL) == MCPX_OK &&
+        !mcpx_json_add_unescaped(&why, mcpx_json_get(value, "detail")))
+        mcpx_json_add_unescaped(&why, mcpx_json_get(value, "title"));
+    if (!why.len) {
+        mcpx_text_puts(&why, "the answer is HTTP status ");
+        mcpx_text_number(&why, wire->status);
+    }
+    mx_wire_reason(wire, mcpx_text_view(&why));
+    mcpx_text_fini(&why);
+}
+
+static int append_headers(struct mx_wire *wire, unsigned char **at, size_t room)
+{
+    return lws_add_http_header_by_token(wire->wsi, WSI_TOKEN_HTTP_AUTHORIZATION,
+                                        (const unsigned char *)wire->token.text,
+                                        (int)wire->token.len, at, *at + room);
+}
+
+/* The router writes its refusals whole, so what there is of the body has come. Answering 0 lets
+ * libwebsockets find out about the status itself and end without writing a close frame. */
+static int on_answer(struct mx_wire *wire, struct lws *wsi)
+{
+    char *piece = NULL;
+    int len = 0;
+
+    wire->status = (int)lws_http_client_http_response(wsi);
+    if (wire->status == 101) {
+        wire->status = 0;
+        return 0;
+    }
+    lws_http_client_read(wsi, &piece, &len);
+    mx_wire_refused(wire);
+    return 0;
+}
+
+/* One piece is enough; -1 ends the reading, before it completes a transaction. */
+static int on_body(struct mx_wire *wire, const char *in, size_t len)
+{
+    mcpx_text_add(&wire->body, in, len < BODY_MAX ? len : BODY_MAX);
+    return -1;
+}
+
+static int on_established(struct mx_wire *wire)
+{
+    wire->open = true;
+    mx_wire_reason(wire, mcpx_slice_of("the connection broke"));
+    wire->events->opened(wire->user);
+    return 0;
+}
+
+static int refuse(struct mx_wire *wire, int code, const char *why)
+{
+    lws_close_reason(wire->wsi, (enum lws_close_status)code, (unsigned char *)why,
+                     strlen(why));
+    wire->code = code;
+    mx_wire_reason(wire, mcpx_slice_of(why));
+    mx_wire_over(wire);
+    return -1;
+}
+
+static int on_piece(struct mx_wire *wire, const char *in, size_t len)
+{
+    size_t rest = lws_remaining_packet_payload(wire->wsi);
+    bool last = lws_is_final_fragment(wire->wsi);
+
+    if (lws_frame_is_binary(wire->wsi))
+        return refuse(wire, 1003, "the router sent a binary message");
+    if (rest > MX_MESSAGE_MAX || wire->message.len + len + rest > MX_MESSAGE_MAX)
+        return refuse(wire, 1009, "the router sent a message of more than 64 MiB");
+    if (last && !wire->message.len) {
+        wire->events->text(wire->user, (struct mcpx_slice){in ? in : "", len});
+        return 0;
+    }
+    if (!wire->message.len)
+        mcpx_text_reserve(&wire->message, len + rest);
+    mcpx_text_add(&wire->message, in, len);
+    if (wire->message.failed)
+        return refuse(wire, 1011, "out of memory for a message");
+    if (!last)
+        return 0;
+    wire->events->text(wire->user, mcpx_text_view(&wire->message));
+    if (wire->message.size > KEEP_MAX)
+        mcpx_text_fini(&wire->message);
+    else
+        mcpx_text_reset(&wire->message);
+    return 0;
+}
+
+/* Returning 0 has libwebsockets answer with the same code; ours was the first word already. */
+static int on_close_frame(struct mx_wire *wire, const unsigned char *in, size_t len)
+{
+    wire->code = len >= 2 ? in[0] << 8 | in[1] : 1005;
+    mx_wire_reason(wire, mcpx_slice_of("the router closed the connection"));
+    if (len > 2)
+        mx_wire_reason(wire, (struct mcpx_slice){(const char *)in + 2, len - 2});
+    return wire->finishing ? -1 : 0;
+}
+
+static int on_writable(struct mx_wire *wire)
+{
+    wire->choked = false;
+    if (!wire->finishing)
+        wire->events->writable(wire->user);
+    return 0;
+}
+
+int mx_wire_dispatch(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
+                     size_t len)
+{
+    struct mx_wire *wire = lws_get_opaque_user_data(wsi);
+
+    (void)user;
+    if (!wire) /* libwebsockets' own, or let go */
+        return 0;
+    wire->wsi = wsi; /* not told before the first callback */
+    switch (reason) {
+    case LWS_CALLBACK_CLIENT_APPEND_HANDSHAKE_HEADER:
+        return append_headers(wire, in, len);
+    case LWS_CALLBACK_ESTABLISHED_CLIENT_HTTP:
+        return on_answer(wire, wsi);
+    case LWS_CALLBACK_RECEIVE_CLIENT_HTTP_READ:
+        return on_body(wire, in, len);
+    case LWS_CALLBACK_CLIENT_ESTABLISHED:
+        return on_established(wire);
+    case LWS_CALLBACK_CLIENT_RECEIVE:
+        return on_piece(wire, in, len);
+    case LWS_CALLBACK_CLIENT_RECEIVE_PONG:
+        wire->events->alive(wire->user);
+        return 0;
+    case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE:
+        return on_close_frame(wire, in, len);
+    case LWS_CALLBACK_CLIENT_WRITEABLE:
+        return on_writable(wire);
+    case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
+        if (in && !wire->status)
+            mx_wire_reason(wire, (struct mcpx_slice){in, strnlen(in, len)});
+        mx_wire_over(wire);
+        return 0;
+    case LWS_CALLBACK_CLIENT_CLOSED:
+        mx_wire_over(wire);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+/* Nothing can be written any more; CLIENT_CLOSED follows. */
+static void give_up(struct mx_wire *wire)
+{
+    wire->choked = true;
+    lws_set_timeout(wire->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
+    lws_cancel_service(wire->lws);
+}
+
+/* libwebsockets writes the head in front of the payload and masks it in place. */
+static void put(struct mx_wire *wire, struct mcpx_slice text, enum lws_write_protocol how)
+{
+    static const char head[LWS_PRE];
+    struct mcpx_text *out = &wire->out;
+
+    mcpx_text_reset(out);
+    mcpx_text_reserve(out, LWS_PRE + text.len);
+    mcpx_text_add(out, head, sizeof head);
+    mcpx_text_slice(out, text);
+    if (out->failed ||
+        lws_write(wire->wsi, (unsigned char *)out->text + LWS_PRE, text.len, how) < 0) {
+        give_up(wire);
+    } else if (lws_partial_buffered(wire->wsi)) {
+        wire->choked = true;
+        lws_callback_on_writable(wire->wsi);
+    }
+    if (out->size > KEEP_MAX)
+        mcpx_text_fini(out);
+}
+
+bool mx_wire_write(struct mx_wire *wire, struct mcpx_slice text)
+{
+    if (!wire->open || wire->choked || wire->finishing)
+        return false;
+    put(wire, text, LWS_WRITE_TEXT);
+    return true;
+}
+
+void mx_wire_yield(struct mx_wire *wire)
+{
+    if (wire->open)
+        lws_callback_on_writable(wire->wsi);
+}
+
+void mx_wire_ping(struct mx_wire *wire)
+{
+    /* A pong without payload is not told of. */
+    if (wire->open && !wire->choked && !wire->finishing)
+        put(wire, MCPX_SLICE("?"), LWS_WRITE_PING);
+}
+
+/* A frame of our own behind the data: closing by libwebsockets' means overtakes what is left over,
+ * and loses the frame on libuv. */
+void mx_wire_finish(struct mx_wire *wire)
+{
+    unsigned char frame[] = {0x88, 0x80 | 2, 0, 0, 0, 0, 1000 >> 8, 1000 & 255},
+                  *mask = frame + 2;
+
+    if (!wire->open || wire->choked || wire->finishing)
+        return;
+    mx_chance_fill(NULL, mask, 4);
+    frame[6] ^= mask[0];
+    frame[7] ^= mask[1];
+    if (lws_write(wire->wsi, frame, sizeof frame, LWS_WRITE_RAW) < 0)
+        give_up(wire);
+    wire->finishing = true;
+}
+
+void mx_wire_pause(struct mx_wire *wire, bool pause)
+{
+    if (wire->open)
+        lws_rx_flow_control(wire->wsi, !pause);
+}

@@ -1,0 +1,76 @@
+/*
+ * ws_wire_state.h - what the three files behind ws_wire.h share: ws_wire.c makes and ends
+ * connections, ws_wire_lws.c is the libwebsockets context, ws_wire_io.c its callbacks.
+ * Includes ws_wire.h, alarm.h, ws_lookup.h, libwebsockets.
+ */
+#ifndef EDGE_WS_WIRE_STATE_H
+#define EDGE_WS_WIRE_STATE_H
+
+#include "lib/edge/alarm.h"
+#include "lib/edge/ws_lookup.h"
+#include "lib/edge/ws_wire.h"
+
+#include <libwebsockets.h>
+
+enum { MX_REASON_MAX = 511 };
+
+/**
+ * host, token, ca_file, target   NUL-terminated
+ * pipe_fd        number of the context's event pipe
+ * wsi            the connection or the attempt; NULL when there is none
+ * lookup         under way, or NULL
+ * found, next    what a name stands for; which of it is tried next
+ * again          rings to try it
+ * open           between `opened` and `ended`
+ * finishing      our close frame was written
+ * choked         a write left something over; nothing is written until that is gone
+ * status         of the answer to the handshake, once it is known
+ * code, reason   why it ends, as far as known
+ * message        pieces of a message that is not whole yet
+ * out            the message being written, behind room for its head
+ * body           of the answer to a refused handshake
+ * linger, turns  count turns of the loop after the end
+ */
+struct mx_wire {
+    uv_loop_t *loop;
+    const struct mx_wire_events *events;
+    void *user;
+    struct mx_address address;
+    struct mcpx_text host, token, ca_file, target;
+    struct lws_context *lws;
+    int pipe_fd;
+    struct lws *wsi;
+    struct mx_lookup *lookup;
+    struct addrinfo *found, *next;
+    struct mx_alarm *again;
+    bool open, finishing, choked;
+    int status, code;
+    char reason[MX_REASON_MAX + 1];
+    struct mcpx_text message, out, body;
+    uv_idle_t linger;
+    int turns;
+};
+
+/** Makes the context. Returns false when it cannot. */
+bool mx_wire_context_open(struct mx_wire *wire);
+
+/** Ends the context and, turns of the loop later, frees the wire itself. */
+void mx_wire_context_close(struct mx_wire *wire);
+
+/** The callback of the one protocol. */
+int mx_wire_dispatch(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
+                     size_t len);
+
+/** Keeps a reason, cut to what fits. */
+void mx_wire_reason(struct mx_wire *wire, struct mcpx_slice reason);
+
+/** The connection is gone: tells `ended`, or tries the next address. */
+void mx_wire_over(struct mx_wire *wire);
+
+/** Lets go of the connection; libwebsockets ends it on its own. */
+void mx_wire_detach(struct mx_wire *wire);
+
+/** A refused upgrade's reason: what the answer's body says, or the bare status. */
+void mx_wire_refused(struct mx_wire *wire);
+
+#endif
