@@ -6,6 +6,7 @@
 
 #include <mcpx/base.h>
 #include <mcpx/capability.h>
+#include <mcpx/child.h>
 #include <mcpx/client.h>
 #include <mcpx/envelope.h>
 #include <mcpx/error.h>

@@ -1,0 +1,129 @@
+/*
+ * child_input.c - lines on their way to a child. What its pipe does not take now waits in one
+ * contiguous text with a bound; nothing is allocated per line.
+ *
+ * Refused: uv_write. It writes when the loop likes, and a write to a pipe nobody reads raises
+ * SIGPIPE, which ends a program that has not ignored it; a library does not decide that for its
+ * program. Here the signal is blocked for the length of the call and taken back.
+ * Includes child_state.h.
+ */
+#include "lib/edge/child_state.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+enum { QUEUE_DEFAULT = 16 << 20, QUEUE_KEPT = 65536 };
+
+ssize_t mx_write_quietly(int fd, const char *bytes, size_t len)
+{
+    const struct timespec now = {0, 0};
+    sigset_t broken, before, pending;
+    bool was_pending;
+    ssize_t done;
+    int err;
+
+    sigemptyset(&broken);
+    sigaddset(&broken, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &broken, &before);
+    sigpending(&pending);
+    was_pending = sigismember(&pending, SIGPIPE) == 1;
+    do
+        done = write(fd, bytes, len);
+    while (done < 0 && errno == EINTR);
+    err = errno;
+    if (done < 0 && err == EPIPE && !was_pending)
+        while (sigtimedwait(&broken, NULL, &now) < 0 && errno == EINTR)
+            ;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = err;
+    return done;
+}
+
+void mx_child_input_fini(struct mcpx_child *child)
+{
+    mcpx_text_fini(&child->queue);
+    child->written = 0;
+}
+
+static void on_writable(uv_poll_t *poll, int status, int events)
+{
+    struct mcpx_child *child = poll->data;
+
+    (void)events;
+    if (status < 0) { /* it has closed its input */
+        mx_child_input_fini(child);
+        mx_child_port_close(child, MX_END_INPUT);
+        return;
+    }
+    mx_child_input_flush(child);
+}
+
+/* What is written goes; memory beyond the usual goes, too. */
+static void forget_written(struct mcpx_child *child)
+{
+    struct mcpx_text *queue = &child->queue;
+    size_t left = queue->len - child->written;
+
+    if (left && child->written < queue->len / 2)
+        return;
+    if (left)
+        memmove(queue->text, queue->text + child->written, left);
+    child->written = 0;
+    queue->len = left;
+    if (!left && queue->size > QUEUE_KEPT)
+        mcpx_text_fini(queue);
+}
+
+void mx_child_input_flush(struct mcpx_child *child)
+{
+    struct mx_child_port *port = &child->ports[MX_END_INPUT];
+    size_t left = child->queue.len - child->written;
+
+    if (port->fd < 0)
+        return;
+    while (left) {
+        ssize_t done = mx_write_quietly(port->fd, child->queue.text + child->written, left);
+
+        if (done < 0)
+            break;
+        child->written += (size_t)done;
+        left -= (size_t)done;
+    }
+    if (left && errno != EAGAIN) {
+        mx_child_input_fini(child);
+        mx_child_port_close(child, MX_END_INPUT);
+        return;
+    }
+    forget_written(child);
+    if (left)
+        uv_poll_start(&port->poll, UV_WRITABLE, on_writable);
+    else if (child->stopping)
+        mx_child_port_close(child, MX_END_INPUT);
+    else
+        uv_poll_stop(&port->poll);
+}
+
+enum mcpx_err mcpx_child_write(struct mcpx_child *child, struct mcpx_slice line)
+{
+    struct mcpx_text *queue = &child->queue;
+    size_t waiting = queue->len - child->written;
+    size_t max = child->config.queue_max ? child->config.queue_max : QUEUE_DEFAULT;
+
+    if (child->stopping || child->ports[MX_END_INPUT].fd < 0 ||
+        (child->state != MCPX_CHILD_STARTING && child->state != MCPX_CHILD_RUNNING))
+        return MCPX_ECLOSED;
+    if (line.len && memchr(line.text, '\n', line.len))
+        return MCPX_EINVALID;
+    if (line.len >= max || waiting > max - line.len - 1)
+        return MCPX_ELIMIT;
+    if (!mcpx_text_reserve(queue, line.len + 1)) {
+        queue->failed = false; /* what waits is whole */
+        return MCPX_ENOMEM;
+    }
+    mcpx_text_slice(queue, line);
+    mcpx_text_add(queue, "\n", 1);
+    mx_child_input_flush(child);
+    return child->ports[MX_END_INPUT].fd < 0 ? MCPX_ECLOSED : MCPX_OK;
+}

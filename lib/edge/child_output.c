@@ -1,0 +1,118 @@
+/*
+ * child_output.c - the two pipes a child writes to, cut into lines: one stream for our program,
+ * the other, labelled, for people. Both are read a piece at a time, so that a child that floods
+ * one takes no more than its turn of the loop.
+ * Includes child_state.h.
+ */
+#include "lib/edge/child_state.h"
+
+#include <errno.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { LINE_DEFAULT = 16 << 20, ERROR_LINE_MAX = 4096 };
+
+void mx_child_output_init(struct mcpx_child *child)
+{
+    child->output.max = child->config.line_max ? child->config.line_max : LINE_DEFAULT;
+    child->errors.max = ERROR_LINE_MAX;
+}
+
+void mx_child_output_fini(struct mcpx_child *child)
+{
+    mcpx_lines_fini(&child->output);
+    mcpx_lines_fini(&child->errors);
+}
+
+static void tell_lines(struct mcpx_child *child, struct mcpx_slice bytes)
+{
+    const struct mcpx_child_config *config = &child->config;
+    struct mcpx_slice line;
+    enum mcpx_err err;
+
+    mcpx_lines_feed(&child->output, bytes);
+    while (mcpx_lines_next(&child->output, &line, &err)) {
+        mx_child_is_running(child);
+        if (!err && config->on_line)
+            config->on_line(config->user, line);
+        else if (err && config->on_overlong)
+            config->on_overlong(config->user, line);
+    }
+}
+
+/* What our standard error does not take is lost: nobody could be told. */
+static void show(const struct mcpx_text *text)
+{
+    size_t done = 0;
+
+    while (done < text->len) {
+        ssize_t put = mx_write_quietly(STDERR_FILENO, text->text + done, text->len - done);
+
+        if (put <= 0)
+            return;
+        done += (size_t)put;
+    }
+}
+
+static void show_errors(struct mcpx_child *child, struct mcpx_slice bytes)
+{
+    struct mcpx_text text = {0};
+    struct mcpx_slice line;
+    enum mcpx_err err;
+
+    mcpx_lines_feed(&child->errors, bytes);
+    while (mcpx_lines_next(&child->errors, &line, &err))
+        if (line.len)
+            mx_child_label(&text, child->config.name, line, err != MCPX_OK);
+    show(&text);
+    mcpx_text_fini(&text);
+}
+
+/* Returns what read(2) does. */
+static ssize_t read_piece(struct mcpx_child *child, enum mx_child_end end, size_t max)
+{
+    size_t size = max < sizeof child->piece ? max : sizeof child->piece;
+    ssize_t got = read(child->ports[end].fd, child->piece, size);
+    struct mcpx_slice bytes = {child->piece, got > 0 ? (size_t)got : 0};
+
+    if (got > 0 && end == MX_END_OUTPUT)
+        tell_lines(child, bytes);
+    else if (got > 0)
+        show_errors(child, bytes);
+    return got;
+}
+
+void mx_child_output_read(struct mcpx_child *child, enum mx_child_end end)
+{
+    ssize_t got = read_piece(child, end, sizeof child->piece);
+
+    if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)))
+        return;
+    mx_child_port_close(child, end);
+    if (end == MX_END_OUTPUT)
+        mx_child_is_silent(child);
+}
+
+/* As much as there is now and no more: somebody else may have been handed the pipe. */
+static void drain(struct mcpx_child *child, enum mx_child_end end)
+{
+    int left = 0;
+
+    if (child->ports[end].fd < 0 || ioctl(child->ports[end].fd, FIONREAD, &left))
+        return;
+    while (left > 0) {
+        ssize_t got = read_piece(child, end, (size_t)left);
+
+        if (got <= 0)
+            return;
+        left -= (int)got;
+    }
+}
+
+void mx_child_output_drain(struct mcpx_child *child)
+{
+    drain(child, MX_END_OUTPUT);
+    drain(child, MX_END_ERRORS);
+    if (child->config.name)
+        show_errors(child, MCPX_SLICE("\n")); /* last words without an end */
+}

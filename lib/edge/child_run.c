@@ -1,0 +1,214 @@
+/*
+ * child_run.c - one process on the loop: four of our ends, and what its warden says. The socket
+ * to the warden closes last of all; then the pipes hold what the dead have written and nobody can
+ * add to it, so "no line after DOWN" needs no flag.
+ * Includes child_state.h.
+ */
+#include "lib/edge/child_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SWEEP_MS = 10 };
+
+static void on_port_closed(uv_handle_t *handle)
+{
+    struct mcpx_child *child = handle->data;
+
+    if (--child->handles)
+        return;
+    if (child->abandoned)
+        mx_child_release(child);
+    else
+        mx_child_is_over(child);
+}
+
+void mx_child_port_close(struct mcpx_child *child, enum mx_child_end end)
+{
+    struct mx_child_port *port = &child->ports[end];
+
+    if (port->fd < 0)
+        return;
+    uv_close((uv_handle_t *)&port->poll, on_port_closed);
+    close(port->fd);
+    port->fd = -1;
+}
+
+void mx_child_run_order(struct mcpx_child *child, enum mx_warden_order order)
+{
+    char byte = (char)order;
+
+    if (child->ports[MX_END_CONTROL].fd >= 0)
+        (void)!send(child->ports[MX_END_CONTROL].fd, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static void finish(struct mcpx_child *child)
+{
+    int end;
+
+    uv_timer_stop(&child->timer);
+    mx_child_output_drain(child);
+    mx_child_output_fini(child);
+    mx_child_input_fini(child);
+    for (end = 0; end < MX_END_COUNT; end++)
+        mx_child_port_close(child, end);
+}
+
+/* Somebody has killed the warden, and with it the child. The rest is found by what is known of
+ * it, until there is none. */
+static void on_sweep(uv_timer_t *timer)
+{
+    struct mcpx_child *child = timer->data;
+
+    if (mx_reap_marked(child->run.pid, child->run.mark))
+        uv_timer_start(timer, on_sweep, SWEEP_MS, 0);
+    else
+        finish(child);
+}
+
+static void hear(struct mcpx_child *child, const struct mx_warden_news *news)
+{
+    struct mx_child_run *run = &child->run;
+
+    switch ((enum mx_warden_word)news->word) {
+    case MX_WORD_FORKED:
+        run->pid = news->value;
+        mx_child_is_forked(child);
+        break;
+    case MX_WORD_EXECUTED:
+        mx_child_is_executed(child);
+        break;
+    case MX_WORD_REFUSED:
+        run->fault = news->value;
+        run->step = news->detail;
+        break;
+    case MX_WORD_ENDED:
+        run->status = news->value;
+        run->ended = true;
+        uv_timer_stop(&child->timer); /* the warden kills the rest unasked */
+        break;
+    case MX_WORD_CLEAR:
+        run->clear = true;
+        break;
+    }
+}
+
+/* True when the warden has closed its end. An order it has not read any more shows as a reset
+ * before its last words do. */
+static bool hear_all(struct mcpx_child *child)
+{
+    struct mx_warden_news news;
+
+    for (;;) {
+        ssize_t got = recv(child->ports[MX_END_CONTROL].fd, &news, sizeof news, MSG_DONTWAIT);
+
+        if (got == sizeof news)
+            hear(child, &news);
+        else if (got >= 0)
+            return true;
+        else if (errno == EAGAIN)
+            return false;
+        else if (errno != EINTR && errno != ECONNRESET)
+            return true;
+    }
+}
+
+static void on_control(uv_poll_t *poll, int status, int events)
+{
+    struct mcpx_child *child = poll->data;
+
+    (void)events;
+    if (!hear_all(child)) {
+        if (status < 0)
+            uv_poll_start(poll, UV_READABLE, on_control);
+        return;
+    }
+    uv_poll_stop(poll);
+    uv_timer_stop(&child->timer);
+    waitpid(child->run.warden, NULL, 0); /* it is ending; somebody else may have waited */
+    child->run.gone = true;
+    if (child->run.clear)
+        finish(child);
+    else
+        on_sweep(&child->timer);
+}
+
+static void on_readable(uv_poll_t *poll, int status, int events)
+{
+    struct mcpx_child *child = poll->data;
+    bool is_output = poll == &child->ports[MX_END_OUTPUT].poll;
+
+    (void)status;
+    (void)events;
+    mx_child_output_read(child, is_output ? MX_END_OUTPUT : MX_END_ERRORS);
+}
+
+static bool open_ports(struct mcpx_child *child)
+{
+    const uv_poll_cb callbacks[] = {on_control, NULL, on_readable, on_readable};
+    int end;
+
+    for (end = 0; end < MX_END_COUNT; end++) {
+        struct mx_child_port *port = &child->ports[end];
+
+        if (port->fd < 0)
+            continue;
+        port->poll.data = child;
+        if (uv_poll_init(child->config.loop, &port->poll, port->fd))
+            break;
+        child->handles++;
+        if (callbacks[end] && uv_poll_start(&port->poll, UV_READABLE, callbacks[end]))
+            break;
+    }
+    return end == MX_END_COUNT;
+}
+
+/* The loop refused a descriptor. Without its socket the warden kills everything and ends. */
+static void give_up(struct mcpx_child *child)
+{
+    unsigned opened = child->handles;
+    int end;
+
+    for (end = 0; end < MX_END_COUNT; end++) {
+        struct mx_child_port *port = &child->ports[end];
+
+        if (port->fd < 0)
+            continue;
+        if (opened) {
+            opened--;
+            mx_child_port_close(child, end);
+            continue;
+        }
+        close(port->fd);
+        port->fd = -1;
+    }
+    waitpid(child->run.warden, NULL, 0);
+}
+
+enum mcpx_err mx_child_run_start(struct mcpx_child *child)
+{
+    const struct mcpx_child_config *config = &child->config;
+    struct mx_spawned spawned;
+    enum mcpx_err err;
+    int end;
+
+    child->run = (struct mx_child_run){0};
+    err = mx_child_spawn(config->argv, config->cwd, !config->name, &spawned);
+    if (err) {
+        child->run.fault = err == MCPX_ENOMEM ? ENOMEM : errno;
+        return err;
+    }
+    child->run.warden = spawned.warden;
+    memcpy(child->run.mark, spawned.mark, sizeof child->run.mark);
+    for (end = 0; end < MX_END_COUNT; end++)
+        child->ports[end].fd = spawned.fds[end];
+    mx_child_output_init(child);
+    if (open_ports(child))
+        return MCPX_OK;
+    give_up(child);
+    child->run.fault = errno = ENOMEM;
+    return MCPX_ESYSTEM;
+}

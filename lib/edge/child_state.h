@@ -1,0 +1,142 @@
+/*
+ * child_state.h - what a child is made of, for the files that share it: child.c (what state it is
+ * in), child_run.c (one process, from its start to its end), child_input.c, child_output.c.
+ * Includes child.h, child_spawn.h, lines.h, libuv.
+ */
+#ifndef EDGE_CHILD_STATE_H
+#define EDGE_CHILD_STATE_H
+
+#include "lib/edge/child_spawn.h"
+#include "lib/edge/child_warden.h"
+
+#include <mcpx/child.h>
+#include <mcpx/lines.h>
+#include <uv.h>
+
+enum { MX_CHILD_PIECE = 65536, MX_CHILD_TEXT = 320 };
+
+/** One of our ends on the loop. `poll.data` is the child; fd is -1 when it is closed. */
+struct mx_child_port {
+    uv_poll_t poll;
+    int fd;
+};
+
+/**
+ * One process, from its start until nothing of it is left.
+ *
+ * pid             0 until the warden has told
+ * status          wait status, when `ended`
+ * fault, step     errno and place of a start that failed; fault 0 = it did not
+ * clear           its warden has told that nothing is left
+ * gone            its warden has ended: there is nobody to give orders to
+ * closed          it is killed because its output closed while it lived
+ * executed_ms     when its program began to run, by uv_now; 0 = it did not
+ */
+struct mx_child_run {
+    pid_t warden;
+    pid_t pid;
+    int status;
+    bool ended;
+    int fault;
+    int step;
+    bool clear;
+    bool gone;
+    bool closed;
+    uint64_t executed_ms;
+    char mark[MX_REAP_MARK_SIZE];
+};
+
+/**
+ * config     strings and argv are ours
+ * stopping   it shall not come back
+ * abandoned  mcpx_child_new failed; freed when its handles are closed
+ * pauses     how often it was started again in a row
+ * handles    ports whose handle is not closed yet
+ * queue      what the process shall read; its first `written` bytes are written
+ */
+struct mcpx_child {
+    struct mcpx_child_config config;
+    enum mcpx_child_state state;
+    bool stopping;
+    bool abandoned;
+    unsigned pauses;
+    struct mx_child_run run;
+    uv_timer_t timer;
+    struct mx_child_port ports[MX_END_COUNT];
+    unsigned handles;
+    struct mcpx_text queue;
+    size_t written;
+    struct mcpx_lines output;
+    struct mcpx_lines errors;
+    char text[MX_CHILD_TEXT];
+    char piece[MX_CHILD_PIECE];
+};
+
+/* child.c: what a run tells the state machine. */
+
+/** The program has a process id; that it runs; that a line came, or the pause was long enough. */
+void mx_child_is_forked(struct mcpx_child *child);
+void mx_child_is_executed(struct mcpx_child *child);
+void mx_child_is_running(struct mcpx_child *child);
+
+/** Its output has closed; it may be about to end, or not. */
+void mx_child_is_silent(struct mcpx_child *child);
+
+/** Nothing of the run is left, and its handles are closed. */
+void mx_child_is_over(struct mcpx_child *child);
+
+/* child_run.c */
+
+/**
+ * Starts a process. mx_child_is_over follows, also after a failure with `handles` above 0.
+ *
+ * Returns MCPX_OK, MCPX_ENOMEM, MCPX_ESYSTEM with errno.
+ */
+enum mcpx_err mx_child_run_start(struct mcpx_child *child);
+
+/** Gives the warden an order, if there is one. */
+void mx_child_run_order(struct mcpx_child *child, enum mx_warden_order order);
+
+/** Closes one of our ends; its handle is closed later. */
+void mx_child_port_close(struct mcpx_child *child, enum mx_child_end end);
+
+/** Frees a child without handles. */
+void mx_child_release(struct mcpx_child *child);
+
+/* child_input.c */
+
+/** Writes what the pipe takes; when nothing is left and the child is stopping, closes it. */
+void mx_child_input_flush(struct mcpx_child *child);
+
+/** Throws away what waits to be written. */
+void mx_child_input_fini(struct mcpx_child *child);
+
+/**
+ * write(2) without the signal SIGPIPE, whatever this process does with that signal.
+ */
+ssize_t mx_write_quietly(int fd, const char *bytes, size_t len);
+
+/* child_output.c */
+
+/** Reads once from MX_END_OUTPUT or MX_END_ERRORS and tells what lines there are. */
+void mx_child_output_read(struct mcpx_child *child, enum mx_child_end end);
+
+/** Reads what the dead process has left in both pipes. */
+void mx_child_output_drain(struct mcpx_child *child);
+
+/** Sets the bounds of a new run's lines, or forgets unfinished ones. */
+void mx_child_output_init(struct mcpx_child *child);
+void mx_child_output_fini(struct mcpx_child *child);
+
+/* child_text.c */
+
+/** Fills `text` with what became of the run, for people. */
+void mx_child_describe(struct mcpx_child *child);
+
+/**
+ * One line of standard error for a terminal or log: "[name] line\n" with control characters as
+ * \xNN; `cut` adds "...". Appends to `out`.
+ */
+void mx_child_label(struct mcpx_text *out, const char *name, struct mcpx_slice line, bool cut);
+
+#endif
