@@ -242,7 +242,7 @@ static bool reap(struct warden *warden)
 /*
  * The child's group in one call, then, round by round, whoever else descends from it. What has
  * ended already keeps its own status: a kill does not change that of the dead. The search through
- * /proc is not needed by a child that cleans up after itself, so the first round goes without.
+ * /proc is not needed by a child without others, so it waits until the child itself is reaped.
  */
 static void destroy(struct warden *warden)
 {
@@ -257,7 +257,7 @@ static void destroy(struct warden *warden)
         }
         if (!reap(warden))
             return;
-        if (!first)
+        if (!first || !warden->child)
             mx_reap_descendants(getpid());
         first = false;
         poll(&death, 1, ROUND_MS);

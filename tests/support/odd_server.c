@@ -240,6 +240,21 @@ static void fork_deep(int number)
     wait_for_ever();
 }
 
+/* A process that is never the same for long: each forks the next and ends. */
+static void run_away(int number)
+{
+    (void)number;
+    say("ready\n");
+    if (fork())
+        wait_for_ever();
+    close(STDOUT_FILENO);
+    for (;;) {
+        setsid();
+        if (fork() > 0)
+            _exit(0);
+    }
+}
+
 static void talk_to_people(int number)
 {
     static char many[9000];
@@ -309,6 +324,7 @@ static const struct {
              {"orphan_exit", leave_orphan_and_end},
              {"many", fork_many},
              {"deep", fork_deep},
+             {"run_away", run_away},
              {"people", talk_to_people},
              {"describe", describe_itself}};
 
