@@ -176,8 +176,8 @@ Test(mcpxctl, helps_and_names_its_version)
         {"--help", 0, "may a participant send a kind, and why?"},
         {"-h", 0, "usage: mcpxctl VERB"},
         {"--version", 0, "mcpxctl "},
-        {"can --help", 0, "usage: mcpxctl can --config FILE"},
-        {"kind -h", 0, "usage: mcpxctl kind KIND"},
+        {"can --help", 0, "usage: mcpxctl can [--config FILE]"},
+        {"kind -h", 0, "usage: mcpxctl kind [--json] KIND"},
         {"token --sha256 --help", 0, "usage: mcpxctl token"},
     };
 

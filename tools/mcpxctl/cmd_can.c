@@ -1,10 +1,10 @@
 /*
  * cmd_can.c - asks the configuration what the router would answer.
- * Includes command.h, kind_word.h, router/policy and json.h. It loads the settings the router
+ * Includes verbs.h, kind_word.h, router/policy and json.h. It loads the settings the router
  * loads, from the same file and environment, with the same function; so its answer is the
  * router's, and a configuration the router would not start with is an error here too.
  */
-#include "tools/mcpxctl/command.h"
+#include "tools/mcpxctl/verbs.h"
 
 #include "router/policy/config.h"
 #include "router/policy/tokens.h"
@@ -52,8 +52,7 @@ static int read_inquiry(const struct arguments *arguments, struct inquiry *out)
     out->file = arguments_value(arguments, "--config");
     out->participant = mcpx_slice_of(arguments_value(arguments, "--as"));
     if (!out->file || !out->participant.text) {
-        complain("can", "%s is required: %s", out->file ? "--as ID" : "--config FILE",
-                 command_find("can")->synopsis);
+        complain("can", "%s is required", out->file ? "--as ID" : "--config FILE");
         return STATUS_USAGE;
     }
     if (!kind_word_read(arguments->operands[0], &out->kind, &fault)) {

@@ -1,8 +1,8 @@
 /*
  * cmd_kind.c - shows how the router reads a kind.
- * Includes command.h, kind_word.h and json.h.
+ * Includes verbs.h, kind_word.h and json.h.
  */
-#include "tools/mcpxctl/command.h"
+#include "tools/mcpxctl/verbs.h"
 
 #include "tools/mcpxctl/kind_word.h"
 #include <mcpx/json.h>

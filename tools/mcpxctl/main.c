@@ -1,78 +1,70 @@
 /*
- * main.c - finds the verb and runs it; prints usage from the table of verbs.
- * Includes command.h and mcpx/base.h only. Output that could not be written is a failure: a
- * script must not take half an answer for a whole one.
+ * main.c - the table of verbs, which dispatch, help, completion and manual are all made from.
+ * Includes verbs.h, program.h only.
  */
-#include "tools/mcpxctl/command.h"
-#include <mcpx/base.h>
+#include "tools/common/program.h"
+#include "tools/mcpxctl/verbs.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
+static const struct option_row can_options[] = {
+    {"--config", "FILE", VALUE_FILE, 0, "the router's configuration (required)"},
+    {"--as", "ID", VALUE_TEXT, 0, "the participant that would send (required)"},
+    {"--to", "ID", VALUE_TEXT, OPTION_REPEATED,
+     "an addressee; without it the envelope is for everyone"},
+    {"--json", NULL, VALUE_NONE, 0, "print one JSON object, as POST /v0.1/check answers"},
+    {NULL, NULL, VALUE_NONE, 0, NULL},
+};
 
-static void print_usage(FILE *stream)
-{
-    fputs("usage: mcpxctl VERB [option]... [operand]...\n\n", stream);
-    for (const struct command *command = commands; command->name; command++)
-        fprintf(stream, "  %-8s %s\n", command->name, command->summary);
-    fputs("\n  mcpxctl VERB --help tells more; mcpxctl --version\n", stream);
-    fputs("exit code: 0 done or allowed, 1 failure, 2 bad input, 3 refused\n", stream);
-}
+static const struct option_row kind_options[] = {
+    {"--json", NULL, VALUE_NONE, 0, "print one JSON object"},
+    {NULL, NULL, VALUE_NONE, 0, NULL},
+};
 
-static void print_help(const struct command *command)
-{
-    printf("usage: %s\n\n%s\n", command->synopsis, command->help);
-    for (const struct option_row *row = command->options; row->name; row++)
-        printf("  %-8s %-5s %s\n", row->name, row->value ? row->value : "", row->help);
-}
+static const struct option_row token_options[] = {
+    {"--sha256", NULL, VALUE_NONE, 0,
+     "read a token from standard input and print only its SHA-256"},
+    {"--json", NULL, VALUE_NONE, 0, "print one JSON object"},
+    {NULL, NULL, VALUE_NONE, 0, NULL},
+};
 
-/* "--help" anywhere before "--" asks for help. */
-static bool asks_for_help(int argc, char **argv)
-{
-    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-            return true;
-    return false;
-}
+static const struct command commands[] = {
+    {"can", "KIND", 1, 1, false, "may a participant send a kind, and why?",
+     "Decides offline, from the configuration alone, exactly as the router would now. Exits 0 "
+     "when the participant may, 3 when it may not.",
+     can_options, NULL, cmd_can},
+    {"kind", "KIND", 1, 1, false, "split a kind into type, method and context",
+     "Shows how the router reads a kind, or what is wrong with it and at which byte.",
+     kind_options, NULL, cmd_kind},
+    {"token", NULL, 0, 0, false, "make a participant's token",
+     "Prints a new random token of 256 bits, which is kept nowhere, and the \"token_sha256\" "
+     "that goes into the configuration. A token is never an argument: others can read those.",
+     token_options, NULL, cmd_token},
+    COMPLETION_ROW,
+    {NULL, NULL, 0, 0, false, NULL, NULL, NULL, NULL, NULL},
+};
 
-static int dispatch(int argc, char **argv)
-{
-    static struct arguments arguments;
-    const struct command *command;
-
-    if (argc < 2) {
-        print_usage(stderr);
-        return STATUS_USAGE;
-    }
-    if (strcmp(argv[1], "--version") == 0) {
-        printf("mcpxctl %s\n", mcpx_version());
-        return STATUS_OK;
-    }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        print_usage(stdout);
-        return STATUS_OK;
-    }
-    command = command_find(argv[1]);
-    if (!command) {
-        complain(NULL, "there is no such verb; mcpxctl --help lists them");
-        return STATUS_USAGE;
-    }
-    if (asks_for_help(argc - 2, argv + 2)) {
-        print_help(command);
-        return STATUS_OK;
-    }
-    if (!arguments_read(command, argc - 2, argv + 2, &arguments))
-        return STATUS_USAGE;
-    return command->run(&arguments);
-}
+static const struct note_row examples[] = {
+    {"Ask before an agent does:",
+     "$ mcpxctl can --config router.json --as fs mcp/request:tools/call:rm\n"
+     "refused: fs may not send mcp/request:tools/call:rm to everyone\n"
+     "  reason       no grant covers this kind\n"
+     "  nearest      mcp/request:tools/call:read_*\n"
+     "  would allow  mcp/request:tools/call:rm\n"
+     "  alternative  mcp/proposal:tools/call:rm\n"},
+    {"Hash a token that exists already:", "$ mcpxctl token --sha256 < token.txt\n"},
+    {NULL, NULL},
+};
 
 int main(int argc, char **argv)
 {
-    int status = dispatch(argc, argv);
+    static const struct program mcpxctl = {
+        .name = "mcpxctl",
+        .summary = "look into an MCPx topic and take part in it",
+        .about = "Options and operands may come in any order; -- ends the options.",
+        .date = "November 22, 2026",
+        .commands = commands,
+        .examples = examples,
+        .see_also = "mcpx-router 8",
+    };
 
-    if (fflush(stdout) || ferror(stdout)) {
-        complain(NULL, "cannot write: %s", strerror(errno));
-        return STATUS_FAILED;
-    }
-    return status;
+    return program_run(&mcpxctl, argc, argv);
 }

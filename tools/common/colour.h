@@ -1,0 +1,56 @@
+/*
+ * colour.h - whether output has colours, and which.
+ * Includes command.h, mcpx/text.h only.
+ */
+#ifndef TOOLS_COLOUR_H
+#define TOOLS_COLOUR_H
+
+#include "tools/common/command.h"
+
+#include <mcpx/text.h>
+
+/** The row of --color, for a list of options. */
+#define COLOUR_OPTION                                                                         \
+    {                                                                                         \
+        "--color", "auto|always|never", VALUE_CHOICE, 0,                                      \
+            "colours; auto, the default, means on a terminal, unless NO_COLOR is set or "     \
+            "CLICOLOR_FORCE is"                                                               \
+    }
+
+/** What decides about colours. Strings are NULL when unset. */
+struct colour_reasons {
+    const char *option;
+    const char *no_color;
+    const char *clicolor_force;
+    const char *term;
+    bool tty;
+};
+
+/**
+ * --color decides; else a NO_COLOR that is not empty says no; else a CLICOLOR_FORCE that is neither
+ * empty nor "0" says yes; else a terminal that is not "dumb" does.
+ */
+bool colour_is_wanted(const struct colour_reasons *reasons);
+
+/** The same for standard output, this environment and this command line. */
+bool colour_for(const struct arguments *arguments);
+
+/** What text is, for the eye. */
+enum paint {
+    PAINT_NONE,
+    PAINT_DIM,
+    PAINT_NAME,
+    PAINT_REQUEST,
+    PAINT_RESPONSE,
+    PAINT_PROPOSAL,
+    PAINT_BAD,
+    PAINT_COUNT
+};
+
+/** Appends the sequence that starts a paint; nothing when `on` is false or for PAINT_NONE. */
+void paint_begin(struct mcpx_text *out, enum paint paint, bool on);
+
+/** Appends the sequence that ends it. */
+void paint_end(struct mcpx_text *out, enum paint paint, bool on);
+
+#endif

@@ -1,0 +1,260 @@
+/*
+ * command.c - a command line taken apart by the row of its verb.
+ * Includes command.h only. getopt was refused: it knows no long options in POSIX, and a second
+ * description of the options next to the help would go stale.
+ */
+#include "tools/common/command.h"
+
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+const struct option_row no_options[] = {{NULL, NULL, VALUE_NONE, 0, NULL}};
+
+static const char *program_name = "mcpx";
+
+const struct command *command_find(const struct command *table, const char *name)
+{
+    for (const struct command *command = table; command->name; command++)
+        if (strcmp(command->name, name) == 0)
+            return command;
+    return NULL;
+}
+
+void complain_as(const char *program)
+{
+    program_name = program;
+}
+
+void complain(const char *verb, const char *format, ...)
+{
+    va_list arguments;
+
+    fprintf(stderr, verb ? "%s %s: " : "%s: ", program_name, verb);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+}
+
+bool output_is_unread(void)
+{
+    struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+    return poll(&output, 1, 0) > 0 && (output.revents & POLLERR);
+}
+
+/* `word` may go on with "=value" after `len` bytes. */
+static const struct option_row *find_option(const struct option_row *list, const char *word,
+                                            size_t len)
+{
+    for (const struct option_row *row = list; row && row->name; row++)
+        if (strlen(row->name) == len && memcmp(row->name, word, len) == 0)
+            return row;
+    return NULL;
+}
+
+/* Decimal digits, and up to `places` more after a point, as one integer. */
+static bool read_decimal(const char *text, size_t places, int64_t *out)
+{
+    int64_t number = 0;
+    bool point = false, digit = false;
+
+    for (; *text && number <= (int64_t)NUMBER_MAX * 1000; text++) {
+        if (*text == '.' && !point && digit && places > 0) {
+            point = true;
+            continue;
+        }
+        if (*text < '0' || *text > '9' || (point && places == 0))
+            return false;
+        number = number * 10 + (*text - '0');
+        digit = true;
+        places -= point;
+    }
+    for (; places > 0; places--)
+        number *= 10;
+    *out = number;
+    return digit && *text == '\0';
+}
+
+static bool is_choice(const char *choices, const char *value)
+{
+    size_t len = strlen(value);
+
+    for (;;) {
+        size_t choice = strcspn(choices, "|");
+
+        if (choice == len && memcmp(choices, value, len) == 0)
+            return true;
+        if (choices[choice] == '\0')
+            return false;
+        choices += choice + 1;
+    }
+}
+
+static bool check_value(const struct command *command, const struct option_row *row,
+                        const char *value)
+{
+    int64_t number = 0;
+
+    switch (row->type) {
+    case VALUE_NUMBER:
+        if (read_decimal(value, 0, &number) && number <= NUMBER_MAX)
+            return true;
+        complain(command->name, "%s wants a whole number, at most %d", row->name, NUMBER_MAX);
+        return false;
+    case VALUE_SECONDS:
+        if (read_decimal(value, 3, &number) && number <= (int64_t)NUMBER_MAX * 1000)
+            return true;
+        complain(command->name, "%s wants seconds, such as 30 or 2.5", row->name);
+        return false;
+    case VALUE_CHOICE:
+        if (is_choice(row->value, value))
+            return true;
+        complain(command->name, "%s is one of %s", row->name, row->value);
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* Reads the option at argv[*at], and its value when that is the next word. */
+static bool read_option(const struct command *command, char **argv, int argc, int *at,
+                        struct option_word *out)
+{
+    const char *word = argv[*at];
+    size_t len = strcspn(word, "=");
+    const struct option_row *row = find_option(command->options, word, len);
+
+    if (!row)
+        row = find_option(command->shared, word, len);
+    if (!row) {
+        complain(command->name, "there is no such option; --help lists them");
+        return false;
+    }
+    *out = (struct option_word){row, word[len] == '=' ? word + len + 1 : NULL};
+    if (row->type == VALUE_NONE && out->value) {
+        complain(command->name, "%s takes no value", row->name);
+        return false;
+    }
+    if (row->type != VALUE_NONE && !out->value) {
+        if (*at + 1 >= argc) {
+            complain(command->name, "%s wants a value: %s %s", row->name, row->name,
+                     row->value);
+            return false;
+        }
+        out->value = argv[++*at];
+    }
+    return row->type == VALUE_NONE || check_value(command, row, out->value);
+}
+
+static bool has_required(const struct command *command, const struct option_row *list,
+                         const struct arguments *arguments)
+{
+    for (const struct option_row *row = list; row && row->name; row++) {
+        if (!(row->flags & OPTION_REQUIRED) || arguments_have(arguments, row->name))
+            continue;
+        complain(command->name, "%s %s is required", row->name, row->value);
+        return false;
+    }
+    return true;
+}
+
+/* How many operands a verb takes, in words. */
+static void write_count(const struct command *command, char *text, size_t size)
+{
+    if (command->rest)
+        snprintf(text, size, "%zu or more operands", command->min);
+    else if (command->min != command->max)
+        snprintf(text, size, "%zu to %zu operands", command->min, command->max);
+    else
+        snprintf(text, size, "%zu operand%s", command->min, command->min == 1 ? "" : "s");
+}
+
+static bool is_complete(const struct command *command, const struct arguments *arguments)
+{
+    size_t count = command->rest ? arguments->rest_count : arguments->operand_count;
+    char wanted[64];
+
+    if (count < command->min || (!command->rest && count > command->max)) {
+        write_count(command, wanted, sizeof wanted);
+        complain(command->name, "takes %s, not %zu", wanted, count);
+        return false;
+    }
+    return has_required(command, command->options, arguments) &&
+           has_required(command, command->shared, arguments);
+}
+
+/* True for an option; a single dash is an operand. */
+static bool is_option(const char *word)
+{
+    return word[0] == '-' && word[1] != '\0';
+}
+
+bool arguments_read(const struct command *command, int argc, char **argv,
+                    struct arguments *out)
+{
+    bool options_end = false;
+
+    *out = (struct arguments){.command = command};
+    out->rest = argv + argc;
+    for (int i = 0; i < argc; i++) {
+        if (out->operand_count == WORDS_MAX || out->option_count == WORDS_MAX) {
+            complain(command->name, "more than %d words", WORDS_MAX);
+            return false;
+        }
+        if (options_end || !is_option(argv[i])) {
+            if (command->rest) {
+                out->rest = argv + i;
+                out->rest_count = (size_t)(argc - i);
+                break;
+            }
+            out->operands[out->operand_count++] = argv[i];
+        } else if (strcmp(argv[i], "--") == 0) {
+            options_end = true;
+        } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            out->help = true;
+            return true;
+        } else if (!read_option(command, argv, argc, &i, &out->options[out->option_count++])) {
+            return false;
+        }
+    }
+    return is_complete(command, out);
+}
+bool arguments_have(const struct arguments *arguments, const char *name)
+{
+    for (size_t i = 0; i < arguments->option_count; i++)
+        if (strcmp(arguments->options[i].option->name, name) == 0)
+            return true;
+    return false;
+}
+
+const char *arguments_value(const struct arguments *arguments, const char *name)
+{
+    const char *value = NULL;
+
+    for (size_t i = 0; i < arguments->option_count; i++)
+        if (strcmp(arguments->options[i].option->name, name) == 0)
+            value = arguments->options[i].value;
+    return value;
+}
+
+int64_t arguments_number(const struct arguments *arguments, const char *name, int64_t fallback)
+{
+    const char *value = arguments_value(arguments, name);
+
+    if (value)
+        read_decimal(value, 0, &fallback);
+    return fallback;
+}
+
+int64_t arguments_ms(const struct arguments *arguments, const char *name, int64_t fallback)
+{
+    const char *value = arguments_value(arguments, name);
+
+    if (value)
+        read_decimal(value, 3, &fallback);
+    return fallback;
+}

@@ -1,0 +1,148 @@
+/*
+ * command.h - the verbs of a program as rows of one table, and the words of a command line. Help,
+ * completion and manual are made from the same rows.
+ * Includes status.h, libc only.
+ */
+#ifndef TOOLS_COMMAND_H
+#define TOOLS_COMMAND_H
+
+#include "tools/common/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Options and operands a command line may hold. */
+enum { WORDS_MAX = 512 };
+
+/** The largest number an option takes. */
+enum { NUMBER_MAX = 1000000000 };
+
+/**
+ * What an option's value is; checked before the verb runs.
+ *
+ *   NONE      there is none
+ *   TEXT      anything
+ *   FILE      anything; completed as a path
+ *   NUMBER    0 .. NUMBER_MAX, decimal
+ *   SECONDS   likewise, with up to three places after a point
+ *   CHOICE    one of the words that `value` lists, separated by "|"
+ */
+enum value_type {
+    VALUE_NONE,
+    VALUE_TEXT,
+    VALUE_FILE,
+    VALUE_NUMBER,
+    VALUE_SECONDS,
+    VALUE_CHOICE
+};
+
+enum { OPTION_REQUIRED = 1, OPTION_REPEATED = 2 };
+
+/**
+ * An option a verb knows. A list of them ends with a row without name.
+ *
+ * name    with its dashes
+ * value   what stands for its value in a usage line, or the choices; NULL when it takes none
+ * flags   OPTION_REQUIRED: the verb does not run without it; OPTION_REPEATED: may come several
+ *         times. Of another option that does, the last counts
+ * help    a sentence without final stop, or several with stops between them
+ */
+struct option_row {
+    const char *name;
+    const char *value;
+    enum value_type type;
+    unsigned flags;
+    const char *help;
+};
+
+/** An option as given. `value` is NULL when it takes none. */
+struct option_word {
+    const struct option_row *option;
+    const char *value;
+};
+
+/**
+ * A command line taken apart. Words are lent by argv.
+ *
+ * help   "--help" or "-h" stood where an option may; nothing after it was read or checked
+ * rest   for a verb with `rest`: the words of the other program's command line, ended by NULL
+ */
+struct arguments {
+    const struct command *command;
+    bool help;
+    const char *operands[WORDS_MAX];
+    size_t operand_count;
+    struct option_word options[WORDS_MAX];
+    size_t option_count;
+    char **rest;
+    size_t rest_count;
+};
+
+/**
+ * A verb. A table of them ends with a row without name.
+ *
+ * operands   as in a usage line: "KIND", "TOOL [JSON]"; NULL when it takes none
+ * min, max   how many operands it takes; with `rest`: how many words the rest has at least, and
+ *            `max` says nothing
+ * rest       options end at "--" or at the first word that is none; all that follows is another
+ *            program's command line and stays whole
+ * summary    a few words
+ * help       sentences with stops; paragraphs are separated by an empty line
+ * options    its own
+ * shared     options it has in common with others, such as connect_options; NULL when none
+ * run        does it and returns the exit code; prints its own errors with complain()
+ */
+struct command {
+    const char *name;
+    const char *operands;
+    size_t min, max;
+    bool rest;
+    const char *summary;
+    const char *help;
+    const struct option_row *options;
+    const struct option_row *shared;
+    int (*run)(const struct arguments *arguments);
+};
+
+/** An empty list of options. */
+extern const struct option_row no_options[];
+
+/** The row with that name; NULL when there is none. */
+const struct command *command_find(const struct command *table, const char *name);
+
+/**
+ * Takes a verb's words apart. Prints what is wrong and returns false when they do not fit the
+ * verb's row. Never prints a word that could be a secret: operands and values are not repeated.
+ *
+ * argv   ended by NULL at argv[argc]
+ */
+bool arguments_read(const struct command *command, int argc, char **argv,
+                    struct arguments *out);
+
+/** True when the option was given. */
+bool arguments_have(const struct arguments *arguments, const char *name);
+
+/** The option's last value; NULL when it was not given. */
+const char *arguments_value(const struct arguments *arguments, const char *name);
+
+/** The last value of a NUMBER; `fallback` when the option was not given. */
+int64_t arguments_number(const struct arguments *arguments, const char *name,
+                         int64_t fallback);
+
+/** The last value of SECONDS in milliseconds; `fallback` when the option was not given. */
+int64_t arguments_ms(const struct arguments *arguments, const char *name, int64_t fallback);
+
+/** True when nobody reads standard output any more; never for a file or terminal. */
+bool output_is_unread(void);
+
+/** The name complain() begins with; kept. "mcpx" before the first call. */
+void complain_as(const char *program);
+
+/**
+ * Prints "PROGRAM VERB: " (or "PROGRAM: " when `verb` is NULL), the sentence and a newline to
+ * standard error. What others wrote goes through text_visible before.
+ */
+void complain(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

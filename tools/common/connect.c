@@ -1,0 +1,236 @@
+/*
+ * connect.c - from options and environment to where a client connects. Tokens come from files, the
+ * environment or a router in development mode, never from the command line: that shows in
+ * process lists and shell histories.
+ * Includes connect.h, http.h, mcpx/json.h, jansson (the router's answer).
+ */
+#include "tools/common/connect.h"
+
+#include "tools/common/http.h"
+#include <mcpx/json.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { TOKEN_MAX = 8192 };
+
+static const char default_url[] = "ws://127.0.0.1:8080";
+
+const struct option_row connect_options[] = {
+    {"--url", "URL", VALUE_TEXT, 0,
+     "the router, ws:// or wss://; else MCPX_URL, else ws://127.0.0.1:8080"},
+    {"--topic", "TOPIC", VALUE_TEXT, 0, "the topic; else MCPX_TOPIC"},
+    {"--token-file", "FILE", VALUE_FILE, 0,
+     "holds the bearer token; else MCPX_TOKEN. A token is never an argument: others can read "
+     "those"},
+    {"--as", "ID", VALUE_TEXT, 0,
+     "the participant to be; a router run with --dev gives the token"},
+    {"--ca-file", "FILE", VALUE_FILE, 0, "authorities to trust for wss, in PEM"},
+    {NULL, NULL, VALUE_NONE, 0, NULL},
+};
+
+static const char *option_or(const struct arguments *arguments, const char *option,
+                             const char *variable, const char *fallback)
+{
+    const char *value = arguments_value(arguments, option);
+
+    if (!value)
+        value = getenv(variable);
+    return value && value[0] ? value : fallback;
+}
+
+/* A token is what a header can carry: printable ASCII without spaces. */
+static bool is_token(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (text[i] <= ' ' || text[i] > '~')
+            return false;
+    return len > 0 && len <= TOKEN_MAX;
+}
+
+static void wipe(char *text, size_t len)
+{
+    volatile char *at = text;
+
+    while (len-- > 0)
+        *at++ = '\0';
+}
+
+static int keep_token(struct connection *out, const char *verb, const char *text, size_t len)
+{
+    if (!is_token(text, len)) {
+        complain(verb, "the token must be 1 to %d printable ASCII characters without spaces",
+                 TOKEN_MAX);
+        return STATUS_USAGE;
+    }
+    out->token = malloc(len + 1);
+    if (!out->token) {
+        complain(verb, "%s", mcpx_strerror(MCPX_ENOMEM));
+        return STATUS_FAILED;
+    }
+    memcpy(out->token, text, len);
+    out->token[len] = '\0';
+    return STATUS_OK;
+}
+
+static size_t read_all(int fd, char *bytes, size_t size)
+{
+    size_t len = 0;
+    ssize_t got;
+
+    while (len < size && (got = read(fd, bytes + len, size - len)) > 0)
+        len += (size_t)got;
+    return len;
+}
+
+static int read_token_file(struct connection *out, const char *verb, const char *file)
+{
+    char bytes[TOKEN_MAX + 3];
+    struct stat about;
+    size_t len;
+    int status, fd = open(file, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0 || fstat(fd, &about) != 0) {
+        complain(verb, "%s: %s", file, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return STATUS_USAGE;
+    }
+    if (S_ISREG(about.st_mode) && (about.st_mode & (S_IRGRP | S_IROTH)))
+        complain(verb, "warning: others may read %s; chmod 600 would mend that", file);
+    len = read_all(fd, bytes, sizeof bytes);
+    close(fd);
+    while (len > 0 && (bytes[len - 1] == '\n' || bytes[len - 1] == '\r'))
+        len--;
+    status = keep_token(out, verb, bytes, len);
+    wipe(bytes, sizeof bytes);
+    return status;
+}
+
+static int keep_answer(struct connection *out, const char *verb, struct mcpx_text *answer)
+{
+    json_t *json = json_loadb(answer->text ? answer->text : "", answer->len, 0, NULL);
+    const char *token = json_string_value(json_object_get(json, "token"));
+    int status = STATUS_FAILED;
+
+    if (token)
+        status = keep_token(out, verb, token, strlen(token));
+    else
+        complain(verb, "%s answers without a token; is it an MCPx router?", out->api);
+    json_decref(json);
+    return status;
+}
+
+/* Protocol: section 8. */
+static int ask_for_token(struct connection *out, const char *verb)
+{
+    struct mcpx_text body = {0}, answer = {0};
+    int status;
+
+    mcpx_text_puts(&body, "{");
+    mcpx_json_add_member(&body, "participantId", mcpx_slice_of(out->as));
+    mcpx_text_puts(&body, ",");
+    mcpx_json_add_member(&body, "topic", mcpx_slice_of(out->client.topic));
+    mcpx_text_puts(&body, "}");
+    if (body.failed) {
+        complain(verb, "%s", mcpx_strerror(MCPX_ENOMEM));
+        status = STATUS_FAILED;
+    } else {
+        status = http_do(&(struct http_call){.verb = verb,
+                                             .base = out->api,
+                                             .path = "/v0.1/auth/token",
+                                             .body = body.text,
+                                             .ca_file = out->client.ca_file},
+                         &answer);
+    }
+    if (status == STATUS_ABSENT) {
+        complain(verb, "--as works with a router that runs with --dev; others want "
+                       "--token-file or MCPX_TOKEN");
+        status = STATUS_UNREACHABLE;
+    } else if (status == STATUS_OK) {
+        status = keep_answer(out, verb, &answer);
+    }
+    if (answer.text)
+        wipe(answer.text, answer.len);
+    mcpx_text_fini(&answer);
+    mcpx_text_fini(&body);
+    return status;
+}
+
+static int find_token(const struct arguments *arguments, struct connection *out)
+{
+    const char *verb = arguments->command->name;
+    const char *file = arguments_value(arguments, "--token-file");
+    const char *token = getenv("MCPX_TOKEN");
+
+    if (out->as && file) {
+        complain(verb, "--as asks for a token and --token-file brings one: give one of them");
+        return STATUS_USAGE;
+    }
+    if (out->as)
+        return ask_for_token(out, verb);
+    if (file)
+        return read_token_file(out, verb, file);
+    if (token && token[0])
+        return keep_token(out, verb, token, strlen(token));
+    complain(verb, "a token is needed: --token-file FILE, MCPX_TOKEN in the environment, or "
+                   "--as ID with a router that runs with --dev");
+    return STATUS_USAGE;
+}
+
+static int find_router(const struct arguments *arguments, struct connection *out)
+{
+    const char *verb = arguments->command->name;
+    struct mcpx_text api = {0};
+
+    out->client.url = option_or(arguments, "--url", "MCPX_URL", default_url);
+    out->client.topic = option_or(arguments, "--topic", "MCPX_TOPIC", NULL);
+    out->client.ca_file = arguments_value(arguments, "--ca-file");
+    if (!url_api(out->client.url, &api)) {
+        complain(verb, "--url wants ws://HOST[:PORT][/PATH] or wss://..., without query");
+        return STATUS_USAGE;
+    }
+    out->api = api.text;
+    if (!out->client.topic) {
+        complain(verb, "a topic is needed: --topic TOPIC, or MCPX_TOPIC in the environment");
+        return STATUS_USAGE;
+    }
+    if (!mcpx_topic_name_is_valid(mcpx_slice_of(out->client.topic))) {
+        complain(verb, "--topic wants 1 to %d bytes of UTF-8 without control characters",
+                 MCPX_ID_MAX);
+        return STATUS_USAGE;
+    }
+    return STATUS_OK;
+}
+
+int connection_read(const struct arguments *arguments, struct connection *out)
+{
+    int status;
+
+    *out = (struct connection){.client = {.history = -1},
+                               .as = arguments_value(arguments, "--as")};
+    status = find_router(arguments, out);
+    if (status != STATUS_OK)
+        return status;
+    if (out->as && !mcpx_participant_id_is_valid(mcpx_slice_of(out->as))) {
+        complain(arguments->command->name, "--as wants a participant id of 1..%d bytes",
+                 MCPX_ID_MAX);
+        return STATUS_USAGE;
+    }
+    status = find_token(arguments, out);
+    out->client.token = out->token;
+    return status;
+}
+
+void connection_fini(struct connection *connection)
+{
+    if (connection->token)
+        wipe(connection->token, strlen(connection->token));
+    free(connection->token);
+    free(connection->api);
+    *connection = (struct connection){.api = NULL};
+}

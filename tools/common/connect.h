@@ -1,0 +1,44 @@
+/*
+ * connect.h - the options every program on a topic shares, and what they mean.
+ * Includes command.h, mcpx/client.h only.
+ */
+#ifndef TOOLS_CONNECT_H
+#define TOOLS_CONNECT_H
+
+#include "tools/common/command.h"
+
+#include <mcpx/client.h>
+
+/** --url, --topic, --token-file, --as, --ca-file: `shared` of a verb's row. */
+extern const struct option_row connect_options[];
+
+/**
+ * Where a program connects to and as whom.
+ *
+ * client    url, topic, token, ca_file filled, history -1; the rest is for the verb to fill. Its
+ *           strings are lent by the command line, the environment and this struct
+ * api       address of the HTTP API, for struct http_call
+ * as        the participant that --as named; NULL when the token decides
+ */
+struct connection {
+    struct mcpx_client_config client;
+    const char *as;
+    char *api;
+    char *token;
+};
+
+/**
+ * Reads the shared options and the environment (MCPX_URL, MCPX_TOPIC, MCPX_TOKEN). A token comes
+ * from --as (a router in development mode is asked for one), or --token-file, or MCPX_TOKEN, in
+ * this order. A token file that others may read is warned about. No token is ever printed.
+ *
+ * out   filled on STATUS_OK; connection_fini in every case
+ *
+ * Returns STATUS_OK, or an exit code, having complained.
+ */
+int connection_read(const struct arguments *arguments, struct connection *out);
+
+/** Frees and wipes what the connection holds. */
+void connection_fini(struct connection *connection);
+
+#endif

@@ -1,0 +1,150 @@
+/*
+ * http.c - libcurl, set up for a router: no proxy for what is spoken on a WebSocket elsewhere, no
+ * redirects, no other protocol than http and https.
+ * Includes http.h, visible.h, command.h, libcurl and jansson (problem documents).
+ */
+#include "tools/common/http.h"
+
+#include "tools/common/command.h"
+#include "tools/common/visible.h"
+
+#include <curl/curl.h>
+#include <jansson.h>
+
+enum { ANSWER_MAX = 64 << 20, TIMEOUT_MS = 30000, CONNECT_MS = 10000 };
+
+static size_t collect(char *bytes, size_t size, size_t count, void *user)
+{
+    struct mcpx_text *answer = user;
+
+    if (answer->len + count > ANSWER_MAX)
+        return 0;
+    mcpx_text_add(answer, bytes, size * count);
+    return answer->failed ? 0 : size * count;
+}
+
+int http_status_of(long status, const char *code)
+{
+    if (status >= 200 && status < 300)
+        return STATUS_OK;
+    if (strcmp(code, "capability_violation") == 0)
+        return STATUS_REFUSED;
+    if (status == 401 || status == 403 || strcmp(code, "draining") == 0)
+        return STATUS_UNREACHABLE;
+    if (status == 404)
+        return STATUS_ABSENT;
+    return status >= 400 && status < 500 && status != 429 ? STATUS_USAGE : STATUS_FAILED;
+}
+
+static const char *member(const json_t *problem, const char *name)
+{
+    const char *text = json_string_value(json_object_get(problem, name));
+
+    return text ? text : "";
+}
+
+/* Says what the router said, and what that means for the exit code. */
+static int complain_about(const struct http_call *call, long status,
+                          const struct mcpx_text *answer)
+{
+    json_t *problem = json_loadb(answer->text ? answer->text : "", answer->len, 0, NULL);
+    const char *detail = member(problem, "detail"), *code = member(problem, "code");
+    struct mcpx_text shown = {0};
+    int result = http_status_of(status, code);
+
+    text_visible_short(&shown, mcpx_slice_of(detail), 500);
+    if (shown.len > 0)
+        complain(call->verb, "the router answers %ld: %s", status, shown.text);
+    else
+        complain(call->verb, "%s answers %ld; is it an MCPx router?", call->base, status);
+    mcpx_text_fini(&shown);
+    json_decref(problem);
+    return result;
+}
+
+static int complain_of_curl(const struct http_call *call, CURLcode code)
+{
+    if (code == CURLE_OPERATION_TIMEDOUT) {
+        complain(call->verb, "%s does not answer", call->base);
+        return STATUS_TIMEOUT;
+    }
+    if (code == CURLE_WRITE_ERROR || code == CURLE_OUT_OF_MEMORY) {
+        complain(call->verb, "the answer is too long");
+        return STATUS_FAILED;
+    }
+    complain(call->verb, "%s cannot be reached: %s", call->base, curl_easy_strerror(code));
+    return STATUS_UNREACHABLE;
+}
+
+static struct curl_slist *headers_of(const struct http_call *call)
+{
+    struct curl_slist *headers = NULL;
+    struct mcpx_text line = {0};
+
+    /* A body of more than 1 KiB would wait for a 100 that no router sends. */
+    headers = curl_slist_append(headers, "Expect:");
+    if (call->body)
+        headers = curl_slist_append(headers, "Content-Type: application/json");
+    if (call->token) {
+        mcpx_text_puts(&line, "Authorization: Bearer ");
+        mcpx_text_puts(&line, call->token);
+        if (!line.failed)
+            headers = curl_slist_append(headers, line.text);
+        memset(line.text, 0, line.len);
+    }
+    mcpx_text_fini(&line);
+    return headers;
+}
+
+static void set_up(CURL *curl, const struct http_call *call, const char *url,
+                   struct mcpx_text *answer)
+{
+    long timeout = (long)(call->timeout_ms > 0 ? call->timeout_ms : TIMEOUT_MS);
+
+    curl_easy_setopt(curl, CURLOPT_URL, url);
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_PROXY, "");
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, timeout);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, collect);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer);
+    if (call->body)
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, call->body);
+    if (call->ca_file)
+        curl_easy_setopt(curl, CURLOPT_CAINFO, call->ca_file);
+}
+
+static int perform(CURL *curl, const struct http_call *call, const char *url,
+                   struct mcpx_text *answer)
+{
+    struct curl_slist *headers = headers_of(call);
+    CURLcode code;
+    long status = 0;
+
+    set_up(curl, call, url, answer);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    code = curl_easy_perform(curl);
+    curl_slist_free_all(headers);
+    if (code != CURLE_OK)
+        return complain_of_curl(call, code);
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    return status >= 200 && status < 300 ? STATUS_OK : complain_about(call, status, answer);
+}
+
+int http_do(const struct http_call *call, struct mcpx_text *answer)
+{
+    CURL *curl = curl_easy_init();
+    struct mcpx_text url = {0};
+    int status = STATUS_FAILED;
+
+    mcpx_text_puts(&url, call->base);
+    mcpx_text_puts(&url, call->path);
+    if (curl && !url.failed)
+        status = perform(curl, call, url.text, answer);
+    else
+        complain(call->verb, "%s", "out of memory");
+    curl_easy_cleanup(curl);
+    mcpx_text_fini(&url);
+    return status;
+}

@@ -1,0 +1,58 @@
+/*
+ * http.h - one call of the router's HTTP API. Includes mcpx/text.h, libc only; libcurl stays
+ * behind it.
+ */
+#ifndef TOOLS_HTTP_H
+#define TOOLS_HTTP_H
+
+#include <mcpx/text.h>
+
+/**
+ * A call.
+ *
+ * verb         for complaints
+ * base         "http://host:port", as url_api makes it
+ * path         begins with "/"; already percent-encoded
+ * body         JSON to POST; NULL = GET
+ * token        bearer token; NULL = none
+ * ca_file      PEM file for https; NULL = the system's
+ * timeout_ms   for the whole call; 0 = 30000
+ */
+struct http_call {
+    const char *verb;
+    const char *base;
+    const char *path;
+    const char *body;
+    const char *token;
+    const char *ca_file;
+    int64_t timeout_ms;
+};
+
+/**
+ * Calls and waits for the answer.
+ *
+ * answer   zero-initialised; filled with the body of a 2xx answer; the caller finishes it in every
+ *          case
+ *
+ * Returns STATUS_OK; else an exit code, having complained in one sentence: with the detail of a
+ * problem document (RFC 9457) where there is one. STATUS_UNREACHABLE for no connection, 401, a
+ * token that is not good for the topic, and a router that is going down; STATUS_REFUSED for a
+ * capability violation; STATUS_ABSENT for 404; STATUS_USAGE for other 4xx; STATUS_TIMEOUT;
+ * STATUS_FAILED for the rest.
+ */
+int http_do(const struct http_call *call, struct mcpx_text *answer);
+
+/** The exit code that a status and the `code` of its problem document stand for. */
+int http_status_of(long status, const char *code);
+
+/**
+ * Appends the address of the HTTP API that belongs to a WebSocket address: ws to http, wss to https,
+ * a final "/ws" or "/v0.1/ws" and the slash before it left out. False when `url` has none of the
+ * schemes ws, wss, http, https, has no host, a query, a fragment or user information.
+ */
+bool url_api(const char *url, struct mcpx_text *out);
+
+/** Appends text percent-encoded, everything but A-Z a-z 0-9 - . _ ~. */
+void url_encode(struct mcpx_text *out, struct mcpx_slice text);
+
+#endif

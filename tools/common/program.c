@@ -1,0 +1,178 @@
+/*
+ * program.c - what every program of verbs does before and after a verb runs.
+ * Includes program.h and mcpx/base.h only. SIGPIPE is ignored while the program runs, because a
+ * socket may raise it too; only standard output's end is answered with it.
+ */
+#include "tools/common/program.h"
+
+#include <mcpx/base.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+static const struct program *running;
+
+enum { LINE_COLUMNS = 79 };
+
+/* Text in lines, continued at `indent`; the cursor stands there already. */
+static void print_wrapped(const char *text, int indent)
+{
+    int column = indent;
+
+    while (*text) {
+        int len = (int)strcspn(text, " \n");
+
+        if (column > indent && column + 1 + len > LINE_COLUMNS) {
+            printf("\n%*s", indent, "");
+            column = indent;
+        }
+        column += printf(column > indent ? " %.*s" : "%.*s", len, text);
+        text += len;
+        for (; *text == '\n'; column = indent)
+            printf("%c%*s", *text++, indent, "");
+        text += strspn(text, " ");
+    }
+    putchar('\n');
+}
+
+static int longest_name(const struct option_row *list, int width)
+{
+    for (const struct option_row *row = list; row && row->name; row++) {
+        int len = (int)(strlen(row->name) + (row->value ? strlen(row->value) + 1 : 0));
+
+        width = len > width ? len : width;
+    }
+    return width;
+}
+
+static void print_options(const struct option_row *list, int width)
+{
+    for (const struct option_row *row = list; row && row->name; row++) {
+        printf("  %s %-*s  ", row->name, width - (int)strlen(row->name) - 1,
+               row->value ? row->value : "");
+        print_wrapped(row->help, width + 4);
+    }
+}
+
+static void print_overview(FILE *stream, const struct program *program)
+{
+    int width = 0;
+
+    for (const struct command *command = program->commands; command->name; command++) {
+        int len = (int)strlen(command->name);
+
+        width = len > width ? len : width;
+    }
+    fprintf(stream, "usage: %s VERB [option]... [operand]...\n\n", program->name);
+    for (const struct command *command = program->commands; command->name; command++)
+        fprintf(stream, "  %-*s  %s\n", width, command->name, command->summary);
+    fprintf(stream, "\n  %s VERB --help tells more; %s --version, --man\n", program->name,
+            program->name);
+}
+
+static void print_help(const struct program *program, const struct command *command)
+{
+    int width = longest_name(command->shared, longest_name(command->options, 0));
+
+    fputs("usage: ", stdout);
+    usage_print(stdout, program, command);
+    putchar('\n');
+    print_wrapped(command->help, 0);
+    if (command->options->name)
+        fputs("\noptions:\n", stdout);
+    print_options(command->options, width);
+    if (command->shared)
+        fputs("\nconnection:\n", stdout);
+    print_options(command->shared, width);
+}
+
+void usage_print(FILE *stream, const struct program *program, const struct command *command)
+{
+    fprintf(stream, "%s %s", program->name, command->name);
+    for (const struct option_row *row = command->options; row->name; row++) {
+        bool required = row->flags & OPTION_REQUIRED;
+
+        fprintf(stream, required ? " %s" : " [%s", row->name);
+        if (row->value)
+            fprintf(stream, " %s", row->value);
+        fputs(required ? "" : "]", stream);
+        fputs(row->flags & OPTION_REPEATED ? "..." : "", stream);
+    }
+    if (command->shared)
+        fputs(" [connection option]...", stream);
+    if (command->operands)
+        fprintf(stream, command->rest ? " -- %s" : " %s", command->operands);
+    fputc('\n', stream);
+}
+
+/* Answers what is no verb. Returns false when the word may be one. */
+static bool answer_itself(const struct program *program, const char *word)
+{
+    if (strcmp(word, "--version") == 0)
+        printf("%s %s\n", program->name, mcpx_version());
+    else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        print_overview(stdout, program);
+    else if (strcmp(word, "--man") == 0)
+        man_print(stdout, program);
+    else
+        return false;
+    return true;
+}
+
+static int dispatch(const struct program *program, int argc, char **argv)
+{
+    static struct arguments arguments;
+    const struct command *command;
+
+    if (argc < 2) {
+        print_overview(stderr, program);
+        return STATUS_USAGE;
+    }
+    if (answer_itself(program, argv[1]))
+        return STATUS_OK;
+    command = command_find(program->commands, argv[1]);
+    if (!command) {
+        complain(NULL, "there is no such verb; %s --help lists them", program->name);
+        return STATUS_USAGE;
+    }
+    if (!arguments_read(command, argc - 2, argv + 2, &arguments)) {
+        fputs("usage: ", stderr);
+        usage_print(stderr, program, command);
+        return STATUS_USAGE;
+    }
+    if (arguments.help) {
+        print_help(program, command);
+        return STATUS_OK;
+    }
+    return command->run(&arguments);
+}
+
+int cmd_completion(const struct arguments *arguments)
+{
+    if (strcmp(arguments->operands[0], "bash") != 0) {
+        complain("completion", "only bash is known");
+        return STATUS_USAGE;
+    }
+    completion_print(stdout, running);
+    return STATUS_OK;
+}
+
+int program_run(const struct program *program, int argc, char **argv)
+{
+    int status;
+
+    running = program;
+    complain_as(program->name);
+    signal(SIGPIPE, SIG_IGN);
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
+    status = dispatch(program, argc, argv);
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    if (output_is_unread()) {
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+    }
+    complain(NULL, "cannot write: %s", strerror(errno));
+    return STATUS_FAILED;
+}

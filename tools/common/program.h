@@ -1,0 +1,70 @@
+/*
+ * program.h - a program made of verbs: dispatch, help, completion and manual from one table.
+ * Includes command.h only.
+ */
+#ifndef TOOLS_PROGRAM_H
+#define TOOLS_PROGRAM_H
+
+#include "tools/common/command.h"
+
+#include <stdio.h>
+
+/**
+ * A title and what belongs under it: a variable and its meaning, an example's purpose and its
+ * lines. A list ends with a row without title.
+ */
+struct note_row {
+    const char *title;
+    const char *text;
+};
+
+/**
+ * A program.
+ *
+ * summary       a few words, for the manual's first line
+ * about         sentences with stops; paragraphs are separated by an empty line
+ * date          of the manual: "November 22, 2026"
+ * environment   variables it reads, beyond those of the shared options' help; may be NULL
+ * examples      lines as typed and printed; may be NULL
+ * see_also      other manuals: "mcpxctl 1, mcpx-router 8"
+ */
+struct program {
+    const char *name;
+    const char *summary;
+    const char *about;
+    const char *date;
+    const struct command *commands;
+    const struct note_row *environment;
+    const struct note_row *examples;
+    const char *see_also;
+};
+
+/**
+ * Is main(): runs the verb, or answers --help, --version and --man, and returns the exit code.
+ * Standard output is line-buffered; output that could not be written is a failure, because a
+ * script must not take half an answer for a whole one. When its reader has gone, the program
+ * ends by SIGPIPE, quietly.
+ */
+int program_run(const struct program *program, int argc, char **argv);
+
+/** The verb "completion SHELL": prints the script for the running program. Row: see below. */
+int cmd_completion(const struct arguments *arguments);
+
+/** The row of that verb, for a table of commands. */
+#define COMPLETION_ROW                                                                        \
+    {                                                                                         \
+        "completion", "bash", 1, 1, false, "print a completion script for the shell",         \
+            "For bash: put the output where it reads completions, or source it.", no_options, \
+            NULL, cmd_completion                                                              \
+    }
+
+/** Prints what a verb is called with, after "usage: ". */
+void usage_print(FILE *stream, const struct program *program, const struct command *command);
+
+/** Prints the manual page in mdoc. */
+void man_print(FILE *stream, const struct program *program);
+
+/** Prints the completion script for bash. */
+void completion_print(FILE *stream, const struct program *program);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * url.c - from the address of the WebSocket to that of the HTTP API on the same port.
+ * Includes http.h only.
+ */
+#include "tools/common/http.h"
+
+#include <string.h>
+
+static const struct {
+    const char *scheme, *api;
+} schemes[] = {
+    {"ws://", "http://"},
+    {"wss://", "https://"},
+    {"http://", "http://"},
+    {"https://", "https://"},
+};
+
+static bool cut_end(const char *text, size_t *len, const char *end)
+{
+    size_t end_len = strlen(end);
+
+    if (*len < end_len || memcmp(text + *len - end_len, end, end_len) != 0)
+        return false;
+    *len -= end_len;
+    return true;
+}
+
+bool url_api(const char *url, struct mcpx_text *out)
+{
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        size_t scheme = strlen(schemes[i].scheme), len;
+        const char *rest = url + scheme;
+
+        if (strncmp(url, schemes[i].scheme, scheme) != 0)
+            continue;
+        len = strlen(rest);
+        if (rest[strcspn(rest, "?#@ ")] != '\0' || rest[0] == '/' || len == 0)
+            return false;
+        cut_end(rest, &len, "/");
+        if (cut_end(rest, &len, "/ws"))
+            cut_end(rest, &len, "/v0.1");
+        mcpx_text_puts(out, schemes[i].api);
+        mcpx_text_add(out, rest, len);
+        return true;
+    }
+    return false;
+}
+
+void url_encode(struct mcpx_text *out, struct mcpx_slice text)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char byte = (unsigned char)text.text[i];
+
+        if (byte != '\0' && strchr(plain, byte)) {
+            mcpx_text_add(out, text.text + i, 1);
+            continue;
+        }
+        mcpx_text_puts(out, "%");
+        mcpx_text_add(out, &"0123456789ABCDEF"[byte >> 4], 1);
+        mcpx_text_add(out, &"0123456789ABCDEF"[byte & 15], 1);
+    }
+}

@@ -1,0 +1,96 @@
+/*
+ * visible.c - bytes to what a terminal may be given. Who approves a proposal decides by what the
+ * screen shows, so a table of characters that lie about it is the heart here.
+ * Includes visible.h only. Deleting such characters was refused: what is not shown is not seen.
+ */
+#include "tools/common/visible.h"
+
+#include <stdint.h>
+
+struct range {
+    uint32_t first, last;
+};
+
+/* Ascending. Invisible, turning, or breaking lines; homoglyphs cannot be listed. */
+static const struct range hidden[] = {
+    {0x0000, 0x001f},   {0x007f, 0x009f},   {0x00ad, 0x00ad},   {0x034f, 0x034f},
+    {0x061c, 0x061c},   {0x115f, 0x1160},   {0x17b4, 0x17b5},   {0x180b, 0x180f},
+    {0x200b, 0x200f},   {0x2028, 0x202e},   {0x2060, 0x206f},   {0x3164, 0x3164},
+    {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0},   {0xfff0, 0xfffb},
+    {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}, {0x110000, UINT32_MAX},
+};
+
+static bool is_hidden(uint32_t character)
+{
+    size_t i = 0;
+
+    while (hidden[i].last < character)
+        i++;
+    return hidden[i].first <= character;
+}
+
+/* The character at the start of `text`; returns its length, 0 when it is no UTF-8. */
+static size_t decode(struct mcpx_slice text, uint32_t *character)
+{
+    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    unsigned char first = (unsigned char)text.text[0];
+    size_t len = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+
+    if (len == 0 || len > text.len || first > 0xf4)
+        return 0;
+    *character = len == 1 ? first : first & (0x7fu >> len);
+    for (size_t i = 1; i < len; i++) {
+        unsigned char byte = (unsigned char)text.text[i];
+
+        if ((byte & 0xc0) != 0x80)
+            return 0;
+        *character = *character << 6 | (byte & 0x3f);
+    }
+    if (*character < smallest[len] || *character > 0x10ffff ||
+        (*character >= 0xd800 && *character <= 0xdfff))
+        return 0;
+    return len;
+}
+
+static void add_hex(struct mcpx_text *out, const char *prefix, uint32_t number, int digits)
+{
+    mcpx_text_puts(out, prefix);
+    while (digits-- > 0)
+        mcpx_text_add(out, &"0123456789abcdef"[number >> (4 * digits) & 15], 1);
+}
+
+static void add_escape(struct mcpx_text *out, uint32_t character)
+{
+    if (character < 0x10000) {
+        add_hex(out, "\\u", character, 4);
+        return;
+    }
+    add_hex(out, "\\u", 0xd800 + ((character - 0x10000) >> 10), 4);
+    add_hex(out, "\\u", 0xdc00 + ((character - 0x10000) & 0x3ff), 4);
+}
+
+void text_visible_short(struct mcpx_text *out, struct mcpx_slice text, size_t columns)
+{
+    while (text.len > 0) {
+        uint32_t character = 0;
+        size_t len = decode(text, &character);
+
+        if (columns-- == 0) {
+            mcpx_text_puts(out, "...");
+            return;
+        }
+        if (len == 0)
+            add_hex(out, "\\x", (unsigned char)text.text[0], 2);
+        else if (is_hidden(character))
+            add_escape(out, character);
+        else
+            mcpx_text_add(out, text.text, len);
+        len = len ? len : 1;
+        text = (struct mcpx_slice){text.text + len, text.len - len};
+    }
+}
+
+void text_visible(struct mcpx_text *out, struct mcpx_slice text)
+{
+    text_visible_short(out, text, SIZE_MAX);
+}

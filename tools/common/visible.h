@@ -1,0 +1,42 @@
+/*
+ * visible.h - what strangers wrote, made safe to look at: nothing moves the cursor, nothing hides,
+ * nothing turns around.
+ * Includes mcpx/text.h only.
+ */
+#ifndef TOOLS_VISIBLE_H
+#define TOOLS_VISIBLE_H
+
+#include <mcpx/text.h>
+
+/**
+ * Appends text as one line for a terminal. Control characters (C0, DEL, C1), line and paragraph
+ * separators, and characters that are invisible or change the direction of text are written as
+ * JSON would escape them, "\u202e"; bytes that are no UTF-8 as "\xff". All else stands as it is,
+ * so JSON text without white space between its tokens still means the same.
+ */
+void text_visible(struct mcpx_text *out, struct mcpx_slice text);
+
+/**
+ * The same, cut after about `columns` characters with "..." where something is missing. Escapes are
+ * never cut.
+ */
+void text_visible_short(struct mcpx_text *out, struct mcpx_slice text, size_t columns);
+
+/**
+ * Appends a JSON value laid out for people: a member or item per line, two spaces per level,
+ * strings and numbers with their own bytes, made visible. Empty arrays and objects stand on
+ * one line. White space of the original is dropped, nothing else.
+ *
+ * value    well-formed JSON
+ * indent   spaces before every line but the first
+ */
+void text_pretty(struct mcpx_text *out, struct mcpx_slice value, size_t indent);
+
+/**
+ * Appends a JSON value without white space between its tokens; not made visible.
+ *
+ * value   well-formed JSON
+ */
+void text_compact(struct mcpx_text *out, struct mcpx_slice value);
+
+#endif
