@@ -39,7 +39,7 @@ static void print_wrapped(const char *text, int indent)
 static int longest_name(const struct option_row *list, int width)
 {
     for (const struct option_row *row = list; row && row->name; row++) {
-        int len = (int)(strlen(row->name) + (row->value ? strlen(row->value) + 1 : 0));
+        int len = (int)(strlen(row->name) + 1 + (row->value ? strlen(row->value) : 0));
 
         width = len > width ? len : width;
     }
