@@ -125,7 +125,7 @@ Test(mcpxctl, says_what_is_wrong_with_its_input)
         {"", 2, "usage: mcpxctl VERB"},
         {"fly", 2, "there is no such verb"},
         {"can", 2, "takes 1 operand, not 0"},
-        {"can chat", 2, "--config FILE is required"},
+        {"can chat", 2, "--config FILE (or --live, or --url URL) is required"},
         {"can --config @ chat", 2, "--as ID is required"},
         {"can --config @ --as nobody chat", 2, "has no participant of that name"},
         {"can --config @ --as fs a::b", 2,

@@ -7,8 +7,20 @@
 
 #include "tools/common/command.h"
 
+int cmd_approve(const struct arguments *arguments);
+int cmd_call(const struct arguments *arguments);
 int cmd_can(const struct arguments *arguments);
+int cmd_chain(const struct arguments *arguments);
+int cmd_history(const struct arguments *arguments);
 int cmd_kind(const struct arguments *arguments);
+int cmd_list(const struct arguments *arguments);
+int cmd_proposals(const struct arguments *arguments);
+int cmd_propose(const struct arguments *arguments);
+int cmd_reject(const struct arguments *arguments);
+int cmd_say(const struct arguments *arguments);
 int cmd_token(const struct arguments *arguments);
+
+int cmd_watch(const struct arguments *arguments);
+int cmd_who(const struct arguments *arguments);
 
 #endif

@@ -1,0 +1,225 @@
+/*
+ * chain.c - the tree that correlation_id spans over a stretch of the log, walked depth first with
+ * a stack that is the list of steps itself.
+ * Includes chain.h and mcpx/rpc.h only.
+ */
+#include "tools/mcpxctl/chain.h"
+
+#include <mcpx/rpc.h>
+
+#include <stdlib.h>
+
+static const char *const role_names[] = {
+    [CHAIN_PROPOSAL] = "proposal",
+    [CHAIN_REQUEST] = "request",
+    [CHAIN_NOTIFICATION] = "notification",
+    [CHAIN_RESULT] = "result",
+    [CHAIN_FAILURE] = "error",
+    [CHAIN_REJECTION] = "rejection",
+    [CHAIN_WITHDRAWAL] = "withdrawal",
+    [CHAIN_OTHER] = "other",
+};
+
+static const char *const state_names[] = {
+    [CHAIN_OPEN] = "open",         [CHAIN_WITHDRAWN] = "withdrawn",
+    [CHAIN_REJECTED] = "rejected", [CHAIN_RUNNING] = "running",
+    [CHAIN_FAILED] = "failed",     [CHAIN_DONE] = "done",
+};
+
+const char *chain_role_name(enum chain_role role)
+{
+    return role_names[role];
+}
+
+const char *chain_state_name(enum chain_state state)
+{
+    return state_names[state];
+}
+
+void chain_fini(struct chain *chain)
+{
+    free(chain->steps);
+    *chain = (struct chain){.count = 0};
+}
+
+static bool is_notification(const struct entry *entry)
+{
+    static const char prefix[] = "notifications/";
+
+    return entry->kind.method.len >= sizeof prefix - 1 &&
+           memcmp(entry->kind.method.text, prefix, sizeof prefix - 1) == 0;
+}
+
+/* A response counts when who was asked gives it. */
+static bool was_asked(const struct entry *request, struct mcpx_slice who)
+{
+    for (size_t i = 0; i < request->to_count; i++)
+        if (mcpx_slice_equal(request->to[i], who))
+            return true;
+    return request->to_count == 0;
+}
+
+static enum chain_role role_of_response(const struct entry *entry, const struct entry *parent)
+{
+    if (parent && (!entry_is(parent, "mcp/request") || !was_asked(parent, entry->from)))
+        return CHAIN_OTHER;
+    return mcpx_json_count(entry->payload, "error") > 0 ? CHAIN_FAILURE : CHAIN_RESULT;
+}
+
+static enum chain_role role_of(const struct entry *entry, const struct entry *parent)
+{
+    bool of_proposal = parent && entry_is(parent, "mcp/proposal");
+
+    if (entry_is(entry, "mcp/proposal"))
+        return CHAIN_PROPOSAL;
+    if (entry_is(entry, "mcp/request"))
+        return is_notification(entry) ? CHAIN_NOTIFICATION : CHAIN_REQUEST;
+    if (entry_is(entry, "mcp/response"))
+        return role_of_response(entry, parent);
+    if (entry_is(entry, "mcp/reject") && of_proposal)
+        return CHAIN_REJECTION;
+    if (entry_is(entry, "mcp/withdraw") && of_proposal &&
+        mcpx_slice_equal(entry->from, parent->from))
+        return CHAIN_WITHDRAWAL;
+    return CHAIN_OTHER;
+}
+
+/* Operation and params; a proposal's payload has no id, so the payloads as such differ. */
+static enum chain_sameness compare(const struct entry *proposal, const struct entry *request)
+{
+    struct mcpx_slice proposed = mcpx_json_get(proposal->payload, "params");
+    struct mcpx_slice requested = mcpx_json_get(request->payload, "params");
+    struct mcpx_slice method = mcpx_json_get(proposal->payload, "method");
+
+    if (!method.text || !mcpx_json_same(method, mcpx_json_get(request->payload, "method")))
+        return CHAIN_CHANGED;
+    if (!proposed.text || !requested.text)
+        return proposed.text || requested.text ? CHAIN_CHANGED : CHAIN_SAME;
+    return mcpx_json_same(proposed, requested) ? CHAIN_SAME : CHAIN_CHANGED;
+}
+
+static enum mcpx_err add_step(struct chain *chain, const struct entry *entry, size_t parent)
+{
+    const struct chain_step *above = chain->count > 0 ? &chain->steps[parent] : NULL;
+    struct chain_step step = {.entry = entry, .parent = parent, .after_ms = -1};
+
+    step.role = role_of(entry, above ? above->entry : NULL);
+    if (above) {
+        step.depth = above->depth + 1;
+        if (above->role == CHAIN_PROPOSAL && step.role == CHAIN_REQUEST)
+            step.same = compare(above->entry, entry);
+        if (above->entry->at_ms >= 0 && entry->at_ms >= 0)
+            step.after_ms = entry->at_ms - above->entry->at_ms;
+    }
+    if (chain->count == chain->size) {
+        size_t size = chain->size ? 2 * chain->size : 16;
+        struct chain_step *steps = realloc(chain->steps, size * sizeof *steps);
+
+        if (!steps)
+            return MCPX_ENOMEM;
+        chain->steps = steps;
+        chain->size = size;
+    }
+    chain->steps[chain->count++] = step;
+    return MCPX_OK;
+}
+
+/* Only later envelopes are followed, so that no circle is walked. */
+static enum mcpx_err add_tree(const struct ledger *ledger, struct chain *chain,
+                              const struct entry *root)
+{
+    enum mcpx_err err = add_step(chain, root, 0);
+    /* Children not yet added, per step on the way down. */
+    size_t at = 0;
+    const struct entry *last = root;
+
+    while (!err) {
+        size_t count, next = 0;
+        struct entry *const *about = ledger_about(ledger, chain->steps[at].entry->id, &count);
+
+        while (next < count && about[next]->index <= last->index)
+            next++;
+        if (next < count) {
+            err = add_step(chain, about[next], at);
+            at = chain->count - 1;
+            last = about[next];
+        } else if (at == 0) {
+            break;
+        } else {
+            last = chain->steps[at].entry;
+            at = chain->steps[at].parent;
+        }
+    }
+    return err;
+}
+
+static enum chain_state state_after(const struct chain_step *step)
+{
+    switch (step->role) {
+    case CHAIN_RESULT:
+        return CHAIN_DONE;
+    case CHAIN_FAILURE:
+        return CHAIN_FAILED;
+    case CHAIN_REQUEST:
+        return CHAIN_RUNNING;
+    case CHAIN_REJECTION:
+        return CHAIN_REJECTED;
+    case CHAIN_WITHDRAWAL:
+        return CHAIN_WITHDRAWN;
+    default:
+        return CHAIN_OPEN;
+    }
+}
+
+/* What a server asks back while it works, and the answers to that, do not count. */
+static bool counts(const struct chain *chain, const struct chain_step *step)
+{
+    bool answer = step->role == CHAIN_RESULT || step->role == CHAIN_FAILURE;
+    const struct chain_step *above = &chain->steps[step->parent];
+
+    return step->parent == 0 ||
+           (answer && above->parent == 0 && chain->steps[0].role == CHAIN_PROPOSAL);
+}
+
+static enum chain_state state_of(const struct chain *chain)
+{
+    enum chain_state state = CHAIN_OPEN;
+
+    for (size_t i = 0; i < chain->count; i++) {
+        enum chain_state news = state_after(&chain->steps[i]);
+
+        if (counts(chain, &chain->steps[i]) && news > state)
+            state = news;
+    }
+    return state;
+}
+
+enum mcpx_err chain_below(const struct ledger *ledger, const struct entry *entry,
+                          struct chain *out)
+{
+    struct chain chain = {.count = 0};
+    enum mcpx_err err = add_tree(ledger, &chain, entry);
+
+    if (err) {
+        chain_fini(&chain);
+        return err;
+    }
+    chain.state = state_of(&chain);
+    chain.incomplete =
+        entry->correlation_id.len > 0 && !ledger_get(ledger, entry->correlation_id);
+    *out = chain;
+    return MCPX_OK;
+}
+
+enum mcpx_err chain_of(const struct ledger *ledger, const struct entry *entry,
+                       struct chain *out)
+{
+    while (entry->correlation_id.len > 0) {
+        const struct entry *above = ledger_get(ledger, entry->correlation_id);
+
+        if (!above || above->index >= entry->index)
+            break;
+        entry = above;
+    }
+    return chain_below(ledger, entry, out);
+}

@@ -1,0 +1,100 @@
+/*
+ * chain.h - what became of a proposal or request: who acted on it, with what, and when.
+ * Includes ledger.h only.
+ */
+#ifndef MCPXCTL_CHAIN_H
+#define MCPXCTL_CHAIN_H
+
+#include "tools/mcpxctl/ledger.h"
+
+/**
+ * The part an envelope plays in a chain.
+ *
+ *   PROPOSAL      mcp/proposal
+ *   REQUEST       mcp/request that is answered; under a proposal: its fulfilment
+ *   NOTIFICATION  mcp/request:notifications/..., about a request: progress, cancellation
+ *   RESULT        mcp/response with a result
+ *   FAILURE       mcp/response with an error
+ *   REJECTION     mcp/reject
+ *   WITHDRAWAL    mcp/withdraw by the proposer
+ *   OTHER         anything else that names one of the chain, a stranger's withdrawal included
+ */
+enum chain_role {
+    CHAIN_PROPOSAL,
+    CHAIN_REQUEST,
+    CHAIN_NOTIFICATION,
+    CHAIN_RESULT,
+    CHAIN_FAILURE,
+    CHAIN_REJECTION,
+    CHAIN_WITHDRAWAL,
+    CHAIN_OTHER
+};
+
+/** "proposal", "request", ... Static. */
+const char *chain_role_name(enum chain_role role);
+
+/** How far a chain has come. The best news count: a result after a rejection is a result. */
+enum chain_state {
+    CHAIN_OPEN,      /* proposed; nobody acted */
+    CHAIN_WITHDRAWN, /* its proposer took it back */
+    CHAIN_REJECTED,  /* somebody said no */
+    CHAIN_RUNNING,   /* requested, not answered */
+    CHAIN_FAILED,    /* answered with an error */
+    CHAIN_DONE       /* answered with a result */
+};
+
+/** "open", "withdrawn", ... Static. */
+const char *chain_state_name(enum chain_state state);
+
+/** Whether a fulfilment asks for what was proposed. */
+enum chain_sameness { CHAIN_UNCOMPARED, CHAIN_SAME, CHAIN_CHANGED };
+
+/**
+ * One envelope of a chain.
+ *
+ * parent     index of the step it is about; the first is its own
+ * depth      0 for the first
+ * after_ms   between the `ts` of its parent and its own; -1 when one of them is missing
+ * same       a REQUEST under a PROPOSAL: CHAIN_SAME when operation and params are those proposed
+ */
+struct chain_step {
+    const struct entry *entry;
+    enum chain_role role;
+    size_t parent;
+    size_t depth;
+    int64_t after_ms;
+    enum chain_sameness same;
+};
+
+/**
+ * A chain: the first envelope, and all that are about it, each behind the one it is about and
+ * otherwise in the order of the topic.
+ *
+ * incomplete   the first is itself about an envelope that is no longer retained
+ */
+struct chain {
+    struct chain_step *steps;
+    size_t count, size;
+    enum chain_state state;
+    bool incomplete;
+};
+
+/**
+ * The chain that an envelope belongs to: up along correlation_id as far as it is retained, down to
+ * all that refer to it. An envelope about itself or about a later one ends the way up.
+ *
+ * out   filled on success; lends entries of the ledger
+ *
+ * Returns MCPX_OK or MCPX_ENOMEM.
+ */
+enum mcpx_err chain_of(const struct ledger *ledger, const struct entry *entry,
+                       struct chain *out);
+
+/** The same without the way up: the chain that begins with this envelope. */
+enum mcpx_err chain_below(const struct ledger *ledger, const struct entry *entry,
+                          struct chain *out);
+
+/** Frees the steps. */
+void chain_fini(struct chain *chain);
+
+#endif

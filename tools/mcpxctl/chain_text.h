@@ -1,0 +1,25 @@
+/*
+ * chain_text.h - a chain for people and for programs.
+ * Includes chain.h, mcpx/text.h only.
+ */
+#ifndef MCPXCTL_CHAIN_TEXT_H
+#define MCPXCTL_CHAIN_TEXT_H
+
+#include "tools/mcpxctl/chain.h"
+#include <mcpx/text.h>
+
+/**
+ * Appends a line per step, indented below what it is about: id, time or time since that, role, from
+ * and to, kind, and whether a fulfilment kept to what was proposed; and a last line with the
+ * state.
+ */
+void chain_write(struct mcpx_text *out, const struct ledger *ledger, const struct chain *chain,
+                 bool colour);
+
+/**
+ * Appends a JSON object per line and step: role, state (of the chain, first step only), id,
+ * parent, after_ms, same_params, envelope (its own bytes); what does not apply is left out.
+ */
+void chain_write_json(struct mcpx_text *out, const struct chain *chain);
+
+#endif

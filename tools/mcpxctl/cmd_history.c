@@ -1,0 +1,80 @@
+/*
+ * cmd_history.c - what was said, as far as the router retains it. Read over HTTP: a second
+ * connection would take over the first one of the same participant.
+ * Includes verbs.h, fetch.h, filter.h, line.h, output.h only.
+ */
+#include "tools/mcpxctl/verbs.h"
+
+#include "tools/mcpxctl/fetch.h"
+#include "tools/mcpxctl/filter.h"
+#include "tools/mcpxctl/line.h"
+#include "tools/mcpxctl/output.h"
+
+enum { LIMIT = 50, COLUMNS = 100, BRIEF = 8 };
+
+/* Index of the first entry to show: so that `limit` that pass stand before `end`. */
+static size_t first_of(const struct ledger *ledger, const struct filter *filter, size_t end,
+                       size_t limit)
+{
+    while (end > 0 && limit > 0) {
+        const struct entry *entry = ledger->entries[--end];
+
+        limit -= filter_passes(filter, &entry->kind, entry->from);
+    }
+    return end;
+}
+
+static int print(const struct arguments *arguments, const struct ledger *ledger,
+                 const struct filter *filter, size_t end)
+{
+    size_t limit = (size_t)arguments_number(arguments, "--limit", LIMIT);
+    bool json = arguments_have(arguments, "--json");
+    struct line_style style = {colour_for(arguments), false, COLUMNS, BRIEF};
+    struct mcpx_text out = {0};
+
+    for (size_t i = first_of(ledger, filter, end, limit); i < end; i++) {
+        const struct entry *entry = ledger->entries[i];
+
+        if (!filter_passes(filter, &entry->kind, entry->from))
+            continue;
+        if (json)
+            line_write_json(&out, entry->text);
+        else
+            line_write(&out, entry, &style, NULL);
+    }
+    return output_print(&out, "history", STATUS_OK);
+}
+
+static int fetch_and_print(const struct arguments *arguments, const struct connection *where,
+                           const struct filter *filter)
+{
+    const char *before = arguments_value(arguments, "--before");
+    size_t limit = (size_t)arguments_number(arguments, "--limit", LIMIT);
+    bool all = before || filter->kinds || filter->from.text;
+    struct ledger ledger = {.count = 0};
+    const struct entry *end = NULL;
+    int status = fetch_history(where, "history", all ? SIZE_MAX : limit, &ledger);
+
+    if (status == STATUS_OK && before)
+        status = fetch_find(&ledger, "history", before, &end);
+    if (status == STATUS_OK)
+        status = print(arguments, &ledger, filter, end ? end->index : ledger.count);
+    ledger_fini(&ledger);
+    return status;
+}
+
+int cmd_history(const struct arguments *arguments)
+{
+    struct filter filter = {.kinds = NULL};
+    struct connection where;
+    int status = filter_read(arguments, &filter);
+
+    if (status != STATUS_OK)
+        return status;
+    status = connection_read(arguments, &where);
+    if (status == STATUS_OK)
+        status = fetch_and_print(arguments, &where, &filter);
+    connection_fini(&where);
+    filter_fini(&filter);
+    return status;
+}

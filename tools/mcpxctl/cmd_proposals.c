@@ -1,0 +1,65 @@
+/*
+ * cmd_proposals.c - what waits for somebody to decide.
+ * Includes verbs.h, fetch.h, chain.h, line.h, output.h only.
+ */
+#include "tools/mcpxctl/verbs.h"
+
+#include "tools/mcpxctl/chain.h"
+#include "tools/mcpxctl/fetch.h"
+#include "tools/mcpxctl/line.h"
+#include "tools/mcpxctl/output.h"
+
+enum { COLUMNS = 100, BRIEF = 8 };
+
+/* Whether a proposal is open; its own chain, not that of what it is about. */
+static enum mcpx_err is_open(const struct ledger *ledger, const struct entry *entry, bool *out)
+{
+    struct chain chain;
+    enum mcpx_err err = chain_below(ledger, entry, &chain);
+
+    if (!err) {
+        *out = chain.state == CHAIN_OPEN;
+        chain_fini(&chain);
+    }
+    return err;
+}
+
+static int print(const struct arguments *arguments, const struct ledger *ledger)
+{
+    struct line_style style = {colour_for(arguments), false, COLUMNS, 0};
+    bool json = arguments_have(arguments, "--json");
+    struct mcpx_text out = {0};
+
+    for (size_t i = 0; i < ledger->count; i++) {
+        const struct entry *entry = ledger->entries[i];
+        bool open = false;
+
+        if (!entry_is(entry, "mcp/proposal"))
+            continue;
+        if (is_open(ledger, entry, &open) != MCPX_OK)
+            out.failed = true;
+        if (!open)
+            continue;
+        style.brief = ledger_brief(ledger, entry, BRIEF).len;
+        if (json)
+            line_write_json(&out, entry->text);
+        else
+            line_write(&out, entry, &style, NULL);
+    }
+    return output_print(&out, "proposals", STATUS_OK);
+}
+
+int cmd_proposals(const struct arguments *arguments)
+{
+    struct ledger ledger = {.count = 0};
+    struct connection where;
+    int status = connection_read(arguments, &where);
+
+    if (status == STATUS_OK)
+        status = fetch_history(&where, "proposals", SIZE_MAX, &ledger);
+    if (status == STATUS_OK)
+        status = print(arguments, &ledger);
+    ledger_fini(&ledger);
+    connection_fini(&where);
+    return status;
+}

@@ -1,0 +1,78 @@
+/*
+ * cmd_who.c - who is connected, and what each may say.
+ * Includes verbs.h, fetch.h, output.h, colour.h, visible.h, mcpx/json.h only.
+ */
+#include "tools/mcpxctl/verbs.h"
+
+#include "tools/common/colour.h"
+#include "tools/common/visible.h"
+#include "tools/mcpxctl/fetch.h"
+#include "tools/mcpxctl/output.h"
+#include <mcpx/json.h>
+
+static void add_text(struct mcpx_text *out, struct mcpx_slice value)
+{
+    struct mcpx_text plain = {0};
+
+    if (mcpx_json_add_unescaped(&plain, value))
+        text_visible(out, mcpx_text_view(&plain));
+    else
+        text_visible(out, value);
+    out->failed |= plain.failed;
+    mcpx_text_fini(&plain);
+}
+
+static void add_participant(struct mcpx_text *out, struct mcpx_slice participant, bool colour)
+{
+    struct mcpx_json_walk walk;
+    bool any = false;
+
+    paint_begin(out, PAINT_NAME, colour);
+    add_text(out, mcpx_json_get(participant, "id"));
+    paint_end(out, PAINT_NAME, colour);
+    mcpx_json_walk_start(&walk, mcpx_json_get(participant, "capabilities"));
+    for (; mcpx_json_walk_next(&walk); any = true) {
+        mcpx_text_puts(out, any ? ", " : "  ");
+        add_text(out, walk.value);
+    }
+    mcpx_text_puts(out, any ? "\n" : "  (may say nothing)\n");
+}
+
+static int print(const struct arguments *arguments, const struct mcpx_text *answer)
+{
+    bool json = arguments_have(arguments, "--json"), colour = colour_for(arguments);
+    struct mcpx_slice value, list;
+    struct mcpx_json_walk walk;
+    struct mcpx_text out = {0};
+
+    if (mcpx_json_check(mcpx_text_view(answer), 0, &value, NULL) != MCPX_OK) {
+        complain("who", "the router's answer is not JSON");
+        return STATUS_FAILED;
+    }
+    list = mcpx_json_get(value, "participants");
+    mcpx_json_walk_start(&walk, list);
+    while (mcpx_json_walk_next(&walk)) {
+        if (json) {
+            text_compact(&out, walk.value);
+            mcpx_text_puts(&out, "\n");
+        } else {
+            add_participant(&out, walk.value, colour);
+        }
+    }
+    return output_print(&out, "who", STATUS_OK);
+}
+
+int cmd_who(const struct arguments *arguments)
+{
+    struct mcpx_text answer = {0};
+    struct connection where;
+    int status = connection_read(arguments, &where);
+
+    if (status == STATUS_OK)
+        status = fetch_about_topic(&where, "who", "/participants", &answer);
+    if (status == STATUS_OK)
+        status = print(arguments, &answer);
+    mcpx_text_fini(&answer);
+    connection_fini(&where);
+    return status;
+}

@@ -1,0 +1,138 @@
+/*
+ * fetch.c - pages of history until there are no more. A page ends early when it is large, so the
+ * end is only known from an empty or short one. Protocol: section 8.
+ * Includes fetch.h, http.h, mcpx/json.h only.
+ */
+#include "tools/mcpxctl/fetch.h"
+
+#include "tools/common/http.h"
+#include <mcpx/json.h>
+
+enum { PAGE = 1000 };
+
+int fetch_answer(const struct connection *where, const char *verb, const char *path,
+                 const char *body, struct mcpx_text *answer)
+{
+    struct http_call call = {.verb = verb,
+                             .base = where->api,
+                             .path = path,
+                             .body = body,
+                             .token = where->token,
+                             .ca_file = where->client.ca_file};
+
+    return http_do(&call, answer);
+}
+
+int fetch_about_topic(const struct connection *where, const char *verb, const char *path,
+                      struct mcpx_text *answer)
+{
+    struct mcpx_text whole = {0};
+    int status = STATUS_FAILED;
+
+    mcpx_text_puts(&whole, "/v0.1/topics/");
+    url_encode(&whole, mcpx_slice_of(where->client.topic));
+    mcpx_text_puts(&whole, path);
+    if (whole.failed)
+        complain(verb, "%s", mcpx_strerror(MCPX_ENOMEM));
+    else
+        status = fetch_answer(where, verb, whole.text, NULL, answer);
+    mcpx_text_fini(&whole);
+    return status;
+}
+
+static int complain_of_page(const char *verb, enum mcpx_err err)
+{
+    if (err == MCPX_ENOMEM)
+        complain(verb, "%s", mcpx_strerror(err));
+    else
+        complain(verb, "the router's history cannot be read: %s", mcpx_strerror(err));
+    return STATUS_FAILED;
+}
+
+/* Adds a page; `*added` and `*complete` tell how to go on. */
+static enum mcpx_err add_page(struct mcpx_slice page, struct ledger *out, size_t *added,
+                              bool *complete)
+{
+    struct mcpx_json_walk walk;
+    struct mcpx_slice value;
+    struct mcpx_fault fault;
+    enum mcpx_err err = mcpx_json_check(page, 0, &value, &fault);
+
+    *added = 0;
+    if (err)
+        return err;
+    if (mcpx_json_type(mcpx_json_get(value, "history")) != MCPX_JSON_ARRAY)
+        return MCPX_EINVALID;
+    *complete = mcpx_slice_equal(mcpx_json_get(value, "complete"), MCPX_SLICE("true"));
+    mcpx_json_walk_start(&walk, mcpx_json_get(value, "history"));
+    while (!err && mcpx_json_walk_next(&walk)) {
+        struct entry *entry = NULL;
+
+        err = entry_new(walk.value, &fault, &entry);
+        if (!err)
+            err = ledger_add(out, entry);
+        *added += 1;
+    }
+    return err;
+}
+
+static int fetch_page(const struct connection *where, const char *verb, size_t limit,
+                      const struct ledger *have, struct mcpx_text *answer)
+{
+    struct mcpx_text path = {0};
+    int status = STATUS_FAILED;
+
+    mcpx_text_puts(&path, "/history?limit=");
+    mcpx_text_number(&path, (int64_t)(limit < PAGE ? limit : PAGE));
+    if (have->count > 0) {
+        mcpx_text_puts(&path, "&before=");
+        url_encode(&path, have->entries[have->count - 1]->id);
+    }
+    if (path.failed)
+        complain(verb, "%s", mcpx_strerror(MCPX_ENOMEM));
+    else
+        status = fetch_about_topic(where, verb, path.text, answer);
+    mcpx_text_fini(&path);
+    return status;
+}
+
+int fetch_history(const struct connection *where, const char *verb, size_t limit,
+                  struct ledger *out)
+{
+    bool more = limit > 0;
+    enum mcpx_err err = MCPX_OK;
+
+    while (more && !err) {
+        struct mcpx_text answer = {0};
+        size_t left = limit - out->count, added = 0;
+        bool complete = false;
+        int status = fetch_page(where, verb, left, out, &answer);
+
+        if (status == STATUS_OK)
+            err = add_page(mcpx_text_view(&answer), out, &added, &complete);
+        mcpx_text_fini(&answer);
+        if (status != STATUS_OK)
+            return status;
+        more = added > 0 && out->count < limit && !(complete && added < PAGE);
+    }
+    if (!err) {
+        ledger_reverse(out);
+        err = ledger_seal(out);
+    }
+    return err ? complain_of_page(verb, err) : STATUS_OK;
+}
+
+int fetch_find(const struct ledger *ledger, const char *verb, const char *word,
+               const struct entry **out)
+{
+    enum mcpx_err err = ledger_find(ledger, mcpx_slice_of(word), out);
+
+    if (!err)
+        return STATUS_OK;
+    if (err == MCPX_EDUPLICATE) {
+        complain(verb, "several ids begin so; give more of it");
+        return STATUS_USAGE;
+    }
+    complain(verb, "no retained envelope of this topic has an id that begins so");
+    return STATUS_ABSENT;
+}

@@ -1,0 +1,43 @@
+/*
+ * fetch.h - what the router's HTTP API knows about a topic. Nobody joins for that.
+ * Includes connect.h, ledger.h only.
+ */
+#ifndef MCPXCTL_FETCH_H
+#define MCPXCTL_FETCH_H
+
+#include "tools/common/connect.h"
+#include "tools/mcpxctl/ledger.h"
+
+/**
+ * GETs `/v0.1/topics/TOPIC` + `path`, or POSTs `body` to `path` itself.
+ *
+ * verb     for complaints
+ * answer   zero-initialised; the caller finishes it in every case
+ *
+ * Returns STATUS_OK or an exit code, having complained.
+ */
+int fetch_about_topic(const struct connection *where, const char *verb, const char *path,
+                      struct mcpx_text *answer);
+int fetch_answer(const struct connection *where, const char *verb, const char *path,
+                 const char *body, struct mcpx_text *answer);
+
+/**
+ * Fetches the newest retained envelopes of the topic, page by page, oldest first in the ledger,
+ * which is sealed.
+ *
+ * limit   at most so many; SIZE_MAX = all that are retained
+ * out     empty; ledger_fini in every case
+ *
+ * Returns STATUS_OK or an exit code, having complained.
+ */
+int fetch_history(const struct connection *where, const char *verb, size_t limit,
+                  struct ledger *out);
+
+/**
+ * Finds the envelope that a word on the command line means, complaining when there is none or
+ * when there are several. Returns STATUS_OK, STATUS_ABSENT or STATUS_USAGE.
+ */
+int fetch_find(const struct ledger *ledger, const char *verb, const char *word,
+               const struct entry **out);
+
+#endif

@@ -1,0 +1,156 @@
+/*
+ * line.c - what an envelope comes down to when there is one line for it.
+ * Includes line.h, visible.h and mcpx/json.h only.
+ */
+#include "tools/mcpxctl/line.h"
+
+#include "tools/common/visible.h"
+#include <mcpx/json.h>
+
+#include <time.h>
+
+static enum paint paint_of(const struct entry *entry)
+{
+    if (entry_is(entry, "mcp/request"))
+        return PAINT_REQUEST;
+    if (entry_is(entry, "mcp/response"))
+        return mcpx_json_count(entry->payload, "error") > 0 ? PAINT_BAD : PAINT_RESPONSE;
+    if (entry_is(entry, "mcp/proposal"))
+        return PAINT_PROPOSAL;
+    if (entry_is(entry, "mcp/reject") || entry_is(entry, "system/error"))
+        return PAINT_BAD;
+    return PAINT_NONE;
+}
+
+void time_write(struct mcpx_text *out, int64_t at_ms)
+{
+    time_t seconds = (time_t)(at_ms / 1000);
+    char text[16];
+    struct tm local;
+
+    if (at_ms < 0 || !localtime_r(&seconds, &local) ||
+        strftime(text, sizeof text, "%H:%M:%S", &local) == 0)
+        mcpx_text_puts(out, "--:--:--");
+    else
+        mcpx_text_puts(out, text);
+}
+
+void addressees_write(struct mcpx_text *out, const struct entry *entry)
+{
+    for (size_t i = 0; i < entry->to_count; i++) {
+        mcpx_text_puts(out, i > 0 ? ", " : "");
+        text_visible(out, entry->to[i]);
+    }
+    if (entry->to_count == 0)
+        mcpx_text_puts(out, "everyone");
+}
+
+/* The first text item of a result's content, as tools give it. */
+static struct mcpx_slice text_of_result(struct mcpx_slice result)
+{
+    struct mcpx_json_walk walk;
+
+    mcpx_json_walk_start(&walk, mcpx_json_get(result, "content"));
+    while (mcpx_json_walk_next(&walk)) {
+        struct mcpx_slice text = mcpx_json_get(walk.value, "text");
+
+        if (mcpx_json_type(text) == MCPX_JSON_STRING)
+            return text;
+    }
+    return result;
+}
+
+/* The value that tells most, or the payload itself. */
+static struct mcpx_slice gist_of(const struct entry *entry)
+{
+    struct mcpx_slice payload = entry->payload, params = mcpx_json_get(payload, "params");
+    struct mcpx_slice found = {NULL, 0};
+
+    if (entry_is(entry, "chat"))
+        found = mcpx_json_get(payload, "text");
+    else if (entry_is(entry, "mcp/reject") || entry_is(entry, "mcp/withdraw"))
+        found = mcpx_json_get(payload, "reason");
+    else if (entry_is(entry, "system/error"))
+        found = mcpx_json_get(payload, "message");
+    else if (entry_is(entry, "mcp/request") || entry_is(entry, "mcp/proposal"))
+        found = mcpx_json_get(params, "arguments");
+    else if (entry_is(entry, "mcp/response") && mcpx_json_count(payload, "error") > 0)
+        found = mcpx_json_get(mcpx_json_get(payload, "error"), "message");
+    else if (entry_is(entry, "mcp/response"))
+        found = text_of_result(mcpx_json_get(payload, "result"));
+    if (!found.text && params.text)
+        found = params;
+    return found.text ? found : payload;
+}
+
+void gist_write(struct mcpx_text *out, const struct entry *entry, size_t columns)
+{
+    struct mcpx_slice gist = gist_of(entry);
+    struct mcpx_text plain = {0};
+
+    if (mcpx_json_type(gist) != MCPX_JSON_STRING || !mcpx_json_add_unescaped(&plain, gist))
+        text_compact(&plain, gist);
+    text_visible_short(out, mcpx_text_view(&plain), columns);
+    out->failed |= plain.failed;
+    mcpx_text_fini(&plain);
+}
+
+static void paint(struct mcpx_text *out, enum paint paint, const struct line_style *style,
+                  struct mcpx_slice text)
+{
+    bool on = style->colour && !style->past;
+
+    paint_begin(out, paint, on);
+    text_visible(out, text);
+    paint_end(out, paint, on);
+}
+
+void line_write(struct mcpx_text *out, const struct entry *entry,
+                const struct line_style *style, const char *warning)
+{
+    struct mcpx_slice id = entry->id;
+
+    if (style->brief > 0 && id.len > style->brief)
+        id.len = style->brief;
+    paint_begin(out, PAINT_DIM, style->colour);
+    time_write(out, entry->at_ms);
+    mcpx_text_puts(out, " ");
+    text_visible(out, id);
+    if (!style->past)
+        paint_end(out, PAINT_DIM, style->colour);
+    mcpx_text_puts(out, "  ");
+    paint(out, PAINT_NAME, style, entry->from);
+    mcpx_text_puts(out, " -> ");
+    addressees_write(out, entry);
+    mcpx_text_puts(out, "  ");
+    paint(out, paint_of(entry), style, entry->kind.text);
+    mcpx_text_puts(out, "  ");
+    if (warning) {
+        paint_begin(out, PAINT_BAD, style->colour && !style->past);
+        mcpx_text_puts(out, "[ignored: ");
+        mcpx_text_puts(out, warning);
+        mcpx_text_puts(out, "]");
+        paint_end(out, PAINT_BAD, style->colour && !style->past);
+        mcpx_text_puts(out, " ");
+    }
+    gist_write(out, entry, style->columns);
+    if (style->past)
+        paint_end(out, PAINT_DIM, style->colour);
+    mcpx_text_puts(out, "\n");
+}
+
+void line_write_json(struct mcpx_text *out, struct mcpx_slice envelope)
+{
+    size_t from = 0;
+
+    /* A line end inside a string is always escaped, so these stand between tokens. */
+    for (size_t i = 0; i < envelope.len; i++) {
+        if (envelope.text[i] != '\n' && envelope.text[i] != '\r')
+            continue;
+        mcpx_text_add(out, envelope.text + from, i - from);
+        mcpx_text_puts(out, " ");
+        from = i + 1;
+    }
+    mcpx_text_add(out, envelope.text + from, envelope.len - from);
+    mcpx_text_puts(out, "\n");
+}

@@ -1,0 +1,48 @@
+/*
+ * line.h - one envelope as one line on a terminal.
+ * Includes colour.h, entry.h only.
+ */
+#ifndef MCPXCTL_LINE_H
+#define MCPXCTL_LINE_H
+
+#include "tools/common/colour.h"
+#include "tools/mcpxctl/entry.h"
+
+/**
+ * How lines look.
+ *
+ * colour    with colours
+ * past      dimmed: history
+ * columns   how much of a payload is shown, in characters
+ * brief     bytes of the id to show; 0 = all
+ */
+struct line_style {
+    bool colour;
+    bool past;
+    size_t columns;
+    size_t brief;
+};
+
+/**
+ * Appends "03:10:00 ID  from -> to  kind  payload" and a newline. Times are local; all that
+ * participants wrote is made visible (visible.h). Of a chat with a text the text is shown, of a
+ * JSON-RPC message what its kind does not say: arguments, the result's text, the error's message.
+ *
+ * warning   a sentence to put before the payload; NULL = none
+ */
+void line_write(struct mcpx_text *out, const struct entry *entry,
+                const struct line_style *style, const char *warning);
+
+/** Appends an envelope as one line of JSON: white space that ends lines becomes blanks. */
+void line_write_json(struct mcpx_text *out, struct mcpx_slice envelope);
+
+/** Appends "HH:MM:SS" in local time, or "--:--:--" for -1. */
+void time_write(struct mcpx_text *out, int64_t at_ms);
+
+/** Appends "to" as people read it: "everyone", or ids separated by ", ". */
+void addressees_write(struct mcpx_text *out, const struct entry *entry);
+
+/** Appends the part of a payload that tells most, compact and made visible. */
+void gist_write(struct mcpx_text *out, const struct entry *entry, size_t columns);
+
+#endif

@@ -1,0 +1,79 @@
+/*
+ * message.h - the payloads mcpxctl sends, and what it shows of those that answer.
+ * Includes mcpx/rpc.h only.
+ */
+#ifndef MCPXCTL_MESSAGE_H
+#define MCPXCTL_MESSAGE_H
+
+#include <mcpx/rpc.h>
+
+/**
+ * An operation as a command line states it.
+ *
+ * method     "tools/call" and so on
+ * name       the tool, prompt, uri or task; absent for a method without one
+ * argument   a JSON object: the arguments of a tool or prompt, the params of a method that names
+ *            nothing; absent = none
+ * token      progress token to ask for; absent = none
+ */
+struct operation {
+    struct mcpx_slice method;
+    struct mcpx_slice name;
+    struct mcpx_slice argument;
+    struct mcpx_slice token;
+};
+
+/**
+ * Reads the operands of a verb: NAME and JSON, where a method without name takes JSON alone.
+ * The argument is validated.
+ *
+ * words, count   0 to 2 operands, lent
+ * out            filled on success; `token` absent
+ * fault          filled on failure
+ *
+ * Returns MCPX_OK or MCPX_EINVALID.
+ */
+enum mcpx_err operation_read(const char *method, const char *const *words, size_t count,
+                             struct operation *out, struct mcpx_fault *fault);
+
+/** Appends params: name, argument and token where the method has them. */
+void operation_write_params(struct mcpx_text *out, const struct operation *operation);
+
+/** Appends {"jsonrpc":"2.0","id":1,"method":...,"params":...}, what a request holds. */
+void operation_write_request(struct mcpx_text *out, const struct operation *operation);
+
+/** Appends {"method":...,"params":...}, what a proposal holds. */
+void operation_write_proposal(struct mcpx_text *out, const struct operation *operation);
+
+/**
+ * Appends the request that fulfils a proposal: method and params with the proposal's own bytes.
+ *
+ * proposal   its payload
+ */
+void request_write_as_proposed(struct mcpx_text *out, struct mcpx_slice proposal);
+
+/** Appends {"NAME": TEXT}. */
+void message_write(struct mcpx_text *out, const char *name, struct mcpx_slice text);
+
+/**
+ * Appends a result for people: text items of a content as text, each ended by a newline, all else
+ * as JSON laid out.
+ *
+ * raw   text keeps its bytes; else it is made visible line by line
+ */
+void result_write(struct mcpx_text *out, struct mcpx_slice result, bool raw);
+
+/** True for the result of a tool that says of itself that it failed. */
+bool result_is_error(struct mcpx_slice result);
+
+/**
+ * Appends a JSON-RPC error as a sentence, made visible: "message (-32601)".
+ *
+ * Returns the exit code that it stands for.
+ */
+int error_write(struct mcpx_text *out, struct mcpx_slice error);
+
+/** Appends text made visible, keeping line ends and tabs. */
+void text_write_lines(struct mcpx_text *out, struct mcpx_slice text);
+
+#endif
