@@ -63,7 +63,8 @@ static void write_config(struct daemon *daemon, const char *config)
     close(fd);
 }
 
-static void run_child(const struct daemon *daemon, int out, unsigned long descriptors, int port)
+static void run_child(const struct daemon *daemon, int out, unsigned long descriptors,
+                      int port)
 {
     /* Without IPv6 the arguments end before the second address. */
     const char *second = daemon_has_v6() ? "--listen" : NULL;
