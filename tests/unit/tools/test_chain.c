@@ -1,0 +1,191 @@
+/*
+ * What breaks for whom: somebody believes a proposal was carried out as proposed when its
+ * arguments were changed, takes a stranger's answer for the server's, or approves a second time
+ * what was done already.
+ */
+#include "tools/mcpxctl/chain_text.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+/* One envelope of a row: "id about from>to kind payload". ts is second `index` of a minute. */
+struct line {
+    const char *id, *about, *from, *to, *kind, *payload;
+};
+
+enum { LINES_MAX = 8 };
+
+static void fill(struct ledger *ledger, const struct line *lines)
+{
+    for (size_t i = 0; i < LINES_MAX && lines[i].id; i++) {
+        char text[1024], to[64] = "", about[64] = "";
+        struct mcpx_fault fault = {"", "", 0};
+        struct entry *entry = NULL;
+
+        if (lines[i].to)
+            snprintf(to, sizeof to, "\"to\":[\"%s\"],", lines[i].to);
+        if (lines[i].about)
+            snprintf(about, sizeof about, "\"correlation_id\":\"%s\",", lines[i].about);
+        snprintf(
+            text, sizeof text,
+            "{\"protocol\":\"mcpx/v0.1\",\"id\":\"%s\",\"ts\":\"2026-11-22T03:00:%02zuZ\","
+            "\"from\":\"%s\",%s%s\"kind\":\"%s\",\"payload\":%s}",
+            lines[i].id, i, lines[i].from, to, about, lines[i].kind, lines[i].payload);
+        cr_assert_eq(entry_new(mcpx_slice_of(text), &fault, &entry), MCPX_OK, "%s: %s",
+                     fault.reason, text);
+        cr_assert_eq(ledger_add(ledger, entry), MCPX_OK);
+    }
+    cr_assert_eq(ledger_seal(ledger), MCPX_OK);
+}
+
+#define PROPOSED                                                                              \
+    "{\"method\":\"tools/call\",\"params\":{\"name\":\"w\",\"arguments\":{\"n\":1.10}}}"
+#define ASKED                                                                                 \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","                                \
+    "\"params\":{ \"arguments\":{\"n\":1.10}, \"name\":\"w\"}}"
+#define ASKED_ELSE                                                                            \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","                                \
+    "\"params\":{\"arguments\":{\"n\":1.1},\"name\":\"w\"}}"
+#define RESULT "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}"
+#define FAILURE "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-1,\"message\":\"no\"}}"
+#define PROGRESS "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{}}"
+
+static const struct line proposal = {"p",     NULL, "agent", "fs", "mcp/proposal:tools/call:w",
+                                     PROPOSED};
+static const struct line request = {"r", "p", "ann", "fs", "mcp/request:tools/call:w", ASKED};
+static const struct line changed = {"r",       "p", "ann", "fs", "mcp/request:tools/call:w",
+                                    ASKED_ELSE};
+static const struct line result = {"s", "r", "fs", "ann", "mcp/response:tools/call:w", RESULT};
+static const struct line failure = {"s",    "r", "fs", "ann", "mcp/response:tools/call:w",
+                                    FAILURE};
+static const struct line strange = {"x",   "r", "eve", "ann", "mcp/response:tools/call:w",
+                                    RESULT};
+static const struct line reject = {"n",     "p",          "ann",
+                                   "agent", "mcp/reject", "{\"reason\":\"no\"}"};
+static const struct line withdraw = {"w", "p", "agent", NULL, "mcp/withdraw", "{}"};
+static const struct line usurp = {"u", "p", "eve", NULL, "mcp/withdraw", "{}"};
+static const struct line progress = {
+    "g", "r", "fs", "ann", "mcp/request:notifications/progress", PROGRESS};
+static const struct line unrelated = {"c", NULL, "bob", NULL, "chat", "{\"text\":\"hi\"}"};
+
+/* The chain as "role@depth" words, the state at the end. */
+static void write_brief(const struct chain *chain, char *text, size_t size)
+{
+    size_t len = 0;
+
+    for (size_t i = 0; i < chain->count; i++)
+        len += (size_t)snprintf(text + len, size - len, "%s@%zu%s ",
+                                chain_role_name(chain->steps[i].role), chain->steps[i].depth,
+                                chain->steps[i].same == CHAIN_SAME      ? "="
+                                : chain->steps[i].same == CHAIN_CHANGED ? "!"
+                                                                        : "");
+    snprintf(text + len, size - len, "%s%s", chain_state_name(chain->state),
+             chain->incomplete ? " incomplete" : "");
+}
+
+Test(chain, tells_what_became_of_it)
+{
+    const struct {
+        struct line lines[LINES_MAX];
+        const char *asked, *chain;
+    } rows[] = {
+        {{proposal}, "p", "proposal@0 open"},
+        {{proposal, request}, "p", "proposal@0 request@1= running"},
+        {{proposal, changed}, "p", "proposal@0 request@1! running"},
+        {{proposal, unrelated, request, result}, "p", "proposal@0 request@1= result@2 done"},
+        {{proposal, unrelated, request, result}, "r", "proposal@0 request@1= result@2 done"},
+        {{proposal, unrelated, request, result}, "s", "proposal@0 request@1= result@2 done"},
+        {{proposal, request, failure}, "p", "proposal@0 request@1= error@2 failed"},
+        {{proposal, request, strange}, "p", "proposal@0 request@1= other@2 running"},
+        {{proposal, request, strange, result},
+         "p",
+         "proposal@0 request@1= other@2 result@2 done"},
+        {{proposal, reject}, "n", "proposal@0 rejection@1 rejected"},
+        {{proposal, withdraw}, "w", "proposal@0 withdrawal@1 withdrawn"},
+        {{proposal, usurp}, "p", "proposal@0 other@1 open"},
+        {{proposal, reject, request, result},
+         "p",
+         "proposal@0 rejection@1 request@1= result@2 done"},
+        {{request, result}, "s", "request@0 result@1 done incomplete"},
+        {{result}, "s", "result@0 done incomplete"},
+        {{proposal, request, progress, result},
+         "g",
+         "proposal@0 request@1= notification@2 result@2 done"},
+        {{unrelated}, "c", "other@0 open"},
+        /* what the server asks back does not answer the request */
+        {{proposal,
+          request,
+          {"e", "r", "fs", "ann", "mcp/request:elicitation/create", ASKED},
+          {"f", "e", "ann", "fs", "mcp/response:elicitation/create", RESULT}},
+         "p",
+         "proposal@0 request@1= request@2 result@3 running"},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct ledger ledger = {.count = 0};
+        struct chain chain = {.count = 0};
+        char brief[512];
+
+        fill(&ledger, rows[i].lines);
+        cr_assert_eq(
+            chain_of(&ledger, ledger_get(&ledger, mcpx_slice_of(rows[i].asked)), &chain),
+            MCPX_OK);
+        write_brief(&chain, brief, sizeof brief);
+        cr_expect_str_eq(brief, rows[i].chain, "row %zu: %s", i, brief);
+        chain_fini(&chain);
+        ledger_fini(&ledger);
+    }
+}
+
+Test(chain, walks_no_circle)
+{
+    static const struct line lines[LINES_MAX] = {
+        {"a", "b", "ann", NULL, "chat", "{}"},
+        {"b", "a", "ann", NULL, "chat", "{}"},
+        {"c", "c", "ann", NULL, "chat", "{}"},
+    };
+    struct ledger ledger = {.count = 0};
+
+    fill(&ledger, lines);
+    for (size_t i = 0; i < ledger.count; i++) {
+        struct chain chain = {.count = 0};
+
+        cr_assert_eq(chain_of(&ledger, ledger.entries[i], &chain), MCPX_OK);
+        cr_expect_leq(chain.count, 2);
+        chain_fini(&chain);
+    }
+    ledger_fini(&ledger);
+}
+
+Test(chain, is_written_for_people_and_for_programs)
+{
+    const struct line lines[LINES_MAX] = {proposal, changed, failure};
+    struct ledger ledger = {.count = 0};
+    struct chain chain = {.count = 0};
+    struct mcpx_text people = {0}, programs = {0};
+
+    setenv("TZ", "UTC", 1);
+    fill(&ledger, lines);
+    cr_assert_eq(chain_of(&ledger, ledger.entries[1], &chain), MCPX_OK);
+    chain_write(&people, &ledger, &chain, false);
+    cr_expect_str_eq(people.text,
+                     "p  03:00:00  proposal  agent -> fs  mcp/proposal:tools/call:w  "
+                     "{\"n\":1.10}\n"
+                     "  r  +1000 ms  request  ann -> fs  mcp/request:tools/call:w  "
+                     "[NOT as proposed]  {\"n\":1.1}\n"
+                     "    s  +1000 ms  error  fs -> ann  mcp/response:tools/call:w  no\n"
+                     "state: failed\n");
+    chain_write_json(&programs, &chain);
+    cr_expect_not_null(strstr(programs.text, "{\"role\":\"proposal\",\"state\":\"failed\","
+                                             "\"id\":\"p\",\"envelope\":{\"protocol\""));
+    cr_expect_not_null(strstr(programs.text, "{\"role\":\"request\",\"id\":\"r\","
+                                             "\"parent\":\"p\",\"after_ms\":1000,"
+                                             "\"same_params\":false,\"envelope\":{"));
+    cr_expect_eq(programs.text[programs.len - 2], '}');
+    mcpx_text_fini(&people);
+    mcpx_text_fini(&programs);
+    chain_fini(&chain);
+    ledger_fini(&ledger);
+}

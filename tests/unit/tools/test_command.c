@@ -1,0 +1,167 @@
+/*
+ * What breaks for whom: a script's option is taken for something else, a command line meant for
+ * another program loses a word, or a word that could be a secret is repeated on a terminal.
+ */
+#include "tools/common/command.h"
+
+#include <criterion/criterion.h>
+#include <criterion/redirect.h>
+#include <string.h>
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+enum { ARGV_MAX = 16 };
+
+static int nothing(const struct arguments *arguments)
+{
+    (void)arguments;
+    return STATUS_OK;
+}
+
+static const struct option_row own[] = {
+    {"--to", "ID", VALUE_TEXT, OPTION_REPEATED, "an addressee"},
+    {"--limit", "N", VALUE_NUMBER, 0, "how many"},
+    {"--wait", "S", VALUE_SECONDS, 0, "how long"},
+    {"--color", "auto|always|never", VALUE_CHOICE, 0, "colours"},
+    {"--json", NULL, VALUE_NONE, 0, "raw"},
+    {NULL, NULL, VALUE_NONE, 0, NULL},
+};
+static const struct option_row needed[] = {
+    {"--must", "X", VALUE_TEXT, OPTION_REQUIRED, "needed"},
+    {NULL, NULL, VALUE_NONE, 0, NULL},
+};
+static const struct option_row common[] = {
+    {"--url", "URL", VALUE_TEXT, 0, "where"},
+    {NULL, NULL, VALUE_NONE, 0, NULL},
+};
+static const struct command commands[] = {
+    {"one", "WORD", 1, 1, false, "", "", own, common, nothing},
+    {"some", "A [B]", 1, 2, false, "", "", own, NULL, nothing},
+    {"run", "COMMAND...", 1, 0, true, "", "", own, common, nothing},
+    {"must", NULL, 0, 0, false, "", "", needed, NULL, nothing},
+    {NULL, NULL, 0, 0, false, NULL, NULL, NULL, NULL, NULL},
+};
+
+static struct arguments arguments;
+
+/* Cuts "VERB WORD WORD" at its blanks. "''" is the empty word. */
+static bool read_words(const char *line)
+{
+    static char text[512];
+    static char *argv[ARGV_MAX];
+    int argc = 0;
+
+    snprintf(text, sizeof text, "%s", line);
+    for (char *word = strtok(text, " "); word && argc < ARGV_MAX - 1; word = strtok(NULL, " "))
+        argv[argc++] = strcmp(word, "''") == 0 ? word + 2 : word;
+    argv[argc] = NULL;
+    return arguments_read(command_find(commands, argv[0]), argc - 1, argv + 1, &arguments);
+}
+
+Test(command, takes_options_and_operands_in_any_order)
+{
+    cr_assert(read_words("one --to a word --to=b --url u --json --wait 2.5 --limit 7"));
+    cr_expect_eq(arguments.operand_count, 1);
+    cr_expect_str_eq(arguments.operands[0], "word");
+    cr_expect_eq(arguments.option_count, 6);
+    cr_expect_str_eq(arguments_value(&arguments, "--to"), "b");
+    cr_expect_str_eq(arguments_value(&arguments, "--url"), "u");
+    cr_expect(arguments_have(&arguments, "--json"));
+    cr_expect_eq(arguments_number(&arguments, "--limit", 0), 7);
+    cr_expect_eq(arguments_ms(&arguments, "--wait", 0), 2500);
+    cr_expect_eq(arguments_ms(&arguments, "--nothing", -1), -1);
+}
+
+Test(command, a_rest_stays_whole)
+{
+    static const struct {
+        const char *line;
+        const char *rest; /* joined by blanks */
+    } rows[] = {
+        {"run -- npx --json -h", "npx --json -h"},
+        {"run npx --json -- x", "npx --json -- x"},
+        {"run --json --url u -- -odd --to", "-odd --to"},
+        {"run --to=a cat", "cat"},
+        {"run -- -- x", "-- x"},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        char joined[256] = "";
+
+        cr_expect(read_words(rows[i].line), "%s", rows[i].line);
+        cr_expect_null(arguments.rest[arguments.rest_count], "%s", rows[i].line);
+        for (size_t word = 0; word < arguments.rest_count; word++) {
+            strcat(joined, word > 0 ? " " : "");
+            strcat(joined, arguments.rest[word]);
+        }
+        cr_expect_str_eq(joined, rows[i].rest, "%s", rows[i].line);
+    }
+}
+
+Test(command, help_is_asked_for_anywhere_before_the_end_of_options)
+{
+    static const struct {
+        const char *line;
+        bool help;
+    } rows[] = {
+        {"one --help", true},      {"one a b c -h", true},  {"must --help", true},
+        {"one -- --help", false},  {"run x --help", false}, {"one --to --help x", false},
+        {"run --json -h x", true},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        cr_expect(read_words(rows[i].line), "%s", rows[i].line);
+        cr_expect_eq(arguments.help, rows[i].help, "%s", rows[i].line);
+    }
+}
+
+Test(command, says_what_does_not_fit_and_repeats_no_word, .init = cr_redirect_stderr)
+{
+    static const char *const rows[] = {
+        "one",
+        "one secret secret",
+        "some",
+        "some secret secret secret",
+        "run",
+        "run --",
+        "one secret --secret",
+        "one secret --to",
+        "one secret --limit secret",
+        "one secret --limit -1",
+        "one secret --limit 1.5",
+        "one secret --limit ''",
+        "one secret --limit 99999999999999999999",
+        "one secret --wait 1.2345",
+        "one secret --wait .5",
+        "one secret --color secret",
+        "one secret --color aut",
+        "one secret --color ''",
+        "one secret --json=secret",
+        "must",
+        "some secret --url secret",
+    };
+    char said[4096];
+    size_t len;
+
+    for (size_t i = 0; i < LENGTH(rows); i++)
+        cr_expect_not(read_words(rows[i]), "%s", rows[i]);
+    len = fread(said, 1, sizeof said - 1, cr_get_redirected_stderr());
+    said[len] = '\0';
+    cr_expect_null(strstr(said, "secret"), "%s", said);
+    cr_expect_not_null(strstr(said, "takes 1 to 2 operands, not 3"), "%s", said);
+    cr_expect_not_null(strstr(said, "takes 1 or more operands, not 0"), "%s", said);
+    cr_expect_not_null(strstr(said, "--must X is required"), "%s", said);
+    cr_expect_not_null(strstr(said, "--color is one of auto|always|never"), "%s", said);
+}
+
+Test(command, numbers_keep_their_bounds)
+{
+    cr_expect(read_words("one w --limit 1000000000"));
+    cr_expect_eq(arguments_number(&arguments, "--limit", 0), NUMBER_MAX);
+    cr_expect(read_words("one w --wait 0.001"));
+    cr_expect_eq(arguments_ms(&arguments, "--wait", 0), 1);
+    cr_expect(read_words("one w --wait 3."));
+    cr_expect_eq(arguments_ms(&arguments, "--wait", 0), 3000);
+    cr_expect(read_words("one -"));
+    cr_expect_str_eq(arguments.operands[0], "-");
+}

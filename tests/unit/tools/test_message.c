@@ -1,0 +1,156 @@
+/*
+ * What breaks for whom: a tool is called with other bytes than were typed, a proposal is carried
+ * out with other params than proposed, or a failed call looks like a good one to a script.
+ */
+#include "tools/common/status.h"
+#include "tools/mcpxctl/message.h"
+
+#include <criterion/criterion.h>
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+Test(message, operations_become_params)
+{
+    static const struct {
+        const char *method;
+        const char *words[2];
+        size_t count;
+        const char *body; /* behind {"method":...; NULL: refused */
+    } rows[] = {
+        {"tools/call", {"echo"}, 1, ",\"params\":{\"name\":\"echo\"}}"},
+        {"tools/call",
+         {"e\"o", " {\"n\": 1.10, \"n\":1e400} "},
+         2,
+         ",\"params\":{\"name\":\"e\\\"o\",\"arguments\":{\"n\": 1.10, \"n\":1e400}}}"},
+        {"prompts/get", {"p", "{}"}, 2, ",\"params\":{\"name\":\"p\",\"arguments\":{}}}"},
+        {"resources/read", {"file:///x"}, 1, ",\"params\":{\"uri\":\"file:///x\"}}"},
+        {"tools/list", {NULL}, 0, "}"},
+        {"tools/list", {"{\"cursor\":\"2\"}"}, 1, ",\"params\":{\"cursor\":\"2\"}}"},
+        {"ping", {NULL}, 0, "}"},
+        {"tools/call", {NULL}, 0, NULL},
+        {"tools/call", {""}, 1, NULL},
+        {"tools/call", {"x", "1"}, 2, NULL},
+        {"tools/call", {"x", "{"}, 2, NULL},
+        {"tools/call", {"x", ""}, 2, NULL},
+        {"ping", {"{}", "{}"}, 2, NULL},
+        {"ping", {"word"}, 1, NULL},
+        {"", {NULL}, 0, NULL},
+        {"a b", {NULL}, 0, NULL},
+        {"ping:x", {NULL}, 0, NULL},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct operation operation;
+        struct mcpx_fault fault = {"", "", 0};
+        enum mcpx_err err =
+            operation_read(rows[i].method, rows[i].words, rows[i].count, &operation, &fault);
+        struct mcpx_text out = {0}, expected = {0};
+
+        cr_expect_eq(err == MCPX_OK, rows[i].body != NULL, "row %zu: %s", i, fault.reason);
+        if (err || !rows[i].body) {
+            cr_expect(err == MCPX_OK || fault.reason[0]);
+            continue;
+        }
+        mcpx_text_puts(&expected, "{\"method\":\"");
+        mcpx_text_puts(&expected, rows[i].method);
+        mcpx_text_puts(&expected, "\"");
+        mcpx_text_puts(&expected, rows[i].body);
+        operation_write_proposal(&out, &operation);
+        cr_expect_str_eq(out.text, expected.text);
+        mcpx_text_fini(&out);
+        mcpx_text_fini(&expected);
+    }
+}
+
+Test(message, a_request_has_an_id_and_may_ask_for_progress)
+{
+    const char *const words[] = {"echo", "{\"a\":1}"};
+    struct mcpx_fault fault = {"", "", 0};
+    struct operation operation;
+    struct mcpx_text out = {0};
+
+    cr_assert_eq(operation_read("tools/call", words, 2, &operation, &fault), MCPX_OK);
+    operation.token = MCPX_SLICE("t");
+    operation_write_request(&out, &operation);
+    cr_expect_str_eq(out.text,
+                     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
+                     "{\"name\":\"echo\",\"arguments\":{\"a\":1},\"_meta\":"
+                     "{\"progressToken\":\"t\"}}}");
+    mcpx_text_fini(&out);
+}
+
+Test(message, an_approval_keeps_the_bytes_that_were_proposed)
+{
+    static const struct {
+        const char *proposal, *request;
+    } rows[] = {
+        {"{\"params\": {\"b\":1e400, \"a\":\"\\u202e\"} ,\"method\":\"tools/call\"}",
+         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"b\":1e400, "
+         "\"a\":\"\\u202e\"}}"},
+        {"{\"method\":\"ping\"}", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct mcpx_text out = {0};
+
+        request_write_as_proposed(&out, mcpx_slice_of(rows[i].proposal));
+        cr_expect_str_eq(out.text, rows[i].request);
+        mcpx_text_fini(&out);
+    }
+}
+
+Test(message, results_are_shown_as_what_they_are)
+{
+    static const struct {
+        const char *result;
+        bool raw;
+        const char *shown;
+    } rows[] = {
+        {"{\"content\":[{\"type\":\"text\",\"text\":\"a\\nb\\u001b\"}]}", false,
+         "a\nb\\u001b\n"},
+        {"{\"content\":[{\"type\":\"text\",\"text\":\"a\\nb\\u001b\"}]}", true, "a\nb\x1b\n"},
+        {"{\"content\":[{\"type\":\"text\",\"text\":\"a\\n\"},{\"type\":\"text\",\"text\":"
+         "\"\\tb\"}]}",
+         false, "a\n\tb\n"},
+        {"{\"content\":[{\"type\":\"image\",\"data\":\"x\"}]}", false,
+         "{\n  \"type\": \"image\",\n  \"data\": \"x\"\n}\n"},
+        {"{\"content\":[]}", false, ""},
+        {"{\"contents\":1}", false, "{\n  \"contents\": 1\n}\n"},
+        {"{}", false, "{}\n"},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct mcpx_text out = {0};
+
+        result_write(&out, mcpx_slice_of(rows[i].result), rows[i].raw);
+        cr_expect_str_eq(out.text ? out.text : "", rows[i].shown);
+        mcpx_text_fini(&out);
+    }
+    cr_expect(result_is_error(MCPX_SLICE("{\"isError\":true}")));
+    cr_expect_not(result_is_error(MCPX_SLICE("{\"isError\":false}")));
+    cr_expect_not(result_is_error(MCPX_SLICE("{}")));
+}
+
+Test(message, errors_have_a_sentence_and_an_exit_code)
+{
+    static const struct {
+        const char *error, *sentence;
+        int status;
+    } rows[] = {
+        {"{\"code\":-32601,\"message\":\"no such\\u001b\"}", "no such\\u001b (-32601)",
+         STATUS_FAILED},
+        {"{\"code\":-32001,\"message\":\"late\"}", "late (-32001)", STATUS_TIMEOUT},
+        {"{\"code\":-32002,\"message\":\"no\"}", "no (-32002)", STATUS_REFUSED},
+        {"{\"code\":-32003,\"message\":\"no\"}", "no (-32003)", STATUS_REFUSED},
+        {"{\"code\":1}", "an error without message (1)", STATUS_FAILED},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct mcpx_text out = {0};
+
+        cr_expect_eq(error_write(&out, mcpx_slice_of(rows[i].error)), rows[i].status, "%s",
+                     rows[i].error);
+        cr_expect_str_eq(out.text, rows[i].sentence);
+        mcpx_text_fini(&out);
+    }
+}

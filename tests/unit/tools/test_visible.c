@@ -1,0 +1,127 @@
+/*
+ * What breaks for whom: somebody approves what the screen shows, and the screen was lied to: by
+ * escape sequences, by text that runs from right to left, by characters nobody sees.
+ */
+#include "tools/common/visible.h"
+
+#include <criterion/criterion.h>
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+struct row {
+    const char *text, *shown;
+};
+
+Test(visible, nothing_moves_hides_or_turns)
+{
+    static const struct row rows[] = {
+        {"plain", "plain"},
+        {"", ""},
+        {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x9f",
+         "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x9f"},
+        {"\x1b[2Jgone", "\\u001b[2Jgone"},
+        {"a\rb\nc\td", "a\\u000db\\u000ac\\u0009d"},
+        {"\x7f", "\\u007f"},
+        {"\xc2\x9b"
+         "31m",
+         "\\u009b31m"},
+        {"\xe2\x80\xae"
+         "fdp.exe",
+         "\\u202efdp.exe"},
+        {"\xe2\x81\xa6x\xe2\x81\xa9", "\\u2066x\\u2069"},
+        {"a\xe2\x80\x8b"
+         "b\xef\xbb\xbf",
+         "a\\u200bb\\ufeff"},
+        {"\xe2\x80\xa8", "\\u2028"},
+        {"\xc2\xad", "\\u00ad"},
+        {"\xf3\xa0\x81\x81", "\\udb40\\udc41"},
+        {"\xff", "\\xff"},
+        {"\xc3", "\\xc3"},
+        {"\xc0\x80", "\\xc0\\x80"},
+        {"\xed\xa0\x80", "\\xed\\xa0\\x80"},
+        {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},
+        {"\xe2\x82", "\\xe2\\x82"},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct mcpx_text out = {0};
+
+        text_visible(&out, mcpx_slice_of(rows[i].text));
+        cr_expect_str_eq(out.text ? out.text : "", rows[i].shown);
+        mcpx_text_fini(&out);
+    }
+}
+
+Test(visible, a_nul_is_shown_too)
+{
+    struct mcpx_text out = {0};
+
+    text_visible(&out, (struct mcpx_slice){"a\0b", 3});
+    cr_expect_str_eq(out.text, "a\\u0000b");
+    mcpx_text_fini(&out);
+}
+
+Test(visible, short_text_is_cut_between_characters)
+{
+    static const struct {
+        const char *text;
+        size_t columns;
+        const char *shown;
+    } rows[] = {
+        {"abc", 3, "abc"},
+        {"abcd", 3, "abc..."},
+        {"\xc3\xa9\xc3\xa9\xc3\xa9", 2, "\xc3\xa9\xc3\xa9..."},
+        {"\x1b\x1b", 1, "\\u001b..."},
+        {"", 0, ""},
+        {"x", 0, "..."},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct mcpx_text out = {0};
+
+        text_visible_short(&out, mcpx_slice_of(rows[i].text), rows[i].columns);
+        cr_expect_str_eq(out.text ? out.text : "", rows[i].shown);
+        mcpx_text_fini(&out);
+    }
+}
+
+Test(visible, json_is_laid_out_with_its_own_bytes)
+{
+    static const struct row rows[] = {
+        {"1e400", "1e400"},
+        {"{}", "{}"},
+        {" [ ] ", "[]"},
+        {"{\"a\":1.10,\"a\":[true,{\"b\":null}]}",
+         "{\n  \"a\": 1.10,\n  \"a\": [\n    true,\n    {\n      \"b\": null\n    }\n  ]\n}"},
+        {"\"a{,\\\"]\"", "\"a{,\\\"]\""},
+        {"\"\\\\\"", "\"\\\\\""},
+        {"[\"\xe2\x80\xae\"]", "[\n  \"\\u202e\"\n]"},
+        {"{\"a\" : [ 1 , 2 ] , \"b\" : { } }",
+         "{\n  \"a\": [\n    1,\n    2\n  ],\n  \"b\": {}\n}"},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct mcpx_text out = {0};
+
+        text_pretty(&out, mcpx_slice_of(rows[i].text), 0);
+        cr_expect_str_eq(out.text, rows[i].shown);
+        mcpx_text_fini(&out);
+    }
+}
+
+Test(visible, compact_json_loses_white_space_only_between_tokens)
+{
+    static const struct row rows[] = {
+        {"{ \"a b\" : [ 1 , -2.0 ],\n\t\"c\" : \" \\\" \" }",
+         "{\"a b\":[1,-2.0],\"c\":\" \\\" \"}"},
+        {" true ", "true"},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct mcpx_text out = {0};
+
+        text_compact(&out, mcpx_slice_of(rows[i].text));
+        cr_expect_str_eq(out.text, rows[i].shown);
+        mcpx_text_fini(&out);
+    }
+}
