@@ -1,0 +1,45 @@
+/*
+ * bridge.h - what every mode of mcpx-bridge says alike: the codes of JSON-RPC errors it makes
+ * itself, and the two texts a request can be answered with.
+ * Includes mcpx/json.h only.
+ */
+#ifndef MCPX_BRIDGE_H
+#define MCPX_BRIDGE_H
+
+#include <mcpx/json.h>
+
+/** Codes of the JSON-RPC errors a bridge makes; those of a server pass unchanged. */
+enum bridge_code {
+    BRIDGE_UNAVAILABLE =
+        -32000,                /* the server is gone, not ready, or its answer does not fit */
+    BRIDGE_TIMED_OUT = -32001, /* no answer in time */
+    BRIDGE_NOT_ALLOWED = -32002, /* policy refuses, and no proposal is possible */
+    BRIDGE_REJECTED = -32003,    /* a human said no */
+    BRIDGE_WITHDRAWN = -32004,   /* its proposer took it back */
+    BRIDGE_KIND = -32020,        /* the kind does not fit the payload */
+    BRIDGE_BAD_REQUEST = -32600, /* JSON-RPC: not a valid request */
+    BRIDGE_NO_METHOD = -32601,   /* JSON-RPC: nobody does that here */
+    BRIDGE_BAD_PARAMS = -32602,  /* JSON-RPC: params are not usable */
+    BRIDGE_BAD_VERSION = -32022  /* MCP 2026-07-28: protocol version not supported */
+};
+
+/**
+ * Appends a JSON-RPC error object as one message.
+ *
+ * id        raw JSON; absent = null
+ * message   a sentence for people, UTF-8, not escaped
+ * data      raw JSON; absent = no such member
+ */
+void bridge_add_error(struct mcpx_text *out, struct mcpx_slice id, int code,
+                      struct mcpx_slice message, struct mcpx_slice data);
+
+/** Appends a JSON-RPC result as one message. `id` and `result` are raw JSON. */
+void bridge_add_result(struct mcpx_text *out, struct mcpx_slice id, struct mcpx_slice result);
+
+/**
+ * Reads a JSON number that is a plain non-negative integer of at most 18 digits: how a bridge
+ * writes ids and progress tokens of its own. Returns false, `out` untouched, for anything else.
+ */
+bool bridge_number(struct mcpx_slice value, int64_t *out);
+
+#endif

@@ -1,0 +1,388 @@
+/*
+ * import.c - the topic's side: requests of participants go to the server under numbers of ours,
+ * notifications are passed, dropped or translated. One server serves everybody in the room and
+ * is initialised once; a process for each participant was refused, because servers with a state
+ * (memory, browsers, databases) are imported to be shared.
+ * Includes import_state.h only.
+ */
+#include "tools/mcpx-bridge/import_state.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { REQUEST_MS = 300000, PROBE_MS = 2000, HANDSHAKE_MS = 120000, WAIT_MS = 30000 };
+enum { CALLS_MAX = 10000 };
+
+static int64_t or_else(int64_t value, int64_t fallback)
+{
+    return value > 0 ? value : fallback;
+}
+
+enum mcpx_err import_new(const struct import_config *config, const struct import_port *port,
+                         struct import **out)
+{
+    const char *capabilities =
+        config->capabilities ? config->capabilities : IMPORT_CAPABILITIES;
+    struct import *import = calloc(1, sizeof *import);
+
+    if (!import)
+        return MCPX_ENOMEM;
+    import->config =
+        (struct import_config){.capabilities = strdup(capabilities),
+                               .request_ms = or_else(config->request_ms, REQUEST_MS),
+                               .probe_ms = or_else(config->probe_ms, PROBE_MS),
+                               .handshake_ms = or_else(config->handshake_ms, HANDSHAKE_MS),
+                               .wait_ms = or_else(config->wait_ms, WAIT_MS),
+                               .calls_max = config->calls_max ? config->calls_max : CALLS_MAX};
+    import->port = *port;
+    import->era_at = INT64_MAX;
+    import->handshake_at = INT64_MAX;
+    if (!import->config.capabilities) {
+        free(import);
+        return MCPX_ENOMEM;
+    }
+    *out = import;
+    return MCPX_OK;
+}
+
+void import_free(struct import *import)
+{
+    if (!import)
+        return;
+    import_calls_fini(&import->calls);
+    import_asks_fini(&import->asks);
+    import_subs_fini(&import->subs);
+    mcpx_text_fini(&import->greeting);
+    mcpx_text_fini(&import->trouble);
+    mcpx_text_fini(&import->trouble_data);
+    mcpx_text_fini(&import->line);
+    mcpx_text_fini(&import->text);
+    free((void *)import->config.capabilities);
+    free(import);
+}
+
+const char *import_failure(const struct import *import)
+{
+    return import->failure[0] ? import->failure : NULL;
+}
+
+void import_say(struct import *import, const char *format, ...)
+{
+    char text[501];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    for (char *at = text; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = '?';
+    import->port.log(import->port.user, text);
+}
+
+void import_give_up(struct import *import, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(import->failure, sizeof import->failure, format, arguments);
+    va_end(arguments);
+    import->over = true;
+}
+
+void import_announce(struct import *import, const char *text)
+{
+    struct mcpx_draft draft = {.type = "chat"};
+
+    if (!import->port.may(import->port.user, MCPX_SLICE("chat")))
+        return;
+    mcpx_text_reset(&import->text);
+    mcpx_text_puts(&import->text, "{");
+    mcpx_json_add_member(&import->text, "text", mcpx_slice_of(text));
+    mcpx_text_puts(&import->text, "}");
+    draft.payload = mcpx_text_view(&import->text);
+    if (!import->text.failed)
+        import->port.send(import->port.user, &draft, NULL);
+}
+
+/* White space between tokens may hold newlines; on the pipe they would end the message. */
+static void flatten(struct mcpx_text *line)
+{
+    for (size_t i = 0; i < line->len; i++)
+        if (line->text[i] == '\n' || line->text[i] == '\r')
+            line->text[i] = ' ';
+}
+
+enum mcpx_err import_write(struct import *import)
+{
+    if (import->line.failed)
+        return MCPX_ENOMEM;
+    flatten(&import->line);
+    return import->port.write(import->port.user, mcpx_text_view(&import->line));
+}
+
+/* An answer the router would not take is replaced by one that says so. */
+static void answer_too_large(struct import *import, const struct import_call *call, size_t len)
+{
+    size_t max = import->port.message_max(import->port.user);
+    char message[160], data[80];
+
+    snprintf(message, sizeof message,
+             "the server's answer has %zu bytes; the router takes messages of at most %zu "
+             "bytes",
+             len, max);
+    snprintf(data, sizeof data, "{\"bytes\":%zu,\"limit\":%zu}", len, max);
+    mcpx_text_reset(&import->text);
+    bridge_add_error(&import->text, call->rpc_id, BRIDGE_UNAVAILABLE, mcpx_slice_of(message),
+                     mcpx_slice_of(data));
+    import_say(import, "%.*s by %.*s: %s", (int)call->method.len, call->method.text,
+               (int)call->requester.len, call->requester.text, message);
+    if (!import->text.failed)
+        import->port.respond(import->port.user, call->envelope, mcpx_text_view(&import->text));
+}
+
+void import_answer(struct import *import, struct import_call *call, struct mcpx_slice message)
+{
+    enum mcpx_err err = import->port.respond(import->port.user, call->envelope, message);
+
+    if (err == MCPX_ETOOBIG)
+        answer_too_large(import, call, message.len);
+    else if (err)
+        import_say(import, "the answer to %.*s for %.*s cannot be sent: %s",
+                   (int)call->method.len, call->method.text, (int)call->requester.len,
+                   call->requester.text, mcpx_strerror(err));
+    import_calls_drop(&import->calls, call);
+}
+
+void import_refuse(struct import *import, struct import_call *call, int code,
+                   const char *message, struct mcpx_slice data)
+{
+    mcpx_text_reset(&import->text);
+    bridge_add_error(&import->text, call->rpc_id, code, mcpx_slice_of(message), data);
+    if (import->text.failed) {
+        import_say(import, "out of memory: a request stays unanswered");
+        import_calls_drop(&import->calls, call);
+        return;
+    }
+    import_answer(import, call, mcpx_text_view(&import->text));
+}
+
+void import_refuse_for_trouble(struct import *import, struct import_call *call)
+{
+    import_refuse(import, call, BRIDGE_UNAVAILABLE,
+                  import->trouble.text ? import->trouble.text : "the server is not ready",
+                  mcpx_text_view(&import->trouble_data));
+}
+
+/* Requests the bridge answers for the server. Returns true when this was one. */
+static bool answer_instead(struct import *import, struct import_call *call)
+{
+    struct mcpx_slice result = {0};
+
+    if (mcpx_slice_equal(call->method, MCPX_SLICE("initialize"))) {
+        result = mcpx_text_view(&import->greeting);
+    } else if (mcpx_slice_equal(call->method, MCPX_SLICE("resources/unsubscribe")) &&
+               import_subs_others(&import->subs, call->context, call->requester)) {
+        /* Others still want to hear of it, and the server knows only one client. */
+        import_subs_remove(&import->subs, call->context, call->requester);
+        result = MCPX_SLICE("{}");
+    } else {
+        return false;
+    }
+    mcpx_text_reset(&import->text);
+    bridge_add_result(&import->text, call->rpc_id, result);
+    import_answer(import, call, mcpx_text_view(&import->text));
+    return true;
+}
+
+void import_forward(struct import *import, struct import_call *call, struct mcpx_now now)
+{
+    enum mcpx_err err;
+
+    if (answer_instead(import, call))
+        return;
+    mcpx_text_reset(&import->line);
+    import_add_request(&import->line, mcpx_text_view(&call->payload), call->id,
+                       import->era == IMPORT_MODERN ? import->version : NULL,
+                       import->config.capabilities);
+    err = import_write(import);
+    if (err == MCPX_OK) {
+        call->written = true;
+        mcpx_text_fini(&call->payload);
+        import_calls_defer(&import->calls, call, now.mono_ms + import->config.request_ms);
+        return;
+    }
+    import_refuse(import, call, BRIDGE_UNAVAILABLE,
+                  err == MCPX_ELIMIT   ? "the server does not read its input"
+                  : err == MCPX_ENOMEM ? "the bridge is out of memory"
+                                       : "the server is gone",
+                  (struct mcpx_slice){0});
+}
+
+static void on_request(struct import *import, const struct mcpx_event *event,
+                       struct mcpx_now now)
+{
+    struct mcpx_slice params = event->rpc->params;
+    const char *fault = import_params_fault(params);
+    struct import_call draft = {
+        .purpose = IMPORT_PARTICIPANT,
+        .deadline_ms = now.mono_ms + import->config.wait_ms,
+        .envelope = event->envelope->id,
+        .requester = event->envelope->from,
+        .rpc_id = event->rpc->id,
+        .token = mcpx_json_get(mcpx_json_get(params, "_meta"), "progressToken"),
+        .method = event->rpc->method,
+        .context = event->rpc->context};
+    struct import_call *call = import_calls_add(&import->calls, &draft);
+
+    if (!call) {
+        import_say(import, "out of memory: a request stays unanswered");
+        return;
+    }
+    mcpx_text_slice(&call->payload, event->rpc->text);
+    if (fault)
+        import_refuse(import, call, BRIDGE_BAD_PARAMS, fault, (struct mcpx_slice){0});
+    else if (import->calls.count > import->config.calls_max || call->payload.failed)
+        import_refuse(import, call, BRIDGE_UNAVAILABLE,
+                      "the bridge has too many requests under way", (struct mcpx_slice){0});
+    else if (import_is_ready(import))
+        import_forward(import, call, now);
+    else if (import->over)
+        import_refuse_for_trouble(import, call);
+}
+
+/* Only who asked may cancel; the envelope's correlation and the JSON-RPC id both count. */
+static void on_cancelled(struct import *import, const struct mcpx_event *event)
+{
+    const struct mcpx_rpc *rpc = event->rpc;
+    struct mcpx_slice rpc_id = mcpx_json_get(rpc->params, "requestId");
+    struct import_call *call = import_calls_meant(&import->calls, event->envelope->from,
+                                                  event->envelope->correlation_id, rpc_id);
+    char number[24];
+
+    if (!call)
+        return;
+    if (call->written) {
+        snprintf(number, sizeof number, "%lld", (long long)call->id);
+        mcpx_text_reset(&import->line);
+        import_add_with_param(&import->line, rpc->text,
+                              rpc->params.text ? rpc->params : MCPX_SLICE("{}"), "requestId",
+                              mcpx_slice_of(number));
+        import_write(import);
+    }
+    import_calls_drop(&import->calls, call);
+}
+
+static void on_notification(struct import *import, const struct mcpx_event *event)
+{
+    struct mcpx_slice method = event->rpc->method;
+
+    if (mcpx_slice_equal(method, MCPX_SLICE("notifications/initialized")))
+        return;
+    if (mcpx_slice_equal(method, MCPX_SLICE("notifications/cancelled"))) {
+        on_cancelled(import, event);
+        return;
+    }
+    if (!import_is_ready(import))
+        return;
+    /* Progress is a matter of somebody's question; from others it is noise, or a lie. */
+    if (mcpx_slice_equal(method, MCPX_SLICE("notifications/progress")) && !event->own.text)
+        return;
+    mcpx_text_reset(&import->line);
+    import_add_with_jsonrpc(&import->line, event->rpc->text);
+    import_write(import);
+}
+
+/* A request whose kind lies is not executed; who sent it to us alone learns why. */
+static void on_violation(struct import *import, const struct mcpx_event *event)
+{
+    const struct mcpx_envelope *envelope = event->envelope;
+    struct mcpx_slice id = {0}, self = import->port.self(import->port.user);
+    char kind[MCPX_KIND_MAX + 32];
+    struct mcpx_draft draft = {.type = kind, .to_count = 1};
+
+    import_say(import, "ignored a message of %.*s: %s", envelope ? (int)envelope->from.len : 7,
+               envelope ? envelope->from.text : "unknown",
+               mcpx_violation_text(event->violation));
+    if (!envelope || !mcpx_slice_equal(envelope->kind.type, MCPX_SLICE("mcp/request")) ||
+        envelope->to_count != 1 || !mcpx_slice_equal(envelope->to[0], self))
+        return;
+    id = mcpx_json_get(envelope->payload, "id");
+    if (mcpx_json_type(id) != MCPX_JSON_STRING && mcpx_json_type(id) != MCPX_JSON_NUMBER)
+        return;
+    snprintf(kind, sizeof kind, "mcp/response:%.*s", (int)envelope->kind.method.len,
+             envelope->kind.method.text);
+    mcpx_text_reset(&import->text);
+    bridge_add_error(&import->text, id, BRIDGE_KIND,
+                     mcpx_slice_of(event->fault.reason
+                                       ? event->fault.reason
+                                       : mcpx_violation_text(event->violation)),
+                     (struct mcpx_slice){0});
+    draft.to = &envelope->from;
+    draft.correlation_id = envelope->id;
+    draft.payload = mcpx_text_view(&import->text);
+    if (!import->text.failed)
+        import->port.send(import->port.user, &draft, NULL);
+}
+
+static void on_refused(struct import *import, const struct mcpx_event *event)
+{
+    char reason[300];
+
+    snprintf(reason, sizeof reason, "%.*s", (int)event->reason.len,
+             event->reason.text ? event->reason.text : "");
+    import_say(import, "the router refused what we sent: %s", reason);
+    if (event->tag)
+        import_ask_failed(import, event->tag, BRIDGE_NO_METHOD, reason);
+}
+
+/* A participant that is gone hears no updates, and answers no question. */
+static void on_left(struct import *import, struct mcpx_slice participant)
+{
+    const struct import_sub *sub;
+    size_t at = 0;
+
+    while ((sub = import_subs_next(&import->subs, participant, &at)) != NULL) {
+        if (import_is_ready(import) &&
+            !import_subs_others(&import->subs, sub->uri, participant)) {
+            mcpx_text_reset(&import->text);
+            mcpx_json_add_member(&import->text, "uri", sub->uri);
+            import_era_request(import, IMPORT_HOUSEKEEPING, "resources/unsubscribe",
+                               mcpx_text_view(&import->text));
+        }
+        import_subs_remove(&import->subs, sub->uri, participant);
+        at--;
+    }
+    import_ask_left(import, participant);
+}
+
+void import_event(struct import *import, const struct mcpx_event *event, struct mcpx_now now)
+{
+    switch (event->type) {
+    case MCPX_EVENT_REQUEST:
+        on_request(import, event, now);
+        break;
+    case MCPX_EVENT_NOTIFICATION:
+        on_notification(import, event);
+        break;
+    case MCPX_EVENT_RESPONSE:
+        import_ask_answered(import, event->tag, event->rpc->text);
+        break;
+    case MCPX_EVENT_EXPIRED:
+        import_ask_failed(import, event->tag, BRIDGE_TIMED_OUT, "nobody answered in time");
+        break;
+    case MCPX_EVENT_REFUSED:
+        on_refused(import, event);
+        break;
+    case MCPX_EVENT_VIOLATION:
+        on_violation(import, event);
+        break;
+    case MCPX_EVENT_PRESENCE:
+        if (event->presence == MCPX_PRESENCE_LEAVE)
+            on_left(import, event->participant);
+        break;
+    default:
+        break;
+    }
+}

@@ -1,0 +1,99 @@
+/*
+ * import.h - one MCP server at a topic, without its socket and without its process: events of
+ * the session, lines and states of the child and the time go in; lines for the child, envelopes
+ * for the topic and sentences for the log come out through a port.
+ * Includes child.h and session.h only.
+ */
+#ifndef MCPX_BRIDGE_IMPORT_H
+#define MCPX_BRIDGE_IMPORT_H
+
+#include <mcpx/child.h>
+#include <mcpx/session.h>
+
+/** What is declared to the server unless told otherwise. */
+#define IMPORT_CAPABILITIES                                                                   \
+    "{\"elicitation\":{},\"sampling\":{},\"roots\":{\"listChanged\":true}}"
+
+/**
+ * Settings; 0 and NULL mean the default.
+ *
+ * capabilities   the client capabilities declared to the server, a JSON object; copied.
+ *                IMPORT_CAPABILITIES
+ * request_ms     how long the server may take for a request, counted anew from each progress
+ *                notification, and a participant for a question of the server; 300000
+ * probe_ms       how long to wait for the answer to server/discover before initialize; 2000
+ * handshake_ms   how long the server may take until it is initialised; 120000
+ * wait_ms        how long a request waits for a server that is not ready; 30000
+ * calls_max      requests under way at one time; 10000
+ */
+struct import_config {
+    const char *capabilities;
+    int64_t request_ms;
+    int64_t probe_ms;
+    int64_t handshake_ms;
+    int64_t wait_ms;
+    size_t calls_max;
+};
+
+/**
+ * Where it all goes. Slices are borrowed during the call. Called only from inside the functions
+ * below, and may not call them.
+ *
+ * write         one line for the child; as mcpx_child_write
+ * kill          the child hangs; as mcpx_child_kill
+ * respond       as mcpx_client_respond
+ * send          as mcpx_client_send
+ * forget        as mcpx_session_forget
+ * may           may we send this kind to everybody?
+ * self          our participant id; absent before the first welcome
+ * message_max   longest envelope the router takes, in bytes; 0 = not known
+ * log           a sentence for people, without newline and control characters
+ */
+struct import_port {
+    enum mcpx_err (*write)(void *user, struct mcpx_slice line);
+    void (*kill)(void *user);
+    enum mcpx_err (*respond)(void *user, struct mcpx_slice request, struct mcpx_slice payload);
+    enum mcpx_err (*send)(void *user, const struct mcpx_draft *draft, struct mcpx_slice *id);
+    void (*forget)(void *user, struct mcpx_slice id);
+    bool (*may)(void *user, struct mcpx_slice kind);
+    struct mcpx_slice (*self)(void *user);
+    size_t (*message_max)(void *user);
+    void (*log)(void *user, const char *text);
+    void *user;
+};
+
+struct import;
+
+/** Makes an import; `port` is copied. Returns MCPX_OK or MCPX_ENOMEM. */
+enum mcpx_err import_new(const struct import_config *config, const struct import_port *port,
+                         struct import **out);
+
+/** Frees it; whoever waits is answered by nobody. NULL is allowed. */
+void import_free(struct import *import);
+
+/** Something happened in the topic. `event` is not used after the first call of the port. */
+void import_event(struct import *import, const struct mcpx_event *event, struct mcpx_now now);
+
+/** The server wrote a line. */
+void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now now);
+
+/** The server wrote a line that is too long; it began so. */
+void import_overlong(struct import *import, struct mcpx_slice beginning);
+
+/** The child's state changed. */
+void import_state(struct import *import, const struct mcpx_child_report *report,
+                  struct mcpx_now now);
+
+/** Lets deadlines pass. */
+void import_tick(struct import *import, struct mcpx_now now);
+
+/** mono_ms at which import_tick has something to do; INT64_MAX when nothing waits. */
+int64_t import_deadline(const struct import *import);
+
+/**
+ * Why there is no use in going on, as a sentence: the program cannot be executed, or the server
+ * refuses to be initialised. NULL while there is. Lent until the next call.
+ */
+const char *import_failure(const struct import *import);
+
+#endif

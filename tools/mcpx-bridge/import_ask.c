@@ -1,0 +1,168 @@
+/*
+ * import_ask.c - a server's question is put to whoever's call it works on: the newest one, since
+ * a pipe does not say which. The question goes out as the server wrote it and the answer comes
+ * back as the participant wrote it; the session has made sure that it carries the same id.
+ * Includes import_state.h only.
+ */
+#include "tools/mcpx-bridge/import_state.h"
+
+#include <stdlib.h>
+
+void import_asks_fini(struct import_asks *asks)
+{
+    for (size_t i = 0; i < asks->count; i++)
+        free(asks->rows[i].memory);
+    asks->count = 0;
+}
+
+static void drop(struct import_asks *asks, struct import_question *row)
+{
+    size_t at = (size_t)(row - asks->rows);
+
+    free(row->memory);
+    asks->count--;
+    memmove(row, row + 1, (asks->count - at) * sizeof *row);
+}
+
+static struct import_question *find(struct import_asks *asks, const void *tag)
+{
+    for (size_t i = 0; i < asks->count; i++)
+        if (asks->rows[i].serial == (uintptr_t)tag)
+            return &asks->rows[i];
+    return NULL;
+}
+
+static void tell_server(struct import *import, struct mcpx_slice rpc_id, int code,
+                        const char *message)
+{
+    mcpx_text_reset(&import->line);
+    bridge_add_error(&import->line, rpc_id, code, mcpx_slice_of(message),
+                     (struct mcpx_slice){0});
+    import_write(import);
+}
+
+/* Remembers a question that went out. */
+static void note(struct import_asks *asks, struct mcpx_slice envelope,
+                 struct mcpx_slice participant, struct mcpx_slice rpc_id)
+{
+    size_t len = envelope.len + participant.len + rpc_id.len;
+    char *memory = malloc(len + 1);
+    struct import_question *row;
+
+    if (!memory)
+        return;
+    memcpy(memory, envelope.text, envelope.len);
+    memcpy(memory + envelope.len, participant.text, participant.len);
+    memcpy(memory + envelope.len + participant.len, rpc_id.text, rpc_id.len);
+    row = &asks->rows[asks->count++];
+    *row = (struct import_question){
+        .serial = asks->last_serial,
+        .envelope = {memory, envelope.len},
+        .participant = {memory + envelope.len, participant.len},
+        .rpc_id = {memory + envelope.len + participant.len, rpc_id.len},
+        .memory = memory};
+}
+
+void import_ask(struct import *import, struct mcpx_slice line, const struct mcpx_rpc *rpc)
+{
+    const struct import_call *call = import_calls_newest(&import->calls);
+    struct mcpx_draft draft = {.type = "mcp/request",
+                               .to_count = 1,
+                               .payload = line,
+                               .timeout_ms = import->config.request_ms};
+    struct mcpx_slice id = {0};
+    size_t before = import->asks.count;
+    enum mcpx_err err;
+
+    if (!call) {
+        tell_server(import, rpc->id, BRIDGE_NO_METHOD,
+                    "no participant has a request under way that this could be about");
+        return;
+    }
+    if (import->asks.count == IMPORT_ASKS_MAX) {
+        tell_server(import, rpc->id, BRIDGE_UNAVAILABLE, "too many questions under way");
+        return;
+    }
+    draft.to = &call->requester;
+    draft.correlation_id = call->envelope;
+    draft.tag = (void *)++import->asks.last_serial;
+    err = import->port.send(import->port.user, &draft, &id);
+    if (err == MCPX_OK)
+        note(&import->asks, id, call->requester, rpc->id);
+    if (import->asks.count > before)
+        return;
+    import_say(import, "%.*s cannot be passed to %.*s: %s", (int)rpc->method.len,
+               rpc->method.text, (int)call->requester.len, call->requester.text,
+               mcpx_strerror(err ? err : MCPX_ENOMEM));
+    tell_server(import, rpc->id, BRIDGE_NO_METHOD, mcpx_strerror(err ? err : MCPX_ENOMEM));
+}
+
+void import_ask_answered(struct import *import, void *tag, struct mcpx_slice payload)
+{
+    struct import_question *row = find(&import->asks, tag);
+
+    if (!row)
+        return;
+    mcpx_text_reset(&import->line);
+    import_add_with_jsonrpc(&import->line, payload);
+    import_write(import);
+    drop(&import->asks, row);
+}
+
+void import_ask_failed(struct import *import, void *tag, int code, const char *message)
+{
+    struct import_question *row = find(&import->asks, tag);
+
+    if (!row)
+        return;
+    tell_server(import, row->rpc_id, code, message);
+    drop(&import->asks, row);
+}
+
+/*
+ * The participant may be an event's and gone with the first call of the port, so the questions
+ * are collected before anything is forgotten.
+ */
+void import_ask_left(struct import *import, struct mcpx_slice participant)
+{
+    uintptr_t gone[IMPORT_ASKS_MAX];
+    size_t count = 0;
+
+    for (size_t i = 0; i < import->asks.count; i++)
+        if (mcpx_slice_equal(import->asks.rows[i].participant, participant))
+            gone[count++] = import->asks.rows[i].serial;
+    for (size_t i = 0; i < count; i++) {
+        const struct import_question *row = find(&import->asks, (void *)gone[i]);
+
+        import->port.forget(import->port.user, row->envelope);
+        import_ask_failed(import, (void *)gone[i], BRIDGE_TIMED_OUT,
+                          "the participant that was asked has left");
+    }
+}
+
+bool import_ask_cancelled(struct import *import, struct mcpx_slice line,
+                          struct mcpx_slice params)
+{
+    struct mcpx_slice id = mcpx_json_get(params, "requestId");
+    struct mcpx_draft draft = {.type = "mcp/request", .to_count = 1, .payload = line};
+    struct import_question *row = import->asks.rows;
+    struct import_question *end = row + import->asks.count;
+
+    while (row < end && !(id.text && mcpx_json_same(row->rpc_id, id)))
+        row++;
+    if (row == end)
+        return false;
+    draft.to = &row->participant;
+    draft.correlation_id = row->envelope;
+    import->port.send(import->port.user, &draft, NULL);
+    import->port.forget(import->port.user, row->envelope);
+    drop(&import->asks, row);
+    return true;
+}
+
+void import_ask_down(struct import *import)
+{
+    for (size_t i = 0; i < import->asks.count; i++)
+        import->port.forget(import->port.user, import->asks.rows[i].envelope);
+    import_asks_fini(&import->asks);
+}

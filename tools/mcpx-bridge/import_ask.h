@@ -1,0 +1,37 @@
+/*
+ * import_ask.h - questions of the server (elicitation, sampling, roots) that a participant has
+ * been asked to answer.
+ * Includes base.h only.
+ */
+#ifndef MCPX_BRIDGE_IMPORT_ASK_H
+#define MCPX_BRIDGE_IMPORT_ASK_H
+
+#include <mcpx/base.h>
+
+/** Most questions under way at one time. */
+enum { IMPORT_ASKS_MAX = 256 };
+
+/**
+ * A question. `serial` is the tag of its envelope; slices point into memory of its own.
+ *
+ * envelope      id of the envelope it went out in
+ * participant   who was asked
+ * rpc_id        the server's raw JSON-RPC id
+ */
+struct import_question {
+    uintptr_t serial;
+    struct mcpx_slice envelope, participant, rpc_id;
+    char *memory;
+};
+
+/** Questions under way, oldest first. Zero-initialised is empty. */
+struct import_asks {
+    struct import_question rows[IMPORT_ASKS_MAX];
+    size_t count;
+    uintptr_t last_serial;
+};
+
+/** Frees all. */
+void import_asks_fini(struct import_asks *asks);
+
+#endif

@@ -1,0 +1,166 @@
+/*
+ * import_calls.c - an array in the order of the numbers, which only grow: found by bisection,
+ * the newest is the last. A hash table was refused: there are few calls at a time, and the order
+ * is wanted as well.
+ * Includes import_calls.h and mcpx/json.h only.
+ */
+#include "tools/mcpx-bridge/import_calls.h"
+
+#include <mcpx/json.h>
+
+#include <stdlib.h>
+
+static void free_call(struct import_call *call)
+{
+    mcpx_text_fini(&call->payload);
+    free(call);
+}
+
+void import_calls_fini(struct import_calls *calls)
+{
+    for (size_t i = 0; i < calls->count; i++)
+        free_call(calls->rows[i]);
+    free(calls->rows);
+    *calls = (struct import_calls){.last_id = calls->last_id};
+}
+
+/* Copies a slice to *at and moves *at behind it. An absent slice stays absent. */
+static struct mcpx_slice keep(char **at, struct mcpx_slice slice)
+{
+    struct mcpx_slice kept = {slice.text ? *at : NULL, slice.len};
+
+    if (slice.len)
+        memcpy(*at, slice.text, slice.len);
+    *at += slice.len;
+    return kept;
+}
+
+static bool make_room(struct import_calls *calls)
+{
+    size_t size = calls->size ? calls->size * 2 : 16;
+    struct import_call **rows;
+
+    if (calls->count < calls->size)
+        return true;
+    rows = realloc(calls->rows, size * sizeof *rows);
+    if (!rows)
+        return false;
+    calls->rows = rows;
+    calls->size = size;
+    return true;
+}
+
+struct import_call *import_calls_add(struct import_calls *calls,
+                                     const struct import_call *draft)
+{
+    size_t len = draft->envelope.len + draft->requester.len + draft->rpc_id.len +
+                 draft->token.len + draft->method.len + draft->context.len;
+    struct import_call *call;
+    char *at;
+
+    if (!make_room(calls))
+        return NULL;
+    call = malloc(sizeof *call + len + 1);
+    if (!call)
+        return NULL;
+    at = (char *)(call + 1);
+    *call = (struct import_call){.id = ++calls->last_id,
+                                 .purpose = draft->purpose,
+                                 .written = draft->written,
+                                 .envelope = keep(&at, draft->envelope),
+                                 .requester = keep(&at, draft->requester),
+                                 .rpc_id = keep(&at, draft->rpc_id),
+                                 .token = keep(&at, draft->token),
+                                 .method = keep(&at, draft->method),
+                                 .context = keep(&at, draft->context)};
+    if (calls->count == 0)
+        calls->deadline_ms = INT64_MAX;
+    calls->rows[calls->count++] = call;
+    import_calls_defer(calls, call, draft->deadline_ms);
+    return call;
+}
+
+/* Index of the first call whose number is not below `id`. */
+static size_t place_of(const struct import_calls *calls, int64_t id)
+{
+    size_t low = 0, high = calls->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (calls->rows[middle]->id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct import_call *import_calls_find(const struct import_calls *calls, int64_t id)
+{
+    size_t at = place_of(calls, id);
+
+    return at < calls->count && calls->rows[at]->id == id ? calls->rows[at] : NULL;
+}
+
+struct import_call *import_calls_meant(const struct import_calls *calls,
+                                       struct mcpx_slice requester, struct mcpx_slice envelope,
+                                       struct mcpx_slice rpc_id)
+{
+    if (!envelope.text && !rpc_id.text)
+        return NULL;
+    for (size_t i = calls->count; i-- > 0;) {
+        struct import_call *call = calls->rows[i];
+
+        if (call->purpose != IMPORT_PARTICIPANT ||
+            !mcpx_slice_equal(call->requester, requester))
+            continue;
+        if (envelope.text && !mcpx_slice_equal(call->envelope, envelope))
+            continue;
+        if (rpc_id.text && !mcpx_json_same(call->rpc_id, rpc_id))
+            continue;
+        return call;
+    }
+    return NULL;
+}
+
+struct import_call *import_calls_newest(const struct import_calls *calls)
+{
+    for (size_t i = calls->count; i-- > 0;)
+        if (calls->rows[i]->purpose == IMPORT_PARTICIPANT && calls->rows[i]->written)
+            return calls->rows[i];
+    return NULL;
+}
+
+struct import_call *import_calls_due(struct import_calls *calls, int64_t mono_ms)
+{
+    int64_t first = INT64_MAX;
+
+    if (calls->count > 0 && calls->deadline_ms > mono_ms)
+        return NULL;
+    for (size_t i = 0; i < calls->count; i++) {
+        if (calls->rows[i]->deadline_ms <= mono_ms)
+            return calls->rows[i];
+        if (calls->rows[i]->deadline_ms < first)
+            first = calls->rows[i]->deadline_ms;
+    }
+    calls->deadline_ms = first;
+    return NULL;
+}
+
+void import_calls_defer(struct import_calls *calls, struct import_call *call,
+                        int64_t deadline_ms)
+{
+    call->deadline_ms = deadline_ms;
+    if (deadline_ms < calls->deadline_ms)
+        calls->deadline_ms = deadline_ms;
+}
+
+void import_calls_drop(struct import_calls *calls, struct import_call *call)
+{
+    size_t at = place_of(calls, call->id);
+
+    calls->count--;
+    memmove(&calls->rows[at], &calls->rows[at + 1], (calls->count - at) * sizeof *calls->rows);
+    free_call(call);
+}

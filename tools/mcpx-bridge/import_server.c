@@ -1,0 +1,283 @@
+/*
+ * import_server.c - the server's side: its answers find their requester, its notifications their
+ * readers, its questions somebody to ask; and its death is told to all who wait.
+ * Includes import_state.h only.
+ */
+#include "tools/mcpx-bridge/import_state.h"
+
+#include <stdio.h>
+
+/* How much of a line that is not understood is shown. */
+enum { SHOWN = 120 };
+
+static int shown(struct mcpx_slice text)
+{
+    return (int)(text.len < SHOWN ? text.len : SHOWN);
+}
+
+/* Subscriptions follow from what the server agreed to. */
+static void note_subscription(struct import *import, const struct import_call *call)
+{
+    if (!call->context.text)
+        return;
+    if (mcpx_slice_equal(call->method, MCPX_SLICE("resources/subscribe")) &&
+        !import_subs_add(&import->subs, call->context, call->requester))
+        import_say(import, "out of memory: a subscription is lost");
+    if (mcpx_slice_equal(call->method, MCPX_SLICE("resources/unsubscribe")))
+        import_subs_remove(&import->subs, call->context, call->requester);
+}
+
+static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
+{
+    struct mcpx_json_change change = {"id", {0}};
+    struct import_call *call = NULL;
+    int64_t id = 0;
+
+    if (bridge_number(rpc->id, &id))
+        call = import_calls_find(&import->calls, id);
+    if (!call) {
+        /* What was cancelled or timed out may still be answered; that is no news. */
+        if (id < 1 || id > import->calls.last_id)
+            import_say(import, "the server answered what was not asked: %.*s",
+                       shown(rpc->text), rpc->text.text);
+        return;
+    }
+    if (call->purpose == IMPORT_HOUSEKEEPING) {
+        if (rpc->form == MCPX_RPC_ERROR)
+            import_say(import, "the server refuses %.*s: %.*s", (int)call->method.len,
+                       call->method.text, shown(rpc->error), rpc->error.text);
+        import_calls_drop(&import->calls, call);
+        return;
+    }
+    if (call->purpose != IMPORT_PARTICIPANT) {
+        import_era_answered(import, call, rpc, now);
+        return;
+    }
+    if (rpc->form == MCPX_RPC_RESULT)
+        note_subscription(import, call);
+    change.value = call->rpc_id;
+    mcpx_text_reset(&import->text);
+    mcpx_json_add_changed(&import->text, rpc->text, &change, 1);
+    if (import->text.failed)
+        import_refuse(import, call, BRIDGE_UNAVAILABLE, "the bridge is out of memory",
+                      (struct mcpx_slice){0});
+    else
+        import_answer(import, call, mcpx_text_view(&import->text));
+}
+
+static void send(struct import *import, struct mcpx_draft *draft)
+{
+    struct mcpx_fault fault = {0};
+    enum mcpx_err err;
+
+    draft->type = "mcp/request";
+    err = import->port.send(import->port.user, draft, NULL);
+    (void)fault;
+    if (err)
+        import_say(import, "a notification cannot be sent: %s", mcpx_strerror(err));
+}
+
+static void on_progress(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
+{
+    struct mcpx_draft draft = {.to_count = 1};
+    struct import_call *call = NULL;
+    int64_t id;
+
+    if (bridge_number(mcpx_json_get(rpc->params, "progressToken"), &id))
+        call = import_calls_find(&import->calls, id);
+    if (!call || !call->token.text)
+        return;
+    import_calls_defer(&import->calls, call, now.mono_ms + import->config.request_ms);
+    mcpx_text_reset(&import->text);
+    import_add_with_param(&import->text, rpc->text, rpc->params, "progressToken", call->token);
+    draft.to = &call->requester;
+    draft.correlation_id = call->envelope;
+    draft.payload = mcpx_text_view(&import->text);
+    if (!import->text.failed)
+        send(import, &draft);
+}
+
+/* To those who subscribed; to everybody when an envelope cannot name that many. */
+static void on_updated(struct import *import, const struct mcpx_rpc *rpc)
+{
+    struct mcpx_slice readers[MCPX_TO_MAX];
+    struct mcpx_draft draft = {.to = readers, .payload = rpc->text};
+    size_t count = import_subs_readers(&import->subs, rpc->context, readers, MCPX_TO_MAX);
+
+    if (count == 0)
+        return;
+    draft.to_count = count <= MCPX_TO_MAX ? count : 0;
+    send(import, &draft);
+}
+
+static void on_notice(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
+{
+    struct mcpx_draft draft = {.payload = rpc->text};
+
+    if (mcpx_slice_equal(rpc->method, MCPX_SLICE("notifications/progress")))
+        on_progress(import, rpc, now);
+    else if (mcpx_slice_equal(rpc->method, MCPX_SLICE("notifications/resources/updated")))
+        on_updated(import, rpc);
+    else if (mcpx_slice_equal(rpc->method, MCPX_SLICE("notifications/cancelled")))
+        import_ask_cancelled(import, rpc->text, rpc->params);
+    else if (!mcpx_slice_equal(rpc->method,
+                               MCPX_SLICE("notifications/subscriptions/acknowledged")))
+        send(import, &draft);
+}
+
+static void on_question(struct import *import, const struct mcpx_rpc *rpc)
+{
+    if (!mcpx_slice_equal(rpc->method, MCPX_SLICE("ping"))) {
+        import_ask(import, rpc->text, rpc);
+        return;
+    }
+    mcpx_text_reset(&import->line);
+    bridge_add_result(&import->line, rpc->id, MCPX_SLICE("{}"));
+    import_write(import);
+}
+
+void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now now)
+{
+    struct mcpx_slice value;
+    struct mcpx_fault fault = {0};
+    struct mcpx_rpc rpc;
+
+    if (line.len == 0)
+        return;
+    if (mcpx_json_check(line, 0, &value, &fault)) {
+        import_say(import, "the server wrote what is no JSON, ignored: %.*s", shown(line),
+                   line.text);
+        return;
+    }
+    if (mcpx_rpc_read(value, &rpc, &fault) || rpc.form == MCPX_RPC_BODY) {
+        import_say(import, "the server wrote what is no JSON-RPC message (%s), ignored: %.*s",
+                   fault.reason ? fault.reason : "\"jsonrpc\" is missing", shown(line),
+                   line.text);
+        return;
+    }
+    if (rpc.form == MCPX_RPC_REQUEST)
+        on_question(import, &rpc);
+    else if (rpc.form == MCPX_RPC_NOTIFICATION)
+        on_notice(import, &rpc, now);
+    else
+        on_answer(import, &rpc, now);
+}
+
+void import_overlong(struct import *import, struct mcpx_slice beginning)
+{
+    import_say(import,
+               "the server wrote a line longer than --line-max, skipped; if it answered a "
+               "request, that one times out: %.*s",
+               shown(beginning), beginning.text);
+}
+
+/* Sentence and data for everybody who asks from now on. */
+static void note_trouble(struct import *import, const struct mcpx_child_report *report)
+{
+    mcpx_text_reset(&import->trouble);
+    mcpx_text_puts(&import->trouble, "the server is gone: ");
+    mcpx_text_puts(&import->trouble, report->text ? report->text : "it ended");
+    mcpx_text_reset(&import->trouble_data);
+    mcpx_text_puts(&import->trouble_data, "{");
+    if (report->signal || report->code >= 0) {
+        mcpx_text_puts(&import->trouble_data, report->signal ? "\"signal\":" : "\"code\":");
+        mcpx_text_number(&import->trouble_data,
+                         report->signal ? report->signal : report->code);
+        mcpx_text_puts(&import->trouble_data, ",");
+    }
+    mcpx_json_add_member(&import->trouble_data, "reason",
+                         mcpx_slice_of(report->text ? report->text : "ended"));
+    mcpx_text_puts(&import->trouble_data, "}");
+}
+
+/* What the server had is answered now; what waits for it goes on waiting if it comes back. */
+static void answer_all(struct import *import)
+{
+    for (size_t i = import->calls.count; i-- > 0;) {
+        struct import_call *call = import->calls.rows[i];
+
+        if (call->purpose != IMPORT_PARTICIPANT)
+            import_calls_drop(&import->calls, call);
+        else if (call->written || import->over)
+            import_refuse_for_trouble(import, call);
+    }
+}
+
+static void on_down(struct import *import, const struct mcpx_child_report *report)
+{
+    char text[400];
+    bool was_ready = import_is_ready(import);
+    bool final = report->state != MCPX_CHILD_DOWN || report->retry_ms < 0;
+
+    note_trouble(import, report);
+    import_era_down(import);
+    import_ask_down(import);
+    import->over = import->over || final;
+    answer_all(import);
+    if (report->state == MCPX_CHILD_STOPPED)
+        return;
+    snprintf(text, sizeof text, "%s%s", import->trouble.text ? import->trouble.text : "gone",
+             final ? "" : "; it will be started again");
+    import_say(import, "%s", text);
+    if (was_ready || final)
+        import_announce(import, text);
+    if (report->state == MCPX_CHILD_FAILED)
+        import_give_up(import, "%s", report->text ? report->text : "the server is gone");
+}
+
+void import_state(struct import *import, const struct mcpx_child_report *report,
+                  struct mcpx_now now)
+{
+    switch (report->state) {
+    case MCPX_CHILD_STARTING:
+    case MCPX_CHILD_RUNNING:
+        if (import->era == IMPORT_DOWN)
+            import_era_start(import, now);
+        break;
+    case MCPX_CHILD_STOPPED:
+    case MCPX_CHILD_DOWN:
+    case MCPX_CHILD_FAILED:
+        on_down(import, report);
+        break;
+    }
+}
+
+/* A request the server does not answer: the requester hears of it, the server that it may stop. */
+static void give_up_waiting(struct import *import, struct import_call *call)
+{
+    if (call->purpose != IMPORT_PARTICIPANT) {
+        import_calls_drop(&import->calls, call);
+        return;
+    }
+    if (!call->written) {
+        import_refuse_for_trouble(import, call);
+        return;
+    }
+    mcpx_text_reset(&import->line);
+    mcpx_text_puts(&import->line,
+                   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+                   "\"params\":{\"requestId\":");
+    mcpx_text_number(&import->line, call->id);
+    mcpx_text_puts(&import->line, ",\"reason\":\"timed out\"}}");
+    import_write(import);
+    import_refuse(import, call, BRIDGE_TIMED_OUT, "the server did not answer in time",
+                  (struct mcpx_slice){0});
+}
+
+void import_tick(struct import *import, struct mcpx_now now)
+{
+    struct import_call *call;
+
+    import_era_tick(import, now);
+    while ((call = import_calls_due(&import->calls, now.mono_ms)) != NULL)
+        give_up_waiting(import, call);
+}
+
+int64_t import_deadline(const struct import *import)
+{
+    int64_t first = import->calls.count ? import->calls.deadline_ms : INT64_MAX;
+
+    if (import->era_at < first)
+        first = import->era_at;
+    return import->handshake_at < first ? import->handshake_at : first;
+}
