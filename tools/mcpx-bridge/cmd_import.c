@@ -1,0 +1,68 @@
+/*
+ * cmd_import.c - "mcpx-bridge import": from the words of the command line to a job.
+ * Includes verbs.h, connect.h, import_edge.h only.
+ */
+#include "tools/common/connect.h"
+#include "tools/mcpx-bridge/import_edge.h"
+#include "tools/mcpx-bridge/verbs.h"
+
+#include <mcpx/json.h>
+
+/* Returns false, having complained, when the text is no JSON object. */
+static bool check_capabilities(const char *text)
+{
+    struct mcpx_fault fault = {0};
+    struct mcpx_slice value = {0};
+
+    if (!text)
+        return true;
+    if (mcpx_json_check(mcpx_slice_of(text), 64, &value, &fault)) {
+        complain("import", "--client-capabilities is no JSON: %s at byte %zu", fault.reason,
+                 fault.offset);
+        return false;
+    }
+    if (mcpx_json_type(value) != MCPX_JSON_OBJECT) {
+        complain("import", "--client-capabilities must be a JSON object such as "
+                           "{\"elicitation\":{}}");
+        return false;
+    }
+    return true;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+int cmd_import(const struct arguments *arguments)
+{
+    const char *name = arguments_value(arguments, "--name");
+    const char *capabilities = arguments_value(arguments, "--client-capabilities");
+    struct connection connection;
+    struct import_job job = {0};
+    int status;
+
+    if (!check_capabilities(capabilities))
+        return STATUS_USAGE;
+    if (arguments_have(arguments, "--restart") && arguments_have(arguments, "--no-restart")) {
+        complain("import", "--restart and --no-restart exclude each other");
+        return STATUS_USAGE;
+    }
+    status = connection_read(arguments, &connection);
+    if (status == STATUS_OK) {
+        job.client = connection.client;
+        job.client.routing = "all";
+        job.client.history = 0;
+        job.import.capabilities = capabilities;
+        job.import.request_ms = arguments_ms(arguments, "--request-timeout", 0);
+        job.argv = arguments->rest;
+        job.name = name ? name : base_name(arguments->rest[0]);
+        job.line_max = (size_t)arguments_number(arguments, "--line-max", 0);
+        job.restart = !arguments_have(arguments, "--no-restart");
+        status = import_run(&job);
+    }
+    connection_fini(&connection);
+    return status;
+}

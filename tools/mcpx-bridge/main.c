@@ -1,0 +1,70 @@
+/*
+ * main.c - the table of verbs, which dispatch, help, completion and manual are all made from.
+ * Includes verbs.h, connect.h, program.h only.
+ */
+#include "tools/common/connect.h"
+#include "tools/common/program.h"
+#include "tools/mcpx-bridge/verbs.h"
+
+static const struct option_row import_options[] = {
+    {"--restart", NULL, VALUE_NONE, 0,
+     "start the server again when it ends, after a pause that grows (the default)"},
+    {"--no-restart", NULL, VALUE_NONE, 0, "end with exit code 1 when the server ends"},
+    {"--line-max", "BYTES", VALUE_NUMBER, 0,
+     "longest line the server may write, 16777216 when not given; a longer one is skipped, "
+     "and "
+     "if it answered a request, that one times out"},
+    {"--client-capabilities", "JSON", VALUE_TEXT, 0,
+     "what is declared to the server; elicitation, sampling and roots when not given"},
+    {"--request-timeout", "S", VALUE_SECONDS, 0,
+     "how long the server may take for a request, counted anew from each progress "
+     "notification, and a participant to answer a question of the server; 300 when not given"},
+    {"--name", "NAME", VALUE_TEXT, 0,
+     "what the server is called before each line of its standard error; its program's name "
+     "when not given"},
+    {NULL, NULL, VALUE_NONE, 0, NULL},
+};
+
+static const struct command commands[] = {
+    {"import", "-- COMMAND [ARG...]", 1, 0, true, "seat an MCP server at a topic",
+     "Starts an MCP server that talks on its standard input and output, and answers for it in "
+     "the topic: requests addressed to this participant, or to everyone, go to the server, "
+     "and "
+     "its answers come back. Servers of the protocol of 2026-07-28 and older ones are told "
+     "apart by asking server/discover first.\n\n"
+     "One server serves everybody. It is initialised once, by the bridge; a participant's "
+     "initialize is answered with what the server said then. Messages keep their bytes, "
+     "except "
+     "for JSON-RPC ids and progress tokens, which many participants count from 0 and one "
+     "server must be able to tell apart.\n\n"
+     "When the server dies, whoever waits for it is answered with a JSON-RPC error at once, "
+     "and it is started again. SIGTERM and SIGINT stop the server and leave the topic.",
+     import_options, connect_options, cmd_import},
+    COMPLETION_ROW,
+    {NULL, NULL, 0, 0, false, NULL, NULL, NULL, NULL, NULL},
+};
+
+static const struct note_row examples[] = {
+    {"A file server in a room, on a router in development mode:",
+     "$ mcpx-bridge import --topic work --as files -- \\\n"
+     "    npx -y @modelcontextprotocol/server-filesystem /srv/docs\n"},
+    {"The same with a token of the router's configuration:",
+     "$ mcpx-bridge import --url wss://router.example --topic work \\\n"
+     "    --token-file /etc/mcpx/files.token -- mcp-server-filesystem /srv/docs\n"},
+    {NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+    static const struct program bridge = {
+        .name = "mcpx-bridge",
+        .summary = "connect MCP servers and clients with an MCPx topic",
+        .about = "An MCP server that knows nothing of topics becomes a participant of one.",
+        .date = "November 22, 2026",
+        .commands = commands,
+        .examples = examples,
+        .see_also = "mcpxctl 1, mcpx-router 8",
+    };
+
+    return program_run(&bridge, argc, argv);
+}
