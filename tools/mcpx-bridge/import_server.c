@@ -5,8 +5,6 @@
  */
 #include "tools/mcpx-bridge/import_state.h"
 
-#include <stdio.h>
-
 /* How much of a line that is not understood is shown. */
 enum { SHOWN = 120 };
 
@@ -67,12 +65,10 @@ static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct 
 
 static void send(struct import *import, struct mcpx_draft *draft)
 {
-    struct mcpx_fault fault = {0};
     enum mcpx_err err;
 
     draft->type = "mcp/request";
     err = import->port.send(import->port.user, draft, NULL);
-    (void)fault;
     if (err)
         import_say(import, "a notification cannot be sent: %s", mcpx_strerror(err));
 }
@@ -205,24 +201,20 @@ static void answer_all(struct import *import)
 
 static void on_down(struct import *import, const struct mcpx_child_report *report)
 {
-    char text[400];
     bool was_ready = import_is_ready(import);
-    bool final = report->state != MCPX_CHILD_DOWN || report->retry_ms < 0;
+    bool was_over = import->over;
 
     note_trouble(import, report);
     import_era_down(import);
     import_ask_down(import);
-    import->over = import->over || final;
+    import->over = was_over || report->state != MCPX_CHILD_DOWN || report->retry_ms < 0;
     answer_all(import);
-    if (report->state == MCPX_CHILD_STOPPED)
+    if (report->state == MCPX_CHILD_STOPPED || was_over)
         return;
-    snprintf(text, sizeof text, "%s%s", import->trouble.text ? import->trouble.text : "gone",
-             final ? "" : "; it will be started again");
-    import_say(import, "%s", text);
-    if (was_ready || final)
-        import_announce(import, text);
-    if (report->state == MCPX_CHILD_FAILED)
-        import_give_up(import, "%s", report->text ? report->text : "the server is gone");
+    import_say(import, "%s%s", import->trouble.text ? import->trouble.text : "gone",
+               import->over ? "" : "; it will be started again");
+    if (import->trouble.text && (was_ready || import->over))
+        import_announce(import, import->trouble.text);
 }
 
 void import_state(struct import *import, const struct mcpx_child_report *report,
@@ -236,8 +228,11 @@ void import_state(struct import *import, const struct mcpx_child_report *report,
         break;
     case MCPX_CHILD_STOPPED:
     case MCPX_CHILD_DOWN:
+        on_down(import, report);
+        break;
     case MCPX_CHILD_FAILED:
         on_down(import, report);
+        import_give_up(import, "%s", report->text ? report->text : "the server is gone");
         break;
     }
 }
