@@ -129,7 +129,7 @@ static void answer_too_large(struct import *import, const struct import_call *ca
     char message[160], data[80];
 
     snprintf(message, sizeof message,
-             "the server's answer has %zu bytes; the router takes messages of at most %zu "
+             "the answer has %zu bytes; the router takes messages of at most %zu "
              "bytes",
              len, max);
     snprintf(data, sizeof data, "{\"bytes\":%zu,\"limit\":%zu}", len, max);
