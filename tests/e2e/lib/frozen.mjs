@@ -1,0 +1,8 @@
+/*
+ * frozen.mjs - preloaded into a server (node --import) so that its answers do not depend on when
+ * it is asked: every date prints as the same one. Times of files included.
+ */
+for (const name of ['toString', 'toISOString', 'toLocaleString', 'toLocaleTimeString',
+  'toLocaleDateString', 'toTimeString', 'toDateString', 'toUTCString', 'toJSON']) {
+  Date.prototype[name] = () => '2026-11-22T00:00:00.000Z';
+}

@@ -1,0 +1,29 @@
+/*
+ * import.mjs - a server at a topic by way of `mcpx-bridge import`.
+ */
+import { Program, descendants } from './program.mjs';
+
+/** What an import needs to be allowed. */
+export const IMPORT_GRANTS = ['mcp/response:*', 'mcp/request:*', 'chat'];
+
+/**
+ * Starts an import of `command` and waits until it has joined; it is stopped when the test ends.
+ * `options` are further words of its command line, `env` goes to bridge and server.
+ */
+export async function startImport(t, router, topic, id, command,
+  { options = [], env = {}, grants = IMPORT_GRANTS } = {}) {
+  const token = await router.token(id, topic, grants);
+  const bridge = Program.start('mcpx-bridge',
+    ['import', '--url', router.url, '--topic', topic, ...options, '--', ...command],
+    { env: { ...env, MCPX_TOKEN: token } });
+  t.after(() => bridge.stop());
+  await bridge.until(/joined as/);
+  return bridge;
+}
+
+/** The server process of an import. */
+export function serverOf(bridge, name) {
+  const found = descendants(bridge.pid).find(({ command }) => command.includes(name));
+  if (!found) throw new Error(`${name} is not running\n${bridge.log}`);
+  return found;
+}

@@ -1,0 +1,145 @@
+/*
+ * program.mjs - one of our programs as a process: its standard error is kept and waited for by
+ * line, its end is expected, and nothing it started may be left behind.
+ */
+import { spawn } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { inTime, routerBinary } from './router.mjs';
+
+/** Path of a built program. */
+export function programBinary(name) {
+  return join(dirname(routerBinary()), name);
+}
+
+export class Program {
+  /** Everything it wrote to standard error. */
+  log = '';
+  #child;
+  #exited;
+  #watchers = new Set();
+
+  /**
+   * Starts `name` with `args`. `env` is added to ours; `stdin` and `stdout` are "ignore" unless
+   * given. Killed at the latest when this process ends.
+   */
+  static start(name, args, { env = {}, stdin = 'ignore', stdout = 'ignore' } = {}) {
+    const program = new Program();
+    program.name = name;
+    const child = spawn(programBinary(name), args, {
+      stdio: [stdin, stdout, 'pipe'], env: { ...process.env, ...env },
+    });
+    program.#child = child;
+    const killOnExit = () => child.kill('SIGKILL');
+    process.once('exit', killOnExit);
+    program.#exited = new Promise((done) => {
+      child.once('error', (error) => done({ error }));
+      child.once('close', (code, signal) => done({ code, signal }));
+    });
+    program.#exited.then((end) => {
+      process.removeListener('exit', killOnExit);
+      program.ended = end;
+      program.#wake();
+    });
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      program.log += text;
+      program.#wake();
+    });
+    return program;
+  }
+
+  get pid() {
+    return this.#child.pid;
+  }
+
+  get stdin() {
+    return this.#child.stdin;
+  }
+
+  get stdout() {
+    return this.#child.stdout;
+  }
+
+  #wake() {
+    for (const watcher of [...this.#watchers]) watcher();
+  }
+
+  /** Waits until standard error holds a match of `pattern`; returns the match. */
+  async until(pattern, ms) {
+    const found = new Promise((done, fail) => {
+      const watcher = () => {
+        const match = pattern.exec(this.log);
+        if (!match && !this.ended) return;
+        this.#watchers.delete(watcher);
+        if (match) done(match);
+        else fail(new Error(`${this.name} ended before ${pattern}\n${this.log}`));
+      };
+      this.#watchers.add(watcher);
+      watcher();
+    });
+    return inTime(found, () => `${this.name} did not say ${pattern}\n${this.log}`, ms);
+  }
+
+  /** Sends a signal. */
+  kill(signal = 'SIGTERM') {
+    this.#child.kill(signal);
+  }
+
+  /** Waits for its end; `{ code, signal }`. */
+  async end(ms) {
+    return inTime(this.#exited, () => `${this.name} did not end\n${this.log}`, ms);
+  }
+
+  /** SIGTERM, then exit code 0 with nothing left behind, or an error with its log. */
+  async stop() {
+    const family = descendants(this.pid);
+    if (!this.ended) this.kill();
+    const { code, signal, error } = await this.end();
+    if (code !== 0) {
+      throw new Error(`${this.name} ended with ${error?.message ?? signal ?? code}\n${this.log}`);
+    }
+    const left = family.filter(({ pid, start }) => startOf(pid) === start);
+    if (left.length > 0) {
+      throw new Error(`${this.name} left ${left.map(({ command }) => command).join('; ')}`);
+    }
+  }
+}
+
+function statOf(pid) {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return undefined;
+  }
+}
+
+/** When the process began; with its pid, that names it for ever. Zombies count as gone. */
+function startOf(pid) {
+  const stat = statOf(pid);
+  return stat && stat[0] !== 'Z' ? stat[19] : undefined;
+}
+
+/** Every process that descends from `pid`: `{ pid, start, command }`. */
+export function descendants(pid) {
+  const parents = new Map();
+  for (const name of readdirSync('/proc')) {
+    if (/^\d+$/.test(name)) {
+      const stat = statOf(name);
+      if (stat) parents.set(Number(name), Number(stat[1]));
+    }
+  }
+  const found = [];
+  for (const candidate of parents.keys()) {
+    let at = candidate;
+    while (at && at !== pid) at = parents.get(at);
+    if (at === pid && candidate !== pid) {
+      let command = '';
+      try {
+        command = readFileSync(`/proc/${candidate}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+      } catch { /* gone by now */ }
+      found.push({ pid: candidate, start: startOf(candidate), command });
+    }
+  }
+  return found;
+}

@@ -1,0 +1,143 @@
+/*
+ * wire.mjs - the same MCP messages over a pipe and over a topic, as the bytes they are: what a
+ * server writes to its standard output, and the payload that a participant receives. Comparing
+ * parsed values would not notice a number that was rounded on the way.
+ */
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { kindOf } from './kinds.mjs';
+import { inTime } from './router.mjs';
+
+/** What an import declares to its server, and how it answers when nobody else does. */
+export const CLIENT_CAPABILITIES = { elicitation: {}, sampling: {}, roots: { listChanged: true } };
+
+/** Answers to a server's questions, the same over pipe and topic; others get an error. */
+const ANSWERS = {
+  'elicitation/create': { action: 'accept', content: { name: 'Ada', check: true } },
+  'sampling/createMessage': { role: 'assistant', model: 'none',
+    content: { type: 'text', text: 'sampled' } },
+};
+
+function answerTo({ id, method }) {
+  const result = ANSWERS[method];
+  return result ? { jsonrpc: '2.0', id, result }
+    : { jsonrpc: '2.0', id, error: { code: -32601, message: 'nobody' } };
+}
+
+/** A server's pipe. */
+export class Pipe {
+  /** Lines that answer nothing, as they came. */
+  notices = [];
+  #child;
+  #waiting = new Map();
+
+  static async open(command, args, env = {}) {
+    const pipe = new Pipe();
+    const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'],
+      env: { ...process.env, ...env } });
+    pipe.#child = child;
+    createInterface({ input: child.stdout }).on('line', (line) => pipe.#hear(line));
+    await pipe.call(JSON.stringify({ jsonrpc: '2.0', id: 'init', method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: CLIENT_CAPABILITIES,
+        clientInfo: { name: 'pipe', version: '1' } } }));
+    pipe.write(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
+    return pipe;
+  }
+
+  #hear(line) {
+    const message = JSON.parse(line);
+    if (message.method === undefined) {
+      this.#waiting.get(message.id)?.(line);
+      this.#waiting.delete(message.id);
+    } else if (message.id !== undefined) {
+      this.write(JSON.stringify(answerTo(message)));
+    } else {
+      this.notices.push(line);
+    }
+  }
+
+  write(line) {
+    this.#child.stdin.write(`${line}\n`);
+  }
+
+  /** Writes a request and returns the line that answers it. */
+  call(text) {
+    const { id, method } = JSON.parse(text);
+    const answer = new Promise((done) => { this.#waiting.set(id, done); });
+    this.write(text);
+    return inTime(answer, () => `${method} was not answered`);
+  }
+
+  async close() {
+    this.#child.stdin.end();
+    this.#child.kill();
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      await once(this.#child, 'exit');
+    }
+  }
+}
+
+/** The bytes of the value of an envelope's `payload`. */
+export function payloadText(raw) {
+  const name = '"payload":';
+  let at = raw.indexOf(name) + name.length;
+  while (raw[at] !== '{') at += 1;
+  let depth = 0;
+  let quoted = false;
+  for (let end = at; end < raw.length; end += 1) {
+    if (quoted) {
+      if (raw[end] === '\\') end += 1;
+      else if (raw[end] === '"') quoted = false;
+    } else if (raw[end] === '"') {
+      quoted = true;
+    } else if (raw[end] === '{') {
+      depth += 1;
+    } else if (raw[end] === '}' && (depth -= 1) === 0) {
+      return raw.slice(at, end + 1);
+    }
+  }
+  throw new Error('an envelope without an end');
+}
+
+/** A participant that writes and reads payloads as bytes; `participant` is a Participant. */
+export class Seat {
+  constructor(participant, peer) {
+    this.participant = participant;
+    this.peer = peer;
+    participant.listen((envelope) => this.#hear(envelope));
+  }
+
+  /* A question of the server is answered as over the pipe. */
+  #hear({ id, from, to, kind, payload }) {
+    if (from !== this.peer || !to?.includes(this.participant.id)) return;
+    if (!kind.startsWith('mcp/request:') || payload.id === undefined) return;
+    this.participant.send(kind.replace('request', 'response'), answerTo(payload),
+      { to: [from], correlation_id: id });
+  }
+
+  /** Sends a message; returns its envelope's id. */
+  write(text, { correlation_id: about, to = [this.peer] } = {}) {
+    const message = JSON.parse(text);
+    const id = randomUUID();
+    this.participant.sendText(`{"protocol":"mcpx/v0.1","id":"${id}",`
+      + `"to":${JSON.stringify(to)},"kind":${JSON.stringify(kindOf('mcp/request', message))},${
+        about ? `"correlation_id":${JSON.stringify(about)},` : ''}"payload":${text}}`);
+    return id;
+  }
+
+  /** The message that answers the envelope `id`: `{ raw, envelope }`. */
+  answer(id, ms) {
+    return this.participant.until((e) => e.correlation_id === id
+      && (e.kind.startsWith('mcp/response') || e.kind === 'system/error'), `the answer to ${id}`,
+    { ms });
+  }
+
+  /** Sends a request and returns the payload that answers it, as bytes. */
+  async call(text) {
+    const { raw, envelope } = await this.answer(this.write(text));
+    if (envelope.kind === 'system/error') throw new Error(envelope.payload.message);
+    return payloadText(raw);
+  }
+}
