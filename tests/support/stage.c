@@ -86,7 +86,7 @@ enum mcpx_err stage_hears(struct stage *stage, const char *text)
     enum mcpx_err err;
     char *copy;
 
-    if (text[0] == '{' && !strstr(text, "protocol")) {
+    if (text[0] == '{' && strncmp(text, "{'protocol'", 11) != 0) {
         mcpx_text_puts(&whole, "{\"protocol\":\"mcpx/v0.1\",");
         text++;
     }

@@ -7,8 +7,13 @@
 #include <criterion/criterion.h>
 
 #define PING "{'jsonrpc':'2.0','id':1,'method':'ping'}"
-#define CALL                                                                                  \
-    "{'jsonrpc':'2.0','id':'a','method':'tools/call','params':{'name':'x','arguments':{}}}"
+#define CALL "{'jsonrpc':'2.0','id':'a','method':'tools/call','params':{'name':'x'}}"
+#define RESULT "{'jsonrpc':'2.0','id':'a','result':{}}"
+#define CALLED "'kind':'mcp/request:tools/call:x','payload':" CALL "}"
+#define ANSWERED "'kind':'mcp/response:tools/call:x','payload':" RESULT "}"
+#define NOTIFIED                                                                              \
+    "'kind':'mcp/request:notifications/progress','payload':{'jsonrpc':'2.0',"                 \
+    "'method':'notifications/progress','params':{}}}"
 
 Test(session, tells_a_request_s_echo_and_its_response)
 {
@@ -20,12 +25,323 @@ Test(session, tells_a_request_s_echo_and_its_response)
     cr_expect_eq(mcpx_session_pending_count(stage.session), 1);
     stage_echoes(&stage);
     stage_expect(&stage, "delivered q\n"
-                         "overheard @q from me\n" +
-                             0);
-    stage_hears(&stage, "{'id':'r','from':'server','to':['me'],'correlation_id':'@q',"
-                        "'kind':'mcp/response:tools/call:x',"
-                        "'payload':{'jsonrpc':'2.0','id':'a','result':{}}}");
+                         "overheard @q from me\n");
+    stage_hears(&stage,
+                "{'id':'r','from':'server','to':['me'],'correlation_id':'@q'," ANSWERED);
     stage_expect(&stage, "response r from server; own q\n");
     cr_expect_eq(mcpx_session_pending_count(stage.session), 0);
+    stage_hears(&stage,
+                "{'id':'s','from':'server','to':['me'],'correlation_id':'@q'," ANSWERED);
+    stage_expect(&stage, "overheard s from server\n"); /* late */
     stage_clear(&stage);
+}
+
+Test(session, delivers_what_is_for_us_and_lets_us_overhear_the_rest)
+{
+    static const struct {
+        const char *text, *transcript;
+    } rows[] = {
+        {"{'id':'m','from':'bob','kind':'chat'}", "message m from bob\n"},
+        {"{'id':'m','from':'bob','to':[],'kind':'chat'}", "message m from bob\n"},
+        {"{'id':'m','from':'bob','to':['eve','me'],'kind':'chat'}", "message m from bob\n"},
+        {"{'id':'m','from':'bob','to':['eve'],'kind':'chat'}", "overheard m from bob\n"},
+        {"{'id':'m','from':'me','kind':'chat'}", "overheard m from me\n"},
+        {"{'id':'m','from':'me','to':['me'],'kind':'chat'}", "message m from me\n"},
+        {"{'id':'m','from':'bob'," CALLED, "request m from bob\n"},
+        {"{'id':'m','from':'bob','to':['me']," CALLED, "request m from bob\n"},
+        {"{'id':'m','from':'bob','to':['eve']," CALLED, "overheard m from bob\n"},
+        {"{'id':'m','from':'me'," CALLED, "overheard m from me\n"},
+        {"{'id':'m','from':'me','to':['me']," CALLED, "request m from me\n"},
+        {"{'id':'m','from':'bob'," NOTIFIED, "notification m from bob\n"},
+        {"{'id':'m','from':'bob','to':['eve']," NOTIFIED, "overheard m from bob\n"},
+        {"{'id':'m','from':'bob','correlation_id':'x'," ANSWERED, "overheard m from bob\n"},
+        {"{'id':'m','from':'bob','to':['me']," ANSWERED, "overheard m from bob\n"},
+        {"{'id':'m','from':'bob','kind':'mcp/reject','correlation_id':'x'}",
+         "overheard m from bob\n"},
+        {"{'id':'m','from':'bob','kind':'mcp/withdraw'}", "overheard m from bob\n"},
+        {"{'id':'m','from':'bob','kind':'mcp/other:x'}", "message m from bob\n"},
+        {"{'id':'m','from':'system:gateway','kind':'system/news'}",
+         "message m from system:gateway\n"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct stage stage;
+
+        stage_set(&stage, NULL);
+        stage_joins(&stage);
+        cr_expect_eq(stage_hears(&stage, rows[i].text), MCPX_OK);
+        stage_expect(&stage, rows[i].transcript);
+        stage_clear(&stage);
+    }
+}
+
+Test(session, is_silent_about_the_rest_unless_asked)
+{
+    struct stage stage;
+    struct mcpx_session_config config = stage_config(&stage);
+
+    config.overhear = false;
+    stage_set(&stage, &config);
+    stage_joins(&stage);
+    stage_sends(&stage, "q", "chat", NULL, "{}");
+    stage_echoes(&stage);
+    stage_hears(&stage, "{'id':'m','from':'bob','to':['eve'],'kind':'chat'}");
+    stage_hears(&stage, "{'id':'n','from':'bob','to':['eve'],'kind':'mcp/request:tools/list',"
+                        "'payload':{'lies':1}}");
+    stage_expect(&stage, "delivered q\n");
+    stage_clear(&stage);
+}
+
+Test(session, writes_what_it_was_given_byte_for_byte)
+{
+    struct stage stage;
+    struct mcpx_text text = {0};
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    stage_sends(&stage, "q", "mcp/request", "server,bob",
+                " { 'jsonrpc':'2.0' , 'id':10000000000000000000001, 'id2':1e400,"
+                "'method':'tools\\/call', 'params':{'name':'\\u0022'}} ");
+    stage_replies(&stage, "c", "chat", "x", "{}");
+    cr_assert(stage_writes(&stage, &text));
+    cr_expect_str_eq(text.text,
+                     "{'protocol':'mcpx/v0.1','id':'@q','to':['server','bob'],"
+                     "'kind':'mcp/request:tools/call:\\'','payload':{ 'jsonrpc':'2.0' , "
+                     "'id':10000000000000000000001, 'id2':1e400,'method':'tools\\/call', "
+                     "'params':{'name':'\\u0022'}}}");
+    cr_assert(stage_writes(&stage, &text));
+    cr_expect_str_eq(text.text, "{'protocol':'mcpx/v0.1','id':'@c','kind':'chat',"
+                                "'correlation_id':'x','payload':{}}");
+    cr_expect_not(stage_writes(&stage, &text));
+    mcpx_text_fini(&text);
+    stage_clear(&stage);
+}
+
+Test(session, answers_a_request_once_under_its_operation)
+{
+    struct stage stage;
+    struct mcpx_text text = {0};
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    stage_hears(&stage, "{'id':'q','from':'bob','to':['me']," CALLED);
+    stage_expect(&stage, "request q from bob\n");
+    cr_expect_eq(stage_responds(&stage, "x", RESULT), MCPX_ENOTFOUND);
+    cr_expect_eq(stage_responds(&stage, "q", "{'jsonrpc':'2.0','id':'b','result':{}}"),
+                 MCPX_EINVALID);
+    cr_expect_eq(stage_responds(&stage, "q", PING), MCPX_EINVALID);
+    cr_expect_eq(stage_responds(&stage, "q", "{"), MCPX_EINVALID);
+    cr_expect_eq(stage_responds(&stage, "q", RESULT), MCPX_OK);
+    cr_expect_eq(stage_responds(&stage, "q", RESULT), MCPX_ENOTFOUND);
+    cr_assert(stage_writes(&stage, &text));
+    cr_expect_not_null(strstr(text.text, "'to':['bob'],'kind':'mcp/response:tools/call:x',"
+                                         "'correlation_id':'q','payload':" RESULT "}"),
+                       "%s", text.text);
+    mcpx_text_fini(&text);
+    stage_clear(&stage);
+}
+
+Test(session, takes_a_request_once_while_it_waits_for_an_answer)
+{
+    struct stage stage;
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    for (int i = 0; i < 2; i++)
+        stage_hears(&stage, "{'id':'q','from':'bob','to':['me']," CALLED);
+    stage_hears(&stage, "{'id':'q','from':'eve','to':['me']," CALLED);
+    stage_expect(&stage, "request q from bob\n"
+                         "overheard q from bob\n"
+                         "request q from eve\n");
+    stage_clear(&stage);
+}
+
+Test(session, forgets_the_oldest_request_when_nobody_answers)
+{
+    struct stage stage;
+    struct mcpx_session_config config = stage_config(&stage);
+
+    config.inbound_max = 2;
+    stage_set(&stage, &config);
+    stage_joins(&stage);
+    stage_hears(&stage, "{'id':'q1','from':'bob'," CALLED);
+    stage_hears(&stage, "{'id':'q2','from':'bob'," CALLED);
+    stage_hears(&stage, "{'id':'q3','from':'bob'," CALLED);
+    stage_skip(&stage);
+    cr_expect_eq(stage_responds(&stage, "q1", RESULT), MCPX_ENOTFOUND);
+    cr_expect_eq(stage_responds(&stage, "q2", RESULT), MCPX_OK);
+    cr_expect_eq(stage_responds(&stage, "q3", RESULT), MCPX_OK);
+    stage_clear(&stage);
+}
+
+Test(session, settles_with_the_first_of_several_answers)
+{
+    struct stage stage;
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    stage_sends(&stage, "q", "mcp/request", "server,bob", CALL);
+    stage_sends(&stage, "b", "mcp/request", NULL, CALL);
+    stage_hears(&stage, "{'id':'1','from':'bob','correlation_id':'@q'," ANSWERED);
+    stage_hears(&stage, "{'id':'2','from':'server','correlation_id':'@q'," ANSWERED);
+    stage_hears(&stage, "{'id':'3','from':'eve','correlation_id':'@b'," ANSWERED);
+    stage_hears(&stage, "{'id':'4','from':'bob','correlation_id':'@b'," ANSWERED);
+    stage_expect(&stage, "response 1 from bob; own q\n"
+                         "overheard 2 from server\n"
+                         "response 3 from eve; own b\n"
+                         "overheard 4 from bob\n");
+    stage_clear(&stage);
+}
+
+Test(session, ties_notifications_to_a_request_when_they_come_from_its_addressee)
+{
+    struct stage stage;
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    stage_sends(&stage, "q", "mcp/request", "server", CALL);
+    stage_hears(&stage, "{'id':'1','from':'server','correlation_id':'@q'," NOTIFIED);
+    stage_hears(&stage, "{'id':'2','from':'eve','correlation_id':'@q'," NOTIFIED);
+    stage_hears(&stage, "{'id':'3','from':'server'," NOTIFIED);
+    stage_expect(&stage, "notification 1 from server; own q\n"
+                         "notification 2 from eve\n"
+                         "notification 3 from server\n");
+    stage_clear(&stage);
+}
+
+Test(session, lets_deadlines_pass_in_their_order)
+{
+    struct stage stage;
+    struct mcpx_session_config config = stage_config(&stage);
+    struct mcpx_slice payload = MCPX_SLICE("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}");
+    struct mcpx_draft draft = {.type = "mcp/request", .payload = payload, .tag = "never"};
+
+    config.request_ms = 500;
+    config.proposal_ms = 300;
+    stage_set(&stage, &config);
+    stage_joins(&stage);
+    cr_expect_eq(mcpx_session_deadline(stage.session), INT64_MAX);
+    stage_sends(&stage, "q", "mcp/request", NULL, PING);
+    stage_sends(&stage, "p", "mcp/proposal", NULL, "{'method':'ping'}");
+    draft.timeout_ms = -1;
+    mcpx_session_send(stage.session, &draft, stage.now, NULL, NULL);
+    draft.timeout_ms = 100;
+    mcpx_session_send(stage.session, &draft, stage.now, NULL, NULL);
+    draft.timeout_ms = INT64_MAX;
+    mcpx_session_send(stage.session, &draft, stage.now, NULL, NULL);
+    stage_sends(&stage, "n", "mcp/request", NULL,
+                "{'jsonrpc':'2.0','method':'notifications/initialized'}");
+    cr_expect_eq(mcpx_session_pending_count(stage.session), 5);
+    cr_expect_eq(mcpx_session_deadline(stage.session), stage.now.mono_ms + 100);
+    stage_waits(&stage, 99);
+    stage_expect(&stage, "");
+    mcpx_session_tick(stage.session,
+                      (struct mcpx_now){stage.now.mono_ms + 1, stage.now.wall_ms});
+    cr_expect_eq(mcpx_session_pending_count(stage.session), 4);
+    stage_skip(&stage);
+    stage_waits(&stage, 500);
+    stage_expect(&stage, "expired p\n"
+                         "expired q\n");
+    cr_expect_eq(mcpx_session_deadline(stage.session), INT64_MAX);
+    cr_expect_eq(mcpx_session_pending_count(stage.session), 2);
+    stage_clear(&stage);
+}
+
+Test(session, no_longer_waits_for_what_it_shall_forget)
+{
+    struct stage stage;
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    stage_sends(&stage, "q", "mcp/request", NULL, CALL);
+    cr_expect(mcpx_session_forget(stage.session, mcpx_slice_of(stage.ids[0])));
+    cr_expect_not(mcpx_session_forget(stage.session, mcpx_slice_of(stage.ids[0])));
+    cr_expect_not(mcpx_session_forget(stage.session, MCPX_SLICE("x")));
+    stage_echoes(&stage);
+    stage_waits(&stage, 1000000);
+    stage_hears(&stage, "{'id':'1','from':'bob','correlation_id':'@q'," ANSWERED);
+    stage_expect(&stage, "delivered q\n"
+                         "overheard @q from me\n"
+                         "overheard 1 from bob\n");
+    stage_clear(&stage);
+}
+
+Test(session, tells_why_the_router_refused)
+{
+    struct stage stage;
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    stage_sends(&stage, "q", "mcp/request", NULL, CALL);
+    stage_sends(&stage, "c", "chat", NULL, "{}");
+    stage_flushes(&stage);
+    stage_hears(&stage, "{'id':'e','from':'system:gateway','to':['me'],'kind':'system/error',"
+                        "'correlation_id':'@q','payload':{'error':'capability_violation',"
+                        "'message':'You lack it','alternative':'mcp/proposal:tools/call:x'}}");
+    stage_hears(&stage, "{'id':'f','from':'system:gateway','to':['me'],'kind':'system/error',"
+                        "'correlation_id':'@c','payload':{'error':'rate_limited',"
+                        "'message':'too many','retry_after_ms':10}}");
+    stage_hears(&stage, "{'id':'g','from':'system:gateway','to':['me'],'kind':'system/error',"
+                        "'payload':{'error':'slow_consumer','missed':3}}");
+    stage_expect(&stage,
+                 "refused q capability_violation; alternative mcp/proposal:tools/call:x\n"
+                 "refused c rate_limited\n"
+                 "message g from system:gateway\n");
+    cr_expect_eq(mcpx_session_pending_count(stage.session), 0);
+    stage_clear(&stage);
+}
+
+Test(session, keeps_the_roster)
+{
+    struct stage stage;
+    struct mcpx_participant who;
+    struct mcpx_kind kind;
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    cr_assert_eq(mcpx_kind_parse(MCPX_SLICE("chat"), &kind, NULL), MCPX_OK);
+    cr_assert_eq(mcpx_session_participant_count(stage.session), 2);
+    cr_expect(mcpx_session_could(stage.session, MCPX_SLICE("bob"), &kind));
+    cr_expect_not(mcpx_session_could(stage.session, MCPX_SLICE("server"), &kind));
+    cr_expect_not(mcpx_session_could(stage.session, MCPX_SLICE("nobody"), &kind));
+    stage_hears(&stage,
+                "{'id':'1','from':'system:gateway','kind':'system/presence','payload':{"
+                "'event':'join','participant':{'id':'anna','capabilities':[]}}}");
+    stage_hears(&stage,
+                "{'id':'2','from':'system:gateway','kind':'system/presence','payload':{"
+                "'event':'update','participant':{'id':'server','capabilities':['*',"
+                "'not a pattern']}}}");
+    stage_hears(&stage,
+                "{'id':'3','from':'system:gateway','kind':'system/presence','payload':{"
+                "'event':'leave','participant':{'id':'bob','capabilities':[]}}}");
+    stage_hears(&stage,
+                "{'id':'4','from':'system:gateway','kind':'system/presence','payload':{"
+                "'event':'leave','participant':{'id':'bob','capabilities':[]}}}");
+    stage_hears(&stage,
+                "{'id':'5','from':'system:gateway','kind':'system/presence','payload':{"
+                "'event':'join','participant':{'id':'me','capabilities':[]}}}");
+    stage_expect(&stage, "presence join anna\n"
+                         "presence update server\n"
+                         "presence leave bob\n");
+    cr_assert_eq(mcpx_session_participant_count(stage.session), 2);
+    mcpx_session_participant(stage.session, 0, &who);
+    cr_expect(mcpx_slice_equal(who.id, MCPX_SLICE("anna")));
+    cr_expect_eq(who.capability_count, 0);
+    mcpx_session_participant(stage.session, 1, &who);
+    cr_expect_eq(who.capability_count, 2);
+    cr_expect(mcpx_session_could(stage.session, MCPX_SLICE("server"), &kind));
+    cr_expect_not(mcpx_session_could(stage.session, MCPX_SLICE("bob"), &kind));
+    stage_clear(&stage);
+}
+
+Test(session, names_its_events_and_violations)
+{
+    cr_expect_str_eq(mcpx_event_name(MCPX_EVENT_VIOLATION), "violation");
+    cr_expect_str_eq(mcpx_event_name(MCPX_EVENT_COUNT), "unknown");
+    for (int i = 0; i < MCPX_EVENT_COUNT; i++)
+        cr_expect_not_null(mcpx_event_name((enum mcpx_event_type)i), "%d", i);
+    cr_expect_str_eq(mcpx_violation_name(MCPX_VIOLATION_ID), "other_id");
+    cr_expect_str_eq(mcpx_violation_name(MCPX_VIOLATION_COUNT), "unknown");
+    cr_expect_str_eq(mcpx_violation_text(MCPX_VIOLATION_TEXT),
+                     "the message is no valid envelope");
 }

@@ -1,0 +1,181 @@
+/*
+ * What breaks for whom: a proposer who never hears what became of a proposal, or takes somebody's
+ * word for it; an approver who acts on what was withdrawn. Protocol: sections 2 and 4.
+ */
+#include "tests/support/stage.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#define BODY "{'method':'tools/call','params':{'name':'x','arguments':{'a':1,'b':2}}}"
+#define CALL(arguments)                                                                       \
+    "{'jsonrpc':'2.0','id':9,'method':'tools/call','params':{'arguments':" arguments          \
+    ",'name':'x'}}"
+#define RESULT "'payload':{'jsonrpc':'2.0','id':9,'result':{}}}"
+
+static void propose(struct stage *stage, const char *to)
+{
+    stage_set(stage, NULL);
+    stage_joins(stage);
+    cr_assert_eq(stage_sends(stage, "p", "mcp/proposal", to, BODY), MCPX_OK);
+}
+
+Test(proposals, end_with_the_response_to_the_request_that_fulfils_them)
+{
+    struct stage stage;
+
+    propose(&stage, "bob");
+    stage_hears(&stage,
+                "{'id':'f','from':'bob','to':['server'],'correlation_id':'@p',"
+                "'kind':'mcp/request:tools/call:x','payload':" CALL("{'b':2,'a':1}") "}");
+    stage_expect(&stage, "fulfilling f from bob; own p; same\n");
+    stage_hears(&stage, "{'id':'n','from':'server','to':['bob','me'],'correlation_id':'f',"
+                        "'kind':'mcp/request:notifications/progress','payload':{"
+                        "'jsonrpc':'2.0','method':'notifications/progress','params':{}}}");
+    stage_hears(&stage, "{'id':'x','from':'eve','to':['bob','me'],'correlation_id':'f',"
+                        "'kind':'mcp/response:tools/call:x'," RESULT);
+    stage_hears(&stage, "{'id':'r','from':'server','to':['bob','me'],'correlation_id':'f',"
+                        "'kind':'mcp/response:tools/call:x'," RESULT);
+    stage_hears(&stage, "{'id':'s','from':'server','to':['bob','me'],'correlation_id':'f',"
+                        "'kind':'mcp/response:tools/call:x'," RESULT);
+    stage_expect(&stage, "notification n from server; own p\n"
+                         "violation stranger x from eve\n"
+                         "response r from server; own p; proposal\n"
+                         "overheard s from server\n");
+    cr_expect_eq(mcpx_session_pending_count(stage.session), 0);
+    stage_clear(&stage);
+}
+
+Test(proposals, show_when_something_else_was_done_with_them)
+{
+    struct stage stage;
+
+    propose(&stage, NULL);
+    stage_hears(&stage, "{'id':'f','from':'bob','to':['server'],'correlation_id':'@p',"
+                        "'kind':'mcp/request:tools/call','payload':" CALL("{'a':2}") "}");
+    stage_hears(&stage, "{'id':'g','from':'bob','to':['server'],'correlation_id':'@p',"
+                        "'kind':'mcp/request:tools/call:y','payload':{'jsonrpc':'2.0','id':1,"
+                        "'method':'tools/call','params':{'name':'y'}}}");
+    stage_hears(&stage, "{'id':'h','from':'bob','to':['me'],'correlation_id':'@p',"
+                        "'kind':'mcp/request:ping','payload':{'jsonrpc':'2.0','id':1,"
+                        "'method':'ping'}}");
+    stage_hears(&stage, "{'id':'i','from':'me','to':['bob'],'correlation_id':'@p',"
+                        "'kind':'mcp/request:tools/call:x','payload':" CALL("{}") "}");
+    stage_expect(&stage, "fulfilling f from bob; own p\n"
+                         "overheard g from bob\n"
+                         "request h from bob; proposal @p\n"
+                         "overheard i from me\n");
+    stage_clear(&stage);
+}
+
+Test(proposals, may_be_fulfilled_by_a_request_to_their_proposer)
+{
+    struct stage stage;
+
+    propose(&stage, NULL);
+    stage_hears(&stage, "{'id':'f','from':'bob','correlation_id':'@p',"
+                        "'kind':'mcp/request:tools/call:x','payload':" CALL("{}") "}");
+    stage_expect(&stage, "fulfilling f from bob; own p\n"
+                         "request f from bob; proposal @p\n");
+    cr_expect_eq(stage_responds(&stage, "f", "{'jsonrpc':'2.0','id':9,'result':{}}"), MCPX_OK);
+    stage_clear(&stage);
+}
+
+Test(proposals, remember_a_bounded_number_of_fulfilments)
+{
+    struct stage stage;
+    char text[512];
+
+    propose(&stage, NULL);
+    for (int i = 0; i < 9; i++) {
+        snprintf(text, sizeof text,
+                 "{'id':'f%d','from':'bob','to':['server'],'correlation_id':'@p',"
+                 "'kind':'mcp/request:tools/call:x','payload':%s}",
+                 i, CALL("{}"));
+        stage_hears(&stage, text);
+        stage_hears(&stage, text); /* once more, as after a reconnection */
+        snprintf(text, sizeof text, "%s f%d from bob%s\noverheard f%d from bob\n",
+                 i < 8 ? "fulfilling" : "overheard", i, i < 8 ? "; own p" : "", i);
+        stage_expect(&stage, text);
+    }
+    stage_clear(&stage);
+}
+
+Test(proposals, wait_for_the_response_once_somebody_acts)
+{
+    struct stage stage;
+
+    propose(&stage, NULL);
+    stage_waits(&stage, 590000);
+    stage_hears(&stage, "{'id':'f','from':'bob','to':['server'],'correlation_id':'@p',"
+                        "'kind':'mcp/request:tools/call:x','payload':" CALL("{}") "}");
+    stage_skip(&stage);
+    stage_hears(&stage, "{'id':'r','from':'eve','kind':'mcp/reject','correlation_id':'@p'}");
+    stage_waits(&stage, 59999);
+    stage_expect(&stage, "overheard r from eve\n"); /* too late */
+    stage_waits(&stage, 1);
+    stage_expect(&stage, "expired p\n");
+    stage_hears(&stage, "{'id':'s','from':'server','to':['bob','me'],'correlation_id':'f',"
+                        "'kind':'mcp/response:tools/call:x'," RESULT);
+    stage_expect(&stage, "overheard s from server\n");
+    stage_clear(&stage);
+}
+
+Test(proposals, end_with_a_rejection)
+{
+    struct stage stage;
+
+    propose(&stage, "bob,server");
+    stage_hears(&stage, "{'id':'r','from':'server','to':['me'],'kind':'mcp/reject',"
+                        "'correlation_id':'@p','payload':{'reason':'no'}}");
+    stage_hears(&stage, "{'id':'s','from':'bob','to':['me'],'kind':'mcp/reject',"
+                        "'correlation_id':'@p','payload':{'reason':'no'}}");
+    stage_expect(&stage, "rejected r from server; own p; proposal\n"
+                         "overheard s from bob\n");
+    stage_clear(&stage);
+}
+
+#define THEIRS "{'id':'t','from':'bob','kind':'mcp/proposal:ping','payload':{'method':'ping'}"
+
+Test(proposals, of_others_are_shown_until_they_are_withdrawn)
+{
+    struct stage stage;
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    stage_hears(&stage, THEIRS "}");
+    stage_hears(&stage, THEIRS "}");
+    stage_hears(&stage, "{'id':'r','from':'eve','kind':'mcp/reject','correlation_id':'t'}");
+    stage_hears(&stage, "{'id':'v','from':'eve','kind':'mcp/withdraw','correlation_id':'t'}");
+    stage_hears(&stage, "{'id':'w','from':'bob','kind':'mcp/withdraw','correlation_id':'t'}");
+    stage_hears(&stage, "{'id':'x','from':'bob','kind':'mcp/withdraw','correlation_id':'t'}");
+    stage_expect(&stage, "proposal t from bob\n"
+                         "overheard t from bob\n"
+                         "rejected r from eve; proposal t\n"
+                         "violation not_proposer v from eve\n"
+                         "withdrawn w from bob; proposal t\n"
+                         "overheard x from bob\n");
+    stage_clear(&stage);
+}
+
+/* A proposal may go to its approver alone; who executes it answers both. */
+Test(proposals, are_answered_to_their_proposer_as_well)
+{
+    struct stage stage;
+    struct mcpx_text text = {0};
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    stage_hears(&stage, THEIRS ",'to':['eve']}");
+    stage_hears(&stage, "{'id':'f','from':'eve','to':['me'],'correlation_id':'t',"
+                        "'kind':'mcp/request:ping','payload':{'jsonrpc':'2.0','id':9,"
+                        "'method':'ping'}}");
+    stage_expect(&stage, "overheard t from bob\n"
+                         "request f from eve; proposal t\n");
+    cr_assert_eq(stage_responds(&stage, "f", "{'jsonrpc':'2.0','id':9,'result':{}}"), MCPX_OK);
+    cr_assert(stage_writes(&stage, &text));
+    cr_expect_not_null(strstr(text.text, "'to':['eve','bob'],'kind':'mcp/response:ping',"),
+                       "%s", text.text);
+    mcpx_text_fini(&text);
+    stage_clear(&stage);
+}

@@ -1,0 +1,329 @@
+/*
+ * What breaks for whom: messages lost or acted on twice when a connection breaks, an old tool call
+ * executed because it stood in history, a router that is flooded by those who come back.
+ * Protocol: section 5.
+ */
+#include "tests/support/stage.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#define CALL "{'jsonrpc':'2.0','id':'a','method':'tools/call','params':{'name':'x'}}"
+#define ANSWERED                                                                              \
+    "'kind':'mcp/response:tools/call:x','payload':{'jsonrpc':'2.0','id':'a','result':{}}}"
+#define RESUMED                                                                               \
+    "{'id':'w','from':'system:gateway','to':['me'],'kind':'system/welcome','payload':{"       \
+    "'you':{'id':'me','capabilities':['*']},'participants':[],"                               \
+    "'topic':{'name':'t','head':'z'},'resumed':true,'history':{'count':0}}}"
+#define ANEW(count)                                                                           \
+    "{'id':'w','from':'system:gateway','to':['me'],'kind':'system/welcome','payload':{"       \
+    "'you':{'id':'me','capabilities':['*']},'participants':[],"                               \
+    "'topic':{'name':'t','head':'z'},'resumed':false,'history':{'count':" count "}}}"
+#define ERROR(name, about)                                                                    \
+    "{'id':'e','from':'system:gateway','to':['me'],'kind':'system/"                           \
+    "error','correlation_id':'" about "','payload':{'error':'" name                           \
+    "','message':'m','retry_after_ms':50}}"
+
+static void expect_seen(const struct stage *stage, const char *id)
+{
+    struct mcpx_slice seen = mcpx_session_resume_after(stage->session);
+
+    cr_expect(mcpx_slice_equal(seen, mcpx_slice_of(id)), "%.*s, expected %s", (int)seen.len,
+              seen.text ? seen.text : "", id ? id : "none");
+}
+
+static void expect_output(struct stage *stage, const char *part)
+{
+    struct mcpx_text text = {0};
+    bool any = stage_writes(stage, &text);
+
+    cr_expect_eq(any, part != NULL);
+    if (any && part)
+        cr_expect_not_null(strstr(text.text, part), "%s, expected %s", text.text, part);
+    mcpx_text_fini(&text);
+}
+
+Test(reconnect, resumes_after_the_newest_envelope)
+{
+    struct stage stage;
+
+    stage_set(&stage, NULL);
+    expect_seen(&stage, NULL);
+    stage_joins(&stage);
+    expect_seen(&stage, NULL);
+    stage_hears(&stage,
+                "{'id':'1','from':'system:gateway','kind':'system/presence','payload':{"
+                "'event':'join','participant':{'id':'me','capabilities':[]}}}");
+    expect_seen(&stage, "1"); /* better than nothing */
+    stage_hears(&stage, "{'id':'2','from':'bob','kind':'chat'}");
+    expect_seen(&stage, "2");
+    stage_hears(&stage,
+                "{'id':'3','from':'system:gateway','kind':'system/presence','payload':{"
+                "'event':'leave','participant':{'id':'bob','capabilities':[]}}}");
+    stage_hears(&stage, ERROR("rate_limited", "x"));
+    expect_seen(&stage, "2");
+    stage_hears(&stage, "{'id':'4','from':'bob','kind':'mcp/request:lie'}");
+    expect_seen(&stage, "4");
+    stage_hears(&stage, "{'id':'5','from':'bob','to':['eve'],'kind':'chat'}");
+    expect_seen(&stage, "5");
+    stage_breaks(&stage, 0);
+    mcpx_session_connected(stage.session, stage.now);
+    stage_hears(&stage, RESUMED);
+    expect_seen(&stage, "5");
+    stage_breaks(&stage, 0);
+    mcpx_session_connected(stage.session, stage.now);
+    stage_hears(&stage, ANEW("0"));
+    expect_seen(&stage, "z");
+    stage_breaks(&stage, 0);
+    mcpx_session_connected(stage.session, stage.now);
+    stage_hears(&stage, ANEW("2"));
+    expect_seen(&stage, "z");
+    stage_hears(&stage,
+                "{'id':'h','from':'system:gateway','kind':'system/history','payload':{"
+                "'complete':true,'envelopes':["
+                "{'protocol':'mcpx/v0.1','id':'6','from':'bob','kind':'chat','payload':{}},"
+                "{'protocol':'mcpx/v0.1','id':'7','from':'bob','kind':'chat',"
+                "'payload':{}}]}}");
+    expect_seen(&stage, "7");
+    stage_skip(&stage);
+    stage_clear(&stage);
+}
+
+Test(reconnect, acts_on_what_was_missed_but_not_on_history)
+{
+    struct stage stage;
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    stage_breaks(&stage, 1006);
+    stage_expect(&stage, "left 1006 gone; again\n");
+    mcpx_session_connected(stage.session, stage.now);
+    stage_hears(&stage, RESUMED);
+    stage_hears(&stage,
+                "{'id':'1','from':'bob','kind':'mcp/request:tools/call:x','payload':" CALL
+                "}");
+    stage_expect(&stage, "joined w from system:gateway; resumed\n"
+                         "request 1 from bob\n");
+    stage_breaks(&stage, 1006);
+    mcpx_session_connected(stage.session, stage.now);
+    stage_hears(&stage, ANEW("1"));
+    stage_hears(&stage,
+                "{'id':'h','from':'system:gateway','kind':'system/history','payload':{"
+                "'complete':true,'envelopes':[{'protocol':'mcpx/v0.1','id':'2',"
+                "'from':'bob','kind':'mcp/request:tools/call:x','payload':" CALL "}]}}");
+    stage_expect(&stage, "left 1006 gone; again\n"
+                         "joined w from system:gateway\n"
+                         "history 2 from bob\n");
+    stage_clear(&stage);
+}
+
+Test(reconnect, takes_answers_to_what_it_still_waits_for_from_history)
+{
+    struct stage stage;
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    stage_sends(&stage, "q", "mcp/request", "server", CALL);
+    stage_sends(&stage, "p", "mcp/proposal", NULL,
+                "{'method':'tools/call','params':{'name':'x'}}");
+    stage_flushes(&stage);
+    stage_breaks(&stage, 0);
+    mcpx_session_connected(stage.session, stage.now);
+    stage_hears(&stage, ANEW("4"));
+    stage_skip(&stage);
+    stage_hears(
+        &stage,
+        "{'id':'h','from':'system:gateway','kind':'system/history','payload':{"
+        "'complete':true,'envelopes':["
+        "{'protocol':'mcpx/v0.1','id':'1','from':'server','correlation_id':'@q'," ANSWERED
+        ",{'protocol':'mcpx/v0.1','id':'2','from':'bob','to':['server'],"
+        "'correlation_id':'@p','kind':'mcp/request:tools/call:x','payload':" CALL "},"
+        "{'protocol':'mcpx/v0.1','id':'3','from':'server','correlation_id':'2'," ANSWERED
+        ",{'protocol':'mcpx/v0.1','id':'4','from':'server','correlation_id':'2'," ANSWERED
+        "]}}");
+    stage_expect(&stage, "response 1 from server; own q\n"
+                         "history 2 from bob\n"
+                         "response 3 from server; own p; proposal\n"
+                         "history 4 from server\n");
+    cr_expect_eq(mcpx_session_pending_count(stage.session), 0);
+    expect_output(&stage, NULL);
+    stage_clear(&stage);
+}
+
+Test(reconnect, writes_again_what_was_not_seen_to_arrive)
+{
+    struct stage stage;
+
+    stage_set(&stage, NULL);
+    stage_sends(&stage, "early", "chat", NULL, "{}");
+    expect_output(&stage, NULL);
+    mcpx_session_connected(stage.session, stage.now);
+    expect_output(&stage, NULL);
+    stage_hears(&stage, STAGE_WELCOME);
+    expect_output(&stage, "'@early'");
+    stage_sends(&stage, "q", "mcp/request", "server", CALL);
+    stage_sends(&stage, "c", "chat", NULL, "{}");
+    stage_hears(&stage, "{'id':'@early','from':'me','kind':'chat'}");
+    expect_output(&stage, "'@q'");
+    stage_breaks(&stage, 0);
+    expect_output(&stage, NULL);
+    mcpx_session_connected(stage.session, stage.now);
+    stage_hears(&stage, RESUMED);
+    stage_skip(&stage);
+    expect_output(&stage, "'@q'");
+    expect_output(&stage, "'@c'");
+    expect_output(&stage, NULL);
+    stage_hears(&stage, ERROR("duplicate_id", "@q"));
+    stage_hears(&stage, ERROR("duplicate_id", "@q"));
+    stage_hears(&stage, "{'id':'@c','from':'me','kind':'chat'}");
+    stage_hears(&stage, ERROR("duplicate_id", "@c"));
+    stage_hears(&stage, "{'id':'r','from':'server','correlation_id':'@q'," ANSWERED);
+    stage_expect(&stage, "delivered q\n"
+                         "delivered c\n"
+                         "overheard @c from me\n"
+                         "response r from server; own q\n");
+    stage_clear(&stage);
+}
+
+/* Rates are checked before ids: such an error does not say that the first attempt was lost. */
+Test(reconnect, does_not_give_up_what_may_have_arrived)
+{
+    struct stage stage;
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    stage_sends(&stage, "q", "mcp/request", "server", CALL);
+    stage_sends(&stage, "c", "chat", NULL, "{}");
+    stage_flushes(&stage);
+    stage_breaks(&stage, 0);
+    mcpx_session_connected(stage.session, stage.now);
+    stage_hears(&stage, RESUMED);
+    stage_skip(&stage);
+    expect_output(&stage, "'@q'");
+    stage_hears(&stage, ERROR("rate_limited", "@q"));
+    expect_output(&stage, NULL);
+    cr_expect_eq(mcpx_session_deadline(stage.session), stage.now.mono_ms + 50);
+    stage_waits(&stage, 49);
+    expect_output(&stage, NULL);
+    stage_waits(&stage, 1);
+    expect_output(&stage, "'@q'");
+    expect_output(&stage, "'@c'");
+    stage_hears(&stage,
+                "{'id':'@q','from':'me','to':['server'],'kind':'mcp/request:tools/call:x',"
+                "'payload':" CALL "}");
+    stage_hears(&stage, ERROR("rate_limited", "@q"));
+    stage_expect(&stage, "delivered q\n"
+                         "overheard @q from me\n");
+    expect_output(&stage, NULL);
+    stage_clear(&stage);
+}
+
+Test(reconnect, drops_what_expired_before_it_was_written)
+{
+    struct stage stage;
+
+    stage_set(&stage, NULL);
+    stage_sends(&stage, "q", "mcp/request", "server", CALL);
+    stage_waits(&stage, 60000);
+    stage_expect(&stage, "expired q\n");
+    stage_joins(&stage);
+    expect_output(&stage, NULL);
+    stage_clear(&stage);
+}
+
+Test(reconnect, lends_a_text_until_it_is_written_whatever_happens)
+{
+    struct stage stage;
+    struct mcpx_slice text;
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    stage_sends(&stage, "q", "mcp/request", "server", CALL);
+    cr_assert(mcpx_session_output(stage.session, &text));
+    stage_waits(&stage, 60000);
+    stage_expect(&stage, "expired q\n");
+    cr_expect_eq(text.text[0], '{'); /* and no sanitizer minds */
+    mcpx_session_written(stage.session);
+    mcpx_session_written(stage.session);
+    expect_output(&stage, NULL);
+    stage_clear(&stage);
+}
+
+Test(reconnect, counts_what_has_no_echo_as_delivered_when_written)
+{
+    struct stage stage;
+    struct mcpx_session_config config = stage_config(&stage);
+
+    config.directed = true;
+    stage_set(&stage, &config);
+    stage_joins(&stage);
+    stage_sends(&stage, "q", "mcp/request", "server", CALL);
+    stage_sends(&stage, "s", "chat", "me,server", "{}");
+    stage_sends(&stage, "c", "chat", NULL, "{}");
+    stage_sends(&stage, "d", "chat", "bob", "{}");
+    stage_flushes(&stage);
+    stage_expect(&stage, "delivered q\n"
+                         "delivered d\n");
+    stage_hears(&stage, ERROR("rate_limited", "@q"));
+    stage_hears(&stage, ERROR("rate_limited", "@d"));
+    stage_expect(&stage, "refused q rate_limited\n"
+                         "refused @d rate_limited\n");
+    stage_breaks(&stage, 0);
+    mcpx_session_connected(stage.session, stage.now);
+    stage_hears(&stage, RESUMED);
+    expect_output(&stage, "'@s'");
+    expect_output(&stage, "'@c'");
+    expect_output(&stage, NULL);
+    stage_skip(&stage);
+    stage_clear(&stage);
+}
+
+Test(reconnect, tries_again_after_pauses_that_grow)
+{
+    static const int64_t longest[] = {500, 1000, 2000, 4000, 8000, 16000, 30000, 30000};
+    struct stage stage;
+    struct mcpx_event event;
+
+    stage_set(&stage, NULL);
+    cr_expect_leq(mcpx_session_connect_at(stage.session), stage.now.mono_ms);
+    for (size_t i = 0; i < sizeof longest / sizeof *longest; i++) {
+        int64_t pause;
+
+        stage_breaks(&stage, i % 2 ? 503 : 0);
+        pause = mcpx_session_connect_at(stage.session) - stage.now.mono_ms;
+        cr_expect(pause >= longest[i] / 2 && pause <= longest[i], "%d: %d", (int)i,
+                  (int)pause);
+        cr_assert(mcpx_session_event(stage.session, &event));
+        cr_expect_eq(event.retry_ms, pause);
+    }
+    stage_joins(&stage);
+    cr_expect_eq(mcpx_session_connect_at(stage.session), -1);
+    stage_breaks(&stage, 1001);
+    cr_expect_leq(mcpx_session_connect_at(stage.session) - stage.now.mono_ms, 500);
+    stage_skip(&stage);
+    stage_clear(&stage);
+}
+
+Test(reconnect, gives_up_when_the_answer_would_be_the_same)
+{
+    static const int codes[] = {400, 401, 403, 404, 1003, 1007, 1008, 1009, 4001, 4004, 4005};
+
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        struct stage stage;
+        char transcript[128];
+
+        stage_set(&stage, NULL);
+        stage_joins(&stage);
+        stage_sends(&stage, "q", "mcp/request", "server", CALL);
+        stage_breaks(&stage, codes[i]);
+        stage_breaks(&stage, codes[i]);
+        snprintf(transcript, sizeof transcript, "left %d gone; final\nexpired q\n", codes[i]);
+        stage_expect(&stage, transcript);
+        cr_expect_eq(mcpx_session_connect_at(stage.session), -1);
+        cr_expect_eq(stage_sends(&stage, "c", "chat", NULL, "{}"), MCPX_ECLOSED);
+        cr_expect_eq(stage_responds(&stage, "x", "{}"), MCPX_ECLOSED);
+        mcpx_session_connected(stage.session, stage.now);
+        cr_expect_eq(mcpx_session_connect_at(stage.session), -1);
+        stage_clear(&stage);
+    }
+}
