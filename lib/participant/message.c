@@ -97,25 +97,32 @@ static bool names_proposal(const struct sorting *sorting, struct mcpx_slice *pro
     return theirs || (ours && ours->proposal);
 }
 
-static enum mcpx_err deliver_request(struct sorting *sorting)
+/*
+ * Remembers a request for us, to be answered. An id the router has forgotten may come again: the
+ * question is then the same, still open, and not `is_new`.
+ */
+static enum mcpx_err remember_request(struct sorting *sorting, bool *is_new)
 {
     struct mcpx_session *session = sorting->session;
     struct mx_asked asked = mx_asked_of(sorting->envelope, &session->rpc);
     const struct mx_asked *before = mx_inbound_find(&session->requests, asked.id);
-    bool is_fulfilment = names_proposal(sorting, &asked.proposer);
-    struct mx_event *event;
 
-    /* An id the router has forgotten may come again; the question is the same and still open. */
-    if (before && mcpx_slice_equal(before->from, asked.from)) {
-        overhear(sorting);
+    *is_new = !before || !mcpx_slice_equal(before->from, asked.from);
+    if (!*is_new)
         return MCPX_OK;
-    }
+    names_proposal(sorting, &asked.proposer);
     asked.to_count = 0; /* it was for us; nobody asks who else */
-    if (!mx_inbound_add(&session->requests, &asked))
-        return MCPX_ENOMEM;
-    event = mx_tell(session, sorting->in, MCPX_EVENT_REQUEST);
-    event->proposal = is_fulfilment ? MX_PROPOSAL_CORRELATION : MX_PROPOSAL_NONE;
-    return MCPX_OK;
+    *is_new = mx_inbound_add(&session->requests, &asked);
+    return *is_new ? MCPX_OK : MCPX_ENOMEM;
+}
+
+static void tell_request(struct sorting *sorting)
+{
+    struct mcpx_slice proposer;
+    struct mx_event *event = mx_tell(sorting->session, sorting->in, MCPX_EVENT_REQUEST);
+
+    if (names_proposal(sorting, &proposer))
+        event->proposal = MX_PROPOSAL_CORRELATION;
 }
 
 struct mx_own *mx_request_fulfils(struct mcpx_session *session)
@@ -162,7 +169,7 @@ static enum mcpx_err take_request(struct sorting *sorting)
     struct mcpx_session *session = sorting->session;
     bool is_ours = mx_pending_awaited(&session->pending, sorting->envelope->correlation_id);
     enum mcpx_err err = MCPX_OK;
-    bool told = false;
+    bool told = false, is_new = false;
     struct mx_own *own;
 
     if (!is_ours && !is_told(sorting))
@@ -173,11 +180,15 @@ static enum mcpx_err take_request(struct sorting *sorting)
         take_notification(sorting);
         return MCPX_OK;
     }
+    if (sorting->is_for_us)
+        err = remember_request(sorting, &is_new);
     own = mx_request_fulfils(session);
-    if (own)
+    if (!err && own)
         err = take_fulfilment(sorting, own, &told);
-    if (!err && sorting->is_for_us)
-        err = deliver_request(sorting);
+    if (err && is_new)
+        mx_inbound_remove(&session->requests, sorting->envelope->id);
+    else if (!err && is_new)
+        tell_request(sorting);
     else if (!err && !told)
         overhear(sorting);
     return err;

@@ -80,21 +80,26 @@ static void write_out(const struct stage *stage, const char *text, struct mcpx_t
     }
 }
 
+void stage_compose(struct stage *stage, const char *text, struct mcpx_text *out)
+{
+    if (text[0] == '{' && strncmp(text, "{'protocol'", 11) != 0) {
+        mcpx_text_puts(out, "{\"protocol\":\"mcpx/v0.1\",");
+        text++;
+    }
+    write_out(stage, text, out);
+    if (out->len > 0 && out->text[0] == '{' && !strstr(out->text, "\"payload\"")) {
+        out->len--;
+        mcpx_text_puts(out, ",\"payload\":{}}");
+    }
+}
+
 enum mcpx_err stage_hears(struct stage *stage, const char *text)
 {
     struct mcpx_text whole = {0};
     enum mcpx_err err;
     char *copy;
 
-    if (text[0] == '{' && strncmp(text, "{'protocol'", 11) != 0) {
-        mcpx_text_puts(&whole, "{\"protocol\":\"mcpx/v0.1\",");
-        text++;
-    }
-    write_out(stage, text, &whole);
-    if (whole.len > 0 && whole.text[0] == '{' && !strstr(whole.text, "\"payload\"")) {
-        whole.len--;
-        mcpx_text_puts(&whole, ",\"payload\":{}}");
-    }
+    stage_compose(stage, text, &whole);
     copy = malloc(whole.len + 1); /* so that a sanitizer sees a read past the end */
     cr_assert_not_null(copy);
     if (whole.len)

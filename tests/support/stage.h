@@ -55,6 +55,9 @@ void stage_clear(struct stage *stage);
 /** Connects, welcomes, and skips the event. */
 void stage_joins(struct stage *stage);
 
+/** Writes out what stage_hears would hear. */
+void stage_compose(struct stage *stage, const char *text, struct mcpx_text *out);
+
 /** A message comes; `protocol` and an empty payload are added when missing. */
 enum mcpx_err stage_hears(struct stage *stage, const char *text);
 
