@@ -165,6 +165,7 @@ void mcpx_child_stop(struct mcpx_child *child)
         return;
     }
     mx_child_input_flush(child);
+    uv_update_time(child->config.loop); /* the owner may have been busy elsewhere */
     if (!child->run.ended && !child->run.gone)
         uv_timer_start(&child->timer, on_term_due, stop_ms(child) / 4, 0);
 }

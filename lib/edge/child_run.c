@@ -45,6 +45,13 @@ void mx_child_run_order(struct mcpx_child *child, enum mx_warden_order order)
         (void)!send(child->ports[MX_END_CONTROL].fd, &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+/* It is ending already. Somebody else may have waited for it. */
+static void wait_for_warden(const struct mcpx_child *child)
+{
+    while (waitpid(child->run.warden, NULL, 0) < 0 && errno == EINTR)
+        ;
+}
+
 static void finish(struct mcpx_child *child)
 {
     int end;
@@ -128,7 +135,7 @@ static void on_control(uv_poll_t *poll, int status, int events)
     }
     uv_poll_stop(poll);
     uv_timer_stop(&child->timer);
-    waitpid(child->run.warden, NULL, 0); /* it is ending; somebody else may have waited */
+    wait_for_warden(child);
     child->run.gone = true;
     if (child->run.clear)
         finish(child);
@@ -185,7 +192,7 @@ static void give_up(struct mcpx_child *child)
         close(port->fd);
         port->fd = -1;
     }
-    waitpid(child->run.warden, NULL, 0);
+    wait_for_warden(child);
 }
 
 enum mcpx_err mx_child_run_start(struct mcpx_child *child)

@@ -123,14 +123,15 @@ Test(child_ends, stopping_ends_the_stubborn_in_time, .timeout = 200)
 {
     static const struct {
         const char *mode, *said, *told;
+        int64_t stop_ms;
         long least_ms;
     } rows[] = {
-        {"echo", "", "STOPPED exited with code 0\n", 0},
-        {"ignore_eof", "line ignores the end", "STOPPED killed by signal 15 (SIGTERM)\n", 100},
-        {"ignore_term", "line ignores SIGTERM", "STOPPED killed by signal 9 (SIGKILL)\n", 400},
-        {"close_input", "line closed", "STOPPED killed by signal 15 (SIGTERM)\n", 100},
-        {"stop", "line stops", "STOPPED ", 0},
-        {"stop_handle_term", "line stops", "STOPPED exited with code 43\n", 100},
+        {"echo", "", "STOPPED exited with code 0\n", 40000, 0},
+        {"ignore_eof", "line ignores", "STOPPED killed by signal 15 (SIGTERM)\n", 2000, 500},
+        {"ignore_term", "line ignores", "STOPPED killed by signal 9 (SIGKILL)\n", 400, 400},
+        {"close_input", "line closed", "STOPPED killed by signal 15 (SIGTERM)\n", 2000, 500},
+        {"stop", "line stops", "STOPPED killed by signal ", 400, 100},
+        {"stop_handle_term", "line stops", "STOPPED exited with code 43\n", 2000, 500},
     };
     struct story story;
     long began_ms, took_ms;
@@ -138,7 +139,7 @@ Test(child_ends, stopping_ends_the_stubborn_in_time, .timeout = 200)
 
     for (i = 0; i < sizeof rows / sizeof *rows; i++) {
         story_prepare(&story, rows[i].mode, NULL);
-        story.config.stop_ms = 400;
+        story.config.stop_ms = rows[i].stop_ms;
         story_start(&story);
         story_until(&story, "RUNNING ");
         story_until(&story, rows[i].said);
@@ -225,11 +226,14 @@ Test(child_ends, stopping_is_possible_at_any_moment, .timeout = 100)
 {
     struct story story;
 
-    story_begin(&story, "ignore_eof", NULL);
+    story_prepare(&story, "ignore_eof", NULL);
+    story.config.stop_ms = 100;
+    story_start(&story);
     mcpx_child_stop(story.child);
     story_until(&story, "STOPPED ");
     story_end(&story);
     story_prepare(&story, "ignore_eof", NULL);
+    story.config.stop_ms = 100;
     story.hook = stop_at_once;
     story_start(&story);
     story_until(&story, "STOPPED ");

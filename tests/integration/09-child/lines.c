@@ -108,7 +108,6 @@ Test(child_lines, what_waits_is_written_before_its_input_closes, .timeout = 100)
 
     memset(big, 'b', sizeof big - 1);
     story_prepare(&story, "echo", NULL);
-    story.config.stop_ms = 60000;
     story_start(&story);
     cr_assert(story_say(&story, big) == MCPX_OK);
     mcpx_child_stop(story.child);
@@ -124,7 +123,6 @@ Test(child_lines, one_that_does_not_read_meets_the_bound, .timeout = 100)
     memset(big, 'b', sizeof big - 1);
     story_prepare(&story, "ignore_eof", NULL);
     story.config.queue_max = 1000000;
-    story.config.stop_ms = 200;
     story_start(&story);
     story_until(&story, "line ignores");
     cr_expect_eq(story_say(&story, "two\nlines"), MCPX_EINVALID);
