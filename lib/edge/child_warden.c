@@ -12,7 +12,7 @@
  * After the fork only system calls are made: other threads of the owner may have held any lock.
  * Includes child_warden.h, child_reap.h, Linux.
  */
-#define _GNU_SOURCE /* close_range, pidfd_open, pipe2, waitid */
+#define _GNU_SOURCE /* pipe2, syscall */
 #include "lib/edge/child_warden.h"
 #include "lib/edge/child_reap.h"
 
@@ -29,9 +29,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Where the task's descriptors lie once nothing else is open; ROUND_MS is how long a round of
- * killing waits for the next death before it looks again. */
-enum { CONTROL = 3, FIRST_OTHER = 4, SAFE_FROM_DUP2 = 16, ROUND_MS = 50 };
+/* Where the task's descriptors lie once nothing else is open. */
+enum { CONTROL = 3, FIRST_OTHER = 4, SAFE_FROM_DUP2 = 16 };
+
+/* How long a round of killing waits for the next death before it looks again; it doubles, for
+ * those whom the kernel or another user's rights keep alive. */
+enum { ROUND_FIRST_MS = 20, ROUND_LAST_MS = 1000 };
 
 extern char **environ;
 
@@ -246,9 +249,9 @@ static bool reap(struct warden *warden)
  */
 static void destroy(struct warden *warden)
 {
-    bool first = true;
+    int wait_ms = ROUND_FIRST_MS;
 
-    while (true) {
+    for (;; wait_ms = wait_ms * 2 < ROUND_LAST_MS ? wait_ms * 2 : ROUND_LAST_MS) {
         struct pollfd death = {warden->signals, POLLIN, 0};
 
         if (warden->child) {
@@ -257,10 +260,9 @@ static void destroy(struct warden *warden)
         }
         if (!reap(warden))
             return;
-        if (!first || !warden->child)
+        if (!warden->child || wait_ms > ROUND_FIRST_MS)
             mx_reap_descendants(getpid());
-        first = false;
-        poll(&death, 1, ROUND_MS);
+        poll(&death, 1, wait_ms);
         forget_signals(warden);
     }
 }

@@ -120,6 +120,14 @@ static void talk_much(int number)
     }
 }
 
+/* The same into a pipe that takes it all at once, whether anybody reads or not. */
+static void talk_ahead(int number)
+{
+    if (fcntl(STDOUT_FILENO, F_SETPIPE_SZ, 1 << 20) < 0)
+        _exit(77);
+    talk_much(number);
+}
+
 static void ignore_term(int number)
 {
     (void)number;
@@ -315,6 +323,7 @@ static const struct {
              {"long", talk_long},
              {"break_off", break_off},
              {"much", talk_much},
+             {"ahead", talk_ahead},
              {"ignore_term", ignore_term},
              {"ignore_eof", ignore_end_of_input},
              {"close_input", close_input},
