@@ -13,6 +13,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <uv.h>
 
@@ -323,6 +324,8 @@ static int run(struct edge *edge, const struct import_job *job)
     status = start_client(edge, job);
     if (status != STATUS_OK)
         return status;
+    /* The client has its copy; a server that shows its environment must not show our token. */
+    unsetenv("MCPX_TOKEN");
     status = start_child(edge, job);
     if (status == STATUS_OK) {
         uv_run(&edge->loop, UV_RUN_DEFAULT);

@@ -21,9 +21,10 @@ export async function startImport(t, router, topic, id, command,
   return bridge;
 }
 
-/** The server process of an import. */
+/** The server process of an import; what looks after it has our own program's command line. */
 export function serverOf(bridge, name) {
-  const found = descendants(bridge.pid).find(({ command }) => command.includes(name));
+  const found = descendants(bridge.pid)
+    .find(({ command }) => command.includes(name) && !command.includes('mcpx-bridge'));
   if (!found) throw new Error(`${name} is not running\n${bridge.log}`);
   return found;
 }

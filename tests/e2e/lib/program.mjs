@@ -90,6 +90,11 @@ export class Program {
     return inTime(this.#exited, () => `${this.name} did not end\n${this.log}`, ms);
   }
 
+  /** See startOf(). */
+  static startOf(pid) {
+    return startOf(pid);
+  }
+
   /** SIGTERM, then exit code 0 with nothing left behind, or an error with its log. */
   async stop() {
     const family = descendants(this.pid);

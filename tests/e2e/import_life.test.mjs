@@ -1,0 +1,235 @@
+/*
+ * The story: a server sits at a table for weeks. It crashes, hangs, shows its environment, asks
+ * questions and is stopped; several people use it at the same time and cancel what they do not
+ * want. Nobody may wait for a dead process, hear another's progress, or find a process left over.
+ */
+import assert from 'node:assert/strict';
+import { createHash, randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { IMPORT_GRANTS, serverOf, startImport } from './lib/import.mjs';
+import { Program, descendants } from './lib/program.mjs';
+import { Room, serverProgram } from './lib/room.mjs';
+import { Router } from './lib/router.mjs';
+import { Seat, payloadText } from './lib/wire.mjs';
+
+let router;
+before(async () => { router = await Router.start(); });
+after(() => router?.stop());
+
+const EVERYTHING = [process.execPath, serverProgram('server-everything'), 'stdio'];
+
+/** A request as text; a tool's call when `method` is a tool's name. */
+function rpc(id, method, params = {}) {
+  return JSON.stringify({ jsonrpc: '2.0', id, method, params });
+}
+
+function tool(id, name, args = {}, more = {}) {
+  return rpc(id, 'tools/call', { name, arguments: args, ...more });
+}
+
+/** A room with an import of server-everything, and people in it. */
+async function room(t, people, { command = EVERYTHING, ...more } = {}) {
+  const table = new Room(t, router);
+  const bridge = await startImport(t, router, table.topic, 'server', command, more);
+  const seats = await Promise.all(people.map(async (id) =>
+    new Seat(await table.join(id, ['mcp/*', 'chat']), 'server')));
+  return { table, bridge, seats };
+}
+
+test('a server killed in the middle of a call: its caller hears at once, the next call works',
+  async (t) => {
+    const { bridge, seats: [ann, bob] } = await room(t, ['ann', 'bob']);
+    await ann.call(rpc(0, 'ping'));
+    const long = ann.write(tool('long', 'trigger-long-running-operation',
+      { duration: 60, steps: 60 }));
+    await bob.call(tool(1, 'echo', { message: 'it works on it' }));
+    const began = Date.now();
+    process.kill(serverOf(bridge, 'server-everything').pid, 'SIGKILL');
+    const { envelope } = await ann.answer(long);
+    assert.ok(Date.now() - began < 2000, 'at once');
+    assert.equal(envelope.payload.id, 'long');
+    assert.equal(envelope.payload.error.code, -32000);
+    assert.equal(envelope.payload.error.data.signal, 9, JSON.stringify(envelope.payload));
+    await bob.participant.until((e) => e.kind === 'chat' && /gone/.test(e.payload.text), 'the news');
+    assert.match(await bob.call(tool(2, 'echo', { message: 'again' })), /Echo: again/);
+    await bob.participant.until((e) => e.kind === 'mcp/request:notifications/tools/list_changed',
+      'the lists are announced');
+  });
+
+test('several callers with the same ids and tokens: everyone gets what is his', async (t) => {
+  const { seats } = await room(t, ['ann', 'bob', 'cid', 'dan']);
+  const calls = seats.flatMap((seat) => [0, 1, 2, 3, 4].map(async (id) => {
+    const message = `${seat.participant.id} ${id}`;
+    const answer = await seat.call(tool(id, 'echo', { message }, { _meta: { progressToken: id } }));
+    assert.deepEqual(JSON.parse(answer).result.content[0].text, `Echo: ${message}`);
+    assert.equal(JSON.parse(answer).id, id);
+  }));
+  await Promise.all(calls);
+});
+
+test('progress is told to who asked, with his token and the request as its subject', async (t) => {
+  const { seats: [ann, bob] } = await room(t, ['ann', 'bob']);
+  const id = ann.write(tool(1, 'trigger-long-running-operation', { duration: 0.3, steps: 3 },
+    { _meta: { progressToken: 'mine' } }));
+  const other = bob.write(tool(1, 'trigger-long-running-operation', { duration: 0.3, steps: 3 },
+    { _meta: { progressToken: 1 } }));
+  await ann.answer(id);
+  await bob.answer(other);
+  const heard = ann.participant.heard()
+    .filter((e) => e.kind === 'mcp/request:notifications/progress' && e.to.includes('ann'));
+  assert.deepEqual(heard.map((e) => [e.correlation_id, e.payload.params.progressToken,
+    e.payload.params.progress]), [[id, 'mine', 1], [id, 'mine', 2], [id, 'mine', 3]]);
+});
+
+test('only its caller cancels a call', async (t) => {
+  const { bridge, seats: [ann, bob] } = await room(t, ['ann', 'bob'], {
+    command: [process.execPath, fileURLToPath(new URL('lib/patient_server.mjs', import.meta.url))],
+  });
+  const id = ann.write(rpc(7, 'wait'));
+  await bridge.until(/\[node\] waiting/);
+  const cancel = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled',
+    params: { requestId: 7, reason: 'enough' } });
+  bob.write(cancel, { correlation_id: id });
+  bob.write(cancel);
+  assert.match(await bob.call(rpc(8, 'cancelled')), /"result":0\b/);
+  ann.write(cancel);
+  assert.match(await ann.call(rpc(9, 'cancelled')), /"result":1\b/);
+});
+
+test('a question of the server goes to who called, and to nobody else', async (t) => {
+  const { seats: [ann, bob] } = await room(t, ['ann', 'bob']);
+  const id = ann.write(tool(1, 'trigger-elicitation-request'));
+  const answer = await ann.answer(id);
+  assert.match(payloadText(answer.raw), /Ada/);
+  const { envelope } = await bob.participant.until(
+    (e) => e.kind === 'mcp/request:elicitation/create', 'the question');
+  assert.deepEqual([envelope.to, envelope.correlation_id], [['ann'], id]);
+});
+
+test('who was asked leaves: the server is told, and its call goes on', async (t) => {
+  const { table, seats: [ann] } = await room(t, ['ann']);
+  const shy = await table.join('shy', ['mcp/*']);
+  const id = randomUUID();
+  shy.send('mcp/request:tools/call:trigger-elicitation-request',
+    JSON.parse(tool(1, 'trigger-elicitation-request')), { id, to: ['server'] });
+  await shy.until((e) => e.kind === 'mcp/request:elicitation/create', 'the question');
+  await shy.close();
+  const { envelope } = await ann.participant.until((e) => e.correlation_id === id
+    && e.kind.startsWith('mcp/response'), 'the answer nobody hears');
+  assert.equal(envelope.payload.id, 1);
+});
+
+test('updates of a resource go to its subscribers only', async (t) => {
+  const { seats: [ann, bob] } = await room(t, ['ann', 'bob'], {
+    command: [process.execPath, serverProgram('server-everything'), 'stdio'],
+  });
+  const uri = 'demo://resource/dynamic/text/1';
+  await ann.call(rpc(1, 'resources/subscribe', { uri }));
+  await ann.call(tool(2, 'toggle-subscriber-updates'));
+  const { envelope } = await ann.participant.until(
+    (e) => e.kind.startsWith('mcp/request:notifications/resources/updated'), 'an update');
+  assert.deepEqual([envelope.to, envelope.payload.params.uri], [['ann'], uri]);
+  await bob.call(rpc(1, 'resources/unsubscribe', { uri }));
+});
+
+test('the server does not learn the token', async (t) => {
+  const { seats: [ann] } = await room(t, ['ann']);
+  const answer = JSON.parse(await ann.call(tool(1, 'get-env')));
+  const environment = JSON.parse(answer.result.content[0].text);
+  assert.ok(environment.PATH);
+  assert.equal(environment.MCPX_TOKEN, undefined);
+});
+
+test('an answer that is too large is replaced by one that says so', async (t) => {
+  const small = await Router.start({ config: { limits: { message_bytes: 4096 } }, args: ['--dev'] });
+  t.after(() => small.stop());
+  const table = new Room(t, small);
+  await startImport(t, small, table.topic, 'server', EVERYTHING);
+  const ann = new Seat(await table.join('ann', ['mcp/*']), 'server');
+  const { error } = JSON.parse(await ann.call(rpc(1, 'tools/list')));
+  assert.equal(error.code, -32000);
+  assert.equal(error.data.limit, 4096);
+  assert.ok(error.data.bytes > 4096);
+  assert.match(await ann.call(tool(2, 'echo', { message: 'small' })), /Echo: small/);
+});
+
+test('garbage and overlong lines do not disturb the others', async (t) => {
+  const { bridge, seats: [ann] } = await room(t, ['ann'], {
+    command: [process.execPath, fileURLToPath(new URL('lib/patient_server.mjs', import.meta.url))],
+    options: ['--line-max', '10000'],
+  });
+  ann.write(rpc(1, 'garbage'));
+  ann.write(rpc(2, 'overlong'));
+  assert.match(await ann.call(rpc(3, 'cancelled')), /"result":0\b/);
+  await bridge.until(/no JSON, ignored: this is no JSON/);
+  await bridge.until(/longer than --line-max/);
+});
+
+test('a router that comes back finds the same server', async (t) => {
+  const token = 'a-token-of-the-configuration-of-this-router';
+  const config = { participants: { server: { topics: ['*'], grants: IMPORT_GRANTS,
+    token_sha256: createHash('sha256').update(token).digest('hex') } } };
+  const first = await Router.start({ config, args: ['--dev'] });
+  const address = new URL(first.url);
+  const bridge = Program.start('mcpx-bridge', ['import', '--url', first.url, '--topic', 'room',
+    '--', ...EVERYTHING], { env: { MCPX_TOKEN: token } });
+  t.after(() => bridge.stop());
+  await bridge.until(/is ready/);
+  const { pid } = serverOf(bridge, 'server-everything');
+  await first.stop();
+  await bridge.until(/not connected/);
+  const second = await Router.start({ config,
+    args: ['--dev', '--listen', `127.0.0.1:${address.port}`] });
+  t.after(() => second.stop());
+  await bridge.until(/joined as[^]*joined as/);
+  const table = new Room(t, second, 'room');
+  const ann = new Seat(await table.join('ann', ['mcp/*']), 'server');
+  assert.match(await ann.call(tool(1, 'echo', { message: 'still' })), /Echo: still/);
+  assert.equal(serverOf(bridge, 'server-everything').pid, pid);
+});
+
+test('on a router in development mode, --as is all it takes', async (t) => {
+  const table = new Room(t, router);
+  const bridge = Program.start('mcpx-bridge', ['import', '--url', router.url, '--topic',
+    table.topic, '--as', 'server', '--', ...EVERYTHING]);
+  t.after(() => bridge.stop());
+  await bridge.until(/joined as server/);
+  const ann = new Seat(await table.join('ann', ['mcp/*']), 'server');
+  assert.match(await ann.call(tool(1, 'echo', { message: 'x' })), /Echo: x/);
+});
+
+test('SIGTERM and SIGINT: exit 0, the others see it leave, nothing is left', async (t) => {
+  for (const signal of ['SIGTERM', 'SIGINT']) {
+    const table = new Room(t, router);
+    const bridge = await startImport(t, router, table.topic, 'server', EVERYTHING);
+    const ann = new Seat(await table.join('ann', ['mcp/*']), 'server');
+    await ann.call(rpc(1, 'ping'));
+    const family = descendants(bridge.pid);
+    assert.ok(family.length > 0);
+    bridge.kill(signal);
+    assert.deepEqual(await bridge.end(), { code: 0, signal: null });
+    await ann.participant.until((e) => e.kind === 'system/presence' && e.payload.event === 'leave',
+      'that it left');
+    const commands = family.map(({ command }) => command);
+    assert.deepEqual(family.filter(({ pid, start }) => Program.startOf(pid) === start)
+      .map(({ command }) => command), [], commands.join('; '));
+  }
+});
+
+test('what can never work ends with an exit code and a sentence', async (t) => {
+  const token = await router.token('server', 'room', IMPORT_GRANTS);
+  const rows = [
+    { args: ['--', '/no/such/program'], code: 1, says: /cannot execute '\/no\/such\/program'/ },
+    { args: ['--no-restart', '--', 'sh', '-c', 'exit 3'], code: 1, says: /exited with code 3/ },
+    { args: ['--client-capabilities', '[]', '--', 'true'], code: 2, says: /must be a JSON object/ },
+    { args: [], code: 2, says: /COMMAND/ },
+    { env: { MCPX_TOKEN: 'wrong' }, args: ['--', 'cat'], code: 5, says: /401|token/ },
+  ];
+  for (const { args, env, code, says } of rows) {
+    const bridge = Program.start('mcpx-bridge', ['import', '--url', router.url, '--topic', 'room',
+      ...args], { env: { MCPX_TOKEN: token, ...env } });
+    const end = await bridge.end();
+    assert.deepEqual([end.code, says.test(bridge.log)], [code, true], bridge.log);
+  }
+});

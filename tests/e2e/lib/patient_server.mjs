@@ -1,0 +1,27 @@
+/*
+ * patient_server.mjs - a server that does what well-behaved ones never do: "wait" is not
+ * answered, "cancelled" says how many cancellations came, "garbage" and "overlong" write lines
+ * that are no answers.
+ */
+import { createInterface } from 'node:readline';
+
+let cancelled = 0;
+const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+
+const METHODS = {
+  initialize: ({ id }) => write({ id, result: { protocolVersion: '2025-11-25', capabilities: {},
+    serverInfo: { name: 'patient', version: '1' } } }),
+  wait: () => process.stderr.write('waiting\n'),
+  cancelled: ({ id }) => write({ id, result: cancelled }),
+  'notifications/cancelled': () => { cancelled += 1; },
+  'notifications/initialized': () => {},
+  garbage: () => process.stdout.write('this is no JSON\n\n'),
+  overlong: () => process.stdout.write(`${'x'.repeat(20000)}\n`),
+};
+
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const message = JSON.parse(line);
+  const method = METHODS[message.method];
+  if (method) method(message);
+  else write({ id: message.id, error: { code: -32601, message: 'Method not found' } });
+});
