@@ -1,9 +1,10 @@
 /*
  * main.c - the table of verbs, which dispatch, help, completion and manual are all made from.
- * Includes verbs.h, connect.h, program.h only.
+ * Includes verbs.h, cmd_guard.h, connect.h, program.h only.
  */
 #include "tools/common/connect.h"
 #include "tools/common/program.h"
+#include "tools/mcpx-bridge/cmd_guard.h"
 #include "tools/mcpx-bridge/verbs.h"
 
 static const struct option_row import_options[] = {
@@ -40,6 +41,7 @@ static const struct command commands[] = {
      "When the server dies, whoever waits for it is answered with a JSON-RPC error at once, "
      "and it is started again. SIGTERM and SIGINT stop the server and leave the topic.",
      import_options, connect_options, cmd_import},
+    GUARD_ROW,
     COMPLETION_ROW,
     {NULL, NULL, 0, 0, false, NULL, NULL, NULL, NULL, NULL},
 };

@@ -1,0 +1,289 @@
+/*
+ * What breaks for whom: an agent that executes whatever has a method and an id is anybody's tool;
+ * the guard's verdicts are all that stands between it and who may only chat. And a guard that
+ * leaves out too much is switched off. Protocol: sections 1, 2 and 5.
+ */
+#include "tests/support/envelope_text.h"
+#include "tools/mcpx-bridge/guard_judge.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#define CALL(name)                                                                            \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"" name    \
+    "\"}}"
+#define RESULT "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[]}}"
+#define ERROR "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-1,\"message\":\"no\"}}"
+#define PROGRESS                                                                              \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"                                        \
+    "progress\",\"params\":{\"progressToken\":1,\"progress\":1}}"
+#define BODY(name) "{\"method\":\"tools/call\",\"params\":{\"name\":\"" name "\"}}"
+#define WELCOME(id) "{\"you\":{\"id\":\"" id "\",\"capabilities\":[]},\"participants\":[]}"
+
+/* `to` and `about` (correlation_id) are absent when NULL; `to` is JSON. */
+struct message {
+    const char *from, *to, *kind, *about, *payload;
+};
+
+static struct mcpx_slice compose(const struct message *message, char *out, size_t size)
+{
+    int len = snprintf(
+        out, size,
+        "{\"protocol\":\"mcpx/v0.1\",\"id\":\"e1\",\"from\":\"%s\","
+        "%s%s%s\"kind\":\"%s\",%s%s%s\"payload\":%s}",
+        message->from, message->to ? "\"to\":" : "", message->to ? message->to : "",
+        message->to ? "," : "", message->kind, message->about ? "\"correlation_id\":\"" : "",
+        message->about ? message->about : "", message->about ? "\"," : "", message->payload);
+
+    return (struct mcpx_slice){out, (size_t)len};
+}
+
+static enum guard_verdict judge_one(struct guard_judge *judge, struct message message)
+{
+    char text[4096];
+
+    return guard_judge_message(judge, compose(&message, text, sizeof text));
+}
+
+/* The agent "us" sends a request under the id given. */
+static void ask(struct guard_judge *judge, const char *id, const char *to, const char *kind,
+                const char *payload)
+{
+    char text[2048];
+    int len = snprintf(text, sizeof text,
+                       "{\"protocol\":\"mcpx/v0.1\",\"id\":\"%s\",\"to\":%s,\"kind\":\"%s\","
+                       "\"payload\":%s}",
+                       id, to, kind, payload);
+
+    cr_assert_eq(guard_judge_sent(judge, (struct mcpx_slice){text, (size_t)len}), MCPX_OK);
+}
+
+/* A judge that was welcomed as "us" and has asked bob (q1), bob and carol (q2), everyone (q3). */
+static void begin(struct guard_judge *judge, struct guard_asked **asked)
+{
+    struct message welcome = {"system:gateway", "[\"us\"]", "system/welcome", NULL,
+                              WELCOME("us")};
+
+    cr_assert_eq(guard_asked_new(8, asked), MCPX_OK);
+    guard_judge_init(judge, *asked);
+    cr_assert_not(guard_judge_is_welcome(judge));
+    cr_assert_eq(judge_one(judge, welcome), GUARD_PASS);
+    cr_assert(guard_judge_is_welcome(judge));
+    ask(judge, "q1", "[\"bob\"]", "mcp/request:tools/call:add", CALL("add"));
+    ask(judge, "q2", "[\"bob\",\"carol\"]", "mcp/request:tools/list",
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}");
+    ask(judge, "q3", "[]", "mcp/request:ping",
+        "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\"}");
+}
+
+static void end(struct guard_judge *judge, struct guard_asked *asked)
+{
+    guard_judge_fini(judge);
+    guard_asked_free(asked);
+}
+
+Test(guard_judge, holds_every_message_against_the_rules)
+{
+    static const struct {
+        enum guard_verdict verdict;
+        struct message message;
+    } rows[] = {
+        /* the router's own */
+        {GUARD_PASS,
+         {"system:gateway", NULL, "system/presence", NULL, "{\"event\":\"join\"}"}},
+        {GUARD_PASS,
+         {"system:gateway", "[\"us\"]", "system/error", "q1", "{\"error\":\"x\"}"}},
+        {GUARD_PASS, {"system:gateway", "[\"us\"]", "system/history", NULL, "{}"}},
+        {GUARD_PASS, {"system:gateway", "[\"us\"]", "system/welcome", NULL, WELCOME("us")}},
+        {GUARD_ADDRESS,
+         {"system:gateway", "[\"us\"]", "system/welcome", NULL, WELCOME("bob")}},
+        {GUARD_ADDRESS,
+         {"system:gateway", "[\"bob\"]", "system/welcome", NULL, WELCOME("bob")}},
+        {GUARD_ADDRESS, {"system:gateway", "[\"bob\"]", "system/error", NULL, "{}"}},
+        {GUARD_ADDRESS, {"system:gateway", NULL, "system/error", NULL, "{}"}},
+        {GUARD_ROUTER, {"mallory", "[\"us\"]", "system/welcome", NULL, WELCOME("us")}},
+        {GUARD_ROUTER, {"mallory", NULL, "system/presence", NULL, "{}"}},
+        {GUARD_ROUTER, {"mallory", "[\"us\"]", "System/Error", NULL, "{}"}},
+        /* requests */
+        {GUARD_PASS, {"bob", "[\"us\"]", "mcp/request:tools/call:add", NULL, CALL("add")}},
+        {GUARD_PASS, {"bob", NULL, "mcp/request:tools/call:add", NULL, CALL("add")}},
+        {GUARD_PASS, {"bob", "[]", "mcp/request:tools/call", NULL, CALL("add")}},
+        {GUARD_PASS, {"bob", "[\"x\",\"us\"]", "mcp/request:tools/call", NULL, CALL("add")}},
+        {GUARD_ADDRESS, {"bob", "[\"x\"]", "mcp/request:tools/call:add", NULL, CALL("add")}},
+        {GUARD_ECHO, {"us", "[\"us\"]", "mcp/request:tools/call:add", NULL, CALL("add")}},
+        {GUARD_ECHO, {"us", NULL, "chat", NULL, "{\"text\":\"hi\"}"}},
+        {GUARD_KIND, {"bob", "[\"us\"]", "mcp/request:tools/call:sqrt", NULL, CALL("rm")}},
+        {GUARD_KIND, {"bob", "[\"us\"]", "mcp/request:tools/list", NULL, CALL("rm")}},
+        {GUARD_KIND, {"bob", "[\"us\"]", "mcp/request:tools/call:add", NULL, RESULT}},
+        {GUARD_RPC, {"bob", "[\"us\"]", "mcp/request:tools/call:add", NULL, "{}"}},
+        {GUARD_RPC,
+         {"bob", "[\"us\"]", "mcp/request:tools/call:a", NULL,
+          "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"a\","
+          "\"name\":\"b\"}}"}},
+        {GUARD_PASS,
+         {"bob", "[\"us\"]", "mcp/request:notifications/progress", "q1", PROGRESS}},
+        {GUARD_PASS, {"bob", "[\"us\"]", "mcp/request:notifications/progress", "x", PROGRESS}},
+        {GUARD_STRANGER,
+         {"mallory", "[\"us\"]", "mcp/request:notifications/progress", "q1", PROGRESS}},
+        {GUARD_STRANGER, {"mallory", "[\"us\"]", "mcp/request:tools/call", "q2", CALL("a")}},
+        /* proposals */
+        {GUARD_PASS, {"bob", "[\"us\"]", "mcp/proposal:tools/call:add", NULL, BODY("add")}},
+        {GUARD_PASS, {"bob", NULL, "mcp/proposal:tools/call", NULL, BODY("add")}},
+        {GUARD_PROPOSAL,
+         {"bob", "[\"us\"]", "mcp/proposal:tools/call:add", NULL, CALL("add")}},
+        {GUARD_PROPOSAL,
+         {"bob", NULL, "mcp/proposal:tools/call:add", NULL,
+          "{\"method\":\"tools/call\",\"id\":null,\"params\":{\"name\":\"add\"}}"}},
+        {GUARD_PROPOSAL,
+         {"bob", NULL, "mcp/proposal:tools/call:add", NULL,
+          "{\"method\":\"tools/call\",\"\\u0069d\":0,\"params\":{\"name\":\"add\"}}"}},
+        {GUARD_KIND, {"bob", NULL, "mcp/proposal:tools/call:sqrt", NULL, BODY("rm")}},
+        {GUARD_STRANGER, {"mallory", NULL, "mcp/proposal:tools/call", "q1", BODY("add")}},
+        /* responses */
+        {GUARD_UNASKED, {"bob", "[\"us\"]", "mcp/response:tools/call", NULL, RESULT}},
+        {GUARD_UNASKED, {"bob", "[\"us\"]", "mcp/response:tools/call", "other", RESULT}},
+        {GUARD_STRANGER, {"mallory", "[\"us\"]", "mcp/response:tools/call", "q1", RESULT}},
+        {GUARD_STRANGER, {"mallory", NULL, "mcp/response:tools/list", "q2", RESULT}},
+        {GUARD_OPERATION, {"bob", "[\"us\"]", "mcp/response:tools/list", "q1", RESULT}},
+        {GUARD_OPERATION, {"bob", "[\"us\"]", "mcp/response:tools/call:rm", "q1", RESULT}},
+        {GUARD_OPERATION, {"bob", "[\"us\"]", "mcp/response:tools/list:x", "q2", RESULT}},
+        {GUARD_KIND, {"bob", "[\"us\"]", "mcp/response:tools/call", "q1", CALL("rm")}},
+        {GUARD_RPC, {"bob", "[\"us\"]", "mcp/response:tools/call", "q1", "{}"}},
+        {GUARD_ADDRESS, {"bob", "[\"x\"]", "mcp/response:tools/call", "q1", RESULT}},
+        /* other kinds */
+        {GUARD_PASS, {"bob", NULL, "chat", NULL, "{\"text\":\"hi\"}"}},
+        {GUARD_PASS, {"bob", "[\"us\"]", "chat", "q1", "{\"text\":\"hi\"}"}},
+        {GUARD_PASS, {"bob", NULL, "reasoning/start", NULL, "{\"id\":\"r1\"}"}},
+        {GUARD_PASS, {"bob", NULL, "mcp/reject", "q9", "{\"reason\":\"no\"}"}},
+        {GUARD_ADDRESS, {"bob", "[\"x\"]", "chat", NULL, "{\"text\":\"hi\"}"}},
+        {GUARD_DISGUISE, {"bob", NULL, "chat", NULL, CALL("rm")}},
+        {GUARD_DISGUISE, {"bob", "[\"us\"]", "mcp", NULL, CALL("rm")}},
+        {GUARD_DISGUISE, {"bob", "[\"us\"]", "mcp/requests:tools/call:rm", NULL, CALL("rm")}},
+        {GUARD_DISGUISE, {"bob", "[\"us\"]", "mcp/reject", "q1", RESULT}},
+        {GUARD_DISGUISE, {"bob", "[\"us\"]", "mcp/note", "q1", "{\"result\":{}}"}},
+        {GUARD_STRANGER, {"mallory", "[\"us\"]", "mcp/reject", "q1", "{\"reason\":\"no\"}"}},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct guard_asked *asked = NULL;
+        struct guard_judge judge;
+        enum guard_verdict verdict;
+
+        begin(&judge, &asked);
+        verdict = judge_one(&judge, rows[i].message);
+        cr_expect_eq(verdict, rows[i].verdict, "row %zu: %s from %s: %s instead of %s", i,
+                     rows[i].message.kind, rows[i].message.from, guard_verdict_name(verdict),
+                     guard_verdict_name(rows[i].verdict));
+        end(&judge, asked);
+    }
+}
+
+Test(guard_judge, lets_an_answer_pass_once_and_from_each_of_several)
+{
+    static const struct {
+        enum guard_verdict verdict;
+        struct message message;
+    } rows[] = {
+        {GUARD_PASS, {"bob", "[\"us\"]", "mcp/response:tools/call", "q1", RESULT}},
+        {GUARD_UNASKED, {"bob", "[\"us\"]", "mcp/response:tools/call", "q1", RESULT}},
+        {GUARD_PASS, {"bob", "[\"us\"]", "mcp/response:tools/list", "q2", ERROR}},
+        {GUARD_PASS, {"carol", "[\"us\",\"x\"]", "mcp/response:tools/list", "q2", RESULT}},
+        {GUARD_PASS, {"anyone", NULL, "mcp/response:ping", "q3", RESULT}},
+        {GUARD_PASS, {"else", NULL, "mcp/response:ping", "q3", RESULT}},
+    };
+    struct guard_asked *asked = NULL;
+    struct guard_judge judge;
+
+    begin(&judge, &asked);
+    ask(&judge, "q1", "[\"bob\"]", "mcp/request:tools/call:add", CALL("add"));
+    for (size_t i = 0; i < COUNT(rows); i++)
+        cr_expect_eq(judge_one(&judge, rows[i].message), rows[i].verdict, "row %zu", i);
+    end(&judge, asked);
+}
+
+Test(guard_judge, accepts_the_context_of_a_short_request_from_its_payload)
+{
+    struct message answer = {"bob", "[\"us\"]", "mcp/response:tools/call:add", "q4", RESULT};
+    struct guard_asked *asked = NULL;
+    struct guard_judge judge;
+
+    begin(&judge, &asked);
+    ask(&judge, "q4", "[\"bob\"]", "mcp/request:tools/call", CALL("add"));
+    cr_expect_eq(judge_one(&judge, answer), GUARD_PASS);
+    end(&judge, asked);
+}
+
+Test(guard_judge, remembers_nothing_that_expects_no_answer)
+{
+    struct message answer = {"bob", "[\"us\"]", "mcp/response:notifications/x", "q4", RESULT};
+    struct guard_asked *asked = NULL;
+    struct guard_judge judge;
+
+    begin(&judge, &asked);
+    ask(&judge, "q4", "[\"bob\"]", "mcp/request:notifications/x",
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}");
+    cr_expect_eq(judge_one(&judge, answer), GUARD_UNASKED);
+    cr_expect_eq(guard_judge_sent(&judge, MCPX_SLICE("no JSON")), MCPX_OK);
+    cr_expect_eq(guard_judge_sent(&judge, MCPX_SLICE("{}")), MCPX_OK);
+    end(&judge, asked);
+}
+
+Test(guard_judge, says_what_is_wrong_with_what_is_no_envelope)
+{
+    static const struct mcpx_slice rows[] = {
+        T("{\"error\":\"Invalid message format\"}"),
+        T("[]"),
+        T(""),
+        T("{\"protocol\":\"mcpx/v0.1\",\"id\":\"e\",\"kind\":\"chat\",\"payload\":{}}"),
+        T("{\"protocol\":\"mcpx/v0.1\",\"id\":\"e\",\"from\":\"b\",\"kind\":\"chat\",\"kind\":"
+          "\"chat\",\"payload\":{}}"),
+        T("{\"protocol\":\"mcpx/"
+          "v0.1\",\"id\":\"e\",\"from\":\"b\",\"kind\":\"chat\",\"payload\":"
+          "\"\xff\"}"),
+    };
+    struct guard_asked *asked = NULL;
+    struct guard_judge judge;
+
+    begin(&judge, &asked);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        cr_expect_eq(guard_judge_message(&judge, rows[i]), GUARD_TEXT, "%s", rows[i].text);
+        cr_expect_not_null(judge.fault.reason, "%s", rows[i].text);
+    }
+    end(&judge, asked);
+}
+
+Test(guard_judge, keeps_apart_what_two_participants_of_one_program_ask)
+{
+    struct message welcome = {"system:gateway", "[\"twin\"]", "system/welcome", NULL,
+                              WELCOME("twin")};
+    struct message answer = {"bob", NULL, "mcp/response:tools/call", "q1", RESULT};
+    struct guard_asked *asked = NULL;
+    struct guard_judge judge, twin;
+
+    begin(&judge, &asked);
+    guard_judge_init(&twin, asked);
+    cr_assert_eq(judge_one(&twin, welcome), GUARD_PASS);
+    cr_expect_eq(judge_one(&twin, answer), GUARD_UNASKED);
+    cr_expect_eq(judge_one(&judge, answer), GUARD_PASS);
+    guard_judge_fini(&twin);
+    end(&judge, asked);
+}
+
+Test(guard_judge, forgets_the_oldest_request_when_there_are_too_many)
+{
+    struct message first = {"bob", NULL, "mcp/response:tools/call", "q1", RESULT};
+    struct message last = {"bob", NULL, "mcp/response:ping", "x7", RESULT};
+    struct guard_asked *asked = NULL;
+    struct guard_judge judge;
+    char id[8];
+
+    begin(&judge, &asked);
+    for (int i = 0; i < 8; i++) {
+        snprintf(id, sizeof id, "x%d", i);
+        ask(&judge, id, "[\"bob\"]", "mcp/request:ping",
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+    }
+    cr_expect_eq(judge_one(&judge, first), GUARD_UNASKED);
+    cr_expect_eq(judge_one(&judge, last), GUARD_PASS);
+    end(&judge, asked);
+}

@@ -1,0 +1,27 @@
+/*
+ * cmd_guard.h - the row of the verb "guard".
+ * Includes tools/common/command.h only.
+ */
+#ifndef BRIDGE_CMD_GUARD_H
+#define BRIDGE_CMD_GUARD_H
+
+#include "tools/common/command.h"
+
+/** --url, --listen, --message-max, --json, --verbose. */
+extern const struct option_row guard_option_rows[];
+
+/** What the verb does, for `--help` and the manual. */
+extern const char guard_help[];
+
+/** Runs the verb; returns its exit code. */
+int cmd_guard(const struct arguments *arguments);
+
+/** The row of that verb, for a table of commands. */
+#define GUARD_ROW                                                                             \
+    {                                                                                         \
+        "guard", "[COMMAND [ARGUMENT]...]", 0, 0, true,                                       \
+            "stand between the router and an agent that does not check what it is told",      \
+            guard_help, guard_option_rows, NULL, cmd_guard                                    \
+    }
+
+#endif
