@@ -75,7 +75,8 @@ void guard_log_left_out(struct mcpx_text *out, bool json, enum guard_verdict ver
         mcpx_text_puts(out, ": ");
         mcpx_text_puts(out, judge->fault.reason);
     }
-    mcpx_text_puts(out, ";");
+    if (envelope->from.text)
+        mcpx_text_puts(out, ";");
     add_words(out, "from", envelope->from);
     add_words(out, "kind", envelope->kind.text);
     add_words(out, "id", id);

@@ -1,0 +1,128 @@
+/*
+ * fuzz_guard.c - a conversation of any bytes through a passage: lines beginning with ">" are text
+ * messages of the agent, with "<" those of the router; anything else is given raw to both, in
+ * turns. What reaches the agent after the handshake are whole frames, and none of the messages in
+ * them can be executed by who looks at method and id only, unless it is a request.
+ * Includes guard_passage.h and frames.h only.
+ */
+#include "tools/mcpx-bridge/frames.h"
+#include "tools/mcpx-bridge/guard_passage.h"
+
+#include <mcpx/json.h>
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char request[] = "GET /ws HTTP/1.1\r\nUpgrade: websocket\r\n\r\n";
+static const char answer[] = "HTTP/1.1 101 Switching Protocols\r\n\r\n";
+static const char welcome[] =
+    "{\"protocol\":\"mcpx/v0.1\",\"id\":\"w\",\"from\":\"system:gateway\",\"to\":[\"us\"],"
+    "\"kind\":\"system/welcome\",\"payload\":{\"you\":{\"id\":\"us\"}}}";
+
+static void insist(bool condition)
+{
+    if (!condition)
+        abort();
+}
+
+/* A frame with a mask of zeros, or none. */
+static void add_frame(struct mcpx_text *out, bool masked, struct mcpx_slice text)
+{
+    unsigned bit = masked ? 0x80 : 0;
+
+    mcpx_text_add(out, "\x81", 1);
+    if (text.len < 126) {
+        mcpx_text_add(out, &(char){(char)(bit | (unsigned)text.len)}, 1);
+    } else {
+        mcpx_text_add(out, &(char){(char)(bit | 126)}, 1);
+        mcpx_text_add(out, &(char){(char)(text.len >> 8)}, 1);
+        mcpx_text_add(out, &(char){(char)text.len}, 1);
+    }
+    if (masked)
+        mcpx_text_add(out, "\0\0\0", 4);
+    mcpx_text_slice(out, text);
+}
+
+static void say(struct guard_passage *passage, struct mcpx_slice line)
+{
+    struct mcpx_text frame = {0};
+    bool agent = line.len && line.text[0] == '>';
+
+    if (!line.len || (line.text[0] != '>' && line.text[0] != '<') || line.len > 65535) {
+        guard_passage_from_router(passage, line);
+        guard_passage_from_agent(passage, line);
+        return;
+    }
+    add_frame(&frame, agent, (struct mcpx_slice){line.text + 1, line.len - 1});
+    if (agent)
+        guard_passage_from_agent(passage, mcpx_text_view(&frame));
+    else
+        guard_passage_from_router(passage, mcpx_text_view(&frame));
+    mcpx_text_fini(&frame);
+}
+
+static void check_message(struct mcpx_slice text)
+{
+    struct mcpx_envelope envelope;
+    struct mcpx_fault fault;
+
+    mcpx_envelope_init(&envelope);
+    insist(mcpx_envelope_parse(text, 0, &envelope, &fault) == MCPX_OK);
+    insist(envelope.from.text);
+    if (!mcpx_kind_is_reserved(&envelope.kind)) {
+        insist(!mcpx_slice_equal(envelope.from, MCPX_SLICE("us")));
+        if (mcpx_json_count(envelope.payload, "method") &&
+            mcpx_json_count(envelope.payload, "id"))
+            insist(mcpx_slice_equal(envelope.kind.type, MCPX_SLICE("mcp/request")));
+    }
+    mcpx_envelope_fini(&envelope);
+}
+
+static void check_told(struct mcpx_slice told)
+{
+    struct frames frames = {.max = 1 << 20};
+    struct frames_found found;
+    enum frames_step step;
+
+    insist(told.len >= sizeof answer - 1);
+    told.text += sizeof answer - 1;
+    told.len -= sizeof answer - 1;
+    frames_feed(&frames, told);
+    while ((step = frames_next(&frames, &found)) != FRAMES_MORE) {
+        insist(step == FRAMES_MESSAGE || step == FRAMES_CONTROL);
+        if (step == FRAMES_MESSAGE)
+            check_message(found.payload);
+    }
+    insist(!frames.open && !frames.head_len);
+    frames_fini(&frames);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct guard_passage_config config = {NULL, 4096, NULL, NULL};
+    struct guard_passage *passage = NULL;
+    struct mcpx_slice rest = {(const char *)data, size};
+    struct mcpx_text hello = {0};
+
+    insist(guard_asked_new(4, &config.asked) == MCPX_OK);
+    insist(guard_passage_new(&config, &passage) == MCPX_OK);
+    guard_passage_from_agent(passage, mcpx_slice_of(request));
+    guard_passage_from_router(passage, mcpx_slice_of(answer));
+    add_frame(&hello, false, mcpx_slice_of(welcome));
+    guard_passage_from_router(passage, mcpx_text_view(&hello));
+    while (rest.len) {
+        const char *end = memchr(rest.text, '\n', rest.len);
+        size_t len = end ? (size_t)(end - rest.text) : rest.len;
+
+        say(passage, (struct mcpx_slice){rest.text, len});
+        len += end ? 1 : 0;
+        rest.text += len;
+        rest.len -= len;
+    }
+    check_told(mcpx_text_view(guard_passage_to_agent(passage)));
+    mcpx_text_fini(&hello);
+    guard_passage_free(passage);
+    guard_asked_free(config.asked);
+    return 0;
+}

@@ -1,0 +1,89 @@
+/*
+ * What breaks for whom: whoever watches the guard reads lines that strangers had a hand in; such a
+ * text must neither end its line nor pass for another part of it.
+ */
+#include "tools/mcpx-bridge/guard_log.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+static void judge_begin(struct guard_judge *judge, const char *from, const char *kind)
+{
+    guard_judge_init(judge, NULL);
+    judge->envelope.from = mcpx_slice_of(from);
+    judge->envelope.kind.text = mcpx_slice_of(kind);
+    judge->envelope.id = MCPX_SLICE("e\"1");
+}
+
+Test(guard_log, quotes_and_escapes_what_strangers_wrote)
+{
+    struct guard_judge judge;
+    struct mcpx_text text = {0}, json = {0};
+
+    judge_begin(&judge, "mallory from=\"admin\"\n\xc2\x9b", "chat");
+    guard_log_left_out(&text, false, GUARD_DISGUISE, &judge);
+    cr_expect_str_eq(text.text,
+                     "guard: left out (disguised): its payload could be taken for an MCP "
+                     "message; from=\"mallory from=\\\"admin\\\"\\n\\u009b\" kind=\"chat\" "
+                     "id=\"e\\\"1\"\n");
+    guard_log_left_out(&json, true, GUARD_DISGUISE, &judge);
+    cr_expect_str_eq(json.text,
+                     "{\"event\":\"left_out\",\"reason\":\"disguised\",\"text\":\"its "
+                     "payload could be taken for an MCP message\","
+                     "\"from\":\"mallory from=\\\"admin\\\"\\n\xc2\x9b\","
+                     "\"kind\":\"chat\",\"id\":\"e\\\"1\"}\n");
+    mcpx_text_fini(&text);
+    mcpx_text_fini(&json);
+    guard_judge_fini(&judge);
+}
+
+Test(guard_log, says_what_it_knows_and_no_more)
+{
+    struct guard_judge judge;
+    struct mcpx_text text = {0}, json = {0};
+
+    judge_begin(&judge, NULL, NULL);
+    judge.fault.reason = "expected '}'";
+    guard_log_left_out(&text, false, GUARD_TEXT, &judge);
+    cr_expect_str_eq(text.text,
+                     "guard: left out (malformed): it is no valid envelope: expected "
+                     "'}'\n");
+    guard_log_left_out(&json, true, GUARD_TEXT, &judge);
+    cr_expect_str_eq(json.text,
+                     "{\"event\":\"left_out\",\"reason\":\"malformed\",\"text\":\"it is no "
+                     "valid envelope\",\"detail\":\"expected '}'\"}\n");
+    mcpx_text_fini(&text);
+    mcpx_text_fini(&json);
+    guard_judge_fini(&judge);
+}
+
+Test(guard_log, sums_up_what_was_left_out)
+{
+    struct guard_counts none = {{0}}, some = {{0}};
+    struct mcpx_text out = {0};
+
+    some.of[GUARD_PASS] = 9;
+    some.of[GUARD_ECHO] = 2;
+    some.of[GUARD_STRANGER] = 1;
+    guard_log_summary(&out, false, &none);
+    guard_log_summary(&out, true, &none);
+    guard_log_summary(&out, false, &some);
+    guard_log_summary(&out, true, &some);
+    cr_expect_str_eq(out.text,
+                     "guard: left out nothing\n"
+                     "{\"event\":\"summary\",\"left_out\":{}}\n"
+                     "guard: left out echo 2, stranger 1\n"
+                     "{\"event\":\"summary\",\"left_out\":{\"echo\":2,\"stranger\":1}}\n");
+    mcpx_text_fini(&out);
+}
+
+Test(guard_log, notes_stay_on_one_line)
+{
+    struct mcpx_text out = {0};
+
+    guard_log_note(&out, false, "failed", "two\nlines");
+    guard_log_note(&out, true, "failed", "two\nlines");
+    cr_expect_str_eq(out.text, "guard: two\\u000alines\n"
+                               "{\"event\":\"failed\",\"text\":\"two\\nlines\"}\n");
+    mcpx_text_fini(&out);
+}

@@ -1,0 +1,354 @@
+/*
+ * What breaks for whom: an agent whose words arrive changed, late or in the wrong name; or one
+ * that hears what the guard was to keep from it because it came in an odd shape: in fragments,
+ * around a ping, in the same packet as the handshake. Protocol: sections 5 and 7; RFC 6455.
+ */
+#include "tests/support/envelope_text.h"
+#include "tests/support/fault_alloc.h"
+#include "tests/unit/tools/frame_text.h"
+#include "tools/mcpx-bridge/guard_passage.h"
+
+#include <criterion/criterion.h>
+
+#define MASK "\x11\x22\x33\x44"
+#define ENV(rest) "{\"protocol\":\"mcpx/v0.1\",\"id\":\"e1\"," rest "}"
+#define WELCOME                                                                               \
+    ENV("\"from\":\"system:gateway\",\"to\":[\"us\"],\"kind\":\"system/welcome\","            \
+        "\"payload\":{\"you\":{\"id\":\"us\"}}")
+#define CHAT ENV("\"from\":\"bob\",\"kind\":\"chat\", \"payload\": {\"n\":1e400}")
+#define EVIL ENV("\"from\":\"bob\",\"kind\":\"chat\",\"payload\":{\"method\":\"m\",\"id\":1}")
+#define ASK                                                                                   \
+    "{\"protocol\":\"mcpx/v0.1\",\"id\":\"q1\",\"to\":[\"bob\"],\"kind\":\"mcp/request:"      \
+    "ping\",\"payload\":{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}}"
+#define ANSWER                                                                                \
+    ENV("\"from\":\"bob\",\"to\":[\"us\"],\"kind\":\"mcp/response:ping\","                    \
+        "\"correlation_id\":\"q1\",\"payload\":{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}")
+#define REQUEST "GET /ws?topic=t HTTP/1.1\r\nUpgrade: websocket\r\n\r\n"
+#define SWITCH "HTTP/1.1 101 Switching Protocols\r\n\r\n"
+
+static size_t left_out[GUARD_VERDICT_COUNT];
+
+static void count(void *user, enum guard_verdict verdict, const struct guard_judge *judge)
+{
+    (void)user;
+    (void)judge;
+    left_out[verdict]++;
+}
+
+struct scene {
+    struct guard_asked *asked;
+    struct guard_passage *passage;
+};
+
+static void open_scene(struct scene *scene, size_t max)
+{
+    struct guard_passage_config config = {NULL, max, count, NULL};
+
+    memset(left_out, 0, sizeof left_out);
+    cr_assert_eq(guard_asked_new(16, &scene->asked), MCPX_OK);
+    config.asked = scene->asked;
+    cr_assert_eq(guard_passage_new(&config, &scene->passage), MCPX_OK);
+}
+
+static void close_scene(struct scene *scene)
+{
+    guard_passage_free(scene->passage);
+    guard_asked_free(scene->asked);
+}
+
+static void agent_says(struct scene *scene, struct mcpx_slice bytes)
+{
+    guard_passage_from_agent(scene->passage, bytes);
+}
+
+static void router_says(struct scene *scene, struct mcpx_slice bytes)
+{
+    guard_passage_from_router(scene->passage, bytes);
+}
+
+/* What has come out since the last time it was asked. */
+static void expect_out(struct mcpx_text *out, struct mcpx_slice expected, const char *what)
+{
+    cr_expect(mcpx_slice_equal(mcpx_text_view(out), expected), "%s: '%.*s' instead of '%.*s'",
+              what, (int)out->len, out->text ? out->text : "", (int)expected.len,
+              expected.text ? expected.text : "");
+    mcpx_text_reset(out);
+}
+
+static void expect_agent(struct scene *scene, struct mcpx_slice expected, const char *what)
+{
+    expect_out(guard_passage_to_agent(scene->passage), expected, what);
+}
+
+static void expect_router(struct scene *scene, struct mcpx_slice expected, const char *what)
+{
+    expect_out(guard_passage_to_router(scene->passage), expected, what);
+}
+
+static void frame(struct mcpx_text *out, unsigned first, const char *text)
+{
+    add_frame(out, first, NULL, mcpx_slice_of(text));
+}
+
+/* A scene whose agent is welcomed and nothing is left to be written. */
+static void join(struct scene *scene)
+{
+    struct mcpx_text welcome = {0};
+
+    open_scene(scene, 65536);
+    agent_says(scene, MCPX_SLICE(REQUEST));
+    expect_router(scene, MCPX_SLICE(REQUEST), "the request");
+    router_says(scene, MCPX_SLICE(SWITCH));
+    expect_agent(scene, MCPX_SLICE(SWITCH), "the answer");
+    frame(&welcome, FIRST_TEXT, WELCOME);
+    router_says(scene, mcpx_text_view(&welcome));
+    expect_agent(scene, mcpx_text_view(&welcome), "the welcome");
+    cr_assert(guard_passage_wants_agent(scene->passage));
+    mcpx_text_fini(&welcome);
+}
+
+Test(guard_passage, lets_the_agent_speak_only_when_it_is_known_who_it_is)
+{
+    struct mcpx_text early = {0}, late = {0}, welcome = {0}, answer = {0};
+    struct scene scene;
+
+    open_scene(&scene, 65536);
+    mcpx_text_puts(&late, REQUEST);
+    add_frame(&early, FIRST_TEXT, MASK, mcpx_slice_of(ASK));
+    mcpx_text_slice(&late, mcpx_text_view(&early));
+    agent_says(&scene, mcpx_text_view(&late));
+    expect_router(&scene, MCPX_SLICE(REQUEST), "only the request");
+    cr_expect_not(guard_passage_wants_agent(scene.passage));
+    router_says(&scene, MCPX_SLICE(SWITCH));
+    expect_router(&scene, MCPX_SLICE(""), "still nothing");
+    frame(&welcome, FIRST_TEXT, WELCOME);
+    router_says(&scene, mcpx_text_view(&welcome));
+    expect_router(&scene, mcpx_text_view(&early), "what was said early");
+    frame(&answer, FIRST_TEXT, ANSWER);
+    mcpx_text_reset(guard_passage_to_agent(scene.passage));
+    router_says(&scene, mcpx_text_view(&answer));
+    expect_agent(&scene, mcpx_text_view(&answer), "the answer to it");
+    mcpx_text_fini(&early);
+    mcpx_text_fini(&late);
+    mcpx_text_fini(&welcome);
+    mcpx_text_fini(&answer);
+    close_scene(&scene);
+}
+
+Test(guard_passage, passes_the_agents_bytes_unchanged_and_learns_from_them)
+{
+    struct mcpx_text bytes = {0}, answer = {0};
+    struct scene scene;
+
+    join(&scene);
+    add_frame(&bytes, 0x01, MASK, (struct mcpx_slice){ASK, 20});
+    add_frame(&bytes, FIRST_PING, MASK, MCPX_SLICE("p"));
+    add_frame(&bytes, 0x80, MASK, (struct mcpx_slice){ASK + 20, sizeof ASK - 21});
+    for (size_t i = 0; i < bytes.len; i++)
+        agent_says(&scene, (struct mcpx_slice){bytes.text + i, 1});
+    expect_router(&scene, mcpx_text_view(&bytes), "every byte");
+    frame(&answer, FIRST_TEXT, ANSWER);
+    router_says(&scene, mcpx_text_view(&answer));
+    expect_agent(&scene, mcpx_text_view(&answer), "the answer");
+    router_says(&scene, mcpx_text_view(&answer));
+    expect_agent(&scene, MCPX_SLICE(""), "the answer again");
+    cr_expect_eq(left_out[GUARD_UNASKED], 1);
+    mcpx_text_fini(&bytes);
+    mcpx_text_fini(&answer);
+    close_scene(&scene);
+}
+
+Test(guard_passage, passes_or_leaves_out_whole_messages_in_pieces_of_any_size)
+{
+    struct mcpx_text in = {0}, out = {0};
+
+    frame(&in, FIRST_TEXT, CHAT);
+    frame(&in, 0x01, "{\"protocol\":\"mcpx/v0.1\",");
+    frame(&in, FIRST_PING, "between");
+    frame(&in, 0x80, EVIL + 1);
+    frame(&in, FIRST_BINARY, CHAT);
+    frame(&in, FIRST_TEXT, CHAT);
+    frame(&in, FIRST_CLOSE, "\x03\xe9");
+    frame(&out, FIRST_TEXT, CHAT);
+    frame(&out, FIRST_PING, "between");
+    frame(&out, FIRST_TEXT, CHAT);
+    frame(&out, FIRST_CLOSE, "\x03\xe9");
+    for (size_t piece = 1; piece <= in.len; piece += piece < 40 ? 1 : 37) {
+        struct scene scene;
+
+        join(&scene);
+        for (size_t at = 0; at < in.len; at += piece)
+            router_says(&scene, (struct mcpx_slice){
+                                    in.text + at, in.len - at < piece ? in.len - at : piece});
+        expect_agent(&scene, mcpx_text_view(&out), "what is left");
+        cr_expect_eq(left_out[GUARD_BINARY], 1);
+        cr_expect_null(guard_passage_end(scene.passage));
+        close_scene(&scene);
+    }
+    mcpx_text_fini(&in);
+    mcpx_text_fini(&out);
+}
+
+Test(guard_passage, leaves_out_an_evil_message_whatever_its_fragments)
+{
+    static const size_t cuts[] = {0, 1, 30, sizeof EVIL - 2, sizeof EVIL - 1};
+
+    for (size_t i = 0; i < COUNT(cuts); i++) {
+        struct mcpx_text in = {0};
+        struct scene scene;
+
+        join(&scene);
+        add_frame(&in, 0x01, NULL, (struct mcpx_slice){EVIL, cuts[i]});
+        add_frame(&in, 0x00, NULL, MCPX_SLICE(""));
+        add_frame(&in, 0x80, NULL,
+                  (struct mcpx_slice){EVIL + cuts[i], sizeof EVIL - 1 - cuts[i]});
+        router_says(&scene, mcpx_text_view(&in));
+        expect_agent(&scene, MCPX_SLICE(""), "nothing");
+        cr_expect_eq(left_out[GUARD_DISGUISE], 1, "cut at %zu", cuts[i]);
+        mcpx_text_fini(&in);
+        close_scene(&scene);
+    }
+}
+
+Test(guard_passage, passes_an_ordinary_request_and_its_answer)
+{
+    static const char post[] =
+        "POST /v0.1/auth/token HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody";
+    static const char answer[] =
+        "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{\"token\":\"x\"}";
+    struct scene scene;
+
+    open_scene(&scene, 65536);
+    for (size_t i = 0; i < sizeof post - 1; i++)
+        agent_says(&scene, (struct mcpx_slice){post + i, 1});
+    expect_router(&scene, mcpx_slice_of(post), "the request");
+    for (size_t i = 0; i < sizeof answer - 1; i++)
+        router_says(&scene, (struct mcpx_slice){answer + i, 1});
+    expect_agent(&scene, mcpx_slice_of(answer), "the answer");
+    cr_expect_null(guard_passage_end(scene.passage));
+    cr_expect(guard_passage_wants_agent(scene.passage));
+    close_scene(&scene);
+}
+
+Test(guard_passage, passes_the_refusal_of_an_upgrade)
+{
+    static const char answer[] =
+        "HTTP/1.1 401 Unauthorized\r\n\r\n{\"code\":\"unauthorized\"}";
+    struct scene scene;
+
+    open_scene(&scene, 65536);
+    agent_says(&scene, MCPX_SLICE(REQUEST));
+    router_says(&scene, mcpx_slice_of(answer));
+    expect_agent(&scene, mcpx_slice_of(answer), "the refusal");
+    cr_expect_null(guard_passage_end(scene.passage));
+    close_scene(&scene);
+}
+
+Test(guard_passage, ends_with_what_it_cannot_follow)
+{
+    static const struct {
+        const char *agent, *router, *why;
+    } rows[] = {
+        {"POST / HTTP/1.1\r\nContent-Length: 1\r\n\r\nbGET / HTTP/1.1\r\n", "", "one request"},
+        {"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", "", "Content-Length only"},
+        {"GET / HTTP/1.1\r\n\r\n", SWITCH, "unasked"},
+        {"", SWITCH, "unasked"},
+        {REQUEST, "SMTP ready, not at all\r\n\r\n", "not HTTP"},
+        {REQUEST, "HTTP/1.1 101 S\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n",
+         "extension"},
+        {REQUEST, SWITCH "\xc1\x01x", "reserved"},
+        {REQUEST, SWITCH "\x81\x81zzzzx", "is masked"},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct scene scene;
+        const char *why;
+
+        open_scene(&scene, 65536);
+        agent_says(&scene, mcpx_slice_of(rows[i].agent));
+        router_says(&scene, mcpx_slice_of(rows[i].router));
+        why = guard_passage_end(scene.passage);
+        cr_expect(why && strstr(why, rows[i].why), "row %zu: %s", i, why ? why : "goes on");
+        mcpx_text_reset(guard_passage_to_agent(scene.passage));
+        router_says(&scene, MCPX_SLICE("more"));
+        agent_says(&scene, MCPX_SLICE("more"));
+        expect_agent(&scene, MCPX_SLICE(""), "nothing after the end");
+        close_scene(&scene);
+    }
+}
+
+Test(guard_passage, ends_when_the_agent_does_not_mask)
+{
+    struct scene scene;
+
+    join(&scene);
+    agent_says(&scene, MCPX_SLICE("\x81\x01x"));
+    cr_expect_str_eq(guard_passage_end(scene.passage), "a frame is not masked");
+    close_scene(&scene);
+}
+
+Test(guard_passage, bounds_heads_and_messages)
+{
+    struct mcpx_text line = {0}, in = {0}, longest = {0};
+    struct scene scene;
+
+    for (int i = 0; i < 70000; i++)
+        mcpx_text_puts(&line, "x");
+    open_scene(&scene, 65536);
+    agent_says(&scene, mcpx_text_view(&line));
+    cr_expect_not_null(guard_passage_end(scene.passage));
+    close_scene(&scene);
+
+    join(&scene);
+    frame(&in, FIRST_TEXT, line.text);
+    frame(&in, FIRST_TEXT, CHAT);
+    frame(&longest, FIRST_TEXT, CHAT);
+    router_says(&scene, mcpx_text_view(&in));
+    expect_agent(&scene, mcpx_text_view(&longest), "what follows the overlong one");
+    cr_expect_eq(left_out[GUARD_LONG], 1);
+    close_scene(&scene);
+    mcpx_text_fini(&line);
+    mcpx_text_fini(&in);
+    mcpx_text_fini(&longest);
+}
+
+static void play(struct guard_passage *passage, struct mcpx_slice welcome,
+                 struct mcpx_slice question)
+{
+    guard_passage_from_agent(passage, MCPX_SLICE(REQUEST));
+    guard_passage_from_router(passage, MCPX_SLICE(SWITCH));
+    guard_passage_from_router(passage, welcome);
+    guard_passage_from_agent(passage, question);
+    guard_passage_from_router(passage, welcome);
+}
+
+Test(guard_passage, ends_when_memory_does)
+{
+    struct mcpx_text welcome = {0}, question = {0};
+    size_t nth = 0;
+
+    frame(&welcome, 0x01, "");
+    frame(&welcome, 0x80, WELCOME);
+    add_frame(&question, FIRST_TEXT, MASK, mcpx_slice_of(ASK));
+    do {
+        struct guard_passage_config config = {NULL, 65536, NULL, NULL};
+        struct guard_passage *passage = NULL;
+        enum mcpx_err err;
+
+        fault_alloc_arm(++nth);
+        err = guard_asked_new(4, &config.asked);
+        if (err == MCPX_OK)
+            err = guard_passage_new(&config, &passage);
+        if (err == MCPX_OK) {
+            play(passage, mcpx_text_view(&welcome), mcpx_text_view(&question));
+            cr_expect(!guard_passage_end(passage) ||
+                          !strcmp(guard_passage_end(passage), "out of memory"),
+                      "allocation %zu: %s", nth, guard_passage_end(passage));
+        }
+        guard_passage_free(passage);
+        guard_asked_free(config.asked);
+    } while (fault_alloc_disarm());
+    cr_expect_gt(nth, 8);
+    mcpx_text_fini(&welcome);
+    mcpx_text_fini(&question);
+}
