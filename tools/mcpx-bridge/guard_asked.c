@@ -91,7 +91,7 @@ static struct mcpx_slice copy(char **at, struct mcpx_slice text)
 {
     struct mcpx_slice result = {text.text ? *at : NULL, text.len};
 
-    if (text.len)
+    if (text.text && text.len)
         memcpy(*at, text.text, text.len);
     *at += text.len;
     return result;

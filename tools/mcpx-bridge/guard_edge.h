@@ -44,8 +44,8 @@ struct guard_server {
 void guard_note(const struct guard_server *server, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Counts a message left out and tells of it, unless it is routine. `server` as user data. */
-void guard_left_out(void *server, enum guard_verdict verdict, const struct guard_judge *judge);
+/** Counts a message left out and tells of it, unless it is routine. `user` is the server. */
+void guard_left_out(void *user, enum guard_verdict verdict, const struct guard_judge *judge);
 
 /**
  * Runs the agent's command with standard input and output of its own; guard_command_ended follows
