@@ -1,0 +1,325 @@
+/*
+ * expose.c - the server as its owner sees it: lines, events and time go in, and each is handed to
+ * the part that knows what to do. All state hangs on one struct; nothing here waits or asks.
+ * Includes expose_state.h only.
+ */
+#include "tools/mcpx-bridge/expose_state.h"
+
+#include <stdlib.h>
+
+/* ---- made and freed ---- */
+
+static bool copy_config(struct expose *x, const struct expose_config *config)
+{
+    bool failed = false;
+
+    x->config = *config;
+    mcpx_text_puts(&x->topic, config->topic);
+    mcpx_text_puts(&x->nonce, config->nonce);
+    x->names.plain = config->plain;
+    x->config.only_count = 0;
+    x->only = calloc(config->only_count ? config->only_count : 1, sizeof *x->only);
+    for (size_t i = 0; x->only && i < config->only_count; i++) {
+        mcpx_text_puts(&x->only[i], config->only[i]);
+        failed |= x->only[i].failed;
+        x->config.only_count++;
+    }
+    return x->only && !failed && !x->topic.failed && !x->nonce.failed;
+}
+
+enum mcpx_err expose_new(const struct expose_config *config, const struct expose_port *port,
+                         struct expose **out)
+{
+    struct expose *x = calloc(1, sizeof *x);
+
+    if (!x)
+        return MCPX_ENOMEM;
+    x->port = *port;
+    x->changed_ms = INT64_MAX;
+    if (!copy_config(x, config)) {
+        expose_free(x);
+        return MCPX_ENOMEM;
+    }
+    *out = x;
+    return MCPX_OK;
+}
+
+void expose_free(struct expose *x)
+{
+    if (!x)
+        return;
+    expose_held_fini(x);
+    expose_ask_drop(x, (struct mcpx_slice){0});
+    expose_watch_drop(x, (struct mcpx_slice){0});
+    expose_calls_fini(&x->calls);
+    expose_catalog_fini(&x->catalog);
+    expose_names_fini(&x->names);
+    mcpx_text_fini(&x->client.capabilities);
+    mcpx_text_fini(&x->client.info);
+    mcpx_text_fini(&x->client.level);
+    mcpx_text_fini(&x->client.listen);
+    for (size_t i = 0; i < x->config.only_count; i++)
+        mcpx_text_fini(&x->only[i]);
+    free(x->only);
+    mcpx_text_fini(&x->topic);
+    mcpx_text_fini(&x->nonce);
+    free(x);
+}
+
+/* ---- the client ---- */
+
+/* Lines wait together: as soon as the first need not wait, or may not, all are tried again. */
+static void release(struct expose *x)
+{
+    struct expose_held *held = x->held;
+
+    if (!held || (!expose_is_settled(x, -1) && held->until_ms > x->now.mono_ms))
+        return;
+    x->held = NULL;
+    while (held) {
+        struct expose_held *next = held->next;
+
+        expose_serve(x, mcpx_text_view(&held->line), false);
+        mcpx_text_fini(&held->line);
+        free(held);
+        held = next;
+    }
+}
+
+void expose_line(struct expose *x, struct mcpx_slice line, struct mcpx_now now)
+{
+    x->now = now;
+    if (line.len)
+        expose_serve(x, line, true);
+    release(x);
+}
+
+void expose_overlong(struct expose *x, struct mcpx_slice beginning)
+{
+    struct mcpx_text message = {0};
+
+    mcpx_text_puts(&message, "a line of the client is too long and was skipped: ");
+    expose_quote(&message, beginning);
+    expose_note(x, &message);
+    mcpx_text_fini(&message);
+}
+
+/* ---- the topic ---- */
+
+static struct expose_call *call_of(const struct expose *x, const struct mcpx_event *event)
+{
+    return expose_calls_find(&x->calls, (int64_t)(uintptr_t)event->tag);
+}
+
+/* Our token, or NULL: the call that this progress is about, if it comes from who runs it. */
+static struct expose_call *call_of_token(const struct expose *x, const struct mcpx_event *event)
+{
+    struct mcpx_slice raw = mcpx_json_get(event->rpc->params, "progressToken");
+    size_t prefix = x->nonce.len + 2; /* quote and dash */
+    struct expose_call *call;
+    int64_t number = 0;
+
+    if (raw.len < prefix + 2 || raw.len > prefix + 20 ||
+        memcmp(raw.text + 1, x->nonce.text, x->nonce.len) != 0)
+        return NULL;
+    for (size_t i = prefix; i + 1 < raw.len && raw.text[i] >= '0' && raw.text[i] <= '9'; i++)
+        number = number * 10 + (raw.text[i] - '0');
+    call = expose_calls_find(&x->calls, number);
+    if (!call || !call->token.len ||
+        !mcpx_slice_equal(mcpx_text_view(&call->participant), event->envelope->from))
+        return NULL;
+    return call;
+}
+
+static void pass_progress(struct expose *x, const struct mcpx_event *event)
+{
+    struct expose_call *call = call_of_token(x, event);
+    struct mcpx_json_change change = {.name = "progressToken"};
+    struct mcpx_text params = {0};
+
+    if (!call)
+        return;
+    change.value = mcpx_text_view(&call->token);
+    mcpx_json_add_changed(&params, event->rpc->params, &change, 1);
+    if (!params.failed)
+        expose_tell_notice(x, "notifications/progress", mcpx_text_view(&params));
+    mcpx_text_fini(&params);
+    if (call->due_ms != INT64_MAX)
+        call->due_ms = x->now.mono_ms + x->config.request_ms;
+}
+
+/* Only servers of the topic are heard, as if they were ours alone. */
+static void pass_notification(struct expose *x, const struct mcpx_event *event)
+{
+    static const char *const passed[] = {"notifications/message",
+                                         "notifications/elicitation/complete",
+                                         "notifications/tasks/status"};
+    struct mcpx_slice method = event->rpc->method, from = event->envelope->from;
+    const struct expose_seat *seat = expose_catalog_find(&x->catalog, from);
+
+    if (mcpx_slice_equal(method, MCPX_SLICE("notifications/cancelled")))
+        expose_ask_cancelled(x, from, event->rpc->params);
+    if (mcpx_slice_equal(method, MCPX_SLICE("notifications/progress")))
+        pass_progress(x, event);
+    if (mcpx_slice_equal(method, MCPX_SLICE("notifications/resources/updated")))
+        expose_watch_updated(x, from, event->rpc);
+    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
+        if (i != EXPOSE_TEMPLATES &&
+            mcpx_slice_equal(method, mcpx_slice_of(expose_lists[i].changed)))
+            expose_probe_changed(x, from, (enum expose_list)i);
+    for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++)
+        if (seat && seat->state == EXPOSE_SEAT_LISTED && x->client.initialized &&
+            mcpx_slice_equal(method, mcpx_slice_of(passed[i])))
+            expose_tell_notice(x, passed[i], event->rpc->params);
+}
+
+static void joined(struct expose *x, const struct mcpx_event *event)
+{
+    bool again = !event->resumed && x->catalog.count > 0;
+
+    x->joined = true;
+    expose_probe_all(x, again);
+}
+
+static void left(struct expose *x, const struct mcpx_event *event)
+{
+    struct mcpx_text message = {0};
+
+    if (x->joined || event->retry_ms < 0) {
+        mcpx_text_puts(&message, "the topic is out of reach: ");
+        mcpx_text_slice(&message, event->reason);
+        if (event->code) {
+            mcpx_text_puts(&message, " (");
+            mcpx_text_number(&message, event->code);
+            mcpx_text_puts(&message, ")");
+        }
+        expose_note(x, &message);
+    }
+    x->joined = false;
+    mcpx_text_fini(&message);
+}
+
+static void presence(struct expose *x, const struct mcpx_event *event)
+{
+    if (event->presence == MCPX_PRESENCE_LEAVE)
+        expose_probe_left(x, event->participant);
+    else
+        expose_probe_all(x, false);
+}
+
+static void violation(struct expose *x, const struct mcpx_event *event)
+{
+    struct mcpx_text message = {0};
+
+    mcpx_text_puts(&message, "ignored a message");
+    if (event->envelope && event->envelope->from.text) {
+        mcpx_text_puts(&message, " from ");
+        expose_quote(&message, event->envelope->from);
+    }
+    mcpx_text_puts(&message, ": ");
+    mcpx_text_puts(&message, mcpx_violation_text(event->violation));
+    expose_note(x, &message);
+    mcpx_text_fini(&message);
+}
+
+static void about_call(struct expose *x, const struct mcpx_event *event)
+{
+    struct expose_call *call = call_of(x, event);
+    struct mcpx_text message = {0};
+
+    if (!call)
+        return;
+    if (event->type == MCPX_EVENT_RESPONSE) {
+        expose_answered(x, call, event);
+    } else if (event->type == MCPX_EVENT_REFUSED) {
+        expose_undelivered(x, call, event);
+    } else if (event->type == MCPX_EVENT_REJECTED) {
+        expose_rejected(x, call, event);
+    } else if (event->type == MCPX_EVENT_FULFILLING) {
+        expose_approved(x, call, event);
+    } else if (event->type == MCPX_EVENT_EXPIRED) {
+        mcpx_text_puts(&message, "no answer in time");
+        expose_fail(x, call, BRIDGE_TIMED_OUT, &message);
+    }
+    mcpx_text_fini(&message);
+}
+
+void expose_event(struct expose *x, const struct mcpx_event *event, struct mcpx_now now)
+{
+    x->now = now;
+    switch (event->type) {
+    case MCPX_EVENT_JOINED:
+        joined(x, event);
+        break;
+    case MCPX_EVENT_LEFT:
+        left(x, event);
+        break;
+    case MCPX_EVENT_PRESENCE:
+        presence(x, event);
+        break;
+    case MCPX_EVENT_GRANTS:
+        expose_probe_all(x, false);
+        expose_touch(x);
+        break;
+    case MCPX_EVENT_REQUEST:
+        expose_ask(x, event);
+        break;
+    case MCPX_EVENT_NOTIFICATION:
+        pass_notification(x, event);
+        break;
+    case MCPX_EVENT_VIOLATION:
+        violation(x, event);
+        break;
+    default:
+        about_call(x, event);
+        break;
+    }
+    release(x);
+}
+
+/* ---- time, and the end ---- */
+
+void expose_tick(struct expose *x, struct mcpx_now now)
+{
+    x->now = now;
+    expose_calls_tick(x);
+    expose_probe_tick(x);
+    release(x);
+}
+
+int64_t expose_deadline(const struct expose *x)
+{
+    int64_t calls = expose_calls_deadline(x), probe = expose_probe_deadline(x);
+    int64_t due = calls < probe ? calls : probe;
+
+    return x->held && x->held->until_ms < due ? x->held->until_ms : due;
+}
+
+void expose_abandon(struct expose *x, struct mcpx_slice sentence)
+{
+    struct expose_call *call = expose_calls_next(&x->calls, NULL);
+    struct mcpx_text message = {0};
+
+    mcpx_text_slice(&message, sentence);
+    while (call) {
+        struct expose_call *next = expose_calls_next(&x->calls, call);
+
+        if (call->purpose == EXPOSE_FOR_CLIENT)
+            expose_fail(x, call, BRIDGE_UNAVAILABLE, &message);
+        call = next;
+    }
+    for (struct expose_held *held = x->held; held; held = held->next) {
+        struct mcpx_slice value = mcpx_text_view(&held->line);
+
+        if (mcpx_json_check(value, 0, &value, NULL) == MCPX_OK)
+            expose_tell_error(x, mcpx_json_get(value, "id"), BRIDGE_UNAVAILABLE, sentence,
+                              (struct mcpx_slice){0});
+    }
+    expose_held_fini(x);
+    mcpx_text_fini(&message);
+}
+
+size_t expose_call_count(const struct expose *x)
+{
+    return expose_calls_of_client(&x->calls);
+}

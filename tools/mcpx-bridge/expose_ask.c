@@ -1,0 +1,210 @@
+/*
+ * expose_ask.c - servers may ask the client: for input, for a completion of its model, for its
+ * roots. Only what the client said it can, and only from a server that works for it just now:
+ * otherwise anybody in the topic could put questions before its user.
+ * Includes expose_state.h only.
+ */
+#include "tools/mcpx-bridge/expose_state.h"
+
+#include <stdlib.h>
+
+static const struct {
+    const char *method;
+    const char *capability;
+} askable[] = {{"elicitation/create", "elicitation"},
+               {"sampling/createMessage", "sampling"},
+               {"roots/list", "roots"}};
+
+static void ask_free(struct expose_ask *ask)
+{
+    mcpx_text_fini(&ask->participant);
+    mcpx_text_fini(&ask->envelope);
+    mcpx_text_fini(&ask->id);
+    free(ask);
+}
+
+/* ---- refusing ---- */
+
+static void respond(struct expose *x, struct mcpx_slice envelope,
+                    const struct mcpx_text *payload)
+{
+    enum mcpx_err err = payload->failed ? MCPX_ENOMEM
+                                        : x->port.respond(x->port.user, envelope,
+                                                          mcpx_text_view(payload));
+    struct mcpx_text message = {0};
+
+    if (!err)
+        return;
+    mcpx_text_puts(&message, "a server's request could not be answered: ");
+    mcpx_text_puts(&message, mcpx_strerror(err));
+    expose_note(x, &message);
+    mcpx_text_fini(&message);
+}
+
+static void respond_error(struct expose *x, const struct mcpx_event *event,
+                          int code, const char *message)
+{
+    struct mcpx_text payload = {0};
+
+    bridge_add_error(&payload, event->rpc->id, code, mcpx_slice_of(message),
+                     (struct mcpx_slice){0});
+    respond(x, event->envelope->id, &payload);
+    mcpx_text_fini(&payload);
+}
+
+static bool client_can(const struct expose *x, struct mcpx_slice method)
+{
+    struct mcpx_slice capabilities = mcpx_text_view(&x->client.capabilities);
+
+    for (size_t i = 0; i < sizeof askable / sizeof askable[0]; i++)
+        if (mcpx_slice_equal(method, mcpx_slice_of(askable[i].method)))
+            return mcpx_json_get(capabilities, askable[i].capability).text != NULL;
+    return false;
+}
+
+static bool works_for_client(const struct expose *x, struct mcpx_slice participant)
+{
+    const struct expose_call *call = NULL;
+
+    while ((call = expose_calls_next(&x->calls, call)))
+        if (call->purpose == EXPOSE_FOR_CLIENT && call->stage != EXPOSE_PROPOSED &&
+            mcpx_slice_equal(mcpx_text_view(&call->participant), participant))
+            return true;
+    return false;
+}
+
+/* ---- asking ---- */
+
+static struct expose_ask *keep(struct expose *x, const struct mcpx_event *event)
+{
+    struct expose_ask *ask = calloc(1, sizeof *ask);
+
+    if (!ask)
+        return NULL;
+    mcpx_text_slice(&ask->participant, event->envelope->from);
+    mcpx_text_slice(&ask->envelope, event->envelope->id);
+    mcpx_text_slice(&ask->id, event->rpc->id);
+    if (ask->participant.failed || ask->envelope.failed || ask->id.failed) {
+        ask_free(ask);
+        return NULL;
+    }
+    ask->number = ++x->last_ask;
+    ask->next = x->asks;
+    x->asks = ask;
+    return ask;
+}
+
+static void pass_on(struct expose *x, const struct mcpx_event *event)
+{
+    struct expose_ask *ask = keep(x, event);
+    struct mcpx_text id = {0}, line = {0};
+    struct mcpx_json_change changes[2] = {{"jsonrpc", MCPX_SLICE("\"2.0\"")}, {.name = "id"}};
+
+    if (!ask) {
+        respond_error(x, event, BRIDGE_UNAVAILABLE, "out of memory");
+        return;
+    }
+    mcpx_text_number(&id, ask->number);
+    changes[1].value = mcpx_text_view(&id);
+    mcpx_json_add_changed(&line, event->rpc->text, changes, 2);
+    line.failed |= id.failed;
+    expose_tell(x, &line);
+    mcpx_text_fini(&id);
+    mcpx_text_fini(&line);
+}
+
+void expose_ask(struct expose *x, const struct mcpx_event *event)
+{
+    if (event->envelope->to_count == 0)
+        return; /* asked of everybody: others answer */
+    if (mcpx_slice_equal(event->rpc->method, MCPX_SLICE("ping"))) {
+        struct mcpx_text pong = {0};
+
+        bridge_add_result(&pong, event->rpc->id, MCPX_SLICE("{}"));
+        respond(x, event->envelope->id, &pong);
+        mcpx_text_fini(&pong);
+    } else if (!client_can(x, event->rpc->method)) {
+        respond_error(x, event, BRIDGE_NO_METHOD, "the client behind this bridge cannot do that");
+    } else if (!works_for_client(x, event->envelope->from)) {
+        respond_error(x, event, BRIDGE_NOT_ALLOWED,
+                      "only a server that works on a call of this client may ask it");
+    } else {
+        pass_on(x, event);
+    }
+}
+
+/* ---- the answer, or none ---- */
+
+void expose_ask_answered(struct expose *x, const struct mcpx_rpc *rpc)
+{
+    struct mcpx_text number = {0}, payload = {0};
+    struct expose_ask **at = &x->asks;
+    struct expose_ask *ask;
+    struct mcpx_json_change changes[2] = {{"jsonrpc", MCPX_SLICE("\"2.0\"")}, {.name = "id"}};
+
+    for (; *at; at = &(*at)->next) {
+        mcpx_text_reset(&number);
+        mcpx_text_number(&number, (*at)->number);
+        if (mcpx_slice_equal(mcpx_text_view(&number), rpc->id))
+            break;
+    }
+    ask = *at;
+    if (ask) {
+        *at = ask->next;
+        changes[1].value = mcpx_text_view(&ask->id);
+        mcpx_json_add_changed(&payload, rpc->text, changes, 2);
+        respond(x, mcpx_text_view(&ask->envelope), &payload);
+        ask_free(ask);
+    }
+    mcpx_text_fini(&number);
+    mcpx_text_fini(&payload);
+}
+
+static void tell_cancelled(struct expose *x, const struct expose_ask *ask)
+{
+    struct mcpx_text params = {0};
+
+    mcpx_text_puts(&params, "{\"requestId\":");
+    mcpx_text_number(&params, ask->number);
+    mcpx_text_puts(&params, "}");
+    if (!params.failed)
+        expose_tell_notice(x, "notifications/cancelled", mcpx_text_view(&params));
+    mcpx_text_fini(&params);
+}
+
+void expose_ask_cancelled(struct expose *x, struct mcpx_slice participant,
+                          struct mcpx_slice params)
+{
+    struct mcpx_slice id = mcpx_json_get(params, "requestId");
+
+    for (struct expose_ask **at = &x->asks; id.text && *at; at = &(*at)->next) {
+        struct expose_ask *ask = *at;
+
+        if (mcpx_json_same(mcpx_text_view(&ask->id), id) &&
+            mcpx_slice_equal(mcpx_text_view(&ask->participant), participant)) {
+            tell_cancelled(x, ask);
+            *at = ask->next;
+            ask_free(ask);
+            return;
+        }
+    }
+}
+
+void expose_ask_drop(struct expose *x, struct mcpx_slice participant)
+{
+    struct expose_ask **at = &x->asks;
+
+    while (*at) {
+        struct expose_ask *ask = *at;
+
+        if (participant.text &&
+            !mcpx_slice_equal(mcpx_text_view(&ask->participant), participant)) {
+            at = &ask->next;
+            continue;
+        }
+        *at = ask->next;
+        if (participant.text)
+            tell_cancelled(x, ask);
+        ask_free(ask);
+    }
+}

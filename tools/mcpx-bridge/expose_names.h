@@ -1,0 +1,75 @@
+/*
+ * expose_names.h - the names under which a client of one server sees the things of many
+ * participants, and the way back. The table owns both directions: a name is never taken apart
+ * to find out whose it is.
+ * Includes text.h and error.h only.
+ */
+#ifndef MCPX_BRIDGE_EXPOSE_NAMES_H
+#define MCPX_BRIDGE_EXPOSE_NAMES_H
+
+#include <mcpx/error.h>
+#include <mcpx/text.h>
+
+/** The longest name of a tool or prompt, in bytes, that is shown under `prefixed`. */
+enum { EXPOSE_NAME_MAX = 64 };
+
+/** Most names of one table. */
+enum { EXPOSE_NAMES_MAX = 65536 };
+
+/** What is named. Names of different spaces do not disturb each other. */
+enum expose_space { EXPOSE_TOOL_NAME, EXPOSE_PROMPT_NAME, EXPOSE_URI, EXPOSE_URI_TEMPLATE, EXPOSE_TASK_ID };
+
+/** A thing as its owner calls it. */
+struct expose_thing {
+    struct mcpx_slice participant;
+    struct mcpx_slice own;
+};
+
+struct expose_name;
+
+/**
+ * A table; zero-initialised is empty and ready.
+ *
+ * plain   tools and prompts keep their own names; who comes second with one gets a prefixed one
+ */
+struct expose_names {
+    bool plain;
+    struct expose_name *rows; /* private */
+    size_t count;             /* private */
+    size_t size;              /* private */
+};
+
+/** Frees the table's content. */
+void expose_names_fini(struct expose_names *names);
+
+/**
+ * Gives a thing its name, once: later calls answer the same.
+ *
+ * Tools and prompts are called `PARTICIPANT__NAME` in [A-Za-z0-9_.-], at most EXPOSE_NAME_MAX
+ * bytes. Where bytes had to be replaced or cut, where the participant's id would let two pairs meet
+ * in one name ("a__b" and "c", "a" and "b__c"), and where the name is taken, it ends with "_" and
+ * eight hexadecimal digits that depend on the pair alone. URIs and templates stay as they are;
+ * so do task ids;
+ * one that is taken, or that begins with "mcpx://" itself, becomes `mcpx://PARTICIPANT/` and the
+ * percent-encoded URI, in a template all but its expressions.
+ *
+ * thing   copied
+ * shown   filled; lent until the table is freed
+ *
+ * Returns MCPX_OK; MCPX_ELIMIT when the table is full; MCPX_ENOMEM.
+ */
+enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space space,
+                               const struct expose_thing *thing, struct mcpx_slice *shown);
+
+/**
+ * Whose is that name? Returns false when it was never given. `thing` is lent until the table is
+ * freed.
+ */
+bool expose_names_find(const struct expose_names *names, enum expose_space space,
+                       struct mcpx_slice shown, struct expose_thing *thing);
+
+/** The name a thing was given; absent when it has none. Lent until the table is freed. */
+struct mcpx_slice expose_names_shown(const struct expose_names *names, enum expose_space space,
+                                     const struct expose_thing *thing);
+
+#endif

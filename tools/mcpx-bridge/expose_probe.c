@@ -1,0 +1,363 @@
+/*
+ * expose_probe.c - finds out who in the topic is a server: whoever could answer a list is asked
+ * "initialize" (the answer tells capabilities and instructions) and then for its lists, page by
+ * page. People and agents may hold such grants too and never answer; the client waits for nobody
+ * longer than EXPOSE_PATIENCE_MS, and who answers later is a server from then on. What changed is
+ * found by comparing the lists as the client would get them, so that a server that cries wolf, or a
+ * grant that hides what changed, wakes nobody.
+ * Includes expose_state.h only.
+ */
+#include "tools/mcpx-bridge/expose_state.h"
+
+static bool is_wanted(const struct expose *x, struct mcpx_slice participant)
+{
+    for (size_t i = 0; i < x->config.only_count; i++)
+        if (mcpx_slice_equal(mcpx_text_view(&x->only[i]), participant))
+            return true;
+    return x->config.only_count == 0;
+}
+
+/* Could it answer one of the lists? */
+static bool is_candidate(struct expose *x, struct mcpx_slice participant)
+{
+    struct expose_kind kind;
+
+    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
+        if (expose_kind_make(&kind, "mcp/response", mcpx_slice_of(expose_lists[i].method),
+                             MCPX_SLICE("")) &&
+            x->port.could(x->port.user, participant, &kind.kind))
+            return is_wanted(x, participant);
+    return false;
+}
+
+void expose_touch(struct expose *x)
+{
+    if (x->changed_ms == INT64_MAX)
+        x->changed_ms = x->now.mono_ms + EXPOSE_SETTLE_MS;
+}
+
+/* ---- asking ---- */
+
+static void ask_page(struct expose *x, struct expose_seat *seat, enum expose_list list,
+                     struct mcpx_slice cursor)
+{
+    struct expose_shelf *shelf = &seat->shelves[list];
+    struct mcpx_text params = {0};
+    struct expose_call *call;
+
+    if (cursor.text) {
+        mcpx_text_puts(&params, "{\"cursor\":");
+        mcpx_text_slice(&params, cursor);
+        mcpx_text_puts(&params, "}");
+    }
+    call = params.failed ? NULL
+                         : expose_send_own(x, EXPOSE_FOR_LIST, mcpx_text_view(&seat->id),
+                                           expose_lists[list].method, mcpx_text_view(&params));
+    mcpx_text_fini(&params);
+    if (!call) {
+        expose_shelf_drop(shelf);
+        return;
+    }
+    call->list = list;
+    shelf->is_open = true;
+    seat->patience_ms = x->now.mono_ms + EXPOSE_PATIENCE_MS;
+}
+
+static void ask_list(struct expose *x, struct expose_seat *seat, enum expose_list list)
+{
+    struct expose_shelf *shelf = &seat->shelves[list];
+
+    if (shelf->is_open) {
+        shelf->again = true;
+        return;
+    }
+    ask_page(x, seat, list, (struct mcpx_slice){0});
+}
+
+/* All lists, or those of the capabilities it stated. */
+static void ask_lists(struct expose *x, struct expose_seat *seat)
+{
+    bool stated = mcpx_json_get(mcpx_text_view(&seat->hello), "capabilities").text != NULL;
+
+    seat->state = EXPOSE_SEAT_LISTED;
+    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
+        if (!stated || expose_seat_capability(seat, expose_lists[i].capability).text)
+            ask_list(x, seat, (enum expose_list)i);
+}
+
+static void ask_hello(struct expose *x, struct expose_seat *seat)
+{
+    struct mcpx_text params = {0};
+
+    seat->state = EXPOSE_SEAT_ASKED;
+    seat->patience_ms = x->now.mono_ms + EXPOSE_PATIENCE_MS;
+    expose_hello_write(x, &params);
+    if (params.failed ||
+        !expose_send_own(x, EXPOSE_FOR_HELLO, mcpx_text_view(&seat->id), "initialize",
+                         mcpx_text_view(&params)))
+        ask_lists(x, seat);
+    mcpx_text_fini(&params);
+}
+
+/* ---- answers ---- */
+
+static void take_hello(struct expose *x, struct expose_seat *seat, const struct mcpx_rpc *rpc)
+{
+    struct mcpx_slice participant = mcpx_text_view(&seat->id);
+    struct expose_call *call;
+
+    mcpx_text_reset(&seat->hello);
+    if (rpc->form == MCPX_RPC_RESULT) {
+        mcpx_text_slice(&seat->hello, rpc->result);
+        expose_send_notice(x, participant, "notifications/initialized", (struct mcpx_slice){0},
+                           (struct mcpx_slice){0});
+    }
+    if (seat->hello.failed)
+        mcpx_text_reset(&seat->hello);
+    ask_lists(x, seat);
+    if (!x->client.level.len || !expose_seat_capability(seat, "logging").text)
+        return;
+    call = expose_send_own(x, EXPOSE_FOR_NOBODY, participant, "logging/setLevel",
+                           mcpx_text_view(&x->client.level));
+    (void)call;
+}
+
+static void take_page(struct expose *x, struct expose_seat *seat, enum expose_list list,
+                      const struct mcpx_rpc *rpc)
+{
+    struct expose_shelf *shelf = &seat->shelves[list];
+    struct mcpx_slice cursor = {0};
+
+    seat->state = EXPOSE_SEAT_LISTED;
+    if (rpc->form != MCPX_RPC_RESULT ||
+        expose_shelf_add(shelf, list, rpc->result, &cursor) != MCPX_OK)
+        expose_shelf_drop(shelf);
+    else if (cursor.text && shelf->page_count < EXPOSE_PAGES_MAX)
+        ask_page(x, seat, list, cursor);
+    else if (cursor.text)
+        expose_shelf_drop(shelf);
+    if (!shelf->is_open && shelf->again) {
+        shelf->again = false;
+        ask_list(x, seat, list);
+    }
+    expose_touch(x);
+}
+
+void expose_probe_answer(struct expose *x, struct expose_call *call, const struct mcpx_rpc *rpc)
+{
+    struct expose_seat *seat =
+        expose_catalog_find(&x->catalog, mcpx_text_view(&call->participant));
+    enum expose_purpose purpose = call->purpose;
+    enum expose_list list = call->list;
+
+    expose_calls_remove(&x->calls, call);
+    if (!seat)
+        return;
+    if (rpc && purpose == EXPOSE_FOR_HELLO)
+        take_hello(x, seat, rpc);
+    else if (rpc && purpose == EXPOSE_FOR_LIST)
+        take_page(x, seat, list, rpc);
+    else if (purpose == EXPOSE_FOR_LIST)
+        expose_shelf_drop(&seat->shelves[list]);
+    else if (purpose == EXPOSE_FOR_HELLO)
+        seat->state = EXPOSE_SEAT_MUTE;
+}
+
+/* ---- who is there ---- */
+
+static bool is_here(struct expose *x, struct mcpx_slice participant)
+{
+    struct mcpx_slice id;
+
+    for (size_t i = 0; x->port.roster(x->port.user, i, &id); i++)
+        if (mcpx_slice_equal(id, participant))
+            return true;
+    return false;
+}
+
+static void remove_seat(struct expose *x, struct expose_seat *seat)
+{
+    struct mcpx_slice participant = mcpx_text_view(&seat->id);
+
+    expose_ask_drop(x, participant);
+    expose_watch_drop(x, participant);
+    expose_catalog_remove(&x->catalog, seat);
+    expose_touch(x);
+}
+
+/* What was asked of one who left will not be answered. */
+static void end_calls(struct expose *x, struct mcpx_slice participant)
+{
+    struct expose_call *call = expose_calls_next(&x->calls, NULL);
+    struct mcpx_text message = {0};
+
+    mcpx_text_puts(&message, "participant ");
+    expose_quote(&message, participant);
+    mcpx_text_puts(&message, " left the topic");
+    while (call) {
+        struct expose_call *next = expose_calls_next(&x->calls, call);
+
+        if (mcpx_slice_equal(mcpx_text_view(&call->participant), participant)) {
+            x->port.forget(x->port.user, mcpx_text_view(&call->envelope));
+            if (call->stage == EXPOSE_PROPOSED)
+                expose_send_withdrawal(x, call, "the participant it was for left");
+            expose_fail(x, call, BRIDGE_UNAVAILABLE, &message);
+        }
+        call = next;
+    }
+    mcpx_text_fini(&message);
+}
+
+void expose_probe_left(struct expose *x, struct mcpx_slice participant)
+{
+    struct expose_seat *seat = expose_catalog_find(&x->catalog, participant);
+
+    end_calls(x, participant);
+    if (seat)
+        remove_seat(x, seat);
+}
+
+static void probe_one(struct expose *x, struct mcpx_slice participant, bool again)
+{
+    struct expose_seat *seat = expose_catalog_find(&x->catalog, participant);
+
+    if (!is_candidate(x, participant)) {
+        if (seat)
+            remove_seat(x, seat);
+        return;
+    }
+    if (!seat)
+        seat = expose_catalog_add(&x->catalog, participant);
+    else if (!again)
+        return;
+    if (seat)
+        ask_hello(x, seat);
+}
+
+void expose_probe_all(struct expose *x, bool again)
+{
+    struct mcpx_text id = {0};
+    struct mcpx_slice lent;
+
+    if (!x->joined || !x->client.greeted)
+        return;
+    for (size_t i = x->catalog.count; i-- > 0;) {
+        mcpx_text_reset(&id);
+        mcpx_text_slice(&id, mcpx_text_view(&x->catalog.seats[i]->id));
+        if (!id.failed && !is_here(x, mcpx_text_view(&id)))
+            expose_probe_left(x, mcpx_text_view(&id));
+    }
+    for (size_t i = 0; x->port.roster(x->port.user, i, &lent); i++) {
+        mcpx_text_reset(&id);
+        mcpx_text_slice(&id, lent);
+        if (!id.failed)
+            probe_one(x, mcpx_text_view(&id), again);
+    }
+    mcpx_text_fini(&id);
+    expose_touch(x);
+}
+
+void expose_probe_changed(struct expose *x, struct mcpx_slice participant, enum expose_list list)
+{
+    struct expose_seat *seat = expose_catalog_find(&x->catalog, participant);
+
+    if (!seat || seat->state == EXPOSE_SEAT_ASKED)
+        return;
+    if (seat->state == EXPOSE_SEAT_MUTE) {
+        ask_hello(x, seat);
+        return;
+    }
+    ask_list(x, seat, list);
+    if (list == EXPOSE_RESOURCES)
+        ask_list(x, seat, EXPOSE_TEMPLATES);
+}
+
+/* ---- waiting, and telling ---- */
+
+static bool is_open(const struct expose_seat *seat, int list)
+{
+    if (seat->state == EXPOSE_SEAT_ASKED)
+        return true;
+    for (int i = 0; i < EXPOSE_LIST_COUNT; i++)
+        if ((list < 0 || i == list) && seat->shelves[i].is_open)
+            return true;
+    return false;
+}
+
+bool expose_is_settled(const struct expose *x, int list)
+{
+    if (!x->joined)
+        return false;
+    for (size_t i = 0; i < x->catalog.count; i++)
+        if (is_open(x->catalog.seats[i], list) &&
+            x->catalog.seats[i]->patience_ms > x->now.mono_ms)
+            return false;
+    return true;
+}
+
+void expose_write_list(struct expose *x, enum expose_list list, struct mcpx_text *out)
+{
+    struct expose_filter filter = {x, expose_shows};
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    mcpx_text_puts(out, "{\"");
+    mcpx_text_puts(out, expose_lists[list].member);
+    mcpx_text_puts(out, "\":[");
+    expose_catalog_write(&x->catalog, list, &x->names, &filter, out);
+    mcpx_text_puts(out, "]}");
+    if (out->failed)
+        return;
+    for (size_t i = 0; i < out->len; i++)
+        hash = (hash ^ (unsigned char)out->text[i]) * UINT64_C(0x100000001b3);
+    x->told[list] = hash;
+}
+
+static void tell_changes(struct expose *x)
+{
+    struct mcpx_text text = {0};
+    bool changed[EXPOSE_LIST_COUNT];
+
+    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++) {
+        uint64_t before = x->told[i];
+
+        mcpx_text_reset(&text);
+        expose_write_list(x, (enum expose_list)i, &text);
+        changed[i] = x->told[i] != before;
+    }
+    mcpx_text_fini(&text);
+    changed[EXPOSE_RESOURCES] |= changed[EXPOSE_TEMPLATES];
+    changed[EXPOSE_TEMPLATES] = false;
+    for (size_t i = 0; x->has_baseline && i < EXPOSE_LIST_COUNT; i++)
+        if (changed[i])
+            expose_tell_changed(x, (enum expose_list)i);
+    x->has_baseline = true;
+}
+
+void expose_probe_tick(struct expose *x)
+{
+    for (size_t i = 0; i < x->catalog.count; i++) {
+        struct expose_seat *seat = x->catalog.seats[i];
+
+        if (seat->state == EXPOSE_SEAT_ASKED && seat->patience_ms <= x->now.mono_ms)
+            seat->state = EXPOSE_SEAT_MUTE;
+    }
+    if (x->changed_ms > x->now.mono_ms || !expose_is_settled(x, -1))
+        return;
+    x->changed_ms = INT64_MAX;
+    tell_changes(x);
+}
+
+int64_t expose_probe_deadline(const struct expose *x)
+{
+    bool settled = expose_is_settled(x, -1);
+    int64_t due = settled ? x->changed_ms : INT64_MAX;
+
+    for (size_t i = 0; i < x->catalog.count; i++) {
+        const struct expose_seat *seat = x->catalog.seats[i];
+
+        if (is_open(seat, -1) && seat->patience_ms > x->now.mono_ms &&
+            seat->patience_ms < due)
+            due = seat->patience_ms;
+    }
+    return due;
+}

@@ -1,0 +1,158 @@
+/*
+ * expose_tell.c - messages to the client, composed around spans of what others sent: an answer
+ * keeps its bytes, only its id is the client's again. One message is one line, so line breaks
+ * between tokens become spaces; inside JSON strings there are none.
+ * Includes expose_state.h only.
+ */
+#include "tools/mcpx-bridge/expose_state.h"
+
+static struct mcpx_slice no_memory(void)
+{
+    return MCPX_SLICE("out of memory: a message was lost");
+}
+
+void expose_tell(struct expose *x, const struct mcpx_text *message)
+{
+    if (message->failed || !message->len) {
+        x->port.note(x->port.user, no_memory());
+        return;
+    }
+    for (size_t i = 0; i < message->len; i++)
+        if (message->text[i] == '\n' || message->text[i] == '\r')
+            message->text[i] = ' ';
+    x->port.line(x->port.user, mcpx_text_view(message));
+}
+
+void expose_note(struct expose *x, const struct mcpx_text *sentence)
+{
+    x->port.note(x->port.user, sentence->failed ? no_memory() : mcpx_text_view(sentence));
+}
+
+void expose_quote(struct mcpx_text *out, struct mcpx_slice text)
+{
+    enum { SHOWN = 200 };
+
+    mcpx_text_puts(out, "'");
+    mcpx_text_add(out, text.text, text.len < SHOWN ? text.len : SHOWN);
+    mcpx_text_puts(out, text.len < SHOWN ? "'" : "...'");
+}
+
+static bool is_cacheable(struct mcpx_slice method)
+{
+    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
+        if (mcpx_slice_equal(method, mcpx_slice_of(expose_lists[i].method)))
+            return true;
+    return mcpx_slice_equal(method, MCPX_SLICE("resources/read")) ||
+           mcpx_slice_equal(method, MCPX_SLICE("server/discover"));
+}
+
+/* Revision 2026-07-28 wants members that older servers do not know; added only where absent. */
+static void add_modern(struct mcpx_text *out, struct mcpx_slice method,
+                       struct mcpx_slice result)
+{
+    struct mcpx_json_change changes[3];
+    size_t count = 0;
+
+    if (!mcpx_json_get(result, "resultType").text)
+        changes[count++] =
+            (struct mcpx_json_change){"resultType", MCPX_SLICE("\"complete\"")};
+    if (is_cacheable(method) && !mcpx_json_get(result, "ttlMs").text)
+        changes[count++] = (struct mcpx_json_change){"ttlMs", MCPX_SLICE("0")};
+    if (is_cacheable(method) && !mcpx_json_get(result, "cacheScope").text)
+        changes[count++] = (struct mcpx_json_change){"cacheScope", MCPX_SLICE("\"private\"")};
+    mcpx_json_add_changed(out, result, changes, count);
+}
+
+void expose_tell_result(struct expose *x, const struct expose_request *request,
+                        struct mcpx_slice result)
+{
+    struct mcpx_text out = {0}, modern = {0};
+
+    if (request->modern)
+        add_modern(&modern, request->rpc->method, result);
+    bridge_add_result(&out, request->rpc->id, request->modern ? mcpx_text_view(&modern) : result);
+    out.failed |= modern.failed;
+    expose_tell(x, &out);
+    mcpx_text_fini(&out);
+    mcpx_text_fini(&modern);
+}
+
+void expose_tell_error(struct expose *x, struct mcpx_slice id, int code,
+                       struct mcpx_slice message, struct mcpx_slice data)
+{
+    struct mcpx_text out = {0};
+
+    bridge_add_error(&out, id, code, message, data);
+    expose_tell(x, &out);
+    mcpx_text_fini(&out);
+}
+
+void expose_tell_answer(struct expose *x, const struct expose_call *call,
+                        const struct mcpx_rpc *rpc)
+{
+    struct mcpx_text out = {0}, result = {0};
+    struct mcpx_json_change changes[3] = {{"jsonrpc", MCPX_SLICE("\"2.0\"")},
+                                          {"id", mcpx_text_view(&call->id)}};
+    size_t count = 2;
+
+    if (call->modern && rpc->form == MCPX_RPC_RESULT &&
+        mcpx_json_type(rpc->result) == MCPX_JSON_OBJECT) {
+        add_modern(&result, mcpx_text_view(&call->method), rpc->result);
+        changes[count++] = (struct mcpx_json_change){"result", mcpx_text_view(&result)};
+    }
+    mcpx_json_add_changed(&out, rpc->text, changes, count);
+    out.failed |= result.failed;
+    expose_tell(x, &out);
+    mcpx_text_fini(&out);
+    mcpx_text_fini(&result);
+}
+
+void expose_tell_notice(struct expose *x, const char *method, struct mcpx_slice params)
+{
+    struct mcpx_text out = {0};
+
+    mcpx_text_puts(&out, "{\"jsonrpc\":\"2.0\",");
+    mcpx_json_add_member(&out, "method", mcpx_slice_of(method));
+    if (params.text) {
+        mcpx_text_puts(&out, ",\"params\":");
+        mcpx_text_slice(&out, params);
+    }
+    mcpx_text_puts(&out, "}");
+    expose_tell(x, &out);
+    mcpx_text_fini(&out);
+}
+
+void expose_tell_progress(struct expose *x, struct expose_call *call, struct mcpx_slice message)
+{
+    struct mcpx_text params = {0};
+
+    if (!call->token.len)
+        return;
+    mcpx_text_puts(&params, "{\"progressToken\":");
+    mcpx_text_slice(&params, mcpx_text_view(&call->token));
+    mcpx_text_puts(&params, ",\"progress\":");
+    mcpx_text_number(&params, ++call->progress);
+    mcpx_text_puts(&params, ",");
+    mcpx_json_add_member(&params, "message", message);
+    mcpx_text_puts(&params, "}");
+    if (params.failed)
+        x->port.note(x->port.user, no_memory());
+    else
+        expose_tell_notice(x, "notifications/progress", mcpx_text_view(&params));
+    mcpx_text_fini(&params);
+}
+
+void expose_warn(struct expose *x, struct mcpx_slice sentence)
+{
+    struct mcpx_text params = {0};
+
+    x->port.note(x->port.user, sentence);
+    if (!x->client.initialized)
+        return;
+    mcpx_text_puts(&params, "{\"level\":\"warning\",\"logger\":\"mcpx-bridge\",");
+    mcpx_json_add_member(&params, "data", sentence);
+    mcpx_text_puts(&params, "}");
+    if (!params.failed)
+        expose_tell_notice(x, "notifications/message", mcpx_text_view(&params));
+    mcpx_text_fini(&params);
+}
