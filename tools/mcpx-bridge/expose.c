@@ -112,7 +112,8 @@ static struct expose_call *call_of(const struct expose *x, const struct mcpx_eve
 }
 
 /* Our token, or NULL: the call that this progress is about, if it comes from who runs it. */
-static struct expose_call *call_of_token(const struct expose *x, const struct mcpx_event *event)
+static struct expose_call *call_of_token(const struct expose *x,
+                                         const struct mcpx_event *event)
 {
     struct mcpx_slice raw = mcpx_json_get(event->rpc->params, "progressToken");
     size_t prefix = x->nonce.len + 2; /* quote and dash */
@@ -148,29 +149,48 @@ static void pass_progress(struct expose *x, const struct mcpx_event *event)
         call->due_ms = x->now.mono_ms + x->config.request_ms;
 }
 
-/* Only servers of the topic are heard, as if they were ours alone. */
-static void pass_notification(struct expose *x, const struct mcpx_event *event)
+static bool is_passed(struct mcpx_slice method)
 {
     static const char *const passed[] = {"notifications/message",
                                          "notifications/elicitation/complete",
                                          "notifications/tasks/status"};
+
+    for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++)
+        if (mcpx_slice_equal(method, mcpx_slice_of(passed[i])))
+            return true;
+    return false;
+}
+
+/* The list that the notification is about; EXPOSE_LIST_COUNT when it is about none. */
+static enum expose_list changed_list(struct mcpx_slice method)
+{
+    size_t list = 0;
+
+    while (list < EXPOSE_LIST_COUNT &&
+           !mcpx_slice_equal(method, mcpx_slice_of(expose_lists[list].changed)))
+        list++;
+    return (enum expose_list)list;
+}
+
+/* Only servers of the topic are heard, as if they were ours alone. */
+static void pass_notification(struct expose *x, const struct mcpx_event *event)
+{
     struct mcpx_slice method = event->rpc->method, from = event->envelope->from;
     const struct expose_seat *seat = expose_catalog_find(&x->catalog, from);
+    enum expose_list list = changed_list(method);
 
-    if (mcpx_slice_equal(method, MCPX_SLICE("notifications/cancelled")))
+    if (!seat)
+        return;
+    if (list != EXPOSE_LIST_COUNT)
+        expose_probe_changed(x, from, list);
+    else if (mcpx_slice_equal(method, MCPX_SLICE("notifications/cancelled")))
         expose_ask_cancelled(x, from, event->rpc->params);
-    if (mcpx_slice_equal(method, MCPX_SLICE("notifications/progress")))
+    else if (mcpx_slice_equal(method, MCPX_SLICE("notifications/progress")))
         pass_progress(x, event);
-    if (mcpx_slice_equal(method, MCPX_SLICE("notifications/resources/updated")))
+    else if (mcpx_slice_equal(method, MCPX_SLICE("notifications/resources/updated")))
         expose_watch_updated(x, from, event->rpc);
-    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
-        if (i != EXPOSE_TEMPLATES &&
-            mcpx_slice_equal(method, mcpx_slice_of(expose_lists[i].changed)))
-            expose_probe_changed(x, from, (enum expose_list)i);
-    for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++)
-        if (seat && seat->state == EXPOSE_SEAT_LISTED && x->client.initialized &&
-            mcpx_slice_equal(method, mcpx_slice_of(passed[i])))
-            expose_tell_notice(x, passed[i], event->rpc->params);
+    else if (x->client.initialized && is_passed(method))
+        expose_tell_same(x, event->rpc);
 }
 
 static void joined(struct expose *x, const struct mcpx_event *event)
@@ -201,10 +221,14 @@ static void left(struct expose *x, const struct mcpx_event *event)
 
 static void presence(struct expose *x, const struct mcpx_event *event)
 {
-    if (event->presence == MCPX_PRESENCE_LEAVE)
-        expose_probe_left(x, event->participant);
+    struct mcpx_text participant = {0}; /* what an event lends does not outlive a send */
+
+    mcpx_text_slice(&participant, event->participant);
+    if (event->presence == MCPX_PRESENCE_LEAVE && !participant.failed)
+        expose_probe_left(x, mcpx_text_view(&participant));
     else
         expose_probe_all(x, false);
+    mcpx_text_fini(&participant);
 }
 
 static void violation(struct expose *x, const struct mcpx_event *event)
@@ -317,6 +341,27 @@ void expose_abandon(struct expose *x, struct mcpx_slice sentence)
     }
     expose_held_fini(x);
     mcpx_text_fini(&message);
+}
+
+void expose_leave(struct expose *x, struct mcpx_now now)
+{
+    struct expose_call *call = expose_calls_next(&x->calls, NULL);
+
+    x->now = now;
+    while (call) {
+        struct expose_call *next = expose_calls_next(&x->calls, call);
+
+        if (call->purpose == EXPOSE_FOR_CLIENT)
+            expose_take_back(x, call, (struct mcpx_slice){0});
+        expose_calls_remove(&x->calls, call);
+        call = next;
+    }
+    expose_held_fini(x);
+}
+
+bool expose_is_idle(const struct expose *x)
+{
+    return !x->held && expose_call_count(x) == 0;
 }
 
 size_t expose_call_count(const struct expose *x)

@@ -81,6 +81,12 @@ int64_t expose_deadline(const struct expose *expose);
  */
 void expose_abandon(struct expose *expose, struct mcpx_slice sentence);
 
+/** The client is gone: takes back what it waits for, so that nobody works or decides for nobody. */
+void expose_leave(struct expose *expose, struct mcpx_now now);
+
+/** True when the client waits for nothing. */
+bool expose_is_idle(const struct expose *expose);
+
 /** Calls of the client under way. */
 size_t expose_call_count(const struct expose *expose);
 

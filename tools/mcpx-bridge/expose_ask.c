@@ -28,9 +28,9 @@ static void ask_free(struct expose_ask *ask)
 static void respond(struct expose *x, struct mcpx_slice envelope,
                     const struct mcpx_text *payload)
 {
-    enum mcpx_err err = payload->failed ? MCPX_ENOMEM
-                                        : x->port.respond(x->port.user, envelope,
-                                                          mcpx_text_view(payload));
+    enum mcpx_err err = payload->failed
+                            ? MCPX_ENOMEM
+                            : x->port.respond(x->port.user, envelope, mcpx_text_view(payload));
     struct mcpx_text message = {0};
 
     if (!err)
@@ -41,8 +41,8 @@ static void respond(struct expose *x, struct mcpx_slice envelope,
     mcpx_text_fini(&message);
 }
 
-static void respond_error(struct expose *x, const struct mcpx_event *event,
-                          int code, const char *message)
+static void respond_error(struct expose *x, const struct mcpx_event *event, int code,
+                          const char *message)
 {
     struct mcpx_text payload = {0};
 
@@ -124,7 +124,8 @@ void expose_ask(struct expose *x, const struct mcpx_event *event)
         respond(x, event->envelope->id, &pong);
         mcpx_text_fini(&pong);
     } else if (!client_can(x, event->rpc->method)) {
-        respond_error(x, event, BRIDGE_NO_METHOD, "the client behind this bridge cannot do that");
+        respond_error(x, event, BRIDGE_NO_METHOD,
+                      "the client behind this bridge cannot do that");
     } else if (!works_for_client(x, event->envelope->from)) {
         respond_error(x, event, BRIDGE_NOT_ALLOWED,
                       "only a server that works on a call of this client may ask it");

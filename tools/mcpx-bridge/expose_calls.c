@@ -65,12 +65,14 @@ struct expose_call *expose_calls_find(const struct expose_calls *calls, int64_t 
     return call;
 }
 
-struct expose_call *expose_calls_find_id(const struct expose_calls *calls, struct mcpx_slice id)
+struct expose_call *expose_calls_find_id(const struct expose_calls *calls,
+                                         struct mcpx_slice id)
 {
     struct expose_call *call = NULL;
 
     while ((call = expose_calls_next(calls, call)))
-        if (call->purpose == EXPOSE_FOR_CLIENT && mcpx_json_same(mcpx_text_view(&call->id), id))
+        if (call->purpose == EXPOSE_FOR_CLIENT &&
+            mcpx_json_same(mcpx_text_view(&call->id), id))
             return call;
     return NULL;
 }
@@ -113,5 +115,6 @@ size_t expose_calls_of_client(const struct expose_calls *calls)
 bool expose_call_failed(const struct expose_call *call)
 {
     return call->id.failed || call->token.failed || call->method.failed ||
-           call->participant.failed || call->context.failed || call->params.failed || call->envelope.failed;
+           call->participant.failed || call->context.failed || call->params.failed ||
+           call->envelope.failed;
 }

@@ -176,7 +176,8 @@ static void write_seat(const struct expose_seat *seat, enum expose_list list,
     struct mcpx_json_walk walk;
 
     as_array(&seat->shelves[list], &items);
-    mcpx_json_walk_start(&walk, items.failed ? (struct mcpx_slice){0} : mcpx_text_view(&items));
+    mcpx_json_walk_start(&walk,
+                         items.failed ? (struct mcpx_slice){0} : mcpx_text_view(&items));
     while (mcpx_json_walk_next(&walk)) {
         struct expose_thing thing = {.participant = mcpx_text_view(&seat->id)};
         struct mcpx_slice shown;
@@ -212,7 +213,8 @@ bool expose_seat_has(const struct expose_seat *seat, enum expose_list list,
     bool found = false;
 
     as_array(&seat->shelves[list], &items);
-    mcpx_json_walk_start(&walk, items.failed ? (struct mcpx_slice){0} : mcpx_text_view(&items));
+    mcpx_json_walk_start(&walk,
+                         items.failed ? (struct mcpx_slice){0} : mcpx_text_view(&items));
     while (!found && mcpx_json_walk_next(&walk))
         found = mcpx_json_equals(mcpx_json_get(walk.value, expose_lists[list].key), own);
     mcpx_text_fini(&items);

@@ -51,8 +51,8 @@ enum expose_seat_state { EXPOSE_SEAT_ASKED, EXPOSE_SEAT_LISTED, EXPOSE_SEAT_MUTE
 
 /** One list of one participant: the pages that are being collected, and the last whole one. */
 struct expose_shelf {
-    struct mcpx_text items;   /* JSON items with commas between */
-    struct mcpx_text pages;   /* the same, incomplete */
+    struct mcpx_text items; /* JSON items with commas between */
+    struct mcpx_text pages; /* the same, incomplete */
     size_t page_count;
     bool is_open; /* pages are being asked for */
     bool again;   /* it changed meanwhile */
@@ -62,7 +62,7 @@ struct expose_shelf {
 struct expose_seat {
     struct mcpx_text id;
     enum expose_seat_state state;
-    int64_t patience_ms; /* mono_ms until which others wait for its answers */
+    int64_t patience_ms;    /* mono_ms until which others wait for its answers */
     struct mcpx_text hello; /* result of initialize, raw; empty when it refused */
     struct expose_shelf shelves[EXPOSE_LIST_COUNT];
 };

@@ -8,7 +8,8 @@
 
 #define META "io.modelcontextprotocol/"
 
-static const char *const versions[] = {EXPOSE_LEGACY, "2025-06-18", "2025-03-26", "2024-11-05"};
+static const char *const versions[] = {EXPOSE_LEGACY, "2025-06-18", "2025-03-26",
+                                       "2024-11-05"};
 
 /* Some server of the topic has the capability, or the member of it. */
 static bool some_can(const struct expose *x, const char *capability, const char *member)

@@ -17,7 +17,13 @@ enum { EXPOSE_NAME_MAX = 64 };
 enum { EXPOSE_NAMES_MAX = 65536 };
 
 /** What is named. Names of different spaces do not disturb each other. */
-enum expose_space { EXPOSE_TOOL_NAME, EXPOSE_PROMPT_NAME, EXPOSE_URI, EXPOSE_URI_TEMPLATE, EXPOSE_TASK_ID };
+enum expose_space {
+    EXPOSE_TOOL_NAME,
+    EXPOSE_PROMPT_NAME,
+    EXPOSE_URI,
+    EXPOSE_URI_TEMPLATE,
+    EXPOSE_TASK_ID
+};
 
 /** A thing as its owner calls it. */
 struct expose_thing {

@@ -92,9 +92,8 @@ static void ask_hello(struct expose *x, struct expose_seat *seat)
     seat->state = EXPOSE_SEAT_ASKED;
     seat->patience_ms = x->now.mono_ms + EXPOSE_PATIENCE_MS;
     expose_hello_write(x, &params);
-    if (params.failed ||
-        !expose_send_own(x, EXPOSE_FOR_HELLO, mcpx_text_view(&seat->id), "initialize",
-                         mcpx_text_view(&params)))
+    if (params.failed || !expose_send_own(x, EXPOSE_FOR_HELLO, mcpx_text_view(&seat->id),
+                                          "initialize", mcpx_text_view(&params)))
         ask_lists(x, seat);
     mcpx_text_fini(&params);
 }
@@ -143,7 +142,8 @@ static void take_page(struct expose *x, struct expose_seat *seat, enum expose_li
     expose_touch(x);
 }
 
-void expose_probe_answer(struct expose *x, struct expose_call *call, const struct mcpx_rpc *rpc)
+void expose_probe_answer(struct expose *x, struct expose_call *call,
+                         const struct mcpx_rpc *rpc)
 {
     struct expose_seat *seat =
         expose_catalog_find(&x->catalog, mcpx_text_view(&call->participant));
@@ -257,7 +257,8 @@ void expose_probe_all(struct expose *x, bool again)
     expose_touch(x);
 }
 
-void expose_probe_changed(struct expose *x, struct mcpx_slice participant, enum expose_list list)
+void expose_probe_changed(struct expose *x, struct mcpx_slice participant,
+                          enum expose_list list)
 {
     struct expose_seat *seat = expose_catalog_find(&x->catalog, participant);
 
@@ -355,8 +356,7 @@ int64_t expose_probe_deadline(const struct expose *x)
     for (size_t i = 0; i < x->catalog.count; i++) {
         const struct expose_seat *seat = x->catalog.seats[i];
 
-        if (is_open(seat, -1) && seat->patience_ms > x->now.mono_ms &&
-            seat->patience_ms < due)
+        if (is_open(seat, -1) && seat->patience_ms > x->now.mono_ms && seat->patience_ms < due)
             due = seat->patience_ms;
     }
     return due;

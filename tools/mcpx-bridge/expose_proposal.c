@@ -27,8 +27,9 @@ void expose_beat(struct expose *x, struct expose_call *call)
 {
     struct mcpx_text message = {0};
 
-    mcpx_text_puts(&message, call->stage == EXPOSE_APPROVED ? "approved, waiting for the answer of "
-                                                            : "waiting for approval of ");
+    mcpx_text_puts(&message, call->stage == EXPOSE_APPROVED
+                                 ? "approved, waiting for the answer of "
+                                 : "waiting for approval of ");
     add_operation(&message, call);
     if (!message.failed)
         expose_tell_progress(x, call, mcpx_text_view(&message));
@@ -59,7 +60,8 @@ void expose_propose(struct expose *x, struct expose_call *call)
     mcpx_text_fini(&message);
 }
 
-void expose_approved(struct expose *x, struct expose_call *call, const struct mcpx_event *event)
+void expose_approved(struct expose *x, struct expose_call *call,
+                     const struct mcpx_event *event)
 {
     struct mcpx_text message = {0};
 
@@ -100,7 +102,8 @@ static void tell_rejection(struct expose *x, const struct expose_call *call,
     mcpx_text_fini(&result);
 }
 
-void expose_rejected(struct expose *x, struct expose_call *call, const struct mcpx_event *event)
+void expose_rejected(struct expose *x, struct expose_call *call,
+                     const struct mcpx_event *event)
 {
     struct mcpx_slice reason = mcpx_json_get(event->envelope->payload, "reason");
     struct mcpx_text sentence = {0};
@@ -162,7 +165,8 @@ void expose_refuse(struct expose *x, struct expose_call *call, struct mcpx_slice
         mcpx_text_slice(&data, would_allow);
     }
     mcpx_text_puts(&data, "}");
-    expose_tell_error(x, mcpx_text_view(&call->id), BRIDGE_NOT_ALLOWED, mcpx_text_view(&message),
+    expose_tell_error(x, mcpx_text_view(&call->id), BRIDGE_NOT_ALLOWED,
+                      mcpx_text_view(&message),
                       data.failed ? (struct mcpx_slice){0} : mcpx_text_view(&data));
     expose_calls_remove(&x->calls, call);
     mcpx_text_fini(&message);

@@ -68,7 +68,8 @@ static void start(struct expose *x, struct expose_call *call)
     if (may[0]) {
         enum mcpx_err err = expose_send_call(x, call);
 
-        call->due_ms = x->config.request_ms ? x->now.mono_ms + x->config.request_ms : INT64_MAX;
+        call->due_ms =
+            x->config.request_ms ? x->now.mono_ms + x->config.request_ms : INT64_MAX;
         if (err) {
             mcpx_text_puts(&message, "the call could not be sent: ");
             mcpx_text_puts(&message, mcpx_strerror(err));
@@ -99,8 +100,10 @@ static void refuse_absent(struct expose *x, const struct mcpx_rpc *rpc,
 
     mcpx_text_puts(&message, "participant ");
     expose_quote(&message, participant);
-    mcpx_text_puts(&message, x->joined ? " is not in the topic" : ": the topic cannot be reached");
-    expose_tell_error(x, rpc->id, BRIDGE_UNAVAILABLE, mcpx_text_view(&message), (struct mcpx_slice){0});
+    mcpx_text_puts(&message,
+                   x->joined ? " is not in the topic" : ": the topic cannot be reached");
+    expose_tell_error(x, rpc->id, BRIDGE_UNAVAILABLE, mcpx_text_view(&message),
+                      (struct mcpx_slice){0});
     mcpx_text_fini(&message);
 }
 
@@ -110,9 +113,11 @@ bool expose_forward(struct expose *x, const struct expose_request *request)
     struct expose_route route = {{0}, {0}, {0}};
     enum expose_routing routing = expose_route_find(x, rpc, &route);
     struct expose_call *call = NULL;
-    bool known = routing == EXPOSE_ROUTED && expose_catalog_find(&x->catalog, route.participant);
+    bool known =
+        routing == EXPOSE_ROUTED && expose_catalog_find(&x->catalog, route.participant);
 
-    if (routing != EXPOSE_MALFORMED && !known && request->may_wait && !expose_is_settled(x, -1)) {
+    if (routing != EXPOSE_MALFORMED && !known && request->may_wait &&
+        !expose_is_settled(x, -1)) {
         expose_route_fini(&route);
         return false;
     }
@@ -154,7 +159,7 @@ static void send_cancelled(struct expose *x, const struct expose_call *call,
     mcpx_text_fini(&params);
 }
 
-static void take_back(struct expose *x, struct expose_call *call, struct mcpx_slice reason)
+void expose_take_back(struct expose *x, struct expose_call *call, struct mcpx_slice reason)
 {
     x->port.forget(x->port.user, mcpx_text_view(&call->envelope));
     if (call->stage == EXPOSE_REQUESTED)
@@ -174,8 +179,8 @@ void expose_cancel(struct expose *x, const struct mcpx_rpc *rpc)
     call = expose_calls_find_id(&x->calls, id);
     if (!call)
         return;
-    take_back(x, call,
-              mcpx_json_type(reason) == MCPX_JSON_STRING ? reason : (struct mcpx_slice){0});
+    expose_take_back(
+        x, call, mcpx_json_type(reason) == MCPX_JSON_STRING ? reason : (struct mcpx_slice){0});
     expose_calls_remove(&x->calls, call);
 }
 
@@ -197,19 +202,19 @@ void expose_fail(struct expose *x, struct expose_call *call, int code,
 static void note_task(struct expose *x, const struct expose_call *call,
                       const struct mcpx_rpc *rpc)
 {
-    struct mcpx_slice raw =
-        mcpx_json_get(mcpx_json_get(rpc->result, "task"), "taskId"), shown;
+    struct mcpx_slice raw = mcpx_json_get(mcpx_json_get(rpc->result, "task"), "taskId"), shown;
     struct mcpx_text id = {0};
 
     if (mcpx_json_add_unescaped(&id, raw) && !id.failed)
-        expose_names_put(&x->names, EXPOSE_TASK_ID,
-                         &(struct expose_thing){mcpx_text_view(&call->participant),
-                                                mcpx_text_view(&id)},
-                         &shown);
+        expose_names_put(
+            &x->names, EXPOSE_TASK_ID,
+            &(struct expose_thing){mcpx_text_view(&call->participant), mcpx_text_view(&id)},
+            &shown);
     mcpx_text_fini(&id);
 }
 
-void expose_answered(struct expose *x, struct expose_call *call, const struct mcpx_event *event)
+void expose_answered(struct expose *x, struct expose_call *call,
+                     const struct mcpx_event *event)
 {
     switch (call->purpose) {
     case EXPOSE_FOR_CLIENT:
@@ -234,9 +239,9 @@ void expose_undelivered(struct expose *x, struct expose_call *call,
     struct mcpx_text message = {0};
 
     if (call->purpose == EXPOSE_FOR_CLIENT && event->err == MCPX_ECAPABILITY) {
-        struct mcpx_slice would =
-            event->envelope ? mcpx_json_get(event->envelope->payload, "would_allow")
-                            : (struct mcpx_slice){0};
+        struct mcpx_slice would = event->envelope
+                                      ? mcpx_json_get(event->envelope->payload, "would_allow")
+                                      : (struct mcpx_slice){0};
 
         if (call->stage == EXPOSE_REQUESTED && event->alternative.len)
             expose_propose(x, call);
@@ -257,15 +262,15 @@ static void run_out(struct expose *x, struct expose_call *call)
     bool asked = call->stage == EXPOSE_REQUESTED;
     struct mcpx_text message = {0};
 
-    mcpx_text_puts(&message, asked ? "no answer from " : "nobody decided in time about the "
-                                                         "proposal to ");
+    mcpx_text_puts(&message, asked ? "no answer from "
+                                   : "nobody decided in time about the "
+                                     "proposal to ");
     expose_quote(&message, mcpx_text_view(&call->participant));
     mcpx_text_puts(&message, " within ");
-    mcpx_text_number(&message,
-                     (asked ? x->config.request_ms : x->config.proposal_ms) / 1000);
+    mcpx_text_number(&message, (asked ? x->config.request_ms : x->config.proposal_ms) / 1000);
     mcpx_text_puts(&message, " s");
     if (call->purpose == EXPOSE_FOR_CLIENT)
-        take_back(x, call, MCPX_SLICE("\"timed out\""));
+        expose_take_back(x, call, MCPX_SLICE("\"timed out\""));
     else
         x->port.forget(x->port.user, mcpx_text_view(&call->envelope));
     expose_fail(x, call, BRIDGE_TIMED_OUT, &message);

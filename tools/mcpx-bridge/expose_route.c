@@ -28,7 +28,8 @@ static bool is_prompt(struct mcpx_slice ref)
 /* ---- whose resource ---- */
 
 /* Who has a template this URI may come from. */
-static bool by_template(const struct expose *x, struct mcpx_slice uri, struct expose_thing *out)
+static bool by_template(const struct expose *x, struct mcpx_slice uri,
+                        struct expose_thing *out)
 {
     for (size_t i = 0; i < x->catalog.count; i++) {
         const struct expose_seat *seat = x->catalog.seats[i];
@@ -85,7 +86,8 @@ static size_t likeness(const struct expose_seat *seat, struct mcpx_slice uri)
 }
 
 /* Who has resources most like this one: at least its scheme, and more than anybody else. */
-static bool by_likeness(const struct expose *x, struct mcpx_slice uri, struct expose_thing *out)
+static bool by_likeness(const struct expose *x, struct mcpx_slice uri,
+                        struct expose_thing *out)
 {
     const char *colon = memchr(uri.text, ':', uri.len);
     size_t scheme = colon ? (size_t)(colon - uri.text) + 1 : uri.len;
@@ -104,8 +106,8 @@ static bool by_likeness(const struct expose *x, struct mcpx_slice uri, struct ex
     return alone;
 }
 
-static bool by_wrapping(const struct expose *x, struct mcpx_slice uri, struct expose_thing *out,
-                        struct mcpx_text *scratch)
+static bool by_wrapping(const struct expose *x, struct mcpx_slice uri,
+                        struct expose_thing *out, struct mcpx_text *scratch)
 {
     for (size_t i = 0; i < x->catalog.count; i++) {
         struct mcpx_slice id = mcpx_text_view(&x->catalog.seats[i]->id);
@@ -151,8 +153,9 @@ static bool find_uri(const struct expose *x, struct mcpx_slice uri, struct expos
 
 /* ---- whose name ---- */
 
-static bool find_thing(const struct expose *x, const struct mcpx_rpc *rpc, struct mcpx_slice name,
-                       struct expose_thing *out, struct mcpx_text *scratch)
+static bool find_thing(const struct expose *x, const struct mcpx_rpc *rpc,
+                       struct mcpx_slice name, struct expose_thing *out,
+                       struct mcpx_text *scratch)
 {
     struct mcpx_slice ref = mcpx_json_get(rpc->params, "ref");
 
@@ -216,8 +219,7 @@ enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *r
     if (mcpx_json_count(holder.object, holder.member) != 1 ||
         !mcpx_json_add_unescaped(&name, raw)) {
         routing = EXPOSE_MALFORMED;
-    } else if (!name.failed &&
-               find_thing(x, rpc, mcpx_text_view(&name), &thing, &scratch)) {
+    } else if (!name.failed && find_thing(x, rpc, mcpx_text_view(&name), &thing, &scratch)) {
         out->participant = thing.participant;
         mcpx_text_slice(&out->own, thing.own);
         write_params(rpc, &holder, thing.own, &out->params);

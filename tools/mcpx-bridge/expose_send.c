@@ -31,7 +31,8 @@ bool expose_kind_make(struct expose_kind *out, const char *type, struct mcpx_sli
     return mcpx_kind_parse((struct mcpx_slice){out->text, whole}, &out->kind, NULL) == MCPX_OK;
 }
 
-bool expose_may(struct expose *x, const struct expose_kind *kind, struct mcpx_slice participant)
+bool expose_may(struct expose *x, const struct expose_kind *kind,
+                struct mcpx_slice participant)
 {
     struct mcpx_question question = {
         .kind = &kind->kind, .to = &participant, .to_count = 1, .wall_ms = x->now.wall_ms};
@@ -53,7 +54,8 @@ bool expose_shows(void *expose, enum expose_list list, const struct expose_thing
 }
 
 /* The params with another progress token; with an absent one, without any. */
-static void add_params(struct mcpx_text *out, struct mcpx_slice params, struct mcpx_slice token)
+static void add_params(struct mcpx_text *out, struct mcpx_slice params,
+                       struct mcpx_slice token)
 {
     struct mcpx_slice meta = mcpx_json_get(params, "_meta");
     struct mcpx_json_change inner = {"progressToken", token};
@@ -112,12 +114,12 @@ enum mcpx_err expose_send_call(struct expose *x, struct expose_call *call)
     struct mcpx_text payload = {0};
     struct mcpx_slice participant = mcpx_text_view(&call->participant), id;
     struct mcpx_fault fault = {"", "", 0};
-    struct mcpx_draft draft = {
-        .type = call->stage == EXPOSE_PROPOSED ? "mcp/proposal" : "mcp/request",
-        .to = &participant,
-        .to_count = 1,
-        .timeout_ms = -1,
-        .tag = tag_of(call)};
+    struct mcpx_draft draft = {.type = call->stage == EXPOSE_PROPOSED ? "mcp/proposal"
+                                                                      : "mcp/request",
+                               .to = &participant,
+                               .to_count = 1,
+                               .timeout_ms = -1,
+                               .tag = tag_of(call)};
     enum mcpx_err err = MCPX_ENOMEM;
 
     write_payload(x, call, &payload);
@@ -197,7 +199,8 @@ void expose_send_notice(struct expose *x, struct mcpx_slice participant, const c
     mcpx_text_fini(&payload);
 }
 
-void expose_send_withdrawal(struct expose *x, const struct expose_call *call, const char *reason)
+void expose_send_withdrawal(struct expose *x, const struct expose_call *call,
+                            const char *reason)
 {
     struct mcpx_slice participant = mcpx_text_view(&call->participant);
     struct mcpx_text payload = {0};
@@ -206,8 +209,9 @@ void expose_send_withdrawal(struct expose *x, const struct expose_call *call, co
     if (mcpx_kind_parse(MCPX_SLICE("mcp/withdraw"), &kind.kind, NULL) != MCPX_OK)
         return;
     if (!expose_may(x, &kind, participant)) {
-        x->port.note(x->port.user, MCPX_SLICE("a proposal was given up but cannot be withdrawn: "
-                                              "there is no grant for mcp/withdraw"));
+        x->port.note(x->port.user,
+                     MCPX_SLICE("a proposal was given up but cannot be withdrawn: "
+                                "there is no grant for mcp/withdraw"));
         return;
     }
     mcpx_text_puts(&payload, "{");

@@ -27,10 +27,11 @@ static bool answer_list(struct expose *x, const struct expose_request *request)
     if (request->may_wait && !expose_is_settled(x, list))
         return false;
     if (mcpx_json_get(request->rpc->params, "cursor").text) {
-        expose_tell_error(x, request->rpc->id, BRIDGE_BAD_PARAMS,
-                          MCPX_SLICE("params.cursor: the list comes in one page, no cursor was "
-                                     "given out"),
-                          (struct mcpx_slice){0});
+        expose_tell_error(
+            x, request->rpc->id, BRIDGE_BAD_PARAMS,
+            MCPX_SLICE("params.cursor: the list comes in one page, no cursor was "
+                       "given out"),
+            (struct mcpx_slice){0});
         return true;
     }
     expose_write_list(x, (enum expose_list)list, &result);
@@ -88,9 +89,8 @@ static const struct {
 /* Who names a revision in every request speaks the newest; returns false when it is another. */
 static bool read_revision(struct expose *x, struct expose_request *request)
 {
-    struct mcpx_slice asked =
-        mcpx_json_get(mcpx_json_get(request->rpc->params, "_meta"),
-                      "io.modelcontextprotocol/protocolVersion");
+    struct mcpx_slice asked = mcpx_json_get(mcpx_json_get(request->rpc->params, "_meta"),
+                                            "io.modelcontextprotocol/protocolVersion");
     struct mcpx_text data = {0};
 
     request->modern = asked.text != NULL;
@@ -141,8 +141,8 @@ static void serve_notification(struct expose *x, const struct mcpx_rpc *rpc)
         expose_cancel(x, rpc);
 }
 
-static void refuse_line(struct expose *x, struct mcpx_slice value, const struct mcpx_fault *fault,
-                        int code)
+static void refuse_line(struct expose *x, struct mcpx_slice value,
+                        const struct mcpx_fault *fault, int code)
 {
     struct mcpx_slice id = mcpx_json_get(value, "id");
     enum mcpx_json_type type = mcpx_json_type(id);

@@ -119,6 +119,9 @@ void expose_tell_error(struct expose *x, struct mcpx_slice id, int code,
 void expose_tell_answer(struct expose *x, const struct expose_call *call,
                         const struct mcpx_rpc *rpc);
 
+/** Somebody else's notification as it is. */
+void expose_tell_same(struct expose *x, const struct mcpx_rpc *rpc);
+
 /** A notification. `params` is JSON or absent. */
 void expose_tell_notice(struct expose *x, const char *method, struct mcpx_slice params);
 
@@ -235,8 +238,15 @@ bool expose_forward(struct expose *x, const struct expose_request *request);
 /** The client takes a request back. */
 void expose_cancel(struct expose *x, const struct mcpx_rpc *rpc);
 
+/**
+ * Tells the topic that nobody waits for a call any more; it is for the caller to end.
+ * `reason` is a raw JSON string or absent.
+ */
+void expose_take_back(struct expose *x, struct expose_call *call, struct mcpx_slice reason);
+
 /** The answer came. */
-void expose_answered(struct expose *x, struct expose_call *call, const struct mcpx_event *event);
+void expose_answered(struct expose *x, struct expose_call *call,
+                     const struct mcpx_event *event);
 
 /** It could not be delivered. */
 void expose_undelivered(struct expose *x, struct expose_call *call,
@@ -258,10 +268,12 @@ int64_t expose_calls_deadline(const struct expose *x);
 void expose_propose(struct expose *x, struct expose_call *call);
 
 /** Somebody acts on it. */
-void expose_approved(struct expose *x, struct expose_call *call, const struct mcpx_event *event);
+void expose_approved(struct expose *x, struct expose_call *call,
+                     const struct mcpx_event *event);
 
 /** Somebody rejected it. */
-void expose_rejected(struct expose *x, struct expose_call *call, const struct mcpx_event *event);
+void expose_rejected(struct expose *x, struct expose_call *call,
+                     const struct mcpx_event *event);
 
 /** Tells that a proposal still waits. */
 void expose_beat(struct expose *x, struct expose_call *call);

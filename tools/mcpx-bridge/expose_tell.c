@@ -54,8 +54,7 @@ static void add_modern(struct mcpx_text *out, struct mcpx_slice method,
     size_t count = 0;
 
     if (!mcpx_json_get(result, "resultType").text)
-        changes[count++] =
-            (struct mcpx_json_change){"resultType", MCPX_SLICE("\"complete\"")};
+        changes[count++] = (struct mcpx_json_change){"resultType", MCPX_SLICE("\"complete\"")};
     if (is_cacheable(method) && !mcpx_json_get(result, "ttlMs").text)
         changes[count++] = (struct mcpx_json_change){"ttlMs", MCPX_SLICE("0")};
     if (is_cacheable(method) && !mcpx_json_get(result, "cacheScope").text)
@@ -70,7 +69,8 @@ void expose_tell_result(struct expose *x, const struct expose_request *request,
 
     if (request->modern)
         add_modern(&modern, request->rpc->method, result);
-    bridge_add_result(&out, request->rpc->id, request->modern ? mcpx_text_view(&modern) : result);
+    bridge_add_result(&out, request->rpc->id,
+                      request->modern ? mcpx_text_view(&modern) : result);
     out.failed |= modern.failed;
     expose_tell(x, &out);
     mcpx_text_fini(&out);
@@ -107,6 +107,16 @@ void expose_tell_answer(struct expose *x, const struct expose_call *call,
     mcpx_text_fini(&result);
 }
 
+void expose_tell_same(struct expose *x, const struct mcpx_rpc *rpc)
+{
+    struct mcpx_json_change change = {"jsonrpc", MCPX_SLICE("\"2.0\"")};
+    struct mcpx_text out = {0};
+
+    mcpx_json_add_changed(&out, rpc->text, &change, 1);
+    expose_tell(x, &out);
+    mcpx_text_fini(&out);
+}
+
 void expose_tell_notice(struct expose *x, const char *method, struct mcpx_slice params)
 {
     struct mcpx_text out = {0};
@@ -122,7 +132,8 @@ void expose_tell_notice(struct expose *x, const char *method, struct mcpx_slice 
     mcpx_text_fini(&out);
 }
 
-void expose_tell_progress(struct expose *x, struct expose_call *call, struct mcpx_slice message)
+void expose_tell_progress(struct expose *x, struct expose_call *call,
+                          struct mcpx_slice message)
 {
     struct mcpx_text params = {0};
 

@@ -93,8 +93,7 @@ bool expose_uri_unwrap(struct mcpx_text *out, struct mcpx_slice participant,
     fits = !prefix.failed && wrapped.len > prefix.len &&
            memcmp(wrapped.text, prefix.text, prefix.len) == 0;
     if (fits)
-        decode(out,
-               (struct mcpx_slice){wrapped.text + prefix.len, wrapped.len - prefix.len});
+        decode(out, (struct mcpx_slice){wrapped.text + prefix.len, wrapped.len - prefix.len});
     mcpx_text_fini(&prefix);
     return fits;
 }

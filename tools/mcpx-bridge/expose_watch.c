@@ -154,10 +154,11 @@ bool expose_listen(struct expose *x, const struct expose_request *request)
     struct mcpx_text agreed = {0};
 
     if (mcpx_json_type(wanted) != MCPX_JSON_OBJECT) {
-        expose_tell_error(x, request->rpc->id, BRIDGE_BAD_PARAMS,
-                          MCPX_SLICE("params.notifications is missing: an object that says what "
-                                     "to hear about"),
-                          (struct mcpx_slice){0});
+        expose_tell_error(
+            x, request->rpc->id, BRIDGE_BAD_PARAMS,
+            MCPX_SLICE("params.notifications is missing: an object that says what "
+                       "to hear about"),
+            (struct mcpx_slice){0});
         return true;
     }
     for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)

@@ -26,6 +26,22 @@ static const struct option_row import_options[] = {
     {NULL, NULL, VALUE_NONE, 0, NULL},
 };
 
+static const struct option_row expose_options[] = {
+    {"--names", "prefixed|plain", VALUE_CHOICE, 0,
+     "what tools and prompts are called: PARTICIPANT__NAME (the default), or their own names "
+     "where these are unique"},
+    {"--only", "PARTICIPANT", VALUE_TEXT, OPTION_REPEATED,
+     "show the servers of this participant, not of all"},
+    {"--timeout", "S", VALUE_SECONDS, 0,
+     "how long a call may take, counted anew from each progress notification; 600 when not "
+     "given, 0 for ever"},
+    {"--proposal-timeout", "S", VALUE_SECONDS, 0,
+     "how long a proposal waits for somebody to decide; 600 when not given, 0 for ever"},
+    {"--heartbeat", "S", VALUE_SECONDS, 0,
+     "pause between progress notifications while a proposal waits; 15 when not given"},
+    {NULL, NULL, VALUE_NONE, 0, NULL},
+};
+
 static const struct command commands[] = {
     {"import", "-- COMMAND [ARG...]", 1, 0, true, "seat an MCP server at a topic",
      "Starts an MCP server that talks on its standard input and output, and answers for it in "
@@ -41,6 +57,16 @@ static const struct command commands[] = {
      "When the server dies, whoever waits for it is answered with a JSON-RPC error at once, "
      "and it is started again. SIGTERM and SIGINT stop the server and leave the topic.",
      import_options, connect_options, cmd_import},
+    {"expose", NULL, 0, 0, false, "be one MCP server for a whole topic",
+     "Is an MCP server on standard input and output that has what all servers of the topic "
+     "have: their tools, resources and prompts in one list each, calls going to whoever has "
+     "the thing. Clients of the protocol of 2026-07-28 and older ones are served.\n\n"
+     "A call that the grants do not cover, but that may be proposed, becomes a proposal; the "
+     "client waits until somebody acts on it, and a client that asked for progress is told so "
+     "every few seconds, which keeps it from giving up. What may neither be requested nor "
+     "proposed is not listed.\n\n"
+     "Ends when standard input ends, with what the client still waited for taken back.",
+     expose_options, connect_options, cmd_expose},
     GUARD_ROW,
     COMPLETION_ROW,
     {NULL, NULL, 0, 0, false, NULL, NULL, NULL, NULL, NULL},
@@ -53,6 +79,8 @@ static const struct note_row examples[] = {
     {"The same with a token of the router's configuration:",
      "$ mcpx-bridge import --url wss://router.example --topic work \\\n"
      "    --token-file /etc/mcpx/files.token -- mcp-server-filesystem /srv/docs\n"},
+    {"Everything in a room as one server, for a client that starts its servers itself:",
+     "$ mcp-inspector --cli mcpx-bridge expose --topic work --as desk --method tools/list\n"},
     {NULL, NULL},
 };
 

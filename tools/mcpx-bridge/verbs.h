@@ -7,6 +7,7 @@
 
 #include "tools/common/command.h"
 
+int cmd_expose(const struct arguments *arguments);
 int cmd_import(const struct arguments *arguments);
 
 #endif

@@ -1,0 +1,355 @@
+/*
+ * expose_world.c - see expose_world.h. Texts are copied as they pass, so that nothing the server
+ * only lent is looked at later.
+ * Includes expose_world.h and libc only.
+ */
+#include "tests/unit/tools/expose_world.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static char *copy(struct mcpx_slice text)
+{
+    char *out = malloc(text.len + 1);
+
+    cr_assert_not_null(out);
+    if (text.len)
+        memcpy(out, text.text, text.len);
+    out[text.len] = '\0';
+    return out;
+}
+
+static void append(char **text, const char *more)
+{
+    size_t len = *text ? strlen(*text) : 0;
+
+    *text = realloc(*text, len + strlen(more) + 2);
+    cr_assert_not_null(*text);
+    strcpy(*text + len, more);
+    strcat(*text, "\n");
+}
+
+/* ---- the port ---- */
+
+static void port_line(void *user, struct mcpx_slice line)
+{
+    struct world *world = user;
+
+    cr_assert_lt(world->line_count, WORLD_LINES);
+    cr_expect_null(memchr(line.text, '\n', line.len), "one message, one line");
+    world->lines[world->line_count++] = copy(line);
+}
+
+static void port_note(void *user, struct mcpx_slice sentence)
+{
+    struct world *world = user;
+    char *text = copy(sentence);
+
+    append(&world->notes, text);
+    free(text);
+}
+
+static enum mcpx_err port_send(void *user, const struct mcpx_draft *draft,
+                               struct mcpx_slice *id, struct mcpx_fault *fault)
+{
+    struct world *world = user;
+    struct world_draft *kept = &world->drafts[world->draft_count];
+
+    (void)fault;
+    if (world->send_fails)
+        return world->send_fails;
+    cr_assert_lt(world->draft_count, WORLD_DRAFTS);
+    cr_expect_eq(draft->to_count, 1);
+    kept->type = copy(mcpx_slice_of(draft->type));
+    kept->to = copy(draft->to[0]);
+    kept->about = copy(draft->correlation_id);
+    kept->payload = copy(draft->payload);
+    kept->tag = draft->tag;
+    snprintf(kept->id, sizeof kept->id, "e%zu", ++world->draft_count);
+    *id = mcpx_slice_of(kept->id);
+    return MCPX_OK;
+}
+
+static enum mcpx_err port_respond(void *user, struct mcpx_slice request,
+                                  struct mcpx_slice payload)
+{
+    struct world *world = user;
+    char *id = copy(request), *text = copy(payload);
+    char *line = malloc(strlen(id) + strlen(text) + 2);
+
+    sprintf(line, "%s %s", id, text);
+    append(&world->responses, line);
+    free(id);
+    free(text);
+    free(line);
+    return MCPX_OK;
+}
+
+static void port_forget(void *user, struct mcpx_slice envelope)
+{
+    struct world *world = user;
+
+    (void)envelope;
+    world->forgotten++;
+}
+
+static bool port_may(void *user, const struct mcpx_question *question)
+{
+    struct world *world = user;
+
+    return mcpx_capset_allows(world->grants, question);
+}
+
+static bool port_could(void *user, struct mcpx_slice participant, const struct mcpx_kind *kind)
+{
+    (void)user;
+    (void)kind;
+    return participant.len > 0 && participant.text[0] != '-';
+}
+
+static bool port_roster(void *user, size_t index, struct mcpx_slice *id)
+{
+    struct world *world = user;
+
+    if (index >= world->seat_count)
+        return false;
+    *id = mcpx_slice_of(world->seats[index]);
+    return true;
+}
+
+/* ---- from beginning to end ---- */
+
+void world_start(struct world *world, const struct world_setup *setup)
+{
+    struct expose_port port = {.user = world,
+                               .line = port_line,
+                               .note = port_note,
+                               .send = port_send,
+                               .respond = port_respond,
+                               .forget = port_forget,
+                               .may = port_may,
+                               .could = port_could,
+                               .roster = port_roster};
+    struct expose_config config = {.topic = "room",
+                                   .nonce = "n",
+                                   .plain = setup->plain,
+                                   .only = &setup->only,
+                                   .only_count = setup->only ? 1 : 0,
+                                   .request_ms = 600000,
+                                   .proposal_ms = 60000,
+                                   .beat_ms = 15000};
+    struct mcpx_grant grants[WORLD_GRANTS] = {{.pattern = MCPX_SLICE("mcp/*")}};
+    size_t count = 0;
+
+    *world = (struct world){.now = {1000000, 1700000000000}};
+    for (; count < WORLD_GRANTS && setup->grants[count]; count++)
+        grants[count].pattern = mcpx_slice_of(setup->grants[count]);
+    cr_assert_eq(
+        mcpx_capset_new(grants, count ? count : 1, NULL, 0, NULL, NULL, &world->grants),
+        MCPX_OK);
+    cr_assert_eq(expose_new(&config, &port, &world->expose), MCPX_OK);
+}
+
+void world_stop(struct world *world)
+{
+    for (size_t i = 0; i < world->draft_count; i++) {
+        free(world->drafts[i].type);
+        free(world->drafts[i].to);
+        free(world->drafts[i].about);
+        free(world->drafts[i].payload);
+    }
+    for (size_t i = 0; i < world->line_count; i++)
+        free(world->lines[i]);
+    free(world->notes);
+    free(world->responses);
+    mcpx_capset_unref(world->grants);
+    expose_free(world->expose);
+}
+
+void world_join(struct world *world)
+{
+    expose_event(world->expose, &(struct mcpx_event){.type = MCPX_EVENT_JOINED}, world->now);
+}
+
+static void presence(struct world *world, const char *id, enum mcpx_presence what)
+{
+    expose_event(world->expose,
+                 &(struct mcpx_event){.type = MCPX_EVENT_PRESENCE,
+                                      .participant = mcpx_slice_of(id),
+                                      .presence = what},
+                 world->now);
+}
+
+void world_come(struct world *world, const char *id)
+{
+    world->seats[world->seat_count++] = id;
+    presence(world, id, MCPX_PRESENCE_JOIN);
+}
+
+void world_go(struct world *world, const char *id)
+{
+    size_t at = 0;
+
+    while (strcmp(world->seats[at], id) != 0)
+        at++;
+    world->seats[at] = world->seats[--world->seat_count];
+    presence(world, id, MCPX_PRESENCE_LEAVE);
+}
+
+void world_say(struct world *world, const char *line)
+{
+    char *text = copy(mcpx_slice_of(line)); /* for a sanitizer to see who keeps it */
+
+    expose_line(world->expose, mcpx_slice_of(text), world->now);
+    free(text);
+}
+
+void world_wait(struct world *world, int64_t ms)
+{
+    world->now.mono_ms += ms;
+    world->now.wall_ms += ms;
+    expose_tick(world->expose, world->now);
+}
+
+/* ---- looking ---- */
+
+const char *world_line(struct world *world)
+{
+    cr_assert_lt(world->line_seen, world->line_count, "nothing was said to the client");
+    return world->lines[world->line_seen++];
+}
+
+const struct world_draft *world_draft(struct world *world)
+{
+    cr_assert_lt(world->draft_seen, world->draft_count, "nothing was sent to the topic");
+    return &world->drafts[world->draft_seen++];
+}
+
+bool world_is_quiet(const struct world *world)
+{
+    for (size_t i = world->line_seen; i < world->line_count; i++)
+        fprintf(stderr, "unseen line: %s\n", world->lines[i]);
+    for (size_t i = world->draft_seen; i < world->draft_count; i++)
+        fprintf(stderr, "unseen draft: %s %s\n", world->drafts[i].type,
+                world->drafts[i].payload);
+    return world->line_seen == world->line_count && world->draft_seen == world->draft_count;
+}
+
+void world_expect(struct world *world, const char *line)
+{
+    const char *found = world->line_seen < world->line_count ? world_line(world) : "(nothing)";
+
+    cr_expect_str_eq(found, line, "\n   found %s\ninstead of %s", found, line);
+}
+
+void world_expect_draft(struct world *world, const char *draft)
+{
+    const struct world_draft *found;
+    char *text;
+
+    cr_assert_lt(world->draft_seen, world->draft_count, "no draft instead of %s", draft);
+    found = world_draft(world);
+    text = malloc(strlen(found->type) + strlen(found->to) + strlen(found->about) +
+                  strlen(found->payload) + 16);
+    sprintf(text, "%s %s%s%s %s", found->type, found->to, found->about[0] ? " about " : "",
+            found->about, found->payload);
+    cr_expect_str_eq(text, draft, "\n   found %s\ninstead of %s", text, draft);
+    free(text);
+}
+
+/* ---- the topic speaks ---- */
+
+void world_event_with(struct world *world, struct mcpx_event *event, const char *from,
+                      const char *payload)
+{
+    static const struct mcpx_slice us[] = {{"us", 2}};
+    char *text = payload ? copy(mcpx_slice_of(payload)) : NULL;
+    struct mcpx_envelope *envelope = calloc(1, sizeof *envelope);
+    struct mcpx_rpc *rpc = calloc(1, sizeof *rpc);
+
+    envelope->id = MCPX_SLICE("theirs");
+    envelope->from = mcpx_slice_of(from);
+    envelope->to[0] = us[0];
+    envelope->to_count = 1;
+    envelope->payload = mcpx_slice_of(text);
+    event->envelope = envelope;
+    if (text && mcpx_rpc_read(envelope->payload, rpc, NULL) == MCPX_OK)
+        event->rpc = rpc;
+    expose_event(world->expose, event, world->now);
+    free(envelope);
+    free(rpc);
+    free(text);
+}
+
+void world_event(struct world *world, enum mcpx_event_type type,
+                 const struct world_draft *draft, const char *from, const char *payload)
+{
+    struct mcpx_event event = {.type = type, .tag = draft ? draft->tag : NULL};
+
+    if (draft)
+        event.own = mcpx_slice_of(draft->id);
+    world_event_with(world, &event, from, payload);
+}
+
+void world_answer(struct world *world, const struct world_draft *draft, const char *result)
+{
+    char *payload = malloc(strlen(result) + 64);
+
+    sprintf(payload, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":%s}", result);
+    world_event(world, MCPX_EVENT_RESPONSE, draft, draft->to, payload);
+    free(payload);
+}
+
+static void answer_list(struct world *world, const struct world_draft *draft,
+                        const struct world_server *server)
+{
+    static const char *const methods[] = {"tools/list", "resources/list",
+                                          "resources/templates/list", "prompts/list"};
+    static const char *const members[] = {"tools", "resources", "resourceTemplates",
+                                          "prompts"};
+    const char *items[] = {server->tools, server->resources, server->templates,
+                           server->prompts};
+
+    for (size_t i = 0; i < 4; i++) {
+        char method[64], *result;
+
+        snprintf(method, sizeof method, "\"method\":\"%s\"", methods[i]);
+        if (!strstr(draft->payload, method))
+            continue;
+        result = malloc((items[i] ? strlen(items[i]) : 0) + 64);
+        sprintf(result, "{\"%s\":[%s]}", members[i], items[i] ? items[i] : "");
+        world_answer(world, draft, result);
+        free(result);
+    }
+}
+
+void world_serve(struct world *world, const struct world_server *servers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        world->seats[world->seat_count++] = servers[i].id;
+    world_join(world);
+    world_say(world,
+              "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":"
+              "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"elicitation\":{}},"
+              "\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}");
+    while (world->draft_seen < world->draft_count) {
+        const struct world_draft *draft = world_draft(world);
+        size_t i = 0;
+
+        while (strcmp(servers[i].id, draft->to) != 0)
+            i++;
+        if (strstr(draft->payload, "\"initialize\""))
+            world_answer(world, draft,
+                         "{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{},"
+                         "\"resources\":{\"subscribe\":true},\"prompts\":{},\"logging\":{}},"
+                         "\"serverInfo\":{\"name\":\"s\",\"version\":\"1\"}}");
+        else
+            answer_list(world, draft, &servers[i]);
+    }
+    world_say(world, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
+    cr_assert_eq(world->line_count, 1, "initialize is answered once");
+    world->line_seen = world->line_count;
+    world_wait(world, 200);
+    cr_assert_eq(world->line_count, 1, "nothing else is said");
+}

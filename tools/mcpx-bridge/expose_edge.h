@@ -1,0 +1,23 @@
+/*
+ * expose_edge.h - runs a server on standard input and output and its participant in the topic.
+ * Includes expose.h and mcpx/client.h only.
+ */
+#ifndef MCPX_BRIDGE_EXPOSE_EDGE_H
+#define MCPX_BRIDGE_EXPOSE_EDGE_H
+
+#include "tools/mcpx-bridge/expose.h"
+#include <mcpx/client.h>
+
+/** What to run. `client` lacks loop and callbacks, `expose` lacks nonce; both are filled here. */
+struct expose_job {
+    struct mcpx_client_config client;
+    struct expose_config expose;
+};
+
+/**
+ * Runs until standard input ends, a signal comes, or the router refuses for good. Returns an exit
+ * code, having complained.
+ */
+int expose_run(const struct expose_job *job);
+
+#endif
