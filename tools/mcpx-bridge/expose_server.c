@@ -114,7 +114,8 @@ static void serve_request(struct expose *x, struct mcpx_slice line, const struct
 
     if (!read_revision(x, &request))
         return;
-    expose_hello_modern(x, rpc);
+    if (!mcpx_slice_equal(rpc->method, MCPX_SLICE("initialize")))
+        expose_hello_modern(x, rpc);
     for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
         if (!mcpx_slice_equal(rpc->method, mcpx_slice_of(methods[i].method)))
             continue;

@@ -304,7 +304,7 @@ Test(expose, ends_a_call_once_whatever_happens)
     draft = world_draft(&world);
     world_say(&world, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"
                       "{\"requestId\":1,\"reason\":\"bored\"}}");
-    world_expect_draft(&world, "mcp/request s about e6 {\"jsonrpc\":\"2.0\",\"method\":"
+    world_expect_draft(&world, "mcp/request s about e7 {\"jsonrpc\":\"2.0\",\"method\":"
                                "\"notifications/cancelled\",\"params\":{\"requestId\":6,"
                                "\"reason\":\"bored\"}}");
     world_answer(&world, draft, "{}");

@@ -118,13 +118,13 @@ Test(consent, withdraws_what_nobody_decided_and_what_nobody_waits_for)
     world_expect(&world,
                  "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32001,\"message\":"
                  "\"nobody decided in time about the proposal to 's' within 60 s\"}}");
-    world_expect_draft(&world, "mcp/withdraw s about e5 {\"reason\":\"the client no longer "
+    world_expect_draft(&world, "mcp/withdraw s about e7 {\"reason\":\"the client no longer "
                                "waits\"}");
     world_say(&world, CALL_T);
     world_draft(&world);
     world_say(&world, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"
                       "{\"requestId\":1}}");
-    world_expect_draft(&world, "mcp/withdraw s about e7 {\"reason\":\"the client no longer "
+    world_expect_draft(&world, "mcp/withdraw s about e9 {\"reason\":\"the client no longer "
                                "waits\"}");
     cr_expect(world_is_quiet(&world));
     world_stop(&world);

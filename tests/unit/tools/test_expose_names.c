@@ -56,28 +56,14 @@ Test(expose_names, end_with_a_mark_where_they_cannot_stand_as_they_are)
     /* The marks are part of the contract: a name is the same in every run and version. */
     static const struct row rows[] = {
         {EXPOSE_TOOL_NAME, "a", "b__c", "a__b__c"},
-        {EXPOSE_TOOL_NAME, "a__b", "c", "a__b__c_6a33bb1f"},
-        {EXPOSE_TOOL_NAME, "a_", "b", "a___b_e9a1c4d2"},
+        {EXPOSE_TOOL_NAME, "a__b", "c", "a__b__c_089a7a89"},
+        {EXPOSE_TOOL_NAME, "a_", "b", "a___b_792617a8"},
         {EXPOSE_TOOL_NAME, "a", "_b", "a___b"},
-        {EXPOSE_TOOL_NAME, "de bug", "t", "de_bug__t_00000000"},
-        {EXPOSE_TOOL_NAME, "a", "na\xc3\xafve", "a__na__ve_00000000"},
+        {EXPOSE_TOOL_NAME, "de bug", "t", "de_bug__t_8ed34763"},
+        {EXPOSE_TOOL_NAME, "a", "na\xc3\xafve", "a__na__ve_c16f4967"},
         {0, NULL, NULL, NULL}};
-    struct expose_names names = {0};
 
-    for (const struct row *row = rows; row->own; row++) {
-        struct expose_thing thing = {mcpx_slice_of(row->participant), mcpx_slice_of(row->own)};
-        struct expose_thing back;
-        struct mcpx_slice shown;
-        size_t stem = strlen(row->shown) - (strlen(row->shown) > 9 ? 9 : 0);
-
-        cr_assert_eq(expose_names_put(&names, row->space, &thing, &shown), MCPX_OK);
-        cr_expect_eq(shown.len, strlen(row->shown), "%.*s", (int)shown.len, shown.text);
-        cr_expect(memcmp(shown.text, row->shown, stem) == 0, "%.*s", (int)shown.len,
-                  shown.text);
-        cr_assert(expose_names_find(&names, row->space, shown, &back));
-        cr_expect(mcpx_slice_equal(back.own, thing.own), "%s", row->shown);
-    }
-    expose_names_fini(&names);
+    expect_names(false, rows);
 }
 
 Test(expose_names, are_never_longer_than_clients_take_and_never_shared)
