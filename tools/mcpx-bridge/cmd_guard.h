@@ -19,7 +19,7 @@ int cmd_guard(const struct arguments *arguments);
 /** The row of that verb, for a table of commands. */
 #define GUARD_ROW                                                                             \
     {                                                                                         \
-        "guard", "[COMMAND] [ARG...]", 0, 0, true,                                       \
+        "guard", "[COMMAND] [ARG...]", 0, 0, true,                                            \
             "stand between the router and an agent that does not check what it is told",      \
             guard_help, guard_option_rows, NULL, cmd_guard                                    \
     }
