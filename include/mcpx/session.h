@@ -48,7 +48,8 @@ struct mcpx_session_config {
  *                 final one EXPIRED follows for everything pending
  *   PRESENCE      another participant came, left or changed [participant, presence]
  *   GRANTS        our own grants changed while connected
- *   HISTORY       an envelope from before we joined: context, never to be acted on [envelope, rpc]
+ *   HISTORY       an envelope from before we joined: context, never to be acted on [envelope, rpc
+ *                 when its payload fits its kind]. Only an answer we still wait for is a RESPONSE
  *
  *   REQUEST       for us, to be answered with mcpx_session_respond [envelope, rpc, proposal: the
  *                 proposal it fulfils, when it names one we know of]
@@ -233,7 +234,8 @@ MCPX_API struct mcpx_slice mcpx_session_resume_after(const struct mcpx_session *
  * The next text to write as one message, lent until mcpx_session_written. Returns false when there
  * is none, or no connection. What was written but not seen to have arrived when a connection
  * ends is written again on the next one: the router knows its id and lets it pass only once.
- * Responses to who is gone by then included.
+ * Responses to who is gone by then included. After a reconnection nothing is written before our own
+ * presence, which ends what was missed, or 5 s: what arrived after all need not be written again.
  */
 MCPX_API bool mcpx_session_output(struct mcpx_session *session, struct mcpx_slice *text);
 

@@ -1,7 +1,7 @@
 /*
  * history.c - a page of what was said before we joined. Nothing in it is acted on, with one
  * exception that is no action: an answer to what we still wait for, after a reconnection that could
- * not resume. Who proposed what is remembered too, so that what comes of it can be understood.
+ * not resume. Our own echo tells that it arrived. Who proposed what is remembered too, so that what comes of it can be understood.
  * Includes session_state.h and validate.h only.
  */
 #include "lib/participant/session_state.h"
@@ -51,6 +51,16 @@ static void note_context(struct mcpx_session *session)
     }
 }
 
+/* What we wrote before the connection broke may have arrived. */
+static void note_echo(struct mcpx_session *session)
+{
+    const struct mcpx_envelope *envelope = &session->envelope;
+    struct mx_own *own = mx_pending_find(&session->pending, envelope->id);
+
+    if (own && mcpx_slice_equal(envelope->from, mx_id_view(&session->id)))
+        mx_own_arrived(session, own);
+}
+
 /* Returns true when it settled what we wait for. */
 static bool settles(struct mcpx_session *session, const struct mx_incoming *in)
 {
@@ -80,6 +90,7 @@ static void take_one(struct mcpx_session *session, const struct mx_incoming *in)
     }
     mx_id_set(&session->seen, session->envelope.id);
     session->seen_presence = false;
+    note_echo(session);
     if (!session->rpc_parsed || !settles(session, in))
         mx_tell(session, in, MCPX_EVENT_HISTORY);
 }

@@ -99,6 +99,12 @@ void mx_outbox_retry(struct mx_outbox *outbox, struct mx_own *own, int64_t until
         outbox->held_until = until;
 }
 
+void mx_outbox_hold(struct mx_outbox *outbox, int64_t until)
+{
+    if (outbox->first && outbox->first->written)
+        outbox->held_until = until;
+}
+
 void mx_outbox_lift(struct mx_outbox *outbox, int64_t mono_ms)
 {
     if (outbox->held_until <= mono_ms)

@@ -14,8 +14,8 @@
  *
  * next          the first to be written; NULL when all are
  * bytes         of all texts in it
- * held_until    mono_ms before which nothing is written, because the router asked for a pause;
- *               INT64_MIN = none
+ * held_until    mono_ms before which nothing is written: the router asked for a pause, or echoes of
+ *               what was written before are still to come; INT64_MIN = none
  * lent, lent_text
  *               the one handed out and not yet written; its own references
  */
@@ -47,6 +47,9 @@ struct mx_own *mx_outbox_written(struct mx_outbox *outbox);
 
 /** The connection is gone: everything is to be written on the next one, in the same order. */
 void mx_outbox_rewind(struct mx_outbox *outbox);
+
+/** Writes nothing before `until` (mono_ms), if anything was written on an earlier connection. */
+void mx_outbox_hold(struct mx_outbox *outbox, int64_t until);
 
 /**
  * The router wants a written envelope again, later: it becomes the next one, and nothing is

@@ -7,6 +7,9 @@
 
 #include <stdlib.h>
 
+/* How long to wait for the end of what was missed, in case the router does not mark it. */
+enum { CATCH_UP_MS = 5000 };
+
 /* A welcome while it is read: everything that can fail, before anything changes. */
 struct welcome {
     struct mx_person *you;
@@ -129,6 +132,7 @@ static void accept_welcome(struct mcpx_session *session, const struct mx_incomin
         session->joined = true;
         session->backoff.failures = 0;
         note_head(session, welcome, resumed);
+        mx_outbox_hold(&session->outbox, in->now.mono_ms + CATCH_UP_MS);
     }
     mx_tell(session, in, is_first ? MCPX_EVENT_JOINED : MCPX_EVENT_GRANTS)->told.resumed =
         is_first && resumed;
@@ -189,12 +193,18 @@ static enum mcpx_err accept_presence(struct mcpx_session *session,
     return MCPX_OK;
 }
 
-/* Our own coming is the welcome, our own change comes with a new one. */
-static bool is_news(const struct mcpx_session *session, const struct mx_person *person,
+/*
+ * Our own coming is the welcome, our own change comes with a new one. But it ends what we missed:
+ * what has no echo by now has not arrived, and asking again brings no refusal. Protocol: section 5.
+ */
+static bool is_news(struct mcpx_session *session, const struct mx_person *person,
                     enum mcpx_presence presence)
 {
-    if (mcpx_slice_equal(person->id, mx_id_view(&session->id)))
+    if (mcpx_slice_equal(person->id, mx_id_view(&session->id))) {
+        if (presence == MCPX_PRESENCE_JOIN)
+            mx_outbox_lift(&session->outbox, INT64_MAX);
         return false;
+    }
     return presence != MCPX_PRESENCE_LEAVE || mx_roster_find(&session->roster, person->id);
 }
 

@@ -150,6 +150,7 @@ Test(send, knows_the_limits)
     stage_breaks(&stage, 0);
     stage_skip(&stage);
     stage_joins(&stage);
+    stage_waits(&stage, 5000);
     stage_echoes(&stage);
     cr_expect_eq(mcpx_session_send(stage.session, &draft, stage.now, NULL, NULL), MCPX_OK);
     free(large);
