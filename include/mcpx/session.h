@@ -19,8 +19,8 @@ struct mcpx_session;
  * request_ms     how long a request waits for its response; 60000
  * proposal_ms    how long a proposal waits to be fulfilled or rejected; 600000
  * pending_max    own requests and proposals under way at one time; 10000
- * inbound_max    others' requests to us not answered yet, and others' proposals remembered; 10000
- *                each. The oldest is forgotten
+ * inbound_max    others' requests to us not answered yet, others' proposals, and envelopes that are
+ *                not told a second time; 10000 each. The oldest is forgotten
  * unsent_bytes   memory for what was sent and not yet seen to have arrived; 16 MiB
  * overhear       also tell what is not for us: MCPX_EVENT_OVERHEARD
  * directed       the connection's routing is "directed": what is addressed to others only has no

@@ -97,23 +97,15 @@ static bool names_proposal(const struct sorting *sorting, struct mcpx_slice *pro
     return theirs || (ours && ours->proposal);
 }
 
-/*
- * Remembers a request for us, to be answered. An id the router has forgotten may come again: the
- * question is then the same, still open, and not `is_new`.
- */
-static enum mcpx_err remember_request(struct sorting *sorting, bool *is_new)
+/* Remembers a request for us, to be answered. */
+static enum mcpx_err remember_request(struct sorting *sorting)
 {
     struct mcpx_session *session = sorting->session;
     struct mx_asked asked = mx_asked_of(sorting->envelope, &session->rpc);
-    const struct mx_asked *before = mx_inbound_find(&session->requests, asked.id);
 
-    *is_new = !before || !mcpx_slice_equal(before->from, asked.from);
-    if (!*is_new)
-        return MCPX_OK;
     names_proposal(sorting, &asked.proposer);
     asked.to_count = 0; /* it was for us; nobody asks who else */
-    *is_new = mx_inbound_add(&session->requests, &asked);
-    return *is_new ? MCPX_OK : MCPX_ENOMEM;
+    return mx_inbound_add(&session->requests, &asked) ? MCPX_OK : MCPX_ENOMEM;
 }
 
 static void tell_request(struct sorting *sorting)
@@ -169,7 +161,7 @@ static enum mcpx_err take_request(struct sorting *sorting)
     struct mcpx_session *session = sorting->session;
     bool is_ours = mx_pending_awaited(&session->pending, sorting->envelope->correlation_id);
     enum mcpx_err err = MCPX_OK;
-    bool told = false, is_new = false;
+    bool told = false;
     struct mx_own *own;
 
     if (!is_ours && !is_told(sorting))
@@ -180,14 +172,16 @@ static enum mcpx_err take_request(struct sorting *sorting)
         take_notification(sorting);
         return MCPX_OK;
     }
-    if (sorting->is_for_us)
-        err = remember_request(sorting, &is_new);
     own = mx_request_fulfils(session);
-    if (!err && own)
+    if (sorting->is_for_us)
+        err = remember_request(sorting);
+    if (err)
+        return err;
+    if (own)
         err = take_fulfilment(sorting, own, &told);
-    if (err && is_new)
+    if (err && sorting->is_for_us)
         mx_inbound_remove(&session->requests, sorting->envelope->id);
-    else if (!err && is_new)
+    else if (!err && sorting->is_for_us)
         tell_request(sorting);
     else if (!err && !told)
         overhear(sorting);
@@ -254,19 +248,15 @@ static void take_response(struct sorting *sorting)
 static enum mcpx_err take_proposal(struct sorting *sorting)
 {
     struct mcpx_session *session = sorting->session;
-    const struct mx_asked *before;
     struct mx_asked asked;
-    bool is_new;
 
     if (!is_true(sorting, is_told(sorting)))
         return MCPX_OK;
     asked = mx_asked_of(sorting->envelope, &session->rpc);
     asked.to_count = 0;
-    before = mx_inbound_find(&session->proposals, asked.id);
-    is_new = !before || !mcpx_slice_equal(before->from, asked.from);
-    if (is_new && !mx_inbound_add(&session->proposals, &asked))
+    if (!mx_inbound_add(&session->proposals, &asked))
         return MCPX_ENOMEM;
-    if (sorting->is_for_us && is_new)
+    if (sorting->is_for_us)
         mx_tell(session, sorting->in, MCPX_EVENT_PROPOSAL);
     else
         overhear(sorting);
@@ -338,6 +328,27 @@ void mx_own_drop(struct mcpx_session *session, struct mx_own *own)
     mx_pending_release(&session->pending, own);
 }
 
+static bool is_named(const struct mcpx_envelope *envelope, struct mcpx_slice id)
+{
+    for (size_t i = 0; i < envelope->to_count; i++)
+        if (mcpx_slice_equal(envelope->to[i], id))
+            return true;
+    return false;
+}
+
+void mx_own_learn_id(struct mcpx_session *session)
+{
+    struct mcpx_envelope envelope;
+    struct mcpx_fault fault;
+
+    mcpx_envelope_init(&envelope);
+    for (struct mx_own *own = session->outbox.first; own; own = own->next)
+        if (own->quiet &&
+            !mcpx_envelope_parse(mx_block_text(own->text), MX_DEPTH_MAX, &envelope, &fault))
+            own->quiet = !is_named(&envelope, mx_id_view(&session->id));
+    mcpx_envelope_fini(&envelope);
+}
+
 void mx_own_arrived(struct mcpx_session *session, struct mx_own *own)
 {
     if (!own->text)
@@ -345,14 +356,6 @@ void mx_own_arrived(struct mcpx_session *session, struct mx_own *own)
     mx_tell_own(session, MCPX_EVENT_DELIVERED, own);
     mx_outbox_remove(&session->outbox, own);
     mx_pending_release(&session->pending, own);
-}
-
-static bool is_named(const struct mcpx_envelope *envelope, struct mcpx_slice id)
-{
-    for (size_t i = 0; i < envelope->to_count; i++)
-        if (mcpx_slice_equal(envelope->to[i], id))
-            return true;
-    return false;
 }
 
 /* An echo is no message to us, unless we named ourselves. */
@@ -372,10 +375,31 @@ static bool take_echo(struct sorting *sorting)
     return true;
 }
 
+static enum mcpx_err take_by_kind(struct sorting *sorting)
+{
+    struct mcpx_slice type = sorting->envelope->kind.type;
+
+    if (mcpx_slice_equal(type, MCPX_SLICE("mcp/request")))
+        return take_request(sorting);
+    if (mcpx_slice_equal(type, MCPX_SLICE("mcp/proposal")))
+        return take_proposal(sorting);
+    if (mcpx_slice_equal(type, MCPX_SLICE("mcp/response")))
+        take_response(sorting);
+    else if (mcpx_slice_equal(type, MCPX_SLICE("mcp/withdraw")))
+        take_withdrawal(sorting);
+    else if (mcpx_slice_equal(type, MCPX_SLICE("mcp/reject")))
+        take_rejection(sorting);
+    else if (sorting->is_for_us)
+        mx_tell(sorting->session, sorting->in, MCPX_EVENT_MESSAGE);
+    else
+        overhear(sorting);
+    return MCPX_OK;
+}
+
 enum mcpx_err mx_message_receive(struct mcpx_session *session, const struct mx_incoming *in)
 {
     const struct mcpx_envelope *envelope = &session->envelope;
-    struct mcpx_slice us = mx_id_view(&session->id), type = envelope->kind.type;
+    struct mcpx_slice us = mx_id_view(&session->id);
     bool is_named_us = is_named(envelope, us);
     struct sorting sorting = {
         .session = session,
@@ -383,23 +407,21 @@ enum mcpx_err mx_message_receive(struct mcpx_session *session, const struct mx_i
         .envelope = envelope,
         .is_own = mcpx_slice_equal(envelope->from, us),
     };
+    uint64_t digest;
+    enum mcpx_err err;
 
     sorting.is_for_us = is_named_us || (envelope->to_count == 0 && !sorting.is_own);
     if (sorting.is_own && take_echo(&sorting))
         return MCPX_OK;
-    if (mcpx_slice_equal(type, MCPX_SLICE("mcp/request")))
-        return take_request(&sorting);
-    if (mcpx_slice_equal(type, MCPX_SLICE("mcp/proposal")))
-        return take_proposal(&sorting);
-    if (mcpx_slice_equal(type, MCPX_SLICE("mcp/response")))
-        take_response(&sorting);
-    else if (mcpx_slice_equal(type, MCPX_SLICE("mcp/withdraw")))
-        take_withdrawal(&sorting);
-    else if (mcpx_slice_equal(type, MCPX_SLICE("mcp/reject")))
-        take_rejection(&sorting);
-    else if (sorting.is_for_us)
-        mx_tell(session, in, MCPX_EVENT_MESSAGE);
-    else
+    if (!mx_recent_reserve(&session->recent))
+        return MCPX_ENOMEM;
+    digest = mx_recent_digest(&session->recent, envelope);
+    if (mx_recent_has(&session->recent, digest)) {
         overhear(&sorting);
-    return MCPX_OK;
+        return MCPX_OK;
+    }
+    err = take_by_kind(&sorting);
+    if (!err)
+        mx_recent_note(&session->recent, digest);
+    return err;
 }

@@ -55,6 +55,7 @@ enum mcpx_err mcpx_session_new(const struct mcpx_session_config *config,
     session->pending.key = key;
     session->requests = (struct mx_inbound){.key = key, .max = session->config.inbound_max};
     session->proposals = session->requests;
+    session->recent = (struct mx_recent){.key = key, .max = session->config.inbound_max};
     session->outbox.held_until = INT64_MIN;
     *out = session;
     return MCPX_OK;
@@ -70,6 +71,7 @@ void mcpx_session_free(struct mcpx_session *session)
     mx_pending_fini(&session->pending);
     mx_inbound_fini(&session->requests);
     mx_inbound_fini(&session->proposals);
+    mx_recent_fini(&session->recent);
     mx_roster_fini(&session->roster);
     mx_grants_fini(&session->grants);
     mcpx_envelope_fini(&session->envelope);

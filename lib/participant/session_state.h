@@ -12,6 +12,7 @@
 #include "lib/participant/inbound.h"
 #include "lib/participant/outbox.h"
 #include "lib/participant/pending.h"
+#include "lib/participant/recent.h"
 #include "lib/participant/roster.h"
 
 /** Deepest nesting of a message that is read. */
@@ -38,6 +39,7 @@ struct mx_id {
  * message_max   limits.message_bytes; 0 = none known
  * requests      others' requests to us that wait for mcpx_session_respond
  * proposals     others' proposals
+ * recent        what came lately of others
  * told          the event handed out last; what it lends lives until the next one
  * envelope, parsed
  *               the one envelope that is read at a time, and where its text begins; NULL = none. Its
@@ -59,6 +61,7 @@ struct mcpx_session {
     struct mx_pending pending;
     struct mx_outbox outbox;
     struct mx_inbound requests, proposals;
+    struct mx_recent recent;
     struct mx_events events;
     struct mx_event told;
     struct mcpx_envelope envelope;
@@ -152,6 +155,9 @@ void mx_response_settle(struct mcpx_session *session, const struct mx_incoming *
  * when it fulfils none.
  */
 struct mx_own *mx_request_fulfils(struct mcpx_session *session);
+
+/** Our id is known now: finds out which of the envelopes in the outbox will have no echo. */
+void mx_own_learn_id(struct mcpx_session *session);
 
 /** No longer waits for an answer, nor for its echo: it is over. */
 void mx_own_drop(struct mcpx_session *session, struct mx_own *own);

@@ -119,9 +119,11 @@ static void accept_welcome(struct mcpx_session *session, const struct mx_incomin
     bool resumed = is_literal(mcpx_json_get(payload, "resumed"), "true");
     struct mx_grants grants = session->grants;
     struct mx_roster others = session->roster;
-    bool is_first = !session->joined;
+    bool is_first = !session->joined, is_known = session->id.len > 0;
 
     mx_id_set(&session->id, welcome->you->id);
+    if (!is_known)
+        mx_own_learn_id(session);
     mx_roster_remove(&welcome->others, welcome->you->id);
     session->grants = welcome->grants;
     session->roster = welcome->others;
