@@ -61,6 +61,7 @@ static enum mcpx_err open_parts(struct mcpx_client *client,
 
     if (!session.fill)
         session.fill = mx_chance_fill;
+    session.directed = client->routing && strcmp(client->routing, "directed") == 0;
     mcpx_text_puts(&client->topic, config->topic);
     client->alarm = mx_alarm_new(client->loop, mx_client_turn, client);
     client->bell = mx_alarm_new(client->loop, mx_client_turn, client);

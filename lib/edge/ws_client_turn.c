@@ -50,7 +50,8 @@ static void feed(struct mcpx_client *client, const struct mx_input *input)
         mcpx_session_connected(client->session, now);
         break;
     case MX_INPUT_TEXT:
-        mcpx_session_receive(client->session, input->text, now);
+        if (mcpx_session_receive(client->session, input->text, now))
+            client->lost = true;
         break;
     case MX_INPUT_ENDED:
         client->state = MX_CLIENT_IDLE;
@@ -146,6 +147,7 @@ static void connect_now(struct mcpx_client *client, int64_t mono_ms)
                            mcpx_session_resume_after(client->session)};
 
     client->state = MX_CLIENT_CONNECTING;
+    client->tried = true;
     client->patience_ms = mono_ms + CONNECT_MS;
     mcpx_text_reset(&client->target);
     mx_url_add_target(&client->target, &client->address, &join);
@@ -202,8 +204,8 @@ static void step(struct mcpx_client *client, int64_t mono_ms)
 
     switch (client->state) {
     case MX_CLIENT_IDLE:
-        client->farewell = client->closing;
-        if (!client->closing && at >= 0 && at <= mono_ms)
+        client->farewell = client->closing && (late || client->tried);
+        if (!client->farewell && at >= 0 && at <= mono_ms)
             connect_now(client, mono_ms);
         break;
     case MX_CLIENT_CONNECTING:
