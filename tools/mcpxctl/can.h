@@ -1,11 +1,11 @@
 /*
  * can.h - a question about a grant: may this be sent?
- * Includes command.h, mcpx/capability.h only.
+ * Includes address.h, mcpx/capability.h only.
  */
 #ifndef MCPXCTL_CAN_H
 #define MCPXCTL_CAN_H
 
-#include "tools/common/command.h"
+#include "tools/mcpxctl/address.h"
 
 #include <mcpx/capability.h>
 
@@ -19,8 +19,7 @@ struct inquiry {
     const char *file;
     struct mcpx_slice participant;
     struct mcpx_kind kind;
-    struct mcpx_slice to[WORDS_MAX];
-    size_t to_count;
+    struct address address;
 };
 
 /** Reads it. Returns STATUS_OK or STATUS_USAGE, having complained. */

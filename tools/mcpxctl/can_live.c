@@ -15,13 +15,13 @@ static void write_question(struct mcpx_text *out, const struct inquiry *inquiry)
         mcpx_text_puts(out, ",");
         mcpx_json_add_member(out, "participant", inquiry->participant);
     }
-    if (inquiry->to_count > 0)
+    if (inquiry->address.count > 0)
         mcpx_text_puts(out, ",\"to\":");
-    for (size_t i = 0; i < inquiry->to_count; i++) {
+    for (size_t i = 0; i < inquiry->address.count; i++) {
         mcpx_text_puts(out, i == 0 ? "[" : ",");
-        mcpx_json_add_string(out, inquiry->to[i]);
+        mcpx_json_add_string(out, inquiry->address.to[i]);
     }
-    mcpx_text_puts(out, inquiry->to_count > 0 ? "]}" : "}");
+    mcpx_text_puts(out, inquiry->address.count > 0 ? "]}" : "}");
 }
 
 /* Unescapes a member into `held`; absent when it is not there. */

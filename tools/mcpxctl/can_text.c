@@ -1,13 +1,12 @@
 /*
  * can_text.c - the question of "can" from the command line, and its answer for people and for
  * programs.
- * Includes can.h, kind_word.h, output.h, mcpx/envelope.h, mcpx/json.h only.
+ * Includes can.h, kind_word.h, output.h, mcpx/json.h only.
  */
 #include "tools/mcpxctl/can.h"
 
 #include "tools/mcpxctl/kind_word.h"
 #include "tools/mcpxctl/output.h"
-#include <mcpx/envelope.h>
 #include <mcpx/json.h>
 
 int inquiry_read(const struct arguments *arguments, struct inquiry *out)
@@ -21,19 +20,7 @@ int inquiry_read(const struct arguments *arguments, struct inquiry *out)
                  fault.reason);
         return STATUS_USAGE;
     }
-    out->to_count = 0;
-    for (size_t i = 0; i < arguments->option_count; i++) {
-        struct mcpx_slice to = mcpx_slice_of(arguments->options[i].value);
-
-        if (strcmp(arguments->options[i].option->name, "--to") != 0)
-            continue;
-        if (!mcpx_participant_id_is_valid(to)) {
-            complain("can", "--to wants a participant id of 1..256 bytes");
-            return STATUS_USAGE;
-        }
-        out->to[out->to_count++] = to;
-    }
-    return STATUS_OK;
+    return address_read(arguments, &out->address);
 }
 
 static void put_line(struct mcpx_text *out, const char *label, struct mcpx_slice text)
@@ -75,11 +62,11 @@ static void write_for_people(const struct inquiry *inquiry,
     mcpx_text_puts(out, allowed ? " may send " : " may not send ");
     mcpx_text_slice(out, inquiry->kind.text);
     mcpx_text_puts(out, " to ");
-    for (size_t i = 0; i < inquiry->to_count; i++) {
+    for (size_t i = 0; i < inquiry->address.count; i++) {
         mcpx_text_puts(out, i > 0 ? ", " : "");
-        mcpx_text_slice(out, inquiry->to[i]);
+        mcpx_text_slice(out, inquiry->address.to[i]);
     }
-    mcpx_text_puts(out, inquiry->to_count == 0 ? "everyone\n" : "\n");
+    mcpx_text_puts(out, inquiry->address.count == 0 ? "everyone\n" : "\n");
     if (!allowed)
         put_line(out, "  reason       ", mcpx_slice_of(reason_sentence(decision->refusal)));
     put_line(out, decision->refusal == MCPX_DENIED ? "  denial       " : "  grant        ",

@@ -52,8 +52,8 @@ static int load(const struct inquiry *inquiry, struct config *config)
 
 static int answer(struct grant *grant, const struct inquiry *inquiry, bool json)
 {
-    struct mcpx_question question = {&inquiry->kind, inquiry->to, inquiry->to_count,
-                                     wall_ms()};
+    struct mcpx_question question = {&inquiry->kind, inquiry->address.to,
+                                     inquiry->address.count, wall_ms()};
     struct mcpx_decision decision;
 
     mcpx_capset_explain(grant->capset, &question, &decision);

@@ -35,6 +35,72 @@ static const struct option_row history_options[] = {
     END_OPTION,
 };
 
+static const struct option_row watch_options[] = {
+    KIND_OPTION,
+    FROM_OPTION,
+    {"--history", "N", VALUE_NUMBER, 0, "begin with so many retained envelopes, dimmed; 0"},
+    {"--count", "N", VALUE_NUMBER, 0,
+     "end after so many envelopes; without it, when interrupted"},
+    COLOUR_OPTION,
+    JSON_OPTION,
+    END_OPTION,
+};
+
+#define TO_OPTION                                                                             \
+    {                                                                                         \
+        "--to", "ID", VALUE_TEXT, OPTION_REPEATED, "an addressee; else everyone"              \
+    }
+#define METHOD_OPTION                                                                         \
+    {                                                                                         \
+        "--method", "METHOD", VALUE_TEXT, 0,                                                  \
+            "another method than tools/call. TOOL is then the name of its prompt, its URI "   \
+            "or its "                                                                         \
+            "task; a method that names nothing takes JSON alone, as its params"               \
+    }
+
+static const struct option_row say_options[] = {
+    TO_OPTION,
+    {"--json", NULL, VALUE_NONE, 0, "print the id in a JSON object"},
+    END_OPTION,
+};
+
+static const struct option_row call_options[] = {
+    {"--to", "ID", VALUE_TEXT, OPTION_REQUIRED, "who is to answer"},
+    METHOD_OPTION,
+    {"--timeout", "S", VALUE_SECONDS, 0, "how long to wait for the response; 60"},
+    {"--json", NULL, VALUE_NONE, 0, "print the JSON-RPC response as it came"},
+    END_OPTION,
+};
+
+static const struct option_row propose_options[] = {
+    TO_OPTION,
+    METHOD_OPTION,
+    {"--json", NULL, VALUE_NONE, 0, "print the id in a JSON object"},
+    END_OPTION,
+};
+
+static const struct option_row list_options[] = {
+    {"--to", "ID", VALUE_TEXT, OPTION_REPEATED, "a server to ask; else all that could answer"},
+    {"--timeout", "S", VALUE_SECONDS, 0, "how long to wait for answers; 3"},
+    JSON_OPTION,
+    END_OPTION,
+};
+
+static const struct option_row approve_options[] = {
+    {"--yes", NULL, VALUE_NONE, 0, "do not ask; needed where standard input is no terminal"},
+    {"--to", "ID", VALUE_TEXT, 0,
+     "who is to do it; needed when it was not proposed to exactly one"},
+    {"--timeout", "S", VALUE_SECONDS, 0, "how long to wait for the response; 60"},
+    {"--json", NULL, VALUE_NONE, 0, "print the JSON-RPC response as it came"},
+    END_OPTION,
+};
+
+static const struct option_row reject_options[] = {
+    {"--reason", "TEXT", VALUE_TEXT, 0, "why, for the proposer to read"},
+    {"--json", NULL, VALUE_NONE, 0, "print the id in a JSON object"},
+    END_OPTION,
+};
+
 static const struct option_row list_only_options[] = {COLOUR_OPTION, JSON_OPTION, END_OPTION};
 
 static const struct option_row can_options[] = {
@@ -62,6 +128,21 @@ static const struct option_row token_options[] = {
 };
 
 static const struct command commands[] = {
+    {"approve", "ID", 1, 1, false, "carry out a proposal, exactly as proposed",
+     "Shows who proposes what, with all of its params, and asks. After a yes sends the "
+     "request "
+     "with the proposal's own params to whom it was proposed to, waits for the response and "
+     "prints it. A proposal that is fulfilled, rejected or withdrawn already is left alone. "
+     "ID "
+     "may be the beginning of an id. Exits 3 for a no.",
+     approve_options, connect_options, cmd_approve},
+    {"call", "[TOOL] [JSON]", 0, 2, false, "call a tool, read a resource, get a prompt",
+     "Sends a request and prints the result: text as text, all else as JSON. Progress goes to "
+     "standard error. JSON holds the arguments; a single dash reads them from standard input. "
+     "Exits 1 when the answer is an error, 124 when there is none in time, 4 when the "
+     "addressee "
+     "is not there. An interrupted or late call is cancelled.",
+     call_options, connect_options, cmd_call},
     {"can", "KIND", 1, 1, false, "may a participant send a kind, and why?",
      "With --config decides offline, from the configuration alone, exactly as the router "
      "would "
@@ -80,15 +161,37 @@ static const struct command commands[] = {
     {"kind", "KIND", 1, 1, false, "split a kind into type, method and context",
      "Shows how the router reads a kind, or what is wrong with it and at which byte.",
      kind_options, NULL, cmd_kind},
+    {"list", "LIST", 1, 1, false, "tools, resources, templates or prompts of servers",
+     "Asks each server in the topic, or those named with --to. LIST is one of tools, "
+     "resources, "
+     "templates, prompts. Who does not answer is passed over, unless it was named.",
+     list_options, connect_options, cmd_list},
     {"proposals", NULL, 0, 0, false, "proposals that wait for a decision",
      "Prints the retained proposals that nobody has fulfilled, rejected or withdrawn. Does "
      "not "
      "join the topic.",
      list_only_options, connect_options, cmd_proposals},
+    {"propose", "[TOOL] [JSON]", 0, 2, false, "propose what somebody else is to call",
+     "Takes the operands of call, sends them as a proposal and prints its id.",
+     propose_options, connect_options, cmd_propose},
+    {"reject", "ID", 1, 1, false, "say no to a proposal",
+     "Tells the proposer and whom it was proposed to. ID may be the beginning of an id.",
+     reject_options, connect_options, cmd_reject},
+    {"say", "TEXT", 1, 1, false, "send a chat message",
+     "Sends TEXT and prints the envelope's id once it has its place in the topic.",
+     say_options, connect_options, cmd_say},
     {"token", NULL, 0, 0, false, "make a participant's token",
      "Prints a new random token of 256 bits, which is kept nowhere, and the \"token_sha256\" "
      "that goes into the configuration. A token is never an argument: others can read those.",
      token_options, NULL, cmd_token},
+    {"watch", NULL, 0, 0, false, "see what is said, as it is said",
+     "Joins the topic and prints a line per envelope: time, beginning of its id, sender, "
+     "addressees, kind, and what its payload comes down to. What receivers ignore, because "
+     "its "
+     "kind lies about its payload or it answers what it was not asked, is shown with a "
+     "warning. "
+     "Requests addressed to us are declined.",
+     watch_options, connect_options, cmd_watch},
     {"who", NULL, 0, 0, false, "who is connected, and what each may say",
      "Prints the participants and their capabilities. Does not join the topic.",
      list_only_options, connect_options, cmd_who},
@@ -108,12 +211,26 @@ static const struct note_row examples[] = {
     {NULL, NULL},
 };
 
+static const char about[] =
+    "Options and operands may come in any order; -- ends the options. Verbs that only read "
+    "use "
+    "the HTTP API; watch, say, call, list, propose, approve and reject join the topic for as "
+    "long "
+    "as they run. A participant has one connection per topic and a newer one ends the older, "
+    "so "
+    "give each terminal an id of its own: a watch under the id of somebody who then says "
+    "something is over.\n"
+    "\n"
+    "What participants wrote is shown with control characters, invisible characters and those "
+    "that change the direction of text escaped as in JSON. Into a file or pipe the text of a "
+    "result goes as it is.";
+
 int main(int argc, char **argv)
 {
     static const struct program mcpxctl = {
         .name = "mcpxctl",
         .summary = "look into an MCPx topic and take part in it",
-        .about = "Options and operands may come in any order; -- ends the options.",
+        .about = about,
         .date = "November 22, 2026",
         .commands = commands,
         .examples = examples,

@@ -1,0 +1,199 @@
+/*
+ * cmd_list.c - asks the servers of a topic what they have. A server is who could answer: the
+ * topic has no register of them. Most participants of a development router could, so silence is
+ * no failure unless one was asked by name.
+ * Includes verbs.h, address.h, live.h, listing.h, output.h only.
+ */
+#include "tools/mcpxctl/verbs.h"
+
+#include "tools/mcpxctl/address.h"
+#include "tools/mcpxctl/listing.h"
+#include "tools/mcpxctl/live.h"
+#include "tools/mcpxctl/output.h"
+
+#include <stdlib.h>
+
+enum { TIMEOUT_MS = 3000, SERVERS_MAX = 1024 };
+
+/* One participant asked. `id` is the inquiry's own. */
+struct asked {
+    struct mcpx_text id;
+    bool answered;
+};
+
+/*
+ * waiting   requests under way
+ * servers   how many have answered with a list
+ */
+struct survey {
+    const struct arguments *arguments;
+    const struct listing *listing;
+    struct live live;
+    struct asked asked[SERVERS_MAX];
+    size_t count;
+    size_t waiting;
+    size_t servers;
+    bool by_name;
+};
+
+/* Asks for the page at `cursor` (raw JSON; absent = the first). */
+static int ask(struct survey *survey, struct asked *asked, struct mcpx_slice cursor)
+{
+    struct mcpx_text payload = {0};
+    struct mcpx_slice to = mcpx_text_view(&asked->id);
+    struct mcpx_draft draft = {
+        .type = "mcp/request", .to = &to, .to_count = 1, .timeout_ms = -1, .tag = asked};
+    int status;
+
+    listing_write_request(&payload, survey->listing, cursor);
+    draft.payload = mcpx_text_view(&payload);
+    status = live_send(&survey->live, &draft);
+    mcpx_text_fini(&payload);
+    survey->waiting += status == STATUS_OK;
+    return status;
+}
+
+static void add(struct survey *survey, struct mcpx_slice id)
+{
+    if (survey->count == SERVERS_MAX)
+        return;
+    mcpx_text_slice(&survey->asked[survey->count++].id, id);
+}
+
+/* Whom to ask: those named, else all that could answer. */
+static int find_servers(struct survey *survey)
+{
+    struct mcpx_session *session = mcpx_client_session(survey->live.client);
+    static struct address address;
+    struct mcpx_participant participant;
+    struct mcpx_kind kind;
+    int status = address_read(survey->arguments, &address);
+
+    survey->by_name = address.count > 0;
+    for (size_t i = 0; status == STATUS_OK && i < address.count; i++)
+        add(survey, address.to[i]);
+    if (survey->by_name || status != STATUS_OK)
+        return status;
+    mcpx_kind_parse(mcpx_slice_of(survey->listing->response), &kind, NULL);
+    for (size_t i = 0; i < mcpx_session_participant_count(session); i++) {
+        mcpx_session_participant(session, i, &participant);
+        if (mcpx_session_could(session, participant.id, &kind))
+            add(survey, participant.id);
+    }
+    return STATUS_OK;
+}
+
+static int take_response(struct survey *survey, const struct mcpx_event *event)
+{
+    struct asked *asked = event->tag;
+    struct mcpx_slice result = mcpx_json_get(event->envelope->payload, "result");
+    struct mcpx_slice error = mcpx_json_get(event->envelope->payload, "error");
+    bool json = arguments_have(survey->arguments, "--json");
+    struct mcpx_slice cursor = mcpx_json_get(result, "nextCursor");
+    struct mcpx_text out = {0};
+    int status;
+
+    asked->answered = true;
+    if (error.text && survey->by_name) {
+        error_write(&out, error);
+        complain("list", "%s: %s", asked->id.text, out.failed ? "" : out.text);
+        mcpx_text_fini(&out);
+        return STATUS_FAILED;
+    }
+    if (!error.text) {
+        survey->servers++;
+        listing_write(&out, survey->listing, mcpx_text_view(&asked->id), result, json);
+    }
+    status = output_print(&out, "list", STATUS_OK);
+    if (status == STATUS_OK && mcpx_json_type(cursor) == MCPX_JSON_STRING)
+        status = ask(survey, asked, cursor);
+    return status;
+}
+
+static int take(struct survey *survey, const struct mcpx_event *event)
+{
+    bool ours = event->tag != NULL;
+
+    if (event->type == MCPX_EVENT_REQUEST)
+        live_decline(&survey->live, event);
+    if (ours && event->type == MCPX_EVENT_REFUSED) {
+        survey->waiting--;
+        return live_refused(&survey->live, event);
+    }
+    if (!ours || event->type != MCPX_EVENT_RESPONSE)
+        return STATUS_OK;
+    survey->waiting--;
+    return take_response(survey, event);
+}
+
+/* Who was asked by name and said nothing is worth a word. */
+static int complain_of_silence(const struct survey *survey)
+{
+    int status = STATUS_OK;
+
+    for (size_t i = 0; i < survey->count && survey->by_name; i++) {
+        if (survey->asked[i].answered)
+            continue;
+        complain("list", "%s does not answer", survey->asked[i].id.text);
+        status = STATUS_TIMEOUT;
+    }
+    if (status == STATUS_OK && survey->servers == 0) {
+        complain("list", "nobody in the topic answers %s", survey->listing->method);
+        status = STATUS_ABSENT;
+    }
+    return status;
+}
+
+static int run(struct survey *survey)
+{
+    int64_t deadline = live_now() + arguments_ms(survey->arguments, "--timeout", TIMEOUT_MS);
+    struct mcpx_event event;
+    int status = find_servers(survey);
+
+    for (size_t i = 0; status == STATUS_OK && i < survey->count; i++) {
+        if (survey->by_name &&
+            !live_has(&survey->live, mcpx_text_view(&survey->asked[i].id))) {
+            complain("list", "%s is not in the topic", survey->asked[i].id.text);
+            status = STATUS_ABSENT;
+        } else {
+            status = ask(survey, &survey->asked[i], (struct mcpx_slice){NULL, 0});
+        }
+    }
+    survey->live.waiting_for = "servers";
+    survey->live.waiting_since = live_now();
+    while (status == STATUS_OK && survey->waiting > 0) {
+        status = live_next(&survey->live, deadline, &event);
+        if (status == STATUS_OK)
+            status = take(survey, &event);
+    }
+    survey->live.waiting_for = NULL;
+    return status == STATUS_OK || status == STATUS_TIMEOUT ? complain_of_silence(survey)
+                                                           : status;
+}
+
+int cmd_list(const struct arguments *arguments)
+{
+    static const struct live_wishes wishes = {0, false, false};
+    struct survey *survey = calloc(1, sizeof *survey);
+    int status;
+
+    if (!survey) {
+        complain("list", "%s", mcpx_strerror(MCPX_ENOMEM));
+        return STATUS_FAILED;
+    }
+    survey->arguments = arguments;
+    survey->listing = listing_find(arguments->operands[0]);
+    if (!survey->listing) {
+        complain("list", "lists are tools, resources, templates and prompts");
+        free(survey);
+        return STATUS_USAGE;
+    }
+    status = live_join(arguments, &wishes, &survey->live);
+    if (status == STATUS_OK)
+        status = run(survey);
+    live_leave(&survey->live);
+    for (size_t i = 0; i < survey->count; i++)
+        mcpx_text_fini(&survey->asked[i].id);
+    free(survey);
+    return status;
+}

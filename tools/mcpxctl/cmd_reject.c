@@ -1,0 +1,56 @@
+/*
+ * cmd_reject.c - says no to a proposal, to all who saw it.
+ * Includes verbs.h, deliver.h, message.h, proposal.h only.
+ */
+#include "tools/mcpxctl/verbs.h"
+
+#include "tools/mcpxctl/deliver.h"
+#include "tools/mcpxctl/message.h"
+#include "tools/mcpxctl/proposal.h"
+
+/* The proposer and those proposed to; everyone when that was everyone. */
+static size_t address(const struct entry *proposal, struct mcpx_slice to[MCPX_TO_MAX + 1])
+{
+    if (proposal->to_count == 0 || proposal->to_count == MCPX_TO_MAX)
+        return 0;
+    to[0] = proposal->from;
+    memcpy(to + 1, proposal->to, proposal->to_count * sizeof *to);
+    return proposal->to_count + 1;
+}
+
+static int reject(const struct arguments *arguments, const struct entry *proposal)
+{
+    const char *reason = arguments_value(arguments, "--reason");
+    struct mcpx_slice to[MCPX_TO_MAX + 1];
+    struct mcpx_text payload = {0};
+    struct mcpx_draft draft = {.type = "mcp/reject",
+                               .to = to,
+                               .to_count = address(proposal, to),
+                               .correlation_id = proposal->id};
+    int status;
+
+    if (reason)
+        message_write(&payload, "reason", mcpx_slice_of(reason));
+    else
+        mcpx_text_puts(&payload, "{}");
+    draft.payload = mcpx_text_view(&payload);
+    status = deliver(arguments, &draft);
+    mcpx_text_fini(&payload);
+    return status;
+}
+
+int cmd_reject(const struct arguments *arguments)
+{
+    struct ledger ledger = {.count = 0};
+    const struct entry *proposal = NULL;
+    struct connection where;
+    int status = connection_read(arguments, &where);
+
+    if (status == STATUS_OK)
+        status = proposal_find(arguments, &where, arguments->operands[0], &ledger, &proposal);
+    if (status == STATUS_OK)
+        status = reject(arguments, proposal);
+    ledger_fini(&ledger);
+    connection_fini(&where);
+    return status;
+}

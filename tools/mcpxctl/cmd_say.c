@@ -1,0 +1,26 @@
+/*
+ * cmd_say.c - a chat message. What is printed is its id: the handle for all that comes of it.
+ * Includes verbs.h, address.h, deliver.h, message.h only.
+ */
+#include "tools/mcpxctl/verbs.h"
+
+#include "tools/mcpxctl/address.h"
+#include "tools/mcpxctl/deliver.h"
+#include "tools/mcpxctl/message.h"
+
+int cmd_say(const struct arguments *arguments)
+{
+    struct mcpx_text payload = {0};
+    struct address address;
+    int status = address_read(arguments, &address);
+
+    if (status != STATUS_OK)
+        return status;
+    message_write(&payload, "text", mcpx_slice_of(arguments->operands[0]));
+    status = deliver(arguments, &(struct mcpx_draft){.type = "chat",
+                                                     .to = address.to,
+                                                     .to_count = address.count,
+                                                     .payload = mcpx_text_view(&payload)});
+    mcpx_text_fini(&payload);
+    return status;
+}

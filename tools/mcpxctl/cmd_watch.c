@@ -1,0 +1,137 @@
+/*
+ * cmd_watch.c - a topic as it happens. The session judges what is shown: a message whose kind lies
+ * about its payload is shown with a warning, because receivers ignore it.
+ * Includes verbs.h, live.h, filter.h, line.h, output.h only.
+ */
+#include "tools/mcpxctl/verbs.h"
+
+#include "tools/common/visible.h"
+#include "tools/mcpxctl/filter.h"
+#include "tools/mcpxctl/line.h"
+#include "tools/mcpxctl/live.h"
+#include "tools/mcpxctl/output.h"
+
+#include <stdio.h>
+#include <time.h>
+
+enum { COLUMNS = 100, BRIEF = 8, LOOK_MS = 1000 };
+
+/* What a watch shows, and how many envelopes it still has to show. */
+struct watch {
+    struct filter filter;
+    struct line_style style;
+    bool json;
+    int64_t left;
+};
+
+static void show_envelope(struct watch *watch, const struct mcpx_event *event)
+{
+    const struct mcpx_envelope *envelope = event->envelope;
+    const char *warning =
+        event->type == MCPX_EVENT_VIOLATION ? mcpx_violation_text(event->violation) : NULL;
+    struct line_style style = watch->style;
+    struct mcpx_text out = {0};
+    struct entry *entry = NULL;
+
+    if (!envelope || !filter_passes(&watch->filter, &envelope->kind, envelope->from))
+        return;
+    style.past = event->type == MCPX_EVENT_HISTORY;
+    if (entry_copy(envelope, &entry) != MCPX_OK)
+        out.failed = true;
+    else if (watch->json)
+        line_write_json(&out, entry->text);
+    else
+        line_write(&out, entry, &style, warning);
+    entry_free(entry);
+    output_print(&out, "watch", STATUS_OK);
+    watch->left -= watch->left > 0;
+}
+
+static void show_presence(const struct watch *watch, const struct mcpx_event *event)
+{
+    static const char *const words[] = {
+        [MCPX_PRESENCE_JOIN] = " joins\n",
+        [MCPX_PRESENCE_LEAVE] = " leaves\n",
+        [MCPX_PRESENCE_UPDATE] = " has other grants\n",
+    };
+    struct mcpx_text out = {0};
+
+    if (watch->json || watch->filter.kinds ||
+        (watch->filter.from.text && !mcpx_slice_equal(watch->filter.from, event->participant)))
+        return;
+    paint_begin(&out, PAINT_DIM, watch->style.colour);
+    time_write(&out, (int64_t)time(NULL) * 1000);
+    mcpx_text_puts(&out, "  ");
+    text_visible(&out, event->participant);
+    mcpx_text_puts(&out, words[event->presence]);
+    if (watch->style.colour && !out.failed)
+        out.len--; /* the line's end comes behind the colour's */
+    paint_end(&out, PAINT_DIM, watch->style.colour);
+    mcpx_text_puts(&out, watch->style.colour ? "\n" : "");
+    output_print(&out, "watch", STATUS_OK);
+}
+
+static void greet(const struct live *live)
+{
+    struct mcpx_text id = {0};
+
+    text_visible(&id, mcpx_session_id(mcpx_client_session(live->client)));
+    complain("watch", "joined %s as %s", live->where.client.topic, id.len > 0 ? id.text : "?");
+    mcpx_text_fini(&id);
+}
+
+static void show(struct watch *watch, struct live *live, const struct mcpx_event *event)
+{
+    switch (event->type) {
+    case MCPX_EVENT_JOINED:
+        greet(live);
+        break;
+    case MCPX_EVENT_LEFT:
+        complain("watch", "the connection broke; trying again");
+        break;
+    case MCPX_EVENT_PRESENCE:
+        show_presence(watch, event);
+        break;
+    case MCPX_EVENT_REQUEST:
+        show_envelope(watch, event);
+        live_decline(live, event);
+        break;
+    default:
+        show_envelope(watch, event);
+    }
+}
+
+static int run(struct watch *watch, struct live *live)
+{
+    struct mcpx_event event;
+    int status = STATUS_OK;
+
+    greet(live);
+    while (watch->left != 0 && !ferror(stdout)) {
+        status = live_next(live, live_now() + LOOK_MS, &event);
+        if (status == STATUS_OK)
+            show(watch, live, &event);
+        else if (status != STATUS_TIMEOUT || output_is_unread())
+            break;
+    }
+    return status == STATUS_TIMEOUT ? STATUS_OK : status;
+}
+
+int cmd_watch(const struct arguments *arguments)
+{
+    struct live_wishes wishes = {(int)arguments_number(arguments, "--history", 0), true, true};
+    struct watch watch = {.style = {colour_for(arguments), false, COLUMNS, BRIEF},
+                          .json = arguments_have(arguments, "--json"),
+                          .left = arguments_number(arguments, "--count", -1)};
+    struct live live;
+    int status = filter_read(arguments, &watch.filter);
+
+    if (status != STATUS_OK)
+        return status;
+    status = live_join(arguments, &wishes, &live);
+    if (status == STATUS_OK)
+        status = run(&watch, &live);
+    live_leave(&live);
+    filter_fini(&watch.filter);
+    return status;
+}

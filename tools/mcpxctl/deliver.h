@@ -1,0 +1,20 @@
+/*
+ * deliver.h - one envelope sent, and nothing awaited but its place in the topic.
+ * Includes command.h, mcpx/session.h only.
+ */
+#ifndef MCPXCTL_DELIVER_H
+#define MCPXCTL_DELIVER_H
+
+#include "tools/common/command.h"
+
+#include <mcpx/session.h>
+
+/**
+ * Joins, sends the draft, waits until it is delivered or refused, leaves, and prints its id: alone,
+ * or with --json as {"id": ID}.
+ *
+ * Returns STATUS_OK or an exit code, having complained.
+ */
+int deliver(const struct arguments *arguments, const struct mcpx_draft *draft);
+
+#endif

@@ -1,0 +1,80 @@
+/*
+ * listing.c - a page of a server's list as lines.
+ * Includes listing.h, line.h, visible.h only.
+ */
+#include "tools/mcpxctl/listing.h"
+
+#include "tools/common/visible.h"
+#include "tools/mcpxctl/line.h"
+
+static const struct listing listings[] = {
+    {"tools", "tools/list", "mcp/response:tools/list", "tools", "name"},
+    {"resources", "resources/list", "mcp/response:resources/list", "resources", "uri"},
+    {"templates", "resources/templates/list", "mcp/response:resources/templates/list",
+     "resourceTemplates", "uriTemplate"},
+    {"prompts", "prompts/list", "mcp/response:prompts/list", "prompts", "name"},
+};
+
+enum { DESCRIPTION_MAX = 100 };
+
+const struct listing *listing_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof listings / sizeof *listings; i++)
+        if (strcmp(listings[i].name, name) == 0)
+            return &listings[i];
+    return NULL;
+}
+
+void listing_write_request(struct mcpx_text *out, const struct listing *listing,
+                           struct mcpx_slice cursor)
+{
+    mcpx_text_puts(out, "{\"jsonrpc\":\"2.0\",\"id\":1,");
+    mcpx_json_add_member(out, "method", mcpx_slice_of(listing->method));
+    if (cursor.text) {
+        mcpx_text_puts(out, ",\"params\":{\"cursor\":");
+        mcpx_text_slice(out, cursor);
+        mcpx_text_puts(out, "}");
+    }
+    mcpx_text_puts(out, "}");
+}
+
+/* The first line of a member, made visible. */
+static void add_member(struct mcpx_text *out, struct mcpx_slice item, const char *name)
+{
+    struct mcpx_text plain = {0};
+    struct mcpx_slice line;
+
+    mcpx_json_add_unescaped(&plain, mcpx_json_get(item, name));
+    line = mcpx_text_view(&plain);
+    for (size_t i = 0; i < line.len; i++)
+        if (line.text[i] == '\n')
+            line.len = i;
+    text_visible_short(out, line, DESCRIPTION_MAX);
+    out->failed |= plain.failed;
+    mcpx_text_fini(&plain);
+}
+
+void listing_write(struct mcpx_text *out, const struct listing *listing,
+                   struct mcpx_slice from, struct mcpx_slice result, bool json)
+{
+    struct mcpx_json_walk walk;
+
+    mcpx_json_walk_start(&walk, mcpx_json_get(result, listing->member));
+    while (mcpx_json_walk_next(&walk)) {
+        if (json) {
+            mcpx_text_puts(out, "{");
+            mcpx_json_add_member(out, "participant", from);
+            mcpx_text_puts(out, ",\"item\":");
+            text_compact(out, walk.value);
+            mcpx_text_puts(out, "}\n");
+            continue;
+        }
+        text_visible(out, from);
+        mcpx_text_puts(out, "  ");
+        add_member(out, walk.value, listing->key);
+        if (mcpx_json_get(walk.value, "description").text)
+            mcpx_text_puts(out, "  ");
+        add_member(out, walk.value, "description");
+        mcpx_text_puts(out, "\n");
+    }
+}

@@ -1,0 +1,181 @@
+/*
+ * live.c - connects, waits and leaves. Events are fetched, not called back: a verb reads from top to
+ * bottom. Signals only set a flag; waiting is cut into slices so that it is seen in time.
+ * Includes live.h, visible.h only.
+ */
+#include "tools/mcpxctl/live.h"
+
+#include "tools/common/visible.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SLICE_MS = 200, JOIN_MS = 15000, LEAVE_MS = 2000, PATIENCE_MS = 1000 };
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = interrupt};
+
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+int64_t live_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void hide_line(struct live *live)
+{
+    if (live->line_shown)
+        fputs("\r\x1b[K", stderr);
+    live->line_shown = false;
+}
+
+static void show_line(struct live *live)
+{
+    int64_t waited = live_now() - live->waiting_since;
+
+    if (!live->waiting_for || waited < PATIENCE_MS || !isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "\r\x1b[Kwaiting for %s, %lld s", live->waiting_for,
+            (long long)(waited / 1000));
+    fflush(stderr);
+    live->line_shown = true;
+}
+
+/* The end of the connection as a sentence. */
+static int complain_of_end(struct live *live, const struct mcpx_event *event)
+{
+    bool refused = !live->joined || event->code == 401 || event->code == 403;
+    struct mcpx_text reason = {0};
+
+    text_visible_short(&reason, event->reason, 300);
+    if (refused)
+        complain(live->verb, "cannot join %s at %s: %s", live->where.client.topic,
+                 live->where.client.url, reason.len > 0 ? reason.text : "no connection");
+    else
+        complain(live->verb, "the connection has ended: %s (%d)",
+                 reason.len > 0 ? reason.text : "it broke", event->code);
+    mcpx_text_fini(&reason);
+    if (event->code == 404)
+        return STATUS_ABSENT;
+    return refused ? STATUS_UNREACHABLE : STATUS_FAILED;
+}
+
+static int64_t slice_until(int64_t deadline_ms)
+{
+    int64_t left = deadline_ms - live_now();
+
+    return left < 0 ? 0 : left < SLICE_MS ? left : SLICE_MS;
+}
+
+int live_next(struct live *live, int64_t deadline_ms, struct mcpx_event *event)
+{
+    for (;;) {
+        enum mcpx_err err = mcpx_client_wait(live->client, slice_until(deadline_ms), event);
+
+        if (interrupted || err != MCPX_ETIMEOUT)
+            hide_line(live);
+        if (interrupted)
+            return STATUS_INTERRUPTED;
+        if (err == MCPX_ECLOSED)
+            return STATUS_FAILED;
+        if (err == MCPX_OK && event->type == MCPX_EVENT_LEFT &&
+            (event->retry_ms < 0 || !live->stay || !live->joined))
+            return complain_of_end(live, event);
+        if (err == MCPX_OK)
+            return STATUS_OK;
+        if (live_now() >= deadline_ms)
+            return STATUS_TIMEOUT;
+        show_line(live);
+    }
+}
+
+static int start(struct live *out, const struct live_wishes *wishes)
+{
+    struct mcpx_client_config config = out->where.client;
+    struct mcpx_fault fault = {"", "", 0};
+    enum mcpx_err err;
+
+    config.routing = "all";
+    config.history = wishes->history;
+    config.once = !wishes->stay;
+    config.session.overhear = wishes->overhear;
+    err = mcpx_client_new(&config, &fault, &out->client);
+    if (err == MCPX_EINVALID) {
+        complain(out->verb, "%s: %s", fault.field, fault.reason);
+        return STATUS_USAGE;
+    }
+    if (err)
+        complain(out->verb, "%s", mcpx_strerror(err));
+    return err ? STATUS_FAILED : STATUS_OK;
+}
+
+int live_join(const struct arguments *arguments, const struct live_wishes *wishes,
+              struct live *out)
+{
+    int64_t deadline = live_now() + JOIN_MS;
+    struct mcpx_event event;
+    int status;
+
+    *out = (struct live){.verb = arguments->command->name, .stay = wishes->stay};
+    catch_signals();
+    status = connection_read(arguments, &out->where);
+    if (status == STATUS_OK)
+        status = start(out, wishes);
+    out->waiting_for = "the router";
+    out->waiting_since = live_now();
+    while (status == STATUS_OK && !out->joined) {
+        status = live_next(out, deadline, &event);
+        out->joined = status == STATUS_OK && event.type == MCPX_EVENT_JOINED;
+    }
+    out->waiting_for = NULL;
+    if (status == STATUS_TIMEOUT)
+        complain(out->verb, "%s does not welcome us", out->where.client.url);
+    return status == STATUS_TIMEOUT ? STATUS_UNREACHABLE : status;
+}
+
+void live_leave(struct live *live)
+{
+    int64_t deadline = live_now() + LEAVE_MS;
+    struct mcpx_event event;
+    enum mcpx_err err = MCPX_OK;
+
+    hide_line(live);
+    if (live->client)
+        mcpx_client_close(live->client, LEAVE_MS / 2);
+    while (live->client && !err)
+        err = mcpx_client_wait(live->client, slice_until(deadline), &event);
+    mcpx_client_free(live->client);
+    connection_fini(&live->where);
+    mcpx_text_fini(&live->sent);
+    live->client = NULL;
+}
+
+bool live_has(const struct live *live, struct mcpx_slice id)
+{
+    struct mcpx_session *session = mcpx_client_session(live->client);
+    struct mcpx_participant participant;
+
+    for (size_t i = 0; i < mcpx_session_participant_count(session); i++) {
+        mcpx_session_participant(session, i, &participant);
+        if (mcpx_slice_equal(participant.id, id))
+            return true;
+    }
+    return false;
+}

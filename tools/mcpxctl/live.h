@@ -1,0 +1,99 @@
+/*
+ * live.h - taking part in a topic for the length of one verb.
+ * Includes connect.h, mcpx/client.h, mcpx/text.h only.
+ */
+#ifndef MCPXCTL_LIVE_H
+#define MCPXCTL_LIVE_H
+
+#include "tools/common/connect.h"
+
+#include <mcpx/client.h>
+#include <mcpx/text.h>
+
+/**
+ * How to take part.
+ *
+ * history    envelopes of history wanted
+ * overhear   also hear what is for others
+ * stay       connect again when the connection breaks
+ */
+struct live_wishes {
+    int history;
+    bool overhear;
+    bool stay;
+};
+
+/**
+ * A participant at work.
+ *
+ * sent            id of the envelope sent last
+ * waiting_for     who or what is waited for, for the line on a terminal; NULL = no such line
+ * waiting_since   private, as is line_shown
+ */
+struct live {
+    const char *verb;
+    struct connection where;
+    struct mcpx_client *client;
+    struct mcpx_text sent;
+    bool joined;
+    bool stay;
+    const char *waiting_for;
+    int64_t waiting_since;
+    bool line_shown;
+};
+
+/** Monotonic milliseconds, for deadlines. */
+int64_t live_now(void);
+
+/**
+ * Connects and waits for the welcome.
+ *
+ * out   live_leave in every case
+ *
+ * Returns STATUS_OK or an exit code, having complained.
+ */
+int live_join(const struct arguments *arguments, const struct live_wishes *wishes,
+              struct live *out);
+
+/**
+ * Waits for the next event. While it waits for more than a second, a terminal's standard error
+ * shows a line that counts the seconds.
+ *
+ * deadline_ms   as live_now counts; INT64_MAX = none
+ *
+ * Returns STATUS_OK with `event` filled; STATUS_TIMEOUT, without complaint; STATUS_INTERRUPTED by
+ * SIGINT or SIGTERM; another exit code when the connection has ended for good, having complained.
+ * LEFT is told only when it is not the end.
+ */
+int live_next(struct live *live, int64_t deadline_ms, struct mcpx_event *event);
+
+/** Sends. Fills `sent`. Returns STATUS_OK or an exit code, having complained. */
+int live_send(struct live *live, const struct mcpx_draft *draft);
+
+/** Waits until what was sent last has its place in the topic, or is refused. */
+int live_settle(struct live *live);
+
+/**
+ * Waits for the response to the request sent last, telling progress on standard error; the
+ * responder is told to stop when we do. What a server asks back is declined.
+ *
+ * response   filled with the payload
+ *
+ * Returns STATUS_OK or an exit code, having complained.
+ */
+int live_response(struct live *live, const struct mcpx_draft *request, int64_t timeout_ms,
+                  struct mcpx_text *response);
+
+/** Complains about what the router refused. Returns the exit code. */
+int live_refused(struct live *live, const struct mcpx_event *event);
+
+/** Answers a request to us that is no broadcast: there is nobody here who could do it. */
+void live_decline(struct live *live, const struct mcpx_event *event);
+
+/** True when a participant of that id is in the topic. */
+bool live_has(const struct live *live, struct mcpx_slice id);
+
+/** Says goodbye, writing what is queued, and frees everything. */
+void live_leave(struct live *live);
+
+#endif

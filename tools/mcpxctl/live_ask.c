@@ -1,0 +1,208 @@
+/*
+ * live_ask.c - sends, and waits for what comes of it.
+ * Includes live.h, visible.h only.
+ */
+#include "tools/mcpxctl/live.h"
+
+#include "tools/common/visible.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { SETTLE_MS = 15000, NOTE_MAX = 500 };
+
+static int complain_of_draft(struct live *live, enum mcpx_err err,
+                             const struct mcpx_fault *fault)
+{
+    switch (err) {
+    case MCPX_EINVALID:
+    case MCPX_EKIND:
+        complain(live->verb, "cannot be sent: %s%s%s", fault->field,
+                 fault->field[0] ? ": " : "", fault->reason);
+        return STATUS_USAGE;
+    case MCPX_ECAPABILITY:
+        complain(live->verb,
+                 "refused: no grant of ours covers this kind, or not for these "
+                 "addressees; mcpxctl can tells more, mcpxctl propose may be open");
+        return STATUS_REFUSED;
+    case MCPX_EUTF8:
+    case MCPX_ETOOBIG:
+        complain(live->verb, "%s", mcpx_strerror(err));
+        return STATUS_USAGE;
+    default:
+        complain(live->verb, "%s", mcpx_strerror(err));
+        return STATUS_FAILED;
+    }
+}
+
+int live_send(struct live *live, const struct mcpx_draft *draft)
+{
+    struct mcpx_fault fault = {"", "", 0};
+    struct mcpx_slice id;
+    enum mcpx_err err = mcpx_client_send(live->client, draft, &id, &fault);
+
+    if (err)
+        return complain_of_draft(live, err, &fault);
+    mcpx_text_reset(&live->sent);
+    mcpx_text_slice(&live->sent, id);
+    if (live->sent.failed)
+        complain(live->verb, "%s", mcpx_strerror(MCPX_ENOMEM));
+    return live->sent.failed ? STATUS_FAILED : STATUS_OK;
+}
+
+int live_refused(struct live *live, const struct mcpx_event *event)
+{
+    struct mcpx_text reason = {0}, instead = {0};
+
+    text_visible_short(&reason, event->reason, NOTE_MAX);
+    text_visible_short(&instead, event->alternative, NOTE_MAX);
+    complain(live->verb, "the router refuses: %s%s%s",
+             reason.len > 0 ? reason.text : mcpx_strerror(event->err),
+             instead.len > 0 ? "; open is " : "", instead.len > 0 ? instead.text : "");
+    mcpx_text_fini(&reason);
+    mcpx_text_fini(&instead);
+    return event->err == MCPX_ECAPABILITY ? STATUS_REFUSED : STATUS_FAILED;
+}
+
+static bool is_ours(const struct live *live, const struct mcpx_event *event)
+{
+    return event->own.len > 0 && mcpx_slice_equal(event->own, mcpx_text_view(&live->sent));
+}
+
+int live_settle(struct live *live)
+{
+    int64_t deadline = live_now() + SETTLE_MS;
+    struct mcpx_event event;
+    int status;
+
+    live->waiting_for = "the router";
+    live->waiting_since = live_now();
+    while ((status = live_next(live, deadline, &event)) == STATUS_OK) {
+        if (!is_ours(live, &event))
+            continue;
+        if (event.type == MCPX_EVENT_DELIVERED)
+            break;
+        if (event.type == MCPX_EVENT_REFUSED) {
+            status = live_refused(live, &event);
+            break;
+        }
+    }
+    live->waiting_for = NULL;
+    if (status == STATUS_TIMEOUT)
+        complain(live->verb, "the router does not say that it was delivered");
+    return status;
+}
+
+/* A number or text of a notification, without quotes. */
+static void add_plain(struct mcpx_text *out, struct mcpx_slice value)
+{
+    struct mcpx_text plain = {0};
+
+    if (mcpx_json_add_unescaped(&plain, value))
+        text_visible_short(out, mcpx_text_view(&plain), NOTE_MAX);
+    else
+        text_visible_short(out, value, NOTE_MAX);
+    mcpx_text_fini(&plain);
+}
+
+static void tell_progress(struct live *live, const struct mcpx_event *event)
+{
+    struct mcpx_slice params = event->rpc->params;
+    struct mcpx_slice total = mcpx_json_get(params, "total");
+    struct mcpx_slice message = mcpx_json_get(params, "message");
+    struct mcpx_text note = {0};
+
+    if (!mcpx_slice_equal(event->rpc->method, MCPX_SLICE("notifications/progress")))
+        return;
+    add_plain(&note, mcpx_json_get(params, "progress"));
+    mcpx_text_puts(&note, total.text ? "/" : "");
+    add_plain(&note, total);
+    mcpx_text_puts(&note, message.text ? " " : "");
+    add_plain(&note, message);
+    complain(live->verb, "progress %s", note.len > 0 ? note.text : "");
+    mcpx_text_fini(&note);
+}
+
+void live_decline(struct live *live, const struct mcpx_event *event)
+{
+    struct mcpx_text payload = {0};
+
+    if (event->envelope->to_count == 0)
+        return;
+    mcpx_text_puts(&payload, "{\"jsonrpc\":\"2.0\",\"id\":");
+    mcpx_text_slice(&payload, event->rpc->id);
+    mcpx_text_puts(&payload,
+                   ",\"error\":{\"code\":-32601,\"message\":\"mcpxctl asks, and does "
+                   "not answer\"}}");
+    if (!payload.failed)
+        mcpx_client_respond(live->client, event->envelope->id, mcpx_text_view(&payload), NULL);
+    mcpx_text_fini(&payload);
+}
+
+/* Tells who works on the request that nobody waits any more. */
+static void cancel(struct live *live, const struct mcpx_draft *request)
+{
+    struct mcpx_draft draft = {
+        .type = "mcp/request",
+        .to = request->to,
+        .to_count = request->to_count,
+        .correlation_id = mcpx_text_view(&live->sent),
+        .payload =
+            MCPX_SLICE("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+                       "\"params\":{\"requestId\":1,\"reason\":\"no longer waited for\"}}"),
+    };
+
+    mcpx_client_send(live->client, &draft, NULL, NULL);
+}
+
+static int judge(struct live *live, const struct mcpx_event *event, bool *done,
+                 struct mcpx_text *response)
+{
+    *done = false;
+    if (event->type == MCPX_EVENT_REQUEST)
+        live_decline(live, event);
+    if (!is_ours(live, event))
+        return STATUS_OK;
+    switch (event->type) {
+    case MCPX_EVENT_NOTIFICATION:
+        tell_progress(live, event);
+        return STATUS_OK;
+    case MCPX_EVENT_RESPONSE:
+        *done = true;
+        mcpx_text_slice(response, event->envelope->payload);
+        if (response->failed)
+            complain(live->verb, "%s", mcpx_strerror(MCPX_ENOMEM));
+        return response->failed ? STATUS_FAILED : STATUS_OK;
+    case MCPX_EVENT_REFUSED:
+        *done = true;
+        return live_refused(live, event);
+    case MCPX_EVENT_EXPIRED:
+        *done = true;
+        return STATUS_TIMEOUT;
+    default:
+        return STATUS_OK;
+    }
+}
+
+int live_response(struct live *live, const struct mcpx_draft *request, int64_t timeout_ms,
+                  struct mcpx_text *response)
+{
+    int64_t deadline = live_now() + timeout_ms;
+    struct mcpx_event event;
+    bool done = false;
+    int status = STATUS_OK;
+
+    live->waiting_since = live_now();
+    while (status == STATUS_OK && !done) {
+        status = live_next(live, deadline, &event);
+        if (status == STATUS_OK)
+            status = judge(live, &event, &done, response);
+    }
+    live->waiting_for = NULL;
+    if (status == STATUS_TIMEOUT)
+        complain(live->verb, "not answered within %" PRId64 ".%03" PRId64 " s",
+                 timeout_ms / 1000, timeout_ms % 1000);
+    if (status == STATUS_TIMEOUT || status == STATUS_INTERRUPTED)
+        cancel(live, request);
+    return status;
+}

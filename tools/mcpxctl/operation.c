@@ -1,0 +1,81 @@
+/*
+ * operation.c - what call, propose and approve have in common with the terminal.
+ * Includes operation.h, output.h, line.h only. Text goes to a terminal made visible, and into a
+ * file or pipe as it is: a tool's output is somebody's input.
+ */
+#include "tools/mcpxctl/operation.h"
+
+#include "tools/mcpxctl/line.h"
+#include "tools/mcpxctl/output.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+enum { INPUT_MAX = 16 << 20 };
+
+static int read_input(const char *verb, struct mcpx_text *input)
+{
+    char bytes[65536];
+    size_t len;
+
+    while ((len = fread(bytes, 1, sizeof bytes, stdin)) > 0 && input->len <= INPUT_MAX)
+        mcpx_text_add(input, bytes, len);
+    if (!ferror(stdin) && !input->failed && input->len <= INPUT_MAX &&
+        (!input->text || strlen(input->text) == input->len))
+        return STATUS_OK;
+    complain(verb, "standard input is no JSON, or more than %d MiB", INPUT_MAX >> 20);
+    return STATUS_USAGE;
+}
+
+int operation_from(const struct arguments *arguments, struct mcpx_text *input,
+                   struct operation *out)
+{
+    const char *verb = arguments->command->name;
+    const char *method = arguments_value(arguments, "--method");
+    const char *words[2] = {arguments->operands[0], arguments->operands[1]};
+    size_t last = arguments->operand_count - 1;
+    struct mcpx_fault fault = {"", "", 0};
+    enum mcpx_err err;
+
+    if (arguments->operand_count > 0 && strcmp(words[last], "-") == 0) {
+        if (read_input(verb, input) != STATUS_OK)
+            return STATUS_USAGE;
+        words[last] = input->text ? input->text : "";
+    }
+    err = operation_read(method ? method : "tools/call", words, arguments->operand_count, out,
+                         &fault);
+    if (!err)
+        return STATUS_OK;
+    complain(verb, "%s: %s, byte %zu", fault.field[0] ? fault.field : "JSON", fault.reason,
+             fault.offset);
+    return STATUS_USAGE;
+}
+
+static int print_error(const struct arguments *arguments, struct mcpx_slice error)
+{
+    struct mcpx_text sentence = {0};
+    int status = error_write(&sentence, error);
+
+    complain(arguments->command->name, "%s",
+             sentence.failed ? mcpx_strerror(MCPX_ENOMEM) : sentence.text);
+    mcpx_text_fini(&sentence);
+    return status;
+}
+
+int response_print(const struct arguments *arguments, struct mcpx_slice payload)
+{
+    struct mcpx_slice error = mcpx_json_get(payload, "error");
+    struct mcpx_slice result = mcpx_json_get(payload, "result");
+    struct mcpx_text out = {0};
+    int status = result_is_error(result) ? STATUS_FAILED : STATUS_OK;
+
+    if (error.text)
+        status = print_error(arguments, error);
+    if (arguments_have(arguments, "--json"))
+        line_write_json(&out, payload);
+    else if (!error.text)
+        result_write(&out, result, !isatty(STDOUT_FILENO));
+    if (status == STATUS_FAILED && !error.text)
+        complain(arguments->command->name, "the tool says that it failed");
+    return output_print(&out, arguments->command->name, status);
+}
