@@ -244,3 +244,65 @@ Test(mcpxctl, reports_output_it_could_not_write)
     cr_expect_eq(run("kind chat >/dev/full", NULL, output), 1);
     cr_expect_eq(run("token >/dev/full", NULL, output), 1);
 }
+
+/* What bash would offer for the last word of a line. */
+static void check_completion(const char *words, const char *offers)
+{
+    char line[2048], output[OUTPUT_MAX];
+    size_t len;
+    FILE *pipe;
+
+    snprintf(line, sizeof line,
+             "PATH=\"$MCPX_BINARY_DIR/bin:$PATH\" bash -c 'source <(mcpxctl completion bash); "
+             "COMP_WORDS=(mcpxctl %s); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _mcpxctl; "
+             "echo \"${COMPREPLY[*]}\"'",
+             words);
+    pipe = popen(line, "r");
+    cr_assert_not_null(pipe);
+    len = fread(output, 1, sizeof output - 1, pipe);
+    output[len] = '\0';
+    cr_expect_eq(pclose(pipe), 0, "%s", line);
+    cr_expect_str_eq(output, offers, "%s: %s", words, output);
+}
+
+Test(mcpxctl, completion_offers_verbs_options_and_choices)
+{
+    static const struct {
+        const char *words, *offers;
+    } rows[] = {
+        {"pro", "proposals propose\n"},
+        {"token --s", "--sha256\n"},
+        {"watch --color a", "auto always\n"},
+        {"who --token-file /etc/hostna", "/etc/hostname\n"},
+        {"call --time", "--timeout\n"},
+        {"call --to \"\"", "\n"},
+        {"completion b", "bash\n"},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++)
+        check_completion(rows[i].words, rows[i].offers);
+}
+
+Test(mcpxctl, every_verb_has_help_and_a_place_in_the_manual)
+{
+    static const char *const verbs[] = {"approve", "call",  "can",       "chain",   "history",
+                                        "kind",    "list",  "proposals", "propose", "reject",
+                                        "say",     "token", "watch",     "who"};
+    static char manual[65536];
+    char output[OUTPUT_MAX], line[64];
+    FILE *page;
+
+    snprintf(line, sizeof line, "\"$MCPX_BINARY_DIR/bin/mcpxctl\" --man");
+    page = popen(line, "r");
+    cr_assert_not_null(page);
+    manual[fread(manual, 1, sizeof manual - 1, page)] = '\0';
+    cr_expect_eq(pclose(page), 0);
+    for (size_t i = 0; i < LENGTH(verbs); i++) {
+        snprintf(line, sizeof line, "%s --help", verbs[i]);
+        cr_expect_eq(run(line, NULL, output), 0, "%s", line);
+        snprintf(line, sizeof line, "usage: mcpxctl %s ", verbs[i]);
+        cr_expect_eq(strncmp(output, line, strlen(line)), 0, "%s", output);
+        snprintf(line, sizeof line, ".It Cm %s\n", verbs[i]);
+        cr_expect_not_null(strstr(manual, line), "%s", line);
+    }
+}

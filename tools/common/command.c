@@ -13,6 +13,8 @@
 
 const struct option_row no_options[] = {{NULL, NULL, VALUE_NONE, 0, NULL}};
 
+enum { COMPLAINT_MAX = 4096 };
+
 static const char *program_name = "mcpx";
 
 const struct command *command_find(const struct command *table, const char *name)
@@ -28,15 +30,17 @@ void complain_as(const char *program)
     program_name = program;
 }
 
+/* In one write, so that lines of several programs do not mix. */
 void complain(const char *verb, const char *format, ...)
 {
+    char sentence[COMPLAINT_MAX];
     va_list arguments;
 
-    fprintf(stderr, verb ? "%s %s: " : "%s: ", program_name, verb);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
+    fprintf(stderr, verb ? "%s %s: %s\n" : "%s%s: %s\n", program_name, verb ? verb : "",
+            sentence);
 }
 
 bool output_is_unread(void)

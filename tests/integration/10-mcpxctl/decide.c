@@ -1,0 +1,90 @@
+/*
+ * What breaks for whom: an operator approves a proposal and something else is done, or it is done
+ * twice, or after somebody said no. Protocol: section 2.
+ */
+#include "stage.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(decide, .init = stage_set_up, .fini = stage_tear_down);
+
+Test(decide, an_approval_does_what_was_proposed)
+{
+    char id[64], line[512];
+
+    run_for_id(
+        "mcpxctl propose echo '{\"n\":1.10, \"s\":\"\xe2\x80\xae\"}' --to fs --as agent", id);
+    snprintf(line, sizeof line, "%.8s  agent -> fs  mcp/proposal:tools/call:echo  ", id);
+    expect("mcpxctl proposals --as ann", 0, line);
+    expect("mcpxctl proposals --as ann --json", 0,
+           "\"kind\":\"mcp/proposal:tools/call:echo\"");
+    snprintf(line, sizeof line, "mcpxctl approve %.8s --as ann 2>&1 </dev/null", id);
+    expect(line, 2, "nobody can be asked here");
+    cr_expect_not_null(strstr(output, "\"n\": 1.10,\n"), "%s", output);
+    cr_expect_not_null(strstr(output, "\"\\u202e\""), "%s", output);
+    snprintf(line, sizeof line, "mcpxctl approve %.8s --as ann --yes 2>/dev/null", id);
+    expect(line, 0, "{\"n\":1.10, \"s\":\"\xe2\x80\xae\"}\n");
+    snprintf(line, sizeof line, "mcpxctl chain %.8s --as ann", id);
+    expect(line, 0, "[as proposed]");
+    expect(line, 0, "state: done\n");
+    snprintf(line, sizeof line, "mcpxctl chain %.8s --as ann --json", id);
+    expect(line, 0, "\"same_params\":true");
+    snprintf(line, sizeof line, "mcpxctl approve %.8s --as ann --yes 2>&1", id);
+    expect(line, 1, "no longer open (done)");
+    cr_assert_eq(run("mcpxctl proposals --as ann"), 0);
+    cr_expect_str_eq(output, "");
+}
+
+Test(decide, a_terminal_is_asked)
+{
+    char id[64], line[512];
+
+    if (run("command -v script") != 0)
+        cr_skip_test("no `script` to make a terminal with");
+    run_for_id("mcpxctl propose echo '{\"n\":1}' --to fs --as agent", id);
+    snprintf(line, sizeof line,
+             "echo n | script -qec \"'%s/bin/mcpxctl' approve %s --as ann\" /dev/null 2>&1",
+             getenv("MCPX_BINARY_DIR"), id);
+    expect(line, 3, "not approved");
+    snprintf(line, sizeof line,
+             "echo y | script -qec \"'%s/bin/mcpxctl' approve %s --as ann\" /dev/null 2>&1",
+             getenv("MCPX_BINARY_DIR"), id);
+    expect(line, 0, "{\"n\":1}");
+}
+
+Test(decide, who_is_to_do_it_is_said_once)
+{
+    char id[64], line[512];
+
+    run_for_id("mcpxctl propose echo '{}' --as agent", id);
+    snprintf(line, sizeof line, "mcpxctl approve %s --yes --as ann 2>&1", id);
+    expect(line, 2, "--to ID says who is to do it");
+    snprintf(line, sizeof line, "mcpxctl approve %s --yes --to nobody --as ann 2>&1", id);
+    expect(line, 4, "not in the topic");
+    snprintf(line, sizeof line, "mcpxctl approve %s --yes --to fs --as ann 2>/dev/null", id);
+    expect(line, 0, "{}\n");
+    run_for_id("mcpxctl propose echo '{}' --to other --as agent", id);
+    snprintf(line, sizeof line, "mcpxctl approve %s --yes --to fs --as ann 2>&1", id);
+    expect(line, 2, "not proposed to that participant");
+    run_for_id("mcpxctl say hello --as ann", id);
+    snprintf(line, sizeof line, "mcpxctl approve %s --yes --as ann 2>&1", id);
+    expect(line, 2, "is no proposal");
+}
+
+Test(decide, a_rejection_ends_a_proposal)
+{
+    char id[64], no[64], line[512];
+
+    run_for_id("mcpxctl propose echo '{}' --to fs --as agent", id);
+    snprintf(line, sizeof line, "mcpxctl reject %.8s --reason 'too much' --as ann", id);
+    run_for_id(line, no);
+    expect("mcpxctl history --limit 1 --as ann", 0,
+           "ann -> agent, fs  mcp/reject  too much\n");
+    snprintf(line, sizeof line, "mcpxctl chain %s --as ann", no);
+    expect(line, 0, "state: rejected\n");
+    snprintf(line, sizeof line, "mcpxctl approve %s --yes --as ann 2>&1", id);
+    expect(line, 1, "no longer open (rejected)");
+}

@@ -1,0 +1,35 @@
+/*
+ * server.h - a participant that answers like an MCP server, in a process of its own, for programs
+ * under test to talk to.
+ * Includes daemon.h only.
+ */
+#ifndef MCPXCTL_TEST_SERVER_H
+#define MCPXCTL_TEST_SERVER_H
+
+#include "tests/support/daemon.h"
+
+/**
+ * A server at a topic. It knows the tools
+ *
+ *   echo       answers with its arguments as text
+ *   slow       never answers
+ *   fail       answers with a result that says it failed
+ *   error      answers with a JSON-RPC error
+ *   progress   tells progress, then answers
+ *   back       asks back (elicitation/create) and answers with the code of the error it got
+ *   seen       answers with how many cancellations it has seen
+ *
+ * and lists two pages of one tool each.
+ */
+struct server {
+    pid_t pid;
+};
+
+/** Starts it and waits until it has joined. */
+void server_start(struct server *server, const struct daemon *daemon, const char *id,
+                  const char *topic);
+
+/** Ends it. */
+void server_stop(struct server *server);
+
+#endif

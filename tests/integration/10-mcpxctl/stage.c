@@ -1,0 +1,103 @@
+/*
+ * stage.c - the shell, the router and the server around a program under test.
+ * Includes stage.h, Criterion.
+ */
+#include "stage.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct daemon router;
+char output[OUTPUT_MAX];
+static struct server fs;
+
+void stage_set_up(void)
+{
+    char url[64];
+
+    daemon_start_default(&router);
+    snprintf(url, sizeof url, "ws://127.0.0.1:%d", router.port[0]);
+    setenv("MCPX_URL", url, 1);
+    setenv("MCPX_TOPIC", "a room/1", 1);
+    setenv("TZ", "UTC", 1);
+    unsetenv("MCPX_TOKEN");
+    server_start(&fs, &router, "fs", "a room/1");
+}
+
+void stage_tear_down(void)
+{
+    server_stop(&fs);
+    cr_expect_eq(daemon_stop(&router), 0);
+}
+
+int run(const char *line)
+{
+    char command[4096];
+    size_t len;
+    FILE *pipe;
+
+    snprintf(command, sizeof command, "mcpxctl() { '%s/bin/mcpxctl' \"$@\"; }; %s",
+             getenv("MCPX_BINARY_DIR"), line);
+    pipe = popen(command, "r");
+    cr_assert_not_null(pipe);
+    len = fread(output, 1, sizeof output - 1, pipe);
+    output[len] = '\0';
+    return WEXITSTATUS(pclose(pipe));
+}
+
+void expect(const char *line, int status, const char *says)
+{
+    int got = run(line);
+
+    cr_expect_eq(got, status, "%s exits with %d: %s", line, got, output);
+    cr_expect_not_null(strstr(output, says), "%s says: %s", line, output);
+}
+
+void run_for_id(const char *line, char id[64])
+{
+    cr_assert_eq(run(line), 0, "%s", line);
+    cr_assert_eq(strlen(output), 37, "%s", output);
+    snprintf(id, 64, "%.36s", output);
+}
+
+pid_t start_watch(const char *options, char file[32])
+{
+    char command[512], said[256];
+    int pipes[2];
+    pid_t pid;
+    ssize_t len;
+
+    strcpy(file, "/tmp/mcpxctl-watch-XXXXXX");
+    close(mkstemp(file));
+    cr_assert_eq(pipe(pipes), 0);
+    snprintf(command, sizeof command, "exec '%s/bin/mcpxctl' watch %s >%s",
+             getenv("MCPX_BINARY_DIR"), options, file);
+    pid = fork();
+    if (pid == 0) {
+        dup2(pipes[1], STDERR_FILENO);
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    close(pipes[1]);
+    len = read(pipes[0], said, sizeof said - 1);
+    cr_assert_gt(len, 0);
+    said[len] = '\0';
+    cr_assert_not_null(strstr(said, " as eye"), "%s", said);
+    return pid; /* its standard error stays open behind it */
+}
+
+void read_file(const char *file)
+{
+    FILE *stream = fopen(file, "r");
+    size_t len;
+
+    cr_assert_not_null(stream);
+    len = fread(output, 1, sizeof output - 1, stream);
+    output[len] = '\0';
+    fclose(stream);
+    unlink(file);
+}

@@ -1,0 +1,42 @@
+/*
+ * stage.h - what every test of mcpxctl at work begins with: a router, a server, and a shell.
+ * Includes server.h only.
+ */
+#ifndef MCPXCTL_TEST_STAGE_H
+#define MCPXCTL_TEST_STAGE_H
+
+#include "server.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+enum { OUTPUT_MAX = 65536 };
+
+/** The router and the server "fs" of a test; programs find them through the environment. */
+extern struct daemon router;
+
+/** What the line run last has printed. */
+extern char output[OUTPUT_MAX];
+
+/** Starts and ends both. */
+void stage_set_up(void);
+void stage_tear_down(void);
+
+/** Runs a shell's command line in which "mcpxctl" is the program. Returns its exit code. */
+int run(const char *line);
+
+/** Runs a line and expects its exit code and a part of what it prints. */
+void expect(const char *line, int status, const char *says);
+
+/** Runs a line that prints an id, and keeps it. */
+void run_for_id(const char *line, char id[64]);
+
+/**
+ * Starts "mcpxctl watch OPTIONS" in the background and waits until it has joined; what it prints
+ * goes to `file`, whose name is filled in.
+ */
+pid_t start_watch(const char *options, char file[32]);
+
+/** Reads a file into `output` and removes it. */
+void read_file(const char *file);
+
+#endif

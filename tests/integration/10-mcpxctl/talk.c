@@ -1,0 +1,149 @@
+/*
+ * What breaks for whom: a script takes a refusal for a success, reads half a list, or a token
+ * shows where others can read it. The real program against the real router. Protocol: sections 2,
+ * 5, 6 and 8.
+ */
+#include "stage.h"
+
+#include "tests/support/rude_client.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+TestSuite(talk, .init = stage_set_up, .fini = stage_tear_down);
+
+Test(talk, what_is_said_is_in_the_history)
+{
+    char first[64], line[256];
+
+    run_for_id("mcpxctl say 'one \033[2J' --as ann", first);
+    cr_assert_eq(run("mcpxctl say two --to bob --json --as ann"), 0);
+    cr_expect_eq(strncmp(output, "{\"id\":\"", 7), 0, "%s", output);
+    cr_assert_eq(run("mcpxctl history --as bob"), 0);
+    cr_expect_not_null(strstr(output, "  ann -> everyone  chat  one \\u001b[2J\n"), "%s",
+                       output);
+    cr_expect_not_null(strstr(output, "  ann -> bob  chat  two\n"), "%s", output);
+    expect("mcpxctl history --limit 1 --json --as bob", 0, "{\"text\":\"two\"}");
+    cr_expect_null(strstr(output, "one"), "%s", output);
+    snprintf(line, sizeof line, "mcpxctl history --before %.8s --as bob", first);
+    cr_assert_eq(run(line), 0);
+    cr_expect_str_eq(output, "");
+    expect("mcpxctl history --before nothing --as bob 2>&1", 4, "no retained envelope");
+    expect("mcpxctl history --from ann --kind 'ch*' --limit 1 --as bob", 0, "two");
+    cr_assert_eq(run("mcpxctl history --from bob --as bob"), 0);
+    cr_expect_str_eq(output, "");
+    expect("mcpxctl history --kind a::b --as bob 2>&1", 2, "--kind wants a pattern");
+}
+
+Test(talk, who_is_there_and_may_say_what)
+{
+    expect("mcpxctl who --as ann", 0, "fs  mcp/*\n");
+    expect("mcpxctl who --as ann --json", 0, "{\"id\":\"fs\",\"capabilities\":[\"mcp/*\"]}\n");
+    expect("mcpxctl who --as ann --color always", 0, "\x1b[1mfs\x1b[0m");
+    expect("mcpxctl can --live --as ann chat", 0, "allowed: this participant may send chat");
+    expect("mcpxctl can --live --as ann chat:x --json", 3, "\"would_allow\":\"chat:x\"");
+    expect("mcpxctl can --live --as ann --participant fs chat 2>&1", 3,
+           "the router answers 403");
+    expect("mcpxctl can --live --config x --as ann chat 2>&1", 2, "give one of them");
+}
+
+Test(talk, calls_print_results_and_exit_codes)
+{
+    static const struct {
+        const char *line;
+        int status;
+        const char *says;
+    } rows[] = {
+        {"mcpxctl call echo '{\"n\": 1.10}' --to fs --as ann", 0, "{\"n\": 1.10}\n"},
+        {"echo '{\"n\":1e400}' | mcpxctl call echo - --to fs --as ann", 0, "{\"n\":1e400}\n"},
+        {"mcpxctl call echo '{}' --to fs --as ann --json", 0,
+         "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":"
+         "\"{}\"}]}}\n"},
+        {"mcpxctl call fail --to fs --as ann", 1, "it broke\n"},
+        {"mcpxctl call error --to fs --as ann 2>&1", 3, "not for you (-32002)"},
+        {"mcpxctl call error --json --to fs --as ann", 3, "\"error\":{\"code\":-32002"},
+        {"mcpxctl call progress --to fs --as ann 2>&1", 0,
+         "mcpxctl call: progress 1/2 half way\nall the way\n"},
+        {"mcpxctl call back --to fs --as ann", 0, "-32601\n"},
+        {"mcpxctl call --method tools/list --to fs --as ann", 0, "\"nextCursor\": \"2\"\n"},
+        {"mcpxctl call echo --to nobody --as ann 2>&1", 4, "nobody is not in the topic"},
+        {"mcpxctl call echo --as ann 2>&1", 2, "--to ID is required"},
+        {"mcpxctl call --to fs --as ann 2>&1", 2, "NAME: "},
+        {"mcpxctl call echo '{' --to fs --as ann 2>&1", 2, "JSON: "},
+        {"mcpxctl call slow --to fs --timeout 0.2 --as ann 2>&1", 124,
+         "not answered within 0.200 s"},
+        {"mcpxctl call seen --to fs --as ann", 0, "1\n"},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++)
+        expect(rows[i].line, rows[i].status, rows[i].says);
+}
+
+Test(talk, lists_come_page_by_page_from_whoever_answers)
+{
+    expect("mcpxctl list tools --as ann", 0, "fs  echo  Says it again.\nfs  seen\n");
+    expect("mcpxctl list tools --to fs --json --as ann", 0,
+           "{\"participant\":\"fs\",\"item\":{\"name\":\"echo\",\"description\":\"Says it "
+           "again.\\nTwice.\",\"n\":1.10}}\n");
+    expect("mcpxctl list tools --to nobody --as ann 2>&1", 4, "nobody is not in the topic");
+    expect("mcpxctl list prompts --to fs --timeout 0.2 --as ann 2>&1", 124, "does not answer");
+    expect("mcpxctl list prompts --timeout 0.2 --as ann 2>&1", 4,
+           "nobody in the topic answers");
+    expect("mcpxctl list things --as ann 2>&1", 2, "lists are tools");
+}
+
+Test(talk, tokens_come_from_files_and_are_never_shown)
+{
+    const char *token = rude_token(&router, "ann", "a room/1", "[\"chat\"]");
+    char file[] = "/tmp/mcpxctl-token-XXXXXX", line[512], good[1024];
+    int fd = mkstemp(file);
+
+    snprintf(good, sizeof good, "%s", token);
+    cr_assert(fd >= 0 && write(fd, good, strlen(good)) == (ssize_t)strlen(good));
+    cr_assert_eq(write(fd, "\n", 1), 1);
+    snprintf(line, sizeof line, "mcpxctl who --token-file %s 2>&1", file);
+    expect(line, 0, "fs  mcp/*\n");
+    cr_expect_null(strstr(output, "warning"), "%s", output);
+    fchmod(fd, 0644);
+    expect(line, 0, "warning: others may read");
+    cr_expect_null(strstr(output, good), "%s", output);
+    snprintf(line, sizeof line, "mcpxctl call echo --to fs --token-file %s 2>&1", file);
+    expect(line, 3, "refused: no grant of ours covers this kind");
+    snprintf(line, sizeof line, "mcpxctl who --token-file %s --as ann 2>&1", file);
+    expect(line, 2, "give one of them");
+    close(fd);
+    unlink(file);
+    expect("MCPX_TOKEN=secret-token mcpxctl who 2>&1", 5, "the router answers 401");
+    cr_expect_null(strstr(output, "secret"), "%s", output);
+    expect("MCPX_TOKEN=secret-token mcpxctl say x 2>&1", 5, "cannot join");
+    cr_expect_null(strstr(output, "secret"), "%s", output);
+    expect("MCPX_TOKEN='secret token' mcpxctl who 2>&1", 2, "printable ASCII");
+    cr_expect_null(strstr(output, "secret"), "%s", output);
+    expect("mcpxctl who 2>&1", 2, "a token is needed");
+    expect("mcpxctl who --token-file /nonexistent 2>&1", 2, "/nonexistent: No such file");
+}
+
+Test(talk, says_where_it_cannot_connect)
+{
+    static const struct {
+        const char *line;
+        int status;
+        const char *says;
+    } rows[] = {
+        {"mcpxctl who --as ann --url ws://127.0.0.1:1 2>&1", 5, "cannot be reached"},
+        {"MCPX_TOKEN=x mcpxctl say x --url ws://127.0.0.1:1 2>&1", 5, "cannot join"},
+        {"MCPX_TOKEN=x mcpxctl watch --url ws://127.0.0.1:1 2>&1", 5, "cannot join"},
+        {"mcpxctl who --as ann --url nowhere 2>&1", 2, "--url wants ws://"},
+        {"MCPX_TOPIC= mcpxctl who --as ann 2>&1", 2, "a topic is needed"},
+        {"mcpxctl who --as system 2>&1", 2, "--as wants a participant id"},
+        {"mcpxctl who --as ann --url \"$MCPX_URL/elsewhere\" 2>&1", 5,
+         "--as works with a router"},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++)
+        expect(rows[i].line, rows[i].status, rows[i].says);
+}

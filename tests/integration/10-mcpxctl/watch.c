@@ -1,0 +1,140 @@
+/*
+ * What breaks for whom: somebody watches a topic and misses a message, takes a lie for the truth,
+ * or cannot end the program as programs are ended. Protocol: section 5.
+ */
+#include "stage.h"
+
+#include "tests/support/rude_client.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+TestSuite(watch, .init = stage_set_up, .fini = stage_tear_down);
+
+Test(watch, a_lie_is_shown_with_a_warning_and_cannot_be_approved)
+{
+    static const char lie[] =
+        "{\"protocol\":\"mcpx/v0.1\",\"id\":\"lie\",\"to\":[\"fs\"],"
+        "\"kind\":\"mcp/proposal:tools/call:read\",\"payload\":{\"method\":\"tools/call\","
+        "\"params\":{\"name\":\"echo\"}}}";
+    struct rude agent = {.fd = 0};
+    struct frame frame;
+    char file[32];
+    pid_t watch;
+    int status;
+
+    setenv("MCPX_TOPIC", "plain", 1);
+    watch = start_watch("--as eye --count 1", file);
+    rude_join(&agent, &router, "agent", "plain", "&history=0");
+    rude_frame(&agent, TEXT, lie, strlen(lie));
+    cr_assert(rude_expect(&agent, "\"lie\"", &frame));
+    expect("mcpxctl approve lie --yes --as ann 2>&1", 1, "do not agree");
+    expect("mcpxctl watch --history 1 --count 1 --as ann 2>/dev/null", 0, "tools/call:read");
+    cr_assert_eq(waitpid(watch, &status, 0), watch);
+    read_file(file);
+    cr_expect_not_null(
+        strstr(output, "[ignored: the kind says something else than the payload]"), "%s",
+        output);
+    rude_shut(&agent);
+}
+
+Test(watch, a_watch_shows_what_passes_its_filters)
+{
+    static char shown[OUTPUT_MAX];
+    char people[32], programs[32];
+    pid_t watch = start_watch("--as eye --count 3 --from ann", people), raw;
+    int status;
+
+    cr_assert_eq(run("mcpxctl say one --as ann"), 0);
+    cr_assert_eq(run("mcpxctl call echo '{\"a\":1}' --to fs --as bob"), 0);
+    cr_assert_eq(run("mcpxctl call echo '{\"a\":2}' --to fs --as ann"), 0);
+    cr_assert_eq(run("mcpxctl say two --as ann"), 0);
+    cr_assert_eq(waitpid(watch, &status, 0), watch);
+    cr_expect_eq(WEXITSTATUS(status), 0);
+    read_file(people);
+    cr_expect_not_null(strstr(output, "ann joins\n"), "%s", output);
+    cr_expect_not_null(strstr(output, "  ann -> everyone  chat  one\n"), "%s", output);
+    cr_expect_not_null(strstr(output, "  ann -> fs  mcp/request:tools/call:echo  {\"a\":2}\n"),
+                       "%s", output);
+    cr_expect_not_null(strstr(output, "chat  two\n"), "%s", output);
+    cr_expect_null(strstr(output, "bob"), "%s", output);
+
+    raw =
+        start_watch("--as eye --json --kind mcp/response:tools/call:echo --count 1", programs);
+    cr_assert_eq(run("mcpxctl say three --as ann"), 0);
+    cr_assert_eq(run("mcpxctl call echo '{\"a\":3}' --to fs --as ann"), 0);
+    cr_assert_eq(waitpid(raw, &status, 0), raw);
+    read_file(programs);
+    cr_expect_not_null(strstr(output, "\"kind\":\"mcp/response:tools/call:echo\""), "%s",
+                       output);
+    snprintf(shown, sizeof shown, "%s", output);
+    cr_assert_eq(run("mcpxctl history --limit 1 --json --as ann"), 0);
+    cr_expect_str_eq(shown, output);
+}
+
+Test(watch, signals_and_lost_readers_end_it_as_they_should)
+{
+    char file[32];
+    pid_t watch = start_watch("--as eye", file);
+    int status, pipes[2];
+
+    kill(watch, SIGINT);
+    cr_assert_eq(waitpid(watch, &status, 0), watch);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 130);
+    unlink(file);
+
+    cr_assert_eq(run("mcpxctl say one --as ann"), 0);
+    cr_assert_eq(pipe(pipes), 0);
+    close(pipes[0]);
+    watch = fork();
+    if (watch == 0) {
+        char program[4096];
+
+        snprintf(program, sizeof program, "%s/bin/mcpxctl", getenv("MCPX_BINARY_DIR"));
+        signal(SIGPIPE, SIG_DFL);
+        dup2(pipes[1], STDOUT_FILENO);
+        execl(program, "mcpxctl", "history", "--as", "ann", (char *)NULL);
+        _exit(127);
+    }
+    close(pipes[1]);
+    cr_assert_eq(waitpid(watch, &status, 0), watch);
+    cr_expect(WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE);
+}
+
+Test(watch, an_interrupted_call_is_cancelled)
+{
+    char program[4096];
+    pid_t call;
+    int status;
+
+    snprintf(program, sizeof program, "%s/bin/mcpxctl", getenv("MCPX_BINARY_DIR"));
+    call = fork();
+    if (call == 0) {
+        execl(program, "mcpxctl", "call", "slow", "--to", "fs", "--as", "ann", (char *)NULL);
+        _exit(127);
+    }
+    do
+        cr_assert_eq(run("mcpxctl history --kind mcp/request:tools/call:slow --as bob"), 0);
+    while (!output[0]);
+    kill(call, SIGINT);
+    cr_assert_eq(waitpid(call, &status, 0), call);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 130);
+    expect("mcpxctl call seen --to fs --as ann", 0, "1\n");
+}
+
+Test(watch, a_newer_connection_ends_an_older_one)
+{
+    char file[32];
+    pid_t watch = start_watch("--as eye", file);
+    int status;
+
+    cr_assert_eq(run("mcpxctl say hello --as eye"), 0);
+    cr_assert_eq(waitpid(watch, &status, 0), watch);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    unlink(file);
+}
