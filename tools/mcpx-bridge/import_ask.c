@@ -65,7 +65,7 @@ static void note(struct import_asks *asks, struct mcpx_slice envelope,
 
 void import_ask(struct import *import, struct mcpx_slice line, const struct mcpx_rpc *rpc)
 {
-    const struct import_call *call = import_calls_newest(&import->calls);
+    const struct import_call *call = import_calls_asked(&import->calls);
     struct mcpx_draft draft = {.type = "mcp/request",
                                .to_count = 1,
                                .payload = line,

@@ -124,12 +124,28 @@ struct import_call *import_calls_meant(const struct import_calls *calls,
     return NULL;
 }
 
-struct import_call *import_calls_newest(const struct import_calls *calls)
+static bool may_ask(struct mcpx_slice method)
 {
-    for (size_t i = calls->count; i-- > 0;)
-        if (calls->rows[i]->purpose == IMPORT_PARTICIPANT && calls->rows[i]->written)
-            return calls->rows[i];
-    return NULL;
+    return mcpx_slice_equal(method, MCPX_SLICE("tools/call")) ||
+           mcpx_slice_equal(method, MCPX_SLICE("prompts/get")) ||
+           mcpx_slice_equal(method, MCPX_SLICE("resources/read"));
+}
+
+struct import_call *import_calls_asked(const struct import_calls *calls)
+{
+    struct import_call *other = NULL;
+
+    for (size_t i = calls->count; i-- > 0;) {
+        struct import_call *call = calls->rows[i];
+
+        if (call->purpose != IMPORT_PARTICIPANT || !call->written)
+            continue;
+        if (may_ask(call->method))
+            return call;
+        if (!other)
+            other = call;
+    }
+    return other;
 }
 
 struct import_call *import_calls_due(struct import_calls *calls, int64_t mono_ms)

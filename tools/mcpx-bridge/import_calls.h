@@ -67,8 +67,12 @@ struct import_call *import_calls_meant(const struct import_calls *calls,
                                        struct mcpx_slice requester, struct mcpx_slice envelope,
                                        struct mcpx_slice rpc_id);
 
-/** The newest call of a participant that the server has; NULL when there is none. */
-struct import_call *import_calls_newest(const struct import_calls *calls);
+/**
+ * The call a question of the server is most likely about: the newest one the server has of
+ * tools/call, prompts/get or resources/read, which are those MCP lets a server ask about; else the
+ * newest of any other. NULL when there is none.
+ */
+struct import_call *import_calls_asked(const struct import_calls *calls);
 
 /** The oldest call that is due; NULL when none is. `deadline_ms` is then exact. */
 struct import_call *import_calls_due(struct import_calls *calls, int64_t mono_ms);

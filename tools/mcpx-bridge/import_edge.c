@@ -183,39 +183,70 @@ static void on_signal(uv_signal_t *handle, int number)
 
 static void on_left(struct edge *edge, const struct mcpx_event *event)
 {
-    char reason[400];
+    struct mcpx_text visible = {0};
+    const char *reason;
 
-    snprintf(reason, sizeof reason, "%.*s",
-             (int)(event->reason.len < 300 ? event->reason.len : 300),
-             event->reason.text ? event->reason.text : "the connection broke");
-    if (event->retry_ms >= 0) {
+    text_visible_short(&visible, event->reason, 300);
+    reason = visible.len ? visible.text : "the connection broke";
+    if (event->retry_ms >= 0)
         complain("import", "not connected: %s (%d); next attempt in %.1f s", reason,
                  event->code, (double)event->retry_ms / 1000);
-        return;
-    }
-    edge->client_over = true;
-    if (!edge->ending)
+    else if (!edge->ending)
         complain("import", "the router let us go: %s (%d)", reason, event->code);
+    mcpx_text_fini(&visible);
+    if (event->retry_ms >= 0)
+        return;
+    edge->client_over = true;
     /* HTTP statuses, and what never was a connection, are below the close codes. */
     end(edge, event->code < 1000 || event->code == 4005 ? STATUS_UNREACHABLE : STATUS_FAILED);
     check_over(edge);
 }
 
+/* Without these grants all works but nobody hears of it; that is hard to find out later. */
+static void warn_of_grants(struct edge *edge)
+{
+    static const struct {
+        const char *kind, *grant, *without;
+    } rows[] = {
+        {"mcp/response:tools/call", "mcp/response:*", "nobody gets an answer"},
+        {"mcp/request:notifications/progress", "mcp/request:notifications/*",
+         "progress and changes are told to nobody"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!port_may(edge, mcpx_slice_of(rows[i].kind)))
+            complain("import", "we may not send %s: %s; grant \"%s\"", rows[i].kind,
+                     rows[i].without, rows[i].grant);
+}
+
+static void on_joined(struct edge *edge, const struct mcpx_event *event)
+{
+    struct mcpx_slice self = mcpx_session_id(mcpx_client_session(edge->client));
+    struct mcpx_text visible = {0};
+    bool resumed = event->resumed;
+
+    text_visible(&visible, self);
+    complain("import", "joined as %s%s", visible.text ? visible.text : "",
+             resumed ? ", nothing was missed" : "");
+    mcpx_text_fini(&visible);
+    warn_of_grants(edge);
+}
+
 static void on_event(void *user, struct mcpx_client *client, const struct mcpx_event *event)
 {
     struct edge *edge = user;
-    struct mcpx_slice self;
 
-    if (event->type == MCPX_EVENT_JOINED) {
-        self = mcpx_session_id(mcpx_client_session(client));
-        complain("import", "joined as %.*s%s", (int)self.len, self.text,
-                 event->resumed ? ", nothing was missed" : "");
-    } else if (event->type == MCPX_EVENT_LEFT) {
+    (void)client;
+    if (event->type == MCPX_EVENT_LEFT) {
         on_left(edge, event);
-        return;
+    } else if (event->type == MCPX_EVENT_JOINED) {
+        on_joined(edge, event);
+    } else if (event->type == MCPX_EVENT_GRANTS) {
+        warn_of_grants(edge);
+    } else {
+        import_event(edge->import, event, read_now());
+        after_input(edge);
     }
-    import_event(edge->import, event, read_now());
-    after_input(edge);
 }
 
 static void on_line(void *user, struct mcpx_slice line)

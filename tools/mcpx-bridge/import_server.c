@@ -69,8 +69,10 @@ static void send(struct import *import, struct mcpx_draft *draft)
 
     draft->type = "mcp/request";
     err = import->port.send(import->port.user, draft, NULL);
-    if (err)
-        import_say(import, "a notification cannot be sent: %s", mcpx_strerror(err));
+    if (err && err != import->notice_err)
+        import_say(import, "notifications of the server cannot be sent: %s",
+                   mcpx_strerror(err));
+    import->notice_err = err;
 }
 
 static void on_progress(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)

@@ -36,6 +36,7 @@ enum import_era {
  * over           there will be no server any more
  * trouble        why there is no server now; trouble_data is the raw object that goes with it
  * failure        see import_failure; empty = none
+ * notice_err     what the last notification met; the same again is not logged again
  * line, text     scratch: what goes to the child, what goes to the topic
  */
 struct import {
@@ -55,6 +56,7 @@ struct import {
     struct mcpx_text trouble;
     struct mcpx_text trouble_data;
     char failure[320];
+    enum mcpx_err notice_err;
     struct mcpx_text line;
     struct mcpx_text text;
 };

@@ -34,6 +34,18 @@ Test(import_ask, asks_whoever_called_last_and_passes_the_answer_unchanged)
         END});
 }
 
+Test(import_ask, prefers_a_call_that_a_server_may_ask_about)
+{
+    play((struct step[]){
+        {"ready", ""},
+        {"request ann e1 {@,'id':1,'method':'tools/call','params':{'name':'x'}}",
+         "child {@,'id':3,'method':'tools/call','params':{'name':'x'}}\n"},
+        {"request bob e2 {@,'id':1,'method':'tools/list'}",
+         "child {@,'id':4,'method':'tools/list'}\n"},
+        {"server " QUESTION, "say mcp/request to=ann about=e1 tag=1 " QUESTION "\n"},
+        END});
+}
+
 Test(import_ask, tells_the_server_when_nobody_will_answer)
 {
     play((struct step[]){
