@@ -10,13 +10,15 @@ import { fileURLToPath } from 'node:url';
 import { IMPORT_GRANTS, serverOf, startImport } from './lib/import.mjs';
 import { Program, descendants } from './lib/program.mjs';
 import { Room, serverProgram } from './lib/room.mjs';
-import { Router } from './lib/router.mjs';
+import { Router, inTime } from './lib/router.mjs';
 import { Seat, payloadText } from './lib/wire.mjs';
 
 let router;
 before(async () => { router = await Router.start(); });
 after(() => router?.stop());
 
+const PATIENT = [process.execPath,
+  fileURLToPath(new URL('lib/patient_server.mjs', import.meta.url))];
 const EVERYTHING = [process.execPath, serverProgram('server-everything'), 'stdio'];
 
 /** A request as text; a tool's call when `method` is a tool's name. */
@@ -68,6 +70,36 @@ test('several callers with the same ids and tokens: everyone gets what is his', 
   await Promise.all(calls);
 });
 
+test('ten thousand calls of ten people: nothing is mixed up, nothing is lost', async (t) => {
+  const busy = await Router.start({ args: ['--dev'],
+    config: { limits: { messages_per_minute: 0, bytes_per_minute: 0 } } });
+  t.after(() => busy.stop());
+  const table = new Room(t, busy);
+  await startImport(t, busy, table.topic, 'server', PATIENT);
+  const calls = async (name) => {
+    const participant = await table.join(name, ['mcp/*'], { query: { routing: 'directed' } });
+    const seat = new Seat(participant, 'server');
+    const waiting = new Map();
+    let answered = 0;
+    let done;
+    const all = new Promise((resolve) => { done = resolve; });
+    participant.listen(({ correlation_id: about, payload }) => {
+      if (!waiting.has(about)) return;
+      const n = waiting.get(about);
+      waiting.delete(about);
+      assert.deepEqual([payload.id, payload.result], [n % 50, { name, n }]);
+      answered += 1;
+      if (answered === 1000) done();
+      else if (answered + waiting.size < 1000) ask(answered + waiting.size);
+    });
+    const ask = (n) => waiting.set(seat.write(rpc(n % 50, 'echo', { name, n })), n);
+    for (let n = 0; n < 50; n += 1) ask(n);
+    await inTime(all, () => `${name} has ${answered} answers`, 60000);
+    participant.received.length = 0;
+  };
+  await Promise.all([...'abcdefghij'].map(calls));
+});
+
 test('progress is told to who asked, with his token and the request as its subject', async (t) => {
   const { seats: [ann, bob] } = await room(t, ['ann', 'bob']);
   const id = ann.write(tool(1, 'trigger-long-running-operation', { duration: 0.3, steps: 3 },
@@ -84,7 +116,7 @@ test('progress is told to who asked, with his token and the request as its subje
 
 test('only its caller cancels a call', async (t) => {
   const { bridge, seats: [ann, bob] } = await room(t, ['ann', 'bob'], {
-    command: [process.execPath, fileURLToPath(new URL('lib/patient_server.mjs', import.meta.url))],
+    command: PATIENT,
   });
   const id = ann.write(rpc(7, 'wait'));
   await bridge.until(/\[node\] waiting/);
@@ -121,9 +153,7 @@ test('who was asked leaves: the server is told, and its call goes on', async (t)
 });
 
 test('updates of a resource go to its subscribers only', async (t) => {
-  const { seats: [ann, bob] } = await room(t, ['ann', 'bob'], {
-    command: [process.execPath, serverProgram('server-everything'), 'stdio'],
-  });
+  const { seats: [ann, bob] } = await room(t, ['ann', 'bob']);
   const uri = 'demo://resource/dynamic/text/1';
   await ann.call(rpc(1, 'resources/subscribe', { uri }));
   await ann.call(tool(2, 'toggle-subscriber-updates'));
@@ -156,7 +186,7 @@ test('an answer that is too large is replaced by one that says so', async (t) =>
 
 test('garbage and overlong lines do not disturb the others', async (t) => {
   const { bridge, seats: [ann] } = await room(t, ['ann'], {
-    command: [process.execPath, fileURLToPath(new URL('lib/patient_server.mjs', import.meta.url))],
+    command: PATIENT,
     options: ['--line-max', '10000'],
   });
   ann.write(rpc(1, 'garbage'));

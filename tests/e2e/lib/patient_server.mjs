@@ -1,7 +1,7 @@
 /*
  * patient_server.mjs - a server that does what well-behaved ones never do: "wait" is not
  * answered, "cancelled" says how many cancellations came, "garbage" and "overlong" write lines
- * that are no answers.
+ * that are no answers. "echo" answers with its params, every third time a little later.
  */
 import { createInterface } from 'node:readline';
 
@@ -11,6 +11,8 @@ const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.
 const METHODS = {
   initialize: ({ id }) => write({ id, result: { protocolVersion: '2025-11-25', capabilities: {},
     serverInfo: { name: 'patient', version: '1' } } }),
+  echo: ({ id, params }) => (params.n % 3 === 0 ? setImmediate(() => write({ id, result: params }))
+    : write({ id, result: params })),
   wait: () => process.stderr.write('waiting\n'),
   cancelled: ({ id }) => write({ id, result: cancelled }),
   'notifications/cancelled': () => { cancelled += 1; },
