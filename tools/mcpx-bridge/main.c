@@ -43,17 +43,15 @@ static const struct option_row expose_options[] = {
 };
 
 static const struct command commands[] = {
-    {"import", "-- COMMAND [ARG...]", 1, 0, true, "seat an MCP server at a topic",
+    {"import", "COMMAND [ARG...]", 1, 0, true, "seat an MCP server at a topic",
      "Starts an MCP server that talks on its standard input and output, and answers for it in "
-     "the topic: requests addressed to this participant, or to everyone, go to the server, "
-     "and "
-     "its answers come back. Servers of the protocol of 2026-07-28 and older ones are told "
-     "apart by asking server/discover first.\n\n"
+     "the topic. Requests addressed to this participant, or to everyone, go to the server, "
+     "and its answers come back. Servers of the protocol of 2026-07-28 and older ones are "
+     "told apart by asking server/discover first.\n\n"
      "One server serves everybody. It is initialised once, by the bridge; a participant's "
-     "initialize is answered with what the server said then. Messages keep their bytes, "
-     "except "
-     "for JSON-RPC ids and progress tokens, which many participants count from 0 and one "
-     "server must be able to tell apart.\n\n"
+     "initialize is answered with what the server said then. Messages keep their bytes. Only "
+     "JSON-RPC ids and progress tokens are exchanged on the way, which every participant "
+     "counts from 0 and one server must be able to tell apart.\n\n"
      "When the server dies, whoever waits for it is answered with a JSON-RPC error at once, "
      "and it is started again. SIGTERM and SIGINT stop the server and leave the topic.",
      import_options, connect_options, cmd_import},
