@@ -361,7 +361,12 @@ void expose_leave(struct expose *x, struct mcpx_now now)
 
 bool expose_is_idle(const struct expose *x)
 {
-    return !x->held && expose_call_count(x) == 0;
+    const struct expose_call *call = NULL;
+
+    while ((call = expose_calls_next(&x->calls, call)))
+        if (call->purpose == EXPOSE_FOR_CLIENT && call->stage != EXPOSE_PROPOSED)
+            return false;
+    return !x->held;
 }
 
 size_t expose_call_count(const struct expose *x)

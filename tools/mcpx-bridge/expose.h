@@ -84,7 +84,7 @@ void expose_abandon(struct expose *expose, struct mcpx_slice sentence);
 /** The client is gone: takes back what it waits for, so that nobody works or decides for nobody. */
 void expose_leave(struct expose *expose, struct mcpx_now now);
 
-/** True when the client waits for nothing. */
+/** True when the client waits for nothing that a machine answers. */
 bool expose_is_idle(const struct expose *expose);
 
 /** Calls of the client under way. */

@@ -205,20 +205,22 @@ void expose_catalog_write(const struct expose_catalog *catalog, enum expose_list
             write_seat(catalog->seats[i], list, names, filter, out);
 }
 
-bool expose_seat_has(const struct expose_seat *seat, enum expose_list list,
-                     struct mcpx_slice own)
+static bool shows_all(void *user, enum expose_list list, const struct expose_thing *thing)
 {
-    struct mcpx_text items = {0};
-    struct mcpx_json_walk walk;
-    bool found = false;
+    (void)user;
+    (void)list;
+    (void)thing;
+    return true;
+}
 
-    as_array(&seat->shelves[list], &items);
-    mcpx_json_walk_start(&walk,
-                         items.failed ? (struct mcpx_slice){0} : mcpx_text_view(&items));
-    while (!found && mcpx_json_walk_next(&walk))
-        found = mcpx_json_equals(mcpx_json_get(walk.value, expose_lists[list].key), own);
-    mcpx_text_fini(&items);
-    return found;
+void expose_seat_name(const struct expose_seat *seat, enum expose_list list,
+                      struct expose_names *names)
+{
+    struct expose_filter filter = {NULL, shows_all};
+    struct mcpx_text unused = {0};
+
+    write_seat(seat, list, names, &filter, &unused);
+    mcpx_text_fini(&unused);
 }
 
 struct mcpx_slice expose_seat_capability(const struct expose_seat *seat, const char *name)

@@ -118,9 +118,12 @@ void expose_catalog_write(const struct expose_catalog *catalog, enum expose_list
                           struct expose_names *names, const struct expose_filter *filter,
                           struct mcpx_text *out);
 
-/** True when the participant's whole list has an item that it calls so. */
-bool expose_seat_has(const struct expose_seat *seat, enum expose_list list,
-                     struct mcpx_slice own);
+/**
+ * Gives names to the items of a list, shown or not: a client may call what it listed another time,
+ * and a grant that comes later changes no names.
+ */
+void expose_seat_name(const struct expose_seat *seat, enum expose_list list,
+                      struct expose_names *names);
 
 /** A capability the server stated in its answer to "initialize"; absent when it did not. */
 struct mcpx_slice expose_seat_capability(const struct expose_seat *seat, const char *name);

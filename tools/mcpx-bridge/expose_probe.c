@@ -135,6 +135,8 @@ static void take_page(struct expose *x, struct expose_seat *seat, enum expose_li
         ask_page(x, seat, list, cursor);
     else if (cursor.text)
         expose_shelf_drop(shelf);
+    else
+        expose_seat_name(seat, list, &x->names);
     if (!shelf->is_open && shelf->again) {
         shelf->again = false;
         ask_list(x, seat, list);

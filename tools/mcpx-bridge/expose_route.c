@@ -153,6 +153,26 @@ static bool find_uri(const struct expose *x, struct mcpx_slice uri, struct expos
 
 /* ---- whose name ---- */
 
+/*
+ * The only server of the topic, when things keep their names: it is asked what it does not list as
+ * well, so that a client hears its own words about that. Under prefixed names that would give
+ * every tool a second name.
+ */
+static bool find_only(const struct expose *x, struct mcpx_slice name, struct expose_thing *out)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < x->catalog.count; i++) {
+        const struct expose_seat *seat = x->catalog.seats[i];
+
+        if (seat->state != EXPOSE_SEAT_LISTED || !seat->hello.len)
+            continue;
+        *out = (struct expose_thing){mcpx_text_view(&seat->id), name};
+        count++;
+    }
+    return count == 1 && x->names.plain;
+}
+
 static bool find_thing(const struct expose *x, const struct mcpx_rpc *rpc,
                        struct mcpx_slice name, struct expose_thing *out,
                        struct mcpx_text *scratch)

@@ -1,0 +1,401 @@
+/*
+ * The story: somebody's MCP client, unmodified, gets one server entry and behind it a whole room. It
+ * must see what it would see of each server alone, byte for byte, and get the same answers; and where
+ * its grants end, a person's consent takes over without the client knowing. If this breaks, nobody
+ * can use a topic from the client they have.
+ */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { Client as ModernClient } from '@modelcontextprotocol/client';
+import { StdioClientTransport as ModernTransport } from '@modelcontextprotocol/client/stdio';
+import { CreateMessageRequestSchema, ElicitRequestSchema, ToolListChangedNotificationSchema }
+  from '@modelcontextprotocol/sdk/types.js';
+import { exposeClient, exposeCommand, exposePipe, PROPOSER_GRANTS, untilListed }
+  from './lib/expose.mjs';
+import { serverOf, startImport } from './lib/import.mjs';
+import { Room, serverProgram } from './lib/room.mjs';
+import { Router } from './lib/router.mjs';
+import { Pipe } from './lib/wire.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const frozen = ['--import', join(here, 'lib', 'frozen.mjs')];
+
+let router;
+let folder;
+before(async () => {
+  router = await Router.start();
+  folder = mkdtempSync(join(tmpdir(), 'mcpx-expose-'));
+  writeFileSync(join(folder, 'hello.txt'), 'hello\n');
+});
+after(async () => {
+  await router?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The reference servers: how each is started, and what it is asked. */
+const SERVERS = {
+  everything: {
+    command: () => [process.execPath, ...frozen, serverProgram('server-everything'), 'stdio'],
+    calls: [
+      ['tools/call', { name: 'echo', arguments: { message: 'grüße \u0001 🦊' } }],
+      ['tools/call', { name: 'get-sum', arguments: { a: 2, b: 40.5 } }],
+      ['tools/call', { name: 'get-structured-content', arguments: { location: 'Chicago' } }],
+      ['tools/call', { name: 'get-annotated-message',
+        arguments: { messageType: 'error', includeImage: true } }],
+      ['tools/call', { name: 'get-tiny-image', arguments: {} }],
+      ['tools/call', { name: 'get-resource-links', arguments: { count: 3 } }],
+      ['tools/call', { name: 'get-resource-reference',
+        arguments: { resourceType: 'Text', resourceId: 1 } }],
+      ['tools/call', { name: 'echo', arguments: {} }],
+      ['prompts/get', { name: 'simple-prompt' }],
+      ['prompts/get', { name: 'args-prompt', arguments: { city: 'Basel' } }],
+      ['prompts/get', { name: 'no-such-prompt' }],
+      ['completion/complete', { ref: { type: 'ref/prompt', name: 'completable-prompt' },
+        argument: { name: 'department', value: 'E' } }],
+      ['resources/read', { uri: 'demo://resource/dynamic/text/1' }],
+      ['resources/read', { uri: 'demo://resource/dynamic/text/no' }],
+    ],
+  },
+  filesystem: {
+    command: () => [process.execPath, serverProgram('server-filesystem'), folder],
+    calls: [
+      ['tools/call', { name: 'list_allowed_directories', arguments: {} }],
+      ['tools/call', { name: 'read_text_file', arguments: () => ({ path: join(folder, 'hello.txt') }) }],
+      ['tools/call', { name: 'list_directory', arguments: () => ({ path: folder }) }],
+      ['tools/call', { name: 'read_text_file', arguments: { path: '/etc/passwd' } }],
+    ],
+  },
+  memory: {
+    command: () => [process.execPath, serverProgram('server-memory')],
+    env: () => ({ MEMORY_FILE_PATH: join(folder, `memory-${randomUUID()}.jsonl`) }),
+    calls: [
+      ['tools/call', { name: 'create_entities', arguments: { entities: [
+        { name: 'Ada', entityType: 'person', observations: ['counts'] }] } }],
+      ['tools/call', { name: 'read_graph', arguments: {} }],
+      ['tools/call', { name: 'search_nodes', arguments: { query: 'ada' } }],
+      ['tools/call', { name: 'delete_entities', arguments: { entityNames: ['Ada'] } }],
+    ],
+  },
+};
+
+const LISTS = [['tools/list', 'tools'], ['resources/list', 'resources'],
+  ['resources/templates/list', 'resourceTemplates'], ['prompts/list', 'prompts']];
+
+/** Imports the named servers into a new room. */
+async function roomOf(t, names) {
+  const topic = `room-${randomUUID()}`;
+  for (const name of names) {
+    const { command, env } = SERVERS[name];
+    const bridge = await startImport(t, router, topic, name, command(), { env: env?.() ?? {} });
+    await bridge.until(/is ready/);
+  }
+  return topic;
+}
+
+function request(id, method, params) {
+  const { arguments: given, ...rest } = params ?? {};
+  const filled = given === undefined ? rest
+    : { ...rest, arguments: typeof given === 'function' ? given() : given };
+  return JSON.stringify({ jsonrpc: '2.0', id, method, ...(params && { params: filled }) });
+}
+
+/** The bytes of an array member of a result. */
+function arrayText(line, member) {
+  const at = line.indexOf(`"${member}":[`);
+  return at < 0 ? undefined : line.slice(at, line.lastIndexOf(']') + 1);
+}
+
+for (const [name, { command, env, calls }] of Object.entries(SERVERS)) {
+  test(`${name} through import and expose lists and answers byte for byte as directly`, async (t) => {
+    const [program, ...args] = command();
+    const direct = await Pipe.open(program, args, env?.() ?? {});
+    t.after(() => direct.close());
+    const topic = await roomOf(t, [name]);
+    const exposed = await exposePipe(t, router, topic, 'desk', { options: ['--names', 'plain'] });
+    for (const [method, member] of LISTS) {
+      const expected = arrayText(await direct.call(request(method, method)), member);
+      const found = arrayText(await exposed.call(request(method, method)), member);
+      assert.equal(found, expected ?? `"${member}":[]`, method);
+    }
+    let id = 0;
+    for (const [method, params] of calls) {
+      const text = request(id += 1, method, params);
+      assert.equal(await exposed.call(text), await direct.call(text), text);
+    }
+  });
+}
+
+test('three servers in a room are one server, each thing under its owner\'s name', async (t) => {
+  const topic = await roomOf(t, ['everything', 'filesystem', 'memory']);
+  const client = await exposeClient(t, router, topic, 'desk');
+  const { tools } = await client.listTools();
+  for (const name of ['everything__echo', 'filesystem__read_text_file', 'memory__read_graph']) {
+    assert.ok(tools.some((tool) => tool.name === name), name);
+  }
+  assert.match(client.getInstructions(), /# everything\n/);
+  const { content } = await client.callTool({ name: 'filesystem__read_text_file',
+    arguments: { path: join(folder, 'hello.txt') } });
+  assert.equal(content[0].text, 'hello\n');
+  const graph = await client.callTool({ name: 'memory__read_graph', arguments: {} });
+  assert.deepEqual(graph.structuredContent, { entities: [], relations: [] });
+  const { prompts } = await client.listPrompts();
+  assert.ok(prompts.some(({ name }) => name === 'everything__simple-prompt'));
+  const { resources } = await client.listResources();
+  const { contents } = await client.readResource({ uri: resources[0].uri });
+  assert.equal(contents[0].uri, resources[0].uri);
+  await client.ping();
+  await assert.rejects(client.callTool({ name: 'nobody__nothing', arguments: {} }),
+    /nobody in the topic has/);
+  assert.deepEqual(client.errors, []);
+});
+
+test('ten clients and a thousand calls get every answer where it belongs', async (t) => {
+  const topic = await roomOf(t, ['everything']);
+  const clients = await Promise.all(Array.from({ length: 10 },
+    (_, number) => exposeClient(t, router, topic, `desk-${number}`)));
+  const calls = clients.flatMap((client, number) => Array.from({ length: 100 }, (_, turn) => {
+    const message = `${number}/${turn}`;
+    return client.callTool({ name: 'everything__echo', arguments: { message } })
+      .then(({ content }) => assert.equal(content[0].text, `Echo: ${message}`));
+  }));
+  await Promise.all(calls);
+});
+
+test('progress of a server reaches the client that runs the call', async (t) => {
+  const topic = await roomOf(t, ['everything']);
+  const client = await exposeClient(t, router, topic, 'desk');
+  const steps = [];
+  await client.callTool({ name: 'everything__trigger-long-running-operation',
+    arguments: { duration: 0.3, steps: 3 } }, undefined,
+  { onprogress: ({ progress, total }) => steps.push(`${progress}/${total}`) });
+  assert.deepEqual(steps, ['1/3', '2/3', '3/3']);
+});
+
+test('a server asks the client behind the bridge, and gets its answers', async (t) => {
+  const topic = await roomOf(t, ['everything']);
+  const client = await exposeClient(t, router, topic, 'desk', {
+    offers: { elicitation: {}, sampling: {} },
+    prepare: (it) => {
+      it.setRequestHandler(ElicitRequestSchema,
+        () => ({ action: 'accept', content: { name: 'Ada', check: true } }));
+      it.setRequestHandler(CreateMessageRequestSchema, ({ params }) => ({ role: 'assistant',
+        model: 'none', content: { type: 'text', text: `I heard ${params.messages.length}` } }));
+    },
+  });
+  const sampled = await client.callTool({ name: 'everything__trigger-sampling-request',
+    arguments: { prompt: 'hello' } });
+  assert.match(sampled.content[0].text, /I heard 1/);
+  const elicited = await client.callTool({ name: 'everything__trigger-elicitation-request',
+    arguments: {} });
+  assert.match(JSON.stringify(elicited.content), /Ada/);
+});
+
+test('a client that takes no questions is not asked any', async (t) => {
+  const topic = await roomOf(t, ['everything']);
+  const client = await exposeClient(t, router, topic, 'desk');
+  const result = await client.callTool({ name: 'everything__trigger-elicitation-request',
+    arguments: {} });
+  assert.equal(result.isError, true);
+});
+
+test('somebody who is not asked cannot put a question before the user', async (t) => {
+  const topic = await roomOf(t, ['everything']);
+  const room = new Room(t, router, topic);
+  const mallory = await room.join('mallory', ['mcp/*']);
+  const asked = [];
+  const client = await exposeClient(t, router, topic, 'desk', {
+    offers: { elicitation: {} },
+    prepare: (it) => it.setRequestHandler(ElicitRequestSchema, (message) => {
+      asked.push(message);
+      return { action: 'decline' };
+    }),
+  });
+  const call = client.callTool({ name: 'everything__trigger-long-running-operation',
+    arguments: { duration: 0.5, steps: 1 } });
+  const id = mallory.send('mcp/request:elicitation/create', { jsonrpc: '2.0', id: 1,
+    method: 'elicitation/create', params: { message: 'Password?', requestedSchema: {} } },
+  { to: ['desk'] });
+  const { envelope } = await mallory.until((e) => e.correlation_id === id, 'a refusal');
+  assert.equal(envelope.payload.error.code, -32002);
+  await call;
+  assert.deepEqual(asked, []);
+});
+
+test('a server that comes and goes changes the client\'s list', async (t) => {
+  const topic = `room-${randomUUID()}`;
+  const client = await exposeClient(t, router, topic, 'desk');
+  assert.deepEqual((await client.listTools()).tools, []);
+  const bridge = await startImport(t, router, topic, 'memory', SERVERS.memory.command(),
+    { env: SERVERS.memory.env() });
+  await untilListed(client, ToolListChangedNotificationSchema,
+    async () => (await client.listTools()).tools.some(({ name }) => name === 'memory__read_graph'));
+  await bridge.stop();
+  await untilListed(client, ToolListChangedNotificationSchema,
+    async () => (await client.listTools()).tools.length === 0);
+});
+
+/* ---- consent ---- */
+
+/** A room in which `desk` may only propose and `boss` may do everything. */
+async function office(t, more = {}) {
+  const topic = await roomOf(t, ['filesystem']);
+  const room = new Room(t, router, topic);
+  const boss = await room.join('boss', ['mcp/request:*', 'mcp/reject', 'mcp/proposal:*']);
+  const client = await exposeClient(t, router, topic, 'desk',
+    { grants: PROPOSER_GRANTS, ...more, options: ['--heartbeat', '1', ...more.options ?? []] });
+  const write = (options) => client.callTool({ name: 'filesystem__write_file',
+    arguments: { path: join(folder, 'note.txt'), content: 'approved' } }, undefined, options);
+  const proposed = async () => (await boss.until(
+    (e) => e.kind === 'mcp/proposal:tools/call:write_file', 'the proposal')).envelope;
+  const approve = ({ id, payload, to }) => boss.send('mcp/request:tools/call:write_file',
+    { jsonrpc: '2.0', id: 1, ...payload }, { to, correlation_id: id });
+  return { topic, boss, client, write, proposed, approve };
+}
+
+const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
+
+test('a person may take six seconds where the client gives up after three', async (t) => {
+  const { write, proposed, approve } = await office(t);
+  const signs = [];
+  const call = write({ timeout: 3000, resetTimeoutOnProgress: true,
+    onprogress: (progress) => signs.push(progress) });
+  const proposal = await proposed();
+  assert.deepEqual(proposal.payload, { method: 'tools/call', params: { name: 'write_file',
+    arguments: { path: join(folder, 'note.txt'), content: 'approved' } } });
+  await pause(6000); /* the person thinks: the time itself is what is tested */
+  approve(proposal);
+  const { content } = await call;
+  assert.match(content[0].text, /Successfully wrote/);
+  assert.ok(signs.length >= 5, `${signs.length} signs of life`);
+  assert.match(signs[0].message, /waiting for approval of tools\/call 'write_file'/);
+  assert.ok(signs.every(({ progress }, at) => at === 0 || progress > signs[at - 1].progress));
+});
+
+test('a rejection is a result that a model can read', async (t) => {
+  const { boss, write, proposed } = await office(t);
+  const call = write();
+  const { id } = await proposed();
+  boss.send('mcp/reject', { reason: 'not on my watch' }, { correlation_id: id, to: ['desk'] });
+  const { content, isError } = await call;
+  assert.equal(isError, true);
+  assert.match(content[0].text, /'boss' rejected .*: not on my watch/);
+});
+
+test('a proposal that nobody decides ends, and is withdrawn', async (t) => {
+  const { boss, write, proposed } = await office(t, { options: ['--proposal-timeout', '0.5'] });
+  const call = write();
+  const { id } = await proposed();
+  await assert.rejects(call, (error) => error.code === -32001
+    && /nobody decided in time/.test(error.message));
+  await boss.until((e) => e.kind === 'mcp/withdraw' && e.correlation_id === id, 'the withdrawal');
+});
+
+test('a client that gives up takes its proposal back', async (t) => {
+  const { boss, write, proposed } = await office(t);
+  const stop = new AbortController();
+  const call = write({ signal: stop.signal });
+  const { id } = await proposed();
+  stop.abort('changed my mind');
+  await assert.rejects(call);
+  await boss.until((e) => e.kind === 'mcp/withdraw' && e.correlation_id === id, 'the withdrawal');
+});
+
+test('a client that is gone leaves no proposal behind', async (t) => {
+  const { boss, client, write, proposed } = await office(t);
+  const call = write();
+  const { id } = await proposed();
+  await client.close();
+  await assert.rejects(call);
+  await boss.until((e) => e.kind === 'mcp/withdraw' && e.correlation_id === id, 'the withdrawal');
+});
+
+test('what was approved with other params is passed on, with a warning', async (t) => {
+  const { client, write, proposed, approve } = await office(t);
+  const call = write();
+  const proposal = await proposed();
+  proposal.payload.params.arguments.content = 'something else';
+  approve(proposal);
+  assert.match((await call).content[0].text, /Successfully wrote/);
+  assert.match(client.log, /with other params than were proposed/);
+});
+
+test('a server that dies in the middle of a call is told at once', async (t) => {
+  const topic = `room-${randomUUID()}`;
+  const bridge = await startImport(t, router, topic, 'everything', SERVERS.everything.command());
+  await bridge.until(/is ready/);
+  const client = await exposeClient(t, router, topic, 'desk');
+  const started = new Promise((done) => { client.started = done; });
+  const call = client.callTool({ name: 'everything__trigger-long-running-operation',
+    arguments: { duration: 60, steps: 600 } }, undefined, { onprogress: () => client.started() });
+  await started;
+  process.kill(serverOf(bridge, 'server-everything').pid, 'SIGKILL');
+  await assert.rejects(call, (error) => error.code === -32000);
+});
+
+test('a participant that leaves in the middle of a call is told at once', async (t) => {
+  const topic = `room-${randomUUID()}`;
+  const room = new Room(t, router, topic);
+  const server = await room.everything();
+  const client = await exposeClient(t, router, topic, 'desk');
+  const started = new Promise((done) => { client.started = done; });
+  const call = client.callTool({ name: 'everything__trigger-long-running-operation',
+    arguments: { duration: 60, steps: 600 } }, undefined, { onprogress: () => client.started() });
+  await started;
+  await server.participant.drop();
+  await assert.rejects(call, (error) => error.code === -32000
+    && /'everything' left the topic/.test(error.message));
+});
+
+/* ---- other clients ---- */
+
+test('the Inspector works with a topic as with any server', async (t) => {
+  const topic = await roomOf(t, ['everything']);
+  const { command, args, env } = await exposeCommand(router, topic, 'desk');
+  const inspector = join(dirname(createRequire(import.meta.url)
+    .resolve('@modelcontextprotocol/inspector-cli/package.json')), 'build', 'cli.js');
+  const run = async (...words) => JSON.parse((await promisify(execFile)(process.execPath,
+    [inspector, '--cli', command, ...args, ...words], { env })).stdout);
+  const { tools } = await run('--method', 'tools/list');
+  assert.ok(tools.some(({ name }) => name === 'everything__get-sum'));
+  const { content } = await run('--method', 'tools/call', '--tool-name', 'everything__get-sum',
+    '--tool-arg', 'a=2', '--tool-arg', 'b=40');
+  assert.match(content[0].text, /42/);
+});
+
+for (const mode of ['legacy', 'auto', { pin: '2026-07-28' }]) {
+  const title = typeof mode === 'string' ? mode : 'pinned';
+  test(`the SDK's second generation works, negotiating ${title}`, async (t) => {
+    const topic = await roomOf(t, ['everything']);
+    const client = new ModernClient({ name: 'second', version: '1.0.0' },
+      { versionNegotiation: { mode } });
+    await client.connect(new ModernTransport(
+      { ...await exposeCommand(router, topic, 'desk'), stderr: 'ignore' }));
+    t.after(() => client.close());
+    const { tools } = await client.listTools();
+    assert.ok(tools.some(({ name }) => name === 'everything__echo'));
+    const { content } = await client.callTool({ name: 'everything__echo',
+      arguments: { message: 'hi' } });
+    assert.equal(content[0].text, 'Echo: hi');
+    const { resources } = await client.listResources();
+    const { contents } = await client.readResource({ uri: resources[0].uri });
+    assert.equal(contents[0].uri, resources[0].uri);
+  });
+}
+
+test('a server of 2026-07-28 serves clients of both generations', async (t) => {
+  const topic = `room-${randomUUID()}`;
+  const bridge = await startImport(t, router, topic, 'modern',
+    [process.execPath, join(here, 'lib', 'modern_server.mjs')]);
+  await bridge.until(/is ready/);
+  const client = await exposeClient(t, router, topic, 'desk');
+  const { content } = await client.callTool({ name: 'modern__add', arguments: { a: 2, b: 40 } });
+  assert.equal(content[0].text, '42');
+});

@@ -1,0 +1,66 @@
+/*
+ * expose.mjs - a topic as one MCP server, by way of `mcpx-bridge expose`: as a pipe whose bytes can
+ * be compared, and behind clients of both generations of the official SDK.
+ */
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { programBinary } from './program.mjs';
+import { DEADLINE_MS, inTime } from './router.mjs';
+import { Pipe } from './wire.mjs';
+
+/** What a client that may do everything needs. */
+export const EXPOSE_GRANTS = ['mcp/request:*', 'mcp/proposal:*', 'mcp/response:*', 'mcp/withdraw'];
+
+/** What one needs that may look, and propose what it wants done. */
+export const PROPOSER_GRANTS = ['mcp/request:initialize', 'mcp/request:*/list',
+  'mcp/request:notifications/*', 'mcp/proposal:*', 'mcp/withdraw'];
+
+/** The command line of an expose: `{ command, args, env }`. */
+export async function exposeCommand(router, topic, id,
+  { options = [], grants = EXPOSE_GRANTS } = {}) {
+  const token = await router.token(id, topic, grants);
+  return {
+    command: programBinary('mcpx-bridge'),
+    args: ['expose', '--url', router.url, '--topic', topic, ...options],
+    env: { ...process.env, MCPX_TOKEN: token },
+  };
+}
+
+/** An expose as a Pipe, closed when the test ends. */
+export async function exposePipe(t, router, topic, id, more) {
+  const { command, args, env } = await exposeCommand(router, topic, id, more);
+  const pipe = await Pipe.open(command, args, env);
+  t.after(() => pipe.close());
+  return pipe;
+}
+
+/**
+ * An SDK 1.x client behind an expose. `offers` are its MCP capabilities, `prepare(client)` runs
+ * before it connects. What the bridge writes to standard error stands in `client.log`.
+ */
+export async function exposeClient(t, router, topic, id, { offers = {}, prepare, ...more } = {}) {
+  const transport = new StdioClientTransport(
+    { ...await exposeCommand(router, topic, id, more), stderr: 'pipe' });
+  const client = new Client({ name: id, version: '0.1.0' }, { capabilities: offers });
+  client.log = '';
+  client.errors = [];
+  client.onerror = (error) => client.errors.push(error);
+  transport.stderr.setEncoding('utf8').on('data', (text) => { client.log += text; });
+  prepare?.(client);
+  await inTime(client.connect(transport), () => `no session through expose\n${client.log}`);
+  t.after(() => client.close());
+  return client;
+}
+
+/** Waits until `look()` gives something; asked again whenever `client` is told that a list changed. */
+export async function untilListed(client, schema, look) {
+  let wake;
+  client.setNotificationHandler(schema, () => wake?.());
+  const end = Date.now() + DEADLINE_MS;
+  for (;;) {
+    const changed = new Promise((done) => { wake = done; });
+    const found = await look();
+    if (found) return found;
+    await inTime(changed, 'the list did not change', Math.max(1, end - Date.now()));
+  }
+}
