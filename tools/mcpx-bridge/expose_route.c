@@ -239,7 +239,8 @@ enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *r
     if (mcpx_json_count(holder.object, holder.member) != 1 ||
         !mcpx_json_add_unescaped(&name, raw)) {
         routing = EXPOSE_MALFORMED;
-    } else if (!name.failed && find_thing(x, rpc, mcpx_text_view(&name), &thing, &scratch)) {
+    } else if (!name.failed && (find_thing(x, rpc, mcpx_text_view(&name), &thing, &scratch) ||
+                                find_only(x, mcpx_text_view(&name), &thing))) {
         out->participant = thing.participant;
         mcpx_text_slice(&out->own, thing.own);
         write_params(rpc, &holder, thing.own, &out->params);

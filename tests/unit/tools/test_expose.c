@@ -241,6 +241,18 @@ Test(expose, refuses_what_nobody_has)
     world_stop(&world);
 }
 
+Test(expose, leaves_it_to_an_only_server_to_refuse_what_it_lacks)
+{
+    struct world world;
+
+    world_start(&world, &(struct world_setup){.plain = true});
+    world_serve(&world, &s, 1);
+    world_say(&world, request(1, "tools/call", "{\"name\":\"none\"}"));
+    cr_expect_not_null(strstr(world_draft(&world)->payload, "{\"name\":\"none\"}"));
+    cr_expect(world_is_quiet(&world));
+    world_stop(&world);
+}
+
 Test(expose, keeps_two_servers_with_the_same_uri_apart)
 {
     static const struct world_server two[] = {
