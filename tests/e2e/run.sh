@@ -1,7 +1,9 @@
 #!/bin/sh
 # run.sh - what ctest calls: "install" makes node_modules agree with package-lock.json, "test"
-# runs every *.test.mjs, "demo" runs the demo. Exit code 77 means skipped, and is only given
-# when there is no node or no npm on this machine; a registry that cannot be reached is a failure.
+# runs every *.test.mjs, "demo" runs the demo, "conformance" fetches the official conformance suite
+# with the newer Node.js it needs, and runs it. Exit code 77 means skipped, and is only given when
+# there is no node or no npm on this machine, or, by "conformance", when the suite cannot be had; a
+# registry that cannot be reached is a failure otherwise.
 set -eu
 cd "$(dirname "$0")"
 
@@ -30,6 +32,17 @@ install() {
     cp package-lock.json "$stamp"
 }
 
+# The suite is a matter of its own: what is missing there makes conformance.mjs skip, loudly.
+suite() {
+    if cmp -s suite/package-lock.json suite/node_modules/.package-lock-installed.json; then
+        return
+    fi
+    echo "npm ci: fetching the official conformance suite and Node.js 22 ..."
+    if (cd suite && npm ci --prefer-offline --no-audit --no-fund); then
+        cp suite/package-lock.json suite/node_modules/.package-lock-installed.json
+    fi
+}
+
 case "${1:-}" in
 install) install ;;
 test)
@@ -40,8 +53,13 @@ demo)
     install
     exec node demo.mjs
     ;;
+conformance)
+    install
+    suite
+    exec node conformance.mjs
+    ;;
 *)
-    echo "usage: $0 install|test|demo" >&2
+    echo "usage: $0 install|test|demo|conformance" >&2
     exit 2
     ;;
 esac
