@@ -9,7 +9,7 @@
 #include "tests/support/table.h"
 #include <mcpx/session.h>
 
-enum { SEATS = 4, NOTES_MAX = 6000, TODO_MAX = 64, LINKS_MAX = 256 };
+enum { SEATS = 4, NOTES_MAX = 6000, DUES_MAX = 64, LINKS_MAX = 256 };
 
 enum note_type { NOTE_CHAT, NOTE_REQUEST, NOTE_PROPOSAL, NOTE_OTHER };
 
@@ -72,7 +72,7 @@ struct seat {
     bool directed;
     uint64_t since, admitted;
     bool had_seen;
-    struct todo todo[TODO_MAX];
+    struct todo todo[DUES_MAX];
     size_t todo_count;
 };
 

@@ -150,7 +150,7 @@ static void plan_answer(struct seat *seat, const struct mcpx_event *event)
 {
     struct todo *todo = &seat->todo[seat->todo_count];
 
-    if (seat->todo_count == TODO_MAX)
+    if (seat->todo_count == DUES_MAX)
         return;
     todo->is_proposal = event->type == MCPX_EVENT_PROPOSAL;
     todo->number = (size_t)strtoull(event->rpc->id.text ? event->rpc->id.text : "0", NULL, 10);
