@@ -186,11 +186,7 @@ static enum guard_verdict judge_mention(const struct guard_judge *judge)
 
 static enum guard_verdict judge_proposal(struct guard_judge *judge)
 {
-    if (has(judge->envelope.payload, "id")) {
-        judge->fault = (struct mcpx_fault){"a proposal has no id", "id", 0};
-        return GUARD_PROPOSAL;
-    }
-    return read_rpc(judge);
+    return has(judge->envelope.payload, "id") ? GUARD_PROPOSAL : read_rpc(judge);
 }
 
 static enum guard_verdict judge_response(struct guard_judge *judge)

@@ -50,8 +50,8 @@ bool guard_verdict_is_routine(enum guard_verdict verdict);
  * self       the agent's participant id, from the router's welcome; empty before it
  * envelope   the last message read, to say what it was; its `from` and `kind` are absent when it
  *            could not be read
- * fault      what was wrong with it, for GUARD_TEXT, GUARD_RPC, GUARD_KIND and GUARD_PROPOSAL;
- *            otherwise its reason is NULL
+ * fault      what was wrong with it, for GUARD_TEXT, GUARD_RPC and GUARD_KIND; otherwise its reason
+ *            is NULL
  */
 struct guard_judge {
     struct guard_asked *asked;
