@@ -23,7 +23,8 @@ import { Router, inTime, routerBinary } from './lib/router.mjs';
 import { serverProgram } from './lib/room.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
-const NODE22 = join(HERE, 'suite/node_modules/node/bin/node');
+const NODE22 = Number(process.versions.node.split('.')[0]) >= 22 ? process.execPath
+  : join(HERE, 'suite/node_modules/node/bin/node');
 const SUITE = join(HERE, 'suite/node_modules/@modelcontextprotocol/conformance/dist/index.js');
 const BRIDGE = join(dirname(routerBinary()), 'mcpx-bridge');
 const TOPIC = 'conformance';
