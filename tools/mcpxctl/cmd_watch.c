@@ -85,6 +85,8 @@ static void show(struct watch *watch, struct live *live, const struct mcpx_event
     switch (event->type) {
     case MCPX_EVENT_JOINED:
         greet(live);
+        if (!event->resumed)
+            complain("watch", "what was said in between is no longer retained");
         break;
     case MCPX_EVENT_LEFT:
         complain("watch", "the connection broke; trying again");
