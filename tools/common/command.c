@@ -197,36 +197,44 @@ static bool is_option(const char *word)
     return word[0] == '-' && word[1] != '\0';
 }
 
+/* Takes the word at argv[*at] that is an option, "--" or a plea for help. */
+static bool take_option(struct arguments *out, char **argv, int argc, int *at,
+                        bool *options_end)
+{
+    const char *word = argv[*at];
+
+    *options_end = strcmp(word, "--") == 0;
+    out->help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+    return *options_end || out->help ||
+           read_option(out->command, argv, argc, at, &out->options[out->option_count++]);
+}
+
 bool arguments_read(const struct command *command, int argc, char **argv,
                     struct arguments *out)
 {
     bool options_end = false;
+    int i;
 
     *out = (struct arguments){.command = command};
-    out->rest = argv + argc;
-    for (int i = 0; i < argc; i++) {
+    for (i = 0; i < argc && !out->help; i++) {
+        bool operand = options_end || !is_option(argv[i]);
+
+        if (operand && command->rest)
+            break;
         if (out->operand_count == WORDS_MAX || out->option_count == WORDS_MAX) {
             complain(command->name, "more than %d words", WORDS_MAX);
             return false;
         }
-        if (options_end || !is_option(argv[i])) {
-            if (command->rest) {
-                out->rest = argv + i;
-                out->rest_count = (size_t)(argc - i);
-                break;
-            }
+        if (operand)
             out->operands[out->operand_count++] = argv[i];
-        } else if (strcmp(argv[i], "--") == 0) {
-            options_end = true;
-        } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            out->help = true;
-            return true;
-        } else if (!read_option(command, argv, argc, &i, &out->options[out->option_count++])) {
+        else if (!take_option(out, argv, argc, &i, &options_end))
             return false;
-        }
     }
-    return is_complete(command, out);
+    out->rest = argv + i;
+    out->rest_count = (size_t)(argc - i);
+    return out->help || is_complete(command, out);
 }
+
 bool arguments_have(const struct arguments *arguments, const char *name)
 {
     for (size_t i = 0; i < arguments->option_count; i++)

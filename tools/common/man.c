@@ -5,8 +5,18 @@
  */
 #include "tools/common/program.h"
 
-#include <ctype.h>
 #include <string.h>
+
+/* ASCII, whatever the locale says. */
+static int lower(char letter)
+{
+    return letter >= 'A' && letter <= 'Z' ? letter - 'A' + 'a' : letter;
+}
+
+static int upper(char letter)
+{
+    return letter >= 'a' && letter <= 'z' ? letter - 'a' + 'A' : letter;
+}
 
 /* Text as mdoc: every sentence begins a line, an empty line a paragraph. */
 static void put_text(FILE *stream, const char *text)
@@ -27,7 +37,7 @@ static void put_text(FILE *stream, const char *text)
         else
             fputc(*text, stream);
         line_start = *text == '\n';
-        if (strchr(".?!", *text) && text[1] == ' ' && !islower((unsigned char)text[2])) {
+        if (strchr(".?!", *text) && text[1] == ' ' && upper(text[2]) == text[2]) {
             fputc('\n', stream);
             line_start = true;
         }
@@ -39,7 +49,7 @@ static void put_text(FILE *stream, const char *text)
 /* A sentence that may lack its capital and stop, as help of options does. */
 static void put_sentence(FILE *stream, const char *text)
 {
-    fputc(toupper((unsigned char)*text++), stream);
+    fputc(upper(*text++), stream);
     for (;;) {
         const char *stop = strstr(text, ". ");
 
@@ -65,7 +75,7 @@ static void put_option(FILE *stream, const struct option_row *row)
     } else if (row->value) {
         fputs(" Ar ", stream);
         for (const char *at = row->value; *at; at++)
-            fputc(tolower((unsigned char)*at), stream);
+            fputc(lower(*at), stream);
     }
     if (row->flags & OPTION_REPEATED)
         fputs(" ...", stream);
@@ -84,7 +94,7 @@ static void put_operands(FILE *stream, const struct command *command)
 
         fputs(optional ? ".Op Ar " : ".Ar ", stream);
         for (size_t i = optional; i < len - optional; i++)
-            fputc(tolower((unsigned char)at[i]), stream);
+            fputc(lower(at[i]), stream);
         fputc('\n', stream);
         at += len + (at[len] == ' ');
     }
@@ -201,7 +211,7 @@ void man_print(FILE *stream, const struct program *program)
             program->name);
     fprintf(stream, ".Dd %s\n.Dt ", program->date);
     for (const char *at = program->name; *at; at++)
-        fputc(toupper((unsigned char)*at), stream);
+        fputc(upper(*at), stream);
     fprintf(stream, " 1\n.Os\n.Sh NAME\n.Nm %s\n.Nd %s\n", program->name, program->summary);
     put_synopsis(stream, program);
     fputs(".Sh DESCRIPTION\n", stream);

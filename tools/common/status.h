@@ -19,7 +19,7 @@
     X(STATUS_TIMEOUT, 124, "not answered in time")                                            \
     X(STATUS_INTERRUPTED, 130, "interrupted")
 
-#define STATUS_CONSTANT(constant, number, meaning) constant = number,
+#define STATUS_CONSTANT(constant, number, meaning) constant = (number),
 enum { STATUSES(STATUS_CONSTANT) };
 #undef STATUS_CONSTANT
 

@@ -13,7 +13,7 @@ static struct mcpx_slice keep(char **free_at, struct mcpx_slice text)
 {
     struct mcpx_slice copy = {text.text ? *free_at : NULL, text.len};
 
-    if (text.len > 0)
+    if (text.text && text.len > 0)
         memcpy(*free_at, text.text, text.len);
     *free_at += text.len;
     return copy;
