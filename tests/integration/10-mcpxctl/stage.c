@@ -5,6 +5,7 @@
 #include "stage.h"
 
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,9 @@
 struct daemon router;
 char output[OUTPUT_MAX];
 static struct server fs;
+
+/* The watch started last, so that a test that fails leaves none behind. */
+static pid_t watching;
 
 void stage_set_up(void)
 {
@@ -30,6 +34,10 @@ void stage_set_up(void)
 
 void stage_tear_down(void)
 {
+    if (watching > 0 && waitpid(watching, NULL, WNOHANG) == 0) {
+        kill(watching, SIGKILL);
+        waitpid(watching, NULL, 0);
+    }
     server_stop(&fs);
     cr_expect_eq(daemon_stop(&router), 0);
 }
@@ -76,7 +84,7 @@ pid_t start_watch(const char *options, char file[32])
     cr_assert_eq(pipe(pipes), 0);
     snprintf(command, sizeof command, "exec '%s/bin/mcpxctl' watch %s >%s",
              getenv("MCPX_BINARY_DIR"), options, file);
-    pid = fork();
+    watching = pid = fork();
     if (pid == 0) {
         dup2(pipes[1], STDERR_FILENO);
         execl("/bin/sh", "sh", "-c", command, (char *)NULL);
