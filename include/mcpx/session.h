@@ -69,7 +69,8 @@ struct mcpx_session_config {
  *                 the response will name, so a response to a request we did not see is OVERHEARD
  *   EXPIRED       no response in time [own, tag]; it is no longer waited for
  *   REFUSED       the router refused what we sent [envelope: the system/error; own, tag, err,
- *                 reason, alternative]; it is no longer waited for
+ *                 reason, alternative]; it is no longer waited for. Responses that came too fast are
+ *                 no case for this: they are written again after the pause the router asks for
  *   DELIVERED     what we sent has its place in the topic [own, tag]
  *
  *   VIOLATION     ignored, because it lies or is none of its sender's business [envelope unless it

@@ -286,23 +286,23 @@ static void take_withdrawal(struct sorting *sorting)
     mx_inbound_remove(&session->proposals, envelope->correlation_id);
 }
 
-/* Once somebody acts on our proposal, a rejection comes too late: there will be a response. */
+/*
+ * Who may reject is a matter of grants, as who may fulfil is. Once somebody acts on our proposal, a
+ * rejection comes too late: there will be a response.
+ */
 static void take_own_rejection(struct sorting *sorting, struct mx_own *own)
 {
     struct mcpx_session *session = sorting->session;
-    struct mcpx_fault fault = {"expected it from an addressee of the proposal", "from", 0};
     struct mx_event *event;
 
-    if (!mx_asked_was_for(own->asked, sorting->envelope->from)) {
-        mx_tell_violation(session, sorting->in, MCPX_VIOLATION_STRANGER, &fault);
-    } else if (own->fulfilments) {
+    if (own->fulfilments) {
         overhear(sorting);
-    } else {
-        event = mx_tell(session, sorting->in, MCPX_EVENT_REJECTED);
-        mx_event_about(event, own);
-        event->proposal = MX_PROPOSAL_OWN;
-        mx_own_drop(session, own);
+        return;
     }
+    event = mx_tell(session, sorting->in, MCPX_EVENT_REJECTED);
+    mx_event_about(event, own);
+    event->proposal = MX_PROPOSAL_OWN;
+    mx_own_drop(session, own);
 }
 
 static void take_rejection(struct sorting *sorting)

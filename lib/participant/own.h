@@ -22,6 +22,7 @@ struct mx_fulfilment;
  * deadline     mono_ms; INT64_MAX = none
  * heap_at      its place among the deadlines + 1; 0 = it has none
  * text         as composed; NULL once it has its place in the topic
+ * is_answer    an mcp/response
  * quiet        the router sends no echo of it: addressed to others only, on a directed connection
  * written      handed to a connection
  * rewritten    handed to more than one: the router may have accepted it already
@@ -37,7 +38,7 @@ struct mx_own {
     int64_t deadline;
     size_t heap_at;
     struct mx_block *text;
-    bool quiet, written, rewritten;
+    bool is_answer, quiet, written, rewritten;
     struct mx_own *previous, *next;
 };
 

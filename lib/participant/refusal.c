@@ -7,6 +7,9 @@
 
 #include <stdlib.h>
 
+/* The router tells longer pauses; it ends connections with more than 600 refusals a minute. */
+enum { PAUSE_MIN_MS = 100, PAUSE_MAX_MS = 3600000 };
+
 /* What the router says about it. */
 struct refusal {
     enum mcpx_err err;
@@ -29,12 +32,14 @@ static int64_t read_ms(struct mcpx_slice value)
 {
     int64_t number = 0;
 
-    for (size_t i = 0; i < value.len && number < 3600000; i++) {
+    for (size_t i = 0; i < value.len && number < PAUSE_MAX_MS; i++) {
         if (value.text[i] < '0' || value.text[i] > '9')
-            return 0;
+            return PAUSE_MIN_MS;
         number = number * 10 + (value.text[i] - '0');
     }
-    return number < 3600000 ? number : 3600000;
+    if (number < PAUSE_MIN_MS)
+        return PAUSE_MIN_MS;
+    return number < PAUSE_MAX_MS ? number : PAUSE_MAX_MS;
 }
 
 static enum mcpx_err read_refusal(struct mcpx_slice payload, struct refusal *out)
@@ -70,6 +75,16 @@ static void tell_refused(struct mcpx_session *session, const struct mx_incoming 
         mx_own_drop(session, own);
 }
 
+/*
+ * What must not be given up for the sake of the rate, but written again after a pause: what was
+ * written before and may have arrived, because rates are checked before ids; and answers, because
+ * somebody waits for them and nobody can give them twice.
+ */
+static bool is_kept(const struct mx_own *own)
+{
+    return own->rewritten || own->is_answer;
+}
+
 enum mcpx_err mx_refusal_receive(struct mcpx_session *session, const struct mx_incoming *in)
 {
     struct mcpx_slice about = session->envelope.correlation_id;
@@ -86,8 +101,7 @@ enum mcpx_err mx_refusal_receive(struct mcpx_session *session, const struct mx_i
     } else if (refusal.err == MCPX_EDUPLICATE) {
         if (own)
             mx_own_arrived(session, own);
-    } else if (refusal.err == MCPX_ERATE && own && own->text && own->rewritten) {
-        /* rates are checked before ids: it may have arrived, so it must not be given up */
+    } else if (refusal.err == MCPX_ERATE && own && own->text && is_kept(own)) {
         mx_outbox_retry(&session->outbox, own, in->now.mono_ms + refusal.retry_ms);
     } else if (own ? own->text || own->quiet : session->config.directed) {
         /* otherwise it has arrived, and a later attempt to write it again was refused */

@@ -206,6 +206,7 @@ static enum mcpx_err make_own(struct mcpx_session *session, const struct draftin
     mx_session_fill(session, random, sizeof random);
     mx_uuid_format(random, own->id);
     own->tag = drafting->draft->tag;
+    own->is_answer = is_type(drafting, "mcp/response");
     own->quiet = is_quiet(session, drafting->draft);
     err = compose(drafting, own);
     if (!err && drafting->waits)

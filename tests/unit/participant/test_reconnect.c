@@ -25,7 +25,7 @@
 #define ERROR(name, about)                                                                    \
     "{'id':'e','from':'system:gateway','to':['me'],'kind':'system/"                           \
     "error','correlation_id':'" about "','payload':{'error':'" name                           \
-    "','message':'m','retry_after_ms':50}}"
+    "','message':'m','retry_after_ms':150}}"
 
 static void expect_seen(const struct stage *stage, const char *id)
 {
@@ -208,8 +208,8 @@ Test(reconnect, does_not_give_up_what_may_have_arrived)
     expect_output(&stage, "'@q'");
     stage_hears(&stage, ERROR("rate_limited", "@q"));
     expect_output(&stage, NULL);
-    cr_expect_eq(mcpx_session_deadline(stage.session), stage.now.mono_ms + 50);
-    stage_waits(&stage, 49);
+    cr_expect_eq(mcpx_session_deadline(stage.session), stage.now.mono_ms + 150);
+    stage_waits(&stage, 149);
     expect_output(&stage, NULL);
     stage_waits(&stage, 1);
     expect_output(&stage, "'@q'");
@@ -220,6 +220,27 @@ Test(reconnect, does_not_give_up_what_may_have_arrived)
     stage_hears(&stage, ERROR("rate_limited", "@q"));
     stage_expect(&stage, "delivered q\n"
                          "overheard @q from me\n");
+    expect_output(&stage, NULL);
+    stage_clear(&stage);
+}
+
+/* Nobody can answer twice; requests are the application's to ask again. */
+Test(reconnect, writes_answers_again_that_came_too_fast)
+{
+    struct stage stage;
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    stage_sends(&stage, "a", "mcp/response:ping", "bob",
+                "{'jsonrpc':'2.0','id':1,'result':{}}");
+    stage_sends(&stage, "q", "mcp/request", "server", CALL);
+    stage_flushes(&stage);
+    stage_hears(&stage, ERROR("rate_limited", "@a"));
+    stage_hears(&stage, ERROR("rate_limited", "@q"));
+    stage_expect(&stage, "refused q rate_limited\n");
+    expect_output(&stage, NULL);
+    stage_waits(&stage, 150);
+    expect_output(&stage, "'@a'");
     expect_output(&stage, NULL);
     stage_clear(&stage);
 }

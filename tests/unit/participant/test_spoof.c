@@ -62,8 +62,6 @@ static const struct {
     {"{'id':'m','from':'me','to':['me'],'kind':'mcp/response:tools/call:x',"
      "'correlation_id':'@q','payload':" RESULT("7") "}",
      "violation stranger m from me\n"},
-    {"{'id':'m','from':'eve','kind':'mcp/reject','correlation_id':'@p'}",
-     "violation stranger m from eve\n"},
     /* an answer to something else */
     {"{'id':'m','from':'server','kind':'mcp/response:tools/list','correlation_id':'@q',"
      "'payload':" RESULT("7") "}",
