@@ -1,9 +1,15 @@
 /*
  * outbox.c - one list and a place in it. Two lists, written and unsent, would have to be spliced
- * whenever a connection ends; here the place moves back to the front.
+ * whenever a connection ends; here the place moves back to the front. Echoes are acknowledgements,
+ * so a window of those still to come keeps a hasty application from being thrown out.
  * Includes outbox.h only.
  */
 #include "lib/participant/outbox.h"
+
+void mx_outbox_init(struct mx_outbox *outbox)
+{
+    *outbox = (struct mx_outbox){.held_until = INT64_MIN, .window = MX_WINDOW};
+}
 
 static void unlink_own(struct mx_outbox *outbox, struct mx_own *own)
 {
@@ -30,11 +36,20 @@ void mx_outbox_add(struct mx_outbox *outbox, struct mx_own *own)
         outbox->next = own;
 }
 
+static void land(struct mx_outbox *outbox, struct mx_own *own)
+{
+    outbox->flying -= own->flying;
+    own->flying = false;
+}
+
 void mx_outbox_remove(struct mx_outbox *outbox, struct mx_own *own)
 {
     if (!own->text)
         return;
     unlink_own(outbox, own);
+    land(outbox, own);
+    if (!outbox->first)
+        outbox->window = MX_WINDOW;
     outbox->bytes -= own->text->len;
     mx_block_unref(own->text);
     own->text = NULL;
@@ -51,7 +66,8 @@ static void give_back(struct mx_outbox *outbox)
 bool mx_outbox_peek(struct mx_outbox *outbox, struct mcpx_slice *text)
 {
     if (!outbox->lent) {
-        if (!outbox->next || outbox->held_until != INT64_MIN)
+        if (!outbox->next || outbox->held_until != INT64_MIN ||
+            outbox->flying >= outbox->window)
             return false;
         outbox->lent = mx_own_ref(outbox->next);
         outbox->lent_text = mx_block_ref(outbox->next->text);
@@ -60,7 +76,7 @@ bool mx_outbox_peek(struct mx_outbox *outbox, struct mcpx_slice *text)
     return true;
 }
 
-struct mx_own *mx_outbox_written(struct mx_outbox *outbox)
+struct mx_own *mx_outbox_written(struct mx_outbox *outbox, int64_t mono_ms)
 {
     struct mx_own *own = outbox->lent;
 
@@ -73,30 +89,27 @@ struct mx_own *mx_outbox_written(struct mx_outbox *outbox)
     if (own->text) {
         if (outbox->next == own)
             outbox->next = own->next;
+        outbox->flying += !own->flying;
+        own->flying = true;
+        outbox->patience = mono_ms + MX_PATIENCE_MS;
         return own;
     }
     mx_own_unref(own);
     return NULL;
 }
 
+static void land_all(struct mx_outbox *outbox)
+{
+    for (struct mx_own *own = outbox->first; own; own = own->next)
+        land(outbox, own);
+}
+
 void mx_outbox_rewind(struct mx_outbox *outbox)
 {
     give_back(outbox);
+    land_all(outbox);
     outbox->next = outbox->first;
     outbox->held_until = INT64_MIN;
-}
-
-void mx_outbox_retry(struct mx_outbox *outbox, struct mx_own *own, int64_t until)
-{
-    struct mx_own *before = outbox->next;
-
-    unlink_own(outbox, own);
-    if (before == own)
-        before = own->next;
-    link_own(outbox, own, before);
-    outbox->next = own;
-    if (until > outbox->held_until)
-        outbox->held_until = until;
 }
 
 void mx_outbox_hold(struct mx_outbox *outbox, int64_t until)
@@ -105,10 +118,43 @@ void mx_outbox_hold(struct mx_outbox *outbox, int64_t until)
         outbox->held_until = until;
 }
 
+void mx_outbox_slow_down(struct mx_outbox *outbox, int64_t until)
+{
+    outbox->window = MX_WINDOW_SLOW;
+    if (until > outbox->held_until)
+        outbox->held_until = until;
+}
+
+void mx_outbox_retry(struct mx_outbox *outbox, struct mx_own *own)
+{
+    struct mx_own *before = outbox->next;
+
+    land(outbox, own);
+    unlink_own(outbox, own);
+    if (before == own)
+        before = own->next;
+    link_own(outbox, own, before);
+    outbox->next = own;
+}
+
+static bool is_full(const struct mx_outbox *outbox)
+{
+    return outbox->next && outbox->flying >= outbox->window;
+}
+
+int64_t mx_outbox_deadline(const struct mx_outbox *outbox)
+{
+    if (outbox->held_until != INT64_MIN)
+        return outbox->held_until;
+    return is_full(outbox) ? outbox->patience : INT64_MAX;
+}
+
 void mx_outbox_lift(struct mx_outbox *outbox, int64_t mono_ms)
 {
     if (outbox->held_until <= mono_ms)
         outbox->held_until = INT64_MIN;
+    if (is_full(outbox) && outbox->patience <= mono_ms)
+        land_all(outbox);
 }
 
 void mx_outbox_fini(struct mx_outbox *outbox)

@@ -10,12 +10,24 @@
 #include "lib/participant/own.h"
 
 /**
+ * Most envelopes written whose echo has not come: as many as may be refused at once without the
+ * router ending the connection, and fewer after it asked for a pause. Protocol: section 6.
+ */
+enum { MX_WINDOW = 256, MX_WINDOW_SLOW = 4 };
+
+/** How long echoes are waited for before more is written without them. */
+enum { MX_PATIENCE_MS = 5000 };
+
+/**
  * The line of envelopes: those written on this connection first, then the others.
  *
  * next          the first to be written; NULL when all are
  * bytes         of all texts in it
  * held_until    mono_ms before which nothing is written: the router asked for a pause, or echoes of
  *               what was written before are still to come; INT64_MIN = none
+ * flying        written on this connection, echo still to come
+ * window        most of them; small from a pause on until everything has arrived
+ * patience      mono_ms until which a full window waits
  * lent, lent_text
  *               the one handed out and not yet written; its own references
  */
@@ -23,9 +35,14 @@ struct mx_outbox {
     struct mx_own *first, *last, *next;
     size_t bytes;
     int64_t held_until;
+    size_t flying, window;
+    int64_t patience;
     struct mx_own *lent;
     struct mx_block *lent_text;
 };
+
+/** Makes an empty outbox. */
+void mx_outbox_init(struct mx_outbox *outbox);
 
 /** Lets go of what is lent; the envelopes belong to mx_pending. */
 void mx_outbox_fini(struct mx_outbox *outbox);
@@ -43,7 +60,7 @@ bool mx_outbox_peek(struct mx_outbox *outbox, struct mcpx_slice *text);
  * What was lent is written. Returns it with a reference for the caller; NULL when nothing was lent,
  * or it is not in the outbox any more.
  */
-struct mx_own *mx_outbox_written(struct mx_outbox *outbox);
+struct mx_own *mx_outbox_written(struct mx_outbox *outbox, int64_t mono_ms);
 
 /** The connection is gone: everything is to be written on the next one, in the same order. */
 void mx_outbox_rewind(struct mx_outbox *outbox);
@@ -51,13 +68,16 @@ void mx_outbox_rewind(struct mx_outbox *outbox);
 /** Writes nothing before `until` (mono_ms), if anything was written on an earlier connection. */
 void mx_outbox_hold(struct mx_outbox *outbox, int64_t until);
 
-/**
- * The router wants a written envelope again, later: it becomes the next one, and nothing is
- * written before `until` (mono_ms).
- */
-void mx_outbox_retry(struct mx_outbox *outbox, struct mx_own *own, int64_t until);
+/** The router asked for a pause until `until` (mono_ms); afterwards less is written at a time. */
+void mx_outbox_slow_down(struct mx_outbox *outbox, int64_t until);
 
-/** Ends a pause that is over by `mono_ms`. */
+/** A written envelope is to be written again: it becomes the next one. */
+void mx_outbox_retry(struct mx_outbox *outbox, struct mx_own *own);
+
+/** mono_ms at which mx_outbox_lift lets something be written; INT64_MAX when nothing waits so. */
+int64_t mx_outbox_deadline(const struct mx_outbox *outbox);
+
+/** Ends a pause that is over by `mono_ms`, and the waiting for echoes that do not come. */
 void mx_outbox_lift(struct mx_outbox *outbox, int64_t mono_ms);
 
 #endif

@@ -25,6 +25,7 @@ struct mx_fulfilment;
  * is_answer    an mcp/response
  * quiet        the router sends no echo of it: addressed to others only, on a directed connection
  * written      handed to a connection
+ * flying       handed to the present one, and its echo is waited for
  * rewritten    handed to more than one: the router may have accepted it already
  */
 struct mx_own {
@@ -38,7 +39,7 @@ struct mx_own {
     int64_t deadline;
     size_t heap_at;
     struct mx_block *text;
-    bool is_answer, quiet, written, rewritten;
+    bool is_answer, quiet, written, rewritten, flying;
     struct mx_own *previous, *next;
 };
 

@@ -259,6 +259,7 @@ enum mcpx_err mcpx_session_send(struct mcpx_session *session, const struct mcpx_
         err = make_own(session, &drafting, &own);
     if (err)
         return err;
+    session->mono_ms = now.mono_ms;
     own->deadline = deadline_of(session, own, draft, now);
     mx_pending_add(&session->pending, own);
     mx_outbox_add(&session->outbox, own);

@@ -56,7 +56,7 @@ enum mcpx_err mcpx_session_new(const struct mcpx_session_config *config,
     session->requests = (struct mx_inbound){.key = key, .max = session->config.inbound_max};
     session->proposals = session->requests;
     session->recent = (struct mx_recent){.key = key, .max = session->config.inbound_max};
-    session->outbox.held_until = INT64_MIN;
+    mx_outbox_init(&session->outbox);
     *out = session;
     return MCPX_OK;
 }
@@ -102,9 +102,9 @@ bool mx_session_reserve(struct mcpx_session *session, size_t more)
 
 void mcpx_session_connected(struct mcpx_session *session, struct mcpx_now now)
 {
-    (void)now;
     if (session->ended)
         return;
+    session->mono_ms = now.mono_ms;
     session->connected = true;
     session->joined = false;
     session->deaf = false;
@@ -186,6 +186,7 @@ void mcpx_session_tick(struct mcpx_session *session, struct mcpx_now now)
 {
     struct mx_own *own;
 
+    session->mono_ms = now.mono_ms;
     mx_outbox_lift(&session->outbox, now.mono_ms);
     while ((own = mx_pending_first(&session->pending)) && own->deadline <= now.mono_ms)
         expire(session, own);
@@ -195,9 +196,9 @@ int64_t mcpx_session_deadline(const struct mcpx_session *session)
 {
     const struct mx_own *own = mx_pending_first(&session->pending);
     int64_t deadline = own ? own->deadline : INT64_MAX;
-    int64_t held = session->outbox.held_until;
+    int64_t lift = session->joined ? mx_outbox_deadline(&session->outbox) : INT64_MAX;
 
-    return held != INT64_MIN && held < deadline ? held : deadline;
+    return lift < deadline ? lift : deadline;
 }
 
 /* ---- receiving ---- */
@@ -257,6 +258,7 @@ enum mcpx_err mcpx_session_receive(struct mcpx_session *session, struct mcpx_sli
         return MCPX_OK;
     if (session->deaf)
         return MCPX_ENOMEM;
+    session->mono_ms = now.mono_ms;
     mx_outbox_lift(&session->outbox, now.mono_ms);
     in.block = mx_block_new(text);
     if (in.block && mx_session_reserve(session, EVENTS_PER_MESSAGE)) {
@@ -279,7 +281,7 @@ bool mcpx_session_output(struct mcpx_session *session, struct mcpx_slice *text)
 
 void mcpx_session_written(struct mcpx_session *session)
 {
-    struct mx_own *own = mx_outbox_written(&session->outbox);
+    struct mx_own *own = mx_outbox_written(&session->outbox, session->mono_ms);
 
     if (own && own->quiet)
         mx_own_arrived(session, own);

@@ -32,6 +32,7 @@ struct mx_id {
  * deaf          memory ran out while a message came in: nothing more is taken in on this connection,
  *               so that resuming begins with that message
  * ended         a final code came: nothing will be sent any more
+ * mono_ms       the last instant told
  * connect_at    mono_ms of the next attempt; meaningless while connected or ended
  * id            ours, as the last welcome said
  * seen          the newest envelope that resuming may begin after
@@ -50,6 +51,7 @@ struct mx_id {
 struct mcpx_session {
     struct mcpx_session_config config;
     bool connected, joined, deaf, ended;
+    int64_t mono_ms;
     int64_t connect_at;
     struct mx_backoff backoff;
     struct mx_id id;

@@ -65,4 +65,5 @@ Test(back_to_back, a_router_in_no_hurry_is_obeyed)
 
     run(false, true, &tally);
     cr_expect(tally.refused && tally.retries);
+    cr_expect_eq(tally.thrown_out, 0); /* for its haste */
 }

@@ -120,6 +120,11 @@ static void note_id(struct stage *stage, const char *name, struct mcpx_slice id)
     snprintf(stage->ids[stage->count++], sizeof stage->ids[0], "%.*s", (int)id.len, id.text);
 }
 
+void stage_names(struct stage *stage, const char *name, const char *id)
+{
+    note_id(stage, name, mcpx_slice_of(id));
+}
+
 static enum mcpx_err send_draft(struct stage *stage, const char *name,
                                 struct mcpx_draft *draft, const char *payload)
 {

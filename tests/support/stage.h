@@ -76,6 +76,9 @@ enum mcpx_err stage_replies(struct stage *stage, const char *name, const char *t
 /** Answers a request. */
 enum mcpx_err stage_responds(struct stage *stage, const char *request, const char *payload);
 
+/** Gives a name to an id that was sent otherwise. */
+void stage_names(struct stage *stage, const char *name, const char *id);
+
 /** Writes the next text; returns whether there was one, with its id replaced by @NAME in `text`. */
 bool stage_writes(struct stage *stage, struct mcpx_text *text);
 

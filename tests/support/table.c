@@ -341,6 +341,8 @@ static void finish(struct table *table)
         while (settle(table))
             ;
     }
+    for (size_t seat = 0; seat < SEATS; seat++)
+        table->tally->thrown_out += !table->seats[seat].link;
     table_check(table);
 }
 

@@ -13,7 +13,7 @@
 /** How runs went, to see that they came by everything. */
 struct table_tally {
     uint64_t sent, accepted, told, responses, expired, refused, rejected, fulfilled;
-    uint64_t breaks, resumed, anew, duplicates, retries, takeovers;
+    uint64_t breaks, resumed, anew, duplicates, retries, thrown_out;
 };
 
 /**

@@ -25,7 +25,7 @@
 #define ERROR(name, about)                                                                    \
     "{'id':'e','from':'system:gateway','to':['me'],'kind':'system/"                           \
     "error','correlation_id':'" about "','payload':{'error':'" name                           \
-    "','message':'m','retry_after_ms':150}}"
+    "','message':'m','retry_after_ms':600}}"
 
 static void expect_seen(const struct stage *stage, const char *id)
 {
@@ -208,8 +208,8 @@ Test(reconnect, does_not_give_up_what_may_have_arrived)
     expect_output(&stage, "'@q'");
     stage_hears(&stage, ERROR("rate_limited", "@q"));
     expect_output(&stage, NULL);
-    cr_expect_eq(mcpx_session_deadline(stage.session), stage.now.mono_ms + 150);
-    stage_waits(&stage, 149);
+    cr_expect_eq(mcpx_session_deadline(stage.session), stage.now.mono_ms + 600);
+    stage_waits(&stage, 599);
     expect_output(&stage, NULL);
     stage_waits(&stage, 1);
     expect_output(&stage, "'@q'");
@@ -239,9 +239,51 @@ Test(reconnect, writes_answers_again_that_came_too_fast)
     stage_hears(&stage, ERROR("rate_limited", "@q"));
     stage_expect(&stage, "refused q rate_limited\n");
     expect_output(&stage, NULL);
-    stage_waits(&stage, 150);
+    stage_waits(&stage, 600);
     expect_output(&stage, "'@a'");
     expect_output(&stage, NULL);
+    stage_clear(&stage);
+}
+
+static size_t count_output(struct stage *stage)
+{
+    struct mcpx_text text = {0};
+    size_t count = 0;
+
+    while (stage_writes(stage, &text))
+        count++;
+    mcpx_text_fini(&text);
+    return count;
+}
+
+/* More than 600 refusals within a minute end the connection for good. */
+Test(reconnect, does_not_write_faster_than_echoes_come)
+{
+    struct stage stage;
+    struct mcpx_draft draft = {.type = "chat", .payload = MCPX_SLICE("{}")};
+    struct mcpx_slice id;
+    char first[64];
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    for (int i = 0; i < 1000; i++) {
+        cr_assert_eq(mcpx_session_send(stage.session, &draft, stage.now, &id, NULL), MCPX_OK);
+        if (i == 0)
+            snprintf(first, sizeof first, "%.*s", (int)id.len, id.text);
+    }
+    cr_expect_eq(count_output(&stage), 256);
+    stage_names(&stage, "first", first);
+    stage_hears(&stage, "{'id':'@first','from':'me','kind':'chat'}");
+    cr_expect_eq(count_output(&stage), 1);
+    cr_expect_eq(mcpx_session_deadline(stage.session), stage.now.mono_ms + 5000);
+    stage_waits(&stage, 5000); /* a router without echoes */
+    cr_expect_eq(count_output(&stage), 256);
+    stage_hears(&stage, ERROR("rate_limited", "x"));
+    stage_waits(&stage, 600);
+    cr_expect_eq(count_output(&stage), 0); /* 256 are still on their way */
+    stage_waits(&stage, 5000);
+    cr_expect_eq(count_output(&stage), 4);
+    stage_skip(&stage);
     stage_clear(&stage);
 }
 
