@@ -218,6 +218,17 @@ enum mcpx_err mx_session_parse(struct mcpx_session *session, struct mcpx_slice t
     return err;
 }
 
+/* Another text may come to lie at the same address. */
+void mx_session_drop_text(struct mcpx_session *session, struct mx_block *block)
+{
+    uintptr_t parsed = (uintptr_t)session->parsed;
+
+    if (block && block->refs == 1 && parsed >= (uintptr_t)block->text &&
+        parsed <= (uintptr_t)block->text + block->len)
+        session->parsed = session->rpc_parsed = NULL;
+    mx_block_unref(block);
+}
+
 static enum mcpx_err take(struct mcpx_session *session, const struct mx_incoming *in)
 {
     const struct mcpx_envelope *envelope = &session->envelope;
@@ -265,9 +276,7 @@ enum mcpx_err mcpx_session_receive(struct mcpx_session *session, struct mcpx_sli
         in.span = mx_block_text(in.block);
         err = take(session, &in);
     }
-    if (in.block && in.block->refs == 1)
-        session->parsed = session->rpc_parsed = NULL;
-    mx_block_unref(in.block);
+    mx_session_drop_text(session, in.block);
     session->deaf = err == MCPX_ENOMEM;
     return err;
 }

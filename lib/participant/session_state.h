@@ -100,6 +100,9 @@ struct mx_incoming {
 enum mcpx_err mx_session_parse(struct mcpx_session *session, struct mcpx_slice text,
                                struct mcpx_fault *fault);
 
+/** Gives a message's text back; what was read of it is forgotten if nobody else holds it. */
+void mx_session_drop_text(struct mcpx_session *session, struct mx_block *block);
+
 /** Makes room for `more` events beside those that may follow from what is under way. */
 bool mx_session_reserve(struct mcpx_session *session, size_t more);
 

@@ -81,8 +81,8 @@ bool mcpx_session_event(struct mcpx_session *session, struct mcpx_event *event)
 
     if (!mx_events_pop(&session->events, &next))
         return false;
-    if (session->told.block && session->told.block != next.block)
-        session->parsed = session->rpc_parsed = NULL;
+    mx_session_drop_text(session, session->told.block);
+    session->told.block = NULL;
     mx_event_fini(&session->told);
     session->told = next;
     if (next.block)

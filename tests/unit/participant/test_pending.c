@@ -1,0 +1,125 @@
+/*
+ * What breaks for whom: a request that expires too late, too early or never, and a session that
+ * becomes slow when thousands wait. The heap and the table are held against a plain array.
+ */
+#include "lib/participant/pending.h"
+#include "tests/support/dice.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { OWNS = 300, STEPS = 20000, MANY = 10000 };
+
+static struct mx_own *make(size_t number, int64_t deadline)
+{
+    struct mx_own *own = calloc(1, sizeof *own);
+    struct mx_asked asked = {.method = MCPX_SLICE("ping")};
+
+    cr_assert_not_null(own);
+    own->refs = 1;
+    snprintf(own->id, sizeof own->id, "00000000-0000-4000-8000-%012zu", number);
+    own->asked = mx_asked_copy(&asked);
+    own->deadline = deadline;
+    cr_assert_not_null(own->asked);
+    return own;
+}
+
+/* The earliest deadline by looking at all of them. */
+static int64_t earliest(struct mx_own *const owns[OWNS])
+{
+    int64_t deadline = INT64_MAX;
+
+    for (size_t i = 0; i < OWNS; i++)
+        if (owns[i] && owns[i]->deadline < deadline)
+            deadline = owns[i]->deadline;
+    return deadline;
+}
+
+static void settle(struct mx_pending *pending, struct mx_own **own)
+{
+    mx_pending_settle(pending, *own);
+    mx_pending_release(pending, *own);
+    *own = NULL;
+}
+
+Test(pending, finds_what_expires_first_and_everything_by_id)
+{
+    struct mx_pending pending = {.key = {{1, 2}}};
+    struct mx_own *owns[OWNS] = {NULL};
+    struct dice dice = dice_of_seed(7);
+    size_t count = 0;
+
+    for (size_t step = 0; step < STEPS; step++) {
+        size_t at = dice_below(&dice, OWNS);
+        struct mx_own **own = &owns[at];
+        const struct mx_own *first;
+
+        if (!*own) {
+            cr_assert(mx_pending_reserve(&pending));
+            *own = make(at, dice_hits(&dice, 10) ? INT64_MAX : (int64_t)dice_below(&dice, 99));
+            mx_pending_add(&pending, *own);
+            mx_own_unref(*own);
+            count++;
+        } else if (dice_hits(&dice, 2)) {
+            cr_assert_eq(mx_pending_awaited(&pending, mx_own_id(*own)), *own);
+            settle(&pending, own);
+            count--;
+        } else {
+            mx_pending_defer(&pending, *own, (int64_t)dice_below(&dice, 99));
+        }
+        first = mx_pending_first(&pending);
+        cr_assert_eq(first ? first->deadline : INT64_MAX, earliest(owns), "step %zu", step);
+        cr_assert_eq(pending.awaited, count);
+    }
+    mx_pending_fini(&pending);
+}
+
+Test(pending, lets_ten_thousand_expire_one_by_one)
+{
+    struct mx_pending pending = {.key = {{1, 2}}};
+    struct dice dice = dice_of_seed(8);
+    int64_t last = 0;
+    struct mx_own *own;
+    size_t at = 0;
+
+    for (size_t i = 0; i < MANY; i++) {
+        cr_assert(mx_pending_reserve(&pending));
+        own = make(i, (int64_t)dice_below(&dice, 65536));
+        mx_pending_add(&pending, own);
+        mx_own_unref(own);
+    }
+    for (size_t i = 0; i < MANY / 2; i++) {
+        own = mx_pending_first(&pending);
+        cr_assert_geq(own->deadline, last);
+        last = own->deadline;
+        settle(&pending, &own);
+    }
+    while ((own = mx_pending_any(&pending, &at)))
+        settle(&pending, &own);
+    cr_expect_eq(pending.awaited, 0);
+    cr_expect_eq(pending.ids.count, 0);
+    cr_expect_eq(pending.heap_count, 0);
+    mx_pending_fini(&pending);
+}
+
+Test(pending, forgets_fulfilments_with_their_proposal)
+{
+    struct mx_pending pending = {.key = {{1, 2}}};
+    struct mx_own *own = make(1, INT64_MAX);
+    struct mx_asked request = {.id = MCPX_SLICE("f")};
+
+    cr_assert(mx_pending_reserve(&pending));
+    mx_pending_add(&pending, own);
+    for (size_t i = 0; i < MX_FULFILMENTS_MAX; i++)
+        cr_expect_eq(mx_pending_fulfil(&pending, own, &request), MCPX_OK);
+    cr_expect_eq(mx_pending_fulfil(&pending, own, &request), MCPX_ELIMIT);
+    cr_expect_not_null(mx_pending_fulfilment(&pending, request.id));
+    cr_expect_null(mx_pending_fulfilment(&pending, (struct mcpx_slice){NULL, 0}));
+    mx_pending_settle(&pending, own);
+    cr_expect_null(mx_pending_fulfilment(&pending, request.id));
+    mx_pending_release(&pending, own);
+    cr_expect_null(mx_pending_find(&pending, mx_own_id(own)));
+    mx_own_unref(own);
+    mx_pending_fini(&pending);
+}
