@@ -67,7 +67,7 @@ bool mx_events_reserve(struct mx_events *events, size_t more)
     if (!slots)
         return false;
     for (size_t i = 0; i < events->count; i++)
-        slots[i] = events->slots[(events->first + i) % events->size];
+        slots[i] = events->slots[(events->first + i) & (events->size - 1)];
     free(events->slots);
     events->slots = slots;
     events->size = size;
@@ -77,7 +77,8 @@ bool mx_events_reserve(struct mx_events *events, size_t more)
 
 struct mx_event *mx_events_push(struct mx_events *events, enum mcpx_event_type type)
 {
-    struct mx_event *event = &events->slots[(events->first + events->count++) % events->size];
+    struct mx_event *event =
+        &events->slots[(events->first + events->count++) & (events->size - 1)];
 
     *event = (struct mx_event){.told.type = type};
     return event;
@@ -88,7 +89,7 @@ bool mx_events_pop(struct mx_events *events, struct mx_event *out)
     if (events->count == 0)
         return false;
     *out = events->slots[events->first];
-    events->first = (events->first + 1) % events->size;
+    events->first = (events->first + 1) & (events->size - 1);
     events->count--;
     return true;
 }

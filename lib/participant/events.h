@@ -36,7 +36,7 @@ struct mx_event {
     char *words;
 };
 
-/** The queue: a ring. Zero-initialised is empty. */
+/** The queue: a ring whose size is a power of two, or 0. Zero-initialised is empty. */
 struct mx_events {
     struct mx_event *slots;
     size_t size, first, count;
