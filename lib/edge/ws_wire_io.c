@@ -7,7 +7,7 @@
 #include "lib/edge/ws_wire_state.h"
 #include <mcpx/json.h>
 
-enum { BODY_MAX = 16384, KEEP_MAX = 1 << 20, BODY_DEPTH = 16 };
+enum { BODY_MAX = 16384, KEEP_MAX = 1 << 20, BODY_DEPTH = 16, ANSWER_S = 3 };
 
 void mx_wire_refused(struct mx_wire *wire)
 {
@@ -64,14 +64,31 @@ static int on_established(struct mx_wire *wire)
     return 0;
 }
 
+/* A frame of our own behind the data: closing by libwebsockets' means overtakes what is left over,
+ * and loses the frame on libuv. Returns false when the connection is broken. */
+static bool say_close(struct mx_wire *wire, int code)
+{
+    unsigned char frame[] = {0x88, 0x80 | 2, 0, 0, 0, 0, 0, 0}, *mask = frame + 2;
+
+    mx_chance_fill(NULL, mask, 4);
+    frame[6] = (unsigned char)(code >> 8) ^ mask[0];
+    frame[7] = (unsigned char)(code & 255) ^ mask[1];
+    return lws_write(wire->wsi, frame, sizeof frame, LWS_WRITE_RAW) >= 0;
+}
+
+/* In the middle of a frame -1 must not be returned: libwebsockets forgets to empty its buffer then,
+ * reads on until its own close frame is answered, and writes past the end. So it is left to read
+ * for nobody, for as long as an answer may take. */
 static int refuse(struct mx_wire *wire, int code, const char *why)
 {
-    lws_close_reason(wire->wsi, (enum lws_close_status)code, (unsigned char *)why,
-                     strlen(why));
+    struct lws *wsi = wire->wsi;
+
+    say_close(wire, code);
+    lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, ANSWER_S);
     wire->code = code;
     mx_wire_reason(wire, mcpx_slice_of(why));
     mx_wire_over(wire);
-    return -1;
+    return 0;
 }
 
 static int on_piece(struct mx_wire *wire, const char *in, size_t len)
@@ -210,21 +227,13 @@ void mx_wire_ping(struct mx_wire *wire)
         put(wire, MCPX_SLICE("?"), LWS_WRITE_PING);
 }
 
-/* A frame of our own behind the data: closing by libwebsockets' means overtakes what is left over,
- * and loses the frame on libuv. */
 void mx_wire_finish(struct mx_wire *wire)
 {
-    unsigned char frame[] = {0x88, 0x80 | 2, 0, 0, 0, 0, 1000 >> 8, 1000 & 255},
-                  *mask = frame + 2;
-
     if (!wire->open || wire->choked || wire->finishing)
         return;
-    mx_chance_fill(NULL, mask, 4);
-    frame[6] ^= mask[0];
-    frame[7] ^= mask[1];
-    if (lws_write(wire->wsi, frame, sizeof frame, LWS_WRITE_RAW) < 0)
-        give_up(wire);
     wire->finishing = true;
+    if (!say_close(wire, 1000))
+        give_up(wire);
 }
 
 void mx_wire_pause(struct mx_wire *wire, bool pause)

@@ -2,15 +2,11 @@
  * Quantity: two clients on one loop, ten thousand messages each way at once, and a thousand
  * openings and closings. What breaks for whom: a bridge that runs for a month. Protocol: section 5.
  */
-#include "tests/support/party.h"
-#include "tests/support/rude_client.h"
+#include "tests/support/traffic.h"
 
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
-#include <uv.h>
 
 enum { EACH = 10000, CYCLES = 1000, WARM_UP = 100, GROWTH_KIB = 2048 };
 
@@ -28,88 +24,18 @@ static void stop(void)
 
 TestSuite(client_many, .init = start, .fini = stop, .timeout = 600);
 
-/* One side of the traffic; `other` is whom it writes to. */
-struct side {
-    struct mcpx_client *client;
-    struct side *other;
-    int sent, delivered, heard, wrong;
-    bool joined, left;
-};
-
-static void send_more(struct side *side)
-{
-    struct mcpx_draft draft = {.type = "chat"};
-    char payload[64];
-
-    while (side->sent < EACH) {
-        int len = snprintf(payload, sizeof payload, "{\"n\":%d}", side->sent);
-
-        draft.payload = (struct mcpx_slice){payload, (size_t)len};
-        if (mcpx_client_send(side->client, &draft, NULL, NULL))
-            return; /* there is room again when something was delivered */
-        side->sent++;
-    }
-}
-
-static void on_event(void *user, struct mcpx_client *client, const struct mcpx_event *event)
-{
-    struct side *side = user;
-    char payload[64];
-
-    switch (event->type) {
-    case MCPX_EVENT_JOINED:
-        side->joined = true;
-        if (!side->other->joined)
-            break;
-        send_more(side);
-        send_more(side->other);
-        break;
-    case MCPX_EVENT_DELIVERED:
-        side->delivered++;
-        send_more(side);
-        break;
-    case MCPX_EVENT_MESSAGE:
-        snprintf(payload, sizeof payload, "{\"n\":%d}", side->heard++);
-        side->wrong += !mcpx_slice_equal(event->envelope->payload, mcpx_slice_of(payload));
-        break;
-    case MCPX_EVENT_LEFT:
-        side->left = true;
-        break;
-    case MCPX_EVENT_VIOLATION:
-        side->wrong++;
-        break;
-    default:
-        break;
-    }
-    if (side->heard == EACH && side->delivered == EACH)
-        mcpx_client_close(client, DAEMON_PATIENCE_MS);
-}
-
 Test(client_many, ten_thousand_messages_each_way_in_order)
 {
-    struct side sides[2] = {{.other = &sides[1]}, {.other = &sides[0]}};
-    uv_loop_t loop;
-    int i;
+    struct side sides[2] = {{.each = EACH}, {.each = EACH}};
+    struct mcpx_client_config configs[2];
+    char token[8192];
 
-    uv_loop_init(&loop);
-    for (i = 0; i < 2; i++) {
-        struct mcpx_client_config config = party_config(&router, i ? "b" : "a", "room");
-
-        config.loop = &loop;
-        config.on_event = on_event;
-        config.user = &sides[i];
-        sides[i].client = party_open(&config);
-    }
-    uv_run(&loop, UV_RUN_DEFAULT); /* ends when both have left */
-    for (i = 0; i < 2; i++) {
-        cr_expect_eq(sides[i].delivered, EACH, "%d", sides[i].delivered);
-        cr_expect_eq(sides[i].heard, EACH, "%d", sides[i].heard);
-        cr_expect_eq(sides[i].wrong, 0, "%d", sides[i].wrong);
-        cr_expect(sides[i].left);
-        mcpx_client_free(sides[i].client);
-    }
-    uv_run(&loop, UV_RUN_DEFAULT);
-    cr_expect_eq(uv_loop_close(&loop), 0, "every handle is closed");
+    configs[0] = party_config(&router, "a", "room");
+    snprintf(token, sizeof token, "%s", configs[0].token);
+    configs[1] = party_config(&router, "b", "room");
+    configs[0].token = token;
+    traffic_run(sides, configs);
+    cr_expect_eq(sides[0].joins + sides[1].joins, 2);
 }
 
 static int descriptors(void)

@@ -1,0 +1,297 @@
+/*
+ * Every way a connection ends or does not come about, and what the application is told: whether it
+ * is tried again, and a reason that a person can act on. What breaks for whom: two copies of a
+ * program that throw each other out for ever; a wrong token that is retried all night.
+ * Protocol: sections 6 and 7.
+ */
+#include "tests/support/false_router.h"
+#include "tests/support/party.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static struct daemon router;
+
+static void start(void)
+{
+    daemon_start_default(&router);
+}
+
+static void stop(void)
+{
+    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
+}
+
+TestSuite(client_ends, .timeout = 120);
+
+/* A client of a router that is none. */
+static struct mcpx_client *open_at(int port, bool once)
+{
+    struct mcpx_client_config config = {
+        .url = party_url(port), .topic = "room", .token = "token", .once = once};
+
+    return party_open(&config);
+}
+
+static void expect_over(struct mcpx_client *client)
+{
+    struct mcpx_event event;
+
+    while (mcpx_client_wait(client, DAEMON_PATIENCE_MS, &event) == MCPX_OK)
+        ;
+    cr_expect_eq(mcpx_client_wait(client, -1, &event), MCPX_ECLOSED);
+    cr_expect_eq(mcpx_client_send(
+                     client, &(struct mcpx_draft){.type = "chat", .payload = MCPX_SLICE("{}")},
+                     NULL, NULL),
+                 MCPX_ECLOSED);
+    mcpx_client_free(client);
+}
+
+Test(client_ends, a_newer_connection_of_the_same_participant_is_the_end, .init = start,
+     .fini = stop)
+{
+    struct mcpx_client *first = party_join(&router, "a", "room");
+    struct mcpx_client *second = party_join(&router, "a", "room");
+    struct mcpx_event event;
+
+    party_expect(first, MCPX_EVENT_LEFT, &event);
+    cr_expect_eq(event.code, 4001);
+    cr_expect_eq(event.retry_ms, -1);
+    expect_over(first);
+    party_chat(second, "{}");
+    party_expect(second, MCPX_EVENT_DELIVERED, &event);
+    party_leave(second);
+}
+
+Test(client_ends, a_refused_upgrade_tells_the_routers_reason, .init = start, .fini = stop)
+{
+    struct mcpx_client_config config = party_config(&router, "a", "room");
+    struct mcpx_client *client;
+    struct mcpx_event event;
+
+    config.token = "not-a-token";
+    client = party_open(&config);
+    party_expect(client, MCPX_EVENT_LEFT, &event);
+    cr_expect_eq(event.retry_ms, -1);
+    cr_expect_eq(event.code, 401);
+    cr_expect(mcpx_slice_equal(event.reason, MCPX_SLICE("Invalid token")), "%.*s",
+              (int)event.reason.len, event.reason.text);
+    expect_over(client);
+    config = party_config(&router, "a", "room");
+    config.topic = "another";
+    client = party_open(&config);
+    party_expect(client, MCPX_EVENT_LEFT, &event);
+    cr_expect_eq(event.code, 403);
+    cr_expect_eq(event.retry_ms, -1);
+    cr_expect(party_holds(event.reason, "topic"), "%.*s", (int)event.reason.len,
+              event.reason.text);
+    expect_over(client);
+}
+
+Test(client_ends, close_codes_say_whether_to_try_again)
+{
+    static const struct {
+        int code;
+        bool final;
+    } rows[] = {{1000, false}, {1001, false}, {1003, true},  {1007, true},
+                {1008, true},  {1009, true},  {1011, false}, {4001, true},
+                {4003, false}, {4004, true},  {4005, true}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char frame[] = {(char)0x88, 5,  (char)(rows[i].code >> 8), (char)rows[i].code, 'w',
+                        'h',        'y'};
+        struct false_router other;
+        struct mcpx_client *client;
+        struct mcpx_event event;
+
+        false_router_start(&other, true, frame, sizeof frame);
+        client = open_at(other.port, false);
+        party_expect(client, MCPX_EVENT_LEFT, &event);
+        cr_expect_eq(event.code, rows[i].code, "%d: %d", rows[i].code, event.code);
+        cr_expect_eq(event.retry_ms < 0, rows[i].final, "%d: %ld", rows[i].code,
+                     (long)event.retry_ms);
+        cr_expect(mcpx_slice_equal(event.reason, MCPX_SLICE("why")), "%d: %.*s", rows[i].code,
+                  (int)event.reason.len, event.reason.text);
+        mcpx_client_free(client);
+        false_router_stop(&other);
+    }
+}
+
+/* What others answer on a port where a router was expected. */
+static const struct {
+    const char *answer;
+    const char *reason;
+    int code;
+    bool final;
+} answers[] = {
+    {"HTTP/1.1 503 No\r\nContent-Type: application/problem+json\r\nContent-Length: 32\r\n\r\n"
+     "{\"title\":\"T\",\"detail\":\"d\\u00e9\"}",
+     "d\xc3\xa9", 503, false},
+    {"HTTP/1.1 403 No\r\nContent-Type: application/problem+json\r\nContent-Length: 13\r\n\r\n"
+     "{\"title\":\"T\"}",
+     "T", 403, true},
+    {"HTTP/1.1 404 No\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>",
+     "the answer is HTTP status 404", 404, true},
+    {"HTTP/1.1 400 No\r\nContent-Length: 0\r\n\r\n", "the answer is HTTP status 400", 400,
+     true},
+    {"HTTP/1.1 429 No\r\nConnection: close\r\n\r\n{\"detail\":\"slow\"}", "slow", 429, false},
+    {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", "the answer is HTTP status 200", 200,
+     false},
+    {"HTTP/1.1 302 Go\r\nLocation: http://127.0.0.1:1/ws\r\nContent-Length: 0\r\n\r\n",
+     "the answer is HTTP status 302", 302, false},
+    {"", "cannot connect to 127.0.0.1", 0, false},
+    {"SSH-2.0-OpenSSH_9.2p1\r\n", "cannot connect to 127.0.0.1", 0, false},
+    {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+     "Sec-WebSocket-Accept: AAAAAAAAAAAAAAAAAAAAAAAAAAA=\r\n\r\n",
+     "cannot connect to 127.0.0.1", 0, false},
+};
+
+Test(client_ends, whatever_answers_is_told_as_a_reason)
+{
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        struct false_router other;
+        struct mcpx_client *client;
+        struct mcpx_event event;
+
+        false_router_start(&other, false, answers[i].answer, strlen(answers[i].answer));
+        client = open_at(other.port, false);
+        party_expect(client, MCPX_EVENT_LEFT, &event);
+        cr_expect_eq(event.code, answers[i].code, "%s: %d", answers[i].answer, event.code);
+        cr_expect_eq(event.retry_ms < 0, answers[i].final, "%s", answers[i].answer);
+        cr_expect(party_holds(event.reason, answers[i].reason), "%s: %.*s", answers[i].answer,
+                  (int)event.reason.len, event.reason.text);
+        mcpx_client_free(client);
+        false_router_stop(&other);
+    }
+}
+
+Test(client_ends, an_unreachable_router_is_tried_again_and_again)
+{
+    struct mcpx_client *client;
+    struct mcpx_event event;
+    int64_t last_ms = 0;
+    int port, fd = false_router_nobody(&port), i;
+
+    client = open_at(port, false);
+    for (i = 0; i < 3; i++) {
+        party_expect(client, MCPX_EVENT_LEFT, &event);
+        cr_expect_eq(event.code, 0);
+        cr_expect(event.retry_ms > last_ms / 2, "%ld after %ld", (long)event.retry_ms,
+                  (long)last_ms);
+        cr_expect(party_holds(event.reason, "cannot connect to 127.0.0.1:"), "%.*s",
+                  (int)event.reason.len, event.reason.text);
+        last_ms = event.retry_ms;
+    }
+    mcpx_client_close(client, 10000);
+    party_expect(client, MCPX_EVENT_LEFT, &event);
+    cr_expect_eq(event.retry_ms, -1);
+    expect_over(client);
+    client = open_at(port, true);
+    party_expect(client, MCPX_EVENT_LEFT, &event);
+    cr_expect_eq(event.retry_ms, -1, "told to try once");
+    expect_over(client);
+    close(fd);
+}
+
+Test(client_ends, names_are_looked_up_and_every_address_is_tried, .init = start, .fini = stop)
+{
+    struct mcpx_client_config config = party_config(&router, "a", "room");
+    struct mcpx_client *client;
+    struct mcpx_event event;
+    char url[64];
+
+    snprintf(url, sizeof url, "http://localhost:%d/ws", router.port[0]);
+    config.url = url;
+    client = party_open(&config);
+    party_expect(client, MCPX_EVENT_JOINED, &event);
+    party_leave(client);
+    config.url = "ws://no-such-host.invalid";
+    client = party_open(&config);
+    party_expect(client, MCPX_EVENT_LEFT, &event);
+    cr_expect(event.code == 0 && event.retry_ms > 0);
+    cr_expect(party_holds(event.reason, "cannot connect to no-such-host.invalid:80: "), "%.*s",
+              (int)event.reason.len, event.reason.text);
+    mcpx_client_free(client);
+}
+
+/* Two frames of one message with a ping between them; then what is refused. `filler` bytes follow,
+ * because a frame is looked at when a buffer is full of it. */
+Test(client_ends, messages_in_pieces_are_put_together_and_others_refused)
+{
+    static const struct {
+        const char *bytes;
+        size_t len, filler;
+        int code;
+    } rows[] = {
+        {"\x01\x03not\x89\x01?\x80\x05 json\x88\x02\x03\xe9", 19, 0, 1001},
+        {"\x82\x01x", 3, 0, 1003},
+        {"\x81\x7f\0\0\0\0\x04\0\0\x01", 10, 70000, 1009},
+        {"\x01\x7f\0\0\0\0\x04\0\0\x01", 10, 70000, 1009},
+    };
+    static char bytes[80000];
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct false_router other;
+        struct mcpx_client *client;
+        struct mcpx_event event;
+
+        memset(bytes, 'x', sizeof bytes);
+        memcpy(bytes, rows[i].bytes, rows[i].len);
+        false_router_start(&other, true, bytes, rows[i].len + rows[i].filler);
+        client = open_at(other.port, true);
+        if (i == 0)
+            party_expect(client, MCPX_EVENT_VIOLATION, &event); /* it is "not json" */
+        party_expect(client, MCPX_EVENT_LEFT, &event);
+        cr_expect_eq(event.code, rows[i].code, "row %zu: %d", i, event.code);
+        mcpx_client_free(client);
+        false_router_stop(&other);
+    }
+}
+
+Test(client_ends, patience_with_a_goodbye_has_an_end)
+{
+    struct false_router other; /* welcomes nobody and answers no close frame */
+    struct mcpx_client *client;
+    struct mcpx_event event;
+
+    false_router_start(&other, true, "", 0);
+    client = open_at(other.port, false);
+    cr_expect_eq(mcpx_client_wait(client, 0, &event), MCPX_ETIMEOUT);
+    mcpx_client_close(client, 50);
+    party_expect(client, MCPX_EVENT_LEFT, &event);
+    cr_expect_eq(event.retry_ms, -1);
+    expect_over(client);
+    false_router_stop(&other);
+}
+
+Test(client_ends, settings_are_judged_before_anything_is_opened)
+{
+    static const struct {
+        struct mcpx_client_config config;
+        const char *field;
+    } rows[] = {
+        {{.topic = "t", .token = "x"}, "url"},
+        {{.url = "ftp://x", .topic = "t", .token = "x"}, "url"},
+        {{.url = "ws://x", .token = "x"}, "topic"},
+        {{.url = "ws://x", .topic = "", .token = "x"}, "topic"},
+        {{.url = "ws://x", .topic = "a\nb", .token = "x"}, "topic"},
+        {{.url = "ws://x", .topic = "t"}, "token"},
+        {{.url = "ws://x", .topic = "t", .token = ""}, "token"},
+        {{.url = "ws://x", .topic = "t", .token = "a\r\nX: y"}, "token"},
+        {{.url = "ws://x", .topic = "t", .token = "a", .routing = "some"}, "routing"},
+        {{.url = "ws://x", .topic = "t", .token = "a", .history = -2}, "history"},
+        {{.url = "ws://x", .topic = "t", .token = "a", .ca_file = "/none"}, "ca_file"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct mcpx_client *client = NULL;
+        struct mcpx_fault fault = {0};
+
+        cr_expect_eq(mcpx_client_new(&rows[i].config, &fault, &client), MCPX_EINVALID,
+                     "row %zu", i);
+        cr_expect_str_eq(fault.field ? fault.field : "", rows[i].field, "row %zu", i);
+        cr_expect(fault.reason && !client, "row %zu", i);
+    }
+    mcpx_client_free(NULL);
+}

@@ -1,0 +1,140 @@
+/*
+ * Connections break and routers are restarted; nothing is lost, nothing comes twice, and nothing
+ * changes its order. What breaks for whom: an agent that executes a call twice, or waits for ever
+ * for an answer that was given. Protocol: section 5.
+ */
+#include "tests/support/false_router.h"
+#include "tests/support/traffic.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+
+enum { EACH = 3000, CUT_EVERY = 500, RESTART_EVERY = 1000 };
+
+/* Tokens that survive a restart: "token-of-a" and "token-of-b". */
+static const char settled[] =
+    "{\"limits\":{\"messages_per_minute\":0,\"bytes_per_minute\":0,\"connects_per_s\":0,"
+    "\"drain_s\":1},"
+    "\"topics\":{\"history\":{\"count\":100000}},\"participants\":{"
+    "\"a\":{\"topics\":[\"*\"],\"grants\":[\"*\"],\"token_sha256\":"
+    "\"5cb4afafaff2683f8e22484d37dca0e6b2eb98dc5a9869ca031b001597b89253\"},"
+    "\"b\":{\"topics\":[\"*\"],\"grants\":[\"*\"],\"token_sha256\":"
+    "\"97d613fbd4a6484c6567d2d2b495af817b3264c37dfe02a641449b2b351d5e1f\"}}}";
+
+static struct daemon router;
+static struct false_router relay;
+
+static struct mcpx_client_config config_of(const char *token, int port, char url[64])
+{
+    strcpy(url, party_url(port));
+    return (struct mcpx_client_config){.url = url, .topic = "room", .token = token};
+}
+
+static void cut_now_and_then(struct side *side)
+{
+    if (side->heard % CUT_EVERY == 0)
+        false_router_cut(&relay);
+}
+
+Test(client_resume, a_connection_that_breaks_loses_nothing_and_repeats_nothing, .timeout = 240)
+{
+    struct side sides[2] = {{.each = EACH, .after_heard = cut_now_and_then}, {.each = EACH}};
+    struct mcpx_client_config configs[2];
+    char urls[2][64];
+
+    daemon_start(&router, settled, 0);
+    false_router_relay(&relay, router.port[0]);
+    configs[0] = config_of("token-of-a", relay.port, urls[0]);
+    configs[1] = config_of("token-of-b", router.port[0], urls[1]);
+    traffic_run(sides, configs);
+    cr_expect(sides[0].joins > 2, "%d joins", sides[0].joins);
+    cr_expect_eq(sides[0].resumed, sides[0].joins - 1, "%d of %d joins resumed",
+                 sides[0].resumed, sides[0].joins);
+    cr_expect_eq(sides[1].joins, 1);
+    false_router_stop(&relay);
+    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
+}
+
+/* What the router knew is gone with it, so others may miss what it had taken; but who sends knows
+ * what was delivered, and what was not is sent again. */
+Test(client_resume, a_router_that_is_restarted_is_joined_again, .timeout = 240)
+{
+    static const int ends[] = {SIGTERM, SIGKILL};
+    struct mcpx_client_config config;
+    struct mcpx_client *a, *b;
+    struct mcpx_event event;
+    char urls[2][64];
+
+    daemon_start(&router, settled, 0);
+    config = config_of("token-of-a", router.port[0], urls[0]);
+    a = party_open(&config);
+    config = config_of("token-of-b", router.port[0], urls[1]);
+    b = party_open(&config);
+    party_expect(b, MCPX_EVENT_JOINED, &event);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        party_expect(a, MCPX_EVENT_JOINED, &event);
+        daemon_restart(&router, settled, ends[i]);
+        if (ends[i] == SIGKILL)
+            party_chat(a, "{\"n\":1}"); /* it has not noticed yet */
+        party_expect(a, MCPX_EVENT_LEFT, &event);
+        cr_expect_eq(event.code, ends[i] == SIGTERM ? 1001 : 0, "%d", event.code);
+        if (ends[i] == SIGTERM)
+            party_chat(a, "{\"n\":1}");
+        cr_expect(event.retry_ms >= 0 && event.retry_ms <= 30000);
+        party_chat(a, "{\"n\":2}"); /* while there is no connection */
+        party_expect(b, MCPX_EVENT_LEFT, &event);
+        party_expect(b, MCPX_EVENT_JOINED, &event);
+        cr_expect_not(event.resumed);
+        party_expect(a, MCPX_EVENT_DELIVERED, &event);
+        party_expect(a, MCPX_EVENT_DELIVERED, &event);
+        party_expect(b, MCPX_EVENT_MESSAGE, &event);
+        cr_expect(mcpx_slice_equal(event.envelope->payload, MCPX_SLICE("{\"n\":1}")));
+        party_expect(b, MCPX_EVENT_MESSAGE, &event);
+        cr_expect(mcpx_slice_equal(event.envelope->payload, MCPX_SLICE("{\"n\":2}")));
+        party_leave(a);
+        config = config_of("token-of-a", router.port[0], urls[0]);
+        a = party_open(&config);
+    }
+    party_leave(a);
+    party_leave(b);
+    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
+}
+
+Test(client_resume, a_request_survives_the_connection_it_was_made_on, .timeout = 120)
+{
+    struct mcpx_client_config config;
+    struct mcpx_client *a, *b;
+    struct mcpx_event event;
+    char urls[2][64], id[MCPX_ID_MAX + 1];
+    size_t len;
+
+    daemon_start(&router, settled, 0);
+    false_router_relay(&relay, router.port[0]);
+    config = config_of("token-of-a", relay.port, urls[0]);
+    a = party_open(&config);
+    party_expect(a, MCPX_EVENT_JOINED, &event);
+    config = config_of("token-of-b", router.port[0], urls[1]);
+    b = party_open(&config);
+    party_expect(b, MCPX_EVENT_JOINED, &event);
+    party_send(a, "mcp/request", "b", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+    party_expect(a, MCPX_EVENT_DELIVERED, &event);
+    party_expect(b, MCPX_EVENT_REQUEST, &event);
+    len = (size_t)snprintf(id, sizeof id, "%.*s", (int)event.envelope->id.len,
+                           event.envelope->id.text);
+    false_router_cut(&relay);
+    party_expect(a, MCPX_EVENT_LEFT, &event);
+    cr_assert_eq(
+        mcpx_client_respond(b, (struct mcpx_slice){id, len},
+                            MCPX_SLICE("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}"), NULL),
+        MCPX_OK);
+    party_expect(b, MCPX_EVENT_DELIVERED, &event);
+    party_expect(a, MCPX_EVENT_JOINED, &event);
+    cr_expect(event.resumed);
+    party_expect(a, MCPX_EVENT_RESPONSE, &event);
+    cr_expect(mcpx_slice_equal(event.rpc->result, MCPX_SLICE("{}")));
+    party_leave(a);
+    party_leave(b);
+    false_router_stop(&relay);
+    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
+}

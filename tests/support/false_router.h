@@ -1,0 +1,39 @@
+/*
+ * false_router.h - a process that answers connections with bytes of the test's choice, or passes
+ * them on to a real router until it is told to break them.
+ * Includes libc only.
+ */
+#ifndef SUPPORT_FALSE_ROUTER_H
+#define SUPPORT_FALSE_ROUTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct false_router {
+    pid_t pid;
+    int port;
+};
+
+/**
+ * Starts it. Every connection's request head is read and answered.
+ *
+ * upgrade   answer with a proper 101 before the bytes
+ * bytes     what is said then, borrowed; nothing more is said, and what comes is thrown away
+ */
+void false_router_start(struct false_router *router, bool upgrade, const char *bytes,
+                        size_t len);
+
+/** Starts one that passes connections on to this port. */
+void false_router_relay(struct false_router *router, int port);
+
+/** Lets a relay break its connections; it takes new ones. */
+void false_router_cut(const struct false_router *router);
+
+/** Ends it. */
+void false_router_stop(struct false_router *router);
+
+/** A port on which nobody listens, for as long as the returned descriptor is open. */
+int false_router_nobody(int *port);
+
+#endif
