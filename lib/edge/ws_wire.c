@@ -99,6 +99,7 @@ static void attempt(struct mx_wire *wire, const char *address)
     struct lws_client_connect_info info = {0};
 
     wire->status = wire->code = 0;
+    wire->distrusted = false;
     mx_wire_reason(wire, mcpx_slice_of("it cannot be reached"));
     mcpx_text_reset(&wire->body);
     info.context = wire->lws;

@@ -2,10 +2,11 @@
  * ws_wire_io.c - what libwebsockets calls, and what it is told to write. A message comes in as
  * pieces of frames and is handed on whole. Writing goes past the writable callback as long as
  * nothing is left over: with libuv that callback costs four system calls per message.
- * Includes ws_wire_state.h, json.h.
+ * Includes ws_wire_state.h, json.h, libcrypto.
  */
 #include "lib/edge/ws_wire_state.h"
 #include <mcpx/json.h>
+#include <openssl/x509_vfy.h>
 
 enum { BODY_MAX = 16384, KEEP_MAX = 1 << 20, BODY_DEPTH = 16, ANSWER_S = 3 };
 
@@ -129,6 +130,21 @@ static int on_close_frame(struct mx_wire *wire, const unsigned char *in, size_t 
     return wire->finishing ? -1 : 0;
 }
 
+/* What libwebsockets says about a failed handshake does not name the reason. */
+static int on_certificate(struct mx_wire *wire, X509_STORE_CTX *store, bool good)
+{
+    struct mcpx_text why = {0};
+
+    if (good)
+        return 0;
+    mcpx_text_puts(&why, "the router's certificate is not trusted: ");
+    mcpx_text_puts(&why, X509_verify_cert_error_string(X509_STORE_CTX_get_error(store)));
+    mx_wire_reason(wire, mcpx_text_view(&why));
+    mcpx_text_fini(&why);
+    wire->distrusted = true;
+    return 0;
+}
+
 static int on_writable(struct mx_wire *wire)
 {
     wire->choked = false;
@@ -142,7 +158,6 @@ int mx_wire_dispatch(struct lws *wsi, enum lws_callback_reasons reason, void *us
 {
     struct mx_wire *wire = lws_get_opaque_user_data(wsi);
 
-    (void)user;
     if (!wire) /* libwebsockets' own, or let go */
         return 0;
     wire->wsi = wsi; /* not told before the first callback */
@@ -162,10 +177,12 @@ int mx_wire_dispatch(struct lws *wsi, enum lws_callback_reasons reason, void *us
         return 0;
     case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE:
         return on_close_frame(wire, in, len);
+    case LWS_CALLBACK_OPENSSL_PERFORM_SERVER_CERT_VERIFICATION:
+        return on_certificate(wire, user, len != 0);
     case LWS_CALLBACK_CLIENT_WRITEABLE:
         return on_writable(wire);
     case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
-        if (in && !wire->status)
+        if (in && !wire->status && !wire->distrusted)
             mx_wire_reason(wire, (struct mcpx_slice){in, strnlen(in, len)});
         mx_wire_over(wire);
         return 0;

@@ -24,6 +24,7 @@ enum { MX_REASON_MAX = 511 };
  * open           between `opened` and `ended`
  * finishing      our close frame was written
  * choked         a write left something over; nothing is written until that is gone
+ * distrusted     the certificate was refused, which is the reason then
  * status         of the answer to the handshake, once it is known
  * code, reason   why it ends, as far as known
  * message        pieces of a message that is not whole yet
@@ -43,7 +44,7 @@ struct mx_wire {
     struct mx_lookup *lookup;
     struct addrinfo *found, *next;
     struct mx_alarm *again;
-    bool open, finishing, choked;
+    bool open, finishing, choked, distrusted;
     int status, code;
     char reason[MX_REASON_MAX + 1];
     struct mcpx_text message, out, body;

@@ -53,13 +53,17 @@ demo)
     install
     exec node demo.mjs
     ;;
+example)
+    install
+    exec node examples.mjs "${2:-}"
+    ;;
 conformance)
     install
     suite
     exec node conformance.mjs
     ;;
 *)
-    echo "usage: $0 install|test|demo|conformance" >&2
+    echo "usage: $0 install|test|demo|conformance|example NAME" >&2
     exit 2
     ;;
 esac

@@ -1,0 +1,151 @@
+/*
+ * examples.mjs - the programs of docs/examples, run as a reader runs them: each joins, is heard
+ * saying hello, prints what others say, answers one request and leaves. "tls" is the C program
+ * once more behind a proxy that speaks TLS.
+ *
+ * Usage: node examples.mjs c|node|python|tls      exit code 77: something it needs is not here
+ */
+import assert from 'node:assert/strict';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { createServer } from 'node:tls';
+import { fileURLToPath } from 'node:url';
+import { Participant } from './lib/participant.mjs';
+import { inTime, Router, routerBinary } from './lib/router.mjs';
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const EXAMPLES = resolve(HERE, '../../docs/examples');
+const cleanups = [];
+
+function temporary() {
+  const folder = mkdtempSync(join(tmpdir(), 'mcpx-example-'));
+  cleanups.unshift(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+function skip(text) {
+  console.error(`SKIPPED: ${text}`);
+  process.exit(77);
+}
+
+/* Packages are found from where a program lies. */
+function besidePackages(name) {
+  const folder = temporary();
+  copyFileSync(join(EXAMPLES, name), join(folder, name));
+  symlinkSync(join(HERE, 'node_modules'), join(folder, 'node_modules'));
+  return join(folder, name);
+}
+
+function python() {
+  for (const program of ['python3', '/usr/bin/python3']) {
+    if (spawnSync(program, ['-c', 'import websockets']).status === 0) return program;
+  }
+  return skip('no python3 with the module websockets, so docs/examples/join.py is NOT tested.\n'
+    + '         Debian: apt-get install python3-websockets');
+}
+
+const commands = {
+  c: () => [join(dirname(routerBinary()), '..', 'tests', 'example_join')],
+  node: () => [process.execPath, besidePackages('join.mjs')],
+  python: () => [python(), join(EXAMPLES, 'join.py')],
+};
+
+function run([program, ...args], env) {
+  const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const told = { out: '', log: '' };
+  process.once('exit', () => child.kill('SIGKILL'));
+  child.stdout.setEncoding('utf8').on('data', (text) => { told.out += text; });
+  child.stderr.setEncoding('utf8').on('data', (text) => { told.log += text; });
+  told.exited = new Promise((done) => {
+    child.once('error', (error) => done(error.message));
+    child.once('close', (code, signal) => done(signal ?? code));
+  });
+  return told;
+}
+
+async function visit(command, url, env = {}) {
+  const topic = `example-${process.pid}`;
+  const router = visit.router;
+  const host = await Participant.join(router, { id: 'host', topic, capabilities: ['*'] });
+  const guest = run(command, {
+    ...env,
+    MCPX_URL: url,
+    MCPX_TOPIC: topic,
+    MCPX_TOKEN: await router.token('guest', topic, ['chat', 'mcp/response:*']),
+  });
+  const gone = guest.exited.then((end) => assert.fail(`it ended with ${end}\n${guest.out}${guest.log}`));
+  gone.catch(() => {});
+  const { envelope: hello } = await Promise.race([gone,
+    host.until((e) => e.from === 'guest' && e.kind === 'chat', 'hello')]);
+  assert.deepEqual(hello.payload, { text: 'hello' });
+  host.send('chat', { text: 'welcome, guest' });
+  const id = host.send('mcp/request:tools/call:anything', {
+    jsonrpc: '2.0', id: 'a "quoted" id', method: 'tools/call', params: { name: 'anything' },
+  }, { to: ['guest'] });
+  const { envelope: answer } = await host.until((e) => e.correlation_id === id, 'an answer');
+  assert.equal(answer.kind, 'mcp/response:tools/call:anything');
+  assert.deepEqual(answer.to, ['host']);
+  assert.deepEqual(answer.payload, { jsonrpc: '2.0', id: 'a "quoted" id', result: {} });
+  assert.equal(await inTime(guest.exited, () => `it did not leave\n${guest.log}`), 0, guest.log);
+  assert.match(guest.out, /welcome, guest/);
+  assert.match(guest.out, /mcp\/request:tools\/call:anything/);
+  await host.until((e) => e.kind === 'system/presence' && e.payload.event === 'leave', 'the leave');
+  await host.close();
+}
+
+/* A certificate for "localhost" by itself, and a proxy that shows it. */
+async function behindTls(http) {
+  const folder = temporary();
+  const [key, cert] = ['key.pem', 'cert.pem'].map((name) => join(folder, name));
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj',
+    '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-keyout', key, '-out', cert],
+  { stdio: 'pipe' });
+  const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (socket) => {
+    const router = connect(Number(new URL(http).port), '127.0.0.1');
+    socket.on('error', () => router.destroy()).on('close', () => router.destroy());
+    router.on('error', () => socket.destroy()).on('close', () => socket.destroy());
+    socket.pipe(router).pipe(socket);
+  });
+  server.on('tlsClientError', () => {});
+  await new Promise((done) => { server.listen(0, '127.0.0.1', done); });
+  cleanups.unshift(() => server.close());
+  return { url: `wss://localhost:${server.address().port}`, cert };
+}
+
+/* The C program tries for ever; the first thing it tells is enough. */
+async function distrust(url) {
+  const guest = run(commands.c(), { MCPX_URL: url, MCPX_TOPIC: 't', MCPX_TOKEN: 'x',
+    SSL_CERT_FILE: '/dev/null', SSL_CERT_DIR: '/nonexistent' });
+  await inTime((async () => {
+    while (!guest.log.includes('left: ')) await new Promise((done) => { setImmediate(done); });
+  })(), () => `nothing was told: ${guest.log}`);
+  assert.match(guest.log, /left: cannot connect to localhost:\d+: .*certificate/);
+}
+
+async function main(which) {
+  const router = await Router.start();
+  visit.router = router;
+  const ws = router.http.replace(/^http:/, 'ws:');
+  if (which === 'tls') {
+    if (spawnSync('openssl', ['version']).status !== 0) skip('no openssl to make a certificate');
+    const { url, cert } = await behindTls(router.http);
+    await visit(commands.c(), url, { SSL_CERT_FILE: cert });
+    await distrust(url);
+  } else {
+    await visit(commands[which](), ws);
+  }
+  await router.stop();
+}
+
+const which = process.argv[2];
+if (which !== 'tls' && !commands[which]) {
+  console.error('usage: node examples.mjs c|node|python|tls');
+  process.exit(2);
+}
+await main(which);
+for (const cleanup of cleanups) cleanup();
+console.log(`${which}: joined, heard, answered, left`);
+process.exit(0);
