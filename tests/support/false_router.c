@@ -126,28 +126,34 @@ static int dial(int port)
     return -1;
 }
 
-static bool pass(int from, int to)
+static ssize_t pass(int from, int to)
 {
     static char bytes[4096];
     ssize_t got = recv(from, bytes, sizeof bytes, 0);
 
     if (got > 0)
         say(to, bytes, (size_t)got);
-    return got > 0;
+    return got;
 }
 
-static void relay(int client, int router)
+static void relay(int client, int router, size_t bytes_max)
 {
     struct pollfd both[] = {{.fd = client, .events = POLLIN},
                             {.fd = router, .events = POLLIN}};
     bool open = router >= 0;
+    size_t passed = 0;
 
     cut = 0;
     while (open && !cut) {
         if (poll(both, 2, -1) < 0)
             continue;
-        open = (!both[0].revents || pass(client, router)) &&
-               (!both[1].revents || pass(router, client));
+        open = !both[0].revents || pass(client, router) > 0;
+        if (open && both[1].revents) {
+            ssize_t got = pass(router, client);
+
+            passed += got > 0 ? (size_t)got : 0;
+            open = got > 0 && (!bytes_max || passed < bytes_max);
+        }
     }
     close(router);
 }
@@ -176,7 +182,7 @@ void false_router_start(struct false_router *router, bool upgrade, const char *b
     }
 }
 
-void false_router_relay(struct false_router *router, int port)
+void false_router_relay(struct false_router *router, int port, size_t bytes_max)
 {
     struct sigaction action = {.sa_handler = on_cut};
     int listener, fd;
@@ -187,7 +193,7 @@ void false_router_relay(struct false_router *router, int port)
     while (!router->pid) {
         fd = accept(listener, NULL, NULL);
         if (fd >= 0)
-            relay(fd, dial(port));
+            relay(fd, dial(port), bytes_max);
         close(fd);
     }
 }

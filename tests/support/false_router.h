@@ -24,10 +24,14 @@ struct false_router {
 void false_router_start(struct false_router *router, bool upgrade, const char *bytes,
                         size_t len);
 
-/** Starts one that passes connections on to this port. */
-void false_router_relay(struct false_router *router, int port);
+/**
+ * Starts one that passes connections on to this port, one at a time.
+ *
+ * bytes_max   it breaks each after so many bytes to the client; 0 = it does not
+ */
+void false_router_relay(struct false_router *router, int port, size_t bytes_max);
 
-/** Lets a relay break its connections; it takes new ones. */
+/** Lets a relay break its connection; it takes a new one. */
 void false_router_cut(const struct false_router *router);
 
 /** Ends it. */

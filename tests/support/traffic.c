@@ -40,8 +40,6 @@ static void on_message(struct side *side, const struct mcpx_event *event)
     snprintf(payload, sizeof payload, "{\"n\":%d}", side->heard++);
     if (!mcpx_slice_equal(event->envelope->payload, mcpx_slice_of(payload)))
         side->wrong++;
-    if (side->after_heard)
-        side->after_heard(side);
 }
 
 void traffic_event(void *user, struct mcpx_client *client, const struct mcpx_event *event)

@@ -13,7 +13,6 @@
  * One side; its client's `user`.
  *
  * each        how many messages each side writes
- * after_heard told after each message heard; may be NULL
  * wrong       messages out of order, twice, or not believed
  * joins, resumed, lefts
  *             how often it joined, was resumed, and left
@@ -24,7 +23,6 @@ struct side {
     int each;
     int sent, delivered, heard, wrong;
     int joins, resumed, lefts;
-    void (*after_heard)(struct side *side);
 };
 
 /** The clients' on_event. Says goodbye when all was delivered and heard. */

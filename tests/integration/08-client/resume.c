@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 
-enum { EACH = 3000, CUT_EVERY = 500, RESTART_EVERY = 1000 };
+enum { EACH = 3000, BYTES_PER_CONNECTION = 200000 };
 
 /* Tokens that survive a restart: "token-of-a" and "token-of-b". */
 static const char settled[] =
@@ -31,20 +31,14 @@ static struct mcpx_client_config config_of(const char *token, int port, char url
     return (struct mcpx_client_config){.url = url, .topic = "room", .token = token};
 }
 
-static void cut_now_and_then(struct side *side)
-{
-    if (side->heard % CUT_EVERY == 0)
-        false_router_cut(&relay);
-}
-
 Test(client_resume, a_connection_that_breaks_loses_nothing_and_repeats_nothing, .timeout = 240)
 {
-    struct side sides[2] = {{.each = EACH, .after_heard = cut_now_and_then}, {.each = EACH}};
+    struct side sides[2] = {{.each = EACH}, {.each = EACH}};
     struct mcpx_client_config configs[2];
     char urls[2][64];
 
     daemon_start(&router, settled, 0);
-    false_router_relay(&relay, router.port[0]);
+    false_router_relay(&relay, router.port[0], BYTES_PER_CONNECTION);
     configs[0] = config_of("token-of-a", relay.port, urls[0]);
     configs[1] = config_of("token-of-b", router.port[0], urls[1]);
     traffic_run(sides, configs);
@@ -110,7 +104,7 @@ Test(client_resume, a_request_survives_the_connection_it_was_made_on, .timeout =
     size_t len;
 
     daemon_start(&router, settled, 0);
-    false_router_relay(&relay, router.port[0]);
+    false_router_relay(&relay, router.port[0], 0);
     config = config_of("token-of-a", relay.port, urls[0]);
     a = party_open(&config);
     party_expect(a, MCPX_EVENT_JOINED, &event);
