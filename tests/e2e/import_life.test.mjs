@@ -119,7 +119,7 @@ test('only its caller cancels a call', async (t) => {
     command: PATIENT,
   });
   const id = ann.write(rpc(7, 'wait'));
-  await bridge.until(/\[node\] waiting/);
+  await bridge.until(/\] waiting/);
   const cancel = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled',
     params: { requestId: 7, reason: 'enough' } });
   bob.write(cancel, { correlation_id: id });
@@ -245,6 +245,27 @@ test('SIGTERM and SIGINT: exit 0, the others see it leave, nothing is left', asy
     assert.deepEqual(family.filter(({ pid, start }) => Program.startOf(pid) === start)
       .map(({ command }) => command), [], commands.join('; '));
   }
+});
+
+test('who still waits when the bridge is stopped is answered', async (t) => {
+  const table = new Room(t, router);
+  const bridge = await startImport(t, router, table.topic, 'server', PATIENT);
+  const ann = new Seat(await table.join('ann', ['mcp/*']), 'server');
+  const id = ann.write(rpc(1, 'wait'));
+  await bridge.until(/\] waiting/);
+  bridge.kill();
+  const { envelope } = await ann.answer(id);
+  assert.equal(envelope.payload.error.code, -32000);
+  assert.deepEqual(await bridge.end(), { code: 0, signal: null });
+});
+
+test('a server that hangs does not hang its caller, and is stopped all the same', async (t) => {
+  const { bridge, seats: [ann] } = await room(t, ['ann'],
+    { command: PATIENT, options: ['--request-timeout', '0.3'] });
+  await ann.call(rpc(1, 'count'));
+  process.kill(serverOf(bridge, 'patient_server').pid, 'SIGSTOP');
+  const { error } = JSON.parse(await ann.call(rpc(2, 'count')));
+  assert.equal(error.code, -32001);
 });
 
 test('what can never work ends with an exit code and a sentence', async (t) => {

@@ -58,7 +58,9 @@ int cmd_import(const struct arguments *arguments)
         job.import.capabilities = capabilities;
         job.import.request_ms = arguments_ms(arguments, "--request-timeout", 0);
         job.argv = arguments->rest;
-        job.name = name ? name : base_name(arguments->rest[0]);
+        if (!name)
+            name = connection.as ? connection.as : base_name(arguments->rest[0]);
+        job.name = name;
         job.line_max = (size_t)arguments_number(arguments, "--line-max", 0);
         job.restart = !arguments_have(arguments, "--no-restart");
         status = import_run(&job);

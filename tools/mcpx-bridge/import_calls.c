@@ -29,8 +29,9 @@ static struct mcpx_slice keep(char **at, struct mcpx_slice slice)
 {
     struct mcpx_slice kept = {slice.text ? *at : NULL, slice.len};
 
-    if (slice.len)
-        memcpy(*at, slice.text, slice.len);
+    if (!slice.text)
+        return kept;
+    memcpy(*at, slice.text, slice.len);
     *at += slice.len;
     return kept;
 }

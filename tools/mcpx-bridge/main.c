@@ -21,8 +21,8 @@ static const struct option_row import_options[] = {
      "how long the server may take for a request, counted anew from each progress "
      "notification, and a participant to answer a question of the server; 300 when not given"},
     {"--name", "NAME", VALUE_TEXT, 0,
-     "what the server is called before each line of its standard error; its program's name "
-     "when not given"},
+     "what the server is called before each line of its standard error; the participant of "
+     "--as, or its program's name, when not given"},
     {NULL, NULL, VALUE_NONE, 0, NULL},
 };
 

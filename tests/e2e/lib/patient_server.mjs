@@ -1,18 +1,30 @@
 /*
  * patient_server.mjs - a server that does what well-behaved ones never do: "wait" is not
  * answered, "cancelled" says how many cancellations came, "garbage" and "overlong" write lines
- * that are no answers. "echo" answers with its params, every third time a little later.
+ * that are no answers. "echo" answers with its params, every third time a little later; "count"
+ * says how often it was asked to. "ask" asks its client and answers with what it heard.
  */
 import { createInterface } from 'node:readline';
 
 let cancelled = 0;
+let echoed = 0;
+let asking;
 const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 
 const METHODS = {
   initialize: ({ id }) => write({ id, result: { protocolVersion: '2025-11-25', capabilities: {},
     serverInfo: { name: 'patient', version: '1' } } }),
-  echo: ({ id, params }) => (params.n % 3 === 0 ? setImmediate(() => write({ id, result: params }))
-    : write({ id, result: params })),
+  echo: ({ id, params }) => {
+    echoed += 1;
+    const answer = () => write({ id, result: params });
+    if (params.n % 3 === 0) setImmediate(answer);
+    else answer();
+  },
+  count: ({ id }) => write({ id, result: echoed }),
+  ask: ({ id }) => {
+    asking = id;
+    write({ id: 'question', method: 'elicitation/create', params: { message: '?' } });
+  },
   wait: () => process.stderr.write('waiting\n'),
   cancelled: ({ id }) => write({ id, result: cancelled }),
   'notifications/cancelled': () => { cancelled += 1; },
@@ -24,6 +36,7 @@ const METHODS = {
 createInterface({ input: process.stdin }).on('line', (line) => {
   const message = JSON.parse(line);
   const method = METHODS[message.method];
-  if (method) method(message);
+  if (message.id === 'question') write({ id: asking, result: message.result ?? message.error });
+  else if (method) method(message);
   else write({ id: message.id, error: { code: -32601, message: 'Method not found' } });
 });

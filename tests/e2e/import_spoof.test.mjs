@@ -1,0 +1,94 @@
+/*
+ * The story: mallory sits at the same table as a server that can do damage. The router decides by
+ * kinds and never looks into payloads, so whoever executes payloads has to hold them against the
+ * kind, the addressees and the sender. Each test is one lie. Protocol: sections 2, 3 and 5.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { startImport } from './lib/import.mjs';
+import { Room } from './lib/room.mjs';
+import { Router } from './lib/router.mjs';
+import { Seat } from './lib/wire.mjs';
+
+let router;
+before(async () => { router = await Router.start(); });
+after(() => router?.stop());
+
+const COMMAND = [process.execPath,
+  fileURLToPath(new URL('lib/patient_server.mjs', import.meta.url))];
+const rpc = (id, method, params = {}) => ({ jsonrpc: '2.0', id, method, params });
+const TO = { to: ['server'] };
+
+async function table(t, { early } = {}) {
+  const room = new Room(t, router);
+  const mallory = await room.join('mallory', ['mcp/*', 'chat']);
+  early?.(mallory);
+  const bridge = await startImport(t, router, room.topic, 'server', COMMAND);
+  const seat = new Seat(await room.join('ann', ['mcp/*']), 'server');
+  const call = async (method, params) => JSON.parse(
+    await seat.call(JSON.stringify(rpc(1, method, params)))).result;
+  return { room, bridge, mallory, seat, call };
+}
+
+const LIES = {
+  'a kind that names another method': (m) =>
+    m.send('mcp/request:ping', rpc(1, 'echo', { n: 1 }), TO),
+  'a kind that names another tool': (m) =>
+    m.send('mcp/request:tools/call:safe', rpc(1, 'tools/call', { name: 'rm' }), TO),
+  'a method that stands twice': (m) => m.sendText('{"protocol":"mcpx/v0.1","id":"twice",'
+    + '"to":["server"],"kind":"mcp/request:ping","payload":'
+    + '{"jsonrpc":"2.0","id":1,"method":"ping","method":"echo","params":{"n":1}}}'),
+  'a proposal that could be executed': (m) =>
+    m.send('mcp/proposal:echo', rpc(1, 'echo', { n: 1 }), TO),
+  'a proposal': (m) => m.send('mcp/proposal:echo', { method: 'echo', params: { n: 1 } }, TO),
+  'a chat that could be executed': (m) => m.send('chat', rpc(1, 'echo', { n: 1 }), TO),
+  'a response with a method': (m) =>
+    m.send('mcp/response:echo', rpc(1, 'echo', { n: 1 }), TO),
+  'a request for somebody else': (m) =>
+    m.send('mcp/request:echo', rpc(1, 'echo', { n: 1 }), { to: ['ann'] }),
+};
+
+for (const [name, lie] of Object.entries(LIES)) {
+  test(`not executed: ${name}`, async (t) => {
+    const { mallory, seat, room, call } = await table(t);
+    lie(mallory);
+    await room.settle(mallory, seat.participant);
+    assert.equal(await call('count'), 0);
+    assert.deepEqual(await call('echo', { n: 1 }), { n: 1 });
+    assert.equal(await call('count'), 1);
+  });
+}
+
+test('who lies to the server alone is told so', async (t) => {
+  const { mallory } = await table(t);
+  const id = mallory.send('mcp/request:tools/call:safe', rpc('x', 'tools/call', { name: 'rm' }), TO);
+  const { envelope } = await mallory.until((e) => e.correlation_id === id
+    && e.kind.startsWith('mcp/response'), 'the answer');
+  assert.deepEqual([envelope.payload.id, envelope.payload.error.code], ['x', -32020]);
+});
+
+test('not executed: what was asked before the server came', async (t) => {
+  const { call } = await table(t, { early: (mallory) => {
+    mallory.send('mcp/request:echo', rpc(1, 'echo', { n: 1 }), TO);
+    mallory.send('mcp/request:echo', rpc(1, 'echo', { n: 2 }));
+  } });
+  assert.equal(await call('count'), 0);
+});
+
+test('a question of the server is answered by who was asked, not by who is quicker', async (t) => {
+  const { room, mallory } = await table(t);
+  const bob = await room.join('bob', ['mcp/*']);
+  const id = bob.send('mcp/request:ask', rpc(5, 'ask'), TO);
+  const { envelope: question } = await mallory.until(
+    (e) => e.kind === 'mcp/request:elicitation/create', 'the question');
+  assert.deepEqual(question.to, ['bob']);
+  const answer = (who, result) => who.send('mcp/response:elicitation/create',
+    { jsonrpc: '2.0', id: question.payload.id, result }, { ...TO, correlation_id: question.id });
+  answer(mallory, 'mallory was here');
+  await room.settle(mallory, bob);
+  answer(bob, 'bob says no');
+  const { envelope } = await bob.until((e) => e.correlation_id === id
+    && e.kind.startsWith('mcp/response'), 'the answer');
+  assert.equal(envelope.payload.result, 'bob says no');
+});
