@@ -5,6 +5,8 @@
  */
 #include "tools/mcpx-bridge/import_state.h"
 
+#include <stdio.h>
+
 /* How much of a line that is not understood is shown. */
 enum { SHOWN = 120 };
 
@@ -134,6 +136,24 @@ static void on_question(struct import *import, const struct mcpx_rpc *rpc)
     import_write(import);
 }
 
+/* What is no message may still show whose answer it was meant to be. */
+static void on_malformed(struct import *import, struct mcpx_slice value, const char *reason)
+{
+    struct import_call *call = NULL;
+    char message[160];
+    int64_t id;
+
+    import_say(import, "the server wrote what is no JSON-RPC message (%s), ignored: %.*s",
+               reason, shown(value), value.text);
+    if (!mcpx_json_get(value, "method").text && bridge_number(mcpx_json_get(value, "id"), &id))
+        call = import_calls_find(&import->calls, id);
+    if (!call || call->purpose != IMPORT_PARTICIPANT)
+        return;
+    snprintf(message, sizeof message, "the server's answer is no JSON-RPC message: %s",
+             reason);
+    import_refuse(import, call, BRIDGE_UNAVAILABLE, message, (struct mcpx_slice){0});
+}
+
 void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now now)
 {
     struct mcpx_slice value;
@@ -148,9 +168,7 @@ void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now 
         return;
     }
     if (mcpx_rpc_read(value, &rpc, &fault) || rpc.form == MCPX_RPC_BODY) {
-        import_say(import, "the server wrote what is no JSON-RPC message (%s), ignored: %.*s",
-                   fault.reason ? fault.reason : "\"jsonrpc\" is missing", shown(line),
-                   line.text);
+        on_malformed(import, value, fault.reason ? fault.reason : "\"jsonrpc\" is missing");
         return;
     }
     if (rpc.form == MCPX_RPC_REQUEST)
@@ -191,13 +209,17 @@ static void note_trouble(struct import *import, const struct mcpx_child_report *
 /* What the server had is answered now; what waits for it goes on waiting if it comes back. */
 static void answer_all(struct import *import)
 {
-    for (size_t i = import->calls.count; i-- > 0;) {
-        struct import_call *call = import->calls.rows[i];
+    size_t kept = 0;
+
+    while (kept < import->calls.count) {
+        struct import_call *call = import->calls.rows[kept];
 
         if (call->purpose != IMPORT_PARTICIPANT)
             import_calls_drop(&import->calls, call);
         else if (call->written || import->over)
             import_refuse_for_trouble(import, call);
+        else
+            kept++;
     }
 }
 

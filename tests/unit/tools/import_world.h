@@ -1,9 +1,20 @@
 /*
- * import_world.h - an import between a topic and a server that are both played by a test: rows
- * of what happens, and of what the import then does.
+ * import_world.h - an import between a topic and a server that are both played by a transcript.
  * Includes import.h only.
  *
- * What happens ("in"):
+ * A transcript (tests/unit/tools/import/NAME.txt) holds stories. A line that begins with "> " is
+ * what happens; the lines after it are what the import then does, all of it and in this order:
+ *
+ *   story gives the id back            a new import
+ *   with capabilities {}               its settings: capabilities, request_ms
+ *   > ready
+ *   > request ann e1 {@,"id":0,"method":"ping"}
+ *   child {@,"id":3,"method":"ping"}
+ *
+ * "@" stands for "jsonrpc":"2.0", $NAME for what "let NAME text" said, and $VERSION, $CR, $LF, $ESC
+ * for themselves. Empty lines and those that begin with "#" are not looked at.
+ *
+ * What happens:
  *   start                     the process runs
  *   ready                     the same, and it is initialised the old way; what the import does
  *                             on the way is not compared. The next number on the pipe is 3
@@ -11,41 +22,40 @@
  *   request WHO ENVELOPE RPC  a participant asks
  *   notify WHO ABOUT RPC      a participant notifies; ABOUT "-" = no correlation, "own" = about a
  *                             question of ours
- *   lie WHO ENVELOPE RPC      a request whose kind says something else
+ *   lie WHO ENVELOPE RPC      a request whose kind says tools/call:safe and is not true
  *   answer TAG RPC            a participant answers a question of the server
- *   expired TAG | refused TAG what else may become of it
+ *   expired TAG, refused TAG  what else may become of it
  *   left WHO                  a participant leaves
- *   down SIGNAL | gone CODE   the server dies and comes back | is gone for good
+ *   down SIGNAL, gone CODE    the server dies and comes back, or is gone for good
  *   failed                    it cannot be executed
- *   deaf | listening          the child does not take lines | does again
+ *   deaf, listening           the child does not take lines, or does again
  *   narrow BYTES              the router takes no longer messages
  *   nochat                    we may not chat
  *   wait MS                   time passes
+ *   why                       is there use in going on?
+ *   log ...                   any of these; what is logged is compared as well
  *
- * What the import does ("out", one line each, in order):
+ * What the import does:
  *   child TEXT                to the server
- *   reply ENVELOPE RPC        respond
+ *   reply ENVELOPE RPC        answers a request
  *   say KIND to=WHO about=ENVELOPE tag=N RPC
- *                             send; parts that are absent are left out
- *   forget ID | kill | log TEXT (only rows that begin with "log" in `in` see the log)
- *
- * In both, ' stands for " and @ for "jsonrpc":"2.0".
+ *                             sends; parts that are absent are left out
+ *   forget ID, kill, why TEXT, log TEXT
  */
 #ifndef IMPORT_WORLD_H
 #define IMPORT_WORLD_H
 
 #include "tools/mcpx-bridge/import.h"
 
-/** One step. `in` may begin with "log " to compare the log as well. */
-struct step {
-    const char *in;
-    const char *out;
-};
+struct world;
 
-/** Plays the steps, ended by one without `in`, on a new import; reports each that differs. */
-void play(const struct step *steps);
+/** A world with a new import in it. */
+struct world *world_new(const struct import_config *config);
 
-/** The same with other settings. */
-void play_with(const struct import_config *config, const struct step *steps);
+/** Frees it. NULL is allowed. */
+void world_free(struct world *world);
+
+/** Lets something happen; returns what the import did, a line each, lent until the next call. */
+const char *world_happen(struct world *world, const char *in);
 
 #endif

@@ -1,334 +1,178 @@
 /*
- * What breaks for whom: an agent gets another agent's answer, or none; a progress bar moves for
- * the wrong call; somebody cancels what is not his; a dead server is waited for. Issue:
- * participants; protocol sections 2 and 6.
+ * Holds an import against its transcripts, which say what would break for whom. All stories that
+ * differ are shown, with file and line. Issue: participants; protocol sections 2 and 6.
  */
 #include "import_world.h"
 
 #include <criterion/criterion.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
 
-#define ERROR(code, message) "'error':{'code':" code ",'message':'" message "'"
-#define END                                                                                   \
-    {                                                                                         \
-        NULL, NULL                                                                            \
+enum { LETS_MAX = 16 };
+
+struct player {
+    const char *file;
+    char story[120];
+    size_t line, in_line, stories;
+    struct import_config config;
+    struct world *world; /* NULL until something happens in the story */
+    struct mcpx_text in, expected, unfolded, config_text;
+    struct {
+        char name[32];
+        struct mcpx_text text;
+    } lets[LETS_MAX];
+    size_t let_count;
+};
+
+static void add_let(struct player *player, const char *name, struct mcpx_slice text)
+{
+    cr_assert_lt(player->let_count, LETS_MAX);
+    snprintf(player->lets[player->let_count].name, 32, "%s", name);
+    mcpx_text_slice(&player->lets[player->let_count++].text, text);
+}
+
+/* What $NAME stands for; `at` points behind the dollar and is moved behind the name. */
+static struct mcpx_slice let_at(const struct player *player, const char **at)
+{
+    size_t len = 0;
+
+    while (isupper((unsigned char)(*at)[len]) || isdigit((unsigned char)(*at)[len]) ||
+           (*at)[len] == '_')
+        len++;
+    for (size_t i = 0; i < player->let_count; i++)
+        if (strlen(player->lets[i].name) == len &&
+            memcmp(player->lets[i].name, *at, len) == 0) {
+            *at += len;
+            return mcpx_text_view(&player->lets[i].text);
+        }
+    cr_assert(false, "%s:%zu: no such name: %.*s", player->file, player->line, (int)len, *at);
+    return (struct mcpx_slice){0};
+}
+
+static const char *unfold(struct player *player, const char *text)
+{
+    mcpx_text_reset(&player->unfolded);
+    mcpx_text_puts(&player->unfolded, "");
+    while (*text) {
+        char byte = *text++;
+
+        if (byte == '@')
+            mcpx_text_puts(&player->unfolded, "\"jsonrpc\":\"2.0\"");
+        else if (byte == '$')
+            mcpx_text_slice(&player->unfolded, let_at(player, &text));
+        else
+            mcpx_text_add(&player->unfolded, &byte, 1);
     }
-
-Test(import, gives_every_request_a_number_of_its_own_and_puts_the_id_back)
-{
-    play((struct step[]){
-        {"ready", ""},
-        {"request ann e1 {@,'id':0,'method':'tools/list'}",
-         "child {@,'id':3,'method':'tools/list'}\n"},
-        {"request bob e2 {@,'id':0,'method':'tools/call','params':{'name':'add','n':1e400}}",
-         "child {@,'id':4,'method':'tools/call','params':{'name':'add','n':1e400}}\n"},
-        {"request ann e3 { 'method':'ping' , 'id' : 'a\\u0062' , @ }",
-         "child { 'method':'ping' , 'id' : 5 , @ }\n"},
-        {"server {@,'id':4,'result':{'sum':18446744073709551616, 'x':1.10}}",
-         "reply e2 {@,'id':0,'result':{'sum':18446744073709551616, 'x':1.10}}\n"},
-        {"server { 'result' : {} ,'id':5,@}",
-         "reply e3 { 'result' : {} ,'id':'a\\u0062',@}\n"},
-        {"server {@,'id':3,'error':{'code':-1,'message':'m','data':[1]}}",
-         "reply e1 {@,'id':0,'error':{'code':-1,'message':'m','data':[1]}}\n"},
-        {"server {@,'id':3,'result':{}}", ""},
-        END});
+    return player->unfolded.text;
 }
 
-Test(import, puts_a_request_of_several_lines_on_one)
+/* Lets the step that was read happen, now that all it should lead to has been read as well. */
+static void step(struct player *player)
 {
-    play((struct step[]){{"ready", ""},
-                         {"request ann e1 {@,\r\n 'id':1,\n'method':'ping'}",
-                          "child {@,   'id':3, 'method':'ping'}\n"},
-                         END});
+    const char *out;
+
+    if (player->in.len == 0)
+        return;
+    if (!player->world)
+        player->world = world_new(&player->config);
+    out = world_happen(player->world, player->in.text);
+    cr_expect_str_eq(out, player->expected.len ? player->expected.text : "",
+                     "%s:%zu: %s\n%s\n  should lead to\n%s  and led to\n%s", player->file,
+                     player->in_line, player->story, player->in.text,
+                     player->expected.len ? player->expected.text : "  nothing\n",
+                     *out ? out : "  nothing\n");
+    mcpx_text_reset(&player->in);
+    mcpx_text_reset(&player->expected);
 }
 
-Test(import, tells_progress_only_to_who_asked_under_the_token_given)
+static void begin(struct player *player, const char *story)
 {
-    play((struct step[]){
-        {"ready", ""},
-        {"request ann e1 "
-         "{@,'id':1,'method':'x','params':{'_meta':{'progressToken':'p','k':1}}}",
-         "child {@,'id':3,'method':'x','params':{'_meta':{'progressToken':3,'k':1}}}\n"},
-        {"request bob e2 {@,'id':1,'method':'x','params':{'_meta':{'progressToken':3}}}",
-         "child {@,'id':4,'method':'x','params':{'_meta':{'progressToken':4}}}\n"},
-        {"request cid e3 {@,'id':1,'method':'x','params':{}}",
-         "child {@,'id':5,'method':'x','params':{}}\n"},
-        {"server "
-         "{@,'method':'notifications/progress','params':{'progressToken':4,'progress':.5e1}}",
-         ""},
-        {"server "
-         "{@,'method':'notifications/progress','params':{'progressToken':4,'progress':5e0}}",
-         "say mcp/request to=bob about=e2 "
-         "{@,'method':'notifications/"
-         "progress','params':{'progressToken':3,'progress':5e0}}\n"},
-        {"server "
-         "{@,'method':'notifications/progress','params':{'progress':1,'progressToken':3}}",
-         "say mcp/request to=ann about=e1 "
-         "{@,'method':'notifications/"
-         "progress','params':{'progress':1,'progressToken':'p'}}\n"},
-        {"server {@,'method':'notifications/progress','params':{'progressToken':5}}", ""},
-        {"server {@,'method':'notifications/progress','params':{'progressToken':'3'}}", ""},
-        END});
+    step(player);
+    world_free(player->world);
+    player->world = NULL;
+    player->config = (struct import_config){0};
+    player->stories++;
+    snprintf(player->story, sizeof player->story, "%.100s", story);
 }
 
-Test(import, refuses_a_token_that_two_readers_would_read_differently)
+static void configure(struct player *player, const char *name, const char *value)
 {
-    play((struct step[]){
-        {"ready", ""},
-        {"request ann e1 {@,'id':1,'method':'x','params':{'_meta':{'progressToken':1,"
-         "'progressToken':2}}}",
-         "reply e1 {@,'id':1," ERROR("-32602",
-                                     "params._meta.progressToken stands twice; it may "
-                                     "stand once") "}}\n"},
-        {"request ann e2 {@,'id':1,'method':'x','params':{'_meta':{},'_m\\u0065ta':{}}}",
-         "reply e2 {@,'id':1," ERROR("-32602",
-                                     "params._meta stands twice; it may stand once") "}}\n"},
-        {"request ann e3 {@,'id':1,'method':'x','params':{'_meta':{'progressToken':{}}}}",
-         "reply e3 {@,'id':1," ERROR(
-             "-32602", "params._meta.progressToken is neither a string nor a number") "}}\n"},
-        END});
+    if (strcmp(name, "request_ms") == 0) {
+        player->config.request_ms = strtol(value, NULL, 10);
+        return;
+    }
+    cr_assert_str_eq(name, "capabilities");
+    mcpx_text_reset(&player->config_text);
+    mcpx_text_puts(&player->config_text, value);
+    player->config.capabilities = player->config_text.text;
 }
 
-Test(import, greets_everybody_with_what_the_server_said_once)
+static void read_line(struct player *player, char *line)
 {
-    play((struct step[]){
-        {"start", "child {@,'id':1,'method':'server/discover','params':{'_meta':{"
-                  "'io.modelcontextprotocol/protocolVersion':'2026-07-28',"
-                  "'io.modelcontextprotocol/clientInfo':{'name':'mcpx-bridge','version':"
-                  "'" MCPX_VERSION_STRING "'},"
-                  "'io.modelcontextprotocol/clientCapabilities':{'elicitation':{},"
-                  "'sampling':{},'roots':{'listChanged':true}}}}}\n"},
-        {"request ann e1 {@,'id':1,'method':'initialize','params':{}}", ""},
-        {"request bob e2 {@,'id':9,'method':'tools/list'}", ""},
-        {"server {@,'id':1,'error':{'code':-32601,'message':'no'}}",
-         "child {@,'id':4,'method':'initialize','params':{'protocolVersion':'2025-11-25',"
-         "'capabilities':{'elicitation':{},'sampling':{},'roots':{'listChanged':true}},"
-         "'clientInfo':{'name':'mcpx-bridge','version':'" MCPX_VERSION_STRING "'}}}\n"},
-        {"server {@,'id':4,'result':{'protocolVersion':'2025-06-18','x':1}}",
-         "child {@,'method':'notifications/initialized'}\n"
-         "reply e1 {@,'id':1,'result':{'protocolVersion':'2025-06-18','x':1}}\n"
-         "child {@,'id':3,'method':'tools/list'}\n"},
-        {"request cid e3 {@,'id':0,'method':'initialize','params':{}}",
-         "reply e3 {@,'id':0,'result':{'protocolVersion':'2025-06-18','x':1}}\n"},
-        {"notify cid - {@,'method':'notifications/initialized'}", ""},
-        END});
+    char name[32] = "";
+    int rest = 0;
+
+    if (!*line || *line == '#')
+        return;
+    if (sscanf(line, "let %31s %n", name, &rest) == 1)
+        add_let(player, name, mcpx_slice_of(unfold(player, line + rest)));
+    else if (sscanf(line, "with %31s %n", name, &rest) == 1)
+        configure(player, name, unfold(player, line + rest));
+    else if (strncmp(line, "story ", 6) == 0)
+        begin(player, line + 6);
+    else if (strncmp(line, "> ", 2) == 0) {
+        step(player);
+        player->in_line = player->line;
+        mcpx_text_puts(&player->in, unfold(player, line + 2));
+    } else {
+        mcpx_text_puts(&player->expected, unfold(player, line));
+        mcpx_text_puts(&player->expected, "\n");
+    }
 }
 
-Test(import, lets_only_the_requester_cancel)
+static void play(const char *file, size_t stories)
 {
-    play((struct step[]){
-        {"ready", ""},
-        {"request ann e1 {@,'id':7,'method':'x'}", "child {@,'id':3,'method':'x'}\n"},
-        {"request bob e2 {@,'id':7,'method':'x'}", "child {@,'id':4,'method':'x'}\n"},
-        {"notify cid e1 {@,'method':'notifications/cancelled','params':{'requestId':7}}", ""},
-        {"notify ann e2 {@,'method':'notifications/cancelled','params':{'requestId':7}}", ""},
-        {"notify ann - {@,'method':'notifications/cancelled','params':{'requestId':8}}", ""},
-        {"notify ann - {@,'method':'notifications/cancelled'}", ""},
-        {"notify bob - "
-         "{@,'method':'notifications/cancelled','params':{'requestId':7,'reason':'r'}}",
-         "child "
-         "{@,'method':'notifications/cancelled','params':{'requestId':4,'reason':'r'}}\n"},
-        {"notify ann e1 {'method':'notifications/cancelled','params':{}}",
-         "child {'method':'notifications/cancelled','params':{'requestId':3},@}\n"},
-        {"server {@,'id':3,'result':{}}", ""},
-        END});
+    struct player player = {.file = file};
+    char path[512], line[4096];
+    FILE *stream;
+
+    snprintf(path, sizeof path, "%s/tests/unit/tools/import/%s", getenv("MCPX_SOURCE_DIR"),
+             file);
+    stream = fopen(path, "r");
+    cr_assert(stream, "cannot read %s", path);
+    add_let(&player, "VERSION", mcpx_slice_of(mcpx_version()));
+    add_let(&player, "CR", MCPX_SLICE("\r"));
+    add_let(&player, "LF", MCPX_SLICE("\n"));
+    add_let(&player, "ESC", MCPX_SLICE("\x1b"));
+    while (fgets(line, sizeof line, stream)) {
+        player.line++;
+        line[strcspn(line, "\n")] = '\0';
+        read_line(&player, line);
+    }
+    fclose(stream);
+    step(&player);
+    world_free(player.world);
+    cr_expect_geq(player.stories, stories, "%s has %zu stories", file, player.stories);
+    for (size_t i = 0; i < player.let_count; i++)
+        mcpx_text_fini(&player.lets[i].text);
+    mcpx_text_fini(&player.in);
+    mcpx_text_fini(&player.expected);
+    mcpx_text_fini(&player.unfolded);
+    mcpx_text_fini(&player.config_text);
 }
 
-Test(import, answers_who_waits_at_once_when_the_server_dies)
+Test(import, serves_a_table_as_written)
 {
-    play((struct step[]){
-        {"ready", ""},
-        {"request ann e1 {@,'id':1,'method':'x'}", "child {@,'id':3,'method':'x'}\n"},
-        {"request bob e2 {@,'id':'b','method':'x'}", "child {@,'id':4,'method':'x'}\n"},
-        {"down 9",
-         "reply e2 {@,'id':'b'," ERROR(
-             "-32000",
-             "the server is gone: killed by signal 9") ","
-                                                       "'data':{'signal':9,'reason':'killed "
-                                                       "by signal 9'}}}\n"
-                                                       "reply e1 {@,'id':1," ERROR(
-                                                           "-32000",
-                                                           "the server is gone: killed by "
-                                                           "signal 9") ","
-                                                                       "'data':{'signal':9,'"
-                                                                       "reason':'killed by "
-                                                                       "signal 9'}}}\n"
-                                                                       "say chat {'text':'the "
-                                                                       "server is gone: "
-                                                                       "killed by signal "
-                                                                       "9'}\n"},
-        {"request ann e3 {@,'id':2,'method':'x'}", ""},
-        {"wait 30000",
-         "reply e3 {@,'id':2," ERROR(
-             "-32000", "the server is gone: killed by signal 9") ","
-                                                                 "'data':{'signal':9,'reason':"
-                                                                 "'killed by signal 9'}}}\n"},
-        {"gone 3", "say chat {'text':'the server is gone: exited with code 3'}\n"},
-        {"request ann e4 {@,'id':2,'method':'x'}",
-         "reply e4 {@,'id':2," ERROR(
-             "-32000", "the server is gone: exited with code 3") ","
-                                                                 "'data':{'code':3,'reason':'"
-                                                                 "exited with code 3'}}}\n"},
-        END});
+    play("life.txt", 15);
 }
 
-Test(import, brings_a_server_back_with_its_subscriptions)
+Test(import, asks_for_its_server_as_written)
 {
-    play((struct step[]){
-        {"ready", ""},
-        {"request ann e1 {@,'id':1,'method':'resources/subscribe','params':{'uri':'f:///a'}}",
-         "child {@,'id':3,'method':'resources/subscribe','params':{'uri':'f:///a'}}\n"},
-        {"server {@,'id':3,'result':{}}", "reply e1 {@,'id':1,'result':{}}\n"},
-        {"nochat", ""},
-        {"down 9", ""},
-        {"request ann e2 {@,'id':1,'method':'x'}", ""},
-        {"start", "child {@,'id':5,'method':'server/discover','params':{'_meta':{"
-                  "'io.modelcontextprotocol/protocolVersion':'2026-07-28',"
-                  "'io.modelcontextprotocol/clientInfo':{'name':'mcpx-bridge','version':"
-                  "'" MCPX_VERSION_STRING "'},"
-                  "'io.modelcontextprotocol/clientCapabilities':{'elicitation':{},"
-                  "'sampling':{},'roots':{'listChanged':true}}}}}\n"},
-        {"wait 2000",
-         "child {@,'id':6,'method':'initialize','params':{'protocolVersion':'2025-11-25',"
-         "'capabilities':{'elicitation':{},'sampling':{},'roots':{'listChanged':true}},"
-         "'clientInfo':{'name':'mcpx-bridge','version':'" MCPX_VERSION_STRING "'}}}\n"},
-        {"server {@,'id':6,'result':{'protocolVersion':'2025-11-25','capabilities':"
-         "{'tools':{},'prompts':{}}}}",
-         "child {@,'method':'notifications/initialized'}\n"
-         "child {@,'id':7,'method':'resources/subscribe','params':{'uri':'f:///a'}}\n"
-         "say mcp/request {@,'method':'notifications/tools/list_changed'}\n"
-         "say mcp/request {@,'method':'notifications/prompts/list_changed'}\n"
-         "child {@,'id':4,'method':'x'}\n"},
-        {"server {@,'id':7,'result':{}}", ""},
-        END});
+    play("questions.txt", 6);
 }
 
-Test(import, tells_updates_to_those_who_subscribed)
+Test(import, meets_servers_of_both_eras_as_written)
 {
-    play((struct step[]){
-        {"ready", ""},
-        {"request ann e1 {@,'id':1,'method':'resources/subscribe','params':{'uri':'f:///a'}}",
-         "child {@,'id':3,'method':'resources/subscribe','params':{'uri':'f:///a'}}\n"},
-        {"server {@,'method':'notifications/resources/updated','params':{'uri':'f:///a'}}",
-         ""},
-        {"server {@,'id':3,'result':{}}", "reply e1 {@,'id':1,'result':{}}\n"},
-        {"request bob e2 {@,'id':1,'method':'resources/subscribe','params':{'uri':'f:///a'}}",
-         "child {@,'id':4,'method':'resources/subscribe','params':{'uri':'f:///a'}}\n"},
-        {"server {@,'id':4,'result':{}}", "reply e2 {@,'id':1,'result':{}}\n"},
-        {"request cid e3 {@,'id':1,'method':'resources/subscribe','params':{'uri':'f:///b'}}",
-         "child {@,'id':5,'method':'resources/subscribe','params':{'uri':'f:///b'}}\n"},
-        {"server {@,'id':5,'error':{'code':-32602,'message':'no'}}",
-         "reply e3 {@,'id':1,'error':{'code':-32602,'message':'no'}}\n"},
-        {"server {@,'method':'notifications/resources/updated','params':{'uri':'f:///a'}}",
-         "say mcp/request to=ann,bob "
-         "{@,'method':'notifications/resources/updated','params':{'uri':'f:///a'}}\n"},
-        {"server {@,'method':'notifications/resources/updated','params':{'uri':'f:///a/1'}}",
-         "say mcp/request to=ann,bob "
-         "{@,'method':'notifications/resources/updated','params':{'uri':'f:///a/1'}}\n"},
-        {"server {@,'method':'notifications/resources/updated','params':{'uri':'f:///b'}}",
-         ""},
-        {"request ann e4 "
-         "{@,'id':2,'method':'resources/unsubscribe','params':{'uri':'f:///a'}}",
-         "reply e4 {@,'id':2,'result':{}}\n"},
-        {"server {@,'method':'notifications/resources/updated','params':{'uri':'f:///a'}}",
-         "say mcp/request to=bob "
-         "{@,'method':'notifications/resources/updated','params':{'uri':'f:///a'}}\n"},
-        {"left bob",
-         "child {@,'id':7,'method':'resources/unsubscribe','params':{'uri':'f:///a'}}\n"},
-        {"server {@,'method':'notifications/resources/updated','params':{'uri':'f:///a'}}",
-         ""},
-        END});
-}
-
-Test(import, tells_everybody_what_is_for_nobody_in_particular)
-{
-    play((struct step[]){
-        {"ready", ""},
-        {"server {@,'method':'notifications/tools/list_changed'}",
-         "say mcp/request {@,'method':'notifications/tools/list_changed'}\n"},
-        {"server {@,'method':'notifications/message','params':{'level':'info','data':1.0}}",
-         "say mcp/request {@,'method':'notifications/message','params':{'level':'info',"
-         "'data':1.0}}\n"},
-        {"notify ann - {'method':'notifications/roots/list_changed'}",
-         "child {'method':'notifications/roots/list_changed',@}\n"},
-        {"notify ann - {@,'method':'notifications/progress','params':{'progressToken':3}}",
-         ""},
-        {"notify ann own {@,'method':'notifications/progress','params':{'progressToken':3}}",
-         "child {@,'method':'notifications/progress','params':{'progressToken':3}}\n"},
-        END});
-}
-
-Test(import, replaces_an_answer_that_the_router_would_not_take)
-{
-    play((struct step[]){
-        {"ready", ""},
-        {"narrow 180", ""},
-        {"request ann e1 {@,'id':1,'method':'x'}", "child {@,'id':3,'method':'x'}\n"},
-        {"server "
-         "{@,'id':3,'result':'0123456789012345678901234567890123456789012345678901234567"
-         "890123456789012345678901234567890123456789012345678901234567890123456789012345678901"
-         "2"
-         "345678901234567890123456789'}",
-         "reply e1 {@,'id':1," ERROR(
-             "-32000",
-             "the answer has 206 bytes; the router takes "
-             "messages of at most 180 bytes") ","
-                                              "'data':{'bytes':206,'limit':180}}}\n"},
-        END});
-}
-
-Test(import, ignores_what_is_no_message)
-{
-    play((struct step[]){
-        {"ready", ""},
-        {"log server Secure MCP server\x1b[0m running on stdio",
-         "log the server wrote what is no JSON, ignored: Secure MCP server?[0m running on "
-         "stdio\n"},
-        {"server ", ""},
-        {"log server [{@,'id':3,'result':{}}]",
-         "log the server wrote what is no JSON-RPC "
-         "message (expected an object with one JSON-RPC message), ignored: "
-         "[{@,'id':3,'result':{}}]\n"},
-        {"log server {@,'id':77,'result':{}}",
-         "log the server answered what was not asked: {@,'id':77,'result':{}}\n"},
-        END});
-}
-
-Test(import, says_when_the_server_does_not_read_or_answer)
-{
-    static const struct import_config config = {.request_ms = 1000};
-
-    play_with(
-        &config,
-        (struct step[]){
-            {"ready", ""},
-            {"deaf", ""},
-            {"request ann e1 {@,'id':1,'method':'x'}",
-             "reply e1 {@,'id':1," ERROR("-32000",
-                                         "the server does not read its input") "}}\n"},
-            {"listening", ""},
-            {"request ann e2 {@,'id':1,'method':'x','params':{'_meta':{'progressToken':0}}}",
-             "child {@,'id':4,'method':'x','params':{'_meta':{'progressToken':4}}}\n"},
-            {"wait 999", ""},
-            {"server {@,'method':'notifications/progress','params':{'progressToken':4}}",
-             "say mcp/request to=ann about=e2 "
-             "{@,'method':'notifications/progress','params':{'progressToken':0}}\n"},
-            {"wait 999", ""},
-            {"wait 1",
-             "child {@,'method':'notifications/cancelled','params':{'requestId':4,'reason':"
-             "'timed out'}}\n"
-             "reply e2 {@,'id':1," ERROR("-32001",
-                                         "the server did not answer in time") "}}\n"},
-            {"server {@,'id':4,'result':{}}", ""},
-            END});
-}
-
-Test(import, says_to_its_sender_that_a_kind_lies)
-{
-    play((struct step[]){
-        {"ready", ""},
-        {"lie ann e1 {@,'id':5,'method':'tools/call','params':{'name':'rm'}}",
-         "say mcp/response:tools/call to=ann about=e1 "
-         "{@,'id':5," ERROR("-32020", "the kind says something else than the payload") "}}\n"},
-        {"lie ann e1 {@,'method':'tools/call','params':{'name':'rm'}}", ""},
-        END});
+    play("eras.txt", 7);
 }
