@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -21,6 +21,7 @@ import { CreateMessageRequestSchema, ElicitRequestSchema, ToolListChangedNotific
 import { exposeClient, exposeCommand, exposePipe, PROPOSER_GRANTS, untilListed }
   from './lib/expose.mjs';
 import { serverOf, startImport } from './lib/import.mjs';
+import { Program } from './lib/program.mjs';
 import { Room, serverProgram } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 import { Pipe } from './lib/wire.mjs';
@@ -352,6 +353,93 @@ test('a participant that leaves in the middle of a call is told at once', async 
   await server.participant.drop();
   await assert.rejects(call, (error) => error.code === -32000
     && /'everything' left the topic/.test(error.message));
+});
+
+/* ---- a program among programs ---- */
+
+/** An expose as a process: `say` writes messages, `until` waits for a line of output. */
+async function exposeProgram(t, topic, more = {}) {
+  const { args, env } = await exposeCommand(router, topic, 'desk', more);
+  const program = Program.start('mcpx-bridge', args,
+    { env: { ...env, ...more.env }, stdin: 'pipe', stdout: 'pipe' });
+  t.after(async () => { program.kill('SIGKILL'); await program.end(); });
+  program.output = '';
+  program.stdout.setEncoding('utf8').on('data', (text) => { program.output += text; });
+  program.say = (...messages) => program.stdin.write(
+    messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''));
+  program.answers = () => program.output.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+  return program;
+}
+
+const HELLO = { id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25',
+  capabilities: {}, clientInfo: { name: 'script', version: '1' } } };
+
+test('a script that writes its requests and closes its end gets every answer', async (t) => {
+  const topic = await roomOf(t, ['everything']);
+  const program = await exposeProgram(t, topic);
+  program.say(HELLO, { method: 'notifications/initialized' }, { id: 1, method: 'tools/list' },
+    { id: 2, method: 'tools/call',
+      params: { name: 'everything__get-sum', arguments: { a: 2, b: 40 } } });
+  program.stdin.end();
+  assert.deepEqual(await program.end(), { code: 0, signal: null });
+  assert.deepEqual(program.answers().map(({ id }) => id).sort(), [0, 1, 2]);
+  assert.match(program.answers().find(({ id }) => id === 2).result.content[0].text, /42/);
+  assert.equal(program.log, '');
+});
+
+test('SIGTERM ends an expose in good order', async (t) => {
+  const program = await exposeProgram(t, `room-${randomUUID()}`);
+  program.say({ id: 1, method: 'ping' });
+  await new Promise((done) => { program.stdout.once('data', done); });
+  program.kill('SIGTERM');
+  assert.deepEqual(await program.end(), { code: 0, signal: null });
+});
+
+test('a router that refuses is no reason to leave a client without an answer', async (t) => {
+  const program = await exposeProgram(t, 'any', { env: { MCPX_TOKEN: 'not-a-token' } });
+  program.say(HELLO);
+  assert.deepEqual(await program.end(), { code: 5, signal: null });
+  assert.equal(program.answers()[0].error.code, -32000);
+  assert.match(program.log, /401/);
+});
+
+test('a large answer reaches a client that reads late, whole', async (t) => {
+  const topic = await roomOf(t, ['filesystem']);
+  const text = 'x'.repeat(300000);
+  writeFileSync(join(folder, 'large.txt'), text);
+  const program = await exposeProgram(t, topic);
+  program.stdout.pause();
+  program.say(HELLO, ...Array.from({ length: 20 }, (_, id) => ({ id: id + 1, method: 'tools/call',
+    params: { name: 'filesystem__read_text_file', arguments: { path: join(folder, 'large.txt') } } })));
+  await pause(500); /* what does not fit the pipe waits in the bridge */
+  program.stdout.resume();
+  program.stdin.end();
+  assert.deepEqual(await program.end(), { code: 0, signal: null });
+  const answers = program.answers();
+  assert.equal(answers.length, 21);
+  assert.ok(answers.slice(1).every(({ result }) => result.content[0].text === text));
+});
+
+test('a call outlives its router', async (t) => {
+  const seat = (id, grants) => ({ topics: ['*'], grants,
+    token_sha256: createHash('sha256').update(`token-of-${id}`).digest('hex') });
+  const config = { participants: { everything: seat('everything', ['mcp/*', 'chat']),
+    desk: seat('desk', ['mcp/*']) } };
+  const first = await Router.start({ config });
+  const bridge = Program.start('mcpx-bridge', ['import', '--url', first.url, '--topic', 'room', '--',
+    ...SERVERS.everything.command()], { env: { MCPX_TOKEN: 'token-of-everything' } });
+  t.after(() => bridge.stop());
+  await bridge.until(/is ready/);
+  const client = await exposeClient(t, first, 'room', 'desk', { token: 'token-of-desk' });
+  const started = new Promise((done) => { client.started = done; });
+  const call = client.callTool({ name: 'everything__trigger-long-running-operation',
+    arguments: { duration: 2, steps: 4 } }, undefined, { onprogress: () => client.started() });
+  await started;
+  await first.kill();
+  const next = await Router.start({ config,
+    args: ['--listen', `127.0.0.1:${new URL(first.url).port}`] });
+  t.after(() => next.stop());
+  assert.match((await call).content[0].text, /completed/);
 });
 
 /* ---- other clients ---- */

@@ -49,6 +49,7 @@ struct expose_call *expose_calls_add(struct expose_calls *calls, enum expose_pur
     call->purpose = purpose;
     call->due_ms = INT64_MAX;
     call->beat_ms = INT64_MAX;
+    call->resend_ms = INT64_MAX;
     bucket = &calls->buckets[bucket_of(call->number)];
     call->next = *bucket;
     *bucket = call;

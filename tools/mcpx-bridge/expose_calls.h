@@ -31,6 +31,7 @@ enum expose_stage { EXPOSE_REQUESTED, EXPOSE_PROPOSED, EXPOSE_APPROVED };
  * modern        the client spoke 2026-07-28
  * due_ms        when it is given up; INT64_MAX = never
  * beat_ms       when the next heartbeat is due; INT64_MAX = none
+ * resend_ms     when to send it again, because the router had too much; INT64_MAX = never
  * progress      last value told
  */
 struct expose_call {
@@ -49,6 +50,7 @@ struct expose_call {
     struct mcpx_text envelope;
     int64_t due_ms;
     int64_t beat_ms;
+    int64_t resend_ms;
     int64_t progress;
 };
 

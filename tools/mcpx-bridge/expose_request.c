@@ -52,12 +52,21 @@ static struct expose_call *make_call(struct expose *x, const struct expose_reque
     return NULL;
 }
 
+static void fail_unsent(struct expose *x, struct expose_call *call, enum mcpx_err err)
+{
+    struct mcpx_text message = {0};
+
+    mcpx_text_puts(&message, "the call could not be sent: ");
+    mcpx_text_puts(&message, mcpx_strerror(err));
+    expose_fail(x, call, BRIDGE_UNAVAILABLE, &message);
+    mcpx_text_fini(&message);
+}
+
 /* As request when we may, else as proposal when we may, else not at all. */
 static void start(struct expose *x, struct expose_call *call)
 {
     static const char *const types[] = {"mcp/request", "mcp/proposal"};
     struct mcpx_slice participant = mcpx_text_view(&call->participant);
-    struct mcpx_text message = {0};
     struct expose_kind kind;
     bool may[2];
 
@@ -70,17 +79,13 @@ static void start(struct expose *x, struct expose_call *call)
 
         call->due_ms =
             x->config.request_ms ? x->now.mono_ms + x->config.request_ms : INT64_MAX;
-        if (err) {
-            mcpx_text_puts(&message, "the call could not be sent: ");
-            mcpx_text_puts(&message, mcpx_strerror(err));
-            expose_fail(x, call, BRIDGE_UNAVAILABLE, &message);
-        }
+        if (err)
+            fail_unsent(x, call, err);
     } else if (may[1]) {
         expose_propose(x, call);
     } else {
         expose_refuse(x, call, (struct mcpx_slice){0});
     }
-    mcpx_text_fini(&message);
 }
 
 static void note_watch(struct expose *x, const struct mcpx_rpc *rpc,
@@ -233,11 +238,30 @@ void expose_answered(struct expose *x, struct expose_call *call,
     }
 }
 
+/* Too many messages: it is sent again when the router says so, or the answer would be an accident. */
+static bool put_off(struct expose *x, struct expose_call *call, const struct mcpx_event *event)
+{
+    enum { PAUSE_MS = 1000, PAUSE_MAX_MS = 60000 };
+    struct mcpx_slice raw = {0};
+    int64_t pause = PAUSE_MS;
+
+    if (event->err != MCPX_ERATE)
+        return false;
+    if (event->envelope)
+        raw = mcpx_json_get(event->envelope->payload, "retry_after_ms");
+    if (bridge_number(raw, &pause) && pause > PAUSE_MAX_MS)
+        pause = PAUSE_MAX_MS;
+    call->resend_ms = x->now.mono_ms + pause;
+    return true;
+}
+
 void expose_undelivered(struct expose *x, struct expose_call *call,
                         const struct mcpx_event *event)
 {
     struct mcpx_text message = {0};
 
+    if (put_off(x, call, event))
+        return;
     if (call->purpose == EXPOSE_FOR_CLIENT && event->err == MCPX_ECAPABILITY) {
         struct mcpx_slice would = event->envelope
                                       ? mcpx_json_get(event->envelope->payload, "would_allow")
@@ -277,6 +301,16 @@ static void run_out(struct expose *x, struct expose_call *call)
     mcpx_text_fini(&message);
 }
 
+static void resend(struct expose *x, struct expose_call *call)
+{
+    enum mcpx_err err;
+
+    call->resend_ms = INT64_MAX;
+    err = expose_send_call(x, call);
+    if (err)
+        fail_unsent(x, call, err);
+}
+
 void expose_calls_tick(struct expose *x)
 {
     struct expose_call *call = expose_calls_next(&x->calls, NULL);
@@ -286,6 +320,8 @@ void expose_calls_tick(struct expose *x)
 
         if (call->due_ms <= x->now.mono_ms)
             run_out(x, call);
+        else if (call->resend_ms <= x->now.mono_ms)
+            resend(x, call);
         else if (call->beat_ms <= x->now.mono_ms)
             expose_beat(x, call);
         call = next;
@@ -300,6 +336,7 @@ int64_t expose_calls_deadline(const struct expose *x)
     while ((call = expose_calls_next(&x->calls, call))) {
         due = call->due_ms < due ? call->due_ms : due;
         due = call->beat_ms < due ? call->beat_ms : due;
+        due = call->resend_ms < due ? call->resend_ms : due;
     }
     return due;
 }

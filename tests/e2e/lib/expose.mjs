@@ -17,12 +17,11 @@ export const PROPOSER_GRANTS = ['mcp/request:initialize', 'mcp/request:*/list',
 
 /** The command line of an expose: `{ command, args, env }`. */
 export async function exposeCommand(router, topic, id,
-  { options = [], grants = EXPOSE_GRANTS } = {}) {
-  const token = await router.token(id, topic, grants);
+  { options = [], grants = EXPOSE_GRANTS, token } = {}) {
   return {
     command: programBinary('mcpx-bridge'),
     args: ['expose', '--url', router.url, '--topic', topic, ...options],
-    env: { ...process.env, MCPX_TOKEN: token },
+    env: { ...process.env, MCPX_TOKEN: token ?? await router.token(id, topic, grants) },
   };
 }
 

@@ -347,6 +347,25 @@ Test(expose, ends_a_call_once_whatever_happens)
     world_stop(&world);
 }
 
+Test(expose, sends_again_what_was_too_much_for_the_router)
+{
+    struct mcpx_event refused = {.type = MCPX_EVENT_REFUSED, .err = MCPX_ERATE};
+    struct world world;
+
+    world_start(&world, &(struct world_setup){0});
+    world_serve(&world, &s, 1);
+    world_say(&world, request(1, "tools/call", "{\"name\":\"s__t\"}"));
+    refused.tag = world_draft(&world)->tag;
+    world_event_with(&world, &refused, "system:gateway", "{\"retry_after_ms\":250}");
+    world_wait(&world, 249);
+    cr_expect(world_is_quiet(&world));
+    world_wait(&world, 1);
+    world_answer(&world, world_draft(&world), "{}");
+    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+    cr_expect(world_is_quiet(&world));
+    world_stop(&world);
+}
+
 Test(expose, says_when_the_router_is_gone_for_good)
 {
     struct world world;
