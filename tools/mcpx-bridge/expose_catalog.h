@@ -64,6 +64,7 @@ struct expose_seat {
     enum expose_seat_state state;
     int64_t patience_ms;    /* mono_ms until which others wait for its answers */
     struct mcpx_text hello; /* result of initialize, raw; empty when it refused */
+    bool is_tried;          /* it refused "initialize": its tools are asked for, and no more */
     struct expose_shelf shelves[EXPOSE_LIST_COUNT];
 };
 

@@ -130,8 +130,7 @@ bool expose_hello(struct expose *x, const struct expose_request *request)
     write_info(x, &out);
     write_instructions(x, &out);
     mcpx_text_puts(&out, "}");
-    if (!out.failed)
-        expose_tell_result(x, request, mcpx_text_view(&out));
+    expose_tell_made(x, request, &out);
     mcpx_text_fini(&out);
     return true;
 }
@@ -153,8 +152,7 @@ bool expose_discover(struct expose *x, const struct expose_request *request)
                          "serverInfo\":");
     write_info(x, &out);
     mcpx_text_puts(&out, "}}");
-    if (!out.failed)
-        expose_tell_result(x, request, mcpx_text_view(&out));
+    expose_tell_made(x, request, &out);
     mcpx_text_fini(&out);
     return true;
 }

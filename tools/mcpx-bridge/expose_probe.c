@@ -74,13 +74,23 @@ static void ask_list(struct expose *x, struct expose_seat *seat, enum expose_lis
     ask_page(x, seat, list, (struct mcpx_slice){0});
 }
 
-/* All lists, or those of the capabilities it stated. */
-static void ask_lists(struct expose *x, struct expose_seat *seat)
+/* Who refuses "initialize" is hardly a server: its tools tell whether to ask for more. */
+static void try_tools(struct expose *x, struct expose_seat *seat)
+{
+    seat->is_tried = true;
+    ask_list(x, seat, EXPOSE_TOOLS);
+    if (!seat->shelves[EXPOSE_TOOLS].is_open)
+        seat->state = EXPOSE_SEAT_MUTE;
+}
+
+/* All lists from one on, or those of the capabilities it stated. */
+static void ask_lists(struct expose *x, struct expose_seat *seat, size_t first)
 {
     bool stated = mcpx_json_get(mcpx_text_view(&seat->hello), "capabilities").text != NULL;
 
     seat->state = EXPOSE_SEAT_LISTED;
-    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
+    seat->is_tried = false;
+    for (size_t i = first; i < EXPOSE_LIST_COUNT; i++)
         if (!stated || expose_seat_capability(seat, expose_lists[i].capability).text)
             ask_list(x, seat, (enum expose_list)i);
 }
@@ -94,7 +104,7 @@ static void ask_hello(struct expose *x, struct expose_seat *seat)
     expose_hello_write(x, &params);
     if (params.failed || !expose_send_own(x, EXPOSE_FOR_HELLO, mcpx_text_view(&seat->id),
                                           "initialize", mcpx_text_view(&params)))
-        ask_lists(x, seat);
+        ask_lists(x, seat, EXPOSE_TOOLS);
     mcpx_text_fini(&params);
 }
 
@@ -106,14 +116,16 @@ static void take_hello(struct expose *x, struct expose_seat *seat, const struct 
     struct expose_call *call;
 
     mcpx_text_reset(&seat->hello);
-    if (rpc->form == MCPX_RPC_RESULT) {
-        mcpx_text_slice(&seat->hello, rpc->result);
-        expose_send_notice(x, participant, "notifications/initialized", (struct mcpx_slice){0},
-                           (struct mcpx_slice){0});
+    if (rpc->form != MCPX_RPC_RESULT) {
+        try_tools(x, seat);
+        return;
     }
+    mcpx_text_slice(&seat->hello, rpc->result);
     if (seat->hello.failed)
         mcpx_text_reset(&seat->hello);
-    ask_lists(x, seat);
+    expose_send_notice(x, participant, "notifications/initialized", (struct mcpx_slice){0},
+                       (struct mcpx_slice){0});
+    ask_lists(x, seat, EXPOSE_TOOLS);
     if (!x->client.level.len || !expose_seat_capability(seat, "logging").text)
         return;
     call = expose_send_own(x, EXPOSE_FOR_NOBODY, participant, "logging/setLevel",
@@ -125,11 +137,11 @@ static void take_page(struct expose *x, struct expose_seat *seat, enum expose_li
                       const struct mcpx_rpc *rpc)
 {
     struct expose_shelf *shelf = &seat->shelves[list];
+    bool is_list = rpc->form == MCPX_RPC_RESULT, tried = seat->is_tried;
     struct mcpx_slice cursor = {0};
 
-    seat->state = EXPOSE_SEAT_LISTED;
-    if (rpc->form != MCPX_RPC_RESULT ||
-        expose_shelf_add(shelf, list, rpc->result, &cursor) != MCPX_OK)
+    seat->state = is_list || !tried ? EXPOSE_SEAT_LISTED : EXPOSE_SEAT_MUTE;
+    if (!is_list || expose_shelf_add(shelf, list, rpc->result, &cursor) != MCPX_OK)
         expose_shelf_drop(shelf);
     else if (cursor.text && shelf->page_count < EXPOSE_PAGES_MAX)
         ask_page(x, seat, list, cursor);
@@ -141,6 +153,8 @@ static void take_page(struct expose *x, struct expose_seat *seat, enum expose_li
         shelf->again = false;
         ask_list(x, seat, list);
     }
+    if (is_list && tried)
+        ask_lists(x, seat, EXPOSE_TOOLS + 1);
     expose_touch(x);
 }
 

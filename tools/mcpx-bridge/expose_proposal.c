@@ -97,8 +97,7 @@ static void tell_rejection(struct expose *x, const struct expose_call *call,
     mcpx_text_puts(&result, "{\"content\":[{\"type\":\"text\",");
     mcpx_json_add_member(&result, "text", sentence);
     mcpx_text_puts(&result, "}],\"isError\":true}");
-    if (!result.failed)
-        expose_tell_result(x, &request, mcpx_text_view(&result));
+    expose_tell_made(x, &request, &result);
     mcpx_text_fini(&result);
 }
 
@@ -118,10 +117,8 @@ void expose_rejected(struct expose *x, struct expose_call *call,
         mcpx_json_add_unescaped(&sentence, reason);
     }
     x->port.forget(x->port.user, mcpx_text_view(&call->envelope));
-    if (!sentence.failed) {
-        expose_note(x, &sentence);
-        tell_rejection(x, call, mcpx_text_view(&sentence));
-    }
+    expose_note(x, &sentence);
+    tell_rejection(x, call, mcpx_text_view(&sentence));
     expose_calls_remove(&x->calls, call);
     mcpx_text_fini(&sentence);
 }

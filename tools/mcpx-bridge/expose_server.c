@@ -35,11 +35,7 @@ static bool answer_list(struct expose *x, const struct expose_request *request)
         return true;
     }
     expose_write_list(x, (enum expose_list)list, &result);
-    if (result.failed)
-        expose_tell_error(x, request->rpc->id, BRIDGE_UNAVAILABLE, MCPX_SLICE("out of memory"),
-                          (struct mcpx_slice){0});
-    else
-        expose_tell_result(x, request, mcpx_text_view(&result));
+    expose_tell_made(x, request, &result);
     mcpx_text_fini(&result);
     return true;
 }

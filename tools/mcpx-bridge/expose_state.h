@@ -111,6 +111,10 @@ void expose_tell(struct expose *x, const struct mcpx_text *message);
 void expose_tell_result(struct expose *x, const struct expose_request *request,
                         struct mcpx_slice result);
 
+/** The same with a text that may have failed: the client then hears of that. */
+void expose_tell_made(struct expose *x, const struct expose_request *request,
+                      const struct mcpx_text *result);
+
 /** An error. `data` is JSON or absent. */
 void expose_tell_error(struct expose *x, struct mcpx_slice id, int code,
                        struct mcpx_slice message, struct mcpx_slice data);

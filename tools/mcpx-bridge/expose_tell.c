@@ -77,6 +77,16 @@ void expose_tell_result(struct expose *x, const struct expose_request *request,
     mcpx_text_fini(&modern);
 }
 
+void expose_tell_made(struct expose *x, const struct expose_request *request,
+                      const struct mcpx_text *result)
+{
+    if (result->failed)
+        expose_tell_error(x, request->rpc->id, BRIDGE_UNAVAILABLE, MCPX_SLICE("out of memory"),
+                          (struct mcpx_slice){0});
+    else
+        expose_tell_result(x, request, mcpx_text_view(result));
+}
+
 void expose_tell_error(struct expose *x, struct mcpx_slice id, int code,
                        struct mcpx_slice message, struct mcpx_slice data)
 {

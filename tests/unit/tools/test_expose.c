@@ -130,6 +130,34 @@ Test(expose, does_not_wait_long_for_who_never_answers_but_hears_it_later)
     world_stop(&world);
 }
 
+Test(expose, asks_who_refuses_initialize_for_its_tools_and_then_no_more)
+{
+    static const char refusal[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,"
+                                  "\"message\":\"no\"}}";
+    struct world world;
+
+    world_start(&world, &(struct world_setup){0});
+    world.seats[world.seat_count++] = "agent";
+    world.seats[world.seat_count++] = "watcher";
+    world_join(&world);
+    world_say(&world, INITIALIZE);
+    world_event(&world, MCPX_EVENT_RESPONSE, world_draft(&world), "agent", refusal);
+    world_event(&world, MCPX_EVENT_RESPONSE, world_draft(&world), "watcher", refusal);
+    world_answer(&world, world_draft(&world), "{\"tools\":[{\"name\":\"t\"}]}");
+    world_event(&world, MCPX_EVENT_RESPONSE, world_draft(&world), "watcher", refusal);
+    for (size_t i = 0; i < 3; i++) {
+        const struct world_draft *draft = world_draft(&world);
+
+        cr_expect_str_eq(draft->to, "agent");
+        world_event(&world, MCPX_EVENT_RESPONSE, draft, "agent", refusal);
+    }
+    cr_expect_not_null(strstr(world_line(&world), "\"protocolVersion\""), "all is known");
+    world_say(&world, request(1, "tools/call", "{\"name\":\"agent__t\"}"));
+    cr_expect_str_eq(world_draft(&world)->to, "agent");
+    cr_expect(world_is_quiet(&world));
+    world_stop(&world);
+}
+
 Test(expose, tells_changes_that_are_changes_only)
 {
     struct world world;

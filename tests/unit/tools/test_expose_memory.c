@@ -1,0 +1,197 @@
+/*
+ * What breaks for whom: a bridge under memory pressure crashes, or leaves its client waiting for ever
+ * without a word. Whichever allocation fails, each request is answered, or the log says that
+ * something was lost.
+ */
+#include "tests/support/fault_alloc.h"
+#include "tools/mcpx-bridge/expose.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+enum { REQUESTS = 6 };
+
+struct counts {
+    size_t answers, notes, sent;
+    void *tags[64];
+    char methods[64][32];
+};
+
+static void on_line(void *user, struct mcpx_slice line)
+{
+    struct counts *counts = user;
+
+    counts->answers += mcpx_json_get(line, "result").text || mcpx_json_get(line, "error").text;
+}
+
+static void on_note(void *user, struct mcpx_slice sentence)
+{
+    (void)sentence;
+    ((struct counts *)user)->notes++;
+}
+
+static enum mcpx_err on_send(void *user, const struct mcpx_draft *draft, struct mcpx_slice *id,
+                             struct mcpx_fault *fault)
+{
+    struct counts *counts = user;
+    struct mcpx_slice method = mcpx_json_get(draft->payload, "method");
+    size_t at = counts->sent++ % 64;
+
+    (void)fault;
+    counts->tags[at] = draft->tag;
+    snprintf(counts->methods[at], sizeof counts->methods[at], "%.*s", (int)method.len,
+             method.text ? method.text : "");
+    *id = MCPX_SLICE("e");
+    return MCPX_OK;
+}
+
+static enum mcpx_err on_respond(void *user, struct mcpx_slice request,
+                                struct mcpx_slice payload)
+{
+    (void)user;
+    (void)request;
+    (void)payload;
+    return MCPX_OK;
+}
+
+static void on_forget(void *user, struct mcpx_slice envelope)
+{
+    (void)user;
+    (void)envelope;
+}
+
+static bool on_may(void *user, const struct mcpx_question *question)
+{
+    (void)user;
+    return !mcpx_slice_equal(question->kind->text, MCPX_SLICE("mcp/request:tools/call:p"));
+}
+
+static bool on_could(void *user, struct mcpx_slice participant, const struct mcpx_kind *kind)
+{
+    (void)user;
+    (void)participant;
+    (void)kind;
+    return true;
+}
+
+static bool on_roster(void *user, size_t index, struct mcpx_slice *id)
+{
+    (void)user;
+    *id = MCPX_SLICE("s");
+    return index == 0;
+}
+
+static void tell(struct expose *expose, enum mcpx_event_type type, void *tag,
+                 const char *payload)
+{
+    struct mcpx_envelope envelope;
+    struct mcpx_rpc rpc;
+    struct mcpx_event event = {.type = type, .tag = tag, .envelope = &envelope, .rpc = &rpc};
+
+    mcpx_envelope_init(&envelope);
+    envelope.id = MCPX_SLICE("q");
+    envelope.from = MCPX_SLICE("s");
+    envelope.to_count = 1;
+    envelope.payload = mcpx_slice_of(payload);
+    mcpx_rpc_read(envelope.payload, &rpc, NULL);
+    expose_event(expose, &event, (struct mcpx_now){1000, 1000});
+}
+
+/* Everything that was sent and not answered yet is answered as its method deserves. */
+static void answer_all(struct expose *expose, struct counts *counts, size_t *seen)
+{
+    static const char *const answers[][2] = {
+        {"\"initialize\"",
+         "{\"id\":1,\"result\":{\"capabilities\":{\"tools\":{},\"resources\":{}},"
+         "\"instructions\":\"i\"}}"},
+        {"\"tools/list\"",
+         "{\"id\":1,\"result\":{\"tools\":[{\"name\":\"t\"},{\"name\":\"p\"}]}}"},
+        {"\"resources/list\"", "{\"id\":1,\"result\":{\"resources\":[{\"uri\":\"r:1\"}]}}"},
+        {"", "{\"id\":1,\"result\":{}}"},
+    };
+
+    for (; *seen < counts->sent && *seen < 64; ++*seen) {
+        size_t row = 0;
+
+        while (answers[row][0][0] && strcmp(answers[row][0], counts->methods[*seen]) != 0)
+            row++;
+        if (counts->tags[*seen] && strcmp(counts->methods[*seen], "\"prompts/get\"") != 0)
+            tell(expose, MCPX_EVENT_RESPONSE, counts->tags[*seen], answers[row][1]);
+    }
+}
+
+static void live(struct expose *expose, struct counts *counts)
+{
+    static const char *const lines[REQUESTS] = {
+        "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"capabilities\":"
+        "{"
+        "\"elicitation\":{}}}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}",
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/"
+        "call\",\"params\":{\"name\":\"s__t\","
+        "\"_meta\":{\"progressToken\":1}}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/"
+        "call\",\"params\":{\"name\":\"s__p\","
+        "\"_meta\":{\"progressToken\":2}}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"resources/subscribe\",\"params\":{"
+        "\"uri\":\"r:1\"}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"tools/"
+        "call\",\"params\":{\"name\":\"none\"}}"};
+    struct mcpx_now now = {1000, 1000};
+    size_t seen = 0;
+
+    expose_event(expose, &(struct mcpx_event){.type = MCPX_EVENT_JOINED}, now);
+    for (size_t i = 0; i < REQUESTS; i++) {
+        expose_line(expose, mcpx_slice_of(lines[i]), now);
+        if (i == 2)
+            tell(expose, MCPX_EVENT_REQUEST, NULL,
+                 "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"elicitation/create\"}");
+        answer_all(expose, counts, &seen);
+        if (i == 0)
+            expose_line(expose,
+                        MCPX_SLICE("{\"jsonrpc\":\"2.0\",\"method\":"
+                                   "\"notifications/initialized\"}"),
+                        now);
+    }
+    expose_tick(expose, (struct mcpx_now){2000, 2000});
+    expose_tick(expose, (struct mcpx_now){1000000, 1000000});
+    expose_leave(expose, now);
+}
+
+Test(expose_memory, is_never_short_in_silence)
+{
+    size_t nth = 0;
+    bool failed;
+
+    do {
+        struct counts counts = {0};
+        struct expose_port port = {.user = &counts,
+                                   .line = on_line,
+                                   .note = on_note,
+                                   .send = on_send,
+                                   .respond = on_respond,
+                                   .forget = on_forget,
+                                   .may = on_may,
+                                   .could = on_could,
+                                   .roster = on_roster};
+        struct expose_config config = {.topic = "room",
+                                       .nonce = "n",
+                                       .request_ms = 60000,
+                                       .proposal_ms = 60000,
+                                       .beat_ms = 15000};
+        struct expose *expose = NULL;
+        size_t usual_notes = 1; /* proposed */
+
+        fault_alloc_arm(++nth);
+        if (expose_new(&config, &port, &expose) == MCPX_OK)
+            live(expose, &counts);
+        else
+            counts.answers = REQUESTS;
+        failed = fault_alloc_disarm();
+        cr_expect(counts.answers == REQUESTS || counts.notes > usual_notes,
+                  "allocation %zu fails: %zu answers, %zu sentences", nth, counts.answers,
+                  counts.notes);
+        expose_free(expose);
+    } while (failed);
+    cr_expect_gt(nth, 50);
+}
