@@ -189,7 +189,7 @@ static void pass_notification(struct expose *x, const struct mcpx_event *event)
         pass_progress(x, event);
     else if (mcpx_slice_equal(method, MCPX_SLICE("notifications/resources/updated")))
         expose_watch_updated(x, from, event->rpc);
-    else if (x->client.initialized && is_passed(method))
+    else if (x->client.initialized && seat->state == EXPOSE_SEAT_LISTED && is_passed(method))
         expose_tell_same(x, event->rpc);
 }
 

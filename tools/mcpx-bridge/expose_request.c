@@ -23,8 +23,11 @@ static void refuse_unknown(struct expose *x, const struct mcpx_rpc *rpc, bool ma
         mcpx_text_puts(&message, " for ");
         mcpx_text_slice(&message, rpc->method);
     }
-    expose_tell_error(x, rpc->id, BRIDGE_BAD_PARAMS, mcpx_text_view(&message),
-                      (struct mcpx_slice){0});
+    if (!malformed && !x->joined)
+        mcpx_text_puts(&message, ": the topic cannot be reached");
+    expose_tell_error(x, rpc->id,
+                      malformed || x->joined ? BRIDGE_BAD_PARAMS : BRIDGE_UNAVAILABLE,
+                      mcpx_text_view(&message), (struct mcpx_slice){0});
     mcpx_text_fini(&message);
 }
 
