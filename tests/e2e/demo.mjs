@@ -1,207 +1,72 @@
 /*
- * demo.mjs - the router in under a minute, on a terminal: real MCP programs in one room, who may
- * do what, and what everybody sees of it. Each step checks what it shows; the first one that
- * fails ends the demo with exit code 1, so it runs as a test too.
+ * demo.mjs - the menu of the demos, and what runs one: each is a module of demos/ with a title and a
+ * play(stage), tells what it does step by step with the commands it runs, and checks it. The first
+ * thing that is not as it says ends it with exit code 1, so each is a test as well.
  *
- * Usage: node tests/e2e/demo.mjs      (after `make build` and `npm ci` in tests/e2e)
+ *     node demo.mjs              lists the demos and runs one: the first, or the one chosen
+ *     node demo.mjs NUMBER       runs that one
+ *     node demo.mjs list         lists them
  */
-import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
 
-const colourful = process.stdout.isTTY && !process.env.NO_COLOR;
-const paint = (code) => (text) => (colourful ? `\u001b[${code}m${text}\u001b[0m` : text);
-const bold = paint('1');
-const dim = paint('2');
-const red = paint('31');
-const green = paint('32');
-const yellow = paint('33');
-const cyan = paint('36');
+const DEMOS = ['inside', 'room', 'consent', 'patience', 'death'];
 
-const say = (text = '') => console.log(text);
-const row = (name, text) => say(`   ${cyan(name.padEnd(12))} ${text}`);
-
-/* `mcp/response:tools/call:echo` with its last part set off when it was derived. */
-function kindText(kind, sentAs) {
-  return sentAs !== undefined && kind !== sentAs && kind.startsWith(sentAs)
-    ? `${sentAs}${green(bold(kind.slice(sentAs.length)))}` : kind;
+function menu(demos) {
+  console.log('demos (make demo DEMO=NUMBER):');
+  demos.forEach(({ title }, number) => console.log(`   ${number}  ${title}`));
 }
 
-function line(envelope, sentAs) {
-  const to = envelope.to?.length > 0 ? envelope.to.join(', ') : 'everyone';
-  say(`   ${cyan(envelope.from.padEnd(10))} → ${to.padEnd(10)}  ${kindText(envelope.kind, sentAs)}`);
+async function choose(word, demos) {
+  if (word !== undefined && word !== '') return word;
+  menu(demos);
+  if (!process.stdin.isTTY || !process.stdout.isTTY) return '1';
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const answer = await terminal.question('which one? [1] ');
+  terminal.close();
+  return answer.trim() || '1';
 }
 
-let steps = 0;
-function step(title) {
-  steps += 1;
-  say();
-  say(bold(`${steps}. ${title}`));
-}
-
-const cleanups = [];
-const undo = { after: (action) => cleanups.unshift(action) };
-
-async function libraries() {
+async function run({ title, play }, number) {
+  const { Stage, green, red } = await import('./lib/stage.mjs');
+  const stage = new Stage(`demo ${number}: ${title}`);
   try {
-    const [{ Room }, { Router, routerBinary }] = await Promise.all([
-      import('./lib/room.mjs'), import('./lib/router.mjs')]);
-    if (!existsSync(routerBinary())) {
-      throw new Error(`${routerBinary()} is not there: run "make build" first, `
-        + 'or set MCPX_BINARY_DIR to the build directory');
+    await play(stage);
+  } catch (error) {
+    console.log(red(`\nstep ${stage.steps} failed: ${error.message}`));
+    if (error.code !== undefined || process.env.MCPX_DEMO_TRACE) console.error(error.stack);
+    process.exitCode = 1;
+  }
+  try {
+    const seconds = await stage.close();
+    if (!process.exitCode) {
+      console.log(green(`\nall ${stage.steps} steps as promised, in ${seconds} s; nothing is left over`));
     }
-    return { Room, Router };
+  } catch (error) {
+    console.log(red(error.message));
+    process.exitCode = 1;
+  }
+}
+
+async function load(names) {
+  try {
+    return await Promise.all(names.map((name) => import(`./demos/${name}.mjs`)));
   } catch (error) {
     if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new Error(`${error.message}\nrun "npm ci" in tests/e2e first`);
+    throw new Error(`${error.message}\nrun "tests/e2e/run.sh install" first`);
   }
-}
-
-async function gather(room, folder) {
-  step('Who is in the room');
-  const tools = await room.everything('tools');
-  const files = await room.server('files', 'server-filesystem', [folder]);
-  row('tools', 'server-everything, an ordinary MCP server on its standard streams');
-  row('files', `server-filesystem, another one, serving ${dim(folder)}`);
-  const observer = await room.join('observer', []);
-  row('observer', `may say ${red('nothing')}, and watches`);
-  const alice = await room.client('alice', ['mcp/*', 'chat'],
-    { peer: 'tools', query: { routing: 'all' } });
-  row('alice', `an MCP client, may ${green('mcp/*')} and ${green('chat')}`);
-  const grants = ['mcp/request:initialize', 'mcp/request:notifications/*',
-    'mcp/request:tools/call:read_*', 'mcp/proposal:*'];
-  const agent = await room.client('agent', grants, { peer: 'files' });
-  row('agent', `an MCP client, may ${green('…tools/call:read_*')} and ${green('mcp/proposal:*')}`);
-  assert.equal(observer.welcome.payload.participants.length, 2);
-  return { tools, files, observer, alice, agent };
-}
-
-async function call({ tools, observer, alice }) {
-  step('alice calls a tool; the answer says what it is an answer to');
-  const since = observer.received.length;
-  const result = await alice.client.callTool({ name: 'echo', arguments: { message: 'hello, room' } });
-  const { envelope: request } = await observer.until(
-    (e) => e.kind === 'mcp/request:tools/call:echo', 'the request', { since });
-  const { envelope: response } = await observer.until(
-    (e) => e.correlation_id === request.id, 'the response', { since });
-  const sentAs = tools.participant.sent.get(response.id);
-  line(request);
-  line(response, sentAs);
-  say(dim(`   the server sent ${sentAs}; the router knew the rest from the request`));
-  say(`   ${JSON.stringify(result.content[0].text)}`);
-  assert.equal(response.kind, 'mcp/response:tools/call:echo');
-  assert.equal(sentAs, 'mcp/response:tools/call');
-}
-
-async function overstep({ observer, alice, agent }, room, target) {
-  step('agent tries to write a file, which it was not granted');
-  const since = observer.received.length;
-  const wish = { name: 'write_file', arguments: { path: target, content: 'signed off by alice\n' } };
-  const refusal = await agent.client.callTool(wish)
-    .then(() => assert.fail('the router let it through'), (error) => error.data);
-  assert.equal(refusal?.error, 'capability_violation');
-  say(`   ${red('✗')} ${refusal.message}`);
-  for (const name of ['reason', 'nearest', 'would_allow', 'alternative']) {
-    say(`     ${name.padEnd(12)} ${yellow(refusal[name])}`);
-  }
-  await room.settle(alice.participant, observer);
-  assert.deepEqual(observer.heard(since).filter(({ from }) => from === 'agent'), []);
-  assert.equal(existsSync(target), false);
-  say(dim('   nobody else received a byte of it, and there is no file'));
-  return { wish, alternative: refusal.alternative };
-}
-
-async function propose({ observer, alice, agent }, { wish, alternative }, target) {
-  step('so it proposes, and alice, who may, carries it out');
-  const params = { method: 'tools/call', params: wish };
-  const proposal = agent.participant.send(alternative, params, { to: ['files'] });
-  line((await observer.untilId(proposal)).envelope);
-  const request = alice.participant.send('mcp/request:tools/call',
-    { jsonrpc: '2.0', id: 1, ...params }, { to: ['files'], correlation_id: proposal });
-  const { envelope } = await observer.untilId(request);
-  line(envelope, 'mcp/request:tools/call');
-  const { envelope: answer } = await observer.until(
-    (e) => e.correlation_id === request, 'the answer');
-  line(answer, 'mcp/response:tools/call');
-  assert.equal(envelope.kind, 'mcp/request:tools/call:write_file');
-  assert.equal(readFileSync(target, 'utf8'), 'signed off by alice\n');
-  say(`   the file says ${JSON.stringify(readFileSync(target, 'utf8').trim())}`);
-}
-
-async function watch({ observer, alice }, room) {
-  step('the observer saw all of that, and can say nothing');
-  await room.settle(alice.participant, observer);
-  const seen = observer.heard().filter(({ kind }) => kind.startsWith('mcp/'));
-  say(`   ${seen.length} MCP envelopes, the last five of them:`);
-  for (const envelope of seen.slice(-5)) line(envelope);
-  const refusal = await observer.untilRefused(observer.send('chat', { text: 'psst' }));
-  say(`   ${red('✗')} ${refusal.message}`);
-  assert.deepEqual(refusal.your_capabilities, []);
-}
-
-async function joinLate({ observer }, room) {
-  step('somebody comes late and is told what happened, as it happened');
-  const late = await room.join('late', []);
-  const { raw, envelope } = await late.until((e) => e.kind === 'system/history', 'history');
-  const told = envelope.payload.envelopes.filter(({ kind }) => kind.startsWith('mcp/'));
-  for (const one of told.slice(-3)) line(one);
-  const lived = observer.received.filter((one) => one.envelope.kind.startsWith('mcp/'));
-  assert.equal(lived.filter((one) => raw.includes(one.raw)).length, told.length);
-  say(`   ${told.length} of ${told.length} byte for byte what the observer received live`);
-}
-
-async function resume({ alice }, router, room) {
-  step('a connection fails; nothing is lost');
-  const token = await router.token('mobile', room.topic, []);
-  const mobile = await room.join('mobile', [], { token });
-  const last = await room.settle(alice.participant, mobile);
-  await mobile.drop();
-  for (let n = 1; n <= 3; n++) alice.participant.send('chat', { n }, { id: `missed-${n}` });
-  await alice.participant.untilId('missed-3');
-  const again = await room.join('mobile', [], { token, query: { after: last } });
-  await again.untilId('missed-3');
-  const caught = again.heard().filter(({ kind }) => kind === 'chat').map(({ id }) => id);
-  assert.deepEqual(caught, ['missed-1', 'missed-2', 'missed-3']);
-  say(`   back with ?after=…, resumed: ${green(String(again.welcome.payload.resumed))}, `
-    + `caught up on ${caught.join(', ')}`);
-}
-
-async function main() {
-  const started = Date.now();
-  const { Room, Router } = await libraries();
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'mcpx-demo-')));
-  undo.after(() => rmSync(folder, { recursive: true }));
-  const router = await Router.start();
-  undo.after(() => router.stop());
-  say(bold('mcpx-router: one room, real MCP programs, everybody sees what happens'));
-  say(dim(router.url));
-  const room = new Room(undo, router, 'demo');
-  const target = join(folder, 'decision.txt');
-  const people = await gather(room, folder);
-  await call(people);
-  const idea = await overstep(people, room, target);
-  await propose(people, idea, target);
-  await watch(people, room);
-  await joinLate(people, room);
-  await resume(people, router, room);
-  say();
-  say(green(`all ${steps} steps as promised, in ${((Date.now() - started) / 1000).toFixed(1)} s`));
 }
 
 try {
-  await main();
-} catch (error) {
-  console.error(red(`\nstep ${steps} failed: ${error.message}`));
-  if (error.code !== undefined || process.env.MCPX_DEMO_TRACE) console.error(error.stack);
-  process.exitCode = 1;
-} finally {
-  for (const action of cleanups) {
-    try {
-      await action();
-    } catch (error) {
-      console.error(red(error.message));
-      process.exitCode = 1;
-    }
+  const demos = await load(DEMOS);
+  const word = await choose(process.argv[2], demos);
+  if (word === 'list') menu(demos);
+  else if (/^[0-9]+$/.test(word) && demos[word]) await run(demos[word], word);
+  else {
+    console.error(`there is no demo ${JSON.stringify(word)}`);
+    menu(demos);
+    process.exitCode = 2;
   }
+} catch (error) {
+  console.error(error.message);
+  process.exitCode = 1;
 }

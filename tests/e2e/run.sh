@@ -1,9 +1,10 @@
 #!/bin/sh
 # run.sh - what ctest calls: "install" makes node_modules agree with package-lock.json, "test"
-# runs every *.test.mjs, "demo" runs the demo, "conformance" fetches the official conformance suite
-# with the newer Node.js it needs, and runs it. Exit code 77 means skipped, and is only given when
-# there is no node or no npm on this machine, or, by "conformance", when the suite cannot be had; a
-# registry that cannot be reached is a failure otherwise.
+# runs every *.test.mjs, "demo" runs the demo that is named after it, or lists them and runs one,
+# "conformance" fetches the official conformance suite with the newer Node.js it needs, and runs
+# it. Exit code 77 means skipped, and is only given when there is no node or no npm on this
+# machine, or, by "conformance", when the suite cannot be had; a registry that cannot be reached
+# is a failure otherwise.
 set -eu
 cd "$(dirname "$0")"
 
@@ -51,7 +52,8 @@ test)
     ;;
 demo)
     install
-    exec node demo.mjs
+    shift
+    exec node demo.mjs "$@"
     ;;
 example)
     install
@@ -63,7 +65,7 @@ conformance)
     exec node conformance.mjs
     ;;
 *)
-    echo "usage: $0 install|test|demo|conformance|example NAME" >&2
+    echo "usage: $0 install|test|demo [NUMBER]|conformance|example NAME" >&2
     exit 2
     ;;
 esac

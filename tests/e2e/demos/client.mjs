@@ -1,0 +1,31 @@
+/*
+ * client.mjs - an ordinary MCP client: it starts the server of its one configuration file, calls a
+ * tool, and waits three seconds for a sign of life, as clients do. It has never heard of topics.
+ *
+ *     client.mjs CONFIG TOOL ARGUMENTS
+ */
+import { readFileSync } from 'node:fs';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+
+const [config, name, args] = process.argv.slice(2);
+const [server] = Object.values(JSON.parse(readFileSync(config, 'utf8')).mcpServers);
+const client = new Client({ name: 'ordinary', version: '1.0.0' }, { capabilities: {} });
+await client.connect(new StdioClientTransport({ ...server, stderr: 'inherit' }));
+const { tools } = await client.listTools();
+console.log(`it has ${tools.length} tools, among them ${tools.find((tool) => tool.name === name)?.name}`);
+const began = Date.now();
+const after = () => `after ${((Date.now() - began) / 1000).toFixed(1)} s`;
+try {
+  const result = await client.callTool({ name, arguments: JSON.parse(args) }, undefined, {
+    timeout: 3000,
+    resetTimeoutOnProgress: true,
+    onprogress: ({ message, progress }) => console.log(`${after()}: ${message ?? `progress ${progress}`}`),
+  });
+  console.log(`${after()}: ${result.isError ? 'error: ' : ''}${result.content[0].text}`);
+} catch (error) {
+  console.log(`${after()}: failed: ${error.message}`);
+  process.exitCode = 1;
+} finally {
+  await client.close();
+}

@@ -1,0 +1,298 @@
+/*
+ * stage.mjs - what a demo is told with: steps, the commands that really run (what is printed after
+ * "$ " is what the shell is given), what they say, and checks, the first of which that fails ends
+ * the demo. So a reader can do the same by hand, and a test can run it.
+ */
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Program, descendants } from './program.mjs';
+import { DEADLINE_MS, inTime, routerBinary } from './router.mjs';
+
+const colourful = process.stdout.isTTY && !process.env.NO_COLOR;
+const paint = (code) => (text) => (colourful ? `\u001b[${code}m${text}\u001b[0m` : text);
+export const bold = paint('1');
+export const dim = paint('2');
+export const red = paint('31');
+export const green = paint('32');
+export const yellow = paint('33');
+export const cyan = paint('36');
+
+const PACKAGES = join(dirname(fileURLToPath(import.meta.url)), '..', 'node_modules', '.bin');
+/** Where the programs of the demos are: agents and clients in a few lines. */
+export const DEMOS = join(dirname(fileURLToPath(import.meta.url)), '..', 'demos');
+
+/** A shell command in the background; what it says is kept line by line. */
+class Background {
+  lines = [];
+  #child;
+  #shown = 0;
+  #watchers = new Set();
+
+  constructor(name, command, options) {
+    this.name = name;
+    this.#child = spawn('sh', ['-c', `exec ${command}`], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    const killOnExit = () => this.#child.kill('SIGKILL');
+    process.once('exit', killOnExit);
+    for (const stream of [this.#child.stdout, this.#child.stderr]) this.#collect(stream);
+    this.ended = new Promise((done) => {
+      this.#child.once('close', (code, signal) => {
+        process.removeListener('exit', killOnExit);
+        this.end = { code, signal };
+        this.#wake();
+        done(this.end);
+      });
+    });
+  }
+
+  get pid() {
+    return this.#child.pid;
+  }
+
+  #collect(stream) {
+    let rest = '';
+    const take = (text) => {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop();
+      this.lines.push(...lines);
+      this.#wake();
+    };
+    stream.setEncoding('utf8').on('data', take).on('end', () => rest !== '' && take('\n'));
+  }
+
+  #wake() {
+    for (const watcher of [...this.#watchers]) watcher();
+  }
+
+  /** Waits until a line from number `since` on matches; returns the match. */
+  async until(pattern, { since = 0, ms } = {}) {
+    const found = new Promise((done, fail) => {
+      const watcher = () => {
+        const line = this.lines.slice(since).find((one) => pattern.test(one));
+        if (line === undefined && !this.end) return;
+        this.#watchers.delete(watcher);
+        if (line !== undefined) done(pattern.exec(line));
+        else fail(new Error(`${this.name} ended before ${pattern}\n${this.lines.join('\n')}`));
+      };
+      this.#watchers.add(watcher);
+      watcher();
+    });
+    return inTime(found, () => `${this.name} did not say ${pattern}\n${this.lines.join('\n')}`, ms);
+  }
+
+  /** What it said since the last time it was shown. */
+  fresh() {
+    const lines = this.lines.slice(this.#shown);
+    this.#shown = this.lines.length;
+    return lines;
+  }
+
+  kill(signal) {
+    this.#child.kill(signal);
+  }
+}
+
+export class Stage {
+  /** How many steps there were. */
+  steps = 0;
+  #env = { ...process.env };
+  #running = new Map();
+  #cleanups = [];
+  #began = Date.now();
+
+  constructor(title) {
+    if (!existsSync(routerBinary())) {
+      throw new Error(`${routerBinary()} is not there: run "make build" first`);
+    }
+    this.folder = realpathSync(mkdtempSync(join(tmpdir(), 'mcpx-demo-')));
+    console.log(bold(title));
+  }
+
+  /** Makes commands find the built programs and those of npm. */
+  #prepare() {
+    const programs = dirname(routerBinary());
+    this.#env.PATH = [programs, PACKAGES, process.env.PATH].join(delimiter);
+    this.say(dim('What follows "$" is what runs. The same by hand begins with:'));
+    this.say(`$ export PATH=${programs}:${PACKAGES}:$PATH`);
+    this.say('$ cd $(mktemp -d)   ' + dim(`# here ${this.folder}`));
+  }
+
+  /** `action` is done when the demo ends, the latest first. */
+  after(action) {
+    this.#cleanups.unshift(action);
+  }
+
+  say(text = '') {
+    console.log(text === '' ? '' : `   ${text}`);
+  }
+
+  step(title) {
+    this.steps += 1;
+    console.log(`\n${bold(`${this.steps}. ${title}`)}`);
+  }
+
+  /** Ends the demo unless `truth` holds; says so when it does. */
+  check(truth, text) {
+    if (!truth) throw new Error(`this does not hold: ${text}`);
+    this.say(green(`✓ ${text}`));
+  }
+
+  /** Sets a variable for all commands that follow. */
+  export(name, value) {
+    this.#env[name] = value;
+    this.say(`$ export ${name}=${value}`);
+  }
+
+  /** A secret for tokens that outlive the router; not shown, because secrets are not. */
+  secret(name) {
+    this.#env[name] = randomBytes(32).toString('hex');
+    this.say(`$ export ${name}=$(openssl rand -hex 32)`);
+  }
+
+  /** A file, shown. */
+  file(name, text) {
+    this.say(`$ cat ${name}`);
+    this.show(undefined, text.split('\n'), 20, 300);
+    writeFileSync(join(this.folder, name), text);
+  }
+
+  #options() {
+    return { cwd: this.folder, env: this.#env };
+  }
+
+  /**
+   * Runs a command to its end. `code` is the exit code it must have, `lines` how many lines of its
+   * output are shown at most, `stdin` "inherit" lets the person at the terminal answer. Returns
+   * `{ code, out, err, ms }`.
+   */
+  async run(command, { code = 0, lines = 12, stdin = 'ignore', ms = DEADLINE_MS } = {}) {
+    this.say(`$ ${command}`);
+    const began = Date.now();
+    const inherits = stdin === 'inherit' ? 'inherit' : 'pipe';
+    const child = spawn('sh', ['-c', command], { ...this.#options(), stdio: [stdin, 'pipe', inherits] });
+    let out = '';
+    let err = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => { out += text; });
+    child.stderr?.setEncoding('utf8').on('data', (text) => { err += text; });
+    const ended = new Promise((done) => { child.once('close', done); });
+    const killOnExit = () => child.kill('SIGKILL');
+    process.once('exit', killOnExit);
+    const status = stdin === 'inherit' ? await ended : await inTime(ended, () => `${command}\n${err}`, ms);
+    process.removeListener('exit', killOnExit);
+    this.show(undefined, [...err.split('\n'), ...out.split('\n')].filter((line) => line !== ''), lines);
+    if (code !== undefined && status !== code) {
+      throw new Error(`exit code ${status} instead of ${code}: ${command}`);
+    }
+    return { code: status, out, err, ms: Date.now() - began };
+  }
+
+  /** Starts a command that stays; ready when it says `ready`. */
+  async start(name, command, { ready } = {}) {
+    this.say(`$ ${command} &`);
+    const background = new Background(name, command, this.#options());
+    this.#running.set(name, background);
+    if (ready) await background.until(ready);
+    return background;
+  }
+
+  /** Shows lines, or what a background command said since it was last shown. */
+  show(name, lines = this.#running.get(name).fresh(), most = 40, width = 150) {
+    const mark = name === undefined ? '' : cyan(`${name} | `);
+    for (const line of lines.slice(0, most)) {
+      this.say(`  ${mark}${dim(line.length > width ? `${line.slice(0, width - 3)}...` : line)}`);
+    }
+    if (lines.length > most) this.say(dim(`  ... and ${lines.length - most} lines more`));
+  }
+
+  /** The router on a free port, or on the one it had before; everything else finds it by MCPX_URL. */
+  async router({ port = 0 } = {}) {
+    if (port === 0) this.#prepare();
+    const router = await this.start('router', `mcpx-router --dev --listen 127.0.0.1:${port}`);
+    const [, url] = await router.until(/^listening (ws:\S+)\/ws$/);
+    if (port === 0) {
+      this.url = url;
+      this.export('MCPX_URL', url);
+      this.export('MCPX_TOPIC', 'demo');
+    }
+    router.port = new URL(url).port;
+    return router;
+  }
+
+  /** A server of npm at the table. */
+  async import(name, program) {
+    return this.start(name, `mcpx-bridge import --as ${name} -- ${program}`, { ready: /is ready/ });
+  }
+
+  /** A token file for `id` with exactly these grants. */
+  async token(id, capabilities) {
+    const wish = JSON.stringify({ participantId: id, topic: 'demo', capabilities });
+    await this.run(`umask 077; curl -s $(echo $MCPX_URL | sed s/ws/http/)/v0.1/auth/token -d '${wish}' `
+      + `| sed 's/.*"token":"\\([^"]*\\)".*/\\1/' > ${id}.token`);
+  }
+
+  /** What an MCP client is configured with to see the room as one server. */
+  client(file, id, options = []) {
+    const args = ['expose', '--url', this.url, '--topic', 'demo', '--token-file', `${id}.token`,
+      ...options].map((word) => JSON.stringify(word)).join(', ');
+    this.file(file, `{"mcpServers": {"room": {"command": "mcpx-bridge",\n  "args": [${args}]}}}`);
+  }
+
+  /** Ends a background command with SIGTERM, and expects exit code 0 and nothing left behind. */
+  async stop(background, { signal = 'SIGTERM', code = 0 } = {}) {
+    const family = descendants(background.pid);
+    this.say(`$ kill ${signal === 'SIGTERM' ? '' : `-${signal.slice(3)} `}${background.pid}   `
+      + dim(`# ${background.name}`));
+    background.kill(signal);
+    await this.#gone(background, family, code);
+  }
+
+  async #gone(background, family, code) {
+    const end = await inTime(background.ended, () => `${background.name} did not end`);
+    this.#running.delete(background.name);
+    if (code !== undefined && end.code !== code) {
+      throw new Error(`${background.name}: ${end.signal ?? `exit code ${end.code}`}\n`
+        + background.lines.slice(-20).join('\n'));
+    }
+    return family;
+  }
+
+  /** Waits until `look()` holds, looking ten times a second: for what tells nobody that it happened. */
+  async until(look, what) {
+    const end = Date.now() + DEADLINE_MS;
+    while (!look()) {
+      if (Date.now() > end) throw new Error(`${what}: not within ${DEADLINE_MS} ms`);
+      await new Promise((done) => { setTimeout(done, 100); });
+    }
+  }
+
+  /** kill -9 of any process; `{ ms }` until the background command `until` has ended. */
+  async kill(pid, until) {
+    const began = Date.now();
+    await this.run(`kill -9 ${pid}`);
+    await inTime(until.ended, () => `${until.name} did not end\n${until.lines.join('\n')}`);
+    return { ms: Date.now() - began };
+  }
+
+  /** Ends everything in the order of its age, youngest first, and says how it went. */
+  async close() {
+    const families = [];
+    for (const action of this.#cleanups) await action();
+    for (const background of [...this.#running.values()].reverse()) {
+      const family = descendants(background.pid);
+      if (!background.end) background.kill('SIGTERM');
+      await this.#gone(background, family, undefined);
+      families.push(...family);
+    }
+    rmSync(this.folder, { recursive: true, force: true });
+    await this.until(() => alive(families).length === 0, 'nothing is left over');
+    return ((Date.now() - this.#began) / 1000).toFixed(1);
+  }
+}
+
+/** Those of `family` (as descendants() gives it) that still run. */
+export function alive(family) {
+  return family.filter(({ pid, start }) => start !== undefined && Program.startOf(pid) === start);
+}
