@@ -95,6 +95,10 @@ export class Router {
     this.http = this.url.replace(/^ws:/, 'http:').replace(/\/ws$/, '');
   }
 
+  get pid() {
+    return this.#child.pid;
+  }
+
   /** A token from the dev-mode endpoint; without `capabilities`, with the router's default ones. */
   async token(participantId, topic, capabilities) {
     const answer = await this.request('POST', '/v0.1/auth/token', {

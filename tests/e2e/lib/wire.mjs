@@ -46,6 +46,10 @@ export class Pipe {
     return pipe;
   }
 
+  get pid() {
+    return this.#child.pid;
+  }
+
   #hear(line) {
     const message = JSON.parse(line);
     if (message.method === undefined) {

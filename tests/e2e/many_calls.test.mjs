@@ -1,0 +1,96 @@
+/*
+ * The story: a room is busy. Two desks, each an ordinary client behind a bridge, call each other's
+ * server ten thousand times, fifty calls at a time in each direction. Whoever gets somebody else's
+ * answer, or none, cannot trust the room with anything. What it cost is printed; see
+ * docs/performance.md.
+ */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { readFileSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { exposePipe } from './lib/expose.mjs';
+import { startImport } from './lib/import.mjs';
+import { Router } from './lib/router.mjs';
+import { Pipe } from './lib/wire.mjs';
+
+const CALLS = Number(process.env.MCPX_E2E_CALLS ?? 10000);
+const AT_ONCE = 50;
+const SERVER = [process.execPath,
+  join(dirname(fileURLToPath(import.meta.url)), 'lib', 'echo_server.mjs')];
+
+let router;
+before(async () => {
+  router = await Router.start({ env: { MCPX_LIMITS_MESSAGES_PER_MINUTE: '0' } });
+});
+after(() => router?.stop());
+
+/** Processor time of a process so far, in microseconds. */
+function busy(pid) {
+  return readdirSync(`/proc/${pid}/task`)
+    .map((task) => Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]))
+    .reduce((sum, ns) => sum + ns, 0) / 1000;
+}
+
+/** Keeps AT_ONCE calls under way through `pipe`; returns how long each took, in milliseconds. */
+async function callAll(pipe, tool, calls) {
+  const took = [];
+  let next = 0;
+  async function caller() {
+    while (next < calls) {
+      const id = next++;
+      const text = `${id} ${randomUUID()}`;
+      const began = performance.now();
+      const answer = await pipe.call(JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call',
+        params: { name: tool, arguments: { text } } }));
+      took.push(performance.now() - began);
+      assert.equal(answer,
+        JSON.stringify({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text }] } }));
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, caller));
+  return took;
+}
+
+/** All calls, shared by `ways`: [pipe, tool]. Returns what it took, as a sentence. */
+async function race(ways) {
+  const began = performance.now();
+  const took = (await Promise.all(ways.map(([pipe, tool]) =>
+    callAll(pipe, tool, CALLS / ways.length)))).flat().sort((a, b) => a - b);
+  const seconds = (performance.now() - began) / 1000;
+  assert.equal(took.length, CALLS);
+  const at = (share) => `${took[Math.ceil(took.length * share) - 1].toFixed(1)} ms`;
+  return `${Math.round(CALLS / seconds)} calls a second; p50 ${at(0.5)}, p90 ${at(0.9)}, `
+    + `p99 ${at(0.99)}, longest ${at(1)}`;
+}
+
+test(`${CALLS} calls, fifty at a time each way: everyone gets what is his`, async (t) => {
+  const topic = 'busy';
+  const servers = ['ann', 'bob'];
+  const imports = await Promise.all(servers.map((name) =>
+    startImport(t, router, topic, name, SERVER)));
+  await Promise.all(imports.map((bridge) => bridge.until(/is ready/)));
+  const desks = await Promise.all(servers.map((name) =>
+    exposePipe(t, router, topic, `desk of ${name}`)));
+  const programs = { router: [router.pid], 'each import': imports.map(({ pid }) => pid),
+    'each expose': desks.map(({ pid }) => pid) };
+  for (const desk of desks) {
+    await desk.call(JSON.stringify({ jsonrpc: '2.0', id: 'list', method: 'tools/list' }));
+  }
+
+  const before = Object.values(programs).flat().map((pid) => [pid, busy(pid)]);
+  t.diagnostic(await race(desks.map((desk, at) => [desk, `${servers[1 - at]}__echo`])));
+  const spent = new Map(before.map(([pid, us]) => [pid, busy(pid) - us]));
+  for (const [name, pids] of Object.entries(programs)) {
+    const share = CALLS / pids.length; /* each bridge carries half of the calls */
+    const us = pids.map((pid) => (spent.get(pid) / share).toFixed(0));
+    t.diagnostic(`processor time per call, ${name}: ${us.join(', ')} µs`);
+  }
+});
+
+test('the same without a room, to compare with', async (t) => {
+  const pipes = await Promise.all([0, 1].map(() => Pipe.open(SERVER[0], SERVER.slice(1))));
+  t.after(() => Promise.all(pipes.map((pipe) => pipe.close())));
+  t.diagnostic(await race(pipes.map((pipe) => [pipe, 'echo'])));
+});
