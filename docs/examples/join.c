@@ -28,7 +28,7 @@ int main(void)
                    event.envelope->text.text);
         if (event.type == MCPX_EVENT_LEFT)
             fprintf(stderr, "left: %.*s\n", (int)event.reason.len, event.reason.text);
-        if (event.type == MCPX_EVENT_REQUEST) {
+        if (event.envelope && event.type == MCPX_EVENT_REQUEST) {
             mcpx_text_reset(&answer);
             mcpx_text_puts(&answer, "{\"jsonrpc\":\"2.0\",\"id\":");
             mcpx_text_slice(&answer, event.rpc->id);

@@ -25,8 +25,9 @@ struct uv_loop_s;
  * session     settings of the session; `fill` may be NULL: the system's generator is used
  * loop        a libuv loop to run on, borrowed until mcpx_client_free; NULL = a loop of its own, which
  *             runs inside mcpx_client_wait
- * on_event    told every event from the loop; NULL = they are fetched with mcpx_client_wait. It may
- *             call everything here except mcpx_client_free and mcpx_client_wait
+ * on_event    told every event from the loop, which has to be lent then; NULL = they are fetched with
+ *             mcpx_client_wait, which runs the loop, lent or not. It may call everything here except
+ *             mcpx_client_free and mcpx_client_wait
  */
 struct mcpx_client_config {
     const char *url;

@@ -53,7 +53,10 @@ struct mcpx_client {
 /** What the wire tells, with the client as its user. */
 extern const struct mx_wire_events mx_client_events;
 
-/** One turn: events are told or held, deadlines pass, connections are made, texts written. */
-void mx_client_turn(void *client);
+/**
+ * One turn of a client: events are told or held, deadlines pass, connections are made, texts
+ * written.
+ */
+void mx_client_turn(void *user);
 
 #endif

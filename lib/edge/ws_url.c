@@ -99,7 +99,10 @@ static enum mcpx_err read_path(const char *url, const char *at, struct mx_addres
             return refuse(fault, "the path holds a blank, a control or a byte outside ASCII",
                           (size_t)(at + i - url));
     }
-    strcpy(out->path, len <= 1 ? "/ws" : at);
+    if (len > 1)
+        memcpy(out->path, at, len + 1);
+    else
+        memcpy(out->path, "/ws", sizeof "/ws");
     return MCPX_OK;
 }
 

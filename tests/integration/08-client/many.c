@@ -6,6 +6,7 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { EACH = 10000, CYCLES = 1000, WARM_UP = 100, GROWTH_KIB = 2048 };
@@ -36,6 +37,41 @@ Test(client_many, ten_thousand_messages_each_way_in_order)
     configs[0].token = token;
     traffic_run(sides, configs);
     cr_expect_eq(sides[0].joins + sides[1].joins, 2);
+}
+
+/* The loop runs, but nobody fetches: reading rests, and the router keeps what comes. */
+Test(client_many, who_fetches_late_gets_everything_in_order)
+{
+    enum { MESSAGES = 3000 };
+    struct mcpx_client *b = party_join(&router, "b", "room"), *a;
+    struct mcpx_client_config config = party_config(&router, "a", "room");
+    char *payload = calloc(1, 2048);
+    struct mcpx_event event;
+    uv_loop_t loop;
+    int i, len;
+
+    uv_loop_init(&loop);
+    config.loop = &loop;
+    a = party_open(&config);
+    party_expect(a, MCPX_EVENT_JOINED, &event);
+    for (i = 0; i < MESSAGES; i++) {
+        len = snprintf(payload, 2048, "{\"n\":\"%04d\",\"t\":\"%01000d\"}", i, 0);
+        party_chat(b, payload);
+        party_expect(b, MCPX_EVENT_DELIVERED, &event);
+        uv_run(&loop, UV_RUN_NOWAIT);
+    }
+    for (i = 0; i < MESSAGES; i++) {
+        party_expect(a, MCPX_EVENT_MESSAGE, &event);
+        len = snprintf(payload, 2048, "{\"n\":\"%04d\",", i);
+        cr_assert(event.envelope->payload.len > 1000 &&
+                      memcmp(event.envelope->payload.text, payload, (size_t)len) == 0,
+                  "%d", i);
+    }
+    free(payload);
+    party_leave(a);
+    party_leave(b);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    cr_expect_eq(uv_loop_close(&loop), 0);
 }
 
 static int descriptors(void)
