@@ -236,7 +236,9 @@ MCPX_API struct mcpx_slice mcpx_session_resume_after(const struct mcpx_session *
  * is none, or no connection. What was written but not seen to have arrived when a connection
  * ends is written again on the next one: the router knows its id and lets it pass only once.
  * Responses to who is gone by then included. After a reconnection nothing is written before our own
- * presence, which ends what was missed, or 5 s: what arrived after all need not be written again. At
+ * presence, which ends what was missed, or 5 s: what arrived after all need not be written again. If
+ * it could not resume, and something is addressed to who was there before and is not yet there
+ * again, nothing is written before they are, or 10 s: they would get it as history only. At
  * most 256 texts are written whose echo has not come; after "rate_limited" nothing for as long as
  * the router asks, and then four.
  */

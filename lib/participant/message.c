@@ -321,41 +321,12 @@ static void take_rejection(struct sorting *sorting)
 
 /* ---- all of them ---- */
 
-void mx_own_drop(struct mcpx_session *session, struct mx_own *own)
-{
-    mx_outbox_remove(&session->outbox, own);
-    mx_pending_settle(&session->pending, own);
-    mx_pending_release(&session->pending, own);
-}
-
 static bool is_named(const struct mcpx_envelope *envelope, struct mcpx_slice id)
 {
     for (size_t i = 0; i < envelope->to_count; i++)
         if (mcpx_slice_equal(envelope->to[i], id))
             return true;
     return false;
-}
-
-void mx_own_learn_id(struct mcpx_session *session)
-{
-    struct mcpx_envelope envelope;
-    struct mcpx_fault fault;
-
-    mcpx_envelope_init(&envelope);
-    for (struct mx_own *own = session->outbox.first; own; own = own->next)
-        if (own->quiet &&
-            !mcpx_envelope_parse(mx_block_text(own->text), MX_DEPTH_MAX, &envelope, &fault))
-            own->quiet = !is_named(&envelope, mx_id_view(&session->id));
-    mcpx_envelope_fini(&envelope);
-}
-
-void mx_own_arrived(struct mcpx_session *session, struct mx_own *own)
-{
-    if (!own->text)
-        return;
-    mx_tell_own(session, MCPX_EVENT_DELIVERED, own);
-    mx_outbox_remove(&session->outbox, own);
-    mx_pending_release(&session->pending, own);
 }
 
 /* An echo is no message to us, unless we named ourselves. */

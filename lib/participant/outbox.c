@@ -114,8 +114,12 @@ void mx_outbox_rewind(struct mx_outbox *outbox)
 
 void mx_outbox_hold(struct mx_outbox *outbox, int64_t until)
 {
-    if (outbox->first && outbox->first->written)
-        outbox->held_until = until;
+    outbox->held_until = until;
+}
+
+bool mx_outbox_is_repeating(const struct mx_outbox *outbox)
+{
+    return outbox->first && outbox->first->written;
 }
 
 void mx_outbox_slow_down(struct mx_outbox *outbox, int64_t until)

@@ -65,8 +65,11 @@ struct mx_own *mx_outbox_written(struct mx_outbox *outbox, int64_t mono_ms);
 /** The connection is gone: everything is to be written on the next one, in the same order. */
 void mx_outbox_rewind(struct mx_outbox *outbox);
 
-/** Writes nothing before `until` (mono_ms), if anything was written on an earlier connection. */
+/** Writes nothing before `until` (mono_ms). */
 void mx_outbox_hold(struct mx_outbox *outbox, int64_t until);
+
+/** True when something in it was written on an earlier connection. */
+bool mx_outbox_is_repeating(const struct mx_outbox *outbox);
 
 /** The router asked for a pause until `until` (mono_ms); afterwards less is written at a time. */
 void mx_outbox_slow_down(struct mx_outbox *outbox, int64_t until);

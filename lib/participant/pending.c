@@ -8,15 +8,6 @@
 
 #include <stdlib.h>
 
-void mx_own_unref(struct mx_own *own)
-{
-    if (!own || --own->refs > 0)
-        return;
-    mx_block_unref(own->text);
-    free(own->asked);
-    free(own);
-}
-
 /* ---- the heap ---- */
 
 static void heap_put(struct mx_pending *pending, size_t at, struct mx_own *own)

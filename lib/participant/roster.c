@@ -112,6 +112,21 @@ bool mx_roster_remove(struct mx_roster *roster, struct mcpx_slice id)
     return true;
 }
 
+void mx_roster_subtract(struct mx_roster *roster, const struct mx_roster *others)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < roster->count; i++) {
+        struct mx_person *person = roster->people[i];
+
+        if (mx_roster_find(others, person->id))
+            mx_person_free(person);
+        else
+            roster->people[kept++] = person;
+    }
+    roster->count = kept;
+}
+
 struct mx_person *mx_roster_find(const struct mx_roster *roster, struct mcpx_slice id)
 {
     bool found;

@@ -12,6 +12,7 @@
  * Somebody as the router describes them: `{"id":…,"capabilities":[…],"grants":[…]}`.
  *
  * capset      what they may send; compiled when first asked for
+ * needed      a message of ours waits for them to come back; see session_state.h
  * compiled    it was tried; a capset of NULL then says that their patterns are not ours to read
  */
 struct mx_person {
@@ -19,6 +20,7 @@ struct mx_person {
     struct mx_words capabilities;
     struct mcpx_capset *capset;
     bool compiled;
+    bool needed;
     char id_bytes[];
 };
 
@@ -45,6 +47,9 @@ bool mx_roster_reserve(struct mx_roster *roster);
 
 /** Adds a person, which the roster takes, in place of who had that id. After mx_roster_reserve. */
 void mx_roster_put(struct mx_roster *roster, struct mx_person *person);
+
+/** Removes everybody who is in `others` as well. */
+void mx_roster_subtract(struct mx_roster *roster, const struct mx_roster *others);
 
 /** Removes who has that id. Returns false when nobody has. */
 bool mx_roster_remove(struct mx_roster *roster, struct mcpx_slice id);

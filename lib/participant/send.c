@@ -263,6 +263,7 @@ enum mcpx_err mcpx_session_send(struct mcpx_session *session, const struct mcpx_
     own->deadline = deadline_of(session, own, draft, now);
     mx_pending_add(&session->pending, own);
     mx_outbox_add(&session->outbox, own);
+    mx_own_need(session, draft->to, draft->to_count);
     if (id)
         *id = mx_own_id(own);
     mx_own_unref(own);

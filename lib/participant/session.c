@@ -73,6 +73,7 @@ void mcpx_session_free(struct mcpx_session *session)
     mx_inbound_fini(&session->proposals);
     mx_recent_fini(&session->recent);
     mx_roster_fini(&session->roster);
+    mx_roster_fini(&session->absent);
     mx_grants_fini(&session->grants);
     mcpx_envelope_fini(&session->envelope);
     free(session);

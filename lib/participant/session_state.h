@@ -37,6 +37,11 @@ struct mx_id {
  * id            ours, as the last welcome said
  * seen          the newest envelope that resuming may begin after
  * seen_presence `seen` is a presence: good only as long as no envelope is known
+ * absent        who was there before the router forgot us and is not yet there again
+ * absent_until  mono_ms until which they are waited for
+ * needed        how many of them something of ours is addressed to; nothing is written before they
+ *               are there
+ * caught_up     our own presence came: what was missed is known
  * message_max   limits.message_bytes; 0 = none known
  * requests      others' requests to us that wait for mcpx_session_respond
  * proposals     others' proposals
@@ -59,7 +64,10 @@ struct mcpx_session {
     bool seen_presence;
     size_t message_max;
     struct mx_grants grants;
-    struct mx_roster roster;
+    struct mx_roster roster, absent;
+    int64_t absent_until;
+    size_t needed;
+    bool caught_up;
     struct mx_pending pending;
     struct mx_outbox outbox;
     struct mx_inbound requests, proposals;
@@ -163,6 +171,15 @@ struct mx_own *mx_request_fulfils(struct mcpx_session *session);
 
 /** Our id is known now: finds out which of the envelopes in the outbox will have no echo. */
 void mx_own_learn_id(struct mcpx_session *session);
+
+/**
+ * We joined anew, and `others` are there: who else was there before is absent, and needed by what
+ * waits in the outbox. Takes the roster.
+ */
+void mx_own_note_absent(struct mcpx_session *session, const struct mx_roster *others);
+
+/** Something is addressed to these: who of them is absent is needed. */
+void mx_own_need(struct mcpx_session *session, const struct mcpx_slice *to, size_t count);
 
 /** No longer waits for an answer, nor for its echo: it is over. */
 void mx_own_drop(struct mcpx_session *session, struct mx_own *own);

@@ -7,8 +7,11 @@
 
 #include <stdlib.h>
 
-/* How long to wait for the end of what was missed, in case the router does not mark it. */
-enum { CATCH_UP_MS = 5000 };
+/*
+ * How long to wait for the end of what was missed, in case the router does not mark it; and for those
+ * who were there before the router was started anew, and who would get our message as history only.
+ */
+enum { CATCH_UP_MS = 5000, ABSENT_MS = 10000 };
 
 /* A welcome while it is read: everything that can fail, before anything changes. */
 struct welcome {
@@ -111,6 +114,20 @@ static void note_head(struct mcpx_session *session, const struct welcome *welcom
         mx_id_set(&session->seen, mcpx_text_view(&welcome->head));
 }
 
+/* What the outbox has to wait for on this connection. */
+static void wait_for_others(struct mcpx_session *session, const struct mx_roster *others,
+                            bool resumed)
+{
+    session->caught_up = false;
+    session->needed = 0;
+    mx_roster_fini(&session->absent);
+    session->absent_until = session->mono_ms + ABSENT_MS;
+    if (mx_outbox_is_repeating(&session->outbox))
+        mx_outbox_hold(&session->outbox, session->mono_ms + CATCH_UP_MS);
+    if (!resumed)
+        mx_own_note_absent(session, others);
+}
+
 static void accept_welcome(struct mcpx_session *session, const struct mx_incoming *in,
                            struct welcome *welcome)
 {
@@ -118,13 +135,16 @@ static void accept_welcome(struct mcpx_session *session, const struct mx_incomin
     struct mcpx_slice limit = mcpx_json_get(mcpx_json_get(payload, "limits"), "message_bytes");
     bool resumed = is_literal(mcpx_json_get(payload, "resumed"), "true");
     struct mx_grants grants = session->grants;
-    struct mx_roster others = session->roster;
+    struct mx_roster others;
     bool is_first = !session->joined, is_known = session->id.len > 0;
 
     mx_id_set(&session->id, welcome->you->id);
     if (!is_known)
         mx_own_learn_id(session);
     mx_roster_remove(&welcome->others, welcome->you->id);
+    if (is_first)
+        wait_for_others(session, &welcome->others, resumed);
+    others = session->roster;
     session->grants = welcome->grants;
     session->roster = welcome->others;
     welcome->grants = grants; /* to be freed with it */
@@ -134,7 +154,6 @@ static void accept_welcome(struct mcpx_session *session, const struct mx_incomin
         session->joined = true;
         session->backoff.failures = 0;
         note_head(session, welcome, resumed);
-        mx_outbox_hold(&session->outbox, in->now.mono_ms + CATCH_UP_MS);
     }
     mx_tell(session, in, is_first ? MCPX_EVENT_JOINED : MCPX_EVENT_GRANTS)->told.resumed =
         is_first && resumed;
@@ -168,6 +187,25 @@ static bool read_presence(struct mcpx_slice payload, enum mcpx_presence *out)
     return false;
 }
 
+/* Somebody came whom the outbox may have waited for. */
+static void go_on(struct mcpx_session *session)
+{
+    if (session->caught_up && session->needed == 0)
+        mx_outbox_lift(&session->outbox, INT64_MAX);
+}
+
+static void welcome_back(struct mcpx_session *session, struct mcpx_slice id)
+{
+    const struct mx_person *person = mx_roster_find(&session->absent, id);
+    bool needed = person && person->needed;
+
+    mx_roster_remove(&session->absent, id);
+    if (!needed)
+        return;
+    session->needed--;
+    go_on(session);
+}
+
 /* Tells it and changes the roster; `person` is taken. Returns MCPX_OK or MCPX_ENOMEM. */
 static enum mcpx_err accept_presence(struct mcpx_session *session,
                                      const struct mx_incoming *in, struct mx_person *person,
@@ -190,6 +228,7 @@ static enum mcpx_err accept_presence(struct mcpx_session *session,
         mx_roster_remove(&session->roster, person->id);
         mx_person_free(person);
     } else {
+        welcome_back(session, person->id);
         mx_roster_put(&session->roster, person);
     }
     return MCPX_OK;
@@ -203,8 +242,10 @@ static bool is_news(struct mcpx_session *session, const struct mx_person *person
                     enum mcpx_presence presence)
 {
     if (mcpx_slice_equal(person->id, mx_id_view(&session->id))) {
-        if (presence == MCPX_PRESENCE_JOIN)
-            mx_outbox_lift(&session->outbox, INT64_MAX);
+        if (presence == MCPX_PRESENCE_JOIN) {
+            session->caught_up = true;
+            go_on(session);
+        }
         return false;
     }
     return presence != MCPX_PRESENCE_LEAVE || mx_roster_find(&session->roster, person->id);

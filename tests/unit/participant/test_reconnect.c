@@ -245,6 +245,64 @@ Test(reconnect, writes_answers_again_that_came_too_fast)
     stage_clear(&stage);
 }
 
+#define JOINS(id)                                                                             \
+    "{'id':'c','from':'system:gateway','kind':'system/presence','payload':{"                  \
+    "'event':'join','participant':{'id':'" id "','capabilities':[]}}}"
+
+/* After a restart of the router others may come back later than we do. */
+Test(reconnect, waits_for_those_who_would_get_it_as_history_only)
+{
+    struct stage stage;
+
+    for (int how = 0; how < 3; how++) {
+        stage_set(&stage, NULL);
+        stage_joins(&stage);
+        stage_sends(&stage, "q", "mcp/request", "server", CALL);
+        stage_sends(&stage, "n", "chat", "nobody", "{}");
+        if (how > 0)
+            stage_flushes(&stage);
+        stage_breaks(&stage, 0);
+        mcpx_session_connected(stage.session, stage.now);
+        stage_hears(&stage, ANEW("0"));
+        stage_hears(&stage, CAUGHT_UP);
+        expect_output(&stage, NULL);
+        stage_hears(&stage, JOINS("bob")); /* was there, too, but nothing is for him */
+        expect_output(&stage, NULL);
+        cr_expect_eq(mcpx_session_deadline(stage.session), stage.now.mono_ms + 10000);
+        if (how < 2)
+            stage_hears(&stage, JOINS("server"));
+        else
+            stage_waits(&stage, 10000);
+        expect_output(&stage, "'@q'");
+        expect_output(&stage, "'@n'");
+        stage_skip(&stage);
+        stage_clear(&stage);
+    }
+}
+
+Test(reconnect, waits_for_them_with_new_messages_as_well)
+{
+    struct stage stage;
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    stage_breaks(&stage, 0);
+    mcpx_session_connected(stage.session, stage.now);
+    stage_hears(&stage, ANEW("0"));
+    stage_hears(&stage, CAUGHT_UP);
+    stage_sends(&stage, "a", "chat", "nobody", "{}");
+    expect_output(&stage, "'@a'");
+    stage_sends(&stage, "b", "chat", "server", "{}");
+    expect_output(&stage, NULL);
+    stage_hears(&stage, JOINS("server"));
+    expect_output(&stage, "'@b'");
+    stage_waits(&stage, 10000);
+    stage_sends(&stage, "c", "chat", "bob", "{}"); /* he had his time */
+    expect_output(&stage, "'@c'");
+    stage_skip(&stage);
+    stage_clear(&stage);
+}
+
 static size_t count_output(struct stage *stage)
 {
     struct mcpx_text text = {0};

@@ -1,0 +1,80 @@
+/*
+ * own.c - what becomes of an envelope of ours: it arrives, it is over, or it waits for somebody who is
+ * not there. Who it is for is read from its text again, because that is asked once per connection
+ * at most.
+ * Includes session_state.h only.
+ */
+#include "lib/participant/session_state.h"
+
+#include <stdlib.h>
+
+void mx_own_unref(struct mx_own *own)
+{
+    if (!own || --own->refs > 0)
+        return;
+    mx_block_unref(own->text);
+    free(own->asked);
+    free(own);
+}
+
+void mx_own_drop(struct mcpx_session *session, struct mx_own *own)
+{
+    mx_outbox_remove(&session->outbox, own);
+    mx_pending_settle(&session->pending, own);
+    mx_pending_release(&session->pending, own);
+}
+
+void mx_own_arrived(struct mcpx_session *session, struct mx_own *own)
+{
+    if (!own->text)
+        return;
+    mx_tell_own(session, MCPX_EVENT_DELIVERED, own);
+    mx_outbox_remove(&session->outbox, own);
+    mx_pending_release(&session->pending, own);
+}
+
+void mx_own_learn_id(struct mcpx_session *session)
+{
+    struct mcpx_slice us = mx_id_view(&session->id);
+    struct mcpx_envelope envelope;
+    struct mcpx_fault fault;
+
+    mcpx_envelope_init(&envelope);
+    for (struct mx_own *own = session->outbox.first; own; own = own->next) {
+        if (!own->quiet ||
+            mcpx_envelope_parse(mx_block_text(own->text), MX_DEPTH_MAX, &envelope, &fault))
+            continue;
+        for (size_t i = 0; i < envelope.to_count; i++)
+            own->quiet &= !mcpx_slice_equal(envelope.to[i], us);
+    }
+    mcpx_envelope_fini(&envelope);
+}
+
+void mx_own_need(struct mcpx_session *session, const struct mcpx_slice *to, size_t count)
+{
+    for (size_t i = 0; i < count && session->mono_ms < session->absent_until; i++) {
+        struct mx_person *person = mx_roster_find(&session->absent, to[i]);
+
+        if (!person || person->needed)
+            continue;
+        person->needed = true;
+        session->needed++;
+        mx_outbox_hold(&session->outbox, session->absent_until);
+    }
+}
+
+/* As far as memory allows: what cannot be read is not waited for. */
+void mx_own_note_absent(struct mcpx_session *session, const struct mx_roster *others)
+{
+    struct mcpx_envelope envelope;
+    struct mcpx_fault fault;
+
+    session->absent = session->roster;
+    session->roster = (struct mx_roster){0};
+    mx_roster_subtract(&session->absent, others);
+    mcpx_envelope_init(&envelope);
+    for (struct mx_own *own = session->outbox.first; own; own = own->next)
+        if (!mcpx_envelope_parse(mx_block_text(own->text), MX_DEPTH_MAX, &envelope, &fault))
+            mx_own_need(session, envelope.to, envelope.to_count);
+    mcpx_envelope_fini(&envelope);
+}
