@@ -51,16 +51,22 @@ async function killServer(stage, server, family) {
   stage.check(out === 'Echo: back\n', 'and the server is back');
 }
 
+/** An ordinary client in the middle of a call that takes `duration` seconds. */
+async function clientCall(stage, name, duration) {
+  await stage.token(name, ['mcp/request:*', 'mcp/response:*']);
+  stage.client(`${name}.json`, name);
+  const client = await stage.start(name, `node ${join(DEMOS, 'client.mjs')} ${name}.json `
+    + `everything__${LONG} '${JSON.stringify({ duration, steps: duration * 2 })}'`);
+  await client.until(/progress 1/);
+  return client;
+}
+
 async function killBridge(stage, server) {
   stage.step('kill -9 of the bridge itself');
-  await stage.token('desk', ['mcp/request:*', 'mcp/response:*']);
-  stage.client('client.json', 'desk');
-  const client = await stage.start('client', `node ${join(DEMOS, 'client.mjs')} client.json `
-    + `everything__${LONG} '{"duration":60,"steps":120}'`);
-  await client.until(/Processing|progress/i);
+  const client = await clientCall(stage, 'desk', 60);
   const family = descendants(server.pid);
   const { ms } = await stage.kill(server.pid, client);
-  stage.show('client');
+  stage.show('desk');
   stage.check(client.lines.some((line) => /failed: .*left the topic/.test(line)),
     `the caller had an error after ${ms} ms`);
   await server.ended;
@@ -69,20 +75,20 @@ async function killBridge(stage, server) {
 }
 
 async function stopRouter(stage, router) {
-  stage.step('The router stops and starts again, while a client makes a hundred calls');
+  stage.step('The router stops and starts again, while one client waits and one makes calls');
   await stage.import('everything', 'mcp-server-everything stdio');
-  const client = await stage.start('client', `node ${join(DEMOS, 'steady.mjs')} client.json 100`);
-  const long = await longCall(stage, 5);
-  await client.until(/^20 of 100/);
+  const patient = await clientCall(stage, 'patient', 5);
+  const steady = await stage.start('steady', `node ${join(DEMOS, 'steady.mjs')} desk.json 100`);
+  await steady.until(/^20 of 100/);
   await stage.stop(router);
-  const again = await stage.router({ port: router.port });
-  await again.until(/./);
-  await client.until(/100 calls/);
-  await client.ended;
-  stage.show('client');
-  stage.check(client.lines.some((line) => /100 calls, 100 right answers/.test(line)),
-    'every call was answered, with its own answer, those that were under way included');
-  await long.ended;
-  stage.show('call');
-  stage.check(long.end.code === 0, 'so was the long one');
+  await stage.router({ port: router.port });
+  await steady.until(/100 calls/);
+  await steady.ended;
+  stage.show('steady');
+  stage.check(steady.lines.some((line) => /100 calls, 100 right answers/.test(line)),
+    'every call was answered with its own answer, those included that were made in between');
+  await patient.ended;
+  stage.show('patient');
+  stage.check(patient.lines.some((line) => /completed. Duration: 5 seconds/.test(line)),
+    'and so was the one that had been under way');
 }
