@@ -59,35 +59,35 @@ enum mcpx_err expose_new(const struct expose_config *config, const struct expose
                          struct expose **out);
 
 /** Frees it. NULL is allowed. */
-void expose_free(struct expose *expose);
+void expose_free(struct expose *x);
 
 /** One line of the client; borrowed. */
-void expose_line(struct expose *expose, struct mcpx_slice line, struct mcpx_now now);
+void expose_line(struct expose *x, struct mcpx_slice line, struct mcpx_now now);
 
 /** A line was too long; `beginning` are its first bytes. It cannot be answered: its id is unknown. */
-void expose_overlong(struct expose *expose, struct mcpx_slice beginning);
+void expose_overlong(struct expose *x, struct mcpx_slice beginning);
 
 /** One event of the session; borrowed. */
-void expose_event(struct expose *expose, const struct mcpx_event *event, struct mcpx_now now);
+void expose_event(struct expose *x, const struct mcpx_event *event, struct mcpx_now now);
 
 /** Lets deadlines pass. */
-void expose_tick(struct expose *expose, struct mcpx_now now);
+void expose_tick(struct expose *x, struct mcpx_now now);
 
 /** mono_ms at which expose_tick has something to do; INT64_MAX when nothing waits. */
-int64_t expose_deadline(const struct expose *expose);
+int64_t expose_deadline(const struct expose *x);
 
 /**
  * Answers everything that waits with an error and this sentence: the topic will not come back.
  */
-void expose_abandon(struct expose *expose, struct mcpx_slice sentence);
+void expose_abandon(struct expose *x, struct mcpx_slice sentence);
 
 /** The client is gone: takes back what it waits for, so that nobody works or decides for nobody. */
-void expose_leave(struct expose *expose, struct mcpx_now now);
+void expose_leave(struct expose *x, struct mcpx_now now);
 
 /** True when the client waits for nothing that a machine answers. */
-bool expose_is_idle(const struct expose *expose);
+bool expose_is_idle(const struct expose *x);
 
 /** Calls of the client under way. */
-size_t expose_call_count(const struct expose *expose);
+size_t expose_call_count(const struct expose *x);
 
 #endif

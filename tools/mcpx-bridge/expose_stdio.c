@@ -174,8 +174,8 @@ void expose_stdio_write(struct expose_stdio *stdio, struct mcpx_slice line)
     stdio->open++;
     if (uv_write(&write->request, (uv_stream_t *)&stdio->out, &buffer, 1, on_written) != 0) {
         free(write);
-        release(stdio);
         end(stdio);
+        release(stdio);
         return;
     }
     if (stdio->reading && !stdio->is_file_in &&
