@@ -16,14 +16,14 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client as ModernClient } from '@modelcontextprotocol/client';
 import { StdioClientTransport as ModernTransport } from '@modelcontextprotocol/client/stdio';
-import { CreateMessageRequestSchema, ElicitRequestSchema, ToolListChangedNotificationSchema }
-  from '@modelcontextprotocol/sdk/types.js';
+import { CreateMessageRequestSchema, ElicitRequestSchema, ResourceUpdatedNotificationSchema,
+  ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { exposeClient, exposeCommand, exposePipe, PROPOSER_GRANTS, untilListed }
   from './lib/expose.mjs';
 import { serverOf, startImport } from './lib/import.mjs';
 import { Program } from './lib/program.mjs';
 import { Room, serverProgram } from './lib/room.mjs';
-import { Router } from './lib/router.mjs';
+import { inTime, Router } from './lib/router.mjs';
 import { Pipe } from './lib/wire.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -178,6 +178,37 @@ test('progress of a server reaches the client that runs the call', async (t) => 
     arguments: { duration: 0.3, steps: 3 } }, undefined,
   { onprogress: ({ progress, total }) => steps.push(`${progress}/${total}`) });
   assert.deepEqual(steps, ['1/3', '2/3', '3/3']);
+});
+
+test('a watched resource is heard of, and a log level reaches the server', async (t) => {
+  const topic = await roomOf(t, ['everything']);
+  const updated = [];
+  const client = await exposeClient(t, router, topic, 'desk');
+  const heard = new Promise((done) => {
+    client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
+      updated.push(params.uri);
+      done();
+    });
+  });
+  const uri = 'demo://resource/dynamic/text/1';
+  await client.subscribeResource({ uri });
+  await client.setLoggingLevel('debug');
+  await client.callTool({ name: 'everything__toggle-subscriber-updates', arguments: {} });
+  await inTime(heard, 'no update');
+  assert.equal(updated[0], uri);
+  await client.unsubscribeResource({ uri });
+});
+
+test('a task is asked for where it was begun', async (t) => {
+  const topic = await roomOf(t, ['everything']);
+  const pipe = await exposePipe(t, router, topic, 'desk');
+  const ask = async (id, method, params) =>
+    JSON.parse(await pipe.call(JSON.stringify({ jsonrpc: '2.0', id, method, params }))).result;
+  const { task } = await ask(1, 'tools/call', { name: 'everything__simulate-research-query',
+    arguments: { topic: 'routers' }, task: { ttl: 60000 } });
+  assert.equal((await ask(2, 'tasks/get', { taskId: task.taskId })).taskId, task.taskId);
+  const { content } = await ask(3, 'tasks/result', { taskId: task.taskId });
+  assert.match(content[0].text, /routers/);
 });
 
 test('a server asks the client behind the bridge, and gets its answers', async (t) => {

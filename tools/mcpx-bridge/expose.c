@@ -197,6 +197,9 @@ static void joined(struct expose *x, const struct mcpx_event *event)
 {
     bool again = !event->resumed && x->catalog.count > 0;
 
+    if (x->is_away)
+        x->port.note(x->port.user, MCPX_SLICE("the topic is within reach again"));
+    x->is_away = false;
     x->joined = true;
     expose_probe_all(x, again);
 }
@@ -205,7 +208,7 @@ static void left(struct expose *x, const struct mcpx_event *event)
 {
     struct mcpx_text message = {0};
 
-    if (x->joined || event->retry_ms < 0) {
+    if (!x->is_away || event->retry_ms < 0) {
         mcpx_text_puts(&message, "the topic is out of reach: ");
         mcpx_text_slice(&message, event->reason);
         if (event->code) {
@@ -215,6 +218,7 @@ static void left(struct expose *x, const struct mcpx_event *event)
         }
         expose_note(x, &message);
     }
+    x->is_away = true;
     x->joined = false;
     mcpx_text_fini(&message);
 }

@@ -11,14 +11,16 @@
 #include "tools/common/visible.h"
 #include "tools/mcpx-bridge/expose_stdio.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 #include <uv.h>
 
 enum {
     GOODBYE_MS = 2000, /* how long the last messages may take to leave */
-    DRAIN_MS = 1500,   /* how long answers are waited for when input has ended */
+    DRAIN_MS = 3500,   /* how long answers are waited for when input has ended */
     LINE_MAX_BYTES = 64 << 20
 };
 
@@ -31,6 +33,7 @@ struct edge {
     struct expose *expose;
     int64_t leave_ms; /* mono_ms at which to leave; INT64_MAX = not yet */
     bool leaving;
+    bool was_joined, was_refused;
     int status;
 };
 
@@ -141,7 +144,7 @@ static void after_input(struct edge *edge)
 
     if (!edge->leaving && edge->leave_ms != INT64_MAX &&
         (edge->leave_ms <= now || expose_is_idle(edge->expose)))
-        leave(edge, STATUS_OK);
+        leave(edge, !edge->was_joined && edge->was_refused ? STATUS_UNREACHABLE : STATUS_OK);
     if (edge->leaving)
         return;
     due = edge->leave_ms < due ? edge->leave_ms : due;
@@ -213,6 +216,8 @@ static void on_event(void *user, struct mcpx_client *client, const struct mcpx_e
     bool final = event->type == MCPX_EVENT_LEFT && event->retry_ms < 0;
 
     (void)client;
+    edge->was_joined |= event->type == MCPX_EVENT_JOINED;
+    edge->was_refused |= event->type == MCPX_EVENT_LEFT;
     if (!edge->leaving)
         expose_event(edge->expose, event, read_now());
     if (final)
@@ -325,11 +330,20 @@ static void stop(struct edge *edge)
     expose_free(edge->expose);
 }
 
+/* A standard stream that is closed would give its number to the loop's own descriptors. */
+static void open_streams(void)
+{
+    for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; descriptor++)
+        if (fcntl(descriptor, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0)
+            return;
+}
+
 int expose_run(const struct expose_job *job)
 {
     struct edge edge = {.leave_ms = INT64_MAX};
     int status;
 
+    open_streams();
     if (uv_loop_init(&edge.loop) != 0) {
         complain("expose", "cannot have an event loop");
         return STATUS_FAILED;

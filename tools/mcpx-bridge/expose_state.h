@@ -75,6 +75,7 @@ struct expose {
     struct expose_port port;
     struct mcpx_now now; /* of the call under way */
     bool joined;
+    bool is_away; /* the log says so */
     struct expose_names names;
     struct expose_catalog catalog;
     struct expose_calls calls;
