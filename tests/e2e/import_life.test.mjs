@@ -8,7 +8,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { IMPORT_GRANTS, serverOf, startImport } from './lib/import.mjs';
-import { Program, descendants } from './lib/program.mjs';
+import { Program, descendants, untilGone } from './lib/program.mjs';
 import { Room, serverProgram } from './lib/room.mjs';
 import { Router, inTime } from './lib/router.mjs';
 import { Seat, payloadText } from './lib/wire.mjs';
@@ -244,6 +244,25 @@ test('SIGTERM and SIGINT: exit 0, the others see it leave, nothing is left', asy
     const commands = family.map(({ command }) => command);
     assert.deepEqual(family.filter(({ pid, start }) => Program.startOf(pid) === start)
       .map(({ command }) => command), [], commands.join('; '));
+  }
+});
+
+test('a bridge that is killed in the middle of a call leaves nothing running', async (t) => {
+  const table = new Room(t, router);
+  const token = await router.token('server', table.topic, IMPORT_GRANTS);
+  const ann = new Seat(await table.join('ann', ['mcp/*']), 'server');
+  for (let round = 0; round < 3; round += 1) {
+    const bridge = Program.start('mcpx-bridge', ['import', '--url', router.url,
+      '--topic', table.topic, '--', 'sh', '-c', 'exec 3<&0; "$@" <&3 & wait', 'sh', ...PATIENT],
+    { env: { MCPX_TOKEN: token } });
+    await bridge.until(/joined as/);
+    ann.write(rpc(round, 'wait'));
+    await bridge.until(/\] waiting/);
+    const family = descendants(bridge.pid);
+    assert.ok(family.some(({ command }) => command.includes('patient_server')));
+    bridge.kill('SIGKILL');
+    await bridge.end();
+    await untilGone(family);
   }
 });
 

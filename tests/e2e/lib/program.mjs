@@ -125,6 +125,17 @@ function startOf(pid) {
   return stat && stat[0] !== 'Z' ? stat[19] : undefined;
 }
 
+/** Waits until every process of a list that descendants() gave has ended. */
+export async function untilGone(family, ms) {
+  let left = family;
+  const gone = (async () => {
+    while ((left = left.filter(({ pid, start }) => startOf(pid) === start)).length > 0) {
+      await new Promise((done) => { setTimeout(done, 10); });
+    }
+  })();
+  await inTime(gone, () => `still there: ${left.map(({ command }) => command).join('; ')}`, ms);
+}
+
 /** Every process that descends from `pid`: `{ pid, start, command }`. */
 export function descendants(pid) {
   const parents = new Map();
@@ -143,7 +154,8 @@ export function descendants(pid) {
       try {
         command = readFileSync(`/proc/${candidate}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
       } catch { /* gone by now */ }
-      found.push({ pid: candidate, start: startOf(candidate), command });
+      const start = startOf(candidate);
+      if (start !== undefined) found.push({ pid: candidate, start, command });
     }
   }
   return found;
