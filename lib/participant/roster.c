@@ -118,8 +118,10 @@ void mx_roster_subtract(struct mx_roster *roster, const struct mx_roster *others
 
     for (size_t i = 0; i < roster->count; i++) {
         struct mx_person *person = roster->people[i];
+        bool found;
 
-        if (mx_roster_find(others, person->id))
+        place_of(others, person->id, &found);
+        if (found)
             mx_person_free(person);
         else
             roster->people[kept++] = person;
