@@ -22,7 +22,8 @@ static void note_subscription(struct import *import, const struct import_call *c
         return;
     if (mcpx_slice_equal(call->method, MCPX_SLICE("resources/subscribe")) &&
         !import_subs_add(&import->subs, call->context, call->requester))
-        import_say(import, "out of memory: a subscription is lost");
+        import_say(import, "no room for another subscription: %.*s hears no updates",
+                   (int)call->requester.len, call->requester.text);
     if (mcpx_slice_equal(call->method, MCPX_SLICE("resources/unsubscribe")))
         import_subs_remove(&import->subs, call->context, call->requester);
 }

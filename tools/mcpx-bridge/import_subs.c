@@ -54,7 +54,7 @@ bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri,
 
     if (find(subs, uri, participant) < subs->count)
         return true;
-    if (!make_room(subs))
+    if (subs->count == IMPORT_SUBS_MAX || !make_room(subs))
         return false;
     memory = malloc(uri.len + participant.len + 1);
     if (!memory)

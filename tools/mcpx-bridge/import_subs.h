@@ -7,6 +7,9 @@
 
 #include <mcpx/base.h>
 
+/** Most subscriptions of all participants together. */
+enum { IMPORT_SUBS_MAX = 10000 };
+
 /** One participant's subscription to one resource. */
 struct import_sub {
     struct mcpx_slice uri, participant;
@@ -21,7 +24,7 @@ struct import_subs {
 /** Frees all. */
 void import_subs_fini(struct import_subs *subs);
 
-/** Adds a subscription, once. Returns false when memory ran out. */
+/** Adds a subscription, once. Returns false when memory ran out or there are too many. */
 bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri,
                      struct mcpx_slice participant);
 
