@@ -201,7 +201,7 @@ static void joined(struct expose *x, const struct mcpx_event *event)
         x->port.note(x->port.user, MCPX_SLICE("the topic is within reach again"));
     x->is_away = false;
     x->joined = true;
-    expose_probe_all(x, again);
+    expose_probe_rejoined(x, again);
 }
 
 static void left(struct expose *x, const struct mcpx_event *event)
@@ -216,6 +216,8 @@ static void left(struct expose *x, const struct mcpx_event *event)
             mcpx_text_number(&message, event->code);
             mcpx_text_puts(&message, ")");
         }
+        if (event->retry_ms >= 0)
+            mcpx_text_puts(&message, "; trying again");
         expose_note(x, &message);
     }
     x->is_away = true;
@@ -311,13 +313,13 @@ void expose_tick(struct expose *x, struct mcpx_now now)
 {
     x->now = now;
     expose_calls_tick(x);
-    expose_probe_tick(x);
+    expose_settle_tick(x);
     release(x);
 }
 
 int64_t expose_deadline(const struct expose *x)
 {
-    int64_t calls = expose_calls_deadline(x), probe = expose_probe_deadline(x);
+    int64_t calls = expose_calls_deadline(x), probe = expose_settle_deadline(x);
     int64_t due = calls < probe ? calls : probe;
 
     return x->held && x->held->until_ms < due ? x->held->until_ms : due;

@@ -64,6 +64,7 @@ struct expose_seat {
     enum expose_seat_state state;
     int64_t patience_ms;    /* mono_ms until which others wait for its answers */
     struct mcpx_text hello; /* result of initialize, raw; empty when it refused */
+    int64_t away_ms;        /* mono_ms until which it may come back; 0 = it is here */
     bool is_tried;          /* it refused "initialize": its tools are asked for, and no more */
     struct expose_shelf shelves[EXPOSE_LIST_COUNT];
 };

@@ -201,11 +201,15 @@ static void on_final(struct edge *edge, const struct mcpx_event *event)
 {
     /* HTTP statuses, and what never was a connection, are below the close codes. */
     bool refused = event->code < 1000 || event->code == 4005;
+    struct mcpx_text sentence = {0};
 
     if (!edge->leaving) {
         edge->leaving = true;
         edge->status = refused ? STATUS_UNREACHABLE : STATUS_FAILED;
-        expose_abandon(edge->expose, MCPX_SLICE("the topic cannot be reached any more"));
+        mcpx_text_puts(&sentence, "the topic cannot be reached: ");
+        mcpx_text_slice(&sentence, event->reason);
+        expose_abandon(edge->expose, mcpx_text_view(&sentence));
+        mcpx_text_fini(&sentence);
     }
     uv_stop(&edge->loop);
 }

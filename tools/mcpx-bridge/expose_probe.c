@@ -2,9 +2,7 @@
  * expose_probe.c - finds out who in the topic is a server: whoever could answer a list is asked
  * "initialize" (the answer tells capabilities and instructions) and then for its lists, page by
  * page. People and agents may hold such grants too and never answer; the client waits for nobody
- * longer than EXPOSE_PATIENCE_MS, and who answers later is a server from then on. What changed is
- * found by comparing the lists as the client would get them, so that a server that cries wolf, or a
- * grant that hides what changed, wakes nobody.
+ * longer than EXPOSE_PATIENCE_MS, and who answers later is a server from then on.
  * Includes expose_state.h only.
  */
 #include "tools/mcpx-bridge/expose_state.h"
@@ -28,12 +26,6 @@ static bool is_candidate(struct expose *x, struct mcpx_slice participant)
             x->port.could(x->port.user, participant, &kind.kind))
             return is_wanted(x, participant);
     return false;
-}
-
-void expose_touch(struct expose *x)
-{
-    if (x->changed_ms == INT64_MAX)
-        x->changed_ms = x->now.mono_ms + EXPOSE_SETTLE_MS;
 }
 
 /* ---- asking ---- */
@@ -244,10 +236,27 @@ static void probe_one(struct expose *x, struct mcpx_slice participant, bool agai
     }
     if (!seat)
         seat = expose_catalog_add(&x->catalog, participant);
-    else if (!again)
+    else if (!again && !seat->away_ms)
         return;
-    if (seat)
-        ask_hello(x, seat);
+    if (!seat)
+        return;
+    seat->away_ms = 0;
+    ask_hello(x, seat);
+}
+
+void expose_probe_missing(struct expose *x)
+{
+    struct mcpx_text id = {0};
+
+    for (size_t i = x->catalog.count; i-- > 0;) {
+        if (x->catalog.seats[i]->away_ms > x->now.mono_ms)
+            continue;
+        mcpx_text_reset(&id);
+        mcpx_text_slice(&id, mcpx_text_view(&x->catalog.seats[i]->id));
+        if (!id.failed && !is_here(x, mcpx_text_view(&id)))
+            expose_probe_left(x, mcpx_text_view(&id));
+    }
+    mcpx_text_fini(&id);
 }
 
 void expose_probe_all(struct expose *x, bool again)
@@ -257,12 +266,7 @@ void expose_probe_all(struct expose *x, bool again)
 
     if (!x->joined || !x->client.greeted)
         return;
-    for (size_t i = x->catalog.count; i-- > 0;) {
-        mcpx_text_reset(&id);
-        mcpx_text_slice(&id, mcpx_text_view(&x->catalog.seats[i]->id));
-        if (!id.failed && !is_here(x, mcpx_text_view(&id)))
-            expose_probe_left(x, mcpx_text_view(&id));
-    }
+    expose_probe_missing(x);
     for (size_t i = 0; x->port.roster(x->port.user, i, &lent); i++) {
         mcpx_text_reset(&id);
         mcpx_text_slice(&id, lent);
@@ -271,6 +275,14 @@ void expose_probe_all(struct expose *x, bool again)
     }
     mcpx_text_fini(&id);
     expose_touch(x);
+}
+
+void expose_probe_rejoined(struct expose *x, bool again)
+{
+    for (size_t i = 0; i < x->catalog.count; i++)
+        if (!is_here(x, mcpx_text_view(&x->catalog.seats[i]->id)))
+            x->catalog.seats[i]->away_ms = x->now.mono_ms + EXPOSE_GRACE_MS;
+    expose_probe_all(x, again);
 }
 
 void expose_probe_changed(struct expose *x, struct mcpx_slice participant,
@@ -287,93 +299,4 @@ void expose_probe_changed(struct expose *x, struct mcpx_slice participant,
     ask_list(x, seat, list);
     if (list == EXPOSE_RESOURCES)
         ask_list(x, seat, EXPOSE_TEMPLATES);
-}
-
-/* ---- waiting, and telling ---- */
-
-static bool is_open(const struct expose_seat *seat, int list)
-{
-    if (seat->state == EXPOSE_SEAT_ASKED)
-        return true;
-    for (int i = 0; i < EXPOSE_LIST_COUNT; i++)
-        if ((list < 0 || i == list) && seat->shelves[i].is_open)
-            return true;
-    return false;
-}
-
-bool expose_is_settled(const struct expose *x, int list)
-{
-    if (!x->joined)
-        return false;
-    for (size_t i = 0; i < x->catalog.count; i++)
-        if (is_open(x->catalog.seats[i], list) &&
-            x->catalog.seats[i]->patience_ms > x->now.mono_ms)
-            return false;
-    return true;
-}
-
-void expose_write_list(struct expose *x, enum expose_list list, struct mcpx_text *out)
-{
-    struct expose_filter filter = {x, expose_shows};
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-    mcpx_text_puts(out, "{\"");
-    mcpx_text_puts(out, expose_lists[list].member);
-    mcpx_text_puts(out, "\":[");
-    expose_catalog_write(&x->catalog, list, &x->names, &filter, out);
-    mcpx_text_puts(out, "]}");
-    if (out->failed)
-        return;
-    for (size_t i = 0; i < out->len; i++)
-        hash = (hash ^ (unsigned char)out->text[i]) * UINT64_C(0x100000001b3);
-    x->told[list] = hash;
-}
-
-static void tell_changes(struct expose *x)
-{
-    struct mcpx_text text = {0};
-    bool changed[EXPOSE_LIST_COUNT];
-
-    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++) {
-        uint64_t before = x->told[i];
-
-        mcpx_text_reset(&text);
-        expose_write_list(x, (enum expose_list)i, &text);
-        changed[i] = x->told[i] != before;
-    }
-    mcpx_text_fini(&text);
-    changed[EXPOSE_RESOURCES] |= changed[EXPOSE_TEMPLATES];
-    changed[EXPOSE_TEMPLATES] = false;
-    for (size_t i = 0; x->has_baseline && i < EXPOSE_LIST_COUNT; i++)
-        if (changed[i])
-            expose_tell_changed(x, (enum expose_list)i);
-    x->has_baseline = true;
-}
-
-void expose_probe_tick(struct expose *x)
-{
-    for (size_t i = 0; i < x->catalog.count; i++) {
-        struct expose_seat *seat = x->catalog.seats[i];
-
-        if (seat->state == EXPOSE_SEAT_ASKED && seat->patience_ms <= x->now.mono_ms)
-            seat->state = EXPOSE_SEAT_MUTE;
-    }
-    if (x->changed_ms > x->now.mono_ms || !expose_is_settled(x, -1))
-        return;
-    x->changed_ms = INT64_MAX;
-    tell_changes(x);
-}
-
-int64_t expose_probe_deadline(const struct expose *x)
-{
-    bool settled = expose_is_settled(x, -1);
-    int64_t due = settled ? x->changed_ms : INT64_MAX;
-
-    for (size_t i = 0; i < x->catalog.count; i++) {
-        const struct expose_seat *seat = x->catalog.seats[i];
-
-        if (is_open(seat, -1) && seat->patience_ms > x->now.mono_ms && seat->patience_ms < due)
-            due = seat->patience_ms;
-    }
-    return due;
 }

@@ -16,6 +16,7 @@
 enum {
     EXPOSE_PATIENCE_MS = 2000, /* who does not answer within counts as no server */
     EXPOSE_HOLD_MS = 3000,     /* how long the client waits for the topic's servers at most */
+    EXPOSE_GRACE_MS = 10000,   /* how long others may take to come back after we did */
     EXPOSE_SETTLE_MS = 100,    /* changes of the catalogue within are told as one */
     EXPOSE_PAGES_MAX = 1000    /* pages of one list */
 };
@@ -186,6 +187,12 @@ void expose_send_withdrawal(struct expose *x, const struct expose_call *call,
 /** Makes seats and the roster agree; asks who is new. With `again`, everybody. */
 void expose_probe_all(struct expose *x, bool again);
 
+/**
+ * We are back: whoever is missing may have lost the connection with us, and is waited for. Calls to
+ * them wait too.
+ */
+void expose_probe_rejoined(struct expose *x, bool again);
+
 /** A participant left: its seat, its calls and its requests end. */
 void expose_probe_left(struct expose *x, struct mcpx_slice participant);
 
@@ -197,14 +204,19 @@ void expose_probe_changed(struct expose *x, struct mcpx_slice participant,
 void expose_probe_answer(struct expose *x, struct expose_call *call,
                          const struct mcpx_rpc *rpc);
 
+/** Ends with who is missing and not, or no longer, waited for. */
+void expose_probe_missing(struct expose *x);
+
+/* ---- expose_settle.c: when the lists are known, and when they changed ---- */
+
 /** True when nothing is expected that the client should wait for; `list` may be -1 = any. */
 bool expose_is_settled(const struct expose *x, int list);
 
 /** Lets patience run out, and tells the client what changed. */
-void expose_probe_tick(struct expose *x);
+void expose_settle_tick(struct expose *x);
 
-/** When expose_probe_tick is due. */
-int64_t expose_probe_deadline(const struct expose *x);
+/** When expose_settle_tick is due. */
+int64_t expose_settle_deadline(const struct expose *x);
 
 /** Something about the lists may have changed. */
 void expose_touch(struct expose *x);

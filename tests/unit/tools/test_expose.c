@@ -375,6 +375,47 @@ Test(expose, ends_a_call_once_whatever_happens)
     world_stop(&world);
 }
 
+static void lose_topic(struct world *world)
+{
+    expose_event(
+        world->expose,
+        &(struct mcpx_event){.type = MCPX_EVENT_LEFT, .reason = MCPX_SLICE("restart")},
+        world->now);
+}
+
+Test(expose, waits_for_servers_that_lost_the_router_as_it_did)
+{
+    struct world world;
+    const struct world_draft *draft;
+
+    world_start(&world, &(struct world_setup){0});
+    world_serve(&world, &s, 1);
+    world_say(&world, request(1, "tools/call", "{\"name\":\"s__t\"}"));
+    draft = world_draft(&world);
+    lose_topic(&world);
+    cr_expect_not_null(strstr(world.notes, "out of reach: restart; trying again"));
+    world.seat_count = 0;
+    world_join(&world);
+    world_wait(&world, 9999);
+    cr_expect(world_is_quiet(&world), "it may come back");
+    world_come(&world, "s");
+    cr_expect_not_null(strstr(world_draft(&world)->payload, "initialize"));
+    world_answer(&world, draft, "{}");
+    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+    world_wait(&world, 2000);
+    cr_expect(world_is_quiet(&world), "its lists are those it had");
+
+    world_say(&world, request(2, "tools/call", "{\"name\":\"s__t\"}"));
+    world_draft(&world);
+    lose_topic(&world);
+    world.seat_count = 0;
+    world_join(&world);
+    cr_expect_leq(expose_deadline(world.expose), world.now.mono_ms + 10000);
+    world_wait(&world, 10000);
+    cr_expect_not_null(strstr(world_line(&world), "left the topic"));
+    world_stop(&world);
+}
+
 Test(expose, sends_again_what_was_too_much_for_the_router)
 {
     struct mcpx_event refused = {.type = MCPX_EVENT_REFUSED, .err = MCPX_ERATE};

@@ -1,0 +1,107 @@
+/*
+ * expose_settle.c - when the lists are known well enough to be shown, and when they have changed. What
+ * changed is found by comparing the lists as the client would get them, so that a server that cries
+ * wolf, or a grant that hides what changed, wakes nobody.
+ * Includes expose_state.h only.
+ */
+#include "tools/mcpx-bridge/expose_state.h"
+
+void expose_touch(struct expose *x)
+{
+    if (x->changed_ms == INT64_MAX)
+        x->changed_ms = x->now.mono_ms + EXPOSE_SETTLE_MS;
+}
+
+static bool is_open(const struct expose_seat *seat, int list)
+{
+    if (seat->state == EXPOSE_SEAT_ASKED)
+        return true;
+    for (int i = 0; i < EXPOSE_LIST_COUNT; i++)
+        if ((list < 0 || i == list) && seat->shelves[i].is_open)
+            return true;
+    return false;
+}
+
+bool expose_is_settled(const struct expose *x, int list)
+{
+    if (!x->joined)
+        return false;
+    for (size_t i = 0; i < x->catalog.count; i++)
+        if (is_open(x->catalog.seats[i], list) &&
+            x->catalog.seats[i]->patience_ms > x->now.mono_ms)
+            return false;
+    return true;
+}
+
+void expose_write_list(struct expose *x, enum expose_list list, struct mcpx_text *out)
+{
+    struct expose_filter filter = {x, expose_shows};
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    mcpx_text_puts(out, "{\"");
+    mcpx_text_puts(out, expose_lists[list].member);
+    mcpx_text_puts(out, "\":[");
+    expose_catalog_write(&x->catalog, list, &x->names, &filter, out);
+    mcpx_text_puts(out, "]}");
+    if (out->failed)
+        return;
+    for (size_t i = 0; i < out->len; i++)
+        hash = (hash ^ (unsigned char)out->text[i]) * UINT64_C(0x100000001b3);
+    x->told[list] = hash;
+}
+
+static void tell_changes(struct expose *x)
+{
+    struct mcpx_text text = {0};
+    bool changed[EXPOSE_LIST_COUNT];
+
+    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++) {
+        uint64_t before = x->told[i];
+
+        mcpx_text_reset(&text);
+        expose_write_list(x, (enum expose_list)i, &text);
+        changed[i] = x->told[i] != before;
+    }
+    mcpx_text_fini(&text);
+    changed[EXPOSE_RESOURCES] |= changed[EXPOSE_TEMPLATES];
+    changed[EXPOSE_TEMPLATES] = false;
+    for (size_t i = 0; x->has_baseline && i < EXPOSE_LIST_COUNT; i++)
+        if (changed[i])
+            expose_tell_changed(x, (enum expose_list)i);
+    x->has_baseline = true;
+}
+
+void expose_settle_tick(struct expose *x)
+{
+    bool overdue = false;
+
+    for (size_t i = 0; i < x->catalog.count; i++) {
+        struct expose_seat *seat = x->catalog.seats[i];
+
+        overdue |= seat->away_ms && seat->away_ms <= x->now.mono_ms;
+        if (seat->state == EXPOSE_SEAT_ASKED && seat->patience_ms <= x->now.mono_ms)
+            seat->state = EXPOSE_SEAT_MUTE;
+    }
+    if (overdue && x->joined)
+        expose_probe_missing(x);
+    if (x->changed_ms > x->now.mono_ms || !expose_is_settled(x, -1))
+        return;
+    x->changed_ms = INT64_MAX;
+    tell_changes(x);
+}
+
+int64_t expose_settle_deadline(const struct expose *x)
+{
+    bool settled = expose_is_settled(x, -1);
+    int64_t due = settled ? x->changed_ms : INT64_MAX;
+
+    for (size_t i = 0; i < x->catalog.count; i++) {
+        const struct expose_seat *seat = x->catalog.seats[i];
+
+        if (x->joined && seat->away_ms && seat->away_ms < due)
+            due = seat->away_ms;
+        if (is_open(seat, -1) && seat->patience_ms > x->now.mono_ms && seat->patience_ms < due)
+            due = seat->patience_ms;
+    }
+    return due;
+}
