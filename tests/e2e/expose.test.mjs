@@ -172,12 +172,13 @@ test('ten clients and a thousand calls get every answer where it belongs', async
 
 test('progress of a server reaches the client that runs the call', async (t) => {
   const topic = await roomOf(t, ['everything']);
-  const client = await exposeClient(t, router, topic, 'desk');
-  const steps = [];
-  await client.callTool({ name: 'everything__trigger-long-running-operation',
-    arguments: { duration: 0.3, steps: 3 } }, undefined,
-  { onprogress: ({ progress, total }) => steps.push(`${progress}/${total}`) });
-  assert.deepEqual(steps, ['1/3', '2/3', '3/3']);
+  const pipe = await exposePipe(t, router, topic, 'desk');
+  await pipe.call(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: {
+    name: 'everything__trigger-long-running-operation', arguments: { duration: 0.3, steps: 3 },
+    _meta: { progressToken: 0 } } }));
+  const steps = pipe.notices.map((line) => JSON.parse(line))
+    .filter(({ method }) => method === 'notifications/progress').map(({ params }) => params);
+  assert.deepEqual(steps, [1, 2, 3].map((progress) => ({ progress, total: 3, progressToken: 0 })));
 });
 
 test('a watched resource is heard of, and a log level reaches the server', async (t) => {
