@@ -20,7 +20,7 @@ export async function play(stage) {
   stage.check(/alternative +mcp\/proposal:tools\/call:write_file/.test(may), 'so says the router');
 
   stage.step('The agent tries, is refused, and proposes instead');
-  const agent = await stage.start('agent', 'env MCPX_TOKEN=$(cat agent.token) '
+  const agent = await stage.start('agent', 'MCPX_TOKEN=$(cat agent.token) '
     + `node ${join(DEMOS, 'agent.mjs')} files ${file} "signed by a person"`);
   const [, proposal] = await agent.until(/its proposal is (\S+)/);
   stage.show('agent');
@@ -35,7 +35,7 @@ export async function play(stage) {
   const asks = process.stdin.isTTY && process.stdout.isTTY;
   if (asks) stage.say('you are the person:');
   const approval = await stage.run(`mcpxctl approve --as human ${asks ? '' : '--yes '}${id}`,
-    { stdin: asks ? 'inherit' : 'ignore', code: undefined });
+    { stdin: asks ? 'inherit' : 'ignore', code: null });
   if (approval.code === 3 && asks) {
     stage.check(!existsSync(file), 'you said no, and nothing was written');
     return;

@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEMOS } from '../lib/stage.mjs';
 
-export const title = 'patience: an unmodified client waits six seconds for a person, with three seconds to give';
+export const title = 'patience: an unmodified client waits for a person longer than it ever would';
 
 export async function play(stage) {
   const file = join(stage.folder, 'files/note.txt');
@@ -43,7 +43,8 @@ export async function play(stage) {
     `node ${join(DEMOS, 'client.mjs')} client.json files__write_file '${args}'`);
   await again.until(/waiting for approval/);
   const next = await stage.run('mcpxctl proposals --json --as human', { lines: 1 });
-  await stage.run(`mcpxctl reject --as human --reason "once is enough" ${JSON.parse(next.out).id.slice(0, 8)}`);
+  const other = JSON.parse(next.out).id.slice(0, 8);
+  await stage.run(`mcpxctl reject --as human --reason "once is enough" ${other}`);
   await again.until(/error: .*once is enough/);
   await again.ended;
   stage.show('client');

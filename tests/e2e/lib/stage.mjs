@@ -25,6 +25,9 @@ const PACKAGES = join(dirname(fileURLToPath(import.meta.url)), '..', 'node_modul
 /** Where the programs of the demos are: agents and clients in a few lines. */
 export const DEMOS = join(dirname(fileURLToPath(import.meta.url)), '..', 'demos');
 
+/* NAME=VALUE before a command; the shell then becomes the command, whose pid is the child's. */
+const ASSIGNMENTS = /^(?:[A-Z_]+=(?:\$\([^)]*\)|\S)+ )*/;
+
 /** A shell command in the background; what it says is kept line by line. */
 class Background {
   lines = [];
@@ -34,7 +37,8 @@ class Background {
 
   constructor(name, command, options) {
     this.name = name;
-    this.#child = spawn('sh', ['-c', `exec ${command}`], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = spawn('sh', ['-c', command.replace(ASSIGNMENTS, '$&exec ')],
+      { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     const killOnExit = () => this.#child.kill('SIGKILL');
     process.once('exit', killOnExit);
     for (const stream of [this.#child.stdout, this.#child.stderr]) this.#collect(stream);
@@ -164,7 +168,7 @@ export class Stage {
   }
 
   /**
-   * Runs a command to its end. `code` is the exit code it must have, `lines` how many lines of its
+   * Runs a command to its end. `code` is the exit code it must have (null: any), `lines` how many lines of its
    * output are shown at most, `stdin` "inherit" lets the person at the terminal answer. Returns
    * `{ code, out, err, ms }`.
    */
@@ -183,7 +187,7 @@ export class Stage {
     const status = stdin === 'inherit' ? await ended : await inTime(ended, () => `${command}\n${err}`, ms);
     process.removeListener('exit', killOnExit);
     this.show(undefined, [...err.split('\n'), ...out.split('\n')].filter((line) => line !== ''), lines);
-    if (code !== undefined && status !== code) {
+    if (code !== null && status !== code) {
       throw new Error(`exit code ${status} instead of ${code}: ${command}`);
     }
     return { code: status, out, err, ms: Date.now() - began };
@@ -229,8 +233,8 @@ export class Stage {
   /** A token file for `id` with exactly these grants. */
   async token(id, capabilities) {
     const wish = JSON.stringify({ participantId: id, topic: 'demo', capabilities });
-    await this.run(`umask 077; curl -s $(echo $MCPX_URL | sed s/ws/http/)/v0.1/auth/token -d '${wish}' `
-      + `| sed 's/.*"token":"\\([^"]*\\)".*/\\1/' > ${id}.token`);
+    await this.run(`(umask 077; curl -s $(echo $MCPX_URL | sed s/ws/http/)/v0.1/auth/token -d '${wish}' `
+      + `| sed 's/.*"token":"\\([^"]*\\)".*/\\1/' > ${id}.token)`);
   }
 
   /** What an MCP client is configured with to see the room as one server. */
