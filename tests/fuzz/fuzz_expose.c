@@ -1,0 +1,303 @@
+/*
+ * fuzz_expose.c - any life of an expose: lines of any text from its client, answers, questions,
+ * notifications, refusals, rejections and departures of any shape from the topic, in any order.
+ * What the client gets is one JSON message on one line; each of its requests is answered at most as
+ * often as it was made; what goes to the topic is one JSON object.
+ * Includes expose.h and libc only.
+ *
+ * The input is lines; the first byte says what the rest is, and a digit after it names a participant:
+ *   c TEXT   the client writes       a RPC   the oldest request to it is answered
+ *   q RPC    it asks                 n RPC   it notifies
+ *   r j f e  the oldest is refused, rejected, fulfilled, expired
+ *   + -      it comes, it goes       J L     we join, we lose the connection
+ *   t TEXT   time passes, more for a longer text
+ */
+#include "tools/mcpx-bridge/expose.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { DRAFTS_MAX = 256, SEATS = 3 };
+
+struct draft {
+    void *tag;
+    char to;
+    bool over;
+};
+
+struct stage {
+    struct expose *expose;
+    struct mcpx_now now;
+    struct draft drafts[DRAFTS_MAX];
+    size_t count;
+    size_t requests, answers;
+    bool here[SEATS];
+    bool joined;
+};
+
+static void must(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+/* ---- what the server does ---- */
+
+static void on_line(void *user, struct mcpx_slice line)
+{
+    struct stage *stage = user;
+    struct mcpx_slice value;
+
+    must(!memchr(line.text, '\n', line.len));
+    must(mcpx_json_check(line, 0, &value, NULL) == MCPX_OK);
+    must(mcpx_json_type(value) == MCPX_JSON_OBJECT);
+    if (mcpx_json_get(value, "result").text || mcpx_json_get(value, "error").text)
+        stage->answers++;
+}
+
+static void on_note(void *user, struct mcpx_slice sentence)
+{
+    (void)user;
+    must(sentence.len > 0);
+}
+
+static enum mcpx_err on_send(void *user, const struct mcpx_draft *draft, struct mcpx_slice *id,
+                             struct mcpx_fault *fault)
+{
+    struct stage *stage = user;
+    struct mcpx_slice value;
+
+    (void)fault;
+    must(mcpx_json_check(draft->payload, 0, &value, NULL) == MCPX_OK);
+    must(mcpx_json_type(value) == MCPX_JSON_OBJECT);
+    must(draft->to_count == 1 && draft->to[0].len == 1);
+    if (stage->now.mono_ms % 11 == 10)
+        return MCPX_ELIMIT;
+    if (draft->tag && stage->count < DRAFTS_MAX)
+        stage->drafts[stage->count++] =
+            (struct draft){draft->tag, draft->to[0].text[0], false};
+    *id = MCPX_SLICE("e");
+    return MCPX_OK;
+}
+
+static enum mcpx_err on_respond(void *user, struct mcpx_slice request,
+                                struct mcpx_slice payload)
+{
+    struct mcpx_rpc rpc;
+
+    (void)user;
+    must(mcpx_slice_equal(request, MCPX_SLICE("q")));
+    must(mcpx_rpc_read(payload, &rpc, NULL) == MCPX_OK);
+    must(rpc.form == MCPX_RPC_RESULT || rpc.form == MCPX_RPC_ERROR);
+    return MCPX_OK;
+}
+
+static void on_forget(void *user, struct mcpx_slice envelope)
+{
+    (void)user;
+    (void)envelope;
+}
+
+/* Some calls may be made, some proposed, some neither. */
+static bool on_may(void *user, const struct mcpx_question *question)
+{
+    struct mcpx_slice context = question->kind->context;
+    bool is_request = question->kind->type.len == strlen("mcp/request");
+
+    (void)user;
+    if (!context.len)
+        return true;
+    return context.text[0] % 3 == (is_request ? 0 : 1) || context.text[0] % 3 == 2;
+}
+
+static bool on_could(void *user, struct mcpx_slice participant, const struct mcpx_kind *kind)
+{
+    (void)user;
+    (void)kind;
+    return participant.len == 1;
+}
+
+static const char *name_of(size_t seat)
+{
+    static const char names[] = "012";
+
+    return names + seat;
+}
+
+static bool on_roster(void *user, size_t index, struct mcpx_slice *id)
+{
+    struct stage *stage = user;
+
+    for (size_t i = 0; i < SEATS; i++) {
+        if (!stage->here[i] || index-- > 0)
+            continue;
+        *id = (struct mcpx_slice){name_of(i), 1};
+        return true;
+    }
+    return false;
+}
+
+/* ---- what the topic does ---- */
+
+static void tell(struct stage *stage, struct mcpx_event event, char from,
+                 struct mcpx_slice text)
+{
+    struct mcpx_envelope envelope;
+    struct mcpx_rpc rpc = {.form = MCPX_RPC_BODY};
+    struct mcpx_slice value = MCPX_SLICE("{}");
+
+    if (mcpx_json_check(text, 0, &value, NULL) == MCPX_OK &&
+        mcpx_rpc_read(value, &rpc, NULL) != MCPX_OK && event.type == MCPX_EVENT_RESPONSE)
+        return;
+    mcpx_envelope_init(&envelope);
+    envelope.id = MCPX_SLICE("q");
+    envelope.from = (struct mcpx_slice){&from, 1};
+    envelope.to_count = 1;
+    envelope.payload = value;
+    event.envelope = &envelope;
+    event.rpc = &rpc;
+    if (event.type == MCPX_EVENT_RESPONSE && rpc.form != MCPX_RPC_RESULT &&
+        rpc.form != MCPX_RPC_ERROR)
+        return;
+    if (event.type == MCPX_EVENT_REQUEST && rpc.form != MCPX_RPC_REQUEST)
+        return;
+    if (event.type == MCPX_EVENT_NOTIFICATION && rpc.form != MCPX_RPC_NOTIFICATION)
+        return;
+    expose_event(stage->expose, &event, stage->now);
+}
+
+static void about_oldest(struct stage *stage, enum mcpx_event_type type, char who,
+                         struct mcpx_slice text)
+{
+    struct mcpx_event event = {.type = type,
+                               .err = text.len % 2 ? MCPX_ECAPABILITY : MCPX_ERATE,
+                               .alternative = {"x", text.len % 3 ? 1 : 0},
+                               .same = text.len % 2};
+
+    for (size_t i = 0; i < stage->count; i++) {
+        struct draft *draft = &stage->drafts[i];
+
+        if (draft->over || draft->to != who)
+            continue;
+        draft->over = type != MCPX_EVENT_FULFILLING;
+        event.tag = draft->tag;
+        tell(stage, event, who, text);
+        return;
+    }
+}
+
+static void presence(struct stage *stage, char who, bool here)
+{
+    size_t seat = (size_t)(who - '0');
+    struct mcpx_event event = {.type = MCPX_EVENT_PRESENCE,
+                               .presence = here ? MCPX_PRESENCE_JOIN : MCPX_PRESENCE_LEAVE};
+
+    if (who < '0' || seat >= SEATS)
+        return;
+    stage->here[seat] = here;
+    event.participant = (struct mcpx_slice){name_of(seat), 1};
+    if (stage->joined)
+        expose_event(stage->expose, &event, stage->now);
+}
+
+static void connection(struct stage *stage, bool joined)
+{
+    struct mcpx_event event = {.type = joined ? MCPX_EVENT_JOINED : MCPX_EVENT_LEFT,
+                               .reason = MCPX_SLICE("broken")};
+
+    stage->joined = joined;
+    expose_event(stage->expose, &event, stage->now);
+}
+
+static void say(struct stage *stage, struct mcpx_slice line)
+{
+    struct mcpx_rpc rpc;
+    struct mcpx_slice value;
+    bool unread = mcpx_json_check(line, 512, &value, NULL) != MCPX_OK ||
+                  mcpx_rpc_read(value, &rpc, NULL) != MCPX_OK || rpc.form == MCPX_RPC_BODY ||
+                  rpc.form == MCPX_RPC_REQUEST;
+
+    stage->requests += unread;
+    expose_line(stage->expose, line, stage->now);
+}
+
+static void happen(struct stage *stage, struct mcpx_slice line)
+{
+    struct mcpx_slice rest = {line.text + 1, line.len ? line.len - 1 : 0};
+    char who = rest.len ? rest.text[0] : '0';
+    struct mcpx_slice text = {rest.text + (rest.len > 0), rest.len ? rest.len - 1 : 0};
+
+    switch (line.len ? line.text[0] : 0) {
+    case 'c':
+        say(stage, rest);
+        break;
+    case 'a':
+        about_oldest(stage, MCPX_EVENT_RESPONSE, who, text);
+        break;
+    case 'r':
+        about_oldest(stage, MCPX_EVENT_REFUSED, who, text);
+        break;
+    case 'j':
+        about_oldest(stage, MCPX_EVENT_REJECTED, who, text);
+        break;
+    case 'f':
+        about_oldest(stage, MCPX_EVENT_FULFILLING, who, text);
+        break;
+    case 'e':
+        about_oldest(stage, MCPX_EVENT_EXPIRED, who, text);
+        break;
+    case 'q':
+        tell(stage, (struct mcpx_event){.type = MCPX_EVENT_REQUEST}, who, text);
+        break;
+    case 'n':
+        tell(stage, (struct mcpx_event){.type = MCPX_EVENT_NOTIFICATION}, who, text);
+        break;
+    case '+':
+    case '-':
+        presence(stage, who, line.text[0] == '+');
+        break;
+    case 'J':
+    case 'L':
+        connection(stage, line.text[0] == 'J');
+        break;
+    case 't':
+        stage->now.mono_ms += (int64_t)(rest.len * 997);
+        expose_tick(stage->expose, stage->now);
+        must(expose_deadline(stage->expose) > stage->now.mono_ms);
+        break;
+    default:
+        break;
+    }
+    must(stage->answers <= stage->requests);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct stage stage;
+    struct expose_port port = {&stage,    on_line, on_note,  on_send,  on_respond,
+                               on_forget, on_may,  on_could, on_roster};
+    struct expose_config config = {.topic = "t",
+                                   .nonce = "n",
+                                   .plain = size % 2,
+                                   .request_ms = 60000,
+                                   .proposal_ms = 60000,
+                                   .beat_ms = 15000};
+    const char *at = (const char *)data, *end = at + size;
+
+    stage = (struct stage){.now = {1000, 1000}};
+    must(expose_new(&config, &port, &stage.expose) == MCPX_OK);
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        size_t len = (size_t)((newline ? newline : end) - at);
+
+        happen(&stage, (struct mcpx_slice){at, len});
+        at += len + 1;
+    }
+    expose_abandon(stage.expose, MCPX_SLICE("gone"));
+    must(expose_is_idle(stage.expose) && expose_call_count(stage.expose) == 0);
+    must(stage.answers <= stage.requests);
+    expose_free(stage.expose);
+    return 0;
+}

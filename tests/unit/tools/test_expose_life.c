@@ -1,0 +1,178 @@
+/*
+ * What breaks for whom: connections break, servers die, clients give up. A client that is never
+ * answered hangs for ever, and one that is told too early that a server is gone loses an answer that was
+ * on its way. Every request ends once, and nobody works for nobody.
+ */
+#include "tests/unit/tools/expose_world.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define INITIALIZE                                                                            \
+    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"                    \
+    "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},"                                 \
+    "\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}"
+
+static const struct world_server s = {
+    "s", "{\"name\":\"t\",  \"x\":1e400}", "{\"uri\":\"demo://1\"}",
+    "{\"uriTemplate\":\"demo://dyn/{id}\"}", "{\"name\":\"p\"}"};
+
+static const char *request(int id, const char *method, const char *params)
+{
+    static char line[2048];
+
+    snprintf(line, sizeof line, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"%s\"%s%s}", id,
+             method, params ? ",\"params\":" : "", params ? params : "");
+    return line;
+}
+
+Test(expose_life, ends_a_call_once_whatever_happens)
+{
+    static const char call[] = "{\"name\":\"s__t\"}";
+    struct world world;
+    const struct world_draft *draft;
+
+    world_start(&world, &(struct world_setup){0});
+    world_serve(&world, &s, 1);
+
+    world_say(&world, request(1, "tools/call", call));
+    draft = world_draft(&world);
+    world_say(&world, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"
+                      "{\"requestId\":1,\"reason\":\"bored\"}}");
+    world_expect_draft(&world, "mcp/request s about e7 {\"jsonrpc\":\"2.0\",\"method\":"
+                               "\"notifications/cancelled\",\"params\":{\"requestId\":6,"
+                               "\"reason\":\"bored\"}}");
+    world_answer(&world, draft, "{}");
+    cr_expect(world_is_quiet(&world), "a cancelled call is not answered");
+
+    world_say(&world, request(2, "tools/call", call));
+    world_draft(&world);
+    world_wait(&world, 600000);
+    world_expect(&world,
+                 "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{\"code\":-32001,\"message\":"
+                 "\"no answer from 's' within 600 s\"}}");
+    world_draft(&world);
+
+    world_say(&world, request(3, "tools/call", call));
+    world_draft(&world);
+    world_go(&world, "s");
+    world_expect(&world,
+                 "{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":-32000,\"message\":"
+                 "\"participant 's' left the topic\"}}");
+    world_wait(&world, 200);
+    world.line_seen = world.line_count;
+    world_say(&world, request(4, "tools/call", call));
+    world_expect(&world,
+                 "{\"jsonrpc\":\"2.0\",\"id\":4,\"error\":{\"code\":-32000,\"message\":"
+                 "\"participant 's' is not in the topic\"}}");
+    cr_expect(world_is_quiet(&world));
+    cr_expect_eq(expose_call_count(world.expose), 0);
+    world_stop(&world);
+}
+
+static void lose_topic(struct world *world)
+{
+    expose_event(
+        world->expose,
+        &(struct mcpx_event){.type = MCPX_EVENT_LEFT, .reason = MCPX_SLICE("restart")},
+        world->now);
+}
+
+Test(expose_life, waits_for_servers_that_lost_the_router_as_it_did)
+{
+    struct world world;
+    const struct world_draft *draft;
+
+    world_start(&world, &(struct world_setup){0});
+    world_serve(&world, &s, 1);
+    world_say(&world, request(1, "tools/call", "{\"name\":\"s__t\"}"));
+    draft = world_draft(&world);
+    lose_topic(&world);
+    cr_expect_not_null(strstr(world.notes, "out of reach: restart; trying again"));
+    world.seat_count = 0;
+    world_join(&world);
+    world_wait(&world, 9999);
+    cr_expect(world_is_quiet(&world), "it may come back");
+    world_come(&world, "s");
+    cr_expect_not_null(strstr(world_draft(&world)->payload, "initialize"));
+    world_answer(&world, draft, "{}");
+    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+    world_wait(&world, 2000);
+    cr_expect(world_is_quiet(&world), "its lists are those it had");
+
+    world_say(&world, request(2, "tools/call", "{\"name\":\"s__t\"}"));
+    world_draft(&world);
+    lose_topic(&world);
+    world.seat_count = 0;
+    world_join(&world);
+    cr_expect_leq(expose_deadline(world.expose), world.now.mono_ms + 10000);
+    world_wait(&world, 10000);
+    cr_expect_not_null(strstr(world_line(&world), "left the topic"));
+    world_stop(&world);
+}
+
+Test(expose_life, sends_again_what_was_too_much_for_the_router)
+{
+    struct mcpx_event refused = {.type = MCPX_EVENT_REFUSED, .err = MCPX_ERATE};
+    struct world world;
+
+    world_start(&world, &(struct world_setup){0});
+    world_serve(&world, &s, 1);
+    world_say(&world, request(1, "tools/call", "{\"name\":\"s__t\"}"));
+    refused.tag = world_draft(&world)->tag;
+    world_event_with(&world, &refused, "system:gateway", "{\"retry_after_ms\":250}");
+    world_wait(&world, 249);
+    cr_expect(world_is_quiet(&world));
+    world_wait(&world, 1);
+    world_answer(&world, world_draft(&world), "{}");
+    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+    cr_expect(world_is_quiet(&world));
+    world_stop(&world);
+}
+
+Test(expose_life, says_when_the_router_is_gone_for_good)
+{
+    struct world world;
+
+    world_start(&world, &(struct world_setup){0});
+    world_serve(&world, &s, 1);
+    world_say(&world, request(1, "tools/call", "{\"name\":\"s__t\"}"));
+    world_draft(&world);
+    expose_abandon(world.expose, MCPX_SLICE("gone"));
+    world_expect(&world,
+                 "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":"
+                 "\"gone\"}}");
+    cr_expect(expose_is_idle(world.expose));
+    world_stop(&world);
+}
+
+Test(expose_life, leaves_nobody_working_for_a_client_that_is_gone)
+{
+    struct world world;
+
+    world_start(&world, &(struct world_setup){0});
+    world_serve(&world, &s, 1);
+    world_say(&world, request(1, "tools/call", "{\"name\":\"s__t\"}"));
+    world_draft(&world);
+    expose_leave(world.expose, world.now);
+    cr_expect_not_null(strstr(world_draft(&world)->payload, "notifications/cancelled"));
+    cr_expect(world_is_quiet(&world));
+    world_stop(&world);
+}
+
+Test(expose_life, answers_a_client_whose_topic_cannot_be_reached)
+{
+    struct world world;
+
+    world_start(&world, &(struct world_setup){0});
+    world_say(&world, INITIALIZE);
+    world_say(&world, request(1, "tools/list", NULL));
+    cr_expect(world_is_quiet(&world), "the servers may still come");
+    cr_expect_eq(expose_deadline(world.expose), world.now.mono_ms + 3000);
+    world_wait(&world, 3000);
+    cr_expect_not_null(strstr(world_line(&world), "\"protocolVersion\""));
+    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[]}}");
+    cr_expect_eq(expose_deadline(world.expose), INT64_MAX);
+    world_stop(&world);
+}
