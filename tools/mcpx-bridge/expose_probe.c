@@ -171,6 +171,19 @@ void expose_probe_answer(struct expose *x, struct expose_call *call,
         seat->state = EXPOSE_SEAT_MUTE;
 }
 
+void expose_probe_refused(struct expose *x, struct expose_call *call)
+{
+    struct expose_seat *seat =
+        expose_catalog_find(&x->catalog, mcpx_text_view(&call->participant));
+
+    if (!seat || call->purpose != EXPOSE_FOR_HELLO) {
+        expose_probe_answer(x, call, NULL);
+        return;
+    }
+    expose_calls_remove(&x->calls, call);
+    ask_lists(x, seat, EXPOSE_TOOLS);
+}
+
 /* ---- who is there ---- */
 
 static bool is_here(struct expose *x, struct mcpx_slice participant)

@@ -280,7 +280,10 @@ void expose_undelivered(struct expose *x, struct expose_call *call,
     mcpx_text_slice(&message, event->reason);
     if (call->purpose != EXPOSE_FOR_CLIENT)
         expose_note(x, &message);
-    expose_fail(x, call, BRIDGE_UNAVAILABLE, &message);
+    if (call->purpose == EXPOSE_FOR_HELLO || call->purpose == EXPOSE_FOR_LIST)
+        expose_probe_refused(x, call);
+    else
+        expose_fail(x, call, BRIDGE_UNAVAILABLE, &message);
     mcpx_text_fini(&message);
 }
 

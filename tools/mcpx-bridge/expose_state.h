@@ -204,6 +204,9 @@ void expose_probe_changed(struct expose *x, struct mcpx_slice participant,
 void expose_probe_answer(struct expose *x, struct expose_call *call,
                          const struct mcpx_rpc *rpc);
 
+/** The router refused a call for the catalogue; ends the call. Lists need no "initialize" before. */
+void expose_probe_refused(struct expose *x, struct expose_call *call);
+
 /** Ends with who is missing and not, or no longer, waited for. */
 void expose_probe_missing(struct expose *x);
 

@@ -142,6 +142,27 @@ Test(expose, asks_who_refuses_initialize_for_its_tools_and_then_no_more)
     world_stop(&world);
 }
 
+Test(expose, lists_without_initialize_where_the_router_refuses_that)
+{
+    struct mcpx_event refused = {.type = MCPX_EVENT_REFUSED, .err = MCPX_ECAPABILITY};
+    struct world world;
+
+    world_start(&world, &(struct world_setup){0});
+    world.seats[world.seat_count++] = "s";
+    world_join(&world);
+    world_say(&world, INITIALIZE);
+    refused.tag = world_draft(&world)->tag;
+    world_event_with(&world, &refused, "system:gateway", "{}");
+    world_answer(&world, world_draft(&world), "{\"tools\":[{\"name\":\"t\"}]}");
+    for (size_t i = 0; i < 3; i++)
+        world_answer(&world, world_draft(&world), "{}");
+    world_line(&world);
+    world_say(&world, request(1, "tools/list", NULL));
+    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":["
+                         "{\"name\":\"s__t\"}]}}");
+    world_stop(&world);
+}
+
 Test(expose, tells_changes_that_are_changes_only)
 {
     struct world world;
