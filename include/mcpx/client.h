@@ -19,7 +19,9 @@ struct uv_loop_s;
  * token       the bearer token; never logged, never part of an error
  * routing     "all" or "directed"; NULL = the router's choice. With "directed" DELIVERED is told when
  *             an envelope was written, because the router sends no echo of what is for others
- * history     envelopes of history wanted when joining anew; -1 = the router's default
+ * history     envelopes of history wanted when joining anew; -1 = the router's default. While
+ *             requests or proposals wait for an answer, a later connection that cannot resume
+ *             wants 1000 at least: the answer may be among them
  * ca_file     PEM file of certificate authorities for wss; NULL = the system's
  * once        do not connect again
  * session     settings of the session; `fill` may be NULL: the system's generator is used

@@ -29,7 +29,7 @@
     X(MCPX_EFLOOD, "too many refused or unfinished messages", "policy_violation", 1008, 0)    \
     X(MCPX_ECLOSED, "closed by the participant", "closed", 1000, 0)                           \
     X(MCPX_EGOING, "the router is going away", "draining", 1001, 503)                         \
-    X(MCPX_ETIMEOUT, "no answer to two pings", "timeout", 1001, 0)                            \
+    X(MCPX_ETIMEOUT, "no answer in time", "timeout", 1001, 0)                                 \
     X(MCPX_EREPLACED, "replaced by a newer connection", "replaced", 4001, 0)                  \
     X(MCPX_EKICKED, "removed by an administrator", "kicked", 4004, 0)                         \
     X(MCPX_EEXPIRED, "token expired", "token_expired", 4005, 401)                             \

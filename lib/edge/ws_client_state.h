@@ -24,6 +24,7 @@ enum mx_client_state { MX_CLIENT_IDLE, MX_CLIENT_CONNECTING, MX_CLIENT_OPEN };
  * lost            there was no memory for something that came: the connection has to be made anew
  * paused          reading rests, because too much has come
  * tried           a connection was attempted; who says goodbye before still gets that one
+ * joined          it was welcomed once
  * closing         the application said goodbye; close_ms is the end of its patience
  * farewell        LEFT is to be told, and the session knows of no connection
  * over            the last LEFT was told
@@ -46,7 +47,7 @@ struct mcpx_client {
     struct mx_pulse pulse;
     struct mx_inbox inbox;
     struct mcpx_event held;
-    bool is_held, lost, paused, tried, closing, farewell, over;
+    bool is_held, lost, paused, tried, joined, closing, farewell, over;
     int64_t close_ms;
 };
 

@@ -12,7 +12,8 @@ enum {
     CONNECT_MS = 20000,
     WRITES_PER_TURN = 256,
     BYTES_PER_TURN = 1 << 20,
-    INBOX_MAX = 1 << 20
+    INBOX_MAX = 1 << 20,
+    ANSWERS_MIN = 1000
 };
 
 static void wake(struct mcpx_client *client)
@@ -29,6 +30,7 @@ static bool next_event(struct mcpx_client *client, struct mcpx_event *event)
             .type = MCPX_EVENT_LEFT, .code = 1000, .reason = MCPX_SLICE("closed")};
         client->farewell = false;
     }
+    client->joined |= event->type == MCPX_EVENT_JOINED;
     if (event->type == MCPX_EVENT_LEFT) {
         if (client->closing || client->once)
             event->retry_ms = -1;
@@ -141,10 +143,20 @@ static void on_writable(void *user)
 const struct mx_wire_events mx_client_events = {on_opened, on_text, on_alive, on_writable,
                                                 on_ended};
 
+/* An answer given while nobody was there to hear it may only be in the history. */
+static int history_wanted(const struct mcpx_client *client)
+{
+    bool waits = client->joined && mcpx_session_pending_count(client->session) > 0;
+
+    if (!waits || client->history < 0)
+        return client->history;
+    return client->history > ANSWERS_MIN ? client->history : ANSWERS_MIN;
+}
+
 static void connect_now(struct mcpx_client *client, int64_t mono_ms)
 {
-    struct mx_join join = {mcpx_text_view(&client->topic), client->routing, client->history,
-                           mcpx_session_resume_after(client->session)};
+    struct mx_join join = {mcpx_text_view(&client->topic), client->routing,
+                           history_wanted(client), mcpx_session_resume_after(client->session)};
 
     client->state = MX_CLIENT_CONNECTING;
     client->tried = true;

@@ -15,9 +15,10 @@
 
 enum { TIMEOUT_MS = 3000, SERVERS_MAX = 1024 };
 
-/* One participant asked. `id` is the inquiry's own. */
+/* One participant asked; `waiting` for a page. `id` is the inquiry's own. */
 struct asked {
     struct mcpx_text id;
+    bool waiting;
     bool answered;
 };
 
@@ -49,8 +50,19 @@ static int ask(struct survey *survey, struct asked *asked, struct mcpx_slice cur
     draft.payload = mcpx_text_view(&payload);
     status = live_send(&survey->live, &draft);
     mcpx_text_fini(&payload);
+    asked->waiting = status == STATUS_OK;
     survey->waiting += status == STATUS_OK;
     return status;
+}
+
+/* Returns false when we no longer wait for them: they left, and may be back by now. */
+static bool settle(struct survey *survey, struct asked *asked)
+{
+    if (!asked->waiting)
+        return false;
+    asked->waiting = false;
+    survey->waiting--;
+    return true;
 }
 
 static void add(struct survey *survey, struct mcpx_slice id)
@@ -110,20 +122,37 @@ static int take_response(struct survey *survey, const struct mcpx_event *event)
     return status;
 }
 
+/* Who leaves will not answer; that is worth a word when they were asked by name. */
+static int take_leave(struct survey *survey, const struct mcpx_event *event)
+{
+    for (size_t i = 0; i < survey->count; i++) {
+        struct asked *asked = &survey->asked[i];
+
+        if (!mcpx_slice_equal(mcpx_text_view(&asked->id), event->participant) ||
+            !settle(survey, asked) || !survey->by_name)
+            continue;
+        return live_complain_of_leave(&survey->live, event->participant);
+    }
+    return STATUS_OK;
+}
+
 static int take(struct survey *survey, const struct mcpx_event *event)
 {
-    bool ours = event->tag != NULL;
-
-    if (event->type == MCPX_EVENT_REQUEST)
+    switch (event->type) {
+    case MCPX_EVENT_REQUEST:
         live_decline(&survey->live, event);
-    if (ours && event->type == MCPX_EVENT_REFUSED) {
-        survey->waiting--;
-        return live_refused(&survey->live, event);
-    }
-    if (!ours || event->type != MCPX_EVENT_RESPONSE)
         return STATUS_OK;
-    survey->waiting--;
-    return take_response(survey, event);
+    case MCPX_EVENT_PRESENCE:
+        return event->presence == MCPX_PRESENCE_LEAVE ? take_leave(survey, event) : STATUS_OK;
+    case MCPX_EVENT_REFUSED:
+        return event->tag && settle(survey, event->tag) ? live_refused(&survey->live, event)
+                                                        : STATUS_OK;
+    case MCPX_EVENT_RESPONSE:
+        return event->tag && settle(survey, event->tag) ? take_response(survey, event)
+                                                        : STATUS_OK;
+    default:
+        return STATUS_OK;
+    }
 }
 
 /* Who was asked by name and said nothing is worth a word. */
@@ -173,7 +202,7 @@ static int run(struct survey *survey)
 
 int cmd_list(const struct arguments *arguments)
 {
-    static const struct live_wishes wishes = {0, false, false};
+    static const struct live_wishes wishes = {0, false};
     struct survey *survey = calloc(1, sizeof *survey);
     int status;
 

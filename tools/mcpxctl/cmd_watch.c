@@ -88,8 +88,7 @@ static void show(struct watch *watch, struct live *live, const struct mcpx_event
         if (!event->resumed)
             complain("watch", "what was said in between is no longer retained");
         break;
-    case MCPX_EVENT_LEFT:
-        complain("watch", "the connection broke; trying again");
+    case MCPX_EVENT_LEFT: /* live_next has said it */
         break;
     case MCPX_EVENT_PRESENCE:
         show_presence(watch, event);
@@ -121,7 +120,7 @@ static int run(struct watch *watch, struct live *live)
 
 int cmd_watch(const struct arguments *arguments)
 {
-    struct live_wishes wishes = {(int)arguments_number(arguments, "--history", 0), true, true};
+    struct live_wishes wishes = {(int)arguments_number(arguments, "--history", 0), true};
     struct watch watch = {.style = {colour_for(arguments), false, COLUMNS, BRIEF},
                           .json = arguments_have(arguments, "--json"),
                           .left = arguments_number(arguments, "--count", -1)};

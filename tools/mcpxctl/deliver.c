@@ -11,7 +11,7 @@
 
 int deliver(const struct arguments *arguments, const struct mcpx_draft *draft)
 {
-    static const struct live_wishes wishes = {0, false, false};
+    static const struct live_wishes wishes = {0, false};
     struct mcpx_text out = {0};
     struct live live;
     int status = live_join(arguments, &wishes, &live);

@@ -12,13 +12,20 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SLICE_MS = 200, JOIN_MS = 15000, LEAVE_MS = 2000, PATIENCE_MS = 1000 };
+enum {
+    SLICE_MS = 200,
+    JOIN_MS = 15000,
+    LEAVE_MS = 2000,
+    PATIENCE_MS = 1000,
+    ABSENCE_MS = 12000
+};
 
 static volatile sig_atomic_t interrupted;
 
+/* The second signal is not caught: who insists is out at once. */
 static void interrupt(int number)
 {
-    (void)number;
+    signal(number, SIG_DFL);
     interrupted = 1;
 }
 
@@ -84,6 +91,21 @@ static int64_t slice_until(int64_t deadline_ms)
     return left < 0 ? 0 : left < SLICE_MS ? left : SLICE_MS;
 }
 
+/* Attempts that fail while it is away are no news. */
+static void note_connection(struct live *live, const struct mcpx_event *event)
+{
+    struct mcpx_text reason = {0};
+
+    if (event->type == MCPX_EVENT_LEFT && !live->away) {
+        text_visible_short(&reason, event->reason, 300);
+        complain(live->verb, "not connected any more: %s; trying again",
+                 reason.len > 0 ? reason.text : "no reason is known");
+        mcpx_text_fini(&reason);
+    }
+    if (event->type == MCPX_EVENT_LEFT || event->type == MCPX_EVENT_JOINED)
+        live->away = event->type == MCPX_EVENT_LEFT;
+}
+
 int live_next(struct live *live, int64_t deadline_ms, struct mcpx_event *event)
 {
     for (;;) {
@@ -96,10 +118,12 @@ int live_next(struct live *live, int64_t deadline_ms, struct mcpx_event *event)
         if (err == MCPX_ECLOSED)
             return STATUS_FAILED;
         if (err == MCPX_OK && event->type == MCPX_EVENT_LEFT &&
-            (event->retry_ms < 0 || !live->stay || !live->joined))
+            (event->retry_ms < 0 || !live->joined))
             return complain_of_end(live, event);
-        if (err == MCPX_OK)
+        if (err == MCPX_OK) {
+            note_connection(live, event);
             return STATUS_OK;
+        }
         if (live_now() >= deadline_ms)
             return STATUS_TIMEOUT;
         show_line(live);
@@ -114,7 +138,6 @@ static int start(struct live *out, const struct live_wishes *wishes)
 
     config.routing = "all";
     config.history = wishes->history;
-    config.once = !wishes->stay;
     config.session.overhear = wishes->overhear;
     err = mcpx_client_new(&config, &fault, &out->client);
     if (err == MCPX_EINVALID) {
@@ -133,7 +156,7 @@ int live_join(const struct arguments *arguments, const struct live_wishes *wishe
     struct mcpx_event event;
     int status;
 
-    *out = (struct live){.verb = arguments->command->name, .stay = wishes->stay};
+    *out = (struct live){.verb = arguments->command->name};
     catch_signals();
     status = connection_read(arguments, &out->where);
     if (status == STATUS_OK)
@@ -178,4 +201,29 @@ bool live_has(const struct live *live, struct mcpx_slice id)
             return true;
     }
     return false;
+}
+
+bool live_awaits(const struct live *live, struct mcpx_slice who,
+                 const struct mcpx_event *event, int64_t *missing_until)
+{
+    bool about =
+        event->type == MCPX_EVENT_PRESENCE && mcpx_slice_equal(event->participant, who);
+
+    if (about && event->presence == MCPX_PRESENCE_LEAVE)
+        return false;
+    if (about)
+        *missing_until = INT64_MAX;
+    if (event->type == MCPX_EVENT_JOINED)
+        *missing_until = live_has(live, who) ? INT64_MAX : live_now() + ABSENCE_MS;
+    return true;
+}
+
+int live_complain_of_leave(const struct live *live, struct mcpx_slice who)
+{
+    struct mcpx_text id = {0};
+
+    text_visible(&id, who);
+    complain(live->verb, "%s left the topic", id.len > 0 ? id.text : "?");
+    mcpx_text_fini(&id);
+    return STATUS_FAILED;
 }

@@ -15,12 +15,10 @@
  *
  * history    envelopes of history wanted
  * overhear   also hear what is for others
- * stay       connect again when the connection breaks
  */
 struct live_wishes {
     int history;
     bool overhear;
-    bool stay;
 };
 
 /**
@@ -28,6 +26,7 @@ struct live_wishes {
  *
  * sent            id of the envelope sent last
  * waiting_for     who or what is waited for, for the line on a terminal; NULL = no such line
+ * away            the connection broke; it is being made again
  * waiting_since   private, as is line_shown
  */
 struct live {
@@ -36,7 +35,7 @@ struct live {
     struct mcpx_client *client;
     struct mcpx_text sent;
     bool joined;
-    bool stay;
+    bool away;
     const char *waiting_for;
     int64_t waiting_since;
     bool line_shown;
@@ -46,7 +45,8 @@ struct live {
 int64_t live_now(void);
 
 /**
- * Connects and waits for the welcome.
+ * Connects and waits for the welcome. A first connection that fails is not tried again; one that
+ * breaks later is made again, for as long as the verb waits.
  *
  * out   live_leave in every case
  *
@@ -63,9 +63,23 @@ int live_join(const struct arguments *arguments, const struct live_wishes *wishe
  *
  * Returns STATUS_OK with `event` filled; STATUS_TIMEOUT, without complaint; STATUS_INTERRUPTED by
  * SIGINT or SIGTERM; another exit code when the connection has ended for good, having complained.
- * LEFT is told only when it is not the end.
+ * LEFT is told only when it is not the end; the first after a JOINED has been complained about.
  */
 int live_next(struct live *live, int64_t deadline_ms, struct mcpx_event *event);
+
+/**
+ * Lets an event tell whether somebody we wait for can still answer. Who leaves while we are there
+ * has left; who is missing when we are back may be on the way back too, and has 12 s.
+ *
+ * missing_until   INT64_MAX while they are there; else when to give them up, as live_now counts
+ *
+ * Returns false when they have left.
+ */
+bool live_awaits(const struct live *live, struct mcpx_slice who,
+                 const struct mcpx_event *event, int64_t *missing_until);
+
+/** Complains that somebody is gone. Returns STATUS_FAILED. */
+int live_complain_of_leave(const struct live *live, struct mcpx_slice who);
 
 /** Sends. Fills `sent`. Returns STATUS_OK or an exit code, having complained. */
 int live_send(struct live *live, const struct mcpx_draft *draft);
@@ -75,7 +89,8 @@ int live_settle(struct live *live);
 
 /**
  * Waits for the response to the request sent last, telling progress on standard error; the
- * responder is told to stop when we do. What a server asks back is declined.
+ * responder is told to stop when we do. What a server asks back is declined. Ends when the first
+ * addressee leaves the topic.
  *
  * response   filled with the payload
  *

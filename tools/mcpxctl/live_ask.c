@@ -187,16 +187,24 @@ static int judge(struct live *live, const struct mcpx_event *event, bool *done,
 int live_response(struct live *live, const struct mcpx_draft *request, int64_t timeout_ms,
                   struct mcpx_text *response)
 {
-    int64_t deadline = live_now() + timeout_ms;
+    int64_t deadline = live_now() + timeout_ms, missing_until = INT64_MAX;
     struct mcpx_event event;
     bool done = false;
     int status = STATUS_OK;
 
     live->waiting_since = live_now();
     while (status == STATUS_OK && !done) {
-        status = live_next(live, deadline, &event);
+        bool missing = missing_until < deadline;
+
+        status = live_next(live, missing ? missing_until : deadline, &event);
         if (status == STATUS_OK)
             status = judge(live, &event, &done, response);
+        if (status == STATUS_OK && !done)
+            missing = !live_awaits(live, request->to[0], &event, &missing_until);
+        else
+            missing = status == STATUS_TIMEOUT && missing;
+        if (missing)
+            status = live_complain_of_leave(live, request->to[0]);
     }
     live->waiting_for = NULL;
     if (status == STATUS_TIMEOUT)

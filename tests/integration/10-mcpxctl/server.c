@@ -15,10 +15,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the server has seen; `asked` is the request that "back" is about. */
+/* What the server has seen; `asked` is the request that "back" or "late" is about. */
 struct scene {
     struct mcpx_client *client;
     int cancelled;
+    bool is_late;
     char asked[64];
     char asked_rpc[64];
 };
@@ -65,6 +66,30 @@ static void send_about(struct scene *scene, const struct mcpx_event *event,
     mcpx_client_send(scene->client, &draft, NULL, NULL);
 }
 
+static void remember(struct scene *scene, const struct mcpx_event *event)
+{
+    struct mcpx_slice request = event->envelope->id, id = event->rpc->id;
+
+    snprintf(scene->asked, sizeof scene->asked, "%.*s", (int)request.len, request.text);
+    snprintf(scene->asked_rpc, sizeof scene->asked_rpc, "%.*s", (int)id.len, id.text);
+}
+
+/* Good for a tool's call and for a list of resources. */
+static void answer_late(struct scene *scene)
+{
+    if (scene->is_late)
+        answer(scene, mcpx_slice_of(scene->asked), mcpx_slice_of(scene->asked_rpc), "result",
+               "{\"content\":[{\"type\":\"text\",\"text\":\"better late\"}],"
+               "\"resources\":[{\"uri\":\"late:than/never\"}]}");
+    scene->is_late = false;
+}
+
+static void be_late(struct scene *scene, const struct mcpx_event *event)
+{
+    remember(scene, event);
+    scene->is_late = true;
+}
+
 static void call(struct scene *scene, const struct mcpx_event *event)
 {
     struct mcpx_slice id = event->rpc->id, name = event->rpc->context;
@@ -85,14 +110,17 @@ static void call(struct scene *scene, const struct mcpx_event *event)
                    "\"message\":\"half way\"}}");
         answer_text(scene, request, id, MCPX_SLICE("all the way"));
     } else if (mcpx_slice_equal(name, MCPX_SLICE("back"))) {
-        snprintf(scene->asked, sizeof scene->asked, "%.*s", (int)request.len, request.text);
-        snprintf(scene->asked_rpc, sizeof scene->asked_rpc, "%.*s", (int)id.len, id.text);
+        remember(scene, event);
         send_about(scene, event,
                    "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"elicitation/create\","
                    "\"params\":{\"message\":\"sure?\"}}");
     } else if (mcpx_slice_equal(name, MCPX_SLICE("seen"))) {
         snprintf(number, sizeof number, "%d", scene->cancelled);
         answer_text(scene, request, id, mcpx_slice_of(number));
+    } else if (mcpx_slice_equal(name, MCPX_SLICE("late"))) {
+        be_late(scene, event);
+    } else if (mcpx_slice_equal(name, MCPX_SLICE("die"))) {
+        _exit(0);
     }
 }
 
@@ -107,20 +135,32 @@ static void list(struct scene *scene, const struct mcpx_event *event)
                  "\"n\":1.10}],\"nextCursor\":\"2\"}");
 }
 
+static void take_request(struct scene *scene, const struct mcpx_event *event)
+{
+    struct mcpx_slice method = event->rpc->method;
+
+    if (mcpx_slice_equal(method, MCPX_SLICE("tools/list")))
+        list(scene, event);
+    else if (mcpx_slice_equal(method, MCPX_SLICE("tools/call")))
+        call(scene, event);
+    else if (mcpx_slice_equal(method, MCPX_SLICE("resources/list")))
+        be_late(scene, event);
+    else if (mcpx_slice_equal(method, MCPX_SLICE("resources/templates/list")))
+        _exit(0);
+}
+
 static void take(struct scene *scene, const struct mcpx_event *event)
 {
+    if (event->type == MCPX_EVENT_JOINED)
+        answer_late(scene);
     if (event->type == MCPX_EVENT_NOTIFICATION &&
         mcpx_slice_equal(event->rpc->method, MCPX_SLICE("notifications/cancelled")))
         scene->cancelled++;
     if (event->type == MCPX_EVENT_RESPONSE)
         answer_text(scene, mcpx_slice_of(scene->asked), mcpx_slice_of(scene->asked_rpc),
                     mcpx_json_get(event->rpc->error, "code"));
-    if (event->type != MCPX_EVENT_REQUEST)
-        return;
-    if (mcpx_slice_equal(event->rpc->method, MCPX_SLICE("tools/list")))
-        list(scene, event);
-    else if (mcpx_slice_equal(event->rpc->method, MCPX_SLICE("tools/call")))
-        call(scene, event);
+    if (event->type == MCPX_EVENT_REQUEST)
+        take_request(scene, event);
 }
 
 static void serve(const struct mcpx_client_config *config, int ready)
@@ -131,8 +171,11 @@ static void serve(const struct mcpx_client_config *config, int ready)
     if (mcpx_client_new(config, NULL, &scene.client) != MCPX_OK)
         _exit(1);
     while (mcpx_client_wait(scene.client, -1, &event) == MCPX_OK) {
-        if (event.type == MCPX_EVENT_JOINED && write(ready, "!", 1) != 1)
-            _exit(1);
+        if (event.type == MCPX_EVENT_JOINED && ready >= 0) {
+            if (write(ready, "!", 1) != 1)
+                _exit(1);
+            ready = -1;
+        }
         take(&scene, &event);
     }
     _exit(1);
@@ -141,13 +184,18 @@ static void serve(const struct mcpx_client_config *config, int ready)
 void server_start(struct server *server, const struct daemon *daemon, const char *id,
                   const char *topic)
 {
+    server_start_with(server, daemon, rude_token(daemon, id, topic, "[\"mcp/*\"]"), topic);
+}
+
+void server_start_with(struct server *server, const struct daemon *daemon, const char *token,
+                       const char *topic)
+{
     char url[64], byte;
-    struct mcpx_client_config config = {.topic = topic, .history = 0};
+    struct mcpx_client_config config = {.topic = topic, .token = token, .history = 0};
     int pipes[2];
 
     snprintf(url, sizeof url, "ws://127.0.0.1:%d", daemon->port[0]);
     config.url = url;
-    config.token = rude_token(daemon, id, topic, "[\"mcp/*\"]");
     cr_assert_eq(pipe(pipes), 0);
     server->pid = fork();
     if (server->pid == 0)

@@ -18,8 +18,11 @@
  *   progress   tells progress, then answers
  *   back       asks back (elicitation/create) and answers with the code of the error it got
  *   seen       answers with how many cancellations it has seen
+ *   late       answers when it has joined again
+ *   die        ends it
  *
- * and lists two pages of one tool each.
+ * lists two pages of one tool each, lists a resource when it has joined again, and ends when asked
+ * for resource templates.
  */
 struct server {
     pid_t pid;
@@ -28,6 +31,10 @@ struct server {
 /** Starts it and waits until it has joined. */
 void server_start(struct server *server, const struct daemon *daemon, const char *id,
                   const char *topic);
+
+/** The same with a token of the caller's. */
+void server_start_with(struct server *server, const struct daemon *daemon, const char *token,
+                       const char *topic);
 
 /** Ends it. */
 void server_stop(struct server *server);
