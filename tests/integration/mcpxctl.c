@@ -57,7 +57,7 @@ static int run(const char *words, const char *input, char output[OUTPUT_MAX])
     if (at)
         snprintf(expanded, sizeof expanded, "%.*s%s%s", (int)(at - words), words, file,
                  at + 1);
-    snprintf(line, sizeof line, "printf '%s' | env -i '%s/bin/mcpxctl' %s 2>&1",
+    snprintf(line, sizeof line, "printf -- '%s' | env -i '%s/bin/mcpxctl' %s 2>&1",
              input ? input : "", getenv("MCPX_BINARY_DIR"), at ? expanded : words);
     pipe = popen(line, "r");
     cr_assert_not_null(pipe);
