@@ -2,11 +2,12 @@
  * ws_wire_io.c - what libwebsockets calls, and what it is told to write. A message comes in as
  * pieces of frames and is handed on whole. Writing goes past the writable callback as long as
  * nothing is left over: with libuv that callback costs four system calls per message.
- * Includes ws_wire_state.h, json.h, libcrypto.
+ * Includes ws_wire_state.h, json.h, sys/socket.h, libcrypto.
  */
 #include "lib/edge/ws_wire_state.h"
 #include <mcpx/json.h>
 #include <openssl/x509_vfy.h>
+#include <sys/socket.h>
 
 enum { BODY_MAX = 16384, KEEP_MAX = 1 << 20, BODY_DEPTH = 16, ANSWER_S = 3 };
 
@@ -145,6 +146,21 @@ static int on_certificate(struct mx_wire *wire, X509_STORE_CTX *store, bool good
     return 0;
 }
 
+/* A socket that could not connect knows why; libwebsockets says "closed before established". */
+static int on_failure(struct mx_wire *wire, const char *in, size_t len)
+{
+    int error = 0;
+    socklen_t size = sizeof error;
+
+    getsockopt(lws_get_socket_fd(wire->wsi), SOL_SOCKET, SO_ERROR, &error, &size);
+    if (error && !wire->status && !wire->distrusted)
+        mx_wire_reason(wire, mcpx_slice_of(uv_strerror(-error)));
+    else if (in && !wire->status && !wire->distrusted)
+        mx_wire_reason(wire, (struct mcpx_slice){in, strnlen(in, len)});
+    mx_wire_over(wire);
+    return 0;
+}
+
 static int on_writable(struct mx_wire *wire)
 {
     wire->choked = false;
@@ -182,10 +198,7 @@ int mx_wire_dispatch(struct lws *wsi, enum lws_callback_reasons reason, void *us
     case LWS_CALLBACK_CLIENT_WRITEABLE:
         return on_writable(wire);
     case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
-        if (in && !wire->status && !wire->distrusted)
-            mx_wire_reason(wire, (struct mcpx_slice){in, strnlen(in, len)});
-        mx_wire_over(wire);
-        return 0;
+        return on_failure(wire, in, len);
     case LWS_CALLBACK_CLIENT_CLOSED:
         mx_wire_over(wire);
         return 0;

@@ -4,6 +4,7 @@
  * for an answer that was given. Protocol: section 5.
  */
 #include "tests/support/false_router.h"
+#include "tests/support/rude_client.h"
 #include "tests/support/traffic.h"
 
 #include <criterion/criterion.h>
@@ -130,5 +131,40 @@ Test(client_resume, a_request_survives_the_connection_it_was_made_on, .timeout =
     party_leave(a);
     party_leave(b);
     false_router_stop(&relay);
+    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
+}
+
+/* Who asked wants no history, and was not there when the answer came. */
+Test(client_resume, an_answer_given_in_between_is_found_in_the_history, .timeout = 100)
+{
+    static const char ping[] = "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}";
+    struct rude b = {.fd = 0};
+    struct mcpx_client_config config;
+    struct mcpx_client *a;
+    struct mcpx_event event;
+    struct frame frame;
+    char url[64], answer[512];
+
+    daemon_start(&router, settled, 0);
+    config = config_of("token-of-a", router.port[0], url);
+    config.history = 0;
+    rude_join(&b, &router, "b", "room", "&history=0");
+    a = party_open(&config);
+    party_send(a, "mcp/request", "b", ping);
+    party_expect(a, MCPX_EVENT_DELIVERED, &event);
+    snprintf(answer, sizeof answer,
+             "{\"protocol\":\"mcpx/v0.1\",\"id\":\"answer\",\"to\":[\"a\"],"
+             "\"kind\":\"mcp/response:ping\",\"correlation_id\":\"%.*s\","
+             "\"payload\":{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}}",
+             (int)event.own.len, event.own.text);
+    rude_shut(&b);
+    daemon_restart(&router, settled, SIGTERM);
+    rude_join(&b, &router, "b", "room", "&history=0");
+    rude_frame(&b, TEXT, answer, strlen(answer));
+    cr_assert(rude_expect(&b, "\"answer\"", &frame));
+    party_expect(a, MCPX_EVENT_RESPONSE, &event);
+    cr_expect(mcpx_slice_equal(event.envelope->id, MCPX_SLICE("answer")));
+    party_leave(a);
+    rude_shut(&b);
     cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
 }
