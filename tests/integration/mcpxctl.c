@@ -123,7 +123,9 @@ Test(mcpxctl, says_what_is_wrong_with_its_input)
 {
     static const struct row rows[] = {
         {"", 2, "usage: mcpxctl VERB"},
-        {"fly", 2, "there is no such verb"},
+        {"fly", 2, "there is no verb 'fly'; mcpxctl --help lists them"},
+        {"'fl\033y'", 2, "there is no verb 'fl\\u001by'"},
+        {"secret-token-in-the-wrong-place", 2, "mcpxctl: there is no such verb"},
         {"can", 2, "takes 1 operand, not 0"},
         {"can chat", 2, "--config FILE (or --live, or --url URL) is required"},
         {"can --config @ chat", 2, "--as ID is required"},
@@ -271,6 +273,8 @@ Test(mcpxctl, completion_offers_verbs_options_and_choices)
         const char *words, *offers;
     } rows[] = {
         {"pro", "proposals propose\n"},
+        {"wi", "withdraw\n"},
+        {"withdraw --r", "--reason\n"},
         {"token --s", "--sha256\n"},
         {"watch --color a", "auto always\n"},
         {"who --token-file /etc/hostna", "/etc/hostname\n"},
@@ -285,9 +289,9 @@ Test(mcpxctl, completion_offers_verbs_options_and_choices)
 
 Test(mcpxctl, every_verb_has_help_and_a_place_in_the_manual)
 {
-    static const char *const verbs[] = {"approve", "call",  "can",       "chain",   "history",
-                                        "kind",    "list",  "proposals", "propose", "reject",
-                                        "say",     "token", "watch",     "who"};
+    static const char *const verbs[] = {
+        "approve", "call",   "can", "chain", "history", "kind", "list",    "proposals",
+        "propose", "reject", "say", "token", "watch",   "who",  "withdraw"};
     static char manual[65536];
     char output[OUTPUT_MAX], line[64];
     FILE *page;

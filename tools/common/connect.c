@@ -191,7 +191,9 @@ static int find_router(const struct arguments *arguments, struct connection *out
     out->client.topic = option_or(arguments, "--topic", "MCPX_TOPIC", NULL);
     out->client.ca_file = arguments_value(arguments, "--ca-file");
     if (!url_api(out->client.url, &api)) {
-        complain(verb, "--url wants ws://HOST[:PORT][/PATH] or wss://..., without query");
+        complain(verb,
+                 "--url wants ws://HOST[:PORT][/PATH] or wss://..., with a port from 1 to "
+                 "65535 and without query");
         return STATUS_USAGE;
     }
     out->api = api.text;

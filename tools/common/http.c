@@ -62,8 +62,10 @@ static int complain_about(const struct http_call *call, long status,
     return result;
 }
 
-static int complain_of_curl(const struct http_call *call, CURLcode code)
+static int complain_of_curl(const struct http_call *call, CURL *curl, CURLcode code)
 {
+    long cause = 0;
+
     if (code == CURLE_OPERATION_TIMEDOUT) {
         complain(call->verb, "%s does not answer", call->base);
         return STATUS_TIMEOUT;
@@ -72,7 +74,10 @@ static int complain_of_curl(const struct http_call *call, CURLcode code)
         complain(call->verb, "the answer is too long");
         return STATUS_FAILED;
     }
-    complain(call->verb, "%s cannot be reached: %s", call->base, curl_easy_strerror(code));
+    if (code == CURLE_COULDNT_CONNECT)
+        curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &cause);
+    complain(call->verb, "%s cannot be reached: %s", call->base,
+             cause != 0 ? strerror((int)cause) : curl_easy_strerror(code));
     return STATUS_UNREACHABLE;
 }
 
@@ -127,7 +132,7 @@ static int perform(CURL *curl, const struct http_call *call, const char *url,
     code = curl_easy_perform(curl);
     curl_slist_free_all(headers);
     if (code != CURLE_OK)
-        return complain_of_curl(call, code);
+        return complain_of_curl(call, curl, code);
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     return status >= 200 && status < 300 ? STATUS_OK : complain_about(call, status, answer);
 }

@@ -48,7 +48,7 @@ int http_status_of(long status, const char *code);
 /**
  * Appends the address of the HTTP API that belongs to a WebSocket address: ws to http, wss to https,
  * a final "/ws" or "/v0.1/ws" and the slash before it left out. False when `url` has none of the
- * schemes ws, wss, http, https, has no host, a query, a fragment or user information.
+ * schemes ws, wss, http, https, has no host, a port out of 1..65535, a query, a fragment or user information.
  */
 bool url_api(const char *url, struct mcpx_text *out);
 

@@ -1,10 +1,11 @@
 /*
  * program.c - what every program of verbs does before and after a verb runs.
- * Includes program.h and mcpx/base.h only. SIGPIPE is ignored while the program runs, because a
+ * Includes program.h, visible.h and mcpx/base.h only. SIGPIPE is ignored while the program runs, because a
  * socket may raise it too; only standard output's end is answered with it.
  */
 #include "tools/common/program.h"
 
+#include "tools/common/visible.h"
 #include <mcpx/base.h>
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 
 static const struct program *running;
 
-enum { LINE_COLUMNS = 79 };
+enum { LINE_COLUMNS = 79, VERB_MAX = 20 };
 
 /* Text in lines, continued at `indent`; the cursor stands there already. */
 static void print_wrapped(const char *text, int indent)
@@ -120,6 +121,21 @@ static bool answer_itself(const struct program *program, const char *word)
     return true;
 }
 
+/* What is too long for a verb may be a token that was pasted in the wrong place. */
+static int complain_of_verb(const struct program *program, const char *word)
+{
+    struct mcpx_text shown = {0};
+
+    text_visible(&shown, mcpx_slice_of(word));
+    if (strlen(word) <= VERB_MAX && shown.len > 0)
+        complain(NULL, "there is no verb '%s'; %s --help lists them", shown.text,
+                 program->name);
+    else
+        complain(NULL, "there is no such verb; %s --help lists them", program->name);
+    mcpx_text_fini(&shown);
+    return STATUS_USAGE;
+}
+
 static int dispatch(const struct program *program, int argc, char **argv)
 {
     static struct arguments arguments;
@@ -132,10 +148,8 @@ static int dispatch(const struct program *program, int argc, char **argv)
     if (answer_itself(program, argv[1]))
         return STATUS_OK;
     command = command_find(program->commands, argv[1]);
-    if (!command) {
-        complain(NULL, "there is no such verb; %s --help lists them", program->name);
-        return STATUS_USAGE;
-    }
+    if (!command)
+        return complain_of_verb(program, argv[1]);
     if (!arguments_read(command, argc - 2, argv + 2, &arguments)) {
         fputs("usage: ", stderr);
         usage_print(stderr, program, command);

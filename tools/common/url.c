@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { PORT_MAX = 65535 };
+
 static const struct {
     const char *scheme, *api;
 } schemes[] = {
@@ -25,6 +27,27 @@ static bool cut_end(const char *text, size_t *len, const char *end)
     return true;
 }
 
+/* HOST[:PORT], where HOST may be [IPv6]. */
+static bool is_authority(const char *text, size_t len)
+{
+    size_t host = 0, port = 0;
+    long number = 0;
+
+    if (len > 0 && text[0] == '[')
+        while (host < len && text[host] != ']')
+            host++;
+    if (host == len)
+        return false;
+    while (host < len && text[host] != ':')
+        host++;
+    for (port = host + 1; port < len && number <= PORT_MAX; port++) {
+        if (text[port] < '0' || text[port] > '9')
+            return false;
+        number = number * 10 + (text[port] - '0');
+    }
+    return host > 0 && (host == len || (number > 0 && number <= PORT_MAX));
+}
+
 bool url_api(const char *url, struct mcpx_text *out)
 {
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
@@ -34,7 +57,7 @@ bool url_api(const char *url, struct mcpx_text *out)
         if (strncmp(url, schemes[i].scheme, scheme) != 0)
             continue;
         len = strlen(rest);
-        if (rest[strcspn(rest, "?#@ ")] != '\0' || rest[0] == '/' || len == 0)
+        if (rest[strcspn(rest, "?#@ ")] != '\0' || !is_authority(rest, strcspn(rest, "/")))
             return false;
         cut_end(rest, &len, "/");
         if (cut_end(rest, &len, "/ws"))

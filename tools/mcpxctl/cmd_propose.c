@@ -19,10 +19,12 @@ int cmd_propose(const struct arguments *arguments)
         status = operation_from(arguments, &input, &operation);
     if (status == STATUS_OK) {
         operation_write_proposal(&payload, &operation);
-        status = deliver(arguments, &(struct mcpx_draft){.type = "mcp/proposal",
-                                                         .to = address.to,
-                                                         .to_count = address.count,
-                                                         .payload = mcpx_text_view(&payload)});
+        status = deliver(arguments,
+                         &(struct mcpx_draft){.type = "mcp/proposal",
+                                              .to = address.to,
+                                              .to_count = address.count,
+                                              .payload = mcpx_text_view(&payload)},
+                         (struct mcpx_slice){NULL, 0});
     }
     mcpx_text_fini(&payload);
     mcpx_text_fini(&input);

@@ -1,5 +1,6 @@
 /*
- * cmd_reject.c - says no to a proposal, to all who saw it.
+ * cmd_reject.c - ends a proposal: somebody says no to it, or its proposer takes it back. Both go
+ * to all who saw it.
  * Includes verbs.h, deliver.h, message.h, proposal.h only.
  */
 #include "tools/mcpxctl/verbs.h"
@@ -18,14 +19,15 @@ static size_t address(const struct entry *proposal, struct mcpx_slice to[MCPX_TO
     return proposal->to_count + 1;
 }
 
-static int reject(const struct arguments *arguments, const struct entry *proposal)
+static int send(const struct arguments *arguments, const struct entry *proposal, bool withdraw)
 {
     const char *reason = arguments_value(arguments, "--reason");
-    struct mcpx_slice to[MCPX_TO_MAX + 1];
+    struct mcpx_slice to[MCPX_TO_MAX + 1], nobody = {NULL, 0};
     struct mcpx_text payload = {0};
-    struct mcpx_draft draft = {.type = "mcp/reject",
-                               .to = to,
-                               .to_count = address(proposal, to),
+    struct mcpx_draft draft = {.type = withdraw ? "mcp/withdraw" : "mcp/reject",
+                               .to = withdraw ? proposal->to : to,
+                               .to_count =
+                                   withdraw ? proposal->to_count : address(proposal, to),
                                .correlation_id = proposal->id};
     int status;
 
@@ -34,12 +36,12 @@ static int reject(const struct arguments *arguments, const struct entry *proposa
     else
         mcpx_text_puts(&payload, "{}");
     draft.payload = mcpx_text_view(&payload);
-    status = deliver(arguments, &draft);
+    status = deliver(arguments, &draft, withdraw ? proposal->from : nobody);
     mcpx_text_fini(&payload);
     return status;
 }
 
-int cmd_reject(const struct arguments *arguments)
+static int run(const struct arguments *arguments, bool withdraw)
 {
     struct ledger ledger = {.count = 0};
     const struct entry *proposal = NULL;
@@ -49,8 +51,18 @@ int cmd_reject(const struct arguments *arguments)
     if (status == STATUS_OK)
         status = proposal_find(arguments, &where, arguments->operands[0], &ledger, &proposal);
     if (status == STATUS_OK)
-        status = reject(arguments, proposal);
+        status = send(arguments, proposal, withdraw);
     ledger_fini(&ledger);
     connection_fini(&where);
     return status;
+}
+
+int cmd_reject(const struct arguments *arguments)
+{
+    return run(arguments, false);
+}
+
+int cmd_withdraw(const struct arguments *arguments)
+{
+    return run(arguments, true);
 }

@@ -17,10 +17,12 @@ int cmd_say(const struct arguments *arguments)
     if (status != STATUS_OK)
         return status;
     message_write(&payload, "text", mcpx_slice_of(arguments->operands[0]));
-    status = deliver(arguments, &(struct mcpx_draft){.type = "chat",
-                                                     .to = address.to,
-                                                     .to_count = address.count,
-                                                     .payload = mcpx_text_view(&payload)});
+    status = deliver(arguments,
+                     &(struct mcpx_draft){.type = "chat",
+                                          .to = address.to,
+                                          .to_count = address.count,
+                                          .payload = mcpx_text_view(&payload)},
+                     (struct mcpx_slice){NULL, 0});
     mcpx_text_fini(&payload);
     return status;
 }

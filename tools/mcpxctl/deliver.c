@@ -9,13 +9,30 @@
 #include "tools/mcpxctl/message.h"
 #include "tools/mcpxctl/output.h"
 
-int deliver(const struct arguments *arguments, const struct mcpx_draft *draft)
+static int check_author(const struct live *live, struct mcpx_slice author)
+{
+    struct mcpx_slice us = mcpx_session_id(mcpx_client_session(live->client));
+    struct mcpx_text id = {0};
+
+    if (!author.text || mcpx_slice_equal(us, author))
+        return STATUS_OK;
+    text_visible(&id, author);
+    complain(live->verb, "only %s may, who made it; mcpxctl reject says no to it",
+             id.len > 0 ? id.text : "its proposer");
+    mcpx_text_fini(&id);
+    return STATUS_REFUSED;
+}
+
+int deliver(const struct arguments *arguments, const struct mcpx_draft *draft,
+            struct mcpx_slice author)
 {
     static const struct live_wishes wishes = {0, false};
     struct mcpx_text out = {0};
     struct live live;
     int status = live_join(arguments, &wishes, &live);
 
+    if (status == STATUS_OK)
+        status = check_author(&live, author);
     if (status == STATUS_OK)
         status = live_send(&live, draft);
     if (status == STATUS_OK)

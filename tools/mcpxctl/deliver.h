@@ -13,8 +13,11 @@
  * Joins, sends the draft, waits until it is delivered or refused, leaves, and prints its id: alone,
  * or with --json as {"id": ID}.
  *
+ * author   the only participant who may say this; absent = anybody
+ *
  * Returns STATUS_OK or an exit code, having complained.
  */
-int deliver(const struct arguments *arguments, const struct mcpx_draft *draft);
+int deliver(const struct arguments *arguments, const struct mcpx_draft *draft,
+            struct mcpx_slice author);
 
 #endif

@@ -11,6 +11,35 @@
 
 enum { SETTLE_MS = 15000, NOTE_MAX = 500 };
 
+/* The kind and the addressees, as the router would have seen them. */
+static void add_subject(struct mcpx_text *out, const struct mcpx_draft *draft)
+{
+    static struct mcpx_rpc rpc;
+    char kind[MCPX_KIND_MAX + 1];
+    bool derived = mcpx_rpc_read(draft->payload, &rpc, NULL) == MCPX_OK &&
+                   mcpx_rpc_kind(&rpc, draft->type, kind) == MCPX_OK;
+
+    text_visible(out, mcpx_slice_of(derived ? kind : draft->type));
+    mcpx_text_puts(out, draft->to_count > 0 ? " to " : " to everyone");
+    for (size_t i = 0; i < draft->to_count; i++) {
+        mcpx_text_puts(out, i > 0 ? ", " : "");
+        text_visible(out, draft->to[i]);
+    }
+}
+
+static int complain_of_grants(const struct live *live, const struct mcpx_draft *draft)
+{
+    bool request = strcmp(draft->type, "mcp/request") == 0;
+    struct mcpx_text subject = {0};
+
+    add_subject(&subject, draft);
+    complain(live->verb, "refused: no grant of ours covers %s; mcpxctl can tells more%s",
+             subject.failed ? draft->type : subject.text,
+             request ? ", mcpxctl propose may be open" : "");
+    mcpx_text_fini(&subject);
+    return STATUS_REFUSED;
+}
+
 static int complain_of_draft(struct live *live, enum mcpx_err err,
                              const struct mcpx_fault *fault)
 {
@@ -20,11 +49,6 @@ static int complain_of_draft(struct live *live, enum mcpx_err err,
         complain(live->verb, "cannot be sent: %s%s%s", fault->field,
                  fault->field[0] ? ": " : "", fault->reason);
         return STATUS_USAGE;
-    case MCPX_ECAPABILITY:
-        complain(live->verb,
-                 "refused: no grant of ours covers this kind, or not for these "
-                 "addressees; mcpxctl can tells more, mcpxctl propose may be open");
-        return STATUS_REFUSED;
     case MCPX_EUTF8:
     case MCPX_ETOOBIG:
         complain(live->verb, "%s", mcpx_strerror(err));
@@ -41,6 +65,8 @@ int live_send(struct live *live, const struct mcpx_draft *draft)
     struct mcpx_slice id;
     enum mcpx_err err = mcpx_client_send(live->client, draft, &id, &fault);
 
+    if (err == MCPX_ECAPABILITY)
+        return complain_of_grants(live, draft);
     if (err)
         return complain_of_draft(live, err, &fault);
     mcpx_text_reset(&live->sent);

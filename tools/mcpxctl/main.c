@@ -101,6 +101,12 @@ static const struct option_row reject_options[] = {
     END_OPTION,
 };
 
+static const struct option_row withdraw_options[] = {
+    {"--reason", "TEXT", VALUE_TEXT, 0, "why, for others to read"},
+    {"--json", NULL, VALUE_NONE, 0, "print the id in a JSON object"},
+    END_OPTION,
+};
+
 static const struct option_row list_only_options[] = {COLOUR_OPTION, JSON_OPTION, END_OPTION};
 
 static const struct option_row can_options[] = {
@@ -195,6 +201,11 @@ static const struct command commands[] = {
     {"who", NULL, 0, 0, false, "who is connected, and what each may say",
      "Prints the participants and their capabilities. Does not join the topic.",
      list_only_options, connect_options, cmd_who},
+    {"withdraw", "ID", 1, 1, false, "take a proposal of one's own back",
+     "Tells whom it was proposed to that it is no longer wanted. Only its proposer may; "
+     "others "
+     "reject. ID may be the beginning of an id.",
+     withdraw_options, connect_options, cmd_withdraw},
     COMPLETION_ROW,
     {NULL, NULL, 0, 0, false, NULL, NULL, NULL, NULL, NULL},
 };
@@ -214,7 +225,8 @@ static const struct note_row examples[] = {
 static const char about[] =
     "Options and operands may come in any order; -- ends the options. Verbs that only read "
     "use "
-    "the HTTP API; watch, say, call, list, propose, approve and reject join the topic for as "
+    "the HTTP API; watch, say, call, list, propose, approve, reject and withdraw join the "
+    "topic for as "
     "long "
     "as they run. A participant has one connection per topic and a newer one ends the older, "
     "so "

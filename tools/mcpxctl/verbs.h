@@ -22,5 +22,6 @@ int cmd_token(const struct arguments *arguments);
 
 int cmd_watch(const struct arguments *arguments);
 int cmd_who(const struct arguments *arguments);
+int cmd_withdraw(const struct arguments *arguments);
 
 #endif

@@ -88,3 +88,25 @@ Test(decide, a_rejection_ends_a_proposal)
     snprintf(line, sizeof line, "mcpxctl approve %s --yes --as ann 2>&1", id);
     expect(line, 1, "no longer open (rejected)");
 }
+
+Test(decide, only_its_proposer_takes_a_proposal_back)
+{
+    char id[64], back[64], line[512];
+
+    run_for_id("mcpxctl propose echo '{}' --to fs --as agent", id);
+    snprintf(line, sizeof line, "mcpxctl withdraw %.8s --as ann 2>&1", id);
+    expect(line, 3, "mcpxctl withdraw: only agent may, who made it");
+    expect("mcpxctl history --limit 1 --as ann", 0, "mcp/proposal:tools/call:echo");
+    snprintf(line, sizeof line, "mcpxctl withdraw %.8s --reason 'done by hand' --as agent",
+             id);
+    run_for_id(line, back);
+    expect("mcpxctl history --limit 1 --as ann", 0,
+           "agent -> fs  mcp/withdraw  done by hand\n");
+    snprintf(line, sizeof line, "mcpxctl chain %s --as ann", back);
+    expect(line, 0, "state: withdrawn\n");
+    snprintf(line, sizeof line, "mcpxctl approve %s --yes --as ann 2>&1", id);
+    expect(line, 1, "no longer open (withdrawn)");
+    snprintf(line, sizeof line, "mcpxctl withdraw %s --as agent 2>&1", id);
+    expect(line, 1, "no longer open (withdrawn)");
+    expect("mcpxctl withdraw nothing --as agent 2>&1", 4, "no retained envelope");
+}

@@ -112,7 +112,12 @@ Test(talk, tokens_come_from_files_and_are_never_shown)
     expect(line, 0, "warning: others may read");
     cr_expect_null(strstr(output, good), "%s", output);
     snprintf(line, sizeof line, "mcpxctl call echo --to fs --token-file %s 2>&1", file);
-    expect(line, 3, "refused: no grant of ours covers this kind");
+    expect(line, 3,
+           "mcpxctl call: refused: no grant of ours covers mcp/request:tools/call:echo to fs; "
+           "mcpxctl can tells more, mcpxctl propose may be open\n");
+    snprintf(line, sizeof line, "mcpxctl propose echo --token-file %s 2>&1", file);
+    expect(line, 3,
+           "covers mcp/proposal:tools/call:echo to everyone; mcpxctl can tells more\n");
     snprintf(line, sizeof line, "mcpxctl who --token-file %s --as ann 2>&1", file);
     expect(line, 2, "give one of them");
     close(fd);
@@ -134,8 +139,12 @@ Test(talk, says_where_it_cannot_connect)
         int status;
         const char *says;
     } rows[] = {
-        {"mcpxctl who --as ann --url ws://127.0.0.1:1 2>&1", 5, "cannot be reached"},
-        {"MCPX_TOKEN=x mcpxctl say x --url ws://127.0.0.1:1 2>&1", 5, "cannot join"},
+        {"mcpxctl who --as ann --url ws://127.0.0.1:1 2>&1", 5,
+         "cannot be reached: Connection refused\n"},
+        {"MCPX_TOKEN=x mcpxctl say x --url ws://127.0.0.1:1 2>&1", 5,
+         "cannot connect to 127.0.0.1:1: connection refused\n"},
+        {"mcpxctl who --as ann --url ws://127.0.0.1:99999 2>&1", 2,
+         "with a port from 1 to 65535"},
         {"MCPX_TOKEN=x mcpxctl watch --url ws://127.0.0.1:1 2>&1", 5, "cannot join"},
         {"mcpxctl who --as ann --url nowhere 2>&1", 2, "--url wants ws://"},
         {"MCPX_TOPIC= mcpxctl who --as ann 2>&1", 2, "a topic is needed"},

@@ -32,6 +32,14 @@ Test(url, leads_from_the_websocket_to_the_api)
         {"ws://h/#x", NULL},
         {"ws://user@h", NULL},
         {"ws://h /", NULL},
+        {"ws://h:65535/ws", "http://h:65535"},
+        {"ws://h:65536", NULL},
+        {"ws://h:99999999999999999999", NULL},
+        {"ws://h:0", NULL},
+        {"ws://h:", NULL},
+        {"ws://h:80a", NULL},
+        {"ws://:80", NULL},
+        {"ws://[::1", NULL},
     };
 
     for (size_t i = 0; i < LENGTH(rows); i++) {
