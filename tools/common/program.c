@@ -9,8 +9,10 @@
 #include <mcpx/base.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct program *running;
 
@@ -172,16 +174,30 @@ int cmd_completion(const struct arguments *arguments)
     return STATUS_OK;
 }
 
+/*
+ * Where a standard stream is closed, the first file or socket opened would take its number, and a
+ * complaint would go to the router. The stand-ins refuse what the stream is for, so that output
+ * that nobody gets stays a failure.
+ */
+static void occupy_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && errno == EBADF &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            _exit(STATUS_FAILED);
+}
+
 int program_run(const struct program *program, int argc, char **argv)
 {
     int status;
 
+    occupy_streams();
     running = program;
     complain_as(program->name);
     signal(SIGPIPE, SIG_IGN);
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     status = dispatch(program, argc, argv);
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || status == STATUS_INTERRUPTED)
         return status;
     if (output_is_unread()) {
         signal(SIGPIPE, SIG_DFL);

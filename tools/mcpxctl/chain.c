@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+enum { STATE_DEPTH = 2 };
+
 static const char *const role_names[] = {
     [CHAIN_PROPOSAL] = "proposal",
     [CHAIN_REQUEST] = "request",
@@ -50,8 +52,7 @@ static bool is_notification(const struct entry *entry)
            memcmp(entry->kind.method.text, prefix, sizeof prefix - 1) == 0;
 }
 
-/* A response counts when who was asked gives it. */
-static bool was_asked(const struct entry *request, struct mcpx_slice who)
+static bool is_to(const struct entry *request, struct mcpx_slice who)
 {
     for (size_t i = 0; i < request->to_count; i++)
         if (mcpx_slice_equal(request->to[i], who))
@@ -59,23 +60,63 @@ static bool was_asked(const struct entry *request, struct mcpx_slice who)
     return request->to_count == 0;
 }
 
-static enum chain_role role_of_response(const struct entry *entry, const struct entry *parent)
+/* A response counts as it does for who waits for it. */
+static bool is_answer(const struct entry *entry, const struct entry *request)
 {
-    if (parent && (!entry_is(parent, "mcp/request") || !was_asked(parent, entry->from)))
+    struct mcpx_slice asked = request->kind.context, answered = entry->kind.context;
+
+    return entry_is(request, "mcp/request") && is_to(request, entry->from) &&
+           mcpx_slice_equal(entry->kind.method, request->kind.method) &&
+           (!asked.text || !answered.text || mcpx_slice_equal(asked, answered)) &&
+           mcpx_json_same(mcpx_json_get(entry->payload, "id"),
+                          mcpx_json_get(request->payload, "id"));
+}
+
+/* Who may send some request must not be able to end any proposal with it. */
+static bool is_fulfilment(const struct entry *request, const struct entry *proposal)
+{
+    static struct mcpx_rpc proposed, requested;
+    bool reaches = proposal->to_count == 0 || request->to_count == 0;
+
+    for (size_t i = 0; i < request->to_count && !reaches; i++)
+        reaches = is_to(proposal, request->to[i]);
+    return reaches && mcpx_rpc_read(proposal->payload, &proposed, NULL) == MCPX_OK &&
+           mcpx_rpc_read(request->payload, &requested, NULL) == MCPX_OK &&
+           mcpx_slice_equal(proposed.method, requested.method) &&
+           mcpx_slice_equal(proposed.context, requested.context);
+}
+
+static enum chain_role role_of_response(const struct entry *entry, struct chain_step *above)
+{
+    if (above && (!is_answer(entry, above->entry) || above->answered))
         return CHAIN_OTHER;
+    if (above)
+        above->answered = true;
     return mcpx_json_count(entry->payload, "error") > 0 ? CHAIN_FAILURE : CHAIN_RESULT;
 }
 
-static enum chain_role role_of(const struct entry *entry, const struct entry *parent)
+static enum chain_role role_of_request(const struct entry *entry, const struct entry *parent)
 {
+    if (is_notification(entry))
+        return CHAIN_NOTIFICATION;
+    if (parent && entry_is(parent, "mcp/proposal") && !is_fulfilment(entry, parent))
+        return CHAIN_OTHER;
+    return CHAIN_REQUEST;
+}
+
+static enum chain_role role_of(const struct entry *entry, struct chain_step *above)
+{
+    const struct entry *parent = above ? above->entry : NULL;
     bool of_proposal = parent && entry_is(parent, "mcp/proposal");
 
     if (entry_is(entry, "mcp/proposal"))
         return CHAIN_PROPOSAL;
+    if (parent && entry_lie(entry))
+        return CHAIN_OTHER;
     if (entry_is(entry, "mcp/request"))
-        return is_notification(entry) ? CHAIN_NOTIFICATION : CHAIN_REQUEST;
+        return role_of_request(entry, parent);
     if (entry_is(entry, "mcp/response"))
-        return role_of_response(entry, parent);
+        return role_of_response(entry, above);
     if (entry_is(entry, "mcp/reject") && of_proposal)
         return CHAIN_REJECTION;
     if (entry_is(entry, "mcp/withdraw") && of_proposal &&
@@ -100,10 +141,11 @@ static enum chain_sameness compare(const struct entry *proposal, const struct en
 
 static enum mcpx_err add_step(struct chain *chain, const struct entry *entry, size_t parent)
 {
-    const struct chain_step *above = chain->count > 0 ? &chain->steps[parent] : NULL;
+    struct chain_step *above = chain->count > 0 ? &chain->steps[parent] : NULL;
     struct chain_step step = {.entry = entry, .parent = parent, .after_ms = -1};
 
-    step.role = role_of(entry, above ? above->entry : NULL);
+    step.role = role_of(entry, above);
+    step.lie = entry_lie(entry);
     if (above) {
         step.depth = above->depth + 1;
         if (above->role == CHAIN_PROPOSAL && step.role == CHAIN_REQUEST)
@@ -124,9 +166,25 @@ static enum mcpx_err add_step(struct chain *chain, const struct entry *entry, si
     return MCPX_OK;
 }
 
+/* Where the entries begin that stand behind `index` in the log. */
+static size_t first_after(struct entry *const *about, size_t count, size_t index)
+{
+    size_t low = 0;
+
+    while (low < count) {
+        size_t middle = low + (count - low) / 2;
+
+        if (about[middle]->index <= index)
+            low = middle + 1;
+        else
+            count = middle;
+    }
+    return low;
+}
+
 /* Only later envelopes are followed, so that no circle is walked. */
 static enum mcpx_err add_tree(const struct ledger *ledger, struct chain *chain,
-                              const struct entry *root)
+                              const struct entry *root, size_t depth_max)
 {
     enum mcpx_err err = add_step(chain, root, 0);
     /* Children not yet added, per step on the way down. */
@@ -134,11 +192,12 @@ static enum mcpx_err add_tree(const struct ledger *ledger, struct chain *chain,
     const struct entry *last = root;
 
     while (!err) {
-        size_t count, next = 0;
+        size_t count, next;
         struct entry *const *about = ledger_about(ledger, chain->steps[at].entry->id, &count);
 
-        while (next < count && about[next]->index <= last->index)
-            next++;
+        if (chain->steps[at].depth == depth_max)
+            count = 0;
+        next = first_after(about, count, last->index);
         if (next < count) {
             err = add_step(chain, about[next], at);
             at = chain->count - 1;
@@ -194,11 +253,11 @@ static enum chain_state state_of(const struct chain *chain)
     return state;
 }
 
-enum mcpx_err chain_below(const struct ledger *ledger, const struct entry *entry,
-                          struct chain *out)
+static enum mcpx_err build(const struct ledger *ledger, const struct entry *entry,
+                           size_t depth_max, struct chain *out)
 {
     struct chain chain = {.count = 0};
-    enum mcpx_err err = add_tree(ledger, &chain, entry);
+    enum mcpx_err err = add_tree(ledger, &chain, entry, depth_max);
 
     if (err) {
         chain_fini(&chain);
@@ -211,6 +270,12 @@ enum mcpx_err chain_below(const struct ledger *ledger, const struct entry *entry
     return MCPX_OK;
 }
 
+enum mcpx_err chain_below(const struct ledger *ledger, const struct entry *entry,
+                          struct chain *out)
+{
+    return build(ledger, entry, STATE_DEPTH, out);
+}
+
 enum mcpx_err chain_of(const struct ledger *ledger, const struct entry *entry,
                        struct chain *out)
 {
@@ -221,5 +286,5 @@ enum mcpx_err chain_of(const struct ledger *ledger, const struct entry *entry,
             break;
         entry = above;
     }
-    return chain_below(ledger, entry, out);
+    return build(ledger, entry, SIZE_MAX, out);
 }

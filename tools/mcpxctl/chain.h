@@ -11,13 +11,15 @@
  * The part an envelope plays in a chain.
  *
  *   PROPOSAL      mcp/proposal
- *   REQUEST       mcp/request that is answered; under a proposal: its fulfilment
+ *   REQUEST       mcp/request that is answered; under a proposal: its fulfilment, when it is the
+ *                 operation proposed and goes to somebody it was proposed to
  *   NOTIFICATION  mcp/request:notifications/..., about a request: progress, cancellation
- *   RESULT        mcp/response with a result
- *   FAILURE       mcp/response with an error
+ *   RESULT        mcp/response with a result: the first answer of somebody asked, to what was asked
+ *   FAILURE       the same with an error
  *   REJECTION     mcp/reject
  *   WITHDRAWAL    mcp/withdraw by the proposer
- *   OTHER         anything else that names one of the chain, a stranger's withdrawal included
+ *   OTHER         anything else that names one of the chain: a stranger's withdrawal, another
+ *                 operation, whatever lies about its payload. It changes nothing
  */
 enum chain_role {
     CHAIN_PROPOSAL,
@@ -56,6 +58,8 @@ enum chain_sameness { CHAIN_UNCOMPARED, CHAIN_SAME, CHAIN_CHANGED };
  * depth      0 for the first
  * after_ms   between the `ts` of its parent and its own; -1 when one of them is missing
  * same       a REQUEST under a PROPOSAL: CHAIN_SAME when operation and params are those proposed
+ * lie        why receivers ignore it; NULL when they do not
+ * answered   private: an answer to it was seen
  */
 struct chain_step {
     const struct entry *entry;
@@ -64,6 +68,8 @@ struct chain_step {
     size_t depth;
     int64_t after_ms;
     enum chain_sameness same;
+    const char *lie;
+    bool answered;
 };
 
 /**
@@ -90,7 +96,10 @@ struct chain {
 enum mcpx_err chain_of(const struct ledger *ledger, const struct entry *entry,
                        struct chain *out);
 
-/** The same without the way up: the chain that begins with this envelope. */
+/**
+ * The same without the way up, and only as far down as the state depends on: what is about this
+ * envelope, and what is about that.
+ */
 enum mcpx_err chain_below(const struct ledger *ledger, const struct entry *entry,
                           struct chain *out);
 

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-enum { BRIEF = 8, COLUMNS = 80 };
+enum { BRIEF = 8, COLUMNS = 80, INDENT_MAX = 20 };
 
 static enum paint paint_of(enum chain_role role)
 {
@@ -65,7 +65,7 @@ static void add_sameness(struct mcpx_text *out, enum chain_sameness same, bool c
 static void add_step(struct mcpx_text *out, const struct ledger *ledger,
                      const struct chain_step *step, bool colour)
 {
-    for (size_t i = 0; i < step->depth; i++)
+    for (size_t i = 0; i < step->depth && i < INDENT_MAX; i++)
         mcpx_text_puts(out, "  ");
     text_visible(out, ledger_brief(ledger, step->entry, BRIEF));
     mcpx_text_puts(out, "  ");
@@ -81,6 +81,11 @@ static void add_step(struct mcpx_text *out, const struct ledger *ledger,
     mcpx_text_puts(out, "  ");
     text_visible(out, step->entry->kind.text);
     add_sameness(out, step->same, colour);
+    if (step->lie) {
+        mcpx_text_puts(out, "  [ignored: ");
+        mcpx_text_puts(out, step->lie);
+        mcpx_text_puts(out, "]");
+    }
     mcpx_text_puts(out, "  ");
     gist_write(out, step->entry, COLUMNS);
     mcpx_text_puts(out, "\n");

@@ -16,12 +16,26 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { TIMEOUT_MS = 60000 };
+enum { TIMEOUT_MS = 60000, INDENT = 11, NAME_SHOWN = 100 };
 
-static void show(const struct entry *proposal, struct mcpx_slice to)
+/* METHOD:CONTEXT by the payload, because the kind may be short. */
+static void add_operation(struct mcpx_text *out, const struct entry *proposal)
+{
+    static struct mcpx_rpc rpc;
+
+    if (mcpx_rpc_read(proposal->payload, &rpc, NULL) != MCPX_OK)
+        return;
+    text_visible_short(out, rpc.method, NAME_SHOWN);
+    mcpx_text_puts(out, rpc.context.text ? ":" : "");
+    text_visible_short(out, rpc.context, NAME_SHOWN);
+}
+
+/* Returns STATUS_OK when all of it was shown: a yes to less is none. */
+static int show(const struct entry *proposal, struct mcpx_slice to)
 {
     struct mcpx_slice params = mcpx_json_get(proposal->payload, "params");
     struct mcpx_text out = {0};
+    bool shown;
 
     mcpx_text_puts(&out, "proposal   ");
     text_visible(&out, proposal->id);
@@ -35,12 +49,38 @@ static void show(const struct entry *proposal, struct mcpx_slice to)
     text_visible(&out, to);
     mcpx_text_puts(&out, "\nparams     ");
     if (params.text)
-        text_pretty(&out, params, 11);
+        text_pretty(&out, params, INDENT);
     else
         mcpx_text_puts(&out, "none");
     mcpx_text_puts(&out, "\n");
-    if (!out.failed)
-        fwrite(out.text, 1, out.len, stderr);
+    shown = !out.failed && fwrite(out.text, 1, out.len, stderr) == out.len;
+    mcpx_text_fini(&out);
+    if (shown)
+        return STATUS_OK;
+    complain("approve", "the proposal cannot be shown");
+    return STATUS_FAILED;
+}
+
+/* The question repeats what matters: params of a thousand lines have moved it off the screen. */
+static void ask(const struct entry *proposal, struct mcpx_slice to)
+{
+    struct mcpx_slice params = mcpx_json_get(proposal->payload, "params");
+    struct mcpx_text out = {0}, laid_out = {0};
+    size_t lines = params.text ? 1 : 0;
+
+    text_pretty(&laid_out, params, INDENT);
+    for (size_t i = 0; i < laid_out.len; i++)
+        lines += laid_out.text[i] == '\n';
+    mcpx_text_puts(&out, "approve ");
+    add_operation(&out, proposal);
+    mcpx_text_puts(&out, " by ");
+    text_visible(&out, to);
+    mcpx_text_puts(&out, ", ");
+    mcpx_text_number(&out, (int64_t)lines);
+    mcpx_text_puts(&out, lines == 1 ? " line of params? [y/N] " : " lines of params? [y/N] ");
+    fputs(out.failed ? "approve? [y/N] " : out.text, stderr);
+    fflush(stderr);
+    mcpx_text_fini(&laid_out);
     mcpx_text_fini(&out);
 }
 
@@ -68,7 +108,8 @@ static int choose(const struct entry *proposal, const struct address *address,
 }
 
 /* Returns STATUS_OK for a yes. */
-static int confirm(const struct arguments *arguments)
+static int confirm(const struct arguments *arguments, const struct entry *proposal,
+                   struct mcpx_slice to)
 {
     char answer[16] = "";
     bool whole;
@@ -79,8 +120,7 @@ static int confirm(const struct arguments *arguments)
         complain("approve", "nobody can be asked here: --yes approves without asking");
         return STATUS_USAGE;
     }
-    fputs("approve? [y/N] ", stderr);
-    fflush(stderr);
+    ask(proposal, to);
     whole = fgets(answer, sizeof answer, stdin) != NULL;
     if (whole && (strcmp(answer, "y\n") == 0 || strcmp(answer, "Y\n") == 0 ||
                   strcmp(answer, "yes\n") == 0))
@@ -124,15 +164,24 @@ static int decide(const struct arguments *arguments, const struct connection *wh
 {
     struct ledger now = {.count = 0};
     struct mcpx_text response = {0}, id = {0};
-    const struct entry *again;
+    const struct entry *again = proposal;
     int status;
 
-    show(proposal, to);
-    status = confirm(arguments);
+    status = show(proposal, to);
+    if (status == STATUS_OK)
+        status = confirm(arguments, proposal, to);
     mcpx_text_slice(&id, proposal->id);
+    if (status == STATUS_OK && id.failed) {
+        complain("approve", "%s", mcpx_strerror(MCPX_ENOMEM));
+        status = STATUS_FAILED;
+    }
     /* Somebody else may have decided while we were asking. */
-    if (status == STATUS_OK && !id.failed)
+    if (status == STATUS_OK)
         status = proposal_find(arguments, where, id.text, &now, &again);
+    if (status == STATUS_OK && !mcpx_slice_equal(again->text, proposal->text)) {
+        complain("approve", "it is no longer the proposal that was shown");
+        status = STATUS_FAILED;
+    }
     ledger_fini(&now);
     mcpx_text_fini(&id);
     if (status == STATUS_OK)

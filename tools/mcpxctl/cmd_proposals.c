@@ -44,7 +44,7 @@ static int print(const struct arguments *arguments, const struct ledger *ledger)
         if (json)
             line_write_json(&out, entry->text);
         else
-            line_write(&out, entry, &style, NULL);
+            line_write(&out, entry, &style, entry_lie(entry));
     }
     return output_print(&out, "proposals", STATUS_OK);
 }

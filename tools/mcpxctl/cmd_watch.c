@@ -115,6 +115,8 @@ static int run(struct watch *watch, struct live *live)
         else if (status != STATUS_TIMEOUT || output_is_unread())
             break;
     }
+    if (live_is_interrupted())
+        return STATUS_INTERRUPTED; /* maybe in the middle of a line */
     return status == STATUS_TIMEOUT ? STATUS_OK : status;
 }
 

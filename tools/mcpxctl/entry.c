@@ -2,11 +2,15 @@
  * entry.c - copies an envelope into one allocation: the struct, its addressees, then its bytes.
  * Keeping struct mcpx_envelope itself was refused: it has room for 256 addressees, and a ledger
  * has many envelopes.
- * Includes entry.h only.
+ * Includes entry.h, mcpx/session.h only.
  */
 #include "tools/mcpxctl/entry.h"
 
+#include <mcpx/session.h> /* its table of sentences alone */
+
 #include <stdlib.h>
+
+#define SENTENCE(constant, name, sentence) [constant] = (sentence),
 
 /* Copies the bytes behind those that are there already. */
 static struct mcpx_slice keep(char **free_at, struct mcpx_slice text)
@@ -79,4 +83,19 @@ void entry_free(struct entry *entry)
 bool entry_is(const struct entry *entry, const char *type)
 {
     return mcpx_slice_equal(entry->kind.type, mcpx_slice_of(type));
+}
+
+const char *entry_lie(const struct entry *entry)
+{
+    static const char *const sentences[] = {MCPX_VIOLATIONS(SENTENCE)};
+    static struct mcpx_rpc rpc;
+
+    if (!entry_is(entry, "mcp/request") && !entry_is(entry, "mcp/response") &&
+        !entry_is(entry, "mcp/proposal"))
+        return NULL;
+    if (mcpx_rpc_read(entry->payload, &rpc, NULL) != MCPX_OK)
+        return sentences[MCPX_VIOLATION_RPC];
+    if (mcpx_rpc_agrees(&rpc, &entry->kind, NULL) != MCPX_OK)
+        return sentences[MCPX_VIOLATION_KIND];
+    return NULL;
 }

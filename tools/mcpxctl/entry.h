@@ -38,6 +38,12 @@ void entry_free(struct entry *entry);
 /** True when the kind is of this type. */
 bool entry_is(const struct entry *entry, const char *type);
 
+/**
+ * Why receivers ignore it, as a sentence: its kind says something else than its payload, or that is
+ * no JSON-RPC message where there should be one. NULL when it is as it says. Static.
+ */
+const char *entry_lie(const struct entry *entry);
+
 /** RFC 3339 ("2026-11-22T03:10:00.125Z", any offset) to milliseconds since 1970; -1 when not. */
 int64_t time_read(struct mcpx_slice text);
 

@@ -29,6 +29,11 @@ static void interrupt(int number)
     interrupted = 1;
 }
 
+bool live_is_interrupted(void)
+{
+    return interrupted != 0;
+}
+
 static void catch_signals(void)
 {
     struct sigaction action = {.sa_handler = interrupt};
@@ -188,6 +193,9 @@ void live_leave(struct live *live)
     connection_fini(&live->where);
     mcpx_text_fini(&live->sent);
     live->client = NULL;
+    /* Nothing is left that an end would leave half done. */
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
 }
 
 bool live_has(const struct live *live, struct mcpx_slice id)

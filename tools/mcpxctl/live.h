@@ -41,6 +41,9 @@ struct live {
     bool line_shown;
 };
 
+/** True once SIGINT or SIGTERM came since live_join. */
+bool live_is_interrupted(void);
+
 /** Monotonic milliseconds, for deadlines. */
 int64_t live_now(void);
 

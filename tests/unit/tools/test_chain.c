@@ -52,6 +52,10 @@ static void fill(struct ledger *ledger, const struct line *lines)
 #define FAILURE "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-1,\"message\":\"no\"}}"
 #define PROGRESS "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{}}"
 
+#define ELICIT "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"elicitation/create\"}"
+#define PING "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"
+#define OTHER_ID "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}"
+
 static const struct line proposal = {"p",     NULL, "agent", "fs", "mcp/proposal:tools/call:w",
                                      PROPOSED};
 static const struct line request = {"r", "p", "ann", "fs", "mcp/request:tools/call:w", ASKED};
@@ -114,10 +118,38 @@ Test(chain, tells_what_became_of_it)
          "g",
          "proposal@0 request@1= notification@2 result@2 done"},
         {{unrelated}, "c", "other@0 open"},
+        /* what anybody could send to end a proposal or answer for the server */
+        {{proposal, {"r", "p", "eve", "fs", "mcp/request:ping", PING}},
+         "p",
+         "proposal@0 other@1 open"},
+        {{proposal, {"r", "p", "eve", "fs", "mcp/request:ping", ASKED}},
+         "p",
+         "proposal@0 other@1 open"},
+        {{proposal, {"r", "p", "eve", "mallory", "mcp/request:tools/call:w", ASKED}},
+         "p",
+         "proposal@0 other@1 open"},
+        {{proposal, {"s", "p", "fs", "ann", "mcp/response:tools/call:w", RESULT}},
+         "p",
+         "proposal@0 other@1 open"},
+        {{proposal, request, {"s", "r", "fs", "ann", "mcp/response:tools/call:w", ASKED}},
+         "p",
+         "proposal@0 request@1= other@2 running"},
+        {{proposal, request, {"s", "r", "fs", "ann", "mcp/response:ping", RESULT}},
+         "p",
+         "proposal@0 request@1= other@2 running"},
+        {{proposal, request, {"s", "r", "fs", "ann", "mcp/response:tools/call:w", OTHER_ID}},
+         "p",
+         "proposal@0 request@1= other@2 running"},
+        {{proposal,
+          request,
+          failure,
+          {"t", "r", "fs", "ann", "mcp/response:tools/call:w", RESULT}},
+         "p",
+         "proposal@0 request@1= error@2 other@2 failed"},
         /* what the server asks back does not answer the request */
         {{proposal,
           request,
-          {"e", "r", "fs", "ann", "mcp/request:elicitation/create", ASKED},
+          {"e", "r", "fs", "ann", "mcp/request:elicitation/create", ELICIT},
           {"f", "e", "ann", "fs", "mcp/response:elicitation/create", RESULT}},
          "p",
          "proposal@0 request@1= request@2 result@3 running"},
@@ -186,6 +218,38 @@ Test(chain, is_written_for_people_and_for_programs)
     cr_expect_eq(programs.text[programs.len - 2], '}');
     mcpx_text_fini(&people);
     mcpx_text_fini(&programs);
+    chain_fini(&chain);
+    ledger_fini(&ledger);
+}
+
+/* Ten thousand proposals, each about the one before: what costs a second per question is a weapon. */
+Test(chain, long_chains_are_walked_in_reasonable_time, .timeout = 20)
+{
+    enum { LENGTH_OF_CHAIN = 10000 };
+    struct ledger ledger = {.count = 0};
+    struct chain chain = {.count = 0};
+
+    for (size_t i = 0; i < LENGTH_OF_CHAIN; i++) {
+        char text[512];
+        struct mcpx_fault fault = {"", "", 0};
+        struct entry *entry = NULL;
+
+        snprintf(text, sizeof text,
+                 "{\"protocol\":\"mcpx/v0.1\",\"id\":\"p%zu\",\"from\":\"eve\","
+                 "\"correlation_id\":\"p%zu\",\"kind\":\"mcp/proposal:tools/call:w\","
+                 "\"payload\":%s}",
+                 i + 1, i, PROPOSED);
+        cr_assert_eq(entry_new(mcpx_slice_of(text), &fault, &entry), MCPX_OK);
+        cr_assert_eq(ledger_add(&ledger, entry), MCPX_OK);
+    }
+    cr_assert_eq(ledger_seal(&ledger), MCPX_OK);
+    for (size_t i = 0; i < ledger.count; i++) {
+        cr_assert_eq(chain_below(&ledger, ledger.entries[i], &chain), MCPX_OK);
+        cr_expect_eq(chain.state, CHAIN_OPEN);
+        chain_fini(&chain);
+    }
+    cr_assert_eq(chain_of(&ledger, ledger.entries[LENGTH_OF_CHAIN - 1], &chain), MCPX_OK);
+    cr_expect_eq(chain.count, LENGTH_OF_CHAIN);
     chain_fini(&chain);
     ledger_fini(&ledger);
 }
