@@ -52,7 +52,7 @@ struct mcpx_session_config {
  *                 when its payload fits its kind]. Only an answer we still wait for is a RESPONSE
  *
  *   REQUEST       for us, to be answered with mcpx_session_respond [envelope, rpc, proposal: the
- *                 proposal it fulfils, when it names one we know of]
+ *                 proposal it fulfils, when it names one we know of and asks for the same operation]
  *   NOTIFICATION  for us: mcp/request with notifications/... [envelope, rpc, own and tag when it is
  *                 about a request or proposal of ours and comes from whom that was for]
  *   PROPOSAL      somebody proposes; to be looked at, never executed [envelope, rpc]
@@ -66,7 +66,10 @@ struct mcpx_session_config {
  *                 ours [envelope, rpc, own, tag, proposal when it was one]
  *   FULFILLING    somebody acts on our proposal: a request went out, its response will follow
  *                 [envelope, rpc, own, tag, same: its params are those we proposed]. Its id is what
- *                 the response will name, so a response to a request we did not see is OVERHEARD
+ *                 the response will name, so a response to a request we did not see is OVERHEARD.
+ *                 A proposal with addressees is fulfilled by a request of one of them, or by
+ *                 anybody's request to nobody but them (and us); without addressees of its own
+ *                 it is answered by those of the proposal
  *   EXPIRED       no response in time [own, tag]; it is no longer waited for
  *   REFUSED       the router refused what we sent [envelope: the system/error; own, tag, err,
  *                 reason, alternative]; it is no longer waited for. Responses that came too fast are

@@ -42,8 +42,10 @@ static void note_context(struct mcpx_session *session)
 
     if (is_type(session, "mcp/request")) {
         own = mx_request_fulfils(session);
-        if (own && !mx_pending_fulfilment(&session->pending, asked.id))
-            mx_pending_fulfil(&session->pending, own, &asked);
+        if (!own || mx_pending_fulfilment(&session->pending, asked.id))
+            return;
+        asked = mx_request_asks(session, own);
+        mx_pending_fulfil(&session->pending, own, &asked);
     } else if (is_type(session, "mcp/proposal") &&
                !mcpx_slice_equal(asked.from, mx_id_view(&session->id))) {
         asked.to_count = 0;

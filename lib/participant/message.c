@@ -90,11 +90,24 @@ static bool names_proposal(const struct sorting *sorting, struct mcpx_slice *pro
     const struct mx_asked *theirs = mx_inbound_find(&session->proposals, id);
     const struct mx_own *ours = mx_pending_awaited(&session->pending, id);
 
-    if (theirs)
-        *proposer = theirs->from;
-    else if (ours && ours->proposal)
+    if (ours && ours->proposal)
         *proposer = mx_id_view(&session->id);
+    else if (theirs)
+        *proposer = theirs->from;
     return theirs || (ours && ours->proposal);
+}
+
+/* The same, when the request asks for what was proposed. */
+static bool fulfils_proposal(const struct sorting *sorting, struct mcpx_slice *proposer)
+{
+    struct mcpx_session *session = sorting->session;
+    struct mcpx_slice id = sorting->envelope->correlation_id;
+    const struct mx_asked *theirs = mx_inbound_find(&session->proposals, id);
+
+    if (mx_pending_awaited(&session->pending, id))
+        return mx_request_fulfils(session) && names_proposal(sorting, proposer);
+    return theirs && mx_asked_is_operation(theirs, &session->rpc) &&
+           names_proposal(sorting, proposer);
 }
 
 /* Remembers a request for us, to be answered. */
@@ -103,7 +116,7 @@ static enum mcpx_err remember_request(struct sorting *sorting)
     struct mcpx_session *session = sorting->session;
     struct mx_asked asked = mx_asked_of(sorting->envelope, &session->rpc);
 
-    names_proposal(sorting, &asked.proposer);
+    fulfils_proposal(sorting, &asked.proposer);
     asked.to_count = 0; /* it was for us; nobody asks who else */
     return mx_inbound_add(&session->requests, &asked) ? MCPX_OK : MCPX_ENOMEM;
 }
@@ -113,8 +126,28 @@ static void tell_request(struct sorting *sorting)
     struct mcpx_slice proposer;
     struct mx_event *event = mx_tell(sorting->session, sorting->in, MCPX_EVENT_REQUEST);
 
-    if (names_proposal(sorting, &proposer))
+    if (fulfils_proposal(sorting, &proposer))
         event->proposal = MX_PROPOSAL_CORRELATION;
+}
+
+/*
+ * Who was asked may act on a proposal as they see fit, an approver by asking somebody else. Others
+ * may only pass it on to those it was for: else a stranger would choose who answers, himself.
+ */
+static bool may_fulfil(const struct mcpx_session *session, const struct mx_asked *proposal)
+{
+    const struct mcpx_envelope *envelope = &session->envelope;
+    size_t asked = 0;
+
+    if (mx_asked_was_for(proposal, envelope->from))
+        return true;
+    for (size_t i = 0; i < envelope->to_count; i++) {
+        if (mx_asked_was_for(proposal, envelope->to[i]))
+            asked++;
+        else if (!mcpx_slice_equal(envelope->to[i], mx_id_view(&session->id)))
+            return false;
+    }
+    return asked > 0 || envelope->to_count == 0;
 }
 
 struct mx_own *mx_request_fulfils(struct mcpx_session *session)
@@ -125,7 +158,20 @@ struct mx_own *mx_request_fulfils(struct mcpx_session *session)
     if (!own || !own->proposal || session->rpc.form != MCPX_RPC_REQUEST ||
         mcpx_slice_equal(envelope->from, mx_id_view(&session->id)))
         return NULL;
-    return mx_asked_is_operation(own->asked, &session->rpc) ? own : NULL;
+    if (!mx_asked_is_operation(own->asked, &session->rpc) || !may_fulfil(session, own->asked))
+        return NULL;
+    return own;
+}
+
+struct mx_asked mx_request_asks(const struct mcpx_session *session, const struct mx_own *own)
+{
+    struct mx_asked asked = mx_asked_of(&session->envelope, &session->rpc);
+
+    if (asked.to_count == 0) {
+        asked.to = own->asked->to;
+        asked.to_count = own->asked->to_count;
+    }
+    return asked;
 }
 
 /* Once somebody acts, what is waited for is a response, no longer a decision. */
@@ -145,15 +191,15 @@ static void tell_fulfilling(struct sorting *sorting, struct mx_own *own)
 
 static enum mcpx_err take_fulfilment(struct sorting *sorting, struct mx_own *own, bool *told)
 {
-    struct mx_asked asked = mx_asked_of(sorting->envelope, &sorting->session->rpc);
-    enum mcpx_err err = MCPX_ELIMIT;
+    struct mx_asked asked = mx_request_asks(sorting->session, own);
 
-    if (!mx_pending_fulfilment(&sorting->session->pending, asked.id))
-        err = mx_pending_fulfil(&sorting->session->pending, own, &asked);
-    *told = err == MCPX_OK;
-    if (*told)
-        tell_fulfilling(sorting, own);
-    return err == MCPX_ENOMEM ? err : MCPX_OK;
+    if (mx_pending_fulfilment(&sorting->session->pending, asked.id))
+        return MCPX_OK;
+    if (!mx_pending_fulfil(&sorting->session->pending, own, &asked))
+        return MCPX_ENOMEM;
+    *told = true;
+    tell_fulfilling(sorting, own);
+    return MCPX_OK;
 }
 
 static enum mcpx_err take_request(struct sorting *sorting)

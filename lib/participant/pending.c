@@ -115,18 +115,23 @@ struct mx_own *mx_pending_awaited(const struct mx_pending *pending, struct mcpx_
     return own && own->asked ? own : NULL;
 }
 
+/* The one that `*at`, a link of its proposal's list, points to. */
+static void forget_fulfilment(struct mx_pending *pending, struct mx_fulfilment **at)
+{
+    struct mx_fulfilment *fulfilment = *at;
+
+    *at = fulfilment->next;
+    fulfilment->proposal->fulfilment_count--;
+    mx_map_remove(&pending->fulfilments, mx_map_hash(pending->key, fulfilment->asked->id),
+                  (uintptr_t)fulfilment);
+    free(fulfilment->asked);
+    free(fulfilment);
+}
+
 static void forget_fulfilments(struct mx_pending *pending, struct mx_own *own)
 {
-    while (own->fulfilments) {
-        struct mx_fulfilment *fulfilment = own->fulfilments;
-
-        own->fulfilments = fulfilment->next;
-        mx_map_remove(&pending->fulfilments, mx_map_hash(pending->key, fulfilment->asked->id),
-                      (uintptr_t)fulfilment);
-        free(fulfilment->asked);
-        free(fulfilment);
-    }
-    own->fulfilment_count = 0;
+    while (own->fulfilments)
+        forget_fulfilment(pending, &own->fulfilments);
 }
 
 void mx_pending_release(struct mx_pending *pending, struct mx_own *own)
@@ -177,30 +182,48 @@ void mx_pending_defer(struct mx_pending *pending, struct mx_own *own, int64_t de
 
 /* ---- fulfilments ---- */
 
-enum mcpx_err mx_pending_fulfil(struct mx_pending *pending, struct mx_own *proposal,
-                                const struct mx_asked *request)
+/*
+ * The oldest goes, and of somebody who acts again and again his own oldest: nobody can push out what
+ * somebody else does. The newest stands first.
+ */
+static void make_room(struct mx_pending *pending, struct mx_own *proposal,
+                      struct mcpx_slice from)
+{
+    struct mx_fulfilment **oldest = NULL, **theirs = NULL;
+
+    if (proposal->fulfilment_count < MX_FULFILMENTS_MAX)
+        return;
+    for (struct mx_fulfilment **at = &proposal->fulfilments; *at; at = &(*at)->next) {
+        oldest = at;
+        if (mcpx_slice_equal((*at)->asked->from, from))
+            theirs = at;
+    }
+    forget_fulfilment(pending, theirs ? theirs : oldest);
+}
+
+bool mx_pending_fulfil(struct mx_pending *pending, struct mx_own *proposal,
+                       const struct mx_asked *request)
 {
     struct mx_fulfilment *fulfilment;
 
-    if (proposal->fulfilment_count == MX_FULFILMENTS_MAX)
-        return MCPX_ELIMIT;
     if (!mx_map_reserve(&pending->fulfilments))
-        return MCPX_ENOMEM;
+        return false;
     fulfilment = malloc(sizeof *fulfilment);
     if (!fulfilment)
-        return MCPX_ENOMEM;
+        return false;
     fulfilment->asked = mx_asked_copy(request);
     if (!fulfilment->asked) {
         free(fulfilment);
-        return MCPX_ENOMEM;
+        return false;
     }
+    make_room(pending, proposal, request->from);
     fulfilment->proposal = proposal;
     fulfilment->next = proposal->fulfilments;
     proposal->fulfilments = fulfilment;
     proposal->fulfilment_count++;
     mx_map_put(&pending->fulfilments, mx_map_hash(pending->key, request->id),
                (uintptr_t)fulfilment);
-    return MCPX_OK;
+    return true;
 }
 
 struct mx_fulfilment *mx_pending_fulfilment(const struct mx_pending *pending,

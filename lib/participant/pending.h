@@ -8,7 +8,7 @@
 #include "lib/core/map.h"
 #include "lib/participant/own.h"
 
-/** Most requests remembered that act on one proposal of ours; further ones change nothing. */
+/** Most requests remembered that act on one proposal of ours. */
 #define MX_FULFILMENTS_MAX 8
 
 /** A request of somebody else that fulfils a proposal of ours. */
@@ -72,12 +72,11 @@ struct mx_own *mx_pending_any(const struct mx_pending *pending, size_t *at);
 void mx_pending_defer(struct mx_pending *pending, struct mx_own *own, int64_t deadline);
 
 /**
- * Remembers that a request acts on a proposal of ours.
- *
- * Returns MCPX_OK; MCPX_ELIMIT when MX_FULFILMENTS_MAX others do; MCPX_ENOMEM.
+ * Remembers that a request acts on a proposal of ours. Of more than MX_FULFILMENTS_MAX the oldest
+ * by the same sender is forgotten, or the oldest. Returns false when memory runs out.
  */
-enum mcpx_err mx_pending_fulfil(struct mx_pending *pending, struct mx_own *proposal,
-                                const struct mx_asked *request);
+bool mx_pending_fulfil(struct mx_pending *pending, struct mx_own *proposal,
+                       const struct mx_asked *request);
 
 /** The fulfilment by the request with that id, or NULL. Borrowed. */
 struct mx_fulfilment *mx_pending_fulfilment(const struct mx_pending *pending,

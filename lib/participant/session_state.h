@@ -169,6 +169,12 @@ void mx_response_settle(struct mcpx_session *session, const struct mx_incoming *
  */
 struct mx_own *mx_request_fulfils(struct mcpx_session *session);
 
+/**
+ * The view of that request, with the addressees of whom an answer is believed: its own, or those of
+ * the proposal `own` when it has none.
+ */
+struct mx_asked mx_request_asks(const struct mcpx_session *session, const struct mx_own *own);
+
 /** Our id is known now: finds out which of the envelopes in the outbox will have no echo. */
 void mx_own_learn_id(struct mcpx_session *session);
 

@@ -111,15 +111,41 @@ Test(pending, forgets_fulfilments_with_their_proposal)
 
     cr_assert(mx_pending_reserve(&pending));
     mx_pending_add(&pending, own);
-    for (size_t i = 0; i < MX_FULFILMENTS_MAX; i++)
-        cr_expect_eq(mx_pending_fulfil(&pending, own, &request), MCPX_OK);
-    cr_expect_eq(mx_pending_fulfil(&pending, own, &request), MCPX_ELIMIT);
+    cr_expect(mx_pending_fulfil(&pending, own, &request));
     cr_expect_not_null(mx_pending_fulfilment(&pending, request.id));
     cr_expect_null(mx_pending_fulfilment(&pending, (struct mcpx_slice){NULL, 0}));
     mx_pending_settle(&pending, own);
     cr_expect_null(mx_pending_fulfilment(&pending, request.id));
     mx_pending_release(&pending, own);
     cr_expect_null(mx_pending_find(&pending, mx_own_id(own)));
+    mx_own_unref(own);
+    mx_pending_fini(&pending);
+}
+
+/* "f" by bob, then eve again and again: she forgets her own. Then everybody else: the oldest goes. */
+Test(pending, forgets_the_oldest_fulfilment_of_who_makes_too_many)
+{
+    static const char *const ids[] = {"a", "b", "c", "d", "e", "g", "h", "i", "j", "k"};
+    struct mx_pending pending = {.key = {{1, 2}}};
+    struct mx_own *own = make(1, INT64_MAX);
+    struct mx_asked request = {.id = MCPX_SLICE("f"), .from = MCPX_SLICE("bob")};
+
+    cr_assert(mx_pending_reserve(&pending));
+    mx_pending_add(&pending, own);
+    cr_expect(mx_pending_fulfil(&pending, own, &request));
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        request = (struct mx_asked){.id = mcpx_slice_of(ids[i]), .from = MCPX_SLICE("eve")};
+        cr_expect(mx_pending_fulfil(&pending, own, &request));
+    }
+    cr_expect_eq(own->fulfilment_count, (size_t)MX_FULFILMENTS_MAX);
+    cr_expect_not_null(mx_pending_fulfilment(&pending, MCPX_SLICE("f")));
+    cr_expect_null(mx_pending_fulfilment(&pending, MCPX_SLICE("c")));
+    cr_expect_not_null(mx_pending_fulfilment(&pending, MCPX_SLICE("d")));
+    request = (struct mx_asked){.id = MCPX_SLICE("l"), .from = MCPX_SLICE("carol")};
+    cr_expect(mx_pending_fulfil(&pending, own, &request));
+    cr_expect_null(mx_pending_fulfilment(&pending, MCPX_SLICE("f")));
+    mx_pending_settle(&pending, own);
+    mx_pending_release(&pending, own);
     mx_own_unref(own);
     mx_pending_fini(&pending);
 }

@@ -63,7 +63,7 @@ Test(proposals, show_when_something_else_was_done_with_them)
                         "'kind':'mcp/request:tools/call:x','payload':" CALL("{}") "}");
     stage_expect(&stage, "fulfilling f from bob; own p\n"
                          "overheard g from bob\n"
-                         "request h from bob; proposal @p\n"
+                         "request h from bob\n"
                          "overheard i from me\n");
     stage_clear(&stage);
 }
@@ -81,24 +81,62 @@ Test(proposals, may_be_fulfilled_by_a_request_to_their_proposer)
     stage_clear(&stage);
 }
 
-Test(proposals, remember_a_bounded_number_of_fulfilments)
+/* Whoever makes noise, what somebody else did about it is still known. */
+Test(proposals, are_answered_however_many_act_on_them)
 {
     struct stage stage;
     char text[512];
 
     propose(&stage, NULL);
-    for (int i = 0; i < 9; i++) {
+    stage_hears(&stage, "{'id':'f','from':'bob','to':['server'],'correlation_id':'@p',"
+                        "'kind':'mcp/request:tools/call:x','payload':" CALL("{}") "}");
+    stage_skip(&stage);
+    for (int i = 0; i < 20; i++) {
         snprintf(text, sizeof text,
-                 "{'id':'f%d','from':'bob','to':['server'],'correlation_id':'@p',"
+                 "{'id':'f%d','from':'eve','to':['nobody'],'correlation_id':'@p',"
                  "'kind':'mcp/request:tools/call:x','payload':%s}",
                  i, CALL("{}"));
         stage_hears(&stage, text);
         stage_hears(&stage, text); /* once more, as after a reconnection */
-        snprintf(text, sizeof text, "%s f%d from bob%s\noverheard f%d from bob\n",
-                 i < 8 ? "fulfilling" : "overheard", i, i < 8 ? "; own p" : "", i);
+        snprintf(text, sizeof text, "fulfilling f%d from eve; own p\noverheard f%d from eve\n",
+                 i, i);
         stage_expect(&stage, text);
     }
+    stage_hears(&stage, "{'id':'r','from':'server','to':['bob','me'],'correlation_id':'f',"
+                        "'kind':'mcp/response:tools/call:x'," RESULT);
+    stage_expect(&stage, "response r from server; own p; proposal\n");
     stage_clear(&stage);
+}
+
+Test(proposals, are_answered_however_much_noise_came_before)
+{
+    struct stage stage;
+    char text[512];
+
+    for (int rejected = 0; rejected < 2; rejected++) {
+        propose(&stage, "server");
+        for (int i = 0; i < 9; i++) {
+            snprintf(text, sizeof text,
+                     "{'id':'j%d','from':'eve','to':['nobody'],'correlation_id':'@p',"
+                     "'kind':'mcp/request:tools/call:x','payload':%s}",
+                     i, CALL("{}"));
+            stage_hears(&stage, text);
+        }
+        stage_skip(&stage);
+        if (rejected) {
+            stage_hears(&stage, "{'id':'s','from':'bob','kind':'mcp/reject',"
+                                "'correlation_id':'@p'}");
+            stage_expect(&stage, "rejected s from bob; own p; proposal\n");
+        } else {
+            stage_hears(&stage, "{'id':'f','from':'bob','to':['server'],'correlation_id':'@p',"
+                                "'kind':'mcp/request:tools/call:x','payload':" CALL("{}") "}");
+            stage_hears(&stage, "{'id':'r','from':'server','correlation_id':'f',"
+                                "'kind':'mcp/response:tools/call:x'," RESULT);
+            stage_expect(&stage, "fulfilling f from bob; own p\n"
+                                 "response r from server; own p; proposal\n");
+        }
+        stage_clear(&stage);
+    }
 }
 
 Test(proposals, wait_for_the_response_once_somebody_acts)
@@ -113,6 +151,10 @@ Test(proposals, wait_for_the_response_once_somebody_acts)
     stage_hears(&stage, "{'id':'r','from':'eve','kind':'mcp/reject','correlation_id':'@p'}");
     stage_waits(&stage, 59999);
     stage_expect(&stage, "overheard r from eve\n"); /* too late */
+    stage_hears(&stage, "{'id':'g','from':'eve','to':['server'],'correlation_id':'@p',"
+                        "'kind':'mcp/request:tools/call:x','payload':" CALL("{}") "}");
+    stage_expect(&stage,
+                 "fulfilling g from eve; own p\n"); /* but the end is not put off again */
     stage_waits(&stage, 1);
     stage_expect(&stage, "expired p\n");
     stage_hears(&stage, "{'id':'s','from':'server','to':['bob','me'],'correlation_id':'f',"
@@ -156,6 +198,27 @@ Test(proposals, of_others_are_shown_until_they_are_withdrawn)
                          "violation not_proposer v from eve\n"
                          "withdrawn w from bob; proposal t\n"
                          "overheard x from bob\n");
+    stage_clear(&stage);
+}
+
+/* Who names a proposal for one thing to get another done shall not be believed. */
+Test(proposals, of_others_are_not_shown_with_a_request_for_something_else)
+{
+    struct stage stage;
+    struct mcpx_text text = {0};
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    stage_hears(&stage, THEIRS "}");
+    stage_hears(&stage, "{'id':'f','from':'eve','to':['me'],'correlation_id':'t',"
+                        "'kind':'mcp/request:tools/list','payload':{'jsonrpc':'2.0','id':9,"
+                        "'method':'tools/list'}}");
+    stage_expect(&stage, "proposal t from bob\n"
+                         "request f from eve\n");
+    cr_assert_eq(stage_responds(&stage, "f", "{'jsonrpc':'2.0','id':9,'result':{}}"), MCPX_OK);
+    cr_assert(stage_writes(&stage, &text));
+    cr_expect_not_null(strstr(text.text, "'to':['eve'],"), "%s", text.text);
+    mcpx_text_fini(&text);
     stage_clear(&stage);
 }
 

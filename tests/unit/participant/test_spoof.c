@@ -6,6 +6,7 @@
 #include "tests/support/stage.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 
 #define CALL "{'jsonrpc':'2.0','id':7,'method':'tools/call','params':{'name':'x'}}"
 #define RESULT(id) "{'jsonrpc':'2.0','id':" id ",'result':{}}"
@@ -110,6 +111,28 @@ static const struct {
      "violation malformed\n"},
 };
 
+/* Attempts on a proposal to "server", by who was not asked; none of them settles it. */
+static const struct {
+    const char *request, *from, *transcript;
+} fulfilments[] = {
+    {"'from':'eve','to':['eve']", "eve", "overheard f from eve\noverheard r from eve\n"},
+    {"'from':'eve','to':['server','eve']", "eve",
+     "overheard f from eve\noverheard r from eve\n"},
+    {"'from':'eve','to':['me']", "eve", "request f from eve\noverheard r from eve\n"},
+    {"'from':'eve','to':['nobody']", "nobody",
+     "overheard f from eve\noverheard r from nobody\n"},
+    {"'from':'eve','to':['server']", "eve",
+     "fulfilling f from eve; own p; same\nviolation stranger r from eve\n"},
+    {"'from':'eve'", "eve",
+     "fulfilling f from eve; own p; same\nrequest f from eve; proposal @p\n"
+     "violation stranger r from eve\n"},
+    {"'from':'server','to':['bob']", "eve",
+     "fulfilling f from server; own p; same\nviolation stranger r from eve\n"},
+    {"'from':'server'", "eve",
+     "fulfilling f from server; own p; same\nrequest f from server; proposal @p\n"
+     "violation stranger r from eve\n"},
+};
+
 /* What was asked can still be answered: nothing was settled by a spoof. */
 static void expect_still_waiting(struct stage *stage)
 {
@@ -184,4 +207,44 @@ Test(spoof, gets_nowhere_before_the_welcome)
                          "violation not_router n from system:gateway\n");
     cr_expect_not(mcpx_session_is_joined(stage.session));
     stage_clear(&stage);
+}
+
+static void hear_pair(struct stage *stage, const char *request, const char *from, bool past)
+{
+    char text[1024];
+    const char *before =
+        "{'id':'h','from':'system:gateway','kind':'system/history','payload':{"
+        "'complete':true,'envelopes':[";
+
+    snprintf(text, sizeof text,
+             "%s{'protocol':'mcpx/v0.1','id':'f',%s,'correlation_id':'@p',"
+             "'kind':'mcp/request:tools/call:x','payload':%s}%s",
+             past ? before : "", request, CALL, past ? "]}}" : "");
+    stage_hears(stage, text);
+    snprintf(text, sizeof text,
+             "%s{'protocol':'mcpx/v0.1','id':'r','from':'%s','to':['me'],"
+             "'correlation_id':'f','kind':'mcp/response:tools/call:x','payload':%s}%s",
+             past ? before : "", from, RESULT("7"), past ? "]}}" : "");
+    stage_hears(stage, text);
+}
+
+Test(spoof, does_not_fulfil_a_proposal_that_was_for_others)
+{
+    for (size_t i = 0; i < sizeof fulfilments / sizeof *fulfilments; i++) {
+        struct stage stage;
+
+        for (int past = 0; past < 2; past++) {
+            stage_set(&stage, NULL);
+            stage_joins(&stage);
+            stage_sends(&stage, "p", "mcp/proposal", "server",
+                        "{'method':'tools/call','params':{'name':'x'}}");
+            hear_pair(&stage, fulfilments[i].request, fulfilments[i].from, past);
+            if (past)
+                stage_skip(&stage);
+            else
+                stage_expect(&stage, fulfilments[i].transcript);
+            cr_expect_eq(mcpx_session_pending_count(stage.session), 1, "row %zu", i);
+            stage_clear(&stage);
+        }
+    }
 }
