@@ -2,8 +2,8 @@
 # run.sh - what ctest calls: "install" makes node_modules agree with package-lock.json, "test"
 # runs every *.test.mjs, "demo" runs the demo that is named after it, or lists them and runs one,
 # "conformance" fetches the official conformance suite with the newer Node.js it needs, and runs
-# it. Exit code 77 means skipped, and is only given when there is no node or no npm on this
-# machine, or, by "conformance", when the suite cannot be had; a registry that cannot be reached
+# it. Exit code 77 means skipped, and is only given when there is no node, npm or, for demos, curl on
+# this machine, or, by "conformance", when the suite cannot be had; a registry that cannot be reached
 # is a failure otherwise.
 set -eu
 cd "$(dirname "$0")"
@@ -51,6 +51,10 @@ test)
     exec node --test --test-reporter=spec ./*.test.mjs
     ;;
 demo)
+    if ! command -v curl >/dev/null 2>&1; then
+        echo "SKIPPED: 'curl' is not installed, so NO demo runs (apt-get install curl)." >&2
+        exit 77
+    fi
     install
     shift
     exec node demo.mjs "$@"
