@@ -217,6 +217,12 @@ MCPX_API enum mcpx_err mcpx_session_receive(struct mcpx_session *session,
 MCPX_API void mcpx_session_disconnected(struct mcpx_session *session, int code,
                                         struct mcpx_slice reason, struct mcpx_now now);
 
+/**
+ * There will be no other connection, for a reason of the transport's own: nothing is sent any more, and
+ * EXPIRED follows for everything pending. LEFT is the transport's to tell. Harmless after a final end.
+ */
+MCPX_API void mcpx_session_end(struct mcpx_session *session);
+
 /** Lets deadlines pass. */
 MCPX_API void mcpx_session_tick(struct mcpx_session *session, struct mcpx_now now);
 
@@ -246,6 +252,12 @@ MCPX_API struct mcpx_slice mcpx_session_resume_after(const struct mcpx_session *
  * the router asks, and then four.
  */
 MCPX_API bool mcpx_session_output(struct mcpx_session *session, struct mcpx_slice *text);
+
+/**
+ * How many envelopes were sent with mcpx_session_send or _respond and not yet seen to have arrived, in a
+ * full window or a pause as well. 0: mcpx_session_output will have nothing, and nothing is under way.
+ */
+MCPX_API size_t mcpx_session_unsent_count(const struct mcpx_session *session);
 
 /** The text was handed to the connection. */
 MCPX_API void mcpx_session_written(struct mcpx_session *session);

@@ -8,7 +8,8 @@
 
 void mx_outbox_init(struct mx_outbox *outbox)
 {
-    *outbox = (struct mx_outbox){.held_until = INT64_MIN, .window = MX_WINDOW};
+    *outbox = (struct mx_outbox){
+        .held_until = INT64_MIN, .paused_until = INT64_MIN, .window = MX_WINDOW};
 }
 
 static void unlink_own(struct mx_outbox *outbox, struct mx_own *own)
@@ -31,6 +32,8 @@ static void link_own(struct mx_outbox *outbox, struct mx_own *own, struct mx_own
 void mx_outbox_add(struct mx_outbox *outbox, struct mx_own *own)
 {
     link_own(outbox, own, NULL);
+    own->number = outbox->sent_count++;
+    outbox->count++;
     outbox->bytes += own->text->len;
     if (!outbox->next)
         outbox->next = own;
@@ -50,6 +53,7 @@ void mx_outbox_remove(struct mx_outbox *outbox, struct mx_own *own)
     land(outbox, own);
     if (!outbox->first)
         outbox->window = MX_WINDOW;
+    outbox->count--;
     outbox->bytes -= own->text->len;
     mx_block_unref(own->text);
     own->text = NULL;
@@ -67,7 +71,7 @@ bool mx_outbox_peek(struct mx_outbox *outbox, struct mcpx_slice *text)
 {
     if (!outbox->lent) {
         if (!outbox->next || outbox->held_until != INT64_MIN ||
-            outbox->flying >= outbox->window)
+            outbox->paused_until != INT64_MIN || outbox->flying >= outbox->window)
             return false;
         outbox->lent = mx_own_ref(outbox->next);
         outbox->lent_text = mx_block_ref(outbox->next->text);
@@ -109,12 +113,17 @@ void mx_outbox_rewind(struct mx_outbox *outbox)
     give_back(outbox);
     land_all(outbox);
     outbox->next = outbox->first;
-    outbox->held_until = INT64_MIN;
+    outbox->held_until = outbox->paused_until = INT64_MIN;
 }
 
 void mx_outbox_hold(struct mx_outbox *outbox, int64_t until)
 {
     outbox->held_until = until;
+}
+
+void mx_outbox_release(struct mx_outbox *outbox)
+{
+    outbox->held_until = INT64_MIN;
 }
 
 bool mx_outbox_is_repeating(const struct mx_outbox *outbox)
@@ -125,20 +134,22 @@ bool mx_outbox_is_repeating(const struct mx_outbox *outbox)
 void mx_outbox_slow_down(struct mx_outbox *outbox, int64_t until)
 {
     outbox->window = MX_WINDOW_SLOW;
-    if (until > outbox->held_until)
-        outbox->held_until = until;
+    if (until > outbox->paused_until)
+        outbox->paused_until = until;
 }
 
 void mx_outbox_retry(struct mx_outbox *outbox, struct mx_own *own)
 {
-    struct mx_own *before = outbox->next;
+    struct mx_own *before;
 
     land(outbox, own);
     unlink_own(outbox, own);
-    if (before == own)
-        before = own->next;
+    before = outbox->next;
+    while (before && before->number < own->number)
+        before = before->next;
     link_own(outbox, own, before);
-    outbox->next = own;
+    if (before == outbox->next)
+        outbox->next = own;
 }
 
 static bool is_full(const struct mx_outbox *outbox)
@@ -148,8 +159,11 @@ static bool is_full(const struct mx_outbox *outbox)
 
 int64_t mx_outbox_deadline(const struct mx_outbox *outbox)
 {
-    if (outbox->held_until != INT64_MIN)
-        return outbox->held_until;
+    int64_t until =
+        outbox->held_until > outbox->paused_until ? outbox->held_until : outbox->paused_until;
+
+    if (until != INT64_MIN)
+        return until;
     return is_full(outbox) ? outbox->patience : INT64_MAX;
 }
 
@@ -157,6 +171,8 @@ void mx_outbox_lift(struct mx_outbox *outbox, int64_t mono_ms)
 {
     if (outbox->held_until <= mono_ms)
         outbox->held_until = INT64_MIN;
+    if (outbox->paused_until <= mono_ms)
+        outbox->paused_until = INT64_MIN;
     if (is_full(outbox) && outbox->patience <= mono_ms)
         land_all(outbox);
 }

@@ -23,8 +23,11 @@ enum { MX_PATIENCE_MS = 5000 };
  *
  * next          the first to be written; NULL when all are
  * bytes         of all texts in it
- * held_until    mono_ms before which nothing is written: the router asked for a pause, or echoes of
- *               what was written before are still to come; INT64_MIN = none
+ * count         how many there are; sent_count: how many there ever were
+ * held_until    mono_ms before which nothing is written, because echoes of what was written before, or
+ *               other participants, are still to come; INT64_MIN = none
+ * paused_until  mono_ms before which nothing is written, because the router asked for a pause on
+ *               this connection; INT64_MIN = none
  * flying        written on this connection, echo still to come
  * window        most of them; small from a pause on until everything has arrived
  * patience      mono_ms until which a full window waits
@@ -33,8 +36,9 @@ enum { MX_PATIENCE_MS = 5000 };
  */
 struct mx_outbox {
     struct mx_own *first, *last, *next;
-    size_t bytes;
-    int64_t held_until;
+    size_t bytes, count;
+    uint64_t sent_count;
+    int64_t held_until, paused_until;
     size_t flying, window;
     int64_t patience;
     struct mx_own *lent;
@@ -65,8 +69,11 @@ struct mx_own *mx_outbox_written(struct mx_outbox *outbox, int64_t mono_ms);
 /** The connection is gone: everything is to be written on the next one, in the same order. */
 void mx_outbox_rewind(struct mx_outbox *outbox);
 
-/** Writes nothing before `until` (mono_ms). */
+/** Writes nothing before `until` (mono_ms), or before mx_outbox_release. */
 void mx_outbox_hold(struct mx_outbox *outbox, int64_t until);
+
+/** What was held may be written; a pause that the router asked for goes on. */
+void mx_outbox_release(struct mx_outbox *outbox);
 
 /** True when something in it was written on an earlier connection. */
 bool mx_outbox_is_repeating(const struct mx_outbox *outbox);
@@ -74,7 +81,7 @@ bool mx_outbox_is_repeating(const struct mx_outbox *outbox);
 /** The router asked for a pause until `until` (mono_ms); afterwards less is written at a time. */
 void mx_outbox_slow_down(struct mx_outbox *outbox, int64_t until);
 
-/** A written envelope is to be written again: it becomes the next one. */
+/** A written envelope is to be written again: before all that was sent after it. */
 void mx_outbox_retry(struct mx_outbox *outbox, struct mx_own *own);
 
 /** mono_ms at which mx_outbox_lift lets something be written; INT64_MAX when nothing waits so. */

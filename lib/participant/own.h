@@ -22,6 +22,7 @@ struct mx_fulfilment;
  * deadline     mono_ms; INT64_MAX = none
  * heap_at      its place among the deadlines + 1; 0 = it has none
  * text         as composed; NULL once it has its place in the topic
+ * number       its place in the order of sending
  * is_answer    an mcp/response
  * quiet        the router sends no echo of it: addressed to others only, on a directed connection
  * written      handed to a connection
@@ -39,6 +40,7 @@ struct mx_own {
     int64_t deadline;
     size_t heap_at;
     struct mx_block *text;
+    uint64_t number;
     bool is_answer, quiet, written, rewritten, flying;
     struct mx_own *previous, *next;
 };

@@ -119,11 +119,12 @@ static void expire(struct mcpx_session *session, struct mx_own *own)
 }
 
 /* Nothing will be answered any more. */
-static void end(struct mcpx_session *session)
+void mcpx_session_end(struct mcpx_session *session)
 {
     struct mx_own *own;
     size_t at = 0;
 
+    session->connected = session->joined = false;
     session->ended = true;
     while ((own = mx_pending_any(&session->pending, &at)))
         expire(session, own);
@@ -168,7 +169,7 @@ void mcpx_session_disconnected(struct mcpx_session *session, int code,
     }
     tell_left(session, code, reason, pause);
     if (is_final)
-        end(session);
+        mcpx_session_end(session);
 }
 
 int64_t mcpx_session_connect_at(const struct mcpx_session *session)
@@ -287,6 +288,11 @@ enum mcpx_err mcpx_session_receive(struct mcpx_session *session, struct mcpx_sli
 bool mcpx_session_output(struct mcpx_session *session, struct mcpx_slice *text)
 {
     return session->joined && mx_outbox_peek(&session->outbox, text);
+}
+
+size_t mcpx_session_unsent_count(const struct mcpx_session *session)
+{
+    return session->outbox.count;
 }
 
 void mcpx_session_written(struct mcpx_session *session)

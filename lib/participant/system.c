@@ -191,7 +191,7 @@ static bool read_presence(struct mcpx_slice payload, enum mcpx_presence *out)
 static void go_on(struct mcpx_session *session)
 {
     if (session->caught_up && session->needed == 0)
-        mx_outbox_lift(&session->outbox, INT64_MAX);
+        mx_outbox_release(&session->outbox);
 }
 
 static void welcome_back(struct mcpx_session *session, struct mcpx_slice id)

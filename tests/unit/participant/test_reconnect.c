@@ -249,6 +249,76 @@ Test(reconnect, writes_answers_again_that_came_too_fast)
     "{'id':'c','from':'system:gateway','kind':'system/presence','payload':{"                  \
     "'event':'join','participant':{'id':'" id "','capabilities':[]}}}"
 
+/* In the order of sending, whatever order the refusals come in; and what was sent since, after them. */
+Test(reconnect, keeps_the_order_of_what_came_too_fast)
+{
+    static const char *const names[] = {"'@a'", "'@b'", "'@c'", "'@d'"};
+    static const char *const answer = "{'jsonrpc':'2.0','id':1,'result':{}}";
+    struct stage stage;
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    stage_sends(&stage, "a", "mcp/response:ping", "bob", answer);
+    stage_sends(&stage, "b", "mcp/response:ping", "bob", answer);
+    stage_sends(&stage, "c", "mcp/response:ping", "bob", answer);
+    stage_flushes(&stage);
+    stage_sends(&stage, "d", "chat", "bob", "{}");
+    stage_hears(&stage, ERROR("rate_limited", "@b"));
+    stage_hears(&stage, ERROR("rate_limited", "@a"));
+    stage_hears(&stage, ERROR("rate_limited", "@c"));
+    stage_waits(&stage, 600);
+    for (size_t i = 0; i < 4; i++)
+        expect_output(&stage, names[i]);
+    expect_output(&stage, NULL);
+    cr_expect_eq(mcpx_session_unsent_count(stage.session), 4);
+    stage_clear(&stage);
+}
+
+/* Two reasons to wait: that one is over does not end the other. */
+Test(reconnect, waits_out_a_pause_although_others_are_there_again)
+{
+    struct stage stage;
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    stage_sends(&stage, "a", "chat", "server", "{}");
+    stage_breaks(&stage, 0);
+    mcpx_session_connected(stage.session, stage.now);
+    stage_hears(&stage, ANEW("0"));
+    stage_hears(&stage, CAUGHT_UP);
+    stage_hears(&stage, ERROR("rate_limited", "x"));
+    stage_sends(&stage, "b", "chat", "bob", "{}"); /* absent as well */
+    stage_hears(&stage, JOINS("server"));
+    stage_hears(&stage, JOINS("bob"));
+    stage_skip(&stage);
+    stage_waits(&stage, 599);
+    expect_output(&stage, NULL);
+    stage_waits(&stage, 1);
+    expect_output(&stage, "'@a'");
+    stage_clear(&stage);
+}
+
+/* A transport that gives up tells LEFT; what is pending expires all the same. */
+Test(reconnect, ends_what_is_pending_when_the_transport_gives_up)
+{
+    struct stage stage;
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    stage_sends(&stage, "q", "mcp/request", "server", CALL);
+    stage_flushes(&stage);
+    cr_expect_eq(mcpx_session_unsent_count(stage.session), 1);
+    stage_breaks(&stage, 0);
+    mcpx_session_end(stage.session);
+    mcpx_session_end(stage.session);
+    stage_expect(&stage, "left 0 gone; again\n"
+                         "expired q\n");
+    cr_expect_eq(mcpx_session_unsent_count(stage.session), 0);
+    cr_expect_eq(mcpx_session_connect_at(stage.session), -1);
+    cr_expect_eq(stage_sends(&stage, "r", "chat", NULL, "{}"), MCPX_ECLOSED);
+    stage_clear(&stage);
+}
+
 /* After a restart of the router others may come back later than we do. */
 Test(reconnect, waits_for_those_who_would_get_it_as_history_only)
 {
