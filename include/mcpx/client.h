@@ -17,8 +17,9 @@ struct uv_loop_s;
  *             /ws
  * topic       the topic's name, not percent-encoded
  * token       the bearer token; never logged, never part of an error
- * routing     "all" or "directed"; NULL = the router's choice. With "directed" DELIVERED is told when
- *             an envelope was written, because the router sends no echo of what is for others
+ * routing     "all" or "directed"; NULL = "all", whatever the router's own default is. With "directed"
+ *             DELIVERED is told when an envelope was written, because the router sends no echo of
+ *             what is for others
  * history     envelopes of history wanted when joining anew; -1 = the router's default. While
  *             requests or proposals wait for an answer, a later connection that cannot resume
  *             wants 1000 at least: the answer may be among them
@@ -46,7 +47,8 @@ struct mcpx_client_config {
 };
 
 /**
- * Makes a client and starts to connect. What becomes of it is told by JOINED and LEFT.
+ * Makes a client and starts to connect. What becomes of it is told by JOINED and LEFT; after a LEFT
+ * with retry_ms -1, whatever its cause, EXPIRED for everything pending.
  *
  * fault    filled on MCPX_EINVALID (reason, field: "url", "topic", "token", ...); may be NULL
  *
@@ -80,8 +82,10 @@ MCPX_API enum mcpx_err mcpx_client_respond(struct mcpx_client *client,
 MCPX_API struct mcpx_session *mcpx_client_session(struct mcpx_client *client);
 
 /**
- * Says goodbye: what is queued is written, then the WebSocket is closed with 1000; after
- * `timeout_ms` at the latest LEFT with retry_ms -1 is told. Further sends return MCPX_ECLOSED.
+ * Says goodbye: everything queued is written and seen to arrive, if need be on another connection,
+ * then the WebSocket is closed with 1000; after `timeout_ms` at the latest LEFT with retry_ms -1 is
+ * told. Its reason says how many messages may not have arrived. EXPIRED follows for what is
+ * pending. Further sends return MCPX_ECLOSED.
  */
 MCPX_API void mcpx_client_close(struct mcpx_client *client, int64_t timeout_ms);
 

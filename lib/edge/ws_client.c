@@ -15,11 +15,12 @@ static enum mcpx_err refuse(struct mcpx_fault *fault, const char *field, const c
     return MCPX_EINVALID;
 }
 
+/* Asked for in any case: on a connection whose routing is not known nobody knows what has an echo. */
 static const char *routing_of(const char *name)
 {
-    if (name && strcmp(name, "all") == 0)
+    if (!name || strcmp(name, "all") == 0)
         return "all";
-    return name && strcmp(name, "directed") == 0 ? "directed" : NULL;
+    return strcmp(name, "directed") == 0 ? "directed" : NULL;
 }
 
 /* A token goes into a header: one line of visible ASCII. */
@@ -40,7 +41,7 @@ static enum mcpx_err judge(const struct mcpx_client_config *config, struct mcpx_
                       "a topic's name is 1 to 256 bytes of UTF-8 without controls");
     if (!is_token(config->token))
         return refuse(fault, "token", "a token is 1 to 8192 visible ASCII characters");
-    if (config->routing && !routing_of(config->routing))
+    if (!routing_of(config->routing))
         return refuse(fault, "routing", "routing is \"all\" or \"directed\"");
     if (config->history < -1)
         return refuse(fault, "history", "history is a number of envelopes, or -1");
@@ -61,7 +62,7 @@ static enum mcpx_err open_parts(struct mcpx_client *client,
 
     if (!session.fill)
         session.fill = mx_chance_fill;
-    session.directed = client->routing && strcmp(client->routing, "directed") == 0;
+    session.directed = strcmp(client->routing, "directed") == 0;
     mcpx_text_puts(&client->topic, config->topic);
     client->alarm = mx_alarm_new(client->loop, mx_client_turn, client);
     client->bell = mx_alarm_new(client->loop, mx_client_turn, client);

@@ -157,3 +157,21 @@ Test(client_talk, a_topic_may_have_any_name)
     party_chat(a, "{}");
     party_leave(a);
 }
+
+/* The echo is how a client knows that something arrived; without it everything would go out twice. */
+Test(client_talk, a_router_that_would_rather_direct_is_asked_for_everything)
+{
+    struct mcpx_client *a, *b;
+    struct mcpx_event event;
+    struct daemon other;
+
+    daemon_start(&other, "{\"topics\":{\"routing\":\"directed\"}}", 0);
+    a = party_join(&other, "a", "room");
+    b = party_join(&other, "b", "room");
+    party_send(a, "chat", "c", "{\"n\":1}");
+    party_expect(a, MCPX_EVENT_DELIVERED, &event);
+    cr_expect_eq(mcpx_session_unsent_count(mcpx_client_session(a)), 0);
+    party_leave(a);
+    party_leave(b);
+    cr_expect_eq(daemon_stop(&other), 0);
+}
