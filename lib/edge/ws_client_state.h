@@ -25,7 +25,8 @@ enum mx_client_state { MX_CLIENT_IDLE, MX_CLIENT_CONNECTING, MX_CLIENT_OPEN };
  * paused          reading rests, because too much has come
  * tried           a connection was attempted; who says goodbye before still gets that one
  * joined          it was welcomed once
- * closing         the application said goodbye; close_ms is the end of its patience
+ * closing         the application said goodbye; close_ms is the end of its patience, goodbye what
+ *                 LEFT says then
  * farewell        LEFT is to be told, and the session knows of no connection
  * over            the last LEFT was told
  */
@@ -49,6 +50,7 @@ struct mcpx_client {
     struct mcpx_event held;
     bool is_held, lost, paused, tried, joined, closing, farewell, over;
     int64_t close_ms;
+    char goodbye[80];
 };
 
 /** What the wire tells, with the client as its user. */

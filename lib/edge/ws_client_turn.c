@@ -8,6 +8,8 @@
  */
 #include "lib/edge/ws_client_state.h"
 
+#include <stdio.h>
+
 enum {
     CONNECT_MS = 20000,
     WRITES_PER_TURN = 256,
@@ -21,20 +23,50 @@ static void wake(struct mcpx_client *client)
     mx_alarm_set(client->alarm, 0);
 }
 
+static bool has_unsent(const struct mcpx_client *client)
+{
+    return mcpx_session_unsent_count(client->session) > 0;
+}
+
+static bool is_late(const struct mcpx_client *client, int64_t mono_ms)
+{
+    return client->closing && mono_ms >= client->close_ms;
+}
+
+/* What a goodbye comes to. */
+static struct mcpx_slice say_goodbye(struct mcpx_client *client)
+{
+    size_t count = mcpx_session_unsent_count(client->session);
+
+    if (count == 0)
+        return MCPX_SLICE("closed");
+    snprintf(client->goodbye, sizeof client->goodbye,
+             "closed; %zu message%s may not have arrived", count, count == 1 ? "" : "s");
+    return mcpx_slice_of(client->goodbye);
+}
+
+static bool is_last(const struct mcpx_client *client)
+{
+    return client->once || (client->closing &&
+                            (!has_unsent(client) || is_late(client, mx_clock_now().mono_ms)));
+}
+
 static bool next_event(struct mcpx_client *client, struct mcpx_event *event)
 {
     if (!mcpx_session_event(client->session, event)) {
         if (!client->farewell)
             return false;
         *event = (struct mcpx_event){
-            .type = MCPX_EVENT_LEFT, .code = 1000, .reason = MCPX_SLICE("closed")};
+            .type = MCPX_EVENT_LEFT, .code = 1000, .reason = say_goodbye(client)};
         client->farewell = false;
     }
     client->joined |= event->type == MCPX_EVENT_JOINED;
-    if (event->type == MCPX_EVENT_LEFT) {
-        if (client->closing || client->once)
+    if (event->type == MCPX_EVENT_LEFT && !client->over) {
+        if (is_last(client))
             event->retry_ms = -1;
-        client->over = client->over || event->retry_ms < 0;
+        client->over = event->retry_ms < 0;
+        if (client->over)
+            mcpx_session_end(client->session);
     }
     return true;
 }
@@ -57,6 +89,7 @@ static void feed(struct mcpx_client *client, const struct mx_input *input)
         break;
     case MX_INPUT_ENDED:
         client->state = MX_CLIENT_IDLE;
+        client->lost = false;
         mcpx_session_disconnected(client->session, input->code, input->text, now);
         break;
     }
@@ -169,15 +202,15 @@ static void connect_now(struct mcpx_client *client, int64_t mono_ms)
         mx_wire_connect(client->wire, mcpx_text_view(&client->target));
 }
 
-static void break_off(struct mcpx_client *client, int code, const char *reason)
+static void break_off(struct mcpx_client *client, int code, struct mcpx_slice reason)
 {
     mx_wire_drop(client->wire);
     client->lost = false;
-    on_ended(client, code, mcpx_slice_of(reason));
+    on_ended(client, code, reason);
 }
 
-/* Returns true when nothing is left to write. */
-static bool flush(struct mcpx_client *client)
+/* Writes what there is to write now: a session may hold back more. */
+static void flush(struct mcpx_client *client)
 {
     size_t count = 0, bytes = 0;
     struct mcpx_slice text;
@@ -185,14 +218,13 @@ static bool flush(struct mcpx_client *client)
     while (mcpx_session_output(client->session, &text)) {
         if (++count > WRITES_PER_TURN || bytes > BYTES_PER_TURN) {
             mx_wire_yield(client->wire);
-            return false;
+            return;
         }
         if (!mx_wire_write(client->wire, text))
-            return false;
+            return;
         bytes += text.len;
         mcpx_session_written(client->session);
     }
-    return true;
 }
 
 static void check_pulse(struct mcpx_client *client, int64_t mono_ms)
@@ -204,35 +236,47 @@ static void check_pulse(struct mcpx_client *client, int64_t mono_ms)
         mx_wire_ping(client->wire);
         break;
     case MX_PULSE_DEAD:
-        break_off(client, 0, "the router has been silent for 75 seconds");
+        break_off(client, 0, MCPX_SLICE("the router has been silent for 75 seconds"));
         break;
     }
+}
+
+static void step_open(struct mcpx_client *client, int64_t mono_ms)
+{
+    bool done;
+
+    flush(client);
+    done = client->closing && !has_unsent(client);
+    if (done && mcpx_session_is_joined(client->session))
+        mx_wire_finish(client->wire);
+    else
+        check_pulse(client, mono_ms);
 }
 
 static void step(struct mcpx_client *client, int64_t mono_ms)
 {
     int64_t at = mcpx_session_connect_at(client->session);
-    bool late = client->closing && mono_ms >= client->close_ms;
+    bool late = is_late(client, mono_ms);
 
     switch (client->state) {
     case MX_CLIENT_IDLE:
-        client->farewell = client->closing && (late || client->tried);
+        client->farewell = late || (client->closing && client->tried && !has_unsent(client));
         if (!client->farewell && at >= 0 && at <= mono_ms)
             connect_now(client, mono_ms);
         break;
     case MX_CLIENT_CONNECTING:
         if (late || client->lost)
-            break_off(client, 0, late ? "closed" : "out of memory");
+            break_off(client, 0, late ? say_goodbye(client) : MCPX_SLICE("out of memory"));
         else if (mono_ms >= client->patience_ms)
-            break_off(client, 0, "the router did not answer within 20 seconds");
+            break_off(client, 0, MCPX_SLICE("the router did not answer within 20 seconds"));
         break;
     case MX_CLIENT_OPEN:
-        if (late || client->lost)
-            break_off(client, late ? 1000 : 0, late ? "closed" : "out of memory");
-        else if (flush(client) && client->closing && mcpx_session_is_joined(client->session))
-            mx_wire_finish(client->wire);
+        if (late)
+            break_off(client, 1000, say_goodbye(client));
+        else if (client->lost)
+            break_off(client, 0, MCPX_SLICE("out of memory"));
         else
-            check_pulse(client, mono_ms);
+            step_open(client, mono_ms);
         break;
     }
 }

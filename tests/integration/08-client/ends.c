@@ -296,3 +296,95 @@ Test(client_ends, settings_are_judged_before_anything_is_opened)
     }
     mcpx_client_free(NULL);
 }
+
+/* More than the session writes without an echo, and more than one turn of the loop writes. */
+Test(client_ends, a_goodbye_waits_until_everything_has_arrived, .init = start, .fini = stop)
+{
+    enum { COUNT = 1000 };
+    struct mcpx_client *other = party_join(&router, "b", "room");
+    struct mcpx_client *client = party_join(&router, "a", "room");
+    struct mcpx_event event;
+    int i, delivered = 0;
+
+    for (i = 0; i < COUNT; i++)
+        party_chat(client, "{}");
+    mcpx_client_close(client, DAEMON_PATIENCE_MS);
+    while (mcpx_client_wait(client, DAEMON_PATIENCE_MS, &event) == MCPX_OK)
+        delivered += event.type == MCPX_EVENT_DELIVERED;
+    cr_expect_eq(delivered, COUNT);
+    mcpx_client_free(client);
+    for (i = 0; i < COUNT; i++)
+        party_expect(other, MCPX_EVENT_MESSAGE, &event);
+    party_leave(other);
+}
+
+Test(client_ends, a_goodbye_says_how_much_may_not_have_arrived)
+{
+    static const char request[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
+    struct mcpx_client *client;
+    struct mcpx_event event;
+    int port, fd = false_router_nobody(&port);
+
+    client = open_at(port, false);
+    party_send(client, "mcp/request", "b", request);
+    party_chat(client, "{}");
+    mcpx_client_close(client, 300);
+    do {
+        party_expect(client, MCPX_EVENT_LEFT, &event);
+    } while (event.retry_ms >= 0);
+    cr_expect(party_holds(event.reason, "closed; 2 messages may not have arrived"), "%.*s",
+              (int)event.reason.len, event.reason.text);
+    party_expect(client, MCPX_EVENT_EXPIRED, &event);
+    expect_over(client);
+    close(fd);
+}
+
+/* The router that went is there again before the goodbye's patience ends. */
+Test(client_ends, a_goodbye_without_a_connection_gets_another_one, .init = start)
+{
+    struct mcpx_client_config config = party_config(&router, "a", "room");
+    struct false_router relay;
+    struct mcpx_client *client, *other = party_join(&router, "b", "room");
+    struct mcpx_event event;
+    char url[64];
+
+    false_router_relay(&relay, router.port[0], 0);
+    strcpy(url, party_url(relay.port));
+    config = party_config(&router, "a", "room");
+    config.url = url;
+    client = party_open(&config);
+    party_expect(client, MCPX_EVENT_JOINED, &event);
+    false_router_cut(&relay);
+    party_expect(client, MCPX_EVENT_LEFT, &event);
+    cr_expect_geq(event.retry_ms, 0);
+    party_chat(client, "{\"n\":1}");
+    mcpx_client_close(client, DAEMON_PATIENCE_MS);
+    party_expect(client, MCPX_EVENT_DELIVERED, &event);
+    party_expect(client, MCPX_EVENT_LEFT, &event);
+    cr_expect(event.code == 1000 && event.retry_ms == -1);
+    expect_over(client);
+    party_expect(other, MCPX_EVENT_MESSAGE, &event);
+    party_leave(other);
+    false_router_stop(&relay);
+    stop();
+}
+
+Test(client_ends, nobody_waits_for_ever_who_connects_only_once, .init = start)
+{
+    struct mcpx_client_config config = party_config(&router, "a", "room");
+    struct mcpx_client *client;
+    struct mcpx_event event;
+
+    config.once = true;
+    client = party_open(&config);
+    party_expect(client, MCPX_EVENT_JOINED, &event);
+    party_send(client, "mcp/request", "b",
+               "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+    party_expect(client, MCPX_EVENT_DELIVERED, &event);
+    stop();
+    party_expect(client, MCPX_EVENT_LEFT, &event);
+    cr_expect_eq(event.retry_ms, -1);
+    party_expect(client, MCPX_EVENT_EXPIRED, &event);
+    cr_expect_eq(mcpx_session_pending_count(mcpx_client_session(client)), 0);
+    expect_over(client);
+}
