@@ -75,6 +75,9 @@ MCPX_API struct mcpx_slice mcpx_json_get(struct mcpx_slice object, const char *n
  */
 MCPX_API size_t mcpx_json_count(struct mcpx_slice object, const char *name);
 
+/** How many items an array has, or members an object; 0 for anything else. Walks through all of it. */
+MCPX_API size_t mcpx_json_length(struct mcpx_slice value);
+
 /** True when the value is a string that, unescaped, is this text. Never allocates. */
 MCPX_API bool mcpx_json_equals(struct mcpx_slice value, struct mcpx_slice text);
 

@@ -142,6 +142,17 @@ struct mcpx_slice mcpx_json_get(struct mcpx_slice object, const char *name)
     return absent;
 }
 
+size_t mcpx_json_length(struct mcpx_slice value)
+{
+    struct mcpx_json_walk walk;
+    size_t count = 0;
+
+    mcpx_json_walk_start(&walk, value);
+    while (mcpx_json_walk_next(&walk))
+        count++;
+    return count;
+}
+
 size_t mcpx_json_count(struct mcpx_slice object, const char *name)
 {
     struct mcpx_json_walk walk;

@@ -21,17 +21,6 @@ struct listed {
 
 static bool same(struct mcpx_slice a, struct mcpx_slice b, size_t depth);
 
-static size_t count_members(struct mcpx_slice object)
-{
-    struct mcpx_json_walk walk;
-    size_t count = 0;
-
-    mcpx_json_walk_start(&walk, object);
-    while (mcpx_json_walk_next(&walk))
-        count++;
-    return count;
-}
-
 static int by_name(const void *a, const void *b)
 {
     return mx_inside_compare(((const struct listed *)a)->name,
@@ -55,11 +44,11 @@ static bool list_members(struct mcpx_slice object, struct listed *list, size_t c
 
 static bool same_members(struct mcpx_slice a, struct mcpx_slice b, size_t depth)
 {
-    size_t count = count_members(a);
+    size_t count = mcpx_json_length(a);
     struct listed *in_a, *in_b;
     bool answer;
 
-    if (count != count_members(b))
+    if (count != mcpx_json_length(b))
         return false;
     if (count == 0)
         return true;

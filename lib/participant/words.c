@@ -7,17 +7,6 @@
 
 #include <stdlib.h>
 
-static size_t count_items(struct mcpx_slice array)
-{
-    struct mcpx_json_walk walk;
-    size_t count = 0;
-
-    mcpx_json_walk_start(&walk, array);
-    while (mcpx_json_walk_next(&walk))
-        count++;
-    return count;
-}
-
 /* Adds one string to the list, its bytes at `*at`. */
 static enum mcpx_err add(struct mx_words *words, struct mcpx_slice value,
                          struct mcpx_text *scratch, char **at)
@@ -45,7 +34,7 @@ enum mcpx_err mx_words_read(struct mcpx_slice array, struct mx_words *out)
 
     if (array.text && mcpx_json_type(array) != MCPX_JSON_ARRAY)
         return MCPX_EINVALID;
-    count = array.text ? count_items(array) : 0;
+    count = mcpx_json_length(array);
     words.items = malloc(count * sizeof *words.items + array.len + 1);
     if (!words.items)
         return MCPX_ENOMEM;

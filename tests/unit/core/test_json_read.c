@@ -281,3 +281,18 @@ Test(json_read, an_unescaped_string_is_appended_whole_or_not_at_all)
         mcpx_text_fini(&out);
     }
 }
+
+Test(json_read, counts_items_and_members)
+{
+    static const struct {
+        const char *value;
+        size_t length;
+    } rows[] = {{"[]", 0},     {"[1]", 1},       {"[[1,2],{},3]", 3},
+                {"{}", 0},     {"{\"a\":1}", 1}, {"{\"a\":1,\"a\":[2,3]}", 2},
+                {"\"ab\"", 0}, {"12", 0},        {"null", 0},
+                {"", 0}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        cr_expect_eq(mcpx_json_length(mcpx_slice_of(rows[i].value)), rows[i].length, "%s",
+                     rows[i].value);
+}
