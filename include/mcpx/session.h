@@ -20,7 +20,8 @@ struct mcpx_session;
  * proposal_ms    how long a proposal waits to be fulfilled or rejected; 600000
  * pending_max    own requests and proposals under way at one time; 10000
  * inbound_max    others' requests to us not answered yet, others' proposals, and envelopes that are
- *                not told a second time; 10000 each. The oldest is forgotten
+ *                not told a second time; 10000 each, and 16 MiB each for requests and proposals. The
+ *                oldest is forgotten
  * unsent_bytes   memory for what was sent and not yet seen to have arrived; 16 MiB
  * overhear       also tell what is not for us: MCPX_EVENT_OVERHEARD
  * directed       the connection's routing is "directed": what is addressed to others only has no
@@ -73,7 +74,9 @@ struct mcpx_session_config {
  *   EXPIRED       no response in time [own, tag]; it is no longer waited for
  *   REFUSED       the router refused what we sent [envelope: the system/error; own, tag, err,
  *                 reason, alternative]; it is no longer waited for. Responses that came too fast are
- *                 no case for this: they are written again after the pause the router asks for
+ *                 no case for this: they are written again after the pause the router asks for.
+ *                 Except with `directed`, where nothing is kept once it was written: whoever answers
+ *                 many joins with "all"
  *   DELIVERED     what we sent has its place in the topic [own, tag]
  *
  *   VIOLATION     ignored, because it lies or is none of its sender's business [envelope unless it
@@ -118,6 +121,8 @@ MCPX_API const char *mcpx_event_name(enum mcpx_event_type type);
     X(MCPX_VIOLATION_ID, "other_id", "the response has another JSON-RPC id than its request") \
     X(MCPX_VIOLATION_PROPOSER, "not_proposer",                                                \
       "a proposal is taken back by somebody who did not make it")                             \
+    X(MCPX_VIOLATION_TAKEN, "id_taken",                                                       \
+      "the id is that of somebody else's request or proposal")                                \
     X(MCPX_VIOLATION_ROUTER, "not_router", "a system message does not come from the router")
 
 #define MCPX_VIOLATION_CONSTANT(constant, name, sentence) constant,
@@ -274,8 +279,8 @@ MCPX_API bool mcpx_session_event(struct mcpx_session *session, struct mcpx_event
  * fault   filled on MCPX_EINVALID and MCPX_EKIND; may be NULL
  *
  * Returns MCPX_OK; MCPX_EINVALID when the payload is no JSON object, is no JSON-RPC message for a
- * type of mcp/request, mcp/response, mcp/proposal, has an id in a proposal, or an addressee is no
- * participant id; MCPX_EKIND when the kind is malformed; MCPX_ECAPABILITY when our grants are known
+ * type of mcp/request, mcp/response, mcp/proposal, has an id in a proposal or one of more than 1024
+ * bytes in a request, or an addressee is no participant id; MCPX_EKIND when the kind is malformed; MCPX_ECAPABILITY when our grants are known
  * and do not cover it (ask mcpx_session_may before to choose another way); MCPX_ETOOBIG when it
  * exceeds the router's limit; MCPX_ELIMIT when pending_max or unsent_bytes is reached; MCPX_ECLOSED
  * after a final end; MCPX_ENOMEM. Nothing is queued then.

@@ -49,18 +49,23 @@ static void move_in(struct mcpx_slice *slice, char **at)
     *at += slice->len;
 }
 
-struct mx_asked *mx_asked_copy(const struct mx_asked *view)
+size_t mx_asked_size(const struct mx_asked *asked)
 {
-    size_t size = sizeof *view + view->to_count * sizeof *view->to + 1;
-    struct mcpx_slice *to;
-    struct mx_asked *copy;
-    char *at;
+    size_t size = sizeof *asked + asked->to_count * sizeof *asked->to + 1;
 
     for (size_t i = 0; i < STRINGS; i++)
-        size += string_of(view, i)->len;
-    for (size_t i = 0; i < view->to_count; i++)
-        size += view->to[i].len;
-    copy = malloc(size);
+        size += string_of(asked, i)->len;
+    for (size_t i = 0; i < asked->to_count; i++)
+        size += asked->to[i].len;
+    return size;
+}
+
+struct mx_asked *mx_asked_copy(const struct mx_asked *view)
+{
+    struct mcpx_slice *to;
+    struct mx_asked *copy = malloc(mx_asked_size(view));
+    char *at;
+
     if (!copy)
         return NULL;
     *copy = *view;
@@ -76,6 +81,14 @@ struct mx_asked *mx_asked_copy(const struct mx_asked *view)
     return copy;
 }
 
+bool mx_id_is_among(struct mcpx_slice id, const struct mcpx_slice *ids, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (mcpx_slice_equal(ids[i], id))
+            return true;
+    return false;
+}
+
 bool mx_asked_is_operation(const struct mx_asked *asked, const struct mcpx_rpc *rpc)
 {
     return mcpx_slice_equal(asked->method, rpc->method) &&
@@ -84,8 +97,5 @@ bool mx_asked_is_operation(const struct mx_asked *asked, const struct mcpx_rpc *
 
 bool mx_asked_was_for(const struct mx_asked *asked, struct mcpx_slice participant)
 {
-    for (size_t i = 0; i < asked->to_count; i++)
-        if (mcpx_slice_equal(asked->to[i], participant))
-            return true;
-    return asked->to_count == 0;
+    return asked->to_count == 0 || mx_id_is_among(participant, asked->to, asked->to_count);
 }

@@ -9,6 +9,9 @@
 #include <mcpx/envelope.h>
 #include <mcpx/rpc.h>
 
+/** Longest JSON-RPC id of a request in bytes, as it stands: strangers choose it and we keep it. */
+enum { MX_RPC_ID_MAX = 1024 };
+
 /**
  * One request or proposal. A view when its slices belong to others, a copy when made by
  * mx_asked_copy.
@@ -31,8 +34,14 @@ struct mx_asked {
 /** The view of a received envelope. Borrows both. No proposer, no params. */
 struct mx_asked mx_asked_of(const struct mcpx_envelope *envelope, const struct mcpx_rpc *rpc);
 
+/** The bytes of memory that a copy takes. */
+size_t mx_asked_size(const struct mx_asked *asked);
+
 /** Copies a view in one piece of memory, to be freed with free(); NULL when memory runs out. */
 struct mx_asked *mx_asked_copy(const struct mx_asked *view);
+
+/** True when this id is one of those. */
+bool mx_id_is_among(struct mcpx_slice id, const struct mcpx_slice *ids, size_t count);
 
 /** True when the payload asks for the same METHOD and CONTEXT. */
 bool mx_asked_is_operation(const struct mx_asked *asked, const struct mcpx_rpc *rpc);

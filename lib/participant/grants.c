@@ -87,13 +87,9 @@ static enum mcpx_err compile(struct mcpx_slice list, struct reading *reading,
 static enum mcpx_err compile_list(struct mcpx_slice list, struct mcpx_capset **out)
 {
     struct reading reading = {0};
-    struct mcpx_json_walk walk;
+    size_t count = mcpx_json_length(list) + 1;
     enum mcpx_err err = MCPX_ENOMEM;
-    size_t count = 1;
 
-    mcpx_json_walk_start(&walk, list);
-    while (mcpx_json_walk_next(&walk))
-        count++;
     reading.grants = calloc(count, sizeof *reading.grants);
     reading.to = calloc(count, sizeof *reading.to);
     if (reading.grants && reading.to)
@@ -115,7 +111,8 @@ enum mcpx_err mx_grants_read(struct mcpx_slice you, struct mx_grants *out)
 
     if (err)
         return err;
-    err = compile_list(whole.text ? whole : list, &grants.capset);
+    err =
+        compile_list(mcpx_json_type(whole) == MCPX_JSON_ARRAY ? whole : list, &grants.capset);
     if (err == MCPX_ENOMEM) {
         mx_grants_fini(&grants);
         return err;

@@ -33,37 +33,50 @@ static void forget(struct mx_inbound *inbound, struct mx_heard *heard)
 {
     mx_map_remove(&inbound->ids, mx_map_hash(inbound->key, heard->asked->id),
                   (uintptr_t)heard);
+    inbound->bytes -= heard->size;
     *(heard->older ? &heard->older->newer : &inbound->oldest) = heard->newer;
     *(heard->newer ? &heard->newer->older : &inbound->newest) = heard->older;
     free(heard->asked);
     free(heard);
 }
 
-bool mx_inbound_add(struct mx_inbound *inbound, const struct mx_asked *asked)
+static struct mx_heard *make(const struct mx_asked *asked)
 {
-    struct mx_heard *heard, *before;
+    struct mx_heard *heard = malloc(sizeof *heard);
 
-    if (!mx_map_reserve(&inbound->ids))
-        return false;
-    heard = malloc(sizeof *heard);
     if (!heard)
-        return false;
+        return NULL;
+    heard->size = mx_asked_size(asked);
     heard->asked = mx_asked_copy(asked);
-    if (!heard->asked) {
-        free(heard);
-        return false;
-    }
-    before = find(inbound, asked->id);
+    if (heard->asked)
+        return heard;
+    free(heard);
+    return NULL;
+}
+
+enum mcpx_err mx_inbound_add(struct mx_inbound *inbound, const struct mx_asked *asked)
+{
+    struct mx_heard *before = find(inbound, asked->id), *heard;
+
+    if (before && !mcpx_slice_equal(before->asked->from, asked->from))
+        return MCPX_EDUPLICATE;
+    if (!mx_map_reserve(&inbound->ids))
+        return MCPX_ENOMEM;
+    heard = make(asked);
+    if (!heard)
+        return MCPX_ENOMEM;
     if (before)
         forget(inbound, before);
-    else if (inbound->ids.count == inbound->max)
+    inbound->bytes += heard->size;
+    while (inbound->oldest &&
+           (inbound->ids.count >= inbound->max || inbound->bytes > MX_INBOUND_BYTES))
         forget(inbound, inbound->oldest);
     heard->newer = NULL;
     heard->older = inbound->newest;
     *(inbound->newest ? &inbound->newest->newer : &inbound->oldest) = heard;
     inbound->newest = heard;
     mx_map_put(&inbound->ids, mx_map_hash(inbound->key, asked->id), (uintptr_t)heard);
-    return true;
+    return MCPX_OK;
 }
 
 void mx_inbound_remove(struct mx_inbound *inbound, struct mcpx_slice id)

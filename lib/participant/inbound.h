@@ -1,5 +1,6 @@
 /*
- * inbound.h - what others asked or proposed, by id, up to a bound: the oldest is forgotten.
+ * inbound.h - what others asked or proposed, by id, up to a bound of number and one of memory: the
+ * oldest is forgotten.
  * Includes map.h and asked.h.
  */
 #ifndef MX_INBOUND_H
@@ -8,16 +9,20 @@
 #include "lib/core/map.h"
 #include "lib/participant/asked.h"
 
-/** One of others'. */
+/** One of others', and the bytes of its copy. */
 struct mx_heard {
     struct mx_asked *asked;
+    size_t size;
     struct mx_heard *older, *newer;
 };
+
+/** Most bytes kept: kinds, ids and names that strangers chose. */
+enum { MX_INBOUND_BYTES = 16 * 1024 * 1024 };
 
 /** A bounded memory. `key` and `max` are to be set; the rest is zero. */
 struct mx_inbound {
     struct mx_map_key key;
-    size_t max;
+    size_t max, bytes;
     struct mx_map ids;
     struct mx_heard *oldest, *newest;
 };
@@ -28,8 +33,12 @@ void mx_inbound_fini(struct mx_inbound *inbound);
 /** What has that id, or NULL; also for an absent id. Lent until it is forgotten. */
 const struct mx_asked *mx_inbound_find(const struct mx_inbound *inbound, struct mcpx_slice id);
 
-/** Remembers a copy, in place of what had that id before. Returns false when memory runs out. */
-bool mx_inbound_add(struct mx_inbound *inbound, const struct mx_asked *asked);
+/**
+ * Remembers a copy, in place of what the same sender had under that id.
+ *
+ * Returns MCPX_OK; MCPX_EDUPLICATE when somebody else's has that id; MCPX_ENOMEM.
+ */
+enum mcpx_err mx_inbound_add(struct mx_inbound *inbound, const struct mx_asked *asked);
 
 /** Forgets what has that id. Harmless when nothing has. */
 void mx_inbound_remove(struct mx_inbound *inbound, struct mcpx_slice id);

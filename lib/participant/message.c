@@ -118,7 +118,17 @@ static enum mcpx_err remember_request(struct sorting *sorting)
 
     fulfils_proposal(sorting, &asked.proposer);
     asked.to_count = 0; /* it was for us; nobody asks who else */
-    return mx_inbound_add(&session->requests, &asked) ? MCPX_OK : MCPX_ENOMEM;
+    return mx_inbound_add(&session->requests, &asked);
+}
+
+/* Whose answer would it be? The first one's, who is still waiting. */
+static void tell_taken(const struct sorting *sorting)
+{
+    struct mcpx_fault fault = {"expected another id than that of somebody else's open request "
+                               "or proposal",
+                               "id", 0};
+
+    mx_tell_violation(sorting->session, sorting->in, MCPX_VIOLATION_TAKEN, &fault);
 }
 
 static void tell_request(struct sorting *sorting)
@@ -221,6 +231,10 @@ static enum mcpx_err take_request(struct sorting *sorting)
     own = mx_request_fulfils(session);
     if (sorting->is_for_us)
         err = remember_request(sorting);
+    if (err == MCPX_EDUPLICATE) {
+        tell_taken(sorting);
+        return MCPX_OK;
+    }
     if (err)
         return err;
     if (own)
@@ -295,14 +309,18 @@ static enum mcpx_err take_proposal(struct sorting *sorting)
 {
     struct mcpx_session *session = sorting->session;
     struct mx_asked asked;
+    enum mcpx_err err;
 
     if (!is_true(sorting, is_told(sorting)))
         return MCPX_OK;
     asked = mx_asked_of(sorting->envelope, &session->rpc);
     asked.to_count = 0;
-    if (!mx_inbound_add(&session->proposals, &asked))
-        return MCPX_ENOMEM;
-    if (sorting->is_for_us)
+    err = mx_inbound_add(&session->proposals, &asked);
+    if (err == MCPX_ENOMEM)
+        return err;
+    if (err)
+        tell_taken(sorting);
+    else if (sorting->is_for_us)
         mx_tell(session, sorting->in, MCPX_EVENT_PROPOSAL);
     else
         overhear(sorting);
@@ -367,14 +385,6 @@ static void take_rejection(struct sorting *sorting)
 
 /* ---- all of them ---- */
 
-static bool is_named(const struct mcpx_envelope *envelope, struct mcpx_slice id)
-{
-    for (size_t i = 0; i < envelope->to_count; i++)
-        if (mcpx_slice_equal(envelope->to[i], id))
-            return true;
-    return false;
-}
-
 /* An echo is no message to us, unless we named ourselves. */
 static bool take_echo(struct sorting *sorting)
 {
@@ -417,7 +427,7 @@ enum mcpx_err mx_message_receive(struct mcpx_session *session, const struct mx_i
 {
     const struct mcpx_envelope *envelope = &session->envelope;
     struct mcpx_slice us = mx_id_view(&session->id);
-    bool is_named_us = is_named(envelope, us);
+    bool is_named_us = mx_id_is_among(us, envelope->to, envelope->to_count);
     struct sorting sorting = {
         .session = session,
         .in = in,

@@ -44,8 +44,7 @@ void mx_own_learn_id(struct mcpx_session *session)
         if (!own->quiet ||
             mcpx_envelope_parse(mx_block_text(own->text), MX_DEPTH_MAX, &envelope, &fault))
             continue;
-        for (size_t i = 0; i < envelope.to_count; i++)
-            own->quiet &= !mcpx_slice_equal(envelope.to[i], us);
+        own->quiet = !mx_id_is_among(us, envelope.to, envelope.to_count);
     }
     mcpx_envelope_fini(&envelope);
 }

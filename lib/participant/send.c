@@ -71,6 +71,9 @@ static enum mcpx_err check_kind(struct drafting *drafting)
     if (!err)
         err = mcpx_kind_parse(mcpx_slice_of(drafting->kind_text), &drafting->kind,
                               drafting->fault);
+    if (!err && drafting->is_rpc && drafting->rpc.form == MCPX_RPC_REQUEST &&
+        drafting->rpc.id.len > MX_RPC_ID_MAX)
+        return refuse(drafting, "id", "expected a JSON-RPC id of at most 1024 bytes");
     if (!err && drafting->is_rpc)
         err = mcpx_rpc_agrees(&drafting->rpc, &drafting->kind, drafting->fault);
     if (err)
@@ -172,12 +175,8 @@ static enum mcpx_err note_asked(const struct drafting *drafting, struct mx_own *
 
 static bool is_quiet(const struct mcpx_session *session, const struct mcpx_draft *draft)
 {
-    if (!session->config.directed || draft->to_count == 0)
-        return false;
-    for (size_t i = 0; i < draft->to_count; i++)
-        if (mcpx_slice_equal(draft->to[i], mx_id_view(&session->id)))
-            return false;
-    return true;
+    return session->config.directed && draft->to_count > 0 &&
+           !mx_id_is_among(mx_id_view(&session->id), draft->to, draft->to_count);
 }
 
 static int64_t deadline_of(const struct mcpx_session *session, const struct mx_own *own,

@@ -5,21 +5,24 @@
  */
 #include "lib/participant/validate.h"
 
-enum mcpx_violation mx_validate_payload(const struct mcpx_envelope *envelope,
-                                        struct mcpx_rpc *rpc, struct mcpx_fault *fault)
-{
-    if (mcpx_rpc_read(envelope->payload, rpc, fault))
-        return MCPX_VIOLATION_RPC;
-    if (mcpx_rpc_agrees(rpc, &envelope->kind, fault))
-        return MCPX_VIOLATION_KIND;
-    return MCPX_VIOLATION_COUNT;
-}
-
 static enum mcpx_violation refuse(struct mcpx_fault *fault, enum mcpx_violation violation,
                                   const char *field, const char *reason)
 {
     *fault = (struct mcpx_fault){reason, field, 0};
     return violation;
+}
+
+enum mcpx_violation mx_validate_payload(const struct mcpx_envelope *envelope,
+                                        struct mcpx_rpc *rpc, struct mcpx_fault *fault)
+{
+    if (mcpx_rpc_read(envelope->payload, rpc, fault))
+        return MCPX_VIOLATION_RPC;
+    if (rpc->form == MCPX_RPC_REQUEST && rpc->id.len > MX_RPC_ID_MAX)
+        return refuse(fault, MCPX_VIOLATION_RPC, "id",
+                      "expected a JSON-RPC id of at most 1024 bytes");
+    if (mcpx_rpc_agrees(rpc, &envelope->kind, fault))
+        return MCPX_VIOLATION_KIND;
+    return MCPX_VIOLATION_COUNT;
 }
 
 enum mcpx_violation mx_validate_response(const struct mx_asked *asked,

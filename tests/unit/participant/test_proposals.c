@@ -32,6 +32,9 @@ Test(proposals, end_with_the_response_to_the_request_that_fulfils_them)
     stage_hears(&stage, "{'id':'n','from':'server','to':['bob','me'],'correlation_id':'f',"
                         "'kind':'mcp/request:notifications/progress','payload':{"
                         "'jsonrpc':'2.0','method':'notifications/progress','params':{}}}");
+    stage_hears(&stage, "{'id':'o','from':'eve','to':['bob','me'],'correlation_id':'f',"
+                        "'kind':'mcp/request:notifications/progress','payload':{"
+                        "'jsonrpc':'2.0','method':'notifications/progress','params':{}}}");
     stage_hears(&stage, "{'id':'x','from':'eve','to':['bob','me'],'correlation_id':'f',"
                         "'kind':'mcp/response:tools/call:x'," RESULT);
     stage_hears(&stage, "{'id':'r','from':'server','to':['bob','me'],'correlation_id':'f',"
@@ -39,6 +42,7 @@ Test(proposals, end_with_the_response_to_the_request_that_fulfils_them)
     stage_hears(&stage, "{'id':'s','from':'server','to':['bob','me'],'correlation_id':'f',"
                         "'kind':'mcp/response:tools/call:x'," RESULT);
     stage_expect(&stage, "notification n from server; own p\n"
+                         "notification o from eve\n"
                          "violation stranger x from eve\n"
                          "response r from server; own p; proposal\n"
                          "overheard s from server\n");

@@ -153,6 +153,33 @@ Test(reconnect, takes_answers_to_what_it_still_waits_for_from_history)
     stage_clear(&stage);
 }
 
+/* An old id of ours used again by somebody else is no echo; our old proposals are not somebody's. */
+Test(reconnect, is_not_misled_by_who_is_named_in_history)
+{
+    struct stage stage;
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    stage_sends(&stage, "q", "mcp/request", "server", CALL);
+    stage_flushes(&stage);
+    stage_breaks(&stage, 0);
+    mcpx_session_connected(stage.session, stage.now);
+    stage_hears(&stage, ANEW("2"));
+    stage_skip(&stage);
+    stage_hears(&stage,
+                "{'id':'h','from':'system:gateway','kind':'system/history','payload':{"
+                "'complete':true,'envelopes':["
+                "{'protocol':'mcpx/v0.1','id':'@q','from':'eve','kind':'chat','payload':{}},"
+                "{'protocol':'mcpx/v0.1','id':'o','from':'me','kind':'mcp/proposal:ping',"
+                "'payload':{'method':'ping'}}]}}");
+    stage_hears(&stage, "{'id':'r','from':'eve','kind':'mcp/reject','correlation_id':'o'}");
+    stage_expect(&stage, "history @q from eve\n"
+                         "history o from me\n"
+                         "overheard r from eve\n");
+    cr_expect_eq(mcpx_session_unsent_count(stage.session), 1);
+    stage_clear(&stage);
+}
+
 Test(reconnect, writes_again_what_was_not_seen_to_arrive)
 {
     struct stage stage;

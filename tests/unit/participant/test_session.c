@@ -5,6 +5,7 @@
 #include "tests/support/stage.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 
 #define PING "{'jsonrpc':'2.0','id':1,'method':'ping'}"
 #define CALL "{'jsonrpc':'2.0','id':'a','method':'tools/call','params':{'name':'x'}}"
@@ -152,7 +153,33 @@ Test(session, takes_a_request_once_while_it_waits_for_an_answer)
     stage_hears(&stage, "{'id':'q','from':'eve','to':['me']," CALLED);
     stage_expect(&stage, "request q from bob\n"
                          "overheard q from bob\n"
-                         "request q from eve\n");
+                         "violation id_taken q from eve\n");
+    cr_expect_eq(stage_responds(&stage, "q", RESULT), MCPX_OK);
+    stage_clear(&stage);
+}
+
+/* Strangers choose it, and it is kept until there is an answer. */
+Test(session, takes_json_rpc_ids_of_a_kibibyte_at_most)
+{
+    struct stage stage;
+    char text[2000], id[1024];
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    memset(id, '1', sizeof id - 1);
+    id[sizeof id - 1] = '\0';
+    for (int i = 0; i < 3; i++) {
+        snprintf(text, sizeof text,
+                 "{'id':'q%d','from':'bob','kind':'mcp/request:ping','payload':{"
+                 "'jsonrpc':'2.0','id':1%s%s,'method':'ping'}}",
+                 i, id + (i == 0), i == 2 ? "1" : "");
+        stage_hears(&stage, text);
+    }
+    stage_expect(&stage, "request q0 from bob\n"
+                         "request q1 from bob\n"
+                         "violation not_json_rpc q2 from bob\n");
+    snprintf(text, sizeof text, "{'jsonrpc':'2.0','id':11%s,'method':'ping'}", id);
+    cr_expect_eq(stage_sends(&stage, "r", "mcp/request", NULL, text), MCPX_EINVALID);
     stage_clear(&stage);
 }
 
