@@ -36,7 +36,8 @@ struct mcpx_child;
  * signal     the signal that ended it; 0 when none did
  * retry_ms   DOWN: milliseconds until it is started again; -1 = never
  * text       for people: "exited with code 3", "killed by signal 9 (SIGKILL)", "closed its output",
- *            "cannot execute 'x': No such file or directory"; lent during the call
+ *            "cannot execute 'x': No such file or directory"; after it what is left, if anything:
+ *            "...; 2 of its processes cannot be killed"; lent during the call
  */
 struct mcpx_child_report {
     enum mcpx_child_state state;
@@ -90,7 +91,8 @@ struct mcpx_child_config {
  * leads a session and process group of its own, has only descriptors 0, 1 and 2, default signal
  * handling and an empty signal mask, and is killed when its owner dies, whichever way. When a
  * child ends, for whatever reason, everything that descends from it is killed and reaped before the
- * next state is told.
+ * next state is told. What cannot be killed, because it became another user's or the kernel
+ * holds it, is waited for; after mcpx_child_stop not longer than that says.
  *
  * A second process, forked from this one and named mcpx-warden, sees to that: it is the parent of
  * the child and the reaper of its orphans (PR_SET_CHILD_SUBREAPER). Nothing of the calling process
@@ -113,7 +115,10 @@ MCPX_API enum mcpx_err mcpx_child_new(const struct mcpx_child_config *config,
  */
 MCPX_API enum mcpx_err mcpx_child_write(struct mcpx_child *child, struct mcpx_slice line);
 
-/** Ends it for good, as stop_ms says; on_state tells STOPPED when nothing of it is left. */
+/**
+ * Ends it for good, as stop_ms says; on_state tells STOPPED when nothing of it is left, or, with a text
+ * that says how much is, when it could not be killed for stop_ms and two seconds more.
+ */
 MCPX_API void mcpx_child_stop(struct mcpx_child *child);
 
 /** Kills it now, as if it had crashed: with `restart` it comes back. For one that hangs. */

@@ -3,19 +3,26 @@
  * more than one thing to wait for, because each state waits for one. What a process does arrives
  * from child_run.c as six facts (mx_child_is_...); a state is told when it is entered, from the
  * loop, and STOPPED and FAILED only when no handle is left on it.
- * Includes child_state.h.
+ * Includes child_state.h, child_reap.h.
  */
+#include "lib/edge/child_reap.h"
 #include "lib/edge/child_state.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 
 /* SETTLE_MS: a program that says nothing is taken for running after this; LINGER_MS: how long
- * one may live after its output closed, which every ending program does for a moment. */
+ * one may live after its output closed, which every ending program does for a moment; WARDEN_MS,
+ * ROUND_MS, ROUNDS_MAX: how long a warden that shall kill everything may take, undisturbed and then
+ * with help. */
 enum {
     SETTLE_MS = 100,
     LINGER_MS = 100,
+    WARDEN_MS = 500,
+    ROUND_MS = 50,
+    ROUNDS_MAX = 10,
     STOP_DEFAULT_MS = 2000,
     BACKOFF_DEFAULT_MS = 500,
     DOUBLINGS_MAX = 6,
@@ -141,9 +148,30 @@ void mx_child_is_over(struct mcpx_child *child)
         uv_timer_start(&child->timer, on_retry, (uint64_t)pause, 0);
 }
 
+/* The warden hangs, or there is somebody whom it may not kill. Who can be killed is, then it. */
+static void on_warden_due(uv_timer_t *timer)
+{
+    struct mcpx_child *child = timer->data;
+    siginfo_t info;
+
+    child->run.left = mx_reap_descendants(child->run.warden);
+    if (++child->run.rounds < ROUNDS_MAX)
+        uv_timer_start(timer, on_warden_due, ROUND_MS, 0);
+    else if (waitid(P_PID, (id_t)child->run.warden, &info, WEXITED | WNOHANG | WNOWAIT) == 0)
+        kill(child->run.warden, SIGKILL); /* it is still ours */
+}
+
 static void on_kill_due(uv_timer_t *timer)
 {
     mx_child_run_order(timer->data, MX_ORDER_KILL);
+    uv_timer_start(timer, on_warden_due, WARDEN_MS, 0);
+}
+
+void mx_child_is_ended(struct mcpx_child *child)
+{
+    uv_timer_stop(&child->timer); /* the warden kills the rest unasked */
+    if (child->stopping)
+        uv_timer_start(&child->timer, on_warden_due, stop_ms(child) + WARDEN_MS, 0);
 }
 
 static void on_term_due(uv_timer_t *timer)
@@ -166,7 +194,11 @@ void mcpx_child_stop(struct mcpx_child *child)
     }
     mx_child_input_flush(child);
     uv_update_time(child->config.loop); /* the owner may have been busy elsewhere */
-    if (!child->run.ended && !child->run.gone)
+    if (child->run.gone)
+        return;
+    if (child->run.ended)
+        mx_child_is_ended(child);
+    else
         uv_timer_start(&child->timer, on_term_due, stop_ms(child) / 4, 0);
 }
 

@@ -191,11 +191,11 @@ static size_t kill_all(const struct question *question)
     return count;
 }
 
-void mx_reap_descendants(pid_t ancestor)
+size_t mx_reap_descendants(pid_t ancestor)
 {
     struct question question = {.is_ours = is_descendant, .ancestor = ancestor};
 
-    kill_all(&question);
+    return kill_all(&question);
 }
 
 size_t mx_reap_marked(pid_t session, const char *mark)

@@ -13,9 +13,10 @@ enum { MX_REAP_MARK_SIZE = 32 };
 
 /**
  * Sends SIGKILL to every process that descends from `ancestor`, once. Who is orphaned meanwhile is
- * found by the next call. Safe after a fork in a program with threads.
+ * found by the next call. Returns how many there were, the dead not counted. Safe after a fork in a
+ * program with threads.
  */
-void mx_reap_descendants(pid_t ancestor);
+size_t mx_reap_descendants(pid_t ancestor);
 
 /**
  * Sends SIGKILL to every process of the session `session` (0 = none) and to every process that was

@@ -12,7 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SWEEP_MS = 10 };
+/* How often what is left without a warden is looked for, and for how long when the end is wanted. */
+enum { SWEEP_MS = 10, SWEEPS_MAX = 100 };
 
 static void on_port_closed(uv_handle_t *handle)
 {
@@ -69,11 +70,16 @@ static void finish(struct mcpx_child *child)
 static void on_sweep(uv_timer_t *timer)
 {
     struct mcpx_child *child = timer->data;
+    struct mx_child_run *run = &child->run;
+    size_t left = mx_reap_marked(run->pid, run->mark);
 
-    if (mx_reap_marked(child->run.pid, child->run.mark))
+    if (left && !(child->stopping && ++run->rounds > SWEEPS_MAX)) {
         uv_timer_start(timer, on_sweep, SWEEP_MS, 0);
-    else
-        finish(child);
+        return;
+    }
+    if (left > run->left)
+        run->left = left;
+    finish(child);
 }
 
 static void hear(struct mcpx_child *child, const struct mx_warden_news *news)
@@ -95,7 +101,7 @@ static void hear(struct mcpx_child *child, const struct mx_warden_news *news)
     case MX_WORD_ENDED:
         run->status = news->value;
         run->ended = true;
-        uv_timer_stop(&child->timer); /* the warden kills the rest unasked */
+        mx_child_is_ended(child);
         break;
     case MX_WORD_CLEAR:
         run->clear = true;

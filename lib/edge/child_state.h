@@ -29,6 +29,8 @@ struct mx_child_port {
  * fault, step     errno and place of a start that failed; fault 0 = it did not
  * clear           its warden has told that nothing is left
  * gone            its warden has ended: there is nobody to give orders to
+ * left            processes of it that could not be killed, when that was given up
+ * rounds          how often its owner has helped the warden, or looked for what is left without one
  * closed          it is killed because its output closed while it lived
  * executed_ms     when its program began to run, by uv_now; 0 = it did not
  */
@@ -42,6 +44,8 @@ struct mx_child_run {
     bool clear;
     bool gone;
     bool closed;
+    size_t left;
+    unsigned rounds;
     uint64_t executed_ms;
     char mark[MX_REAP_MARK_SIZE];
 };
@@ -78,6 +82,9 @@ struct mcpx_child {
 void mx_child_is_forked(struct mcpx_child *child);
 void mx_child_is_executed(struct mcpx_child *child);
 void mx_child_is_running(struct mcpx_child *child);
+
+/** The program has ended; its warden kills what is left of it. */
+void mx_child_is_ended(struct mcpx_child *child);
 
 /** Its output has closed; it may be about to end, or not. */
 void mx_child_is_silent(struct mcpx_child *child);

@@ -46,6 +46,15 @@ static void describe_fault(struct mcpx_child *child)
         snprintf(text, sizeof child->text, "cannot start a process: %s", why);
 }
 
+/* What could not be killed belongs to another user, or the kernel holds it. */
+static void add_left(struct mcpx_child *child)
+{
+    size_t len = strlen(child->text);
+
+    snprintf(child->text + len, sizeof child->text - len,
+             "; %zu of its processes cannot be killed", child->run.left);
+}
+
 void mx_child_describe(struct mcpx_child *child)
 {
     const struct mx_child_run *run = &child->run;
@@ -66,6 +75,8 @@ void mx_child_describe(struct mcpx_child *child)
                  signal_name(number));
     else
         snprintf(text, sizeof child->text, "exited with code %d", WEXITSTATUS(run->status));
+    if (run->left)
+        add_left(child);
 }
 
 /* Controls of ASCII, and the 32 of Unicode that begin with C2: terminals know both. */

@@ -194,6 +194,29 @@ Test(child_tree, a_killed_warden_takes_the_child_with_it, .timeout = 100)
     story_end(&story);
 }
 
+/* A warden that hangs keeps nobody waiting for ever, and nothing alive. */
+Test(child_tree, a_stopped_warden_does_not_keep_the_child, .timeout = 100)
+{
+    struct story story;
+    long began_ms;
+    size_t i;
+
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    story_prepare(&story, "many", "10");
+    story.config.stop_ms = 200;
+    story_start(&story);
+    story_until(&story, "line ready\n");
+    kill(parent_of(story.report.pid), SIGSTOP);
+    began_ms = story_now_ms();
+    mcpx_child_stop(story.child);
+    story_until(&story, "STOPPED was killed with the process that looked after it\n");
+    cr_expect_lt(story_now_ms() - began_ms, STORY_PATIENCE_MS / 4);
+    for (i = 0; i < story.pid_count; i++)
+        waitpid(story.pids[i], NULL, 0);
+    cr_expect_eq(story_left(&story), 0);
+    story_end(&story);
+}
+
 static void tell_pids(int to, const struct story *story)
 {
     pid_t more[2] = {story->report.pid, parent_of(story->report.pid)};
