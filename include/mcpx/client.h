@@ -23,7 +23,7 @@ struct uv_loop_s;
  * history     envelopes of history wanted when joining anew; -1 = the router's default. While
  *             requests or proposals wait for an answer, a later connection that cannot resume
  *             wants 1000 at least: the answer may be among them
- * ca_file     PEM file of certificate authorities for wss; NULL = the system's
+ * ca_file     PEM file of certificate authorities for wss, one at least; NULL = the system's
  * once        do not connect again
  * session     settings of the session; `fill` may be NULL: the system's generator is used
  * loop        a libuv loop to run on, borrowed until mcpx_client_free; NULL = a loop of its own, which
@@ -91,7 +91,9 @@ MCPX_API void mcpx_client_close(struct mcpx_client *client, int64_t timeout_ms);
 
 /**
  * Frees the client; a connection that is open breaks. On a borrowed loop, that loop must run until
- * no handle is left before it is closed. NULL is allowed. Not to be called from on_event.
+ * no handle is left before it is closed. A name being looked up cannot be called back: getaddrinfo(3)
+ * ends in its own time on a thread of libuv, and this waits for it with a loop of its own, that
+ * loop with a borrowed one. NULL is allowed. Not to be called from on_event.
  */
 MCPX_API void mcpx_client_free(struct mcpx_client *client);
 

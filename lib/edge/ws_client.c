@@ -1,10 +1,13 @@
 /*
  * ws_client.c - the public face: settings are judged before anything is opened, sending queues and
  * asks for a turn of the loop, waiting runs the loop until there is an event.
- * Includes ws_client_state.h.
+ * Includes ws_client_state.h, OpenSSL.
  */
 #include "lib/edge/ws_client_state.h"
 
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -34,6 +37,20 @@ static bool is_token(const char *token)
     return len > 0 && len <= 8192;
 }
 
+/* libwebsockets would go on without it, and say of every router that it is not trusted. */
+static bool holds_certificate(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    X509 *certificate = file ? PEM_read_X509(file, NULL, NULL, NULL) : NULL;
+    bool held = certificate != NULL;
+
+    X509_free(certificate);
+    ERR_clear_error();
+    if (file)
+        fclose(file);
+    return held;
+}
+
 static enum mcpx_err judge(const struct mcpx_client_config *config, struct mcpx_fault *fault)
 {
     if (!config->topic || !mcpx_topic_name_is_valid(mcpx_slice_of(config->topic)))
@@ -47,6 +64,8 @@ static enum mcpx_err judge(const struct mcpx_client_config *config, struct mcpx_
         return refuse(fault, "history", "history is a number of envelopes, or -1");
     if (config->ca_file && access(config->ca_file, R_OK))
         return refuse(fault, "ca_file", "the file cannot be read");
+    if (config->ca_file && !holds_certificate(config->ca_file))
+        return refuse(fault, "ca_file", "the file holds no certificate in PEM form");
     if (config->on_event && !config->loop)
         return refuse(fault, "loop", "on_event is told from a loop, which has to be lent");
     return MCPX_OK;

@@ -189,11 +189,11 @@ void mx_pending_defer(struct mx_pending *pending, struct mx_own *own, int64_t de
 static void make_room(struct mx_pending *pending, struct mx_own *proposal,
                       struct mcpx_slice from)
 {
-    struct mx_fulfilment **oldest = NULL, **theirs = NULL;
+    struct mx_fulfilment **oldest = &proposal->fulfilments, **theirs = NULL;
 
-    if (proposal->fulfilment_count < MX_FULFILMENTS_MAX)
+    if (!proposal->fulfilments || proposal->fulfilment_count < MX_FULFILMENTS_MAX)
         return;
-    for (struct mx_fulfilment **at = &proposal->fulfilments; *at; at = &(*at)->next) {
+    for (struct mx_fulfilment **at = oldest; *at; at = &(*at)->next) {
         oldest = at;
         if (mcpx_slice_equal((*at)->asked->from, from))
             theirs = at;

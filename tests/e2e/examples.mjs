@@ -96,12 +96,12 @@ async function visit(command, url, env = {}) {
   await host.close();
 }
 
-/* A certificate for "localhost" by itself, and a proxy that shows it. */
-async function behindTls(http) {
+/* A certificate for a host by itself, and a proxy at "localhost" that shows it. */
+async function behindTls(http, host = 'localhost') {
   const folder = temporary();
   const [key, cert] = ['key.pem', 'cert.pem'].map((name) => join(folder, name));
   execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj',
-    '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-keyout', key, '-out', cert],
+    `/CN=${host}`, '-addext', `subjectAltName=DNS:${host}`, '-keyout', key, '-out', cert],
   { stdio: 'pipe' });
   const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (socket) => {
     const router = connect(Number(new URL(http).port), '127.0.0.1');
@@ -116,13 +116,13 @@ async function behindTls(http) {
 }
 
 /* The C program tries for ever; the first thing it tells is enough. */
-async function distrust(url) {
+async function distrust(url, trusted, reason) {
   const guest = run(commands.c(), { MCPX_URL: url, MCPX_TOPIC: 't', MCPX_TOKEN: 'x',
-    SSL_CERT_FILE: '/dev/null', SSL_CERT_DIR: '/nonexistent' });
+    SSL_CERT_FILE: trusted, SSL_CERT_DIR: '/nonexistent' });
   await inTime((async () => {
     while (!guest.log.includes('left: ')) await new Promise((done) => { setImmediate(done); });
   })(), () => `nothing was told: ${guest.log}`);
-  assert.match(guest.log, /left: cannot connect to localhost:\d+: .*certificate/);
+  assert.match(guest.log, reason);
 }
 
 async function main(which) {
@@ -133,7 +133,9 @@ async function main(which) {
     if (spawnSync('openssl', ['version']).status !== 0) skip('no openssl to make a certificate');
     const { url, cert } = await behindTls(router.http);
     await visit(commands.c(), url, { SSL_CERT_FILE: cert });
-    await distrust(url);
+    await distrust(url, '/dev/null', /left: cannot connect to localhost:\d+: .*certificate/);
+    const other = await behindTls(router.http, 'other.example');
+    await distrust(other.url, other.cert, /left: cannot connect to localhost:\d+: .*(host|name)/);
   } else {
     await visit(commands[which](), ws);
   }

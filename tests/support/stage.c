@@ -218,6 +218,17 @@ bool stage_writes(struct stage *stage, struct mcpx_text *text)
     return true;
 }
 
+void stage_expect_output(struct stage *stage, const char *part)
+{
+    struct mcpx_text text = {0};
+    bool any = stage_writes(stage, &text);
+
+    cr_expect_eq(any, part != NULL);
+    if (any && part)
+        cr_expect_not_null(strstr(text.text, part), "%s, expected %s", text.text, part);
+    mcpx_text_fini(&text);
+}
+
 void stage_echoes(struct stage *stage)
 {
     struct mcpx_slice output;

@@ -52,6 +52,30 @@ void stage_clear(struct stage *stage);
     "'topic':{'name':'t','head':null},'resumed':false,'history':{'count':0},"                 \
     "'limits':{'message_bytes':100000,'messages_per_minute':null}}}"
 
+/** A welcome of "me" to a topic with nobody else: resumed; anew, with so much history. */
+#define STAGE_RESUMED                                                                         \
+    "{'id':'w','from':'system:gateway','to':['me'],'kind':'system/welcome','payload':{"       \
+    "'you':{'id':'me','capabilities':['*']},'participants':[],"                               \
+    "'topic':{'name':'t','head':'z'},'resumed':true,'history':{'count':0}}}"
+#define STAGE_ANEW(count)                                                                     \
+    "{'id':'w','from':'system:gateway','to':['me'],'kind':'system/welcome','payload':{"       \
+    "'you':{'id':'me','capabilities':['*']},'participants':[],"                               \
+    "'topic':{'name':'t','head':'z'},'resumed':false,'history':{'count':" count "}}}"
+
+/** Our own presence, which ends what was missed; that of somebody else. */
+#define STAGE_CAUGHT_UP                                                                       \
+    "{'id':'c','from':'system:gateway','kind':'system/presence','payload':{"                  \
+    "'event':'join','participant':{'id':'me','capabilities':[]}}}"
+#define STAGE_JOINS(id)                                                                       \
+    "{'id':'c','from':'system:gateway','kind':'system/presence','payload':{"                  \
+    "'event':'join','participant':{'id':'" id "','capabilities':[]}}}"
+
+/** The router's answer to an envelope of ours. */
+#define STAGE_ERROR(name, about)                                                              \
+    "{'id':'e','from':'system:gateway','to':['me'],'kind':'system/"                           \
+    "error','correlation_id':'" about "','payload':{'error':'" name                           \
+    "','message':'m','retry_after_ms':600}}"
+
 /** Connects, welcomes, and skips the event. */
 void stage_joins(struct stage *stage);
 
@@ -81,6 +105,9 @@ void stage_names(struct stage *stage, const char *name, const char *id);
 
 /** Writes the next text; returns whether there was one, with its id replaced by @NAME in `text`. */
 bool stage_writes(struct stage *stage, struct mcpx_text *text);
+
+/** Writes the next text, and compares: it holds `part`; NULL = there is none. */
+void stage_expect_output(struct stage *stage, const char *part);
 
 /** Writes everything and shows the echo of it to the session, without skipping DELIVERED. */
 void stage_echoes(struct stage *stage);

@@ -283,6 +283,7 @@ Test(client_ends, settings_are_judged_before_anything_is_opened)
         {{.url = "ws://x", .topic = "t", .token = "a", .routing = "some"}, "routing"},
         {{.url = "ws://x", .topic = "t", .token = "a", .history = -2}, "history"},
         {{.url = "ws://x", .topic = "t", .token = "a", .ca_file = "/none"}, "ca_file"},
+        {{.url = "ws://x", .topic = "t", .token = "a", .ca_file = "/dev/null"}, "ca_file"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

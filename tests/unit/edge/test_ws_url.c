@@ -70,7 +70,7 @@ Test(ws_url, says_what_is_wrong_with_others)
         {"ws://[]", "a host is", 5},
         {"ws://[::1]x", "brackets", 5},
         {"ws://[::g]", "a host is", 5},
-        {"wss://[::1]", "by name", 6},
+        {"wss://[::1]", "IPv4", 6},
         {"ws://user@x", "token", 5},
         {"ws://user:secret@x/ws", "token", 5},
         {"ws://x/ws?token=secret", "no query", 9},
