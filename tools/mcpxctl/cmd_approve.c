@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { TIMEOUT_MS = 60000, INDENT = 11, NAME_SHOWN = 100 };
+enum { TIMEOUT_MS = 60000, INDENT = 11, NAME_SHOWN = 100, WHOLE_ID = 32 };
 
 /* METHOD:CONTEXT by the payload, because the kind may be short. */
 static void add_operation(struct mcpx_text *out, const struct entry *proposal)
@@ -82,6 +82,28 @@ static void ask(const struct entry *proposal, struct mcpx_slice to)
     fflush(stderr);
     mcpx_text_fini(&laid_out);
     mcpx_text_fini(&out);
+}
+
+/*
+ * Receivers ignore a proposal that lies, and so does who decides. And nobody sees what --yes approves:
+ * the short id that somebody chose to be like the beginning of another's is left to be asked about.
+ */
+static int check(const struct arguments *arguments, const struct ledger *ledger,
+                 const struct entry *proposal)
+{
+    const char *lie = entry_lie(proposal);
+
+    if (lie) {
+        complain("approve", "it is ignored by all: %s", lie);
+        return STATUS_FAILED;
+    }
+    if (arguments_have(arguments, "--yes") && proposal->id.len < WHOLE_ID &&
+        ledger_is_beginning(ledger, proposal)) {
+        complain("approve",
+                 "several ids begin so, and one is that; without --yes it is asked");
+        return STATUS_USAGE;
+    }
+    return STATUS_OK;
 }
 
 /* Who is to do it. Returns STATUS_OK or STATUS_USAGE, having complained. */
@@ -205,6 +227,8 @@ int cmd_approve(const struct arguments *arguments)
         status = connection_read(arguments, &where);
     if (status == STATUS_OK)
         status = proposal_find(arguments, &where, arguments->operands[0], &ledger, &proposal);
+    if (status == STATUS_OK)
+        status = check(arguments, &ledger, proposal);
     if (status == STATUS_OK)
         status = choose(proposal, &address, &to);
     if (status == STATUS_OK)

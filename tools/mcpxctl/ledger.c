@@ -124,6 +124,13 @@ enum mcpx_err ledger_find(const struct ledger *ledger, struct mcpx_slice word,
     return MCPX_OK;
 }
 
+bool ledger_is_beginning(const struct ledger *ledger, const struct entry *entry)
+{
+    size_t next = place_of(ledger, entry->id) + 1;
+
+    return next < ledger->count && begins_with(ledger->sorted[next], entry->id);
+}
+
 struct entry *const *ledger_about(const struct ledger *ledger, struct mcpx_slice id,
                                   size_t *count)
 {

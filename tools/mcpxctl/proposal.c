@@ -1,12 +1,11 @@
 /*
- * proposal.c - what may be decided: a proposal that is retained, open and truthful.
- * Includes proposal.h, chain.h, fetch.h, mcpx/rpc.h only.
+ * proposal.c - what may be decided: a proposal that is retained and open.
+ * Includes proposal.h, chain.h, fetch.h only.
  */
 #include "tools/mcpxctl/proposal.h"
 
 #include "tools/mcpxctl/chain.h"
 #include "tools/mcpxctl/fetch.h"
-#include <mcpx/rpc.h>
 
 static int check_state(const char *verb, const struct ledger *ledger,
                        const struct entry *entry)
@@ -27,20 +26,6 @@ static int check_state(const char *verb, const struct ledger *ledger,
     return status;
 }
 
-/* Receivers ignore a proposal that lies, and so does who decides. */
-static int check_truth(const char *verb, const struct entry *entry)
-{
-    static struct mcpx_rpc rpc;
-    struct mcpx_fault fault = {"", "", 0};
-
-    if (mcpx_rpc_read(entry->payload, &rpc, &fault) == MCPX_OK &&
-        mcpx_rpc_agrees(&rpc, &entry->kind, &fault) == MCPX_OK)
-        return STATUS_OK;
-    complain(verb, "its kind and its payload do not agree: %s%s%s", fault.field,
-             fault.field[0] ? ": " : "", fault.reason);
-    return STATUS_FAILED;
-}
-
 int proposal_find(const struct arguments *arguments, const struct connection *where,
                   const char *word, struct ledger *ledger, const struct entry **out)
 {
@@ -55,6 +40,5 @@ int proposal_find(const struct arguments *arguments, const struct connection *wh
         complain(verb, "that envelope is no proposal");
         return STATUS_USAGE;
     }
-    status = check_state(verb, ledger, *out);
-    return status == STATUS_OK ? check_truth(verb, *out) : status;
+    return check_state(verb, ledger, *out);
 }

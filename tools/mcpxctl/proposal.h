@@ -10,7 +10,7 @@
 
 /**
  * Fetches the topic's history and finds the proposal that a word means. One that is decided
- * already, and one whose kind says something else than its payload, are complained about.
+ * already is complained about; one that lies is found, so that it can be rejected.
  *
  * ledger   empty; holds the proposal; ledger_fini in every case
  *

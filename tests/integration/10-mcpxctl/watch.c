@@ -33,7 +33,8 @@ Test(watch, a_lie_is_shown_with_a_warning_and_cannot_be_approved)
     rude_join(&agent, &router, "agent", "plain", "&history=0");
     rude_frame(&agent, TEXT, lie, strlen(lie));
     cr_assert(rude_expect(&agent, "\"lie\"", &frame));
-    expect("mcpxctl approve lie --yes --as ann 2>&1", 1, "do not agree");
+    expect("mcpxctl approve lie --yes --as ann 2>&1", 1,
+           "it is ignored by all: the kind says something else than the payload");
     expect("mcpxctl watch --history 1 --count 1 --as ann 2>/dev/null", 0, "tools/call:read");
     cr_assert_eq(waitpid(watch, &status, 0), watch);
     read_file(file);
