@@ -147,7 +147,9 @@ static const struct command commands[] = {
      "standard error. JSON holds the arguments; a single dash reads them from standard input. "
      "Exits 1 when the answer is an error, 124 when there is none in time, 4 when the "
      "addressee "
-     "is not there. An interrupted or late call is cancelled.",
+     "is not there. An interrupted or late call is cancelled. When the connection breaks it "
+     "is "
+     "made again; when the addressee leaves, the call ends with 1.",
      call_options, connect_options, cmd_call},
     {"can", "KIND", 1, 1, false, "may a participant send a kind, and why?",
      "With --config decides offline, from the configuration alone, exactly as the router "
