@@ -229,8 +229,8 @@ test('on a router in development mode, --as is all it takes', async (t) => {
   assert.match(await ann.call(tool(1, 'echo', { message: 'x' })), /Echo: x/);
 });
 
-test('SIGTERM and SIGINT: exit 0, the others see it leave, nothing is left', async (t) => {
-  for (const signal of ['SIGTERM', 'SIGINT']) {
+test('SIGTERM, SIGINT, SIGHUP, SIGQUIT: exit 0, the others see it leave, nothing is left', async (t) => {
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']) {
     const table = new Room(t, router);
     const bridge = await startImport(t, router, table.topic, 'server', EVERYTHING);
     const ann = new Seat(await table.join('ann', ['mcp/*']), 'server');

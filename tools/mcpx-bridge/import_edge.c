@@ -2,19 +2,18 @@
  * import_edge.c - the loop, the socket and the process of an import; what to do is decided in
  * the core. The order of an ending is fixed here: first the server stops, so that the answers to
  * its callers still go out, then the connection is closed.
- * Includes import_edge.h, mcpx/child.h, visible.h, libuv only.
+ * Includes import_edge.h, loop.h, mcpx/child.h, visible.h, libuv only.
  */
 #include "tools/mcpx-bridge/import_edge.h"
 
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
+#include "tools/mcpx-bridge/loop.h"
 
 #include <mcpx/child.h>
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <uv.h>
 
 /* How long the last answers may take to leave. */
@@ -23,7 +22,7 @@ enum { GOODBYE_MS = 2000 };
 struct edge {
     uv_loop_t loop;
     uv_timer_t timer;
-    uv_signal_t signals[2];
+    struct loop_signals signals;
     struct mcpx_client *client;
     struct mcpx_child *child;
     struct import *import;
@@ -31,21 +30,6 @@ struct edge {
     bool child_over, client_over;
     int status;
 };
-
-static const int signal_numbers[2] = {SIGTERM, SIGINT};
-
-static int64_t read_ms(clockid_t clock)
-{
-    struct timespec at;
-
-    clock_gettime(clock, &at);
-    return (int64_t)at.tv_sec * 1000 + at.tv_nsec / 1000000;
-}
-
-static struct mcpx_now read_now(void)
-{
-    return (struct mcpx_now){read_ms(CLOCK_MONOTONIC), read_ms(CLOCK_REALTIME)};
-}
 
 /* ---- what the core may do ---- */
 
@@ -90,7 +74,7 @@ static bool port_may(void *user, struct mcpx_slice text)
 {
     struct edge *edge = user;
     struct mcpx_kind kind;
-    struct mcpx_question question = {.kind = &kind, .wall_ms = read_now().wall_ms};
+    struct mcpx_question question = {.kind = &kind, .wall_ms = loop_now().wall_ms};
 
     return mcpx_kind_parse(text, &kind, NULL) == MCPX_OK &&
            mcpx_session_may(mcpx_client_session(edge->client), &question);
@@ -151,7 +135,7 @@ static void on_timer(uv_timer_t *timer);
 static void after_input(struct edge *edge)
 {
     int64_t deadline = import_deadline(edge->import);
-    int64_t now = read_now().mono_ms;
+    int64_t now = loop_now().mono_ms;
     const char *failure = import_failure(edge->import);
 
     if (failure && !edge->ending) {
@@ -169,14 +153,13 @@ static void on_timer(uv_timer_t *timer)
 {
     struct edge *edge = timer->data;
 
-    import_tick(edge->import, read_now());
+    import_tick(edge->import, loop_now());
     after_input(edge);
 }
 
-static void on_signal(uv_signal_t *handle, int number)
+static void on_signal(void *user)
 {
-    (void)number;
-    end(handle->data, STATUS_OK);
+    end(user, STATUS_OK);
 }
 
 /* ---- inputs ---- */
@@ -197,8 +180,7 @@ static void on_left(struct edge *edge, const struct mcpx_event *event)
     if (event->retry_ms >= 0)
         return;
     edge->client_over = true;
-    /* HTTP statuses, and what never was a connection, are below the close codes. */
-    end(edge, event->code < 1000 || event->code == 4005 ? STATUS_UNREACHABLE : STATUS_FAILED);
+    end(edge, loop_left_status(event->code));
     check_over(edge);
 }
 
@@ -244,7 +226,7 @@ static void on_event(void *user, struct mcpx_client *client, const struct mcpx_e
     } else if (event->type == MCPX_EVENT_GRANTS) {
         warn_of_grants(edge);
     } else {
-        import_event(edge->import, event, read_now());
+        import_event(edge->import, event, loop_now());
         after_input(edge);
     }
 }
@@ -253,7 +235,7 @@ static void on_line(void *user, struct mcpx_slice line)
 {
     struct edge *edge = user;
 
-    import_line(edge->import, line, read_now());
+    import_line(edge->import, line, loop_now());
     after_input(edge);
 }
 
@@ -268,7 +250,7 @@ static void on_state(void *user, const struct mcpx_child_report *report)
 {
     struct edge *edge = user;
 
-    import_state(edge->import, report, read_now());
+    import_state(edge->import, report, loop_now());
     if (report->state == MCPX_CHILD_STOPPED || report->state == MCPX_CHILD_FAILED)
         edge->child_over = true;
     after_input(edge);
@@ -320,18 +302,13 @@ static void start_handles(struct edge *edge)
 {
     uv_timer_init(&edge->loop, &edge->timer);
     edge->timer.data = edge;
-    for (size_t i = 0; i < 2; i++) {
-        uv_signal_init(&edge->loop, &edge->signals[i]);
-        edge->signals[i].data = edge;
-        uv_signal_start(&edge->signals[i], on_signal, signal_numbers[i]);
-    }
+    loop_signals_start(&edge->signals, &edge->loop, on_signal, edge);
 }
 
 static void close_handles(struct edge *edge)
 {
     uv_close((uv_handle_t *)&edge->timer, NULL);
-    for (size_t i = 0; i < 2; i++)
-        uv_close((uv_handle_t *)&edge->signals[i], NULL);
+    loop_signals_close(&edge->signals);
 }
 
 static int run(struct edge *edge, const struct import_job *job)

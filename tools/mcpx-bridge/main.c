@@ -53,7 +53,8 @@ static const struct command commands[] = {
      "JSON-RPC ids and progress tokens are exchanged on the way, which every participant "
      "counts from 0 and one server must be able to tell apart.\n\n"
      "When the server dies, whoever waits for it is answered with a JSON-RPC error at once, "
-     "and it is started again. SIGTERM and SIGINT stop the server and leave the topic.",
+     "and it is started again. SIGTERM, SIGINT, SIGHUP and SIGQUIT stop the server, answer who "
+     "still waits and leave the topic.",
      import_options, connect_options, cmd_import},
     {"expose", NULL, 0, 0, false, "be one MCP server for a whole topic",
      "Is an MCP server on standard input and output that has what all servers of the topic "
