@@ -303,6 +303,13 @@ MCPX_API enum mcpx_err mcpx_session_respond(struct mcpx_session *session,
                                             struct mcpx_slice payload, struct mcpx_now now,
                                             struct mcpx_fault *fault);
 
+/**
+ * A REQUEST event will not be answered, because its sender took it back for one. Without this it
+ * counts as waiting (see inbound_max), and the oldest of too many lose their answer. Returns false
+ * when no such request waits for an answer.
+ */
+MCPX_API bool mcpx_session_drop(struct mcpx_session *session, struct mcpx_slice request);
+
 /** No longer waits for a request or proposal of ours. Returns false when it is not pending. */
 MCPX_API bool mcpx_session_forget(struct mcpx_session *session, struct mcpx_slice id);
 

@@ -332,6 +332,14 @@ enum mcpx_err mcpx_session_respond(struct mcpx_session *session, struct mcpx_sli
     return err;
 }
 
+bool mcpx_session_drop(struct mcpx_session *session, struct mcpx_slice request)
+{
+    if (!mx_inbound_find(&session->requests, request))
+        return false;
+    mx_inbound_remove(&session->requests, request);
+    return true;
+}
+
 bool mcpx_session_forget(struct mcpx_session *session, struct mcpx_slice id)
 {
     struct mx_own *own = mx_pending_awaited(&session->pending, id);

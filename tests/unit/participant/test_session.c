@@ -201,6 +201,27 @@ Test(session, forgets_the_oldest_request_when_nobody_answers)
     stage_clear(&stage);
 }
 
+Test(session, keeps_old_requests_when_newer_ones_are_dropped)
+{
+    struct stage stage;
+    struct mcpx_session_config config = stage_config(&stage);
+
+    config.inbound_max = 2;
+    stage_set(&stage, &config);
+    stage_joins(&stage);
+    stage_hears(&stage, "{'id':'q1','from':'bob'," CALLED);
+    stage_hears(&stage, "{'id':'q2','from':'eve'," CALLED);
+    cr_expect(mcpx_session_drop(stage.session, MCPX_SLICE("q2")));
+    cr_expect_not(mcpx_session_drop(stage.session, MCPX_SLICE("q2")));
+    stage_hears(&stage, "{'id':'q3','from':'eve'," CALLED);
+    cr_expect(mcpx_session_drop(stage.session, MCPX_SLICE("q3")));
+    stage_skip(&stage);
+    cr_expect_eq(stage_responds(&stage, "q2", RESULT), MCPX_ENOTFOUND);
+    cr_expect_not(mcpx_session_drop(stage.session, (struct mcpx_slice){0}));
+    cr_expect_eq(stage_responds(&stage, "q1", RESULT), MCPX_OK);
+    stage_clear(&stage);
+}
+
 Test(session, settles_with_the_first_of_several_answers)
 {
     struct stage stage;
