@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { startImport } from './lib/import.mjs';
 import { Room, serverProgram } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
-import { Pipe, Seat } from './lib/wire.mjs';
+import { Pipe, ROOT, Seat } from './lib/wire.mjs';
 
 let router;
 before(async () => { router = await Router.start(); });
@@ -49,16 +49,18 @@ async function conversation(call, { tools, prompts = {}, more = [] }) {
 }
 
 /** Holds both conversations against each other, answer by answer. */
-async function compare(t, program, args, plan, { env = {}, prepare = () => {} } = {}) {
+async function compare(t, program, args, plan, { env = {}, roots = false,
+  prepare = () => {} } = {}) {
   const command = [process.execPath, ...FROZEN, serverProgram(program), ...args];
   prepare();
-  const pipe = await Pipe.open(command[0], command.slice(1), env);
+  const pipe = await Pipe.open(command[0], command.slice(1), env, { roots });
   const direct = await conversation((text) => pipe.call(text), plan);
   await pipe.close();
 
   prepare();
   const room = new Room(t, router);
-  await startImport(t, router, room.topic, 'server', command, { env });
+  await startImport(t, router, room.topic, 'server', command,
+    { env, options: roots ? ['--root', ROOT] : [] });
   const seat = new Seat(await room.join('ann', ['mcp/*']), 'server');
   const bridged = await conversation((text) => seat.call(text), plan);
   assert.equal(bridged.length, direct.length);
@@ -102,7 +104,7 @@ test('server-everything answers as over a pipe', async (t) => {
         argument: { name: 'department', value: 'E' } }],
       ['logging/setLevel', { level: 'error' }], ['ping', {}], ['no/such/method', {}],
     ],
-  });
+  }, { roots: true });
   assert.ok(count > 40, `${count} calls`);
 });
 

@@ -293,6 +293,8 @@ test('what can never work ends with an exit code and a sentence', async (t) => {
     { args: ['--', '/no/such/program'], code: 1, says: /cannot execute '\/no\/such\/program'/ },
     { args: ['--no-restart', '--', 'sh', '-c', 'exit 3'], code: 1, says: /exited with code 3/ },
     { args: ['--client-capabilities', '[]', '--', 'true'], code: 2, says: /must be a JSON object/ },
+    { args: ['--client-capabilities', '{"roots":{}}', '--', 'true'], code: 2, says: /--root/ },
+    { args: ['--root', '/srv', '--', 'true'], code: 2, says: /file:\/\/\/srv/ },
     { args: [], code: 2, says: /COMMAND/ },
     { env: { MCPX_TOKEN: 'wrong' }, args: ['--', 'cat'], code: 5, says: /401|token/ },
   ];

@@ -5,9 +5,12 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startImport } from './lib/import.mjs';
-import { Room } from './lib/room.mjs';
+import { Room, serverProgram } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 import { Seat } from './lib/wire.mjs';
 
@@ -91,4 +94,53 @@ test('a question of the server is answered by who was asked, not by who is quick
   const { envelope } = await bob.until((e) => e.correlation_id === id
     && e.kind.startsWith('mcp/response'), 'the answer');
   assert.equal(envelope.payload.result, 'bob says no');
+});
+
+/** server-filesystem with two directories, of which it is given `srv`; `read()` tries the other. */
+async function files(t, options = []) {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'mcpx-roots-')));
+  t.after(() => rmSync(base, { recursive: true }));
+  for (const name of ['srv', 'secret']) {
+    mkdirSync(join(base, name));
+    writeFileSync(join(base, name, 'f.txt'), `what is in ${name}`);
+  }
+  const room = new Room(t, router);
+  const mallory = await room.join('mallory', ['mcp/*']);
+  await startImport(t, router, room.topic, 'server', [process.execPath,
+    serverProgram('server-filesystem'), join(base, 'srv')],
+  { options: options.map((word) => word.replace('BASE', base)) });
+  const seat = new Seat(mallory, 'server');
+  const read = async (name) => JSON.parse(await seat.call(JSON.stringify(rpc(1, 'tools/call',
+    { name: 'read_text_file', arguments: { path: join(base, name, 'f.txt') } }))))
+    .result.content[0].text;
+  return { base, mallory, read };
+}
+
+test('what a file server may touch is not a guest\'s to say', async (t) => {
+  const { base, mallory, read } = await files(t);
+  mallory.listen((e) => {
+    if (e.kind !== 'mcp/request:roots/list') return;
+    mallory.send('mcp/response:roots/list', { jsonrpc: '2.0', id: e.payload.id,
+      result: { roots: [{ uri: `file://${base}/secret` }] } }, { ...TO, correlation_id: e.id });
+  });
+  assert.match(await read('secret'), /Access denied/);
+  for (let i = 0; i < 10; i += 1) {
+    mallory.send('mcp/request:notifications/roots/list_changed',
+      { jsonrpc: '2.0', method: 'notifications/roots/list_changed' }, i % 2 ? TO : {});
+    assert.match(await read('secret'), /Access denied/);
+  }
+  assert.equal(await read('srv'), 'what is in srv');
+  assert.ok(!mallory.heard().some(({ kind }) => kind === 'mcp/request:roots/list'));
+});
+
+test('a file server serves the roots that its operator states', async (t) => {
+  const { read } = await files(t, ['--root', 'file://BASE/secret']);
+  const until = async () => {
+    for (;;) {
+      const text = await read('secret');
+      if (!text.includes('denied')) return text;
+    }
+  };
+  assert.equal(await until(), 'what is in secret');
+  assert.match(await read('srv'), /Access denied/);
 });

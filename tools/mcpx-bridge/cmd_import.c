@@ -26,7 +26,35 @@ static bool check_capabilities(const char *text)
                            "{\"elicitation\":{}}");
         return false;
     }
+    if (mcpx_json_get(value, "roots").text) {
+        complain("import",
+                 "--client-capabilities cannot have \"roots\"; name each with --root");
+        return false;
+    }
     return true;
+}
+
+/* Writes the roots of the command line as a JSON array. Returns false, having complained. */
+static bool read_roots(const struct arguments *arguments, struct mcpx_text *out)
+{
+    for (size_t i = 0; i < arguments->option_count; i++) {
+        const char *uri = arguments->options[i].value;
+
+        if (strcmp(arguments->options[i].option->name, "--root") != 0)
+            continue;
+        if (strncmp(uri, "file:///", 8) != 0) {
+            complain("import", "--root must be a URI such as file:///srv/docs");
+            return false;
+        }
+        mcpx_text_puts(out, out->len ? ",{" : "[{");
+        mcpx_json_add_member(out, "uri", mcpx_slice_of(uri));
+        mcpx_text_puts(out, "}");
+    }
+    if (out->len)
+        mcpx_text_puts(out, "]");
+    if (out->failed)
+        complain("import", "out of memory");
+    return !out->failed;
 }
 
 static const char *base_name(const char *path)
@@ -42,6 +70,7 @@ int cmd_import(const struct arguments *arguments)
     const char *capabilities = arguments_value(arguments, "--client-capabilities");
     struct connection connection;
     struct import_job job = {0};
+    struct mcpx_text roots = {0};
     int status;
 
     if (!check_capabilities(capabilities))
@@ -50,12 +79,17 @@ int cmd_import(const struct arguments *arguments)
         complain("import", "--restart and --no-restart exclude each other");
         return STATUS_USAGE;
     }
+    if (!read_roots(arguments, &roots)) {
+        mcpx_text_fini(&roots);
+        return STATUS_USAGE;
+    }
     status = connection_read(arguments, &connection);
     if (status == STATUS_OK) {
         job.client = connection.client;
         job.client.routing = "all";
         job.client.history = 0;
         job.import.capabilities = capabilities;
+        job.import.roots = roots.len ? roots.text : NULL;
         job.import.request_ms = arguments_ms(arguments, "--request-timeout", 0);
         job.argv = arguments->rest;
         if (!name)
@@ -66,5 +100,6 @@ int cmd_import(const struct arguments *arguments)
         status = import_run(&job);
     }
     connection_fini(&connection);
+    mcpx_text_fini(&roots);
     return status;
 }

@@ -38,8 +38,10 @@ enum mcpx_err import_new(const struct import_config *config, const struct import
     import->port = *port;
     import->era_at = INT64_MAX;
     import->handshake_at = INT64_MAX;
-    if (!import->config.capabilities) {
-        free(import);
+    if (config->roots)
+        import->config.roots = strdup(config->roots);
+    if (!import->config.capabilities || (config->roots && !import->config.roots)) {
+        import_free(import);
         return MCPX_ENOMEM;
     }
     *out = import;
@@ -59,6 +61,7 @@ void import_free(struct import *import)
     mcpx_text_fini(&import->line);
     mcpx_text_fini(&import->text);
     free((void *)import->config.capabilities);
+    free((void *)import->config.roots);
     free(import);
 }
 
@@ -278,7 +281,9 @@ static void on_notification(struct import *import, const struct mcpx_event *even
 {
     struct mcpx_slice method = event->rpc->method;
 
-    if (mcpx_slice_equal(method, MCPX_SLICE("notifications/initialized")))
+    /* Not a guest's business: the greeting is ours, and roots are the operator's to state. */
+    if (mcpx_slice_equal(method, MCPX_SLICE("notifications/initialized")) ||
+        mcpx_slice_equal(method, MCPX_SLICE("notifications/roots/list_changed")))
         return;
     if (mcpx_slice_equal(method, MCPX_SLICE("notifications/cancelled"))) {
         on_cancelled(import, event);

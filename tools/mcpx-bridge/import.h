@@ -11,14 +11,16 @@
 #include <mcpx/session.h>
 
 /** What is declared to the server unless told otherwise. */
-#define IMPORT_CAPABILITIES                                                                   \
-    "{\"elicitation\":{},\"sampling\":{},\"roots\":{\"listChanged\":true}}"
+#define IMPORT_CAPABILITIES "{\"elicitation\":{},\"sampling\":{}}"
 
 /**
  * Settings; 0 and NULL mean the default.
  *
  * capabilities   the client capabilities declared to the server, a JSON object; copied.
  *                IMPORT_CAPABILITIES
+ * roots          what roots/list is answered with, a JSON array of roots; copied. It is then declared
+ *                to a server that is initialised. NULL: there are none, and no participant is
+ *                ever asked, because what a server may touch is not a guest's to say
  * request_ms     how long the server may take for a request, counted anew from each progress
  *                notification, and a participant for a question of the server; 300000
  * probe_ms       how long to wait for the answer to server/discover before initialize; 2000
@@ -28,6 +30,7 @@
  */
 struct import_config {
     const char *capabilities;
+    const char *roots;
     int64_t request_ms;
     int64_t probe_ms;
     int64_t handshake_ms;

@@ -1,7 +1,8 @@
 /*
  * import_ask.c - a server's question is put to whoever's call it works on: the newest one, since
  * a pipe does not say which. The question goes out as the server wrote it and the answer comes
- * back as the participant wrote it; the session has made sure that it carries the same id.
+ * back as the participant wrote it; the session has made sure that it carries the same id. What
+ * files a server may touch (roots) is never asked in the room: anybody could widen it.
  * Includes import_state.h only.
  */
 #include "tools/mcpx-bridge/import_state.h"
@@ -63,6 +64,26 @@ static void note(struct import_asks *asks, struct mcpx_slice envelope,
         .memory = memory};
 }
 
+static void tell_roots(struct import *import, struct mcpx_slice rpc_id)
+{
+    if (!import->config.roots) {
+        tell_server(import, rpc_id, BRIDGE_NO_METHOD,
+                    "there are no roots here; the bridge's operator may state some (--root)");
+        return;
+    }
+    mcpx_text_reset(&import->text);
+    mcpx_text_puts(&import->text, "{\"roots\":");
+    mcpx_text_puts(&import->text, import->config.roots);
+    mcpx_text_puts(&import->text, "}");
+    mcpx_text_reset(&import->line);
+    if (import->text.failed)
+        bridge_add_error(&import->line, rpc_id, BRIDGE_UNAVAILABLE,
+                         MCPX_SLICE("the bridge is out of memory"), (struct mcpx_slice){0});
+    else
+        bridge_add_result(&import->line, rpc_id, mcpx_text_view(&import->text));
+    import_write(import);
+}
+
 void import_ask(struct import *import, struct mcpx_slice line, const struct mcpx_rpc *rpc)
 {
     const struct import_call *call = import_calls_asked(&import->calls);
@@ -74,6 +95,10 @@ void import_ask(struct import *import, struct mcpx_slice line, const struct mcpx
     size_t before = import->asks.count;
     enum mcpx_err err;
 
+    if (mcpx_slice_equal(rpc->method, MCPX_SLICE("roots/list"))) {
+        tell_roots(import, rpc->id);
+        return;
+    }
     if (!call) {
         tell_server(import, rpc->id, BRIDGE_NO_METHOD,
                     "no participant has a request under way that this could be about");

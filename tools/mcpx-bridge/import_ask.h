@@ -1,5 +1,5 @@
 /*
- * import_ask.h - questions of the server (elicitation, sampling, roots) that a participant has
+ * import_ask.h - questions of the server (elicitation, sampling) that a participant has
  * been asked to answer.
  * Includes base.h only.
  */

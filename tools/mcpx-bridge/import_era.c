@@ -53,12 +53,14 @@ static void discover(struct import *import, const char *version)
 
 static void initialize(struct import *import)
 {
+    struct mcpx_json_change roots = {"roots", MCPX_SLICE("{}")};
     struct mcpx_text params = {0};
 
     import->era = IMPORT_INITIALIZING;
     import->era_at = INT64_MAX;
     mcpx_text_puts(&params, "\"protocolVersion\":\"" LEGACY_VERSION "\",\"capabilities\":");
-    mcpx_text_puts(&params, import->config.capabilities);
+    mcpx_json_add_changed(&params, mcpx_slice_of(import->config.capabilities), &roots,
+                          import->config.roots ? 1 : 0);
     mcpx_text_puts(&params, ",\"clientInfo\":{\"name\":\"mcpx-bridge\",\"version\":\"");
     mcpx_text_puts(&params, mcpx_version());
     mcpx_text_puts(&params, "\"}");

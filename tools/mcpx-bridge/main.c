@@ -16,7 +16,10 @@ static const struct option_row import_options[] = {
      "and "
      "if it answered a request, that one times out"},
     {"--client-capabilities", "JSON", VALUE_TEXT, 0,
-     "what is declared to the server; elicitation, sampling and roots when not given"},
+     "what is declared to the server; elicitation and sampling when not given"},
+    {"--root", "URI", VALUE_TEXT, OPTION_REPEATED,
+     "a root that the server is told of, such as file:///srv/docs; without it there are none, "
+     "and nobody in the topic can state any"},
     {"--request-timeout", "S", VALUE_SECONDS, 0,
      "how long the server may take for a request, counted anew from each progress "
      "notification, and a participant to answer a question of the server; 300 when not given"},
@@ -53,7 +56,8 @@ static const struct command commands[] = {
      "JSON-RPC ids and progress tokens are exchanged on the way, which every participant "
      "counts from 0 and one server must be able to tell apart.\n\n"
      "When the server dies, whoever waits for it is answered with a JSON-RPC error at once, "
-     "and it is started again. SIGTERM, SIGINT, SIGHUP and SIGQUIT stop the server, answer who "
+     "and it is started again. SIGTERM, SIGINT, SIGHUP and SIGQUIT stop the server, answer "
+     "who "
      "still waits and leave the topic.",
      import_options, connect_options, cmd_import},
     {"expose", NULL, 0, 0, false, "be one MCP server for a whole topic",

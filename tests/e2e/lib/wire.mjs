@@ -11,10 +11,14 @@ import { kindOf } from './kinds.mjs';
 import { inTime } from './router.mjs';
 
 /** What an import declares to its server, and how it answers when nobody else does. */
-export const CLIENT_CAPABILITIES = { elicitation: {}, sampling: {}, roots: { listChanged: true } };
+export const CLIENT_CAPABILITIES = { elicitation: {}, sampling: {} };
+
+/** The root that a pipe states when it is told to, as --root of an import. */
+export const ROOT = 'file:///srv';
 
 /** Answers to a server's questions, the same over pipe and topic; others get an error. */
 const ANSWERS = {
+  'roots/list': { roots: [{ uri: ROOT }] },
   'elicitation/create': { action: 'accept', content: { name: 'Ada', check: true } },
   'sampling/createMessage': { role: 'assistant', model: 'none',
     content: { type: 'text', text: 'sampled' } },
@@ -33,14 +37,14 @@ export class Pipe {
   #child;
   #waiting = new Map();
 
-  static async open(command, args, env = {}) {
+  static async open(command, args, env = {}, { roots = false } = {}) {
     const pipe = new Pipe();
     const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'],
       env: { ...process.env, ...env } });
     pipe.#child = child;
     createInterface({ input: child.stdout }).on('line', (line) => pipe.#hear(line));
     await pipe.call(JSON.stringify({ jsonrpc: '2.0', id: 'init', method: 'initialize',
-      params: { protocolVersion: '2025-11-25', capabilities: CLIENT_CAPABILITIES,
+      params: { protocolVersion: '2025-11-25', capabilities: { ...CLIENT_CAPABILITIES, ...(roots && { roots: {} }) },
         clientInfo: { name: 'pipe', version: '1' } } }));
     pipe.write(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
     return pipe;

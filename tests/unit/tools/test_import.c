@@ -102,9 +102,13 @@ static void configure(struct player *player, const char *name, const char *value
         player->config.request_ms = strtol(value, NULL, 10);
         return;
     }
-    cr_assert_str_eq(name, "capabilities");
     mcpx_text_reset(&player->config_text);
     mcpx_text_puts(&player->config_text, value);
+    if (strcmp(name, "roots") == 0) {
+        player->config.roots = player->config_text.text;
+        return;
+    }
+    cr_assert_str_eq(name, "capabilities");
     player->config.capabilities = player->config_text.text;
 }
 

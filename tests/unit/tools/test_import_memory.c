@@ -94,7 +94,7 @@ static void live(struct import *import)
     };
     static const char *const more[] = {
         "{\"jsonrpc\":\"2.0\",\"id\":4,\"result\":{}}",
-        "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"roots/list\"}",
+        "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"sampling/createMessage\"}",
         "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"a\":1}}",
     };
     struct mcpx_now now = {1000, 1000};
