@@ -54,6 +54,7 @@ void expose_free(struct expose *x)
     expose_calls_fini(&x->calls);
     expose_catalog_fini(&x->catalog);
     expose_names_fini(&x->names);
+    expose_names_fini(&x->ids);
     mcpx_text_fini(&x->client.capabilities);
     mcpx_text_fini(&x->client.info);
     mcpx_text_fini(&x->client.level);
@@ -136,29 +137,35 @@ static void pass_progress(struct expose *x, const struct mcpx_event *event)
 {
     struct expose_call *call = call_of_token(x, event);
     struct mcpx_json_change change = {.name = "progressToken"};
-    struct mcpx_text params = {0};
+    struct mcpx_text params = {0}, shown = {0};
+    bool has_ids;
 
     if (!call)
         return;
     change.value = mcpx_text_view(&call->token);
-    mcpx_json_add_changed(&params, event->rpc->params, &change, 1);
-    if (!params.failed)
+    has_ids = expose_ids_show(x, event->envelope->from, event->rpc->params, 0, &shown);
+    mcpx_json_add_changed(&params, has_ids ? mcpx_text_view(&shown) : event->rpc->params,
+                          &change, 1);
+    if (!params.failed && !shown.failed)
         expose_tell_notice(x, "notifications/progress", mcpx_text_view(&params));
     mcpx_text_fini(&params);
+    mcpx_text_fini(&shown);
     if (call->due_ms != INT64_MAX)
         call->due_ms = x->now.mono_ms + x->config.request_ms;
 }
 
-static bool is_passed(struct mcpx_slice method)
+/* Word of a task or a question is heard from who has it, and from nobody else. */
+static bool is_passed(const struct expose *x, const struct mcpx_event *event)
 {
-    static const char *const passed[] = {"notifications/message",
-                                         "notifications/elicitation/complete",
-                                         "notifications/tasks/status"};
+    struct mcpx_slice method = event->rpc->method, params = event->rpc->params;
+    struct mcpx_slice from = event->envelope->from;
 
-    for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++)
-        if (mcpx_slice_equal(method, mcpx_slice_of(passed[i])))
-            return true;
-    return false;
+    if (mcpx_slice_equal(method, MCPX_SLICE("notifications/tasks/status")))
+        return expose_ids_owns(x, from, EXPOSE_TASK_ID, mcpx_json_get(params, "taskId"));
+    if (mcpx_slice_equal(method, MCPX_SLICE("notifications/elicitation/complete")))
+        return expose_ids_owns(x, from, EXPOSE_ELICITATION_ID,
+                               mcpx_json_get(params, "elicitationId"));
+    return mcpx_slice_equal(method, MCPX_SLICE("notifications/message"));
 }
 
 /* The list that the notification is about; EXPOSE_LIST_COUNT when it is about none. */
@@ -189,8 +196,8 @@ static void pass_notification(struct expose *x, const struct mcpx_event *event)
         pass_progress(x, event);
     else if (mcpx_slice_equal(method, MCPX_SLICE("notifications/resources/updated")))
         expose_watch_updated(x, from, event->rpc);
-    else if (x->client.initialized && seat->state == EXPOSE_SEAT_LISTED && is_passed(method))
-        expose_tell_same(x, event->rpc);
+    else if (x->client.initialized && seat->state == EXPOSE_SEAT_LISTED && is_passed(x, event))
+        expose_tell_same(x, from, event->rpc);
 }
 
 static void joined(struct expose *x, const struct mcpx_event *event)

@@ -97,19 +97,26 @@ static struct expose_ask *keep(struct expose *x, const struct mcpx_event *event)
 static void pass_on(struct expose *x, const struct mcpx_event *event)
 {
     struct expose_ask *ask = keep(x, event);
-    struct mcpx_text id = {0}, line = {0};
-    struct mcpx_json_change changes[2] = {{"jsonrpc", MCPX_SLICE("\"2.0\"")}, {.name = "id"}};
+    struct mcpx_slice from = event->envelope->from, asked = event->rpc->params;
+    struct mcpx_text id = {0}, line = {0}, params = {0};
+    struct mcpx_json_change changes[3] = {
+        {"jsonrpc", MCPX_SLICE("\"2.0\"")}, {.name = "id"}, {.name = "params"}};
+    bool has_ids;
 
     if (!ask) {
         respond_error(x, event, BRIDGE_UNAVAILABLE, "out of memory");
         return;
     }
+    expose_ids_note(x, from, EXPOSE_ELICITATION_ID, mcpx_json_get(asked, "elicitationId"));
+    has_ids = expose_ids_show(x, from, asked, EXPOSE_ID_OF_ELICITATION, &params);
     mcpx_text_number(&id, ask->number);
     changes[1].value = mcpx_text_view(&id);
-    mcpx_json_add_changed(&line, event->rpc->text, changes, 2);
-    line.failed |= id.failed;
+    changes[2].value = mcpx_text_view(&params);
+    mcpx_json_add_changed(&line, event->rpc->text, changes, has_ids ? 3 : 2);
+    line.failed |= id.failed || params.failed;
     expose_tell(x, &line);
     mcpx_text_fini(&id);
+    mcpx_text_fini(&params);
     mcpx_text_fini(&line);
 }
 
@@ -136,12 +143,30 @@ void expose_ask(struct expose *x, const struct mcpx_event *event)
 
 /* ---- the answer, or none ---- */
 
+/* To the server, under its own id. */
+static void respond_with(struct expose *x, const struct expose_ask *ask,
+                         const struct mcpx_rpc *rpc)
+{
+    struct mcpx_text payload = {0}, result = {0};
+    struct mcpx_json_change changes[3] = {{"jsonrpc", MCPX_SLICE("\"2.0\"")},
+                                          {"id", mcpx_text_view(&ask->id)},
+                                          {.name = "result"}};
+    bool has_ids =
+        expose_ids_restore(x, mcpx_text_view(&ask->participant), rpc->result, &result);
+
+    changes[2].value = mcpx_text_view(&result);
+    mcpx_json_add_changed(&payload, rpc->text, changes, has_ids ? 3 : 2);
+    payload.failed |= result.failed;
+    respond(x, mcpx_text_view(&ask->envelope), &payload);
+    mcpx_text_fini(&payload);
+    mcpx_text_fini(&result);
+}
+
 void expose_ask_answered(struct expose *x, const struct mcpx_rpc *rpc)
 {
-    struct mcpx_text number = {0}, payload = {0};
+    struct mcpx_text number = {0};
     struct expose_ask **at = &x->asks;
     struct expose_ask *ask;
-    struct mcpx_json_change changes[2] = {{"jsonrpc", MCPX_SLICE("\"2.0\"")}, {.name = "id"}};
 
     for (; *at; at = &(*at)->next) {
         mcpx_text_reset(&number);
@@ -152,13 +177,10 @@ void expose_ask_answered(struct expose *x, const struct mcpx_rpc *rpc)
     ask = *at;
     if (ask) {
         *at = ask->next;
-        changes[1].value = mcpx_text_view(&ask->id);
-        mcpx_json_add_changed(&payload, rpc->text, changes, 2);
-        respond(x, mcpx_text_view(&ask->envelope), &payload);
+        respond_with(x, ask, rpc);
         ask_free(ask);
     }
     mcpx_text_fini(&number);
-    mcpx_text_fini(&payload);
 }
 
 static void tell_cancelled(struct expose *x, const struct expose_ask *ask)

@@ -22,7 +22,8 @@ enum expose_space {
     EXPOSE_PROMPT_NAME,
     EXPOSE_URI,
     EXPOSE_URI_TEMPLATE,
-    EXPOSE_TASK_ID
+    EXPOSE_TASK_ID,
+    EXPOSE_ELICITATION_ID
 };
 
 /** A thing as its owner calls it. */
@@ -55,7 +56,7 @@ void expose_names_fini(struct expose_names *names);
  * bytes. Where bytes had to be replaced or cut, where the participant's id would let two pairs meet
  * in one name ("a__b" and "c", "a" and "b__c"), and where the name is taken, it ends with "_" and
  * eight hexadecimal digits that depend on the pair alone. URIs and templates stay as they are;
- * so do task ids;
+ * so do ids;
  * one that is taken, or that begins with "mcpx://" itself, becomes `mcpx://PARTICIPANT/` and the
  * percent-encoded URI, in a template all but its expressions.
  *

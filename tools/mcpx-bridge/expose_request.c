@@ -46,7 +46,9 @@ static struct expose_call *make_call(struct expose *x, const struct expose_reque
     mcpx_text_slice(&call->method, rpc->method);
     mcpx_text_slice(&call->participant, route->participant);
     mcpx_text_slice(&call->context, mcpx_text_view(&route->own));
-    mcpx_text_slice(&call->params, mcpx_text_view(&route->params));
+    if (!expose_ids_restore(x, route->participant, mcpx_text_view(&route->params),
+                            &call->params))
+        mcpx_text_slice(&call->params, mcpx_text_view(&route->params));
     if (mcpx_json_type(token) == MCPX_JSON_STRING || mcpx_json_type(token) == MCPX_JSON_NUMBER)
         mcpx_text_slice(&call->token, token);
     if (!expose_call_failed(call))
@@ -206,28 +208,12 @@ void expose_fail(struct expose *x, struct expose_call *call, int code,
         expose_calls_remove(&x->calls, call);
 }
 
-/* A task is asked for later, by its id alone. */
-static void note_task(struct expose *x, const struct expose_call *call,
-                      const struct mcpx_rpc *rpc)
-{
-    struct mcpx_slice raw = mcpx_json_get(mcpx_json_get(rpc->result, "task"), "taskId"), shown;
-    struct mcpx_text id = {0};
-
-    if (mcpx_json_add_unescaped(&id, raw) && !id.failed)
-        expose_names_put(
-            &x->names, EXPOSE_TASK_ID,
-            &(struct expose_thing){mcpx_text_view(&call->participant), mcpx_text_view(&id)},
-            &shown);
-    mcpx_text_fini(&id);
-}
-
 void expose_answered(struct expose *x, struct expose_call *call,
                      const struct mcpx_event *event)
 {
     switch (call->purpose) {
     case EXPOSE_FOR_CLIENT:
-        if (mcpx_json_get(mcpx_text_view(&call->params), "task").text)
-            note_task(x, call, event->rpc);
+        expose_ids_note_answer(x, call, event->rpc);
         expose_tell_answer(x, call, event->rpc);
         expose_calls_remove(&x->calls, call);
         break;

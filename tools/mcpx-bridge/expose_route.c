@@ -186,7 +186,7 @@ static bool find_thing(const struct expose *x, const struct mcpx_rpc *rpc,
     if (ref.text && expose_names_find(&x->names, EXPOSE_URI_TEMPLATE, name, out))
         return true;
     if (mcpx_json_get(rpc->params, "taskId").text)
-        return expose_names_find(&x->names, EXPOSE_TASK_ID, name, out);
+        return expose_names_find(&x->ids, EXPOSE_TASK_ID, name, out);
     return find_uri(x, name, out, scratch);
 }
 

@@ -78,6 +78,7 @@ struct expose {
     bool joined;
     bool is_away; /* the log says so */
     struct expose_names names;
+    struct expose_names ids; /* of tasks and questions */
     struct expose_catalog catalog;
     struct expose_calls calls;
     struct expose_client client;
@@ -125,8 +126,9 @@ void expose_tell_error(struct expose *x, struct mcpx_slice id, int code,
 void expose_tell_answer(struct expose *x, const struct expose_call *call,
                         const struct mcpx_rpc *rpc);
 
-/** Somebody else's notification as it is. */
-void expose_tell_same(struct expose *x, const struct mcpx_rpc *rpc);
+/** A participant's notification as it is, but for ids. */
+void expose_tell_same(struct expose *x, struct mcpx_slice participant,
+                      const struct mcpx_rpc *rpc);
 
 /** A notification. `params` is JSON or absent. */
 void expose_tell_notice(struct expose *x, const char *method, struct mcpx_slice params);
@@ -249,6 +251,34 @@ enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *r
 
 /** Frees what a route holds. */
 void expose_route_fini(struct expose_route *route);
+
+/* ---- expose_ids.c: ids that servers hand out ---- */
+
+/** Where an object may hold one, besides the related task in `_meta`. */
+enum { EXPOSE_ID_OF_TASK = 1, EXPOSE_ID_IN_TASK = 2, EXPOSE_ID_OF_ELICITATION = 4 };
+
+/**
+ * Appends an object of this participant with the ids the client knows. Returns false and appends
+ * nothing when it has none that are called otherwise there.
+ */
+bool expose_ids_show(struct expose *x, struct mcpx_slice participant, struct mcpx_slice object,
+                     unsigned where, struct mcpx_text *out);
+
+/** The way back: an object of the client for this participant, its related task only. */
+bool expose_ids_restore(struct expose *x, struct mcpx_slice participant,
+                        struct mcpx_slice object, struct mcpx_text *out);
+
+/** Remembers that this participant handed out an id, a raw JSON string; anything else is none. */
+void expose_ids_note(struct expose *x, struct mcpx_slice participant, enum expose_space space,
+                     struct mcpx_slice raw);
+
+/** Remembers what an answer to a call of the client hands out. */
+void expose_ids_note_answer(struct expose *x, const struct expose_call *call,
+                            const struct mcpx_rpc *rpc);
+
+/** Did this participant hand it out? */
+bool expose_ids_owns(const struct expose *x, struct mcpx_slice participant,
+                     enum expose_space space, struct mcpx_slice raw);
 
 /* ---- expose_request.c: a request on its way ---- */
 

@@ -97,34 +97,55 @@ void expose_tell_error(struct expose *x, struct mcpx_slice id, int code,
     mcpx_text_fini(&out);
 }
 
+/* A task's own answers name it, and so does the answer that begins it. */
+static unsigned ids_of(const struct expose_call *call)
+{
+    struct mcpx_slice method = mcpx_text_view(&call->method);
+
+    if (method.len > 6 && memcmp(method.text, "tasks/", 6) == 0 &&
+        !mcpx_slice_equal(method, MCPX_SLICE("tasks/result")))
+        return EXPOSE_ID_OF_TASK;
+    return mcpx_json_get(mcpx_text_view(&call->params), "task").text ? EXPOSE_ID_IN_TASK : 0;
+}
+
 void expose_tell_answer(struct expose *x, const struct expose_call *call,
                         const struct mcpx_rpc *rpc)
 {
-    struct mcpx_text out = {0}, result = {0};
+    struct mcpx_text out = {0}, shown = {0}, modern = {0};
+    struct mcpx_slice result = rpc->result;
     struct mcpx_json_change changes[3] = {{"jsonrpc", MCPX_SLICE("\"2.0\"")},
                                           {"id", mcpx_text_view(&call->id)}};
-    size_t count = 2;
 
-    if (call->modern && rpc->form == MCPX_RPC_RESULT &&
-        mcpx_json_type(rpc->result) == MCPX_JSON_OBJECT) {
-        add_modern(&result, mcpx_text_view(&call->method), rpc->result);
-        changes[count++] = (struct mcpx_json_change){"result", mcpx_text_view(&result)};
+    if (expose_ids_show(x, mcpx_text_view(&call->participant), result, ids_of(call), &shown))
+        result = mcpx_text_view(&shown);
+    if (call->modern && mcpx_json_type(result) == MCPX_JSON_OBJECT) {
+        add_modern(&modern, mcpx_text_view(&call->method), result);
+        result = mcpx_text_view(&modern);
     }
-    mcpx_json_add_changed(&out, rpc->text, changes, count);
-    out.failed |= result.failed;
+    changes[2] = (struct mcpx_json_change){"result", result};
+    mcpx_json_add_changed(&out, rpc->text, changes, result.text != rpc->result.text ? 3 : 2);
+    out.failed |= shown.failed || modern.failed;
     expose_tell(x, &out);
     mcpx_text_fini(&out);
-    mcpx_text_fini(&result);
+    mcpx_text_fini(&shown);
+    mcpx_text_fini(&modern);
 }
 
-void expose_tell_same(struct expose *x, const struct mcpx_rpc *rpc)
+void expose_tell_same(struct expose *x, struct mcpx_slice participant,
+                      const struct mcpx_rpc *rpc)
 {
-    struct mcpx_json_change change = {"jsonrpc", MCPX_SLICE("\"2.0\"")};
-    struct mcpx_text out = {0};
+    struct mcpx_json_change changes[2] = {{"jsonrpc", MCPX_SLICE("\"2.0\"")},
+                                          {.name = "params"}};
+    struct mcpx_text out = {0}, params = {0};
+    bool has_ids = expose_ids_show(x, participant, rpc->params,
+                                   EXPOSE_ID_OF_TASK | EXPOSE_ID_OF_ELICITATION, &params);
 
-    mcpx_json_add_changed(&out, rpc->text, &change, 1);
+    changes[1].value = mcpx_text_view(&params);
+    mcpx_json_add_changed(&out, rpc->text, changes, has_ids ? 2 : 1);
+    out.failed |= params.failed;
     expose_tell(x, &out);
     mcpx_text_fini(&out);
+    mcpx_text_fini(&params);
 }
 
 void expose_tell_notice(struct expose *x, const char *method, struct mcpx_slice params)

@@ -1,0 +1,156 @@
+/*
+ * What breaks for whom: many servers share one client. One that hands out another's ids, lists without
+ * end or says something every second would get the other's calls, or make the others unheard.
+ */
+#include "tests/unit/tools/expose_world.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct world_server two[] = {{.id = "a", .tools = "{\"name\":\"t\"}"},
+                                          {.id = "b", .tools = "{\"name\":\"t\"}"}};
+
+static void call(struct world *world, const char *line, const char *result)
+{
+    world_say(world, line);
+    world_answer(world, world_draft(world), result);
+}
+
+/* Both servers say that they have a task "1". */
+static void begin_tasks(struct world *world)
+{
+    world_start(world, &(struct world_setup){0});
+    world_serve(world, two, 2);
+    call(world,
+         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
+         "{\"name\":\"a__t\",\"task\":{}}}",
+         "{\"task\":{\"taskId\":\"1\",  \"status\":\"working\"}}");
+    world_expect(world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"task\":{\"taskId\":"
+                        "\"1\",  \"status\":\"working\"}}}");
+    call(world,
+         "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":"
+         "{\"name\":\"b__t\",\"task\":{}}}",
+         "{\"task\":{\"taskId\":\"1\",  \"status\":\"working\"}}");
+    world_expect(world, "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"task\":{\"taskId\":"
+                        "\"mcpx://b/1\",  \"status\":\"working\"}}}");
+}
+
+Test(expose_others, have_tasks_of_their_own)
+{
+    static const struct {
+        const char *shown, *owner;
+    } rows[] = {{"1", "a"}, {"mcpx://b/1", "b"}};
+    struct world world;
+
+    begin_tasks(&world);
+    for (size_t i = 0; i < 2; i++) {
+        char text[400];
+
+        snprintf(text, sizeof text,
+                 "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tasks/cancel\",\"params\":"
+                 "{\"taskId\":\"%s\"}}",
+                 rows[i].shown);
+        world_say(&world, text);
+        cr_expect_str_eq(world.drafts[world.draft_seen].to, rows[i].owner);
+        cr_expect(strstr(world.drafts[world.draft_seen].payload, "{\"taskId\":\"1\"}"), "%s",
+                  world.drafts[world.draft_seen].payload);
+        world_answer(&world, world_draft(&world),
+                     "{\"taskId\":\"1\",\"_meta\":{\"io.modelcontextprotocol/related-task\":"
+                     "{\"taskId\":\"1\"}}}");
+        snprintf(text, sizeof text,
+                 "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"taskId\":\"%s\",\"_meta\":"
+                 "{\"io.modelcontextprotocol/related-task\":{\"taskId\":\"%s\"}}}}",
+                 rows[i].shown, rows[i].shown);
+        world_expect(&world, text);
+    }
+    cr_expect(world_is_quiet(&world));
+    world_stop(&world);
+}
+
+Test(expose_others, speak_of_their_own_tasks_only)
+{
+    static const char status[] = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tasks/"
+                                 "status\",\"params\":{\"taskId\":\"%s\"}}";
+    struct world world;
+    char text[200];
+
+    begin_tasks(&world);
+    snprintf(text, sizeof text, status, "2");
+    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "a", text);
+    snprintf(text, sizeof text, status, "mcpx://b/1");
+    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "a", text);
+    cr_expect(world_is_quiet(&world), "nobody has such a task there");
+    snprintf(text, sizeof text, status, "1");
+    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "a", text);
+    world_expect(&world, text);
+    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "b", text);
+    snprintf(text, sizeof text, status, "mcpx://b/1");
+    world_expect(&world, text);
+    world_stop(&world);
+}
+
+Test(expose_others, complete_their_own_questions_only)
+{
+    static const char complete[] =
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/elicitation/complete\",\"params\":"
+        "{\"elicitationId\":\"%s\"}}";
+    struct world world;
+    char text[200];
+
+    world_start(&world, &(struct world_setup){0});
+    world_serve(&world, two, 2);
+    world_say(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
+                      "{\"name\":\"a__t\"}}");
+    world_draft(&world);
+    world_event(&world, MCPX_EVENT_REQUEST, NULL, "a",
+                "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"elicitation/create\",\"params\":"
+                "{\"mode\":\"url\",\"elicitationId\":\"e\"}}");
+    world_expect(&world,
+                 "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"elicitation/create\",\"params\":"
+                 "{\"mode\":\"url\",\"elicitationId\":\"e\"}}");
+    snprintf(text, sizeof text, complete, "e");
+    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "b", text);
+    cr_expect(world_is_quiet(&world), "that question is another's");
+    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "a", text);
+    world_expect(&world, text);
+
+    call(&world,
+         "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":"
+         "{\"name\":\"b__t\"}}",
+         "{}");
+    world_line(&world);
+    world_say(&world, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":"
+                      "{\"name\":\"b__t\"}}");
+    world_event(&world, MCPX_EVENT_RESPONSE, world_draft(&world), "b",
+                "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32042,\"message\":\"m\","
+                "\"data\":{\"elicitations\":[{\"elicitationId\":\"f\"}]}}}");
+    world_line(&world);
+    snprintf(text, sizeof text, complete, "f");
+    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "b", text);
+    world_expect(&world, text);
+    cr_expect(world_is_quiet(&world));
+    world_stop(&world);
+}
+
+Test(expose_others, hear_of_the_task_that_a_question_belongs_to)
+{
+    struct world world;
+
+    begin_tasks(&world);
+    world_say(&world, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tasks/result\",\"params\":"
+                      "{\"taskId\":\"mcpx://b/1\"}}");
+    world_draft(&world);
+    world_event(&world, MCPX_EVENT_REQUEST, NULL, "b",
+                "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"elicitation/create\",\"params\":"
+                "{\"_meta\":{\"io.modelcontextprotocol/related-task\":{\"taskId\":\"1\"}}}}");
+    world_expect(&world,
+                 "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"elicitation/create\",\"params\":"
+                 "{\"_meta\":{\"io.modelcontextprotocol/related-task\":{\"taskId\":"
+                 "\"mcpx://b/1\"}}}}");
+    world_say(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"accept\","
+                      "\"_meta\":{\"io.modelcontextprotocol/related-task\":{\"taskId\":"
+                      "\"mcpx://b/1\"}}}}");
+    cr_expect(strstr(world.responses, "{\"taskId\":\"1\"}"), "%s", world.responses);
+    world_stop(&world);
+}
