@@ -60,7 +60,7 @@ void text_pretty(struct mcpx_text *out, struct mcpx_slice value, size_t indent)
         indent -= closes ? 2 : 0;
         if (closes ? !opened : opened || last == ',')
             new_line(out, indent);
-        text_visible(out, token);
+        text_visible_exact(out, token);
         if (first == ':')
             mcpx_text_puts(out, " ");
         indent += first == '{' || first == '[' ? 2 : 0;

@@ -20,13 +20,19 @@ static const struct range hidden[] = {
     {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}, {0x110000, UINT32_MAX},
 };
 
-static bool is_hidden(uint32_t character)
+/* Looks like a space, or like nothing, and is neither; common in prose. */
+static const struct range blank[] = {
+    {0x00a0, 0x00a0}, {0x1680, 0x1680}, {0x2000, 0x200a}, {0x202f, 0x202f},
+    {0x205f, 0x205f}, {0x2800, 0x2800}, {0x3000, 0x3000}, {0x110000, UINT32_MAX},
+};
+
+static bool is_in(const struct range *ranges, uint32_t character)
 {
     size_t i = 0;
 
-    while (hidden[i].last < character)
+    while (ranges[i].last < character)
         i++;
-    return hidden[i].first <= character;
+    return ranges[i].first <= character;
 }
 
 /* The character at the start of `text`; returns its length, 0 when it is no UTF-8. */
@@ -69,7 +75,8 @@ static void add_escape(struct mcpx_text *out, uint32_t character)
     add_hex(out, "\\u", 0xdc00 + ((character - 0x10000) & 0x3ff), 4);
 }
 
-void text_visible_short(struct mcpx_text *out, struct mcpx_slice text, size_t columns)
+static void write_visible(struct mcpx_text *out, struct mcpx_slice text, size_t columns,
+                          bool exact)
 {
     while (text.len > 0) {
         uint32_t character = 0;
@@ -81,13 +88,23 @@ void text_visible_short(struct mcpx_text *out, struct mcpx_slice text, size_t co
         }
         if (len == 0)
             add_hex(out, "\\x", (unsigned char)text.text[0], 2);
-        else if (is_hidden(character))
+        else if (is_in(hidden, character) || (exact && is_in(blank, character)))
             add_escape(out, character);
         else
             mcpx_text_add(out, text.text, len);
         len = len ? len : 1;
         text = (struct mcpx_slice){text.text + len, text.len - len};
     }
+}
+
+void text_visible_short(struct mcpx_text *out, struct mcpx_slice text, size_t columns)
+{
+    write_visible(out, text, columns, false);
+}
+
+void text_visible_exact(struct mcpx_text *out, struct mcpx_slice text)
+{
+    write_visible(out, text, SIZE_MAX, true);
 }
 
 void text_visible(struct mcpx_text *out, struct mcpx_slice text)

@@ -16,6 +16,9 @@
  */
 void text_visible(struct mcpx_text *out, struct mcpx_slice text);
 
+/** The same, and blanks other than the space of ASCII are escaped too: they look alike. */
+void text_visible_exact(struct mcpx_text *out, struct mcpx_slice text);
+
 /**
  * The same, cut after about `columns` characters with "..." where something is missing. Escapes are
  * never cut.
@@ -24,7 +27,7 @@ void text_visible_short(struct mcpx_text *out, struct mcpx_slice text, size_t co
 
 /**
  * Appends a JSON value laid out for people: a member or item per line, two spaces per level,
- * strings and numbers with their own bytes, made visible. Empty arrays and objects stand on
+ * strings and numbers with their own bytes, made visible exactly. Empty arrays and objects stand on
  * one line. White space of the original is dropped, nothing else.
  *
  * value    well-formed JSON

@@ -38,15 +38,15 @@ static int show(const struct entry *proposal, struct mcpx_slice to)
     bool shown;
 
     mcpx_text_puts(&out, "proposal   ");
-    text_visible(&out, proposal->id);
+    text_visible_exact(&out, proposal->id);
     mcpx_text_puts(&out, "\nby         ");
-    text_visible(&out, proposal->from);
+    text_visible_exact(&out, proposal->from);
     mcpx_text_puts(&out, " at ");
     time_write(&out, proposal->at_ms);
     mcpx_text_puts(&out, "\nto be done ");
     text_visible(&out, mcpx_json_get(proposal->payload, "method"));
     mcpx_text_puts(&out, " by ");
-    text_visible(&out, to);
+    text_visible_exact(&out, to);
     mcpx_text_puts(&out, "\nparams     ");
     if (params.text)
         text_pretty(&out, params, INDENT);
@@ -74,7 +74,7 @@ static void ask(const struct entry *proposal, struct mcpx_slice to)
     mcpx_text_puts(&out, "approve ");
     add_operation(&out, proposal);
     mcpx_text_puts(&out, " by ");
-    text_visible(&out, to);
+    text_visible_exact(&out, to);
     mcpx_text_puts(&out, ", ");
     mcpx_text_number(&out, (int64_t)lines);
     mcpx_text_puts(&out, lines == 1 ? " line of params? [y/N] " : " lines of params? [y/N] ");

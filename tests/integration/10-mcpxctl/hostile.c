@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static struct rude eve;
 
@@ -193,4 +195,40 @@ Test(hostile, closed_streams_are_no_place_for_sockets)
     expect("mcpxctl call echo '{' --to fs --as ann 2>&-; echo $?", 0, "2\n");
     expect("mcpxctl call echo - --to fs --as ann <&- 2>&1", 2, "standard input is no JSON");
     expect("mcpxctl history --as ann 2>&1", 0, "chat  two\n");
+}
+
+/* ^C while it writes to a reader that does not read: 130 as elsewhere, not "cannot write". */
+Test(hostile, a_watch_that_nobody_reads_can_be_interrupted)
+{
+    static char text[60000];
+    char program[4096];
+    int out[2], err[2], status;
+    struct mcpx_text payload = {0};
+    pid_t watch;
+
+    memset(text, 'x', sizeof text - 1);
+    mcpx_text_puts(&payload, "{\"text\":\"");
+    mcpx_text_puts(&payload, text);
+    mcpx_text_puts(&payload, "\"}");
+    say("c1", NULL, "chat", payload.text);
+    say("c2", NULL, "chat", payload.text);
+    mcpx_text_fini(&payload);
+    snprintf(program, sizeof program, "%s/bin/mcpxctl", getenv("MCPX_BINARY_DIR"));
+    cr_assert(pipe(out) == 0 && pipe(err) == 0);
+    watch = fork();
+    if (watch == 0) {
+        dup2(out[1], STDOUT_FILENO);
+        dup2(err[1], STDERR_FILENO);
+        execl(program, "mcpxctl", "watch", "--json", "--history", "9", "--as", "ann",
+              (char *)NULL);
+        _exit(127);
+    }
+    close(err[1]);
+    cr_assert_gt(read(err[0], text, sizeof text), 0); /* it has joined */
+    kill(watch, SIGINT);
+    cr_assert_eq(waitpid(watch, &status, 0), watch);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 130, "%x", (unsigned)status);
+    close(out[0]);
+    close(out[1]);
+    close(err[0]);
 }

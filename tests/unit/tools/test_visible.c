@@ -52,6 +52,24 @@ Test(visible, nothing_moves_hides_or_turns)
     }
 }
 
+Test(visible, blanks_that_are_no_space_show_where_something_is_decided)
+{
+    struct mcpx_text prose = {0}, exact = {0}, json = {0};
+    struct mcpx_slice text = MCPX_SLICE("\"a b\xc2\xa0"
+                                        "c\xe3\x80\x80"
+                                        "d\xe2\xa0\x80\xe2\x80\x83\"");
+
+    text_visible(&prose, text);
+    text_visible_exact(&exact, text);
+    text_pretty(&json, text, 0);
+    cr_expect(mcpx_slice_equal(mcpx_text_view(&prose), text));
+    cr_expect_str_eq(exact.text, "\"a b\\u00a0c\\u3000d\\u2800\\u2003\"");
+    cr_expect_str_eq(json.text, exact.text);
+    mcpx_text_fini(&prose);
+    mcpx_text_fini(&exact);
+    mcpx_text_fini(&json);
+}
+
 Test(visible, a_nul_is_shown_too)
 {
     struct mcpx_text out = {0};
