@@ -82,7 +82,7 @@ test('not executed: what was asked before the server came', async (t) => {
 test('a question of the server is answered by who was asked, not by who is quicker', async (t) => {
   const { room, mallory } = await table(t);
   const bob = await room.join('bob', ['mcp/*']);
-  const id = bob.send('mcp/request:ask', rpc(5, 'ask'), TO);
+  const id = bob.send('mcp/request:tools/call:ask', rpc(5, 'tools/call', { name: 'ask' }), TO);
   const { envelope: question } = await mallory.until(
     (e) => e.kind === 'mcp/request:elicitation/create', 'the question');
   assert.deepEqual(question.to, ['bob']);
@@ -94,6 +94,20 @@ test('a question of the server is answered by who was asked, not by who is quick
   const { envelope } = await bob.until((e) => e.correlation_id === id
     && e.kind.startsWith('mcp/response'), 'the answer');
   assert.equal(envelope.payload.result, 'bob says no');
+});
+
+test('nobody confirms what another has asked for', async (t) => {
+  const { room, mallory } = await table(t);
+  const bob = await room.join('bob', ['mcp/*']);
+  const call = (who, params) =>
+    who.send(`mcp/request:tools/call:${params.name}`, rpc(5, 'tools/call', params), TO);
+  const id = call(bob, { name: 'ask', arguments: { later: true } });
+  await mallory.untilId(id);
+  call(mallory, { name: 'wait' });
+  const { envelope } = await bob.until((e) => e.correlation_id === id
+    && e.kind.startsWith('mcp/response'), 'the answer');
+  assert.match(envelope.payload.result.message, /several participants have calls under way/);
+  assert.ok(!mallory.heard().some(({ kind }) => kind === 'mcp/request:elicitation/create'));
 });
 
 /** server-filesystem with two directories, of which it is given `srv`; `read()` tries the other. */

@@ -68,6 +68,7 @@ int cmd_import(const struct arguments *arguments)
 {
     const char *name = arguments_value(arguments, "--name");
     const char *capabilities = arguments_value(arguments, "--client-capabilities");
+    const char *ask = arguments_value(arguments, "--ask");
     struct connection connection;
     struct import_job job = {0};
     struct mcpx_text roots = {0};
@@ -90,6 +91,7 @@ int cmd_import(const struct arguments *arguments)
         job.client.history = 0;
         job.import.capabilities = capabilities;
         job.import.roots = roots.len ? roots.text : NULL;
+        job.import.ask_newest = ask && strcmp(ask, "newest") == 0;
         job.import.request_ms = arguments_ms(arguments, "--request-timeout", 0);
         job.argv = arguments->rest;
         if (!name)

@@ -21,6 +21,8 @@
  * roots          what roots/list is answered with, a JSON array of roots; copied. It is then declared
  *                to a server that is initialised. NULL: there are none, and no participant is
  *                ever asked, because what a server may touch is not a guest's to say
+ * ask_newest     a question of the server goes to the newest call, also while several
+ *                participants have one under way; false: it is refused then
  * request_ms     how long the server may take for a request, counted anew from each progress
  *                notification, and a participant for a question of the server; 300000
  * probe_ms       how long to wait for the answer to server/discover before initialize; 2000
@@ -31,6 +33,7 @@
 struct import_config {
     const char *capabilities;
     const char *roots;
+    bool ask_newest;
     int64_t request_ms;
     int64_t probe_ms;
     int64_t handshake_ms;

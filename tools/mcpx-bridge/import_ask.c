@@ -1,6 +1,7 @@
 /*
- * import_ask.c - a server's question is put to whoever's call it works on: the newest one, since
- * a pipe does not say which. The question goes out as the server wrote it and the answer comes
+ * import_ask.c - a server's question is put to whoever's call it works on. A pipe does not say
+ * which call that is, so while several participants have one under way nobody is asked: guessing
+ * was refused, because the newest caller could consent to what another has asked for. The question goes out as the server wrote it and the answer comes
  * back as the participant wrote it; the session has made sure that it carries the same id. What
  * files a server may touch (roots) is never asked in the room: anybody could widen it.
  * Includes import_state.h only.
@@ -86,7 +87,8 @@ static void tell_roots(struct import *import, struct mcpx_slice rpc_id)
 
 void import_ask(struct import *import, struct mcpx_slice line, const struct mcpx_rpc *rpc)
 {
-    const struct import_call *call = import_calls_asked(&import->calls);
+    const struct import_call *call = import_calls_asked(
+        &import->calls, import->config.ask_newest ? IMPORT_ASKED_NEWEST : IMPORT_ASKED_SOLE);
     struct mcpx_draft draft = {.type = "mcp/request",
                                .to_count = 1,
                                .payload = line,
@@ -101,7 +103,10 @@ void import_ask(struct import *import, struct mcpx_slice line, const struct mcpx
     }
     if (!call) {
         tell_server(import, rpc->id, BRIDGE_NO_METHOD,
-                    "no participant has a request under way that this could be about");
+                    import_calls_asked(&import->calls, IMPORT_ASKED_NEWEST)
+                        ? "several participants have calls under way, and whose this is about "
+                          "cannot be known"
+                        : "no participant has a call under way that this could be about");
         return;
     }
     if (import->asks.count == IMPORT_ASKS_MAX) {

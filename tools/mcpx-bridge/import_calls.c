@@ -132,21 +132,24 @@ static bool may_ask(struct mcpx_slice method)
            mcpx_slice_equal(method, MCPX_SLICE("resources/read"));
 }
 
-struct import_call *import_calls_asked(const struct import_calls *calls)
+struct import_call *import_calls_asked(const struct import_calls *calls,
+                                       enum import_asked asked)
 {
-    struct import_call *other = NULL;
+    struct import_call *newest = NULL;
 
     for (size_t i = calls->count; i-- > 0;) {
         struct import_call *call = calls->rows[i];
 
-        if (call->purpose != IMPORT_PARTICIPANT || !call->written)
+        if (call->purpose != IMPORT_PARTICIPANT || !call->written || !may_ask(call->method))
             continue;
-        if (may_ask(call->method))
+        if (asked == IMPORT_ASKED_NEWEST)
             return call;
-        if (!other)
-            other = call;
+        if (newest && !mcpx_slice_equal(newest->requester, call->requester))
+            return NULL;
+        if (!newest)
+            newest = call;
     }
-    return other;
+    return newest;
 }
 
 struct import_call *import_calls_due(struct import_calls *calls, int64_t mono_ms)

@@ -67,12 +67,19 @@ struct import_call *import_calls_meant(const struct import_calls *calls,
                                        struct mcpx_slice requester, struct mcpx_slice envelope,
                                        struct mcpx_slice rpc_id);
 
+/** Which call a question of the server is about, when several participants have one under way. */
+enum import_asked {
+    IMPORT_ASKED_SOLE, /* cannot be known: none */
+    IMPORT_ASKED_NEWEST /* most likely the newest: for rooms whose participants trust each other */
+};
+
 /**
- * The call a question of the server is most likely about: the newest one the server has of
- * tools/call, prompts/get or resources/read, which are those MCP lets a server ask about; else the
- * newest of any other. NULL when there is none.
+ * The call a question of the server is about: the newest one the server has of tools/call,
+ * prompts/get or resources/read, which are those MCP lets a server ask about. NULL when there is
+ * none, or when that is not clear.
  */
-struct import_call *import_calls_asked(const struct import_calls *calls);
+struct import_call *import_calls_asked(const struct import_calls *calls,
+                                       enum import_asked asked);
 
 /** The oldest call that is due; NULL when none is. `deadline_ms` is then exact. */
 struct import_call *import_calls_due(struct import_calls *calls, int64_t mono_ms);

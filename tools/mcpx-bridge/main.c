@@ -17,6 +17,11 @@ static const struct option_row import_options[] = {
      "if it answered a request, that one times out"},
     {"--client-capabilities", "JSON", VALUE_TEXT, 0,
      "what is declared to the server; elicitation and sampling when not given"},
+    {"--ask", "sole|newest", VALUE_CHOICE, 0,
+     "who is asked a question of the server: the participant that has calls under way, if it "
+     "is "
+     "the only one (the default), or whoever called last, for a room whose participants trust "
+     "each other"},
     {"--root", "URI", VALUE_TEXT, OPTION_REPEATED,
      "a root that the server is told of, such as file:///srv/docs; without it there are none, "
      "and nobody in the topic can state any"},

@@ -2,13 +2,15 @@
  * patient_server.mjs - a server that does what well-behaved ones never do: "wait" is not
  * answered, "cancelled" says how many cancellations came, "garbage" and "overlong" write lines
  * that are no answers. "echo" answers with its params, every third time a little later; "count"
- * says how often it was asked to. "ask" asks its client and answers with what it heard.
+ * says how often it was asked to. "ask" asks its client and answers with what it heard;
+ * with "later" among the arguments, it asks when it has read another line. "tools/call" does what it names.
  */
 import { createInterface } from 'node:readline';
 
 let cancelled = 0;
 let echoed = 0;
 let asking;
+let next = () => {};
 const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 
 const METHODS = {
@@ -21,10 +23,14 @@ const METHODS = {
     else answer();
   },
   count: ({ id }) => write({ id, result: echoed }),
-  ask: ({ id }) => {
+  ask: ({ id, params }) => {
     asking = id;
-    write({ id: 'question', method: 'elicitation/create', params: { message: '?' } });
+    const ask = () => write({ id: 'question', method: 'elicitation/create',
+      params: { message: '?' } });
+    if (params.arguments?.later) next = ask;
+    else ask();
   },
+  'tools/call': (message) => METHODS[message.params.name](message),
   wait: () => process.stderr.write('waiting\n'),
   cancelled: ({ id }) => write({ id, result: cancelled }),
   'notifications/cancelled': () => { cancelled += 1; },
@@ -35,8 +41,11 @@ const METHODS = {
 
 createInterface({ input: process.stdin }).on('line', (line) => {
   const message = JSON.parse(line);
+  const now = next;
+  next = () => {};
   const method = METHODS[message.method];
   if (message.id === 'question') write({ id: asking, result: message.result ?? message.error });
   else if (method) method(message);
   else write({ id: message.id, error: { code: -32601, message: 'Method not found' } });
+  now();
 });

@@ -102,6 +102,10 @@ static void configure(struct player *player, const char *name, const char *value
         player->config.request_ms = strtol(value, NULL, 10);
         return;
     }
+    if (strcmp(name, "ask") == 0) {
+        player->config.ask_newest = strcmp(value, "newest") == 0;
+        return;
+    }
     mcpx_text_reset(&player->config_text);
     mcpx_text_puts(&player->config_text, value);
     if (strcmp(name, "roots") == 0) {
