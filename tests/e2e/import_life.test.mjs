@@ -129,6 +129,30 @@ test('only its caller cancels a call', async (t) => {
   assert.match(await ann.call(rpc(9, 'cancelled')), /"result":1\b/);
 });
 
+test('what is cancelled, however often, pushes out no call', async (t) => {
+  const calm = await Router.start({ config: { limits: { messages_per_minute: 10000000 } },
+    args: ['--dev'] });
+  t.after(() => calm.stop());
+  const table = new Room(t, calm);
+  await startImport(t, calm, table.topic, 'server', PATIENT);
+  const ann = await table.join('ann', ['mcp/*']);
+  const hasty = await table.join('hasty', ['mcp/*'], { query: { routing: 'directed' } });
+  const call = (who, id, name) => who.send(`mcp/request:tools/call:${name}`, { jsonrpc: '2.0',
+    id, method: 'tools/call', params: { name } }, { to: ['server'] });
+  const first = call(ann, 1, 'wait');
+  await ann.untilId(first);
+  for (let n = 0; n < 10500; n += 1) {
+    hasty.send('mcp/request:notifications/cancelled', { jsonrpc: '2.0',
+      method: 'notifications/cancelled', params: { requestId: n } },
+    { to: ['server'], correlation_id: call(hasty, n, 'wait') });
+    if (n % 100 === 99) await hasty.ping();
+  }
+  call(ann, 2, 'release');
+  const { envelope } = await ann.until((e) => e.correlation_id === first
+    && e.kind.startsWith('mcp/response'), 'the answer to the first call');
+  assert.deepEqual([envelope.payload.id, envelope.payload.result], [1, 'released']);
+});
+
 test('a question of the server goes to who called, and to nobody else', async (t) => {
   const { seats: [ann, bob] } = await room(t, ['ann', 'bob']);
   const id = ann.write(tool(1, 'trigger-elicitation-request'));

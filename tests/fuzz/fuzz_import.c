@@ -2,8 +2,8 @@
  * fuzz_import.c - any life of an import: lines of any text from the server, requests,
  * notifications and answers of any shape from participants, deaths, departures and time in any
  * order. What goes to the server is one JSON-RPC message on one line, under an id of its own; every
- * request is answered at most once, under its own id, and, unless it was cancelled, exactly once
- * when the server is gone for good.
+ * request is either answered, under its own id, or dropped, and that exactly once by the time the
+ * server is gone for good.
  * Includes import.h and libc only.
  *
  * The input is lines; the first byte says what the rest is:
@@ -33,7 +33,7 @@ struct stage {
     struct mcpx_now now;
     struct request requests[REQUESTS_MAX];
     size_t count, questions;
-    bool cancelled, over;
+    bool over;
 };
 
 static void must(bool holds)
@@ -79,6 +79,16 @@ static enum mcpx_err on_respond(void *user, struct mcpx_slice envelope,
         return MCPX_OK;
     }
     abort();
+}
+
+/* What is dropped was not answered, and will not be. */
+static void on_drop(void *user, struct mcpx_slice request)
+{
+    struct stage *stage = user;
+
+    for (size_t i = 0; i < stage->count; i++)
+        if (mcpx_slice_equal(request, mcpx_slice_of(stage->requests[i].envelope)))
+            must(stage->requests[i].answers++ == 0);
 }
 
 static enum mcpx_err on_send(void *user, const struct mcpx_draft *draft, struct mcpx_slice *id)
@@ -146,8 +156,6 @@ static void notification(struct stage *stage, struct mcpx_event *event)
 {
     if (event->rpc->form != MCPX_RPC_NOTIFICATION && event->rpc->form != MCPX_RPC_BODY)
         return;
-    if (mcpx_slice_equal(event->rpc->method, MCPX_SLICE("notifications/cancelled")))
-        stage->cancelled = true;
     event->type = MCPX_EVENT_NOTIFICATION;
     import_event(stage->import, event, stage->now);
 }
@@ -231,7 +239,7 @@ static void happen(struct stage *stage, struct mcpx_slice line)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct stage stage;
-    struct import_port port = {on_write, on_kill, on_respond,     on_send, on_forget,
+    struct import_port port = {on_write, on_kill, on_respond,     on_drop, on_send, on_forget,
                                on_may,   on_self, on_message_max, on_log,  &stage};
     const char *at = (const char *)data, *end = at + size;
 
@@ -246,7 +254,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     happen(&stage, MCPX_SLICE("f"));
     for (size_t i = 0; i < stage.count; i++) {
-        must(stage.cancelled || stage.requests[i].answers == 1);
+        must(stage.requests[i].answers == 1);
         mcpx_text_fini(&stage.requests[i].rpc_id);
     }
     import_free(stage.import);

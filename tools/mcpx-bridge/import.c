@@ -126,8 +126,15 @@ enum mcpx_err import_write(struct import *import)
     return import->port.write(import->port.user, mcpx_text_view(&import->line));
 }
 
+void import_abandon(struct import *import, struct import_call *call)
+{
+    import->port.drop(import->port.user, call->envelope);
+    import_calls_drop(&import->calls, call);
+}
+
 /* An answer the router would not take is replaced by one that says so. */
-static void answer_too_large(struct import *import, const struct import_call *call, size_t len)
+static enum mcpx_err answer_too_large(struct import *import, const struct import_call *call,
+                                      size_t len)
 {
     size_t max = import->port.message_max(import->port.user);
     char message[160], data[80];
@@ -142,8 +149,10 @@ static void answer_too_large(struct import *import, const struct import_call *ca
                      mcpx_slice_of(data));
     import_say(import, "%.*s by %.*s: %s", (int)call->method.len, call->method.text,
                (int)call->requester.len, call->requester.text, message);
-    if (!import->text.failed)
-        import->port.respond(import->port.user, call->envelope, mcpx_text_view(&import->text));
+    if (import->text.failed)
+        return MCPX_ENOMEM;
+    return import->port.respond(import->port.user, call->envelope,
+                                mcpx_text_view(&import->text));
 }
 
 void import_answer(struct import *import, struct import_call *call, struct mcpx_slice message)
@@ -151,12 +160,15 @@ void import_answer(struct import *import, struct import_call *call, struct mcpx_
     enum mcpx_err err = import->port.respond(import->port.user, call->envelope, message);
 
     if (err == MCPX_ETOOBIG)
-        answer_too_large(import, call, message.len);
-    else if (err)
+        err = answer_too_large(import, call, message.len);
+    if (err)
         import_say(import, "the answer to %.*s for %.*s cannot be sent: %s",
                    (int)call->method.len, call->method.text, (int)call->requester.len,
                    call->requester.text, mcpx_strerror(err));
-    import_calls_drop(&import->calls, call);
+    if (err)
+        import_abandon(import, call);
+    else
+        import_calls_drop(&import->calls, call);
 }
 
 void import_refuse(struct import *import, struct import_call *call, int code,
@@ -166,7 +178,7 @@ void import_refuse(struct import *import, struct import_call *call, int code,
     bridge_add_error(&import->text, call->rpc_id, code, mcpx_slice_of(message), data);
     if (import->text.failed) {
         import_say(import, "out of memory: a request stays unanswered");
-        import_calls_drop(&import->calls, call);
+        import_abandon(import, call);
         return;
     }
     import_answer(import, call, mcpx_text_view(&import->text));
@@ -242,6 +254,7 @@ static void on_request(struct import *import, const struct mcpx_event *event,
 
     if (!call) {
         import_say(import, "out of memory: a request stays unanswered");
+        import->port.drop(import->port.user, draft.envelope);
         return;
     }
     mcpx_text_slice(&call->payload, event->rpc->text);
@@ -275,7 +288,7 @@ static void on_cancelled(struct import *import, const struct mcpx_event *event)
                               mcpx_slice_of(number));
         import_write(import);
     }
-    import_calls_drop(&import->calls, call);
+    import_abandon(import, call);
 }
 
 static void on_notification(struct import *import, const struct mcpx_event *event)

@@ -48,6 +48,7 @@ struct import_config {
  * write         one line for the child; as mcpx_child_write
  * kill          the child hangs; as mcpx_child_kill
  * respond       as mcpx_client_respond
+ * drop          as mcpx_session_drop
  * send          as mcpx_client_send
  * forget        as mcpx_session_forget
  * may           may we send this kind to everybody?
@@ -59,6 +60,7 @@ struct import_port {
     enum mcpx_err (*write)(void *user, struct mcpx_slice line);
     void (*kill)(void *user);
     enum mcpx_err (*respond)(void *user, struct mcpx_slice request, struct mcpx_slice payload);
+    void (*drop)(void *user, struct mcpx_slice request);
     enum mcpx_err (*send)(void *user, const struct mcpx_draft *draft, struct mcpx_slice *id);
     void (*forget)(void *user, struct mcpx_slice id);
     bool (*may)(void *user, struct mcpx_slice kind);

@@ -55,6 +55,13 @@ static enum mcpx_err port_respond(void *user, struct mcpx_slice request,
     return mcpx_client_respond(edge->client, request, payload, NULL);
 }
 
+static void port_drop(void *user, struct mcpx_slice request)
+{
+    struct edge *edge = user;
+
+    mcpx_session_drop(mcpx_client_session(edge->client), request);
+}
+
 static enum mcpx_err port_send(void *user, const struct mcpx_draft *draft,
                                struct mcpx_slice *id)
 {
@@ -316,6 +323,7 @@ static int run(struct edge *edge, const struct import_job *job)
     struct import_port port = {.write = port_write,
                                .kill = port_kill,
                                .respond = port_respond,
+                               .drop = port_drop,
                                .send = port_send,
                                .forget = port_forget,
                                .may = port_may,

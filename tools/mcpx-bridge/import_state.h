@@ -85,6 +85,9 @@ void import_forward(struct import *import, struct import_call *call, struct mcpx
 /** Answers a participant's call with a message that has its id, and drops it. */
 void import_answer(struct import *import, struct import_call *call, struct mcpx_slice message);
 
+/** Drops a participant's call, which is not answered. */
+void import_abandon(struct import *import, struct import_call *call);
+
 /** Answers it with an error of ours, and drops it. `data` is raw, or absent. */
 void import_refuse(struct import *import, struct import_call *call, int code,
                    const char *message, struct mcpx_slice data);

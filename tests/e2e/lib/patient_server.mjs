@@ -1,15 +1,17 @@
 /*
- * patient_server.mjs - a server that does what well-behaved ones never do: "wait" is not
- * answered, "cancelled" says how many cancellations came, "garbage" and "overlong" write lines
- * that are no answers. "echo" answers with its params, every third time a little later; "count"
- * says how often it was asked to. "ask" asks its client and answers with what it heard;
- * with "later" among the arguments, it asks when it has read another line. "tools/call" does what it names.
+ * patient_server.mjs - a server that does what well-behaved ones never do: "wait" is not answered
+ * until "release", and then the first only; "cancelled" says how many cancellations came; "garbage"
+ * and "overlong" write lines that are no answers. "echo" answers with its params, every third time a
+ * little later; "count" says how often it was asked to. "ask" asks its client and answers with what
+ * it heard; with "later" among the arguments, it asks when it has read another line. "tools/call"
+ * does what it names.
  */
 import { createInterface } from 'node:readline';
 
 let cancelled = 0;
 let echoed = 0;
 let asking;
+let waiting;
 let next = () => {};
 const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 
@@ -31,7 +33,14 @@ const METHODS = {
     else ask();
   },
   'tools/call': (message) => METHODS[message.params.name](message),
-  wait: () => process.stderr.write('waiting\n'),
+  wait: ({ id }) => {
+    waiting ??= id;
+    process.stderr.write('waiting\n');
+  },
+  release: ({ id }) => {
+    write({ id: waiting, result: 'released' });
+    write({ id, result: true });
+  },
   cancelled: ({ id }) => write({ id, result: cancelled }),
   'notifications/cancelled': () => { cancelled += 1; },
   'notifications/initialized': () => {},

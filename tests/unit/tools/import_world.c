@@ -56,6 +56,11 @@ static enum mcpx_err on_respond(void *user, struct mcpx_slice request,
     return MCPX_OK;
 }
 
+static void on_drop(void *user, struct mcpx_slice request)
+{
+    line(user, "drop ", request);
+}
+
 static enum mcpx_err on_send(void *user, const struct mcpx_draft *draft, struct mcpx_slice *id)
 {
     static char name[16];
@@ -265,7 +270,7 @@ const char *world_happen(struct world *world, const char *in)
 struct world *world_new(const struct import_config *config)
 {
     struct world *world = calloc(1, sizeof *world);
-    struct import_port port = {on_write, on_kill, on_respond,     on_send, on_forget,
+    struct import_port port = {on_write, on_kill, on_respond,     on_drop, on_send, on_forget,
                                on_may,   on_self, on_message_max, on_log,  world};
 
     cr_assert(world);

@@ -38,6 +38,7 @@
  * What the import does:
  *   child TEXT                to the server
  *   reply ENVELOPE RPC        answers a request
+ *   drop ENVELOPE             will not answer it
  *   say KIND to=WHO about=ENVELOPE tag=N RPC
  *                             sends; parts that are absent are left out
  *   forget ID, kill, why TEXT, log TEXT

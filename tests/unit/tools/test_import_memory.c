@@ -33,6 +33,12 @@ static enum mcpx_err on_respond(void *user, struct mcpx_slice request,
     return MCPX_OK;
 }
 
+static void on_drop(void *user, struct mcpx_slice request)
+{
+    (void)user;
+    (void)request;
+}
+
 static enum mcpx_err on_send(void *user, const struct mcpx_draft *draft, struct mcpx_slice *id)
 {
     (void)user;
@@ -125,8 +131,9 @@ Test(import_memory, is_never_short_in_silence)
 
     do {
         struct counts counts = {0};
-        struct import_port port = {on_write, on_kill, on_respond,     on_send, on_forget,
-                                   on_may,   on_self, on_message_max, on_log,  &counts};
+        struct import_port port = {on_write,       on_kill,   on_respond, on_drop,
+                                   on_send,        on_forget, on_may,     on_self,
+                                   on_message_max, on_log,    &counts};
         struct import *import = NULL;
         size_t usual_logs = 2; /* ready, gone */
 
