@@ -117,17 +117,50 @@ const char *guard_http_request(struct mcpx_slice head, struct guard_request *out
     return NULL;
 }
 
-const char *guard_http_answer(struct mcpx_slice head, bool *upgraded)
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Who reads more leniently than this would see another status, and so might see a 101. */
+static bool read_status(struct mcpx_slice line, int *out)
+{
+    const char *text = line.text;
+
+    if (line.len < 12 || memcmp(text, "HTTP/1.", 7) != 0 ||
+        (text[7] != '0' && text[7] != '1') || text[8] != ' ' || text[9] == '0' ||
+        (line.len > 12 && text[12] != ' '))
+        return false;
+    *out = 0;
+    for (size_t i = 9; i < 12; i++) {
+        if (!is_digit(text[i]))
+            return false;
+        *out = *out * 10 + (text[i] - '0');
+    }
+    return true;
+}
+
+static bool has_bare_newline(struct mcpx_slice head)
+{
+    for (size_t i = 0; i < head.len; i++)
+        if (head.text[i] == '\n' && (i == 0 || head.text[i - 1] != '\r'))
+            return true;
+    return false;
+}
+
+const char *guard_http_answer(struct mcpx_slice head, int *status)
 {
     struct mcpx_slice line, value;
+    int read = 0;
 
-    if (!next_line(&head, &line) || line.len < 12 || memcmp(line.text, "HTTP/1.", 7) != 0 ||
-        line.text[8] != ' ')
+    if (has_bare_newline(head))
+        return "a line of the router's answer ends without CR";
+    if (!next_line(&head, &line) || !read_status(line, &read))
         return "the router's answer is not HTTP/1.1";
-    *upgraded = memcmp(line.text + 9, "101", 3) == 0;
-    while (*upgraded && next_line(&head, &line))
+    while (read == 101 && next_line(&head, &line))
         if (field(line, "sec-websocket-extensions", &value) && value.len)
             return "the router agreed on a WebSocket extension; the guard cannot read its "
                    "frames";
+    *status = read;
     return NULL;
 }

@@ -39,11 +39,12 @@ const char *guard_http_request(struct mcpx_slice head, struct guard_request *out
 /**
  * Reads the head of the router's answer.
  *
- * upgraded   filled: its status is 101
+ * status   filled: 100 to 999; below 200 another head follows, or after 101 frames
  *
- * Returns NULL, or what is wrong with it: no status line, or an extension was agreed on, after
- * which frames mean something else.
+ * Returns NULL, or what is wrong with it: no status line, a line that ends without CR (after which
+ * others might see the head end elsewhere), or an extension was agreed on, after which frames mean
+ * something else.
  */
-const char *guard_http_answer(struct mcpx_slice head, bool *upgraded);
+const char *guard_http_answer(struct mcpx_slice head, int *status);
 
 #endif

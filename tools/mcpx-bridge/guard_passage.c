@@ -140,12 +140,13 @@ static void pass_body(struct guard_passage *passage, struct mcpx_slice bytes)
         end(passage, "a connection carries one request");
 }
 
-/* The guard's own answer, where it cannot let a request pass. */
-static void refuse(struct guard_passage *passage, const char *why)
+/* The guard's own answer, where it cannot let the request or the router's answer pass. */
+static void refuse(struct guard_passage *passage, const char *status, const char *why)
 {
-    mcpx_text_puts(&passage->to_agent,
-                   "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\n"
-                   "Connection: close\r\nContent-Length: ");
+    mcpx_text_puts(&passage->to_agent, "HTTP/1.1 ");
+    mcpx_text_puts(&passage->to_agent, status);
+    mcpx_text_puts(&passage->to_agent, "\r\nContent-Type: text/plain\r\n"
+                                       "Connection: close\r\nContent-Length: ");
     mcpx_text_number(&passage->to_agent, (int64_t)strlen(why));
     mcpx_text_puts(&passage->to_agent, "\r\n\r\n");
     mcpx_text_puts(&passage->to_agent, why);
@@ -165,7 +166,7 @@ static void read_request(struct guard_passage *passage)
     fault = len ? guard_http_request((struct mcpx_slice){bytes.text, len}, &request)
                 : "the request's head is too long";
     if (fault) {
-        refuse(passage, fault);
+        refuse(passage, "400 Bad Request", fault);
         return;
     }
     mcpx_text_add(&passage->to_router, bytes.text, len);
@@ -254,36 +255,63 @@ static void pass_frames(struct guard_passage *passage, struct mcpx_slice bytes)
 }
 
 /*
- * Only the first head is read. A 101 that nobody asked for would make the agent read as frames
- * what the guard passes as a body.
+ * What is wrong with an answer of that status here. A 101 that nobody asked for would make the agent
+ * read as frames what the guard passes as a body; so would one that comes after another answer.
  */
+static const char *answer_fault(const struct guard_passage *passage, int status)
+{
+    if (status == 101 && passage->phase != ANSWER)
+        return "the router switched protocols unasked";
+    if (status < 200 && status != 101 && passage->phase == ANSWER)
+        return "the router answered twice to a request for a WebSocket";
+    return NULL;
+}
+
+/* `head` holds what came since the last head; "100 Continue" and the like are not the last. */
 static void read_answer(struct guard_passage *passage)
 {
     struct mcpx_slice bytes = mcpx_text_view(&passage->head);
     size_t len = guard_http_head(bytes);
-    bool upgraded = false;
+    int status = 0;
     const char *fault;
 
     if (!len && bytes.len <= GUARD_HEAD_MAX)
         return;
-    fault = len ? guard_http_answer((struct mcpx_slice){bytes.text, len}, &upgraded)
+    fault = len ? guard_http_answer((struct mcpx_slice){bytes.text, len}, &status)
                 : "the head of the router's answer is too long";
-    if (!fault && upgraded && passage->phase != ANSWER)
-        fault = "the router switched protocols unasked";
+    if (!fault)
+        fault = answer_fault(passage, status);
     if (fault) {
-        end(passage, fault);
+        refuse(passage, "502 Bad Gateway", fault);
         return;
     }
     mcpx_text_add(&passage->to_agent, bytes.text, len);
+    if (status < 200 && status != 101) {
+        memmove(passage->head.text, passage->head.text + len, bytes.len - len);
+        passage->head.len -= len;
+        return;
+    }
     passage->answered = true;
-    passage->phase = upgraded ? WELCOME : PLAIN;
+    passage->phase = status == 101 ? WELCOME : PLAIN;
     bytes.text += len;
     bytes.len -= len;
-    if (upgraded)
+    if (status == 101)
         pass_frames(passage, bytes);
     else
         mcpx_text_slice(&passage->to_agent, bytes);
     mcpx_text_fini(&passage->head);
+}
+
+/* As many heads as have come. */
+static void read_answers(struct guard_passage *passage)
+{
+    size_t before = 0;
+
+    while (!passage->end && !passage->answered && !passage->head.failed &&
+           passage->head.len != before) {
+        before = passage->head.len;
+        read_answer(passage);
+    }
 }
 
 void guard_passage_from_router(struct guard_passage *passage, struct mcpx_slice bytes)
@@ -296,8 +324,7 @@ void guard_passage_from_router(struct guard_passage *passage, struct mcpx_slice 
         pass_frames(passage, bytes);
     } else {
         mcpx_text_slice(&passage->head, bytes);
-        if (!passage->head.failed)
-            read_answer(passage);
+        read_answers(passage);
     }
     check_memory(passage);
 }

@@ -59,26 +59,34 @@ Test(guard_http, answer_says_whether_frames_follow)
 {
     static const struct {
         struct mcpx_slice head;
-        bool good, upgraded;
+        bool good;
+        int status;
     } rows[] = {
-        {T("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n"), true, true},
-        {T("HTTP/1.1 101\r\n\r\n"), true, true},
-        {T("HTTP/1.1 401 Unauthorized\r\nSec-WebSocket-Extensions: x\r\n\r\n"), true, false},
-        {T("HTTP/1.0 200 OK\r\n\r\n"), true, false},
+        {T("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n"), true, 101},
+        {T("HTTP/1.1 101\r\n\r\n"), true, 101},
+        {T("HTTP/1.1 401 Unauthorized\r\nSec-WebSocket-Extensions: x\r\n\r\n"), true, 401},
+        {T("HTTP/1.0 200 OK\r\n\r\n"), true, 200},
+        {T("HTTP/1.1 100 Continue\r\n\r\n"), true, 100},
         {T("HTTP/1.1 101 S\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n"), false,
          0},
+        {T("HTTP/1.1  101 S\r\n\r\n"), false, 0},
+        {T("HTTP/1.1 1010\r\n\r\n"), false, 0},
+        {T("HTTP/1.1 011 S\r\n\r\n"), false, 0},
+        {T("HTTP/1.1 101\tS\r\n\r\n"), false, 0},
+        {T("HTTP/1.9 101 S\r\n\r\n"), false, 0},
+        {T("HTTP/1.1 101 S\nx: y\r\n\r\n"), false, 0},
         {T("HTTP/2 200\r\n\r\n"), false, 0},
         {T("SSH-2.0-OpenSSH\r\n\r\n"), false, 0},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        bool upgraded = false;
-        const char *fault = guard_http_answer(rows[i].head, &upgraded);
+        int status = 0;
+        const char *fault = guard_http_answer(rows[i].head, &status);
 
         cr_expect_eq(fault == NULL, rows[i].good, "%s: %s", rows[i].head.text,
                      fault ? fault : "accepted");
         if (rows[i].good)
-            cr_expect_eq(upgraded, rows[i].upgraded, "%s", rows[i].head.text);
+            cr_expect_eq(status, rows[i].status, "%s", rows[i].head.text);
     }
 }
 

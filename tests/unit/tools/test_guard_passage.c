@@ -24,6 +24,7 @@
     ENV("\"from\":\"bob\",\"to\":[\"us\"],\"kind\":\"mcp/response:ping\","                    \
         "\"correlation_id\":\"q1\",\"payload\":{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}")
 #define REQUEST "GET /ws?topic=t HTTP/1.1\r\nUpgrade: websocket\r\n\r\n"
+#define CONTINUE "HTTP/1.1 100 Continue\r\n\r\n"
 #define SWITCH "HTTP/1.1 101 Switching Protocols\r\n\r\n"
 
 static size_t left_out[GUARD_VERDICT_COUNT];
@@ -253,6 +254,10 @@ Test(guard_passage, ends_with_what_it_cannot_follow)
         {"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", "", "Content-Length only"},
         {"GET / HTTP/1.1\r\n\r\n", SWITCH, "unasked"},
         {"", SWITCH, "unasked"},
+        {"GET / HTTP/1.1\r\n\r\n", CONTINUE CONTINUE SWITCH, "unasked"},
+        {REQUEST, CONTINUE SWITCH, "answered twice"},
+        {REQUEST, "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", "answered twice"},
+        {REQUEST, "HTTP/1.1 101 S\n\n\x81\x01x\r\n\r\n", "without CR"},
         {REQUEST, "SMTP ready, not at all\r\n\r\n", "not HTTP"},
         {REQUEST, "HTTP/1.1 101 S\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n",
          "extension"},
@@ -273,6 +278,48 @@ Test(guard_passage, ends_with_what_it_cannot_follow)
         router_says(&scene, MCPX_SLICE("more"));
         agent_says(&scene, MCPX_SLICE("more"));
         expect_agent(&scene, MCPX_SLICE(""), "nothing after the end");
+        close_scene(&scene);
+    }
+}
+
+Test(guard_passage, passes_no_handshake_that_comes_after_another_answer)
+{
+    struct mcpx_text in = {0}, out = {0};
+    struct scene scene;
+
+    mcpx_text_puts(&in, CONTINUE SWITCH);
+    frame(&in, FIRST_TEXT, EVIL);
+    for (size_t piece = 1; piece <= in.len; piece += 7) {
+        open_scene(&scene, 65536);
+        agent_says(&scene, MCPX_SLICE(REQUEST));
+        for (size_t at = 0; at < in.len; at += piece)
+            router_says(&scene, (struct mcpx_slice){
+                                    in.text + at, in.len - at < piece ? in.len - at : piece});
+        mcpx_text_slice(&out, mcpx_text_view(guard_passage_to_agent(scene.passage)));
+        cr_expect(out.len && strncmp(out.text, "HTTP/1.1 502 ", 13) == 0 &&
+                      !strstr(out.text, "\"method\""),
+                  "pieces of %zu: %s", piece, out.text);
+        mcpx_text_reset(&out);
+        close_scene(&scene);
+    }
+    mcpx_text_fini(&in);
+    mcpx_text_fini(&out);
+}
+
+Test(guard_passage, passes_what_comes_before_an_ordinary_answer)
+{
+    static const char answer[] = CONTINUE "HTTP/1.1 200 OK\r\n\r\n" SWITCH;
+    struct scene scene;
+
+    for (size_t piece = 1; piece < sizeof answer; piece++) {
+        open_scene(&scene, 65536);
+        agent_says(&scene, MCPX_SLICE("GET / HTTP/1.1\r\n\r\n"));
+        for (size_t at = 0; at < sizeof answer - 1; at += piece)
+            router_says(&scene, (struct mcpx_slice){answer + at, sizeof answer - 1 - at < piece
+                                                                     ? sizeof answer - 1 - at
+                                                                     : piece});
+        expect_agent(&scene, mcpx_slice_of(answer), "both heads and the body");
+        cr_expect_null(guard_passage_end(scene.passage));
         close_scene(&scene);
     }
 }
