@@ -36,6 +36,7 @@ enum mcpx_err expose_new(const struct expose_config *config, const struct expose
         return MCPX_ENOMEM;
     x->port = *port;
     x->changed_ms = INT64_MAX;
+    x->ids.recycles = true;
     if (!copy_config(x, config)) {
         expose_free(x);
         return MCPX_ENOMEM;
@@ -237,10 +238,12 @@ static void presence(struct expose *x, const struct mcpx_event *event)
     struct mcpx_text participant = {0}; /* what an event lends does not outlive a send */
 
     mcpx_text_slice(&participant, event->participant);
-    if (event->presence == MCPX_PRESENCE_LEAVE && !participant.failed)
+    if (participant.failed)
+        expose_probe_all(x, false);
+    else if (event->presence == MCPX_PRESENCE_LEAVE)
         expose_probe_left(x, mcpx_text_view(&participant));
     else
-        expose_probe_all(x, false);
+        expose_probe_came(x, mcpx_text_view(&participant));
     mcpx_text_fini(&participant);
 }
 

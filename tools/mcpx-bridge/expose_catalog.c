@@ -42,12 +42,17 @@ void expose_catalog_fini(struct expose_catalog *catalog)
 /* Where the participant stands or would stand. */
 static size_t place(const struct expose_catalog *catalog, struct mcpx_slice participant)
 {
-    size_t at = 0;
+    size_t low = 0, high = catalog->count;
 
-    while (at < catalog->count &&
-           mcpx_slice_compare(mcpx_text_view(&catalog->seats[at]->id), participant) < 0)
-        at++;
-    return at;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (mcpx_slice_compare(mcpx_text_view(&catalog->seats[middle]->id), participant) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 struct expose_seat *expose_catalog_find(const struct expose_catalog *catalog,
@@ -213,14 +218,24 @@ static bool shows_all(void *user, enum expose_list list, const struct expose_thi
     return true;
 }
 
-void expose_seat_name(const struct expose_seat *seat, enum expose_list list,
-                      struct expose_names *names)
+static bool touch(void *user, enum expose_list list, const struct expose_thing *thing)
 {
-    struct expose_filter filter = {NULL, shows_all};
-    struct mcpx_text unused = {0};
+    expose_names_touch(user, expose_lists[list].space, thing);
+    return false;
+}
 
-    write_seat(seat, list, names, &filter, &unused);
+size_t expose_seat_name(const struct expose_seat *seat, enum expose_list list,
+                        struct expose_names *names)
+{
+    struct expose_filter toucher = {names, touch}, all = {NULL, shows_all};
+    struct mcpx_text unused = {0};
+    size_t left_out = names->left_out;
+
+    expose_names_renew(names, expose_lists[list].space, mcpx_text_view(&seat->id));
+    write_seat(seat, list, names, &toucher, &unused);
+    write_seat(seat, list, names, &all, &unused);
     mcpx_text_fini(&unused);
+    return names->left_out - left_out;
 }
 
 struct mcpx_slice expose_seat_capability(const struct expose_seat *seat, const char *name)

@@ -56,6 +56,7 @@ struct expose_shelf {
     size_t page_count;
     bool is_open; /* pages are being asked for */
     bool again;   /* it changed meanwhile */
+    bool is_cut;  /* the log says that not all of it is shown */
 };
 
 /** One participant. Seats are ordered by id. */
@@ -65,6 +66,7 @@ struct expose_seat {
     int64_t patience_ms;    /* mono_ms until which others wait for its answers */
     struct mcpx_text hello; /* result of initialize, raw; empty when it refused */
     int64_t away_ms;        /* mono_ms until which it may come back; 0 = it is here */
+    bool is_here;           /* the roster has it, when that was looked at last */
     bool is_tried;          /* it refused "initialize": its tools are asked for, and no more */
     struct expose_shelf shelves[EXPOSE_LIST_COUNT];
 };
@@ -122,10 +124,12 @@ void expose_catalog_write(const struct expose_catalog *catalog, enum expose_list
 
 /**
  * Gives names to the items of a list, shown or not: a client may call what it listed another time,
- * and a grant that comes later changes no names.
+ * and a grant that comes later changes no names. Names it no longer lists make room.
+ *
+ * Returns how many items got none, because the participant has too many; they are not shown.
  */
-void expose_seat_name(const struct expose_seat *seat, enum expose_list list,
-                      struct expose_names *names);
+size_t expose_seat_name(const struct expose_seat *seat, enum expose_list list,
+                        struct expose_names *names);
 
 /** A capability the server stated in its answer to "initialize"; absent when it did not. */
 struct mcpx_slice expose_seat_capability(const struct expose_seat *seat, const char *name);

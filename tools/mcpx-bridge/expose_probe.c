@@ -125,6 +125,29 @@ static void take_hello(struct expose *x, struct expose_seat *seat, const struct 
     (void)call;
 }
 
+/* Said once, not each time it lists them. */
+static void name_items(struct expose *x, struct expose_seat *seat, enum expose_list list)
+{
+    struct expose_shelf *shelf = &seat->shelves[list];
+    size_t left_out = expose_seat_name(seat, list, &x->names);
+    struct mcpx_text message = {0};
+
+    if (left_out && !shelf->is_cut) {
+        mcpx_text_puts(&message, "participant ");
+        expose_quote(&message, mcpx_text_view(&seat->id));
+        mcpx_text_puts(&message, " lists more than ");
+        mcpx_text_number(&message, EXPOSE_NAMES_MAX);
+        mcpx_text_puts(&message, " ");
+        mcpx_text_puts(&message, expose_lists[list].member);
+        mcpx_text_puts(&message, ": ");
+        mcpx_text_number(&message, (int64_t)left_out);
+        mcpx_text_puts(&message, " are left out");
+        expose_note(x, &message);
+    }
+    shelf->is_cut = left_out > 0;
+    mcpx_text_fini(&message);
+}
+
 static void take_page(struct expose *x, struct expose_seat *seat, enum expose_list list,
                       const struct mcpx_rpc *rpc)
 {
@@ -140,7 +163,7 @@ static void take_page(struct expose *x, struct expose_seat *seat, enum expose_li
     else if (cursor.text)
         expose_shelf_drop(shelf);
     else
-        expose_seat_name(seat, list, &x->names);
+        name_items(x, seat, list);
     if (!shelf->is_open && shelf->again) {
         shelf->again = false;
         ask_list(x, seat, list);
@@ -186,20 +209,27 @@ void expose_probe_refused(struct expose *x, struct expose_call *call)
 
 /* ---- who is there ---- */
 
-static bool is_here(struct expose *x, struct mcpx_slice participant)
+/* Notes in every seat whether the roster has it: each is looked at once, however many there are. */
+static void look_around(struct expose *x)
 {
     struct mcpx_slice id;
 
-    for (size_t i = 0; x->port.roster(x->port.user, i, &id); i++)
-        if (mcpx_slice_equal(id, participant))
-            return true;
-    return false;
+    for (size_t i = 0; i < x->catalog.count; i++)
+        x->catalog.seats[i]->is_here = false;
+    for (size_t i = 0; x->port.roster(x->port.user, i, &id); i++) {
+        struct expose_seat *seat = expose_catalog_find(&x->catalog, id);
+
+        if (seat)
+            seat->is_here = true;
+    }
 }
 
 static void remove_seat(struct expose *x, struct expose_seat *seat)
 {
     struct mcpx_slice participant = mcpx_text_view(&seat->id);
 
+    expose_names_left(&x->names, participant);
+    expose_names_left(&x->ids, participant);
     expose_ask_drop(x, participant);
     expose_watch_drop(x, participant);
     expose_catalog_remove(&x->catalog, seat);
@@ -261,15 +291,26 @@ void expose_probe_missing(struct expose *x)
 {
     struct mcpx_text id = {0};
 
+    look_around(x);
     for (size_t i = x->catalog.count; i-- > 0;) {
-        if (x->catalog.seats[i]->away_ms > x->now.mono_ms)
+        struct expose_seat *seat = x->catalog.seats[i];
+
+        if (seat->is_here || seat->away_ms > x->now.mono_ms)
             continue;
         mcpx_text_reset(&id);
-        mcpx_text_slice(&id, mcpx_text_view(&x->catalog.seats[i]->id));
-        if (!id.failed && !is_here(x, mcpx_text_view(&id)))
+        mcpx_text_slice(&id, mcpx_text_view(&seat->id));
+        if (!id.failed)
             expose_probe_left(x, mcpx_text_view(&id));
     }
     mcpx_text_fini(&id);
+}
+
+void expose_probe_came(struct expose *x, struct mcpx_slice participant)
+{
+    if (!x->joined || !x->client.greeted)
+        return;
+    probe_one(x, participant, false);
+    expose_touch(x);
 }
 
 void expose_probe_all(struct expose *x, bool again)
@@ -292,8 +333,9 @@ void expose_probe_all(struct expose *x, bool again)
 
 void expose_probe_rejoined(struct expose *x, bool again)
 {
+    look_around(x);
     for (size_t i = 0; i < x->catalog.count; i++)
-        if (!is_here(x, mcpx_text_view(&x->catalog.seats[i]->id)))
+        if (!x->catalog.seats[i]->is_here)
             x->catalog.seats[i]->away_ms = x->now.mono_ms + EXPOSE_GRACE_MS;
     expose_probe_all(x, again);
 }

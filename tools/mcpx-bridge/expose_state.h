@@ -189,6 +189,9 @@ void expose_send_withdrawal(struct expose *x, const struct expose_call *call,
 /** Makes seats and the roster agree; asks who is new. With `again`, everybody. */
 void expose_probe_all(struct expose *x, bool again);
 
+/** A participant came, or changed: asked when it is new. */
+void expose_probe_came(struct expose *x, struct mcpx_slice participant);
+
 /**
  * We are back: whoever is missing may have lost the connection with us, and is waited for. Calls to
  * them wait too.

@@ -20,24 +20,35 @@ bool expose_uri_is_wrapped(struct mcpx_slice uri)
     return uri.len >= strlen(SCHEME) && memcmp(uri.text, SCHEME, strlen(SCHEME)) == 0;
 }
 
-/* Length of the expression that begins here; 0 when none does. */
-static size_t expression(struct mcpx_slice text, size_t at)
+/* Where the last expression of a template ends; 0 when none does. Sought once: braces are cheap. */
+static size_t last_end(struct mcpx_slice template)
 {
-    const char *end;
+    size_t end = template.len;
 
-    if (text.text[at] != '{')
+    while (end > 0 && template.text[end - 1] != '}')
+        end--;
+    return end;
+}
+
+/* Length of the expression that begins here; 0 when none does. `end` is that of the last. */
+static size_t expression(struct mcpx_slice template, size_t at, size_t end)
+{
+    const char *brace;
+
+    if (at >= end || template.text[at] != '{')
         return 0;
-    end = memchr(text.text + at, '}', text.len - at);
-    return end ? (size_t)(end - (text.text + at)) + 1 : 0;
+    brace = memchr(template.text + at, '}', end - at);
+    return (size_t)(brace - (template.text + at)) + 1;
 }
 
 static void encode(struct mcpx_text *out, struct mcpx_slice text, bool template)
 {
     static const char digits[] = "0123456789ABCDEF";
+    size_t end = template ? last_end(text) : 0;
 
     for (size_t i = 0; i < text.len; i++) {
         unsigned char byte = (unsigned char)text.text[i];
-        size_t kept = template ? expression(text, i) : 0;
+        size_t kept = expression(text, i, end);
 
         if (kept) {
             mcpx_text_add(out, text.text + i, kept);
@@ -101,10 +112,10 @@ bool expose_uri_unwrap(struct mcpx_text *out, struct mcpx_slice participant,
 /* The classic glob with one point to return to: linear in practice, quadratic at worst. */
 bool expose_uri_matches(struct mcpx_slice template, struct mcpx_slice uri)
 {
-    size_t t = 0, u = 0, back_t = SIZE_MAX, back_u = 0;
+    size_t t = 0, u = 0, back_t = SIZE_MAX, back_u = 0, end = last_end(template);
 
     while (u < uri.len) {
-        size_t star = t < template.len ? expression(template, t) : 0;
+        size_t star = expression(template, t, end);
 
         if (star) {
             t += star;
@@ -120,9 +131,18 @@ bool expose_uri_matches(struct mcpx_slice template, struct mcpx_slice uri)
             return false;
         }
     }
-    while (t < template.len && expression(template, t))
-        t += expression(template, t);
+    while (expression(template, t, end))
+        t += expression(template, t, end);
     return t == template.len;
+}
+
+size_t expose_uri_literal(struct mcpx_slice template)
+{
+    size_t end = last_end(template), len = 0;
+
+    while (len < template.len && !expression(template, len, end))
+        len++;
+    return len;
 }
 
 size_t expose_uri_common(struct mcpx_slice a, struct mcpx_slice b)

@@ -28,6 +28,9 @@ bool expose_uri_unwrap(struct mcpx_text *out, struct mcpx_slice participant,
 /** Could the template (RFC 6570) expand to this URI? An expression stands for any bytes. */
 bool expose_uri_matches(struct mcpx_slice template, struct mcpx_slice uri);
 
+/** Bytes of a template before its first expression. */
+size_t expose_uri_literal(struct mcpx_slice template);
+
 /** Bytes both begin with. */
 size_t expose_uri_common(struct mcpx_slice a, struct mcpx_slice b);
 

@@ -9,6 +9,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define LONG_60 "abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwx"
 
@@ -60,6 +61,7 @@ Test(expose_names, end_with_a_mark_where_they_cannot_stand_as_they_are)
         {EXPOSE_TOOL_NAME, "a_", "b", "a___b_792617a8"},
         {EXPOSE_TOOL_NAME, "a", "_b", "a___b"},
         {EXPOSE_TOOL_NAME, "de bug", "t", "de_bug__t_8ed34763"},
+        {EXPOSE_TOOL_NAME, "de_bug", "t_8ed34763", "de_bug__t_8ed34763_f818f307"},
         {EXPOSE_TOOL_NAME, "a", "na\xc3\xafve", "a__na__ve_c16f4967"},
         {0, NULL, NULL, NULL}};
 
@@ -115,6 +117,95 @@ Test(expose_names, stay_plain_where_they_are_unique)
     expect_names(true, rows);
 }
 
+static void put(struct expose_names *names, const char *participant, size_t number)
+{
+    char own[32];
+    struct mcpx_slice shown;
+
+    snprintf(own, sizeof own, "t%zu", number);
+    expose_names_put(names, EXPOSE_TOOL_NAME,
+                     &(struct expose_thing){mcpx_slice_of(participant), mcpx_slice_of(own)},
+                     &shown);
+}
+
+static bool has(const struct expose_names *names, const char *shown)
+{
+    struct expose_thing thing;
+
+    return expose_names_find(names, EXPOSE_TOOL_NAME, mcpx_slice_of(shown), &thing);
+}
+
+Test(expose_names, of_one_participant_take_no_room_from_others)
+{
+    struct expose_names names = {0};
+
+    for (size_t i = 0; i < 60000; i++)
+        put(&names, "m", i);
+    cr_expect_eq(names.count, EXPOSE_NAMES_MAX);
+    cr_expect_eq(names.left_out, 60000 - EXPOSE_NAMES_MAX);
+    put(&names, "good", 1);
+    cr_expect(has(&names, "good__t1"));
+    expose_names_fini(&names);
+}
+
+Test(expose_names, no_longer_listed_make_room_for_new_ones)
+{
+    struct expose_names names = {0};
+
+    for (size_t round = 0; round < 66; round++) {
+        expose_names_renew(&names, EXPOSE_TOOL_NAME, MCPX_SLICE("m"));
+        expose_names_touch(&names, EXPOSE_TOOL_NAME,
+                           &(struct expose_thing){MCPX_SLICE("m"), MCPX_SLICE("t0")});
+        put(&names, "m", 0);
+        for (size_t i = 0; i < 1000; i++)
+            put(&names, "m", round * 1000 + i);
+    }
+    cr_expect_leq(names.count, EXPOSE_NAMES_MAX);
+    cr_expect_eq(names.left_out, 0);
+    cr_expect(has(&names, "m__t0"), "always listed");
+    cr_expect(has(&names, "m__t65999"), "the newest");
+    cr_expect_not(has(&names, "m__t1"), "listed long ago");
+    expose_names_fini(&names);
+}
+
+Test(expose_names, of_who_left_are_kept_until_they_are_too_many)
+{
+    struct expose_names names = {.plain = true};
+    char id[16];
+
+    put(&names, "first", 1);
+    expose_names_left(&names, MCPX_SLICE("first"));
+    put(&names, "second", 1);
+    cr_expect(has(&names, "second__t1"), "the plain name still waits for who had it");
+    for (size_t i = 0; i < 10; i++) {
+        snprintf(id, sizeof id, "p%zu", i);
+        for (size_t n = 0; n < 1000; n++)
+            put(&names, id, i * 1000 + n + 10);
+        expose_names_left(&names, mcpx_slice_of(id));
+    }
+    cr_expect_leq(names.count, EXPOSE_NAMES_OF_GONE_MAX + 1);
+    cr_expect_not(has(&names, "t1"), "left first, forgotten first");
+    cr_expect(has(&names, "second__t1"), "it is still here");
+    cr_expect(has(&names, "t10009"), "left last");
+    put(&names, "p9", 9010);
+    put(&names, "third", 9011);
+    cr_expect(has(&names, "third__t9011"));
+    expose_names_fini(&names);
+    cr_expect_eq(names.count, 0);
+}
+
+Test(expose_names, that_are_recycled_forget_the_oldest)
+{
+    struct expose_names names = {.recycles = true};
+
+    for (size_t i = 0; i <= EXPOSE_NAMES_MAX; i++)
+        put(&names, "m", i);
+    cr_expect_not(has(&names, "m__t0"));
+    cr_expect(has(&names, "m__t1"));
+    cr_expect(has(&names, "m__t4096"));
+    expose_names_fini(&names);
+}
+
 Test(expose_names, leave_a_uri_alone_until_it_is_taken)
 {
     static const struct row rows[] = {
@@ -164,4 +255,37 @@ Test(expose_uri, matches_what_a_template_may_become)
         cr_expect_eq(
             expose_uri_matches(mcpx_slice_of(rows[i].template), mcpx_slice_of(rows[i].uri)),
             rows[i].matches, "%s %s", rows[i].template, rows[i].uri);
+}
+
+static double seconds(void)
+{
+    struct timespec at;
+
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
+}
+
+/* Bounds are generous: what they are to catch took minutes. */
+Test(expose_uri, costs_no_more_than_its_length)
+{
+    enum { LEN = 1 << 20 };
+    struct mcpx_text out = {0}, braces = {0};
+    double began = seconds();
+
+    for (size_t i = 0; i < LEN; i++)
+        mcpx_text_puts(&braces, "{");
+    expose_uri_wrap(&out, MCPX_SLICE("m"), mcpx_text_view(&braces), true);
+    cr_expect_eq(out.len, strlen("mcpx://m/") + 3 * (size_t)LEN);
+    cr_expect_not(expose_uri_matches(mcpx_text_view(&braces), mcpx_text_view(&out)));
+    cr_expect_lt(seconds() - began, 2.0);
+    mcpx_text_fini(&out);
+    mcpx_text_fini(&braces);
+}
+
+Test(expose_uri, begins_literally)
+{
+    cr_expect_eq(expose_uri_literal(MCPX_SLICE("demo://{x}/y")), 7);
+    cr_expect_eq(expose_uri_literal(MCPX_SLICE("{x}")), 0);
+    cr_expect_eq(expose_uri_literal(MCPX_SLICE("demo://{")), 8);
+    cr_expect_eq(expose_uri_literal(MCPX_SLICE("")), 0);
 }

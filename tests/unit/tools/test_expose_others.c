@@ -7,6 +7,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 static const struct world_server two[] = {{.id = "a", .tools = "{\"name\":\"t\"}"},
                                           {.id = "b", .tools = "{\"name\":\"t\"}"}};
@@ -153,4 +154,40 @@ Test(expose_others, hear_of_the_task_that_a_question_belongs_to)
                       "\"mcpx://b/1\"}}}}");
     cr_expect(strstr(world.responses, "{\"taskId\":\"1\"}"), "%s", world.responses);
     world_stop(&world);
+}
+
+static double seconds(void)
+{
+    struct timespec at;
+
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
+}
+
+/* Bounds are generous: what they are to catch took a minute. */
+Test(expose_others, may_list_more_than_anybody_can_use)
+{
+    enum { COUNT = 60000 };
+    struct world world;
+    struct mcpx_text tools = {0};
+    struct world_server servers[] = {{.id = "good", .tools = "{\"name\":\"t\"}"}, {.id = "m"}};
+    double began = seconds();
+
+    for (int64_t i = 0; i < COUNT; i++) {
+        mcpx_text_puts(&tools, i ? ",{\"name\":\"t" : "{\"name\":\"t");
+        mcpx_text_number(&tools, i);
+        mcpx_text_puts(&tools, "\"}");
+    }
+    servers[1].tools = tools.text;
+    world_start(&world, &(struct world_setup){0});
+    world_serve(&world, servers, 2);
+    cr_expect_lt(seconds() - began, 2.0, "%g s", seconds() - began);
+    cr_expect_str_eq(world.notes, "participant 'm' lists more than 4096 tools: 55904 are "
+                                  "left out\n");
+    world_say(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
+                      "{\"name\":\"good__t\"}}");
+    world_draft(&world);
+    cr_expect(world_is_quiet(&world));
+    world_stop(&world);
+    mcpx_text_fini(&tools);
 }
