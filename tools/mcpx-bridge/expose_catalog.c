@@ -106,6 +106,15 @@ void expose_catalog_remove(struct expose_catalog *catalog, struct expose_seat *s
     seat_free(seat);
 }
 
+size_t expose_seat_bytes(const struct expose_seat *seat, enum expose_list list)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
+        bytes += seat->shelves[i].pages.len + (i == list ? 0 : seat->shelves[i].items.len);
+    return bytes;
+}
+
 void expose_shelf_drop(struct expose_shelf *shelf)
 {
     mcpx_text_fini(&shelf->pages);

@@ -54,9 +54,12 @@ struct expose_shelf {
     struct mcpx_text items; /* JSON items with commas between */
     struct mcpx_text pages; /* the same, incomplete */
     size_t page_count;
-    bool is_open; /* pages are being asked for */
-    bool again;   /* it changed meanwhile */
-    bool is_cut;  /* the log says that not all of it is shown */
+    int64_t
+        until_ms;   /* when the pages have to be there; the last one asked for may be later */
+    bool is_open;   /* pages are being asked for */
+    bool again;     /* it changed meanwhile */
+    bool is_cut;    /* the log says that not all of it is shown */
+    bool is_blamed; /* the log says that it was given up */
 };
 
 /** One participant. Seats are ordered by id. */
@@ -64,6 +67,7 @@ struct expose_seat {
     struct mcpx_text id;
     enum expose_seat_state state;
     int64_t patience_ms;    /* mono_ms until which others wait for its answers */
+    int64_t trial_ms;       /* mono_ms from which they do, since when they may again */
     struct mcpx_text hello; /* result of initialize, raw; empty when it refused */
     int64_t away_ms;        /* mono_ms until which it may come back; 0 = it is here */
     bool is_here;           /* the roster has it, when that was looked at last */
@@ -103,6 +107,9 @@ void expose_catalog_remove(struct expose_catalog *catalog, struct expose_seat *s
  */
 enum mcpx_err expose_shelf_add(struct expose_shelf *shelf, enum expose_list list,
                                struct mcpx_slice result, struct mcpx_slice *cursor);
+
+/** Bytes of a participant's lists, those of `list` as its pages will have it. */
+size_t expose_seat_bytes(const struct expose_seat *seat, enum expose_list list);
 
 /** Forgets pages that were collected; the last whole list stays. */
 void expose_shelf_drop(struct expose_shelf *shelf);

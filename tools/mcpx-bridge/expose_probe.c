@@ -30,6 +30,21 @@ static bool is_candidate(struct expose *x, struct mcpx_slice participant)
 
 /* ---- asking ---- */
 
+/*
+ * Others wait for it now, but not all the time: whatever it asks them to wait for within
+ * EXPOSE_COLLECT_MS, they do so for EXPOSE_HOLD_MS at most.
+ */
+static void be_patient(struct expose *x, struct expose_seat *seat)
+{
+    int64_t until = x->now.mono_ms + EXPOSE_PATIENCE_MS;
+
+    if (!seat->trial_ms || x->now.mono_ms - seat->trial_ms >= EXPOSE_COLLECT_MS)
+        seat->trial_ms = x->now.mono_ms;
+    if (until > seat->trial_ms + EXPOSE_HOLD_MS)
+        until = seat->trial_ms + EXPOSE_HOLD_MS;
+    seat->patience_ms = until;
+}
+
 static void ask_page(struct expose *x, struct expose_seat *seat, enum expose_list list,
                      struct mcpx_slice cursor)
 {
@@ -51,8 +66,10 @@ static void ask_page(struct expose *x, struct expose_seat *seat, enum expose_lis
         return;
     }
     call->list = list;
+    if (!shelf->is_open)
+        shelf->until_ms = x->now.mono_ms + EXPOSE_COLLECT_MS;
     shelf->is_open = true;
-    seat->patience_ms = x->now.mono_ms + EXPOSE_PATIENCE_MS;
+    be_patient(x, seat);
 }
 
 static void ask_list(struct expose *x, struct expose_seat *seat, enum expose_list list)
@@ -92,7 +109,7 @@ static void ask_hello(struct expose *x, struct expose_seat *seat)
     struct mcpx_text params = {0};
 
     seat->state = EXPOSE_SEAT_ASKED;
-    seat->patience_ms = x->now.mono_ms + EXPOSE_PATIENCE_MS;
+    be_patient(x, seat);
     expose_hello_write(x, &params);
     if (params.failed || !expose_send_own(x, EXPOSE_FOR_HELLO, mcpx_text_view(&seat->id),
                                           "initialize", mcpx_text_view(&params)))
@@ -148,22 +165,67 @@ static void name_items(struct expose *x, struct expose_seat *seat, enum expose_l
     mcpx_text_fini(&message);
 }
 
+/* The pages so far are forgotten, the list before stays. Said once. */
+static void give_up(struct expose *x, struct expose_seat *seat, enum expose_list list,
+                    const char *reason)
+{
+    struct expose_shelf *shelf = &seat->shelves[list];
+    struct mcpx_text message = {0};
+
+    expose_shelf_drop(shelf);
+    if (shelf->is_blamed)
+        return;
+    shelf->is_blamed = true;
+    mcpx_text_puts(&message, "participant ");
+    expose_quote(&message, mcpx_text_view(&seat->id));
+    mcpx_text_puts(&message, ": ");
+    mcpx_text_puts(&message, expose_lists[list].method);
+    mcpx_text_puts(&message, " was given up, ");
+    mcpx_text_puts(&message, reason);
+    expose_note(x, &message);
+    mcpx_text_fini(&message);
+}
+
+/* Why no further page is asked for; NULL when nothing speaks against it. */
+static const char *find_excess(const struct expose *x, const struct expose_shelf *shelf)
+{
+    if (shelf->page_count >= EXPOSE_PAGES_MAX)
+        return "it has more than 1000 pages";
+    return shelf->until_ms <= x->now.mono_ms ? "its pages take longer than 10 s" : NULL;
+}
+
+static void add_page(struct expose *x, struct expose_seat *seat, enum expose_list list,
+                     struct mcpx_slice result)
+{
+    struct expose_shelf *shelf = &seat->shelves[list];
+    struct mcpx_slice cursor = {0};
+    const char *excess = NULL;
+
+    if (expose_seat_bytes(seat, list) + result.len > EXPOSE_BYTES_MAX)
+        excess = "all lists together are longer than 16 MiB";
+    else if (expose_shelf_add(shelf, list, result, &cursor) != MCPX_OK)
+        excess = "memory is short";
+    else if (cursor.text)
+        excess = find_excess(x, shelf);
+    if (excess)
+        give_up(x, seat, list, excess);
+    else if (cursor.text)
+        ask_page(x, seat, list, cursor);
+    else
+        name_items(x, seat, list);
+}
+
 static void take_page(struct expose *x, struct expose_seat *seat, enum expose_list list,
                       const struct mcpx_rpc *rpc)
 {
     struct expose_shelf *shelf = &seat->shelves[list];
     bool is_list = rpc->form == MCPX_RPC_RESULT, tried = seat->is_tried;
-    struct mcpx_slice cursor = {0};
 
     seat->state = is_list || !tried ? EXPOSE_SEAT_LISTED : EXPOSE_SEAT_MUTE;
-    if (!is_list || expose_shelf_add(shelf, list, rpc->result, &cursor) != MCPX_OK)
-        expose_shelf_drop(shelf);
-    else if (cursor.text && shelf->page_count < EXPOSE_PAGES_MAX)
-        ask_page(x, seat, list, cursor);
-    else if (cursor.text)
-        expose_shelf_drop(shelf);
+    if (is_list)
+        add_page(x, seat, list, rpc->result);
     else
-        name_items(x, seat, list);
+        expose_shelf_drop(shelf);
     if (!shelf->is_open && shelf->again) {
         shelf->again = false;
         ask_list(x, seat, list);
@@ -284,6 +346,7 @@ static void probe_one(struct expose *x, struct mcpx_slice participant, bool agai
     if (!seat)
         return;
     seat->away_ms = 0;
+    seat->trial_ms = 0;
     ask_hello(x, seat);
 }
 

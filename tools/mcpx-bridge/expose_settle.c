@@ -71,6 +71,17 @@ static void tell_changes(struct expose *x)
     x->has_baseline = true;
 }
 
+/*
+ * When to compare the lists: once they are settled; but what one participant never finishes keeps
+ * the changes of others back no longer than a client would wait. Then what is whole counts.
+ */
+static int64_t compare_at(const struct expose *x)
+{
+    if (x->changed_ms == INT64_MAX || expose_is_settled(x, -1))
+        return x->changed_ms;
+    return x->joined ? x->changed_ms + EXPOSE_PATIENCE_MS : INT64_MAX;
+}
+
 void expose_settle_tick(struct expose *x)
 {
     bool overdue = false;
@@ -84,7 +95,7 @@ void expose_settle_tick(struct expose *x)
     }
     if (overdue && x->joined)
         expose_probe_missing(x);
-    if (x->changed_ms > x->now.mono_ms || !expose_is_settled(x, -1))
+    if (compare_at(x) > x->now.mono_ms)
         return;
     x->changed_ms = INT64_MAX;
     tell_changes(x);
@@ -92,8 +103,7 @@ void expose_settle_tick(struct expose *x)
 
 int64_t expose_settle_deadline(const struct expose *x)
 {
-    bool settled = expose_is_settled(x, -1);
-    int64_t due = settled ? x->changed_ms : INT64_MAX;
+    int64_t due = compare_at(x);
 
     for (size_t i = 0; i < x->catalog.count; i++) {
         const struct expose_seat *seat = x->catalog.seats[i];

@@ -14,11 +14,13 @@
 #define EXPOSE_LEGACY "2025-11-25"
 
 enum {
-    EXPOSE_PATIENCE_MS = 2000, /* who does not answer within counts as no server */
-    EXPOSE_HOLD_MS = 3000,     /* how long the client waits for the topic's servers at most */
-    EXPOSE_GRACE_MS = 10000,   /* how long others may take to come back after we did */
-    EXPOSE_SETTLE_MS = 100,    /* changes of the catalogue within are told as one */
-    EXPOSE_PAGES_MAX = 1000    /* pages of one list */
+    EXPOSE_PATIENCE_MS = 2000,  /* who does not answer within counts as no server */
+    EXPOSE_HOLD_MS = 3000,      /* how long the client waits for the topic's servers at most */
+    EXPOSE_GRACE_MS = 10000,    /* how long others may take to come back after we did */
+    EXPOSE_SETTLE_MS = 100,     /* changes of the catalogue within are told as one */
+    EXPOSE_COLLECT_MS = 10000,  /* how long the pages of one list may take to come */
+    EXPOSE_PAGES_MAX = 1000,    /* pages of one list */
+    EXPOSE_BYTES_MAX = 16 << 20 /* of all lists of one participant */
 };
 
 /** JSON-RPC: not JSON at all. */

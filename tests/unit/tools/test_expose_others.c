@@ -191,3 +191,64 @@ Test(expose_others, may_list_more_than_anybody_can_use)
     world_stop(&world);
     mcpx_text_fini(&tools);
 }
+
+static const char changed[] = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/"
+                              "list_changed\"}";
+
+/* A page a second, with a cursor to the next, and a change announced before each. */
+Test(expose_others, are_heard_whatever_one_of_them_does)
+{
+    struct world world;
+    size_t told = 0;
+
+    world_start(&world, &(struct world_setup){0});
+    world_serve(&world, two, 2);
+    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "b", changed);
+    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "a", changed);
+    world_answer(&world, &world.drafts[world.draft_count - 1],
+                 "{\"tools\":[{\"name\":\"n\"}]}");
+    for (int second = 0; second < 60; second++) {
+        const struct world_draft *draft = &world.drafts[world.draft_count - 1];
+
+        if (strcmp(draft->to, "b") != 0)
+            draft--;
+        world_wait(&world, 1000);
+        world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "b", changed);
+        world_answer(&world, draft, "{\"tools\":[],\"nextCursor\":\"x\"}");
+        if (second == 3)
+            told = world.line_count;
+    }
+    cr_expect_eq(told, 2, "a's change is told within three seconds");
+    world_expect(&world, changed);
+    cr_expect_str_eq(world.notes, "participant 'b': tools/list was given up, its pages take "
+                                  "longer than 10 s\n");
+    world_wait(&world, 4000);
+    world_say(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}");
+    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":["
+                         "{\"name\":\"a__n\"},{\"name\":\"b__t\"}]}}");
+    world_stop(&world);
+}
+
+Test(expose_others, keep_their_lists_short_enough)
+{
+    enum { PAGE = 4 << 20 };
+    struct world world;
+    char *page = malloc(PAGE + 100);
+
+    cr_assert_not_null(page);
+    memset(page, 'x', PAGE + 100);
+    memcpy(page, "{\"tools\":[{\"name\":\"", 19);
+    strcpy(page + PAGE, "\"}],\"nextCursor\":\"n\"}");
+    world_start(&world, &(struct world_setup){0});
+    world_serve(&world, two, 2);
+    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "b", changed);
+    for (size_t i = 0; i < 5; i++) {
+        cr_assert_lt(world.draft_seen, world.draft_count, "page %zu is asked for", i);
+        world_answer(&world, world_draft(&world), page);
+    }
+    cr_expect(world_is_quiet(&world), "and then no more");
+    cr_expect_str_eq(world.notes, "participant 'b': tools/list was given up, all lists "
+                                  "together are longer than 16 MiB\n");
+    world_stop(&world);
+    free(page);
+}
