@@ -2,9 +2,11 @@
  * expose_request.c - a request of the client from its line to its answer. It leaves as request or as
  * proposal, whichever the grants allow, and ends exactly once: with the answer, with an error that
  * says what happened, or in silence because the client took it back.
- * Includes expose_state.h only.
+ * Includes expose_state.h and expose_uri.h only.
  */
 #include "tools/mcpx-bridge/expose_state.h"
+
+#include "tools/mcpx-bridge/expose_uri.h"
 
 /* ---- on its way ---- */
 
@@ -117,10 +119,29 @@ static void refuse_absent(struct expose *x, const struct mcpx_rpc *rpc,
     mcpx_text_fini(&message);
 }
 
+static void refuse_ambiguous(struct expose *x, const struct mcpx_rpc *rpc,
+                             const struct expose_route *route)
+{
+    struct mcpx_text message = {0};
+
+    expose_quote(&message, mcpx_text_view(&route->own));
+    mcpx_text_puts(&message, " could be a resource of ");
+    expose_quote(&message, route->participant);
+    mcpx_text_puts(&message, " or of ");
+    expose_quote(&message, route->rival);
+    mcpx_text_puts(&message, ", their templates fit equally well: ask for ");
+    expose_uri_wrap(&message, route->participant, mcpx_text_view(&route->own), false);
+    mcpx_text_puts(&message, " or ");
+    expose_uri_wrap(&message, route->rival, mcpx_text_view(&route->own), false);
+    expose_tell_error(x, rpc->id, BRIDGE_BAD_PARAMS, mcpx_text_view(&message),
+                      (struct mcpx_slice){0});
+    mcpx_text_fini(&message);
+}
+
 bool expose_forward(struct expose *x, const struct expose_request *request)
 {
     const struct mcpx_rpc *rpc = request->rpc;
-    struct expose_route route = {{0}, {0}, {0}};
+    struct expose_route route = {0};
     enum expose_routing routing = expose_route_find(x, rpc, &route);
     struct expose_call *call = NULL;
     bool known =
@@ -139,6 +160,8 @@ bool expose_forward(struct expose *x, const struct expose_request *request)
     } else if (routing == EXPOSE_NO_MEMORY || known) {
         expose_tell_error(x, rpc->id, BRIDGE_UNAVAILABLE, MCPX_SLICE("out of memory"),
                           (struct mcpx_slice){0});
+    } else if (routing == EXPOSE_AMBIGUOUS) {
+        refuse_ambiguous(x, rpc, &route);
     } else if (routing == EXPOSE_ROUTED) {
         refuse_absent(x, rpc, route.participant);
     } else {

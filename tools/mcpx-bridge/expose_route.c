@@ -27,35 +27,58 @@ static bool is_prompt(struct mcpx_slice ref)
 
 /* ---- whose resource ---- */
 
-/* Who has a template this URI may come from. */
-static bool by_template(const struct expose *x, struct mcpx_slice uri,
-                        struct expose_thing *out)
+/* The best template so far: bytes before its first expression, whose, and who has as good a one. */
+struct fit {
+    bool found;
+    size_t literal;
+    struct mcpx_slice participant, rival;
+};
+
+/* Only templates that are shown as they are: the others' URIs say whose they are. */
+static void fit_template(const struct expose *x, const struct expose_thing *template,
+                         struct mcpx_slice uri, struct fit *best)
+{
+    struct mcpx_slice shown = expose_names_shown(&x->names, EXPOSE_URI_TEMPLATE, template);
+    size_t literal;
+
+    if (!template->own.len || !mcpx_slice_equal(shown, template->own) ||
+        !expose_uri_matches(template->own, uri))
+        return;
+    literal = expose_uri_literal(template->own);
+    if (!best->found || literal > best->literal)
+        *best = (struct fit){true, literal, template->participant, {0}};
+    else if (literal == best->literal &&
+             !mcpx_slice_equal(best->participant, template->participant))
+        best->rival = template->participant;
+}
+
+/* Who has a template this URI may come from: the one that says most of its beginning. */
+static bool by_template(const struct expose *x, struct mcpx_slice uri, struct fit *best)
 {
     for (size_t i = 0; i < x->catalog.count; i++) {
         const struct expose_seat *seat = x->catalog.seats[i];
         struct mcpx_text items = {0}, template = {0};
         struct mcpx_json_walk walk;
-        bool found = false;
 
+        if (!seat->shelves[EXPOSE_TEMPLATES].items.len)
+            continue;
         mcpx_text_puts(&items, "[");
         mcpx_text_slice(&items, mcpx_text_view(&seat->shelves[EXPOSE_TEMPLATES].items));
         mcpx_text_puts(&items, "]");
         mcpx_json_walk_start(&walk,
                              items.failed ? (struct mcpx_slice){0} : mcpx_text_view(&items));
-        while (!found && mcpx_json_walk_next(&walk)) {
+        while (mcpx_json_walk_next(&walk)) {
             mcpx_text_reset(&template);
             mcpx_json_add_unescaped(&template, mcpx_json_get(walk.value, "uriTemplate"));
-            found = template.len && !template.failed &&
-                    expose_uri_matches(mcpx_text_view(&template), uri);
+            fit_template(
+                x,
+                &(struct expose_thing){mcpx_text_view(&seat->id), mcpx_text_view(&template)},
+                uri, best);
         }
         mcpx_text_fini(&items);
         mcpx_text_fini(&template);
-        if (found) {
-            *out = (struct expose_thing){mcpx_text_view(&seat->id), uri};
-            return true;
-        }
     }
-    return false;
+    return best->found;
 }
 
 /* The longest beginning that a URI shares with one this participant listed. */
@@ -139,16 +162,29 @@ static bool by_being_alone(const struct expose *x, struct mcpx_slice uri,
     return count == 1;
 }
 
-static bool find_uri(const struct expose *x, struct mcpx_slice uri, struct expose_thing *out,
-                     struct mcpx_text *scratch)
+/* What was found: the thing, who else it could be, and memory for a name that was taken apart. */
+struct found {
+    struct expose_thing thing;
+    struct mcpx_slice rival;
+    struct mcpx_text scratch;
+};
+
+static bool find_uri(const struct expose *x, struct mcpx_slice uri, struct found *out)
 {
+    struct fit fit = {0};
+
     if (!uri.len)
         return false;
-    if (expose_names_find(&x->names, EXPOSE_URI, uri, out))
+    if (expose_names_find(&x->names, EXPOSE_URI, uri, &out->thing))
         return true;
     if (expose_uri_is_wrapped(uri))
-        return by_wrapping(x, uri, out, scratch);
-    return by_template(x, uri, out) || by_being_alone(x, uri, out) || by_likeness(x, uri, out);
+        return by_wrapping(x, uri, &out->thing, &out->scratch);
+    if (by_template(x, uri, &fit)) {
+        out->thing = (struct expose_thing){fit.participant, uri};
+        out->rival = fit.rival;
+        return true;
+    }
+    return by_being_alone(x, uri, &out->thing) || by_likeness(x, uri, &out->thing);
 }
 
 /* ---- whose name ---- */
@@ -174,20 +210,19 @@ static bool find_only(const struct expose *x, struct mcpx_slice name, struct exp
 }
 
 static bool find_thing(const struct expose *x, const struct mcpx_rpc *rpc,
-                       struct mcpx_slice name, struct expose_thing *out,
-                       struct mcpx_text *scratch)
+                       struct mcpx_slice name, struct found *out)
 {
     struct mcpx_slice ref = mcpx_json_get(rpc->params, "ref");
 
     if (is_method(rpc, "tools/call"))
-        return expose_names_find(&x->names, EXPOSE_TOOL_NAME, name, out);
+        return expose_names_find(&x->names, EXPOSE_TOOL_NAME, name, &out->thing);
     if (is_method(rpc, "prompts/get") || is_prompt(ref))
-        return expose_names_find(&x->names, EXPOSE_PROMPT_NAME, name, out);
-    if (ref.text && expose_names_find(&x->names, EXPOSE_URI_TEMPLATE, name, out))
+        return expose_names_find(&x->names, EXPOSE_PROMPT_NAME, name, &out->thing);
+    if (ref.text && expose_names_find(&x->names, EXPOSE_URI_TEMPLATE, name, &out->thing))
         return true;
     if (mcpx_json_get(rpc->params, "taskId").text)
-        return expose_names_find(&x->ids, EXPOSE_TASK_ID, name, out);
-    return find_uri(x, name, out, scratch);
+        return expose_names_find(&x->ids, EXPOSE_TASK_ID, name, &out->thing);
+    return find_uri(x, name, out);
 }
 
 static struct holder find_holder(const struct mcpx_rpc *rpc)
@@ -232,24 +267,25 @@ enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *r
 {
     struct holder holder = find_holder(rpc);
     struct mcpx_slice raw = mcpx_json_get(holder.object, holder.member);
-    struct mcpx_text name = {0}, scratch = {0};
-    struct expose_thing thing = {{0}, {0}};
+    struct mcpx_text name = {0};
+    struct found found = {0};
     enum expose_routing routing = EXPOSE_UNKNOWN;
 
     if (mcpx_json_count(holder.object, holder.member) != 1 ||
         !mcpx_json_add_unescaped(&name, raw)) {
         routing = EXPOSE_MALFORMED;
-    } else if (!name.failed && (find_thing(x, rpc, mcpx_text_view(&name), &thing, &scratch) ||
-                                find_only(x, mcpx_text_view(&name), &thing))) {
-        out->participant = thing.participant;
-        mcpx_text_slice(&out->own, thing.own);
-        write_params(rpc, &holder, thing.own, &out->params);
-        routing = EXPOSE_ROUTED;
+    } else if (!name.failed && (find_thing(x, rpc, mcpx_text_view(&name), &found) ||
+                                find_only(x, mcpx_text_view(&name), &found.thing))) {
+        out->participant = found.thing.participant;
+        out->rival = found.rival;
+        mcpx_text_slice(&out->own, found.thing.own);
+        write_params(rpc, &holder, found.thing.own, &out->params);
+        routing = found.rival.text ? EXPOSE_AMBIGUOUS : EXPOSE_ROUTED;
     }
-    if (name.failed || scratch.failed || out->own.failed || out->params.failed)
+    if (name.failed || found.scratch.failed || out->own.failed || out->params.failed)
         routing = EXPOSE_NO_MEMORY;
     mcpx_text_fini(&name);
-    mcpx_text_fini(&scratch);
+    mcpx_text_fini(&found.scratch);
     return routing;
 }
 

@@ -103,6 +103,7 @@ struct expose_request {
 /** Where a request goes: the participant, what it calls the thing, and the params with that name. */
 struct expose_route {
     struct mcpx_slice participant;
+    struct mcpx_slice rival;
     struct mcpx_text own;
     struct mcpx_text params;
 };
@@ -248,7 +249,13 @@ void expose_hello_write(const struct expose *x, struct mcpx_text *out);
 
 /* ---- expose_route.c: whose is it ---- */
 
-enum expose_routing { EXPOSE_ROUTED, EXPOSE_UNKNOWN, EXPOSE_MALFORMED, EXPOSE_NO_MEMORY };
+enum expose_routing {
+    EXPOSE_ROUTED,
+    EXPOSE_UNKNOWN,
+    EXPOSE_AMBIGUOUS, /* it could be for `participant` or for `rival` */
+    EXPOSE_MALFORMED,
+    EXPOSE_NO_MEMORY
+};
 
 /** Finds the participant a request is for. `out` is zero-initialised; expose_route_fini frees it. */
 enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *rpc,

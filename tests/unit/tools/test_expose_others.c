@@ -252,3 +252,40 @@ Test(expose_others, keep_their_lists_short_enough)
     world_stop(&world);
     free(page);
 }
+
+static void read_uri(struct world *world, const char *uri)
+{
+    char line[300];
+
+    snprintf(line, sizeof line,
+             "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/read\",\"params\":"
+             "{\"uri\":\"%s\"}}",
+             uri);
+    world_say(world, line);
+}
+
+Test(expose_others, do_not_get_a_resource_by_a_template_that_fits_all)
+{
+    static const struct world_server servers[] = {
+        {.id = "aaa", .templates = "{\"uriTemplate\":\"{x}\"},{\"uriTemplate\":\"d:{y}\"}"},
+        {.id = "files", .templates = "{\"uriTemplate\":\"file:///{path}\"}"},
+        {.id = "more", .templates = "{\"uriTemplate\":\"d:{y}/{z}\"}"}};
+    struct world world;
+
+    world_start(&world, &(struct world_setup){0});
+    world_serve(&world, servers, 3);
+    read_uri(&world, "file:///srv/a");
+    cr_expect_str_eq(world_draft(&world)->to, "files");
+    read_uri(&world, "d:1");
+    cr_expect_str_eq(world_draft(&world)->to, "aaa");
+    read_uri(&world, "d:1/2");
+    world_expect(&world,
+                 "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,\"message\":"
+                 "\"'d:1/2' could be a resource of 'aaa' or of 'more', their templates "
+                 "fit equally well: ask for mcpx://aaa/d%3A1%2F2 or "
+                 "mcpx://more/d%3A1%2F2\"}}");
+    read_uri(&world, "mcpx://more/d%3A1%2F2");
+    cr_expect_str_eq(world_draft(&world)->to, "more");
+    cr_expect(world_is_quiet(&world));
+    world_stop(&world);
+}
