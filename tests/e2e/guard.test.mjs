@@ -212,6 +212,7 @@ test('the guard ends with the exit code of its command, or 128 and its signal', 
   assert.equal((await sh('kill -KILL $$').ended).code, 137);
   const signalled = sh('trap "exit 9" TERM; echo here; while :; do read line || exit 8; done');
   await signalled.line(signalled.out, /here/);
+  signalled.child.stdin.on('error', () => {}); // a shell that ended at once reads no line
   signalled.child.kill('SIGTERM');
   signalled.write('');
   assert.equal((await signalled.ended).code, 9);
