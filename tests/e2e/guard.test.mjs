@@ -5,6 +5,7 @@
  * Protocol: sections 2, 3 and 5.
  */
 import assert from 'node:assert/strict';
+import { connect, createServer } from 'node:net';
 import { after, before, test } from 'node:test';
 import { Participant } from './lib/participant.mjs';
 import { Program, bridgeBinary, guard, listeningGuard, naiveAgent } from './lib/guard.mjs';
@@ -201,6 +202,63 @@ test('a router that is not there is a 502 that says so', async () => {
   assert.equal(answer.status, 502);
   assert.match((await answer.json()).detail, /connection refused/);
   await gate.line(gate.err, /cannot connect to 127\.0\.0\.1 port 1: connection refused/);
+  await gate.kill();
+});
+
+/** A router that takes connections and says nothing; `sockets` are what it has taken. */
+async function silentRouter(t) {
+  const sockets = [];
+  let wake = () => {};
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.gone = new Promise((done) => { socket.once('close', done); });
+    socket.resume();
+    sockets.push(socket);
+    wake();
+  });
+  await new Promise((done) => { server.listen(0, '127.0.0.1', done); });
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const taken = async (count) => {
+    while (sockets.length < count) await new Promise((done) => { wake = done; });
+  };
+  return { http: `http://127.0.0.1:${server.address().port}`, sockets,
+    taken: (count) => inTime(taken(count), () => `${sockets.length} connections`) };
+}
+
+/** Asks the guard `gate` for a WebSocket; resolves with a socket whose `text` grows. */
+function upgrade(t, gate) {
+  const socket = connect(Number(new URL(gate.http).port), '127.0.0.1');
+  t.after(() => socket.destroy());
+  socket.text = '';
+  socket.setEncoding('utf8').on('data', (text) => { socket.text += text; }).on('error', () => {});
+  socket.over = new Promise((done) => { socket.once('close', done); });
+  socket.write('GET /ws?topic=t HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n'
+    + 'Connection: Upgrade\r\n\r\n');
+  return socket;
+}
+
+test('a router that hangs keeps an agent waiting only so long', async (t) => {
+  const silent = await silentRouter(t);
+  const gate = await listeningGuard(silent, ['--timeout', '0.2']);
+  const agent = upgrade(t, gate);
+  await inTime(agent.over, () => 'the agent still waits');
+  assert.match(agent.text, /^HTTP\/1\.1 504 /);
+  await gate.line(gate.err, /the router did not answer in time/);
+  await inTime(silent.sockets[0].gone, () => 'the router still has the connection');
+  await gate.kill();
+});
+
+test('an agent that leaves while the router hangs leaves nothing behind', async (t) => {
+  const silent = await silentRouter(t);
+  const gate = await listeningGuard(silent);
+  const agents = Array.from({ length: 50 }, () => upgrade(t, gate));
+  await silent.taken(50);
+  for (const agent of agents) agent.destroy();
+  await inTime(Promise.all(silent.sockets.map((socket) => socket.gone)),
+    () => 'the router still has connections');
   await gate.kill();
 });
 

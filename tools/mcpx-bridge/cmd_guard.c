@@ -17,6 +17,10 @@ const struct option_row guard_option_rows[] = {
      "where the agent connects to. Default: 127.0.0.1:0, any free port"},
     {"--message-max", "BYTES", VALUE_NUMBER, 0,
      "longest message from the router; longer ones are left out. Default: 67108864"},
+    {"--timeout", "S", VALUE_SECONDS, 0,
+     "how long it may take until the router has welcomed the agent, or answered a request "
+     "that is "
+     "for no WebSocket; 0 for ever. Default: 30"},
     {"--json", NULL, VALUE_NONE, 0, "log one JSON object per line"},
     {"--verbose", NULL, VALUE_NONE, 0,
      "also log what is left out all day: the agent's own echoes and what is addressed to "
@@ -47,7 +51,7 @@ static const char *value_or(const struct arguments *arguments, const char *name,
 
 int cmd_guard(const struct arguments *arguments)
 {
-    enum { MESSAGE_MAX = 64 << 20 };
+    enum { MESSAGE_MAX = 64 << 20, TIMEOUT_MS = 30000 };
     const char *environment = getenv("MCPX_URL");
     const char *url = value_or(
         arguments, "--url", environment && *environment ? environment : "ws://127.0.0.1:8080");
@@ -56,6 +60,7 @@ int cmd_guard(const struct arguments *arguments)
         .json = arguments_have(arguments, "--json"),
         .verbose = arguments_have(arguments, "--verbose"),
         .message_max = (size_t)arguments_number(arguments, "--message-max", MESSAGE_MAX),
+        .timeout_ms = (uint64_t)arguments_ms(arguments, "--timeout", TIMEOUT_MS),
         .command = arguments->rest,
     };
     const char *fault = guard_address_url(url, &options.router);

@@ -7,7 +7,7 @@
 
 #include "tools/common/command.h"
 
-/** --url, --listen, --message-max, --json, --verbose. */
+/** --url, --listen, --message-max, --timeout, --json, --verbose. */
 extern const struct option_row guard_option_rows[];
 
 /** What the verb does, for `--help` and the manual. */

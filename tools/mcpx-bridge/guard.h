@@ -15,6 +15,7 @@
  * listen        where to listen; port 0 = any free one
  * json          log as JSON
  * verbose       log what happens all day, too
+ * timeout_ms    how long it may take until the router has welcomed the agent, or answered it; 0 = for ever
  * message_max   longest message from the router, in bytes
  * command       the agent's command line, ended by NULL; NULL or empty = only listen
  */
@@ -23,6 +24,7 @@ struct guard_options {
     struct guard_address listen;
     bool json;
     bool verbose;
+    uint64_t timeout_ms;
     size_t message_max;
     char **command;
 };

@@ -36,7 +36,7 @@ struct guard_link {
     uv_getaddrinfo_t resolve;
     struct addrinfo *addresses, *candidate;
     uv_connect_t connect;
-    uv_timer_t linger;
+    uv_timer_t timer; /* the end of waiting, then of lingering */
     bool resolving, replacing, lingering, noted, broken;
     int open; /* handles and requests not finished */
 };
@@ -76,12 +76,21 @@ void guard_link_break(struct guard_link *link)
     uv_close((uv_handle_t *)&link->agent.tcp, on_closed);
     if (!link->replacing)
         uv_close((uv_handle_t *)&link->router.tcp, on_closed);
-    uv_close((uv_handle_t *)&link->linger, on_closed);
+    uv_close((uv_handle_t *)&link->timer, on_closed);
 }
 
 static void on_linger(uv_timer_t *timer)
 {
     guard_link_break(timer->data);
+}
+
+/* The router hangs, or the agent does: without this, both sides would be kept for ever. */
+static void on_late(uv_timer_t *timer)
+{
+    struct guard_link *link = timer->data;
+
+    guard_passage_give_up(link->passage);
+    settle(link);
 }
 
 /* ---- writing ---- */
@@ -213,7 +222,7 @@ static void wind_up(struct guard_link *link)
     shut(&link->agent);
     shut(&link->router);
     if (!link->lingering)
-        uv_timer_start(&link->linger, on_linger, LINGER_MS, 0);
+        uv_timer_start(&link->timer, on_linger, LINGER_MS, 0);
     link->lingering = true;
 }
 
@@ -229,12 +238,15 @@ static void settle(struct guard_link *link)
     over = is_over(link);
     if (over)
         wind_up(link);
-    else if (link->agent.ended && link->router.connected)
-        shut(&link->router);
-    if (over && link->agent.down && link->agent.ended) {
+    else if (!guard_passage_is_waiting(link->passage))
+        uv_timer_stop(&link->timer);
+    if (link->agent.ended &&
+        (over ? link->agent.down : guard_passage_needs_agent(link->passage))) {
         guard_link_break(link);
         return;
     }
+    if (!over && link->agent.ended && link->router.connected)
+        shut(&link->router);
     read_or_not(&link->agent,
                 over || (guard_passage_wants_agent(link->passage) && has_room(&link->router) &&
                          guard_passage_to_router(link->passage)->len < QUEUE_MAX));
@@ -356,14 +368,16 @@ static void enter(struct guard_link *link)
 
     uv_tcp_init(&server->loop, &link->agent.tcp);
     uv_tcp_init(&server->loop, &link->router.tcp);
-    uv_timer_init(&server->loop, &link->linger);
-    link->agent.tcp.data = link->router.tcp.data = link->linger.data = link;
+    uv_timer_init(&server->loop, &link->timer);
+    link->agent.tcp.data = link->router.tcp.data = link->timer.data = link;
     link->open = 3;
     link->next = server->links;
     link->back = &server->links;
     if (link->next)
         link->next->back = &link->next;
     server->links = link;
+    if (server->options->timeout_ms)
+        uv_timer_start(&link->timer, on_late, server->options->timeout_ms, 0);
 }
 
 enum mcpx_err guard_link_accept(struct guard_server *server)

@@ -19,6 +19,9 @@
 
 #include <stdlib.h>
 
+/* How much of what the agent says too early is kept for later. */
+enum { EARLY_MAX = 65536 };
+
 enum phase { HEAD, ANSWER, WELCOME, FRAMES, PLAIN };
 
 struct guard_passage {
@@ -77,7 +80,19 @@ struct mcpx_text *guard_passage_to_router(struct guard_passage *passage)
 
 bool guard_passage_wants_agent(const struct guard_passage *passage)
 {
-    return !passage->end && passage->phase != ANSWER && passage->phase != WELCOME;
+    bool keeps = passage->phase == ANSWER || passage->phase == WELCOME;
+
+    return !passage->end && (!keeps || passage->early.len < EARLY_MAX);
+}
+
+bool guard_passage_is_waiting(const struct guard_passage *passage)
+{
+    return passage->phase != FRAMES && !(passage->phase == PLAIN && passage->answered);
+}
+
+bool guard_passage_needs_agent(const struct guard_passage *passage)
+{
+    return passage->phase == HEAD || passage->phase == ANSWER || passage->phase == WELCOME;
 }
 
 const char *guard_passage_end(const struct guard_passage *passage)
@@ -200,6 +215,16 @@ void guard_passage_from_agent(struct guard_passage *passage, struct mcpx_slice b
         break;
     }
     check_memory(passage);
+}
+
+void guard_passage_give_up(struct guard_passage *passage)
+{
+    if (passage->phase == HEAD)
+        refuse(passage, "408 Request Timeout", "the agent's request took too long");
+    else if (passage->phase == WELCOME)
+        end(passage, "the router did not welcome the agent in time");
+    else if (guard_passage_is_waiting(passage))
+        refuse(passage, "504 Gateway Timeout", "the router did not answer in time");
 }
 
 /* ---- from the router ---- */

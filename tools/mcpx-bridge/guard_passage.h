@@ -52,8 +52,20 @@ struct mcpx_text *guard_passage_to_agent(struct guard_passage *passage);
 /** What is to be written to the router; emptied by the caller once taken. */
 struct mcpx_text *guard_passage_to_router(struct guard_passage *passage);
 
-/** False while bytes of the agent could only be kept: then better not read any. */
+/**
+ * False when more bytes of the agent could only be kept, and enough are: then better not read any.
+ * Some are read although they are kept, because that is how an agent that leaves is noticed.
+ */
 bool guard_passage_wants_agent(const struct guard_passage *passage);
+
+/** True until the agent is welcomed or, without frames, answered. That must not take for ever. */
+bool guard_passage_is_waiting(const struct guard_passage *passage);
+
+/** True while nothing could come of the connection any more if the agent's side ended now. */
+bool guard_passage_needs_agent(const struct guard_passage *passage);
+
+/** It took too long: ends a passage that waits, and answers the agent if nobody has. */
+void guard_passage_give_up(struct guard_passage *passage);
 
 /**
  * Why the connection must end once what is to be written was written; NULL while it goes on. A

@@ -119,7 +119,6 @@ Test(guard_passage, lets_the_agent_speak_only_when_it_is_known_who_it_is)
     mcpx_text_slice(&late, mcpx_text_view(&early));
     agent_says(&scene, mcpx_text_view(&late));
     expect_router(&scene, MCPX_SLICE(REQUEST), "only the request");
-    cr_expect_not(guard_passage_wants_agent(scene.passage));
     router_says(&scene, MCPX_SLICE(SWITCH));
     expect_router(&scene, MCPX_SLICE(""), "still nothing");
     frame(&welcome, FIRST_TEXT, WELCOME);
@@ -133,6 +132,70 @@ Test(guard_passage, lets_the_agent_speak_only_when_it_is_known_who_it_is)
     mcpx_text_fini(&late);
     mcpx_text_fini(&welcome);
     mcpx_text_fini(&answer);
+    close_scene(&scene);
+}
+
+Test(guard_passage, keeps_a_bounded_part_of_what_is_said_early)
+{
+    struct scene scene;
+
+    open_scene(&scene, 65536);
+    agent_says(&scene, MCPX_SLICE(REQUEST));
+    for (int i = 0; i < 65536; i++) {
+        cr_assert(guard_passage_wants_agent(scene.passage), "%d", i);
+        agent_says(&scene, MCPX_SLICE("x"));
+    }
+    cr_expect_not(guard_passage_wants_agent(scene.passage));
+    close_scene(&scene);
+}
+
+Test(guard_passage, gives_up_while_it_waits_and_no_later)
+{
+    static const struct {
+        const char *agent, *router, *answer, *why;
+        bool waiting, needs_agent;
+    } rows[] = {
+        {"GET / HT", "", "HTTP/1.1 408 ", "request took too long", true, true},
+        {REQUEST, "", "HTTP/1.1 504 ", "did not answer", true, true},
+        {REQUEST, "HTTP/1.1 1", "HTTP/1.1 504 ", "did not answer", true, true},
+        {REQUEST, SWITCH, SWITCH, "did not welcome", true, true},
+        {"GET / HTTP/1.1\r\n\r\n", CONTINUE, CONTINUE "HTTP/1.1 504 ", "did not answer", true,
+         false},
+        {"GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\nx", "HTTP/1.1 200 OK\r\n\r\nx",
+         NULL, false, false},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct scene scene;
+        const struct mcpx_text *out;
+        const char *why;
+
+        open_scene(&scene, 65536);
+        agent_says(&scene, mcpx_slice_of(rows[i].agent));
+        router_says(&scene, mcpx_slice_of(rows[i].router));
+        cr_expect_eq(guard_passage_is_waiting(scene.passage), rows[i].waiting, "row %zu", i);
+        cr_expect_eq(guard_passage_needs_agent(scene.passage), rows[i].needs_agent, "row %zu",
+                     i);
+        guard_passage_give_up(scene.passage);
+        why = guard_passage_end(scene.passage);
+        cr_expect(rows[i].why ? why && strstr(why, rows[i].why) : !why, "row %zu: %s", i,
+                  why ? why : "goes on");
+        out = guard_passage_to_agent(scene.passage);
+        cr_expect(strncmp(out->text, rows[i].answer, strlen(rows[i].answer)) == 0,
+                  "row %zu: %s", i, out->text);
+        close_scene(&scene);
+    }
+}
+
+Test(guard_passage, does_not_give_up_an_agent_that_is_welcome)
+{
+    struct scene scene;
+
+    join(&scene);
+    cr_expect_not(guard_passage_is_waiting(scene.passage));
+    cr_expect_not(guard_passage_needs_agent(scene.passage));
+    guard_passage_give_up(scene.passage);
+    cr_expect_null(guard_passage_end(scene.passage));
     close_scene(&scene);
 }
 
