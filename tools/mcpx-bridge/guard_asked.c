@@ -1,8 +1,8 @@
 /*
- * guard_asked.c - a ring of slots, each with one allocation that holds a request's texts. Looking
+ * guard_asked.c - an array of slots, each with one allocation that holds a request's texts. Looking
  * one up compares a 32-bit hash per slot and then the texts: a few thousand comparisons of
- * adjacent numbers take less time than parsing the message that asks. A hash table was refused:
- * forgetting the oldest, which is what bounds the memory, comes for free in a ring.
+ * adjacent numbers take less time than parsing the message that asks, and finding the oldest is such
+ * a walk as well. A ring was refused: it forgets the oldest slot, though others have been freed.
  * Includes guard_asked.h only.
  */
 #include "tools/mcpx-bridge/guard_asked.h"
@@ -18,8 +18,9 @@ struct entry {
 
 struct guard_asked {
     size_t max;
-    size_t next;      /* the slot that is written next: the oldest */
-    uint32_t *hashes; /* of self and id; 0 = the slot is free */
+    uint64_t last_serial;
+    uint32_t *hashes;  /* of self and id; 0 = the slot is free */
+    uint64_t *serials; /* in the order they were asked; 0 = the slot is free */
     struct entry **entries;
 };
 
@@ -30,9 +31,10 @@ enum mcpx_err guard_asked_new(size_t max, struct guard_asked **out)
     if (asked) {
         asked->max = max;
         asked->hashes = calloc(max, sizeof *asked->hashes);
+        asked->serials = calloc(max, sizeof *asked->serials);
         asked->entries = calloc(max, sizeof *asked->entries);
     }
-    if (!asked || !asked->hashes || !asked->entries) {
+    if (!asked || !asked->hashes || !asked->serials || !asked->entries) {
         guard_asked_free(asked);
         return MCPX_ENOMEM;
     }
@@ -48,6 +50,7 @@ void guard_asked_free(struct guard_asked *asked)
         free(asked->entries[i]);
     free(asked->entries);
     free(asked->hashes);
+    free(asked->serials);
     free(asked);
 }
 
@@ -84,6 +87,18 @@ static void clear(struct guard_asked *asked, size_t slot)
     free(asked->entries[slot]);
     asked->entries[slot] = NULL;
     asked->hashes[slot] = 0;
+    asked->serials[slot] = 0;
+}
+
+/* A free slot comes before the oldest, because its serial is 0. */
+static size_t oldest_slot(const struct guard_asked *asked)
+{
+    size_t oldest = 0;
+
+    for (size_t i = 0; i < asked->max && asked->serials[oldest]; i++)
+        if (asked->serials[i] < asked->serials[oldest])
+            oldest = i;
+    return oldest;
 }
 
 /* Copies a text to *at and moves *at behind it; what is absent stays absent. */
@@ -130,12 +145,11 @@ enum mcpx_err guard_asked_add(struct guard_asked *asked, struct mcpx_slice self,
 
     if (!entry)
         return MCPX_ENOMEM;
-    if (slot == asked->max) {
-        slot = asked->next;
-        asked->next = (asked->next + 1) % asked->max;
-    }
+    if (slot == asked->max)
+        slot = oldest_slot(asked);
     clear(asked, slot);
     asked->entries[slot] = entry;
+    asked->serials[slot] = ++asked->last_serial;
     asked->hashes[slot] = hash_of(self, envelope->id);
     return MCPX_OK;
 }

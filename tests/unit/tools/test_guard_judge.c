@@ -272,10 +272,10 @@ Test(guard_judge, keeps_apart_what_two_participants_of_one_program_ask)
 Test(guard_judge, forgets_the_oldest_request_when_there_are_too_many)
 {
     struct message first = {"bob", NULL, "mcp/response:tools/call", "q1", RESULT};
-    struct message last = {"bob", NULL, "mcp/response:ping", "x7", RESULT};
+    char id[8];
+    struct message last = {"bob", NULL, "mcp/response:ping", id, RESULT};
     struct guard_asked *asked = NULL;
     struct guard_judge judge;
-    char id[8];
 
     begin(&judge, &asked);
     for (int i = 0; i < 8; i++) {
@@ -284,6 +284,28 @@ Test(guard_judge, forgets_the_oldest_request_when_there_are_too_many)
             "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
     }
     cr_expect_eq(judge_one(&judge, first), GUARD_UNASKED);
-    cr_expect_eq(judge_one(&judge, last), GUARD_PASS);
+    for (int i = 0; i < 8; i++) {
+        snprintf(id, sizeof id, "x%d", i);
+        cr_expect_eq(judge_one(&judge, last), GUARD_PASS, "%s", id);
+    }
+    end(&judge, asked);
+}
+
+Test(guard_judge, forgets_no_old_request_while_newer_ones_are_answered)
+{
+    struct message first = {"bob", NULL, "mcp/response:tools/call", "q1", RESULT};
+    char id[8];
+    struct message quick = {"bob", NULL, "mcp/response:ping", id, RESULT};
+    struct guard_asked *asked = NULL;
+    struct guard_judge judge;
+
+    begin(&judge, &asked);
+    for (int i = 0; i < 20; i++) {
+        snprintf(id, sizeof id, "y%d", i);
+        ask(&judge, id, "[\"bob\"]", "mcp/request:ping",
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
+        cr_expect_eq(judge_one(&judge, quick), GUARD_PASS, "%s", id);
+    }
+    cr_expect_eq(judge_one(&judge, first), GUARD_PASS);
     end(&judge, asked);
 }
