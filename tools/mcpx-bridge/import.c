@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 enum { REQUEST_MS = 300000, PROBE_MS = 2000, HANDSHAKE_MS = 120000, WAIT_MS = 30000 };
-enum { CALLS_MAX = 10000 };
+enum { CALLS_MAX = 10000, WAIT_BYTES = 16 << 20 };
 
 static int64_t or_else(int64_t value, int64_t fallback)
 {
@@ -28,14 +28,15 @@ enum mcpx_err import_new(const struct import_config *config, const struct import
 
     if (!import)
         return MCPX_ENOMEM;
-    import->config =
-        (struct import_config){.capabilities = strdup(capabilities),
-                               .ask_newest = config->ask_newest,
-                               .request_ms = or_else(config->request_ms, REQUEST_MS),
-                               .probe_ms = or_else(config->probe_ms, PROBE_MS),
-                               .handshake_ms = or_else(config->handshake_ms, HANDSHAKE_MS),
-                               .wait_ms = or_else(config->wait_ms, WAIT_MS),
-                               .calls_max = config->calls_max ? config->calls_max : CALLS_MAX};
+    import->config = (struct import_config){
+        .capabilities = strdup(capabilities),
+        .ask_newest = config->ask_newest,
+        .request_ms = or_else(config->request_ms, REQUEST_MS),
+        .probe_ms = or_else(config->probe_ms, PROBE_MS),
+        .handshake_ms = or_else(config->handshake_ms, HANDSHAKE_MS),
+        .wait_ms = or_else(config->wait_ms, WAIT_MS),
+        .calls_max = config->calls_max ? config->calls_max : CALLS_MAX,
+        .wait_bytes = config->wait_bytes ? config->wait_bytes : WAIT_BYTES};
     import->port = *port;
     import->era_at = INT64_MAX;
     import->handshake_at = INT64_MAX;
@@ -225,7 +226,7 @@ void import_forward(struct import *import, struct import_call *call, struct mcpx
     err = import_write(import);
     if (err == MCPX_OK) {
         call->written = true;
-        mcpx_text_fini(&call->payload);
+        import_calls_release(&import->calls, call);
         import_calls_defer(&import->calls, call, now.mono_ms + import->config.request_ms);
         return;
     }
@@ -257,16 +258,20 @@ static void on_request(struct import *import, const struct mcpx_event *event,
         import->port.drop(import->port.user, draft.envelope);
         return;
     }
-    mcpx_text_slice(&call->payload, event->rpc->text);
     if (fault)
         import_refuse(import, call, BRIDGE_BAD_PARAMS, fault, (struct mcpx_slice){0});
-    else if (import->calls.count > import->config.calls_max || call->payload.failed)
+    else if (import->calls.count > import->config.calls_max ||
+             !import_calls_hold(&import->calls, call, event->rpc->text))
         import_refuse(import, call, BRIDGE_UNAVAILABLE,
                       "the bridge has too many requests under way", (struct mcpx_slice){0});
     else if (import_is_ready(import))
         import_forward(import, call, now);
     else if (import->over)
         import_refuse_for_trouble(import, call);
+    else if (import->calls.held > import->config.wait_bytes)
+        import_refuse(import, call, BRIDGE_UNAVAILABLE,
+                      "the server is not ready, and too many bytes wait for it",
+                      (struct mcpx_slice){0});
 }
 
 /* Only who asked may cancel; the envelope's correlation and the JSON-RPC id both count. */

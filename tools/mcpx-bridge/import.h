@@ -29,6 +29,7 @@
  * handshake_ms   how long the server may take until it is initialised; 120000
  * wait_ms        how long a request waits for a server that is not ready; 30000
  * calls_max      requests under way at one time; 10000
+ * wait_bytes     how many bytes of requests may wait for a server that is not ready; 16 MiB
  */
 struct import_config {
     const char *capabilities;
@@ -39,6 +40,7 @@ struct import_config {
     int64_t handshake_ms;
     int64_t wait_ms;
     size_t calls_max;
+    size_t wait_bytes;
 };
 
 /**

@@ -81,6 +81,24 @@ struct import_call *import_calls_add(struct import_calls *calls,
     return call;
 }
 
+bool import_calls_hold(struct import_calls *calls, struct import_call *call,
+                       struct mcpx_slice payload)
+{
+    mcpx_text_slice(&call->payload, payload);
+    if (call->payload.failed) {
+        mcpx_text_fini(&call->payload);
+        return false;
+    }
+    calls->held += call->payload.len;
+    return true;
+}
+
+void import_calls_release(struct import_calls *calls, struct import_call *call)
+{
+    calls->held -= call->payload.len;
+    mcpx_text_fini(&call->payload);
+}
+
 /* Index of the first call whose number is not below `id`. */
 static size_t place_of(const struct import_calls *calls, int64_t id)
 {
@@ -180,6 +198,7 @@ void import_calls_drop(struct import_calls *calls, struct import_call *call)
 {
     size_t at = place_of(calls, call->id);
 
+    import_calls_release(calls, call);
     calls->count--;
     memmove(&calls->rows[at], &calls->rows[at + 1], (calls->count - at) * sizeof *calls->rows);
     free_call(call);

@@ -44,6 +44,7 @@ struct import_calls {
     size_t count, size;
     int64_t last_id;
     int64_t deadline_ms; /* no call is due before */
+    size_t held;         /* bytes of all payloads */
 };
 
 /** Frees all. */
@@ -55,6 +56,16 @@ void import_calls_fini(struct import_calls *calls);
  */
 struct import_call *import_calls_add(struct import_calls *calls,
                                      const struct import_call *draft);
+
+/**
+ * Keeps the payload of a call until import_calls_release. Returns false, nothing kept, when memory
+ * ran out.
+ */
+bool import_calls_hold(struct import_calls *calls, struct import_call *call,
+                       struct mcpx_slice payload);
+
+/** Frees the payload of a call. */
+void import_calls_release(struct import_calls *calls, struct import_call *call);
 
 /** The call with that number; NULL when there is none. */
 struct import_call *import_calls_find(const struct import_calls *calls, int64_t id);

@@ -6,7 +6,8 @@
  * what happens; the lines after it are what the import then does, all of it and in this order:
  *
  *   story gives the id back            a new import
- *   with capabilities {}               its settings: capabilities or roots, ask, request_ms
+ *   with capabilities {}               its settings: capabilities or roots, ask,
+ *                              request_ms, wait_bytes
  *   > ready
  *   > request ann e1 {@,"id":0,"method":"ping"}
  *   child {@,"id":3,"method":"ping"}

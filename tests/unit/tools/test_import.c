@@ -102,6 +102,10 @@ static void configure(struct player *player, const char *name, const char *value
         player->config.request_ms = strtol(value, NULL, 10);
         return;
     }
+    if (strcmp(name, "wait_bytes") == 0) {
+        player->config.wait_bytes = (size_t)strtol(value, NULL, 10);
+        return;
+    }
     if (strcmp(name, "ask") == 0) {
         player->config.ask_newest = strcmp(value, "newest") == 0;
         return;
