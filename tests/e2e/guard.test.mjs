@@ -5,6 +5,7 @@
  * Protocol: sections 2, 3 and 5.
  */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { connect, createServer } from 'node:net';
 import { after, before, test } from 'node:test';
 import { Participant } from './lib/participant.mjs';
@@ -274,6 +275,33 @@ test('the guard ends with the exit code of its command, or 128 and its signal', 
   signalled.child.kill('SIGTERM');
   signalled.write('');
   assert.equal((await signalled.ended).code, 9);
+});
+
+test('in a terminal the command gets each signal once, whoever sends it', async (t) => {
+  if (spawnSync('script', ['--version']).status !== 0) {
+    t.skip('there is no script(1) here, so NO terminal is tested');
+    return;
+  }
+  const traps = 'for s in INT QUIT TERM; do trap "echo got $s" $s; done; echo here $PPID $PPID; '
+    + 'while :; do read line; done';
+  const url = router.http.replace('http:', 'ws:');
+  const terminal = new Program('script', ['-qec',
+    `"${bridgeBinary()}" guard --url ${url} -- sh -c '${traps}'`, '/dev/null']);
+  t.after(() => terminal.kill('SIGKILL'));
+  const pid = Number((await terminal.line(terminal.out, /here \d/)).split(' ')[1]);
+  const heard = (count) => terminal.count(terminal.out, /got /, count);
+  process.kill(pid, 'SIGINT');
+  await heard(1);
+  terminal.child.stdin.write('\x03');
+  await heard(2);
+  process.kill(pid, 'SIGQUIT');
+  await heard(3);
+  terminal.child.stdin.write('\x03');
+  await heard(4);
+  process.kill(pid, 'SIGTERM');
+  await heard(5);
+  assert.deepEqual(terminal.out.flatMap((line) => /got \w+/.exec(line) ?? []),
+    ['got INT', 'got INT', 'got QUIT', 'got INT', 'got TERM']);
 });
 
 test('the command finds the guard in its environment and has its own input', async () => {

@@ -7,10 +7,12 @@
  */
 #include "tools/mcpx-bridge/guard_edge.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+
+static const int numbers[GUARD_SIGNALS] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 static void on_ended(uv_process_t *process, int64_t code, int signal)
 {
@@ -54,11 +56,54 @@ int guard_command_start(struct guard_server *server)
     return err;
 }
 
-/* The terminal sends its signals to the whole foreground group: the command has had this one. */
+/*
+ * The terminal sends its SIGINT and SIGQUIT to the whole foreground group: the command has had them.
+ * Who is talking, only the handler is told, and the loop's says nothing of it: so ours is in
+ * front of it. `sent` is set when a process has sent that signal since it was last looked at.
+ */
+static volatile sig_atomic_t sent[GUARD_SIGNALS];
+static void (*pass_to_loop[GUARD_SIGNALS])(int);
+
+static size_t place_of(int number)
+{
+    size_t at = 0;
+
+    while (at < GUARD_SIGNALS - 1 && numbers[at] != number)
+        at++;
+    return at;
+}
+
+/* On Linux the codes of what a process has sent are 0 or less; those of the kernel are above. */
+static void on_raw_signal(int number, siginfo_t *info, void *context)
+{
+    size_t at = place_of(number);
+
+    (void)context;
+    if (info->si_code <= 0)
+        sent[at] = 1;
+    pass_to_loop[at](number);
+}
+
+static int go_in_front(size_t at)
+{
+    struct sigaction action, loops;
+
+    if (sigaction(numbers[at], NULL, &loops) != 0)
+        return -errno;
+    pass_to_loop[at] = loops.sa_handler;
+    action = loops;
+    action.sa_flags |= SA_SIGINFO;
+    action.sa_sigaction = on_raw_signal;
+    return sigaction(numbers[at], &action, NULL) == 0 ? 0 : -errno;
+}
+
 static bool came_from_terminal(int number)
 {
-    return (number == SIGINT || number == SIGQUIT) && isatty(STDIN_FILENO) &&
-           tcgetpgrp(STDIN_FILENO) == getpgrp();
+    size_t at = place_of(number);
+    bool by_process = sent[at];
+
+    sent[at] = 0;
+    return (number == SIGINT || number == SIGQUIT) && !by_process;
 }
 
 static void on_signal(uv_signal_t *handle, int number)
@@ -73,11 +118,11 @@ static void on_signal(uv_signal_t *handle, int number)
 
 int guard_signals_start(struct guard_server *server)
 {
-    static const int numbers[GUARD_SIGNALS] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-
-    for (int i = 0; i < GUARD_SIGNALS; i++) {
+    for (size_t i = 0; i < GUARD_SIGNALS; i++) {
         int err = uv_signal_start(&server->signals[i], on_signal, numbers[i]);
 
+        if (!err)
+            err = go_in_front(i);
         if (err < 0)
             return err;
         server->signals[i].data = server;

@@ -62,6 +62,20 @@ export class Program {
     return inTime(found, () => `no line ${pattern} among ${[...this.out, ...this.err].join('\n')}`);
   }
 
+  /** Waits until `count` of `lines` match. */
+  async count(lines, pattern, count) {
+    const reached = new Promise((done) => {
+      const watcher = () => {
+        if (lines.filter((line) => pattern.test(line)).length < count) return;
+        this.#watchers.delete(watcher);
+        done();
+      };
+      this.#watchers.add(watcher);
+      watcher();
+    });
+    await inTime(reached, () => `not ${count} lines ${pattern}: ${lines.join('\n')}`);
+  }
+
   write(line) {
     this.child.stdin.write(`${line}\n`);
   }
