@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -63,8 +64,8 @@ static void write_config(struct daemon *daemon, const char *config)
     close(fd);
 }
 
-static void run_child(const struct daemon *daemon, int out, unsigned long descriptors,
-                      int port)
+static void run_child(const struct daemon *daemon, pid_t test, int out,
+                      unsigned long descriptors, int port)
 {
     /* Without IPv6 the arguments end before the second address. */
     const char *second = daemon_has_v6() ? "--listen" : NULL;
@@ -72,6 +73,10 @@ static void run_child(const struct daemon *daemon, int out, unsigned long descri
     int log = open(daemon->log, O_WRONLY | O_APPEND);
     char address[32];
 
+    /* A test that is killed, by its timeout for one, leaves no router behind. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != test)
+        _exit(127);
     snprintf(address, sizeof address, "127.0.0.1:%d", port);
     if (descriptors)
         setrlimit(RLIMIT_NOFILE, &limit);
@@ -121,6 +126,7 @@ static void read_listener(struct daemon *daemon)
 static void launch(struct daemon *daemon, const char *config, unsigned long descriptors,
                    int port)
 {
+    pid_t test = getpid();
     int pipes[2], log;
 
     *daemon = (struct daemon){0};
@@ -132,7 +138,7 @@ static void launch(struct daemon *daemon, const char *config, unsigned long desc
     close(log);
     daemon->pid = fork();
     if (daemon->pid == 0)
-        run_child(daemon, pipes[1], descriptors, port);
+        run_child(daemon, test, pipes[1], descriptors, port);
     close(pipes[1]);
     daemon->out = pipes[0];
     read_listener(daemon);
