@@ -291,15 +291,17 @@ test('a bridge that is killed in the middle of a call leaves nothing running', a
 });
 
 test('who still waits when the bridge is stopped is answered', async (t) => {
-  const table = new Room(t, router);
-  const bridge = await startImport(t, router, table.topic, 'server', PATIENT);
-  const ann = new Seat(await table.join('ann', ['mcp/*']), 'server');
-  const id = ann.write(rpc(1, 'wait'));
-  await bridge.until(/\] waiting/);
-  bridge.kill();
-  const { envelope } = await ann.answer(id);
-  assert.equal(envelope.payload.error.code, -32000);
-  assert.deepEqual(await bridge.end(), { code: 0, signal: null });
+  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGQUIT']) {
+    const table = new Room(t, router);
+    const bridge = await startImport(t, router, table.topic, 'server', PATIENT);
+    const ann = new Seat(await table.join('ann', ['mcp/*']), 'server');
+    const id = ann.write(rpc(1, 'wait'));
+    await bridge.until(/\] waiting/);
+    bridge.kill(signal);
+    const { envelope } = await ann.answer(id);
+    assert.equal(envelope.payload.error.code, -32000);
+    assert.deepEqual(await bridge.end(), { code: 0, signal: null });
+  }
 });
 
 test('a server that hangs does not hang its caller, and is stopped all the same', async (t) => {
