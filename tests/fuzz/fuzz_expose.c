@@ -100,6 +100,11 @@ static void on_forget(void *user, struct mcpx_slice envelope)
     (void)envelope;
 }
 
+static bool on_behind(void *user)
+{
+    return ((struct stage *)user)->now.mono_ms % 13 == 12;
+}
+
 /* Some calls may be made, some proposed, some neither. */
 static bool on_may(void *user, const struct mcpx_question *question)
 {
@@ -276,8 +281,8 @@ static void happen(struct stage *stage, struct mcpx_slice line)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct stage stage;
-    struct expose_port port = {&stage,    on_line, on_note,  on_send,  on_respond,
-                               on_forget, on_may,  on_could, on_roster};
+    struct expose_port port = {&stage, on_line,  on_note,   on_send,   on_respond, on_forget,
+                               on_may, on_could, on_roster, on_forget, on_behind};
     struct expose_config config = {.topic = "t",
                                    .nonce = "n",
                                    .plain = size % 2,

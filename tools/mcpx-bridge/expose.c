@@ -51,7 +51,7 @@ void expose_free(struct expose *x)
         return;
     expose_held_fini(x);
     expose_ask_drop(x, (struct mcpx_slice){0});
-    expose_watch_drop(x, (struct mcpx_slice){0});
+    expose_watch_fini(x);
     expose_calls_fini(&x->calls);
     expose_catalog_fini(&x->catalog);
     expose_names_fini(&x->names);
@@ -147,7 +147,7 @@ static void pass_progress(struct expose *x, const struct mcpx_event *event)
     has_ids = expose_ids_show(x, event->envelope->from, event->rpc->params, 0, &shown);
     mcpx_json_add_changed(&params, has_ids ? mcpx_text_view(&shown) : event->rpc->params,
                           &change, 1);
-    if (!params.failed && !shown.failed)
+    if (!params.failed && !shown.failed && expose_may_tell(x))
         expose_tell_notice(x, "notifications/progress", mcpx_text_view(&params));
     mcpx_text_fini(&params);
     mcpx_text_fini(&shown);
@@ -372,6 +372,7 @@ void expose_leave(struct expose *x, struct mcpx_now now)
         expose_calls_remove(&x->calls, call);
         call = next;
     }
+    expose_ask_leave(x);
     expose_held_fini(x);
 }
 

@@ -33,13 +33,14 @@ struct expose_config {
 };
 
 /**
- * What the server is connected to. `may`, `could`, `roster`, `forget`, `send` and `respond` are the
+ * What the server is connected to. `may`, `could`, `roster`, `forget`, `drop`, `send` and `respond` are the
  * session's functions of those names, borrowed texts and all; `send` and `respond` may be called
  * from within expose_event.
  *
  * line     one message for the client, without newline; borrowed
  * note     one sentence for the log, without newline; borrowed; may hold what others sent
  * roster   the id of the other participant at `index`; false when there is none
+ * behind   the client has not read what it was told for so long that only answers are kept for it
  */
 struct expose_port {
     void *user;
@@ -52,6 +53,8 @@ struct expose_port {
     bool (*may)(void *user, const struct mcpx_question *question);
     bool (*could)(void *user, struct mcpx_slice participant, const struct mcpx_kind *kind);
     bool (*roster)(void *user, size_t index, struct mcpx_slice *id);
+    void (*drop)(void *user, struct mcpx_slice request);
+    bool (*behind)(void *user);
 };
 
 /** Makes a server. `port` is copied. Returns MCPX_OK or MCPX_ENOMEM. */

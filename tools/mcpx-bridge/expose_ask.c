@@ -15,6 +15,22 @@ static const struct {
                {"sampling/createMessage", "sampling"},
                {"roots/list", "roots"}};
 
+/* Without an answer: the session need not keep it any longer. */
+static void forget_request(struct expose *x, struct mcpx_slice envelope)
+{
+    x->port.drop(x->port.user, envelope);
+}
+
+/* Takes the first of these out of the list. */
+static struct expose_ask *take_out(struct expose *x, struct expose_ask **at)
+{
+    struct expose_ask *ask = *at;
+
+    *at = ask->next;
+    x->ask_count--;
+    return ask;
+}
+
 static void ask_free(struct expose_ask *ask)
 {
     mcpx_text_fini(&ask->participant);
@@ -41,8 +57,19 @@ static void respond(struct expose *x, struct mcpx_slice envelope,
     mcpx_text_fini(&message);
 }
 
-static void respond_error(struct expose *x, const struct mcpx_event *event, int code,
+static void respond_error(struct expose *x, const struct expose_ask *ask, int code,
                           const char *message)
+{
+    struct mcpx_text payload = {0};
+
+    bridge_add_error(&payload, mcpx_text_view(&ask->id), code, mcpx_slice_of(message),
+                     (struct mcpx_slice){0});
+    respond(x, mcpx_text_view(&ask->envelope), &payload);
+    mcpx_text_fini(&payload);
+}
+
+static void refuse(struct expose *x, const struct mcpx_event *event, int code,
+                   const char *message)
 {
     struct mcpx_text payload = {0};
 
@@ -91,6 +118,7 @@ static struct expose_ask *keep(struct expose *x, const struct mcpx_event *event)
     ask->number = ++x->last_ask;
     ask->next = x->asks;
     x->asks = ask;
+    x->ask_count++;
     return ask;
 }
 
@@ -104,7 +132,7 @@ static void pass_on(struct expose *x, const struct mcpx_event *event)
     bool has_ids;
 
     if (!ask) {
-        respond_error(x, event, BRIDGE_UNAVAILABLE, "out of memory");
+        refuse(x, event, BRIDGE_UNAVAILABLE, "out of memory");
         return;
     }
     expose_ids_note(x, from, EXPOSE_ELICITATION_ID, mcpx_json_get(asked, "elicitationId"));
@@ -120,25 +148,44 @@ static void pass_on(struct expose *x, const struct mcpx_event *event)
     mcpx_text_fini(&line);
 }
 
+/* Why it is not put before the client; NULL when it is. */
+static const char *find_obstacle(const struct expose *x, const struct mcpx_event *event,
+                                 int *code)
+{
+    *code = BRIDGE_NO_METHOD;
+    if (!client_can(x, event->rpc->method))
+        return "the client behind this bridge cannot do that";
+    *code = BRIDGE_NOT_ALLOWED;
+    if (!works_for_client(x, event->envelope->from))
+        return "only a server that works on a call of this client may ask it";
+    *code = BRIDGE_UNAVAILABLE;
+    if (x->ask_count >= EXPOSE_ASKS_MAX)
+        return "the client has 256 questions before it already";
+    return x->port.behind(x->port.user) ? "the client reads nothing at present" : NULL;
+}
+
 void expose_ask(struct expose *x, const struct mcpx_event *event)
 {
-    if (event->envelope->to_count == 0)
-        return; /* asked of everybody: others answer */
+    const char *obstacle;
+    int code;
+
+    if (event->envelope->to_count == 0) {
+        forget_request(x, event->envelope->id); /* asked of everybody: others answer */
+        return;
+    }
     if (mcpx_slice_equal(event->rpc->method, MCPX_SLICE("ping"))) {
         struct mcpx_text pong = {0};
 
         bridge_add_result(&pong, event->rpc->id, MCPX_SLICE("{}"));
         respond(x, event->envelope->id, &pong);
         mcpx_text_fini(&pong);
-    } else if (!client_can(x, event->rpc->method)) {
-        respond_error(x, event, BRIDGE_NO_METHOD,
-                      "the client behind this bridge cannot do that");
-    } else if (!works_for_client(x, event->envelope->from)) {
-        respond_error(x, event, BRIDGE_NOT_ALLOWED,
-                      "only a server that works on a call of this client may ask it");
-    } else {
-        pass_on(x, event);
+        return;
     }
+    obstacle = find_obstacle(x, event, &code);
+    if (obstacle)
+        refuse(x, event, code, obstacle);
+    else
+        pass_on(x, event);
 }
 
 /* ---- the answer, or none ---- */
@@ -174,9 +221,8 @@ void expose_ask_answered(struct expose *x, const struct mcpx_rpc *rpc)
         if (mcpx_slice_equal(mcpx_text_view(&number), rpc->id))
             break;
     }
-    ask = *at;
-    if (ask) {
-        *at = ask->next;
+    if (*at) {
+        ask = take_out(x, at);
         respond_with(x, ask, rpc);
         ask_free(ask);
     }
@@ -206,14 +252,15 @@ void expose_ask_cancelled(struct expose *x, struct mcpx_slice participant,
         if (mcpx_json_same(mcpx_text_view(&ask->id), id) &&
             mcpx_slice_equal(mcpx_text_view(&ask->participant), participant)) {
             tell_cancelled(x, ask);
-            *at = ask->next;
-            ask_free(ask);
+            forget_request(x, mcpx_text_view(&ask->envelope));
+            ask_free(take_out(x, at));
             return;
         }
     }
 }
 
-void expose_ask_drop(struct expose *x, struct mcpx_slice participant)
+/* Ends what a participant, or with an absent slice anybody, asked. `reason` NULL = unanswered. */
+static void end_asks(struct expose *x, struct mcpx_slice participant, const char *reason)
 {
     struct expose_ask **at = &x->asks;
 
@@ -225,9 +272,29 @@ void expose_ask_drop(struct expose *x, struct mcpx_slice participant)
             at = &ask->next;
             continue;
         }
-        *at = ask->next;
+        take_out(x, at);
         if (participant.text)
             tell_cancelled(x, ask);
+        if (reason)
+            respond_error(x, ask, BRIDGE_UNAVAILABLE, reason);
+        else
+            forget_request(x, mcpx_text_view(&ask->envelope));
         ask_free(ask);
     }
+}
+
+void expose_ask_over(struct expose *x, struct mcpx_slice participant)
+{
+    if (x->asks && !works_for_client(x, participant))
+        end_asks(x, participant, "the call it was about is over");
+}
+
+void expose_ask_leave(struct expose *x)
+{
+    end_asks(x, (struct mcpx_slice){0}, "the client left");
+}
+
+void expose_ask_drop(struct expose *x, struct mcpx_slice participant)
+{
+    end_asks(x, participant, NULL);
 }

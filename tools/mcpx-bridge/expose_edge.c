@@ -100,6 +100,22 @@ static void port_forget(void *user, struct mcpx_slice envelope)
     mcpx_session_forget(session_of(user), envelope);
 }
 
+static void port_drop(void *user, struct mcpx_slice request)
+{
+    struct edge *edge = user;
+
+    /* The core may be freed after the client, and then forgets what was asked. */
+    if (edge->client)
+        mcpx_session_drop(session_of(user), request);
+}
+
+static bool port_behind(void *user)
+{
+    struct edge *edge = user;
+
+    return expose_stdio_unwritten(edge->stdio) > EXPOSE_STDIO_UNWRITTEN_MAX;
+}
+
 static bool port_may(void *user, const struct mcpx_question *question)
 {
     return mcpx_session_may(session_of(user), question);
@@ -258,6 +274,8 @@ static int start_core(struct edge *edge, const struct expose_job *job)
                                .send = port_send,
                                .respond = port_respond,
                                .forget = port_forget,
+                               .drop = port_drop,
+                               .behind = port_behind,
                                .may = port_may,
                                .could = port_could,
                                .roster = port_roster};

@@ -102,6 +102,7 @@ static void ask_lists(struct expose *x, struct expose_seat *seat, size_t first)
     for (size_t i = first; i < EXPOSE_LIST_COUNT; i++)
         if (!stated || expose_seat_capability(seat, expose_lists[i].capability).text)
             ask_list(x, seat, (enum expose_list)i);
+    expose_watch_renew(x, mcpx_text_view(&seat->id));
 }
 
 static void ask_hello(struct expose *x, struct expose_seat *seat)
@@ -293,7 +294,6 @@ static void remove_seat(struct expose *x, struct expose_seat *seat)
     expose_names_left(&x->names, participant);
     expose_names_left(&x->ids, participant);
     expose_ask_drop(x, participant);
-    expose_watch_drop(x, participant);
     expose_catalog_remove(&x->catalog, seat);
     expose_touch(x);
 }

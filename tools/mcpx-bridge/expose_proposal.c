@@ -119,7 +119,7 @@ void expose_rejected(struct expose *x, struct expose_call *call,
     x->port.forget(x->port.user, mcpx_text_view(&call->envelope));
     expose_note(x, &sentence);
     tell_rejection(x, call, mcpx_text_view(&sentence));
-    expose_calls_remove(&x->calls, call);
+    expose_end(x, call);
     mcpx_text_fini(&sentence);
 }
 
@@ -165,7 +165,8 @@ void expose_refuse(struct expose *x, struct expose_call *call, struct mcpx_slice
     expose_tell_error(x, mcpx_text_view(&call->id), BRIDGE_NOT_ALLOWED,
                       mcpx_text_view(&message),
                       data.failed ? (struct mcpx_slice){0} : mcpx_text_view(&data));
-    expose_calls_remove(&x->calls, call);
+    expose_unwatch(x, call);
+    expose_end(x, call);
     mcpx_text_fini(&message);
     mcpx_text_fini(&data);
 }

@@ -201,6 +201,16 @@ void expose_take_back(struct expose *x, struct expose_call *call, struct mcpx_sl
         expose_send_withdrawal(x, call, "the client no longer waits");
 }
 
+void expose_end(struct expose *x, struct expose_call *call)
+{
+    struct mcpx_text participant = call->participant; /* outlives the call */
+
+    call->participant = (struct mcpx_text){0};
+    expose_calls_remove(&x->calls, call);
+    expose_ask_over(x, mcpx_text_view(&participant));
+    mcpx_text_fini(&participant);
+}
+
 void expose_cancel(struct expose *x, const struct mcpx_rpc *rpc)
 {
     struct mcpx_slice id = mcpx_json_get(rpc->params, "requestId");
@@ -214,7 +224,7 @@ void expose_cancel(struct expose *x, const struct mcpx_rpc *rpc)
         return;
     expose_take_back(
         x, call, mcpx_json_type(reason) == MCPX_JSON_STRING ? reason : (struct mcpx_slice){0});
-    expose_calls_remove(&x->calls, call);
+    expose_end(x, call);
 }
 
 /* ---- its end ---- */
@@ -225,10 +235,12 @@ void expose_fail(struct expose *x, struct expose_call *call, int code,
     if (call->purpose == EXPOSE_FOR_CLIENT)
         expose_tell_error(x, mcpx_text_view(&call->id), code, mcpx_text_view(message),
                           (struct mcpx_slice){0});
+    if (call->purpose == EXPOSE_FOR_CLIENT)
+        expose_unwatch(x, call);
     if (call->purpose == EXPOSE_FOR_HELLO || call->purpose == EXPOSE_FOR_LIST)
         expose_probe_answer(x, call, NULL);
     else
-        expose_calls_remove(&x->calls, call);
+        expose_end(x, call);
 }
 
 void expose_answered(struct expose *x, struct expose_call *call,
@@ -237,11 +249,13 @@ void expose_answered(struct expose *x, struct expose_call *call,
     switch (call->purpose) {
     case EXPOSE_FOR_CLIENT:
         expose_ids_note_answer(x, call, event->rpc);
+        if (event->rpc->form == MCPX_RPC_ERROR)
+            expose_unwatch(x, call);
         expose_tell_answer(x, call, event->rpc);
-        expose_calls_remove(&x->calls, call);
+        expose_end(x, call);
         break;
     case EXPOSE_FOR_NOBODY:
-        expose_calls_remove(&x->calls, call);
+        expose_end(x, call);
         break;
     case EXPOSE_FOR_HELLO:
     case EXPOSE_FOR_LIST:

@@ -144,20 +144,23 @@ struct expose_call *expose_send_own(struct expose *x, enum expose_purpose purpos
                                     struct mcpx_slice participant, const char *method,
                                     struct mcpx_slice params)
 {
+    enum { DUE_MS = 60000 };
+    const char *member = mcpx_rpc_context_member(mcpx_slice_of(method));
+    struct expose_call *call = expose_calls_add(&x->calls, purpose);
     struct expose_kind kind;
-    struct expose_call *call;
 
-    if (!expose_kind_make(&kind, "mcp/request", mcpx_slice_of(method), MCPX_SLICE("")) ||
-        !expose_may(x, &kind, participant))
-        return NULL;
-    call = expose_calls_add(&x->calls, purpose);
     if (!call)
         return NULL;
     mcpx_text_slice(&call->participant, participant);
     mcpx_text_puts(&call->method, method);
     mcpx_text_slice(&call->params, params);
-    call->due_ms = x->now.mono_ms + 60000;
-    if (expose_call_failed(call) || expose_send_call(x, call) != MCPX_OK) {
+    if (member)
+        mcpx_json_add_unescaped(&call->context, mcpx_json_get(params, member));
+    call->due_ms = x->now.mono_ms + DUE_MS;
+    if (expose_call_failed(call) ||
+        !expose_kind_make(&kind, "mcp/request", mcpx_slice_of(method),
+                          mcpx_text_view(&call->context)) ||
+        !expose_may(x, &kind, participant) || expose_send_call(x, call) != MCPX_OK) {
         expose_calls_remove(&x->calls, call);
         return NULL;
     }

@@ -97,6 +97,10 @@ void expose_settle_tick(struct expose *x)
         expose_probe_missing(x);
     if (compare_at(x) > x->now.mono_ms)
         return;
+    if (x->port.behind(x->port.user)) {
+        x->changed_ms = x->now.mono_ms + EXPOSE_PATIENCE_MS; /* told late, but told */
+        return;
+    }
     x->changed_ms = INT64_MAX;
     tell_changes(x);
 }

@@ -20,6 +20,8 @@ enum {
     EXPOSE_SETTLE_MS = 100,     /* changes of the catalogue within are told as one */
     EXPOSE_COLLECT_MS = 10000,  /* how long the pages of one list may take to come */
     EXPOSE_PAGES_MAX = 1000,    /* pages of one list */
+    EXPOSE_WATCHES_MAX = 4096,  /* resources the client watches */
+    EXPOSE_ASKS_MAX = 256,      /* questions before the client at one time */
     EXPOSE_BYTES_MAX = 16 << 20 /* of all lists of one participant */
 };
 
@@ -86,10 +88,13 @@ struct expose {
     struct expose_client client;
     struct expose_held *held;
     struct expose_ask *asks;
+    size_t ask_count;
     int64_t last_ask;
-    struct expose_watch *watches;
+    struct expose_watch *watches; /* kept for who may come back */
+    size_t watch_count;
     uint64_t told[EXPOSE_LIST_COUNT]; /* hash of each list as the client knows it */
     bool has_baseline;                /* `told` means something */
+    size_t untold;                    /* notifications since the client was behind */
     int64_t changed_ms;               /* when to look for changes; INT64_MAX = none known */
 };
 
@@ -132,6 +137,12 @@ void expose_tell_answer(struct expose *x, const struct expose_call *call,
 /** A participant's notification as it is, but for ids. */
 void expose_tell_same(struct expose *x, struct mcpx_slice participant,
                       const struct mcpx_rpc *rpc);
+
+/**
+ * What the client can do without. Returns false, and counts it, when it does not read: then it is
+ * not to be told.
+ */
+bool expose_may_tell(struct expose *x);
 
 /** A notification. `params` is JSON or absent. */
 void expose_tell_notice(struct expose *x, const char *method, struct mcpx_slice params);
@@ -318,6 +329,9 @@ void expose_undelivered(struct expose *x, struct expose_call *call,
 void expose_fail(struct expose *x, struct expose_call *call, int code,
                  const struct mcpx_text *message);
 
+/** Ends a call of the client that was answered or given up, and what was asked about it. */
+void expose_end(struct expose *x, struct expose_call *call);
+
 /** Lets calls run out of time. */
 void expose_calls_tick(struct expose *x);
 
@@ -355,6 +369,12 @@ void expose_ask_answered(struct expose *x, const struct mcpx_rpc *rpc);
 void expose_ask_cancelled(struct expose *x, struct mcpx_slice participant,
                           struct mcpx_slice params);
 
+/** A call ended. When it was the participant's last, so do its questions. */
+void expose_ask_over(struct expose *x, struct mcpx_slice participant);
+
+/** The client is gone: nobody answers any more. */
+void expose_ask_leave(struct expose *x);
+
 /** Forgets what a participant, or with an absent slice anybody, asked; the client is told. */
 void expose_ask_drop(struct expose *x, struct mcpx_slice participant);
 
@@ -368,8 +388,14 @@ void expose_watch_set(struct expose *x, const struct expose_thing *thing,
 void expose_watch_updated(struct expose *x, struct mcpx_slice participant,
                           const struct mcpx_rpc *rpc);
 
-/** Forgets what a participant, or with an absent slice everybody, has. */
-void expose_watch_drop(struct expose *x, struct mcpx_slice participant);
+/** A call that was to watch a resource failed: it is not watched. Other calls are none of it. */
+void expose_unwatch(struct expose *x, const struct expose_call *call);
+
+/** A participant is there anew: it is told what the client watches. */
+void expose_watch_renew(struct expose *x, struct mcpx_slice participant);
+
+/** Frees all. */
+void expose_watch_fini(struct expose *x);
 
 /** Handles subscriptions/listen of 2026-07-28. */
 bool expose_listen(struct expose *x, const struct expose_request *request);

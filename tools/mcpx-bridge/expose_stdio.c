@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <uv.h>
 
-enum { READ_SIZE = 65536, UNWRITTEN_MAX = 8 << 20 };
+enum { READ_SIZE = 65536 };
 
 struct expose_stdio {
     struct expose_stdio_config config;
@@ -146,7 +146,7 @@ static void on_written(uv_write_t *request, int status)
     if (status < 0)
         end(stdio);
     else if (!stdio->reading && !stdio->is_file_in && !stdio->ended && !stdio->closing &&
-             expose_stdio_unwritten(stdio) < UNWRITTEN_MAX)
+             expose_stdio_unwritten(stdio) < EXPOSE_STDIO_UNWRITTEN_MAX)
         stdio->reading = uv_read_start((uv_stream_t *)&stdio->in, lend_buffer, on_read) == 0;
     release(stdio);
 }
@@ -179,7 +179,7 @@ void expose_stdio_write(struct expose_stdio *stdio, struct mcpx_slice line)
         return;
     }
     if (stdio->reading && !stdio->is_file_in &&
-        expose_stdio_unwritten(stdio) >= UNWRITTEN_MAX) {
+        expose_stdio_unwritten(stdio) >= EXPOSE_STDIO_UNWRITTEN_MAX) {
         uv_read_stop((uv_stream_t *)&stdio->in);
         stdio->reading = false;
     }

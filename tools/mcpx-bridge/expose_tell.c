@@ -143,9 +143,30 @@ void expose_tell_same(struct expose *x, struct mcpx_slice participant,
     changes[1].value = mcpx_text_view(&params);
     mcpx_json_add_changed(&out, rpc->text, changes, has_ids ? 2 : 1);
     out.failed |= params.failed;
-    expose_tell(x, &out);
+    if (expose_may_tell(x))
+        expose_tell(x, &out);
     mcpx_text_fini(&out);
     mcpx_text_fini(&params);
+}
+
+bool expose_may_tell(struct expose *x)
+{
+    struct mcpx_text message = {0};
+
+    if (x->port.behind(x->port.user)) {
+        if (x->untold++ == 0)
+            x->port.note(x->port.user, MCPX_SLICE("the client does not read: notifications "
+                                                  "are left out until it does"));
+        return false;
+    }
+    if (x->untold) {
+        mcpx_text_number(&message, (int64_t)x->untold);
+        mcpx_text_puts(&message, " notifications were left out, the client reads again");
+        expose_note(x, &message);
+        mcpx_text_fini(&message);
+    }
+    x->untold = 0;
+    return true;
 }
 
 void expose_tell_notice(struct expose *x, const char *method, struct mcpx_slice params)
@@ -168,7 +189,7 @@ void expose_tell_progress(struct expose *x, struct expose_call *call,
 {
     struct mcpx_text params = {0};
 
-    if (!call->token.len)
+    if (!call->token.len || !expose_may_tell(x))
         return;
     mcpx_text_puts(&params, "{\"progressToken\":");
     mcpx_text_slice(&params, mcpx_text_view(&call->token));
@@ -189,7 +210,7 @@ void expose_warn(struct expose *x, struct mcpx_slice sentence)
     struct mcpx_text params = {0};
 
     x->port.note(x->port.user, sentence);
-    if (!x->client.initialized)
+    if (!x->client.initialized || !expose_may_tell(x))
         return;
     mcpx_text_puts(&params, "{\"level\":\"warning\",\"logger\":\"mcpx-bridge\",");
     mcpx_json_add_member(&params, "data", sentence);

@@ -37,33 +37,59 @@ void expose_watch_set(struct expose *x, const struct expose_thing *thing,
     if (watch && !on) {
         *at = watch->next;
         watch_free(watch);
+        x->watch_count--;
     }
     if (watch || !on)
         return;
-    watch = calloc(1, sizeof *watch);
-    if (!watch)
+    watch = x->watch_count < EXPOSE_WATCHES_MAX ? calloc(1, sizeof *watch) : NULL;
+    if (!watch) {
+        x->port.note(x->port.user, MCPX_SLICE("the client watches too many resources, one is "
+                                              "left out"));
         return;
+    }
+    x->watch_count++;
     mcpx_text_slice(&watch->participant, thing->participant);
     mcpx_text_slice(&watch->own, thing->own);
     mcpx_text_slice(&watch->shown, shown);
     *at = watch;
 }
 
-void expose_watch_drop(struct expose *x, struct mcpx_slice participant)
+void expose_unwatch(struct expose *x, const struct expose_call *call)
 {
-    struct expose_watch **at = &x->watches;
+    struct expose_thing thing = {mcpx_text_view(&call->participant),
+                                 mcpx_text_view(&call->context)};
 
-    while (*at) {
-        struct expose_watch *watch = *at;
+    if (mcpx_slice_equal(mcpx_text_view(&call->method), MCPX_SLICE("resources/subscribe")))
+        expose_watch_set(x, &thing, thing.own, false);
+}
 
-        if (participant.text &&
-            !mcpx_slice_equal(mcpx_text_view(&watch->participant), participant)) {
-            at = &watch->next;
+void expose_watch_renew(struct expose *x, struct mcpx_slice participant)
+{
+    struct mcpx_text params = {0};
+
+    for (const struct expose_watch *watch = x->watches; watch; watch = watch->next) {
+        if (!mcpx_slice_equal(mcpx_text_view(&watch->participant), participant))
             continue;
-        }
-        *at = watch->next;
+        mcpx_text_reset(&params);
+        mcpx_text_puts(&params, "{");
+        mcpx_json_add_member(&params, "uri", mcpx_text_view(&watch->own));
+        mcpx_text_puts(&params, "}");
+        if (!params.failed)
+            expose_send_own(x, EXPOSE_FOR_NOBODY, participant, "resources/subscribe",
+                            mcpx_text_view(&params));
+    }
+    mcpx_text_fini(&params);
+}
+
+void expose_watch_fini(struct expose *x)
+{
+    while (x->watches) {
+        struct expose_watch *watch = x->watches;
+
+        x->watches = watch->next;
         watch_free(watch);
     }
+    x->watch_count = 0;
 }
 
 /* Params with the member that says which subscriptions/listen they are for. */
@@ -92,7 +118,7 @@ void expose_watch_updated(struct expose *x, struct mcpx_slice participant,
     if (!mcpx_json_add_unescaped(&own, mcpx_json_get(rpc->params, "uri")) || own.failed)
         goto out;
     watch = *find(x, &(struct expose_thing){participant, mcpx_text_view(&own)});
-    if (!watch)
+    if (!watch || !expose_may_tell(x))
         goto out;
     mcpx_json_add_string(&uri, mcpx_text_view(&watch->shown));
     change.value = mcpx_text_view(&uri);

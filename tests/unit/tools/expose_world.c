@@ -94,6 +94,19 @@ static void port_forget(void *user, struct mcpx_slice envelope)
     world->forgotten++;
 }
 
+static void port_drop(void *user, struct mcpx_slice request)
+{
+    struct world *world = user;
+
+    (void)request;
+    world->dropped++;
+}
+
+static bool port_behind(void *user)
+{
+    return ((struct world *)user)->behind;
+}
+
 static bool port_may(void *user, const struct mcpx_question *question)
 {
     struct world *world = user;
@@ -128,6 +141,8 @@ void world_start(struct world *world, const struct world_setup *setup)
                                .send = port_send,
                                .respond = port_respond,
                                .forget = port_forget,
+                               .drop = port_drop,
+                               .behind = port_behind,
                                .may = port_may,
                                .could = port_could,
                                .roster = port_roster};
@@ -161,10 +176,10 @@ void world_stop(struct world *world)
     }
     for (size_t i = 0; i < world->line_count; i++)
         free(world->lines[i]);
+    expose_free(world->expose);
     free(world->notes);
     free(world->responses);
     mcpx_capset_unref(world->grants);
-    expose_free(world->expose);
 }
 
 void world_join(struct world *world)

@@ -8,7 +8,7 @@
 
 #include "tools/mcpx-bridge/expose.h"
 
-enum { WORLD_DRAFTS = 256, WORLD_LINES = 256, WORLD_SEATS = 8, WORLD_GRANTS = 8 };
+enum { WORLD_DRAFTS = 256, WORLD_LINES = 1024, WORLD_SEATS = 8, WORLD_GRANTS = 8 };
 
 /** A draft as it was sent. `id` is "e1", "e2", ... */
 struct world_draft {
@@ -31,6 +31,8 @@ struct world {
     size_t seat_count;
     struct mcpx_capset *grants; /* ours */
     size_t forgotten;
+    size_t dropped; /* requests of others that are not answered */
+    bool behind;    /* the client does not read */
     enum mcpx_err send_fails;
     char *responses; /* "REQUEST PAYLOAD\n"... */
 };

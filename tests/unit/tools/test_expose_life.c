@@ -176,3 +176,56 @@ Test(expose_life, answers_a_client_whose_topic_cannot_be_reached)
     cr_expect_eq(expose_deadline(world.expose), INT64_MAX);
     world_stop(&world);
 }
+
+static size_t count_renewed(struct world *world)
+{
+    size_t found = 0;
+
+    for (; world->draft_seen < world->draft_count; world->draft_seen++) {
+        const struct world_draft *draft = &world->drafts[world->draft_seen];
+
+        if (strstr(draft->payload, "\"initialize\""))
+            world_answer(world, draft, "{\"capabilities\":{\"resources\":{}}}");
+        found += strstr(draft->payload, "\"resources/subscribe\",\"params\":{\"uri\":"
+                                        "\"demo://1\"}") != NULL;
+    }
+    return found;
+}
+
+static void rejoin(struct world *world, bool resumed)
+{
+    expose_event(world->expose, &(struct mcpx_event){.type = MCPX_EVENT_LEFT, .retry_ms = 500},
+                 world->now);
+    expose_event(world->expose,
+                 &(struct mcpx_event){.type = MCPX_EVENT_JOINED, .resumed = resumed},
+                 world->now);
+}
+
+Test(expose_life, keeps_what_is_watched_watched)
+{
+    struct world world;
+
+    world_start(&world, &(struct world_setup){0});
+    world_serve(&world, &s, 1);
+    world_say(&world, request(1, "resources/subscribe", "{\"uri\":\"demo://1\"}"));
+    world_answer(&world, world_draft(&world), "{}");
+    world_line(&world);
+    rejoin(&world, true);
+    cr_expect_eq(count_renewed(&world), 0, "nothing was missed");
+    rejoin(&world, false);
+    cr_expect_eq(count_renewed(&world), 1, "our seat is a new one");
+    world_go(&world, "s");
+    world_come(&world, "s");
+    cr_expect_eq(count_renewed(&world), 1, "its seat is a new one");
+
+    world_say(&world, request(2, "resources/unsubscribe", "{\"uri\":\"demo://1\"}"));
+    rejoin(&world, false);
+    cr_expect_eq(count_renewed(&world), 0, "no longer watched");
+    world_say(&world, request(3, "resources/subscribe", "{\"uri\":\"demo://1\"}"));
+    world_event(
+        &world, MCPX_EVENT_RESPONSE, world_draft(&world), "s",
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,\"message\":\"m\"}}");
+    rejoin(&world, false);
+    cr_expect_eq(count_renewed(&world), 0, "never watched");
+    world_stop(&world);
+}

@@ -54,6 +54,12 @@ static enum mcpx_err on_respond(void *user, struct mcpx_slice request,
     return MCPX_OK;
 }
 
+static bool on_behind(void *user)
+{
+    (void)user;
+    return false;
+}
+
 static void on_forget(void *user, struct mcpx_slice envelope)
 {
     (void)user;
@@ -171,6 +177,8 @@ Test(expose_memory, is_never_short_in_silence)
                                    .send = on_send,
                                    .respond = on_respond,
                                    .forget = on_forget,
+                                   .drop = on_forget,
+                                   .behind = on_behind,
                                    .may = on_may,
                                    .could = on_could,
                                    .roster = on_roster};

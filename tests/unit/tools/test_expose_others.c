@@ -289,3 +289,106 @@ Test(expose_others, do_not_get_a_resource_by_a_template_that_fits_all)
     cr_expect(world_is_quiet(&world));
     world_stop(&world);
 }
+
+#define CALL_A                                                                                \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"a__t\"}}"
+#define QUESTION                                                                              \
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"elicitation/create\",\"params\":{}}"
+
+static size_t count(const char *text, const char *part)
+{
+    size_t found = 0;
+
+    while (text && (text = strstr(text, part))) {
+        found++;
+        text += strlen(part);
+    }
+    return found;
+}
+
+/* One line fewer than the world holds is kept for what follows. */
+Test(expose_others, ask_no_more_than_a_client_can_answer)
+{
+    static struct world world;
+    const struct world_draft *draft;
+
+    world_start(&world, &(struct world_setup){0});
+    world_serve(&world, two, 2);
+    world_say(&world, CALL_A);
+    draft = world_draft(&world);
+    for (size_t i = 0; i < 300; i++)
+        world_event(&world, MCPX_EVENT_REQUEST, NULL, "a", QUESTION);
+    cr_expect_eq(world.line_count - world.line_seen, 256);
+    cr_expect_eq(count(world.responses, "-32000"), 300 - 256);
+
+    world.line_seen = world.line_count;
+    world_answer(&world, draft, "{}");
+    cr_expect(strstr(world_line(&world), "\"result\":{}"), "the call's answer comes first");
+    cr_expect_eq(world.line_count - world.line_seen, 256, "each question is taken back");
+    cr_expect(strstr(world_line(&world), "notifications/cancelled"));
+    cr_expect_eq(count(world.responses, "the call it was about is over"), 256);
+    world_say(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"accept\"}}");
+    cr_expect_eq(count(world.responses, "accept"), 0, "an answer that comes late is nobody's");
+    world_stop(&world);
+}
+
+Test(expose_others, may_ask_while_any_of_their_calls_is_under_way)
+{
+    struct world world;
+    const struct world_draft *first;
+
+    world_start(&world, &(struct world_setup){0});
+    world_serve(&world, two, 2);
+    world_say(&world, CALL_A);
+    first = world_draft(&world);
+    world_say(&world, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":"
+                      "{\"name\":\"a__t\"}}");
+    world_draft(&world);
+    world_event(&world, MCPX_EVENT_REQUEST, NULL, "a", QUESTION);
+    world_line(&world);
+    world_answer(&world, first, "{}");
+    world_line(&world);
+    cr_expect(world_is_quiet(&world), "the question is open still");
+    cr_expect_null(world.responses);
+    world_say(&world, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"
+                      "{\"requestId\":2}}");
+    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+                         "\"params\":{\"requestId\":1}}");
+    cr_expect_eq(count(world.responses, "-32000"), 1);
+    world_stop(&world);
+}
+
+/* What is answered is kept, what is only told is counted, and a changed list is told later. */
+Test(expose_others, are_not_kept_for_a_client_that_does_not_read)
+{
+    static const char log[] = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\","
+                              "\"params\":{}}";
+    struct world world;
+    const struct world_draft *draft;
+
+    world_start(&world, &(struct world_setup){0});
+    world_serve(&world, two, 2);
+    world_say(&world, CALL_A);
+    draft = world_draft(&world);
+    world.behind = true;
+    for (size_t i = 0; i < 1000; i++)
+        world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "a", log);
+    world_event(&world, MCPX_EVENT_REQUEST, NULL, "a", QUESTION);
+    cr_expect_eq(count(world.responses, "the client reads nothing at present"), 1);
+    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "b", changed);
+    world_answer(&world, world_draft(&world), "{\"tools\":[]}");
+    world_wait(&world, 1000);
+    cr_expect(world_is_quiet(&world));
+    world_answer(&world, draft, "{}");
+    cr_expect(strstr(world_line(&world), "\"result\":{}"), "answers are never left out");
+
+    world.behind = false;
+    world_wait(&world, 5000);
+    world_expect(&world, changed);
+    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "a", log);
+    world_expect(&world, log);
+    cr_expect_str_eq(world.notes,
+                     "the client does not read: notifications are left out until it does\n"
+                     "1000 notifications were left out, the client reads again\n");
+    world_stop(&world);
+}
