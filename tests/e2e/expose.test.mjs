@@ -5,9 +5,9 @@
  * can use a topic from the client they have.
  */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -419,12 +419,28 @@ test('a script that writes its requests and closes its end gets every answer', a
   assert.equal(program.log, '');
 });
 
-test('SIGTERM ends an expose in good order', async (t) => {
-  const program = await exposeProgram(t, `room-${randomUUID()}`);
-  program.say({ id: 1, method: 'ping' });
-  await new Promise((done) => { program.stdout.once('data', done); });
-  program.kill('SIGTERM');
-  assert.deepEqual(await program.end(), { code: 0, signal: null });
+test('SIGTERM, SIGINT, SIGHUP, SIGQUIT end an expose in good order', async (t) => {
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']) {
+    const program = await exposeProgram(t, `room-${randomUUID()}`);
+    program.say({ id: 1, method: 'ping' });
+    await new Promise((done) => { program.stdout.once('data', done); });
+    program.kill(signal);
+    assert.deepEqual(await program.end(), { code: 0, signal: null }, signal);
+  }
+});
+
+test('an output that takes nothing ends it with a word about that', async () => {
+  const { command, args, env } = await exposeCommand(router, `room-${randomUUID()}`, 'desk');
+  const full = openSync('/dev/full', 'w');
+  const program = spawn(command, args, { env, stdio: ['pipe', full, 'pipe'] });
+  closeSync(full);
+  let log = '';
+  program.stderr.setEncoding('utf8').on('data', (text) => { log += text; });
+  program.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+  const code = await inTime(new Promise((done) => { program.once('close', done); }),
+    () => `it goes on\n${log}`);
+  assert.equal(code, 1);
+  assert.match(log, /cannot write to standard output: No space left/);
 });
 
 test('a router that refuses is no reason to leave a client without an answer', async (t) => {

@@ -3,18 +3,18 @@
  * in the core. Standard output belongs to the protocol alone: everything for people goes to
  * standard error. The end has an order: what the client waits for is taken back, the connection is
  * closed, and the last lines are written.
- * Includes expose_edge.h, expose_stdio.h, visible.h, libuv only.
+ * Includes expose_edge.h, expose_stdio.h, loop.h, visible.h, libuv only.
  */
 #include "tools/mcpx-bridge/expose_edge.h"
 
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
 #include "tools/mcpx-bridge/expose_stdio.h"
+#include "tools/mcpx-bridge/loop.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
-#include <time.h>
+#include <string.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -27,30 +27,16 @@ enum {
 struct edge {
     uv_loop_t loop;
     uv_timer_t timer;
-    uv_signal_t signals[2];
+    struct loop_signals signals;
     struct mcpx_client *client;
     struct expose_stdio *stdio;
     struct expose *expose;
     int64_t leave_ms; /* mono_ms at which to leave; INT64_MAX = not yet */
     bool leaving;
     bool was_joined, was_refused;
+    int write_error; /* errno of standard output; 0 = none */
     int status;
 };
-
-static const int signal_numbers[2] = {SIGTERM, SIGINT};
-
-static int64_t read_ms(clockid_t clock)
-{
-    struct timespec at;
-
-    clock_gettime(clock, &at);
-    return (int64_t)at.tv_sec * 1000 + at.tv_nsec / 1000000;
-}
-
-static struct mcpx_now read_now(void)
-{
-    return (struct mcpx_now){read_ms(CLOCK_MONOTONIC), read_ms(CLOCK_REALTIME)};
-}
 
 /* ---- what the core may do ---- */
 
@@ -146,7 +132,7 @@ static void leave(struct edge *edge, int status)
         return;
     edge->leaving = true;
     edge->status = status;
-    expose_leave(edge->expose, read_now());
+    expose_leave(edge->expose, loop_now());
     mcpx_client_close(edge->client, GOODBYE_MS);
 }
 
@@ -155,9 +141,11 @@ static void on_timer(uv_timer_t *timer);
 /* After every input: when does somebody want to be woken? */
 static void after_input(struct edge *edge)
 {
-    int64_t now = read_now().mono_ms;
+    int64_t now = loop_now().mono_ms;
     int64_t due = expose_deadline(edge->expose);
 
+    if (edge->write_error)
+        leave(edge, STATUS_FAILED);
     if (!edge->leaving && edge->leave_ms != INT64_MAX &&
         (edge->leave_ms <= now || expose_is_idle(edge->expose)))
         leave(edge, !edge->was_joined && edge->was_refused ? STATUS_UNREACHABLE : STATUS_OK);
@@ -175,14 +163,13 @@ static void on_timer(uv_timer_t *timer)
     struct edge *edge = timer->data;
 
     if (!edge->leaving)
-        expose_tick(edge->expose, read_now());
+        expose_tick(edge->expose, loop_now());
     after_input(edge);
 }
 
-static void on_signal(uv_signal_t *handle, int number)
+static void on_signal(void *user)
 {
-    (void)number;
-    leave(handle->data, STATUS_OK);
+    leave(user, STATUS_OK);
 }
 
 /* ---- inputs ---- */
@@ -193,7 +180,7 @@ static void on_line(void *user, struct mcpx_slice line)
 
     if (edge->leaving)
         return;
-    expose_line(edge->expose, line, read_now());
+    expose_line(edge->expose, line, loop_now());
     after_input(edge);
 }
 
@@ -208,20 +195,29 @@ static void on_end(void *user)
 {
     struct edge *edge = user;
 
-    edge->leave_ms = read_now().mono_ms + DRAIN_MS;
+    edge->leave_ms = loop_now().mono_ms + DRAIN_MS;
     after_input(edge);
+}
+
+/* Told in the middle of something; to leave is for afterwards. */
+static void on_failed(void *user, int error)
+{
+    struct edge *edge = user;
+
+    edge->write_error = error;
+    complain("expose", "cannot write to standard output: %s", strerror(error));
+    if (!edge->leaving)
+        uv_timer_start(&edge->timer, on_timer, 0, 0);
 }
 
 /* The connection is gone for good: answer what waits, then end. */
 static void on_final(struct edge *edge, const struct mcpx_event *event)
 {
-    /* HTTP statuses, and what never was a connection, are below the close codes. */
-    bool refused = event->code < 1000 || event->code == 4005;
     struct mcpx_text sentence = {0};
 
     if (!edge->leaving) {
         edge->leaving = true;
-        edge->status = refused ? STATUS_UNREACHABLE : STATUS_FAILED;
+        edge->status = loop_left_status(event->code);
         mcpx_text_puts(&sentence, "the topic cannot be reached: ");
         mcpx_text_slice(&sentence, event->reason);
         expose_abandon(edge->expose, mcpx_text_view(&sentence));
@@ -239,7 +235,7 @@ static void on_event(void *user, struct mcpx_client *client, const struct mcpx_e
     edge->was_joined |= event->type == MCPX_EVENT_JOINED;
     edge->was_refused |= event->type == MCPX_EVENT_LEFT;
     if (!edge->leaving)
-        expose_event(edge->expose, event, read_now());
+        expose_event(edge->expose, event, loop_now());
     if (final)
         on_final(edge, event);
     after_input(edge);
@@ -303,6 +299,7 @@ static int start_stdio(struct edge *edge)
                                          .on_line = on_line,
                                          .on_overlong = on_overlong,
                                          .on_end = on_end,
+                                         .on_failed = on_failed,
                                          .user = edge};
     enum mcpx_err err = expose_stdio_new(&config, &edge->stdio);
 
@@ -315,11 +312,7 @@ static void start_handles(struct edge *edge)
 {
     uv_timer_init(&edge->loop, &edge->timer);
     edge->timer.data = edge;
-    for (size_t i = 0; i < 2; i++) {
-        uv_signal_init(&edge->loop, &edge->signals[i]);
-        edge->signals[i].data = edge;
-        uv_signal_start(&edge->signals[i], on_signal, signal_numbers[i]);
-    }
+    loop_signals_start(&edge->signals, &edge->loop, on_signal, edge);
 }
 
 static void on_late(uv_timer_t *timer)
@@ -345,8 +338,7 @@ static void stop(struct edge *edge)
     write_last_lines(edge);
     expose_stdio_close(edge->stdio);
     uv_close((uv_handle_t *)&edge->timer, NULL);
-    for (size_t i = 0; i < 2; i++)
-        uv_close((uv_handle_t *)&edge->signals[i], NULL);
+    loop_signals_close(&edge->signals);
     uv_run(&edge->loop, UV_RUN_DEFAULT);
     uv_loop_close(&edge->loop);
     expose_free(edge->expose);

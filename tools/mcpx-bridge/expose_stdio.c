@@ -17,7 +17,7 @@ struct expose_stdio {
     struct expose_stdio_config config;
     struct mcpx_lines lines;
     bool is_file_in, is_file_out;
-    bool reading, closing, ended;
+    bool reading, closing, ended, failed;
     size_t open; /* handles and requests that keep this alive */
     uv_pipe_t in, out;
     uv_fs_t read;
@@ -123,13 +123,22 @@ static void read_file(struct expose_stdio *stdio)
 
 /* ---- output ---- */
 
-static void write_file(const char *bytes, size_t len)
+static void fail(struct expose_stdio *stdio, int error)
 {
-    while (len > 0) {
+    if (stdio->failed || stdio->closing)
+        return;
+    stdio->failed = true;
+    stdio->config.on_failed(stdio->config.user, error);
+}
+
+/* A file that takes nothing (a full disk) would else look like a client that hears everything. */
+static void write_file(struct expose_stdio *stdio, const char *bytes, size_t len)
+{
+    while (len > 0 && !stdio->failed) {
         ssize_t written = write(STDOUT_FILENO, bytes, len);
 
         if (written < 0 && errno != EINTR)
-            return;
+            fail(stdio, errno);
         if (written > 0) {
             bytes += written;
             len -= (size_t)written;
@@ -143,7 +152,9 @@ static void on_written(uv_write_t *request, int status)
     struct expose_stdio *stdio = write->stdio;
 
     free(write);
-    if (status < 0)
+    if (status < 0 && status != UV_EPIPE && status != UV_ECONNRESET && status != UV_ECANCELED)
+        fail(stdio, -status);
+    else if (status < 0)
         end(stdio);
     else if (!stdio->reading && !stdio->is_file_in && !stdio->ended && !stdio->closing &&
              expose_stdio_unwritten(stdio) < EXPOSE_STDIO_UNWRITTEN_MAX)
@@ -165,7 +176,7 @@ void expose_stdio_write(struct expose_stdio *stdio, struct mcpx_slice line)
     memcpy(write->bytes, line.text, line.len);
     write->bytes[line.len] = '\n';
     if (stdio->is_file_out) {
-        write_file(write->bytes, write->len);
+        write_file(stdio, write->bytes, write->len);
         free(write);
         return;
     }

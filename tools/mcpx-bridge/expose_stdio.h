@@ -20,6 +20,8 @@ enum { EXPOSE_STDIO_UNWRITTEN_MAX = 8 << 20 };
  * on_line       one line, lent during the call
  * on_overlong   a line was longer than line_max and is skipped; lent during the call
  * on_end        input ended, or nobody reads the output any more; told once
+ * on_failed     output cannot be written, with an error of the system (errno); told once. May come
+ *               from within expose_stdio_write
  */
 struct expose_stdio_config {
     struct uv_loop_s *loop;
@@ -27,6 +29,7 @@ struct expose_stdio_config {
     void (*on_line)(void *user, struct mcpx_slice line);
     void (*on_overlong)(void *user, struct mcpx_slice beginning);
     void (*on_end)(void *user);
+    void (*on_failed)(void *user, int error);
     void *user;
 };
 

@@ -73,7 +73,9 @@ static const struct command commands[] = {
      "client waits until somebody acts on it, and a client that asked for progress is told so "
      "every few seconds, which keeps it from giving up. What may neither be requested nor "
      "proposed is not listed.\n\n"
-     "Ends when standard input ends, with what the client still waited for taken back.",
+     "Ends when standard input ends, and on SIGTERM, SIGINT, SIGHUP and SIGQUIT, with what "
+     "the "
+     "client still waited for taken back.",
      expose_options, connect_options, cmd_expose},
     GUARD_ROW,
     COMPLETION_ROW,
