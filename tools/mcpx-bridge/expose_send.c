@@ -16,7 +16,7 @@ bool expose_kind_make(struct expose_kind *out, const char *type, struct mcpx_sli
 {
     size_t len = strlen(type), whole = len + 1 + method.len;
 
-    if (whole > MCPX_KIND_MAX)
+    if (!method.text || whole > MCPX_KIND_MAX)
         return false;
     memcpy(out->text, type, len);
     out->text[len] = ':';

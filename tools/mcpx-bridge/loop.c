@@ -30,7 +30,7 @@ static void on_signal(uv_signal_t *handle, int number)
     struct loop_signals *signals = handle->data;
 
     (void)number;
-    signals->on_signal(signals->user);
+    signals->on_end(signals->user);
 }
 
 static bool is_ignored(int number)
@@ -43,7 +43,7 @@ static bool is_ignored(int number)
 void loop_signals_start(struct loop_signals *signals, uv_loop_t *loop,
                         void (*on_end)(void *user), void *user)
 {
-    signals->on_signal = on_end;
+    signals->on_end = on_end;
     signals->user = user;
     for (size_t i = 0; i < LOOP_SIGNALS; i++) {
         uv_signal_init(loop, &signals->handles[i]);

@@ -22,13 +22,13 @@ enum { LOOP_SIGNALS = 4 };
  */
 struct loop_signals {
     uv_signal_t handles[LOOP_SIGNALS];
-    void (*on_signal)(void *user);
+    void (*on_end)(void *user);
     void *user;
 };
 
 /** Starts to listen for them; `signals` is kept until loop_signals_close and a turn of the loop. */
 void loop_signals_start(struct loop_signals *signals, uv_loop_t *loop,
-                        void (*on_signal)(void *user), void *user);
+                        void (*on_end)(void *user), void *user);
 
 /** Closes the handles; the loop must turn once more. */
 void loop_signals_close(struct loop_signals *signals);
