@@ -63,8 +63,8 @@ struct mcpx_session_config {
  *   MESSAGE       any other kind for us: chat, reasoning/... [envelope]
  *   OVERHEARD     valid, but not for us, or our own echo; only when asked for [envelope, rpc]
  *
- *   RESPONSE      the answer to a request of ours, or to the request that fulfilled a proposal of
- *                 ours [envelope, rpc, own, tag, proposal when it was one]
+ *   RESPONSE      the answer, for us, to a request of ours, or that to the request that
+ *                 fulfilled a proposal of ours [envelope, rpc, own, tag, proposal when it was one]
  *   FULFILLING    somebody acts on our proposal: a request went out, its response will follow
  *                 [envelope, rpc, own, tag, same: its params are those we proposed]. Its id is what
  *                 the response will name, so a response to a request we did not see is OVERHEARD.

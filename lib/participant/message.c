@@ -250,6 +250,15 @@ static enum mcpx_err take_request(struct sorting *sorting)
 
 /* ---- responses ---- */
 
+/* False for what names others only. */
+static bool may_concern(const struct mcpx_session *session)
+{
+    const struct mcpx_envelope *envelope = &session->envelope;
+
+    return envelope->to_count == 0 ||
+           mx_id_is_among(mx_id_view(&session->id), envelope->to, envelope->to_count);
+}
+
 enum mcpx_violation mx_response_judge(struct mcpx_session *session, struct mx_own **own,
                                       struct mcpx_fault *fault)
 {
@@ -259,6 +268,8 @@ enum mcpx_violation mx_response_judge(struct mcpx_session *session, struct mx_ow
         mx_pending_fulfilment(&session->pending, envelope->correlation_id);
 
     *own = NULL;
+    if (asked && !asked->proposal && !may_concern(session))
+        return MCPX_VIOLATION_COUNT;
     if (asked && !asked->proposal) {
         *own = asked;
         return mx_validate_response(asked->asked, envelope, &session->rpc, fault);

@@ -63,6 +63,10 @@ static const struct {
     {"{'id':'m','from':'me','to':['me'],'kind':'mcp/response:tools/call:x',"
      "'correlation_id':'@q','payload':" RESULT("7") "}",
      "violation stranger m from me\n"},
+    /* an answer for somebody else */
+    {"{'id':'m','from':'server','to':['bob'],'kind':'mcp/response:tools/call:x',"
+     "'correlation_id':'@q','payload':" RESULT("7") "}",
+     "overheard m from server\n"},
     /* an answer to something else */
     {"{'id':'m','from':'server','kind':'mcp/response:tools/list','correlation_id':'@q',"
      "'payload':" RESULT("7") "}",
