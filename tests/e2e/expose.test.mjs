@@ -29,6 +29,13 @@ import { Pipe } from './lib/wire.mjs';
 const here = dirname(fileURLToPath(import.meta.url));
 const frozen = ['--import', join(here, 'lib', 'frozen.mjs')];
 
+/*
+ * Waits until the client sees a tool. A call may come before that, and waits 3 s for the topic's
+ * servers; a machine that runs everything at once may take longer.
+ */
+const listed = (client, tool) => untilListed(client, ToolListChangedNotificationSchema,
+  async () => (await client.listTools()).tools.some(({ name }) => name === tool));
+
 let router;
 let folder;
 before(async () => {
@@ -162,6 +169,7 @@ test('ten clients and a thousand calls get every answer where it belongs', async
   const topic = await roomOf(t, ['everything']);
   const clients = await Promise.all(Array.from({ length: 10 },
     (_, number) => exposeClient(t, router, topic, `desk-${number}`)));
+  await Promise.all(clients.map((client) => listed(client, 'everything__echo')));
   const calls = clients.flatMap((client, number) => Array.from({ length: 100 }, (_, turn) => {
     const message = `${number}/${turn}`;
     return client.callTool({ name: 'everything__echo', arguments: { message } })
@@ -185,6 +193,7 @@ test('a watched resource is heard of, and a log level reaches the server', async
   const topic = await roomOf(t, ['everything']);
   const updated = [];
   const client = await exposeClient(t, router, topic, 'desk');
+  await listed(client, 'everything__echo');
   const heard = new Promise((done) => {
     client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
       updated.push(params.uri);
@@ -223,6 +232,7 @@ test('a server asks the client behind the bridge, and gets its answers', async (
         model: 'none', content: { type: 'text', text: `I heard ${params.messages.length}` } }));
     },
   });
+  await listed(client, 'everything__echo');
   const sampled = await client.callTool({ name: 'everything__trigger-sampling-request',
     arguments: { prompt: 'hello' } });
   assert.match(sampled.content[0].text, /I heard 1/);
@@ -234,6 +244,7 @@ test('a server asks the client behind the bridge, and gets its answers', async (
 test('a client that takes no questions is not asked any', async (t) => {
   const topic = await roomOf(t, ['everything']);
   const client = await exposeClient(t, router, topic, 'desk');
+  await listed(client, 'everything__echo');
   const result = await client.callTool({ name: 'everything__trigger-elicitation-request',
     arguments: {} });
   assert.equal(result.isError, true);
@@ -251,6 +262,7 @@ test('somebody who is not asked cannot put a question before the user', async (t
       return { action: 'decline' };
     }),
   });
+  await listed(client, 'everything__echo');
   const call = client.callTool({ name: 'everything__trigger-long-running-operation',
     arguments: { duration: 0.5, steps: 1 } });
   const id = mallory.send('mcp/request:elicitation/create', { jsonrpc: '2.0', id: 1,
@@ -284,6 +296,7 @@ async function office(t, more = {}) {
   const boss = await room.join('boss', ['mcp/request:*', 'mcp/reject', 'mcp/proposal:*']);
   const client = await exposeClient(t, router, topic, 'desk',
     { grants: PROPOSER_GRANTS, ...more, options: ['--heartbeat', '1', ...more.options ?? []] });
+  await listed(client, 'filesystem__write_file');
   const write = (options) => client.callTool({ name: 'filesystem__write_file',
     arguments: { path: join(folder, 'note.txt'), content: 'approved' } }, undefined, options);
   const proposed = async () => (await boss.until(
@@ -365,10 +378,11 @@ test('a server that dies in the middle of a call is told at once', async (t) => 
   const bridge = await startImport(t, router, topic, 'everything', SERVERS.everything.command());
   await bridge.until(/is ready/);
   const client = await exposeClient(t, router, topic, 'desk');
+  await listed(client, 'everything__echo');
   const started = new Promise((done) => { client.started = done; });
   const call = client.callTool({ name: 'everything__trigger-long-running-operation',
     arguments: { duration: 60, steps: 600 } }, undefined, { onprogress: () => client.started() });
-  await started;
+  await Promise.race([started, call]); /* a call that fails is not waited for */
   process.kill(serverOf(bridge, 'server-everything').pid, 'SIGKILL');
   await assert.rejects(call, (error) => error.code === -32000);
 });
@@ -378,10 +392,11 @@ test('a participant that leaves in the middle of a call is told at once', async 
   const room = new Room(t, router, topic);
   const server = await room.everything();
   const client = await exposeClient(t, router, topic, 'desk');
+  await listed(client, 'everything__echo');
   const started = new Promise((done) => { client.started = done; });
   const call = client.callTool({ name: 'everything__trigger-long-running-operation',
     arguments: { duration: 60, steps: 600 } }, undefined, { onprogress: () => client.started() });
-  await started;
+  await Promise.race([started, call]); /* a call that fails is not waited for */
   await server.participant.drop();
   await assert.rejects(call, (error) => error.code === -32000
     && /'everything' left the topic/.test(error.message));
@@ -479,10 +494,11 @@ test('a call outlives its router', async (t) => {
   t.after(() => bridge.stop());
   await bridge.until(/is ready/);
   const client = await exposeClient(t, first, 'room', 'desk', { token: 'token-of-desk' });
+  await listed(client, 'everything__echo');
   const started = new Promise((done) => { client.started = done; });
   const call = client.callTool({ name: 'everything__trigger-long-running-operation',
     arguments: { duration: 2, steps: 4 } }, undefined, { onprogress: () => client.started() });
-  await started;
+  await Promise.race([started, call]); /* a call that fails is not waited for */
   await first.kill();
   const next = await Router.start({ config,
     args: ['--listen', `127.0.0.1:${new URL(first.url).port}`] });
@@ -532,6 +548,7 @@ test('a server of 2026-07-28 serves clients of both generations', async (t) => {
     [process.execPath, join(here, 'lib', 'modern_server.mjs')]);
   await bridge.until(/is ready/);
   const client = await exposeClient(t, router, topic, 'desk');
+  await listed(client, 'modern__add');
   const { content } = await client.callTool({ name: 'modern__add', arguments: { a: 2, b: 40 } });
   assert.equal(content[0].text, '42');
 });
