@@ -116,6 +116,7 @@ static enum mcpx_err enter(struct peer *peer, struct topic *topic,
     enum mcpx_err err = MCPX_ENOMEM;
 
     peer->topic = topic;
+    peer->sender = log_sender(&topic->log, peer->grant->participant);
     peer->cursor.directed = reads_directed(topic->hub, peer->grant, admission);
     if (!topic_reserve(topic))
         return MCPX_ENOMEM;

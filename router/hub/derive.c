@@ -6,39 +6,73 @@
  */
 #include "router/hub/derive.h"
 
+/* The response goes to who asked, or to all: else it answers something else under that id. */
+static bool is_answer(const struct log *log, const struct entry *request,
+                      struct mcpx_slice sender, const struct mcpx_envelope *envelope)
+{
+    (void)sender;
+    for (size_t i = 0; i < envelope->to_count; i++)
+        if (log_sender(log, envelope->to[i]) == request->sender)
+            return true;
+    return envelope->to_count == 0;
+}
+
+/* Only those who were to act on a proposal fulfil it, or who addresses only such. Section 9. */
+static bool is_fulfilment(const struct log *log, const struct entry *proposal,
+                          struct mcpx_slice sender, const struct mcpx_envelope *envelope)
+{
+    (void)log;
+    if (entry_is_for(proposal, sender))
+        return true;
+    for (size_t i = 0; i < envelope->to_count; i++)
+        if (!entry_is_for(proposal, envelope->to[i]))
+            return false;
+    return envelope->to_count > 0;
+}
+
 /* Who may be completed from whom: protocol section 4, one row per rule. */
-static const struct {
+static const struct rule {
     const char *type;
     const char *original;
+    bool (*is_meant)(const struct log *, const struct entry *, struct mcpx_slice,
+                     const struct mcpx_envelope *);
 } rules[] = {
-    {"mcp/response", "mcp/request"},
-    {"mcp/request", "mcp/proposal"},
+    {"mcp/response", "mcp/request", is_answer},
+    {"mcp/request", "mcp/proposal", is_fulfilment},
 };
 
-static const char *original_type(struct mcpx_slice type)
+static const struct rule *rule_for(struct mcpx_slice type)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (mcpx_slice_equal(type, mcpx_slice_of(rules[i].type)))
-            return rules[i].original;
+            return &rules[i];
     return NULL;
 }
 
-bool derive_kind(const struct log *log, struct mcpx_slice correlation, struct mcpx_kind *kind,
-                 struct mcpx_text *text)
+/* Does that kind complete this one? Fills `original` with the kind it is completed from. */
+static bool fits(const struct rule *rule, const struct entry *entry,
+                 const struct mcpx_kind *kind, struct mcpx_kind *original)
 {
-    struct mcpx_kind original, completed;
-    const char *type;
+    return mcpx_kind_parse(entry_kind(entry), original, NULL) == MCPX_OK &&
+           mcpx_slice_equal(original->type, mcpx_slice_of(rule->original)) &&
+           original->context.text && mcpx_slice_equal(original->method, kind->method);
+}
+
+bool derive_kind(const struct log *log, struct mcpx_slice sender,
+                 struct mcpx_envelope *envelope, struct mcpx_text *text)
+{
+    struct mcpx_kind *kind = &envelope->kind, original, completed;
+    const struct rule *rule;
+    const struct entry *entry;
     uint64_t serial;
 
-    if (!correlation.text || !kind->method.text || kind->context.text)
+    if (!envelope->correlation_id.text || !kind->method.text || kind->context.text)
         return false;
-    type = original_type(kind->type);
-    if (!type || !log_find(log, correlation, &serial))
+    rule = rule_for(kind->type);
+    if (!rule || !log_find(log, envelope->correlation_id, &serial))
         return false;
-    if (mcpx_kind_parse(entry_kind(log_entry(log, serial)), &original, NULL) != MCPX_OK)
-        return false;
-    if (!mcpx_slice_equal(original.type, mcpx_slice_of(type)) || !original.context.text ||
-        !mcpx_slice_equal(original.method, kind->method))
+    entry = log_entry(log, serial);
+    if (!fits(rule, entry, kind, &original) || !rule->is_meant(log, entry, sender, envelope))
         return false;
     mcpx_text_reset(text);
     mcpx_text_slice(text, kind->text);

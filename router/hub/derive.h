@@ -6,21 +6,24 @@
 #define HUB_DERIVE_H
 
 #include "router/hub/log.h"
+#include <mcpx/envelope.h>
 #include <mcpx/text.h>
 
 /**
- * Completes `mcp/response:METHOD` from a retained `mcp/request:METHOD:CONTEXT`, and
- * `mcp/request:METHOD` from a retained `mcp/proposal:METHOD:CONTEXT`.
+ * Completes `mcp/response:METHOD` from a retained `mcp/request:METHOD:CONTEXT` whose sender is among
+ * the response's addressees, or that has none; and `mcp/request:METHOD` from a retained
+ * `mcp/proposal:METHOD:CONTEXT` that its sender, or everybody it addresses, was to act on.
  *
- * kind           in: as sent; out: completed, with slices of `text`
- * correlation    the envelope's correlation_id; may be absent
- * text           receives the completed kind
+ * sender      who says it
+ * envelope    in: as sent; out: its kind completed, with slices of `text`
+ * text        receives the completed kind
  *
- * Returns true when the kind was completed. False, with `kind` untouched, when nothing is to be
- * derived: unknown id, other method, short original, other type, or a result over MCPX_KIND_MAX.
+ * Returns true when the kind was completed. False, with the kind untouched, when nothing is to be
+ * derived: unknown id, another request than was meant, other method, short original, other type, or
+ * a result over MCPX_KIND_MAX.
  * Protocol: section 4.
  */
-bool derive_kind(const struct log *log, struct mcpx_slice correlation, struct mcpx_kind *kind,
-                 struct mcpx_text *text);
+bool derive_kind(const struct log *log, struct mcpx_slice sender,
+                 struct mcpx_envelope *envelope, struct mcpx_text *text);
 
 #endif

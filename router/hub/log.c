@@ -138,6 +138,7 @@ void log_init(struct log *log, struct mx_map_key key, const struct log_bounds *b
 {
     *log = (struct log){.key = key, .bounds = *bounds};
     list_init(&log->waiting);
+    spent_init(&log->spent);
 }
 
 void log_fini(struct log *log)
@@ -149,7 +150,14 @@ void log_fini(struct log *log)
         free(segment);
     }
     free(log->ring);
+    spent_fini(&log->spent);
     mx_map_fini(&log->ids);
+}
+
+size_t log_index_bytes(const struct log *log)
+{
+    return log->ring_size * sizeof *log->ring + log->ids.size * sizeof *log->ids.slots +
+           log->spent.senders.size * sizeof *log->spent.senders.slots + log->spent.bytes;
 }
 
 /* ---- the retained window ---- */
@@ -158,8 +166,12 @@ void log_fini(struct log *log)
 static void forget_oldest(struct log *log)
 {
     const struct entry *entry = log_entry(log, log->history);
+    struct mx_map_slot retained = {entry->id_hash, log->history + 1};
 
-    mx_map_remove(&log->ids, entry->id_hash, log->history + 1);
+    if (entry->presence)
+        mx_map_remove(&log->ids, retained.hash, retained.value);
+    else
+        spent_note(&log->spent, &log->ids, entry->sender, retained);
     log->retained_bytes -= entry_cost(entry);
     log->retained -= !entry->presence;
     log->history++;
@@ -188,11 +200,23 @@ bool log_find(const struct log *log, struct mcpx_slice id, uint64_t *serial)
     uint64_t value;
 
     while ((value = mx_map_next(&log->ids, hash, &at))) {
-        if (!mcpx_slice_equal(entry_id(log_entry(log, value - 1)), id))
+        if (value == SPENT_VALUE || !mcpx_slice_equal(entry_id(log_entry(log, value - 1)), id))
             continue;
         *serial = value - 1;
         return true;
     }
+    return false;
+}
+
+bool log_knows(const struct log *log, struct mcpx_slice id)
+{
+    uint64_t hash = mx_map_hash(log->key, id);
+    size_t at = 0;
+    uint64_t value;
+
+    while ((value = mx_map_next(&log->ids, hash, &at)))
+        if (value == SPENT_VALUE || mcpx_slice_equal(entry_id(log_entry(log, value - 1)), id))
+            return true;
     return false;
 }
 
@@ -314,6 +338,7 @@ static void entry_add(struct log *log, const struct log_message *message, size_t
         .to_count = (uint16_t)message->to_count,
         .head = (uint8_t)head,
         .presence = message->presence,
+        .sender = message->sender,
     };
     frame_write(segment->bytes + segment->frames, message, len);
     note_write(segment->bytes + segment->notes, message);
@@ -332,7 +357,9 @@ enum mcpx_err log_append(struct log *log, const struct log_message *message)
     size_t needed = frame_head_len(len) + len + note_size(message);
 
     assert(needed < UINT32_MAX);
-    if (!ring_reserve(log) || !mx_map_reserve(&log->ids) || !segment_reserve(log, needed))
+    if (!ring_reserve(log) || !mx_map_reserve(&log->ids) ||
+        (!message->presence && !spent_reserve(&log->spent, &log->ids, message->sender)) ||
+        !segment_reserve(log, needed))
         return MCPX_ENOMEM;
     entry_add(log, message, len);
     log_forget_old(log, message->wall_ms);

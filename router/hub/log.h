@@ -8,9 +8,10 @@
  *         v  that lag      v                   v
  *     ....[................[..................)
  *
- * [history, head) is what the protocol calls retained: duplicate ids, derived kinds, resume and
- * pages of history look only there. [tail, history) is kept for readers that still need it.
- * Includes layers 0 and 1, frame.h, list.h.
+ * [history, head) is what the protocol calls retained: derived kinds, resume and pages of history
+ * look only there. [tail, history) is kept for readers that still need it. Ids that have left the
+ * window stay refused for a while (spent.h).
+ * Includes layers 0 and 1, frame.h, list.h, spent.h.
  */
 #ifndef HUB_LOG_H
 #define HUB_LOG_H
@@ -18,6 +19,7 @@
 #include "lib/core/map.h"
 #include "router/hub/frame.h"
 #include "router/hub/list.h"
+#include "router/hub/spent.h"
 #include <mcpx/envelope.h>
 
 /** The largest run lent to a reader at once, unless one frame is larger. */
@@ -53,6 +55,7 @@ struct entry {
     uint16_t to_count; /* addressees; 0 = everyone */
     uint8_t head;      /* bytes of frame head */
     bool presence;     /* the router's own; not part of history */
+    uint32_t sender;   /* who said it: log_sender of its id */
 };
 
 /**
@@ -101,7 +104,8 @@ struct log {
     size_t retained_bytes;  /* frames and notes in the window, presence counted */
     size_t memory;          /* bytes of all segments */
     uint64_t last_envelope; /* serial + 1 of the newest entry that is not presence; 0 = none */
-    struct mx_map ids;
+    struct mx_map ids;      /* by hash: serial + 1, or SPENT_VALUE */
+    struct spent spent;
     struct mx_map_key key;
     struct log_bounds bounds;
     uint64_t run_from, run_end; /* what log_run_from was asked last; equal = nothing */
@@ -120,6 +124,7 @@ enum { LOG_PIECES_MAX = 8 };
 /**
  * A message to append: its text in pieces, and what the log should remember of it. All borrowed.
  *
+ * sender   log_sender of who says it
  * seats    a bit for each number of a reader: is it among the addressees? Absent when nobody is
  *          going to ask entry_is_for_seat
  */
@@ -128,6 +133,7 @@ struct log_message {
     size_t piece_count;
     struct mcpx_slice id;
     struct mcpx_slice kind;
+    uint32_t sender;
     const struct mcpx_slice *to;
     size_t to_count;
     struct mcpx_slice seats;
@@ -167,6 +173,18 @@ bool entry_is_for_seat(const struct entry *entry, size_t seat);
 
 /** Finds a retained entry by id. False leaves `serial` untouched. */
 bool log_find(const struct log *log, struct mcpx_slice id, uint64_t *serial);
+
+/** True when the id is taken: by a retained entry, or spent not long ago (spent.h). */
+bool log_knows(const struct log *log, struct mcpx_slice id);
+
+/** What the log remembers of a sender: nobody can choose a name that comes down to another's. */
+static inline uint32_t log_sender(const struct log *log, struct mcpx_slice participant)
+{
+    return (uint32_t)mx_map_hash(log->key, participant);
+}
+
+/** What the log takes beside `memory`: its index, the spent ids included. */
+size_t log_index_bytes(const struct log *log);
 
 /** Moves the start of the retained window past everything older than its age bound. */
 void log_forget_old(struct log *log, int64_t wall_ms);

@@ -47,6 +47,7 @@ struct cursor {
  *
  * in_hub       link among all peers, condemned ones included
  * in_ready     link among the peers to be offered out of turn
+ * sender       log_sender of its participant
  * seat         its number in the topic; PEER_NO_SEAT when it is in none
  * seated_from  entries from this serial on know it by its seat, older ones by its name
  * outbox       private frames, whole, in order
@@ -65,6 +66,7 @@ struct peer {
     enum peer_state state;
     bool stalled;
     enum peek peeked;
+    uint32_t sender;
     uint32_t seat;
     uint64_t seated_from;
     struct cursor cursor;

@@ -100,9 +100,7 @@ static enum mcpx_err check_rate(struct passage *passage)
 
 static enum mcpx_err check_id(struct passage *passage)
 {
-    uint64_t serial;
-
-    if (log_find(&passage->peer->topic->log, passage->hub->envelope.id, &serial))
+    if (log_knows(&passage->peer->topic->log, passage->hub->envelope.id))
         return MCPX_EDUPLICATE;
     return MCPX_OK;
 }
@@ -114,8 +112,8 @@ static enum mcpx_err complete_kind(struct passage *passage)
 
     mcpx_text_reset(&hub->derived);
     if (hub->config.derive_kinds &&
-        derive_kind(&passage->peer->topic->log, hub->envelope.correlation_id,
-                    &hub->envelope.kind, &hub->derived))
+        derive_kind(&passage->peer->topic->log, passage->peer->grant->participant,
+                    &hub->envelope, &hub->derived))
         hub->stats.derived++;
     else
         hub->derived.len = 0;
@@ -174,6 +172,7 @@ static enum mcpx_err accept(struct passage *passage)
     struct mcpx_slice stamped = stamps(passage);
     struct log_message message = {.id = envelope->id,
                                   .kind = envelope->kind.text,
+                                  .sender = passage->peer->sender,
                                   .to = envelope->to,
                                   .to_count = envelope->to_count,
                                   .wall_ms = passage->now.wall_ms};

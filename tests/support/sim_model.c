@@ -58,6 +58,21 @@ size_t sim_find(const struct sim_topic *topic, const char *id)
     return topic->count;
 }
 
+bool sim_is_spent(const struct sim_topic *topic, const char *id)
+{
+    size_t later[SIM_WHO] = {0};
+
+    for (size_t i = topic->history; i > 0; i--) {
+        const struct sim_entry *entry = &topic->entries[i - 1];
+
+        if (entry->presence || later[entry->who]++ >= SPENT_IDS_MAX)
+            continue;
+        if (strcmp(entry->id, id) == 0)
+            return true;
+    }
+    return false;
+}
+
 void sim_topic_clear(struct sim_topic *topic)
 {
     char name[sizeof topic->name];

@@ -18,6 +18,7 @@ enum { SIM_WHO = 9, SIM_TOPICS = 4, SIM_PEERS = 40, SIM_LINES = 300, SIM_LINE = 
  *
  * text      as everybody has to receive it
  * kind      as delivered; "" for presence
+ * who       who said it; meaningless for presence
  * to        addressees, one bit per participant; 0 = everyone
  * cost      bytes in the log's memory: frame and note
  * before    sum of the costs of all entries before
@@ -27,6 +28,7 @@ struct sim_entry {
     size_t len;
     char id[80];
     char kind[80];
+    int who;
     unsigned to;
     bool presence;
     int64_t wall_ms;
@@ -148,6 +150,9 @@ bool sim_wants(const struct sim_peer *peer, size_t index);
 
 /** Index of the retained entry with this id, or `count`. */
 size_t sim_find(const struct sim_topic *topic, const char *id);
+
+/** True when the id has left the window and is among the last of its sender that did. */
+bool sim_is_spent(const struct sim_topic *topic, const char *id);
 
 /** Forgets entries older than history may be. */
 void sim_age(struct sim *sim, struct sim_topic *topic);

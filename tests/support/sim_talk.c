@@ -11,19 +11,25 @@
 /* ---- what has to become of it ---- */
 
 /* Protocol section 4, on strings. */
-static void complete(const struct sim *sim, const struct sim_topic *topic, struct draft *draft)
+static void complete(const struct sim *sim, const struct sim_peer *peer, struct draft *draft)
 {
+    const struct sim_topic *topic = peer->topic;
     size_t at = sim_find(topic, draft->correlation);
+    unsigned asker, actors;
     const char *original, *type, *rest;
 
-    if (!*draft->correlation || at == topic->count || !sim->config.derive_kinds)
+    if (!*draft->correlation || at == topic->count || topic->entries[at].presence ||
+        !sim->config.derive_kinds)
         return;
     original = topic->entries[at].kind;
+    asker = 1U << topic->entries[at].who;
+    actors = topic->entries[at].to ? topic->entries[at].to : ~0U;
     if (strncmp(draft->kind, "mcp/response:", 13) == 0 &&
-        strncmp(original, "mcp/request:", 12) == 0)
+        strncmp(original, "mcp/request:", 12) == 0 && (!draft->to || draft->to & asker))
         type = draft->kind + 13, rest = original + 12;
     else if (strncmp(draft->kind, "mcp/request:", 12) == 0 &&
-             strncmp(original, "mcp/proposal:", 13) == 0)
+             strncmp(original, "mcp/proposal:", 13) == 0 &&
+             (actors & 1U << peer->who || (draft->to && !(draft->to & ~actors))))
         type = draft->kind + 12, rest = original + 13;
     else
         return;
@@ -73,9 +79,10 @@ static enum mcpx_err foresee_early(const struct sim *sim, const struct draft *dr
 static enum mcpx_err foresee_late(const struct sim *sim, const struct sim_peer *peer,
                                   struct draft *draft)
 {
-    if (sim_find(peer->topic, draft->id) < peer->topic->count)
+    if (sim_find(peer->topic, draft->id) < peer->topic->count ||
+        sim_is_spent(peer->topic, draft->id))
         return MCPX_EDUPLICATE;
-    complete(sim, peer->topic, draft);
+    complete(sim, peer, draft);
     return may_say(sim, peer, draft) ? MCPX_OK : MCPX_ECAPABILITY;
 }
 
@@ -141,7 +148,7 @@ static void prepare(struct sim *sim, const struct sim_peer *peer, struct draft *
     struct sim_entry *entry = &sim->pending_entry;
 
     draft_hear(sim, peer, draft);
-    *entry = (struct sim_entry){.to = draft->to};
+    *entry = (struct sim_entry){.to = draft->to, .who = peer->who};
     strcpy(entry->id, draft->id);
     strcpy(entry->kind, *draft->completed ? draft->completed : draft->kind);
     entry->cost = frame_head_len(draft->heard.len) + draft->heard.len +

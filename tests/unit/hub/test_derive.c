@@ -7,13 +7,39 @@
 
 #include <criterion/criterion.h>
 
-static void put(struct log *log, const char *id, const char *kind)
+enum { TO_MAX = 3 };
+
+/* Reads "a b c" as addressees. */
+static size_t read_to(const char *words, struct mcpx_slice to[TO_MAX])
 {
+    size_t count = 0;
+
+    for (const char *at = words ? words : ""; *at; count++) {
+        size_t len = strcspn(at, " ");
+
+        to[count] = (struct mcpx_slice){at, len};
+        at += len + (at[len] == ' ');
+    }
+    return count;
+}
+
+/* From "asker", for whom `to` names. */
+static void put_to(struct log *log, const char *id, const char *kind, const char *to)
+{
+    struct mcpx_slice names[TO_MAX];
     struct log_message message = {.piece_count = 1, .pieces = {MCPX_SLICE("{}")}};
 
+    message.sender = log_sender(log, MCPX_SLICE("asker"));
+    message.to = names;
+    message.to_count = read_to(to, names);
     message.id = mcpx_slice_of(id);
     message.kind = mcpx_slice_of(kind);
     cr_assert_eq(log_append(log, &message), MCPX_OK);
+}
+
+static void put(struct log *log, const char *id, const char *kind)
+{
+    put_to(log, id, kind, NULL);
 }
 
 static void fill(struct log *log)
@@ -22,6 +48,7 @@ static void fill(struct log *log)
     put(log, "read", "mcp/request:resources/read:file:///a:b");
     put(log, "list", "mcp/request:tools/list");
     put(log, "offer", "mcp/proposal:tools/call:write_file");
+    put_to(log, "for two", "mcp/proposal:tools/call:rm", "fs disk");
     put(log, "answer", "mcp/response:tools/call:read_file");
     put(log, "chat", "chat");
     put(log, "event", "system/presence");
@@ -59,23 +86,54 @@ static const struct row {
     {"chat", "call", NULL},
 };
 
-static void check(const struct log *log, const struct row *row)
+/* Only from the request or proposal that was meant: rows are sent by `from`, to whom `to` names. */
+static const struct {
+    const char *to, *from;
+    struct row row;
+} aimed[] = {
+    {"asker", "eve", {"mcp/response:tools/call", "call", "mcp/response:tools/call:read_file"}},
+    {"bob asker",
+     "eve",
+     {"mcp/response:tools/call", "call", "mcp/response:tools/call:read_file"}},
+    {"bob", "eve", {"mcp/response:tools/call", "call", NULL}},
+    {"bob aske askerx", "eve", {"mcp/response:tools/call", "call", NULL}},
+    {"bob", "asker", {"mcp/response:tools/call", "call", NULL}},
+    {"fs", "eve", {"mcp/request:tools/call", "for two", "mcp/request:tools/call:rm"}},
+    {"disk fs", "eve", {"mcp/request:tools/call", "for two", "mcp/request:tools/call:rm"}},
+    {NULL, "disk", {"mcp/request:tools/call", "for two", "mcp/request:tools/call:rm"}},
+    {"bob", "fs", {"mcp/request:tools/call", "for two", "mcp/request:tools/call:rm"}},
+    {"fs bob", "eve", {"mcp/request:tools/call", "for two", NULL}},
+    {"bob", "asker", {"mcp/request:tools/call", "for two", NULL}},
+    {NULL, "eve", {"mcp/request:tools/call", "for two", NULL}},
+    {"bob", "eve", {"mcp/request:tools/call", "offer", "mcp/request:tools/call:write_file"}},
+};
+
+static void check_aimed(const struct log *log, const struct row *row, const char *to,
+                        const char *from)
 {
+    static struct mcpx_envelope envelope;
+    struct mcpx_kind *kind = &envelope.kind;
     struct mcpx_text text = {0};
-    struct mcpx_kind kind;
     bool is_completed;
 
-    cr_assert_eq(mcpx_kind_parse(mcpx_slice_of(row->kind), &kind, NULL), MCPX_OK);
-    is_completed = derive_kind(log, mcpx_slice_of(row->correlation), &kind, &text);
-    cr_expect_eq(is_completed, row->completed != NULL, "%s about %s", row->kind,
-                 row->correlation);
-    cr_expect(mcpx_slice_equal(kind.text,
+    cr_assert_eq(mcpx_kind_parse(mcpx_slice_of(row->kind), kind, NULL), MCPX_OK);
+    envelope.correlation_id = mcpx_slice_of(row->correlation);
+    envelope.to_count = read_to(to, envelope.to);
+    is_completed = derive_kind(log, mcpx_slice_of(from), &envelope, &text);
+    cr_expect_eq(is_completed, row->completed != NULL, "%s about %s to %s", row->kind,
+                 row->correlation, to);
+    cr_expect(mcpx_slice_equal(kind->text,
                                mcpx_slice_of(row->completed ? row->completed : row->kind)),
-              "%s about %s: %.*s", row->kind, row->correlation, (int)kind.text.len,
-              kind.text.text);
-    cr_expect_eq(kind.context.text != NULL, row->completed || strstr(row->kind, ":o"), "%s",
+              "%s about %s: %.*s", row->kind, row->correlation, (int)kind->text.len,
+              kind->text.text);
+    cr_expect_eq(kind->context.text != NULL, row->completed || strstr(row->kind, ":o"), "%s",
                  row->kind);
     mcpx_text_fini(&text);
+}
+
+static void check(const struct log *log, const struct row *row)
+{
+    check_aimed(log, row, NULL, "eve");
 }
 
 Test(derive, completes_what_section_4_names_and_nothing_else)
@@ -87,6 +145,18 @@ Test(derive, completes_what_section_4_names_and_nothing_else)
     fill(&log);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check(&log, &rows[i]);
+    log_fini(&log);
+}
+
+Test(derive, takes_only_the_request_or_proposal_that_was_meant)
+{
+    struct log_bounds bounds = {.bytes = 1000000};
+    struct log log;
+
+    log_init(&log, (struct mx_map_key){{1, 2}}, &bounds);
+    fill(&log);
+    for (size_t i = 0; i < sizeof aimed / sizeof *aimed; i++)
+        check_aimed(&log, &aimed[i].row, aimed[i].to, aimed[i].from);
     log_fini(&log);
 }
 
@@ -124,18 +194,19 @@ Test(derive, leaves_a_kind_short_that_would_become_too_long)
 Test(derive, says_in_its_text_that_memory_was_missing)
 {
     struct log_bounds bounds = {.bytes = 1000000};
+    static struct mcpx_envelope envelope;
     struct mcpx_text text = {0};
-    struct mcpx_kind kind;
     struct log log;
 
     log_init(&log, (struct mx_map_key){{1, 2}}, &bounds);
     fill(&log);
-    mcpx_kind_parse(MCPX_SLICE("mcp/response:tools/call"), &kind, NULL);
+    mcpx_kind_parse(MCPX_SLICE("mcp/response:tools/call"), &envelope.kind, NULL);
+    envelope.correlation_id = MCPX_SLICE("call");
     fault_alloc_arm(1);
-    cr_expect_not(derive_kind(&log, MCPX_SLICE("call"), &kind, &text));
+    cr_expect_not(derive_kind(&log, MCPX_SLICE("eve"), &envelope, &text));
     cr_expect(fault_alloc_disarm());
     cr_expect(text.failed);
-    cr_expect(mcpx_slice_equal(kind.text, MCPX_SLICE("mcp/response:tools/call")));
+    cr_expect(mcpx_slice_equal(envelope.kind.text, MCPX_SLICE("mcp/response:tools/call")));
     mcpx_text_fini(&text);
     log_fini(&log);
 }
