@@ -42,6 +42,7 @@
     X(MCPX_EPRESENT, "participant is already connected", "already_connected", 0, 409)         \
     X(MCPX_EFLAPPING, "participant was replaced too often", "too_many_takeovers", 0, 409)     \
     X(MCPX_ECONNECTS, "too many connection attempts", "connect_rate", 0, 429)                 \
+    X(MCPX_EREQUESTS, "too many requests", "request_rate", 0, 429)                            \
     X(MCPX_EFULL, "topic or router is full", "full", 0, 503)                                  \
     X(MCPX_EREQUEST, "request is not understood", "bad_request", 0, 400)                      \
     X(MCPX_EMETHOD, "method is not allowed here", "method_not_allowed", 0, 405)               \

@@ -37,13 +37,18 @@ static void line_quit(struct connections *line, struct connection *connection)
     connection->line_previous = connection->line_next = NULL;
 }
 
-struct connection *connection_new(struct edge *edge, struct lws *wsi)
+struct connection *connection_new(struct edge *edge, struct lws *wsi, struct address from)
 {
     struct connection *connection = calloc(1, sizeof *connection);
 
     if (!connection)
         return NULL;
+    if (!holders_add(&edge->strangers, from, &connection->holding)) {
+        free(connection);
+        return NULL;
+    }
     connection->edge = edge;
+    connection->from = from;
     connection->wsi = wsi;
     connection->fd = lws_get_socket_fd(wsi);
     connection->deadline_ms = edge_now(edge).mono_ms + STRANGER_MS;
@@ -52,8 +57,6 @@ struct connection *connection_new(struct edge *edge, struct lws *wsi)
         connection->next->previous = connection;
     edge->all.first = connection;
     edge->count++;
-    edge->stranger_count++;
-    line_enter(&edge->strangers, connection);
     lws_set_opaque_user_data(wsi, connection);
     return connection;
 }
@@ -72,10 +75,8 @@ const char *connection_remote(const struct connection *connection, char text[REM
 
 static void set_state(struct connection *connection, enum connection_state state)
 {
-    if (connection->state == STRANGER && state != STRANGER) {
-        connection->edge->stranger_count--;
-        line_quit(&connection->edge->strangers, connection);
-    }
+    if (state != STRANGER)
+        holders_remove(&connection->edge->strangers, &connection->holding);
     connection->state = state;
 }
 
@@ -209,15 +210,21 @@ void connection_kill(struct connection *connection)
     edge->kick = true;
 }
 
-void connection_kill_oldest_stranger(struct edge *edge)
+void connection_kill_stranger(struct edge *edge)
 {
+    struct holding *holding = holders_excess(&edge->strangers);
+    struct connection *connection;
     char remote[REMOTE_SIZE];
 
+    if (!holding)
+        return;
+    connection = LIST_ELEMENT(holding, struct connection, holding);
     if (log_permits(&edge->accept_log, edge_now(edge).mono_ms))
         LOG(LOG_WARN, "stranger_cut",
-            log_string("remote", connection_remote(edge->strangers.first, remote)),
-            log_string("reason", "too many connections wait to be upgraded"));
-    connection_kill(edge->strangers.first);
+            log_string("remote", connection_remote(connection, remote)),
+            log_string("reason", "too many connections wait to be upgraded, most of them from "
+                                 "this address"));
+    connection_kill(connection);
 }
 
 /* A condemned peer whose socket is choked cannot even be told so. It may catch up for a while. */

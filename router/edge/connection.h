@@ -25,8 +25,9 @@ enum connection_state { STRANGER, MEMBER, LEAVING, DEAD };
  * fd             the socket of `wsi`
  * choked         the socket takes no more; libwebsockets holds a remainder
  * fresh          in edge->fresh: the welcome waits
- * line_previous, line_next   neighbours in edge->strangers of a stranger, in edge->fresh of a
- *                fresh member
+ * line_previous, line_next   neighbours in edge->fresh of a fresh member
+ * from           where it comes from
+ * holding        a stranger's place among edge->strangers
  * deadline_ms    mono_ms at which the connection is cut unless its state changed; 0 = never
  * exchange       the HTTP request whose body is being collected; NULL else
  * grant          what a permitted upgrade waits with for the handshake to end; NULL else
@@ -46,6 +47,8 @@ struct connection {
     int64_t deadline_ms;
     struct connection *previous, *next;
     struct connection *line_previous, *line_next;
+    struct address from;
+    struct holding holding;
     struct exchange *exchange;
     struct grant *grant;
     struct admission admission;
@@ -59,7 +62,7 @@ struct connection {
  * Attaches a new connection, a stranger, to a socket just adopted. It is freed with the socket
  * (connection_free). Returns NULL when memory runs out.
  */
-struct connection *connection_new(struct edge *edge, struct lws *wsi);
+struct connection *connection_new(struct edge *edge, struct lws *wsi, struct address from);
 
 /** The socket is gone: the peer departs if it has not, and the connection is freed. */
 void connection_free(struct connection *connection);
@@ -96,8 +99,8 @@ void connection_end_message(struct connection *connection, size_t keep);
 /** The participant is gone for the others. Harmless when it had no peer. */
 void connection_depart(struct connection *connection);
 
-/** Cuts the stranger who has been one for longest; there has to be one. */
-void connection_kill_oldest_stranger(struct edge *edge);
+/** Cuts the oldest stranger of the address that holds most of them, if there is any. */
+void connection_kill_stranger(struct edge *edge);
 
 /** Cuts the connection without a word, soon but not from within this call. */
 void connection_kill(struct connection *connection);

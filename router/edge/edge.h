@@ -6,6 +6,7 @@
 #define EDGE_EDGE_H
 
 #include "router/edge/clock.h"
+#include "router/edge/holders.h"
 #include "router/edge/http_api.h"
 #include "router/edge/log.h"
 #include <uv.h>
@@ -17,7 +18,7 @@ struct lws_vhost;
 /**
  * Bounds and times that are not for the administrator to choose.
  *
- * STRANGERS_MAX      connections that have not been upgraded; the oldest makes way for a newer
+ * STRANGERS_MAX      connections that have not been upgraded; beyond, whoever holds most loses one
  * STRANGER_MS        how long one may stay so; reading an answer is included
  * FRESH_MS           between the 101 and the welcome: some clients lose what comes with the 101
  * LEAVE_MS           how long a peer may take to answer a close frame
@@ -55,11 +56,10 @@ struct connections {
  * One router, on one thread.
  *
  * all, count                every connection; how many there are
- * strangers                 those not upgraded yet, oldest first
- * stranger_count            how many of them there are
+ * strangers                 those not upgraded yet, by the address they come from
  * fresh                     members whose welcome still waits, oldest first
  * unfinished                bytes of memory that unfinished messages take
- * connects                  thousandths of connection attempts permitted now, and since when
+ * gate                      what addresses and participants have asked lately
  * kick                      something was handed to libwebsockets' timers from outside its
  *                           callbacks: it must be woken
  * stopping, stop_at_ms      after the first TERM; when patience ends
@@ -75,13 +75,11 @@ struct edge {
     struct lws_vhost *vhost;
     struct listener *listeners;
     size_t listener_count;
-    struct connections all, strangers, fresh;
-    size_t stranger_count, count;
+    struct connections all, fresh;
+    struct holders strangers;
+    size_t count;
     size_t unfinished;
-    struct {
-        uint64_t permitted;
-        int64_t at_ms;
-    } connects;
+    struct gate *gate;
     uv_prepare_t round;
     uv_idle_t busy;
     uv_timer_t tick, unveil, reopen;

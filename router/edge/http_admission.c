@@ -132,6 +132,8 @@ static const char *admit_detail(enum mcpx_err err)
                "twice?";
     case MCPX_EGOING:
         return "the router is going away";
+    case MCPX_EREQUESTS:
+        return "this participant connects and asks too often; wait before the next attempt";
     default:
         return mcpx_strerror(err);
     }
@@ -175,6 +177,8 @@ enum mcpx_err http_admission(const struct http_api *api, const struct http_reque
         return refuse(err, token_detail(api, request, params), detail);
     if (err == MCPX_EFORBIDDEN)
         return refuse(err, "Access denied to topic", detail);
+    if (!err && gate_knows(api->gate, request->from, found->participant, now))
+        err = MCPX_EREQUESTS;
     if (!err)
         err = hub_may_admit(api->hub, found, &wish, now);
     if (err) {

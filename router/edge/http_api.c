@@ -161,6 +161,29 @@ static bool check_access(const struct route *route, struct api_call *call,
     return err == MCPX_OK;
 }
 
+/* Protocol: section 8. Its address has paid already, and has it back. */
+static bool check_rate(const struct api_call *call, struct http_reply *reply)
+{
+    int64_t wait_ms = 0;
+
+    if (call->grant)
+        wait_ms = gate_knows(call->api->gate, call->request->from, call->grant->participant,
+                             call->now);
+    if (wait_ms == 0)
+        return true;
+    http_reply_fail(reply, MCPX_EREQUESTS, NULL);
+    reply->wait_ms = wait_ms;
+    return false;
+}
+
+static void charge(const struct api_call *call, const struct http_reply *reply)
+{
+    uint64_t cost = reply->cost + reply->body.len / HTTP_COST_BYTES;
+
+    if (call->grant)
+        gate_charge(call->api->gate, call->grant->participant, cost, call->now);
+}
+
 static void dispatch(struct api_call *call, struct mcpx_text *scratch,
                      struct http_reply *reply)
 {
@@ -181,8 +204,11 @@ static void dispatch(struct api_call *call, struct mcpx_text *scratch,
         return;
     }
     call->query = target.query;
-    if (read_name(route, name, scratch, call, reply) && check_access(route, call, reply))
-        route->handle(call, reply);
+    if (!read_name(route, name, scratch, call, reply) || !check_access(route, call, reply) ||
+        !check_rate(call, reply))
+        return;
+    route->handle(call, reply);
+    charge(call, reply);
 }
 
 void http_answer(const struct http_api *api, const struct http_request *request,

@@ -5,6 +5,7 @@
 #ifndef EDGE_HTTP_API_H
 #define EDGE_HTTP_API_H
 
+#include "router/edge/gate.h"
 #include "router/hub/hub.h"
 #include "router/policy/config.h"
 #include "router/policy/tickets.h"
@@ -22,6 +23,7 @@ enum { HTTP_BODY_MAX = 65536 };
  * origin          likewise
  * content_type    likewise
  * body            empty when there was none
+ * from            where it comes from
  */
 struct http_request {
     struct mcpx_slice method;
@@ -30,15 +32,24 @@ struct http_request {
     struct mcpx_slice origin;
     struct mcpx_slice content_type;
     struct mcpx_slice body;
+    struct address from;
 };
 
-/** What the answers are made from; all borrowed. */
+/** What the answers are made from; all borrowed. Without a `gate` nothing is charged. */
 struct http_api {
     struct hub *hub;
     const struct config *config;
     struct tickets *tickets;
+    struct gate *gate;
     int64_t started_mono_ms;
 };
+
+/**
+ * Who asks with a good token is charged for it (gate.h): one request, and one more for each
+ * HTTP_COST_BYTES of the answer, for each HTTP_COST_NAMES topics that were looked at to make it,
+ * and for each HTTP_COST_GRANTS bytes of grants that had to be compiled.
+ */
+enum { HTTP_COST_BYTES = 32768, HTTP_COST_NAMES = 256, HTTP_COST_GRANTS = 256 };
 
 /**
  * Appends the whole answer: status line, headers (`Connection: close`), body. HEAD gets no body.
@@ -65,7 +76,7 @@ void http_problem(enum mcpx_err err, const char *detail, struct mcpx_text *out);
  *
  * Returns MCPX_OK or the error to answer with: MCPX_ETOPIC (topic missing, malformed or given
  * twice), MCPX_EREQUEST (another parameter is malformed), MCPX_ETOKEN, MCPX_EFORBIDDEN,
- * MCPX_EORIGIN, or whatever hub_may_admit says. A ticket is spent by the attempt.
+ * MCPX_EORIGIN, MCPX_EREQUESTS, or whatever hub_may_admit says. A ticket is spent by the attempt.
  */
 enum mcpx_err http_admission(const struct http_api *api, const struct http_request *request,
                              struct mcpx_now now, struct admission *admission,

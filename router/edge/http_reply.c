@@ -111,12 +111,13 @@ static void write_cors(const struct http_reply *reply, struct mcpx_text *out)
                         "Access-Control-Max-Age: 600\r\n");
 }
 
-static void write_refusal_headers(int status, struct mcpx_text *out)
+static void write_refusal_headers(int status, int64_t wait_ms, struct mcpx_text *out)
 {
     if (status == 401)
         mcpx_text_puts(out, "WWW-Authenticate: Bearer\r\n");
     else if (status == 429)
-        write_number_header("Retry-After", RETRY_RATE_S, out);
+        write_number_header("Retry-After",
+                            wait_ms > 0 ? (size_t)(wait_ms + 999) / 1000 : RETRY_RATE_S, out);
     else if (status == 503)
         write_number_header("Retry-After", RETRY_BUSY_S, out);
 }
@@ -133,7 +134,7 @@ static void write_head(const struct http_reply *reply, int status, size_t len,
     mcpx_text_puts(out, "\r\nConnection: close\r\nCache-Control: no-store\r\n"
                         "X-Content-Type-Options: nosniff\r\n");
     write_cors(reply, out);
-    write_refusal_headers(status, out);
+    write_refusal_headers(status, reply->wait_ms, out);
     if (reply->allow) {
         mcpx_text_puts(out, "Allow: ");
         write_methods(reply->allow, out);

@@ -23,6 +23,8 @@ enum http_method { HTTP_GET = 1, HTTP_POST = 2, HTTP_DELETE = 4 };
  * preflight   answers a CORS preflight: status 204 with Access-Control-Allow-*
  * origin      borrowed; an allowed origin, told that it may read the answer
  * head        the method is HEAD: everything but the body
+ * wait_ms     with 429: when to ask again; 0 = soon
+ * cost        requests that it counts for besides the one it was, its length left out
  */
 struct http_reply {
     int status;
@@ -34,6 +36,8 @@ struct http_reply {
     bool preflight;
     struct mcpx_slice origin;
     bool head;
+    int64_t wait_ms;
+    uint64_t cost;
 };
 
 /** Frees what the answer owns. */

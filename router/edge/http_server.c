@@ -119,6 +119,7 @@ int http_server_head(struct connection *connection)
     connection->exchange = exchange;
     if (!request_read(wsi, &exchange->request))
         return answer_problem(wsi, MCPX_EREQUEST, NULL);
+    exchange->request.http.from = connection->from;
     if (judge_body(wsi, &exchange->request.http, &exchange->expected))
         return -1;
     if (!exchange->expected) /* libwebsockets never completes an empty PUT: answer here */

@@ -3,11 +3,12 @@
  * spins when descriptors run out, and cannot be told to stop; this one is a poll handle per
  * socket. Connections over a limit are answered with a few bytes and never become known to
  * libwebsockets.
- * Includes listener.h, connection.h, ws_server.h.
+ * Includes listener.h, connection.h, gate.h, ws_server.h.
  */
 #define _GNU_SOURCE /* accept4 */
 #include "router/edge/listener.h"
 #include "router/edge/connection.h"
+#include "router/edge/gate.h"
 #include "router/edge/ws_server.h"
 
 #include <errno.h>
@@ -37,37 +38,16 @@ static void answer_and_close(int fd, enum mcpx_err err)
     mcpx_text_fini(&answer);
 }
 
-/* A token bucket that holds one second's worth, counted in thousandths. */
-static bool may_connect(struct edge *edge)
-{
-    uint64_t rate = edge->config->connects_per_s;
-    int64_t now = edge_now(edge).mono_ms;
-    uint64_t full = rate * 1000, passed = (uint64_t)(now - edge->connects.at_ms);
-
-    if (!rate)
-        return true;
-    if (!edge->connects.at_ms || passed >= 1000 ||
-        edge->connects.permitted + passed * rate > full)
-        edge->connects.permitted = full;
-    else
-        edge->connects.permitted += passed * rate;
-    edge->connects.at_ms = now;
-    if (edge->connects.permitted < 1000)
-        return false;
-    edge->connects.permitted -= 1000;
-    return true;
-}
-
-static void take(struct edge *edge, int fd)
+static void take(struct edge *edge, int fd, struct address from)
 {
     int on = 1;
 
-    if (may_connect(edge)) {
+    if (gate_admits(edge->gate, from, edge_now(edge))) {
         /* Turning the newest away would let a thousand who say nothing keep everybody out. */
-        if (edge->stranger_count >= STRANGERS_MAX)
-            connection_kill_oldest_stranger(edge);
+        if (edge->strangers.count >= STRANGERS_MAX)
+            connection_kill_stranger(edge);
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        ws_server_adopt(edge, fd);
+        ws_server_adopt(edge, fd, from);
         return;
     }
     if (log_permits(&edge->accept_log, edge_now(edge).mono_ms))
@@ -103,14 +83,21 @@ static void pause_all(struct edge *edge, int error)
 static void on_connection(uv_poll_t *poll, int status, int events)
 {
     struct listener *listener = poll->data;
+    union {
+        struct sockaddr any;
+        struct sockaddr_storage room;
+    } from;
+    socklen_t len;
     int i, fd;
 
     (void)status;
     (void)events;
     for (i = 0; i < ACCEPTS_PER_TURN; i++) {
-        fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        memset(&from, 0, sizeof from);
+        len = sizeof from;
+        fd = accept4(listener->fd, &from.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
-            take(listener->edge, fd);
+            take(listener->edge, fd, address_of(&from.any));
             continue;
         }
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)

@@ -9,6 +9,7 @@
 #include "router/edge/loop.h"
 #include "router/edge/connection.h"
 #include "router/edge/flush.h"
+#include "router/edge/gate.h"
 #include "router/edge/listener.h"
 #include "router/edge/signals.h"
 #include "router/edge/ws_server.h"
@@ -96,13 +97,18 @@ static void open_handles(struct edge *edge)
 static enum mcpx_err open_all(struct edge *edge, struct mcpx_text *errors)
 {
     const struct config *config = edge->config;
+    struct mx_map_key key;
     enum mcpx_err err;
 
     edge->hub = hub_new(&config->hub, clock_chance());
     edge->tickets = tickets_new(clock_chance());
-    if (!edge->hub || !edge->tickets)
+    edge->gate = gate_new(clock_chance(), config->connects_per_s, config->requests_per_minute);
+    clock_chance().fill(clock_chance().context, &key, sizeof key);
+    holders_init(&edge->strangers, key);
+    if (!edge->hub || !edge->tickets || !edge->gate)
         return MCPX_ENOMEM;
-    edge->api = (struct http_api){edge->hub, config, edge->tickets, edge_now(edge).mono_ms};
+    edge->api = (struct http_api){edge->hub, config, edge->tickets, edge->gate,
+                                  edge_now(edge).mono_ms};
     open_handles(edge);
     raise_descriptors(config);
     err = signals_open(edge);
@@ -211,6 +217,8 @@ void edge_free(struct edge *edge)
         LOG(LOG_WARN, "loop_not_empty", log_string("hint", "a handle was not closed"));
     hub_free(edge->hub);
     tickets_free(edge->tickets);
+    gate_free(edge->gate);
+    holders_fini(&edge->strangers);
     free(edge->listeners);
     free(edge);
 }

@@ -106,10 +106,12 @@ int upgrade_confirm(struct connection *connection)
     why = judge(wsi);
     if (why)
         return answer_refuse(wsi, why);
-    if (request_read(wsi, &request))
+    if (request_read(wsi, &request)) {
+        request.http.from = connection->from;
         result = admit(connection, &request);
-    else
+    } else {
         result = answer_problem(wsi, MCPX_ENOMEM, NULL);
+    }
     request_fini(&request);
     return result;
 }

@@ -111,13 +111,13 @@ enum mcpx_err ws_server_open(struct edge *edge)
     return edge->vhost ? MCPX_OK : MCPX_ESYSTEM;
 }
 
-void ws_server_adopt(struct edge *edge, int fd)
+void ws_server_adopt(struct edge *edge, int fd, struct address from)
 {
     struct lws *wsi = lws_adopt_socket_vhost(edge->vhost, fd);
 
     if (!wsi)
         return; /* the socket is closed */
-    if (!connection_new(edge, wsi))
+    if (!connection_new(edge, wsi, from))
         lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
     edge->kick = true; /* adoption set a timer */
 }

@@ -14,7 +14,7 @@
 enum mcpx_err ws_server_open(struct edge *edge);
 
 /** Hands over an accepted, non-blocking socket. Takes `fd` in any case. */
-void ws_server_adopt(struct edge *edge, int fd);
+void ws_server_adopt(struct edge *edge, int fd, struct address from);
 
 /** Makes libwebsockets look at its timers, when edge->kick says that it has to. */
 void ws_server_kick(struct edge *edge);

@@ -29,7 +29,8 @@ struct config_listen {
  * origins, origin_count  patterns ("http://localhost:*") of allowed Origin headers; a request
  *                        without Origin is always allowed
  * hub                    what the hub wants to know
- * connects_per_s         connection attempts per second over all addresses; 0 = no limit
+ * connects_per_s         connection attempts per second of one address; 0 = no limit
+ * requests_per_minute    requests and connection attempts of one participant; 0 = no limit
  * drain_ms               how long a shutdown may take
  * tokens                 who may come in
  * warnings               things that are valid but surely not meant, one per line; "" if none
@@ -44,6 +45,7 @@ struct config {
     size_t origin_count;
     struct hub_config hub;
     uint64_t connects_per_s;
+    uint64_t requests_per_minute;
     int64_t drain_ms;
     enum log_level log_level;
     enum log_format log_format;

@@ -146,7 +146,13 @@ static const struct setting table[] = {
     INTEGER("/limits/connections", 1, 1000000, NO_LIMIT, "20000", "connections",
             AT(config.hub.connections_max), "Connections at one time"),
     INTEGER("/limits/connects_per_s", 1, 1000000, NO_LIMIT, "500", "per second",
-            AT(config.connects_per_s), "Connection attempts over all addresses"),
+            AT(config.connects_per_s),
+            "Connection attempts of one address, those of participants with a good token left "
+            "out"),
+    INTEGER("/limits/requests_per_minute", 1, 1000000000, NO_LIMIT, "6000", "per minute",
+            AT(config.requests_per_minute),
+            "HTTP requests and connection attempts of one participant; a sixth of it may come "
+            "at once"),
     INTEGER("/limits/messages_per_minute", 1, 1000000000, NO_LIMIT, "6000", "per minute",
             AT(config.hub.messages_per_minute), "Messages of one participant in one topic"),
     INTEGER("/limits/bytes_per_minute", 1024, INT64_C(1) << 50, NO_LIMIT, "67108864",

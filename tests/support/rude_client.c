@@ -6,6 +6,7 @@
 #define _GNU_SOURCE /* memmem */
 #include "tests/support/rude_client.h"
 
+#include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,13 +19,14 @@
 #include <unistd.h>
 
 static bool connect_to(struct rude *rude, const struct daemon *daemon, size_t listener,
-                       int receive_bytes)
+                       int receive_bytes, const char *source)
 {
     struct sockaddr_in v4 = {.sin_family = AF_INET,
                              .sin_port = htons((uint16_t)daemon->port[listener])};
     struct sockaddr_in6 v6 = {.sin6_family = AF_INET6,
                               .sin6_port = htons((uint16_t)daemon->port[listener])};
     bool six = daemon->v6[listener];
+    struct sockaddr_in own = {.sin_family = AF_INET};
     int on = 1;
 
     *rude = (struct rude){0};
@@ -34,6 +36,10 @@ static bool connect_to(struct rude *rude, const struct daemon *daemon, size_t li
     cr_assert(rude->fd >= 0);
     if (receive_bytes)
         setsockopt(rude->fd, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
+    if (source)
+        cr_assert(inet_pton(AF_INET, source, &own.sin_addr) == 1 &&
+                      bind(rude->fd, (struct sockaddr *)&own, sizeof own) == 0,
+                  "%s: %s", source, strerror(errno));
     if (connect(rude->fd, six ? (struct sockaddr *)&v6 : (struct sockaddr *)&v4,
                 six ? sizeof v6 : sizeof v4))
         return false;
@@ -44,17 +50,23 @@ static bool connect_to(struct rude *rude, const struct daemon *daemon, size_t li
 
 bool rude_try_open(struct rude *rude, const struct daemon *daemon, size_t listener)
 {
-    return connect_to(rude, daemon, listener, 0);
+    return connect_to(rude, daemon, listener, 0, NULL);
 }
 
 void rude_open(struct rude *rude, const struct daemon *daemon, size_t listener)
 {
-    cr_assert(connect_to(rude, daemon, listener, 0), "connect: %s", strerror(errno));
+    cr_assert(connect_to(rude, daemon, listener, 0, NULL), "connect: %s", strerror(errno));
 }
 
 void rude_open_narrow(struct rude *rude, const struct daemon *daemon, int receive_bytes)
 {
-    cr_assert(connect_to(rude, daemon, 0, receive_bytes), "connect: %s", strerror(errno));
+    cr_assert(connect_to(rude, daemon, 0, receive_bytes, NULL), "connect: %s",
+              strerror(errno));
+}
+
+void rude_open_from(struct rude *rude, const struct daemon *daemon, const char *source)
+{
+    cr_assert(connect_to(rude, daemon, 0, 0, source), "connect: %s", strerror(errno));
 }
 
 void rude_shut(struct rude *rude)

@@ -42,6 +42,9 @@ bool rude_try_open(struct rude *rude, const struct daemon *daemon, size_t listen
 /** Lets the socket's receive buffer be no larger than this, for a quick overflow. */
 void rude_open_narrow(struct rude *rude, const struct daemon *daemon, int receive_bytes);
 
+/** Connects to the first listener from an address of this machine, such as 127.0.0.2. */
+void rude_open_from(struct rude *rude, const struct daemon *daemon, const char *source);
+
 /** Closes with FIN. A connection that is not open is allowed. */
 void rude_shut(struct rude *rude);
 

@@ -1,0 +1,38 @@
+/*
+ * address.h - who shares a connection's limits, told by where it comes from.
+ * Includes base.h only.
+ */
+#ifndef EDGE_ADDRESS_H
+#define EDGE_ADDRESS_H
+
+#include <mcpx/base.h>
+
+struct sockaddr;
+
+enum { ADDRESS_LEN = 16 };
+
+/**
+ * The part of an address that one household or machine chooses from freely: all of an IPv4
+ * address, the first 64 bits of an IPv6 one. IPv4 stands as an IPv4-mapped address. Everybody on a
+ * socket without addresses has the one of all zeros.
+ */
+struct address {
+    unsigned char bytes[ADDRESS_LEN];
+};
+
+/** The address of a peer's socket. `from` is borrowed. */
+struct address address_of(const struct sockaddr *from);
+
+/**
+ * What one customer of a network may hold many addresses of: the first 48 bits of an IPv6 address.
+ * An IPv4 address is its own.
+ */
+struct address address_network(struct address address);
+
+/** The bytes as a slice, lent as long as the address. */
+static inline struct mcpx_slice address_slice(const struct address *address)
+{
+    return (struct mcpx_slice){(const char *)address->bytes, ADDRESS_LEN};
+}
+
+#endif

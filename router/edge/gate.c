@@ -1,0 +1,107 @@
+/*
+ * gate.c - an attempt is charged before anything is known but its address, and the charge moves to
+ * the participant as soon as one is known. So a thousand people behind one address cost it nothing,
+ * and a thousand attempts of somebody without a token cost nobody else anything.
+ *
+ * The bound on all addresses together is for botnets. It turns away first who asks most, because a
+ * bound that turned everybody away would itself be what an attacker wants.
+ * Includes gate.h only.
+ */
+#include "router/edge/gate.h"
+
+#include <stdlib.h>
+
+/* Requests may come in a burst of so many seconds' worth. */
+static const uint64_t burst_s = 10;
+
+struct gate {
+    struct meter addresses, networks, participants;
+    struct meter_cell all;
+    struct meter_rate all_rate;
+};
+
+static struct meter_rate per_second(uint64_t rate, uint64_t shares)
+{
+    return (struct meter_rate){rate * shares * 60, rate * shares};
+}
+
+struct gate *gate_new(struct chance chance, uint64_t connects_per_s,
+                      uint64_t requests_per_minute)
+{
+    struct gate *gate = calloc(1, sizeof *gate);
+    uint64_t burst = requests_per_minute * burst_s / 60;
+
+    if (!gate)
+        return NULL;
+    chance.fill(chance.context, &gate->addresses.key, sizeof gate->addresses.key);
+    gate->networks.key = gate->participants.key = gate->addresses.key;
+    gate->addresses.rate = per_second(connects_per_s, 1);
+    gate->networks.rate = per_second(connects_per_s, GATE_NETWORK_SHARES);
+    gate->all_rate = per_second(connects_per_s, GATE_ALL_SHARES);
+    gate->participants.rate = (struct meter_rate){requests_per_minute, burst ? burst : 1};
+    return gate;
+}
+
+void gate_free(struct gate *gate)
+{
+    free(gate);
+}
+
+/* Would there be room if the share were only a part of what it is? */
+static bool is_modest(const struct gate *gate, struct mcpx_slice address, int64_t now_ms)
+{
+    uint64_t burst = gate->addresses.rate.burst;
+    uint64_t rest = burst - burst / GATE_MODEST_PART;
+
+    return meter_wait_ms(&gate->addresses, address, rest ? rest : 1, now_ms) == 0;
+}
+
+bool gate_admits(struct gate *gate, struct address from, struct mcpx_now now)
+{
+    struct address net = address_network(from);
+    struct mcpx_slice address = address_slice(&from), network = address_slice(&net);
+    int64_t now_ms = now.mono_ms;
+
+    if (gate->addresses.rate.per_minute == 0)
+        return true;
+    if (meter_wait_ms(&gate->addresses, address, 1, now_ms) ||
+        meter_wait_ms(&gate->networks, network, 1, now_ms))
+        return false;
+    if (meter_cell_wait_ms(&gate->all, gate->all_rate, 1, now_ms) &&
+        !is_modest(gate, address, now_ms))
+        return false;
+    meter_spend(&gate->addresses, address, 1, now_ms);
+    meter_spend(&gate->networks, network, 1, now_ms);
+    meter_cell_spend(&gate->all, gate->all_rate, 1, now_ms);
+    return true;
+}
+
+static void give_back(struct gate *gate, struct address from, int64_t now_ms)
+{
+    struct address net = address_network(from);
+
+    meter_return(&gate->addresses, address_slice(&from), 1, now_ms);
+    meter_return(&gate->networks, address_slice(&net), 1, now_ms);
+    meter_cell_return(&gate->all, gate->all_rate, 1, now_ms);
+}
+
+int64_t gate_knows(struct gate *gate, struct address from, struct mcpx_slice participant,
+                   struct mcpx_now now)
+{
+    int64_t wait_ms;
+
+    if (!gate)
+        return 0;
+    give_back(gate, from, now.mono_ms);
+    wait_ms = meter_wait_ms(&gate->participants, participant, 1, now.mono_ms);
+    if (wait_ms == 0)
+        meter_spend(&gate->participants, participant, 1, now.mono_ms);
+    return wait_ms;
+}
+
+void gate_charge(struct gate *gate, struct mcpx_slice participant, uint64_t cost,
+                 struct mcpx_now now)
+{
+    if (gate && cost > 0)
+        meter_spend(&gate->participants, participant, cost, now.mono_ms);
+}

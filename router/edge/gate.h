@@ -1,0 +1,50 @@
+/*
+ * gate.h - what everybody may ask of the router before it is known who asks, and after. Time is
+ * an argument. Includes address.h, meter.h, hub.h. Protocol: sections 7 and 8.
+ */
+#ifndef EDGE_GATE_H
+#define EDGE_GATE_H
+
+#include "router/edge/address.h"
+#include "router/edge/meter.h"
+#include "router/hub/hub.h"
+
+/**
+ * Shares of a rate per address: what an IPv6 network (/48) may spend, and all addresses together.
+ * Beyond the latter only those still come in who have spent a tenth of their share at most.
+ */
+enum { GATE_NETWORK_SHARES = 4, GATE_ALL_SHARES = 10, GATE_MODEST_PART = 10 };
+
+struct gate;
+
+/**
+ * Makes one, with nobody owing anything.
+ *
+ * connects_per_s         connection attempts of an address; 0 = no limit
+ * requests_per_minute    requests of a participant, handshakes included; a sixth of it may come
+ *                        at once; 0 = no limit
+ *
+ * Returns NULL when memory runs out.
+ */
+struct gate *gate_new(struct chance chance, uint64_t connects_per_s,
+                      uint64_t requests_per_minute);
+
+/** Frees it. NULL is allowed. */
+void gate_free(struct gate *gate);
+
+/** A connection came: true, and its address is charged, when it may go on. */
+bool gate_admits(struct gate *gate, struct address from, struct mcpx_now now);
+
+/**
+ * A request of a connection has named its participant: the address has its charge back, and the
+ * participant is charged one instead. Returns 0, or the milliseconds until it may ask again; then
+ * only the address has been given back what it paid. A gate that is NULL asks nothing.
+ */
+int64_t gate_knows(struct gate *gate, struct address from, struct mcpx_slice participant,
+                   struct mcpx_now now);
+
+/** What was asked has cost so many requests more than the one it was charged for. */
+void gate_charge(struct gate *gate, struct mcpx_slice participant, uint64_t cost,
+                 struct mcpx_now now);
+
+#endif

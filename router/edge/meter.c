@@ -1,0 +1,93 @@
+/*
+ * meter.c - a table with a row per name has to forget somebody when it is full, and whoever owns
+ * many names decides who that is. Here names share cells instead. A stranger's cell is as likely
+ * to be drained by an attacker as he drains cells in both rows: with 40 drained names that is one
+ * name in ten thousand, and the key is secret, so that it is nobody in particular.
+ * Includes meter.h only.
+ */
+#include "router/edge/meter.h"
+
+/* A token flows in `unit` steps, one per millisecond and token of the rate per minute. */
+static const uint64_t unit = 60000;
+
+/* After so long every bucket is full: what it can owe at most is a minute's worth and a burst. */
+static const int64_t longest_ms = 600000;
+
+static uint64_t spent_now(const struct meter_cell *cell, struct meter_rate rate,
+                          int64_t now_ms)
+{
+    int64_t elapsed_ms = now_ms - cell->at_ms;
+    uint64_t refilled;
+
+    if (elapsed_ms <= 0)
+        return cell->spent;
+    if (elapsed_ms > longest_ms)
+        elapsed_ms = longest_ms;
+    refilled = (uint64_t)elapsed_ms * rate.per_minute;
+    return refilled >= cell->spent ? 0 : cell->spent - refilled;
+}
+
+void meter_cell_spend(struct meter_cell *cell, struct meter_rate rate, uint64_t cost,
+                      int64_t now_ms)
+{
+    uint64_t most = (rate.burst + rate.per_minute) * unit;
+    uint64_t spent = spent_now(cell, rate, now_ms) + cost * unit;
+
+    cell->spent = spent < most ? spent : most;
+    cell->at_ms = now_ms;
+}
+
+void meter_cell_return(struct meter_cell *cell, struct meter_rate rate, uint64_t cost,
+                       int64_t now_ms)
+{
+    uint64_t spent = spent_now(cell, rate, now_ms);
+
+    cell->spent = spent > cost * unit ? spent - cost * unit : 0;
+    cell->at_ms = now_ms;
+}
+
+int64_t meter_cell_wait_ms(const struct meter_cell *cell, struct meter_rate rate,
+                           uint64_t cost, int64_t now_ms)
+{
+    uint64_t needed = spent_now(cell, rate, now_ms) + cost * unit;
+    uint64_t most = rate.burst * unit;
+
+    if (rate.per_minute == 0 || needed <= most)
+        return 0;
+    return (int64_t)((needed - most + rate.per_minute - 1) / rate.per_minute);
+}
+
+static struct meter_cell *cell_of(struct meter *meter, struct mcpx_slice name, size_t row)
+{
+    uint64_t hash = mx_map_hash(meter->key, name);
+
+    /* Rows use other bits of one hash: 12 of 64 each. */
+    return &meter->cells[row][(size_t)(hash >> (row * 32)) % METER_CELLS];
+}
+
+int64_t meter_wait_ms(const struct meter *meter, struct mcpx_slice name, uint64_t cost,
+                      int64_t now_ms)
+{
+    int64_t least = INT64_MAX;
+
+    for (size_t row = 0; row < METER_ROWS; row++) {
+        const struct meter_cell *cell = cell_of((struct meter *)meter, name, row);
+        int64_t wait = meter_cell_wait_ms(cell, meter->rate, cost, now_ms);
+
+        if (wait < least)
+            least = wait;
+    }
+    return least;
+}
+
+void meter_spend(struct meter *meter, struct mcpx_slice name, uint64_t cost, int64_t now_ms)
+{
+    for (size_t row = 0; row < METER_ROWS; row++)
+        meter_cell_spend(cell_of(meter, name, row), meter->rate, cost, now_ms);
+}
+
+void meter_return(struct meter *meter, struct mcpx_slice name, uint64_t cost, int64_t now_ms)
+{
+    for (size_t row = 0; row < METER_ROWS; row++)
+        meter_cell_return(cell_of(meter, name, row), meter->rate, cost, now_ms);
+}

@@ -1,0 +1,129 @@
+/*
+ * Shares: whoever takes all that one may take leaves the others theirs. What breaks here is that
+ * one host, or one token, keeps everybody else out. Protocol: sections 7 and 8; SECURITY.md.
+ */
+#include "tests/support/rude_client.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+static const char livez[] = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n";
+static const char metrics[] = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
+
+/* The status of one request from an address of this machine. */
+static int ask_from(const struct daemon *router, const char *source, const char *request)
+{
+    struct mcpx_slice answer;
+    struct rude rude;
+    int status = 0;
+
+    rude_open_from(&rude, router, source);
+    rude_say(&rude, request);
+    answer = rude_drain(&rude);
+    if (answer.len > 12)
+        status = atoi(answer.text + strlen("HTTP/1.1 "));
+    rude_shut(&rude);
+    return status;
+}
+
+static int ask_as(const struct daemon *router, const char *token, struct rude *rude)
+{
+    char request[8400];
+
+    snprintf(request, sizeof request,
+             "GET /v0.1/topics HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n",
+             token);
+    return rude_http(rude, router, request);
+}
+
+Test(shares, an_address_that_floods_keeps_no_other_out, .timeout = 60)
+{
+    struct daemon router;
+    struct rude guest = {0};
+    int refused = 0;
+
+    daemon_start(&router, "{\"limits\":{\"connects_per_s\":20}}", 0);
+    for (int round = 0; round < 5; round++) {
+        for (int i = 0; i < 60; i++)
+            refused += ask_from(&router, "127.0.0.2", livez) == 429;
+        cr_expect_eq(ask_from(&router, "127.0.0.1", livez), 200, "round %d", round);
+        cr_expect_eq(ask_from(&router, "127.0.0.3", metrics), 200, "round %d", round);
+    }
+    cr_expect_geq(refused, 100, "%d", refused);
+    rude_join(&guest, &router, "guest", "room", "");
+    rude_shut(&guest);
+    cr_expect_eq(daemon_stop(&router), 0);
+}
+
+/* A hundred requests in a moment, where ten attempts a second are allowed. */
+Test(shares, participants_with_a_token_cost_their_address_nothing, .timeout = 60)
+{
+    static char ann[8192];
+    struct daemon router;
+    struct rude rude;
+
+    daemon_start(&router, "{\"limits\":{\"connects_per_s\":10}}", 0);
+    snprintf(ann, sizeof ann, "%s", rude_token(&router, "ann", "room", "[]"));
+    for (int i = 0; i < 100; i++) {
+        cr_assert_eq(ask_as(&router, ann, &rude), 200, "%d: %s", i, rude.in.text);
+        rude_shut(&rude);
+    }
+    cr_expect_eq(daemon_stop(&router), 0);
+}
+
+Test(shares, silent_strangers_push_out_their_own, .timeout = 60)
+{
+    enum { CROWD = 1200 };
+    static struct rude crowd[CROWD];
+    struct rlimit limit = {4096, 4096};
+    struct daemon router;
+    struct rude early;
+    int i;
+
+    setrlimit(RLIMIT_NOFILE, &limit);
+    daemon_start(&router, "{\"limits\":{\"connects_per_s\":0}}", 0);
+    rude_open_from(&early, &router, "127.0.0.1");
+    cr_expect_eq(ask_from(&router, "127.0.0.1", livez), 200); /* it was accepted by now */
+    for (i = 0; i < CROWD; i++)
+        rude_open_from(&crowd[i], &router, "127.0.0.2");
+    cr_expect_eq(ask_from(&router, "127.0.0.3", livez), 200, "a newcomer");
+    cr_expect(daemon_logged(&router, "stranger_cut"));
+    rude_say(&early, livez);
+    cr_expect_gt(rude_drain(&early).len, 12, "who came before the crowd is still there");
+    for (i = 0; i < CROWD; i++)
+        rude_shut(&crowd[i]);
+    rude_shut(&early);
+    cr_expect_eq(daemon_stop(&router), 0);
+}
+
+Test(shares, requests_of_a_participant_have_a_rate, .timeout = 60)
+{
+    static char ann[8192], bob[8192];
+    struct daemon router;
+    struct rude rude;
+    int passed = 0, refused = 0;
+
+    daemon_start(&router, "{\"limits\":{\"connects_per_s\":0,\"requests_per_minute\":60}}", 0);
+    snprintf(ann, sizeof ann, "%s", rude_token(&router, "ann", "room", "[]"));
+    snprintf(bob, sizeof bob, "%s", rude_token(&router, "bob", "room", "[]"));
+    for (int i = 0; i < 40; i++) {
+        int status = ask_as(&router, ann, &rude);
+
+        passed += status == 200;
+        refused += status == 429;
+        if (status == 429)
+            cr_expect(strstr(rude.in.text, "\"code\":\"request_rate\"") &&
+                          strstr(rude.in.text, "Retry-After: "),
+                      "%s", rude.in.text);
+        rude_shut(&rude);
+    }
+    cr_expect_geq(passed, 10);
+    cr_expect_geq(refused, 20, "%d", refused);
+    cr_expect_eq(passed + refused, 40);
+    cr_expect_eq(ask_as(&router, bob, &rude), 200, "another one's share");
+    rude_shut(&rude);
+    cr_expect_eq(ask_from(&router, "127.0.0.1", metrics), 200);
+    cr_expect_eq(daemon_stop(&router), 0);
+}
