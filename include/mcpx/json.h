@@ -75,6 +75,13 @@ MCPX_API struct mcpx_slice mcpx_json_get(struct mcpx_slice object, const char *n
  */
 MCPX_API size_t mcpx_json_count(struct mcpx_slice object, const char *name);
 
+/**
+ * The same, with the members counted whose name is like that one for readers that ignore letter
+ * case ("Name", "\u212aind" for kind). As many as mcpx_json_count says, and one at most: then all
+ * readers agree. Protocol: section 9.
+ */
+MCPX_API size_t mcpx_json_count_like(struct mcpx_slice object, const char *name);
+
 /** How many items an array has, or members an object; 0 for anything else. Walks through all of it. */
 MCPX_API size_t mcpx_json_length(struct mcpx_slice value);
 

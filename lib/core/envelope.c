@@ -65,7 +65,10 @@ static enum mcpx_err check_shape(struct reading *reading)
                   "expected at most 64 members");
 }
 
-static enum mcpx_err check_names(struct reading *reading)
+static const char named_like[] =
+    "named like this member but for letter case: some readers would take it for this one";
+
+static enum mcpx_err check_twice(struct reading *reading)
 {
     const struct mx_member *twice = mx_scan_duplicate(reading->scan);
     enum mx_field field;
@@ -77,15 +80,48 @@ static enum mcpx_err check_names(struct reading *reading)
                   twice->name.text - 1, "expected each member once, found this name again");
 }
 
-static void find_fields(struct reading *reading)
+/* Fills in the fields; returns how many of the members are some. */
+static size_t find_fields(struct reading *reading)
 {
+    size_t found = 0;
+
     memset(reading->fields, 0, sizeof reading->fields);
     for (size_t i = 0; i < reading->scan->count; i++) {
         enum mx_field field = mx_field_of(&reading->scan->members[i]);
 
-        if (field < MX_FIELD_COUNT)
-            reading->fields[field] = &reading->scan->members[i];
+        if (field == MX_FIELD_COUNT)
+            continue;
+        reading->fields[field] = &reading->scan->members[i];
+        found++;
     }
+    return found;
+}
+
+/* A member that one reader takes for a field and another does not. Most texts have fields only. */
+static const struct mx_member *find_like(const struct mx_scan *scan, enum mx_field *field)
+{
+    for (size_t i = 0; i < scan->count; i++) {
+        const struct mx_member *member = &scan->members[i];
+
+        if (mx_field_of(member) == MX_FIELD_COUNT &&
+            (*field = mx_field_like(member)) < MX_FIELD_COUNT)
+            return member;
+    }
+    return NULL;
+}
+
+static enum mcpx_err check_names(struct reading *reading)
+{
+    const struct mx_member *like;
+    enum mx_field field;
+    enum mcpx_err err = check_twice(reading);
+
+    if (err || find_fields(reading) == reading->scan->count)
+        return err;
+    like = find_like(reading->scan, &field);
+    return like ? refuse(reading, mx_field_rule(field)->name.text, like->name.text - 1,
+                         named_like)
+                : MCPX_OK;
 }
 
 static enum mcpx_err check_types(struct reading *reading)
@@ -297,10 +333,8 @@ static enum mcpx_err read_envelope(struct reading *reading)
 
     if (!err)
         err = check_names(reading);
-    if (err)
-        return err;
-    find_fields(reading);
-    err = check_types(reading);
+    if (!err)
+        err = check_types(reading);
     if (err)
         return err;
     if (!reserve_scratch(reading)) {
@@ -326,13 +360,16 @@ static struct mcpx_slice salvage_id(struct reading *reading)
     if (reading->scan->type != MCPX_JSON_OBJECT || reading->scan->total > MCPX_MEMBERS_MAX)
         return absent;
     for (size_t i = 0; i < reading->scan->count; i++) {
-        if (mx_field_of(&reading->scan->members[i]) != MX_FIELD_ID)
+        const struct mx_member *found = &reading->scan->members[i];
+
+        if (mx_field_of(found) != MX_FIELD_ID && mx_field_like(found) != MX_FIELD_ID)
             continue;
         if (member)
             return absent;
-        member = &reading->scan->members[i];
+        member = found;
     }
-    if (!member || member->type != MCPX_JSON_STRING || mx_field_unfit(member, &offset))
+    if (!member || mx_field_of(member) != MX_FIELD_ID || member->type != MCPX_JSON_STRING ||
+        mx_field_unfit(member, &offset))
         return absent;
     memset(reading->fields, 0, sizeof reading->fields);
     reading->fields[MX_FIELD_ID] = member;

@@ -1,11 +1,12 @@
 /*
  * field.c - one table of header members, read by the checks in envelope.c instead of a function
  * per member, so that a rule is a row and its sentence stands next to it.
- * Includes field.h and escape.h only.
+ * Includes field.h, escape.h and fold.h only.
  */
 #include "lib/core/field.h"
 
 #include "lib/core/escape.h"
+#include "lib/core/fold.h"
 
 static const char control_character[] = "control character in a header string";
 static const char optional_string[] = "expected a string, or the member left out";
@@ -76,6 +77,16 @@ enum mx_field mx_field_of(const struct mx_member *member)
         return MX_FIELD_COUNT;
     }
     while (field < MX_FIELD_COUNT && !mx_member_is(member, rules[field].name.text))
+        field++;
+    return field;
+}
+
+enum mx_field mx_field_like(const struct mx_member *member)
+{
+    enum mx_field field = 0;
+
+    while (field < MX_FIELD_COUNT &&
+           mx_fold_compare(member->name, rules[field].name.text) != MX_LIKE)
         field++;
     return field;
 }

@@ -42,6 +42,9 @@ const struct mx_field_rule *mx_field_rule(enum mx_field field);
 /** The field a member's name, unescaped, stands for; MX_FIELD_COUNT when for none. */
 enum mx_field mx_field_of(const struct mx_member *member);
 
+/** The field that a member which is none is named like (mx_fold_compare); MX_FIELD_COUNT for none. */
+enum mx_field mx_field_like(const struct mx_member *member);
+
 /** The value of a string member without its quotes, still escaped. */
 static inline struct mcpx_slice mx_field_inside(struct mcpx_slice value)
 {

@@ -4,13 +4,14 @@
  * that was accepted has every bracket closed by its own kind. So a lookup costs one pass and no
  * memory, and what it finds is the sender's bytes. A tree would cost an allocation per value and
  * forget how a number was written.
- * Includes json.h, scan.h, scalar.h and escape.h only.
+ * Includes json.h, scan.h, scalar.h, escape.h and fold.h only.
  *
  * A text that was not accepted makes a walk end early; it is never read beyond its end.
  */
 #include <mcpx/json.h>
 
 #include "lib/core/escape.h"
+#include "lib/core/fold.h"
 #include "lib/core/scalar.h"
 #include "lib/core/scan.h"
 
@@ -161,6 +162,17 @@ size_t mcpx_json_count(struct mcpx_slice object, const char *name)
     mcpx_json_walk_start(&walk, object);
     while (mcpx_json_walk_next(&walk))
         count += mcpx_json_walk_at(&walk, name);
+    return count;
+}
+
+size_t mcpx_json_count_like(struct mcpx_slice object, const char *name)
+{
+    struct mcpx_json_walk walk;
+    size_t count = 0;
+
+    mcpx_json_walk_start(&walk, object);
+    while (mcpx_json_walk_next(&walk))
+        count += walk.name.text && mx_fold_compare(walk.name, name) != MX_UNLIKE;
     return count;
 }
 

@@ -2,12 +2,14 @@
  * rpc.c - a JSON-RPC message read as far as a grant depends on it. The router judges the kind of
  * an envelope and never opens its payload; so whoever acts on a payload has to make sure that it
  * is what its kind said, and that no other reader could find something else in it. Hence: names
- * are compared unescaped, and a member that decides anything may stand only once. Filling a tree
- * and asking it would keep the last of two members and never tell.
- * Includes rpc.h, rpc_context.h and escape.h only.
+ * are compared unescaped, a member that decides anything may stand only once, and beside it none
+ * whose name differs from it by letter case only. Filling a tree and asking it would keep the last
+ * of two members and never tell.
+ * Includes rpc.h, rpc_context.h, decisive.h and escape.h only.
  */
 #include <mcpx/rpc.h>
 
+#include "lib/core/decisive.h"
 #include "lib/core/escape.h"
 #include "lib/core/rpc_context.h"
 
@@ -32,22 +34,14 @@ static const char *const field_names[FIELDS] = {"jsonrpc", "id",     "method",
 static enum mcpx_err read_fields(struct mcpx_slice text, struct mcpx_slice fields[FIELDS],
                                  struct mcpx_fault *fault)
 {
-    struct mcpx_json_walk walk;
+    struct mx_decisive members[FIELDS];
 
     for (int i = 0; i < FIELDS; i++)
-        fields[i] = absent;
-    mcpx_json_walk_start(&walk, text);
-    while (mcpx_json_walk_next(&walk)) {
-        int i = 0;
-
-        while (i < FIELDS && !mcpx_json_walk_at(&walk, field_names[i]))
-            i++;
-        if (i == FIELDS)
-            continue;
-        if (fields[i].text)
-            return refuse(fault, "this member stands twice", field_names[i]);
-        fields[i] = walk.value;
-    }
+        members[i].name = field_names[i];
+    if (!mx_decisive_find(text, members, FIELDS, fault))
+        return MCPX_EINVALID;
+    for (int i = 0; i < FIELDS; i++)
+        fields[i] = members[i].value;
     return MCPX_OK;
 }
 
@@ -157,7 +151,7 @@ static enum mcpx_err read_context(struct mcpx_rpc *out, struct mcpx_fault *fault
     size_t used = out->method.len, room = MCPX_KIND_MAX - TYPE_LEN - used;
     struct mcpx_slice value;
 
-    if (!mx_rpc_context_find(out->method, out->params, &value, fault))
+    if (!mx_rpc_params_read(out->method, out->params, &value, fault))
         return MCPX_EINVALID;
     out->context = unescape(value, out->scratch + used, room > 0 ? room - 1 : 0);
     if (out->context.len == 0 || has_control(out->context))
@@ -186,7 +180,7 @@ enum mcpx_err mcpx_rpc_read(struct mcpx_slice text, struct mcpx_rpc *out,
     out->error = fields[ERROR];
     out->method = out->context = absent;
     if (!fields[METHOD].text)
-        return MCPX_OK;
+        return mx_rpc_meta_check(out->result, fault) ? MCPX_OK : MCPX_EINVALID;
     err = read_method(fields[METHOD], out, fault);
     return err ? err : read_context(out, fault);
 }

@@ -1,12 +1,17 @@
 /*
  * rpc_context.c - the one table that says where in its params a method names what it is about.
  * Grants are written against this, so a row here decides what a grant can tell apart; methods that
- * are not listed have no context, whatever their params hold.
- * Includes rpc_context.h and rpc.h only. Protocol: section 2.
+ * are not listed have no context, whatever their params hold. A second table has what else is read
+ * from params: a cancellation of one request must not be one of another for who reads it elsewhere.
+ * Includes rpc_context.h, rpc.h and decisive.h only. Protocol: sections 2 and 9.
  */
 #include "lib/core/rpc_context.h"
 
+#include "lib/core/decisive.h"
+
 #include <mcpx/rpc.h>
+
+#define META "io.modelcontextprotocol/"
 
 /*
  * The context is params.MEMBER, or params.MEMBER.INNER where params.MEMBER.type is TYPE.
@@ -49,56 +54,76 @@ const char *mcpx_rpc_context_member(struct mcpx_slice method)
     return NULL;
 }
 
-/* The value of an object's only member of that name, or an absent slice. */
-static bool find_one(struct mcpx_slice object, const char *name, struct mcpx_slice *value,
-                     struct mcpx_fault *fault)
-{
-    struct mcpx_json_walk walk;
+/* Members of params that decide something other than the context. */
+static const struct {
+    struct mcpx_slice method;
+    const char *member;
+} others[] = {
+    {{"notifications/cancelled", 23}, "requestId"},
+    {{"notifications/progress", 22}, "progressToken"},
+    {{"notifications/elicitation/complete", 34}, "elicitationId"},
+    {{"elicitation/create", 18}, "elicitationId"},
+    {{"tools/call", 10}, "task"},
+};
 
-    *value = (struct mcpx_slice){NULL, 0};
-    if (mcpx_json_type(object) != MCPX_JSON_OBJECT)
-        return true;
-    mcpx_json_walk_start(&walk, object);
-    while (mcpx_json_walk_next(&walk)) {
-        if (!mcpx_json_walk_at(&walk, name))
-            continue;
-        if (value->text) {
-            if (fault)
-                *fault = (struct mcpx_fault){"this member of params stands twice", name, 0};
-            return false;
-        }
-        *value = walk.value;
-    }
-    return true;
+enum { OTHERS = sizeof others / sizeof *others, MEMBERS_MAX = 3 };
+
+/* Checks `_meta` itself. */
+static bool check_meta(struct mcpx_slice meta, struct mcpx_fault *fault)
+{
+    struct mx_decisive task = {.name = "taskId"};
+    struct mx_decisive members[] = {{.name = META "related-task"},
+                                    {.name = "progressToken"},
+                                    {.name = META "protocolVersion"},
+                                    {.name = META "clientInfo"},
+                                    {.name = META "clientCapabilities"}};
+
+    return mx_decisive_find(meta, members, sizeof members / sizeof *members, fault) &&
+           mx_decisive_find(members[0].value, &task, 1, fault);
+}
+
+bool mx_rpc_meta_check(struct mcpx_slice object, struct mcpx_fault *fault)
+{
+    struct mx_decisive meta = {.name = "_meta"};
+
+    return mx_decisive_find(object, &meta, 1, fault) && check_meta(meta.value, fault);
 }
 
 /* Of the rows of a method whose params.MEMBER is `ref`, the one its type asks for. */
 static bool find_inner(struct mcpx_slice method, struct mcpx_slice ref,
                        struct mcpx_slice *value, struct mcpx_fault *fault)
 {
-    struct mcpx_slice type;
+    struct mx_decisive members[] = {{.name = "type"}, {.name = "name"}, {.name = "uri"}};
 
     *value = (struct mcpx_slice){NULL, 0};
-    if (!find_one(ref, "type", &type, fault))
+    if (!mx_decisive_find(ref, members, 3, fault))
         return false;
     for (size_t i = 0; i < ROWS; i++)
         if (mcpx_slice_equal(method, rows[i].method) &&
-            mcpx_json_equals(type, mcpx_slice_of(rows[i].type)))
-            return find_one(ref, rows[i].inner, value, fault);
+            mcpx_json_equals(members[0].value, mcpx_slice_of(rows[i].type)))
+            *value = members[strcmp(rows[i].inner, "name") == 0 ? 1 : 2].value;
     return true;
 }
 
-bool mx_rpc_context_find(struct mcpx_slice method, struct mcpx_slice params,
-                         struct mcpx_slice *value, struct mcpx_fault *fault)
+bool mx_rpc_params_read(struct mcpx_slice method, struct mcpx_slice params,
+                        struct mcpx_slice *value, struct mcpx_fault *fault)
 {
-    size_t i = 0;
+    struct mx_decisive members[MEMBERS_MAX] = {{.name = "_meta"}};
+    size_t row = 0, count = 1;
 
     *value = (struct mcpx_slice){NULL, 0};
-    while (i < ROWS && !mcpx_slice_equal(method, rows[i].method))
-        i++;
-    if (i == ROWS)
-        return true;
-    if (!find_one(params, rows[i].member, value, fault))
+    for (size_t i = 0; i < OTHERS; i++)
+        if (mcpx_slice_equal(method, others[i].method))
+            members[count++].name = others[i].member;
+    while (row < ROWS && !mcpx_slice_equal(method, rows[row].method))
+        row++;
+    if (row < ROWS)
+        members[count].name = rows[row].member;
+    if (!mx_decisive_find(params, members, count + (row < ROWS), fault) ||
+        !check_meta(members[0].value, fault))
         return false;
-    return rows[i].inner ? find_inner(method, *value, value, fault) : true;
+    if (row == ROWS)
+        return true;
+    *value = members[count].value;
+    return rows[row].inner ? find_inner(method, *value, value, fault) : true;
 }

@@ -1,11 +1,13 @@
 /*
  * fuzz_envelope.c - any bytes: what is accepted keeps every promise that envelope.h makes about
- * it, what is refused has a fault inside the text, and the envelope can be used again after both.
- * Includes envelope.h and utf8.h only.
+ * it, and no reader that ignores letter case finds another member in it; what is refused has a fault
+ * inside the text, and the envelope can be used again after both.
+ * Includes envelope.h, utf8.h, fold_judge.h only.
  */
 #include <mcpx/envelope.h>
 
 #include "lib/core/utf8.h"
+#include "tests/support/fold_judge.h"
 
 #include <stdlib.h>
 
@@ -54,6 +56,22 @@ static void check_accepted(const struct mcpx_envelope *envelope)
     insist(text.text[envelope->kind_at + envelope->kind_raw_len - 1] == '"');
 }
 
+/* Accepted: no member is like one of the eight. Refused for that: there is one. */
+static void check_names(struct mcpx_slice text, const struct mcpx_fault *fault)
+{
+    static const char *const names[] = {"protocol",       "id",     "ts", "from", "to", "kind",
+                                        "correlation_id", "payload"};
+    json_t *object = json_loadb(text.text, text.len, JSON_ALLOW_NUL, NULL);
+
+    if (!object) /* jansson holds no 1e400 and no name with U+0000 */
+        return;
+    for (size_t i = 0; !fault && i < sizeof names / sizeof *names; i++)
+        insist(!fold_finds_like(object, names[i]));
+    if (fault && strncmp(fault->reason, "named like", 10) == 0)
+        insist(fold_finds_like(object, fault->field));
+    json_decref(object);
+}
+
 static void check_text(struct mcpx_slice text, size_t depth, struct mcpx_envelope *envelope)
 {
     struct mcpx_fault fault = {NULL, NULL, text.len + 1};
@@ -61,9 +79,11 @@ static void check_text(struct mcpx_slice text, size_t depth, struct mcpx_envelop
 
     if (err == MCPX_OK) {
         check_accepted(envelope);
+        check_names(text, NULL);
         return;
     }
     insist(err == MCPX_EINVALID || err == MCPX_EUTF8);
+    check_names(text, &fault);
     insist(fault.reason && fault.field && fault.offset <= text.len);
     check_id(envelope->id, false);
 }

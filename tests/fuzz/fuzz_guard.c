@@ -2,9 +2,11 @@
  * fuzz_guard.c - a conversation of any bytes through a passage: lines beginning with ">" are text
  * messages of the agent, with "<" those of the router; anything else is given raw to both, in
  * turns. What reaches the agent after the handshake are whole frames, and none of the messages in
- * them can be executed by who looks at method and id only, unless it is a request.
- * Includes guard_passage.h and frames.h only.
+ * them can be executed by who looks at method and id only, in whatever letter case, unless it is a
+ * request.
+ * Includes guard_passage.h, frames.h and fold_judge.h only.
  */
+#include "tests/support/fold_judge.h"
 #include "tools/mcpx-bridge/frames.h"
 #include "tools/mcpx-bridge/guard_passage.h"
 
@@ -62,6 +64,16 @@ static void say(struct guard_passage *passage, struct mcpx_slice line)
     mcpx_text_fini(&frame);
 }
 
+/* For whoever reads it, letter case or not. */
+static bool has(struct mcpx_slice payload, const char *name)
+{
+    json_t *object = json_loadb(payload.text, payload.len, JSON_ALLOW_NUL, NULL);
+    bool found = mcpx_json_count(payload, name) || (object && fold_finds_like(object, name));
+
+    json_decref(object);
+    return found;
+}
+
 static void check_message(struct mcpx_slice text)
 {
     struct mcpx_envelope envelope;
@@ -72,8 +84,7 @@ static void check_message(struct mcpx_slice text)
     insist(envelope.from.text);
     if (!mcpx_kind_is_reserved(&envelope.kind)) {
         insist(!mcpx_slice_equal(envelope.from, MCPX_SLICE("us")));
-        if (mcpx_json_count(envelope.payload, "method") &&
-            mcpx_json_count(envelope.payload, "id"))
+        if (has(envelope.payload, "method") && has(envelope.payload, "id"))
             insist(mcpx_slice_equal(envelope.kind.type, MCPX_SLICE("mcp/request")));
     }
     mcpx_envelope_fini(&envelope);

@@ -1,9 +1,11 @@
 /*
  * fuzz_rpc.c - any JSON text, with a claimed kind before it: KIND, newline, payload. What is read
  * lies in the text, is what jansson sees, and has a kind that is true of it; a kind that agrees
- * says no other method and no other context than jansson finds.
- * Includes rpc.h, jansson and libc only.
+ * says no other method and no other context than jansson finds, whether or not letter case counts.
+ * Includes rpc.h, fold_judge.h, jansson and libc only.
  */
+#include "tests/support/fold_judge.h"
+
 #include <mcpx/rpc.h>
 
 #include <jansson.h>
@@ -46,6 +48,36 @@ static const json_t *context_in(const json_t *message, struct mcpx_slice method)
                                                                       : NULL);
 }
 
+static void must_be_alone(const json_t *object, const char *const *names)
+{
+    for (; *names; names++)
+        must(!json_is_object(object) || !fold_finds_like(object, *names));
+}
+
+/* A reader that ignores letter case finds what we found. */
+static void check_names(const struct mcpx_rpc *rpc, const json_t *message)
+{
+    static const char *const top[] = {"jsonrpc", "id",    "method", "params",
+                                      "result",  "error", NULL};
+    static const char *const ref[] = {"type", "name", "uri", NULL};
+    static const char *const meta[] = {"_meta", NULL};
+    static const char *const token[] = {"progressToken", NULL};
+    static const char *const request[] = {"requestId", NULL};
+    const json_t *params = json_object_get(message, rpc->method.text ? "params" : "result");
+    const char *member[] = {mcpx_rpc_context_member(rpc->method), NULL};
+
+    must_be_alone(message, top);
+    must_be_alone(params, meta);
+    must_be_alone(json_object_get(params, "_meta"), token);
+    if (!rpc->method.text)
+        return;
+    must_be_alone(params, member);
+    if (mcpx_slice_equal(rpc->method, MCPX_SLICE("completion/complete")))
+        must_be_alone(json_object_get(params, "ref"), ref);
+    if (mcpx_slice_equal(rpc->method, MCPX_SLICE("notifications/cancelled")))
+        must_be_alone(params, request);
+}
+
 static void check_parts(const struct mcpx_rpc *rpc, const json_t *message)
 {
     bool has_method = rpc->form != MCPX_RPC_RESULT && rpc->form != MCPX_RPC_ERROR;
@@ -59,6 +91,7 @@ static void check_parts(const struct mcpx_rpc *rpc, const json_t *message)
     must((rpc->error.text != NULL) == (rpc->form == MCPX_RPC_ERROR));
     if (!message)
         return;
+    check_names(rpc, message);
     must((json_object_get(message, "id") != NULL) == (rpc->id.text != NULL));
     must(!has_method || is_string(json_object_get(message, "method"), rpc->method));
     must(!rpc->context.text || is_string(context_in(message, rpc->method), rpc->context));

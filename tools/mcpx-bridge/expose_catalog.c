@@ -197,7 +197,7 @@ static void write_seat(const struct expose_seat *seat, enum expose_list list,
         struct mcpx_slice shown;
 
         mcpx_text_reset(&own);
-        if (mcpx_json_count(walk.value, row->key) != 1 ||
+        if (mcpx_json_count_like(walk.value, row->key) != 1 ||
             !mcpx_json_add_unescaped(&own, mcpx_json_get(walk.value, row->key)) || own.failed)
             continue;
         thing.own = mcpx_text_view(&own);

@@ -149,6 +149,10 @@ static void refuse_line(struct expose *x, struct mcpx_slice value,
         (type != MCPX_JSON_STRING && type != MCPX_JSON_NUMBER))
         id = (struct mcpx_slice){0};
     mcpx_text_puts(&message, code == EXPOSE_PARSE_ERROR ? "not JSON: " : "not a request: ");
+    if (fault->field && *fault->field) {
+        mcpx_text_puts(&message, fault->field);
+        mcpx_text_puts(&message, ": ");
+    }
     mcpx_text_puts(&message, fault->reason);
     if (code == EXPOSE_PARSE_ERROR) {
         mcpx_text_puts(&message, ", byte ");

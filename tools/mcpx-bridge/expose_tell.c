@@ -108,6 +108,19 @@ static unsigned ids_of(const struct expose_call *call)
     return mcpx_json_get(mcpx_text_view(&call->params), "task").text ? EXPOSE_ID_IN_TASK : 0;
 }
 
+/* A client that ignores letter case would take another id for the task's, one of another server. */
+static bool names_two_tasks(struct mcpx_slice result, unsigned where)
+{
+    struct mcpx_slice task =
+        where & EXPOSE_ID_IN_TASK ? mcpx_json_get(result, "task") : result;
+
+    if (where & EXPOSE_ID_IN_TASK &&
+        mcpx_json_count_like(result, "task") != (task.text ? 1 : 0))
+        return true;
+    return where && mcpx_json_count_like(task, "taskId") !=
+                        (mcpx_json_get(task, "taskId").text ? 1 : 0);
+}
+
 void expose_tell_answer(struct expose *x, const struct expose_call *call,
                         const struct mcpx_rpc *rpc)
 {
@@ -116,6 +129,12 @@ void expose_tell_answer(struct expose *x, const struct expose_call *call,
     struct mcpx_json_change changes[3] = {{"jsonrpc", MCPX_SLICE("\"2.0\"")},
                                           {"id", mcpx_text_view(&call->id)}};
 
+    if (names_two_tasks(result, ids_of(call))) {
+        expose_tell_error(x, mcpx_text_view(&call->id), BRIDGE_UNAVAILABLE,
+                          MCPX_SLICE("the server's answer names its task in two ways"),
+                          (struct mcpx_slice){0});
+        return;
+    }
     if (expose_ids_show(x, mcpx_text_view(&call->participant), result, ids_of(call), &shown))
         result = mcpx_text_view(&shown);
     if (call->modern && mcpx_json_type(result) == MCPX_JSON_OBJECT) {

@@ -75,9 +75,10 @@ static bool names(const struct mcpx_slice *list, size_t count, struct mcpx_slice
     return false;
 }
 
+/* For one reader or another: some ignore letter case. */
 static bool has(struct mcpx_slice payload, const char *member)
 {
-    return mcpx_json_count(payload, member) > 0;
+    return mcpx_json_count_like(payload, member) > 0;
 }
 
 static bool under_mcp(struct mcpx_slice type)

@@ -324,6 +324,8 @@ static void on_violation(struct import *import, const struct mcpx_event *event)
     const struct mcpx_envelope *envelope = event->envelope;
     struct mcpx_slice id = {0}, self = import->port.self(import->port.user);
     char kind[MCPX_KIND_MAX + 32];
+    char reason[200];
+    const struct mcpx_fault *fault = &event->fault;
     struct mcpx_draft draft = {.type = kind, .to_count = 1};
 
     import_say(import, "ignored a message of %.*s: %s", envelope ? (int)envelope->from.len : 7,
@@ -337,11 +339,13 @@ static void on_violation(struct import *import, const struct mcpx_event *event)
         return;
     snprintf(kind, sizeof kind, "mcp/response:%.*s", (int)envelope->kind.method.len,
              envelope->kind.method.text);
+    if (fault->reason)
+        snprintf(reason, sizeof reason, "%s%s%s", fault->field ? fault->field : "",
+                 fault->field && *fault->field ? ": " : "", fault->reason);
+    else
+        snprintf(reason, sizeof reason, "%s", mcpx_violation_text(event->violation));
     mcpx_text_reset(&import->text);
-    bridge_add_error(&import->text, id, BRIDGE_KIND,
-                     mcpx_slice_of(event->fault.reason
-                                       ? event->fault.reason
-                                       : mcpx_violation_text(event->violation)),
+    bridge_add_error(&import->text, id, BRIDGE_KIND, mcpx_slice_of(reason),
                      (struct mcpx_slice){0});
     draft.to = &envelope->from;
     draft.correlation_id = envelope->id;

@@ -20,14 +20,9 @@ static struct mcpx_slice number(char buf[24], int64_t value)
 
 const char *import_params_fault(struct mcpx_slice params)
 {
-    struct mcpx_slice meta = mcpx_json_get(params, "_meta");
-    enum mcpx_json_type token;
+    enum mcpx_json_type token =
+        mcpx_json_type(mcpx_json_get(mcpx_json_get(params, "_meta"), "progressToken"));
 
-    if (mcpx_json_count(params, "_meta") > 1)
-        return "params._meta stands twice; it may stand once";
-    if (mcpx_json_count(meta, "progressToken") > 1)
-        return "params._meta.progressToken stands twice; it may stand once";
-    token = mcpx_json_type(mcpx_json_get(meta, "progressToken"));
     if (token != MCPX_JSON_ABSENT && token != MCPX_JSON_STRING && token != MCPX_JSON_NUMBER)
         return "params._meta.progressToken is neither a string nor a number";
     return NULL;

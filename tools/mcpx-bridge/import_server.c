@@ -141,7 +141,7 @@ static void on_question(struct import *import, const struct mcpx_rpc *rpc)
 static void on_malformed(struct import *import, struct mcpx_slice value, const char *reason)
 {
     struct import_call *call = NULL;
-    char message[160];
+    char message[200];
     int64_t id;
 
     import_say(import, "the server wrote what is no JSON-RPC message (%s), ignored: %.*s",

@@ -102,8 +102,8 @@ void import_give_up(struct import *import, const char *format, ...)
 /* ---- import_rewrite.c ---- */
 
 /**
- * Why the params of a request cannot be rewritten without ambiguity, as a static sentence; NULL
- * when they can.
+ * Why the params of a request cannot be rewritten, as a static sentence; NULL when they can. The
+ * request was read by mcpx_rpc_read, so nothing in them means two things.
  */
 const char *import_params_fault(struct mcpx_slice params);
 

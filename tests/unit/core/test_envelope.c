@@ -95,7 +95,7 @@ Test(envelope, takes_what_no_rule_forbids)
         WITH("\"to\":[\"a\",\"a\"],"),
         WITH("\"from\":\"system:gateway\","), /* whose it is, is the hub's question */
         WITH("\"from\":\"J\xc3\xb6rg \xf0\x9f\x98\x80\","),
-        WITH("\"id2\":null,\"\":0,\"ID\":1,\"Kind\":2,"),
+        WITH("\"id2\":null,\"\":0,\"I-D\":1,\"Kinds\":2,"),
         WITH("\"x\":{\"a\":1,\"a\":2},\"y\":\"\\ud800\\u0000\x7f\","),
         WITH("\"\\ud800\":1,\"\\ud801\":1,\"\x7f\":1,"),
         T("{" PROTOCOL ID KIND "\"payload\":{\"payload\":{},\"kind\":1,\"kind\":2}}"),

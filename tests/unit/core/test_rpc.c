@@ -52,6 +52,12 @@ Test(rpc, a_message_is_read_for_what_it_is)
          MCPX_RPC_REQUEST, "1", "tools/call", "read"},
         {"{\"id\":1,\"method\":\"ping\",\"params\":[1]}", MCPX_RPC_REQUEST, "1", "ping", ""},
         {"{\"id\":1,\"method\":\"ping\",\"x\":1,\"x\":2}", MCPX_RPC_REQUEST, "1", "ping", ""},
+        {"{\"id\":1,\"method\":\"ping\",\"params\":{\"Name\":1,\"requestid\":2}}",
+         MCPX_RPC_REQUEST, "1", "ping", ""},
+        {"{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"a\",\"arguments\":{"
+         "\"Name\":\"b\",\"name\":1}}}",
+         MCPX_RPC_REQUEST, "1", "tools/call", "a"},
+        {"{\"id\":1,\"result\":{\"Result\":{},\"ID\":2}}", MCPX_RPC_RESULT, "1", "", ""},
         {"{\"id\":1,\"method\":\"ping\",\"params\":{\"name\":1,\"name\":2}}", MCPX_RPC_REQUEST,
          "1", "ping", ""},
     };
@@ -143,6 +149,53 @@ Test(rpc, what_could_be_read_in_two_ways_is_refused)
          "prompt\","
          "\"name\":\"a\",\"name\":\"b\"}}}",
          "name"},
+        /* a member that some readers take for another: Go's encoding/json and its kind */
+        {"{\"id\":1,\"method\":\"a\",\"Method\":\"b\"}", "method"},
+        {"{\"id\":1,\"method\":\"a\",\"ID\":2}", "id"},
+        {"{\"id\":1,\"method\":\"a\",\"\\u0130d\":2}", "id"},
+        {"{\"JSONRPC\":\"2.0\",\"id\":1,\"method\":\"a\"}", "jsonrpc"},
+        {"{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"a\"},\"param\xc5\xbf\":{"
+         "\"name\":\"b\"}}",
+         "params"},
+        {"{\"id\":1,\"result\":{},\"Result\":{}}", "result"},
+        {"{\"id\":1,\"result\":{},\"Error\":{}}", "error"},
+        {"{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"a\",\"Name\":\"b\"}}",
+         "name"},
+        {"{\"id\":1,\"method\":\"tools/call\",\"params\":{\"NAME\":\"b\"}}", "name"},
+        {"{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"a\",\"Task\":{}}}",
+         "task"},
+        {"{\"id\":1,\"method\":\"resources/read\",\"params\":{\"uri\":\"a\",\"URI\":\"b\"}}",
+         "uri"},
+        {"{\"id\":1,\"method\":\"tasks/get\",\"params\":{\"taskId\":\"a\",\"tas\\u212aId\":"
+         "\"b\"}}",
+         "taskId"},
+        {"{\"id\":1,\"method\":\"completion/complete\",\"params\":{\"Ref\":{}}}", "ref"},
+        {"{\"id\":1,\"method\":\"completion/complete\",\"params\":{\"ref\":{\"Type\":1}}}",
+         "type"},
+        {"{\"id\":1,\"method\":\"completion/complete\",\"params\":{\"ref\":{\"type\":\"ref/"
+         "resource\",\"uri\":\"a\",\"Uri\":\"b\"}}}",
+         "uri"},
+        {"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
+         "\"requestId\":1,\"requestID\":2}}",
+         "requestId"},
+        {"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{"
+         "\"ProgressToken\":2}}",
+         "progressToken"},
+        {"{\"id\":1,\"method\":\"elicitation/create\",\"params\":{\"elicitationID\":1}}",
+         "elicitationId"},
+        /* _meta, of every method and of results */
+        {"{\"id\":1,\"method\":\"a\",\"params\":{\"_meta\":{},\"_meta\":{}}}", "_meta"},
+        {"{\"id\":1,\"method\":\"a\",\"params\":{\"_Meta\":{}}}", "_meta"},
+        {"{\"id\":1,\"method\":\"a\",\"params\":{\"_meta\":{\"progressToken\":1,"
+         "\"progressToken\":2}}}",
+         "progressToken"},
+        {"{\"id\":1,\"method\":\"a\",\"params\":{\"_meta\":{\"progre\\u017f\xc5\xbftoken\":2}}"
+         "}",
+         "progressToken"},
+        {"{\"id\":1,\"method\":\"a\",\"params\":{\"_meta\":{\"io.modelcontextprotocol/"
+         "related-task\":{\"taskId\":\"a\",\"taskID\":\"b\"}}}}",
+         "taskId"},
+        {"{\"id\":1,\"result\":{\"_META\":{}}}", "_meta"},
         /* ids */
         {"{\"id\":null,\"method\":\"a\"}", "id"},
         {"{\"id\":1.5,\"method\":\"a\"}", "id"},

@@ -33,6 +33,20 @@ static const struct {
     {"{'id':'m','from':'bob','kind':'mcp/request:tools/call:x','payload':{'jsonrpc':'2.0',"
      "'id':1,'method':'tools/call','params':{'name':'x','name':'rm'}}}",
      "violation not_json_rpc m from bob\n"},
+    {"{'id':'m','from':'bob','kind':'mcp/request:tools/call:x','payload':{'jsonrpc':'2.0',"
+     "'id':1,'method':'tools/call','params':{'name':'x','Name':'rm'}}}",
+     "violation not_json_rpc m from bob\n"},
+    {"{'id':'m','from':'bob','kind':'mcp/proposal:tools/call:x','payload':{"
+     "'method':'tools/call','params':{'name':'x'},'param\xc5\xbf':{'name':'rm'}}}",
+     "violation not_json_rpc m from bob\n"},
+    {"{'id':'m','from':'bob','kind':'mcp/request:notifications/cancelled','payload':{"
+     "'jsonrpc':'2.0','method':'notifications/cancelled','params':{'requestId':1,"
+     "'RequestId':2}}}",
+     "violation not_json_rpc m from bob\n"},
+    {"{'id':'m','from':'server','kind':'mcp/response:tools/call:x','correlation_id':'@q',"
+     "'payload':{'jsonrpc':'2.0','id':7,'result':{},'Result':{}}}",
+     "violation not_json_rpc m from server\n"},
+    {"{'id':'m','from':'bob','FROM':'system:gateway','kind':'chat'}", "violation malformed\n"},
     {"{'id':'m','from':'server','kind':'mcp/response:tools/call:x','correlation_id':'@q',"
      "'payload':{'jsonrpc':'2.0','id':7,'result':{},'error':{}}}",
      "violation not_json_rpc m from server\n"},
