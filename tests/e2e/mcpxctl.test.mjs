@@ -65,10 +65,15 @@ test('a proposal is refused as a call, approved by another, and the file appears
   assert.equal(proposed.code, 0, proposed.stderr);
   const id = proposed.stdout.trim();
   const open = await ctl('ann', ['mcp/*'], 'proposals');
-  assert.ok(open.stdout.includes(`${id.slice(0, 8)}  agent -> files`), open.stdout);
+  const [, listed] = open.stdout.match(/ (\S+@[0-9a-f]{32})  agent -> files/);
+  assert.ok(listed.startsWith(`${id.slice(0, 8)}@`), open.stdout);
   assert.equal(existsSync(path), false);
 
-  const approved = await ctl('ann', ['mcp/*'], 'approve', id.slice(0, 8), '--yes');
+  const unbound = await ctl('ann', ['mcp/*'], 'approve', id, '--yes');
+  assert.equal(unbound.code, 2, unbound.stderr);
+  assert.ok(unbound.stderr.includes('--yes wants ID@DIGEST'), unbound.stderr);
+  assert.equal(existsSync(path), false);
+  const approved = await ctl('ann', ['mcp/*'], 'approve', listed, '--yes');
   assert.equal(approved.code, 0, approved.stderr);
   assert.ok(approved.stderr.includes(`"path": ${JSON.stringify(path)}`), approved.stderr);
   assert.equal(readFileSync(path, 'utf8'), 'signed\n');

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { TIMEOUT_MS = 60000, INDENT = 11, NAME_SHOWN = 100, WHOLE_ID = 32 };
+enum { TIMEOUT_MS = 60000, INDENT = 11, NAME_SHOWN = 100 };
 
 /* METHOD:CONTEXT by the payload, because the kind may be short. */
 static void add_operation(struct mcpx_text *out, const struct entry *proposal)
@@ -84,26 +84,15 @@ static void ask(const struct entry *proposal, struct mcpx_slice to)
     mcpx_text_fini(&out);
 }
 
-/*
- * Receivers ignore a proposal that lies, and so does who decides. And nobody sees what --yes approves:
- * the short id that somebody chose to be like the beginning of another's is left to be asked about.
- */
-static int check(const struct arguments *arguments, const struct ledger *ledger,
-                 const struct entry *proposal)
+/* Receivers ignore a proposal that lies, and so does who decides. */
+static int check(const struct entry *proposal)
 {
     const char *lie = entry_lie(proposal);
 
-    if (lie) {
-        complain("approve", "it is ignored by all: %s", lie);
-        return STATUS_FAILED;
-    }
-    if (arguments_have(arguments, "--yes") && proposal->id.len < WHOLE_ID &&
-        ledger_is_beginning(ledger, proposal)) {
-        complain("approve",
-                 "several ids begin so, and one is that; without --yes it is asked");
-        return STATUS_USAGE;
-    }
-    return STATUS_OK;
+    if (!lie)
+        return STATUS_OK;
+    complain("approve", "it is ignored by all: %s", lie);
+    return STATUS_FAILED;
 }
 
 /* Who is to do it. Returns STATUS_OK or STATUS_USAGE, having complained. */
@@ -129,19 +118,52 @@ static int choose(const struct entry *proposal, const struct address *address,
     return STATUS_USAGE;
 }
 
+/* ID@DIGEST: that proposal, and no other that was or will be sent under its id. */
+static int bind(const struct entry *proposal, struct mcpx_text *out)
+{
+    char digest[PROPOSAL_DIGEST_LEN + 1] = "";
+
+    out->failed |= proposal_digest(proposal, digest) != MCPX_OK;
+    mcpx_text_slice(out, proposal->id);
+    mcpx_text_puts(out, "@");
+    mcpx_text_puts(out, digest);
+    if (!out->failed)
+        return STATUS_OK;
+    complain("approve", "%s", mcpx_strerror(MCPX_ENOMEM));
+    return STATUS_FAILED;
+}
+
+/* An id may have come to name something else since it was looked at; nobody looks at it now. */
+static int refuse_unbound(const char *why, const char *bound)
+{
+    struct mcpx_text word = {0};
+
+    text_visible_exact(&word, mcpx_slice_of(bound));
+    complain("approve", "%s; for what is shown above, that is: mcpxctl approve %s --yes", why,
+             word.failed ? "ID@DIGEST" : word.text);
+    mcpx_text_fini(&word);
+    return STATUS_USAGE;
+}
+
 /* Returns STATUS_OK for a yes. */
 static int confirm(const struct arguments *arguments, const struct entry *proposal,
-                   struct mcpx_slice to)
+                   struct mcpx_slice to, const char *bound)
 {
+    bool is_bound = proposal_word_is_bound(arguments->operands[0]);
     char answer[16] = "";
     bool whole;
 
     if (arguments_have(arguments, "--yes"))
-        return STATUS_OK;
-    if (!isatty(STDIN_FILENO)) {
-        complain("approve", "nobody can be asked here: --yes approves without asking");
-        return STATUS_USAGE;
-    }
+        return is_bound
+                   ? STATUS_OK
+                   : refuse_unbound("--yes wants ID@DIGEST, as mcpxctl proposals "
+                                    "lists it: an id alone may name something else by now",
+                                    bound);
+    if (!isatty(STDIN_FILENO))
+        return refuse_unbound(
+            "nobody can be asked here: ID@DIGEST with --yes approves without "
+            "asking",
+            bound);
     ask(proposal, to);
     whole = fgets(answer, sizeof answer, stdin) != NULL;
     if (whole && (strcmp(answer, "y\n") == 0 || strcmp(answer, "Y\n") == 0 ||
@@ -185,27 +207,19 @@ static int decide(const struct arguments *arguments, const struct connection *wh
                   const struct entry *proposal, struct mcpx_slice to)
 {
     struct ledger now = {.count = 0};
-    struct mcpx_text response = {0}, id = {0};
-    const struct entry *again = proposal;
-    int status;
+    struct mcpx_text response = {0}, bound = {0};
+    const struct entry *again;
+    int status = bind(proposal, &bound);
 
-    status = show(proposal, to);
     if (status == STATUS_OK)
-        status = confirm(arguments, proposal, to);
-    mcpx_text_slice(&id, proposal->id);
-    if (status == STATUS_OK && id.failed) {
-        complain("approve", "%s", mcpx_strerror(MCPX_ENOMEM));
-        status = STATUS_FAILED;
-    }
+        status = show(proposal, to);
+    if (status == STATUS_OK)
+        status = confirm(arguments, proposal, to, bound.text);
     /* Somebody else may have decided while we were asking. */
     if (status == STATUS_OK)
-        status = proposal_find(arguments, where, id.text, &now, &again);
-    if (status == STATUS_OK && !mcpx_slice_equal(again->text, proposal->text)) {
-        complain("approve", "it is no longer the proposal that was shown");
-        status = STATUS_FAILED;
-    }
+        status = proposal_find(arguments, where, bound.text, &now, &again);
     ledger_fini(&now);
-    mcpx_text_fini(&id);
+    mcpx_text_fini(&bound);
     if (status == STATUS_OK)
         status = carry_out(arguments, proposal, to, &response);
     if (status == STATUS_OK)
@@ -228,7 +242,7 @@ int cmd_approve(const struct arguments *arguments)
     if (status == STATUS_OK)
         status = proposal_find(arguments, &where, arguments->operands[0], &ledger, &proposal);
     if (status == STATUS_OK)
-        status = check(arguments, &ledger, proposal);
+        status = check(proposal);
     if (status == STATUS_OK)
         status = choose(proposal, &address, &to);
     if (status == STATUS_OK)

@@ -29,7 +29,7 @@ static int print(const struct arguments *arguments, const struct ledger *ledger,
 {
     size_t limit = (size_t)arguments_number(arguments, "--limit", LIMIT);
     bool json = arguments_have(arguments, "--json");
-    struct line_style style = {colour_for(arguments), false, COLUMNS, BRIEF};
+    struct line_style style = {colour_for(arguments), false, COLUMNS, BRIEF, NULL};
     struct mcpx_text out = {0};
 
     for (size_t i = first_of(ledger, filter, end, limit); i < end; i++) {

@@ -1,6 +1,6 @@
 /*
  * cmd_proposals.c - what waits for somebody to decide.
- * Includes verbs.h, fetch.h, chain.h, line.h, output.h only.
+ * Includes verbs.h, fetch.h, chain.h, line.h, output.h, proposal.h only.
  */
 #include "tools/mcpxctl/verbs.h"
 
@@ -8,6 +8,8 @@
 #include "tools/mcpxctl/fetch.h"
 #include "tools/mcpxctl/line.h"
 #include "tools/mcpxctl/output.h"
+#include "tools/mcpxctl/proposal.h"
+#include <mcpx/json.h>
 
 enum { COLUMNS = 100, BRIEF = 8 };
 
@@ -24,9 +26,26 @@ static enum mcpx_err is_open(const struct ledger *ledger, const struct entry *en
     return err;
 }
 
+/*
+ * The digest stands beside the envelope, not in it: there its sender might have put another one.
+ */
+static void write_json(struct mcpx_text *out, const struct entry *entry, const char *digest)
+{
+    mcpx_text_puts(out, "{");
+    mcpx_json_add_member(out, "id", entry->id);
+    mcpx_text_puts(out, ",");
+    mcpx_json_add_member(out, "digest", mcpx_slice_of(digest));
+    mcpx_text_puts(out, ",\"envelope\":");
+    line_write_json(out, entry->text);
+    if (out->len > 0)
+        out->len--; /* the line ends behind the brace */
+    mcpx_text_puts(out, "}\n");
+}
+
 static int print(const struct arguments *arguments, const struct ledger *ledger)
 {
-    struct line_style style = {colour_for(arguments), false, COLUMNS, 0};
+    char digest[PROPOSAL_DIGEST_LEN + 1];
+    struct line_style style = {colour_for(arguments), false, COLUMNS, 0, digest};
     bool json = arguments_have(arguments, "--json");
     struct mcpx_text out = {0};
 
@@ -36,13 +55,14 @@ static int print(const struct arguments *arguments, const struct ledger *ledger)
 
         if (!entry_is(entry, "mcp/proposal"))
             continue;
-        if (is_open(ledger, entry, &open) != MCPX_OK)
+        if (is_open(ledger, entry, &open) != MCPX_OK ||
+            (open && proposal_digest(entry, digest) != MCPX_OK))
             out.failed = true;
-        if (!open)
+        if (!open || out.failed)
             continue;
         style.brief = ledger_brief(ledger, entry, BRIEF).len;
         if (json)
-            line_write_json(&out, entry->text);
+            write_json(&out, entry, digest);
         else
             line_write(&out, entry, &style, entry_lie(entry));
     }

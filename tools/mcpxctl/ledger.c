@@ -124,11 +124,15 @@ enum mcpx_err ledger_find(const struct ledger *ledger, struct mcpx_slice word,
     return MCPX_OK;
 }
 
-bool ledger_is_beginning(const struct ledger *ledger, const struct entry *entry)
+struct entry *const *ledger_beginning(const struct ledger *ledger, struct mcpx_slice word,
+                                      size_t *count)
 {
-    size_t next = place_of(ledger, entry->id) + 1;
+    size_t place = place_of(ledger, word), end = place;
 
-    return next < ledger->count && begins_with(ledger->sorted[next], entry->id);
+    while (end < ledger->count && begins_with(ledger->sorted[end], word))
+        end++;
+    *count = end - place;
+    return ledger->sorted + place;
 }
 
 struct entry *const *ledger_about(const struct ledger *ledger, struct mcpx_slice id,

@@ -41,8 +41,11 @@ const struct entry *ledger_get(const struct ledger *ledger, struct mcpx_slice id
 enum mcpx_err ledger_find(const struct ledger *ledger, struct mcpx_slice word,
                           const struct entry **out);
 
-/** True when the id of another entry begins with that of this one. */
-bool ledger_is_beginning(const struct ledger *ledger, const struct entry *entry);
+/**
+ * The entries whose id begins with `word`, by id: `*count` of them, lent. All of them for an empty one.
+ */
+struct entry *const *ledger_beginning(const struct ledger *ledger, struct mcpx_slice word,
+                                      size_t *count);
 
 /**
  * The entries whose correlation_id is `id`, in order: `*count` of them, lent.

@@ -116,6 +116,10 @@ void line_write(struct mcpx_text *out, const struct entry *entry,
     time_write(out, entry->at_ms);
     mcpx_text_puts(out, " ");
     text_visible(out, id);
+    if (style->digest) {
+        mcpx_text_puts(out, "@");
+        mcpx_text_puts(out, style->digest);
+    }
     if (!style->past)
         paint_end(out, PAINT_DIM, style->colour);
     mcpx_text_puts(out, "  ");

@@ -15,12 +15,14 @@
  * past      dimmed: history
  * columns   how much of a payload is shown, in characters
  * brief     bytes of the id to show; 0 = all
+ * digest    shown behind the id, as ID@DIGEST; NULL = none
  */
 struct line_style {
     bool colour;
     bool past;
     size_t columns;
     size_t brief;
+    const char *digest;
 };
 
 /**

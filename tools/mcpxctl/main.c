@@ -87,7 +87,9 @@ static const struct option_row list_options[] = {
 };
 
 static const struct option_row approve_options[] = {
-    {"--yes", NULL, VALUE_NONE, 0, "do not ask; needed where standard input is no terminal"},
+    {"--yes", NULL, VALUE_NONE, 0,
+     "do not ask; needed where standard input is no terminal. Wants ID@DIGEST, as proposals "
+     "lists it"},
     {"--to", "ID", VALUE_TEXT, 0,
      "who is to do it; needed when it was not proposed to exactly one"},
     {"--timeout", "S", VALUE_SECONDS, 0, "how long to wait for the response; 60"},
@@ -134,13 +136,16 @@ static const struct option_row token_options[] = {
 };
 
 static const struct command commands[] = {
-    {"approve", "ID", 1, 1, false, "carry out a proposal, exactly as proposed",
+    {"approve", "ID[@DIGEST]", 1, 1, false, "carry out a proposal, exactly as proposed",
      "Shows who proposes what, with all of its params, and asks. After a yes sends the "
      "request "
      "with the proposal's own params to whom it was proposed to, waits for the response and "
      "prints it. A proposal that is fulfilled, rejected or withdrawn already is left alone. "
      "ID "
-     "may be the beginning of an id. Exits 3 for a no.",
+     "may be the beginning of an id. The digest, as proposals lists it, makes sure that it is "
+     "the "
+     "proposal that was looked at: an id may be used again once its envelope is no longer "
+     "retained. Exits 3 for a no.",
      approve_options, connect_options, cmd_approve},
     {"call", "[TOOL] [JSON]", 0, 2, false, "call a tool, read a resource, get a prompt",
      "Sends a request and prints the result: text as text, all else as JSON. Progress goes to "
@@ -175,14 +180,17 @@ static const struct command commands[] = {
      "templates, prompts. Who does not answer is passed over, unless it was named.",
      list_options, connect_options, cmd_list},
     {"proposals", NULL, 0, 0, false, "proposals that wait for a decision",
-     "Prints the retained proposals that nobody has fulfilled, rejected or withdrawn. Does "
-     "not "
-     "join the topic.",
+     "Prints the retained proposals that nobody has fulfilled, rejected or withdrawn, each as "
+     "ID@DIGEST: the digest is the beginning of its envelope's SHA-256 and tells it from any "
+     "other "
+     "under that id. With --json an object per line with id, digest and the envelope as it "
+     "came. "
+     "Does not join the topic.",
      list_only_options, connect_options, cmd_proposals},
     {"propose", "[TOOL] [JSON]", 0, 2, false, "propose what somebody else is to call",
      "Takes the operands of call, sends them as a proposal and prints its id.",
      propose_options, connect_options, cmd_propose},
-    {"reject", "ID", 1, 1, false, "say no to a proposal",
+    {"reject", "ID[@DIGEST]", 1, 1, false, "say no to a proposal",
      "Tells the proposer and whom it was proposed to. ID may be the beginning of an id.",
      reject_options, connect_options, cmd_reject},
     {"say", "TEXT", 1, 1, false, "send a chat message",
@@ -203,7 +211,7 @@ static const struct command commands[] = {
     {"who", NULL, 0, 0, false, "who is connected, and what each may say",
      "Prints the participants and their capabilities. Does not join the topic.",
      list_only_options, connect_options, cmd_who},
-    {"withdraw", "ID", 1, 1, false, "take a proposal of one's own back",
+    {"withdraw", "ID[@DIGEST]", 1, 1, false, "take a proposal of one's own back",
      "Tells whom it was proposed to that it is no longer wanted. Only its proposer may; "
      "others "
      "reject. ID may be the beginning of an id.",

@@ -1,11 +1,75 @@
 /*
  * proposal.c - what may be decided: a proposal that is retained and open.
- * Includes proposal.h, chain.h, fetch.h only.
+ *
+ * An id alone does not name one: once it has left history, anybody may send something else under it.
+ * So who decides without looking names the digest of what was listed. 128 bits, not the usual eight
+ * characters: whoever makes both the harmless and the harmful proposal looks for any two that agree,
+ * and that takes the square root of the effort.
+ * Includes proposal.h, chain.h, fetch.h and OpenSSL only.
  */
 #include "tools/mcpxctl/proposal.h"
 
 #include "tools/mcpxctl/chain.h"
 #include "tools/mcpxctl/fetch.h"
+
+#include <openssl/evp.h>
+
+static const char digits[] = "0123456789abcdef";
+
+enum mcpx_err proposal_digest(const struct entry *proposal, char out[PROPOSAL_DIGEST_LEN + 1])
+{
+    unsigned char hash[EVP_MAX_MD_SIZE];
+
+    if (EVP_Digest(proposal->text.text, proposal->text.len, hash, NULL, EVP_sha256(), NULL) !=
+        1)
+        return MCPX_ENOMEM;
+    for (size_t i = 0; i < PROPOSAL_DIGEST_LEN / 2; i++) {
+        *out++ = digits[hash[i] >> 4];
+        *out++ = digits[hash[i] & 15];
+    }
+    *out = '\0';
+    return MCPX_OK;
+}
+
+/* The digest behind the last '@'; NULL when there is none. */
+static const char *digest_of(const char *word)
+{
+    const char *at = strrchr(word, '@');
+
+    if (!at || strlen(at + 1) != PROPOSAL_DIGEST_LEN ||
+        strspn(at + 1, digits) != PROPOSAL_DIGEST_LEN)
+        return NULL;
+    return at + 1;
+}
+
+bool proposal_word_is_bound(const char *word)
+{
+    return digest_of(word) != NULL;
+}
+
+/* Among those whose id begins so, the one with the digest: no other is ever taken for it. */
+static int find_bound(const struct ledger *ledger, const char *verb, struct mcpx_slice id,
+                      const char *digest, const struct entry **out)
+{
+    char hash[PROPOSAL_DIGEST_LEN + 1];
+    size_t count;
+    struct entry *const *entries = ledger_beginning(ledger, id, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (proposal_digest(entries[i], hash) != MCPX_OK) {
+            complain(verb, "%s", mcpx_strerror(MCPX_ENOMEM));
+            return STATUS_FAILED;
+        }
+        if (strcmp(hash, digest) == 0) {
+            *out = entries[i];
+            return STATUS_OK;
+        }
+    }
+    complain(verb, count ? "under that id there is something else than what was listed; "
+                           "mcpxctl proposals lists what waits now"
+                         : "no retained envelope of this topic has an id that begins so");
+    return count ? STATUS_FAILED : STATUS_ABSENT;
+}
 
 static int check_state(const char *verb, const struct ledger *ledger,
                        const struct entry *entry)
@@ -29,10 +93,13 @@ static int check_state(const char *verb, const struct ledger *ledger,
 int proposal_find(const struct arguments *arguments, const struct connection *where,
                   const char *word, struct ledger *ledger, const struct entry **out)
 {
-    const char *verb = arguments->command->name;
+    const char *verb = arguments->command->name, *digest = digest_of(word);
     int status = fetch_history(where, verb, SIZE_MAX, ledger);
 
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && digest)
+        status = find_bound(
+            ledger, verb, (struct mcpx_slice){word, (size_t)(digest - 1 - word)}, digest, out);
+    else if (status == STATUS_OK)
         status = fetch_find(ledger, verb, word, out);
     if (status != STATUS_OK)
         return status;

@@ -32,9 +32,10 @@ export async function play(stage) {
   const { out: open } = await stage.run('mcpxctl proposals --as human');
   stage.check(open.includes('write_file') && open.includes('agent'), 'one proposal is open');
   const id = proposal.slice(0, 8);
+  const [listed] = open.match(/\S+@[0-9a-f]{32}/);
   const asks = process.stdin.isTTY && process.stdout.isTTY;
   if (asks) stage.say('you are the person:');
-  const approval = await stage.run(`mcpxctl approve --as human ${asks ? '' : '--yes '}${id}`,
+  const approval = await stage.run(`mcpxctl approve --as human ${asks ? id : `--yes ${listed}`}`,
     { stdin: asks ? 'inherit' : 'ignore', code: null });
   if (approval.code === 3 && asks) {
     stage.check(!existsSync(file), 'you said no, and nothing was written');

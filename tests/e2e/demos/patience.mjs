@@ -29,8 +29,8 @@ export async function play(stage) {
   stage.step('The person takes six seconds');
   const { out: open } = await stage.run('sleep 6; mcpxctl proposals --json --as human', { lines: 1 });
   stage.check(!client.end, 'the client, which gives up after three seconds without a word, still waits');
-  const { id } = JSON.parse(open.split('\n')[0]);
-  await stage.run(`mcpxctl approve --as human --yes ${id.slice(0, 8)}`);
+  const { id, digest } = JSON.parse(open.split('\n')[0]);
+  await stage.run(`mcpxctl approve --as human --yes ${id.slice(0, 8)}@${digest}`);
   const [, seconds] = await client.until(/after ([0-9.]+) s: Successfully wrote/);
   await client.ended;
   stage.show('client');

@@ -13,19 +13,23 @@ TestSuite(decide, .init = stage_set_up, .fini = stage_tear_down);
 
 Test(decide, an_approval_does_what_was_proposed)
 {
-    char id[64], line[512];
+    char id[64], word[128], line[512];
 
     run_for_id(
         "mcpxctl propose echo '{\"n\":1.10, \"s\":\"\xe2\x80\xae\"}' --to fs --as agent", id);
-    snprintf(line, sizeof line, "%.8s  agent -> fs  mcp/proposal:tools/call:echo  ", id);
+    find_listed("mcpxctl proposals --as ann", id, word);
+    snprintf(line, sizeof line, "%s  agent -> fs  mcp/proposal:tools/call:echo  ", word);
     expect("mcpxctl proposals --as ann", 0, line);
-    expect("mcpxctl proposals --as ann --json", 0,
-           "\"kind\":\"mcp/proposal:tools/call:echo\"");
+    snprintf(line, sizeof line, "{\"id\":\"%s\",\"digest\":\"%s\",\"envelope\":{", id,
+             strchr(word, '@') + 1);
+    expect("mcpxctl proposals --as ann --json", 0, line);
+    cr_expect_not_null(strstr(output, "\"kind\":\"mcp/proposal:tools/call:echo\""), "%s",
+                       output);
     snprintf(line, sizeof line, "mcpxctl approve %.8s --as ann 2>&1 </dev/null", id);
     expect(line, 2, "nobody can be asked here");
     cr_expect_not_null(strstr(output, "\"n\": 1.10,\n"), "%s", output);
     cr_expect_not_null(strstr(output, "\"\\u202e\""), "%s", output);
-    snprintf(line, sizeof line, "mcpxctl approve %.8s --as ann --yes 2>/dev/null", id);
+    snprintf(line, sizeof line, "mcpxctl approve %s --as ann --yes 2>/dev/null", word);
     expect(line, 0, "{\"n\":1.10, \"s\":\"\xe2\x80\xae\"}\n");
     snprintf(line, sizeof line, "mcpxctl chain %.8s --as ann", id);
     expect(line, 0, "[as proposed]");
@@ -57,14 +61,15 @@ Test(decide, a_terminal_is_asked)
 
 Test(decide, who_is_to_do_it_is_said_once)
 {
-    char id[64], line[512];
+    char id[64], word[128], line[512];
 
     run_for_id("mcpxctl propose echo '{}' --as agent", id);
-    snprintf(line, sizeof line, "mcpxctl approve %s --yes --as ann 2>&1", id);
+    find_listed("mcpxctl proposals --as ann", id, word);
+    snprintf(line, sizeof line, "mcpxctl approve %s --yes --as ann 2>&1", word);
     expect(line, 2, "--to ID says who is to do it");
-    snprintf(line, sizeof line, "mcpxctl approve %s --yes --to nobody --as ann 2>&1", id);
+    snprintf(line, sizeof line, "mcpxctl approve %s --yes --to nobody --as ann 2>&1", word);
     expect(line, 4, "not in the topic");
-    snprintf(line, sizeof line, "mcpxctl approve %s --yes --to fs --as ann 2>/dev/null", id);
+    snprintf(line, sizeof line, "mcpxctl approve %s --yes --to fs --as ann 2>/dev/null", word);
     expect(line, 0, "{}\n");
     run_for_id("mcpxctl propose echo '{}' --to other --as agent", id);
     snprintf(line, sizeof line, "mcpxctl approve %s --yes --to fs --as ann 2>&1", id);
@@ -72,6 +77,31 @@ Test(decide, who_is_to_do_it_is_said_once)
     run_for_id("mcpxctl say hello --as ann", id);
     snprintf(line, sizeof line, "mcpxctl approve %s --yes --as ann 2>&1", id);
     expect(line, 2, "is no proposal");
+}
+
+/* The wrong words for it are refused before anything is sent. */
+Test(decide, a_yes_is_bound_to_what_was_listed)
+{
+    static const char zeros[] = "00000000000000000000000000000000";
+    char id[64], word[128], line[512];
+
+    run_for_id("mcpxctl propose echo '{\"n\":1}' --to fs --as agent", id);
+    find_listed("mcpxctl proposals --as ann", id, word);
+    snprintf(line, sizeof line, "mcpxctl approve %.8s --yes --as ann 2>&1", id);
+    expect(line, 2, "--yes wants ID@DIGEST");
+    snprintf(line, sizeof line, "mcpxctl approve %s@%s --yes\n", id, strchr(word, '@') + 1);
+    cr_expect_not_null(strstr(output, line), "it says what to type: %s", output);
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const verbs[] = {"approve --yes", "reject", "withdraw"};
+
+        snprintf(line, sizeof line, "mcpxctl %s %.8s@%s --as agent 2>&1", verbs[i], id, zeros);
+        expect(line, 1, "something else than what was listed");
+    }
+    snprintf(line, sizeof line, "mcpxctl approve nothing@%s --yes --as ann 2>&1", zeros);
+    expect(line, 4, "no retained envelope");
+    find_listed("mcpxctl proposals --as ann", id, word);
+    snprintf(line, sizeof line, "mcpxctl reject %s --as ann", word);
+    run_for_id(line, id);
 }
 
 Test(decide, a_rejection_ends_a_proposal)

@@ -72,6 +72,8 @@ static void say(const char *id, const char *about, const char *kind, const char 
 
 Test(hostile, a_proposal_cannot_be_ended_by_who_only_names_it)
 {
+    char word[128];
+
     say("good", NULL, "mcp/proposal:tools/call:echo", CALL("echo"));
     say("f1", "good", "mcp/request:ping",
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
@@ -80,7 +82,9 @@ Test(hostile, a_proposal_cannot_be_ended_by_who_only_names_it)
     say("f3", "good", "mcp/response:tools/call:echo",
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
     say("f4", "good", "mcp/request:tools/call:echo", "{\"not\":\"rpc\"}");
-    expect("mcpxctl proposals --as ann", 0, " good  eve -> fs  mcp/proposal:tools/call:echo");
+    find_listed("mcpxctl proposals --as ann", "good", word);
+    cr_expect_not_null(strstr(output, "  eve -> fs  mcp/proposal:tools/call:echo"), "%s",
+                       output);
     expect("mcpxctl chain good --as ann", 0, "state: open\n");
     cr_expect_not_null(strstr(output, "[ignored: the payload is no JSON-RPC message]"), "%s",
                        output);
@@ -105,13 +109,41 @@ Test(hostile, a_lie_is_marked_refused_and_can_be_swept_away)
     cr_expect_str_eq(output, "");
 }
 
-Test(hostile, an_id_like_the_beginning_of_another_is_not_approved_unseen)
+Test(hostile, an_id_like_the_beginning_of_another_is_not_approved_in_its_place)
 {
+    char word[128], line[300];
+
     say("0123456789abcdef", NULL, "mcp/proposal:tools/call:echo", CALL("echo"));
+    find_listed("mcpxctl proposals --as ann", "01234567", word);
     say("01234567", NULL, "mcp/proposal:tools/call:fail", CALL("fail"));
-    expect("mcpxctl approve 01234567 --yes --to fs --as ann 2>&1", 2, "several ids begin so");
-    expect("mcpxctl approve 0123 --yes --as ann 2>&1", 2, "several ids begin so");
-    expect("mcpxctl proposals --as ann", 0, " 012345678  eve");
+    expect("mcpxctl approve 0123 --as ann 2>&1", 2, "several ids begin so");
+    snprintf(line, sizeof line, "mcpxctl approve %s --yes --as ann 2>&1", word);
+    expect(line, 4, "proposal   0123456789abcdef\n");
+    cr_expect_not_null(strstr(output, "\"name\": \"echo\""), "%s", output);
+}
+
+/* Short of 256 envelopes of its own the router remembers an id; its sender may say so many. */
+Test(hostile, what_was_sent_again_under_an_id_is_not_approved)
+{
+    char word[128], line[300], id[32];
+
+    rude_shut(&eve);
+    daemon_restart(&router,
+                   "{\"limits\":{\"messages_per_minute\":0,\"drain_s\":1},"
+                   "\"topics\":{\"history\":{\"count\":10}}}",
+                   SIGTERM);
+    rude_join(&eve, &router, "eve", "plain", "&history=0");
+    say("deal", NULL, "mcp/proposal:tools/call:echo", CALL("echo"));
+    find_listed("mcpxctl proposals --as ann", "deal", word);
+    for (int i = 0; i < 300; i++) {
+        snprintf(id, sizeof id, "f%d", i);
+        say(id, NULL, "chat", "{}");
+    }
+    say("deal", NULL, "mcp/proposal:tools/call:fail", CALL("fail"));
+    expect("mcpxctl approve deal --yes --as ann 2>&1", 2, "--yes wants ID@DIGEST");
+    snprintf(line, sizeof line, "mcpxctl approve %s --yes --as ann 2>&1", word);
+    expect(line, 1, "something else than what was listed");
+    cr_expect_null(strstr(output, "to be done"), "%s", output);
 }
 
 Test(hostile, the_terminal_is_given_nothing_but_text)
@@ -154,7 +186,7 @@ Test(hostile, what_is_huge_is_cut_where_it_is_listed_and_whole_where_it_is_decid
     say("huge", NULL, "mcp/proposal:tools/call:echo", payload.text);
     mcpx_text_fini(&payload);
     cr_assert_eq(run("mcpxctl proposals --as ann"), 0);
-    cr_expect_lt(strlen(output), 250, "%zu", strlen(output));
+    cr_expect_lt(strlen(output), 300, "%zu", strlen(output));
     expect("mcpxctl approve huge --as ann 2>&1 </dev/null | tail -n 6", 0,
            "\"last\": \"word\"");
     if (run("command -v script") == 0)
@@ -170,7 +202,7 @@ Test(hostile, ten_thousand_proposals_are_listed_and_one_is_found)
         "\"drain_s\":1},\"topics\":{\"history\":{\"count\":20000}}}";
     enum { MANY = 10000 };
     struct frame frame;
-    char id[32], about[32];
+    char id[32], about[32], word[128], line[300];
 
     rude_shut(&eve);
     daemon_restart(&router, roomy, SIGTERM);
@@ -184,7 +216,10 @@ Test(hostile, ten_thousand_proposals_are_listed_and_one_is_found)
     }
     expect("mcpxctl proposals --as ann | wc -l", 0, "10000\n");
     expect("mcpxctl chain p09999 --as ann | tail -n 1", 0, "state: open\n");
-    expect("mcpxctl approve p05000 --yes --as ann 2>&1", 4, "not in the topic");
+    expect("mcpxctl approve p05000 --yes --as ann 2>&1", 2, "--yes wants ID@DIGEST");
+    snprintf(word, sizeof word, "%.*s", 64, strstr(output, "p05000@"));
+    snprintf(line, sizeof line, "mcpxctl approve %.39s --yes --as ann 2>&1", word);
+    expect(line, 4, "not in the topic");
     cr_expect_not_null(strstr(output, "proposal   p05000\n"), "%s", output);
 }
 

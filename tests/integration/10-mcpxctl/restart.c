@@ -105,11 +105,12 @@ Test(restart, who_waits_is_answered_when_the_router_is_back)
 
 Test(restart, what_was_approved_is_seen_to_its_end)
 {
-    char id[64], line[256];
+    char id[64], word[128], line[256];
     int status;
 
     run_for_id("mcpxctl propose late --to fs", id);
-    snprintf(line, sizeof line, "mcpxctl approve %s --yes", id);
+    find_listed("mcpxctl proposals", id, word);
+    snprintf(line, sizeof line, "mcpxctl approve %s --yes", word);
     status = run_through_restart(line, "mcp/request:tools/call:late", SIGTERM);
     cr_expect_eq(status, 0, "%d: %s", status, output);
     cr_expect_not_null(strstr(output, "better late\n"), "%s", output);

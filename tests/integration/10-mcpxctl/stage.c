@@ -72,6 +72,22 @@ void run_for_id(const char *line, char id[64])
     snprintf(id, 64, "%.36s", output);
 }
 
+void find_listed(const char *line, const char *id, char word[128])
+{
+    size_t len = strcspn(id, "@");
+    char *at, *mark;
+
+    cr_assert_eq(run(line), 0);
+    for (at = output; (at = strstr(at, " ")); at++) {
+        mark = at + 1 + strcspn(at + 1, " @");
+        if (strncmp(at + 1, id, len < 8 ? len : 8) == 0 && *mark == '@') {
+            snprintf(word, 128, "%.*s", (int)strcspn(at + 1, " "), at + 1);
+            return;
+        }
+    }
+    cr_assert_fail("%s is not listed: %s", id, output);
+}
+
 pid_t start_watch(const char *options, char file[32])
 {
     char command[512], said[256];

@@ -30,6 +30,9 @@ void expect(const char *line, int status, const char *says);
 /** Runs a line that prints an id, and keeps it. */
 void run_for_id(const char *line, char id[64]);
 
+/** ID@DIGEST of the open proposal whose id begins so, as `line` ("mcpxctl proposals ...") lists it. */
+void find_listed(const char *line, const char *id, char word[128]);
+
 /**
  * Starts "mcpxctl watch OPTIONS" in the background and waits until it has joined; what it prints
  * goes to `file`, whose name is filled in.
