@@ -74,7 +74,7 @@ MCPX_API enum mcpx_err mcpx_envelope_parse(struct mcpx_slice text, size_t depth_
 
 /**
  * True for a well-formed participant id: 1..MCPX_ID_MAX bytes of UTF-8, no control characters
- * (C0, DEL), and not the router's own name space (`system`, `system:...`, any letter case).
+ * (protocol section 1: C0, DEL, C1, and what turns, breaks or hides text), and not the router's own name space (`system`, `system:...`, any letter case).
  */
 MCPX_API bool mcpx_participant_id_is_valid(struct mcpx_slice id);
 

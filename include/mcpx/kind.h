@@ -35,7 +35,7 @@ struct mcpx_kind {
  *
  * Returns MCPX_OK; MCPX_EKIND when the text is empty, longer than MCPX_KIND_MAX, has an empty
  * component or segment, a "." or ".." segment, a byte other than ALPHA DIGIT _ . - $ in type or
- * method, or a control character (C0, DEL) in context. Never allocates.
+ * method, or a control character (protocol section 1) in context. Never allocates.
  *
  * Protocol: section 2.
  */

@@ -1,12 +1,14 @@
 /*
  * field.c - one table of header members, read by the checks in envelope.c instead of a function
  * per member, so that a rule is a row and its sentence stands next to it.
- * Includes field.h, escape.h and fold.h only.
+ * Includes field.h, control.h, escape.h, fold.h and plain.h only.
  */
 #include "lib/core/field.h"
 
+#include "lib/core/control.h"
 #include "lib/core/escape.h"
 #include "lib/core/fold.h"
+#include "lib/core/plain.h"
 
 static const char control_character[] = "control character in a header string";
 static const char optional_string[] = "expected a string, or the member left out";
@@ -95,16 +97,36 @@ enum mx_field mx_field_like(const struct mx_member *member)
 static const char *unfit_escape(struct mcpx_slice raw, size_t at, size_t *len)
 {
     struct mx_escape escape;
-    unsigned char byte;
 
     mx_escape_decode(raw, at, &escape);
     if (escape.is_lone)
         return "half a surrogate pair in a header string";
-    byte = (unsigned char)escape.bytes[0];
-    if (byte < 0x20 || byte == 0x7f)
+    if (mx_control_find((struct mcpx_slice){escape.bytes, escape.len}) < escape.len)
         return control_character;
     *len = escape.raw_len;
     return NULL;
+}
+
+/* Nearly always: nothing but ASCII, and nothing that would have to be looked at. */
+static bool is_simple(const struct mx_member *member, struct mcpx_slice raw)
+{
+    const unsigned char *begin = (const unsigned char *)raw.text;
+
+    return !member->value_escaped && !(raw.len > 0 && memchr(raw.text, 0x7f, raw.len)) &&
+           mx_plain_ascii(begin, begin + raw.len) == begin + raw.len;
+}
+
+/* The first control character that stands there unescaped. Below 0x20 that is space in an array. */
+static size_t find_control(struct mcpx_slice raw)
+{
+    size_t at = 0;
+
+    for (;;) {
+        at += mx_control_find((struct mcpx_slice){raw.text + at, raw.len - at});
+        if (at == raw.len || (unsigned char)raw.text[at] >= 0x20)
+            return at;
+        at++;
+    }
 }
 
 const char *mx_field_unfit(const struct mx_member *member, size_t *offset)
@@ -113,16 +135,24 @@ const char *mx_field_unfit(const struct mx_member *member, size_t *offset)
     const char *reason = NULL;
     size_t at = 0;
 
-    if (!member->value_escaped && !(raw.len > 0 && memchr(raw.text, 0x7f, raw.len)))
-        return NULL; /* nearly always, so the C library's vectors may do it */
-    while (at < raw.len && !reason) {
-        size_t len = 1;
+    if (is_simple(member, raw))
+        return NULL;
+    *offset = find_control(raw);
+    if (*offset < raw.len)
+        reason = control_character;
+    while (at < *offset) {
+        const char *found = memchr(raw.text + at, '\\', *offset - at);
+        const char *wrong;
+        size_t len = 0;
 
-        *offset = at;
-        if (raw.text[at] == 0x7f)
-            reason = control_character;
-        else if (raw.text[at] == '\\')
-            reason = unfit_escape(raw, at, &len);
+        if (!found)
+            break;
+        at = (size_t)(found - raw.text);
+        wrong = unfit_escape(raw, at, &len);
+        if (wrong) {
+            *offset = at;
+            return wrong;
+        }
         at += len;
     }
     return reason;

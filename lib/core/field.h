@@ -52,10 +52,11 @@ static inline struct mcpx_slice mx_field_inside(struct mcpx_slice value)
 }
 
 /**
- * Looks for what no header string may hold: a C0 control character or DEL, escaped or not, and
- * half a surrogate pair. Protocol: section 1.
+ * Looks for what no header string may hold: a control character (mx_control_find), escaped or not,
+ * and half a surrogate pair. Protocol: section 1.
  *
- * member   a string, or an array of strings (between them nothing is a backslash or DEL)
+ * member   a string, or an array of strings (between them nothing is a backslash or such a character
+ *          but white space)
  * offset   filled with the place of the first such character in the inside of the value, when
  *          there is one; unspecified otherwise
  *

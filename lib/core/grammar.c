@@ -6,6 +6,8 @@
  */
 #include "lib/core/grammar.h"
 
+#include "lib/core/control.h"
+
 static const char bad_kind_byte[] =
     "only ASCII letters, digits and _ . - $ / are allowed here";
 static const char bad_pattern_byte[] =
@@ -70,13 +72,8 @@ static const char *context_fault(struct mcpx_slice context, size_t *offset)
     *offset = 0;
     if (context.len == 0)
         return "must not be empty";
-    for (; *offset < context.len; (*offset)++) {
-        unsigned char byte = (unsigned char)context.text[*offset];
-
-        if (byte < 0x20 || byte == 0x7f)
-            return "control characters are not allowed";
-    }
-    return NULL;
+    *offset = mx_control_find(context);
+    return *offset < context.len ? "control characters are not allowed" : NULL;
 }
 
 /* Cuts the component before the next colon off `rest`, which becomes absent without one. */

@@ -1,23 +1,17 @@
 /*
  * name.c - what participants and topics may be called. The rules are those of header strings, so
  * a name that passes here can always be written into an envelope and read back.
- * Includes envelope.h and utf8.h only.
+ * Includes envelope.h, control.h and utf8.h only.
  */
 #include <mcpx/envelope.h>
 
+#include "lib/core/control.h"
 #include "lib/core/utf8.h"
 
 static bool is_header_text(struct mcpx_slice text)
 {
-    if (text.len < 1 || text.len > MCPX_ID_MAX)
-        return false;
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char byte = (unsigned char)text.text[i];
-
-        if (byte < 0x20 || byte == 0x7f)
-            return false;
-    }
-    return mx_utf8_is_valid(text, NULL);
+    return text.len >= 1 && text.len <= MCPX_ID_MAX && mx_control_find(text) == text.len &&
+           mx_utf8_is_valid(text, NULL);
 }
 
 /* `system` and `system:...` in any letter case: what the router signs its own envelopes with. */

@@ -5,10 +5,11 @@
  * are compared unescaped, a member that decides anything may stand only once, and beside it none
  * whose name differs from it by letter case only. Filling a tree and asking it would keep the last
  * of two members and never tell.
- * Includes rpc.h, rpc_context.h, decisive.h and escape.h only.
+ * Includes rpc.h, rpc_context.h, control.h, decisive.h and escape.h only.
  */
 #include <mcpx/rpc.h>
 
+#include "lib/core/control.h"
 #include "lib/core/decisive.h"
 #include "lib/core/escape.h"
 #include "lib/core/rpc_context.h"
@@ -138,14 +139,6 @@ static enum mcpx_err read_method(struct mcpx_slice value, struct mcpx_rpc *out,
     return MCPX_OK;
 }
 
-static bool has_control(struct mcpx_slice text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        if ((unsigned char)text.text[i] < 0x20 || text.text[i] == 0x7f)
-            return true;
-    return false;
-}
-
 static enum mcpx_err read_context(struct mcpx_rpc *out, struct mcpx_fault *fault)
 {
     size_t used = out->method.len, room = MCPX_KIND_MAX - TYPE_LEN - used;
@@ -154,7 +147,7 @@ static enum mcpx_err read_context(struct mcpx_rpc *out, struct mcpx_fault *fault
     if (!mx_rpc_params_read(out->method, out->params, &value, fault))
         return MCPX_EINVALID;
     out->context = unescape(value, out->scratch + used, room > 0 ? room - 1 : 0);
-    if (out->context.len == 0 || has_control(out->context))
+    if (mx_control_find(out->context) < out->context.len || out->context.len == 0)
         out->context = absent;
     return MCPX_OK;
 }

@@ -2,8 +2,9 @@
  * config_report.c - error and warning lines: where, what was found, what is allowed. A value is
  * shown only if it cannot be a secret, cut to a length that fits a line, and with its control
  * characters escaped, since the line may end on a terminal.
- * Includes loading.h, json.h and jansson.
+ * Includes loading.h, lib/core/control.h, json.h and jansson.
  */
+#include "lib/core/control.h"
 #include "router/policy/loading.h"
 
 #include <mcpx/json.h>
@@ -14,15 +15,23 @@ enum { SHOWN_MAX = 64 };
 static void write_plain(struct mcpx_text *out, const char *text)
 {
     static const char digits[] = "0123456789abcdef";
+    struct mcpx_slice rest = mcpx_slice_of(text);
 
-    for (; *text; text++) {
-        unsigned char byte = (unsigned char)*text;
-        char escape[] = {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
+    while (rest.len > 0) {
+        size_t plain = mx_control_find(rest);
+        size_t after = plain;
 
-        if (byte < 0x20 || byte == 0x7f)
+        mcpx_text_add(out, rest.text, plain);
+        /* the rest of the character: bytes that begin none */
+        while (after < rest.len &&
+               (after == plain || ((unsigned char)rest.text[after] & 0xc0) == 0x80)) {
+            unsigned char byte = (unsigned char)rest.text[after++];
+            char escape[] = {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
+
             mcpx_text_add(out, escape, sizeof escape);
-        else
-            mcpx_text_add(out, text, 1);
+        }
+        rest.text += after;
+        rest.len -= after;
     }
 }
 

@@ -1,9 +1,13 @@
 /*
  * command.c - a command line taken apart by the row of its verb.
- * Includes command.h only. getopt was refused: it knows no long options in POSIX, and a second
+ * Includes command.h and visible.h only. getopt was refused: it knows no long options in POSIX, and a second
  * description of the options next to the help would go stale.
  */
 #include "tools/common/command.h"
+
+#include "tools/common/visible.h"
+
+#include <mcpx/error.h>
 
 #include <poll.h>
 #include <stdarg.h>
@@ -34,13 +38,18 @@ void complain_as(const char *program)
 void complain(const char *verb, const char *format, ...)
 {
     char sentence[COMPLAINT_MAX];
+    struct mcpx_text shown = {0};
     va_list arguments;
 
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
+    text_lines(&shown, mcpx_slice_of(sentence));
     fprintf(stderr, verb ? "%s %s: %s\n" : "%s%s: %s\n", program_name, verb ? verb : "",
-            sentence);
+            shown.failed ? mcpx_strerror(MCPX_ENOMEM)
+            : shown.text ? shown.text
+                         : "");
+    mcpx_text_fini(&shown);
 }
 
 bool output_is_unread(void)

@@ -75,8 +75,18 @@ static void add_escape(struct mcpx_text *out, uint32_t character)
     add_hex(out, "\\u", 0xdc00 + ((character - 0x10000) & 0x3ff), 4);
 }
 
+/* What is looked for: what lies about a text, blanks that look like another one, layout. */
+enum { LIES = 1, BLANKS = 2, LAYOUT = 4 };
+
+static bool is_escaped(uint32_t character, unsigned what)
+{
+    if (character < 0x20)
+        return what & LAYOUT;
+    return is_in(hidden, character) || (what & BLANKS && is_in(blank, character));
+}
+
 static void write_visible(struct mcpx_text *out, struct mcpx_slice text, size_t columns,
-                          bool exact)
+                          unsigned what)
 {
     while (text.len > 0) {
         uint32_t character = 0;
@@ -88,7 +98,7 @@ static void write_visible(struct mcpx_text *out, struct mcpx_slice text, size_t 
         }
         if (len == 0)
             add_hex(out, "\\x", (unsigned char)text.text[0], 2);
-        else if (is_in(hidden, character) || (exact && is_in(blank, character)))
+        else if (is_escaped(character, what))
             add_escape(out, character);
         else
             mcpx_text_add(out, text.text, len);
@@ -99,15 +109,34 @@ static void write_visible(struct mcpx_text *out, struct mcpx_slice text, size_t 
 
 void text_visible_short(struct mcpx_text *out, struct mcpx_slice text, size_t columns)
 {
-    write_visible(out, text, columns, false);
+    write_visible(out, text, columns, LIES | LAYOUT);
 }
 
 void text_visible_exact(struct mcpx_text *out, struct mcpx_slice text)
 {
-    write_visible(out, text, SIZE_MAX, true);
+    write_visible(out, text, SIZE_MAX, LIES | BLANKS | LAYOUT);
+}
+
+void text_shown(struct mcpx_text *out, struct mcpx_slice text)
+{
+    write_visible(out, text, SIZE_MAX, LIES);
 }
 
 void text_visible(struct mcpx_text *out, struct mcpx_slice text)
 {
     text_visible_short(out, text, SIZE_MAX);
+}
+
+void text_lines(struct mcpx_text *out, struct mcpx_slice text)
+{
+    size_t from = 0;
+
+    for (size_t i = 0; i <= text.len; i++) {
+        if (i < text.len && text.text[i] != '\n' && text.text[i] != '\t')
+            continue;
+        text_visible(out, (struct mcpx_slice){text.text + from, i - from});
+        if (i < text.len)
+            mcpx_text_add(out, text.text + i, 1);
+        from = i + 1;
+    }
 }

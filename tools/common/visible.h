@@ -20,7 +20,17 @@ void text_visible(struct mcpx_text *out, struct mcpx_slice text);
 void text_visible_exact(struct mcpx_text *out, struct mcpx_slice text);
 
 /**
- * The same, cut after about `columns` characters with "..." where something is missing. Escapes are
+ * Appends a text that was composed for a terminal, or may end on one: the same, but what is below
+ * 0x20 stands as it is, because layout and colours are ours. JSON keeps its meaning here too: its
+ * strings hold no such byte.
+ */
+void text_shown(struct mcpx_text *out, struct mcpx_slice text);
+
+/** Appends text made visible, keeping line ends and tabs. */
+void text_lines(struct mcpx_text *out, struct mcpx_slice text);
+
+/**
+ * The same as text_visible, cut after about `columns` characters with "..." where something is missing. Escapes are
  * never cut.
  */
 void text_visible_short(struct mcpx_text *out, struct mcpx_slice text, size_t columns);

@@ -2,10 +2,11 @@
  * guard_edge.c - the guard's loop: a listener, the agent's command, and the end of both. A
  * guard that dies takes the agent's way to the router with it; there is no mode in which the agent
  * talks past it.
- * Includes guard_edge.h, guard_link.h only.
+ * Includes guard_edge.h, guard_link.h, tools/common/visible.h only.
  */
 #include "tools/mcpx-bridge/guard_edge.h"
 
+#include "tools/common/visible.h"
 #include "tools/mcpx-bridge/guard_link.h"
 
 #include <netinet/in.h>
@@ -18,8 +19,13 @@ enum { ASKED_MAX = 10000, BACKLOG = 128 };
 
 static void print(const struct mcpx_text *line)
 {
-    if (!line->failed && line->len)
-        fwrite(line->text, 1, line->len, stderr);
+    struct mcpx_text shown = {0};
+
+    if (!line->failed)
+        text_shown(&shown, mcpx_text_view(line));
+    if (!shown.failed && shown.len)
+        fwrite(shown.text, 1, shown.len, stderr);
+    mcpx_text_fini(&shown);
 }
 
 void guard_note(const struct guard_server *server, const char *event, const char *format, ...)

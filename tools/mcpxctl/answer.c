@@ -7,20 +7,6 @@
 #include "tools/common/status.h"
 #include "tools/common/visible.h"
 
-void text_write_lines(struct mcpx_text *out, struct mcpx_slice text)
-{
-    size_t from = 0;
-
-    for (size_t i = 0; i <= text.len; i++) {
-        if (i < text.len && text.text[i] != '\n' && text.text[i] != '\t')
-            continue;
-        text_visible(out, (struct mcpx_slice){text.text + from, i - from});
-        if (i < text.len)
-            mcpx_text_add(out, text.text + i, 1);
-        from = i + 1;
-    }
-}
-
 /* Appends a text item; false when the item is none. */
 static bool write_text_item(struct mcpx_text *out, struct mcpx_slice item, bool raw)
 {
@@ -32,7 +18,7 @@ static bool write_text_item(struct mcpx_text *out, struct mcpx_slice item, bool 
     if (is_text && raw)
         mcpx_text_slice(out, mcpx_text_view(&plain));
     else if (is_text)
-        text_write_lines(out, mcpx_text_view(&plain));
+        text_lines(out, mcpx_text_view(&plain));
     if (is_text && (plain.len == 0 || plain.text[plain.len - 1] != '\n'))
         mcpx_text_puts(out, "\n");
     out->failed |= plain.failed;

@@ -1,25 +1,12 @@
 /*
  * cmd_kind.c - shows how the router reads a kind.
- * Includes verbs.h, kind_word.h and json.h.
+ * Includes verbs.h, kind_word.h, output.h and json.h.
  */
 #include "tools/mcpxctl/verbs.h"
 
 #include "tools/mcpxctl/kind_word.h"
+#include "tools/mcpxctl/output.h"
 #include <mcpx/json.h>
-
-#include <stdio.h>
-
-static int print(struct mcpx_text *out, int status)
-{
-    if (out->failed) {
-        complain("kind", "%s", mcpx_strerror(MCPX_ENOMEM));
-        status = STATUS_FAILED;
-    } else {
-        fwrite(out->text, 1, out->len, stdout);
-    }
-    mcpx_text_fini(out);
-    return status;
-}
 
 static int report_fault(const struct mcpx_fault *fault, bool json)
 {
@@ -37,7 +24,7 @@ static int report_fault(const struct mcpx_fault *fault, bool json)
     mcpx_text_puts(&out, ",\"offset\":");
     mcpx_text_number(&out, (int64_t)fault->offset);
     mcpx_text_puts(&out, "}\n");
-    return print(&out, STATUS_USAGE);
+    return output_print(&out, "kind", STATUS_USAGE);
 }
 
 static void put_component(struct mcpx_text *out, const char *name, struct mcpx_slice text,
@@ -83,5 +70,5 @@ int cmd_kind(const struct arguments *arguments)
             mcpx_text_puts(&out, "note     the context has a dot segment, which no '*' among "
                                  "other bytes of a context covers\n");
     }
-    return print(&out, STATUS_OK);
+    return output_print(&out, "kind", STATUS_OK);
 }

@@ -244,8 +244,8 @@ static const char about[] =
     "something is over.\n"
     "\n"
     "What participants wrote is shown with control characters, invisible characters and those "
-    "that change the direction of text escaped as in JSON. Into a file or pipe the text of a "
-    "result goes as it is.";
+    "that change the direction of text escaped as in JSON. Into a file or pipe JSON and the "
+    "text of a result go as they are.";
 
 int main(int argc, char **argv)
 {

@@ -73,7 +73,4 @@ bool result_is_error(struct mcpx_slice result);
  */
 int error_write(struct mcpx_text *out, struct mcpx_slice error);
 
-/** Appends text made visible, keeping line ends and tabs. */
-void text_write_lines(struct mcpx_text *out, struct mcpx_slice text);
-
 #endif

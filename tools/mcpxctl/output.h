@@ -8,7 +8,7 @@
 #include <mcpx/text.h>
 
 /**
- * Writes and frees the text. Returns `status`; STATUS_FAILED, having complained, when memory was
+ * Writes and frees the text; for a terminal as text_shown has it. Returns `status`; STATUS_FAILED, having complained, when memory was
  * short.
  */
 int output_print(struct mcpx_text *text, const char *verb, int status);

@@ -151,15 +151,16 @@ Test(hostile, the_terminal_is_given_nothing_but_text)
     static const char *const lines[] = {
         "mcpxctl history --as ann",
         "mcpxctl proposals --as ann",
-        "mcpxctl chain 'i\xe2\x80\xaex' --as ann",
-        "mcpxctl approve 'i\xe2\x80\xaex' --as ann 2>&1 </dev/null; true",
+        "mcpxctl chain 'i\xe2\x80\x8dx' --as ann",
+        "mcpxctl approve 'i\xe2\x80\x8dx' --as ann 2>&1 </dev/null; true",
         "mcpxctl watch --history 9 --count 2 --as ann 2>&1",
     };
     static const char *const bad[] = {"\x1b",     "\xe2\x80\xae", "\xe2\x81\xa6",
-                                      "\xc2\x9b", "\xe2\x80\x8b", "\r"};
+                                      "\xc2\x9b", "\xe2\x80\x8b", "\xe2\x80\x8d",
+                                      "\r"};
 
-    say("i\xe2\x80\xaex", NULL, "mcp/proposal:tools/call:e\xe2\x80\xaex",
-        "{\"method\":\"tools/call\",\"params\":{\"name\":\"e\xe2\x80\xaex\",\"arguments\":"
+    say("i\xe2\x80\x8dx", NULL, "mcp/proposal:tools/call:e\xe2\x80\x8dx",
+        "{\"method\":\"tools/call\",\"params\":{\"name\":\"e\xe2\x80\x8dx\",\"arguments\":"
         "{\"a\xe2\x81\xa6\":\"\xc2\x9b"
         "31m\",\"b\":\"\\u001b[2J\\r\xe2\x80\x8b\"}}}");
     say("chat", NULL, "chat", "{\"text\":\"\\u001b]0;x\\u0007\\u009b\\r\\u202e\"}");
@@ -168,6 +169,32 @@ Test(hostile, the_terminal_is_given_nothing_but_text)
         cr_expect_gt(strlen(output), 10, "%s", lines[i]);
         for (size_t j = 0; j < LENGTH(bad); j++)
             cr_expect_null(strstr(output, bad[j]), "%s has %zu: %s", lines[i], j, output);
+    }
+}
+
+/* JSON that goes on a terminal is looked at by somebody; in a pipe it is the bytes that were sent. */
+Test(hostile, a_terminal_is_not_turned_by_what_was_meant_for_programs)
+{
+    static const char *const verbs[] = {
+        "history --json --as ann", "chain x --json --as ann", "proposals --json --as ann",
+        "kind 'a:b:e\xe2\x80\x8dx'", "kind 'a:b:e\xe2\x80\x8dx' --json"};
+    static const char *const bad[] = {"\x1b", "\xe2\x80\xae", "\xc2\x9b", "\xe2\x80\x8d"};
+    char line[400];
+
+    say("x", NULL, "mcp/proposal:tools/call:e\xe2\x80\x8dx",
+        "{\"method\":\"tools/call\",\"params\":{\"name\":\"e\xe2\x80\x8dx\",\"arguments\":"
+        "{\"a\xe2\x80\xae\":\"\xc2\x9b"
+        "31m\"}}}");
+    expect("mcpxctl history --json --as ann", 0, "\"a\xe2\x80\xae\":\"\xc2\x9b");
+    if (run("command -v script") != 0)
+        cr_skip_test("no `script` to make a terminal with");
+    for (size_t i = 0; i < LENGTH(verbs); i++) {
+        snprintf(line, sizeof line,
+                 "script -qec \"$MCPX_BINARY_DIR/bin/mcpxctl %s\" /dev/null", verbs[i]);
+        cr_expect_eq(run(line), 0, "%s: %s", line, output);
+        cr_expect_not_null(strstr(output, "\\u200d"), "%s: %s", line, output);
+        for (size_t j = 0; j < LENGTH(bad); j++)
+            cr_expect_null(strstr(output, bad[j]), "%s has %zu: %s", line, j, output);
     }
 }
 

@@ -262,7 +262,7 @@ static const struct row {
     {"7", "a:b:\xc3*", "a:b:\xc3\xa9", true},
     {"7", "a:b:*\xa9", "a:b:\xc3\xa9", true},
     {"7", "a:b:\xff\xfe", "a:b:\xff\xfe", true},
-    {"7", "a:b:*\xe2\x80\xa8*", "a:b:x\xe2\x80\xa8y", true},
+    {"7", "a:b:*\xe2\x80\xa7*", "a:b:x\xe2\x80\xa7y", true},
     {"7", "Chat", "chat", false},
     {"7", "a:B", "a:b", false},
     /* rule 8: not even "*" */

@@ -94,6 +94,7 @@ Test(envelope, takes_what_no_rule_forbids)
         WITH("\"to\":[ \n ],"),
         WITH("\"to\":[\"a\",\"a\"],"),
         WITH("\"from\":\"system:gateway\","), /* whose it is, is the hub's question */
+        WITH("\"to\":[\n\"J\xc3\xb6rg\" ,\t\"\xe2\x80\x8d\\u200c\"\r],"),
         WITH("\"from\":\"J\xc3\xb6rg \xf0\x9f\x98\x80\","),
         WITH("\"id2\":null,\"\":0,\"I-D\":1,\"Kinds\":2,"),
         WITH("\"x\":{\"a\":1,\"a\":2},\"y\":\"\\ud800\\u0000\x7f\","),

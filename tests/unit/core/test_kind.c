@@ -94,6 +94,8 @@ Test(kind, names_what_is_wrong_and_where)
         {"a:b:c\n", "context", 5},
         {"a:b:\x1b[31m", "context", 4},
         {"a:b:x\x7f", "context", 5},
+        {"a:b:\xc3\xa9\xc2\x85", "context", 6},
+        {"a:b:x\xe2\x80\xae", "context", 5},
         {"a:b:\t", "context", 4},
         {"a+b", "type", 1},
         {"a@b", "type", 1},

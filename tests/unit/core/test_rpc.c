@@ -288,6 +288,8 @@ Test(rpc, the_context_is_taken_from_where_the_table_says)
         {"tools/call", "{\"name\":\"a\\u0000b\"}", ""},
         {"tools/call", "{\"name\":\"a\\u007f\"}", ""},
         {"tools/call", "{\"name\":\"a\\ud83d\"}", ""},
+        {"tools/call", "{\"name\":\"a\\u0085\"}", ""},
+        {"tools/call", "{\"name\":\"a\xe2\x80\xaf\xe2\x80\xae\"}", ""},
         /* and odd ones that can */
         {"tools/call", "{\"name\":\"a:b c\\/d*\"}", "a:b c/d*"},
         {"tools/call", "{\"name\":\"\\ud83d\\ude00\xc3\xa9\"}", "\xf0\x9f\x98\x80\xc3\xa9"},

@@ -37,10 +37,10 @@ Test(line, says_what_tells_most)
          "--:--:-- 01234567  ann -> everyone  chat  \\u001b[2J\\u000a\n"},
         {"", "chat", "{ \"words\" : 1.10 }",
          "--:--:-- 01234567  ann -> everyone  chat  {\"words\":1.10}\n"},
-        {"\"to\":[\"fs\\u202e\"],", "mcp/request:tools/call:w",
+        {"\"to\":[\"fs\\u200d\"],", "mcp/request:tools/call:w",
          "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"w\","
          "\"arguments\":{\"p\":\"x\"}}}",
-         "--:--:-- 01234567  ann -> fs\\u202e  mcp/request:tools/call:w  {\"p\":\"x\"}\n"},
+         "--:--:-- 01234567  ann -> fs\\u200d  mcp/request:tools/call:w  {\"p\":\"x\"}\n"},
         {"", "mcp/request:resources/read:x:y",
          "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/read\",\"params\":{\"uri\":"
          "\"x:y\"}}",

@@ -52,6 +52,24 @@ Test(visible, nothing_moves_hides_or_turns)
     }
 }
 
+/* Layout and colours of ours stay, and JSON means what it meant. */
+Test(visible, what_goes_to_a_terminal_keeps_its_layout)
+{
+    static const struct row rows[] = {
+        {"\x1b[31mred\x1b[0m\n\tx\n", "\x1b[31mred\x1b[0m\n\tx\n"},
+        {"{\"id\":\"\xe2\x80\xae\xc2\x9b\x7f\"}\n", "{\"id\":\"\\u202e\\u009b\\u007f\"}\n"},
+        {"\xff\xef\xbb\xbf", "\\xff\\ufeff"},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct mcpx_text out = {0};
+
+        text_shown(&out, mcpx_slice_of(rows[i].text));
+        cr_expect_str_eq(out.text ? out.text : "", rows[i].shown);
+        mcpx_text_fini(&out);
+    }
+}
+
 Test(visible, blanks_that_are_no_space_show_where_something_is_decided)
 {
     struct mcpx_text prose = {0}, exact = {0}, json = {0};
