@@ -52,8 +52,8 @@ struct mcpx_child_report {
  * argv         the program (looked up in PATH) and its arguments, NULL at the end; copied
  * cwd          where it runs; NULL = here
  * name         precedes each line of its standard error: "[name] ..."; NULL discards that output
- * line_max     longest line of its output in bytes; 0 = 16 MiB
- * queue_max    bytes that may wait for it to read, newlines counted; 0 = 16 MiB
+ * line_max     longest line of its output in bytes; 0 = 64 MiB
+ * queue_max    bytes that may wait for it to read, newlines counted; 0 = 64 MiB
  * stop_ms      how long it may take to end: its input is closed at once, or as soon as it has read
  *              what waits; after a quarter of this SIGTERM is sent, at the end SIGKILL. 0 = 2000
  * restart      start it again when it ends

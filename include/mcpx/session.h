@@ -20,9 +20,10 @@ struct mcpx_session;
  * proposal_ms    how long a proposal waits to be fulfilled or rejected; 600000
  * pending_max    own requests and proposals under way at one time; 10000
  * inbound_max    others' requests to us not answered yet, others' proposals, and envelopes that are
- *                not told a second time; 10000 each, and 16 MiB each for requests and proposals. The
+ *                not told a second time; 10000 each, and 64 MiB each for requests and proposals. The
  *                oldest is forgotten
- * unsent_bytes   memory for what was sent and not yet seen to have arrived; 16 MiB
+ * unsent_bytes   memory for what was sent and not yet seen to have arrived; one message may be
+ *                longer. 64 MiB
  * overhear       also tell what is not for us: MCPX_EVENT_OVERHEARD
  * directed       the connection's routing is "directed": what is addressed to others only has no
  *                echo. It counts as DELIVERED when written, and is not written again

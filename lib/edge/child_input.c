@@ -14,7 +14,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-enum { QUEUE_DEFAULT = 16 << 20, QUEUE_KEPT = 65536 };
+enum { QUEUE_DEFAULT = 64 << 20, QUEUE_KEPT = 65536 };
 
 ssize_t mx_write_quietly(int fd, const char *bytes, size_t len)
 {

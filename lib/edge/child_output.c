@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { LINE_DEFAULT = 16 << 20, ERROR_LINE_MAX = 4096 };
+enum { LINE_DEFAULT = 64 << 20, ERROR_LINE_MAX = 4096 };
 
 void mx_child_output_init(struct mcpx_child *child)
 {

@@ -61,6 +61,8 @@ static bool next_event(struct mcpx_client *client, struct mcpx_event *event)
         client->farewell = false;
     }
     client->joined |= event->type == MCPX_EVENT_JOINED;
+    if (event->type == MCPX_EVENT_JOINED && client->wire)
+        mx_wire_allow(client->wire, mcpx_session_message_max(client->session));
     if (event->type == MCPX_EVENT_LEFT && !client->over) {
         if (is_last(client))
             event->retry_ms = -1;

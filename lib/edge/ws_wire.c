@@ -26,6 +26,7 @@ enum mcpx_err mx_wire_new(const struct mx_wire_config *config, struct mx_wire **
     if (!wire)
         return MCPX_ENOMEM;
     wire->loop = config->loop;
+    wire->message_max = MX_MESSAGE_MAX;
     wire->events = config->events;
     wire->user = config->user;
     wire->address = *config->address;

@@ -11,7 +11,7 @@
 
 struct mx_wire;
 
-/** Longest message taken; a longer one ends the connection with 1009. */
+/** Longest message taken until mx_wire_allow; a longer one ends the connection with 1009. */
 enum { MX_MESSAGE_MAX = 64 << 20 };
 
 /**
@@ -69,6 +69,14 @@ void mx_wire_finish(struct mx_wire *wire);
 
 /** Stops or goes on reading. */
 void mx_wire_pause(struct mx_wire *wire, bool pause);
+
+/**
+ * Takes messages as long as the router lets others write them, with what it splices in.
+ *
+ * limit   its limits.message_bytes; 0 = none: then as much as that setting could be. Less than
+ *         MX_MESSAGE_MAX changes nothing
+ */
+void mx_wire_allow(struct mx_wire *wire, size_t limit);
 
 /** Breaks the connection or the attempt at one, if any; `ended` is not told. */
 void mx_wire_drop(struct mx_wire *wire);

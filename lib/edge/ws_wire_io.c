@@ -9,6 +9,9 @@
 #include <openssl/x509_vfy.h>
 #include <sys/socket.h>
 
+/* The most that limits.message_bytes can be, and what the router may add. Protocol: section 1. */
+enum { LIMIT_MAX = 1 << 30, SPLICE_MAX = 65536 };
+
 enum { BODY_MAX = 16384, KEEP_MAX = 1 << 20, BODY_DEPTH = 16, ANSWER_S = 3 };
 
 void mx_wire_refused(struct mx_wire *wire)
@@ -100,8 +103,9 @@ static int on_piece(struct mx_wire *wire, const char *in, size_t len)
 
     if (lws_frame_is_binary(wire->wsi))
         return refuse(wire, 1003, "the router sent a binary message");
-    if (rest > MX_MESSAGE_MAX || wire->message.len + len + rest > MX_MESSAGE_MAX)
-        return refuse(wire, 1009, "the router sent a message of more than 64 MiB");
+    if (rest > wire->message_max || wire->message.len + len + rest > wire->message_max)
+        return refuse(wire, 1009,
+                      "the router sent a longer message than it said there would be");
     if (last && !wire->message.len) {
         wire->events->text(wire->user, (struct mcpx_slice){in ? in : "", len});
         return 0;
@@ -264,6 +268,13 @@ void mx_wire_finish(struct mx_wire *wire)
     wire->finishing = true;
     if (!say_close(wire, 1000))
         give_up(wire);
+}
+
+void mx_wire_allow(struct mx_wire *wire, size_t limit)
+{
+    size_t wanted = (limit && limit < LIMIT_MAX ? limit : LIMIT_MAX) + SPLICE_MAX;
+
+    wire->message_max = wanted > MX_MESSAGE_MAX ? wanted : MX_MESSAGE_MAX;
 }
 
 void mx_wire_pause(struct mx_wire *wire, bool pause)

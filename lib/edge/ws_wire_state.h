@@ -27,6 +27,7 @@ enum { MX_REASON_MAX = 511 };
  * distrusted     the certificate was refused, which is the reason then
  * status         of the answer to the handshake, once it is known
  * code, reason   why it ends, as far as known
+ * message_max    longest message taken
  * message        pieces of a message that is not whole yet
  * out            the message being written, behind room for its head
  * body           of the answer to a refused handshake
@@ -47,6 +48,7 @@ struct mx_wire {
     bool open, finishing, choked, distrusted;
     int status, code;
     char reason[MX_REASON_MAX + 1];
+    size_t message_max;
     struct mcpx_text message, out, body;
     uv_idle_t linger;
     int turns;

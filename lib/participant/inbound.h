@@ -17,7 +17,7 @@ struct mx_heard {
 };
 
 /** Most bytes kept: kinds, ids and names that strangers chose. */
-enum { MX_INBOUND_BYTES = 16 * 1024 * 1024 };
+enum { MX_INBOUND_BYTES = 64 * 1024 * 1024 };
 
 /** A bounded memory. `key` and `max` are to be set; the rest is zero. */
 struct mx_inbound {

@@ -212,7 +212,8 @@ static enum mcpx_err make_own(struct mcpx_session *session, const struct draftin
         err = note_asked(drafting, own);
     if (!err && session->message_max && own->text->len > session->message_max)
         err = MCPX_ETOOBIG;
-    if (!err && own->text->len + session->outbox.bytes > session->config.unsent_bytes)
+    if (!err && session->outbox.count > 0 &&
+        own->text->len + session->outbox.bytes > session->config.unsent_bytes)
         err = MCPX_ELIMIT;
     if (err)
         mx_own_unref(own);

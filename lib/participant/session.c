@@ -14,7 +14,7 @@ enum {
     PROPOSAL_MS = 600000,
     PENDING_MAX = 10000,
     INBOUND_MAX = 10000,
-    UNSENT_BYTES = 16 * 1024 * 1024
+    UNSENT_BYTES = 64 * 1024 * 1024
 };
 
 /* Most events that one live message makes: DELIVERED, FULFILLING, REQUEST. */

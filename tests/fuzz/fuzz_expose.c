@@ -82,6 +82,12 @@ static enum mcpx_err on_send(void *user, const struct mcpx_draft *draft, struct 
     return MCPX_OK;
 }
 
+static size_t on_message_max(void *user)
+{
+    (void)user;
+    return 1000;
+}
+
 static enum mcpx_err on_respond(void *user, struct mcpx_slice request,
                                 struct mcpx_slice payload)
 {
@@ -281,8 +287,9 @@ static void happen(struct stage *stage, struct mcpx_slice line)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct stage stage;
-    struct expose_port port = {&stage, on_line,  on_note,   on_send,   on_respond, on_forget,
-                               on_may, on_could, on_roster, on_forget, on_behind};
+    struct expose_port port = {&stage,     on_line,   on_note,   on_send,
+                               on_respond, on_forget, on_may,    on_could,
+                               on_roster,  on_forget, on_behind, on_message_max};
     struct expose_config config = {.topic = "t",
                                    .nonce = "n",
                                    .plain = size % 2,

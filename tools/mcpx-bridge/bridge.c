@@ -5,6 +5,9 @@
  */
 #include "tools/mcpx-bridge/bridge.h"
 
+/* What whoever runs the router has to raise. */
+#define SETTING "limits.message_bytes"
+
 static void add_id(struct mcpx_text *out, struct mcpx_slice id)
 {
     mcpx_text_puts(out, "{\"jsonrpc\":\"2.0\",\"id\":");
@@ -47,4 +50,67 @@ bool bridge_number(struct mcpx_slice value, int64_t *out)
     }
     *out = number;
     return true;
+}
+
+void bridge_add_too_big(struct mcpx_text *out, const char *what, size_t bytes, size_t limit)
+{
+    mcpx_text_puts(out, what);
+    mcpx_text_puts(out, " of ");
+    mcpx_text_number(out, (int64_t)bytes);
+    mcpx_text_puts(out, " bytes does not fit, with its envelope, into a message of at most ");
+    mcpx_text_number(out, (int64_t)limit);
+    mcpx_text_puts(out, " bytes (the router's setting " SETTING ")");
+}
+
+void bridge_add_too_big_data(struct mcpx_text *out, size_t bytes, size_t limit)
+{
+    mcpx_text_puts(out, "{\"bytes\":");
+    mcpx_text_number(out, (int64_t)bytes);
+    mcpx_text_puts(out, ",\"limit\":");
+    mcpx_text_number(out, (int64_t)limit);
+    mcpx_text_puts(out, ",\"setting\":\"" SETTING "\"}");
+}
+
+/* Offset of the first value of a member that is itself an object or an array; len = none. */
+static size_t first_nested(struct mcpx_slice text)
+{
+    bool in_string = false;
+    size_t i = 0;
+
+    while (i < text.len && text.text[i] != '{')
+        i++;
+    for (i++; i < text.len; i++) {
+        if (in_string && text.text[i] == '\\')
+            i++;
+        else if (text.text[i] == '"')
+            in_string = !in_string;
+        else if (!in_string && (text.text[i] == '{' || text.text[i] == '['))
+            return i;
+    }
+    return text.len;
+}
+
+/* The members before the nested one are whole: with an empty value in its place the text is JSON. */
+void bridge_read_beginning(struct mcpx_slice beginning, struct mcpx_slice *id, bool *is_answer)
+{
+    size_t len = first_nested(beginning);
+    struct mcpx_text whole = {0};
+    struct mcpx_slice value, found;
+
+    *id = (struct mcpx_slice){0};
+    *is_answer = false;
+    if (len >= beginning.len)
+        return;
+    mcpx_text_add(&whole, beginning.text, len);
+    mcpx_text_puts(&whole, "{}}");
+    if (!whole.failed && mcpx_json_check(mcpx_text_view(&whole), 0, &value, NULL) == MCPX_OK) {
+        *is_answer =
+            !mcpx_json_get(value, "method").text &&
+            (mcpx_json_get(value, "result").text || mcpx_json_get(value, "error").text);
+        found = mcpx_json_get(value, "id");
+        if (mcpx_json_count(value, "id") == 1 && (mcpx_json_type(found) == MCPX_JSON_STRING ||
+                                                  mcpx_json_type(found) == MCPX_JSON_NUMBER))
+            *id = (struct mcpx_slice){beginning.text + (found.text - whole.text), found.len};
+    }
+    mcpx_text_fini(&whole);
 }

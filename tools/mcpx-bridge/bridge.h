@@ -42,4 +42,25 @@ void bridge_add_result(struct mcpx_text *out, struct mcpx_slice id, struct mcpx_
  */
 bool bridge_number(struct mcpx_slice value, int64_t *out);
 
+/**
+ * Appends the sentence for what the router would not take, with size, limit and setting.
+ *
+ * what    "the answer"
+ * bytes   of the JSON-RPC message; its envelope comes on top
+ * limit   what the router's limits.message_bytes is
+ */
+void bridge_add_too_big(struct mcpx_text *out, const char *what, size_t bytes, size_t limit);
+
+/** Appends the same as an object for `data`: bytes, limit, setting. */
+void bridge_add_too_big_data(struct mcpx_text *out, size_t bytes, size_t limit);
+
+/**
+ * Reads what can be known from the beginning of a JSON-RPC message that is too long to be kept.
+ *
+ * id         filled with its raw id, lent as long as `beginning`; absent when it does not show
+ * is_answer  filled: it is a result or an error
+ */
+void bridge_read_beginning(struct mcpx_slice beginning, struct mcpx_slice *id,
+                           bool *is_answer);
+
 #endif

@@ -99,10 +99,17 @@ void expose_line(struct expose *x, struct mcpx_slice line, struct mcpx_now now)
 void expose_overlong(struct expose *x, struct mcpx_slice beginning)
 {
     struct mcpx_text message = {0};
+    struct mcpx_slice id;
+    bool is_answer;
 
     mcpx_text_puts(&message, "a line of the client is too long and was skipped: ");
     expose_quote(&message, beginning);
     expose_note(x, &message);
+    bridge_read_beginning(beginning, &id, &is_answer);
+    if (!is_answer)
+        expose_tell_error(x, id, BRIDGE_BAD_REQUEST,
+                          MCPX_SLICE("a message longer than this bridge reads"),
+                          (struct mcpx_slice){0});
     mcpx_text_fini(&message);
 }
 

@@ -41,6 +41,7 @@ struct expose_config {
  * note     one sentence for the log, without newline; borrowed; may hold what others sent
  * roster   the id of the other participant at `index`; false when there is none
  * behind   the client has not read what it was told for so long that only answers are kept for it
+ * message_max   limits.message_bytes of the router; 0 = none known
  */
 struct expose_port {
     void *user;
@@ -55,6 +56,7 @@ struct expose_port {
     bool (*roster)(void *user, size_t index, struct mcpx_slice *id);
     void (*drop)(void *user, struct mcpx_slice request);
     bool (*behind)(void *user);
+    size_t (*message_max)(void *user);
 };
 
 /** Makes a server. `port` is copied. Returns MCPX_OK or MCPX_ENOMEM. */
@@ -67,7 +69,10 @@ void expose_free(struct expose *x);
 /** One line of the client; borrowed. */
 void expose_line(struct expose *x, struct mcpx_slice line, struct mcpx_now now);
 
-/** A line was too long; `beginning` are its first bytes. It cannot be answered: its id is unknown. */
+/**
+ * A line was too long; `beginning` are its first bytes. It is refused, with its id when that stands among
+ * them.
+ */
 void expose_overlong(struct expose *x, struct mcpx_slice beginning);
 
 /** One event of the session; borrowed. */

@@ -41,6 +41,29 @@ static void ask_free(struct expose_ask *ask)
 
 /* ---- refusing ---- */
 
+/* The server is told why the client's answer does not come. */
+static enum mcpx_err respond_too_big(struct expose *x, struct mcpx_slice envelope,
+                                     struct mcpx_slice payload)
+{
+    size_t max = x->port.message_max(x->port.user);
+    struct mcpx_text message = {0}, data = {0}, error = {0};
+    enum mcpx_err err = MCPX_ENOMEM;
+
+    bridge_add_too_big(&message, "the client's answer", payload.len, max);
+    bridge_add_too_big_data(&data, payload.len, max);
+    if (!message.failed && !data.failed)
+        bridge_add_error(&error, mcpx_json_get(payload, "id"), BRIDGE_UNAVAILABLE,
+                         mcpx_text_view(&message), mcpx_text_view(&data));
+    if (error.len && !error.failed) {
+        expose_note(x, &message);
+        err = x->port.respond(x->port.user, envelope, mcpx_text_view(&error));
+    }
+    mcpx_text_fini(&message);
+    mcpx_text_fini(&data);
+    mcpx_text_fini(&error);
+    return err;
+}
+
 static void respond(struct expose *x, struct mcpx_slice envelope,
                     const struct mcpx_text *payload)
 {
@@ -49,6 +72,8 @@ static void respond(struct expose *x, struct mcpx_slice envelope,
                             : x->port.respond(x->port.user, envelope, mcpx_text_view(payload));
     struct mcpx_text message = {0};
 
+    if (err == MCPX_ETOOBIG)
+        err = respond_too_big(x, envelope, mcpx_text_view(payload));
     if (!err)
         return;
     mcpx_text_puts(&message, "a server's request could not be answered: ");

@@ -112,6 +112,11 @@ static bool port_could(void *user, struct mcpx_slice participant, const struct m
     return mcpx_session_could(session_of(user), participant, kind);
 }
 
+static size_t port_message_max(void *user)
+{
+    return mcpx_session_message_max(session_of(user));
+}
+
 static bool port_roster(void *user, size_t index, struct mcpx_slice *id)
 {
     struct mcpx_participant participant;
@@ -274,7 +279,8 @@ static int start_core(struct edge *edge, const struct expose_job *job)
                                .behind = port_behind,
                                .may = port_may,
                                .could = port_could,
-                               .roster = port_roster};
+                               .roster = port_roster,
+                               .message_max = port_message_max};
     struct expose_config config = job->expose;
     unsigned char random[6];
     char nonce[2 * sizeof random + 1];

@@ -47,7 +47,7 @@ void expose_propose(struct expose *x, struct expose_call *call)
     err = expose_send_call(x, call);
     if (err) {
         mcpx_text_puts(&message, "the call needs approval, but could not be proposed: ");
-        mcpx_text_puts(&message, mcpx_strerror(err));
+        expose_add_unsent(x, call, err, &message);
         expose_fail(x, call, BRIDGE_UNAVAILABLE, &message);
     } else {
         mcpx_text_puts(&message, "proposed ");

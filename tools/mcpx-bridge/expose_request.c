@@ -64,7 +64,7 @@ static void fail_unsent(struct expose *x, struct expose_call *call, enum mcpx_er
     struct mcpx_text message = {0};
 
     mcpx_text_puts(&message, "the call could not be sent: ");
-    mcpx_text_puts(&message, mcpx_strerror(err));
+    expose_add_unsent(x, call, err, &message);
     expose_fail(x, call, BRIDGE_UNAVAILABLE, &message);
     mcpx_text_fini(&message);
 }

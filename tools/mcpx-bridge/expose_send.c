@@ -140,6 +140,20 @@ out:
     return err;
 }
 
+void expose_add_unsent(struct expose *x, const struct expose_call *call, enum mcpx_err err,
+                       struct mcpx_text *out)
+{
+    struct mcpx_text payload = {0};
+
+    if (err == MCPX_ETOOBIG) {
+        write_payload(x, call, &payload);
+        bridge_add_too_big(out, "a message", payload.len, x->port.message_max(x->port.user));
+    } else {
+        mcpx_text_puts(out, mcpx_strerror(err));
+    }
+    mcpx_text_fini(&payload);
+}
+
 struct expose_call *expose_send_own(struct expose *x, enum expose_purpose purpose,
                                     struct mcpx_slice participant, const char *method,
                                     struct mcpx_slice params)

@@ -190,6 +190,10 @@ struct expose_call *expose_send_own(struct expose *x, enum expose_purpose purpos
                                     struct mcpx_slice participant, const char *method,
                                     struct mcpx_slice params);
 
+/** Appends why a call could not be sent. */
+void expose_add_unsent(struct expose *x, const struct expose_call *call, enum mcpx_err err,
+                       struct mcpx_text *out);
+
 /** Sends a notification about a call's envelope (or none), when we may. */
 void expose_send_notice(struct expose *x, struct mcpx_slice participant, const char *method,
                         struct mcpx_slice params, struct mcpx_slice about);

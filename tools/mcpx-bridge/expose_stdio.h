@@ -12,7 +12,7 @@ struct uv_loop_s;
 struct expose_stdio;
 
 /** While more bytes than this wait to be written, no input is read. */
-enum { EXPOSE_STDIO_UNWRITTEN_MAX = 8 << 20 };
+enum { EXPOSE_STDIO_UNWRITTEN_MAX = 16 << 20 };
 
 /**
  * What is told.

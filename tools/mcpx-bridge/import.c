@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 enum { REQUEST_MS = 300000, PROBE_MS = 2000, HANDSHAKE_MS = 120000, WAIT_MS = 30000 };
-enum { CALLS_MAX = 10000, WAIT_BYTES = 16 << 20 };
+enum { CALLS_MAX = 10000, WAIT_BYTES = 64 << 20 };
 
 static int64_t or_else(int64_t value, int64_t fallback)
 {
@@ -138,18 +138,32 @@ static enum mcpx_err answer_too_large(struct import *import, const struct import
                                       size_t len)
 {
     size_t max = import->port.message_max(import->port.user);
-    char message[160], data[80];
+    struct mcpx_text message = {0}, data = {0};
 
-    snprintf(message, sizeof message,
-             "the answer has %zu bytes; the router takes messages of at most %zu "
-             "bytes",
-             len, max);
-    snprintf(data, sizeof data, "{\"bytes\":%zu,\"limit\":%zu}", len, max);
+    bridge_add_too_big(&message, "the answer", len, max);
+    bridge_add_too_big_data(&data, len, max);
     mcpx_text_reset(&import->text);
-    bridge_add_error(&import->text, call->rpc_id, BRIDGE_UNAVAILABLE, mcpx_slice_of(message),
-                     mcpx_slice_of(data));
+    bridge_add_error(&import->text, call->rpc_id, BRIDGE_UNAVAILABLE, mcpx_text_view(&message),
+                     mcpx_text_view(&data));
     import_say(import, "%.*s by %.*s: %s", (int)call->method.len, call->method.text,
-               (int)call->requester.len, call->requester.text, message);
+               (int)call->requester.len, call->requester.text,
+               message.text ? message.text : "too large");
+    import->text.failed |= message.failed || data.failed;
+    mcpx_text_fini(&message);
+    mcpx_text_fini(&data);
+    if (import->text.failed)
+        return MCPX_ENOMEM;
+    return import->port.respond(import->port.user, call->envelope,
+                                mcpx_text_view(&import->text));
+}
+
+/* The answer is given up, its requester is not: a sentence may still fit where an answer does not. */
+static enum mcpx_err answer_too_many(struct import *import, const struct import_call *call)
+{
+    mcpx_text_reset(&import->text);
+    bridge_add_error(&import->text, call->rpc_id, BRIDGE_UNAVAILABLE,
+                     MCPX_SLICE("too many answers wait to be sent to the router"),
+                     (struct mcpx_slice){0});
     if (import->text.failed)
         return MCPX_ENOMEM;
     return import->port.respond(import->port.user, call->envelope,
@@ -162,6 +176,8 @@ void import_answer(struct import *import, struct import_call *call, struct mcpx_
 
     if (err == MCPX_ETOOBIG)
         err = answer_too_large(import, call, message.len);
+    else if (err == MCPX_ELIMIT)
+        err = answer_too_many(import, call);
     if (err)
         import_say(import, "the answer to %.*s for %.*s cannot be sent: %s",
                    (int)call->method.len, call->method.text, (int)call->requester.len,

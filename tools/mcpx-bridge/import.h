@@ -29,7 +29,7 @@
  * handshake_ms   how long the server may take until it is initialised; 120000
  * wait_ms        how long a request waits for a server that is not ready; 30000
  * calls_max      requests under way at one time; 10000
- * wait_bytes     how many bytes of requests may wait for a server that is not ready; 16 MiB
+ * wait_bytes     how many bytes of requests may wait for a server that is not ready; 64 MiB
  */
 struct import_config {
     const char *capabilities;
@@ -87,7 +87,10 @@ void import_event(struct import *import, const struct mcpx_event *event, struct 
 /** The server wrote a line. */
 void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now now);
 
-/** The server wrote a line that is too long; it began so. */
+/**
+ * The server wrote a line that is too long; it began so. Its requester is refused when the id shows, or
+ * when his request is the only one the server has.
+ */
 void import_overlong(struct import *import, struct mcpx_slice beginning);
 
 /** The child's state changed. */

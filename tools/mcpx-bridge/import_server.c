@@ -7,6 +7,10 @@
 
 #include <stdio.h>
 
+/* What the requester hears of an answer that could not be read. */
+#define OVERLONG                                                                              \
+    "the server's answer is a line longer than the bridge reads (its option --line-max)"
+
 /* How much of a line that is not understood is shown. */
 enum { SHOWN = 120 };
 
@@ -180,12 +184,39 @@ void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now 
         on_answer(import, &rpc, now);
 }
 
+/* An id at the end of the line was skipped with it; one that waits alone is the one meant. */
+static struct import_call *sole_call(const struct import_calls *calls)
+{
+    struct import_call *sole = NULL;
+
+    for (size_t i = 0; i < calls->count; i++) {
+        if (!calls->rows[i]->written || calls->rows[i]->purpose != IMPORT_PARTICIPANT)
+            continue;
+        if (sole)
+            return NULL;
+        sole = calls->rows[i];
+    }
+    return sole;
+}
+
 void import_overlong(struct import *import, struct mcpx_slice beginning)
 {
-    import_say(import,
-               "the server wrote a line longer than --line-max, skipped; if it answered a "
-               "request, that one times out: %.*s",
+    struct import_call *call = NULL;
+    struct mcpx_slice id;
+    bool is_answer;
+    int64_t number;
+
+    import_say(import, "the server wrote a line longer than --line-max, skipped: %.*s",
                shown(beginning), beginning.text);
+    bridge_read_beginning(beginning, &id, &is_answer);
+    if (is_answer && bridge_number(id, &number))
+        call = import_calls_find(&import->calls, number);
+    else if (is_answer && !id.text)
+        call = sole_call(&import->calls);
+    if (call && call->purpose == IMPORT_PARTICIPANT)
+        import_refuse(import, call, BRIDGE_UNAVAILABLE, OVERLONG, (struct mcpx_slice){0});
+    else if (is_answer)
+        import_say(import, "whose answer that was cannot be known; its request times out");
 }
 
 /* Sentence and data for everybody who asks from now on. */

@@ -12,9 +12,8 @@ static const struct option_row import_options[] = {
      "start the server again when it ends, after a pause that grows (the default)"},
     {"--no-restart", NULL, VALUE_NONE, 0, "end with exit code 1 when the server ends"},
     {"--line-max", "BYTES", VALUE_NUMBER, 0,
-     "longest line the server may write, 16777216 when not given; a longer one is skipped, "
-     "and "
-     "if it answered a request, that one times out"},
+     "longest line the server may write, 67108864 when not given; of a longer one the "
+     "requester hears that, unless several wait and the line does not begin with its id"},
     {"--client-capabilities", "JSON", VALUE_TEXT, 0,
      "what is declared to the server; elicitation and sampling when not given"},
     {"--ask", "sole|newest", VALUE_CHOICE, 0,

@@ -40,8 +40,8 @@ static int complain_of_grants(const struct live *live, const struct mcpx_draft *
     return STATUS_REFUSED;
 }
 
-static int complain_of_draft(struct live *live, enum mcpx_err err,
-                             const struct mcpx_fault *fault)
+static int complain_of_draft(struct live *live, const struct mcpx_draft *draft,
+                             enum mcpx_err err, const struct mcpx_fault *fault)
 {
     switch (err) {
     case MCPX_EINVALID:
@@ -49,8 +49,14 @@ static int complain_of_draft(struct live *live, enum mcpx_err err,
         complain(live->verb, "cannot be sent: %s%s%s", fault->field,
                  fault->field[0] ? ": " : "", fault->reason);
         return STATUS_USAGE;
-    case MCPX_EUTF8:
     case MCPX_ETOOBIG:
+        complain(
+            live->verb,
+            "a payload of %zu bytes does not fit, with its envelope, into a message of at "
+            "most %zu bytes (the router's setting limits.message_bytes)",
+            draft->payload.len, mcpx_session_message_max(mcpx_client_session(live->client)));
+        return STATUS_USAGE;
+    case MCPX_EUTF8:
         complain(live->verb, "%s", mcpx_strerror(err));
         return STATUS_USAGE;
     default:
@@ -68,7 +74,7 @@ int live_send(struct live *live, const struct mcpx_draft *draft)
     if (err == MCPX_ECAPABILITY)
         return complain_of_grants(live, draft);
     if (err)
-        return complain_of_draft(live, err, &fault);
+        return complain_of_draft(live, draft, err, &fault);
     mcpx_text_reset(&live->sent);
     mcpx_text_slice(&live->sent, id);
     if (live->sent.failed)

@@ -29,7 +29,7 @@ Test(config, has_defaults_that_need_no_file)
     cr_expect(config->hub.derive_kinds);
     cr_expect_not(config->hub.directed);
     cr_expect_eq(config->hub.linger_ms, 300000);
-    cr_expect_eq(config->hub.message_bytes, 1048576);
+    cr_expect_eq(config->hub.message_bytes, 8388608);
     cr_expect_eq(config->drain_ms, 5000);
     cr_expect_eq(config->log_level, LOG_INFO);
     cr_expect_eq(config->log_format, LOG_TEXT);

@@ -107,6 +107,12 @@ static bool port_behind(void *user)
     return ((struct world *)user)->behind;
 }
 
+static size_t port_message_max(void *user)
+{
+    (void)user;
+    return 100;
+}
+
 static bool port_may(void *user, const struct mcpx_question *question)
 {
     struct world *world = user;
@@ -145,7 +151,8 @@ void world_start(struct world *world, const struct world_setup *setup)
                                .behind = port_behind,
                                .may = port_may,
                                .could = port_could,
-                               .roster = port_roster};
+                               .roster = port_roster,
+                               .message_max = port_message_max};
     struct expose_config config = {.topic = "room",
                                    .nonce = "n",
                                    .plain = setup->plain,

@@ -229,3 +229,25 @@ Test(expose_life, keeps_what_is_watched_watched)
     cr_expect_eq(count_renewed(&world), 0, "never watched");
     world_stop(&world);
 }
+
+Test(expose_life, says_of_what_does_not_fit_how_large_it_is_and_may_be)
+{
+    struct world world;
+
+    world_start(&world, &(struct world_setup){0});
+    world_serve(&world, &s, 1);
+    world.send_fails = MCPX_ETOOBIG;
+    world_say(&world, request(1, "tools/call", "{\"name\":\"s__t\"}"));
+    cr_expect_not_null(
+        strstr(world_line(&world),
+               "the call could not be sent: a message of 68 bytes does not fit, with "
+               "its envelope, into a message of at most 100 bytes (the router's "
+               "setting limits.message_bytes)"));
+    expose_overlong(world.expose,
+                    MCPX_SLICE("{\"id\":5,\"method\":\"tools/call\",\"params\":{"));
+    world_expect(&world,
+                 "{\"jsonrpc\":\"2.0\",\"id\":5,\"error\":{\"code\":-32600,\"message\":"
+                 "\"a message longer than this bridge reads\"}}");
+    cr_expect(world_is_quiet(&world));
+    world_stop(&world);
+}

@@ -54,6 +54,12 @@ static enum mcpx_err on_respond(void *user, struct mcpx_slice request,
     return MCPX_OK;
 }
 
+static size_t on_message_max(void *user)
+{
+    (void)user;
+    return 100;
+}
+
 static bool on_behind(void *user)
 {
     (void)user;
@@ -181,7 +187,8 @@ Test(expose_memory, is_never_short_in_silence)
                                    .behind = on_behind,
                                    .may = on_may,
                                    .could = on_could,
-                                   .roster = on_roster};
+                                   .roster = on_roster,
+                                   .message_max = on_message_max};
         struct expose_config config = {.topic = "room",
                                        .nonce = "n",
                                        .request_ms = 60000,
