@@ -64,9 +64,11 @@ static const struct {
     {{"notifications/elicitation/complete", 34}, "elicitationId"},
     {{"elicitation/create", 18}, "elicitationId"},
     {{"tools/call", 10}, "task"},
+    {{"tools/call", 10}, "arguments"}, /* what a person approves is what is carried out */
+    {{"prompts/get", 11}, "arguments"},
 };
 
-enum { OTHERS = sizeof others / sizeof *others, MEMBERS_MAX = 3 };
+enum { OTHERS = sizeof others / sizeof *others, MEMBERS_MAX = 4 };
 
 /* Checks `_meta` itself. */
 static bool check_meta(struct mcpx_slice meta, struct mcpx_fault *fault)

@@ -181,6 +181,9 @@ Test(rpc, what_could_be_read_in_two_ways_is_refused)
         {"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{"
          "\"ProgressToken\":2}}",
          "progressToken"},
+        {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"a\","
+         "\"arguments\":{\"path\":\"shown\"},\"Arguments\":{\"path\":\"used\"}}}",
+         "arguments"},
         {"{\"id\":1,\"method\":\"elicitation/create\",\"params\":{\"elicitationID\":1}}",
          "elicitationId"},
         /* _meta, of every method and of results */
