@@ -240,8 +240,7 @@ MCPX_API int64_t mcpx_session_connect_at(const struct mcpx_session *session);
 
 /**
  * The id to resume after (`?after=`): of the newest envelope taken in, live or history; of the
- * topic's head when there was no history; of a presence while no envelope is known. Absent when none
- * of these came. Lent until the next call.
+ * topic's head when there was no history. Absent when none of these came. Lent until the next call.
  * Protocol: section 5.
  */
 MCPX_API struct mcpx_slice mcpx_session_resume_after(const struct mcpx_session *session);

@@ -254,10 +254,8 @@ static enum mcpx_err take(struct mcpx_session *session, const struct mx_incoming
         return MCPX_OK;
     }
     err = mx_message_receive(session, in);
-    if (!err) {
+    if (!err)
         mx_id_set(&session->seen, envelope->id);
-        session->seen_presence = false;
-    }
     return err;
 }
 

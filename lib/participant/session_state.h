@@ -36,7 +36,6 @@ struct mx_id {
  * connect_at    mono_ms of the next attempt; meaningless while connected or ended
  * id            ours, as the last welcome said
  * seen          the newest envelope that resuming may begin after
- * seen_presence `seen` is a presence: good only as long as no envelope is known
  * absent        who was there before the router forgot us and is not yet there again
  * absent_until  mono_ms until which they are waited for
  * needed        how many of them something of ours is addressed to; nothing is written before they
@@ -61,7 +60,6 @@ struct mcpx_session {
     struct mx_backoff backoff;
     struct mx_id id;
     struct mx_id seen;
-    bool seen_presence;
     size_t message_max;
     struct mx_grants grants;
     struct mx_roster roster, absent;

@@ -109,7 +109,6 @@ static void note_head(struct mcpx_session *session, const struct welcome *welcom
     if (resumed || !is_literal(mcpx_json_get(history, "count"), "0"))
         return;
     session->seen.len = 0;
-    session->seen_presence = false;
     if (welcome->head.len > 0 && welcome->head.len <= MCPX_ID_MAX)
         mx_id_set(&session->seen, mcpx_text_view(&welcome->head));
 }
@@ -269,10 +268,6 @@ static enum mcpx_err take_presence(struct mcpx_session *session, const struct mx
         err = accept_presence(session, in, person, presence);
     else
         mx_person_free(person);
-    if (!err && (session->seen.len == 0 || session->seen_presence)) {
-        mx_id_set(&session->seen, session->envelope.id);
-        session->seen_presence = true;
-    }
     return err;
 }
 

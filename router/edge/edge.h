@@ -62,6 +62,7 @@ struct connections {
  * gate                      what addresses and participants have asked lately
  * kick                      something was handed to libwebsockets' timers from outside its
  *                           callbacks: it must be woken
+ * tick_for_ms               what hub_due said when the timer `tick` was set
  * stopping, stop_at_ms      after the first TERM; when patience ends
  */
 struct edge {
@@ -85,6 +86,7 @@ struct edge {
     uv_timer_t tick, unveil, reopen;
     uv_signal_t signals[3];
     struct log_limit accept_log, refuse_log;
+    int64_t tick_for_ms;
     bool kick;
     bool stopping;
     int64_t stop_at_ms;

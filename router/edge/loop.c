@@ -25,18 +25,27 @@
  */
 enum { SPARE_DESCRIPTORS = 256, CONNECTIONS_UNLIMITED = 65536, STOPPING_TICK_MS = 50 };
 
+static void on_tick(uv_timer_t *timer);
+
+/* Sets the timer for when the hub wants to be called next. */
+static void set_tick(struct edge *edge, struct mcpx_now now)
+{
+    int64_t wait = edge->stopping ? STOPPING_TICK_MS : hub_due(edge->hub) - now.mono_ms;
+
+    if (wait < 1 || wait > TICK_MS)
+        wait = wait < 1 ? 1 : TICK_MS;
+    edge->tick_for_ms = hub_due(edge->hub);
+    uv_timer_start(&edge->tick, on_tick, (uint64_t)wait, 0);
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     struct edge *edge = timer->data;
     struct mcpx_now now = edge_now(edge);
-    int64_t wait = hub_tick(edge->hub, now) - now.mono_ms;
 
+    hub_tick(edge->hub, now);
     connection_sweep(edge);
-    if (edge->stopping)
-        wait = STOPPING_TICK_MS;
-    if (wait < 1 || wait > TICK_MS)
-        wait = wait < 1 ? 1 : TICK_MS;
-    uv_timer_start(timer, on_tick, (uint64_t)wait, 0);
+    set_tick(edge, now);
 }
 
 /* Does nothing: while it is active the loop does not wait. */
@@ -58,6 +67,8 @@ static void on_round(uv_prepare_t *prepare)
         uv_idle_start(&edge->busy, on_busy);
     else
         uv_idle_stop(&edge->busy);
+    if (hub_due(edge->hub) < edge->tick_for_ms && !edge->stopping)
+        set_tick(edge, edge_now(edge)); /* somebody came or went */
     ws_server_kick(edge);
     if (is_over(edge))
         uv_stop(&edge->loop);

@@ -14,12 +14,6 @@ static const int64_t takeover_window_ms = 60000;
 /* A participant may be refused this often in a minute before its connection is. */
 static const uint64_t refusals_per_minute = 600;
 
-/*
- * A welcome names everybody in the topic and waits in its reader's outbox. Ten thousand joiners
- * that do not read would make that gigabytes; so nobody else is let in while so much waits.
- */
-static const uint64_t outboxes_max = 67108864;
-
 static enum mcpx_err may_replace(const struct hub *hub, const struct peer *old,
                                  struct mcpx_now now)
 {
@@ -44,8 +38,6 @@ enum mcpx_err hub_may_admit(const struct hub *hub, const struct grant *grant,
 
     if (hub->draining)
         return MCPX_EGOING;
-    if (hub->stats.outbox_bytes > outboxes_max)
-        return MCPX_EFULL;
     if (!topic && !config->create)
         return MCPX_ENOTOPIC;
     if (!topic && is_full(hub->stats.topics, config->topics_max))
@@ -92,6 +84,7 @@ static struct peer *peer_new(struct hub *hub, struct grant *grant, void *owner,
     list_init(&peer->in_ready);
     list_init(&peer->in_hub);
     log_reader_init(&peer->cursor.reader);
+    news_reader_init(&peer->cursor.news);
     return peer;
 }
 
@@ -105,28 +98,30 @@ static void inherit(struct peer *peer, const struct peer *old, struct mcpx_now n
 }
 
 /*
- * Composes what the joiner gets first, places its cursor, tells the topic. The cursor is placed
- * before the own `join` is appended, so that this is where its live traffic begins; and its hold
- * on the log is there before the append may let memory go.
+ * Places the joiner's cursor, notes what it is owed, tells the topic. Its hold on the log is there
+ * before telling may let memory go.
  */
 static enum mcpx_err enter(struct peer *peer, struct topic *topic,
                            const struct admission *admission, bool replaces)
 {
-    struct welcome welcome = {.first = true};
-    enum mcpx_err err = MCPX_ENOMEM;
+    struct change change = {"join", replaces ? "takeover" : NULL};
+    struct welcome *welcome = &peer->welcome;
+    enum mcpx_err err;
 
     peer->topic = topic;
     peer->sender = log_sender(&topic->log, peer->grant->participant);
     peer->cursor.directed = reads_directed(topic->hub, peer->grant, admission);
     if (!topic_reserve(topic))
         return MCPX_ENOMEM;
-    cursor_start(peer, admission, &welcome.count, &welcome.resumed);
-    if (notice_welcome(peer, topic, welcome))
-        err = notice_presence(topic, peer->grant, "join", replaces ? "takeover" : NULL);
+    welcome->first = true;
+    cursor_start(peer, admission, &welcome->count, &welcome->resumed);
+    err = notice_presence(topic, peer->grant, change, &peer->join);
+    peer->owed = OWED_WELCOME | OWED_JOIN;
     if (err)
         log_reader_release(&peer->cursor.reader);
     else
-        topic->hub->stats.resumed += welcome.resumed;
+        topic->hub->stats.resumed += welcome->resumed;
+    peer_count_outbox(peer);
     return err;
 }
 
@@ -148,6 +143,7 @@ static void settle_in(struct peer *peer, struct peer *old, struct mcpx_now now)
         hub->stats.takeovers++;
         hub_condemn(hub, old, MCPX_EREPLACED, now);
     }
+    peer_wake(peer);
     hub_settle(hub);
 }
 

@@ -2,9 +2,9 @@
  * cursor.c - replay, live delivery, resume and the echo are one movement along the log; they
  * differ only in what a stretch of it looks like to the reader:
  *
- *     next ... replay_end    pages of system/history, presence left out
- *     next ... resume_end    as they are, presence left out
- *     behind both            as they are
+ *     next ... replay_end    pages of system/history
+ *     next ... joined        as they are: what was missed
+ *     behind both            as they are, presence between them
  *
  * In directed mode what is addressed to others is left out of all three.
  * Includes cursor.h, hub_state.h, notice.h, JSON.
@@ -16,14 +16,14 @@
 
 static bool wants(const struct peer *peer, uint64_t serial)
 {
-    const struct cursor *cursor = &peer->cursor;
-    const struct entry *entry = log_entry(&peer->topic->log, serial);
+    const struct entry *entry;
 
-    if (entry->presence && (serial < cursor->replay_end || serial < cursor->resume_end))
-        return false;
-    if (!cursor->directed || entry->to_count == 0)
+    if (!peer->cursor.directed)
         return true;
-    if (serial >= peer->seated_from && peer->seat != PEER_NO_SEAT)
+    entry = log_entry(&peer->topic->log, serial);
+    if (entry->to_count == 0)
+        return true;
+    if (serial >= peer->cursor.joined && peer->seat != PEER_NO_SEAT)
         return entry_is_for_seat(entry, peer->seat);
     return entry_is_for(entry, peer->grant->participant);
 }
@@ -54,14 +54,9 @@ void cursor_start(struct peer *peer, const struct admission *admission, size_t *
 
     *count = 0;
     *resumed = admission->after.text && log_find(log, admission->after, &serial);
-    if (*resumed) {
-        cursor->next = serial + 1;
-        cursor->resume_end = log->head;
-        cursor->replay_end = 0;
-    } else {
-        cursor->replay_end = log->head; /* first: it tells wants() to leave presence out */
-        cursor->next = history_start(peer, wanted, count);
-    }
+    cursor->joined = log->head;
+    cursor->replay_end = *resumed ? 0 : log->head;
+    cursor->next = *resumed ? serial + 1 : history_start(peer, wanted, count);
     log_reader_place(&peer->topic->log, &cursor->reader, cursor->next);
 }
 
@@ -107,79 +102,141 @@ static uint64_t write_envelopes(const struct peer *peer, struct mcpx_text *out, 
 
 bool cursor_page(struct peer *peer, uint64_t *next, size_t *count, struct mcpx_slice *page)
 {
-    static const char room[FRAME_HEAD_MAX];
-    struct mcpx_text *out = &peer->hub->scratch;
+    struct mcpx_text *out = notice_begin_frame(peer->hub);
     char id[MX_UUID_LEN + 1];
-    size_t len, head;
 
-    mcpx_text_reset(out);
-    mcpx_text_add(out, room, sizeof room); /* the head's length is known last */
     notice_begin(peer->hub, "system/history", peer->grant->participant, out, id);
     mcpx_text_puts(out, "{\"envelopes\":[");
     *next = write_envelopes(peer, out, count);
     mcpx_text_puts(out, *next == peer->cursor.replay_end ? "],\"complete\":true}}"
                                                          : "],\"complete\":false}}");
-    if (out->failed)
-        return false;
-    len = out->len - sizeof room;
-    head = frame_head_len(len);
-    frame_head_write(out->text + sizeof room - head, FRAME_TEXT, len);
-    *page = (struct mcpx_slice){out->text + sizeof room - head, head + len};
-    return true;
+    return notice_end_frame(peer->hub, page);
 }
 
 /* ---- live traffic ---- */
 
-/* The stretch of wanted entries that begins at the cursor. */
-static struct log_run run_of_wanted(const struct peer *peer)
-{
-    struct log *log = &peer->topic->log;
-    uint64_t end = peer->cursor.next + 1;
+/*
+ * Where a run has come to.
+ *
+ * sheet   published, to be read next; NULL = none
+ * last    the last sheet in the run; NULL = none
+ * count   frames in the run
+ */
+struct place {
+    uint64_t next;
+    struct sheet *sheet;
+    struct sheet *last;
+    size_t count;
+};
 
-    while (end < log->head && wants(peer, end))
+/* Envelopes are read up to here: a joiner reads its own join before all that is live. */
+static uint64_t stop_of(const struct peer *peer)
+{
+    const struct cursor *cursor = &peer->cursor;
+
+    return cursor->next < cursor->joined ? cursor->joined : peer->topic->log.head;
+}
+
+static bool is_news_next(const struct place *place)
+{
+    return place->sheet && place->sheet->at <= place->next;
+}
+
+static struct mcpx_slice take_sheet(const struct peer *peer, struct place *place)
+{
+    size_t count;
+    const struct news *news = &peer->topic->news;
+    struct mcpx_slice frames = news_rest(news, &peer->cursor.news, place->sheet, &count);
+
+    place->last = place->sheet;
+    place->sheet = news_behind(news, place->sheet);
+    place->count += count;
+    return frames;
+}
+
+/* Takes a sheet, or the stretch of wanted envelopes that begins here. */
+static struct mcpx_slice take_stretch(const struct peer *peer, struct place *place)
+{
+    uint64_t stop = stop_of(peer), end = place->next + 1;
+    struct log_run run;
+
+    if (is_news_next(place))
+        return take_sheet(peer, place);
+    if (place->sheet && place->sheet->at < stop)
+        stop = place->sheet->at;
+    if (!peer->cursor.directed)
+        end = stop;
+    while (end < stop && wants(peer, end))
         end++;
-    return log_run_from(log, peer->cursor.next, end);
+    run = log_run_from(&peer->topic->log, place->next, end);
+    place->next = run.next;
+    place->count += run.count;
+    return (struct mcpx_slice){run.bytes, run.len};
+}
+
+/* Takes a sheet, or the next wanted envelope. False when there is nothing more. */
+static bool take_one(const struct peer *peer, struct place *place, struct mcpx_slice *frames)
+{
+    uint64_t stop = stop_of(peer);
+
+    while (!is_news_next(place)) {
+        if (place->next >= stop)
+            return false;
+        if (!wants(peer, place->next++))
+            continue;
+        *frames = entry_frame(log_entry(&peer->topic->log, place->next - 1));
+        place->count++;
+        return true;
+    }
+    *frames = take_sheet(peer, place);
+    return true;
 }
 
 /*
  * Copies what is wanted together: a write costs as much as copying thirty ordinary frames, so a
- * reader that skips most of the log is served with few writes too.
+ * reader that skips most of the log, or finds presence all over it, is served with few writes,
+ * too. Without memory what was copied so far has to do, or the stretch taken first.
  */
-static struct log_run gather(const struct peer *peer, struct log_run first)
+static struct mcpx_slice gather(const struct peer *peer, struct place *place,
+                                struct mcpx_slice first)
 {
-    const struct log *log = &peer->topic->log;
     struct mcpx_text *out = &peer->hub->scratch;
-    struct log_run run = {.next = first.next, .count = first.count};
+    struct place further = *place;
+    struct mcpx_slice frames;
 
     mcpx_text_reset(out);
-    mcpx_text_add(out, first.bytes, first.len);
-    for (; run.next < log->head; run.next++) {
-        struct mcpx_slice frame = entry_frame(log_entry(log, run.next));
-
-        if (!wants(peer, run.next))
-            continue;
-        if (out->len + frame.len > LOG_RUN_MAX)
+    mcpx_text_slice(out, first);
+    while (take_one(peer, &further, &frames) && out->len + frames.len <= LOG_RUN_MAX) {
+        mcpx_text_slice(out, frames);
+        if (out->failed)
             break;
-        mcpx_text_slice(out, frame);
-        run.count++;
+        *place = further;
     }
-    run.bytes = out->text;
-    run.len = out->len;
-    return out->failed ? first : run;
+    return out->len > 0 ? mcpx_text_view(out) : first;
 }
 
-struct log_run cursor_run(const struct peer *peer)
+static bool is_read_up(const struct peer *peer, const struct place *place)
+{
+    return place->next >= stop_of(peer) && !is_news_next(place);
+}
+
+struct log_run cursor_run(const struct peer *peer, struct sheet **sheet)
 {
     const struct cursor *cursor = &peer->cursor;
     struct log *log = &peer->topic->log;
-    struct log_run run;
+    struct place place = {.next = cursor->next};
+    struct mcpx_slice frames;
 
-    if (!cursor->directed && cursor->next >= cursor->resume_end)
+    *sheet = NULL;
+    if (!cursor->directed && !cursor->news.sheet && cursor->next >= cursor->joined)
         return log_run_from(log, cursor->next, log->head);
-    run = run_of_wanted(peer);
-    if (run.next == log->head || run.len >= LOG_RUN_MAX / 2)
-        return run;
-    return gather(peer, run);
+    if (cursor->next >= cursor->joined)
+        place.sheet = cursor->news.sheet;
+    frames = take_stretch(peer, &place);
+    if (frames.len < LOG_RUN_MAX / 2 && !is_read_up(peer, &place))
+        frames = gather(peer, &place, frames);
+    *sheet = place.last;
+    return (struct log_run){frames.text, frames.len, place.count, place.next};
 }
 
 void cursor_move(struct peer *peer, uint64_t next)

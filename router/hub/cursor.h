@@ -1,5 +1,5 @@
 /*
- * cursor.h - what does a peer read next: a page of history, or a run of the log?
+ * cursor.h - what does a peer read next: a page of history, or a run of envelopes and presence?
  * Includes peer.h.
  */
 #ifndef HUB_CURSOR_H
@@ -20,7 +20,7 @@ enum { CURSOR_PAGE_MAX = 262144 };
 void cursor_start(struct peer *peer, const struct admission *admission, size_t *count,
                   bool *resumed);
 
-/** True when peer_peek would find something in the log for this peer. Skips what is not for it. */
+/** True when there are envelopes for this peer to read. Skips what is not for it. */
 bool cursor_has_more(struct peer *peer);
 
 /**
@@ -34,10 +34,15 @@ bool cursor_has_more(struct peer *peer);
  */
 bool cursor_page(struct peer *peer, uint64_t *next, size_t *count, struct mcpx_slice *page);
 
-/** The next run of live entries, after cursor_has_more said true. */
-struct log_run cursor_run(const struct peer *peer);
+/**
+ * The next run of what goes out as it is: envelopes, and published presence in its place between
+ * them. There has to be any.
+ *
+ * sheet   filled with the last sheet in it; NULL when it holds no presence
+ */
+struct log_run cursor_run(const struct peer *peer, struct sheet **sheet);
 
-/** Moves the cursor, and its hold on the log's memory with it. */
+/** Moves the cursor along the log, and its hold on the log's memory with it. */
 void cursor_move(struct peer *peer, uint64_t next);
 
 #endif

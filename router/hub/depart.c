@@ -17,7 +17,7 @@ void hub_leave(struct hub *hub, struct peer *peer, const char *reason)
     if (!was_there || hub->draining)
         return; /* replaced by a newer connection, gone already, or everybody is going */
     /* Without memory the others see it in the next welcome; there is nobody to tell. */
-    (void)notice_presence(topic, peer->grant, "leave", reason);
+    (void)notice_presence(topic, peer->grant, (struct change){"leave", reason}, NULL);
 }
 
 /* What the others are told. A plain goodbye needs no reason. */
@@ -29,8 +29,7 @@ static const char *leave_reason(enum mcpx_err err)
 static void condemn(struct hub *hub, struct peer *peer, enum mcpx_err err)
 {
     if (err == MCPX_ESLOW) {
-        struct complaint complaint = {.err = err,
-                                      .missed = peer->topic->log.head - peer->cursor.next};
+        struct complaint complaint = {.err = err, .missed = peer->missed};
 
         (void)notice_error(peer, &complaint);
     }
@@ -38,6 +37,8 @@ static void condemn(struct hub *hub, struct peer *peer, enum mcpx_err err)
     peer->close_err = err;
     hub_leave(hub, peer, leave_reason(err));
     peer->state = PEER_CONDEMNED;
+    peer->owed = 0;
+    mcpx_text_fini(&peer->join);
     notice_close(&peer->outbox, err);
     if (peer->outbox.failed)
         mcpx_text_fini(&peer->outbox); /* no memory to say so: peer_peek only tells to close */
@@ -46,8 +47,8 @@ static void condemn(struct hub *hub, struct peer *peer, enum mcpx_err err)
 }
 
 /*
- * Condemning appends a `leave`, which may push further readers off the log; so this goes on until
- * nobody falls any more. Each round takes a peer out of its topic, so it ends.
+ * Condemning tells a `leave`, which may push further readers off; so this goes on until nobody
+ * falls any more. Each round takes a peer out of its topic, so it ends.
  */
 void hub_settle(struct hub *hub)
 {
@@ -93,12 +94,23 @@ void hub_drain(struct hub *hub, struct mcpx_now now)
     }
 }
 
+/* One welcome tells all that changed until it is read, be it the first. */
+static void owe_welcome(struct peer *peer)
+{
+    if (peer->owed & OWED_WELCOME)
+        return;
+    peer->owed |= OWED_WELCOME;
+    peer->welcome = (struct welcome){.first = false};
+    peer->welcome_at = peer->outbox.len;
+    peer_wake(peer);
+}
+
 enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *grant,
                           struct mcpx_now now)
 {
+    struct change change = {"update", NULL};
     struct grant *before = peer->grant;
-    size_t outbox_len = peer->outbox.len;
-    enum mcpx_err err = MCPX_ENOMEM;
+    enum mcpx_err err;
 
     if (peer->state != PEER_OPEN)
         return MCPX_ECLOSED;
@@ -108,16 +120,15 @@ enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *gran
         peer->grant = before;
         return MCPX_ENOMEM;
     }
-    if (notice_welcome(peer, peer->topic, (struct welcome){.first = false}))
-        err = notice_presence(peer->topic, peer->grant, "update", NULL);
+    err = notice_presence(peer->topic, peer->grant, change, NULL);
     if (err) {
-        peer->outbox.len = outbox_len;
         grant_unref(peer->grant);
         peer->grant = before;
         return err;
     }
     peer->changes_ms = mcpx_capset_next_expiry(peer->grant->capset, now.wall_ms);
     grant_unref(before);
+    owe_welcome(peer);
     hub_settle(hub);
     return MCPX_OK;
 }

@@ -49,6 +49,7 @@ struct hub *hub_new(const struct hub_config *config, struct chance chance)
     list_init(&hub->topics);
     list_init(&hub->peers);
     list_init(&hub->dirty);
+    list_init(&hub->telling);
     list_init(&hub->ready);
     list_init(&hub->fallen);
     mcpx_envelope_init(&hub->envelope);
@@ -63,6 +64,7 @@ void hub_free(struct hub *hub)
         struct peer *peer = LIST_ELEMENT(hub->peers.next, struct peer, in_hub);
 
         log_reader_release(&peer->cursor.reader);
+        news_reader_leave(&peer->cursor.news);
         peer_free(peer);
     }
     while (!list_is_empty(&hub->topics))
@@ -142,14 +144,25 @@ static void mind_topic(struct hub *hub, struct topic *topic)
         topic_free(topic);
 }
 
-int64_t hub_tick(struct hub *hub, struct mcpx_now now)
+static struct topic *first_telling(const struct hub *hub)
+{
+    return list_is_empty(&hub->telling)
+               ? NULL
+               : LIST_ELEMENT(hub->telling.next, struct topic, in_telling);
+}
+
+int64_t hub_due(const struct hub *hub)
+{
+    const struct topic *topic = first_telling(hub);
+
+    return topic && topic->tell_ms < hub->next_tick_ms ? topic->tell_ms : hub->next_tick_ms;
+}
+
+static void mind_all(struct hub *hub)
 {
     struct link *next;
 
-    if (now.mono_ms < hub->next_tick_ms)
-        return hub->next_tick_ms;
-    hub->now = now;
-    hub->next_tick_ms = now.mono_ms + tick_ms;
+    hub->next_tick_ms = hub->now.mono_ms + tick_ms;
     for (struct link *link = hub->peers.next; link != &hub->peers; link = next) {
         next = link->next;
         mind_peer(hub, LIST_ELEMENT(link, struct peer, in_hub));
@@ -158,22 +171,42 @@ int64_t hub_tick(struct hub *hub, struct mcpx_now now)
         next = link->next;
         mind_topic(hub, LIST_ELEMENT(link, struct topic, in_hub));
     }
+}
+
+int64_t hub_tick(struct hub *hub, struct mcpx_now now)
+{
+    struct topic *topic;
+
+    if (now.mono_ms < hub_due(hub))
+        return hub_due(hub);
+    hub->now = now;
+    while ((topic = first_telling(hub)) && topic->tell_ms <= now.mono_ms)
+        topic_publish(topic);
+    if (now.mono_ms >= hub->next_tick_ms)
+        mind_all(hub);
     hub_settle(hub);
-    return hub->next_tick_ms;
+    return hub_due(hub);
 }
 
 /* ---- turns ---- */
 
-/* The next peer of a topic that has something to read; NULL when the round is over. */
+/*
+ * The next peer of a topic that has something to read; NULL when the round is over. A round goes
+ * round: when messages come faster than they can be written, the last in line is served as well.
+ */
 static struct peer *sweep(struct topic *topic)
 {
-    while (topic->swept < topic->peer_count) {
-        struct peer *peer = topic->peers[topic->swept++];
+    for (; topic->unswept > 0; topic->unswept--) {
+        struct peer *peer;
 
-        if (peer_has_output(peer))
+        if (topic->swept >= topic->peer_count)
+            topic->swept = 0;
+        peer = topic->peers[topic->swept++];
+        if (peer_has_output(peer)) {
+            topic->unswept--;
             return peer;
+        }
     }
-    topic->swept = 0;
     list_remove(&topic->in_dirty);
     return NULL;
 }

@@ -85,7 +85,8 @@ enum mcpx_err hub_may_admit(const struct hub *hub, const struct grant *grant,
                             const struct admission *admission, struct mcpx_now now);
 
 /**
- * Lets a participant into a topic: queues its welcome and history, tells the others.
+ * Lets a participant into a topic: it is owed a welcome, its history and its own presence, the
+ * others are told.
  *
  * grant     kept
  * owner     the edge's own pointer, given back by peer_owner
@@ -146,8 +147,9 @@ void hub_condemn(struct hub *hub, struct peer *peer, enum mcpx_err err, struct m
 void hub_depart(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mcpx_now now);
 
 /**
- * Gives a connected participant other grants: it gets a new welcome, the others a presence
- * `update`. `grant` is kept and names the same participant. Returns MCPX_OK; MCPX_ENOMEM, or
+ * Gives a connected participant other grants: it gets a new welcome (one, for all changes up to
+ * the moment it reads), everybody a presence `update`. `grant` is kept and names the same
+ * participant. Returns MCPX_OK; MCPX_ENOMEM, or
  * MCPX_ECLOSED for a condemned peer (then nothing has changed).
  */
 enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *grant,
@@ -160,10 +162,16 @@ enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *gran
 void hub_drain(struct hub *hub, struct mcpx_now now);
 
 /**
- * Does what is due: pings, time-outs, expiries, topics that outlived their time. Cheap when
- * nothing is. Returns the next instant (mono_ms) it wants to be called; at most a second away.
+ * Does what is due: pings, time-outs, expiries, topics that outlived their time, presence that has
+ * waited long enough to be told. Cheap when nothing is. Returns hub_due.
  */
 int64_t hub_tick(struct hub *hub, struct mcpx_now now);
+
+/**
+ * The next instant (mono_ms) at which hub_tick has something to do; at most a second away, and
+ * sooner once somebody has come or gone.
+ */
+int64_t hub_due(const struct hub *hub);
 
 /** A peer that has bytes to write and is not stalled, or NULL. Peers take turns. */
 struct peer *hub_next_ready(struct hub *hub);
@@ -188,8 +196,9 @@ struct output {
 };
 
 /**
- * The next bytes for this peer: private frames first, then a run of the log of at most 256 KiB or
- * one frame. False when there is nothing (any more), or the peer is stalled.
+ * The next bytes for this peer: welcome and private frames first, then a run of envelopes and
+ * presence of at most 256 KiB or one frame. False when there is nothing (any more), or the peer is
+ * stalled. A welcome says who is there now; presence from then on is told.
  */
 bool peer_peek(struct peer *peer, struct output *output);
 

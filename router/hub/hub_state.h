@@ -15,6 +15,7 @@
  * topics     all of them, in order of creation; `names` finds them
  * peers      all of them, condemned ones included
  * dirty      topics whose peers are to be offered new entries
+ * telling    topics whose news waits to be published, the first due first
  * ready      peers to be offered out of turn
  * fallen     readers that fell off a log, until hub_settle condemns them
  * scratch    a text being composed
@@ -30,6 +31,7 @@ struct hub {
     struct link topics;
     struct link peers;
     struct link dirty;
+    struct link telling;
     struct link ready;
     struct link fallen;
     struct mx_map names;

@@ -168,12 +168,8 @@ static void forget_oldest(struct log *log)
     const struct entry *entry = log_entry(log, log->history);
     struct mx_map_slot retained = {entry->id_hash, log->history + 1};
 
-    if (entry->presence)
-        mx_map_remove(&log->ids, retained.hash, retained.value);
-    else
-        spent_note(&log->spent, &log->ids, entry->sender, retained);
+    spent_note(&log->spent, &log->ids, entry->sender, retained);
     log->retained_bytes -= entry_cost(entry);
-    log->retained -= !entry->presence;
     log->history++;
 }
 
@@ -181,8 +177,9 @@ static void forget_beyond_bounds(struct log *log)
 {
     const struct log_bounds *bounds = &log->bounds;
 
-    while (log->history < log->head && (log->retained_bytes > bounds->bytes ||
-                                        (bounds->count && log->retained > bounds->count)))
+    while (log->history < log->head &&
+           (log->retained_bytes > bounds->bytes ||
+            (bounds->count && log->head - log->history > bounds->count)))
         forget_oldest(log);
 }
 
@@ -337,7 +334,6 @@ static void entry_add(struct log *log, const struct log_message *message, size_t
         .note_len = (uint32_t)note_size(message),
         .to_count = (uint16_t)message->to_count,
         .head = (uint8_t)head,
-        .presence = message->presence,
         .sender = message->sender,
     };
     frame_write(segment->bytes + segment->frames, message, len);
@@ -345,10 +341,7 @@ static void entry_add(struct log *log, const struct log_message *message, size_t
     segment->frames += head + len;
     mx_map_put(&log->ids, entry->id_hash, log->head + 1);
     log->head++;
-    log->retained += !message->presence;
     log->retained_bytes += entry_cost(entry);
-    if (!message->presence)
-        log->last_envelope = log->head;
 }
 
 enum mcpx_err log_append(struct log *log, const struct log_message *message)
@@ -358,7 +351,7 @@ enum mcpx_err log_append(struct log *log, const struct log_message *message)
 
     assert(needed < UINT32_MAX);
     if (!ring_reserve(log) || !mx_map_reserve(&log->ids) ||
-        (!message->presence && !spent_reserve(&log->spent, &log->ids, message->sender)) ||
+        !spent_reserve(&log->spent, &log->ids, message->sender) ||
         !segment_reserve(log, needed))
         return MCPX_ENOMEM;
     entry_add(log, message, len);
@@ -460,10 +453,15 @@ static struct log_run walk(const struct log *log, uint64_t serial, uint64_t end)
 /* An answer stays true: entries do not change, and a reader at `serial` keeps its memory. */
 struct log_run log_run_from(struct log *log, uint64_t serial, uint64_t end)
 {
-    if (log->run_from != serial || log->run_end != end) {
-        log->run = walk(log, serial, end);
-        log->run_from = serial;
-        log->run_end = end;
-    }
-    return log->run;
+    struct log_answer *answer = log->answers;
+
+    if (answer->from == serial && answer->end == end)
+        return answer->run;
+    answer++;
+    if (answer->from == serial && answer->end == end)
+        return answer->run;
+    answer = &log->answers[log->answered];
+    *answer = (struct log_answer){serial, end, walk(log, serial, end)};
+    log->answered = !log->answered;
+    return answer->run;
 }

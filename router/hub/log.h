@@ -1,5 +1,6 @@
 /*
- * log.h - one topic's envelopes, in order, framed once, in contiguous memory.
+ * log.h - one topic's envelopes, in order, framed once, in contiguous memory. Presence is no part
+ * of it: see news.h.
  *
  * Entries have serials that only grow. Three of them matter:
  *
@@ -54,7 +55,6 @@ struct entry {
     uint32_t note_len;
     uint16_t to_count; /* addressees; 0 = everyone */
     uint8_t head;      /* bytes of frame head */
-    bool presence;     /* the router's own; not part of history */
     uint32_t sender;   /* who said it: log_sender of its id */
 };
 
@@ -93,6 +93,12 @@ struct log_bounds {
     size_t backlog_bytes;
 };
 
+/** What log_run_from was asked, and its answer. Nothing while `from` and `end` are equal. */
+struct log_answer {
+    uint64_t from, end;
+    struct log_run run;
+};
+
 /** A log. Prepared by log_init, released by log_fini. */
 struct log {
     struct segment *oldest, *newest;
@@ -100,16 +106,14 @@ struct log {
     struct entry *ring;
     size_t ring_size; /* a power of two, or 0 */
     uint64_t tail, history, head;
-    size_t retained;        /* envelopes in the window, presence not counted */
-    size_t retained_bytes;  /* frames and notes in the window, presence counted */
-    size_t memory;          /* bytes of all segments */
-    uint64_t last_envelope; /* serial + 1 of the newest entry that is not presence; 0 = none */
-    struct mx_map ids;      /* by hash: serial + 1, or SPENT_VALUE */
+    size_t retained_bytes; /* frames and notes in the window */
+    size_t memory;         /* bytes of all segments */
+    struct mx_map ids;     /* by hash: serial + 1, or SPENT_VALUE */
     struct spent spent;
     struct mx_map_key key;
     struct log_bounds bounds;
-    uint64_t run_from, run_end; /* what log_run_from was asked last; equal = nothing */
-    struct log_run run;         /* and its answer */
+    struct log_answer answers[2]; /* the last of log_run_from */
+    unsigned answered;            /* index of the older one */
 };
 
 /** Prepares an empty log. */
@@ -137,7 +141,6 @@ struct log_message {
     const struct mcpx_slice *to;
     size_t to_count;
     struct mcpx_slice seats;
-    bool presence;
     int64_t wall_ms;
 };
 
@@ -222,7 +225,8 @@ struct link *log_overdue(struct log *log);
 
 /**
  * The longest run that starts at `serial` (tail..head-1) and ends before `end` (<= head). The
- * last answer is kept: most readers of a topic stand at the same place.
+ * last two answers are kept: most readers of a topic stand at the same place, and what they read in
+ * one turn may lie in two pieces of memory.
  */
 struct log_run log_run_from(struct log *log, uint64_t serial, uint64_t end);
 

@@ -18,6 +18,29 @@ void notice_frame(struct mcpx_text *out, struct mcpx_slice text)
     mcpx_text_slice(out, text);
 }
 
+struct mcpx_text *notice_begin_frame(struct hub *hub)
+{
+    static const char room[FRAME_HEAD_MAX];
+
+    mcpx_text_reset(&hub->scratch);
+    mcpx_text_add(&hub->scratch, room, sizeof room);
+    return &hub->scratch;
+}
+
+bool notice_end_frame(struct hub *hub, struct mcpx_slice *frame)
+{
+    struct mcpx_text *out = &hub->scratch;
+    size_t len, head;
+
+    if (out->failed)
+        return false;
+    len = out->len - FRAME_HEAD_MAX;
+    head = frame_head_len(len);
+    frame_head_write(out->text + FRAME_HEAD_MAX - head, FRAME_TEXT, len);
+    *frame = (struct mcpx_slice){out->text + FRAME_HEAD_MAX - head, head + len};
+    return true;
+}
+
 void notice_close(struct mcpx_text *out, enum mcpx_err err)
 {
     const char *reason = mcpx_strerror(err);
@@ -121,15 +144,20 @@ static void write_others(const struct topic *topic, struct mcpx_slice self,
     mcpx_text_add(out, "]", 1);
 }
 
-static void write_topic(const struct topic *topic, struct mcpx_text *out)
+/*
+ * The head a joiner is told is the newest envelope before its live traffic, whenever it is told:
+ * it may ask for what came after that.
+ */
+static void write_topic(const struct peer *peer, struct mcpx_text *out)
 {
-    const struct log *log = &topic->log;
+    const struct log *log = &peer->topic->log;
+    uint64_t head = peer->welcome.first ? peer->cursor.joined : log->head;
 
     mcpx_text_puts(out, ",\"topic\":{");
-    mcpx_json_add_member(out, "name", topic->name);
+    mcpx_json_add_member(out, "name", peer->topic->name);
     mcpx_text_puts(out, ",\"head\":");
-    if (log->last_envelope > log->history)
-        mcpx_json_add_string(out, entry_id(log_entry(log, log->last_envelope - 1)));
+    if (head > log->history)
+        mcpx_json_add_string(out, entry_id(log_entry(log, head - 1)));
     else
         mcpx_text_puts(out, "null");
     mcpx_text_add(out, "}", 1);
@@ -144,22 +172,22 @@ static void write_limit(uint64_t limit, struct mcpx_text *out)
         mcpx_text_puts(out, "null");
 }
 
-bool notice_welcome(struct peer *peer, const struct topic *topic, struct welcome welcome)
+bool notice_welcome(const struct peer *peer, struct mcpx_slice *frame)
 {
     const struct hub_config *config = &peer->hub->config;
-    struct mcpx_text *out = &peer->hub->scratch;
+    const struct welcome *welcome = &peer->welcome;
+    struct mcpx_text *out = notice_begin_frame(peer->hub);
     char id[MX_UUID_LEN + 1];
 
-    mcpx_text_reset(out);
     notice_begin(peer->hub, "system/welcome", peer->grant->participant, out, id);
     mcpx_text_puts(out, "{\"you\":");
     notice_participant(peer->grant, out);
-    write_others(topic, peer->grant->participant, out);
-    write_topic(topic, out);
-    if (welcome.first) {
-        mcpx_text_puts(out, welcome.resumed ? ",\"resumed\":true" : ",\"resumed\":false");
+    write_others(peer->topic, peer->grant->participant, out);
+    write_topic(peer, out);
+    if (welcome->first) {
+        mcpx_text_puts(out, welcome->resumed ? ",\"resumed\":true" : ",\"resumed\":false");
         mcpx_text_puts(out, ",\"history\":{\"count\":");
-        mcpx_text_number(out, (int64_t)welcome.count);
+        mcpx_text_number(out, (int64_t)welcome->count);
         mcpx_text_add(out, "}", 1);
     }
     mcpx_text_puts(out, ",\"limits\":{\"message_bytes\":");
@@ -167,37 +195,36 @@ bool notice_welcome(struct peer *peer, const struct topic *topic, struct welcome
     mcpx_text_puts(out, ",\"messages_per_minute\":");
     write_limit(config->messages_per_minute, out);
     mcpx_text_puts(out, "}}}");
-    return queue_scratch(peer);
+    return notice_end_frame(peer->hub, frame);
 }
 
 /* ---- system/presence ---- */
 
 enum mcpx_err notice_presence(struct topic *topic, const struct grant *grant,
-                              const char *event, const char *reason)
+                              struct change change, struct mcpx_text *copy)
 {
     struct hub *hub = topic->hub;
     struct mcpx_text *out = &hub->scratch;
     char id[MX_UUID_LEN + 1];
-    struct log_message message = {.piece_count = 1, .presence = true};
+    enum mcpx_err err;
 
     mcpx_text_reset(out);
     notice_begin(hub, "system/presence", (struct mcpx_slice){0}, out, id);
     mcpx_text_add(out, "{", 1);
-    mcpx_json_add_member(out, "event", mcpx_slice_of(event));
+    mcpx_json_add_member(out, "event", mcpx_slice_of(change.event));
     mcpx_text_puts(out, ",\"participant\":");
     notice_participant(grant, out);
-    if (reason) {
+    if (change.reason) {
         mcpx_text_add(out, ",", 1);
-        mcpx_json_add_member(out, "reason", mcpx_slice_of(reason));
+        mcpx_json_add_member(out, "reason", mcpx_slice_of(change.reason));
     }
     mcpx_text_puts(out, "}}");
-    if (out->failed)
+    if (out->failed || (copy && !mcpx_text_reserve(copy, FRAME_HEAD_MAX + out->len)))
         return MCPX_ENOMEM;
-    message.pieces[0] = mcpx_text_view(out);
-    message.id = mcpx_slice_of(id);
-    message.kind = MCPX_SLICE("system/presence");
-    message.wall_ms = hub->now.wall_ms;
-    return topic_append(topic, &message);
+    err = topic_tell(topic, mcpx_text_view(out));
+    if (!err && copy)
+        notice_frame(copy, mcpx_text_view(out));
+    return err;
 }
 
 /* ---- system/error ---- */

@@ -36,26 +36,36 @@ void notice_begin(struct hub *hub, const char *kind, struct mcpx_slice to,
 /** Appends `{"id":…,"capabilities":[…]}`, with `grants` when any has a condition. */
 void notice_participant(const struct grant *grant, struct mcpx_text *out);
 
-/** What a welcome says beside who is there. */
-struct welcome {
-    bool first; /* at the join, not after a change of grants */
-    bool resumed;
-    size_t count; /* of history */
-};
+/**
+ * Begins a frame whose length is known last, in the hub's scratch: room for its head. What is
+ * added to the text that is returned is its payload.
+ */
+struct mcpx_text *notice_begin_frame(struct hub *hub);
 
-/** Queues system/welcome for a peer of `topic`. False when memory runs out. */
-bool notice_welcome(struct peer *peer, const struct topic *topic, struct welcome welcome);
+/** Ends it. `frame` is lent until the scratch is used again. False when memory ran out. */
+bool notice_end_frame(struct hub *hub, struct mcpx_slice *frame);
 
 /**
- * Appends system/presence to the peer's topic.
+ * Composes the system/welcome that a peer is owed, in the hub's scratch. `frame` is lent until
+ * that is used again. False when memory runs out.
+ */
+bool notice_welcome(const struct peer *peer, struct mcpx_slice *frame);
+
+/** What presence tells; `reason` is said with it unless it is NULL. */
+struct change {
+    const char *event; /* "join", "leave" or "update" */
+    const char *reason;
+};
+
+/**
+ * Adds system/presence to the news of a topic.
  *
- * event    "join", "leave" or "update"
- * reason   said with the event; NULL = not said
+ * copy   NULL, or gets its frame appended as well
  *
- * Returns MCPX_OK or MCPX_ENOMEM.
+ * Returns MCPX_OK, or MCPX_ENOMEM (nothing has changed).
  */
 enum mcpx_err notice_presence(struct topic *topic, const struct grant *grant,
-                              const char *event, const char *reason);
+                              struct change change, struct mcpx_text *copy);
 
 /**
  * What an error says beside its name. Only what belongs to the error is written.

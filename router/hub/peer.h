@@ -20,25 +20,37 @@ enum peer_state { PEER_OPEN, PEER_CONDEMNED, PEER_SHUT };
 /** Takeovers remembered: a fourth within a minute is refused. Protocol: section 7. */
 enum { PEER_TAKEOVERS = 3 };
 
+/** What a welcome says beside who is there. */
+struct welcome {
+    bool first; /* at the join, not after a change of grants */
+    bool resumed;
+    size_t count; /* of history */
+};
+
 /** The seat of a peer that is in no topic. */
 #define PEER_NO_SEAT UINT32_MAX
 
 /** What was lent by peer_peek and what peer_pop has to do about it. */
-enum peek { PEEK_NOTHING, PEEK_OUTBOX, PEEK_PAGE, PEEK_RUN };
+enum peek { PEEK_NOTHING, PEEK_OUTBOX, PEEK_WELCOME, PEEK_PAGE, PEEK_JOIN, PEEK_RUN };
+
+/** What a peer is still owed, beside frames that are ready: bits of peer.owed. */
+enum { OWED_WELCOME = 1, OWED_JOIN = 2 };
 
 /**
- * Where a peer is in its topic's log (cursor.h).
+ * Where a peer is in its topic's log and news (cursor.h).
  *
- * next          serial of the entry it reads next
- * replay_end    entries before it are history: they go out as pages of system/history
- * resume_end    entries before it were missed: they go out as they are, presence left out
+ * next          serial of the envelope it reads next
+ * joined        envelopes from this serial on are live traffic, and know it by its seat
+ * replay_end    envelopes before it are history: they go out as pages of system/history
+ * news          what it has to read of presence, since its welcome
  * reader        hold on the memory of `next`
  */
 struct cursor {
     uint64_t next;
+    uint64_t joined;
     uint64_t replay_end;
-    uint64_t resume_end;
     bool directed;
+    struct news_reader news;
     struct reader reader;
 };
 
@@ -49,10 +61,14 @@ struct cursor {
  * in_ready     link among the peers to be offered out of turn
  * sender       log_sender of its participant
  * seat         its number in the topic; PEER_NO_SEAT when it is in none
- * seated_from  entries from this serial on know it by its seat, older ones by its name
+ * owed         welcome and own join, until it was handed them
  * outbox       private frames, whole, in order
- * outbox_counted  what of its memory is in the hub's statistics
+ * welcome_at   bytes at the beginning of the outbox that go before the welcome it is owed
+ * welcome      what that welcome says
+ * join         frame of its own join, while it is owed
+ * outbox_counted  what of the memory of outbox and join is in the hub's statistics
  * answers      bytes of errors queued since the outbox was last empty
+ * missed       messages it was not handed when it fell off
  * close_err    why it is condemned; its close frame is the end of the outbox
  * heard_ms     mono_ms of the last sign of life
  * pings        unanswered pings since
@@ -66,18 +82,23 @@ struct peer {
     enum peer_state state;
     bool stalled;
     enum peek peeked;
+    unsigned owed;
     uint32_t sender;
     uint32_t seat;
-    uint64_t seated_from;
     struct cursor cursor;
     struct mcpx_text outbox;
     size_t peeked_len;
     uint64_t peeked_next;
     size_t peeked_count;
+    struct sheet *peeked_sheet;
     struct link in_ready;
     struct grant *grant;
     struct link in_hub;
     size_t outbox_counted;
+    size_t welcome_at;
+    struct welcome welcome;
+    struct mcpx_text join;
+    uint64_t missed;
     size_t answers;
     enum mcpx_err close_err;
     struct rates rates;
@@ -87,7 +108,7 @@ struct peer {
     int64_t changes_ms;
 };
 
-/** Brings the statistics up to date after the outbox has changed. */
+/** Brings the statistics up to date after `outbox` or `join` have changed. */
 void peer_count_outbox(struct peer *peer);
 
 /** Puts a peer in line to be offered by hub_next_ready out of its topic's turn. */

@@ -73,13 +73,9 @@ enum mcpx_err topic_write_history(const struct topic *topic, const struct page *
         return err;
     mcpx_text_add(out, "[", 1);
     for (; to > from && count < page->limit && out->len <= limit_bytes; to--) {
-        const struct entry *entry = log_entry(log, to - 1);
-
-        if (entry->presence)
-            continue;
         if (count++ > 0)
             mcpx_text_add(out, ",", 1);
-        mcpx_text_slice(out, entry_text(entry));
+        mcpx_text_slice(out, entry_text(log_entry(log, to - 1)));
     }
     mcpx_text_add(out, "]", 1);
     return MCPX_OK;

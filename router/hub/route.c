@@ -9,10 +9,11 @@
 #include <mcpx/json.h>
 
 /*
- * Bytes of errors a sender may leave unread. Who writes but never reads would otherwise fill the
- * router's memory, at 600 answers a minute.
+ * Bytes of errors that senders may leave unread. Who writes but never reads would otherwise fill
+ * the router's memory, at 600 answers a minute. One may have a share of what is left of the whole:
+ * the more is held already, the sooner who holds much is ended; nobody is for a few.
  */
-enum { ANSWERS_MAX = 1048576 };
+enum { ANSWERS_ALL = 67108864, ANSWERS_SHARE = 64, ANSWERS_FEW = 16384 };
 
 /* The message being routed, and what is known so far. */
 struct passage {
@@ -205,6 +206,14 @@ static enum mcpx_err (*const checks[])(struct passage *) = {
     check_id,   complete_kind, check_capability, accept,
 };
 
+static size_t answers_max(const struct hub *hub)
+{
+    uint64_t held = hub->stats.outbox_bytes;
+    uint64_t left = held < ANSWERS_ALL ? ANSWERS_ALL - held : 0;
+
+    return left / ANSWERS_SHARE > ANSWERS_FEW ? (size_t)(left / ANSWERS_SHARE) : ANSWERS_FEW;
+}
+
 /*
  * Answers the sender. Errors with a close code end the connection; so does one refusal too many,
  * because every answer costs more than the message that provoked it, and so do answers unread.
@@ -223,7 +232,7 @@ static void answer(struct passage *passage, enum mcpx_err err)
     if (mcpx_error_close(err))
         hub_condemn(hub, peer, err, passage->now);
     else if (!bucket_take(&peer->rates.refusals, 1, passage->now) ||
-             peer->answers > ANSWERS_MAX)
+             peer->answers > answers_max(hub))
         hub_condemn(hub, peer, MCPX_EFLOOD, passage->now);
 }
 

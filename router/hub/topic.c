@@ -11,6 +11,15 @@
 
 #include <stdlib.h>
 
+/* How long presence may wait, so that a crowd is told in few writes. Protocol: section 5. */
+static const int64_t tell_within_ms = 50;
+
+/*
+ * News is short and everybody reads it soon, so it may lag less than envelopes; the setting for
+ * those serves for both.
+ */
+enum { NEWS_SHARE = 4 };
+
 struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct mcpx_now now)
 {
     const struct hub_config *config = &hub->config;
@@ -27,7 +36,9 @@ struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct mcpx_now
     memcpy(topic + 1, name.text, name.len);
     debts_init(&topic->debts);
     log_init(&topic->log, hub->key, &bounds);
+    news_init(&topic->news);
     list_init(&topic->in_dirty);
+    list_init(&topic->in_telling);
     list_init(&topic->in_hub);
     list_append(&hub->topics, &topic->in_hub);
     mx_map_put(&hub->names, mx_map_hash(hub->key, name), (uintptr_t)topic);
@@ -42,10 +53,12 @@ void topic_free(struct topic *topic)
     mx_map_remove(&hub->names, mx_map_hash(hub->key, topic->name), (uintptr_t)topic);
     list_remove(&topic->in_hub);
     list_remove(&topic->in_dirty);
+    list_remove(&topic->in_telling);
     hub->stats.topics--;
-    hub->stats.log_bytes -= topic->log.memory;
+    hub->stats.log_bytes -= topic->memory;
     debts_fini(&topic->debts);
     log_fini(&topic->log);
+    news_fini(&topic->news);
     free(topic->peers);
     free(topic->free_seats);
     mx_map_fini(&topic->people);
@@ -128,7 +141,6 @@ static void seat(struct topic *topic, struct peer *peer)
 {
     peer->seat =
         topic->free_seat_count ? topic->free_seats[--topic->free_seat_count] : topic->seats++;
-    peer->seated_from = topic->log.head;
     topic->directed += peer->cursor.directed;
 }
 
@@ -151,7 +163,8 @@ void topic_insert(struct topic *topic, struct peer *peer)
         memmove(topic->peers + place + 1, topic->peers + place,
                 (topic->peer_count - place) * sizeof(struct peer *));
         topic->peer_count++;
-        topic->swept += place < topic->swept; /* a round under way goes on where it was */
+        topic->swept += place < topic->swept; /* a round under way goes on where it was, */
+        topic->unswept += topic->unswept > 0; /* and everybody it had to offer is offered */
     }
     topic->peers[place] = peer;
     know(topic, peer);
@@ -163,6 +176,7 @@ void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now)
     size_t place = place_of(topic, peer->grant->participant);
 
     log_reader_release(&peer->cursor.reader);
+    news_reader_leave(&peer->cursor.news);
     unseat(topic, peer);
     if (place == topic->peer_count || topic->peers[place] != peer)
         return;
@@ -171,6 +185,8 @@ void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now)
     memmove(topic->peers + place, topic->peers + place + 1,
             (topic->peer_count - place) * sizeof(struct peer *));
     topic->swept -= place < topic->swept;
+    if (topic->unswept > topic->peer_count)
+        topic->unswept = topic->peer_count;
     if (topic->peer_count == 0)
         topic->empty_ms = now.mono_ms;
 }
@@ -184,13 +200,24 @@ static bool passes_over(struct peer *peer)
     return peer->cursor.reader.home != home;
 }
 
+/* Takes a reader off log and news; hub_settle does the rest. */
+static void fall(struct topic *topic, struct peer *peer)
+{
+    peer->missed = topic->log.head - peer->cursor.next;
+    if (!list_is_empty(&peer->cursor.news.link)) /* else it has no welcome yet */
+        peer->missed += topic->news.added - peer->cursor.news.next;
+    log_reader_release(&peer->cursor.reader);
+    news_reader_leave(&peer->cursor.news);
+    list_append(&topic->hub->fallen, &peer->cursor.reader.link);
+}
+
 /*
- * Takes the readers off the log that hold on to too much of it because their sockets are full.
- * Those that only wait for their turn are none of them: they make the edge write before it reads
- * on (hub_is_pressed). Nor are those for whom there is nothing in it: they move on. Returns true
+ * Takes the readers off that hold on to too much because their sockets are full. Those that only
+ * wait for their turn are none of them: they make the edge write before it reads on
+ * (hub_is_pressed). Nor are those for whom there is nothing in it: they move on. Both return true
  * when nobody is left.
  */
-static bool shed_stalled(struct hub *hub, struct link *readers)
+static bool shed_from_log(struct topic *topic, struct link *readers)
 {
     struct link *next;
 
@@ -198,37 +225,98 @@ static bool shed_stalled(struct hub *hub, struct link *readers)
         struct peer *peer = LIST_ELEMENT(link, struct peer, cursor.reader.link);
 
         next = link->next;
-        if (passes_over(peer) || !peer->stalled)
-            continue;
-        list_remove(link);
-        list_append(&hub->fallen, link);
+        if (!passes_over(peer) && peer->stalled)
+            fall(topic, peer);
     }
     return list_is_empty(readers);
 }
 
-/*
- * Frees what nobody needs or may hold any longer, and counts it; `memory` is what the log held
- * when it was last counted.
- */
-static void let_go(struct topic *topic, size_t memory)
+static bool shed_from_news(struct topic *topic, struct link *readers)
 {
+    struct link *next;
+
+    for (struct link *link = readers->next; link != readers; link = next) {
+        struct peer *peer = LIST_ELEMENT(link, struct peer, cursor.news.link);
+
+        next = link->next;
+        if (peer->owed & OWED_WELCOME && peer->welcome.first)
+            news_reader_leave(
+                &peer->cursor.news); /* its welcome was not taken: there is another */
+        else if (peer->stalled)
+            fall(topic, peer);
+    }
+    return list_is_empty(readers);
+}
+
+/* Frees what nobody needs or may hold any longer, and counts what is left. */
+static void let_go(struct topic *topic)
+{
+    size_t backlog = topic->hub->config.backlog_bytes;
     struct link *overdue;
 
     do {
         while (log_drop(&topic->log))
             ;
         overdue = log_overdue(&topic->log);
-    } while (overdue && shed_stalled(topic->hub, overdue));
-    if (overdue)
-        topic->hub->pressed = true;
-    topic->hub->stats.log_bytes += topic->log.memory - memory;
+    } while (overdue && shed_from_log(topic, overdue));
+    topic->hub->pressed |= overdue != NULL;
+    do {
+        news_drop(&topic->news);
+        overdue = news_overdue(&topic->news, (backlog + NEWS_SHARE - 1) / NEWS_SHARE);
+    } while (overdue && shed_from_news(topic, overdue));
+    topic->hub->pressed |= overdue != NULL;
+    topic->hub->stats.log_bytes += topic->log.memory + topic->news.memory - topic->memory;
+    topic->memory = topic->log.memory + topic->news.memory;
 }
 
 void topic_forget_old(struct topic *topic, int64_t wall_ms)
 {
     log_forget_old(&topic->log, wall_ms);
-    let_go(topic, topic->log.memory);
+    let_go(topic);
 }
+
+/* Everybody is to be offered what is new; a round under way goes on, and once around. */
+static void set_dirty(struct topic *topic)
+{
+    if (list_is_empty(&topic->in_dirty))
+        list_append(&topic->hub->dirty, &topic->in_dirty);
+    topic->unswept = topic->peer_count;
+}
+
+/* ---- presence ---- */
+
+static void publish(struct topic *topic)
+{
+    if (!topic->news.open)
+        return;
+    news_publish(&topic->news);
+    list_remove(&topic->in_telling);
+    set_dirty(topic);
+}
+
+void topic_publish(struct topic *topic)
+{
+    publish(topic);
+    let_go(topic);
+}
+
+enum mcpx_err topic_tell(struct topic *topic, struct mcpx_slice text)
+{
+    struct hub *hub = topic->hub;
+
+    if (!news_add(&topic->news, text, topic->log.head))
+        return MCPX_ENOMEM;
+    if (list_is_empty(&topic->in_telling)) {
+        topic->tell_ms = hub->now.mono_ms + tell_within_ms;
+        list_append(&hub->telling, &topic->in_telling);
+    }
+    if (topic->news.open->frames.len >= NEWS_SHEET_MAX)
+        publish(topic);
+    let_go(topic);
+    return MCPX_OK;
+}
+
+/* ---- envelopes ---- */
 
 /*
  * Asks once per addressee who sits where, so that no reader has to look for its name among them:
@@ -257,8 +345,6 @@ static bool find_seats(const struct topic *topic, struct log_message *message)
 
 enum mcpx_err topic_append(struct topic *topic, struct log_message *message)
 {
-    struct hub *hub = topic->hub;
-    size_t memory = topic->log.memory;
     enum mcpx_err err;
 
     if (!find_seats(topic, message))
@@ -266,10 +352,8 @@ enum mcpx_err topic_append(struct topic *topic, struct log_message *message)
     err = log_append(&topic->log, message);
     if (err)
         return err;
-    let_go(topic, memory);
-    if (list_is_empty(&topic->in_dirty))
-        list_append(&hub->dirty, &topic->in_dirty);
-    else
-        topic->swept = 0; /* appended during a round: begin again */
+    publish(topic);
+    let_go(topic);
+    set_dirty(topic);
     return MCPX_OK;
 }

@@ -1,6 +1,6 @@
 /*
- * topic.h - one room: its participants, sorted, and its log.
- * Includes layers 0 and 1, debt.h, hub.h, list.h, log.h.
+ * topic.h - one room: its participants, sorted, its log and its news.
+ * Includes layers 0 and 1, debt.h, hub.h, list.h, log.h, news.h.
  */
 #ifndef HUB_TOPIC_H
 #define HUB_TOPIC_H
@@ -8,26 +8,33 @@
 #include "router/hub/debt.h"
 #include "router/hub/hub.h"
 #include "router/hub/log.h"
+#include "router/hub/news.h"
 
 /**
  * One room.
  *
  * in_hub        link among all topics
  * in_dirty      link among the topics with entries that not every peer was offered yet
+ * in_telling    link among the topics whose news waits to be published
+ * tell_ms       mono_ms by which it has to be
  * peers         its participants' peers, sorted by participant id
  * people        the same by hash of the participant's id
  * seats         seats given out so far: each peer has one of these numbers while it is here
  * free_seats    those that were given back, `free_seat_count` of them; room for peer_size
  * directed      peers that read in directed mode
- * swept         how many of them hub_next_ready has offered in this round
+ * swept         index of the peer that hub_next_ready offers next
+ * unswept       how many it has to offer in this round
  * holders       peers that still point here, condemned ones included: it is freed after the last
  * empty_ms      mono_ms since when it has no participant
  * debts         what participants that left still owe to their rates
+ * memory        bytes of log and news that are in the hub's statistics
  */
 struct topic {
     struct hub *hub;
     struct link in_hub;
     struct link in_dirty;
+    struct link in_telling;
+    int64_t tell_ms;
     struct mcpx_slice name;
     struct peer **peers;
     struct mx_map people;
@@ -38,10 +45,13 @@ struct topic {
     size_t free_seat_count;
     size_t directed;
     size_t swept;
+    size_t unswept;
     size_t holders;
     int64_t empty_ms;
     struct debts debts;
     struct log log;
+    struct news news;
+    size_t memory;
 };
 
 /** Makes an empty topic inside the hub; `name` is copied. NULL when memory runs out. */
@@ -60,10 +70,21 @@ void topic_insert(struct topic *topic, struct peer *peer);
 void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now);
 
 /**
- * Appends a message to the log, its seats filled in, and lets go of what nobody needs. Readers that fell off are left
- * in `hub->fallen`, for hub_settle. Returns MCPX_OK or MCPX_ENOMEM (nothing has changed).
+ * Appends a message to the log, its seats filled in, publishes the news before it, and lets go of
+ * what nobody needs. Readers that fell off are left in `hub->fallen`, for hub_settle. Returns
+ * MCPX_OK or MCPX_ENOMEM (nothing has changed).
  */
 enum mcpx_err topic_append(struct topic *topic, struct log_message *message);
+
+/**
+ * Adds a presence to the news, to be published with the next message or after a while: those who
+ * come in a crowd are told in few writes. Readers that fell off are left in `hub->fallen`, for
+ * hub_settle. Returns MCPX_OK or MCPX_ENOMEM (nothing has changed).
+ */
+enum mcpx_err topic_tell(struct topic *topic, struct mcpx_slice text);
+
+/** Publishes the news now. Readers that fell off are left in `hub->fallen`, for hub_settle. */
+void topic_publish(struct topic *topic);
 
 /**
  * Forgets what is older than history may be, and lets go of what nobody needs then. Readers that

@@ -140,9 +140,11 @@ static const struct setting table[] = {
     INTEGER("/limits/depth", 1, 65536, NO_LIMIT, "512", "levels", AT(config.hub.depth),
             "Deepest nesting of a message, the envelope being level 1; 65536 is the most even "
             "without limit"),
-    INTEGER("/limits/backlog_bytes", 65536, INT64_C(1) << 40, NO_LIMIT, "33554432", "bytes",
-            AT(config.hub.backlog_bytes),
-            "What a topic keeps for its slowest reader before it is disconnected"),
+    INTEGER(
+        "/limits/backlog_bytes", 65536, INT64_C(1) << 40, NO_LIMIT, "33554432", "bytes",
+        AT(config.hub.backlog_bytes),
+        "What a topic keeps for its slowest reader before it is disconnected; a quarter of "
+        "it besides for presence"),
     INTEGER("/limits/connections", 1, 1000000, NO_LIMIT, "20000", "connections",
             AT(config.hub.connections_max), "Connections at one time"),
     INTEGER("/limits/connects_per_s", 1, 1000000, NO_LIMIT, "500", "per second",

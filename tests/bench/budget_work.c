@@ -184,8 +184,10 @@ static void count_readers(const char *name, enum routing routing)
     for (size_t group = 0; group < GROUPS; group++)
         work.addressed[group] = addressed(group, work.len);
     box_open(&work.box, READERS, routing);
-    (directed ? say_addressed : say_to_all)(&work);
-    box_read(&work.box);
+    for (int i = 0; i < 2; i++) { /* what is counted lies in one piece of the log's memory */
+        (directed ? say_addressed : say_to_all)(&work);
+        box_read(&work.box);
+    }
     (directed ? say_addressed : say_to_all)(&work);
     budget_region(read_all, &work);
     puts(name);

@@ -201,11 +201,11 @@ Test(conversation, what_the_sender_left_out_is_put_in_and_nothing_else_changes)
         const char *sent, *delivered;
     } rows[] = {
         {"{\"protocol\":\"mcpx/v0.1\",\"id\":\"1\",\"kind\":\"chat\",\"payload\":{}}",
-         "{\"from\":\"alice\",\"ts\":\"2026-01-01T00:00:00.000Z\",\"protocol\":\"mcpx/v0.1\","
+         "{\"from\":\"alice\",\"ts\":\"2026-01-01T00:00:00.050Z\",\"protocol\":\"mcpx/v0.1\","
          "\"id\":\"1\",\"kind\":\"chat\",\"payload\":{}}"},
         {" {\"protocol\":\"mcpx/v0.1\",\"from\":\"alice\",\"id\":\"2\",\"kind\":\"chat\","
          "\"payload\":{ }}",
-         " {\"ts\":\"2026-01-01T00:00:00.000Z\",\"protocol\":\"mcpx/v0.1\",\"from\":\"alice\","
+         " {\"ts\":\"2026-01-01T00:00:00.050Z\",\"protocol\":\"mcpx/v0.1\",\"from\":\"alice\","
          "\"id\":\"2\",\"kind\":\"chat\",\"payload\":{ }}"},
         {"{\"ts\":\"whenever\",\"protocol\":\"mcpx/v0.1\",\"id\":\"3\",\"kind\":\"chat\","
          "\"payload\":{}}",
@@ -218,7 +218,7 @@ Test(conversation, what_the_sender_left_out_is_put_in_and_nothing_else_changes)
          "\"correlation_id\":\"0\",\"from\":\"alice\",\"ts\":\"t\",\"payload\":{}}"},
         {"{\"protocol\":\"mcpx/v0.1\",\"id\":\"5\",\"payload\":{},\"correlation_id\":\"0\","
          "\"kind\":\"mcp/response:tools/call\"}",
-         "{\"from\":\"alice\",\"ts\":\"2026-01-01T00:00:00.000Z\",\"protocol\":\"mcpx/v0.1\","
+         "{\"from\":\"alice\",\"ts\":\"2026-01-01T00:00:00.050Z\",\"protocol\":\"mcpx/v0.1\","
          "\"id\":\"5\",\"payload\":{},\"correlation_id\":\"0\","
          "\"kind\":\"mcp/response:tools/call:x\\\"y\"}"},
     };

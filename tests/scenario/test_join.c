@@ -17,9 +17,8 @@ Test(join, begins_with_the_welcome_and_goes_on_with_the_own_presence)
                     "bob < presence join bob\n");
     world_joins(w, "alice", "");
     world_joins(w, "carol", "chat");
-    world_expect(w, "alice < welcome alice [] with bob; head null\n"
+    world_expect(w, "alice < welcome alice [] with bob,carol; head null\n"
                     "alice < presence join alice\n"
-                    "alice < presence join carol\n"
                     "bob < presence join alice\n"
                     "bob < presence join carol\n"
                     "carol < welcome carol [chat] with alice,bob; head null\n"

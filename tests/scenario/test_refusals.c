@@ -293,7 +293,7 @@ Test(refusals, a_new_connection_does_not_fill_the_participants_bucket)
     world_joins(w, "alice", "chat");
     world_skip(w);
     world_says(w, "alice", "{\"id\":\"3\",\"kind\":\"chat\"}");
-    world_expect(w, "alice < error rate_limited re 3 retry_after_ms=30000\n");
+    world_expect(w, "alice < error rate_limited re 3 retry_after_ms=29950\n");
     world_free(w);
 }
 

@@ -99,7 +99,7 @@ Test(time, changed_grants_are_told_and_count_at_once)
     world_says(w, "bob", "{\"id\":\"3\",\"kind\":\"mcp/request:ping\"}");
     world_expect(w, "alice < presence update bob\n"
                     "alice < mcp/request:ping 3 from bob\n"
-                    "bob < welcome again bob [mcp/*] with alice; head 1\n"
+                    "bob < welcome again bob [mcp/*] with alice; head 3\n"
                     "bob < error capability_violation re 2 reason=no_matching_grant "
                     "would_allow=chat\n"
                     "bob < presence update bob\n"

@@ -172,17 +172,18 @@ static void check_updates(struct sim *sim)
 static void tick(struct sim *sim)
 {
     bool is_due = sim->now.mono_ms >= sim->next_tick_ms;
+    int64_t next;
 
-    if (is_due)
+    if (is_due) {
         foresee_tick(sim);
+        sim->next_tick_ms = sim->now.mono_ms + 1000;
+    }
     sim->ticked = is_due;
     sim_fault_begin(sim);
-    sim->next_tick_ms = hub_tick(sim->hub, sim->now);
+    next = hub_tick(sim->hub, sim->now);
     sim_fault_end(sim);
-    sim_require(sim,
-                sim->next_tick_ms > sim->now.mono_ms &&
-                    sim->next_tick_ms <= sim->now.mono_ms + 1000,
-                "next tick at %d", (int)sim->next_tick_ms);
+    sim_require(sim, next > sim->now.mono_ms && next <= sim->next_tick_ms, "next tick at %d",
+                (int)next);
     for (size_t i = 0; i < SIM_TOPICS && is_due; i++) {
         struct sim_topic *topic = &sim->topics[i];
 

@@ -71,8 +71,9 @@ static struct grant *draw_grant(struct sim *sim, struct sim_peer *peer)
     return grant;
 }
 
-void sim_capabilities(const struct sim *sim, const struct sim_peer *peer, char out[200])
+void sim_capabilities(const struct sim *sim, struct sim_peer *peer)
 {
+    char *out = peer->capabilities;
     size_t len = 0;
 
     *out = '\0';
@@ -81,8 +82,8 @@ void sim_capabilities(const struct sim *sim, const struct sim_peer *peer, char o
 
         if (is_last && peer->grant->expires && sim->now.wall_ms >= peer->grant_expires_ms)
             continue;
-        len += (size_t)snprintf(out + len, 200 - len, "%s%s", len ? " " : "",
-                                peer->grant->patterns[i]);
+        len += (size_t)snprintf(out + len, sizeof peer->capabilities - len, "%s%s",
+                                len ? " " : "", peer->grant->patterns[i]);
     }
 }
 
@@ -122,9 +123,10 @@ static struct sim_note place(struct sim *sim, struct sim_peer *peer,
     struct sim_note note = {.type = NOTE_WELCOME, .resumed = after < topic->count};
 
     peer->joined = peer->next = topic->count;
+    peer->heard_from = SIZE_MAX; /* until its welcome */
+    peer->is_owed_welcome = true;
     if (note.resumed) {
         peer->next = after + 1;
-        peer->resume_end = topic->count;
     } else {
         for (size_t i = topic->count; i > topic->history && note.count < wanted; i--) {
             if (!sim_wants(peer, i - 1))
@@ -134,14 +136,7 @@ static struct sim_note place(struct sim *sim, struct sim_peer *peer,
         }
         peer->replay_end = topic->count;
     }
-    for (size_t i = topic->count; i > topic->history && !*note.id; i--)
-        if (!topic->entries[i - 1].presence)
-            memcpy(note.id, topic->entries[i - 1].id, sizeof note.id);
-    for (size_t i = 0; i < SIM_PEERS; i++)
-        if (&sim->peers[i] != peer && sim->peers[i].peer && !sim->peers[i].condemned &&
-            sim->peers[i].topic == topic && sim->peers[i].who != peer->who)
-            note.others |= 1U << sim->peers[i].who;
-    sim_capabilities(sim, peer, note.capabilities);
+    sim_capabilities(sim, peer);
     return note;
 }
 

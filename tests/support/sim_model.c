@@ -1,14 +1,19 @@
 /*
  * sim_model.c - each topic's order as an array, with the retained window worked out the slow way.
- * New entries are read off the log after every call, because who is condemned tells the others;
- * everything else is predicted, not read. Includes sim_state.h, fault_alloc.h, jansson.
+ * New entries are read off log and news after every call, because who is condemned tells the
+ * others; everything else is predicted, not read. Includes sim_state.h, fault_alloc.h, frames.h,
+ * jansson.
  */
 #include "tests/support/fault_alloc.h"
+#include "tests/support/frames.h"
 #include "tests/support/sim_state.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* News may lag a quarter of what envelopes may. */
+#define NEWS_BACKLOG(sim) (((sim)->config.backlog_bytes + 3) / 4)
 
 /* ---- the retained window ---- */
 
@@ -39,10 +44,16 @@ static void append(struct sim *sim, struct sim_topic *topic, const struct sim_en
     }
     last = &topic->entries[topic->count];
     *last = *entry;
+    last->wall_ms = sim->now.wall_ms;
+    last->serial = topic->envelopes;
     last->before = topic->count ? last[-1].before + last[-1].cost : 0;
     topic->count++;
+    topic->envelopes += !entry->presence;
+    topic->presence += entry->presence;
     topic->retained += !entry->presence;
     topic->retained_bytes += entry->cost;
+    if (entry->presence)
+        return;
     sim_age(sim, topic);
     while (topic->history < topic->count &&
            (topic->retained_bytes > sim->config.history_bytes ||
@@ -50,10 +61,16 @@ static void append(struct sim *sim, struct sim_topic *topic, const struct sim_en
         forget_oldest(topic);
 }
 
+/* Envelopes before this index. */
+static size_t serial_at(const struct sim_topic *topic, size_t index)
+{
+    return index < topic->count ? topic->entries[index].serial : topic->envelopes;
+}
+
 size_t sim_find(const struct sim_topic *topic, const char *id)
 {
     for (size_t i = topic->count; i > topic->history; i--)
-        if (strcmp(topic->entries[i - 1].id, id) == 0)
+        if (!topic->entries[i - 1].presence && strcmp(topic->entries[i - 1].id, id) == 0)
             return i - 1;
     return topic->count;
 }
@@ -129,8 +146,8 @@ bool sim_wants(const struct sim_peer *peer, size_t index)
 {
     const struct sim_entry *entry = &peer->topic->entries[index];
 
-    if (entry->presence && index < peer->joined)
-        return false;
+    if (entry->presence)
+        return index == peer->joined || index >= peer->heard_from;
     return !peer->directed || entry->to == 0 || (entry->to & 1U << peer->who);
 }
 
@@ -143,15 +160,17 @@ static const char *string_at(const json_t *object, const char *name)
     return text ? text : "";
 }
 
-/* A grant that changed is told to its bearer, too. */
+/* A grant that changed is told to its bearer, too: once for all changes until it reads. */
 static void note_update(struct sim *sim, struct sim_topic *topic, int who)
 {
     struct sim_peer *peer = sim_present(sim, topic, who);
     struct sim_note note = {.type = NOTE_UPDATE};
 
     sim_require(sim, peer != NULL, "update of p%d, who is not there", who);
-    sim_capabilities(sim, peer, note.capabilities);
-    sim_expect(peer, &note);
+    sim_capabilities(sim, peer);
+    if (!peer->is_owed_welcome)
+        sim_expect(peer, &note);
+    peer->is_owed_welcome = true;
     peer->update_due = false;
     peer->expiry_told = sim->now.wall_ms >= peer->grant_expires_ms;
 }
@@ -178,24 +197,51 @@ static void follow_roster(struct sim *sim, struct sim_topic *topic, const json_t
     }
 }
 
-/* An entry that nobody said has to be presence. */
 static struct sim_entry read_presence(struct sim *sim, struct sim_topic *topic,
-                                      const struct entry *from)
+                                      struct mcpx_slice text)
 {
-    struct mcpx_slice text = entry_text(from);
     json_t *root = json_loadb(text.text, text.len, JSON_REJECT_DUPLICATES, NULL);
     struct sim_entry entry = {.len = text.len, .presence = true};
 
     sim_require(sim, root && strcmp(string_at(root, "kind"), "system/presence") == 0,
-                "%s: appended %.*s", topic->name, (int)text.len, text.text);
+                "%s: told %.*s", topic->name, (int)text.len, text.text);
     snprintf(entry.id, sizeof entry.id, "%s", string_at(root, "id"));
     entry.text = malloc(text.len);
     memcpy(entry.text, text.text, text.len);
-    entry.cost =
-        from->len + 3 * sizeof(uint16_t) + strlen(entry.id) + strlen("system/presence");
     follow_roster(sim, topic, json_object_get(root, "payload"));
     json_decref(root);
     return entry;
+}
+
+/* Reads what was added to the news in the call under way: it is on the open sheet. */
+static void absorb_news(struct sim *sim, struct sim_topic *topic, const struct topic *real)
+{
+    const struct news *news = &real->news;
+    const struct sheet *open = news->open;
+    struct mcpx_slice stream = open ? mcpx_text_view(&open->frames) : (struct mcpx_slice){0};
+    size_t old = (size_t)(open ? open->first : news->added);
+    bool grew = news->added > topic->presence;
+    struct frame_view frame;
+
+    sim_require(sim, old <= topic->presence, "%s: presence was dropped unseen", topic->name);
+    for (; frame_cut(&stream, &frame); old++) {
+        struct sim_entry entry;
+
+        if (old < topic->presence)
+            continue;
+        entry = read_presence(sim, topic, frame.payload);
+        append(sim, topic, &entry);
+    }
+    sim_require(sim, topic->presence == news->added, "%s: %zu presences", topic->name,
+                topic->presence);
+    topic->told = topic->count - (size_t)(open ? news->added - open->first : 0);
+    sim_require(
+        sim, !open || (open->at == topic->envelopes && real->tell_ms <= sim->now.mono_ms + 50),
+        "%s: presence waits too long", topic->name);
+    sim_require(sim,
+                !grew || !news_overdue(&((struct topic *)real)->news, NEWS_BACKLOG(sim)) ||
+                    hub_is_pressed(sim->hub),
+                "%s holds %zu bytes of news", topic->name, news->memory);
 }
 
 /* `from` is NULL when it went with the only readers it had: then nobody can tell. */
@@ -227,8 +273,8 @@ static void check_memory(struct sim *sim, const struct sim_topic *topic, const s
         topic->entries[topic->count - 1].before + topic->entries[topic->count - 1].cost;
     size_t from = topic->history, retained, needed;
 
-    for (size_t i = log->tail; i < topic->count; i++)
-        if (topic->entries[i].cost > segment)
+    for (size_t i = 0; i < topic->count; i++)
+        if (topic->entries[i].serial >= log->tail && topic->entries[i].cost > segment)
             segment = topic->entries[i].cost;
     segment += sizeof(struct segment);
     retained = from < topic->count ? end - topic->entries[from].before : 0;
@@ -246,11 +292,11 @@ static void check_memory(struct sim *sim, const struct sim_topic *topic, const s
                     "%s holds %zu bytes, beyond the backlog", topic->name, log->memory);
 }
 
+/* What was said comes before what is told in the same call: only who falls off is told then. */
 static void absorb(struct sim *sim, struct sim_topic *topic)
 {
     const struct topic *real = hub_topic_find(sim->hub, mcpx_slice_of(topic->name));
     const struct log *log;
-    bool grew;
 
     sim_require(sim, topic->exists == (real != NULL), "%s exists: %d", topic->name,
                 real != NULL);
@@ -258,26 +304,23 @@ static void absorb(struct sim *sim, struct sim_topic *topic)
         return;
     log = &real->log;
     topic->base = topic->count;
-    grew = log->head > topic->count;
-    while (topic->count < log->head) {
+    if (log->head > topic->envelopes) {
         const struct entry *from =
-            topic->count < log->tail ? NULL : log_entry(log, topic->count);
-        bool is_said = sim->pending && sim->pending_topic == topic;
+            topic->envelopes < log->tail ? NULL : log_entry(log, topic->envelopes);
         struct sim_entry entry;
 
-        sim_require(sim, from || is_said, "%s: presence was dropped unseen", topic->name);
-        if (is_said)
-            entry = take_pending(sim, from);
-        else
-            entry = read_presence(sim, topic, from);
-        entry.wall_ms = sim->now.wall_ms;
-        entry.frame = frame_head_len(entry.len) + entry.len;
+        sim_require(sim,
+                    log->head == topic->envelopes + 1 && sim->pending &&
+                        sim->pending_topic == topic,
+                    "%s: nobody said that", topic->name);
+        entry = take_pending(sim, from);
         append(sim, topic, &entry);
-    }
-    sim_require(sim, log->history == topic->history, "%s: window begins at %zu, expected %zu",
-                topic->name, (size_t)log->history, topic->history);
-    if (grew)
         check_memory(sim, topic, log);
+    }
+    absorb_news(sim, topic, real);
+    sim_require(sim, log->history == serial_at(topic, topic->history),
+                "%s: window begins at %zu, expected %zu", topic->name, (size_t)log->history,
+                serial_at(topic, topic->history));
 }
 
 /* ---- who was condemned ---- */
@@ -296,24 +339,40 @@ static int64_t charged(const struct sim *sim, const struct sim_peer *peer)
     return refusals;
 }
 
-/*
- * Who falls off the log does not take bytes, has more than a backlog to read, and loses something,
- * unless others who wait for their turn hold on to the same memory.
- */
-static bool is_slow(const struct sim *sim, const struct sim_peer *peer)
+static bool is_behind_log(const struct sim *sim, const struct sim_peer *peer)
 {
     const struct sim_topic *topic = peer->topic;
     const struct topic *real = hub_topic_find(sim->hub, mcpx_slice_of(topic->name));
     const struct sim_entry *next = &topic->entries[peer->next], *last;
 
-    if (!sim->config.backlog_bytes || !peer->stalled || peer->next >= topic->base)
-        return false;
-    if (peer->next >= real->log.tail && !hub_is_pressed(sim->hub))
+    if (next->serial >= real->log.tail && !hub_is_pressed(sim->hub))
         return false;
     last = &topic->entries[topic->count - 1];
     return 2 * (last->before + last->cost - next->before) +
-               sizeof(struct segment) * (topic->count - peer->next) >
+               sizeof(struct segment) * (topic->envelopes - next->serial) >
            sim->config.backlog_bytes;
+}
+
+static bool is_behind_news(const struct sim *sim, const struct sim_peer *peer)
+{
+    const struct sim_topic *topic = peer->topic;
+    size_t bytes = 0;
+
+    for (size_t i = peer->next; i < topic->count; i++)
+        if (topic->entries[i].presence && i >= peer->heard_from)
+            bytes += 2 * topic->entries[i].len + 256 + sizeof(struct sheet);
+    return bytes > NEWS_BACKLOG(sim);
+}
+
+/*
+ * Who falls off does not take bytes, has more than a backlog to read, and loses something, unless
+ * others who wait for their turn hold on to the same memory.
+ */
+static bool is_slow(const struct sim *sim, const struct sim_peer *peer)
+{
+    if (!sim->config.backlog_bytes || !peer->stalled || peer->next >= peer->topic->base)
+        return false;
+    return is_behind_log(sim, peer) || is_behind_news(sim, peer);
 }
 
 /* Nobody is condemned but for a good reason. */
@@ -326,12 +385,24 @@ static bool is_just(const struct sim *sim, const struct sim_peer *peer)
         return sim->config.ping_ms &&
                sim->now.mono_ms - peer->heard_ms >= 3 * sim->config.ping_ms;
     case MCPX_EFLOOD:
-        return charged(sim, peer) >= 600 || peer->peer->answers > 1000000;
+        return charged(sim, peer) >= 600 || peer->peer->answers > 16384;
     case MCPX_ENOMEM:
         return sim->fault_fired;
     default:
         return peer->why == peer->doom;
     }
+}
+
+/* A welcome is composed when it is read: who is on the way out reads none. */
+static void forget_welcome(struct sim_peer *peer)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < peer->note_count; i++)
+        if (peer->notes[i].type != NOTE_WELCOME && peer->notes[i].type != NOTE_UPDATE)
+            peer->notes[kept++] = peer->notes[i];
+    peer->note_count = kept;
+    peer->is_owed_welcome = false;
 }
 
 static void note_condemned(struct sim *sim, struct sim_peer *peer)
@@ -346,6 +417,7 @@ static void note_condemned(struct sim *sim, struct sim_peer *peer)
     sim_advance(peer);
     sim_require(sim, is_just(sim, peer), "p%d was condemned without reason: %s", peer->who,
                 mcpx_strerror(peer->why));
+    forget_welcome(peer);
     sim->expected.closed[peer->why]++;
     sim->expected.slow += peer->why == MCPX_ESLOW;
     sim->tally->slow += peer->why == MCPX_ESLOW;

@@ -84,6 +84,28 @@ static unsigned others_in(struct sim *sim, const json_t *payload)
     return others;
 }
 
+/* Everybody who is there now: presence tells what changes from here on. */
+static unsigned others_of(struct sim *sim, const struct sim_peer *peer)
+{
+    unsigned others = 0;
+
+    for (int who = 0; who < SIM_WHO; who++)
+        if (who != peer->who && sim_present(sim, peer->topic, who))
+            others |= 1U << who;
+    return others;
+}
+
+/* The newest envelope before its live traffic, if it is still retained. */
+static const char *head_of(const struct sim_peer *peer)
+{
+    const struct sim_topic *topic = peer->topic;
+
+    for (size_t i = peer->joined; i > topic->history; i--)
+        if (!topic->entries[i - 1].presence)
+            return topic->entries[i - 1].id;
+    return "";
+}
+
 static void check_welcome(struct sim *sim, struct sim_peer *peer, const json_t *root,
                           const struct sim_note *note)
 {
@@ -95,15 +117,18 @@ static void check_welcome(struct sim *sim, struct sim_peer *peer, const json_t *
     sim_require(sim, note->type == (is_first ? NOTE_WELCOME : NOTE_UPDATE),
                 "p%d: welcome of the wrong sort", peer->who);
     sim_require(sim, atoi(string_at(you, "id") + 1) == peer->who, "welcome for another");
-    check_capabilities(sim, you, note->capabilities);
+    check_capabilities(sim, you, peer->capabilities);
+    peer->is_owed_welcome = false;
+    sim_require(sim, others_in(sim, payload) == others_of(sim, peer),
+                "p%d: others are %x, not %x", peer->who, others_of(sim, peer),
+                others_in(sim, payload));
     if (!is_first)
         return;
-    sim_require(sim, others_in(sim, payload) == note->others, "p%d: others are %x, not %x",
-                peer->who, note->others, others_in(sim, payload));
-    sim_require(sim,
-                strcmp(string_at(json_object_get(payload, "topic"), "head"), note->id) == 0,
-                "head is %s, expected %s",
-                string_at(json_object_get(payload, "topic"), "head"), note->id);
+    peer->heard_from = peer->topic->count;
+    sim_require(
+        sim, strcmp(string_at(json_object_get(payload, "topic"), "head"), head_of(peer)) == 0,
+        "head is %s, expected %s", string_at(json_object_get(payload, "topic"), "head"),
+        head_of(peer));
     sim_require(sim, json_is_true(json_object_get(payload, "resumed")) == note->resumed,
                 "resumed is not %d", note->resumed);
     sim_require(sim,

@@ -105,6 +105,9 @@ static void check_live(struct sim *sim, struct sim_peer *peer, struct mcpx_slice
     sim_require(sim, mcpx_slice_equal(text, (struct mcpx_slice){entry->text, entry->len}),
                 "p%d got %.*s\nexpected %.*s", peer->who, (int)text.len, text.text,
                 (int)entry->len, entry->text);
+    sim_require(
+        sim, !entry->presence || peer->next < peer->topic->told || peer->next == peer->joined,
+        "p%d is told what is not published", peer->who);
     sim_say(sim, "    p%d < %s #%zu", peer->who, entry->id, peer->next);
     if (!entry->presence)
         memcpy(peer->topic->seen[peer->who], entry->id, sizeof entry->id);
@@ -195,7 +198,9 @@ static void check_idle(struct sim *sim)
             sim_advance(peer);
         sim_require(sim, peer->note_count == 0 || peer->lossy, "p%d waits for a private frame",
                     peer->who);
-        sim_require(sim, peer->condemned || peer->next == peer->topic->count,
+        sim_require(sim,
+                    peer->condemned || peer->next == peer->topic->count ||
+                        (peer->next >= peer->topic->told && peer->next != peer->joined),
                     "p%d waits at #%zu of %zu", peer->who, peer->next, peer->topic->count);
         sim_require(sim, !peer->condemned || peer->closed || peer->lossy, "p%d never closed",
                     peer->who);

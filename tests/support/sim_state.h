@@ -14,13 +14,14 @@ enum { SIM_WHO = 9, SIM_TOPICS = 4, SIM_PEERS = 40, SIM_LINES = 300, SIM_LINE = 
 #define SIM_STRANGER (1U << SIM_WHO)
 
 /**
- * One entry of a topic's order.
+ * One entry of a topic's order: an envelope or a presence.
  *
  * text      as everybody has to receive it
  * kind      as delivered; "" for presence
  * who       who said it; meaningless for presence
  * to        addressees, one bit per participant; 0 = everyone
- * cost      bytes in the log's memory: frame and note
+ * serial    envelopes before it
+ * cost      bytes in the log's memory: frame and note; 0 for presence
  * before    sum of the costs of all entries before
  */
 struct sim_entry {
@@ -32,7 +33,7 @@ struct sim_entry {
     unsigned to;
     bool presence;
     int64_t wall_ms;
-    size_t frame;
+    size_t serial;
     size_t cost;
     size_t before;
 };
@@ -48,6 +49,9 @@ struct sim_charge {
 /**
  * One topic, from its creation until it vanishes.
  *
+ * envelopes how many of the entries are envelopes
+ * presence  how many are presence
+ * told      index up to which everybody may read: presence behind it is not published
  * base      entries there were before the call under way
  * history   index of the first retained entry
  * roster    who is there, going by presence
@@ -59,6 +63,7 @@ struct sim_topic {
     bool exists;
     struct sim_entry *entries;
     size_t count, size;
+    size_t envelopes, presence, told;
     size_t base, history, retained, retained_bytes;
     unsigned roster;
     bool vague;
@@ -74,15 +79,20 @@ enum sim_note_type { NOTE_WELCOME, NOTE_UPDATE, NOTE_ERROR, NOTE_CLOSE };
 struct sim_note {
     enum sim_note_type type;
     enum mcpx_err err;
-    char id[80]; /* correlation of an error, head of a welcome; "" = none */
+    char id[80]; /* correlation of an error; "" = none */
     char kind[80];
-    unsigned others;
     bool resumed;
     size_t count;
-    char capabilities[200];
 };
 
-/** One connection. `next`, `joined`, `replay_end`, `resume_end` are indexes of entries. */
+/**
+ * One connection. Indexes of entries:
+ *
+ * next         what it reads next
+ * joined       its own join
+ * heard_from   presence from here on is told; what is before its welcome told
+ * replay_end   entries before it are history
+ */
 struct sim_peer {
     struct peer *peer; /* NULL = free */
     struct sim_topic *topic;
@@ -90,12 +100,14 @@ struct sim_peer {
     bool directed, stalled, condemned, closed, lossy;
     enum mcpx_err doom; /* what the step under way has to condemn it for */
     enum mcpx_err why;
-    size_t next, joined, replay_end, resume_end;
+    size_t next, joined, heard_from, replay_end;
     struct sim_note *notes;
     size_t note_count, note_size;
     const struct sim_grant *grant;
     int64_t grant_expires_ms, token_expires_ms;
     bool expiry_told, update_due; /* of the grant that expires */
+    bool is_owed_welcome;
+    char capabilities[200]; /* as a welcome has to show them, joined by spaces */
     int64_t heard_ms;
     int64_t takeovers[3];
 };
@@ -205,8 +217,8 @@ void sim_join(struct sim *sim);
 /** Somebody's grants change. */
 void sim_regrant(struct sim *sim);
 
-/** Writes the capabilities of a peer as a welcome has to show them: joined by spaces. */
-void sim_capabilities(const struct sim *sim, const struct sim_peer *peer, char out[200]);
+/** Notes the capabilities of a peer as a welcome has to show them from now on. */
+void sim_capabilities(const struct sim *sim, struct sim_peer *peer);
 
 /* ---- sim_talk.c: messages ---- */
 

@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SOMEBODIES_MAX = 64, WORDS_MAX = 16 };
+enum { SOMEBODIES_MAX = 64, WORDS_MAX = 16, TELL_WITHIN = 50 };
 
 struct somebody {
     char name[64];
@@ -30,7 +30,6 @@ struct somebody {
     struct mcpx_text lines;
     char *last;
     char *last_error;
-    bool stalled;
 };
 
 struct world {
@@ -156,8 +155,6 @@ enum mcpx_err world_arrives(struct world *world, const char *name,
     if (err)
         return err;
     snprintf(somebody->name, sizeof somebody->name, "%s", name);
-    somebody->last = somebody->last_error = NULL;
-    somebody->stalled = false;
     world->count++;
     return MCPX_OK;
 }
@@ -215,18 +212,12 @@ void world_drops(struct world *world, const char *name)
 
 void world_stalls(struct world *world, const char *name)
 {
-    struct somebody *somebody = find(world, name);
-
-    somebody->stalled = true;
-    peer_stall(somebody->peer);
+    peer_stall(find(world, name)->peer);
 }
 
 void world_reads_on(struct world *world, const char *name)
 {
-    struct somebody *somebody = find(world, name);
-
-    somebody->stalled = false;
-    peer_unstall(somebody->peer, world->now);
+    peer_unstall(find(world, name)->peer, world->now);
 }
 
 void world_kicks(struct world *world, const char *name)
@@ -259,9 +250,9 @@ void world_waits(struct world *world, int64_t ms)
 
 static const char *text_of(const json_t *object, const char *name)
 {
-    const char *text = json_string_value(json_object_get(object, name));
+    const json_t *text = json_object_get(object, name);
 
-    return text ? text : "null";
+    return json_is_string(text) ? json_string_value(text) : "null";
 }
 
 /* "a,b": the strings of an array, or a member of its objects. */
@@ -403,7 +394,7 @@ static void put_frame(struct somebody *somebody, const struct frame_view *frame)
     mcpx_text_puts(&somebody->lines, "\n");
 }
 
-static void drain(struct world *world)
+static void drain_now(struct world *world)
 {
     struct peer *peer;
     struct output output;
@@ -425,6 +416,16 @@ static void drain(struct world *world)
         cr_assert_eq(stream.len, 0, "%s got half a frame", world->somebodies[i].name);
         mcpx_text_reset(&world->somebodies[i].read);
     }
+}
+
+/* Presence that waits to be told together is waited for. */
+static void drain(struct world *world)
+{
+    drain_now(world);
+    if (hub_tick(world->hub, world->now) > world->now.mono_ms + TELL_WITHIN)
+        return;
+    world_waits(world, hub_due(world->hub) - world->now.mono_ms);
+    drain_now(world);
 }
 
 static int by_name(const void *a, const void *b)
@@ -468,18 +469,19 @@ void world_skip(struct world *world)
         mcpx_text_reset(&world->somebodies[i].lines);
 }
 
+static const char *or_nothing(const char *text)
+{
+    return text ? text : "";
+}
+
 const char *world_last(const struct world *world, const char *name)
 {
-    const struct somebody *somebody = find(world, name);
-
-    return somebody->last ? somebody->last : "";
+    return or_nothing(find(world, name)->last);
 }
 
 const char *world_last_error(const struct world *world, const char *name)
 {
-    const struct somebody *somebody = find(world, name);
-
-    return somebody->last_error ? somebody->last_error : "";
+    return or_nothing(find(world, name)->last_error);
 }
 
 void world_free(struct world *world)

@@ -77,7 +77,10 @@ void world_regrants(struct world *world, const char *name, const char *grants);
 /** Lets time pass, tick by tick. */
 void world_waits(struct world *world, int64_t ms);
 
-/** Reads everything that is ready and compares it with what was expected. */
+/**
+ * Reads everything that is ready and compares it with what was expected. When presence waits to be
+ * told, up to 50 ms pass, and it is read as well; so for all functions that read.
+ */
 void world_expect(struct world *world, const char *transcript);
 
 /** Reads everything that is ready and appends the transcript. */

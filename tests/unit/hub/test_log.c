@@ -27,16 +27,6 @@ static void put(struct log *log, int number, size_t len, int64_t wall_ms)
     free(text);
 }
 
-static void put_presence(struct log *log, const char *id)
-{
-    struct log_message message = {.piece_count = 1, .presence = true};
-
-    message.pieces[0] = MCPX_SLICE("{\"presence\":\"of nearly forty bytes\"}");
-    message.id = mcpx_slice_of(id);
-    message.kind = MCPX_SLICE("system/presence");
-    cr_assert_eq(log_append(log, &message), MCPX_OK);
-}
-
 static bool finds(const struct log *log, int number)
 {
     char id[16];
@@ -47,23 +37,21 @@ static bool finds(const struct log *log, int number)
            mcpx_slice_equal(entry_id(log_entry(log, serial)), mcpx_slice_of(id));
 }
 
-Test(log, retains_so_many_envelopes_and_does_not_count_presence)
+Test(log, retains_so_many_envelopes)
 {
     struct log_bounds bounds = {.count = 3, .bytes = 100000};
     struct log log;
 
     log_init(&log, key, &bounds);
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 10; i++)
         put(&log, i, 20, 0);
-        put_presence(&log, "p");
-    }
-    cr_expect_eq(log.retained, 3);
+    cr_expect_eq(log.head - log.history, 3);
     for (int i = 0; i < 10; i++)
         cr_expect_eq(finds(&log, i), i >= 7, "e%d", i);
     log_fini(&log);
 }
 
-Test(log, retains_so_many_bytes_of_frames_and_notes_presence_included)
+Test(log, retains_so_many_bytes_of_frames_and_notes)
 {
     struct log_bounds bounds = {.bytes = 336};
     struct log log;
@@ -73,8 +61,6 @@ Test(log, retains_so_many_bytes_of_frames_and_notes_presence_included)
         put(&log, i, 98, 0); /* 100 bytes of frame, 12 of note */
     cr_expect_eq(log.retained_bytes, 336);
     cr_expect(finds(&log, 7) && !finds(&log, 6));
-    put_presence(&log, "p");
-    cr_expect(finds(&log, 8) && !finds(&log, 7));
     put(&log, 10, 400, 0); /* larger than the window: delivered, never retained */
     cr_expect_eq(log.retained_bytes, 0);
     cr_expect_eq(log.history, log.head);
@@ -97,7 +83,7 @@ Test(log, forgets_what_is_older_than_its_age)
     log_forget_old(&log, 1150);
     cr_expect(finds(&log, 1));
     log_forget_old(&log, 5000);
-    cr_expect_eq(log.retained, 0);
+    cr_expect_eq(log.history, log.head);
     cr_expect_not(finds(&log, 3));
     log_fini(&log);
 }

@@ -118,19 +118,3 @@ Test(spent, a_share_that_was_forgotten_begins_anew)
     cr_expect_eq(log.ids.count, 100, "only what is retained");
     log_fini(&log);
 }
-
-Test(spent, presence_has_no_share)
-{
-    struct log_message message = {
-        .piece_count = 1, .pieces = {MCPX_SLICE("{}")}, .presence = true};
-    struct log log;
-
-    begin(&log);
-    message.id = MCPX_SLICE("coming");
-    message.kind = MCPX_SLICE("system/presence");
-    cr_assert_eq(log_append(&log, &message), MCPX_OK);
-    says(&log, "a", 1, 5);
-    cr_expect_eq(log.spent.senders.count, 1);
-    cr_expect_not(log_knows(&log, MCPX_SLICE("coming")));
-    log_fini(&log);
-}

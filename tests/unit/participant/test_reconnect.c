@@ -31,7 +31,7 @@ Test(reconnect, resumes_after_the_newest_envelope)
     stage_hears(&stage,
                 "{'id':'1','from':'system:gateway','kind':'system/presence','payload':{"
                 "'event':'join','participant':{'id':'me','capabilities':[]}}}");
-    expect_seen(&stage, "1"); /* better than nothing */
+    expect_seen(&stage, NULL); /* presence is no envelope */
     stage_hears(&stage, "{'id':'2','from':'bob','kind':'chat'}");
     expect_seen(&stage, "2");
     stage_hears(&stage,

@@ -1,0 +1,113 @@
+/*
+ * news.h - who came, who left, whose grants changed: the presence of one topic. It is no part of
+ * history, so it stands beside the log, and is kept only until everybody who is there has read it.
+ *
+ * News is gathered on a sheet that nobody reads before it is published, so that many who come at
+ * once are told in one write. All that a sheet tells stands at one place between the envelopes:
+ *
+ *     log     ... e7  e8             e9 ...
+ *     news               [ p3 p4 ]              a sheet at 9: behind e8, before e9
+ *
+ * Includes frame.h, list.h, text.h.
+ */
+#ifndef HUB_NEWS_H
+#define HUB_NEWS_H
+
+#include "router/hub/frame.h"
+#include "router/hub/list.h"
+#include <mcpx/text.h>
+
+/** A sheet with so many bytes should be published; the next frame begins another. */
+enum { NEWS_SHEET_MAX = 262144 };
+
+/**
+ * Frames that are told together.
+ *
+ * readers   readers who have to read it next (see struct news_reader)
+ * at        envelopes accepted before them
+ * first     frames added to the news before them
+ */
+struct sheet {
+    struct sheet *next;
+    struct link readers;
+    uint64_t at;
+    uint64_t first;
+    struct mcpx_text frames;
+};
+
+/**
+ * The news of one topic.
+ *
+ * open      the newest sheet while it is gathered; NULL = none is
+ * waiting   readers who have read all that is published
+ * added     frames added so far
+ * memory    bytes of all sheets
+ */
+struct news {
+    struct sheet *oldest, *newest, *open;
+    struct link waiting;
+    uint64_t added;
+    size_t memory;
+};
+
+/**
+ * A place in the news. Prepared by news_reader_init.
+ *
+ * sheet     published, to be read next; NULL = there is nothing to read
+ * offset    bytes at the beginning of that sheet, or of the open one, that are not for it
+ * next      frames added before the one it reads next
+ */
+struct news_reader {
+    struct link link;
+    struct sheet *sheet;
+    size_t offset;
+    uint64_t next;
+};
+
+/** Prepares news of nothing. */
+void news_init(struct news *news);
+
+/** Frees all sheets; no reader may be left. */
+void news_fini(struct news *news);
+
+/**
+ * Adds one text, framed, to the open sheet; opens one at `at` if there is none. Returns false,
+ * with nothing changed, when memory runs out.
+ */
+bool news_add(struct news *news, struct mcpx_slice text, uint64_t at);
+
+/** Publishes the open sheet; harmless when there is none. Takes time for each reader. */
+void news_publish(struct news *news);
+
+/** Prepares a reader that is nowhere. */
+void news_reader_init(struct news_reader *reader);
+
+/** Places a reader behind everything that was added so far, published or not. */
+void news_reader_join(struct news *news, struct news_reader *reader);
+
+/** The reader has read all sheets up to this one, which is published. */
+void news_reader_pass(struct news *news, struct news_reader *reader, struct sheet *sheet);
+
+/** Takes a reader away; harmless when it is nowhere. */
+void news_reader_leave(struct news_reader *reader);
+
+/** What is on a published sheet for this reader, and how many frames that is. */
+struct mcpx_slice news_rest(const struct news *news, const struct news_reader *reader,
+                            const struct sheet *sheet, size_t *count);
+
+/** The published sheet behind a published one; NULL when there is none yet. */
+static inline struct sheet *news_behind(const struct news *news, const struct sheet *sheet)
+{
+    return sheet->next == news->open ? NULL : sheet->next;
+}
+
+/** Frees the sheets that nobody has to read any more. */
+void news_drop(struct news *news);
+
+/**
+ * The readers of the oldest sheet when more than `backlog_bytes` (0 = no bound) have come after
+ * it: the head of a list, lent until a reader moves. NULL when nobody is overdue.
+ */
+struct link *news_overdue(struct news *news, size_t backlog_bytes);
+
+#endif
