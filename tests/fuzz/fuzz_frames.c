@@ -4,7 +4,7 @@
  * that came in. The first byte of the input says what to expect of the stream.
  * Includes frames.h only.
  */
-#include "tools/mcpx-bridge/frames.h"
+#include "lib/core/frames.h"
 
 #include <stdlib.h>
 
@@ -16,54 +16,70 @@ static void insist(bool condition)
         abort();
 }
 
-static void add_found(struct mcpx_text *out, enum frames_step step,
-                      const struct frames_found *found)
+static void add_found(struct mcpx_text *out, enum mx_frames_step step,
+                      const struct mx_frames_found *found)
 {
     mcpx_text_number(out, step);
     mcpx_text_number(out, found->opcode);
+    mcpx_text_number(out, found->code);
     mcpx_text_slice(out, found->payload);
     mcpx_text_puts(out, "|");
     mcpx_text_slice(out, found->raw);
     mcpx_text_puts(out, "\n");
 }
 
+static void check_found(const struct mx_frames *frames, enum mx_frames_step step,
+                        const struct mx_frames_found *found)
+{
+    insist(step != MX_FRAMES_NOMEM);
+    insist(step != MX_FRAMES_MESSAGE || found->payload.len <= frames->max);
+    insist(frames->side == MX_FROM_SERVER || !found->raw.text);
+    insist(found->raw.len <= frames->max || step == MX_FRAMES_CONTROL);
+    insist(step != MX_FRAMES_BAD || (found->reason && found->code >= 1002));
+}
+
 /* Everything a stream gives, in one text, when it comes in pieces. */
-static void read_all(struct mcpx_slice stream, size_t piece, size_t max, bool masked,
+static void read_all(struct mcpx_slice stream, size_t piece, bool own, struct mx_frames frames,
                      struct mcpx_text *out)
 {
-    struct frames frames = {.max = max, .masked = masked};
-    struct frames_found found;
-    enum frames_step step = FRAMES_MORE;
+    char *buffer = malloc(piece); /* exact, and written to by the one who reads */
+    enum mx_frames_step step = MX_FRAMES_MORE;
+    struct mx_frames_found found;
 
-    for (size_t at = 0; at < stream.len && step != FRAMES_BAD; at += piece) {
+    insist(buffer);
+    for (size_t at = 0; at < stream.len && step != MX_FRAMES_BAD; at += piece) {
         size_t len = stream.len - at < piece ? stream.len - at : piece;
 
-        frames_feed(&frames, (struct mcpx_slice){stream.text + at, len});
-        while ((step = frames_next(&frames, &found)) != FRAMES_MORE && step != FRAMES_BAD) {
+        memcpy(buffer, stream.text + at, len);
+        if (own)
+            mx_frames_feed_own(&frames, buffer, len);
+        else
+            mx_frames_feed(&frames, (struct mcpx_slice){stream.text + at, len});
+        while ((step = mx_frames_next(&frames, &found)) != MX_FRAMES_MORE) {
+            check_found(&frames, step, &found);
             add_found(out, step, &found);
-            insist(step != FRAMES_NOMEM);
-            insist(step != FRAMES_MESSAGE || found.payload.len <= max);
-            insist(!masked || !found.raw.text);
-            insist(found.raw.len <= max || step == FRAMES_CONTROL);
+            if (step == MX_FRAMES_BAD)
+                break;
         }
-        insist(step != FRAMES_BAD || found.reason);
     }
-    frames_fini(&frames);
+    mcpx_text_number(out, (int64_t)frames.crumbs);
+    free(buffer);
+    mx_frames_fini(&frames);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct mcpx_text whole = {0}, bytes = {0};
     struct mcpx_slice stream = {(const char *)data + 1, size - 1};
-    bool masked;
-    size_t max;
+    struct mx_frames frames = {0};
 
     if (!size)
         return 0;
-    masked = data[0] & 1;
-    max = 16 + (size_t)(data[0] >> 1) * 16;
-    read_all(stream, stream.len ? stream.len : 1, max, masked, &whole);
-    read_all(stream, 1, max, masked, &bytes);
+    frames.side = data[0] & 1 ? MX_FROM_CLIENT : MX_FROM_SERVER;
+    frames.keep_raw = (data[0] & 0x80) != 0;
+    frames.max = 16 + (size_t)(data[0] >> 1 & 0x3f) * 16;
+    read_all(stream, stream.len ? stream.len : 1, true, frames, &whole);
+    read_all(stream, 1, false, frames, &bytes);
     insist(mcpx_slice_equal(mcpx_text_view(&whole), mcpx_text_view(&bytes)));
     mcpx_text_fini(&whole);
     mcpx_text_fini(&bytes);

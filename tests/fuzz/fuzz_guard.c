@@ -4,10 +4,10 @@
  * turns. What reaches the agent after the handshake are whole frames, and none of the messages in
  * them can be executed by who looks at method and id only, in whatever letter case, unless it is a
  * request.
- * Includes guard_passage.h, frames.h and fold_judge.h only.
+ * Includes guard_passage.h, fold_judge.h and the library's frames.h only.
  */
+#include "lib/core/frames.h"
 #include "tests/support/fold_judge.h"
-#include "tools/mcpx-bridge/frames.h"
 #include "tools/mcpx-bridge/guard_passage.h"
 
 #include <mcpx/json.h>
@@ -92,21 +92,21 @@ static void check_message(struct mcpx_slice text)
 
 static void check_told(struct mcpx_slice told)
 {
-    struct frames frames = {.max = 1 << 20};
-    struct frames_found found;
-    enum frames_step step;
+    struct mx_frames frames = {.max = 1 << 20};
+    struct mx_frames_found found;
+    enum mx_frames_step step;
 
     insist(told.len >= sizeof answer - 1);
     told.text += sizeof answer - 1;
     told.len -= sizeof answer - 1;
-    frames_feed(&frames, told);
-    while ((step = frames_next(&frames, &found)) != FRAMES_MORE) {
-        insist(step == FRAMES_MESSAGE || step == FRAMES_CONTROL);
-        if (step == FRAMES_MESSAGE)
+    mx_frames_feed(&frames, told);
+    while ((step = mx_frames_next(&frames, &found)) != MX_FRAMES_MORE) {
+        insist(step == MX_FRAMES_MESSAGE || step == MX_FRAMES_CONTROL);
+        if (step == MX_FRAMES_MESSAGE)
             check_message(found.payload);
     }
-    insist(!frames.open && !frames.head_len);
-    frames_fini(&frames);
+    insist(!frames.open && !frames.bytes_len);
+    mx_frames_fini(&frames);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -10,17 +10,17 @@
  * Whatever is not understood ends the connection: a guard that lets pass what it cannot read is
  * none. To pass messages on as the library writes them was refused; a byte that nobody had to
  * change is a byte that nobody has to trust.
- * Includes guard_passage.h, frames.h and guard_http.h only.
+ * Includes guard_passage.h, guard_http.h and the library's frames.h.
  */
 #include "tools/mcpx-bridge/guard_passage.h"
 
-#include "tools/mcpx-bridge/frames.h"
+#include "lib/core/frames.h"
 #include "tools/mcpx-bridge/guard_http.h"
 
 #include <stdlib.h>
 
-/* How much of what the agent says too early is kept for later. */
-enum { EARLY_MAX = 65536 };
+/* How much of what the agent says too early is kept for later; the largest buffer kept. */
+enum { EARLY_MAX = 65536, KEPT_MAX = 1 << 20 };
 
 enum phase { HEAD, ANSWER, WELCOME, FRAMES, PLAIN };
 
@@ -31,8 +31,8 @@ struct guard_passage {
     uint64_t body; /* PLAIN: bytes of the request still to come */
     bool answered; /* PLAIN: the answer's head has passed */
     struct guard_judge judge;
-    struct frames heard;    /* from the agent */
-    struct frames told;     /* from the router */
+    struct mx_frames heard; /* from the agent */
+    struct mx_frames told;  /* from the router */
     struct mcpx_text early; /* of the agent, before its time has come */
     struct mcpx_text head;  /* of the router's answer, as far as it came */
     struct mcpx_text to_agent, to_router;
@@ -47,9 +47,12 @@ enum mcpx_err guard_passage_new(const struct guard_passage_config *config,
         return MCPX_ENOMEM;
     passage->config = *config;
     guard_judge_init(&passage->judge, config->asked);
-    passage->heard.max = config->message_max;
-    passage->heard.masked = true;
-    passage->told.max = config->message_max;
+    passage->heard = (struct mx_frames){
+        .side = MX_FROM_CLIENT, .max = config->message_max, .keep_size = KEPT_MAX};
+    passage->told = (struct mx_frames){.side = MX_FROM_SERVER,
+                                       .max = config->message_max,
+                                       .keep_raw = true,
+                                       .keep_size = KEPT_MAX};
     *out = passage;
     return MCPX_OK;
 }
@@ -59,8 +62,8 @@ void guard_passage_free(struct guard_passage *passage)
     if (!passage)
         return;
     guard_judge_fini(&passage->judge);
-    frames_fini(&passage->heard);
-    frames_fini(&passage->told);
+    mx_frames_fini(&passage->heard);
+    mx_frames_fini(&passage->told);
     mcpx_text_fini(&passage->early);
     mcpx_text_fini(&passage->head);
     mcpx_text_fini(&passage->to_agent);
@@ -124,17 +127,17 @@ static void check_memory(struct guard_passage *passage)
 /* Listens to frames that pass. What breaks RFC 6455 cannot be followed any further. */
 static void listen(struct guard_passage *passage, struct mcpx_slice bytes)
 {
-    struct frames_found found;
-    enum frames_step step;
+    struct mx_frames_found found;
+    enum mx_frames_step step;
 
-    frames_feed(&passage->heard, bytes);
-    while ((step = frames_next(&passage->heard, &found)) != FRAMES_MORE) {
-        if (step == FRAMES_BAD) {
+    mx_frames_feed(&passage->heard, bytes);
+    while ((step = mx_frames_next(&passage->heard, &found)) != MX_FRAMES_MORE) {
+        if (step == MX_FRAMES_BAD) {
             end(passage, found.reason);
             return;
         }
-        if (step == FRAMES_NOMEM ||
-            (step == FRAMES_MESSAGE && found.opcode == FRAMES_TEXT &&
+        if (step == MX_FRAMES_NOMEM ||
+            (step == MX_FRAMES_MESSAGE && found.opcode == MX_TEXT &&
              guard_judge_sent(&passage->judge, found.payload) == MCPX_ENOMEM)) {
             end_without_memory(passage);
             return;
@@ -240,18 +243,18 @@ static void begin(struct guard_passage *passage)
     mcpx_text_fini(&passage->early);
 }
 
-static void judge(struct guard_passage *passage, enum frames_step step,
-                  const struct frames_found *found)
+static void judge(struct guard_passage *passage, enum mx_frames_step step,
+                  const struct mx_frames_found *found)
 {
     struct guard_judge *judge = &passage->judge;
     enum guard_verdict verdict = GUARD_LONG;
 
-    if (step == FRAMES_MESSAGE && found->opcode == FRAMES_TEXT) {
+    if (step == MX_FRAMES_MESSAGE && found->opcode == MX_TEXT) {
         verdict = guard_judge_message(judge, found->payload);
     } else {
         judge->envelope.from = judge->envelope.kind.text = (struct mcpx_slice){NULL, 0};
         judge->fault = (struct mcpx_fault){NULL, "", 0};
-        if (step == FRAMES_MESSAGE)
+        if (step == MX_FRAMES_MESSAGE)
             verdict = GUARD_BINARY;
     }
     if (verdict == GUARD_PASS)
@@ -263,16 +266,17 @@ static void judge(struct guard_passage *passage, enum frames_step step,
 
 static void pass_frames(struct guard_passage *passage, struct mcpx_slice bytes)
 {
-    struct frames_found found;
-    enum frames_step step;
+    struct mx_frames_found found;
+    enum mx_frames_step step;
 
-    frames_feed(&passage->told, bytes);
-    while (!passage->end && (step = frames_next(&passage->told, &found)) != FRAMES_MORE) {
-        if (step == FRAMES_BAD)
+    mx_frames_feed(&passage->told, bytes);
+    while (!passage->end &&
+           (step = mx_frames_next(&passage->told, &found)) != MX_FRAMES_MORE) {
+        if (step == MX_FRAMES_BAD)
             end(passage, found.reason);
-        else if (step == FRAMES_NOMEM)
+        else if (step == MX_FRAMES_NOMEM)
             end_without_memory(passage);
-        else if (step == FRAMES_CONTROL)
+        else if (step == MX_FRAMES_CONTROL)
             mcpx_text_slice(&passage->to_agent, found.raw);
         else
             judge(passage, step, &found);

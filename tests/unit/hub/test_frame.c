@@ -39,15 +39,18 @@ Test(frame, has_the_shortest_head_its_length_allows)
 Test(frame, reads_back_as_what_was_written)
 {
     static const size_t lens[] = {0, 1, 125, 126, 127, 65535, 65536, 70000};
-    static const enum frame_opcode opcodes[] = {FRAME_TEXT, FRAME_CLOSE, FRAME_PING};
-    char *bytes = calloc(1, FRAME_HEAD_MAX + 70000);
+    static const enum frame_opcode opcodes[] = {FRAME_TEXT, FRAME_PING, FRAME_CLOSE};
+    char *bytes = calloc(1, FRAME_HEAD_MAX + 70000 + 2);
 
     for (size_t i = 0; i < sizeof lens / sizeof *lens; i++) {
         for (size_t j = 0; j < 3 && (j == 0 || lens[i] <= 125); j++) {
             struct mcpx_slice stream = {bytes, frame_head_len(lens[i]) + lens[i]};
             struct frame_view frame;
 
+            if (opcodes[j] == FRAME_CLOSE && lens[i] == 1)
+                continue; /* half a close code is no code */
             frame_head_write(bytes, opcodes[j], lens[i]);
+            memcpy(bytes + frame_head_len(lens[i]), "\x03\xe8", 2);
             cr_expect(frame_cut(&stream, &frame), "%zu", lens[i]);
             cr_expect_eq(frame.opcode, (int)opcodes[j], "%zu", lens[i]);
             cr_expect_eq(frame.payload.len, lens[i], "%zu", lens[i]);

@@ -1,0 +1,77 @@
+/*
+ * frame_head.h - the head of a WebSocket frame and the body of a close frame, read strictly.
+ * RFC 6455 sections 5.2, 5.5 and 7.4.
+ * Includes base.h only.
+ */
+#ifndef MX_FRAME_HEAD_H
+#define MX_FRAME_HEAD_H
+
+#include <mcpx/base.h>
+
+/** Opcodes; a message has that of its first frame. */
+enum mx_opcode {
+    MX_CONTINUATION = 0,
+    MX_TEXT = 1,
+    MX_BINARY = 2,
+    MX_CLOSE = 8,
+    MX_PING = 9,
+    MX_PONG = 10
+};
+
+/** The longest head; the longest body of a control frame. */
+enum { MX_FRAME_HEAD_MAX = 14, MX_CONTROL_MAX = 125 };
+
+/** Close codes that this project needs by name. */
+enum { MX_CLOSE_PROTOCOL = 1002, MX_CLOSE_NONE = 1005, MX_CLOSE_NOT_UTF8 = 1007 };
+
+/** Which frames are right: a client masks every frame, a server none. */
+enum mx_side { MX_FROM_SERVER, MX_FROM_CLIENT };
+
+/**
+ * A head.
+ *
+ * size     its bytes, 2 to MX_FRAME_HEAD_MAX
+ * final    the message ends with this frame
+ * opcode   one of the six
+ * len      bytes of the body; below 2^63
+ * key      what the body is masked with; from clients only
+ */
+struct mx_frame_head {
+    size_t size;
+    bool final;
+    enum mx_opcode opcode;
+    uint64_t len;
+    unsigned char key[4];
+};
+
+/**
+ * Reads the head at the beginning of `bytes`.
+ *
+ * out     filled when the head is whole; `size` is 0 until then
+ *
+ * Returns NULL, or what breaks RFC 6455 as a static sentence: a reserved bit, an opcode that does
+ * not exist, a mask that is missing or too many, a length written longer than needed or of 2^63
+ * and more, a control frame that is fragmented or longer than 125 bytes. A fault shows as soon as
+ * the byte that makes it is there.
+ */
+const char *mx_frame_head_read(struct mcpx_slice bytes, enum mx_side side,
+                               struct mx_frame_head *out);
+
+/** True for close, ping and pong. */
+static inline bool mx_is_control(enum mx_opcode opcode)
+{
+    return (opcode & 8) != 0;
+}
+
+/**
+ * Reads the body of a close frame.
+ *
+ * code    the sender's code; MX_CLOSE_NONE when there is none
+ * reason  filled with a static sentence when the body breaks RFC 6455
+ *
+ * Returns 0, or the code to close with: MX_CLOSE_PROTOCOL for one byte or a code that must not be
+ * sent, MX_CLOSE_NOT_UTF8.
+ */
+int mx_close_read(struct mcpx_slice body, int *code, const char **reason);
+
+#endif
