@@ -16,7 +16,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char request[] = "GET /ws HTTP/1.1\r\nUpgrade: websocket\r\n\r\n";
+static const char request[] = "GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n";
 static const char answer[] = "HTTP/1.1 101 Switching Protocols\r\n\r\n";
 static const char welcome[] =
     "{\"protocol\":\"mcpx/v0.1\",\"id\":\"w\",\"from\":\"system:gateway\",\"to\":[\"us\"],"

@@ -31,10 +31,11 @@ struct guard_passage {
     uint64_t body; /* PLAIN: bytes of the request still to come */
     bool answered; /* PLAIN: the answer's head has passed */
     struct guard_judge judge;
-    struct mx_frames heard; /* from the agent */
-    struct mx_frames told;  /* from the router */
-    struct mcpx_text early; /* of the agent, before its time has come */
-    struct mcpx_text head;  /* of the router's answer, as far as it came */
+    struct mx_frames heard;   /* from the agent */
+    struct mx_frames told;    /* from the router */
+    struct mx_http_scan scan; /* of the head at hand */
+    struct mcpx_text early;   /* of the agent, before its time has come */
+    struct mcpx_text head;    /* of the router's answer, as far as it came */
     struct mcpx_text to_agent, to_router;
 };
 
@@ -122,6 +123,17 @@ static void check_memory(struct guard_passage *passage)
         end_without_memory(passage);
 }
 
+/* `len` is 0 while the head is not complete. Returns NULL, or what is wrong already. */
+static const char *find_head(struct guard_passage *passage, struct mcpx_slice bytes,
+                             size_t *len)
+{
+    const struct mx_http_fault *fault = mx_http_scan(&passage->scan, bytes, len);
+
+    if (*len)
+        passage->scan = (struct mx_http_scan){0};
+    return fault ? fault->detail : NULL;
+}
+
 /* ---- from the agent ---- */
 
 /* Listens to frames that pass. What breaks RFC 6455 cannot be followed any further. */
@@ -175,14 +187,14 @@ static void refuse(struct guard_passage *passage, const char *status, const char
 static void read_request(struct guard_passage *passage)
 {
     struct mcpx_slice bytes = mcpx_text_view(&passage->early);
-    size_t len = guard_http_head(bytes);
     struct guard_request request;
-    const char *fault;
+    size_t len;
+    const char *fault = find_head(passage, bytes, &len);
 
-    if (!len && bytes.len <= GUARD_HEAD_MAX)
+    if (!fault && !len)
         return;
-    fault = len ? guard_http_request((struct mcpx_slice){bytes.text, len}, &request)
-                : "the request's head is too long";
+    if (!fault)
+        fault = guard_http_request((struct mcpx_slice){bytes.text, len}, &request);
     if (fault) {
         refuse(passage, "400 Bad Request", fault);
         return;
@@ -300,14 +312,14 @@ static const char *answer_fault(const struct guard_passage *passage, int status)
 static void read_answer(struct guard_passage *passage)
 {
     struct mcpx_slice bytes = mcpx_text_view(&passage->head);
-    size_t len = guard_http_head(bytes);
     int status = 0;
-    const char *fault;
+    size_t len;
+    const char *fault = find_head(passage, bytes, &len);
 
-    if (!len && bytes.len <= GUARD_HEAD_MAX)
+    if (!fault && !len)
         return;
-    fault = len ? guard_http_answer((struct mcpx_slice){bytes.text, len}, &status)
-                : "the head of the router's answer is too long";
+    if (!fault)
+        fault = guard_http_answer((struct mcpx_slice){bytes.text, len}, &status);
     if (!fault)
         fault = answer_fault(passage, status);
     if (fault) {

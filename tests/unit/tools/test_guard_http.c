@@ -9,14 +9,6 @@
 
 #include <criterion/criterion.h>
 
-Test(guard_http, head_ends_with_an_empty_line)
-{
-    cr_expect_eq(guard_http_head(MCPX_SLICE("")), 0);
-    cr_expect_eq(guard_http_head(MCPX_SLICE("GET / HTTP/1.1\r\nA: b\r\n")), 0);
-    cr_expect_eq(guard_http_head(MCPX_SLICE("GET / HTTP/1.1\r\n\r\nbody")), 18);
-    cr_expect_eq(guard_http_head(MCPX_SLICE("\r\n\r\n")), 4);
-}
-
 Test(guard_http, request_says_what_follows)
 {
     static const struct {
@@ -25,12 +17,13 @@ Test(guard_http, request_says_what_follows)
         uint64_t body;
     } rows[] = {
         {T("GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n"), true, true, 0},
-        {T("GET /ws HTTP/1.1\r\nupgrade:  h2c , WebSocket \r\n\r\n"), true, true, 0},
-        {T("GET /ws HTTP/1.1\r\nX-Upgrade: websocket\r\n\r\n"), true, false, 0},
-        {T("GET /ws HTTP/1.1\r\nUpgrade: websockets\r\n\r\n"), true, false, 0},
-        {T("POST /t HTTP/1.1\r\nContent-Length: 12\r\n\r\n"), true, false, 12},
-        {T("POST /t HTTP/1.1\r\ncontent-LENGTH:12\r\n\r\n"), true, false, 12},
-        {T("GET /t HTTP/1.1\r\n\r\n"), true, false, 0},
+        {T("GET /ws HTTP/1.1\r\nHost: x\r\nupgrade:  h2c , WebSocket \r\n\r\n"), true, true,
+         0},
+        {T("GET /ws HTTP/1.1\r\nHost: x\r\nX-Upgrade: websocket\r\n\r\n"), true, false, 0},
+        {T("GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websockets\r\n\r\n"), true, false, 0},
+        {T("POST /t HTTP/1.1\r\nHost: x\r\nContent-Length: 12\r\n\r\n"), true, false, 12},
+        {T("POST /t HTTP/1.1\r\nHost: x\r\ncontent-LENGTH:12\r\n\r\n"), true, false, 12},
+        {T("GET /t HTTP/1.1\r\nHost: x\r\n\r\n"), true, false, 0},
         {T("POST /t HTTP/1.1\r\nContent-Length: 12\r\nContent-Length: 12\r\n\r\n"), false, 0,
          0},
         {T("POST /t HTTP/1.1\r\nContent-Length: -1\r\n\r\n"), false, 0, 0},
@@ -74,7 +67,6 @@ Test(guard_http, answer_says_whether_frames_follow)
         {T("HTTP/1.1 011 S\r\n\r\n"), false, 0},
         {T("HTTP/1.1 101\tS\r\n\r\n"), false, 0},
         {T("HTTP/1.9 101 S\r\n\r\n"), false, 0},
-        {T("HTTP/1.1 101 S\nx: y\r\n\r\n"), false, 0},
         {T("HTTP/2 200\r\n\r\n"), false, 0},
         {T("SSH-2.0-OpenSSH\r\n\r\n"), false, 0},
     };

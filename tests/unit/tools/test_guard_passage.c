@@ -23,7 +23,7 @@
 #define ANSWER                                                                                \
     ENV("\"from\":\"bob\",\"to\":[\"us\"],\"kind\":\"mcp/response:ping\","                    \
         "\"correlation_id\":\"q1\",\"payload\":{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}")
-#define REQUEST "GET /ws?topic=t HTTP/1.1\r\nUpgrade: websocket\r\n\r\n"
+#define REQUEST "GET /ws?topic=t HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n"
 #define CONTINUE "HTTP/1.1 100 Continue\r\n\r\n"
 #define SWITCH "HTTP/1.1 101 Switching Protocols\r\n\r\n"
 
@@ -159,10 +159,10 @@ Test(guard_passage, gives_up_while_it_waits_and_no_later)
         {REQUEST, "", "HTTP/1.1 504 ", "did not answer", true, true},
         {REQUEST, "HTTP/1.1 1", "HTTP/1.1 504 ", "did not answer", true, true},
         {REQUEST, SWITCH, SWITCH, "did not welcome", true, true},
-        {"GET / HTTP/1.1\r\n\r\n", CONTINUE, CONTINUE "HTTP/1.1 504 ", "did not answer", true,
-         false},
-        {"GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\nx", "HTTP/1.1 200 OK\r\n\r\nx",
-         NULL, false, false},
+        {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", CONTINUE, CONTINUE "HTTP/1.1 504 ",
+         "did not answer", true, false},
+        {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\nx",
+         "HTTP/1.1 200 OK\r\n\r\nx", NULL, false, false},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -277,7 +277,7 @@ Test(guard_passage, leaves_out_an_evil_message_whatever_its_fragments)
 Test(guard_passage, passes_an_ordinary_request_and_its_answer)
 {
     static const char post[] =
-        "POST /v0.1/auth/token HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody";
+        "POST /v0.1/auth/token HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody";
     static const char answer[] =
         "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{\"token\":\"x\"}";
     struct scene scene;
@@ -313,14 +313,16 @@ Test(guard_passage, ends_with_what_it_cannot_follow)
     static const struct {
         const char *agent, *router, *why;
     } rows[] = {
-        {"POST / HTTP/1.1\r\nContent-Length: 1\r\n\r\nbGET / HTTP/1.1\r\n", "", "one request"},
-        {"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", "", "Content-Length only"},
-        {"GET / HTTP/1.1\r\n\r\n", SWITCH, "unasked"},
+        {"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nbGET / HTTP/1.1\r\n", "",
+         "one request"},
+        {"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", "",
+         "send Content-Length"},
+        {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", SWITCH, "unasked"},
         {"", SWITCH, "unasked"},
-        {"GET / HTTP/1.1\r\n\r\n", CONTINUE CONTINUE SWITCH, "unasked"},
+        {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", CONTINUE CONTINUE SWITCH, "unasked"},
         {REQUEST, CONTINUE SWITCH, "answered twice"},
         {REQUEST, "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", "answered twice"},
-        {REQUEST, "HTTP/1.1 101 S\n\n\x81\x01x\r\n\r\n", "without CR"},
+        {REQUEST, "HTTP/1.1 101 S\n\n\x81\x01x\r\n\r\n", "CR and LF"},
         {REQUEST, "SMTP ready, not at all\r\n\r\n", "not HTTP"},
         {REQUEST, "HTTP/1.1 101 S\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n",
          "extension"},
@@ -376,7 +378,7 @@ Test(guard_passage, passes_what_comes_before_an_ordinary_answer)
 
     for (size_t piece = 1; piece < sizeof answer; piece++) {
         open_scene(&scene, 65536);
-        agent_says(&scene, MCPX_SLICE("GET / HTTP/1.1\r\n\r\n"));
+        agent_says(&scene, MCPX_SLICE("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
         for (size_t at = 0; at < sizeof answer - 1; at += piece)
             router_says(&scene, (struct mcpx_slice){answer + at, sizeof answer - 1 - at < piece
                                                                      ? sizeof answer - 1 - at

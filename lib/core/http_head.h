@@ -1,0 +1,96 @@
+/*
+ * http_head.h - the head of an HTTP/1.1 message, read once and strictly: where it ends, its first
+ * line, its fields. RFC 9112.
+ * Includes base.h only.
+ */
+#ifndef MX_HTTP_HEAD_H
+#define MX_HTTP_HEAD_H
+
+#include <mcpx/base.h>
+
+/** The longest head, in bytes, and the most fields. */
+enum { MX_HTTP_HEAD_MAX = 16384, MX_HTTP_FIELDS_MAX = 100 };
+
+/** What is wrong with a head: the status to answer with, and a sentence for people. Static. */
+struct mx_http_fault {
+    int status;
+    const char *title;
+    const char *detail;
+};
+
+/** How far the end of a head was looked for. Zero-initialised is the beginning. */
+struct mx_http_scan {
+    size_t at;    /* private */
+    size_t lines; /* private: lines that have ended, without an empty one before the first */
+    size_t begin; /* private: where the line at hand begins */
+};
+
+/**
+ * Looks for the end of a head, from where the last look ended.
+ *
+ * bytes   all that has come so far
+ * len     filled: the length of the head, with the empty line; 0 while that is still to come
+ *
+ * Returns NULL, or what is wrong already: a CR without LF or an LF without CR, a control
+ * character, a head that is longer than MX_HTTP_HEAD_MAX.
+ */
+const struct mx_http_fault *mx_http_scan(struct mx_http_scan *scan, struct mcpx_slice bytes,
+                                         size_t *len);
+
+/** A field. The value stands without the blanks around it; it may hold bytes from 0x80 on. */
+struct mx_http_field {
+    struct mcpx_slice name;
+    struct mcpx_slice value;
+};
+
+/**
+ * A head; all slices are borrowed from the bytes it was read from.
+ *
+ * method, target  of a request. The target begins with '/', or is "*" for OPTIONS; of one that was
+ *                 sent in absolute form it is what follows the host. It is still percent-encoded
+ * status          of an answer, 100 to 999
+ * minor           the version is HTTP/1.`minor`, 0 or 1
+ * has_length      there is a Content-Length
+ * length          it; 0 without one
+ */
+struct mx_http_head {
+    struct mcpx_slice method;
+    struct mcpx_slice target;
+    int status;
+    int minor;
+    bool has_length;
+    uint64_t length;
+    size_t count;
+    struct mx_http_field fields[MX_HTTP_FIELDS_MAX];
+};
+
+/**
+ * Reads the head of a request.
+ *
+ * head   whole, as mx_http_scan found it
+ *
+ * Returns NULL, or what is wrong: the request line; a version that is not 1.0 or 1.1; a field name
+ * that is no token or has a blank behind it; a folded line; no Host (but in HTTP/1.0), two, or one
+ * that is no host; a Transfer-Encoding; a Content-Length that is not one decimal number.
+ */
+const struct mx_http_fault *mx_http_request_read(struct mcpx_slice head,
+                                                 struct mx_http_head *out);
+
+/** Reads the head of an answer: its status line and fields. As mx_http_request_read. */
+const struct mx_http_fault *mx_http_answer_read(struct mcpx_slice head,
+                                                struct mx_http_head *out);
+
+/**
+ * How many fields have that name, in any letter case; `value` is filled with the first one's, and
+ * is absent when there is none.
+ */
+size_t mx_http_find(const struct mx_http_head *head, const char *name,
+                    struct mcpx_slice *value);
+
+/** True when a field of that name, a comma-separated list, holds the word, in any letter case. */
+bool mx_http_lists(const struct mx_http_head *head, const char *name, const char *word);
+
+/** True when there is exactly one field of that name and its value is `text`, in any letter case. */
+bool mx_http_is(const struct mx_http_head *head, const char *name, const char *text);
+
+#endif
