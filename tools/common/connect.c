@@ -2,11 +2,12 @@
  * connect.c - from options and environment to where a client connects. Tokens come from files, the
  * environment or a router in development mode, never from the command line: that shows in
  * process lists and shell histories.
- * Includes connect.h, http.h, mcpx/json.h, jansson (the router's answer).
+ * Includes connect.h, http.h, secret.h, mcpx/json.h, jansson (the router's answer).
  */
 #include "tools/common/connect.h"
 
 #include "tools/common/http.h"
+#include "tools/common/secret.h"
 #include <mcpx/json.h>
 
 #include <errno.h>
@@ -50,14 +51,6 @@ static bool is_token(const char *text, size_t len)
         if (text[i] <= ' ' || text[i] > '~')
             return false;
     return len > 0 && len <= TOKEN_MAX;
-}
-
-static void wipe(char *text, size_t len)
-{
-    volatile char *at = text;
-
-    while (len-- > 0)
-        *at++ = '\0';
 }
 
 static int keep_token(struct connection *out, const char *verb, const char *text, size_t len)
@@ -107,7 +100,7 @@ static int read_token_file(struct connection *out, const char *verb, const char 
     while (len > 0 && (bytes[len - 1] == '\n' || bytes[len - 1] == '\r'))
         len--;
     status = keep_token(out, verb, bytes, len);
-    wipe(bytes, sizeof bytes);
+    secret_wipe(bytes, sizeof bytes);
     return status;
 }
 
@@ -155,17 +148,18 @@ static int ask_for_token(struct connection *out, const char *verb)
         status = keep_answer(out, verb, &answer);
     }
     if (answer.text)
-        wipe(answer.text, answer.len);
+        secret_wipe(answer.text, answer.len);
     mcpx_text_fini(&answer);
     mcpx_text_fini(&body);
     return status;
 }
 
-static int find_token(const struct arguments *arguments, struct connection *out)
+/* `token` is that of the environment, or NULL. */
+static int find_token(const struct arguments *arguments, struct connection *out,
+                      const char *token)
 {
     const char *verb = arguments->command->name;
     const char *file = arguments_value(arguments, "--token-file");
-    const char *token = getenv("MCPX_TOKEN");
 
     if (out->as && file) {
         complain(verb, "--as asks for a token and --token-file brings one: give one of them");
@@ -175,7 +169,7 @@ static int find_token(const struct arguments *arguments, struct connection *out)
         return ask_for_token(out, verb);
     if (file)
         return read_token_file(out, verb, file);
-    if (token && token[0])
+    if (token)
         return keep_token(out, verb, token, strlen(token));
     complain(verb, "a token is needed: --token-file FILE, MCPX_TOKEN in the environment, or "
                    "--as ID with a router that runs with --dev");
@@ -211,6 +205,7 @@ static int find_router(const struct arguments *arguments, struct connection *out
 
 int connection_read(const struct arguments *arguments, struct connection *out)
 {
+    char *token;
     int status;
 
     *out = (struct connection){.client = {.history = -1},
@@ -223,7 +218,12 @@ int connection_read(const struct arguments *arguments, struct connection *out)
                  MCPX_ID_MAX);
         return STATUS_USAGE;
     }
-    status = find_token(arguments, out);
+    secret_hide_process();
+    token = secret_take("MCPX_TOKEN");
+    status = find_token(arguments, out, token);
+    if (token)
+        secret_wipe(token, strlen(token));
+    free(token);
     out->client.token = out->token;
     return status;
 }
@@ -231,7 +231,7 @@ int connection_read(const struct arguments *arguments, struct connection *out)
 void connection_fini(struct connection *connection)
 {
     if (connection->token)
-        wipe(connection->token, strlen(connection->token));
+        secret_wipe(connection->token, strlen(connection->token));
     free(connection->token);
     free(connection->api);
     *connection = (struct connection){.api = NULL};

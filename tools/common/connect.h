@@ -31,6 +31,8 @@ struct connection {
  * Reads the shared options and the environment (MCPX_URL, MCPX_TOPIC, MCPX_TOKEN). A token comes
  * from --as (a router in development mode is asked for one), or --token-file, or MCPX_TOKEN, in
  * this order. A token file that others may read is warned about. No token is ever printed.
+ * Afterwards MCPX_TOKEN is no longer in the environment, and this process shows its memory to no
+ * other of the same user (secret.h).
  *
  * out   filled on STATUS_OK; connection_fini in every case
  *

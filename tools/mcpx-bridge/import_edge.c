@@ -340,8 +340,6 @@ static int run(struct edge *edge, const struct import_job *job)
     status = start_client(edge, job);
     if (status != STATUS_OK)
         return status;
-    /* The client has its copy; a server that shows its environment must not show our token. */
-    unsetenv("MCPX_TOKEN");
     status = start_child(edge, job);
     if (status == STATUS_OK) {
         uv_run(&edge->loop, UV_RUN_DEFAULT);

@@ -8,14 +8,15 @@ export const IMPORT_GRANTS = ['mcp/response:*', 'mcp/request:*', 'chat'];
 
 /**
  * Starts an import of `command` and waits until it has joined; it is stopped when the test ends.
- * `options` are further words of its command line, `env` goes to bridge and server.
+ * `options` are further words of its command line, `env` goes to bridge and server, `uid` is whom
+ * they run as.
  */
 export async function startImport(t, router, topic, id, command,
-  { options = [], env = {}, grants = IMPORT_GRANTS } = {}) {
+  { options = [], env = {}, grants = IMPORT_GRANTS, uid } = {}) {
   const token = await router.token(id, topic, grants);
   const bridge = Program.start('mcpx-bridge',
     ['import', '--url', router.url, '--topic', topic, ...options, '--', ...command],
-    { env: { ...env, MCPX_TOKEN: token } });
+    { env: { ...env, MCPX_TOKEN: token }, uid });
   t.after(() => bridge.stop());
   await bridge.until(/joined as/);
   return bridge;

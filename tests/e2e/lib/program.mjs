@@ -21,13 +21,13 @@ export class Program {
 
   /**
    * Starts `name` with `args`. `env` is added to ours; `stdin` and `stdout` are "ignore" unless
-   * given. Killed at the latest when this process ends.
+   * given; `uid` is the user it runs as. Killed at the latest when this process ends.
    */
-  static start(name, args, { env = {}, stdin = 'ignore', stdout = 'ignore' } = {}) {
+  static start(name, args, { env = {}, stdin = 'ignore', stdout = 'ignore', uid } = {}) {
     const program = new Program();
     program.name = name;
     const child = spawn(programBinary(name), args, {
-      stdio: [stdin, stdout, 'pipe'], env: { ...process.env, ...env },
+      stdio: [stdin, stdout, 'pipe'], env: { ...process.env, ...env }, uid,
     });
     program.#child = child;
     const killOnExit = () => child.kill('SIGKILL');

@@ -1,0 +1,29 @@
+/*
+ * secret.h - keeping a token from processes of the same user, those that this program starts first
+ * of all.
+ * Includes libc only.
+ */
+#ifndef TOOLS_SECRET_H
+#define TOOLS_SECRET_H
+
+#include <stddef.h>
+
+/**
+ * Takes a variable out of the environment, and its value out of the memory that the kernel shows
+ * as /proc/PID/environ. Gives a copy, to be wiped with secret_wipe and freed; NULL when there was
+ * no such variable, it was empty, or memory ran out. Pointers that getenv returned for this
+ * variable point to zeros afterwards.
+ */
+char *secret_take(const char *variable);
+
+/** Overwrites memory that held a secret. NULL is allowed when `len` is 0. */
+void secret_wipe(char *text, size_t len);
+
+/**
+ * From now on no other process of the same user may read this one's memory, environment or
+ * descriptors (/proc/PID, ptrace, core files), unless it has CAP_SYS_PTRACE. Programs that it
+ * executes are not concerned; what it forks without executing is.
+ */
+void secret_hide_process(void);
+
+#endif
