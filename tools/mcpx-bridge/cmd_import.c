@@ -57,6 +57,15 @@ static bool read_roots(const struct arguments *arguments, struct mcpx_text *out)
     return !out->failed;
 }
 
+static enum import_protocol read_protocol(const struct arguments *arguments)
+{
+    const char *word = arguments_value(arguments, "--protocol");
+
+    if (!word || strcmp(word, "auto") == 0)
+        return IMPORT_PROTOCOL_AUTO;
+    return strcmp(word, "2025-11-25") == 0 ? IMPORT_PROTOCOL_LEGACY : IMPORT_PROTOCOL_MODERN;
+}
+
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -98,7 +107,8 @@ int cmd_import(const struct arguments *arguments)
             name = connection.as ? connection.as : base_name(arguments->rest[0]);
         job.name = name;
         job.line_max = (size_t)arguments_number(arguments, "--line-max", 0);
-        job.restart = !arguments_have(arguments, "--no-restart");
+        job.import.once = arguments_have(arguments, "--no-restart");
+        job.import.protocol = read_protocol(arguments);
         status = import_run(&job);
     }
     connection_fini(&connection);

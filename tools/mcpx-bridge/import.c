@@ -31,6 +31,8 @@ enum mcpx_err import_new(const struct import_config *config, const struct import
     import->config = (struct import_config){
         .capabilities = strdup(capabilities),
         .ask_newest = config->ask_newest,
+        .protocol = config->protocol,
+        .once = config->once,
         .request_ms = or_else(config->request_ms, REQUEST_MS),
         .probe_ms = or_else(config->probe_ms, PROBE_MS),
         .handshake_ms = or_else(config->handshake_ms, HANDSHAKE_MS),

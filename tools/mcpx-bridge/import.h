@@ -2,10 +2,12 @@
  * import.h - one MCP server at a topic, without its socket and without its process: events of
  * the session, lines and states of the child and the time go in; lines for the child, envelopes
  * for the topic and sentences for the log come out through a port.
- * Includes child.h and session.h only.
+ * Includes import_probe.h, child.h and session.h only.
  */
 #ifndef MCPX_BRIDGE_IMPORT_H
 #define MCPX_BRIDGE_IMPORT_H
+
+#include "tools/mcpx-bridge/import_probe.h"
 
 #include <mcpx/child.h>
 #include <mcpx/session.h>
@@ -23,6 +25,9 @@
  *                ever asked, because what a server may touch is not a guest's to say
  * ask_newest     a question of the server goes to the newest call, also while several
  *                participants have one under way; false: it is refused then
+ * protocol       how the server is greeted
+ * once           the end of the server is final; else it comes back. The end of a process that was
+ *                greeted in a way it did not bear is none, once
  * request_ms     how long the server may take for a request, counted anew from each progress
  *                notification, and a participant for a question of the server; 300000
  * probe_ms       how long to wait for the answer to server/discover before initialize; 2000
@@ -35,6 +40,8 @@ struct import_config {
     const char *capabilities;
     const char *roots;
     bool ask_newest;
+    enum import_protocol protocol;
+    bool once;
     int64_t request_ms;
     int64_t probe_ms;
     int64_t handshake_ms;
@@ -48,7 +55,7 @@ struct import_config {
  * below, and may not call them.
  *
  * write         one line for the child; as mcpx_child_write
- * kill          the child hangs; as mcpx_child_kill
+ * kill          the child hangs, or cannot be used; as mcpx_child_kill
  * respond       as mcpx_client_respond
  * drop          as mcpx_session_drop
  * send          as mcpx_client_send

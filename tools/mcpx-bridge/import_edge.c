@@ -291,7 +291,7 @@ static int start_child(struct edge *edge, const struct import_job *job)
     struct mcpx_child_config config = {.argv = job->argv,
                                        .name = job->name,
                                        .line_max = job->line_max,
-                                       .restart = job->restart,
+                                       .restart = true, /* the core says when not */
                                        .loop = &edge->loop,
                                        .on_line = on_line,
                                        .on_overlong = on_overlong,

@@ -23,7 +23,6 @@ struct import_job {
     char *const *argv;
     const char *name;
     size_t line_max;
-    bool restart;
 };
 
 /**

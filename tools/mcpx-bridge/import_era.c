@@ -1,8 +1,8 @@
 /*
  * import_era.c - first contact. Servers of 2026-07-28 answer server/discover and want a version
  * with every request; older ones refuse or ignore it and want initialize. Asking the new way
- * first costs an old server one error; the other way round would pin a server that speaks both
- * to the old era.
+ * first costs an old server one error, or its life: then the next process is not asked
+ * (import_probe.c). The other way round would pin a server that speaks both to the old era.
  * Includes import_state.h only.
  */
 #include "tools/mcpx-bridge/import_state.h"
@@ -72,8 +72,16 @@ static void initialize(struct import *import)
 void import_era_start(struct import *import, struct mcpx_now now)
 {
     import->retried = false;
-    import->era_at = now.mono_ms + import->config.probe_ms;
+    import->unready = true;
+    import->again = false;
+    import->probed = import_probe_is_wanted(&import->probe, import->config.protocol);
     import->handshake_at = now.mono_ms + import->config.handshake_ms;
+    if (!import->probed) {
+        initialize(import);
+        return;
+    }
+    if (import->config.protocol == IMPORT_PROTOCOL_AUTO)
+        import->era_at = now.mono_ms + import->config.probe_ms;
     discover(import, MODERN_VERSION);
 }
 
@@ -135,8 +143,13 @@ static void become_ready(struct import *import, enum import_era era, struct mcpx
     import->era = era;
     import->era_at = INT64_MAX;
     import->handshake_at = INT64_MAX;
-    import_say(import, "server %.*s is ready, protocol %s", name.text ? (int)name.len : 9,
-               name.text ? name.text : "(unnamed)", import->version);
+    import->unready = false;
+    import_probe_succeeded(&import->probe);
+    import_say(import, "server %.*s is ready, protocol %s%s", name.text ? (int)name.len : 9,
+               name.text ? name.text : "(unnamed)", import->version,
+               import->probe.plain && !import->probed
+                   ? "; it does not bear server/discover, and is not asked that any more"
+                   : "");
     subscribe_again(import);
     if (import->starts++ > 0) {
         import_announce(import, "the server is back");
@@ -196,6 +209,32 @@ static void add_greeting(struct mcpx_text *out, struct mcpx_slice result)
     mcpx_text_puts(out, "}");
 }
 
+/* What is not declared to change is not listened for: a server may refuse that, or end. */
+static void listen(struct import *import, struct mcpx_slice capabilities)
+{
+    static const char *const lists[] = {"tools", "prompts", "resources"};
+    struct mcpx_text wanted = {0};
+
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        struct mcpx_slice list = mcpx_json_get(capabilities, lists[i]);
+
+        if (!mcpx_slice_equal(mcpx_json_get(list, "listChanged"), MCPX_SLICE("true")))
+            continue;
+        mcpx_text_puts(&wanted, wanted.len ? ",\"" : "\"notifications\":{\"");
+        mcpx_text_puts(&wanted, lists[i]);
+        mcpx_text_puts(&wanted, "ListChanged\":true");
+    }
+    if (wanted.len) {
+        mcpx_text_puts(&wanted, "}");
+        if (wanted.failed)
+            import_say(import, "out of memory: changes of lists are not listened for");
+        else
+            import_era_request(import, IMPORT_HOUSEKEEPING, "subscriptions/listen",
+                               mcpx_text_view(&wanted));
+    }
+    mcpx_text_fini(&wanted);
+}
+
 static void discovered(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
     drop_purpose(import, IMPORT_INITIALIZE);
@@ -204,10 +243,7 @@ static void discovered(struct import *import, const struct mcpx_rpc *rpc, struct
     mcpx_text_reset(&import->greeting);
     add_greeting(&import->greeting, rpc->result);
     import->era = IMPORT_MODERN;
-    import_era_request(import, IMPORT_HOUSEKEEPING, "subscriptions/listen",
-                       MCPX_SLICE("\"notifications\":{\"toolsListChanged\":true,"
-                                  "\"promptsListChanged\":true,"
-                                  "\"resourcesListChanged\":true}"));
+    listen(import, mcpx_json_get(rpc->result, "capabilities"));
     become_ready(import, IMPORT_MODERN, now);
 }
 
@@ -234,6 +270,11 @@ static bool is_version_error(const struct mcpx_rpc *rpc)
            mcpx_slice_equal(mcpx_json_get(rpc->error, "code"), MCPX_SLICE("-32022"));
 }
 
+static int shown(struct mcpx_slice text)
+{
+    return (int)(text.len < 200 ? text.len : 200);
+}
+
 /* A server of the new era that speaks another version: asked once more, in that one. */
 static void other_version(struct import *import, const struct mcpx_rpc *rpc)
 {
@@ -243,11 +284,29 @@ static void other_version(struct import *import, const struct mcpx_rpc *rpc)
     memcpy(version, import->version, sizeof version);
     if (import->retried || strcmp(version, MODERN_VERSION) < 0) {
         import_give_up(import, "the server speaks no protocol version that we do: %.*s",
-                       (int)(rpc->error.len < 200 ? rpc->error.len : 200), rpc->error.text);
+                       shown(rpc->error), rpc->error.text);
         return;
     }
     import->retried = true;
     discover(import, version);
+}
+
+static void refused(struct import *import, const char *what, const struct mcpx_rpc *rpc)
+{
+    if (import->config.protocol != IMPORT_PROTOCOL_AUTO ||
+        !import_probe_refused(&import->probe, import->probed)) {
+        import_give_up(import, "the server refuses %s: %.*s", what, shown(rpc->error),
+                       rpc->error.text);
+        return;
+    }
+    import_say(import,
+               "the server refuses %s %s server/discover (%.*s); it is started again "
+               "and greeted the other way",
+               what, import->probed ? "after" : "without", shown(rpc->error), rpc->error.text);
+    import_era_down(import);
+    import->again = true;
+    import->unready = false;
+    import->port.kill(import->port.user);
 }
 
 void import_era_answered(struct import *import, struct import_call *call,
@@ -262,13 +321,14 @@ void import_era_answered(struct import *import, struct import_call *call,
         other_version(import, rpc);
     else if (purpose == IMPORT_DISCOVER && rpc->form == MCPX_RPC_RESULT)
         discovered(import, rpc, now);
+    else if (purpose == IMPORT_DISCOVER && import->config.protocol == IMPORT_PROTOCOL_MODERN)
+        refused(import, "server/discover", rpc);
     else if (purpose == IMPORT_DISCOVER && import->era == IMPORT_PROBING)
         initialize(import);
     else if (purpose == IMPORT_INITIALIZE && rpc->form == MCPX_RPC_RESULT)
         initialized(import, rpc, now);
     else if (purpose == IMPORT_INITIALIZE)
-        import_give_up(import, "the server refuses to be initialised: %.*s",
-                       (int)(rpc->error.len < 200 ? rpc->error.len : 200), rpc->error.text);
+        refused(import, "to be initialised", rpc);
 }
 
 void import_era_tick(struct import *import, struct mcpx_now now)

@@ -255,22 +255,48 @@ static void answer_all(struct import *import)
     }
 }
 
+/* It may have ended because of how it was greeted. */
+static bool is_greeted_otherwise(struct import *import)
+{
+    if (import->unready && import->config.protocol == IMPORT_PROTOCOL_AUTO)
+        import->again = import_probe_ended(&import->probe, import->probed) &&
+                        (!import->config.once || import->probe.changes == 1);
+    import->unready = false;
+    return import->again;
+}
+
+/* What is next, for the log. */
+static const char *outlook(const struct import *import, bool again)
+{
+    if (import->over)
+        return "";
+    if (!again)
+        return "; it will be started again";
+    return import->probe.plain
+               ? "; it was asked server/discover, will be started again and not be asked"
+               : "; it was not asked server/discover, will be started again and be asked";
+}
+
 static void on_down(struct import *import, const struct mcpx_child_report *report)
 {
     bool was_ready = import_is_ready(import);
     bool was_over = import->over;
+    bool again = is_greeted_otherwise(import);
 
     note_trouble(import, report);
     import_era_down(import);
     import_ask_down(import);
-    import->over = was_over || report->state != MCPX_CHILD_DOWN || report->retry_ms < 0;
+    import->over = was_over || report->state != MCPX_CHILD_DOWN || report->retry_ms < 0 ||
+                   (import->config.once && !again);
     answer_all(import);
     if (report->state == MCPX_CHILD_STOPPED || was_over)
         return;
     import_say(import, "%s%s", import->trouble.text ? import->trouble.text : "gone",
-               import->over ? "" : "; it will be started again");
+               outlook(import, again));
     if (import->trouble.text && (was_ready || import->over))
         import_announce(import, import->trouble.text);
+    if (import->config.once && import->over)
+        import_give_up(import, "%s", report->text ? report->text : "the server is gone");
 }
 
 void import_state(struct import *import, const struct mcpx_child_report *report,

@@ -13,8 +13,9 @@
 
 /*
  *   DOWN --started--> PROBING --not of 2026--> INITIALIZING ----> LEGACY
- *                        |                        | a late answer to the probe
- *                        +------------------------+-------------> MODERN
+ *      \                 |                      ^ | a late answer to the probe
+ *       \                +----------------------|-+-------------> MODERN
+ *        +--started, it does not bear the probe-+
  *
  * Every death leads back to DOWN.
  */
@@ -30,6 +31,10 @@ enum import_era {
  * era_at         mono_ms at which the probe is given up, INT64_MAX when none runs
  * handshake_at   mono_ms at which a server that is not ready is killed, INT64_MAX when it is
  * version        protocol version spoken with the server
+ * probe          what is known about how to greet the command's processes
+ * probed         this process was asked server/discover
+ * unready        it was started and is not ready yet
+ * again          it ended, or shall, and the next one is greeted in another way
  * retried        the version was already taken from the server's own list
  * greeting       raw result for participants' initialize
  * starts         how often the server became ready
@@ -48,6 +53,8 @@ struct import {
     enum import_era era;
     int64_t era_at;
     int64_t handshake_at;
+    struct import_probe probe;
+    bool probed, unready, again;
     char version[32];
     bool retried;
     struct mcpx_text greeting;

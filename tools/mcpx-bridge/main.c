@@ -21,6 +21,9 @@ static const struct option_row import_options[] = {
      "is "
      "the only one (the default), or whoever called last, for a room whose participants trust "
      "each other"},
+    {"--protocol", "auto|2025-11-25|2026-07-28", VALUE_CHOICE, 0,
+     "how the server is greeted: asked server/discover first, and when it does not bear that "
+     "started again without (the default), with initialize, or with server/discover only"},
     {"--root", "URI", VALUE_TEXT, OPTION_REPEATED,
      "a root that the server is told of, such as file:///srv/docs; without it there are none, "
      "and nobody in the topic can state any"},

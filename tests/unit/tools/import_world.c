@@ -145,6 +145,16 @@ static void report(struct world *world, enum mcpx_child_state state, int signal,
     import_state(world->import, &report, world->now);
 }
 
+/* It exits, and its keeper would start it again. */
+static void report_end(struct world *world, int code)
+{
+    char text[40];
+    struct mcpx_child_report report = {MCPX_CHILD_DOWN, 42, code, 0, 500, text};
+
+    snprintf(text, sizeof text, "exited with code %d", code);
+    import_state(world->import, &report, world->now);
+}
+
 static void event(struct world *world, enum mcpx_event_type type, const struct words *words)
 {
     struct mcpx_envelope envelope;
@@ -232,6 +242,8 @@ static bool try_state(struct world *world, const char *verb, int number)
         report(world, MCPX_CHILD_DOWN, number, -1);
     else if (strcmp(verb, "gone") == 0)
         report(world, MCPX_CHILD_DOWN, 0, number);
+    else if (strcmp(verb, "gone-once") == 0)
+        report_end(world, number);
     else if (strcmp(verb, "failed") == 0)
         report(world, MCPX_CHILD_FAILED, 0, 127);
     else if (strcmp(verb, "deaf") == 0 || strcmp(verb, "listening") == 0)

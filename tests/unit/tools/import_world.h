@@ -7,7 +7,7 @@
  *
  *   story gives the id back            a new import
  *   with capabilities {}               its settings: capabilities or roots, ask,
- *                              request_ms, wait_bytes
+ *                              request_ms, wait_bytes, protocol, once
  *   > ready
  *   > request ann e1 {@,"id":0,"method":"ping"}
  *   child {@,"id":3,"method":"ping"}
@@ -28,6 +28,7 @@
  *   expired TAG, refused TAG  what else may become of it
  *   left WHO                  a participant leaves
  *   down SIGNAL, gone CODE    the server dies and comes back, or is gone for good
+ *   gone-once CODE            it exits and comes back
  *   failed                    it cannot be executed
  *   deaf, listening           the child does not take lines, or does again
  *   narrow BYTES              the router takes no longer messages

@@ -106,6 +106,16 @@ static void configure(struct player *player, const char *name, const char *value
         player->config.wait_bytes = (size_t)strtol(value, NULL, 10);
         return;
     }
+    if (strcmp(name, "protocol") == 0) {
+        player->config.protocol = strcmp(value, "2025-11-25") == 0   ? IMPORT_PROTOCOL_LEGACY
+                                  : strcmp(value, "2026-07-28") == 0 ? IMPORT_PROTOCOL_MODERN
+                                                                     : IMPORT_PROTOCOL_AUTO;
+        return;
+    }
+    if (strcmp(name, "once") == 0) {
+        player->config.once = true;
+        return;
+    }
     if (strcmp(name, "ask") == 0) {
         player->config.ask_newest = strcmp(value, "newest") == 0;
         return;
@@ -186,5 +196,5 @@ Test(import, asks_for_its_server_as_written)
 
 Test(import, meets_servers_of_both_eras_as_written)
 {
-    play("eras.txt", 7);
+    play("eras.txt", 15);
 }
