@@ -78,6 +78,19 @@ MCPX_API enum mcpx_err mcpx_envelope_parse(struct mcpx_slice text, size_t depth_
  */
 MCPX_API bool mcpx_participant_id_is_valid(struct mcpx_slice id);
 
+/**
+ * True for what a participant may be called where it is made known (configuration, tokens): a valid
+ * participant id that does not end in `~` and digits. Those are ids of instances, which the router
+ * alone gives out. Protocol: section 7.
+ */
+MCPX_API bool mcpx_identity_is_valid(struct mcpx_slice identity);
+
+/**
+ * The participant behind an id: `desk` for `desk` itself and for its instance `desk~2`. Lent from
+ * `id`. Protocol: section 7.
+ */
+MCPX_API struct mcpx_slice mcpx_identity_of(struct mcpx_slice id);
+
 /** True for a well-formed topic name: 1..MCPX_ID_MAX bytes of UTF-8, no control characters. */
 MCPX_API bool mcpx_topic_name_is_valid(struct mcpx_slice name);
 

@@ -41,6 +41,7 @@
     X(MCPX_ENOTFOUND, "no such thing here", "not_found", 0, 404)                              \
     X(MCPX_EPRESENT, "participant is already connected", "already_connected", 0, 409)         \
     X(MCPX_EFLAPPING, "participant was replaced too often", "too_many_takeovers", 0, 409)     \
+    X(MCPX_EINSTANCES, "participant is connected too often", "too_many_instances", 0, 409)    \
     X(MCPX_ECONNECTS, "too many connection attempts", "connect_rate", 0, 429)                 \
     X(MCPX_EREQUESTS, "too many requests", "request_rate", 0, 429)                            \
     X(MCPX_EFULL, "topic or router is full", "full", 0, 503)                                  \

@@ -32,6 +32,26 @@ bool mcpx_participant_id_is_valid(struct mcpx_slice id)
     return is_header_text(id) && !is_router_name(id);
 }
 
+/* Bytes of a final `~` and digits; 0 when the id has none. */
+static size_t suffix_len(struct mcpx_slice id)
+{
+    size_t len = id.len;
+
+    while (len > 0 && id.text[len - 1] >= '0' && id.text[len - 1] <= '9')
+        len--;
+    return len > 0 && len < id.len && id.text[len - 1] == '~' ? id.len - len + 1 : 0;
+}
+
+bool mcpx_identity_is_valid(struct mcpx_slice identity)
+{
+    return mcpx_participant_id_is_valid(identity) && suffix_len(identity) == 0;
+}
+
+struct mcpx_slice mcpx_identity_of(struct mcpx_slice id)
+{
+    return (struct mcpx_slice){id.text, id.len - suffix_len(id)};
+}
+
 bool mcpx_topic_name_is_valid(struct mcpx_slice name)
 {
     return is_header_text(name);

@@ -29,10 +29,10 @@ static bool read_wish(const json_t *body, struct token_wish *wish, struct http_r
         http_reply_fail(reply, MCPX_EREQUEST, "participantId and topic are required");
         return false;
     }
-    if (!mcpx_participant_id_is_valid(wish->participant)) {
+    if (!mcpx_identity_is_valid(wish->participant)) {
         http_reply_fail(reply, MCPX_EREQUEST,
-                        "participantId must be 1 to 256 bytes without control characters, and "
-                        "not 'system'");
+                        "participantId must be 1 to 256 bytes without control characters, not "
+                        "'system', and not end in ~ and digits");
         return false;
     }
     if (!mcpx_topic_name_is_valid(wish->topic)) {

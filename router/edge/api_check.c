@@ -80,7 +80,7 @@ static struct grant *grant_of_list(const struct api_call *call, const char *list
     struct mcpx_fault fault = {0};
     struct grant *grant = NULL;
     enum mcpx_err err =
-        tokens_grant_from_json(call->grant->participant, mcpx_slice_of(list), &fault, &grant);
+        tokens_grant_from_json(call->grant->identity, mcpx_slice_of(list), &fault, &grant);
 
     reply->cost = strlen(list) / HTTP_COST_GRANTS;
 
@@ -95,7 +95,7 @@ static struct grant *grant_of_participant(const struct api_call *call, struct mc
     struct grant *grant = NULL;
     enum mcpx_err err;
 
-    if (mcpx_slice_equal(id, call->grant->participant))
+    if (mcpx_slice_equal(id, call->grant->identity))
         return grant_ref(call->grant);
     if (!may_check_others(call)) {
         http_reply_fail(reply, MCPX_ECAPABILITY,

@@ -95,15 +95,13 @@ static void write_rate(const char *name, uint64_t left, struct mcpx_text *out)
 void api_rate_limit(const struct api_call *call, struct http_reply *reply)
 {
     const struct topic *topic = hub_topic_find(call->api->hub, call->name);
-    const struct peer *peer = topic ? topic_peer(topic, call->grant->participant) : NULL;
     char reset[MX_TIME_LEN + 1];
     struct rate_state rate;
 
-    if (!peer) {
+    if (!topic || !topic_rate(topic, call->grant->identity, call->now, &rate)) {
         http_reply_fail(reply, MCPX_ENOTFOUND, "Participant not found in topic");
         return;
     }
-    rate = peer_rate(peer, call->now);
     mx_time_format(call->now.wall_ms + rate.full_in_ms, reset);
     mcpx_text_add(&reply->body, "{", 1);
     write_rate("messages", rate.messages, &reply->body);

@@ -120,14 +120,23 @@ static void forget_fresh(struct connection *connection)
     line_quit(&connection->edge->fresh, connection);
 }
 
+struct log_field connection_identity(const struct peer *peer)
+{
+    struct mcpx_slice identity = peer_grant(peer)->identity;
+
+    if (mcpx_slice_equal(identity, peer_id(peer)))
+        return (struct log_field){.key = NULL};
+    return log_text("identity", identity);
+}
+
 void connection_depart(struct connection *connection)
 {
     struct peer *peer = connection->peer;
 
     if (!peer)
         return;
-    LOG(LOG_INFO, "departed", log_text("participant", peer_grant(peer)->participant),
-        log_text("topic", peer_topic_name(peer)));
+    LOG(LOG_INFO, "departed", log_text("participant", peer_id(peer)),
+        connection_identity(peer), log_text("topic", peer_topic_name(peer)));
     forget_fresh(connection);
     connection->peer = NULL;
     hub_depart(connection->edge->hub, peer, MCPX_ECLOSED, edge_now(connection->edge));

@@ -96,6 +96,9 @@ bool connection_count_message(struct connection *connection);
 /** No message is unfinished any more. A buffer that has grown beyond `keep` bytes is freed. */
 void connection_end_message(struct connection *connection, size_t keep);
 
+/** The field of a log line that says whose instance a peer is; none for the participant itself. */
+struct log_field connection_identity(const struct peer *peer);
+
 /** The participant is gone for the others. Harmless when it had no peer. */
 void connection_depart(struct connection *connection);
 

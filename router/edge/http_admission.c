@@ -8,9 +8,24 @@
 #include "router/edge/http_api.h"
 #include "router/edge/http_query.h"
 
-enum { HISTORY_MAX = 1000000 };
+enum { HISTORY_MAX = 1000000, INSTANCE_KEY_MAX = 64 };
 
-enum { PARAM_TOPIC, PARAM_ROUTING, PARAM_HISTORY, PARAM_AFTER, PARAM_TICKET, PARAM_TOKEN };
+/* In the order of `params_known`. */
+enum {
+    PARAM_TOPIC,
+    PARAM_ROUTING,
+    PARAM_HISTORY,
+    PARAM_AFTER,
+    PARAM_INSTANCE,
+    PARAM_INSTANCE_KEY,
+    PARAM_TICKET,
+    PARAM_TOKEN,
+    PARAM_COUNT
+};
+
+static const struct http_param params_known[PARAM_COUNT] = {
+    {.name = "topic"},    {.name = "routing"},      {.name = "history"}, {.name = "after"},
+    {.name = "instance"}, {.name = "instance_key"}, {.name = "ticket"},  {.name = "token"}};
 
 static enum mcpx_err refuse(enum mcpx_err err, const char *why, const char **detail)
 {
@@ -53,6 +68,27 @@ static enum mcpx_err read_wishes(const struct http_param *params, struct admissi
     return MCPX_OK;
 }
 
+static enum mcpx_err read_instance(const struct http_param *params,
+                                   struct admission *admission, const char **detail)
+{
+    struct mcpx_slice instance = params[PARAM_INSTANCE].value;
+    struct mcpx_slice key = params[PARAM_INSTANCE_KEY].value;
+    size_t number = INSTANCE_AUTO;
+
+    if (!instance.text)
+        return key.text ? refuse(MCPX_EREQUEST, "instance_key is for those who give instance",
+                                 detail)
+                        : MCPX_OK;
+    if (!mcpx_slice_equal(instance, MCPX_SLICE("auto")) &&
+        (!http_decimal(instance, INSTANCES_MAX, &number) || number == 0))
+        return refuse(MCPX_EREQUEST, "instance must be auto or a number from 1 to 64", detail);
+    if (key.text && (key.len == 0 || key.len > INSTANCE_KEY_MAX))
+        return refuse(MCPX_EREQUEST, "instance_key must be 1 to 64 bytes", detail);
+    admission->instance = (unsigned)number;
+    admission->instance_key = key;
+    return MCPX_OK;
+}
+
 /* The query, into `params` and `admission`. A second topic is never a matter of which one wins. */
 static enum mcpx_err read_query(struct mcpx_slice query, struct http_param *params,
                                 struct admission *admission, struct mcpx_text *scratch,
@@ -65,7 +101,7 @@ static enum mcpx_err read_query(struct mcpx_slice query, struct http_param *para
     mcpx_text_reset(scratch);
     if (!mcpx_text_reserve(scratch, query.len))
         return refuse(MCPX_ENOMEM, mcpx_strerror(MCPX_ENOMEM), detail);
-    fault = http_params_read(query, params, PARAM_TOKEN + 1, scratch, &bad);
+    fault = http_params_read(query, params, PARAM_COUNT, scratch, &bad);
     if (fault == HTTP_PARAM_TWICE)
         return refuse(bad == PARAM_TOPIC ? MCPX_ETOPIC : MCPX_EREQUEST,
                       bad == PARAM_TOPIC ? "topic is given twice"
@@ -75,7 +111,9 @@ static enum mcpx_err read_query(struct mcpx_slice query, struct http_param *para
         return refuse(bad == PARAM_TOPIC ? MCPX_ETOPIC : MCPX_EREQUEST,
                       "a parameter has malformed percent-encoding", detail);
     err = read_topic(params[PARAM_TOPIC].value, admission, detail);
-    return err ? err : read_wishes(params, admission, detail);
+    if (!err)
+        err = read_wishes(params, admission, detail);
+    return err ? err : read_instance(params, admission, detail);
 }
 
 /*
@@ -128,8 +166,10 @@ static const char *admit_detail(enum mcpx_err err)
         return "this participant is already connected to the topic";
     case MCPX_EFLAPPING:
         return "this participant was replaced more than three times in a minute; is it "
-               "running "
-               "twice?";
+               "running twice? With instance=auto both may stay";
+    case MCPX_EINSTANCES:
+        return "this participant is connected to the topic as often as it may be; end one of "
+               "its connections, or raise auth.instances";
     case MCPX_EGOING:
         return "the router is going away";
     case MCPX_EREQUESTS:
@@ -160,13 +200,13 @@ enum mcpx_err http_admission(const struct http_api *api, const struct http_reque
                              struct mcpx_text *scratch, struct grant **grant,
                              const char **detail)
 {
-    struct http_param params[] = {{.name = "topic"}, {.name = "routing"}, {.name = "history"},
-                                  {.name = "after"}, {.name = "ticket"},  {.name = "token"}};
+    struct http_param params[PARAM_COUNT];
     struct admission wish = {0};
     struct grant *found = NULL;
     struct http_target target;
     enum mcpx_err err;
 
+    memcpy(params, params_known, sizeof params);
     err = check_head(api, request, &target, detail);
     if (!err)
         err = read_query(target.query, params, &wish, scratch, detail);
@@ -177,7 +217,7 @@ enum mcpx_err http_admission(const struct http_api *api, const struct http_reque
         return refuse(err, token_detail(api, request, params), detail);
     if (err == MCPX_EFORBIDDEN)
         return refuse(err, "Access denied to topic", detail);
-    if (!err && gate_knows(api->gate, request->from, found->participant, now))
+    if (!err && gate_knows(api->gate, request->from, found->identity, now))
         err = MCPX_EREQUESTS;
     if (!err)
         err = hub_may_admit(api->hub, found, &wish, now);

@@ -167,8 +167,8 @@ static bool check_rate(const struct api_call *call, struct http_reply *reply)
     int64_t wait_ms = 0;
 
     if (call->grant)
-        wait_ms = gate_knows(call->api->gate, call->request->from, call->grant->participant,
-                             call->now);
+        wait_ms =
+            gate_knows(call->api->gate, call->request->from, call->grant->identity, call->now);
     if (wait_ms == 0)
         return true;
     http_reply_fail(reply, MCPX_EREQUESTS, NULL);
@@ -181,7 +181,7 @@ static void charge(const struct api_call *call, const struct http_reply *reply)
     uint64_t cost = reply->cost + reply->body.len / HTTP_COST_BYTES;
 
     if (call->grant)
-        gate_charge(call->api->gate, call->grant->participant, cost, call->now);
+        gate_charge(call->api->gate, call->grant->identity, cost, call->now);
 }
 
 static void dispatch(struct api_call *call, struct mcpx_text *scratch,

@@ -68,7 +68,8 @@ void http_problem(enum mcpx_err err, const char *detail, struct mcpx_text *out);
 /**
  * A connection attempt: may it be upgraded, and as whom?
  *
- * request     its head; `target` holds topic, routing, history, after, ticket and token
+ * request     its head; `target` holds topic, routing, history, after, instance,
+ *             instance_key, ticket and token
  * admission   filled on success; its slices point into `scratch`
  * scratch     caller's buffer for decoded query values; reset here
  * grant       filled on success with a reference the caller owns; untouched on failure

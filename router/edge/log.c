@@ -114,7 +114,8 @@ void log_write(enum log_level level, const char *event, const struct log_field *
     mcpx_text_reset(line);
     add_head(line, level, event);
     for (i = 0; i < count; i++)
-        add_field(line, &fields[i]);
+        if (fields[i].key)
+            add_field(line, &fields[i]);
     mcpx_text_puts(line, state.format == LOG_JSON ? "}\n" : "\n");
     if (line->failed)
         return;

@@ -10,7 +10,7 @@
 /**
  * One `key=value` of an event. A text is borrowed for the call and may hold anything: control
  * characters, quotes and bytes that are not UTF-8 are escaped. Never give it a token, a ticket,
- * an Authorization header or a query.
+ * an Authorization header or a query. Without a key it is left out.
  */
 struct log_field {
     const char *key;

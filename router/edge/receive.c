@@ -31,7 +31,8 @@ static void log_verdict(struct connection *connection, const struct verdict *ver
     if (verdict->err && !log_permits(&edge->refuse_log, edge_now(edge).mono_ms))
         return;
     LOG(LOG_DEBUG, verdict->err ? "message_refused" : "message_accepted",
-        log_text("participant", peer_grant(connection->peer)->participant),
+        log_text("participant", peer_id(connection->peer)),
+        connection_identity(connection->peer),
         log_text("topic", peer_topic_name(connection->peer)), log_text("id", verdict->id),
         log_text("kind", verdict->err ? verdict->kind_sent : verdict->kind),
         log_string("code", verdict->err ? mcpx_error_wire(verdict->err) : "ok"));
@@ -59,7 +60,8 @@ static int condemn(struct connection *connection)
 
     if (log_permits(&edge->refuse_log, edge_now(edge).mono_ms))
         LOG(LOG_WARN, "unfinished_messages",
-            log_text("participant", peer_grant(connection->peer)->participant),
+            log_text("participant", peer_id(connection->peer)),
+            connection_identity(connection->peer),
             log_number("bytes", (int64_t)edge->unfinished));
     hub_condemn(edge->hub, connection->peer, MCPX_EFLOOD, edge_now(edge));
     connection_end_message(connection, 0);

@@ -144,8 +144,8 @@ int upgrade_established(struct connection *connection)
     if (err) {
         turn_away(connection, err);
     } else {
-        LOG(LOG_INFO, "admitted", log_text("participant", connection->grant->participant),
-            log_text("topic", connection->admission.topic),
+        LOG(LOG_INFO, "admitted", log_text("participant", peer_id(peer)),
+            connection_identity(peer), log_text("topic", connection->admission.topic),
             log_string("remote", connection_remote(connection, remote)));
         connection_welcome(connection, peer);
     }

@@ -1,40 +1,28 @@
 /*
  * admit.c - a participant comes in. Everything that can fail is done before anything is changed,
  * so that a refused or failed join leaves no trace and, in a takeover, the old connection lives.
- * Includes cursor.h, hub_state.h, notice.h.
+ * Includes cursor.h, hub_state.h, instance.h, notice.h.
  */
 #include "router/hub/cursor.h"
 #include "router/hub/hub_state.h"
+#include "router/hub/instance.h"
 #include "router/hub/notice.h"
 
 #include <stdlib.h>
-
-static const int64_t takeover_window_ms = 60000;
-
-/* A participant may be refused this often in a minute before its connection is. */
-static const uint64_t refusals_per_minute = 600;
-
-static enum mcpx_err may_replace(const struct hub *hub, const struct peer *old,
-                                 struct mcpx_now now)
-{
-    if (!hub->config.takeover)
-        return MCPX_EPRESENT;
-    if (old->takeovers[0] != 0 && now.mono_ms - old->takeovers[0] < takeover_window_ms)
-        return MCPX_EFLAPPING;
-    return MCPX_OK;
-}
 
 static bool is_full(size_t count, size_t max)
 {
     return max != 0 && count >= max;
 }
 
-enum mcpx_err hub_may_admit(const struct hub *hub, const struct grant *grant,
-                            const struct admission *admission, struct mcpx_now now)
+/* Would it be let in, and at which place? */
+static enum mcpx_err judge(const struct hub *hub, const struct grant *grant,
+                           const struct admission *admission, struct mcpx_now now,
+                           struct instance *instance)
 {
     const struct hub_config *config = &hub->config;
     const struct topic *topic = hub_find(hub, admission->topic);
-    const struct peer *old;
+    enum mcpx_err err;
 
     if (hub->draining)
         return MCPX_EGOING;
@@ -42,13 +30,21 @@ enum mcpx_err hub_may_admit(const struct hub *hub, const struct grant *grant,
         return MCPX_ENOTOPIC;
     if (!topic && is_full(hub->stats.topics, config->topics_max))
         return MCPX_EFULL;
-    old = topic ? topic_peer(topic, grant->participant) : NULL;
-    if (old)
-        return may_replace(hub, old, now);
+    err = instance_find(hub, topic, grant, admission, now, instance);
+    if (err || instance->old)
+        return err;
     if (is_full(hub->stats.peers, config->connections_max) ||
         (topic && is_full(topic->peer_count, config->participants_max)))
         return MCPX_EFULL;
     return MCPX_OK;
+}
+
+enum mcpx_err hub_may_admit(const struct hub *hub, const struct grant *grant,
+                            const struct admission *admission, struct mcpx_now now)
+{
+    struct instance instance;
+
+    return judge(hub, grant, admission, now, &instance);
 }
 
 static bool reads_directed(const struct hub *hub, const struct grant *grant,
@@ -61,13 +57,18 @@ static bool reads_directed(const struct hub *hub, const struct grant *grant,
     return hub->config.directed;
 }
 
-static struct peer *peer_new(struct hub *hub, struct grant *grant, void *owner,
-                             struct mcpx_now now)
+/* The id is copied behind it: a grant may be exchanged. */
+static struct peer *peer_new(struct hub *hub, struct grant *grant,
+                             const struct instance *instance, void *owner, struct mcpx_now now)
 {
-    struct peer *peer = calloc(1, sizeof *peer);
+    struct peer *peer = calloc(1, sizeof *peer + instance->id_len);
 
     if (!peer)
         return NULL;
+    memcpy(peer + 1, instance->text, instance->id_len);
+    peer->id = (struct mcpx_slice){(const char *)(peer + 1), instance->id_len};
+    peer->number = instance->number;
+    peer->instance_key = instance->key;
     peer->grant = grant_at(grant, now.wall_ms);
     if (!peer->grant) {
         free(peer);
@@ -77,9 +78,6 @@ static struct peer *peer_new(struct hub *hub, struct grant *grant, void *owner,
     peer->owner = owner;
     peer->seat = PEER_NO_SEAT;
     peer->heard_ms = now.mono_ms;
-    peer->rates.messages.per_minute = hub->config.messages_per_minute;
-    peer->rates.bytes.per_minute = hub->config.bytes_per_minute;
-    peer->rates.refusals.per_minute = refusals_per_minute;
     peer->changes_ms = mcpx_capset_next_expiry(grant->capset, now.wall_ms);
     list_init(&peer->in_ready);
     list_init(&peer->in_hub);
@@ -88,10 +86,9 @@ static struct peer *peer_new(struct hub *hub, struct grant *grant, void *owner,
     return peer;
 }
 
-/* Rates and takeovers belong to the participant, not to the connection that brought it. */
+/* Takeovers belong to the id, not to the connection that brought it. */
 static void inherit(struct peer *peer, const struct peer *old, struct mcpx_now now)
 {
-    peer->rates = old->rates;
     for (size_t i = 1; i < PEER_TAKEOVERS; i++)
         peer->takeovers[i - 1] = old->takeovers[i];
     peer->takeovers[PEER_TAKEOVERS - 1] = now.mono_ms ? now.mono_ms : 1;
@@ -109,13 +106,16 @@ static enum mcpx_err enter(struct peer *peer, struct topic *topic,
     enum mcpx_err err;
 
     peer->topic = topic;
-    peer->sender = log_sender(&topic->log, peer->grant->participant);
+    peer->sender = log_sender(&topic->log, peer->id);
     peer->cursor.directed = reads_directed(topic->hub, peer->grant, admission);
     if (!topic_reserve(topic))
         return MCPX_ENOMEM;
+    peer->account = accounts_open(&topic->accounts, peer->grant->identity);
+    if (!peer->account)
+        return MCPX_ENOMEM;
     welcome->first = true;
     cursor_start(peer, admission, &welcome->count, &welcome->resumed);
-    err = notice_presence(topic, peer->grant, change, &peer->join);
+    err = notice_presence(peer, change, &peer->join);
     peer->owed = OWED_WELCOME | OWED_JOIN;
     if (err)
         log_reader_release(&peer->cursor.reader);
@@ -131,7 +131,7 @@ static void settle_in(struct peer *peer, struct peer *old, struct mcpx_now now)
     struct topic *topic = peer->topic;
     struct hub *hub = peer->hub;
 
-    debts_collect(&topic->debts, peer->grant->participant, &peer->rates);
+    account_enter(&topic->accounts, peer->account, peer->number);
     if (old)
         inherit(peer, old, now);
     topic_insert(topic, peer); /* in the place of `old`, which is in no topic now */
@@ -154,8 +154,8 @@ enum mcpx_err hub_admit(struct hub *hub, struct grant *grant,
     struct topic *topic = hub_find(hub, admission->topic);
     bool is_new = !topic;
     struct peer *peer = NULL;
-    struct peer *old;
-    enum mcpx_err err = hub_may_admit(hub, grant, admission, now);
+    struct instance instance;
+    enum mcpx_err err = judge(hub, grant, admission, now, &instance);
 
     hub->now = now;
     if (err)
@@ -165,14 +165,13 @@ enum mcpx_err hub_admit(struct hub *hub, struct grant *grant,
         topic = topic_new(hub, admission->topic, now);
     if (!topic)
         goto out;
-    old = topic_peer(topic, grant->participant);
-    peer = peer_new(hub, grant, owner, now);
+    peer = peer_new(hub, grant, &instance, owner, now);
     if (!peer)
         goto out;
-    err = enter(peer, topic, admission, old != NULL);
+    err = enter(peer, topic, admission, instance.old != NULL);
     if (err)
         goto out;
-    settle_in(peer, old, now);
+    settle_in(peer, instance.old, now);
     *out = peer;
     return MCPX_OK;
 out:

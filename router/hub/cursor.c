@@ -25,7 +25,7 @@ static bool wants(const struct peer *peer, uint64_t serial)
         return true;
     if (serial >= peer->cursor.joined && peer->seat != PEER_NO_SEAT)
         return entry_is_for_seat(entry, peer->seat);
-    return entry_is_for(entry, peer->grant->participant);
+    return entry_is_for(entry, peer->id);
 }
 
 /* Finds where a history of at most `count` envelopes begins, and how many there are. */
@@ -105,7 +105,7 @@ bool cursor_page(struct peer *peer, uint64_t *next, size_t *count, struct mcpx_s
     struct mcpx_text *out = notice_begin_frame(peer->hub);
     char id[MX_UUID_LEN + 1];
 
-    notice_begin(peer->hub, "system/history", peer->grant->participant, out, id);
+    notice_begin(peer->hub, "system/history", peer->id, out, id);
     mcpx_text_puts(out, "{\"envelopes\":[");
     *next = write_envelopes(peer, out, count);
     mcpx_text_puts(out, *next == peer->cursor.replay_end ? "],\"complete\":true}}"

@@ -9,15 +9,16 @@
 void hub_leave(struct hub *hub, struct peer *peer, const char *reason)
 {
     struct topic *topic = peer->topic;
-    bool was_there = topic_peer(topic, peer->grant->participant) == peer;
+    bool was_there = topic_peer(topic, peer->id) == peer;
 
     topic_remove(topic, peer, hub->now);
     if (was_there)
-        debts_note(&topic->debts, peer->grant->participant, &peer->rates, hub->now);
+        account_leave(&topic->accounts, peer->account, peer->number, hub->now);
+    peer->account = NULL;
     if (!was_there || hub->draining)
         return; /* replaced by a newer connection, gone already, or everybody is going */
     /* Without memory the others see it in the next welcome; there is nobody to tell. */
-    (void)notice_presence(topic, peer->grant, (struct change){"leave", reason}, NULL);
+    (void)notice_presence(peer, (struct change){"leave", reason}, NULL);
 }
 
 /* What the others are told. A plain goodbye needs no reason. */
@@ -120,7 +121,7 @@ enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *gran
         peer->grant = before;
         return MCPX_ENOMEM;
     }
-    err = notice_presence(peer->topic, peer->grant, change, NULL);
+    err = notice_presence(peer, change, NULL);
     if (err) {
         grant_unref(peer->grant);
         peer->grant = before;

@@ -86,17 +86,17 @@ static void write_whole(const struct mcpx_capset *set, int64_t wall_ms, struct m
 
 static struct grant *make(const struct grant *model, int64_t wall_ms)
 {
-    struct grant *grant = calloc(1, sizeof *grant + model->participant.len);
+    struct grant *grant = calloc(1, sizeof *grant + model->identity.len);
 
     if (!grant)
         return NULL;
-    memcpy(grant + 1, model->participant.text, model->participant.len);
+    memcpy(grant + 1, model->identity.text, model->identity.len);
     grant->refs = 1;
-    grant->participant =
-        (struct mcpx_slice){(const char *)(grant + 1), model->participant.len};
+    grant->identity = (struct mcpx_slice){(const char *)(grant + 1), model->identity.len};
     grant->capset = mcpx_capset_ref(model->capset);
     grant->routing = model->routing;
     grant->expires_ms = model->expires_ms;
+    grant->instances = model->instances;
     grant->shown_ms = wall_ms;
     write_capabilities(grant->capset, wall_ms, &grant->capabilities);
     write_whole(grant->capset, wall_ms, &grant->whole);
@@ -107,13 +107,11 @@ static struct grant *make(const struct grant *model, int64_t wall_ms)
     return grant;
 }
 
-struct grant *grant_new(struct mcpx_slice participant, struct mcpx_capset *capset,
+struct grant *grant_new(struct mcpx_slice identity, struct mcpx_capset *capset,
                         enum routing routing, int64_t expires_ms)
 {
-    struct grant model = {.participant = participant,
-                          .capset = capset,
-                          .routing = routing,
-                          .expires_ms = expires_ms};
+    struct grant model = {
+        .identity = identity, .capset = capset, .routing = routing, .expires_ms = expires_ms};
 
     return make(&model, no_instant);
 }

@@ -14,7 +14,7 @@ enum routing { ROUTING_DEFAULT, ROUTING_ALL, ROUTING_DIRECTED };
  * One participant's grant. Counted, because a connection, a ticket and a cache may hold the same;
  * immutable once made. Single thread, so the count is a plain number.
  *
- * participant     the id others know its bearer by
+ * identity        who its bearer is; others know each connection by this or an instance of it
  * capset          what it may send
  * capabilities    JSON array of the patterns of its unexpired grants, as `system/welcome` shows
  *                 them
@@ -23,27 +23,30 @@ enum routing { ROUTING_DEFAULT, ROUTING_ALL, ROUTING_DIRECTED };
  * routing         preference of the participant or its profile; ROUTING_DEFAULT = the topic's
  * shown_ms        wall clock up to which expired grants are left out of the two above
  * expires_ms      wall clock; the connection ends then with 4005; 0 = never
+ * instances       connections to one topic at one time, 1 .. INSTANCES_MAX; 0 = the hub's setting.
+ *                 Set by whoever makes the grant, before others have it. Protocol: section 7
  */
 struct grant {
     unsigned refs;
-    struct mcpx_slice participant;
+    struct mcpx_slice identity;
     struct mcpx_capset *capset;
     struct mcpx_text capabilities;
     struct mcpx_text whole;
     enum routing routing;
     int64_t shown_ms;
     int64_t expires_ms;
+    unsigned instances;
 };
 
 /**
  * Makes a grant with one reference, which the caller owns.
  *
- * participant   borrowed, copied; a valid participant id
+ * identity      borrowed, copied; valid (mcpx_identity_is_valid)
  * capset        kept (its own reference is taken)
  *
  * Returns NULL when memory runs out.
  */
-struct grant *grant_new(struct mcpx_slice participant, struct mcpx_capset *capset,
+struct grant *grant_new(struct mcpx_slice identity, struct mcpx_capset *capset,
                         enum routing routing, int64_t expires_ms);
 
 /**

@@ -26,6 +26,7 @@ struct hub_config hub_config_default(void)
         .history_bytes = 33554432,
         .history_age_ms = 86400000,
         .takeover = true,
+        .instances = 8,
         .message_bytes = 8388608,
         .depth = 512,
         .backlog_bytes = 33554432,
@@ -138,7 +139,7 @@ static void mind_peer(struct hub *hub, struct peer *peer)
 static void mind_topic(struct hub *hub, struct topic *topic)
 {
     topic_forget_old(topic, hub->now.wall_ms);
-    debts_expire(&topic->debts, hub->now);
+    accounts_expire(&topic->accounts, hub->now);
     if (topic->peer_count == 0 && topic->holders == 0 &&
         hub->now.mono_ms - topic->empty_ms >= hub->config.linger_ms)
         topic_free(topic);

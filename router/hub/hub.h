@@ -19,6 +19,8 @@
 #include <mcpx/envelope.h>
 #include <mcpx/text.h>
 
+#include <limits.h>
+
 struct hub;
 struct peer;
 struct topic;
@@ -45,7 +47,8 @@ struct hub_config {
     size_t history_bytes;    /* retained bytes per topic; not 0: it bounds memory */
     int64_t history_age_ms;  /* oldest retained envelope */
     /* auth */
-    bool takeover; /* a second connection replaces the first; else it is refused */
+    bool takeover;      /* a second connection replaces the first; else it is refused */
+    unsigned instances; /* of one participant in one topic, 1 .. INSTANCES_MAX */
     /* limits */
     size_t message_bytes;         /* largest message */
     size_t depth;                 /* deepest nesting of a message */
@@ -66,6 +69,12 @@ struct hub *hub_new(const struct hub_config *config, struct chance chance);
 /** Frees the hub and every peer and topic in it. NULL is allowed. */
 void hub_free(struct hub *hub);
 
+/** Most instances of one participant that a topic can tell apart. Protocol: section 7. */
+enum { INSTANCES_MAX = 64 };
+
+/** Whichever instance is free. */
+#define INSTANCE_AUTO UINT_MAX
+
 /** How a participant wants to come in. Protocol: sections 5 and 7. */
 struct admission {
     struct mcpx_slice topic; /* valid topic name (mcpx_topic_name_is_valid) */
@@ -73,13 +82,16 @@ struct admission {
     bool has_history;     /* ?history= was given */
     size_t history;       /* its value */
     struct mcpx_slice after; /* ?after=, absent when not given */
+    unsigned instance;       /* ?instance=: 1 .. INSTANCES_MAX, INSTANCE_AUTO; 0 = not given */
+    struct mcpx_slice instance_key; /* ?instance_key=, absent when not given */
 };
 
 /**
  * Would this admission succeed now? The edge asks before it upgrades a connection, so that a
  * refusal is an HTTP answer. Returns MCPX_OK; MCPX_ENOTOPIC when the topic does not exist and may
  * not be created; MCPX_EFULL; MCPX_EPRESENT when the participant is connected and takeover is
- * off; MCPX_EFLAPPING at the fourth takeover within a minute; MCPX_EGOING while draining.
+ * off; MCPX_EFLAPPING at the fourth takeover of an id within a minute; MCPX_EINSTANCES when as many
+ * instances of the participant are there as there may be; MCPX_EGOING while draining.
  */
 enum mcpx_err hub_may_admit(const struct hub *hub, const struct grant *grant,
                             const struct admission *admission, struct mcpx_now now);
@@ -148,8 +160,8 @@ void hub_depart(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mc
 
 /**
  * Gives a connected participant other grants: it gets a new welcome (one, for all changes up to
- * the moment it reads), everybody a presence `update`. `grant` is kept and names the same
- * participant. Returns MCPX_OK; MCPX_ENOMEM, or
+ * the moment it reads), everybody a presence `update`. `grant` is kept and has the same
+ * identity. Returns MCPX_OK; MCPX_ENOMEM, or
  * MCPX_ECLOSED for a condemned peer (then nothing has changed).
  */
 enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *grant,
@@ -223,6 +235,9 @@ void *peer_owner(const struct peer *peer);
 /** True from the moment the peer is to be closed. Its participant has left the topic. */
 bool peer_is_condemned(const struct peer *peer);
 
+/** What others know it by: the grant's identity, or an instance of it. Lent until it is freed. */
+struct mcpx_slice peer_id(const struct peer *peer);
+
 /** Lent until the peer is freed. */
 const struct grant *peer_grant(const struct peer *peer);
 
@@ -252,8 +267,8 @@ size_t topic_participants(const struct topic *topic);
 /** Appends `[{"id":…,"capabilities":[…]}…]`, sorted by id. */
 void topic_write_participants(const struct topic *topic, struct mcpx_text *out);
 
-/** The connected peer of a participant, or NULL. Borrowed until it departs. */
-struct peer *topic_peer(const struct topic *topic, struct mcpx_slice participant);
+/** The connected peer with exactly this id, or NULL. Borrowed until it departs. */
+struct peer *topic_peer(const struct topic *topic, struct mcpx_slice id);
 
 /**
  * A page of history, newest first.
@@ -277,7 +292,7 @@ enum mcpx_err topic_write_history(const struct topic *topic, const struct page *
                                   size_t bytes_max, struct mcpx_text *out);
 
 /**
- * What a participant may still send.
+ * What a participant may still send, with all its instances together.
  *
  * messages, bytes         left in its buckets now; SIZE_MAX-like UINT64_MAX when unlimited
  * full_in_ms              until both buckets are full again; 0 when they are
@@ -288,7 +303,8 @@ struct rate_state {
     int64_t full_in_ms;
 };
 
-/** Reads a peer's buckets. */
-struct rate_state peer_rate(const struct peer *peer, struct mcpx_now now);
+/** Reads the buckets of a participant. False, `out` untouched, when no instance of it is there. */
+bool topic_rate(const struct topic *topic, struct mcpx_slice identity, struct mcpx_now now,
+                struct rate_state *out);
 
 #endif

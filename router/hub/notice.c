@@ -75,10 +75,16 @@ void notice_begin(struct hub *hub, const char *kind, struct mcpx_slice to,
     mcpx_text_puts(out, ",\"payload\":");
 }
 
-void notice_participant(const struct grant *grant, struct mcpx_text *out)
+void notice_participant(const struct peer *peer, struct mcpx_text *out)
 {
+    const struct grant *grant = peer->grant;
+
     mcpx_text_add(out, "{", 1);
-    mcpx_json_add_member(out, "id", grant->participant);
+    mcpx_json_add_member(out, "id", peer->id);
+    if (peer->number > 1) {
+        mcpx_text_add(out, ",", 1);
+        mcpx_json_add_member(out, "identity", grant->identity);
+    }
     mcpx_text_puts(out, ",\"capabilities\":");
     mcpx_text_slice(out, mcpx_text_view(&grant->capabilities));
     if (grant->whole.len > 0) {
@@ -132,13 +138,13 @@ static void write_others(const struct topic *topic, struct mcpx_slice self,
 
     mcpx_text_puts(out, ",\"participants\":[");
     for (size_t i = 0; i < topic->peer_count; i++) {
-        const struct grant *grant = topic->peers[i]->grant;
+        const struct peer *peer = topic->peers[i];
 
-        if (mcpx_slice_equal(grant->participant, self))
+        if (mcpx_slice_equal(peer->id, self))
             continue;
         if (any)
             mcpx_text_add(out, ",", 1);
-        notice_participant(grant, out);
+        notice_participant(peer, out);
         any = true;
     }
     mcpx_text_add(out, "]", 1);
@@ -179,10 +185,10 @@ bool notice_welcome(const struct peer *peer, struct mcpx_slice *frame)
     struct mcpx_text *out = notice_begin_frame(peer->hub);
     char id[MX_UUID_LEN + 1];
 
-    notice_begin(peer->hub, "system/welcome", peer->grant->participant, out, id);
+    notice_begin(peer->hub, "system/welcome", peer->id, out, id);
     mcpx_text_puts(out, "{\"you\":");
-    notice_participant(peer->grant, out);
-    write_others(peer->topic, peer->grant->participant, out);
+    notice_participant(peer, out);
+    write_others(peer->topic, peer->id, out);
     write_topic(peer, out);
     if (welcome->first) {
         mcpx_text_puts(out, welcome->resumed ? ",\"resumed\":true" : ",\"resumed\":false");
@@ -200,10 +206,10 @@ bool notice_welcome(const struct peer *peer, struct mcpx_slice *frame)
 
 /* ---- system/presence ---- */
 
-enum mcpx_err notice_presence(struct topic *topic, const struct grant *grant,
-                              struct change change, struct mcpx_text *copy)
+enum mcpx_err notice_presence(const struct peer *peer, struct change change,
+                              struct mcpx_text *copy)
 {
-    struct hub *hub = topic->hub;
+    struct hub *hub = peer->hub;
     struct mcpx_text *out = &hub->scratch;
     char id[MX_UUID_LEN + 1];
     enum mcpx_err err;
@@ -213,7 +219,7 @@ enum mcpx_err notice_presence(struct topic *topic, const struct grant *grant,
     mcpx_text_add(out, "{", 1);
     mcpx_json_add_member(out, "event", mcpx_slice_of(change.event));
     mcpx_text_puts(out, ",\"participant\":");
-    notice_participant(grant, out);
+    notice_participant(peer, out);
     if (change.reason) {
         mcpx_text_add(out, ",", 1);
         mcpx_json_add_member(out, "reason", mcpx_slice_of(change.reason));
@@ -221,7 +227,7 @@ enum mcpx_err notice_presence(struct topic *topic, const struct grant *grant,
     mcpx_text_puts(out, "}}");
     if (out->failed || (copy && !mcpx_text_reserve(copy, FRAME_HEAD_MAX + out->len)))
         return MCPX_ENOMEM;
-    err = topic_tell(topic, mcpx_text_view(out));
+    err = topic_tell(peer->topic, mcpx_text_view(out));
     if (!err && copy)
         notice_frame(copy, mcpx_text_view(out));
     return err;
@@ -275,7 +281,7 @@ static void write_message(const struct peer *peer, const struct complaint *compl
         mcpx_text_puts(&text, "'");
     } else if (complaint->err == MCPX_EAUTH) {
         mcpx_text_puts(&text, "Message 'from' field must match your participant ID (");
-        mcpx_text_slice(&text, peer->grant->participant);
+        mcpx_text_slice(&text, peer->id);
         mcpx_text_puts(&text, ")");
     } else {
         mcpx_text_puts(&text, mcpx_strerror(complaint->err));
@@ -313,7 +319,7 @@ bool notice_error(struct peer *peer, const struct complaint *complaint)
     char id[MX_UUID_LEN + 1];
 
     mcpx_text_reset(out);
-    notice_begin(peer->hub, "system/error", peer->grant->participant, out, id);
+    notice_begin(peer->hub, "system/error", peer->id, out, id);
     write_complaint(peer, complaint, out);
     write_optional("correlation_id", complaint->id, out);
     mcpx_text_add(out, "}", 1);

@@ -33,8 +33,11 @@ void notice_ping(struct mcpx_text *out);
 void notice_begin(struct hub *hub, const char *kind, struct mcpx_slice to,
                   struct mcpx_text *out, char id[MX_UUID_LEN + 1]);
 
-/** Appends `{"id":…,"capabilities":[…]}`, with `grants` when any has a condition. */
-void notice_participant(const struct grant *grant, struct mcpx_text *out);
+/**
+ * Appends `{"id":…,"capabilities":[…]}`: with `identity` when the id is that of an instance, with
+ * `grants` when any has a condition. Protocol: section 5.
+ */
+void notice_participant(const struct peer *peer, struct mcpx_text *out);
 
 /**
  * Begins a frame whose length is known last, in the hub's scratch: room for its head. What is
@@ -58,14 +61,14 @@ struct change {
 };
 
 /**
- * Adds system/presence to the news of a topic.
+ * Adds system/presence about a peer to the news of its topic, in which it need not be (any more).
  *
  * copy   NULL, or gets its frame appended as well
  *
  * Returns MCPX_OK, or MCPX_ENOMEM (nothing has changed).
  */
-enum mcpx_err notice_presence(struct topic *topic, const struct grant *grant,
-                              struct change change, struct mcpx_text *copy);
+enum mcpx_err notice_presence(const struct peer *peer, struct change change,
+                              struct mcpx_text *copy);
 
 /**
  * What an error says beside its name. Only what belongs to the error is written.

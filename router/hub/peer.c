@@ -244,6 +244,11 @@ bool peer_is_condemned(const struct peer *peer)
     return peer->state != PEER_OPEN;
 }
 
+struct mcpx_slice peer_id(const struct peer *peer)
+{
+    return peer->id;
+}
+
 const struct grant *peer_grant(const struct peer *peer)
 {
     return peer->grant;
@@ -252,14 +257,4 @@ const struct grant *peer_grant(const struct peer *peer)
 struct mcpx_slice peer_topic_name(const struct peer *peer)
 {
     return peer->topic->name;
-}
-
-struct rate_state peer_rate(const struct peer *peer, struct mcpx_now now)
-{
-    const struct bucket *messages = &peer->rates.messages, *bytes = &peer->rates.bytes;
-    int64_t messages_ms = bucket_wait_ms(messages, messages->per_minute, now);
-    int64_t bytes_ms = bucket_wait_ms(bytes, bytes->per_minute, now);
-
-    return (struct rate_state){bucket_left(messages, now), bucket_left(bytes, now),
-                               messages_ms > bytes_ms ? messages_ms : bytes_ms};
 }

@@ -1,11 +1,11 @@
 /*
  * peer.h - the router's end of one connection: a grant, a cursor, a few private frames.
- * Includes debt.h, hub.h, list.h, topic.h.
+ * Includes account.h, hub.h, list.h, topic.h.
  */
 #ifndef HUB_PEER_H
 #define HUB_PEER_H
 
-#include "router/hub/debt.h"
+#include "router/hub/account.h"
 #include "router/hub/topic.h"
 
 /*
@@ -59,7 +59,7 @@ struct cursor {
  *
  * in_hub       link among all peers, condemned ones included
  * in_ready     link among the peers to be offered out of turn
- * sender       log_sender of its participant
+ * sender       log_sender of its id
  * seat         its number in the topic; PEER_NO_SEAT when it is in none
  * owed         welcome and own join, until it was handed them
  * outbox       private frames, whole, in order
@@ -70,9 +70,13 @@ struct cursor {
  * answers      bytes of errors queued since the outbox was last empty
  * missed       messages it was not handed when it fell off
  * close_err    why it is condemned; its close frame is the end of the outbox
+ * account      its participant's, shared with the other instances; NULL when in no topic
+ * id           what others know it by: the grant's identity, or one of its instances
+ * number       of that instance; 1 for the identity itself
+ * instance_key hash of what the instance can be claimed with again; 0 = nothing
  * heard_ms     mono_ms of the last sign of life
  * pings        unanswered pings since
- * takeovers    mono_ms of the latest takeovers of this participant, oldest first; 0 = none
+ * takeovers    mono_ms of the latest takeovers of this id, oldest first; 0 = none
  * changes_ms   wall_ms at which one of its grants expires next; 0 = never
  */
 struct peer {
@@ -101,7 +105,10 @@ struct peer {
     uint64_t missed;
     size_t answers;
     enum mcpx_err close_err;
-    struct rates rates;
+    struct account *account;
+    struct mcpx_slice id;
+    unsigned number;
+    uint64_t instance_key;
     int64_t heard_ms;
     int pings;
     int64_t takeovers[PEER_TAKEOVERS];

@@ -34,9 +34,27 @@ void topic_write_participants(const struct topic *topic, struct mcpx_text *out)
     for (size_t i = 0; i < topic->peer_count; i++) {
         if (i > 0)
             mcpx_text_add(out, ",", 1);
-        notice_participant(topic->peers[i]->grant, out);
+        notice_participant(topic->peers[i], out);
     }
     mcpx_text_add(out, "]", 1);
+}
+
+bool topic_rate(const struct topic *topic, struct mcpx_slice identity, struct mcpx_now now,
+                struct rate_state *out)
+{
+    const struct account *account = accounts_find(&topic->accounts, identity);
+    const struct bucket *messages, *bytes;
+    int64_t messages_ms, bytes_ms;
+
+    if (!account || account->taken == 0)
+        return false;
+    messages = &account->rates.messages;
+    bytes = &account->rates.bytes;
+    messages_ms = bucket_wait_ms(messages, messages->per_minute, now);
+    bytes_ms = bucket_wait_ms(bytes, bytes->per_minute, now);
+    *out = (struct rate_state){bucket_left(messages, now), bucket_left(bytes, now),
+                               messages_ms > bytes_ms ? messages_ms : bytes_ms};
+    return true;
 }
 
 /* The serials a page may show: [from, to). */

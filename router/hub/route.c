@@ -53,7 +53,7 @@ static enum mcpx_err check_from(struct passage *passage)
 {
     struct mcpx_slice from = passage->hub->envelope.from;
 
-    if (from.text && !mcpx_slice_equal(from, passage->peer->grant->participant))
+    if (from.text && !mcpx_slice_equal(from, passage->peer->id))
         return MCPX_EAUTH;
     return MCPX_OK;
 }
@@ -84,7 +84,7 @@ static enum mcpx_err check_reserved(struct passage *passage)
 
 static enum mcpx_err check_rate(struct passage *passage)
 {
-    struct rates *rates = &passage->peer->rates;
+    struct rates *rates = &passage->peer->account->rates;
     struct bucket before = rates->messages;
 
     if (bucket_take(&rates->messages, 1, passage->now)) {
@@ -112,9 +112,8 @@ static enum mcpx_err complete_kind(struct passage *passage)
     struct hub *hub = passage->hub;
 
     mcpx_text_reset(&hub->derived);
-    if (hub->config.derive_kinds &&
-        derive_kind(&passage->peer->topic->log, passage->peer->grant->participant,
-                    &hub->envelope, &hub->derived))
+    if (hub->config.derive_kinds && derive_kind(&passage->peer->topic->log, passage->peer->id,
+                                                &hub->envelope, &hub->derived))
         hub->stats.derived++;
     else
         hub->derived.len = 0;
@@ -150,7 +149,7 @@ static struct mcpx_slice stamps(struct passage *passage)
 
     mcpx_text_reset(out);
     if (!envelope->from.text) {
-        mcpx_json_add_member(out, "from", passage->peer->grant->participant);
+        mcpx_json_add_member(out, "from", passage->peer->id);
         mcpx_text_add(out, ",", 1);
     }
     if (!envelope->ts.text) {
@@ -231,7 +230,7 @@ static void answer(struct passage *passage, enum mcpx_err err)
     peer->answers += peer->outbox.len - queued;
     if (mcpx_error_close(err))
         hub_condemn(hub, peer, err, passage->now);
-    else if (!bucket_take(&peer->rates.refusals, 1, passage->now) ||
+    else if (!bucket_take(&peer->account->rates.refusals, 1, passage->now) ||
              peer->answers > answers_max(hub))
         hub_condemn(hub, peer, MCPX_EFLOOD, passage->now);
 }

@@ -20,11 +20,17 @@ static const int64_t tell_within_ms = 50;
  */
 enum { NEWS_SHARE = 4 };
 
+/* A participant may be refused this often in a minute before its connection is. */
+static const uint64_t refusals_per_minute = 600;
+
 struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct mcpx_now now)
 {
     const struct hub_config *config = &hub->config;
     struct log_bounds bounds = {config->history_count, config->history_bytes,
                                 config->history_age_ms, config->backlog_bytes};
+    struct rates fresh = {.messages.per_minute = config->messages_per_minute,
+                          .bytes.per_minute = config->bytes_per_minute,
+                          .refusals.per_minute = refusals_per_minute};
     struct topic *topic = malloc(sizeof *topic + name.len);
 
     if (!topic || !mx_map_reserve(&hub->names)) {
@@ -34,7 +40,7 @@ struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct mcpx_now
     *topic = (struct topic){.hub = hub, .empty_ms = now.mono_ms};
     topic->name = (struct mcpx_slice){(char *)(topic + 1), name.len};
     memcpy(topic + 1, name.text, name.len);
-    debts_init(&topic->debts);
+    accounts_init(&topic->accounts, hub->key, &fresh);
     log_init(&topic->log, hub->key, &bounds);
     news_init(&topic->news);
     list_init(&topic->in_dirty);
@@ -56,7 +62,7 @@ void topic_free(struct topic *topic)
     list_remove(&topic->in_telling);
     hub->stats.topics--;
     hub->stats.log_bytes -= topic->memory;
-    debts_fini(&topic->debts);
+    accounts_fini(&topic->accounts);
     log_fini(&topic->log);
     news_fini(&topic->news);
     free(topic->peers);
@@ -73,7 +79,7 @@ static size_t place_of(const struct topic *topic, struct mcpx_slice id)
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (mcpx_slice_compare(topic->peers[middle]->grant->participant, id) < 0)
+        if (mcpx_slice_compare(topic->peers[middle]->id, id) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -83,20 +89,19 @@ static size_t place_of(const struct topic *topic, struct mcpx_slice id)
 
 static bool is_at(const struct topic *topic, size_t place, struct mcpx_slice id)
 {
-    return place < topic->peer_count &&
-           mcpx_slice_equal(topic->peers[place]->grant->participant, id);
+    return place < topic->peer_count && mcpx_slice_equal(topic->peers[place]->id, id);
 }
 
-struct peer *topic_peer(const struct topic *topic, struct mcpx_slice participant)
+struct peer *topic_peer(const struct topic *topic, struct mcpx_slice id)
 {
-    uint64_t hash = mx_map_hash(topic->hub->key, participant);
+    uint64_t hash = mx_map_hash(topic->hub->key, id);
     size_t at = 0;
     uint64_t value;
 
     while ((value = mx_map_next(&topic->people, hash, &at))) {
         struct peer *peer = (struct peer *)(uintptr_t)value;
 
-        if (mcpx_slice_equal(peer->grant->participant, participant))
+        if (mcpx_slice_equal(peer->id, id))
             return peer;
     }
     return NULL;
@@ -104,14 +109,12 @@ struct peer *topic_peer(const struct topic *topic, struct mcpx_slice participant
 
 static void know(struct topic *topic, struct peer *peer)
 {
-    mx_map_put(&topic->people, mx_map_hash(topic->hub->key, peer->grant->participant),
-               (uintptr_t)peer);
+    mx_map_put(&topic->people, mx_map_hash(topic->hub->key, peer->id), (uintptr_t)peer);
 }
 
 static void forget(struct topic *topic, const struct peer *peer)
 {
-    mx_map_remove(&topic->people, mx_map_hash(topic->hub->key, peer->grant->participant),
-                  (uintptr_t)peer);
+    mx_map_remove(&topic->people, mx_map_hash(topic->hub->key, peer->id), (uintptr_t)peer);
 }
 
 bool topic_reserve(struct topic *topic)
@@ -155,9 +158,9 @@ static void unseat(struct topic *topic, struct peer *peer)
 
 void topic_insert(struct topic *topic, struct peer *peer)
 {
-    size_t place = place_of(topic, peer->grant->participant);
+    size_t place = place_of(topic, peer->id);
 
-    if (is_at(topic, place, peer->grant->participant)) {
+    if (is_at(topic, place, peer->id)) {
         forget(topic, topic->peers[place]);
     } else {
         memmove(topic->peers + place + 1, topic->peers + place,
@@ -173,7 +176,7 @@ void topic_insert(struct topic *topic, struct peer *peer)
 
 void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now)
 {
-    size_t place = place_of(topic, peer->grant->participant);
+    size_t place = place_of(topic, peer->id);
 
     log_reader_release(&peer->cursor.reader);
     news_reader_leave(&peer->cursor.news);

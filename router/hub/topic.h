@@ -1,11 +1,11 @@
 /*
  * topic.h - one room: its participants, sorted, its log and its news.
- * Includes layers 0 and 1, debt.h, hub.h, list.h, log.h, news.h.
+ * Includes layers 0 and 1, account.h, hub.h, list.h, log.h, news.h.
  */
 #ifndef HUB_TOPIC_H
 #define HUB_TOPIC_H
 
-#include "router/hub/debt.h"
+#include "router/hub/account.h"
 #include "router/hub/hub.h"
 #include "router/hub/log.h"
 #include "router/hub/news.h"
@@ -17,8 +17,8 @@
  * in_dirty      link among the topics with entries that not every peer was offered yet
  * in_telling    link among the topics whose news waits to be published
  * tell_ms       mono_ms by which it has to be
- * peers         its participants' peers, sorted by participant id
- * people        the same by hash of the participant's id
+ * peers         its participants' peers, sorted by their ids
+ * people        the same by hash of the id
  * seats         seats given out so far: each peer has one of these numbers while it is here
  * free_seats    those that were given back, `free_seat_count` of them; room for peer_size
  * directed      peers that read in directed mode
@@ -26,7 +26,7 @@
  * unswept       how many it has to offer in this round
  * holders       peers that still point here, condemned ones included: it is freed after the last
  * empty_ms      mono_ms since when it has no participant
- * debts         what participants that left still owe to their rates
+ * accounts      what is remembered of its participants, and of those who left and still owe
  * memory        bytes of log and news that are in the hub's statistics
  */
 struct topic {
@@ -48,7 +48,7 @@ struct topic {
     size_t unswept;
     size_t holders;
     int64_t empty_ms;
-    struct debts debts;
+    struct accounts accounts;
     struct log log;
     struct news news;
     size_t memory;
@@ -63,7 +63,7 @@ void topic_free(struct topic *topic);
 /** Makes sure that the next topic_insert cannot fail; false when memory runs out. */
 bool topic_reserve(struct topic *topic);
 
-/** Puts a peer in its place by participant id, replacing one of the same id, and seats it. */
+/** Puts a peer in its place by its id, replacing one of the same id, and seats it. */
 void topic_insert(struct topic *topic, struct peer *peer);
 
 /** Takes a peer out of the room, its cursor too; harmless when it is not in it. */

@@ -47,6 +47,8 @@ static void hand_over(struct loading *loading, struct config *out)
     struct settings *settings = &loading->settings;
 
     settings->config.dev = loading->sources->dev;
+    if (settings->config.dev && settings_source(settings, "/auth/instances") == FROM_DEFAULT)
+        settings->config.hub.instances = INSTANCES_MAX; /* whoever asks is let in anyway */
     settings->config.origins = settings->origins.text;
     settings->config.origin_count = settings->origins.count;
     settings->config.warnings = loading->warnings;

@@ -135,6 +135,10 @@ static void check_person(struct loading *loading, struct mcpx_text *pointer, con
         error_line(loading, file, at,
                    "expected a participant id of 1..256 bytes without control characters, not "
                    "\"system\" and not beginning with \"system:\"");
+    else if (!mcpx_identity_is_valid(mcpx_slice_of(id)))
+        error_line(loading, file, at,
+                   "expected a participant id that does not end in ~ and digits, because "
+                   "instances of a participant are called so");
     if (!json_object_get(person, "token_sha256"))
         error_line(loading, file, at,
                    "\"token_sha256\" is missing, expected the 64 hexadecimal digits of a "
@@ -180,6 +184,12 @@ static enum routing routing_of(const json_t *object)
     if (!text)
         return ROUTING_DEFAULT;
     return strcmp(text, "all") == 0 ? ROUTING_ALL : ROUTING_DIRECTED;
+}
+
+/* 0 where the participant has no number of its own; it is in its range (setting_fits). */
+static unsigned instances_of(const json_t *person)
+{
+    return (unsigned)json_integer_value(json_object_get(person, "instances"));
 }
 
 static enum mcpx_err add_lists(struct grant_list *list, const json_t *object,
@@ -241,6 +251,7 @@ static enum mcpx_err build_person(struct loading *loading, struct tokens *tokens
         made.topics = patterns;
         made.topic_count = json_array_size(topics);
         made.grants = &list;
+        made.instances = instances_of(person);
         if (made.routing == ROUTING_DEFAULT)
             made.routing = routing_of(profile);
         unhex(json_string_value(json_object_get(person, "token_sha256")), made.token_sha256);

@@ -58,6 +58,10 @@ static const struct setting table[] = {
         "/auth/duplicate", duplicate_choices, "\"takeover\"", AT(config.hub.takeover),
         "What a second connection of a participant in a topic does: replace the first or be "
         "refused"),
+    INTEGER(
+        "/auth/instances", 1, INSTANCES_MAX, "", "8", "instances", AT(config.hub.instances),
+        "Connections of one participant to one topic at one time, for those that ask for an "
+        "instance; 64 in development mode"),
     BOOL("/auth/query_token", "false", AT(config.query_token),
          "Accept a token as ?token=, where proxies and browsers may record it"),
     LIST("/auth/origins", SETTING_STRINGS, 0, 64,
@@ -108,6 +112,8 @@ static const struct setting table[] = {
          "What it may send besides what its profile grants"),
     LIST("/participants/*/deny", SETTING_PATTERNS, 0, 1024, "[]", NOWHERE,
          "What it may not send, whatever is granted"),
+    INTEGER("/participants/*/instances", 1, INSTANCES_MAX, "", NULL, "instances", NOWHERE,
+            "Its connections to one topic at one time, instead of auth.instances"),
     CHOICE("/participants/*/routing", routing_choices, NULL, NOWHERE,
            "How it reads, instead of its profile's routing"),
 

@@ -58,8 +58,10 @@ static enum mcpx_err read_to(const json_t *value, struct mcpx_grant *grant,
     if (!json_is_array(value) || count == 0 || count > MCPX_TO_MAX)
         return refuse(fault, "to", "expected a list of 1..256 participant ids");
     for (size_t i = 0; i < count; i++) {
-        if (!mcpx_participant_id_is_valid(text_of(json_array_get(value, i))))
-            return refuse(fault, "to", "expected participant ids of 1..256 bytes");
+        if (!mcpx_identity_is_valid(text_of(json_array_get(value, i))))
+            return refuse(fault, "to",
+                          "expected participant ids of 1..256 bytes that do not end in ~ and "
+                          "digits; instances are covered by their participant's id");
     }
     to = calloc(count, sizeof *to);
     if (!to)

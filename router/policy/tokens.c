@@ -152,8 +152,9 @@ enum mcpx_err tokens_issue(struct tokens *tokens, struct mcpx_slice participant,
     json_t *claims = NULL;
     enum mcpx_err err;
 
-    if (!mcpx_participant_id_is_valid(participant))
-        return refuse(fault, "participantId", "expected 1..256 bytes without controls");
+    if (!mcpx_identity_is_valid(participant))
+        return refuse(fault, "participantId",
+                      "expected 1..256 bytes without controls, not ending in ~ and digits");
     if (!mcpx_topic_name_is_valid(topic))
         return refuse(fault, "topic", "expected 1..256 bytes without controls");
     if (!text.text)
@@ -177,7 +178,7 @@ enum mcpx_err tokens_participant(struct tokens *tokens, struct mcpx_slice id,
                                  struct grant **out)
 {
     for (size_t i = 0; i < tokens->people_count; i++) {
-        if (!mcpx_slice_equal(tokens->people[i].grant->participant, id))
+        if (!mcpx_slice_equal(tokens->people[i].grant->identity, id))
             continue;
         *out = grant_ref(tokens->people[i].grant);
         return MCPX_OK;
@@ -194,8 +195,9 @@ enum mcpx_err tokens_grant_from_json(struct mcpx_slice participant,
     struct grant *grant;
     enum mcpx_err err;
 
-    if (!mcpx_participant_id_is_valid(participant))
-        return refuse(fault, "participant", "expected 1..256 bytes without controls");
+    if (!mcpx_identity_is_valid(participant))
+        return refuse(fault, "participant",
+                      "expected 1..256 bytes without controls, not ending in ~ and digits");
     err = read_array(capabilities_json, fault, &capabilities);
     if (!err)
         err = capset_compile(capabilities, fault, &set);

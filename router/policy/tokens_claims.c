@@ -24,7 +24,7 @@ static bool read_participant(const json_t *claims, struct mcpx_slice *out)
     if ((participant && !json_is_string(participant)) || (sub && !json_is_string(sub)))
         return false;
     *out = text_of(participant ? participant : sub);
-    return out->text && mcpx_participant_id_is_valid(*out);
+    return out->text && mcpx_identity_is_valid(*out);
 }
 
 /* Exact names: a token that names no topic is good for none. */
@@ -83,6 +83,17 @@ static enum mcpx_err find_set(struct tokens *tokens, const json_t *claims,
     return err && err != MCPX_ENOMEM ? MCPX_ETOKEN : err;
 }
 
+/* 0 where the token leaves it to the router. */
+static bool read_instances(const json_t *claim, unsigned *out)
+{
+    json_int_t value = json_integer_value(claim);
+
+    if (claim && (!json_is_integer(claim) || value < 1 || value > INSTANCES_MAX))
+        return false;
+    *out = (unsigned)value;
+    return true;
+}
+
 /*
  * When the connection has to end. A token that is only good by the leeway is good until the
  * leeway ends; else it would be let in to be thrown out.
@@ -103,9 +114,11 @@ enum mcpx_err tokens_grant_of(struct tokens *tokens, const json_t *claims,
     struct mcpx_slice participant;
     enum routing routing = ROUTING_DEFAULT;
     struct grant *grant;
+    unsigned instances;
     enum mcpx_err err;
 
-    if (!read_participant(claims, &participant))
+    if (!read_participant(claims, &participant) ||
+        !read_instances(json_object_get(claims, "instances"), &instances))
         return MCPX_ETOKEN;
     err = find_set(tokens, claims, &set, &routing);
     if (!err)
@@ -113,8 +126,10 @@ enum mcpx_err tokens_grant_of(struct tokens *tokens, const json_t *claims,
     if (!err) {
         grant = grant_new(participant, set, routing, end_of(claims, now));
         err = grant ? MCPX_OK : MCPX_ENOMEM;
-        if (grant)
+        if (grant) {
+            grant->instances = instances;
             *out = grant;
+        }
     }
     mcpx_capset_unref(set);
     return err;

@@ -140,6 +140,8 @@ enum mcpx_err tokens_add_person(struct tokens *tokens, const struct tokens_perso
     if (err)
         return err;
     made.grant = grant_new(person->id, set, person->routing, 0);
+    if (made.grant)
+        made.grant->instances = person->instances;
     mcpx_capset_unref(set);
     people = realloc(tokens->people, (tokens->people_count + 1) * sizeof *people);
     if (people)

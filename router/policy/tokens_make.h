@@ -31,10 +31,11 @@ enum mcpx_err tokens_add_profile(struct tokens *tokens, const char *name,
 /**
  * A configured participant. Everything is borrowed and copied.
  *
- * id                    valid participant id
+ * id                    valid (mcpx_identity_is_valid)
  * token_sha256          of its token
  * topics, topic_count   patterns of the topics it may join
  * grants                profile's and own
+ * instances             as in struct grant
  */
 struct tokens_person {
     struct mcpx_slice id;
@@ -43,6 +44,7 @@ struct tokens_person {
     size_t topic_count;
     const struct grant_list *grants;
     enum routing routing;
+    unsigned instances;
 };
 
 /** Adds a participant. Returns MCPX_OK or what grant_list_compile returns. */

@@ -163,6 +163,8 @@ static void check_admission(const struct http_api *api, const struct http_reques
     MUST((err == MCPX_OK) == (grant != NULL));
     MUST((err == MCPX_OK) == (detail == NULL));
     MUST(err || mcpx_topic_name_is_valid(admission.topic));
+    MUST(err || admission.instance <= INSTANCES_MAX || admission.instance == INSTANCE_AUTO);
+    MUST(err || admission.instance || !admission.instance_key.text);
     grant_unref(grant);
     mcpx_text_fini(&scratch);
 }

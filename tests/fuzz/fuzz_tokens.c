@@ -38,7 +38,7 @@ static bool is_let_in(struct tokens *tokens, struct mcpx_slice bearer)
 
     if ((err == MCPX_OK) != (grant != NULL))
         abort();
-    if (grant && (!mcpx_participant_id_is_valid(grant->participant) || !grant->capset))
+    if (grant && (!mcpx_identity_is_valid(grant->identity) || !grant->capset))
         abort();
     if (err && err != MCPX_ETOKEN && err != MCPX_EFORBIDDEN)
         abort();

@@ -34,6 +34,7 @@ static void draw_config(struct sim *sim)
     config->history_bytes = ONE_OF(sim, 8192, 4096, 65536, 1000000);
     config->history_age_ms = (int64_t)ONE_OF(sim, 0, 5000, 60000);
     config->takeover = !dice_hits(&sim->dice, 6);
+    config->instances = 3;
     config->message_bytes = 100000;
     config->depth = 16;
     config->backlog_bytes = ONE_OF(sim, 16384, 8192, 0, 100000, 400000);

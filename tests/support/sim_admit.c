@@ -13,7 +13,7 @@ static const struct sim_grant pool[] = {
     {.patterns = {"*"}, .deny = "mcp/*:tools/call:t2"},
     {.patterns = {"chat", "mcp/request:*"}},
     {.patterns = {"chat", "mcp/response:tools/call:t1"}},
-    {.patterns = {"mcp/*", "chat"}, .to = 1U << 1 | 1U << 2 | SIM_STRANGER},
+    {.patterns = {"mcp/*", "chat"}, .to = 1U << 0 | 1U << 5 | SIM_STRANGER},
     {.patterns = {"mcp/*", "chat"}, .expires = true},
     {.patterns = {"mcp/proposal:*", "mcp/request:tools/call:t*", "note"}, .expires = true},
     {.patterns = {NULL}},
@@ -25,8 +25,6 @@ static struct mcpx_capset *compiled[POOL]; /* kept for the program's life */
 
 static struct mcpx_capset *compile(const struct sim_grant *grant, int64_t expires_ms)
 {
-    static const char *const names[] = {"p0", "p1", "p2", "p3", "p4",
-                                        "p5", "p6", "p7", "p8", "p9"};
     struct mcpx_slice to[SIM_WHO + 1], deny = mcpx_slice_of(grant->deny);
     struct mcpx_grant grants[4] = {0};
     struct mcpx_capset *set = NULL;
@@ -36,7 +34,7 @@ static struct mcpx_capset *compile(const struct sim_grant *grant, int64_t expire
         grants[count].pattern = mcpx_slice_of(grant->patterns[count]);
     for (size_t who = 0; who <= SIM_WHO; who++)
         if (grant->to & 1U << who)
-            to[to_count++] = mcpx_slice_of(names[who]);
+            to[to_count++] = mcpx_slice_of(sim_id((int)who));
     if (count > 0) {
         grants[count - 1].to = to_count ? to : NULL;
         grants[count - 1].to_count = to_count;
@@ -53,7 +51,7 @@ static struct grant *draw_grant(struct sim *sim, struct sim_peer *peer)
     size_t which = dice_hits(&sim->dice, 3) ? dice_below(&sim->dice, POOL) : 0;
     struct mcpx_capset *set;
     struct grant *grant;
-    char name[16];
+    int identity = sim_identity(peer->who);
 
     peer->grant = &pool[which];
     peer->grant_expires_ms =
@@ -63,11 +61,13 @@ static struct grant *draw_grant(struct sim *sim, struct sim_peer *peer)
         compiled[which] = compile(peer->grant, 0);
     set = peer->grant->expires ? compile(peer->grant, peer->grant_expires_ms)
                                : mcpx_capset_ref(compiled[which]);
-    snprintf(name, sizeof name, "p%d", peer->who);
-    grant = grant_new(mcpx_slice_of(name), set, ROUTING_DEFAULT, peer->token_expires_ms);
+    grant = grant_new(mcpx_slice_of(sim_id(identity)), set, ROUTING_DEFAULT,
+                      peer->token_expires_ms);
     mcpx_capset_unref(set);
     if (!grant)
         abort();
+    for (unsigned number = 2; sim_instance(identity, number - 1) < SIM_WHO; number++)
+        grant->instances = identity ? number - 1 : 0; /* p0 has as many as the hub allows */
     return grant;
 }
 
@@ -89,9 +89,30 @@ void sim_capabilities(const struct sim *sim, struct sim_peer *peer)
 
 /* ---- what has to come of it ---- */
 
-static enum mcpx_err foresee(struct sim *sim, const struct sim_topic *topic,
-                             const struct sim_peer *old)
+/* Who it will be: fills `who`, SIM_WHO when all instances are there. Returns whom it replaces. */
+static struct sim_peer *foresee_who(struct sim *sim, struct sim_peer *peer,
+                                    const struct admission *admission)
 {
+    int identity = sim_identity(peer->who);
+    unsigned wish = admission->instance ? admission->instance : 1, number = 1;
+    struct sim_peer *old = NULL;
+
+    peer->who = wish == INSTANCE_AUTO ? SIM_WHO : sim_instance(identity, wish);
+    if (peer->who < SIM_WHO) {
+        old = sim_present(sim, peer->topic, peer->who);
+        if (!old || !admission->instance || (peer->key && old->key == peer->key))
+            return old;
+    }
+    do
+        peer->who = sim_instance(identity, number++);
+    while (peer->who < SIM_WHO && sim_present(sim, peer->topic, peer->who));
+    return NULL;
+}
+
+static enum mcpx_err foresee(struct sim *sim, const struct sim_peer *peer,
+                             const struct admission *admission, const struct sim_peer *old)
+{
+    const struct sim_topic *topic = peer->topic;
     size_t topics = 0;
 
     if (sim->is_draining)
@@ -100,7 +121,9 @@ static enum mcpx_err foresee(struct sim *sim, const struct sim_topic *topic,
         topics += sim->topics[i].exists;
     if (!topic->exists && topics >= sim->config.topics_max)
         return MCPX_EFULL;
-    if (old && !sim->config.takeover)
+    if (peer->who == SIM_WHO)
+        return MCPX_EINSTANCES;
+    if (old && !admission->instance && !sim->config.takeover)
         return MCPX_EPRESENT;
     if (old)
         return old->takeovers[0] && sim->now.mono_ms - old->takeovers[0] < 60000
@@ -144,7 +167,15 @@ static void draw_admission(struct sim *sim, struct sim_peer *peer, struct admiss
 {
     const struct sim_topic *topic = peer->topic;
 
+    static const char *const keys[] = {NULL, "one", "two"};
+
     *admission = (struct admission){.topic = mcpx_slice_of(topic->name)};
+    if (dice_hits(&sim->dice, 2)) {
+        admission->instance =
+            dice_hits(&sim->dice, 2) ? INSTANCE_AUTO : 1 + (unsigned)dice_below(&sim->dice, 4);
+        peer->key = keys[dice_below(&sim->dice, 3)];
+        admission->instance_key = mcpx_slice_of(peer->key);
+    }
     admission->routing = (enum routing)dice_below(&sim->dice, 3);
     peer->directed = admission->routing == ROUTING_DIRECTED ||
                      (admission->routing == ROUTING_DEFAULT && sim->config.directed);
@@ -219,8 +250,8 @@ void sim_join(struct sim *sim)
         peer->token_expires_ms = sim->now.wall_ms + 1 + (int64_t)dice_below(&sim->dice, 30000);
     grant = draw_grant(sim, peer);
     draw_admission(sim, peer, &admission);
-    old = sim_present(sim, topic, peer->who);
-    expected = foresee(sim, topic, old);
+    old = foresee_who(sim, peer, &admission);
+    expected = foresee(sim, peer, &admission, old);
     welcome = place(sim, peer, &admission);
     err = admit(sim, peer, grant, &admission);
     grant_unref(grant);

@@ -60,7 +60,7 @@ void sim_check(struct sim *sim)
         for (int who = 0; who < SIM_WHO; who++) {
             char mark[32];
 
-            snprintf(mark, sizeof mark, "{\"id\":\"p%d\"", who);
+            snprintf(mark, sizeof mark, "{\"id\":\"%s\"", sim_id(who));
             sim_require(sim,
                         (strstr(text.text, mark) != NULL) ==
                             (sim_present(sim, topic, who) != NULL),

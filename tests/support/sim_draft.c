@@ -120,8 +120,8 @@ static void write_to(struct sim *sim, struct draft *draft)
         return; /* absent and empty mean the same */
     for (int who = 0; who <= SIM_WHO; who++)
         if (draft->to & 1U << who)
-            len += (size_t)snprintf(raw + len, sizeof raw - len, "%s\"p%d\"",
-                                    len > 1 ? ", " : "", who);
+            len += (size_t)snprintf(raw + len, sizeof raw - len, "%s\"%s\"",
+                                    len > 1 ? ", " : "", sim_id(who));
     snprintf(raw + len, sizeof raw - len, "]");
     add_member(draft, "\"to\":", raw);
 }
@@ -149,8 +149,8 @@ static void write_members(struct sim *sim, const struct sim_peer *peer, struct d
     quote(sim, draft->id, raw);
     add_member(draft, "\"id\":", raw);
     if (draft->has_from) {
-        snprintf(raw, sizeof raw, "\"p%d\"",
-                 draft->flaw == FLAW_FROM ? peer->who + 1 : peer->who);
+        snprintf(raw, sizeof raw, "\"%s\"",
+                 sim_id(draft->flaw == FLAW_FROM ? peer->who + 1 : peer->who));
         add_member(draft, "\"from\":", raw);
     }
     if (draft->has_ts)
@@ -211,7 +211,7 @@ void draft_hear(const struct sim *sim, const struct sim_peer *peer, struct draft
     size_t len = 0;
 
     if (!draft->has_from)
-        len += (size_t)snprintf(stamps, sizeof stamps, "\"from\":\"p%d\",", peer->who);
+        len += (size_t)snprintf(stamps, sizeof stamps, "\"from\":\"%s\",", sim_id(peer->who));
     if (!draft->has_ts) {
         mx_time_format(sim->now.wall_ms, ts);
         snprintf(stamps + len, sizeof stamps - len, "\"ts\":\"%s\",", ts);

@@ -178,7 +178,7 @@ static void note_update(struct sim *sim, struct sim_topic *topic, int who)
 static void follow_roster(struct sim *sim, struct sim_topic *topic, const json_t *payload)
 {
     const char *event = string_at(payload, "event");
-    int who = atoi(string_at(json_object_get(payload, "participant"), "id") + 1);
+    int who = sim_who(string_at(json_object_get(payload, "participant"), "id"));
     unsigned bit = 1U << who;
     bool was_there = topic->roster & bit;
 
@@ -334,7 +334,7 @@ static int64_t charged(const struct sim *sim, const struct sim_peer *peer)
 
         if (charge->mono_ms <= sim->now.mono_ms - 60000)
             break;
-        refusals += charge->who == peer->who && charge->refusal;
+        refusals += charge->identity == sim_identity(peer->who) && charge->refusal;
     }
     return refusals;
 }

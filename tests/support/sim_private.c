@@ -76,7 +76,7 @@ static unsigned others_in(struct sim *sim, const json_t *payload)
 
     json_array_foreach(json_object_get(payload, "participants"), index, value)
     {
-        unsigned bit = 1U << atoi(string_at(value, "id") + 1);
+        unsigned bit = 1U << sim_who(string_at(value, "id"));
 
         sim_require(sim, bit > others, "participants are not sorted");
         others |= bit;
@@ -116,7 +116,7 @@ static void check_welcome(struct sim *sim, struct sim_peer *peer, const json_t *
     sim_say(sim, "    p%d < welcome", peer->who);
     sim_require(sim, note->type == (is_first ? NOTE_WELCOME : NOTE_UPDATE),
                 "p%d: welcome of the wrong sort", peer->who);
-    sim_require(sim, atoi(string_at(you, "id") + 1) == peer->who, "welcome for another");
+    sim_require(sim, sim_who(string_at(you, "id")) == peer->who, "welcome for another");
     check_capabilities(sim, you, peer->capabilities);
     peer->is_owed_welcome = false;
     sim_require(sim, others_in(sim, payload) == others_of(sim, peer),
@@ -146,7 +146,7 @@ void sim_read_private(struct sim *sim, struct sim_peer *peer, struct mcpx_slice 
 
     sim_require(sim, root && json_array_size(to) == 1, "private: %.*s", (int)text.len,
                 text.text);
-    sim_require(sim, atoi(json_string_value(json_array_get(to, 0)) + 1) == peer->who,
+    sim_require(sim, sim_who(json_string_value(json_array_get(to, 0))) == peer->who,
                 "p%d got what is for %s", peer->who, json_string_value(json_array_get(to, 0)));
     if (peer->lossy) {
         json_decref(root);

@@ -19,7 +19,7 @@ enum { SIM_WHO = 9, SIM_TOPICS = 4, SIM_PEERS = 40, SIM_LINES = 300, SIM_LINE = 
  * text      as everybody has to receive it
  * kind      as delivered; "" for presence
  * who       who said it; meaningless for presence
- * to        addressees, one bit per participant; 0 = everyone
+ * to        addressees, one bit per instance; 0 = everyone
  * serial    envelopes before it
  * cost      bytes in the log's memory: frame and note; 0 for presence
  * before    sum of the costs of all entries before
@@ -41,7 +41,7 @@ struct sim_entry {
 /** Messages that counted against a participant's rates, and refusals. */
 struct sim_charge {
     int64_t mono_ms;
-    int who;
+    int identity;
     size_t bytes;
     bool refusal;
 };
@@ -70,7 +70,7 @@ struct sim_topic {
     int64_t empty_ms;
     struct sim_charge *charges;
     size_t charge_count, charge_size;
-    char seen[SIM_WHO][80]; /* id of the last envelope each participant received live */
+    char seen[SIM_WHO][80]; /* id of the last envelope each instance received live */
 };
 
 enum sim_note_type { NOTE_WELCOME, NOTE_UPDATE, NOTE_ERROR, NOTE_CLOSE };
@@ -86,7 +86,7 @@ struct sim_note {
 };
 
 /**
- * One connection. Indexes of entries:
+ * One connection: `who` is an instance, `key` what it came with. Indexes of entries:
  *
  * next         what it reads next
  * joined       its own join
@@ -97,6 +97,7 @@ struct sim_peer {
     struct peer *peer; /* NULL = free */
     struct sim_topic *topic;
     int who;
+    const char *key;
     bool directed, stalled, condemned, closed, lossy;
     enum mcpx_err doom; /* what the step under way has to condemn it for */
     enum mcpx_err why;
@@ -142,6 +143,20 @@ struct sim {
     char lines[SIM_LINES][SIM_LINE];
     size_t line_count;
 };
+
+/* ---- sim_name.c: who there may be ---- */
+
+/** The id of an instance. */
+const char *sim_id(int who);
+
+/** The instance with that id; SIM_WHO when there is none. */
+int sim_who(const char *id);
+
+/** Whose instance it is: the participant itself, which is the instance with number 1. */
+int sim_identity(int who);
+
+/** The instance of a participant with that number; SIM_WHO when it may have none. */
+int sim_instance(int identity, unsigned number);
 
 /* ---- sim_note.c: what is said about a run ---- */
 

@@ -40,6 +40,15 @@ static void complete(const struct sim *sim, const struct sim_peer *peer, struct 
              rest + strlen(type));
 }
 
+/* Who is named in a grant is named with all its instances. */
+static bool may_reach(unsigned granted, unsigned to)
+{
+    for (int who = 0; who <= SIM_WHO; who++)
+        if (to & 1U << who && !(granted & 1U << sim_identity(who)))
+            return false;
+    return to != 0;
+}
+
 static bool may_say(const struct sim *sim, const struct sim_peer *peer,
                     const struct draft *draft)
 {
@@ -53,7 +62,7 @@ static bool may_say(const struct sim *sim, const struct sim_peer *peer,
 
         if (!oracle_covers(mcpx_slice_of(grant->patterns[i]), kind, false))
             continue;
-        if (is_last && grant->to && (draft->to == 0 || draft->to & ~grant->to))
+        if (is_last && grant->to && !may_reach(grant->to, draft->to))
             continue;
         if (is_last && grant->expires && sim->now.wall_ms >= peer->grant_expires_ms)
             continue;
@@ -97,7 +106,7 @@ static void charge(struct sim *sim, struct sim_peer *peer, size_t bytes, bool re
         topic->charges = realloc(topic->charges, topic->charge_size * sizeof *topic->charges);
     }
     topic->charges[topic->charge_count++] =
-        (struct sim_charge){sim->now.mono_ms, peer->who, bytes, refusal};
+        (struct sim_charge){sim->now.mono_ms, sim_identity(peer->who), bytes, refusal};
 }
 
 /* What a participant was charged within the last minute bounds what its buckets can lack. */
@@ -114,7 +123,7 @@ static void check_rate(struct sim *sim, const struct sim_peer *peer, size_t len,
 
         if (each->mono_ms <= sim->now.mono_ms - 60000)
             break;
-        if (each->who != peer->who || each->refusal)
+        if (each->identity != sim_identity(peer->who) || each->refusal)
             continue;
         messages++;
         bytes += cap && each->bytes > cap ? cap : each->bytes;
@@ -156,7 +165,7 @@ static void prepare(struct sim *sim, const struct sim_peer *peer, struct draft *
                   strlen(entry->kind);
     for (int who = 0; who <= SIM_WHO; who++)
         if (draft->to & 1U << who)
-            entry->cost += 2 + 2;
+            entry->cost += 2 + strlen(sim_id(who));
     sim->pending = malloc(draft->heard.len);
     sim->pending_len = draft->heard.len;
     sim->pending_topic = peer->topic;

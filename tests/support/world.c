@@ -126,9 +126,9 @@ static struct grant *grant_for(const char *name, const struct arrival *arrival)
         deny[deny_count++] = mcpx_slice_of(word);
     cr_assert_eq(mcpx_capset_new(grants, grant_count, deny, deny_count, NULL, NULL, &capset),
                  MCPX_OK, "cannot compile the grants of %s", name);
-    grant = grant_new(mcpx_slice_of(name), capset, arrival->prefers,
+    grant = grant_new(mcpx_identity_of(mcpx_slice_of(name)), capset, arrival->prefers,
                       arrival->expires_ms ? beginning_wall_ms + arrival->expires_ms : 0);
-    cr_assert_not_null(grant);
+    grant->instances = arrival->instances;
     mcpx_capset_unref(capset);
     free(grant_words);
     free(deny_words);
@@ -146,6 +146,8 @@ enum mcpx_err world_arrives(struct world *world, const char *name,
         .has_history = arrival->history >= 0,
         .history = arrival->history > 0 ? (size_t)arrival->history : 0,
         .after = mcpx_slice_of(arrival->after),
+        .instance = arrival->instance,
+        .instance_key = mcpx_slice_of(arrival->key),
     };
     enum mcpx_err err;
 
@@ -154,7 +156,8 @@ enum mcpx_err world_arrives(struct world *world, const char *name,
     grant_unref(grant);
     if (err)
         return err;
-    snprintf(somebody->name, sizeof somebody->name, "%s", name);
+    snprintf(somebody->name, sizeof somebody->name, "%.*s", (int)peer_id(somebody->peer).len,
+             peer_id(somebody->peer).text);
     world->count++;
     return MCPX_OK;
 }

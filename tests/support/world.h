@@ -44,6 +44,9 @@ struct arrival {
     int64_t expires_ms;   /* of the token, from the beginning of the world; 0 = never */
     int history;       /* ?history=; -1 = not given: 0 in a designated initialiser is "none" */
     const char *after; /* ?after= */
+    unsigned instance; /* ?instance=; the world then knows it by the id it gets */
+    const char *key;   /* ?instance_key= */
+    unsigned instances; /* of the token; 0 = the hub's */
 };
 
 /** Lets a participant in with plain grants and default everything. Fails the test if refused. */

@@ -213,9 +213,11 @@ int connection_read(const struct arguments *arguments, struct connection *out)
     status = find_router(arguments, out);
     if (status != STATUS_OK)
         return status;
-    if (out->as && !mcpx_participant_id_is_valid(mcpx_slice_of(out->as))) {
-        complain(arguments->command->name, "--as wants a participant id of 1..%d bytes",
-                 MCPX_ID_MAX);
+    if (out->as && !mcpx_identity_is_valid(mcpx_slice_of(out->as))) {
+        complain(
+            arguments->command->name,
+            "--as wants a participant id of 1..%d bytes that does not end in ~ and digits",
+            MCPX_ID_MAX);
         return STATUS_USAGE;
     }
     secret_hide_process();

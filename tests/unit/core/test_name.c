@@ -77,6 +77,39 @@ Test(name, knows_good_names_from_bad)
     }
 }
 
+Test(name, tells_instances_from_the_participant_they_are_of)
+{
+    static const struct {
+        struct mcpx_slice id, identity;
+        bool is_identity;
+    } rows[] = {
+        {T("desk"), T("desk"), true},
+        {T("desk~2"), T("desk"), false},
+        {T("desk~64"), T("desk"), false},
+        {T("desk~007"), T("desk"), false},
+        {T("desk~"), T("desk~"), true},
+        {T("desk2"), T("desk2"), true},
+        {T("desk~2x"), T("desk~2x"), true},
+        {T("a~1~2"), T("a~1"), false},
+        {T("a~b"), T("a~b"), true},
+        {T("a~~3"), T("a~"), false},
+        {T("~5"), T(""), false},
+        {T("5"), T("5"), true},
+        {T("system~2"), T("system"), false},
+        {T("system:a"), T("system:a"), false},
+        {T("a\n~2"), T("a\n"), false},
+        {T(""), T(""), false},
+        {T("a~\xd9\xa2"), T("a~\xd9\xa2"), true}, /* an Arabic digit is none of ours */
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        cr_expect(mcpx_slice_equal(mcpx_identity_of(rows[i].id), rows[i].identity), "%s",
+                  rows[i].id.text);
+        cr_expect_eq(mcpx_identity_is_valid(rows[i].id), rows[i].is_identity, "%s",
+                     rows[i].id.text);
+    }
+}
+
 Test(name, holds_names_to_256_bytes)
 {
     char text[MCPX_ID_MAX + 1];

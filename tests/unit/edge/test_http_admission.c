@@ -72,6 +72,14 @@ Test(http_admission, refuses_in_a_fixed_order)
         {"GET", "/ws?topic=room-1&history=-1", fs, NULL, MCPX_EREQUEST},
         {"GET", "/ws?topic=room-1&history=1000001", fs, NULL, MCPX_EREQUEST},
         {"GET", "/ws?topic=room-1&after=", fs, NULL, MCPX_EREQUEST},
+        {"GET", "/ws?topic=room-1&instance=", fs, NULL, MCPX_EREQUEST},
+        {"GET", "/ws?topic=room-1&instance=0", fs, NULL, MCPX_EREQUEST},
+        {"GET", "/ws?topic=room-1&instance=65", fs, NULL, MCPX_EREQUEST},
+        {"GET", "/ws?topic=room-1&instance=AUTO", fs, NULL, MCPX_EREQUEST},
+        {"GET", "/ws?topic=room-1&instance=auto&instance=2", fs, NULL, MCPX_EREQUEST},
+        {"GET", "/ws?topic=room-1&instance=auto&instance_key=", fs, NULL, MCPX_EREQUEST},
+        {"GET", "/ws?topic=room-1&instance_key=k", fs, NULL, MCPX_EREQUEST},
+        {"GET", "/ws?topic=room-1&instance=64&instance_key=k", fs, NULL, MCPX_OK},
         {"GET", "/ws?topic=room-1&ticket=a&ticket=a", fs, NULL, MCPX_EREQUEST},
         {"GET", "/ws?topic=room-1&token=%zz", fs, NULL, MCPX_EREQUEST},
         {"GET", "/ws?topic=room-1", NULL, NULL, MCPX_ETOKEN},
@@ -118,7 +126,7 @@ Test(http_admission, reads_how_somebody_wants_to_come_in)
     cr_expect_eq(attempt.admission.routing, ROUTING_DIRECTED);
     cr_expect(attempt.admission.has_history);
     cr_expect_eq(attempt.admission.history, 12);
-    cr_expect(mcpx_slice_equal(attempt.grant->participant, MCPX_SLICE("fs")));
+    cr_expect(mcpx_slice_equal(attempt.grant->identity, MCPX_SLICE("fs")));
     attempt_fini(&attempt);
 
     attempt_to(&fixture,
@@ -127,6 +135,15 @@ Test(http_admission, reads_how_somebody_wants_to_come_in)
     cr_expect_eq(attempt.admission.routing, ROUTING_DEFAULT);
     cr_expect_not(attempt.admission.has_history);
     cr_expect_null(attempt.admission.after.text);
+    cr_expect_eq(attempt.admission.instance, 0);
+    attempt_fini(&attempt);
+
+    attempt_to(&fixture,
+               &(struct ask){"GET", "/ws?topic=room-1&instance=auto&instance_key=%6b1",
+                             FIXTURE_FS_BEARER, NULL, NULL},
+               &attempt);
+    cr_expect_eq(attempt.admission.instance, INSTANCE_AUTO);
+    cr_expect(mcpx_slice_equal(attempt.admission.instance_key, MCPX_SLICE("k1")));
     attempt_fini(&attempt);
 
     memset(after, 'a', sizeof after);
@@ -184,6 +201,41 @@ Test(http_admission, takes_tokens_in_the_query_only_when_told_to)
     attempt_to(&fixture, &(struct ask){"GET", target, "Bearer x", NULL, NULL}, &attempt);
     cr_expect_eq(attempt.err, MCPX_ETOKEN);
     attempt_fini(&attempt);
+    fixture_fini(&fixture);
+}
+
+/* A ticket says nothing of instances: its grant and the query do. */
+Test(http_admission, lets_browsers_be_instances_until_there_are_enough)
+{
+    static const enum mcpx_err expected[] = {MCPX_OK, MCPX_OK, MCPX_EINSTANCES};
+    struct fixture fixture;
+
+    fixture_init(&fixture);
+    fixture.config.hub.instances = 2;
+    fixture_remake_hub(&fixture);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        struct attempt attempt;
+        struct answer answer;
+        struct peer *peer;
+        char target[256];
+
+        fixture_ask(&fixture,
+                    &(struct ask){"POST", "/v0.1/tickets", FIXTURE_FS_BEARER, NULL,
+                                  "{\"topic\":\"room-1\"}"},
+                    &answer);
+        snprintf(target, sizeof target, "/ws?topic=room-1&instance=auto&ticket=%s",
+                 answer_string(&answer, "ticket"));
+        answer_fini(&answer);
+        attempt_to(&fixture, &(struct ask){"GET", target, NULL, NULL, NULL}, &attempt);
+        cr_expect_eq(attempt.err, expected[i], "%s", mcpx_strerror(attempt.err));
+        if (attempt.err)
+            cr_expect(strstr(attempt.detail, "connected to the topic as often as it may be"));
+        else
+            cr_expect_eq(hub_admit(fixture.api.hub, attempt.grant, &attempt.admission, NULL,
+                                   fixture.now, &peer),
+                         MCPX_OK);
+        attempt_fini(&attempt);
+    }
     fixture_fini(&fixture);
 }
 

@@ -81,6 +81,8 @@ Test(http_auth, says_what_is_wrong_with_a_token_request)
          "topic must be a string"},
         {"{\"participantId\":\"System:x\",\"topic\":\"room\"}", "bad_request",
          "participantId must be"},
+        {"{\"participantId\":\"desk~2\",\"topic\":\"room\"}", "bad_request",
+         "participantId must be"},
         {"{\"participantId\":\"ann\",\"topic\":\"a\\nb\"}", "bad_topic", "topic must be"},
         {"{\"participantId\":\"ann\",\"topic\":\"room\",\"capabilities\":\"chat\"}",
          "bad_request", "capabilities must be an array"},

@@ -38,6 +38,12 @@ Test(http_check, decides_and_says_why)
         {"{\"kind\":\"chat\",\"to\":[\"bob\"],"
          "\"capabilities\":[{\"kind\":\"chat\",\"to\":[\"bob\"]}]}",
          "{\"allowed\":true,\"reason\":\"allowed\"}"},
+        {"{\"kind\":\"chat\",\"to\":[\"bob~2\",\"bob\"],"
+         "\"capabilities\":[{\"kind\":\"chat\",\"to\":[\"bob\"]}]}",
+         "{\"allowed\":true,\"reason\":\"allowed\"}"},
+        {"{\"kind\":\"chat\",\"to\":[\"bobby~2\"],"
+         "\"capabilities\":[{\"kind\":\"chat\",\"to\":[\"bob\"]}]}",
+         "{\"allowed\":false,\"reason\":\"target_not_allowed\"}"},
         {"{\"kind\":\"chat\",\"capabilities\":"
          "[{\"kind\":\"chat\",\"expires\":\"2026-11-21T23:18:00Z\"}]}",
          "{\"allowed\":false,\"reason\":\"grant_expired\"}"},

@@ -44,7 +44,7 @@ Test(grant, keeps_what_it_was_made_from)
 {
     struct grant *grant = grant_of(1);
 
-    cr_expect(mcpx_slice_equal(grant->participant, MCPX_SLICE("alice")));
+    cr_expect(mcpx_slice_equal(grant->identity, MCPX_SLICE("alice")));
     cr_expect_eq(grant->routing, ROUTING_DIRECTED);
     cr_expect_eq(grant->expires_ms, 77);
     grant_unref(grant);
@@ -83,6 +83,7 @@ Test(grant, leaves_out_what_has_expired_by_then)
     };
     struct grant *grant = grant_of(4);
 
+    grant->instances = 5;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct grant *then = grant_at(grant, rows[i].wall_ms);
 
@@ -91,6 +92,7 @@ Test(grant, leaves_out_what_has_expired_by_then)
         if (rows[i].whole)
             expect_json(&then->whole, rows[i].whole);
         cr_expect_eq(then->capset, grant->capset, "the compiled set is shared");
+        cr_expect_eq(then->instances, 5);
         grant_unref(then);
     }
     grant_unref(grant);

@@ -66,17 +66,18 @@ Test(notice, shows_a_participant_with_any_name_as_valid_json)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct mcpx_capset *set = NULL;
         struct mcpx_text out = {0};
-        struct grant *grant;
+        struct peer peer = {.number = 1};
         json_t *root;
 
         cr_assert_eq(mcpx_capset_new(NULL, 0, NULL, 0, NULL, NULL, &set), MCPX_OK);
-        grant = grant_new(mcpx_slice_of(names[i]), set, ROUTING_ALL, 0);
-        notice_participant(grant, &out);
+        peer.id = mcpx_slice_of(names[i]);
+        peer.grant = grant_new(peer.id, set, ROUTING_ALL, 0);
+        notice_participant(&peer, &out);
         root = json_loadb(out.text, out.len, JSON_REJECT_DUPLICATES, NULL);
         cr_assert(root, "%s", names[i]);
         cr_expect_str_eq(json_string_value(json_object_get(root, "id")), names[i]);
         json_decref(root);
-        grant_unref(grant);
+        grant_unref(peer.grant);
         mcpx_capset_unref(set);
         mcpx_text_fini(&out);
     }

@@ -253,6 +253,28 @@ Test(config, keeps_dev_mode_on_loopback)
     }
 }
 
+Test(config, gives_more_instances_where_anybody_is_let_in)
+{
+    static const struct {
+        const char *text;
+        bool dev;
+        unsigned instances;
+    } rows[] = {
+        {"{}", false, 8},
+        {"{}", true, 64},
+        {"{\"auth\":{\"instances\":3}}", true, 3},
+        {"{\"auth\":{\"instances\":8}}", true, 8},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct settled s = settled_load(rows[i].text, NULL, rows[i].dev);
+
+        cr_assert_eq(s.err, MCPX_OK, "%s", s.errors.text);
+        cr_expect_eq(s.config.hub.instances, rows[i].instances, "%s", rows[i].text);
+        settled_fini(&s);
+    }
+}
+
 Test(config, warns_of_what_is_surely_not_meant)
 {
     static const struct {

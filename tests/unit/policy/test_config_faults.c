@@ -155,10 +155,22 @@ static const struct {
                                              "characters"},
     {WHOLE_PERSON("\"token\":\"mysecret\""), "FILE: /participants/a/token: unknown key, "
                                              "expected one of token_sha256, topics, profile, "
-                                             "grants, deny, routing"},
+                                             "grants, deny, instances, routing"},
     {"{\"participants\":{\"system:x\":{\"token_sha256\":\"" HASH "\"}}}",
      "FILE: /participants/system:x: expected a participant id of 1..256 bytes without control "
      "characters, not \"system\" and not beginning with \"system:\""},
+    {"{\"participants\":{\"desk~2\":{\"token_sha256\":\"" HASH "\"}}}",
+     "FILE: /participants/desk~02: expected a participant id that does not end in ~ and "
+     "digits, "
+     "because instances of a participant are called so"},
+    {WHOLE_PERSON("\"grants\":[{\"kind\":\"chat\",\"to\":[\"b~2\"]}]"),
+     "FILE: /participants/a/grants/0: found an object of 2 members: expected participant ids "
+     "of "
+     "1..256 bytes that do not end in ~ and digits; instances are covered by their "
+     "participant's id (to, byte "
+     "0)"},
+    {WHOLE_PERSON("\"instances\":65"), "FILE: /participants/a/instances: found 65 (integer), "
+                                       "expected an integer 1..64"},
     {"{\"participants\":{\"a\":{\"token_sha256\":\"" HASH "\"},"
      "\"b\":{\"token_sha256\":\"" HASH "\"}}}",
      "FILE: /participants/b: an earlier participant has the same \"token_sha256\""},

@@ -76,8 +76,7 @@ Test(tokens, knows_static_tokens_by_their_hash)
                      "%s in %s", rows[i].bearer, rows[i].topic);
         cr_expect_eq(grant != NULL, rows[i].participant != NULL);
         if (grant && rows[i].participant)
-            cr_expect(
-                mcpx_slice_equal(grant->participant, mcpx_slice_of(rows[i].participant)));
+            cr_expect(mcpx_slice_equal(grant->identity, mcpx_slice_of(rows[i].participant)));
         grant_unref(grant);
     }
     settled_fini(&s);
@@ -113,8 +112,7 @@ Test(tokens, find_everybody_among_many)
         verify(&s, rows[i].bearer, NULL, &grant);
         cr_expect_eq(grant != NULL, rows[i].participant != NULL, "%s", rows[i].bearer);
         if (grant && rows[i].participant)
-            cr_expect(
-                mcpx_slice_equal(grant->participant, mcpx_slice_of(rows[i].participant)));
+            cr_expect(mcpx_slice_equal(grant->identity, mcpx_slice_of(rows[i].participant)));
         grant_unref(grant);
     }
     mcpx_text_fini(&many);
@@ -181,6 +179,11 @@ static const struct {
     {"\"participantId\":{\"id\":\"a\"},\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
     {"\"sub\":\"system:gateway\",\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
     {"\"sub\":\"System\",\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
+    {"\"sub\":\"desk~2\",\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
+    {"\"sub\":\"a\",\"topic\":\"t\",\"instances\":0", MCPX_ETOKEN, NULL, NULL},
+    {"\"sub\":\"a\",\"topic\":\"t\",\"instances\":65", MCPX_ETOKEN, NULL, NULL},
+    {"\"sub\":\"a\",\"topic\":\"t\",\"instances\":2.0", MCPX_ETOKEN, NULL, NULL},
+    {"\"sub\":\"a\",\"topic\":\"t\",\"instances\":null", MCPX_ETOKEN, NULL, NULL},
     {"\"sub\":\"a\\nb\",\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
     {"\"sub\":\"a\\u0000\",\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
     {"\"sub\":\"a\",\"topic\":\"t\",\"capabilities\":\"chat\"", MCPX_ETOKEN, NULL, NULL},
@@ -215,7 +218,7 @@ Test(tokens, turns_claims_into_a_grant)
         cr_expect_eq(verify(&s, token, "t", &grant), rows[i].err, "%s", rows[i].claims);
         cr_expect_eq(grant != NULL, rows[i].participant != NULL, "%s", rows[i].claims);
         if (grant && rows[i].participant) {
-            cr_expect(mcpx_slice_equal(grant->participant, mcpx_slice_of(rows[i].participant)),
+            cr_expect(mcpx_slice_equal(grant->identity, mcpx_slice_of(rows[i].participant)),
                       "%s", rows[i].claims);
             cr_expect_str_eq(grant->capabilities.text, rows[i].capabilities);
         }
@@ -234,6 +237,30 @@ Test(tokens, asks_for_no_topic_where_none_is_meant)
     cr_expect_eq(verify(&s, token, NULL, &grant), MCPX_OK);
     grant_unref(grant);
     free(token);
+    settled_fini(&s);
+}
+
+Test(tokens, say_how_many_instances_there_may_be)
+{
+    static const struct {
+        const char *claims;
+        unsigned instances; /* 0 = as many as the router says */
+    } numbers[] = {
+        {"\"sub\":\"a\"", 0},
+        {"\"sub\":\"a\",\"instances\":1", 1},
+        {"\"sub\":\"a\",\"instances\":64", 64},
+    };
+    struct settled s = load();
+
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        char *token = sign(numbers[i].claims);
+        struct grant *grant;
+
+        cr_assert_eq(verify(&s, token, NULL, &grant), MCPX_OK, "%s", numbers[i].claims);
+        cr_expect_eq(grant->instances, numbers[i].instances, "%s", numbers[i].claims);
+        grant_unref(grant);
+        free(token);
+    }
     settled_fini(&s);
 }
 

@@ -1,0 +1,144 @@
+/*
+ * account.c - accounts are found by a hash of the participant's identity, and those of nobody who
+ * is there stand in line besides. Buckets fill within a minute, so that line is short-lived. Rates
+ * in each peer, handed on from one to the next, were refused: two instances would have had two
+ * participants' rates.
+ * Includes account.h only.
+ */
+#include "router/hub/account.h"
+
+#include <stdlib.h>
+
+void accounts_init(struct accounts *accounts, struct mx_map_key key, const struct rates *fresh)
+{
+    *accounts = (struct accounts){.key = key, .fresh = *fresh};
+    list_init(&accounts->idle);
+}
+
+void accounts_fini(struct accounts *accounts)
+{
+    for (size_t i = 0; i < accounts->map.size; i++)
+        free((struct account *)(uintptr_t)accounts->map.slots[i].value);
+    mx_map_fini(&accounts->map);
+    list_init(&accounts->idle);
+    accounts->idle_count = 0;
+}
+
+static void stand_idle(struct accounts *accounts, struct account *account)
+{
+    list_append(&accounts->idle, &account->in_idle);
+    accounts->idle_count++;
+}
+
+static void forget(struct accounts *accounts, struct account *account)
+{
+    if (!list_is_empty(&account->in_idle)) {
+        list_remove(&account->in_idle);
+        accounts->idle_count--;
+    }
+    mx_map_remove(&accounts->map, mx_map_hash(accounts->key, account->identity),
+                  (uintptr_t)account);
+    free(account);
+}
+
+static void forget_oldest(struct accounts *accounts)
+{
+    while (accounts->idle_count > ACCOUNTS_IDLE_MAX)
+        forget(accounts, LIST_ELEMENT(accounts->idle.next, struct account, in_idle));
+}
+
+struct account *accounts_find(const struct accounts *accounts, struct mcpx_slice identity)
+{
+    uint64_t hash = mx_map_hash(accounts->key, identity);
+    size_t at = 0;
+    uint64_t value;
+
+    while ((value = mx_map_next(&accounts->map, hash, &at))) {
+        struct account *account = (struct account *)(uintptr_t)value;
+
+        if (mcpx_slice_equal(account->identity, identity))
+            return account;
+    }
+    return NULL;
+}
+
+struct account *accounts_open(struct accounts *accounts, struct mcpx_slice identity)
+{
+    struct account *account = accounts_find(accounts, identity);
+
+    if (account || !mx_map_reserve(&accounts->map))
+        return account;
+    account = malloc(sizeof *account + identity.len);
+    if (!account)
+        return NULL;
+    *account = (struct account){.rates = accounts->fresh};
+    account->identity = (struct mcpx_slice){(const char *)(account + 1), identity.len};
+    memcpy(account + 1, identity.text, identity.len);
+    mx_map_put(&accounts->map, mx_map_hash(accounts->key, identity), (uintptr_t)account);
+    list_init(&account->in_idle);
+    stand_idle(accounts, account);
+    forget_oldest(accounts);
+    return account;
+}
+
+static uint64_t bit_of(unsigned number)
+{
+    return UINT64_C(1) << (number - 1);
+}
+
+void account_enter(struct accounts *accounts, struct account *account, unsigned number)
+{
+    if (account->taken == 0) {
+        list_remove(&account->in_idle);
+        accounts->idle_count--;
+    }
+    account->taken |= bit_of(number);
+}
+
+static bool is_full(const struct bucket *bucket, struct mcpx_now now)
+{
+    return bucket_wait_ms(bucket, bucket->per_minute, now) == 0;
+}
+
+static bool owes_nothing(const struct rates *rates, struct mcpx_now now)
+{
+    return is_full(&rates->messages, now) && is_full(&rates->bytes, now) &&
+           is_full(&rates->refusals, now);
+}
+
+void account_leave(struct accounts *accounts, struct account *account, unsigned number,
+                   struct mcpx_now now)
+{
+    account->taken &= ~bit_of(number);
+    if (account->taken != 0)
+        return;
+    if (owes_nothing(&account->rates, now)) {
+        forget(accounts, account);
+    } else {
+        stand_idle(accounts, account);
+        forget_oldest(accounts);
+    }
+}
+
+unsigned account_free_number(const struct account *account, unsigned max)
+{
+    uint64_t taken = account ? account->taken : 0;
+
+    for (unsigned number = 1; number <= max && number <= INSTANCES_MAX; number++)
+        if (!(taken & bit_of(number)))
+            return number;
+    return 0;
+}
+
+void accounts_expire(struct accounts *accounts, struct mcpx_now now)
+{
+    struct link *next;
+
+    for (struct link *link = accounts->idle.next; link != &accounts->idle; link = next) {
+        struct account *account = LIST_ELEMENT(link, struct account, in_idle);
+
+        next = link->next;
+        if (owes_nothing(&account->rates, now))
+            forget(accounts, account);
+    }
+}

@@ -1,0 +1,87 @@
+/*
+ * account.h - what a topic remembers about one participant, whichever of its connections it comes
+ * by: rates, and which of its instances are there. It outlives the connections for as long as the
+ * rates owe something, so that a new connection is no way round them.
+ * Includes layers 0 and 1, hub.h, ratelimit.h, list.h.
+ */
+#ifndef HUB_ACCOUNT_H
+#define HUB_ACCOUNT_H
+
+#include "lib/core/map.h"
+#include "router/hub/hub.h"
+#include "router/hub/list.h"
+#include "router/hub/ratelimit.h"
+
+/** The buckets of one participant in one topic. Protocol: section 8. */
+struct rates {
+    struct bucket messages;
+    struct bucket bytes;
+    struct bucket refusals;
+};
+
+/** Accounts of nobody who is there, kept per topic; the oldest is forgotten first. */
+enum { ACCOUNTS_IDLE_MAX = 1024 };
+
+/**
+ * One participant in one topic. Owned by the accounts it is in.
+ *
+ * in_idle     link among those that nobody uses
+ * taken       one bit per instance that is there, the lowest for number 1
+ * rates       shared by all of them
+ * identity    the participant; lives as long as the account
+ */
+struct account {
+    struct link in_idle;
+    uint64_t taken;
+    struct rates rates;
+    struct mcpx_slice identity;
+};
+
+/**
+ * The accounts of one topic.
+ *
+ * map          all of them, by hash of the identity
+ * idle         those that nobody uses, oldest first
+ * fresh        the rates of a new account: full buckets
+ */
+struct accounts {
+    struct mx_map_key key;
+    struct mx_map map;
+    struct link idle;
+    size_t idle_count;
+    struct rates fresh;
+};
+
+/** Prepares an empty table. `fresh` is copied. */
+void accounts_init(struct accounts *accounts, struct mx_map_key key,
+                   const struct rates *fresh);
+
+/** Frees every account; no peer may use one any more. */
+void accounts_fini(struct accounts *accounts);
+
+/** The account of a participant, or NULL. */
+struct account *accounts_find(const struct accounts *accounts, struct mcpx_slice identity);
+
+/**
+ * The account of a participant, made when there is none; `identity` is copied then. It is idle
+ * until account_enter, so it is to be entered before another is opened. NULL when memory runs out.
+ */
+struct account *accounts_open(struct accounts *accounts, struct mcpx_slice identity);
+
+/** The instance with that number (1 .. INSTANCES_MAX) is there. */
+void account_enter(struct accounts *accounts, struct account *account, unsigned number);
+
+/**
+ * That instance has left. After the last one the account is idle, or freed when it owes nothing:
+ * do not use it any more.
+ */
+void account_leave(struct accounts *accounts, struct account *account, unsigned number,
+                   struct mcpx_now now);
+
+/** The lowest number up to `max` that is free; 0 when there is none. `account` may be NULL. */
+unsigned account_free_number(const struct account *account, unsigned max);
+
+/** Frees the idle accounts that owe nothing any more. */
+void accounts_expire(struct accounts *accounts, struct mcpx_now now);
+
+#endif
