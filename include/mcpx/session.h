@@ -239,11 +239,25 @@ MCPX_API int64_t mcpx_session_deadline(const struct mcpx_session *session);
 MCPX_API int64_t mcpx_session_connect_at(const struct mcpx_session *session);
 
 /**
- * The id to resume after (`?after=`): of the newest envelope taken in, live or history; of the
- * topic's head when there was no history. Absent when none of these came. Lent until the next call.
+ * A place in the topic: how a connection asks to go on where the last one ended. Lent until the next
+ * call.
+ *
+ * epoch    `?epoch=`
+ * serial   `?serial=`: the router told last that everything up to it was handed over
+ * after    `?after=`: the newest envelope taken in since; absent when there was none
+ */
+struct mcpx_place {
+    struct mcpx_slice epoch;
+    uint64_t serial;
+    struct mcpx_slice after;
+};
+
+/**
+ * The place we have come to. False, with `out` untouched, when the router has told none: before the
+ * first welcome, or because it knows no places.
  * Protocol: section 5.
  */
-MCPX_API struct mcpx_slice mcpx_session_resume_after(const struct mcpx_session *session);
+MCPX_API bool mcpx_session_place(const struct mcpx_session *session, struct mcpx_place *out);
 
 /**
  * The next text to write as one message, lent until mcpx_session_written. Returns false when there

@@ -190,9 +190,11 @@ static int history_wanted(const struct mcpx_client *client)
 
 static void connect_now(struct mcpx_client *client, int64_t mono_ms)
 {
-    struct mx_join join = {mcpx_text_view(&client->topic), client->routing,
-                           history_wanted(client), mcpx_session_resume_after(client->session)};
+    struct mx_join join = {.topic = mcpx_text_view(&client->topic),
+                           .routing = client->routing,
+                           .history = history_wanted(client)};
 
+    mcpx_session_place(client->session, &join.place); /* none: it joins anew */
     client->state = MX_CLIENT_CONNECTING;
     client->tried = true;
     client->patience_ms = mono_ms + CONNECT_MS;

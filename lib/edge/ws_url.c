@@ -181,8 +181,14 @@ void mx_url_add_target(struct mcpx_text *out, const struct mx_address *address,
         mcpx_text_puts(out, "&history=");
         mcpx_text_number(out, join->history);
     }
-    if (join->after.text) {
+    if (!join->place.epoch.text)
+        return;
+    mcpx_text_puts(out, "&epoch=");
+    add_encoded(out, join->place.epoch);
+    mcpx_text_puts(out, "&serial=");
+    mcpx_text_number(out, (int64_t)join->place.serial);
+    if (join->place.after.text) {
         mcpx_text_puts(out, "&after=");
-        add_encoded(out, join->after);
+        add_encoded(out, join->place.after);
     }
 }

@@ -1,11 +1,11 @@
 /*
  * ws_url.h - where a router is, taken from a URL, and the request target for one topic.
- * Includes error.h and text.h only.
+ * Includes session.h, for its places, and text.h only.
  */
 #ifndef EDGE_WS_URL_H
 #define EDGE_WS_URL_H
 
-#include <mcpx/error.h>
+#include <mcpx/session.h>
 #include <mcpx/text.h>
 
 /* libwebsockets writes a Host header of at most 127 bytes and a request line of 2047. */
@@ -45,13 +45,13 @@ void mx_url_add_host(struct mcpx_text *out, const struct mx_address *address);
  * topic     not percent-encoded
  * routing   NULL = not asked
  * history   -1 = not asked
- * after     absent = not asked
+ * place     where to go on; epoch absent = not asked
  */
 struct mx_join {
     struct mcpx_slice topic;
     const char *routing;
     int history;
-    struct mcpx_slice after;
+    struct mcpx_place place;
 };
 
 /** Appends the request target: path and query, percent-encoded. Failure shows in `out`. */

@@ -90,7 +90,6 @@ static void take_one(struct mcpx_session *session, const struct mx_incoming *in)
         session->rpc_parsed = session->parsed;
         note_context(session);
     }
-    mx_id_set(&session->seen, session->envelope.id);
     note_echo(session);
     if (!session->rpc_parsed || !settles(session, in))
         mx_tell(session, in, MCPX_EVENT_HISTORY);

@@ -177,9 +177,17 @@ int64_t mcpx_session_connect_at(const struct mcpx_session *session)
     return session->connected || session->ended ? -1 : session->connect_at;
 }
 
-struct mcpx_slice mcpx_session_resume_after(const struct mcpx_session *session)
+bool mcpx_session_place(const struct mcpx_session *session, struct mcpx_place *out)
 {
-    return mx_id_view(&session->seen);
+    const struct mx_place *place = &session->place;
+
+    if (place->epoch_len == 0)
+        return false;
+    *out =
+        (struct mcpx_place){.epoch = {place->epoch, place->epoch_len},
+                            .serial = place->serial,
+                            .after = {place->seen_len ? place->seen : NULL, place->seen_len}};
+    return true;
 }
 
 /* ---- time ---- */
@@ -255,7 +263,7 @@ static enum mcpx_err take(struct mcpx_session *session, const struct mx_incoming
     }
     err = mx_message_receive(session, in);
     if (!err)
-        mx_id_set(&session->seen, envelope->id);
+        mx_place_saw(&session->place, envelope->id);
     return err;
 }
 

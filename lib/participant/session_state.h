@@ -12,6 +12,7 @@
 #include "lib/participant/inbound.h"
 #include "lib/participant/outbox.h"
 #include "lib/participant/pending.h"
+#include "lib/participant/place.h"
 #include "lib/participant/recent.h"
 #include "lib/participant/roster.h"
 
@@ -35,7 +36,7 @@ struct mx_id {
  * mono_ms       the last instant told
  * connect_at    mono_ms of the next attempt; meaningless while connected or ended
  * id            ours, as the last welcome said
- * seen          the newest envelope that resuming may begin after
+ * place         where a new connection may go on
  * absent        who was there before the router forgot us and is not yet there again
  * absent_until  mono_ms until which they are waited for
  * needed        how many of them something of ours is addressed to; nothing is written before they
@@ -59,7 +60,7 @@ struct mcpx_session {
     int64_t connect_at;
     struct mx_backoff backoff;
     struct mx_id id;
-    struct mx_id seen;
+    struct mx_place place;
     size_t message_max;
     struct mx_grants grants;
     struct mx_roster roster, absent;

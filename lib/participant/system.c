@@ -18,7 +18,6 @@ struct welcome {
     struct mx_person *you;
     struct mx_grants grants;
     struct mx_roster others;
-    struct mcpx_text head;
 };
 
 static bool is_kind(const struct mcpx_envelope *envelope, const char *kind)
@@ -59,7 +58,6 @@ static void welcome_fini(struct welcome *welcome)
     mx_person_free(welcome->you);
     mx_grants_fini(&welcome->grants);
     mx_roster_fini(&welcome->others);
-    mcpx_text_fini(&welcome->head);
 }
 
 static enum mcpx_err read_others(struct mcpx_slice list, struct mx_roster *out)
@@ -85,32 +83,13 @@ static enum mcpx_err read_others(struct mcpx_slice list, struct mx_roster *out)
 static enum mcpx_err read_welcome(struct mcpx_slice payload, struct welcome *out)
 {
     struct mcpx_slice you = mcpx_json_get(payload, "you");
-    struct mcpx_slice head = mcpx_json_get(mcpx_json_get(payload, "topic"), "head");
     enum mcpx_err err = mx_person_read(you, &out->you);
 
     if (!err)
         err = mx_grants_read(you, &out->grants);
     if (!err)
         err = read_others(mcpx_json_get(payload, "participants"), &out->others);
-    if (!err && head.text)
-        mcpx_json_add_unescaped(&out->head, head);
-    return !err && out->head.failed ? MCPX_ENOMEM : err;
-}
-
-/*
- * Who joins anew and is sent no history knows by `head` what was there before; what comes after that
- * may be asked for when this connection breaks before anything came.
- */
-static void note_head(struct mcpx_session *session, const struct welcome *welcome,
-                      bool resumed)
-{
-    struct mcpx_slice history = mcpx_json_get(session->envelope.payload, "history");
-
-    if (resumed || !is_literal(mcpx_json_get(history, "count"), "0"))
-        return;
-    session->seen.len = 0;
-    if (welcome->head.len > 0 && welcome->head.len <= MCPX_ID_MAX)
-        mx_id_set(&session->seen, mcpx_text_view(&welcome->head));
+    return err;
 }
 
 /* What the outbox has to wait for on this connection. */
@@ -152,8 +131,10 @@ static void accept_welcome(struct mcpx_session *session, const struct mx_incomin
     if (is_first) {
         session->joined = true;
         session->backoff.failures = 0;
-        note_head(session, welcome, resumed);
+        if (!resumed)
+            mx_place_forget(&session->place); /* a router that tells none has no other */
     }
+    mx_place_told(&session->place, payload);
     mx_tell(session, in, is_first ? MCPX_EVENT_JOINED : MCPX_EVENT_GRANTS)->told.resumed =
         is_first && resumed;
 }
@@ -268,6 +249,8 @@ static enum mcpx_err take_presence(struct mcpx_session *session, const struct mx
         err = accept_presence(session, in, person, presence);
     else
         mx_person_free(person);
+    if (!err)
+        mx_place_told(&session->place, payload);
     return err;
 }
 
@@ -293,6 +276,10 @@ enum mcpx_err mx_system_receive(struct mcpx_session *session, const struct mx_in
         return take_presence(session, in);
     if (is_kind(envelope, "system/history"))
         return mx_history_receive(session, in);
+    if (is_kind(envelope, "system/position")) {
+        mx_place_told(&session->place, envelope->payload);
+        return MCPX_OK;
+    }
     mx_tell(session, in, MCPX_EVENT_MESSAGE);
     return MCPX_OK;
 }

@@ -10,12 +10,17 @@
 
 enum { HISTORY_MAX = 1000000, INSTANCE_KEY_MAX = 64 };
 
+/* An epoch of ours is shorter; another router's may be longer, and names no topic here. */
+enum { EPOCH_MAX = 64 };
+
 /* In the order of `params_known`. */
 enum {
     PARAM_TOPIC,
     PARAM_ROUTING,
     PARAM_HISTORY,
     PARAM_AFTER,
+    PARAM_EPOCH,
+    PARAM_SERIAL,
     PARAM_INSTANCE,
     PARAM_INSTANCE_KEY,
     PARAM_TICKET,
@@ -24,8 +29,9 @@ enum {
 };
 
 static const struct http_param params_known[PARAM_COUNT] = {
-    {.name = "topic"},    {.name = "routing"},      {.name = "history"}, {.name = "after"},
-    {.name = "instance"}, {.name = "instance_key"}, {.name = "ticket"},  {.name = "token"}};
+    {.name = "topic"},  {.name = "routing"}, {.name = "history"},  {.name = "after"},
+    {.name = "epoch"},  {.name = "serial"},  {.name = "instance"}, {.name = "instance_key"},
+    {.name = "ticket"}, {.name = "token"}};
 
 static enum mcpx_err refuse(enum mcpx_err err, const char *why, const char **detail)
 {
@@ -46,12 +52,36 @@ static enum mcpx_err read_topic(struct mcpx_slice value, struct admission *admis
     return MCPX_OK;
 }
 
+/* Where to go on. An id alone is no place and asks for nothing. Protocol: section 5. */
+static enum mcpx_err read_place(const struct http_param *params, struct admission *admission,
+                                const char **detail)
+{
+    struct mcpx_slice after = params[PARAM_AFTER].value;
+    struct mcpx_slice epoch = params[PARAM_EPOCH].value;
+    struct mcpx_slice digits = params[PARAM_SERIAL].value;
+    size_t serial = 0;
+
+    if (after.text && (after.len == 0 || after.len > MCPX_ID_MAX))
+        return refuse(MCPX_EREQUEST, "after must be an envelope id of 1 to 256 bytes", detail);
+    if (!epoch.text != !digits.text)
+        return refuse(MCPX_EREQUEST,
+                      "epoch and serial belong together: give both as the router told them",
+                      detail);
+    if (epoch.text && (epoch.len == 0 || epoch.len > EPOCH_MAX))
+        return refuse(MCPX_EREQUEST, "epoch must be 1 to 64 bytes", detail);
+    if (digits.text && !http_decimal(digits, SIZE_MAX, &serial))
+        return refuse(MCPX_EREQUEST, "serial must be a number of at most 18 digits", detail);
+    admission->after = after;
+    admission->epoch = epoch;
+    admission->serial = serial;
+    return MCPX_OK;
+}
+
 static enum mcpx_err read_wishes(const struct http_param *params, struct admission *admission,
                                  const char **detail)
 {
     struct mcpx_slice routing = params[PARAM_ROUTING].value;
     struct mcpx_slice history = params[PARAM_HISTORY].value;
-    struct mcpx_slice after = params[PARAM_AFTER].value;
 
     if (mcpx_slice_equal(routing, MCPX_SLICE("all")))
         admission->routing = ROUTING_ALL;
@@ -62,10 +92,7 @@ static enum mcpx_err read_wishes(const struct http_param *params, struct admissi
     admission->has_history = history.text;
     if (history.text && !http_decimal(history, HISTORY_MAX, &admission->history))
         return refuse(MCPX_EREQUEST, "history must be a number from 0 to 1000000", detail);
-    if (after.text && (after.len == 0 || after.len > MCPX_ID_MAX))
-        return refuse(MCPX_EREQUEST, "after must be an envelope id of 1 to 256 bytes", detail);
-    admission->after = after;
-    return MCPX_OK;
+    return read_place(params, admission, detail);
 }
 
 static enum mcpx_err read_instance(const struct http_param *params,

@@ -44,19 +44,41 @@ static uint64_t history_start(const struct peer *peer, size_t count, size_t *fou
     return start;
 }
 
+/*
+ * Where one who resumes goes on. All behind the serial is still retained, so the id it saw after that,
+ * which is unique there, is the envelope it saw; an id alone might be another's by now.
+ */
+static bool find_place(const struct topic *topic, const struct admission *admission,
+                       uint64_t *next)
+{
+    const struct log *log = &topic->log;
+    uint64_t seen;
+
+    if (!mcpx_slice_equal(admission->epoch, mcpx_slice_of(topic->epoch)) ||
+        admission->serial < log->history || admission->serial > log->head)
+        return false;
+    *next = admission->serial;
+    if (!admission->after.text)
+        return true;
+    if (!log_find(log, admission->after, &seen) || seen < admission->serial)
+        return false;
+    *next = seen + 1;
+    return true;
+}
+
 void cursor_start(struct peer *peer, const struct admission *admission, size_t *count,
                   bool *resumed)
 {
     const struct log *log = &peer->topic->log;
     struct cursor *cursor = &peer->cursor;
     size_t wanted = admission->has_history ? admission->history : peer->hub->config.replay;
-    uint64_t serial;
+    uint64_t next = 0;
 
     *count = 0;
-    *resumed = admission->after.text && log_find(log, admission->after, &serial);
+    *resumed = find_place(peer->topic, admission, &next);
     cursor->joined = log->head;
     cursor->replay_end = *resumed ? 0 : log->head;
-    cursor->next = *resumed ? serial + 1 : history_start(peer, wanted, count);
+    cursor->next = *resumed ? next : history_start(peer, wanted, count);
     log_reader_place(&peer->topic->log, &cursor->reader, cursor->next);
 }
 

@@ -11,14 +11,20 @@
 enum { CURSOR_PAGE_MAX = 262144 };
 
 /**
- * Places the cursor of a joiner: at the id it names with ?after=, else at the start of the
- * history it gets, else at the head. Everything appended later is live traffic.
+ * Places the cursor of a joiner: at the place it names with ?epoch=, ?serial= and ?after=, else at
+ * the start of the history it gets, else at the head. Everything appended later is live traffic.
  *
  * count      filled with the number of envelopes it will get as history
- * resumed    filled: ?after= was given and is retained
+ * resumed    filled: it named a place, and all that came after is retained
  */
 void cursor_start(struct peer *peer, const struct admission *admission, size_t *count,
                   bool *resumed);
+
+/** The serial up to which everything was handed to the peer, or is history that it is sent. */
+static inline uint64_t cursor_place(const struct cursor *cursor)
+{
+    return cursor->next < cursor->replay_end ? cursor->replay_end : cursor->next;
+}
 
 /** True when there are envelopes for this peer to read. Skips what is not for it. */
 bool cursor_has_more(struct peer *peer);

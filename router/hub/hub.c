@@ -139,6 +139,7 @@ static void mind_peer(struct hub *hub, struct peer *peer)
 static void mind_topic(struct hub *hub, struct topic *topic)
 {
     topic_forget_old(topic, hub->now.wall_ms);
+    topic_tell_position(topic);
     accounts_expire(&topic->accounts, hub->now);
     if (topic->peer_count == 0 && topic->holders == 0 &&
         hub->now.mono_ms - topic->empty_ms >= hub->config.linger_ms)

@@ -82,6 +82,8 @@ struct admission {
     bool has_history;     /* ?history= was given */
     size_t history;       /* its value */
     struct mcpx_slice after; /* ?after=, absent when not given */
+    struct mcpx_slice epoch; /* ?epoch=, absent when not given */
+    uint64_t serial;         /* ?serial=, given together with it */
     unsigned instance;       /* ?instance=: 1 .. INSTANCES_MAX, INSTANCE_AUTO; 0 = not given */
     struct mcpx_slice instance_key; /* ?instance_key=, absent when not given */
 };

@@ -2,10 +2,11 @@
  * notice.c - composes the router's own envelopes as text. They are few and flat, so writing them
  * member by member is shorter than building a value tree and dumping it, and every string of
  * foreign origin passes through one escaping function.
- * Includes notice.h, hub_state.h, JSON.
+ * Includes notice.h, cursor.h, hub_state.h, JSON.
  */
 #include "router/hub/notice.h"
 
+#include "router/hub/cursor.h"
 #include "router/hub/hub_state.h"
 #include <mcpx/json.h>
 
@@ -150,6 +151,13 @@ static void write_others(const struct topic *topic, struct mcpx_slice self,
     mcpx_text_add(out, "]", 1);
 }
 
+void notice_place(const struct topic *topic, uint64_t serial, struct mcpx_text *out)
+{
+    mcpx_json_add_member(out, "epoch", mcpx_slice_of(topic->epoch));
+    mcpx_text_puts(out, ",\"serial\":");
+    mcpx_text_number(out, (int64_t)serial);
+}
+
 /*
  * The head a joiner is told is the newest envelope before its live traffic, whenever it is told:
  * it may ask for what came after that.
@@ -166,6 +174,8 @@ static void write_topic(const struct peer *peer, struct mcpx_text *out)
         mcpx_json_add_string(out, entry_id(log_entry(log, head - 1)));
     else
         mcpx_text_puts(out, "null");
+    mcpx_text_add(out, ",", 1);
+    notice_place(peer->topic, cursor_place(&peer->cursor), out);
     mcpx_text_add(out, "}", 1);
 }
 
@@ -206,6 +216,14 @@ bool notice_welcome(const struct peer *peer, struct mcpx_slice *frame)
 
 /* ---- system/presence ---- */
 
+/* The same for all who read it, because it stands behind the newest envelope. */
+static void write_stand(const struct topic *topic, struct mcpx_text *out)
+{
+    mcpx_text_puts(out, "\"topic\":{");
+    notice_place(topic, topic->log.head, out);
+    mcpx_text_add(out, "}", 1);
+}
+
 enum mcpx_err notice_presence(const struct peer *peer, struct change change,
                               struct mcpx_text *copy)
 {
@@ -224,6 +242,8 @@ enum mcpx_err notice_presence(const struct peer *peer, struct change change,
         mcpx_text_add(out, ",", 1);
         mcpx_json_add_member(out, "reason", mcpx_slice_of(change.reason));
     }
+    mcpx_text_add(out, ",", 1);
+    write_stand(peer->topic, out);
     mcpx_text_puts(out, "}}");
     if (out->failed || (copy && !mcpx_text_reserve(copy, FRAME_HEAD_MAX + out->len)))
         return MCPX_ENOMEM;
@@ -231,6 +251,22 @@ enum mcpx_err notice_presence(const struct peer *peer, struct change change,
     if (!err && copy)
         notice_frame(copy, mcpx_text_view(out));
     return err;
+}
+
+/* ---- system/position ---- */
+
+bool notice_position(struct topic *topic)
+{
+    struct hub *hub = topic->hub;
+    struct mcpx_text *out = &hub->scratch;
+    char id[MX_UUID_LEN + 1];
+
+    mcpx_text_reset(out);
+    notice_begin(hub, "system/position", (struct mcpx_slice){0}, out, id);
+    mcpx_text_puts(out, "{");
+    write_stand(topic, out);
+    mcpx_text_puts(out, "}}");
+    return !out->failed && topic_tell(topic, mcpx_text_view(out)) == MCPX_OK;
 }
 
 /* ---- system/error ---- */

@@ -49,6 +49,15 @@ struct mcpx_text *notice_begin_frame(struct hub *hub);
 bool notice_end_frame(struct hub *hub, struct mcpx_slice *frame);
 
 /**
+ * Appends `"epoch":E,"serial":N`: a place in the topic, so that a reader which knows it can resume
+ * there. Protocol: section 5.
+ */
+void notice_place(const struct topic *topic, uint64_t serial, struct mcpx_text *out);
+
+/** Adds system/position to the news of a topic: where it stands. False when memory runs out. */
+bool notice_position(struct topic *topic);
+
+/**
  * Composes the system/welcome that a peer is owed, in the hub's scratch. `frame` is lent until
  * that is used again. False when memory runs out.
  */

@@ -264,10 +264,12 @@ void hub_route(struct hub *hub, struct peer *peer, struct mcpx_slice text, struc
         if (checks[i] == check_text && !err)
             kind_sent = hub->envelope.kind.text;
     }
-    if (err)
+    if (err) {
         answer(&passage, err);
-    else
+    } else {
         hub->stats.accepted++;
+        topic_tell_position(peer->topic);
+    }
     tell(&passage, kind_sent, err, verdict);
     hub_settle(hub);
 }

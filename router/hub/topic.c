@@ -2,14 +2,28 @@
  * topic.c - a room keeps its peers in an array sorted by participant id: a welcome lists them in
  * that order, and a round of fan-out walks memory in a straight line. A hash table beside it finds
  * one by name, because a message may name a hundred addressees.
- * Includes cursor.h, hub_state.h.
+ * Includes cursor.h, hub_state.h, notice.h.
  */
 #include "router/hub/topic.h"
 
 #include "router/hub/cursor.h"
 #include "router/hub/hub_state.h"
+#include "router/hub/notice.h"
 
 #include <stdlib.h>
+
+static void make_epoch(struct hub *hub, char out[TOPIC_EPOCH_LEN + 1])
+{
+    static const char digits[] = "0123456789abcdef";
+    unsigned char random[TOPIC_EPOCH_LEN / 2];
+
+    hub->chance.fill(hub->chance.context, random, sizeof random);
+    for (size_t i = 0; i < sizeof random; i++) {
+        *out++ = digits[random[i] >> 4];
+        *out++ = digits[random[i] & 15];
+    }
+    *out = '\0';
+}
 
 /* How long presence may wait, so that a crowd is told in few writes. Protocol: section 5. */
 static const int64_t tell_within_ms = 50;
@@ -40,6 +54,7 @@ struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct mcpx_now
     *topic = (struct topic){.hub = hub, .empty_ms = now.mono_ms};
     topic->name = (struct mcpx_slice){(char *)(topic + 1), name.len};
     memcpy(topic + 1, name.text, name.len);
+    make_epoch(hub, topic->epoch);
     accounts_init(&topic->accounts, hub->key, &fresh);
     log_init(&topic->log, hub->key, &bounds);
     news_init(&topic->news);
@@ -359,4 +374,21 @@ enum mcpx_err topic_append(struct topic *topic, struct log_message *message)
     let_go(topic);
     set_dirty(topic);
     return MCPX_OK;
+}
+
+/* Whether the next messages may take anything out of the window. */
+static bool is_filling(const struct log *log)
+{
+    return log->history > 0 || 2 * log->retained_bytes > log->bounds.bytes ||
+           (log->bounds.count && 2 * (log->head - log->history) > log->bounds.count);
+}
+
+void topic_tell_position(struct topic *topic)
+{
+    const struct log *log = &topic->log;
+
+    if (topic->told >= log->history + (log->head - log->history) / 2 || !is_filling(log))
+        return;
+    if (topic->peer_count > 0 && notice_position(topic))
+        topic->told = log->head;
 }

@@ -10,6 +10,9 @@
 #include "router/hub/log.h"
 #include "router/hub/news.h"
 
+/** An epoch is 128 random bits in hexadecimal. */
+enum { TOPIC_EPOCH_LEN = 32 };
+
 /**
  * One room.
  *
@@ -25,6 +28,8 @@
  * swept         index of the peer that hub_next_ready offers next
  * unswept       how many it has to offer in this round
  * holders       peers that still point here, condemned ones included: it is freed after the last
+ * epoch         names this log: serials of another one mean nothing in it
+ * told          the serial its participants were told last
  * empty_ms      mono_ms since when it has no participant
  * accounts      what is remembered of its participants, and of those who left and still owe
  * memory        bytes of log and news that are in the hub's statistics
@@ -36,6 +41,8 @@ struct topic {
     struct link in_telling;
     int64_t tell_ms;
     struct mcpx_slice name;
+    char epoch[TOPIC_EPOCH_LEN + 1];
+    uint64_t told;
     struct peer **peers;
     struct mx_map people;
     size_t peer_count;
@@ -91,5 +98,13 @@ void topic_publish(struct topic *topic);
  * fell off are left in `hub->fallen`, for hub_settle.
  */
 void topic_forget_old(struct topic *topic, int64_t wall_ms);
+
+/**
+ * Tells everybody where the topic stands (system/position), when what they were told last has come
+ * to the older half of a window that moves, or is about to: who comes back can then name a
+ * place that is still retained. Costs a few comparisons otherwise, whoever reads. To be called after
+ * an envelope was appended, and after the window was moved. Protocol: section 5.
+ */
+void topic_tell_position(struct topic *topic);
 
 #endif

@@ -82,6 +82,19 @@ static void fetch(struct play *play)
         check_event(play, &event);
 }
 
+/* What the next connection would ask for fits into a request line. */
+static void check_place(const struct play *play)
+{
+    struct mcpx_place place;
+
+    if (!mcpx_session_place(play->session, &place))
+        return;
+    insist(place.epoch.len > 0 && place.epoch.len <= 64 && place.serial < 1000000000000000000);
+    insist(!memchr(place.epoch.text, '\\', place.epoch.len) &&
+           !memchr(place.epoch.text, '"', place.epoch.len));
+    insist(place.after.len <= MCPX_ID_MAX && !place.after.text == !place.after.len);
+}
+
 /* ---- steps ---- */
 
 static void hear(struct play *play, struct mcpx_slice text)
@@ -92,6 +105,7 @@ static void hear(struct play *play, struct mcpx_slice text)
     if (text.len)
         memcpy(copy, text.text, text.len);
     mcpx_session_receive(play->session, (struct mcpx_slice){copy, text.len}, play->now);
+    check_place(play);
     free(copy);
 }
 

@@ -3,7 +3,11 @@
  * a response to itself; nothing is told twice; nothing is lost while the router still has it, however
  * often and wherever a connection breaks. Protocol: section 5. A failing seed prints itself.
  */
+#include "tests/support/frames.h"
 #include "tests/support/table.h"
+
+#include "router/hub/hub.h"
+#include <mcpx/session.h>
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -66,4 +70,132 @@ Test(back_to_back, a_router_in_no_hurry_is_obeyed)
     run(false, true, &tally);
     cr_expect(tally.refused && tally.retries);
     cr_expect_eq(tally.thrown_out, 0); /* for its haste */
+}
+
+/* ---- somebody who uses an id again ---- */
+
+static void fill(void *context, void *bytes, size_t len)
+{
+    uint64_t *random = context;
+
+    for (size_t i = 0; i < len; i++) {
+        *random = *random * 6364136223846793005u + 1442695040888963407u;
+        ((unsigned char *)bytes)[i] = (unsigned char)(*random >> 56);
+    }
+}
+
+static struct grant *grant_of(const char *name)
+{
+    struct mcpx_grant all = {.pattern = MCPX_SLICE("*")};
+    struct mcpx_capset *capset;
+    struct grant *grant;
+
+    cr_assert_eq(mcpx_capset_new(&all, 1, NULL, 0, NULL, NULL, &capset), MCPX_OK);
+    grant = grant_new(mcpx_slice_of(name), capset, ROUTING_ALL, 0);
+    mcpx_capset_unref(capset);
+    cr_assert_not_null(grant);
+    return grant;
+}
+
+static const struct mcpx_now now = {1000, 1767225600000};
+
+static struct peer *join(struct hub *hub, const char *name, const struct mcpx_place *place)
+{
+    struct admission admission = {.topic = MCPX_SLICE("table"),
+                                  .epoch = place->epoch,
+                                  .serial = place->serial,
+                                  .after = place->after};
+    struct grant *grant = grant_of(name);
+    struct peer *peer = NULL;
+
+    cr_assert_eq(hub_admit(hub, grant, &admission, NULL, now, &peer), MCPX_OK);
+    grant_unref(grant);
+    return peer;
+}
+
+/* What a peer has to read goes to its session; returns how many of these events that makes. */
+static size_t hear(struct peer *peer, struct mcpx_session *session, enum mcpx_event_type type,
+                   bool *resumed)
+{
+    struct frame_view frame;
+    struct mcpx_event event;
+    struct output output;
+    size_t count = 0;
+
+    while (peer_peek(peer, &output)) {
+        struct mcpx_slice stream = {output.bytes, output.len};
+
+        while (frame_cut(&stream, &frame))
+            cr_assert_eq(mcpx_session_receive(session, frame.payload, now), MCPX_OK);
+        peer_pop(peer);
+    }
+    while (mcpx_session_event(session, &event)) {
+        count += event.type == type;
+        if (event.type == MCPX_EVENT_JOINED)
+            *resumed = event.resumed;
+    }
+    return count;
+}
+
+static void say(struct hub *hub, struct peer *peer, const char *id)
+{
+    struct verdict verdict;
+    char text[200];
+
+    snprintf(text, sizeof text,
+             "{\"protocol\":\"mcpx/v0.1\",\"id\":\"%s\",\"kind\":\"chat\",\"payload\":{}}",
+             id);
+    hub_route(hub, peer, mcpx_slice_of(text), now, &verdict);
+    cr_assert_eq(verdict.err, MCPX_OK, "%s: %s", id, mcpx_strerror(verdict.err));
+}
+
+/* `flood` more are said while the desk is away, and then "last" again if that is let pass. */
+static void come_back(int flood, bool again, bool should_resume, size_t missed)
+{
+    static const struct mcpx_place nowhere;
+    struct hub_config config = hub_config_default();
+    uint64_t random = 1;
+    struct mcpx_session_config wishes = {.fill = fill, .context = &random};
+    struct mcpx_place place = nowhere;
+    struct mcpx_session *session;
+    struct peer *desk, *mallory;
+    bool resumed = true;
+    struct hub *hub;
+    char id[32];
+
+    config.history_count = 10;
+    config.messages_per_minute = 0;
+    hub = hub_new(&config, (struct chance){fill, &random});
+    cr_assert(hub && mcpx_session_new(&wishes, &session) == MCPX_OK);
+    mallory = join(hub, "mallory", &nowhere);
+    desk = join(hub, "desk", &nowhere);
+    mcpx_session_connected(session, now);
+    say(hub, mallory, "last");
+    cr_expect_eq(hear(desk, session, MCPX_EVENT_MESSAGE, &resumed), 1);
+    cr_expect_not(resumed);
+    hub_depart(hub, desk, MCPX_ECLOSED, now);
+    mcpx_session_disconnected(session, 1006, MCPX_SLICE("gone"), now);
+    for (int i = 0; i < flood; i++) {
+        snprintf(id, sizeof id, "missed%d", i);
+        say(hub, mallory, id);
+    }
+    if (again)
+        say(hub, mallory, "last");
+    cr_assert(mcpx_session_place(session, &place));
+    desk = join(hub, "desk", &place);
+    mcpx_session_connected(session, now);
+    cr_expect_eq(
+        hear(desk, session, should_resume ? MCPX_EVENT_MESSAGE : MCPX_EVENT_HISTORY, &resumed),
+        missed, "%d more", flood);
+    cr_expect_eq(resumed, should_resume, "%d more", flood);
+    mcpx_session_free(session);
+    hub_free(hub);
+}
+
+Test(back_to_back, who_uses_an_id_again_hides_no_hole)
+{
+    come_back(0, false, true, 0);
+    come_back(5, false, true, 5);
+    come_back(300, false, false, 10);
+    come_back(300, true, false, 10);
 }

@@ -168,37 +168,81 @@ Test(history, forgets_by_count_by_bytes_and_by_age)
     world_free(w);
 }
 
+/* Bob saw m1 and m2 as history; m3 and m4 were said while he was away. */
 Test(history, a_resumed_connection_gets_exactly_what_it_missed)
 {
     static const struct {
-        const char *after, *read;
+        const char *epoch, *after; /* NULL = as told; none */
+        int ahead;                 /* of the serial that was told */
+        const char *read;
     } rows[] = {
-        {"m1", "bob < welcome bob [] with alice; head m4; resumed\n"
-               "bob < chat m2 from alice\n"
-               "bob < chat m3 from alice\n"
-               "bob < chat m4 from alice\n"},
-        {"m3", "bob < welcome bob [] with alice; head m4; resumed\n"
-               "bob < chat m4 from alice\n"},
-        {"m4", "bob < welcome bob [] with alice; head m4; resumed\n"},
-        {"gone", "bob < welcome bob [] with alice; head m4; history 4\n"
-                 "bob < history m1 m2 m3 m4 complete\n"},
+        {NULL, NULL, 0,
+         "head m4; resumed\nbob < chat m3 from alice\nbob < chat m4 from alice\n"},
+        {NULL, "m3", 0, "head m4; resumed\nbob < chat m4 from alice\n"},
+        {NULL, "m4", 0, "head m4; resumed\n"},
+        /* never a silent hole: anything else is no place */
+        {NULL, "m1", 0, NULL}, /* retained, but not after the serial */
+        {NULL, "gone", 0, NULL},
+        {NULL, NULL, 1000, NULL},
+        {"", NULL, 0, NULL},
+        {"", "m3", 0, NULL}, /* an id alone */
+        {"00000000000000000000000000000000", NULL, 0, NULL},
+        {"0", "m3", 0, NULL},
     };
     struct hub_config config = hub_config_default();
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct world *w = with_messages(&config, 2);
+        struct reader_place place;
         char wanted[512];
 
         world_joins(w, "bob", "");
+        world_skip(w);
         world_drops(w, "bob");
         chats(w, "alice", 3, 4);
         world_skip(w);
-        world_arrives(w, "bob", &(struct arrival){.after = rows[i].after, .history = -1});
+        place = world_place(w, "bob");
+        cr_expect_str_eq(place.after, "");
+        place.serial += (uint64_t)rows[i].ahead;
+        if (rows[i].epoch)
+            snprintf(place.epoch, sizeof place.epoch, "%s", rows[i].epoch);
+        if (rows[i].after)
+            snprintf(place.after, sizeof place.after, "%s", rows[i].after);
+        world_arrives(w, "bob", &(struct arrival){.place = &place, .history = -1});
         snprintf(wanted, sizeof wanted,
-                 "alice < presence join bob\n%sbob < presence join bob\n", rows[i].read);
+                 "alice < presence join bob\nbob < welcome bob [] with alice; %s"
+                 "bob < presence join bob\n",
+                 rows[i].read ? rows[i].read
+                              : "head m4; history 4\nbob < history m1 m2 m3 m4 complete\n");
         world_expect(w, wanted);
         world_free(w);
     }
+}
+
+/* Whoever breaks again while it is told what it missed goes on where that was. */
+Test(history, a_resumed_connection_that_breaks_goes_on_where_it_was)
+{
+    struct hub_config config = hub_config_default();
+    struct world *w = with_messages(&config, 2);
+    struct reader_place place;
+
+    world_joins(w, "bob", "");
+    world_skip(w);
+    world_drops(w, "bob");
+    chats(w, "alice", 3, 4);
+    place = world_place(w, "bob");
+    world_arrives(w, "bob", &(struct arrival){.place = &place, .history = -1});
+    world_reads_once(w, "bob"); /* the welcome */
+    world_drops(w, "bob");
+    world_skip(w);
+    place = world_place(w, "bob");
+    world_arrives(w, "bob", &(struct arrival){.place = &place, .history = -1});
+    world_expect(w, "alice < presence join bob\n"
+                    "bob < welcome bob [] with alice; head m4; resumed\n"
+                    "bob < chat m3 from alice\n"
+                    "bob < chat m4 from alice\n"
+                    "bob < presence join bob\n");
+    world_free(w);
 }
 
 Test(history, a_lone_client_that_comes_back_finds_its_topic_for_a_while)

@@ -267,7 +267,8 @@ Test(instances, resume_under_their_own_number)
 {
     struct world *w = world_new();
     struct arrival back = {
-        .routing = ROUTING_DIRECTED, .history = -1, .after = "m1", .instance = 2, .key = "b"};
+        .routing = ROUTING_DIRECTED, .history = -1, .instance = 2, .key = "b"};
+    struct reader_place place;
     struct arrival in = {
         .routing = ROUTING_DIRECTED, .history = -1, .instance = INSTANCE_AUTO};
 
@@ -281,6 +282,8 @@ Test(instances, resume_under_their_own_number)
     world_says(w, "alice", "{\"id\":\"m2\",\"kind\":\"chat\",\"to\":[\"desk\"]}");
     world_says(w, "alice", "{\"id\":\"m3\",\"kind\":\"chat\",\"to\":[\"desk~2\"]}");
     world_skip(w);
+    place = world_place(w, "desk~2");
+    back.place = &place;
     cr_expect_eq(world_arrives(w, "desk", &back), MCPX_OK);
     world_drops(w, "alice");
     world_drops(w, "desk");

@@ -43,8 +43,8 @@ Test(simulation, every_participant_gets_exactly_what_is_meant_for_it)
            tally.vanished, tally.faults);
     if (seeds < 100 || steps < 1000)
         return;
-    cr_expect(tally.resumed && tally.pages && tally.slow && tally.takeovers &&
-                  tally.timeouts && tally.expired && tally.floods && tally.vanished &&
-                  tally.faults,
+    cr_expect(tally.resumed && tally.positions && tally.pages && tally.slow &&
+                  tally.takeovers && tally.timeouts && tally.expired && tally.floods &&
+                  tally.vanished && tally.faults,
               "the simulation does not come by everything it should");
 }

@@ -10,7 +10,8 @@
 
 /** How a run went, to see that it came by everything. */
 struct sim_tally {
-    uint64_t steps, accepted, refused, resumed, pages, slow, takeovers, vanished, faults;
+    uint64_t steps, accepted, refused, resumed, positions, pages, slow, takeovers, vanished,
+        faults;
     uint64_t live, expired, timeouts, floods;
 };
 

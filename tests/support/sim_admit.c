@@ -141,15 +141,15 @@ static struct sim_note place(struct sim *sim, struct sim_peer *peer,
 {
     struct sim_topic *topic = peer->topic;
     size_t wanted = admission->has_history ? admission->history : sim->config.replay;
-    size_t after =
-        admission->after.text ? sim_find(topic, admission->after.text) : topic->count;
-    struct sim_note note = {.type = NOTE_WELCOME, .resumed = after < topic->count};
+    size_t next = 0;
+    struct sim_note note = {.type = NOTE_WELCOME,
+                            .resumed = sim_can_resume(sim, topic, admission, &next)};
 
     peer->joined = peer->next = topic->count;
     peer->heard_from = SIZE_MAX; /* until its welcome */
     peer->is_owed_welcome = true;
     if (note.resumed) {
-        peer->next = after + 1;
+        peer->next = next;
     } else {
         for (size_t i = topic->count; i > topic->history && note.count < wanted; i--) {
             if (!sim_wants(peer, i - 1))
@@ -163,7 +163,8 @@ static struct sim_note place(struct sim *sim, struct sim_peer *peer,
     return note;
 }
 
-static void draw_admission(struct sim *sim, struct sim_peer *peer, struct admission *admission)
+/* Returns true when it names what it remembers, or nothing. */
+static bool draw_admission(struct sim *sim, struct sim_peer *peer, struct admission *admission)
 {
     const struct sim_topic *topic = peer->topic;
 
@@ -183,13 +184,20 @@ static void draw_admission(struct sim *sim, struct sim_peer *peer, struct admiss
         admission->has_history = true;
         admission->history = dice_below(&sim->dice, 40);
     }
-    if (dice_hits(&sim->dice, 2) && *topic->seen[peer->who])
-        admission->after = mcpx_slice_of(topic->seen[peer->who]);
-    else if (dice_hits(&sim->dice, 6) && topic->count > 0)
+    if (!dice_hits(&sim->dice, 3))
+        reader_place_ask(&topic->places[peer->who], admission);
+    if (dice_hits(&sim->dice, 6) && topic->count > 0)
         admission->after =
             mcpx_slice_of(topic->entries[dice_below(&sim->dice, topic->count)].id);
-    else if (dice_hits(&sim->dice, 8))
+    else if (dice_hits(&sim->dice, 16))
         admission->after = MCPX_SLICE("never-said");
+    else if (dice_hits(&sim->dice, 16))
+        admission->epoch = MCPX_SLICE("0123456789abcdef0123456789abcdef");
+    else if (dice_hits(&sim->dice, 16))
+        admission->serial = dice_below(&sim->dice, topic->envelopes + 2);
+    else
+        return true;
+    return false;
 }
 
 static struct sim_peer *free_slot(struct sim *sim)
@@ -242,6 +250,8 @@ void sim_join(struct sim *sim)
     struct sim_note welcome;
     struct grant *grant;
     enum mcpx_err expected, err;
+    bool is_honest;
+    int who;
 
     if (!peer)
         return;
@@ -249,15 +259,19 @@ void sim_join(struct sim *sim)
     if (dice_hits(&sim->dice, 6))
         peer->token_expires_ms = sim->now.wall_ms + 1 + (int64_t)dice_below(&sim->dice, 30000);
     grant = draw_grant(sim, peer);
-    draw_admission(sim, peer, &admission);
+    is_honest = draw_admission(sim, peer, &admission);
+    who = peer->who;
     old = foresee_who(sim, peer, &admission);
     expected = foresee(sim, peer, &admission, old);
     welcome = place(sim, peer, &admission);
+    if (welcome.resumed && is_honest && peer->who == who)
+        sim_check_hole(sim, peer);
     err = admit(sim, peer, grant, &admission);
     grant_unref(grant);
-    sim_say(sim, "p%d joins %s%s, history %d, after %s: %s", peer->who, topic->name,
+    sim_say(sim, "p%d joins %s%s, history %d, at %.4s %d after %s: %s", peer->who, topic->name,
             peer->directed ? ", directed" : "",
             admission.has_history ? (int)admission.history : -1,
+            admission.epoch.text ? admission.epoch.text : "-", (int)admission.serial,
             admission.after.text ? admission.after.text : "-", mcpx_strerror(err));
     sim_require(sim, err == expected || (err == MCPX_ENOMEM && sim->fault_fired),
                 "expected: %s", mcpx_strerror(expected));

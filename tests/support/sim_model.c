@@ -62,7 +62,7 @@ static void append(struct sim *sim, struct sim_topic *topic, const struct sim_en
 }
 
 /* Envelopes before this index. */
-static size_t serial_at(const struct sim_topic *topic, size_t index)
+size_t sim_serial_at(const struct sim_topic *topic, size_t index)
 {
     return index < topic->count ? topic->entries[index].serial : topic->envelopes;
 }
@@ -75,32 +75,17 @@ size_t sim_find(const struct sim_topic *topic, const char *id)
     return topic->count;
 }
 
-bool sim_is_spent(const struct sim_topic *topic, const char *id)
-{
-    size_t later[SIM_WHO] = {0};
-
-    for (size_t i = topic->history; i > 0; i--) {
-        const struct sim_entry *entry = &topic->entries[i - 1];
-
-        if (entry->presence || later[entry->who]++ >= SPENT_IDS_MAX)
-            continue;
-        if (strcmp(entry->id, id) == 0)
-            return true;
-    }
-    return false;
-}
-
 void sim_topic_clear(struct sim_topic *topic)
 {
-    char name[sizeof topic->name];
+    struct sim_topic empty = {0};
 
-    memcpy(name, topic->name, sizeof name);
+    memcpy(empty.name, topic->name, sizeof empty.name);
+    memcpy(empty.places, topic->places, sizeof empty.places); /* participants remember */
     for (size_t i = 0; i < topic->count; i++)
         free(topic->entries[i].text);
     free(topic->entries);
     free(topic->charges);
-    *topic = (struct sim_topic){0};
-    memcpy(topic->name, name, sizeof name);
+    *topic = empty;
 }
 
 /* ---- who is there ---- */
@@ -201,14 +186,21 @@ static struct sim_entry read_presence(struct sim *sim, struct sim_topic *topic,
                                       struct mcpx_slice text)
 {
     json_t *root = json_loadb(text.text, text.len, JSON_REJECT_DUPLICATES, NULL);
+    const json_t *payload = json_object_get(root, "payload");
     struct sim_entry entry = {.len = text.len, .presence = true};
+    bool is_position = strcmp(string_at(root, "kind"), "system/position") == 0;
 
-    sim_require(sim, root && strcmp(string_at(root, "kind"), "system/presence") == 0,
+    sim_require(sim, is_position || strcmp(string_at(root, "kind"), "system/presence") == 0,
                 "%s: told %.*s", topic->name, (int)text.len, text.text);
     snprintf(entry.id, sizeof entry.id, "%s", string_at(root, "id"));
     entry.text = malloc(text.len);
     memcpy(entry.text, text.text, text.len);
-    follow_roster(sim, topic, json_object_get(root, "payload"));
+    topic->stands = sim_read_stand(sim, topic, payload);
+    sim->tally->positions += is_position;
+    if (is_position)
+        sim_say(sim, "    %s: position %zu", topic->name, topic->stands);
+    else
+        follow_roster(sim, topic, payload);
     json_decref(root);
     return entry;
 }
@@ -318,9 +310,9 @@ static void absorb(struct sim *sim, struct sim_topic *topic)
         check_memory(sim, topic, log);
     }
     absorb_news(sim, topic, real);
-    sim_require(sim, log->history == serial_at(topic, topic->history),
+    sim_require(sim, log->history == sim_serial_at(topic, topic->history),
                 "%s: window begins at %zu, expected %zu", topic->name, (size_t)log->history,
-                serial_at(topic, topic->history));
+                sim_serial_at(topic, topic->history));
 }
 
 /* ---- who was condemned ---- */
@@ -467,6 +459,8 @@ void sim_sync(struct sim *sim)
 
         if (topic->exists)
             check_roster(sim, topic);
+        if (topic->exists)
+            sim_check_stand(sim, topic);
         if (topic->exists && topic->empty_ms < 0 && sim_count(sim, topic, false) == 0)
             topic->empty_ms = sim->now.mono_ms;
     }

@@ -122,6 +122,9 @@ static void check_welcome(struct sim *sim, struct sim_peer *peer, const json_t *
     sim_require(sim, others_in(sim, payload) == others_of(sim, peer),
                 "p%d: others are %x, not %x", peer->who, others_of(sim, peer),
                 others_in(sim, payload));
+    if (is_first && !note->resumed) /* what was there before is history */
+        peer->topic->read[peer->who] = peer->joined;
+    sim_check_place(sim, peer, root);
     if (!is_first)
         return;
     peer->heard_from = peer->topic->count;

@@ -109,9 +109,9 @@ static void check_live(struct sim *sim, struct sim_peer *peer, struct mcpx_slice
         sim, !entry->presence || peer->next < peer->topic->told || peer->next == peer->joined,
         "p%d is told what is not published", peer->who);
     sim_say(sim, "    p%d < %s #%zu", peer->who, entry->id, peer->next);
-    if (!entry->presence)
-        memcpy(peer->topic->seen[peer->who], entry->id, sizeof entry->id);
+    sim_note_place(sim, peer, entry);
     peer->next++;
+    peer->topic->read[peer->who] = peer->next;
     sim->expected.written++;
     sim->tally->live++;
 }

@@ -1,11 +1,12 @@
 /*
  * sim_state.h - what the files of the simulation share: the naive account behind sim.h.
- * Includes dice.h, sim.h, the hub.
+ * Includes dice.h, reader_place.h, sim.h, the hub.
  */
 #ifndef SUPPORT_SIM_STATE_H
 #define SUPPORT_SIM_STATE_H
 
 #include "router/hub/hub_state.h"
+#include "tests/support/reader_place.h"
 #include "tests/support/sim.h"
 
 enum { SIM_WHO = 9, SIM_TOPICS = 4, SIM_PEERS = 40, SIM_LINES = 300, SIM_LINE = 200 };
@@ -54,6 +55,7 @@ struct sim_charge {
  * told      index up to which everybody may read: presence behind it is not published
  * base      entries there were before the call under way
  * history   index of the first retained entry
+ * stands    the place that was told last
  * roster    who is there, going by presence
  * empty_ms  mono_ms since when nobody is
  * vague     a `leave` was lost to a failed allocation: the roster may name too many
@@ -65,12 +67,14 @@ struct sim_topic {
     size_t count, size;
     size_t envelopes, presence, told;
     size_t base, history, retained, retained_bytes;
+    size_t stands;
     unsigned roster;
     bool vague;
     int64_t empty_ms;
     struct sim_charge *charges;
     size_t charge_count, charge_size;
-    char seen[SIM_WHO][80]; /* id of the last envelope each instance received live */
+    struct reader_place places[SIM_WHO]; /* what each participant remembers */
+    size_t read[SIM_WHO];                /* index up to which it was handed everything */
 };
 
 enum sim_note_type { NOTE_WELCOME, NOTE_UPDATE, NOTE_ERROR, NOTE_CLOSE };
@@ -175,11 +179,11 @@ void sim_sync(struct sim *sim);
 /** True when a peer's stream holds this entry. */
 bool sim_wants(const struct sim_peer *peer, size_t index);
 
+/** Envelopes before the entry with this index (0..count). */
+size_t sim_serial_at(const struct sim_topic *topic, size_t index);
+
 /** Index of the retained entry with this id, or `count`. */
 size_t sim_find(const struct sim_topic *topic, const char *id);
-
-/** True when the id has left the window and is among the last of its sender that did. */
-bool sim_is_spent(const struct sim_topic *topic, const char *id);
 
 /** Forgets entries older than history may be. */
 void sim_age(struct sim *sim, struct sim_topic *topic);
@@ -234,6 +238,31 @@ void sim_regrant(struct sim *sim);
 
 /** Notes the capabilities of a peer as a welcome has to show them from now on. */
 void sim_capabilities(const struct sim *sim, struct sim_peer *peer);
+
+/* ---- sim_place.c: coming back ---- */
+
+/** Checks the place that presence or a position tells, and returns its serial. */
+size_t sim_read_stand(struct sim *sim, const struct sim_topic *topic, const json_t *payload);
+
+/** Before what its readers were told last leaves the window, they are told again. */
+void sim_check_stand(struct sim *sim, const struct sim_topic *topic);
+
+/** A participant remembers what it has just read. */
+void sim_note_place(const struct sim *sim, const struct sim_peer *peer,
+                    const struct sim_entry *entry);
+
+/** The place in a welcome: everything up to it was handed over, or is history; nothing behind it. */
+void sim_check_place(struct sim *sim, struct sim_peer *peer, const json_t *root);
+
+/** Whether a place is good, and the index where it goes on. */
+bool sim_can_resume(const struct sim *sim, const struct sim_topic *topic,
+                    const struct admission *admission, size_t *next);
+
+/** Never a silent hole: who named its own place misses nothing that it has not read. */
+void sim_check_hole(struct sim *sim, struct sim_peer *peer);
+
+/** True when the id has left the window and is among the last of its sender that did. */
+bool sim_is_spent(const struct sim_topic *topic, const char *id);
 
 /* ---- sim_talk.c: messages ---- */
 

@@ -49,18 +49,21 @@ void stage_clear(struct stage *stage);
     "'you':{'id':'me','capabilities':['*']},'participants':["                                 \
     "{'id':'bob','capabilities':['chat']},{'id':'server','capabilities':['mcp/"               \
     "response:*']}],"                                                                         \
-    "'topic':{'name':'t','head':null},'resumed':false,'history':{'count':0},"                 \
+    "'topic':{'name':'t','head':null,'epoch':'E1','serial':0},"                               \
+    "'resumed':false,'history':{'count':0},"                                                  \
     "'limits':{'message_bytes':100000,'messages_per_minute':null}}}"
 
 /** A welcome of "me" to a topic with nobody else: resumed; anew, with so much history. */
 #define STAGE_RESUMED                                                                         \
     "{'id':'w','from':'system:gateway','to':['me'],'kind':'system/welcome','payload':{"       \
     "'you':{'id':'me','capabilities':['*']},'participants':[],"                               \
-    "'topic':{'name':'t','head':'z'},'resumed':true,'history':{'count':0}}}"
+    "'topic':{'name':'t','head':'z','epoch':'E1','serial':3},"                                \
+    "'resumed':true,'history':{'count':0}}}"
 #define STAGE_ANEW(count)                                                                     \
     "{'id':'w','from':'system:gateway','to':['me'],'kind':'system/welcome','payload':{"       \
     "'you':{'id':'me','capabilities':['*']},'participants':[],"                               \
-    "'topic':{'name':'t','head':'z'},'resumed':false,'history':{'count':" count "}}}"
+    "'topic':{'name':'t','head':'z','epoch':'E2','serial':9},"                                \
+    "'resumed':false,'history':{'count':" count "}}}"
 
 /** Our own presence, which ends what was missed; that of somebody else. */
 #define STAGE_CAUGHT_UP                                                                       \

@@ -149,11 +149,14 @@ static bool route(struct table *table, struct link *link)
 static void come(struct seat *seat)
 {
     struct table *table = seat->table;
-    struct mcpx_slice after = mcpx_session_resume_after(seat->session);
+    struct mcpx_place place = {.serial = 0};
+    bool had_place = mcpx_session_place(seat->session, &place);
     struct admission admission = {
         .topic = MCPX_SLICE("table"),
         .routing = seat->directed ? ROUTING_DIRECTED : ROUTING_ALL,
-        .after = after,
+        .after = place.after,
+        .epoch = place.epoch,
+        .serial = place.serial,
     };
     struct link *link = calloc(1, sizeof *link);
     enum mcpx_err err;
@@ -172,7 +175,7 @@ static void come(struct seat *seat)
     link->seat = seat;
     seat->link = link;
     seat->admitted = table->order;
-    seat->had_seen = after.text != NULL;
+    seat->had_place = had_place;
     mcpx_session_connected(seat->session, table->now);
 }
 

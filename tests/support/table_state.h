@@ -60,7 +60,7 @@ struct todo {
  *
  * since      order from which on it must be told everything
  * admitted   order at its last admission
- * had_seen   it had something to resume after at its last admission
+ * had_place   it had something to resume after at its last admission
  */
 struct seat {
     struct table *table;
@@ -71,7 +71,7 @@ struct seat {
     struct link *link;
     bool directed;
     uint64_t since, admitted;
-    bool had_seen;
+    bool had_place;
     struct todo todo[DUES_MAX];
     size_t todo_count;
 };

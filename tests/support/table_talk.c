@@ -216,7 +216,7 @@ static void hear_joined(struct seat *seat, const struct mcpx_event *event)
     if (event->resumed)
         return;
     table->tally->anew++;
-    table_require(table, table->plan->forgetful || !seat->had_seen,
+    table_require(table, table->plan->forgetful || !seat->had_place,
                   "it could have resumed and did not");
     seat->since = seat->admitted;
 }

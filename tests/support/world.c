@@ -1,20 +1,14 @@
 /*
  * world.c - drives the hub the way the edge does and writes down what participants read.
- *
- *     < welcome alice [chat,chat/x] with bob,carol; head m7; history 2; resumed
- *     < welcome again alice [chat]; head m7                   after a change of grants
- *     < presence leave bob (timeout)
- *     < history m1 m2 complete                                one line per page
- *     < error rate_limited re m9 retry_after_ms=10            members that the error is known by
- *     < chat m1 from alice                                    everything else: kind, id, from
- *     < ping
- *     < close 4003
- *
- * Includes world.h, frames.h, jansson, Criterion.
+ * transcript.c says how messages read; "< ping" and "< close 4003" are the rest.
+ * A system/position is noted and not written down: see world_place.
+ * Includes world.h, frames.h, reader_place.h, transcript.h, jansson, Criterion.
  */
 #include "tests/support/world.h"
 
 #include "tests/support/frames.h"
+#include "tests/support/reader_place.h"
+#include "tests/support/transcript.h"
 
 #include <criterion/criterion.h>
 #include <jansson.h>
@@ -30,6 +24,7 @@ struct somebody {
     struct mcpx_text lines;
     char *last;
     char *last_error;
+    struct reader_place place;
 };
 
 struct world {
@@ -145,11 +140,13 @@ enum mcpx_err world_arrives(struct world *world, const char *name,
         .routing = arrival->routing,
         .has_history = arrival->history >= 0,
         .history = arrival->history > 0 ? (size_t)arrival->history : 0,
-        .after = mcpx_slice_of(arrival->after),
         .instance = arrival->instance,
         .instance_key = mcpx_slice_of(arrival->key),
     };
     enum mcpx_err err;
+
+    if (arrival->place)
+        reader_place_ask(arrival->place, &admission);
 
     cr_assert_lt(world->count, (size_t)SOMEBODIES_MAX);
     err = hub_admit(world->hub, grant, &admission, somebody, world->now, &somebody->peer);
@@ -158,6 +155,7 @@ enum mcpx_err world_arrives(struct world *world, const char *name,
         return err;
     snprintf(somebody->name, sizeof somebody->name, "%.*s", (int)peer_id(somebody->peer).len,
              peer_id(somebody->peer).text);
+    somebody->place = (struct reader_place){.serial = 0};
     world->count++;
     return MCPX_OK;
 }
@@ -218,6 +216,16 @@ void world_stalls(struct world *world, const char *name)
     peer_stall(find(world, name)->peer);
 }
 
+void world_reads_once(struct world *world, const char *name)
+{
+    struct somebody *somebody = find(world, name);
+    struct output output;
+
+    cr_assert(peer_peek(somebody->peer, &output), "nothing for %s", name);
+    mcpx_text_add(&somebody->read, output.bytes, output.len);
+    peer_pop(somebody->peer);
+}
+
 void world_reads_on(struct world *world, const char *name)
 {
     peer_unstall(find(world, name)->peer, world->now);
@@ -251,142 +259,42 @@ void world_waits(struct world *world, int64_t ms)
 
 /* ---- reading ---- */
 
-static const char *text_of(const json_t *object, const char *name)
+/* False for what is not written down. */
+static bool put_message(struct somebody *somebody, struct mcpx_slice text)
 {
-    const json_t *text = json_object_get(object, name);
-
-    return json_is_string(text) ? json_string_value(text) : "null";
-}
-
-/* "a,b": the strings of an array, or a member of its objects. */
-static void put_names(struct mcpx_text *out, const json_t *array, const char *member)
-{
-    for (size_t i = 0; i < json_array_size(array); i++) {
-        const json_t *item = json_array_get(array, i);
-
-        mcpx_text_puts(out, i > 0 ? "," : "");
-        mcpx_text_puts(out, member ? text_of(item, member) : json_string_value(item));
-    }
-}
-
-static void put_welcome(struct mcpx_text *out, const json_t *payload)
-{
-    const json_t *you = json_object_get(payload, "you");
-    const json_t *others = json_object_get(payload, "participants");
-    const json_t *history = json_object_get(payload, "history");
-    json_int_t count = json_integer_value(json_object_get(history, "count"));
-    char number[32];
-
-    mcpx_text_puts(out, history ? "welcome " : "welcome again ");
-    mcpx_text_puts(out, text_of(you, "id"));
-    mcpx_text_puts(out, " [");
-    put_names(out, json_object_get(you, "capabilities"), NULL);
-    mcpx_text_puts(out, "]");
-    if (json_array_size(others) > 0) {
-        mcpx_text_puts(out, " with ");
-        put_names(out, others, "id");
-    }
-    mcpx_text_puts(out, "; head ");
-    mcpx_text_puts(out, text_of(json_object_get(payload, "topic"), "head"));
-    if (count > 0) {
-        snprintf(number, sizeof number, "; history %d", (int)count);
-        mcpx_text_puts(out, number);
-    }
-    if (json_is_true(json_object_get(payload, "resumed")))
-        mcpx_text_puts(out, "; resumed");
-}
-
-static void put_presence(struct mcpx_text *out, const json_t *payload)
-{
-    mcpx_text_puts(out, "presence ");
-    mcpx_text_puts(out, text_of(payload, "event"));
-    mcpx_text_puts(out, " ");
-    mcpx_text_puts(out, text_of(json_object_get(payload, "participant"), "id"));
-    if (json_object_get(payload, "reason")) {
-        mcpx_text_puts(out, " (");
-        mcpx_text_puts(out, text_of(payload, "reason"));
-        mcpx_text_puts(out, ")");
-    }
-}
-
-static void put_history(struct mcpx_text *out, const json_t *payload)
-{
-    const json_t *envelopes = json_object_get(payload, "envelopes");
-
-    mcpx_text_puts(out, "history");
-    for (size_t i = 0; i < json_array_size(envelopes); i++) {
-        mcpx_text_puts(out, " ");
-        mcpx_text_puts(out, text_of(json_array_get(envelopes, i), "id"));
-    }
-    if (json_is_true(json_object_get(payload, "complete")))
-        mcpx_text_puts(out, " complete");
-}
-
-static void put_error(struct mcpx_text *out, const json_t *envelope, const json_t *payload)
-{
-    static const char *const members[] = {"field", "reason", "would_allow", "alternative"};
-    static const char *const numbers[] = {"retry_after_ms", "missed"};
-    char number[64];
-
-    mcpx_text_puts(out, "error ");
-    mcpx_text_puts(out, text_of(payload, "error"));
-    if (json_object_get(envelope, "correlation_id")) {
-        mcpx_text_puts(out, " re ");
-        mcpx_text_puts(out, text_of(envelope, "correlation_id"));
-    }
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        if (!json_object_get(payload, members[i]))
-            continue;
-        mcpx_text_puts(out, " ");
-        mcpx_text_puts(out, members[i]);
-        mcpx_text_puts(out, "=");
-        mcpx_text_puts(out, text_of(payload, members[i]));
-    }
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        const json_t *value = json_object_get(payload, numbers[i]);
-
-        snprintf(number, sizeof number, " %s=%d", numbers[i], (int)json_integer_value(value));
-        mcpx_text_puts(out, value ? number : "");
-    }
-}
-
-static void put_message(struct somebody *somebody, struct mcpx_slice text)
-{
-    struct mcpx_text *out = &somebody->lines;
     json_t *envelope = json_loadb(text.text, text.len, JSON_ALLOW_NUL, NULL);
-    const json_t *payload = json_object_get(envelope, "payload");
-    const char *kind = text_of(envelope, "kind");
+    const char *named = json_string_value(json_object_get(envelope, "kind"));
+    const char *kind = named ? named : ""; /* jansson cannot read every number there is */
+    bool is_written = strcmp(kind, "system/position") != 0;
+    char **kept = NULL;
 
-    if (strcmp(kind, "system/welcome") == 0) {
-        put_welcome(out, payload);
-    } else if (strcmp(kind, "system/presence") == 0) {
-        put_presence(out, payload);
-    } else if (strcmp(kind, "system/history") == 0) {
-        put_history(out, payload);
-    } else if (strcmp(kind, "system/error") == 0) {
-        put_error(out, envelope, payload);
-        free(somebody->last_error);
-        somebody->last_error = strndup(text.text, text.len);
-    } else {
-        mcpx_text_puts(out, kind);
-        mcpx_text_puts(out, " ");
-        mcpx_text_puts(out, text_of(envelope, "id"));
-        mcpx_text_puts(out, " from ");
-        mcpx_text_puts(out, text_of(envelope, "from"));
-        free(somebody->last);
-        somebody->last = strndup(text.text, text.len);
+    reader_place_note(&somebody->place, envelope);
+    if (strcmp(kind, "system/error") == 0)
+        kept = &somebody->last_error;
+    else if (strncmp(kind, "system/", 7) != 0)
+        kept = &somebody->last;
+    if (kept) {
+        free(*kept);
+        *kept = strndup(text.text, text.len);
     }
+    if (is_written)
+        transcript_put(&somebody->lines, envelope);
     json_decref(envelope);
+    return is_written;
 }
 
 static void put_frame(struct somebody *somebody, const struct frame_view *frame)
 {
+    size_t before = somebody->lines.len;
     char number[32];
 
     mcpx_text_puts(&somebody->lines, somebody->name);
     mcpx_text_puts(&somebody->lines, " < ");
     if (frame->opcode == 1) {
-        put_message(somebody, frame->payload);
+        if (!put_message(somebody, frame->payload)) {
+            somebody->lines.len = before;
+            return;
+        }
     } else if (frame->opcode == 8) {
         snprintf(number, sizeof number, "close %d", frame->close_code);
         mcpx_text_puts(&somebody->lines, number);
@@ -475,6 +383,15 @@ void world_skip(struct world *world)
 static const char *or_nothing(const char *text)
 {
     return text ? text : "";
+}
+
+struct reader_place world_place(const struct world *world, const char *name)
+{
+    for (size_t i = world->count; i > 0; i--)
+        if (strcmp(world->somebodies[i - 1].name, name) == 0)
+            return world->somebodies[i - 1].place;
+    cr_assert_fail("nobody called %s was here", name);
+    return (struct reader_place){.serial = 0};
 }
 
 const char *world_last(const struct world *world, const char *name)

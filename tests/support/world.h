@@ -9,12 +9,12 @@
  *                     "alice < chat m1 from alice\n");
  *
  * A transcript is grouped by participant, in order of their names; within one, in order of
- * arrival. How each message reads is told by world.c, one line per kind.
+ * arrival. How each message reads is told by transcript.c, one line per kind.
  */
 #ifndef TESTS_WORLD_H
 #define TESTS_WORLD_H
 
-#include "router/hub/hub.h"
+#include "tests/support/reader_place.h"
 
 struct world;
 
@@ -42,10 +42,10 @@ struct arrival {
     enum routing routing; /* as asked for in the query */
     enum routing prefers; /* as the participant's settings say */
     int64_t expires_ms;   /* of the token, from the beginning of the world; 0 = never */
-    int history;       /* ?history=; -1 = not given: 0 in a designated initialiser is "none" */
-    const char *after; /* ?after= */
-    unsigned instance; /* ?instance=; the world then knows it by the id it gets */
-    const char *key;   /* ?instance_key= */
+    int history; /* ?history=; -1 = not given: 0 in a designated initialiser is "none" */
+    const struct reader_place *place; /* where to go on; NULL = anew */
+    unsigned instance;  /* ?instance=; the world then knows it by the id it gets */
+    const char *key;    /* ?instance_key= */
     unsigned instances; /* of the token; 0 = the hub's */
 };
 
@@ -73,6 +73,9 @@ void world_drops(struct world *world, const char *name);
 void world_stalls(struct world *world, const char *name);
 void world_reads_on(struct world *world, const char *name);
 
+/** The participant reads as much as comes at once, and nobody else reads. */
+void world_reads_once(struct world *world, const char *name);
+
 /** Condemns, regrants. */
 void world_kicks(struct world *world, const char *name);
 void world_regrants(struct world *world, const char *name, const char *grants);
@@ -91,6 +94,9 @@ void world_read(struct world *world, struct mcpx_text *transcript);
 
 /** Reads everything that is ready and throws it away. */
 void world_skip(struct world *world);
+
+/** The place that the newest connection of this name has come to, going by what it read. */
+struct reader_place world_place(const struct world *world, const char *name);
 
 /** The text of the last message a participant read that is not the router's; "" if none. */
 const char *world_last(const struct world *world, const char *name);

@@ -166,7 +166,8 @@ static enum guard_verdict judge_system(struct guard_judge *judge)
         return GUARD_ROUTER;
     if (is(envelope->kind.text, "system/welcome"))
         return judge_welcome(judge);
-    if (is(envelope->kind.text, "system/presence") && !envelope->to_count)
+    if (!envelope->to_count && (is(envelope->kind.text, "system/presence") ||
+                                is(envelope->kind.text, "system/position")))
         return GUARD_PASS;
     return names(envelope->to, envelope->to_count, self_of(judge)) ? GUARD_PASS
                                                                    : GUARD_ADDRESS;

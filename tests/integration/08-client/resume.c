@@ -168,3 +168,69 @@ Test(client_resume, an_answer_given_in_between_is_found_in_the_history, .timeout
     rude_shut(&b);
     cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
 }
+
+/* Says what a client saw last once more, behind so much that the router has forgotten the first. */
+static void say_again(struct rude *eve, const char *last, int flood)
+{
+    struct frame frame;
+    char id[32];
+
+    for (int i = 0; i < flood; i++) {
+        snprintf(id, sizeof id, "flood%d", i);
+        rude_chat(eve, id, "{}");
+    }
+    rude_chat(eve, last, "{\"n\":2}");
+    cr_assert(rude_expect(eve, "{\"n\":2}", &frame));
+    cr_expect_not(frame_holds(&frame, "system/error"), "%.*s", (int)frame.len, frame.payload);
+}
+
+/*
+ * Who may say anything makes nobody believe that nothing was missed: neither when what it saw last is
+ * pushed out of history and sent again, nor when that is sent to a router that was started anew.
+ */
+Test(client_resume, an_id_that_is_used_again_hides_no_hole, .timeout = 100)
+{
+    static const char narrow[] =
+        "{\"limits\":{\"messages_per_minute\":0,\"bytes_per_minute\":0,\"connects_per_s\":0,"
+        "\"drain_s\":1},\"topics\":{\"history\":{\"count\":10}},\"participants\":{"
+        "\"a\":{\"topics\":[\"*\"],\"grants\":[\"*\"],\"token_sha256\":"
+        "\"5cb4afafaff2683f8e22484d37dca0e6b2eb98dc5a9869ca031b001597b89253\"}}}";
+    struct mcpx_client_config config;
+    struct mcpx_event event;
+    struct rude eve = {.fd = 0};
+    struct mcpx_client *a;
+    char url[64];
+
+    daemon_start(&router, narrow, 0);
+    false_router_relay(&relay, router.port[0], 0);
+    config = config_of("token-of-a", relay.port, url);
+    config.history = -1;
+    a = party_open(&config);
+    party_expect(a, MCPX_EVENT_JOINED, &event);
+    rude_join(&eve, &router, "eve", "room", "&history=0");
+    for (int restart = 0; restart < 2; restart++) {
+        const char *last = restart ? "newest" : "last";
+
+        rude_chat(&eve, last, "{\"n\":1}");
+        do
+            party_expect(a, MCPX_EVENT_MESSAGE, &event);
+        while (!mcpx_slice_equal(event.envelope->id, mcpx_slice_of(last)));
+        false_router_cut(&relay); /* it does not come back before it is waited for */
+        if (restart) {
+            rude_shut(&eve);
+            daemon_restart(&router, narrow, SIGKILL);
+            rude_join(&eve, &router, "eve", "room", "&history=0");
+        }
+        say_again(&eve, last, restart ? 0 : 300);
+        party_expect(a, MCPX_EVENT_JOINED, &event);
+        cr_expect_not(event.resumed);
+        do
+            party_expect(a, MCPX_EVENT_HISTORY, &event);
+        while (!mcpx_slice_equal(event.envelope->id, mcpx_slice_of(last)));
+        cr_expect(mcpx_slice_equal(event.envelope->payload, MCPX_SLICE("{\"n\":2}")));
+    }
+    party_leave(a);
+    rude_shut(&eve);
+    false_router_stop(&relay);
+    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
+}

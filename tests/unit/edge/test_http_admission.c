@@ -80,6 +80,15 @@ Test(http_admission, refuses_in_a_fixed_order)
         {"GET", "/ws?topic=room-1&instance=auto&instance_key=", fs, NULL, MCPX_EREQUEST},
         {"GET", "/ws?topic=room-1&instance_key=k", fs, NULL, MCPX_EREQUEST},
         {"GET", "/ws?topic=room-1&instance=64&instance_key=k", fs, NULL, MCPX_OK},
+        {"GET", "/ws?topic=room-1&epoch=5e", fs, NULL, MCPX_EREQUEST},
+        {"GET", "/ws?topic=room-1&serial=5", fs, NULL, MCPX_EREQUEST},
+        {"GET", "/ws?topic=room-1&serial=5&after=m1", fs, NULL, MCPX_EREQUEST},
+        {"GET", "/ws?topic=room-1&epoch=&serial=5", fs, NULL, MCPX_EREQUEST},
+        {"GET", "/ws?topic=room-1&epoch=5e&serial=", fs, NULL, MCPX_EREQUEST},
+        {"GET", "/ws?topic=room-1&epoch=5e&serial=-1", fs, NULL, MCPX_EREQUEST},
+        {"GET", "/ws?topic=room-1&epoch=5e&serial=1234567890123456789", fs, NULL,
+         MCPX_EREQUEST},
+        {"GET", "/ws?topic=room-1&epoch=5e&serial=5&serial=5", fs, NULL, MCPX_EREQUEST},
         {"GET", "/ws?topic=room-1&ticket=a&ticket=a", fs, NULL, MCPX_EREQUEST},
         {"GET", "/ws?topic=room-1&token=%zz", fs, NULL, MCPX_EREQUEST},
         {"GET", "/ws?topic=room-1", NULL, NULL, MCPX_ETOKEN},
@@ -115,14 +124,18 @@ Test(http_admission, reads_how_somebody_wants_to_come_in)
     struct attempt attempt;
 
     fixture_init(&fixture);
-    attempt_to(&fixture,
-               &(struct ask){
-                   "GET", "/ws?history=0012&after=m%2F1&routing=directed&topic=room-%C3%BC+1",
-                   FIXTURE_FS_BEARER, NULL, NULL},
-               &attempt);
+    attempt_to(
+        &fixture,
+        &(struct ask){"GET",
+                      "/ws?history=0012&after=m%2F1&routing=directed&topic=room-%C3%BC+1"
+                      "&serial=000999999999999999&epoch=5%65",
+                      FIXTURE_FS_BEARER, NULL, NULL},
+        &attempt);
     cr_expect_eq(attempt.err, MCPX_OK);
     cr_expect(mcpx_slice_equal(attempt.admission.topic, MCPX_SLICE("room-\xc3\xbc 1")));
     cr_expect(mcpx_slice_equal(attempt.admission.after, MCPX_SLICE("m/1")));
+    cr_expect(mcpx_slice_equal(attempt.admission.epoch, MCPX_SLICE("5e")));
+    cr_expect_eq(attempt.admission.serial, 999999999999999);
     cr_expect_eq(attempt.admission.routing, ROUTING_DIRECTED);
     cr_expect(attempt.admission.has_history);
     cr_expect_eq(attempt.admission.history, 12);
@@ -135,6 +148,7 @@ Test(http_admission, reads_how_somebody_wants_to_come_in)
     cr_expect_eq(attempt.admission.routing, ROUTING_DEFAULT);
     cr_expect_not(attempt.admission.has_history);
     cr_expect_null(attempt.admission.after.text);
+    cr_expect_null(attempt.admission.epoch.text);
     cr_expect_eq(attempt.admission.instance, 0);
     attempt_fini(&attempt);
 

@@ -12,56 +12,83 @@
 #define ANSWERED                                                                              \
     "'kind':'mcp/response:tools/call:x','payload':{'jsonrpc':'2.0','id':'a','result':{}}}"
 
-static void expect_seen(const struct stage *stage, const char *id)
+/* Where the next connection would go on: "EPOCH SERIAL AFTER"; NULL = it joins anew. */
+static void expect_place(const struct stage *stage, const char *heard, const char *wanted)
 {
-    struct mcpx_slice seen = mcpx_session_resume_after(stage->session);
+    struct mcpx_place place;
+    char text[200] = "none";
 
-    cr_expect(mcpx_slice_equal(seen, mcpx_slice_of(id)), "%.*s, expected %s", (int)seen.len,
-              seen.text ? seen.text : "", id ? id : "none");
+    if (mcpx_session_place(stage->session, &place))
+        snprintf(text, sizeof text, "%.*s %d %.*s", (int)place.epoch.len, place.epoch.text,
+                 (int)place.serial, (int)place.after.len,
+                 place.after.text ? place.after.text : "");
+    cr_expect_str_eq(text, wanted ? wanted : "none", "after %s", heard);
 }
 
-Test(reconnect, resumes_after_the_newest_envelope)
+#define PRESENCE(event, id, topic)                                                            \
+    "{'id':'p','from':'system:gateway','kind':'system/presence','payload':{'event':'" event   \
+    "','participant':{'id':'" id "','capabilities':[]}" topic "}}"
+#define POSITION(from, topic)                                                                 \
+    "{'id':'p','from':'" from "','kind':'system/position','payload':{'topic':" topic "}}"
+
+Test(reconnect, goes_on_from_the_place_the_router_told_and_the_id_seen_since)
 {
+    static const struct {
+        const char *heard, *place; /* NULL = the connection breaks and is made again */
+    } rows[] = {
+        {STAGE_WELCOME, "E1 0 "},
+        {PRESENCE("join", "me", ",'topic':{'epoch':'E1','serial':1}"), "E1 1 "},
+        {"{'id':'2','from':'bob','kind':'chat'}", "E1 1 2"},
+        {PRESENCE("leave", "bob", ""), "E1 1 2"},
+        {STAGE_ERROR("rate_limited", "x"), "E1 1 2"},
+        {"{'id':'4','from':'bob','kind':'mcp/request:lie'}", "E1 1 4"},
+        {"{'id':'5','from':'bob','to':['eve'],'kind':'chat'}", "E1 1 5"},
+        {PRESENCE("join", "bob", ",'topic':{'epoch':'E1','serial':4}"), "E1 4 "},
+        {"{'id':'6','from':'bob','kind':'chat'}", "E1 4 6"},
+        {POSITION("system:gateway", "{'epoch':'E1','serial':5}"), "E1 5 "},
+        {"{'id':'7','from':'bob','kind':'chat'}", "E1 5 7"},
+        /* nobody else tells a place, and nothing half told is one */
+        {POSITION("bob", "{'epoch':'E1','serial':99}"), "E1 5 7"},
+        {POSITION("system:gatewaY", "{'epoch':'E1','serial':99}"), "E1 5 7"},
+        {POSITION("system:gateway", "{'epoch':'E1'}"), "E1 5 7"},
+        {POSITION("system:gateway", "{'serial':9}"), "E1 5 7"},
+        {POSITION("system:gateway", "{'epoch':'','serial':9}"), "E1 5 7"},
+        {POSITION("system:gateway", "{'epoch':7,'serial':9}"), "E1 5 7"},
+        {POSITION("system:gateway", "{'epoch':'E1','serial':-1}"), "E1 5 7"},
+        {POSITION("system:gateway", "{'epoch':'E1','serial':1.5}"), "E1 5 7"},
+        {POSITION("system:gateway", "{'epoch':'E1','serial':'9'}"), "E1 5 7"},
+        {POSITION("system:gateway", "null"), "E1 5 7"},
+        {POSITION("system:gateway", "{'epoch':'E1','serial':1234567890123456789}"), "E1 5 7"},
+        {NULL, "E1 5 7"},
+        {STAGE_RESUMED, "E1 3 "}, /* as the router says, who knows better */
+        {"{'id':'7','from':'bob','kind':'chat'}", "E1 3 7"},
+        {NULL, "E1 3 7"},
+        {STAGE_ANEW("2"), "E2 9 "},
+        {"{'id':'h','from':'system:gateway','kind':'system/history','payload':{"
+         "'complete':true,'envelopes':["
+         "{'protocol':'mcpx/v0.1','id':'8','from':'bob','kind':'chat','payload':{}}]}}",
+         "E2 9 "}, /* history is behind the place */
+        {NULL, "E2 9 "},
+        {"{'id':'w','from':'system:gateway','to':['me'],'kind':'system/welcome','payload':{"
+         "'you':{'id':'me','capabilities':['*']},'participants':[],"
+         "'topic':{'name':'t','head':'z'},'resumed':false,'history':{'count':0}}}",
+         NULL}, /* a router that knows no places */
+        {"{'id':'9','from':'bob','kind':'chat'}", NULL},
+    };
     struct stage stage;
 
     stage_set(&stage, NULL);
-    expect_seen(&stage, NULL);
-    stage_joins(&stage);
-    expect_seen(&stage, NULL);
-    stage_hears(&stage,
-                "{'id':'1','from':'system:gateway','kind':'system/presence','payload':{"
-                "'event':'join','participant':{'id':'me','capabilities':[]}}}");
-    expect_seen(&stage, NULL); /* presence is no envelope */
-    stage_hears(&stage, "{'id':'2','from':'bob','kind':'chat'}");
-    expect_seen(&stage, "2");
-    stage_hears(&stage,
-                "{'id':'3','from':'system:gateway','kind':'system/presence','payload':{"
-                "'event':'leave','participant':{'id':'bob','capabilities':[]}}}");
-    stage_hears(&stage, STAGE_ERROR("rate_limited", "x"));
-    expect_seen(&stage, "2");
-    stage_hears(&stage, "{'id':'4','from':'bob','kind':'mcp/request:lie'}");
-    expect_seen(&stage, "4");
-    stage_hears(&stage, "{'id':'5','from':'bob','to':['eve'],'kind':'chat'}");
-    expect_seen(&stage, "5");
-    stage_breaks(&stage, 0);
+    expect_place(&stage, "nothing", NULL);
     mcpx_session_connected(stage.session, stage.now);
-    stage_hears(&stage, STAGE_RESUMED);
-    expect_seen(&stage, "5");
-    stage_breaks(&stage, 0);
-    mcpx_session_connected(stage.session, stage.now);
-    stage_hears(&stage, STAGE_ANEW("0"));
-    expect_seen(&stage, "z");
-    stage_breaks(&stage, 0);
-    mcpx_session_connected(stage.session, stage.now);
-    stage_hears(&stage, STAGE_ANEW("2"));
-    expect_seen(&stage, "z");
-    stage_hears(&stage,
-                "{'id':'h','from':'system:gateway','kind':'system/history','payload':{"
-                "'complete':true,'envelopes':["
-                "{'protocol':'mcpx/v0.1','id':'6','from':'bob','kind':'chat','payload':{}},"
-                "{'protocol':'mcpx/v0.1','id':'7','from':'bob','kind':'chat',"
-                "'payload':{}}]}}");
-    expect_seen(&stage, "7");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].heard) {
+            stage_hears(&stage, rows[i].heard);
+        } else {
+            stage_breaks(&stage, 0);
+            mcpx_session_connected(stage.session, stage.now);
+        }
+        expect_place(&stage, rows[i].heard, rows[i].place);
+    }
     stage_skip(&stage);
     stage_clear(&stage);
 }

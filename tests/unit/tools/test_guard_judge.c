@@ -92,6 +92,9 @@ Test(guard_judge, holds_every_message_against_the_rules)
         {GUARD_PASS,
          {"system:gateway", NULL, "system/presence", NULL, "{\"event\":\"join\"}"}},
         {GUARD_PASS,
+         {"system:gateway", NULL, "system/position", NULL,
+          "{\"topic\":{\"epoch\":\"5e\",\"serial\":7}}"}},
+        {GUARD_PASS,
          {"system:gateway", "[\"us\"]", "system/error", "q1", "{\"error\":\"x\"}"}},
         {GUARD_PASS, {"system:gateway", "[\"us\"]", "system/history", NULL, "{}"}},
         {GUARD_PASS, {"system:gateway", "[\"us\"]", "system/welcome", NULL, WELCOME("us")}},
@@ -103,6 +106,7 @@ Test(guard_judge, holds_every_message_against_the_rules)
         {GUARD_ADDRESS, {"system:gateway", NULL, "system/error", NULL, "{}"}},
         {GUARD_ROUTER, {"mallory", "[\"us\"]", "system/welcome", NULL, WELCOME("us")}},
         {GUARD_ROUTER, {"mallory", NULL, "system/presence", NULL, "{}"}},
+        {GUARD_ROUTER, {"mallory", NULL, "system/position", NULL, "{}"}},
         {GUARD_ROUTER, {"mallory", "[\"us\"]", "System/Error", NULL, "{}"}},
         /* requests */
         {GUARD_PASS, {"bob", "[\"us\"]", "mcp/request:tools/call:add", NULL, CALL("add")}},

@@ -1,0 +1,47 @@
+/*
+ * place.c - an id alone was refused as a place: an id may be used again once its envelope is
+ * forgotten, and the router would then go on behind the wrong one. Serials cannot be forged, since the
+ * router alone counts them, and the epoch says what they are counted in.
+ * Includes place.h and mcpx/json.h only.
+ */
+#include "lib/participant/place.h"
+
+#include <mcpx/json.h>
+
+/* Digits that fit, as the router writes a count. */
+static bool read_serial(struct mcpx_slice value, uint64_t *out)
+{
+    uint64_t serial = 0;
+
+    if (value.len == 0 || value.len > 18)
+        return false;
+    for (size_t i = 0; i < value.len; i++) {
+        if (value.text[i] < '0' || value.text[i] > '9')
+            return false;
+        serial = serial * 10 + (uint64_t)(value.text[i] - '0');
+    }
+    *out = serial;
+    return true;
+}
+
+void mx_place_told(struct mx_place *place, struct mcpx_slice payload)
+{
+    struct mcpx_slice topic = mcpx_json_get(payload, "topic");
+    struct mcpx_slice epoch = mcpx_json_get(topic, "epoch");
+    uint64_t serial;
+
+    if (mcpx_json_type(epoch) != MCPX_JSON_STRING || epoch.len < 3 ||
+        epoch.len > MX_EPOCH_MAX + 2 || memchr(epoch.text, '\\', epoch.len) ||
+        !read_serial(mcpx_json_get(topic, "serial"), &serial))
+        return;
+    place->epoch_len = epoch.len - 2; /* without its quotes */
+    memcpy(place->epoch, epoch.text + 1, place->epoch_len);
+    place->serial = serial;
+    place->seen_len = 0;
+}
+
+void mx_place_saw(struct mx_place *place, struct mcpx_slice id)
+{
+    memcpy(place->seen, id.text, id.len);
+    place->seen_len = id.len;
+}
