@@ -7,6 +7,8 @@
 #include "lib/edge/child_state.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -40,17 +42,62 @@ static void tell_lines(struct mcpx_child *child, struct mcpx_slice bytes)
     }
 }
 
-/* What our standard error does not take is lost: nobody could be told. */
-static void show(const struct mcpx_text *text)
+/* Whether a write of PIPE_BUF bytes would wait for who reads our standard error. */
+static bool would_wait(void)
+{
+    struct pollfd wait = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+    return poll(&wait, 1, 0) == 0;
+}
+
+/* Writes a line, or as much of it as can be; returns what was written. */
+static size_t show_line(struct mcpx_slice line)
 {
     size_t done = 0;
 
-    while (done < text->len) {
-        ssize_t put = mx_write_quietly(STDERR_FILENO, text->text + done, text->len - done);
+    while (done < line.len && !would_wait()) {
+        size_t len = line.len - done < PIPE_BUF ? line.len - done : PIPE_BUF;
+        ssize_t put = mx_write_quietly(STDERR_FILENO, line.text + done, len);
 
         if (put <= 0)
-            return;
+            break;
         done += (size_t)put;
+    }
+    return done;
+}
+
+/* Lines that were lost are told of before the next one that is written. */
+static bool confess(struct mcpx_child *child)
+{
+    struct mcpx_text text = {0};
+    bool told;
+
+    if (!child->unshown)
+        return true;
+    mcpx_text_puts(&text, "[");
+    mcpx_text_puts(&text, child->config.name);
+    mcpx_text_puts(&text, "] lines missing here, because nobody read them: ");
+    mcpx_text_number(&text, (int64_t)child->unshown);
+    mcpx_text_puts(&text, "\n");
+    told = !text.failed && show_line(mcpx_text_view(&text)) > 0;
+    if (told)
+        child->unshown = 0;
+    mcpx_text_fini(&text);
+    return told;
+}
+
+/* Nobody waits for who reads our standard error: what it does not take is lost, and counted. */
+static void show(struct mcpx_child *child, const struct mcpx_text *text)
+{
+    size_t at = 0;
+
+    while (at < text->len) {
+        const char *end = memchr(text->text + at, '\n', text->len - at);
+        size_t len = (size_t)(end - (text->text + at)) + 1;
+
+        if (!confess(child) || show_line((struct mcpx_slice){text->text + at, len}) < len)
+            child->unshown++;
+        at += len;
     }
 }
 
@@ -64,7 +111,7 @@ static void show_errors(struct mcpx_child *child, struct mcpx_slice bytes)
     while (mcpx_lines_next(&child->errors, &line, &err))
         if (line.len)
             mx_child_label(&text, child->config.name, line, err != MCPX_OK);
-    show(&text);
+    show(child, &text);
     mcpx_text_fini(&text);
 }
 

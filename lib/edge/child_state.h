@@ -57,6 +57,7 @@ struct mx_child_run {
  * pauses     how often it was started again in a row
  * handles    ports whose handle is not closed yet
  * queue      what the process shall read; its first `written` bytes are written
+ * unshown    lines of its standard error that ours did not take, not told of yet
  */
 struct mcpx_child {
     struct mcpx_child_config config;
@@ -72,6 +73,7 @@ struct mcpx_child {
     size_t written;
     struct mcpx_lines output;
     struct mcpx_lines errors;
+    uint64_t unshown;
     char text[MX_CHILD_TEXT];
     char piece[MX_CHILD_PIECE];
 };

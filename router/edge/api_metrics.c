@@ -98,6 +98,9 @@ void api_metrics(const struct api_call *call, struct http_reply *reply)
     write_header("mcpx_closed_total", "counter", "Connections the router ended, by error",
                  out);
     write_codes("mcpx_closed_total", stats->closed, out);
+    write_header("mcpx_log_lost_lines_total", "counter",
+                 "Lines of the log that standard error did not take", out);
+    write_sample("mcpx_log_lost_lines_total", call->api->log_lost, out);
     write_header("process_start_time_seconds", "gauge",
                  "When the process began, in seconds since 1970", out);
     write_sample("process_start_time_seconds", start_time_s(call), out);

@@ -35,13 +35,15 @@ struct http_request {
     struct address from;
 };
 
-/** What the answers are made from; all borrowed. Without a `gate` nothing is charged. */
+/** What the answers are made from; all borrowed. Without a `gate` nothing is charged.
+ * `log_lost` is for the metrics (log.h). */
 struct http_api {
     struct hub *hub;
     const struct config *config;
     struct tickets *tickets;
     struct gate *gate;
     int64_t started_mono_ms;
+    uint64_t log_lost;
 };
 
 /**

@@ -1,36 +1,36 @@
 /*
  * log.c - a line is composed whole in one buffer and leaves in one write, so lines of several
- * processes on one pipe do not mix. Values are escaped here and nowhere else. syslog was
- * refused: the journal and every container runtime read stderr, and nothing is lost on the way.
- * Includes json.h, ident.h and the clock.
+ * processes on one pipe do not mix. Values are escaped here and nowhere else. Nobody is waited for:
+ * what standard error does not take now is kept, to a bound, and what is lost beyond it is counted
+ * and said. syslog was refused: the journal and every container runtime read stderr.
+ * Includes json.h, ident.h, utf8.h, outlet.h and the clock.
  */
 #include "router/edge/log.h"
 #include "lib/core/ident.h"
+#include "lib/core/utf8.h"
+#include "lib/edge/outlet.h"
 #include "router/edge/clock.h"
 #include <mcpx/json.h>
 
-#include <errno.h>
 #include <libwebsockets.h>
 #include <stdio.h>
 #include <unistd.h>
 
-enum { LINES_PER_SECOND = 10, VALUE_MAX = 512 };
+enum { LINES_PER_SECOND = 10, VALUE_MAX = 512, GOODBYE_MS = 1000 };
 
 static struct {
     enum log_level level;
     enum log_format format;
     struct mcpx_text line;
-} state = {.level = LOG_INFO};
+    struct mx_outlet outlet;
+} state = {.level = LOG_INFO, .outlet = {.fd = STDERR_FILENO}};
 
 void log_open(enum log_level level, enum log_format format)
 {
     state.level = level;
     state.format = format;
-}
-
-void log_close(void)
-{
-    mcpx_text_fini(&state.line);
+    mx_outlet_close(&state.outlet);
+    mx_outlet_open(&state.outlet, STDERR_FILENO);
 }
 
 bool log_wants(enum log_level level)
@@ -45,25 +45,51 @@ static const char *level_name(enum log_level level)
     return names[level];
 }
 
-/* ASCII only: what a stranger sends need not be UTF-8, and a log reader should not have to care.
- * A long value is cut: a line is for reading. */
+static void add_hex(struct mcpx_text *line, const char *prefix, unsigned number, int digits)
+{
+    mcpx_text_puts(line, prefix);
+    while (digits-- > 0)
+        mcpx_text_add(line, &"0123456789abcdef"[number >> (4 * digits) & 15], 1);
+}
+
+/* A character of `len` bytes as JSON escapes it: one that needs more than 16 bits as a pair. */
+static void add_character(struct mcpx_text *line, const char *bytes, size_t len)
+{
+    unsigned code = (unsigned char)bytes[0] & (0x7fu >> (len > 1 ? len : 0));
+
+    for (size_t i = 1; i < len; i++)
+        code = code << 6 | ((unsigned char)bytes[i] & 0x3fu);
+    if (code >= 0x10000) {
+        add_hex(line, "\\u", 0xd800 + ((code - 0x10000) >> 10), 4);
+        code = 0xdc00 + ((code - 0x10000) & 0x3ff);
+    }
+    add_hex(line, "\\u", code, 4);
+}
+
+/*
+ * ASCII only, so that a log reader need not care: characters as JSON escapes them, bytes that are no
+ * UTF-8 as "\\xff". A long value is cut: a line is for reading.
+ */
 static void add_escaped(struct mcpx_text *line, struct mcpx_slice text)
 {
-    static const char hex[] = "0123456789abcdef";
-    size_t i, len = text.len > VALUE_MAX ? VALUE_MAX : text.len;
+    const unsigned char *end = (const unsigned char *)text.text + text.len;
+    size_t i = 0, len;
 
-    for (i = 0; i < len; i++) {
+    for (; i < text.len && i < VALUE_MAX; i += len) {
         unsigned char c = (unsigned char)text.text[i];
-        char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
+        size_t sequence = mx_utf8_sequence((const unsigned char *)text.text + i, end);
 
+        len = sequence ? sequence : 1;
         if (c == '"' || c == '\\')
             mcpx_text_add(line, "\\", 1);
-        if (c < 0x20 || c >= 0x7f)
-            mcpx_text_add(line, escape, sizeof escape);
+        if (!sequence)
+            add_hex(line, "\\\\x", c, 2);
+        else if (c < 0x20 || c >= 0x7f)
+            add_character(line, text.text + i, len);
         else
-            mcpx_text_add(line, (const char *)&text.text[i], 1);
+            mcpx_text_add(line, text.text + i, 1);
     }
-    if (len < text.len)
+    if (i < text.len)
         mcpx_text_puts(line, "...");
 }
 
@@ -102,26 +128,61 @@ static void add_head(struct mcpx_text *line, enum log_level level, const char *e
     mcpx_text_puts(line, json ? "\"" : "");
 }
 
-void log_write(enum log_level level, const char *event, const struct log_field *fields,
-               size_t count)
+/* Composes an event in the line's buffer and hands it to the outlet. */
+static void put(enum log_level level, const char *event, const struct log_field *fields,
+                size_t count)
 {
     struct mcpx_text *line = &state.line;
-    ssize_t done;
-    size_t i;
 
-    if (!log_wants(level))
-        return;
     mcpx_text_reset(line);
     add_head(line, level, event);
-    for (i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (fields[i].key)
             add_field(line, &fields[i]);
     mcpx_text_puts(line, state.format == LOG_JSON ? "}\n" : "\n");
-    if (line->failed)
+    if (!line->failed)
+        mx_outlet_put(&state.outlet, mcpx_text_view(line));
+}
+
+/* What could not be written is told where it is missing. */
+static void confess(void)
+{
+    struct log_field lines = log_number("lines", (int64_t)state.outlet.lost);
+
+    if (!mx_outlet_may_confess(&state.outlet))
         return;
-    do
-        done = write(STDERR_FILENO, line->text, line->len);
-    while (done < 0 && errno == EINTR); /* a log nobody reads is no reason to stop */
+    state.outlet.lost = 0;
+    put(LOG_WARN, "log_lost", &lines, 1);
+}
+
+bool log_flush(void)
+{
+    if (!mx_outlet_flush(&state.outlet))
+        return false;
+    confess();
+    return true;
+}
+
+uint64_t log_lost(void)
+{
+    return state.outlet.lost_ever;
+}
+
+void log_close(void)
+{
+    if (mx_outlet_drain(&state.outlet, GOODBYE_MS))
+        confess();
+    mx_outlet_close(&state.outlet);
+    mcpx_text_fini(&state.line);
+}
+
+void log_write(enum log_level level, const char *event, const struct log_field *fields,
+               size_t count)
+{
+    if (!log_wants(level))
+        return;
+    log_flush();
+    put(level, event, fields, count);
 }
 
 bool log_permits(struct log_limit *limit, int64_t mono_ms)

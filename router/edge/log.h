@@ -9,8 +9,8 @@
 
 /**
  * One `key=value` of an event. A text is borrowed for the call and may hold anything: control
- * characters, quotes and bytes that are not UTF-8 are escaped. Never give it a token, a ticket,
- * an Authorization header or a query. Without a key it is left out.
+ * characters, quotes, all that is not ASCII and bytes that are not UTF-8 are escaped. Never give it
+ * a token, a ticket, an Authorization header or a query. Without a key it is left out.
  */
 struct log_field {
     const char *key;
@@ -37,11 +37,24 @@ static inline struct log_field log_number(const char *key, int64_t number)
     return (struct log_field){.key = key, .number = number, .is_number = true};
 }
 
-/** Says what is to be written from now on. Before: LOG_INFO and up, as text. */
+/**
+ * Says what is to be written from now on, without waiting for who reads standard error. Before:
+ * LOG_INFO and up, as text, waiting.
+ */
 void log_open(enum log_level level, enum log_format format);
 
-/** Frees what log_write keeps between lines. */
+/** Waits a second at most until what was kept is written, and frees the rest. */
 void log_close(void);
+
+/**
+ * Tries again to write what standard error did not take, and says how many lines were lost. To be
+ * called in every turn of the loop; costs nothing when nothing waits. Returns false while something
+ * waits still.
+ */
+bool log_flush(void);
+
+/** Lines lost since the beginning, because standard error was not read. */
+uint64_t log_lost(void);
 
 /** Would an event of this level be written? Ask before working out costly fields. */
 bool log_wants(enum log_level level);

@@ -23,15 +23,17 @@
  * who were cut in this turn and are not gone yet); what is
  * prepared for when connections are not limited.
  */
-enum { SPARE_DESCRIPTORS = 256, CONNECTIONS_UNLIMITED = 65536, STOPPING_TICK_MS = 50 };
+enum { SPARE_DESCRIPTORS = 256, CONNECTIONS_UNLIMITED = 65536, SOON_MS = 50 };
 
 static void on_tick(uv_timer_t *timer);
 
 /* Sets the timer for when the hub wants to be called next. */
 static void set_tick(struct edge *edge, struct mcpx_now now)
 {
-    int64_t wait = edge->stopping ? STOPPING_TICK_MS : hub_due(edge->hub) - now.mono_ms;
+    int64_t wait = hub_due(edge->hub) - now.mono_ms;
 
+    if (edge->stopping || (wait > SOON_MS && !log_flush()))
+        wait = SOON_MS;
     if (wait < 1 || wait > TICK_MS)
         wait = wait < 1 ? 1 : TICK_MS;
     edge->tick_for_ms = hub_due(edge->hub);
@@ -70,6 +72,8 @@ static void on_round(uv_prepare_t *prepare)
     if (hub_due(edge->hub) < edge->tick_for_ms && !edge->stopping)
         set_tick(edge, edge_now(edge)); /* somebody came or went */
     ws_server_kick(edge);
+    log_flush();
+    edge->api.log_lost = log_lost();
     if (is_over(edge))
         uv_stop(&edge->loop);
     clock_forget(&edge->clock);
@@ -118,8 +122,8 @@ static enum mcpx_err open_all(struct edge *edge, struct mcpx_text *errors)
     holders_init(&edge->strangers, key);
     if (!edge->hub || !edge->tickets || !edge->gate)
         return MCPX_ENOMEM;
-    edge->api = (struct http_api){edge->hub, config, edge->tickets, edge->gate,
-                                  edge_now(edge).mono_ms};
+    edge->api = (struct http_api){
+        edge->hub, config, edge->tickets, edge->gate, edge_now(edge).mono_ms, 0};
     open_handles(edge);
     raise_descriptors(config);
     err = signals_open(edge);
@@ -197,7 +201,7 @@ void edge_stop(struct edge *edge)
         ; /* what was accepted in this turn still reaches everybody whose socket takes it */
     hub_drain(edge->hub, now);
     cut_strangers(edge);
-    uv_timer_start(&edge->tick, on_tick, STOPPING_TICK_MS, 0);
+    uv_timer_start(&edge->tick, on_tick, SOON_MS, 0);
 }
 
 /* libwebsockets closes its own handles; those it has already closed are passed over. */

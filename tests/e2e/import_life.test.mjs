@@ -331,3 +331,13 @@ test('what can never work ends with an exit code and a sentence', async (t) => {
     assert.deepEqual([end.code, says.test(bridge.log)], [code, true], bridge.log);
   }
 });
+
+test('nobody has to read what an import and its server say beside their work', async (t) => {
+  const { bridge, seats: [ann] } = await room(t, ['ann'], { command: PATIENT });
+  const noise = async () => JSON.parse(await ann.call(rpc(1, 'noise'))).result;
+  bridge.ignore();
+  for (let i = 0; i < 10; i += 1) assert.equal(await noise(), 'said');
+  bridge.listen();
+  assert.equal(await noise(), 'said');
+  await bridge.until(/lines missing here, because nobody read them: \d{3}/);
+});

@@ -64,13 +64,16 @@ static void write_config(struct daemon *daemon, const char *config)
     close(fd);
 }
 
+/* What takes the place of the log file; -1 = nothing. */
+static int log_descriptor = -1;
+
 static void run_child(const struct daemon *daemon, pid_t test, int out,
                       unsigned long descriptors, int port)
 {
     /* Without IPv6 the arguments end before the second address. */
     const char *second = daemon_has_v6() ? "--listen" : NULL;
     struct rlimit limit = {descriptors, descriptors};
-    int log = open(daemon->log, O_WRONLY | O_APPEND);
+    int log = log_descriptor >= 0 ? log_descriptor : open(daemon->log, O_WRONLY | O_APPEND);
     char address[32];
 
     /* A test that is killed, by its timeout for one, leaves no router behind. */
@@ -152,6 +155,13 @@ static void launch(struct daemon *daemon, const char *config, unsigned long desc
 void daemon_start(struct daemon *daemon, const char *config, unsigned long descriptors)
 {
     launch(daemon, config, descriptors, 0);
+}
+
+void daemon_start_logging(struct daemon *daemon, const char *config, int descriptor)
+{
+    log_descriptor = descriptor;
+    launch(daemon, config, 0, 0);
+    log_descriptor = -1;
 }
 
 void daemon_restart(struct daemon *daemon, const char *config, int signal)

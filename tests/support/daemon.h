@@ -42,6 +42,11 @@ void daemon_start(struct daemon *daemon, const char *config, unsigned long descr
 /** True when sockets can be bound to ::1; containers often cannot. */
 bool daemon_has_v6(void);
 
+/**
+ * daemon_start with a descriptor as its standard error, which is the caller's. `log` stays empty.
+ */
+void daemon_start_logging(struct daemon *daemon, const char *config, int descriptor);
+
 /** daemon_start with generous settings. */
 void daemon_start_default(struct daemon *daemon);
 

@@ -1,13 +1,12 @@
 /*
  * command.c - a command line taken apart by the row of its verb.
- * Includes command.h and visible.h only. getopt was refused: it knows no long options in POSIX, and a second
+ * Includes command.h, visible.h and outlet.h only. getopt was refused: it knows no long options in POSIX, and a second
  * description of the options next to the help would go stale.
  */
 #include "tools/common/command.h"
 
+#include "lib/edge/outlet.h"
 #include "tools/common/visible.h"
-
-#include <mcpx/error.h>
 
 #include <poll.h>
 #include <stdarg.h>
@@ -17,7 +16,9 @@
 
 const struct option_row no_options[] = {{NULL, NULL, VALUE_NONE, 0, NULL}};
 
-enum { COMPLAINT_MAX = 4096 };
+enum { COMPLAINT_MAX = 4096, GOODBYE_MS = 1000 };
+
+static struct mx_outlet complaints = {.fd = STDERR_FILENO};
 
 static const char *program_name = "mcpx";
 
@@ -34,22 +35,62 @@ void complain_as(const char *program)
     program_name = program;
 }
 
+/* Lines that found no room are told of where they are missing. */
+static void confess(void)
+{
+    char line[160];
+
+    if (!mx_outlet_may_confess(&complaints))
+        return;
+    snprintf(line, sizeof line, "%s: %llu lines are missing here: nobody read them\n",
+             program_name, (unsigned long long)complaints.lost);
+    complaints.lost = 0;
+    mx_outlet_put(&complaints, mcpx_slice_of(line));
+}
+
+void complain_without_waiting(void)
+{
+    mx_outlet_open(&complaints, STDERR_FILENO);
+}
+
+void complain_again(void)
+{
+    if (mx_outlet_flush(&complaints))
+        confess();
+}
+
+void complain_at_last(void)
+{
+    if (mx_outlet_drain(&complaints, GOODBYE_MS))
+        confess();
+    mx_outlet_close(&complaints);
+}
+
+void complain_in_lines(struct mcpx_slice lines)
+{
+    complain_again();
+    mx_outlet_put(&complaints, lines);
+}
+
 /* In one write, so that lines of several programs do not mix. */
 void complain(const char *verb, const char *format, ...)
 {
     char sentence[COMPLAINT_MAX];
-    struct mcpx_text shown = {0};
+    struct mcpx_text line = {0};
     va_list arguments;
 
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    text_lines(&shown, mcpx_slice_of(sentence));
-    fprintf(stderr, verb ? "%s %s: %s\n" : "%s%s: %s\n", program_name, verb ? verb : "",
-            shown.failed ? mcpx_strerror(MCPX_ENOMEM)
-            : shown.text ? shown.text
-                         : "");
-    mcpx_text_fini(&shown);
+    mcpx_text_puts(&line, program_name);
+    mcpx_text_puts(&line, verb ? " " : "");
+    mcpx_text_puts(&line, verb ? verb : "");
+    mcpx_text_puts(&line, ": ");
+    text_lines(&line, mcpx_slice_of(sentence));
+    mcpx_text_puts(&line, "\n");
+    if (!line.failed)
+        complain_in_lines(mcpx_text_view(&line));
+    mcpx_text_fini(&line);
 }
 
 bool output_is_unread(void)

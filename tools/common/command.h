@@ -8,6 +8,8 @@
 
 #include "tools/common/status.h"
 
+#include <mcpx/base.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -140,9 +142,24 @@ bool output_is_unread(void);
 void complain_as(const char *program);
 
 /**
- * Prints "PROGRAM VERB: " (or "PROGRAM: " when `verb` is NULL), the sentence and a newline to
- * standard error. What others wrote goes through text_visible before.
+ * Prints "PROGRAM VERB: " (or "PROGRAM: " when `verb` is NULL), the sentence, made visible, and a
+ * newline to standard error.
  */
 void complain(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Prints whole lines of another form the same way, as they are. */
+void complain_in_lines(struct mcpx_slice lines);
+
+/**
+ * From now on nobody waits for who reads standard error: what it does not take now is kept, to a
+ * bound, and how many lines were lost is said later. For programs that live on an event loop.
+ */
+void complain_without_waiting(void);
+
+/** Tries again to print what is kept; in every turn of the loop. */
+void complain_again(void);
+
+/** Waits a second at most until what is kept is printed. Later complaints wait again. */
+void complain_at_last(void);
 
 #endif

@@ -28,6 +28,7 @@ struct edge {
     uv_loop_t loop;
     uv_timer_t timer;
     struct loop_signals signals;
+    uv_prepare_t round;
     struct mcpx_client *client;
     struct expose_stdio *stdio;
     struct expose *expose;
@@ -318,6 +319,7 @@ static void start_handles(struct edge *edge)
 {
     uv_timer_init(&edge->loop, &edge->timer);
     edge->timer.data = edge;
+    loop_complaints_start(&edge->round, &edge->loop);
     loop_signals_start(&edge->signals, &edge->loop, on_signal, edge);
 }
 
@@ -344,6 +346,7 @@ static void stop(struct edge *edge)
     write_last_lines(edge);
     expose_stdio_close(edge->stdio);
     uv_close((uv_handle_t *)&edge->timer, NULL);
+    uv_close((uv_handle_t *)&edge->round, NULL);
     loop_signals_close(&edge->signals);
     uv_run(&edge->loop, UV_RUN_DEFAULT);
     uv_loop_close(&edge->loop);

@@ -2,12 +2,14 @@
  * guard_edge.c - the guard's loop: a listener, the agent's command, and the end of both. A
  * guard that dies takes the agent's way to the router with it; there is no mode in which the agent
  * talks past it.
- * Includes guard_edge.h, guard_link.h, tools/common/visible.h only.
+ * Includes guard_edge.h, guard_link.h, loop.h, tools/common/{command,visible}.h only.
  */
 #include "tools/mcpx-bridge/guard_edge.h"
 
+#include "tools/common/command.h"
 #include "tools/common/visible.h"
 #include "tools/mcpx-bridge/guard_link.h"
+#include "tools/mcpx-bridge/loop.h"
 
 #include <netinet/in.h>
 #include <signal.h>
@@ -24,7 +26,7 @@ static void print(const struct mcpx_text *line)
     if (!line->failed)
         text_shown(&shown, mcpx_text_view(line));
     if (!shown.failed && shown.len)
-        fwrite(shown.text, 1, shown.len, stderr);
+        complain_in_lines(mcpx_text_view(&shown));
     mcpx_text_fini(&shown);
 }
 
@@ -70,6 +72,7 @@ void guard_stop(struct guard_server *server)
         return;
     server->stopping = true;
     uv_close((uv_handle_t *)&server->listener, NULL);
+    uv_close((uv_handle_t *)&server->round, NULL);
     for (int i = 0; i < GUARD_SIGNALS; i++)
         uv_close((uv_handle_t *)&server->signals[i], NULL);
     if (server->has_command)
@@ -203,6 +206,7 @@ int guard_run(const struct guard_options *options)
         return status;
     }
     signal(SIGPIPE, SIG_IGN);
+    loop_complaints_start(&server.round, &server.loop);
     uv_tcp_init(&server.loop, &server.listener);
     server.listener.data = &server;
     for (int i = 0; i < GUARD_SIGNALS; i++)

@@ -28,6 +28,7 @@ struct guard_server {
     uv_loop_t loop;
     uv_tcp_t listener;
     uv_signal_t signals[GUARD_SIGNALS];
+    uv_prepare_t round;
     uv_process_t command;
     bool has_command;
     bool stopping;

@@ -23,6 +23,7 @@ struct edge {
     uv_loop_t loop;
     uv_timer_t timer;
     struct loop_signals signals;
+    uv_prepare_t round;
     struct mcpx_client *client;
     struct mcpx_child *child;
     struct import *import;
@@ -309,12 +310,14 @@ static void start_handles(struct edge *edge)
 {
     uv_timer_init(&edge->loop, &edge->timer);
     edge->timer.data = edge;
+    loop_complaints_start(&edge->round, &edge->loop);
     loop_signals_start(&edge->signals, &edge->loop, on_signal, edge);
 }
 
 static void close_handles(struct edge *edge)
 {
     uv_close((uv_handle_t *)&edge->timer, NULL);
+    uv_close((uv_handle_t *)&edge->round, NULL);
     loop_signals_close(&edge->signals);
 }
 

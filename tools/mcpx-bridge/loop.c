@@ -33,6 +33,20 @@ static void on_signal(uv_signal_t *handle, int number)
     signals->on_end(signals->user);
 }
 
+static void on_round(uv_prepare_t *round)
+{
+    (void)round;
+    complain_again();
+}
+
+void loop_complaints_start(uv_prepare_t *round, uv_loop_t *loop)
+{
+    complain_without_waiting();
+    uv_prepare_init(loop, round);
+    uv_prepare_start(round, on_round);
+    uv_unref((uv_handle_t *)round);
+}
+
 static bool is_ignored(int number)
 {
     struct sigaction action;

@@ -33,6 +33,12 @@ void loop_signals_start(struct loop_signals *signals, uv_loop_t *loop,
 /** Closes the handles; the loop must turn once more. */
 void loop_signals_close(struct loop_signals *signals);
 
+/**
+ * From now on nobody waits for who reads standard error (complain_without_waiting); what is kept is
+ * tried again in every turn. `round` keeps no loop alive; it is closed with the loop's other handles.
+ */
+void loop_complaints_start(uv_prepare_t *round, uv_loop_t *loop);
+
 /** What the clocks say now. */
 struct mcpx_now loop_now(void);
 

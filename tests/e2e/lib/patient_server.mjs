@@ -4,7 +4,7 @@
  * and "overlong" write lines that are no answers. "echo" answers with its params, every third time a
  * little later; "count" says how often it was asked to. "ask" asks its client and answers with what
  * it heard; with "later" among the arguments, it asks when it has read another line. "tools/call"
- * does what it names.
+ * does what it names; "noise" says 200,000 bytes to standard error first.
  */
 import { createInterface } from 'node:readline';
 
@@ -33,6 +33,10 @@ const METHODS = {
     else ask();
   },
   'tools/call': (message) => METHODS[message.params.name](message),
+  noise: ({ id }) => {
+    for (let i = 0; i < 2000; i += 1) process.stderr.write(`${'x'.repeat(99)}\n`);
+    write({ id, result: 'said' });
+  },
   wait: ({ id }) => {
     waiting ??= id;
     process.stderr.write('waiting\n');

@@ -52,6 +52,15 @@ export class Program {
     return this.#child.pid;
   }
 
+  /** From now on nobody reads its standard error; `listen` reads again what there is. */
+  ignore() {
+    this.#child.stderr.pause();
+  }
+
+  listen() {
+    this.#child.stderr.resume();
+  }
+
   get stdin() {
     return this.#child.stdin;
   }

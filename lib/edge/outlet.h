@@ -1,0 +1,65 @@
+/*
+ * outlet.h - lines for a descriptor whose reader may have stopped reading, written without ever
+ * waiting for it.
+ * Includes mcpx/text.h only.
+ */
+#ifndef MX_OUTLET_H
+#define MX_OUTLET_H
+
+#include <mcpx/text.h>
+
+/** Bytes that wait for a reader, at most. */
+enum { MX_OUTLET_MAX = 1 << 20 };
+
+/**
+ * Where lines go. With all but `fd` zeroed it is closed: lines are written at once, and waited for.
+ *
+ * lost       lines that found no room and that nobody was told of yet
+ * lost_ever  all of them
+ */
+struct mx_outlet {
+    uint64_t lost;
+    uint64_t lost_ever;
+    int fd;
+    unsigned way; /* private, as are all that follow: how to write without waiting */
+    int own;      /* a descriptor that is ours alone, or -1 */
+    struct mcpx_text queue;
+    size_t at; /* bytes of it that are written */
+};
+
+/**
+ * Opens it upon a descriptor that others may write to as well: its flags stay as they are. What can
+ * be opened anew (pipes, terminals) is, and the new one does not wait; sockets are asked not to at
+ * each write; for all else readiness is asked first. Files never make anybody wait.
+ *
+ * fd   borrowed until mx_outlet_close
+ */
+void mx_outlet_open(struct mx_outlet *outlet, int fd);
+
+/**
+ * Writes lines, or keeps them until they can be written; when MX_OUTLET_MAX bytes wait already they
+ * are lost, and counted. Order is kept. What the descriptor refuses for good (EPIPE, ENOSPC) is
+ * lost too.
+ *
+ * lines   whole lines with their ends, borrowed
+ */
+void mx_outlet_put(struct mx_outlet *outlet, struct mcpx_slice lines);
+
+/**
+ * Writes of what waits as much as can be. Returns false while something waits still.
+ */
+bool mx_outlet_flush(struct mx_outlet *outlet);
+
+/** True when lines were lost and everything before them is written: now it can be said. */
+static inline bool mx_outlet_may_confess(const struct mx_outlet *outlet)
+{
+    return outlet->lost > 0 && outlet->queue.len == 0;
+}
+
+/** mx_outlet_flush that waits up to that long until everything is written. */
+bool mx_outlet_drain(struct mx_outlet *outlet, int patience_ms);
+
+/** Forgets what waits, and closes it. */
+void mx_outlet_close(struct mx_outlet *outlet);
+
+#endif
