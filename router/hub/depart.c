@@ -129,6 +129,7 @@ enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *gran
     }
     peer->changes_ms = mcpx_capset_next_expiry(peer->grant->capset, now.wall_ms);
     grant_unref(before);
+    mcpx_text_reset(&peer->topic->listed);
     owe_welcome(peer);
     hub_settle(hub);
     return MCPX_OK;

@@ -141,6 +141,7 @@ static void mind_topic(struct hub *hub, struct topic *topic)
     topic_forget_old(topic, hub->now.wall_ms);
     topic_tell_position(topic);
     accounts_expire(&topic->accounts, hub->now);
+    mcpx_text_fini(&topic->listed);
     if (topic->peer_count == 0 && topic->holders == 0 &&
         hub->now.mono_ms - topic->empty_ms >= hub->config.linger_ms)
         topic_free(topic);

@@ -132,23 +132,42 @@ static bool queue_scratch(struct peer *peer)
 
 /* ---- system/welcome ---- */
 
-static void write_others(const struct topic *topic, struct mcpx_slice self,
-                         struct mcpx_text *out)
+/* Written once for all who are welcomed before somebody comes, goes or changes. */
+static bool list_everybody(struct topic *topic)
 {
-    bool any = false;
+    struct mcpx_text *out = &topic->listed;
 
-    mcpx_text_puts(out, ",\"participants\":[");
+    if (out->len > 0)
+        return true;
     for (size_t i = 0; i < topic->peer_count; i++) {
-        const struct peer *peer = topic->peers[i];
+        struct peer *peer = topic->peers[i];
 
-        if (mcpx_slice_equal(peer->id, self))
-            continue;
-        if (any)
-            mcpx_text_add(out, ",", 1);
+        peer->listed_at = out->len;
         notice_participant(peer, out);
-        any = true;
+        mcpx_text_add(out, ",", 1);
+        peer->listed_len = out->len - peer->listed_at;
     }
+    if (!out->failed)
+        return true;
+    mcpx_text_fini(out);
+    return false;
+}
+
+static bool write_others(const struct peer *peer, struct mcpx_text *out)
+{
+    const struct mcpx_text *listed = &peer->topic->listed;
+    size_t behind;
+
+    if (!list_everybody(peer->topic))
+        return false;
+    behind = peer->listed_at + peer->listed_len;
+    mcpx_text_puts(out, ",\"participants\":[");
+    mcpx_text_add(out, listed->text, peer->listed_at);
+    mcpx_text_add(out, listed->text + behind, listed->len - behind);
+    if (!out->failed && listed->len > peer->listed_len)
+        out->len--; /* the last comma */
     mcpx_text_add(out, "]", 1);
+    return true;
 }
 
 void notice_place(const struct topic *topic, uint64_t serial, struct mcpx_text *out)
@@ -198,7 +217,8 @@ bool notice_welcome(const struct peer *peer, struct mcpx_slice *frame)
     notice_begin(peer->hub, "system/welcome", peer->id, out, id);
     mcpx_text_puts(out, "{\"you\":");
     notice_participant(peer, out);
-    write_others(peer->topic, peer->id, out);
+    if (!write_others(peer, out))
+        return false;
     write_topic(peer, out);
     if (welcome->first) {
         mcpx_text_puts(out, welcome->resumed ? ",\"resumed\":true" : ",\"resumed\":false");

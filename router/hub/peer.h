@@ -65,6 +65,8 @@ struct cursor {
  * outbox       private frames, whole, in order
  * welcome_at   bytes at the beginning of the outbox that go before the welcome it is owed
  * welcome      what that welcome says
+ * listed_at    where topic.listed speaks of it, unless that is empty
+ * listed_len   and how many bytes long, the comma included
  * join         frame of its own join, while it is owed
  * outbox_counted  what of the memory of outbox and join is in the hub's statistics
  * answers      bytes of errors queued since the outbox was last empty
@@ -101,6 +103,8 @@ struct peer {
     size_t outbox_counted;
     size_t welcome_at;
     struct welcome welcome;
+    size_t listed_at;
+    size_t listed_len;
     struct mcpx_text join;
     uint64_t missed;
     size_t answers;

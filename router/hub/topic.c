@@ -80,6 +80,7 @@ void topic_free(struct topic *topic)
     accounts_fini(&topic->accounts);
     log_fini(&topic->log);
     news_fini(&topic->news);
+    mcpx_text_fini(&topic->listed);
     free(topic->peers);
     free(topic->free_seats);
     mx_map_fini(&topic->people);
@@ -185,6 +186,7 @@ void topic_insert(struct topic *topic, struct peer *peer)
         topic->unswept += topic->unswept > 0; /* and everybody it had to offer is offered */
     }
     topic->peers[place] = peer;
+    mcpx_text_reset(&topic->listed);
     know(topic, peer);
     seat(topic, peer);
 }
@@ -199,6 +201,7 @@ void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now)
     if (place == topic->peer_count || topic->peers[place] != peer)
         return;
     forget(topic, peer);
+    mcpx_text_reset(&topic->listed);
     topic->peer_count--;
     memmove(topic->peers + place, topic->peers + place + 1,
             (topic->peer_count - place) * sizeof(struct peer *));

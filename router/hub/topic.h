@@ -25,6 +25,8 @@ enum { TOPIC_EPOCH_LEN = 32 };
  * seats         seats given out so far: each peer has one of these numbers while it is here
  * free_seats    those that were given back, `free_seat_count` of them; room for peer_size
  * directed      peers that read in directed mode
+ * listed        what welcomes say of each participant, each followed by a comma, in the order of
+ *               `peers`; empty = to be written anew
  * swept         index of the peer that hub_next_ready offers next
  * unswept       how many it has to offer in this round
  * holders       peers that still point here, condemned ones included: it is freed after the last
@@ -51,6 +53,7 @@ struct topic {
     uint32_t *free_seats;
     size_t free_seat_count;
     size_t directed;
+    struct mcpx_text listed;
     size_t swept;
     size_t unswept;
     size_t holders;
