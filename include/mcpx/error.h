@@ -40,7 +40,7 @@
     X(MCPX_ENOTOPIC, "no such topic", "no_such_topic", 0, 404)                                \
     X(MCPX_ENOTFOUND, "no such thing here", "not_found", 0, 404)                              \
     X(MCPX_EPRESENT, "participant is already connected", "already_connected", 0, 409)         \
-    X(MCPX_EFLAPPING, "participant was replaced too often", "too_many_takeovers", 0, 409)     \
+    X(MCPX_EFLAPPING, "participant came back too often", "too_many_takeovers", 0, 409)        \
     X(MCPX_EINSTANCES, "participant is connected too often", "too_many_instances", 0, 409)    \
     X(MCPX_ECONNECTS, "too many connection attempts", "connect_rate", 0, 429)                 \
     X(MCPX_EREQUESTS, "too many requests", "request_rate", 0, 429)                            \

@@ -192,8 +192,8 @@ static const char *admit_detail(enum mcpx_err err)
     case MCPX_EPRESENT:
         return "this participant is already connected to the topic";
     case MCPX_EFLAPPING:
-        return "this participant was replaced more than three times in a minute; is it "
-               "running twice? With instance=auto both may stay";
+        return "this participant was replaced more than three times within a minute, or came "
+               "too often; is it running twice? With instance=auto both may stay";
     case MCPX_EINSTANCES:
         return "this participant is connected to the topic as often as it may be; end one of "
                "its connections, or raise auth.instances";

@@ -1,6 +1,7 @@
 /*
  * account.c - accounts are found by a hash of the participant's identity, and those of nobody who
- * is there stand in line besides. Buckets fill within a minute, so that line is short-lived. Rates
+ * is there stand in line besides: everybody who left owes at least for having joined. Buckets fill
+ * within a minute, so that line is short-lived. Rates
  * in each peer, handed on from one to the next, were refused: two instances would have had two
  * participants' rates.
  * Includes account.h only.
@@ -103,7 +104,7 @@ static bool is_full(const struct bucket *bucket, struct mcpx_now now)
 static bool owes_nothing(const struct rates *rates, struct mcpx_now now)
 {
     return is_full(&rates->messages, now) && is_full(&rates->bytes, now) &&
-           is_full(&rates->refusals, now);
+           is_full(&rates->refusals, now) && is_full(&rates->joins, now);
 }
 
 void account_leave(struct accounts *accounts, struct account *account, unsigned number,

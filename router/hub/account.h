@@ -12,11 +12,12 @@
 #include "router/hub/list.h"
 #include "router/hub/ratelimit.h"
 
-/** The buckets of one participant in one topic. Protocol: section 8. */
+/** The buckets of one participant in one topic. Protocol: sections 7 and 8. */
 struct rates {
     struct bucket messages;
     struct bucket bytes;
     struct bucket refusals;
+    struct bucket joins;
 };
 
 /** Accounts of nobody who is there, kept per topic; the oldest is forgotten first. */

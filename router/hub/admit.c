@@ -15,6 +15,16 @@ static bool is_full(size_t count, size_t max)
     return max != 0 && count >= max;
 }
 
+/* Coming and going is told to everybody: it is damped, whatever ended the connections. */
+static bool comes_too_often(const struct topic *topic, const struct grant *grant,
+                            struct mcpx_now now)
+{
+    const struct account *account =
+        topic ? accounts_find(&topic->accounts, grant->identity) : NULL;
+
+    return account && bucket_left(&account->rates.joins, now) == 0;
+}
+
 /* Would it be let in, and at which place? */
 static enum mcpx_err judge(const struct hub *hub, const struct grant *grant,
                            const struct admission *admission, struct mcpx_now now,
@@ -30,6 +40,8 @@ static enum mcpx_err judge(const struct hub *hub, const struct grant *grant,
         return MCPX_ENOTOPIC;
     if (!topic && is_full(hub->stats.topics, config->topics_max))
         return MCPX_EFULL;
+    if (comes_too_often(topic, grant, now))
+        return MCPX_EFLAPPING;
     err = instance_find(hub, topic, grant, admission, now, instance);
     if (err || instance->old)
         return err;
@@ -132,6 +144,7 @@ static void settle_in(struct peer *peer, struct peer *old, struct mcpx_now now)
     struct hub *hub = peer->hub;
 
     account_enter(&topic->accounts, peer->account, peer->number);
+    (void)bucket_take(&peer->account->rates.joins, 1, now); /* judge has asked */
     if (old)
         inherit(peer, old, now);
     topic_insert(topic, peer); /* in the place of `old`, which is in no topic now */

@@ -33,6 +33,7 @@ struct hub_config hub_config_default(void)
         .connections_max = 20000,
         .messages_per_minute = 6000,
         .bytes_per_minute = 268435456,
+        .joins_per_minute = 120,
         .ping_ms = 25000,
         .derive_kinds = true,
     };

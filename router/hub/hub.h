@@ -56,6 +56,7 @@ struct hub_config {
     size_t connections_max;       /* peers */
     uint64_t messages_per_minute; /* per participant */
     uint64_t bytes_per_minute;    /* per participant */
+    uint64_t joins_per_minute;    /* per participant and topic, all instances together */
     int64_t ping_ms;              /* silence after which a peer is pinged; 0 = never */
     bool derive_kinds;            /* protocol section 4 */
 };
@@ -92,7 +93,8 @@ struct admission {
  * Would this admission succeed now? The edge asks before it upgrades a connection, so that a
  * refusal is an HTTP answer. Returns MCPX_OK; MCPX_ENOTOPIC when the topic does not exist and may
  * not be created; MCPX_EFULL; MCPX_EPRESENT when the participant is connected and takeover is
- * off; MCPX_EFLAPPING at the fourth takeover of an id within a minute; MCPX_EINSTANCES when as many
+ * off; MCPX_EFLAPPING at the fourth takeover of an id within a minute, or when the participant has
+ * come too often; MCPX_EINSTANCES when as many
  * instances of the participant are there as there may be; MCPX_EGOING while draining.
  */
 enum mcpx_err hub_may_admit(const struct hub *hub, const struct grant *grant,

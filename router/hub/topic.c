@@ -44,7 +44,8 @@ struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct mcpx_now
                                 config->history_age_ms, config->backlog_bytes};
     struct rates fresh = {.messages.per_minute = config->messages_per_minute,
                           .bytes.per_minute = config->bytes_per_minute,
-                          .refusals.per_minute = refusals_per_minute};
+                          .refusals.per_minute = refusals_per_minute,
+                          .joins.per_minute = config->joins_per_minute};
     struct topic *topic = malloc(sizeof *topic + name.len);
 
     if (!topic || !mx_map_reserve(&hub->names)) {

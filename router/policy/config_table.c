@@ -161,6 +161,8 @@ static const struct setting table[] = {
             AT(config.requests_per_minute),
             "HTTP requests and connection attempts of one participant; a sixth of it may come "
             "at once"),
+    INTEGER("/limits/joins_per_minute", 1, 1000000000, NO_LIMIT, "120", "per minute",
+            AT(config.hub.joins_per_minute), "Joins of one participant to one topic"),
     INTEGER("/limits/messages_per_minute", 1, 1000000000, NO_LIMIT, "6000", "per minute",
             AT(config.hub.messages_per_minute), "Messages of one participant in one topic"),
     INTEGER("/limits/bytes_per_minute", 1024, INT64_C(1) << 50, NO_LIMIT, "268435456",

@@ -63,7 +63,7 @@ void box_open(struct box *box, size_t readers, enum routing routing)
     struct hub_config config = hub_config_default();
     struct admission admission = {.topic = MCPX_SLICE("room"), .routing = ROUTING_ALL};
 
-    config.messages_per_minute = config.bytes_per_minute = 0;
+    config.messages_per_minute = config.bytes_per_minute = config.joins_per_minute = 0;
     *box = (struct box){.now = {1000, 1795305600000}};
     box->capset = make_capset();
     box->hub = hub_new(&config, (struct chance){fill, NULL});

@@ -150,6 +150,32 @@ Test(join, the_fourth_takeover_within_a_minute_is_refused)
     world_free(w);
 }
 
+/* Leaving first is no way round it, and every instance counts. */
+Test(join, coming_and_going_is_damped_for_one_and_nobody_else)
+{
+    struct hub_config config = hub_config_default();
+    struct arrival again = {.history = -1};
+    struct arrival window = {.history = -1, .instance = INSTANCE_AUTO};
+    struct world *w;
+
+    config.joins_per_minute = 12;
+    w = world_with(&config);
+    world_joins(w, "alice", "");
+    for (int i = 0; i < 12; i++) {
+        world_joins(w, "bob", "");
+        world_drops(w, "bob");
+    }
+    cr_expect_eq(world_arrives(w, "bob", &again), MCPX_EFLAPPING);
+    cr_expect_eq(world_arrives(w, "bob", &window), MCPX_EFLAPPING, "as another instance");
+    cr_expect_eq(world_arrives(w, "carol", &again), MCPX_OK);
+    world_waits(w, 4999);
+    cr_expect_eq(world_arrives(w, "bob", &again), MCPX_EFLAPPING);
+    world_waits(w, 1);
+    cr_expect_eq(world_arrives(w, "bob", &again), MCPX_OK, "one every five seconds");
+    cr_expect_eq(world_arrives(w, "bob", &again), MCPX_EFLAPPING, "a takeover counts as well");
+    world_free(w);
+}
+
 Test(join, a_second_connection_is_refused_where_takeover_is_off)
 {
     struct hub_config config = hub_config_default();

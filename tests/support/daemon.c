@@ -22,9 +22,10 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char generous[] = "{\"limits\":{\"requests_per_minute\":0,\"messages_per_"
-                               "minute\":0,\"bytes_per_minute\":0,\"connects_per_s\":0,"
-                               "\"message_bytes\":2097152}}";
+static const char generous[] =
+    "{\"limits\":{\"joins_per_minute\":0,\"requests_per_minute\":0,\"messages_per_"
+    "minute\":0,\"bytes_per_minute\":0,\"connects_per_s\":0,"
+    "\"message_bytes\":2097152}}";
 
 long support_now_ms(void)
 {

@@ -40,6 +40,7 @@ static void draw_config(struct sim *sim)
     config->backlog_bytes = ONE_OF(sim, 16384, 8192, 0, 100000, 400000);
     config->messages_per_minute = ONE_OF(sim, 0, 20, 100);
     config->bytes_per_minute = ONE_OF(sim, 0, 50000);
+    config->joins_per_minute = ONE_OF(sim, 0, 5, 20);
     config->ping_ms = (int64_t)ONE_OF(sim, 0, 5000);
     config->derive_kinds = !dice_hits(&sim->dice, 8);
     sim->faults = dice_hits(&sim->dice, 4);

@@ -217,6 +217,7 @@ static void settle(struct sim *sim, struct sim_peer *peer, struct sim_peer *old,
     topic->empty_ms = -1;
     peer->heard_ms = sim->now.mono_ms;
     sim_expect(peer, welcome);
+    sim_charge(sim, peer, 0, CHARGE_JOIN);
     sim->expected.admitted++;
     sim->expected.resumed += welcome->resumed;
     sim->tally->resumed += welcome->resumed;
@@ -242,16 +243,33 @@ static enum mcpx_err admit(struct sim *sim, struct sim_peer *peer, struct grant 
     return err;
 }
 
+/* The joins of the last minute bound what the bucket can lack. */
+static void check_joined(struct sim *sim, const struct sim_peer *peer, enum mcpx_err err,
+                         enum mcpx_err expected)
+{
+    uint64_t joins = sim_charged(sim, peer, CHARGE_JOIN), most = sim->config.joins_per_minute;
+
+    if (err == MCPX_EFLAPPING && expected != MCPX_EFLAPPING) {
+        sim_require(sim, most && joins + 1 > most, "p%d is refused after %d joins", peer->who,
+                    (int)joins);
+        return;
+    }
+    sim_require(sim, err == expected || (err == MCPX_ENOMEM && sim->fault_fired),
+                "expected: %s", mcpx_strerror(expected));
+    sim_require(sim, err || !most || joins < 2 * most, "p%d is not refused after %d joins",
+                peer->who, (int)joins);
+}
+
 void sim_join(struct sim *sim)
 {
     struct sim_peer *peer = free_slot(sim), *old;
     struct sim_topic *topic = &sim->topics[dice_below(&sim->dice, SIM_TOPICS)];
     struct admission admission;
+    struct sim_peer asked; /* before it is known which instance it gets */
     struct sim_note welcome;
     struct grant *grant;
     enum mcpx_err expected, err;
     bool is_honest;
-    int who;
 
     if (!peer)
         return;
@@ -260,11 +278,11 @@ void sim_join(struct sim *sim)
         peer->token_expires_ms = sim->now.wall_ms + 1 + (int64_t)dice_below(&sim->dice, 30000);
     grant = draw_grant(sim, peer);
     is_honest = draw_admission(sim, peer, &admission);
-    who = peer->who;
+    asked = *peer;
     old = foresee_who(sim, peer, &admission);
     expected = foresee(sim, peer, &admission, old);
     welcome = place(sim, peer, &admission);
-    if (welcome.resumed && is_honest && peer->who == who)
+    if (welcome.resumed && is_honest && peer->who == asked.who)
         sim_check_hole(sim, peer);
     err = admit(sim, peer, grant, &admission);
     grant_unref(grant);
@@ -273,8 +291,7 @@ void sim_join(struct sim *sim)
             admission.has_history ? (int)admission.history : -1,
             admission.epoch.text ? admission.epoch.text : "-", (int)admission.serial,
             admission.after.text ? admission.after.text : "-", mcpx_strerror(err));
-    sim_require(sim, err == expected || (err == MCPX_ENOMEM && sim->fault_fired),
-                "expected: %s", mcpx_strerror(expected));
+    check_joined(sim, &asked, err, expected);
     if (!err) {
         topic->exists = true;
         settle(sim, peer, old, &welcome);

@@ -317,20 +317,6 @@ static void absorb(struct sim *sim, struct sim_topic *topic)
 
 /* ---- who was condemned ---- */
 
-static int64_t charged(const struct sim *sim, const struct sim_peer *peer)
-{
-    int64_t refusals = 0;
-
-    for (size_t i = peer->topic->charge_count; i > 0; i--) {
-        const struct sim_charge *charge = &peer->topic->charges[i - 1];
-
-        if (charge->mono_ms <= sim->now.mono_ms - 60000)
-            break;
-        refusals += charge->identity == sim_identity(peer->who) && charge->refusal;
-    }
-    return refusals;
-}
-
 static bool is_behind_log(const struct sim *sim, const struct sim_peer *peer)
 {
     const struct sim_topic *topic = peer->topic;
@@ -377,7 +363,7 @@ static bool is_just(const struct sim *sim, const struct sim_peer *peer)
         return sim->config.ping_ms &&
                sim->now.mono_ms - peer->heard_ms >= 3 * sim->config.ping_ms;
     case MCPX_EFLOOD:
-        return charged(sim, peer) >= 600 || peer->peer->answers > 16384;
+        return sim_charged(sim, peer, CHARGE_REFUSAL) >= 600 || peer->peer->answers > 16384;
     case MCPX_ENOMEM:
         return sim->fault_fired;
     default:

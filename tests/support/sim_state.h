@@ -39,12 +39,14 @@ struct sim_entry {
     size_t before;
 };
 
-/** Messages that counted against a participant's rates, and refusals. */
+enum sim_charge_type { CHARGE_MESSAGE, CHARGE_REFUSAL, CHARGE_JOIN };
+
+/** What counted against a participant's rates. */
 struct sim_charge {
     int64_t mono_ms;
     int identity;
     size_t bytes;
-    bool refusal;
+    enum sim_charge_type type;
 };
 
 /**
@@ -268,6 +270,14 @@ bool sim_is_spent(const struct sim_topic *topic, const char *id);
 
 /** Somebody says something, good or bad. */
 void sim_talk(struct sim *sim);
+
+/** Counts something against the rates of a peer's participant in its topic. */
+void sim_charge(struct sim *sim, const struct sim_peer *peer, size_t bytes,
+                enum sim_charge_type type);
+
+/** How often that happened within the last minute. */
+uint64_t sim_charged(const struct sim *sim, const struct sim_peer *peer,
+                     enum sim_charge_type type);
 
 /** Somebody says nonsense until the connection ends. */
 void sim_flood(struct sim *sim);

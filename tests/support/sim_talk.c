@@ -97,7 +97,8 @@ static enum mcpx_err foresee_late(const struct sim *sim, const struct sim_peer *
 
 /* ---- rates ---- */
 
-static void charge(struct sim *sim, struct sim_peer *peer, size_t bytes, bool refusal)
+void sim_charge(struct sim *sim, const struct sim_peer *peer, size_t bytes,
+                enum sim_charge_type type)
 {
     struct sim_topic *topic = peer->topic;
 
@@ -106,7 +107,23 @@ static void charge(struct sim *sim, struct sim_peer *peer, size_t bytes, bool re
         topic->charges = realloc(topic->charges, topic->charge_size * sizeof *topic->charges);
     }
     topic->charges[topic->charge_count++] =
-        (struct sim_charge){sim->now.mono_ms, sim_identity(peer->who), bytes, refusal};
+        (struct sim_charge){sim->now.mono_ms, sim_identity(peer->who), bytes, type};
+}
+
+uint64_t sim_charged(const struct sim *sim, const struct sim_peer *peer,
+                     enum sim_charge_type type)
+{
+    const struct sim_topic *topic = peer->topic;
+    uint64_t count = 0;
+
+    for (size_t i = topic->charge_count; i > 0; i--) {
+        const struct sim_charge *each = &topic->charges[i - 1];
+
+        if (each->mono_ms <= sim->now.mono_ms - 60000)
+            break;
+        count += each->identity == sim_identity(peer->who) && each->type == type;
+    }
+    return count;
 }
 
 /* What a participant was charged within the last minute bounds what its buckets can lack. */
@@ -123,7 +140,7 @@ static void check_rate(struct sim *sim, const struct sim_peer *peer, size_t len,
 
         if (each->mono_ms <= sim->now.mono_ms - 60000)
             break;
-        if (each->identity != sim_identity(peer->who) || each->refusal)
+        if (each->identity != sim_identity(peer->who) || each->type != CHARGE_MESSAGE)
             continue;
         messages++;
         bytes += cap && each->bytes > cap ? cap : each->bytes;
@@ -184,7 +201,7 @@ static void note_refusal(struct sim *sim, struct sim_peer *peer, const struct dr
     if (mcpx_error_close(verdict->err))
         peer->doom = verdict->err;
     else
-        charge(sim, peer, 0, true);
+        sim_charge(sim, peer, 0, CHARGE_REFUSAL);
     if (verdict->id.text) {
         sim_require(sim, mcpx_slice_equal(verdict->id, mcpx_slice_of(draft->id)),
                     "verdict on %.*s", (int)verdict->id.len, verdict->id.text);
@@ -225,7 +242,7 @@ static void judge(struct sim *sim, struct sim_peer *peer, struct draft *draft)
     if (!early && verdict.err != MCPX_ENOMEM)
         check_rate(sim, peer, draft->said.len, verdict.err == MCPX_ERATE);
     if (!early && verdict.err != MCPX_ERATE)
-        charge(sim, peer, draft->said.len, false);
+        sim_charge(sim, peer, draft->said.len, CHARGE_MESSAGE);
     if (!verdict.err) {
         sim->expected.accepted++;
         sim->tally->accepted++;

@@ -57,6 +57,7 @@ Test(config, has_the_defaults_of_the_hub)
     cr_expect_eq(s.config.hub.depth, hub.depth);
     cr_expect_eq(s.config.hub.backlog_bytes, hub.backlog_bytes);
     cr_expect_eq(s.config.hub.connections_max, hub.connections_max);
+    cr_expect_eq(s.config.hub.joins_per_minute, hub.joins_per_minute);
     cr_expect_eq(s.config.hub.messages_per_minute, hub.messages_per_minute);
     cr_expect_eq(s.config.hub.bytes_per_minute, hub.bytes_per_minute);
     cr_expect_eq(s.config.hub.ping_ms, hub.ping_ms);
@@ -73,7 +74,8 @@ Test(config, reads_every_stored_setting)
         "\"max\":0,\"participants\":4,\"history\":{\"count\":5,\"bytes\":1099511627776,"
         "\"age_s\":0}},\"derive_kinds\":false,"
         "\"limits\":{\"message_bytes\":0,\"depth\":0,\"backlog_bytes\":0,\"connections\":9,"
-        "\"connects_per_s\":10,\"messages_per_minute\":11,\"bytes_per_minute\":2048,"
+        "\"connects_per_s\":10,\"joins_per_minute\":12,\"messages_per_minute\":11,"
+        "\"bytes_per_minute\":2048,"
         "\"ping_s\":0,\"drain_s\":14},\"log\":{\"level\":\"debug\",\"format\":\"json\"}}",
         NULL, false);
     const struct config *config = &s.config;
@@ -99,6 +101,7 @@ Test(config, reads_every_stored_setting)
     cr_expect_eq(config->hub.backlog_bytes, 0);
     cr_expect_eq(config->hub.connections_max, 9);
     cr_expect_eq(config->connects_per_s, 10);
+    cr_expect_eq(config->hub.joins_per_minute, 12);
     cr_expect_eq(config->hub.messages_per_minute, 11);
     cr_expect_eq(config->hub.bytes_per_minute, 2048);
     cr_expect_eq(config->hub.ping_ms, 0);
