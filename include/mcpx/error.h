@@ -27,6 +27,7 @@
     X(MCPX_EDUPLICATE, "id is already in the topic's window", "duplicate_id", 0, 409)         \
     X(MCPX_ESLOW, "reader fell behind", "slow_consumer", 4003, 0)                             \
     X(MCPX_EFLOOD, "too many refused or unfinished messages", "policy_violation", 1008, 0)    \
+    X(MCPX_EFRAMES, "frames break RFC 6455", "protocol_error", 1002, 0)                       \
     X(MCPX_ECLOSED, "closed by the participant", "closed", 1000, 0)                           \
     X(MCPX_EGOING, "the router is going away", "draining", 1001, 503)                         \
     X(MCPX_ETIMEOUT, "no answer in time", "timeout", 1001, 0)                                 \

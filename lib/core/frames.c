@@ -63,7 +63,7 @@ static const char *sequence_fault(const struct mx_frames *frames)
     return NULL;
 }
 
-static void skip_message(struct mx_frames *frames)
+void mx_frames_skip(struct mx_frames *frames)
 {
     frames->overlong = true;
     mcpx_text_fini(&frames->raw);
@@ -111,7 +111,7 @@ static enum mx_frames_step begin_data(struct mx_frames *frames)
     if (frames->overlong)
         return MX_FRAMES_MORE;
     if (!fits(frames)) {
-        skip_message(frames);
+        mx_frames_skip(frames);
         return MX_FRAMES_OVERLONG;
     }
     if (frames->keep_raw)

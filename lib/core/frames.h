@@ -104,10 +104,19 @@ void mx_frames_feed_own(struct mx_frames *frames, char *bytes, size_t len);
 /** The next thing. `found` is filled as its step says. */
 enum mx_frames_step mx_frames_next(struct mx_frames *frames, struct mx_frames_found *found);
 
+/** Frees what has arrived of the message at hand; the rest of it is skipped. */
+void mx_frames_skip(struct mx_frames *frames);
+
 /** True while a message has begun and not ended; its first frame's opcode is `opcode`. */
 static inline bool mx_frames_is_open(const struct mx_frames *frames)
 {
     return frames->open;
+}
+
+/** True after BAD. */
+static inline bool mx_frames_are_bad(const struct mx_frames *frames)
+{
+    return frames->bad != NULL;
 }
 
 /** Memory that an unfinished message takes now. */

@@ -1,37 +1,39 @@
 /*
- * answer.c - libwebsockets 4.1.6 has a use-after-free behind every second request on one
- * connection and spins on answers written in parts; so there is neither. A body larger than
- * what the kernel buffers would need both, hence the bounded pages of the HTTP API.
- * Includes answer.h, libwebsockets.
+ * answer.c - one request, one answer, one write. A second request on the connection was refused:
+ * what stands between two requests is where the readers of HTTP disagree.
+ * Includes answer.h, wire.h, http_head.h.
  */
 #include "router/edge/answer.h"
 
-#include <libwebsockets.h>
-#include <sys/socket.h>
+#include "lib/core/http_head.h"
+#include "router/edge/wire.h"
 
-enum { SOCKET_BUFFER_SPARE = 65536 };
-
-int answer_send(struct lws *wsi, struct mcpx_text *answer)
+/* RFC 9110 section 9.3.2: an answer to HEAD has no content, whatever it says. */
+static size_t length_without_body(const struct mcpx_text *answer)
 {
-    int size = (int)answer->len + SOCKET_BUFFER_SPARE;
+    const char *end = answer->len ? strstr(answer->text, "\r\n\r\n") : NULL;
 
-    if (answer->failed || !answer->len)
-        return -1;
-    /* A request for more than the kernel permits is granted in part: fine. */
-    setsockopt(lws_get_socket_fd(wsi), SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
-    lws_write(wsi, (unsigned char *)answer->text, answer->len, LWS_WRITE_HTTP);
-    return -1;
+    return end ? (size_t)(end - answer->text) + 4 : answer->len;
 }
 
-int answer_problem(struct lws *wsi, enum mcpx_err err, const char *detail)
+void answer_send(struct connection *connection, struct mcpx_text *answer)
+{
+    size_t len = connection->bodiless ? length_without_body(answer) : answer->len;
+
+    connection_answered(connection);
+    if (answer->failed || !len || !wire_write(connection, answer->text, len))
+        connection_kill(connection);
+    else
+        wire_finish(connection);
+}
+
+void answer_problem(struct connection *connection, enum mcpx_err err, const char *detail)
 {
     struct mcpx_text answer = {0};
-    int result;
 
     http_problem(err, detail, &answer);
-    result = answer_send(wsi, &answer);
+    answer_send(connection, &answer);
     mcpx_text_fini(&answer);
-    return result;
 }
 
 static void compose(const struct answer_status *why, struct mcpx_text *body)
@@ -47,10 +49,9 @@ static void compose(const struct answer_status *why, struct mcpx_text *body)
     mcpx_text_puts(body, "\"}");
 }
 
-int answer_refuse(struct lws *wsi, const struct answer_status *why)
+void answer_refuse(struct connection *connection, const struct answer_status *why)
 {
     struct mcpx_text answer = {0}, body = {0};
-    int result;
 
     compose(why, &body);
     mcpx_text_puts(&answer, "HTTP/1.1 ");
@@ -65,8 +66,14 @@ int answer_refuse(struct lws *wsi, const struct answer_status *why)
                             "X-Content-Type-Options: nosniff\r\nVary: Origin\r\n\r\n");
     mcpx_text_slice(&answer, mcpx_text_view(&body));
     answer.failed = answer.failed || body.failed;
-    result = answer_send(wsi, &answer);
+    answer_send(connection, &answer);
     mcpx_text_fini(&body);
     mcpx_text_fini(&answer);
-    return result;
+}
+
+void answer_fault(struct connection *connection, const struct mx_http_fault *fault)
+{
+    struct answer_status why = {fault->status, fault->title, "", fault->detail};
+
+    answer_refuse(connection, &why);
 }

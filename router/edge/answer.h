@@ -1,13 +1,13 @@
 /*
  * answer.h - the one way an HTTP answer leaves: whole, in one write, and then the connection
- * ends. Includes http_api.h.
+ * ends. Includes connection.h.
  */
 #ifndef EDGE_ANSWER_H
 #define EDGE_ANSWER_H
 
-#include "router/edge/http_api.h"
+#include "router/edge/connection.h"
 
-struct lws;
+struct mx_http_fault;
 
 /**
  * A refusal that the table of errors has no row for, because only HTTP knows it.
@@ -23,16 +23,16 @@ struct answer_status {
     const char *detail;
 };
 
-/**
- * Writes the answer and returns -1, which a libwebsockets callback returns in turn to end the
- * connection. The socket's buffer is enlarged first, so that the kernel takes the whole of it.
- */
-int answer_send(struct lws *wsi, struct mcpx_text *answer);
+/** Writes the answer, without its body when the request was HEAD; nothing is read any more. */
+void answer_send(struct connection *connection, struct mcpx_text *answer);
 
-/** Answers with http_problem(err, detail); returns -1. `detail` may be NULL. */
-int answer_problem(struct lws *wsi, enum mcpx_err err, const char *detail);
+/** Answers with http_problem(err, detail). `detail` may be NULL. */
+void answer_problem(struct connection *connection, enum mcpx_err err, const char *detail);
 
-/** Answers with a problem of this status, code "bad_request"; returns -1. */
-int answer_refuse(struct lws *wsi, const struct answer_status *why);
+/** Answers with a problem of this status, code "bad_request". */
+void answer_refuse(struct connection *connection, const struct answer_status *why);
+
+/** Answers what is no HTTP request, or none that is understood. */
+void answer_fault(struct connection *connection, const struct mx_http_fault *fault);
 
 #endif

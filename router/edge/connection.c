@@ -4,15 +4,18 @@
  * thousand of them cost 200 us per message. Nothing is destroyed on the spot; the socket is
  * handed to libwebsockets, which calls back when it is gone, so no list changes while it is
  * walked.
- * Includes connection.h, exchange in http_server.h, libwebsockets.
+ * Includes connection.h, http_server.h, unfinished.h, wire.h, libwebsockets.
  */
 #include "router/edge/connection.h"
 #include "router/edge/http_server.h"
+#include "router/edge/unfinished.h"
+#include "router/edge/wire.h"
 
 #include <libwebsockets.h>
 #include <stdlib.h>
 
-enum { KILL_AGAIN_MS = 2000 };
+/* The largest buffer that a connection keeps between messages. */
+enum { KILL_AGAIN_MS = 2000, KEEP_MAX = 16384 };
 
 static void line_enter(struct connections *line, struct connection *connection)
 {
@@ -37,6 +40,13 @@ static void line_quit(struct connections *line, struct connection *connection)
     connection->line_previous = connection->line_next = NULL;
 }
 
+size_t connection_message_max(const struct config *config)
+{
+    size_t limit = config->hub.message_bytes;
+
+    return limit && limit < MESSAGE_MOST ? limit : MESSAGE_MOST;
+}
+
 struct connection *connection_new(struct edge *edge, struct lws *wsi, struct address from)
 {
     struct connection *connection = calloc(1, sizeof *connection);
@@ -51,6 +61,11 @@ struct connection *connection_new(struct edge *edge, struct lws *wsi, struct add
     connection->from = from;
     connection->wsi = wsi;
     connection->fd = lws_get_socket_fd(wsi);
+    connection->frames = (struct mx_frames){.side = MX_FROM_CLIENT,
+                                            .max = connection_message_max(edge->config),
+                                            .keep_size = KEEP_MAX};
+    list_init(&connection->in_choked);
+    list_init(&connection->in_unfinished);
     connection->deadline_ms = edge_now(edge).mono_ms + STRANGER_MS;
     connection->next = edge->all.first;
     if (connection->next)
@@ -75,41 +90,9 @@ const char *connection_remote(const struct connection *connection, char text[REM
 
 static void set_state(struct connection *connection, enum connection_state state)
 {
-    if (state != STRANGER)
+    if (state != STRANGER && state != ANSWERED)
         holders_remove(&connection->edge->strangers, &connection->holding);
     connection->state = state;
-}
-
-/* Who configures larger messages, or messages of any size, has to be able to receive them. */
-static size_t unfinished_max(const struct edge *edge)
-{
-    size_t limit = edge->config->hub.message_bytes;
-
-    if (!limit)
-        return SIZE_MAX;
-    return 4 * limit > UNFINISHED_MAX ? 4 * limit : UNFINISHED_MAX;
-}
-
-bool connection_count_message(struct connection *connection)
-{
-    struct edge *edge = connection->edge;
-
-    if (!connection->message_due_ms)
-        connection->message_due_ms = edge_now(edge).mono_ms + UNFINISHED_MS;
-    edge->unfinished += connection->message.size - connection->message_size;
-    connection->message_size = connection->message.size;
-    return edge->unfinished <= unfinished_max(edge);
-}
-
-void connection_end_message(struct connection *connection, size_t keep)
-{
-    connection->edge->unfinished -= connection->message_size;
-    connection->message_size = 0;
-    connection->message_due_ms = 0;
-    if (connection->message.size > keep)
-        mcpx_text_fini(&connection->message);
-    else
-        mcpx_text_reset(&connection->message);
 }
 
 static void forget_fresh(struct connection *connection)
@@ -156,9 +139,9 @@ void connection_free(struct connection *connection)
         connection->next->previous = connection->previous;
     edge->count--;
     exchange_free(connection->exchange);
-    grant_unref(connection->grant);
-    mcpx_text_fini(&connection->scratch);
-    connection_end_message(connection, 0);
+    wire_drop(connection);
+    unfinished_end(connection);
+    mx_frames_fini(&connection->frames);
     free(connection);
 }
 
@@ -189,11 +172,20 @@ void connection_unveil(struct edge *edge)
     while ((connection = edge->fresh.first) && connection->deadline_ms <= now.mono_ms) {
         forget_fresh(connection);
         connection->deadline_ms = 0;
-        peer_unstall(connection->peer, now);
+        if (!connection->choked)
+            peer_unstall(connection->peer, now);
     }
     if (connection)
         uv_timer_start(&edge->unveil, on_unveil,
                        (uint64_t)(connection->deadline_ms - now.mono_ms), 0);
+}
+
+void connection_answered(struct connection *connection)
+{
+    if (connection->state == DEAD)
+        return;
+    set_state(connection, ANSWERED);
+    connection->deadline_ms = edge_now(connection->edge).mono_ms + ANSWER_MS;
 }
 
 void connection_leave(struct connection *connection, int64_t wait_ms)
@@ -203,7 +195,7 @@ void connection_leave(struct connection *connection, int64_t wait_ms)
     forget_fresh(connection);
     set_state(connection, LEAVING);
     connection->deadline_ms = edge_now(connection->edge).mono_ms + wait_ms;
-    connection_end_message(connection, 0);
+    unfinished_end(connection);
 }
 
 void connection_kill(struct connection *connection)
@@ -212,6 +204,8 @@ void connection_kill(struct connection *connection)
 
     forget_fresh(connection);
     set_state(connection, DEAD);
+    wire_drop(connection);
+    unfinished_end(connection);
     connection->deadline_ms = edge_now(edge).mono_ms + KILL_AGAIN_MS;
     if (connection->peer)
         peer_stall(connection->peer); /* nothing is to be written to it any more */
@@ -244,23 +238,14 @@ static void watch_condemned(struct connection *connection, int64_t mono_ms)
         connection->deadline_ms = mono_ms + CHOKED_LEAVE_MS;
 }
 
-/* One that sends a byte now and then would otherwise keep its buffer for ever. */
-static void watch_message(struct connection *connection, struct mcpx_now now)
-{
-    if (!connection->message_due_ms || connection->message_due_ms > now.mono_ms)
-        return;
-    connection_end_message(connection, 0);
-    if (connection->peer)
-        hub_condemn(connection->edge->hub, connection->peer, MCPX_EFLOOD, now);
-}
-
 void connection_sweep(struct edge *edge)
 {
     struct mcpx_now now = edge_now(edge);
     struct connection *connection;
 
+    wire_relieve(edge);
     for (connection = edge->all.first; connection; connection = connection->next) {
-        watch_message(connection, now);
+        unfinished_watch(connection, now);
         watch_condemned(connection, now.mono_ms);
         if (!connection->fresh && connection->deadline_ms &&
             connection->deadline_ms <= now.mono_ms)

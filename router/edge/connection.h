@@ -1,11 +1,13 @@
 /*
  * connection.h - one accepted socket, from the first byte to the last, whatever it becomes.
- * Includes edge.h.
+ * Includes edge.h, frames.h, list.h.
  */
 #ifndef EDGE_CONNECTION_H
 #define EDGE_CONNECTION_H
 
+#include "lib/core/frames.h"
 #include "router/edge/edge.h"
+#include "router/hub/list.h"
 
 struct exchange;
 struct lws;
@@ -13,27 +15,35 @@ struct lws;
 /* What a round of fan-out reads of each connection stands first, in one cache line. */
 
 /**
- * STRANGER   speaks HTTP
+ * STRANGER   speaks HTTP and was not answered yet
+ * ANSWERED   was answered over HTTP: nothing it sends counts any more
  * MEMBER     a WebSocket with a peer in the hub
- * LEAVING    a close frame was written or received: nothing it sends counts any more
+ * LEAVING    a close frame was written or received: likewise
  * DEAD       libwebsockets was told to destroy it
  */
-enum connection_state { STRANGER, MEMBER, LEAVING, DEAD };
+enum connection_state { STRANGER, ANSWERED, MEMBER, LEAVING, DEAD };
 
 /**
  * peer           the hub's end; NULL before it was admitted and after it departed
  * fd             the socket of `wsi`
- * choked         the socket takes no more; libwebsockets holds a remainder
+ * choked         the socket takes no more; `unsent` has the rest
+ * finished       nothing more will be written (wire_finish)
+ * shut           our side of the socket was shut
  * fresh          in edge->fresh: the welcome waits
+ * bodiless       the request is HEAD
  * line_previous, line_next   neighbours in edge->fresh of a fresh member
  * from           where it comes from
  * holding        a stranger's place among edge->strangers
  * deadline_ms    mono_ms at which the connection is cut unless its state changed; 0 = never
- * exchange       the HTTP request whose body is being collected; NULL else
- * grant          what a permitted upgrade waits with for the handshake to end; NULL else
- * admission      likewise; its slices point into `scratch`
- * message        what arrived of an unfinished message
- * message_size   how much of edge->unfinished is its memory
+ * exchange       the HTTP request that is on its way; NULL else
+ * frames         what a member sends
+ * extras         control frames since they were last charged
+ * unsent         what the kernel did not take, from `unsent_at` on; in edge->choked while it is
+ *                not empty
+ * unsent_counted how much of edge->unsent is its memory
+ * took_ms        when the kernel last took any of it, or it began to be kept
+ * progress       bytes of an answer that were taken since its deadline was last moved
+ * message_size   how much of edge->unfinished is the memory of an unfinished message
  * message_due_ms mono_ms by which the rest has to arrive; 0 = no message is unfinished
  */
 struct connection {
@@ -42,18 +52,19 @@ struct connection {
     struct peer *peer;
     int fd;
     enum connection_state state;
-    bool choked;
-    bool fresh;
+    bool choked, finished, shut, fresh, bodiless;
     int64_t deadline_ms;
     struct connection *previous, *next;
     struct connection *line_previous, *line_next;
     struct address from;
     struct holding holding;
     struct exchange *exchange;
-    struct grant *grant;
-    struct admission admission;
-    struct mcpx_text scratch;
-    struct mcpx_text message;
+    struct mx_frames frames;
+    size_t extras;
+    struct mcpx_text unsent;
+    size_t unsent_at, unsent_counted, progress;
+    int64_t took_ms;
+    struct link in_choked, in_unfinished;
     size_t message_size;
     int64_t message_due_ms;
 };
@@ -63,6 +74,9 @@ struct connection {
  * (connection_free). Returns NULL when memory runs out.
  */
 struct connection *connection_new(struct edge *edge, struct lws *wsi, struct address from);
+
+/** The largest message a connection takes: the configured one, at most MESSAGE_MOST. */
+size_t connection_message_max(const struct config *config);
 
 /** The socket is gone: the peer departs if it has not, and the connection is freed. */
 void connection_free(struct connection *connection);
@@ -80,21 +94,14 @@ void connection_welcome(struct connection *connection, struct peer *peer);
 /** Lets every fresh member whose time has come hear its welcome. */
 void connection_unveil(struct edge *edge);
 
+/** A stranger is being answered. It is cut ANSWER_MS after it last took bytes of the answer. */
+void connection_answered(struct connection *connection);
+
 /**
  * From here on nothing counts that it sends. It is cut at the deadline `wait_ms` from now
  * unless the other side closes first.
  */
 void connection_leave(struct connection *connection, int64_t wait_ms);
-
-/**
- * A piece was added to `message`: counts its memory, and from the first piece on its time.
- * Returns false when all unfinished messages together take more than UNFINISHED_MAX
- * and more than four of the largest message permitted.
- */
-bool connection_count_message(struct connection *connection);
-
-/** No message is unfinished any more. A buffer that has grown beyond `keep` bytes is freed. */
-void connection_end_message(struct connection *connection, size_t keep);
 
 /** The field of a log line that says whose instance a peer is; none for the participant itself. */
 struct log_field connection_identity(const struct peer *peer);

@@ -19,23 +19,33 @@ struct lws_vhost;
  * Bounds and times that are not for the administrator to choose.
  *
  * STRANGERS_MAX      connections that have not been upgraded; beyond, whoever holds most loses one
- * STRANGER_MS        how long one may stay so; reading an answer is included
+ * STRANGER_MS        how long one may stay so without being answered
+ * ANSWER_MS          how long one may take nothing of its answer
+ * LINGER_MS          between the last byte sent and the end, for the other side to close first
  * FRESH_MS           between the 101 and the welcome: some clients lose what comes with the 101
  * LEAVE_MS           how long a peer may take to answer a close frame
  * CHOKED_LEAVE_MS    the same for one that has stopped reading and has to catch up first
  * TICK_MS            longest wait of the housekeeping timer
  * UNFINISHED_MS      how long a message may take from its first piece to its last
  * UNFINISHED_MAX     memory of all messages that have begun to arrive, of everybody together
+ * UNSENT_MAX         memory of all that sockets have not taken yet, likewise
+ * MESSAGE_MOST       the largest message there can be: sizes in a topic's log have 32 bits
+ * READ_SIZE          most bytes that are read at once, into one buffer for all connections
  */
 enum {
     STRANGERS_MAX = 1024,
     STRANGER_MS = 10000,
+    ANSWER_MS = 10000,
+    LINGER_MS = 2000,
     FRESH_MS = 5,
     LEAVE_MS = 5000,
     CHOKED_LEAVE_MS = 30000,
     TICK_MS = 1000,
     UNFINISHED_MS = 30000,
-    UNFINISHED_MAX = 64 << 20
+    UNFINISHED_MAX = 64 << 20,
+    UNSENT_MAX = 64 << 20,
+    MESSAGE_MOST = 512 << 20,
+    READ_SIZE = 98304
 };
 
 /** Where connections come in. */
@@ -58,7 +68,11 @@ struct connections {
  * all, count                every connection; how many there are
  * strangers                 those not upgraded yet, by the address they come from
  * fresh                     members whose welcome still waits, oldest first
- * unfinished                bytes of memory that unfinished messages take
+ * unfinished                bytes of memory that unfinished messages take; in unfinished_all and
+ *                           unfinished_count the connections they belong to
+ * unsent                    bytes of memory that sockets have not taken yet; in choked the
+ *                           connections they belong to, the one that took bytes last at the end
+ * pongs                     frames on their way out, of the connection that is being read
  * gate                      what addresses and participants have asked lately
  * kick                      something was handed to libwebsockets' timers from outside its
  *                           callbacks: it must be woken
@@ -79,7 +93,9 @@ struct edge {
     struct connections all, fresh;
     struct holders strangers;
     size_t count;
-    size_t unfinished;
+    size_t unfinished, unfinished_count, unsent;
+    struct link unfinished_all, choked;
+    struct mcpx_text pongs;
     struct gate *gate;
     uv_prepare_t round;
     uv_idle_t busy;

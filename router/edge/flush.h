@@ -16,7 +16,4 @@ bool flush_round(struct edge *edge);
 /** Writes what one member has waiting. */
 void flush_connection(struct connection *connection);
 
-/** The socket takes bytes again: a callback of libwebsockets; returns 0. */
-int flush_writable(struct connection *connection);
-
 #endif

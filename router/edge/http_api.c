@@ -184,6 +184,13 @@ static void charge(const struct api_call *call, const struct http_reply *reply)
         gate_charge(call->api->gate, call->grant->identity, cost, call->now);
 }
 
+/* RFC 9110 section 9.3.7. */
+static bool is_about_all(const struct http_request *request)
+{
+    return mcpx_slice_equal(request->method, MCPX_SLICE("OPTIONS")) &&
+           mcpx_slice_equal(request->target, MCPX_SLICE("*"));
+}
+
 static void dispatch(struct api_call *call, struct mcpx_text *scratch,
                      struct http_reply *reply)
 {
@@ -192,6 +199,11 @@ static void dispatch(struct api_call *call, struct mcpx_text *scratch,
     struct mcpx_slice name = {0};
     const struct route *route;
 
+    if (is_about_all(request)) {
+        reply->allow = HTTP_GET | HTTP_POST;
+        reply->preflight = true;
+        return;
+    }
     if (!http_target_parse(request->target, &target)) {
         http_reply_fail(reply, MCPX_EREQUEST, "request target must be a path");
         return;

@@ -1,69 +1,51 @@
 /*
- * http_server.c - strict where libwebsockets is generous: it would wait for 100 MB when a POST
- * names no length, take "-5" and "3, 5" for numbers, and hand out chunk headers as content. So a
- * length is digits, comes once and is small, and nothing else describes a body. A body nobody
- * asked for is never read: the answer goes out and the connection ends.
- * Includes http_server.h, request.h, answer.h, libwebsockets.
+ * http_server.c - a head is kept as it came until its request is answered; everything that was
+ * read out of it points into it. A body nobody asked for is never read: the answer goes out and
+ * the connection ends. What follows the head of a handshake are frames already.
+ * Includes http_server.h, request.h, receive.h, upgrade.h, wire.h.
  */
 #include "router/edge/http_server.h"
-#include "router/edge/answer.h"
+#include "router/edge/receive.h"
 #include "router/edge/request.h"
+#include "router/edge/upgrade.h"
+#include "router/edge/wire.h"
 
-#include <libwebsockets.h>
 #include <stdlib.h>
 
-enum { LENGTH_DIGITS_MAX = 9 };
-
+/*
+ * in         what came until the head was whole, and what came with its end
+ * head_len   0 while the head is not whole
+ * expected   bytes of the body
+ */
 struct exchange {
-    struct request request;
+    struct mcpx_text in;
+    struct mx_http_scan scan;
+    size_t head_len;
+    struct mx_http_head head;
+    struct http_request request;
     struct mcpx_text body;
     size_t expected;
 };
 
 static const struct answer_status length_required = {
     411, "Length Required", "", "Content-Length is required and has to be one decimal number"};
-static const struct answer_status bad_length = {400, "Bad Request", "",
-                                                "Content-Length has to be one decimal number"};
-static const struct answer_status not_implemented = {
-    501, "Not Implemented", "", "Transfer-Encoding is not supported; send Content-Length"};
 static const struct answer_status expectation_failed = {417, "Expectation Failed", "",
                                                         "only 100-continue can be expected"};
 
-static bool has(struct lws *wsi, int token)
+static bool takes_body(struct mcpx_slice method)
 {
-    return lws_hdr_total_length(wsi, (enum lws_token_indexes)token) > 0;
+    return mcpx_slice_equal(method, MCPX_SLICE("POST")) ||
+           mcpx_slice_equal(method, MCPX_SLICE("PUT")) ||
+           mcpx_slice_equal(method, MCPX_SLICE("PATCH"));
 }
 
-static bool read_length(struct lws *wsi, size_t *out)
+static void answer(struct connection *connection)
 {
-    struct mcpx_text value = {0};
-    size_t i, length = 0;
-    bool ok = request_header(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, &value) &&
-              value.len <= LENGTH_DIGITS_MAX;
-
-    for (i = 0; ok && i < value.len; i++) {
-        ok = value.text[i] >= '0' && value.text[i] <= '9';
-        length = length * 10 + (size_t)(value.text[i] - '0');
-    }
-    mcpx_text_fini(&value);
-    if (ok)
-        *out = length;
-    return ok;
-}
-
-static bool takes_body(const struct http_request *request)
-{
-    return mcpx_slice_equal(request->method, MCPX_SLICE("POST")) ||
-           mcpx_slice_equal(request->method, MCPX_SLICE("PUT")) ||
-           mcpx_slice_equal(request->method, MCPX_SLICE("PATCH"));
-}
-
-static int answer(struct connection *connection, struct http_request *request)
-{
+    const struct http_request *request = &connection->exchange->request;
     struct edge *edge = connection->edge;
     struct mcpx_text text = {0};
-    int result;
 
+    hub_note_edge(edge->hub, edge->unsent, edge->unfinished);
     http_answer(&edge->api, request, edge_now(edge), &text);
     if (log_wants(LOG_DEBUG)) {
         const char *query = memchr(request->target.text, '?', request->target.len);
@@ -75,83 +57,146 @@ static int answer(struct connection *connection, struct http_request *request)
             log_text("status", (struct mcpx_slice){text.text ? text.text + 9 : "",
                                                    text.len > 12 ? 3 : 0}));
     }
-    result = answer_send(connection->wsi, &text);
+    answer_send(connection, &text);
     mcpx_text_fini(&text);
-    return result;
 }
 
-/* Returns 0 when the body can come, -1 when a refusal was written. */
-static int judge_body(struct lws *wsi, const struct http_request *request, size_t *length)
+/* ---- the body ---- */
+
+static void take_body(struct connection *connection, const char *bytes, size_t len)
 {
-    *length = 0;
-    if (has(wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING))
-        return answer_refuse(wsi, &not_implemented);
-    if (!has(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH))
-        return takes_body(request) ? answer_refuse(wsi, &length_required) : 0;
-    if (!read_length(wsi, length))
-        return answer_refuse(wsi, &bad_length);
-    if (*length > HTTP_BODY_MAX)
-        return answer_problem(wsi, MCPX_ETOOBIG, "the body is larger than 65536 bytes");
-    if (!takes_body(request))
-        *length = 0;
-    return 0;
+    struct exchange *exchange = connection->exchange;
+    size_t left = exchange->expected - exchange->body.len;
+
+    mcpx_text_add(&exchange->body, bytes, len < left ? len : left);
+    if (exchange->body.failed) {
+        answer_problem(connection, MCPX_ENOMEM, NULL);
+        return;
+    }
+    if (exchange->body.len < exchange->expected)
+        return;
+    exchange->request.body = mcpx_text_view(&exchange->body);
+    answer(connection);
 }
 
-static int invite(struct lws *wsi)
+/* False when a refusal was written. */
+static bool judge_body(struct connection *connection)
+{
+    struct exchange *exchange = connection->exchange;
+    bool takes = takes_body(exchange->request.method);
+
+    if (takes && !exchange->head.has_length) {
+        answer_refuse(connection, &length_required);
+        return false;
+    }
+    if (exchange->head.length > HTTP_BODY_MAX) {
+        answer_problem(connection, MCPX_ETOOBIG, "the body is larger than 65536 bytes");
+        return false;
+    }
+    exchange->expected = takes ? (size_t)exchange->head.length : 0;
+    return true;
+}
+
+/* Who waits for it is told to go on. RFC 9110 section 10.1.1. False when it was refused. */
+static bool invite(struct connection *connection, bool came)
 {
     static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    const struct mx_http_head *head = &connection->exchange->head;
+    struct mcpx_slice expected;
 
-    if (!has(wsi, WSI_TOKEN_HTTP_EXPECT))
-        return 0;
-    if (!request_header_is(wsi, WSI_TOKEN_HTTP_EXPECT, "100-continue"))
-        return answer_refuse(wsi, &expectation_failed);
-    return lws_write(wsi, (unsigned char *)text, sizeof text - 1, LWS_WRITE_HTTP) < 0 ? -1 : 0;
+    if (head->minor == 0 || !mx_http_find(head, "expect", &expected))
+        return true;
+    if (!mx_http_is(head, "expect", "100-continue")) {
+        answer_refuse(connection, &expectation_failed);
+        return false;
+    }
+    if (!came && !wire_write(connection, text, sizeof text - 1))
+        connection_kill(connection);
+    return true;
 }
 
-int http_server_head(struct connection *connection)
+/* ---- the head ---- */
+
+static void begin_body(struct connection *connection, struct mcpx_slice rest)
 {
-    struct lws *wsi = connection->wsi;
-    struct exchange *exchange = calloc(1, sizeof *exchange);
-
-    if (!exchange)
-        return answer_problem(wsi, MCPX_ENOMEM, NULL);
-    exchange_free(connection->exchange);
-    connection->exchange = exchange;
-    if (!request_read(wsi, &exchange->request))
-        return answer_problem(wsi, MCPX_EREQUEST, NULL);
-    exchange->request.http.from = connection->from;
-    if (judge_body(wsi, &exchange->request.http, &exchange->expected))
-        return -1;
-    if (!exchange->expected) /* libwebsockets never completes an empty PUT: answer here */
-        return answer(connection, &exchange->request.http);
-    return invite(wsi);
+    if (!judge_body(connection))
+        return;
+    if (!connection->exchange->expected)
+        answer(connection);
+    else if (invite(connection, rest.len > 0))
+        take_body(connection, rest.text, rest.len);
 }
 
-int http_server_body(struct connection *connection, const void *bytes, size_t len)
-{
-    struct exchange *exchange = connection->exchange;
-
-    if (!exchange || len > exchange->expected - exchange->body.len)
-        return -1;
-    mcpx_text_add(&exchange->body, bytes, len);
-    return exchange->body.failed ? answer_problem(connection->wsi, MCPX_ENOMEM, NULL) : 0;
-}
-
-int http_server_complete(struct connection *connection)
+static void upgrade(struct connection *connection, size_t begin)
 {
     struct exchange *exchange = connection->exchange;
 
-    if (!exchange || exchange->body.len != exchange->expected)
-        return -1;
-    exchange->request.http.body = mcpx_text_view(&exchange->body);
-    return answer(connection, &exchange->request.http);
+    if (!upgrade_answer(connection, &exchange->head, &exchange->request))
+        return;
+    connection->exchange = NULL; /* frames may end it, and who they come from with it */
+    receive_bytes(connection, exchange->in.text + begin, exchange->in.len - begin);
+    exchange_free(exchange);
+}
+
+static void begin(struct connection *connection)
+{
+    struct exchange *exchange = connection->exchange;
+    struct mcpx_slice whole = mcpx_text_view(&exchange->in);
+    struct mcpx_slice rest = {whole.text + exchange->head_len, whole.len - exchange->head_len};
+    const struct mx_http_fault *fault;
+    const struct answer_status *why;
+
+    whole.len = exchange->head_len;
+    fault = mx_http_request_read(whole, &exchange->head);
+    if (fault) {
+        answer_fault(connection, fault);
+        return;
+    }
+    exchange->request.from = connection->from;
+    why = request_read(&exchange->head, &exchange->request);
+    if (why)
+        answer_refuse(connection, why);
+    else if (upgrade_is_asked(&exchange->head))
+        upgrade(connection, exchange->head_len);
+    else
+        begin_body(connection, rest);
+}
+
+static void take_head(struct connection *connection, const char *bytes, size_t len)
+{
+    struct exchange *exchange = connection->exchange;
+    const struct mx_http_fault *fault;
+
+    mcpx_text_add(&exchange->in, bytes, len);
+    if (exchange->in.failed) {
+        connection_kill(connection);
+        return;
+    }
+    connection->bodiless = exchange->in.len > 5 && memcmp(exchange->in.text, "HEAD ", 5) == 0;
+    fault = mx_http_scan(&exchange->scan, mcpx_text_view(&exchange->in), &exchange->head_len);
+    if (fault)
+        answer_fault(connection, fault);
+    else if (exchange->head_len)
+        begin(connection);
+}
+
+void http_server_bytes(struct connection *connection, const char *bytes, size_t len)
+{
+    if (!connection->exchange)
+        connection->exchange = calloc(1, sizeof *connection->exchange);
+    if (!connection->exchange)
+        connection_kill(connection);
+    else if (connection->exchange->head_len)
+        take_body(connection, bytes, len);
+    else
+        take_head(connection, bytes, len);
 }
 
 void exchange_free(struct exchange *exchange)
 {
     if (!exchange)
         return;
-    request_fini(&exchange->request);
+    mcpx_text_fini(&exchange->in);
     mcpx_text_fini(&exchange->body);
     free(exchange);
 }

@@ -1,6 +1,6 @@
 /*
- * http_server.h - plain HTTP on a connection: the head is judged, the body collected, one answer
- * given. Each function is one callback of libwebsockets and returns what the callback returns.
+ * http_server.h - HTTP on a connection: the head is found and judged, the body collected, one
+ * answer given, or the way cleared for frames.
  * Includes connection.h.
  */
 #ifndef EDGE_HTTP_SERVER_H
@@ -8,19 +8,13 @@
 
 #include "router/edge/connection.h"
 
-/** A request whose body is on its way. */
+/** A request that is on its way. */
 struct exchange;
 
-/** The head is complete: answers it, or waits for its body. */
-int http_server_head(struct connection *connection);
+/** Bytes came from a stranger. Borrows `bytes`. */
+void http_server_bytes(struct connection *connection, const char *bytes, size_t len);
 
-/** A part of the body. Borrows `bytes`. */
-int http_server_body(struct connection *connection, const void *bytes, size_t len);
-
-/** The body is complete: answers. */
-int http_server_complete(struct connection *connection);
-
-/** Frees a request and its body. NULL is allowed. */
+/** Frees a request. NULL is allowed. */
 void exchange_free(struct exchange *exchange);
 
 #endif

@@ -12,6 +12,7 @@
 #include "router/edge/gate.h"
 #include "router/edge/listener.h"
 #include "router/edge/signals.h"
+#include "router/edge/wire.h"
 #include "router/edge/ws_server.h"
 
 #include <stdlib.h>
@@ -71,6 +72,7 @@ static void on_round(uv_prepare_t *prepare)
         uv_idle_stop(&edge->busy);
     if (hub_due(edge->hub) < edge->tick_for_ms && !edge->stopping)
         set_tick(edge, edge_now(edge)); /* somebody came or went */
+    wire_relieve(edge);
     ws_server_kick(edge);
     log_flush();
     edge->api.log_lost = log_lost();
@@ -120,6 +122,8 @@ static enum mcpx_err open_all(struct edge *edge, struct mcpx_text *errors)
     edge->gate = gate_new(clock_chance(), config->connects_per_s, config->requests_per_minute);
     clock_chance().fill(clock_chance().context, &key, sizeof key);
     holders_init(&edge->strangers, key);
+    list_init(&edge->unfinished_all);
+    list_init(&edge->choked);
     if (!edge->hub || !edge->tickets || !edge->gate)
         return MCPX_ENOMEM;
     edge->api = (struct http_api){
@@ -180,7 +184,8 @@ static void cut_strangers(struct edge *edge)
     struct connection *connection;
 
     for (connection = edge->all.first; connection; connection = connection->next)
-        if (connection->state == STRANGER)
+        if (connection->state == STRANGER ||
+            (connection->state == ANSWERED && !connection->choked))
             connection_kill(connection);
 }
 
@@ -230,6 +235,7 @@ void edge_free(struct edge *edge)
     ws_server_free(edge);
     if (uv_loop_close(&edge->loop))
         LOG(LOG_WARN, "loop_not_empty", log_string("hint", "a handle was not closed"));
+    mcpx_text_fini(&edge->pongs);
     hub_free(edge->hub);
     tickets_free(edge->tickets);
     gate_free(edge->gate);

@@ -1,26 +1,22 @@
 /*
- * receive.c - a message that arrives in one piece, as nearly all do, is routed where it lies.
- * Others are collected in a buffer of the connection that is given back when it has grown large,
- * so ten thousand idle connections do not each keep the largest message they ever sent. All
- * unfinished messages together are bounded, and so is their time: nobody need finish what he has
- * begun. Sizes are judged by what a frame declares, before it has arrived.
- * Includes receive.h, flush.h, libwebsockets.
+ * receive.c - a message that lies whole in what was read, as nearly all do, is routed where it
+ * lies. Others are collected by the frame reader, whose buffer is given back when it has grown
+ * large, so ten thousand idle connections do not each keep the largest message they ever sent; what
+ * all of them collect is bounded (unfinished.h). Sizes are judged by what a frame declares, before
+ * it has arrived. What is no message costs its sender's rate as if it were one: pings, pongs, and
+ * frames that carry next to nothing.
+ * Includes receive.h, flush.h, unfinished.h, wire.h.
  */
 #include "router/edge/receive.h"
 #include "router/edge/flush.h"
+#include "router/edge/unfinished.h"
+#include "router/edge/wire.h"
 
-#include <libwebsockets.h>
-
-enum { KEEP_MAX = 16384, PRIVATE_MAX = 262144 };
-
-/* The hub closes behind what it still has to say; libwebsockets would lose the close frame when
- * the socket is full. */
-static int refuse(struct connection *connection, enum mcpx_err err)
-{
-    hub_refuse(connection->edge->hub, connection->peer, err, edge_now(connection->edge));
-    connection_end_message(connection, 0);
-    return 0;
-}
+/*
+ * Answers that are waiting in the hub and make the edge write early; pongs that are; what a pong
+ * adds to its ping.
+ */
+enum { PRIVATE_MAX = 262144, PONGS_MAX = 16384, PONG_HEAD = 2 };
 
 static void log_verdict(struct connection *connection, const struct verdict *verdict)
 {
@@ -45,7 +41,7 @@ static void route(struct connection *connection, struct mcpx_slice text)
     hub_route(connection->edge->hub, connection->peer, text, edge_now(connection->edge),
               &verdict);
     log_verdict(connection, &verdict);
-    /* One segment can hold hundreds of messages that are each answered with an error. */
+    /* One read can hold hundreds of messages that are each answered with an error. */
     if (peer_private_bytes(connection->peer) > PRIVATE_MAX)
         flush_connection(connection);
     /* Or so many that readers would fall off the log before their turn comes. */
@@ -53,74 +49,149 @@ static void route(struct connection *connection, struct mcpx_slice text)
         flush_round(connection->edge);
 }
 
-/* Nothing was refused that could be answered: only the close frame says why. */
-static int condemn(struct connection *connection)
+/* The hub closes behind what it still has to say. */
+static void refuse(struct connection *connection, enum mcpx_err err)
+{
+    hub_refuse(connection->edge->hub, connection->peer, err, edge_now(connection->edge));
+}
+
+/* ---- control frames ---- */
+
+static void flush_pongs(struct connection *connection)
+{
+    struct mcpx_text *pongs = &connection->edge->pongs;
+
+    if (pongs->failed || (pongs->len && !wire_write(connection, pongs->text, pongs->len)))
+        connection_kill(connection);
+    mcpx_text_reset(pongs);
+}
+
+/* RFC 6455 section 5.5.3: of several pings that wait, only the last one has to be answered. */
+static void answer_ping(struct connection *connection, struct mcpx_slice payload)
+{
+    struct mcpx_text *pongs = &connection->edge->pongs;
+    char head[PONG_HEAD] = {(char)(0x80 | MX_PONG), (char)payload.len};
+
+    if (connection->choked)
+        mcpx_text_reset(pongs);
+    else if (pongs->len > PONGS_MAX)
+        flush_pongs(connection);
+    mcpx_text_add(pongs, head, sizeof head);
+    mcpx_text_slice(pongs, payload);
+}
+
+/* The other side's close frame: ours, with the same code, is the answer, unless theirs is. */
+static void end(struct connection *connection, int code)
+{
+    char frame[4] = {(char)(0x80 | MX_CLOSE), 2, (char)(code >> 8), (char)code};
+    size_t len = sizeof frame;
+    bool answers = connection->state == MEMBER;
+
+    if (code == MX_CLOSE_NONE) {
+        frame[1] = 0;
+        len = 2;
+    }
+    connection_depart(connection);
+    connection_leave(connection, connection->choked ? CHOKED_LEAVE_MS : LEAVE_MS);
+    flush_pongs(connection);
+    if (answers && !wire_write(connection, frame, len))
+        connection_kill(connection);
+    else
+        wire_finish(connection);
+}
+
+static void control(struct connection *connection, const struct mx_frames_found *found)
+{
+    if (found->opcode == MX_CLOSE) {
+        end(connection, found->code);
+        return;
+    }
+    connection->extras++;
+    if (found->opcode == MX_PING && connection->state == MEMBER)
+        answer_ping(connection, found->payload);
+}
+
+/* ---- frames ---- */
+
+/* What breaks RFC 6455 is not read any further. */
+static void fail(struct connection *connection, const struct mx_frames_found *found)
 {
     struct edge *edge = connection->edge;
 
-    if (log_permits(&edge->refuse_log, edge_now(edge).mono_ms))
-        LOG(LOG_WARN, "unfinished_messages",
-            log_text("participant", peer_id(connection->peer)),
-            connection_identity(connection->peer),
-            log_number("bytes", (int64_t)edge->unfinished));
-    hub_condemn(edge->hub, connection->peer, MCPX_EFLOOD, edge_now(edge));
-    connection_end_message(connection, 0);
-    return 0;
-}
-
-static int collect(struct connection *connection, const char *bytes, size_t len, bool last)
-{
-    struct mcpx_text *message = &connection->message;
-
-    mcpx_text_add(message, bytes, len);
-    if (message->failed)
-        return refuse(connection, MCPX_ENOMEM);
-    if (!last)
-        return connection_count_message(connection) ? 0 : condemn(connection);
-    route(connection, mcpx_text_view(message));
-    connection_end_message(connection, KEEP_MAX);
-    return 0;
-}
-
-int receive_piece(struct connection *connection, const char *bytes, size_t len)
-{
-    struct lws *wsi = connection->wsi;
-    size_t limit = connection->edge->config->hub.message_bytes;
-    size_t rest = lws_remaining_packet_payload(wsi);
-    bool last = lws_is_final_fragment(wsi);
-
-    if (connection->state != MEMBER || !connection->peer)
-        return 0;
-    peer_heard(connection->peer, edge_now(connection->edge));
-    if (peer_is_condemned(connection->peer))
-        return 0;
-    if (lws_frame_is_binary(wsi))
-        return refuse(connection, MCPX_EBINARY);
-    if (limit && (rest > limit || connection->message.len + len + rest > limit))
-        return refuse(connection, MCPX_ETOOBIG);
-    if (lws_is_first_fragment(wsi))
-        mcpx_text_reset(&connection->message);
-    if (last && !connection->message.len) {
-        if (connection->message_due_ms) /* the fragments before were empty */
-            connection_end_message(connection, KEEP_MAX);
-        route(connection, (struct mcpx_slice){bytes ? bytes : "", len});
-        return 0;
+    if (connection->state != MEMBER) {
+        wire_finish(connection);
+        return;
     }
-    return collect(connection, bytes, len, last);
+    if (log_permits(&edge->refuse_log, edge_now(edge).mono_ms))
+        LOG(LOG_INFO, "protocol_error", log_text("participant", peer_id(connection->peer)),
+            connection_identity(connection->peer), log_string("reason", found->reason));
+    hub_condemn(edge->hub, connection->peer,
+                found->code == MX_CLOSE_NOT_UTF8 ? MCPX_EUTF8 : MCPX_EFRAMES, edge_now(edge));
+    unfinished_end(connection);
 }
 
-int receive_pong(struct connection *connection)
+static void take(struct connection *connection, enum mx_frames_step step,
+                 const struct mx_frames_found *found)
 {
+    bool member = connection->state == MEMBER;
+
+    if (step == MX_FRAMES_CONTROL)
+        control(connection, found);
+    else if (step == MX_FRAMES_BAD)
+        fail(connection, found);
+    else if (member && step == MX_FRAMES_OVERLONG)
+        refuse(connection, MCPX_ETOOBIG);
+    else if (member && step == MX_FRAMES_NOMEM)
+        refuse(connection, MCPX_ENOMEM);
+    else if (member && found->opcode == MX_BINARY)
+        refuse(connection, MCPX_EBINARY);
+    else if (member)
+        route(connection, found->payload);
+}
+
+/* What the read has cost besides messages. */
+static void charge(struct connection *connection)
+{
+    size_t extras = connection->extras + connection->frames.crumbs;
+
+    connection->extras = connection->frames.crumbs = 0;
+    if (extras && connection->state == MEMBER)
+        hub_charge(connection->edge->hub, connection->peer, extras,
+                   edge_now(connection->edge));
+}
+
+/* A message that is not whole: nobody may begin more than he is permitted to send. */
+static void judge_unfinished(struct connection *connection)
+{
+    if (connection->state != MEMBER || !mx_frames_is_open(&connection->frames)) {
+        unfinished_end(connection);
+        return;
+    }
+    if (connection->frames.opcode == MX_BINARY)
+        refuse(connection, MCPX_EBINARY);
+    if (peer_is_condemned(connection->peer))
+        unfinished_end(connection);
+    else
+        unfinished_count(connection);
+}
+
+void receive_bytes(struct connection *connection, char *bytes, size_t len)
+{
+    struct mx_frames *frames = &connection->frames;
+    struct mx_frames_found found;
+    enum mx_frames_step step = MX_FRAMES_OVERLONG;
+
     if (connection->peer)
         peer_heard(connection->peer, edge_now(connection->edge));
-    return 0;
-}
-
-int receive_close(struct connection *connection)
-{
-    bool ours = connection->state != MEMBER; /* our close frame is answered: no third one */
-
-    connection_depart(connection);
-    connection_leave(connection, LEAVE_MS);
-    return ours;
+    mx_frames_feed_own(frames, bytes, len);
+    while ((connection->state == MEMBER || connection->state == LEAVING) &&
+           !connection->finished && step != MX_FRAMES_BAD && step != MX_FRAMES_NOMEM) {
+        step = mx_frames_next(frames, &found);
+        if (step == MX_FRAMES_MORE)
+            break;
+        take(connection, step, &found);
+    }
+    flush_pongs(connection);
+    judge_unfinished(connection);
+    charge(connection);
 }

@@ -1,20 +1,17 @@
 /*
- * upgrade.c - everything a handshake can get wrong is refused here, over HTTP and with a reason,
- * before libwebsockets looks at it: it would upgrade POST and any version, switch to HTTP/2 when
- * asked for h2c, and answer an unknown subprotocol with silence. Admission is asked for before
- * the 101, because only then can a refusal have a status; it is asked again after, because
- * between the two the topic may have filled up.
- * Includes upgrade.h, request.h, answer.h, libwebsockets.
+ * upgrade.c - everything a handshake can get wrong is refused over HTTP and with a reason. The
+ * participant enters its topic before the 101 is written, so that being refused there has a status
+ * as well; its welcome waits FRESH_MS behind the 101.
+ * Includes upgrade.h, request.h, answer.h, wire.h, libwebsockets (SHA-1, base64).
  */
 #include "router/edge/upgrade.h"
 #include "router/edge/answer.h"
 #include "router/edge/request.h"
+#include "router/edge/wire.h"
 
 #include <libwebsockets.h>
 
-/* libwebsockets copies the lists it looks through into buffers of this size, and gives up
- * without a word where they are too small. */
-enum { LIST_MAX = 126, KEY_LEN = 24 };
+enum { KEY_LEN = 24, DIGEST_LEN = 20, ACCEPT_SIZE = 32 };
 
 static const struct answer_status bad_version = {
     426, "Upgrade Required", "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n",
@@ -25,51 +22,52 @@ static const struct answer_status bad_upgrade = {
     400, "Bad Request", "", "Upgrade has to be websocket and Connection to hold upgrade"};
 static const struct answer_status bad_key = {400, "Bad Request", "",
                                              "Sec-WebSocket-Key has to be 16 bytes in base64"};
-static const struct answer_status bad_host = {400, "Bad Request", "", "Host is missing"};
+static const struct answer_status bad_body = {400, "Bad Request", "",
+                                              "a request for a WebSocket has no body"};
 static const struct answer_status bad_subprotocol = {
-    400, "Bad Request", "",
-    "Sec-WebSocket-Protocol has to be absent or to offer mcpx within its first 63 bytes"};
+    400, "Bad Request", "", "Sec-WebSocket-Protocol has to be absent or to offer mcpx"};
 
-static int length(struct lws *wsi, int token)
+bool upgrade_is_asked(const struct mx_http_head *head)
 {
-    return lws_hdr_total_length(wsi, (enum lws_token_indexes)token);
+    return head->minor == 1 && mx_http_lists(head, "upgrade", "websocket");
 }
 
-/* Only names before and including "mcpx" are looked at, and only up to 63 bytes of each. */
-static bool subprotocol_fits(struct lws *wsi)
+/* 22 digits of base64 and "==": 16 bytes. */
+static bool is_key(struct mcpx_slice key)
 {
-    struct mcpx_text offered = {0};
-    bool fits = true;
+    static const char digits[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-    if (request_header(wsi, WSI_TOKEN_PROTOCOL, &offered)) {
-        const char *found = strstr(offered.text, "mcpx");
-
-        fits = offered.len <= LIST_MAX && found && found - offered.text < 60 &&
-               request_header_lists(wsi, WSI_TOKEN_PROTOCOL, "mcpx");
-    }
-    mcpx_text_fini(&offered);
-    return fits;
+    if (key.len != KEY_LEN || key.text[KEY_LEN - 1] != '=' || key.text[KEY_LEN - 2] != '=')
+        return false;
+    for (size_t i = 0; i < KEY_LEN - 2; i++)
+        if (!key.text[i] || !strchr(digits, key.text[i]))
+            return false;
+    return true;
 }
 
 /* What is wrong with the handshake, or NULL. */
-static const struct answer_status *judge(struct lws *wsi)
+static const struct answer_status *judge(const struct mx_http_head *head)
 {
-    if (!request_header_is(wsi, WSI_TOKEN_UPGRADE, "websocket") ||
-        length(wsi, WSI_TOKEN_CONNECTION) > LIST_MAX ||
-        !request_header_lists(wsi, WSI_TOKEN_CONNECTION, "upgrade"))
+    struct mcpx_slice value;
+
+    if (!mx_http_lists(head, "connection", "upgrade"))
         return &bad_upgrade;
-    if (length(wsi, WSI_TOKEN_GET_URI) <= 0)
+    if (!mcpx_slice_equal(head->method, MCPX_SLICE("GET")))
         return &bad_method;
-    if (!request_header_is(wsi, WSI_TOKEN_VERSION, "13"))
+    if (!mx_http_is(head, "sec-websocket-version", "13"))
         return &bad_version;
-    if (length(wsi, WSI_TOKEN_KEY) != KEY_LEN)
+    if (mx_http_find(head, "sec-websocket-key", &value) != 1 || !is_key(value))
         return &bad_key;
-    if (length(wsi, WSI_TOKEN_HOST) <= 0)
-        return &bad_host;
-    return subprotocol_fits(wsi) ? NULL : &bad_subprotocol;
+    if (head->length)
+        return &bad_body;
+    if (mx_http_find(head, "sec-websocket-protocol", &value) &&
+        !mx_http_lists(head, "sec-websocket-protocol", "mcpx"))
+        return &bad_subprotocol;
+    return NULL;
 }
 
-static int refuse(struct connection *connection, enum mcpx_err err, const char *detail)
+static void refuse(struct connection *connection, enum mcpx_err err, const char *detail)
 {
     struct edge *edge = connection->edge;
     char remote[REMOTE_SIZE];
@@ -78,79 +76,83 @@ static int refuse(struct connection *connection, enum mcpx_err err, const char *
         LOG(LOG_INFO, "refused", log_string("code", mcpx_error_wire(err)),
             log_string("detail", detail ? detail : mcpx_strerror(err)),
             log_string("remote", connection_remote(connection, remote)));
-    return answer_problem(connection->wsi, err, detail);
+    answer_problem(connection, err, detail);
 }
 
-static int admit(struct connection *connection, const struct request *request)
+/* Returns the new peer, or NULL when a refusal was written. */
+static struct peer *admit(struct connection *connection, const struct http_request *request)
 {
     struct edge *edge = connection->edge;
-    const char *detail = NULL;
-    enum mcpx_err err;
-
-    err = http_admission(&edge->api, &request->http, edge_now(edge), &connection->admission,
-                         &connection->scratch, &connection->grant, &detail);
-    return err ? refuse(connection, err, detail) : 0;
-}
-
-int upgrade_confirm(struct connection *connection)
-{
-    struct lws *wsi = connection->wsi;
-    const struct answer_status *why;
-    struct request request = {0};
-    int result;
-
-    /* With an upgrade it does not know libwebsockets has answered already and may have dropped
-     * the headers (CVE-2025-11677). */
-    if (length(wsi, WSI_TOKEN_UPGRADE) <= 0)
-        return -1;
-    why = judge(wsi);
-    if (why)
-        return answer_refuse(wsi, why);
-    if (request_read(wsi, &request)) {
-        request.http.from = connection->from;
-        result = admit(connection, &request);
-    } else {
-        result = answer_problem(wsi, MCPX_ENOMEM, NULL);
-    }
-    request_fini(&request);
-    return result;
-}
-
-/* Too late for HTTP: a close frame of our own, with 1011 where the error has no code because it
- * is otherwise answered before the upgrade. Protocol: section 6. */
-static void turn_away(struct connection *connection, enum mcpx_err err)
-{
-    const char *reason = mcpx_strerror(err);
-    int own = mcpx_error_close(err), code = own ? own : 1011;
-    size_t len = strlen(reason);
-    unsigned char frame[4 + 123] = {0x88, (unsigned char)(2 + len), (unsigned char)(code >> 8),
-                                    (unsigned char)(code & 255)};
-
-    memcpy(frame + 4, reason, len); /* every text of the table is far shorter than 123 */
-    lws_write(connection->wsi, frame, 4 + len, LWS_WRITE_RAW);
-    connection_leave(connection, LEAVE_MS);
-}
-
-int upgrade_established(struct connection *connection)
-{
-    struct edge *edge = connection->edge;
+    struct admission admission = {.topic = {0}};
+    struct mcpx_text scratch = {0};
+    struct grant *grant = NULL;
     struct peer *peer = NULL;
-    enum mcpx_err err = MCPX_ESYSTEM;
+    const char *detail = NULL;
     char remote[REMOTE_SIZE];
+    enum mcpx_err err = http_admission(&edge->api, request, edge_now(edge), &admission,
+                                       &scratch, &grant, &detail);
 
-    if (connection->grant)
-        err = hub_admit(edge->hub, connection->grant, &connection->admission, connection,
-                        edge_now(edge), &peer);
-    if (err) {
-        turn_away(connection, err);
-    } else {
+    if (!err)
+        err = hub_admit(edge->hub, grant, &admission, connection, edge_now(edge), &peer);
+    if (err)
+        refuse(connection, err, detail);
+    else
         LOG(LOG_INFO, "admitted", log_text("participant", peer_id(peer)),
-            connection_identity(peer), log_text("topic", connection->admission.topic),
+            connection_identity(peer), log_text("topic", admission.topic),
             log_string("remote", connection_remote(connection, remote)));
-        connection_welcome(connection, peer);
+    grant_unref(grant);
+    mcpx_text_fini(&scratch);
+    return peer;
+}
+
+/* RFC 6455 section 4.2.2. */
+static void write_accept(struct mcpx_slice key, struct mcpx_text *out)
+{
+    static const char guid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+    unsigned char joined[KEY_LEN + sizeof guid - 1], digest[DIGEST_LEN];
+    char text[ACCEPT_SIZE];
+
+    memcpy(joined, key.text, KEY_LEN);
+    memcpy(joined + KEY_LEN, guid, sizeof guid - 1);
+    lws_SHA1(joined, sizeof joined, digest);
+    lws_b64_encode_string((const char *)digest, DIGEST_LEN, text, sizeof text);
+    mcpx_text_puts(out, text);
+}
+
+static bool write_switch(struct connection *connection, const struct mx_http_head *head)
+{
+    struct mcpx_text answer = {0};
+    struct mcpx_slice key;
+    bool written;
+
+    mx_http_find(head, "sec-websocket-key", &key);
+    mcpx_text_puts(&answer, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
+                            "Connection: Upgrade\r\nSec-WebSocket-Accept: ");
+    write_accept(key, &answer);
+    if (mx_http_lists(head, "sec-websocket-protocol", "mcpx"))
+        mcpx_text_puts(&answer, "\r\nSec-WebSocket-Protocol: mcpx");
+    mcpx_text_puts(&answer, "\r\n\r\n");
+    written = !answer.failed && wire_write(connection, answer.text, answer.len);
+    mcpx_text_fini(&answer);
+    return written;
+}
+
+bool upgrade_answer(struct connection *connection, const struct mx_http_head *head,
+                    const struct http_request *request)
+{
+    const struct answer_status *why = judge(head);
+    struct peer *peer;
+
+    if (why) {
+        answer_refuse(connection, why);
+        return false;
     }
-    grant_unref(connection->grant);
-    connection->grant = NULL;
-    mcpx_text_fini(&connection->scratch);
-    return 0;
+    peer = admit(connection, request);
+    if (!peer)
+        return false;
+    connection_welcome(connection, peer);
+    if (write_switch(connection, head))
+        return true;
+    connection_kill(connection);
+    return false;
 }

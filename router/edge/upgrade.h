@@ -1,6 +1,5 @@
 /*
- * upgrade.h - from an HTTP request to a member of a topic. Each function is one callback of
- * libwebsockets and returns what the callback returns.
+ * upgrade.h - from an HTTP request to a member of a topic. RFC 6455 section 4.2.
  * Includes connection.h.
  */
 #ifndef EDGE_UPGRADE_H
@@ -8,10 +7,23 @@
 
 #include "router/edge/connection.h"
 
-/** Somebody asks to switch protocols: 0 lets him, -1 when he has been refused over HTTP. */
-int upgrade_confirm(struct connection *connection);
+struct mx_http_head;
 
-/** The handshake is over: the participant enters its topic, or is told why it cannot. */
-int upgrade_established(struct connection *connection);
+/**
+ * Does the request ask for a WebSocket? An Upgrade to anything else is passed over, as RFC 9110
+ * section 7.8 permits: some clients ask for HTTP/2 with every request.
+ */
+bool upgrade_is_asked(const struct mx_http_head *head);
+
+/**
+ * Answers such a request: with 101, and the participant has entered its topic; or with what is
+ * wrong.
+ *
+ * request   what request_read made of the head
+ *
+ * Returns true when frames follow.
+ */
+bool upgrade_answer(struct connection *connection, const struct mx_http_head *head,
+                    const struct http_request *request);
 
 #endif

@@ -241,6 +241,12 @@ bool hub_is_pressed(const struct hub *hub)
 
 /* ---- questions ---- */
 
+void hub_note_edge(struct hub *hub, size_t unsent_bytes, size_t unfinished_bytes)
+{
+    hub->stats.unsent_bytes = unsent_bytes;
+    hub->stats.unfinished_bytes = unfinished_bytes;
+}
+
 const struct stats *hub_stats(const struct hub *hub)
 {
     return &hub->stats;

@@ -150,6 +150,15 @@ void hub_route(struct hub *hub, struct peer *peer, struct mcpx_slice text, struc
 void hub_refuse(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mcpx_now now);
 
 /**
+ * Charges a peer's rate for frames that are no messages, as if each were one. Beyond the rate each
+ * is answered and counted as a refused message is.
+ */
+void hub_charge(struct hub *hub, struct peer *peer, size_t frames, struct mcpx_now now);
+
+/** Tells what the edge keeps, for the statistics. */
+void hub_note_edge(struct hub *hub, size_t unsent_bytes, size_t unfinished_bytes);
+
+/**
  * Begins to close a connection: queued private frames still go out, then a close frame with the
  * error's close code. MCPX_ESLOW queues its `system/error` first. The participant leaves its topic
  * at once. Harmless when already condemned.

@@ -289,3 +289,17 @@ void hub_refuse(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mc
     answer(&passage, err);
     hub_settle(hub);
 }
+
+void hub_charge(struct hub *hub, struct peer *peer, size_t frames, struct mcpx_now now)
+{
+    struct passage passage = {.hub = hub, .peer = peer, .now = now};
+
+    hub->now = now;
+    for (; frames > 0 && peer->state == PEER_OPEN; frames--) {
+        if (bucket_take(&peer->account->rates.messages, 1, now))
+            continue;
+        passage.complaint.wait_ms = bucket_wait_ms(&peer->account->rates.messages, 1, now);
+        answer(&passage, MCPX_ERATE);
+    }
+    hub_settle(hub);
+}

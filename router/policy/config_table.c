@@ -141,7 +141,7 @@ static const struct setting table[] = {
     BOOL("/derive_kinds", "true", AT(config.hub.derive_kinds),
          "Complete a short kind from the envelope that correlation_id names"),
 
-    INTEGER("/limits/message_bytes", 1024, INT64_C(1) << 30, NO_LIMIT, "8388608", "bytes",
+    INTEGER("/limits/message_bytes", 1024, INT64_C(1) << 29, NO_LIMIT, "8388608", "bytes",
             AT(config.hub.message_bytes), "Largest message"),
     INTEGER("/limits/depth", 1, 65536, NO_LIMIT, "512", "levels", AT(config.hub.depth),
             "Deepest nesting of a message, the envelope being level 1; 65536 is the most even "

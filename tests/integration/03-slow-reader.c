@@ -165,3 +165,113 @@ Test(slow_reader, one_that_reads_on_in_time_has_lost_nothing)
     rude_shut(&a);
     rude_shut(&b);
 }
+
+static size_t metric(struct daemon *daemon, const char *name)
+{
+    char line[64];
+    struct rude rude;
+    const char *at;
+    size_t value;
+
+    snprintf(line, sizeof line, "\n%s ", name);
+    cr_assert_eq(rude_http(&rude, daemon, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"), 200);
+    at = strstr(rude.in.text, line);
+    cr_assert(at != NULL, "%s", name);
+    value = (size_t)strtoull(at + strlen(line), NULL, 10);
+    rude_shut(&rude);
+    return value;
+}
+
+static char *large_payload(size_t len)
+{
+    char *text = malloc(len + 1);
+
+    cr_assert_not_null(text);
+    memset(text, 'x', len);
+    memcpy(text, "{\"x\":\"", 6);
+    memcpy(text + len - 2, "\"}", 3);
+    return text;
+}
+
+/* What sockets do not take is seen, and bounded for all together: those who have taken nothing for
+ * longest go first, who reads stays. */
+Test(slow_reader, what_sockets_do_not_take_is_bounded_together)
+{
+    enum { STUCK = 40, LARGE = 4 << 20, BOUND = 64 << 20 };
+    static struct rude stuck[STUCK];
+    struct daemon large;
+    struct rude a = {0}, b = {0};
+    struct frame frame;
+    char *text = large_payload(LARGE), name[16];
+    long start_ms = support_now_ms();
+    size_t unsent;
+    int i;
+
+    daemon_start(&large, "{\"limits\":{\"message_bytes\":8388608,\"connects_per_s\":0}}", 0);
+    for (i = 0; i < STUCK; i++) {
+        snprintf(name, sizeof name, "stuck%d", i);
+        rude_open_narrow(&stuck[i], &large, 4096);
+        rude_join(&stuck[i], &large, name, "room", "");
+    }
+    rude_join(&a, &large, "a", "room", "");
+    rude_join(&b, &large, "b", "room", "");
+    for (i = 0; i < 4; i++) {
+        snprintf(name, sizeof name, "large%d", i);
+        rude_chat(&a, name, text);
+        cr_assert(rude_expect(&b, name, &frame), "%s", name);
+        cr_assert(rude_expect(&a, name, &frame), "%s", name);
+    }
+    unsent = metric(&large, "mcpx_unsent_bytes");
+    cr_expect_gt(unsent, (size_t)BOUND, "%zu: it is seen", unsent);
+    while (unsent > BOUND && support_now_ms() < start_ms + DAEMON_PATIENCE_MS)
+        unsent = metric(&large, "mcpx_unsent_bytes");
+    cr_expect_leq(unsent, (size_t)BOUND, "%zu", unsent);
+    cr_expect(daemon_logged(&large, "slow_consumer_cut"));
+    rude_chat(&a, "after", "{}");
+    cr_expect(rude_expect(&b, "\"id\":\"after\"", &frame));
+    cr_expect(rude_expect(&a, "\"id\":\"after\"", &frame), "who reads is still there");
+    for (i = 0; i < STUCK; i++)
+        rude_shut(&stuck[i]);
+    rude_shut(&a);
+    rude_shut(&b);
+    free(text);
+    cr_expect_eq(daemon_stop(&large), 0);
+}
+
+/* An answer is not cut for a reader who takes his time, as long as he reads. */
+Test(slow_reader, a_page_of_history_arrives_whole_however_slowly_it_is_read)
+{
+    enum { LARGE = 3 << 20 };
+    struct rude a = {0}, reader;
+    struct mcpx_slice answer;
+    struct frame frame;
+    char request[9000], *length, *text = large_payload(LARGE);
+    struct daemon large;
+    long start_ms;
+
+    daemon_start(&large, "{\"limits\":{\"message_bytes\":8388608}}", 0);
+    rude_join(&a, &large, "a", "room", "");
+    rude_chat(&a, "large", text);
+    cr_assert(rude_expect(&a, "\"id\":\"large\"", &frame));
+    snprintf(request, sizeof request,
+             "GET /v0.1/topics/room/history HTTP/1.1\r\nHost: x\r\n"
+             "Authorization: Bearer %s\r\n\r\n",
+             rude_token(&large, "c", "room", "[]"));
+    rude_open_narrow(&reader, &large, 16384);
+    rude_say(&reader, request);
+    start_ms = support_now_ms();
+    while (rude_receive(&reader))
+        if (support_now_ms() - start_ms < 12000)
+            rude_is_quiet(&a, 100);
+    answer = rude_drain(&reader);
+    length = strstr(answer.text, "Content-Length: ");
+    cr_assert(length != NULL);
+    cr_expect_eq(answer.len - (size_t)(strstr(answer.text, "\r\n\r\n") + 4 - answer.text),
+                 strtoull(length + 16, NULL, 10));
+    cr_expect_gt(answer.len, (size_t)LARGE, "%zu", answer.len);
+    cr_expect(support_now_ms() - start_ms > 11000, "it was read slowly");
+    rude_shut(&reader);
+    rude_shut(&a);
+    free(text);
+    cr_expect_eq(daemon_stop(&large), 0);
+}

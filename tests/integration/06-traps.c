@@ -1,8 +1,7 @@
 /*
- * What we rely on of libwebsockets 4.1.6 without its promising it, and what WebSocket clients
- * rely on of us: complete frames written raw, control frames in between, ends of connections in
- * every order. An upgrade of the library that changes one of these fails here, by name.
- * Protocol: sections 6 and 7.
+ * What WebSocket clients rely on of us, and we on libwebsockets without its promising it: complete
+ * frames, control frames in between, ends of connections in every order. An upgrade of the library
+ * that changes one of these fails here, by name. Protocol: sections 6 and 7.
  */
 #include "tests/support/rude_client.h"
 
@@ -25,9 +24,9 @@ static void stop(void)
 
 TestSuite(traps, .init = start, .fini = stop, .timeout = 120);
 
-/* LWS_WRITE_RAW changes no byte of what it is lent, nor one before it: the log that frames are
- * written from is what history is served from later. */
-Test(traps, what_was_written_raw_is_unchanged_in_history)
+/* Nobody changes a byte of what is lent for writing: the log that frames are written from is what
+ * history is served from later. */
+Test(traps, what_was_written_is_unchanged_in_history)
 {
     enum { COUNT = 200 };
     static char seen[COUNT][256];
@@ -54,7 +53,7 @@ Test(traps, what_was_written_raw_is_unchanged_in_history)
     rude_shut(&late);
 }
 
-/* libwebsockets answers pings by itself; its frames must not fall into the middle of ours. */
+/* Pongs do not wait for the hub's turn; they must not fall into the middle of its frames. */
 Test(traps, pongs_come_between_frames_under_load)
 {
     struct rude a = {0};
@@ -171,7 +170,7 @@ Test(traps, a_takeover_ends_the_old_connection_with_4001_and_keeps_the_new)
     rude_shut(&witness);
 }
 
-/* Admission is granted before the 101 and used after it: an end in between leaves nothing. */
+/* The participant is in before the 101 is written: an end in between leaves nothing. */
 Test(traps, upgrades_may_be_broken_off_at_any_time)
 {
     char header[8400];
