@@ -123,10 +123,8 @@ void account_leave(struct accounts *accounts, struct account *account, unsigned 
 
 unsigned account_free_number(const struct account *account, unsigned max)
 {
-    uint64_t taken = account ? account->taken : 0;
-
     for (unsigned number = 1; number <= max && number <= INSTANCES_MAX; number++)
-        if (!(taken & bit_of(number)))
+        if (!account || !account_has(account, number))
             return number;
     return 0;
 }

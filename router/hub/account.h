@@ -79,6 +79,12 @@ void account_enter(struct accounts *accounts, struct account *account, unsigned 
 void account_leave(struct accounts *accounts, struct account *account, unsigned number,
                    struct mcpx_now now);
 
+/** Is the instance with that number (1 .. INSTANCES_MAX) there? */
+static inline bool account_has(const struct account *account, unsigned number)
+{
+    return account->taken >> (number - 1) & 1;
+}
+
 /** The lowest number up to `max` that is free; 0 when there is none. `account` may be NULL. */
 unsigned account_free_number(const struct account *account, unsigned max);
 

@@ -43,23 +43,37 @@ static struct peer *sitter(const struct topic *topic, const struct instance *ins
     return topic ? topic_peer(topic, instance_id(instance)) : NULL;
 }
 
-/* The number that is asked for, if nobody has it or its own old connection has; else a free one. */
+/* Its own old connection, whatever its number: a client may not have heard that yet. */
+static bool find_own(const struct topic *topic, const struct account *account,
+                     struct mcpx_slice identity, struct instance *out)
+{
+    for (unsigned number = 1; account && out->key && number <= INSTANCES_MAX; number++) {
+        if (!account_has(account, number))
+            continue;
+        out->number = number;
+        write_id(identity, out);
+        out->old = sitter(topic, out);
+        if (out->old && out->old->instance_key == out->key)
+            return true;
+    }
+    out->old = NULL;
+    return false;
+}
+
+/* The number of its own old connection; else the one that is asked for; else the lowest free one. */
 static enum mcpx_err choose(const struct hub *hub, const struct topic *topic,
                             const struct grant *grant, const struct admission *admission,
                             struct instance *out)
 {
-    unsigned max = max_number(hub, grant);
+    const struct account *account =
+        topic ? accounts_find(&topic->accounts, grant->identity) : NULL;
+    unsigned max = max_number(hub, grant), wish = admission->instance;
 
-    out->number = admission->instance;
-    if (out->number != INSTANCE_AUTO && out->number <= max) {
-        write_id(grant->identity, out);
-        out->old = sitter(topic, out);
-        if (!out->old || (out->key && out->old->instance_key == out->key))
-            return MCPX_OK;
-    }
-    out->old = NULL;
-    out->number = account_free_number(
-        topic ? accounts_find(&topic->accounts, grant->identity) : NULL, max);
+    if (find_own(topic, account, grant->identity, out))
+        return MCPX_OK;
+    out->number = wish <= max && (!account || !account_has(account, wish))
+                      ? wish
+                      : account_free_number(account, max);
     if (out->number == 0)
         return MCPX_EINSTANCES;
     write_id(grant->identity, out);

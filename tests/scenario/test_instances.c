@@ -100,6 +100,8 @@ Test(instances, get_the_lowest_free_number_or_their_own_again)
         {NULL, INSTANCE_AUTO, NULL, MCPX_EINSTANCES, "", false, "eight are enough"},
         {NULL, 9, "i", MCPX_EINSTANCES, "", false, "beyond the limit"},
         {NULL, 2, "d", MCPX_OK, "desk~2", true, "its own, even so"},
+        {NULL, INSTANCE_AUTO, "d", MCPX_OK, "desk~2", true, "who never heard its number"},
+        {NULL, 7, "c", MCPX_OK, "desk~3", true, "or heard a wrong one"},
         {"desk~5", 9, "i", MCPX_OK, "desk~5", false, "beyond the limit, but one is free"},
     };
     struct world *w = world_new();

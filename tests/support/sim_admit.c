@@ -97,10 +97,16 @@ static struct sim_peer *foresee_who(struct sim *sim, struct sim_peer *peer,
     unsigned wish = admission->instance ? admission->instance : 1, number = 1;
     struct sim_peer *old = NULL;
 
+    for (int who = 0; who < SIM_WHO && admission->instance && peer->key; who++) {
+        old = sim_present(sim, peer->topic, who);
+        peer->who = who;
+        if (old && sim_identity(who) == identity && old->key == peer->key)
+            return old;
+    }
     peer->who = wish == INSTANCE_AUTO ? SIM_WHO : sim_instance(identity, wish);
     if (peer->who < SIM_WHO) {
         old = sim_present(sim, peer->topic, peer->who);
-        if (!old || !admission->instance || (peer->key && old->key == peer->key))
+        if (!old || !admission->instance)
             return old;
     }
     do
