@@ -25,7 +25,7 @@ struct uv_loop_s;
  *             wants 1000 at least: the answer may be among them
  * ca_file     PEM file of certificate authorities for wss, one at least; NULL = the system's
  * once        do not connect again
- * session     settings of the session; `fill` may be NULL: the system's generator is used
+ * session     settings of the session, `instance` included; `fill` may be NULL: the system's generator is used
  * loop        a libuv loop to run on, borrowed until mcpx_client_free; NULL = a loop of its own, which
  *             runs inside mcpx_client_wait
  * on_event    told every event from the loop, which has to be lent then; NULL = they are fetched with

@@ -27,6 +27,9 @@ struct mcpx_session;
  * overhear       also tell what is not for us: MCPX_EVENT_OVERHEARD
  * directed       the connection's routing is "directed": what is addressed to others only has no
  *                echo. It counts as DELIVERED when written, and is not written again
+ * instance       several connections of one participant stay side by side: this one is an instance
+ *                with an id of its own, which it asks for again after a break. Being replaced
+ *                (4001) is no end then. Protocol: section 7
  * fill, context  random bytes for ids and for the jitter of reconnecting; `fill` must be given
  */
 struct mcpx_session_config {
@@ -37,6 +40,7 @@ struct mcpx_session_config {
     size_t unsent_bytes;
     bool overhear;
     bool directed;
+    bool instance;
     void (*fill)(void *context, void *bytes, size_t len);
     void *context;
 };
@@ -45,7 +49,10 @@ struct mcpx_session_config {
  * What the application is told. Members of struct mcpx_event that are filled stand in brackets;
  * `own` names an envelope of ours by its id, `tag` is what its draft had.
  *
- *   JOINED        the router welcomed us: mcpx_session_id, roster and grants are known [resumed]
+ *   JOINED        the router welcomed us: mcpx_session_id, roster and grants are known [resumed,
+ *                 renamed: our id is another one than before, because somebody else has that now.
+ *                 Answers to what we asked under it still come; ours to what it was asked may be
+ *                 ignored]
  *   LEFT          the connection is gone, or could not be made [code, reason, retry_ms]. After a
  *                 final one EXPIRED follows for everything pending
  *   PRESENCE      another participant came, left or changed [participant, presence]
@@ -161,6 +168,7 @@ struct mcpx_event {
     struct mcpx_slice alternative;
     struct mcpx_slice reason;
     bool resumed;
+    bool renamed;
     bool same;
     int code;
     int64_t retry_ms;
@@ -260,6 +268,18 @@ struct mcpx_place {
 MCPX_API bool mcpx_session_place(const struct mcpx_session *session, struct mcpx_place *out);
 
 /**
+ * Which instance to ask for (`?instance=`): "auto" before the first welcome, then the number that
+ * was given last. Absent without config.instance. Lent until the next call. Protocol: section 7.
+ */
+MCPX_API struct mcpx_slice mcpx_session_instance(const struct mcpx_session *session);
+
+/**
+ * What tells the router which old connection is ours (`?instance_key=`), the same for as long as the
+ * session lives. Absent without config.instance. Lent until the session is freed.
+ */
+MCPX_API struct mcpx_slice mcpx_session_instance_key(const struct mcpx_session *session);
+
+/**
  * The next text to write as one message, lent until mcpx_session_written. Returns false when there
  * is none, or no connection. What was written but not seen to have arrived when a connection
  * ends is written again on the next one: the router knows its id and lets it pass only once.
@@ -340,9 +360,15 @@ MCPX_API bool mcpx_session_is_joined(const struct mcpx_session *session);
 MCPX_API bool mcpx_session_may(const struct mcpx_session *session,
                                const struct mcpx_question *question);
 
-/** Another participant. Slices are lent until the next call that may change the roster. */
+/**
+ * Another participant. Slices are lent until the next call that may change the roster.
+ *
+ * identity   whose instance it is; the id itself when it is none. Instances of one identity come
+ *            with the same token
+ */
 struct mcpx_participant {
     struct mcpx_slice id;
+    struct mcpx_slice identity;
     const struct mcpx_slice *capabilities;
     size_t capability_count;
 };

@@ -192,7 +192,9 @@ static void connect_now(struct mcpx_client *client, int64_t mono_ms)
 {
     struct mx_join join = {.topic = mcpx_text_view(&client->topic),
                            .routing = client->routing,
-                           .history = history_wanted(client)};
+                           .history = history_wanted(client),
+                           .instance = mcpx_session_instance(client->session),
+                           .instance_key = mcpx_session_instance_key(client->session)};
 
     mcpx_session_place(client->session, &join.place); /* none: it joins anew */
     client->state = MX_CLIENT_CONNECTING;

@@ -167,6 +167,14 @@ static void add_encoded(struct mcpx_text *out, struct mcpx_slice text)
     }
 }
 
+static void add_parameter(struct mcpx_text *out, const char *name, struct mcpx_slice value)
+{
+    if (!value.text)
+        return;
+    mcpx_text_puts(out, name);
+    add_encoded(out, value);
+}
+
 void mx_url_add_target(struct mcpx_text *out, const struct mx_address *address,
                        const struct mx_join *join)
 {
@@ -181,14 +189,13 @@ void mx_url_add_target(struct mcpx_text *out, const struct mx_address *address,
         mcpx_text_puts(out, "&history=");
         mcpx_text_number(out, join->history);
     }
+    add_parameter(out, "&instance=", join->instance);
+    add_parameter(out, "&instance_key=", join->instance_key);
     if (!join->place.epoch.text)
         return;
     mcpx_text_puts(out, "&epoch=");
     add_encoded(out, join->place.epoch);
     mcpx_text_puts(out, "&serial=");
     mcpx_text_number(out, (int64_t)join->place.serial);
-    if (join->place.after.text) {
-        mcpx_text_puts(out, "&after=");
-        add_encoded(out, join->place.after);
-    }
+    add_parameter(out, "&after=", join->place.after);
 }

@@ -46,12 +46,16 @@ void mx_url_add_host(struct mcpx_text *out, const struct mx_address *address);
  * routing   NULL = not asked
  * history   -1 = not asked
  * place     where to go on; epoch absent = not asked
+ * instance, instance_key
+ *           absent = not asked
  */
 struct mx_join {
     struct mcpx_slice topic;
     const char *routing;
     int history;
     struct mcpx_place place;
+    struct mcpx_slice instance;
+    struct mcpx_slice instance_key;
 };
 
 /** Appends the request target: path and query, percent-encoded. Failure shows in `out`. */

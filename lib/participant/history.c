@@ -59,7 +59,7 @@ static void note_echo(struct mcpx_session *session)
     const struct mcpx_envelope *envelope = &session->envelope;
     struct mx_own *own = mx_pending_find(&session->pending, envelope->id);
 
-    if (own && mcpx_slice_equal(envelope->from, mx_id_view(&session->id)))
+    if (own && mx_own_said(session))
         mx_own_arrived(session, own);
 }
 

@@ -154,7 +154,8 @@ static bool may_fulfil(const struct mcpx_session *session, const struct mx_asked
     for (size_t i = 0; i < envelope->to_count; i++) {
         if (mx_asked_was_for(proposal, envelope->to[i]))
             asked++;
-        else if (!mcpx_slice_equal(envelope->to[i], mx_id_view(&session->id)))
+        else if (!mcpx_slice_equal(envelope->to[i], mx_id_view(&session->id)) &&
+                 !mcpx_slice_equal(envelope->to[i], mx_id_view(&session->former)))
             return false;
     }
     return asked > 0 || envelope->to_count == 0;
@@ -250,13 +251,14 @@ static enum mcpx_err take_request(struct sorting *sorting)
 
 /* ---- responses ---- */
 
-/* False for what names others only. */
+/* False for what names others only. What was asked under our former id is answered to that. */
 static bool may_concern(const struct mcpx_session *session)
 {
     const struct mcpx_envelope *envelope = &session->envelope;
 
     return envelope->to_count == 0 ||
-           mx_id_is_among(mx_id_view(&session->id), envelope->to, envelope->to_count);
+           mx_id_is_among(mx_id_view(&session->id), envelope->to, envelope->to_count) ||
+           mx_id_is_among(mx_id_view(&session->former), envelope->to, envelope->to_count);
 }
 
 enum mcpx_violation mx_response_judge(struct mcpx_session *session, struct mx_own **own,
@@ -443,7 +445,7 @@ enum mcpx_err mx_message_receive(struct mcpx_session *session, const struct mx_i
         .session = session,
         .in = in,
         .envelope = envelope,
-        .is_own = mcpx_slice_equal(envelope->from, us),
+        .is_own = mx_own_said(session),
     };
     uint64_t digest;
     enum mcpx_err err;

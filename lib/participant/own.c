@@ -33,6 +33,17 @@ void mx_own_arrived(struct mcpx_session *session, struct mx_own *own)
     mx_pending_release(&session->pending, own);
 }
 
+bool mx_own_said(const struct mcpx_session *session)
+{
+    const struct mcpx_envelope *envelope = &session->envelope;
+    struct mcpx_slice former = mx_id_view(&session->former);
+
+    if (mcpx_slice_equal(envelope->from, mx_id_view(&session->id)))
+        return true;
+    return former.len > 0 && mcpx_slice_equal(envelope->from, former) &&
+           mx_pending_find(&session->pending, envelope->id);
+}
+
 void mx_own_learn_id(struct mcpx_session *session)
 {
     struct mcpx_slice us = mx_id_view(&session->id);

@@ -9,6 +9,15 @@
 
 #include <stdlib.h>
 
+/* The identity is a part of the id, so what else a router says counts as none. */
+static size_t identity_len(struct mcpx_slice object, struct mcpx_slice id)
+{
+    struct mcpx_slice member = mcpx_json_get(object, "identity");
+    struct mcpx_slice identity = mcpx_identity_of(id);
+
+    return member.text && mcpx_json_equals(member, identity) ? identity.len : id.len;
+}
+
 enum mcpx_err mx_person_read(struct mcpx_slice object, struct mx_person **out)
 {
     struct mcpx_slice id = mcpx_json_get(object, "id");
@@ -27,6 +36,7 @@ enum mcpx_err mx_person_read(struct mcpx_slice object, struct mx_person **out)
     if (text.len)
         memcpy(person->id_bytes, text.text, text.len);
     person->id = (struct mcpx_slice){person->id_bytes, text.len};
+    person->identity_len = identity_len(object, person->id);
     err = MCPX_EINVALID;
     if (person->id.len == 0 || person->id.len > MCPX_ID_MAX)
         goto out;

@@ -9,14 +9,17 @@
 #include <mcpx/capability.h>
 
 /**
- * Somebody as the router describes them: `{"id":…,"capabilities":[…],"grants":[…]}`.
+ * Somebody as the router describes them: `{"id":…,"identity":…,
+ * "capabilities":[…],"grants":[…]}`.
  *
+ * identity_len  bytes of the id that are their identity
  * capset      what they may send; compiled when first asked for
  * needed      a message of ours waits for them to come back; see session_state.h
  * compiled    it was tried; a capset of NULL then says that their patterns are not ours to read
  */
 struct mx_person {
     struct mcpx_slice id;
+    size_t identity_len;
     struct mx_words capabilities;
     struct mcpx_capset *capset;
     bool compiled;

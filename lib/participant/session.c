@@ -37,6 +37,17 @@ static struct mcpx_session_config with_defaults(const struct mcpx_session_config
     return filled;
 }
 
+static void make_instance(struct mcpx_session *session)
+{
+    static const char digits[] = "0123456789abcdef";
+    unsigned char random[MX_INSTANCE_KEY_LEN / 2];
+
+    mx_session_fill(session, random, sizeof random);
+    for (size_t i = 0; i < MX_INSTANCE_KEY_LEN; i++)
+        session->instance_key[i] = digits[i % 2 ? random[i / 2] & 15 : random[i / 2] >> 4];
+    memcpy(session->instance, "auto", sizeof "auto");
+}
+
 enum mcpx_err mcpx_session_new(const struct mcpx_session_config *config,
                                struct mcpx_session **out)
 {
@@ -57,6 +68,8 @@ enum mcpx_err mcpx_session_new(const struct mcpx_session_config *config,
     session->proposals = session->requests;
     session->recent = (struct mx_recent){.key = key, .max = session->config.inbound_max};
     mx_outbox_init(&session->outbox);
+    if (session->config.instance)
+        make_instance(session);
     *out = session;
     return MCPX_OK;
 }
@@ -130,6 +143,9 @@ void mcpx_session_end(struct mcpx_session *session)
         expire(session, own);
 }
 
+/* Close code of who was replaced: an instance that was finds another place. Section 7. */
+static const int replaced = 4001;
+
 static void tell_left(struct mcpx_session *session, int code, struct mcpx_slice reason,
                       int64_t retry_ms)
 {
@@ -152,7 +168,8 @@ static void tell_left(struct mcpx_session *session, int code, struct mcpx_slice 
 void mcpx_session_disconnected(struct mcpx_session *session, int code,
                                struct mcpx_slice reason, struct mcpx_now now)
 {
-    bool is_final = mx_backoff_is_final(code);
+    bool is_final =
+        mx_backoff_is_final(code) && !(code == replaced && session->config.instance);
     int64_t pause = -1;
     uint32_t chance;
 
@@ -175,6 +192,21 @@ void mcpx_session_disconnected(struct mcpx_session *session, int code,
 int64_t mcpx_session_connect_at(const struct mcpx_session *session)
 {
     return session->connected || session->ended ? -1 : session->connect_at;
+}
+
+static struct mcpx_slice text_or_absent(const char *text)
+{
+    return *text ? mcpx_slice_of(text) : (struct mcpx_slice){0};
+}
+
+struct mcpx_slice mcpx_session_instance(const struct mcpx_session *session)
+{
+    return text_or_absent(session->instance);
+}
+
+struct mcpx_slice mcpx_session_instance_key(const struct mcpx_session *session)
+{
+    return text_or_absent(session->instance_key);
 }
 
 bool mcpx_session_place(const struct mcpx_session *session, struct mcpx_place *out)
@@ -343,6 +375,7 @@ void mcpx_session_participant(const struct mcpx_session *session, size_t index,
     const struct mx_person *person = session->roster.people[index];
 
     out->id = person->id;
+    out->identity = (struct mcpx_slice){person->id.text, person->identity_len};
     out->capabilities = person->capabilities.items;
     out->capability_count = person->capabilities.count;
 }

@@ -19,6 +19,9 @@
 /** Deepest nesting of a message that is read. */
 enum { MX_DEPTH_MAX = 65536 };
 
+/** Bytes of an instance key, and of "auto" or a number. */
+enum { MX_INSTANCE_KEY_LEN = 32, MX_INSTANCE_LEN = 8 };
+
 /** An id of bounded length, kept without allocating. */
 struct mx_id {
     char text[MCPX_ID_MAX];
@@ -36,6 +39,9 @@ struct mx_id {
  * mono_ms       the last instant told
  * connect_at    mono_ms of the next attempt; meaningless while connected or ended
  * id            ours, as the last welcome said
+ * former        the one before, if it was another
+ * instance, instance_key
+ *               what is asked for; empty without config.instance
  * place         where a new connection may go on
  * absent        who was there before the router forgot us and is not yet there again
  * absent_until  mono_ms until which they are waited for
@@ -60,6 +66,9 @@ struct mcpx_session {
     int64_t connect_at;
     struct mx_backoff backoff;
     struct mx_id id;
+    struct mx_id former;
+    char instance[MX_INSTANCE_LEN + 1];
+    char instance_key[MX_INSTANCE_KEY_LEN + 1];
     struct mx_place place;
     size_t message_max;
     struct mx_grants grants;
@@ -173,6 +182,9 @@ struct mx_own *mx_request_fulfils(struct mcpx_session *session);
  * the proposal `own` when it has none.
  */
 struct mx_asked mx_request_asks(const struct mcpx_session *session, const struct mx_own *own);
+
+/** Is the envelope in session->envelope ours: sent under our id, or still under the former one? */
+bool mx_own_said(const struct mcpx_session *session);
 
 /** Our id is known now: finds out which of the envelopes in the outbox will have no echo. */
 void mx_own_learn_id(struct mcpx_session *session);

@@ -106,6 +106,28 @@ static void wait_for_others(struct mcpx_session *session, const struct mx_roster
         mx_own_note_absent(session, others);
 }
 
+/* Notes who we are, and what to ask for next time. Returns whether we were somebody else before. */
+static bool learn_id(struct mcpx_session *session, const struct mx_person *you)
+{
+    struct mcpx_slice before = mx_id_view(&session->id);
+    bool is_renamed = before.len > 0 && !mcpx_slice_equal(before, you->id);
+    const char *number = "1";
+    size_t len = 1;
+
+    if (is_renamed)
+        mx_id_set(&session->former, before);
+    mx_id_set(&session->id, you->id);
+    if (you->identity_len < you->id.len) { /* behind the `~` */
+        number = you->id.text + you->identity_len + 1;
+        len = you->id.len - you->identity_len - 1;
+    }
+    if (session->config.instance && len <= MX_INSTANCE_LEN) {
+        memcpy(session->instance, number, len);
+        session->instance[len] = '\0';
+    }
+    return is_renamed;
+}
+
 static void accept_welcome(struct mcpx_session *session, const struct mx_incoming *in,
                            struct welcome *welcome)
 {
@@ -115,8 +137,9 @@ static void accept_welcome(struct mcpx_session *session, const struct mx_incomin
     struct mx_grants grants = session->grants;
     struct mx_roster others;
     bool is_first = !session->joined, is_known = session->id.len > 0;
+    bool is_renamed = learn_id(session, welcome->you);
+    struct mx_event *event;
 
-    mx_id_set(&session->id, welcome->you->id);
     if (!is_known)
         mx_own_learn_id(session);
     mx_roster_remove(&welcome->others, welcome->you->id);
@@ -135,8 +158,9 @@ static void accept_welcome(struct mcpx_session *session, const struct mx_incomin
             mx_place_forget(&session->place); /* a router that tells none has no other */
     }
     mx_place_told(&session->place, payload);
-    mx_tell(session, in, is_first ? MCPX_EVENT_JOINED : MCPX_EVENT_GRANTS)->told.resumed =
-        is_first && resumed;
+    event = mx_tell(session, in, is_first ? MCPX_EVENT_JOINED : MCPX_EVENT_GRANTS);
+    event->told.resumed = is_first && resumed;
+    event->told.renamed = is_renamed;
 }
 
 static enum mcpx_err take_welcome(struct mcpx_session *session, const struct mx_incoming *in)

@@ -1,7 +1,7 @@
 /*
  * stage.c - turns a session by hand and writes its events down.
  *
- *     joined; resumed                     left 1006 gone; again | left 4001 x; final
+ *     joined; resumed; renamed            left 1006 gone; again | left 4001 x; final
  *     presence leave bob                  grants
  *     request r1 from bob; proposal p1    violation stranger r1 from eve
  *     response r2 from bob; own q         refused q capability_violation; alternative mcp/proposal:x
@@ -329,6 +329,8 @@ static void put_event(const struct stage *stage, const struct mcpx_event *event,
         put(out, "; proposal ", event->proposal);
     if (event->resumed)
         mcpx_text_puts(out, "; resumed");
+    if (event->renamed)
+        mcpx_text_puts(out, "; renamed");
     if (event->same)
         mcpx_text_puts(out, "; same");
     mcpx_text_puts(out, "\n");

@@ -151,16 +151,21 @@ static void come(struct seat *seat)
     struct table *table = seat->table;
     struct mcpx_place place = {.serial = 0};
     bool had_place = mcpx_session_place(seat->session, &place);
+    struct mcpx_slice instance = mcpx_session_instance(seat->session);
     struct admission admission = {
         .topic = MCPX_SLICE("table"),
         .routing = seat->directed ? ROUTING_DIRECTED : ROUTING_ALL,
         .after = place.after,
         .epoch = place.epoch,
         .serial = place.serial,
+        .instance = instance.text ? (unsigned)atoi(instance.text) : 0,
+        .instance_key = mcpx_session_instance_key(seat->session),
     };
     struct link *link = calloc(1, sizeof *link);
     enum mcpx_err err;
 
+    if (mcpx_slice_equal(instance, MCPX_SLICE("auto")))
+        admission.instance = INSTANCE_AUTO;
     cr_assert_not_null(link);
     cr_assert_lt(table->link_count, (size_t)LINKS_MAX);
     err = hub_admit(table->hub, seat->grant, &admission, link, table->now, &link->peer);
@@ -319,6 +324,7 @@ static void seat_down(struct table *table, size_t index)
     seat->grant = make_grant(seat->name);
     seat->directed = dice_hits(&table->dice, 4);
     config.directed = seat->directed;
+    config.instance = dice_hits(&table->dice, 2);
     config.overhear = dice_hits(&table->dice, 2);
     cr_assert_eq(mcpx_session_new(&config, &seat->session), MCPX_OK);
 }

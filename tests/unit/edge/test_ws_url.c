@@ -122,18 +122,25 @@ Test(ws_url, asks_for_a_topic_whatever_its_name)
         struct mx_join join;
         const char *target;
     } rows[] = {
-        {{{"room", 4}, NULL, -1, {{NULL, 0}, 0, {NULL, 0}}}, "/ws?topic=room"},
-        {{{"a&b=c", 5}, NULL, -1, {{NULL, 0}, 0, {NULL, 0}}}, "/ws?topic=a%26b%3Dc"},
-        {{{"b\xc3\xbcro 7/+%", 10}, NULL, -1, {{NULL, 0}, 0, {NULL, 0}}},
+        {{.topic = {"room", 4}, .history = -1}, "/ws?topic=room"},
+        {{.topic = {"a&b=c", 5}, .history = -1}, "/ws?topic=a%26b%3Dc"},
+        {{.topic = {"b\xc3\xbcro 7/+%", 10}, .history = -1},
          "/ws?topic=b%C3%BCro%207%2F%2B%25"},
-        {{{"A-z_0.9~", 8}, "directed", 0, {{NULL, 0}, 0, {NULL, 0}}},
+        {{.topic = {"A-z_0.9~", 8}, .routing = "directed"},
          "/ws?topic=A-z_0.9~&routing=directed&history=0"},
-        {{{"t", 1}, "all", 25, {{"E1", 2}, 0, {NULL, 0}}},
+        {{.topic = {"t", 1}, .routing = "all", .history = 25, .place = {.epoch = {"E1", 2}}},
          "/ws?topic=t&routing=all&history=25&epoch=E1&serial=0"},
-        {{{"t", 1}, NULL, -1, {{"5a&", 3}, 999999999999, {"a\"&\xff", 4}}},
+        {{.topic = {"t", 1},
+          .history = -1,
+          .place = {{"5a&", 3}, 999999999999, {"a\"&\xff", 4}}},
          "/ws?topic=t&epoch=5a%26&serial=999999999999&after=a%22%26%FF"},
-        {{{"t", 1}, NULL, -1, {{NULL, 0}, 7, {"id", 2}}},
+        {{.topic = {"t", 1}, .history = -1, .place = {{NULL, 0}, 7, {"id", 2}}},
          "/ws?topic=t"}, /* an id is no place */
+        {{.topic = {"t", 1},
+          .history = -1,
+          .instance = {"auto", 4},
+          .instance_key = {"k&", 2}},
+         "/ws?topic=t&instance=auto&instance_key=k%26"},
     };
     struct mx_address address;
 
