@@ -105,6 +105,28 @@ static void join(struct work *work)
     box_read(&work->box);
 }
 
+/* Presence is told. */
+static void pass_time(struct box *box)
+{
+    box->now.mono_ms += 50;
+    hub_tick(box->hub, box->now);
+    box_read(box);
+}
+
+/* As many as are there come at once, are told of, and go. */
+static void join_in_a_crowd(struct work *work)
+{
+    struct peer *peers[READERS];
+
+    for (size_t i = 0; i < READERS; i++)
+        peers[i] = box_admit(&work->box, READERS + i, ROUTING_ALL, 0);
+    box_read(&work->box);
+    pass_time(&work->box);
+    for (size_t i = 0; i < READERS; i++)
+        box_depart(&work->box, peers[i]);
+    pass_time(&work->box);
+}
+
 /* ---- the regions ---- */
 
 /* Runs once uncounted, so that memory is there and caches of the program are filled. */
@@ -197,6 +219,16 @@ static void count_readers(const char *name, enum routing routing)
     free(work.text);
 }
 
+static void count_crowd(const char *name)
+{
+    struct work work = {.len = 0};
+
+    box_open(&work.box, READERS, ROUTING_ALL);
+    pass_time(&work.box);
+    count(name, join_in_a_crowd, &work);
+    box_close(&work.box);
+}
+
 int main(void)
 {
     count_parse("parse-256", 256);
@@ -211,5 +243,6 @@ int main(void)
     count_readers("read-all", ROUTING_ALL);
     count_readers("read-directed", ROUTING_DIRECTED);
     count_route("join-history", 256, join);
+    count_crowd("join-crowd");
     return EXIT_SUCCESS;
 }
