@@ -2,7 +2,7 @@
  * What breaks for whom: everybody who builds against docs/protocol.md and finds that the router
  * does something else. The page itself is the test data: its tables are read and each row is put
  * to the router, so a row that is changed, or a new one, is tested by being written down.
- * Protocol: sections 1, 2, 3, 4, 6.
+ * Protocol: sections 1 to 6.
  */
 #include "tests/support/world.h"
 
@@ -388,6 +388,69 @@ static int expect_members(const char *error, char *cell)
     json_decref(answer);
     return reasons;
 }
+
+/* ---- section 5: who tells a place ---- */
+
+static void tell_welcome(struct world *w)
+{
+    world_arrives(w, "bob", &(struct arrival){.history = 0});
+    world_reads_once(w, "bob");
+    world_drops(w, "bob");
+}
+
+static void tell_presence(struct world *w)
+{
+    world_joins(w, "bob", "");
+    world_joins(w, "carol", "");
+}
+
+static void tell_position(struct world *w)
+{
+    char text[100];
+
+    world_joins(w, "bob", "");
+    world_skip(w);
+    for (int i = 0; i < 600; i++) { /* history holds a thousand */
+        snprintf(text, sizeof text, "{\"id\":\"m%d\",\"kind\":\"chat\"}", i);
+        cr_assert_eq(world_says(w, "alice", text), MCPX_OK);
+    }
+}
+
+Test(protocol, section_5_the_messages_of_the_table_tell_a_place)
+{
+    static const struct {
+        const char *kind;
+        void (*tell)(struct world *);
+    } ways[] = {{"system/welcome", tell_welcome},
+                {"system/presence", tell_presence},
+                {"system/position", tell_position}};
+    char *rest = rows_of("| message | what `serial` is |");
+    char *cells[CELLS_MAX];
+    size_t rows = 0;
+
+    for (; next_row(&rest, cells) == 2; rows++) {
+        struct world *w = world_new();
+        json_t *told;
+        const json_t *topic;
+
+        cr_assert_lt(rows, sizeof ways / sizeof *ways);
+        cr_expect_str_eq(next_code(&cells[0]), ways[rows].kind);
+        world_joins(w, "alice", "chat");
+        ways[rows].tell(w);
+        world_skip(w);
+        told = json_loads(world_told(w, "bob"), 0, NULL);
+        cr_assert_not_null(told, "nothing of %s", ways[rows].kind);
+        cr_expect_str_eq(json_string_value(json_object_get(told, "kind")), ways[rows].kind);
+        topic = json_object_get(json_object_get(told, "payload"), "topic");
+        cr_expect_eq(json_string_length(json_object_get(topic, "epoch")), 32);
+        cr_expect(json_is_integer(json_object_get(topic, "serial")));
+        json_decref(told);
+        world_free(w);
+    }
+    cr_expect_eq(rows, sizeof ways / sizeof *ways);
+}
+
+/* ---- section 6: the tables ---- */
 
 Test(protocol, section_6_errors_are_answered_with_the_members_the_table_names)
 {

@@ -154,7 +154,9 @@ test('resume after a dropped socket delivers what was missed, once, in order', a
   for (let n = 1; n <= 50; n++) speaker.send('chat', { n }, { id: `r-${n}` });
   await speaker.untilId('r-50');
 
-  const again = await room.join('mobile', [], { token, query: { after: 'r-0' } });
+  const place = mobile.place();
+  assert.equal(place.after, 'r-0');
+  const again = await room.join('mobile', [], { token, query: place });
   assert.equal(again.welcome.payload.resumed, true);
   speaker.send('chat', { n: 51 }, { id: 'r-51' });
   await Promise.all([again, speaker].map((one) => one.untilId('r-51')));
@@ -172,8 +174,13 @@ test('resume after an envelope nobody remembers says so and gives history instea
   const speaker = await room.join('speaker', ['chat']);
   speaker.send('chat', {}, { id: 'known' });
   await speaker.untilId('known');
-  const lost = await room.join('lost', [], { query: { after: 'never-was' } });
-  assert.equal(lost.welcome.payload.resumed, false);
+  const place = speaker.place();
+  for (const query of [{ after: 'known' }, { ...place, after: 'never-was' }, { ...place, serial: 99 }]) {
+    const refused = await room.join('lost', [], { query });
+    assert.equal(refused.welcome.payload.resumed, false, JSON.stringify(query));
+    await refused.close();
+  }
+  const lost = await room.join('lost', [], { query: { after: 'known' } });
   const { envelope } = await lost.until((e) => e.kind === 'system/history', 'history');
   assert.ok(envelope.payload.envelopes.some(({ id }) => id === 'known'));
 });

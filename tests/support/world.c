@@ -24,6 +24,7 @@ struct somebody {
     struct mcpx_text lines;
     char *last;
     char *last_error;
+    char *last_told;
     struct reader_place place;
 };
 
@@ -266,17 +267,17 @@ static bool put_message(struct somebody *somebody, struct mcpx_slice text)
     const char *named = json_string_value(json_object_get(envelope, "kind"));
     const char *kind = named ? named : ""; /* jansson cannot read every number there is */
     bool is_written = strcmp(kind, "system/position") != 0;
-    char **kept = NULL;
+    char **kept;
 
     reader_place_note(&somebody->place, envelope);
     if (strcmp(kind, "system/error") == 0)
         kept = &somebody->last_error;
-    else if (strncmp(kind, "system/", 7) != 0)
+    else if (strncmp(kind, "system/", 7) == 0)
+        kept = &somebody->last_told;
+    else
         kept = &somebody->last;
-    if (kept) {
-        free(*kept);
-        *kept = strndup(text.text, text.len);
-    }
+    free(*kept);
+    *kept = strndup(text.text, text.len);
     if (is_written)
         transcript_put(&somebody->lines, envelope);
     json_decref(envelope);
@@ -385,6 +386,14 @@ static const char *or_nothing(const char *text)
     return text ? text : "";
 }
 
+const char *world_told(const struct world *world, const char *name)
+{
+    for (size_t i = world->count; i > 0; i--)
+        if (strcmp(world->somebodies[i - 1].name, name) == 0)
+            return or_nothing(world->somebodies[i - 1].last_told);
+    return "";
+}
+
 struct reader_place world_place(const struct world *world, const char *name)
 {
     for (size_t i = world->count; i > 0; i--)
@@ -411,6 +420,7 @@ void world_free(struct world *world)
         mcpx_text_fini(&world->somebodies[i].lines);
         free(world->somebodies[i].last);
         free(world->somebodies[i].last_error);
+        free(world->somebodies[i].last_told);
     }
     hub_free(world->hub);
     free(world);

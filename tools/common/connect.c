@@ -203,9 +203,24 @@ static int find_router(const struct arguments *arguments, struct connection *out
     return STATUS_OK;
 }
 
+/*
+ * Some verbs connect twice, as approve does, and the environment gives its token once: it is kept in
+ * memory, which the process shows nobody.
+ */
+static const char *token_of_environment(void)
+{
+    static char *kept;
+    char *taken = secret_take("MCPX_TOKEN");
+
+    if (taken) {
+        free(kept);
+        kept = taken;
+    }
+    return kept;
+}
+
 int connection_read(const struct arguments *arguments, struct connection *out)
 {
-    char *token;
     int status;
 
     *out = (struct connection){.client = {.history = -1},
@@ -221,11 +236,7 @@ int connection_read(const struct arguments *arguments, struct connection *out)
         return STATUS_USAGE;
     }
     secret_hide_process();
-    token = secret_take("MCPX_TOKEN");
-    status = find_token(arguments, out, token);
-    if (token)
-        secret_wipe(token, strlen(token));
-    free(token);
+    status = find_token(arguments, out, token_of_environment());
     out->client.token = out->token;
     return status;
 }

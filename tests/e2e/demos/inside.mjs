@@ -126,12 +126,11 @@ async function resume({ alice }, router, room) {
   const token = await router.token('mobile', room.topic, []);
   const mobile = await room.join('mobile', [], { token });
   const last = await room.settle(alice.participant, mobile);
-  const { epoch, serial } = mobile.heard().filter(({ from, payload }) => from === 'system:gateway'
-    && payload.topic?.epoch).at(-1).payload.topic;
+  const place = mobile.place();
   await mobile.drop();
   for (let n = 1; n <= 3; n++) alice.participant.send('chat', { n }, { id: `missed-${n}` });
   await alice.participant.untilId('missed-3');
-  const again = await room.join('mobile', [], { token, query: { epoch, serial, after: last } });
+  const again = await room.join('mobile', [], { token, query: { ...place, after: last } });
   await again.untilId('missed-3');
   const caught = again.heard().filter(({ kind }) => kind === 'chat').map(({ id }) => id);
   assert.deepEqual(caught, ['missed-1', 'missed-2', 'missed-3']);

@@ -184,7 +184,17 @@ export class Participant {
   /** Everything heard from index `since` on, the router's own presence left out. */
   heard(since = 0) {
     return this.received.slice(since).map(({ envelope }) => envelope)
-      .filter(({ kind }) => kind !== 'system/presence');
+      .filter(({ kind }) => kind !== 'system/presence' && kind !== 'system/position');
+  }
+
+  /** What a client remembers to resume, as members of the query. Protocol: section 5. */
+  place() {
+    let place = {};
+    for (const { envelope: { id, from, payload } } of [{ envelope: this.welcome }, ...this.received]) {
+      if (from !== 'system:gateway') place.after = id;
+      else if (payload.topic?.epoch) place = { epoch: payload.topic.epoch, serial: payload.topic.serial };
+    }
+    return place;
   }
 
   /**
