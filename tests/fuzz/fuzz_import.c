@@ -4,22 +4,24 @@
  * order. What goes to the server is one JSON-RPC message on one line, under an id of its own; every
  * request is either answered, under its own id, or dropped, and that exactly once by the time the
  * server is gone for good.
- * Includes import.h and libc only.
+ * Includes import_pool.h and libc only.
  *
- * The input is lines; the first byte says what the rest is:
+ * The input is lines; the first byte says what the rest is. Where the first line is "i", each
+ * participant has a server of its own, at most two at a time.
  *   s TEXT   the server writes        r RPC   a request    n RPC   a notification
  *   a RPC    an answer to question 1  u d f   starts, dies, fails for good
  *   l        a participant leaves     t NUMBER   time passes   x   a question expires
- * A digit after r, n, l names the participant.
+ * A digit after r, n, l names the participant, an even one in another topic than an odd one.
+ * S, U, D, F and a digit are s, u, d, f of that server.
  */
-#include "tools/mcpx-bridge/import.h"
+#include "tools/mcpx-bridge/import_pool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { REQUESTS_MAX = 64 };
+enum { REQUESTS_MAX = 64, ISOLATE_MAX = 2, SERVERS_MAX = 1 + 2 * ISOLATE_MAX };
 
 struct request {
     char envelope[8];
@@ -29,11 +31,11 @@ struct request {
 };
 
 struct stage {
-    struct import *import;
+    struct import_pool *pool;
+    bool runs[SERVERS_MAX];
     struct mcpx_now now;
     struct request requests[REQUESTS_MAX];
     size_t count, questions;
-    bool over;
 };
 
 static void must(bool holds)
@@ -42,24 +44,41 @@ static void must(bool holds)
         abort();
 }
 
-static enum mcpx_err on_write(void *user, struct mcpx_slice line)
+static enum mcpx_err on_write(void *user, size_t server, struct mcpx_slice line)
 {
     struct stage *stage = user;
     struct mcpx_slice value;
     struct mcpx_rpc rpc;
 
+    must(server < SERVERS_MAX && stage->runs[server]);
     must(!memchr(line.text, '\n', line.len));
     must(mcpx_json_check(line, 0, &value, NULL) == MCPX_OK);
     must(mcpx_rpc_read(value, &rpc, NULL) == MCPX_OK && rpc.form != MCPX_RPC_BODY);
     return stage->now.mono_ms % 7 == 6 ? MCPX_ELIMIT : MCPX_OK;
 }
 
-static void on_kill(void *user)
+static void on_kill(void *user, size_t server)
 {
-    (void)user;
+    must(((struct stage *)user)->runs[server]);
 }
 
-static enum mcpx_err on_respond(void *user, struct mcpx_slice envelope,
+static enum mcpx_err on_start(void *user, size_t server, struct import_who owner)
+{
+    struct stage *stage = user;
+
+    must(server > 0 && server < SERVERS_MAX && !stage->runs[server] && owner.id.len);
+    if (stage->now.mono_ms % 3 == 2)
+        return MCPX_ESYSTEM;
+    stage->runs[server] = true;
+    return MCPX_OK;
+}
+
+static void on_stop(void *user, size_t server)
+{
+    must(server > 0 && ((struct stage *)user)->runs[server]);
+}
+
+static enum mcpx_err on_respond(void *user, size_t topic, struct mcpx_slice envelope,
                                 struct mcpx_slice payload)
 {
     struct stage *stage = user;
@@ -74,6 +93,7 @@ static enum mcpx_err on_respond(void *user, struct mcpx_slice envelope,
 
         if (!mcpx_slice_equal(envelope, mcpx_slice_of(request->envelope)))
             continue;
+        must(topic == (size_t)(request->who[0] & 1));
         must(mcpx_slice_equal(rpc.id, mcpx_text_view(&request->rpc_id)));
         must(request->answers++ == 0);
         return MCPX_OK;
@@ -82,20 +102,23 @@ static enum mcpx_err on_respond(void *user, struct mcpx_slice envelope,
 }
 
 /* What is dropped was not answered, and will not be. */
-static void on_drop(void *user, struct mcpx_slice request)
+static void on_drop(void *user, size_t topic, struct mcpx_slice request)
 {
     struct stage *stage = user;
 
+    (void)topic;
     for (size_t i = 0; i < stage->count; i++)
         if (mcpx_slice_equal(request, mcpx_slice_of(stage->requests[i].envelope)))
             must(stage->requests[i].answers++ == 0);
 }
 
-static enum mcpx_err on_send(void *user, const struct mcpx_draft *draft, struct mcpx_slice *id)
+static enum mcpx_err on_send(void *user, size_t topic, const struct mcpx_draft *draft,
+                             struct mcpx_slice *id)
 {
     struct stage *stage = user;
     struct mcpx_slice value;
 
+    must(topic < 2);
     must(mcpx_json_check(draft->payload, 0, &value, NULL) == MCPX_OK);
     must(mcpx_json_type(value) == MCPX_JSON_OBJECT);
     if (draft->tag)
@@ -105,28 +128,32 @@ static enum mcpx_err on_send(void *user, const struct mcpx_draft *draft, struct 
     return stage->now.mono_ms % 5 == 4 ? MCPX_ECAPABILITY : MCPX_OK;
 }
 
-static void on_forget(void *user, struct mcpx_slice id)
+static void on_forget(void *user, size_t topic, struct mcpx_slice id)
 {
     (void)user;
+    (void)topic;
     must(mcpx_slice_equal(id, MCPX_SLICE("q")));
 }
 
-static bool on_may(void *user, struct mcpx_slice kind)
+static bool on_may(void *user, size_t topic, struct mcpx_slice kind)
 {
     (void)user;
+    (void)topic;
     (void)kind;
     return true;
 }
 
-static struct mcpx_slice on_self(void *user)
+static struct mcpx_slice on_self(void *user, size_t topic)
 {
     (void)user;
+    (void)topic;
     return MCPX_SLICE("s");
 }
 
-static size_t on_message_max(void *user)
+static size_t on_message_max(void *user, size_t topic)
 {
     (void)user;
+    (void)topic;
     return 4096;
 }
 
@@ -135,6 +162,12 @@ static void on_log(void *user, const char *text)
     (void)user;
     for (; *text; text++)
         must((unsigned char)*text >= ' ');
+}
+
+/* By the sender's name; a departure names nobody else. */
+static void tell(struct stage *stage, const struct mcpx_event *event, char who)
+{
+    import_pool_event(stage->pool, (size_t)(who & 1), event, stage->now);
 }
 
 static void request(struct stage *stage, struct mcpx_event *event)
@@ -147,9 +180,10 @@ static void request(struct stage *stage, struct mcpx_event *event)
     stage->count++;
     snprintf(row->envelope, sizeof row->envelope, "e%zu", stage->count);
     mcpx_text_slice(&row->rpc_id, event->rpc->id);
+    row->who[0] = envelope->from.text[0];
     envelope->id = mcpx_slice_of(row->envelope);
     event->type = MCPX_EVENT_REQUEST;
-    import_event(stage->import, event, stage->now);
+    tell(stage, event, row->who[0]);
 }
 
 static void notification(struct stage *stage, struct mcpx_event *event)
@@ -157,7 +191,7 @@ static void notification(struct stage *stage, struct mcpx_event *event)
     if (event->rpc->form != MCPX_RPC_NOTIFICATION && event->rpc->form != MCPX_RPC_BODY)
         return;
     event->type = MCPX_EVENT_NOTIFICATION;
-    import_event(stage->import, event, stage->now);
+    tell(stage, event, event->envelope->from.text[0]);
 }
 
 /* What a participant does: rNRPC, nNRPC, aNRPC. */
@@ -182,81 +216,102 @@ static void participant(struct stage *stage, struct mcpx_slice line)
     else if (rpc.form == MCPX_RPC_RESULT || rpc.form == MCPX_RPC_ERROR) {
         event.type = MCPX_EVENT_RESPONSE;
         event.tag = (void *)(uintptr_t)(line.text[1] - '0');
-        import_event(stage->import, &event, stage->now);
+        tell(stage, &event, '0');
     }
 }
 
-static void state(struct stage *stage, enum mcpx_child_state to, int64_t retry_ms)
+static void state(struct stage *stage, size_t server, enum mcpx_child_state to,
+                  int64_t retry_ms)
 {
     struct mcpx_child_report report = {to, 1, -1, 9, retry_ms, "killed"};
 
-    if (stage->over)
+    if (server >= SERVERS_MAX || !stage->runs[server])
         return;
-    stage->over = to == MCPX_CHILD_FAILED;
-    import_state(stage->import, &report, stage->now);
+    stage->runs[server] = to != MCPX_CHILD_FAILED;
+    import_pool_state(stage->pool, server, &report, stage->now);
+}
+
+/* What a server does; `text` begins with the letter. */
+static void serve(struct stage *stage, size_t server, char what, struct mcpx_slice rest)
+{
+    if (what == 's' && server < SERVERS_MAX && stage->runs[server])
+        import_pool_line(stage->pool, server, rest, stage->now);
+    else if (what == 'u')
+        state(stage, server, MCPX_CHILD_STARTING, 0);
+    else if (what == 'd')
+        state(stage, server, MCPX_CHILD_DOWN, 500);
+    else if (what == 'f')
+        state(stage, server, MCPX_CHILD_FAILED, -1);
+}
+
+static void pass(struct stage *stage, int64_t ms)
+{
+    stage->now.mono_ms += ms;
+    import_pool_tick(stage->pool, stage->now);
+    must(import_pool_deadline(stage->pool) > stage->now.mono_ms);
 }
 
 static void happen(struct stage *stage, struct mcpx_slice line)
 {
     struct mcpx_slice rest = {line.text + 1, line.len ? line.len - 1 : 0};
     struct mcpx_event event = {.presence = MCPX_PRESENCE_LEAVE, .tag = (void *)1};
-    int64_t deadline;
+    char what = line.len ? line.text[0] : '\0';
 
-    switch (line.len ? line.text[0] : 0) {
-    case 's':
-        import_line(stage->import, rest, stage->now);
-        break;
-    case 'u':
-        state(stage, MCPX_CHILD_STARTING, 0);
-        break;
-    case 'd':
-        state(stage, MCPX_CHILD_DOWN, 500);
-        break;
-    case 'f':
-        state(stage, MCPX_CHILD_FAILED, -1);
-        break;
-    case 'l':
+    if (what && strchr("sudf", what)) {
+        serve(stage, 0, what, rest);
+    } else if (what && strchr("SUDF", what) && rest.len) {
+        serve(stage, (size_t)(rest.text[0] - '0'), (char)(what | 0x20),
+              (struct mcpx_slice){rest.text + 1, rest.len - 1});
+    } else if (what == 'l') {
         event.type = MCPX_EVENT_PRESENCE;
         event.participant = (struct mcpx_slice){rest.text, rest.len ? 1 : 0};
-        import_event(stage->import, &event, stage->now);
-        break;
-    case 'x':
+        tell(stage, &event, rest.len ? rest.text[0] : '0');
+    } else if (what == 'x') {
         event.type = MCPX_EVENT_EXPIRED;
-        import_event(stage->import, &event, stage->now);
-        break;
-    case 't':
-        stage->now.mono_ms += (int64_t)(rest.len * 997);
-        import_tick(stage->import, stage->now);
-        deadline = import_deadline(stage->import);
-        must(deadline > stage->now.mono_ms);
-        break;
-    default:
+        tell(stage, &event, '0');
+    } else if (what == 't') {
+        pass(stage, (int64_t)(rest.len * 997));
+    } else {
         participant(stage, line);
-        break;
+    }
+}
+
+/* All servers end, those that waited for another's end, too. */
+static void end(struct stage *stage)
+{
+    state(stage, 0, MCPX_CHILD_FAILED, -1);
+    for (size_t round = 0; round < SERVERS_MAX; round++) {
+        for (size_t i = 1; i < SERVERS_MAX; i++)
+            state(stage, i, MCPX_CHILD_FAILED, -1);
+        pass(stage, 1);
     }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct stage stage;
-    struct import_port port = {on_write, on_kill, on_respond,     on_drop, on_send, on_forget,
-                               on_may,   on_self, on_message_max, on_log,  &stage};
-    const char *at = (const char *)data, *end = at + size;
+    struct import_port port = {on_write,       on_kill, on_start,  on_stop, on_respond,
+                               on_drop,        on_send, on_forget, on_may,  on_self,
+                               on_message_max, on_log,  &stage};
+    struct import_config config = {.topics = 2};
+    const char *at = (const char *)data, *end_at = at + size;
 
-    stage = (struct stage){.now = {1000, 1000}};
-    must(import_new(&(struct import_config){0}, &port, &stage.import) == MCPX_OK);
-    while (at < end) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-        size_t len = (size_t)((newline ? newline : end) - at);
+    stage = (struct stage){.now = {1000, 1000}, .runs = {true}};
+    if (size > 1 && data[0] == 'i' && data[1] == '\n')
+        config.isolate_max = ISOLATE_MAX;
+    must(import_pool_new(&config, &port, &stage.pool) == MCPX_OK);
+    while (at < end_at) {
+        const char *newline = memchr(at, '\n', (size_t)(end_at - at));
+        size_t len = (size_t)((newline ? newline : end_at) - at);
 
         happen(&stage, (struct mcpx_slice){at, len});
         at += len + 1;
     }
-    happen(&stage, MCPX_SLICE("f"));
+    end(&stage);
     for (size_t i = 0; i < stage.count; i++) {
         must(stage.requests[i].answers == 1);
         mcpx_text_fini(&stage.requests[i].rpc_id);
     }
-    import_free(stage.import);
+    import_pool_free(stage.pool);
     return 0;
 }

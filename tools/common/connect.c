@@ -21,17 +21,45 @@ enum { TOKEN_MAX = 8192 };
 
 static const char default_url[] = "ws://127.0.0.1:8080";
 
+/* The rows around --topic, which some programs take several times. */
+#define URL_ROW                                                                               \
+    {                                                                                         \
+        "--url", "URL", VALUE_TEXT, 0,                                                        \
+            "the router, ws:// or wss://; else MCPX_URL, else ws://127.0.0.1:8080"            \
+    }
+#define TOKEN_ROW                                                                             \
+    {                                                                                         \
+        "--token-file", "FILE", VALUE_FILE, 0,                                                \
+            "holds the bearer token; else MCPX_TOKEN. A token is never an argument: others "  \
+            "can read those"                                                                  \
+    }
+#define AS_ROW                                                                                \
+    {                                                                                         \
+        "--as", "ID", VALUE_TEXT, 0,                                                          \
+            "the participant to be; a router run with --dev gives the token"                  \
+    }
+#define CA_ROW                                                                                \
+    {                                                                                         \
+        "--ca-file", "FILE", VALUE_FILE, 0, "authorities to trust for wss, in PEM"            \
+    }
+#define LAST_ROW                                                                              \
+    {                                                                                         \
+        NULL, NULL, VALUE_NONE, 0, NULL                                                       \
+    }
+
 const struct option_row connect_options[] = {
-    {"--url", "URL", VALUE_TEXT, 0,
-     "the router, ws:// or wss://; else MCPX_URL, else ws://127.0.0.1:8080"},
-    {"--topic", "TOPIC", VALUE_TEXT, 0, "the topic; else MCPX_TOPIC"},
-    {"--token-file", "FILE", VALUE_FILE, 0,
-     "holds the bearer token; else MCPX_TOKEN. A token is never an argument: others can read "
-     "those"},
-    {"--as", "ID", VALUE_TEXT, 0,
-     "the participant to be; a router run with --dev gives the token"},
-    {"--ca-file", "FILE", VALUE_FILE, 0, "authorities to trust for wss, in PEM"},
-    {NULL, NULL, VALUE_NONE, 0, NULL},
+    URL_ROW,   {"--topic", "TOPIC", VALUE_TEXT, 0, "the topic; else MCPX_TOPIC"},
+    TOKEN_ROW, AS_ROW,
+    CA_ROW,    LAST_ROW,
+};
+
+const struct option_row connect_topics_options[] = {
+    URL_ROW,
+    {"--topic", "TOPIC", VALUE_TEXT, OPTION_REPEATED, "the topics; else MCPX_TOPIC, one"},
+    TOKEN_ROW,
+    AS_ROW,
+    CA_ROW,
+    LAST_ROW,
 };
 
 static const char *option_or(const struct arguments *arguments, const char *option,
@@ -239,6 +267,36 @@ int connection_read(const struct arguments *arguments, struct connection *out)
     status = find_token(arguments, out, token_of_environment());
     out->client.token = out->token;
     return status;
+}
+
+int connection_read_other(const struct arguments *arguments, const struct connection *first,
+                          const char *topic, struct connection *out)
+{
+    const char *verb = arguments->command->name;
+
+    *out = (struct connection){.client = first->client, .as = first->as};
+    out->client.topic = topic;
+    out->client.token = NULL;
+    out->api = strdup(first->api);
+    if (!out->api) {
+        complain(verb, "%s", mcpx_strerror(MCPX_ENOMEM));
+        return STATUS_FAILED;
+    }
+    if (!mcpx_topic_name_is_valid(mcpx_slice_of(topic))) {
+        complain(verb, "--topic wants 1 to %d bytes of UTF-8 without control characters",
+                 MCPX_ID_MAX);
+        return STATUS_USAGE;
+    }
+    if (out->as) {
+        int status = ask_for_token(out, verb);
+
+        out->client.token = out->token;
+        return status;
+    }
+    if (keep_token(out, verb, first->token, strlen(first->token)) != STATUS_OK)
+        return STATUS_FAILED;
+    out->client.token = out->token;
+    return STATUS_OK;
 }
 
 void connection_fini(struct connection *connection)

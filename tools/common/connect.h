@@ -12,6 +12,9 @@
 /** --url, --topic, --token-file, --as, --ca-file: `shared` of a verb's row. */
 extern const struct option_row connect_options[];
 
+/** The same for a verb that takes several topics. */
+extern const struct option_row connect_topics_options[];
+
 /**
  * Where a program connects to and as whom.
  *
@@ -39,6 +42,13 @@ struct connection {
  * Returns STATUS_OK, or an exit code, having complained.
  */
 int connection_read(const struct arguments *arguments, struct connection *out);
+
+/**
+ * As `first`, in another topic: with the same token, or another one of the router in development
+ * mode. After connection_read; `topic` is kept.
+ */
+int connection_read_other(const struct arguments *arguments, const struct connection *first,
+                          const char *topic, struct connection *out);
 
 /** Frees and wipes what the connection holds. */
 void connection_fini(struct connection *connection);

@@ -8,6 +8,11 @@
 
 #include <mcpx/json.h>
 
+#include <stdlib.h>
+
+/* Processes of participants, together: usual and most. */
+enum { ISOLATE_MAX = 16, ISOLATE_LIMIT = 1000 };
+
 /* Returns false, having complained, when the text is no JSON object. */
 static bool check_capabilities(const char *text)
 {
@@ -73,45 +78,134 @@ static const char *base_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-int cmd_import(const struct arguments *arguments)
-{
-    const char *name = arguments_value(arguments, "--name");
-    const char *capabilities = arguments_value(arguments, "--client-capabilities");
-    const char *ask = arguments_value(arguments, "--ask");
-    struct connection connection;
-    struct import_job job = {0};
-    struct mcpx_text roots = {0};
-    int status;
+/* Where to connect, a row for each topic. */
+struct topics {
+    struct connection connections[WORDS_MAX];
+    struct mcpx_client_config clients[WORDS_MAX];
+    size_t count;
+};
 
-    if (!check_capabilities(capabilities))
-        return STATUS_USAGE;
+/* A connection of a participant ends its older one in the same topic: ours would end each other. */
+static bool is_named_again(const struct arguments *arguments, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (strcmp(arguments->options[i].option->name, "--topic") == 0 &&
+            strcmp(arguments->options[i].value, arguments->options[at].value) == 0)
+            return true;
+    return false;
+}
+
+static int add_topic(const struct arguments *arguments, const char *topic,
+                     struct topics *topics)
+{
+    struct connection *connection = &topics->connections[topics->count++];
+
+    if (strcmp(topic, topics->connections[0].client.topic) == 0) {
+        topics->count--;
+        return STATUS_OK;
+    }
+    return connection_read_other(arguments, &topics->connections[0], topic, connection);
+}
+
+/* The last topic named comes first; without any, the environment's. */
+static int read_topics(const struct arguments *arguments, struct topics *topics)
+{
+    int status = connection_read(arguments, &topics->connections[topics->count++]);
+
+    for (size_t i = 0; i < arguments->option_count && status == STATUS_OK; i++) {
+        if (strcmp(arguments->options[i].option->name, "--topic") != 0)
+            continue;
+        if (is_named_again(arguments, i)) {
+            complain("import", "--topic names a topic twice");
+            return STATUS_USAGE;
+        }
+        status = add_topic(arguments, arguments->options[i].value, topics);
+    }
+    for (size_t i = 0; i < topics->count; i++) {
+        topics->clients[i] = topics->connections[i].client;
+        topics->clients[i].routing = "all";
+        topics->clients[i].history = 0;
+    }
+    return status;
+}
+
+static void free_topics(struct topics *topics)
+{
+    for (size_t i = 0; i < topics->count; i++)
+        connection_fini(&topics->connections[i]);
+    free(topics);
+}
+
+/* Returns false, having complained, when options do not go together. */
+static bool check_options(const struct arguments *arguments)
+{
+    bool isolates = arguments_have(arguments, "--isolate");
+
+    if (!check_capabilities(arguments_value(arguments, "--client-capabilities")))
+        return false;
     if (arguments_have(arguments, "--restart") && arguments_have(arguments, "--no-restart")) {
         complain("import", "--restart and --no-restart exclude each other");
+        return false;
+    }
+    if (!isolates && (arguments_have(arguments, "--isolate-max") ||
+                      arguments_have(arguments, "--isolate-idle"))) {
+        complain("import", "--isolate-max and --isolate-idle want --isolate");
+        return false;
+    }
+    if (isolates && (arguments_number(arguments, "--isolate-max", 1) < 1 ||
+                     arguments_number(arguments, "--isolate-max", 1) > ISOLATE_LIMIT ||
+                     arguments_ms(arguments, "--isolate-idle", 1000) < 1000)) {
+        complain("import", "--isolate-max wants 1 to %d, --isolate-idle 1 or more",
+                 ISOLATE_LIMIT);
+        return false;
+    }
+    return true;
+}
+
+static int run(const struct arguments *arguments, const char *roots, struct topics *topics)
+{
+    const char *ask = arguments_value(arguments, "--ask");
+    const char *name = arguments_value(arguments, "--name");
+    struct import_job job = {.topics = topics->clients, .argv = arguments->rest};
+    int status = read_topics(arguments, topics);
+
+    if (status != STATUS_OK)
+        return status;
+    if (!name)
+        name = topics->connections[0].as ? topics->connections[0].as
+                                         : base_name(arguments->rest[0]);
+    job.topic_count = topics->count;
+    job.name = name;
+    job.line_max = (size_t)arguments_number(arguments, "--line-max", 0);
+    job.import.capabilities = arguments_value(arguments, "--client-capabilities");
+    job.import.roots = roots;
+    job.import.ask_newest = ask && strcmp(ask, "newest") == 0;
+    job.import.request_ms = arguments_ms(arguments, "--request-timeout", 0);
+    job.import.once = arguments_have(arguments, "--no-restart");
+    job.import.protocol = read_protocol(arguments);
+    if (arguments_have(arguments, "--isolate"))
+        job.import.isolate_max =
+            (size_t)arguments_number(arguments, "--isolate-max", ISOLATE_MAX);
+    job.import.isolate_idle_ms = arguments_ms(arguments, "--isolate-idle", 0);
+    return import_run(&job);
+}
+
+int cmd_import(const struct arguments *arguments)
+{
+    struct topics *topics;
+    struct mcpx_text roots = {0};
+    int status = STATUS_USAGE;
+
+    if (!check_options(arguments))
         return STATUS_USAGE;
+    topics = calloc(1, sizeof *topics);
+    if (!topics) {
+        complain("import", "out of memory");
+        return STATUS_FAILED;
     }
-    if (!read_roots(arguments, &roots)) {
-        mcpx_text_fini(&roots);
-        return STATUS_USAGE;
-    }
-    status = connection_read(arguments, &connection);
-    if (status == STATUS_OK) {
-        job.client = connection.client;
-        job.client.routing = "all";
-        job.client.history = 0;
-        job.import.capabilities = capabilities;
-        job.import.roots = roots.len ? roots.text : NULL;
-        job.import.ask_newest = ask && strcmp(ask, "newest") == 0;
-        job.import.request_ms = arguments_ms(arguments, "--request-timeout", 0);
-        job.argv = arguments->rest;
-        if (!name)
-            name = connection.as ? connection.as : base_name(arguments->rest[0]);
-        job.name = name;
-        job.line_max = (size_t)arguments_number(arguments, "--line-max", 0);
-        job.import.once = arguments_have(arguments, "--no-restart");
-        job.import.protocol = read_protocol(arguments);
-        status = import_run(&job);
-    }
-    connection_fini(&connection);
+    if (read_roots(arguments, &roots))
+        status = run(arguments, roots.len ? roots.text : NULL, topics);
+    free_topics(topics);
     mcpx_text_fini(&roots);
     return status;
 }

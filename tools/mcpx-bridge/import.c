@@ -1,8 +1,8 @@
 /*
- * import.c - the topic's side: requests of participants go to the server under numbers of ours,
- * notifications are passed, dropped or translated. One server serves everybody in the room and
- * is initialised once; a process for each participant was refused, because servers with a state
- * (memory, browsers, databases) are imported to be shared.
+ * import.c - the topics' side: requests of participants go to the server under numbers of ours,
+ * notifications are passed, dropped or translated. One server serves everybody in its topics and
+ * is initialised once, because servers with a state (memory, browsers, databases) are mostly
+ * imported to be shared; who wants them apart has a pool of them (import_pool.c).
  * Includes import_state.h only.
  */
 #include "tools/mcpx-bridge/import_state.h"
@@ -20,7 +20,7 @@ static int64_t or_else(int64_t value, int64_t fallback)
 }
 
 enum mcpx_err import_new(const struct import_config *config, const struct import_port *port,
-                         struct import **out)
+                         const struct import_setup *setup, struct import **out)
 {
     const char *capabilities =
         config->capabilities ? config->capabilities : IMPORT_CAPABILITIES;
@@ -29,6 +29,7 @@ enum mcpx_err import_new(const struct import_config *config, const struct import
     if (!import)
         return MCPX_ENOMEM;
     import->config = (struct import_config){
+        .topics = config->topics ? config->topics : 1,
         .capabilities = strdup(capabilities),
         .ask_newest = config->ask_newest,
         .protocol = config->protocol,
@@ -40,6 +41,7 @@ enum mcpx_err import_new(const struct import_config *config, const struct import
         .calls_max = config->calls_max ? config->calls_max : CALLS_MAX,
         .wait_bytes = config->wait_bytes ? config->wait_bytes : WAIT_BYTES};
     import->port = *port;
+    import->setup = *setup;
     import->era_at = INT64_MAX;
     import->handshake_at = INT64_MAX;
     if (config->roots)
@@ -74,20 +76,6 @@ const char *import_failure(const struct import *import)
     return import->failure[0] ? import->failure : NULL;
 }
 
-void import_say(struct import *import, const char *format, ...)
-{
-    char text[501];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    for (char *at = text; *at; at++)
-        if ((unsigned char)*at < ' ' || *at == 0x7f)
-            *at = '?';
-    import->port.log(import->port.user, text);
-}
-
 void import_give_up(struct import *import, const char *format, ...)
 {
     va_list arguments;
@@ -96,21 +84,6 @@ void import_give_up(struct import *import, const char *format, ...)
     vsnprintf(import->failure, sizeof import->failure, format, arguments);
     va_end(arguments);
     import->over = true;
-}
-
-void import_announce(struct import *import, const char *text)
-{
-    struct mcpx_draft draft = {.type = "chat"};
-
-    if (!import->port.may(import->port.user, MCPX_SLICE("chat")))
-        return;
-    mcpx_text_reset(&import->text);
-    mcpx_text_puts(&import->text, "{");
-    mcpx_json_add_member(&import->text, "text", mcpx_slice_of(text));
-    mcpx_text_puts(&import->text, "}");
-    draft.payload = mcpx_text_view(&import->text);
-    if (!import->text.failed)
-        import->port.send(import->port.user, &draft, NULL);
 }
 
 /* White space between tokens may hold newlines; on the pipe they would end the message. */
@@ -126,12 +99,13 @@ enum mcpx_err import_write(struct import *import)
     if (import->line.failed)
         return MCPX_ENOMEM;
     flatten(&import->line);
-    return import->port.write(import->port.user, mcpx_text_view(&import->line));
+    return import->port.write(import->port.user, import->setup.number,
+                              mcpx_text_view(&import->line));
 }
 
 void import_abandon(struct import *import, struct import_call *call)
 {
-    import->port.drop(import->port.user, call->envelope);
+    import->port.drop(import->port.user, call->requester.topic, call->envelope);
     import_calls_drop(&import->calls, call);
 }
 
@@ -139,7 +113,7 @@ void import_abandon(struct import *import, struct import_call *call)
 static enum mcpx_err answer_too_large(struct import *import, const struct import_call *call,
                                       size_t len)
 {
-    size_t max = import->port.message_max(import->port.user);
+    size_t max = import->port.message_max(import->port.user, call->requester.topic);
     struct mcpx_text message = {0}, data = {0};
 
     bridge_add_too_big(&message, "the answer", len, max);
@@ -148,14 +122,14 @@ static enum mcpx_err answer_too_large(struct import *import, const struct import
     bridge_add_error(&import->text, call->rpc_id, BRIDGE_UNAVAILABLE, mcpx_text_view(&message),
                      mcpx_text_view(&data));
     import_say(import, "%.*s by %.*s: %s", (int)call->method.len, call->method.text,
-               (int)call->requester.len, call->requester.text,
+               (int)call->requester.id.len, call->requester.id.text,
                message.text ? message.text : "too large");
     import->text.failed |= message.failed || data.failed;
     mcpx_text_fini(&message);
     mcpx_text_fini(&data);
     if (import->text.failed)
         return MCPX_ENOMEM;
-    return import->port.respond(import->port.user, call->envelope,
+    return import->port.respond(import->port.user, call->requester.topic, call->envelope,
                                 mcpx_text_view(&import->text));
 }
 
@@ -168,13 +142,14 @@ static enum mcpx_err answer_too_many(struct import *import, const struct import_
                      (struct mcpx_slice){0});
     if (import->text.failed)
         return MCPX_ENOMEM;
-    return import->port.respond(import->port.user, call->envelope,
+    return import->port.respond(import->port.user, call->requester.topic, call->envelope,
                                 mcpx_text_view(&import->text));
 }
 
 void import_answer(struct import *import, struct import_call *call, struct mcpx_slice message)
 {
-    enum mcpx_err err = import->port.respond(import->port.user, call->envelope, message);
+    enum mcpx_err err = import->port.respond(import->port.user, call->requester.topic,
+                                             call->envelope, message);
 
     if (err == MCPX_ETOOBIG)
         err = answer_too_large(import, call, message.len);
@@ -182,8 +157,8 @@ void import_answer(struct import *import, struct import_call *call, struct mcpx_
         err = answer_too_many(import, call);
     if (err)
         import_say(import, "the answer to %.*s for %.*s cannot be sent: %s",
-                   (int)call->method.len, call->method.text, (int)call->requester.len,
-                   call->requester.text, mcpx_strerror(err));
+                   (int)call->method.len, call->method.text, (int)call->requester.id.len,
+                   call->requester.id.text, mcpx_strerror(err));
     if (err)
         import_abandon(import, call);
     else
@@ -255,7 +230,7 @@ void import_forward(struct import *import, struct import_call *call, struct mcpx
                   (struct mcpx_slice){0});
 }
 
-static void on_request(struct import *import, const struct mcpx_event *event,
+static void on_request(struct import *import, size_t topic, const struct mcpx_event *event,
                        struct mcpx_now now)
 {
     struct mcpx_slice params = event->rpc->params;
@@ -264,7 +239,7 @@ static void on_request(struct import *import, const struct mcpx_event *event,
         .purpose = IMPORT_PARTICIPANT,
         .deadline_ms = now.mono_ms + import->config.wait_ms,
         .envelope = event->envelope->id,
-        .requester = event->envelope->from,
+        .requester = {topic, event->envelope->from},
         .rpc_id = event->rpc->id,
         .token = mcpx_json_get(mcpx_json_get(params, "_meta"), "progressToken"),
         .method = event->rpc->method,
@@ -273,32 +248,47 @@ static void on_request(struct import *import, const struct mcpx_event *event,
 
     if (!call) {
         import_say(import, "out of memory: a request stays unanswered");
-        import->port.drop(import->port.user, draft.envelope);
+        import->port.drop(import->port.user, topic, draft.envelope);
         return;
     }
     if (fault)
         import_refuse(import, call, BRIDGE_BAD_PARAMS, fault, (struct mcpx_slice){0});
-    else if (import->calls.count > import->config.calls_max ||
+    else if (!import_who_may_have(call->holder->calls, import->calls.count,
+                                  import->config.calls_max) ||
              !import_calls_hold(&import->calls, call, event->rpc->text))
         import_refuse(import, call, BRIDGE_UNAVAILABLE,
-                      "the bridge has too many requests under way", (struct mcpx_slice){0});
+                      "you have as many requests under way as the bridge has room for",
+                      (struct mcpx_slice){0});
     else if (import_is_ready(import))
         import_forward(import, call, now);
     else if (import->over)
         import_refuse_for_trouble(import, call);
-    else if (import->calls.held > import->config.wait_bytes)
+    else if (!import_who_may_have(call->holder->held, import->calls.held,
+                                  import->config.wait_bytes))
         import_refuse(import, call, BRIDGE_UNAVAILABLE,
-                      "the server is not ready, and too many bytes wait for it",
+                      "the server is not ready, and too many bytes of yours wait for it",
                       (struct mcpx_slice){0});
 }
 
 /* Only who asked may cancel; the envelope's correlation and the JSON-RPC id both count. */
-static void on_cancelled(struct import *import, const struct mcpx_event *event)
+static struct import_call *meant_by(const struct import *import, size_t topic,
+                                    const struct mcpx_event *event)
+{
+    return import_calls_meant(
+        &import->calls, (struct import_who){topic, event->envelope->from},
+        event->envelope->correlation_id, mcpx_json_get(event->rpc->params, "requestId"));
+}
+
+bool import_is_waiting(const struct import *import, size_t topic,
+                       const struct mcpx_event *event)
+{
+    return meant_by(import, topic, event) != NULL;
+}
+
+static void on_cancelled(struct import *import, size_t topic, const struct mcpx_event *event)
 {
     const struct mcpx_rpc *rpc = event->rpc;
-    struct mcpx_slice rpc_id = mcpx_json_get(rpc->params, "requestId");
-    struct import_call *call = import_calls_meant(&import->calls, event->envelope->from,
-                                                  event->envelope->correlation_id, rpc_id);
+    struct import_call *call = meant_by(import, topic, event);
     char number[24];
 
     if (!call)
@@ -314,7 +304,8 @@ static void on_cancelled(struct import *import, const struct mcpx_event *event)
     import_abandon(import, call);
 }
 
-static void on_notification(struct import *import, const struct mcpx_event *event)
+static void on_notification(struct import *import, size_t topic,
+                            const struct mcpx_event *event)
 {
     struct mcpx_slice method = event->rpc->method;
 
@@ -323,7 +314,7 @@ static void on_notification(struct import *import, const struct mcpx_event *even
         mcpx_slice_equal(method, MCPX_SLICE("notifications/roots/list_changed")))
         return;
     if (mcpx_slice_equal(method, MCPX_SLICE("notifications/cancelled"))) {
-        on_cancelled(import, event);
+        on_cancelled(import, topic, event);
         return;
     }
     if (!import_is_ready(import))
@@ -337,10 +328,10 @@ static void on_notification(struct import *import, const struct mcpx_event *even
 }
 
 /* A request whose kind lies is not executed; who sent it to us alone learns why. */
-static void on_violation(struct import *import, const struct mcpx_event *event)
+static void on_violation(struct import *import, size_t topic, const struct mcpx_event *event)
 {
     const struct mcpx_envelope *envelope = event->envelope;
-    struct mcpx_slice id = {0}, self = import->port.self(import->port.user);
+    struct mcpx_slice id = {0}, self = import->port.self(import->port.user, topic);
     char kind[MCPX_KIND_MAX + 32];
     char reason[200];
     const struct mcpx_fault *fault = &event->fault;
@@ -369,7 +360,7 @@ static void on_violation(struct import *import, const struct mcpx_event *event)
     draft.correlation_id = envelope->id;
     draft.payload = mcpx_text_view(&import->text);
     if (!import->text.failed)
-        import->port.send(import->port.user, &draft, NULL);
+        import->port.send(import->port.user, topic, &draft, NULL);
 }
 
 static void on_refused(struct import *import, const struct mcpx_event *event)
@@ -383,34 +374,55 @@ static void on_refused(struct import *import, const struct mcpx_event *event)
         import_ask_failed(import, event->tag, BRIDGE_NO_METHOD, reason);
 }
 
-/* A participant that is gone hears no updates, and answers no question. */
-static void on_left(struct import *import, struct mcpx_slice participant)
+/* The server need not watch what nobody wants to hear of. */
+static void unsubscribe(struct import *import, const struct import_sub *sub)
 {
-    const struct import_sub *sub;
-    size_t at = 0;
-
-    while ((sub = import_subs_next(&import->subs, participant, &at)) != NULL) {
-        if (import_is_ready(import) &&
-            !import_subs_others(&import->subs, sub->uri, participant)) {
-            mcpx_text_reset(&import->text);
-            mcpx_json_add_member(&import->text, "uri", sub->uri);
-            import_era_request(import, IMPORT_HOUSEKEEPING, "resources/unsubscribe",
-                               mcpx_text_view(&import->text));
-        }
-        import_subs_remove(&import->subs, sub->uri, participant);
-        at--;
+    if (import_is_ready(import) && !import_subs_others(&import->subs, sub->uri, sub->who)) {
+        mcpx_text_reset(&import->text);
+        mcpx_json_add_member(&import->text, "uri", sub->uri);
+        import_era_request(import, IMPORT_HOUSEKEEPING, "resources/unsubscribe",
+                           mcpx_text_view(&import->text));
     }
-    import_ask_left(import, participant);
+    import_subs_remove(&import->subs, sub->uri, sub->who);
 }
 
-void import_event(struct import *import, const struct mcpx_event *event, struct mcpx_now now)
+/* A participant that is gone hears no updates, and answers no question. */
+void import_left(struct import *import, struct import_who who)
+{
+    const struct import_sub *sub;
+
+    while ((sub = import_subs_of(&import->subs, who)) != NULL)
+        unsubscribe(import, sub);
+    import_ask_left(import, who);
+}
+
+/* We are in that topic no longer: nobody there is answered. */
+static void on_topic_gone(struct import *import, size_t topic)
+{
+    struct import_call *call;
+
+    while ((call = import_calls_of_topic(&import->calls, topic)) != NULL) {
+        if (call->written)
+            import_cancel(import, call, "the topic is gone");
+        import_abandon(import, call);
+    }
+    import_left(import, (struct import_who){topic, {0}});
+}
+
+bool import_is_in_use(const struct import *import)
+{
+    return import->calls.holder_count > 0 || import->subs.count > 0 || import->asks.count > 0;
+}
+
+void import_event(struct import *import, size_t topic, const struct mcpx_event *event,
+                  struct mcpx_now now)
 {
     switch (event->type) {
     case MCPX_EVENT_REQUEST:
-        on_request(import, event, now);
+        on_request(import, topic, event, now);
         break;
     case MCPX_EVENT_NOTIFICATION:
-        on_notification(import, event);
+        on_notification(import, topic, event);
         break;
     case MCPX_EVENT_RESPONSE:
         import_ask_answered(import, event->tag, event->rpc->text);
@@ -422,11 +434,15 @@ void import_event(struct import *import, const struct mcpx_event *event, struct 
         on_refused(import, event);
         break;
     case MCPX_EVENT_VIOLATION:
-        on_violation(import, event);
+        on_violation(import, topic, event);
         break;
     case MCPX_EVENT_PRESENCE:
         if (event->presence == MCPX_PRESENCE_LEAVE)
-            on_left(import, event->participant);
+            import_left(import, (struct import_who){topic, event->participant});
+        break;
+    case MCPX_EVENT_LEFT:
+        if (event->retry_ms < 0)
+            on_topic_gone(import, topic);
         break;
     default:
         break;

@@ -1,13 +1,15 @@
 /*
- * import.h - one MCP server at a topic, without its socket and without its process: events of
- * the session, lines and states of the child and the time go in; lines for the child, envelopes
- * for the topic and sentences for the log come out through a port.
- * Includes import_probe.h, child.h and session.h only.
+ * import.h - one MCP server at its topics, without their sockets and without its process: events
+ * of the sessions, lines and states of the child and the time go in; lines for the child, envelopes
+ * for the topics and sentences for the log come out through a port. Topics and servers have numbers
+ * from 0; import_pool.h has several servers.
+ * Includes import_probe.h, import_who.h, child.h and session.h only.
  */
 #ifndef MCPX_BRIDGE_IMPORT_H
 #define MCPX_BRIDGE_IMPORT_H
 
 #include "tools/mcpx-bridge/import_probe.h"
+#include "tools/mcpx-bridge/import_who.h"
 
 #include <mcpx/child.h>
 #include <mcpx/session.h>
@@ -18,6 +20,10 @@
 /**
  * Settings; 0 and NULL mean the default.
  *
+ * topics         in how many topics we are; 1
+ * isolate_max    how many processes of their own participants may have together; 0: none, one
+ *                server serves all. One identity may have a quarter of them, one at least
+ * isolate_idle_ms  how long such a process lives without anything to do; 600000
  * capabilities   the client capabilities declared to the server, a JSON object; copied.
  *                IMPORT_CAPABILITIES
  * roots          what roots/list is answered with, a JSON array of roots; copied. It is then declared
@@ -33,10 +39,14 @@
  * probe_ms       how long to wait for the answer to server/discover before initialize; 2000
  * handshake_ms   how long the server may take until it is initialised; 120000
  * wait_ms        how long a request waits for a server that is not ready; 30000
- * calls_max      requests under way at one time; 10000
+ * calls_max      requests under way at one time; 10000. Of this, wait_bytes and subscriptions nobody
+ *                may have more than is left free (import_who_may_have)
  * wait_bytes     how many bytes of requests may wait for a server that is not ready; 64 MiB
  */
 struct import_config {
+    size_t topics;
+    size_t isolate_max;
+    int64_t isolate_idle_ms;
     const char *capabilities;
     const char *roots;
     bool ask_newest;
@@ -52,10 +62,13 @@ struct import_config {
 
 /**
  * Where it all goes. Slices are borrowed during the call. Called only from inside the functions
- * below, and may not call them.
+ * below and those of import_pool.h, and may not call them. `server` and `topic` are numbers.
  *
  * write         one line for the child; as mcpx_child_write
  * kill          the child hangs, or cannot be used; as mcpx_child_kill
+ * start         one more process is wanted, for `owner` alone; an error is told to who waits. For a
+ *               pool that isolates; a number comes again only after STOPPED or FAILED
+ * stop          it is not wanted any more; as mcpx_child_stop
  * respond       as mcpx_client_respond
  * drop          as mcpx_session_drop
  * send          as mcpx_client_send
@@ -66,30 +79,72 @@ struct import_config {
  * log           a sentence for people, without newline and control characters
  */
 struct import_port {
-    enum mcpx_err (*write)(void *user, struct mcpx_slice line);
-    void (*kill)(void *user);
-    enum mcpx_err (*respond)(void *user, struct mcpx_slice request, struct mcpx_slice payload);
-    void (*drop)(void *user, struct mcpx_slice request);
-    enum mcpx_err (*send)(void *user, const struct mcpx_draft *draft, struct mcpx_slice *id);
-    void (*forget)(void *user, struct mcpx_slice id);
-    bool (*may)(void *user, struct mcpx_slice kind);
-    struct mcpx_slice (*self)(void *user);
-    size_t (*message_max)(void *user);
+    enum mcpx_err (*write)(void *user, size_t server, struct mcpx_slice line);
+    void (*kill)(void *user, size_t server);
+    enum mcpx_err (*start)(void *user, size_t server, struct import_who owner);
+    void (*stop)(void *user, size_t server);
+    enum mcpx_err (*respond)(void *user, size_t topic, struct mcpx_slice request,
+                             struct mcpx_slice payload);
+    void (*drop)(void *user, size_t topic, struct mcpx_slice request);
+    enum mcpx_err (*send)(void *user, size_t topic, const struct mcpx_draft *draft,
+                          struct mcpx_slice *id);
+    void (*forget)(void *user, size_t topic, struct mcpx_slice id);
+    bool (*may)(void *user, size_t topic, struct mcpx_slice kind);
+    struct mcpx_slice (*self)(void *user, size_t topic);
+    size_t (*message_max)(void *user, size_t topic);
     void (*log)(void *user, const char *text);
     void *user;
 };
 
 struct import;
 
+/**
+ * What all servers of one command share; zero at the beginning.
+ *
+ * probe    how its processes are greeted
+ * serial   tag of the latest question, so that no two servers' have the same
+ */
+struct import_facts {
+    struct import_probe probe;
+    uintptr_t serial;
+};
+
+/**
+ * What one server is.
+ *
+ * number   of the server, for the port
+ * owner    the one participant it serves, kept as long as the import; without an id: everybody
+ * facts    kept as long
+ */
+struct import_setup {
+    size_t number;
+    struct import_who owner;
+    struct import_facts *facts;
+};
+
 /** Makes an import; `port` is copied. Returns MCPX_OK or MCPX_ENOMEM. */
 enum mcpx_err import_new(const struct import_config *config, const struct import_port *port,
-                         struct import **out);
+                         const struct import_setup *setup, struct import **out);
 
 /** Frees it; whoever waits is answered by nobody. NULL is allowed. */
 void import_free(struct import *import);
 
-/** Something happened in the topic. `event` is not used after the first call of the port. */
-void import_event(struct import *import, const struct mcpx_event *event, struct mcpx_now now);
+/**
+ * Something happened in a topic. `event` is not used after the first call of the port. A LEFT
+ * without another attempt is the end of that topic: what came from there is forgotten.
+ */
+void import_event(struct import *import, size_t topic, const struct mcpx_event *event,
+                  struct mcpx_now now);
+
+/** True when this tag is that of a question of this server. */
+bool import_has_asked(const struct import *import, const void *tag);
+
+/** True when a notification is about a call of its sender that this server has. */
+bool import_is_waiting(const struct import *import, size_t topic,
+                       const struct mcpx_event *event);
+
+/** True while participants wait for something, or have subscribed to something. */
+bool import_is_in_use(const struct import *import);
 
 /** The server wrote a line. */
 void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now now);

@@ -43,26 +43,39 @@ static void tell_server(struct import *import, struct mcpx_slice rpc_id, int cod
     import_write(import);
 }
 
-/* Remembers a question that went out. */
-static void note(struct import_asks *asks, struct mcpx_slice envelope,
-                 struct mcpx_slice participant, struct mcpx_slice rpc_id)
+/* Remembers a question that went out under the latest serial. */
+static void note(struct import *import, struct mcpx_slice envelope,
+                 const struct import_call *call, struct mcpx_slice rpc_id)
 {
-    size_t len = envelope.len + participant.len + rpc_id.len;
-    char *memory = malloc(len + 1);
+    struct mcpx_slice who = call->requester.id;
+    char *memory = malloc(envelope.len + who.len + rpc_id.len + 1);
     struct import_question *row;
 
     if (!memory)
         return;
     memcpy(memory, envelope.text, envelope.len);
-    memcpy(memory + envelope.len, participant.text, participant.len);
-    memcpy(memory + envelope.len + participant.len, rpc_id.text, rpc_id.len);
-    row = &asks->rows[asks->count++];
+    memcpy(memory + envelope.len, who.text, who.len);
+    memcpy(memory + envelope.len + who.len, rpc_id.text, rpc_id.len);
+    row = &import->asks.rows[import->asks.count++];
     *row = (struct import_question){
-        .serial = asks->last_serial,
+        .serial = import->setup.facts->serial,
         .envelope = {memory, envelope.len},
-        .participant = {memory + envelope.len, participant.len},
-        .rpc_id = {memory + envelope.len + participant.len, rpc_id.len},
+        .participant = {call->requester.topic, {memory + envelope.len, who.len}},
+        .rpc_id = {memory + envelope.len + who.len, rpc_id.len},
         .memory = memory};
+}
+
+/* One who never answers must not keep the others from being asked. */
+static bool has_room(const struct import_asks *asks, struct import_who who)
+{
+    struct mcpx_slice identity = mcpx_identity_of(who.id);
+    size_t own = 0;
+
+    for (size_t i = 0; i < asks->count; i++)
+        if (asks->rows[i].participant.topic == who.topic &&
+            mcpx_slice_equal(mcpx_identity_of(asks->rows[i].participant.id), identity))
+            own++;
+    return import_who_may_have(own + 1, asks->count + 1, IMPORT_ASKS_MAX);
 }
 
 static void tell_roots(struct import *import, struct mcpx_slice rpc_id)
@@ -102,29 +115,37 @@ void import_ask(struct import *import, struct mcpx_slice line, const struct mcpx
         return;
     }
     if (!call) {
-        tell_server(import, rpc->id, BRIDGE_NO_METHOD,
-                    import_calls_asked(&import->calls, IMPORT_ASKED_NEWEST)
-                        ? "several participants have calls under way, and whose this is about "
-                          "cannot be known"
-                        : "no participant has a call under way that this could be about");
+        tell_server(
+            import, rpc->id, BRIDGE_NO_METHOD,
+            import_calls_asked(&import->calls, IMPORT_ASKED_NEWEST)
+                ? "several participants have calls under way, and whose this is about "
+                  "cannot be known; the bridge's operator can give each a server of its "
+                  "own (--isolate)"
+                : "no participant has a call under way that this could be about");
         return;
     }
-    if (import->asks.count == IMPORT_ASKS_MAX) {
-        tell_server(import, rpc->id, BRIDGE_UNAVAILABLE, "too many questions under way");
+    if (!has_room(&import->asks, call->requester)) {
+        tell_server(import, rpc->id, BRIDGE_UNAVAILABLE,
+                    "the participant has too many questions under way");
         return;
     }
-    draft.to = &call->requester;
+    draft.to = &call->requester.id;
     draft.correlation_id = call->envelope;
-    draft.tag = (void *)++import->asks.last_serial;
-    err = import->port.send(import->port.user, &draft, &id);
+    draft.tag = (void *)++import->setup.facts->serial;
+    err = import->port.send(import->port.user, call->requester.topic, &draft, &id);
     if (err == MCPX_OK)
-        note(&import->asks, id, call->requester, rpc->id);
+        note(import, id, call, rpc->id);
     if (import->asks.count > before)
         return;
     import_say(import, "%.*s cannot be passed to %.*s: %s", (int)rpc->method.len,
-               rpc->method.text, (int)call->requester.len, call->requester.text,
+               rpc->method.text, (int)call->requester.id.len, call->requester.id.text,
                mcpx_strerror(err ? err : MCPX_ENOMEM));
     tell_server(import, rpc->id, BRIDGE_NO_METHOD, mcpx_strerror(err ? err : MCPX_ENOMEM));
+}
+
+bool import_has_asked(const struct import *import, const void *tag)
+{
+    return find((struct import_asks *)&import->asks, tag) != NULL;
 }
 
 void import_ask_answered(struct import *import, void *tag, struct mcpx_slice payload)
@@ -153,18 +174,19 @@ void import_ask_failed(struct import *import, void *tag, int code, const char *m
  * The participant may be an event's and gone with the first call of the port, so the questions
  * are collected before anything is forgotten.
  */
-void import_ask_left(struct import *import, struct mcpx_slice participant)
+void import_ask_left(struct import *import, struct import_who who)
 {
     uintptr_t gone[IMPORT_ASKS_MAX];
     size_t count = 0;
 
     for (size_t i = 0; i < import->asks.count; i++)
-        if (mcpx_slice_equal(import->asks.rows[i].participant, participant))
+        if (import->asks.rows[i].participant.topic == who.topic &&
+            (!who.id.text || mcpx_slice_equal(import->asks.rows[i].participant.id, who.id)))
             gone[count++] = import->asks.rows[i].serial;
     for (size_t i = 0; i < count; i++) {
         const struct import_question *row = find(&import->asks, (void *)gone[i]);
 
-        import->port.forget(import->port.user, row->envelope);
+        import->port.forget(import->port.user, row->participant.topic, row->envelope);
         import_ask_failed(import, (void *)gone[i], BRIDGE_TIMED_OUT,
                           "the participant that was asked has left");
     }
@@ -182,10 +204,10 @@ bool import_ask_cancelled(struct import *import, struct mcpx_slice line,
         row++;
     if (row == end)
         return false;
-    draft.to = &row->participant;
+    draft.to = &row->participant.id;
     draft.correlation_id = row->envelope;
-    import->port.send(import->port.user, &draft, NULL);
-    import->port.forget(import->port.user, row->envelope);
+    import->port.send(import->port.user, row->participant.topic, &draft, NULL);
+    import->port.forget(import->port.user, row->participant.topic, row->envelope);
     drop(&import->asks, row);
     return true;
 }
@@ -193,6 +215,7 @@ bool import_ask_cancelled(struct import *import, struct mcpx_slice line,
 void import_ask_down(struct import *import)
 {
     for (size_t i = 0; i < import->asks.count; i++)
-        import->port.forget(import->port.user, import->asks.rows[i].envelope);
+        import->port.forget(import->port.user, import->asks.rows[i].participant.topic,
+                            import->asks.rows[i].envelope);
     import_asks_fini(&import->asks);
 }

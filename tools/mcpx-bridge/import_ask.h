@@ -1,12 +1,12 @@
 /*
  * import_ask.h - questions of the server (elicitation, sampling) that a participant has
  * been asked to answer.
- * Includes base.h only.
+ * Includes import_who.h only.
  */
 #ifndef MCPX_BRIDGE_IMPORT_ASK_H
 #define MCPX_BRIDGE_IMPORT_ASK_H
 
-#include <mcpx/base.h>
+#include "tools/mcpx-bridge/import_who.h"
 
 /** Most questions under way at one time. */
 enum { IMPORT_ASKS_MAX = 256 };
@@ -20,7 +20,8 @@ enum { IMPORT_ASKS_MAX = 256 };
  */
 struct import_question {
     uintptr_t serial;
-    struct mcpx_slice envelope, participant, rpc_id;
+    struct import_who participant;
+    struct mcpx_slice envelope, rpc_id;
     char *memory;
 };
 
@@ -28,7 +29,6 @@ struct import_question {
 struct import_asks {
     struct import_question rows[IMPORT_ASKS_MAX];
     size_t count;
-    uintptr_t last_serial;
 };
 
 /** Frees all. */

@@ -2,13 +2,66 @@
  * import_calls.c - an array in the order of the numbers, which only grow: found by bisection,
  * the newest is the last. A hash table was refused: there are few calls at a time, and the order
  * is wanted as well.
- * Includes import_calls.h and mcpx/json.h only.
+ * Includes import_calls.h, mcpx/envelope.h and mcpx/json.h only.
  */
 #include "tools/mcpx-bridge/import_calls.h"
 
+#include <mcpx/envelope.h>
 #include <mcpx/json.h>
 
 #include <stdlib.h>
+
+static struct import_holder *find_holder(const struct import_calls *calls,
+                                         struct import_who who)
+{
+    struct mcpx_slice identity = mcpx_identity_of(who.id);
+
+    for (size_t i = 0; i < calls->holder_count; i++)
+        if (calls->holders[i]->topic == who.topic &&
+            mcpx_slice_equal(calls->holders[i]->identity, identity))
+            return calls->holders[i];
+    return NULL;
+}
+
+/* The holder of that name, or a new one; NULL when memory ran out. */
+static struct import_holder *hold_for(struct import_calls *calls, struct import_who who)
+{
+    struct mcpx_slice identity = mcpx_identity_of(who.id);
+    struct import_holder *holder = find_holder(calls, who);
+
+    if (holder)
+        return holder;
+    if (calls->holder_count == calls->holder_size) {
+        size_t size = calls->holder_size ? calls->holder_size * 2 : 8;
+        struct import_holder **holders = realloc(calls->holders, size * sizeof *holders);
+
+        if (!holders)
+            return NULL;
+        calls->holders = holders;
+        calls->holder_size = size;
+    }
+    holder = malloc(sizeof *holder + identity.len + 1);
+    if (!holder)
+        return NULL;
+    memcpy(holder + 1, identity.text, identity.len);
+    *holder = (struct import_holder){.topic = who.topic,
+                                     .identity = {(char *)(holder + 1), identity.len}};
+    calls->holders[calls->holder_count++] = holder;
+    return holder;
+}
+
+/* One call less; who has none is forgotten. */
+static void leave_holder(struct import_calls *calls, struct import_holder *holder)
+{
+    size_t at = 0;
+
+    if (!holder || --holder->calls > 0)
+        return;
+    while (calls->holders[at] != holder)
+        at++;
+    calls->holders[at] = calls->holders[--calls->holder_count];
+    free(holder);
+}
 
 static void free_call(struct import_call *call)
 {
@@ -20,6 +73,9 @@ void import_calls_fini(struct import_calls *calls)
 {
     for (size_t i = 0; i < calls->count; i++)
         free_call(calls->rows[i]);
+    for (size_t i = 0; i < calls->holder_count; i++)
+        free(calls->holders[i]);
+    free(calls->holders);
     free(calls->rows);
     *calls = (struct import_calls){.last_id = calls->last_id};
 }
@@ -54,26 +110,35 @@ static bool make_room(struct import_calls *calls)
 struct import_call *import_calls_add(struct import_calls *calls,
                                      const struct import_call *draft)
 {
-    size_t len = draft->envelope.len + draft->requester.len + draft->rpc_id.len +
+    size_t len = draft->envelope.len + draft->requester.id.len + draft->rpc_id.len +
                  draft->token.len + draft->method.len + draft->context.len;
+    struct import_holder *holder = NULL;
     struct import_call *call;
     char *at;
 
     if (!make_room(calls))
         return NULL;
     call = malloc(sizeof *call + len + 1);
-    if (!call)
+    if (call && draft->purpose == IMPORT_PARTICIPANT)
+        holder = hold_for(calls, draft->requester);
+    if (!call || (draft->purpose == IMPORT_PARTICIPANT && !holder)) {
+        free(call);
         return NULL;
+    }
     at = (char *)(call + 1);
-    *call = (struct import_call){.id = ++calls->last_id,
-                                 .purpose = draft->purpose,
-                                 .written = draft->written,
-                                 .envelope = keep(&at, draft->envelope),
-                                 .requester = keep(&at, draft->requester),
-                                 .rpc_id = keep(&at, draft->rpc_id),
-                                 .token = keep(&at, draft->token),
-                                 .method = keep(&at, draft->method),
-                                 .context = keep(&at, draft->context)};
+    *call = (struct import_call){
+        .id = ++calls->last_id,
+        .purpose = draft->purpose,
+        .written = draft->written,
+        .envelope = keep(&at, draft->envelope),
+        .requester = {draft->requester.topic, keep(&at, draft->requester.id)},
+        .rpc_id = keep(&at, draft->rpc_id),
+        .token = keep(&at, draft->token),
+        .method = keep(&at, draft->method),
+        .context = keep(&at, draft->context),
+        .holder = holder};
+    if (holder)
+        holder->calls++;
     if (calls->count == 0)
         calls->deadline_ms = INT64_MAX;
     calls->rows[calls->count++] = call;
@@ -90,12 +155,15 @@ bool import_calls_hold(struct import_calls *calls, struct import_call *call,
         return false;
     }
     calls->held += call->payload.len;
+    call->holder->held += call->payload.len;
     return true;
 }
 
 void import_calls_release(struct import_calls *calls, struct import_call *call)
 {
     calls->held -= call->payload.len;
+    if (call->holder)
+        call->holder->held -= call->payload.len;
     mcpx_text_fini(&call->payload);
 }
 
@@ -123,7 +191,7 @@ struct import_call *import_calls_find(const struct import_calls *calls, int64_t 
 }
 
 struct import_call *import_calls_meant(const struct import_calls *calls,
-                                       struct mcpx_slice requester, struct mcpx_slice envelope,
+                                       struct import_who requester, struct mcpx_slice envelope,
                                        struct mcpx_slice rpc_id)
 {
     if (!envelope.text && !rpc_id.text)
@@ -131,8 +199,7 @@ struct import_call *import_calls_meant(const struct import_calls *calls,
     for (size_t i = calls->count; i-- > 0;) {
         struct import_call *call = calls->rows[i];
 
-        if (call->purpose != IMPORT_PARTICIPANT ||
-            !mcpx_slice_equal(call->requester, requester))
+        if (call->purpose != IMPORT_PARTICIPANT || !import_who_is(call->requester, requester))
             continue;
         if (envelope.text && !mcpx_slice_equal(call->envelope, envelope))
             continue;
@@ -140,6 +207,14 @@ struct import_call *import_calls_meant(const struct import_calls *calls,
             continue;
         return call;
     }
+    return NULL;
+}
+
+struct import_call *import_calls_of_topic(const struct import_calls *calls, size_t topic)
+{
+    for (size_t i = 0; i < calls->count; i++)
+        if (calls->rows[i]->holder && calls->rows[i]->holder->topic == topic)
+            return calls->rows[i];
     return NULL;
 }
 
@@ -162,7 +237,7 @@ struct import_call *import_calls_asked(const struct import_calls *calls,
             continue;
         if (asked == IMPORT_ASKED_NEWEST)
             return call;
-        if (newest && !mcpx_slice_equal(newest->requester, call->requester))
+        if (newest && !import_who_is(newest->requester, call->requester))
             return NULL;
         if (!newest)
             newest = call;
@@ -199,6 +274,7 @@ void import_calls_drop(struct import_calls *calls, struct import_call *call)
     size_t at = place_of(calls, call->id);
 
     import_calls_release(calls, call);
+    leave_holder(calls, call->holder);
     calls->count--;
     memmove(&calls->rows[at], &calls->rows[at + 1], (calls->count - at) * sizeof *calls->rows);
     free_call(call);

@@ -1,10 +1,12 @@
 /*
  * import_calls.h - requests on their way through the server's pipe: which number on the pipe
  * stands for whose request.
- * Includes text.h only.
+ * Includes import_who.h and text.h only.
  */
 #ifndef MCPX_BRIDGE_IMPORT_CALLS_H
 #define MCPX_BRIDGE_IMPORT_CALLS_H
+
+#include "tools/mcpx-bridge/import_who.h"
 
 #include <mcpx/text.h>
 
@@ -14,6 +16,19 @@ enum import_purpose {
     IMPORT_DISCOVER,
     IMPORT_INITIALIZE,
     IMPORT_HOUSEKEEPING /* its result is of no interest: listen, subscribe again */
+};
+
+/**
+ * What one participant has under way, all its instances together, in one topic.
+ *
+ * identity   as mcpx_identity_of; behind the struct
+ * calls      how many
+ * held       bytes of their payloads
+ */
+struct import_holder {
+    size_t topic;
+    struct mcpx_slice identity;
+    size_t calls, held;
 };
 
 /**
@@ -28,13 +43,16 @@ enum import_purpose {
  * token         raw progress token there; absent when there was none
  * method        its method
  * context       its context; absent when it has none
+ * holder        whose share it takes from; NULL for the bridge's own
  */
 struct import_call {
     int64_t id;
     enum import_purpose purpose;
     bool written;
     int64_t deadline_ms;
-    struct mcpx_slice envelope, requester, rpc_id, token, method, context;
+    struct import_who requester;
+    struct mcpx_slice envelope, rpc_id, token, method, context;
+    struct import_holder *holder;
     struct mcpx_text payload;
 };
 
@@ -43,8 +61,10 @@ struct import_calls {
     struct import_call **rows;
     size_t count, size;
     int64_t last_id;
-    int64_t deadline_ms; /* no call is due before */
-    size_t held;         /* bytes of all payloads */
+    int64_t deadline_ms;            /* no call is due before */
+    size_t held;                    /* bytes of all payloads */
+    struct import_holder **holders; /* those with calls under way */
+    size_t holder_count, holder_size;
 };
 
 /** Frees all. */
@@ -75,8 +95,11 @@ struct import_call *import_calls_find(const struct import_calls *calls, int64_t 
  * JSON-RPC id when that is. NULL when there is none of that requester.
  */
 struct import_call *import_calls_meant(const struct import_calls *calls,
-                                       struct mcpx_slice requester, struct mcpx_slice envelope,
+                                       struct import_who requester, struct mcpx_slice envelope,
                                        struct mcpx_slice rpc_id);
+
+/** The oldest call of a participant of that topic; NULL when there is none. */
+struct import_call *import_calls_of_topic(const struct import_calls *calls, size_t topic);
 
 /** Which call a question of the server is about, when several participants have one under way. */
 enum import_asked {

@@ -1,5 +1,5 @@
 /*
- * import_edge.h - an import with its socket and its process, on one loop.
+ * import_edge.h - an import with its sockets and its processes, on one loop.
  * Includes import.h and mcpx/client.h only.
  */
 #ifndef MCPX_BRIDGE_IMPORT_EDGE_H
@@ -12,13 +12,14 @@
 /**
  * What to run. Everything is borrowed during import_run.
  *
- * client   where to connect; loop, on_event and user are filled in
+ * topics   where to connect, `topic_count` of them; loop, on_event and user are filled in
  * import   settings of the core
  * argv     the server's command line, ended by NULL
  * name     precedes the lines of its standard error
  */
 struct import_job {
-    struct mcpx_client_config client;
+    const struct mcpx_client_config *topics;
+    size_t topic_count;
     struct import_config import;
     char *const *argv;
     const char *name;
@@ -26,7 +27,7 @@ struct import_job {
 };
 
 /**
- * Runs until a signal of loop.h, or an end that is final. Complains on standard error.
+ * Runs until a signal of loop.h, or an end that is final: of server 0, or of the last topic. Complains on standard error.
  *
  * Returns an exit code: STATUS_OK after a signal, STATUS_UNREACHABLE when the router cannot be
  * reached or refuses us, STATUS_USAGE when the settings are at fault, else STATUS_FAILED.

@@ -74,7 +74,8 @@ void import_era_start(struct import *import, struct mcpx_now now)
     import->retried = false;
     import->unready = true;
     import->again = false;
-    import->probed = import_probe_is_wanted(&import->probe, import->config.protocol);
+    import->probed =
+        import_probe_is_wanted(&import->setup.facts->probe, import->config.protocol);
     import->handshake_at = now.mono_ms + import->config.handshake_ms;
     if (!import->probed) {
         initialize(import);
@@ -115,17 +116,16 @@ static void announce_lists(struct import *import, struct mcpx_slice capabilities
         mcpx_text_puts(&import->text, "/list_changed\"}");
         draft.payload = mcpx_text_view(&import->text);
         if (!import->text.failed)
-            import->port.send(import->port.user, &draft, NULL);
+            import_tell(import, &draft);
     }
 }
 
 static void subscribe_again(struct import *import)
 {
-    struct mcpx_slice everybody = {0};
     const struct import_sub *sub;
     size_t at = 0;
 
-    while ((sub = import_subs_next(&import->subs, everybody, &at)) != NULL) {
+    while ((sub = import_subs_next(&import->subs, &at)) != NULL) {
         mcpx_text_reset(&import->text);
         mcpx_json_add_member(&import->text, "uri", sub->uri);
         import_era_request(import, IMPORT_HOUSEKEEPING, "resources/subscribe",
@@ -144,10 +144,10 @@ static void become_ready(struct import *import, enum import_era era, struct mcpx
     import->era_at = INT64_MAX;
     import->handshake_at = INT64_MAX;
     import->unready = false;
-    import_probe_succeeded(&import->probe);
+    import_probe_succeeded(&import->setup.facts->probe);
     import_say(import, "server %.*s is ready, protocol %s%s", name.text ? (int)name.len : 9,
                name.text ? name.text : "(unnamed)", import->version,
-               import->probe.plain && !import->probed
+               import->setup.facts->probe.plain && !import->probed
                    ? "; it does not bear server/discover, and is not asked that any more"
                    : "");
     subscribe_again(import);
@@ -294,7 +294,7 @@ static void other_version(struct import *import, const struct mcpx_rpc *rpc)
 static void refused(struct import *import, const char *what, const struct mcpx_rpc *rpc)
 {
     if (import->config.protocol != IMPORT_PROTOCOL_AUTO ||
-        !import_probe_refused(&import->probe, import->probed)) {
+        !import_probe_refused(&import->setup.facts->probe, import->probed)) {
         import_give_up(import, "the server refuses %s: %.*s", what, shown(rpc->error),
                        rpc->error.text);
         return;
@@ -306,7 +306,7 @@ static void refused(struct import *import, const char *what, const struct mcpx_r
     import_era_down(import);
     import->again = true;
     import->unready = false;
-    import->port.kill(import->port.user);
+    import->port.kill(import->port.user, import->setup.number);
 }
 
 void import_era_answered(struct import *import, struct import_call *call,
@@ -336,7 +336,7 @@ void import_era_tick(struct import *import, struct mcpx_now now)
     if (import->handshake_at <= now.mono_ms) {
         import_era_down(import);
         import_say(import, "the server does not get ready; it is killed");
-        import->port.kill(import->port.user);
+        import->port.kill(import->port.user, import->setup.number);
         return;
     }
     if (import->era_at <= now.mono_ms && import->era == IMPORT_PROBING)

@@ -19,17 +19,33 @@ static int shown(struct mcpx_slice text)
     return (int)(text.len < SHOWN ? text.len : SHOWN);
 }
 
-/* Subscriptions follow from what the server agreed to. */
-static void note_subscription(struct import *import, const struct import_call *call)
+/*
+ * Subscriptions follow from what the server agreed to. Returns false when there is no room for one:
+ * its requester must not take the server's word for ours.
+ */
+static bool note_subscription(struct import *import, const struct import_call *call)
 {
     if (!call->context.text)
-        return;
-    if (mcpx_slice_equal(call->method, MCPX_SLICE("resources/subscribe")) &&
-        !import_subs_add(&import->subs, call->context, call->requester))
-        import_say(import, "no room for another subscription: %.*s hears no updates",
-                   (int)call->requester.len, call->requester.text);
+        return true;
+    if (mcpx_slice_equal(call->method, MCPX_SLICE("resources/subscribe")))
+        return import_subs_add(&import->subs, call->context, call->requester);
     if (mcpx_slice_equal(call->method, MCPX_SLICE("resources/unsubscribe")))
         import_subs_remove(&import->subs, call->context, call->requester);
+    return true;
+}
+
+static void refuse_subscription(struct import *import, struct import_call *call)
+{
+    if (!import_subs_others(&import->subs, call->context, call->requester)) {
+        mcpx_text_reset(&import->text);
+        mcpx_json_add_member(&import->text, "uri", call->context);
+        import_era_request(import, IMPORT_HOUSEKEEPING, "resources/unsubscribe",
+                           mcpx_text_view(&import->text));
+    }
+    import_refuse(import, call, BRIDGE_UNAVAILABLE,
+                  "the bridge has no room for another subscription of yours; you would hear "
+                  "no updates",
+                  (struct mcpx_slice){0});
 }
 
 static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
@@ -58,8 +74,10 @@ static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct 
         import_era_answered(import, call, rpc, now);
         return;
     }
-    if (rpc->form == MCPX_RPC_RESULT)
-        note_subscription(import, call);
+    if (rpc->form == MCPX_RPC_RESULT && !note_subscription(import, call)) {
+        refuse_subscription(import, call);
+        return;
+    }
     change.value = call->rpc_id;
     mcpx_text_reset(&import->text);
     mcpx_json_add_changed(&import->text, rpc->text, &change, 1);
@@ -68,18 +86,6 @@ static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct 
                       (struct mcpx_slice){0});
     else
         import_answer(import, call, mcpx_text_view(&import->text));
-}
-
-static void send(struct import *import, struct mcpx_draft *draft)
-{
-    enum mcpx_err err;
-
-    draft->type = "mcp/request";
-    err = import->port.send(import->port.user, draft, NULL);
-    if (err && err != import->notice_err)
-        import_say(import, "notifications of the server cannot be sent: %s",
-                   mcpx_strerror(err));
-    import->notice_err = err;
 }
 
 static void on_progress(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
@@ -95,24 +101,27 @@ static void on_progress(struct import *import, const struct mcpx_rpc *rpc, struc
     import_calls_defer(&import->calls, call, now.mono_ms + import->config.request_ms);
     mcpx_text_reset(&import->text);
     import_add_with_param(&import->text, rpc->text, rpc->params, "progressToken", call->token);
-    draft.to = &call->requester;
+    draft.to = &call->requester.id;
     draft.correlation_id = call->envelope;
     draft.payload = mcpx_text_view(&import->text);
     if (!import->text.failed)
-        send(import, &draft);
+        import_tell_topic(import, call->requester.topic, &draft);
 }
 
 /* To those who subscribed; to everybody when an envelope cannot name that many. */
 static void on_updated(struct import *import, const struct mcpx_rpc *rpc)
 {
     struct mcpx_slice readers[MCPX_TO_MAX];
-    struct mcpx_draft draft = {.to = readers, .payload = rpc->text};
-    size_t count = import_subs_readers(&import->subs, rpc->context, readers, MCPX_TO_MAX);
 
-    if (count == 0)
-        return;
-    draft.to_count = count <= MCPX_TO_MAX ? count : 0;
-    send(import, &draft);
+    for (size_t topic = 0; topic < import->config.topics; topic++) {
+        struct mcpx_draft draft = {.to = readers, .payload = rpc->text};
+        size_t count =
+            import_subs_readers(&import->subs, rpc->context, topic, readers, MCPX_TO_MAX);
+
+        draft.to_count = count <= MCPX_TO_MAX ? count : 0;
+        if (count > 0)
+            import_tell_topic(import, topic, &draft);
+    }
 }
 
 static void on_notice(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
@@ -127,7 +136,7 @@ static void on_notice(struct import *import, const struct mcpx_rpc *rpc, struct 
         import_ask_cancelled(import, rpc->text, rpc->params);
     else if (!mcpx_slice_equal(rpc->method,
                                MCPX_SLICE("notifications/subscriptions/acknowledged")))
-        send(import, &draft);
+        import_tell(import, &draft);
 }
 
 static void on_question(struct import *import, const struct mcpx_rpc *rpc)
@@ -259,8 +268,8 @@ static void answer_all(struct import *import)
 static bool is_greeted_otherwise(struct import *import)
 {
     if (import->unready && import->config.protocol == IMPORT_PROTOCOL_AUTO)
-        import->again = import_probe_ended(&import->probe, import->probed) &&
-                        (!import->config.once || import->probe.changes == 1);
+        import->again = import_probe_ended(&import->setup.facts->probe, import->probed) &&
+                        (!import->config.once || import->setup.facts->probe.changes == 1);
     import->unready = false;
     return import->again;
 }
@@ -272,7 +281,7 @@ static const char *outlook(const struct import *import, bool again)
         return "";
     if (!again)
         return "; it will be started again";
-    return import->probe.plain
+    return import->setup.facts->probe.plain
                ? "; it was asked server/discover, will be started again and not be asked"
                : "; it was not asked server/discover, will be started again and be asked";
 }
@@ -319,6 +328,19 @@ void import_state(struct import *import, const struct mcpx_child_report *report,
     }
 }
 
+void import_cancel(struct import *import, const struct import_call *call, const char *reason)
+{
+    mcpx_text_reset(&import->line);
+    mcpx_text_puts(&import->line,
+                   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+                   "\"params\":{\"requestId\":");
+    mcpx_text_number(&import->line, call->id);
+    mcpx_text_puts(&import->line, ",");
+    mcpx_json_add_member(&import->line, "reason", mcpx_slice_of(reason));
+    mcpx_text_puts(&import->line, "}}");
+    import_write(import);
+}
+
 /* A request the server does not answer: the requester hears of it, the server that it may stop. */
 static void give_up_waiting(struct import *import, struct import_call *call)
 {
@@ -330,13 +352,7 @@ static void give_up_waiting(struct import *import, struct import_call *call)
         import_refuse_for_trouble(import, call);
         return;
     }
-    mcpx_text_reset(&import->line);
-    mcpx_text_puts(&import->line,
-                   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
-                   "\"params\":{\"requestId\":");
-    mcpx_text_number(&import->line, call->id);
-    mcpx_text_puts(&import->line, ",\"reason\":\"timed out\"}}");
-    import_write(import);
+    import_cancel(import, call, "timed out");
     import_refuse(import, call, BRIDGE_TIMED_OUT, "the server did not answer in time",
                   (struct mcpx_slice){0});
 }

@@ -31,7 +31,7 @@ enum import_era {
  * era_at         mono_ms at which the probe is given up, INT64_MAX when none runs
  * handshake_at   mono_ms at which a server that is not ready is killed, INT64_MAX when it is
  * version        protocol version spoken with the server
- * probe          what is known about how to greet the command's processes
+ * setup          which server it is, and whose
  * probed         this process was asked server/discover
  * unready        it was started and is not ready yet
  * again          it ended, or shall, and the next one is greeted in another way
@@ -53,7 +53,7 @@ struct import {
     enum import_era era;
     int64_t era_at;
     int64_t handshake_at;
-    struct import_probe probe;
+    struct import_setup setup;
     bool probed, unready, again;
     char version[32];
     bool retried;
@@ -75,13 +75,6 @@ static inline bool import_is_ready(const struct import *import)
 {
     return import->era == IMPORT_LEGACY || import->era == IMPORT_MODERN;
 }
-
-/** Logs a sentence, cut at 500 bytes, control characters replaced. */
-void import_say(struct import *import, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/** Announces a sentence in the topic as chat, when we may. */
-void import_announce(struct import *import, const char *text);
 
 /** Gives import->line to the child. Returns as import_port.write, and MCPX_ENOMEM. */
 enum mcpx_err import_write(struct import *import);
@@ -105,6 +98,33 @@ void import_refuse_for_trouble(struct import *import, struct import_call *call);
 /** There is no hope for this server: import_failure() tells so from now on. */
 void import_give_up(struct import *import, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/** Requests of a participant that is no longer heard (its whole topic, when `id` is absent). */
+void import_left(struct import *import, struct import_who who);
+
+/* ---- import_server.c ---- */
+
+/** Tells the server that nobody waits for a call any more. */
+void import_cancel(struct import *import, const struct import_call *call, const char *reason);
+
+/* ---- import_tell.c ---- */
+
+/** Logs a sentence, cut at 500 bytes, control characters replaced. */
+void import_say(struct import *import, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** Announces a sentence in every topic as chat, where we may; not for a server with an owner. */
+void import_announce(struct import *import, const char *text);
+
+/** Sends a notification of the server to its owner, or to everybody in every topic. */
+void import_tell(struct import *import, struct mcpx_draft *draft);
+
+/** Sends a notification of the server to those of a topic whom the draft names. */
+void import_tell_topic(struct import *import, size_t topic, struct mcpx_draft *draft);
+
+/** Answers an envelope that nobody reads with an error of ours. */
+void import_turn_away(const struct import_port *port, size_t topic,
+                      const struct mcpx_event *event, const char *message);
 
 /* ---- import_rewrite.c ---- */
 
@@ -174,8 +194,8 @@ void import_ask_answered(struct import *import, void *tag, struct mcpx_slice pay
 /** Nobody will. */
 void import_ask_failed(struct import *import, void *tag, int code, const char *message);
 
-/** Its requester left: nobody will. */
-void import_ask_left(struct import *import, struct mcpx_slice participant);
+/** Its requester left (all of a topic, when `id` is absent): nobody will. */
+void import_ask_left(struct import *import, struct import_who who);
 
 /** The server takes a question back. Returns false when `params` names none. */
 bool import_ask_cancelled(struct import *import, struct mcpx_slice line,

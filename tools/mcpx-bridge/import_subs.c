@@ -1,9 +1,11 @@
 /*
  * import_subs.c - a plain list: subscriptions are few, and every question about them wants
  * another order.
- * Includes import_subs.h only.
+ * Includes import_subs.h, mcpx/envelope.h only.
  */
 #include "tools/mcpx-bridge/import_subs.h"
+
+#include <mcpx/envelope.h>
 
 #include <stdlib.h>
 
@@ -37,39 +39,52 @@ static bool make_room(struct import_subs *subs)
 
 /* Index of the subscription; count when there is none. */
 static size_t find(const struct import_subs *subs, struct mcpx_slice uri,
-                   struct mcpx_slice participant)
+                   struct import_who who)
 {
     size_t i = 0;
 
     while (i < subs->count && !(mcpx_slice_equal(subs->rows[i].uri, uri) &&
-                                mcpx_slice_equal(subs->rows[i].participant, participant)))
+                                import_who_is(subs->rows[i].who, who)))
         i++;
     return i;
 }
 
-bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri,
-                     struct mcpx_slice participant)
+bool import_subs_may_add(const struct import_subs *subs, struct mcpx_slice uri,
+                         struct import_who who)
+{
+    struct mcpx_slice identity = mcpx_identity_of(who.id);
+    size_t own = 0;
+
+    if (find(subs, uri, who) < subs->count)
+        return true;
+    for (size_t i = 0; i < subs->count; i++)
+        if (subs->rows[i].who.topic == who.topic &&
+            mcpx_slice_equal(mcpx_identity_of(subs->rows[i].who.id), identity))
+            own++;
+    return import_who_may_have(own + 1, subs->count + 1, IMPORT_SUBS_MAX);
+}
+
+bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri, struct import_who who)
 {
     char *memory;
 
-    if (find(subs, uri, participant) < subs->count)
+    if (find(subs, uri, who) < subs->count)
         return true;
-    if (subs->count == IMPORT_SUBS_MAX || !make_room(subs))
+    if (!import_subs_may_add(subs, uri, who) || !make_room(subs))
         return false;
-    memory = malloc(uri.len + participant.len + 1);
+    memory = malloc(uri.len + who.id.len + 1);
     if (!memory)
         return false;
     memcpy(memory, uri.text, uri.len);
-    memcpy(memory + uri.len, participant.text, participant.len);
+    memcpy(memory + uri.len, who.id.text, who.id.len);
     subs->rows[subs->count++] =
-        (struct import_sub){{memory, uri.len}, {memory + uri.len, participant.len}};
+        (struct import_sub){{memory, uri.len}, {who.topic, {memory + uri.len, who.id.len}}};
     return true;
 }
 
-void import_subs_remove(struct import_subs *subs, struct mcpx_slice uri,
-                        struct mcpx_slice participant)
+void import_subs_remove(struct import_subs *subs, struct mcpx_slice uri, struct import_who who)
 {
-    size_t at = find(subs, uri, participant);
+    size_t at = find(subs, uri, who);
 
     if (at == subs->count)
         return;
@@ -79,11 +94,10 @@ void import_subs_remove(struct import_subs *subs, struct mcpx_slice uri,
 }
 
 bool import_subs_others(const struct import_subs *subs, struct mcpx_slice uri,
-                        struct mcpx_slice participant)
+                        struct import_who who)
 {
     for (size_t i = 0; i < subs->count; i++)
-        if (mcpx_slice_equal(subs->rows[i].uri, uri) &&
-            !mcpx_slice_equal(subs->rows[i].participant, participant))
+        if (mcpx_slice_equal(subs->rows[i].uri, uri) && !import_who_is(subs->rows[i].who, who))
             return true;
     return false;
 }
@@ -97,16 +111,23 @@ static bool is_first(const struct import_subs *subs, size_t at)
     return true;
 }
 
-const struct import_sub *import_subs_next(const struct import_subs *subs,
-                                          struct mcpx_slice participant, size_t *at)
+const struct import_sub *import_subs_next(const struct import_subs *subs, size_t *at)
 {
     while (*at < subs->count) {
         size_t i = (*at)++;
 
-        if (participant.text ? mcpx_slice_equal(subs->rows[i].participant, participant)
-                             : is_first(subs, i))
+        if (is_first(subs, i))
             return &subs->rows[i];
     }
+    return NULL;
+}
+
+const struct import_sub *import_subs_of(const struct import_subs *subs, struct import_who who)
+{
+    for (size_t i = 0; i < subs->count; i++)
+        if (subs->rows[i].who.topic == who.topic &&
+            (!who.id.text || mcpx_slice_equal(subs->rows[i].who.id, who.id)))
+            return &subs->rows[i];
     return NULL;
 }
 
@@ -123,21 +144,30 @@ static bool holds(const struct mcpx_slice *ids, size_t count, struct mcpx_slice 
     return false;
 }
 
-size_t import_subs_readers(const struct import_subs *subs, struct mcpx_slice uri,
+static bool is_watched(const struct import_subs *subs, struct mcpx_slice uri)
+{
+    for (size_t i = 0; i < subs->count; i++)
+        if (mcpx_slice_equal(subs->rows[i].uri, uri))
+            return true;
+    return false;
+}
+
+size_t import_subs_readers(const struct import_subs *subs, struct mcpx_slice uri, size_t topic,
                            struct mcpx_slice *out, size_t max)
 {
+    bool whole = is_watched(subs, uri);
     size_t count = 0;
 
-    for (int parts = 0; parts < 2 && count == 0; parts++)
-        for (size_t i = 0; i < subs->count; i++) {
-            const struct import_sub *row = &subs->rows[i];
+    for (size_t i = 0; i < subs->count; i++) {
+        const struct import_sub *row = &subs->rows[i];
 
-            if (!(parts ? is_part(uri, row->uri) : mcpx_slice_equal(row->uri, uri)) ||
-                holds(out, count < max ? count : max, row->participant))
-                continue;
-            if (count < max)
-                out[count] = row->participant;
-            count++;
-        }
+        if (row->who.topic != topic ||
+            !(whole ? mcpx_slice_equal(row->uri, uri) : is_part(uri, row->uri)) ||
+            holds(out, count < max ? count : max, row->who.id))
+            continue;
+        if (count < max)
+            out[count] = row->who.id;
+        count++;
+    }
     return count;
 }

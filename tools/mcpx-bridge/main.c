@@ -21,6 +21,18 @@ static const struct option_row import_options[] = {
      "is "
      "the only one (the default), or whoever called last, for a room whose participants trust "
      "each other"},
+    {"--isolate", NULL, VALUE_NONE, 0,
+     "one server process for each participant that asks for more than lists, which keeps "
+     "sessions and secrets apart; its questions go to that participant. Lists are those of "
+     "one "
+     "more process, which serves everybody"},
+    {"--isolate-max", "N", VALUE_NUMBER, 0,
+     "with --isolate: most such processes at one time, 16 when not given; one participant has "
+     "a "
+     "quarter of them at most"},
+    {"--isolate-idle", "S", VALUE_SECONDS, 0,
+     "with --isolate: how long such a process lives without a request under way and without "
+     "subscriptions; 600 when not given"},
     {"--protocol", "auto|2025-11-25|2026-07-28", VALUE_CHOICE, 0,
      "how the server is greeted: asked server/discover first, and when it does not bear that "
      "started again without (the default), with initialize, or with server/discover only"},
@@ -58,7 +70,8 @@ static const struct command commands[] = {
      "the topic. Requests addressed to this participant, or to everyone, go to the server, "
      "and its answers come back. Servers of the protocol of 2026-07-28 and older ones are "
      "told apart by asking server/discover first.\n\n"
-     "One server serves everybody. It is initialised once, by the bridge; a participant's "
+     "One server serves everybody, in all topics that are named, unless --isolate gives each "
+     "participant one. It is initialised once, by the bridge; a participant's "
      "initialize is answered with what the server said then. Messages keep their bytes. Only "
      "JSON-RPC ids and progress tokens are exchanged on the way, which every participant "
      "counts from 0 and one server must be able to tell apart.\n\n"
@@ -66,7 +79,7 @@ static const struct command commands[] = {
      "and it is started again. SIGTERM, SIGINT, SIGHUP and SIGQUIT stop the server, answer "
      "who "
      "still waits and leave the topic.",
-     import_options, connect_options, cmd_import},
+     import_options, connect_topics_options, cmd_import},
     {"expose", NULL, 0, 0, false, "be one MCP server for a whole topic",
      "Is an MCP server on standard input and output that has what all servers of the topic "
      "have: their tools, resources and prompts in one list each, calls going to whoever has "

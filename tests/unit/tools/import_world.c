@@ -10,10 +10,11 @@
 #include <stdlib.h>
 
 struct world {
-    struct import *import;
+    struct import_pool *pool;
     struct mcpx_now now;
     struct mcpx_text out;
-    bool log, deaf, nochat;
+    bool log, deaf, nochat, barren;
+    size_t number; /* of the topic or server that the step names */
     size_t narrow;
     unsigned sent;
 };
@@ -27,46 +28,79 @@ static void line(struct world *world, const char *what, struct mcpx_slice text)
     mcpx_text_puts(&world->out, "\n");
 }
 
-static enum mcpx_err on_write(void *user, struct mcpx_slice text)
+/* A verb, and the number of a server or topic unless it is 0. */
+static void verb(struct world *world, const char *what, size_t number)
+{
+    mcpx_text_puts(&world->out, what);
+    if (number) {
+        mcpx_text_puts(&world->out, "/");
+        mcpx_text_number(&world->out, (int64_t)number);
+    }
+}
+
+static enum mcpx_err on_write(void *user, size_t server, struct mcpx_slice text)
 {
     struct world *world = user;
 
     cr_expect(!memchr(text.text, '\n', text.len), "a newline inside a line");
     if (world->deaf)
         return MCPX_ELIMIT;
-    line(world, "child ", text);
+    verb(world, "child", server);
+    line(world, " ", text);
     return MCPX_OK;
 }
 
-static void on_kill(void *user)
+static void on_kill(void *user, size_t server)
 {
-    line(user, "kill", MCPX_SLICE(""));
+    verb(user, "kill", server);
+    line(user, "", MCPX_SLICE(""));
 }
 
-static enum mcpx_err on_respond(void *user, struct mcpx_slice request,
+static enum mcpx_err on_start(void *user, size_t server, struct import_who owner)
+{
+    struct world *world = user;
+
+    if (world->barren)
+        return MCPX_ESYSTEM;
+    verb(world, "start", server);
+    line(world, " for ", owner.id);
+    return MCPX_OK;
+}
+
+static void on_stop(void *user, size_t server)
+{
+    verb(user, "stop", server);
+    line(user, "", MCPX_SLICE(""));
+}
+
+static enum mcpx_err on_respond(void *user, size_t topic, struct mcpx_slice request,
                                 struct mcpx_slice payload)
 {
     struct world *world = user;
 
     if (world->narrow && payload.len > world->narrow)
         return MCPX_ETOOBIG;
-    mcpx_text_puts(&world->out, "reply ");
+    verb(world, "reply", topic);
+    mcpx_text_puts(&world->out, " ");
     mcpx_text_slice(&world->out, request);
     line(world, " ", payload);
     return MCPX_OK;
 }
 
-static void on_drop(void *user, struct mcpx_slice request)
+static void on_drop(void *user, size_t topic, struct mcpx_slice request)
 {
-    line(user, "drop ", request);
+    verb(user, "drop", topic);
+    line(user, " ", request);
 }
 
-static enum mcpx_err on_send(void *user, const struct mcpx_draft *draft, struct mcpx_slice *id)
+static enum mcpx_err on_send(void *user, size_t topic, const struct mcpx_draft *draft,
+                             struct mcpx_slice *id)
 {
     static char name[16];
     struct world *world = user;
 
-    mcpx_text_puts(&world->out, "say ");
+    verb(world, "say", topic);
+    mcpx_text_puts(&world->out, " ");
     mcpx_text_puts(&world->out, draft->type);
     for (size_t i = 0; i < draft->to_count; i++) {
         mcpx_text_puts(&world->out, i == 0 ? " to=" : ",");
@@ -87,27 +121,31 @@ static enum mcpx_err on_send(void *user, const struct mcpx_draft *draft, struct 
     return MCPX_OK;
 }
 
-static void on_forget(void *user, struct mcpx_slice id)
+static void on_forget(void *user, size_t topic, struct mcpx_slice id)
 {
-    line(user, "forget ", id);
+    verb(user, "forget", topic);
+    line(user, " ", id);
 }
 
-static bool on_may(void *user, struct mcpx_slice kind)
+static bool on_may(void *user, size_t topic, struct mcpx_slice kind)
 {
     const struct world *world = user;
 
+    (void)topic;
     (void)kind;
     return !world->nochat;
 }
 
-static struct mcpx_slice on_self(void *user)
+static struct mcpx_slice on_self(void *user, size_t topic)
 {
     (void)user;
+    (void)topic;
     return MCPX_SLICE("server");
 }
 
-static size_t on_message_max(void *user)
+static size_t on_message_max(void *user, size_t topic)
 {
+    (void)topic;
     return ((struct world *)user)->narrow;
 }
 
@@ -135,6 +173,17 @@ static const char *word(const char *at, char *out, size_t size)
     return at[len] ? at + len + 1 : at + len;
 }
 
+/* Cuts "/1" off a verb: the number of the server or topic it is about. */
+static size_t number_of(char *verb)
+{
+    char *slash = strchr(verb, '/');
+
+    if (!slash)
+        return 0;
+    *slash = '\0';
+    return (size_t)strtoul(slash + 1, NULL, 10);
+}
+
 static void report(struct world *world, enum mcpx_child_state state, int signal, int code)
 {
     char text[40];
@@ -142,7 +191,7 @@ static void report(struct world *world, enum mcpx_child_state state, int signal,
 
     snprintf(text, sizeof text, signal ? "killed by signal %d" : "exited with code %d",
              signal ? signal : code);
-    import_state(world->import, &report, world->now);
+    import_pool_state(world->pool, world->number, &report, world->now);
 }
 
 /* It exits, and its keeper would start it again. */
@@ -152,7 +201,7 @@ static void report_end(struct world *world, int code)
     struct mcpx_child_report report = {MCPX_CHILD_DOWN, 42, code, 0, 500, text};
 
     snprintf(text, sizeof text, "exited with code %d", code);
-    import_state(world->import, &report, world->now);
+    import_pool_state(world->pool, world->number, &report, world->now);
 }
 
 static void event(struct world *world, enum mcpx_event_type type, const struct words *words)
@@ -164,6 +213,7 @@ static void event(struct world *world, enum mcpx_event_type type, const struct w
                                .rpc = &rpc,
                                .reason = MCPX_SLICE("no grant"),
                                .presence = MCPX_PRESENCE_LEAVE,
+                               .retry_ms = -1,
                                .participant = mcpx_slice_of(words->first),
                                .violation = MCPX_VIOLATION_KIND,
                                .tag = (void *)(uintptr_t)strtoul(words->first, NULL, 10)};
@@ -184,12 +234,41 @@ static void event(struct world *world, enum mcpx_event_type type, const struct w
     else if (type == MCPX_EVENT_NOTIFICATION && strcmp(words->second, "-") != 0)
         envelope.correlation_id = mcpx_slice_of(words->second);
     mcpx_kind_parse(MCPX_SLICE("mcp/request:tools/call:safe"), &envelope.kind, NULL);
-    import_event(world->import, &event, world->now);
+    import_pool_event(world->pool, world->number, &event, world->now);
 }
 
 static void server(struct world *world, const char *text)
 {
-    import_line(world->import, mcpx_slice_of(text), world->now);
+    import_pool_line(world->pool, world->number, mcpx_slice_of(text), world->now);
+}
+
+/* The server asks `count` questions of whoever may be asked; what comes of it is not compared. */
+static void ask_often(struct world *world, int count)
+{
+    for (int i = 0; i < count; i++)
+        server(world, "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"elicitation/create\"}");
+    mcpx_text_reset(&world->out);
+    mcpx_text_puts(&world->out, "");
+}
+
+/* mallory subscribes to `count` resources, and the server agrees; as above. */
+static void subscribe_often(struct world *world, int count)
+{
+    struct words words = {.first = "mallory", .second = "s"};
+    char text[160];
+
+    for (int i = 0; i < count; i++) {
+        snprintf(text, sizeof text,
+                 "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/subscribe\","
+                 "\"params\":{\"uri\":\"f:///%d\"}}",
+                 i);
+        words.rest = mcpx_slice_of(text);
+        event(world, MCPX_EVENT_REQUEST, &words);
+        snprintf(text, sizeof text, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{}}", i + 3);
+        server(world, text);
+    }
+    mcpx_text_reset(&world->out);
+    mcpx_text_puts(&world->out, "");
 }
 
 static void get_ready(struct world *world)
@@ -213,7 +292,7 @@ static const struct {
     {"request", MCPX_EVENT_REQUEST, 2}, {"notify", MCPX_EVENT_NOTIFICATION, 2},
     {"lie", MCPX_EVENT_VIOLATION, 2},   {"answer", MCPX_EVENT_RESPONSE, 1},
     {"expired", MCPX_EVENT_EXPIRED, 1}, {"refused", MCPX_EVENT_REFUSED, 1},
-    {"left", MCPX_EVENT_PRESENCE, 1},
+    {"left", MCPX_EVENT_PRESENCE, 1},   {"end", MCPX_EVENT_LEFT, 0},
 };
 
 static bool try_event(struct world *world, struct words *words, const char *rest)
@@ -221,7 +300,8 @@ static bool try_event(struct world *world, struct words *words, const char *rest
     for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
         if (strcmp(words->verb, events[i].verb) != 0)
             continue;
-        rest = word(rest, words->first, sizeof words->first);
+        if (events[i].words > 0)
+            rest = word(rest, words->first, sizeof words->first);
         if (events[i].words > 1)
             rest = word(rest, words->second, sizeof words->second);
         words->rest = mcpx_slice_of(rest);
@@ -246,6 +326,14 @@ static bool try_state(struct world *world, const char *verb, int number)
         report_end(world, number);
     else if (strcmp(verb, "failed") == 0)
         report(world, MCPX_CHILD_FAILED, 0, 127);
+    else if (strcmp(verb, "questions") == 0)
+        ask_often(world, number);
+    else if (strcmp(verb, "subscribe") == 0)
+        subscribe_often(world, number);
+    else if (strcmp(verb, "stopped") == 0)
+        report(world, MCPX_CHILD_STOPPED, 0, 0);
+    else if (strcmp(verb, "barren") == 0)
+        world->barren = true;
     else if (strcmp(verb, "deaf") == 0 || strcmp(verb, "listening") == 0)
         world->deaf = verb[0] == 'd';
     else if (strcmp(verb, "nochat") == 0)
@@ -260,19 +348,22 @@ static bool try_state(struct world *world, const char *verb, int number)
 const char *world_happen(struct world *world, const char *in)
 {
     struct words words = {0};
-    const char *why = import_failure(world->import), *rest;
+    const char *why = import_pool_failure(world->pool), *rest;
 
     mcpx_text_reset(&world->out);
     mcpx_text_puts(&world->out, "");
     world->log = strncmp(in, "log ", 4) == 0;
     rest = word(in + (world->log ? 4 : 0), words.verb, sizeof words.verb);
+    world->number = number_of(words.verb);
     if (strcmp(words.verb, "server") == 0)
         server(world, rest);
     else if (strcmp(words.verb, "why") == 0)
         line(world, "why ", mcpx_slice_of(why ? why : "-"));
     else if (strcmp(words.verb, "wait") == 0) {
         world->now.mono_ms += strtol(rest, NULL, 10);
-        import_tick(world->import, world->now);
+        import_pool_tick(world->pool, world->now);
+        cr_expect_gt(import_pool_deadline(world->pool), world->now.mono_ms,
+                     "wants to be woken for ever after: %s", in);
     } else if (!try_event(world, &words, rest))
         cr_assert(try_state(world, words.verb, (int)strtol(rest, NULL, 10)),
                   "no such step: %s", in);
@@ -282,12 +373,13 @@ const char *world_happen(struct world *world, const char *in)
 struct world *world_new(const struct import_config *config)
 {
     struct world *world = calloc(1, sizeof *world);
-    struct import_port port = {on_write, on_kill, on_respond,     on_drop, on_send, on_forget,
-                               on_may,   on_self, on_message_max, on_log,  world};
+    struct import_port port = {on_write,       on_kill, on_start,  on_stop, on_respond,
+                               on_drop,        on_send, on_forget, on_may,  on_self,
+                               on_message_max, on_log,  world};
 
     cr_assert(world);
     world->now = (struct mcpx_now){1000, 5000};
-    cr_assert_eq(import_new(config, &port, &world->import), MCPX_OK);
+    cr_assert_eq(import_pool_new(config, &port, &world->pool), MCPX_OK);
     return world;
 }
 
@@ -295,7 +387,7 @@ void world_free(struct world *world)
 {
     if (!world)
         return;
-    import_free(world->import);
+    import_pool_free(world->pool);
     mcpx_text_fini(&world->out);
     free(world);
 }

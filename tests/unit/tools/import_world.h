@@ -1,13 +1,14 @@
 /*
  * import_world.h - an import between a topic and a server that are both played by a transcript.
- * Includes import.h only.
+ * Includes import_pool.h only.
  *
  * A transcript (tests/unit/tools/import/NAME.txt) holds stories. A line that begins with "> " is
  * what happens; the lines after it are what the import then does, all of it and in this order:
  *
  *   story gives the id back            a new import
  *   with capabilities {}               its settings: capabilities or roots, ask,
- *                              request_ms, wait_bytes, protocol, once
+ *                              request_ms, wait_bytes, calls_max, protocol, once, topics, isolate,
+ *                              idle_ms
  *   > ready
  *   > request ann e1 {@,"id":0,"method":"ping"}
  *   child {@,"id":3,"method":"ping"}
@@ -16,6 +17,9 @@
  * for themselves. Empty lines and those that begin with "#" are not looked at.
  *
  * What happens:
+ * A verb may end with the number of a server or topic, where it is not 0: "request/1" is in
+ * topic 1, "start/2" and what comes of it are about server 2.
+ *
  *   start                     the process runs
  *   ready                     the same, and it is initialised the old way; what the import does
  *                             on the way is not compared. The next number on the pipe is 3
@@ -30,6 +34,11 @@
  *   down SIGNAL, gone CODE    the server dies and comes back, or is gone for good
  *   gone-once CODE            it exits and comes back
  *   failed                    it cannot be executed
+ *   stopped                   it was stopped, and has ended
+ *   questions N               the server asks so many questions; what is done is not compared
+ *   subscribe N               mallory subscribes to f:///0 and so many in all, after "ready"; likewise
+ *   end                       we are in the topic no longer
+ *   barren                    processes cannot be had any more
  *   deaf, listening           the child does not take lines, or does again
  *   narrow BYTES              the router takes no longer messages
  *   nochat                    we may not chat
@@ -44,11 +53,12 @@
  *   say KIND to=WHO about=ENVELOPE tag=N RPC
  *                             sends; parts that are absent are left out
  *   forget ID, kill, why TEXT, log TEXT
+ *   start/N for WHO, stop/N   one more process is wanted, or not any more
  */
 #ifndef IMPORT_WORLD_H
 #define IMPORT_WORLD_H
 
-#include "tools/mcpx-bridge/import.h"
+#include "tools/mcpx-bridge/import_pool.h"
 
 struct world;
 

@@ -96,16 +96,29 @@ static void begin(struct player *player, const char *story)
     snprintf(player->story, sizeof player->story, "%.100s", story);
 }
 
+static bool configure_number(struct import_config *config, const char *name, long value)
+{
+    if (strcmp(name, "request_ms") == 0)
+        config->request_ms = value;
+    else if (strcmp(name, "wait_bytes") == 0)
+        config->wait_bytes = (size_t)value;
+    else if (strcmp(name, "calls_max") == 0)
+        config->calls_max = (size_t)value;
+    else if (strcmp(name, "topics") == 0)
+        config->topics = (size_t)value;
+    else if (strcmp(name, "isolate") == 0)
+        config->isolate_max = (size_t)value;
+    else if (strcmp(name, "idle_ms") == 0)
+        config->isolate_idle_ms = value;
+    else
+        return false;
+    return true;
+}
+
 static void configure(struct player *player, const char *name, const char *value)
 {
-    if (strcmp(name, "request_ms") == 0) {
-        player->config.request_ms = strtol(value, NULL, 10);
+    if (configure_number(&player->config, name, strtol(value, NULL, 10)))
         return;
-    }
-    if (strcmp(name, "wait_bytes") == 0) {
-        player->config.wait_bytes = (size_t)strtol(value, NULL, 10);
-        return;
-    }
     if (strcmp(name, "protocol") == 0) {
         player->config.protocol = strcmp(value, "2025-11-25") == 0   ? IMPORT_PROTOCOL_LEGACY
                                   : strcmp(value, "2026-07-28") == 0 ? IMPORT_PROTOCOL_MODERN
@@ -197,4 +210,19 @@ Test(import, asks_for_its_server_as_written)
 Test(import, meets_servers_of_both_eras_as_written)
 {
     play("eras.txt", 15);
+}
+
+Test(import, gives_everybody_a_share_as_written)
+{
+    play("shares.txt", 4);
+}
+
+Test(import, sits_at_several_tables_as_written)
+{
+    play("topics.txt", 4);
+}
+
+Test(import, keeps_participants_apart_as_written)
+{
+    play("places.txt", 9);
 }

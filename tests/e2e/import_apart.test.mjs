@@ -1,0 +1,160 @@
+/*
+ * The story: two people use one imported server, and must not meet in it: what one has stored there
+ * the other does not find, and a question about one's call is answered by him, whatever the other
+ * does meanwhile. And the other way round: one server sits at two tables, and nobody at one table
+ * hears what was for a participant of the same name at the other.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { IMPORT_GRANTS, startImport } from './lib/import.mjs';
+import { Program, descendants, untilGone } from './lib/program.mjs';
+import { Room, serverProgram } from './lib/room.mjs';
+import { Router } from './lib/router.mjs';
+import { Seat } from './lib/wire.mjs';
+
+let router;
+before(async () => { router = await Router.start(); });
+after(() => router?.stop());
+
+const PATIENT = [process.execPath,
+  fileURLToPath(new URL('lib/patient_server.mjs', import.meta.url))];
+const EVERYTHING = [process.execPath, serverProgram('server-everything'), 'stdio'];
+const rpc = (id, method, params = {}) => JSON.stringify({ jsonrpc: '2.0', id, method, params });
+const tool = (id, name, args = {}) => rpc(id, 'tools/call', { name, arguments: args });
+
+async function table(t, people, options, command = PATIENT) {
+  const room = new Room(t, router);
+  const bridge = await startImport(t, router, room.topic, 'server', command, { options });
+  const seats = await Promise.all(people.map(async (id) =>
+    new Seat(await room.join(id, ['mcp/*', 'chat']), 'server')));
+  return { room, bridge, seats };
+}
+
+/** The processes of the server below a bridge. */
+const servers = (bridge, name = 'patient_server') => descendants(bridge.pid)
+  .filter(({ command }) => command.includes(name) && !command.includes('mcpx-bridge'));
+
+const result = (text) => JSON.parse(text).result;
+
+test('each participant has a server of his own, and lists start none', async (t) => {
+  const { bridge, seats: [ann, bob] } = await table(t, ['ann', 'bob'],
+    ['--isolate', '--protocol', '2025-11-25']);
+  await ann.call(rpc(1, 'tools/list'));
+  assert.equal(servers(bridge).length, 1);
+  await ann.call(rpc(2, 'echo', { n: 1 }));
+  await ann.call(rpc(3, 'echo', { n: 2 }));
+  assert.equal(result(await ann.call(rpc(4, 'count'))), 2);
+  assert.equal(result(await bob.call(rpc(4, 'count'))), 0);
+  assert.equal(servers(bridge).length, 3);
+});
+
+test('what one stores in server-memory, the other does not find', async (t) => {
+  const { seats: [ann, bob] } = await table(t, ['ann', 'bob'],
+    ['--isolate', '--protocol', '2025-11-25'], [process.execPath, '-e', `
+      process.env.MEMORY_FILE_PATH = '/tmp/mcpx-apart-' + process.pid + '.json';
+      process.on('exit', () => require('fs').rmSync(process.env.MEMORY_FILE_PATH, { force: true }));
+      import(${JSON.stringify(serverProgram('server-memory'))});`]);
+  await ann.call(tool(1, 'create_entities',
+    { entities: [{ name: 'pin', entityType: 'secret', observations: ['1234'] }] }));
+  assert.match(await ann.call(tool(2, 'read_graph')), /1234/);
+  assert.doesNotMatch(await bob.call(tool(2, 'read_graph')), /1234/);
+});
+
+test('a question reaches its caller while others have calls under way', async (t) => {
+  const { seats: [ann, bob] } = await table(t, ['ann', 'bob'], ['--isolate'], EVERYTHING);
+  const long = bob.write(tool(1, 'trigger-long-running-operation', { duration: 2, steps: 2 }));
+  await bob.call(tool(2, 'echo', { message: 'it works' }));
+  assert.match(await ann.call(tool(1, 'trigger-elicitation-request')), /Ada/);
+  await bob.answer(long);
+});
+
+test('without --isolate the refusal names it', async (t) => {
+  const { seats: [ann, bob] } = await table(t, ['ann', 'bob'], []);
+  const ask = ann.write(tool(1, 'ask', { later: true }));
+  await ann.participant.untilId(ask);
+  bob.write(tool(1, 'wait'));
+  const { envelope } = await ann.answer(ask);
+  assert.match(envelope.payload.result.message, /--isolate/);
+});
+
+test('an idle process ends; when all are taken, strangers are refused and nobody loses his', async (t) => {
+  const { bridge, seats: [ann, bob] } = await table(t, ['ann', 'bob'],
+    ['--isolate', '--isolate-max', '1', '--isolate-idle', '1', '--protocol', '2025-11-25']);
+  const id = ann.write(rpc(1, 'wait'));
+  await bridge.until(/\[node for ann\] waiting/);
+  const { error } = JSON.parse(await bob.call(rpc(1, 'count')));
+  assert.match(error.message, /--isolate-max/);
+  const [, own] = servers(bridge);
+  ann.write(rpc(2, 'release'));
+  await ann.answer(id);
+  await untilGone([own]);
+  for (;;) {
+    const answer = JSON.parse(await bob.call(rpc(2, 'count')));
+    if (answer.result === 0) break;
+    assert.match(answer.error.message, /--isolate-max/);
+  }
+});
+
+test('nothing is left of any process when the bridge is killed', async (t) => {
+  const room = new Room(t, router);
+  const bridge = Program.start('mcpx-bridge', ['import', '--url', router.url, '--topic',
+    room.topic, '--as', 'server', '--isolate', '--', ...PATIENT]);
+  t.after(() => bridge.kill('SIGKILL'));
+  await bridge.until(/joined as/);
+  const seats = await Promise.all(['ann', 'bob', 'cid'].map(async (id) =>
+    new Seat(await room.join(id, ['mcp/*']), 'server')));
+  await Promise.all(seats.map((seat) => seat.call(rpc(1, 'count'))));
+  const family = descendants(bridge.pid);
+  assert.equal(servers(bridge).length, 4);
+  bridge.kill('SIGKILL');
+  await untilGone(family);
+});
+
+/** One import at two tables, with an ann at each. */
+async function twoTables(t, more = []) {
+  const rooms = [new Room(t, router), new Room(t, router)];
+  const bridge = Program.start('mcpx-bridge', ['import', '--url', router.url,
+    ...rooms.flatMap(({ topic }) => ['--topic', topic]), '--as', 'server', ...more, '--', ...PATIENT]);
+  t.after(() => bridge.stop());
+  await bridge.until(/joined as[^]*joined as/);
+  const anns = await Promise.all(rooms.map(async (room) =>
+    new Seat(await room.join('ann', ['mcp/*']), 'server')));
+  return { rooms, bridge, anns };
+}
+
+test('one server sits at two tables, and keeps them apart', async (t) => {
+  const { bridge, anns: [here, there] } = await twoTables(t);
+  const id = here.write(rpc(7, 'wait'));
+  await bridge.until(/\] waiting/);
+  there.write(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled',
+    params: { requestId: 7 } }), { correlation_id: id });
+  assert.equal(result(await there.call(rpc(7, 'cancelled'))), 0);
+  assert.equal(result(await there.call(rpc(7, 'release'))), true);
+  const { envelope } = await here.answer(id);
+  assert.deepEqual([envelope.payload.id, envelope.payload.result], [7, 'released']);
+  assert.ok(!there.participant.heard().some((e) => e.payload?.result === 'released'));
+  assert.equal(servers(bridge).length, 1);
+});
+
+test('who shows the bridge out of one topic has not ended it in the other', async (t) => {
+  const { rooms, bridge, anns: [, there] } = await twoTables(t);
+  const token = await router.token('server', rooms[0].topic, IMPORT_GRANTS);
+  await rooms[0].join('server', undefined, { token });
+  await bridge.until(/let us go/);
+  assert.equal(result(await there.call(rpc(1, 'count'))), 0);
+});
+
+test('what cannot be meant is refused', async () => {
+  const rows = [
+    { args: ['--topic', 'a', '--topic', 'b', '--topic', 'a'], says: /twice/ },
+    { args: ['--topic', 'a', '--isolate-max', '4'], says: /want --isolate/ },
+    { args: ['--topic', 'a', '--isolate', '--isolate-max', '0'], says: /1 to 1000/ },
+  ];
+  for (const { args, says } of rows) {
+    const bridge = Program.start('mcpx-bridge', ['import', '--url', router.url, '--as', 'server',
+      ...args, '--', 'cat']);
+    assert.deepEqual(await bridge.end(), { code: 2, signal: null });
+    assert.match(bridge.log, says);
+  }
+});

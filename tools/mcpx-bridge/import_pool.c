@@ -1,0 +1,416 @@
+/*
+ * import_pool.c - which server a message belongs to, and which servers there are. A place is a
+ * number with a server's state; it is made when its owner first asks for something, and ends when
+ * the owner has had nothing to do with it for a while. Nobody's arrival ends another's process:
+ * where there is no room, one's own idle ones make room, or the request is refused. A process that
+ * is ending still counts, so the new one may have to wait for it.
+ *
+ * Lists are asked of server 0 alone. A process for everybody who looks was refused: rooms have
+ * many who look and few who call.
+ * Includes import_pool.h, import_state.h only.
+ */
+#include "tools/mcpx-bridge/import_pool.h"
+#include "tools/mcpx-bridge/import_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { IDLE_MS = 600000, OF_ONE = 4 };
+
+enum phase { PLACE_FREE, PLACE_WAITING, PLACE_RUNNING, PLACE_STOPPING };
+
+/**
+ * owner     its id is memory of ours; absent for place 0
+ * idle_at   mono_ms at which it ends, unless it is used before; INT64_MAX while it is in use
+ */
+struct place {
+    enum phase phase;
+    struct import *import;
+    struct import_who owner;
+    int64_t idle_at;
+};
+
+/**
+ * places   `size` of them: as many as may run, and as many that are ending
+ * alive    processes of places from 1 on, those that are ending included
+ */
+struct import_pool {
+    struct import_config config;
+    struct import_port port;
+    struct import_facts facts;
+    struct place *places;
+    size_t size, alive;
+};
+
+static enum mcpx_err open_place(struct import_pool *pool, size_t number)
+{
+    struct place *place = &pool->places[number];
+    struct import_setup setup = {number, place->owner, &pool->facts};
+
+    place->idle_at = INT64_MAX;
+    return import_new(&pool->config, &pool->port, &setup, &place->import);
+}
+
+static void close_place(struct place *place)
+{
+    import_free(place->import);
+    free((void *)place->owner.id.text);
+    *place = (struct place){.idle_at = INT64_MAX};
+}
+
+enum mcpx_err import_pool_new(const struct import_config *config,
+                              const struct import_port *port, struct import_pool **out)
+{
+    struct import_pool *pool = calloc(1, sizeof *pool);
+
+    if (!pool)
+        return MCPX_ENOMEM;
+    pool->config = *config;
+    pool->port = *port;
+    pool->size = 1 + 2 * config->isolate_max;
+    if (config->isolate_idle_ms <= 0)
+        pool->config.isolate_idle_ms = IDLE_MS;
+    pool->places = calloc(pool->size, sizeof *pool->places);
+    if (!pool->places || open_place(pool, 0)) {
+        import_pool_free(pool);
+        return MCPX_ENOMEM;
+    }
+    for (size_t i = 1; i < pool->size; i++)
+        pool->places[i].idle_at = INT64_MAX;
+    pool->places[0].phase = PLACE_RUNNING;
+    *out = pool;
+    return MCPX_OK;
+}
+
+void import_pool_free(struct import_pool *pool)
+{
+    if (!pool)
+        return;
+    for (size_t i = 0; pool->places && i < pool->size; i++)
+        close_place(&pool->places[i]);
+    free(pool->places);
+    free(pool);
+}
+
+size_t import_pool_size(const struct import_pool *pool)
+{
+    return pool->size;
+}
+
+const char *import_pool_failure(const struct import_pool *pool)
+{
+    return import_failure(pool->places[0].import);
+}
+
+/* ---- places ---- */
+
+static void stop(struct import_pool *pool, size_t number)
+{
+    struct place *place = &pool->places[number];
+
+    place->phase = PLACE_STOPPING;
+    place->idle_at = INT64_MAX;
+    pool->port.stop(pool->port.user, number);
+}
+
+/* Whoever waited is told; nothing of it is left. */
+static void fail_to_start(struct import_pool *pool, size_t number, enum mcpx_err err,
+                          struct mcpx_now now)
+{
+    struct mcpx_child_report report = {MCPX_CHILD_FAILED, 0, -1, 0, -1, mcpx_strerror(err)};
+
+    import_state(pool->places[number].import, &report, now);
+    close_place(&pool->places[number]);
+}
+
+static void start_waiting(struct import_pool *pool, struct mcpx_now now)
+{
+    for (size_t i = 1; i < pool->size && pool->alive < pool->config.isolate_max; i++) {
+        struct place *place = &pool->places[i];
+        enum mcpx_err err;
+
+        if (place->phase != PLACE_WAITING)
+            continue;
+        err = pool->port.start(pool->port.user, i, place->owner);
+        if (err) {
+            fail_to_start(pool, i, err, now);
+            continue;
+        }
+        place->phase = PLACE_RUNNING;
+        pool->alive++;
+    }
+}
+
+/* After every input to a server: is it of use, and is it in use? */
+static void settle(struct import_pool *pool, size_t number, struct mcpx_now now)
+{
+    struct place *place = &pool->places[number];
+
+    if (number == 0 || place->phase != PLACE_RUNNING)
+        return;
+    if (import_failure(place->import)) {
+        import_say(place->import, "%s", import_failure(place->import));
+        stop(pool, number);
+    } else if (import_is_in_use(place->import)) {
+        place->idle_at = INT64_MAX;
+    } else if (place->idle_at == INT64_MAX) {
+        place->idle_at = now.mono_ms + pool->config.isolate_idle_ms;
+    }
+}
+
+/* The place of that participant; 0 when it has none. */
+static size_t place_of(const struct import_pool *pool, struct import_who who)
+{
+    for (size_t i = 1; i < pool->size; i++)
+        if ((pool->places[i].phase == PLACE_WAITING ||
+             pool->places[i].phase == PLACE_RUNNING) &&
+            import_who_is(pool->places[i].owner, who))
+            return i;
+    return 0;
+}
+
+/**
+ * What stands against one more place for an identity, whatever the topic.
+ *
+ * all, own   places that are not ending
+ * idle       the own one that has been idle longest; 0 when all are in use
+ */
+struct census {
+    size_t all, own, idle;
+};
+
+static struct census count_places(const struct import_pool *pool, struct mcpx_slice identity)
+{
+    struct census census = {0};
+
+    for (size_t i = 1; i < pool->size; i++) {
+        const struct place *place = &pool->places[i];
+
+        if (place->phase != PLACE_WAITING && place->phase != PLACE_RUNNING)
+            continue;
+        census.all++;
+        if (!mcpx_slice_equal(mcpx_identity_of(place->owner.id), identity))
+            continue;
+        census.own++;
+        if (place->idle_at < INT64_MAX &&
+            (!census.idle || place->idle_at < pool->places[census.idle].idle_at))
+            census.idle = i;
+    }
+    return census;
+}
+
+static size_t share_of_one(const struct import_pool *pool)
+{
+    size_t share = pool->config.isolate_max / OF_ONE;
+
+    return share ? share : 1;
+}
+
+static size_t free_place(const struct import_pool *pool)
+{
+    size_t i = 1;
+
+    while (i < pool->size && pool->places[i].phase != PLACE_FREE)
+        i++;
+    return i < pool->size ? i : 0;
+}
+
+/* A new place; 0 when there is none, `why` then says why. */
+static size_t make_place(struct import_pool *pool, struct import_who who, const char **why)
+{
+    struct census census = count_places(pool, mcpx_identity_of(who.id));
+    bool is_full = census.all >= pool->config.isolate_max;
+    size_t at = free_place(pool);
+    char *id;
+
+    *why = is_full ? "all server processes that the bridge may have are taken (--isolate-max)"
+                   : "all server processes that you may have at one time are in use "
+                     "(--isolate-max)";
+    if ((is_full || census.own >= share_of_one(pool)) && !census.idle)
+        return 0;
+    if (is_full || census.own >= share_of_one(pool))
+        stop(pool, census.idle);
+    *why = at ? "the bridge is out of memory" : "too many server processes are ending";
+    id = at ? malloc(who.id.len + 1) : NULL;
+    if (!id)
+        return 0;
+    memcpy(id, who.id.text, who.id.len);
+    pool->places[at].owner = (struct import_who){who.topic, {id, who.id.len}};
+    pool->places[at].phase = PLACE_WAITING;
+    if (open_place(pool, at) == MCPX_OK)
+        return at;
+    close_place(&pool->places[at]);
+    return 0;
+}
+
+/* ---- events ---- */
+
+/* What is the same for everybody. */
+static bool is_shared(struct mcpx_slice method)
+{
+    static const char *const methods[] = {
+        "initialize",   "ping",           "server/discover",         "tools/list",
+        "prompts/list", "resources/list", "resources/templates/list"};
+
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (mcpx_slice_equal(method, mcpx_slice_of(methods[i])))
+            return true;
+    return false;
+}
+
+static void on_request(struct import_pool *pool, size_t topic, const struct mcpx_event *event,
+                       struct mcpx_now now)
+{
+    struct import_who who = {topic, event->envelope->from};
+    const char *why = NULL;
+    size_t at = 0;
+
+    if (pool->config.isolate_max && !is_shared(event->rpc->method)) {
+        at = place_of(pool, who);
+        if (!at)
+            at = make_place(pool, who, &why);
+        if (!at) {
+            import_turn_away(&pool->port, topic, event, why);
+            return;
+        }
+    }
+    import_event(pool->places[at].import, topic, event, now);
+    start_waiting(pool, now);
+    settle(pool, at, now);
+}
+
+/* To the sender's own server. That lists are not waited for any more, the shared one is told. */
+static void on_notification(struct import_pool *pool, size_t topic,
+                            const struct mcpx_event *event, struct mcpx_now now)
+{
+    size_t at = place_of(pool, (struct import_who){topic, event->envelope->from});
+    bool cancels = mcpx_slice_equal(event->rpc->method, MCPX_SLICE("notifications/cancelled"));
+
+    if (!at && pool->config.isolate_max && !cancels)
+        return;
+    if (at && cancels && !import_is_waiting(pool->places[at].import, topic, event))
+        at = 0;
+    import_event(pool->places[at].import, topic, event, now);
+    settle(pool, at, now);
+}
+
+/* The answer to a question goes to the server that asked; what is nobody's is told to server 0. */
+static void on_own(struct import_pool *pool, size_t topic, const struct mcpx_event *event,
+                   struct mcpx_now now)
+{
+    size_t at = pool->size;
+
+    while (--at > 0 &&
+           !(pool->places[at].import && import_has_asked(pool->places[at].import, event->tag)))
+        ;
+    import_event(pool->places[at].import, topic, event, now);
+    settle(pool, at, now);
+}
+
+/* A copy of what the servers need of it: the first one's use of the port may end the event. */
+static void on_end(struct import_pool *pool, size_t topic, const struct mcpx_event *event,
+                   struct mcpx_now now)
+{
+    char id[MCPX_ID_MAX];
+    struct mcpx_event copy = {.type = event->type,
+                              .presence = event->presence,
+                              .retry_ms = event->retry_ms,
+                              .participant = {id, event->participant.len}};
+
+    if (event->participant.len > sizeof id)
+        return;
+    if (event->participant.len)
+        memcpy(id, event->participant.text, event->participant.len);
+    for (size_t i = 0; i < pool->size; i++)
+        if (pool->places[i].import) {
+            import_event(pool->places[i].import, topic, &copy, now);
+            settle(pool, i, now);
+        }
+}
+
+void import_pool_event(struct import_pool *pool, size_t topic, const struct mcpx_event *event,
+                       struct mcpx_now now)
+{
+    switch (event->type) {
+    case MCPX_EVENT_REQUEST:
+        on_request(pool, topic, event, now);
+        break;
+    case MCPX_EVENT_NOTIFICATION:
+        on_notification(pool, topic, event, now);
+        break;
+    case MCPX_EVENT_RESPONSE:
+    case MCPX_EVENT_EXPIRED:
+    case MCPX_EVENT_REFUSED:
+        on_own(pool, topic, event, now);
+        break;
+    case MCPX_EVENT_PRESENCE:
+    case MCPX_EVENT_LEFT:
+        on_end(pool, topic, event, now);
+        break;
+    default:
+        import_event(pool->places[0].import, topic, event, now);
+        break;
+    }
+}
+
+/* ---- servers ---- */
+
+void import_pool_line(struct import_pool *pool, size_t server, struct mcpx_slice line,
+                      struct mcpx_now now)
+{
+    import_line(pool->places[server].import, line, now);
+    settle(pool, server, now);
+}
+
+void import_pool_overlong(struct import_pool *pool, size_t server, struct mcpx_slice beginning,
+                          struct mcpx_now now)
+{
+    import_overlong(pool->places[server].import, beginning);
+    settle(pool, server, now);
+}
+
+void import_pool_state(struct import_pool *pool, size_t server,
+                       const struct mcpx_child_report *report, struct mcpx_now now)
+{
+    bool is_last = report->state == MCPX_CHILD_STOPPED || report->state == MCPX_CHILD_FAILED;
+
+    import_state(pool->places[server].import, report, now);
+    if (server == 0 || !is_last) {
+        settle(pool, server, now);
+        return;
+    }
+    close_place(&pool->places[server]);
+    pool->alive--;
+}
+
+void import_pool_tick(struct import_pool *pool, struct mcpx_now now)
+{
+    for (size_t i = 0; i < pool->size; i++) {
+        if (!pool->places[i].import)
+            continue;
+        import_tick(pool->places[i].import, now);
+        settle(pool, i, now);
+        if (pool->places[i].idle_at <= now.mono_ms)
+            stop(pool, i);
+    }
+    start_waiting(pool, now);
+}
+
+/* A process that waits for another's end is started by the next tick, not inside that end. */
+int64_t import_pool_deadline(const struct import_pool *pool)
+{
+    int64_t first = INT64_MAX;
+
+    for (size_t i = 0; i < pool->size; i++) {
+        const struct place *place = &pool->places[i];
+        int64_t due = place->import ? import_deadline(place->import) : INT64_MAX;
+
+        if (place->phase == PLACE_WAITING && pool->alive < pool->config.isolate_max)
+            due = 0;
+        if (place->idle_at < due)
+            due = place->idle_at;
+        if (due < first)
+            first = due;
+    }
+    return first;
+}
