@@ -21,7 +21,7 @@ struct mcpx_session;
  * pending_max    own requests and proposals under way at one time; 10000
  * inbound_max    others' requests to us not answered yet, others' proposals, and envelopes that are
  *                not told a second time; 10000 each, and 64 MiB each for requests and proposals. The
- *                oldest is forgotten
+ *                oldest is forgotten; of requests and proposals, the oldest of whoever has most
  * unsent_bytes   memory for what was sent and not yet seen to have arrived; one message may be
  *                longer. 64 MiB
  * overhear       also tell what is not for us: MCPX_EVENT_OVERHEARD

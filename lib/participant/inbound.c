@@ -1,6 +1,9 @@
 /*
- * inbound.c - a keyed table (the ids are chosen by strangers) and a list in order of arrival. A
- * ring would not do: requests are answered in any order.
+ * inbound.c - a keyed table (the ids are chosen by strangers), and for each sender a list in order
+ * of arrival: a flood pushes out what its own sender asked before, never another's request. A ring
+ * would not do: requests are answered in any order. Who holds most is searched for among those who
+ * hold anything, and only when something has to be forgotten; a sorted structure was refused,
+ * because senders that wait for us are few.
  * Includes inbound.h only.
  */
 #include "lib/participant/inbound.h"
@@ -29,52 +32,159 @@ const struct mx_asked *mx_inbound_find(const struct mx_inbound *inbound, struct 
     return heard ? heard->asked : NULL;
 }
 
-static void forget(struct mx_inbound *inbound, struct mx_heard *heard)
+/* ---- senders ---- */
+
+static struct mx_sender *find_sender(const struct mx_inbound *inbound, struct mcpx_slice id)
+{
+    uint64_t hash = mx_map_hash(inbound->key, id);
+    uint64_t value;
+    size_t at = 0;
+
+    while ((value = mx_map_next(&inbound->names, hash, &at))) {
+        struct mx_sender *sender = (struct mx_sender *)(uintptr_t)value;
+
+        if (mcpx_slice_equal(sender->id, id))
+            return sender;
+    }
+    return NULL;
+}
+
+static bool list_sender(struct mx_inbound *inbound, struct mx_sender *sender)
+{
+    if (inbound->sender_count == inbound->sender_size) {
+        size_t size = inbound->sender_size ? inbound->sender_size * 2 : 8;
+        struct mx_sender **senders = realloc(inbound->senders, size * sizeof *senders);
+
+        if (!senders)
+            return false;
+        inbound->senders = senders;
+        inbound->sender_size = size;
+    }
+    if (!mx_map_reserve(&inbound->names))
+        return false;
+    sender->at = inbound->sender_count;
+    inbound->senders[inbound->sender_count++] = sender;
+    mx_map_put(&inbound->names, mx_map_hash(inbound->key, sender->id), (uintptr_t)sender);
+    return true;
+}
+
+/* The sender behind an id, all its instances together; NULL when memory ran out. */
+static struct mx_sender *sender_of(struct mx_inbound *inbound, struct mcpx_slice from)
+{
+    struct mcpx_slice id = mcpx_identity_of(from);
+    struct mx_sender *sender = find_sender(inbound, id);
+
+    if (sender)
+        return sender;
+    sender = calloc(1, sizeof *sender + id.len + 1);
+    if (!sender)
+        return NULL;
+    if (id.len)
+        memcpy(sender + 1, id.text, id.len);
+    sender->id = (struct mcpx_slice){(char *)(sender + 1), id.len};
+    if (list_sender(inbound, sender))
+        return sender;
+    free(sender);
+    return NULL;
+}
+
+/* One that has nothing is not kept. */
+static void release_sender(struct mx_inbound *inbound, struct mx_sender *sender)
+{
+    if (sender->count)
+        return;
+    mx_map_remove(&inbound->names, mx_map_hash(inbound->key, sender->id), (uintptr_t)sender);
+    inbound->senders[sender->at] = inbound->senders[--inbound->sender_count];
+    inbound->senders[sender->at]->at = sender->at;
+    free(sender);
+}
+
+/* Its part of both bounds, on one scale. */
+static size_t weight_of(const struct mx_inbound *inbound, const struct mx_sender *sender)
+{
+    return sender->bytes + sender->count * (MX_INBOUND_BYTES / (inbound->max + 1));
+}
+
+/* Who has most; `first`, when nobody has more. NULL when nothing is kept. */
+static struct mx_sender *first_to_go(const struct mx_inbound *inbound, struct mx_sender *first)
+{
+    struct mx_sender *most = first->oldest ? first : NULL;
+
+    for (size_t i = 0; i < inbound->sender_count; i++) {
+        struct mx_sender *sender = inbound->senders[i];
+
+        if (sender->oldest && (!most || weight_of(inbound, sender) > weight_of(inbound, most)))
+            most = sender;
+    }
+    return most;
+}
+
+/* ---- what they asked ---- */
+
+static void count(struct mx_inbound *inbound, struct mx_heard *heard)
+{
+    heard->sender->count++;
+    heard->sender->bytes += heard->size;
+    inbound->bytes += heard->size;
+}
+
+/* Its sender stays, even one that has nothing any more. */
+static void forget(struct mx_inbound *inbound, struct mx_sender *sender,
+                   struct mx_heard *heard)
 {
     mx_map_remove(&inbound->ids, mx_map_hash(inbound->key, heard->asked->id),
                   (uintptr_t)heard);
+    *(heard->older ? &heard->older->newer : &sender->oldest) = heard->newer;
+    *(heard->newer ? &heard->newer->older : &sender->newest) = heard->older;
     inbound->bytes -= heard->size;
-    *(heard->older ? &heard->older->newer : &inbound->oldest) = heard->newer;
-    *(heard->newer ? &heard->newer->older : &inbound->newest) = heard->older;
+    sender->bytes -= heard->size;
+    sender->count--;
     free(heard->asked);
     free(heard);
 }
 
-static struct mx_heard *make(const struct mx_asked *asked)
+/* A copy, counted for its sender and not yet in its list. */
+static struct mx_heard *make(struct mx_inbound *inbound, const struct mx_asked *asked)
 {
-    struct mx_heard *heard = malloc(sizeof *heard);
+    struct mx_heard *heard = calloc(1, sizeof *heard);
+    struct mx_asked *copy = mx_asked_copy(asked);
+    struct mx_sender *sender = heard && copy ? sender_of(inbound, asked->from) : NULL;
 
-    if (!heard)
+    if (!sender) {
+        free(copy);
+        free(heard);
         return NULL;
+    }
     heard->size = mx_asked_size(asked);
-    heard->asked = mx_asked_copy(asked);
-    if (heard->asked)
-        return heard;
-    free(heard);
-    return NULL;
+    heard->asked = copy;
+    heard->sender = sender;
+    count(inbound, heard);
+    return heard;
 }
 
 enum mcpx_err mx_inbound_add(struct mx_inbound *inbound, const struct mx_asked *asked)
 {
     struct mx_heard *before = find(inbound, asked->id), *heard;
+    struct mx_sender *most;
 
     if (before && !mcpx_slice_equal(before->asked->from, asked->from))
         return MCPX_EDUPLICATE;
     if (!mx_map_reserve(&inbound->ids))
         return MCPX_ENOMEM;
-    heard = make(asked);
+    heard = make(inbound, asked);
     if (!heard)
         return MCPX_ENOMEM;
     if (before)
-        forget(inbound, before);
-    inbound->bytes += heard->size;
-    while (inbound->oldest &&
-           (inbound->ids.count >= inbound->max || inbound->bytes > MX_INBOUND_BYTES))
-        forget(inbound, inbound->oldest);
-    heard->newer = NULL;
-    heard->older = inbound->newest;
-    *(inbound->newest ? &inbound->newest->newer : &inbound->oldest) = heard;
-    inbound->newest = heard;
+        forget(inbound, heard->sender, before);
+    while ((inbound->ids.count >= inbound->max || inbound->bytes > MX_INBOUND_BYTES) &&
+           (most = first_to_go(inbound, heard->sender)) != NULL) {
+        forget(inbound, most, most->oldest);
+        if (most != heard->sender)
+            release_sender(inbound, most);
+    }
+    heard->older = heard->sender->newest;
+    *(heard->older ? &heard->older->newer : &heard->sender->oldest) = heard;
+    heard->sender->newest = heard;
     mx_map_put(&inbound->ids, mx_map_hash(inbound->key, asked->id), (uintptr_t)heard);
     return MCPX_OK;
 }
@@ -82,14 +192,26 @@ enum mcpx_err mx_inbound_add(struct mx_inbound *inbound, const struct mx_asked *
 void mx_inbound_remove(struct mx_inbound *inbound, struct mcpx_slice id)
 {
     struct mx_heard *heard = find(inbound, id);
+    struct mx_sender *sender = heard ? heard->sender : NULL;
 
-    if (heard)
-        forget(inbound, heard);
+    if (!heard)
+        return;
+    forget(inbound, sender, heard);
+    release_sender(inbound, sender);
 }
 
 void mx_inbound_fini(struct mx_inbound *inbound)
 {
-    while (inbound->oldest)
-        forget(inbound, inbound->oldest);
+    for (size_t i = 0; i < inbound->sender_count; i++) {
+        struct mx_sender *sender = inbound->senders[i];
+
+        while (sender->oldest)
+            forget(inbound, sender, sender->oldest);
+        free(sender);
+    }
+    free(inbound->senders);
+    inbound->senders = NULL;
+    inbound->sender_count = inbound->sender_size = 0;
+    mx_map_fini(&inbound->names);
     mx_map_fini(&inbound->ids);
 }

@@ -1,6 +1,6 @@
 /*
  * inbound.h - what others asked or proposed, by id, up to a bound of number and one of memory: the
- * oldest is forgotten.
+ * oldest of who has most is forgotten.
  * Includes map.h and asked.h.
  */
 #ifndef MX_INBOUND_H
@@ -9,11 +9,21 @@
 #include "lib/core/map.h"
 #include "lib/participant/asked.h"
 
-/** One of others', and the bytes of its copy. */
+struct mx_sender;
+
+/** One of others', the bytes of its copy, and its neighbours among its sender's. */
 struct mx_heard {
     struct mx_asked *asked;
     size_t size;
+    struct mx_sender *sender;
     struct mx_heard *older, *newer;
+};
+
+/** Somebody whose requests are kept: all instances of a participant. `at`: place in the list. */
+struct mx_sender {
+    struct mcpx_slice id;
+    size_t count, bytes, at;
+    struct mx_heard *oldest, *newest;
 };
 
 /** Most bytes kept: kinds, ids and names that strangers chose. */
@@ -23,8 +33,10 @@ enum { MX_INBOUND_BYTES = 64 * 1024 * 1024 };
 struct mx_inbound {
     struct mx_map_key key;
     size_t max, bytes;
-    struct mx_map ids;
-    struct mx_heard *oldest, *newest;
+    struct mx_map ids;   /* to struct mx_heard */
+    struct mx_map names; /* to struct mx_sender */
+    struct mx_sender **senders;
+    size_t sender_count, sender_size;
 };
 
 /** Forgets everything. */

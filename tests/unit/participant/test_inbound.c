@@ -53,3 +53,55 @@ Test(inbound, is_bounded_in_memory_as_well)
     mx_inbound_fini(&inbound);
     free(large);
 }
+
+Test(inbound, a_flood_forgets_its_own_and_no_other)
+{
+    enum { MAX = 100 };
+    struct mx_inbound inbound = {.key = {{1, 2}}, .max = MAX};
+    struct mx_asked ann = asked_by("ann", "a1"), bob = asked_by("bob", "b1"), eve = ann;
+    char id[16];
+
+    cr_assert_eq(mx_inbound_add(&inbound, &ann), MCPX_OK);
+    for (int i = 0; i < 10 * MAX; i++) {
+        snprintf(id, sizeof id, "%d", i);
+        eve = asked_by(i % 2 ? "eve" : "eve~2", id);
+        cr_assert_eq(mx_inbound_add(&inbound, &eve), MCPX_OK);
+        cr_expect_leq(inbound.ids.count, (size_t)MAX);
+        cr_expect_not_null(mx_inbound_find(&inbound, eve.id));
+    }
+    cr_expect_eq(mx_inbound_add(&inbound, &bob), MCPX_OK);
+    cr_expect_not_null(mx_inbound_find(&inbound, ann.id), "the first one's");
+    cr_expect_not_null(mx_inbound_find(&inbound, bob.id), "the newcomer's");
+    cr_expect_null(mx_inbound_find(&inbound, MCPX_SLICE("901")), "her own oldest");
+    cr_expect_eq(inbound.sender_count, 3);
+    mx_inbound_fini(&inbound);
+    cr_expect_eq(inbound.bytes, 0);
+}
+
+/* A few large ones weigh as much as many small ones. */
+Test(inbound, the_bytes_of_one_push_out_no_other)
+{
+    enum { LARGE = 900000 };
+    struct mx_inbound inbound = {.key = {{1, 2}}, .max = 10000};
+    struct mx_asked ann = asked_by("ann", "a1"), eve = asked_by("eve", "");
+    char *large = calloc(1, LARGE);
+    char id[16];
+
+    cr_assert_not_null(large);
+    for (int i = 0; i < 100; i++) {
+        snprintf(id, sizeof id, "a%d", i);
+        ann.id = mcpx_slice_of(id);
+        cr_assert_eq(mx_inbound_add(&inbound, &ann), MCPX_OK);
+    }
+    eve.context = (struct mcpx_slice){large, LARGE};
+    for (int i = 0; i < 100; i++) {
+        snprintf(id, sizeof id, "e%d", i);
+        eve.id = mcpx_slice_of(id);
+        cr_assert_eq(mx_inbound_add(&inbound, &eve), MCPX_OK);
+    }
+    cr_expect_leq(inbound.bytes, (size_t)MX_INBOUND_BYTES);
+    cr_expect_not_null(mx_inbound_find(&inbound, MCPX_SLICE("a0")));
+    cr_expect_null(mx_inbound_find(&inbound, MCPX_SLICE("e0")));
+    mx_inbound_fini(&inbound);
+    free(large);
+}
