@@ -8,6 +8,9 @@
 #include "lib/core/http_head.h"
 #include "router/edge/wire.h"
 
+#include <stdio.h>
+#include <time.h>
+
 /* RFC 9110 section 9.3.2: an answer to HEAD has no content, whatever it says. */
 static size_t length_without_body(const struct mcpx_text *answer)
 {
@@ -16,15 +19,47 @@ static size_t length_without_body(const struct mcpx_text *answer)
     return end ? (size_t)(end - answer->text) + 4 : answer->len;
 }
 
+/* RFC 9110 section 6.6.1: who has a clock says when. */
+static void write_date(struct mcpx_now now, struct mcpx_text *out)
+{
+    static const char days[] = "SunMonTueWedThuFriSat";
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    time_t seconds = (time_t)(now.wall_ms / 1000);
+    struct tm at = {0};
+    char line[64];
+
+    gmtime_r(&seconds, &at);
+    snprintf(line, sizeof line, "Date: %.3s, %02d %.3s %d %02d:%02d:%02d GMT\r\n",
+             days + (size_t)at.tm_wday * 3, at.tm_mday, months + (size_t)at.tm_mon * 3,
+             at.tm_year + 1900, at.tm_hour, at.tm_min, at.tm_sec);
+    mcpx_text_puts(out, line);
+}
+
+/* The date stands behind the status line; the rest as it was written. */
+static void compose_whole(const struct connection *connection, const struct mcpx_text *answer,
+                          struct mcpx_text *out)
+{
+    const char *line = answer->len ? strstr(answer->text, "\r\n") : NULL;
+    size_t len = connection->bodiless ? length_without_body(answer) : answer->len;
+    size_t begin = line ? (size_t)(line - answer->text) + 2 : 0;
+
+    out->failed = answer->failed || !line;
+    mcpx_text_add(out, answer->text, begin);
+    write_date(edge_now(connection->edge), out);
+    mcpx_text_add(out, answer->text + begin, len - begin);
+}
+
 void answer_send(struct connection *connection, struct mcpx_text *answer)
 {
-    size_t len = connection->bodiless ? length_without_body(answer) : answer->len;
+    struct mcpx_text whole = {0};
 
+    compose_whole(connection, answer, &whole);
     connection_answered(connection);
-    if (answer->failed || !len || !wire_write(connection, answer->text, len))
+    if (whole.failed || !wire_write(connection, whole.text, whole.len))
         connection_kill(connection);
     else
         wire_finish(connection);
+    mcpx_text_fini(&whole);
 }
 
 void answer_problem(struct connection *connection, enum mcpx_err err, const char *detail)

@@ -123,6 +123,7 @@ Test(http_rude, every_request_gets_exactly_one_answer)
         cr_expect_eq(status, rows[i].status, "%s: %d", rows[i].what, status);
         cr_expect_eq(count_answers(&rude), 1, "%s: %s", rows[i].what,
                      rude.in.text ? rude.in.text : "(no answer)");
+        cr_expect(strstr(rude.in.text, " GMT\r\n"), "%s: no date", rows[i].what);
         cr_expect(strstr(rude.in.text, "\r\nCache-Control: no-store\r\n"), "%s: %s",
                   rows[i].what, rude.in.text);
         rude_shut(&rude);
