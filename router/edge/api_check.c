@@ -92,17 +92,18 @@ static struct grant *grant_of_list(const struct api_call *call, const char *list
 static struct grant *grant_of_participant(const struct api_call *call, struct mcpx_slice id,
                                           struct http_reply *reply)
 {
+    struct mcpx_slice identity = mcpx_identity_of(id); /* instances have its grants */
     struct grant *grant = NULL;
     enum mcpx_err err;
 
-    if (mcpx_slice_equal(id, call->grant->identity))
+    if (mcpx_slice_equal(identity, call->grant->identity))
         return grant_ref(call->grant);
     if (!may_check_others(call)) {
         http_reply_fail(reply, MCPX_ECAPABILITY,
                         "asking about another participant needs a grant for admin/check");
         return NULL;
     }
-    err = tokens_participant(call->api->config->tokens, id, &grant);
+    err = tokens_participant(call->api->config->tokens, identity, &grant);
     if (err)
         http_reply_fail(reply, err,
                         err == MCPX_ENOTFOUND ? "no such configured participant" : NULL);

@@ -211,6 +211,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct mcpx_session_config config = {
         .overhear = size % 2,
         .directed = size % 3 == 0,
+        .instance = size % 5 == 0,
         .inbound_max = 8,
         .pending_max = 16,
         .fill = fill,

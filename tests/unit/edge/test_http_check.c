@@ -23,6 +23,8 @@ Test(http_check, decides_and_says_why)
                                 "\"nearest\":\"chat\"}"},
         {"{\"kind\":\"chat\",\"participant\":\"fs\"}",
          "{\"allowed\":true,\"reason\":\"allowed\",\"grant\":\"chat\",\"nearest\":\"chat\"}"},
+        {"{\"kind\":\"chat\",\"participant\":\"fs~2\"}",
+         "{\"allowed\":true,\"reason\":\"allowed\",\"grant\":\"chat\",\"nearest\":\"chat\"}"},
         {"{\"kind\":\"system/error\"}",
          "{\"allowed\":false,\"reason\":\"reserved_namespace\"}"},
         /* a list of grants */
@@ -118,6 +120,7 @@ Test(http_check, tells_about_others_only_to_those_who_may_ask)
         {"[\"admin/check\"]", "{\"kind\":\"chat\",\"participant\":\"fs\"}", 200},
         {"[\"admin/*\"]", "{\"kind\":\"chat\",\"participant\":\"fs\"}", 200},
         {"[\"*\"]", "{\"kind\":\"chat\",\"participant\":\"fs\"}", 200},
+        {"[\"*\"]", "{\"kind\":\"chat\",\"participant\":\"fs~3\"}", 200},
         {"[\"admin/*\"]", "{\"kind\":\"chat\",\"participant\":\"nobody\"}", 404},
         {"[{\"kind\":\"admin/*\",\"to\":[\"fs\"]}]",
          "{\"kind\":\"chat\",\"participant\":\"fs\"}", 403},
