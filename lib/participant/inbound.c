@@ -128,19 +128,39 @@ static void count(struct mx_inbound *inbound, struct mx_heard *heard)
     inbound->bytes += heard->size;
 }
 
-/* Its sender stays, even one that has nothing any more. */
-static void forget(struct mx_inbound *inbound, struct mx_sender *sender,
-                   struct mx_heard *heard)
+static void destroy(struct mx_inbound *inbound, struct mx_sender *sender,
+                    struct mx_heard *heard)
 {
     mx_map_remove(&inbound->ids, mx_map_hash(inbound->key, heard->asked->id),
                   (uintptr_t)heard);
-    *(heard->older ? &heard->older->newer : &sender->oldest) = heard->newer;
-    *(heard->newer ? &heard->newer->older : &sender->newest) = heard->older;
     inbound->bytes -= heard->size;
     sender->bytes -= heard->size;
     sender->count--;
     free(heard->asked);
     free(heard);
+}
+
+/* The sender stays, even when it has nothing any more. */
+static void forget_oldest(struct mx_inbound *inbound, struct mx_sender *sender)
+{
+    struct mx_heard *heard = sender->oldest;
+
+    sender->oldest = heard->newer;
+    *(heard->newer ? &heard->newer->older : &sender->newest) = NULL;
+    destroy(inbound, sender, heard);
+}
+
+/* Likewise. */
+static void forget(struct mx_inbound *inbound, struct mx_sender *sender,
+                   struct mx_heard *heard)
+{
+    if (heard == sender->oldest) {
+        forget_oldest(inbound, sender);
+        return;
+    }
+    heard->older->newer = heard->newer;
+    *(heard->newer ? &heard->newer->older : &sender->newest) = heard->older;
+    destroy(inbound, sender, heard);
 }
 
 /* A copy, counted for its sender and not yet in its list. */
@@ -178,7 +198,7 @@ enum mcpx_err mx_inbound_add(struct mx_inbound *inbound, const struct mx_asked *
         forget(inbound, heard->sender, before);
     while ((inbound->ids.count >= inbound->max || inbound->bytes > MX_INBOUND_BYTES) &&
            (most = first_to_go(inbound, heard->sender)) != NULL) {
-        forget(inbound, most, most->oldest);
+        forget_oldest(inbound, most);
         if (most != heard->sender)
             release_sender(inbound, most);
     }
@@ -206,7 +226,7 @@ void mx_inbound_fini(struct mx_inbound *inbound)
         struct mx_sender *sender = inbound->senders[i];
 
         while (sender->oldest)
-            forget(inbound, sender, sender->oldest);
+            forget_oldest(inbound, sender);
         free(sender);
     }
     free(inbound->senders);

@@ -48,9 +48,13 @@ static const char default_url[] = "ws://127.0.0.1:8080";
     }
 
 const struct option_row connect_options[] = {
-    URL_ROW,   {"--topic", "TOPIC", VALUE_TEXT, 0, "the topic; else MCPX_TOPIC"},
-    TOKEN_ROW, AS_ROW,
-    CA_ROW,    LAST_ROW,
+    URL_ROW,
+    /* the one that differs */
+    {"--topic", "TOPIC", VALUE_TEXT, 0, "the topic; else MCPX_TOPIC"},
+    TOKEN_ROW,
+    AS_ROW,
+    CA_ROW,
+    LAST_ROW,
 };
 
 const struct option_row connect_topics_options[] = {
