@@ -1,11 +1,13 @@
 /*
  * main.c - mcpx-router: the command line, and what it prints. All it knows of the router is how
  * to configure and to run one.
- * Includes router/edge: loop.h, clock.h, log.h.
+ * Includes router/edge: bounds.h, loop.h, clock.h, log.h, machine.h.
  */
+#include "router/edge/bounds.h"
 #include "router/edge/clock.h"
 #include "router/edge/log.h"
 #include "router/edge/loop.h"
+#include "router/edge/machine.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -38,8 +40,9 @@ static const char help[] =
     "  --dev               for trying things out on this machine: hands out tokens to anyone\n"
     "  --listen HOST:PORT  listen here instead of where the settings say; may be repeated;\n"
     "                      port 0 lets the system choose, '*' is every address\n"
-    "  --check             read the settings, print warnings, say whether they are valid, "
-    "exit\n"
+    "  --check             read the settings, print warnings, say whether they are valid "
+    "and what\n"
+    "                      bounds they come to, exit\n"
     "  --version           print the version and exit\n"
     "  --help              print this and exit\n"
     "\n"
@@ -124,6 +127,16 @@ static int serve(const struct config *config)
     return err ? EXIT_FAILED : EXIT_OK;
 }
 
+static int check(const struct config *config)
+{
+    struct mcpx_text bounds = {0};
+
+    bounds_write(config, &bounds);
+    printf("configuration is valid\n%s", bounds.failed ? "" : bounds.text);
+    mcpx_text_fini(&bounds);
+    return EXIT_OK;
+}
+
 static int run(const struct arguments *arguments)
 {
     struct config_sources sources = {
@@ -143,13 +156,9 @@ static int run(const struct arguments *arguments)
     mcpx_text_fini(&errors);
     if (!err) {
         say_errors(&config.warnings);
+        bounds_settle(&config, machine_memory(""));
         log_open(config.log_level, config.log_format);
-        if (arguments->asked['k']) {
-            puts("configuration is valid");
-            status = EXIT_OK;
-        } else {
-            status = serve(&config);
-        }
+        status = arguments->asked['k'] ? check(&config) : serve(&config);
     }
     config_fini(&config);
     return status;

@@ -24,6 +24,7 @@
     X(MCPX_EAUTH, "'from' is another participant", "auth_violation", 0, 403)                  \
     X(MCPX_ECAPABILITY, "no grant covers this kind", "capability_violation", 0, 403)          \
     X(MCPX_ERATE, "too many messages", "rate_limited", 0, 429)                                \
+    X(MCPX_ESPACE, "no room for another message", "no_room", 0, 503)                          \
     X(MCPX_EDUPLICATE, "id is already in the topic's window", "duplicate_id", 0, 409)         \
     X(MCPX_ESLOW, "reader fell behind", "slow_consumer", 4003, 0)                             \
     X(MCPX_EFLOOD, "too many refused or unfinished messages", "policy_violation", 1008, 0)    \
@@ -46,6 +47,7 @@
     X(MCPX_ECONNECTS, "too many connection attempts", "connect_rate", 0, 429)                 \
     X(MCPX_EREQUESTS, "too many requests", "request_rate", 0, 429)                            \
     X(MCPX_EFULL, "topic or router is full", "full", 0, 503)                                  \
+    X(MCPX_ESHARE, "the participant has as many as it may have", "share_used", 0, 429)        \
     X(MCPX_EREQUEST, "request is not understood", "bad_request", 0, 400)                      \
     X(MCPX_EMETHOD, "method is not allowed here", "method_not_allowed", 0, 405)               \
     X(MCPX_EPATTERN, "not a valid capability pattern", "invalid_pattern", 0, 400)             \

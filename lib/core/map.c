@@ -80,22 +80,45 @@ static void place(struct mx_map *map, uint64_t hash, uint64_t value)
     map->slots[at] = (struct mx_map_slot){hash, value};
 }
 
-bool mx_map_reserve(struct mx_map *map)
+static bool resize(struct mx_map *map, size_t size)
 {
-    struct mx_map bigger = {.size = map->size ? map->size * 2 : SIZE_FIRST};
+    struct mx_map other = {.size = size, .count = map->count};
 
-    if ((map->count + 1) * 2 <= map->size)
-        return true;
-    bigger.slots = calloc(bigger.size, sizeof *bigger.slots);
-    if (!bigger.slots)
+    other.slots = calloc(size, sizeof *other.slots);
+    if (!other.slots)
         return false;
     for (size_t at = 0; at < map->size; at++)
         if (map->slots[at].value)
-            place(&bigger, map->slots[at].hash, map->slots[at].value);
-    bigger.count = map->count;
+            place(&other, map->slots[at].hash, map->slots[at].value);
     free(map->slots);
-    *map = bigger;
+    *map = other;
     return true;
+}
+
+bool mx_map_reserve(struct mx_map *map)
+{
+    if ((map->count + 1) * 2 <= map->size)
+        return true;
+    return resize(map, map->size ? map->size * 2 : SIZE_FIRST);
+}
+
+void mx_map_fit(struct mx_map *map)
+{
+    size_t size = map->size;
+
+    while (size > SIZE_FIRST && map->count * 8 <= size)
+        size /= 2;
+    if (map->count == 0)
+        mx_map_fini(map);
+    else if (size < map->size)
+        (void)resize(map, size);
+}
+
+size_t mx_map_growth(const struct mx_map *map)
+{
+    if ((map->count + 1) * 2 <= map->size)
+        return 0;
+    return (map->size ? map->size : SIZE_FIRST) * sizeof *map->slots;
 }
 
 void mx_map_put(struct mx_map *map, uint64_t hash, uint64_t value)

@@ -36,6 +36,12 @@ void mx_map_fini(struct mx_map *map);
 /** Makes sure that the next mx_map_put cannot fail; false when memory runs out. */
 bool mx_map_reserve(struct mx_map *map);
 
+/** Bytes that the next mx_map_reserve adds to the table. */
+size_t mx_map_growth(const struct mx_map *map);
+
+/** Gives back memory when the table is hardly used; never fails, but may leave it as it is. */
+void mx_map_fit(struct mx_map *map);
+
 /** Adds a value (not 0) under a hash; equals may stand side by side. After mx_map_reserve. */
 void mx_map_put(struct mx_map *map, uint64_t hash, uint64_t value);
 

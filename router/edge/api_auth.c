@@ -96,6 +96,8 @@ static void issue_ticket(const struct api_call *call, struct mcpx_slice topic,
     err = tickets_issue(call->api->tickets, grant, topic, call->now, &ticket);
     if (err == MCPX_ELIMIT) {
         http_reply_fail(reply, MCPX_EFULL, "too many unused tickets");
+    } else if (err == MCPX_ESHARE) {
+        http_reply_fail(reply, err, "this participant has too many unused tickets");
     } else if (err || ticket.failed) {
         http_reply_fail(reply, err ? err : MCPX_ENOMEM, NULL);
     } else {

@@ -189,6 +189,8 @@ static const char *admit_detail(enum mcpx_err err)
         return "topic does not exist and may not be created";
     case MCPX_EFULL:
         return "topic or router is full; try again later";
+    case MCPX_ESHARE:
+        return "this participant has as many topics or connections as one may have";
     case MCPX_EPRESENT:
         return "this participant is already connected to the topic";
     case MCPX_EFLAPPING:

@@ -118,7 +118,7 @@ static enum mcpx_err open_all(struct edge *edge, struct mcpx_text *errors)
     enum mcpx_err err;
 
     edge->hub = hub_new(&config->hub, clock_chance());
-    edge->tickets = tickets_new(clock_chance());
+    edge->tickets = tickets_new(clock_chance(), config->tickets_each);
     edge->gate = gate_new(clock_chance(), config->connects_per_s, config->requests_per_minute);
     clock_chance().fill(clock_chance().context, &key, sizeof key);
     holders_init(&edge->strangers, key);

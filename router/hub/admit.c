@@ -32,6 +32,7 @@ static enum mcpx_err judge(const struct hub *hub, const struct grant *grant,
 {
     const struct hub_config *config = &hub->config;
     const struct topic *topic = hub_find(hub, admission->topic);
+    const struct tally *tally = tally_find(hub, grant);
     enum mcpx_err err;
 
     if (hub->draining)
@@ -40,6 +41,8 @@ static enum mcpx_err judge(const struct hub *hub, const struct grant *grant,
         return MCPX_ENOTOPIC;
     if (!topic && is_full(hub->stats.topics, config->topics_max))
         return MCPX_EFULL;
+    if (!topic && tally && is_full(tally->topics, config->topics_each))
+        return MCPX_ESHARE;
     if (comes_too_often(topic, grant, now))
         return MCPX_EFLAPPING;
     err = instance_find(hub, topic, grant, admission, now, instance);
@@ -48,6 +51,8 @@ static enum mcpx_err judge(const struct hub *hub, const struct grant *grant,
     if (is_full(hub->stats.peers, config->connections_max) ||
         (topic && is_full(topic->peer_count, config->participants_max)))
         return MCPX_EFULL;
+    if (tally && is_full(tally->connections, config->connections_each))
+        return MCPX_ESHARE;
     return MCPX_OK;
 }
 
@@ -138,7 +143,8 @@ static enum mcpx_err enter(struct peer *peer, struct topic *topic,
 }
 
 /* From here on nothing can fail. */
-static void settle_in(struct peer *peer, struct peer *old, struct mcpx_now now)
+static void settle_in(struct peer *peer, struct peer *old, struct tally *tally,
+                      struct mcpx_now now)
 {
     struct topic *topic = peer->topic;
     struct hub *hub = peer->hub;
@@ -152,6 +158,8 @@ static void settle_in(struct peer *peer, struct peer *old, struct mcpx_now now)
     list_append(&hub->peers, &peer->in_hub);
     hub->stats.peers++;
     hub->stats.admitted++;
+    peer->tally = tally;
+    tally->connections++;
     if (old) {
         hub->stats.takeovers++;
         hub_condemn(hub, old, MCPX_EREPLACED, now);
@@ -168,14 +176,18 @@ enum mcpx_err hub_admit(struct hub *hub, struct grant *grant,
     bool is_new = !topic;
     struct peer *peer = NULL;
     struct instance instance;
+    struct tally *tally;
     enum mcpx_err err = judge(hub, grant, admission, now, &instance);
 
     hub->now = now;
     if (err)
         return err;
+    tally = tally_open(hub, grant);
+    if (!tally)
+        return MCPX_ENOMEM;
     err = MCPX_ENOMEM;
     if (is_new)
-        topic = topic_new(hub, admission->topic, now);
+        topic = topic_new(hub, admission->topic, tally, now);
     if (!topic)
         goto out;
     peer = peer_new(hub, grant, &instance, owner, now);
@@ -184,13 +196,15 @@ enum mcpx_err hub_admit(struct hub *hub, struct grant *grant,
     err = enter(peer, topic, admission, instance.old != NULL);
     if (err)
         goto out;
-    settle_in(peer, instance.old, now);
+    settle_in(peer, instance.old, tally, now);
     *out = peer;
     return MCPX_OK;
 out:
     if (peer)
         peer_free(peer);
     if (is_new && topic)
-        topic_free(topic);
+        topic_free(topic); /* and the tally with it, when nothing else is on it */
+    else
+        tally_close(hub, tally);
     return err;
 }

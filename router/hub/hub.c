@@ -21,6 +21,7 @@ struct hub_config hub_config_default(void)
         .replay = 100,
         .linger_ms = 300000,
         .topics_max = 10000,
+        .topics_each = 1000,
         .participants_max = 10000,
         .history_count = 1000,
         .history_bytes = 33554432,
@@ -31,6 +32,7 @@ struct hub_config hub_config_default(void)
         .depth = 512,
         .backlog_bytes = 33554432,
         .connections_max = 20000,
+        .connections_each = 2000,
         .messages_per_minute = 6000,
         .bytes_per_minute = 268435456,
         .joins_per_minute = 120,
@@ -54,6 +56,8 @@ struct hub *hub_new(const struct hub_config *config, struct chance chance)
     list_init(&hub->telling);
     list_init(&hub->ready);
     list_init(&hub->fallen);
+    pool_init(&hub->pool, config->log_bytes);
+    hub->stats.log_bytes_max = config->log_bytes;
     mcpx_envelope_init(&hub->envelope);
     return hub;
 }
@@ -72,6 +76,7 @@ void hub_free(struct hub *hub)
     while (!list_is_empty(&hub->topics))
         topic_free(LIST_ELEMENT(hub->topics.next, struct topic, in_hub));
     mx_map_fini(&hub->names);
+    mx_map_fini(&hub->tallies);
     mcpx_text_fini(&hub->scratch);
     mcpx_text_fini(&hub->derived);
     mcpx_text_fini(&hub->seats);
@@ -224,6 +229,8 @@ struct peer *hub_next_ready(struct hub *hub)
         if (peer)
             return peer;
     }
+    if (hub->pressed)
+        pool_look_again(hub);
     hub->pressed = false;
     while (!list_is_empty(&hub->ready)) {
         peer = LIST_ELEMENT(hub->ready.next, struct peer, in_ready);

@@ -42,6 +42,7 @@ struct hub_config {
     size_t replay;           /* envelopes of history for one who joins without ?history= */
     int64_t linger_ms;       /* how long a topic outlives its last participant; 0 = not */
     size_t topics_max;       /* topics */
+    size_t topics_each;      /* topics that one participant made */
     size_t participants_max; /* participants of one topic */
     size_t history_count;    /* retained envelopes per topic */
     size_t history_bytes;    /* retained bytes per topic; not 0: it bounds memory */
@@ -53,7 +54,9 @@ struct hub_config {
     size_t message_bytes;         /* largest message */
     size_t depth;                 /* deepest nesting of a message */
     size_t backlog_bytes;         /* bytes the log keeps for its slowest reader */
+    size_t log_bytes;             /* memory of all topics' logs together */
     size_t connections_max;       /* peers */
+    size_t connections_each;      /* peers of one participant */
     uint64_t messages_per_minute; /* per participant */
     uint64_t bytes_per_minute;    /* per participant */
     uint64_t joins_per_minute;    /* per participant and topic, all instances together */
@@ -92,7 +95,8 @@ struct admission {
 /**
  * Would this admission succeed now? The edge asks before it upgrades a connection, so that a
  * refusal is an HTTP answer. Returns MCPX_OK; MCPX_ENOTOPIC when the topic does not exist and may
- * not be created; MCPX_EFULL; MCPX_EPRESENT when the participant is connected and takeover is
+ * not be created; MCPX_EFULL; MCPX_ESHARE when the participant has made as many topics, or has as
+ * many connections, as it may; MCPX_EPRESENT when the participant is connected and takeover is
  * off; MCPX_EFLAPPING at the fourth takeover of an id within a minute, or when the participant has
  * come too often; MCPX_EINSTANCES when as many
  * instances of the participant are there as there may be; MCPX_EGOING while draining.

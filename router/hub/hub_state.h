@@ -7,6 +7,8 @@
 
 #include "lib/core/ident.h"
 #include "router/hub/peer.h"
+#include "router/hub/pool.h"
+#include "router/hub/tally.h"
 
 /**
  * The hub.
@@ -18,6 +20,8 @@
  * telling    topics whose news waits to be published, the first due first
  * ready      peers to be offered out of turn
  * fallen     readers that fell off a log, until hub_settle condemns them
+ * pool       the memory of all topics' logs
+ * tallies    by hash of the participant
  * scratch    a text being composed
  * pressed    see hub_is_pressed
  * seats      who is addressed by the message being appended
@@ -35,11 +39,13 @@ struct hub {
     struct link ready;
     struct link fallen;
     struct mx_map names;
+    struct mx_map tallies;
     struct mcpx_text scratch;
     struct mcpx_text derived;
     struct mcpx_text seats;
     struct mcpx_envelope envelope;
     struct stats stats;
+    struct pool pool;
     int64_t next_tick_ms;
     bool draining;
     bool pressed;

@@ -18,7 +18,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { SEGMENT_FIRST = 4096, SEGMENT_MAX = 262144, RING_FIRST = 16 };
+enum { SEGMENT_FIRST = 4096, SEGMENT_MAX = 262144 };
 
 /* ---- notes: lengths, then seats, id, kind, and each addressee behind its length ---- */
 
@@ -173,6 +173,12 @@ static void forget_oldest(struct log *log)
     log->history++;
 }
 
+void log_forget(struct log *log, uint64_t until)
+{
+    while (log->history < until)
+        forget_oldest(log);
+}
+
 static void forget_beyond_bounds(struct log *log)
 {
     const struct log_bounds *bounds = &log->bounds;
@@ -222,7 +228,7 @@ bool log_knows(const struct log *log, struct mcpx_slice id)
 static bool ring_reserve(struct log *log)
 {
     size_t held = (size_t)(log->head - log->tail);
-    size_t size = log->ring_size ? log->ring_size * 2 : RING_FIRST;
+    size_t size = log->ring_size ? log->ring_size * 2 : LOG_RING_FIRST;
     struct entry *ring;
 
     if (held < log->ring_size)
@@ -246,9 +252,12 @@ static bool ring_reserve(struct log *log)
 static size_t segment_size(const struct log *log, size_t needed)
 {
     size_t most = log->bounds.bytes / 8 + log->bounds.backlog_bytes / 8;
-    size_t max = most < SEGMENT_MAX ? most : SEGMENT_MAX;
+    size_t max;
     size_t size = log->newest ? log->newest->size * 2 : SEGMENT_FIRST;
 
+    if (log->bounds.share && most > log->bounds.share / 4)
+        most = log->bounds.share / 4;
+    max = most < SEGMENT_MAX ? most : SEGMENT_MAX;
     if (max < SEGMENT_FIRST)
         max = SEGMENT_FIRST;
     if (needed > max / 4)
@@ -306,6 +315,19 @@ static size_t text_len(const struct log_message *message)
     for (size_t i = 0; i < message->piece_count; i++)
         len += message->pieces[i].len;
     return len;
+}
+
+size_t log_growth(const struct log *log, const struct log_message *message)
+{
+    size_t len = text_len(message);
+    size_t needed = frame_head_len(len) + len + note_size(message);
+    size_t growth = 0;
+
+    if (!log->newest || log->newest->notes - log->newest->frames < needed)
+        growth += sizeof *log->newest + segment_size(log, needed);
+    if (log->head - log->tail >= log->ring_size)
+        growth += (log->ring_size ? log->ring_size : LOG_RING_FIRST) * sizeof *log->ring;
+    return growth + mx_map_growth(&log->ids);
 }
 
 static void frame_write(char *at, const struct log_message *message, size_t len)
@@ -421,6 +443,12 @@ static void move_waiting(struct segment *segment)
         list_append(&behind->readers, link);
         reader->home = behind;
     }
+}
+
+bool log_is_read(struct log *log)
+{
+    move_waiting(log->oldest);
+    return list_is_empty(&log->oldest->readers);
 }
 
 struct link *log_overdue(struct log *log)

@@ -23,8 +23,11 @@
 #include "router/hub/spent.h"
 #include <mcpx/envelope.h>
 
-/** The largest run lent to a reader at once, unless one frame is larger. */
-enum { LOG_RUN_MAX = 262144 };
+/**
+ * LOG_RUN_MAX      the largest run lent to a reader at once, unless one frame is larger
+ * LOG_RING_FIRST   entries a log has room for at first
+ */
+enum { LOG_RUN_MAX = 262144, LOG_RING_FIRST = 16 };
 
 /**
  * A piece of the log's memory: frames from the front, notes about them from the back.
@@ -85,12 +88,16 @@ struct log_run {
     uint64_t next;
 };
 
-/** Bounds of the retained window; 0 = no bound, but for `bytes`. */
+/**
+ * Bounds of the retained window; 0 = no bound, but for `bytes`. `share` bounds nothing, but a log
+ * takes memory in pieces of at most a quarter of it.
+ */
 struct log_bounds {
     size_t count;
     size_t bytes;
     int64_t age_ms;
     size_t backlog_bytes;
+    size_t share;
 };
 
 /** What log_run_from was asked, and its answer. Nothing while `from` and `end` are equal. */
@@ -149,6 +156,22 @@ struct log_message {
  * see log_drop. Returns MCPX_OK, or MCPX_ENOMEM (nothing has changed).
  */
 enum mcpx_err log_append(struct log *log, const struct log_message *message);
+
+/** Bytes that appending this message would add to log_memory. */
+size_t log_growth(const struct log *log, const struct log_message *message);
+
+/** Bytes of everything the log holds: segments, entries, index. */
+size_t log_memory(const struct log *log);
+
+/** Moves the start of the retained window to `until`, which is not behind head. */
+void log_forget(struct log *log, uint64_t until);
+
+/**
+ * Gives up the oldest segment, with the history in it, and what is no longer needed of entries and
+ * index; without segments, the spent ids of who was silent longest. False when somebody has still
+ * to read in it, or nothing is left; then nothing has changed.
+ */
+bool log_shorten(struct log *log);
 
 /** The entry with this serial, which lies in [tail, head). Lent until the next append. */
 static inline const struct entry *log_entry(const struct log *log, uint64_t serial)
@@ -215,6 +238,12 @@ static inline void log_reader_release(struct reader *reader)
  * Returns false when there was nothing to free. Call it until then.
  */
 bool log_drop(struct log *log);
+
+/** The readers in the oldest segment, or NULL when there is none; lent until a reader moves. */
+struct link *log_laggards(struct log *log);
+
+/** True when nobody has anything to read in the oldest of several segments. */
+bool log_is_read(struct log *log);
 
 /**
  * The readers that alone keep the oldest segment although more than backlog_bytes have come after

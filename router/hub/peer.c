@@ -35,6 +35,9 @@ void peer_free(struct peer *peer)
 {
     list_remove(&peer->in_ready);
     list_remove(&peer->in_hub);
+    if (peer->tally)
+        peer->tally->connections--;
+    tally_close(peer->hub, peer->tally);
     grant_unref(peer->grant);
     mcpx_text_fini(&peer->outbox);
     mcpx_text_fini(&peer->join);

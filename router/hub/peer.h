@@ -62,6 +62,7 @@ struct cursor {
  * sender       log_sender of its id
  * seat         its number in the topic; PEER_NO_SEAT when it is in none
  * owed         welcome and own join, until it was handed them
+ * tally        its participant's; NULL until it is counted there
  * outbox       private frames, whole, in order
  * welcome_at   bytes at the beginning of the outbox that go before the welcome it is owed
  * welcome      what that welcome says
@@ -100,6 +101,7 @@ struct peer {
     struct link in_ready;
     struct grant *grant;
     struct link in_hub;
+    struct tally *tally;
     size_t outbox_counted;
     size_t welcome_at;
     struct welcome welcome;

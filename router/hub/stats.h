@@ -11,8 +11,9 @@
 #define STATS_TABLE(X)                                                                        \
     X(peers, "mcpx_connections", "gauge", "Participants connected now")                       \
     X(topics, "mcpx_topics", "gauge", "Topics that exist now")                                \
-    X(log_bytes, "mcpx_log_bytes", "gauge",                                                   \
-      "Memory of all topics' logs, their indexes left out")                                   \
+    X(log_bytes, "mcpx_log_bytes", "gauge", "Memory of all topics' logs and their indexes")   \
+    X(log_bytes_max, "mcpx_log_bytes_max", "gauge",                                           \
+      "Memory that all topics' logs may take, 0 = no bound")                                  \
     X(outbox_bytes, "mcpx_outbox_bytes", "gauge",                                             \
       "Memory of frames for one participant alone")                                           \
     X(unsent_bytes, "mcpx_unsent_bytes", "gauge",                                             \
@@ -31,6 +32,8 @@
     X(runs, "mcpx_written_runs_total", "counter", "Contiguous runs handed to sockets")        \
     X(replayed, "mcpx_replayed_total", "counter", "Envelopes sent as history")                \
     X(resumed, "mcpx_resumed_total", "counter", "Connections that resumed where they were")   \
+    X(shortened, "mcpx_log_shortened_total", "counter",                                       \
+      "Segments of history given up because all logs together took too much")                 \
     X(slow, "mcpx_slow_consumers_total", "counter", "Readers that fell off the log")
 
 #define STATS_MEMBER(member, name, type, help) uint64_t member;

@@ -37,11 +37,12 @@ enum { NEWS_SHARE = 4 };
 /* A participant may be refused this often in a minute before its connection is. */
 static const uint64_t refusals_per_minute = 600;
 
-struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct mcpx_now now)
+struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct tally *maker,
+                        struct mcpx_now now)
 {
     const struct hub_config *config = &hub->config;
     struct log_bounds bounds = {config->history_count, config->history_bytes,
-                                config->history_age_ms, config->backlog_bytes};
+                                config->history_age_ms, config->backlog_bytes, 0};
     struct rates fresh = {.messages.per_minute = config->messages_per_minute,
                           .bytes.per_minute = config->bytes_per_minute,
                           .refusals.per_minute = refusals_per_minute,
@@ -52,7 +53,7 @@ struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct mcpx_now
         free(topic);
         return NULL;
     }
-    *topic = (struct topic){.hub = hub, .empty_ms = now.mono_ms};
+    *topic = (struct topic){.hub = hub, .maker = maker, .empty_ms = now.mono_ms};
     topic->name = (struct mcpx_slice){(char *)(topic + 1), name.len};
     memcpy(topic + 1, name.text, name.len);
     make_epoch(hub, topic->epoch);
@@ -62,9 +63,11 @@ struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct mcpx_now
     list_init(&topic->in_dirty);
     list_init(&topic->in_telling);
     list_init(&topic->in_hub);
+    pool_part_init(&topic->part);
     list_append(&hub->topics, &topic->in_hub);
     mx_map_put(&hub->names, mx_map_hash(hub->key, name), (uintptr_t)topic);
     hub->stats.topics++;
+    maker->topics++;
     return topic;
 }
 
@@ -77,7 +80,9 @@ void topic_free(struct topic *topic)
     list_remove(&topic->in_dirty);
     list_remove(&topic->in_telling);
     hub->stats.topics--;
-    hub->stats.log_bytes -= topic->memory;
+    topic->maker->topics--;
+    tally_close(hub, topic->maker);
+    pool_forget(topic);
     accounts_fini(&topic->accounts);
     log_fini(&topic->log);
     news_fini(&topic->news);
@@ -190,6 +195,7 @@ void topic_insert(struct topic *topic, struct peer *peer)
     mcpx_text_reset(&topic->listed);
     know(topic, peer);
     seat(topic, peer);
+    pool_count(topic);
 }
 
 void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now)
@@ -209,8 +215,10 @@ void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now)
     topic->swept -= place < topic->swept;
     if (topic->unswept > topic->peer_count)
         topic->unswept = topic->peer_count;
-    if (topic->peer_count == 0)
+    if (topic->peer_count == 0) {
         topic->empty_ms = now.mono_ms;
+        pool_count(topic);
+    }
 }
 
 /* Moves a reader past what is not for it; true when that takes it out of the oldest segment. */
@@ -247,7 +255,7 @@ static bool shed_from_log(struct topic *topic, struct link *readers)
         struct peer *peer = LIST_ELEMENT(link, struct peer, cursor.reader.link);
 
         next = link->next;
-        if (!passes_over(peer) && peer->stalled)
+        if (!passes_over(peer) && peer->stalled && peer->cursor.next < topic->log.head)
             fall(topic, peer);
     }
     return list_is_empty(readers);
@@ -287,8 +295,29 @@ static void let_go(struct topic *topic)
         overdue = news_overdue(&topic->news, (backlog + NEWS_SHARE - 1) / NEWS_SHARE);
     } while (overdue && shed_from_news(topic, overdue));
     topic->hub->pressed |= overdue != NULL;
-    topic->hub->stats.log_bytes += topic->log.memory + topic->news.memory - topic->memory;
-    topic->memory = topic->log.memory + topic->news.memory;
+    pool_count(topic);
+}
+
+size_t topic_memory(const struct topic *topic)
+{
+    return log_memory(&topic->log) + topic->news.memory;
+}
+
+bool topic_shed(struct topic *topic)
+{
+    struct link *readers = log_laggards(&topic->log);
+    const struct link *last = topic->hub->fallen.previous;
+    bool shed = readers && shed_from_log(topic, readers);
+
+    readers = news_overdue(&topic->news, 1);
+    if (readers)
+        (void)shed_from_news(topic, readers);
+    if (!shed && topic->hub->fallen.previous == last) {
+        topic->hub->pressed = true;
+        return false;
+    }
+    let_go(topic);
+    return true;
 }
 
 void topic_forget_old(struct topic *topic, int64_t wall_ms)
@@ -365,17 +394,32 @@ static bool find_seats(const struct topic *topic, struct log_message *message)
     return true;
 }
 
+/* The usual message needs nothing that is not there. */
+static bool make_room(struct topic *topic, const struct log_message *message)
+{
+    size_t growth;
+
+    if (topic->hub->pool.max == 0)
+        return true;
+    topic->log.bounds.share = pool_share(topic->hub);
+    growth = log_growth(&topic->log, message);
+    return growth == 0 || pool_make_room(topic->hub, growth);
+}
+
 enum mcpx_err topic_append(struct topic *topic, struct log_message *message)
 {
     enum mcpx_err err;
 
     if (!find_seats(topic, message))
         return MCPX_ENOMEM;
+    if (!make_room(topic, message))
+        return MCPX_ESPACE;
     err = log_append(&topic->log, message);
+    if (!err)
+        publish(topic);
+    let_go(topic); /* without memory it may have taken some all the same */
     if (err)
         return err;
-    publish(topic);
-    let_go(topic);
     set_dirty(topic);
     return MCPX_OK;
 }

@@ -1,6 +1,6 @@
 /*
  * topic.h - one room: its participants, sorted, its log and its news.
- * Includes layers 0 and 1, account.h, hub.h, list.h, log.h, news.h.
+ * Includes layers 0 and 1, account.h, hub.h, list.h, log.h, news.h, pool.h, tally.h.
  */
 #ifndef HUB_TOPIC_H
 #define HUB_TOPIC_H
@@ -9,6 +9,8 @@
 #include "router/hub/hub.h"
 #include "router/hub/log.h"
 #include "router/hub/news.h"
+#include "router/hub/pool.h"
+#include "router/hub/tally.h"
 
 /** An epoch is 128 random bits in hexadecimal. */
 enum { TOPIC_EPOCH_LEN = 32 };
@@ -33,8 +35,9 @@ enum { TOPIC_EPOCH_LEN = 32 };
  * epoch         names this log: serials of another one mean nothing in it
  * told          the serial its participants were told last
  * empty_ms      mono_ms since when it has no participant
+ * maker         on whose tally it is
+ * part          what it has of all logs' memory
  * accounts      what is remembered of its participants, and of those who left and still owe
- * memory        bytes of log and news that are in the hub's statistics
  */
 struct topic {
     struct hub *hub;
@@ -58,14 +61,19 @@ struct topic {
     size_t unswept;
     size_t holders;
     int64_t empty_ms;
+    struct tally *maker;
+    struct pool_part part;
     struct accounts accounts;
     struct log log;
     struct news news;
-    size_t memory;
 };
 
-/** Makes an empty topic inside the hub; `name` is copied. NULL when memory runs out. */
-struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct mcpx_now now);
+/**
+ * Makes an empty topic inside the hub, on its maker's tally; `name` is copied. NULL when memory
+ * runs out.
+ */
+struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct tally *maker,
+                        struct mcpx_now now);
 
 /** Takes it out of the hub and frees it; no peer may point to it any more. */
 void topic_free(struct topic *topic);
@@ -82,7 +90,8 @@ void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now);
 /**
  * Appends a message to the log, its seats filled in, publishes the news before it, and lets go of
  * what nobody needs. Readers that fell off are left in `hub->fallen`, for hub_settle. Returns
- * MCPX_OK or MCPX_ENOMEM (nothing has changed).
+ * MCPX_OK, MCPX_ENOMEM, or MCPX_ESPACE when all logs together take what they may and none can be
+ * made shorter (nothing has changed).
  */
 enum mcpx_err topic_append(struct topic *topic, struct log_message *message);
 
@@ -109,5 +118,14 @@ void topic_forget_old(struct topic *topic, int64_t wall_ms);
  * an envelope was appended, and after the window was moved. Protocol: section 5.
  */
 void topic_tell_position(struct topic *topic);
+
+/** Bytes of everything it holds that grows with what is said in it. */
+size_t topic_memory(const struct topic *topic);
+
+/**
+ * Takes readers with full sockets off the oldest part of the log, however little they lag. True
+ * when that let go of some of it; they are in `hub->fallen`, for hub_settle.
+ */
+bool topic_shed(struct topic *topic);
 
 #endif

@@ -31,6 +31,7 @@ struct config_listen {
  * hub                    what the hub wants to know
  * connects_per_s         connection attempts per second of one address; 0 = no limit
  * requests_per_minute    requests and connection attempts of one participant; 0 = no limit
+ * tickets_each           unused tickets of one participant; 0 = no limit
  * drain_ms               how long a shutdown may take
  * tokens                 who may come in
  * warnings               things that are valid but surely not meant, one per line; "" if none
@@ -46,6 +47,7 @@ struct config {
     struct hub_config hub;
     uint64_t connects_per_s;
     uint64_t requests_per_minute;
+    size_t tickets_each;
     int64_t drain_ms;
     enum log_level log_level;
     enum log_format log_format;

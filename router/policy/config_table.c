@@ -9,6 +9,7 @@
 #define AT(member) offsetof(struct settings, member), sizeof(((struct settings *)0)->member)
 #define NOWHERE 0, 0
 #define NO_LIMIT "no limit"
+#define QUARTER "a quarter of the memory there is"
 #define TEN_YEARS_S 315360000
 
 static const char *const duplicate_choices[] = {"reject", "takeover", NULL};
@@ -128,6 +129,9 @@ static const struct setting table[] = {
             "How long a topic outlives its last participant; 0 ends it at once"),
     INTEGER("/topics/max", 1, 1000000, NO_LIMIT, "10000", "topics", AT(config.hub.topics_max),
             "Topics at one time"),
+    INTEGER("/topics/max_per_participant", 1, 1000000, NO_LIMIT, "1000", "topics",
+            AT(config.hub.topics_each),
+            "Topics at one time that came to be because one participant joined them"),
     INTEGER("/topics/participants", 1, 1000000, NO_LIMIT, "10000", "participants",
             AT(config.hub.participants_max), "Participants of one topic at one time"),
     INTEGER("/topics/history/count", 1, 10000000, NO_LIMIT, "1000", "envelopes",
@@ -153,6 +157,13 @@ static const struct setting table[] = {
         "it besides for presence"),
     INTEGER("/limits/connections", 1, 1000000, NO_LIMIT, "20000", "connections",
             AT(config.hub.connections_max), "Connections at one time"),
+    INTEGER("/limits/connections_per_participant", 1, 1000000, NO_LIMIT, "2000", "connections",
+            AT(config.hub.connections_each),
+            "Connections of one participant at one time, in all topics"),
+    INTEGER("/limits/tickets_per_participant", 1, 4096, NO_LIMIT, "64", "tickets",
+            AT(config.tickets_each), "Unused tickets of one participant"),
+    INTEGER("/limits/log_bytes", 1048576, INT64_C(1) << 50, QUARTER, "0", "bytes",
+            AT(config.hub.log_bytes), "Memory of all topics' logs together"),
     INTEGER("/limits/connects_per_s", 1, 1000000, NO_LIMIT, "500", "per second",
             AT(config.connects_per_s),
             "Connection attempts of one address, those of participants with a good token left "

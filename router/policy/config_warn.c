@@ -159,6 +159,18 @@ static void warn_limits(struct loading *loading)
                      "is less than limits.message_bytes, so one message can end a connection");
 }
 
+/* Protocol: section 5 (routing mode). One alone has nobody whose requests it could take for its own. */
+static void warn_routing(struct loading *loading, const struct tokens *tokens)
+{
+    if (loading->settings.config.hub.directed || tokens_answerers(tokens) < 2)
+        return;
+    warning_line(
+        loading, loading->sources->file, "/topics/routing",
+        "is \"all\", and several participants may answer tool calls: programs that "
+        "answer whatever they see answer each other's; \"directed\", here or as their "
+        "routing, shows them only what is for them");
+}
+
 void write_warnings(struct loading *loading, const struct tokens *tokens)
 {
     const char *file = loading->sources->file;
@@ -168,6 +180,7 @@ void write_warnings(struct loading *loading, const struct tokens *tokens)
     warn_profiles(loading, has_keys);
     warn_participants(loading);
     warn_limits(loading);
+    warn_routing(loading, tokens);
     if (file && file_holds_secret(loading) && file_is_public(file))
         warning_line(
             loading, file, "",

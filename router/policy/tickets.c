@@ -25,18 +25,20 @@ struct ticket {
 
 struct tickets {
     struct chance chance;
+    size_t each;
     struct ticket *first;
     struct ticket **end; /* where the next one is linked */
     size_t count;
 };
 
-struct tickets *tickets_new(struct chance chance)
+struct tickets *tickets_new(struct chance chance, size_t each)
 {
     struct tickets *tickets = calloc(1, sizeof *tickets);
 
     if (!tickets)
         return NULL;
     tickets->chance = chance;
+    tickets->each = each;
     tickets->end = &tickets->first;
     return tickets;
 }
@@ -80,6 +82,16 @@ void tickets_free(struct tickets *tickets)
     free(tickets);
 }
 
+/* There are few enough to be counted. */
+static bool has_its_share(const struct tickets *tickets, struct mcpx_slice identity)
+{
+    size_t count = 0;
+
+    for (const struct ticket *at = tickets->first; at && tickets->each; at = at->next)
+        count += mcpx_slice_equal(at->grant->identity, identity);
+    return tickets->each && count >= tickets->each;
+}
+
 static bool digest_of(struct mcpx_slice text, unsigned char digest[32])
 {
     return EVP_Digest(text.text, text.len, digest, NULL, EVP_sha256(), NULL) == 1;
@@ -96,6 +108,8 @@ enum mcpx_err tickets_issue(struct tickets *tickets, struct grant *grant,
     drop_expired(tickets, now.mono_ms);
     if (tickets->count >= TICKETS_MAX)
         return MCPX_ELIMIT;
+    if (has_its_share(tickets, grant->identity))
+        return MCPX_ESHARE;
     made = calloc(1, sizeof *made + topic.len);
     if (!made || !mcpx_text_reserve(ticket, TICKET_TEXT)) {
         free(made);

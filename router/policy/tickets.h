@@ -13,8 +13,11 @@ enum { TICKETS_LIFE_S = 30, TICKETS_MAX = 4096 };
 
 struct tickets;
 
-/** Makes an empty table. Returns NULL when memory runs out. */
-struct tickets *tickets_new(struct chance chance);
+/**
+ * Makes an empty table. A participant may have `each` unexpired tickets; 0 = no limit of its own.
+ * Returns NULL when memory runs out.
+ */
+struct tickets *tickets_new(struct chance chance, size_t each);
 
 /** Frees it and lets its grants go. NULL is allowed. */
 void tickets_free(struct tickets *tickets);
@@ -26,7 +29,8 @@ void tickets_free(struct tickets *tickets);
  * topic    borrowed, copied
  * ticket   the text of the ticket (base64url, no padding) is appended
  *
- * Returns MCPX_OK, MCPX_ELIMIT when TICKETS_MAX unexpired tickets are outstanding, MCPX_ENOMEM.
+ * Returns MCPX_OK, MCPX_ELIMIT when TICKETS_MAX unexpired tickets are outstanding, MCPX_ESHARE when
+ * the participant has its own many, MCPX_ENOMEM.
  */
 enum mcpx_err tickets_issue(struct tickets *tickets, struct grant *grant,
                             struct mcpx_slice topic, struct mcpx_now now,

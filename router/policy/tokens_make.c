@@ -155,3 +155,19 @@ enum mcpx_err tokens_add_person(struct tokens *tokens, const struct tokens_perso
     enter(tokens, tokens->people_count++);
     return MCPX_OK;
 }
+
+size_t tokens_answerers(const struct tokens *tokens)
+{
+    struct mcpx_kind kind;
+    struct mcpx_question question = {.kind = &kind};
+    size_t count = 0;
+
+    (void)mcpx_kind_parse(MCPX_SLICE("mcp/response:tools/call"), &kind, NULL);
+    for (size_t i = 0; i < tokens->people_count; i++) {
+        const struct grant *grant = tokens->people[i].grant;
+
+        count +=
+            grant->routing != ROUTING_DIRECTED && mcpx_capset_allows(grant->capset, &question);
+    }
+    return count;
+}

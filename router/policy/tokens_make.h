@@ -51,4 +51,10 @@ struct tokens_person {
 enum mcpx_err tokens_add_person(struct tokens *tokens, const struct tokens_person *person,
                                 struct mcpx_fault *fault);
 
+/**
+ * How many configured participants may answer tool calls and do not read in directed mode by their
+ * own or their profile's routing.
+ */
+size_t tokens_answerers(const struct tokens *tokens);
+
 #endif

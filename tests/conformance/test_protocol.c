@@ -327,14 +327,35 @@ static void provoke_slow(struct world *w)
     world_reads_on(w, "alice");
 }
 
+/* Nobody reads: more and more is still to be read. */
+static void provoke_no_room(struct world *w)
+{
+    enum { SIZE = 900000 };
+    char *text = malloc(SIZE + 200);
+
+    for (int i = 0; i < 6; i++) {
+        int head =
+            snprintf(text, 100, "{\"id\":\"b%d\",\"kind\":\"chat\",\"payload\":{\"x\":\"", i);
+
+        memset(text + head, 'x', SIZE);
+        memcpy(text + head + SIZE, "\"}}", 4);
+        world_says(w, "alice", text);
+    }
+    free(text);
+}
+
 static const struct {
     const char *error;
     void (*provoke)(struct world *w);
     bool has_correlation;
 } provocations[] = {
-    {"invalid_envelope", provoke_invalid, true},        {"auth_violation", provoke_auth, true},
-    {"capability_violation", provoke_capability, true}, {"rate_limited", provoke_rate, true},
-    {"duplicate_id", provoke_duplicate, true},          {"slow_consumer", provoke_slow, false},
+    {"invalid_envelope", provoke_invalid, true},
+    {"auth_violation", provoke_auth, true},
+    {"capability_violation", provoke_capability, true},
+    {"rate_limited", provoke_rate, true},
+    {"no_room", provoke_no_room, true},
+    {"duplicate_id", provoke_duplicate, true},
+    {"slow_consumer", provoke_slow, false},
 };
 
 static bool is_reason(const char *name)
@@ -354,6 +375,7 @@ static json_t *answer_to(const char *error)
 
     config.messages_per_minute = 200;
     config.history_bytes = config.backlog_bytes = 1000000;
+    config.log_bytes = 4000000;
     w = world_with(&config);
     world_joins(w, "alice", "chat mcp/proposal:*");
     for (size_t i = 0; i < sizeof provocations / sizeof *provocations; i++) {
@@ -464,7 +486,7 @@ Test(protocol, section_6_errors_are_answered_with_the_members_the_table_names)
         reasons += expect_members(error, cells[2]);
         rows++;
     }
-    cr_expect_eq(rows, 6, "%d errors were found", rows);
+    cr_expect_eq(rows, 7, "%d errors were found", rows);
     cr_expect_eq(reasons, 5, "%d reasons were found", reasons);
 }
 

@@ -181,7 +181,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     request.authorization = take_line(&rest);
     request.origin = take_line(&rest);
     request.body = rest;
-    api->tickets = tickets_new(chance);
+    api->tickets = tickets_new(chance, 0);
     MUST(api->tickets);
     http_answer(api, &request, now, &answer);
     check_answer(&answer, &request);

@@ -127,3 +127,87 @@ Test(shares, requests_of_a_participant_have_a_rate, .timeout = 60)
     cr_expect_eq(ask_from(&router, "127.0.0.1", metrics), 200);
     cr_expect_eq(daemon_stop(&router), 0);
 }
+
+/* The number behind a name in /metrics. */
+static long metric(const struct daemon *router, const char *name)
+{
+    struct rude rude;
+    const char *at;
+    char line[64];
+    long number = -1;
+
+    cr_assert_eq(rude_http(&rude, router, metrics), 200);
+    snprintf(line, sizeof line, "\n%s ", name);
+    at = strstr(rude.in.text, line);
+    if (at)
+        number = strtol(at + strlen(line), NULL, 10);
+    rude_shut(&rude);
+    return number;
+}
+
+static void join_as_filler(struct rude *rude, const struct daemon *router, int topic)
+{
+    char target[64];
+    struct frame frame;
+
+    snprintf(target, sizeof target, "/ws?topic=t%d&history=0", topic);
+    rude_open(rude, router, 0);
+    rude_ask_upgrade(rude, target, "Authorization: Bearer filler-token\r\n");
+    cr_assert_eq(rude_pass_head(rude), 101, "%d: %s", topic, rude->in.text);
+    cr_assert(rude_expect(rude, "system/welcome", &frame), "%d", topic);
+}
+
+/*
+ * 10,000 topics, each with 64 KiB of history where their own bounds allow 8 MiB: 640 MiB in all,
+ * where 64 are allowed. In every 50th somebody stays. Besides the logs the process may grow by
+ * 4 KiB a topic (its own state, and what malloc loses at the edges of pieces) and by 16 MiB.
+ */
+Test(shares, ten_thousand_topics_stay_below_the_bound_of_all_logs, .timeout = 280)
+{
+    enum { TOPICS = 10000, STAY = 50, MESSAGES = 4, BOUND = 64 << 20 };
+    static struct rude stay[TOPICS / STAY];
+    static char payload[16400];
+    struct rlimit limit = {4096, 4096};
+    struct daemon router;
+    struct rude rude;
+    struct frame frame;
+    long rss, grown;
+    char id[32];
+
+    setrlimit(RLIMIT_NOFILE, &limit);
+    daemon_start(
+        &router,
+        "{\"participants\":{\"filler\":{\"token_sha256\":\"3bd4bfe84934a205595472c61bcdbc7c"
+        "85ba264ba23949ebafb8d312ed3d0088\",\"topics\":[\"*\"],"
+        "\"grants\":[\"*\"]}},\"topics\":{\"max_per_participant\":0},"
+        "\"limits\":{\"requests_per_minute\":0,\"log_bytes\":67108864}}",
+        0);
+    rss = daemon_rss_kib(&router);
+    snprintf(payload, sizeof payload, "{\"x\":\"%0*d\"}", 16300, 0);
+    for (int i = 0; i < TOPICS; i++) {
+        join_as_filler(&rude, &router, i);
+        for (int j = 0; j < MESSAGES; j++) {
+            snprintf(id, sizeof id, "m%d-%d", i, j);
+            rude_chat(&rude, id, payload);
+        }
+        cr_assert(rude_expect(&rude, id, &frame), "%d", i);
+        if (i % STAY == 0)
+            stay[i / STAY] = rude;
+        else
+            rude_shut(&rude);
+    }
+    grown = daemon_rss_kib(&router) - rss;
+    cr_expect_eq(metric(&router, "mcpx_topics"), TOPICS);
+    cr_expect_eq(metric(&router, "mcpx_log_bytes_max"), BOUND);
+    cr_expect_leq(metric(&router, "mcpx_log_bytes"), BOUND);
+    cr_expect_geq(metric(&router, "mcpx_log_bytes"), BOUND / 2, "and makes use of it");
+    cr_expect_leq(grown, (BOUND >> 10) + 4 * TOPICS + (16 << 10), "%ld KiB", grown);
+    fprintf(stderr, "10,000 topics: %ld KiB grown, %ld bytes of logs\n", grown,
+            metric(&router, "mcpx_log_bytes"));
+    for (int i = 0; i < TOPICS / STAY; i++) {
+        rude_chat(&stay[i], "still", "{}");
+        cr_expect(rude_expect(&stay[i], "\"still\"", &frame), "%d goes on", i);
+        rude_shut(&stay[i]);
+    }
+    cr_expect_eq(daemon_stop(&router), 0);
+}

@@ -296,8 +296,7 @@ void rude_ask_upgrade(struct rude *rude, const char *target, const char *headers
     rude_say(rude, request);
 }
 
-/* Moves past the head of the answer and returns its status. */
-static int pass_head(struct rude *rude)
+int rude_pass_head(struct rude *rude)
 {
     char *end = NULL;
 
@@ -318,7 +317,7 @@ void rude_join(struct rude *rude, const struct daemon *daemon, const char *parti
     if (rude->fd <= 0)
         rude_open(rude, daemon, 0);
     rude_ask_upgrade(rude, target, header);
-    cr_assert_eq(pass_head(rude), 101, "%s", rude->in.text);
+    cr_assert_eq(rude_pass_head(rude), 101, "%s", rude->in.text);
 }
 
 void rude_chat(struct rude *rude, const char *id, const char *payload)

@@ -94,6 +94,9 @@ const char *rude_token(const struct daemon *daemon, const char *participant, con
 /** Sends an upgrade for `target` with extra header lines (each with CRLF). */
 void rude_ask_upgrade(struct rude *rude, const char *target, const char *headers);
 
+/** Receives the head of an answer, moves past it and returns its status. */
+int rude_pass_head(struct rude *rude);
+
 /**
  * Joins a topic with every grant and returns after the 101; the welcome is still to be read.
  * `query` is appended to the target, as "&history=0".

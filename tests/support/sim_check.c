@@ -34,7 +34,7 @@ static void check_counters(struct sim *sim)
                     "counters of: %s", mcpx_strerror((enum mcpx_err)err));
     for (const struct topic *topic = NULL; (topic = hub_topic_next(sim->hub, topic));) {
         topics++;
-        memory += topic->log.memory + topic->news.memory;
+        memory += topic_memory(topic);
     }
     sim_require(sim, stats->topics == topics && stats->log_bytes == memory,
                 "%d topics, %d bytes", (int)stats->topics, (int)stats->log_bytes);

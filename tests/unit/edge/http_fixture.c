@@ -63,7 +63,7 @@ void fixture_init(struct fixture *fixture)
     add_fs(fixture->config.tokens);
     fixture->api = (struct http_api){.hub = hub_new(&fixture->config.hub, chance),
                                      .config = &fixture->config,
-                                     .tickets = tickets_new(chance),
+                                     .tickets = tickets_new(chance, 0),
                                      .started_mono_ms = 7766};
     cr_assert(fixture->api.hub && fixture->api.tickets);
 }

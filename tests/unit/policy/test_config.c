@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define OTHER_HASH "1123456789abcdef0123456789abcdef0123456789abcdef0123456789ABCDEF"
 #define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789ABCDEF"
 
 Test(config, has_defaults_that_need_no_file)
@@ -71,11 +72,14 @@ Test(config, reads_every_stored_setting)
         "{\"listen\":[\"*:0\",\"localhost:65535\"],"
         "\"auth\":{\"duplicate\":\"reject\",\"query_token\":true,\"origins\":[\"https://a\"]},"
         "\"topics\":{\"create\":false,\"routing\":\"directed\",\"replay\":1,\"linger_s\":0,"
-        "\"max\":0,\"participants\":4,\"history\":{\"count\":5,\"bytes\":1099511627776,"
+        "\"max\":0,\"max_per_participant\":16,\"participants\":4,\"history\":{\"count\":5,"
+        "\"bytes\":1099511627776,"
         "\"age_s\":0}},\"derive_kinds\":false,"
         "\"limits\":{\"message_bytes\":0,\"depth\":0,\"backlog_bytes\":0,\"connections\":9,"
-        "\"connects_per_s\":10,\"joins_per_minute\":12,\"messages_per_minute\":11,"
-        "\"bytes_per_minute\":2048,"
+        "\"connects_per_s\":10,\"joins_per_minute\":12,\"requests_per_minute\":12,\"log_"
+        "bytes\":1048576,"
+        "\"connections_per_participant\":13,\"tickets_per_participant\":15,\"messages_per_"
+        "minute\":11,\"bytes_per_minute\":2048,"
         "\"ping_s\":0,\"drain_s\":14},\"log\":{\"level\":\"debug\",\"format\":\"json\"}}",
         NULL, false);
     const struct config *config = &s.config;
@@ -102,6 +106,11 @@ Test(config, reads_every_stored_setting)
     cr_expect_eq(config->hub.connections_max, 9);
     cr_expect_eq(config->connects_per_s, 10);
     cr_expect_eq(config->hub.joins_per_minute, 12);
+    cr_expect_eq(config->requests_per_minute, 12);
+    cr_expect_eq(config->hub.log_bytes, 1048576);
+    cr_expect_eq(config->hub.connections_each, 13);
+    cr_expect_eq(config->tickets_each, 15);
+    cr_expect_eq(config->hub.topics_each, 16);
     cr_expect_eq(config->hub.messages_per_minute, 11);
     cr_expect_eq(config->hub.bytes_per_minute, 2048);
     cr_expect_eq(config->hub.ping_ms, 0);
@@ -295,6 +304,9 @@ Test(config, warns_of_what_is_surely_not_meant)
          "FILE: /participants/a: grant \"chat\": the same pattern is denied"},
         {KEY("\"alg\":\"HS512\",\"secret\":\"0123456789abcdef0123456789abcdef\""),
          "FILE: /auth/jwt/keys/0: a secret for HS512 should have at least 64 bytes"},
+        {"{\"participants\":{\"a\":{\"token_sha256\":\"" HASH "\",\"grants\":[\"mcp/*\"]},"
+         "\"b\":{\"token_sha256\":\"" OTHER_HASH "\",\"grants\":[\"mcp/response:*\"]}}}",
+         "FILE: /topics/routing: is \"all\", and several"},
         {"{\"limits\":{\"message_bytes\":0}}", "FILE: /limits/message_bytes: without a limit"},
         {"{\"limits\":{\"backlog_bytes\":65536}}", "FILE: /limits/backlog_bytes: is less"},
         {"{\"topics\":{\"history\":{\"bytes\":65536}}}",

@@ -150,7 +150,7 @@ Test(policy_memory, shortage_makes_no_half_ticket)
         enum mcpx_err err = MCPX_ENOMEM;
 
         fault_alloc_arm(++nth);
-        tickets = tickets_new(settled_chance());
+        tickets = tickets_new(settled_chance(), 0);
         if (tickets)
             err = tickets_issue(tickets, grant, MCPX_SLICE("t"), now, &ticket);
         failed = fault_alloc_disarm();

@@ -13,16 +13,21 @@ static struct mcpx_now at(int64_t mono_ms)
     return (struct mcpx_now){.mono_ms = mono_ms, .wall_ms = 1};
 }
 
-static struct grant *make_grant(void)
+static struct grant *make_grant_of(const char *participant)
 {
     struct mcpx_capset *set = NULL;
     struct grant *grant;
 
     cr_assert_eq(mcpx_capset_new(NULL, 0, NULL, 0, NULL, NULL, &set), MCPX_OK);
-    grant = grant_new(MCPX_SLICE("a"), set, ROUTING_DEFAULT, 0);
+    grant = grant_new(mcpx_slice_of(participant), set, ROUTING_DEFAULT, 0);
     cr_assert_not_null(grant);
     mcpx_capset_unref(set);
     return grant;
+}
+
+static struct grant *make_grant(void)
+{
+    return make_grant_of("a");
 }
 
 static void issue(struct tickets *tickets, struct grant *grant, struct mcpx_text *ticket)
@@ -45,7 +50,7 @@ static enum mcpx_err redeem(struct tickets *tickets, struct mcpx_slice ticket,
 
 Test(tickets, admit_once_in_their_topic_in_their_time)
 {
-    struct tickets *tickets = tickets_new(settled_chance());
+    struct tickets *tickets = tickets_new(settled_chance(), 0);
     struct grant *grant = make_grant();
     struct mcpx_text ticket = {0};
 
@@ -71,7 +76,7 @@ Test(tickets, are_not_guessed)
 {
     static const char *const rows[] = {"", "x", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
                                        "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", NULL};
-    struct tickets *tickets = tickets_new(settled_chance());
+    struct tickets *tickets = tickets_new(settled_chance(), 0);
     struct grant *grant = make_grant();
     struct mcpx_text ticket = {0};
 
@@ -90,7 +95,7 @@ Test(tickets, are_not_guessed)
 
 Test(tickets, are_bounded_and_freed_when_they_expire)
 {
-    struct tickets *tickets = tickets_new(settled_chance());
+    struct tickets *tickets = tickets_new(settled_chance(), 0);
     struct grant *grant = make_grant();
     struct mcpx_text all = {0}, more = {0};
 
@@ -116,4 +121,24 @@ Test(tickets, are_bounded_and_freed_when_they_expire)
     tickets_free(tickets);
     tickets_free(NULL);
     grant_unref(grant);
+}
+
+Test(tickets, one_participant_has_a_share)
+{
+    struct tickets *tickets = tickets_new(settled_chance(), 3);
+    struct grant *ann = make_grant_of("ann"), *bob = make_grant_of("bob");
+    struct mcpx_text ticket = {0};
+
+    for (int i = 0; i < 3; i++)
+        issue(tickets, ann, &ticket);
+    cr_expect_eq(tickets_issue(tickets, ann, MCPX_SLICE("u"), at(0), &ticket), MCPX_ESHARE);
+    issue(tickets, bob, &ticket);
+    cr_expect_eq(redeem(tickets, mcpx_text_view(&ticket), "t", 1), MCPX_OK);
+    cr_expect_eq(
+        tickets_issue(tickets, ann, MCPX_SLICE("t"), at(TICKETS_LIFE_S * 1000), &ticket),
+        MCPX_OK, "its own have expired");
+    mcpx_text_fini(&ticket);
+    tickets_free(tickets);
+    grant_unref(ann);
+    grant_unref(bob);
 }

@@ -1,0 +1,64 @@
+/*
+ * bounds.c - the bounds that a person wants to see before a program is started: what everybody
+ * together may take, and what one participant or address may. Includes bounds.h, layers 0 to 3.
+ */
+#include "router/edge/bounds.h"
+
+#include "router/edge/edge.h"
+
+void bounds_settle(struct config *config, uint64_t memory)
+{
+    uint64_t quarter = memory / 4;
+
+    if (config->hub.log_bytes != 0)
+        return;
+    if (memory == 0)
+        quarter = BOUNDS_LOG_BYTES;
+    else if (quarter < BOUNDS_LOG_BYTES_MIN)
+        quarter = BOUNDS_LOG_BYTES_MIN;
+    config->hub.log_bytes = (size_t)quarter;
+}
+
+static void write_number(uint64_t number, struct mcpx_text *out)
+{
+    if (number == 0)
+        mcpx_text_puts(out, "no limit");
+    else
+        mcpx_text_number(out, (int64_t)number);
+}
+
+/* `each` is UINT64_MAX where one of them has no share of its own. */
+static void write_bound(const char *what, uint64_t all, const char *one, uint64_t each,
+                        struct mcpx_text *out)
+{
+    mcpx_text_puts(out, "bound: ");
+    mcpx_text_puts(out, what);
+    mcpx_text_puts(out, ": ");
+    write_number(all, out);
+    if (each != UINT64_MAX) {
+        mcpx_text_puts(out, ", of one ");
+        mcpx_text_puts(out, one);
+        mcpx_text_puts(out, ": ");
+        write_number(each, out);
+    }
+    mcpx_text_puts(out, "\n");
+}
+
+void bounds_write(const struct config *config, struct mcpx_text *out)
+{
+    const struct hub_config *hub = &config->hub;
+    uint64_t larger = hub->history_bytes;
+
+    if (hub->backlog_bytes == 0 || hub->backlog_bytes > larger)
+        larger = hub->backlog_bytes; /* 0: a lagging reader may have all there is */
+    write_bound("bytes of logs", hub->log_bytes, "topic", larger, out);
+    write_bound("topics", hub->topics_max, "participant", hub->topics_each, out);
+    write_bound("connections", hub->connections_max, "participant", hub->connections_each,
+                out);
+    write_bound("connections without a token yet", STRANGERS_MAX, "", UINT64_MAX, out);
+    write_bound("unused tickets", TICKETS_MAX, "participant", config->tickets_each, out);
+    write_bound("connection attempts per second", config->connects_per_s * GATE_ALL_SHARES,
+                "address", config->connects_per_s, out);
+    write_bound("requests per minute of one participant", config->requests_per_minute, "",
+                UINT64_MAX, out);
+}

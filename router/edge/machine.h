@@ -1,0 +1,17 @@
+/*
+ * machine.h - what the machine gives this process. Includes base.h only.
+ */
+#ifndef EDGE_MACHINE_H
+#define EDGE_MACHINE_H
+
+#include <mcpx/base.h>
+
+/**
+ * Bytes of memory that this process may use: those of the machine, or what the control groups it is
+ * in allow (version 1 and 2), whichever is least. 0 when the system does not say.
+ *
+ * root    put in front of /proc and /sys, for tests; "" is the machine itself
+ */
+uint64_t machine_memory(const char *root);
+
+#endif

@@ -1,0 +1,92 @@
+/*
+ * pool.h - the memory that all topics' logs have together, and who gives some back when it is
+ * used up. Includes layers 0 and 1, list.h. Protocol: section 5 (bounds).
+ */
+#ifndef HUB_POOL_H
+#define HUB_POOL_H
+
+#include "router/hub/list.h"
+#include <mcpx/base.h>
+
+struct hub;
+struct topic;
+
+/** Four classes of size for each power of two. */
+enum { POOL_CLASSES = 256 };
+
+/**
+ * Where a topic stands.
+ *
+ * POOL_NOWHERE   it can give nothing back as far as is known; looked at again when it changes, or
+ *                at the next tick
+ * POOL_EMPTY     nobody is in it
+ * POOL_PEOPLED   somebody is
+ * POOL_HELD      what it could give back is still to be read by somebody
+ * POOL_WAITING   by somebody who only waits for his turn: looked at again after the next round
+ */
+enum pool_line { POOL_NOWHERE, POOL_EMPTY, POOL_PEOPLED, POOL_HELD, POOL_WAITING };
+
+/** Topics by what they hold; a bit for each class that has any. */
+struct pool_sizes {
+    struct link classes[POOL_CLASSES];
+    uint64_t taken[POOL_CLASSES / 64];
+};
+
+/**
+ * All logs' memory.
+ *
+ * max       bytes; 0 = no bound, and nothing below is kept
+ * used      bytes that all topics hold
+ * empty     topics without participants, those empty for longest first
+ * peopled   the others
+ * held      those of them whose readers lag
+ * waiting   those of them whose readers have not had their turn
+ */
+struct pool {
+    size_t max;
+    size_t used;
+    struct link empty, waiting;
+    struct pool_sizes peopled, held;
+};
+
+/** A topic's part of it: what it was last counted with, and where it stands. */
+struct pool_part {
+    struct link link;
+    size_t memory;
+    unsigned char line;
+    unsigned char class;
+};
+
+/** Prepares an empty pool of so many bytes; 0 = no bound. */
+void pool_init(struct pool *pool, size_t max);
+
+/** Prepares a topic's part, which holds nothing. */
+void pool_part_init(struct pool_part *part);
+
+/**
+ * Counts what a topic holds now (topic_memory) and puts it where it belongs. To be called whenever
+ * that may have changed, or its first participant came, or its last one left.
+ */
+void pool_count(struct topic *topic);
+
+/** A topic goes, with all it holds. */
+void pool_forget(struct topic *topic);
+
+/**
+ * Makes room for so many bytes more: takes the oldest segment of history of the topic that has
+ * been empty for longest, until none of those has any; then of the topic that holds most, within
+ * a quarter; and only then takes readers off that lag with a full socket, likewise (they are left in
+ * `hub->fallen`, for hub_settle). Each step costs the same however many topics there are.
+ *
+ * From 15/16 of the bound on room is made before it is missed, so that readers who only wait for
+ * their turn get it (hub_is_pressed) before anything is refused. False when there is no room.
+ */
+bool pool_make_room(struct hub *hub, size_t growth);
+
+/** A round is over: who waited for it may have read what was in the way. */
+void pool_look_again(struct hub *hub);
+
+/** What one topic may have so that all have the same; 0 = no bound. */
+size_t pool_share(const struct hub *hub);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * tally.c - topics and connections are counted where they come and go, so asking for a share is
+ * one look at a number. Tallies without anything on them go at once: a table of everybody who
+ * ever came would be memory that strangers fill. Includes hub_state.h.
+ */
+#include "router/hub/tally.h"
+
+#include "router/hub/hub_state.h"
+
+#include <stdlib.h>
+
+struct tally *tally_find(const struct hub *hub, const struct grant *grant)
+{
+    uint64_t hash = mx_map_hash(hub->key, grant->identity);
+    size_t at = 0;
+    uint64_t value;
+
+    while ((value = mx_map_next(&hub->tallies, hash, &at))) {
+        struct tally *tally = (struct tally *)(uintptr_t)value;
+
+        if (mcpx_slice_equal(tally->identity, grant->identity))
+            return tally;
+    }
+    return NULL;
+}
+
+struct tally *tally_open(struct hub *hub, const struct grant *grant)
+{
+    struct tally *tally = tally_find(hub, grant);
+    size_t len = grant->identity.len;
+
+    if (tally)
+        return tally;
+    tally = malloc(sizeof *tally + len);
+    if (!tally || !mx_map_reserve(&hub->tallies)) {
+        free(tally);
+        return NULL;
+    }
+    *tally = (struct tally){.identity = {(const char *)(tally + 1), len}};
+    memcpy(tally + 1, grant->identity.text, len);
+    mx_map_put(&hub->tallies, mx_map_hash(hub->key, tally->identity), (uintptr_t)tally);
+    return tally;
+}
+
+void tally_close(struct hub *hub, struct tally *tally)
+{
+    if (!tally || tally->topics > 0 || tally->connections > 0)
+        return;
+    mx_map_remove(&hub->tallies, mx_map_hash(hub->key, tally->identity), (uintptr_t)tally);
+    free(tally);
+}

@@ -1,0 +1,33 @@
+/*
+ * tally.h - what one participant has of things there are only so many of, in all topics together.
+ * Includes layers 0 and 1, grant.h.
+ */
+#ifndef HUB_TALLY_H
+#define HUB_TALLY_H
+
+#include "router/hub/grant.h"
+
+struct hub;
+
+/**
+ * One participant's tally. It is there as long as anything is on it.
+ *
+ * topics        topics that came to be for it and are still there
+ * connections   its peers, condemned ones included
+ */
+struct tally {
+    struct mcpx_slice identity;
+    size_t topics;
+    size_t connections;
+};
+
+/** The tally of who a grant belongs to, or NULL when nothing is on it. */
+struct tally *tally_find(const struct hub *hub, const struct grant *grant);
+
+/** The same, made when there is none; NULL when memory runs out. */
+struct tally *tally_open(struct hub *hub, const struct grant *grant);
+
+/** Frees it when nothing is on it. To be called after anything was taken off it. NULL is allowed. */
+void tally_close(struct hub *hub, struct tally *tally);
+
+#endif

@@ -1,0 +1,230 @@
+/*
+ * What breaks for whom: one participant fills the router's memory, or has all its topics and
+ * connections, and everybody else is refused; or histories go that others still need, while some
+ * that nobody needs stay. Protocol: section 5 (bounds), section 7; docs/configuration.md.
+ */
+#include "tests/support/world.h"
+
+#include "router/hub/topic.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MESSAGE = 1000, MIB = 1048576 };
+
+static void joins(struct world *w, const char *name, const char *topic)
+{
+    struct arrival arrival = {.grants = "chat", .topic = topic, .history = -1};
+
+    cr_assert_eq(world_arrives(w, name, &arrival), MCPX_OK, "%s", name);
+}
+
+/* Says so many messages of `size` bytes; returns the first refusal. */
+static enum mcpx_err talk(struct world *w, const char *name, int count, size_t size)
+{
+    static int said;
+    char *text = malloc(size + 100);
+    enum mcpx_err err = MCPX_OK;
+
+    for (int i = 0; i < count && !err; i++) {
+        int head =
+            sprintf(text, "{\"id\":\"s%d\",\"kind\":\"chat\",\"payload\":{\"x\":\"", said++);
+
+        memset(text + head, 'x', size);
+        memcpy(text + head + size, "\"}}", 4);
+        err = world_says(w, name, text);
+        if (said % 16 == 0)
+            world_skip(w);
+    }
+    free(text);
+    return err;
+}
+
+static struct hub_config bounded(size_t log_bytes)
+{
+    struct hub_config config = hub_config_default();
+
+    config.log_bytes = log_bytes;
+    config.history_count = config.messages_per_minute = config.bytes_per_minute = 0;
+    config.history_bytes = config.backlog_bytes = 64 * MIB;
+    return config;
+}
+
+static size_t held(struct world *w, const char *topic)
+{
+    return topic_memory(hub_topic_find(world_hub(w), mcpx_slice_of(topic)));
+}
+
+static size_t retained(struct world *w, const char *topic)
+{
+    const struct topic *at = hub_topic_find(world_hub(w), mcpx_slice_of(topic));
+
+    return (size_t)(at->log.head - at->log.history);
+}
+
+Test(shares, topics_with_nobody_in_them_give_first_those_empty_for_longest_first)
+{
+    struct hub_config config = bounded(8 * MIB);
+    struct world *w = world_with(&config);
+    const char *names[] = {"first", "second", "third"};
+    size_t before;
+
+    joins(w, "stays", "peopled");
+    cr_expect_eq(talk(w, "stays", 1000, MESSAGE), MCPX_OK);
+    for (size_t i = 0; i < 3; i++) {
+        joins(w, names[i], names[i]);
+        cr_expect_eq(talk(w, names[i], 2000, MESSAGE), MCPX_OK);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        world_drops(w, names[i]);
+        world_waits(w, 1000);
+    }
+    world_skip(w);
+    before = retained(w, "third");
+    joins(w, "loud", "loud");
+    cr_expect_eq(talk(w, "loud", 3000, MESSAGE), MCPX_OK);
+    world_skip(w);
+    cr_expect_eq(retained(w, "first"), 0, "%zu", retained(w, "first"));
+    cr_expect_lt(retained(w, "second"), 2000);
+    cr_expect_eq(retained(w, "third"), before, "untouched");
+    cr_expect_geq(retained(w, "peopled"), 1000, "untouched");
+    cr_expect_geq(retained(w, "loud"), 3000);
+    cr_expect_leq(hub_stats(world_hub(w))->log_bytes, config.log_bytes);
+    world_free(w);
+}
+
+Test(shares, then_the_largest_give_and_the_small_keep_everything)
+{
+    struct hub_config config = bounded(8 * MIB);
+    struct world *w = world_with(&config);
+
+    joins(w, "small", "small");
+    cr_expect_eq(talk(w, "small", 500, MESSAGE), MCPX_OK);
+    joins(w, "big", "big");
+    joins(w, "huge", "huge");
+    for (int i = 0; i < 30; i++) {
+        cr_expect_eq(talk(w, "big", 200, MESSAGE), MCPX_OK);
+        cr_expect_eq(talk(w, "huge", 1000, MESSAGE), MCPX_OK);
+        cr_expect_leq(hub_stats(world_hub(w))->log_bytes, config.log_bytes);
+    }
+    cr_expect_geq(retained(w, "small"), 500);
+    cr_expect_geq(held(w, "big") * 3, held(w, "huge") * 2, "%zu, %zu", held(w, "big"),
+                  held(w, "huge"));
+    cr_expect_geq(held(w, "big") + held(w, "huge"), 6 * MIB, "%zu, %zu", held(w, "big"),
+                  held(w, "huge"));
+    world_free(w);
+}
+
+Test(shares, only_then_readers_that_lag_are_taken_off)
+{
+    struct hub_config config = bounded(8 * MIB);
+    struct world *w = world_with(&config);
+
+    joins(w, "talks", "held");
+    joins(w, "stops", "held");
+    joins(w, "other", "other");
+    world_skip(w);
+    world_stalls(w, "stops");
+    cr_expect_eq(talk(w, "other", 2000, MESSAGE), MCPX_OK);
+    cr_expect_eq(talk(w, "talks", 5000, MESSAGE), MCPX_OK);
+    cr_expect_eq(hub_stats(world_hub(w))->slow, 0, "history went first");
+    cr_expect_lt(retained(w, "other"), 2000);
+    cr_expect_eq(talk(w, "talks", 10000, MESSAGE), MCPX_OK);
+    cr_expect_eq(hub_stats(world_hub(w))->slow, 1);
+    cr_expect_leq(hub_stats(world_hub(w))->log_bytes, config.log_bytes);
+    world_reads_on(w, "stops");
+    world_skip(w);
+    world_free(w);
+}
+
+/* Nobody stalls, and nobody has had a turn yet: nothing can be given back. */
+Test(shares, only_then_messages_are_refused_and_not_for_long)
+{
+    struct hub_config config = bounded(MIB);
+    struct world *w = world_with(&config);
+    static char text[400000];
+    enum mcpx_err err = MCPX_OK;
+    int passed = 0;
+
+    joins(w, "talks", "room");
+    joins(w, "reads", "room");
+    world_skip(w);
+    memset(text, 'x', sizeof text - 4);
+    while (!err && passed < 10) {
+        int head =
+            sprintf(text, "{\"id\":\"b%d\",\"kind\":\"chat\",\"payload\":{\"x\":\"", passed);
+
+        text[head] = 'x';
+        memcpy(text + sizeof text - 4, "\"}}", 4);
+        err = world_says(w, "talks", text);
+        passed += !err;
+    }
+    cr_expect_eq(err, MCPX_ESPACE, "%s", mcpx_strerror(err));
+    cr_expect_eq(passed, 2, "%d", passed);
+    cr_expect(hub_is_pressed(world_hub(w)), "the edge writes before it reads on");
+    world_skip(w);
+    cr_expect_eq(world_says(w, "talks", text), MCPX_OK, "they have been read");
+    world_skip(w);
+    cr_expect_leq(hub_stats(world_hub(w))->log_bytes, config.log_bytes);
+    world_free(w);
+}
+
+/* Who comes back is never told that nothing is missing. */
+Test(shares, what_was_given_back_is_no_longer_retained)
+{
+    struct hub_config config = bounded(2 * MIB);
+    struct world *w = world_with(&config);
+    struct arrival arrival = {.grants = "chat", .topic = "room", .history = -1};
+    struct reader_place place;
+    struct mcpx_text read = {0};
+
+    joins(w, "ann", "room");
+    cr_expect_eq(world_says(w, "ann", "{\"id\":\"here\",\"kind\":\"chat\"}"), MCPX_OK);
+    world_skip(w);
+    place = world_place(w, "ann");
+    arrival.place = &place;
+    world_drops(w, "ann");
+    joins(w, "loud", "loud");
+    cr_expect_eq(talk(w, "loud", 4000, MESSAGE), MCPX_OK);
+    cr_expect_eq(retained(w, "room"), 0);
+    world_skip(w);
+    cr_expect_eq(world_arrives(w, "ann", &arrival), MCPX_OK);
+    world_read(w, &read);
+    cr_expect_null(strstr(read.text, "; resumed"), "%s", read.text);
+    cr_expect_eq(world_says(w, "ann", "{\"id\":\"new\",\"kind\":\"chat\"}"), MCPX_OK);
+    world_skip(w);
+    mcpx_text_fini(&read);
+    world_free(w);
+}
+
+Test(shares, one_participant_makes_no_more_than_its_topics)
+{
+    struct hub_config config = hub_config_default();
+    struct arrival arrival = {.grants = "chat", .history = -1};
+    struct world *w;
+
+    config.topics_each = 3;
+    config.linger_ms = 10000;
+    w = world_with(&config);
+    for (int i = 0; i < 5; i++) {
+        char topic[16];
+
+        snprintf(topic, sizeof topic, "t%d", i);
+        arrival.topic = topic;
+        cr_expect_eq(world_arrives(w, "ann", &arrival), i < 3 ? MCPX_OK : MCPX_ESHARE, "%d",
+                     i);
+        world_skip(w);
+        if (i < 3)
+            world_drops(w, "ann");
+    }
+    arrival.topic = "t9";
+    cr_expect_eq(world_arrives(w, "bob", &arrival), MCPX_OK, "others make theirs");
+    cr_expect_eq(world_arrives(w, "ann", &arrival), MCPX_OK, "and let it in");
+    world_drops(w, "ann");
+    world_waits(w, 11000); /* the topics are gone */
+    arrival.topic = "t4";
+    cr_expect_eq(world_arrives(w, "ann", &arrival), MCPX_OK);
+    world_skip(w);
+    world_free(w);
+}

@@ -1,0 +1,103 @@
+/*
+ * What breaks for whom: a router in a container that believes it has the machine to itself is
+ * killed for its memory, with everybody in it. docs/configuration.md (how much memory that is).
+ */
+#include "router/edge/machine.h"
+
+#include "router/edge/bounds.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Writes a file below a directory, with the directories on the way. */
+static void put(const char *root, const char *path, const char *text)
+{
+    char full[512];
+    FILE *file;
+
+    snprintf(full, sizeof full, "%s%s", root, path);
+    for (char *at = full + strlen(root) + 1; (at = strchr(at, '/')); at++) {
+        *at = '\0';
+        mkdir(full, 0700);
+        *at = '/';
+    }
+    file = fopen(full, "w");
+    cr_assert_not_null(file, "%s", full);
+    fputs(text, file);
+    fclose(file);
+}
+
+Test(machine, memory_is_what_the_control_groups_leave)
+{
+    static const struct {
+        const char *groups, *path, *bound;
+        uint64_t expected; /* 0 = what the machine has */
+    } rows[] = {
+        {"0::/a/b\n", "/sys/fs/cgroup/a/b/memory.max", "100000000\n", 100000000},
+        {"0::/a/b\n", "/sys/fs/cgroup/a/memory.max", "100000001\n", 100000001},
+        {"0::/\n", "/sys/fs/cgroup/memory.max", "100000002\n", 100000002},
+        {"0::/a\n", "/sys/fs/cgroup/a/memory.max", "max\n", 0},
+        {"9:cpu:/x\n4:memory:/d\n0::/\n", "/sys/fs/cgroup/memory/d/memory.limit_in_bytes",
+         "100000003\n", 100000003},
+        {"4:memory:/d\n", "/sys/fs/cgroup/memory/d/memory.limit_in_bytes",
+         "9223372036854771712\n", 0},
+        {"4:memory:/d\n", "/sys/fs/cgroup/memory/memory.limit_in_bytes", "100000004\n",
+         100000004},
+        {"nonsense\n", "/sys/fs/cgroup/memory.max", "5\n", 0},
+        {"0::/a\n", "/elsewhere", "5\n", 0},
+    };
+    uint64_t machine = machine_memory("/nonexistent");
+
+    cr_expect_gt(machine, 100000004);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char root[] = "/tmp/mcpx-machine-XXXXXX", command[64];
+        uint64_t expected = rows[i].expected ? rows[i].expected : machine;
+
+        cr_assert_not_null(mkdtemp(root));
+        put(root, "/proc/self/cgroup", rows[i].groups);
+        put(root, rows[i].path, rows[i].bound);
+        cr_expect_eq(machine_memory(root), expected, "%zu", i);
+        snprintf(command, sizeof command, "rm -r %s", root);
+        cr_expect_eq(system(command), 0);
+    }
+}
+
+Test(machine, a_quarter_of_it_is_for_logs)
+{
+    static const struct {
+        size_t set;
+        uint64_t memory;
+        size_t expected;
+    } rows[] = {
+        {0, 4000000000, 1000000000},
+        {0, 1000, BOUNDS_LOG_BYTES_MIN},
+        {0, 0, BOUNDS_LOG_BYTES},
+        {1048576, 4000000000, 1048576},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct config config = {.hub.log_bytes = rows[i].set};
+
+        bounds_settle(&config, rows[i].memory);
+        cr_expect_eq(config.hub.log_bytes, rows[i].expected, "%zu", i);
+    }
+}
+
+Test(machine, every_bound_is_told)
+{
+    struct config config = {.hub = hub_config_default(), .connects_per_s = 7};
+    struct mcpx_text text = {0};
+
+    config.hub.log_bytes = 123456789;
+    config.hub.connections_each = 0;
+    bounds_write(&config, &text);
+    cr_expect(strstr(text.text, "bound: bytes of logs: 123456789, of one topic: 33554432\n"));
+    cr_expect(strstr(text.text, "bound: topics: 10000, of one participant: 1000\n"));
+    cr_expect(strstr(text.text, "bound: connections: 20000, of one participant: no limit\n"));
+    cr_expect(
+        strstr(text.text, "bound: connection attempts per second: 70, of one address: 7\n"));
+    mcpx_text_fini(&text);
+}
