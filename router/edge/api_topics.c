@@ -2,81 +2,157 @@
  * api_topics.c - questions about topics. A topic nobody has joined yet answers like an empty one:
  * that is what clients of the original router expect, and whoever holds a token for a topic may
  * know that it is empty.
- * Includes api.h and layer 1.
+ *
+ * Lists come in pages: ten thousand names sorted and written for each request would be a second of
+ * everybody's time for who asks in a loop. The hub keeps topics and participants sorted, so a page begins
+ * where the one before ended, and costs what is in it.
+ * Includes api.h, http_query.h and layer 1.
  */
 #include "lib/core/ident.h"
 #include "router/edge/api.h"
+#include "router/edge/http_query.h"
 #include <mcpx/json.h>
 
 #include <stdlib.h>
 
-static int compare_names(const void *a, const void *b)
-{
-    const struct token_topic *first = a, *second = b;
+enum {
+    NAMES_MAX = 1000,      /* in one answer */
+    LOOKED_MAX = 16384,    /* topics looked at for one answer */
+    BLOCK = 1024,          /* of them asked about at once */
+    BYTES_MAX = 128 * 1024 /* of a list of participants */
+};
 
-    return mcpx_slice_compare(first->name, second->name);
+/* The query of a list of names. `scratch` keeps the decoded name. */
+static bool read_page(const struct api_call *call, struct mcpx_text *scratch,
+                      struct name_page *page, struct http_reply *reply)
+{
+    struct http_param params[] = {{.name = "limit"}, {.name = "after"}};
+    size_t bad = 0;
+
+    if (!mcpx_text_reserve(scratch, call->query.len)) {
+        http_reply_fail(reply, MCPX_ENOMEM, NULL);
+        return false;
+    }
+    if (http_params_read(call->query, params, 2, scratch, &bad)) {
+        http_reply_fail(reply, MCPX_EREQUEST, params[bad].name);
+        mcpx_text_puts(&reply->detail, " is given twice or has malformed percent-encoding");
+        return false;
+    }
+    *page = (struct name_page){NAMES_MAX, params[1].value};
+    if (params[0].value.text &&
+        (!http_decimal(params[0].value, NAMES_MAX, &page->limit) || page->limit == 0)) {
+        http_reply_fail(reply, MCPX_EREQUEST, "limit must be a number from 1 to 1000");
+        return false;
+    }
+    return true;
 }
 
-/* The names of all topics there are; NULL when memory runs out. The caller frees the array. */
-static struct token_topic *collect_topics(const struct hub *hub, size_t *count)
+/* Existing clients know no pages: nothing is added where everything was told. */
+static void write_next(struct mcpx_slice next, struct mcpx_text *out)
 {
-    const struct topic *topic = NULL;
-    struct token_topic *topics;
-    size_t total = 0;
-
-    while ((topic = hub_topic_next(hub, topic)))
-        total++;
-    topics = calloc(total + 1, sizeof *topics);
-    if (!topics)
-        return NULL;
-    for (*count = 0; (topic = hub_topic_next(hub, topic)); (*count)++)
-        topics[*count].name = topic_name(topic);
-    return topics;
+    if (next.text) {
+        mcpx_text_puts(out, ",\"complete\":false,");
+        mcpx_json_add_member(out, "next", next);
+    }
+    mcpx_text_add(out, "}", 1);
 }
 
-static void write_covered(const struct token_topic *topics, size_t count,
-                          struct mcpx_text *out)
+/* A walk along the topics; `next` is the name to go on behind. */
+struct listing {
+    struct token_topic block[BLOCK];
+    const struct topic *at;
+    size_t looked, told;
+    struct mcpx_slice next;
+};
+
+/* Takes as many topics as one question may hold. */
+static size_t take_block(struct listing *listing)
 {
-    const char *separator = "";
+    size_t count = 0;
+
+    for (; listing->at && count < BLOCK; listing->at = topic_following(listing->at))
+        listing->block[count++].name = topic_name(listing->at);
+    return count;
+}
+
+/* Tells those that are covered; false when the answer is long enough. */
+static bool tell_block(struct listing *listing, size_t count, size_t limit,
+                       struct mcpx_text *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (listing->told == limit || listing->looked == LOOKED_MAX)
+            return false;
+        listing->looked++;
+        listing->next = listing->block[i].name;
+        if (!listing->block[i].covered)
+            continue;
+        if (listing->told++ > 0)
+            mcpx_text_add(out, ",", 1);
+        mcpx_json_add_string(out, listing->block[i].name);
+    }
+    return true;
+}
+
+static enum mcpx_err list_topics(const struct api_call *call, struct listing *listing,
+                                 size_t limit, struct mcpx_text *out)
+{
+    bool goes_on = true;
+    size_t count;
 
     mcpx_text_puts(out, "{\"topics\":[");
-    for (size_t i = 0; i < count; i++) {
-        if (!topics[i].covered)
-            continue;
-        mcpx_text_puts(out, separator);
-        mcpx_json_add_string(out, topics[i].name);
-        separator = ",";
+    while (goes_on && (count = take_block(listing)) > 0) {
+        enum mcpx_err err = tokens_cover(call->api->config->tokens, call->bearer, call->now,
+                                         listing->block, count);
+
+        if (err)
+            return err;
+        goes_on = tell_block(listing, count, limit, out);
     }
-    mcpx_text_puts(out, "]}");
+    mcpx_text_puts(out, "]");
+    if (goes_on)
+        listing->next = (struct mcpx_slice){0};
+    write_next(listing->next, out);
+    return MCPX_OK;
 }
 
 void api_topics(const struct api_call *call, struct http_reply *reply)
 {
-    size_t count = 0;
-    struct token_topic *topics = collect_topics(call->api->hub, &count);
+    struct listing *listing = malloc(sizeof *listing);
+    struct mcpx_text scratch = {0};
+    struct name_page page;
     enum mcpx_err err = MCPX_ENOMEM;
 
-    if (topics)
-        err = tokens_cover(call->api->config->tokens, call->bearer, call->now, topics, count);
-    if (err) {
-        http_reply_fail(reply, err, NULL);
-    } else {
-        qsort(topics, count, sizeof *topics, compare_names);
-        write_covered(topics, count, &reply->body);
+    if (!read_page(call, &scratch, &page, reply))
+        goto out;
+    if (listing) {
+        listing->at = hub_topic_after(call->api->hub, page.after);
+        listing->looked = listing->told = 0;
+        err = list_topics(call, listing, page.limit, &reply->body);
+        reply->cost = listing->looked / HTTP_COST_NAMES;
     }
-    free(topics);
+    if (err)
+        http_reply_fail(reply, err, NULL);
+out:
+    mcpx_text_fini(&scratch);
+    free(listing);
 }
 
 void api_participants(const struct api_call *call, struct http_reply *reply)
 {
     const struct topic *topic = hub_topic_find(call->api->hub, call->name);
+    struct mcpx_slice next = {0};
+    struct mcpx_text scratch = {0};
+    struct name_page page;
 
-    mcpx_text_puts(&reply->body, "{\"participants\":");
-    if (topic)
-        topic_write_participants(topic, &reply->body);
-    else
-        mcpx_text_puts(&reply->body, "[]");
-    mcpx_text_add(&reply->body, "}", 1);
+    if (read_page(call, &scratch, &page, reply)) {
+        mcpx_text_puts(&reply->body, "{\"participants\":");
+        if (topic)
+            next = topic_write_participants(topic, &page, BYTES_MAX, &reply->body);
+        else
+            mcpx_text_puts(&reply->body, "[]");
+        write_next(next, &reply->body);
+    }
+    mcpx_text_fini(&scratch);
 }
 
 /* UINT64_MAX stands for "unlimited" and reads null. */

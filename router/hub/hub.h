@@ -272,6 +272,15 @@ bool hub_is_draining(const struct hub *hub);
 /** Walks the topics in no particular order: the first for NULL; NULL after the last. */
 const struct topic *hub_topic_next(const struct hub *hub, const struct topic *previous);
 
+/**
+ * Walks the topics sorted by name: the first behind `name`, which need not be one; of all, when it is
+ * absent. NULL after the last.
+ */
+const struct topic *hub_topic_after(const struct hub *hub, struct mcpx_slice name);
+
+/** The next one in that order, in one step; NULL after the last. */
+const struct topic *topic_following(const struct topic *topic);
+
 /** Borrowed from the hub until its next hub_* call that is not a question; NULL when unknown. */
 const struct topic *hub_topic_find(const struct hub *hub, struct mcpx_slice name);
 
@@ -281,8 +290,25 @@ struct mcpx_slice topic_name(const struct topic *topic);
 /** Participants connected now. */
 size_t topic_participants(const struct topic *topic);
 
-/** Appends `[{"id":…,"capabilities":[…]}…]`, sorted by id. */
-void topic_write_participants(const struct topic *topic, struct mcpx_text *out);
+/**
+ * A page of names, sorted by bytes.
+ *
+ * limit    at most so many, and not 0
+ * after    only those that sort behind it; absent = from the first on
+ */
+struct name_page {
+    size_t limit;
+    struct mcpx_slice after;
+};
+
+/**
+ * Appends `[{"id":…,"capabilities":[…]}…]`, sorted by id. Stops early, at a whole participant,
+ * once `out` holds more than `bytes_max` bytes. Returns the id to go on behind, lent until the
+ * participant leaves; absent when there are no more.
+ */
+struct mcpx_slice topic_write_participants(const struct topic *topic,
+                                           const struct name_page *page, size_t bytes_max,
+                                           struct mcpx_text *out);
 
 /** The connected peer with exactly this id, or NULL. Borrowed until it departs. */
 struct peer *topic_peer(const struct topic *topic, struct mcpx_slice id);

@@ -21,6 +21,7 @@
  * ready      peers to be offered out of turn
  * fallen     readers that fell off a log, until hub_settle condemns them
  * pool       the memory of all topics' logs
+ * order      the topics by name
  * tallies    by hash of the participant
  * scratch    a text being composed
  * pressed    see hub_is_pressed
@@ -39,6 +40,7 @@ struct hub {
     struct link ready;
     struct link fallen;
     struct mx_map names;
+    struct order order;
     struct mx_map tallies;
     struct mcpx_text scratch;
     struct mcpx_text derived;

@@ -13,6 +13,16 @@ const struct topic *hub_topic_next(const struct hub *hub, const struct topic *pr
     return next == &hub->topics ? NULL : LIST_ELEMENT(next, const struct topic, in_hub);
 }
 
+const struct topic *hub_topic_after(const struct hub *hub, struct mcpx_slice name)
+{
+    return name.text ? order_after(&hub->order, name) : hub->order.next[0];
+}
+
+const struct topic *topic_following(const struct topic *topic)
+{
+    return topic->order.next[0];
+}
+
 const struct topic *hub_topic_find(const struct hub *hub, struct mcpx_slice name)
 {
     return hub_find(hub, name);
@@ -28,15 +38,38 @@ size_t topic_participants(const struct topic *topic)
     return topic->peer_count;
 }
 
-void topic_write_participants(const struct topic *topic, struct mcpx_text *out)
+/* Index of the first participant whose id sorts behind `id`. */
+static size_t place_behind(const struct topic *topic, struct mcpx_slice id)
 {
+    size_t low = 0, high = id.text ? topic->peer_count : 0;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (mcpx_slice_compare(topic->peers[middle]->id, id) <= 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct mcpx_slice topic_write_participants(const struct topic *topic,
+                                           const struct name_page *page, size_t bytes_max,
+                                           struct mcpx_text *out)
+{
+    size_t begin = place_behind(topic, page->after), end = begin;
+    size_t limit_bytes = bytes_max < SIZE_MAX - out->len ? out->len + bytes_max : SIZE_MAX;
+
     mcpx_text_add(out, "[", 1);
-    for (size_t i = 0; i < topic->peer_count; i++) {
-        if (i > 0)
+    for (; end < topic->peer_count && end - begin < page->limit && out->len <= limit_bytes;
+         end++) {
+        if (end > begin)
             mcpx_text_add(out, ",", 1);
-        notice_participant(topic->peers[i], out);
+        notice_participant(topic->peers[end], out);
     }
     mcpx_text_add(out, "]", 1);
+    return end < topic->peer_count ? topic->peers[end - 1]->id : (struct mcpx_slice){0};
 }
 
 bool topic_rate(const struct topic *topic, struct mcpx_slice identity, struct mcpx_now now,

@@ -66,6 +66,7 @@ struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct tally *m
     pool_part_init(&topic->part);
     list_append(&hub->topics, &topic->in_hub);
     mx_map_put(&hub->names, mx_map_hash(hub->key, name), (uintptr_t)topic);
+    order_insert(&hub->order, topic, mx_map_hash(hub->key, name));
     hub->stats.topics++;
     maker->topics++;
     return topic;
@@ -77,6 +78,7 @@ void topic_free(struct topic *topic)
 
     mx_map_remove(&hub->names, mx_map_hash(hub->key, topic->name), (uintptr_t)topic);
     list_remove(&topic->in_hub);
+    order_remove(&hub->order, topic);
     list_remove(&topic->in_dirty);
     list_remove(&topic->in_telling);
     hub->stats.topics--;

@@ -1,6 +1,7 @@
 /*
  * topic.h - one room: its participants, sorted, its log and its news.
- * Includes layers 0 and 1, account.h, hub.h, list.h, log.h, news.h, pool.h, tally.h.
+ * Includes layers 0 and 1, account.h, hub.h, list.h, log.h, news.h, order.h,
+ * pool.h, tally.h.
  */
 #ifndef HUB_TOPIC_H
 #define HUB_TOPIC_H
@@ -9,6 +10,7 @@
 #include "router/hub/hub.h"
 #include "router/hub/log.h"
 #include "router/hub/news.h"
+#include "router/hub/order.h"
 #include "router/hub/pool.h"
 #include "router/hub/tally.h"
 
@@ -19,6 +21,7 @@ enum { TOPIC_EPOCH_LEN = 32 };
  * One room.
  *
  * in_hub        link among all topics
+ * order         the topics behind it, by name
  * in_dirty      link among the topics with entries that not every peer was offered yet
  * in_telling    link among the topics whose news waits to be published
  * tell_ms       mono_ms by which it has to be
@@ -42,6 +45,7 @@ enum { TOPIC_EPOCH_LEN = 32 };
 struct topic {
     struct hub *hub;
     struct link in_hub;
+    struct order order;
     struct link in_dirty;
     struct link in_telling;
     int64_t tell_ms;

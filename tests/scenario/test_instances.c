@@ -20,7 +20,8 @@ static void expect_participants(struct world *w, const char *expected)
 {
     struct mcpx_text text = {0};
 
-    topic_write_participants(hub_topic_find(world_hub(w), MCPX_SLICE("room")), &text);
+    topic_write_participants(hub_topic_find(world_hub(w), MCPX_SLICE("room")),
+                             &(struct name_page){.limit = SIZE_MAX}, SIZE_MAX, &text);
     cr_expect_str_eq(text.text, expected);
     mcpx_text_fini(&text);
 }

@@ -229,10 +229,12 @@ Test(join, no_topic_comes_to_be_where_that_is_forbidden)
 Test(join, conditional_grants_are_shown_as_patterns_and_whole)
 {
     struct world *w = world_new();
+    const struct name_page all = {.limit = SIZE_MAX};
     struct mcpx_text text = {0};
 
     world_joins(w, "alice", "chat mcp/request:tools/call:rm to=bob expires=5000");
-    topic_write_participants(hub_topic_find(world_hub(w), MCPX_SLICE("room")), &text);
+    topic_write_participants(hub_topic_find(world_hub(w), MCPX_SLICE("room")), &all, SIZE_MAX,
+                             &text);
     cr_expect_str_eq(
         text.text,
         "[{\"id\":\"alice\",\"capabilities\":[\"chat\",\"mcp/request:tools/call:rm\"],"

@@ -6,6 +6,23 @@
 
 #include <stdio.h>
 
+/* All topics, each behind the one before. Returns how many. */
+static uint64_t check_order(struct sim *sim)
+{
+    const struct topic *topic = hub_topic_after(sim->hub, (struct mcpx_slice){0});
+    const struct topic *before = NULL;
+    uint64_t count = 0;
+
+    for (; topic; topic = topic_following(topic)) {
+        sim_require(sim,
+                    !before || mcpx_slice_compare(topic_name(before), topic_name(topic)) < 0,
+                    "topic %d stands in the wrong place", (int)count);
+        before = topic;
+        count++;
+    }
+    return count;
+}
+
 static void check_counters(struct sim *sim)
 {
     const struct stats *stats = hub_stats(sim->hub);
@@ -36,6 +53,7 @@ static void check_counters(struct sim *sim)
         topics++;
         memory += topic_memory(topic);
     }
+    sim_require(sim, check_order(sim) == topics, "%d topics in order", (int)topics);
     sim_require(sim, stats->topics == topics && stats->log_bytes == memory,
                 "%d topics, %d bytes", (int)stats->topics, (int)stats->log_bytes);
     sim_require(sim, stats->peers == sim_count(sim, NULL, true), "%d peers",
@@ -56,7 +74,8 @@ void sim_check(struct sim *sim)
         sim_require(sim, topic_participants(real) == sim_count(sim, topic, false),
                     "%s: %zu participants", topic->name, topic_participants(real));
         mcpx_text_reset(&text);
-        topic_write_participants(real, &text);
+        topic_write_participants(real, &(struct name_page){.limit = SIZE_MAX}, SIZE_MAX,
+                                 &text);
         for (int who = 0; who < SIM_WHO; who++) {
             char mark[32];
 

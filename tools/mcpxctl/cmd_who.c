@@ -59,6 +59,8 @@ static int print(const struct arguments *arguments, const struct mcpx_text *answ
             add_participant(&out, walk.value, colour);
         }
     }
+    if (mcpx_json_get(value, "next").text)
+        complain("who", "there are more participants; these are the first of them, by id");
     return output_print(&out, "who", STATUS_OK);
 }
 

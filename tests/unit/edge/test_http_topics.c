@@ -291,3 +291,114 @@ Test(http_topics, says_null_where_nothing_is_limited)
     free(bearer);
     fixture_fini(&fixture);
 }
+
+/* Topics of a router that has many, made in an order that is not the one they are told in. */
+static void join_many(struct fixture *fixture, int count)
+{
+    char topic[32], name[32];
+
+    for (int i = 0; i < count; i++) {
+        snprintf(topic, sizeof topic, "room-%05d", (i * 7919) % count);
+        snprintf(name, sizeof name, "p%d", i % 50);
+        fixture_join(fixture, name, topic);
+    }
+}
+
+/* The names of one page, which have to sort behind `last`, which is moved. How many there are. */
+static size_t read_page(const struct answer *answer, const char *key, char last[64])
+{
+    const json_t *list = json_object_get(answer->json, key);
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *entry = json_array_get(list, i);
+        const char *name =
+            json_string_value(json_is_object(entry) ? json_object_get(entry, "id") : entry);
+
+        cr_assert(strcmp(name, last) > 0, "%s behind %s", name, last);
+        snprintf(last, 64, "%s", name);
+    }
+    return json_array_size(list);
+}
+
+/* Follows the pages of a list to its end; returns how many names there were. */
+static size_t follow(struct fixture *fixture, const char *path, const char *key, size_t limit)
+{
+    char target[256], last[64] = "", next[64] = "";
+    size_t count, total = 0;
+
+    do {
+        struct answer answer;
+
+        snprintf(target, sizeof target, "%s?limit=%zu%s%s", path, limit,
+                 *next ? "&after=" : "", next);
+        get(fixture, target, FIXTURE_FS_BEARER, &answer);
+        cr_assert_eq(answer.status, 200, "%s: %s", target, answer.text.text);
+        count = read_page(&answer, key, last);
+        cr_expect_leq(count, limit);
+        total += count;
+        snprintf(next, sizeof next, "%s", answer_string(&answer, "next"));
+        cr_expect_eq(json_is_false(json_object_get(answer.json, "complete")), *next != 0);
+        answer_fini(&answer);
+    } while (*next);
+    return total;
+}
+
+Test(http_topics, lists_many_topics_in_pages)
+{
+    struct fixture fixture;
+    struct answer answer;
+
+    fixture_init(&fixture);
+    join_many(&fixture, 2500);
+    get(&fixture, "/v0.1/topics", FIXTURE_FS_BEARER, &answer);
+    cr_expect_eq(json_array_size(json_object_get(answer.json, "topics")), 1000);
+    cr_expect_str_eq(answer_string(&answer, "next"), "room-00999");
+    answer_fini(&answer);
+    cr_expect_eq(follow(&fixture, "/v0.1/topics", "topics", 1000), 2500);
+    cr_expect_eq(follow(&fixture, "/v0.1/topics", "topics", 7), 2500);
+    fixture_fini(&fixture);
+}
+
+Test(http_topics, lists_many_participants_in_pages)
+{
+    static const char path[] = "/v0.1/topics/room-1/participants";
+    struct fixture fixture;
+    struct answer answer;
+    char name[32];
+
+    fixture_init(&fixture);
+    for (int i = 0; i < 2500; i++) {
+        snprintf(name, sizeof name, "p%05d", (i * 7919) % 2500);
+        fixture_join(&fixture, name, "room-1");
+    }
+    get(&fixture, path, FIXTURE_FS_BEARER, &answer);
+    cr_expect_eq(json_array_size(json_object_get(answer.json, "participants")), 1000);
+    cr_expect_str_eq(answer_string(&answer, "next"), "p00999");
+    answer_fini(&answer);
+    cr_expect_eq(follow(&fixture, path, "participants", 300), 2500);
+    get(&fixture, "/v0.1/topics/room-1/participants?limit=0", FIXTURE_FS_BEARER, &answer);
+    cr_expect_eq(answer.status, 400);
+    answer_fini(&answer);
+    fixture_fini(&fixture);
+}
+
+/* Topics come and go; who is in the middle of a list goes on where the name was. */
+Test(http_topics, a_name_that_is_gone_is_still_a_place_to_go_on_from)
+{
+    struct fixture fixture;
+    struct answer answer;
+
+    fixture_init(&fixture);
+    fixture_join(&fixture, "ann", "room-1");
+    fixture_join(&fixture, "ann", "room-3");
+    get(&fixture, "/v0.1/topics?after=room-2", FIXTURE_FS_BEARER, &answer);
+    cr_expect(json_equals(answer.json, "{\"topics\":[\"room-3\"]}"), "%s", answer.text.text);
+    answer_fini(&answer);
+    get(&fixture, "/v0.1/topics?after=room-3", FIXTURE_FS_BEARER, &answer);
+    cr_expect(json_equals(answer.json, "{\"topics\":[]}"), "%s", answer.text.text);
+    answer_fini(&answer);
+    get(&fixture, "/v0.1/topics?after=a&after=b", FIXTURE_FS_BEARER, &answer);
+    cr_expect_eq(answer.status, 400);
+    answer_fini(&answer);
+    fixture_fini(&fixture);
+}
