@@ -310,38 +310,20 @@ static void provoke_rate(struct world *w)
 
 static void provoke_slow(struct world *w)
 {
-    char *text = malloc(140000);
-    int head;
-
     world_joins(w, "bob", "*");
     world_stalls(w, "alice");
-    for (int i = 0; i < 20; i++) {
-        head =
-            snprintf(text, 100, "{\"id\":\"b%d\",\"kind\":\"chat\",\"payload\":{\"x\":\"", i);
-        memset(text + head, 'x', 130000);
-        memcpy(text + head + 130000, "\"}}", 4);
-        world_says(w, "bob", text);
+    for (unsigned i = 0; i < 20; i++) {
+        world_says_long(w, "bob", i, 130000);
         world_skip(w);
     }
-    free(text);
     world_reads_on(w, "alice");
 }
 
 /* Nobody reads: more and more is still to be read. */
 static void provoke_no_room(struct world *w)
 {
-    enum { SIZE = 900000 };
-    char *text = malloc(SIZE + 200);
-
-    for (int i = 0; i < 6; i++) {
-        int head =
-            snprintf(text, 100, "{\"id\":\"b%d\",\"kind\":\"chat\",\"payload\":{\"x\":\"", i);
-
-        memset(text + head, 'x', SIZE);
-        memcpy(text + head + SIZE, "\"}}", 4);
-        world_says(w, "alice", text);
-    }
-    free(text);
+    for (unsigned i = 0; i < 6; i++)
+        world_says_long(w, "alice", i, 900000);
 }
 
 static const struct {

@@ -204,6 +204,19 @@ enum mcpx_err world_says(struct world *world, const char *name, const char *text
     return err;
 }
 
+void world_says_long(struct world *world, const char *name, unsigned number, size_t size)
+{
+    static const char end[] = "\"}}";
+    char *text = malloc(size + 100);
+    int head =
+        sprintf(text, "{\"id\":\"long-%u\",\"kind\":\"chat\",\"payload\":{\"x\":\"", number);
+
+    memset(text + head, 'x', size);
+    memcpy(text + head + size, end, sizeof end);
+    world_says(world, name, text);
+    free(text);
+}
+
 void world_drops(struct world *world, const char *name)
 {
     struct somebody *somebody = find(world, name);

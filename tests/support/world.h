@@ -62,6 +62,9 @@ enum mcpx_err world_arrives(struct world *world, const char *name,
  */
 enum mcpx_err world_says(struct world *world, const char *name, const char *text);
 
+/** Says a chat with the id "long-NUMBER" and a payload of so many bytes. */
+void world_says_long(struct world *world, const char *name, unsigned number, size_t size);
+
 /** Says raw bytes. */
 enum mcpx_err world_says_bytes(struct world *world, const char *name, const char *text,
                                size_t len);
