@@ -30,6 +30,8 @@ struct mcpx_session;
  * instance       several connections of one participant stay side by side: this one is an instance
  *                with an id of its own, which it asks for again after a break. Being replaced
  *                (4001) is no end then. Protocol: section 7
+ * renews_token   the application brings another token when ours is refused (401) or has expired (4005):
+ *                these two are tried again like a connection that broke
  * fill, context  random bytes for ids and for the jitter of reconnecting; `fill` must be given
  */
 struct mcpx_session_config {
@@ -41,6 +43,7 @@ struct mcpx_session_config {
     bool overhear;
     bool directed;
     bool instance;
+    bool renews_token;
     void (*fill)(void *context, void *bytes, size_t len);
     void *context;
 };
@@ -150,6 +153,7 @@ enum mcpx_presence { MCPX_PRESENCE_JOIN, MCPX_PRESENCE_LEAVE, MCPX_PRESENCE_UPDA
  *
  * alternative   REFUSED: the kind under which the same may be proposed; absent when there is none
  * reason        LEFT, REFUSED: a sentence for people
+ * repeated      OVERHEARD, HISTORY: it was told before, and written again by its sender
  * code          LEFT: what mcpx_session_disconnected was given
  * retry_ms      LEFT: pause before the next attempt; -1 = there will be none
  */
@@ -170,6 +174,7 @@ struct mcpx_event {
     bool resumed;
     bool renamed;
     bool same;
+    bool repeated;
     int code;
     int64_t retry_ms;
 };
@@ -225,7 +230,7 @@ MCPX_API enum mcpx_err mcpx_session_receive(struct mcpx_session *session,
  * reason   for people; borrowed
  *
  * Codes 1003, 1007, 1008, 1009, 4001, 4004, 4005 and statuses 400, 401, 403, 404 are final:
- * trying again would meet the same answer. Everything else is tried again, after 0.5 s and up to
+ * trying again would meet the same answer (but see renews_token). Everything else is tried again, after 0.5 s and up to
  * 30 s, each pause drawn from its upper half.
  */
 MCPX_API void mcpx_session_disconnected(struct mcpx_session *session, int code,
@@ -236,6 +241,9 @@ MCPX_API void mcpx_session_disconnected(struct mcpx_session *session, int code,
  * EXPIRED follows for everything pending. LEFT is the transport's to tell. Harmless after a final end.
  */
 MCPX_API void mcpx_session_end(struct mcpx_session *session);
+
+/** Changes the setting of that name. */
+MCPX_API void mcpx_session_renews_token(struct mcpx_session *session, bool renews);
 
 /** Lets deadlines pass. */
 MCPX_API void mcpx_session_tick(struct mcpx_session *session, struct mcpx_now now);
@@ -285,8 +293,9 @@ MCPX_API struct mcpx_slice mcpx_session_instance_key(const struct mcpx_session *
  * ends is written again on the next one: the router knows its id and lets it pass only once.
  * Responses to who is gone by then included. After a reconnection nothing is written before our own
  * presence, which ends what was missed, or 5 s: what arrived after all need not be written again. If
- * it could not resume, and something is addressed to who was there before and is not yet there
- * again, nothing is written before they are, or 10 s: they would get it as history only. At
+ * it could not resume, proposals of ours that nobody acts on yet are written again, under their ids:
+ * a router that was started anew has lost them. Where something is addressed to who was there before
+ * and is not yet there again, nothing is written before they are, or 10 s: they would get it as history only. At
  * most 256 texts are written whose echo has not come; after "rate_limited" nothing for as long as
  * the router asks, and then four.
  */

@@ -46,6 +46,8 @@ static void note_context(struct mcpx_session *session)
             return;
         asked = mx_request_asks(session, own);
         mx_pending_fulfil(&session->pending, own, &asked);
+        if (own->kept)
+            mx_outbox_remove(&session->outbox, own); /* somebody acts on it: not again */
     } else if (is_type(session, "mcp/proposal") &&
                !mcpx_slice_equal(asked.from, mx_id_view(&session->id))) {
         asked.to_count = 0;
@@ -92,7 +94,8 @@ static void take_one(struct mcpx_session *session, const struct mx_incoming *in)
     }
     note_echo(session);
     if (!session->rpc_parsed || !settles(session, in))
-        mx_tell(session, in, MCPX_EVENT_HISTORY);
+        mx_tell(session, in, MCPX_EVENT_HISTORY)->told.repeated = mx_recent_has(
+            &session->recent, mx_recent_digest(&session->recent, &session->envelope));
 }
 
 enum mcpx_err mx_history_receive(struct mcpx_session *session, const struct mx_incoming *in)

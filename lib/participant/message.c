@@ -457,7 +457,8 @@ enum mcpx_err mx_message_receive(struct mcpx_session *session, const struct mx_i
         return MCPX_ENOMEM;
     digest = mx_recent_digest(&session->recent, envelope);
     if (mx_recent_has(&session->recent, digest)) {
-        overhear(&sorting);
+        if (session->config.overhear)
+            mx_tell(session, in, MCPX_EVENT_OVERHEARD)->told.repeated = true;
         return MCPX_OK;
     }
     err = take_by_kind(&sorting);

@@ -13,6 +13,7 @@ void mx_own_unref(struct mx_own *own)
     if (!own || --own->refs > 0)
         return;
     mx_block_unref(own->text);
+    mx_block_unref(own->kept);
     free(own->asked);
     free(own);
 }
@@ -28,7 +29,9 @@ void mx_own_arrived(struct mcpx_session *session, struct mx_own *own)
 {
     if (!own->text)
         return;
-    mx_tell_own(session, MCPX_EVENT_DELIVERED, own);
+    if (!own->kept)
+        mx_tell_own(session, MCPX_EVENT_DELIVERED, own);
+    mx_pending_keep_open(&session->pending, own);
     mx_outbox_remove(&session->outbox, own);
     mx_pending_release(&session->pending, own);
 }
@@ -42,6 +45,38 @@ bool mx_own_said(const struct mcpx_session *session)
         return true;
     return former.len > 0 && mcpx_slice_equal(envelope->from, former) &&
            mx_pending_find(&session->pending, envelope->id);
+}
+
+/* Where somebody acts on it already, the answer is on its way: nobody else is to begin. */
+bool mx_own_renew(struct mcpx_session *session)
+{
+    bool any = false;
+
+    for (struct mx_own *own = session->pending.open_first; own; own = own->open_next) {
+        if (own->text || own->fulfilments)
+            continue;
+        own->text = mx_block_ref(own->kept);
+        mx_outbox_add(&session->outbox, own);
+        any = true;
+    }
+    return any;
+}
+
+void mx_own_refuse_overlong(struct mcpx_session *session)
+{
+    struct mx_own *next, *own = session->outbox.first;
+
+    for (; own; own = next) {
+        struct mx_event *event;
+
+        next = own->next;
+        if (!session->message_max || own->text->len <= session->message_max)
+            continue;
+        event = mx_tell_own(session, MCPX_EVENT_REFUSED, own);
+        event->told.err = MCPX_ETOOBIG;
+        event->told.reason = mcpx_slice_of(mcpx_strerror(MCPX_ETOOBIG));
+        mx_own_drop(session, own);
+    }
 }
 
 void mx_own_learn_id(struct mcpx_session *session)

@@ -22,6 +22,8 @@ struct mx_fulfilment;
  * deadline     mono_ms; INT64_MAX = none
  * heap_at      its place among the deadlines + 1; 0 = it has none
  * text         as composed; NULL once it has its place in the topic
+ * kept         the same of an open proposal that has: a router that lost it is to get it again
+ * open         its neighbours among those
  * number       its place in the order of sending
  * is_answer    an mcp/response
  * quiet        the router sends no echo of it: addressed to others only, on a directed connection
@@ -39,7 +41,8 @@ struct mx_own {
     size_t fulfilment_count;
     int64_t deadline;
     size_t heap_at;
-    struct mx_block *text;
+    struct mx_block *text, *kept;
+    struct mx_own *open_previous, *open_next;
     uint64_t number;
     bool is_answer, quiet, written, rewritten, flying;
     struct mx_own *previous, *next;

@@ -134,6 +134,30 @@ static void forget_fulfilments(struct mx_pending *pending, struct mx_own *own)
         forget_fulfilment(pending, &own->fulfilments);
 }
 
+static void forget_open(struct mx_pending *pending, struct mx_own *own)
+{
+    if (!own->kept)
+        return;
+    *(own->open_previous ? &own->open_previous->open_next : &pending->open_first) =
+        own->open_next;
+    *(own->open_next ? &own->open_next->open_previous : &pending->open_last) =
+        own->open_previous;
+    pending->open_bytes -= own->kept->len;
+    mx_block_unref(own->kept);
+    own->kept = NULL;
+}
+
+void mx_pending_keep_open(struct mx_pending *pending, struct mx_own *own)
+{
+    if (!own->proposal || !own->asked || !own->text || own->kept)
+        return;
+    own->kept = mx_block_ref(own->text);
+    own->open_previous = pending->open_last;
+    *(own->open_previous ? &own->open_previous->open_next : &pending->open_first) = own;
+    pending->open_last = own;
+    pending->open_bytes += own->kept->len;
+}
+
 void mx_pending_release(struct mx_pending *pending, struct mx_own *own)
 {
     if (own->asked || own->text)
@@ -147,6 +171,7 @@ void mx_pending_settle(struct mx_pending *pending, struct mx_own *own)
     if (!own->asked)
         return;
     forget_fulfilments(pending, own);
+    forget_open(pending, own);
     free(own->asked);
     own->asked = NULL;
     pending->awaited--;

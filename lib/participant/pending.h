@@ -24,6 +24,8 @@ struct mx_fulfilment {
  * ids           every envelope of ours under way, awaited or only not yet arrived
  * fulfilments   by the id of the fulfilling request
  * awaited       requests and proposals that wait for an answer
+ * open_first    proposals that have arrived and are open, in the order of arriving
+ * open_bytes    of their texts
  * heap          those of them that have a deadline; the earliest first
  */
 struct mx_pending {
@@ -31,6 +33,8 @@ struct mx_pending {
     struct mx_map ids;
     struct mx_map fulfilments;
     size_t awaited;
+    struct mx_own *open_first, *open_last;
+    size_t open_bytes;
     struct mx_own **heap;
     size_t heap_count, heap_size;
 };
@@ -52,6 +56,9 @@ struct mx_own *mx_pending_awaited(const struct mx_pending *pending, struct mcpx_
 
 /** No longer awaits an answer. Harmless when none was. mx_pending_release is to follow. */
 void mx_pending_settle(struct mx_pending *pending, struct mx_own *own);
+
+/** A proposal of ours has arrived: its text is kept until it is settled. Harmless for all others. */
+void mx_pending_keep_open(struct mx_pending *pending, struct mx_own *own);
 
 /**
  * Lets go of an envelope that is kept here, if it has arrived and no answer is awaited; it may be

@@ -196,6 +196,7 @@ static enum mcpx_err make_own(struct mcpx_session *session, const struct draftin
                               struct mx_own **out)
 {
     struct mx_own *own = calloc(1, sizeof *own);
+    size_t used = session->outbox.bytes + (drafting->waits ? session->pending.open_bytes : 0);
     unsigned char random[16];
     enum mcpx_err err;
 
@@ -212,8 +213,7 @@ static enum mcpx_err make_own(struct mcpx_session *session, const struct draftin
         err = note_asked(drafting, own);
     if (!err && session->message_max && own->text->len > session->message_max)
         err = MCPX_ETOOBIG;
-    if (!err && session->outbox.count > 0 &&
-        own->text->len + session->outbox.bytes > session->config.unsent_bytes)
+    if (!err && used > 0 && own->text->len + used > session->config.unsent_bytes)
         err = MCPX_ELIMIT;
     if (err)
         mx_own_unref(own);

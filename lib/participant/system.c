@@ -96,11 +96,16 @@ static enum mcpx_err read_welcome(struct mcpx_slice payload, struct welcome *out
 static void wait_for_others(struct mcpx_session *session, const struct mx_roster *others,
                             bool resumed)
 {
+    bool repeats;
+
     session->caught_up = false;
     session->needed = 0;
     mx_roster_fini(&session->absent);
     session->absent_until = session->mono_ms + ABSENT_MS;
-    if (mx_outbox_is_repeating(&session->outbox))
+    repeats = mx_outbox_is_repeating(&session->outbox);
+    if (!resumed)
+        repeats |= mx_own_renew(session);
+    if (repeats)
         mx_outbox_hold(&session->outbox, session->mono_ms + CATCH_UP_MS);
     if (!resumed)
         mx_own_note_absent(session, others);
@@ -161,6 +166,8 @@ static void accept_welcome(struct mcpx_session *session, const struct mx_incomin
     event = mx_tell(session, in, is_first ? MCPX_EVENT_JOINED : MCPX_EVENT_GRANTS);
     event->told.resumed = is_first && resumed;
     event->told.renamed = is_renamed;
+    if (is_first)
+        mx_own_refuse_overlong(session);
 }
 
 static enum mcpx_err take_welcome(struct mcpx_session *session, const struct mx_incoming *in)

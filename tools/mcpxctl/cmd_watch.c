@@ -33,7 +33,7 @@ static void show_envelope(struct watch *watch, const struct mcpx_event *event)
     struct mcpx_text out = {0};
     struct entry *entry = NULL;
 
-    if (!envelope || !filter_passes(&watch->filter, &envelope->kind, envelope->from))
+    if (!envelope || event->repeated || !filter_passes(&watch->filter, &envelope->kind, envelope->from))
         return;
     style.past = event->type == MCPX_EVENT_HISTORY;
     if (entry_copy(envelope, &entry) != MCPX_OK)
@@ -122,7 +122,7 @@ static int run(struct watch *watch, struct live *live)
 
 int cmd_watch(const struct arguments *arguments)
 {
-    struct live_wishes wishes = {(int)arguments_number(arguments, "--history", 0), true};
+    struct live_wishes wishes = {(int)arguments_number(arguments, "--history", 0), true, true};
     struct watch watch = {.style = {colour_for(arguments), false, COLUMNS, BRIEF},
                           .json = arguments_have(arguments, "--json"),
                           .left = arguments_number(arguments, "--count", -1)};

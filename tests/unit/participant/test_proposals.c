@@ -247,3 +247,83 @@ Test(proposals, are_answered_to_their_proposer_as_well)
     mcpx_text_fini(&text);
     stage_clear(&stage);
 }
+
+#define WISH "{'method':'tools/call','params':{'name':'a'}}"
+
+/* The router was started anew: nobody but the proposer knows what was proposed. */
+Test(proposals, are_written_again_to_a_router_that_lost_them)
+{
+    struct stage stage;
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    stage_sends(&stage, "p", "mcp/proposal", "server", WISH);
+    stage_sends(&stage, "done", "mcp/proposal", "server", WISH);
+    stage_sends(&stage, "begun", "mcp/proposal", "server", WISH);
+    stage_sends(&stage, "later", "mcp/proposal", NULL, WISH);
+    stage_sends(&stage, "q", "mcp/request", "server",
+                "{'jsonrpc':'2.0','id':1,'method':'ping'}");
+    stage_echoes(&stage);
+    stage_hears(&stage, "{'id':'r','from':'bob','kind':'mcp/reject','correlation_id':'@done'}");
+    stage_hears(&stage,
+                "{'id':'f','from':'bob','to':['server'],'kind':'mcp/request:tools/call:a',"
+                "'correlation_id':'@begun','payload':{'jsonrpc':'2.0','id':1,"
+                "'method':'tools/call','params':{'name':'a'}}}");
+    stage_skip(&stage);
+    stage_breaks(&stage, 1001);
+    mcpx_session_connected(stage.session, stage.now);
+    stage_hears(&stage, STAGE_ANEW("0"));
+    stage_hears(&stage, STAGE_CAUGHT_UP);
+    stage_expect_output(&stage, NULL); /* the server is not back */
+    stage_hears(&stage, STAGE_JOINS("server"));
+    stage_expect_output(&stage, "'@p'");
+    stage_expect_output(&stage, "'@later'");
+    stage_expect_output(&stage, NULL);
+    stage_skip(&stage);
+    stage_hears(&stage, STAGE_ERROR("duplicate_id", "@p"));
+    stage_hears(&stage, "{'id':'@later','from':'me','kind':'mcp/proposal:tools/call:a',"
+                        "'payload':" WISH "}");
+    stage_expect(&stage, "overheard @later from me\n"); /* that it was delivered was told */
+    stage_breaks(&stage, 1001);
+    mcpx_session_connected(stage.session, stage.now);
+    stage_hears(&stage, STAGE_RESUMED);
+    stage_hears(&stage, STAGE_CAUGHT_UP);
+    stage_expect_output(&stage, NULL);
+    mcpx_session_forget(stage.session, mcpx_slice_of(stage.ids[0]));
+    stage_breaks(&stage, 0);
+    mcpx_session_connected(stage.session, stage.now);
+    stage_hears(&stage, STAGE_ANEW("1"));
+    stage_hears(&stage, "{'id':'h','from':'system:gateway','to':['me'],'kind':'system/history',"
+                        "'payload':{'complete':true,'envelopes':[{'protocol':'mcpx/v0.1',"
+                        "'id':'@later','from':'me','kind':'mcp/proposal:tools/call:a',"
+                        "'payload':" WISH "}]}}");
+    stage_hears(&stage, STAGE_CAUGHT_UP);
+    stage_expect_output(&stage, NULL); /* the router has it */
+    stage_skip(&stage);
+    stage_clear(&stage);
+}
+
+Test(proposals, that_are_open_count_as_memory)
+{
+    struct stage stage;
+    struct mcpx_session_config config = stage_config(&stage);
+
+    config.unsent_bytes = 1000;
+    stage_set(&stage, &config);
+    stage_joins(&stage);
+    for (size_t i = 0; i < 3; i++) {
+        cr_expect_eq(stage_sends(&stage, "p", "mcp/proposal", "server", WISH), MCPX_OK);
+        stage_echoes(&stage);
+    }
+    cr_expect_eq(stage_sends(&stage, "p", "mcp/proposal", "server",
+                             "{'method':'tools/call','params':{'name':"
+                             "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+                             "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+                             "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+                             "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+                             "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+                             "'}}"),
+                 MCPX_ELIMIT);
+    stage_skip(&stage);
+    stage_clear(&stage);
+}
