@@ -78,6 +78,16 @@ MCPX_API enum mcpx_err mcpx_client_respond(struct mcpx_client *client,
                                            struct mcpx_slice payload,
                                            struct mcpx_fault *fault);
 
+/**
+ * Connects with another token from now on: what an application with session.renews_token does after a LEFT
+ * with code 401 or 4005.
+ *
+ * token   copied; NULL = there will be no other, and the next refusal is final
+ *
+ * Returns MCPX_OK; MCPX_EINVALID for what is no token; MCPX_ECLOSED; MCPX_ENOMEM.
+ */
+MCPX_API enum mcpx_err mcpx_client_renew(struct mcpx_client *client, const char *token);
+
 /** The session, to ask it things; lent until mcpx_client_free. */
 MCPX_API struct mcpx_session *mcpx_client_session(struct mcpx_client *client);
 

@@ -186,6 +186,18 @@ enum mcpx_err mcpx_client_respond(struct mcpx_client *client, struct mcpx_slice 
     return err;
 }
 
+enum mcpx_err mcpx_client_renew(struct mcpx_client *client, const char *token)
+{
+    if (client->over || !client->wire)
+        return MCPX_ECLOSED;
+    if (token && !is_token(token))
+        return MCPX_EINVALID;
+    if (token && !mx_wire_renew(client->wire, token))
+        return MCPX_ENOMEM;
+    mcpx_session_renews_token(client->session, token != NULL);
+    return MCPX_OK;
+}
+
 struct mcpx_session *mcpx_client_session(struct mcpx_client *client)
 {
     return client->session;

@@ -45,6 +45,21 @@ enum mcpx_err mx_wire_new(const struct mx_wire_config *config, struct mx_wire **
     return whole ? MCPX_ESYSTEM : MCPX_ENOMEM;
 }
 
+bool mx_wire_renew(struct mx_wire *wire, const char *token)
+{
+    struct mcpx_text fresh = {0};
+
+    mcpx_text_puts(&fresh, "Bearer ");
+    mcpx_text_puts(&fresh, token);
+    if (fresh.failed) {
+        mcpx_text_fini(&fresh);
+        return false;
+    }
+    mcpx_text_fini(&wire->token);
+    wire->token = fresh;
+    return true;
+}
+
 void mx_wire_reason(struct mx_wire *wire, struct mcpx_slice reason)
 {
     size_t len = reason.len < MX_REASON_MAX ? reason.len : MX_REASON_MAX;

@@ -70,6 +70,9 @@ void mx_wire_finish(struct mx_wire *wire);
 /** Stops or goes on reading. */
 void mx_wire_pause(struct mx_wire *wire, bool pause);
 
+/** The next connection is made with this token, copied. False when memory ran out: with the one before. */
+bool mx_wire_renew(struct mx_wire *wire, const char *token);
+
 /**
  * Takes messages as long as the router lets others write them, with what it splices in.
  *

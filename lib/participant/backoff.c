@@ -20,6 +20,11 @@ int64_t mx_backoff_next(struct mx_backoff *backoff, uint32_t chance)
     return pause / 2 + (int64_t)(chance % (uint32_t)(pause / 2 + 1));
 }
 
+bool mx_backoff_is_about_token(int code)
+{
+    return code == 401 || code == 4005;
+}
+
 bool mx_backoff_is_final(int code)
 {
     static const int codes[] = {400, 401, 403, 404, 1003, 1007, 1008, 1009, 4001, 4004, 4005};

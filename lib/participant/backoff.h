@@ -20,6 +20,9 @@ struct mx_backoff {
  */
 int64_t mx_backoff_next(struct mx_backoff *backoff, uint32_t chance);
 
+/** True for codes that another token would change. */
+bool mx_backoff_is_about_token(int code);
+
 /** True for codes after which trying again would meet the same answer. See session.h. */
 bool mx_backoff_is_final(int code);
 

@@ -168,8 +168,9 @@ static void tell_left(struct mcpx_session *session, int code, struct mcpx_slice 
 void mcpx_session_disconnected(struct mcpx_session *session, int code,
                                struct mcpx_slice reason, struct mcpx_now now)
 {
-    bool is_final =
-        mx_backoff_is_final(code) && !(code == replaced && session->config.instance);
+    bool is_final = mx_backoff_is_final(code) &&
+                    !(code == replaced && session->config.instance) &&
+                    !(session->config.renews_token && mx_backoff_is_about_token(code));
     int64_t pause = -1;
     uint32_t chance;
 
@@ -207,6 +208,11 @@ struct mcpx_slice mcpx_session_instance(const struct mcpx_session *session)
 struct mcpx_slice mcpx_session_instance_key(const struct mcpx_session *session)
 {
     return text_or_absent(session->instance_key);
+}
+
+void mcpx_session_renews_token(struct mcpx_session *session, bool renews)
+{
+    session->config.renews_token = renews;
 }
 
 bool mcpx_session_place(const struct mcpx_session *session, struct mcpx_place *out)

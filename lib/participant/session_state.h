@@ -186,6 +186,15 @@ struct mx_asked mx_request_asks(const struct mcpx_session *session, const struct
 /** Is the envelope in session->envelope ours: sent under our id, or still under the former one? */
 bool mx_own_said(const struct mcpx_session *session);
 
+/**
+ * The router may have lost our open proposals: those that nobody acts on are to be written again.
+ * Returns whether there are any. Protocol: section 9.
+ */
+bool mx_own_renew(struct mcpx_session *session);
+
+/** REFUSED for what is longer than this router takes: writing it would end the connection. */
+void mx_own_refuse_overlong(struct mcpx_session *session);
+
 /** Our id is known now: finds out which of the envelopes in the outbox will have no echo. */
 void mx_own_learn_id(struct mcpx_session *session);
 

@@ -136,54 +136,86 @@ static int read_token_file(struct connection *out, const char *verb, const char 
     return status;
 }
 
-static int keep_answer(struct connection *out, const char *verb, struct mcpx_text *answer)
+static int read_answer(const struct mcpx_text *answer, char **token)
 {
     json_t *json = json_loadb(answer->text ? answer->text : "", answer->len, 0, NULL);
-    const char *token = json_string_value(json_object_get(json, "token"));
+    const char *found = json_string_value(json_object_get(json, "token"));
     int status = STATUS_FAILED;
 
-    if (token)
-        status = keep_token(out, verb, token, strlen(token));
-    else
-        complain(verb, "%s answers without a token; is it an MCPx router?", out->api);
+    if (found && is_token(found, strlen(found))) {
+        *token = strdup(found);
+        status = *token ? STATUS_OK : STATUS_FAILED;
+    }
     json_decref(json);
     return status;
 }
 
-/* Protocol: section 8. */
-static int ask_for_token(struct connection *out, const char *verb)
+/* Protocol: section 8. `verb` NULL = without a word. */
+static int ask_for_token(const struct connection *where, const char *verb, int64_t timeout_ms,
+                         char **token)
 {
     struct mcpx_text body = {0}, answer = {0};
-    int status;
+    int status = STATUS_FAILED;
 
     mcpx_text_puts(&body, "{");
-    mcpx_json_add_member(&body, "participantId", mcpx_slice_of(out->as));
+    mcpx_json_add_member(&body, "participantId", mcpx_slice_of(where->as));
     mcpx_text_puts(&body, ",");
-    mcpx_json_add_member(&body, "topic", mcpx_slice_of(out->client.topic));
+    mcpx_json_add_member(&body, "topic", mcpx_slice_of(where->client.topic));
     mcpx_text_puts(&body, "}");
-    if (body.failed) {
-        complain(verb, "%s", mcpx_strerror(MCPX_ENOMEM));
-        status = STATUS_FAILED;
-    } else {
+    if (!body.failed)
         status = http_do(&(struct http_call){.verb = verb,
-                                             .base = out->api,
+                                             .base = where->api,
                                              .path = "/v0.1/auth/token",
                                              .body = body.text,
-                                             .ca_file = out->client.ca_file},
+                                             .ca_file = where->client.ca_file,
+                                             .timeout_ms = timeout_ms,
+                                             .quiet = !verb},
                          &answer);
-    }
-    if (status == STATUS_ABSENT) {
-        complain(verb, "--as works with a router that runs with --dev; others want "
-                       "--token-file or MCPX_TOKEN");
-        status = STATUS_UNREACHABLE;
-    } else if (status == STATUS_OK) {
-        status = keep_answer(out, verb, &answer);
+    else if (verb)
+        complain(verb, "%s", mcpx_strerror(MCPX_ENOMEM));
+    if (status == STATUS_OK) {
+        status = read_answer(&answer, token);
+        if (status != STATUS_OK && verb)
+            complain(verb, "%s answers without a token; is it an MCPx router?", where->api);
     }
     if (answer.text)
         secret_wipe(answer.text, answer.len);
     mcpx_text_fini(&answer);
     mcpx_text_fini(&body);
     return status;
+}
+
+int connection_ask(const struct connection *connection, int64_t timeout_ms, char **token)
+{
+    return ask_for_token(connection, NULL, timeout_ms, token);
+}
+
+void connection_wipe(char *token)
+{
+    if (token)
+        secret_wipe(token, strlen(token));
+    free(token);
+}
+
+/* What a router that is not there, or is only just starting, comes to. */
+static bool may_come_yet(int status)
+{
+    return status == STATUS_UNREACHABLE || status == STATUS_TIMEOUT;
+}
+
+static int ask_first(struct connection *out, const char *verb)
+{
+    int status = ask_for_token(out, verb, 0, &out->token);
+
+    if (out->is_patient && may_come_yet(status)) {
+        complain(verb, "waiting for the router");
+        return keep_token(out, verb, "none-yet", strlen("none-yet"));
+    }
+    if (status != STATUS_ABSENT)
+        return status;
+    complain(verb, "--as works with a router that runs with --dev; others want "
+                   "--token-file or MCPX_TOKEN");
+    return STATUS_UNREACHABLE;
 }
 
 /* `token` is that of the environment, or NULL. */
@@ -198,7 +230,7 @@ static int find_token(const struct arguments *arguments, struct connection *out,
         return STATUS_USAGE;
     }
     if (out->as)
-        return ask_for_token(out, verb);
+        return ask_first(out, verb);
     if (file)
         return read_token_file(out, verb, file);
     if (token)
@@ -251,12 +283,13 @@ static const char *token_of_environment(void)
     return kept;
 }
 
-int connection_read(const struct arguments *arguments, struct connection *out)
+static int read_all_of(const struct arguments *arguments, struct connection *out)
 {
     int status;
 
-    *out = (struct connection){.client = {.history = -1},
-                               .as = arguments_value(arguments, "--as")};
+    out->as = arguments_value(arguments, "--as");
+    out->client.history = -1;
+    out->client.session.renews_token = out->as != NULL;
     status = find_router(arguments, out);
     if (status != STATUS_OK)
         return status;
@@ -273,12 +306,25 @@ int connection_read(const struct arguments *arguments, struct connection *out)
     return status;
 }
 
+int connection_read(const struct arguments *arguments, struct connection *out)
+{
+    *out = (struct connection){.api = NULL};
+    return read_all_of(arguments, out);
+}
+
+int connection_read_patiently(const struct arguments *arguments, struct connection *out)
+{
+    *out = (struct connection){.is_patient = true};
+    return read_all_of(arguments, out);
+}
+
 int connection_read_other(const struct arguments *arguments, const struct connection *first,
                           const char *topic, struct connection *out)
 {
     const char *verb = arguments->command->name;
 
-    *out = (struct connection){.client = first->client, .as = first->as};
+    *out = (struct connection){
+        .client = first->client, .as = first->as, .is_patient = first->is_patient};
     out->client.topic = topic;
     out->client.token = NULL;
     out->api = strdup(first->api);
@@ -292,7 +338,7 @@ int connection_read_other(const struct arguments *arguments, const struct connec
         return STATUS_USAGE;
     }
     if (out->as) {
-        int status = ask_for_token(out, verb);
+        int status = ask_first(out, verb);
 
         out->client.token = out->token;
         return status;
@@ -305,9 +351,7 @@ int connection_read_other(const struct arguments *arguments, const struct connec
 
 void connection_fini(struct connection *connection)
 {
-    if (connection->token)
-        secret_wipe(connection->token, strlen(connection->token));
-    free(connection->token);
+    connection_wipe(connection->token);
     free(connection->api);
     *connection = (struct connection){.api = NULL};
 }

@@ -22,12 +22,14 @@ extern const struct option_row connect_topics_options[];
  *           strings are lent by the command line, the environment and this struct
  * api       address of the HTTP API, for struct http_call
  * as        the participant that --as named; NULL when the token decides
+ * is_patient   private
  */
 struct connection {
     struct mcpx_client_config client;
     const char *as;
     char *api;
     char *token;
+    bool is_patient;
 };
 
 /**
@@ -49,6 +51,27 @@ int connection_read(const struct arguments *arguments, struct connection *out);
  */
 int connection_read_other(const struct arguments *arguments, const struct connection *first,
                           const char *topic, struct connection *out);
+
+/**
+ * The same for a program that stays: with --as, a router that is not there yet is waited for. Says so, and
+ * leaves a token that no router takes; `client.session.renews_token` is set with --as, so that
+ * the LEFT which follows, and any later one about the token, is the time for connection_ask.
+ */
+int connection_read_patiently(const struct arguments *arguments, struct connection *out);
+
+/**
+ * Asks the router for another token for `as`. Says nothing; may be called from another thread.
+ *
+ * timeout_ms   for all of it
+ * token        filled on STATUS_OK; for connection_wipe
+ *
+ * Returns STATUS_OK; STATUS_ABSENT when the router gives no tokens: then there is no use in asking
+ * again; another exit code.
+ */
+int connection_ask(const struct connection *connection, int64_t timeout_ms, char **token);
+
+/** Wipes a token and frees it. NULL is allowed. */
+void connection_wipe(char *token);
 
 /** Frees and wipes what the connection holds. */
 void connection_fini(struct connection *connection);

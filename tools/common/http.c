@@ -10,8 +10,27 @@
 
 #include <curl/curl.h>
 #include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 enum { ANSWER_MAX = 64 << 20, TIMEOUT_MS = 30000, CONNECT_MS = 10000 };
+
+/* As complain(), unless the caller wants to say it himself. */
+static void say(const struct http_call *call, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(const struct http_call *call, const char *format, ...)
+{
+    char sentence[1024];
+    va_list arguments;
+
+    if (call->quiet)
+        return;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    complain(call->verb, "%s", sentence);
+}
 
 static size_t collect(char *bytes, size_t size, size_t count, void *user)
 {
@@ -54,9 +73,9 @@ static int complain_about(const struct http_call *call, long status,
 
     text_visible_short(&shown, mcpx_slice_of(detail), 500);
     if (shown.len > 0)
-        complain(call->verb, "the router answers %ld: %s", status, shown.text);
+        say(call, "the router answers %ld: %s", status, shown.text);
     else
-        complain(call->verb, "%s answers %ld; is it an MCPx router?", call->base, status);
+        say(call, "%s answers %ld; is it an MCPx router?", call->base, status);
     mcpx_text_fini(&shown);
     json_decref(problem);
     return result;
@@ -67,16 +86,16 @@ static int complain_of_curl(const struct http_call *call, CURL *curl, CURLcode c
     long cause = 0;
 
     if (code == CURLE_OPERATION_TIMEDOUT) {
-        complain(call->verb, "%s does not answer", call->base);
+        say(call, "%s does not answer", call->base);
         return STATUS_TIMEOUT;
     }
     if (code == CURLE_WRITE_ERROR || code == CURLE_OUT_OF_MEMORY) {
-        complain(call->verb, "the answer is too long");
+        say(call, "the answer is too long");
         return STATUS_FAILED;
     }
     if (code == CURLE_COULDNT_CONNECT)
         curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &cause);
-    complain(call->verb, "%s cannot be reached: %s", call->base,
+    say(call, "%s cannot be reached: %s", call->base,
              cause != 0 ? strerror((int)cause) : curl_easy_strerror(code));
     return STATUS_UNREACHABLE;
 }
@@ -148,7 +167,7 @@ int http_do(const struct http_call *call, struct mcpx_text *answer)
     if (curl && !url.failed)
         status = perform(curl, call, url.text, answer);
     else
-        complain(call->verb, "%s", "out of memory");
+        say(call, "%s", "out of memory");
     curl_easy_cleanup(curl);
     mcpx_text_fini(&url);
     return status;

@@ -17,6 +17,7 @@
  * token        bearer token; NULL = none
  * ca_file      PEM file for https; NULL = the system's
  * timeout_ms   for the whole call; 0 = 30000
+ * quiet        says nothing about a failure
  */
 struct http_call {
     const char *verb;
@@ -26,6 +27,7 @@ struct http_call {
     const char *token;
     const char *ca_file;
     int64_t timeout_ms;
+    bool quiet;
 };
 
 /**

@@ -33,9 +33,10 @@ int cmd_expose(const struct arguments *arguments)
         complain("expose", "--heartbeat must be 0.1 or more");
         return STATUS_USAGE;
     }
-    status = connection_read(arguments, &connection);
+    status = connection_read_patiently(arguments, &connection);
     if (status == STATUS_OK) {
         job.client = connection.client;
+        job.where = &connection;
         job.client.routing = "all";
         job.client.history = 0;
         job.expose.topic = connection.client.topic;

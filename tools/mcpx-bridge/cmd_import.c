@@ -110,7 +110,7 @@ static int add_topic(const struct arguments *arguments, const char *topic,
 /* The last topic named comes first; without any, the environment's. */
 static int read_topics(const struct arguments *arguments, struct topics *topics)
 {
-    int status = connection_read(arguments, &topics->connections[topics->count++]);
+    int status = connection_read_patiently(arguments, &topics->connections[topics->count++]);
 
     for (size_t i = 0; i < arguments->option_count && status == STATUS_OK; i++) {
         if (strcmp(arguments->options[i].option->name, "--topic") != 0)
@@ -175,6 +175,7 @@ static int run(const struct arguments *arguments, const char *roots, struct topi
         name = topics->connections[0].as ? topics->connections[0].as
                                          : base_name(arguments->rest[0]);
     job.topic_count = topics->count;
+    job.where = topics->connections;
     job.name = name;
     job.line_max = (size_t)arguments_number(arguments, "--line-max", 0);
     job.import.capabilities = arguments_value(arguments, "--client-capabilities");

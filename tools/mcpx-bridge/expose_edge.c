@@ -11,6 +11,7 @@
 #include "tools/common/visible.h"
 #include "tools/mcpx-bridge/expose_stdio.h"
 #include "tools/mcpx-bridge/loop.h"
+#include "tools/mcpx-bridge/renew.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -32,6 +33,7 @@ struct edge {
     struct mcpx_client *client;
     struct expose_stdio *stdio;
     struct expose *expose;
+    struct renewal renewal;
     int64_t leave_ms; /* mono_ms at which to leave; INT64_MAX = not yet */
     bool leaving;
     bool was_joined, was_refused;
@@ -238,6 +240,7 @@ static void on_event(void *user, struct mcpx_client *client, const struct mcpx_e
     bool final = event->type == MCPX_EVENT_LEFT && event->retry_ms < 0;
 
     (void)client;
+    renewal_look(&edge->renewal, &edge->loop, event);
     edge->was_joined |= event->type == MCPX_EVENT_JOINED;
     edge->was_refused |= event->type == MCPX_EVENT_LEFT;
     if (!edge->leaving)
@@ -259,6 +262,8 @@ static int start_client(struct edge *edge, const struct expose_job *job)
     config.on_event = on_event;
     config.user = edge;
     err = mcpx_client_new(&config, &fault, &edge->client);
+    edge->renewal =
+        (struct renewal){.verb = "expose", .where = job->where, .client = edge->client};
     if (err == MCPX_EINVALID)
         complain("expose", "%s: %s", fault.field, fault.reason);
     else if (err)
@@ -341,6 +346,7 @@ static void write_last_lines(struct edge *edge)
 
 static void stop(struct edge *edge)
 {
+    edge->renewal.client = NULL;
     mcpx_client_free(edge->client);
     edge->client = NULL;
     write_last_lines(edge);

@@ -1,16 +1,20 @@
 /*
  * expose_edge.h - runs a server on standard input and output and its participant in the topic.
- * Includes expose.h and mcpx/client.h only.
+ * Includes expose.h and connect.h only.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_EDGE_H
 #define MCPX_BRIDGE_EXPOSE_EDGE_H
 
+#include "tools/common/connect.h"
 #include "tools/mcpx-bridge/expose.h"
-#include <mcpx/client.h>
 
-/** What to run. `client` lacks loop and callbacks, `expose` lacks nonce; both are filled here. */
+/**
+ * What to run. `client` lacks loop and callbacks, `expose` lacks nonce; both are filled here. `where`
+ * is whom to ask for another token.
+ */
 struct expose_job {
     struct mcpx_client_config client;
+    const struct connection *where;
     struct expose_config expose;
 };
 

@@ -10,6 +10,7 @@
 #include "tools/common/visible.h"
 #include "tools/mcpx-bridge/import_pool.h"
 #include "tools/mcpx-bridge/loop.h"
+#include "tools/mcpx-bridge/renew.h"
 
 #include <mcpx/child.h>
 
@@ -25,6 +26,7 @@ struct seat {
     struct edge *edge;
     size_t number;
     struct mcpx_client *client;
+    struct renewal renewal;
     bool over;
 };
 
@@ -275,6 +277,7 @@ static void on_event(void *user, struct mcpx_client *client, const struct mcpx_e
     int code = event->code;
 
     (void)client;
+    renewal_look(&seat->renewal, &edge->loop, event);
     if (event->type == MCPX_EVENT_LEFT)
         on_left(seat, event);
     else if (event->type == MCPX_EVENT_JOINED)
@@ -328,6 +331,9 @@ static int start_client(struct seat *seat)
     config.on_event = on_event;
     config.user = seat;
     err = mcpx_client_new(&config, &fault, &seat->client);
+    seat->renewal = (struct renewal){.verb = "import",
+                                     .where = &seat->edge->job->where[seat->number],
+                                     .client = seat->client};
     if (err == MCPX_OK)
         return STATUS_OK;
     if (err == MCPX_EINVALID)
@@ -467,8 +473,10 @@ int import_run(const struct import_job *job)
     }
     start_handles(&edge);
     status = run(&edge);
-    for (size_t i = 0; edge.seats && i < job->topic_count; i++)
+    for (size_t i = 0; edge.seats && i < job->topic_count; i++) {
+        edge.seats[i].renewal.client = NULL;
         mcpx_client_free(edge.seats[i].client);
+    }
     close_handles(&edge);
     uv_run(&edge.loop, UV_RUN_DEFAULT);
     for (size_t i = 0; edge.processes && i < import_pool_size(edge.pool); i++)

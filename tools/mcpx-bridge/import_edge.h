@@ -1,18 +1,19 @@
 /*
  * import_edge.h - an import with its sockets and its processes, on one loop.
- * Includes import.h and mcpx/client.h only.
+ * Includes import.h and connect.h only.
  */
 #ifndef MCPX_BRIDGE_IMPORT_EDGE_H
 #define MCPX_BRIDGE_IMPORT_EDGE_H
 
+#include "tools/common/connect.h"
 #include "tools/mcpx-bridge/import.h"
 
-#include <mcpx/client.h>
 
 /**
  * What to run. Everything is borrowed during import_run.
  *
  * topics   where to connect, `topic_count` of them; loop, on_event and user are filled in
+ * where    a row for each topic: whom to ask for another token
  * import   settings of the core
  * argv     the server's command line, ended by NULL
  * name     precedes the lines of its standard error
@@ -20,6 +21,7 @@
 struct import_job {
     const struct mcpx_client_config *topics;
     size_t topic_count;
+    const struct connection *where;
     struct import_config import;
     char *const *argv;
     const char *name;

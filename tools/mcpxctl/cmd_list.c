@@ -202,7 +202,7 @@ static int run(struct survey *survey)
 
 int cmd_list(const struct arguments *arguments)
 {
-    static const struct live_wishes wishes = {0, false};
+    static const struct live_wishes wishes = {.history = 0};
     struct survey *survey = calloc(1, sizeof *survey);
     int status;
 

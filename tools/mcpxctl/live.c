@@ -17,7 +17,8 @@ enum {
     JOIN_MS = 15000,
     LEAVE_MS = 2000,
     PATIENCE_MS = 1000,
-    ABSENCE_MS = 12000
+    ABSENCE_MS = 12000,
+    ASK_MS = 5000
 };
 
 static volatile sig_atomic_t interrupted;
@@ -103,12 +104,27 @@ static void note_connection(struct live *live, const struct mcpx_event *event)
 
     if (event->type == MCPX_EVENT_LEFT && !live->away) {
         text_visible_short(&reason, event->reason, 300);
-        complain(live->verb, "not connected any more: %s; trying again",
+        complain(live->verb, "not connected%s: %s; trying again", live->joined ? " any more" : "",
                  reason.len > 0 ? reason.text : "no reason is known");
         mcpx_text_fini(&reason);
     }
     if (event->type == MCPX_EVENT_LEFT || event->type == MCPX_EVENT_JOINED)
         live->away = event->type == MCPX_EVENT_LEFT;
+}
+
+/* A router in development mode that was started anew knows none of the tokens it gave before. */
+static void renew_token(struct live *live, const struct mcpx_event *event)
+{
+    char *token = NULL;
+    int status;
+
+    if (event->type != MCPX_EVENT_LEFT || (event->code != 401 && event->code != 4005) ||
+        !live->where.as)
+        return;
+    status = connection_ask(&live->where, ASK_MS, &token);
+    if (status == STATUS_OK || status == STATUS_ABSENT)
+        mcpx_client_renew(live->client, token);
+    connection_wipe(token);
 }
 
 int live_next(struct live *live, int64_t deadline_ms, struct mcpx_event *event)
@@ -123,10 +139,11 @@ int live_next(struct live *live, int64_t deadline_ms, struct mcpx_event *event)
         if (err == MCPX_ECLOSED)
             return STATUS_FAILED;
         if (err == MCPX_OK && event->type == MCPX_EVENT_LEFT &&
-            (event->retry_ms < 0 || !live->joined))
+            (event->retry_ms < 0 || !(live->joined || live->patient)))
             return complain_of_end(live, event);
         if (err == MCPX_OK) {
             note_connection(live, event);
+            renew_token(live, event);
             return STATUS_OK;
         }
         if (live_now() >= deadline_ms)
@@ -157,13 +174,14 @@ static int start(struct live *out, const struct live_wishes *wishes)
 int live_join(const struct arguments *arguments, const struct live_wishes *wishes,
               struct live *out)
 {
-    int64_t deadline = live_now() + JOIN_MS;
+    int64_t deadline = wishes->patient ? INT64_MAX : live_now() + JOIN_MS;
     struct mcpx_event event;
     int status;
 
-    *out = (struct live){.verb = arguments->command->name};
+    *out = (struct live){.verb = arguments->command->name, .patient = wishes->patient};
     catch_signals();
-    status = connection_read(arguments, &out->where);
+    status = wishes->patient ? connection_read_patiently(arguments, &out->where)
+                             : connection_read(arguments, &out->where);
     if (status == STATUS_OK)
         status = start(out, wishes);
     out->waiting_for = "the router";

@@ -15,10 +15,12 @@
  *
  * history    envelopes of history wanted
  * overhear   also hear what is for others
+ * patient    a router that is not there yet is waited for
  */
 struct live_wishes {
     int history;
     bool overhear;
+    bool patient;
 };
 
 /**
@@ -26,7 +28,8 @@ struct live_wishes {
  *
  * sent            id of the envelope sent last
  * waiting_for     who or what is waited for, for the line on a terminal; NULL = no such line
- * away            the connection broke; it is being made again
+ * away            there is no connection; it is being made again
+ * patient         also the first one
  * waiting_since   private, as is line_shown
  */
 struct live {
@@ -36,6 +39,7 @@ struct live {
     struct mcpx_text sent;
     bool joined;
     bool away;
+    bool patient;
     const char *waiting_for;
     int64_t waiting_since;
     bool line_shown;
@@ -48,8 +52,9 @@ bool live_is_interrupted(void);
 int64_t live_now(void);
 
 /**
- * Connects and waits for the welcome. A first connection that fails is not tried again; one that
- * breaks later is made again, for as long as the verb waits.
+ * Connects and waits for the welcome. A first connection that fails is not tried again, unless the
+ * wishes are patient; one that breaks later is made again, for as long as the verb waits, with another token
+ * from a router that was asked for the first one (--as).
  *
  * out   live_leave in every case
  *

@@ -1,0 +1,154 @@
+/*
+ * The story: the router is restarted, politely or not, while people and programs sit in its rooms.
+ * What was proposed is still there to be decided, once; and who came with --as comes back
+ * with a token of the new router, and waits for one that is not there yet.
+ */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { exposePipe, PROPOSER_GRANTS } from './lib/expose.mjs';
+import { IMPORT_GRANTS } from './lib/import.mjs';
+import { Program, programBinary } from './lib/program.mjs';
+import { DEADLINE_MS, inTime, Router } from './lib/router.mjs';
+import { Pipe } from './lib/wire.mjs';
+
+const ECHO = [process.execPath, fileURLToPath(new URL('lib/echo_server.mjs', import.meta.url))];
+
+/** Participants with tokens that outlive a router: `{ id: grants }`. */
+function people(all) {
+  return Object.fromEntries(Object.entries(all).map(([id, grants]) => [id,
+    { topics: ['*'], grants, token_sha256: createHash('sha256').update(tokenOf(id)).digest('hex') }]));
+}
+
+const tokenOf = (id) => `a-token-that-outlives-the-router-of-${id}`;
+
+/** A port that nobody has at present. */
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  await new Promise((done) => { server.close(done); });
+  return port;
+}
+
+const listen = (port) => ['--dev', '--listen', `127.0.0.1:${port}`];
+
+/** mcpxctl that reads; its words and what it printed. */
+async function ctl(url, id, ...words) {
+  const env = { ...process.env, MCPX_URL: url, MCPX_TOPIC: 'room', MCPX_TOKEN: tokenOf(id) };
+  return new Promise((done) => {
+    execFile(programBinary('mcpxctl'), words, { env, timeout: DEADLINE_MS },
+      (error, stdout, stderr) => done({ code: error ? error.code : 0, stdout, stderr }));
+  });
+}
+
+/** Lines of a program's standard output, to be waited for. */
+function linesOf(program) {
+  let text = '';
+  let wake = () => {};
+  program.stdout.setEncoding('utf8').on('data', (more) => { text += more; wake(); });
+  return {
+    all: () => text.split('\n').filter(Boolean),
+    async until(pattern) {
+      while (!pattern.test(text)) {
+        await inTime(new Promise((done) => { wake = done; }), () => `no ${pattern} in\n${text}`);
+      }
+    },
+  };
+}
+
+for (const how of ['stop', 'kill']) {
+  test(`a proposal outlives a router that is ${how === 'stop' ? 'stopped' : 'killed'}`, async (t) => {
+    const config = { participants: people({ files: IMPORT_GRANTS, desk: PROPOSER_GRANTS,
+      eye: ['chat'], ann: ['mcp/*'] }) };
+    const first = await Router.start({ config, args: ['--dev'] });
+    const { port } = new URL(first.url);
+    const where = ['--url', first.url, '--topic', 'room'];
+    const bridge = Program.start('mcpx-bridge', ['import', ...where, '--', ...ECHO],
+      { env: { MCPX_TOKEN: tokenOf('files') } });
+    t.after(() => bridge.stop());
+    await bridge.until(/is ready/);
+    const eye = Program.start('mcpxctl', ['watch', '--json', ...where], {
+      env: { MCPX_TOKEN: tokenOf('eye') }, stdout: 'pipe' });
+    t.after(() => eye.kill());
+    const seen = linesOf(eye);
+    await eye.until(/joined/);
+    const pipe = await exposePipe(t, first, 'room', 'desk', { token: tokenOf('desk') });
+    const answer = pipe.call(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call',
+      params: { name: 'files__echo', arguments: { text: 'signed' } } }));
+    await seen.until(/mcp\/proposal/);
+    await first[how]();
+    await eye.until(/not connected any more/);
+    const second = await Router.start({ config, args: listen(port) });
+    t.after(() => second.stop());
+    const proposed = async () => {
+      const { stdout } = await ctl(second.url, 'ann', 'proposals', '--json');
+      return stdout ? JSON.parse(stdout) : undefined;
+    };
+    let open;
+    while (!(open = await proposed())) await new Promise((done) => { setTimeout(done, 50); });
+    const { id } = JSON.parse(seen.all().find((line) => line.includes('"mcp/proposal')));
+    assert.equal(open.id, id, 'under the same id');
+    await eye.until(/joined[^]*joined/);
+    const decided = await ctl(second.url, 'ann', 'approve', id, '--yes');
+    assert.equal(decided.code, 0, decided.stderr);
+    assert.equal(JSON.parse(await answer).result.content[0].text, 'signed');
+    await seen.until(/mcp\/response:tools\/call/);
+    assert.equal(seen.all().filter((line) => line.includes('"mcp/proposal')).length, 1, 'once');
+  });
+}
+
+test('--as waits for a router that starts later, and comes back after a restart', async (t) => {
+  const port = await freePort();
+  const url = `ws://127.0.0.1:${port}/ws`;
+  const where = ['--url', url, '--topic', 'room'];
+  const bridge = Program.start('mcpx-bridge', ['import', ...where, '--as', 'files', '--', ...ECHO]);
+  t.after(() => bridge.stop());
+  const eye = Program.start('mcpxctl', ['watch', ...where, '--as', 'eye']);
+  t.after(() => eye.kill());
+  const desk = Pipe.open(programBinary('mcpx-bridge'), ['expose', ...where, '--as', 'desk']);
+  await bridge.until(/import: waiting for the router/);
+  await eye.until(/watch: waiting for the router/);
+  let router = await Router.start({ args: listen(port) });
+  const pipe = await desk;
+  t.after(() => pipe.close());
+  const echo = async (id, text) => JSON.parse(await pipe.call(JSON.stringify({ jsonrpc: '2.0', id,
+    method: 'tools/call', params: { name: 'files__echo', arguments: { text } } })));
+  await bridge.until(/joined as files/);
+  await eye.until(/joined room as eye/);
+  let id = 0;
+  const works = async () => {
+    for (;;) {
+      id += 1;
+      const { result } = await echo(id, 'here');
+      if (result) return;
+      await new Promise((done) => { setTimeout(done, 100); });
+    }
+  };
+  await inTime(works(), 'no answer through the first router');
+  await router.stop();
+  router = await Router.start({ args: listen(port) });
+  t.after(() => router.stop());
+  await bridge.until(/another token[^]*joined as files/);
+  await eye.until(/joined room as eye[^]*joined room as eye/);
+  await inTime(works(), 'no answer through the second router');
+});
+
+test('--as ends when the router gives no tokens any more', async (t) => {
+  const first = await Router.start();
+  const { port } = new URL(first.url);
+  const bridge = Program.start('mcpx-bridge', ['import', '--url', first.url, '--topic', 'room',
+    '--as', 'files', '--', ...ECHO]);
+  await bridge.until(/joined as files/);
+  await first.stop();
+  const second = await Router.start({ config: { participants: people({ ann: ['chat'] }) },
+    args: ['--listen', `127.0.0.1:${port}`] });
+  t.after(() => second.stop());
+  const { code } = await bridge.end();
+  assert.equal(code, 5);
+  assert.match(bridge.log, /gives no tokens/);
+});
