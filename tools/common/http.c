@@ -96,7 +96,7 @@ static int complain_of_curl(const struct http_call *call, CURL *curl, CURLcode c
     if (code == CURLE_COULDNT_CONNECT)
         curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &cause);
     say(call, "%s cannot be reached: %s", call->base,
-             cause != 0 ? strerror((int)cause) : curl_easy_strerror(code));
+        cause != 0 ? strerror((int)cause) : curl_easy_strerror(code));
     return STATUS_UNREACHABLE;
 }
 

@@ -10,14 +10,27 @@
 
 enum { REQUEST_MS = 600000, PROPOSAL_MS = 600000, BEAT_MS = 15000, BEAT_MIN_MS = 100 };
 
-static size_t read_only(const struct arguments *arguments, const char **only)
+/* Returns false, having complained, for what no participant and no name could fit. */
+static bool read_only(const struct arguments *arguments, const char **only, size_t *count)
 {
-    size_t count = 0;
+    *count = 0;
+    for (size_t i = 0; i < arguments->option_count; i++) {
+        const char *value = arguments->options[i].value;
 
-    for (size_t i = 0; i < arguments->option_count; i++)
-        if (strcmp(arguments->options[i].option->name, "--only") == 0)
-            only[count++] = arguments->options[i].value;
-    return count;
+        if (strcmp(arguments->options[i].option->name, "--only") != 0)
+            continue;
+        if (!mcpx_topic_name_is_valid(mcpx_slice_of(value))) {
+            complain(
+                "expose",
+                "--only wants a participant or the name of a tool, prompt or resource as the "
+                "client sees it, * standing for any bytes: 1 to %d bytes of UTF-8 without "
+                "control characters",
+                MCPX_ID_MAX);
+            return false;
+        }
+        only[(*count)++] = value;
+    }
+    return true;
 }
 
 int cmd_expose(const struct arguments *arguments)
@@ -33,6 +46,8 @@ int cmd_expose(const struct arguments *arguments)
         complain("expose", "--heartbeat must be 0.1 or more");
         return STATUS_USAGE;
     }
+    if (!read_only(arguments, only, &job.expose.only_count))
+        return STATUS_USAGE;
     status = connection_read_patiently(arguments, &connection);
     if (status == STATUS_OK) {
         job.client = connection.client;
@@ -42,7 +57,6 @@ int cmd_expose(const struct arguments *arguments)
         job.expose.topic = connection.client.topic;
         job.expose.plain = names && strcmp(names, "plain") == 0;
         job.expose.only = only;
-        job.expose.only_count = read_only(arguments, only);
         job.expose.request_ms = arguments_ms(arguments, "--timeout", REQUEST_MS);
         job.expose.proposal_ms = arguments_ms(arguments, "--proposal-timeout", PROPOSAL_MS);
         status = expose_run(&job);

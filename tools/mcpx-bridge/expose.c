@@ -20,8 +20,8 @@ static bool copy_config(struct expose *x, const struct expose_config *config)
     x->config.only_count = 0;
     x->only = calloc(config->only_count ? config->only_count : 1, sizeof *x->only);
     for (size_t i = 0; x->only && i < config->only_count; i++) {
-        mcpx_text_puts(&x->only[i], config->only[i]);
-        failed |= x->only[i].failed;
+        mcpx_text_puts(&x->only[i].pattern, config->only[i]);
+        failed |= x->only[i].pattern.failed;
         x->config.only_count++;
     }
     return x->only && !failed && !x->topic.failed && !x->nonce.failed;
@@ -61,7 +61,7 @@ void expose_free(struct expose *x)
     mcpx_text_fini(&x->client.level);
     mcpx_text_fini(&x->client.listen);
     for (size_t i = 0; i < x->config.only_count; i++)
-        mcpx_text_fini(&x->only[i]);
+        mcpx_text_fini(&x->only[i].pattern);
     free(x->only);
     mcpx_text_fini(&x->topic);
     mcpx_text_fini(&x->nonce);

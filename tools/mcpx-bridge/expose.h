@@ -16,7 +16,8 @@ struct expose;
  * topic         for people
  * nonce         begins our progress tokens: another bridge in the topic should not have it
  * plain         tools and prompts keep their names where these are unique
- * only          participants whose servers are shown; none = all
+ * only          patterns of what is shown: a participant with all it has, or single tools, prompts and
+ *               resources under the names the client sees; * stands for any bytes. None = all
  * request_ms    how long a call may take without a sign of life; 0 = for ever
  * proposal_ms   how long a proposal waits for somebody to decide; 0 = for ever
  * beat_ms       pause between signs of life while a proposal waits; > 0

@@ -7,14 +7,6 @@
  */
 #include "tools/mcpx-bridge/expose_state.h"
 
-static bool is_wanted(const struct expose *x, struct mcpx_slice participant)
-{
-    for (size_t i = 0; i < x->config.only_count; i++)
-        if (mcpx_slice_equal(mcpx_text_view(&x->only[i]), participant))
-            return true;
-    return x->config.only_count == 0;
-}
-
 /* Could it answer one of the lists? */
 static bool is_candidate(struct expose *x, struct mcpx_slice participant)
 {
@@ -24,7 +16,7 @@ static bool is_candidate(struct expose *x, struct mcpx_slice participant)
         if (expose_kind_make(&kind, "mcp/response", mcpx_slice_of(expose_lists[i].method),
                              MCPX_SLICE("")) &&
             x->port.could(x->port.user, participant, &kind.kind))
-            return is_wanted(x, participant);
+            return expose_only_wants(x, participant);
     return false;
 }
 

@@ -262,6 +262,14 @@ static void write_params(const struct mcpx_rpc *rpc, const struct holder *holder
     mcpx_text_fini(&inner);
 }
 
+/* What --only leaves out is not there; a task is there because its call was. */
+static bool is_shown(const struct expose *x, const struct mcpx_rpc *rpc,
+                     const struct expose_thing *thing, struct mcpx_slice name)
+{
+    return mcpx_json_get(rpc->params, "taskId").text ||
+           expose_only_covers(x, thing->participant, name);
+}
+
 enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *rpc,
                                       struct expose_route *out)
 {
@@ -274,8 +282,10 @@ enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *r
     if (mcpx_json_count(holder.object, holder.member) != 1 ||
         !mcpx_json_add_unescaped(&name, raw)) {
         routing = EXPOSE_MALFORMED;
-    } else if (!name.failed && (find_thing(x, rpc, mcpx_text_view(&name), &found) ||
-                                find_only(x, mcpx_text_view(&name), &found.thing))) {
+    } else if (!name.failed &&
+               (find_thing(x, rpc, mcpx_text_view(&name), &found) ||
+                find_only(x, mcpx_text_view(&name), &found.thing)) &&
+               is_shown(x, rpc, &found.thing, mcpx_text_view(&name))) {
         out->participant = found.thing.participant;
         out->rival = found.rival;
         mcpx_text_slice(&out->own, found.thing.own);

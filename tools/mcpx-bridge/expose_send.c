@@ -44,11 +44,16 @@ bool expose_shows(void *expose, enum expose_list list, const struct expose_thing
 {
     static const char *const types[] = {"mcp/request", "mcp/proposal"};
     struct mcpx_slice method = mcpx_slice_of(expose_lists[list].use);
+    struct expose *x = expose;
     struct expose_kind kind;
+
+    if (!expose_only_covers(x, thing->participant,
+                            expose_names_shown(&x->names, expose_lists[list].space, thing)))
+        return false;
 
     for (size_t i = 0; i < 2; i++)
         if (expose_kind_make(&kind, types[i], method, thing->own) &&
-            expose_may(expose, &kind, thing->participant))
+            expose_may(x, &kind, thing->participant))
             return true;
     return false;
 }

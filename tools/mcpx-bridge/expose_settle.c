@@ -68,6 +68,8 @@ static void tell_changes(struct expose *x)
     for (size_t i = 0; x->has_baseline && i < EXPOSE_LIST_COUNT; i++)
         if (changed[i])
             expose_tell_changed(x, (enum expose_list)i);
+    if (!x->has_baseline)
+        expose_only_note(x);
     x->has_baseline = true;
 }
 

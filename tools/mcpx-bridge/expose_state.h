@@ -52,6 +52,12 @@ struct expose_watch {
     struct mcpx_text shown;
 };
 
+/** One --only, and whether it fitted anything so far. */
+struct expose_only {
+    struct mcpx_text pattern;
+    bool fitted;
+};
+
 /**
  * The client.
  *
@@ -76,7 +82,7 @@ struct expose_client {
 struct expose {
     struct expose_config config; /* nonce and topic point into texts below; only is ours */
     struct mcpx_text topic, nonce;
-    struct mcpx_text *only;
+    struct expose_only *only;
     struct expose_port port;
     struct mcpx_now now; /* of the call under way */
     bool joined;
@@ -201,6 +207,21 @@ void expose_send_notice(struct expose *x, struct mcpx_slice participant, const c
 /** Sends mcp/withdraw for a proposal, when we may. */
 void expose_send_withdrawal(struct expose *x, const struct expose_call *call,
                             const char *reason);
+
+/* ---- expose_only.c: what --only lets through ---- */
+
+/** Does a text fit a pattern, in which * stands for any bytes? */
+bool expose_only_fits(struct mcpx_slice pattern, struct mcpx_slice text);
+
+/** Is this shown: the participant with all it has, or the name the client sees (or would, absent)? */
+bool expose_only_covers(const struct expose *x, struct mcpx_slice participant,
+                        struct mcpx_slice shown);
+
+/** Could it have anything that is shown? Who surely has not is not asked. */
+bool expose_only_wants(const struct expose *x, struct mcpx_slice participant);
+
+/** Says which patterns fitted nothing so far. */
+void expose_only_note(struct expose *x);
 
 /* ---- expose_probe.c: who is a server and what it has ---- */
 

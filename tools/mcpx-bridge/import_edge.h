@@ -8,7 +8,6 @@
 #include "tools/common/connect.h"
 #include "tools/mcpx-bridge/import.h"
 
-
 /**
  * What to run. Everything is borrowed during import_run.
  *

@@ -52,8 +52,10 @@ static const struct option_row expose_options[] = {
     {"--names", "prefixed|plain", VALUE_CHOICE, 0,
      "what tools and prompts are called: PARTICIPANT__NAME (the default), or their own names "
      "where these are unique"},
-    {"--only", "PARTICIPANT", VALUE_TEXT, OPTION_REPEATED,
-     "show the servers of this participant, not of all"},
+    {"--only", "PATTERN", VALUE_TEXT, OPTION_REPEATED,
+     "show only this: a participant with all it has, or tools, prompts and resources by the "
+     "name "
+     "the client sees, such as 'files__read_*'; * stands for anything"},
     {"--timeout", "S", VALUE_SECONDS, 0,
      "how long a call may take, counted anew from each progress notification; 600 when not "
      "given, 0 for ever"},

@@ -33,7 +33,8 @@ static void show_envelope(struct watch *watch, const struct mcpx_event *event)
     struct mcpx_text out = {0};
     struct entry *entry = NULL;
 
-    if (!envelope || event->repeated || !filter_passes(&watch->filter, &envelope->kind, envelope->from))
+    if (!envelope || event->repeated ||
+        !filter_passes(&watch->filter, &envelope->kind, envelope->from))
         return;
     style.past = event->type == MCPX_EVENT_HISTORY;
     if (entry_copy(envelope, &entry) != MCPX_OK)

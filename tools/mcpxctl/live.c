@@ -104,7 +104,8 @@ static void note_connection(struct live *live, const struct mcpx_event *event)
 
     if (event->type == MCPX_EVENT_LEFT && !live->away) {
         text_visible_short(&reason, event->reason, 300);
-        complain(live->verb, "not connected%s: %s; trying again", live->joined ? " any more" : "",
+        complain(live->verb, "not connected%s: %s; trying again",
+                 live->joined ? " any more" : "",
                  reason.len > 0 ? reason.text : "no reason is known");
         mcpx_text_fini(&reason);
     }

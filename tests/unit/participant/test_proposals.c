@@ -264,7 +264,8 @@ Test(proposals, are_written_again_to_a_router_that_lost_them)
     stage_sends(&stage, "q", "mcp/request", "server",
                 "{'jsonrpc':'2.0','id':1,'method':'ping'}");
     stage_echoes(&stage);
-    stage_hears(&stage, "{'id':'r','from':'bob','kind':'mcp/reject','correlation_id':'@done'}");
+    stage_hears(&stage,
+                "{'id':'r','from':'bob','kind':'mcp/reject','correlation_id':'@done'}");
     stage_hears(&stage,
                 "{'id':'f','from':'bob','to':['server'],'kind':'mcp/request:tools/call:a',"
                 "'correlation_id':'@begun','payload':{'jsonrpc':'2.0','id':1,"
@@ -293,10 +294,11 @@ Test(proposals, are_written_again_to_a_router_that_lost_them)
     stage_breaks(&stage, 0);
     mcpx_session_connected(stage.session, stage.now);
     stage_hears(&stage, STAGE_ANEW("1"));
-    stage_hears(&stage, "{'id':'h','from':'system:gateway','to':['me'],'kind':'system/history',"
-                        "'payload':{'complete':true,'envelopes':[{'protocol':'mcpx/v0.1',"
-                        "'id':'@later','from':'me','kind':'mcp/proposal:tools/call:a',"
-                        "'payload':" WISH "}]}}");
+    stage_hears(&stage,
+                "{'id':'h','from':'system:gateway','to':['me'],'kind':'system/history',"
+                "'payload':{'complete':true,'envelopes':[{'protocol':'mcpx/v0.1',"
+                "'id':'@later','from':'me','kind':'mcp/proposal:tools/call:a',"
+                "'payload':" WISH "}]}}");
     stage_hears(&stage, STAGE_CAUGHT_UP);
     stage_expect_output(&stage, NULL); /* the router has it */
     stage_skip(&stage);
@@ -315,15 +317,16 @@ Test(proposals, that_are_open_count_as_memory)
         cr_expect_eq(stage_sends(&stage, "p", "mcp/proposal", "server", WISH), MCPX_OK);
         stage_echoes(&stage);
     }
-    cr_expect_eq(stage_sends(&stage, "p", "mcp/proposal", "server",
-                             "{'method':'tools/call','params':{'name':"
-                             "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-                             "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-                             "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-                             "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-                             "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-                             "'}}"),
-                 MCPX_ELIMIT);
+    cr_expect_eq(
+        stage_sends(&stage, "p", "mcp/proposal", "server",
+                    "{'method':'tools/call','params':{'name':"
+                    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+                    "'}}"),
+        MCPX_ELIMIT);
     stage_skip(&stage);
     stage_clear(&stage);
 }
