@@ -2,10 +2,11 @@
  * api_history.c - pages of a topic's history. Envelopes come from the hub as text and stay text:
  * reading them into values to write them again would change numbers and lose members that stand
  * twice in a payload. An answer is bounded, because it leaves in one write.
- * Includes api.h and http_query.h.
+ * Includes api.h, http_query.h and mcpx/json.h.
  */
 #include "router/edge/api.h"
 #include "router/edge/http_query.h"
+#include <mcpx/json.h>
 
 enum {
     HISTORY_DEFAULT = 100,
@@ -78,10 +79,10 @@ static size_t last_comma(struct mcpx_slice array)
 
 /*
  * The hub stops once it is past the bound, so the last envelope may stick out, and by as much as
- * a whole message. It is taken off again, unless it is the only one. Returns whether all that
- * was asked for is there.
+ * a whole message. It is taken off again, unless it is the only one. Returns whether nothing
+ * was cut for its length.
  */
-static bool trim_history(struct mcpx_text *array, size_t limit)
+static bool trim_history(struct mcpx_text *array, size_t limit, bool *more)
 {
     size_t comma;
 
@@ -89,19 +90,47 @@ static bool trim_history(struct mcpx_text *array, size_t limit)
         return true;
     comma = last_comma(mcpx_text_view(array));
     if (comma == 0)
-        return limit == 1;
+        return limit == 1 || !*more;
     array->len = comma;
     mcpx_text_add(array, "]", 1);
+    *more = true;
     return false;
 }
 
-static void write_history(const struct mcpx_text *array, bool complete, struct mcpx_text *body)
+/* The raw id of the last envelope of a JSON array, which has one. */
+static struct mcpx_slice last_id(const struct mcpx_text *array)
+{
+    struct mcpx_slice last = {0};
+    struct mcpx_json_walk walk;
+
+    mcpx_json_walk_start(&walk, mcpx_text_view(array));
+    while (mcpx_json_walk_next(&walk))
+        last = walk.value;
+    return mcpx_json_get(last, "id");
+}
+
+/* Whoever reads on needs to know from where; existing clients overlook what they do not know. */
+static void write_next(const struct mcpx_text *array, struct mcpx_text *body)
+{
+    struct mcpx_slice id = last_id(array);
+
+    if (!id.text)
+        return;
+    mcpx_text_puts(body, ",\"next\":");
+    mcpx_text_slice(body, id);
+}
+
+static void write_history(const struct mcpx_text *array, bool complete, bool more,
+                          struct mcpx_text *body)
 {
     mcpx_text_puts(body, "{\"history\":");
     mcpx_text_slice(body, mcpx_text_view(array));
     mcpx_text_puts(body, ",\"messages\":");
     mcpx_text_slice(body, mcpx_text_view(array));
-    mcpx_text_puts(body, complete ? ",\"complete\":true}" : ",\"complete\":false}");
+    mcpx_text_puts(body, complete ? ",\"complete\":true" : ",\"complete\":false");
+    if (more)
+        write_next(array, body);
+    mcpx_text_puts(body, "}");
 }
 
 void api_history(const struct api_call *call, struct http_reply *reply)
@@ -110,23 +139,26 @@ void api_history(const struct api_call *call, struct http_reply *reply)
     struct mcpx_text scratch = {0}, array = {0};
     struct page page;
     enum mcpx_err err = MCPX_OK;
+    bool complete, more = false;
 
     if (!read_page(call->query, &scratch, &page, reply))
         goto out;
     if (topic)
-        err = topic_write_history(topic, &page, HISTORY_BYTES_MAX, &array);
+        err = topic_write_history(topic, &page, HISTORY_BYTES_MAX, &array, &more);
     else if (page.before.text || page.after.text)
         err = MCPX_ENOTFOUND;
     else
         mcpx_text_puts(&array, "[]");
-    if (err)
+    if (err) {
         http_reply_fail(reply, err,
                         err == MCPX_ENOTFOUND ? "before or after names no retained envelope"
                                               : NULL);
-    else if (array.failed)
+    } else if (array.failed) {
         http_reply_fail(reply, MCPX_ENOMEM, NULL);
-    else
-        write_history(&array, trim_history(&array, page.limit), &reply->body);
+    } else {
+        complete = trim_history(&array, page.limit, &more);
+        write_history(&array, complete, more, &reply->body);
+    }
 out:
     mcpx_text_fini(&array);
     mcpx_text_fini(&scratch);

@@ -328,11 +328,15 @@ struct page {
 
 /**
  * Appends a JSON array of the retained envelopes the page names, byte-exact. Stops early, at a
- * whole envelope, once `out` holds more than `bytes_max` bytes. Returns MCPX_OK, or
- * MCPX_ENOTFOUND when `before` or `after` names no retained envelope (nothing is appended).
+ * whole envelope, once `out` holds more than `bytes_max` bytes.
+ *
+ * more   filled: there are older ones than the last, as far as `after` lets see
+ *
+ * Returns MCPX_OK, or MCPX_ENOTFOUND when `before` or `after` names no retained envelope (nothing is
+ * appended).
  */
 enum mcpx_err topic_write_history(const struct topic *topic, const struct page *page,
-                                  size_t bytes_max, struct mcpx_text *out);
+                                  size_t bytes_max, struct mcpx_text *out, bool *more);
 
 /**
  * What a participant may still send, with all its instances together.

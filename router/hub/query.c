@@ -112,7 +112,7 @@ static enum mcpx_err page_range(const struct log *log, const struct page *page, 
 }
 
 enum mcpx_err topic_write_history(const struct topic *topic, const struct page *page,
-                                  size_t bytes_max, struct mcpx_text *out)
+                                  size_t bytes_max, struct mcpx_text *out, bool *more)
 {
     const struct log *log = &topic->log;
     size_t limit_bytes = out->len + bytes_max;
@@ -129,5 +129,8 @@ enum mcpx_err topic_write_history(const struct topic *topic, const struct page *
         mcpx_text_slice(out, entry_text(log_entry(log, to - 1)));
     }
     mcpx_text_add(out, "]", 1);
+    while (to > from && log_entry(log, to - 1)->presence)
+        to--;
+    *more = to > from;
     return MCPX_OK;
 }

@@ -288,6 +288,7 @@ Test(history, the_api_shows_newest_first_between_two_ids)
     struct world *w = with_messages(&config, 5);
     const struct topic *topic = hub_topic_find(world_hub(w), MCPX_SLICE("room"));
     struct mcpx_text out = {0};
+    bool more;
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct page page = {rows[i].limit, mcpx_slice_of(rows[i].before),
@@ -295,7 +296,7 @@ Test(history, the_api_shows_newest_first_between_two_ids)
         char ids[64] = "";
 
         mcpx_text_reset(&out);
-        cr_expect_eq(topic_write_history(topic, &page, 1 << 20, &out), MCPX_OK);
+        cr_expect_eq(topic_write_history(topic, &page, 1 << 20, &out, &more), MCPX_OK);
         for (char *at = out.text; (at = strstr(at, "\"id\":\""));) {
             at += 6;
             snprintf(ids + strlen(ids), sizeof ids - strlen(ids), "%s%.2s", *ids ? " " : "",
@@ -306,7 +307,7 @@ Test(history, the_api_shows_newest_first_between_two_ids)
     mcpx_text_reset(&out);
     cr_expect_eq(topic_write_history(topic,
                                      &(struct page){9, MCPX_SLICE("unknown"), {NULL, 0}},
-                                     1 << 20, &out),
+                                     1 << 20, &out, &more),
                  MCPX_ENOTFOUND);
     cr_expect_eq(out.len, 0);
     mcpx_text_fini(&out);

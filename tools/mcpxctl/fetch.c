@@ -1,6 +1,5 @@
 /*
- * fetch.c - pages of history until there are no more. A page ends early when it is large, so the
- * end is only known from an empty or short one. Protocol: section 8.
+ * fetch.c - pages of history until the router says that there are no more. Protocol: section 8.
  * Includes fetch.h, http.h, mcpx/json.h only.
  */
 #include "tools/mcpxctl/fetch.h"
@@ -49,21 +48,21 @@ static int complain_of_page(const char *verb, enum mcpx_err err)
     return STATUS_FAILED;
 }
 
-/* Adds a page; `*added` and `*complete` tell how to go on. */
-static enum mcpx_err add_page(struct mcpx_slice page, struct ledger *out, size_t *added,
-                              bool *complete)
+/* Adds a page; `*goes_on` tells whether there may be another one. */
+static enum mcpx_err add_page(struct mcpx_slice page, struct ledger *out, bool *goes_on)
 {
+    size_t added = 0;
     struct mcpx_json_walk walk;
     struct mcpx_slice value;
     struct mcpx_fault fault;
     enum mcpx_err err = mcpx_json_check(page, 0, &value, &fault);
 
-    *added = 0;
+    *goes_on = false;
     if (err)
         return err;
     if (mcpx_json_type(mcpx_json_get(value, "history")) != MCPX_JSON_ARRAY)
         return MCPX_EINVALID;
-    *complete = mcpx_slice_equal(mcpx_json_get(value, "complete"), MCPX_SLICE("true"));
+    *goes_on = mcpx_json_get(value, "next").text != NULL;
     mcpx_json_walk_start(&walk, mcpx_json_get(value, "history"));
     while (!err && mcpx_json_walk_next(&walk)) {
         struct entry *entry = NULL;
@@ -71,8 +70,9 @@ static enum mcpx_err add_page(struct mcpx_slice page, struct ledger *out, size_t
         err = entry_new(walk.value, &fault, &entry);
         if (!err)
             err = ledger_add(out, entry);
-        *added += 1;
+        added++;
     }
+    *goes_on = *goes_on && added > 0;
     return err;
 }
 
@@ -104,16 +104,15 @@ int fetch_history(const struct connection *where, const char *verb, size_t limit
 
     while (more && !err) {
         struct mcpx_text answer = {0};
-        size_t left = limit - out->count, added = 0;
-        bool complete = false;
+        size_t left = limit - out->count;
         int status = fetch_page(where, verb, left, out, &answer);
 
         if (status == STATUS_OK)
-            err = add_page(mcpx_text_view(&answer), out, &added, &complete);
+            err = add_page(mcpx_text_view(&answer), out, &more);
         mcpx_text_fini(&answer);
         if (status != STATUS_OK)
             return status;
-        more = added > 0 && out->count < limit && !(complete && added < PAGE);
+        more = more && out->count < limit;
     }
     if (!err) {
         ledger_reverse(out);

@@ -101,27 +101,31 @@ Test(http_topics, pages_through_history_newest_first)
         const char *query;
         int status;
         const char *ids; /* or the detail of a refusal */
+        const char *next;
     } rows[] = {
-        {"", 200, "m5 m4 m3 m2 m1"},
-        {"?limit=2", 200, "m5 m4"},
-        {"?limit=1000", 200, "m5 m4 m3 m2 m1"},
-        {"?limit=0", 400, "limit must be a number from 1 to 1000"},
-        {"?limit=1001", 400, "limit must be a number from 1 to 1000"},
-        {"?limit=-1", 400, "limit must be a number from 1 to 1000"},
-        {"?limit=", 400, "limit must be a number from 1 to 1000"},
-        {"?limit=1&limit=2", 400, "limit is given twice"},
-        {"?before=m4", 200, "m3 m2 m1"},
-        {"?before=m4&limit=1", 200, "m3"},
-        {"?after=m3", 200, "m5 m4"},
-        {"?after=m1&before=m4", 200, "m3 m2"},
-        {"?after=m4&before=m2", 200, ""},
-        {"?after=m5", 200, ""},
-        {"?before=%6d4", 200, "m3 m2 m1"},
-        {"?before=zz", 404, "before or after names no retained envelope"},
-        {"?after=zz", 404, "before or after names no retained envelope"},
-        {"?before=", 400, "before must be an envelope id of 1 to 256 bytes"},
-        {"?after=%4", 400, "after has malformed percent-encoding"},
-        {"?unknown=%4", 200, "m5 m4 m3 m2 m1"},
+        {"", 200, "m5 m4 m3 m2 m1", NULL},
+        {"?limit=2", 200, "m5 m4", "m4"},
+        {"?limit=5", 200, "m5 m4 m3 m2 m1", NULL},
+        {"?after=m1&limit=2", 200, "m5 m4", "m4"},
+        {"?after=m3&limit=2", 200, "m5 m4", NULL},
+        {"?limit=1000", 200, "m5 m4 m3 m2 m1", NULL},
+        {"?limit=0", 400, "limit must be a number from 1 to 1000", NULL},
+        {"?limit=1001", 400, "limit must be a number from 1 to 1000", NULL},
+        {"?limit=-1", 400, "limit must be a number from 1 to 1000", NULL},
+        {"?limit=", 400, "limit must be a number from 1 to 1000", NULL},
+        {"?limit=1&limit=2", 400, "limit is given twice", NULL},
+        {"?before=m4", 200, "m3 m2 m1", NULL},
+        {"?before=m4&limit=1", 200, "m3", "m3"},
+        {"?after=m3", 200, "m5 m4", NULL},
+        {"?after=m1&before=m4", 200, "m3 m2", NULL},
+        {"?after=m4&before=m2", 200, "", NULL},
+        {"?after=m5", 200, "", NULL},
+        {"?before=%6d4", 200, "m3 m2 m1", NULL},
+        {"?before=zz", 404, "before or after names no retained envelope", NULL},
+        {"?after=zz", 404, "before or after names no retained envelope", NULL},
+        {"?before=", 400, "before must be an envelope id of 1 to 256 bytes", NULL},
+        {"?after=%4", 400, "after has malformed percent-encoding", NULL},
+        {"?unknown=%4", 200, "m5 m4 m3 m2 m1", NULL},
     };
     struct fixture fixture;
     struct peer *peer;
@@ -143,6 +147,10 @@ Test(http_topics, pages_through_history_newest_first)
             cr_expect_str_eq(ids_of(&answer, "history"), rows[i].ids, "%s", target);
             cr_expect_str_eq(ids_of(&answer, "messages"), rows[i].ids, "%s", target);
             cr_expect(json_is_true(json_object_get(answer.json, "complete")), "%s", target);
+            cr_expect_eq(json_object_get(answer.json, "next") != NULL, rows[i].next != NULL,
+                         "%s", target);
+            if (rows[i].next)
+                cr_expect_str_eq(answer_string(&answer, "next"), rows[i].next, "%s", target);
         } else {
             cr_expect_str_eq(answer_string(&answer, "detail"), rows[i].ids, "%s", target);
         }
@@ -236,7 +244,10 @@ Test(http_topics, cuts_long_history_at_a_whole_envelope_and_says_so)
 
             cr_expect_eq(atoi(json_string_value(id) + 1), next--);
         }
-        snprintf(target, sizeof target, "/v0.1/topics/room/history?before=m%d", next + 1);
+        cr_expect_eq(json_object_get(answer.json, "next") != NULL, !complete, "m%d", next);
+        if (!complete)
+            snprintf(target, sizeof target, "/v0.1/topics/room/history?before=%s",
+                     answer_string(&answer, "next"));
         answer_fini(&answer);
     }
     cr_expect_eq(next, 0, "paging lost m%d", next);
