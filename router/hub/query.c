@@ -129,8 +129,6 @@ enum mcpx_err topic_write_history(const struct topic *topic, const struct page *
         mcpx_text_slice(out, entry_text(log_entry(log, to - 1)));
     }
     mcpx_text_add(out, "]", 1);
-    while (to > from && log_entry(log, to - 1)->presence)
-        to--;
     *more = to > from;
     return MCPX_OK;
 }

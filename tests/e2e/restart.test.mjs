@@ -94,7 +94,9 @@ for (const how of ['stop', 'kill']) {
     const { id } = JSON.parse(seen.all().find((line) => line.includes('"mcp/proposal')));
     assert.equal(open.id, id, 'under the same id');
     await eye.until(/joined[^]*joined/);
-    const decided = await ctl(second.url, 'ann', 'approve', id, '--yes');
+    const { stderr } = await ctl(second.url, 'ann', 'approve', id, '--yes');
+    const [, listed] = /approve (\S+@\S+) --yes/.exec(stderr);
+    const decided = await ctl(second.url, 'ann', 'approve', listed, '--yes');
     assert.equal(decided.code, 0, decided.stderr);
     assert.equal(JSON.parse(await answer).result.content[0].text, 'signed');
     await seen.until(/mcp\/response:tools\/call/);

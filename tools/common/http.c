@@ -12,7 +12,9 @@
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
+enum { TOO_MANY = 429, PATIENCE_S = 60 };
 enum { ANSWER_MAX = 64 << 20, TIMEOUT_MS = 30000, CONNECT_MS = 10000 };
 
 /* As complain(), unless the caller wants to say it himself. */
@@ -139,16 +141,34 @@ static void set_up(CURL *curl, const struct http_call *call, const char *url,
         curl_easy_setopt(curl, CURLOPT_CAINFO, call->ca_file);
 }
 
+/* Too many requests, or answers too long to ask for at once: the router says when to ask again. */
+static bool is_put_off(CURL *curl, int64_t *patience_s)
+{
+    curl_off_t pause_s = 0;
+    long status = 0;
+
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &pause_s);
+    if (status != TOO_MANY || pause_s <= 0 || pause_s > *patience_s)
+        return false;
+    *patience_s -= pause_s;
+    return sleep((unsigned)pause_s) == 0;
+}
+
 static int perform(CURL *curl, const struct http_call *call, const char *url,
                    struct mcpx_text *answer)
 {
     struct curl_slist *headers = headers_of(call);
+    int64_t patience_s = call->quiet ? 0 : PATIENCE_S;
     CURLcode code;
     long status = 0;
 
     set_up(curl, call, url, answer);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
-    code = curl_easy_perform(curl);
+    do {
+        mcpx_text_reset(answer);
+        code = curl_easy_perform(curl);
+    } while (code == CURLE_OK && is_put_off(curl, &patience_s));
     curl_slist_free_all(headers);
     if (code != CURLE_OK)
         return complain_of_curl(call, curl, code);

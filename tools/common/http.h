@@ -31,7 +31,8 @@ struct http_call {
 };
 
 /**
- * Calls and waits for the answer.
+ * Calls and waits for the answer. A router that has had too many requests is asked again when it says,
+ * for up to a minute, unless the call is quiet.
  *
  * answer   zero-initialised; filled with the body of a 2xx answer; the caller finishes it in every
  *          case
