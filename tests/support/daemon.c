@@ -65,31 +65,49 @@ static void write_config(struct daemon *daemon, const char *config)
     close(fd);
 }
 
-/* What takes the place of the log file; -1 = nothing. */
-static int log_descriptor = -1;
+/*
+ * How it is started.
+ *
+ * descriptors   its limit of file descriptors; 0 = as ours
+ * port          of its first listener; 0 = of the system's choice
+ * plain         not in development mode
+ * log           what takes the place of the log file; 0 = nothing
+ */
+struct launch {
+    unsigned long descriptors;
+    int port;
+    bool plain;
+    int log;
+};
 
 static void run_child(const struct daemon *daemon, pid_t test, int out,
-                      unsigned long descriptors, int port)
+                      const struct launch *how)
 {
-    /* Without IPv6 the arguments end before the second address. */
-    const char *second = daemon_has_v6() ? "--listen" : NULL;
-    struct rlimit limit = {descriptors, descriptors};
-    int log = log_descriptor >= 0 ? log_descriptor : open(daemon->log, O_WRONLY | O_APPEND);
+    struct rlimit limit = {how->descriptors, how->descriptors};
+    int log = how->log ? how->log : open(daemon->log, O_WRONLY | O_APPEND);
     char address[32];
+    char *arguments[12] = {"mcpx-router", "--config", (char *)daemon->config, "--listen",
+                           address};
+    size_t count = 5;
 
     /* A test that is killed, by its timeout for one, leaves no router behind. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != test)
         _exit(127);
-    snprintf(address, sizeof address, "127.0.0.1:%d", port);
-    if (descriptors)
+    snprintf(address, sizeof address, "127.0.0.1:%d", how->port);
+    if (how->descriptors)
         setrlimit(RLIMIT_NOFILE, &limit);
     dup2(out, STDOUT_FILENO);
     dup2(log, STDERR_FILENO);
     signal(SIGTERM, SIG_DFL);
     setenv("ASAN_OPTIONS", "quarantine_size_mb=4", 0); /* memory is measured, too */
-    execl(daemon_program(), "mcpx-router", "--dev", "--config", daemon->config, "--listen",
-          address, second, "[::1]:0", (char *)NULL);
+    if (daemon_has_v6()) {
+        arguments[count++] = "--listen";
+        arguments[count++] = "[::1]:0";
+    }
+    if (!how->plain)
+        arguments[count++] = "--dev";
+    execv(daemon_program(), arguments);
     _exit(127);
 }
 
@@ -127,8 +145,7 @@ static void read_listener(struct daemon *daemon)
     daemon->port[i] = atoi(colon + 1);
 }
 
-static void launch(struct daemon *daemon, const char *config, unsigned long descriptors,
-                   int port)
+static void launch(struct daemon *daemon, const char *config, const struct launch *how)
 {
     pid_t test = getpid();
     int pipes[2], log;
@@ -142,7 +159,7 @@ static void launch(struct daemon *daemon, const char *config, unsigned long desc
     close(log);
     daemon->pid = fork();
     if (daemon->pid == 0)
-        run_child(daemon, test, pipes[1], descriptors, port);
+        run_child(daemon, test, pipes[1], how);
     close(pipes[1]);
     daemon->out = pipes[0];
     read_listener(daemon);
@@ -155,14 +172,17 @@ static void launch(struct daemon *daemon, const char *config, unsigned long desc
 
 void daemon_start(struct daemon *daemon, const char *config, unsigned long descriptors)
 {
-    launch(daemon, config, descriptors, 0);
+    launch(daemon, config, &(struct launch){.descriptors = descriptors});
+}
+
+void daemon_start_plain(struct daemon *daemon, const char *config)
+{
+    launch(daemon, config, &(struct launch){.plain = true});
 }
 
 void daemon_start_logging(struct daemon *daemon, const char *config, int descriptor)
 {
-    log_descriptor = descriptor;
-    launch(daemon, config, 0, 0);
-    log_descriptor = -1;
+    launch(daemon, config, &(struct launch){.log = descriptor});
 }
 
 void daemon_restart(struct daemon *daemon, const char *config, int signal)
@@ -172,7 +192,7 @@ void daemon_restart(struct daemon *daemon, const char *config, int signal)
     kill(before.pid, signal);
     daemon_wait(&before);
     unlink(before.log);
-    launch(daemon, config, 0, before.port[0]);
+    launch(daemon, config, &(struct launch){.port = before.port[0]});
 }
 
 void daemon_start_default(struct daemon *daemon)

@@ -47,6 +47,9 @@ bool daemon_has_v6(void);
  */
 void daemon_start_logging(struct daemon *daemon, const char *config, int descriptor);
 
+/** daemon_start without development mode: settings and tokens are those of `config` alone. */
+void daemon_start_plain(struct daemon *daemon, const char *config);
+
 /** daemon_start with generous settings. */
 void daemon_start_default(struct daemon *daemon);
 

@@ -75,6 +75,9 @@ struct mcpx_slice rude_drain(struct rude *rude);
 /** The next frame of any kind; false when the connection ends first. */
 bool rude_next(struct rude *rude, struct frame *out);
 
+/** A whole frame that has been received already; false when there is none. Waits for nothing. */
+bool rude_take(struct rude *rude, struct frame *out);
+
 /** The next text frame that holds `part`, skipping others; false at the end. */
 bool rude_expect(struct rude *rude, const char *part, struct frame *out);
 
@@ -103,6 +106,10 @@ int rude_pass_head(struct rude *rude);
  */
 void rude_join(struct rude *rude, const struct daemon *daemon, const char *participant,
                const char *topic, const char *query);
+
+/** Connects, asks for `target` with this token, and returns the status of the answer; 0 = none. */
+int rude_enter(struct rude *rude, const struct daemon *daemon, const char *token,
+               const char *target);
 
 /** Sends a chat envelope with this id and payload (a JSON object). */
 void rude_chat(struct rude *rude, const char *id, const char *payload);

@@ -99,6 +99,11 @@ export class Program {
     return inTime(this.#exited, () => `${this.name} did not end\n${this.log}`, ms);
   }
 
+  /** See descendants(). */
+  static familyOf(pid) {
+    return descendants(pid);
+  }
+
   /** See startOf(). */
   static startOf(pid) {
     return startOf(pid);

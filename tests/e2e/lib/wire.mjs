@@ -70,12 +70,12 @@ export class Pipe {
     this.#child.stdin.write(`${line}\n`);
   }
 
-  /** Writes a request and returns the line that answers it. */
-  call(text) {
+  /** Writes a request and returns the line that answers it within `ms`. */
+  call(text, ms) {
     const { id, method } = JSON.parse(text);
     const answer = new Promise((done) => { this.#waiting.set(id, done); });
     this.write(text);
-    return inTime(answer, () => `${method} was not answered`);
+    return inTime(answer, () => `${method} was not answered`, ms);
   }
 
   async close() {

@@ -1,0 +1,139 @@
+/*
+ * One attacker with one machine, and what everybody else notices of it: nothing. Echoes take as
+ * long as in a quiet moment, nobody is disconnected, nobody who comes is refused, and memory
+ * stays where it is bounded. Protocol: sections 5 to 8; SECURITY.md.
+ *
+ * MCPX_ATTACK_SECONDS (3) is how long each attacker has. From 30 on the rule for echoes is strict:
+ * three times the quiet value. In less time the hundredth echo is one of a handful, and a pause of
+ * the machine's would decide; so no echo time below ECHO_FLOOR_US counts as long then.
+ */
+#define _GNU_SOURCE /* CPU_SET */
+#include "tests/attack/attack.h"
+
+#include <criterion/criterion.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { STRICT_S = 30, ECHO_FLOOR_US = 20000, MOVES_MAX = 16, GROWTH_MAX_KIB = 1048576 };
+
+#define ENTRY(name, hash, topics, grants)                                                     \
+    "\"" name "\":{\"token_sha256\":\"" hash "\",\"topics\":[" topics "],\"grants\":[" grants \
+    "]}"
+
+/* Everything else is as it is when nobody says. */
+#define CONFIG(grants)                                                                                                                                              \
+    "{\"participants\":{" ENTRY("attacker", "05d9e64bb45cf385c1179bde285467a200712c73f7bd9855721134195a02e343", "\"*\"", grants) "," ENTRY(                         \
+        "b0",                                                                                                                                                       \
+        "6bec6c96afcba447167a508abd81e3a1"                                                                                                                          \
+        "e8d07d70f43c9158adc3f4a78236004f",                                                                                                                         \
+        "\"room-*\"",                                                                                                                                               \
+        "\"chat\"") "," ENTRY("b1",                                                                                                                                 \
+                              "157122f2716e05b99c6826d18b28e80710f9b0523e5b8374cf6dd504e8571"                                                                       \
+                              "aae",                                                                                                                                \
+                              "\"room-*\"",                                                                                                                         \
+                              "\"chat\"") "," ENTRY("b2",                                                                                                           \
+                                                    "d2e7f17c01467be738e782b2272f93d46205a2b"                                                                       \
+                                                    "34e44e53d65690fe3acb3dc23",                                                                                    \
+                                                    "\"room-*\"",                                                                                                   \
+                                                    "\"chat\"") "," ENTRY("b3",                                                                                     \
+                                                                          "7a9b6dc6ced995305"                                                                       \
+                                                                          "8b437af5550afb846"                                                                       \
+                                                                          "2a136dcca593c7c0b"                                                                       \
+                                                                          "0ab054f6fc1d9",                                                                          \
+                                                                          "\"room-*\"",                                                                             \
+                                                                          "\"chat\"") "," ENTRY("newcomer",                                                         \
+                                                                                                "c372aa67fe485ff655f37b3e3db74e37cb409278aa0c4c61878acd25dd2889d2", \
+                                                                                                "\"room-*\"",                                                       \
+                                                                                                "") "}}"
+
+static const char *const configs[ATTACKERS] = {CONFIG(""), CONFIG(""), CONFIG("\"chat\"")};
+
+static int seconds(void)
+{
+    const char *text = getenv("MCPX_ATTACK_SECONDS");
+
+    return text ? atoi(text) : 3;
+}
+
+/* The router has a processor of its own, as on a machine of its own, where there are two. */
+static void keep_to(size_t processor)
+{
+    cpu_set_t all, one;
+
+    CPU_ZERO(&one);
+    CPU_SET(processor, &one);
+    if (sched_getaffinity(0, sizeof all, &all) == 0 && CPU_ISSET(0, &all) &&
+        CPU_ISSET(1, &all))
+        cr_assert_eq(sched_setaffinity(0, sizeof one, &one), 0);
+}
+
+/* The slowest hundredth of the echoes while nobody attacks. */
+static unsigned quiet_p99_us(int during_s, struct sight *sight)
+{
+    poll(NULL, 0, during_s * 1000);
+    return bystanders_p99_us(sight);
+}
+
+static unsigned attacked_p99_us(const struct daemon *router, enum attacker attacker,
+                                int during_s, struct sight *sight)
+{
+    pid_t children[MOVES_MAX];
+
+    attacker_begin(router, attacker, children);
+    poll(NULL, 0, during_s * 1000);
+    attack_end(children, attacker_moves(attacker));
+    return bystanders_p99_us(sight);
+}
+
+static void suffer(enum attacker attacker)
+{
+    struct sight *sight = attack_share(sizeof *sight);
+    pid_t people[BYSTANDERS + 1];
+    unsigned quiet, attacked, bound;
+    struct daemon router;
+    long before_kib, after_kib;
+
+    keep_to(0);
+    daemon_start_plain(&router, configs[attacker]);
+    keep_to(1);
+    bystanders_begin(&router, sight, people);
+    quiet = quiet_p99_us(seconds() < STRICT_S ? seconds() : 10, sight);
+    before_kib = daemon_rss_kib(&router);
+    attacked = attacked_p99_us(&router, attacker, seconds(), sight);
+    after_kib = daemon_rss_kib(&router);
+    bound = 3 * quiet;
+    if (seconds() < STRICT_S && bound < ECHO_FLOOR_US)
+        bound = ECHO_FLOOR_US;
+    fprintf(
+        stderr,
+        "%s, %d s: echo p99 %u us, quiet %u us; %u joins, the slowest %u us; memory %ld KiB, "
+        "before %ld KiB\n",
+        attacker_names[attacker], seconds(), attacked, quiet, sight->joins,
+        sight->slowest_join_us, after_kib, before_kib);
+    cr_expect_lt(attacked, bound, "echoes took %u us, and %u us in a quiet moment", attacked,
+                 quiet);
+    cr_expect_eq(sight->lost, 0, "%u bystanders lost their connection", sight->lost);
+    cr_expect_eq(sight->refused, 0, "%u of %u newcomers were refused", sight->refused,
+                 sight->joins);
+    cr_expect_lt(after_kib - before_kib, GROWTH_MAX_KIB);
+    sight->stop = true;
+    attack_end(people, BYSTANDERS + 1);
+    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
+}
+
+Test(attack, without_a_token, .timeout = 300)
+{
+    suffer(STRANGER);
+}
+
+Test(attack, with_a_token_that_permits_nothing, .timeout = 300)
+{
+    suffer(SILENCED);
+}
+
+Test(attack, by_somebody_who_may_chat, .timeout = 300)
+{
+    suffer(CHATTER);
+}
