@@ -97,7 +97,7 @@ const char *rude_token(const struct daemon *daemon, const char *participant, con
 /** Sends an upgrade for `target` with extra header lines (each with CRLF). */
 void rude_ask_upgrade(struct rude *rude, const char *target, const char *headers);
 
-/** Receives the head of an answer, moves past it and returns its status. */
+/** Receives the head of an answer, moves past it and returns its status; 0 when none comes. */
 int rude_pass_head(struct rude *rude);
 
 /**
