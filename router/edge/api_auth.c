@@ -54,6 +54,10 @@ static void issue_token(const struct api_call *call, const struct token_wish *wi
 
     if (err == MCPX_ENOTFOUND) {
         http_reply_fail(reply, err, "no HMAC key is configured to sign tokens with");
+    } else if (err == MCPX_EREQUEST && fault.field &&
+               strcmp(fault.field, "participantId") == 0) {
+        http_reply_fail(reply, err,
+                        "participantId is configured and comes with its own token");
     } else if (err) {
         api_body_fault(err, "capabilities", &fault, reply);
     } else {

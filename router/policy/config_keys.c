@@ -17,6 +17,7 @@ enum { SECRET_MIN = 16, SECRET_MAX = 4096, DEV_SECRET = 32 };
  *
  * source, pointer   for lines about it
  * was_checked       its length is known to be in range, or was reported with the file's values
+ * exp_optional      it may sign tokens that never end
  * secret            owned, wiped in the end
  */
 struct key_draft {
@@ -25,6 +26,7 @@ struct key_draft {
     const char *kid;
     const char *alg;
     bool was_checked;
+    bool exp_optional;
     struct mcpx_text secret;
 };
 
@@ -64,7 +66,10 @@ static void add_draft(struct loading *loading, struct key_draft *draft, struct t
         mcpx_text_puts(line, " bytes");
         line_end(line);
     }
-    if (jwt_ring_add(tokens_ring(tokens), draft->kid, draft->alg, secret))
+    if (draft->exp_optional)
+        warning_line(loading, draft->source, draft->pointer,
+                     "tokens of this key need no \"exp\"; those without are good for ever");
+    if (jwt_ring_add(tokens_ring(tokens), draft->kid, draft->alg, secret, draft->exp_optional))
         loading->no_memory = true;
 }
 
@@ -122,7 +127,8 @@ static void add_simple(struct loading *loading, struct tokens *tokens)
     bool has_file = *settings->secret_file != '\0';
     bool use_file = has_file && (!has_text || file > text);
     bool environment = (use_file ? file : text) == FROM_ENVIRONMENT;
-    struct key_draft draft = {.alg = "HS256", .kid = ""};
+    struct key_draft draft = {
+        .alg = "HS256", .kid = "", .exp_optional = settings->exp_optional};
 
     if (!has_text && !has_file)
         return;
@@ -145,16 +151,7 @@ static void add_simple(struct loading *loading, struct tokens *tokens)
     wipe(&draft.secret);
 }
 
-/* Was a secret, or a file with one, named in the environment? Somebody meant this very run. */
-static bool environment_has_secret(const struct settings *settings)
-{
-    return (*settings->secret != '\0' &&
-            settings_source(settings, "/auth/jwt/secret") == FROM_ENVIRONMENT) ||
-           (*settings->secret_file != '\0' &&
-            settings_source(settings, "/auth/jwt/secret_file") == FROM_ENVIRONMENT);
-}
-
-/* Dev mode without a secret in the environment: one that nobody knows and that ends with the process. */
+/* Dev mode signs with a secret that nobody knows and that ends with the process. */
 static void add_random(struct loading *loading, struct tokens *tokens)
 {
     struct key_draft draft = {.source = "--dev", .pointer = "", .alg = "HS256", .kid = ""};
@@ -188,6 +185,7 @@ static void add_listed(struct loading *loading, const json_t *keys, size_t index
     const json_t *key = json_array_get(keys, index);
     const char *text = json_string_value(json_object_get(key, "secret"));
     const char *path = json_string_value(json_object_get(key, "secret_file"));
+    const char *exp = json_string_value(json_object_get(key, "exp"));
     struct mcpx_text pointer = {0};
     struct key_draft draft = {.source = loading->sources->file};
 
@@ -196,6 +194,7 @@ static void add_listed(struct loading *loading, const json_t *keys, size_t index
     draft.pointer = pointer_text(&pointer);
     draft.kid = json_string_value(json_object_get(key, "kid"));
     draft.alg = json_string_value(json_object_get(key, "alg"));
+    draft.exp_optional = exp && strcmp(exp, "optional") == 0;
     if (!draft.alg)
         error_line(loading, draft.source, draft.pointer,
                    "\"alg\" is missing, expected one of \"HS256\", \"HS384\", \"HS512\"");
@@ -224,8 +223,8 @@ void load_keys(struct loading *loading, struct tokens *tokens)
     const json_t *keys = json_object_get(tree_at(loading, "auth", "jwt"), "keys");
     const struct settings *settings = &loading->settings;
 
-    /* The first key signs. Dev mode gives tokens to anybody: never with a key of the file. */
-    if (loading->sources->dev && !environment_has_secret(settings))
+    /* The first key signs. Dev mode gives tokens to anybody: never with a key that somebody trusts. */
+    if (loading->sources->dev)
         add_random(loading, tokens);
     add_simple(loading, tokens);
     for (size_t i = 0; i < json_array_size(keys); i++) {

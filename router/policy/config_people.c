@@ -234,6 +234,7 @@ static enum mcpx_err build_person(struct loading *loading, struct tokens *tokens
 {
     const json_t *topics = json_object_get(person, "topics");
     const char *name = json_string_value(json_object_get(person, "profile"));
+    const char *jwt = json_string_value(json_object_get(person, "jwt"));
     const json_t *profile = name ? tree_at(loading, "profiles", name) : NULL;
     struct tokens_person made = {.id = mcpx_slice_of(id), .routing = routing_of(person)};
     struct grant_list list = {0};
@@ -252,6 +253,7 @@ static enum mcpx_err build_person(struct loading *loading, struct tokens *tokens
         made.topic_count = json_array_size(topics);
         made.grants = &list;
         made.instances = instances_of(person);
+        made.by_jwt = jwt && strcmp(jwt, "accepted") == 0;
         if (made.routing == ROUTING_DEFAULT)
             made.routing = routing_of(profile);
         unhex(json_string_value(json_object_get(person, "token_sha256")), made.token_sha256);

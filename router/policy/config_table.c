@@ -16,6 +16,8 @@ static const char *const duplicate_choices[] = {"reject", "takeover", NULL};
 static const char *const routing_choices[] = {"all", "directed", NULL};
 static const char *const level_choices[] = {"error", "warn", "info", "debug", NULL};
 static const char *const format_choices[] = {"text", "json", NULL};
+static const char *const exp_choices[] = {"required", "optional", NULL};
+static const char *const jwt_choices[] = {"refused", "accepted", NULL};
 static const char *const alg_choices[] = {"HS256", "HS384", "HS512", NULL};
 
 /* Rows of one type differ in the columns that are left. */
@@ -78,6 +80,9 @@ static const struct setting table[] = {
          "in secret_file"),
     TEXT("/auth/jwt/secret_file", SETTING_STRING, 0, 4095, "\"\"", AT(secret_file),
          "File that holds what secret would"),
+    CHOICE("/auth/jwt/exp", exp_choices, "\"required\"", AT(exp_optional),
+           "Whether tokens signed with secret or secret_file have to say when they end; those "
+           "that do not are good for ever"),
     TEXT("/auth/jwt/jwks_file", SETTING_LATER, 0, 0, "\"\"", NOWHERE,
          "Not supported yet by this version; list the keys under keys"),
     LIST("/auth/jwt/keys", SETTING_LIST, 0, 64, "[]", NOWHERE,
@@ -91,6 +96,9 @@ static const struct setting table[] = {
     TEXT("/auth/jwt/keys/*/secret_file", SETTING_STRING, 1, 4095, NULL, NOWHERE,
          "File that holds the key, relative to the directory of the configuration file; one "
          "newline at its end is left out"),
+    CHOICE(
+        "/auth/jwt/keys/*/exp", exp_choices, NULL, NOWHERE,
+        "Whether tokens signed with the key have to say when they end; required when absent"),
 
     LIST("/profiles", SETTING_MAP, 0, 4096, "{}", NOWHERE, "Named lists of grants"),
     LIST("/profiles/*/grants", SETTING_GRANTS, 0, 1024, "[]", NOWHERE,
@@ -117,6 +125,10 @@ static const struct setting table[] = {
             "Its connections to one topic at one time, instead of auth.instances"),
     CHOICE("/participants/*/routing", routing_choices, NULL, NOWHERE,
            "How it reads, instead of its profile's routing"),
+    CHOICE("/participants/*/jwt", jwt_choices, NULL, NOWHERE,
+           "What becomes of a JSON Web Token that names it: refused, or as good as its own "
+           "token, "
+           "with the grants that stand here; refused when absent"),
 
     BOOL("/topics/create", "true", AT(config.hub.create),
          "A topic comes to be when its first participant joins"),

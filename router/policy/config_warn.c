@@ -110,14 +110,17 @@ static void warn_profiles(struct loading *loading, bool has_keys)
     mcpx_text_fini(&pointer);
 }
 
-static void warn_participants(struct loading *loading)
+/* `signs`: somebody signs tokens, and could name one of them. */
+static void warn_participants(struct loading *loading, bool signs)
 {
+    size_t silent = 0;
     struct mcpx_text pointer = {0};
     const char *id;
     json_t *person;
 
     json_object_foreach((json_t *)tree_at(loading, "participants", NULL), id, person)
     {
+        silent += !json_object_get(person, "jwt");
         pointer_pop(&pointer, 0);
         mcpx_text_puts(&pointer, "/participants");
         pointer_push(&pointer, id);
@@ -126,6 +129,11 @@ static void warn_participants(struct loading *loading)
                          "has no topics, so it can join none");
         warn_grants(loading, &pointer, person);
     }
+    if (signs && silent)
+        warning_line(
+            loading, loading->sources->file, "/participants",
+            "a JWT that names one of them is refused; \"jwt\": \"accepted\" in an entry "
+            "lets it in with the entry's grants, \"refused\" says that this is meant");
     loading->no_memory |= pointer.failed;
     mcpx_text_fini(&pointer);
 }
@@ -174,11 +182,12 @@ static void warn_routing(struct loading *loading, const struct tokens *tokens)
 void write_warnings(struct loading *loading, const struct tokens *tokens)
 {
     const char *file = loading->sources->file;
-    bool has_keys = jwt_ring_count(tokens_ring((struct tokens *)tokens)) > 0;
+    size_t keys = jwt_ring_count(tokens_ring((struct tokens *)tokens));
+    bool has_keys = keys > 0;
     bool has_people = json_object_size(tree_at(loading, "participants", NULL)) > 0;
 
     warn_profiles(loading, has_keys);
-    warn_participants(loading);
+    warn_participants(loading, keys > (loading->sources->dev ? 1 : 0));
     warn_limits(loading);
     warn_routing(loading, tokens);
     if (file && file_holds_secret(loading) && file_is_public(file))

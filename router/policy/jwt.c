@@ -74,9 +74,9 @@ const char *jwt_ring_audience(const struct jwt_ring *ring)
 }
 
 enum mcpx_err jwt_ring_add(struct jwt_ring *ring, const char *kid, const char *alg,
-                           struct mcpx_slice secret)
+                           struct mcpx_slice secret, bool exp_optional)
 {
-    struct jwt_key key = {.kid = strdup(kid ? kid : "")};
+    struct jwt_key key = {.kid = strdup(kid ? kid : ""), .exp_optional = exp_optional};
     struct jwt_key *keys;
 
     if (!key.kid)
@@ -124,13 +124,20 @@ static enum mcpx_err verify_with(const struct jwt_key *key, struct mcpx_slice to
 {
     cjose_jws_t *jws = cjose_jws_import(token.text, token.len, NULL);
     enum mcpx_err err = MCPX_ETOKEN;
+    json_t *found = NULL;
     uint8_t *text = NULL;
     size_t len = 0;
 
     if (jws && cjose_jws_verify(jws, key->jwk, NULL) &&
         cjose_jws_get_plaintext(jws, &text, &len, NULL))
-        err = jwt_parse((struct mcpx_slice){(const char *)text, len}, claims);
+        err = jwt_parse((struct mcpx_slice){(const char *)text, len}, &found);
     cjose_jws_release(jws);
+    if (!err && !key->exp_optional && !json_object_get(found, "exp")) {
+        json_decref(found);
+        err = MCPX_ETOKEN;
+    }
+    if (!err)
+        *claims = found;
     return err;
 }
 

@@ -35,7 +35,7 @@ bool jwt_alg_is_known(const char *alg);
 size_t jwt_alg_bytes(const char *alg);
 
 /**
- * Adds an HMAC key.
+ * Adds an HMAC key. Tokens without `exp` it verifies only when it is told so.
  *
  * kid      borrowed, copied; NULL or "" = none
  * alg      one that jwt_alg_is_known
@@ -44,7 +44,7 @@ size_t jwt_alg_bytes(const char *alg);
  * Returns MCPX_OK or MCPX_ENOMEM.
  */
 enum mcpx_err jwt_ring_add(struct jwt_ring *ring, const char *kid, const char *alg,
-                           struct mcpx_slice secret);
+                           struct mcpx_slice secret, bool exp_optional);
 
 /**
  * Says who must have issued tokens and for whom: `iss` and `aud` of every token. Borrowed,
@@ -53,8 +53,8 @@ enum mcpx_err jwt_ring_add(struct jwt_ring *ring, const char *kid, const char *a
 enum mcpx_err jwt_ring_expect(struct jwt_ring *ring, const char *issuer, const char *audience);
 
 /**
- * Verifies a token: its form, its signature, exp, nbf and iat with JWT_LEEWAY_MS, iss and aud
- * where they are expected.
+ * Verifies a token: its form, its signature, exp (which has to be there unless the key says
+ * otherwise), nbf and iat with JWT_LEEWAY_MS, iss and aud where they are expected.
  *
  * A key is tried when its algorithm is the header's and its kid fits: equal, or one of the two
  * absent. `crit` and `b64` headers are refused, whatever they hold (RFC 7515 section 4.1.11).

@@ -13,6 +13,7 @@
 struct jwt_key {
     char *kid;
     const char *alg;
+    bool exp_optional;
     cjose_jwk_t *jwk;
 };
 

@@ -64,7 +64,7 @@ struct names {
 /** Where a value came from, later ones winning. */
 enum setting_source { FROM_DEFAULT, FROM_FILE, FROM_ENVIRONMENT, FROM_FLAGS };
 
-enum { SETTINGS_MAX = 64 };
+enum { SETTINGS_MAX = 80 };
 
 /**
  * What the table fills: the public settings, and those that are only needed while loading.
@@ -79,6 +79,7 @@ struct settings {
     char *audience;
     char *secret;
     char *secret_file;
+    bool exp_optional;
     unsigned char set_by[SETTINGS_MAX];
 };
 

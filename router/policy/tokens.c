@@ -81,7 +81,6 @@ enum mcpx_err tokens_cover(struct tokens *tokens, struct mcpx_slice bearer,
     const struct person *person = NULL;
     struct grant *grant = NULL;
     json_t *claims = NULL;
-    const json_t *claim;
     enum mcpx_err err = identify(tokens, bearer, now, &person, &claims);
 
     /* The other claims have to be in order too. */
@@ -89,11 +88,10 @@ enum mcpx_err tokens_cover(struct tokens *tokens, struct mcpx_slice bearer,
         err = tokens_grant_of(tokens, claims, any, now, &grant);
     if (err)
         goto out;
-    claim = json_object_get(claims, "topic");
     for (size_t i = 0; i < count; i++)
         topics[i].covered =
             person ? glob_any_matches(person->topics, person->topic_count, topics[i].name)
-                   : tokens_claim_names(claim, topics[i].name);
+                   : tokens_claims_cover(tokens, claims, topics[i].name);
 out:
     grant_unref(grant);
     json_decref(claims);
@@ -155,6 +153,9 @@ enum mcpx_err tokens_issue(struct tokens *tokens, struct mcpx_slice participant,
     if (!mcpx_identity_is_valid(participant))
         return refuse(fault, "participantId",
                       "expected 1..256 bytes without controls, not ending in ~ and digits");
+    if (tokens_find_person(tokens, participant))
+        return refuse(fault, "participantId",
+                      "is configured under participants and comes with its own token");
     if (!mcpx_topic_name_is_valid(topic))
         return refuse(fault, "topic", "expected 1..256 bytes without controls");
     if (!text.text)
@@ -177,13 +178,12 @@ enum mcpx_err tokens_issue(struct tokens *tokens, struct mcpx_slice participant,
 enum mcpx_err tokens_participant(struct tokens *tokens, struct mcpx_slice id,
                                  struct grant **out)
 {
-    for (size_t i = 0; i < tokens->people_count; i++) {
-        if (!mcpx_slice_equal(tokens->people[i].grant->identity, id))
-            continue;
-        *out = grant_ref(tokens->people[i].grant);
-        return MCPX_OK;
-    }
-    return MCPX_ENOTFOUND;
+    const struct person *person = tokens_find_person(tokens, id);
+
+    if (!person)
+        return MCPX_ENOTFOUND;
+    *out = grant_ref(person->grant);
+    return MCPX_OK;
 }
 
 enum mcpx_err tokens_grant_from_json(struct mcpx_slice participant,

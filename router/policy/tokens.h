@@ -48,14 +48,15 @@ enum mcpx_err tokens_cover(struct tokens *tokens, struct mcpx_slice bearer,
 
 /**
  * Makes a token for dev mode (POST /v0.1/auth/token): a JWT signed with the first HMAC key,
- * which is that of the environment or a random one, never one of the file.
+ * which is then a random one, never one that was configured.
  *
  * capabilities_json   JSON array of strings or grant objects, validated here; absent =
  *                     every kind below mcp/, and chat (protocol section 8)
  * fault               filled when a capability is not valid
  * token               the JWT is appended
  *
- * Returns MCPX_OK, MCPX_EREQUEST for a bad participant id or topic name, MCPX_EPATTERN,
+ * Returns MCPX_OK, MCPX_EREQUEST with `fault` filled for a bad participant id or topic name and for
+ * who is configured, MCPX_EPATTERN,
  * MCPX_ENOMEM, or MCPX_ENOTFOUND when no HMAC key is configured.
  */
 enum mcpx_err tokens_issue(struct tokens *tokens, struct mcpx_slice participant,

@@ -1,9 +1,11 @@
 /*
  * tokens_claims.c - what a verified token says, turned into a grant. A claim of a wrong type
  * refuses the token rather than being left out: an issuer that writes `capabilities` as a string
- * did mean something, and guessing what would be a policy of our own.
- * Includes tokens_inside.h, envelope.h (ids) and jansson.
+ * did mean something, and guessing what would be a policy of our own. Who is configured has the
+ * rights that the configuration gives: a token that names him earns those or nothing.
+ * Includes tokens_inside.h, glob.h, envelope.h (ids) and jansson.
  */
+#include "router/policy/glob.h"
 #include "router/policy/tokens_inside.h"
 
 #include <mcpx/envelope.h>
@@ -46,11 +48,6 @@ static enum mcpx_err check_topic(const json_t *claim, struct mcpx_slice topic)
         found = found || mcpx_slice_equal(name, topic);
     }
     return found ? MCPX_OK : MCPX_EFORBIDDEN;
-}
-
-bool tokens_claim_names(const json_t *claim, struct mcpx_slice topic)
-{
-    return check_topic(claim, topic) == MCPX_OK;
 }
 
 static const struct profile *find_profile(const struct tokens *tokens, const json_t *name)
@@ -107,30 +104,86 @@ static int64_t end_of(const json_t *claims, struct mcpx_now now)
     return exp > now.wall_ms ? exp : exp + JWT_LEEWAY_MS;
 }
 
-enum mcpx_err tokens_grant_of(struct tokens *tokens, const json_t *claims,
-                              struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
+/* A grant with what the claims say of themselves. */
+static enum mcpx_err grant_of_claims(struct tokens *tokens, const json_t *claims,
+                                     struct mcpx_now now, struct mcpx_slice participant,
+                                     struct grant **out)
 {
     struct mcpx_capset *set = NULL;
-    struct mcpx_slice participant;
     enum routing routing = ROUTING_DEFAULT;
-    struct grant *grant;
+    struct grant *grant = NULL;
     unsigned instances;
     enum mcpx_err err;
 
-    if (!read_participant(claims, &participant) ||
-        !read_instances(json_object_get(claims, "instances"), &instances))
+    if (!read_instances(json_object_get(claims, "instances"), &instances))
         return MCPX_ETOKEN;
     err = find_set(tokens, claims, &set, &routing);
-    if (!err)
-        err = check_topic(json_object_get(claims, "topic"), topic);
     if (!err) {
         grant = grant_new(participant, set, routing, end_of(claims, now));
         err = grant ? MCPX_OK : MCPX_ENOMEM;
-        if (grant) {
-            grant->instances = instances;
-            *out = grant;
-        }
+    }
+    if (grant) {
+        grant->instances = instances;
+        *out = grant;
     }
     mcpx_capset_unref(set);
     return err;
+}
+
+/* A grant with what the entry says. Rights in the token as well would have to win or to lose. */
+static enum mcpx_err grant_of_entry(const struct person *person, const json_t *claims,
+                                    struct mcpx_now now, struct grant **out)
+{
+    const struct grant *own = person->grant;
+    struct grant *grant;
+
+    if (!person->by_jwt || json_object_get(claims, "capabilities") ||
+        json_object_get(claims, "profile") || json_object_get(claims, "instances"))
+        return MCPX_ETOKEN;
+    grant = grant_new(own->identity, own->capset, own->routing, end_of(claims, now));
+    if (!grant)
+        return MCPX_ENOMEM;
+    grant->instances = own->instances;
+    *out = grant;
+    return MCPX_OK;
+}
+
+static bool entry_covers(const struct person *person, struct mcpx_slice topic)
+{
+    return !person || !topic.text ||
+           glob_any_matches(person->topics, person->topic_count, topic);
+}
+
+enum mcpx_err tokens_grant_of(struct tokens *tokens, const json_t *claims,
+                              struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
+{
+    const struct person *person;
+    struct mcpx_slice participant;
+    struct grant *grant = NULL;
+    enum mcpx_err err;
+
+    if (!read_participant(claims, &participant))
+        return MCPX_ETOKEN;
+    person = tokens_find_person(tokens, participant);
+    err = person ? grant_of_entry(person, claims, now, &grant)
+                 : grant_of_claims(tokens, claims, now, participant, &grant);
+    if (!err)
+        err = check_topic(json_object_get(claims, "topic"), topic);
+    if (!err && !entry_covers(person, topic))
+        err = MCPX_EFORBIDDEN;
+    if (err)
+        grant_unref(grant);
+    else
+        *out = grant;
+    return err;
+}
+
+bool tokens_claims_cover(const struct tokens *tokens, const json_t *claims,
+                         struct mcpx_slice topic)
+{
+    struct mcpx_slice participant;
+
+    return read_participant(claims, &participant) &&
+           check_topic(json_object_get(claims, "topic"), topic) == MCPX_OK &&
+           entry_covers(tokens_find_person(tokens, participant), topic);
 }

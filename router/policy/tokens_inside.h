@@ -5,6 +5,7 @@
 #ifndef POLICY_TOKENS_INSIDE_H
 #define POLICY_TOKENS_INSIDE_H
 
+#include "lib/core/map.h"
 #include "router/policy/capset_cache.h"
 #include "router/policy/tokens_make.h"
 
@@ -18,6 +19,7 @@ struct person {
     unsigned char token_sha256[32];
     char **topics;
     size_t topic_count;
+    bool by_jwt;
     struct grant *grant;
 };
 
@@ -25,6 +27,8 @@ struct person {
  * people_slots   people by the first bytes of their tokens' digests: 1 + index, 0 = free. Open
  *                addressing; at most half full, so a free slot always ends a search
  * slot_count     0 or a power of two
+ * people_ids     1 + index by id. Whoever has ids put into it writes the configuration, so its hash
+ *                needs no key
  */
 struct tokens {
     struct jwt_ring *ring;
@@ -34,11 +38,15 @@ struct tokens {
     size_t people_count;
     uint32_t *people_slots;
     size_t slot_count;
+    struct mx_map people_ids;
     struct capset_cache sets;
 };
 
 /** The slot where a search for this digest begins. There have to be slots. */
 size_t tokens_slot(const struct tokens *tokens, const unsigned char digest[32]);
+
+/** The participant with an entry of that id; NULL when there is none. Lent. */
+const struct person *tokens_find_person(const struct tokens *tokens, struct mcpx_slice id);
 
 /**
  * From verified claims to a grant.
@@ -46,14 +54,16 @@ size_t tokens_slot(const struct tokens *tokens, const unsigned char digest[32]);
  * topic   the topic asked for; absent = any
  * out     filled with a reference the caller owns; untouched on failure
  *
- * Returns MCPX_OK, MCPX_ETOKEN for claims of a wrong shape, MCPX_EFORBIDDEN for another topic,
- * MCPX_ENOMEM. Protocol: section 7.
+ * Returns MCPX_OK, MCPX_ETOKEN for claims of a wrong shape and for a participant whose entry does
+ * not accept JWTs, or not with grants of their own; MCPX_EFORBIDDEN for another topic, MCPX_ENOMEM.
+ * Protocol: section 7.
  */
 enum mcpx_err tokens_grant_of(struct tokens *tokens, const json_t *claims,
                               struct mcpx_slice topic, struct mcpx_now now,
                               struct grant **out);
 
-/** True when a claim `topic` of verified claims names this topic; `claim` may be NULL. */
-bool tokens_claim_names(const json_t *claim, struct mcpx_slice topic);
+/** True when verified claims that earned a grant are good for this topic. */
+bool tokens_claims_cover(const struct tokens *tokens, const json_t *claims,
+                         struct mcpx_slice topic);
 
 #endif

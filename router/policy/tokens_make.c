@@ -43,6 +43,7 @@ void tokens_free(struct tokens *tokens)
     free(tokens->profiles);
     free(tokens->people);
     free(tokens->people_slots);
+    mx_map_fini(&tokens->people_ids);
     capset_cache_fini(&tokens->sets);
     jwt_ring_free(tokens->ring);
     free(tokens);
@@ -129,6 +130,13 @@ static bool reserve_slot(struct tokens *tokens)
     return true;
 }
 
+static uint64_t id_hash(struct mcpx_slice id)
+{
+    static const struct mx_map_key key;
+
+    return mx_map_hash(key, id);
+}
+
 enum mcpx_err tokens_add_person(struct tokens *tokens, const struct tokens_person *person,
                                 struct mcpx_fault *fault)
 {
@@ -146,12 +154,15 @@ enum mcpx_err tokens_add_person(struct tokens *tokens, const struct tokens_perso
     people = realloc(tokens->people, (tokens->people_count + 1) * sizeof *people);
     if (people)
         tokens->people = people;
-    if (!made.grant || !people || !reserve_slot(tokens) || !copy_topics(&made, person)) {
+    if (!made.grant || !people || !reserve_slot(tokens) ||
+        !mx_map_reserve(&tokens->people_ids) || !copy_topics(&made, person)) {
         person_fini(&made);
         return MCPX_ENOMEM;
     }
     memcpy(made.token_sha256, person->token_sha256, sizeof made.token_sha256);
+    made.by_jwt = person->by_jwt;
     tokens->people[tokens->people_count] = made;
+    mx_map_put(&tokens->people_ids, id_hash(person->id), tokens->people_count + 1);
     enter(tokens, tokens->people_count++);
     return MCPX_OK;
 }
@@ -170,4 +181,15 @@ size_t tokens_answerers(const struct tokens *tokens)
             grant->routing != ROUTING_DIRECTED && mcpx_capset_allows(grant->capset, &question);
     }
     return count;
+}
+
+const struct person *tokens_find_person(const struct tokens *tokens, struct mcpx_slice id)
+{
+    uint64_t hash = id_hash(id), value;
+    size_t at = 0;
+
+    while ((value = mx_map_next(&tokens->people_ids, hash, &at)) != 0)
+        if (mcpx_slice_equal(tokens->people[value - 1].grant->identity, id))
+            return &tokens->people[value - 1];
+    return NULL;
 }

@@ -36,6 +36,7 @@ enum mcpx_err tokens_add_profile(struct tokens *tokens, const char *name,
  * topics, topic_count   patterns of the topics it may join
  * grants                profile's and own
  * instances             as in struct grant
+ * by_jwt                a JWT may name it too, and is then as good as its token
  */
 struct tokens_person {
     struct mcpx_slice id;
@@ -45,6 +46,7 @@ struct tokens_person {
     const struct grant_list *grants;
     enum routing routing;
     unsigned instances;
+    bool by_jwt;
 };
 
 /** Adds a participant. Returns MCPX_OK or what grant_list_compile returns. */

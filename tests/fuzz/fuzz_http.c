@@ -91,7 +91,7 @@ static struct http_api *get_api(void)
     config.tokens = tokens_new();
     MUST(config.tokens);
     MUST(!jwt_ring_add(tokens_ring(config.tokens), "k1", "HS256",
-                       MCPX_SLICE("0123456789abcdef0123456789abcdef")));
+                       MCPX_SLICE("0123456789abcdef0123456789abcdef"), true));
     add_participant(config.tokens);
     api.config = &config;
     api.hub = hub_new(&config.hub, chance);

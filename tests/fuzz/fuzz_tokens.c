@@ -23,7 +23,8 @@ static struct tokens *make_tokens(void)
     struct grant_list none = {0};
     struct mcpx_fault fault;
 
-    if (!tokens || jwt_ring_add(tokens_ring(tokens), NULL, "HS256", mcpx_slice_of(secret)) ||
+    if (!tokens ||
+        jwt_ring_add(tokens_ring(tokens), NULL, "HS256", mcpx_slice_of(secret), true) ||
         tokens_add_profile(tokens, "p", &none, ROUTING_DIRECTED, &fault))
         abort();
     return tokens;

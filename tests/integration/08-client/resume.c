@@ -148,9 +148,9 @@ Test(client_resume, an_answer_given_in_between_is_found_in_the_history, .timeout
     daemon_start(&router, settled, 0);
     config = config_of("token-of-a", router.port[0], url);
     config.history = 0;
-    rude_join(&b, &router, "b", "room", "&history=0");
+    rude_join(&b, &router, "c", "room", "&history=0");
     a = party_open(&config);
-    party_send(a, "mcp/request", "b", ping);
+    party_send(a, "mcp/request", "c", ping);
     party_expect(a, MCPX_EVENT_DELIVERED, &event);
     snprintf(answer, sizeof answer,
              "{\"protocol\":\"mcpx/v0.1\",\"id\":\"answer\",\"to\":[\"a\"],"
@@ -159,7 +159,7 @@ Test(client_resume, an_answer_given_in_between_is_found_in_the_history, .timeout
              (int)event.own.len, event.own.text);
     rude_shut(&b);
     daemon_restart(&router, settled, SIGTERM);
-    rude_join(&b, &router, "b", "room", "&history=0");
+    rude_join(&b, &router, "c", "room", "&history=0");
     rude_frame(&b, TEXT, answer, strlen(answer));
     cr_assert(rude_expect(&b, "\"answer\"", &frame));
     party_expect(a, MCPX_EVENT_RESPONSE, &event);

@@ -58,7 +58,7 @@ void fixture_init(struct fixture *fixture)
     fixture->config.origins = fixture->origins;
     fixture->config.hub.create = true;
     cr_assert_eq(jwt_ring_add(tokens_ring(fixture->config.tokens), "k1", "HS256",
-                              MCPX_SLICE("0123456789abcdef0123456789abcdef")),
+                              MCPX_SLICE("0123456789abcdef0123456789abcdef"), true),
                  MCPX_OK);
     add_fs(fixture->config.tokens);
     fixture->api = (struct http_api){.hub = hub_new(&fixture->config.hub, chance),
@@ -88,6 +88,10 @@ char *fixture_bearer(struct fixture *fixture, const char *participant, const cha
     struct mcpx_text out = {0};
     struct mcpx_fault fault;
 
+    if (strcmp(participant, "fs") == 0) { /* has one of its own */
+        mcpx_text_puts(&out, FIXTURE_FS_BEARER);
+        return out.text;
+    }
     mcpx_text_puts(&out, "Bearer ");
     cr_assert_eq(tokens_issue(fixture->config.tokens, mcpx_slice_of(participant),
                               mcpx_slice_of(topic), mcpx_slice_of(capabilities), fixture->now,

@@ -35,7 +35,8 @@ static struct secret_file write_secret(const char *content, mode_t mode)
 static bool lets_in(struct settled *s, const char *secret)
 {
     struct mcpx_now now = {.wall_ms = 1800000000000};
-    char *token = jwt_make("{\"alg\":\"HS256\"}", "{\"sub\":\"a\"}", "SHA256", secret);
+    char *token = jwt_make("{\"alg\":\"HS256\"}", "{\"sub\":\"a\",\"exp\":1800000100}",
+                           "SHA256", secret);
     struct grant *grant = NULL;
     enum mcpx_err err;
 
@@ -81,6 +82,81 @@ Test(config_keys, are_read_from_files_less_one_newline)
         cr_expect_str_eq(settled_warnings(&s), "", "row %zu", i);
         settled_fini(&s);
         unlink(file.path);
+    }
+}
+
+/* A token without an end outlives whoever it was made for. */
+Test(config_keys, say_whether_tokens_have_to_end)
+{
+    static const struct {
+        const char *text;
+        bool endless;
+        const char *warning;
+    } rows[] = {
+        {"{\"auth\":{\"jwt\":{\"secret\":\"" SECRET "\"}}}", false, ""},
+        {"{\"auth\":{\"jwt\":{\"secret\":\"" SECRET "\",\"exp\":\"required\"}}}", false, ""},
+        {"{\"auth\":{\"jwt\":{\"secret\":\"" SECRET "\",\"exp\":\"optional\"}}}", true,
+         "/auth/jwt/secret: tokens of this key need no"},
+        {"{\"auth\":{\"jwt\":{\"exp\":\"optional\",\"keys\":[{\"alg\":\"HS256\",\"secret\":"
+         "\"" SECRET "\"}]}}}",
+         false, ""},
+        {"{\"auth\":{\"jwt\":{\"keys\":[{\"alg\":\"HS256\",\"exp\":\"required\",\"secret\":"
+         "\"" SECRET "\"}]}}}",
+         false, ""},
+        {"{\"auth\":{\"jwt\":{\"keys\":[{\"alg\":\"HS256\",\"exp\":\"optional\",\"secret\":"
+         "\"" SECRET "\"}]}}}",
+         true, "/auth/jwt/keys/0: tokens of this key need no"},
+    };
+    struct mcpx_now now = {.wall_ms = 1800000000000};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct settled s = settled_load(rows[i].text, NULL, false);
+        char *token = jwt_make("{\"alg\":\"HS256\"}", "{\"sub\":\"a\"}", "SHA256", SECRET);
+        struct grant *grant = NULL;
+
+        cr_expect(lets_in(&s, SECRET), "%s", rows[i].text);
+        cr_expect_eq(tokens_verify(s.config.tokens, mcpx_slice_of(token),
+                                   (struct mcpx_slice){0}, now, &grant) == MCPX_OK,
+                     rows[i].endless, "%s", rows[i].text);
+        cr_expect_not_null(strstr(settled_warnings(&s), rows[i].warning), "%s",
+                           settled_warnings(&s));
+        cr_expect_eq(strstr(settled_warnings(&s), "need no") != NULL, rows[i].endless);
+        grant_unref(grant);
+        free(token);
+        settled_fini(&s);
+    }
+}
+
+/* Said once, and not to who has said what is meant. */
+Test(config_keys, that_could_name_a_configured_participant_earn_a_warning)
+{
+    static const char person[] =
+        "\"token_sha256\":\"00000000000000000000000000000000000000000000"
+        "00000000000000000000\",\"topics\":[\"t\"]";
+    static const struct {
+        const char *jwt;
+        bool has_key, is_dev, warns;
+    } rows[] = {
+        {"", true, false, true},
+        {"", true, true, true},
+        {"", false, true, false},
+        {"", false, false, false},
+        {",\"jwt\":\"refused\"", true, false, false},
+        {",\"jwt\":\"accepted\"", true, false, false},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[512];
+        struct settled s;
+
+        snprintf(text, sizeof text, "{%s\"participants\":{\"a\":{%s%s}}}",
+                 rows[i].has_key ? "\"auth\":{\"jwt\":{\"secret\":\"" SECRET "\"}}," : "",
+                 person, rows[i].jwt);
+        s = settled_load(text, NULL, rows[i].is_dev);
+        cr_assert_eq(s.err, MCPX_OK, "%s", s.errors.text);
+        cr_expect_eq(strstr(settled_warnings(&s), "/participants: a JWT that names") != NULL,
+                     rows[i].warns, "%s: %s", text, settled_warnings(&s));
+        settled_fini(&s);
     }
 }
 

@@ -25,9 +25,9 @@ static struct jwt_ring *make_ring(const char *issuer, const char *audience)
     struct jwt_ring *ring = jwt_ring_new();
 
     cr_assert_not_null(ring);
-    cr_assert_eq(jwt_ring_add(ring, "k1", "HS256", MCPX_SLICE(ONE)), MCPX_OK);
-    cr_assert_eq(jwt_ring_add(ring, "k2", "HS512", MCPX_SLICE(TWO)), MCPX_OK);
-    cr_assert_eq(jwt_ring_add(ring, NULL, "HS384", MCPX_SLICE(THREE)), MCPX_OK);
+    cr_assert_eq(jwt_ring_add(ring, "k1", "HS256", MCPX_SLICE(ONE), true), MCPX_OK);
+    cr_assert_eq(jwt_ring_add(ring, "k2", "HS512", MCPX_SLICE(TWO), true), MCPX_OK);
+    cr_assert_eq(jwt_ring_add(ring, NULL, "HS384", MCPX_SLICE(THREE), true), MCPX_OK);
     cr_assert_eq(jwt_ring_expect(ring, issuer, audience), MCPX_OK);
     return ring;
 }

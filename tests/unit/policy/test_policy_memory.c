@@ -20,10 +20,11 @@
 
 #define SETTINGS(grants, more, deny)                                                          \
     "{\"listen\":[\"127.0.0.1:0\"],\"auth\":{\"origins\":[\"a\",\"b\"],"                      \
-    "\"jwt\":{\"secret\":\"" SECRET "\",\"issuer\":\"\",\"keys\":[{\"kid\":\"k\","            \
+    "\"jwt\":{\"exp\":\"optional\",\"secret\":\"" SECRET                                      \
+    "\",\"issuer\":\"\",\"keys\":[{\"kid\":\"k\","                                            \
     "\"alg\":\"HS512\",\"secret\":\"" SECRET "\"}]}},"                                        \
     "\"profiles\":{\"p\":{\"grants\":[" grants "],\"deny\":[" deny "]}},"                     \
-    "\"participants\":{\"a\":{\"token_sha256\":\"" HASH "\",\"topics\":[\"t*\"],"             \
+    "\"participants\":{\"b\":{\"token_sha256\":\"" HASH "\",\"topics\":[\"t*\"],"             \
     "\"profile\":\"p\",\"grants\":[" more "]}}}"
 
 static const char plain[] = SETTINGS("", "", "");

@@ -15,7 +15,7 @@
 
 /* sha256 of "fs-token" and of "bare-token" */
 static const char text[] =
-    "{\"auth\":{\"jwt\":{\"secret\":\"" SECRET "\"}},"
+    "{\"auth\":{\"jwt\":{\"secret\":\"" SECRET "\",\"exp\":\"optional\"}},"
     "\"profiles\":{\"worker\":{\"grants\":[\"mcp/response:*\"],\"deny\":[\"chat\"],"
     "\"routing\":\"directed\"}},"
     "\"participants\":{"
@@ -467,34 +467,4 @@ Test(tokens, issues_none_without_a_key)
                               (struct mcpx_slice){0}, now, &fault, &token),
                  MCPX_ENOTFOUND);
     settled_fini(&s);
-}
-
-Test(tokens, of_dev_mode_are_signed_with_the_secret_of_the_environment)
-{
-    static const char *const environment[] = {"MCPX_AUTH_JWT_SECRET=" SECRET, NULL};
-    struct settled s = settled_load(NULL, environment, true);
-    char *token = sign("\"sub\":\"a\",\"topic\":\"t\"");
-    struct grant *grant;
-
-    cr_expect_eq(verify(&s, token, "t", &grant), MCPX_OK);
-    grant_unref(grant);
-    free(token);
-    settled_fini(&s);
-}
-
-Test(tokens, of_dev_mode_are_signed_by_chance_otherwise)
-{
-    struct settled one = settled_load(NULL, NULL, true);
-    struct settled two = settled_load(NULL, NULL, true);
-    struct mcpx_text token = {0};
-    struct mcpx_fault fault;
-    struct grant *grant;
-
-    cr_assert_eq(tokens_issue(one.config.tokens, MCPX_SLICE("a"), MCPX_SLICE("t"),
-                              (struct mcpx_slice){0}, now, &fault, &token),
-                 MCPX_OK);
-    cr_expect_eq(verify(&two, token.text, "t", &grant), MCPX_ETOKEN);
-    mcpx_text_fini(&token);
-    settled_fini(&one);
-    settled_fini(&two);
 }

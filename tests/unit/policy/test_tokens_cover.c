@@ -14,7 +14,7 @@ static struct tokens *make_tokens(void)
 
     cr_assert(tokens);
     cr_assert_eq(jwt_ring_add(tokens_ring(tokens), "k1", "HS256",
-                              MCPX_SLICE("0123456789abcdef0123456789abcdef")),
+                              MCPX_SLICE("0123456789abcdef0123456789abcdef"), true),
                  MCPX_OK);
     return tokens;
 }

@@ -1,0 +1,166 @@
+/*
+ * What breaks for whom: a token signed with a key that somebody trusts, made by who should not be
+ * able to, or a way around what the configuration says of a participant. Protocol: section 7.
+ */
+#include "tests/support/jwt.h"
+#include "tests/support/settled.h"
+
+#include "router/policy/tokens.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SECRET "0123456789abcdef0123456789abcdef"
+
+static const char text[] =
+    "{\"auth\":{\"jwt\":{\"secret\":\"" SECRET "\",\"exp\":\"optional\"}},"
+    "\"profiles\":{\"worker\":{\"grants\":[\"mcp/response:*\"],\"deny\":[\"chat\"],"
+    "\"routing\":\"directed\"}},"
+    "\"participants\":{"
+    "\"fs\":{\"token_sha256\":"
+    "\"367a1068b0b074382a8492cbb8eb7c3206dd9392226e41ab51e1af38e4dd58fc\","
+    "\"topics\":[\"lobby\"]},"
+    "\"both\":{\"jwt\":\"accepted\",\"instances\":3,\"token_sha256\":"
+    "\"0000000000000000000000000000000000000000000000000000000000000001\","
+    "\"topics\":[\"room-*\"],\"profile\":\"worker\"},"
+    "\"never\":{\"jwt\":\"refused\",\"token_sha256\":"
+    "\"0000000000000000000000000000000000000000000000000000000000000002\","
+    "\"topics\":[\"*\"]}}}";
+
+static const struct mcpx_now now = {.mono_ms = 5, .wall_ms = 1800000000000};
+
+static struct settled load(void)
+{
+    struct settled s = settled_load(text, NULL, false);
+
+    cr_assert_eq(s.err, MCPX_OK, "%s", s.errors.text);
+    return s;
+}
+
+static enum mcpx_err verify(struct settled *s, const char *bearer, const char *topic,
+                            struct grant **grant)
+{
+    *grant = NULL;
+    return tokens_verify(s->config.tokens, mcpx_slice_of(bearer), mcpx_slice_of(topic), now,
+                         grant);
+}
+
+static char *sign(const char *claims)
+{
+    char whole[512];
+
+    snprintf(whole, sizeof whole, "{%s}", claims);
+    return jwt_make("{\"alg\":\"HS256\"}", whole, "SHA256", SECRET);
+}
+
+/* Whoever is given one by dev mode could go with it to a router that serves people. */
+Test(tokens_entry, of_dev_mode_are_never_signed_with_a_configured_secret)
+{
+    static const char *const environment[] = {"MCPX_AUTH_JWT_SECRET=" SECRET, NULL};
+    struct settled dev = settled_load(NULL, environment, true);
+    struct settled grave = settled_load(NULL, environment, false);
+    char *token = sign("\"sub\":\"a\",\"topic\":\"t\",\"exp\":1800000100");
+    struct mcpx_text made = {0};
+    struct mcpx_fault fault;
+    struct grant *grant;
+
+    cr_expect_eq(verify(&dev, token, "t", &grant), MCPX_OK, "good all the same");
+    grant_unref(grant);
+    cr_assert_eq(tokens_issue(dev.config.tokens, MCPX_SLICE("a"), MCPX_SLICE("t"),
+                              (struct mcpx_slice){0}, now, &fault, &made),
+                 MCPX_OK);
+    cr_expect_eq(verify(&dev, made.text, "t", &grant), MCPX_OK);
+    grant_unref(grant);
+    cr_expect_eq(verify(&grave, made.text, "t", &grant), MCPX_ETOKEN);
+    mcpx_text_fini(&made);
+    free(token);
+    settled_fini(&dev);
+    settled_fini(&grave);
+}
+
+/* An entry says what its participant may do; no token is a way around it. */
+Test(tokens_entry, that_name_a_configured_participant_earn_what_its_entry_says_or_nothing)
+{
+    static const struct {
+        const char *claims, *topic;
+        enum mcpx_err err;
+    } cases[] = {
+        {"\"sub\":\"fs\",\"topic\":\"lobby\",\"capabilities\":[\"*\"]", "lobby", MCPX_ETOKEN},
+        {"\"sub\":\"fs\",\"topic\":\"lobby\"", "lobby", MCPX_ETOKEN},
+        {"\"sub\":\"never\",\"topic\":\"lobby\"", "lobby", MCPX_ETOKEN},
+        {"\"participantId\":\"never\",\"sub\":\"a\",\"topic\":\"lobby\"", "lobby",
+         MCPX_ETOKEN},
+        {"\"sub\":\"both\",\"topic\":\"room-1\"", "room-1", MCPX_OK},
+        {"\"sub\":\"both\",\"topic\":\"room-1\"", NULL, MCPX_OK},
+        {"\"sub\":\"both\",\"topic\":\"room-1\"", "room-2", MCPX_EFORBIDDEN},
+        {"\"sub\":\"both\",\"topic\":\"lobby\"", "lobby", MCPX_EFORBIDDEN},
+        {"\"sub\":\"both\"", "room-1", MCPX_EFORBIDDEN},
+        {"\"sub\":\"both\",\"topic\":\"room-1\",\"capabilities\":[]", "room-1", MCPX_ETOKEN},
+        {"\"sub\":\"both\",\"topic\":\"room-1\",\"capabilities\":[\"*\"]", "room-1",
+         MCPX_ETOKEN},
+        {"\"sub\":\"both\",\"topic\":\"room-1\",\"profile\":\"worker\"", "room-1",
+         MCPX_ETOKEN},
+        {"\"sub\":\"both\",\"topic\":\"room-1\",\"instances\":9", "room-1", MCPX_ETOKEN},
+        {"\"sub\":\"other\",\"topic\":\"room-1\"", "room-1", MCPX_OK},
+    };
+    struct settled s = load();
+    struct token_topic covered[] = {{.name = MCPX_SLICE("room-1")},
+                                    {.name = MCPX_SLICE("lobby")}};
+    struct grant *grant, *own;
+    char *token;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        token = sign(cases[i].claims);
+        cr_expect_eq(verify(&s, token, cases[i].topic, &grant), cases[i].err, "%s, %s",
+                     cases[i].claims, cases[i].topic ? cases[i].topic : "any");
+        grant_unref(grant);
+        free(token);
+    }
+    token = sign("\"sub\":\"both\",\"topic\":[\"room-1\",\"lobby\"],\"exp\":1800000100");
+    cr_assert_eq(verify(&s, token, "room-1", &grant), MCPX_OK);
+    cr_assert_eq(tokens_participant(s.config.tokens, MCPX_SLICE("both"), &own), MCPX_OK);
+    cr_expect_eq(grant->capset, own->capset);
+    cr_expect_eq(grant->routing, own->routing);
+    cr_expect_eq(grant->instances, 3);
+    cr_expect_eq(grant->expires_ms, INT64_C(1800000100000));
+    cr_expect_eq(tokens_cover(s.config.tokens, mcpx_slice_of(token), now, covered, 2),
+                 MCPX_OK);
+    cr_expect(covered[0].covered && !covered[1].covered);
+    free(token);
+    grant_unref(grant);
+    grant_unref(own);
+    settled_fini(&s);
+}
+
+Test(tokens_entry, of_dev_mode_are_not_for_who_has_one)
+{
+    struct settled s = settled_load(text, NULL, true);
+    struct mcpx_text token = {0};
+    struct mcpx_fault fault = {"", "", 0};
+
+    cr_assert_eq(s.err, MCPX_OK);
+    cr_expect_eq(tokens_issue(s.config.tokens, MCPX_SLICE("fs"), MCPX_SLICE("t"),
+                              (struct mcpx_slice){0}, now, &fault, &token),
+                 MCPX_EREQUEST);
+    cr_expect_str_eq(fault.field, "participantId");
+    mcpx_text_fini(&token);
+    settled_fini(&s);
+}
+
+Test(tokens_entry, of_dev_mode_are_signed_by_chance_otherwise)
+{
+    struct settled one = settled_load(NULL, NULL, true);
+    struct settled two = settled_load(NULL, NULL, true);
+    struct mcpx_text token = {0};
+    struct mcpx_fault fault;
+    struct grant *grant;
+
+    cr_assert_eq(tokens_issue(one.config.tokens, MCPX_SLICE("a"), MCPX_SLICE("t"),
+                              (struct mcpx_slice){0}, now, &fault, &token),
+                 MCPX_OK);
+    cr_expect_eq(verify(&two, token.text, "t", &grant), MCPX_ETOKEN);
+    mcpx_text_fini(&token);
+    settled_fini(&one);
+    settled_fini(&two);
+}
