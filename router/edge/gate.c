@@ -92,11 +92,12 @@ int64_t gate_knows(struct gate *gate, struct address from, struct mcpx_slice par
 
     if (!gate)
         return 0;
-    give_back(gate, from, now.mono_ms);
     wait_ms = meter_wait_ms(&gate->participants, participant, 1, now.mono_ms);
-    if (wait_ms == 0)
-        meter_spend(&gate->participants, participant, 1, now.mono_ms);
-    return wait_ms;
+    if (wait_ms > 0)
+        return wait_ms; /* refusals are not free: its address has paid for this one */
+    give_back(gate, from, now.mono_ms);
+    meter_spend(&gate->participants, participant, 1, now.mono_ms);
+    return 0;
 }
 
 void gate_charge(struct gate *gate, struct mcpx_slice participant, uint64_t cost,

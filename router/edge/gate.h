@@ -38,7 +38,8 @@ bool gate_admits(struct gate *gate, struct address from, struct mcpx_now now);
 /**
  * A request of a connection has named its participant: the address has its charge back, and the
  * participant is charged one instead. Returns 0, or the milliseconds until it may ask again; then
- * only the address has been given back what it paid. A gate that is NULL asks nothing.
+ * nothing has changed, so that a flood of refused requests counts for its address. A gate that is
+ * NULL asks nothing.
  */
 int64_t gate_knows(struct gate *gate, struct address from, struct mcpx_slice participant,
                    struct mcpx_now now);

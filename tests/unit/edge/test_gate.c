@@ -88,6 +88,24 @@ Test(gate, who_turns_out_to_be_somebody_costs_the_address_nothing)
     gate_free(gate);
 }
 
+/* Else whoever has a token may knock as often as the machine can answer. */
+Test(gate, what_a_participant_is_refused_counts_for_its_address)
+{
+    struct gate *gate = gate_new(settled_chance(), 10, 60);
+    struct address home = from("192.0.2.1");
+    int admitted = 0, known = 0;
+
+    for (int i = 0; i < 1000; i++) {
+        if (!gate_admits(gate, home, at(1000)))
+            continue;
+        admitted++;
+        known += gate_knows(gate, home, MCPX_SLICE("ann"), at(1000)) == 0;
+    }
+    cr_expect_eq(known, 10, "%d", known);
+    cr_expect_eq(admitted, 20, "%d", admitted);
+    gate_free(gate);
+}
+
 Test(gate, a_participant_spends_its_own_share_from_wherever_it_comes)
 {
     struct gate *gate = gate_new(settled_chance(), 10, 600);
