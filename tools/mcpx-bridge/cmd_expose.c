@@ -54,6 +54,7 @@ int cmd_expose(const struct arguments *arguments)
         job.where = &connection;
         job.client.routing = "all";
         job.client.history = 0;
+        job.client.session.instance = true;
         job.expose.topic = connection.client.topic;
         job.expose.plain = names && strcmp(names, "plain") == 0;
         job.expose.only = only;

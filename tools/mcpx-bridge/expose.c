@@ -63,6 +63,7 @@ void expose_free(struct expose *x)
     for (size_t i = 0; i < x->config.only_count; i++)
         mcpx_text_fini(&x->only[i].pattern);
     free(x->only);
+    mcpx_text_fini(&x->away);
     mcpx_text_fini(&x->topic);
     mcpx_text_fini(&x->nonce);
     free(x);
@@ -75,7 +76,8 @@ static void release(struct expose *x)
 {
     struct expose_held *held = x->held;
 
-    if (!held || (!expose_is_settled(x, -1) && held->until_ms > x->now.mono_ms))
+    if (!held ||
+        (!x->is_refused && !expose_is_settled(x, -1) && held->until_ms > x->now.mono_ms))
         return;
     x->held = NULL;
     while (held) {
@@ -208,15 +210,30 @@ static void pass_notification(struct expose *x, const struct mcpx_event *event)
         expose_tell_same(x, from, event->rpc);
 }
 
+/* Who waited for the topic waits for its servers from here on. */
+static void hurry_held(struct expose *x)
+{
+    for (struct expose_held *held = x->held; held; held = held->next)
+        if (held->until_ms > x->now.mono_ms + EXPOSE_HOLD_MS)
+            held->until_ms = x->now.mono_ms + EXPOSE_HOLD_MS;
+}
+
 static void joined(struct expose *x, const struct mcpx_event *event)
 {
-    bool again = !event->resumed && x->catalog.count > 0;
+    bool again = (!event->resumed || event->renamed) && x->catalog.count > 0;
 
     if (x->is_away)
         x->port.note(x->port.user, MCPX_SLICE("the topic is within reach again"));
-    x->is_away = false;
-    x->joined = true;
+    x->is_away = x->is_refused = false;
+    x->joined = x->was_joined = true;
+    hurry_held(x);
     expose_probe_rejoined(x, again);
+}
+
+/* A router that is there and has said no; but for a token there may be another one soon. */
+static bool is_refusal(int code)
+{
+    return code >= 400 && code < 600 && code != 401;
 }
 
 static void left(struct expose *x, const struct mcpx_event *event)
@@ -235,6 +252,9 @@ static void left(struct expose *x, const struct mcpx_event *event)
             mcpx_text_puts(&message, "; trying again");
         expose_note(x, &message);
     }
+    mcpx_text_reset(&x->away);
+    mcpx_text_slice(&x->away, event->reason);
+    x->is_refused = !x->was_joined && is_refusal(event->code);
     x->is_away = true;
     x->joined = false;
     mcpx_text_fini(&message);

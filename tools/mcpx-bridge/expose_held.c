@@ -25,7 +25,11 @@ void expose_hold(struct expose *x, struct mcpx_slice line)
         x->port.note(x->port.user, MCPX_SLICE("out of memory: a request was lost"));
         return;
     }
+    if (!x->reach_ms)
+        x->reach_ms = x->now.mono_ms + EXPOSE_REACH_MS;
     held->until_ms = x->now.mono_ms + EXPOSE_HOLD_MS;
+    if (!x->was_joined && held->until_ms < x->reach_ms)
+        held->until_ms = x->reach_ms;
     while (*at)
         at = &(*at)->next;
     *at = held;

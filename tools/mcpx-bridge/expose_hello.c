@@ -111,6 +111,23 @@ static const char *agree_on(struct mcpx_slice asked)
     return versions[0];
 }
 
+bool expose_has_topic(struct expose *x, const struct expose_request *request)
+{
+    struct mcpx_text message = {0};
+
+    if (x->was_joined)
+        return true;
+    mcpx_text_puts(&message, "the topic cannot be reached");
+    if (x->away.len) {
+        mcpx_text_puts(&message, ": ");
+        mcpx_text_slice(&message, mcpx_text_view(&x->away));
+    }
+    expose_tell_error(x, request->rpc->id, BRIDGE_UNAVAILABLE, mcpx_text_view(&message),
+                      (struct mcpx_slice){0});
+    mcpx_text_fini(&message);
+    return false;
+}
+
 bool expose_hello(struct expose *x, const struct expose_request *request)
 {
     struct mcpx_slice params = request->rpc->params;
@@ -121,6 +138,8 @@ bool expose_hello(struct expose *x, const struct expose_request *request)
     greet(x);
     if (request->may_wait && !expose_is_settled(x, -1))
         return false;
+    if (!expose_has_topic(x, request))
+        return true;
     mcpx_text_puts(&out, "{");
     mcpx_json_add_member(&out, "protocolVersion",
                          mcpx_slice_of(agree_on(mcpx_json_get(params, "protocolVersion"))));
@@ -142,6 +161,8 @@ bool expose_discover(struct expose *x, const struct expose_request *request)
     expose_hello_modern(x, request->rpc);
     if (request->may_wait && !expose_is_settled(x, -1))
         return false;
+    if (!expose_has_topic(x, request))
+        return true;
     mcpx_text_puts(&out, "{\"resultType\":\"complete\",\"supportedVersions\":[\"" EXPOSE_MODERN
                          "\"],\"capabilities\":");
     write_capabilities(x, true, &out);

@@ -26,6 +26,8 @@ static bool answer_list(struct expose *x, const struct expose_request *request)
         list++;
     if (request->may_wait && !expose_is_settled(x, list))
         return false;
+    if (!expose_has_topic(x, request))
+        return true;
     if (mcpx_json_get(request->rpc->params, "cursor").text) {
         expose_tell_error(
             x, request->rpc->id, BRIDGE_BAD_PARAMS,

@@ -16,6 +16,7 @@
 enum {
     EXPOSE_PATIENCE_MS = 2000,  /* who does not answer within counts as no server */
     EXPOSE_HOLD_MS = 3000,      /* how long the client waits for the topic's servers at most */
+    EXPOSE_REACH_MS = 20000,    /* and for a router that is not there yet */
     EXPOSE_GRACE_MS = 10000,    /* how long others may take to come back after we did */
     EXPOSE_SETTLE_MS = 100,     /* changes of the catalogue within are told as one */
     EXPOSE_COLLECT_MS = 10000,  /* how long the pages of one list may take to come */
@@ -87,6 +88,11 @@ struct expose {
     struct mcpx_now now; /* of the call under way */
     bool joined;
     bool is_away; /* the log says so */
+    bool was_joined;
+    int64_t
+        reach_ms; /* until when a topic that was never reached is waited for; 0 = nobody waits */
+    bool is_refused;       /* not joined so far, and the router has said why */
+    struct mcpx_text away; /* why we are not there */
     struct expose_names names;
     struct expose_names ids; /* of tasks and questions */
     struct expose_catalog catalog;
@@ -272,6 +278,12 @@ void expose_touch(struct expose *x);
 void expose_write_list(struct expose *x, enum expose_list list, struct mcpx_text *out);
 
 /* ---- expose_hello.c: who we are ---- */
+
+/**
+ * Was the topic ever reached? If not, the request is answered with an error that says why not: an
+ * empty list would look like a topic without servers.
+ */
+bool expose_has_topic(struct expose *x, const struct expose_request *request);
 
 /** Handles "initialize" and "server/discover". Returns false when it should wait. */
 bool expose_hello(struct expose *x, const struct expose_request *request);

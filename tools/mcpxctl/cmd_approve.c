@@ -176,7 +176,7 @@ static int confirm(const struct arguments *arguments, const struct entry *propos
 static int carry_out(const struct arguments *arguments, const struct entry *proposal,
                      struct mcpx_slice to, struct mcpx_text *response)
 {
-    static const struct live_wishes wishes = {.history = 0};
+    static const struct live_wishes wishes = {.instances = true};
     int64_t timeout = arguments_ms(arguments, "--timeout", TIMEOUT_MS);
     struct mcpx_text payload = {0};
     struct mcpx_draft draft = {.type = "mcp/request",

@@ -13,7 +13,7 @@ enum { TIMEOUT_MS = 60000 };
 static int run(const struct arguments *arguments, const struct address *address,
                struct mcpx_slice payload, struct mcpx_text *response)
 {
-    static const struct live_wishes wishes = {.history = 0};
+    static const struct live_wishes wishes = {.instances = true};
     int64_t timeout = arguments_ms(arguments, "--timeout", TIMEOUT_MS);
     struct mcpx_draft draft = {.type = "mcp/request",
                                .to = address->to,

@@ -202,7 +202,7 @@ static int run(struct survey *survey)
 
 int cmd_list(const struct arguments *arguments)
 {
-    static const struct live_wishes wishes = {.history = 0};
+    static const struct live_wishes wishes = {.instances = true};
     struct survey *survey = calloc(1, sizeof *survey);
     int status;
 

@@ -123,7 +123,8 @@ static int run(struct watch *watch, struct live *live)
 
 int cmd_watch(const struct arguments *arguments)
 {
-    struct live_wishes wishes = {(int)arguments_number(arguments, "--history", 0), true, true};
+    struct live_wishes wishes = {(int)arguments_number(arguments, "--history", 0), true, true,
+                                 true};
     struct watch watch = {.style = {colour_for(arguments), false, COLUMNS, BRIEF},
                           .json = arguments_have(arguments, "--json"),
                           .left = arguments_number(arguments, "--count", -1)};

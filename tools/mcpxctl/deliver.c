@@ -26,7 +26,9 @@ static int check_author(const struct live *live, struct mcpx_slice author)
 int deliver(const struct arguments *arguments, const struct mcpx_draft *draft,
             struct mcpx_slice author)
 {
-    static const struct live_wishes wishes = {.history = 0};
+    /* Only the one who proposed may withdraw: that is no matter of whichever instance is free. */
+    struct live_wishes wishes = {.instances =
+                                     strcmp(arguments->command->name, "withdraw") != 0};
     struct mcpx_text out = {0};
     struct live live;
     int status = live_join(arguments, &wishes, &live);

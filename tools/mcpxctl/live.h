@@ -15,12 +15,14 @@
  *
  * history    envelopes of history wanted
  * overhear   also hear what is for others
+ * instances  sit beside other windows of the same participant
  * patient    a router that is not there yet is waited for
  */
 struct live_wishes {
     int history;
     bool overhear;
     bool patient;
+    bool instances;
 };
 
 /**

@@ -37,7 +37,7 @@ export class Pipe {
   #child;
   #waiting = new Map();
 
-  static async open(command, args, env = {}, { roots = false } = {}) {
+  static async open(command, args, env = {}, { roots = false, ms } = {}) {
     const pipe = new Pipe();
     const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'ignore'],
       env: { ...process.env, ...env } });
@@ -45,7 +45,7 @@ export class Pipe {
     createInterface({ input: child.stdout }).on('line', (line) => pipe.#hear(line));
     await pipe.call(JSON.stringify({ jsonrpc: '2.0', id: 'init', method: 'initialize',
       params: { protocolVersion: '2025-11-25', capabilities: { ...CLIENT_CAPABILITIES, ...(roots && { roots: {} }) },
-        clientInfo: { name: 'pipe', version: '1' } } }));
+        clientInfo: { name: 'pipe', version: '1' } } }), ms);
     pipe.write(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
     return pipe;
   }

@@ -145,7 +145,7 @@ Test(talk, says_where_it_cannot_connect)
          "cannot connect to 127.0.0.1:1: connection refused\n"},
         {"mcpxctl who --as ann --url ws://127.0.0.1:99999 2>&1", 2,
          "with a port from 1 to 65535"},
-        {"MCPX_TOKEN=x mcpxctl call x --url ws://127.0.0.1:1 2>&1", 5, "cannot join"},
+        {"MCPX_TOKEN=x mcpxctl call x --to y --url ws://127.0.0.1:1 2>&1", 5, "cannot join"},
         {"mcpxctl who --as ann --url nowhere 2>&1", 2, "--url wants ws://"},
         {"MCPX_TOPIC= mcpxctl who --as ann 2>&1", 2, "a topic is needed"},
         {"mcpxctl who --as system 2>&1", 2, "--as wants a participant id"},

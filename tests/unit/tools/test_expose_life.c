@@ -161,6 +161,18 @@ Test(expose_life, leaves_nobody_working_for_a_client_that_is_gone)
     world_stop(&world);
 }
 
+static void expect_no_topic(struct world *world, int id, const char *why)
+{
+    char line[256];
+
+    snprintf(
+        line, sizeof line,
+        "{\"jsonrpc\":\"2.0\",\"id\":%d,\"error\":{\"code\":-32000,\"message\":\"the topic "
+        "cannot be reached: %s\"}}",
+        id, why);
+    world_expect(world, line);
+}
+
 Test(expose_life, answers_a_client_whose_topic_cannot_be_reached)
 {
     struct world world;
@@ -169,11 +181,42 @@ Test(expose_life, answers_a_client_whose_topic_cannot_be_reached)
     world_say(&world, INITIALIZE);
     world_say(&world, request(1, "tools/list", NULL));
     cr_expect(world_is_quiet(&world), "the servers may still come");
-    cr_expect_eq(expose_deadline(world.expose), world.now.mono_ms + 3000);
-    world_wait(&world, 3000);
-    cr_expect_not_null(strstr(world_line(&world), "\"protocolVersion\""));
-    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[]}}");
+    cr_expect_eq(expose_deadline(world.expose), world.now.mono_ms + 20000);
+    expose_event(world.expose,
+                 &(struct mcpx_event){.type = MCPX_EVENT_LEFT,
+                                      .reason = MCPX_SLICE("connection refused"),
+                                      .retry_ms = 500},
+                 world.now);
+    cr_expect(world_is_quiet(&world), "the router may still come");
+    world_wait(&world, 20000);
+    expect_no_topic(&world, 0, "connection refused");
+    expect_no_topic(&world, 1, "connection refused");
     cr_expect_eq(expose_deadline(world.expose), INT64_MAX);
+    world_say(&world, request(2, "tools/list", NULL));
+    world_wait(&world, 3000);
+    expect_no_topic(&world, 2, "connection refused");
+    world_stop(&world);
+}
+
+/* Full, or as often there as may be: no empty list, and no waiting for what will not change soon. */
+Test(expose_life, tells_a_client_at_once_why_the_router_refuses)
+{
+    struct world world;
+
+    world_start(&world, &(struct world_setup){0});
+    world_say(&world, INITIALIZE);
+    expose_event(world.expose,
+                 &(struct mcpx_event){.type = MCPX_EVENT_LEFT,
+                                      .code = 409,
+                                      .reason = MCPX_SLICE("too often"),
+                                      .retry_ms = 500},
+                 world.now);
+    expect_no_topic(&world, 0, "too often");
+    world_say(&world, request(1, "tools/list", NULL));
+    expect_no_topic(&world, 1, "too often");
+    world_join(&world);
+    world_say(&world, request(2, "tools/list", NULL));
+    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"tools\":[]}}");
     world_stop(&world);
 }
 

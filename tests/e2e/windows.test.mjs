@@ -1,0 +1,74 @@
+/*
+ * The story: a host starts the same entry in every window, with the same token. Each window has the
+ * room; who comes when all places are taken is told so, and nobody is shown an empty list for that.
+ */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { EXPOSE_GRANTS, exposePipe } from './lib/expose.mjs';
+import { IMPORT_GRANTS } from './lib/import.mjs';
+import { Program, programBinary } from './lib/program.mjs';
+import { Router } from './lib/router.mjs';
+import { Pipe } from './lib/wire.mjs';
+
+const ECHO = [process.execPath, fileURLToPath(new URL('lib/echo_server.mjs', import.meta.url))];
+const tokenOf = (id) => `a-token-for-every-window-of-${id}`;
+const entry = (id, grants) => ({ topics: ['*'], grants,
+  token_sha256: createHash('sha256').update(tokenOf(id)).digest('hex') });
+const list = JSON.stringify({ jsonrpc: '2.0', id: 'list', method: 'tools/list' });
+const hello = JSON.stringify({ jsonrpc: '2.0', id: 'hello', method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'w', version: '1' } } });
+
+/** A router with a server in its room. */
+async function room(t) {
+  const router = await Router.start({ config: { participants: {
+    files: entry('files', IMPORT_GRANTS), desk: entry('desk', EXPOSE_GRANTS),
+    eye: entry('eye', ['chat']) } } });
+  t.after(() => router.stop());
+  const bridge = Program.start('mcpx-bridge', ['import', '--url', router.url, '--topic', 'room', '--',
+    ...ECHO], { env: { MCPX_TOKEN: tokenOf('files') } });
+  t.after(() => bridge.stop());
+  await bridge.until(/is ready/);
+  return router;
+}
+
+test('eight windows share a token; the ninth hears why there is no place', async (t) => {
+  const router = await room(t);
+  const windows = [];
+  for (let i = 0; i < 8; i += 1) {
+    windows.push(await exposePipe(t, router, 'room', 'desk', { token: tokenOf('desk') }));
+  }
+  for (const [i, pipe] of windows.entries()) {
+    const { result } = JSON.parse(await pipe.call(JSON.stringify({ jsonrpc: '2.0', id: 1,
+      method: 'tools/call', params: { name: 'files__echo', arguments: { text: `${i}` } } })));
+    assert.equal(result.content[0].text, `${i}`);
+  }
+  const ninth = await exposePipe(t, router, 'room', 'desk', { token: tokenOf('desk') });
+  const { error: greeting } = JSON.parse(await ninth.call(hello));
+  assert.match(greeting.message, /the topic cannot be reached: .*instance/);
+  const { error, result } = JSON.parse(await ninth.call(list));
+  assert.equal(result, undefined);
+  assert.match(error.message, /the topic cannot be reached: .*instance/);
+  await windows[0].close();
+});
+
+test('a watch and what is said in another window need no ids of their own', async (t) => {
+  const router = await room(t);
+  const where = ['--url', router.url, '--topic', 'room'];
+  const env = { MCPX_TOKEN: tokenOf('eye') };
+  const watch = Program.start('mcpxctl', ['watch', '--count', '1', ...where], { env });
+  await watch.until(/joined room as eye/);
+  const say = Program.start('mcpxctl', ['say', 'hello', ...where], { env });
+  assert.equal((await say.end()).code, 0, say.log);
+  assert.equal((await watch.end()).code, 0, watch.log);
+});
+
+test('a router that is not there is an error, not an empty list', async (t) => {
+  const pipe = await Pipe.open(programBinary('mcpx-bridge'),
+    ['expose', '--url', 'ws://127.0.0.1:1', '--topic', 'room'],
+    { MCPX_TOKEN: 'x' }, { ms: 30000 });
+  t.after(() => pipe.close());
+  const { error } = JSON.parse(await pipe.call(list));
+  assert.match(error.message, /the topic cannot be reached: .*connection refused/);
+});
