@@ -148,10 +148,19 @@ test('invalid_envelope: each fault is named, placed and correlated, and the conn
 
 test('auth_violation: nobody speaks in the name of another', async (t) => {
   const { refuse } = await stage(t);
-  for (const from of ['witness', 'Sender', 'sender ', 'system', 'system:gateway', 'sender\u200b']) {
+  for (const from of ['witness', 'Sender', 'sender ', 'system', 'system:gateway', 'sender\u200c']) {
     const { payload, correlation_id: cause } = await refuse(text({ from: quoted(from) }), from);
     assert.equal(payload.error, 'auth_violation', from);
     assert.equal(cause, 'bad-1', from);
+  }
+});
+
+test('invalid_envelope: a name with characters that nobody sees is none at all', async (t) => {
+  const { refuse } = await stage(t);
+  for (const from of ['sender\u200b', 'sender\ufeff', '\u202esender', 'sender\u0085']) {
+    const { payload } = await refuse(text({ from: quoted(from) }), from);
+    assert.equal(payload.error, 'invalid_envelope', from);
+    assert.equal(payload.field, 'from', from);
   }
 });
 
