@@ -351,7 +351,8 @@ static void take_withdrawal(struct sorting *sorting)
         overhear(sorting);
         return;
     }
-    if (!mcpx_slice_equal(proposer, envelope->from)) {
+    /* Whichever window it comes from: who came back under another number may still take it back. */
+    if (!mcpx_slice_equal(mcpx_identity_of(proposer), mcpx_identity_of(envelope->from))) {
         mx_tell_violation(session, sorting->in, MCPX_VIOLATION_PROPOSER, &fault);
         return;
     }

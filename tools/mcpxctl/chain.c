@@ -120,7 +120,7 @@ static enum chain_role role_of(const struct entry *entry, struct chain_step *abo
     if (entry_is(entry, "mcp/reject") && of_proposal)
         return CHAIN_REJECTION;
     if (entry_is(entry, "mcp/withdraw") && of_proposal &&
-        mcpx_slice_equal(entry->from, parent->from))
+        mcpx_slice_equal(mcpx_identity_of(entry->from), mcpx_identity_of(parent->from)))
         return CHAIN_WITHDRAWAL;
     return CHAIN_OTHER;
 }

@@ -14,7 +14,7 @@ static int check_author(const struct live *live, struct mcpx_slice author)
     struct mcpx_slice us = mcpx_session_id(mcpx_client_session(live->client));
     struct mcpx_text id = {0};
 
-    if (!author.text || mcpx_slice_equal(us, author))
+    if (!author.text || mcpx_slice_equal(mcpx_identity_of(us), mcpx_identity_of(author)))
         return STATUS_OK;
     text_visible(&id, author);
     complain(live->verb, "only %s may, who made it; mcpxctl reject says no to it",
@@ -26,9 +26,7 @@ static int check_author(const struct live *live, struct mcpx_slice author)
 int deliver(const struct arguments *arguments, const struct mcpx_draft *draft,
             struct mcpx_slice author)
 {
-    /* Only the one who proposed may withdraw: that is no matter of whichever instance is free. */
-    struct live_wishes wishes = {.instances =
-                                     strcmp(arguments->command->name, "withdraw") != 0};
+    static const struct live_wishes wishes = {.instances = true};
     struct mcpx_text out = {0};
     struct live live;
     int status = live_join(arguments, &wishes, &live);

@@ -194,13 +194,14 @@ Test(proposals, of_others_are_shown_until_they_are_withdrawn)
     stage_hears(&stage, THEIRS "}");
     stage_hears(&stage, "{'id':'r','from':'eve','kind':'mcp/reject','correlation_id':'t'}");
     stage_hears(&stage, "{'id':'v','from':'eve','kind':'mcp/withdraw','correlation_id':'t'}");
-    stage_hears(&stage, "{'id':'w','from':'bob','kind':'mcp/withdraw','correlation_id':'t'}");
+    stage_hears(&stage,
+                "{'id':'w','from':'bob~2','kind':'mcp/withdraw','correlation_id':'t'}");
     stage_hears(&stage, "{'id':'x','from':'bob','kind':'mcp/withdraw','correlation_id':'t'}");
     stage_expect(&stage, "proposal t from bob\n"
                          "overheard t from bob\n"
                          "rejected r from eve; proposal t\n"
                          "violation not_proposer v from eve\n"
-                         "withdrawn w from bob; proposal t\n"
+                         "withdrawn w from bob~2; proposal t\n"
                          "overheard x from bob\n");
     stage_clear(&stage);
 }

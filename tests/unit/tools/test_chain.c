@@ -69,6 +69,7 @@ static const struct line strange = {"x",   "r", "eve", "ann", "mcp/response:tool
 static const struct line reject = {"n",     "p",          "ann",
                                    "agent", "mcp/reject", "{\"reason\":\"no\"}"};
 static const struct line withdraw = {"w", "p", "agent", NULL, "mcp/withdraw", "{}"};
+static const struct line elsewhere = {"w", "p", "agent~2", NULL, "mcp/withdraw", "{}"};
 static const struct line usurp = {"u", "p", "eve", NULL, "mcp/withdraw", "{}"};
 static const struct line progress = {
     "g", "r", "fs", "ann", "mcp/request:notifications/progress", PROGRESS};
@@ -108,6 +109,7 @@ Test(chain, tells_what_became_of_it)
          "proposal@0 request@1= other@2 result@2 done"},
         {{proposal, reject}, "n", "proposal@0 rejection@1 rejected"},
         {{proposal, withdraw}, "w", "proposal@0 withdrawal@1 withdrawn"},
+        {{proposal, elsewhere}, "w", "proposal@0 withdrawal@1 withdrawn"},
         {{proposal, usurp}, "p", "proposal@0 other@1 open"},
         {{proposal, reject, request, result},
          "p",
