@@ -109,6 +109,8 @@ void unfinished_end(struct connection *connection)
 {
     struct edge *edge = connection->edge;
 
+    if (mx_frames_is_open(&connection->frames))
+        mx_frames_skip(&connection->frames);
     if (!connection->message_due_ms)
         return;
     list_remove(&connection->in_unfinished);
@@ -116,8 +118,6 @@ void unfinished_end(struct connection *connection)
     edge->unfinished -= connection->message_size;
     connection->message_size = 0;
     connection->message_due_ms = 0;
-    if (mx_frames_is_open(&connection->frames))
-        mx_frames_skip(&connection->frames);
 }
 
 /* One that sends a byte now and then would otherwise keep its buffer for ever. */

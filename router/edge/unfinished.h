@@ -14,7 +14,10 @@
  */
 void unfinished_count(struct connection *connection);
 
-/** No message of this connection is unfinished any more; if one was, its memory is freed. */
+/**
+ * No message of this connection is unfinished any more; the memory of one that was is freed,
+ * counted or not, and what is left of it is thrown away as it comes.
+ */
 void unfinished_end(struct connection *connection);
 
 /** Condemns the connection when its message takes too long. */

@@ -270,6 +270,38 @@ Test(limits, unfinished_messages_are_bounded_together_and_in_time, .timeout = 12
     end(&router, &a, &b);
 }
 
+/* Who was told to go may go on sending for five seconds; nobody counts that, so nobody keeps it. */
+Test(limits, what_comes_behind_a_refusal_is_not_kept, .timeout = 60)
+{
+    enum { MANY = 16, PIECES = 64 };
+    static struct rude many[MANY];
+    static char piece[65536];
+    struct daemon router;
+    char topic[16];
+    long rss;
+
+    memset(piece, 'x', sizeof piece);
+    daemon_start(&router, "{\"limits\":{\"connects_per_s\":0}}", 0);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(topic, sizeof topic, "t%d", i);
+        rude_join(&many[i], &router, "hoarder", topic, "");
+    }
+    rss = daemon_rss_kib(&router);
+    for (int i = 0; i < MANY; i++) {
+        rude_frame(&many[i], BINARY, "", 0);
+        cr_expect_eq(rude_close_code(&many[i]), 1003);
+        for (int k = 0; k < PIECES; k++)
+            rude_frame(&many[i], k ? CONTINUE_OPEN : TEXT_OPEN, piece, sizeof piece);
+        rude_frame(&many[i], CLOSE, "", 0);
+        rude_drain(&many[i]); /* all of it was read */
+    }
+    rss = daemon_rss_kib(&router) - rss;
+    cr_expect(rss < 16 * 1024, "%ld KiB", rss);
+    for (int i = 0; i < MANY; i++)
+        rude_shut(&many[i]);
+    cr_expect_eq(daemon_stop(&router), 0);
+}
+
 /* More than may be strangers at a time: the oldest make way, the newest get in. */
 Test(limits, eleven_hundred_silent_connections_keep_nobody_out, .timeout = 60)
 {
