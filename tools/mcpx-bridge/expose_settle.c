@@ -48,8 +48,10 @@ void expose_write_list(struct expose *x, enum expose_list list, struct mcpx_text
     for (size_t i = 0; i < out->len; i++)
         hash = (hash ^ (unsigned char)out->text[i]) * UINT64_C(0x100000001b3);
     x->told[list] = hash;
+    x->is_told[list] = true;
 }
 
+/* A list that the client was given before all were known once has changed as any other may. */
 static void tell_changes(struct expose *x)
 {
     struct mcpx_text text = {0};
@@ -57,15 +59,16 @@ static void tell_changes(struct expose *x)
 
     for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++) {
         uint64_t before = x->told[i];
+        bool was_told = x->is_told[i];
 
         mcpx_text_reset(&text);
         expose_write_list(x, (enum expose_list)i, &text);
-        changed[i] = x->told[i] != before;
+        changed[i] = was_told && x->told[i] != before;
     }
     mcpx_text_fini(&text);
     changed[EXPOSE_RESOURCES] |= changed[EXPOSE_TEMPLATES];
     changed[EXPOSE_TEMPLATES] = false;
-    for (size_t i = 0; x->has_baseline && i < EXPOSE_LIST_COUNT; i++)
+    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
         if (changed[i])
             expose_tell_changed(x, (enum expose_list)i);
     if (!x->has_baseline)

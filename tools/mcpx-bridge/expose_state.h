@@ -105,7 +105,8 @@ struct expose {
     struct expose_watch *watches; /* kept for who may come back */
     size_t watch_count;
     uint64_t told[EXPOSE_LIST_COUNT]; /* hash of each list as the client knows it */
-    bool has_baseline;                /* `told` means something */
+    bool is_told[EXPOSE_LIST_COUNT];  /* `told` means something */
+    bool has_baseline;                /* all lists were compared once */
     size_t untold;                    /* notifications since the client was behind */
     int64_t changed_ms;               /* when to look for changes; INT64_MAX = none known */
 };

@@ -191,6 +191,28 @@ Test(expose, tells_changes_that_are_changes_only)
     world_stop(&world);
 }
 
+Test(expose, tells_of_who_comes_right_behind_the_client_s_first_list)
+{
+    struct world world;
+
+    world_start(&world, &(struct world_setup){0});
+    world_join(&world);
+    world_say(&world, INITIALIZE);
+    world_line(&world);
+    world_say(&world, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
+    world_say(&world, request(1, "tools/list", NULL));
+    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[]}}");
+    world_come(&world, "s");
+    world_answer(&world, world_draft(&world), "{\"capabilities\":{\"tools\":{}}}");
+    world_draft(&world); /* notifications/initialized */
+    world_answer(&world, world_draft(&world), "{\"tools\":[{\"name\":\"t\"}]}");
+    world_wait(&world, 200);
+    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"method\":"
+                         "\"notifications/tools/list_changed\"}");
+    cr_expect(world_is_quiet(&world), "of the lists it never had it is told nothing");
+    world_stop(&world);
+}
+
 Test(expose, gives_each_call_to_its_owner_under_the_owner_s_name)
 {
     static const struct {
