@@ -1,9 +1,10 @@
 /*
  * import_pool.c - which server a message belongs to, and which servers there are. A place is a
  * number with a server's state; it is made when its owner first asks for something, and ends when
- * the owner has had nothing to do with it for a while. Nobody's arrival ends another's process:
- * where there is no room, one's own idle ones make room, or the request is refused. A process that
- * is ending still counts, so the new one may have to wait for it.
+ * the owner has had nothing to do with it for a while. Nobody's arrival ends the process of somebody
+ * who is there: where there is no room, one's own idle ones make room, then those of who has left,
+ * or the request is refused. A process that is ending still counts, so the new one may have to wait
+ * for it.
  *
  * Lists are asked of server 0 alone. A process for everybody who looks was refused: rooms have
  * many who look and few who call.
@@ -22,9 +23,11 @@ enum phase { PLACE_FREE, PLACE_WAITING, PLACE_RUNNING, PLACE_STOPPING };
 /**
  * owner     its id is memory of ours; absent for place 0
  * idle_at   mono_ms at which it ends, unless it is used before; INT64_MAX while it is in use
+ * is_away   the owner has left the topic
  */
 struct place {
     enum phase phase;
+    bool is_away;
     struct import *import;
     struct import_who owner;
     int64_t idle_at;
@@ -174,10 +177,16 @@ static size_t place_of(const struct import_pool *pool, struct import_who who)
  *
  * all, own   places that are not ending
  * idle       the own one that has been idle longest; 0 when all are in use
+ * left       the same of those whose owners have left, whoever they are
  */
 struct census {
-    size_t all, own, idle;
+    size_t all, own, idle, left;
 };
+
+static size_t longer_idle(const struct import_pool *pool, size_t one, size_t other)
+{
+    return !one || pool->places[other].idle_at < pool->places[one].idle_at ? other : one;
+}
 
 static struct census count_places(const struct import_pool *pool, struct mcpx_slice identity)
 {
@@ -189,12 +198,13 @@ static struct census count_places(const struct import_pool *pool, struct mcpx_sl
         if (place->phase != PLACE_WAITING && place->phase != PLACE_RUNNING)
             continue;
         census.all++;
+        if (place->is_away && place->idle_at < INT64_MAX)
+            census.left = longer_idle(pool, census.left, i);
         if (!mcpx_slice_equal(mcpx_identity_of(place->owner.id), identity))
             continue;
         census.own++;
-        if (place->idle_at < INT64_MAX &&
-            (!census.idle || place->idle_at < pool->places[census.idle].idle_at))
-            census.idle = i;
+        if (place->idle_at < INT64_MAX)
+            census.idle = longer_idle(pool, census.idle, i);
     }
     return census;
 }
@@ -220,16 +230,18 @@ static size_t make_place(struct import_pool *pool, struct import_who who, const 
 {
     struct census census = count_places(pool, mcpx_identity_of(who.id));
     bool is_full = census.all >= pool->config.isolate_max;
+    bool has_share = census.own < share_of_one(pool);
+    size_t victim = census.idle || !has_share ? census.idle : census.left;
     size_t at = free_place(pool);
     char *id;
 
     *why = is_full ? "all server processes that the bridge may have are taken (--isolate-max)"
                    : "all server processes that you may have at one time are in use "
                      "(--isolate-max)";
-    if ((is_full || census.own >= share_of_one(pool)) && !census.idle)
+    if ((is_full || !has_share) && !victim)
         return 0;
-    if (is_full || census.own >= share_of_one(pool))
-        stop(pool, census.idle);
+    if (is_full || !has_share)
+        stop(pool, victim);
     *why = at ? "the bridge is out of memory" : "too many server processes are ending";
     id = at ? malloc(who.id.len + 1) : NULL;
     if (!id)
@@ -307,6 +319,15 @@ static void on_own(struct import_pool *pool, size_t topic, const struct mcpx_eve
     settle(pool, at, now);
 }
 
+static void note_presence(struct import_pool *pool, struct import_who who,
+                          enum mcpx_presence presence)
+{
+    size_t at = place_of(pool, who);
+
+    if (at)
+        pool->places[at].is_away = presence == MCPX_PRESENCE_LEAVE;
+}
+
 /* A copy of what the servers need of it: the first one's use of the port may end the event. */
 static void on_end(struct import_pool *pool, size_t topic, const struct mcpx_event *event,
                    struct mcpx_now now)
@@ -321,6 +342,8 @@ static void on_end(struct import_pool *pool, size_t topic, const struct mcpx_eve
         return;
     if (event->participant.len)
         memcpy(id, event->participant.text, event->participant.len);
+    if (event->type == MCPX_EVENT_PRESENCE)
+        note_presence(pool, (struct import_who){topic, copy.participant}, event->presence);
     for (size_t i = 0; i < pool->size; i++)
         if (pool->places[i].import) {
             import_event(pool->places[i].import, topic, &copy, now);

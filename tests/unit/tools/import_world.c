@@ -212,7 +212,9 @@ static void event(struct world *world, enum mcpx_event_type type, const struct w
                                .envelope = &envelope,
                                .rpc = &rpc,
                                .reason = MCPX_SLICE("no grant"),
-                               .presence = MCPX_PRESENCE_LEAVE,
+                               .presence = strcmp(words->verb, "came") == 0
+                                               ? MCPX_PRESENCE_JOIN
+                                               : MCPX_PRESENCE_LEAVE,
                                .retry_ms = -1,
                                .participant = mcpx_slice_of(words->first),
                                .violation = MCPX_VIOLATION_KIND,
@@ -292,7 +294,8 @@ static const struct {
     {"request", MCPX_EVENT_REQUEST, 2}, {"notify", MCPX_EVENT_NOTIFICATION, 2},
     {"lie", MCPX_EVENT_VIOLATION, 2},   {"answer", MCPX_EVENT_RESPONSE, 1},
     {"expired", MCPX_EVENT_EXPIRED, 1}, {"refused", MCPX_EVENT_REFUSED, 1},
-    {"left", MCPX_EVENT_PRESENCE, 1},   {"end", MCPX_EVENT_LEFT, 0},
+    {"left", MCPX_EVENT_PRESENCE, 1},   {"came", MCPX_EVENT_PRESENCE, 1},
+    {"end", MCPX_EVENT_LEFT, 0},
 };
 
 static bool try_event(struct world *world, struct words *words, const char *rest)

@@ -30,7 +30,7 @@
  *   lie WHO ENVELOPE RPC      a request whose kind says tools/call:safe and is not true
  *   answer TAG RPC            a participant answers a question of the server
  *   expired TAG, refused TAG  what else may become of it
- *   left WHO                  a participant leaves
+ *   left WHO, came WHO        a participant leaves, comes
  *   down SIGNAL, gone CODE    the server dies and comes back, or is gone for good
  *   gone-once CODE            it exits and comes back
  *   failed                    it cannot be executed
