@@ -4,10 +4,11 @@
  * thousand of them cost 200 us per message. Nothing is destroyed on the spot; the socket is
  * handed to libwebsockets, which calls back when it is gone, so no list changes while it is
  * walked.
- * Includes connection.h, http_server.h, unfinished.h, wire.h, libwebsockets.
+ * Includes connection.h, http_server.h, turn.h, unfinished.h, wire.h, libwebsockets.
  */
 #include "router/edge/connection.h"
 #include "router/edge/http_server.h"
+#include "router/edge/turn.h"
 #include "router/edge/unfinished.h"
 #include "router/edge/wire.h"
 
@@ -66,6 +67,7 @@ struct connection *connection_new(struct edge *edge, struct lws *wsi, struct add
                                             .keep_size = KEEP_MAX};
     list_init(&connection->in_choked);
     list_init(&connection->in_unfinished);
+    list_init(&connection->in_waiting);
     connection->deadline_ms = edge_now(edge).mono_ms + STRANGER_MS;
     connection->next = edge->all.first;
     if (connection->next)
@@ -140,6 +142,7 @@ void connection_free(struct connection *connection)
     edge->count--;
     exchange_free(connection->exchange);
     wire_drop(connection);
+    turn_drop(connection);
     unfinished_end(connection);
     mx_frames_fini(&connection->frames);
     free(connection);
@@ -205,6 +208,7 @@ void connection_kill(struct connection *connection)
     forget_fresh(connection);
     set_state(connection, DEAD);
     wire_drop(connection);
+    turn_drop(connection);
     unfinished_end(connection);
     connection->deadline_ms = edge_now(edge).mono_ms + KILL_AGAIN_MS;
     if (connection->peer)

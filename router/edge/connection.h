@@ -43,6 +43,9 @@ enum connection_state { STRANGER, ANSWERED, MEMBER, LEAVING, DEAD };
  * unsent_counted how much of edge->unsent is its memory
  * took_ms        when the kernel last took any of it, or it began to be kept
  * progress       bytes of an answer that were taken since its deadline was last moved
+ * rest           what was read and waits for a later turn (turn.h); in edge->waiting while it
+ *                may go on
+ * rest_counted   how much of edge->resting is its memory
  * message_size   how much of edge->unfinished is the memory of an unfinished message
  * message_due_ms mono_ms by which the rest has to arrive; 0 = no message is unfinished
  */
@@ -64,7 +67,9 @@ struct connection {
     struct mcpx_text unsent;
     size_t unsent_at, unsent_counted, progress;
     int64_t took_ms;
-    struct link in_choked, in_unfinished;
+    struct link in_choked, in_unfinished, in_waiting;
+    struct mcpx_text rest;
+    size_t rest_counted;
     size_t message_size;
     int64_t message_due_ms;
 };

@@ -72,6 +72,10 @@ struct connections {
  *                           unfinished_count the connections they belong to
  * unsent                    bytes of memory that sockets have not taken yet; in choked the
  *                           connections they belong to, the one that took bytes last at the end
+ * waiting, resting          connections with something left of a read that waits for its turn,
+ *                           longest first; bytes of memory that takes
+ * turn, others_cost         counts loop turns; what those have cost in this one whom nobody in the
+ *                           hub stands behind
  * pongs                     frames on their way out, of the connection that is being read
  * gate                      what addresses and participants have asked lately
  * kick                      something was handed to libwebsockets' timers from outside its
@@ -94,7 +98,9 @@ struct edge {
     struct holders strangers;
     size_t count;
     size_t unfinished, unfinished_count, unsent;
-    struct link unfinished_all, choked;
+    struct link unfinished_all, choked, waiting;
+    size_t resting;
+    uint64_t turn, others_cost;
     struct mcpx_text pongs;
     struct gate *gate;
     uv_prepare_t round;

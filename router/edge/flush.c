@@ -7,7 +7,14 @@
 #include "router/edge/flush.h"
 #include "router/edge/wire.h"
 
-enum { WRITES_PER_ROUND = 4096 };
+/* One round, whichever comes first: some milliseconds. A write may be 256 KiB. */
+enum { WRITES_PER_ROUND = 4096, BYTES_PER_ROUND = 4 << 20 };
+
+/* What is left of a round. */
+struct budget {
+    int writes;
+    int64_t bytes;
+};
 
 /* Returns false when the connection takes no more now. */
 static bool write_run(struct connection *connection, const struct output *output)
@@ -27,38 +34,43 @@ static bool write_run(struct connection *connection, const struct output *output
     return !close && !connection->choked;
 }
 
-/* Returns the number of writes. */
-static int flush_peer(struct connection *connection, int most)
+static bool is_left(const struct budget *budget)
+{
+    return budget->writes > 0 && budget->bytes > 0;
+}
+
+static void flush_peer(struct connection *connection, struct budget *budget)
 {
     struct output output;
-    int writes = 0;
+    int before = budget->writes;
 
-    while (writes < most && connection->state == MEMBER && !connection->choked &&
+    while (is_left(budget) && connection->state == MEMBER && !connection->choked &&
            peer_peek(connection->peer, &output)) {
-        writes++;
+        budget->writes--;
+        budget->bytes -= (int64_t)output.len;
         if (!write_run(connection, &output))
             break;
     }
+    if (budget->writes == before)
+        budget->writes--; /* looking has a price as well */
     if ((connection->state != MEMBER || connection->choked) && connection->peer)
         peer_stall(connection->peer); /* full; or closed: what the hub still has is too late */
-    return writes;
 }
 
 void flush_connection(struct connection *connection)
 {
+    struct budget budget = {WRITES_PER_ROUND, BYTES_PER_ROUND};
+
     if (connection->peer && !connection->choked && !connection->fresh)
-        flush_peer(connection, WRITES_PER_ROUND);
+        flush_peer(connection, &budget);
 }
 
 bool flush_round(struct edge *edge)
 {
-    int left = WRITES_PER_ROUND;
+    struct budget budget = {WRITES_PER_ROUND, BYTES_PER_ROUND};
     struct peer *peer;
 
-    while (left > 0 && (peer = hub_next_ready(edge->hub))) {
-        int writes = flush_peer(peer_owner(peer), left);
-
-        left -= writes ? writes : 1;
-    }
-    return left <= 0;
+    while (is_left(&budget) && (peer = hub_next_ready(edge->hub)))
+        flush_peer(peer_owner(peer), &budget);
+    return !is_left(&budget);
 }

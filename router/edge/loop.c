@@ -12,6 +12,7 @@
 #include "router/edge/gate.h"
 #include "router/edge/listener.h"
 #include "router/edge/signals.h"
+#include "router/edge/turn.h"
 #include "router/edge/wire.h"
 #include "router/edge/ws_server.h"
 
@@ -65,8 +66,9 @@ static bool is_over(struct edge *edge)
 static void on_round(uv_prepare_t *prepare)
 {
     struct edge *edge = prepare->data;
+    bool waits = turn_begin(edge);
 
-    if (flush_round(edge))
+    if (flush_round(edge) || waits)
         uv_idle_start(&edge->busy, on_busy);
     else
         uv_idle_stop(&edge->busy);
@@ -124,6 +126,7 @@ static enum mcpx_err open_all(struct edge *edge, struct mcpx_text *errors)
     holders_init(&edge->strangers, key);
     list_init(&edge->unfinished_all);
     list_init(&edge->choked);
+    list_init(&edge->waiting);
     if (!edge->hub || !edge->tickets || !edge->gate)
         return MCPX_ENOMEM;
     edge->api = (struct http_api){

@@ -5,10 +5,11 @@
  * all of them collect is bounded (unfinished.h). Sizes are judged by what a frame declares, before
  * it has arrived. What is no message costs its sender's rate as if it were one: pings, pongs, and
  * frames that carry next to nothing.
- * Includes receive.h, flush.h, unfinished.h, wire.h.
+ * Includes receive.h, flush.h, turn.h, unfinished.h, wire.h.
  */
 #include "router/edge/receive.h"
 #include "router/edge/flush.h"
+#include "router/edge/turn.h"
 #include "router/edge/unfinished.h"
 #include "router/edge/wire.h"
 
@@ -45,8 +46,8 @@ static void route(struct connection *connection, struct mcpx_slice text)
     if (peer_private_bytes(connection->peer) > PRIVATE_MAX)
         flush_connection(connection);
     /* Or so many that readers would fall off the log before their turn comes. */
-    if (hub_is_pressed(connection->edge->hub))
-        flush_round(connection->edge);
+    while (hub_is_pressed(connection->edge->hub) && flush_round(connection->edge))
+        ;
 }
 
 /* The hub closes behind what it still has to say. */
@@ -175,22 +176,35 @@ static void judge_unfinished(struct connection *connection)
         unfinished_count(connection);
 }
 
+static bool is_read(const struct connection *connection)
+{
+    return (connection->state == MEMBER || connection->state == LEAVING) &&
+           !connection->finished;
+}
+
 void receive_bytes(struct connection *connection, char *bytes, size_t len)
 {
     struct mx_frames *frames = &connection->frames;
     struct mx_frames_found found;
     enum mx_frames_step step = MX_FRAMES_OVERLONG;
+    struct mcpx_slice rest = {0};
 
     if (connection->peer)
         peer_heard(connection->peer, edge_now(connection->edge));
     mx_frames_feed_own(frames, bytes, len);
-    while ((connection->state == MEMBER || connection->state == LEAVING) &&
-           !connection->finished && step != MX_FRAMES_BAD && step != MX_FRAMES_NOMEM) {
+    while (is_read(connection) && step != MX_FRAMES_BAD && step != MX_FRAMES_NOMEM) {
+        if (!turn_permits(connection)) {
+            rest = mx_frames_left(frames);
+            break;
+        }
         step = mx_frames_next(frames, &found);
         if (step == MX_FRAMES_MORE)
             break;
+        turn_spend(connection, 1 + found.payload.len / TURN_BYTES);
         take(connection, step, &found);
     }
+    if (rest.len > 0)
+        turn_keep(connection, rest.text, rest.len);
     flush_pongs(connection);
     judge_unfinished(connection);
     charge(connection);

@@ -3,9 +3,10 @@
  * no bound could see and no metric show, and a message of its own could fall between two of ours.
  * Bytes that wait are copied, because what lent them (the hub's log) moves on. Under TLS send()
  * would be libwebsockets' own write, at the one place below where it stands.
- * Includes wire.h, libwebsockets.
+ * Includes wire.h, turn.h, libwebsockets.
  */
 #include "router/edge/wire.h"
+#include "router/edge/turn.h"
 
 #include <errno.h>
 #include <libwebsockets.h>
@@ -94,6 +95,7 @@ static bool keep(struct connection *connection, const char *bytes, size_t len)
         return false;
     if (!connection->choked) {
         connection->choked = true;
+        list_remove(&connection->in_waiting);
         join_line(connection);
         lws_rx_flow_control(connection->wsi, 0);
         lws_callback_on_writable(connection->wsi);
@@ -143,7 +145,10 @@ static void note_progress(struct connection *connection, size_t sent)
 static void go_on(struct connection *connection)
 {
     wire_drop(connection);
-    lws_rx_flow_control(connection->wsi, 1);
+    if (connection->rest.len)
+        turn_resume(connection);
+    else
+        lws_rx_flow_control(connection->wsi, 1);
     if (connection->finished) {
         shut(connection);
     } else if (connection->state == MEMBER && connection->peer && !connection->fresh) {

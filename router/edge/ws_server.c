@@ -7,25 +7,14 @@
  */
 #include "router/edge/ws_server.h"
 #include "router/edge/connection.h"
-#include "router/edge/http_server.h"
-#include "router/edge/receive.h"
+#include "router/edge/turn.h"
 #include "router/edge/wire.h"
 
 #include <libwebsockets.h>
 
 static int on_bytes(struct connection *connection, char *bytes, size_t len)
 {
-    switch (connection->state) {
-    case STRANGER:
-        http_server_bytes(connection, bytes, len);
-        break;
-    case MEMBER:
-    case LEAVING:
-        receive_bytes(connection, bytes, len);
-        break;
-    default: /* read, so that closing does not throw away what we said last */
-        break;
-    }
+    turn_take(connection, bytes, len);
     return connection->state == DEAD ? -1 : 0;
 }
 

@@ -11,6 +11,9 @@
 /* How often deadlines are looked at; none is finer than this. */
 static const int64_t tick_ms = 1000;
 
+/* Grants that end or change in one tick: a thousand at once would hold up everybody. */
+static const int changes_per_tick = 64;
+
 /* Unanswered pings after which a peer is given up. Protocol: section 7. */
 static const int pings_max = 2;
 
@@ -126,20 +129,25 @@ static void mind_silence(struct hub *hub, struct peer *peer)
     peer_wake(peer);
 }
 
-static void mind_peer(struct hub *hub, struct peer *peer)
+/* Returns true when that took more than a look. */
+static bool mind_peer(struct hub *hub, struct peer *peer)
 {
     int64_t wall_ms = hub->now.wall_ms;
+    bool changed = true;
 
     if (peer->state != PEER_OPEN)
-        return;
+        return false;
     if (peer->grant->expires_ms && wall_ms >= peer->grant->expires_ms) {
         hub_condemn(hub, peer, MCPX_EEXPIRED, hub->now);
-        return;
+        return true;
     }
     if (peer->changes_ms && wall_ms >= peer->changes_ms)
         (void)hub_regrant(hub, peer, peer->grant, hub->now); /* tried again at the next tick */
+    else
+        changed = false;
     if (peer->state == PEER_OPEN) /* its own `update` may have pushed it off the log */
         mind_silence(hub, peer);
+    return changed || peer->state != PEER_OPEN;
 }
 
 static void mind_topic(struct hub *hub, struct topic *topic)
@@ -170,11 +178,16 @@ int64_t hub_due(const struct hub *hub)
 static void mind_all(struct hub *hub)
 {
     struct link *next;
+    int left = changes_per_tick;
 
     hub->next_tick_ms = hub->now.mono_ms + tick_ms;
-    for (struct link *link = hub->peers.next; link != &hub->peers; link = next) {
+    for (struct link *link = hub->peers.next; link != &hub->peers && left > 0; link = next) {
         next = link->next;
-        mind_peer(hub, LIST_ELEMENT(link, struct peer, in_hub));
+        left -= mind_peer(hub, LIST_ELEMENT(link, struct peer, in_hub));
+    }
+    if (left == 0) { /* the others are told first of these */
+        hub->next_tick_ms = hub->now.mono_ms + 1;
+        return;
     }
     for (struct link *link = hub->topics.next; link != &hub->topics; link = next) {
         next = link->next;

@@ -192,7 +192,8 @@ void hub_drain(struct hub *hub, struct mcpx_now now);
 
 /**
  * Does what is due: pings, time-outs, expiries, topics that outlived their time, presence that has
- * waited long enough to be told. Cheap when nothing is. Returns hub_due.
+ * waited long enough to be told. Cheap when nothing is. Of grants that end or change at the same
+ * time a few do; the others are due a millisecond later. Returns hub_due.
  */
 int64_t hub_tick(struct hub *hub, struct mcpx_now now);
 
@@ -245,6 +246,12 @@ void peer_heard(struct peer *peer, struct mcpx_now now);
 
 /** Bytes of private frames waiting; the edge flushes a peer early when many errors pile up. */
 size_t peer_private_bytes(const struct peer *peer);
+
+/**
+ * Adds to what the peer's participant has cost in loop turn number `turn`, all its peers together.
+ * Returns the sum.
+ */
+uint64_t peer_turn_cost(struct peer *peer, uint64_t turn, uint64_t cost);
 
 /** The pointer given to hub_admit. */
 void *peer_owner(const struct peer *peer);

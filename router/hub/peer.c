@@ -237,6 +237,17 @@ size_t peer_private_bytes(const struct peer *peer)
     return peer->outbox.len;
 }
 
+uint64_t peer_turn_cost(struct peer *peer, uint64_t turn, uint64_t cost)
+{
+    struct tally *tally = peer->tally;
+
+    if (tally->turn != turn)
+        tally->cost = 0;
+    tally->turn = turn;
+    tally->cost += cost;
+    return tally->cost;
+}
+
 void *peer_owner(const struct peer *peer)
 {
     return peer->owner;

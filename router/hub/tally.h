@@ -14,11 +14,13 @@ struct hub;
  *
  * topics        topics that came to be for it and are still there
  * connections   its peers, condemned ones included
+ * turn, cost    the edge's loop turn in which it was last heard, and what it has cost in that one
  */
 struct tally {
     struct mcpx_slice identity;
     size_t topics;
     size_t connections;
+    uint64_t turn, cost;
 };
 
 /** The tally of who a grant belongs to, or NULL when nothing is on it. */

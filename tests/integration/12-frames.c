@@ -240,3 +240,47 @@ Test(frames, that_are_no_messages_are_charged)
     expect_charged(PONG, "pongs");
     expect_charged(TEXT_OPEN, "crumbs");
 }
+
+/*
+ * What breaks: a read of a thousand messages is cut where its sender's share of a turn ends, and
+ * what waits is lost, changes places, or is overtaken by the close behind it.
+ */
+Test(frames, what_one_read_holds_arrives_whole_and_in_order)
+{
+    enum { MESSAGES = 3000 };
+    struct mcpx_text all = {0};
+    struct rude a = {0}, b = {0};
+    struct frame frame;
+    char text[128], id[32];
+
+    rude_join(&a, &router, "a", "room", "");
+    cr_assert(rude_expect(&a, "\"event\":\"join\"", &frame));
+    rude_join(&b, &router, "b", "room", "&history=0");
+    cr_assert(rude_expect(&b, "\"event\":\"join\"", &frame));
+    for (int i = 0; i < MESSAGES; i++) {
+        int len = snprintf(text, sizeof text,
+                           "{\"protocol\":\"mcpx/v0.1\",\"id\":\"n%d\",\"kind\":\"chat\","
+                           "\"payload\":{}}",
+                           i);
+        char head[] = {(char)TEXT, (char)(0x80 | len), 0, 0, 0, 0};
+
+        mcpx_text_add(&all, head, sizeof head);
+        mcpx_text_add(&all, text, (size_t)len);
+        if (i % 100 == 50)
+            mcpx_text_add(&all, "\x89\x80" M, 6);
+    }
+    mcpx_text_add(&all, "\x88\x82" M "\x03\xe8", 8);
+    rude_send(&a, all.text, all.len);
+    for (int i = 0; i < MESSAGES; i++) {
+        snprintf(id, sizeof id, "\"id\":\"n%d\"", i);
+        do
+            cr_assert(rude_next(&b, &frame), "the end, not %s", id);
+        while (!frame_holds(&frame, "\"chat\""));
+        cr_assert(frame_holds(&frame, id), "%s, not %.*s", id, (int)frame.len, frame.payload);
+    }
+    cr_expect(rude_expect(&b, "\"event\":\"leave\"", &frame));
+    cr_expect_eq(rude_close_code(&a), 1000);
+    mcpx_text_fini(&all);
+    rude_shut(&a);
+    rude_shut(&b);
+}

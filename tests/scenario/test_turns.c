@@ -7,6 +7,7 @@
 #include "tests/support/world.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 
 /* Offers until nobody is offered; returns how often a peer was, with nothing to write. */
 static int idle_offers(struct hub *hub, int *offers)
@@ -111,5 +112,40 @@ Test(turns, what_is_written_is_counted)
     cr_expect_eq(hub_stats(hub)->runs, runs);
     cr_expect_eq(hub_stats(hub)->written, 3, "alice: her join, a message; bob: his join");
     cr_expect_eq(hub_stats(hub)->replayed, 1);
+    world_free(w);
+}
+
+enum { CROWD = 500, ENDS_PER_TICK = 64, EXPIRES_MS = 10000 };
+
+/* What breaks: everybody else waits while a thousand participants are shown out. */
+Test(turns, grants_that_end_at_the_same_time_end_a_few_in_a_turn)
+{
+    struct world *w = world_new();
+    struct hub *hub = world_hub(w);
+    const uint64_t *ended = &hub_stats(hub)->closed[MCPX_EEXPIRED];
+    struct mcpx_now now;
+    size_t ticks = 0;
+
+    for (int i = 0; i < CROWD; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "p%d", i);
+        world_arrives(w, name, &(struct arrival){.expires_ms = EXPIRES_MS});
+    }
+    world_skip(w);
+    now = world_now(w);
+    now.mono_ms += EXPIRES_MS;
+    now.wall_ms += EXPIRES_MS;
+    for (; *ended < CROWD; ticks++) {
+        uint64_t before = *ended;
+
+        hub_tick(hub, now);
+        cr_assert_gt(*ended, before, "tick %zu", ticks);
+        cr_expect_leq(*ended - before, ENDS_PER_TICK, "tick %zu", ticks);
+        now.mono_ms++;
+        now.wall_ms++;
+    }
+    cr_expect_eq(ticks, CROWD / ENDS_PER_TICK + 1, "nobody waits longer than needed");
+    world_skip(w);
     world_free(w);
 }

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SOMEBODIES_MAX = 64, WORDS_MAX = 16, TELL_WITHIN = 50 };
+enum { SOMEBODIES_MAX = 512, WORDS_MAX = 16, TELL_WITHIN = 50 };
 
 struct somebody {
     char name[64];
