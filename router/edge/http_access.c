@@ -2,11 +2,11 @@
  * http_access.c - two header values read strictly. An Origin that is not plain visible ASCII is
  * nobody's, whatever the patterns say: it is written back into a header. A header that came twice
  * arrives joined by ", ", and so holds a space that no token has.
- * Includes http_access.h and router/policy/glob.h.
+ * Includes http_access.h and glob.h.
  */
 #include "router/edge/http_access.h"
 
-#include "router/policy/glob.h"
+#include "lib/core/glob.h"
 
 #include <strings.h>
 
@@ -47,5 +47,5 @@ bool http_origin_is_allowed(const struct config *config, struct mcpx_slice origi
         return true;
     if (!is_visible_ascii(origin))
         return false;
-    return glob_any_matches(config->origins, config->origin_count, origin);
+    return mx_glob_any_matches(config->origins, config->origin_count, origin);
 }

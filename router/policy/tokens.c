@@ -4,7 +4,7 @@
  * an early exit tells a guesser nothing. What is no static token may still be a JWT.
  * Includes tokens_inside.h, glob.h, envelope.h (names), jansson and libcrypto.
  */
-#include "router/policy/glob.h"
+#include "lib/core/glob.h"
 #include "router/policy/tokens_inside.h"
 
 #include <mcpx/envelope.h>
@@ -64,7 +64,7 @@ enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
     if (err)
         return err;
     if (person) {
-        if (topic.text && !glob_any_matches(person->topics, person->topic_count, topic))
+        if (topic.text && !mx_glob_any_matches(person->topics, person->topic_count, topic))
             return MCPX_EFORBIDDEN;
         *out = grant_ref(person->grant);
         return MCPX_OK;
@@ -90,7 +90,7 @@ enum mcpx_err tokens_cover(struct tokens *tokens, struct mcpx_slice bearer,
         goto out;
     for (size_t i = 0; i < count; i++)
         topics[i].covered =
-            person ? glob_any_matches(person->topics, person->topic_count, topics[i].name)
+            person ? mx_glob_any_matches(person->topics, person->topic_count, topics[i].name)
                    : tokens_claims_cover(tokens, claims, topics[i].name);
 out:
     grant_unref(grant);

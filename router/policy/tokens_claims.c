@@ -5,7 +5,7 @@
  * rights that the configuration gives: a token that names him earns those or nothing.
  * Includes tokens_inside.h, glob.h, envelope.h (ids) and jansson.
  */
-#include "router/policy/glob.h"
+#include "lib/core/glob.h"
 #include "router/policy/tokens_inside.h"
 
 #include <mcpx/envelope.h>
@@ -151,7 +151,7 @@ static enum mcpx_err grant_of_entry(const struct person *person, const json_t *c
 static bool entry_covers(const struct person *person, struct mcpx_slice topic)
 {
     return !person || !topic.text ||
-           glob_any_matches(person->topics, person->topic_count, topic);
+           mx_glob_any_matches(person->topics, person->topic_count, topic);
 }
 
 enum mcpx_err tokens_grant_of(struct tokens *tokens, const json_t *claims,

@@ -3,35 +3,14 @@
  * fits: both are what a person reads in a client's list, and a word of its own for each would have to be
  * known. Whether somebody has such a name is known only when he was asked; whoever surely has
  * none is not asked.
- * Includes expose_state.h only.
+ * Includes expose_state.h, glob.h.
  */
 #include "tools/mcpx-bridge/expose_state.h"
 
+#include "lib/core/glob.h"
+
 /* Bytes of an id up to which a name begins with all of it. */
 enum { ID_WHOLE_MAX = 32 };
-
-bool expose_only_fits(struct mcpx_slice pattern, struct mcpx_slice text)
-{
-    size_t at = 0, i = 0, star = SIZE_MAX, resume = 0;
-
-    while (i < text.len) {
-        if (at < pattern.len && pattern.text[at] == '*') {
-            star = at++;
-            resume = i;
-        } else if (at < pattern.len && pattern.text[at] == text.text[i]) {
-            at++;
-            i++;
-        } else if (star != SIZE_MAX) {
-            at = star + 1;
-            i = ++resume;
-        } else {
-            return false;
-        }
-    }
-    while (at < pattern.len && pattern.text[at] == '*')
-        at++;
-    return at == pattern.len;
-}
 
 bool expose_only_covers(const struct expose *x, struct mcpx_slice participant,
                         struct mcpx_slice shown)
@@ -42,8 +21,8 @@ bool expose_only_covers(const struct expose *x, struct mcpx_slice participant,
         struct expose_only *only = &x->only[i];
         struct mcpx_slice pattern = mcpx_text_view(&only->pattern);
 
-        if (!expose_only_fits(pattern, participant) &&
-            (!shown.text || !expose_only_fits(pattern, shown)))
+        if (!mx_glob_matches(pattern, participant) &&
+            (!shown.text || !mx_glob_matches(pattern, shown)))
             continue;
         only->fitted = true;
         covered = true;

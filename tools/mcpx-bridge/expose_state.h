@@ -217,9 +217,6 @@ void expose_send_withdrawal(struct expose *x, const struct expose_call *call,
 
 /* ---- expose_only.c: what --only lets through ---- */
 
-/** Does a text fit a pattern, in which * stands for any bytes? */
-bool expose_only_fits(struct mcpx_slice pattern, struct mcpx_slice text);
-
 /** Is this shown: the participant with all it has, or the name the client sees (or would, absent)? */
 bool expose_only_covers(const struct expose *x, struct mcpx_slice participant,
                         struct mcpx_slice shown);

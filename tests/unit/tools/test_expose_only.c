@@ -22,34 +22,6 @@ static const char *request(int id, const char *method, const char *params)
     return line;
 }
 
-Test(expose_only, fits_texts)
-{
-    static const struct {
-        const char *pattern, *text;
-        bool fits;
-    } rows[] = {
-        {"files", "files", true},
-        {"files", "file", false},
-        {"files", "filesx", false},
-        {"f*s", "files", true},
-        {"f*s", "fs", true},
-        {"f*s", "filesx", false},
-        {"*", "", true},
-        {"**a", "ba", true},
-        {"*a*a", "aba", true},
-        {"*a*a", "a", false},
-        {"s__read_*", "s__read_", true},
-        {"s__read_*", "s__rea", false},
-        {"*b*c*d", "abcbcd", true},
-        {"a*b", "aXbX", false},
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        cr_expect_eq(
-            expose_only_fits(mcpx_slice_of(rows[i].pattern), mcpx_slice_of(rows[i].text)),
-            rows[i].fits, "%s %s", rows[i].pattern, rows[i].text);
-}
-
 static void expect_lists(struct world *world, const char *tools, const char *prompts,
                          const char *resources)
 {

@@ -1,9 +1,9 @@
 /*
- * glob.h - patterns with `*` for topic names and Origin headers.
+ * glob.h - patterns with `*` for topic names, Origin headers and names of tools.
  * Includes base.h only.
  */
-#ifndef POLICY_GLOB_H
-#define POLICY_GLOB_H
+#ifndef MX_GLOB_H
+#define MX_GLOB_H
 
 #include <mcpx/base.h>
 
@@ -11,9 +11,9 @@
  * True when `pattern` describes the whole of `text`: `*` stands for any bytes, none included;
  * every other byte stands for itself. Never allocates; at worst pattern times text steps.
  */
-bool glob_matches(struct mcpx_slice pattern, struct mcpx_slice text);
+bool mx_glob_matches(struct mcpx_slice pattern, struct mcpx_slice text);
 
 /** True when one of `count` C strings, as patterns, describes the whole of `text`. */
-bool glob_any_matches(char *const *patterns, size_t count, struct mcpx_slice text);
+bool mx_glob_any_matches(char *const *patterns, size_t count, struct mcpx_slice text);
 
 #endif

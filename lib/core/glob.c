@@ -4,9 +4,9 @@
  * exponential backtracking, and no regular expression whose quoting could be got wrong.
  * Includes glob.h only.
  */
-#include "router/policy/glob.h"
+#include "lib/core/glob.h"
 
-bool glob_matches(struct mcpx_slice pattern, struct mcpx_slice text)
+bool mx_glob_matches(struct mcpx_slice pattern, struct mcpx_slice text)
 {
     size_t p = 0, t = 0;
     size_t star = SIZE_MAX; /* where the latest star stands in the pattern */
@@ -31,10 +31,10 @@ bool glob_matches(struct mcpx_slice pattern, struct mcpx_slice text)
     return p == pattern.len;
 }
 
-bool glob_any_matches(char *const *patterns, size_t count, struct mcpx_slice text)
+bool mx_glob_any_matches(char *const *patterns, size_t count, struct mcpx_slice text)
 {
     for (size_t i = 0; i < count; i++) {
-        if (glob_matches(mcpx_slice_of(patterns[i]), text))
+        if (mx_glob_matches(mcpx_slice_of(patterns[i]), text))
             return true;
     }
     return false;
