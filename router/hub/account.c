@@ -1,9 +1,8 @@
 /*
- * account.c - accounts are found by a hash of the participant's identity, and those of nobody who
- * is there stand in line besides: everybody who left owes at least for having joined. Buckets fill
- * within a minute, so that line is short-lived. Rates
- * in each peer, handed on from one to the next, were refused: two instances would have had two
- * participants' rates.
+ * account.c - accounts are found by a hash of the participant's identity. Those of participants who
+ * have left stand in a line besides, because whoever left owes at least for having joined. Buckets
+ * fill within a minute, so the line is short. Rates in each peer, handed on from one to the next,
+ * were refused: two instances would have had two participants' rates.
  * Includes account.h only.
  */
 #include "router/hub/account.h"

@@ -20,7 +20,7 @@ struct rates {
     struct bucket joins;
 };
 
-/** Accounts of nobody who is there, kept per topic; the oldest is forgotten first. */
+/** Accounts that nobody uses, kept per topic; the oldest is forgotten first. */
 enum { ACCOUNTS_IDLE_MAX = 1024 };
 
 /**

@@ -28,3 +28,12 @@ void frame_head_write(char *out, enum frame_opcode opcode, size_t len)
         len >>= 8;
     }
 }
+
+void frame_add(struct mcpx_text *out, struct mcpx_slice text)
+{
+    char head[FRAME_HEAD_MAX];
+
+    frame_head_write(head, FRAME_TEXT, text.len);
+    mcpx_text_add(out, head, frame_head_len(text.len));
+    mcpx_text_slice(out, text);
+}

@@ -1,11 +1,12 @@
 /*
- * frame.h - the head of an unmasked WebSocket frame, as a server sends it. RFC 6455 section 5.2.
- * Includes base.h only.
+ * frame.h - unmasked WebSocket frames, as a server sends them. RFC 6455 section 5.2.
+ * Includes base.h and text.h only.
  */
 #ifndef HUB_FRAME_H
 #define HUB_FRAME_H
 
 #include <mcpx/base.h>
+#include <mcpx/text.h>
 
 enum frame_opcode { FRAME_TEXT = 1, FRAME_CLOSE = 8, FRAME_PING = 9 };
 
@@ -17,5 +18,8 @@ size_t frame_head_len(size_t len);
 
 /** Writes the head of a final frame; `out` has room for frame_head_len(len) bytes. */
 void frame_head_write(char *out, enum frame_opcode opcode, size_t len);
+
+/** Appends the frame of a whole text message. */
+void frame_add(struct mcpx_text *out, struct mcpx_slice text);
 
 #endif

@@ -98,8 +98,8 @@ struct admission {
  * not be created; MCPX_EFULL; MCPX_ESHARE when the participant has made as many topics, or has as
  * many connections, as it may; MCPX_EPRESENT when the participant is connected and takeover is
  * off; MCPX_EFLAPPING at the fourth takeover of an id within a minute, or when the participant has
- * come too often; MCPX_EINSTANCES when as many
- * instances of the participant are there as there may be; MCPX_EGOING while draining.
+ * come too often; MCPX_EINSTANCES when as many instances of the participant are there as there may
+ * be; MCPX_EGOING while draining.
  */
 enum mcpx_err hub_may_admit(const struct hub *hub, const struct grant *grant,
                             const struct admission *admission, struct mcpx_now now);
@@ -177,9 +177,8 @@ void hub_depart(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mc
 
 /**
  * Gives a connected participant other grants: it gets a new welcome (one, for all changes up to
- * the moment it reads), everybody a presence `update`. `grant` is kept and has the same
- * identity. Returns MCPX_OK; MCPX_ENOMEM, or
- * MCPX_ECLOSED for a condemned peer (then nothing has changed).
+ * the moment it reads), everybody a presence `update`. `grant` is kept and has the same identity.
+ * Returns MCPX_OK; MCPX_ENOMEM, or MCPX_ECLOSED for a condemned peer (then nothing has changed).
  */
 enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *grant,
                           struct mcpx_now now);
@@ -275,9 +274,6 @@ const struct stats *hub_stats(const struct hub *hub);
 
 /** True once hub_drain was called. */
 bool hub_is_draining(const struct hub *hub);
-
-/** Walks the topics in no particular order: the first for NULL; NULL after the last. */
-const struct topic *hub_topic_next(const struct hub *hub, const struct topic *previous);
 
 /**
  * Walks the topics sorted by name: the first behind `name`, which need not be one; of all, when it is

@@ -43,15 +43,6 @@ void news_fini(struct news *news)
 
 /* ---- adding ---- */
 
-static void frame_add(struct mcpx_text *frames, struct mcpx_slice text)
-{
-    char head[FRAME_HEAD_MAX];
-
-    frame_head_write(head, FRAME_TEXT, text.len);
-    mcpx_text_add(frames, head, frame_head_len(text.len));
-    mcpx_text_slice(frames, text);
-}
-
 /* Opens a sheet that holds this text. */
 static bool open_with(struct news *news, struct mcpx_slice text, uint64_t at)
 {

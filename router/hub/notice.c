@@ -10,15 +10,6 @@
 #include "router/hub/hub_state.h"
 #include <mcpx/json.h>
 
-void notice_frame(struct mcpx_text *out, struct mcpx_slice text)
-{
-    char head[FRAME_HEAD_MAX];
-
-    frame_head_write(head, FRAME_TEXT, text.len);
-    mcpx_text_add(out, head, frame_head_len(text.len));
-    mcpx_text_slice(out, text);
-}
-
 struct mcpx_text *notice_begin_frame(struct hub *hub)
 {
     static const char room[FRAME_HEAD_MAX];
@@ -124,7 +115,7 @@ static bool queue_scratch(struct peer *peer)
 
     if (scratch->failed || !reserve_outbox(&peer->outbox, FRAME_HEAD_MAX + scratch->len))
         return false;
-    notice_frame(&peer->outbox, mcpx_text_view(scratch));
+    frame_add(&peer->outbox, mcpx_text_view(scratch));
     peer_count_outbox(peer);
     peer_wake(peer);
     return true;
@@ -269,7 +260,7 @@ enum mcpx_err notice_presence(const struct peer *peer, struct change change,
         return MCPX_ENOMEM;
     err = topic_tell(peer->topic, mcpx_text_view(out));
     if (!err && copy)
-        notice_frame(copy, mcpx_text_view(out));
+        frame_add(copy, mcpx_text_view(out));
     return err;
 }
 

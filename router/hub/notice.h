@@ -11,16 +11,10 @@
 /** `from` of everything the router says; no participant may be called so. */
 #define NOTICE_FROM "system:gateway"
 
-/** Appends the frame of a whole text message. */
-void notice_frame(struct mcpx_text *out, struct mcpx_slice text);
-
 /** Appends the frame that ends a connection with the error's close code and text. */
 void notice_close(struct mcpx_text *out, enum mcpx_err err);
 
-/**
- * Appends an empty-handed ping: one byte of payload, because lws reports no empty pong. Without
- * memory nothing is appended.
- */
+/** Appends a ping with one byte of payload. Without memory nothing is appended. */
 void notice_ping(struct mcpx_text *out);
 
 /**

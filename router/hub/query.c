@@ -6,13 +6,6 @@
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"
 
-const struct topic *hub_topic_next(const struct hub *hub, const struct topic *previous)
-{
-    const struct link *next = previous ? previous->in_hub.next : hub->topics.next;
-
-    return next == &hub->topics ? NULL : LIST_ELEMENT(next, const struct topic, in_hub);
-}
-
 const struct topic *hub_topic_after(const struct hub *hub, struct mcpx_slice name)
 {
     return name.text ? order_after(&hub->order, name) : hub->order.next[0];

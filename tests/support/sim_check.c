@@ -49,9 +49,10 @@ static void check_counters(struct sim *sim)
                     stats->refused[err] == sim->expected.refused[err] &&
                         stats->closed[err] == sim->expected.closed[err],
                     "counters of: %s", mcpx_strerror((enum mcpx_err)err));
-    for (const struct topic *topic = NULL; (topic = hub_topic_next(sim->hub, topic));) {
+    for (const struct link *link = sim->hub->topics.next; link != &sim->hub->topics;
+         link = link->next) {
         topics++;
-        memory += topic_memory(topic);
+        memory += topic_memory(LIST_ELEMENT(link, const struct topic, in_hub));
     }
     sim_require(sim, check_order(sim) == topics, "%d topics in order", (int)topics);
     sim_require(sim, stats->topics == topics && stats->log_bytes == memory,
