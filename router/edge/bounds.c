@@ -19,6 +19,20 @@ void bounds_settle(struct config *config, uint64_t memory)
     config->hub.log_bytes = (size_t)quarter;
 }
 
+size_t bounds_message(const struct config *config)
+{
+    size_t limit = config->hub.message_bytes;
+
+    return limit && limit < MESSAGE_MOST ? limit : MESSAGE_MOST;
+}
+
+size_t bounds_buffers(const struct config *config)
+{
+    size_t most = 4 * bounds_message(config);
+
+    return most > BUFFERS_MAX ? most : BUFFERS_MAX;
+}
+
 static void write_number(uint64_t number, struct mcpx_text *out)
 {
     if (number == 0)
@@ -52,6 +66,10 @@ void bounds_write(const struct config *config, struct mcpx_text *out)
     if (hub->backlog_bytes == 0 || hub->backlog_bytes > larger)
         larger = hub->backlog_bytes; /* 0: a lagging reader may have all there is */
     write_bound("bytes of logs", hub->log_bytes, "topic", larger, out);
+    write_bound("bytes of messages that have not arrived whole", bounds_buffers(config), "",
+                UINT64_MAX, out);
+    write_bound("bytes that sockets have not taken", bounds_buffers(config), "", UINT64_MAX,
+                out);
     write_bound("topics", hub->topics_max, "participant", hub->topics_each, out);
     write_bound("connections", hub->connections_max, "participant", hub->connections_each,
                 out);

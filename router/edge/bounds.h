@@ -17,6 +17,16 @@ void bounds_settle(struct config *config, uint64_t memory);
 /** What is taken for a quarter of a memory of unknown size; nothing less than the other is taken. */
 enum { BOUNDS_LOG_BYTES = 1 << 30, BOUNDS_LOG_BYTES_MIN = 16 << 20 };
 
+/** The largest message that is received: the configured one, at most MESSAGE_MOST. */
+size_t bounds_message(const struct config *config);
+
+/**
+ * Memory that all messages that have begun to arrive may take, and again as much what sockets have
+ * not taken: BUFFERS_MAX, or four of the largest message, because who configures larger messages
+ * has to be able to receive them.
+ */
+size_t bounds_buffers(const struct config *config);
+
 /** Appends the bounds, a line each, for --check. After bounds_settle. */
 void bounds_write(const struct config *config, struct mcpx_text *out);
 

@@ -4,9 +4,10 @@
  * thousand of them cost 200 us per message. Nothing is destroyed on the spot; the socket is
  * handed to libwebsockets, which calls back when it is gone, so no list changes while it is
  * walked.
- * Includes connection.h, http_server.h, turn.h, unfinished.h, wire.h, libwebsockets.
+ * Includes connection.h, bounds.h, http_server.h, turn.h, unfinished.h, wire.h, libwebsockets.
  */
 #include "router/edge/connection.h"
+#include "router/edge/bounds.h"
 #include "router/edge/http_server.h"
 #include "router/edge/turn.h"
 #include "router/edge/unfinished.h"
@@ -41,13 +42,6 @@ static void line_quit(struct connections *line, struct connection *connection)
     connection->line_previous = connection->line_next = NULL;
 }
 
-size_t connection_message_max(const struct config *config)
-{
-    size_t limit = config->hub.message_bytes;
-
-    return limit && limit < MESSAGE_MOST ? limit : MESSAGE_MOST;
-}
-
 struct connection *connection_new(struct edge *edge, struct lws *wsi, struct address from)
 {
     struct connection *connection = calloc(1, sizeof *connection);
@@ -62,9 +56,8 @@ struct connection *connection_new(struct edge *edge, struct lws *wsi, struct add
     connection->from = from;
     connection->wsi = wsi;
     connection->fd = lws_get_socket_fd(wsi);
-    connection->frames = (struct mx_frames){.side = MX_FROM_CLIENT,
-                                            .max = connection_message_max(edge->config),
-                                            .keep_size = KEEP_MAX};
+    connection->frames = (struct mx_frames){
+        .side = MX_FROM_CLIENT, .max = bounds_message(edge->config), .keep_size = KEEP_MAX};
     list_init(&connection->in_choked);
     list_init(&connection->in_unfinished);
     list_init(&connection->in_waiting);

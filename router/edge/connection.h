@@ -80,9 +80,6 @@ struct connection {
  */
 struct connection *connection_new(struct edge *edge, struct lws *wsi, struct address from);
 
-/** The largest message a connection takes: the configured one, at most MESSAGE_MOST. */
-size_t connection_message_max(const struct config *config);
-
 /** The socket is gone: the peer departs if it has not, and the connection is freed. */
 void connection_free(struct connection *connection);
 

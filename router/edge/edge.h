@@ -27,8 +27,8 @@ struct lws_vhost;
  * CHOKED_LEAVE_MS    the same for one that has stopped reading and has to catch up first
  * TICK_MS            longest wait of the housekeeping timer
  * UNFINISHED_MS      how long a message may take from its first piece to its last
- * UNFINISHED_MAX     memory of all messages that have begun to arrive, of everybody together
- * UNSENT_MAX         memory of all that sockets have not taken yet, likewise
+ * BUFFERS_MAX        memory of all messages that have begun to arrive, of everybody together; as
+ *                    much again of all that sockets have not taken yet (bounds_buffers)
  * MESSAGE_MOST       the largest message there can be: sizes in a topic's log have 32 bits
  * READ_SIZE          most bytes that are read at once, into one buffer for all connections
  */
@@ -42,8 +42,7 @@ enum {
     CHOKED_LEAVE_MS = 30000,
     TICK_MS = 1000,
     UNFINISHED_MS = 30000,
-    UNFINISHED_MAX = 64 << 20,
-    UNSENT_MAX = 64 << 20,
+    BUFFERS_MAX = 64 << 20,
     MESSAGE_MOST = 512 << 20,
     READ_SIZE = 98304
 };

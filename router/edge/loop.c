@@ -21,9 +21,9 @@
 #include <systemd/sd-daemon.h>
 
 /*
- * Descriptors beside connections (listeners, the loop's own, log, files being read, strangers
- * who were cut in this turn and are not gone yet); what is
- * prepared for when connections are not limited.
+ * Descriptors beside connections (listeners, the loop's own, log, files being read, strangers who
+ * were cut in this turn and are not gone yet); what is prepared for when connections are not
+ * limited.
  */
 enum { SPARE_DESCRIPTORS = 256, CONNECTIONS_UNLIMITED = 65536, SOON_MS = 50 };
 

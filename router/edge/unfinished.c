@@ -3,19 +3,13 @@
  * whose piece happens to be one too many would let one participant with many half-sent messages
  * close everybody else's. Who holds how much is added up only when the bound is reached; that costs
  * somebody a connection each time, so it cannot happen often.
- * Includes unfinished.h only.
+ * Includes unfinished.h, bounds.h.
  */
 #include "router/edge/unfinished.h"
 
+#include "router/edge/bounds.h"
+
 #include <stdlib.h>
-
-/* Who configures larger messages has to be able to receive them. */
-static size_t unfinished_max(const struct edge *edge)
-{
-    size_t most = 4 * connection_message_max(edge->config);
-
-    return most > UNFINISHED_MAX ? most : UNFINISHED_MAX;
-}
 
 static struct mcpx_slice owner_of(const struct connection *connection)
 {
@@ -101,7 +95,7 @@ void unfinished_count(struct connection *connection)
     }
     edge->unfinished += held - connection->message_size;
     connection->message_size = held;
-    while (edge->unfinished > unfinished_max(edge) && edge->unfinished_count)
+    while (edge->unfinished > bounds_buffers(edge->config) && edge->unfinished_count)
         condemn(find_victim(edge, connection), edge_now(edge));
 }
 

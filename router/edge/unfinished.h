@@ -9,8 +9,8 @@
 
 /**
  * More of a member's message has arrived: counts its memory, and from the first piece on its time.
- * When all of them together take more than UNFINISHED_MAX and more than four of the largest message
- * permitted, the participant that holds most loses its largest, and with it that connection (1008).
+ * When all of them together take more than bounds_buffers, the participant that holds most loses
+ * its largest, and with it that connection (1008).
  */
 void unfinished_count(struct connection *connection);
 

@@ -3,9 +3,10 @@
  * no bound could see and no metric show, and a message of its own could fall between two of ours.
  * Bytes that wait are copied, because what lent them (the hub's log) moves on. Under TLS send()
  * would be libwebsockets' own write, at the one place below where it stands.
- * Includes wire.h, turn.h, libwebsockets.
+ * Includes wire.h, bounds.h, turn.h, libwebsockets.
  */
 #include "router/edge/wire.h"
+#include "router/edge/bounds.h"
 #include "router/edge/turn.h"
 
 #include <errno.h>
@@ -23,13 +24,6 @@ static ssize_t send_now(struct connection *connection, const char *bytes, size_t
     if (sent < 0 && (errno == EAGAIN || errno == EINTR || errno == ENOBUFS))
         return 0;
     return sent;
-}
-
-static size_t unsent_max(const struct edge *edge)
-{
-    size_t most = 4 * connection_message_max(edge->config);
-
-    return most > UNSENT_MAX ? most : UNSENT_MAX;
 }
 
 static void count(struct connection *connection)
@@ -77,7 +71,7 @@ void wire_relieve(struct edge *edge)
 {
     int64_t now_ms = edge_now(edge).mono_ms;
 
-    while (edge->unsent > unsent_max(edge) && !list_is_empty(&edge->choked)) {
+    while (edge->unsent > bounds_buffers(edge->config) && !list_is_empty(&edge->choked)) {
         struct connection *slowest =
             LIST_ELEMENT(edge->choked.next, struct connection, in_choked);
 

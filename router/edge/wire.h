@@ -27,8 +27,8 @@ int wire_writable(struct connection *connection);
 void wire_finish(struct connection *connection);
 
 /**
- * What all connections together keep is bounded: beyond UNSENT_MAX, or four of the largest message
- * permitted, those that have taken nothing for a second are cut, the slowest first.
+ * What all connections together keep is bounded: beyond bounds_buffers, those that have taken
+ * nothing for a second are cut, the slowest first.
  */
 void wire_relieve(struct edge *edge);
 

@@ -86,6 +86,28 @@ Test(machine, a_quarter_of_it_is_for_logs)
     }
 }
 
+/* Sizes in a log have 32 bits. */
+Test(machine, no_message_is_too_large_for_what_carries_it)
+{
+    static const struct {
+        size_t set, message, buffers;
+    } rows[] = {
+        {1024, 1024, 64 << 20},
+        {8 << 20, 8 << 20, 64 << 20},
+        {16 << 20, 16 << 20, 64 << 20},
+        {(16 << 20) + 1, (16 << 20) + 1, (64 << 20) + 4},
+        {512 << 20, 512 << 20, (size_t)2048 << 20},
+        {0, 512 << 20, (size_t)2048 << 20},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct config config = {.hub.message_bytes = rows[i].set};
+
+        cr_expect_eq(bounds_message(&config), rows[i].message, "%zu", i);
+        cr_expect_eq(bounds_buffers(&config), rows[i].buffers, "%zu", i);
+    }
+}
+
 Test(machine, every_bound_is_told)
 {
     struct config config = {.hub = hub_config_default(), .connects_per_s = 7};
@@ -95,6 +117,7 @@ Test(machine, every_bound_is_told)
     config.hub.connections_each = 0;
     bounds_write(&config, &text);
     cr_expect(strstr(text.text, "bound: bytes of logs: 123456789, of one topic: 33554432\n"));
+    cr_expect(strstr(text.text, "bound: bytes that sockets have not taken: 67108864\n"));
     cr_expect(strstr(text.text, "bound: topics: 10000, of one participant: 1000\n"));
     cr_expect(strstr(text.text, "bound: connections: 20000, of one participant: no limit\n"));
     cr_expect(
