@@ -11,6 +11,7 @@
 #include "tests/attack/attack.h"
 
 #include <criterion/criterion.h>
+#include <mcpx/json.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
@@ -18,37 +19,48 @@
 
 enum { STRICT_S = 30, ECHO_FLOOR_US = 20000, MOVES_MAX = 16, GROWTH_MAX_KIB = 1048576 };
 
-#define ENTRY(name, hash, topics, grants)                                                     \
-    "\"" name "\":{\"token_sha256\":\"" hash "\",\"topics\":[" topics "],\"grants\":[" grants \
-    "]}"
+/* Who is configured; everything else is as it is when nobody says. */
+static const struct person {
+    const char *name, *token_sha256, *topics, *grant;
+} persons[] = {
+    {"attacker", "05d9e64bb45cf385c1179bde285467a200712c73f7bd9855721134195a02e343", "*",
+     NULL},
+    {"b0", "6bec6c96afcba447167a508abd81e3a1e8d07d70f43c9158adc3f4a78236004f", "room-*",
+     "chat"},
+    {"b1", "157122f2716e05b99c6826d18b28e80710f9b0523e5b8374cf6dd504e8571aae", "room-*",
+     "chat"},
+    {"b2", "d2e7f17c01467be738e782b2272f93d46205a2b34e44e53d65690fe3acb3dc23", "room-*",
+     "chat"},
+    {"b3", "7a9b6dc6ced9953058b437af5550afb8462a136dcca593c7c0b0ab054f6fc1d9", "room-*",
+     "chat"},
+    {"newcomer", "c372aa67fe485ff655f37b3e3db74e37cb409278aa0c4c61878acd25dd2889d2", "room-*",
+     NULL},
+};
 
-/* Everything else is as it is when nobody says. */
-#define CONFIG(grants)                                                                                                                                              \
-    "{\"participants\":{" ENTRY("attacker", "05d9e64bb45cf385c1179bde285467a200712c73f7bd9855721134195a02e343", "\"*\"", grants) "," ENTRY(                         \
-        "b0",                                                                                                                                                       \
-        "6bec6c96afcba447167a508abd81e3a1"                                                                                                                          \
-        "e8d07d70f43c9158adc3f4a78236004f",                                                                                                                         \
-        "\"room-*\"",                                                                                                                                               \
-        "\"chat\"") "," ENTRY("b1",                                                                                                                                 \
-                              "157122f2716e05b99c6826d18b28e80710f9b0523e5b8374cf6dd504e8571"                                                                       \
-                              "aae",                                                                                                                                \
-                              "\"room-*\"",                                                                                                                         \
-                              "\"chat\"") "," ENTRY("b2",                                                                                                           \
-                                                    "d2e7f17c01467be738e782b2272f93d46205a2b"                                                                       \
-                                                    "34e44e53d65690fe3acb3dc23",                                                                                    \
-                                                    "\"room-*\"",                                                                                                   \
-                                                    "\"chat\"") "," ENTRY("b3",                                                                                     \
-                                                                          "7a9b6dc6ced995305"                                                                       \
-                                                                          "8b437af5550afb846"                                                                       \
-                                                                          "2a136dcca593c7c0b"                                                                       \
-                                                                          "0ab054f6fc1d9",                                                                          \
-                                                                          "\"room-*\"",                                                                             \
-                                                                          "\"chat\"") "," ENTRY("newcomer",                                                         \
-                                                                                                "c372aa67fe485ff655f37b3e3db74e37cb409278aa0c4c61878acd25dd2889d2", \
-                                                                                                "\"room-*\"",                                                       \
-                                                                                                "") "}}"
+/* Appends the configuration; the attacker, who stands first, may send `grant`, or nothing. */
+static void write_config(const char *grant, struct mcpx_text *out)
+{
+    mcpx_text_puts(out, "{\"participants\":{");
+    for (size_t i = 0; i < sizeof persons / sizeof *persons; i++) {
+        const struct person *person = &persons[i];
+        const char *may = i == 0 ? grant : person->grant;
 
-static const char *const configs[ATTACKERS] = {CONFIG(""), CONFIG(""), CONFIG("\"chat\"")};
+        mcpx_text_puts(out, i == 0 ? "\"" : ",\"");
+        mcpx_text_puts(out, person->name);
+        mcpx_text_puts(out, "\":{");
+        mcpx_json_add_member(out, "token_sha256", mcpx_slice_of(person->token_sha256));
+        mcpx_text_puts(out, ",\"topics\":[");
+        mcpx_json_add_string(out, mcpx_slice_of(person->topics));
+        mcpx_text_puts(out, "],\"grants\":[");
+        if (may)
+            mcpx_json_add_string(out, mcpx_slice_of(may));
+        mcpx_text_puts(out, "]}");
+    }
+    mcpx_text_puts(out, "}}");
+    cr_assert_not(out->failed);
+}
+
+static const char *const attacker_grants[ATTACKERS] = {NULL, NULL, "chat"};
 
 static int seconds(void)
 {
@@ -92,11 +104,14 @@ static void suffer(enum attacker attacker)
     struct sight *sight = attack_share(sizeof *sight);
     pid_t people[BYSTANDERS + 1];
     unsigned quiet, attacked, bound;
+    struct mcpx_text config = {0};
     struct daemon router;
     long before_kib, after_kib;
 
     keep_to(0);
-    daemon_start_plain(&router, configs[attacker]);
+    write_config(attacker_grants[attacker], &config);
+    daemon_start_plain(&router, config.text);
+    mcpx_text_fini(&config);
     keep_to(1);
     bystanders_begin(&router, sight, people);
     quiet = quiet_p99_us(seconds() < STRICT_S ? seconds() : 10, sight);
