@@ -25,7 +25,7 @@
     X(MCPX_ECAPABILITY, "no grant covers this kind", "capability_violation", 0, 403)          \
     X(MCPX_ERATE, "too many messages", "rate_limited", 0, 429)                                \
     X(MCPX_ESPACE, "no room for another message", "no_room", 0, 503)                          \
-    X(MCPX_EDUPLICATE, "id is already in the topic's window", "duplicate_id", 0, 409)         \
+    X(MCPX_EDUPLICATE, "id was used in this topic already", "duplicate_id", 0, 409)           \
     X(MCPX_ESLOW, "reader fell behind", "slow_consumer", 4003, 0)                             \
     X(MCPX_EFLOOD, "too many refused or unfinished messages", "policy_violation", 1008, 0)    \
     X(MCPX_EFRAMES, "frames break RFC 6455", "protocol_error", 1002, 0)                       \

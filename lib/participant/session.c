@@ -143,7 +143,7 @@ void mcpx_session_end(struct mcpx_session *session)
         expire(session, own);
 }
 
-/* Close code of who was replaced: an instance that was finds another place. Section 7. */
+/* Close code of who was replaced. An instance gets another number then. Section 7. */
 static const int replaced = 4001;
 
 static void tell_left(struct mcpx_session *session, int code, struct mcpx_slice reason,

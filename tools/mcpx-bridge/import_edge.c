@@ -21,7 +21,7 @@
 /* How long the last answers may take to leave. */
 enum { GOODBYE_MS = 2000 };
 
-/** Our place in one topic. `over`: we are not there any more, for good. */
+/** Our connection to one topic. `over`: it has ended for good. */
 struct seat {
     struct edge *edge;
     size_t number;

@@ -24,12 +24,10 @@ static const struct option_row import_options[] = {
     {"--isolate", NULL, VALUE_NONE, 0,
      "one server process for each participant that asks for more than lists, which keeps "
      "sessions and secrets apart; its questions go to that participant. Lists are those of "
-     "one "
-     "more process, which serves everybody"},
+     "one more process, which serves everybody"},
     {"--isolate-max", "N", VALUE_NUMBER, 0,
      "with --isolate: most such processes at one time, 16 when not given; one participant has "
-     "a "
-     "quarter of them at most"},
+     "a quarter of them at most"},
     {"--isolate-idle", "S", VALUE_SECONDS, 0,
      "with --isolate: how long such a process lives without a request under way and without "
      "subscriptions; 600 when not given"},
