@@ -1,5 +1,5 @@
 /*
- * import_pool.c - which server a message belongs to, and which servers there are. A place is a
+ * import_pool.c - which server a message belongs to, and which servers there are. A slot is a
  * number with a server's state; it is made when its owner first asks for something, and ends when
  * the owner has had nothing to do with it for a while. Nobody's arrival ends the process of somebody
  * who is there: where there is no room, one's own idle ones make room, then those of who has left,
@@ -18,14 +18,14 @@
 
 enum { IDLE_MS = 600000, OF_ONE = 4 };
 
-enum phase { PLACE_FREE, PLACE_WAITING, PLACE_RUNNING, PLACE_STOPPING };
+enum phase { SLOT_FREE, SLOT_WAITING, SLOT_RUNNING, SLOT_STOPPING };
 
 /**
- * owner     its id is memory of ours; absent for place 0
+ * owner     its id is memory of ours; absent for slot 0
  * idle_at   mono_ms at which it ends, unless it is used before; INT64_MAX while it is in use
  * is_away   the owner has left the topic
  */
-struct place {
+struct slot {
     enum phase phase;
     bool is_away;
     struct import *import;
@@ -34,31 +34,31 @@ struct place {
 };
 
 /**
- * places   `size` of them: as many as may run, and as many that are ending
- * alive    processes of places from 1 on, those that are ending included
+ * slots    `size` of them: as many as may run, and as many that are ending
+ * alive    processes of slots from 1 on, those that are ending included
  */
 struct import_pool {
     struct import_config config;
     struct import_port port;
     struct import_facts facts;
-    struct place *places;
+    struct slot *slots;
     size_t size, alive;
 };
 
-static enum mcpx_err open_place(struct import_pool *pool, size_t number)
+static enum mcpx_err open_slot(struct import_pool *pool, size_t number)
 {
-    struct place *place = &pool->places[number];
-    struct import_setup setup = {number, place->owner, &pool->facts};
+    struct slot *slot = &pool->slots[number];
+    struct import_setup setup = {number, slot->owner, &pool->facts};
 
-    place->idle_at = INT64_MAX;
-    return import_new(&pool->config, &pool->port, &setup, &place->import);
+    slot->idle_at = INT64_MAX;
+    return import_new(&pool->config, &pool->port, &setup, &slot->import);
 }
 
-static void close_place(struct place *place)
+static void close_slot(struct slot *slot)
 {
-    import_free(place->import);
-    free((void *)place->owner.id.text);
-    *place = (struct place){.idle_at = INT64_MAX};
+    import_free(slot->import);
+    free((void *)slot->owner.id.text);
+    *slot = (struct slot){.idle_at = INT64_MAX};
 }
 
 enum mcpx_err import_pool_new(const struct import_config *config,
@@ -73,14 +73,14 @@ enum mcpx_err import_pool_new(const struct import_config *config,
     pool->size = 1 + 2 * config->isolate_max;
     if (config->isolate_idle_ms <= 0)
         pool->config.isolate_idle_ms = IDLE_MS;
-    pool->places = calloc(pool->size, sizeof *pool->places);
-    if (!pool->places || open_place(pool, 0)) {
+    pool->slots = calloc(pool->size, sizeof *pool->slots);
+    if (!pool->slots || open_slot(pool, 0)) {
         import_pool_free(pool);
         return MCPX_ENOMEM;
     }
     for (size_t i = 1; i < pool->size; i++)
-        pool->places[i].idle_at = INT64_MAX;
-    pool->places[0].phase = PLACE_RUNNING;
+        pool->slots[i].idle_at = INT64_MAX;
+    pool->slots[0].phase = SLOT_RUNNING;
     *out = pool;
     return MCPX_OK;
 }
@@ -89,9 +89,9 @@ void import_pool_free(struct import_pool *pool)
 {
     if (!pool)
         return;
-    for (size_t i = 0; pool->places && i < pool->size; i++)
-        close_place(&pool->places[i]);
-    free(pool->places);
+    for (size_t i = 0; pool->slots && i < pool->size; i++)
+        close_slot(&pool->slots[i]);
+    free(pool->slots);
     free(pool);
 }
 
@@ -102,17 +102,17 @@ size_t import_pool_size(const struct import_pool *pool)
 
 const char *import_pool_failure(const struct import_pool *pool)
 {
-    return import_failure(pool->places[0].import);
+    return import_failure(pool->slots[0].import);
 }
 
-/* ---- places ---- */
+/* ---- slots ---- */
 
 static void stop(struct import_pool *pool, size_t number)
 {
-    struct place *place = &pool->places[number];
+    struct slot *slot = &pool->slots[number];
 
-    place->phase = PLACE_STOPPING;
-    place->idle_at = INT64_MAX;
+    slot->phase = SLOT_STOPPING;
+    slot->idle_at = INT64_MAX;
     pool->port.stop(pool->port.user, number);
 }
 
@@ -122,24 +122,24 @@ static void fail_to_start(struct import_pool *pool, size_t number, enum mcpx_err
 {
     struct mcpx_child_report report = {MCPX_CHILD_FAILED, 0, -1, 0, -1, mcpx_strerror(err)};
 
-    import_state(pool->places[number].import, &report, now);
-    close_place(&pool->places[number]);
+    import_state(pool->slots[number].import, &report, now);
+    close_slot(&pool->slots[number]);
 }
 
 static void start_waiting(struct import_pool *pool, struct mcpx_now now)
 {
     for (size_t i = 1; i < pool->size && pool->alive < pool->config.isolate_max; i++) {
-        struct place *place = &pool->places[i];
+        struct slot *slot = &pool->slots[i];
         enum mcpx_err err;
 
-        if (place->phase != PLACE_WAITING)
+        if (slot->phase != SLOT_WAITING)
             continue;
-        err = pool->port.start(pool->port.user, i, place->owner);
+        err = pool->port.start(pool->port.user, i, slot->owner);
         if (err) {
             fail_to_start(pool, i, err, now);
             continue;
         }
-        place->phase = PLACE_RUNNING;
+        slot->phase = SLOT_RUNNING;
         pool->alive++;
     }
 }
@@ -147,35 +147,34 @@ static void start_waiting(struct import_pool *pool, struct mcpx_now now)
 /* After every input to a server: is it of use, and is it in use? */
 static void settle(struct import_pool *pool, size_t number, struct mcpx_now now)
 {
-    struct place *place = &pool->places[number];
+    struct slot *slot = &pool->slots[number];
 
-    if (number == 0 || place->phase != PLACE_RUNNING)
+    if (number == 0 || slot->phase != SLOT_RUNNING)
         return;
-    if (import_failure(place->import)) {
-        import_say(place->import, "%s", import_failure(place->import));
+    if (import_failure(slot->import)) {
+        import_say(slot->import, "%s", import_failure(slot->import));
         stop(pool, number);
-    } else if (import_is_in_use(place->import)) {
-        place->idle_at = INT64_MAX;
-    } else if (place->idle_at == INT64_MAX) {
-        place->idle_at = now.mono_ms + pool->config.isolate_idle_ms;
+    } else if (import_is_in_use(slot->import)) {
+        slot->idle_at = INT64_MAX;
+    } else if (slot->idle_at == INT64_MAX) {
+        slot->idle_at = now.mono_ms + pool->config.isolate_idle_ms;
     }
 }
 
-/* The place of that participant; 0 when it has none. */
-static size_t place_of(const struct import_pool *pool, struct import_who who)
+/* The slot of that participant; 0 when it has none. */
+static size_t slot_of(const struct import_pool *pool, struct import_who who)
 {
     for (size_t i = 1; i < pool->size; i++)
-        if ((pool->places[i].phase == PLACE_WAITING ||
-             pool->places[i].phase == PLACE_RUNNING) &&
-            import_who_is(pool->places[i].owner, who))
+        if ((pool->slots[i].phase == SLOT_WAITING || pool->slots[i].phase == SLOT_RUNNING) &&
+            import_who_is(pool->slots[i].owner, who))
             return i;
     return 0;
 }
 
 /**
- * What stands against one more place for an identity, whatever the topic.
+ * What stands against one more slot for an identity, whatever the topic.
  *
- * all, own   places that are not ending
+ * all, own   slots that are not ending
  * idle       the own one that has been idle longest; 0 when all are in use
  * left       the same of those whose owners have left, whoever they are
  */
@@ -185,25 +184,25 @@ struct census {
 
 static size_t longer_idle(const struct import_pool *pool, size_t one, size_t other)
 {
-    return !one || pool->places[other].idle_at < pool->places[one].idle_at ? other : one;
+    return !one || pool->slots[other].idle_at < pool->slots[one].idle_at ? other : one;
 }
 
-static struct census count_places(const struct import_pool *pool, struct mcpx_slice identity)
+static struct census count_slots(const struct import_pool *pool, struct mcpx_slice identity)
 {
     struct census census = {0};
 
     for (size_t i = 1; i < pool->size; i++) {
-        const struct place *place = &pool->places[i];
+        const struct slot *slot = &pool->slots[i];
 
-        if (place->phase != PLACE_WAITING && place->phase != PLACE_RUNNING)
+        if (slot->phase != SLOT_WAITING && slot->phase != SLOT_RUNNING)
             continue;
         census.all++;
-        if (place->is_away && place->idle_at < INT64_MAX)
+        if (slot->is_away && slot->idle_at < INT64_MAX)
             census.left = longer_idle(pool, census.left, i);
-        if (!mcpx_slice_equal(mcpx_identity_of(place->owner.id), identity))
+        if (!mcpx_slice_equal(mcpx_identity_of(slot->owner.id), identity))
             continue;
         census.own++;
-        if (place->idle_at < INT64_MAX)
+        if (slot->idle_at < INT64_MAX)
             census.idle = longer_idle(pool, census.idle, i);
     }
     return census;
@@ -216,23 +215,23 @@ static size_t share_of_one(const struct import_pool *pool)
     return share ? share : 1;
 }
 
-static size_t free_place(const struct import_pool *pool)
+static size_t free_slot(const struct import_pool *pool)
 {
     size_t i = 1;
 
-    while (i < pool->size && pool->places[i].phase != PLACE_FREE)
+    while (i < pool->size && pool->slots[i].phase != SLOT_FREE)
         i++;
     return i < pool->size ? i : 0;
 }
 
-/* A new place; 0 when there is none, `why` then says why. */
-static size_t make_place(struct import_pool *pool, struct import_who who, const char **why)
+/* A new slot; 0 when there is none, `why` then says why. */
+static size_t make_slot(struct import_pool *pool, struct import_who who, const char **why)
 {
-    struct census census = count_places(pool, mcpx_identity_of(who.id));
+    struct census census = count_slots(pool, mcpx_identity_of(who.id));
     bool is_full = census.all >= pool->config.isolate_max;
     bool has_share = census.own < share_of_one(pool);
     size_t victim = census.idle || !has_share ? census.idle : census.left;
-    size_t at = free_place(pool);
+    size_t at = free_slot(pool);
     char *id;
 
     *why = is_full ? "all server processes that the bridge may have are taken (--isolate-max)"
@@ -247,11 +246,11 @@ static size_t make_place(struct import_pool *pool, struct import_who who, const 
     if (!id)
         return 0;
     memcpy(id, who.id.text, who.id.len);
-    pool->places[at].owner = (struct import_who){who.topic, {id, who.id.len}};
-    pool->places[at].phase = PLACE_WAITING;
-    if (open_place(pool, at) == MCPX_OK)
+    pool->slots[at].owner = (struct import_who){who.topic, {id, who.id.len}};
+    pool->slots[at].phase = SLOT_WAITING;
+    if (open_slot(pool, at) == MCPX_OK)
         return at;
-    close_place(&pool->places[at]);
+    close_slot(&pool->slots[at]);
     return 0;
 }
 
@@ -278,15 +277,15 @@ static void on_request(struct import_pool *pool, size_t topic, const struct mcpx
     size_t at = 0;
 
     if (pool->config.isolate_max && !is_shared(event->rpc->method)) {
-        at = place_of(pool, who);
+        at = slot_of(pool, who);
         if (!at)
-            at = make_place(pool, who, &why);
+            at = make_slot(pool, who, &why);
         if (!at) {
             import_turn_away(&pool->port, topic, event, why);
             return;
         }
     }
-    import_event(pool->places[at].import, topic, event, now);
+    import_event(pool->slots[at].import, topic, event, now);
     start_waiting(pool, now);
     settle(pool, at, now);
 }
@@ -295,14 +294,14 @@ static void on_request(struct import_pool *pool, size_t topic, const struct mcpx
 static void on_notification(struct import_pool *pool, size_t topic,
                             const struct mcpx_event *event, struct mcpx_now now)
 {
-    size_t at = place_of(pool, (struct import_who){topic, event->envelope->from});
+    size_t at = slot_of(pool, (struct import_who){topic, event->envelope->from});
     bool cancels = mcpx_slice_equal(event->rpc->method, MCPX_SLICE("notifications/cancelled"));
 
     if (!at && pool->config.isolate_max && !cancels)
         return;
-    if (at && cancels && !import_is_waiting(pool->places[at].import, topic, event))
+    if (at && cancels && !import_is_waiting(pool->slots[at].import, topic, event))
         at = 0;
-    import_event(pool->places[at].import, topic, event, now);
+    import_event(pool->slots[at].import, topic, event, now);
     settle(pool, at, now);
 }
 
@@ -313,19 +312,19 @@ static void on_own(struct import_pool *pool, size_t topic, const struct mcpx_eve
     size_t at = pool->size;
 
     while (--at > 0 &&
-           !(pool->places[at].import && import_has_asked(pool->places[at].import, event->tag)))
+           !(pool->slots[at].import && import_has_asked(pool->slots[at].import, event->tag)))
         ;
-    import_event(pool->places[at].import, topic, event, now);
+    import_event(pool->slots[at].import, topic, event, now);
     settle(pool, at, now);
 }
 
 static void note_presence(struct import_pool *pool, struct import_who who,
                           enum mcpx_presence presence)
 {
-    size_t at = place_of(pool, who);
+    size_t at = slot_of(pool, who);
 
     if (at)
-        pool->places[at].is_away = presence == MCPX_PRESENCE_LEAVE;
+        pool->slots[at].is_away = presence == MCPX_PRESENCE_LEAVE;
 }
 
 /* A copy of what the servers need of it: the first one's use of the port may end the event. */
@@ -345,8 +344,8 @@ static void on_end(struct import_pool *pool, size_t topic, const struct mcpx_eve
     if (event->type == MCPX_EVENT_PRESENCE)
         note_presence(pool, (struct import_who){topic, copy.participant}, event->presence);
     for (size_t i = 0; i < pool->size; i++)
-        if (pool->places[i].import) {
-            import_event(pool->places[i].import, topic, &copy, now);
+        if (pool->slots[i].import) {
+            import_event(pool->slots[i].import, topic, &copy, now);
             settle(pool, i, now);
         }
 }
@@ -371,7 +370,7 @@ void import_pool_event(struct import_pool *pool, size_t topic, const struct mcpx
         on_end(pool, topic, event, now);
         break;
     default:
-        import_event(pool->places[0].import, topic, event, now);
+        import_event(pool->slots[0].import, topic, event, now);
         break;
     }
 }
@@ -381,14 +380,14 @@ void import_pool_event(struct import_pool *pool, size_t topic, const struct mcpx
 void import_pool_line(struct import_pool *pool, size_t server, struct mcpx_slice line,
                       struct mcpx_now now)
 {
-    import_line(pool->places[server].import, line, now);
+    import_line(pool->slots[server].import, line, now);
     settle(pool, server, now);
 }
 
 void import_pool_overlong(struct import_pool *pool, size_t server, struct mcpx_slice beginning,
                           struct mcpx_now now)
 {
-    import_overlong(pool->places[server].import, beginning);
+    import_overlong(pool->slots[server].import, beginning);
     settle(pool, server, now);
 }
 
@@ -397,23 +396,23 @@ void import_pool_state(struct import_pool *pool, size_t server,
 {
     bool is_last = report->state == MCPX_CHILD_STOPPED || report->state == MCPX_CHILD_FAILED;
 
-    import_state(pool->places[server].import, report, now);
+    import_state(pool->slots[server].import, report, now);
     if (server == 0 || !is_last) {
         settle(pool, server, now);
         return;
     }
-    close_place(&pool->places[server]);
+    close_slot(&pool->slots[server]);
     pool->alive--;
 }
 
 void import_pool_tick(struct import_pool *pool, struct mcpx_now now)
 {
     for (size_t i = 0; i < pool->size; i++) {
-        if (!pool->places[i].import)
+        if (!pool->slots[i].import)
             continue;
-        import_tick(pool->places[i].import, now);
+        import_tick(pool->slots[i].import, now);
         settle(pool, i, now);
-        if (pool->places[i].idle_at <= now.mono_ms)
+        if (pool->slots[i].idle_at <= now.mono_ms)
             stop(pool, i);
     }
     start_waiting(pool, now);
@@ -425,13 +424,13 @@ int64_t import_pool_deadline(const struct import_pool *pool)
     int64_t first = INT64_MAX;
 
     for (size_t i = 0; i < pool->size; i++) {
-        const struct place *place = &pool->places[i];
-        int64_t due = place->import ? import_deadline(place->import) : INT64_MAX;
+        const struct slot *slot = &pool->slots[i];
+        int64_t due = slot->import ? import_deadline(slot->import) : INT64_MAX;
 
-        if (place->phase == PLACE_WAITING && pool->alive < pool->config.isolate_max)
+        if (slot->phase == SLOT_WAITING && pool->alive < pool->config.isolate_max)
             due = 0;
-        if (place->idle_at < due)
-            due = place->idle_at;
+        if (slot->idle_at < due)
+            due = slot->idle_at;
         if (due < first)
             first = due;
     }
