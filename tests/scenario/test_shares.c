@@ -228,3 +228,29 @@ Test(shares, one_participant_makes_no_more_than_its_topics)
     world_skip(w);
     world_free(w);
 }
+
+Test(shares, one_participant_has_no_more_than_its_connections)
+{
+    struct hub_config config = hub_config_default();
+    struct arrival arrival = {.grants = "chat", .history = -1, .instance = INSTANCE_AUTO};
+    struct world *w;
+
+    config.connections_each = 3;
+    w = world_with(&config);
+    cr_expect_eq(world_arrives(w, "ann", &arrival), MCPX_OK);
+    cr_expect_eq(world_arrives(w, "ann", &arrival), MCPX_OK);
+    arrival.topic = "another";
+    arrival.instance = 5; /* the world knows everybody by one name */
+    cr_expect_eq(world_arrives(w, "ann", &arrival), MCPX_OK, "topics count together");
+    arrival.topic = "third";
+    arrival.instance = 6;
+    cr_expect_eq(world_arrives(w, "ann", &arrival), MCPX_ESHARE);
+    arrival.instance = 0;
+    cr_expect_eq(world_arrives(w, "bob", &arrival), MCPX_OK, "others have theirs");
+    world_skip(w);
+    world_drops(w, "ann~2");
+    arrival.instance = 6;
+    cr_expect_eq(world_arrives(w, "ann", &arrival), MCPX_OK, "who leaves makes room");
+    world_skip(w);
+    world_free(w);
+}
