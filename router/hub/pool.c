@@ -8,6 +8,11 @@
  *
  * A topic that can give nothing leaves the lists until it changes. So no topic is looked at twice
  * in vain, however often room is wanted.
+ *
+ * By that rule alone, who makes many topics and stays in them would empty everybody else's. So
+ * topics count for their makers as well, and who has more than a share gives back first. There can
+ * be one such maker at a time; its topics stand in lines of their own. It has to hold a good deal
+ * less to be like the others again, so that all its topics seldom change lines.
  * Includes hub_state.h.
  */
 #include "router/hub/pool.h"
@@ -17,6 +22,9 @@
 /* The part of the bound that is kept for what is on its way. */
 enum { POOL_SPARE_PART = 16 };
 
+/* A maker has too much above so many eighths of the bound, and no longer below so many. */
+enum { GREEDY_ABOVE = 4, GREEDY_BELOW = 3, EIGHTHS = 8 };
+
 static void sizes_init(struct pool_sizes *sizes)
 {
     for (size_t i = 0; i < POOL_CLASSES; i++)
@@ -24,14 +32,20 @@ static void sizes_init(struct pool_sizes *sizes)
     memset(sizes->taken, 0, sizeof sizes->taken);
 }
 
+static void lines_init(struct pool_lines *lines)
+{
+    list_init(&lines->empty);
+    sizes_init(&lines->peopled);
+    sizes_init(&lines->held);
+}
+
 void pool_init(struct pool *pool, size_t max)
 {
     pool->max = max;
     pool->used = 0;
-    list_init(&pool->empty);
     list_init(&pool->waiting);
-    sizes_init(&pool->peopled);
-    sizes_init(&pool->held);
+    lines_init(&pool->greedy);
+    lines_init(&pool->others);
 }
 
 void pool_part_init(struct pool_part *part)
@@ -50,32 +64,43 @@ static unsigned char class_of(size_t memory)
     return (unsigned char)(power * 4 + ((memory >> power) & 3) + (memory > 3 ? 4 : 0));
 }
 
-static struct pool_sizes *sizes_of(struct pool *pool, enum pool_line line)
+static struct pool_sizes *sizes_of(struct pool_lines *lines, enum pool_line line)
 {
-    return line == POOL_HELD ? &pool->held : &pool->peopled;
+    return line == POOL_HELD ? &lines->held : &lines->peopled;
 }
 
 /* ---- lines ---- */
 
-static void quit(struct pool *pool, struct pool_part *part)
+static bool has_sizes(enum pool_line line)
 {
-    struct pool_sizes *sizes = sizes_of(pool, part->line);
+    return line == POOL_PEOPLED || line == POOL_HELD;
+}
+
+static void quit(struct pool_part *part)
+{
+    struct pool_sizes *sizes;
 
     list_remove(&part->link);
-    if ((part->line == POOL_PEOPLED || part->line == POOL_HELD) &&
-        list_is_empty(&sizes->classes[part->class]))
-        sizes->taken[part->class / 64] &= ~(UINT64_C(1) << part->class % 64);
+    if (has_sizes(part->line)) {
+        sizes = sizes_of(part->lines, part->line);
+        if (list_is_empty(&sizes->classes[part->class]))
+            sizes->taken[part->class / 64] &= ~(UINT64_C(1) << part->class % 64);
+    }
     part->line = POOL_NOWHERE;
 }
 
-static void enter(struct pool *pool, struct pool_part *part, enum pool_line line)
+static void enter(struct topic *topic, enum pool_line line)
 {
-    struct pool_sizes *sizes = sizes_of(pool, line);
+    struct pool *pool = &topic->hub->pool;
+    struct pool_part *part = &topic->part;
+    struct pool_lines *lines = topic->maker->greedy ? &pool->greedy : &pool->others;
+    struct pool_sizes *sizes = sizes_of(lines, line);
 
-    quit(pool, part);
+    quit(part);
     part->line = (unsigned char)line;
-    if (line == POOL_EMPTY || line == POOL_WAITING) {
-        list_append(line == POOL_EMPTY ? &pool->empty : &pool->waiting, &part->link);
+    part->lines = lines;
+    if (!has_sizes(line)) {
+        list_append(line == POOL_EMPTY ? &lines->empty : &pool->waiting, &part->link);
         return;
     }
     part->class = class_of(part->memory);
@@ -113,29 +138,52 @@ static struct topic *largest_of(struct pool_sizes *sizes)
 
 /* ---- counting ---- */
 
-void pool_count(struct topic *topic)
+/* All topics of a maker go to the other lines; those that stand in none know it when they do. */
+static void judge_maker(const struct pool *pool, struct tally *maker)
+{
+    size_t eighth = pool->max / EIGHTHS;
+    bool greedy = maker->bytes > eighth * (maker->greedy ? GREEDY_BELOW : GREEDY_ABOVE);
+
+    if (greedy == maker->greedy)
+        return;
+    maker->greedy = greedy;
+    for (struct link *link = maker->made.next; link != &maker->made; link = link->next) {
+        struct topic *topic = LIST_ELEMENT(link, struct topic, in_made);
+
+        if (topic->part.line == POOL_EMPTY || has_sizes(topic->part.line))
+            enter(topic, topic->part.line);
+    }
+}
+
+/* A topic holds so much now. */
+static void note_memory(struct topic *topic, size_t memory)
 {
     struct pool *pool = &topic->hub->pool;
-    struct pool_part *part = &topic->part;
+
+    pool->used += memory - topic->part.memory;
+    topic->maker->bytes += memory - topic->part.memory;
+    topic->part.memory = memory;
+    topic->hub->stats.log_bytes = pool->used;
+    if (pool->max != 0)
+        judge_maker(pool, topic->maker);
+}
+
+void pool_count(struct topic *topic)
+{
     enum pool_line line = topic->peer_count ? POOL_PEOPLED : POOL_EMPTY;
     size_t memory = topic_memory(topic);
 
-    if (memory == part->memory && part->line == line)
+    if (memory == topic->part.memory && topic->part.line == line)
         return;
-    pool->used += memory - part->memory;
-    part->memory = memory;
-    topic->hub->stats.log_bytes = pool->used;
-    if (pool->max != 0 && (line == POOL_PEOPLED || part->line != POOL_EMPTY))
-        enter(pool, part, line);
+    note_memory(topic, memory);
+    if (topic->hub->pool.max != 0 && (line == POOL_PEOPLED || topic->part.line != POOL_EMPTY))
+        enter(topic, line);
 }
 
 void pool_forget(struct topic *topic)
 {
-    struct pool *pool = &topic->hub->pool;
-
-    quit(pool, &topic->part);
-    pool->used -= topic->part.memory;
-    topic->hub->stats.log_bytes = pool->used;
+    quit(&topic->part);
+    note_memory(topic, 0);
 }
 
 size_t pool_share(const struct hub *hub)
@@ -155,26 +203,25 @@ static bool shorten(struct topic *topic)
 }
 
 /* True when something changed, so that it makes sense to go on. */
-static bool take_some_back(struct hub *hub)
+static bool take_some_back(struct pool_lines *lines)
 {
-    struct pool *pool = &hub->pool;
-    struct topic *topic = first_of(&pool->empty);
+    struct topic *topic = first_of(&lines->empty);
 
     if (topic) {
         if (!shorten(topic))
-            quit(pool, &topic->part);
+            quit(&topic->part);
         return true;
     }
-    topic = largest_of(&pool->peopled);
+    topic = largest_of(&lines->peopled);
     if (topic) {
         if (!shorten(topic))
-            enter(pool, &topic->part, POOL_HELD);
+            enter(topic, POOL_HELD);
         return true;
     }
-    topic = largest_of(&pool->held);
+    topic = largest_of(&lines->held);
     if (!topic)
         return false;
-    enter(pool, &topic->part, topic_shed(topic) ? POOL_PEOPLED : POOL_WAITING);
+    enter(topic, topic_shed(topic) ? POOL_PEOPLED : POOL_WAITING);
     return true;
 }
 
@@ -184,7 +231,7 @@ void pool_look_again(struct hub *hub)
     struct topic *topic;
 
     while ((topic = first_of(&pool->waiting)))
-        enter(pool, &topic->part, POOL_PEOPLED);
+        enter(topic, POOL_PEOPLED);
 }
 
 static bool has_room(const struct pool *pool, size_t growth)
@@ -199,7 +246,8 @@ bool pool_make_room(struct hub *hub, size_t growth)
 
     if (pool->max == 0)
         return true;
-    while (!has_room(pool, growth + spare) && take_some_back(hub))
+    while (!has_room(pool, growth + spare) &&
+           (take_some_back(&pool->greedy) || take_some_back(&pool->others)))
         ;
     return has_room(pool, growth);
 }

@@ -33,25 +33,37 @@ struct pool_sizes {
 };
 
 /**
+ * Topics that can give something back.
+ *
+ * empty     those without participants, those empty for longest first
+ * peopled   the others
+ * held      those of them whose readers lag
+ */
+struct pool_lines {
+    struct link empty;
+    struct pool_sizes peopled, held;
+};
+
+/**
  * All logs' memory.
  *
  * max       bytes; 0 = no bound, and nothing below is kept
  * used      bytes that all topics hold
- * empty     topics without participants, those empty for longest first
- * peopled   the others
- * held      those of them whose readers lag
- * waiting   those of them whose readers have not had their turn
+ * greedy    the topics of the maker that has more than its share, who is the only one then
+ * others    those of all others
+ * waiting   topics whose readers have not had their turn
  */
 struct pool {
     size_t max;
     size_t used;
-    struct link empty, waiting;
-    struct pool_sizes peopled, held;
+    struct link waiting;
+    struct pool_lines greedy, others;
 };
 
-/** A topic's part of it: what it was last counted with, and where it stands. */
+/** A topic's part of it: what it was last counted with, and where it stands in `lines`. */
 struct pool_part {
     struct link link;
+    struct pool_lines *lines;
     size_t memory;
     unsigned char line;
     unsigned char class;
@@ -69,14 +81,16 @@ void pool_part_init(struct pool_part *part);
  */
 void pool_count(struct topic *topic);
 
-/** A topic goes, with all it holds. */
+/** A topic goes, with all it holds. Its maker is still there. */
 void pool_forget(struct topic *topic);
 
 /**
  * Makes room for so many bytes more: takes the oldest segment of history of the topic that has
  * been empty for longest, until none of those has any; then of the topic that holds most, within
  * a quarter; and only then takes readers off that lag with a full socket, likewise (they are left in
- * `hub->fallen`, for hub_settle). Each step costs the same however many topics there are.
+ * `hub->fallen`, for hub_settle). All that first among the topics of a maker whose topics hold more
+ * than half of the bound together, until they hold less than three eighths, and only then among the
+ * others'. Each step costs the same however many topics there are.
  *
  * From 15/16 of the bound on room is made before it is missed, so that readers who only wait for
  * their turn get it (hub_is_pressed) before anything is refused. False when there is no room.

@@ -1,11 +1,12 @@
 /*
  * tally.h - what one participant has of things there are only so many of, in all topics together.
- * Includes layers 0 and 1, grant.h.
+ * Includes layers 0 and 1, grant.h, list.h.
  */
 #ifndef HUB_TALLY_H
 #define HUB_TALLY_H
 
 #include "router/hub/grant.h"
+#include "router/hub/list.h"
 
 struct hub;
 
@@ -13,12 +14,18 @@ struct hub;
  * One participant's tally. It is there as long as anything is on it.
  *
  * topics        topics that came to be for it and are still there
+ * made          the same as a list, oldest first
+ * bytes         memory of their logs
+ * greedy        that is more than its share (pool.h)
  * connections   its peers, condemned ones included
  * turn, cost    the edge's loop turn in which it was last heard, and what it has cost in that one
  */
 struct tally {
     struct mcpx_slice identity;
     size_t topics;
+    struct link made;
+    size_t bytes;
+    bool greedy;
     size_t connections;
     uint64_t turn, cost;
 };

@@ -64,6 +64,8 @@ struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct tally *m
     list_init(&topic->in_telling);
     list_init(&topic->in_hub);
     pool_part_init(&topic->part);
+    list_init(&topic->in_made);
+    list_append(&maker->made, &topic->in_made);
     list_append(&hub->topics, &topic->in_hub);
     mx_map_put(&hub->names, mx_map_hash(hub->key, name), (uintptr_t)topic);
     order_insert(&hub->order, topic, mx_map_hash(hub->key, name));
@@ -82,9 +84,10 @@ void topic_free(struct topic *topic)
     list_remove(&topic->in_dirty);
     list_remove(&topic->in_telling);
     hub->stats.topics--;
+    pool_forget(topic);
+    list_remove(&topic->in_made);
     topic->maker->topics--;
     tally_close(hub, topic->maker);
-    pool_forget(topic);
     accounts_fini(&topic->accounts);
     log_fini(&topic->log);
     news_fini(&topic->news);

@@ -38,6 +38,7 @@ enum { TOPIC_EPOCH_LEN = 32 };
  * told          the serial its participants were told last
  * empty_ms      mono_ms since when it has no participant
  * maker         on whose tally it is
+ * in_made       link among those of its maker
  * part          what it has of all logs' memory
  * accounts      what is remembered of its participants, and of those who left and still owe
  */
@@ -65,6 +66,7 @@ struct topic {
     size_t holders;
     int64_t empty_ms;
     struct tally *maker;
+    struct link in_made;
     struct pool_part part;
     struct accounts accounts;
     struct log log;

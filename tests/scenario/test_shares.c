@@ -124,17 +124,62 @@ Test(shares, only_then_readers_that_lag_are_taken_off)
     joins(w, "talks", "held");
     joins(w, "stops", "held");
     joins(w, "other", "other");
+    joins(w, "third", "third");
     world_skip(w);
     world_stalls(w, "stops");
-    cr_expect_eq(talk(w, "other", 2000, MESSAGE), MCPX_OK);
-    cr_expect_eq(talk(w, "talks", 5000, MESSAGE), MCPX_OK);
+    cr_expect_eq(talk(w, "other", 2500, MESSAGE), MCPX_OK);
+    cr_expect_eq(talk(w, "third", 2500, MESSAGE), MCPX_OK);
+    cr_expect_eq(talk(w, "talks", 3000, MESSAGE), MCPX_OK);
     cr_expect_eq(hub_stats(world_hub(w))->slow, 0, "history went first");
-    cr_expect_lt(retained(w, "other"), 2000);
+    cr_expect_lt(retained(w, "other") + retained(w, "third"), 5000);
     cr_expect_eq(talk(w, "talks", 10000, MESSAGE), MCPX_OK);
     cr_expect_eq(hub_stats(world_hub(w))->slow, 1);
     cr_expect_leq(hub_stats(world_hub(w))->log_bytes, config.log_bytes);
     world_reads_on(w, "stops");
     world_skip(w);
+    world_free(w);
+}
+
+/*
+ * One participant with ever more topics, and a reader in each that stops or none at all, takes
+ * nothing of what others have, be somebody in their topics or nobody.
+ */
+Test(shares, who_has_more_than_half_gives_first)
+{
+    enum { TOPICS = 24 };
+    struct hub_config config = bounded(8 * MIB);
+    struct world *w = world_with(&config);
+    char topic[16], talker[16], reader[16];
+
+    joins(w, "stays", "peopled");
+    joins(w, "leaves", "empty");
+    cr_expect_eq(talk(w, "stays", 1000, MESSAGE), MCPX_OK);
+    cr_expect_eq(talk(w, "leaves", 1000, MESSAGE), MCPX_OK);
+    world_drops(w, "leaves");
+    for (int i = 0; i < TOPICS; i++) {
+        struct arrival arrival = {.grants = "chat",
+                                  .topic = topic,
+                                  .history = -1,
+                                  .instance = (unsigned)i + 2,
+                                  .instances = 64};
+
+        snprintf(topic, sizeof topic, "t%d", i);
+        snprintf(talker, sizeof talker, "crowd~%d", i + 2);
+        snprintf(reader, sizeof reader, "reader-%d", i);
+        cr_assert_eq(world_arrives(w, "crowd", &arrival), MCPX_OK);
+        joins(w, reader, topic);
+        world_skip(w);
+        if (i % 3 == 1)
+            world_stalls(w, reader);
+        cr_expect_eq(talk(w, talker, 1500, MESSAGE), MCPX_OK, "%d", i);
+        if (i % 3 == 2)
+            world_drops(w, talker);
+        world_skip(w);
+        cr_expect_leq(hub_stats(world_hub(w))->log_bytes, config.log_bytes);
+    }
+    cr_expect_geq(retained(w, "peopled"), 1000);
+    cr_expect_geq(retained(w, "empty"), 1000);
+    cr_expect_geq(hub_stats(world_hub(w))->log_bytes, config.log_bytes / 2);
     world_free(w);
 }
 
@@ -176,6 +221,7 @@ Test(shares, what_was_given_back_is_no_longer_retained)
     struct hub_config config = bounded(2 * MIB);
     struct world *w = world_with(&config);
     struct arrival arrival = {.grants = "chat", .topic = "room", .history = -1};
+    const char *const loud[] = {"loud", "louder", "loudest"};
     struct reader_place place;
     struct mcpx_text read = {0};
 
@@ -185,8 +231,10 @@ Test(shares, what_was_given_back_is_no_longer_retained)
     place = world_place(w, "ann");
     arrival.place = &place;
     world_drops(w, "ann");
-    joins(w, "loud", "loud");
-    cr_expect_eq(talk(w, "loud", 4000, MESSAGE), MCPX_OK);
+    for (size_t i = 0; i < 3; i++) {
+        joins(w, loud[i], loud[i]);
+        cr_expect_eq(talk(w, loud[i], 750, MESSAGE), MCPX_OK);
+    }
     cr_expect_eq(retained(w, "room"), 0);
     world_skip(w);
     cr_expect_eq(world_arrives(w, "ann", &arrival), MCPX_OK);
