@@ -22,7 +22,7 @@ static void on_asked(uv_work_t *work, int status)
     renewal->busy = false;
     if (renewal->client && !status && renewal->status == STATUS_OK) {
         mcpx_client_renew(renewal->client, renewal->token);
-        complain(renewal->verb, "the router gave another token");
+        complain(renewal->verb, "the router gave a new token");
     } else if (renewal->client && renewal->status == STATUS_ABSENT) {
         mcpx_client_renew(renewal->client, NULL);
         complain(renewal->verb, "the router gives no tokens: it runs without --dev now");

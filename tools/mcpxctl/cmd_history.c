@@ -1,10 +1,11 @@
 /*
  * cmd_history.c - what was said, as far as the router retains it. Read over HTTP: a second
  * connection would take over the first one of the same participant.
- * Includes verbs.h, fetch.h, filter.h, line.h, output.h only.
+ * Includes verbs.h, fetch.h, filter.h, line.h, output.h, visible.h only.
  */
 #include "tools/mcpxctl/verbs.h"
 
+#include "tools/common/visible.h"
 #include "tools/mcpxctl/fetch.h"
 #include "tools/mcpxctl/filter.h"
 #include "tools/mcpxctl/line.h"
@@ -24,15 +25,32 @@ static size_t first_of(const struct ledger *ledger, const struct filter *filter,
     return end;
 }
 
+/* Who sees fifty lines takes them for all there is. */
+static void note_older(const struct ledger *ledger, const struct filter *filter, size_t first)
+{
+    struct mcpx_text id = {0};
+    size_t i = first;
+
+    while (i > 0 &&
+           !filter_passes(filter, &ledger->entries[i - 1]->kind, ledger->entries[i - 1]->from))
+        i--;
+    if (i == 0 || first >= ledger->count)
+        return;
+    text_visible(&id, ledger->entries[first]->id);
+    complain("history", "there is more before this: --before %s", id.text ? id.text : "ID");
+    mcpx_text_fini(&id);
+}
+
 static int print(const struct arguments *arguments, const struct ledger *ledger,
                  const struct filter *filter, size_t end)
 {
     size_t limit = (size_t)arguments_number(arguments, "--limit", LIMIT);
     bool json = arguments_have(arguments, "--json");
     struct line_style style = {colour_for(arguments), false, COLUMNS, BRIEF, NULL};
+    size_t first = first_of(ledger, filter, end, limit);
     struct mcpx_text out = {0};
 
-    for (size_t i = first_of(ledger, filter, end, limit); i < end; i++) {
+    for (size_t i = first; i < end; i++) {
         const struct entry *entry = ledger->entries[i];
 
         if (!filter_passes(filter, &entry->kind, entry->from))
@@ -42,6 +60,8 @@ static int print(const struct arguments *arguments, const struct ledger *ledger,
         else
             line_write(&out, entry, &style, entry_lie(entry));
     }
+    if (limit > 0)
+        note_older(ledger, filter, first);
     return output_print(&out, "history", STATUS_OK);
 }
 
@@ -53,7 +73,7 @@ static int fetch_and_print(const struct arguments *arguments, const struct conne
     bool all = before || filter->kinds || filter->from.text;
     struct ledger ledger = {.count = 0};
     const struct entry *end = NULL;
-    int status = fetch_history(where, "history", all ? SIZE_MAX : limit, &ledger);
+    int status = fetch_history(where, "history", all ? SIZE_MAX : limit + 1, &ledger);
 
     if (status == STATUS_OK && before)
         status = fetch_find(&ledger, "history", before, &end);

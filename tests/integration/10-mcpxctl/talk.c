@@ -29,7 +29,13 @@ Test(talk, what_is_said_is_in_the_history)
     cr_expect_not_null(strstr(output, "  ann -> bob  chat  two\n"), "%s", output);
     expect("mcpxctl history --limit 1 --json --as bob", 0, "{\"text\":\"two\"}");
     cr_expect_null(strstr(output, "one"), "%s", output);
-    snprintf(line, sizeof line, "mcpxctl history --before %.8s --as bob", first);
+    expect("mcpxctl history --limit 1 --as bob 2>&1", 0,
+           "there is more before this: --before ");
+    cr_assert_eq(run("mcpxctl history --limit 2 --as bob 2>&1"), 0);
+    cr_expect_null(strstr(output, "--before"), "%s", output);
+    cr_assert_eq(run("mcpxctl history --limit 1 --kind chat --from bob --as bob 2>&1"), 0);
+    cr_expect_str_eq(output, "");
+    snprintf(line, sizeof line, "mcpxctl history --before %.8s --as bob 2>&1", first);
     cr_assert_eq(run(line), 0);
     cr_expect_str_eq(output, "");
     expect("mcpxctl history --before nothing --as bob 2>&1", 4, "no retained envelope");
