@@ -14,17 +14,29 @@ static bool is_header_text(struct mcpx_slice text)
            mx_utf8_is_valid(text, NULL);
 }
 
+/* Cuts off a letter of ASCII in any case, `ſ` being one of s. False when another one is there. */
+static bool take_letter(struct mcpx_slice *rest, char letter)
+{
+    static const struct mcpx_slice long_s = {"\xc5\xbf", 2};
+    size_t len = 0;
+
+    if (rest->len > 0 && (rest->text[0] | 0x20) == letter)
+        len = 1;
+    else if (letter == 's' && rest->len >= long_s.len &&
+             memcmp(rest->text, long_s.text, long_s.len) == 0)
+        len = long_s.len;
+    rest->text += len;
+    rest->len -= len;
+    return len > 0;
+}
+
 /* `system` and `system:...` in any letter case: what the router signs its own envelopes with. */
 static bool is_router_name(struct mcpx_slice id)
 {
-    static const struct mcpx_slice reserved = {"system", 6};
-
-    if (id.len < reserved.len || (id.len > reserved.len && id.text[reserved.len] != ':'))
-        return false;
-    for (size_t i = 0; i < reserved.len; i++)
-        if ((id.text[i] | 0x20) != reserved.text[i])
+    for (const char *letter = "system"; *letter; letter++)
+        if (!take_letter(&id, *letter))
             return false;
-    return true;
+    return id.len == 0 || *id.text == ':';
 }
 
 bool mcpx_participant_id_is_valid(struct mcpx_slice id)

@@ -60,6 +60,14 @@ Test(name, knows_good_names_from_bad)
         {T("SyStEm"), true, false},
         {T("system:gateway"), true, false},
         {T("SYSTEM:"), true, false},
+        {T("\xc5\xbfy\xc5\xbftem:gateway"), true, false},
+        {T("Sy\xc5\xbf"
+           "tem"),
+         true, false},
+        {T("sy\xc5\xbe"
+           "tem"),
+         true, true},
+        {T("syst"), true, true},
         {T("systems"), true, true},
         {T("system-x"), true, true},
         {T("system/x"), true, true},
