@@ -1,8 +1,8 @@
 /*
  * control.c - one list for ids, kinds, participants, topics and the search for a CONTEXT, because a
  * character that is refused in one and taken in another is a name that two readers disagree about.
- * All characters that terminals hide were refused as a list: it has those that people write their names
- * and emoji with. Programs that show text know more of them (tools/common/visible.c).
+ * A list of all characters that terminals hide was refused: some of them stand in people's names and
+ * in emoji. Programs that show text know more of them (tools/common/visible.c).
  * Includes control.h and utf8.h only.
  */
 #include "lib/core/control.h"

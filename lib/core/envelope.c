@@ -80,7 +80,7 @@ static enum mcpx_err check_twice(struct reading *reading)
                   twice->name.text - 1, "expected each member once, found this name again");
 }
 
-/* Fills in the fields; returns how many of the members are some. */
+/* Fills in the fields; returns how many of the members are fields. */
 static size_t find_fields(struct reading *reading)
 {
     size_t found = 0;

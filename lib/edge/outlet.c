@@ -1,9 +1,9 @@
 /*
- * outlet.c - lines that nobody has to read. Whoever reads a program's standard error may stop to
- * (a terminal under Ctrl-S, a host that never looks), and a write(2) would stop with it, and the loop
- * with that. Setting O_NONBLOCK there was refused: the flag belongs to all processes that share the
- * descriptor. A thread that waits in our stead was refused: a loop that never waits needs none,
- * and what it had taken would be lost when the program is killed.
+ * outlet.c - lines that nobody has to read. Whoever reads a program's standard error may stop reading
+ * (a terminal under Ctrl-S, a host that never looks). A write(2) would then block, and the loop with
+ * it. Setting O_NONBLOCK there was refused: the flag belongs to all processes that share the
+ * descriptor. A thread that waits in our place was refused: a loop that never waits needs none, and
+ * the lines it had taken would be lost when the program is killed.
  * Includes outlet.h.
  */
 #define _DEFAULT_SOURCE /* S_ISSOCK and MSG_DONTWAIT with every C library */

@@ -8,7 +8,7 @@
 
 #include <mcpx/json.h>
 
-/* Digits that fit, as the router writes a count. */
+/* A count as the router writes it: 1 to 18 digits. */
 static bool read_serial(struct mcpx_slice value, uint64_t *out)
 {
     uint64_t serial = 0;

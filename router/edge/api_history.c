@@ -109,7 +109,7 @@ static struct mcpx_slice last_id(const struct mcpx_text *array)
     return mcpx_json_get(last, "id");
 }
 
-/* Whoever reads on needs to know from where; existing clients overlook what they do not know. */
+/* Whoever reads on needs to know from where. Existing clients ignore members they do not know. */
 static void write_next(const struct mcpx_text *array, struct mcpx_text *body)
 {
     struct mcpx_slice id = last_id(array);

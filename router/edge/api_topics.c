@@ -3,8 +3,8 @@
  * that is what clients of the original router expect, and whoever holds a token for a topic may
  * know that it is empty.
  *
- * Lists come in pages: ten thousand names sorted and written for each request would be a second of
- * everybody's time for who asks in a loop. The hub keeps topics and participants sorted, so a page begins
+ * Lists come in pages: who asks in a loop for ten thousand names, sorted and written each time, would
+ * make everybody else wait for a second. The hub keeps topics and participants sorted, so a page begins
  * where the one before ended, and costs what is in it.
  * Includes api.h, http_query.h and layer 1.
  */

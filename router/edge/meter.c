@@ -1,8 +1,9 @@
 /*
  * meter.c - a table with a row per name has to forget somebody when it is full, and whoever owns
- * many names decides who that is. Here names share cells instead. A stranger's cell is as likely
- * to be drained by an attacker as he drains cells in both rows: with 40 drained names that is one
- * name in ten thousand, and the key is secret, so that it is nobody in particular.
+ * many names decides who that is. Here names share cells instead: each has one in either of two
+ * rows, and pays for somebody else only when both of its cells are drained. An attacker with 40
+ * drained names hits one other name in ten thousand, and cannot choose it, because the key is
+ * secret.
  * Includes meter.h only.
  */
 #include "router/edge/meter.h"

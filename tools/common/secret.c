@@ -4,8 +4,8 @@
  * overwritten. Copies that a program needs live in its memory, which the same user could read as
  * well; a process that is not dumpable shows none of it.
  *
- * Refused: executing oneself again with the token in a pipe. It would do no more, and what has the
- * process id of the first program for a moment would show the token just as long.
+ * Refused: the program executes itself again, with the token in a pipe. The first program would show
+ * the token for just as long.
  * Includes secret.h, libc and Linux's prctl.
  */
 #include "tools/common/secret.h"

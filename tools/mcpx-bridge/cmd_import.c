@@ -85,7 +85,7 @@ struct topics {
     size_t count;
 };
 
-/* A connection of a participant ends its older one in the same topic: ours would end each other. */
+/* A topic named twice: the second connection would end the first. */
 static bool is_named_again(const struct arguments *arguments, size_t at)
 {
     for (size_t i = 0; i < at; i++)

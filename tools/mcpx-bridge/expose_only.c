@@ -1,8 +1,7 @@
 /*
  * expose_only.c - what --only lets through. One pattern means a participant or a name, whichever it
- * fits: both are what a person reads in a client's list, and a word of its own for each would have to be
- * known. Whether somebody has such a name is known only when he was asked; whoever surely has
- * none is not asked.
+ * fits, because a person reads both in a client's list; two options were refused. Whether a
+ * participant has such a name is known only when it was asked. Who surely has none is not asked.
  * Includes expose_state.h, glob.h.
  */
 #include "tools/mcpx-bridge/expose_state.h"

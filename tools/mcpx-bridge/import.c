@@ -133,7 +133,7 @@ static enum mcpx_err answer_too_large(struct import *import, const struct import
                                 mcpx_text_view(&import->text));
 }
 
-/* The answer is given up, its requester is not: a sentence may still fit where an answer does not. */
+/* Instead of the answer the requester gets a sentence, which may still fit. */
 static enum mcpx_err answer_too_many(struct import *import, const struct import_call *call)
 {
     mcpx_text_reset(&import->text);
@@ -374,7 +374,7 @@ static void on_refused(struct import *import, const struct mcpx_event *event)
         import_ask_failed(import, event->tag, BRIDGE_NO_METHOD, reason);
 }
 
-/* The server need not watch what nobody wants to hear of. */
+/* Nobody is subscribed any more: the server need not watch it. */
 static void unsubscribe(struct import *import, const struct import_sub *sub)
 {
     if (import_is_ready(import) && !import_subs_others(&import->subs, sub->uri, sub->who)) {

@@ -290,7 +290,7 @@ static void on_request(struct import_pool *pool, size_t topic, const struct mcpx
     settle(pool, at, now);
 }
 
-/* To the sender's own server. That lists are not waited for any more, the shared one is told. */
+/* To the sender's own server. Cancelled lists are those of the shared one. */
 static void on_notification(struct import_pool *pool, size_t topic,
                             const struct mcpx_event *event, struct mcpx_now now)
 {
