@@ -104,6 +104,7 @@ async function caller(desk, until, outcomes) {
     if (result && !result.isError) {
       assert.deepEqual(result, { content: [{ type: 'text', text: key }] });
       outcomes.done.push(key);
+      outcomes.latest.set(SERVERS[turn % SERVERS.length], Date.now());
     } else {
       const why = error?.message ?? result.content[0].text;
       assert.match(why, /\S/, 'a reason is given');
@@ -160,12 +161,13 @@ test(`${MINUTES} min of everything at once: answered, once, and nothing left beh
   }
 
   const until = Date.now() + MINUTES * 60000;
-  const outcomes = { done: [], failed: new Map() };
-  const proposed = { done: [], failed: new Map() };
+  const outcomes = { done: [], failed: new Map(), latest: new Map() };
+  const proposed = { done: [], failed: new Map(), latest: new Map() };
   const callers = Promise.all([
     ...Array.from({ length: 4 }, () => caller(desk, until, outcomes)),
     ...Array.from({ length: 3 }, () => caller(asker, until, proposed))]);
   const step = MINUTES * 60000 / 6;
+  let quiet;
   const events = (async () => {
     await pause(step);
     await router.stop();
@@ -181,6 +183,7 @@ test(`${MINUTES} min of everything at once: answered, once, and nothing left beh
     await again();
     await pause(step);
     process.kill(serverOf(imports.cid, 'ledger_server').pid, 'SIGKILL');
+    quiet = Date.now();
   })();
   await Promise.all([callers, events]);
 
@@ -190,7 +193,8 @@ test(`${MINUTES} min of everything at once: answered, once, and nothing left beh
   for (const key of [...outcomes.done, ...proposed.done]) {
     assert.ok(written.has(key), `${key} was answered and not carried out`);
   }
-  for (const [what, { done, failed }] of Object.entries({ called: outcomes, proposed })) {
+  for (const [what, { done, failed, latest }] of Object.entries({ called: outcomes, proposed })) {
+    for (const name of SERVERS) assert.ok(latest.get(name) > quiet, `${what}: '${name}' came back`);
     t.diagnostic(`${what}: ${done.length} done; ${[...failed].map(([why, count]) =>
       `${count} x ${why}`).join('; ') || 'none failed'}`);
     assert.ok(done.length > 10 * MINUTES, `${what}: ${done.length} done`);

@@ -54,12 +54,13 @@ export class Router {
   /**
    * Starts a router: in dev mode, or with `config`, an object that is written to a file in a
    * folder that goes away with the router; `files` (name -> text) are put beside it. `args` are
-   * appended to the command line.
+   * appended to the command line; with --listen among them it listens there and nowhere else, so that
+   * `url` is the one that its successor will have too.
    */
   static async start({ config, files = {}, args = [], env = {} } = {}) {
     const router = new Router();
     router.#secret = env.MCPX_AUTH_JWT_SECRET;
-    const command = ['--listen', '127.0.0.1:0', ...args];
+    const command = args.includes('--listen') ? [...args] : ['--listen', '127.0.0.1:0', ...args];
     if (config) {
       router.#directory = mkdtempSync(join(tmpdir(), 'mcpx-e2e-'));
       const everything = { ...files, 'router.json': JSON.stringify(config) };
