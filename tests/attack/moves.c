@@ -263,6 +263,29 @@ static void send_empty_frames(struct hand *hand)
     pour(hand, 4, "empty", len);
 }
 
+/* Pings as long as they may be, each of which asks for an answer as long. */
+static void ping(struct hand *hand)
+{
+    static const char payload[125];
+    size_t len = 0;
+
+    for (int i = 0; i < 500; i++)
+        len += frame(hand->text + len, 0x89, sizeof payload, payload, sizeof payload);
+    pour(hand, HELD_MAX, "ping", len);
+}
+
+/* Another place in the same topic, as long as there is one. */
+static void take_seats(struct hand *hand)
+{
+    int *fd = &hand->held[hand->turn++ % HELD_MAX];
+
+    if (*fd > 0)
+        lose(fd);
+    *fd = enter(hand, "room-0&instance=auto");
+    if (*fd < 0)
+        *fd = 0;
+}
+
 static void join_without_reading(struct hand *hand)
 {
     (void)next_held(hand, HELD_MAX, "silent");
@@ -314,6 +337,16 @@ static void send_what_is_costly(struct hand *hand)
     pour(hand, 8, "costly", frame(hand->text, 0x81, (size_t)len, text, (size_t)len));
 }
 
+/* Reads a full topic page by page, and from the start again. */
+static void page_through_history(struct hand *hand)
+{
+    static const char *const pages[] = {"/v0.1/topics/full-0/history?limit=1000",
+                                        "/v0.1/topics/full-1/history?limit=1",
+                                        "/v0.1/topics/full-2/history?limit=1000&after=a2"};
+
+    ask(hand, "GET", pages[hand->turn++ % 3], token);
+}
+
 /* Takes nothing of what its own flood makes the router write to it. */
 static void chat_without_reading(struct hand *hand)
 {
@@ -333,15 +366,17 @@ static const struct move {
     enum attacker attacker;
     void (*run)(struct hand *hand);
 } moves[] = {
-    {STRANGER, connect_and_vanish}, {STRANGER, begin_and_wait},
-    {STRANGER, ask_for_lists},      {STRANGER, show_false_tokens},
-    {STRANGER, send_long_heads},    {SILENCED, come_and_go},
-    {SILENCED, be_refused},         {SILENCED, leave_messages_unfinished},
-    {SILENCED, send_empty_frames},  {SILENCED, join_without_reading},
-    {SILENCED, fill_topics},        {SILENCED, list_with_token},
-    {CHATTER, chat_without_end},    {CHATTER, fill_histories},
-    {CHATTER, send_what_is_costly}, {CHATTER, chat_without_reading},
-    {CHATTER, come_and_go},         {CHATTER, list_with_token},
+    {STRANGER, connect_and_vanish},  {STRANGER, begin_and_wait},
+    {STRANGER, ask_for_lists},       {STRANGER, show_false_tokens},
+    {STRANGER, send_long_heads},     {SILENCED, come_and_go},
+    {SILENCED, be_refused},          {SILENCED, leave_messages_unfinished},
+    {SILENCED, send_empty_frames},   {SILENCED, join_without_reading},
+    {SILENCED, fill_topics},         {SILENCED, list_with_token},
+    {CHATTER, chat_without_end},     {CHATTER, fill_histories},
+    {CHATTER, send_what_is_costly},  {CHATTER, chat_without_reading},
+    {CHATTER, come_and_go},          {CHATTER, list_with_token},
+    {CHATTER, page_through_history}, {CHATTER, take_seats},
+    {SILENCED, take_seats},          {SILENCED, ping},
 };
 
 const char *const attacker_names[ATTACKERS] = {"somebody without a token",

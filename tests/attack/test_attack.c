@@ -17,9 +17,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { STRICT_S = 30, ECHO_FLOOR_US = 20000, MOVES_MAX = 16, GROWTH_MAX_KIB = 1048576 };
+enum { STRICT_S = 30, ECHO_FLOOR_US = 20000, MOVES_MAX = 16 };
 
-/* Who is configured; everything else is as it is when nobody says. */
+/*
+ * What is bounded for everybody together (--check, edge.h): logs, and of the edge's memory what
+ * sockets have not taken, unfinished messages, reads that wait for their turn, and answers.
+ */
+enum { LOGS_KIB = 262144, EDGE_KIB = 4 * 65536, GROWTH_MAX_KIB = LOGS_KIB + EDGE_KIB };
+
+/* Who is configured; everything else is as it is when nobody says, but for LOGS_KIB. */
 static const struct person {
     const char *name, *token_sha256, *topics, *grant;
 } persons[] = {
@@ -40,7 +46,7 @@ static const struct person {
 /* Appends the configuration; the attacker, who stands first, may send `grant`, or nothing. */
 static void write_config(const char *grant, struct mcpx_text *out)
 {
-    mcpx_text_puts(out, "{\"participants\":{");
+    mcpx_text_puts(out, "{\"limits\":{\"log_bytes\":268435456},\"participants\":{");
     for (size_t i = 0; i < sizeof persons / sizeof *persons; i++) {
         const struct person *person = &persons[i];
         const char *may = i == 0 ? grant : person->grant;
