@@ -1,10 +1,11 @@
 /*
  * bounds.c - the bounds that a person wants to see before a program is started: what everybody
- * together may take, and what one participant or address may. Includes bounds.h, layers 0 to 3.
+ * together may take, and what one participant or address may. Includes bounds.h, edge.h, turn.h.
  */
 #include "router/edge/bounds.h"
 
 #include "router/edge/edge.h"
+#include "router/edge/turn.h"
 
 void bounds_settle(struct config *config, uint64_t memory)
 {
@@ -69,6 +70,8 @@ void bounds_write(const struct config *config, struct mcpx_text *out)
     write_bound("bytes of messages that have not arrived whole", bounds_buffers(config), "",
                 UINT64_MAX, out);
     write_bound("bytes that sockets have not taken", bounds_buffers(config), "", UINT64_MAX,
+                out);
+    write_bound("bytes that were read and wait for their turn", TURN_REST_MAX, "", UINT64_MAX,
                 out);
     write_bound("topics", hub->topics_max, "participant", hub->topics_each, out);
     write_bound("connections", hub->connections_max, "participant", hub->connections_each,

@@ -118,6 +118,7 @@ Test(machine, every_bound_is_told)
     bounds_write(&config, &text);
     cr_expect(strstr(text.text, "bound: bytes of logs: 123456789, of one topic: 33554432\n"));
     cr_expect(strstr(text.text, "bound: bytes that sockets have not taken: 67108864\n"));
+    cr_expect(strstr(text.text, "bound: bytes that were read and wait for their turn: "));
     cr_expect(strstr(text.text, "bound: topics: 10000, of one participant: 1000\n"));
     cr_expect(strstr(text.text, "bound: connections: 20000, of one participant: no limit\n"));
     cr_expect(
