@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { STRICT_S = 30, ECHO_FLOOR_US = 20000, MOVES_MAX = 16 };
+enum { STRICT_S = 30, ECHO_FLOOR_US = 100000, MOVES_MAX = 16 };
 
 /*
  * What is bounded for everybody together (--check, edge.h): logs, and of the edge's memory what
