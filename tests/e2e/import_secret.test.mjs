@@ -4,11 +4,13 @@
  * their memory. It must not find the token it could join the topic with itself.
  */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startImport } from './lib/import.mjs';
-import { Program } from './lib/program.mjs';
+import { Program, programBinary } from './lib/program.mjs';
 import { Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 import { Seat } from './lib/wire.mjs';
@@ -23,14 +25,28 @@ const NOBODY = 65534;
 const TOKEN = /eyJ[A-Za-z0-9_-]{10,}/;
 
 /** What the spy sees of the processes above it. */
-async function look(t, more) {
+async function look(t, { command = SPY, ...more } = {}) {
   const room = new Room(t, router);
-  await startImport(t, router, room.topic, 'server', SPY, more);
+  await startImport(t, router, room.topic, 'server', command, more);
   const seat = new Seat(await room.join('ann', ['mcp/*']), 'server');
   const { result } = JSON.parse(await seat.call(JSON.stringify(
     { jsonrpc: '2.0', id: 1, method: 'look' })));
   assert.deepEqual(result.map(({ name }) => name), ['mcpx-warden', 'mcpx-bridge']);
   return result;
+}
+
+/** Copies of bridge and spy where every user may run them: ours may lie in the home of root. */
+function forEverybody(t) {
+  const folder = mkdtempSync(join(tmpdir(), 'mcpx-secret-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  mkdirSync(join(folder, 'bin'));
+  const copies = [SPY[1], programBinary('mcpx-bridge')].map((from) => {
+    const to = join(folder, 'bin', basename(from));
+    copyFileSync(from, to);
+    return to;
+  });
+  chmodSync(folder, 0o755);
+  return { command: [SPY[0], copies[0]], program: copies[1] };
 }
 
 test('no process above the server shows the token', async (t) => {
@@ -42,7 +58,7 @@ test('no process above the server shows the token', async (t) => {
 
 test('a server of the same user reads neither memory nor environment of its bridge', async (t) => {
   const uid = process.getuid() === 0 ? NOBODY : undefined;
-  for (const { name, environment, memory } of await look(t, { uid })) {
+  for (const { name, environment, memory } of await look(t, { uid, ...forEverybody(t) })) {
     assert.deepEqual([name, memory, environment.length], [name, 'EACCES', 'EACCES'.length]);
   }
 });

@@ -135,7 +135,7 @@ test('--as waits for a router that starts later, and comes back after a restart'
   await router.stop();
   router = await Router.start({ args: listen(port) });
   t.after(() => router.stop());
-  await bridge.until(/another token[^]*joined as files/);
+  await bridge.until(/joined as files[^]*a new token[^]*joined as files/);
   await eye.until(/joined room as eye[^]*joined room as eye/);
   await inTime(works(), 'no answer through the second router');
 });

@@ -9,14 +9,14 @@ export const IMPORT_GRANTS = ['mcp/response:*', 'mcp/request:*', 'chat'];
 /**
  * Starts an import of `command` and waits until it has joined; it is stopped when the test ends.
  * `options` are further words of its command line, `env` goes to bridge and server, `uid` is whom
- * they run as.
+ * they run as, `program` a copy of the bridge.
  */
 export async function startImport(t, router, topic, id, command,
-  { options = [], env = {}, grants = IMPORT_GRANTS, uid } = {}) {
+  { options = [], env = {}, grants = IMPORT_GRANTS, uid, program } = {}) {
   const token = await router.token(id, topic, grants);
   const bridge = Program.start('mcpx-bridge',
     ['import', '--url', router.url, '--topic', topic, ...options, '--', ...command],
-    { env: { ...env, MCPX_TOKEN: token }, uid });
+    { env: { ...env, MCPX_TOKEN: token }, uid, program });
   t.after(() => bridge.stop());
   await bridge.until(/joined as/);
   return bridge;

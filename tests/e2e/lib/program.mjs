@@ -21,13 +21,15 @@ export class Program {
 
   /**
    * Starts `name` with `args`. `env` is added to ours; `stdin` and `stdout` are "ignore" unless
-   * given; `uid` is the user it runs as. Killed at the latest when this process ends.
+   * given; `uid` is the user it runs as, `program` a copy to run instead. A user that is not ours
+   * starts in the root folder. Killed at the latest when this process ends.
    */
-  static start(name, args, { env = {}, stdin = 'ignore', stdout = 'ignore', uid } = {}) {
+  static start(name, args, { env = {}, stdin = 'ignore', stdout = 'ignore', uid, program: copy } = {}) {
     const program = new Program();
     program.name = name;
-    const child = spawn(programBinary(name), args, {
+    const child = spawn(copy ?? programBinary(name), args, {
       stdio: [stdin, stdout, 'pipe'], env: { ...process.env, ...env }, uid,
+      cwd: uid === undefined ? undefined : '/',
     });
     program.#child = child;
     const killOnExit = () => child.kill('SIGKILL');
