@@ -2,9 +2,13 @@
  * history.c - a page of what was said before we joined. Nothing in it is acted on, with one
  * exception that is no action: an answer to what we still wait for, after a reconnection that could
  * not resume. Our own echo tells that it arrived. Who proposed what is remembered too, so that what comes of it can be understood.
- * Includes session_state.h and validate.h only.
+ * Includes answer.h, delivery.h, history.h, tell.h, validate.h only.
  */
-#include "lib/participant/session_state.h"
+#include "lib/participant/history.h"
+
+#include "lib/participant/answer.h"
+#include "lib/participant/delivery.h"
+#include "lib/participant/tell.h"
 #include "lib/participant/validate.h"
 
 /* Reads every envelope once, so that reading them again cannot fail, and makes room. */
@@ -41,10 +45,10 @@ static void note_context(struct mcpx_session *session)
     struct mx_own *own;
 
     if (is_type(session, "mcp/request")) {
-        own = mx_request_fulfils(session);
+        own = mx_answer_fulfils(session);
         if (!own || mx_pending_fulfilment(&session->pending, asked.id))
             return;
-        asked = mx_request_asks(session, own);
+        asked = mx_answer_asks(session, own);
         mx_pending_fulfil(&session->pending, own, &asked);
         if (own->kept)
             mx_outbox_remove(&session->outbox, own); /* somebody acts on it: not again */
@@ -61,8 +65,8 @@ static void note_echo(struct mcpx_session *session)
     const struct mcpx_envelope *envelope = &session->envelope;
     struct mx_own *own = mx_pending_find(&session->pending, envelope->id);
 
-    if (own && mx_own_said(session))
-        mx_own_arrived(session, own);
+    if (own && mx_delivery_is_ours(session))
+        mx_delivery_arrived(session, own);
 }
 
 /* Returns true when it settled what we wait for. */
@@ -72,9 +76,9 @@ static bool settles(struct mcpx_session *session, const struct mx_incoming *in)
     struct mx_own *own;
 
     if (!is_type(session, "mcp/response") ||
-        mx_response_judge(session, &own, &fault) != MCPX_VIOLATION_COUNT || !own)
+        mx_answer_judge(session, &own, &fault) != MCPX_VIOLATION_COUNT || !own)
         return false;
-    mx_response_settle(session, in, own);
+    mx_answer_settle(session, in, own);
     return true;
 }
 

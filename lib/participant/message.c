@@ -2,9 +2,13 @@
  * message.c - what participants say, sorted: for us, about something of ours, or neither. Each kind
  * that MCPx gives a meaning has one function; all others are messages. Nobody acts on a payload
  * that was not compared with its kind.
- * Includes session_state.h and validate.h only.
+ * Includes answer.h, delivery.h, message.h, tell.h, validate.h only.
  */
-#include "lib/participant/session_state.h"
+#include "lib/participant/message.h"
+
+#include "lib/participant/answer.h"
+#include "lib/participant/delivery.h"
+#include "lib/participant/tell.h"
 #include "lib/participant/validate.h"
 
 /*
@@ -105,7 +109,7 @@ static bool fulfils_proposal(const struct sorting *sorting, struct mcpx_slice *p
     const struct mx_asked *theirs = mx_inbound_find(&session->proposals, id);
 
     if (mx_pending_awaited(&session->pending, id))
-        return mx_request_fulfils(session) && names_proposal(sorting, proposer);
+        return mx_answer_fulfils(session) && names_proposal(sorting, proposer);
     return theirs && mx_asked_is_operation(theirs, &session->rpc) &&
            names_proposal(sorting, proposer);
 }
@@ -140,51 +144,6 @@ static void tell_request(struct sorting *sorting)
         event->proposal = MX_PROPOSAL_CORRELATION;
 }
 
-/*
- * Who was asked may act on a proposal as they see fit, an approver by asking somebody else. Others
- * may only pass it on to those it was for: else a stranger would choose who answers, himself.
- */
-static bool may_fulfil(const struct mcpx_session *session, const struct mx_asked *proposal)
-{
-    const struct mcpx_envelope *envelope = &session->envelope;
-    size_t asked = 0;
-
-    if (mx_asked_was_for(proposal, envelope->from))
-        return true;
-    for (size_t i = 0; i < envelope->to_count; i++) {
-        if (mx_asked_was_for(proposal, envelope->to[i]))
-            asked++;
-        else if (!mcpx_slice_equal(envelope->to[i], mx_id_view(&session->id)) &&
-                 !mcpx_slice_equal(envelope->to[i], mx_id_view(&session->former)))
-            return false;
-    }
-    return asked > 0 || envelope->to_count == 0;
-}
-
-struct mx_own *mx_request_fulfils(struct mcpx_session *session)
-{
-    const struct mcpx_envelope *envelope = &session->envelope;
-    struct mx_own *own = mx_pending_awaited(&session->pending, envelope->correlation_id);
-
-    if (!own || !own->proposal || session->rpc.form != MCPX_RPC_REQUEST ||
-        mcpx_slice_equal(envelope->from, mx_id_view(&session->id)))
-        return NULL;
-    if (!mx_asked_is_operation(own->asked, &session->rpc) || !may_fulfil(session, own->asked))
-        return NULL;
-    return own;
-}
-
-struct mx_asked mx_request_asks(const struct mcpx_session *session, const struct mx_own *own)
-{
-    struct mx_asked asked = mx_asked_of(&session->envelope, &session->rpc);
-
-    if (asked.to_count == 0) {
-        asked.to = own->asked->to;
-        asked.to_count = own->asked->to_count;
-    }
-    return asked;
-}
-
 /* Once somebody acts, what is waited for is a response, no longer a decision. */
 static void tell_fulfilling(struct sorting *sorting, struct mx_own *own)
 {
@@ -202,7 +161,7 @@ static void tell_fulfilling(struct sorting *sorting, struct mx_own *own)
 
 static enum mcpx_err take_fulfilment(struct sorting *sorting, struct mx_own *own, bool *told)
 {
-    struct mx_asked asked = mx_request_asks(sorting->session, own);
+    struct mx_asked asked = mx_answer_asks(sorting->session, own);
 
     if (mx_pending_fulfilment(&sorting->session->pending, asked.id))
         return MCPX_OK;
@@ -229,7 +188,7 @@ static enum mcpx_err take_request(struct sorting *sorting)
         take_notification(sorting);
         return MCPX_OK;
     }
-    own = mx_request_fulfils(session);
+    own = mx_answer_fulfils(session);
     if (sorting->is_for_us)
         err = remember_request(sorting);
     if (err == MCPX_EDUPLICATE) {
@@ -251,47 +210,6 @@ static enum mcpx_err take_request(struct sorting *sorting)
 
 /* ---- responses ---- */
 
-/* False for what names others only. What was asked under our former id is answered to that. */
-static bool may_concern(const struct mcpx_session *session)
-{
-    const struct mcpx_envelope *envelope = &session->envelope;
-
-    return envelope->to_count == 0 ||
-           mx_id_is_among(mx_id_view(&session->id), envelope->to, envelope->to_count) ||
-           mx_id_is_among(mx_id_view(&session->former), envelope->to, envelope->to_count);
-}
-
-enum mcpx_violation mx_response_judge(struct mcpx_session *session, struct mx_own **own,
-                                      struct mcpx_fault *fault)
-{
-    const struct mcpx_envelope *envelope = &session->envelope;
-    struct mx_own *asked = mx_pending_awaited(&session->pending, envelope->correlation_id);
-    struct mx_fulfilment *fulfilment =
-        mx_pending_fulfilment(&session->pending, envelope->correlation_id);
-
-    *own = NULL;
-    if (asked && !asked->proposal && !may_concern(session))
-        return MCPX_VIOLATION_COUNT;
-    if (asked && !asked->proposal) {
-        *own = asked;
-        return mx_validate_response(asked->asked, envelope, &session->rpc, fault);
-    }
-    if (!fulfilment)
-        return MCPX_VIOLATION_COUNT;
-    *own = fulfilment->proposal;
-    return mx_validate_response(fulfilment->asked, envelope, &session->rpc, fault);
-}
-
-void mx_response_settle(struct mcpx_session *session, const struct mx_incoming *in,
-                        struct mx_own *own)
-{
-    struct mx_event *event = mx_tell(session, in, MCPX_EVENT_RESPONSE);
-
-    mx_event_about(event, own);
-    event->proposal = own->proposal ? MX_PROPOSAL_OWN : MX_PROPOSAL_NONE;
-    mx_own_drop(session, own);
-}
-
 static void take_response(struct sorting *sorting)
 {
     struct mcpx_session *session = sorting->session;
@@ -306,11 +224,11 @@ static void take_response(struct sorting *sorting)
         return;
     if (!is_true(sorting, true))
         return;
-    violation = mx_response_judge(session, &own, &fault);
+    violation = mx_answer_judge(session, &own, &fault);
     if (violation != MCPX_VIOLATION_COUNT)
         mx_tell_violation(session, sorting->in, violation, &fault);
     else if (own)
-        mx_response_settle(session, sorting->in, own);
+        mx_answer_settle(session, sorting->in, own);
     else
         overhear(sorting);
 }
@@ -380,7 +298,7 @@ static void take_own_rejection(struct sorting *sorting, struct mx_own *own)
     event = mx_tell(session, sorting->in, MCPX_EVENT_REJECTED);
     mx_event_about(event, own);
     event->proposal = MX_PROPOSAL_OWN;
-    mx_own_drop(session, own);
+    mx_delivery_drop(session, own);
 }
 
 static void take_rejection(struct sorting *sorting)
@@ -406,7 +324,7 @@ static bool take_echo(struct sorting *sorting)
     struct mx_own *own = mx_pending_find(&session->pending, sorting->envelope->id);
 
     if (own)
-        mx_own_arrived(session, own);
+        mx_delivery_arrived(session, own);
     if (sorting->is_for_us)
         return false;
     if (session->config.overhear) {
@@ -446,7 +364,7 @@ enum mcpx_err mx_message_receive(struct mcpx_session *session, const struct mx_i
         .session = session,
         .in = in,
         .envelope = envelope,
-        .is_own = mx_own_said(session),
+        .is_own = mx_delivery_is_ours(session),
     };
     uint64_t digest;
     enum mcpx_err err;

@@ -10,7 +10,14 @@
 #include "lib/participant/asked.h"
 #include "lib/participant/block.h"
 
-struct mx_fulfilment;
+struct mx_own;
+
+/** A request of somebody else that fulfils a proposal of ours. The proposal frees it. */
+struct mx_fulfilment {
+    struct mx_own *proposal; /* borrowed */
+    struct mx_asked *asked;
+    struct mx_fulfilment *next;
+};
 
 /**
  * An envelope of ours. Counted: the table of those under way holds it, and so does every event

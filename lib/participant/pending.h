@@ -11,13 +11,6 @@
 /** Most requests remembered that act on one proposal of ours. */
 #define MX_FULFILMENTS_MAX 8
 
-/** A request of somebody else that fulfils a proposal of ours. */
-struct mx_fulfilment {
-    struct mx_own *proposal; /* borrowed: a proposal frees its fulfilments */
-    struct mx_asked *asked;
-    struct mx_fulfilment *next;
-};
-
 /**
  * All of them.
  *

@@ -1,9 +1,12 @@
 /*
  * refusal.c - system/error: which envelope of ours it is about, and whether it is a refusal at all.
  * "duplicate_id" for what was written on two connections says that the first attempt had arrived.
- * Includes session_state.h only.
+ * Includes delivery.h, refusal.h, tell.h only.
  */
-#include "lib/participant/session_state.h"
+#include "lib/participant/refusal.h"
+
+#include "lib/participant/delivery.h"
+#include "lib/participant/tell.h"
 
 #include <stdlib.h>
 
@@ -75,7 +78,7 @@ static void tell_refused(struct mcpx_session *session, const struct mx_incoming 
     event->own_is_correlation = !own;
     mx_event_about(event, own);
     if (own)
-        mx_own_drop(session, own);
+        mx_delivery_drop(session, own);
 }
 
 /*
@@ -105,7 +108,7 @@ enum mcpx_err mx_refusal_receive(struct mcpx_session *session, const struct mx_i
         mx_tell(session, in, MCPX_EVENT_MESSAGE);
     } else if (refusal.err == MCPX_EDUPLICATE) {
         if (own)
-            mx_own_arrived(session, own);
+            mx_delivery_arrived(session, own);
     } else if (refusal.err == MCPX_ERATE && own && own->text && is_kept(own)) {
         mx_outbox_retry(&session->outbox, own);
     } else if (own ? own->text || own->quiet : session->config.directed) {

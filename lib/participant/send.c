@@ -2,9 +2,9 @@
  * send.c - from a draft to an envelope in the outbox. Everything is checked that the router or the
  * receivers would refuse anyway, while the caller can still be told what is wrong; the payload's
  * bytes go out as they came.
- * Includes session_state.h only.
+ * Includes delivery.h only.
  */
-#include "lib/participant/session_state.h"
+#include "lib/participant/delivery.h"
 
 #include <stdlib.h>
 
@@ -263,7 +263,7 @@ enum mcpx_err mcpx_session_send(struct mcpx_session *session, const struct mcpx_
     own->deadline = deadline_of(session, own, draft, now);
     mx_pending_add(&session->pending, own);
     mx_outbox_add(&session->outbox, own);
-    mx_own_need(session, draft->to, draft->to_count);
+    mx_delivery_need(session, draft->to, draft->to_count);
     if (id)
         *id = mx_own_id(own);
     mx_own_unref(own);

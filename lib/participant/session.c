@@ -3,9 +3,12 @@
  * disconnected. Everything that has to be remembered is another noun of this folder; here is only
  * when what happens. A session never calls back: it queues events, so that the application is never
  * inside it when it changes.
- * Includes session_state.h only.
+ * Includes delivery.h, message.h, system.h, tell.h only.
  */
-#include "lib/participant/session_state.h"
+#include "lib/participant/delivery.h"
+#include "lib/participant/message.h"
+#include "lib/participant/system.h"
+#include "lib/participant/tell.h"
 
 #include <stdlib.h>
 
@@ -92,26 +95,6 @@ void mcpx_session_free(struct mcpx_session *session)
     free(session);
 }
 
-void mx_id_set(struct mx_id *id, struct mcpx_slice text)
-{
-    memmove(id->text, text.text, text.len);
-    id->len = text.len;
-}
-
-void mx_session_fill(const struct mcpx_session *session, void *bytes, size_t len)
-{
-    session->config.fill(session->config.context, bytes, len);
-}
-
-/*
- * What is under way may end at any time, twice over: it arrives, and it is answered or expires. And
- * the connection may end. Room for that is made beforehand.
- */
-bool mx_session_reserve(struct mcpx_session *session, size_t more)
-{
-    return mx_events_reserve(&session->events, more + 2 * session->pending.ids.count + 1);
-}
-
 /* ---- the connection ---- */
 
 void mcpx_session_connected(struct mcpx_session *session, struct mcpx_now now)
@@ -128,7 +111,7 @@ void mcpx_session_connected(struct mcpx_session *session, struct mcpx_now now)
 static void expire(struct mcpx_session *session, struct mx_own *own)
 {
     mx_tell_own(session, MCPX_EVENT_EXPIRED, own);
-    mx_own_drop(session, own);
+    mx_delivery_drop(session, own);
 }
 
 /* Nothing will be answered any more. */
@@ -251,32 +234,6 @@ int64_t mcpx_session_deadline(const struct mcpx_session *session)
 
 /* ---- receiving ---- */
 
-enum mcpx_err mx_session_parse(struct mcpx_session *session, struct mcpx_slice text,
-                               struct mcpx_fault *fault)
-{
-    enum mcpx_err err;
-
-    if (session->parsed && session->parsed == text.text)
-        return MCPX_OK;
-    session->parsed = NULL;
-    session->rpc_parsed = NULL;
-    err = mcpx_envelope_parse(text, MX_DEPTH_MAX, &session->envelope, fault);
-    if (!err)
-        session->parsed = text.text;
-    return err;
-}
-
-/* Another text may come to lie at the same address. */
-void mx_session_drop_text(struct mcpx_session *session, struct mx_block *block)
-{
-    uintptr_t parsed = (uintptr_t)session->parsed;
-
-    if (block && block->refs == 1 && parsed >= (uintptr_t)block->text &&
-        parsed <= (uintptr_t)block->text + block->len)
-        session->parsed = session->rpc_parsed = NULL;
-    mx_block_unref(block);
-}
-
 static enum mcpx_err take(struct mcpx_session *session, const struct mx_incoming *in)
 {
     const struct mcpx_envelope *envelope = &session->envelope;
@@ -344,7 +301,7 @@ void mcpx_session_written(struct mcpx_session *session)
     struct mx_own *own = mx_outbox_written(&session->outbox, session->mono_ms);
 
     if (own && own->quiet)
-        mx_own_arrived(session, own);
+        mx_delivery_arrived(session, own);
     mx_own_unref(own);
 }
 

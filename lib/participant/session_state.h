@@ -1,6 +1,5 @@
 /*
- * session_state.h - what a session holds, shared by the files that make up the session and by
- * nobody else.
+ * session_state.h - what a session holds, for the files that make up the session and nobody else.
  * Includes the nouns of this folder.
  */
 #ifndef MX_SESSION_STATE_H
@@ -121,96 +120,5 @@ void mx_session_drop_text(struct mcpx_session *session, struct mx_block *block);
 
 /** Makes room for `more` events beside those that may follow from what is under way. */
 bool mx_session_reserve(struct mcpx_session *session, size_t more);
-
-/* ---- telling: there is room for the event; it is returned to be completed ---- */
-
-/** An event about the incoming envelope. */
-struct mx_event *mx_tell(struct mcpx_session *session, const struct mx_incoming *in,
-                         enum mcpx_event_type type);
-
-/** VIOLATION. With `in->span` absent, without envelope. */
-void mx_tell_violation(struct mcpx_session *session, const struct mx_incoming *in,
-                       enum mcpx_violation violation, const struct mcpx_fault *fault);
-
-/** An event about an envelope of ours; takes a reference of it. */
-struct mx_event *mx_tell_own(struct mcpx_session *session, enum mcpx_event_type type,
-                             struct mx_own *own);
-
-/** Notes which envelope of ours an event is about; NULL is allowed. */
-void mx_event_about(struct mx_event *event, struct mx_own *own);
-
-/* ---- the parts of mcpx_session_receive; all return MCPX_OK, or MCPX_ENOMEM with nothing done ---- */
-
-/** Takes in what the router says: system/... Protocol: sections 5 and 6. */
-enum mcpx_err mx_system_receive(struct mcpx_session *session, const struct mx_incoming *in);
-
-/** Takes in what a participant says. */
-enum mcpx_err mx_message_receive(struct mcpx_session *session, const struct mx_incoming *in);
-
-/** Takes in one page of history. */
-enum mcpx_err mx_history_receive(struct mcpx_session *session, const struct mx_incoming *in);
-
-/** Takes in a system/error. */
-enum mcpx_err mx_refusal_receive(struct mcpx_session *session, const struct mx_incoming *in);
-
-/* ---- shared by live messages and history ---- */
-
-/**
- * Does this response, in session->envelope with a true payload in session->rpc, answer what is
- * pending?
- *
- * own     filled with the request or proposal of ours that its correlation_id is about; NULL when it
- *         is about none
- *
- * Returns MCPX_VIOLATION_COUNT when it is an answer to it or `own` is NULL.
- */
-enum mcpx_violation mx_response_judge(struct mcpx_session *session, struct mx_own **own,
-                                      struct mcpx_fault *fault);
-
-/** Tells RESPONSE and no longer waits. */
-void mx_response_settle(struct mcpx_session *session, const struct mx_incoming *in,
-                        struct mx_own *own);
-
-/**
- * The proposal of ours that the request in session->envelope, from somebody else, fulfils; NULL
- * when it fulfils none.
- */
-struct mx_own *mx_request_fulfils(struct mcpx_session *session);
-
-/**
- * The view of that request, with the addressees of whom an answer is believed: its own, or those of
- * the proposal `own` when it has none.
- */
-struct mx_asked mx_request_asks(const struct mcpx_session *session, const struct mx_own *own);
-
-/** Is the envelope in session->envelope ours: sent under our id, or still under the former one? */
-bool mx_own_said(const struct mcpx_session *session);
-
-/**
- * The router may have lost our open proposals: those that nobody acts on are to be written again.
- * Returns whether there are any. Protocol: section 9.
- */
-bool mx_own_renew(struct mcpx_session *session);
-
-/** REFUSED for what is longer than this router takes: writing it would end the connection. */
-void mx_own_refuse_overlong(struct mcpx_session *session);
-
-/** Our id is known now: finds out which of the envelopes in the outbox will have no echo. */
-void mx_own_learn_id(struct mcpx_session *session);
-
-/**
- * We joined anew, and `others` are there: who else was there before is absent, and needed by what
- * waits in the outbox. Takes the roster.
- */
-void mx_own_note_absent(struct mcpx_session *session, const struct mx_roster *others);
-
-/** Something is addressed to these: who of them is absent is needed. */
-void mx_own_need(struct mcpx_session *session, const struct mcpx_slice *to, size_t count);
-
-/** No longer waits for an answer, nor for its echo: it is over. */
-void mx_own_drop(struct mcpx_session *session, struct mx_own *own);
-
-/** It has its place in the topic: DELIVERED. Harmless when that was told. */
-void mx_own_arrived(struct mcpx_session *session, struct mx_own *own);
 
 #endif

@@ -1,9 +1,14 @@
 /*
  * system.c - what the router says about itself: who we are, who is there. Its payloads are flat and
  * few, so their spans are read where they lie.
- * Includes session_state.h only.
+ * Includes delivery.h, history.h, refusal.h, system.h, tell.h only.
  */
-#include "lib/participant/session_state.h"
+#include "lib/participant/system.h"
+
+#include "lib/participant/delivery.h"
+#include "lib/participant/history.h"
+#include "lib/participant/refusal.h"
+#include "lib/participant/tell.h"
 
 #include <stdlib.h>
 
@@ -104,11 +109,11 @@ static void wait_for_others(struct mcpx_session *session, const struct mx_roster
     session->absent_until = session->mono_ms + ABSENT_MS;
     repeats = mx_outbox_is_repeating(&session->outbox);
     if (!resumed)
-        repeats |= mx_own_renew(session);
+        repeats |= mx_delivery_renew(session);
     if (repeats)
         mx_outbox_hold(&session->outbox, session->mono_ms + CATCH_UP_MS);
     if (!resumed)
-        mx_own_note_absent(session, others);
+        mx_delivery_note_absent(session, others);
 }
 
 /* Notes who we are, and what to ask for next time. Returns whether we were somebody else before. */
@@ -146,7 +151,7 @@ static void accept_welcome(struct mcpx_session *session, const struct mx_incomin
     struct mx_event *event;
 
     if (!is_known)
-        mx_own_learn_id(session);
+        mx_delivery_learn_id(session);
     mx_roster_remove(&welcome->others, welcome->you->id);
     if (is_first)
         wait_for_others(session, &welcome->others, resumed);
@@ -167,7 +172,7 @@ static void accept_welcome(struct mcpx_session *session, const struct mx_incomin
     event->told.resumed = is_first && resumed;
     event->told.renamed = is_renamed;
     if (is_first)
-        mx_own_refuse_overlong(session);
+        mx_delivery_refuse_overlong(session);
 }
 
 static enum mcpx_err take_welcome(struct mcpx_session *session, const struct mx_incoming *in)

@@ -1,9 +1,9 @@
 /*
  * tell.c - events on their way to the application: what they are about is noted when they happen,
  * and read once more when they are told. The event told last keeps what it lends.
- * Includes session_state.h only.
+ * Includes tell.h only.
  */
-#include "lib/participant/session_state.h"
+#include "lib/participant/tell.h"
 
 void mx_event_about(struct mx_event *event, struct mx_own *own)
 {

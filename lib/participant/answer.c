@@ -1,0 +1,96 @@
+/*
+ * answer.c - which envelope of ours a message is about, and whether it may be: an answer is believed
+ * from who was asked, a fulfilment from who may act on the proposal.
+ * Includes answer.h, delivery.h, tell.h, validate.h only.
+ */
+#include "lib/participant/answer.h"
+
+#include "lib/participant/delivery.h"
+#include "lib/participant/tell.h"
+#include "lib/participant/validate.h"
+
+/*
+ * Who was asked may act on a proposal as they see fit, an approver by asking somebody else. Others
+ * may only pass it on to those it was for: else a stranger would choose who answers, himself.
+ */
+static bool may_fulfil(const struct mcpx_session *session, const struct mx_asked *proposal)
+{
+    const struct mcpx_envelope *envelope = &session->envelope;
+    size_t asked = 0;
+
+    if (mx_asked_was_for(proposal, envelope->from))
+        return true;
+    for (size_t i = 0; i < envelope->to_count; i++) {
+        if (mx_asked_was_for(proposal, envelope->to[i]))
+            asked++;
+        else if (!mcpx_slice_equal(envelope->to[i], mx_id_view(&session->id)) &&
+                 !mcpx_slice_equal(envelope->to[i], mx_id_view(&session->former)))
+            return false;
+    }
+    return asked > 0 || envelope->to_count == 0;
+}
+
+struct mx_own *mx_answer_fulfils(struct mcpx_session *session)
+{
+    const struct mcpx_envelope *envelope = &session->envelope;
+    struct mx_own *own = mx_pending_awaited(&session->pending, envelope->correlation_id);
+
+    if (!own || !own->proposal || session->rpc.form != MCPX_RPC_REQUEST ||
+        mcpx_slice_equal(envelope->from, mx_id_view(&session->id)))
+        return NULL;
+    if (!mx_asked_is_operation(own->asked, &session->rpc) || !may_fulfil(session, own->asked))
+        return NULL;
+    return own;
+}
+
+struct mx_asked mx_answer_asks(const struct mcpx_session *session, const struct mx_own *own)
+{
+    struct mx_asked asked = mx_asked_of(&session->envelope, &session->rpc);
+
+    if (asked.to_count == 0) {
+        asked.to = own->asked->to;
+        asked.to_count = own->asked->to_count;
+    }
+    return asked;
+}
+
+/* False for what names others only. What was asked under our former id is answered to that. */
+static bool may_concern(const struct mcpx_session *session)
+{
+    const struct mcpx_envelope *envelope = &session->envelope;
+
+    return envelope->to_count == 0 ||
+           mx_id_is_among(mx_id_view(&session->id), envelope->to, envelope->to_count) ||
+           mx_id_is_among(mx_id_view(&session->former), envelope->to, envelope->to_count);
+}
+
+enum mcpx_violation mx_answer_judge(struct mcpx_session *session, struct mx_own **own,
+                                    struct mcpx_fault *fault)
+{
+    const struct mcpx_envelope *envelope = &session->envelope;
+    struct mx_own *asked = mx_pending_awaited(&session->pending, envelope->correlation_id);
+    struct mx_fulfilment *fulfilment =
+        mx_pending_fulfilment(&session->pending, envelope->correlation_id);
+
+    *own = NULL;
+    if (asked && !asked->proposal && !may_concern(session))
+        return MCPX_VIOLATION_COUNT;
+    if (asked && !asked->proposal) {
+        *own = asked;
+        return mx_validate_response(asked->asked, envelope, &session->rpc, fault);
+    }
+    if (!fulfilment)
+        return MCPX_VIOLATION_COUNT;
+    *own = fulfilment->proposal;
+    return mx_validate_response(fulfilment->asked, envelope, &session->rpc, fault);
+}
+
+void mx_answer_settle(struct mcpx_session *session, const struct mx_incoming *in,
+                      struct mx_own *own)
+{
+    struct mx_event *event = mx_tell(session, in, MCPX_EVENT_RESPONSE);
+
+    mx_event_about(event, own);
+    event->proposal = own->proposal ? MX_PROPOSAL_OWN : MX_PROPOSAL_NONE;
+    mx_delivery_drop(session, own);
+}

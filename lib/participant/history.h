@@ -1,0 +1,13 @@
+/*
+ * history.h - what was said before we joined.
+ * Includes session_state.h only.
+ */
+#ifndef MX_HISTORY_H
+#define MX_HISTORY_H
+
+#include "lib/participant/session_state.h"
+
+/** Takes in one page of history. Returns MCPX_OK, or MCPX_ENOMEM with nothing done. Protocol: section 5. */
+enum mcpx_err mx_history_receive(struct mcpx_session *session, const struct mx_incoming *in);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * tell.h - events on their way to the application. There is room for each (mx_session_reserve); it is
+ * returned to be completed.
+ * Includes session_state.h only.
+ */
+#ifndef MX_TELL_H
+#define MX_TELL_H
+
+#include "lib/participant/session_state.h"
+
+/** An event about the incoming envelope. */
+struct mx_event *mx_tell(struct mcpx_session *session, const struct mx_incoming *in,
+                         enum mcpx_event_type type);
+
+/** VIOLATION. With `in->span` absent, without envelope. */
+void mx_tell_violation(struct mcpx_session *session, const struct mx_incoming *in,
+                       enum mcpx_violation violation, const struct mcpx_fault *fault);
+
+/** An event about an envelope of ours; takes a reference of it. */
+struct mx_event *mx_tell_own(struct mcpx_session *session, enum mcpx_event_type type,
+                             struct mx_own *own);
+
+/** Notes which envelope of ours an event is about; NULL is allowed. */
+void mx_event_about(struct mx_event *event, struct mx_own *own);
+
+#endif
