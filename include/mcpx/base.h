@@ -10,11 +10,22 @@
 #include <stdint.h>
 #include <string.h>
 
+/** Around declarations: C++ calls these functions by the names that C gives them. */
+#if defined(__cplusplus)
+#define MCPX_BEGIN_C extern "C" {
+#define MCPX_END_C }
+#else
+#define MCPX_BEGIN_C
+#define MCPX_END_C
+#endif
+
 #if defined(__GNUC__)
 #define MCPX_API __attribute__((visibility("default")))
 #else
 #define MCPX_API
 #endif
+
+MCPX_BEGIN_C
 
 /**
  * A run of bytes that belongs to somebody else.
@@ -28,12 +39,18 @@ struct mcpx_slice {
 };
 
 /** The slice of a string literal, without its terminating NUL. */
+#if defined(__cplusplus)
+#define MCPX_SLICE(literal) (mcpx_slice{(literal), sizeof(literal) - 1})
+#else
 #define MCPX_SLICE(literal) ((struct mcpx_slice){(literal), sizeof(literal) - 1})
+#endif
 
 /** The slice of a C string; absent for NULL. Borrows `text`. */
 static inline struct mcpx_slice mcpx_slice_of(const char *text)
 {
-    return (struct mcpx_slice){text, text ? strlen(text) : 0};
+    struct mcpx_slice slice = {text, text ? strlen(text) : 0};
+
+    return slice;
 }
 
 /** True when both hold the same bytes; absent equals empty. Time depends on the content. */
@@ -69,5 +86,7 @@ struct mcpx_fault {
 
 /** The version of the library as "major.minor.patch"; static, never NULL. */
 MCPX_API const char *mcpx_version(void);
+
+MCPX_END_C
 
 #endif

@@ -7,6 +7,8 @@
 
 #include <mcpx/kind.h>
 
+MCPX_BEGIN_C
+
 /** Bounds of one grant set: patterns (grants and denials together) and their bytes. */
 #define MCPX_CAPSET_PATTERNS_MAX 1024
 #define MCPX_CAPSET_BYTES_MAX 65536
@@ -159,5 +161,7 @@ MCPX_API enum mcpx_err mcpx_pattern_check(struct mcpx_slice pattern, struct mcpx
  * Protocol: section 3 rule 5.
  */
 MCPX_API const char *mcpx_pattern_hint(struct mcpx_slice pattern);
+
+MCPX_END_C
 
 #endif

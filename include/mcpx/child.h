@@ -8,6 +8,8 @@
 
 #include <mcpx/error.h>
 
+MCPX_BEGIN_C
+
 struct uv_loop_s;
 
 /*
@@ -126,5 +128,7 @@ MCPX_API void mcpx_child_kill(struct mcpx_child *child);
 
 /** Frees a child that has told STOPPED or FAILED; not from a callback. NULL is allowed. */
 MCPX_API void mcpx_child_free(struct mcpx_child *child);
+
+MCPX_END_C
 
 #endif

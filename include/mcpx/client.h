@@ -7,6 +7,8 @@
 
 #include <mcpx/session.h>
 
+MCPX_BEGIN_C
+
 struct mcpx_client;
 struct uv_loop_s;
 
@@ -106,5 +108,7 @@ MCPX_API void mcpx_client_close(struct mcpx_client *client, int64_t timeout_ms);
  * loop with a borrowed one. NULL is allowed. Not to be called from on_event.
  */
 MCPX_API void mcpx_client_free(struct mcpx_client *client);
+
+MCPX_END_C
 
 #endif

@@ -7,6 +7,8 @@
 
 #include <mcpx/kind.h>
 
+MCPX_BEGIN_C
+
 /** The only value of `protocol`. */
 #define MCPX_PROTOCOL "mcpx/v0.1"
 
@@ -93,5 +95,7 @@ MCPX_API struct mcpx_slice mcpx_identity_of(struct mcpx_slice id);
 
 /** True for a well-formed topic name: 1..MCPX_ID_MAX bytes of UTF-8, no control characters. */
 MCPX_API bool mcpx_topic_name_is_valid(struct mcpx_slice name);
+
+MCPX_END_C
 
 #endif

@@ -8,6 +8,8 @@
 
 #include <mcpx/base.h>
 
+MCPX_BEGIN_C
+
 /*
  * X(constant, text for people, name on the wire, WebSocket close code, HTTP status)
  *
@@ -71,5 +73,7 @@ MCPX_API int mcpx_error_close(enum mcpx_err err);
 
 /** The HTTP status the error is answered with; 0 when it is never answered over HTTP. */
 MCPX_API int mcpx_error_status(enum mcpx_err err);
+
+MCPX_END_C
 
 #endif

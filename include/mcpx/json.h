@@ -10,6 +10,8 @@
 #include <mcpx/error.h>
 #include <mcpx/text.h>
 
+MCPX_BEGIN_C
+
 /** What a value is, by its first byte. ABSENT for an absent or empty slice. */
 enum mcpx_json_type {
     MCPX_JSON_ABSENT = 0,
@@ -136,5 +138,7 @@ struct mcpx_json_change {
  */
 MCPX_API void mcpx_json_add_changed(struct mcpx_text *out, struct mcpx_slice object,
                                     const struct mcpx_json_change *changes, size_t count);
+
+MCPX_END_C
 
 #endif

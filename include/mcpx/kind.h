@@ -8,6 +8,8 @@
 #include <mcpx/base.h>
 #include <mcpx/error.h>
 
+MCPX_BEGIN_C
+
 /** The longest kind or capability pattern, in bytes. Protocol section 2. */
 #define MCPX_KIND_MAX 2048
 
@@ -57,5 +59,7 @@ MCPX_API bool mcpx_kind_is_reserved(const struct mcpx_kind *kind);
  * Protocol: section 3 rule 6.
  */
 MCPX_API bool mcpx_kind_has_dot_segment(const struct mcpx_kind *kind);
+
+MCPX_END_C
 
 #endif

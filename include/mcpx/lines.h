@@ -9,6 +9,8 @@
 #include <mcpx/error.h>
 #include <mcpx/text.h>
 
+MCPX_BEGIN_C
+
 /**
  * A stream being cut. Zero-initialised is ready, with no bound.
  *
@@ -41,5 +43,7 @@ MCPX_API void mcpx_lines_feed(struct mcpx_lines *lines, struct mcpx_slice bytes)
  */
 MCPX_API bool mcpx_lines_next(struct mcpx_lines *lines, struct mcpx_slice *line,
                               enum mcpx_err *err);
+
+MCPX_END_C
 
 #endif

@@ -10,6 +10,8 @@
 #include <mcpx/json.h>
 #include <mcpx/kind.h>
 
+MCPX_BEGIN_C
+
 /**
  *   REQUEST        method, id
  *   NOTIFICATION   method, "jsonrpc", no id
@@ -105,5 +107,7 @@ MCPX_API enum mcpx_err mcpx_rpc_kind(const struct mcpx_rpc *rpc, const char *typ
  */
 MCPX_API enum mcpx_err mcpx_rpc_agrees(const struct mcpx_rpc *rpc,
                                        const struct mcpx_kind *kind, struct mcpx_fault *fault);
+
+MCPX_END_C
 
 #endif

@@ -11,6 +11,8 @@
 #include <mcpx/envelope.h>
 #include <mcpx/rpc.h>
 
+MCPX_BEGIN_C
+
 struct mcpx_session;
 
 /**
@@ -405,5 +407,7 @@ MCPX_API size_t mcpx_session_message_max(const struct mcpx_session *session);
 
 /** Requests and proposals of ours under way. */
 MCPX_API size_t mcpx_session_pending_count(const struct mcpx_session *session);
+
+MCPX_END_C
 
 #endif

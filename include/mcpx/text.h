@@ -7,6 +7,8 @@
 
 #include <mcpx/base.h>
 
+MCPX_BEGIN_C
+
 /**
  * Growing text. Zero-initialised is empty and ready.
  *
@@ -44,7 +46,11 @@ MCPX_API void mcpx_text_number(struct mcpx_text *buf, int64_t number);
 /** The content as a slice, lent until the buffer changes. */
 static inline struct mcpx_slice mcpx_text_view(const struct mcpx_text *buf)
 {
-    return (struct mcpx_slice){buf->text, buf->len};
+    struct mcpx_slice slice = {buf->text, buf->len};
+
+    return slice;
 }
+
+MCPX_END_C
 
 #endif
