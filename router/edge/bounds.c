@@ -1,11 +1,10 @@
 /*
  * bounds.c - the bounds that a person wants to see before a program is started: what everybody
- * together may take, and what one participant or address may. Includes bounds.h, edge.h, turn.h.
+ * together may take, and what one participant or address may. Includes bounds.h, edge.h.
  */
 #include "router/edge/bounds.h"
 
 #include "router/edge/edge.h"
-#include "router/edge/turn.h"
 
 void bounds_settle(struct config *config, uint64_t memory)
 {
@@ -71,12 +70,12 @@ void bounds_write(const struct config *config, struct mcpx_text *out)
                 UINT64_MAX, out);
     write_bound("bytes that sockets have not taken", bounds_buffers(config), "", UINT64_MAX,
                 out);
-    write_bound("bytes that were read and wait for their turn", TURN_REST_MAX, "", UINT64_MAX,
+    write_bound("bytes that were read and wait for their turn", DEFERRED_MAX, "", UINT64_MAX,
                 out);
     write_bound("topics", hub->topics_max, "participant", hub->topics_each, out);
     write_bound("connections", hub->connections_max, "participant", hub->connections_each,
                 out);
-    write_bound("connections without a token yet", STRANGERS_MAX, "", UINT64_MAX, out);
+    write_bound("connections without a token yet", UNAUTHENTICATED_MAX, "", UINT64_MAX, out);
     write_bound("unused tickets", TICKETS_MAX, "participant", config->tickets_each, out);
     write_bound("connection attempts per second", config->connects_per_s * GATE_ALL_SHARES,
                 "address", config->connects_per_s, out);

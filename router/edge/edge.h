@@ -18,31 +18,34 @@ struct lws_vhost;
 /**
  * Bounds and times that are not for the administrator to choose.
  *
- * STRANGERS_MAX      connections that have not been upgraded; beyond, whoever holds most loses one
- * STRANGER_MS        how long one may stay so without being answered
- * ANSWER_MS          how long one may take nothing of its answer
- * LINGER_MS          between the last byte sent and the end, for the other side to close first
- * FRESH_MS           between the 101 and the welcome: some clients lose what comes with the 101
- * LEAVE_MS           how long a peer may take to answer a close frame
- * CHOKED_LEAVE_MS    the same for one that has stopped reading and has to catch up first
- * TICK_MS            longest wait of the housekeeping timer
- * UNFINISHED_MS      how long a message may take from its first piece to its last
- * BUFFERS_MAX        memory of all messages that have begun to arrive, of everybody together; as
- *                    much again of all that sockets have not taken yet (bounds_buffers)
- * MESSAGE_MOST       the largest message there can be: sizes in a topic's log have 32 bits
- * READ_SIZE          most bytes that are read at once, into one buffer for all connections
+ * UNAUTHENTICATED_MAX   connections that have not been upgraded; beyond, whoever holds most loses
+ *                       one
+ * REQUEST_MS            how long one may stay so without being answered
+ * ANSWER_MS             how long one may take nothing of its answer
+ * LINGER_MS             between the last byte sent and the end, for the other side to close first
+ * WELCOME_DELAY_MS      between the 101 and the welcome: some clients lose what comes with the 101
+ * LEAVE_MS              how long a peer may take to answer a close frame
+ * FULL_LEAVE_MS         the same for one that has stopped reading and has to catch up first
+ * TICK_MS               longest wait of the housekeeping timer
+ * UNFINISHED_MS         how long a message may take from its first piece to its last
+ * BUFFERS_MAX           memory of all messages that have begun to arrive, of everybody together; as
+ *                       much again of all that sockets have not taken yet (bounds_buffers)
+ * DEFERRED_MAX          memory of all that was read and waits for its turn (turn.h)
+ * MESSAGE_MOST          the largest message there can be: sizes in a topic's log have 32 bits
+ * READ_SIZE             most bytes that are read at once, into one buffer for all connections
  */
 enum {
-    STRANGERS_MAX = 1024,
-    STRANGER_MS = 10000,
+    UNAUTHENTICATED_MAX = 1024,
+    REQUEST_MS = 10000,
     ANSWER_MS = 10000,
     LINGER_MS = 2000,
-    FRESH_MS = 5,
+    WELCOME_DELAY_MS = 5,
     LEAVE_MS = 5000,
-    CHOKED_LEAVE_MS = 30000,
+    FULL_LEAVE_MS = 30000,
     TICK_MS = 1000,
     UNFINISHED_MS = 30000,
     BUFFERS_MAX = 64 << 20,
+    DEFERRED_MAX = 64 << 20,
     MESSAGE_MOST = 512 << 20,
     READ_SIZE = 98304
 };
@@ -55,29 +58,23 @@ struct listener {
     char url[96];
 };
 
-/** One direction of a doubly linked list. */
-struct connections {
-    struct connection *first;
-    struct connection *last;
-};
-
 /**
  * One router, on one thread.
  *
  * all, count                every connection; how many there are
- * strangers                 those not upgraded yet, by the address they come from
- * fresh                     members whose welcome still waits, oldest first
+ * unauthenticated           those not upgraded yet, by the address they come from
+ * welcoming                 members whose welcome is held back, oldest first
  * unfinished                bytes of memory that unfinished messages take; in unfinished_all and
  *                           unfinished_count the connections they belong to
- * unsent                    bytes of memory that sockets have not taken yet; in choked the
+ * unsent                    bytes of memory that sockets have not taken yet; in full the
  *                           connections they belong to, the one that took bytes last at the end
- * waiting, resting          connections with something left of a read that waits for its turn,
+ * waiting, deferred         connections with something left of a read that waits for its turn,
  *                           longest first; bytes of memory that takes
  * turn, others_cost         counts loop turns; what those have cost in this one whom nobody in the
  *                           hub stands behind
  * pongs                     frames on their way out, of the connection that is being read
  * gate                      what addresses and participants have asked lately
- * kick                      something was handed to libwebsockets' timers from outside its
+ * wake_lws                  something was handed to libwebsockets' timers from outside its
  *                           callbacks: it must be woken
  * tick_for_ms               what hub_due said when the timer `tick` was set
  * stopping, stop_at_ms      after the first TERM; when patience ends
@@ -93,22 +90,22 @@ struct edge {
     struct lws_vhost *vhost;
     struct listener *listeners;
     size_t listener_count;
-    struct connections all, fresh;
-    struct holders strangers;
+    struct link all, welcoming;
+    struct holders unauthenticated;
     size_t count;
     size_t unfinished, unfinished_count, unsent;
-    struct link unfinished_all, choked, waiting;
-    size_t resting;
+    struct link unfinished_all, full, waiting;
+    size_t deferred;
     uint64_t turn, others_cost;
     struct mcpx_text pongs;
     struct gate *gate;
     uv_prepare_t round;
     uv_idle_t busy;
-    uv_timer_t tick, unveil, reopen;
+    uv_timer_t tick, welcome, reopen;
     uv_signal_t signals[3];
     struct log_limit accept_log, refuse_log;
     int64_t tick_for_ms;
-    bool kick;
+    bool wake_lws;
     bool stopping;
     int64_t stop_at_ms;
 };

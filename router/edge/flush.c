@@ -28,10 +28,10 @@ static bool write_run(struct connection *connection, const struct output *output
         return false;
     }
     if (close)
-        connection_leave(connection, connection->choked ? CHOKED_LEAVE_MS : LEAVE_MS);
+        connection_leave(connection, connection->full ? FULL_LEAVE_MS : LEAVE_MS);
     if (close && mx_frames_are_bad(&connection->frames))
         wire_finish(connection); /* RFC 6455 section 7.1.7: its answer could not be read */
-    return !close && !connection->choked;
+    return !close && !connection->full;
 }
 
 static bool is_left(const struct budget *budget)
@@ -44,7 +44,7 @@ static void flush_peer(struct connection *connection, struct budget *budget)
     struct output output;
     int before = budget->writes;
 
-    while (is_left(budget) && connection->state == MEMBER && !connection->choked &&
+    while (is_left(budget) && connection->state == MEMBER && !connection->full &&
            peer_peek(connection->peer, &output)) {
         budget->writes--;
         budget->bytes -= (int64_t)output.len;
@@ -53,7 +53,7 @@ static void flush_peer(struct connection *connection, struct budget *budget)
     }
     if (budget->writes == before)
         budget->writes--; /* looking has a price as well */
-    if ((connection->state != MEMBER || connection->choked) && connection->peer)
+    if ((connection->state != MEMBER || connection->full) && connection->peer)
         peer_stall(connection->peer); /* full; or closed: what the hub still has is too late */
 }
 
@@ -61,7 +61,7 @@ void flush_connection(struct connection *connection)
 {
     struct budget budget = {WRITES_PER_ROUND, BYTES_PER_ROUND};
 
-    if (connection->peer && !connection->choked && !connection->fresh)
+    if (connection->peer && !connection->full && !connection_is_welcoming(connection))
         flush_peer(connection, &budget);
 }
 

@@ -33,7 +33,7 @@ static const struct http_param params_known[PARAM_COUNT] = {
     {.name = "epoch"},  {.name = "serial"},  {.name = "instance"}, {.name = "instance_key"},
     {.name = "ticket"}, {.name = "token"}};
 
-static enum mcpx_err refuse(enum mcpx_err err, const char *why, const char **detail)
+static enum mcpx_err refuse_admission(enum mcpx_err err, const char *why, const char **detail)
 {
     *detail = why;
     return err;
@@ -43,11 +43,11 @@ static enum mcpx_err read_topic(struct mcpx_slice value, struct admission *admis
                                 const char **detail)
 {
     if (!value.text)
-        return refuse(MCPX_ETOPIC, "the parameter topic is required", detail);
+        return refuse_admission(MCPX_ETOPIC, "the parameter topic is required", detail);
     if (!mcpx_topic_name_is_valid(value))
-        return refuse(MCPX_ETOPIC,
-                      "topic must be 1 to 256 bytes of UTF-8 without control characters",
-                      detail);
+        return refuse_admission(
+            MCPX_ETOPIC, "topic must be 1 to 256 bytes of UTF-8 without control characters",
+            detail);
     admission->topic = value;
     return MCPX_OK;
 }
@@ -62,15 +62,17 @@ static enum mcpx_err read_place(const struct http_param *params, struct admissio
     size_t serial = 0;
 
     if (after.text && (after.len == 0 || after.len > MCPX_ID_MAX))
-        return refuse(MCPX_EREQUEST, "after must be an envelope id of 1 to 256 bytes", detail);
+        return refuse_admission(MCPX_EREQUEST,
+                                "after must be an envelope id of 1 to 256 bytes", detail);
     if (!epoch.text != !digits.text)
-        return refuse(MCPX_EREQUEST,
-                      "epoch and serial belong together: give both as the router told them",
-                      detail);
+        return refuse_admission(
+            MCPX_EREQUEST,
+            "epoch and serial belong together: give both as the router told them", detail);
     if (epoch.text && (epoch.len == 0 || epoch.len > EPOCH_MAX))
-        return refuse(MCPX_EREQUEST, "epoch must be 1 to 64 bytes", detail);
+        return refuse_admission(MCPX_EREQUEST, "epoch must be 1 to 64 bytes", detail);
     if (digits.text && !http_decimal(digits, SIZE_MAX, &serial))
-        return refuse(MCPX_EREQUEST, "serial must be a number of at most 18 digits", detail);
+        return refuse_admission(MCPX_EREQUEST, "serial must be a number of at most 18 digits",
+                                detail);
     admission->after = after;
     admission->epoch = epoch;
     admission->serial = serial;
@@ -88,10 +90,11 @@ static enum mcpx_err read_wishes(const struct http_param *params, struct admissi
     else if (mcpx_slice_equal(routing, MCPX_SLICE("directed")))
         admission->routing = ROUTING_DIRECTED;
     else if (routing.text)
-        return refuse(MCPX_EREQUEST, "routing must be all or directed", detail);
+        return refuse_admission(MCPX_EREQUEST, "routing must be all or directed", detail);
     admission->has_history = history.text;
     if (history.text && !http_decimal(history, HISTORY_MAX, &admission->history))
-        return refuse(MCPX_EREQUEST, "history must be a number from 0 to 1000000", detail);
+        return refuse_admission(MCPX_EREQUEST, "history must be a number from 0 to 1000000",
+                                detail);
     return read_place(params, admission, detail);
 }
 
@@ -103,14 +106,16 @@ static enum mcpx_err read_instance(const struct http_param *params,
     size_t number = INSTANCE_AUTO;
 
     if (!instance.text)
-        return key.text ? refuse(MCPX_EREQUEST, "instance_key is for those who give instance",
-                                 detail)
-                        : MCPX_OK;
+        return key.text
+                   ? refuse_admission(MCPX_EREQUEST,
+                                      "instance_key is for those who give instance", detail)
+                   : MCPX_OK;
     if (!mcpx_slice_equal(instance, MCPX_SLICE("auto")) &&
         (!http_decimal(instance, INSTANCES_MAX, &number) || number == 0))
-        return refuse(MCPX_EREQUEST, "instance must be auto or a number from 1 to 64", detail);
+        return refuse_admission(MCPX_EREQUEST,
+                                "instance must be auto or a number from 1 to 64", detail);
     if (key.text && (key.len == 0 || key.len > INSTANCE_KEY_MAX))
-        return refuse(MCPX_EREQUEST, "instance_key must be 1 to 64 bytes", detail);
+        return refuse_admission(MCPX_EREQUEST, "instance_key must be 1 to 64 bytes", detail);
     admission->instance = (unsigned)number;
     admission->instance_key = key;
     return MCPX_OK;
@@ -127,16 +132,16 @@ static enum mcpx_err read_query(struct mcpx_slice query, struct http_param *para
 
     mcpx_text_reset(scratch);
     if (!mcpx_text_reserve(scratch, query.len))
-        return refuse(MCPX_ENOMEM, mcpx_strerror(MCPX_ENOMEM), detail);
+        return refuse_admission(MCPX_ENOMEM, mcpx_strerror(MCPX_ENOMEM), detail);
     fault = http_params_read(query, params, PARAM_COUNT, scratch, &bad);
     if (fault == HTTP_PARAM_TWICE)
-        return refuse(bad == PARAM_TOPIC ? MCPX_ETOPIC : MCPX_EREQUEST,
-                      bad == PARAM_TOPIC ? "topic is given twice"
-                                         : "a parameter is given twice",
-                      detail);
+        return refuse_admission(bad == PARAM_TOPIC ? MCPX_ETOPIC : MCPX_EREQUEST,
+                                bad == PARAM_TOPIC ? "topic is given twice"
+                                                   : "a parameter is given twice",
+                                detail);
     if (fault)
-        return refuse(bad == PARAM_TOPIC ? MCPX_ETOPIC : MCPX_EREQUEST,
-                      "a parameter has malformed percent-encoding", detail);
+        return refuse_admission(bad == PARAM_TOPIC ? MCPX_ETOPIC : MCPX_EREQUEST,
+                                "a parameter has malformed percent-encoding", detail);
     err = read_topic(params[PARAM_TOPIC].value, admission, detail);
     if (!err)
         err = read_wishes(params, admission, detail);
@@ -213,14 +218,14 @@ static enum mcpx_err check_head(const struct http_api *api, const struct http_re
                                 struct http_target *target, const char **detail)
 {
     if (!http_target_parse(request->target, target))
-        return refuse(MCPX_EREQUEST, "request target must be a path", detail);
+        return refuse_admission(MCPX_EREQUEST, "request target must be a path", detail);
     if (!mcpx_slice_equal(target->path, MCPX_SLICE("/ws")) &&
         !mcpx_slice_equal(target->path, MCPX_SLICE("/v0.1/ws")))
-        return refuse(MCPX_ENOTFOUND, "WebSockets live at /ws and /v0.1/ws", detail);
+        return refuse_admission(MCPX_ENOTFOUND, "WebSockets live at /ws and /v0.1/ws", detail);
     if (!mcpx_slice_equal(request->method, MCPX_SLICE("GET")))
-        return refuse(MCPX_EMETHOD, "a WebSocket begins with GET", detail);
+        return refuse_admission(MCPX_EMETHOD, "a WebSocket begins with GET", detail);
     if (!http_origin_is_allowed(api->config, request->origin))
-        return refuse(MCPX_EORIGIN, "this origin is not allowed", detail);
+        return refuse_admission(MCPX_EORIGIN, "this origin is not allowed", detail);
     return MCPX_OK;
 }
 
@@ -243,16 +248,16 @@ enum mcpx_err http_admission(const struct http_api *api, const struct http_reque
         return err;
     err = find_grant(api, request, params, now, &found);
     if (err == MCPX_ETOKEN)
-        return refuse(err, token_detail(api, request, params), detail);
+        return refuse_admission(err, token_detail(api, request, params), detail);
     if (err == MCPX_EFORBIDDEN)
-        return refuse(err, "Access denied to topic", detail);
+        return refuse_admission(err, "Access denied to topic", detail);
     if (!err && gate_knows(api->gate, request->from, found->identity, now))
         err = MCPX_EREQUESTS;
     if (!err)
         err = hub_may_admit(api->hub, found, &wish, now);
     if (err) {
         grant_unref(found);
-        return refuse(err, admit_detail(err), detail);
+        return refuse_admission(err, admit_detail(err), detail);
     }
     *admission = wish;
     *grant = found;

@@ -2,7 +2,7 @@
  * http_query.c - reads request targets without regard for what they ask. Everything decoded goes
  * into one buffer whose size is known beforehand (decoding never grows a text), so slices of it
  * can be handed around. A map of all parameters was refused: callers know the few names they
- * understand, and a stranger's thousand parameters should cost no memory.
+ * understand, and a thousand parameters, for which nobody needs a token, should cost no memory.
  * Includes http_query.h only.
  */
 #include "router/edge/http_query.h"

@@ -32,6 +32,15 @@ static const struct answer_status length_required = {
 static const struct answer_status expectation_failed = {417, "Expectation Failed", "",
                                                         "only 100-continue can be expected"};
 
+static void exchange_free(struct exchange *exchange)
+{
+    if (!exchange)
+        return;
+    mcpx_text_fini(&exchange->in);
+    mcpx_text_fini(&exchange->body);
+    free(exchange);
+}
+
 static bool takes_body(struct mcpx_slice method)
 {
     return mcpx_slice_equal(method, MCPX_SLICE("POST")) ||
@@ -192,11 +201,8 @@ void http_server_bytes(struct connection *connection, const char *bytes, size_t 
         take_head(connection, bytes, len);
 }
 
-void exchange_free(struct exchange *exchange)
+void http_server_end(struct connection *connection)
 {
-    if (!exchange)
-        return;
-    mcpx_text_fini(&exchange->in);
-    mcpx_text_fini(&exchange->body);
-    free(exchange);
+    exchange_free(connection->exchange);
+    connection->exchange = NULL;
 }

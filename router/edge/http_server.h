@@ -8,13 +8,10 @@
 
 #include "router/edge/connection.h"
 
-/** A request that is on its way. */
-struct exchange;
-
-/** Bytes came from a stranger. Borrows `bytes`. */
+/** Bytes came from who is not upgraded yet. Borrows `bytes`. */
 void http_server_bytes(struct connection *connection, const char *bytes, size_t len);
 
-/** Frees a request. NULL is allowed. */
-void exchange_free(struct exchange *exchange);
+/** Frees the request that is on its way, if there is one. */
+void http_server_end(struct connection *connection);
 
 #endif

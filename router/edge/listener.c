@@ -3,11 +3,11 @@
  * spins when descriptors run out, and cannot be told to stop; this one is a poll handle per
  * socket. Connections over a limit are answered with a few bytes and never become known to
  * libwebsockets.
- * Includes listener.h, connection.h, gate.h, ws_server.h.
+ * Includes listener.h, evict.h, gate.h, ws_server.h.
  */
 #define _GNU_SOURCE /* accept4 */
 #include "router/edge/listener.h"
-#include "router/edge/connection.h"
+#include "router/edge/evict.h"
 #include "router/edge/gate.h"
 #include "router/edge/ws_server.h"
 
@@ -44,8 +44,8 @@ static void take(struct edge *edge, int fd, struct address from)
 
     if (gate_admits(edge->gate, from, edge_now(edge))) {
         /* Turning the newest away would let a thousand who say nothing keep everybody out. */
-        if (edge->strangers.count >= STRANGERS_MAX)
-            connection_kill_stranger(edge);
+        if (edge->unauthenticated.count >= UNAUTHENTICATED_MAX)
+            evict_unauthenticated(edge);
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         ws_server_adopt(edge, fd, from);
         return;

@@ -69,7 +69,7 @@ void log_write(enum log_level level, const char *event, const struct log_field *
               sizeof((const struct log_field[]){__VA_ARGS__}) / sizeof(struct log_field))
 
 /**
- * How often one kind of event may be written, for events that a stranger can cause. Zeroed is
+ * How often one kind of event may be written, for events that anybody can cause. Zeroed is
  * ready.
  */
 struct log_limit {

@@ -7,22 +7,21 @@
  * Includes loop.h and the folder's parts, libuv, libsystemd.
  */
 #include "router/edge/loop.h"
-#include "router/edge/connection.h"
+#include "router/edge/dispatch.h"
+#include "router/edge/evict.h"
 #include "router/edge/flush.h"
 #include "router/edge/gate.h"
 #include "router/edge/listener.h"
-#include "router/edge/signals.h"
-#include "router/edge/turn.h"
-#include "router/edge/wire.h"
 #include "router/edge/ws_server.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 
 /*
- * Descriptors beside connections (listeners, the loop's own, log, files being read, strangers who
- * were cut in this turn and are not gone yet); what is prepared for when connections are not
+ * Descriptors beside connections (listeners, the loop's own, log, files being read, connections
+ * that were cut in this turn and are not gone yet); what is prepared for when connections are not
  * limited.
  */
 enum { SPARE_DESCRIPTORS = 256, CONNECTIONS_UNLIMITED = 65536, SOON_MS = 50 };
@@ -48,7 +47,7 @@ static void on_tick(uv_timer_t *timer)
     struct mcpx_now now = edge_now(edge);
 
     hub_tick(edge->hub, now);
-    connection_sweep(edge);
+    evict_late(edge);
     set_tick(edge, now);
 }
 
@@ -66,7 +65,7 @@ static bool is_over(struct edge *edge)
 static void on_round(uv_prepare_t *prepare)
 {
     struct edge *edge = prepare->data;
-    bool waits = turn_begin(edge);
+    bool waits = dispatch_turn(edge);
 
     if (flush_round(edge) || waits)
         uv_idle_start(&edge->busy, on_busy);
@@ -74,8 +73,8 @@ static void on_round(uv_prepare_t *prepare)
         uv_idle_stop(&edge->busy);
     if (hub_due(edge->hub) < edge->tick_for_ms && !edge->stopping)
         set_tick(edge, edge_now(edge)); /* somebody came or went */
-    wire_relieve(edge);
-    ws_server_kick(edge);
+    evict_slow(edge);
+    ws_server_wake(edge);
     log_flush();
     edge->api.log_lost = log_lost();
     if (is_over(edge))
@@ -83,12 +82,59 @@ static void on_round(uv_prepare_t *prepare)
     clock_forget(&edge->clock);
 }
 
+/* Accepts nobody, tells every client 1001, and lets edge_run return; called again, at once. */
+static void stop(struct edge *edge)
+{
+    struct mcpx_now now = edge_now(edge);
+
+    if (edge->stopping) {
+        edge->stop_at_ms = now.mono_ms;
+        return;
+    }
+    sd_notify(0, "STOPPING=1");
+    LOG(LOG_INFO, "stopping", log_number("connections", (int64_t)edge->count));
+    edge->stopping = true;
+    edge->stop_at_ms = now.mono_ms + edge->config->drain_ms;
+    listener_close_all(edge);
+    while (flush_round(edge))
+        ; /* what was accepted in this turn still reaches everybody whose socket takes it */
+    hub_drain(edge->hub, now);
+    evict_requests(edge);
+    uv_timer_start(&edge->tick, on_tick, SOON_MS, 0);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    if (number == SIGHUP)
+        LOG(LOG_WARN, "reload_not_supported",
+            log_string("hint", "this version reads its settings at start only: restart it"));
+    else
+        stop(handle->data);
+}
+
+/* As ordinary events of the loop: a handler proper could call next to nothing, and libwebsockets
+ * would install its own where it is let. */
+static enum mcpx_err open_signals(struct edge *edge)
+{
+    static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
+    size_t i;
+
+    signal(SIGPIPE, SIG_IGN);
+    for (i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        uv_signal_init(&edge->loop, &edge->signals[i]);
+        edge->signals[i].data = edge;
+        if (uv_signal_start(&edge->signals[i], on_signal, numbers[i]))
+            return MCPX_ESYSTEM;
+    }
+    return MCPX_OK;
+}
+
 /* As many descriptors as the configured connections need, where the administrator of the
  * machine permits them. libwebsockets sizes its tables by this limit. */
 static void raise_descriptors(const struct config *config)
 {
     size_t connections = config->hub.connections_max;
-    rlim_t wanted = (connections ? connections : CONNECTIONS_UNLIMITED) + STRANGERS_MAX +
+    rlim_t wanted = (connections ? connections : CONNECTIONS_UNLIMITED) + UNAUTHENTICATED_MAX +
                     SPARE_DESCRIPTORS;
     struct rlimit limit;
 
@@ -106,9 +152,9 @@ static void open_handles(struct edge *edge)
     uv_prepare_init(&edge->loop, &edge->round);
     uv_idle_init(&edge->loop, &edge->busy);
     uv_timer_init(&edge->loop, &edge->tick);
-    uv_timer_init(&edge->loop, &edge->unveil);
+    uv_timer_init(&edge->loop, &edge->welcome);
     uv_timer_init(&edge->loop, &edge->reopen);
-    edge->round.data = edge->tick.data = edge->unveil.data = edge->reopen.data = edge;
+    edge->round.data = edge->tick.data = edge->welcome.data = edge->reopen.data = edge;
     uv_prepare_start(&edge->round, on_round);
     uv_timer_start(&edge->tick, on_tick, TICK_MS, 0);
 }
@@ -123,9 +169,11 @@ static enum mcpx_err open_all(struct edge *edge, struct mcpx_text *errors)
     edge->tickets = tickets_new(clock_chance(), config->tickets_each);
     edge->gate = gate_new(clock_chance(), config->connects_per_s, config->requests_per_minute);
     clock_chance().fill(clock_chance().context, &key, sizeof key);
-    holders_init(&edge->strangers, key);
+    holders_init(&edge->unauthenticated, key);
+    list_init(&edge->all);
+    list_init(&edge->welcoming);
     list_init(&edge->unfinished_all);
-    list_init(&edge->choked);
+    list_init(&edge->full);
     list_init(&edge->waiting);
     if (!edge->hub || !edge->tickets || !edge->gate)
         return MCPX_ENOMEM;
@@ -133,7 +181,7 @@ static enum mcpx_err open_all(struct edge *edge, struct mcpx_text *errors)
         edge->hub, config, edge->tickets, edge->gate, edge_now(edge).mono_ms, 0};
     open_handles(edge);
     raise_descriptors(config);
-    err = signals_open(edge);
+    err = open_signals(edge);
     if (!err)
         err = ws_server_open(edge);
     if (!err)
@@ -182,41 +230,11 @@ void edge_run(struct edge *edge)
     LOG(LOG_INFO, "stopped", log_number("connections_cut", (int64_t)edge->count));
 }
 
-static void cut_strangers(struct edge *edge)
-{
-    struct connection *connection;
-
-    for (connection = edge->all.first; connection; connection = connection->next)
-        if (connection->state == STRANGER ||
-            (connection->state == ANSWERED && !connection->choked))
-            connection_kill(connection);
-}
-
-void edge_stop(struct edge *edge)
-{
-    struct mcpx_now now = edge_now(edge);
-
-    if (edge->stopping) {
-        edge->stop_at_ms = now.mono_ms;
-        return;
-    }
-    sd_notify(0, "STOPPING=1");
-    LOG(LOG_INFO, "stopping", log_number("connections", (int64_t)edge->count));
-    edge->stopping = true;
-    edge->stop_at_ms = now.mono_ms + edge->config->drain_ms;
-    listener_close_all(edge);
-    while (flush_round(edge))
-        ; /* what was accepted in this turn still reaches everybody whose socket takes it */
-    hub_drain(edge->hub, now);
-    cut_strangers(edge);
-    uv_timer_start(&edge->tick, on_tick, SOON_MS, 0);
-}
-
 /* libwebsockets closes its own handles; those it has already closed are passed over. */
 static void close_ours(struct edge *edge)
 {
     uv_handle_t *ours[] = {(uv_handle_t *)&edge->round,      (uv_handle_t *)&edge->busy,
-                           (uv_handle_t *)&edge->tick,       (uv_handle_t *)&edge->unveil,
+                           (uv_handle_t *)&edge->tick,       (uv_handle_t *)&edge->welcome,
                            (uv_handle_t *)&edge->reopen,     (uv_handle_t *)&edge->signals[0],
                            (uv_handle_t *)&edge->signals[1], (uv_handle_t *)&edge->signals[2]};
     size_t i;
@@ -242,7 +260,7 @@ void edge_free(struct edge *edge)
     hub_free(edge->hub);
     tickets_free(edge->tickets);
     gate_free(edge->gate);
-    holders_fini(&edge->strangers);
+    holders_fini(&edge->unauthenticated);
     free(edge->listeners);
     free(edge);
 }

@@ -27,14 +27,12 @@ size_t edge_listeners(const struct edge *edge);
 /** "ws://127.0.0.1:43117/ws" of listener `index`; lent until edge_free. */
 const char *edge_url(const struct edge *edge, size_t index);
 
-/** Runs until it was stopped and everybody has left, or patience has ended. */
-void edge_run(struct edge *edge);
-
 /**
- * Stops: accepts nobody, tells every client 1001, and lets edge_run return within
- * config->drain_ms; called again, at once.
+ * Runs until SIGTERM or SIGINT has stopped it: nobody is accepted then, every client is told 1001,
+ * and it returns when everybody has left, after config->drain_ms at the latest; after a second
+ * signal at once. SIGHUP is noted, SIGPIPE ignored.
  */
-void edge_stop(struct edge *edge);
+void edge_run(struct edge *edge);
 
 /** Frees the router; every connection is cut. NULL is allowed. */
 void edge_free(struct edge *edge);

@@ -28,8 +28,7 @@ static void log_verdict(struct connection *connection, const struct verdict *ver
     if (verdict->err && !log_permits(&edge->refuse_log, edge_now(edge).mono_ms))
         return;
     LOG(LOG_DEBUG, verdict->err ? "message_refused" : "message_accepted",
-        log_text("participant", peer_id(connection->peer)),
-        connection_identity(connection->peer),
+        log_text("participant", peer_id(connection->peer)), log_identity(connection->peer),
         log_text("topic", peer_topic_name(connection->peer)), log_text("id", verdict->id),
         log_text("kind", verdict->err ? verdict->kind_sent : verdict->kind),
         log_string("code", verdict->err ? mcpx_error_wire(verdict->err) : "ok"));
@@ -51,7 +50,7 @@ static void route(struct connection *connection, struct mcpx_slice text)
 }
 
 /* The hub closes behind what it still has to say. */
-static void refuse(struct connection *connection, enum mcpx_err err)
+static void refuse_message(struct connection *connection, enum mcpx_err err)
 {
     hub_refuse(connection->edge->hub, connection->peer, err, edge_now(connection->edge));
 }
@@ -73,7 +72,7 @@ static void answer_ping(struct connection *connection, struct mcpx_slice payload
     struct mcpx_text *pongs = &connection->edge->pongs;
     char head[PONG_HEAD] = {(char)(0x80 | MX_PONG), (char)payload.len};
 
-    if (connection->choked)
+    if (connection->full)
         mcpx_text_reset(pongs);
     else if (pongs->len > PONGS_MAX)
         flush_pongs(connection);
@@ -93,7 +92,7 @@ static void end(struct connection *connection, int code)
         len = 2;
     }
     connection_depart(connection);
-    connection_leave(connection, connection->choked ? CHOKED_LEAVE_MS : LEAVE_MS);
+    connection_leave(connection, connection->full ? FULL_LEAVE_MS : LEAVE_MS);
     flush_pongs(connection);
     if (answers && !wire_write(connection, frame, len))
         connection_kill(connection);
@@ -125,7 +124,7 @@ static void fail(struct connection *connection, const struct mx_frames_found *fo
     }
     if (log_permits(&edge->refuse_log, edge_now(edge).mono_ms))
         LOG(LOG_INFO, "protocol_error", log_text("participant", peer_id(connection->peer)),
-            connection_identity(connection->peer), log_string("reason", found->reason));
+            log_identity(connection->peer), log_string("reason", found->reason));
     hub_condemn(edge->hub, connection->peer,
                 found->code == MX_CLOSE_NOT_UTF8 ? MCPX_EUTF8 : MCPX_EFRAMES, edge_now(edge));
     unfinished_end(connection);
@@ -141,11 +140,11 @@ static void take(struct connection *connection, enum mx_frames_step step,
     else if (step == MX_FRAMES_BAD)
         fail(connection, found);
     else if (member && step == MX_FRAMES_OVERLONG)
-        refuse(connection, MCPX_ETOOBIG);
+        refuse_message(connection, MCPX_ETOOBIG);
     else if (member && step == MX_FRAMES_NOMEM)
-        refuse(connection, MCPX_ENOMEM);
+        refuse_message(connection, MCPX_ENOMEM);
     else if (member && found->opcode == MX_BINARY)
-        refuse(connection, MCPX_EBINARY);
+        refuse_message(connection, MCPX_EBINARY);
     else if (member)
         route(connection, found->payload);
 }
@@ -169,7 +168,7 @@ static void judge_unfinished(struct connection *connection)
         return;
     }
     if (connection->frames.opcode == MX_BINARY)
-        refuse(connection, MCPX_EBINARY);
+        refuse_message(connection, MCPX_EBINARY);
     if (peer_is_condemned(connection->peer))
         unfinished_end(connection);
     else
@@ -203,8 +202,8 @@ void receive_bytes(struct connection *connection, char *bytes, size_t len)
         turn_spend(connection, 1 + found.payload.len / TURN_BYTES);
         take(connection, step, &found);
     }
-    if (rest.len > 0)
-        turn_keep(connection, rest.text, rest.len);
+    if (rest.len > 0 && !turn_defer(connection, rest.text, rest.len))
+        connection_kill(connection);
     flush_pongs(connection);
     judge_unfinished(connection);
     charge(connection);

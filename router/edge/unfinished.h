@@ -1,11 +1,11 @@
 /*
  * unfinished.h - messages that have begun to arrive: what memory and time they may take.
- * Protocol: section 7. Includes connection.h.
+ * Protocol: section 7. Includes connection_state.h.
  */
 #ifndef EDGE_UNFINISHED_H
 #define EDGE_UNFINISHED_H
 
-#include "router/edge/connection.h"
+#include "router/edge/connection_state.h"
 
 /**
  * More of a member's message has arrived: counts its memory, and from the first piece on its time.

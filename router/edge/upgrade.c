@@ -1,7 +1,7 @@
 /*
  * upgrade.c - everything a handshake can get wrong is refused over HTTP and with a reason. The
  * participant enters its topic before the 101 is written, so that being refused there has a status
- * as well; its welcome waits FRESH_MS behind the 101.
+ * as well; its welcome waits WELCOME_DELAY_MS behind the 101.
  * Includes upgrade.h, request.h, answer.h, wire.h, libwebsockets (SHA-1, base64).
  */
 #include "router/edge/upgrade.h"
@@ -67,7 +67,8 @@ static const struct answer_status *judge(const struct mx_http_head *head)
     return NULL;
 }
 
-static void refuse(struct connection *connection, enum mcpx_err err, const char *detail)
+static void refuse_upgrade(struct connection *connection, enum mcpx_err err,
+                           const char *detail)
 {
     struct edge *edge = connection->edge;
     char remote[REMOTE_SIZE];
@@ -95,10 +96,10 @@ static struct peer *admit(struct connection *connection, const struct http_reque
     if (!err)
         err = hub_admit(edge->hub, grant, &admission, connection, edge_now(edge), &peer);
     if (err)
-        refuse(connection, err, detail);
+        refuse_upgrade(connection, err, detail);
     else
-        LOG(LOG_INFO, "admitted", log_text("participant", peer_id(peer)),
-            connection_identity(peer), log_text("topic", admission.topic),
+        LOG(LOG_INFO, "admitted", log_text("participant", peer_id(peer)), log_identity(peer),
+            log_text("topic", admission.topic),
             log_string("remote", connection_remote(connection, remote)));
     grant_unref(grant);
     mcpx_text_fini(&scratch);
@@ -150,7 +151,7 @@ bool upgrade_answer(struct connection *connection, const struct mx_http_head *he
     peer = admit(connection, request);
     if (!peer)
         return false;
-    connection_welcome(connection, peer);
+    connection_join(connection, peer);
     if (write_switch(connection, head))
         return true;
     connection_kill(connection);

@@ -1,12 +1,12 @@
 /*
  * wire.h - what leaves a connection: straight to the kernel, and what it does not take is kept,
  * counted, and sent first of all later.
- * Includes connection.h.
+ * Includes connection_state.h.
  */
 #ifndef EDGE_WIRE_H
 #define EDGE_WIRE_H
 
-#include "router/edge/connection.h"
+#include "router/edge/connection_state.h"
 
 /**
  * Writes bytes, behind what is kept already. While anything is kept nothing is read either: who
@@ -25,12 +25,6 @@ int wire_writable(struct connection *connection);
  * make the kernel throw away what was not read yet over there.
  */
 void wire_finish(struct connection *connection);
-
-/**
- * What all connections together keep is bounded: beyond bounds_buffers, those that have taken
- * nothing for a second are cut, the slowest first.
- */
-void wire_relieve(struct edge *edge);
 
 /** Throws away what is kept. */
 void wire_drop(struct connection *connection);

@@ -7,14 +7,15 @@
  */
 #include "router/edge/ws_server.h"
 #include "router/edge/connection.h"
-#include "router/edge/turn.h"
+#include "router/edge/dispatch.h"
+#include "router/edge/http_server.h"
 #include "router/edge/wire.h"
 
 #include <libwebsockets.h>
 
 static int on_bytes(struct connection *connection, char *bytes, size_t len)
 {
-    turn_take(connection, bytes, len);
+    dispatch_bytes(connection, bytes, len);
     return connection->state == DEAD ? -1 : 0;
 }
 
@@ -27,6 +28,7 @@ static int on_closed(struct connection *connection)
 static int on_destroy(struct connection *connection)
 {
     lws_set_opaque_user_data(connection->wsi, NULL);
+    http_server_end(connection);
     connection_free(connection);
     return 0;
 }
@@ -87,14 +89,14 @@ void ws_server_adopt(struct edge *edge, int fd, struct address from)
         return; /* the socket is closed */
     if (!connection_new(edge, wsi, from))
         lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
-    edge->kick = true;
+    edge->wake_lws = true;
 }
 
-void ws_server_kick(struct edge *edge)
+void ws_server_wake(struct edge *edge)
 {
-    if (edge->kick && edge->lws)
+    if (edge->wake_lws && edge->lws)
         lws_cancel_service(edge->lws);
-    edge->kick = false;
+    edge->wake_lws = false;
 }
 
 void ws_server_close(struct edge *edge)

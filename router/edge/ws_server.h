@@ -16,8 +16,8 @@ enum mcpx_err ws_server_open(struct edge *edge);
 /** Hands over an accepted, non-blocking socket. Takes `fd` in any case. */
 void ws_server_adopt(struct edge *edge, int fd, struct address from);
 
-/** Makes libwebsockets look at its timers, when edge->kick says that it has to. */
-void ws_server_kick(struct edge *edge);
+/** Makes libwebsockets look at its timers, when edge->wake_lws says that it has to. */
+void ws_server_wake(struct edge *edge);
 
 /** Begins the end: every connection is cut. The loop has to run until it is empty. */
 void ws_server_close(struct edge *edge);

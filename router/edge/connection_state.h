@@ -1,0 +1,92 @@
+/*
+ * connection_state.h - one accepted socket: what is known of it, for the files that work on it.
+ * Includes edge.h, frames.h, list.h.
+ */
+#ifndef EDGE_CONNECTION_STATE_H
+#define EDGE_CONNECTION_STATE_H
+
+#include "lib/core/frames.h"
+#include "router/edge/edge.h"
+#include "router/hub/list.h"
+
+struct exchange;
+struct lws;
+
+/**
+ * UNAUTHENTICATED   speaks HTTP and was not answered yet
+ * ANSWERED          was answered over HTTP: nothing it sends counts any more
+ * MEMBER            a WebSocket with a peer in the hub
+ * LEAVING           a close frame was written or received: likewise
+ * DEAD              libwebsockets was told to destroy it
+ */
+enum connection_state { UNAUTHENTICATED, ANSWERED, MEMBER, LEAVING, DEAD };
+
+/* What a round of fan-out reads of each connection stands first, in one cache line. */
+
+/**
+ * peer           the hub's end; NULL before it was admitted and after it departed
+ * fd             the socket of `wsi`
+ * full           the socket takes no more; `unsent` has the rest
+ * finished       nothing more will be written (wire_finish)
+ * shut           our side of the socket was shut
+ * bodiless       the request is HEAD
+ * deadline_ms    mono_ms at which the connection is cut unless its state changed; 0 = never
+ * in_all         link in edge->all
+ * in_welcoming   link in edge->welcoming while the welcome of a member is held back
+ * from           where it comes from
+ * holding        its place among edge->unauthenticated
+ * exchange       the HTTP request that is on its way; NULL else
+ * frames         what a member sends
+ * extras         control frames since they were last charged
+ * unsent         what the kernel did not take, from `unsent_at` on; in edge->full while it is
+ *                not empty
+ * unsent_counted how much of edge->unsent is its memory
+ * took_ms        when the kernel last took any of it, or it began to be kept
+ * progress       bytes of an answer that were taken since its deadline was last moved
+ * deferred       what was read and waits for a later turn (turn.h); in edge->waiting while it
+ *                may go on
+ * deferred_counted   how much of edge->deferred is its memory
+ * message_size   how much of edge->unfinished is the memory of an unfinished message
+ * message_due_ms mono_ms by which the rest has to arrive; 0 = no message is unfinished
+ */
+struct connection {
+    struct edge *edge;
+    struct lws *wsi;
+    struct peer *peer;
+    int fd;
+    enum connection_state state;
+    bool full, finished, shut, bodiless;
+    int64_t deadline_ms;
+    struct link in_all, in_welcoming;
+    struct address from;
+    struct holding holding;
+    struct exchange *exchange;
+    struct mx_frames frames;
+    size_t extras;
+    struct mcpx_text unsent;
+    size_t unsent_at, unsent_counted, progress;
+    int64_t took_ms;
+    struct link in_full, in_unfinished, in_waiting;
+    struct mcpx_text deferred;
+    size_t deferred_counted;
+    size_t message_size;
+    int64_t message_due_ms;
+};
+
+/** Is its welcome held back, and all else that the hub has for it? */
+static inline bool connection_is_welcoming(const struct connection *connection)
+{
+    return !list_is_empty(&connection->in_welcoming);
+}
+
+/** The field of a log line that says whose instance a peer is; none for the participant itself. */
+static inline struct log_field log_identity(const struct peer *peer)
+{
+    struct mcpx_slice identity = peer_grant(peer)->identity;
+
+    if (mcpx_slice_equal(identity, peer_id(peer)))
+        return (struct log_field){.key = NULL};
+    return log_text("identity", identity);
+}
+
+#endif

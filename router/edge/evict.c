@@ -1,0 +1,95 @@
+/*
+ * evict.c - all that walks connections and ends some of them. Deadlines are plain numbers looked at
+ * once a second: libwebsockets' own timers are a sorted list, and twenty thousand of them cost
+ * 200 us per message.
+ * Includes evict.h, bounds.h, unfinished.h.
+ */
+#include "router/edge/evict.h"
+#include "router/edge/bounds.h"
+#include "router/edge/unfinished.h"
+
+/* Who takes nothing for so long is slow. */
+enum { SLOW_MS = 1000 };
+
+/* Not closed with a word: its socket takes none, and the frame that is half sent would have to be
+ * sent to its end. */
+static void cut_slow(struct connection *connection)
+{
+    struct edge *edge = connection->edge;
+    struct mcpx_now now = edge_now(edge);
+    char remote[REMOTE_SIZE];
+
+    if (log_permits(&edge->refuse_log, now.mono_ms))
+        LOG(LOG_WARN, "slow_consumer_cut",
+            log_string("remote", connection_remote(connection, remote)),
+            log_number("bytes", (int64_t)connection->unsent.size),
+            log_number("of", (int64_t)edge->unsent));
+    if (connection->peer)
+        hub_condemn(edge->hub, connection->peer, MCPX_ESLOW, now);
+    connection_kill(connection);
+}
+
+void evict_slow(struct edge *edge)
+{
+    int64_t now_ms = edge_now(edge).mono_ms;
+
+    while (edge->unsent > bounds_buffers(edge->config) && !list_is_empty(&edge->full)) {
+        struct connection *slowest = LIST_ELEMENT(edge->full.next, struct connection, in_full);
+
+        if (now_ms - slowest->took_ms < SLOW_MS)
+            return; /* a large message for many is on its way, and nobody is slow yet */
+        cut_slow(slowest);
+    }
+}
+
+/* A condemned peer whose socket is full cannot even be told so. It may catch up for a while. */
+static void watch_condemned(struct connection *connection, int64_t mono_ms)
+{
+    if (connection->peer && connection->full && !connection->deadline_ms &&
+        peer_is_condemned(connection->peer))
+        connection->deadline_ms = mono_ms + FULL_LEAVE_MS;
+}
+
+void evict_late(struct edge *edge)
+{
+    struct mcpx_now now = edge_now(edge);
+
+    evict_slow(edge);
+    for (struct link *link = edge->all.next; link != &edge->all; link = link->next) {
+        struct connection *connection = LIST_ELEMENT(link, struct connection, in_all);
+
+        unfinished_watch(connection, now);
+        watch_condemned(connection, now.mono_ms);
+        if (!connection_is_welcoming(connection) && connection->deadline_ms &&
+            connection->deadline_ms <= now.mono_ms)
+            connection_kill(connection);
+    }
+}
+
+void evict_unauthenticated(struct edge *edge)
+{
+    struct holding *holding = holders_excess(&edge->unauthenticated);
+    struct connection *connection;
+    char remote[REMOTE_SIZE];
+
+    if (!holding)
+        return;
+    connection = LIST_ELEMENT(holding, struct connection, holding);
+    if (log_permits(&edge->accept_log, edge_now(edge).mono_ms))
+        LOG(LOG_WARN, "stranger_cut",
+            log_string("remote", connection_remote(connection, remote)),
+            log_string("reason", "too many connections wait to be upgraded, most of them from "
+                                 "this address"));
+    connection_kill(connection);
+}
+
+void evict_requests(struct edge *edge)
+{
+    for (struct link *link = edge->all.next; link != &edge->all; link = link->next) {
+        struct connection *connection = LIST_ELEMENT(link, struct connection, in_all);
+
+        if (connection->state == UNAUTHENTICATED ||
+            (connection->state == ANSWERED && !connection->full))
+            connection_kill(connection);
+    }
+}

@@ -1,0 +1,30 @@
+/*
+ * evict.h - who has to go: connections that are late, slow, or too many. Includes connection.h.
+ */
+#ifndef EDGE_EVICT_H
+#define EDGE_EVICT_H
+
+#include "router/edge/connection.h"
+
+/**
+ * What sockets have not taken is bounded for all connections together: beyond bounds_buffers,
+ * those that have taken nothing for a second are cut, the slowest first.
+ */
+void evict_slow(struct edge *edge);
+
+/**
+ * evict_slow; then cuts every connection whose deadline is past, condemns those whose message
+ * takes too long, and sets a deadline for condemned ones whose socket is full.
+ */
+void evict_late(struct edge *edge);
+
+/**
+ * Cuts the oldest unauthenticated connection of the address that holds most of them, if there is
+ * any.
+ */
+void evict_unauthenticated(struct edge *edge);
+
+/** Cuts everybody who is not upgraded, but for those who are still taking their answer. */
+void evict_requests(struct edge *edge);
+
+#endif
