@@ -248,7 +248,7 @@ enum mcpx_err mcpx_session_send(struct mcpx_session *session, const struct mcpx_
     struct mx_own *own = NULL;
     enum mcpx_err err;
 
-    if (session->ended)
+    if (session->connection == MX_ENDED)
         return MCPX_ECLOSED;
     err = check(&drafting);
     if (!err)
@@ -314,7 +314,7 @@ enum mcpx_err mcpx_session_respond(struct mcpx_session *session, struct mcpx_sli
     struct mcpx_draft draft = {.type = kind, .to = to, .to_count = 1, .payload = payload};
     enum mcpx_err err;
 
-    if (session->ended)
+    if (session->connection == MX_ENDED)
         return MCPX_ECLOSED;
     if (!asked)
         return MCPX_ENOTFOUND;

@@ -60,6 +60,7 @@ enum mcpx_err mcpx_session_new(const struct mcpx_session_config *config,
     if (!session)
         return MCPX_ENOMEM;
     session->config = with_defaults(config);
+    session->connection = MX_OFFLINE;
     if (!mx_session_reserve(session, EVENTS_PER_MESSAGE)) {
         free(session);
         return MCPX_ENOMEM;
@@ -99,12 +100,9 @@ void mcpx_session_free(struct mcpx_session *session)
 
 void mcpx_session_connected(struct mcpx_session *session, struct mcpx_now now)
 {
-    if (session->ended)
+    if (!mx_connection_move(&session->connection, MX_CONNECT))
         return;
     session->mono_ms = now.mono_ms;
-    session->connected = true;
-    session->joined = false;
-    session->deaf = false;
     mx_outbox_rewind(&session->outbox);
 }
 
@@ -120,8 +118,7 @@ void mcpx_session_end(struct mcpx_session *session)
     struct mx_own *own;
     size_t at = 0;
 
-    session->connected = session->joined = false;
-    session->ended = true;
+    mx_connection_move(&session->connection, MX_END);
     while ((own = mx_pending_any(&session->pending, &at)))
         expire(session, own);
 }
@@ -157,11 +154,8 @@ void mcpx_session_disconnected(struct mcpx_session *session, int code,
     int64_t pause = -1;
     uint32_t chance;
 
-    if (session->ended)
+    if (!mx_connection_move(&session->connection, MX_DISCONNECT))
         return;
-    session->connected = false;
-    session->joined = false;
-    session->deaf = false;
     mx_outbox_rewind(&session->outbox);
     if (!is_final) {
         mx_session_fill(session, &chance, sizeof chance);
@@ -175,7 +169,7 @@ void mcpx_session_disconnected(struct mcpx_session *session, int code,
 
 int64_t mcpx_session_connect_at(const struct mcpx_session *session)
 {
-    return session->connected || session->ended ? -1 : session->connect_at;
+    return session->connection == MX_OFFLINE ? session->connect_at : -1;
 }
 
 static struct mcpx_slice text_or_absent(const char *text)
@@ -227,7 +221,8 @@ int64_t mcpx_session_deadline(const struct mcpx_session *session)
 {
     const struct mx_own *own = mx_pending_first(&session->pending);
     int64_t deadline = own ? own->deadline : INT64_MAX;
-    int64_t lift = session->joined ? mx_outbox_deadline(&session->outbox) : INT64_MAX;
+    int64_t lift =
+        mcpx_session_is_joined(session) ? mx_outbox_deadline(&session->outbox) : INT64_MAX;
 
     return lift < deadline ? lift : deadline;
 }
@@ -251,7 +246,7 @@ static enum mcpx_err take(struct mcpx_session *session, const struct mx_incoming
     }
     if (mcpx_kind_is_reserved(&envelope->kind))
         return mx_system_receive(session, in);
-    if (!session->joined) {
+    if (!mcpx_session_is_joined(session)) {
         fault = (struct mcpx_fault){"expected system/welcome first", "kind", 0};
         mx_tell_violation(session, in, MCPX_VIOLATION_ROUTER, &fault);
         return MCPX_OK;
@@ -268,9 +263,9 @@ enum mcpx_err mcpx_session_receive(struct mcpx_session *session, struct mcpx_sli
     struct mx_incoming in = {.now = now};
     enum mcpx_err err = MCPX_ENOMEM;
 
-    if (!session->connected)
+    if (!mx_connection_is_made(session->connection))
         return MCPX_OK;
-    if (session->deaf)
+    if (mx_connection_is_starved(session->connection))
         return MCPX_ENOMEM;
     session->mono_ms = now.mono_ms;
     mx_outbox_lift(&session->outbox, now.mono_ms);
@@ -280,7 +275,8 @@ enum mcpx_err mcpx_session_receive(struct mcpx_session *session, struct mcpx_sli
         err = take(session, &in);
     }
     mx_session_drop_text(session, in.block);
-    session->deaf = err == MCPX_ENOMEM;
+    if (err == MCPX_ENOMEM)
+        mx_connection_move(&session->connection, MX_STARVE);
     return err;
 }
 
@@ -288,7 +284,7 @@ enum mcpx_err mcpx_session_receive(struct mcpx_session *session, struct mcpx_sli
 
 bool mcpx_session_output(struct mcpx_session *session, struct mcpx_slice *text)
 {
-    return session->joined && mx_outbox_peek(&session->outbox, text);
+    return mcpx_session_is_joined(session) && mx_outbox_peek(&session->outbox, text);
 }
 
 size_t mcpx_session_unsent_count(const struct mcpx_session *session)
@@ -314,7 +310,7 @@ struct mcpx_slice mcpx_session_id(const struct mcpx_session *session)
 
 bool mcpx_session_is_joined(const struct mcpx_session *session)
 {
-    return session->joined;
+    return mx_connection_is_joined(session->connection);
 }
 
 bool mcpx_session_may(const struct mcpx_session *session, const struct mcpx_question *question)

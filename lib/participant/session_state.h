@@ -6,6 +6,7 @@
 #define MX_SESSION_STATE_H
 
 #include "lib/participant/backoff.h"
+#include "lib/participant/connection.h"
 #include "lib/participant/events.h"
 #include "lib/participant/grants.h"
 #include "lib/participant/inbound.h"
@@ -30,13 +31,8 @@ struct mx_id {
 /**
  * A session.
  *
- * connected     between mcpx_session_connected and mcpx_session_disconnected
- * joined        welcomed on this connection
- * deaf          memory ran out while a message came in: nothing more is taken in on this connection,
- *               so that resuming begins with that message
- * ended         a final code came: nothing will be sent any more
  * mono_ms       the last instant told
- * connect_at    mono_ms of the next attempt; meaningless while connected or ended
+ * connect_at    mono_ms of the next attempt; meaningless unless offline
  * id            ours, as the last welcome said
  * former        the one before, if it was another
  * instance, instance_key
@@ -60,7 +56,7 @@ struct mx_id {
  */
 struct mcpx_session {
     struct mcpx_session_config config;
-    bool connected, joined, deaf, ended;
+    enum mx_connection connection;
     int64_t mono_ms;
     int64_t connect_at;
     struct mx_backoff backoff;

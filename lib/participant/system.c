@@ -146,7 +146,8 @@ static void accept_welcome(struct mcpx_session *session, const struct mx_incomin
     bool resumed = is_literal(mcpx_json_get(payload, "resumed"), "true");
     struct mx_grants grants = session->grants;
     struct mx_roster others;
-    bool is_first = !session->joined, is_known = session->id.len > 0;
+    bool is_first = mx_connection_move(&session->connection, MX_WELCOME);
+    bool is_known = session->id.len > 0;
     bool is_renamed = learn_id(session, welcome->you);
     struct mx_event *event;
 
@@ -162,7 +163,6 @@ static void accept_welcome(struct mcpx_session *session, const struct mx_incomin
     welcome->others = others;
     session->message_max = read_number(limit);
     if (is_first) {
-        session->joined = true;
         session->backoff.failures = 0;
         if (!resumed)
             mx_place_forget(&session->place); /* a router that tells none has no other */
@@ -303,7 +303,7 @@ enum mcpx_err mx_system_receive(struct mcpx_session *session, const struct mx_in
         return take_welcome(session, in);
     if (is_kind(envelope, "system/error"))
         return mx_refusal_receive(session, in);
-    if (!session->joined) {
+    if (!mx_connection_is_joined(session->connection)) {
         fault = (struct mcpx_fault){"expected system/welcome first", "kind", 0};
         mx_tell_violation(session, in, MCPX_VIOLATION_ROUTER, &fault);
         return MCPX_OK;

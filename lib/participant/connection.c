@@ -1,0 +1,44 @@
+/*
+ * connection.c - the table. A boolean for each question was refused: of the combinations most would
+ * mean nothing, and nothing would say which.
+ * Includes connection.h only.
+ */
+#include "lib/participant/connection.h"
+
+/* The state after each move; 0 = there is no such move. */
+/* clang-format off */
+static const enum mx_connection after[MX_CONNECTION_COUNT][MX_MOVE_COUNT] = {
+    /*                        CONNECT       WELCOME    STARVE                DISCONNECT  END */
+    [MX_OFFLINE]           = {MX_CONNECTED, 0,         0,                    MX_OFFLINE, MX_ENDED},
+    [MX_CONNECTED]         = {MX_CONNECTED, MX_JOINED, MX_CONNECTED_STARVED, MX_OFFLINE, MX_ENDED},
+    [MX_JOINED]            = {MX_CONNECTED, 0,         MX_JOINED_STARVED,    MX_OFFLINE, MX_ENDED},
+    [MX_CONNECTED_STARVED] = {MX_CONNECTED, 0,         0,                    MX_OFFLINE, MX_ENDED},
+    [MX_JOINED_STARVED]    = {MX_CONNECTED, 0,         0,                    MX_OFFLINE, MX_ENDED},
+    [MX_ENDED]             = {0,            0,         0,                    0,          0       },
+};
+/* clang-format on */
+
+bool mx_connection_move(enum mx_connection *state, enum mx_move move)
+{
+    enum mx_connection next = after[*state][move];
+
+    if (!next)
+        return false;
+    *state = next;
+    return true;
+}
+
+bool mx_connection_is_made(enum mx_connection state)
+{
+    return state != MX_OFFLINE && state != MX_ENDED;
+}
+
+bool mx_connection_is_joined(enum mx_connection state)
+{
+    return state == MX_JOINED || state == MX_JOINED_STARVED;
+}
+
+bool mx_connection_is_starved(enum mx_connection state)
+{
+    return state == MX_CONNECTED_STARVED || state == MX_JOINED_STARVED;
+}
