@@ -4,15 +4,16 @@
 JOBS ?= $(shell nproc)
 ARGS ?= --dev
 FUZZ_SECONDS ?= 60
+PREFIX ?= /usr/local
 BUILD_JOBS = --parallel $(JOBS)
 CTEST = ctest --output-on-failure --no-tests=error --parallel $(JOBS) --timeout 600
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help deps run build test bench demo lint fuzz format clean
+.PHONY: help deps run build install uninstall test bench demo lint fuzz format clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: ## build the router and start it for development on 127.0.0.1:8080 (ARGS="--dev --listen ...")
 	@docker/install-packages build
@@ -24,6 +25,22 @@ build: ## build all programs into build/bin, and the tests when their tools are 
 	@docker/install-packages build
 	@$(call configure,dev)
 	@cmake --build build $(BUILD_JOBS)
+
+install: ## build for speed and install everything below PREFIX (/usr/local; DESTDIR=folder)
+	@docker/install-packages build
+	@$(as_owner) cmake --preset release --log-level=WARNING -DBUILD_TESTING=OFF \
+	    -DCMAKE_INSTALL_PREFIX=$(abspath $(PREFIX))
+	@$(as_owner) cmake --build build/release $(BUILD_JOBS)
+	@DESTDIR=$(DESTDIR) cmake --install build/release
+	@chown --reference=. $(installed)
+	@if [ "$(DESTDIR)" = "" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
+
+uninstall: ## remove what make install put there (DESTDIR=folder); settings in /etc stay
+	@test -f $(installed) || { echo "nothing is installed from this tree" >&2; exit 1; }
+	@sed 's|^|$(DESTDIR)|' $(installed) | xargs -d '\n' rm -fv
+	@sed -n 's|^|$(DESTDIR)|; s|/[^/]*$$||; /\/mcpx/{p; s|/examples$$||p}' $(installed) | sort -ru \
+	    | xargs -d '\n' rmdir --ignore-fail-on-non-empty
+	@rm $(installed)
 
 test: deps ## build, then run every test, the sanitizers' second run and the lint
 	cmake --preset dev -DBUILD_TESTING=ON
@@ -72,6 +89,13 @@ deps: ## install what building, testing and linting need (Debian, apt)
 
 clean: ## remove build/
 	rm -rf build
+
+# Before a command that makes files in build/: under sudo, too, they belong to who owns this tree.
+as_owner = $(shell [ $$(id -u) -ne 0 ] || [ $$(stat -c %u .) -eq 0 ] || \
+    stat -c 'setpriv --reuid=%u --regid=%g --clear-groups' .)
+
+# The files that make install put somewhere, DESTDIR left out.
+installed = build/release/install_manifest.txt
 
 # configure(preset): with the tests where their framework is installed.
 configure = cmake --preset $(1) --log-level=WARNING \

@@ -30,6 +30,14 @@ file(STRINGS ${unit} start REGEX "^ExecStart=${BINDIR}/mcpx-router ")
 if(NOT start)
     message(FATAL_ERROR "the service unit does not start ${BINDIR}/mcpx-router")
 endif()
+foreach(file IN ITEMS lib/systemd/system/mcpx-router.service share/man/man8/mcpx-router.8
+        share/man/man1/mcpxctl.1 share/man/man1/mcpx-bridge.1
+        share/bash-completion/completions/mcpxctl share/bash-completion/completions/mcpx-bridge
+        share/doc/mcpx/examples/router.schema.json share/doc/mcpx/examples/profiles.example.json)
+    if(NOT EXISTS ${WORK}/staged/${file})
+        message(FATAL_ERROR "${file} is not installed")
+    endif()
+endforeach()
 file(RENAME ${WORK}/staged ${WORK}/moved)
 file(GLOB_RECURSE pc ${WORK}/moved/*/mcpx.pc)
 file(GLOB_RECURSE so ${WORK}/moved/*/libmcpx.so)
@@ -37,6 +45,13 @@ get_filename_component(pc_dir ${pc} DIRECTORY)
 get_filename_component(so_dir ${so} DIRECTORY)
 set(ENV{PKG_CONFIG_PATH} ${pc_dir})
 set(ENV{LD_LIBRARY_PATH} ${so_dir})
+
+run(${WORK}/moved/bin/mcpx-router --check
+    --config ${WORK}/moved/share/doc/mcpx/examples/router.example.json)
+foreach(program IN ITEMS mcpxctl mcpx-bridge)
+    run(bash -c ". $1 && complete -p $2" -
+        ${WORK}/moved/share/bash-completion/completions/${program} ${program})
+endforeach()
 
 run(pkg-config --cflags --libs mcpx)
 separate_arguments(words UNIX_COMMAND "${output} ${FLAGS}")
