@@ -1,6 +1,7 @@
 /*
  * capability.c - turns a set's patterns into PCRE2 programs and asks them.
- * Includes capset.h, memo.h and PCRE2, which nothing else does. A decision is one match of one program:
+ * Includes capset.h, memo.h, envelope.h (ids) and PCRE2, which nothing else does. A decision is
+ * one match of one program:
  *
  *     (?!(?:DENIAL|...)\z)(?:GRANT|GRANT|(?>GRANT)\z(?C'7')|...)
  *
@@ -19,6 +20,7 @@
 
 #include "lib/core/capset.h"
 #include "lib/core/memo.h"
+#include <mcpx/envelope.h>
 
 #include <stdlib.h>
 
@@ -183,6 +185,33 @@ static enum mcpx_err build(struct mx_matcher *matcher, struct mcpx_capset *set, 
     mcpx_text_fini(&builder.prefix);
     mcpx_text_fini(&builder.text);
     return err;
+}
+
+/* Who is listed is so with all its instances. Protocol: section 3. */
+static bool is_listed(const struct mcpx_grant *grant, struct mcpx_slice addressee)
+{
+    struct mcpx_slice identity = mcpx_identity_of(addressee);
+
+    for (size_t i = 0; i < grant->to_count; i++)
+        if (mcpx_slice_equal(grant->to[i], identity) ||
+            mcpx_slice_equal(grant->to[i], addressee))
+            return true;
+    return false;
+}
+
+enum mcpx_refusal mx_grant_condition(const struct mcpx_grant *grant,
+                                     const struct mcpx_question *question)
+{
+    if (grant->expires_ms != 0 && question->wall_ms >= grant->expires_ms)
+        return MCPX_GRANT_EXPIRED;
+    if (grant->to_count == 0)
+        return MCPX_ALLOWED;
+    if (question->to_count == 0) /* everyone is more than those listed */
+        return MCPX_TARGET_NOT_ALLOWED;
+    for (size_t i = 0; i < question->to_count; i++)
+        if (!is_listed(grant, question->to[i]))
+            return MCPX_TARGET_NOT_ALLOWED;
+    return MCPX_ALLOWED;
 }
 
 /* A conditional grant covers the kind: 0 goes on to the match, 1 to the next alternative. */

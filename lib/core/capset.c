@@ -1,11 +1,10 @@
 /*
  * capset.c - keeps a grant set: copies what it was given into one block, counts who holds it.
- * Includes capset.h and envelope.h (ids). One block instead of an allocation per pattern, because sets are made
+ * Includes capset.h. One block instead of an allocation per pattern, because sets are made
  * while a participant waits to be let in, and because one allocation has one way to fail.
  */
 #include "lib/core/capset.h"
 
-#include <mcpx/envelope.h>
 #include <stdlib.h>
 
 /* What a set is made of, as given to mcpx_capset_new. */
@@ -173,31 +172,4 @@ int64_t mcpx_capset_next_expiry(const struct mcpx_capset *set, int64_t wall_ms)
             next = expires_ms;
     }
     return next;
-}
-
-/* Who is listed is so with all its instances. Protocol: section 3. */
-static bool is_listed(const struct mcpx_grant *grant, struct mcpx_slice addressee)
-{
-    struct mcpx_slice identity = mcpx_identity_of(addressee);
-
-    for (size_t i = 0; i < grant->to_count; i++)
-        if (mcpx_slice_equal(grant->to[i], identity) ||
-            mcpx_slice_equal(grant->to[i], addressee))
-            return true;
-    return false;
-}
-
-enum mcpx_refusal mx_grant_condition(const struct mcpx_grant *grant,
-                                     const struct mcpx_question *question)
-{
-    if (grant->expires_ms != 0 && question->wall_ms >= grant->expires_ms)
-        return MCPX_GRANT_EXPIRED;
-    if (grant->to_count == 0)
-        return MCPX_ALLOWED;
-    if (question->to_count == 0) /* everyone is more than those listed */
-        return MCPX_TARGET_NOT_ALLOWED;
-    for (size_t i = 0; i < question->to_count; i++)
-        if (!is_listed(grant, question->to[i]))
-            return MCPX_TARGET_NOT_ALLOWED;
-    return MCPX_ALLOWED;
 }

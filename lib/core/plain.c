@@ -1,22 +1,13 @@
 /*
- * plain.c - which bytes are plain, and which unit passes over them: asked of the processor at the
- * first call and kept in a pointer, the only thing in this library that is written after it was
- * loaded, and always with the same value. A linker's indirect function would save that pointer
- * and tie us to one C library.
+ * plain.c - which unit passes over plain bytes: asked of the processor at the first call and kept
+ * in a pointer, the only thing in this library that is written after it was loaded, and always
+ * with the same value. A linker's indirect function would save that pointer and tie us to one C
+ * library.
  * Includes plain.h only.
  */
 #include "lib/core/plain.h"
 
 #include <stdatomic.h>
-
-/* clang-format off */
-const bool mx_is_plain[256] = {
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1,
-    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1
-};
-/* clang-format on */
 
 static mx_plain_skipper choose;
 static mx_plain_skipper *_Atomic chosen = choose;

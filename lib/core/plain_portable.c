@@ -1,9 +1,18 @@
 /*
- * plain_portable.c - eight bytes at a time, in standard C, for machines without a vector unit
- * that we know.
+ * plain_portable.c - which bytes are plain, as a table that all units share, and the unit for
+ * machines without a vector unit that we know: eight bytes at a time, in standard C.
  * Includes plain.h only.
  */
 #include "lib/core/plain.h"
+
+/* clang-format off */
+const bool mx_is_plain[256] = {
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1
+};
+/* clang-format on */
 
 /* How many bytes precede the lowest marked one; `marks` has at least one bit, all are 0x80s. */
 static inline size_t before_first(uint64_t marks)

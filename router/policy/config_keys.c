@@ -206,7 +206,7 @@ static void add_listed(struct loading *loading, const json_t *keys, size_t index
     if (kid_is_taken(keys, index))
         error_line(loading, draft.source, draft.pointer,
                    "an earlier key has the same \"kid\"");
-    if (draft.alg && jwt_alg_is_known(draft.alg) && !text != !path) {
+    if (draft.alg && jwt_alg_name(draft.alg) && !text != !path) {
         draft.was_checked = text != NULL;
         if (text)
             mcpx_text_puts(&draft.secret, text);

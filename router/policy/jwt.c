@@ -10,35 +10,6 @@
 #include <cjose/jws.h>
 #include <stdlib.h>
 
-static const struct {
-    const char *name;
-    size_t bytes;
-} algs[] = {{"HS256", 32}, {"HS384", 48}, {"HS512", 64}};
-
-enum { ALG_COUNT = sizeof algs / sizeof *algs };
-
-/* ALG_COUNT when it is not known. */
-static size_t alg_index(const char *alg)
-{
-    size_t i = 0;
-
-    while (i < ALG_COUNT && strcmp(algs[i].name, alg) != 0)
-        i++;
-    return i;
-}
-
-bool jwt_alg_is_known(const char *alg)
-{
-    return alg_index(alg) < ALG_COUNT;
-}
-
-size_t jwt_alg_bytes(const char *alg)
-{
-    size_t index = alg_index(alg);
-
-    return index < ALG_COUNT ? algs[index].bytes : 0;
-}
-
 struct jwt_ring *jwt_ring_new(void)
 {
     return calloc(1, sizeof(struct jwt_ring));
@@ -81,7 +52,7 @@ enum mcpx_err jwt_ring_add(struct jwt_ring *ring, const char *kid, const char *a
 
     if (!key.kid)
         return MCPX_ENOMEM;
-    key.alg = algs[alg_index(alg)].name;
+    key.alg = jwt_alg_name(alg);
     key.jwk = cjose_jwk_create_oct_spec((const uint8_t *)secret.text, secret.len, NULL);
     keys = key.jwk ? realloc(ring->keys, (ring->count + 1) * sizeof *keys) : NULL;
     if (!keys) {
@@ -159,7 +130,7 @@ enum mcpx_err jwt_verify(const struct jwt_ring *ring, struct mcpx_slice token,
             err = verify_with(&ring->keys[i], token, &found);
     }
     json_decref(header.json);
-    if (!err && !jwt_claims_hold(ring, found, now)) {
+    if (!err && !jwt_claims_hold(found, jwt_ring_issuer(ring), jwt_ring_audience(ring), now)) {
         json_decref(found);
         err = MCPX_ETOKEN;
     }

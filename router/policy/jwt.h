@@ -28,8 +28,8 @@ void jwt_ring_free(struct jwt_ring *ring);
 /** How many keys it holds. */
 size_t jwt_ring_count(const struct jwt_ring *ring);
 
-/** True for the algorithms jwt_ring_add takes: "HS256", "HS384", "HS512". */
-bool jwt_alg_is_known(const char *alg);
+/** A static copy for the algorithms jwt_ring_add takes: "HS256", "HS384", "HS512"; else NULL. */
+const char *jwt_alg_name(const char *alg);
 
 /** Bytes of an algorithm's signature, and so the shortest secret RFC 7518 section 3.2 allows. */
 size_t jwt_alg_bytes(const char *alg);
@@ -38,7 +38,7 @@ size_t jwt_alg_bytes(const char *alg);
  * Adds an HMAC key. Tokens without `exp` it verifies only when it is told so.
  *
  * kid      borrowed, copied; NULL or "" = none
- * alg      one that jwt_alg_is_known
+ * alg      one that has a jwt_alg_name
  * secret   borrowed, copied; 1.. bytes
  *
  * Returns MCPX_OK or MCPX_ENOMEM.

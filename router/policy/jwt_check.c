@@ -1,7 +1,7 @@
 /*
  * jwt_check.c - everything about a token that needs no key: its outer form and header before the
- * signature is looked at, its dates, issuer and audience after. The header is read here,
- * strictly, rather than through cjose, because cjose would choose its algorithm from it.
+ * signature is looked at, its dates, issuer and audience after, and which algorithms there are.
+ * The header is read here, strictly, rather than through cjose, because cjose would choose its algorithm from it.
  * Includes jwt_ring.h, base64url.h and jansson.
  */
 #include "router/policy/base64url.h"
@@ -9,6 +9,37 @@
 
 /* 9999-12-31T23:59:59Z: later dates mean the same to everyone alive. */
 static const int64_t date_max = 253402300799;
+
+static const struct {
+    const char *name;
+    size_t bytes;
+} algs[] = {{"HS256", 32}, {"HS384", 48}, {"HS512", 64}};
+
+enum { ALG_COUNT = sizeof algs / sizeof *algs };
+
+/* ALG_COUNT when it is not known. */
+static size_t alg_index(const char *alg)
+{
+    size_t i = 0;
+
+    while (i < ALG_COUNT && strcmp(algs[i].name, alg) != 0)
+        i++;
+    return i;
+}
+
+const char *jwt_alg_name(const char *alg)
+{
+    size_t index = alg_index(alg);
+
+    return index < ALG_COUNT ? algs[index].name : NULL;
+}
+
+size_t jwt_alg_bytes(const char *alg)
+{
+    size_t index = alg_index(alg);
+
+    return index < ALG_COUNT ? algs[index].bytes : 0;
+}
 
 /* Cuts the part before the next dot off; the last part is what is left. */
 static struct mcpx_slice next_part(struct mcpx_slice *rest)
@@ -52,7 +83,7 @@ static bool read_header(const json_t *json, struct jwt_header *out)
         return false;
     out->alg = json_string_value(json_object_get(json, "alg"));
     out->kid = json_string_value(kid);
-    return out->alg && jwt_alg_is_known(out->alg);
+    return out->alg && jwt_alg_name(out->alg);
 }
 
 enum mcpx_err jwt_parse(struct mcpx_slice text, json_t **out)
@@ -149,15 +180,15 @@ static bool audience_holds(const json_t *aud, const char *expected)
     return found;
 }
 
-bool jwt_claims_hold(const struct jwt_ring *ring, const json_t *claims, struct mcpx_now now)
+bool jwt_claims_hold(const json_t *claims, const char *issuer, const char *audience,
+                     struct mcpx_now now)
 {
     const json_t *iss = json_object_get(claims, "iss");
-    const char *issuer = jwt_ring_issuer(ring);
 
     if (!is_text_or_absent(iss))
         return false;
     if (*issuer && (!iss || strcmp(json_string_value(iss), issuer) != 0))
         return false;
-    return audience_holds(json_object_get(claims, "aud"), jwt_ring_audience(ring)) &&
+    return audience_holds(json_object_get(claims, "aud"), audience) &&
            dates_hold(claims, now.wall_ms);
 }

@@ -47,7 +47,8 @@ enum mcpx_err jwt_parse(struct mcpx_slice text, json_t **out);
  */
 enum mcpx_err jwt_header_read(struct mcpx_slice token, struct jwt_header *out);
 
-/** Checks exp, nbf, iat, iss and aud. */
-bool jwt_claims_hold(const struct jwt_ring *ring, const json_t *claims, struct mcpx_now now);
+/** Checks exp, nbf, iat, and iss and aud where they are expected ("" = whoever). */
+bool jwt_claims_hold(const json_t *claims, const char *issuer, const char *audience,
+                     struct mcpx_now now);
 
 #endif
