@@ -1,8 +1,8 @@
 /*
  * child.c - the states of a child and the one timer that moves it between them: there is never
  * more than one thing to wait for, because each state waits for one. What a process does arrives
- * from child_run.c as six facts (mx_child_is_...); a state is told when it is entered, from the
- * loop, and STOPPED and FAILED only when no handle is left on it.
+ * from the files below as facts (on_fact), which know nothing of states; a state is told when it is
+ * entered, from the loop, and STOPPED and FAILED only when no handle is left on it.
  * Includes child_state.h, child_reap.h.
  */
 #include "lib/edge/child_reap.h"
@@ -53,31 +53,27 @@ static uint64_t stop_ms(const struct mcpx_child *child)
     return child->config.stop_ms > 0 ? (uint64_t)child->config.stop_ms : STOP_DEFAULT_MS;
 }
 
-void mx_child_is_forked(struct mcpx_child *child)
-{
-    tell(child, MCPX_CHILD_STARTING, -1);
-}
-
-static void on_settled(uv_timer_t *timer)
-{
-    mx_child_is_running(timer->data);
-}
-
-void mx_child_is_executed(struct mcpx_child *child)
-{
-    child->run.executed_ms = uv_now(child->config.loop);
-    if (!child->stopping && child->state == MCPX_CHILD_STARTING &&
-        child->ports[MX_END_OUTPUT].fd >= 0)
-        uv_timer_start(&child->timer, on_settled, SETTLE_MS, 0);
-}
-
-void mx_child_is_running(struct mcpx_child *child)
+/* A line came, or the pause was long enough. */
+static void is_running(struct mcpx_child *child)
 {
     if (child->state != MCPX_CHILD_STARTING)
         return;
     if (!child->stopping)
         uv_timer_stop(&child->timer);
     tell(child, MCPX_CHILD_RUNNING, -1);
+}
+
+static void on_settled(uv_timer_t *timer)
+{
+    is_running(timer->data);
+}
+
+static void is_executed(struct mcpx_child *child)
+{
+    child->run.executed_ms = uv_now(child->config.loop);
+    if (!child->stopping && child->state == MCPX_CHILD_STARTING &&
+        child->ports[MX_END_OUTPUT].fd >= 0)
+        uv_timer_start(&child->timer, on_settled, SETTLE_MS, 0);
 }
 
 static void on_lingering(uv_timer_t *timer)
@@ -88,7 +84,8 @@ static void on_lingering(uv_timer_t *timer)
     mx_child_run_order(child, MX_ORDER_KILL);
 }
 
-void mx_child_is_silent(struct mcpx_child *child)
+/* Its output has closed; it may be about to end, or not. */
+static void is_silent(struct mcpx_child *child)
 {
     if (!child->stopping && !child->run.ended && !child->run.gone)
         uv_timer_start(&child->timer, on_lingering, LINGER_MS, 0);
@@ -114,7 +111,7 @@ static void on_retry(uv_timer_t *timer)
 
     child->state = MCPX_CHILD_STARTING;
     if (mx_child_run_start(child) && !child->handles)
-        mx_child_is_over(child);
+        child->on_fact(child, MX_FACT_OVER);
 }
 
 static int64_t next_pause(struct mcpx_child *child)
@@ -130,11 +127,30 @@ static int64_t next_pause(struct mcpx_child *child)
     return first << DOUBLINGS_MAX;
 }
 
-void mx_child_is_over(struct mcpx_child *child)
+static void release(struct mcpx_child *child)
+{
+    char *const *argv = child->config.argv;
+    size_t i;
+
+    for (i = 0; argv && argv[i]; i++)
+        free(argv[i]);
+    free((void *)argv);
+    free((void *)child->config.cwd);
+    free((void *)child->config.name);
+    mx_child_input_fini(child);
+    mx_child_output_fini(child);
+    free(child);
+}
+
+static void is_over(struct mcpx_child *child)
 {
     bool hopeless = child->run.fault && child->run.step != MX_STEP_PROCESS;
     int64_t pause = -1;
 
+    if (child->abandoned) {
+        release(child);
+        return;
+    }
     if (child->stopping || hopeless) {
         conclude(child);
         return;
@@ -167,11 +183,36 @@ static void on_kill_due(uv_timer_t *timer)
     uv_timer_start(timer, on_warden_due, WARDEN_MS, 0);
 }
 
-void mx_child_is_ended(struct mcpx_child *child)
+/* Its warden kills what is left of it. */
+static void is_ended(struct mcpx_child *child)
 {
     uv_timer_stop(&child->timer); /* the warden kills the rest unasked */
     if (child->stopping)
         uv_timer_start(&child->timer, on_warden_due, stop_ms(child) + WARDEN_MS, 0);
+}
+
+static void on_fact(struct mcpx_child *child, enum mx_child_fact fact)
+{
+    switch (fact) {
+    case MX_FACT_FORKED:
+        tell(child, MCPX_CHILD_STARTING, -1);
+        break;
+    case MX_FACT_EXECUTED:
+        is_executed(child);
+        break;
+    case MX_FACT_RUNNING:
+        is_running(child);
+        break;
+    case MX_FACT_SILENT:
+        is_silent(child);
+        break;
+    case MX_FACT_ENDED:
+        is_ended(child);
+        break;
+    case MX_FACT_OVER:
+        is_over(child);
+        break;
+    }
 }
 
 static void on_term_due(uv_timer_t *timer)
@@ -197,7 +238,7 @@ void mcpx_child_stop(struct mcpx_child *child)
     if (child->run.gone)
         return;
     if (child->run.ended)
-        mx_child_is_ended(child);
+        is_ended(child);
     else
         uv_timer_start(&child->timer, on_term_due, stop_ms(child) / 4, 0);
 }
@@ -235,21 +276,6 @@ static bool copy_config(struct mcpx_child *child, const struct mcpx_child_config
            !child->config.name == !config->name;
 }
 
-void mx_child_release(struct mcpx_child *child)
-{
-    char *const *argv = child->config.argv;
-    size_t i;
-
-    for (i = 0; argv && argv[i]; i++)
-        free(argv[i]);
-    free((void *)argv);
-    free((void *)child->config.cwd);
-    free((void *)child->config.name);
-    mx_child_input_fini(child);
-    mx_child_output_fini(child);
-    free(child);
-}
-
 enum mcpx_err mcpx_child_new(const struct mcpx_child_config *config, struct mcpx_child **out)
 {
     struct mcpx_child *child;
@@ -263,13 +289,14 @@ enum mcpx_err mcpx_child_new(const struct mcpx_child_config *config, struct mcpx
         return MCPX_ENOMEM;
     for (end = 0; end < MX_END_COUNT; end++)
         child->ports[end].fd = -1;
+    child->on_fact = on_fact;
     child->state = MCPX_CHILD_STARTING;
     err = copy_config(child, config) ? mx_child_run_start(child) : MCPX_ENOMEM;
     if (err) {
         kept = errno;
         child->abandoned = true;
         if (!child->handles)
-            mx_child_release(child);
+            release(child);
         errno = kept;
         return err;
     }
@@ -283,5 +310,5 @@ enum mcpx_err mcpx_child_new(const struct mcpx_child_config *config, struct mcpx
 void mcpx_child_free(struct mcpx_child *child)
 {
     if (child)
-        mx_child_release(child);
+        release(child);
 }

@@ -1,45 +1,13 @@
 /*
  * child_input.c - lines on their way to a child. What its pipe does not take now waits in one
  * contiguous text with a bound; nothing is allocated per line.
- *
- * Refused: uv_write. It writes when the loop likes, and a write to a pipe nobody reads raises
- * SIGPIPE, which ends a program that has not ignored it; a library does not decide that for its
- * program. Here the signal is blocked for the length of the call and taken back.
  * Includes child_state.h.
  */
 #include "lib/edge/child_state.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
-#include <unistd.h>
 
 enum { QUEUE_DEFAULT = 64 << 20, QUEUE_KEPT = 65536 };
-
-ssize_t mx_write_quietly(int fd, const char *bytes, size_t len)
-{
-    const struct timespec now = {0, 0};
-    sigset_t broken, before, pending;
-    bool was_pending;
-    ssize_t done;
-    int err;
-
-    sigemptyset(&broken);
-    sigaddset(&broken, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &broken, &before);
-    sigpending(&pending);
-    was_pending = sigismember(&pending, SIGPIPE) == 1;
-    do
-        done = write(fd, bytes, len);
-    while (done < 0 && errno == EINTR);
-    err = errno;
-    if (done < 0 && err == EPIPE && !was_pending)
-        while (sigtimedwait(&broken, NULL, &now) < 0 && errno == EINTR)
-            ;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    errno = err;
-    return done;
-}
 
 void mx_child_input_fini(struct mcpx_child *child)
 {
@@ -84,7 +52,7 @@ void mx_child_input_flush(struct mcpx_child *child)
     if (port->fd < 0)
         return;
     while (left) {
-        ssize_t done = mx_write_quietly(port->fd, child->queue.text + child->written, left);
+        ssize_t done = mx_child_port_write(port->fd, child->queue.text + child->written, left);
 
         if (done < 0)
             break;

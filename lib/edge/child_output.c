@@ -34,7 +34,7 @@ static void tell_lines(struct mcpx_child *child, struct mcpx_slice bytes)
 
     mcpx_lines_feed(&child->output, bytes);
     while (mcpx_lines_next(&child->output, &line, &err)) {
-        mx_child_is_running(child);
+        child->on_fact(child, MX_FACT_RUNNING);
         if (!err && config->on_line)
             config->on_line(config->user, line);
         else if (err && config->on_overlong)
@@ -57,7 +57,7 @@ static size_t show_line(struct mcpx_slice line)
 
     while (done < line.len && !would_wait()) {
         size_t len = line.len - done < PIPE_BUF ? line.len - done : PIPE_BUF;
-        ssize_t put = mx_write_quietly(STDERR_FILENO, line.text + done, len);
+        ssize_t put = mx_child_port_write(STDERR_FILENO, line.text + done, len);
 
         if (put <= 0)
             break;
@@ -137,7 +137,7 @@ void mx_child_output_read(struct mcpx_child *child, enum mx_child_end end)
         return;
     mx_child_port_close(child, end);
     if (end == MX_END_OUTPUT)
-        mx_child_is_silent(child);
+        child->on_fact(child, MX_FACT_SILENT);
 }
 
 /* As much as there is now and no more: somebody else may have been handed the pipe. */

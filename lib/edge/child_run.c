@@ -15,29 +15,6 @@
 /* How often what is left without a warden is looked for, and for how long when the end is wanted. */
 enum { SWEEP_MS = 10, SWEEPS_MAX = 100 };
 
-static void on_port_closed(uv_handle_t *handle)
-{
-    struct mcpx_child *child = handle->data;
-
-    if (--child->handles)
-        return;
-    if (child->abandoned)
-        mx_child_release(child);
-    else
-        mx_child_is_over(child);
-}
-
-void mx_child_port_close(struct mcpx_child *child, enum mx_child_end end)
-{
-    struct mx_child_port *port = &child->ports[end];
-
-    if (port->fd < 0)
-        return;
-    uv_close((uv_handle_t *)&port->poll, on_port_closed);
-    close(port->fd);
-    port->fd = -1;
-}
-
 void mx_child_run_order(struct mcpx_child *child, enum mx_warden_order order)
 {
     char byte = (char)order;
@@ -89,10 +66,10 @@ static void hear(struct mcpx_child *child, const struct mx_warden_news *news)
     switch ((enum mx_warden_word)news->word) {
     case MX_WORD_FORKED:
         run->pid = news->value;
-        mx_child_is_forked(child);
+        child->on_fact(child, MX_FACT_FORKED);
         break;
     case MX_WORD_EXECUTED:
-        mx_child_is_executed(child);
+        child->on_fact(child, MX_FACT_EXECUTED);
         break;
     case MX_WORD_REFUSED:
         run->fault = news->value;
@@ -101,7 +78,7 @@ static void hear(struct mcpx_child *child, const struct mx_warden_news *news)
     case MX_WORD_ENDED:
         run->status = news->value;
         run->ended = true;
-        mx_child_is_ended(child);
+        child->on_fact(child, MX_FACT_ENDED);
         break;
     case MX_WORD_CLEAR:
         run->clear = true;

@@ -1,6 +1,8 @@
 /*
- * child_state.h - what a child is made of, for the files that share it: child.c (what state it is
- * in), child_run.c (one process, from its start to its end), child_input.c, child_output.c.
+ * child_state.h - what a child is made of, for the files that share it, from the highest to the
+ * lowest: child.c (what state it is in), child_run.c (one process, from its start to its end),
+ * child_input.c and child_output.c (lines), child_port.c (pipes). A file calls those below it; what
+ * happens there is told upwards as a fact.
  * Includes child.h, child_spawn.h, lines.h, libuv.
  */
 #ifndef EDGE_CHILD_STATE_H
@@ -51,7 +53,27 @@ struct mx_child_run {
 };
 
 /**
+ * What can become of a process, as told to child.c.
+ *
+ * FORKED     it has a process id
+ * EXECUTED   its program runs
+ * RUNNING    it has written a line
+ * SILENT     its output has closed; it may be about to end, or not
+ * ENDED      it has ended; its warden kills what is left of it
+ * OVER       nothing of it is left, and its handles are closed
+ */
+enum mx_child_fact {
+    MX_FACT_FORKED,
+    MX_FACT_EXECUTED,
+    MX_FACT_RUNNING,
+    MX_FACT_SILENT,
+    MX_FACT_ENDED,
+    MX_FACT_OVER
+};
+
+/**
  * config     strings and argv are ours
+ * on_fact    called by the files below child.c
  * stopping   it shall not come back
  * abandoned  mcpx_child_new failed; freed when its handles are closed
  * pauses     how often it was started again in a row
@@ -61,6 +83,7 @@ struct mx_child_run {
  */
 struct mcpx_child {
     struct mcpx_child_config config;
+    void (*on_fact)(struct mcpx_child *child, enum mx_child_fact fact);
     enum mcpx_child_state state;
     bool stopping;
     bool abandoned;
@@ -78,26 +101,10 @@ struct mcpx_child {
     char piece[MX_CHILD_PIECE];
 };
 
-/* child.c: what a run tells the state machine. */
-
-/** The program has a process id; that it runs; that a line came, or the pause was long enough. */
-void mx_child_is_forked(struct mcpx_child *child);
-void mx_child_is_executed(struct mcpx_child *child);
-void mx_child_is_running(struct mcpx_child *child);
-
-/** The program has ended; its warden kills what is left of it. */
-void mx_child_is_ended(struct mcpx_child *child);
-
-/** Its output has closed; it may be about to end, or not. */
-void mx_child_is_silent(struct mcpx_child *child);
-
-/** Nothing of the run is left, and its handles are closed. */
-void mx_child_is_over(struct mcpx_child *child);
-
 /* child_run.c */
 
 /**
- * Starts a process. mx_child_is_over follows, also after a failure with `handles` above 0.
+ * Starts a process. MX_FACT_OVER follows, also after a failure with `handles` above 0.
  *
  * Returns MCPX_OK, MCPX_ENOMEM, MCPX_ESYSTEM with errno.
  */
@@ -106,12 +113,6 @@ enum mcpx_err mx_child_run_start(struct mcpx_child *child);
 /** Gives the warden an order, if there is one. */
 void mx_child_run_order(struct mcpx_child *child, enum mx_warden_order order);
 
-/** Closes one of our ends; its handle is closed later. */
-void mx_child_port_close(struct mcpx_child *child, enum mx_child_end end);
-
-/** Frees a child without handles. */
-void mx_child_release(struct mcpx_child *child);
-
 /* child_input.c */
 
 /** Writes what the pipe takes; when nothing is left and the child is stopping, closes it. */
@@ -119,11 +120,6 @@ void mx_child_input_flush(struct mcpx_child *child);
 
 /** Throws away what waits to be written. */
 void mx_child_input_fini(struct mcpx_child *child);
-
-/**
- * write(2) without the signal SIGPIPE, whatever this process does with that signal.
- */
-ssize_t mx_write_quietly(int fd, const char *bytes, size_t len);
 
 /* child_output.c */
 
@@ -136,6 +132,14 @@ void mx_child_output_drain(struct mcpx_child *child);
 /** Sets the bounds of a new run's lines, or forgets unfinished ones. */
 void mx_child_output_init(struct mcpx_child *child);
 void mx_child_output_fini(struct mcpx_child *child);
+
+/* child_port.c */
+
+/** Closes one of our ends; its handle is closed later. */
+void mx_child_port_close(struct mcpx_child *child, enum mx_child_end end);
+
+/** write(2) without the signal SIGPIPE, whatever this process does with that signal. */
+ssize_t mx_child_port_write(int fd, const char *bytes, size_t len);
 
 /* child_text.c */
 

@@ -1,6 +1,6 @@
 /*
  * ws_wire.c - the life of a connection: its addresses are tried one after the other, it is open,
- * it is over. Whatever ends it comes through mx_wire_over once, because a connection that is let
+ * it is over. Whatever ends it comes through over() once, because a connection that is let
  * go has lost its pointer to us and libwebsockets may take its time with it.
  * Includes ws_wire_state.h.
  */
@@ -12,6 +12,7 @@
 static const lws_retry_bo_t no_timers; /* those of libwebsockets: we count ourselves */
 
 static void try_next(void *user);
+static void over(struct mx_wire *wire);
 
 static void add_string(struct mcpx_text *out, const char *text)
 {
@@ -26,6 +27,7 @@ enum mcpx_err mx_wire_new(const struct mx_wire_config *config, struct mx_wire **
     if (!wire)
         return MCPX_ENOMEM;
     wire->loop = config->loop;
+    wire->over = over;
     wire->message_max = MX_MESSAGE_MAX;
     wire->events = config->events;
     wire->user = config->user;
@@ -60,23 +62,6 @@ bool mx_wire_renew(struct mx_wire *wire, const char *token)
     return true;
 }
 
-void mx_wire_reason(struct mx_wire *wire, struct mcpx_slice reason)
-{
-    size_t len = reason.len < MX_REASON_MAX ? reason.len : MX_REASON_MAX;
-
-    memcpy(wire->reason, reason.text ? reason.text : "", len);
-    wire->reason[len] = '\0';
-}
-
-void mx_wire_detach(struct mx_wire *wire)
-{
-    if (wire->wsi)
-        lws_set_opaque_user_data(wire->wsi, NULL);
-    wire->wsi = NULL;
-    wire->open = wire->finishing = wire->choked = false;
-    mcpx_text_fini(&wire->message);
-}
-
 static void forget_addresses(struct mx_wire *wire)
 {
     uv_freeaddrinfo(wire->found);
@@ -100,7 +85,8 @@ static void tell_ended(struct mx_wire *wire)
     mcpx_text_fini(&why);
 }
 
-void mx_wire_over(struct mx_wire *wire)
+/* The connection is gone: tells `ended`, or tries the next address. */
+static void over(struct mx_wire *wire)
 {
     if (wire->open || wire->status || !wire->next) {
         tell_ended(wire);
@@ -131,7 +117,7 @@ static void attempt(struct mx_wire *wire, const char *address)
     info.retry_and_idle_policy = &no_timers;
     wire->wsi = lws_client_connect_via_info(&info);
     if (!wire->wsi)
-        mx_wire_over(wire);
+        over(wire);
 }
 
 static void try_next(void *user)
@@ -145,7 +131,7 @@ static void try_next(void *user)
     wire->next = at->ai_next;
     if (getnameinfo(at->ai_addr, at->ai_addrlen, address, sizeof address, NULL, 0,
                     NI_NUMERICHOST))
-        mx_wire_over(wire);
+        over(wire);
     else
         attempt(wire, address);
 }

@@ -14,7 +14,25 @@ enum { LIMIT_MAX = 1 << 30, SPLICE_MAX = 65536 };
 
 enum { BODY_MAX = 16384, KEEP_MAX = 1 << 20, BODY_DEPTH = 16, ANSWER_S = 3 };
 
-void mx_wire_refused(struct mx_wire *wire)
+void mx_wire_reason(struct mx_wire *wire, struct mcpx_slice reason)
+{
+    size_t len = reason.len < MX_REASON_MAX ? reason.len : MX_REASON_MAX;
+
+    memcpy(wire->reason, reason.text ? reason.text : "", len);
+    wire->reason[len] = '\0';
+}
+
+void mx_wire_detach(struct mx_wire *wire)
+{
+    if (wire->wsi)
+        lws_set_opaque_user_data(wire->wsi, NULL);
+    wire->wsi = NULL;
+    wire->open = wire->finishing = wire->choked = false;
+    mcpx_text_fini(&wire->message);
+}
+
+/* A refused upgrade's reason: what the answer's body says, or the bare status. */
+static void read_refusal(struct mx_wire *wire)
 {
     struct mcpx_slice body = mcpx_text_view(&wire->body), value = {0};
     struct mcpx_text why = {0};
@@ -50,7 +68,7 @@ static int on_answer(struct mx_wire *wire, struct lws *wsi)
         return 0;
     }
     lws_http_client_read(wsi, &piece, &len);
-    mx_wire_refused(wire);
+    read_refusal(wire);
     return 0;
 }
 
@@ -92,7 +110,7 @@ static int refuse(struct mx_wire *wire, int code, const char *why)
     lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, ANSWER_S);
     wire->code = code;
     mx_wire_reason(wire, mcpx_slice_of(why));
-    mx_wire_over(wire);
+    wire->over(wire);
     return 0;
 }
 
@@ -161,7 +179,7 @@ static int on_failure(struct mx_wire *wire, const char *in, size_t len)
         mx_wire_reason(wire, mcpx_slice_of(uv_strerror(-error)));
     else if (in && !wire->status && !wire->distrusted)
         mx_wire_reason(wire, (struct mcpx_slice){in, strnlen(in, len)});
-    mx_wire_over(wire);
+    wire->over(wire);
     return 0;
 }
 
@@ -204,7 +222,7 @@ int mx_wire_dispatch(struct lws *wsi, enum lws_callback_reasons reason, void *us
     case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
         return on_failure(wire, in, len);
     case LWS_CALLBACK_CLIENT_CLOSED:
-        mx_wire_over(wire);
+        wire->over(wire);
         return 0;
     default:
         return 0;

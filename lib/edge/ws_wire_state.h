@@ -1,6 +1,7 @@
 /*
  * ws_wire_state.h - what the three files behind ws_wire.h share: ws_wire.c makes and ends
- * connections, ws_wire_lws.c is the libwebsockets context, ws_wire_io.c its callbacks.
+ * connections, ws_wire_lws.c below it is the libwebsockets context, and ws_wire_io.c, the lowest,
+ * its callbacks.
  * Includes ws_wire.h, alarm.h, ws_lookup.h, libwebsockets.
  */
 #ifndef EDGE_WS_WIRE_STATE_H
@@ -15,6 +16,7 @@
 enum { MX_REASON_MAX = 511 };
 
 /**
+ * over           to be called when the connection is gone
  * host, token, ca_file, target   NUL-terminated
  * pipe_fd        number of the context's event pipe
  * wsi            the connection or the attempt; NULL when there is none
@@ -37,6 +39,7 @@ struct mx_wire {
     uv_loop_t *loop;
     const struct mx_wire_events *events;
     void *user;
+    void (*over)(struct mx_wire *wire);
     struct mx_address address;
     struct mcpx_text host, token, ca_file, target;
     struct lws_context *lws;
@@ -67,13 +70,7 @@ int mx_wire_dispatch(struct lws *wsi, enum lws_callback_reasons reason, void *us
 /** Keeps a reason, cut to what fits. */
 void mx_wire_reason(struct mx_wire *wire, struct mcpx_slice reason);
 
-/** The connection is gone: tells `ended`, or tries the next address. */
-void mx_wire_over(struct mx_wire *wire);
-
 /** Lets go of the connection; libwebsockets ends it on its own. */
 void mx_wire_detach(struct mx_wire *wire);
-
-/** A refused upgrade's reason: what the answer's body says, or the bare status. */
-void mx_wire_refused(struct mx_wire *wire);
 
 #endif
