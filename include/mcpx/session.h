@@ -231,8 +231,8 @@ MCPX_API enum mcpx_err mcpx_session_receive(struct mcpx_session *session,
  * code     close code of the WebSocket, or HTTP status of a refused upgrade; 0 = neither
  * reason   for people; borrowed
  *
- * Codes 1003, 1007, 1008, 1009, 4001, 4004, 4005 and statuses 400, 401, 403, 404 are final:
- * trying again would meet the same answer (but see renews_token). Everything else is tried again, after 0.5 s and up to
+ * mcpx_error_again says which codes and statuses are final: trying again would meet the same answer
+ * (but see `renews_token` and `instance`). Everything else is tried again, after 0.5 s and up to
  * 30 s, each pause drawn from its upper half.
  */
 MCPX_API void mcpx_session_disconnected(struct mcpx_session *session, int code,

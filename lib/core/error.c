@@ -5,15 +5,17 @@
  */
 #include <mcpx/error.h>
 
-#define TEXT(constant, text, wire, close_code, status) [constant] = (text),
-#define WIRE(constant, text, wire, close_code, status) [constant] = (wire),
-#define CLOSE(constant, text, wire, close_code, status) [constant] = (close_code),
-#define STATUS(constant, text, wire, close_code, status) [constant] = (status),
+#define TEXT(constant, text, wire, close_code, status, again) [constant] = (text),
+#define WIRE(constant, text, wire, close_code, status, again) [constant] = (wire),
+#define CLOSE(constant, text, wire, close_code, status, again) [constant] = (close_code),
+#define STATUS(constant, text, wire, close_code, status, again) [constant] = (status),
+#define AGAIN(constant, text, wire, close_code, status, again) [constant] = MCPX_AGAIN_##again,
 
 static const char *const texts[MCPX_ERR_COUNT] = {[MCPX_OK] = "ok", MCPX_ERRORS(TEXT)};
 static const char *const wires[MCPX_ERR_COUNT] = {[MCPX_OK] = "", MCPX_ERRORS(WIRE)};
 static const int close_codes[MCPX_ERR_COUNT] = {MCPX_ERRORS(CLOSE)};
 static const int statuses[MCPX_ERR_COUNT] = {MCPX_ERRORS(STATUS)};
+static const enum mcpx_again agains[MCPX_ERR_COUNT] = {MCPX_ERRORS(AGAIN)};
 
 static bool is_known(enum mcpx_err err)
 {
@@ -38,4 +40,12 @@ int mcpx_error_close(enum mcpx_err err)
 int mcpx_error_status(enum mcpx_err err)
 {
     return is_known(err) ? statuses[err] : 0;
+}
+
+enum mcpx_again mcpx_error_again(int code)
+{
+    for (int err = MCPX_OK + 1; code && err < MCPX_ERR_COUNT; err++)
+        if (close_codes[err] == code || statuses[err] == code)
+            return agains[err];
+    return MCPX_AGAIN_YES;
 }

@@ -90,23 +90,23 @@ static bool may_be_sent(int code)
            (code >= 3000 && code <= 4999);
 }
 
-int mx_close_read(struct mcpx_slice body, int *code, const char **reason)
+enum mcpx_err mx_close_read(struct mcpx_slice body, int *code, const char **reason)
 {
     *code = MX_CLOSE_NONE;
     if (body.len == 0)
-        return 0;
+        return MCPX_OK;
     if (body.len == 1) {
         *reason = "a close frame has half a code";
-        return MX_CLOSE_PROTOCOL;
+        return MCPX_EFRAMES;
     }
     *code = (unsigned char)body.text[0] << 8 | (unsigned char)body.text[1];
     if (!may_be_sent(*code)) {
         *reason = "a close frame has a code that must not be sent";
-        return MX_CLOSE_PROTOCOL;
+        return MCPX_EFRAMES;
     }
     if (!mx_utf8_is_valid((struct mcpx_slice){body.text + 2, body.len - 2}, NULL)) {
         *reason = "the reason in a close frame is not UTF-8";
-        return MX_CLOSE_NOT_UTF8;
+        return MCPX_EUTF8;
     }
-    return 0;
+    return MCPX_OK;
 }

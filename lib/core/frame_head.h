@@ -1,12 +1,13 @@
 /*
  * frame_head.h - the head of a WebSocket frame and the body of a close frame, read strictly.
  * RFC 6455 sections 5.2, 5.5 and 7.4.
- * Includes base.h only.
+ * Includes base.h, error.h.
  */
 #ifndef MX_FRAME_HEAD_H
 #define MX_FRAME_HEAD_H
 
 #include <mcpx/base.h>
+#include <mcpx/error.h>
 
 /** Opcodes; a message has that of its first frame. */
 enum mx_opcode {
@@ -21,8 +22,8 @@ enum mx_opcode {
 /** The longest head; the longest body of a control frame. */
 enum { MX_FRAME_HEAD_MAX = 14, MX_CONTROL_MAX = 125 };
 
-/** Close codes that this project needs by name. */
-enum { MX_CLOSE_PROTOCOL = 1002, MX_CLOSE_NONE = 1005, MX_CLOSE_NOT_UTF8 = 1007 };
+/** Stands for a close frame without a code; it is never sent. RFC 6455 section 7.4.1. */
+enum { MX_CLOSE_NONE = 1005 };
 
 /** Which frames are right: a client masks every frame, a server none. */
 enum mx_side { MX_FROM_SERVER, MX_FROM_CLIENT };
@@ -69,9 +70,8 @@ static inline bool mx_is_control(enum mx_opcode opcode)
  * code    the sender's code; MX_CLOSE_NONE when there is none
  * reason  filled with a static sentence when the body breaks RFC 6455
  *
- * Returns 0, or the code to close with: MX_CLOSE_PROTOCOL for one byte or a code that must not be
- * sent, MX_CLOSE_NOT_UTF8.
+ * Returns MCPX_OK; MCPX_EFRAMES for one byte or a code that must not be sent, MCPX_EUTF8.
  */
-int mx_close_read(struct mcpx_slice body, int *code, const char **reason);
+enum mcpx_err mx_close_read(struct mcpx_slice body, int *code, const char **reason);
 
 #endif

@@ -47,10 +47,10 @@ static bool is_control(const struct mx_frames *frames)
 
 /* ---- the head ---- */
 
-static void fail(struct mx_frames *frames, int code, const char *reason)
+static void fail(struct mx_frames *frames, enum mcpx_err err, const char *reason)
 {
     frames->bad = reason;
-    frames->bad_code = code;
+    frames->bad_err = err;
 }
 
 /* RFC 6455 section 5.4. */
@@ -134,7 +134,7 @@ static bool take_head(struct mx_frames *frames)
         mx_frame_head_read((struct mcpx_slice){(const char *)frames->bytes, frames->bytes_len},
                            frames->side, &frames->head);
     if (fault) {
-        fail(frames, MX_CLOSE_PROTOCOL, fault);
+        fail(frames, MCPX_EFRAMES, fault);
         return false;
     }
     if (!frames->head.size) {
@@ -197,14 +197,14 @@ static struct mcpx_slice part(const void *bytes, size_t from, size_t to)
 
 static enum mx_frames_step end_control(struct mx_frames *frames, struct mx_frames_found *found)
 {
-    int code = 0;
+    enum mcpx_err err = MCPX_OK;
 
     found->opcode = frames->head.opcode;
     found->payload = part(frames->control, frames->head.size, frames->control_len);
     if (found->opcode == MX_CLOSE)
-        code = mx_close_read(found->payload, &found->code, &found->reason);
-    if (code) {
-        fail(frames, code, found->reason);
+        err = mx_close_read(found->payload, &found->code, &found->reason);
+    if (err) {
+        fail(frames, err, found->reason);
         return MX_FRAMES_BAD;
     }
     if (frames->keep_raw && frames->side == MX_FROM_SERVER)
@@ -291,7 +291,7 @@ static enum mx_frames_step begin_frame(struct mx_frames *frames, struct mx_frame
 
     frames->left = frames->head.len;
     if (fault) {
-        fail(frames, MX_CLOSE_PROTOCOL, fault);
+        fail(frames, MCPX_EFRAMES, fault);
         return MX_FRAMES_BAD;
     }
     if (lies_whole(frames))
@@ -337,8 +337,7 @@ enum mx_frames_step mx_frames_next(struct mx_frames *frames, struct mx_frames_fo
     while (step == MX_FRAMES_MORE && !stop && !frames->bad && !frames->nomem)
         step = go_on(frames, found, &stop);
     found->reason = frames->bad;
-    if (frames->bad)
-        found->code = frames->bad_code;
+    found->err = frames->bad_err;
     if (frames->bad)
         return MX_FRAMES_BAD;
     return frames->nomem ? MX_FRAMES_NOMEM : step;

@@ -41,7 +41,8 @@ enum mx_frames_step {
  * raw       with `keep_raw`: its frames exactly as they came, heads included, without the control
  *           frames between them; absent where frames are masked, because unmasking is done in
  *           place
- * code      of a close frame: its code, or MX_CLOSE_NONE; of BAD: the code to close with
+ * code      of a close frame: its code, or MX_CLOSE_NONE
+ * err       of BAD: MCPX_EFRAMES or MCPX_EUTF8
  * reason    of BAD: a static sentence
  */
 struct mx_frames_found {
@@ -49,6 +50,7 @@ struct mx_frames_found {
     struct mcpx_slice payload;
     struct mcpx_slice raw;
     int code;
+    enum mcpx_err err;
     const char *reason;
 };
 
@@ -76,7 +78,7 @@ struct mx_frames {
     struct mx_frame_head head;
     uint64_t left; /* bytes of its payload still to come */
     const char *bad;
-    int bad_code;
+    enum mcpx_err bad_err;
     bool nomem;
 
     /* private: the message it belongs to */

@@ -56,8 +56,9 @@ static bool next_event(struct mcpx_client *client, struct mcpx_event *event)
     if (!mcpx_session_event(client->session, event)) {
         if (!client->farewell)
             return false;
-        *event = (struct mcpx_event){
-            .type = MCPX_EVENT_LEFT, .code = 1000, .reason = say_goodbye(client)};
+        *event = (struct mcpx_event){.type = MCPX_EVENT_LEFT,
+                                     .code = mcpx_error_close(MCPX_ECLOSED),
+                                     .reason = say_goodbye(client)};
         client->farewell = false;
     }
     client->joined |= event->type == MCPX_EVENT_JOINED;
@@ -278,7 +279,7 @@ static void step(struct mcpx_client *client, int64_t mono_ms)
         break;
     case MX_CLIENT_OPEN:
         if (late)
-            break_off(client, 1000, say_goodbye(client));
+            break_off(client, mcpx_error_close(MCPX_ECLOSED), say_goodbye(client));
         else if (client->lost)
             break_off(client, 0, MCPX_SLICE("out of memory"));
         else

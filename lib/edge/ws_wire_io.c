@@ -102,13 +102,13 @@ static bool say_close(struct mx_wire *wire, int code)
 /* In the middle of a frame -1 must not be returned: libwebsockets forgets to empty its buffer then,
  * reads on until its own close frame is answered, and writes past the end. So it is left to read
  * for nobody, for as long as an answer may take. */
-static int refuse(struct mx_wire *wire, int code, const char *why)
+static int refuse(struct mx_wire *wire, enum mcpx_err err, const char *why)
 {
     struct lws *wsi = wire->wsi;
 
-    say_close(wire, code);
+    wire->code = mcpx_error_close(err);
+    say_close(wire, wire->code);
     lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, ANSWER_S);
-    wire->code = code;
     mx_wire_reason(wire, mcpx_slice_of(why));
     wire->over(wire);
     return 0;
@@ -120,9 +120,9 @@ static int on_piece(struct mx_wire *wire, const char *in, size_t len)
     bool last = lws_is_final_fragment(wire->wsi);
 
     if (lws_frame_is_binary(wire->wsi))
-        return refuse(wire, 1003, "the router sent a binary message");
+        return refuse(wire, MCPX_EBINARY, "the router sent a binary message");
     if (rest > wire->message_max || wire->message.len + len + rest > wire->message_max)
-        return refuse(wire, 1009,
+        return refuse(wire, MCPX_ETOOBIG,
                       "the router sent a longer message than it said there would be");
     if (last && !wire->message.len) {
         wire->events->text(wire->user, (struct mcpx_slice){in ? in : "", len});
@@ -132,7 +132,7 @@ static int on_piece(struct mx_wire *wire, const char *in, size_t len)
         mcpx_text_reserve(&wire->message, len + rest);
     mcpx_text_add(&wire->message, in, len);
     if (wire->message.failed)
-        return refuse(wire, 1011, "out of memory for a message");
+        return refuse(wire, MCPX_ENOMEM, "out of memory for a message");
     if (!last)
         return 0;
     wire->events->text(wire->user, mcpx_text_view(&wire->message));
@@ -284,7 +284,7 @@ void mx_wire_finish(struct mx_wire *wire)
     if (!wire->open || wire->choked || wire->finishing)
         return;
     wire->finishing = true;
-    if (!say_close(wire, 1000))
+    if (!say_close(wire, mcpx_error_close(MCPX_ECLOSED)))
         give_up(wire);
 }
 

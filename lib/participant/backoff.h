@@ -20,10 +20,13 @@ struct mx_backoff {
  */
 int64_t mx_backoff_next(struct mx_backoff *backoff, uint32_t chance);
 
-/** True for codes that another token would change. */
-bool mx_backoff_is_about_token(int code);
-
-/** True for codes after which trying again would meet the same answer. See session.h. */
-bool mx_backoff_is_final(int code);
+/**
+ * Whether there will be no other attempt: it would end as this one did. See mcpx_error_again.
+ *
+ * code           close code, or HTTP status of a refused attempt; 0 = neither
+ * has_token      another token will come
+ * has_instance   an instance is asked for
+ */
+bool mx_backoff_is_final(int code, bool has_token, bool has_instance);
 
 #endif

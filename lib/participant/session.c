@@ -123,9 +123,6 @@ void mcpx_session_end(struct mcpx_session *session)
         expire(session, own);
 }
 
-/* Close code of who was replaced. An instance gets another number then. Section 7. */
-static const int replaced = 4001;
-
 static void tell_left(struct mcpx_session *session, int code, struct mcpx_slice reason,
                       int64_t retry_ms)
 {
@@ -148,9 +145,8 @@ static void tell_left(struct mcpx_session *session, int code, struct mcpx_slice 
 void mcpx_session_disconnected(struct mcpx_session *session, int code,
                                struct mcpx_slice reason, struct mcpx_now now)
 {
-    bool is_final = mx_backoff_is_final(code) &&
-                    !(code == replaced && session->config.instance) &&
-                    !(session->config.renews_token && mx_backoff_is_about_token(code));
+    bool is_final =
+        mx_backoff_is_final(code, session->config.renews_token, session->config.instance);
     int64_t pause = -1;
     uint32_t chance;
 

@@ -125,8 +125,7 @@ static void fail(struct connection *connection, const struct mx_frames_found *fo
     if (log_permits(&edge->refuse_log, edge_now(edge).mono_ms))
         LOG(LOG_INFO, "protocol_error", log_text("participant", peer_id(connection->peer)),
             log_identity(connection->peer), log_string("reason", found->reason));
-    hub_condemn(edge->hub, connection->peer,
-                found->code == MX_CLOSE_NOT_UTF8 ? MCPX_EUTF8 : MCPX_EFRAMES, edge_now(edge));
+    hub_condemn(edge->hub, connection->peer, found->err, edge_now(edge));
     unfinished_end(connection);
 }
 

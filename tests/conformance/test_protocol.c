@@ -2,8 +2,9 @@
  * What breaks for whom: everybody who builds against docs/protocol.md and finds that the router
  * does something else. The page itself is the test data: its tables are read and each row is put
  * to the router, so a row that is changed, or a new one, is tested by being written down.
- * Protocol: sections 1 to 6.
+ * Protocol: sections 1 to 7.
  */
+#include "tests/conformance/page.h"
 #include "tests/support/world.h"
 
 #include <mcpx/rpc.h>
@@ -13,73 +14,6 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { CELLS_MAX = 4, PAGE_MAX = 262144 };
-
-static char *page(void)
-{
-    static char text[PAGE_MAX];
-    char path[4096];
-    FILE *file;
-    size_t len;
-
-    snprintf(path, sizeof path, "%s/docs/protocol.md", getenv("MCPX_SOURCE_DIR"));
-    file = fopen(path, "r");
-    cr_assert_not_null(file, "%s cannot be read", path);
-    len = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    cr_assert_lt(len, sizeof text - 1, "%s has outgrown this test", path);
-    text[len] = '\0';
-    return text;
-}
-
-/* The first row of the table under this head line. */
-static char *rows_of(const char *head)
-{
-    char *at = strstr(page(), head);
-
-    cr_assert_not_null(at, "the page has no table '%s'", head);
-    at = strstr(at, "\n|---");
-    cr_assert_not_null(at, "the table '%s' has no rule under its head", head);
-    at = strchr(at + 1, '\n');
-    cr_assert_not_null(at);
-    return at + 1;
-}
-
-/* Cuts the next row of a table into its cells; 0 at the end of the table. */
-static size_t next_row(char **rest, char *cells[CELLS_MAX])
-{
-    char *line = *rest;
-    char *end = strchr(line, '\n');
-    size_t count = 0;
-
-    if (line[0] != '|' || !end)
-        return 0;
-    *end = '\0';
-    *rest = end + 1;
-    for (char *cell = line + 1; *cell && count < CELLS_MAX; count++) {
-        char *bar = strchr(cell, '|');
-
-        cr_assert_not_null(bar, "a row without its last bar: %s", line);
-        *bar = '\0';
-        cells[count] = cell;
-        cell = bar + 1;
-    }
-    return count;
-}
-
-/* Cuts the next `code` out of a cell; NULL when there is none. */
-static char *next_code(char **cell)
-{
-    char *begin = strchr(*cell, '`');
-    char *end = begin ? strchr(begin + 1, '`') : NULL;
-
-    if (!end)
-        return NULL;
-    *end = '\0';
-    *cell = end + 1;
-    return begin + 1;
-}
 
 /* ---- section 2: the CONTEXT table ---- */
 
@@ -135,11 +69,11 @@ static int expect_contexts(char *methods, const char *path)
 
     if (where) {
         *where++ = '\0';
-        condition = next_code(&where);
-        value = next_code(&where);
+        condition = page_next_code(&where);
+        value = page_next_code(&where);
         cr_assert(condition && value);
     }
-    while ((method = next_code(&methods))) {
+    while ((method = page_next_code(&methods))) {
         json_t *message = message_of(method);
 
         set_path(message, path, "what:it/is");
@@ -176,11 +110,11 @@ Test(protocol, section_2_contexts_come_from_where_the_table_says)
         "notifications/resources/list_changed",
         "notifications/elicitation/complete",
     };
-    char *rest = rows_of("| METHOD | CONTEXT |");
-    char *cells[CELLS_MAX], *path, expected[256];
+    char *rest = page_rows_of("| METHOD | CONTEXT |");
+    char *cells[PAGE_CELLS], *path, expected[256];
     int methods = 0;
 
-    while (next_row(&rest, cells) == 2 && (path = next_code(&cells[1])))
+    while (page_next_row(&rest, cells) == 2 && (path = page_next_code(&cells[1])))
         methods += expect_contexts(cells[0], path);
     cr_expect_eq(methods, 13, "%d methods were found", methods);
     cr_expect_not_null(strstr(cells[0], "every other method"), "%s", cells[0]);
@@ -208,16 +142,16 @@ static bool covers(const char *pattern, const char *text)
 
 Test(protocol, section_3_patterns_cover_what_the_table_says)
 {
-    char *rest = rows_of("| pattern | covers | does not cover |");
-    char *cells[CELLS_MAX], *pattern, *kind;
+    char *rest = page_rows_of("| pattern | covers | does not cover |");
+    char *cells[PAGE_CELLS], *pattern, *kind;
     int rows = 0;
 
-    while (next_row(&rest, cells) == 3) {
-        pattern = next_code(&cells[0]);
+    while (page_next_row(&rest, cells) == 3) {
+        pattern = page_next_code(&cells[0]);
         cr_assert_not_null(pattern);
-        while ((kind = next_code(&cells[1])))
+        while ((kind = page_next_code(&cells[1])))
             cr_expect(covers(pattern, kind), "%s should cover %s", pattern, kind);
-        while ((kind = next_code(&cells[2])))
+        while ((kind = page_next_code(&cells[2])))
             cr_expect_not(covers(pattern, kind), "%s should not cover %s", pattern, kind);
         rows++;
     }
@@ -258,11 +192,11 @@ static enum mcpx_err said(const char *field, json_t *instead)
 
 Test(protocol, section_1_fields_are_required_or_not_and_have_their_types)
 {
-    char *rest = rows_of("| field | at ingress | rule |");
-    char *cells[CELLS_MAX], *field;
+    char *rest = page_rows_of("| field | at ingress | rule |");
+    char *cells[PAGE_CELLS], *field;
     int rows = 0;
 
-    while (next_row(&rest, cells) == 3 && (field = next_code(&cells[0]))) {
+    while (page_next_row(&rest, cells) == 3 && (field = page_next_code(&cells[0]))) {
         bool required = strstr(cells[1], "required") != NULL;
 
         cr_expect_eq(said(field, NULL), required ? MCPX_EINVALID : MCPX_OK,
@@ -384,7 +318,7 @@ static int expect_members(const char *error, char *cell)
 
     cr_expect_str_eq(said ? said : "nothing", error);
     cr_expect_not_null(json_object_get(payload, "message"), "%s", error);
-    while ((code = next_code(&cell))) {
+    while ((code = page_next_code(&cell))) {
         reasons += is_reason(code);
         if (!is_reason(code) && !strchr(code, '/'))
             cr_expect_not_null(json_object_get(payload, code), "%s has no %s", error, code);
@@ -428,17 +362,17 @@ Test(protocol, section_5_the_messages_of_the_table_tell_a_place)
     } ways[] = {{"system/welcome", tell_welcome},
                 {"system/presence", tell_presence},
                 {"system/position", tell_position}};
-    char *rest = rows_of("| message | what `serial` is |");
-    char *cells[CELLS_MAX];
+    char *rest = page_rows_of("| message | what `serial` is |");
+    char *cells[PAGE_CELLS];
     size_t rows = 0;
 
-    for (; next_row(&rest, cells) == 2; rows++) {
+    for (; page_next_row(&rest, cells) == 2; rows++) {
         struct world *w = world_new();
         json_t *told;
         const json_t *topic;
 
         cr_assert_lt(rows, sizeof ways / sizeof *ways);
-        cr_expect_str_eq(next_code(&cells[0]), ways[rows].kind);
+        cr_expect_str_eq(page_next_code(&cells[0]), ways[rows].kind);
         world_joins(w, "alice", "chat");
         ways[rows].tell(w);
         world_skip(w);
@@ -454,16 +388,16 @@ Test(protocol, section_5_the_messages_of_the_table_tell_a_place)
     cr_expect_eq(rows, sizeof ways / sizeof *ways);
 }
 
-/* ---- section 6: the tables ---- */
+/* ---- sections 6 and 7: the tables ---- */
 
 Test(protocol, section_6_errors_are_answered_with_the_members_the_table_names)
 {
-    char *rest = rows_of("| `error` | when | extra members |");
-    char *cells[CELLS_MAX], *error;
+    char *rest = page_rows_of("| `error` | when | extra members |");
+    char *cells[PAGE_CELLS], *error;
     int rows = 0, reasons = 0;
 
-    while (next_row(&rest, cells) == 3) {
-        error = next_code(&cells[0]);
+    while (page_next_row(&rest, cells) == 3) {
+        error = page_next_code(&cells[0]);
         cr_assert_not_null(error);
         reasons += expect_members(error, cells[2]);
         rows++;
@@ -472,15 +406,33 @@ Test(protocol, section_6_errors_are_answered_with_the_members_the_table_names)
     cr_expect_eq(reasons, 5, "%d reasons were found", reasons);
 }
 
+static void expect_again(long code, const char *cell)
+{
+    static const char *const words[] = {" yes ", " token ", " instance ", " no "};
+
+    cr_expect_str_eq(cell, words[mcpx_error_again((int)code)], "again after %ld", code);
+}
+
+Test(protocol, section_7_statuses_say_whether_to_connect_again)
+{
+    char *rest = page_rows_of("| status | again (§6) | `code` | when |");
+    char *cells[PAGE_CELLS];
+    int rows = 0;
+
+    for (; page_next_row(&rest, cells) == 4; rows++)
+        expect_again(strtol(cells[0], NULL, 10), cells[1]);
+    cr_expect_geq(rows, 9, "%d statuses were found", rows);
+}
+
 /* Each row's number is in the table of errors, and each number of that table has a row. */
 Test(protocol, section_6_close_codes_are_the_ones_the_router_uses)
 {
-    char *rest = rows_of("| close code | when |");
-    char *cells[CELLS_MAX];
+    char *rest = page_rows_of("| close code | again | when |");
+    char *cells[PAGE_CELLS];
     bool has_row[MCPX_ERR_COUNT] = {false};
     int codes = 0;
 
-    while (next_row(&rest, cells) == 2) {
+    while (page_next_row(&rest, cells) == 3) {
         long code = strtol(cells[0], NULL, 10);
         bool known = false;
 
@@ -491,6 +443,7 @@ Test(protocol, section_6_close_codes_are_the_ones_the_router_uses)
             has_row[err] |= is_same;
         }
         cr_expect(known, "the router never closes with %ld", code);
+        expect_again(code, cells[1]);
         codes++;
     }
     cr_expect_geq(codes, 11, "%d codes were found", codes);

@@ -22,6 +22,7 @@ static void add_found(struct mcpx_text *out, enum mx_frames_step step,
     mcpx_text_number(out, step);
     mcpx_text_number(out, found->opcode);
     mcpx_text_number(out, found->code);
+    mcpx_text_number(out, found->err);
     mcpx_text_slice(out, found->payload);
     mcpx_text_puts(out, "|");
     mcpx_text_slice(out, found->raw);
@@ -35,7 +36,7 @@ static void check_found(const struct mx_frames *frames, enum mx_frames_step step
     insist(step != MX_FRAMES_MESSAGE || found->payload.len <= frames->max);
     insist(frames->side == MX_FROM_SERVER || !found->raw.text);
     insist(found->raw.len <= frames->max || step == MX_FRAMES_CONTROL);
-    insist(step != MX_FRAMES_BAD || (found->reason && found->code >= 1002));
+    insist(step != MX_FRAMES_BAD || (found->reason && mcpx_error_close(found->err)));
 }
 
 /* Everything a stream gives, in one text, when it comes in pieces. */

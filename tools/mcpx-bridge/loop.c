@@ -75,5 +75,6 @@ void loop_signals_close(struct loop_signals *signals)
 
 int loop_left_status(int code)
 {
-    return code < 1000 || code == 4005 ? STATUS_UNREACHABLE : STATUS_FAILED;
+    return code < 1000 || mcpx_error_again(code) == MCPX_AGAIN_TOKEN ? STATUS_UNREACHABLE
+                                                                     : STATUS_FAILED;
 }

@@ -33,7 +33,7 @@ static void on_asked(uv_work_t *work, int status)
 
 void renewal_look(struct renewal *renewal, uv_loop_t *loop, const struct mcpx_event *event)
 {
-    bool about_token = event->code == 401 || event->code == 4005;
+    bool about_token = mcpx_error_again(event->code) == MCPX_AGAIN_TOKEN;
 
     if (event->type != MCPX_EVENT_LEFT || event->retry_ms < 0 || !about_token ||
         !renewal->where->as || renewal->busy)

@@ -119,7 +119,7 @@ static void renew_token(struct live *live, const struct mcpx_event *event)
     char *token = NULL;
     int status;
 
-    if (event->type != MCPX_EVENT_LEFT || (event->code != 401 && event->code != 4005) ||
+    if (event->type != MCPX_EVENT_LEFT || mcpx_error_again(event->code) != MCPX_AGAIN_TOKEN ||
         !live->where.as)
         return;
     status = connection_ask(&live->where, ASK_MS, &token);

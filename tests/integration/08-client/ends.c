@@ -94,9 +94,9 @@ Test(client_ends, close_codes_say_whether_to_try_again)
     static const struct {
         int code;
         bool final;
-    } rows[] = {{1000, false}, {1001, false}, {1003, true},  {1007, true},
-                {1008, true},  {1009, true},  {1011, false}, {4001, true},
-                {4003, false}, {4004, true},  {4005, true}};
+    } rows[] = {{1000, false}, {1001, false}, {1002, true}, {1003, true},
+                {1007, true},  {1008, true},  {1009, true}, {1011, false},
+                {4001, true},  {4003, false}, {4004, true}, {4005, true}};
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char frame[] = {(char)0x88, 5,  (char)(rows[i].code >> 8), (char)rows[i].code, 'w',

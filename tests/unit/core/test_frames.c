@@ -254,7 +254,8 @@ Test(frames, that_break_the_rules_end_the_stream)
             step = mx_frames_next(&frames, &found);
         } while (step == MX_FRAMES_MESSAGE);
         cr_expect_eq(step, MX_FRAMES_BAD, "%s", rows[i].name);
-        cr_expect_eq(found.code, rows[i].code, "%s: %d", rows[i].name, found.code);
+        cr_expect_eq(mcpx_error_close(found.err), rows[i].code, "%s: %d", rows[i].name,
+                     found.err);
         cr_expect(found.reason && strstr(found.reason, rows[i].reason), "%s: %s", rows[i].name,
                   found.reason ? found.reason : "(none)");
         mx_frames_feed_own(&frames, bytes, 0);
@@ -272,9 +273,9 @@ Test(frames, of_a_close_have_a_code_that_may_be_sent)
         char body[2] = {(char)(code >> 8), (char)code};
         const char *reason = NULL;
         int read = 0;
-        int verdict = mx_close_read((struct mcpx_slice){body, 2}, &read, &reason);
+        enum mcpx_err err = mx_close_read((struct mcpx_slice){body, 2}, &read, &reason);
 
-        cr_expect_eq(verdict, good ? 0 : 1002, "%d", code);
+        cr_expect_eq(mcpx_error_close(err), good ? 0 : 1002, "%d", code);
         cr_expect_eq(read, code);
         cr_expect_eq(reason == NULL, good, "%d", code);
     }

@@ -1,0 +1,20 @@
+/*
+ * page.h - the tables of docs/protocol.md as test data. Includes nothing of ours.
+ */
+#ifndef TEST_PAGE_H
+#define TEST_PAGE_H
+
+#include <stddef.h>
+
+enum { PAGE_CELLS = 4 };
+
+/** The first row of the table under this head line. Fails the test when there is no such table. */
+char *page_rows_of(const char *head);
+
+/** Cuts the next row of a table into its cells. Returns how many; 0 at the end of the table. */
+size_t page_next_row(char **rest, char *cells[PAGE_CELLS]);
+
+/** Cuts the next `code` out of a cell; NULL when there is none. */
+char *page_next_code(char **cell);
+
+#endif
