@@ -13,9 +13,9 @@
  * Who was asked may act on a proposal as they see fit, an approver by asking somebody else. Others
  * may only pass it on to those it was for: else a stranger would choose who answers, himself.
  */
-static bool may_fulfil(const struct mcpx_session *session, const struct mx_asked *proposal)
+static bool may_fulfil(const struct mcpx_session *session,
+                       const struct mcpx_envelope *envelope, const struct mx_asked *proposal)
 {
-    const struct mcpx_envelope *envelope = &session->envelope;
     size_t asked = 0;
 
     if (mx_asked_was_for(proposal, envelope->from))
@@ -30,22 +30,24 @@ static bool may_fulfil(const struct mcpx_session *session, const struct mx_asked
     return asked > 0 || envelope->to_count == 0;
 }
 
-struct mx_own *mx_answer_fulfils(struct mcpx_session *session)
+struct mx_own *mx_answer_fulfils(const struct mcpx_session *session,
+                                 const struct mx_incoming *in)
 {
-    const struct mcpx_envelope *envelope = &session->envelope;
+    const struct mcpx_envelope *envelope = in->envelope;
     struct mx_own *own = mx_pending_awaited(&session->pending, envelope->correlation_id);
 
-    if (!own || !own->proposal || session->rpc.form != MCPX_RPC_REQUEST ||
+    if (!own || !own->proposal || in->rpc->form != MCPX_RPC_REQUEST ||
         mcpx_slice_equal(envelope->from, mx_id_view(&session->id)))
         return NULL;
-    if (!mx_asked_is_operation(own->asked, &session->rpc) || !may_fulfil(session, own->asked))
+    if (!mx_asked_is_operation(own->asked, in->rpc) ||
+        !may_fulfil(session, envelope, own->asked))
         return NULL;
     return own;
 }
 
-struct mx_asked mx_answer_asks(const struct mcpx_session *session, const struct mx_own *own)
+struct mx_asked mx_answer_asks(const struct mx_incoming *in, const struct mx_own *own)
 {
-    struct mx_asked asked = mx_asked_of(&session->envelope, &session->rpc);
+    struct mx_asked asked = mx_asked_of(in->envelope, in->rpc);
 
     if (asked.to_count == 0) {
         asked.to = own->asked->to;
@@ -55,34 +57,34 @@ struct mx_asked mx_answer_asks(const struct mcpx_session *session, const struct 
 }
 
 /* False for what names others only. What was asked under our former id is answered to that. */
-static bool may_concern(const struct mcpx_session *session)
+static bool may_concern(const struct mcpx_session *session,
+                        const struct mcpx_envelope *envelope)
 {
-    const struct mcpx_envelope *envelope = &session->envelope;
-
     return envelope->to_count == 0 ||
            mx_id_is_among(mx_id_view(&session->id), envelope->to, envelope->to_count) ||
            mx_id_is_among(mx_id_view(&session->former), envelope->to, envelope->to_count);
 }
 
-enum mcpx_violation mx_answer_judge(struct mcpx_session *session, struct mx_own **own,
+enum mcpx_violation mx_answer_judge(const struct mcpx_session *session,
+                                    const struct mx_incoming *in, struct mx_own **own,
                                     struct mcpx_fault *fault)
 {
-    const struct mcpx_envelope *envelope = &session->envelope;
+    const struct mcpx_envelope *envelope = in->envelope;
     struct mx_own *asked = mx_pending_awaited(&session->pending, envelope->correlation_id);
     struct mx_fulfilment *fulfilment =
         mx_pending_fulfilment(&session->pending, envelope->correlation_id);
 
     *own = NULL;
-    if (asked && !asked->proposal && !may_concern(session))
+    if (asked && !asked->proposal && !may_concern(session, envelope))
         return MCPX_VIOLATION_COUNT;
     if (asked && !asked->proposal) {
         *own = asked;
-        return mx_validate_response(asked->asked, envelope, &session->rpc, fault);
+        return mx_validate_response(asked->asked, envelope, in->rpc, fault);
     }
     if (!fulfilment)
         return MCPX_VIOLATION_COUNT;
     *own = fulfilment->proposal;
-    return mx_validate_response(fulfilment->asked, envelope, &session->rpc, fault);
+    return mx_validate_response(fulfilment->asked, envelope, in->rpc, fault);
 }
 
 void mx_answer_settle(struct mcpx_session *session, const struct mx_incoming *in,

@@ -26,9 +26,9 @@ void mx_delivery_arrived(struct mcpx_session *session, struct mx_own *own)
     mx_pending_release(&session->pending, own);
 }
 
-bool mx_delivery_is_ours(const struct mcpx_session *session)
+bool mx_delivery_is_ours(const struct mcpx_session *session,
+                         const struct mcpx_envelope *envelope)
 {
-    const struct mcpx_envelope *envelope = &session->envelope;
     struct mcpx_slice former = mx_id_view(&session->former);
 
     if (mcpx_slice_equal(envelope->from, mx_id_view(&session->id)))

@@ -8,8 +8,9 @@
 
 #include "lib/participant/session_state.h"
 
-/** Is the envelope in session->envelope ours: sent under our id, or still under the former one? */
-bool mx_delivery_is_ours(const struct mcpx_session *session);
+/** Is this envelope, which came, ours: sent under our id, or still under the former one? */
+bool mx_delivery_is_ours(const struct mcpx_session *session,
+                         const struct mcpx_envelope *envelope);
 
 /**
  * The router may have lost our open proposals: those that nobody acts on are to be written again.

@@ -2,17 +2,17 @@
  * history.c - a page of what was said before we joined. Nothing in it is acted on, with one
  * exception that is no action: an answer to what we still wait for, after a reconnection that could
  * not resume. Our own echo tells that it arrived. Who proposed what is remembered too, so that what comes of it can be understood.
- * Includes answer.h, delivery.h, history.h, tell.h, validate.h only.
+ * Includes answer.h, delivery.h, history.h, tell.h only.
  */
 #include "lib/participant/history.h"
 
 #include "lib/participant/answer.h"
 #include "lib/participant/delivery.h"
 #include "lib/participant/tell.h"
-#include "lib/participant/validate.h"
 
 /* Reads every envelope once, so that reading them again cannot fail, and makes room. */
-static enum mcpx_err prepare(struct mcpx_session *session, struct mcpx_slice list)
+static enum mcpx_err prepare(struct mcpx_session *session, const struct mx_incoming *in,
+                             struct mcpx_slice list)
 {
     struct mcpx_json_walk walk;
     struct mcpx_fault fault;
@@ -21,38 +21,38 @@ static enum mcpx_err prepare(struct mcpx_session *session, struct mcpx_slice lis
     mcpx_json_walk_start(&walk, list);
     while (mcpx_json_walk_next(&walk)) {
         count++;
-        if (mx_session_parse(session, walk.value, &fault) == MCPX_ENOMEM)
+        if (mx_reader_read(&session->reader, in->block, walk.value, &fault) == MCPX_ENOMEM)
             return MCPX_ENOMEM;
     }
     return mx_session_reserve(session, count) ? MCPX_OK : MCPX_ENOMEM;
 }
 
-static bool is_type(const struct mcpx_session *session, const char *type)
+static bool is_type(const struct mx_incoming *in, const char *type)
 {
-    return mcpx_slice_equal(session->envelope.kind.type, mcpx_slice_of(type));
+    return mcpx_slice_equal(in->envelope->kind.type, mcpx_slice_of(type));
 }
 
-static bool is_mcp(const struct mcpx_session *session)
+static bool is_mcp(const struct mx_incoming *in)
 {
-    return is_type(session, "mcp/request") || is_type(session, "mcp/response") ||
-           is_type(session, "mcp/proposal");
+    return is_type(in, "mcp/request") || is_type(in, "mcp/response") ||
+           is_type(in, "mcp/proposal");
 }
 
 /* As much as memory allows: the page itself must not fail half way. */
-static void note_context(struct mcpx_session *session)
+static void note_context(struct mcpx_session *session, const struct mx_incoming *in)
 {
-    struct mx_asked asked = mx_asked_of(&session->envelope, &session->rpc);
+    struct mx_asked asked = mx_asked_of(in->envelope, in->rpc);
     struct mx_own *own;
 
-    if (is_type(session, "mcp/request")) {
-        own = mx_answer_fulfils(session);
+    if (is_type(in, "mcp/request")) {
+        own = mx_answer_fulfils(session, in);
         if (!own || mx_pending_fulfilment(&session->pending, asked.id))
             return;
-        asked = mx_answer_asks(session, own);
+        asked = mx_answer_asks(in, own);
         mx_pending_fulfil(&session->pending, own, &asked);
         if (own->kept)
             mx_outbox_remove(&session->outbox, own); /* somebody acts on it: not again */
-    } else if (is_type(session, "mcp/proposal") &&
+    } else if (is_type(in, "mcp/proposal") &&
                !mcpx_slice_equal(asked.from, mx_id_view(&session->id))) {
         asked.to_count = 0;
         mx_inbound_add(&session->proposals, &asked);
@@ -60,12 +60,11 @@ static void note_context(struct mcpx_session *session)
 }
 
 /* What we wrote before the connection broke may have arrived. */
-static void note_echo(struct mcpx_session *session)
+static void note_echo(struct mcpx_session *session, const struct mcpx_envelope *envelope)
 {
-    const struct mcpx_envelope *envelope = &session->envelope;
     struct mx_own *own = mx_pending_find(&session->pending, envelope->id);
 
-    if (own && mx_delivery_is_ours(session))
+    if (own && mx_delivery_is_ours(session, envelope))
         mx_delivery_arrived(session, own);
 }
 
@@ -75,36 +74,35 @@ static bool settles(struct mcpx_session *session, const struct mx_incoming *in)
     struct mcpx_fault fault;
     struct mx_own *own;
 
-    if (!is_type(session, "mcp/response") ||
-        mx_answer_judge(session, &own, &fault) != MCPX_VIOLATION_COUNT || !own)
+    if (!is_type(in, "mcp/response") ||
+        mx_answer_judge(session, in, &own, &fault) != MCPX_VIOLATION_COUNT || !own)
         return false;
     mx_answer_settle(session, in, own);
     return true;
 }
 
-static void take_one(struct mcpx_session *session, const struct mx_incoming *in)
+static void take_one(struct mcpx_session *session, struct mx_incoming *in)
 {
-    const struct mx_incoming unread = {.block = in->block, .now = in->now};
-    struct mcpx_fault fault = {"expected to be told who sent it", "from", 0};
+    struct mcpx_fault fault;
+    struct mx_event *event;
 
-    if (mx_session_parse(session, in->span, &fault) || !session->envelope.from.text) {
-        mx_tell_violation(session, &unread, MCPX_VIOLATION_TEXT, &fault);
+    if (mx_reader_open(&session->reader, in, &fault)) {
+        mx_tell_violation(session, in, MCPX_VIOLATION_TEXT, &fault);
         return;
     }
-    if (is_mcp(session) && mx_validate_payload(&session->envelope, &session->rpc, &fault) ==
-                               MCPX_VIOLATION_COUNT) {
-        session->rpc_parsed = session->parsed;
-        note_context(session);
-    }
-    note_echo(session);
-    if (!session->rpc_parsed || !settles(session, in))
-        mx_tell(session, in, MCPX_EVENT_HISTORY)->told.repeated = mx_recent_has(
-            &session->recent, mx_recent_digest(&session->recent, &session->envelope));
+    if (is_mcp(in) && mx_reader_judge(&session->reader, in, &fault) == MCPX_VIOLATION_COUNT)
+        note_context(session, in);
+    note_echo(session, in->envelope);
+    if (in->rpc && settles(session, in))
+        return;
+    event = mx_tell(session, in, MCPX_EVENT_HISTORY);
+    event->told.repeated =
+        mx_recent_has(&session->recent, mx_recent_digest(&session->recent, in->envelope));
 }
 
 enum mcpx_err mx_history_receive(struct mcpx_session *session, const struct mx_incoming *in)
 {
-    struct mcpx_slice list = mcpx_json_get(session->envelope.payload, "envelopes");
+    struct mcpx_slice list = mcpx_json_get(in->envelope->payload, "envelopes");
     struct mcpx_fault fault = {"expected a page with envelopes", "payload", 0};
     struct mx_incoming one = *in;
     struct mcpx_json_walk walk;
@@ -113,7 +111,7 @@ enum mcpx_err mx_history_receive(struct mcpx_session *session, const struct mx_i
         mx_tell_violation(session, in, MCPX_VIOLATION_TEXT, &fault);
         return MCPX_OK;
     }
-    if (prepare(session, list))
+    if (prepare(session, in, list))
         return MCPX_ENOMEM;
     mcpx_json_walk_start(&walk, list);
     while (mcpx_json_walk_next(&walk)) {

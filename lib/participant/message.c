@@ -2,14 +2,13 @@
  * message.c - what participants say, sorted: for us, about something of ours, or neither. Each kind
  * that MCPx gives a meaning has one function; all others are messages. Nobody acts on a payload
  * that was not compared with its kind.
- * Includes answer.h, delivery.h, message.h, tell.h, validate.h only.
+ * Includes answer.h, delivery.h, message.h, tell.h only.
  */
 #include "lib/participant/message.h"
 
 #include "lib/participant/answer.h"
 #include "lib/participant/delivery.h"
 #include "lib/participant/tell.h"
-#include "lib/participant/validate.h"
 
 /*
  * A message being sorted.
@@ -19,7 +18,7 @@
  */
 struct sorting {
     struct mcpx_session *session;
-    const struct mx_incoming *in;
+    struct mx_incoming *in;
     const struct mcpx_envelope *envelope;
     bool is_own, is_for_us;
 };
@@ -35,17 +34,11 @@ static bool is_true(struct sorting *sorting, bool tell)
 {
     struct mcpx_session *session = sorting->session;
     struct mcpx_fault fault = {"", "", 0};
-    enum mcpx_violation violation =
-        mx_validate_payload(sorting->envelope, &session->rpc, &fault);
+    enum mcpx_violation violation = mx_reader_judge(&session->reader, sorting->in, &fault);
 
-    if (violation == MCPX_VIOLATION_COUNT) {
-        session->rpc_parsed = session->parsed;
-        return true;
-    }
-    session->rpc_parsed = NULL;
-    if (tell)
+    if (violation != MCPX_VIOLATION_COUNT && tell)
         mx_tell_violation(session, sorting->in, violation, &fault);
-    return false;
+    return violation == MCPX_VIOLATION_COUNT;
 }
 
 static bool is_told(const struct sorting *sorting)
@@ -109,8 +102,8 @@ static bool fulfils_proposal(const struct sorting *sorting, struct mcpx_slice *p
     const struct mx_asked *theirs = mx_inbound_find(&session->proposals, id);
 
     if (mx_pending_awaited(&session->pending, id))
-        return mx_answer_fulfils(session) && names_proposal(sorting, proposer);
-    return theirs && mx_asked_is_operation(theirs, &session->rpc) &&
+        return mx_answer_fulfils(session, sorting->in) && names_proposal(sorting, proposer);
+    return theirs && mx_asked_is_operation(theirs, sorting->in->rpc) &&
            names_proposal(sorting, proposer);
 }
 
@@ -118,7 +111,7 @@ static bool fulfils_proposal(const struct sorting *sorting, struct mcpx_slice *p
 static enum mcpx_err remember_request(struct sorting *sorting)
 {
     struct mcpx_session *session = sorting->session;
-    struct mx_asked asked = mx_asked_of(sorting->envelope, &session->rpc);
+    struct mx_asked asked = mx_asked_of(sorting->envelope, sorting->in->rpc);
 
     fulfils_proposal(sorting, &asked.proposer);
     asked.to_count = 0; /* it was for us; nobody asks who else */
@@ -148,7 +141,7 @@ static void tell_request(struct sorting *sorting)
 static void tell_fulfilling(struct sorting *sorting, struct mx_own *own)
 {
     struct mcpx_session *session = sorting->session;
-    struct mcpx_slice proposed = own->asked->params, params = session->rpc.params;
+    struct mcpx_slice proposed = own->asked->params, params = sorting->in->rpc->params;
     int64_t deadline = sorting->in->now.mono_ms + session->config.request_ms;
     struct mx_event *event = mx_tell(session, sorting->in, MCPX_EVENT_FULFILLING);
 
@@ -161,7 +154,7 @@ static void tell_fulfilling(struct sorting *sorting, struct mx_own *own)
 
 static enum mcpx_err take_fulfilment(struct sorting *sorting, struct mx_own *own, bool *told)
 {
-    struct mx_asked asked = mx_answer_asks(sorting->session, own);
+    struct mx_asked asked = mx_answer_asks(sorting->in, own);
 
     if (mx_pending_fulfilment(&sorting->session->pending, asked.id))
         return MCPX_OK;
@@ -184,11 +177,11 @@ static enum mcpx_err take_request(struct sorting *sorting)
         return MCPX_OK;
     if (!is_true(sorting, true))
         return MCPX_OK;
-    if (session->rpc.form != MCPX_RPC_REQUEST) {
+    if (sorting->in->rpc->form != MCPX_RPC_REQUEST) {
         take_notification(sorting);
         return MCPX_OK;
     }
-    own = mx_answer_fulfils(session);
+    own = mx_answer_fulfils(session, sorting->in);
     if (sorting->is_for_us)
         err = remember_request(sorting);
     if (err == MCPX_EDUPLICATE) {
@@ -224,7 +217,7 @@ static void take_response(struct sorting *sorting)
         return;
     if (!is_true(sorting, true))
         return;
-    violation = mx_answer_judge(session, &own, &fault);
+    violation = mx_answer_judge(session, sorting->in, &own, &fault);
     if (violation != MCPX_VIOLATION_COUNT)
         mx_tell_violation(session, sorting->in, violation, &fault);
     else if (own)
@@ -244,7 +237,7 @@ static enum mcpx_err take_proposal(struct sorting *sorting)
 
     if (!is_true(sorting, is_told(sorting)))
         return MCPX_OK;
-    asked = mx_asked_of(sorting->envelope, &session->rpc);
+    asked = mx_asked_of(sorting->envelope, sorting->in->rpc);
     asked.to_count = 0;
     err = mx_inbound_add(&session->proposals, &asked);
     if (err == MCPX_ENOMEM)
@@ -355,16 +348,16 @@ static enum mcpx_err take_by_kind(struct sorting *sorting)
     return MCPX_OK;
 }
 
-enum mcpx_err mx_message_receive(struct mcpx_session *session, const struct mx_incoming *in)
+enum mcpx_err mx_message_receive(struct mcpx_session *session, struct mx_incoming *in)
 {
-    const struct mcpx_envelope *envelope = &session->envelope;
+    const struct mcpx_envelope *envelope = in->envelope;
     struct mcpx_slice us = mx_id_view(&session->id);
     bool is_named_us = mx_id_is_among(us, envelope->to, envelope->to_count);
     struct sorting sorting = {
         .session = session,
         .in = in,
         .envelope = envelope,
-        .is_own = mx_delivery_is_ours(session),
+        .is_own = mx_delivery_is_ours(session, envelope),
     };
     uint64_t digest;
     enum mcpx_err err;

@@ -93,10 +93,10 @@ static bool is_kept(const struct mx_own *own)
 
 enum mcpx_err mx_refusal_receive(struct mcpx_session *session, const struct mx_incoming *in)
 {
-    struct mcpx_slice about = session->envelope.correlation_id;
+    struct mcpx_slice about = in->envelope->correlation_id;
     struct mx_own *own = about.text ? mx_pending_find(&session->pending, about) : NULL;
     struct refusal refusal = {0};
-    enum mcpx_err err = read_refusal(session->envelope.payload, &refusal);
+    enum mcpx_err err = read_refusal(in->envelope->payload, &refusal);
 
     if (err) {
         mcpx_text_fini(&refusal.words);

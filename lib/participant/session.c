@@ -65,7 +65,6 @@ enum mcpx_err mcpx_session_new(const struct mcpx_session_config *config,
         free(session);
         return MCPX_ENOMEM;
     }
-    mcpx_envelope_init(&session->envelope);
     mx_session_fill(session, &key, sizeof key);
     session->pending.key = key;
     session->requests = (struct mx_inbound){.key = key, .max = session->config.inbound_max};
@@ -92,7 +91,7 @@ void mcpx_session_free(struct mcpx_session *session)
     mx_roster_fini(&session->roster);
     mx_roster_fini(&session->absent);
     mx_grants_fini(&session->grants);
-    mcpx_envelope_fini(&session->envelope);
+    mx_reader_fini(&session->reader);
     free(session);
 }
 
@@ -225,22 +224,18 @@ int64_t mcpx_session_deadline(const struct mcpx_session *session)
 
 /* ---- receiving ---- */
 
-static enum mcpx_err take(struct mcpx_session *session, const struct mx_incoming *in)
+static enum mcpx_err take(struct mcpx_session *session, struct mx_incoming *in)
 {
-    const struct mcpx_envelope *envelope = &session->envelope;
-    const struct mx_incoming unread = {.block = in->block, .now = in->now};
     struct mcpx_fault fault = {"", "", 0};
-    enum mcpx_err err = mx_session_parse(session, in->span, &fault);
+    enum mcpx_err err = mx_reader_open(&session->reader, in, &fault);
 
     if (err == MCPX_ENOMEM)
         return err;
-    if (!err && !envelope->from.text)
-        fault = (struct mcpx_fault){"expected to be told who sent it", "from", 0};
-    if (err || !envelope->from.text) {
-        mx_tell_violation(session, &unread, MCPX_VIOLATION_TEXT, &fault);
+    if (err) {
+        mx_tell_violation(session, in, MCPX_VIOLATION_TEXT, &fault);
         return MCPX_OK;
     }
-    if (mcpx_kind_is_reserved(&envelope->kind))
+    if (mcpx_kind_is_reserved(&in->envelope->kind))
         return mx_system_receive(session, in);
     if (!mcpx_session_is_joined(session)) {
         fault = (struct mcpx_fault){"expected system/welcome first", "kind", 0};
@@ -249,7 +244,7 @@ static enum mcpx_err take(struct mcpx_session *session, const struct mx_incoming
     }
     err = mx_message_receive(session, in);
     if (!err)
-        mx_place_saw(&session->place, envelope->id);
+        mx_place_saw(&session->place, in->envelope->id);
     return err;
 }
 
@@ -270,7 +265,7 @@ enum mcpx_err mcpx_session_receive(struct mcpx_session *session, struct mcpx_sli
         in.span = mx_block_text(in.block);
         err = take(session, &in);
     }
-    mx_session_drop_text(session, in.block);
+    mx_block_unref(in.block);
     if (err == MCPX_ENOMEM)
         mx_connection_move(&session->connection, MX_STARVE);
     return err;

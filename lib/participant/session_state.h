@@ -13,11 +13,9 @@
 #include "lib/participant/outbox.h"
 #include "lib/participant/pending.h"
 #include "lib/participant/place.h"
+#include "lib/participant/reader.h"
 #include "lib/participant/recent.h"
 #include "lib/participant/roster.h"
-
-/** Deepest nesting of a message that is read. */
-enum { MX_DEPTH_MAX = 65536 };
 
 /** Bytes of an instance key, and of "auto" or a number. */
 enum { MX_INSTANCE_KEY_LEN = 32, MX_INSTANCE_LEN = 8 };
@@ -48,11 +46,7 @@ struct mx_id {
  * proposals     others' proposals
  * recent        what came lately of others
  * told          the event handed out last; what it lends lives until the next one
- * envelope, parsed
- *               the one envelope that is read at a time, and where its text begins; NULL = none. Its
- *               scratch only grows, so what could be read once can be read again
- * rpc, rpc_parsed
- *               likewise for its payload
+ * reader        the message that is looked at: as it comes in, or as it is told
  */
 struct mcpx_session {
     struct mcpx_session_config config;
@@ -77,10 +71,7 @@ struct mcpx_session {
     struct mx_recent recent;
     struct mx_events events;
     struct mx_event told;
-    struct mcpx_envelope envelope;
-    const char *parsed;
-    struct mcpx_rpc rpc;
-    const char *rpc_parsed;
+    struct mx_reader reader;
 };
 
 static inline struct mcpx_slice mx_id_view(const struct mx_id *id)
@@ -93,26 +84,6 @@ void mx_id_set(struct mx_id *id, struct mcpx_slice text);
 
 /** Random bytes. */
 void mx_session_fill(const struct mcpx_session *session, void *bytes, size_t len);
-
-/**
- * A message as it comes in.
- *
- * block   its text
- * now     when
- * span    the envelope's extent in the block
- */
-struct mx_incoming {
-    struct mx_block *block;
-    struct mcpx_now now;
-    struct mcpx_slice span;
-};
-
-/** Reads the incoming envelope into session->envelope; as mcpx_envelope_parse. */
-enum mcpx_err mx_session_parse(struct mcpx_session *session, struct mcpx_slice text,
-                               struct mcpx_fault *fault);
-
-/** Gives a message's text back; what was read of it is forgotten if nobody else holds it. */
-void mx_session_drop_text(struct mcpx_session *session, struct mx_block *block);
 
 /** Makes room for `more` events beside those that may follow from what is under way. */
 bool mx_session_reserve(struct mcpx_session *session, size_t more);

@@ -141,7 +141,7 @@ static bool learn_id(struct mcpx_session *session, const struct mx_person *you)
 static void accept_welcome(struct mcpx_session *session, const struct mx_incoming *in,
                            struct welcome *welcome)
 {
-    struct mcpx_slice payload = session->envelope.payload;
+    struct mcpx_slice payload = in->envelope->payload;
     struct mcpx_slice limit = mcpx_json_get(mcpx_json_get(payload, "limits"), "message_bytes");
     bool resumed = is_literal(mcpx_json_get(payload, "resumed"), "true");
     struct mx_grants grants = session->grants;
@@ -178,7 +178,7 @@ static void accept_welcome(struct mcpx_session *session, const struct mx_incomin
 static enum mcpx_err take_welcome(struct mcpx_session *session, const struct mx_incoming *in)
 {
     struct welcome welcome = {0};
-    enum mcpx_err err = read_welcome(session->envelope.payload, &welcome);
+    enum mcpx_err err = read_welcome(in->envelope->payload, &welcome);
 
     if (!err)
         accept_welcome(session, in, &welcome);
@@ -269,7 +269,7 @@ static bool is_news(struct mcpx_session *session, const struct mx_person *person
 
 static enum mcpx_err take_presence(struct mcpx_session *session, const struct mx_incoming *in)
 {
-    struct mcpx_slice payload = session->envelope.payload;
+    struct mcpx_slice payload = in->envelope->payload;
     struct mx_person *person = NULL;
     enum mcpx_presence presence;
     enum mcpx_err err = mx_person_read(mcpx_json_get(payload, "participant"), &person);
@@ -292,7 +292,7 @@ static enum mcpx_err take_presence(struct mcpx_session *session, const struct mx
 
 enum mcpx_err mx_system_receive(struct mcpx_session *session, const struct mx_incoming *in)
 {
-    const struct mcpx_envelope *envelope = &session->envelope;
+    const struct mcpx_envelope *envelope = in->envelope;
     struct mcpx_fault fault = {"expected it from system:gateway", "from", 0};
 
     if (!mcpx_slice_equal(envelope->from, MCPX_SLICE("system:gateway"))) {

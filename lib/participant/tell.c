@@ -16,11 +16,11 @@ struct mx_event *mx_tell(struct mcpx_session *session, const struct mx_incoming 
 {
     struct mx_event *event = mx_events_push(&session->events, type);
 
-    if (!in->span.text)
+    if (!in->envelope)
         return event;
     event->block = mx_block_ref(in->block);
     event->envelope = in->span;
-    event->has_rpc = session->rpc_parsed && session->rpc_parsed == in->span.text;
+    event->has_rpc = in->rpc != NULL;
     return event;
 }
 
@@ -47,16 +47,11 @@ static void read_again(struct mcpx_session *session, struct mx_event *event)
 {
     struct mcpx_fault fault;
 
-    if (mx_session_parse(session, event->envelope, &fault))
+    if (mx_reader_read(&session->reader, event->block, event->envelope, &fault))
         return;
-    event->told.envelope = &session->envelope;
-    if (!event->has_rpc)
-        return;
-    if (session->rpc_parsed != event->envelope.text &&
-        mcpx_rpc_read(session->envelope.payload, &session->rpc, NULL))
-        return;
-    session->rpc_parsed = event->envelope.text;
-    event->told.rpc = &session->rpc;
+    event->told.envelope = &session->reader.envelope;
+    if (event->has_rpc)
+        event->told.rpc = mx_reader_rpc(&session->reader);
 }
 
 static void name_own(struct mx_event *event)
@@ -81,8 +76,6 @@ bool mcpx_session_event(struct mcpx_session *session, struct mcpx_event *event)
 
     if (!mx_events_pop(&session->events, &next))
         return false;
-    mx_session_drop_text(session, session->told.block);
-    session->told.block = NULL;
     mx_event_fini(&session->told);
     session->told = next;
     if (next.block)

@@ -12,7 +12,7 @@
 struct mx_event *mx_tell(struct mcpx_session *session, const struct mx_incoming *in,
                          enum mcpx_event_type type);
 
-/** VIOLATION. With `in->span` absent, without envelope. */
+/** VIOLATION; without envelope when it could not be read. */
 void mx_tell_violation(struct mcpx_session *session, const struct mx_incoming *in,
                        enum mcpx_violation violation, const struct mcpx_fault *fault);
 
