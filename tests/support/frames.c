@@ -25,7 +25,7 @@ bool frame_cut(struct mcpx_slice *stream, struct frame_view *out)
     if (!head.size || stream->len - head.size < head.len)
         return false;
     require(head.final ? NULL : "a frame is a fragment");
-    out->opcode = head.opcode;
+    out->opcode = (int)head.opcode;
     out->payload = (struct mcpx_slice){stream->text + head.size, (size_t)head.len};
     out->close_code = 0;
     if (head.opcode == MX_CLOSE && head.len)
