@@ -71,14 +71,7 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS (60)
 	@docker/install-packages build test fuzz
 	@cmake --preset fuzz
 	cmake --build build/fuzz $(BUILD_JOBS) --target fuzz
-	@for target in build/fuzz/bin/fuzz_*; do \
-	    name=$${target##*/fuzz_}; \
-	    mkdir -p build/fuzz/found/$$name; \
-	    echo "$$target for $(FUZZ_SECONDS) s"; \
-	    "$$target" -verbosity=0 -print_final_stats=1 -max_total_time=$(FUZZ_SECONDS) \
-	        -artifact_prefix=build/fuzz/ build/fuzz/found/$$name tests/fuzz/corpus/$$name \
-	        || exit 1; \
-	done
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run search
 
 format: ## lay out all C files
 	@docker/install-packages lint
