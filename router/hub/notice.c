@@ -198,7 +198,19 @@ static void write_limit(uint64_t limit, struct mcpx_text *out)
         mcpx_text_puts(out, "null");
 }
 
-bool notice_welcome(const struct peer *peer, struct mcpx_slice *frame)
+/* Puts frames behind the one that was composed. */
+static bool add_frames(struct mcpx_text *out, struct mcpx_slice more,
+                       struct mcpx_slice *frames)
+{
+    size_t at = (size_t)(frames->text - out->text);
+
+    mcpx_text_slice(out, more);
+    *frames = (struct mcpx_slice){out->text + at, frames->len + more.len};
+    return !out->failed;
+}
+
+bool notice_welcome(const struct peer *peer, struct mcpx_slice behind,
+                    struct mcpx_slice *frames)
 {
     const struct hub_config *config = &peer->hub->config;
     const struct welcome *welcome = &peer->welcome;
@@ -222,7 +234,7 @@ bool notice_welcome(const struct peer *peer, struct mcpx_slice *frame)
     mcpx_text_puts(out, ",\"messages_per_minute\":");
     write_limit(config->messages_per_minute, out);
     mcpx_text_puts(out, "}}}");
-    return notice_end_frame(peer->hub, frame);
+    return notice_end_frame(peer->hub, frames) && add_frames(out, behind, frames);
 }
 
 /* ---- system/presence ---- */

@@ -52,10 +52,12 @@ void notice_place(const struct topic *topic, uint64_t serial, struct mcpx_text *
 bool notice_position(struct topic *topic);
 
 /**
- * Composes the system/welcome that a peer is owed, in the hub's scratch. `frame` is lent until
- * that is used again. False when memory runs out.
+ * Composes the system/welcome that a peer is owed, in the hub's scratch, and puts the frames
+ * `behind` behind it. `frames` is lent until the scratch is used again. False when memory runs
+ * out.
  */
-bool notice_welcome(const struct peer *peer, struct mcpx_slice *frame);
+bool notice_welcome(const struct peer *peer, struct mcpx_slice behind,
+                    struct mcpx_slice *frames);
 
 /** What presence tells; `reason` is said with it unless it is NULL. */
 struct change {

@@ -70,15 +70,26 @@ static void lend(struct peer *peer, struct output *output, bool composed,
     peek_outbox(peer, output);
 }
 
+/* Its own join goes with its welcome, in one write, when it reads nothing between the two. */
+static bool joins_at_once(const struct peer *peer)
+{
+    return peer->owed & OWED_JOIN && peer->cursor.next >= peer->cursor.joined &&
+           peer->outbox.len == 0;
+}
+
 /* The first welcome says who is there; from then on this is told by presence. */
 static void peek_welcome(struct peer *peer, struct output *output)
 {
-    struct mcpx_slice frame = {0};
+    struct mcpx_slice behind = {0}, frames = {0};
 
     peer->peeked = PEEK_WELCOME;
+    if (joins_at_once(peer)) {
+        peer->peeked = PEEK_WELCOME_JOIN;
+        behind = mcpx_text_view(&peer->join);
+    }
     if (peer->welcome.first)
         news_reader_join(&peer->topic->news, &peer->cursor.news);
-    lend(peer, output, notice_welcome(peer, &frame), frame);
+    lend(peer, output, notice_welcome(peer, behind, &frames), frames);
 }
 
 static void peek_page(struct peer *peer, struct output *output)
@@ -182,6 +193,13 @@ static void pop_page(struct peer *peer)
     peer->hub->stats.replayed += peer->peeked_count;
 }
 
+static void pop_welcome(struct peer *peer)
+{
+    peer->owed &= ~(unsigned)OWED_WELCOME;
+    if (peer->peeked == PEEK_WELCOME_JOIN && peer->state == PEER_OPEN)
+        pop_join(peer);
+}
+
 /* The peer may have been condemned since it was peeked: it then has nothing but its outbox. */
 static void pop(struct peer *peer)
 {
@@ -193,8 +211,8 @@ static void pop(struct peer *peer)
         pop_run(peer);
     else if (peer->peeked == PEEK_PAGE && is_open)
         pop_page(peer);
-    else if (peer->peeked == PEEK_WELCOME)
-        peer->owed &= ~(unsigned)OWED_WELCOME;
+    else if (peer->peeked == PEEK_WELCOME || peer->peeked == PEEK_WELCOME_JOIN)
+        pop_welcome(peer);
     else if (peer->peeked == PEEK_JOIN && is_open)
         pop_join(peer);
 }

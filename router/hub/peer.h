@@ -31,7 +31,15 @@ struct welcome {
 #define PEER_NO_SEAT UINT32_MAX
 
 /** What was lent by peer_peek and what peer_pop has to do about it. */
-enum peek { PEEK_NOTHING, PEEK_OUTBOX, PEEK_WELCOME, PEEK_PAGE, PEEK_JOIN, PEEK_RUN };
+enum peek {
+    PEEK_NOTHING,
+    PEEK_OUTBOX,
+    PEEK_WELCOME,
+    PEEK_WELCOME_JOIN, /* the welcome and its own join in one */
+    PEEK_PAGE,
+    PEEK_JOIN,
+    PEEK_RUN
+};
 
 /** What a peer is still owed, beside frames that are ready: bits of peer.owed. */
 enum { OWED_WELCOME = 1, OWED_JOIN = 2 };

@@ -25,8 +25,12 @@ static void make_epoch(struct hub *hub, char out[TOPIC_EPOCH_LEN + 1])
     *out = '\0';
 }
 
-/* How long presence may wait, so that a crowd is told in few writes. Protocol: section 5. */
-static const int64_t tell_within_ms = 50;
+/*
+ * How long presence may wait, so that a crowd is told in few writes. Each publication is a write
+ * to everybody, some ten microseconds each: a tenth of a millisecond for each participant bounds
+ * that at about a tenth of the processor. Protocol: section 5.
+ */
+enum { TELL_MIN_MS = 50, TELL_MAX_MS = 1000, PEERS_PER_TELL_MS = 10 };
 
 /*
  * News is short and everybody reads it soon, so it may lag less than envelopes; the setting for
@@ -356,16 +360,32 @@ void topic_publish(struct topic *topic)
     let_go(topic);
 }
 
+static int64_t tell_delay(const struct topic *topic)
+{
+    size_t ms = topic->peer_count / PEERS_PER_TELL_MS;
+
+    return ms < TELL_MIN_MS ? TELL_MIN_MS : ms > TELL_MAX_MS ? TELL_MAX_MS : (int64_t)ms;
+}
+
+/* Behind all that are due earlier: only topics with a crowd are passed on the way there. */
+static void join_telling(struct topic *topic)
+{
+    struct link *telling = &topic->hub->telling;
+    struct link *before = telling->previous;
+
+    topic->tell_ms = topic->hub->now.mono_ms + tell_delay(topic);
+    while (before != telling &&
+           LIST_ELEMENT(before, struct topic, in_telling)->tell_ms > topic->tell_ms)
+        before = before->previous;
+    list_append(before->next, &topic->in_telling);
+}
+
 enum mcpx_err topic_tell(struct topic *topic, struct mcpx_slice text)
 {
-    struct hub *hub = topic->hub;
-
     if (!news_add(&topic->news, text, topic->log.head))
         return MCPX_ENOMEM;
-    if (list_is_empty(&topic->in_telling)) {
-        topic->tell_ms = hub->now.mono_ms + tell_within_ms;
-        list_append(&hub->telling, &topic->in_telling);
-    }
+    if (list_is_empty(&topic->in_telling))
+        join_telling(topic);
     if (topic->news.open->frames.len >= NEWS_SHEET_MAX)
         publish(topic);
     let_go(topic);

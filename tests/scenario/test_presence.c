@@ -110,7 +110,7 @@ Test(presence, of_a_crowd_is_told_in_one_write_after_50_ms)
     world_skip(w);
     now = world_now(w);
     crowd(w, 0, 20);
-    cr_expect_eq(writes(hub), 20 * 2, "the joiners have their welcome and their join at once");
+    cr_expect_eq(writes(hub), 20, "each joiner has its welcome and its join at once, in one");
     cr_expect_eq(hub_due(hub), now.mono_ms + 50);
     now.mono_ms += 49;
     hub_tick(hub, now);
@@ -194,17 +194,17 @@ static void fill(void *context, void *bytes, size_t len)
             (unsigned char)((state = state * 1103515245 + 12345) >> 16);
 }
 
-static void enter(struct hub *hub, struct mcpx_capset *set, int number)
+static void enter(struct hub *hub, const char *topic, struct mcpx_capset *set, int number,
+                  struct mcpx_now now)
 {
-    struct admission admission = {.topic = MCPX_SLICE("room")};
+    struct admission admission = {.topic = mcpx_slice_of(topic)};
     struct grant *grant;
     struct peer *peer;
     char name[16];
 
     snprintf(name, sizeof name, "p%05d", number);
     grant = grant_new(mcpx_slice_of(name), set, ROUTING_ALL, 0);
-    cr_assert_eq(hub_admit(hub, grant, &admission, NULL, (struct mcpx_now){1000, 1000}, &peer),
-                 MCPX_OK);
+    cr_assert_eq(hub_admit(hub, grant, &admission, NULL, now, &peer), MCPX_OK);
     grant_unref(grant);
 }
 
@@ -223,7 +223,7 @@ Test(presence, grants_that_expire_together_are_told_without_filling_the_memory)
 
     cr_assert_eq(mcpx_capset_new(grants, 2, NULL, 0, NULL, NULL, &set), MCPX_OK);
     for (int i = 0; i < MANY; i++)
-        enter(hub, set, i);
+        enter(hub, "room", set, i, (struct mcpx_now){1000, 1000});
     writes(hub);
     hub_tick(hub, (struct mcpx_now){2000, 2000});
     writes(hub);
@@ -235,7 +235,7 @@ Test(presence, grants_that_expire_together_are_told_without_filling_the_memory)
     cr_expect_eq(stats->outbox_bytes, 0);
     cr_expect_lt(stats->log_bytes, MANY * 700u, "%d bytes", (int)stats->log_bytes);
     runs = writes(hub);
-    now.mono_ms += 50;
+    now.mono_ms += MANY / 10;
     hub_tick(hub, now);
     runs += writes(hub);
     cr_expect_leq(runs, MANY * 3u, "a welcome and two runs of updates each: %zu", runs);
@@ -243,6 +243,53 @@ Test(presence, grants_that_expire_together_are_told_without_filling_the_memory)
     hub_tick(hub, (struct mcpx_now){9000, 9000});
     cr_expect_eq(stats->log_bytes, 0, "what everybody has read is kept by nobody: %d",
                  (int)stats->log_bytes);
+    mcpx_capset_unref(set);
+    hub_free(hub);
+}
+
+/*
+ * Telling a crowd costs a write for each: ten thousand that are told of every newcomer within
+ * 50 ms would leave the loop no time for what they say. A small topic does not wait for them.
+ */
+Test(presence, waits_longer_the_larger_the_crowd)
+{
+    static const struct {
+        int crowd;
+        int64_t delay;
+    } rows[] = {{20, 50}, {500, 50}, {601, 60}, {2001, 200}, {11001, 1000}};
+    struct mcpx_grant grant = {.pattern = {"chat", 4}};
+    struct hub_config config = hub_config_default();
+    struct mcpx_now now = {1000, 1000};
+    struct mcpx_capset *set;
+    struct hub *hub;
+    int there = 0;
+
+    config.participants_max = 20000;
+    hub = hub_new(&config, (struct chance){fill, NULL});
+    cr_assert_eq(mcpx_capset_new(&grant, 1, NULL, 0, NULL, NULL, &set), MCPX_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        while (there < rows[i].crowd - 1)
+            enter(hub, "room", set, there++, now);
+        now.mono_ms += 1000;
+        hub_tick(hub, now);
+        writes(hub);
+        enter(hub, "room", set, there++, now);
+        cr_expect_eq(writes(hub), 1, "its welcome");
+        now.mono_ms += rows[i].delay - 1;
+        hub_tick(hub, now);
+        cr_expect_eq(writes(hub), 0, "%d are told too soon", there);
+        now.mono_ms++;
+        hub_tick(hub, now);
+        cr_expect_eq(writes(hub), (size_t)there - 1, "%d are told too late", there);
+    }
+    enter(hub, "room", set, there++, now);
+    enter(hub, "elsewhere", set, there++, now);
+    writes(hub);
+    enter(hub, "elsewhere", set, there, now);
+    writes(hub);
+    now.mono_ms += 50;
+    hub_tick(hub, now);
+    cr_expect_eq(writes(hub), 1, "the small topic does not wait for the crowd");
     mcpx_capset_unref(set);
     hub_free(hub);
 }
