@@ -1,11 +1,12 @@
 /*
  * answer.c - one request, one answer, one write. A second request on the connection was refused:
  * what stands between two requests is where the readers of HTTP disagree.
- * Includes answer.h, wire.h, http_head.h.
+ * Includes answer.h, http_reply.h, wire.h, http_head.h.
  */
 #include "router/edge/answer.h"
 
 #include "lib/core/http_head.h"
+#include "router/edge/http_reply.h"
 #include "router/edge/wire.h"
 
 #include <stdio.h>
@@ -62,53 +63,39 @@ void answer_send(struct connection *connection, struct mcpx_text *answer)
     mcpx_text_fini(&whole);
 }
 
-void answer_problem(struct connection *connection, enum mcpx_err err, const char *detail)
+/* Takes the reply. */
+static void send_reply(struct connection *connection, struct http_reply *reply)
 {
     struct mcpx_text answer = {0};
 
-    http_problem(err, detail, &answer);
+    http_reply_write(reply, &answer);
     answer_send(connection, &answer);
     mcpx_text_fini(&answer);
+    http_reply_fini(reply);
 }
 
-static void compose(const struct answer_status *why, struct mcpx_text *body)
+void answer_problem(struct connection *connection, enum mcpx_err err, const char *detail)
 {
-    mcpx_text_puts(body, "{\"type\":\"about:blank\",\"title\":\"");
-    mcpx_text_puts(body, why->title);
-    mcpx_text_puts(body, "\",\"status\":");
-    mcpx_text_number(body, why->status);
-    mcpx_text_puts(body, ",\"detail\":\"");
-    mcpx_text_puts(body, why->detail);
-    mcpx_text_puts(body, "\",\"code\":\"bad_request\",\"error\":\"");
-    mcpx_text_puts(body, why->detail);
-    mcpx_text_puts(body, "\"}");
+    struct http_reply reply = {0};
+
+    http_reply_fail(&reply, err, detail);
+    send_reply(connection, &reply);
 }
 
 void answer_refuse(struct connection *connection, const struct answer_status *why)
 {
-    struct mcpx_text answer = {0}, body = {0};
+    struct http_reply reply = {0};
 
-    compose(why, &body);
-    mcpx_text_puts(&answer, "HTTP/1.1 ");
-    mcpx_text_number(&answer, why->status);
-    mcpx_text_puts(&answer, " ");
-    mcpx_text_puts(&answer, why->title);
-    mcpx_text_puts(&answer, "\r\n");
-    mcpx_text_puts(&answer, why->header);
-    mcpx_text_puts(&answer, "Content-Type: application/problem+json\r\nContent-Length: ");
-    mcpx_text_number(&answer, (int64_t)body.len);
-    mcpx_text_puts(&answer, "\r\nConnection: close\r\nCache-Control: no-store\r\n"
-                            "X-Content-Type-Options: nosniff\r\nVary: Origin\r\n\r\n");
-    mcpx_text_slice(&answer, mcpx_text_view(&body));
-    answer.failed = answer.failed || body.failed;
-    answer_send(connection, &answer);
-    mcpx_text_fini(&body);
-    mcpx_text_fini(&answer);
+    http_reply_fail(&reply, MCPX_EREQUEST, why->detail);
+    reply.status = why->status;
+    reply.title = why->title;
+    reply.header = why->header;
+    send_reply(connection, &reply);
 }
 
 void answer_fault(struct connection *connection, const struct mx_http_fault *fault)
 {
-    struct answer_status why = {fault->status, fault->title, "", fault->detail};
+    struct answer_status why = {fault->status, fault->title, NULL, fault->detail};
 
     answer_refuse(connection, &why);
 }

@@ -13,8 +13,8 @@ struct mx_http_fault;
  * A refusal that the table of errors has no row for, because only HTTP knows it.
  *
  * status, title   of the status line
- * header          one more header line with its CRLF, or ""
- * detail          a sentence for people; plain ASCII without quotes
+ * header          one more header line with its CRLF, or NULL
+ * detail          a sentence for people
  */
 struct answer_status {
     int status;

@@ -2,10 +2,10 @@
  * http_admission.c - may this connection be upgraded, and as whom? Every refusal is an HTTP answer
  * with a reason, given before there is a WebSocket; accepting first and closing with a code was
  * refused, since scripts and proxies read statuses and nobody reads close codes.
- * Includes http_api.h, http_access.h and http_query.h. Protocol: section 7.
+ * Includes http_admission.h, http_access.h and http_query.h. Protocol: section 7.
  */
+#include "router/edge/http_admission.h"
 #include "router/edge/http_access.h"
-#include "router/edge/http_api.h"
 #include "router/edge/http_query.h"
 
 enum { HISTORY_MAX = 1000000, INSTANCE_KEY_MAX = 64 };

@@ -70,8 +70,6 @@ static unsigned method_of(struct mcpx_slice method)
         return HTTP_GET;
     if (mcpx_slice_equal(method, MCPX_SLICE("POST")))
         return HTTP_POST;
-    if (mcpx_slice_equal(method, MCPX_SLICE("DELETE")))
-        return HTTP_DELETE;
     return 0;
 }
 

@@ -60,30 +60,4 @@ enum { HTTP_COST_BYTES = 32768, HTTP_COST_NAMES = 256, HTTP_COST_GRANTS = 256 };
 void http_answer(const struct http_api *api, const struct http_request *request,
                  struct mcpx_now now, struct mcpx_text *out);
 
-/**
- * Appends a whole answer with an `application/problem+json` body (RFC 9457) for `err`: its
- * status, title, and `code`; `detail` may be NULL. 401 carries `WWW-Authenticate: Bearer`, 429
- * and 503 `Retry-After`. Used for refused upgrades too.
- */
-void http_problem(enum mcpx_err err, const char *detail, struct mcpx_text *out);
-
-/**
- * A connection attempt: may it be upgraded, and as whom?
- *
- * request     its head; `target` holds topic, routing, history, after, instance,
- *             instance_key, ticket and token
- * admission   filled on success; its slices point into `scratch`
- * scratch     caller's buffer for decoded query values; reset here
- * grant       filled on success with a reference the caller owns; untouched on failure
- * detail      filled on failure with a static sentence for the problem's `detail`
- *
- * Returns MCPX_OK or the error to answer with: MCPX_ETOPIC (topic missing, malformed or given
- * twice), MCPX_EREQUEST (another parameter is malformed), MCPX_ETOKEN, MCPX_EFORBIDDEN,
- * MCPX_EORIGIN, MCPX_EREQUESTS, or whatever hub_may_admit says. A ticket is spent by the attempt.
- */
-enum mcpx_err http_admission(const struct http_api *api, const struct http_request *request,
-                             struct mcpx_now now, struct admission *admission,
-                             struct mcpx_text *scratch, struct grant **grant,
-                             const char **detail);
-
 #endif

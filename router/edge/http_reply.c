@@ -21,6 +21,8 @@ void http_reply_fini(struct http_reply *reply)
 void http_reply_fail(struct http_reply *reply, enum mcpx_err err, const char *detail)
 {
     reply->err = err;
+    reply->status = 0;
+    reply->title = reply->header = NULL;
     mcpx_text_reset(&reply->body);
     mcpx_text_reset(&reply->detail);
     if (detail)
@@ -54,6 +56,11 @@ static const char *status_phrase(int status)
     return "Internal Server Error";
 }
 
+static const char *title_of(const struct http_reply *reply, int status)
+{
+    return reply->title ? reply->title : status_phrase(status);
+}
+
 /* RFC 9457; `error` is where clients of the original router look for a sentence. */
 static void write_problem(const struct http_reply *reply, int status, struct mcpx_text *body)
 {
@@ -62,7 +69,7 @@ static void write_problem(const struct http_reply *reply, int status, struct mcp
     if (detail.len == 0)
         detail = mcpx_slice_of(mcpx_strerror(reply->err));
     mcpx_text_puts(body, "{\"type\":\"about:blank\",");
-    mcpx_json_add_member(body, "title", mcpx_slice_of(status_phrase(status)));
+    mcpx_json_add_member(body, "title", mcpx_slice_of(title_of(reply, status)));
     mcpx_text_puts(body, ",\"status\":");
     mcpx_text_number(body, status);
     mcpx_text_add(body, ",", 1);
@@ -81,8 +88,6 @@ static void write_methods(unsigned methods, struct mcpx_text *out)
         mcpx_text_puts(out, "GET, HEAD, ");
     if (methods & HTTP_POST)
         mcpx_text_puts(out, "POST, ");
-    if (methods & HTTP_DELETE)
-        mcpx_text_puts(out, "DELETE, ");
     mcpx_text_puts(out, "OPTIONS\r\n");
 }
 
@@ -130,11 +135,13 @@ static void write_head(const struct http_reply *reply, int status, size_t len,
     mcpx_text_puts(out, "HTTP/1.1 ");
     mcpx_text_number(out, status);
     mcpx_text_add(out, " ", 1);
-    mcpx_text_puts(out, status_phrase(status));
+    mcpx_text_puts(out, title_of(reply, status));
     mcpx_text_puts(out, "\r\nConnection: close\r\nCache-Control: no-store\r\n"
                         "X-Content-Type-Options: nosniff\r\n");
     write_cors(reply, out);
     write_refusal_headers(status, reply->wait_ms, out);
+    if (reply->header)
+        mcpx_text_puts(out, reply->header);
     if (reply->allow) {
         mcpx_text_puts(out, "Allow: ");
         write_methods(reply->allow, out);
@@ -151,11 +158,11 @@ static void write_head(const struct http_reply *reply, int status, size_t len,
 
 static int reply_status(const struct http_reply *reply)
 {
-    int status = reply->err ? mcpx_error_status(reply->err) : reply->status;
+    int status = reply->status ? reply->status : mcpx_error_status(reply->err);
 
-    if (status == 0)
-        status = reply->err ? 500 : 200;
-    return reply->preflight && !reply->err ? 204 : status;
+    if (!reply->err)
+        return reply->preflight ? 204 : 200;
+    return status ? status : 500;
 }
 
 void http_reply_write(struct http_reply *reply, struct mcpx_text *out)
@@ -174,4 +181,13 @@ void http_reply_write(struct http_reply *reply, struct mcpx_text *out)
         out->failed = true;
     else if (!reply->head && status != 204)
         mcpx_text_slice(out, mcpx_text_view(&reply->body));
+}
+
+void http_problem(enum mcpx_err err, const char *detail, struct mcpx_text *out)
+{
+    struct http_reply reply = {0};
+
+    http_reply_fail(&reply, err, detail);
+    http_reply_write(&reply, out);
+    http_reply_fini(&reply);
 }

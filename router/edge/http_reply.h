@@ -9,13 +9,15 @@
 #include <mcpx/text.h>
 
 /** Methods the API knows, as bits of a set. */
-enum http_method { HTTP_GET = 1, HTTP_POST = 2, HTTP_DELETE = 4 };
+enum http_method { HTTP_GET = 1, HTTP_POST = 2 };
 
 /**
  * An answer. Zero-initialised it is `200` with an empty JSON body.
  *
- * status      0 = 200, unless `err` decides
  * err         not MCPX_OK: the answer is a problem (RFC 9457) and `body` is ignored
+ * status      of a problem, set after http_reply_fail; 0 = the one of `err`
+ * title       borrowed; NULL = as the status says
+ * header      borrowed; one more header line with its CRLF; NULL = none
  * type        media type of `body`; NULL = application/json
  * body        owned
  * detail      the problem's detail; empty = the error's own text. Owned
@@ -27,8 +29,10 @@ enum http_method { HTTP_GET = 1, HTTP_POST = 2, HTTP_DELETE = 4 };
  * cost        requests that it counts for besides the one it was, its length left out
  */
 struct http_reply {
-    int status;
     enum mcpx_err err;
+    int status;
+    const char *title;
+    const char *header;
     const char *type;
     struct mcpx_text body;
     struct mcpx_text detail;
@@ -44,7 +48,7 @@ struct http_reply {
 void http_reply_fini(struct http_reply *reply);
 
 /**
- * Turns the answer into a problem. `detail` may be NULL: the caller then appends a sentence to
+ * Turns the answer into a problem with the error's own status. `detail` may be NULL: the caller then appends a sentence to
  * `reply->detail`, or leaves it to the error's own text. It must hold no secret.
  */
 void http_reply_fail(struct http_reply *reply, enum mcpx_err err, const char *detail);
@@ -54,5 +58,12 @@ void http_reply_fail(struct http_reply *reply, enum mcpx_err err, const char *de
  * becomes a 503.
  */
 void http_reply_write(struct http_reply *reply, struct mcpx_text *out);
+
+/**
+ * Appends a whole answer with an `application/problem+json` body (RFC 9457) for `err`: its
+ * status, title, and `code`; `detail` may be NULL. 401 carries `WWW-Authenticate: Bearer`, 429
+ * and 503 `Retry-After`.
+ */
+void http_problem(enum mcpx_err err, const char *detail, struct mcpx_text *out);
 
 #endif

@@ -28,8 +28,9 @@ struct exchange {
 };
 
 static const struct answer_status length_required = {
-    411, "Length Required", "", "Content-Length is required and has to be one decimal number"};
-static const struct answer_status expectation_failed = {417, "Expectation Failed", "",
+    411, "Length Required", NULL,
+    "Content-Length is required and has to be one decimal number"};
+static const struct answer_status expectation_failed = {417, "Expectation Failed", NULL,
                                                         "only 100-continue can be expected"};
 
 static void exchange_free(struct exchange *exchange)

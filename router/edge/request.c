@@ -5,9 +5,10 @@
 #include "router/edge/request.h"
 
 static const struct answer_status bad_method = {
-    501, "Not Implemented", "", "the method is not known here; methods have capital letters"};
+    501, "Not Implemented", NULL,
+    "the method is not known here; methods have capital letters"};
 static const struct answer_status two_fields = {
-    400, "Bad Request", "",
+    400, "Bad Request", NULL,
     "Authorization, Origin and Content-Type may stand there once each"};
 
 static bool knows(struct mcpx_slice method)

@@ -2,10 +2,11 @@
  * upgrade.c - everything a handshake can get wrong is refused over HTTP and with a reason. The
  * participant enters its topic before the 101 is written, so that being refused there has a status
  * as well; its welcome waits WELCOME_DELAY_MS behind the 101.
- * Includes upgrade.h, request.h, answer.h, wire.h, libwebsockets (SHA-1, base64).
+ * Includes upgrade.h, http_admission.h, request.h, answer.h, wire.h, libwebsockets (SHA-1, base64).
  */
 #include "router/edge/upgrade.h"
 #include "router/edge/answer.h"
+#include "router/edge/http_admission.h"
 #include "router/edge/request.h"
 #include "router/edge/wire.h"
 
@@ -19,13 +20,13 @@ static const struct answer_status bad_version = {
 static const struct answer_status bad_method = {405, "Method Not Allowed", "Allow: GET\r\n",
                                                 "a WebSocket is opened with GET"};
 static const struct answer_status bad_upgrade = {
-    400, "Bad Request", "", "Upgrade has to be websocket and Connection to hold upgrade"};
-static const struct answer_status bad_key = {400, "Bad Request", "",
+    400, "Bad Request", NULL, "Upgrade has to be websocket and Connection to hold upgrade"};
+static const struct answer_status bad_key = {400, "Bad Request", NULL,
                                              "Sec-WebSocket-Key has to be 16 bytes in base64"};
-static const struct answer_status bad_body = {400, "Bad Request", "",
+static const struct answer_status bad_body = {400, "Bad Request", NULL,
                                               "a request for a WebSocket has no body"};
 static const struct answer_status bad_subprotocol = {
-    400, "Bad Request", "", "Sec-WebSocket-Protocol has to be absent or to offer mcpx"};
+    400, "Bad Request", NULL, "Sec-WebSocket-Protocol has to be absent or to offer mcpx"};
 
 bool upgrade_is_asked(const struct mx_http_head *head)
 {

@@ -1,0 +1,29 @@
+/*
+ * http_admission.h - may a connection be upgraded, and as whom?
+ * Includes http_api.h. Protocol: section 7.
+ */
+#ifndef EDGE_HTTP_ADMISSION_H
+#define EDGE_HTTP_ADMISSION_H
+
+#include "router/edge/http_api.h"
+
+/**
+ * Judges a connection attempt.
+ *
+ * request     its head; `target` holds topic, routing, history, after, instance,
+ *             instance_key, ticket and token
+ * admission   filled on success; its slices point into `scratch`
+ * scratch     caller's buffer for decoded query values; reset here
+ * grant       filled on success with a reference the caller owns; untouched on failure
+ * detail      filled on failure with a static sentence for the problem's `detail`
+ *
+ * Returns MCPX_OK or the error to answer with: MCPX_ETOPIC (topic missing, malformed or given
+ * twice), MCPX_EREQUEST (another parameter is malformed), MCPX_ETOKEN, MCPX_EFORBIDDEN,
+ * MCPX_EORIGIN, MCPX_EREQUESTS, or whatever hub_may_admit says. A ticket is spent by the attempt.
+ */
+enum mcpx_err http_admission(const struct http_api *api, const struct http_request *request,
+                             struct mcpx_now now, struct admission *admission,
+                             struct mcpx_text *scratch, struct grant **grant,
+                             const char **detail);
+
+#endif
