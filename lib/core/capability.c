@@ -1,7 +1,7 @@
 /*
  * capability.c - turns a set's patterns into PCRE2 programs and asks them.
- * Includes capset.h, memo.h, envelope.h (ids) and PCRE2, which nothing else does. A decision is
- * one match of one program:
+ * Includes capset.h, decimal.h, memo.h, envelope.h (ids) and PCRE2, which nothing else does. A
+ * decision is one match of one program:
  *
  *     (?!(?:DENIAL|...)\z)(?:GRANT|GRANT|(?>GRANT)\z(?C'7')|...)
  *
@@ -19,6 +19,7 @@
 #include <pcre2.h>
 
 #include "lib/core/capset.h"
+#include "lib/core/decimal.h"
 #include "lib/core/memo.h"
 #include <mcpx/envelope.h>
 
@@ -218,11 +219,12 @@ enum mcpx_refusal mx_grant_condition(const struct mcpx_grant *grant,
 static int on_conditional(pcre2_callout_block *block, void *context)
 {
     struct mcpx_capset *set = context;
-    size_t index = 0;
+    struct mcpx_slice number = {(const char *)block->callout_string,
+                                block->callout_string_length};
+    uint64_t index = 0;
 
     set->depends = true;
-    for (PCRE2_SIZE i = 0; i < block->callout_string_length; i++)
-        index = index * 10 + (size_t)(block->callout_string[i] - '0');
+    (void)mx_decimal_read(number, UINT64_MAX, &index); /* written by us */
     return mx_grant_condition(&set->grants[index], set->question) != MCPX_ALLOWED;
 }
 

@@ -4,10 +4,11 @@
  * reads the lines, with no way to repair any of them: what two readers could understand in two
  * ways is refused, because one of them may stand in front of us. A parser with callbacks per piece
  * was refused: heads are short and kept anyway.
- * Includes http_head.h, http_line.h.
+ * Includes http_head.h, http_line.h, decimal.h.
  */
 #include "lib/core/http_head.h"
 
+#include "lib/core/decimal.h"
 #include "lib/core/http_line.h"
 #include <strings.h>
 
@@ -180,7 +181,7 @@ static const struct mx_http_fault *check_body(struct mx_http_head *head)
     if (mx_http_find(head, "transfer-encoding", &value))
         return head->minor == 0 ? &bad_coding : &no_coding;
     count = mx_http_find(head, "content-length", &value);
-    if (count > 1 || (count == 1 && !mx_http_decimal(value, &head->length)))
+    if (count > 1 || (count == 1 && !mx_decimal_read(value, UINT64_MAX, &head->length)))
         return &bad_length;
     head->has_length = count == 1;
     return NULL;

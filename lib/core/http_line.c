@@ -2,10 +2,11 @@
  * http_line.c - the target is not decoded here: who knows what its parts mean splits it first and
  * decodes each part once, so that "%2F" never becomes a separator. HTTP/1.0 is read because those
  * who ask whether the router is alive still speak it.
- * Includes http_line.h only.
+ * Includes http_line.h, decimal.h.
  */
 #include "lib/core/http_line.h"
 
+#include "lib/core/decimal.h"
 #include <strings.h>
 
 static const struct mx_http_fault bad_request_line = {
@@ -77,21 +78,6 @@ bool mx_http_is_token(struct mcpx_slice text)
 bool mx_http_is_authority(struct mcpx_slice text)
 {
     return consists_of(text, "-._~%!$&'()*+,;=:[]");
-}
-
-bool mx_http_decimal(struct mcpx_slice text, uint64_t *out)
-{
-    uint64_t number = 0;
-
-    if (!text.len || text.len > 18)
-        return false;
-    for (size_t i = 0; i < text.len; i++) {
-        if (!is_digit(text.text[i]))
-            return false;
-        number = number * 10 + (uint64_t)(text.text[i] - '0');
-    }
-    *out = number;
-    return true;
 }
 
 /* "HTTP/1.1" and nothing behind it. Returns false when it is no version at all. */
@@ -170,17 +156,14 @@ const struct mx_http_fault *mx_http_status_line(struct mcpx_slice line,
                                                 struct mx_http_head *out)
 {
     struct mcpx_slice version = {line.text, line.len < 8 ? line.len : 8};
+    uint64_t status;
     int major = 0;
 
     if (line.len < 12 || !read_version(version, &major, &out->minor) || major != 1 ||
         out->minor > 1 || line.text[8] != ' ' || line.text[9] == '0' ||
-        (line.len > 12 && line.text[12] != ' '))
+        (line.len > 12 && line.text[12] != ' ') ||
+        !mx_decimal_read((struct mcpx_slice){line.text + 9, 3}, UINT64_MAX, &status))
         return &bad_status_line;
-    out->status = 0;
-    for (size_t i = 9; i < 12; i++) {
-        if (!is_digit(line.text[i]))
-            return &bad_status_line;
-        out->status = out->status * 10 + (line.text[i] - '0');
-    }
+    out->status = (int)status;
     return NULL;
 }

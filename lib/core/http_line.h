@@ -20,9 +20,6 @@ bool mx_http_is_token(struct mcpx_slice text);
 /** A host with or without a port, and without anybody's name in front of it. */
 bool mx_http_is_authority(struct mcpx_slice text);
 
-/** 1 to 18 decimal digits. */
-bool mx_http_decimal(struct mcpx_slice text, uint64_t *out);
-
 /** Fills method, target and version. Returns NULL or what is wrong. */
 const struct mx_http_fault *mx_http_request_line(struct mcpx_slice line,
                                                  struct mx_http_head *out);

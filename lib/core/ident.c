@@ -2,9 +2,11 @@
  * ident.c - UUIDs and RFC 3339 dates. The civil calendar is computed here (days counted in
  * 400-year eras that start in March) rather than by gmtime(), which every other caller in the
  * process could share state with and which knows no bounds.
- * Includes ident.h only.
+ * Includes ident.h, decimal.h.
  */
 #include "lib/core/ident.h"
+
+#include "lib/core/decimal.h"
 
 #include <stdio.h>
 
@@ -92,18 +94,14 @@ void mx_time_format(int64_t wall_ms, char out[MX_TIME_LEN + 1])
 /* Reads exactly `width` digits; false when there are fewer. */
 static bool take_digits(struct mcpx_slice *rest, size_t width, int64_t *number)
 {
-    int64_t value = 0;
+    uint64_t value;
 
-    if (rest->len < width)
+    if (rest->len < width ||
+        !mx_decimal_read((struct mcpx_slice){rest->text, width}, INT64_MAX, &value))
         return false;
-    for (size_t i = 0; i < width; i++) {
-        if (rest->text[i] < '0' || rest->text[i] > '9')
-            return false;
-        value = value * 10 + (rest->text[i] - '0');
-    }
     rest->text += width;
     rest->len -= width;
-    *number = value;
+    *number = (int64_t)value;
     return true;
 }
 

@@ -2,10 +2,11 @@
  * ws_url.c - a URL is cut by hand at its first "://", "/" and last ":". The general parsers at
  * hand accept what has no meaning here (user names, queries, fragments) and would silently drop
  * it; a token pasted into a URL must be refused aloud, not sent to a log.
- * Includes ws_url.h only.
+ * Includes ws_url.h, decimal.h.
  */
 #include "lib/edge/ws_url.h"
 
+#include "lib/core/decimal.h"
 #include <stdlib.h>
 #include <strings.h>
 
@@ -67,18 +68,12 @@ static bool read_host(const char *at, size_t len, struct mx_address *out)
 /* Reads the digits in [at, end). */
 static bool read_port(const char *at, const char *end, int *port)
 {
-    int value = 0;
+    struct mcpx_slice digits = {at, (size_t)(end - at)};
+    uint64_t value;
 
-    if (at == end || end - at > 5)
+    if (digits.len > 5 || !mx_decimal_read(digits, 65535, &value) || value == 0)
         return false;
-    for (; at < end; at++) {
-        if (*at < '0' || *at > '9')
-            return false;
-        value = value * 10 + (*at - '0');
-    }
-    if (value < 1 || value > 65535)
-        return false;
-    *port = value;
+    *port = (int)value;
     return true;
 }
 

@@ -1,8 +1,9 @@
 /*
  * config_listen.c - "127.0.0.1:8080" taken apart. Names are not looked up here: a configuration
  * is right or wrong by itself, whatever a name server says today.
- * Includes loading.h and inet_pton.
+ * Includes loading.h, lib/core/decimal.h and inet_pton.
  */
+#include "lib/core/decimal.h"
 #include "router/policy/loading.h"
 
 #include <arpa/inet.h>
@@ -16,16 +17,9 @@ static const char expected[] =
 
 static bool port_is_valid(struct mcpx_slice port)
 {
-    unsigned number = 0;
+    uint64_t number;
 
-    if (port.len < 1 || port.len > 5)
-        return false;
-    for (size_t i = 0; i < port.len; i++) {
-        if (port.text[i] < '0' || port.text[i] > '9')
-            return false;
-        number = number * 10 + (unsigned)(port.text[i] - '0');
-    }
-    return number <= 65535;
+    return port.len <= 5 && mx_decimal_read(port, 65535, &number);
 }
 
 static bool host_is_valid(const char *host, bool bracketed)

@@ -1,9 +1,10 @@
 /*
  * url.c - from the address of the WebSocket to that of the HTTP API on the same port.
- * Includes http.h only.
+ * Includes http.h, lib/core/decimal.h.
  */
 #include "tools/common/http.h"
 
+#include "lib/core/decimal.h"
 #include <string.h>
 
 enum { PORT_MAX = 65535 };
@@ -30,8 +31,8 @@ static bool cut_end(const char *text, size_t *len, const char *end)
 /* HOST[:PORT], where HOST may be [IPv6]. */
 static bool is_authority(const char *text, size_t len)
 {
-    size_t host = 0, port = 0;
-    long number = 0;
+    size_t host = 0;
+    uint64_t port = 0;
 
     if (len > 0 && text[0] == '[')
         while (host < len && text[host] != ']')
@@ -40,12 +41,10 @@ static bool is_authority(const char *text, size_t len)
         return false;
     while (host < len && text[host] != ':')
         host++;
-    for (port = host + 1; port < len && number <= PORT_MAX; port++) {
-        if (text[port] < '0' || text[port] > '9')
-            return false;
-        number = number * 10 + (text[port] - '0');
-    }
-    return host > 0 && (host == len || (number > 0 && number <= PORT_MAX));
+    if (host < len && !mx_decimal_read((struct mcpx_slice){text + host + 1, len - host - 1},
+                                       PORT_MAX, &port))
+        return false;
+    return host > 0 && (host == len || port > 0);
 }
 
 bool url_api(const char *url, struct mcpx_text *out)

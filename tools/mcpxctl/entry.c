@@ -2,9 +2,11 @@
  * entry.c - copies an envelope into one allocation: the struct, its addressees, then its bytes.
  * Keeping struct mcpx_envelope itself was refused: it has room for 256 addressees, and a ledger
  * has many envelopes.
- * Includes entry.h, mcpx/session.h only.
+ * Includes entry.h, lib/core/ident.h, mcpx/session.h only.
  */
 #include "tools/mcpxctl/entry.h"
+
+#include "lib/core/ident.h"
 
 #include <mcpx/session.h> /* its table of sentences alone */
 
@@ -98,4 +100,11 @@ const char *entry_lie(const struct entry *entry)
     if (mcpx_rpc_agrees(&rpc, &entry->kind, NULL) != MCPX_OK)
         return sentences[MCPX_VIOLATION_KIND];
     return NULL;
+}
+
+int64_t time_read(struct mcpx_slice text)
+{
+    int64_t ms;
+
+    return mx_time_parse(text, &ms) && ms >= 0 ? ms : -1;
 }

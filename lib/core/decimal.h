@@ -1,0 +1,17 @@
+/*
+ * decimal.h - whole numbers in decimal digits, as headers, query strings and payloads have them.
+ * Includes base.h only.
+ */
+#ifndef MX_DECIMAL_H
+#define MX_DECIMAL_H
+
+#include <mcpx/base.h>
+
+/**
+ * Reads 1 to 18 digits and nothing else: no sign, no blank. Zeros may lead.
+ *
+ * max   the largest number that is taken
+ */
+bool mx_decimal_read(struct mcpx_slice text, uint64_t max, uint64_t *out);
+
+#endif
