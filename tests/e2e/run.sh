@@ -1,10 +1,10 @@
 #!/bin/sh
 # run.sh - what ctest calls: "install" makes node_modules agree with package-lock.json, "test"
 # runs every *.test.mjs, "demo" runs the demo that is named after it, or lists them and runs one,
-# "conformance" fetches the official conformance suite with the newer Node.js it needs, and runs
-# it. Exit code 77 means skipped, and is only given when there is no node, npm or, for demos, curl on
-# this machine, or, by "conformance", when the suite cannot be had; a registry that cannot be reached
-# is a failure otherwise.
+# "pages" does what pages of the documentation say, "conformance" fetches the official conformance
+# suite with the newer Node.js it needs, and runs it. Exit code 77 means skipped, and is only given
+# when there is no node, npm or, for demos, curl on this machine, or, by "conformance", when the suite
+# cannot be had; a registry that cannot be reached is a failure otherwise.
 set -eu
 cd "$(dirname "$0")"
 
@@ -44,6 +44,19 @@ suite() {
     fi
 }
 
+# Runs a command with a loopback that nobody else listens on, where the machine allows that. The words
+# in single quotes are for perl and for another shell.
+# shellcheck disable=SC2016,SC2086
+own_loopback() {
+    user=
+    [ "$(id -u)" -eq 0 ] || user=--map-root-user
+    up='my $lo = pack("Z16 s x22", "lo", 0x41); socket(my $s, 2, 2, 0); ioctl($s, 0x8914, $lo) or die $!'
+    if unshare $user --net perl -e "$up" 2>/dev/null; then
+        exec unshare $user --net sh -c 'perl -e "$0" && exec "$@"' "$up" "$@"
+    fi
+    exec "$@"
+}
+
 case "${1:-}" in
 install) install ;;
 test)
@@ -63,13 +76,18 @@ example)
     install
     exec node examples.mjs "${2:-}"
     ;;
+pages)
+    install
+    shift
+    own_loopback node pages.mjs "$@"
+    ;;
 conformance)
     install
     suite
     exec node conformance.mjs
     ;;
 *)
-    echo "usage: $0 install|test|demo [NUMBER]|conformance|example NAME" >&2
+    echo "usage: $0 install|test|demo [NUMBER]|conformance|example NAME|pages PAGE..." >&2
     exit 2
     ;;
 esac
