@@ -3,9 +3,11 @@
 import asyncio, json, os, uuid, websockets
 
 async def main(url, topic, token):
-    async with websockets.connect(f"{url}/ws?topic={topic}", extra_headers={"Authorization": f"Bearer {token}"}) as ws:
+    headers = {"Authorization": f"Bearer {token}"}
+    async with websockets.connect(f"{url}/ws?topic={topic}", extra_headers=headers) as ws:
         async def say(kind, payload, **more):
-            await ws.send(json.dumps({"protocol": "mcpx/v0.1", "id": str(uuid.uuid4()), "kind": kind, "payload": payload, **more}))
+            envelope = {"protocol": "mcpx/v0.1", "id": str(uuid.uuid4()), "kind": kind}
+            await ws.send(json.dumps({**envelope, "payload": payload, **more}))
         me = json.loads(await ws.recv())["payload"]["you"]["id"]
         await say("chat", {"text": "hello"})
         async for text in ws:
@@ -13,6 +15,7 @@ async def main(url, topic, token):
             heard = json.loads(text)
             if heard["kind"].startswith("mcp/request:") and heard.get("to") == [me]:
                 answer = {"jsonrpc": "2.0", "id": heard["payload"]["id"], "result": {}}
-                return await say("mcp/response" + heard["kind"][11:], answer, to=[heard["from"]], correlation_id=heard["id"])
+                return await say("mcp/response" + heard["kind"][11:], answer,
+                                 to=[heard["from"]], correlation_id=heard["id"])
 
 asyncio.run(main(os.environ["MCPX_URL"], os.environ["MCPX_TOPIC"], os.environ["MCPX_TOKEN"]))

@@ -1,14 +1,14 @@
 /*
  * examples.mjs - the programs of docs/examples, run as a reader runs them: each joins, is heard
  * saying hello, prints what others say, answers one request and leaves. "tls" is the C program
- * once more behind a proxy that speaks TLS.
+ * once more behind a proxy that speaks TLS. "resume" is told everything, though its line breaks.
  *
- * Usage: node examples.mjs c|node|python|tls      exit code 77: something it needs is not here
+ * Usage: node examples.mjs c|node|python|resume|tls      exit code 77: something it needs is not here
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { createServer } from 'node:tls';
@@ -59,6 +59,7 @@ function run([program, ...args], env) {
   process.once('exit', () => child.kill('SIGKILL'));
   child.stdout.setEncoding('utf8').on('data', (text) => { told.out += text; });
   child.stderr.setEncoding('utf8').on('data', (text) => { told.log += text; });
+  told.more = () => new Promise((done) => { child.stdout.once('data', done); });
   told.exited = new Promise((done) => {
     child.once('error', (error) => done(error.message));
     child.once('close', (code, signal) => done(signal ?? code));
@@ -125,6 +126,64 @@ async function distrust(url, trusted, reason) {
   assert.match(guest.log, reason);
 }
 
+/* A proxy whose connections can be cut; it lets nobody through until it is mended. */
+async function breakable(http) {
+  const sockets = new Set();
+  let broken = false;
+  const server = createTcpServer((socket) => {
+    if (broken) {
+      socket.destroy();
+      return;
+    }
+    const router = connect(Number(new URL(http).port), '127.0.0.1');
+    sockets.add(socket);
+    socket.on('error', () => router.destroy()).on('close', () => router.destroy());
+    router.on('error', () => socket.destroy()).on('close', () => socket.destroy());
+    socket.pipe(router).pipe(socket);
+  });
+  await new Promise((done) => { server.listen(0, '127.0.0.1', done); });
+  cleanups.unshift(() => server.close());
+  return {
+    url: `ws://127.0.0.1:${server.address().port}`,
+    cut() {
+      broken = true;
+      sockets.forEach((socket) => socket.destroy());
+    },
+    mend() { broken = false; },
+  };
+}
+
+/* What is said while the line is cut is printed all the same, once and in order. */
+async function follow(router, http) {
+  const topic = `example-${process.pid}`;
+  const line = await breakable(http);
+  const host = await Participant.join(router, { id: 'host', topic, capabilities: ['chat'] });
+  const guest = run([process.execPath, besidePackages('resume.mjs')], {
+    MCPX_URL: line.url, MCPX_TOPIC: topic, MCPX_TOKEN: await router.token('guest', topic, []),
+  });
+  const printed = () => guest.out.split('\n').slice(0, -1).map((text) => JSON.parse(text));
+  const prints = (text) => inTime((async () => {
+    while (!printed().some((e) => e.payload.text === text)) await guest.more();
+  })(), () => `'${text}' was not printed: ${guest.out}${guest.log}`);
+
+  await host.until((e) => e.payload.event === 'join' && e.payload.participant.id === 'guest', 'it');
+  host.send('chat', { text: 'before' });
+  await prints('before');
+  line.cut();
+  await host.until((e) => e.payload.event === 'leave', 'its leave');
+  host.send('chat', { text: 'missed' });
+  const last = host.send('chat', { text: 'missed as well' });
+  await host.until((e) => e.id === last, 'the echo');
+  line.mend();
+  await prints('missed as well');
+  const chats = printed().filter((e) => e.kind === 'chat').map((e) => e.payload.text);
+  assert.deepEqual(chats, ['before', 'missed', 'missed as well']);
+  const welcomes = printed().filter((e) => e.kind === 'system/welcome');
+  assert.deepEqual(welcomes.map((e) => e.payload.resumed), [false, true]);
+  line.cut();
+  await host.close();
+}
+
 async function main(which) {
   const router = await Router.start();
   visit.router = router;
@@ -136,6 +195,8 @@ async function main(which) {
     await distrust(url, '/dev/null', /left: cannot connect to localhost:\d+: .*certificate/);
     const other = await behindTls(router.http, 'other.example');
     await distrust(other.url, other.cert, /left: cannot connect to localhost:\d+: .*(host|name)/);
+  } else if (which === 'resume') {
+    await follow(router, router.http);
   } else {
     await visit(commands[which](), ws);
   }
@@ -143,11 +204,11 @@ async function main(which) {
 }
 
 const which = process.argv[2];
-if (which !== 'tls' && !commands[which]) {
-  console.error('usage: node examples.mjs c|node|python|tls');
+if (!['resume', 'tls'].includes(which) && !commands[which]) {
+  console.error('usage: node examples.mjs c|node|python|resume|tls');
   process.exit(2);
 }
 await main(which);
 for (const cleanup of cleanups) cleanup();
-console.log(`${which}: joined, heard, answered, left`);
+console.log(`${which}: ${which === 'resume' ? 'missed nothing' : 'joined, heard, answered, left'}`);
 process.exit(0);
