@@ -87,15 +87,8 @@ void mx_delivery_learn_id(struct mcpx_session *session)
 
 void mx_delivery_need(struct mcpx_session *session, const struct mcpx_slice *to, size_t count)
 {
-    for (size_t i = 0; i < count && session->mono_ms < session->absent_until; i++) {
-        struct mx_person *person = mx_roster_find(&session->absent, to[i]);
-
-        if (!person || person->needed)
-            continue;
-        person->needed = true;
-        session->needed++;
-        mx_outbox_hold(&session->outbox, session->absent_until);
-    }
+    if (mx_absent_need(&session->absent, to, count, session->mono_ms))
+        mx_outbox_hold(&session->outbox, session->absent.until);
 }
 
 /* As far as memory allows: what cannot be read is not waited for. */
@@ -104,9 +97,7 @@ void mx_delivery_note_absent(struct mcpx_session *session, const struct mx_roste
     struct mcpx_envelope envelope;
     struct mcpx_fault fault;
 
-    session->absent = session->roster;
-    session->roster = (struct mx_roster){0};
-    mx_roster_subtract(&session->absent, others);
+    mx_absent_note(&session->absent, &session->roster, others);
     mcpx_envelope_init(&envelope);
     for (struct mx_own *own = session->outbox.first; own; own = own->next)
         if (!mcpx_envelope_parse(mx_block_text(own->text), MX_DEPTH_MAX, &envelope, &fault))

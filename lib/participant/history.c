@@ -103,12 +103,11 @@ static void take_one(struct mcpx_session *session, struct mx_incoming *in)
 enum mcpx_err mx_history_receive(struct mcpx_session *session, const struct mx_incoming *in)
 {
     struct mcpx_slice list = mcpx_json_get(in->envelope->payload, "envelopes");
-    struct mcpx_fault fault = {"expected a page with envelopes", "payload", 0};
     struct mx_incoming one = *in;
     struct mcpx_json_walk walk;
 
     if (mcpx_json_type(list) != MCPX_JSON_ARRAY) {
-        mx_tell_violation(session, in, MCPX_VIOLATION_TEXT, &fault);
+        mx_tell_malformed(session, in, "payload", "expected a page with envelopes");
         return MCPX_OK;
     }
     if (prepare(session, in, list))

@@ -14,7 +14,7 @@
  *
  * identity_len  bytes of the id that are their identity
  * capset      what they may send; compiled when first asked for
- * needed      a message of ours waits for them to come back; see session_state.h
+ * needed      something of ours is addressed to them while they are absent; see absent.h
  * compiled    it was tried; a capset of NULL then says that their patterns are not ours to read
  */
 struct mx_person {

@@ -89,7 +89,7 @@ void mcpx_session_free(struct mcpx_session *session)
     mx_inbound_fini(&session->proposals);
     mx_recent_fini(&session->recent);
     mx_roster_fini(&session->roster);
-    mx_roster_fini(&session->absent);
+    mx_absent_fini(&session->absent);
     mx_grants_fini(&session->grants);
     mx_reader_fini(&session->reader);
     free(session);

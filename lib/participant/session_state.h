@@ -5,6 +5,7 @@
 #ifndef MX_SESSION_STATE_H
 #define MX_SESSION_STATE_H
 
+#include "lib/participant/absent.h"
 #include "lib/participant/backoff.h"
 #include "lib/participant/connection.h"
 #include "lib/participant/events.h"
@@ -36,10 +37,8 @@ struct mx_id {
  * instance, instance_key
  *               what is asked for; empty without config.instance
  * place         where a new connection may go on
- * absent        who was there before the router forgot us and is not yet there again
- * absent_until  mono_ms until which they are waited for
- * needed        how many of them something of ours is addressed to; nothing is written before they
- *               are there
+ * absent        who was there before the router forgot us; nothing is written before those of them
+ *               are there again whom something of ours is addressed to
  * caught_up     our own presence came: what was missed is known
  * message_max   limits.message_bytes; 0 = none known
  * requests      others' requests to us that wait for mcpx_session_respond
@@ -61,9 +60,8 @@ struct mcpx_session {
     struct mx_place place;
     size_t message_max;
     struct mx_grants grants;
-    struct mx_roster roster, absent;
-    int64_t absent_until;
-    size_t needed;
+    struct mx_roster roster;
+    struct mx_absent absent;
     bool caught_up;
     struct mx_pending pending;
     struct mx_outbox outbox;

@@ -1,0 +1,100 @@
+/*
+ * presence.c - who comes, leaves or changes. Our own coming is no news, and yet what a session waits
+ * for after each welcome.
+ * Includes presence.h and tell.h only.
+ */
+#include "lib/participant/presence.h"
+
+#include "lib/participant/tell.h"
+
+#include <stdlib.h>
+
+static bool read_presence(struct mcpx_slice payload, enum mcpx_presence *out)
+{
+    static const char *const names[] = {"join", "leave", "update"};
+    struct mcpx_slice event = mcpx_json_get(payload, "event");
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (event.text && mcpx_json_equals(event, mcpx_slice_of(names[i]))) {
+            *out = (enum mcpx_presence)i;
+            return true;
+        }
+    return false;
+}
+
+/* What the outbox waits for may have come: the end of what was missed, and whom it is needed by. */
+static void go_on(struct mcpx_session *session)
+{
+    if (session->caught_up && session->absent.needed == 0)
+        mx_outbox_release(&session->outbox);
+}
+
+/* Tells it and changes the roster; `person` is taken. Returns MCPX_OK or MCPX_ENOMEM. */
+static enum mcpx_err accept_presence(struct mcpx_session *session,
+                                     const struct mx_incoming *in, struct mx_person *person,
+                                     enum mcpx_presence presence)
+{
+    char *words = malloc(person->id.len);
+    struct mx_event *event;
+
+    if (!words || !mx_roster_reserve(&session->roster)) {
+        free(words);
+        mx_person_free(person);
+        return MCPX_ENOMEM;
+    }
+    event = mx_tell(session, in, MCPX_EVENT_PRESENCE);
+    memcpy(words, person->id.text, person->id.len);
+    event->words = words;
+    event->told.participant = (struct mcpx_slice){words, person->id.len};
+    event->told.presence = presence;
+    if (presence == MCPX_PRESENCE_LEAVE) {
+        mx_roster_remove(&session->roster, person->id);
+        mx_person_free(person);
+    } else {
+        if (mx_absent_came(&session->absent, person->id))
+            go_on(session);
+        mx_roster_put(&session->roster, person);
+    }
+    return MCPX_OK;
+}
+
+/*
+ * Our own coming is the welcome, our own change comes with a new one. But it ends what we missed:
+ * what has no echo by now has not arrived, and asking again brings no refusal. Protocol: section 5.
+ */
+static bool is_news(struct mcpx_session *session, const struct mx_person *person,
+                    enum mcpx_presence presence)
+{
+    if (mcpx_slice_equal(person->id, mx_id_view(&session->id))) {
+        if (presence == MCPX_PRESENCE_JOIN) {
+            session->caught_up = true;
+            go_on(session);
+        }
+        return false;
+    }
+    return presence != MCPX_PRESENCE_LEAVE || mx_roster_find(&session->roster, person->id);
+}
+
+enum mcpx_err mx_presence_receive(struct mcpx_session *session, const struct mx_incoming *in)
+{
+    struct mcpx_slice payload = in->envelope->payload;
+    struct mx_person *person = NULL;
+    enum mcpx_presence presence;
+    enum mcpx_err err = mx_person_read(mcpx_json_get(payload, "participant"), &person);
+
+    if (err == MCPX_ENOMEM)
+        return err;
+    if (err || !read_presence(payload, &presence)) {
+        mx_person_free(person);
+        mx_tell_malformed(session, in, "payload",
+                          "expected a presence with event and participant");
+        return MCPX_OK;
+    }
+    if (is_news(session, person, presence))
+        err = accept_presence(session, in, person, presence);
+    else
+        mx_person_free(person);
+    if (!err)
+        mx_place_told(&session->place, payload);
+    return err;
+}
