@@ -139,13 +139,16 @@ MCPX_API const char *mcpx_event_name(enum mcpx_event_type type);
     X(MCPX_VIOLATION_ROUTER, "not_router", "a system message does not come from the router")
 
 #define MCPX_VIOLATION_CONSTANT(constant, name, sentence) constant,
-enum mcpx_violation { MCPX_VIOLATIONS(MCPX_VIOLATION_CONSTANT) MCPX_VIOLATION_COUNT };
+enum mcpx_violation {
+    MCPX_VIOLATION_NONE,
+    MCPX_VIOLATIONS(MCPX_VIOLATION_CONSTANT) MCPX_VIOLATION_COUNT
+};
 #undef MCPX_VIOLATION_CONSTANT
 
-/** "kind_mismatch", ... Static. */
+/** "kind_mismatch", ...; "none". Static; "unknown" outside the table. */
 MCPX_API const char *mcpx_violation_name(enum mcpx_violation violation);
 
-/** The sentence. Static. */
+/** The sentence. Static; likewise. */
 MCPX_API const char *mcpx_violation_text(enum mcpx_violation violation);
 
 enum mcpx_presence { MCPX_PRESENCE_JOIN, MCPX_PRESENCE_LEAVE, MCPX_PRESENCE_UPDATE };
@@ -290,16 +293,24 @@ MCPX_API struct mcpx_slice mcpx_session_instance(const struct mcpx_session *sess
 MCPX_API struct mcpx_slice mcpx_session_instance_key(const struct mcpx_session *session);
 
 /**
- * The next text to write as one message, lent until mcpx_session_written. Returns false when there
- * is none, or no connection. What was written but not seen to have arrived when a connection
- * ends is written again on the next one: the router knows its id and lets it pass only once.
- * Responses to who is gone by then included. After a reconnection nothing is written before our own
- * presence, which ends what was missed, or 5 s: what arrived after all need not be written again. If
- * it could not resume, proposals of ours that nobody acts on yet are written again, under their ids:
- * a router that was started anew has lost them. Where something is addressed to who was there before
- * and is not yet there again, nothing is written before they are, or 10 s: they would get it as history only. At
- * most 256 texts are written whose echo has not come; after "rate_limited" nothing for as long as
- * the router asks, and then four.
+ * The next text to write as one message, lent until mcpx_session_written. Returns false when there is
+ * none that may be written now.
+ *
+ * A text is kept until its echo shows that it has arrived. If the connection ends before that, the
+ * text is written again on the next one. The router knows its id and lets it pass only once. This
+ * includes responses whose addressee has left in the meantime. If the session could not resume, its
+ * proposals that nobody acts on yet are written again too, under their ids, because a router that was
+ * restarted has lost them.
+ *
+ * Nothing is written
+ *   - before the welcome;
+ *   - after a reconnection with something to write again: before our own presence, or for 5 s. The
+ *     router sends that presence after all that we missed, and echoes among it show what has arrived;
+ *   - while a text is addressed to somebody who was there before and has not come back since the
+ *     router was restarted, for at most 10 s. They would get it as history only, and not act on it;
+ *   - while 256 texts wait for their echo, until one comes, or for 5 s;
+ *   - after "rate_limited", for as long as the router asks. Then at most 4 texts wait for their echo,
+ *     until all have arrived.
  */
 MCPX_API bool mcpx_session_output(struct mcpx_session *session, struct mcpx_slice *text);
 

@@ -76,13 +76,13 @@ enum mcpx_violation mx_answer_judge(const struct mcpx_session *session,
 
     *own = NULL;
     if (asked && !asked->proposal && !may_concern(session, envelope))
-        return MCPX_VIOLATION_COUNT;
+        return MCPX_VIOLATION_NONE;
     if (asked && !asked->proposal) {
         *own = asked;
         return mx_validate_response(asked->asked, envelope, in->rpc, fault);
     }
     if (!fulfilment)
-        return MCPX_VIOLATION_COUNT;
+        return MCPX_VIOLATION_NONE;
     *own = fulfilment->proposal;
     return mx_validate_response(fulfilment->asked, envelope, in->rpc, fault);
 }

@@ -14,7 +14,7 @@
  * own     filled with the request or proposal of ours that its correlation_id is about; NULL when it
  *         is about none
  *
- * Returns MCPX_VIOLATION_COUNT when it is an answer to it or `own` is NULL.
+ * Returns MCPX_VIOLATION_NONE when it is an answer to it or `own` is NULL.
  */
 enum mcpx_violation mx_answer_judge(const struct mcpx_session *session,
                                     const struct mx_incoming *in, struct mx_own **own,

@@ -77,10 +77,10 @@ void mx_delivery_learn_id(struct mcpx_session *session)
 
     mcpx_envelope_init(&envelope);
     for (struct mx_own *own = session->outbox.first; own; own = own->next) {
-        if (!own->quiet ||
+        if (!own->has_no_echo ||
             mcpx_envelope_parse(mx_block_text(own->text), MX_DEPTH_MAX, &envelope, &fault))
             continue;
-        own->quiet = !mx_id_is_among(us, envelope.to, envelope.to_count);
+        own->has_no_echo = !mx_id_is_among(us, envelope.to, envelope.to_count);
     }
     mcpx_envelope_fini(&envelope);
 }

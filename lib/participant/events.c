@@ -34,19 +34,20 @@ const char *mcpx_event_name(enum mcpx_event_type type)
     return (unsigned)type < MCPX_EVENT_COUNT ? names[type] : "unknown";
 }
 
-#define NAME(constant, name, sentence) name,
-#define SENTENCE(constant, name, sentence) sentence,
+#define NAME(constant, name, sentence) [constant] = (name),
+#define SENTENCE(constant, name, sentence) [constant] = (sentence),
 
 const char *mcpx_violation_name(enum mcpx_violation violation)
 {
-    static const char *const names[] = {MCPX_VIOLATIONS(NAME)};
+    static const char *const names[] = {[MCPX_VIOLATION_NONE] = "none", MCPX_VIOLATIONS(NAME)};
 
     return (unsigned)violation < MCPX_VIOLATION_COUNT ? names[violation] : "unknown";
 }
 
 const char *mcpx_violation_text(enum mcpx_violation violation)
 {
-    static const char *const sentences[] = {MCPX_VIOLATIONS(SENTENCE)};
+    static const char *const sentences[] = {
+        [MCPX_VIOLATION_NONE] = "the message is as it should be", MCPX_VIOLATIONS(SENTENCE)};
 
     return (unsigned)violation < MCPX_VIOLATION_COUNT ? sentences[violation]
                                                       : "unknown violation";

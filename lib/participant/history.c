@@ -74,8 +74,7 @@ static bool settles(struct mcpx_session *session, const struct mx_incoming *in)
     struct mcpx_fault fault;
     struct mx_own *own;
 
-    if (!is_type(in, "mcp/response") ||
-        mx_answer_judge(session, in, &own, &fault) != MCPX_VIOLATION_COUNT || !own)
+    if (!is_type(in, "mcp/response") || mx_answer_judge(session, in, &own, &fault) || !own)
         return false;
     mx_answer_settle(session, in, own);
     return true;
@@ -90,7 +89,7 @@ static void take_one(struct mcpx_session *session, struct mx_incoming *in)
         mx_tell_violation(session, in, MCPX_VIOLATION_TEXT, &fault);
         return;
     }
-    if (is_mcp(in) && mx_reader_judge(&session->reader, in, &fault) == MCPX_VIOLATION_COUNT)
+    if (is_mcp(in) && !mx_reader_judge(&session->reader, in, &fault))
         note_context(session, in);
     note_echo(session, in->envelope);
     if (in->rpc && settles(session, in))

@@ -23,7 +23,7 @@ struct sorting {
     bool is_own, is_for_us;
 };
 
-static void overhear(struct sorting *sorting)
+static void tell_overheard(struct sorting *sorting)
 {
     if (sorting->session->config.overhear)
         mx_tell(sorting->session, sorting->in, MCPX_EVENT_OVERHEARD);
@@ -36,9 +36,9 @@ static bool is_true(struct sorting *sorting, bool tell)
     struct mcpx_fault fault = {"", "", 0};
     enum mcpx_violation violation = mx_reader_judge(&session->reader, sorting->in, &fault);
 
-    if (violation != MCPX_VIOLATION_COUNT && tell)
+    if (violation && tell)
         mx_tell_violation(session, sorting->in, violation, &fault);
-    return violation == MCPX_VIOLATION_COUNT;
+    return !violation;
 }
 
 static bool is_told(const struct sorting *sorting)
@@ -72,7 +72,7 @@ static void take_notification(struct sorting *sorting)
     struct mx_event *event;
 
     if (!sorting->is_for_us) {
-        overhear(sorting);
+        tell_overheard(sorting);
         return;
     }
     event = mx_tell(sorting->session, sorting->in, MCPX_EVENT_NOTIFICATION);
@@ -197,7 +197,7 @@ static enum mcpx_err take_request(struct sorting *sorting)
     else if (!err && sorting->is_for_us)
         tell_request(sorting);
     else if (!err && !told)
-        overhear(sorting);
+        tell_overheard(sorting);
     return err;
 }
 
@@ -218,12 +218,12 @@ static void take_response(struct sorting *sorting)
     if (!is_true(sorting, true))
         return;
     violation = mx_answer_judge(session, sorting->in, &own, &fault);
-    if (violation != MCPX_VIOLATION_COUNT)
+    if (violation)
         mx_tell_violation(session, sorting->in, violation, &fault);
     else if (own)
         mx_answer_settle(session, sorting->in, own);
     else
-        overhear(sorting);
+        tell_overheard(sorting);
 }
 
 /* ---- proposals ---- */
@@ -247,7 +247,7 @@ static enum mcpx_err take_proposal(struct sorting *sorting)
     else if (sorting->is_for_us)
         mx_tell(session, sorting->in, MCPX_EVENT_PROPOSAL);
     else
-        overhear(sorting);
+        tell_overheard(sorting);
     return MCPX_OK;
 }
 
@@ -259,7 +259,7 @@ static void take_withdrawal(struct sorting *sorting)
     struct mcpx_fault fault = {"expected it from who made the proposal", "from", 0};
 
     if (!names_proposal(sorting, &proposer)) {
-        overhear(sorting);
+        tell_overheard(sorting);
         return;
     }
     /* Whichever window it comes from: who came back under another number may still take it back. */
@@ -271,7 +271,7 @@ static void take_withdrawal(struct sorting *sorting)
         mx_tell(session, sorting->in, MCPX_EVENT_WITHDRAWN)->proposal =
             MX_PROPOSAL_CORRELATION;
     else
-        overhear(sorting);
+        tell_overheard(sorting);
     mx_inbound_remove(&session->proposals, envelope->correlation_id);
 }
 
@@ -285,7 +285,7 @@ static void take_own_rejection(struct sorting *sorting, struct mx_own *own)
     struct mx_event *event;
 
     if (own->fulfilments) {
-        overhear(sorting);
+        tell_overheard(sorting);
         return;
     }
     event = mx_tell(session, sorting->in, MCPX_EVENT_REJECTED);
@@ -305,7 +305,7 @@ static void take_rejection(struct sorting *sorting)
     else if (sorting->is_for_us && mx_inbound_find(&session->proposals, about))
         mx_tell(session, sorting->in, MCPX_EVENT_REJECTED)->proposal = MX_PROPOSAL_CORRELATION;
     else
-        overhear(sorting);
+        tell_overheard(sorting);
 }
 
 /* ---- all of them ---- */
@@ -322,7 +322,7 @@ static bool take_echo(struct sorting *sorting)
         return false;
     if (session->config.overhear) {
         is_true(sorting, false);
-        overhear(sorting);
+        tell_overheard(sorting);
     }
     return true;
 }
@@ -344,7 +344,7 @@ static enum mcpx_err take_by_kind(struct sorting *sorting)
     else if (sorting->is_for_us)
         mx_tell(sorting->session, sorting->in, MCPX_EVENT_MESSAGE);
     else
-        overhear(sorting);
+        tell_overheard(sorting);
     return MCPX_OK;
 }
 

@@ -39,10 +39,10 @@ void mx_outbox_add(struct mx_outbox *outbox, struct mx_own *own)
         outbox->next = own;
 }
 
-static void land(struct mx_outbox *outbox, struct mx_own *own)
+static void forget_echo(struct mx_outbox *outbox, struct mx_own *own)
 {
-    outbox->flying -= own->flying;
-    own->flying = false;
+    outbox->echoes -= own->awaits_echo;
+    own->awaits_echo = false;
 }
 
 void mx_outbox_remove(struct mx_outbox *outbox, struct mx_own *own)
@@ -50,7 +50,7 @@ void mx_outbox_remove(struct mx_outbox *outbox, struct mx_own *own)
     if (!own->text)
         return;
     unlink_own(outbox, own);
-    land(outbox, own);
+    forget_echo(outbox, own);
     if (!outbox->first)
         outbox->window = MX_WINDOW;
     outbox->count--;
@@ -71,7 +71,7 @@ bool mx_outbox_peek(struct mx_outbox *outbox, struct mcpx_slice *text)
 {
     if (!outbox->lent) {
         if (!outbox->next || outbox->held_until != INT64_MIN ||
-            outbox->paused_until != INT64_MIN || outbox->flying >= outbox->window)
+            outbox->paused_until != INT64_MIN || outbox->echoes >= outbox->window)
             return false;
         outbox->lent = mx_own_ref(outbox->next);
         outbox->lent_text = mx_block_ref(outbox->next->text);
@@ -93,25 +93,25 @@ struct mx_own *mx_outbox_written(struct mx_outbox *outbox, int64_t mono_ms)
     if (own->text) {
         if (outbox->next == own)
             outbox->next = own->next;
-        outbox->flying += !own->flying;
-        own->flying = true;
-        outbox->patience = mono_ms + MX_PATIENCE_MS;
+        outbox->echoes += !own->awaits_echo;
+        own->awaits_echo = true;
+        outbox->echo_until = mono_ms + MX_ECHO_MS;
         return own;
     }
     mx_own_unref(own);
     return NULL;
 }
 
-static void land_all(struct mx_outbox *outbox)
+static void forget_echoes(struct mx_outbox *outbox)
 {
     for (struct mx_own *own = outbox->first; own; own = own->next)
-        land(outbox, own);
+        forget_echo(outbox, own);
 }
 
 void mx_outbox_rewind(struct mx_outbox *outbox)
 {
     give_back(outbox);
-    land_all(outbox);
+    forget_echoes(outbox);
     outbox->next = outbox->first;
     outbox->held_until = outbox->paused_until = INT64_MIN;
 }
@@ -142,7 +142,7 @@ void mx_outbox_retry(struct mx_outbox *outbox, struct mx_own *own)
 {
     struct mx_own *before;
 
-    land(outbox, own);
+    forget_echo(outbox, own);
     unlink_own(outbox, own);
     before = outbox->next;
     while (before && before->number < own->number)
@@ -154,7 +154,7 @@ void mx_outbox_retry(struct mx_outbox *outbox, struct mx_own *own)
 
 static bool is_full(const struct mx_outbox *outbox)
 {
-    return outbox->next && outbox->flying >= outbox->window;
+    return outbox->next && outbox->echoes >= outbox->window;
 }
 
 int64_t mx_outbox_deadline(const struct mx_outbox *outbox)
@@ -164,7 +164,7 @@ int64_t mx_outbox_deadline(const struct mx_outbox *outbox)
 
     if (until != INT64_MIN)
         return until;
-    return is_full(outbox) ? outbox->patience : INT64_MAX;
+    return is_full(outbox) ? outbox->echo_until : INT64_MAX;
 }
 
 void mx_outbox_lift(struct mx_outbox *outbox, int64_t mono_ms)
@@ -173,8 +173,8 @@ void mx_outbox_lift(struct mx_outbox *outbox, int64_t mono_ms)
         outbox->held_until = INT64_MIN;
     if (outbox->paused_until <= mono_ms)
         outbox->paused_until = INT64_MIN;
-    if (is_full(outbox) && outbox->patience <= mono_ms)
-        land_all(outbox);
+    if (is_full(outbox) && outbox->echo_until <= mono_ms)
+        forget_echoes(outbox);
 }
 
 void mx_outbox_fini(struct mx_outbox *outbox)

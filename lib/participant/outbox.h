@@ -16,7 +16,7 @@
 enum { MX_WINDOW = 256, MX_WINDOW_SLOW = 4 };
 
 /** How long echoes are waited for before more is written without them. */
-enum { MX_PATIENCE_MS = 5000 };
+enum { MX_ECHO_MS = 5000 };
 
 /**
  * The line of envelopes: those written on this connection first, then the others.
@@ -28,9 +28,9 @@ enum { MX_PATIENCE_MS = 5000 };
  *               other participants, are still to come; INT64_MIN = none
  * paused_until  mono_ms before which nothing is written, because the router asked for a pause on
  *               this connection; INT64_MIN = none
- * flying        written on this connection, echo still to come
- * window        most of them; small from a pause on until everything has arrived
- * patience      mono_ms until which a full window waits
+ * echoes        how many were written on this connection and have their echo still to come
+ * window        most of these; small from a pause on until everything has arrived
+ * echo_until    mono_ms until which a full window waits for echoes
  * lent, lent_text
  *               the one handed out and not yet written; its own references
  */
@@ -39,8 +39,8 @@ struct mx_outbox {
     size_t bytes, count;
     uint64_t sent_count;
     int64_t held_until, paused_until;
-    size_t flying, window;
-    int64_t patience;
+    size_t echoes, window;
+    int64_t echo_until;
     struct mx_own *lent;
     struct mx_block *lent_text;
 };

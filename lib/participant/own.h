@@ -33,9 +33,9 @@ struct mx_fulfilment {
  * open         its neighbours among those
  * number       its place in the order of sending
  * is_answer    an mcp/response
- * quiet        the router sends no echo of it: addressed to others only, on a directed connection
+ * has_no_echo  the router sends none: addressed to others only, on a directed connection
  * written      handed to a connection
- * flying       handed to the present one, and its echo is waited for
+ * awaits_echo  handed to the present one, and its echo is still to come
  * rewritten    handed to more than one: the router may have accepted it already
  */
 struct mx_own {
@@ -51,7 +51,7 @@ struct mx_own {
     struct mx_block *text, *kept;
     struct mx_own *open_previous, *open_next;
     uint64_t number;
-    bool is_answer, quiet, written, rewritten, flying;
+    bool is_answer, has_no_echo, written, rewritten, awaits_echo;
     struct mx_own *previous, *next;
 };
 

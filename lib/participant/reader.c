@@ -61,7 +61,7 @@ enum mcpx_violation mx_reader_judge(struct mx_reader *reader, struct mx_incoming
 {
     enum mcpx_violation violation = mx_validate_payload(in->envelope, &reader->rpc, fault);
 
-    reader->has_rpc = violation == MCPX_VIOLATION_COUNT;
+    reader->has_rpc = !violation;
     in->rpc = reader->has_rpc ? &reader->rpc : NULL;
     return violation;
 }

@@ -111,7 +111,7 @@ enum mcpx_err mx_refusal_receive(struct mcpx_session *session, const struct mx_i
             mx_delivery_arrived(session, own);
     } else if (refusal.err == MCPX_ERATE && own && own->text && is_kept(own)) {
         mx_outbox_retry(&session->outbox, own);
-    } else if (own ? own->text || own->quiet : session->config.directed) {
+    } else if (own ? own->text || own->has_no_echo : session->config.directed) {
         /* otherwise it has arrived, and a later attempt to write it again was refused */
         tell_refused(session, in, &refusal, own);
     }

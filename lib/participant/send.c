@@ -26,7 +26,8 @@ struct drafting {
     bool waits;
 };
 
-static enum mcpx_err refuse(struct drafting *drafting, const char *field, const char *reason)
+static enum mcpx_err draft_fault(struct drafting *drafting, const char *field,
+                                 const char *reason)
 {
     *drafting->fault = (struct mcpx_fault){reason, field, 0};
     return MCPX_EINVALID;
@@ -60,7 +61,7 @@ static enum mcpx_err read_kind(struct drafting *drafting)
     if (drafting->kind.method.text || is_type(drafting, "mcp/response"))
         return MCPX_OK;
     if (!drafting->rpc.method.text)
-        return refuse(drafting, "method", "expected a message with a method");
+        return draft_fault(drafting, "method", "expected a message with a method");
     return mcpx_rpc_kind(&drafting->rpc, type, drafting->kind_text);
 }
 
@@ -73,7 +74,7 @@ static enum mcpx_err check_kind(struct drafting *drafting)
                               drafting->fault);
     if (!err && drafting->is_rpc && drafting->rpc.form == MCPX_RPC_REQUEST &&
         drafting->rpc.id.len > MX_RPC_ID_MAX)
-        return refuse(drafting, "id", "expected a JSON-RPC id of at most 1024 bytes");
+        return draft_fault(drafting, "id", "expected a JSON-RPC id of at most 1024 bytes");
     if (!err && drafting->is_rpc)
         err = mcpx_rpc_agrees(&drafting->rpc, &drafting->kind, drafting->fault);
     if (err)
@@ -90,13 +91,13 @@ static enum mcpx_err check_head(struct drafting *drafting)
     const struct mcpx_draft *draft = drafting->draft;
 
     if (draft->to_count > MCPX_TO_MAX)
-        return refuse(drafting, "to", "expected at most 256 addressees");
+        return draft_fault(drafting, "to", "expected at most 256 addressees");
     for (size_t i = 0; i < draft->to_count; i++)
         if (!mcpx_participant_id_is_valid(draft->to[i]))
-            return refuse(drafting, "to", "expected only ids of participants");
+            return draft_fault(drafting, "to", "expected only ids of participants");
     /* an id is what a topic's name is: 1 to 256 bytes of UTF-8 without control characters */
     if (draft->correlation_id.text && !mcpx_topic_name_is_valid(draft->correlation_id))
-        return refuse(drafting, "correlation_id", "expected the id of an envelope");
+        return draft_fault(drafting, "correlation_id", "expected the id of an envelope");
     return MCPX_OK;
 }
 
@@ -112,7 +113,7 @@ static enum mcpx_err check(struct drafting *drafting)
     if (err)
         return MCPX_EINVALID;
     if (mcpx_json_type(drafting->payload) != MCPX_JSON_OBJECT)
-        return refuse(drafting, "payload", "expected a JSON object");
+        return draft_fault(drafting, "payload", "expected a JSON object");
     err = check_kind(drafting);
     return err ? err : check_head(drafting);
 }
@@ -173,7 +174,7 @@ static enum mcpx_err note_asked(const struct drafting *drafting, struct mx_own *
     return own->asked ? MCPX_OK : MCPX_ENOMEM;
 }
 
-static bool is_quiet(const struct mcpx_session *session, const struct mcpx_draft *draft)
+static bool has_no_echo(const struct mcpx_session *session, const struct mcpx_draft *draft)
 {
     return session->config.directed && draft->to_count > 0 &&
            !mx_id_is_among(mx_id_view(&session->id), draft->to, draft->to_count);
@@ -207,7 +208,7 @@ static enum mcpx_err make_own(struct mcpx_session *session, const struct draftin
     mx_uuid_format(random, own->id);
     own->tag = drafting->draft->tag;
     own->is_answer = is_type(drafting, "mcp/response");
-    own->quiet = is_quiet(session, drafting->draft);
+    own->has_no_echo = has_no_echo(session, drafting->draft);
     err = compose(drafting, own);
     if (!err && drafting->waits)
         err = note_asked(drafting, own);

@@ -287,7 +287,7 @@ void mcpx_session_written(struct mcpx_session *session)
 {
     struct mx_own *own = mx_outbox_written(&session->outbox, session->mono_ms);
 
-    if (own && own->quiet)
+    if (own && own->has_no_echo)
         mx_delivery_arrived(session, own);
     mx_own_unref(own);
 }

@@ -16,7 +16,7 @@
  * rpc     filled when it is true
  * fault   filled when it is not
  *
- * Returns MCPX_VIOLATION_COUNT when it is true, else MCPX_VIOLATION_RPC or MCPX_VIOLATION_KIND.
+ * Returns MCPX_VIOLATION_NONE when it is true, else MCPX_VIOLATION_RPC or MCPX_VIOLATION_KIND.
  */
 enum mcpx_violation mx_validate_payload(const struct mcpx_envelope *envelope,
                                         struct mcpx_rpc *rpc, struct mcpx_fault *fault);
@@ -24,7 +24,7 @@ enum mcpx_violation mx_validate_payload(const struct mcpx_envelope *envelope,
 /**
  * Compares a response, whose payload is true, with what was asked.
  *
- * Returns MCPX_VIOLATION_COUNT when it is an answer to it, else MCPX_VIOLATION_STRANGER, OPERATION
+ * Returns MCPX_VIOLATION_NONE when it is an answer to it, else MCPX_VIOLATION_STRANGER, OPERATION
  * or ID with `fault` filled.
  */
 enum mcpx_violation mx_validate_response(const struct mx_asked *asked,
