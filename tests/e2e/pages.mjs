@@ -278,7 +278,11 @@ class Player {
 
   /** Nothing is left: not even what a failure left running. */
   close() {
-    for (const { pid } of descendants(process.pid)) process.kill(pid, 'SIGKILL');
+    for (const { pid } of descendants(process.pid)) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch { /* gone by now */ }
+    }
     rmSync(this.#folder, { recursive: true });
   }
 }
