@@ -158,10 +158,10 @@ class Player {
   #judge(terminal, line, allowed = [0]) {
     const [failure] = terminal.failures.filter(({ status }) => !allowed.includes(status));
     if (failure) {
-      this.#fail(failure.line, `ends with ${failure.status}; the terminal shows:\n${terminal.output}`);
+      this.#fail(failure.line, `ends with ${failure.status}; the terminal shows:\n${terminal.end}`);
     }
     if (!allowed.includes(terminal.status)) {
-      this.#fail(line, `ends with ${terminal.status}; the terminal shows:\n${terminal.output}`);
+      this.#fail(line, `ends with ${terminal.status}; the terminal shows:\n${terminal.end}`);
     }
   }
 
@@ -190,7 +190,7 @@ class Player {
   }
 
   #differs(terminal, { line, shown }) {
-    this.#fail(line, `the page shows:\n${shown.join('\n')}\nthe terminal shows:\n${terminal.output}`);
+    this.#fail(line, `the page shows:\n${shown.join('\n')}\nthe terminal shows:\n${terminal.end}`);
   }
 
   /* Types what the page shows as typed, each after what stands before it; true when ^C was. */
@@ -231,7 +231,7 @@ class Player {
       const index = this.#running.findLastIndex((one) => one.level >= level);
       const [{ terminal, command }] = this.#running.splice(index, 1);
       if (terminal.status !== undefined) {
-        this.#fail(command.line, `ended with ${terminal.status} before its section does:\n${terminal.output}`);
+        this.#fail(command.line, `ended with ${terminal.status} before its section does:\n${terminal.end}`);
       }
       terminal.type('\x03');
       await this.#ended(terminal, command.line);

@@ -74,6 +74,11 @@ export class Terminal {
     return asSeen(said);
   }
 
+  /** The end of it, for a complaint. */
+  get end() {
+    return this.output.split('\n').slice(-40).map((line) => line.slice(0, 240)).join('\n');
+  }
+
   /** The exit status of the command that was begun last; undefined while it runs. */
   get status() {
     return this.#marks('end').at(-1)?.[0];
@@ -105,7 +110,7 @@ export class Terminal {
       watcher();
     });
     try {
-      await inTime(happened, () => `${what}; the terminal shows:\n${this.output}`, PATIENCE_MS);
+      await inTime(happened, () => `${what}; the terminal shows:\n${this.end}`, PATIENCE_MS);
     } finally {
       this.#watchers.delete(watcher);
     }
