@@ -102,27 +102,6 @@ void setting_write_variable(const struct setting *row, struct mcpx_text *out)
     }
 }
 
-void setting_write_type(const struct setting *row, struct mcpx_text *out)
-{
-    static const char *const names[] = {
-        [SETTING_BOOL] = "boolean",
-        [SETTING_INTEGER] = "integer",
-        [SETTING_CHOICE] = "choice",
-        [SETTING_ALG] = "choice",
-        [SETTING_STRING] = "string",
-        [SETTING_SECRET] = "secret",
-        [SETTING_SHA256] = "hexadecimal",
-        [SETTING_LATER] = "string",
-        [SETTING_STRINGS] = "list of strings",
-        [SETTING_PATTERNS] = "list of patterns",
-        [SETTING_GRANTS] = "list of grants",
-        [SETTING_MAP] = "object of objects",
-        [SETTING_LIST] = "list of objects",
-    };
-
-    mcpx_text_puts(out, names[row->type]);
-}
-
 static void write_range(const struct setting *row, struct mcpx_text *out)
 {
     mcpx_text_number(out, row->min);

@@ -60,7 +60,8 @@ bool setting_fits(const struct setting *row, const json_t *value)
     return false;
 }
 
-void names_fini(struct names *names)
+/* Frees a list and leaves an empty one. */
+static void names_fini(struct names *names)
 {
     for (size_t i = 0; i < names->count; i++)
         free(names->text[i]);

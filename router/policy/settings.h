@@ -104,9 +104,6 @@ void settings_write_names(const char *section, struct mcpx_text *out);
  */
 void setting_write_variable(const struct setting *row, struct mcpx_text *out);
 
-/** Appends the type in words: "integer", "list of strings". */
-void setting_write_type(const struct setting *row, struct mcpx_text *out);
-
 /** Appends what is allowed: "an integer 1..65536 (0 = no limit)". */
 void setting_write_expected(const struct setting *row, struct mcpx_text *out);
 
@@ -129,8 +126,5 @@ enum mcpx_err settings_init(struct settings *settings);
 
 /** Frees what the table stored. What was moved out of it has to be zeroed before. */
 void settings_fini(struct settings *settings);
-
-/** Frees a list and leaves an empty one. */
-void names_fini(struct names *names);
 
 #endif

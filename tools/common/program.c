@@ -74,23 +74,9 @@ static void print_overview(FILE *stream, const struct program *program)
             program->name);
 }
 
-static void print_help(const struct program *program, const struct command *command)
-{
-    int width = longest_name(command->shared, longest_name(command->options, 0));
-
-    fputs("usage: ", stdout);
-    usage_print(stdout, program, command);
-    putchar('\n');
-    print_wrapped(command->help, 0);
-    if (command->options->name)
-        fputs("\noptions:\n", stdout);
-    print_options(command->options, width);
-    if (command->shared)
-        fputs("\nconnection:\n", stdout);
-    print_options(command->shared, width);
-}
-
-void usage_print(FILE *stream, const struct program *program, const struct command *command)
+/* What a verb is called with, after "usage: ". */
+static void print_usage(FILE *stream, const struct program *program,
+                        const struct command *command)
 {
     fprintf(stream, "%s %s", program->name, command->name);
     for (const struct option_row *row = command->options; row->name; row++) {
@@ -107,6 +93,22 @@ void usage_print(FILE *stream, const struct program *program, const struct comma
     if (command->operands)
         fprintf(stream, command->rest ? " -- %s" : " %s", command->operands);
     fputc('\n', stream);
+}
+
+static void print_help(const struct program *program, const struct command *command)
+{
+    int width = longest_name(command->shared, longest_name(command->options, 0));
+
+    fputs("usage: ", stdout);
+    print_usage(stdout, program, command);
+    putchar('\n');
+    print_wrapped(command->help, 0);
+    if (command->options->name)
+        fputs("\noptions:\n", stdout);
+    print_options(command->options, width);
+    if (command->shared)
+        fputs("\nconnection:\n", stdout);
+    print_options(command->shared, width);
 }
 
 /* Answers what is no verb. Returns false when the word may be one. */
@@ -154,7 +156,7 @@ static int dispatch(const struct program *program, int argc, char **argv)
         return complain_of_verb(program, argv[1]);
     if (!arguments_read(command, argc - 2, argv + 2, &arguments)) {
         fputs("usage: ", stderr);
-        usage_print(stderr, program, command);
+        print_usage(stderr, program, command);
         return STATUS_USAGE;
     }
     if (arguments.help) {

@@ -58,9 +58,6 @@ int cmd_completion(const struct arguments *arguments);
             NULL, cmd_completion                                                              \
     }
 
-/** Prints what a verb is called with, after "usage: ". */
-void usage_print(FILE *stream, const struct program *program, const struct command *command);
-
 /** Prints the manual page in mdoc. */
 void man_print(FILE *stream, const struct program *program);
 

@@ -97,7 +97,8 @@ static void add_members(struct mcpx_text *out, struct mcpx_slice object)
     }
 }
 
-void operation_write_params(struct mcpx_text *out, const struct operation *operation)
+/* Name, argument and token where the method has them. */
+static void write_params(struct mcpx_text *out, const struct operation *operation)
 {
     const char *member = name_member(operation->method);
     struct mcpx_text inner = {0};
@@ -130,7 +131,7 @@ static void write_body(struct mcpx_text *out, const struct operation *operation)
     mcpx_json_add_member(out, "method", operation->method);
     if (operation->name.text || operation->argument.text || operation->token.text) {
         mcpx_text_puts(out, ",\"params\":");
-        operation_write_params(out, operation);
+        write_params(out, operation);
     }
     mcpx_text_puts(out, "}");
 }

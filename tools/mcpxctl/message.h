@@ -36,9 +36,6 @@ struct operation {
 enum mcpx_err operation_read(const char *method, const char *const *words, size_t count,
                              struct operation *out, struct mcpx_fault *fault);
 
-/** Appends params: name, argument and token where the method has them. */
-void operation_write_params(struct mcpx_text *out, const struct operation *operation);
-
 /** Appends {"jsonrpc":"2.0","id":1,"method":...,"params":...}, what a request holds. */
 void operation_write_request(struct mcpx_text *out, const struct operation *operation);
 

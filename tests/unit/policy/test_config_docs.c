@@ -92,6 +92,28 @@ static void write_range(const struct setting *row, struct mcpx_text *out)
     }
 }
 
+/* The type in words. */
+static void write_type(const struct setting *row, struct mcpx_text *out)
+{
+    static const char *const names[] = {
+        [SETTING_BOOL] = "boolean",
+        [SETTING_INTEGER] = "integer",
+        [SETTING_CHOICE] = "choice",
+        [SETTING_ALG] = "choice",
+        [SETTING_STRING] = "string",
+        [SETTING_SECRET] = "secret",
+        [SETTING_SHA256] = "hexadecimal",
+        [SETTING_LATER] = "string",
+        [SETTING_STRINGS] = "list of strings",
+        [SETTING_PATTERNS] = "list of patterns",
+        [SETTING_GRANTS] = "list of grants",
+        [SETTING_MAP] = "object of objects",
+        [SETTING_LIST] = "list of objects",
+    };
+
+    mcpx_text_puts(out, names[row->type]);
+}
+
 /* The line of docs/configuration.md that a row asks for. */
 static void write_line(const struct setting *row, struct mcpx_text *out)
 {
@@ -100,7 +122,7 @@ static void write_line(const struct setting *row, struct mcpx_text *out)
     mcpx_text_puts(out, "| `");
     write_key(row, out);
     mcpx_text_puts(out, "` | ");
-    setting_write_type(row, out);
+    write_type(row, out);
     mcpx_text_puts(out, *row->unit ? ", " : "");
     mcpx_text_puts(out, row->unit);
     mcpx_text_puts(out, " | ");
