@@ -12,7 +12,7 @@
  *   + -      it comes, it goes       J L     we join, we lose the connection
  *   t TEXT   time passes, more for a longer text
  */
-#include "tools/mcpx-bridge/expose.h"
+#include "tools/mcpx-bridge/expose/expose.h"
 
 #include <stdio.h>
 #include <stdlib.h>

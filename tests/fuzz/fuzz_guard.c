@@ -4,11 +4,11 @@
  * turns. What reaches the agent after the handshake are whole frames, and none of the messages in
  * them can be executed by who looks at method and id only, in whatever letter case, unless it is a
  * request.
- * Includes guard_passage.h, fold_judge.h and the library's frames.h only.
+ * Includes passage.h, fold_judge.h and the library's frames.h only.
  */
 #include "lib/core/frames.h"
 #include "tests/support/fold_judge.h"
-#include "tools/mcpx-bridge/guard_passage.h"
+#include "tools/mcpx-bridge/guard/passage.h"
 
 #include <mcpx/json.h>
 

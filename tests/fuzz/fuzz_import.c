@@ -4,7 +4,7 @@
  * order. What goes to the server is one JSON-RPC message on one line, under an id of its own; every
  * request is either answered, under its own id, or dropped, and that exactly once by the time the
  * server is gone for good.
- * Includes import_pool.h and libc only.
+ * Includes pool.h and libc only.
  *
  * The input is lines; the first byte says what the rest is. Where the first line is "i", each
  * participant has a server of its own, at most two at a time.
@@ -14,7 +14,7 @@
  * A digit after r, n, l names the participant, an even one in another topic than an odd one.
  * S, U, D, F and a digit are s, u, d, f of that server.
  */
-#include "tools/mcpx-bridge/import_pool.h"
+#include "tools/mcpx-bridge/import/pool.h"
 
 #include <stdio.h>
 #include <stdlib.h>

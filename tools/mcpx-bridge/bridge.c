@@ -1,7 +1,6 @@
 /*
  * bridge.c - the few texts of JSON-RPC that a bridge writes itself. They are composed rather than
  * built as values, because ids and data are raw JSON that must keep its bytes.
- * Includes bridge.h only.
  */
 #include "tools/mcpx-bridge/bridge.h"
 

@@ -1,10 +1,9 @@
 /*
  * bridge.h - what every mode of mcpx-bridge says alike: the codes of JSON-RPC errors it makes
  * itself, and the two texts a request can be answered with.
- * Includes mcpx/json.h only.
  */
-#ifndef MCPX_BRIDGE_H
-#define MCPX_BRIDGE_H
+#ifndef MCPX_BRIDGE_BRIDGE_H
+#define MCPX_BRIDGE_BRIDGE_H
 
 #include <mcpx/json.h>
 

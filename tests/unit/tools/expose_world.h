@@ -6,7 +6,7 @@
 #ifndef TESTS_EXPOSE_WORLD_H
 #define TESTS_EXPOSE_WORLD_H
 
-#include "tools/mcpx-bridge/expose.h"
+#include "tools/mcpx-bridge/expose/expose.h"
 
 enum { WORLD_DRAFTS = 256, WORLD_LINES = 1024, WORLD_SEATS = 8, WORLD_GRANTS = 8 };
 

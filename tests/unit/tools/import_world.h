@@ -1,6 +1,6 @@
 /*
  * import_world.h - an import between a topic and a server that are both played by a transcript.
- * Includes import_pool.h only.
+ * Includes pool.h only.
  *
  * A transcript (tests/unit/tools/import/NAME.txt) holds stories. A line that begins with "> " is
  * what happens; the lines after it are what the import then does, all of it and in this order:
@@ -58,7 +58,7 @@
 #ifndef IMPORT_WORLD_H
 #define IMPORT_WORLD_H
 
-#include "tools/mcpx-bridge/import_pool.h"
+#include "tools/mcpx-bridge/import/pool.h"
 
 struct world;
 

@@ -4,7 +4,7 @@
  * something was lost.
  */
 #include "tests/support/fault_alloc.h"
-#include "tools/mcpx-bridge/expose.h"
+#include "tools/mcpx-bridge/expose/expose.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

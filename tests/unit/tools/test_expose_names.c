@@ -3,8 +3,8 @@
  * that changes breaks what a person allowed in their client, and one that a client refuses (it may
  * hold [A-Za-z0-9_.-] and 64 bytes) makes the whole list unusable.
  */
-#include "tools/mcpx-bridge/expose_names.h"
-#include "tools/mcpx-bridge/expose_uri.h"
+#include "tools/mcpx-bridge/expose/names.h"
+#include "tools/mcpx-bridge/expose/uri.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

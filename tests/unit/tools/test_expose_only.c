@@ -3,7 +3,7 @@
  * must be out for good, listed or called, and what was asked for must not be.
  */
 #include "tests/unit/tools/expose_world.h"
-#include "tools/mcpx-bridge/expose_state.h"
+#include "tools/mcpx-bridge/expose/state.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

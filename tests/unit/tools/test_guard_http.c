@@ -4,8 +4,8 @@
  * RFC 9112, RFC 6455 section 4.
  */
 #include "tests/support/envelope_text.h"
-#include "tools/mcpx-bridge/guard_address.h"
-#include "tools/mcpx-bridge/guard_http.h"
+#include "tools/mcpx-bridge/guard/address.h"
+#include "tools/mcpx-bridge/guard/http.h"
 
 #include <criterion/criterion.h>
 

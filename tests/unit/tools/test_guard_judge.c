@@ -4,7 +4,7 @@
  * leaves out too much is switched off. Protocol: sections 1, 2 and 5.
  */
 #include "tests/support/envelope_text.h"
-#include "tools/mcpx-bridge/guard_judge.h"
+#include "tools/mcpx-bridge/guard/judge.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "tests/support/envelope_text.h"
 #include "tests/support/fault_alloc.h"
 #include "tests/support/frame_text.h"
-#include "tools/mcpx-bridge/guard_passage.h"
+#include "tools/mcpx-bridge/guard/passage.h"
 
 #include <criterion/criterion.h>
 

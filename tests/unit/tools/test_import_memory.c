@@ -4,7 +4,7 @@
  * says that it is not.
  */
 #include "tests/support/fault_alloc.h"
-#include "tools/mcpx-bridge/import_pool.h"
+#include "tools/mcpx-bridge/import/pool.h"
 
 #include <criterion/criterion.h>
 

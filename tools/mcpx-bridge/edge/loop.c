@@ -1,0 +1,79 @@
+/*
+ * loop.c - time, signals and exit codes of the modes that live on an event loop. Signals are taken
+ * by the loop, not by a handler with a flag, so that an ending runs where everything else runs.
+ */
+#include "tools/mcpx-bridge/edge/loop.h"
+
+#include "tools/common/command.h"
+
+#include <signal.h>
+#include <time.h>
+
+static const int signal_numbers[LOOP_SIGNALS] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
+
+static int64_t read_ms(clockid_t clock)
+{
+    struct timespec at;
+
+    clock_gettime(clock, &at);
+    return (int64_t)at.tv_sec * 1000 + at.tv_nsec / 1000000;
+}
+
+struct mcpx_now loop_now(void)
+{
+    return (struct mcpx_now){read_ms(CLOCK_MONOTONIC), read_ms(CLOCK_REALTIME)};
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct loop_signals *signals = handle->data;
+
+    (void)number;
+    signals->on_end(signals->user);
+}
+
+static void on_round(uv_prepare_t *round)
+{
+    (void)round;
+    complain_again();
+}
+
+void loop_complaints_start(uv_prepare_t *round, uv_loop_t *loop)
+{
+    complain_without_waiting();
+    uv_prepare_init(loop, round);
+    uv_prepare_start(round, on_round);
+    uv_unref((uv_handle_t *)round);
+}
+
+static bool is_ignored(int number)
+{
+    struct sigaction action;
+
+    return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+void loop_signals_start(struct loop_signals *signals, uv_loop_t *loop,
+                        void (*on_end)(void *user), void *user)
+{
+    signals->on_end = on_end;
+    signals->user = user;
+    for (size_t i = 0; i < LOOP_SIGNALS; i++) {
+        uv_signal_init(loop, &signals->handles[i]);
+        signals->handles[i].data = signals;
+        if (signal_numbers[i] != SIGHUP || !is_ignored(SIGHUP))
+            uv_signal_start(&signals->handles[i], on_signal, signal_numbers[i]);
+    }
+}
+
+void loop_signals_close(struct loop_signals *signals)
+{
+    for (size_t i = 0; i < LOOP_SIGNALS; i++)
+        uv_close((uv_handle_t *)&signals->handles[i], NULL);
+}
+
+int loop_left_status(int code)
+{
+    return code < 1000 || mcpx_error_again(code) == MCPX_AGAIN_TOKEN ? STATUS_UNREACHABLE
+                                                                     : STATUS_FAILED;
+}

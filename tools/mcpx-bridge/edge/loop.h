@@ -1,0 +1,51 @@
+/*
+ * loop.h - what every mode that lives on an event loop needs alike: the time, the signals that
+ * end it, and the exit code that goes with the end of a connection.
+ */
+#ifndef MCPX_BRIDGE_EDGE_LOOP_H
+#define MCPX_BRIDGE_EDGE_LOOP_H
+
+#include <mcpx/session.h>
+
+#include <uv.h>
+
+enum { LOOP_SIGNALS = 4 };
+
+/**
+ * The signals that mean "end properly": SIGTERM, SIGINT, SIGHUP (the terminal is gone) and
+ * SIGQUIT. A SIGHUP that is ignored when we start (nohup) stays ignored.
+ *
+ * handles     one for each; of those never started, only the memory is used
+ * on_signal   called from the loop
+ * user        what it is called with
+ */
+struct loop_signals {
+    uv_signal_t handles[LOOP_SIGNALS];
+    void (*on_end)(void *user);
+    void *user;
+};
+
+/** Starts to listen for them; `signals` is kept until loop_signals_close and a turn of the loop. */
+void loop_signals_start(struct loop_signals *signals, uv_loop_t *loop,
+                        void (*on_end)(void *user), void *user);
+
+/** Closes the handles; the loop must turn once more. */
+void loop_signals_close(struct loop_signals *signals);
+
+/**
+ * From now on nobody waits for who reads standard error (complain_without_waiting); what is kept is
+ * tried again in every turn. `round` keeps no loop alive; it is closed with the loop's other handles.
+ */
+void loop_complaints_start(uv_prepare_t *round, uv_loop_t *loop);
+
+/** What the clocks say now. */
+struct mcpx_now loop_now(void);
+
+/**
+ * The exit code after a connection that is gone for good. HTTP statuses, and what never was a
+ * connection, are below the close codes: STATUS_UNREACHABLE; so is a token that has expired. Any
+ * other close code is STATUS_FAILED.
+ */
+int loop_left_status(int code);
+
+#endif

@@ -1,0 +1,341 @@
+/*
+ * ask.c - servers may ask the client: for input, for a completion of its model, for its
+ * roots. Only what the client said it can, and only from a server that works for it just now:
+ * otherwise anybody in the topic could put questions before its user.
+ */
+#include "tools/mcpx-bridge/expose/ask.h"
+
+#include "tools/mcpx-bridge/bridge.h"
+#include "tools/mcpx-bridge/expose/ids.h"
+#include "tools/mcpx-bridge/expose/state.h"
+#include "tools/mcpx-bridge/expose/tell.h"
+
+#include <stdlib.h>
+
+/* Questions before the client at one time. */
+enum { ASKS_MAX = 256 };
+
+/* A request of a server to the client, under a number that is its JSON-RPC id there. */
+struct expose_ask {
+    struct expose_ask *next;
+    int64_t number;
+    struct mcpx_text participant;
+    struct mcpx_text envelope;
+    struct mcpx_text id; /* the server's JSON-RPC id, raw */
+};
+
+static const struct {
+    const char *method;
+    const char *capability;
+} askable[] = {{"elicitation/create", "elicitation"},
+               {"sampling/createMessage", "sampling"},
+               {"roots/list", "roots"}};
+
+/* Without an answer: the session need not keep it any longer. */
+static void forget_request(struct expose *x, struct mcpx_slice envelope)
+{
+    x->port.drop(x->port.user, envelope);
+}
+
+/* Takes the first of these out of the list. */
+static struct expose_ask *take_out(struct expose *x, struct expose_ask **at)
+{
+    struct expose_ask *ask = *at;
+
+    *at = ask->next;
+    x->ask_count--;
+    return ask;
+}
+
+static void ask_free(struct expose_ask *ask)
+{
+    mcpx_text_fini(&ask->participant);
+    mcpx_text_fini(&ask->envelope);
+    mcpx_text_fini(&ask->id);
+    free(ask);
+}
+
+/* ---- refusing ---- */
+
+/* The server is told why the client's answer does not come. */
+static enum mcpx_err respond_too_big(struct expose *x, struct mcpx_slice envelope,
+                                     struct mcpx_slice payload)
+{
+    size_t max = x->port.message_max(x->port.user);
+    struct mcpx_text message = {0}, data = {0}, error = {0};
+    enum mcpx_err err = MCPX_ENOMEM;
+
+    bridge_add_too_big(&message, "the client's answer", payload.len, max);
+    bridge_add_too_big_data(&data, payload.len, max);
+    if (!message.failed && !data.failed)
+        bridge_add_error(&error, mcpx_json_get(payload, "id"), BRIDGE_UNAVAILABLE,
+                         mcpx_text_view(&message), mcpx_text_view(&data));
+    if (error.len && !error.failed) {
+        expose_note(x, &message);
+        err = x->port.respond(x->port.user, envelope, mcpx_text_view(&error));
+    }
+    mcpx_text_fini(&message);
+    mcpx_text_fini(&data);
+    mcpx_text_fini(&error);
+    return err;
+}
+
+static void respond(struct expose *x, struct mcpx_slice envelope,
+                    const struct mcpx_text *payload)
+{
+    enum mcpx_err err = payload->failed
+                            ? MCPX_ENOMEM
+                            : x->port.respond(x->port.user, envelope, mcpx_text_view(payload));
+    struct mcpx_text message = {0};
+
+    if (err == MCPX_ETOOBIG)
+        err = respond_too_big(x, envelope, mcpx_text_view(payload));
+    if (!err)
+        return;
+    mcpx_text_puts(&message, "a server's request could not be answered: ");
+    mcpx_text_puts(&message, mcpx_strerror(err));
+    expose_note(x, &message);
+    mcpx_text_fini(&message);
+}
+
+static void respond_error(struct expose *x, const struct expose_ask *ask, int code,
+                          const char *message)
+{
+    struct mcpx_text payload = {0};
+
+    bridge_add_error(&payload, mcpx_text_view(&ask->id), code, mcpx_slice_of(message),
+                     (struct mcpx_slice){0});
+    respond(x, mcpx_text_view(&ask->envelope), &payload);
+    mcpx_text_fini(&payload);
+}
+
+static void refuse(struct expose *x, const struct mcpx_event *event, int code,
+                   const char *message)
+{
+    struct mcpx_text payload = {0};
+
+    bridge_add_error(&payload, event->rpc->id, code, mcpx_slice_of(message),
+                     (struct mcpx_slice){0});
+    respond(x, event->envelope->id, &payload);
+    mcpx_text_fini(&payload);
+}
+
+static bool client_can(const struct expose *x, struct mcpx_slice method)
+{
+    struct mcpx_slice capabilities = mcpx_text_view(&x->client.capabilities);
+
+    for (size_t i = 0; i < sizeof askable / sizeof askable[0]; i++)
+        if (mcpx_slice_equal(method, mcpx_slice_of(askable[i].method)))
+            return mcpx_json_get(capabilities, askable[i].capability).text != NULL;
+    return false;
+}
+
+static bool works_for_client(const struct expose *x, struct mcpx_slice participant)
+{
+    const struct expose_call *call = NULL;
+
+    while ((call = expose_calls_next(&x->calls, call)))
+        if (call->purpose == EXPOSE_FOR_CLIENT && call->stage != EXPOSE_PROPOSED &&
+            mcpx_slice_equal(mcpx_text_view(&call->participant), participant))
+            return true;
+    return false;
+}
+
+/* ---- asking ---- */
+
+static struct expose_ask *keep(struct expose *x, const struct mcpx_event *event)
+{
+    struct expose_ask *ask = calloc(1, sizeof *ask);
+
+    if (!ask)
+        return NULL;
+    mcpx_text_slice(&ask->participant, event->envelope->from);
+    mcpx_text_slice(&ask->envelope, event->envelope->id);
+    mcpx_text_slice(&ask->id, event->rpc->id);
+    if (ask->participant.failed || ask->envelope.failed || ask->id.failed) {
+        ask_free(ask);
+        return NULL;
+    }
+    ask->number = ++x->last_ask;
+    ask->next = x->asks;
+    x->asks = ask;
+    x->ask_count++;
+    return ask;
+}
+
+static void pass_on(struct expose *x, const struct mcpx_event *event)
+{
+    struct expose_ask *ask = keep(x, event);
+    struct mcpx_slice from = event->envelope->from, asked = event->rpc->params;
+    struct mcpx_text id = {0}, line = {0}, params = {0};
+    struct mcpx_json_change changes[3] = {
+        {"jsonrpc", MCPX_SLICE("\"2.0\"")}, {.name = "id"}, {.name = "params"}};
+    bool has_ids;
+
+    if (!ask) {
+        refuse(x, event, BRIDGE_UNAVAILABLE, "out of memory");
+        return;
+    }
+    expose_ids_note(x, from, EXPOSE_ELICITATION_ID, mcpx_json_get(asked, "elicitationId"));
+    has_ids = expose_ids_show(x, from, asked, EXPOSE_ID_OF_ELICITATION, &params);
+    mcpx_text_number(&id, ask->number);
+    changes[1].value = mcpx_text_view(&id);
+    changes[2].value = mcpx_text_view(&params);
+    mcpx_json_add_changed(&line, event->rpc->text, changes, has_ids ? 3 : 2);
+    line.failed |= id.failed || params.failed;
+    expose_tell(x, &line);
+    mcpx_text_fini(&id);
+    mcpx_text_fini(&params);
+    mcpx_text_fini(&line);
+}
+
+/* Why it is not put before the client; NULL when it is. */
+static const char *find_obstacle(const struct expose *x, const struct mcpx_event *event,
+                                 int *code)
+{
+    *code = BRIDGE_NO_METHOD;
+    if (!client_can(x, event->rpc->method))
+        return "the client behind this bridge cannot do that";
+    *code = BRIDGE_NOT_ALLOWED;
+    if (!works_for_client(x, event->envelope->from))
+        return "only a server that works on a call of this client may ask it";
+    *code = BRIDGE_UNAVAILABLE;
+    if (x->ask_count >= ASKS_MAX)
+        return "the client has 256 questions before it already";
+    return x->port.behind(x->port.user) ? "the client reads nothing at present" : NULL;
+}
+
+void expose_ask(struct expose *x, const struct mcpx_event *event)
+{
+    const char *obstacle;
+    int code;
+
+    if (event->envelope->to_count == 0) {
+        forget_request(x, event->envelope->id); /* asked of everybody: others answer */
+        return;
+    }
+    if (mcpx_slice_equal(event->rpc->method, MCPX_SLICE("ping"))) {
+        struct mcpx_text pong = {0};
+
+        bridge_add_result(&pong, event->rpc->id, MCPX_SLICE("{}"));
+        respond(x, event->envelope->id, &pong);
+        mcpx_text_fini(&pong);
+        return;
+    }
+    obstacle = find_obstacle(x, event, &code);
+    if (obstacle)
+        refuse(x, event, code, obstacle);
+    else
+        pass_on(x, event);
+}
+
+/* ---- the answer, or none ---- */
+
+/* To the server, under its own id. */
+static void respond_with(struct expose *x, const struct expose_ask *ask,
+                         const struct mcpx_rpc *rpc)
+{
+    struct mcpx_text payload = {0}, result = {0};
+    struct mcpx_json_change changes[3] = {{"jsonrpc", MCPX_SLICE("\"2.0\"")},
+                                          {"id", mcpx_text_view(&ask->id)},
+                                          {.name = "result"}};
+    bool has_ids =
+        expose_ids_restore(x, mcpx_text_view(&ask->participant), rpc->result, &result);
+
+    changes[2].value = mcpx_text_view(&result);
+    mcpx_json_add_changed(&payload, rpc->text, changes, has_ids ? 3 : 2);
+    payload.failed |= result.failed;
+    respond(x, mcpx_text_view(&ask->envelope), &payload);
+    mcpx_text_fini(&payload);
+    mcpx_text_fini(&result);
+}
+
+void expose_ask_answered(struct expose *x, const struct mcpx_rpc *rpc)
+{
+    struct mcpx_text number = {0};
+    struct expose_ask **at = &x->asks;
+    struct expose_ask *ask;
+
+    for (; *at; at = &(*at)->next) {
+        mcpx_text_reset(&number);
+        mcpx_text_number(&number, (*at)->number);
+        if (mcpx_slice_equal(mcpx_text_view(&number), rpc->id))
+            break;
+    }
+    if (*at) {
+        ask = take_out(x, at);
+        respond_with(x, ask, rpc);
+        ask_free(ask);
+    }
+    mcpx_text_fini(&number);
+}
+
+static void tell_cancelled(struct expose *x, const struct expose_ask *ask)
+{
+    struct mcpx_text params = {0};
+
+    mcpx_text_puts(&params, "{\"requestId\":");
+    mcpx_text_number(&params, ask->number);
+    mcpx_text_puts(&params, "}");
+    if (!params.failed)
+        expose_tell_notice(x, "notifications/cancelled", mcpx_text_view(&params));
+    mcpx_text_fini(&params);
+}
+
+void expose_ask_cancelled(struct expose *x, struct mcpx_slice participant,
+                          struct mcpx_slice params)
+{
+    struct mcpx_slice id = mcpx_json_get(params, "requestId");
+
+    for (struct expose_ask **at = &x->asks; id.text && *at; at = &(*at)->next) {
+        struct expose_ask *ask = *at;
+
+        if (mcpx_json_same(mcpx_text_view(&ask->id), id) &&
+            mcpx_slice_equal(mcpx_text_view(&ask->participant), participant)) {
+            tell_cancelled(x, ask);
+            forget_request(x, mcpx_text_view(&ask->envelope));
+            ask_free(take_out(x, at));
+            return;
+        }
+    }
+}
+
+/* Ends what a participant, or with an absent slice anybody, asked. `reason` NULL = unanswered. */
+static void end_asks(struct expose *x, struct mcpx_slice participant, const char *reason)
+{
+    struct expose_ask **at = &x->asks;
+
+    while (*at) {
+        struct expose_ask *ask = *at;
+
+        if (participant.text &&
+            !mcpx_slice_equal(mcpx_text_view(&ask->participant), participant)) {
+            at = &ask->next;
+            continue;
+        }
+        take_out(x, at);
+        if (participant.text)
+            tell_cancelled(x, ask);
+        if (reason)
+            respond_error(x, ask, BRIDGE_UNAVAILABLE, reason);
+        else
+            forget_request(x, mcpx_text_view(&ask->envelope));
+        ask_free(ask);
+    }
+}
+
+void expose_ask_over(struct expose *x, struct mcpx_slice participant)
+{
+    if (x->asks && !works_for_client(x, participant))
+        end_asks(x, participant, "the call it was about is over");
+}
+
+void expose_ask_leave(struct expose *x)
+{
+    end_asks(x, (struct mcpx_slice){0}, "the client left");
+}
+
+void expose_ask_drop(struct expose *x, struct mcpx_slice participant)
+{
+    end_asks(x, participant, NULL);
+}

@@ -1,0 +1,94 @@
+/*
+ * calls.h - what is under way in the topic: requests and proposals of ours, each under a
+ * number that is its JSON-RPC id there, its progress token, and the tag of its draft.
+ */
+#ifndef MCPX_BRIDGE_EXPOSE_CALLS_H
+#define MCPX_BRIDGE_EXPOSE_CALLS_H
+
+#include "tools/mcpx-bridge/expose/catalog.h"
+
+/** Whom the answer is for: the client, the catalogue, or nobody. */
+enum expose_purpose {
+    EXPOSE_FOR_CLIENT,
+    EXPOSE_FOR_HELLO, /* initialize */
+    EXPOSE_FOR_LIST,  /* one page */
+    EXPOSE_FOR_NOBODY
+};
+
+/** REQUESTED, or PROPOSED until somebody acts on it: APPROVED. */
+enum expose_stage { EXPOSE_REQUESTED, EXPOSE_PROPOSED, EXPOSE_APPROVED };
+
+/**
+ * One call.
+ *
+ * number        > 0, never used again
+ * id            the client's JSON-RPC id, raw; empty for ours
+ * token         the client's progress token, raw; empty when it gave none
+ * params        raw, with the participant's own name for what is called; empty = none
+ * context       what the participant calls the thing it is about; empty = nothing
+ * envelope      id of the envelope under way
+ * modern        the client spoke 2026-07-28
+ * due_ms        when it is given up; INT64_MAX = never
+ * beat_ms       when the next heartbeat is due; INT64_MAX = none
+ * resend_ms     when to send it again, because the router had too much; INT64_MAX = never
+ * progress      last value told
+ */
+struct expose_call {
+    struct expose_call *next;
+    int64_t number;
+    enum expose_purpose purpose;
+    enum expose_stage stage;
+    enum expose_list list;
+    bool modern;
+    struct mcpx_text id;
+    struct mcpx_text token;
+    struct mcpx_text method;
+    struct mcpx_text participant;
+    struct mcpx_text context;
+    struct mcpx_text params;
+    struct mcpx_text envelope;
+    int64_t due_ms;
+    int64_t beat_ms;
+    int64_t resend_ms;
+    int64_t progress;
+};
+
+enum { EXPOSE_CALL_BUCKETS = 1024 };
+
+/** A table; zero-initialised is empty and ready. */
+struct expose_calls {
+    struct expose_call *buckets[EXPOSE_CALL_BUCKETS];
+    size_t count;
+    int64_t last;
+};
+
+/** Frees every call. */
+void expose_calls_fini(struct expose_calls *calls);
+
+/** A new call with a number; due never, without heartbeat. NULL when memory ran out. */
+struct expose_call *expose_calls_add(struct expose_calls *calls, enum expose_purpose purpose);
+
+/** The call of that number; NULL when it is over. */
+struct expose_call *expose_calls_find(const struct expose_calls *calls, int64_t number);
+
+/** The client's call with this JSON-RPC id; NULL when there is none. */
+struct expose_call *expose_calls_find_id(const struct expose_calls *calls,
+                                         struct mcpx_slice id);
+
+/** Ends a call and frees it. */
+void expose_calls_remove(struct expose_calls *calls, struct expose_call *call);
+
+/**
+ * Walks all calls: the first for NULL, then the one after; NULL at the end. The one handed out may
+ * be removed only after its successor was asked for.
+ */
+struct expose_call *expose_calls_next(const struct expose_calls *calls,
+                                      const struct expose_call *call);
+
+/** How many calls of the client are under way. */
+size_t expose_calls_of_client(const struct expose_calls *calls);
+
+/** True when the text holds a failed allocation somewhere. */
+bool expose_call_failed(const struct expose_call *call);
+
+#endif

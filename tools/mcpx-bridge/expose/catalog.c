@@ -1,0 +1,255 @@
+/*
+ * catalog.c - lists are kept as the text of their items, never as values: what a server says
+ * about its tools reaches the client as it was said, members nobody heard of included. A list is
+ * replaced only by a whole new one, so that a page that fails to come leaves the old one in place.
+ */
+#include "tools/mcpx-bridge/expose/catalog.h"
+
+#include <stdlib.h>
+
+const struct expose_list_row expose_lists[EXPOSE_LIST_COUNT] = {
+    [EXPOSE_TOOLS] = {"tools/list", "tools", "name", EXPOSE_TOOL_NAME, "tools/call", "tools",
+                      "notifications/tools/list_changed"},
+    [EXPOSE_RESOURCES] = {"resources/list", "resources", "uri", EXPOSE_URI, "resources/read",
+                          "resources", "notifications/resources/list_changed"},
+    [EXPOSE_TEMPLATES] = {"resources/templates/list", "resourceTemplates", "uriTemplate",
+                          EXPOSE_URI_TEMPLATE, "resources/read", "resources",
+                          "notifications/resources/list_changed"},
+    [EXPOSE_PROMPTS] = {"prompts/list", "prompts", "name", EXPOSE_PROMPT_NAME, "prompts/get",
+                        "prompts", "notifications/prompts/list_changed"},
+};
+
+static void seat_free(struct expose_seat *seat)
+{
+    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++) {
+        mcpx_text_fini(&seat->shelves[i].items);
+        mcpx_text_fini(&seat->shelves[i].pages);
+    }
+    mcpx_text_fini(&seat->hello);
+    mcpx_text_fini(&seat->id);
+    free(seat);
+}
+
+void expose_catalog_fini(struct expose_catalog *catalog)
+{
+    for (size_t i = 0; i < catalog->count; i++)
+        seat_free(catalog->seats[i]);
+    free(catalog->seats);
+    *catalog = (struct expose_catalog){0};
+}
+
+/* Where the participant stands or would stand. */
+static size_t place(const struct expose_catalog *catalog, struct mcpx_slice participant)
+{
+    size_t low = 0, high = catalog->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (mcpx_slice_compare(mcpx_text_view(&catalog->seats[middle]->id), participant) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct expose_seat *expose_catalog_find(const struct expose_catalog *catalog,
+                                        struct mcpx_slice participant)
+{
+    size_t at = place(catalog, participant);
+
+    if (at == catalog->count ||
+        !mcpx_slice_equal(mcpx_text_view(&catalog->seats[at]->id), participant))
+        return NULL;
+    return catalog->seats[at];
+}
+
+struct expose_seat *expose_catalog_add(struct expose_catalog *catalog,
+                                       struct mcpx_slice participant)
+{
+    size_t at = place(catalog, participant);
+    struct expose_seat *seat = calloc(1, sizeof *seat);
+
+    if (seat)
+        mcpx_text_slice(&seat->id, participant);
+    if (!seat || seat->id.failed) {
+        free(seat);
+        return NULL;
+    }
+    if (catalog->count == catalog->size) {
+        size_t size = catalog->size ? catalog->size * 2 : 8;
+        struct expose_seat **seats = realloc(catalog->seats, size * sizeof *seats);
+
+        if (!seats) {
+            seat_free(seat);
+            return NULL;
+        }
+        catalog->seats = seats;
+        catalog->size = size;
+    }
+    memmove(catalog->seats + at + 1, catalog->seats + at,
+            (catalog->count - at) * sizeof *catalog->seats);
+    catalog->seats[at] = seat;
+    catalog->count++;
+    return seat;
+}
+
+void expose_catalog_remove(struct expose_catalog *catalog, struct expose_seat *seat)
+{
+    size_t at = place(catalog, mcpx_text_view(&seat->id));
+
+    memmove(catalog->seats + at, catalog->seats + at + 1,
+            (catalog->count - at - 1) * sizeof *catalog->seats);
+    catalog->count--;
+    seat_free(seat);
+}
+
+size_t expose_seat_bytes(const struct expose_seat *seat, enum expose_list list)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
+        bytes += seat->shelves[i].pages.len + (i == list ? 0 : seat->shelves[i].items.len);
+    return bytes;
+}
+
+void expose_shelf_drop(struct expose_shelf *shelf)
+{
+    mcpx_text_fini(&shelf->pages);
+    shelf->page_count = 0;
+    shelf->is_open = false;
+}
+
+enum mcpx_err expose_shelf_add(struct expose_shelf *shelf, enum expose_list list,
+                               struct mcpx_slice result, struct mcpx_slice *cursor)
+{
+    struct mcpx_slice next = mcpx_json_get(result, "nextCursor");
+    struct mcpx_json_walk walk;
+
+    mcpx_json_walk_start(&walk, mcpx_json_get(result, expose_lists[list].member));
+    while (mcpx_json_walk_next(&walk)) {
+        if (walk.name.text || mcpx_json_type(walk.value) != MCPX_JSON_OBJECT)
+            continue;
+        if (shelf->pages.len)
+            mcpx_text_puts(&shelf->pages, ",");
+        mcpx_text_slice(&shelf->pages, walk.value);
+    }
+    if (shelf->pages.failed) {
+        expose_shelf_drop(shelf);
+        return MCPX_ENOMEM;
+    }
+    shelf->page_count++;
+    *cursor = mcpx_json_type(next) == MCPX_JSON_STRING ? next : (struct mcpx_slice){0};
+    if (!cursor->text) {
+        mcpx_text_fini(&shelf->items);
+        shelf->items = shelf->pages;
+        shelf->pages = (struct mcpx_text){0};
+        shelf->page_count = 0;
+        shelf->is_open = false;
+    }
+    return MCPX_OK;
+}
+
+/* The items as a JSON array, so that they can be walked. */
+static void as_array(const struct expose_shelf *shelf, struct mcpx_text *out)
+{
+    mcpx_text_puts(out, "[");
+    mcpx_text_slice(out, mcpx_text_view(&shelf->items));
+    mcpx_text_puts(out, "]");
+}
+
+/* The item under the name it is shown by; nothing when it has none or memory is short. */
+static void write_item(struct mcpx_slice item, const char *key,
+                       const struct expose_thing *thing, struct mcpx_slice shown,
+                       struct mcpx_text *out)
+{
+    struct mcpx_text value = {0};
+    struct mcpx_json_change change = {.name = key};
+
+    if (out->len && out->text[out->len - 1] != '[')
+        mcpx_text_puts(out, ",");
+    if (mcpx_slice_equal(shown, thing->own)) {
+        mcpx_text_slice(out, item);
+        return;
+    }
+    mcpx_json_add_string(&value, shown);
+    change.value = mcpx_text_view(&value);
+    mcpx_json_add_changed(out, item, &change, 1);
+    out->failed |= value.failed;
+    mcpx_text_fini(&value);
+}
+
+static void write_seat(const struct expose_seat *seat, enum expose_list list,
+                       struct expose_names *names, const struct expose_filter *filter,
+                       struct mcpx_text *out)
+{
+    const struct expose_list_row *row = &expose_lists[list];
+    struct mcpx_text items = {0}, own = {0};
+    struct mcpx_json_walk walk;
+
+    as_array(&seat->shelves[list], &items);
+    mcpx_json_walk_start(&walk,
+                         items.failed ? (struct mcpx_slice){0} : mcpx_text_view(&items));
+    while (mcpx_json_walk_next(&walk)) {
+        struct expose_thing thing = {.participant = mcpx_text_view(&seat->id)};
+        struct mcpx_slice shown;
+
+        mcpx_text_reset(&own);
+        if (mcpx_json_count_like(walk.value, row->key) != 1 ||
+            !mcpx_json_add_unescaped(&own, mcpx_json_get(walk.value, row->key)) || own.failed)
+            continue;
+        thing.own = mcpx_text_view(&own);
+        if (filter->shows(filter->user, list, &thing) &&
+            expose_names_put(names, row->space, &thing, &shown) == MCPX_OK)
+            write_item(walk.value, row->key, &thing, shown, out);
+    }
+    out->failed |= items.failed || own.failed;
+    mcpx_text_fini(&items);
+    mcpx_text_fini(&own);
+}
+
+void expose_catalog_write(const struct expose_catalog *catalog, enum expose_list list,
+                          struct expose_names *names, const struct expose_filter *filter,
+                          struct mcpx_text *out)
+{
+    for (size_t i = 0; i < catalog->count; i++)
+        if (catalog->seats[i]->shelves[list].items.len)
+            write_seat(catalog->seats[i], list, names, filter, out);
+}
+
+static bool shows_all(void *user, enum expose_list list, const struct expose_thing *thing)
+{
+    (void)user;
+    (void)list;
+    (void)thing;
+    return true;
+}
+
+static bool touch(void *user, enum expose_list list, const struct expose_thing *thing)
+{
+    expose_names_touch(user, expose_lists[list].space, thing);
+    return false;
+}
+
+size_t expose_seat_name(const struct expose_seat *seat, enum expose_list list,
+                        struct expose_names *names)
+{
+    struct expose_filter toucher = {names, touch}, all = {NULL, shows_all};
+    struct mcpx_text unused = {0};
+    size_t left_out = names->left_out;
+
+    expose_names_renew(names, expose_lists[list].space, mcpx_text_view(&seat->id));
+    write_seat(seat, list, names, &toucher, &unused);
+    write_seat(seat, list, names, &all, &unused);
+    mcpx_text_fini(&unused);
+    return names->left_out - left_out;
+}
+
+struct mcpx_slice expose_seat_capability(const struct expose_seat *seat, const char *name)
+{
+    struct mcpx_slice capabilities =
+        mcpx_json_get(mcpx_text_view(&seat->hello), "capabilities");
+
+    return mcpx_json_get(capabilities, name);
+}

@@ -1,0 +1,143 @@
+/*
+ * catalog.h - what each server of the topic has: its lists as it sent them, and all of them
+ * as one.
+ */
+#ifndef MCPX_BRIDGE_EXPOSE_CATALOG_H
+#define MCPX_BRIDGE_EXPOSE_CATALOG_H
+
+#include "tools/mcpx-bridge/expose/names.h"
+#include <mcpx/json.h>
+
+enum expose_list {
+    EXPOSE_TOOLS,
+    EXPOSE_RESOURCES,
+    EXPOSE_TEMPLATES,
+    EXPOSE_PROMPTS,
+    EXPOSE_LIST_COUNT
+};
+
+/**
+ * What there is to know about a list.
+ *
+ * method       asks for it
+ * member       of the result, an array
+ * key          member of an item that the client calls it by
+ * space        of that name
+ * use          the method that an item is used with; its context is the key's value
+ * capability   of a server that has such a list
+ * changed      the notification that says it changed
+ */
+struct expose_list_row {
+    const char *method;
+    const char *member;
+    const char *key;
+    enum expose_space space;
+    const char *use;
+    const char *capability;
+    const char *changed;
+};
+
+extern const struct expose_list_row expose_lists[EXPOSE_LIST_COUNT];
+
+/**
+ * How far a participant is known.
+ *
+ *   ASKED    it was sent "initialize"
+ *   LISTED   it is a server; lists are asked for or known
+ *   MUTE     it did not answer in time, or refused everything: no server until it speaks up
+ */
+enum expose_seat_state { EXPOSE_SEAT_ASKED, EXPOSE_SEAT_LISTED, EXPOSE_SEAT_MUTE };
+
+/** One list of one participant: the pages that are being collected, and the last whole one. */
+struct expose_shelf {
+    struct mcpx_text items; /* JSON items with commas between */
+    struct mcpx_text pages; /* the same, incomplete */
+    size_t page_count;
+    int64_t
+        until_ms;   /* when the pages have to be there; the last one asked for may be later */
+    bool is_open;   /* pages are being asked for */
+    bool again;     /* it changed meanwhile */
+    bool is_cut;    /* the log says that not all of it is shown */
+    bool is_blamed; /* the log says that it was given up */
+};
+
+/** One participant. Seats are ordered by id. */
+struct expose_seat {
+    struct mcpx_text id;
+    enum expose_seat_state state;
+    int64_t patience_ms;    /* mono_ms until which others wait for its answers */
+    int64_t trial_ms;       /* mono_ms from which they do, since when they may again */
+    struct mcpx_text hello; /* result of initialize, raw; empty when it refused */
+    int64_t away_ms;        /* mono_ms until which it may come back; 0 = it is here */
+    bool is_here;           /* the roster has it, when that was looked at last */
+    bool is_tried;          /* it refused "initialize": its tools are asked for, and no more */
+    struct expose_shelf shelves[EXPOSE_LIST_COUNT];
+};
+
+/** All of them; zero-initialised is empty and ready. */
+struct expose_catalog {
+    struct expose_seat **seats;
+    size_t count;
+    size_t size;
+};
+
+/** Frees the content. */
+void expose_catalog_fini(struct expose_catalog *catalog);
+
+/** The seat of a participant; NULL when it has none. */
+struct expose_seat *expose_catalog_find(const struct expose_catalog *catalog,
+                                        struct mcpx_slice participant);
+
+/** Adds a seat in state ASKED, with nothing known. NULL when memory ran out. */
+struct expose_seat *expose_catalog_add(struct expose_catalog *catalog,
+                                       struct mcpx_slice participant);
+
+/** Removes a seat and what is known of it. */
+void expose_catalog_remove(struct expose_catalog *catalog, struct expose_seat *seat);
+
+/**
+ * Takes one page in. A page without the list's member counts as empty.
+ *
+ * result   of the list method; borrowed
+ * cursor   filled with the raw `nextCursor`; absent when this was the last page: the list is then
+ *          whole and takes the place of the one before
+ *
+ * Returns MCPX_OK or MCPX_ENOMEM; the list is then as it was.
+ */
+enum mcpx_err expose_shelf_add(struct expose_shelf *shelf, enum expose_list list,
+                               struct mcpx_slice result, struct mcpx_slice *cursor);
+
+/** Bytes of a participant's lists, those of `list` as its pages will have it. */
+size_t expose_seat_bytes(const struct expose_seat *seat, enum expose_list list);
+
+/** Forgets pages that were collected; the last whole list stays. */
+void expose_shelf_drop(struct expose_shelf *shelf);
+
+/** May the client use this? Asked for every item; a lent answer of expose_catalog_write's caller. */
+struct expose_filter {
+    void *user;
+    bool (*shows)(void *user, enum expose_list list, const struct expose_thing *thing);
+};
+
+/**
+ * Appends the items of all servers, commas between: byte for byte what they sent, but for the
+ * name. Left out are items without one, with two, and those the filter does not show. Gives names
+ * to items that had none so far.
+ */
+void expose_catalog_write(const struct expose_catalog *catalog, enum expose_list list,
+                          struct expose_names *names, const struct expose_filter *filter,
+                          struct mcpx_text *out);
+
+/**
+ * Gives names to the items of a list, shown or not: a client may call what it listed another time,
+ * and a grant that comes later changes no names. Names it no longer lists make room.
+ *
+ * Returns how many items got none, because the participant has too many; they are not shown.
+ */
+size_t expose_seat_name(const struct expose_seat *seat, enum expose_list list,
+                        struct expose_names *names);
+
+/** A capability the server stated in its answer to "initialize"; absent when it did not. */
+struct mcpx_slice expose_seat_capability(const struct expose_seat *seat, const char *name);
+
+#endif

@@ -1,0 +1,96 @@
+/*
+ * cmd.c - "mcpx-bridge expose": from the words of the command line to a job.
+ */
+#include "tools/mcpx-bridge/expose/edge/cmd.h"
+
+#include "tools/mcpx-bridge/expose/edge/run.h"
+
+#include <string.h>
+
+const struct option_row expose_option_rows[] = {
+    {"--names", "prefixed|plain", VALUE_CHOICE, 0,
+     "what tools and prompts are called: PARTICIPANT__NAME (the default), or their own names "
+     "where these are unique"},
+    {"--only", "PATTERN", VALUE_TEXT, OPTION_REPEATED,
+     "show only this: a participant with all it has, or tools, prompts and resources by the "
+     "name "
+     "the client sees, such as 'files__read_*'; * stands for anything"},
+    {"--timeout", "S", VALUE_SECONDS, 0,
+     "how long a call may take, counted anew from each progress notification; 600 when not "
+     "given, 0 for ever"},
+    {"--proposal-timeout", "S", VALUE_SECONDS, 0,
+     "how long a proposal waits for somebody to decide; 600 when not given, 0 for ever"},
+    {"--heartbeat", "S", VALUE_SECONDS, 0,
+     "pause between progress notifications while a proposal waits; 15 when not given"},
+    {NULL, NULL, VALUE_NONE, 0, NULL},
+};
+
+const char expose_help[] =
+    "Is an MCP server on standard input and output that has what all servers of the topic "
+    "have: their tools, resources and prompts in one list each, calls going to whoever has "
+    "the thing. Clients of the protocol of 2026-07-28 and older ones are served.\n\n"
+    "A call that the grants do not cover, but that may be proposed, becomes a proposal; the "
+    "client waits until somebody acts on it, and a client that asked for progress is told so "
+    "every few seconds, which keeps it from giving up. What may neither be requested nor "
+    "proposed is not listed.\n\n"
+    "Ends when standard input ends, and on SIGTERM, SIGINT, SIGHUP and SIGQUIT, with what "
+    "the "
+    "client still waited for taken back.";
+
+enum { REQUEST_MS = 600000, PROPOSAL_MS = 600000, BEAT_MS = 15000, BEAT_MIN_MS = 100 };
+
+/* Returns false, having complained, for what no participant and no name could fit. */
+static bool read_only(const struct arguments *arguments, const char **only, size_t *count)
+{
+    *count = 0;
+    for (size_t i = 0; i < arguments->option_count; i++) {
+        const char *value = arguments->options[i].value;
+
+        if (strcmp(arguments->options[i].option->name, "--only") != 0)
+            continue;
+        if (!mcpx_topic_name_is_valid(mcpx_slice_of(value))) {
+            complain(
+                "expose",
+                "--only wants a participant or the name of a tool, prompt or resource as the "
+                "client sees it, * standing for any bytes: 1 to %d bytes of UTF-8 without "
+                "control characters",
+                MCPX_ID_MAX);
+            return false;
+        }
+        only[(*count)++] = value;
+    }
+    return true;
+}
+
+int cmd_expose(const struct arguments *arguments)
+{
+    const char *names = arguments_value(arguments, "--names");
+    const char *only[WORDS_MAX];
+    struct connection connection;
+    struct expose_job job = {0};
+    int status;
+
+    job.expose.beat_ms = arguments_ms(arguments, "--heartbeat", BEAT_MS);
+    if (job.expose.beat_ms < BEAT_MIN_MS) {
+        complain("expose", "--heartbeat must be 0.1 or more");
+        return STATUS_USAGE;
+    }
+    if (!read_only(arguments, only, &job.expose.only_count))
+        return STATUS_USAGE;
+    status = connection_read_patiently(arguments, &connection);
+    if (status == STATUS_OK) {
+        job.client = connection.client;
+        job.where = &connection;
+        job.client.routing = "all";
+        job.client.history = 0;
+        job.client.session.instance = true;
+        job.expose.topic = connection.client.topic;
+        job.expose.plain = names && strcmp(names, "plain") == 0;
+        job.expose.only = only;
+        job.expose.request_ms = arguments_ms(arguments, "--timeout", REQUEST_MS);
+        job.expose.proposal_ms = arguments_ms(arguments, "--proposal-timeout", PROPOSAL_MS);
+        status = expose_run(&job);
+    }
+    connection_fini(&connection);
+    return status;
+}

@@ -1,0 +1,392 @@
+/*
+ * run.c - the loop, the socket and the standard streams of an expose; what to do is decided
+ * in the core. Standard output belongs to the protocol alone: everything for people goes to
+ * standard error. The end has an order: what the client waits for is taken back, the connection is
+ * closed, and the last lines are written.
+ */
+#include "tools/mcpx-bridge/expose/edge/run.h"
+
+#include "tools/common/command.h"
+#include "tools/common/visible.h"
+#include "tools/mcpx-bridge/edge/loop.h"
+#include "tools/mcpx-bridge/edge/renew.h"
+#include "tools/mcpx-bridge/expose/edge/stdio.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+enum {
+    GOODBYE_MS = 2000, /* how long the last messages may take to leave */
+    DRAIN_MS = 3500,   /* how long answers are waited for when input has ended */
+    LINE_MAX_BYTES = 64 << 20
+};
+
+struct edge {
+    uv_loop_t loop;
+    uv_timer_t timer;
+    struct loop_signals signals;
+    uv_prepare_t round;
+    struct mcpx_client *client;
+    struct expose_stdio *stdio;
+    struct expose *expose;
+    struct renewal renewal;
+    int64_t leave_ms; /* mono_ms at which to leave; INT64_MAX = not yet */
+    bool leaving;
+    bool was_joined, was_refused;
+    int write_error; /* errno of standard output; 0 = none */
+    int status;
+};
+
+/* ---- what the core may do ---- */
+
+static struct mcpx_session *session_of(void *user)
+{
+    struct edge *edge = user;
+
+    return mcpx_client_session(edge->client);
+}
+
+static void port_line(void *user, struct mcpx_slice line)
+{
+    struct edge *edge = user;
+
+    expose_stdio_write(edge->stdio, line);
+}
+
+static void port_note(void *user, struct mcpx_slice sentence)
+{
+    struct mcpx_text visible = {0};
+
+    (void)user;
+    text_visible(&visible, sentence);
+    if (visible.text)
+        complain("expose", "%s", visible.text);
+    mcpx_text_fini(&visible);
+}
+
+static enum mcpx_err port_send(void *user, const struct mcpx_draft *draft,
+                               struct mcpx_slice *id, struct mcpx_fault *fault)
+{
+    struct edge *edge = user;
+
+    return mcpx_client_send(edge->client, draft, id, fault);
+}
+
+static enum mcpx_err port_respond(void *user, struct mcpx_slice request,
+                                  struct mcpx_slice payload)
+{
+    struct edge *edge = user;
+
+    return mcpx_client_respond(edge->client, request, payload, NULL);
+}
+
+static void port_forget(void *user, struct mcpx_slice envelope)
+{
+    mcpx_session_forget(session_of(user), envelope);
+}
+
+static void port_drop(void *user, struct mcpx_slice request)
+{
+    struct edge *edge = user;
+
+    /* The core may be freed after the client, and then forgets what was asked. */
+    if (edge->client)
+        mcpx_session_drop(session_of(user), request);
+}
+
+static bool port_behind(void *user)
+{
+    struct edge *edge = user;
+
+    return expose_stdio_unwritten(edge->stdio) > EXPOSE_STDIO_UNWRITTEN_MAX;
+}
+
+static bool port_may(void *user, const struct mcpx_question *question)
+{
+    return mcpx_session_may(session_of(user), question);
+}
+
+static bool port_could(void *user, struct mcpx_slice participant, const struct mcpx_kind *kind)
+{
+    return mcpx_session_could(session_of(user), participant, kind);
+}
+
+static size_t port_message_max(void *user)
+{
+    return mcpx_session_message_max(session_of(user));
+}
+
+static bool port_roster(void *user, size_t index, struct mcpx_slice *id)
+{
+    struct mcpx_participant participant;
+
+    if (index >= mcpx_session_participant_count(session_of(user)))
+        return false;
+    mcpx_session_participant(session_of(user), index, &participant);
+    *id = participant.id;
+    return true;
+}
+
+/* ---- the end ---- */
+
+/* Whatever ended it first decides the exit code. */
+static void leave(struct edge *edge, int status)
+{
+    if (edge->leaving)
+        return;
+    edge->leaving = true;
+    edge->status = status;
+    expose_leave(edge->expose, loop_now());
+    mcpx_client_close(edge->client, GOODBYE_MS);
+}
+
+static void on_timer(uv_timer_t *timer);
+
+/* After every input: when does somebody want to be woken? */
+static void after_input(struct edge *edge)
+{
+    int64_t now = loop_now().mono_ms;
+    int64_t due = expose_deadline(edge->expose);
+
+    if (edge->write_error)
+        leave(edge, STATUS_FAILED);
+    if (!edge->leaving && edge->leave_ms != INT64_MAX &&
+        (edge->leave_ms <= now || expose_is_idle(edge->expose)))
+        leave(edge, !edge->was_joined && edge->was_refused ? STATUS_UNREACHABLE : STATUS_OK);
+    if (edge->leaving)
+        return;
+    due = edge->leave_ms < due ? edge->leave_ms : due;
+    if (due == INT64_MAX)
+        uv_timer_stop(&edge->timer);
+    else
+        uv_timer_start(&edge->timer, on_timer, due > now ? (uint64_t)(due - now) : 0, 0);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct edge *edge = timer->data;
+
+    if (!edge->leaving)
+        expose_tick(edge->expose, loop_now());
+    after_input(edge);
+}
+
+static void on_signal(void *user)
+{
+    leave(user, STATUS_OK);
+}
+
+/* ---- inputs ---- */
+
+static void on_line(void *user, struct mcpx_slice line)
+{
+    struct edge *edge = user;
+
+    if (edge->leaving)
+        return;
+    expose_line(edge->expose, line, loop_now());
+    after_input(edge);
+}
+
+static void on_overlong(void *user, struct mcpx_slice beginning)
+{
+    struct edge *edge = user;
+
+    expose_overlong(edge->expose, beginning);
+}
+
+static void on_end(void *user)
+{
+    struct edge *edge = user;
+
+    edge->leave_ms = loop_now().mono_ms + DRAIN_MS;
+    after_input(edge);
+}
+
+/* Told in the middle of something; to leave is for afterwards. */
+static void on_failed(void *user, int error)
+{
+    struct edge *edge = user;
+
+    edge->write_error = error;
+    complain("expose", "cannot write to standard output: %s", strerror(error));
+    if (!edge->leaving)
+        uv_timer_start(&edge->timer, on_timer, 0, 0);
+}
+
+/* The connection is gone for good: answer what waits, then end. */
+static void on_final(struct edge *edge, const struct mcpx_event *event)
+{
+    struct mcpx_text sentence = {0};
+
+    if (!edge->leaving) {
+        edge->leaving = true;
+        edge->status = loop_left_status(event->code);
+        mcpx_text_puts(&sentence, "the topic cannot be reached: ");
+        mcpx_text_slice(&sentence, event->reason);
+        expose_abandon(edge->expose, mcpx_text_view(&sentence));
+        mcpx_text_fini(&sentence);
+    }
+    uv_stop(&edge->loop);
+}
+
+static void on_event(void *user, struct mcpx_client *client, const struct mcpx_event *event)
+{
+    struct edge *edge = user;
+    bool final = event->type == MCPX_EVENT_LEFT && event->retry_ms < 0;
+
+    (void)client;
+    renewal_look(&edge->renewal, &edge->loop, event);
+    edge->was_joined |= event->type == MCPX_EVENT_JOINED;
+    edge->was_refused |= event->type == MCPX_EVENT_LEFT;
+    if (!edge->leaving)
+        expose_event(edge->expose, event, loop_now());
+    if (final)
+        on_final(edge, event);
+    after_input(edge);
+}
+
+/* ---- from beginning to end ---- */
+
+static int start_client(struct edge *edge, const struct expose_job *job)
+{
+    struct mcpx_client_config config = job->client;
+    struct mcpx_fault fault = {"", "", 0};
+    enum mcpx_err err;
+
+    config.loop = &edge->loop;
+    config.on_event = on_event;
+    config.user = edge;
+    err = mcpx_client_new(&config, &fault, &edge->client);
+    edge->renewal =
+        (struct renewal){.verb = "expose", .where = job->where, .client = edge->client};
+    if (err == MCPX_EINVALID)
+        complain("expose", "%s: %s", fault.field, fault.reason);
+    else if (err)
+        complain("expose", "cannot connect: %s", mcpx_strerror(err));
+    if (err)
+        return err == MCPX_EINVALID ? STATUS_USAGE : STATUS_FAILED;
+    return STATUS_OK;
+}
+
+static int start_core(struct edge *edge, const struct expose_job *job)
+{
+    struct expose_port port = {.user = edge,
+                               .line = port_line,
+                               .note = port_note,
+                               .send = port_send,
+                               .respond = port_respond,
+                               .forget = port_forget,
+                               .drop = port_drop,
+                               .behind = port_behind,
+                               .may = port_may,
+                               .could = port_could,
+                               .roster = port_roster,
+                               .message_max = port_message_max};
+    struct expose_config config = job->expose;
+    unsigned char random[6];
+    char nonce[2 * sizeof random + 1];
+
+    if (uv_random(NULL, NULL, random, sizeof random, 0, NULL) != 0) {
+        complain("expose", "the system has no random bytes");
+        return STATUS_FAILED;
+    }
+    for (size_t i = 0; i < sizeof random; i++)
+        snprintf(nonce + 2 * i, 3, "%02x", random[i]);
+    config.nonce = nonce;
+    if (expose_new(&config, &port, &edge->expose) == MCPX_OK)
+        return STATUS_OK;
+    complain("expose", "%s", mcpx_strerror(MCPX_ENOMEM));
+    return STATUS_FAILED;
+}
+
+static int start_stdio(struct edge *edge)
+{
+    struct expose_stdio_config config = {.loop = &edge->loop,
+                                         .line_max = LINE_MAX_BYTES,
+                                         .on_line = on_line,
+                                         .on_overlong = on_overlong,
+                                         .on_end = on_end,
+                                         .on_failed = on_failed,
+                                         .user = edge};
+    enum mcpx_err err = expose_stdio_new(&config, &edge->stdio);
+
+    if (err)
+        complain("expose", "cannot read standard input: %s", mcpx_strerror(err));
+    return err ? STATUS_FAILED : STATUS_OK;
+}
+
+static void start_handles(struct edge *edge)
+{
+    uv_timer_init(&edge->loop, &edge->timer);
+    edge->timer.data = edge;
+    loop_complaints_start(&edge->round, &edge->loop);
+    loop_signals_start(&edge->signals, &edge->loop, on_signal, edge);
+}
+
+static void on_late(uv_timer_t *timer)
+{
+    uv_stop(timer->loop);
+}
+
+/* Lines that are on their way are written, but nobody is waited for who does not read. */
+static void write_last_lines(struct edge *edge)
+{
+    uint64_t began = uv_now(&edge->loop);
+
+    uv_timer_start(&edge->timer, on_late, GOODBYE_MS, 0);
+    while (edge->stdio && expose_stdio_unwritten(edge->stdio) > 0 &&
+           uv_now(&edge->loop) - began < GOODBYE_MS)
+        uv_run(&edge->loop, UV_RUN_ONCE);
+}
+
+static void stop(struct edge *edge)
+{
+    edge->renewal.client = NULL;
+    mcpx_client_free(edge->client);
+    edge->client = NULL;
+    write_last_lines(edge);
+    expose_stdio_close(edge->stdio);
+    uv_close((uv_handle_t *)&edge->timer, NULL);
+    uv_close((uv_handle_t *)&edge->round, NULL);
+    loop_signals_close(&edge->signals);
+    uv_run(&edge->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&edge->loop);
+    expose_free(edge->expose);
+}
+
+/* A standard stream that is closed would give its number to the loop's own descriptors. */
+static void open_streams(void)
+{
+    for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; descriptor++)
+        if (fcntl(descriptor, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0)
+            return;
+}
+
+int expose_run(const struct expose_job *job)
+{
+    struct edge edge = {.leave_ms = INT64_MAX};
+    int status;
+
+    open_streams();
+    if (uv_loop_init(&edge.loop) != 0) {
+        complain("expose", "cannot have an event loop");
+        return STATUS_FAILED;
+    }
+    start_handles(&edge);
+    status = start_core(&edge, job);
+    if (status == STATUS_OK)
+        status = start_client(&edge, job);
+    if (status == STATUS_OK)
+        status = start_stdio(&edge);
+    if (status == STATUS_OK) {
+        uv_run(&edge.loop, UV_RUN_DEFAULT);
+        status = edge.status;
+    }
+    edge.leaving = true;
+    stop(&edge);
+    return status;
+}

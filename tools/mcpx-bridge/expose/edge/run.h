@@ -1,0 +1,26 @@
+/*
+ * run.h - runs a server on standard input and output and its participant in the topic.
+ */
+#ifndef MCPX_BRIDGE_EXPOSE_EDGE_RUN_H
+#define MCPX_BRIDGE_EXPOSE_EDGE_RUN_H
+
+#include "tools/common/connect.h"
+#include "tools/mcpx-bridge/expose/expose.h"
+
+/**
+ * What to run. `client` lacks loop and callbacks, `expose` lacks nonce; both are filled here. `where`
+ * is whom to ask for another token.
+ */
+struct expose_job {
+    struct mcpx_client_config client;
+    const struct connection *where;
+    struct expose_config expose;
+};
+
+/**
+ * Runs until standard input ends, a signal comes, or the router refuses for good. Returns an exit
+ * code, having complained.
+ */
+int expose_run(const struct expose_job *job);
+
+#endif

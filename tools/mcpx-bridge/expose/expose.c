@@ -1,0 +1,431 @@
+/*
+ * expose.c - the server as its owner sees it: lines, events and time go in, and each is handed to
+ * the part that knows what to do. All state hangs on one struct; nothing here waits or asks.
+ */
+#include "tools/mcpx-bridge/expose/expose.h"
+
+#include "tools/mcpx-bridge/bridge.h"
+#include "tools/mcpx-bridge/expose/ask.h"
+#include "tools/mcpx-bridge/expose/held.h"
+#include "tools/mcpx-bridge/expose/ids.h"
+#include "tools/mcpx-bridge/expose/probe.h"
+#include "tools/mcpx-bridge/expose/proposal.h"
+#include "tools/mcpx-bridge/expose/request.h"
+#include "tools/mcpx-bridge/expose/server.h"
+#include "tools/mcpx-bridge/expose/settle.h"
+#include "tools/mcpx-bridge/expose/state.h"
+#include "tools/mcpx-bridge/expose/tell.h"
+#include "tools/mcpx-bridge/expose/watch.h"
+
+#include <stdlib.h>
+
+/* ---- made and freed ---- */
+
+static bool copy_config(struct expose *x, const struct expose_config *config)
+{
+    bool failed = false;
+
+    x->config = *config;
+    mcpx_text_puts(&x->topic, config->topic);
+    mcpx_text_puts(&x->nonce, config->nonce);
+    x->names.plain = config->plain;
+    x->config.only_count = 0;
+    x->only = calloc(config->only_count ? config->only_count : 1, sizeof *x->only);
+    for (size_t i = 0; x->only && i < config->only_count; i++) {
+        mcpx_text_puts(&x->only[i].pattern, config->only[i]);
+        failed |= x->only[i].pattern.failed;
+        x->config.only_count++;
+    }
+    return x->only && !failed && !x->topic.failed && !x->nonce.failed;
+}
+
+enum mcpx_err expose_new(const struct expose_config *config, const struct expose_port *port,
+                         struct expose **out)
+{
+    struct expose *x = calloc(1, sizeof *x);
+
+    if (!x)
+        return MCPX_ENOMEM;
+    x->port = *port;
+    x->changed_ms = INT64_MAX;
+    x->ids.recycles = true;
+    if (!copy_config(x, config)) {
+        expose_free(x);
+        return MCPX_ENOMEM;
+    }
+    *out = x;
+    return MCPX_OK;
+}
+
+void expose_free(struct expose *x)
+{
+    if (!x)
+        return;
+    expose_held_fini(x);
+    expose_ask_drop(x, (struct mcpx_slice){0});
+    expose_watch_fini(x);
+    expose_calls_fini(&x->calls);
+    expose_catalog_fini(&x->catalog);
+    expose_names_fini(&x->names);
+    expose_names_fini(&x->ids);
+    mcpx_text_fini(&x->client.capabilities);
+    mcpx_text_fini(&x->client.info);
+    mcpx_text_fini(&x->client.level);
+    mcpx_text_fini(&x->client.listen);
+    for (size_t i = 0; i < x->config.only_count; i++)
+        mcpx_text_fini(&x->only[i].pattern);
+    free(x->only);
+    mcpx_text_fini(&x->away);
+    mcpx_text_fini(&x->topic);
+    mcpx_text_fini(&x->nonce);
+    free(x);
+}
+
+/* ---- the client ---- */
+
+/* Lines wait together: as soon as the first need not wait, or may not, all are tried again. */
+static void release(struct expose *x)
+{
+    struct expose_held *held = x->held;
+
+    if (!held ||
+        (!x->is_refused && !expose_is_settled(x, -1) && held->until_ms > x->now.mono_ms))
+        return;
+    x->held = NULL;
+    while (held) {
+        struct expose_held *next = held->next;
+
+        expose_serve(x, mcpx_text_view(&held->line), false);
+        mcpx_text_fini(&held->line);
+        free(held);
+        held = next;
+    }
+}
+
+void expose_line(struct expose *x, struct mcpx_slice line, struct mcpx_now now)
+{
+    x->now = now;
+    if (line.len)
+        expose_serve(x, line, true);
+    release(x);
+}
+
+void expose_overlong(struct expose *x, struct mcpx_slice beginning)
+{
+    struct mcpx_text message = {0};
+    struct mcpx_slice id;
+    bool is_answer;
+
+    mcpx_text_puts(&message, "a line of the client is too long and was skipped: ");
+    expose_quote(&message, beginning);
+    expose_note(x, &message);
+    bridge_read_beginning(beginning, &id, &is_answer);
+    if (!is_answer)
+        expose_tell_error(x, id, BRIDGE_BAD_REQUEST,
+                          MCPX_SLICE("a message longer than this bridge reads"),
+                          (struct mcpx_slice){0});
+    mcpx_text_fini(&message);
+}
+
+/* ---- the topic ---- */
+
+static struct expose_call *call_of(const struct expose *x, const struct mcpx_event *event)
+{
+    return expose_calls_find(&x->calls, (int64_t)(uintptr_t)event->tag);
+}
+
+/* Our token, or NULL: the call that this progress is about, if it comes from who runs it. */
+static struct expose_call *call_of_token(const struct expose *x,
+                                         const struct mcpx_event *event)
+{
+    struct mcpx_slice raw = mcpx_json_get(event->rpc->params, "progressToken");
+    size_t prefix = x->nonce.len + 2; /* quote and dash */
+    struct expose_call *call;
+    int64_t number = 0;
+
+    if (raw.len < prefix + 2 || raw.len > prefix + 20 ||
+        memcmp(raw.text + 1, x->nonce.text, x->nonce.len) != 0)
+        return NULL;
+    for (size_t i = prefix; i + 1 < raw.len && raw.text[i] >= '0' && raw.text[i] <= '9'; i++)
+        number = number * 10 + (raw.text[i] - '0');
+    call = expose_calls_find(&x->calls, number);
+    if (!call || !call->token.len ||
+        !mcpx_slice_equal(mcpx_text_view(&call->participant), event->envelope->from))
+        return NULL;
+    return call;
+}
+
+static void pass_progress(struct expose *x, const struct mcpx_event *event)
+{
+    struct expose_call *call = call_of_token(x, event);
+    struct mcpx_json_change change = {.name = "progressToken"};
+    struct mcpx_text params = {0}, shown = {0};
+    bool has_ids;
+
+    if (!call)
+        return;
+    change.value = mcpx_text_view(&call->token);
+    has_ids = expose_ids_show(x, event->envelope->from, event->rpc->params, 0, &shown);
+    mcpx_json_add_changed(&params, has_ids ? mcpx_text_view(&shown) : event->rpc->params,
+                          &change, 1);
+    if (!params.failed && !shown.failed && expose_may_tell(x))
+        expose_tell_notice(x, "notifications/progress", mcpx_text_view(&params));
+    mcpx_text_fini(&params);
+    mcpx_text_fini(&shown);
+    if (call->due_ms != INT64_MAX)
+        call->due_ms = x->now.mono_ms + x->config.request_ms;
+}
+
+/* Word of a task or a question is heard from who has it, and from nobody else. */
+static bool is_passed(const struct expose *x, const struct mcpx_event *event)
+{
+    struct mcpx_slice method = event->rpc->method, params = event->rpc->params;
+    struct mcpx_slice from = event->envelope->from;
+
+    if (mcpx_slice_equal(method, MCPX_SLICE("notifications/tasks/status")))
+        return expose_ids_owns(x, from, EXPOSE_TASK_ID, mcpx_json_get(params, "taskId"));
+    if (mcpx_slice_equal(method, MCPX_SLICE("notifications/elicitation/complete")))
+        return expose_ids_owns(x, from, EXPOSE_ELICITATION_ID,
+                               mcpx_json_get(params, "elicitationId"));
+    return mcpx_slice_equal(method, MCPX_SLICE("notifications/message"));
+}
+
+/* The list that the notification is about; EXPOSE_LIST_COUNT when it is about none. */
+static enum expose_list changed_list(struct mcpx_slice method)
+{
+    size_t list = 0;
+
+    while (list < EXPOSE_LIST_COUNT &&
+           !mcpx_slice_equal(method, mcpx_slice_of(expose_lists[list].changed)))
+        list++;
+    return (enum expose_list)list;
+}
+
+/* Only servers of the topic are heard, as if they were ours alone. */
+static void pass_notification(struct expose *x, const struct mcpx_event *event)
+{
+    struct mcpx_slice method = event->rpc->method, from = event->envelope->from;
+    const struct expose_seat *seat = expose_catalog_find(&x->catalog, from);
+    enum expose_list list = changed_list(method);
+
+    if (!seat)
+        return;
+    if (list != EXPOSE_LIST_COUNT)
+        expose_probe_changed(x, from, list);
+    else if (mcpx_slice_equal(method, MCPX_SLICE("notifications/cancelled")))
+        expose_ask_cancelled(x, from, event->rpc->params);
+    else if (mcpx_slice_equal(method, MCPX_SLICE("notifications/progress")))
+        pass_progress(x, event);
+    else if (mcpx_slice_equal(method, MCPX_SLICE("notifications/resources/updated")))
+        expose_watch_updated(x, from, event->rpc);
+    else if (x->client.initialized && seat->state == EXPOSE_SEAT_LISTED && is_passed(x, event))
+        expose_tell_same(x, from, event->rpc);
+}
+
+/* Who waited for the topic waits for its servers from here on. */
+static void hurry_held(struct expose *x)
+{
+    for (struct expose_held *held = x->held; held; held = held->next)
+        if (held->until_ms > x->now.mono_ms + EXPOSE_HOLD_MS)
+            held->until_ms = x->now.mono_ms + EXPOSE_HOLD_MS;
+}
+
+static void joined(struct expose *x, const struct mcpx_event *event)
+{
+    bool again = (!event->resumed || event->renamed) && x->catalog.count > 0;
+
+    if (x->is_away)
+        x->port.note(x->port.user, MCPX_SLICE("the topic is within reach again"));
+    x->is_away = x->is_refused = false;
+    x->joined = x->was_joined = true;
+    hurry_held(x);
+    expose_probe_rejoined(x, again);
+}
+
+/* A router that is there and has said no; but for a token there may be another one soon. */
+static bool is_refusal(int code)
+{
+    return code >= 400 && code < 600 && code != 401;
+}
+
+static void left(struct expose *x, const struct mcpx_event *event)
+{
+    struct mcpx_text message = {0};
+
+    if (!x->is_away || event->retry_ms < 0) {
+        mcpx_text_puts(&message, "the topic is out of reach: ");
+        mcpx_text_slice(&message, event->reason);
+        if (event->code) {
+            mcpx_text_puts(&message, " (");
+            mcpx_text_number(&message, event->code);
+            mcpx_text_puts(&message, ")");
+        }
+        if (event->retry_ms >= 0)
+            mcpx_text_puts(&message, "; trying again");
+        expose_note(x, &message);
+    }
+    mcpx_text_reset(&x->away);
+    mcpx_text_slice(&x->away, event->reason);
+    x->is_refused = !x->was_joined && is_refusal(event->code);
+    x->is_away = true;
+    x->joined = false;
+    mcpx_text_fini(&message);
+}
+
+static void presence(struct expose *x, const struct mcpx_event *event)
+{
+    struct mcpx_text participant = {0}; /* what an event lends does not outlive a send */
+
+    mcpx_text_slice(&participant, event->participant);
+    if (participant.failed)
+        expose_probe_all(x, false);
+    else if (event->presence == MCPX_PRESENCE_LEAVE)
+        expose_probe_left(x, mcpx_text_view(&participant));
+    else
+        expose_probe_came(x, mcpx_text_view(&participant));
+    mcpx_text_fini(&participant);
+}
+
+static void violation(struct expose *x, const struct mcpx_event *event)
+{
+    struct mcpx_text message = {0};
+
+    mcpx_text_puts(&message, "ignored a message");
+    if (event->envelope && event->envelope->from.text) {
+        mcpx_text_puts(&message, " from ");
+        expose_quote(&message, event->envelope->from);
+    }
+    mcpx_text_puts(&message, ": ");
+    mcpx_text_puts(&message, mcpx_violation_text(event->violation));
+    expose_note(x, &message);
+    mcpx_text_fini(&message);
+}
+
+static void about_call(struct expose *x, const struct mcpx_event *event)
+{
+    struct expose_call *call = call_of(x, event);
+    struct mcpx_text message = {0};
+
+    if (!call)
+        return;
+    if (event->type == MCPX_EVENT_RESPONSE) {
+        expose_answered(x, call, event);
+    } else if (event->type == MCPX_EVENT_REFUSED) {
+        expose_undelivered(x, call, event);
+    } else if (event->type == MCPX_EVENT_REJECTED) {
+        expose_rejected(x, call, event);
+    } else if (event->type == MCPX_EVENT_FULFILLING) {
+        expose_approved(x, call, event);
+    } else if (event->type == MCPX_EVENT_EXPIRED) {
+        mcpx_text_puts(&message, "no answer in time");
+        expose_fail(x, call, BRIDGE_TIMED_OUT, &message);
+    }
+    mcpx_text_fini(&message);
+}
+
+void expose_event(struct expose *x, const struct mcpx_event *event, struct mcpx_now now)
+{
+    x->now = now;
+    switch (event->type) {
+    case MCPX_EVENT_JOINED:
+        joined(x, event);
+        break;
+    case MCPX_EVENT_LEFT:
+        left(x, event);
+        break;
+    case MCPX_EVENT_PRESENCE:
+        presence(x, event);
+        break;
+    case MCPX_EVENT_GRANTS:
+        expose_probe_all(x, false);
+        expose_touch(x);
+        break;
+    case MCPX_EVENT_REQUEST:
+        expose_ask(x, event);
+        break;
+    case MCPX_EVENT_NOTIFICATION:
+        pass_notification(x, event);
+        break;
+    case MCPX_EVENT_VIOLATION:
+        violation(x, event);
+        break;
+    default:
+        about_call(x, event);
+        break;
+    }
+    release(x);
+}
+
+/* ---- time, and the end ---- */
+
+void expose_tick(struct expose *x, struct mcpx_now now)
+{
+    x->now = now;
+    expose_calls_tick(x);
+    expose_settle_tick(x);
+    release(x);
+}
+
+int64_t expose_deadline(const struct expose *x)
+{
+    int64_t calls = expose_calls_deadline(x), probe = expose_settle_deadline(x);
+    int64_t due = calls < probe ? calls : probe;
+
+    return x->held && x->held->until_ms < due ? x->held->until_ms : due;
+}
+
+void expose_abandon(struct expose *x, struct mcpx_slice sentence)
+{
+    struct expose_call *call = expose_calls_next(&x->calls, NULL);
+    struct mcpx_text message = {0};
+
+    mcpx_text_slice(&message, sentence);
+    while (call) {
+        struct expose_call *next = expose_calls_next(&x->calls, call);
+
+        if (call->purpose == EXPOSE_FOR_CLIENT)
+            expose_fail(x, call, BRIDGE_UNAVAILABLE, &message);
+        call = next;
+    }
+    for (struct expose_held *held = x->held; held; held = held->next) {
+        struct mcpx_slice value = mcpx_text_view(&held->line);
+
+        if (mcpx_json_check(value, 0, &value, NULL) == MCPX_OK)
+            expose_tell_error(x, mcpx_json_get(value, "id"), BRIDGE_UNAVAILABLE, sentence,
+                              (struct mcpx_slice){0});
+    }
+    expose_held_fini(x);
+    mcpx_text_fini(&message);
+}
+
+void expose_leave(struct expose *x, struct mcpx_now now)
+{
+    struct expose_call *call = expose_calls_next(&x->calls, NULL);
+
+    x->now = now;
+    while (call) {
+        struct expose_call *next = expose_calls_next(&x->calls, call);
+
+        if (call->purpose == EXPOSE_FOR_CLIENT)
+            expose_take_back(x, call, (struct mcpx_slice){0});
+        expose_calls_remove(&x->calls, call);
+        call = next;
+    }
+    expose_ask_leave(x);
+    expose_held_fini(x);
+}
+
+bool expose_is_idle(const struct expose *x)
+{
+    const struct expose_call *call = NULL;
+
+    while ((call = expose_calls_next(&x->calls, call)))
+        if (call->purpose == EXPOSE_FOR_CLIENT && call->stage != EXPOSE_PROPOSED)
+            return false;
+    return !x->held;
+}
+
+size_t expose_call_count(const struct expose *x)
+{
+    return expose_calls_of_client(&x->calls);
+}

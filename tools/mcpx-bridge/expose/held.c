@@ -1,0 +1,64 @@
+/*
+ * held.c - requests that came before the topic's servers were known. A client lists tools
+ * the moment it is connected; answered at once, it would see none and many never ask again.
+ */
+#include "tools/mcpx-bridge/expose/held.h"
+
+#include "tools/mcpx-bridge/expose/state.h"
+
+#include <stdlib.h>
+
+/* How long a router that is not there yet is waited for. */
+enum { REACH_MS = 20000 };
+
+static void held_free(struct expose_held *held)
+{
+    mcpx_text_fini(&held->line);
+    free(held);
+}
+
+void expose_hold(struct expose *x, struct mcpx_slice line)
+{
+    struct expose_held *held = calloc(1, sizeof *held);
+    struct expose_held **at = &x->held;
+
+    if (held)
+        mcpx_text_slice(&held->line, line);
+    if (!held || held->line.failed) {
+        free(held);
+        x->port.note(x->port.user, MCPX_SLICE("out of memory: a request was lost"));
+        return;
+    }
+    if (!x->reach_ms)
+        x->reach_ms = x->now.mono_ms + REACH_MS;
+    held->until_ms = x->now.mono_ms + EXPOSE_HOLD_MS;
+    if (!x->was_joined && held->until_ms < x->reach_ms)
+        held->until_ms = x->reach_ms;
+    while (*at)
+        at = &(*at)->next;
+    *at = held;
+}
+
+bool expose_unhold(struct expose *x, struct mcpx_slice id)
+{
+    for (struct expose_held **at = &x->held; *at; at = &(*at)->next) {
+        struct expose_held *held = *at;
+
+        if (mcpx_json_same(mcpx_json_get(mcpx_text_view(&held->line), "id"), id)) {
+            *at = held->next;
+            held_free(held);
+            return true;
+        }
+    }
+    return false;
+}
+
+void expose_held_fini(struct expose *x)
+{
+    while (x->held) {
+        struct expose_held *held = x->held;
+
+        x->held = held->next;
+        held_free(held);
+    }
+}

@@ -1,0 +1,115 @@
+/*
+ * names.h - the names under which a client of one server sees the things of many
+ * participants, and the way back. The table owns both directions: a name is never taken apart
+ * to find out whose it is.
+ */
+#ifndef MCPX_BRIDGE_EXPOSE_NAMES_H
+#define MCPX_BRIDGE_EXPOSE_NAMES_H
+
+#include <mcpx/error.h>
+#include <mcpx/text.h>
+
+/** The longest name of a tool or prompt, in bytes, that is shown under `prefixed`. */
+enum { EXPOSE_NAME_MAX = 64 };
+
+/**
+ * Most names of one participant in one space, and most names that are kept of those who left: who
+ * comes back finds them as they were.
+ */
+enum { EXPOSE_NAMES_MAX = 4096, EXPOSE_NAMES_OF_GONE_MAX = 4096 };
+
+/** What is named. Names of different spaces do not disturb each other. */
+enum expose_space {
+    EXPOSE_TOOL_NAME,
+    EXPOSE_PROMPT_NAME,
+    EXPOSE_URI,
+    EXPOSE_URI_TEMPLATE,
+    EXPOSE_TASK_ID,
+    EXPOSE_ELICITATION_ID,
+    EXPOSE_SPACE_COUNT
+};
+
+/** A thing as its owner calls it. */
+struct expose_thing {
+    struct mcpx_slice participant;
+    struct mcpx_slice own;
+};
+
+struct expose_name;
+struct expose_owner;
+
+/**
+ * A table; zero-initialised is empty and ready.
+ *
+ * plain      tools and prompts keep their own names; who comes second with one gets a prefixed one
+ * recycles   a participant's newest name takes the place of its oldest where there is no room
+ * count      names in it
+ * left_out   how often there was no room
+ */
+struct expose_names {
+    bool plain;
+    bool recycles;
+    size_t count;
+    size_t left_out;
+    struct expose_name **pairs;  /* private: buckets */
+    struct expose_name **faces;  /* private: buckets */
+    size_t size;                 /* private: buckets of each, a power of two */
+    struct expose_owner *owners; /* private: the last one asked for comes first */
+    size_t gone;                 /* private: names of owners who left */
+    uint64_t clock;              /* private: counts what has to be told apart by age */
+};
+
+/** Frees the table's content. */
+void expose_names_fini(struct expose_names *names);
+
+/**
+ * Gives a thing its name, once: later calls answer the same.
+ *
+ * Tools and prompts are called `PARTICIPANT__NAME` in [A-Za-z0-9_.-], at most EXPOSE_NAME_MAX
+ * bytes. Where bytes had to be replaced or cut, where the participant's id would let two pairs meet
+ * in one name ("a__b" and "c", "a" and "b__c"), and where the name is taken, it ends with "_" and
+ * eight hexadecimal digits that depend on the pair alone. URIs and templates stay as they are;
+ * so do ids;
+ * one that is taken, or that begins with "mcpx://" itself, becomes `mcpx://PARTICIPANT/` and the
+ * percent-encoded URI, in a template all but its expressions.
+ *
+ * thing   copied
+ * shown   filled; lent until the table changes
+ *
+ * Where a participant has EXPOSE_NAMES_MAX names, those it no longer lists make room: see
+ * expose_names_renew.
+ *
+ * Returns MCPX_OK; MCPX_ELIMIT when there is no room; MCPX_ENOMEM.
+ */
+enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space space,
+                               const struct expose_thing *thing, struct mcpx_slice *shown);
+
+/**
+ * Whose is that name? Returns false when it was never given. `thing` is lent until the table
+ * changes.
+ */
+bool expose_names_find(const struct expose_names *names, enum expose_space space,
+                       struct mcpx_slice shown, struct expose_thing *thing);
+
+/** The name a thing was given; absent when it has none. Lent until the table changes. */
+struct mcpx_slice expose_names_shown(const struct expose_names *names, enum expose_space space,
+                                     const struct expose_thing *thing);
+
+/**
+ * A participant's list is read anew: what is neither put nor touched from here on, it no longer lists.
+ * All that it still lists has to be touched before the first is put.
+ */
+void expose_names_renew(struct expose_names *names, enum expose_space space,
+                        struct mcpx_slice participant);
+
+/** The thing is still listed. */
+void expose_names_touch(struct expose_names *names, enum expose_space space,
+                        const struct expose_thing *thing);
+
+/**
+ * The participant left. Its names are kept until those of all who left are too many; then whoever
+ * left first is forgotten, until it puts a name again.
+ */
+void expose_names_left(struct expose_names *names, struct mcpx_slice participant);
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * port.h - what a server is told when it is made, and what it can do: its settings, and the port
+ * through which everything leaves.
+ */
+#ifndef MCPX_BRIDGE_EXPOSE_PORT_H
+#define MCPX_BRIDGE_EXPOSE_PORT_H
+
+#include <mcpx/session.h>
+
+/**
+ * Settings; texts are copied.
+ *
+ * topic         for people
+ * nonce         begins our progress tokens: another bridge in the topic should not have it
+ * plain         tools and prompts keep their names where these are unique
+ * only          patterns of what is shown: a participant with all it has, or single tools, prompts and
+ *               resources under the names the client sees; * stands for any bytes. None = all
+ * request_ms    how long a call may take without a sign of life; 0 = for ever
+ * proposal_ms   how long a proposal waits for somebody to decide; 0 = for ever
+ * beat_ms       pause between signs of life while a proposal waits; > 0
+ */
+struct expose_config {
+    const char *topic;
+    const char *nonce;
+    bool plain;
+    const char *const *only;
+    size_t only_count;
+    int64_t request_ms;
+    int64_t proposal_ms;
+    int64_t beat_ms;
+};
+
+/**
+ * What the server is connected to. `may`, `could`, `roster`, `forget`, `drop`, `send` and `respond` are the
+ * session's functions of those names, borrowed texts and all; `send` and `respond` may be called
+ * from within expose_event.
+ *
+ * line     one message for the client, without newline; borrowed
+ * note     one sentence for the log, without newline; borrowed; may hold what others sent
+ * roster   the id of the other participant at `index`; false when there is none
+ * behind   the client has not read what it was told for so long that only answers are kept for it
+ * message_max   limits.message_bytes of the router; 0 = none known
+ */
+struct expose_port {
+    void *user;
+    void (*line)(void *user, struct mcpx_slice line);
+    void (*note)(void *user, struct mcpx_slice sentence);
+    enum mcpx_err (*send)(void *user, const struct mcpx_draft *draft, struct mcpx_slice *id,
+                          struct mcpx_fault *fault);
+    enum mcpx_err (*respond)(void *user, struct mcpx_slice request, struct mcpx_slice payload);
+    void (*forget)(void *user, struct mcpx_slice envelope);
+    bool (*may)(void *user, const struct mcpx_question *question);
+    bool (*could)(void *user, struct mcpx_slice participant, const struct mcpx_kind *kind);
+    bool (*roster)(void *user, size_t index, struct mcpx_slice *id);
+    void (*drop)(void *user, struct mcpx_slice request);
+    bool (*behind)(void *user);
+    size_t (*message_max)(void *user);
+};
+
+#endif

@@ -1,0 +1,430 @@
+/*
+ * probe.c - finds out who in the topic is a server: whoever could answer a list is asked
+ * "initialize" (the answer tells capabilities and instructions) and then for its lists, page by
+ * page. People and agents may hold such grants too and never answer; the client waits for nobody
+ * longer than EXPOSE_PATIENCE_MS, and who answers later is a server from then on.
+ */
+#include "tools/mcpx-bridge/expose/probe.h"
+
+#include "tools/mcpx-bridge/bridge.h"
+#include "tools/mcpx-bridge/expose/ask.h"
+#include "tools/mcpx-bridge/expose/held.h"
+#include "tools/mcpx-bridge/expose/hello.h"
+#include "tools/mcpx-bridge/expose/only.h"
+#include "tools/mcpx-bridge/expose/request.h"
+#include "tools/mcpx-bridge/expose/send.h"
+#include "tools/mcpx-bridge/expose/settle.h"
+#include "tools/mcpx-bridge/expose/state.h"
+#include "tools/mcpx-bridge/expose/tell.h"
+#include "tools/mcpx-bridge/expose/watch.h"
+
+enum {
+    GRACE_MS = 10000,    /* how long others may take to come back after we did */
+    COLLECT_MS = 10000,  /* how long the pages of one list may take to come */
+    PAGES_MAX = 1000,    /* pages of one list */
+    BYTES_MAX = 16 << 20 /* of all lists of one participant */
+};
+
+/* Could it answer one of the lists? */
+static bool is_candidate(struct expose *x, struct mcpx_slice participant)
+{
+    struct expose_kind kind;
+
+    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
+        if (expose_kind_make(&kind, "mcp/response", mcpx_slice_of(expose_lists[i].method),
+                             MCPX_SLICE("")) &&
+            x->port.could(x->port.user, participant, &kind.kind))
+            return expose_only_wants(x, participant);
+    return false;
+}
+
+/* ---- asking ---- */
+
+/*
+ * Others wait for it now, but not all the time: whatever it asks them to wait for within
+ * COLLECT_MS, they do so for EXPOSE_HOLD_MS at most.
+ */
+static void be_patient(struct expose *x, struct expose_seat *seat)
+{
+    int64_t until = x->now.mono_ms + EXPOSE_PATIENCE_MS;
+
+    if (!seat->trial_ms || x->now.mono_ms - seat->trial_ms >= COLLECT_MS)
+        seat->trial_ms = x->now.mono_ms;
+    if (until > seat->trial_ms + EXPOSE_HOLD_MS)
+        until = seat->trial_ms + EXPOSE_HOLD_MS;
+    seat->patience_ms = until;
+}
+
+static void ask_page(struct expose *x, struct expose_seat *seat, enum expose_list list,
+                     struct mcpx_slice cursor)
+{
+    struct expose_shelf *shelf = &seat->shelves[list];
+    struct mcpx_text params = {0};
+    struct expose_call *call;
+
+    if (cursor.text) {
+        mcpx_text_puts(&params, "{\"cursor\":");
+        mcpx_text_slice(&params, cursor);
+        mcpx_text_puts(&params, "}");
+    }
+    call = params.failed ? NULL
+                         : expose_send_own(x, EXPOSE_FOR_LIST, mcpx_text_view(&seat->id),
+                                           expose_lists[list].method, mcpx_text_view(&params));
+    mcpx_text_fini(&params);
+    if (!call) {
+        expose_shelf_drop(shelf);
+        return;
+    }
+    call->list = list;
+    if (!shelf->is_open)
+        shelf->until_ms = x->now.mono_ms + COLLECT_MS;
+    shelf->is_open = true;
+    be_patient(x, seat);
+}
+
+static void ask_list(struct expose *x, struct expose_seat *seat, enum expose_list list)
+{
+    struct expose_shelf *shelf = &seat->shelves[list];
+
+    if (shelf->is_open) {
+        shelf->again = true;
+        return;
+    }
+    ask_page(x, seat, list, (struct mcpx_slice){0});
+}
+
+/* Who refuses "initialize" is hardly a server: its tools tell whether to ask for more. */
+static void try_tools(struct expose *x, struct expose_seat *seat)
+{
+    seat->is_tried = true;
+    ask_list(x, seat, EXPOSE_TOOLS);
+    if (!seat->shelves[EXPOSE_TOOLS].is_open)
+        seat->state = EXPOSE_SEAT_MUTE;
+}
+
+/* All lists from one on, or those of the capabilities it stated. */
+static void ask_lists(struct expose *x, struct expose_seat *seat, size_t first)
+{
+    bool stated = mcpx_json_get(mcpx_text_view(&seat->hello), "capabilities").text != NULL;
+
+    seat->state = EXPOSE_SEAT_LISTED;
+    seat->is_tried = false;
+    for (size_t i = first; i < EXPOSE_LIST_COUNT; i++)
+        if (!stated || expose_seat_capability(seat, expose_lists[i].capability).text)
+            ask_list(x, seat, (enum expose_list)i);
+    expose_watch_renew(x, mcpx_text_view(&seat->id));
+}
+
+static void ask_hello(struct expose *x, struct expose_seat *seat)
+{
+    struct mcpx_text params = {0};
+
+    seat->state = EXPOSE_SEAT_ASKED;
+    be_patient(x, seat);
+    expose_hello_write(x, &params);
+    if (params.failed || !expose_send_own(x, EXPOSE_FOR_HELLO, mcpx_text_view(&seat->id),
+                                          "initialize", mcpx_text_view(&params)))
+        ask_lists(x, seat, EXPOSE_TOOLS);
+    mcpx_text_fini(&params);
+}
+
+/* ---- answers ---- */
+
+static void take_hello(struct expose *x, struct expose_seat *seat, const struct mcpx_rpc *rpc)
+{
+    struct mcpx_slice participant = mcpx_text_view(&seat->id);
+    struct expose_call *call;
+
+    mcpx_text_reset(&seat->hello);
+    if (rpc->form != MCPX_RPC_RESULT) {
+        try_tools(x, seat);
+        return;
+    }
+    mcpx_text_slice(&seat->hello, rpc->result);
+    if (seat->hello.failed)
+        mcpx_text_reset(&seat->hello);
+    expose_send_notice(x, participant, "notifications/initialized", (struct mcpx_slice){0},
+                       (struct mcpx_slice){0});
+    ask_lists(x, seat, EXPOSE_TOOLS);
+    if (!x->client.level.len || !expose_seat_capability(seat, "logging").text)
+        return;
+    call = expose_send_own(x, EXPOSE_FOR_NOBODY, participant, "logging/setLevel",
+                           mcpx_text_view(&x->client.level));
+    (void)call;
+}
+
+/* Said once, not each time it lists them. */
+static void name_items(struct expose *x, struct expose_seat *seat, enum expose_list list)
+{
+    struct expose_shelf *shelf = &seat->shelves[list];
+    size_t left_out = expose_seat_name(seat, list, &x->names);
+    struct mcpx_text message = {0};
+
+    if (left_out && !shelf->is_cut) {
+        mcpx_text_puts(&message, "participant ");
+        expose_quote(&message, mcpx_text_view(&seat->id));
+        mcpx_text_puts(&message, " lists more than ");
+        mcpx_text_number(&message, EXPOSE_NAMES_MAX);
+        mcpx_text_puts(&message, " ");
+        mcpx_text_puts(&message, expose_lists[list].member);
+        mcpx_text_puts(&message, ": ");
+        mcpx_text_number(&message, (int64_t)left_out);
+        mcpx_text_puts(&message, " are left out");
+        expose_note(x, &message);
+    }
+    shelf->is_cut = left_out > 0;
+    mcpx_text_fini(&message);
+}
+
+/* The pages so far are forgotten, the list before stays. Said once. */
+static void give_up(struct expose *x, struct expose_seat *seat, enum expose_list list,
+                    const char *reason)
+{
+    struct expose_shelf *shelf = &seat->shelves[list];
+    struct mcpx_text message = {0};
+
+    expose_shelf_drop(shelf);
+    if (shelf->is_blamed)
+        return;
+    shelf->is_blamed = true;
+    mcpx_text_puts(&message, "participant ");
+    expose_quote(&message, mcpx_text_view(&seat->id));
+    mcpx_text_puts(&message, ": ");
+    mcpx_text_puts(&message, expose_lists[list].method);
+    mcpx_text_puts(&message, " was given up, ");
+    mcpx_text_puts(&message, reason);
+    expose_note(x, &message);
+    mcpx_text_fini(&message);
+}
+
+/* Why no further page is asked for; NULL when nothing speaks against it. */
+static const char *find_excess(const struct expose *x, const struct expose_shelf *shelf)
+{
+    if (shelf->page_count >= PAGES_MAX)
+        return "it has more than 1000 pages";
+    return shelf->until_ms <= x->now.mono_ms ? "its pages take longer than 10 s" : NULL;
+}
+
+static void add_page(struct expose *x, struct expose_seat *seat, enum expose_list list,
+                     struct mcpx_slice result)
+{
+    struct expose_shelf *shelf = &seat->shelves[list];
+    struct mcpx_slice cursor = {0};
+    const char *excess = NULL;
+
+    if (expose_seat_bytes(seat, list) + result.len > BYTES_MAX)
+        excess = "all lists together are longer than 16 MiB";
+    else if (expose_shelf_add(shelf, list, result, &cursor) != MCPX_OK)
+        excess = "memory is short";
+    else if (cursor.text)
+        excess = find_excess(x, shelf);
+    if (excess)
+        give_up(x, seat, list, excess);
+    else if (cursor.text)
+        ask_page(x, seat, list, cursor);
+    else
+        name_items(x, seat, list);
+}
+
+static void take_page(struct expose *x, struct expose_seat *seat, enum expose_list list,
+                      const struct mcpx_rpc *rpc)
+{
+    struct expose_shelf *shelf = &seat->shelves[list];
+    bool is_list = rpc->form == MCPX_RPC_RESULT, tried = seat->is_tried;
+
+    seat->state = is_list || !tried ? EXPOSE_SEAT_LISTED : EXPOSE_SEAT_MUTE;
+    if (is_list)
+        add_page(x, seat, list, rpc->result);
+    else
+        expose_shelf_drop(shelf);
+    if (!shelf->is_open && shelf->again) {
+        shelf->again = false;
+        ask_list(x, seat, list);
+    }
+    if (is_list && tried)
+        ask_lists(x, seat, EXPOSE_TOOLS + 1);
+    expose_touch(x);
+}
+
+void expose_probe_answer(struct expose *x, struct expose_call *call,
+                         const struct mcpx_rpc *rpc)
+{
+    struct expose_seat *seat =
+        expose_catalog_find(&x->catalog, mcpx_text_view(&call->participant));
+    enum expose_purpose purpose = call->purpose;
+    enum expose_list list = call->list;
+
+    expose_calls_remove(&x->calls, call);
+    if (!seat)
+        return;
+    if (rpc && purpose == EXPOSE_FOR_HELLO)
+        take_hello(x, seat, rpc);
+    else if (rpc && purpose == EXPOSE_FOR_LIST)
+        take_page(x, seat, list, rpc);
+    else if (purpose == EXPOSE_FOR_LIST)
+        expose_shelf_drop(&seat->shelves[list]);
+    else if (purpose == EXPOSE_FOR_HELLO)
+        seat->state = EXPOSE_SEAT_MUTE;
+}
+
+void expose_probe_refused(struct expose *x, struct expose_call *call)
+{
+    struct expose_seat *seat =
+        expose_catalog_find(&x->catalog, mcpx_text_view(&call->participant));
+
+    if (!seat || call->purpose != EXPOSE_FOR_HELLO) {
+        expose_probe_answer(x, call, NULL);
+        return;
+    }
+    expose_calls_remove(&x->calls, call);
+    ask_lists(x, seat, EXPOSE_TOOLS);
+}
+
+/* ---- who is there ---- */
+
+/* Notes in every seat whether the roster has it: each is looked at once, however many there are. */
+static void look_around(struct expose *x)
+{
+    struct mcpx_slice id;
+
+    for (size_t i = 0; i < x->catalog.count; i++)
+        x->catalog.seats[i]->is_here = false;
+    for (size_t i = 0; x->port.roster(x->port.user, i, &id); i++) {
+        struct expose_seat *seat = expose_catalog_find(&x->catalog, id);
+
+        if (seat)
+            seat->is_here = true;
+    }
+}
+
+static void remove_seat(struct expose *x, struct expose_seat *seat)
+{
+    struct mcpx_slice participant = mcpx_text_view(&seat->id);
+
+    expose_names_left(&x->names, participant);
+    expose_names_left(&x->ids, participant);
+    expose_ask_drop(x, participant);
+    expose_catalog_remove(&x->catalog, seat);
+    expose_touch(x);
+}
+
+/* What was asked of one who left will not be answered. */
+static void end_calls(struct expose *x, struct mcpx_slice participant)
+{
+    struct expose_call *call = expose_calls_next(&x->calls, NULL);
+    struct mcpx_text message = {0};
+
+    mcpx_text_puts(&message, "participant ");
+    expose_quote(&message, participant);
+    mcpx_text_puts(&message, " left the topic");
+    while (call) {
+        struct expose_call *next = expose_calls_next(&x->calls, call);
+
+        if (mcpx_slice_equal(mcpx_text_view(&call->participant), participant)) {
+            x->port.forget(x->port.user, mcpx_text_view(&call->envelope));
+            if (call->stage == EXPOSE_PROPOSED)
+                expose_send_withdrawal(x, call, "the participant it was for left");
+            expose_fail(x, call, BRIDGE_UNAVAILABLE, &message);
+        }
+        call = next;
+    }
+    mcpx_text_fini(&message);
+}
+
+void expose_probe_left(struct expose *x, struct mcpx_slice participant)
+{
+    struct expose_seat *seat = expose_catalog_find(&x->catalog, participant);
+
+    end_calls(x, participant);
+    if (seat)
+        remove_seat(x, seat);
+}
+
+static void probe_one(struct expose *x, struct mcpx_slice participant, bool again)
+{
+    struct expose_seat *seat = expose_catalog_find(&x->catalog, participant);
+
+    if (!is_candidate(x, participant)) {
+        if (seat)
+            remove_seat(x, seat);
+        return;
+    }
+    if (!seat)
+        seat = expose_catalog_add(&x->catalog, participant);
+    else if (!again && !seat->away_ms)
+        return;
+    if (!seat)
+        return;
+    seat->away_ms = 0;
+    seat->trial_ms = 0;
+    ask_hello(x, seat);
+}
+
+void expose_probe_missing(struct expose *x)
+{
+    struct mcpx_text id = {0};
+
+    look_around(x);
+    for (size_t i = x->catalog.count; i-- > 0;) {
+        struct expose_seat *seat = x->catalog.seats[i];
+
+        if (seat->is_here || seat->away_ms > x->now.mono_ms)
+            continue;
+        mcpx_text_reset(&id);
+        mcpx_text_slice(&id, mcpx_text_view(&seat->id));
+        if (!id.failed)
+            expose_probe_left(x, mcpx_text_view(&id));
+    }
+    mcpx_text_fini(&id);
+}
+
+void expose_probe_came(struct expose *x, struct mcpx_slice participant)
+{
+    if (!x->joined || !x->client.greeted)
+        return;
+    probe_one(x, participant, false);
+    expose_touch(x);
+}
+
+void expose_probe_all(struct expose *x, bool again)
+{
+    struct mcpx_text id = {0};
+    struct mcpx_slice lent;
+
+    if (!x->joined || !x->client.greeted)
+        return;
+    expose_probe_missing(x);
+    for (size_t i = 0; x->port.roster(x->port.user, i, &lent); i++) {
+        mcpx_text_reset(&id);
+        mcpx_text_slice(&id, lent);
+        if (!id.failed)
+            probe_one(x, mcpx_text_view(&id), again);
+    }
+    mcpx_text_fini(&id);
+    expose_touch(x);
+}
+
+void expose_probe_rejoined(struct expose *x, bool again)
+{
+    look_around(x);
+    for (size_t i = 0; i < x->catalog.count; i++)
+        if (!x->catalog.seats[i]->is_here)
+            x->catalog.seats[i]->away_ms = x->now.mono_ms + GRACE_MS;
+    expose_probe_all(x, again);
+}
+
+void expose_probe_changed(struct expose *x, struct mcpx_slice participant,
+                          enum expose_list list)
+{
+    struct expose_seat *seat = expose_catalog_find(&x->catalog, participant);
+
+    if (!seat || seat->state == EXPOSE_SEAT_ASKED)
+        return;
+    if (seat->state == EXPOSE_SEAT_MUTE) {
+        ask_hello(x, seat);
+        return;
+    }
+    ask_list(x, seat, list);
+    if (list == EXPOSE_RESOURCES)
+        ask_list(x, seat, EXPOSE_TEMPLATES);
+}

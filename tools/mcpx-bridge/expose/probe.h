@@ -1,0 +1,42 @@
+/*
+ * probe.h - who in the topic is a server, and what it has.
+ */
+#ifndef MCPX_BRIDGE_EXPOSE_PROBE_H
+#define MCPX_BRIDGE_EXPOSE_PROBE_H
+
+#include "tools/mcpx-bridge/expose/calls.h"
+
+#include <mcpx/rpc.h>
+
+struct expose;
+
+/** Makes seats and the roster agree; asks who is new. With `again`, everybody. */
+void expose_probe_all(struct expose *x, bool again);
+
+/** A participant came, or changed: asked when it is new. */
+void expose_probe_came(struct expose *x, struct mcpx_slice participant);
+
+/**
+ * We are back: whoever is missing may have lost the connection with us, and is waited for. Calls to
+ * them wait too.
+ */
+void expose_probe_rejoined(struct expose *x, bool again);
+
+/** A participant left: its seat, its calls and its requests end. */
+void expose_probe_left(struct expose *x, struct mcpx_slice participant);
+
+/** A participant said that a list changed. */
+void expose_probe_changed(struct expose *x, struct mcpx_slice participant,
+                          enum expose_list list);
+
+/** An answer to a call for the catalogue, or NULL when there is none; ends the call. */
+void expose_probe_answer(struct expose *x, struct expose_call *call,
+                         const struct mcpx_rpc *rpc);
+
+/** The router refused a call for the catalogue; ends the call. Lists need no "initialize" before. */
+void expose_probe_refused(struct expose *x, struct expose_call *call);
+
+/** Ends with who is missing and not, or no longer, waited for. */
+void expose_probe_missing(struct expose *x);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * proposal.h - a request of the client that needs somebody's consent.
+ */
+#ifndef MCPX_BRIDGE_EXPOSE_PROPOSAL_H
+#define MCPX_BRIDGE_EXPOSE_PROPOSAL_H
+
+#include "tools/mcpx-bridge/expose/calls.h"
+
+#include <mcpx/session.h>
+
+struct expose;
+
+/** Sends a call as proposal; on failure the call is over. */
+void expose_propose(struct expose *x, struct expose_call *call);
+
+/** Somebody acts on it. */
+void expose_approved(struct expose *x, struct expose_call *call,
+                     const struct mcpx_event *event);
+
+/** Somebody rejected it. */
+void expose_rejected(struct expose *x, struct expose_call *call,
+                     const struct mcpx_event *event);
+
+/** Tells that a proposal still waits. */
+void expose_beat(struct expose *x, struct expose_call *call);
+
+/** Refused and no way to propose: says what would be right. Ends the call. */
+void expose_refuse(struct expose *x, struct expose_call *call, struct mcpx_slice would_allow);
+
+#endif

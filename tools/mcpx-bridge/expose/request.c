@@ -1,0 +1,382 @@
+/*
+ * request.c - a request of the client from its line to its answer. It leaves as request or as
+ * proposal, whichever the grants allow, and ends exactly once: with the answer, with an error that
+ * says what happened, or in silence because the client took it back.
+ */
+#include "tools/mcpx-bridge/expose/request.h"
+
+#include "tools/mcpx-bridge/bridge.h"
+#include "tools/mcpx-bridge/expose/ask.h"
+#include "tools/mcpx-bridge/expose/held.h"
+#include "tools/mcpx-bridge/expose/ids.h"
+#include "tools/mcpx-bridge/expose/probe.h"
+#include "tools/mcpx-bridge/expose/proposal.h"
+#include "tools/mcpx-bridge/expose/route.h"
+#include "tools/mcpx-bridge/expose/send.h"
+#include "tools/mcpx-bridge/expose/settle.h"
+#include "tools/mcpx-bridge/expose/state.h"
+#include "tools/mcpx-bridge/expose/tell.h"
+#include "tools/mcpx-bridge/expose/uri.h"
+#include "tools/mcpx-bridge/expose/watch.h"
+
+/* ---- on its way ---- */
+
+static void refuse_unknown(struct expose *x, const struct mcpx_rpc *rpc, bool malformed)
+{
+    const char *member = mcpx_rpc_context_member(rpc->method);
+    struct mcpx_text message = {0};
+
+    if (malformed) {
+        mcpx_text_puts(&message, "params.");
+        mcpx_text_puts(&message, member ? member : "uri");
+        mcpx_text_puts(&message, " must be there once, as a string");
+    } else {
+        mcpx_text_puts(&message, "nobody in the topic has ");
+        expose_quote(&message, rpc->context);
+        mcpx_text_puts(&message, " for ");
+        mcpx_text_slice(&message, rpc->method);
+    }
+    if (!malformed && !x->joined)
+        mcpx_text_puts(&message, ": the topic cannot be reached");
+    expose_tell_error(x, rpc->id,
+                      malformed || x->joined ? BRIDGE_BAD_PARAMS : BRIDGE_UNAVAILABLE,
+                      mcpx_text_view(&message), (struct mcpx_slice){0});
+    mcpx_text_fini(&message);
+}
+
+static struct expose_call *make_call(struct expose *x, const struct expose_request *request,
+                                     const struct expose_route *route)
+{
+    const struct mcpx_rpc *rpc = request->rpc;
+    struct mcpx_slice token =
+        mcpx_json_get(mcpx_json_get(rpc->params, "_meta"), "progressToken");
+    struct expose_call *call = expose_calls_add(&x->calls, EXPOSE_FOR_CLIENT);
+
+    if (!call)
+        return NULL;
+    call->modern = request->modern;
+    mcpx_text_slice(&call->id, rpc->id);
+    mcpx_text_slice(&call->method, rpc->method);
+    mcpx_text_slice(&call->participant, route->participant);
+    mcpx_text_slice(&call->context, mcpx_text_view(&route->own));
+    if (!expose_ids_restore(x, route->participant, mcpx_text_view(&route->params),
+                            &call->params))
+        mcpx_text_slice(&call->params, mcpx_text_view(&route->params));
+    if (mcpx_json_type(token) == MCPX_JSON_STRING || mcpx_json_type(token) == MCPX_JSON_NUMBER)
+        mcpx_text_slice(&call->token, token);
+    if (!expose_call_failed(call))
+        return call;
+    expose_calls_remove(&x->calls, call);
+    return NULL;
+}
+
+static void fail_unsent(struct expose *x, struct expose_call *call, enum mcpx_err err)
+{
+    struct mcpx_text message = {0};
+
+    mcpx_text_puts(&message, "the call could not be sent: ");
+    expose_add_unsent(x, call, err, &message);
+    expose_fail(x, call, BRIDGE_UNAVAILABLE, &message);
+    mcpx_text_fini(&message);
+}
+
+/* As request when we may, else as proposal when we may, else not at all. */
+static void start(struct expose *x, struct expose_call *call)
+{
+    static const char *const types[] = {"mcp/request", "mcp/proposal"};
+    struct mcpx_slice participant = mcpx_text_view(&call->participant);
+    struct expose_kind kind;
+    bool may[2];
+
+    for (size_t i = 0; i < 2; i++)
+        may[i] = expose_kind_make(&kind, types[i], mcpx_text_view(&call->method),
+                                  mcpx_text_view(&call->context)) &&
+                 expose_may(x, &kind, participant);
+    if (may[0]) {
+        enum mcpx_err err = expose_send_call(x, call);
+
+        call->due_ms =
+            x->config.request_ms ? x->now.mono_ms + x->config.request_ms : INT64_MAX;
+        if (err)
+            fail_unsent(x, call, err);
+    } else if (may[1]) {
+        expose_propose(x, call);
+    } else {
+        expose_refuse(x, call, (struct mcpx_slice){0});
+    }
+}
+
+static void note_watch(struct expose *x, const struct mcpx_rpc *rpc,
+                       const struct expose_route *route)
+{
+    bool on = mcpx_slice_equal(rpc->method, MCPX_SLICE("resources/subscribe"));
+    struct expose_thing thing = {route->participant, mcpx_text_view(&route->own)};
+
+    if (on || mcpx_slice_equal(rpc->method, MCPX_SLICE("resources/unsubscribe")))
+        expose_watch_set(x, &thing, rpc->context, on);
+}
+
+static void refuse_absent(struct expose *x, const struct mcpx_rpc *rpc,
+                          struct mcpx_slice participant)
+{
+    struct mcpx_text message = {0};
+
+    mcpx_text_puts(&message, "participant ");
+    expose_quote(&message, participant);
+    mcpx_text_puts(&message,
+                   x->joined ? " is not in the topic" : ": the topic cannot be reached");
+    expose_tell_error(x, rpc->id, BRIDGE_UNAVAILABLE, mcpx_text_view(&message),
+                      (struct mcpx_slice){0});
+    mcpx_text_fini(&message);
+}
+
+static void refuse_ambiguous(struct expose *x, const struct mcpx_rpc *rpc,
+                             const struct expose_route *route)
+{
+    struct mcpx_text message = {0};
+
+    expose_quote(&message, mcpx_text_view(&route->own));
+    mcpx_text_puts(&message, " could be a resource of ");
+    expose_quote(&message, route->participant);
+    mcpx_text_puts(&message, " or of ");
+    expose_quote(&message, route->rival);
+    mcpx_text_puts(&message, ", their templates fit equally well: ask for ");
+    expose_uri_wrap(&message, route->participant, mcpx_text_view(&route->own), false);
+    mcpx_text_puts(&message, " or ");
+    expose_uri_wrap(&message, route->rival, mcpx_text_view(&route->own), false);
+    expose_tell_error(x, rpc->id, BRIDGE_BAD_PARAMS, mcpx_text_view(&message),
+                      (struct mcpx_slice){0});
+    mcpx_text_fini(&message);
+}
+
+bool expose_forward(struct expose *x, const struct expose_request *request)
+{
+    const struct mcpx_rpc *rpc = request->rpc;
+    struct expose_route route = {0};
+    enum expose_routing routing = expose_route_find(x, rpc, &route);
+    struct expose_call *call = NULL;
+    bool known =
+        routing == EXPOSE_ROUTED && expose_catalog_find(&x->catalog, route.participant);
+
+    if (routing != EXPOSE_MALFORMED && !known && request->may_wait &&
+        !expose_is_settled(x, -1)) {
+        expose_route_fini(&route);
+        return false;
+    }
+    if (known)
+        call = make_call(x, request, &route);
+    if (call) {
+        note_watch(x, rpc, &route);
+        start(x, call);
+    } else if (routing == EXPOSE_NO_MEMORY || known) {
+        expose_tell_error(x, rpc->id, BRIDGE_UNAVAILABLE, MCPX_SLICE("out of memory"),
+                          (struct mcpx_slice){0});
+    } else if (routing == EXPOSE_AMBIGUOUS) {
+        refuse_ambiguous(x, rpc, &route);
+    } else if (routing == EXPOSE_ROUTED) {
+        refuse_absent(x, rpc, route.participant);
+    } else {
+        refuse_unknown(x, rpc, routing == EXPOSE_MALFORMED);
+    }
+    expose_route_fini(&route);
+    return true;
+}
+
+/* ---- taken back ---- */
+
+/* The server knows the request under its number. */
+static void send_cancelled(struct expose *x, const struct expose_call *call,
+                           struct mcpx_slice reason)
+{
+    struct mcpx_text params = {0};
+
+    mcpx_text_puts(&params, "{\"requestId\":");
+    mcpx_text_number(&params, call->number);
+    if (reason.text) {
+        mcpx_text_puts(&params, ",\"reason\":");
+        mcpx_text_slice(&params, reason);
+    }
+    mcpx_text_puts(&params, "}");
+    if (!params.failed)
+        expose_send_notice(x, mcpx_text_view(&call->participant), "notifications/cancelled",
+                           mcpx_text_view(&params), mcpx_text_view(&call->envelope));
+    mcpx_text_fini(&params);
+}
+
+void expose_take_back(struct expose *x, struct expose_call *call, struct mcpx_slice reason)
+{
+    x->port.forget(x->port.user, mcpx_text_view(&call->envelope));
+    if (call->stage == EXPOSE_REQUESTED)
+        send_cancelled(x, call, reason);
+    else if (call->stage == EXPOSE_PROPOSED)
+        expose_send_withdrawal(x, call, "the client no longer waits");
+}
+
+void expose_end(struct expose *x, struct expose_call *call)
+{
+    struct mcpx_text participant = call->participant; /* outlives the call */
+
+    call->participant = (struct mcpx_text){0};
+    expose_calls_remove(&x->calls, call);
+    expose_ask_over(x, mcpx_text_view(&participant));
+    mcpx_text_fini(&participant);
+}
+
+void expose_cancel(struct expose *x, const struct mcpx_rpc *rpc)
+{
+    struct mcpx_slice id = mcpx_json_get(rpc->params, "requestId");
+    struct mcpx_slice reason = mcpx_json_get(rpc->params, "reason");
+    struct expose_call *call;
+
+    if (!id.text || expose_unhold(x, id) || expose_listen_end(x, id))
+        return;
+    call = expose_calls_find_id(&x->calls, id);
+    if (!call)
+        return;
+    expose_take_back(
+        x, call, mcpx_json_type(reason) == MCPX_JSON_STRING ? reason : (struct mcpx_slice){0});
+    expose_end(x, call);
+}
+
+/* ---- its end ---- */
+
+void expose_fail(struct expose *x, struct expose_call *call, int code,
+                 const struct mcpx_text *message)
+{
+    if (call->purpose == EXPOSE_FOR_CLIENT)
+        expose_tell_error(x, mcpx_text_view(&call->id), code, mcpx_text_view(message),
+                          (struct mcpx_slice){0});
+    if (call->purpose == EXPOSE_FOR_CLIENT)
+        expose_unwatch(x, call);
+    if (call->purpose == EXPOSE_FOR_HELLO || call->purpose == EXPOSE_FOR_LIST)
+        expose_probe_answer(x, call, NULL);
+    else
+        expose_end(x, call);
+}
+
+void expose_answered(struct expose *x, struct expose_call *call,
+                     const struct mcpx_event *event)
+{
+    switch (call->purpose) {
+    case EXPOSE_FOR_CLIENT:
+        expose_ids_note_answer(x, call, event->rpc);
+        if (event->rpc->form == MCPX_RPC_ERROR)
+            expose_unwatch(x, call);
+        expose_tell_answer(x, call, event->rpc);
+        expose_end(x, call);
+        break;
+    case EXPOSE_FOR_NOBODY:
+        expose_end(x, call);
+        break;
+    case EXPOSE_FOR_HELLO:
+    case EXPOSE_FOR_LIST:
+        expose_probe_answer(x, call, event->rpc);
+        break;
+    }
+}
+
+/* Too many messages: it is sent again when the router says so, or the answer would be an accident. */
+static bool put_off(struct expose *x, struct expose_call *call, const struct mcpx_event *event)
+{
+    enum { PAUSE_MS = 1000, PAUSE_MAX_MS = 60000 };
+    struct mcpx_slice raw = {0};
+    int64_t pause = PAUSE_MS;
+
+    if (event->err != MCPX_ERATE)
+        return false;
+    if (event->envelope)
+        raw = mcpx_json_get(event->envelope->payload, "retry_after_ms");
+    if (bridge_number(raw, &pause) && pause > PAUSE_MAX_MS)
+        pause = PAUSE_MAX_MS;
+    call->resend_ms = x->now.mono_ms + pause;
+    return true;
+}
+
+void expose_undelivered(struct expose *x, struct expose_call *call,
+                        const struct mcpx_event *event)
+{
+    struct mcpx_text message = {0};
+
+    if (put_off(x, call, event))
+        return;
+    if (call->purpose == EXPOSE_FOR_CLIENT && event->err == MCPX_ECAPABILITY) {
+        struct mcpx_slice would = event->envelope
+                                      ? mcpx_json_get(event->envelope->payload, "would_allow")
+                                      : (struct mcpx_slice){0};
+
+        if (call->stage == EXPOSE_REQUESTED && event->alternative.len)
+            expose_propose(x, call);
+        else
+            expose_refuse(x, call, would);
+        return;
+    }
+    mcpx_text_puts(&message, "the router refused it: ");
+    mcpx_text_slice(&message, event->reason);
+    if (call->purpose != EXPOSE_FOR_CLIENT)
+        expose_note(x, &message);
+    if (call->purpose == EXPOSE_FOR_HELLO || call->purpose == EXPOSE_FOR_LIST)
+        expose_probe_refused(x, call);
+    else
+        expose_fail(x, call, BRIDGE_UNAVAILABLE, &message);
+    mcpx_text_fini(&message);
+}
+
+static void run_out(struct expose *x, struct expose_call *call)
+{
+    bool asked = call->stage == EXPOSE_REQUESTED;
+    struct mcpx_text message = {0};
+
+    mcpx_text_puts(&message, asked ? "no answer from "
+                                   : "nobody decided in time about the "
+                                     "proposal to ");
+    expose_quote(&message, mcpx_text_view(&call->participant));
+    mcpx_text_puts(&message, " within ");
+    mcpx_text_number(&message, (asked ? x->config.request_ms : x->config.proposal_ms) / 1000);
+    mcpx_text_puts(&message, " s");
+    if (call->purpose == EXPOSE_FOR_CLIENT)
+        expose_take_back(x, call, MCPX_SLICE("\"timed out\""));
+    else
+        x->port.forget(x->port.user, mcpx_text_view(&call->envelope));
+    expose_fail(x, call, BRIDGE_TIMED_OUT, &message);
+    mcpx_text_fini(&message);
+}
+
+static void resend(struct expose *x, struct expose_call *call)
+{
+    enum mcpx_err err;
+
+    call->resend_ms = INT64_MAX;
+    err = expose_send_call(x, call);
+    if (err)
+        fail_unsent(x, call, err);
+}
+
+void expose_calls_tick(struct expose *x)
+{
+    struct expose_call *call = expose_calls_next(&x->calls, NULL);
+
+    while (call) {
+        struct expose_call *next = expose_calls_next(&x->calls, call);
+
+        if (call->due_ms <= x->now.mono_ms)
+            run_out(x, call);
+        else if (call->resend_ms <= x->now.mono_ms)
+            resend(x, call);
+        else if (call->beat_ms <= x->now.mono_ms)
+            expose_beat(x, call);
+        call = next;
+    }
+}
+
+int64_t expose_calls_deadline(const struct expose *x)
+{
+    const struct expose_call *call = NULL;
+    int64_t due = INT64_MAX;
+
+    while ((call = expose_calls_next(&x->calls, call))) {
+        due = call->due_ms < due ? call->due_ms : due;
+        due = call->beat_ms < due ? call->beat_ms : due;
+        due = call->resend_ms < due ? call->resend_ms : due;
+    }
+    return due;
+}

@@ -1,0 +1,47 @@
+/*
+ * request.h - a request of the client on its way through the topic.
+ */
+#ifndef MCPX_BRIDGE_EXPOSE_REQUEST_H
+#define MCPX_BRIDGE_EXPOSE_REQUEST_H
+
+#include "tools/mcpx-bridge/expose/calls.h"
+
+#include <mcpx/session.h>
+
+struct expose;
+struct expose_request;
+
+/** Sends a request on. Returns false when it should wait. */
+bool expose_forward(struct expose *x, const struct expose_request *request);
+
+/** The client takes a request back. */
+void expose_cancel(struct expose *x, const struct mcpx_rpc *rpc);
+
+/**
+ * Tells the topic that nobody waits for a call any more; it is for the caller to end.
+ * `reason` is a raw JSON string or absent.
+ */
+void expose_take_back(struct expose *x, struct expose_call *call, struct mcpx_slice reason);
+
+/** The answer came. */
+void expose_answered(struct expose *x, struct expose_call *call,
+                     const struct mcpx_event *event);
+
+/** It could not be delivered. */
+void expose_undelivered(struct expose *x, struct expose_call *call,
+                        const struct mcpx_event *event);
+
+/** Ends a call with an error; of ours, without. */
+void expose_fail(struct expose *x, struct expose_call *call, int code,
+                 const struct mcpx_text *message);
+
+/** Ends a call of the client that was answered or given up, and what was asked about it. */
+void expose_end(struct expose *x, struct expose_call *call);
+
+/** Lets calls run out of time. */
+void expose_calls_tick(struct expose *x);
+
+/** When expose_calls_tick is due. */
+int64_t expose_calls_deadline(const struct expose *x);
+
+#endif

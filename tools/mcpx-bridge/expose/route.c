@@ -1,0 +1,307 @@
+/*
+ * route.c - from the name the client used to the participant that has it, and back to that
+ * participant's own name. Names of tools, prompts and tasks are looked up; a URI that no list
+ * showed is given to whoever's template or other resources it looks like, because servers hand out
+ * URIs in results too.
+ */
+#include "tools/mcpx-bridge/expose/route.h"
+
+#include "tools/mcpx-bridge/expose/only.h"
+#include "tools/mcpx-bridge/expose/state.h"
+#include "tools/mcpx-bridge/expose/uri.h"
+
+/* A name inside params: the object that holds it, and the member. */
+struct holder {
+    struct mcpx_slice object;
+    const char *member;
+};
+
+static bool is_method(const struct mcpx_rpc *rpc, const char *method)
+{
+    return mcpx_slice_equal(rpc->method, mcpx_slice_of(method));
+}
+
+static bool is_prompt(struct mcpx_slice ref)
+{
+    return mcpx_json_equals(mcpx_json_get(ref, "type"), MCPX_SLICE("ref/prompt"));
+}
+
+/* ---- whose resource ---- */
+
+/* The best template so far: bytes before its first expression, whose, and who has as good a one. */
+struct fit {
+    bool found;
+    size_t literal;
+    struct mcpx_slice participant, rival;
+};
+
+/* Only templates that are shown as they are: the others' URIs say whose they are. */
+static void fit_template(const struct expose *x, const struct expose_thing *template,
+                         struct mcpx_slice uri, struct fit *best)
+{
+    struct mcpx_slice shown = expose_names_shown(&x->names, EXPOSE_URI_TEMPLATE, template);
+    size_t literal;
+
+    if (!template->own.len || !mcpx_slice_equal(shown, template->own) ||
+        !expose_uri_matches(template->own, uri))
+        return;
+    literal = expose_uri_literal(template->own);
+    if (!best->found || literal > best->literal)
+        *best = (struct fit){true, literal, template->participant, {0}};
+    else if (literal == best->literal &&
+             !mcpx_slice_equal(best->participant, template->participant))
+        best->rival = template->participant;
+}
+
+/* Who has a template this URI may come from: the one that says most of its beginning. */
+static bool by_template(const struct expose *x, struct mcpx_slice uri, struct fit *best)
+{
+    for (size_t i = 0; i < x->catalog.count; i++) {
+        const struct expose_seat *seat = x->catalog.seats[i];
+        struct mcpx_text items = {0}, template = {0};
+        struct mcpx_json_walk walk;
+
+        if (!seat->shelves[EXPOSE_TEMPLATES].items.len)
+            continue;
+        mcpx_text_puts(&items, "[");
+        mcpx_text_slice(&items, mcpx_text_view(&seat->shelves[EXPOSE_TEMPLATES].items));
+        mcpx_text_puts(&items, "]");
+        mcpx_json_walk_start(&walk,
+                             items.failed ? (struct mcpx_slice){0} : mcpx_text_view(&items));
+        while (mcpx_json_walk_next(&walk)) {
+            mcpx_text_reset(&template);
+            mcpx_json_add_unescaped(&template, mcpx_json_get(walk.value, "uriTemplate"));
+            fit_template(
+                x,
+                &(struct expose_thing){mcpx_text_view(&seat->id), mcpx_text_view(&template)},
+                uri, best);
+        }
+        mcpx_text_fini(&items);
+        mcpx_text_fini(&template);
+    }
+    return best->found;
+}
+
+/* The longest beginning that a URI shares with one this participant listed. */
+static size_t likeness(const struct expose_seat *seat, struct mcpx_slice uri)
+{
+    static const enum expose_list lists[] = {EXPOSE_RESOURCES, EXPOSE_TEMPLATES};
+    size_t best = 0;
+
+    for (size_t i = 0; i < 2; i++) {
+        struct mcpx_text items = {0};
+        struct mcpx_json_walk walk;
+
+        mcpx_text_puts(&items, "[");
+        mcpx_text_slice(&items, mcpx_text_view(&seat->shelves[lists[i]].items));
+        mcpx_text_puts(&items, "]");
+        mcpx_json_walk_start(&walk,
+                             items.failed ? (struct mcpx_slice){0} : mcpx_text_view(&items));
+        while (mcpx_json_walk_next(&walk)) {
+            struct mcpx_slice raw = mcpx_json_get(walk.value, expose_lists[lists[i]].key);
+            struct mcpx_slice text = {raw.text + 1, raw.len < 2 ? 0 : raw.len - 2};
+            size_t common = raw.len < 2 ? 0 : expose_uri_common(text, uri);
+
+            best = common > best ? common : best;
+        }
+        mcpx_text_fini(&items);
+    }
+    return best;
+}
+
+/* Who has resources most like this one: at least its scheme, and more than anybody else. */
+static bool by_likeness(const struct expose *x, struct mcpx_slice uri,
+                        struct expose_thing *out)
+{
+    const char *colon = memchr(uri.text, ':', uri.len);
+    size_t scheme = colon ? (size_t)(colon - uri.text) + 1 : uri.len;
+    size_t best = 0;
+    bool alone = false;
+
+    for (size_t i = 0; i < x->catalog.count; i++) {
+        size_t like = likeness(x->catalog.seats[i], uri);
+
+        if (like < scheme || like < best)
+            continue;
+        alone = like > best;
+        best = like;
+        *out = (struct expose_thing){mcpx_text_view(&x->catalog.seats[i]->id), uri};
+    }
+    return alone;
+}
+
+static bool by_wrapping(const struct expose *x, struct mcpx_slice uri,
+                        struct expose_thing *out, struct mcpx_text *scratch)
+{
+    for (size_t i = 0; i < x->catalog.count; i++) {
+        struct mcpx_slice id = mcpx_text_view(&x->catalog.seats[i]->id);
+
+        if (!expose_uri_unwrap(scratch, id, uri))
+            continue;
+        *out = (struct expose_thing){id, mcpx_text_view(scratch)};
+        return true;
+    }
+    return false;
+}
+
+/* The only one that said it has resources. */
+static bool by_being_alone(const struct expose *x, struct mcpx_slice uri,
+                           struct expose_thing *out)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < x->catalog.count; i++) {
+        const struct expose_seat *seat = x->catalog.seats[i];
+
+        if (!seat->shelves[EXPOSE_RESOURCES].items.len &&
+            !seat->shelves[EXPOSE_TEMPLATES].items.len &&
+            !expose_seat_capability(seat, "resources").text)
+            continue;
+        *out = (struct expose_thing){mcpx_text_view(&seat->id), uri};
+        count++;
+    }
+    return count == 1;
+}
+
+/* What was found: the thing, who else it could be, and memory for a name that was taken apart. */
+struct found {
+    struct expose_thing thing;
+    struct mcpx_slice rival;
+    struct mcpx_text scratch;
+};
+
+static bool find_uri(const struct expose *x, struct mcpx_slice uri, struct found *out)
+{
+    struct fit fit = {0};
+
+    if (!uri.len)
+        return false;
+    if (expose_names_find(&x->names, EXPOSE_URI, uri, &out->thing))
+        return true;
+    if (expose_uri_is_wrapped(uri))
+        return by_wrapping(x, uri, &out->thing, &out->scratch);
+    if (by_template(x, uri, &fit)) {
+        out->thing = (struct expose_thing){fit.participant, uri};
+        out->rival = fit.rival;
+        return true;
+    }
+    return by_being_alone(x, uri, &out->thing) || by_likeness(x, uri, &out->thing);
+}
+
+/* ---- whose name ---- */
+
+/*
+ * The only server of the topic, when things keep their names: it is asked what it does not list as
+ * well, so that a client hears its own words about that. Under prefixed names that would give
+ * every tool a second name.
+ */
+static bool find_only(const struct expose *x, struct mcpx_slice name, struct expose_thing *out)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < x->catalog.count; i++) {
+        const struct expose_seat *seat = x->catalog.seats[i];
+
+        if (seat->state != EXPOSE_SEAT_LISTED || !seat->hello.len)
+            continue;
+        *out = (struct expose_thing){mcpx_text_view(&seat->id), name};
+        count++;
+    }
+    return count == 1 && x->names.plain;
+}
+
+static bool find_thing(const struct expose *x, const struct mcpx_rpc *rpc,
+                       struct mcpx_slice name, struct found *out)
+{
+    struct mcpx_slice ref = mcpx_json_get(rpc->params, "ref");
+
+    if (is_method(rpc, "tools/call"))
+        return expose_names_find(&x->names, EXPOSE_TOOL_NAME, name, &out->thing);
+    if (is_method(rpc, "prompts/get") || is_prompt(ref))
+        return expose_names_find(&x->names, EXPOSE_PROMPT_NAME, name, &out->thing);
+    if (ref.text && expose_names_find(&x->names, EXPOSE_URI_TEMPLATE, name, &out->thing))
+        return true;
+    if (mcpx_json_get(rpc->params, "taskId").text)
+        return expose_names_find(&x->ids, EXPOSE_TASK_ID, name, &out->thing);
+    return find_uri(x, name, out);
+}
+
+static struct holder find_holder(const struct mcpx_rpc *rpc)
+{
+    struct mcpx_slice ref = mcpx_json_get(rpc->params, "ref");
+
+    if (is_method(rpc, "completion/complete"))
+        return (struct holder){ref, is_prompt(ref) ? "name" : "uri"};
+    if (is_method(rpc, "tools/call") || is_method(rpc, "prompts/get"))
+        return (struct holder){rpc->params, "name"};
+    if (mcpx_json_get(rpc->params, "taskId").text)
+        return (struct holder){rpc->params, "taskId"};
+    return (struct holder){rpc->params, "uri"};
+}
+
+/* The params again, with the participant's own name where the client's stood. */
+static void write_params(const struct mcpx_rpc *rpc, const struct holder *holder,
+                         struct mcpx_slice own, struct mcpx_text *out)
+{
+    struct mcpx_text name = {0}, inner = {0};
+    struct mcpx_json_change change = {.name = holder->member};
+    struct mcpx_json_change outer = {.name = "ref"};
+
+    mcpx_json_add_string(&name, own);
+    change.value = mcpx_text_view(&name);
+    if (mcpx_json_equals(mcpx_json_get(holder->object, holder->member), own)) {
+        mcpx_text_slice(out, rpc->params);
+    } else if (holder->object.text == rpc->params.text) {
+        mcpx_json_add_changed(out, rpc->params, &change, 1);
+    } else {
+        mcpx_json_add_changed(&inner, holder->object, &change, 1);
+        outer.value = mcpx_text_view(&inner);
+        mcpx_json_add_changed(out, rpc->params, &outer, 1);
+    }
+    out->failed |= name.failed || inner.failed;
+    mcpx_text_fini(&name);
+    mcpx_text_fini(&inner);
+}
+
+/* What --only leaves out is not there; a task is there because its call was. */
+static bool is_shown(const struct expose *x, const struct mcpx_rpc *rpc,
+                     const struct expose_thing *thing, struct mcpx_slice name)
+{
+    return mcpx_json_get(rpc->params, "taskId").text ||
+           expose_only_covers(x, thing->participant, name);
+}
+
+enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *rpc,
+                                      struct expose_route *out)
+{
+    struct holder holder = find_holder(rpc);
+    struct mcpx_slice raw = mcpx_json_get(holder.object, holder.member);
+    struct mcpx_text name = {0};
+    struct found found = {0};
+    enum expose_routing routing = EXPOSE_UNKNOWN;
+
+    if (mcpx_json_count(holder.object, holder.member) != 1 ||
+        !mcpx_json_add_unescaped(&name, raw)) {
+        routing = EXPOSE_MALFORMED;
+    } else if (!name.failed &&
+               (find_thing(x, rpc, mcpx_text_view(&name), &found) ||
+                find_only(x, mcpx_text_view(&name), &found.thing)) &&
+               is_shown(x, rpc, &found.thing, mcpx_text_view(&name))) {
+        out->participant = found.thing.participant;
+        out->rival = found.rival;
+        mcpx_text_slice(&out->own, found.thing.own);
+        write_params(rpc, &holder, found.thing.own, &out->params);
+        routing = found.rival.text ? EXPOSE_AMBIGUOUS : EXPOSE_ROUTED;
+    }
+    if (name.failed || found.scratch.failed || out->own.failed || out->params.failed)
+        routing = EXPOSE_NO_MEMORY;
+    mcpx_text_fini(&name);
+    mcpx_text_fini(&found.scratch);
+    return routing;
+}
+
+void expose_route_fini(struct expose_route *route)
+{
+    mcpx_text_fini(&route->own);
+    mcpx_text_fini(&route->params);
+}

@@ -1,0 +1,34 @@
+/*
+ * route.h - whose is what the client asks for.
+ */
+#ifndef MCPX_BRIDGE_EXPOSE_ROUTE_H
+#define MCPX_BRIDGE_EXPOSE_ROUTE_H
+
+#include <mcpx/rpc.h>
+
+struct expose;
+
+/** Where a request goes: the participant, what it calls the thing, and the params with that name. */
+struct expose_route {
+    struct mcpx_slice participant;
+    struct mcpx_slice rival;
+    struct mcpx_text own;
+    struct mcpx_text params;
+};
+
+enum expose_routing {
+    EXPOSE_ROUTED,
+    EXPOSE_UNKNOWN,
+    EXPOSE_AMBIGUOUS, /* it could be for `participant` or for `rival` */
+    EXPOSE_MALFORMED,
+    EXPOSE_NO_MEMORY
+};
+
+/** Finds the participant a request is for. `out` is zero-initialised; expose_route_fini frees it. */
+enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *rpc,
+                                      struct expose_route *out);
+
+/** Frees what a route holds. */
+void expose_route_fini(struct expose_route *route);
+
+#endif

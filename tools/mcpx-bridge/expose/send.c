@@ -1,0 +1,247 @@
+/*
+ * send.c - drafts for the topic. A request has its number as JSON-RPC id, and, when the
+ * client asked for progress, a token that no other bridge in the topic uses; a proposal has
+ * neither, because whoever acts on it is the one to be told.
+ */
+#include "tools/mcpx-bridge/expose/send.h"
+
+#include "tools/mcpx-bridge/bridge.h"
+#include "tools/mcpx-bridge/expose/only.h"
+#include "tools/mcpx-bridge/expose/state.h"
+
+static void *tag_of(const struct expose_call *call)
+{
+    return (void *)(uintptr_t)call->number;
+}
+
+bool expose_kind_make(struct expose_kind *out, const char *type, struct mcpx_slice method,
+                      struct mcpx_slice context)
+{
+    size_t len = strlen(type), whole = len + 1 + method.len;
+
+    if (!method.text || whole > MCPX_KIND_MAX)
+        return false;
+    memcpy(out->text, type, len);
+    out->text[len] = ':';
+    memcpy(out->text + len + 1, method.text, method.len);
+    if (context.len && whole + 1 + context.len <= MCPX_KIND_MAX) {
+        out->text[whole] = ':';
+        memcpy(out->text + whole + 1, context.text, context.len);
+        if (mcpx_kind_parse((struct mcpx_slice){out->text, whole + 1 + context.len},
+                            &out->kind, NULL) == MCPX_OK)
+            return true;
+    }
+    return mcpx_kind_parse((struct mcpx_slice){out->text, whole}, &out->kind, NULL) == MCPX_OK;
+}
+
+bool expose_may(struct expose *x, const struct expose_kind *kind,
+                struct mcpx_slice participant)
+{
+    struct mcpx_question question = {
+        .kind = &kind->kind, .to = &participant, .to_count = 1, .wall_ms = x->now.wall_ms};
+
+    return x->port.may(x->port.user, &question);
+}
+
+bool expose_shows(void *expose, enum expose_list list, const struct expose_thing *thing)
+{
+    static const char *const types[] = {"mcp/request", "mcp/proposal"};
+    struct mcpx_slice method = mcpx_slice_of(expose_lists[list].use);
+    struct expose *x = expose;
+    struct expose_kind kind;
+
+    if (!expose_only_covers(x, thing->participant,
+                            expose_names_shown(&x->names, expose_lists[list].space, thing)))
+        return false;
+
+    for (size_t i = 0; i < 2; i++)
+        if (expose_kind_make(&kind, types[i], method, thing->own) &&
+            expose_may(x, &kind, thing->participant))
+            return true;
+    return false;
+}
+
+/* The params with another progress token; with an absent one, without any. */
+static void add_params(struct mcpx_text *out, struct mcpx_slice params,
+                       struct mcpx_slice token)
+{
+    struct mcpx_slice meta = mcpx_json_get(params, "_meta");
+    struct mcpx_json_change inner = {"progressToken", token};
+    struct mcpx_json_change outer = {.name = "_meta"};
+    struct mcpx_text changed = {0};
+    struct mcpx_json_walk walk;
+
+    mcpx_json_add_changed(&changed, meta, &inner, 1);
+    mcpx_json_walk_start(&walk, changed.failed ? meta : mcpx_text_view(&changed));
+    if (mcpx_json_walk_next(&walk))
+        outer.value = mcpx_text_view(&changed);
+    mcpx_json_add_changed(out, params, &outer, 1);
+    out->failed |= changed.failed;
+    mcpx_text_fini(&changed);
+}
+
+static void write_token(const struct expose *x, const struct expose_call *call,
+                        struct mcpx_text *out)
+{
+    mcpx_text_puts(out, "\"");
+    mcpx_text_slice(out, mcpx_text_view(&x->nonce));
+    mcpx_text_puts(out, "-");
+    mcpx_text_number(out, call->number);
+    mcpx_text_puts(out, "\"");
+}
+
+static void write_payload(const struct expose *x, const struct expose_call *call,
+                          struct mcpx_text *out)
+{
+    bool proposed = call->stage == EXPOSE_PROPOSED;
+    struct mcpx_slice params = mcpx_text_view(&call->params);
+    struct mcpx_text token = {0};
+
+    mcpx_text_puts(out, "{");
+    if (!proposed) {
+        mcpx_text_puts(out, "\"jsonrpc\":\"2.0\",\"id\":");
+        mcpx_text_number(out, call->number);
+        mcpx_text_puts(out, ",");
+        write_token(x, call, &token);
+    }
+    mcpx_json_add_member(out, "method", mcpx_text_view(&call->method));
+    if (params.len) {
+        mcpx_text_puts(out, ",\"params\":");
+        if (call->token.len)
+            add_params(out, params, mcpx_text_view(&token));
+        else
+            mcpx_text_slice(out, params);
+    }
+    mcpx_text_puts(out, "}");
+    out->failed |= token.failed;
+    mcpx_text_fini(&token);
+}
+
+enum mcpx_err expose_send_call(struct expose *x, struct expose_call *call)
+{
+    struct mcpx_text payload = {0};
+    struct mcpx_slice participant = mcpx_text_view(&call->participant), id;
+    struct mcpx_fault fault = {"", "", 0};
+    struct mcpx_draft draft = {.type = call->stage == EXPOSE_PROPOSED ? "mcp/proposal"
+                                                                      : "mcp/request",
+                               .to = &participant,
+                               .to_count = 1,
+                               .timeout_ms = -1,
+                               .tag = tag_of(call)};
+    enum mcpx_err err = MCPX_ENOMEM;
+
+    write_payload(x, call, &payload);
+    if (payload.failed)
+        goto out;
+    draft.payload = mcpx_text_view(&payload);
+    err = x->port.send(x->port.user, &draft, &id, &fault);
+    if (err)
+        goto out;
+    mcpx_text_reset(&call->envelope);
+    mcpx_text_slice(&call->envelope, id);
+    if (call->envelope.failed) {
+        x->port.forget(x->port.user, id);
+        err = MCPX_ENOMEM;
+    }
+out:
+    mcpx_text_fini(&payload);
+    return err;
+}
+
+void expose_add_unsent(struct expose *x, const struct expose_call *call, enum mcpx_err err,
+                       struct mcpx_text *out)
+{
+    struct mcpx_text payload = {0};
+
+    if (err == MCPX_ETOOBIG) {
+        write_payload(x, call, &payload);
+        bridge_add_too_big(out, "a message", payload.len, x->port.message_max(x->port.user));
+    } else {
+        mcpx_text_puts(out, mcpx_strerror(err));
+    }
+    mcpx_text_fini(&payload);
+}
+
+struct expose_call *expose_send_own(struct expose *x, enum expose_purpose purpose,
+                                    struct mcpx_slice participant, const char *method,
+                                    struct mcpx_slice params)
+{
+    enum { DUE_MS = 60000 };
+    const char *member = mcpx_rpc_context_member(mcpx_slice_of(method));
+    struct expose_call *call = expose_calls_add(&x->calls, purpose);
+    struct expose_kind kind;
+
+    if (!call)
+        return NULL;
+    mcpx_text_slice(&call->participant, participant);
+    mcpx_text_puts(&call->method, method);
+    mcpx_text_slice(&call->params, params);
+    if (member)
+        mcpx_json_add_unescaped(&call->context, mcpx_json_get(params, member));
+    call->due_ms = x->now.mono_ms + DUE_MS;
+    if (expose_call_failed(call) ||
+        !expose_kind_make(&kind, "mcp/request", mcpx_slice_of(method),
+                          mcpx_text_view(&call->context)) ||
+        !expose_may(x, &kind, participant) || expose_send_call(x, call) != MCPX_OK) {
+        expose_calls_remove(&x->calls, call);
+        return NULL;
+    }
+    return call;
+}
+
+static void send_message(struct expose *x, const char *type, const struct mcpx_slice *to,
+                         const struct mcpx_text *payload, struct mcpx_slice about)
+{
+    struct mcpx_draft draft = {.type = type,
+                               .to = to,
+                               .to_count = 1,
+                               .correlation_id = about,
+                               .payload = mcpx_text_view(payload)};
+    struct mcpx_fault fault = {"", "", 0};
+    struct mcpx_slice id;
+
+    if (!payload->failed)
+        x->port.send(x->port.user, &draft, &id, &fault);
+}
+
+void expose_send_notice(struct expose *x, struct mcpx_slice participant, const char *method,
+                        struct mcpx_slice params, struct mcpx_slice about)
+{
+    struct mcpx_text payload = {0};
+    struct expose_kind kind;
+
+    if (!expose_kind_make(&kind, "mcp/request", mcpx_slice_of(method), MCPX_SLICE("")) ||
+        !expose_may(x, &kind, participant))
+        return;
+    mcpx_text_puts(&payload, "{\"jsonrpc\":\"2.0\",");
+    mcpx_json_add_member(&payload, "method", mcpx_slice_of(method));
+    if (params.text) {
+        mcpx_text_puts(&payload, ",\"params\":");
+        mcpx_text_slice(&payload, params);
+    }
+    mcpx_text_puts(&payload, "}");
+    send_message(x, "mcp/request", &participant, &payload, about);
+    mcpx_text_fini(&payload);
+}
+
+void expose_send_withdrawal(struct expose *x, const struct expose_call *call,
+                            const char *reason)
+{
+    struct mcpx_slice participant = mcpx_text_view(&call->participant);
+    struct mcpx_text payload = {0};
+    struct expose_kind kind;
+
+    if (mcpx_kind_parse(MCPX_SLICE("mcp/withdraw"), &kind.kind, NULL) != MCPX_OK)
+        return;
+    if (!expose_may(x, &kind, participant)) {
+        x->port.note(x->port.user,
+                     MCPX_SLICE("a proposal was given up but cannot be withdrawn: "
+                                "there is no grant for mcp/withdraw"));
+        return;
+    }
+    mcpx_text_puts(&payload, "{");
+    mcpx_json_add_member(&payload, "reason", mcpx_slice_of(reason));
+    mcpx_text_puts(&payload, "}");
+    send_message(x, "mcp/withdraw", &participant, &payload, mcpx_text_view(&call->envelope));
+    mcpx_text_fini(&payload);
+}

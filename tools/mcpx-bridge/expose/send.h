@@ -1,0 +1,53 @@
+/*
+ * send.h - what goes to the topic.
+ */
+#ifndef MCPX_BRIDGE_EXPOSE_SEND_H
+#define MCPX_BRIDGE_EXPOSE_SEND_H
+
+#include "tools/mcpx-bridge/expose/calls.h"
+
+#include <mcpx/kind.h>
+
+struct expose;
+
+/** A kind as a session makes it: without the context where that does not fit. */
+struct expose_kind {
+    char text[MCPX_KIND_MAX + 1];
+    struct mcpx_kind kind;
+};
+
+/** Writes a kind. Returns false when even the method does not fit. */
+bool expose_kind_make(struct expose_kind *out, const char *type, struct mcpx_slice method,
+                      struct mcpx_slice context);
+
+/** May we send that to this participant? */
+bool expose_may(struct expose *x, const struct expose_kind *kind,
+                struct mcpx_slice participant);
+
+/** May the client use the thing, directly or by a proposal? For expose_catalog_write. */
+bool expose_shows(void *expose, enum expose_list list, const struct expose_thing *thing);
+
+/** Sends a call as request, or as proposal when its stage is PROPOSED; remembers the envelope. */
+enum mcpx_err expose_send_call(struct expose *x, struct expose_call *call);
+
+/**
+ * Sends a call of ours, `params` raw or absent, and takes care of nothing else.
+ * Returns NULL when it could not be sent; nothing is under way then.
+ */
+struct expose_call *expose_send_own(struct expose *x, enum expose_purpose purpose,
+                                    struct mcpx_slice participant, const char *method,
+                                    struct mcpx_slice params);
+
+/** Appends why a call could not be sent. */
+void expose_add_unsent(struct expose *x, const struct expose_call *call, enum mcpx_err err,
+                       struct mcpx_text *out);
+
+/** Sends a notification about a call's envelope (or none), when we may. */
+void expose_send_notice(struct expose *x, struct mcpx_slice participant, const char *method,
+                        struct mcpx_slice params, struct mcpx_slice about);
+
+/** Sends mcp/withdraw for a proposal, when we may. */
+void expose_send_withdrawal(struct expose *x, const struct expose_call *call,
+                            const char *reason);
+
+#endif

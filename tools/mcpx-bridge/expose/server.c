@@ -1,0 +1,211 @@
+/*
+ * server.c - the methods of an MCP server as rows of a table. What is ours is answered here;
+ * what belongs to a participant is sent on; what nobody knows is refused, because it could not be
+ * said whom to send it to.
+ */
+#include "tools/mcpx-bridge/expose/server.h"
+
+#include "tools/mcpx-bridge/bridge.h"
+#include "tools/mcpx-bridge/expose/ask.h"
+#include "tools/mcpx-bridge/expose/held.h"
+#include "tools/mcpx-bridge/expose/hello.h"
+#include "tools/mcpx-bridge/expose/request.h"
+#include "tools/mcpx-bridge/expose/send.h"
+#include "tools/mcpx-bridge/expose/settle.h"
+#include "tools/mcpx-bridge/expose/state.h"
+#include "tools/mcpx-bridge/expose/tell.h"
+#include "tools/mcpx-bridge/expose/watch.h"
+
+/* JSON-RPC: not JSON at all. */
+enum { PARSE_ERROR = -32700 };
+
+enum { DEPTH_MAX = 512 };
+
+/* Returns false when the request should wait. */
+typedef bool handler(struct expose *x, const struct expose_request *request);
+
+static bool answer_empty(struct expose *x, const struct expose_request *request)
+{
+    expose_tell_result(x, request, MCPX_SLICE("{}"));
+    return true;
+}
+
+static bool answer_list(struct expose *x, const struct expose_request *request)
+{
+    struct mcpx_text result = {0};
+    int list = 0;
+
+    while (!mcpx_slice_equal(request->rpc->method, mcpx_slice_of(expose_lists[list].method)))
+        list++;
+    if (request->may_wait && !expose_is_settled(x, list))
+        return false;
+    if (!expose_has_topic(x, request))
+        return true;
+    if (mcpx_json_get(request->rpc->params, "cursor").text) {
+        expose_tell_error(
+            x, request->rpc->id, BRIDGE_BAD_PARAMS,
+            MCPX_SLICE("params.cursor: the list comes in one page, no cursor was "
+                       "given out"),
+            (struct mcpx_slice){0});
+        return true;
+    }
+    expose_write_list(x, (enum expose_list)list, &result);
+    expose_tell_made(x, request, &result);
+    mcpx_text_fini(&result);
+    return true;
+}
+
+/* One level for all; who joins later is told it then. */
+static bool set_level(struct expose *x, const struct expose_request *request)
+{
+    struct mcpx_text *level = &x->client.level;
+
+    mcpx_text_reset(level);
+    mcpx_text_slice(level, request->rpc->params);
+    for (size_t i = 0; i < x->catalog.count && !level->failed; i++) {
+        const struct expose_seat *seat = x->catalog.seats[i];
+
+        if (expose_seat_capability(seat, "logging").text)
+            expose_send_own(x, EXPOSE_FOR_NOBODY, mcpx_text_view(&seat->id),
+                            "logging/setLevel", mcpx_text_view(level));
+    }
+    return answer_empty(x, request);
+}
+
+static const struct {
+    const char *method;
+    handler *handle;
+} methods[] = {
+    {"initialize", expose_hello},
+    {"server/discover", expose_discover},
+    {"ping", answer_empty},
+    {"logging/setLevel", set_level},
+    {"tools/list", answer_list},
+    {"resources/list", answer_list},
+    {"resources/templates/list", answer_list},
+    {"prompts/list", answer_list},
+    {"tools/call", expose_forward},
+    {"resources/read", expose_forward},
+    {"resources/subscribe", expose_forward},
+    {"resources/unsubscribe", expose_forward},
+    {"prompts/get", expose_forward},
+    {"completion/complete", expose_forward},
+    {"tasks/get", expose_forward},
+    {"tasks/result", expose_forward},
+    {"tasks/cancel", expose_forward},
+    {"tasks/update", expose_forward},
+    {"subscriptions/listen", expose_listen},
+};
+
+/* Who names a revision in every request speaks the newest; returns false when it is another. */
+static bool read_revision(struct expose *x, struct expose_request *request)
+{
+    struct mcpx_slice asked = mcpx_json_get(mcpx_json_get(request->rpc->params, "_meta"),
+                                            "io.modelcontextprotocol/protocolVersion");
+    struct mcpx_text data = {0};
+
+    request->modern = asked.text != NULL;
+    if (!asked.text || mcpx_json_equals(asked, MCPX_SLICE(EXPOSE_MODERN)))
+        return true;
+    mcpx_text_puts(&data, "{\"supported\":[\"" EXPOSE_MODERN "\"],\"requested\":");
+    mcpx_text_slice(&data, asked);
+    mcpx_text_puts(&data, "}");
+    expose_tell_error(x, request->rpc->id, BRIDGE_BAD_VERSION,
+                      MCPX_SLICE("this protocol version is not spoken here"),
+                      data.failed ? (struct mcpx_slice){0} : mcpx_text_view(&data));
+    mcpx_text_fini(&data);
+    return false;
+}
+
+static void serve_request(struct expose *x, struct mcpx_slice line, const struct mcpx_rpc *rpc,
+                          bool may_wait)
+{
+    struct expose_request request = {rpc, false, may_wait};
+    struct mcpx_text message = {0};
+
+    if (!read_revision(x, &request))
+        return;
+    if (!mcpx_slice_equal(rpc->method, MCPX_SLICE("initialize")))
+        expose_hello_modern(x, rpc);
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+        if (!mcpx_slice_equal(rpc->method, mcpx_slice_of(methods[i].method)))
+            continue;
+        if (!methods[i].handle(x, &request))
+            expose_hold(x, line);
+        return;
+    }
+    mcpx_text_puts(&message, "there is no method ");
+    expose_quote(&message, rpc->method);
+    expose_tell_error(x, rpc->id, BRIDGE_NO_METHOD, mcpx_text_view(&message),
+                      (struct mcpx_slice){0});
+    mcpx_text_fini(&message);
+}
+
+/*
+ * notifications/roots/list_changed stays here: servers of a topic serve many, and the roots of one
+ * client must not change what they do for others.
+ */
+static void serve_notification(struct expose *x, const struct mcpx_rpc *rpc)
+{
+    if (mcpx_slice_equal(rpc->method, MCPX_SLICE("notifications/initialized")))
+        x->client.initialized = true;
+    else if (mcpx_slice_equal(rpc->method, MCPX_SLICE("notifications/cancelled")))
+        expose_cancel(x, rpc);
+}
+
+static void refuse_line(struct expose *x, struct mcpx_slice value,
+                        const struct mcpx_fault *fault, int code)
+{
+    struct mcpx_slice id = mcpx_json_get(value, "id");
+    enum mcpx_json_type type = mcpx_json_type(id);
+    struct mcpx_text message = {0};
+
+    if (mcpx_json_count(value, "id") != 1 ||
+        (type != MCPX_JSON_STRING && type != MCPX_JSON_NUMBER))
+        id = (struct mcpx_slice){0};
+    mcpx_text_puts(&message, code == PARSE_ERROR ? "not JSON: " : "not a request: ");
+    if (fault->field && *fault->field) {
+        mcpx_text_puts(&message, fault->field);
+        mcpx_text_puts(&message, ": ");
+    }
+    mcpx_text_puts(&message, fault->reason);
+    if (code == PARSE_ERROR) {
+        mcpx_text_puts(&message, ", byte ");
+        mcpx_text_number(&message, (int64_t)fault->offset);
+    }
+    expose_note(x, &message);
+    expose_tell_error(x, id, code, mcpx_text_view(&message), (struct mcpx_slice){0});
+    mcpx_text_fini(&message);
+}
+
+void expose_serve(struct expose *x, struct mcpx_slice line, bool may_wait)
+{
+    struct mcpx_fault fault = {"", "", 0};
+    struct mcpx_slice value;
+    struct mcpx_rpc rpc;
+
+    if (mcpx_json_check(line, DEPTH_MAX, &value, &fault) != MCPX_OK) {
+        refuse_line(x, (struct mcpx_slice){0}, &fault, PARSE_ERROR);
+        return;
+    }
+    if (mcpx_rpc_read(value, &rpc, &fault) != MCPX_OK) {
+        refuse_line(x, value, &fault, BRIDGE_BAD_REQUEST);
+        return;
+    }
+    switch (rpc.form) {
+    case MCPX_RPC_REQUEST:
+        serve_request(x, line, &rpc, may_wait);
+        break;
+    case MCPX_RPC_NOTIFICATION:
+        serve_notification(x, &rpc);
+        break;
+    case MCPX_RPC_RESULT:
+    case MCPX_RPC_ERROR:
+        expose_ask_answered(x, &rpc);
+        break;
+    case MCPX_RPC_BODY:
+        fault.reason = "\"jsonrpc\" and \"id\" are missing";
+        refuse_line(x, value, &fault, BRIDGE_BAD_REQUEST);
+        break;
+    }
+}

@@ -1,0 +1,134 @@
+/*
+ * settle.c - when the lists are known well enough to be shown, and when they have changed. What
+ * changed is found by comparing the lists as the client would get them, so that a server that cries
+ * wolf, or a grant that hides what changed, wakes nobody.
+ */
+#include "tools/mcpx-bridge/expose/settle.h"
+
+#include "tools/mcpx-bridge/expose/only.h"
+#include "tools/mcpx-bridge/expose/probe.h"
+#include "tools/mcpx-bridge/expose/send.h"
+#include "tools/mcpx-bridge/expose/state.h"
+#include "tools/mcpx-bridge/expose/watch.h"
+
+/* Changes of the lists within are told as one. */
+enum { SETTLE_MS = 100 };
+
+void expose_touch(struct expose *x)
+{
+    if (x->changed_ms == INT64_MAX)
+        x->changed_ms = x->now.mono_ms + SETTLE_MS;
+}
+
+static bool is_open(const struct expose_seat *seat, int list)
+{
+    if (seat->state == EXPOSE_SEAT_ASKED)
+        return true;
+    for (int i = 0; i < EXPOSE_LIST_COUNT; i++)
+        if ((list < 0 || i == list) && seat->shelves[i].is_open)
+            return true;
+    return false;
+}
+
+bool expose_is_settled(const struct expose *x, int list)
+{
+    if (!x->joined)
+        return false;
+    for (size_t i = 0; i < x->catalog.count; i++)
+        if (is_open(x->catalog.seats[i], list) &&
+            x->catalog.seats[i]->patience_ms > x->now.mono_ms)
+            return false;
+    return true;
+}
+
+void expose_write_list(struct expose *x, enum expose_list list, struct mcpx_text *out)
+{
+    struct expose_filter filter = {x, expose_shows};
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    mcpx_text_puts(out, "{\"");
+    mcpx_text_puts(out, expose_lists[list].member);
+    mcpx_text_puts(out, "\":[");
+    expose_catalog_write(&x->catalog, list, &x->names, &filter, out);
+    mcpx_text_puts(out, "]}");
+    if (out->failed)
+        return;
+    for (size_t i = 0; i < out->len; i++)
+        hash = (hash ^ (unsigned char)out->text[i]) * UINT64_C(0x100000001b3);
+    x->told[list] = hash;
+    x->is_told[list] = true;
+}
+
+/* A list that the client was given before all were known once has changed as any other may. */
+static void tell_changes(struct expose *x)
+{
+    struct mcpx_text text = {0};
+    bool changed[EXPOSE_LIST_COUNT];
+
+    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++) {
+        uint64_t before = x->told[i];
+        bool was_told = x->is_told[i];
+
+        mcpx_text_reset(&text);
+        expose_write_list(x, (enum expose_list)i, &text);
+        changed[i] = was_told && x->told[i] != before;
+    }
+    mcpx_text_fini(&text);
+    changed[EXPOSE_RESOURCES] |= changed[EXPOSE_TEMPLATES];
+    changed[EXPOSE_TEMPLATES] = false;
+    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
+        if (changed[i])
+            expose_tell_changed(x, (enum expose_list)i);
+    if (!x->has_baseline)
+        expose_only_note(x);
+    x->has_baseline = true;
+}
+
+/*
+ * When to compare the lists: once they are settled; but what one participant never finishes keeps
+ * the changes of others back no longer than a client would wait. Then what is whole counts.
+ */
+static int64_t compare_at(const struct expose *x)
+{
+    if (x->changed_ms == INT64_MAX || expose_is_settled(x, -1))
+        return x->changed_ms;
+    return x->joined ? x->changed_ms + EXPOSE_PATIENCE_MS : INT64_MAX;
+}
+
+void expose_settle_tick(struct expose *x)
+{
+    bool overdue = false;
+
+    for (size_t i = 0; i < x->catalog.count; i++) {
+        struct expose_seat *seat = x->catalog.seats[i];
+
+        overdue |= seat->away_ms && seat->away_ms <= x->now.mono_ms;
+        if (seat->state == EXPOSE_SEAT_ASKED && seat->patience_ms <= x->now.mono_ms)
+            seat->state = EXPOSE_SEAT_MUTE;
+    }
+    if (overdue && x->joined)
+        expose_probe_missing(x);
+    if (compare_at(x) > x->now.mono_ms)
+        return;
+    if (x->port.behind(x->port.user)) {
+        x->changed_ms = x->now.mono_ms + EXPOSE_PATIENCE_MS; /* told late, but told */
+        return;
+    }
+    x->changed_ms = INT64_MAX;
+    tell_changes(x);
+}
+
+int64_t expose_settle_deadline(const struct expose *x)
+{
+    int64_t due = compare_at(x);
+
+    for (size_t i = 0; i < x->catalog.count; i++) {
+        const struct expose_seat *seat = x->catalog.seats[i];
+
+        if (x->joined && seat->away_ms && seat->away_ms < due)
+            due = seat->away_ms;
+        if (is_open(seat, -1) && seat->patience_ms > x->now.mono_ms && seat->patience_ms < due)
+            due = seat->patience_ms;
+    }
+    return due;
+}

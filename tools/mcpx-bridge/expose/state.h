@@ -1,0 +1,79 @@
+/*
+ * state.h - what the parts of the server share: everything that is remembered of the client
+ * and the topic.
+ */
+#ifndef MCPX_BRIDGE_EXPOSE_STATE_H
+#define MCPX_BRIDGE_EXPOSE_STATE_H
+
+#include "tools/mcpx-bridge/expose/calls.h"
+#include "tools/mcpx-bridge/expose/port.h"
+
+/** Who does not answer within counts as no server. */
+enum { EXPOSE_PATIENCE_MS = 2000 };
+
+/** One --only, and whether it fitted anything so far. */
+struct expose_only {
+    struct mcpx_text pattern;
+    bool fitted;
+};
+
+/**
+ * The client.
+ *
+ * greeted        it said anything at all; until then no server is asked
+ * initialized    it was answered to "initialize": notifications may be sent
+ * capabilities   what it stated there, raw; of servers' requests only these reach it
+ * info           its name and version, raw
+ * level          the logging level it set, raw params
+ * listen         JSON-RPC id of its subscriptions/listen, raw; empty = none
+ * wants          the lists it wants to hear about there
+ */
+struct expose_client {
+    bool greeted;
+    bool initialized;
+    struct mcpx_text capabilities;
+    struct mcpx_text info;
+    struct mcpx_text level;
+    struct mcpx_text listen;
+    bool wants[EXPOSE_LIST_COUNT];
+};
+
+struct expose {
+    struct expose_config config; /* nonce and topic point into texts below; only is ours */
+    struct mcpx_text topic, nonce;
+    struct expose_only *only;
+    struct expose_port port;
+    struct mcpx_now now; /* of the call under way */
+    bool joined;
+    bool is_away; /* the log says so */
+    bool was_joined;
+    int64_t
+        reach_ms; /* until when a topic that was never reached is waited for; 0 = nobody waits */
+    bool is_refused;       /* not joined so far, and the router has said why */
+    struct mcpx_text away; /* why we are not there */
+    struct expose_names names;
+    struct expose_names ids; /* of tasks and questions */
+    struct expose_catalog catalog;
+    struct expose_calls calls;
+    struct expose_client client;
+    struct expose_held *held;
+    struct expose_ask *asks;
+    size_t ask_count;
+    int64_t last_ask;
+    struct expose_watch *watches; /* kept for who may come back */
+    size_t watch_count;
+    uint64_t told[EXPOSE_LIST_COUNT]; /* hash of each list as the client knows it */
+    bool is_told[EXPOSE_LIST_COUNT];  /* `told` means something */
+    bool has_baseline;                /* all lists were compared once */
+    size_t untold;                    /* notifications since the client was behind */
+    int64_t changed_ms;               /* when to look for changes; INT64_MAX = none known */
+};
+
+/** A request of the client. `may_wait`: it may be put off until the servers are known. */
+struct expose_request {
+    const struct mcpx_rpc *rpc;
+    bool modern;
+    bool may_wait;
+};
+
+#endif

@@ -1,0 +1,243 @@
+/*
+ * tell.c - messages to the client, composed around spans of what others sent: an answer
+ * keeps its bytes, only its id is the client's again. One message is one line, so line breaks
+ * between tokens become spaces; inside JSON strings there are none.
+ */
+#include "tools/mcpx-bridge/expose/tell.h"
+
+#include "tools/mcpx-bridge/bridge.h"
+#include "tools/mcpx-bridge/expose/ids.h"
+#include "tools/mcpx-bridge/expose/state.h"
+
+static struct mcpx_slice no_memory(void)
+{
+    return MCPX_SLICE("out of memory: a message was lost");
+}
+
+void expose_tell(struct expose *x, const struct mcpx_text *message)
+{
+    if (message->failed || !message->len) {
+        x->port.note(x->port.user, no_memory());
+        return;
+    }
+    for (size_t i = 0; i < message->len; i++)
+        if (message->text[i] == '\n' || message->text[i] == '\r')
+            message->text[i] = ' ';
+    x->port.line(x->port.user, mcpx_text_view(message));
+}
+
+void expose_note(struct expose *x, const struct mcpx_text *sentence)
+{
+    x->port.note(x->port.user, sentence->failed ? no_memory() : mcpx_text_view(sentence));
+}
+
+void expose_quote(struct mcpx_text *out, struct mcpx_slice text)
+{
+    enum { SHOWN = 200 };
+
+    mcpx_text_puts(out, "'");
+    mcpx_text_add(out, text.text, text.len < SHOWN ? text.len : SHOWN);
+    mcpx_text_puts(out, text.len < SHOWN ? "'" : "...'");
+}
+
+static bool is_cacheable(struct mcpx_slice method)
+{
+    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
+        if (mcpx_slice_equal(method, mcpx_slice_of(expose_lists[i].method)))
+            return true;
+    return mcpx_slice_equal(method, MCPX_SLICE("resources/read")) ||
+           mcpx_slice_equal(method, MCPX_SLICE("server/discover"));
+}
+
+/* Revision 2026-07-28 wants members that older servers do not know; added only where absent. */
+static void add_modern(struct mcpx_text *out, struct mcpx_slice method,
+                       struct mcpx_slice result)
+{
+    struct mcpx_json_change changes[3];
+    size_t count = 0;
+
+    if (!mcpx_json_get(result, "resultType").text)
+        changes[count++] = (struct mcpx_json_change){"resultType", MCPX_SLICE("\"complete\"")};
+    if (is_cacheable(method) && !mcpx_json_get(result, "ttlMs").text)
+        changes[count++] = (struct mcpx_json_change){"ttlMs", MCPX_SLICE("0")};
+    if (is_cacheable(method) && !mcpx_json_get(result, "cacheScope").text)
+        changes[count++] = (struct mcpx_json_change){"cacheScope", MCPX_SLICE("\"private\"")};
+    mcpx_json_add_changed(out, result, changes, count);
+}
+
+void expose_tell_result(struct expose *x, const struct expose_request *request,
+                        struct mcpx_slice result)
+{
+    struct mcpx_text out = {0}, modern = {0};
+
+    if (request->modern)
+        add_modern(&modern, request->rpc->method, result);
+    bridge_add_result(&out, request->rpc->id,
+                      request->modern ? mcpx_text_view(&modern) : result);
+    out.failed |= modern.failed;
+    expose_tell(x, &out);
+    mcpx_text_fini(&out);
+    mcpx_text_fini(&modern);
+}
+
+void expose_tell_made(struct expose *x, const struct expose_request *request,
+                      const struct mcpx_text *result)
+{
+    if (result->failed)
+        expose_tell_error(x, request->rpc->id, BRIDGE_UNAVAILABLE, MCPX_SLICE("out of memory"),
+                          (struct mcpx_slice){0});
+    else
+        expose_tell_result(x, request, mcpx_text_view(result));
+}
+
+void expose_tell_error(struct expose *x, struct mcpx_slice id, int code,
+                       struct mcpx_slice message, struct mcpx_slice data)
+{
+    struct mcpx_text out = {0};
+
+    bridge_add_error(&out, id, code, message, data);
+    expose_tell(x, &out);
+    mcpx_text_fini(&out);
+}
+
+/* A task's own answers name it, and so does the answer that begins it. */
+static unsigned ids_of(const struct expose_call *call)
+{
+    struct mcpx_slice method = mcpx_text_view(&call->method);
+
+    if (method.len > 6 && memcmp(method.text, "tasks/", 6) == 0 &&
+        !mcpx_slice_equal(method, MCPX_SLICE("tasks/result")))
+        return EXPOSE_ID_OF_TASK;
+    return mcpx_json_get(mcpx_text_view(&call->params), "task").text ? EXPOSE_ID_IN_TASK : 0;
+}
+
+/* A client that ignores letter case would take another id for the task's, one of another server. */
+static bool names_two_tasks(struct mcpx_slice result, unsigned where)
+{
+    struct mcpx_slice task =
+        where & EXPOSE_ID_IN_TASK ? mcpx_json_get(result, "task") : result;
+
+    if (where & EXPOSE_ID_IN_TASK &&
+        mcpx_json_count_like(result, "task") != (task.text ? 1 : 0))
+        return true;
+    return where && mcpx_json_count_like(task, "taskId") !=
+                        (mcpx_json_get(task, "taskId").text ? 1 : 0);
+}
+
+void expose_tell_answer(struct expose *x, const struct expose_call *call,
+                        const struct mcpx_rpc *rpc)
+{
+    struct mcpx_text out = {0}, shown = {0}, modern = {0};
+    struct mcpx_slice result = rpc->result;
+    struct mcpx_json_change changes[3] = {{"jsonrpc", MCPX_SLICE("\"2.0\"")},
+                                          {"id", mcpx_text_view(&call->id)}};
+
+    if (names_two_tasks(result, ids_of(call))) {
+        expose_tell_error(x, mcpx_text_view(&call->id), BRIDGE_UNAVAILABLE,
+                          MCPX_SLICE("the server's answer names its task in two ways"),
+                          (struct mcpx_slice){0});
+        return;
+    }
+    if (expose_ids_show(x, mcpx_text_view(&call->participant), result, ids_of(call), &shown))
+        result = mcpx_text_view(&shown);
+    if (call->modern && mcpx_json_type(result) == MCPX_JSON_OBJECT) {
+        add_modern(&modern, mcpx_text_view(&call->method), result);
+        result = mcpx_text_view(&modern);
+    }
+    changes[2] = (struct mcpx_json_change){"result", result};
+    mcpx_json_add_changed(&out, rpc->text, changes, result.text != rpc->result.text ? 3 : 2);
+    out.failed |= shown.failed || modern.failed;
+    expose_tell(x, &out);
+    mcpx_text_fini(&out);
+    mcpx_text_fini(&shown);
+    mcpx_text_fini(&modern);
+}
+
+void expose_tell_same(struct expose *x, struct mcpx_slice participant,
+                      const struct mcpx_rpc *rpc)
+{
+    struct mcpx_json_change changes[2] = {{"jsonrpc", MCPX_SLICE("\"2.0\"")},
+                                          {.name = "params"}};
+    struct mcpx_text out = {0}, params = {0};
+    bool has_ids = expose_ids_show(x, participant, rpc->params,
+                                   EXPOSE_ID_OF_TASK | EXPOSE_ID_OF_ELICITATION, &params);
+
+    changes[1].value = mcpx_text_view(&params);
+    mcpx_json_add_changed(&out, rpc->text, changes, has_ids ? 2 : 1);
+    out.failed |= params.failed;
+    if (expose_may_tell(x))
+        expose_tell(x, &out);
+    mcpx_text_fini(&out);
+    mcpx_text_fini(&params);
+}
+
+bool expose_may_tell(struct expose *x)
+{
+    struct mcpx_text message = {0};
+
+    if (x->port.behind(x->port.user)) {
+        if (x->untold++ == 0)
+            x->port.note(x->port.user, MCPX_SLICE("the client does not read: notifications "
+                                                  "are left out until it does"));
+        return false;
+    }
+    if (x->untold) {
+        mcpx_text_number(&message, (int64_t)x->untold);
+        mcpx_text_puts(&message, " notifications were left out, the client reads again");
+        expose_note(x, &message);
+        mcpx_text_fini(&message);
+    }
+    x->untold = 0;
+    return true;
+}
+
+void expose_tell_notice(struct expose *x, const char *method, struct mcpx_slice params)
+{
+    struct mcpx_text out = {0};
+
+    mcpx_text_puts(&out, "{\"jsonrpc\":\"2.0\",");
+    mcpx_json_add_member(&out, "method", mcpx_slice_of(method));
+    if (params.text) {
+        mcpx_text_puts(&out, ",\"params\":");
+        mcpx_text_slice(&out, params);
+    }
+    mcpx_text_puts(&out, "}");
+    expose_tell(x, &out);
+    mcpx_text_fini(&out);
+}
+
+void expose_tell_progress(struct expose *x, struct expose_call *call,
+                          struct mcpx_slice message)
+{
+    struct mcpx_text params = {0};
+
+    if (!call->token.len || !expose_may_tell(x))
+        return;
+    mcpx_text_puts(&params, "{\"progressToken\":");
+    mcpx_text_slice(&params, mcpx_text_view(&call->token));
+    mcpx_text_puts(&params, ",\"progress\":");
+    mcpx_text_number(&params, ++call->progress);
+    mcpx_text_puts(&params, ",");
+    mcpx_json_add_member(&params, "message", message);
+    mcpx_text_puts(&params, "}");
+    if (params.failed)
+        x->port.note(x->port.user, no_memory());
+    else
+        expose_tell_notice(x, "notifications/progress", mcpx_text_view(&params));
+    mcpx_text_fini(&params);
+}
+
+void expose_warn(struct expose *x, struct mcpx_slice sentence)
+{
+    struct mcpx_text params = {0};
+
+    x->port.note(x->port.user, sentence);
+    if (!x->client.initialized || !expose_may_tell(x))
+        return;
+    mcpx_text_puts(&params, "{\"level\":\"warning\",\"logger\":\"mcpx-bridge\",");
+    mcpx_json_add_member(&params, "data", sentence);
+    mcpx_text_puts(&params, "}");
+    if (!params.failed)
+        expose_tell_notice(x, "notifications/message", mcpx_text_view(&params));
+    mcpx_text_fini(&params);
+}

@@ -1,0 +1,223 @@
+/*
+ * watch.c - what the client wants to hear about. Before 2026-07-28 it subscribes to
+ * resources one by one and hears of lists unasked; since then one request that stays open names
+ * all it wants, and every notification says which request it is for.
+ */
+#include "tools/mcpx-bridge/expose/watch.h"
+
+#include "tools/mcpx-bridge/bridge.h"
+#include "tools/mcpx-bridge/expose/send.h"
+#include "tools/mcpx-bridge/expose/state.h"
+#include "tools/mcpx-bridge/expose/tell.h"
+
+#include <stdlib.h>
+
+/* Resources the client watches. */
+enum { WATCHES_MAX = 4096 };
+
+/* A resource the client watches: under its owner's URI, and the one the client knows. */
+struct expose_watch {
+    struct expose_watch *next;
+    struct mcpx_text participant;
+    struct mcpx_text own;
+    struct mcpx_text shown;
+};
+
+#define SUBSCRIPTION "io.modelcontextprotocol/subscriptionId"
+
+static void watch_free(struct expose_watch *watch)
+{
+    mcpx_text_fini(&watch->participant);
+    mcpx_text_fini(&watch->own);
+    mcpx_text_fini(&watch->shown);
+    free(watch);
+}
+
+static struct expose_watch **find(struct expose *x, const struct expose_thing *thing)
+{
+    struct expose_watch **at = &x->watches;
+
+    while (*at && !(mcpx_slice_equal(mcpx_text_view(&(*at)->own), thing->own) &&
+                    mcpx_slice_equal(mcpx_text_view(&(*at)->participant), thing->participant)))
+        at = &(*at)->next;
+    return at;
+}
+
+void expose_watch_set(struct expose *x, const struct expose_thing *thing,
+                      struct mcpx_slice shown, bool on)
+{
+    struct expose_watch **at = find(x, thing);
+    struct expose_watch *watch = *at;
+
+    if (watch && !on) {
+        *at = watch->next;
+        watch_free(watch);
+        x->watch_count--;
+    }
+    if (watch || !on)
+        return;
+    watch = x->watch_count < WATCHES_MAX ? calloc(1, sizeof *watch) : NULL;
+    if (!watch) {
+        x->port.note(x->port.user, MCPX_SLICE("the client watches too many resources, one is "
+                                              "left out"));
+        return;
+    }
+    x->watch_count++;
+    mcpx_text_slice(&watch->participant, thing->participant);
+    mcpx_text_slice(&watch->own, thing->own);
+    mcpx_text_slice(&watch->shown, shown);
+    *at = watch;
+}
+
+void expose_unwatch(struct expose *x, const struct expose_call *call)
+{
+    struct expose_thing thing = {mcpx_text_view(&call->participant),
+                                 mcpx_text_view(&call->context)};
+
+    if (mcpx_slice_equal(mcpx_text_view(&call->method), MCPX_SLICE("resources/subscribe")))
+        expose_watch_set(x, &thing, thing.own, false);
+}
+
+void expose_watch_renew(struct expose *x, struct mcpx_slice participant)
+{
+    struct mcpx_text params = {0};
+
+    for (const struct expose_watch *watch = x->watches; watch; watch = watch->next) {
+        if (!mcpx_slice_equal(mcpx_text_view(&watch->participant), participant))
+            continue;
+        mcpx_text_reset(&params);
+        mcpx_text_puts(&params, "{");
+        mcpx_json_add_member(&params, "uri", mcpx_text_view(&watch->own));
+        mcpx_text_puts(&params, "}");
+        if (!params.failed)
+            expose_send_own(x, EXPOSE_FOR_NOBODY, participant, "resources/subscribe",
+                            mcpx_text_view(&params));
+    }
+    mcpx_text_fini(&params);
+}
+
+void expose_watch_fini(struct expose *x)
+{
+    while (x->watches) {
+        struct expose_watch *watch = x->watches;
+
+        x->watches = watch->next;
+        watch_free(watch);
+    }
+    x->watch_count = 0;
+}
+
+/* Params with the member that says which subscriptions/listen they are for. */
+static void add_subscription(const struct expose *x, struct mcpx_text *out,
+                             struct mcpx_slice params)
+{
+    struct mcpx_json_change change = {.name = "_meta"};
+    struct mcpx_text meta = {0};
+
+    mcpx_text_puts(&meta, "{\"" SUBSCRIPTION "\":");
+    mcpx_text_slice(&meta, mcpx_text_view(&x->client.listen));
+    mcpx_text_puts(&meta, "}");
+    change.value = mcpx_text_view(&meta);
+    mcpx_json_add_changed(out, params, &change, 1);
+    out->failed |= meta.failed;
+    mcpx_text_fini(&meta);
+}
+
+void expose_watch_updated(struct expose *x, struct mcpx_slice participant,
+                          const struct mcpx_rpc *rpc)
+{
+    struct mcpx_text own = {0}, uri = {0}, params = {0}, last = {0};
+    struct mcpx_json_change change = {.name = "uri"};
+    struct expose_watch *watch;
+
+    if (!mcpx_json_add_unescaped(&own, mcpx_json_get(rpc->params, "uri")) || own.failed)
+        goto out;
+    watch = *find(x, &(struct expose_thing){participant, mcpx_text_view(&own)});
+    if (!watch || !expose_may_tell(x))
+        goto out;
+    mcpx_json_add_string(&uri, mcpx_text_view(&watch->shown));
+    change.value = mcpx_text_view(&uri);
+    mcpx_json_add_changed(&params, rpc->params, &change, 1);
+    if (uri.failed || params.failed)
+        goto out;
+    if (x->client.listen.len)
+        add_subscription(x, &last, mcpx_text_view(&params));
+    expose_tell_notice(x, "notifications/resources/updated",
+                       mcpx_text_view(x->client.listen.len && !last.failed ? &last : &params));
+out:
+    mcpx_text_fini(&own);
+    mcpx_text_fini(&uri);
+    mcpx_text_fini(&params);
+    mcpx_text_fini(&last);
+}
+
+void expose_tell_changed(struct expose *x, enum expose_list list)
+{
+    struct mcpx_text params = {0};
+
+    if (x->client.initialized) {
+        expose_tell_notice(x, expose_lists[list].changed, (struct mcpx_slice){0});
+        return;
+    }
+    if (!x->client.listen.len || !x->client.wants[list])
+        return;
+    add_subscription(x, &params, MCPX_SLICE("{}"));
+    if (!params.failed)
+        expose_tell_notice(x, expose_lists[list].changed, mcpx_text_view(&params));
+    mcpx_text_fini(&params);
+}
+
+static void acknowledge(struct expose *x, struct mcpx_slice wanted)
+{
+    struct mcpx_text text = {0}, params = {0};
+
+    mcpx_text_puts(&text, "{\"notifications\":");
+    mcpx_text_slice(&text, wanted);
+    mcpx_text_puts(&text, "}");
+    if (!text.failed)
+        add_subscription(x, &params, mcpx_text_view(&text));
+    if (!text.failed && !params.failed)
+        expose_tell_notice(x, "notifications/subscriptions/acknowledged",
+                           mcpx_text_view(&params));
+    mcpx_text_fini(&text);
+    mcpx_text_fini(&params);
+}
+
+/* A bridge cannot subscribe in a server's own revision, so single resources are left out. */
+bool expose_listen(struct expose *x, const struct expose_request *request)
+{
+    static const char *const members[EXPOSE_LIST_COUNT] = {
+        [EXPOSE_TOOLS] = "toolsListChanged",
+        [EXPOSE_RESOURCES] = "resourcesListChanged",
+        [EXPOSE_PROMPTS] = "promptsListChanged"};
+    struct mcpx_slice wanted = mcpx_json_get(request->rpc->params, "notifications");
+    struct mcpx_json_change without = {.name = "resourceSubscriptions"};
+    struct mcpx_text agreed = {0};
+
+    if (mcpx_json_type(wanted) != MCPX_JSON_OBJECT) {
+        expose_tell_error(
+            x, request->rpc->id, BRIDGE_BAD_PARAMS,
+            MCPX_SLICE("params.notifications is missing: an object that says what "
+                       "to hear about"),
+            (struct mcpx_slice){0});
+        return true;
+    }
+    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
+        x->client.wants[i] = members[i] && mcpx_slice_equal(mcpx_json_get(wanted, members[i]),
+                                                            MCPX_SLICE("true"));
+    mcpx_text_reset(&x->client.listen);
+    mcpx_text_slice(&x->client.listen, request->rpc->id);
+    mcpx_json_add_changed(&agreed, wanted, &without, 1);
+    if (!agreed.failed)
+        acknowledge(x, mcpx_text_view(&agreed));
+    mcpx_text_fini(&agreed);
+    return true;
+}
+
+bool expose_listen_end(struct expose *x, struct mcpx_slice id)
+{
+    if (!x->client.listen.len || !mcpx_json_same(mcpx_text_view(&x->client.listen), id))
+        return false;
+    mcpx_text_reset(&x->client.listen);
+    return true;
+}

@@ -1,0 +1,82 @@
+/*
+ * report.c - lines for whoever started the guard. What others sent is among them, so each is made
+ * visible before it is written.
+ */
+#include "tools/mcpx-bridge/guard/edge/report.h"
+
+#include "tools/common/command.h"
+#include "tools/common/visible.h"
+#include "tools/mcpx-bridge/guard/edge/server.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static void print(const struct mcpx_text *line)
+{
+    struct mcpx_text shown = {0};
+
+    if (!line->failed)
+        text_shown(&shown, mcpx_text_view(line));
+    if (!shown.failed && shown.len)
+        complain_in_lines(mcpx_text_view(&shown));
+    mcpx_text_fini(&shown);
+}
+
+void guard_note(const struct guard_server *server, const char *event, const char *format, ...)
+{
+    struct mcpx_text line = {0};
+    char text[600];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    guard_log_note(&line, server->options->json, event, text);
+    print(&line);
+    mcpx_text_fini(&line);
+}
+
+void guard_left_out(void *user, enum guard_verdict verdict, const struct guard_judge *judge)
+{
+    struct guard_server *server = user;
+    struct mcpx_text line = {0};
+
+    server->counts.of[verdict]++;
+    if (guard_verdict_is_routine(verdict) && !server->options->verbose)
+        return;
+    guard_log_left_out(&line, server->options->json, verdict, judge);
+    print(&line);
+    mcpx_text_fini(&line);
+}
+
+void guard_summarise(const struct guard_server *server)
+{
+    struct mcpx_text line = {0};
+
+    guard_log_summary(&line, server->options->json, &server->counts);
+    print(&line);
+    mcpx_text_fini(&line);
+}
+
+void guard_announce(const struct guard_server *server)
+{
+    const struct guard_options *options = server->options;
+    struct mcpx_text line = {0};
+
+    if (server->has_command) {
+        guard_note(server, "listening", "%s, in front of %s port %d", server->url,
+                   options->router.host, options->router.port);
+        return;
+    }
+    if (options->json) {
+        guard_log_note(&line, true, "listening", server->url);
+    } else {
+        mcpx_text_puts(&line, "listening ");
+        mcpx_text_puts(&line, server->url);
+        mcpx_text_puts(&line, "\n");
+    }
+    if (!line.failed)
+        fwrite(line.text, 1, line.len, stdout);
+    fflush(stdout);
+    mcpx_text_fini(&line);
+}

@@ -1,0 +1,43 @@
+/*
+ * server.h - a running guard, as the parts of its loop share it.
+ */
+#ifndef MCPX_BRIDGE_GUARD_EDGE_SERVER_H
+#define MCPX_BRIDGE_GUARD_EDGE_SERVER_H
+
+#include "tools/mcpx-bridge/guard/edge/options.h"
+#include "tools/mcpx-bridge/guard/log.h"
+
+#include <uv.h>
+
+enum { GUARD_SIGNALS = 4, GUARD_BUFFER = 65536 };
+
+struct guard_link;
+
+/**
+ * A running guard.
+ *
+ * links    its connections, a list
+ * asked    what the agent has asked, over all of them
+ * counts   verdicts so far
+ * status   exit code to be
+ * buffer   what a socket is read into, one at a time
+ */
+struct guard_server {
+    const struct guard_options *options;
+    uv_loop_t loop;
+    uv_tcp_t listener;
+    uv_signal_t signals[GUARD_SIGNALS];
+    uv_prepare_t round;
+    uv_process_t command;
+    bool has_command;
+    bool stopping;
+    char url[600];
+    char gateway[300];
+    struct guard_link *links;
+    struct guard_asked *asked;
+    struct guard_counts counts;
+    int status;
+    char buffer[GUARD_BUFFER];
+};
+
+#endif

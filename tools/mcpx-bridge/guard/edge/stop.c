@@ -1,0 +1,23 @@
+/*
+ * stop.c - the end of a guard: once, whoever asks for it first. Connections are broken off, because
+ * an agent that goes on alone would believe what nobody has looked at.
+ */
+#include "tools/mcpx-bridge/guard/edge/stop.h"
+
+#include "tools/mcpx-bridge/guard/edge/link.h"
+#include "tools/mcpx-bridge/guard/edge/server.h"
+
+void guard_stop(struct guard_server *server)
+{
+    if (server->stopping)
+        return;
+    server->stopping = true;
+    uv_close((uv_handle_t *)&server->listener, NULL);
+    uv_close((uv_handle_t *)&server->round, NULL);
+    for (int i = 0; i < GUARD_SIGNALS; i++)
+        uv_close((uv_handle_t *)&server->signals[i], NULL);
+    if (server->has_command)
+        uv_close((uv_handle_t *)&server->command, NULL);
+    while (server->links)
+        guard_link_break(server->links);
+}

@@ -1,0 +1,257 @@
+/*
+ * judge.c - the rules every participant has to keep, kept on behalf of one that does not:
+ * existing agents look at a payload's method and id and at nothing else, so whoever may send
+ * anything may make them do everything. A message is read once and asked one question after the
+ * other; the first that it fails is the verdict. Nothing is mended, only left out: a message
+ * changed on its way would be nobody's.
+ * The session of the library was refused here: it owns ids, replies
+ * and reconnecting, all of which belong to the agent behind the guard.
+ */
+#include "tools/mcpx-bridge/guard/judge.h"
+
+#include <mcpx/json.h>
+
+static const struct {
+    const char *name;
+    const char *text;
+    bool routine;
+} verdicts[] = {
+#define GUARD_VERDICT_ROW(constant, name, sentence, routine) {name, sentence, routine},
+    GUARD_VERDICTS(GUARD_VERDICT_ROW)
+#undef GUARD_VERDICT_ROW
+};
+
+const char *guard_verdict_name(enum guard_verdict verdict)
+{
+    return verdicts[verdict].name;
+}
+
+const char *guard_verdict_text(enum guard_verdict verdict)
+{
+    return verdicts[verdict].text;
+}
+
+bool guard_verdict_is_routine(enum guard_verdict verdict)
+{
+    return verdicts[verdict].routine;
+}
+
+void guard_judge_init(struct guard_judge *judge, struct guard_asked *asked)
+{
+    judge->asked = asked;
+    judge->self = (struct mcpx_text){0};
+    judge->fault = (struct mcpx_fault){NULL, "", 0};
+    mcpx_envelope_init(&judge->envelope);
+}
+
+void guard_judge_fini(struct guard_judge *judge)
+{
+    mcpx_text_fini(&judge->self);
+    mcpx_envelope_fini(&judge->envelope);
+}
+
+bool guard_judge_is_welcome(const struct guard_judge *judge)
+{
+    return judge->self.len > 0;
+}
+
+/* ---- small questions ---- */
+
+static bool is(struct mcpx_slice text, const char *literal)
+{
+    return mcpx_slice_equal(text, mcpx_slice_of(literal));
+}
+
+static struct mcpx_slice self_of(const struct guard_judge *judge)
+{
+    return mcpx_text_view(&judge->self);
+}
+
+static bool names(const struct mcpx_slice *list, size_t count, struct mcpx_slice id)
+{
+    for (size_t i = 0; i < count; i++)
+        if (mcpx_slice_equal(list[i], id))
+            return true;
+    return false;
+}
+
+/* For one reader or another: some ignore letter case. */
+static bool has(struct mcpx_slice payload, const char *member)
+{
+    return mcpx_json_count_like(payload, member) > 0;
+}
+
+static bool under_mcp(struct mcpx_slice type)
+{
+    return type.len >= 4 && memcmp(type.text, "mcp/", 4) == 0;
+}
+
+static bool about_own_request(const struct guard_judge *judge, struct guard_question *question)
+{
+    return judge->envelope.correlation_id.text &&
+           guard_asked_find(judge->asked, self_of(judge), judge->envelope.correlation_id,
+                            question);
+}
+
+static bool was_asked(const struct guard_question *question, struct mcpx_slice id)
+{
+    return !question->to_count || names(question->to, question->to_count, id);
+}
+
+/* ---- reading ---- */
+
+static bool read_envelope(struct guard_judge *judge, struct mcpx_slice text)
+{
+    judge->fault = (struct mcpx_fault){NULL, "", 0};
+    if (mcpx_envelope_parse(text, 0, &judge->envelope, &judge->fault) != MCPX_OK) {
+        judge->envelope.from = (struct mcpx_slice){NULL, 0};
+        judge->envelope.kind = (struct mcpx_kind){0};
+        return false;
+    }
+    if (!judge->envelope.from.text)
+        judge->fault = (struct mcpx_fault){"it does not say from whom it is", "from", 0};
+    return judge->envelope.from.text;
+}
+
+/* GUARD_PASS when the payload is a JSON-RPC message that agrees with the kind. */
+static enum guard_verdict read_rpc(struct guard_judge *judge)
+{
+    if (mcpx_rpc_read(judge->envelope.payload, &judge->rpc, &judge->fault) != MCPX_OK)
+        return GUARD_RPC;
+    if (mcpx_rpc_agrees(&judge->rpc, &judge->envelope.kind, &judge->fault) != MCPX_OK)
+        return GUARD_KIND;
+    return GUARD_PASS;
+}
+
+enum mcpx_err guard_judge_sent(struct guard_judge *judge, struct mcpx_slice text)
+{
+    const struct mcpx_envelope *envelope = &judge->envelope;
+    enum mcpx_err err = mcpx_envelope_parse(text, 0, &judge->envelope, &judge->fault);
+
+    if (err != MCPX_OK)
+        return err == MCPX_ENOMEM ? err : MCPX_OK;
+    if (!is(envelope->kind.type, "mcp/request") || !has(envelope->payload, "id"))
+        return MCPX_OK;
+    if (mcpx_rpc_read(envelope->payload, &judge->rpc, NULL) != MCPX_OK)
+        judge->rpc.context = (struct mcpx_slice){NULL, 0};
+    return guard_asked_add(judge->asked, self_of(judge), envelope, &judge->rpc);
+}
+
+/* ---- the rules ---- */
+
+/* Who the agent is, it is told once; a later welcome tells it its new grants. */
+static enum guard_verdict judge_welcome(struct guard_judge *judge)
+{
+    struct mcpx_slice you = mcpx_json_get(judge->envelope.payload, "you");
+    struct mcpx_text id = {0};
+    bool named = mcpx_json_add_unescaped(&id, mcpx_json_get(you, "id")) && !id.failed &&
+                 id.len &&
+                 names(judge->envelope.to, judge->envelope.to_count, mcpx_text_view(&id));
+    bool same = !judge->self.len || mcpx_slice_equal(mcpx_text_view(&id), self_of(judge));
+
+    if (named && same) {
+        mcpx_text_fini(&judge->self);
+        judge->self = id;
+        return GUARD_PASS;
+    }
+    mcpx_text_fini(&id);
+    return GUARD_ADDRESS;
+}
+
+static enum guard_verdict judge_system(struct guard_judge *judge)
+{
+    const struct mcpx_envelope *envelope = &judge->envelope;
+
+    if (!is(envelope->from, "system:gateway"))
+        return GUARD_ROUTER;
+    if (is(envelope->kind.text, "system/welcome"))
+        return judge_welcome(judge);
+    if (!envelope->to_count && (is(envelope->kind.text, "system/presence") ||
+                                is(envelope->kind.text, "system/position")))
+        return GUARD_PASS;
+    return names(envelope->to, envelope->to_count, self_of(judge)) ? GUARD_PASS
+                                                                   : GUARD_ADDRESS;
+}
+
+/*
+ * Existing clients take any message under mcp/ whose correlation_id is theirs for the answer, a
+ * progress notification too; so nobody but who was asked may say anything about a request.
+ */
+static enum guard_verdict judge_mention(const struct guard_judge *judge)
+{
+    struct guard_question question;
+
+    if (!about_own_request(judge, &question) || was_asked(&question, judge->envelope.from))
+        return GUARD_PASS;
+    return GUARD_STRANGER;
+}
+
+static enum guard_verdict judge_proposal(struct guard_judge *judge)
+{
+    return has(judge->envelope.payload, "id") ? GUARD_PROPOSAL : read_rpc(judge);
+}
+
+static enum guard_verdict judge_response(struct guard_judge *judge)
+{
+    const struct mcpx_envelope *envelope = &judge->envelope;
+    struct guard_question question;
+    enum guard_verdict verdict = read_rpc(judge);
+
+    if (verdict != GUARD_PASS)
+        return verdict;
+    if (!about_own_request(judge, &question))
+        return GUARD_UNASKED;
+    if (!was_asked(&question, envelope->from))
+        return GUARD_STRANGER;
+    if (!mcpx_slice_equal(envelope->kind.method, question.method) ||
+        (envelope->kind.context.text &&
+         !mcpx_slice_equal(envelope->kind.context, question.context)))
+        return GUARD_OPERATION;
+    if (question.to_count == 1)
+        guard_asked_remove(judge->asked, self_of(judge), envelope->correlation_id);
+    return GUARD_PASS;
+}
+
+/* Kinds that are no MCP messages must not look like one to who reads payloads only. */
+static enum guard_verdict judge_other(const struct guard_judge *judge)
+{
+    static const char *const rpc_members[] = {"jsonrpc", "id", "method", "result", "error"};
+    struct mcpx_slice payload = judge->envelope.payload;
+
+    if (has(payload, "method") && has(payload, "id"))
+        return GUARD_DISGUISE;
+    if (!under_mcp(judge->envelope.kind.type))
+        return GUARD_PASS;
+    for (size_t i = 0; i < sizeof rpc_members / sizeof *rpc_members; i++)
+        if (has(payload, rpc_members[i]))
+            return GUARD_DISGUISE;
+    return judge_mention(judge);
+}
+
+static enum guard_verdict judge_by_type(struct guard_judge *judge)
+{
+    struct mcpx_slice type = judge->envelope.kind.type;
+    enum guard_verdict verdict;
+
+    if (is(type, "mcp/response"))
+        return judge_response(judge);
+    if (!is(type, "mcp/request") && !is(type, "mcp/proposal"))
+        return judge_other(judge);
+    verdict = is(type, "mcp/proposal") ? judge_proposal(judge) : read_rpc(judge);
+    return verdict == GUARD_PASS ? judge_mention(judge) : verdict;
+}
+
+enum guard_verdict guard_judge_message(struct guard_judge *judge, struct mcpx_slice text)
+{
+    const struct mcpx_envelope *envelope = &judge->envelope;
+
+    if (!read_envelope(judge, text))
+        return GUARD_TEXT;
+    if (mcpx_kind_is_reserved(&envelope->kind))
+        return judge_system(judge);
+    if (mcpx_slice_equal(envelope->from, self_of(judge)))
+        return GUARD_ECHO;
+    if (envelope->to_count && !names(envelope->to, envelope->to_count, self_of(judge)))
+        return GUARD_ADDRESS;
+    return judge_by_type(judge);
+}

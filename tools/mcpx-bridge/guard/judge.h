@@ -1,0 +1,109 @@
+/*
+ * judge.h - whether a message from the topic may reach an agent that believes everything.
+ */
+#ifndef MCPX_BRIDGE_GUARD_JUDGE_H
+#define MCPX_BRIDGE_GUARD_JUDGE_H
+
+#include "tools/mcpx-bridge/guard/asked.h"
+
+/*
+ * X(constant, name, sentence, routine): why a message is left out. Names are those of session.h
+ * where both know the case. Routine ones happen all day in a topic where everybody hears
+ * everything; they are counted but no news.
+ */
+#define GUARD_VERDICTS(X)                                                                     \
+    X(GUARD_PASS, "pass", "it is as it should be", true)                                      \
+    X(GUARD_ECHO, "echo", "the agent's own message came back", true)                          \
+    X(GUARD_ADDRESS, "not_addressed", "it is addressed to somebody else", true)               \
+    X(GUARD_TEXT, "malformed", "it is no valid envelope", false)                              \
+    X(GUARD_BINARY, "binary", "it is a binary message", false)                                \
+    X(GUARD_LONG, "too_long", "it is too long to be judged", false)                           \
+    X(GUARD_ROUTER, "not_router", "a system message does not come from the router", false)    \
+    X(GUARD_RPC, "not_json_rpc", "its payload is no JSON-RPC message", false)                 \
+    X(GUARD_KIND, "kind_mismatch", "its kind says something else than its payload", false)    \
+    X(GUARD_PROPOSAL, "proposal_with_id", "a proposal would be executed: it has an id",       \
+      false)                                                                                  \
+    X(GUARD_DISGUISE, "disguised", "its payload could be taken for an MCP message", false)    \
+    X(GUARD_UNASKED, "unsolicited", "it answers nothing the agent has asked", false)          \
+    X(GUARD_STRANGER, "stranger", "it answers in the place of who was asked", false)          \
+    X(GUARD_OPERATION, "other_operation", "it answers another operation than was asked for",  \
+      false)
+
+#define GUARD_VERDICT_CONSTANT(constant, name, sentence, routine) constant,
+enum guard_verdict { GUARD_VERDICTS(GUARD_VERDICT_CONSTANT) GUARD_VERDICT_COUNT };
+#undef GUARD_VERDICT_CONSTANT
+
+/** "kind_mismatch", ... Static. */
+const char *guard_verdict_name(enum guard_verdict verdict);
+
+/** The sentence. Static. */
+const char *guard_verdict_text(enum guard_verdict verdict);
+
+/** True for what happens all day. */
+bool guard_verdict_is_routine(enum guard_verdict verdict);
+
+/**
+ * The judge of one connection.
+ *
+ * asked      what the agent has asked, over all its connections; borrowed
+ * self       the agent's participant id, from the router's welcome; empty before it
+ * envelope   the last message read, to say what it was; its `from` and `kind` are absent when it
+ *            could not be read
+ * fault      what was wrong with it, for GUARD_TEXT, GUARD_RPC and GUARD_KIND; otherwise its reason
+ *            is NULL
+ */
+struct guard_judge {
+    struct guard_asked *asked;
+    struct mcpx_text self;
+    struct mcpx_envelope envelope;
+    struct mcpx_fault fault;
+    struct mcpx_rpc rpc; /* private */
+};
+
+/** Prepares caller's memory. */
+void guard_judge_init(struct guard_judge *judge, struct guard_asked *asked);
+
+/** Frees what the judge keeps; not the table. */
+void guard_judge_fini(struct guard_judge *judge);
+
+/** True once a welcome has said who the agent is. */
+bool guard_judge_is_welcome(const struct guard_judge *judge);
+
+/**
+ * Learns from a message of the agent what it asks. Not to be called before guard_judge_is_welcome.
+ * What is no request is none of the judge's business: the router will refuse what is wrong with it.
+ *
+ * text   a whole text message; borrowed
+ *
+ * Returns MCPX_OK or MCPX_ENOMEM.
+ */
+enum mcpx_err guard_judge_sent(struct guard_judge *judge, struct mcpx_slice text);
+
+/**
+ * Judges a message for the agent.
+ *
+ *   system/... and presence/...   from `system:gateway`; addressed to the agent, except
+ *                                 system/presence, which is for all
+ *   anything else                 not from the agent itself; addressed to it or to everyone
+ *   mcp/request                   kind and payload agree; when it is about a request of the
+ *                                 agent's (correlation_id), from somebody who was asked
+ *   mcp/response                  answers a request of the agent's that is under way, from
+ *                                 somebody who was asked, under its METHOD (and CONTEXT, where it
+ *                                 names one). The JSON-RPC id is not compared: existing agents
+ *                                 answer with an id of their own. Of one addressee only the first
+ *                                 answer passes
+ *   mcp/proposal                  kind and payload agree, and the payload has no id: existing
+ *                                 agents execute whatever has method and id
+ *   other kinds                   not with method and id in the payload; and under mcp/... with
+ *                                 none of jsonrpc, id, method, result, error, whatever the
+ *                                 correlation_id
+ *
+ * text   a whole text message; borrowed until the next call
+ *
+ * Returns GUARD_PASS or why it is left out. MCPX_ENOMEM shows as GUARD_TEXT.
+ *
+ * Protocol: sections 1, 2 and 5.
+ */
+enum guard_verdict guard_judge_message(struct guard_judge *judge, struct mcpx_slice text);
+
+#endif

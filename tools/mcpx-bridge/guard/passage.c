@@ -1,0 +1,370 @@
+/*
+ * passage.c - a connection is in one of five phases, and only ever moves down this list:
+ *
+ *     HEAD      the agent's request is not complete
+ *     ANSWER    it asked for a WebSocket; the router's answer is not complete
+ *     WELCOME   frames; the router has not yet said who the agent is
+ *     FRAMES    frames, judged in one direction and listened to in the other
+ *     PLAIN     an ordinary request: its body, then the answer, and nothing more
+ *
+ * Whatever is not understood ends the connection: a guard that lets pass what it cannot read is
+ * none. To pass messages on as the library writes them was refused; a byte that nobody had to
+ * change is a byte that nobody has to trust.
+ */
+#include "tools/mcpx-bridge/guard/passage.h"
+
+#include "lib/core/frames.h"
+#include "tools/mcpx-bridge/guard/http.h"
+
+#include <stdlib.h>
+
+/* How much of what the agent says too early is kept for later; the largest buffer kept. */
+enum { EARLY_MAX = 65536, KEPT_MAX = 1 << 20 };
+
+enum phase { HEAD, ANSWER, WELCOME, FRAMES, PLAIN };
+
+struct guard_passage {
+    struct guard_passage_config config;
+    enum phase phase;
+    const char *end;
+    uint64_t body; /* PLAIN: bytes of the request still to come */
+    bool answered; /* PLAIN: the answer's head has passed */
+    struct guard_judge judge;
+    struct mx_frames heard;   /* from the agent */
+    struct mx_frames told;    /* from the router */
+    struct mx_http_scan scan; /* of the head at hand */
+    struct mcpx_text early;   /* of the agent, before its time has come */
+    struct mcpx_text head;    /* of the router's answer, as far as it came */
+    struct mcpx_text to_agent, to_router;
+};
+
+enum mcpx_err guard_passage_new(const struct guard_passage_config *config,
+                                struct guard_passage **out)
+{
+    struct guard_passage *passage = calloc(1, sizeof *passage);
+
+    if (!passage)
+        return MCPX_ENOMEM;
+    passage->config = *config;
+    guard_judge_init(&passage->judge, config->asked);
+    passage->heard = (struct mx_frames){
+        .side = MX_FROM_CLIENT, .max = config->message_max, .keep_size = KEPT_MAX};
+    passage->told = (struct mx_frames){.side = MX_FROM_SERVER,
+                                       .max = config->message_max,
+                                       .keep_raw = true,
+                                       .keep_size = KEPT_MAX};
+    *out = passage;
+    return MCPX_OK;
+}
+
+void guard_passage_free(struct guard_passage *passage)
+{
+    if (!passage)
+        return;
+    guard_judge_fini(&passage->judge);
+    mx_frames_fini(&passage->heard);
+    mx_frames_fini(&passage->told);
+    mcpx_text_fini(&passage->early);
+    mcpx_text_fini(&passage->head);
+    mcpx_text_fini(&passage->to_agent);
+    mcpx_text_fini(&passage->to_router);
+    free(passage);
+}
+
+struct mcpx_text *guard_passage_to_agent(struct guard_passage *passage)
+{
+    return &passage->to_agent;
+}
+
+struct mcpx_text *guard_passage_to_router(struct guard_passage *passage)
+{
+    return &passage->to_router;
+}
+
+bool guard_passage_wants_agent(const struct guard_passage *passage)
+{
+    bool keeps = passage->phase == ANSWER || passage->phase == WELCOME;
+
+    return !passage->end && (!keeps || passage->early.len < EARLY_MAX);
+}
+
+bool guard_passage_is_waiting(const struct guard_passage *passage)
+{
+    return passage->phase != FRAMES && !(passage->phase == PLAIN && passage->answered);
+}
+
+bool guard_passage_needs_agent(const struct guard_passage *passage)
+{
+    return passage->phase == HEAD || passage->phase == ANSWER || passage->phase == WELCOME;
+}
+
+const char *guard_passage_end(const struct guard_passage *passage)
+{
+    return passage->end;
+}
+
+static void end(struct guard_passage *passage, const char *why)
+{
+    if (!passage->end)
+        passage->end = why;
+}
+
+static void end_without_memory(struct guard_passage *passage)
+{
+    end(passage, "out of memory");
+}
+
+/* Every piece that was kept or passed on must be whole. */
+static void check_memory(struct guard_passage *passage)
+{
+    if (passage->early.failed || passage->head.failed || passage->to_agent.failed ||
+        passage->to_router.failed)
+        end_without_memory(passage);
+}
+
+/* `len` is 0 while the head is not complete. Returns NULL, or what is wrong already. */
+static const char *find_head(struct guard_passage *passage, struct mcpx_slice bytes,
+                             size_t *len)
+{
+    const struct mx_http_fault *fault = mx_http_scan(&passage->scan, bytes, len);
+
+    if (*len)
+        passage->scan = (struct mx_http_scan){0};
+    return fault ? fault->detail : NULL;
+}
+
+/* ---- from the agent ---- */
+
+/* Listens to frames that pass. What breaks RFC 6455 cannot be followed any further. */
+static void listen(struct guard_passage *passage, struct mcpx_slice bytes)
+{
+    struct mx_frames_found found;
+    enum mx_frames_step step;
+
+    mx_frames_feed(&passage->heard, bytes);
+    while ((step = mx_frames_next(&passage->heard, &found)) != MX_FRAMES_MORE) {
+        if (step == MX_FRAMES_BAD) {
+            end(passage, found.reason);
+            return;
+        }
+        if (step == MX_FRAMES_NOMEM ||
+            (step == MX_FRAMES_MESSAGE && found.opcode == MX_TEXT &&
+             guard_judge_sent(&passage->judge, found.payload) == MCPX_ENOMEM)) {
+            end_without_memory(passage);
+            return;
+        }
+    }
+    mcpx_text_slice(&passage->to_router, bytes);
+}
+
+static void pass_body(struct guard_passage *passage, struct mcpx_slice bytes)
+{
+    struct mcpx_slice part = bytes;
+
+    if (part.len > passage->body)
+        part.len = (size_t)passage->body;
+    passage->body -= part.len;
+    mcpx_text_slice(&passage->to_router, part);
+    if (part.len < bytes.len)
+        end(passage, "a connection carries one request");
+}
+
+/* The guard's own answer, where it cannot let the request or the router's answer pass. */
+static void refuse(struct guard_passage *passage, const char *status, const char *why)
+{
+    mcpx_text_puts(&passage->to_agent, "HTTP/1.1 ");
+    mcpx_text_puts(&passage->to_agent, status);
+    mcpx_text_puts(&passage->to_agent, "\r\nContent-Type: text/plain\r\n"
+                                       "Connection: close\r\nContent-Length: ");
+    mcpx_text_number(&passage->to_agent, (int64_t)strlen(why));
+    mcpx_text_puts(&passage->to_agent, "\r\n\r\n");
+    mcpx_text_puts(&passage->to_agent, why);
+    end(passage, why);
+}
+
+/* `early` holds everything so far; when the head is complete, what follows it stays there. */
+static void read_request(struct guard_passage *passage)
+{
+    struct mcpx_slice bytes = mcpx_text_view(&passage->early);
+    struct guard_request request;
+    size_t len;
+    const char *fault = find_head(passage, bytes, &len);
+
+    if (!fault && !len)
+        return;
+    if (!fault)
+        fault = guard_http_request((struct mcpx_slice){bytes.text, len}, &request);
+    if (fault) {
+        refuse(passage, "400 Bad Request", fault);
+        return;
+    }
+    mcpx_text_add(&passage->to_router, bytes.text, len);
+    passage->phase = request.upgrade ? ANSWER : PLAIN;
+    passage->body = request.body;
+    memmove(passage->early.text, passage->early.text + len, bytes.len - len);
+    passage->early.len -= len;
+    if (passage->phase == PLAIN)
+        pass_body(passage, mcpx_text_view(&passage->early));
+}
+
+void guard_passage_from_agent(struct guard_passage *passage, struct mcpx_slice bytes)
+{
+    if (passage->end)
+        return;
+    switch (passage->phase) {
+    case HEAD:
+        mcpx_text_slice(&passage->early, bytes);
+        if (!passage->early.failed)
+            read_request(passage);
+        break;
+    case ANSWER:
+    case WELCOME:
+        mcpx_text_slice(&passage->early, bytes);
+        break;
+    case FRAMES:
+        listen(passage, bytes);
+        break;
+    case PLAIN:
+        pass_body(passage, bytes);
+        break;
+    }
+    check_memory(passage);
+}
+
+void guard_passage_give_up(struct guard_passage *passage)
+{
+    if (passage->phase == HEAD)
+        refuse(passage, "408 Request Timeout", "the agent's request took too long");
+    else if (passage->phase == WELCOME)
+        end(passage, "the router did not welcome the agent in time");
+    else if (guard_passage_is_waiting(passage))
+        refuse(passage, "504 Gateway Timeout", "the router did not answer in time");
+}
+
+/* ---- from the router ---- */
+
+/* From now on the agent's words have an author: what it said too early is said now. */
+static void begin(struct guard_passage *passage)
+{
+    if (passage->phase != WELCOME || !guard_judge_is_welcome(&passage->judge))
+        return;
+    passage->phase = FRAMES;
+    if (passage->early.len)
+        listen(passage, mcpx_text_view(&passage->early));
+    mcpx_text_fini(&passage->early);
+}
+
+static void judge(struct guard_passage *passage, enum mx_frames_step step,
+                  const struct mx_frames_found *found)
+{
+    struct guard_judge *judge = &passage->judge;
+    enum guard_verdict verdict = GUARD_LONG;
+
+    if (step == MX_FRAMES_MESSAGE && found->opcode == MX_TEXT) {
+        verdict = guard_judge_message(judge, found->payload);
+    } else {
+        judge->envelope.from = judge->envelope.kind.text = (struct mcpx_slice){NULL, 0};
+        judge->fault = (struct mcpx_fault){NULL, "", 0};
+        if (step == MX_FRAMES_MESSAGE)
+            verdict = GUARD_BINARY;
+    }
+    if (verdict == GUARD_PASS)
+        mcpx_text_slice(&passage->to_agent, found->raw);
+    else if (passage->config.on_left_out)
+        passage->config.on_left_out(passage->config.user, verdict, judge);
+    begin(passage);
+}
+
+static void pass_frames(struct guard_passage *passage, struct mcpx_slice bytes)
+{
+    struct mx_frames_found found;
+    enum mx_frames_step step;
+
+    mx_frames_feed(&passage->told, bytes);
+    while (!passage->end &&
+           (step = mx_frames_next(&passage->told, &found)) != MX_FRAMES_MORE) {
+        if (step == MX_FRAMES_BAD)
+            end(passage, found.reason);
+        else if (step == MX_FRAMES_NOMEM)
+            end_without_memory(passage);
+        else if (step == MX_FRAMES_CONTROL)
+            mcpx_text_slice(&passage->to_agent, found.raw);
+        else
+            judge(passage, step, &found);
+    }
+}
+
+/*
+ * What is wrong with an answer of that status here. A 101 that nobody asked for would make the agent
+ * read as frames what the guard passes as a body; so would one that comes after another answer.
+ */
+static const char *answer_fault(const struct guard_passage *passage, int status)
+{
+    if (status == 101 && passage->phase != ANSWER)
+        return "the router switched protocols unasked";
+    if (status < 200 && status != 101 && passage->phase == ANSWER)
+        return "the router answered twice to a request for a WebSocket";
+    return NULL;
+}
+
+/* `head` holds what came since the last head; "100 Continue" and the like are not the last. */
+static void read_answer(struct guard_passage *passage)
+{
+    struct mcpx_slice bytes = mcpx_text_view(&passage->head);
+    int status = 0;
+    size_t len;
+    const char *fault = find_head(passage, bytes, &len);
+
+    if (!fault && !len)
+        return;
+    if (!fault)
+        fault = guard_http_answer((struct mcpx_slice){bytes.text, len}, &status);
+    if (!fault)
+        fault = answer_fault(passage, status);
+    if (fault) {
+        refuse(passage, "502 Bad Gateway", fault);
+        return;
+    }
+    mcpx_text_add(&passage->to_agent, bytes.text, len);
+    if (status < 200 && status != 101) {
+        memmove(passage->head.text, passage->head.text + len, bytes.len - len);
+        passage->head.len -= len;
+        return;
+    }
+    passage->answered = true;
+    passage->phase = status == 101 ? WELCOME : PLAIN;
+    bytes.text += len;
+    bytes.len -= len;
+    if (status == 101)
+        pass_frames(passage, bytes);
+    else
+        mcpx_text_slice(&passage->to_agent, bytes);
+    mcpx_text_fini(&passage->head);
+}
+
+/* As many heads as have come. */
+static void read_answers(struct guard_passage *passage)
+{
+    size_t before = 0;
+
+    while (!passage->end && !passage->answered && !passage->head.failed &&
+           passage->head.len != before) {
+        before = passage->head.len;
+        read_answer(passage);
+    }
+}
+
+void guard_passage_from_router(struct guard_passage *passage, struct mcpx_slice bytes)
+{
+    if (passage->end)
+        return;
+    if (passage->answered && passage->phase == PLAIN) {
+        mcpx_text_slice(&passage->to_agent, bytes);
+    } else if (passage->answered) {
+        pass_frames(passage, bytes);
+    } else {
+        mcpx_text_slice(&passage->head, bytes);
+        read_answers(passage);
+    }
+    check_memory(passage);
+}

@@ -1,0 +1,265 @@
+/*
+ * cmd.c - "mcpx-bridge import": from the words of the command line to a job.
+ */
+#include "tools/mcpx-bridge/import/edge/cmd.h"
+
+#include "tools/mcpx-bridge/import/edge/run.h"
+
+#include <mcpx/json.h>
+
+#include <stdlib.h>
+
+const struct option_row import_option_rows[] = {
+    {"--restart", NULL, VALUE_NONE, 0,
+     "start the server again when it ends, after a pause that grows (the default)"},
+    {"--no-restart", NULL, VALUE_NONE, 0, "end with exit code 1 when the server ends"},
+    {"--line-max", "BYTES", VALUE_NUMBER, 0,
+     "longest line the server may write, 67108864 when not given; of a longer one the "
+     "requester hears that, unless several wait and the line does not begin with its id"},
+    {"--client-capabilities", "JSON", VALUE_TEXT, 0,
+     "what is declared to the server; elicitation and sampling when not given"},
+    {"--ask", "sole|newest", VALUE_CHOICE, 0,
+     "who is asked a question of the server: the participant that has calls under way, if it "
+     "is "
+     "the only one (the default), or whoever called last, for a room whose participants trust "
+     "each other"},
+    {"--isolate", NULL, VALUE_NONE, 0,
+     "one server process for each participant that asks for more than lists, which keeps "
+     "sessions and secrets apart; its questions go to that participant. Lists are those of "
+     "one more process, which serves everybody"},
+    {"--isolate-max", "N", VALUE_NUMBER, 0,
+     "with --isolate: most such processes at one time, 16 when not given; one participant has "
+     "a quarter of them at most"},
+    {"--isolate-idle", "S", VALUE_SECONDS, 0,
+     "with --isolate: how long such a process lives without a request under way and without "
+     "subscriptions; 600 when not given"},
+    {"--protocol", "auto|2025-11-25|2026-07-28", VALUE_CHOICE, 0,
+     "how the server is greeted: asked server/discover first, and when it does not bear that "
+     "started again without (the default), with initialize, or with server/discover only"},
+    {"--root", "URI", VALUE_TEXT, OPTION_REPEATED,
+     "a root that the server is told of, such as file:///srv/docs; without it there are none, "
+     "and nobody in the topic can state any"},
+    {"--request-timeout", "S", VALUE_SECONDS, 0,
+     "how long the server may take for a request, counted anew from each progress "
+     "notification, and a participant to answer a question of the server; 300 when not given"},
+    {"--name", "NAME", VALUE_TEXT, 0,
+     "what the server is called before each line of its standard error; the participant of "
+     "--as, or its program's name, when not given"},
+    {NULL, NULL, VALUE_NONE, 0, NULL},
+};
+
+const char import_help[] =
+    "Starts an MCP server that talks on its standard input and output, and answers for it in "
+    "the topic. Requests addressed to this participant, or to everyone, go to the server, "
+    "and its answers come back. Servers of the protocol of 2026-07-28 and older ones are "
+    "told apart by asking server/discover first.\n\n"
+    "One server serves everybody, in all topics that are named, unless --isolate gives each "
+    "participant one. It is initialised once, by the bridge; a participant's "
+    "initialize is answered with what the server said then. Messages keep their bytes. Only "
+    "JSON-RPC ids and progress tokens are exchanged on the way, which every participant "
+    "counts from 0 and one server must be able to tell apart.\n\n"
+    "When the server dies, whoever waits for it is answered with a JSON-RPC error at once, "
+    "and it is started again. SIGTERM, SIGINT, SIGHUP and SIGQUIT stop the server, answer "
+    "who "
+    "still waits and leave the topic.";
+
+/* Processes of participants, together: usual and most. */
+enum { ISOLATE_MAX = 16, ISOLATE_LIMIT = 1000 };
+
+/* Returns false, having complained, when the text is no JSON object. */
+static bool check_capabilities(const char *text)
+{
+    struct mcpx_fault fault = {0};
+    struct mcpx_slice value = {0};
+
+    if (!text)
+        return true;
+    if (mcpx_json_check(mcpx_slice_of(text), 64, &value, &fault)) {
+        complain("import", "--client-capabilities is no JSON: %s at byte %zu", fault.reason,
+                 fault.offset);
+        return false;
+    }
+    if (mcpx_json_type(value) != MCPX_JSON_OBJECT) {
+        complain("import", "--client-capabilities must be a JSON object such as "
+                           "{\"elicitation\":{}}");
+        return false;
+    }
+    if (mcpx_json_get(value, "roots").text) {
+        complain("import",
+                 "--client-capabilities cannot have \"roots\"; name each with --root");
+        return false;
+    }
+    return true;
+}
+
+/* Writes the roots of the command line as a JSON array. Returns false, having complained. */
+static bool read_roots(const struct arguments *arguments, struct mcpx_text *out)
+{
+    for (size_t i = 0; i < arguments->option_count; i++) {
+        const char *uri = arguments->options[i].value;
+
+        if (strcmp(arguments->options[i].option->name, "--root") != 0)
+            continue;
+        if (strncmp(uri, "file:///", 8) != 0) {
+            complain("import", "--root must be a URI such as file:///srv/docs");
+            return false;
+        }
+        mcpx_text_puts(out, out->len ? ",{" : "[{");
+        mcpx_json_add_member(out, "uri", mcpx_slice_of(uri));
+        mcpx_text_puts(out, "}");
+    }
+    if (out->len)
+        mcpx_text_puts(out, "]");
+    if (out->failed)
+        complain("import", "out of memory");
+    return !out->failed;
+}
+
+static enum import_protocol read_protocol(const struct arguments *arguments)
+{
+    const char *word = arguments_value(arguments, "--protocol");
+
+    if (!word || strcmp(word, "auto") == 0)
+        return IMPORT_PROTOCOL_AUTO;
+    return strcmp(word, "2025-11-25") == 0 ? IMPORT_PROTOCOL_LEGACY : IMPORT_PROTOCOL_MODERN;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* Where to connect, a row for each topic. */
+struct topics {
+    struct connection connections[WORDS_MAX];
+    struct mcpx_client_config clients[WORDS_MAX];
+    size_t count;
+};
+
+/* A topic named twice: the second connection would end the first. */
+static bool is_named_again(const struct arguments *arguments, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (strcmp(arguments->options[i].option->name, "--topic") == 0 &&
+            strcmp(arguments->options[i].value, arguments->options[at].value) == 0)
+            return true;
+    return false;
+}
+
+static int add_topic(const struct arguments *arguments, const char *topic,
+                     struct topics *topics)
+{
+    struct connection *connection = &topics->connections[topics->count++];
+
+    if (strcmp(topic, topics->connections[0].client.topic) == 0) {
+        topics->count--;
+        return STATUS_OK;
+    }
+    return connection_read_other(arguments, &topics->connections[0], topic, connection);
+}
+
+/* The last topic named comes first; without any, the environment's. */
+static int read_topics(const struct arguments *arguments, struct topics *topics)
+{
+    int status = connection_read_patiently(arguments, &topics->connections[topics->count++]);
+
+    for (size_t i = 0; i < arguments->option_count && status == STATUS_OK; i++) {
+        if (strcmp(arguments->options[i].option->name, "--topic") != 0)
+            continue;
+        if (is_named_again(arguments, i)) {
+            complain("import", "--topic names a topic twice");
+            return STATUS_USAGE;
+        }
+        status = add_topic(arguments, arguments->options[i].value, topics);
+    }
+    for (size_t i = 0; i < topics->count; i++) {
+        topics->clients[i] = topics->connections[i].client;
+        topics->clients[i].routing = "all";
+        topics->clients[i].history = 0;
+    }
+    return status;
+}
+
+static void free_topics(struct topics *topics)
+{
+    for (size_t i = 0; i < topics->count; i++)
+        connection_fini(&topics->connections[i]);
+    free(topics);
+}
+
+/* Returns false, having complained, when options do not go together. */
+static bool check_options(const struct arguments *arguments)
+{
+    bool isolates = arguments_have(arguments, "--isolate");
+
+    if (!check_capabilities(arguments_value(arguments, "--client-capabilities")))
+        return false;
+    if (arguments_have(arguments, "--restart") && arguments_have(arguments, "--no-restart")) {
+        complain("import", "--restart and --no-restart exclude each other");
+        return false;
+    }
+    if (!isolates && (arguments_have(arguments, "--isolate-max") ||
+                      arguments_have(arguments, "--isolate-idle"))) {
+        complain("import", "--isolate-max and --isolate-idle want --isolate");
+        return false;
+    }
+    if (isolates && (arguments_number(arguments, "--isolate-max", 1) < 1 ||
+                     arguments_number(arguments, "--isolate-max", 1) > ISOLATE_LIMIT ||
+                     arguments_ms(arguments, "--isolate-idle", 1000) < 1000)) {
+        complain("import", "--isolate-max wants 1 to %d, --isolate-idle 1 or more",
+                 ISOLATE_LIMIT);
+        return false;
+    }
+    return true;
+}
+
+static int run(const struct arguments *arguments, const char *roots, struct topics *topics)
+{
+    const char *ask = arguments_value(arguments, "--ask");
+    const char *name = arguments_value(arguments, "--name");
+    struct import_job job = {.topics = topics->clients, .argv = arguments->rest};
+    int status = read_topics(arguments, topics);
+
+    if (status != STATUS_OK)
+        return status;
+    if (!name)
+        name = topics->connections[0].as ? topics->connections[0].as
+                                         : base_name(arguments->rest[0]);
+    job.topic_count = topics->count;
+    job.where = topics->connections;
+    job.name = name;
+    job.line_max = (size_t)arguments_number(arguments, "--line-max", 0);
+    job.import.capabilities = arguments_value(arguments, "--client-capabilities");
+    job.import.roots = roots;
+    job.import.ask_newest = ask && strcmp(ask, "newest") == 0;
+    job.import.request_ms = arguments_ms(arguments, "--request-timeout", 0);
+    job.import.once = arguments_have(arguments, "--no-restart");
+    job.import.protocol = read_protocol(arguments);
+    if (arguments_have(arguments, "--isolate"))
+        job.import.isolate_max =
+            (size_t)arguments_number(arguments, "--isolate-max", ISOLATE_MAX);
+    job.import.isolate_idle_ms = arguments_ms(arguments, "--isolate-idle", 0);
+    return import_run(&job);
+}
+
+int cmd_import(const struct arguments *arguments)
+{
+    struct topics *topics;
+    struct mcpx_text roots = {0};
+    int status = STATUS_USAGE;
+
+    if (!check_options(arguments))
+        return STATUS_USAGE;
+    topics = calloc(1, sizeof *topics);
+    if (!topics) {
+        complain("import", "out of memory");
+        return STATUS_FAILED;
+    }
+    if (read_roots(arguments, &roots))
+        status = run(arguments, roots.len ? roots.text : NULL, topics);
+    free_topics(topics);
+    mcpx_text_fini(&roots);
+    return status;
+}

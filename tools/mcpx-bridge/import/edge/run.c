@@ -1,0 +1,488 @@
+/*
+ * run.c - the loop, the sockets and the processes of an import; what to do is decided in
+ * the core. The order of an ending is fixed here: first the servers stop, so that the answers to
+ * their callers still go out, then the connections are closed.
+ */
+#include "tools/mcpx-bridge/import/edge/run.h"
+
+#include "tools/common/command.h"
+#include "tools/common/visible.h"
+#include "tools/mcpx-bridge/edge/loop.h"
+#include "tools/mcpx-bridge/edge/renew.h"
+#include "tools/mcpx-bridge/import/pool.h"
+
+#include <mcpx/child.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <uv.h>
+
+/* How long the last answers may take to leave. */
+enum { GOODBYE_MS = 2000 };
+
+/** Our connection to one topic. `over`: it has ended for good. */
+struct seat {
+    struct edge *edge;
+    size_t number;
+    struct mcpx_client *client;
+    struct renewal renewal;
+    bool over;
+};
+
+/** A server's process. `over`: nothing of it is left, `child` may be freed. */
+struct process {
+    struct edge *edge;
+    size_t number;
+    struct mcpx_child *child;
+    char *name;
+    bool over;
+};
+
+struct edge {
+    const struct import_job *job;
+    uv_loop_t loop;
+    uv_timer_t timer;
+    struct loop_signals signals;
+    uv_prepare_t round;
+    struct import_pool *pool;
+    struct seat *seats;
+    struct process *processes;
+    bool ending;
+    int status;
+};
+
+static struct mcpx_client *client_of(void *user, size_t topic)
+{
+    return ((struct edge *)user)->seats[topic].client;
+}
+
+static struct mcpx_session *session_of(void *user, size_t topic)
+{
+    return mcpx_client_session(client_of(user, topic));
+}
+
+/* ---- what the core may do ---- */
+
+static enum mcpx_err port_write(void *user, size_t server, struct mcpx_slice line)
+{
+    struct process *process = &((struct edge *)user)->processes[server];
+
+    return process->child ? mcpx_child_write(process->child, line) : MCPX_ECLOSED;
+}
+
+static void port_kill(void *user, size_t server)
+{
+    mcpx_child_kill(((struct edge *)user)->processes[server].child);
+}
+
+static void port_stop(void *user, size_t server)
+{
+    mcpx_child_stop(((struct edge *)user)->processes[server].child);
+}
+
+static enum mcpx_err port_respond(void *user, size_t topic, struct mcpx_slice request,
+                                  struct mcpx_slice payload)
+{
+    return mcpx_client_respond(client_of(user, topic), request, payload, NULL);
+}
+
+static void port_drop(void *user, size_t topic, struct mcpx_slice request)
+{
+    mcpx_session_drop(session_of(user, topic), request);
+}
+
+static enum mcpx_err port_send(void *user, size_t topic, const struct mcpx_draft *draft,
+                               struct mcpx_slice *id)
+{
+    return mcpx_client_send(client_of(user, topic), draft, id, NULL);
+}
+
+static void port_forget(void *user, size_t topic, struct mcpx_slice id)
+{
+    mcpx_session_forget(session_of(user, topic), id);
+}
+
+static bool port_may(void *user, size_t topic, struct mcpx_slice text)
+{
+    struct mcpx_kind kind;
+    struct mcpx_question question = {.kind = &kind, .wall_ms = loop_now().wall_ms};
+
+    return mcpx_kind_parse(text, &kind, NULL) == MCPX_OK &&
+           mcpx_session_may(session_of(user, topic), &question);
+}
+
+static struct mcpx_slice port_self(void *user, size_t topic)
+{
+    return mcpx_session_id(session_of(user, topic));
+}
+
+static size_t port_message_max(void *user, size_t topic)
+{
+    return mcpx_session_message_max(session_of(user, topic));
+}
+
+static void port_log(void *user, const char *text)
+{
+    struct mcpx_text visible = {0};
+
+    (void)user;
+    text_visible(&visible, mcpx_slice_of(text));
+    if (visible.text)
+        complain("import", "%s", visible.text);
+    mcpx_text_fini(&visible);
+}
+
+/* ---- the ending ---- */
+
+static bool are_processes_over(const struct edge *edge)
+{
+    for (size_t i = 0; i < import_pool_size(edge->pool); i++)
+        if (edge->processes[i].child && !edge->processes[i].over)
+            return false;
+    return true;
+}
+
+static bool are_seats_over(const struct edge *edge)
+{
+    for (size_t i = 0; i < edge->job->topic_count; i++)
+        if (!edge->seats[i].over)
+            return false;
+    return true;
+}
+
+static void check_over(struct edge *edge)
+{
+    if (!edge->ending || !are_processes_over(edge))
+        return;
+    for (size_t i = 0; i < edge->job->topic_count; i++)
+        if (!edge->seats[i].over)
+            mcpx_client_close(edge->seats[i].client, GOODBYE_MS);
+    if (are_seats_over(edge))
+        uv_stop(&edge->loop);
+}
+
+/* Whatever ended it first decides the exit code. */
+static void end(struct edge *edge, int status)
+{
+    if (edge->ending)
+        return;
+    edge->ending = true;
+    edge->status = status;
+    for (size_t i = 0; i < import_pool_size(edge->pool); i++)
+        if (edge->processes[i].child && !edge->processes[i].over)
+            mcpx_child_stop(edge->processes[i].child);
+    check_over(edge);
+}
+
+static void on_timer(uv_timer_t *timer);
+
+/* After every input: has the core given up, and when does it want to be woken? */
+static void after_input(struct edge *edge)
+{
+    int64_t deadline = import_pool_deadline(edge->pool);
+    int64_t now = loop_now().mono_ms;
+    const char *failure = import_pool_failure(edge->pool);
+
+    if (failure && !edge->ending) {
+        complain("import", "%s", failure);
+        end(edge, STATUS_FAILED);
+    }
+    if (deadline == INT64_MAX)
+        uv_timer_stop(&edge->timer);
+    else
+        uv_timer_start(&edge->timer, on_timer, deadline > now ? (uint64_t)(deadline - now) : 0,
+                       0);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct edge *edge = timer->data;
+
+    import_pool_tick(edge->pool, loop_now());
+    after_input(edge);
+}
+
+static void on_signal(void *user)
+{
+    end(user, STATUS_OK);
+}
+
+/* ---- inputs ---- */
+
+/* " from TOPIC" where there are several. */
+static void add_topic(const struct seat *seat, const char *word, struct mcpx_text *out)
+{
+    if (seat->edge->job->topic_count == 1)
+        return;
+    mcpx_text_puts(out, word);
+    text_visible_short(out, mcpx_slice_of(seat->edge->job->topics[seat->number].topic), 100);
+}
+
+static void on_left(struct seat *seat, const struct mcpx_event *event)
+{
+    struct mcpx_text visible = {0};
+    const char *reason;
+
+    text_visible_short(&visible, event->reason, 300);
+    if (!visible.len)
+        mcpx_text_puts(&visible, "the connection broke");
+    add_topic(seat, "; topic ", &visible);
+    reason = visible.text ? visible.text : "";
+    if (event->retry_ms >= 0)
+        complain("import", "not connected: %s (%d); next attempt in %.1f s", reason,
+                 event->code, (double)event->retry_ms / 1000);
+    else if (!seat->edge->ending)
+        complain("import", "the router let us go: %s (%d)", reason, event->code);
+    mcpx_text_fini(&visible);
+    if (event->retry_ms < 0)
+        seat->over = true;
+}
+
+/* Without these grants all works but nobody hears of it; that is hard to find out later. */
+static void warn_of_grants(const struct seat *seat)
+{
+    static const struct {
+        const char *kind, *grant, *without;
+    } rows[] = {
+        {"mcp/response:tools/call", "mcp/response:*", "nobody gets an answer"},
+        {"mcp/request:notifications/progress", "mcp/request:notifications/*",
+         "progress and changes are told to nobody"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!port_may(seat->edge, seat->number, mcpx_slice_of(rows[i].kind)))
+            complain("import", "we may not send %s: %s; grant \"%s\"", rows[i].kind,
+                     rows[i].without, rows[i].grant);
+}
+
+static void on_joined(struct seat *seat, const struct mcpx_event *event)
+{
+    struct mcpx_slice self = mcpx_session_id(mcpx_client_session(seat->client));
+    struct mcpx_text visible = {0};
+
+    text_visible(&visible, self);
+    add_topic(seat, ", topic ", &visible);
+    complain("import", "joined as %s%s", visible.text ? visible.text : "",
+             event->resumed ? ", nothing was missed" : "");
+    mcpx_text_fini(&visible);
+    warn_of_grants(seat);
+}
+
+static void on_event(void *user, struct mcpx_client *client, const struct mcpx_event *event)
+{
+    struct seat *seat = user;
+    struct edge *edge = seat->edge;
+    bool is_end = event->type == MCPX_EVENT_LEFT && event->retry_ms < 0;
+    int code = event->code;
+
+    (void)client;
+    renewal_look(&seat->renewal, &edge->loop, event);
+    if (event->type == MCPX_EVENT_LEFT)
+        on_left(seat, event);
+    else if (event->type == MCPX_EVENT_JOINED)
+        on_joined(seat, event);
+    else if (event->type == MCPX_EVENT_GRANTS)
+        warn_of_grants(seat);
+    import_pool_event(edge->pool, seat->number, event, loop_now());
+    after_input(edge);
+    if (is_end && are_seats_over(edge))
+        end(edge, loop_left_status(code));
+    if (is_end)
+        check_over(edge);
+}
+
+static void on_line(void *user, struct mcpx_slice line)
+{
+    struct process *process = user;
+
+    import_pool_line(process->edge->pool, process->number, line, loop_now());
+    after_input(process->edge);
+}
+
+static void on_overlong(void *user, struct mcpx_slice beginning)
+{
+    struct process *process = user;
+
+    import_pool_overlong(process->edge->pool, process->number, beginning, loop_now());
+    after_input(process->edge);
+}
+
+static void on_state(void *user, const struct mcpx_child_report *report)
+{
+    struct process *process = user;
+
+    if (report->state == MCPX_CHILD_STOPPED || report->state == MCPX_CHILD_FAILED)
+        process->over = true;
+    import_pool_state(process->edge->pool, process->number, report, loop_now());
+    after_input(process->edge);
+    check_over(process->edge);
+}
+
+/* ---- from beginning to end ---- */
+
+static int start_client(struct seat *seat)
+{
+    struct mcpx_client_config config = seat->edge->job->topics[seat->number];
+    struct mcpx_fault fault = {0};
+    enum mcpx_err err;
+
+    config.loop = &seat->edge->loop;
+    config.on_event = on_event;
+    config.user = seat;
+    err = mcpx_client_new(&config, &fault, &seat->client);
+    seat->renewal = (struct renewal){.verb = "import",
+                                     .where = &seat->edge->job->where[seat->number],
+                                     .client = seat->client};
+    if (err == MCPX_OK)
+        return STATUS_OK;
+    if (err == MCPX_EINVALID)
+        complain("import", "%s: %s", fault.field, fault.reason);
+    else
+        complain("import", "cannot connect: %s", mcpx_strerror(err));
+    return err == MCPX_EINVALID ? STATUS_USAGE : STATUS_FAILED;
+}
+
+static void forget_process(struct process *process)
+{
+    mcpx_child_free(process->child);
+    free(process->name);
+    process->child = NULL;
+    process->name = NULL;
+}
+
+/* What precedes its standard error: the server's name, and whom it is for. */
+static char *name_of(const struct edge *edge, struct import_who owner)
+{
+    struct mcpx_text name = {0};
+
+    mcpx_text_puts(&name, edge->job->name);
+    if (owner.id.text) {
+        mcpx_text_puts(&name, " for ");
+        text_visible_short(&name, owner.id, 100);
+    }
+    if (name.failed)
+        mcpx_text_fini(&name);
+    return name.text;
+}
+
+static enum mcpx_err port_start(void *user, size_t server, struct import_who owner)
+{
+    struct edge *edge = user;
+    struct process *process = &edge->processes[server];
+    struct mcpx_child_config config = {.argv = edge->job->argv,
+                                       .line_max = edge->job->line_max,
+                                       .restart = true, /* the core says when not */
+                                       .loop = &edge->loop,
+                                       .on_line = on_line,
+                                       .on_overlong = on_overlong,
+                                       .on_state = on_state,
+                                       .user = process};
+
+    if (edge->ending)
+        return MCPX_ECLOSED;
+    forget_process(process);
+    *process = (struct process){.edge = edge, .number = server, .name = name_of(edge, owner)};
+    config.name = process->name;
+    return process->name ? mcpx_child_new(&config, &process->child) : MCPX_ENOMEM;
+}
+
+static int start(struct edge *edge)
+{
+    enum mcpx_err err;
+
+    for (size_t i = 0; i < edge->job->topic_count; i++) {
+        int status;
+
+        edge->seats[i] = (struct seat){.edge = edge, .number = i};
+        status = start_client(&edge->seats[i]);
+        if (status != STATUS_OK)
+            return status;
+    }
+    err = port_start(edge, 0, (struct import_who){0});
+    if (err == MCPX_OK)
+        return STATUS_OK;
+    complain("import", "cannot start %s: %s", edge->job->argv[0], mcpx_strerror(err));
+    return STATUS_FAILED;
+}
+
+static void start_handles(struct edge *edge)
+{
+    uv_timer_init(&edge->loop, &edge->timer);
+    edge->timer.data = edge;
+    loop_complaints_start(&edge->round, &edge->loop);
+    loop_signals_start(&edge->signals, &edge->loop, on_signal, edge);
+}
+
+static void close_handles(struct edge *edge)
+{
+    uv_close((uv_handle_t *)&edge->timer, NULL);
+    uv_close((uv_handle_t *)&edge->round, NULL);
+    loop_signals_close(&edge->signals);
+}
+
+/* The pool, and room for its seats and processes. */
+static bool make_room(struct edge *edge)
+{
+    struct import_port port = {.write = port_write,
+                               .kill = port_kill,
+                               .start = port_start,
+                               .stop = port_stop,
+                               .respond = port_respond,
+                               .drop = port_drop,
+                               .send = port_send,
+                               .forget = port_forget,
+                               .may = port_may,
+                               .self = port_self,
+                               .message_max = port_message_max,
+                               .log = port_log,
+                               .user = edge};
+    struct import_config config = edge->job->import;
+
+    config.topics = edge->job->topic_count;
+    if (import_pool_new(&config, &port, &edge->pool) != MCPX_OK)
+        return false;
+    edge->seats = calloc(edge->job->topic_count, sizeof *edge->seats);
+    edge->processes = calloc(import_pool_size(edge->pool), sizeof *edge->processes);
+    return edge->seats && edge->processes;
+}
+
+static int run(struct edge *edge)
+{
+    int status;
+
+    if (!make_room(edge)) {
+        complain("import", "out of memory");
+        return STATUS_FAILED;
+    }
+    status = start(edge);
+    if (status != STATUS_OK)
+        return status;
+    uv_run(&edge->loop, UV_RUN_DEFAULT);
+    return edge->status;
+}
+
+int import_run(const struct import_job *job)
+{
+    struct edge edge = {.job = job};
+    int status;
+
+    if (uv_loop_init(&edge.loop)) {
+        complain("import", "cannot have an event loop");
+        return STATUS_FAILED;
+    }
+    start_handles(&edge);
+    status = run(&edge);
+    for (size_t i = 0; edge.seats && i < job->topic_count; i++) {
+        edge.seats[i].renewal.client = NULL;
+        mcpx_client_free(edge.seats[i].client);
+    }
+    close_handles(&edge);
+    uv_run(&edge.loop, UV_RUN_DEFAULT);
+    for (size_t i = 0; edge.processes && i < import_pool_size(edge.pool); i++)
+        forget_process(&edge.processes[i]);
+    uv_loop_close(&edge.loop);
+    free(edge.seats);
+    free(edge.processes);
+    import_pool_free(edge.pool);
+    return status;
+}

@@ -1,0 +1,317 @@
+/*
+ * era.c - first contact. Servers of 2026-07-28 answer server/discover and want a version
+ * with every request; older ones refuse or ignore it and want initialize. Asking the new way
+ * first costs an old server one error, or its life: then the next process is not asked
+ * (probe.c). The other way round would pin a server that speaks both to the old era.
+ */
+#include "tools/mcpx-bridge/import/era.h"
+
+#include "tools/mcpx-bridge/import/input.h"
+#include "tools/mcpx-bridge/import/state.h"
+#include "tools/mcpx-bridge/import/tell.h"
+#include "tools/mcpx-bridge/import/trouble.h"
+
+#include <stdio.h>
+
+#define MODERN_VERSION "2026-07-28"
+#define LEGACY_VERSION "2025-11-25"
+#define SERVER_INFO "io.modelcontextprotocol/serverInfo"
+
+static void discover(struct import *import, const char *version)
+{
+    import->era = IMPORT_PROBING;
+    snprintf(import->version, sizeof import->version, "%s", version);
+    import_request(import, IMPORT_DISCOVER, "server/discover", (struct mcpx_slice){0});
+}
+
+static void initialize(struct import *import)
+{
+    struct mcpx_json_change roots = {"roots", MCPX_SLICE("{}")};
+    struct mcpx_text params = {0};
+
+    import->era = IMPORT_INITIALIZING;
+    import->era_at = INT64_MAX;
+    mcpx_text_puts(&params, "\"protocolVersion\":\"" LEGACY_VERSION "\",\"capabilities\":");
+    mcpx_json_add_changed(&params, mcpx_slice_of(import->config.capabilities), &roots,
+                          import->config.roots ? 1 : 0);
+    mcpx_text_puts(&params, ",\"clientInfo\":{\"name\":\"mcpx-bridge\",\"version\":\"");
+    mcpx_text_puts(&params, mcpx_version());
+    mcpx_text_puts(&params, "\"}");
+    if (!params.failed)
+        import_request(import, IMPORT_INITIALIZE, "initialize", mcpx_text_view(&params));
+    mcpx_text_fini(&params);
+}
+
+void import_era_start(struct import *import, struct mcpx_now now)
+{
+    import->retried = false;
+    import->unready = true;
+    import->again = false;
+    import->probed =
+        import_probe_is_wanted(&import->setup.facts->probe, import->config.protocol);
+    import->handshake_at = now.mono_ms + import->config.handshake_ms;
+    if (!import->probed) {
+        initialize(import);
+        return;
+    }
+    if (import->config.protocol == IMPORT_PROTOCOL_AUTO)
+        import->era_at = now.mono_ms + import->config.probe_ms;
+    discover(import, MODERN_VERSION);
+}
+
+void import_era_down(struct import *import)
+{
+    import->era = IMPORT_DOWN;
+    import->era_at = INT64_MAX;
+    import->handshake_at = INT64_MAX;
+}
+
+static void drop_purpose(struct import *import, enum import_purpose purpose)
+{
+    for (size_t i = import->calls.count; i-- > 0;)
+        if (import->calls.rows[i]->purpose == purpose)
+            import_calls_drop(&import->calls, import->calls.rows[i]);
+}
+
+/* After a restart nobody knows what the new process offers. */
+static void announce_lists(struct import *import, struct mcpx_slice capabilities)
+{
+    static const char *const lists[] = {"tools", "resources", "prompts"};
+
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        struct mcpx_draft draft = {.type = "mcp/request"};
+
+        if (!mcpx_json_get(capabilities, lists[i]).text)
+            continue;
+        mcpx_text_reset(&import->text);
+        mcpx_text_puts(&import->text, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/");
+        mcpx_text_puts(&import->text, lists[i]);
+        mcpx_text_puts(&import->text, "/list_changed\"}");
+        draft.payload = mcpx_text_view(&import->text);
+        if (!import->text.failed)
+            import_tell(import, &draft);
+    }
+}
+
+static void subscribe_again(struct import *import)
+{
+    const struct import_sub *sub;
+    size_t at = 0;
+
+    while ((sub = import_subs_next(&import->subs, &at)) != NULL) {
+        mcpx_text_reset(&import->text);
+        mcpx_json_add_member(&import->text, "uri", sub->uri);
+        import_request(import, IMPORT_HOUSEKEEPING, "resources/subscribe",
+                       mcpx_text_view(&import->text));
+    }
+}
+
+/* The server takes requests from now on; those that wait are written in their order. */
+static void become_ready(struct import *import, enum import_era era, struct mcpx_now now)
+{
+    struct mcpx_slice greeting = mcpx_text_view(&import->greeting);
+    struct mcpx_slice name = mcpx_json_get(mcpx_json_get(greeting, "serverInfo"), "name");
+    int64_t last = 0;
+
+    import->era = era;
+    import->era_at = INT64_MAX;
+    import->handshake_at = INT64_MAX;
+    import->unready = false;
+    import_probe_succeeded(&import->setup.facts->probe);
+    import_say(import, "server %.*s is ready, protocol %s%s", name.text ? (int)name.len : 9,
+               name.text ? name.text : "(unnamed)", import->version,
+               import->setup.facts->probe.plain && !import->probed
+                   ? "; it does not bear server/discover, and is not asked that any more"
+                   : "");
+    subscribe_again(import);
+    if (import->starts++ > 0) {
+        import_announce(import, "the server is back");
+        announce_lists(import, mcpx_json_get(greeting, "capabilities"));
+    }
+    for (size_t i = 0; i < import->calls.count; i++) {
+        struct import_call *call = import->calls.rows[i];
+
+        if (call->id <= last || call->purpose != IMPORT_PARTICIPANT || call->written)
+            continue;
+        last = call->id;
+        import_forward(import, call, now);
+        i = SIZE_MAX; /* the call may be gone: from the start again, behind `last` */
+    }
+}
+
+static void note_version(struct import *import, struct mcpx_slice version)
+{
+    struct mcpx_text text = {0};
+
+    if (mcpx_json_add_unescaped(&text, version) && !text.failed && text.text)
+        snprintf(import->version, sizeof import->version, "%s", text.text);
+    mcpx_text_fini(&text);
+}
+
+static void initialized(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
+{
+    snprintf(import->version, sizeof import->version, "%s", LEGACY_VERSION);
+    note_version(import, mcpx_json_get(rpc->result, "protocolVersion"));
+    mcpx_text_reset(&import->greeting);
+    mcpx_text_slice(&import->greeting, rpc->result);
+    mcpx_text_reset(&import->line);
+    mcpx_text_puts(&import->line,
+                   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
+    import_write(import);
+    become_ready(import, IMPORT_LEGACY, now);
+}
+
+/* Participants of 2025 are greeted with the same facts in their own words. */
+static void add_greeting(struct mcpx_text *out, struct mcpx_slice result)
+{
+    struct mcpx_slice capabilities = mcpx_json_get(result, "capabilities");
+    struct mcpx_slice info = mcpx_json_get(result, "serverInfo");
+    struct mcpx_slice instructions = mcpx_json_get(result, "instructions");
+
+    if (!info.text)
+        info = mcpx_json_get(mcpx_json_get(result, "_meta"), SERVER_INFO);
+    mcpx_text_puts(out, "{\"protocolVersion\":\"" LEGACY_VERSION "\",\"capabilities\":");
+    mcpx_text_slice(out, capabilities.text ? capabilities : MCPX_SLICE("{}"));
+    mcpx_text_puts(out, ",\"serverInfo\":");
+    mcpx_text_slice(out,
+                    info.text ? info : MCPX_SLICE("{\"name\":\"unnamed\",\"version\":\"0\"}"));
+    if (instructions.text) {
+        mcpx_text_puts(out, ",\"instructions\":");
+        mcpx_text_slice(out, instructions);
+    }
+    mcpx_text_puts(out, "}");
+}
+
+/* What is not declared to change is not listened for: a server may refuse that, or end. */
+static void listen(struct import *import, struct mcpx_slice capabilities)
+{
+    static const char *const lists[] = {"tools", "prompts", "resources"};
+    struct mcpx_text wanted = {0};
+
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        struct mcpx_slice list = mcpx_json_get(capabilities, lists[i]);
+
+        if (!mcpx_slice_equal(mcpx_json_get(list, "listChanged"), MCPX_SLICE("true")))
+            continue;
+        mcpx_text_puts(&wanted, wanted.len ? ",\"" : "\"notifications\":{\"");
+        mcpx_text_puts(&wanted, lists[i]);
+        mcpx_text_puts(&wanted, "ListChanged\":true");
+    }
+    if (wanted.len) {
+        mcpx_text_puts(&wanted, "}");
+        if (wanted.failed)
+            import_say(import, "out of memory: changes of lists are not listened for");
+        else
+            import_request(import, IMPORT_HOUSEKEEPING, "subscriptions/listen",
+                           mcpx_text_view(&wanted));
+    }
+    mcpx_text_fini(&wanted);
+}
+
+static void discovered(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
+{
+    drop_purpose(import, IMPORT_INITIALIZE);
+    if (import->era == IMPORT_INITIALIZING && !import->retried)
+        snprintf(import->version, sizeof import->version, "%s", MODERN_VERSION);
+    mcpx_text_reset(&import->greeting);
+    add_greeting(&import->greeting, rpc->result);
+    import->era = IMPORT_MODERN;
+    listen(import, mcpx_json_get(rpc->result, "capabilities"));
+    become_ready(import, IMPORT_MODERN, now);
+}
+
+/* The newest version on the server's list; dates compare as text. */
+static void newest_version(struct import *import, struct mcpx_slice error)
+{
+    struct mcpx_json_walk walk;
+
+    import->version[0] = '\0';
+    mcpx_json_walk_start(&walk, mcpx_json_get(mcpx_json_get(error, "data"), "supported"));
+    while (mcpx_json_walk_next(&walk)) {
+        struct mcpx_text text = {0};
+
+        if (mcpx_json_add_unescaped(&text, walk.value) && !text.failed && text.text &&
+            text.len < sizeof import->version && strcmp(text.text, import->version) > 0)
+            memcpy(import->version, text.text, text.len + 1);
+        mcpx_text_fini(&text);
+    }
+}
+
+static bool is_version_error(const struct mcpx_rpc *rpc)
+{
+    return rpc->form == MCPX_RPC_ERROR &&
+           mcpx_slice_equal(mcpx_json_get(rpc->error, "code"), MCPX_SLICE("-32022"));
+}
+
+static int shown(struct mcpx_slice text)
+{
+    return (int)(text.len < 200 ? text.len : 200);
+}
+
+/* A server of the new era that speaks another version: asked once more, in that one. */
+static void other_version(struct import *import, const struct mcpx_rpc *rpc)
+{
+    char version[sizeof import->version];
+
+    newest_version(import, rpc->error);
+    memcpy(version, import->version, sizeof version);
+    if (import->retried || strcmp(version, MODERN_VERSION) < 0) {
+        import_give_up(import, "the server speaks no protocol version that we do: %.*s",
+                       shown(rpc->error), rpc->error.text);
+        return;
+    }
+    import->retried = true;
+    discover(import, version);
+}
+
+static void refused(struct import *import, const char *what, const struct mcpx_rpc *rpc)
+{
+    if (import->config.protocol != IMPORT_PROTOCOL_AUTO ||
+        !import_probe_refused(&import->setup.facts->probe, import->probed)) {
+        import_give_up(import, "the server refuses %s: %.*s", what, shown(rpc->error),
+                       rpc->error.text);
+        return;
+    }
+    import_say(import,
+               "the server refuses %s %s server/discover (%.*s); it is started again "
+               "and greeted the other way",
+               what, import->probed ? "after" : "without", shown(rpc->error), rpc->error.text);
+    import_era_down(import);
+    import->again = true;
+    import->unready = false;
+    import->port.kill(import->port.user, import->setup.number);
+}
+
+void import_era_answered(struct import *import, struct import_call *call,
+                         const struct mcpx_rpc *rpc, struct mcpx_now now)
+{
+    enum import_purpose purpose = call->purpose;
+
+    import_calls_drop(&import->calls, call);
+    if (import_is_ready(import))
+        return;
+    if (is_version_error(rpc))
+        other_version(import, rpc);
+    else if (purpose == IMPORT_DISCOVER && rpc->form == MCPX_RPC_RESULT)
+        discovered(import, rpc, now);
+    else if (purpose == IMPORT_DISCOVER && import->config.protocol == IMPORT_PROTOCOL_MODERN)
+        refused(import, "server/discover", rpc);
+    else if (purpose == IMPORT_DISCOVER && import->era == IMPORT_PROBING)
+        initialize(import);
+    else if (purpose == IMPORT_INITIALIZE && rpc->form == MCPX_RPC_RESULT)
+        initialized(import, rpc, now);
+    else if (purpose == IMPORT_INITIALIZE)
+        refused(import, "to be initialised", rpc);
+}
+
+void import_era_tick(struct import *import, struct mcpx_now now)
+{
+    if (import->handshake_at <= now.mono_ms) {
+        import_era_down(import);
+        import_say(import, "the server does not get ready; it is killed");
+        import->port.kill(import->port.user, import->setup.number);
+        return;
+    }
+    if (import->era_at <= now.mono_ms && import->era == IMPORT_PROBING)
+        initialize(import);
+}

@@ -1,0 +1,297 @@
+/*
+ * import.c - the topics' side: requests of participants go to the server under numbers of ours,
+ * notifications are passed, dropped or translated. One server serves everybody in its topics and
+ * is initialised once, because servers with a state (memory, browsers, databases) are mostly
+ * imported to be shared; who wants them apart has a pool of them (pool.c).
+ */
+#include "tools/mcpx-bridge/import/import.h"
+
+#include "tools/mcpx-bridge/bridge.h"
+#include "tools/mcpx-bridge/import/answer.h"
+#include "tools/mcpx-bridge/import/input.h"
+#include "tools/mcpx-bridge/import/rewrite.h"
+#include "tools/mcpx-bridge/import/state.h"
+#include "tools/mcpx-bridge/import/tell.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { REQUEST_MS = 300000, PROBE_MS = 2000, HANDSHAKE_MS = 120000, WAIT_MS = 30000 };
+enum { CALLS_MAX = 10000, WAIT_BYTES = 64 << 20 };
+
+static int64_t or_else(int64_t value, int64_t fallback)
+{
+    return value > 0 ? value : fallback;
+}
+
+enum mcpx_err import_new(const struct import_config *config, const struct import_port *port,
+                         const struct import_setup *setup, struct import **out)
+{
+    const char *capabilities =
+        config->capabilities ? config->capabilities : IMPORT_CAPABILITIES;
+    struct import *import = calloc(1, sizeof *import);
+
+    if (!import)
+        return MCPX_ENOMEM;
+    import->config = (struct import_config){
+        .topics = config->topics ? config->topics : 1,
+        .capabilities = strdup(capabilities),
+        .ask_newest = config->ask_newest,
+        .protocol = config->protocol,
+        .once = config->once,
+        .request_ms = or_else(config->request_ms, REQUEST_MS),
+        .probe_ms = or_else(config->probe_ms, PROBE_MS),
+        .handshake_ms = or_else(config->handshake_ms, HANDSHAKE_MS),
+        .wait_ms = or_else(config->wait_ms, WAIT_MS),
+        .calls_max = config->calls_max ? config->calls_max : CALLS_MAX,
+        .wait_bytes = config->wait_bytes ? config->wait_bytes : WAIT_BYTES};
+    import->port = *port;
+    import->setup = *setup;
+    import->era_at = INT64_MAX;
+    import->handshake_at = INT64_MAX;
+    if (config->roots)
+        import->config.roots = strdup(config->roots);
+    if (!import->config.capabilities || (config->roots && !import->config.roots)) {
+        import_free(import);
+        return MCPX_ENOMEM;
+    }
+    *out = import;
+    return MCPX_OK;
+}
+
+void import_free(struct import *import)
+{
+    if (!import)
+        return;
+    import_calls_fini(&import->calls);
+    import_asks_fini(&import->asks);
+    import_subs_fini(&import->subs);
+    mcpx_text_fini(&import->greeting);
+    mcpx_text_fini(&import->trouble);
+    mcpx_text_fini(&import->trouble_data);
+    mcpx_text_fini(&import->line);
+    mcpx_text_fini(&import->text);
+    free((void *)import->config.capabilities);
+    free((void *)import->config.roots);
+    free(import);
+}
+
+static void on_request(struct import *import, size_t topic, const struct mcpx_event *event,
+                       struct mcpx_now now)
+{
+    struct mcpx_slice params = event->rpc->params;
+    const char *fault = import_params_fault(params);
+    struct import_call draft = {
+        .purpose = IMPORT_PARTICIPANT,
+        .deadline_ms = now.mono_ms + import->config.wait_ms,
+        .envelope = event->envelope->id,
+        .requester = {topic, event->envelope->from},
+        .rpc_id = event->rpc->id,
+        .token = mcpx_json_get(mcpx_json_get(params, "_meta"), "progressToken"),
+        .method = event->rpc->method,
+        .context = event->rpc->context};
+    struct import_call *call = import_calls_add(&import->calls, &draft);
+
+    if (!call) {
+        import_say(import, "out of memory: a request stays unanswered");
+        import->port.drop(import->port.user, topic, draft.envelope);
+        return;
+    }
+    if (fault)
+        import_refuse(import, call, BRIDGE_BAD_PARAMS, fault, (struct mcpx_slice){0});
+    else if (!import_who_may_have(call->holder->calls, import->calls.count,
+                                  import->config.calls_max) ||
+             !import_calls_hold(&import->calls, call, event->rpc->text))
+        import_refuse(import, call, BRIDGE_UNAVAILABLE,
+                      "you have as many requests under way as the bridge has room for",
+                      (struct mcpx_slice){0});
+    else if (import_is_ready(import))
+        import_forward(import, call, now);
+    else if (import->over)
+        import_refuse_for_trouble(import, call);
+    else if (!import_who_may_have(call->holder->held, import->calls.held,
+                                  import->config.wait_bytes))
+        import_refuse(import, call, BRIDGE_UNAVAILABLE,
+                      "the server is not ready, and too many bytes of yours wait for it",
+                      (struct mcpx_slice){0});
+}
+
+/* Only who asked may cancel; the envelope's correlation and the JSON-RPC id both count. */
+static struct import_call *meant_by(const struct import *import, size_t topic,
+                                    const struct mcpx_event *event)
+{
+    return import_calls_meant(
+        &import->calls, (struct import_who){topic, event->envelope->from},
+        event->envelope->correlation_id, mcpx_json_get(event->rpc->params, "requestId"));
+}
+
+bool import_is_waiting(const struct import *import, size_t topic,
+                       const struct mcpx_event *event)
+{
+    return meant_by(import, topic, event) != NULL;
+}
+
+static void on_cancelled(struct import *import, size_t topic, const struct mcpx_event *event)
+{
+    const struct mcpx_rpc *rpc = event->rpc;
+    struct import_call *call = meant_by(import, topic, event);
+    char number[24];
+
+    if (!call)
+        return;
+    if (call->written) {
+        snprintf(number, sizeof number, "%lld", (long long)call->id);
+        mcpx_text_reset(&import->line);
+        import_add_with_param(&import->line, rpc->text,
+                              rpc->params.text ? rpc->params : MCPX_SLICE("{}"), "requestId",
+                              mcpx_slice_of(number));
+        import_write(import);
+    }
+    import_abandon(import, call);
+}
+
+static void on_notification(struct import *import, size_t topic,
+                            const struct mcpx_event *event)
+{
+    struct mcpx_slice method = event->rpc->method;
+
+    /* Not a guest's business: the greeting is ours, and roots are the operator's to state. */
+    if (mcpx_slice_equal(method, MCPX_SLICE("notifications/initialized")) ||
+        mcpx_slice_equal(method, MCPX_SLICE("notifications/roots/list_changed")))
+        return;
+    if (mcpx_slice_equal(method, MCPX_SLICE("notifications/cancelled"))) {
+        on_cancelled(import, topic, event);
+        return;
+    }
+    if (!import_is_ready(import))
+        return;
+    /* Progress is a matter of somebody's question; from others it is noise, or a lie. */
+    if (mcpx_slice_equal(method, MCPX_SLICE("notifications/progress")) && !event->own.text)
+        return;
+    mcpx_text_reset(&import->line);
+    import_add_with_jsonrpc(&import->line, event->rpc->text);
+    import_write(import);
+}
+
+/* A request whose kind lies is not executed; who sent it to us alone learns why. */
+static void on_violation(struct import *import, size_t topic, const struct mcpx_event *event)
+{
+    const struct mcpx_envelope *envelope = event->envelope;
+    struct mcpx_slice id = {0}, self = import->port.self(import->port.user, topic);
+    char kind[MCPX_KIND_MAX + 32];
+    char reason[200];
+    const struct mcpx_fault *fault = &event->fault;
+    struct mcpx_draft draft = {.type = kind, .to_count = 1};
+
+    import_say(import, "ignored a message of %.*s: %s", envelope ? (int)envelope->from.len : 7,
+               envelope ? envelope->from.text : "unknown",
+               mcpx_violation_text(event->violation));
+    if (!envelope || !mcpx_slice_equal(envelope->kind.type, MCPX_SLICE("mcp/request")) ||
+        envelope->to_count != 1 || !mcpx_slice_equal(envelope->to[0], self))
+        return;
+    id = mcpx_json_get(envelope->payload, "id");
+    if (mcpx_json_type(id) != MCPX_JSON_STRING && mcpx_json_type(id) != MCPX_JSON_NUMBER)
+        return;
+    snprintf(kind, sizeof kind, "mcp/response:%.*s", (int)envelope->kind.method.len,
+             envelope->kind.method.text);
+    if (fault->reason)
+        snprintf(reason, sizeof reason, "%s%s%s", fault->field ? fault->field : "",
+                 fault->field && *fault->field ? ": " : "", fault->reason);
+    else
+        snprintf(reason, sizeof reason, "%s", mcpx_violation_text(event->violation));
+    mcpx_text_reset(&import->text);
+    bridge_add_error(&import->text, id, BRIDGE_KIND, mcpx_slice_of(reason),
+                     (struct mcpx_slice){0});
+    draft.to = &envelope->from;
+    draft.correlation_id = envelope->id;
+    draft.payload = mcpx_text_view(&import->text);
+    if (!import->text.failed)
+        import->port.send(import->port.user, topic, &draft, NULL);
+}
+
+static void on_refused(struct import *import, const struct mcpx_event *event)
+{
+    char reason[300];
+
+    snprintf(reason, sizeof reason, "%.*s", (int)event->reason.len,
+             event->reason.text ? event->reason.text : "");
+    import_say(import, "the router refused what we sent: %s", reason);
+    if (event->tag)
+        import_ask_failed(import, event->tag, BRIDGE_NO_METHOD, reason);
+}
+
+/* Nobody is subscribed any more: the server need not watch it. */
+static void unsubscribe(struct import *import, const struct import_sub *sub)
+{
+    if (import_is_ready(import) && !import_subs_others(&import->subs, sub->uri, sub->who)) {
+        mcpx_text_reset(&import->text);
+        mcpx_json_add_member(&import->text, "uri", sub->uri);
+        import_request(import, IMPORT_HOUSEKEEPING, "resources/unsubscribe",
+                       mcpx_text_view(&import->text));
+    }
+    import_subs_remove(&import->subs, sub->uri, sub->who);
+}
+
+/* A participant that is gone hears no updates, and answers no question. */
+static void left(struct import *import, struct import_who who)
+{
+    const struct import_sub *sub;
+
+    while ((sub = import_subs_of(&import->subs, who)) != NULL)
+        unsubscribe(import, sub);
+    import_ask_left(import, who);
+}
+
+/* We are in that topic no longer: nobody there is answered. */
+static void on_topic_gone(struct import *import, size_t topic)
+{
+    struct import_call *call;
+
+    while ((call = import_calls_of_topic(&import->calls, topic)) != NULL) {
+        if (call->written)
+            import_cancel(import, call, "the topic is gone");
+        import_abandon(import, call);
+    }
+    left(import, (struct import_who){topic, {0}});
+}
+
+bool import_is_in_use(const struct import *import)
+{
+    return import->calls.holder_count > 0 || import->subs.count > 0 || import->asks.count > 0;
+}
+
+void import_event(struct import *import, size_t topic, const struct mcpx_event *event,
+                  struct mcpx_now now)
+{
+    switch (event->type) {
+    case MCPX_EVENT_REQUEST:
+        on_request(import, topic, event, now);
+        break;
+    case MCPX_EVENT_NOTIFICATION:
+        on_notification(import, topic, event);
+        break;
+    case MCPX_EVENT_RESPONSE:
+        import_ask_answered(import, event->tag, event->rpc->text);
+        break;
+    case MCPX_EVENT_EXPIRED:
+        import_ask_failed(import, event->tag, BRIDGE_TIMED_OUT, "nobody answered in time");
+        break;
+    case MCPX_EVENT_REFUSED:
+        on_refused(import, event);
+        break;
+    case MCPX_EVENT_VIOLATION:
+        on_violation(import, topic, event);
+        break;
+    case MCPX_EVENT_PRESENCE:
+        if (event->presence == MCPX_PRESENCE_LEAVE)
+            left(import, (struct import_who){topic, event->participant});
+        break;
+    case MCPX_EVENT_LEFT:
+        if (event->retry_ms < 0)
+            on_topic_gone(import, topic);
+        break;
+    default:
+        break;
+    }
+}

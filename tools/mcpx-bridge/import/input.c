@@ -1,0 +1,116 @@
+/*
+ * input.c - what the server is given to read: a line each, under numbers of ours, because every
+ * participant counts its requests from 0 for itself.
+ */
+#include "tools/mcpx-bridge/import/input.h"
+
+#include "tools/mcpx-bridge/bridge.h"
+#include "tools/mcpx-bridge/import/answer.h"
+#include "tools/mcpx-bridge/import/rewrite.h"
+#include "tools/mcpx-bridge/import/state.h"
+
+/* White space between tokens may hold newlines; on the pipe they would end the message. */
+static void flatten(struct mcpx_text *line)
+{
+    for (size_t i = 0; i < line->len; i++)
+        if (line->text[i] == '\n' || line->text[i] == '\r')
+            line->text[i] = ' ';
+}
+
+enum mcpx_err import_write(struct import *import)
+{
+    if (import->line.failed)
+        return MCPX_ENOMEM;
+    flatten(&import->line);
+    return import->port.write(import->port.user, import->setup.number,
+                              mcpx_text_view(&import->line));
+}
+
+struct import_call *import_request(struct import *import, enum import_purpose purpose,
+                                   const char *method, struct mcpx_slice params)
+{
+    struct import_call draft = {.purpose = purpose,
+                                .written = true,
+                                .deadline_ms = INT64_MAX,
+                                .method = mcpx_slice_of(method)};
+    struct import_call *call = import_calls_add(&import->calls, &draft);
+    bool modern = import->era == IMPORT_PROBING || import->era == IMPORT_MODERN;
+
+    if (!call)
+        return NULL;
+    mcpx_text_reset(&import->line);
+    mcpx_text_puts(&import->line, "{\"jsonrpc\":\"2.0\",\"id\":");
+    mcpx_text_number(&import->line, call->id);
+    mcpx_text_puts(&import->line, ",");
+    mcpx_json_add_member(&import->line, "method", mcpx_slice_of(method));
+    mcpx_text_puts(&import->line, ",\"params\":{");
+    if (modern) {
+        mcpx_text_puts(&import->line, "\"_meta\":{");
+        import_add_meta(&import->line, import->version, import->config.capabilities);
+        mcpx_text_puts(&import->line, params.len ? "}," : "}");
+    }
+    mcpx_text_slice(&import->line, params);
+    mcpx_text_puts(&import->line, "}}");
+    if (import_write(import) == MCPX_OK)
+        return call;
+    import_calls_drop(&import->calls, call);
+    return NULL;
+}
+
+void import_cancel(struct import *import, const struct import_call *call, const char *reason)
+{
+    mcpx_text_reset(&import->line);
+    mcpx_text_puts(&import->line,
+                   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+                   "\"params\":{\"requestId\":");
+    mcpx_text_number(&import->line, call->id);
+    mcpx_text_puts(&import->line, ",");
+    mcpx_json_add_member(&import->line, "reason", mcpx_slice_of(reason));
+    mcpx_text_puts(&import->line, "}}");
+    import_write(import);
+}
+
+/* Requests the bridge answers for the server. Returns true when this was one. */
+static bool answer_instead(struct import *import, struct import_call *call)
+{
+    struct mcpx_slice result = {0};
+
+    if (mcpx_slice_equal(call->method, MCPX_SLICE("initialize"))) {
+        result = mcpx_text_view(&import->greeting);
+    } else if (mcpx_slice_equal(call->method, MCPX_SLICE("resources/unsubscribe")) &&
+               import_subs_others(&import->subs, call->context, call->requester)) {
+        /* Others still want to hear of it, and the server knows only one client. */
+        import_subs_remove(&import->subs, call->context, call->requester);
+        result = MCPX_SLICE("{}");
+    } else {
+        return false;
+    }
+    mcpx_text_reset(&import->text);
+    bridge_add_result(&import->text, call->rpc_id, result);
+    import_answer(import, call, mcpx_text_view(&import->text));
+    return true;
+}
+
+void import_forward(struct import *import, struct import_call *call, struct mcpx_now now)
+{
+    enum mcpx_err err;
+
+    if (answer_instead(import, call))
+        return;
+    mcpx_text_reset(&import->line);
+    import_add_request(&import->line, mcpx_text_view(&call->payload), call->id,
+                       import->era == IMPORT_MODERN ? import->version : NULL,
+                       import->config.capabilities);
+    err = import_write(import);
+    if (err == MCPX_OK) {
+        call->written = true;
+        import_calls_release(&import->calls, call);
+        import_calls_defer(&import->calls, call, now.mono_ms + import->config.request_ms);
+        return;
+    }
+    import_refuse(import, call, BRIDGE_UNAVAILABLE,
+                  err == MCPX_ELIMIT   ? "the server does not read its input"
+                  : err == MCPX_ENOMEM ? "the bridge is out of memory"
+                                       : "the server is gone",
+                  (struct mcpx_slice){0});
+}

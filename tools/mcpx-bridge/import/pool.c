@@ -1,0 +1,442 @@
+/*
+ * pool.c - which server a message belongs to, and which servers there are. A slot is a
+ * number with a server's state; it is made when its owner first asks for something, and ends when
+ * the owner has had nothing to do with it for a while. Nobody's arrival ends the process of somebody
+ * who is there: where there is no room, one's own idle ones make room, then those of who has left,
+ * or the request is refused. A process that is ending still counts, so the new one may have to wait
+ * for it.
+ *
+ * Lists are asked of server 0 alone. A process for everybody who looks was refused: rooms have
+ * many who look and few who call.
+ */
+#include "tools/mcpx-bridge/import/pool.h"
+
+#include "tools/mcpx-bridge/import/answer.h"
+#include "tools/mcpx-bridge/import/ask.h"
+#include "tools/mcpx-bridge/import/server.h"
+#include "tools/mcpx-bridge/import/tell.h"
+#include "tools/mcpx-bridge/import/trouble.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { IDLE_MS = 600000, OF_ONE = 4 };
+
+enum phase { SLOT_FREE, SLOT_WAITING, SLOT_RUNNING, SLOT_STOPPING };
+
+/**
+ * owner     its id is memory of ours; absent for slot 0
+ * idle_at   mono_ms at which it ends, unless it is used before; INT64_MAX while it is in use
+ * is_away   the owner has left the topic
+ */
+struct slot {
+    enum phase phase;
+    bool is_away;
+    struct import *import;
+    struct import_who owner;
+    int64_t idle_at;
+};
+
+/**
+ * slots    `size` of them: as many as may run, and as many that are ending
+ * alive    processes of slots from 1 on, those that are ending included
+ */
+struct import_pool {
+    struct import_config config;
+    struct import_port port;
+    struct import_facts facts;
+    struct slot *slots;
+    size_t size, alive;
+};
+
+static enum mcpx_err open_slot(struct import_pool *pool, size_t number)
+{
+    struct slot *slot = &pool->slots[number];
+    struct import_setup setup = {number, slot->owner, &pool->facts};
+
+    slot->idle_at = INT64_MAX;
+    return import_new(&pool->config, &pool->port, &setup, &slot->import);
+}
+
+static void close_slot(struct slot *slot)
+{
+    import_free(slot->import);
+    free((void *)slot->owner.id.text);
+    *slot = (struct slot){.idle_at = INT64_MAX};
+}
+
+enum mcpx_err import_pool_new(const struct import_config *config,
+                              const struct import_port *port, struct import_pool **out)
+{
+    struct import_pool *pool = calloc(1, sizeof *pool);
+
+    if (!pool)
+        return MCPX_ENOMEM;
+    pool->config = *config;
+    pool->port = *port;
+    pool->size = 1 + 2 * config->isolate_max;
+    if (config->isolate_idle_ms <= 0)
+        pool->config.isolate_idle_ms = IDLE_MS;
+    pool->slots = calloc(pool->size, sizeof *pool->slots);
+    if (!pool->slots || open_slot(pool, 0)) {
+        import_pool_free(pool);
+        return MCPX_ENOMEM;
+    }
+    for (size_t i = 1; i < pool->size; i++)
+        pool->slots[i].idle_at = INT64_MAX;
+    pool->slots[0].phase = SLOT_RUNNING;
+    *out = pool;
+    return MCPX_OK;
+}
+
+void import_pool_free(struct import_pool *pool)
+{
+    if (!pool)
+        return;
+    for (size_t i = 0; pool->slots && i < pool->size; i++)
+        close_slot(&pool->slots[i]);
+    free(pool->slots);
+    free(pool);
+}
+
+size_t import_pool_size(const struct import_pool *pool)
+{
+    return pool->size;
+}
+
+const char *import_pool_failure(const struct import_pool *pool)
+{
+    return import_failure(pool->slots[0].import);
+}
+
+/* ---- slots ---- */
+
+static void stop(struct import_pool *pool, size_t number)
+{
+    struct slot *slot = &pool->slots[number];
+
+    slot->phase = SLOT_STOPPING;
+    slot->idle_at = INT64_MAX;
+    pool->port.stop(pool->port.user, number);
+}
+
+/* Whoever waited is told; nothing of it is left. */
+static void fail_to_start(struct import_pool *pool, size_t number, enum mcpx_err err,
+                          struct mcpx_now now)
+{
+    struct mcpx_child_report report = {MCPX_CHILD_FAILED, 0, -1, 0, -1, mcpx_strerror(err)};
+
+    import_state(pool->slots[number].import, &report, now);
+    close_slot(&pool->slots[number]);
+}
+
+static void start_waiting(struct import_pool *pool, struct mcpx_now now)
+{
+    for (size_t i = 1; i < pool->size && pool->alive < pool->config.isolate_max; i++) {
+        struct slot *slot = &pool->slots[i];
+        enum mcpx_err err;
+
+        if (slot->phase != SLOT_WAITING)
+            continue;
+        err = pool->port.start(pool->port.user, i, slot->owner);
+        if (err) {
+            fail_to_start(pool, i, err, now);
+            continue;
+        }
+        slot->phase = SLOT_RUNNING;
+        pool->alive++;
+    }
+}
+
+/* After every input to a server: is it of use, and is it in use? */
+static void settle(struct import_pool *pool, size_t number, struct mcpx_now now)
+{
+    struct slot *slot = &pool->slots[number];
+
+    if (number == 0 || slot->phase != SLOT_RUNNING)
+        return;
+    if (import_failure(slot->import)) {
+        import_say(slot->import, "%s", import_failure(slot->import));
+        stop(pool, number);
+    } else if (import_is_in_use(slot->import)) {
+        slot->idle_at = INT64_MAX;
+    } else if (slot->idle_at == INT64_MAX) {
+        slot->idle_at = now.mono_ms + pool->config.isolate_idle_ms;
+    }
+}
+
+/* The slot of that participant; 0 when it has none. */
+static size_t slot_of(const struct import_pool *pool, struct import_who who)
+{
+    for (size_t i = 1; i < pool->size; i++)
+        if ((pool->slots[i].phase == SLOT_WAITING || pool->slots[i].phase == SLOT_RUNNING) &&
+            import_who_is(pool->slots[i].owner, who))
+            return i;
+    return 0;
+}
+
+/**
+ * What stands against one more slot for an identity, whatever the topic.
+ *
+ * all, own   slots that are not ending
+ * idle       the own one that has been idle longest; 0 when all are in use
+ * left       the same of those whose owners have left, whoever they are
+ */
+struct census {
+    size_t all, own, idle, left;
+};
+
+static size_t longer_idle(const struct import_pool *pool, size_t one, size_t other)
+{
+    return !one || pool->slots[other].idle_at < pool->slots[one].idle_at ? other : one;
+}
+
+static struct census count_slots(const struct import_pool *pool, struct mcpx_slice identity)
+{
+    struct census census = {0};
+
+    for (size_t i = 1; i < pool->size; i++) {
+        const struct slot *slot = &pool->slots[i];
+
+        if (slot->phase != SLOT_WAITING && slot->phase != SLOT_RUNNING)
+            continue;
+        census.all++;
+        if (slot->is_away && slot->idle_at < INT64_MAX)
+            census.left = longer_idle(pool, census.left, i);
+        if (!mcpx_slice_equal(mcpx_identity_of(slot->owner.id), identity))
+            continue;
+        census.own++;
+        if (slot->idle_at < INT64_MAX)
+            census.idle = longer_idle(pool, census.idle, i);
+    }
+    return census;
+}
+
+static size_t share_of_one(const struct import_pool *pool)
+{
+    size_t share = pool->config.isolate_max / OF_ONE;
+
+    return share ? share : 1;
+}
+
+static size_t free_slot(const struct import_pool *pool)
+{
+    size_t i = 1;
+
+    while (i < pool->size && pool->slots[i].phase != SLOT_FREE)
+        i++;
+    return i < pool->size ? i : 0;
+}
+
+/* A new slot; 0 when there is none, `why` then says why. */
+static size_t make_slot(struct import_pool *pool, struct import_who who, const char **why)
+{
+    struct census census = count_slots(pool, mcpx_identity_of(who.id));
+    bool is_full = census.all >= pool->config.isolate_max;
+    bool has_share = census.own < share_of_one(pool);
+    size_t victim = census.idle || !has_share ? census.idle : census.left;
+    size_t at = free_slot(pool);
+    char *id;
+
+    *why = is_full ? "all server processes that the bridge may have are taken (--isolate-max)"
+                   : "all server processes that you may have at one time are in use "
+                     "(--isolate-max)";
+    if ((is_full || !has_share) && !victim)
+        return 0;
+    if (is_full || !has_share)
+        stop(pool, victim);
+    *why = at ? "the bridge is out of memory" : "too many server processes are ending";
+    id = at ? malloc(who.id.len + 1) : NULL;
+    if (!id)
+        return 0;
+    memcpy(id, who.id.text, who.id.len);
+    pool->slots[at].owner = (struct import_who){who.topic, {id, who.id.len}};
+    pool->slots[at].phase = SLOT_WAITING;
+    if (open_slot(pool, at) == MCPX_OK)
+        return at;
+    close_slot(&pool->slots[at]);
+    return 0;
+}
+
+/* ---- events ---- */
+
+/* What is the same for everybody. */
+static bool is_shared(struct mcpx_slice method)
+{
+    static const char *const methods[] = {
+        "initialize",   "ping",           "server/discover",         "tools/list",
+        "prompts/list", "resources/list", "resources/templates/list"};
+
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (mcpx_slice_equal(method, mcpx_slice_of(methods[i])))
+            return true;
+    return false;
+}
+
+static void on_request(struct import_pool *pool, size_t topic, const struct mcpx_event *event,
+                       struct mcpx_now now)
+{
+    struct import_who who = {topic, event->envelope->from};
+    const char *why = NULL;
+    size_t at = 0;
+
+    if (pool->config.isolate_max && !is_shared(event->rpc->method)) {
+        at = slot_of(pool, who);
+        if (!at)
+            at = make_slot(pool, who, &why);
+        if (!at) {
+            import_turn_away(&pool->port, topic, event, why);
+            return;
+        }
+    }
+    import_event(pool->slots[at].import, topic, event, now);
+    start_waiting(pool, now);
+    settle(pool, at, now);
+}
+
+/* To the sender's own server. Cancelled lists are those of the shared one. */
+static void on_notification(struct import_pool *pool, size_t topic,
+                            const struct mcpx_event *event, struct mcpx_now now)
+{
+    size_t at = slot_of(pool, (struct import_who){topic, event->envelope->from});
+    bool cancels = mcpx_slice_equal(event->rpc->method, MCPX_SLICE("notifications/cancelled"));
+
+    if (!at && pool->config.isolate_max && !cancels)
+        return;
+    if (at && cancels && !import_is_waiting(pool->slots[at].import, topic, event))
+        at = 0;
+    import_event(pool->slots[at].import, topic, event, now);
+    settle(pool, at, now);
+}
+
+/* The answer to a question goes to the server that asked; what is nobody's is told to server 0. */
+static void on_own(struct import_pool *pool, size_t topic, const struct mcpx_event *event,
+                   struct mcpx_now now)
+{
+    size_t at = pool->size;
+
+    while (--at > 0 &&
+           !(pool->slots[at].import && import_has_asked(pool->slots[at].import, event->tag)))
+        ;
+    import_event(pool->slots[at].import, topic, event, now);
+    settle(pool, at, now);
+}
+
+static void note_presence(struct import_pool *pool, struct import_who who,
+                          enum mcpx_presence presence)
+{
+    size_t at = slot_of(pool, who);
+
+    if (at)
+        pool->slots[at].is_away = presence == MCPX_PRESENCE_LEAVE;
+}
+
+/* A copy of what the servers need of it: the first one's use of the port may end the event. */
+static void on_end(struct import_pool *pool, size_t topic, const struct mcpx_event *event,
+                   struct mcpx_now now)
+{
+    char id[MCPX_ID_MAX];
+    struct mcpx_event copy = {.type = event->type,
+                              .presence = event->presence,
+                              .retry_ms = event->retry_ms,
+                              .participant = {id, event->participant.len}};
+
+    if (event->participant.len > sizeof id)
+        return;
+    if (event->participant.len)
+        memcpy(id, event->participant.text, event->participant.len);
+    if (event->type == MCPX_EVENT_PRESENCE)
+        note_presence(pool, (struct import_who){topic, copy.participant}, event->presence);
+    for (size_t i = 0; i < pool->size; i++)
+        if (pool->slots[i].import) {
+            import_event(pool->slots[i].import, topic, &copy, now);
+            settle(pool, i, now);
+        }
+}
+
+void import_pool_event(struct import_pool *pool, size_t topic, const struct mcpx_event *event,
+                       struct mcpx_now now)
+{
+    switch (event->type) {
+    case MCPX_EVENT_REQUEST:
+        on_request(pool, topic, event, now);
+        break;
+    case MCPX_EVENT_NOTIFICATION:
+        on_notification(pool, topic, event, now);
+        break;
+    case MCPX_EVENT_RESPONSE:
+    case MCPX_EVENT_EXPIRED:
+    case MCPX_EVENT_REFUSED:
+        on_own(pool, topic, event, now);
+        break;
+    case MCPX_EVENT_PRESENCE:
+    case MCPX_EVENT_LEFT:
+        on_end(pool, topic, event, now);
+        break;
+    default:
+        import_event(pool->slots[0].import, topic, event, now);
+        break;
+    }
+}
+
+/* ---- servers ---- */
+
+void import_pool_line(struct import_pool *pool, size_t server, struct mcpx_slice line,
+                      struct mcpx_now now)
+{
+    import_line(pool->slots[server].import, line, now);
+    settle(pool, server, now);
+}
+
+void import_pool_overlong(struct import_pool *pool, size_t server, struct mcpx_slice beginning,
+                          struct mcpx_now now)
+{
+    import_overlong(pool->slots[server].import, beginning);
+    settle(pool, server, now);
+}
+
+void import_pool_state(struct import_pool *pool, size_t server,
+                       const struct mcpx_child_report *report, struct mcpx_now now)
+{
+    bool is_last = report->state == MCPX_CHILD_STOPPED || report->state == MCPX_CHILD_FAILED;
+
+    import_state(pool->slots[server].import, report, now);
+    if (server == 0 || !is_last) {
+        settle(pool, server, now);
+        return;
+    }
+    close_slot(&pool->slots[server]);
+    pool->alive--;
+}
+
+void import_pool_tick(struct import_pool *pool, struct mcpx_now now)
+{
+    for (size_t i = 0; i < pool->size; i++) {
+        if (!pool->slots[i].import)
+            continue;
+        import_tick(pool->slots[i].import, now);
+        settle(pool, i, now);
+        if (pool->slots[i].idle_at <= now.mono_ms)
+            stop(pool, i);
+    }
+    start_waiting(pool, now);
+}
+
+/* A process that waits for another's end is started by the next tick, not inside that end. */
+int64_t import_pool_deadline(const struct import_pool *pool)
+{
+    int64_t first = INT64_MAX;
+
+    for (size_t i = 0; i < pool->size; i++) {
+        const struct slot *slot = &pool->slots[i];
+        int64_t due = slot->import ? import_deadline(slot->import) : INT64_MAX;
+
+        if (slot->phase == SLOT_WAITING && pool->alive < pool->config.isolate_max)
+            due = 0;
+        if (slot->idle_at < due)
+            due = slot->idle_at;
+        if (due < first)
+            first = due;
+    }
+    return first;
+}

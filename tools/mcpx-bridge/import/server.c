@@ -1,0 +1,352 @@
+/*
+ * server.c - the server's side: its answers find their requester, its notifications their
+ * readers, its questions somebody to ask; and its death is told to all who wait.
+ */
+#include "tools/mcpx-bridge/import/server.h"
+
+#include "tools/mcpx-bridge/bridge.h"
+#include "tools/mcpx-bridge/import/answer.h"
+#include "tools/mcpx-bridge/import/era.h"
+#include "tools/mcpx-bridge/import/input.h"
+#include "tools/mcpx-bridge/import/rewrite.h"
+#include "tools/mcpx-bridge/import/state.h"
+#include "tools/mcpx-bridge/import/tell.h"
+#include "tools/mcpx-bridge/import/trouble.h"
+
+#include <stdio.h>
+
+/* What the requester hears of an answer that could not be read. */
+#define OVERLONG                                                                              \
+    "the server's answer is a line longer than the bridge reads (its option --line-max)"
+
+/* How much of a line that is not understood is shown. */
+enum { SHOWN = 120 };
+
+static int shown(struct mcpx_slice text)
+{
+    return (int)(text.len < SHOWN ? text.len : SHOWN);
+}
+
+/*
+ * Subscriptions follow from what the server agreed to. Returns false when there is no room for one:
+ * its requester must not take the server's word for ours.
+ */
+static bool note_subscription(struct import *import, const struct import_call *call)
+{
+    if (!call->context.text)
+        return true;
+    if (mcpx_slice_equal(call->method, MCPX_SLICE("resources/subscribe")))
+        return import_subs_add(&import->subs, call->context, call->requester);
+    if (mcpx_slice_equal(call->method, MCPX_SLICE("resources/unsubscribe")))
+        import_subs_remove(&import->subs, call->context, call->requester);
+    return true;
+}
+
+static void refuse_subscription(struct import *import, struct import_call *call)
+{
+    if (!import_subs_others(&import->subs, call->context, call->requester)) {
+        mcpx_text_reset(&import->text);
+        mcpx_json_add_member(&import->text, "uri", call->context);
+        import_request(import, IMPORT_HOUSEKEEPING, "resources/unsubscribe",
+                       mcpx_text_view(&import->text));
+    }
+    import_refuse(import, call, BRIDGE_UNAVAILABLE,
+                  "the bridge has no room for another subscription of yours; you would hear "
+                  "no updates",
+                  (struct mcpx_slice){0});
+}
+
+static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
+{
+    struct mcpx_json_change change = {"id", {0}};
+    struct import_call *call = NULL;
+    int64_t id = 0;
+
+    if (bridge_number(rpc->id, &id))
+        call = import_calls_find(&import->calls, id);
+    if (!call) {
+        /* What was cancelled or timed out may still be answered; that is no news. */
+        if (id < 1 || id > import->calls.last_id)
+            import_say(import, "the server answered what was not asked: %.*s",
+                       shown(rpc->text), rpc->text.text);
+        return;
+    }
+    if (call->purpose == IMPORT_HOUSEKEEPING) {
+        if (rpc->form == MCPX_RPC_ERROR)
+            import_say(import, "the server refuses %.*s: %.*s", (int)call->method.len,
+                       call->method.text, shown(rpc->error), rpc->error.text);
+        import_calls_drop(&import->calls, call);
+        return;
+    }
+    if (call->purpose != IMPORT_PARTICIPANT) {
+        import_era_answered(import, call, rpc, now);
+        return;
+    }
+    if (rpc->form == MCPX_RPC_RESULT && !note_subscription(import, call)) {
+        refuse_subscription(import, call);
+        return;
+    }
+    change.value = call->rpc_id;
+    mcpx_text_reset(&import->text);
+    mcpx_json_add_changed(&import->text, rpc->text, &change, 1);
+    if (import->text.failed)
+        import_refuse(import, call, BRIDGE_UNAVAILABLE, "the bridge is out of memory",
+                      (struct mcpx_slice){0});
+    else
+        import_answer(import, call, mcpx_text_view(&import->text));
+}
+
+static void on_progress(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
+{
+    struct mcpx_draft draft = {.to_count = 1};
+    struct import_call *call = NULL;
+    int64_t id;
+
+    if (bridge_number(mcpx_json_get(rpc->params, "progressToken"), &id))
+        call = import_calls_find(&import->calls, id);
+    if (!call || !call->token.text)
+        return;
+    import_calls_defer(&import->calls, call, now.mono_ms + import->config.request_ms);
+    mcpx_text_reset(&import->text);
+    import_add_with_param(&import->text, rpc->text, rpc->params, "progressToken", call->token);
+    draft.to = &call->requester.id;
+    draft.correlation_id = call->envelope;
+    draft.payload = mcpx_text_view(&import->text);
+    if (!import->text.failed)
+        import_tell_topic(import, call->requester.topic, &draft);
+}
+
+/* To those who subscribed; to everybody when an envelope cannot name that many. */
+static void on_updated(struct import *import, const struct mcpx_rpc *rpc)
+{
+    struct mcpx_slice readers[MCPX_TO_MAX];
+
+    for (size_t topic = 0; topic < import->config.topics; topic++) {
+        struct mcpx_draft draft = {.to = readers, .payload = rpc->text};
+        size_t count =
+            import_subs_readers(&import->subs, rpc->context, topic, readers, MCPX_TO_MAX);
+
+        draft.to_count = count <= MCPX_TO_MAX ? count : 0;
+        if (count > 0)
+            import_tell_topic(import, topic, &draft);
+    }
+}
+
+static void on_notice(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
+{
+    struct mcpx_draft draft = {.payload = rpc->text};
+
+    if (mcpx_slice_equal(rpc->method, MCPX_SLICE("notifications/progress")))
+        on_progress(import, rpc, now);
+    else if (mcpx_slice_equal(rpc->method, MCPX_SLICE("notifications/resources/updated")))
+        on_updated(import, rpc);
+    else if (mcpx_slice_equal(rpc->method, MCPX_SLICE("notifications/cancelled")))
+        import_ask_cancelled(import, rpc->text, rpc->params);
+    else if (!mcpx_slice_equal(rpc->method,
+                               MCPX_SLICE("notifications/subscriptions/acknowledged")))
+        import_tell(import, &draft);
+}
+
+static void on_question(struct import *import, const struct mcpx_rpc *rpc)
+{
+    if (!mcpx_slice_equal(rpc->method, MCPX_SLICE("ping"))) {
+        import_ask(import, rpc->text, rpc);
+        return;
+    }
+    mcpx_text_reset(&import->line);
+    bridge_add_result(&import->line, rpc->id, MCPX_SLICE("{}"));
+    import_write(import);
+}
+
+/* What is no message may still show whose answer it was meant to be. */
+static void on_malformed(struct import *import, struct mcpx_slice value, const char *reason)
+{
+    struct import_call *call = NULL;
+    char message[200];
+    int64_t id;
+
+    import_say(import, "the server wrote what is no JSON-RPC message (%s), ignored: %.*s",
+               reason, shown(value), value.text);
+    if (!mcpx_json_get(value, "method").text && bridge_number(mcpx_json_get(value, "id"), &id))
+        call = import_calls_find(&import->calls, id);
+    if (!call || call->purpose != IMPORT_PARTICIPANT)
+        return;
+    snprintf(message, sizeof message, "the server's answer is no JSON-RPC message: %s",
+             reason);
+    import_refuse(import, call, BRIDGE_UNAVAILABLE, message, (struct mcpx_slice){0});
+}
+
+void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now now)
+{
+    struct mcpx_slice value;
+    struct mcpx_fault fault = {0};
+    struct mcpx_rpc rpc;
+
+    if (line.len == 0)
+        return;
+    if (mcpx_json_check(line, 0, &value, &fault)) {
+        import_say(import, "the server wrote what is no JSON, ignored: %.*s", shown(line),
+                   line.text);
+        return;
+    }
+    if (mcpx_rpc_read(value, &rpc, &fault) || rpc.form == MCPX_RPC_BODY) {
+        on_malformed(import, value, fault.reason ? fault.reason : "\"jsonrpc\" is missing");
+        return;
+    }
+    if (rpc.form == MCPX_RPC_REQUEST)
+        on_question(import, &rpc);
+    else if (rpc.form == MCPX_RPC_NOTIFICATION)
+        on_notice(import, &rpc, now);
+    else
+        on_answer(import, &rpc, now);
+}
+
+/* An id at the end of the line was skipped with it; one that waits alone is the one meant. */
+static struct import_call *sole_call(const struct import_calls *calls)
+{
+    struct import_call *sole = NULL;
+
+    for (size_t i = 0; i < calls->count; i++) {
+        if (!calls->rows[i]->written || calls->rows[i]->purpose != IMPORT_PARTICIPANT)
+            continue;
+        if (sole)
+            return NULL;
+        sole = calls->rows[i];
+    }
+    return sole;
+}
+
+void import_overlong(struct import *import, struct mcpx_slice beginning)
+{
+    struct import_call *call = NULL;
+    struct mcpx_slice id;
+    bool is_answer;
+    int64_t number;
+
+    import_say(import, "the server wrote a line longer than --line-max, skipped: %.*s",
+               shown(beginning), beginning.text);
+    bridge_read_beginning(beginning, &id, &is_answer);
+    if (is_answer && bridge_number(id, &number))
+        call = import_calls_find(&import->calls, number);
+    else if (is_answer && !id.text)
+        call = sole_call(&import->calls);
+    if (call && call->purpose == IMPORT_PARTICIPANT)
+        import_refuse(import, call, BRIDGE_UNAVAILABLE, OVERLONG, (struct mcpx_slice){0});
+    else if (is_answer)
+        import_say(import, "whose answer that was cannot be known; its request times out");
+}
+
+/* What the server had is answered now; what waits for it goes on waiting if it comes back. */
+static void answer_all(struct import *import)
+{
+    size_t kept = 0;
+
+    while (kept < import->calls.count) {
+        struct import_call *call = import->calls.rows[kept];
+
+        if (call->purpose != IMPORT_PARTICIPANT)
+            import_calls_drop(&import->calls, call);
+        else if (call->written || import->over)
+            import_refuse_for_trouble(import, call);
+        else
+            kept++;
+    }
+}
+
+/* It may have ended because of how it was greeted. */
+static bool is_greeted_otherwise(struct import *import)
+{
+    if (import->unready && import->config.protocol == IMPORT_PROTOCOL_AUTO)
+        import->again = import_probe_ended(&import->setup.facts->probe, import->probed) &&
+                        (!import->config.once || import->setup.facts->probe.changes == 1);
+    import->unready = false;
+    return import->again;
+}
+
+/* What is next, for the log. */
+static const char *outlook(const struct import *import, bool again)
+{
+    if (import->over)
+        return "";
+    if (!again)
+        return "; it will be started again";
+    return import->setup.facts->probe.plain
+               ? "; it was asked server/discover, will be started again and not be asked"
+               : "; it was not asked server/discover, will be started again and be asked";
+}
+
+static void on_down(struct import *import, const struct mcpx_child_report *report)
+{
+    bool was_ready = import_is_ready(import);
+    bool was_over = import->over;
+    bool again = is_greeted_otherwise(import);
+
+    import_trouble_note(import, report);
+    import_era_down(import);
+    import_ask_down(import);
+    import->over = was_over || report->state != MCPX_CHILD_DOWN || report->retry_ms < 0 ||
+                   (import->config.once && !again);
+    answer_all(import);
+    if (report->state == MCPX_CHILD_STOPPED || was_over)
+        return;
+    import_say(import, "%s%s", import->trouble.text ? import->trouble.text : "gone",
+               outlook(import, again));
+    if (import->trouble.text && (was_ready || import->over))
+        import_announce(import, import->trouble.text);
+    if (import->config.once && import->over)
+        import_give_up(import, "%s", report->text ? report->text : "the server is gone");
+}
+
+void import_state(struct import *import, const struct mcpx_child_report *report,
+                  struct mcpx_now now)
+{
+    switch (report->state) {
+    case MCPX_CHILD_STARTING:
+    case MCPX_CHILD_RUNNING:
+        if (import->era == IMPORT_DOWN)
+            import_era_start(import, now);
+        break;
+    case MCPX_CHILD_STOPPED:
+    case MCPX_CHILD_DOWN:
+        on_down(import, report);
+        break;
+    case MCPX_CHILD_FAILED:
+        on_down(import, report);
+        import_give_up(import, "%s", report->text ? report->text : "the server is gone");
+        break;
+    }
+}
+
+/* A request the server does not answer: the requester hears of it, the server that it may stop. */
+static void give_up_waiting(struct import *import, struct import_call *call)
+{
+    if (call->purpose != IMPORT_PARTICIPANT) {
+        import_calls_drop(&import->calls, call);
+        return;
+    }
+    if (!call->written) {
+        import_refuse_for_trouble(import, call);
+        return;
+    }
+    import_cancel(import, call, "timed out");
+    import_refuse(import, call, BRIDGE_TIMED_OUT, "the server did not answer in time",
+                  (struct mcpx_slice){0});
+}
+
+void import_tick(struct import *import, struct mcpx_now now)
+{
+    struct import_call *call;
+
+    import_era_tick(import, now);
+    while ((call = import_calls_due(&import->calls, now.mono_ms)) != NULL)
+        give_up_waiting(import, call);
+}
+
+int64_t import_deadline(const struct import *import)
+{
+    int64_t first = import->calls.count ? import->calls.deadline_ms : INT64_MAX;
+
+    if (import->era_at < first)
+        first = import->era_at;
+    return import->handshake_at < first ? import->handshake_at : first;
+}

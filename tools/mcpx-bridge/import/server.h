@@ -1,0 +1,28 @@
+/*
+ * server.h - the server's side: its lines, the states of its process, and time.
+ */
+#ifndef MCPX_BRIDGE_IMPORT_SERVER_H
+#define MCPX_BRIDGE_IMPORT_SERVER_H
+
+#include "tools/mcpx-bridge/import/port.h"
+
+/** The server wrote a line. */
+void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now now);
+
+/**
+ * The server wrote a line that is too long; it began so. Its requester is refused when the id shows, or
+ * when his request is the only one the server has.
+ */
+void import_overlong(struct import *import, struct mcpx_slice beginning);
+
+/** The child's state changed. */
+void import_state(struct import *import, const struct mcpx_child_report *report,
+                  struct mcpx_now now);
+
+/** Lets deadlines pass. */
+void import_tick(struct import *import, struct mcpx_now now);
+
+/** mono_ms at which import_tick has something to do; INT64_MAX when nothing waits. */
+int64_t import_deadline(const struct import *import);
+
+#endif

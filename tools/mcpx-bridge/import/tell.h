@@ -1,0 +1,22 @@
+/*
+ * tell.h - what an import says that is no answer.
+ */
+#ifndef MCPX_BRIDGE_IMPORT_TELL_H
+#define MCPX_BRIDGE_IMPORT_TELL_H
+
+#include "tools/mcpx-bridge/import/port.h"
+
+/** Logs a sentence, cut at 500 bytes, control characters replaced. */
+void import_say(struct import *import, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** Announces a sentence in every topic as chat, where we may; not for a server with an owner. */
+void import_announce(struct import *import, const char *text);
+
+/** Sends a notification of the server to its owner, or to everybody in every topic. */
+void import_tell(struct import *import, struct mcpx_draft *draft);
+
+/** Sends a notification of the server to those of a topic whom the draft names. */
+void import_tell_topic(struct import *import, size_t topic, struct mcpx_draft *draft);
+
+#endif

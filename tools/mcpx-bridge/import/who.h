@@ -1,0 +1,29 @@
+/*
+ * who.h - a participant as an import knows it: who, and in which of its topics.
+ */
+#ifndef MCPX_BRIDGE_IMPORT_WHO_H
+#define MCPX_BRIDGE_IMPORT_WHO_H
+
+#include <mcpx/base.h>
+
+/** `topic` is the number of one of our topics, from 0. */
+struct import_who {
+    size_t topic;
+    struct mcpx_slice id;
+};
+
+/** True when both are the same participant in the same topic. */
+bool import_who_is(struct import_who one, struct import_who other);
+
+/**
+ * The rule of every bound that many share: nobody may have more than is left free. The first may
+ * take a half, the next a quarter, and a newcomer always finds something.
+ *
+ * own   what the participant has, all   what everybody has; both with what is asked for
+ */
+static inline bool import_who_may_have(size_t own, size_t all, size_t max)
+{
+    return all <= max && own <= max - all;
+}
+
+#endif
