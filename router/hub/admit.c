@@ -132,7 +132,7 @@ static enum mcpx_err enter(struct peer *peer, struct topic *topic,
         return MCPX_ENOMEM;
     welcome->first = true;
     cursor_start(peer, admission, &welcome->count, &welcome->resumed);
-    err = notice_presence(peer, change, &peer->join);
+    err = topic_tell_presence(peer, change, &peer->join);
     peer->owed = OWED_WELCOME | OWED_JOIN;
     if (err)
         log_reader_release(&peer->cursor.reader);

@@ -124,15 +124,14 @@ static uint64_t write_envelopes(const struct peer *peer, struct mcpx_text *out, 
 
 bool cursor_page(struct peer *peer, uint64_t *next, size_t *count, struct mcpx_slice *page)
 {
-    struct mcpx_text *out = notice_begin_frame(peer->hub);
-    char id[MX_UUID_LEN + 1];
+    struct mcpx_text *out = frame_begin(&peer->hub->scratch);
 
-    notice_begin(peer->hub, "system/history", peer->id, out, id);
+    notice_begin(peer->hub, "system/history", peer->id, out);
     mcpx_text_puts(out, "{\"envelopes\":[");
     *next = write_envelopes(peer, out, count);
     mcpx_text_puts(out, *next == peer->cursor.replay_end ? "],\"complete\":true}}"
                                                          : "],\"complete\":false}}");
-    return notice_end_frame(peer->hub, page);
+    return frame_end(out, page);
 }
 
 /* ---- live traffic ---- */

@@ -20,12 +20,6 @@ enum { CURSOR_PAGE_MAX = 262144 };
 void cursor_start(struct peer *peer, const struct admission *admission, size_t *count,
                   bool *resumed);
 
-/** The serial up to which everything was handed to the peer, or is history that it is sent. */
-static inline uint64_t cursor_place(const struct cursor *cursor)
-{
-    return cursor->next < cursor->replay_end ? cursor->replay_end : cursor->next;
-}
-
 /** True when there are envelopes for this peer to read. Skips what is not for it. */
 bool cursor_has_more(struct peer *peer);
 

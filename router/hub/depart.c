@@ -6,7 +6,8 @@
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"
 
-void hub_leave(struct hub *hub, struct peer *peer, const char *reason)
+/* Tells the others that a participant is no longer there, and takes its peer out of the topic. */
+static void leave(struct hub *hub, struct peer *peer, const char *reason)
 {
     struct topic *topic = peer->topic;
     bool was_there = topic_peer(topic, peer->id) == peer;
@@ -18,7 +19,7 @@ void hub_leave(struct hub *hub, struct peer *peer, const char *reason)
     if (!was_there || hub->draining)
         return; /* replaced by a newer connection, gone already, or everybody is going */
     /* Without memory the others see it in the next welcome; there is nobody to tell. */
-    (void)notice_presence(peer, (struct change){"leave", reason}, NULL);
+    (void)topic_tell_presence(peer, (struct change){"leave", reason}, NULL);
 }
 
 /* What the others are told. A plain goodbye needs no reason. */
@@ -31,12 +32,14 @@ static void condemn(struct hub *hub, struct peer *peer, enum mcpx_err err)
 {
     if (err == MCPX_ESLOW) {
         struct complaint complaint = {.err = err, .missed = peer->missed};
+        struct mcpx_slice text;
 
-        (void)notice_error(peer, &complaint);
+        if (notice_error(peer, &complaint, &text))
+            (void)peer_queue(peer, text);
     }
     hub->stats.closed[err]++;
     peer->close_err = err;
-    hub_leave(hub, peer, leave_reason(err));
+    leave(hub, peer, leave_reason(err));
     peer->state = PEER_CONDEMNED;
     peer->owed = 0;
     mcpx_text_fini(&peer->join);
@@ -76,7 +79,7 @@ void hub_depart(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mc
 
     hub->now = now;
     if (peer->state == PEER_OPEN)
-        hub_leave(hub, peer, leave_reason(err));
+        leave(hub, peer, leave_reason(err));
     topic->holders--;
     peer_free(peer);
     hub->stats.peers--;
@@ -121,7 +124,7 @@ enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *gran
         peer->grant = before;
         return MCPX_ENOMEM;
     }
-    err = notice_presence(peer, change, NULL);
+    err = topic_tell_presence(peer, change, NULL);
     if (err) {
         grant_unref(peer->grant);
         peer->grant = before;

@@ -22,4 +22,16 @@ void frame_head_write(char *out, enum frame_opcode opcode, size_t len);
 /** Appends the frame of a whole text message. */
 void frame_add(struct mcpx_text *out, struct mcpx_slice text);
 
+/**
+ * Makes room for so many bytes of frames, or leaves the text as it was: one that stayed `failed`
+ * would swallow every later frame without a word. False when memory runs out.
+ */
+bool frame_reserve(struct mcpx_text *out, size_t more);
+
+/** Begins a text message whose length is known last: what is added to `out`, which it returns. */
+struct mcpx_text *frame_begin(struct mcpx_text *out);
+
+/** Ends it. `frame` is lent until `out` changes. False when memory ran out. */
+bool frame_end(struct mcpx_text *out, struct mcpx_slice *frame);
+
 #endif

@@ -1,10 +1,10 @@
 /*
  * hub.c - the hub's own life, its clock, and whose turn it is.
- * Includes cursor.h, hub_state.h, notice.h.
+ * Includes hub_state.h, notice.h, output.h.
  */
-#include "router/hub/cursor.h"
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"
+#include "router/hub/output.h"
 
 #include <stdlib.h>
 
@@ -100,14 +100,6 @@ struct topic *hub_find(const struct hub *hub, struct mcpx_slice name)
             return topic;
     }
     return NULL;
-}
-
-void hub_uuid(struct hub *hub, char out[MX_UUID_LEN + 1])
-{
-    unsigned char random[16];
-
-    hub->chance.fill(hub->chance.context, random, sizeof random);
-    mx_uuid_format(random, out);
 }
 
 /* ---- time ---- */

@@ -1,11 +1,10 @@
 /*
  * hub_state.h - what the files of the hub share: the state behind hub.h.
- * Includes ident.h, peer.h.
+ * Includes peer.h, pool.h, tally.h.
  */
 #ifndef HUB_HUB_STATE_H
 #define HUB_HUB_STATE_H
 
-#include "lib/core/ident.h"
 #include "router/hub/peer.h"
 #include "router/hub/pool.h"
 #include "router/hub/tally.h"
@@ -61,11 +60,5 @@ struct topic *hub_find(const struct hub *hub, struct mcpx_slice name);
  * called after anything was appended.
  */
 void hub_settle(struct hub *hub);
-
-/** 16 random bytes as a UUID. */
-void hub_uuid(struct hub *hub, char out[MX_UUID_LEN + 1]);
-
-/** Tells the others that a participant is no longer there, and takes its peer out of the topic. */
-void hub_leave(struct hub *hub, struct peer *peer, const char *reason);
 
 #endif

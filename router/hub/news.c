@@ -70,19 +70,18 @@ static bool open_with(struct news *news, struct mcpx_slice text, uint64_t at)
 bool news_add(struct news *news, struct mcpx_slice text, uint64_t at)
 {
     struct sheet *sheet = news->open;
+    bool has_room;
 
     if (!sheet)
         return open_with(news, text, at);
     news->memory -= memory_of(sheet);
-    if (mcpx_text_reserve(&sheet->frames, FRAME_HEAD_MAX + text.len)) {
+    has_room = frame_reserve(&sheet->frames, FRAME_HEAD_MAX + text.len);
+    if (has_room) {
         frame_add(&sheet->frames, text);
         news->added++;
-        news->memory += memory_of(sheet);
-        return true;
     }
-    sheet->frames.failed = false; /* what it holds already is whole */
     news->memory += memory_of(sheet);
-    return false;
+    return has_room;
 }
 
 /* ---- publishing ---- */

@@ -1,37 +1,14 @@
 /*
  * notice.c - composes the router's own envelopes as text. They are few and flat, so writing them
  * member by member is shorter than building a value tree and dumping it, and every string of
- * foreign origin passes through one escaping function.
- * Includes notice.h, cursor.h, hub_state.h, JSON.
+ * foreign origin passes through one escaping function. What is composed here others queue or tell.
+ * Includes notice.h, hub_state.h, ident.h, JSON.
  */
 #include "router/hub/notice.h"
 
-#include "router/hub/cursor.h"
+#include "lib/core/ident.h"
 #include "router/hub/hub_state.h"
 #include <mcpx/json.h>
-
-struct mcpx_text *notice_begin_frame(struct hub *hub)
-{
-    static const char room[FRAME_HEAD_MAX];
-
-    mcpx_text_reset(&hub->scratch);
-    mcpx_text_add(&hub->scratch, room, sizeof room);
-    return &hub->scratch;
-}
-
-bool notice_end_frame(struct hub *hub, struct mcpx_slice *frame)
-{
-    struct mcpx_text *out = &hub->scratch;
-    size_t len, head;
-
-    if (out->failed)
-        return false;
-    len = out->len - FRAME_HEAD_MAX;
-    head = frame_head_len(len);
-    frame_head_write(out->text + FRAME_HEAD_MAX - head, FRAME_TEXT, len);
-    *frame = (struct mcpx_slice){out->text + FRAME_HEAD_MAX - head, head + len};
-    return true;
-}
 
 void notice_close(struct mcpx_text *out, enum mcpx_err err)
 {
@@ -47,11 +24,13 @@ void notice_close(struct mcpx_text *out, enum mcpx_err err)
 }
 
 void notice_begin(struct hub *hub, const char *kind, struct mcpx_slice to,
-                  struct mcpx_text *out, char id[MX_UUID_LEN + 1])
+                  struct mcpx_text *out)
 {
-    char ts[MX_TIME_LEN + 1];
+    unsigned char random[16];
+    char id[MX_UUID_LEN + 1], ts[MX_TIME_LEN + 1];
 
-    hub_uuid(hub, id);
+    hub->chance.fill(hub->chance.context, random, sizeof random);
+    mx_uuid_format(random, id);
     mx_time_format(hub->now.wall_ms, ts);
     mcpx_text_puts(out, "{\"protocol\":\"" MCPX_PROTOCOL "\",");
     mcpx_json_add_member(out, "id", mcpx_slice_of(id));
@@ -86,39 +65,14 @@ void notice_participant(const struct peer *peer, struct mcpx_text *out)
     mcpx_text_add(out, "}", 1);
 }
 
-/*
- * Makes room in an outbox, or leaves it as it was: an outbox that stayed `failed` would swallow
- * every later answer without a word.
- */
-static bool reserve_outbox(struct mcpx_text *outbox, size_t more)
-{
-    bool has_room = mcpx_text_reserve(outbox, more);
-
-    outbox->failed = false;
-    return has_room;
-}
-
 void notice_ping(struct mcpx_text *out)
 {
     char frame[3];
 
     frame_head_write(frame, FRAME_PING, 1);
     frame[2] = 'p';
-    if (reserve_outbox(out, sizeof frame))
+    if (frame_reserve(out, sizeof frame))
         mcpx_text_add(out, frame, sizeof frame);
-}
-
-/* Moves the envelope in the scratch to the peer's outbox and puts the peer in line. */
-static bool queue_scratch(struct peer *peer)
-{
-    struct mcpx_text *scratch = &peer->hub->scratch;
-
-    if (scratch->failed || !reserve_outbox(&peer->outbox, FRAME_HEAD_MAX + scratch->len))
-        return false;
-    frame_add(&peer->outbox, mcpx_text_view(scratch));
-    peer_count_outbox(peer);
-    peer_wake(peer);
-    return true;
 }
 
 /* ---- system/welcome ---- */
@@ -161,7 +115,8 @@ static bool write_others(const struct peer *peer, struct mcpx_text *out)
     return true;
 }
 
-void notice_place(const struct topic *topic, uint64_t serial, struct mcpx_text *out)
+/* Appends `"epoch":E,"serial":N`: who knows it can resume there. Protocol: section 5. */
+static void write_place(const struct topic *topic, uint64_t serial, struct mcpx_text *out)
 {
     mcpx_json_add_member(out, "epoch", mcpx_slice_of(topic->epoch));
     mcpx_text_puts(out, ",\"serial\":");
@@ -185,7 +140,7 @@ static void write_topic(const struct peer *peer, struct mcpx_text *out)
     else
         mcpx_text_puts(out, "null");
     mcpx_text_add(out, ",", 1);
-    notice_place(peer->topic, cursor_place(&peer->cursor), out);
+    write_place(peer->topic, cursor_place(&peer->cursor), out);
     mcpx_text_add(out, "}", 1);
 }
 
@@ -214,10 +169,9 @@ bool notice_welcome(const struct peer *peer, struct mcpx_slice behind,
 {
     const struct hub_config *config = &peer->hub->config;
     const struct welcome *welcome = &peer->welcome;
-    struct mcpx_text *out = notice_begin_frame(peer->hub);
-    char id[MX_UUID_LEN + 1];
+    struct mcpx_text *out = frame_begin(&peer->hub->scratch);
 
-    notice_begin(peer->hub, "system/welcome", peer->id, out, id);
+    notice_begin(peer->hub, "system/welcome", peer->id, out);
     mcpx_text_puts(out, "{\"you\":");
     notice_participant(peer, out);
     if (!write_others(peer, out))
@@ -234,7 +188,7 @@ bool notice_welcome(const struct peer *peer, struct mcpx_slice behind,
     mcpx_text_puts(out, ",\"messages_per_minute\":");
     write_limit(config->messages_per_minute, out);
     mcpx_text_puts(out, "}}}");
-    return notice_end_frame(peer->hub, frames) && add_frames(out, behind, frames);
+    return frame_end(out, frames) && add_frames(out, behind, frames);
 }
 
 /* ---- system/presence ---- */
@@ -243,20 +197,17 @@ bool notice_welcome(const struct peer *peer, struct mcpx_slice behind,
 static void write_stand(const struct topic *topic, struct mcpx_text *out)
 {
     mcpx_text_puts(out, "\"topic\":{");
-    notice_place(topic, topic->log.head, out);
+    write_place(topic, topic->log.head, out);
     mcpx_text_add(out, "}", 1);
 }
 
-enum mcpx_err notice_presence(const struct peer *peer, struct change change,
-                              struct mcpx_text *copy)
+bool notice_presence(const struct peer *peer, struct change change, struct mcpx_slice *text)
 {
     struct hub *hub = peer->hub;
     struct mcpx_text *out = &hub->scratch;
-    char id[MX_UUID_LEN + 1];
-    enum mcpx_err err;
 
     mcpx_text_reset(out);
-    notice_begin(hub, "system/presence", (struct mcpx_slice){0}, out, id);
+    notice_begin(hub, "system/presence", (struct mcpx_slice){0}, out);
     mcpx_text_add(out, "{", 1);
     mcpx_json_add_member(out, "event", mcpx_slice_of(change.event));
     mcpx_text_puts(out, ",\"participant\":");
@@ -268,28 +219,24 @@ enum mcpx_err notice_presence(const struct peer *peer, struct change change,
     mcpx_text_add(out, ",", 1);
     write_stand(peer->topic, out);
     mcpx_text_puts(out, "}}");
-    if (out->failed || (copy && !mcpx_text_reserve(copy, FRAME_HEAD_MAX + out->len)))
-        return MCPX_ENOMEM;
-    err = topic_tell(peer->topic, mcpx_text_view(out));
-    if (!err && copy)
-        frame_add(copy, mcpx_text_view(out));
-    return err;
+    *text = mcpx_text_view(out);
+    return !out->failed;
 }
 
 /* ---- system/position ---- */
 
-bool notice_position(struct topic *topic)
+bool notice_position(const struct topic *topic, struct mcpx_slice *text)
 {
     struct hub *hub = topic->hub;
     struct mcpx_text *out = &hub->scratch;
-    char id[MX_UUID_LEN + 1];
 
     mcpx_text_reset(out);
-    notice_begin(hub, "system/position", (struct mcpx_slice){0}, out, id);
+    notice_begin(hub, "system/position", (struct mcpx_slice){0}, out);
     mcpx_text_puts(out, "{");
     write_stand(topic, out);
     mcpx_text_puts(out, "}}");
-    return !out->failed && topic_tell(topic, mcpx_text_view(out)) == MCPX_OK;
+    *text = mcpx_text_view(out);
+    return !out->failed;
 }
 
 /* ---- system/error ---- */
@@ -372,15 +319,16 @@ static void write_complaint(const struct peer *peer, const struct complaint *com
     mcpx_text_add(out, "}", 1);
 }
 
-bool notice_error(struct peer *peer, const struct complaint *complaint)
+bool notice_error(const struct peer *peer, const struct complaint *complaint,
+                  struct mcpx_slice *text)
 {
     struct mcpx_text *out = &peer->hub->scratch;
-    char id[MX_UUID_LEN + 1];
 
     mcpx_text_reset(out);
-    notice_begin(peer->hub, "system/error", peer->id, out, id);
+    notice_begin(peer->hub, "system/error", peer->id, out);
     write_complaint(peer, complaint, out);
     write_optional("correlation_id", complaint->id, out);
     mcpx_text_add(out, "}", 1);
-    return queue_scratch(peer);
+    *text = mcpx_text_view(out);
+    return !out->failed;
 }

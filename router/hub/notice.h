@@ -1,11 +1,11 @@
 /*
  * notice.h - the envelopes the router writes itself: system/welcome, presence, history, error.
+ * Composed in the hub's scratch; what is filled is lent until that is used again.
  * Includes peer.h.
  */
 #ifndef HUB_NOTICE_H
 #define HUB_NOTICE_H
 
-#include "lib/core/ident.h"
 #include "router/hub/peer.h"
 
 /** `from` of everything the router says; no participant may be called so. */
@@ -22,10 +22,9 @@ void notice_ping(struct mcpx_text *out);
  * and a closing brace follow.
  *
  * to   addressee; absent = everyone
- * id   filled with the envelope's id
  */
 void notice_begin(struct hub *hub, const char *kind, struct mcpx_slice to,
-                  struct mcpx_text *out, char id[MX_UUID_LEN + 1]);
+                  struct mcpx_text *out);
 
 /**
  * Appends `{"id":…,"capabilities":[…]}`: with `identity` when the id is that of an instance, with
@@ -33,23 +32,8 @@ void notice_begin(struct hub *hub, const char *kind, struct mcpx_slice to,
  */
 void notice_participant(const struct peer *peer, struct mcpx_text *out);
 
-/**
- * Begins a frame whose length is known last, in the hub's scratch: room for its head. What is
- * added to the text that is returned is its payload.
- */
-struct mcpx_text *notice_begin_frame(struct hub *hub);
-
-/** Ends it. `frame` is lent until the scratch is used again. False when memory ran out. */
-bool notice_end_frame(struct hub *hub, struct mcpx_slice *frame);
-
-/**
- * Appends `"epoch":E,"serial":N`: a place in the topic, so that a reader which knows it can resume
- * there. Protocol: section 5.
- */
-void notice_place(const struct topic *topic, uint64_t serial, struct mcpx_text *out);
-
-/** Adds system/position to the news of a topic: where it stands. False when memory runs out. */
-bool notice_position(struct topic *topic);
+/** Composes system/position: where a topic stands. False when memory runs out. */
+bool notice_position(const struct topic *topic, struct mcpx_slice *text);
 
 /**
  * Composes the system/welcome that a peer is owed, in the hub's scratch, and puts the frames
@@ -66,14 +50,10 @@ struct change {
 };
 
 /**
- * Adds system/presence about a peer to the news of its topic, in which it need not be (any more).
- *
- * copy   NULL, or gets its frame appended as well
- *
- * Returns MCPX_OK, or MCPX_ENOMEM (nothing has changed).
+ * Composes system/presence about a peer, which need not be in its topic (any more). False when
+ * memory runs out.
  */
-enum mcpx_err notice_presence(const struct peer *peer, struct change change,
-                              struct mcpx_text *copy);
+bool notice_presence(const struct peer *peer, struct change change, struct mcpx_slice *text);
 
 /**
  * What an error says beside its name. Only what belongs to the error is written.
@@ -95,7 +75,8 @@ struct complaint {
     uint64_t missed;
 };
 
-/** Queues system/error for a peer. False when memory runs out. Protocol: section 6. */
-bool notice_error(struct peer *peer, const struct complaint *complaint);
+/** Composes system/error for a peer. False when memory runs out. Protocol: section 6. */
+bool notice_error(const struct peer *peer, const struct complaint *complaint,
+                  struct mcpx_slice *text);
 
 #endif

@@ -62,6 +62,12 @@ struct cursor {
     struct reader reader;
 };
 
+/** The serial up to which everything was handed to the peer, or is history that it is sent. */
+static inline uint64_t cursor_place(const struct cursor *cursor)
+{
+    return cursor->next < cursor->replay_end ? cursor->replay_end : cursor->next;
+}
+
 /**
  * One connection. What a round of fan-out reads stands first, in three cache lines.
  *
@@ -132,11 +138,11 @@ struct peer {
 /** Brings the statistics up to date after `outbox` or `join` have changed. */
 void peer_count_outbox(struct peer *peer);
 
+/** Queues the frame of a text for a peer alone, and wakes it. False when memory runs out. */
+bool peer_queue(struct peer *peer, struct mcpx_slice text);
+
 /** Puts a peer in line to be offered by hub_next_ready out of its topic's turn. */
 void peer_wake(struct peer *peer);
-
-/** True when peer_peek would find something. Moves the cursor past what is not for the peer. */
-bool peer_has_output(struct peer *peer);
 
 /** Frees a peer that is in no topic and no line. */
 void peer_free(struct peer *peer);

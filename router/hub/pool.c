@@ -19,9 +19,6 @@
 
 #include "router/hub/hub_state.h"
 
-/* The part of the bound that is kept for what is on its way. */
-enum { POOL_SPARE_PART = 16 };
-
 /* A maker has too much above so many eighths of the bound, and no longer below so many. */
 enum { GREEDY_ABOVE = 4, GREEDY_BELOW = 3, EIGHTHS = 8 };
 
@@ -76,7 +73,7 @@ static bool has_sizes(enum pool_line line)
     return line == POOL_PEOPLED || line == POOL_HELD;
 }
 
-static void quit(struct pool_part *part)
+void pool_leave(struct pool_part *part)
 {
     struct pool_sizes *sizes;
 
@@ -89,14 +86,14 @@ static void quit(struct pool_part *part)
     part->line = POOL_NOWHERE;
 }
 
-static void enter(struct topic *topic, enum pool_line line)
+void pool_enter(struct topic *topic, enum pool_line line)
 {
     struct pool *pool = &topic->hub->pool;
     struct pool_part *part = &topic->part;
     struct pool_lines *lines = topic->maker->greedy ? &pool->greedy : &pool->others;
     struct pool_sizes *sizes = sizes_of(lines, line);
 
-    quit(part);
+    pool_leave(part);
     part->line = (unsigned char)line;
     part->lines = lines;
     if (!has_sizes(line)) {
@@ -151,7 +148,7 @@ static void judge_maker(const struct pool *pool, struct tally *maker)
         struct topic *topic = LIST_ELEMENT(link, struct topic, in_made);
 
         if (topic->part.line == POOL_EMPTY || has_sizes(topic->part.line))
-            enter(topic, topic->part.line);
+            pool_enter(topic, topic->part.line);
     }
 }
 
@@ -177,12 +174,12 @@ void pool_count(struct topic *topic)
         return;
     note_memory(topic, memory);
     if (topic->hub->pool.max != 0 && (line == POOL_PEOPLED || topic->part.line != POOL_EMPTY))
-        enter(topic, line);
+        pool_enter(topic, line);
 }
 
 void pool_forget(struct topic *topic)
 {
-    quit(&topic->part);
+    pool_leave(&topic->part);
     note_memory(topic, 0);
 }
 
@@ -193,36 +190,20 @@ size_t pool_share(const struct hub *hub)
 
 /* ---- giving back ---- */
 
-static bool shorten(struct topic *topic)
-{
-    if (!log_shorten(&topic->log))
-        return false;
-    topic->hub->stats.shortened++;
-    pool_count(topic);
-    return true;
-}
-
-/* True when something changed, so that it makes sense to go on. */
-static bool take_some_back(struct pool_lines *lines)
+static struct topic *first_in(struct pool_lines *lines)
 {
     struct topic *topic = first_of(&lines->empty);
 
-    if (topic) {
-        if (!shorten(topic))
-            quit(&topic->part);
-        return true;
-    }
-    topic = largest_of(&lines->peopled);
-    if (topic) {
-        if (!shorten(topic))
-            enter(topic, POOL_HELD);
-        return true;
-    }
-    topic = largest_of(&lines->held);
     if (!topic)
-        return false;
-    enter(topic, topic_shed(topic) ? POOL_PEOPLED : POOL_WAITING);
-    return true;
+        topic = largest_of(&lines->peopled);
+    return topic ? topic : largest_of(&lines->held);
+}
+
+struct topic *pool_first(struct pool *pool)
+{
+    struct topic *topic = first_in(&pool->greedy);
+
+    return topic ? topic : first_in(&pool->others);
 }
 
 void pool_look_again(struct hub *hub)
@@ -231,23 +212,5 @@ void pool_look_again(struct hub *hub)
     struct topic *topic;
 
     while ((topic = first_of(&pool->waiting)))
-        enter(topic, POOL_PEOPLED);
-}
-
-static bool has_room(const struct pool *pool, size_t growth)
-{
-    return growth <= pool->max && pool->used <= pool->max - growth;
-}
-
-bool pool_make_room(struct hub *hub, size_t growth)
-{
-    struct pool *pool = &hub->pool;
-    size_t spare = pool->max / POOL_SPARE_PART;
-
-    if (pool->max == 0)
-        return true;
-    while (!has_room(pool, growth + spare) &&
-           (take_some_back(&pool->greedy) || take_some_back(&pool->others)))
-        ;
-    return has_room(pool, growth);
+        pool_enter(topic, POOL_PEOPLED);
 }

@@ -1,6 +1,6 @@
 /*
- * pool.h - the memory that all topics' logs have together, and who gives some back when it is
- * used up. Includes layers 0 and 1, list.h. Protocol: section 5 (bounds).
+ * pool.h - the memory that all topics' logs have together, and who is the next to give some back
+ * when it is used up (reclaim.h). Includes layers 0 and 1, list.h. Protocol: section 5 (bounds).
  */
 #ifndef HUB_POOL_H
 #define HUB_POOL_H
@@ -84,18 +84,14 @@ void pool_count(struct topic *topic);
 /** A topic goes, with all it holds. Its maker is still there. */
 void pool_forget(struct topic *topic);
 
-/**
- * Makes room for so many bytes more: takes the oldest segment of history of the topic that has
- * been empty for longest, until none of those has any; then of the topic that holds most, within
- * a quarter; and only then takes readers off that lag with a full socket, likewise (they are left in
- * `hub->fallen`, for hub_settle). All that first among the topics of a maker whose topics hold more
- * than half of the bound together, until they hold less than three eighths, and only then among the
- * others'. Each step costs the same however many topics there are.
- *
- * From 15/16 of the bound on room is made before it is missed, so that readers who only wait for
- * their turn get it (hub_is_pressed) before anything is refused. False when there is no room.
- */
-bool pool_make_room(struct hub *hub, size_t growth);
+/** The topic that gives something back next, or NULL; `part.line` says why it is that. */
+struct topic *pool_first(struct pool *pool);
+
+/** Puts a topic at the end of another line; not POOL_NOWHERE. */
+void pool_enter(struct topic *topic, enum pool_line line);
+
+/** Takes a topic's part out of its line: POOL_NOWHERE. */
+void pool_leave(struct pool_part *part);
 
 /** A round is over: who waited for it may have read what was in the way. */
 void pool_look_again(struct hub *hub);

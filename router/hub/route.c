@@ -3,6 +3,7 @@
  * order of protocol section 1, one function each; the first that fails answers.
  * Includes derive.h, hub_state.h, notice.h, JSON.
  */
+#include "lib/core/ident.h"
 #include "router/hub/derive.h"
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"
@@ -222,10 +223,11 @@ static void answer(struct passage *passage, enum mcpx_err err)
     struct hub *hub = passage->hub;
     struct peer *peer = passage->peer;
     size_t queued = peer->outbox.len;
+    struct mcpx_slice text;
 
     hub->stats.refused[err]++;
     passage->complaint.err = err;
-    if (!notice_error(peer, &passage->complaint))
+    if (!notice_error(peer, &passage->complaint, &text) || !peer_queue(peer, text))
         err = MCPX_ENOMEM;
     peer->answers += peer->outbox.len - queued;
     if (mcpx_error_close(err))

@@ -2,13 +2,14 @@
  * topic.c - a room keeps its peers in an array sorted by participant id: a welcome lists them in
  * that order, and a round of fan-out walks memory in a straight line. A hash table beside it finds
  * one by name, because a message may name a hundred addressees.
- * Includes cursor.h, hub_state.h, notice.h.
+ * Includes hub_state.h, notice.h, reclaim.h, topic_memory.h.
  */
 #include "router/hub/topic.h"
 
-#include "router/hub/cursor.h"
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"
+#include "router/hub/reclaim.h"
+#include "router/hub/topic_memory.h"
 
 #include <stdlib.h>
 
@@ -31,12 +32,6 @@ static void make_epoch(struct hub *hub, char out[TOPIC_EPOCH_LEN + 1])
  * that at about a tenth of the processor. Protocol: section 5.
  */
 enum { TELL_MIN_MS = 50, TELL_MAX_MS = 1000, PEERS_PER_TELL_MS = 10 };
-
-/*
- * News is short and everybody reads it soon, so it may lag less than envelopes; the setting for
- * those serves for both.
- */
-enum { NEWS_SHARE = 4 };
 
 /* A participant may be refused this often in a minute before its connection is. */
 static const uint64_t refusals_per_minute = 600;
@@ -230,109 +225,10 @@ void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now)
     }
 }
 
-/* Moves a reader past what is not for it; true when that takes it out of the oldest segment. */
-static bool passes_over(struct peer *peer)
-{
-    const struct segment *home = peer->cursor.reader.home;
-
-    (void)cursor_has_more(peer);
-    return peer->cursor.reader.home != home;
-}
-
-/* Takes a reader off log and news; hub_settle does the rest. */
-static void fall(struct topic *topic, struct peer *peer)
-{
-    peer->missed = topic->log.head - peer->cursor.next;
-    if (!list_is_empty(&peer->cursor.news.link)) /* else it has no welcome yet */
-        peer->missed += topic->news.added - peer->cursor.news.next;
-    log_reader_release(&peer->cursor.reader);
-    news_reader_leave(&peer->cursor.news);
-    list_append(&topic->hub->fallen, &peer->cursor.reader.link);
-}
-
-/*
- * Takes the readers off that hold on to too much because their sockets are full. Those that only
- * wait for their turn are none of them: they make the edge write before it reads on
- * (hub_is_pressed). Nor are those for whom there is nothing in it: they move on. Both return true
- * when nobody is left.
- */
-static bool shed_from_log(struct topic *topic, struct link *readers)
-{
-    struct link *next;
-
-    for (struct link *link = readers->next; link != readers; link = next) {
-        struct peer *peer = LIST_ELEMENT(link, struct peer, cursor.reader.link);
-
-        next = link->next;
-        if (!passes_over(peer) && peer->stalled && peer->cursor.next < topic->log.head)
-            fall(topic, peer);
-    }
-    return list_is_empty(readers);
-}
-
-static bool shed_from_news(struct topic *topic, struct link *readers)
-{
-    struct link *next;
-
-    for (struct link *link = readers->next; link != readers; link = next) {
-        struct peer *peer = LIST_ELEMENT(link, struct peer, cursor.news.link);
-
-        next = link->next;
-        if (peer->owed & OWED_WELCOME && peer->welcome.first)
-            news_reader_leave(
-                &peer->cursor.news); /* its welcome was not taken: there is another */
-        else if (peer->stalled)
-            fall(topic, peer);
-    }
-    return list_is_empty(readers);
-}
-
-/* Frees what nobody needs or may hold any longer, and counts what is left. */
-static void let_go(struct topic *topic)
-{
-    size_t backlog = topic->hub->config.backlog_bytes;
-    struct link *overdue;
-
-    do {
-        while (log_drop(&topic->log))
-            ;
-        overdue = log_overdue(&topic->log);
-    } while (overdue && shed_from_log(topic, overdue));
-    topic->hub->pressed |= overdue != NULL;
-    do {
-        news_drop(&topic->news);
-        overdue = news_overdue(&topic->news, (backlog + NEWS_SHARE - 1) / NEWS_SHARE);
-    } while (overdue && shed_from_news(topic, overdue));
-    topic->hub->pressed |= overdue != NULL;
-    pool_count(topic);
-}
-
-size_t topic_memory(const struct topic *topic)
-{
-    return log_memory(&topic->log) + topic->news.memory;
-}
-
-bool topic_shed(struct topic *topic)
-{
-    struct link *readers = log_laggards(&topic->log);
-    const struct link *last = topic->hub->fallen.previous;
-    bool shed = readers && shed_from_log(topic, readers);
-
-    readers = news_overdue(&topic->news, 1);
-    if (readers)
-        (void)shed_from_news(topic, readers);
-    if (!shed && topic->hub->fallen.previous == last) {
-        topic->hub->pressed = true;
-        return false;
-    }
-    let_go(topic);
-    return true;
-}
-
 void topic_forget_old(struct topic *topic, int64_t wall_ms)
 {
     log_forget_old(&topic->log, wall_ms);
-    let_go(topic);
+    topic_trim(topic);
 }
 
 /* Everybody is to be offered what is new; a round under way goes on, and once around. */
@@ -357,7 +253,7 @@ static void publish(struct topic *topic)
 void topic_publish(struct topic *topic)
 {
     publish(topic);
-    let_go(topic);
+    topic_trim(topic);
 }
 
 static int64_t tell_delay(const struct topic *topic)
@@ -380,7 +276,7 @@ static void join_telling(struct topic *topic)
     list_append(before->next, &topic->in_telling);
 }
 
-enum mcpx_err topic_tell(struct topic *topic, struct mcpx_slice text)
+static enum mcpx_err tell(struct topic *topic, struct mcpx_slice text)
 {
     if (!news_add(&topic->news, text, topic->log.head))
         return MCPX_ENOMEM;
@@ -388,8 +284,23 @@ enum mcpx_err topic_tell(struct topic *topic, struct mcpx_slice text)
         join_telling(topic);
     if (topic->news.open->frames.len >= NEWS_SHEET_MAX)
         publish(topic);
-    let_go(topic);
+    topic_trim(topic);
     return MCPX_OK;
+}
+
+enum mcpx_err topic_tell_presence(const struct peer *peer, struct change change,
+                                  struct mcpx_text *copy)
+{
+    struct mcpx_slice text;
+    enum mcpx_err err;
+
+    if (!notice_presence(peer, change, &text) ||
+        (copy && !mcpx_text_reserve(copy, FRAME_HEAD_MAX + text.len)))
+        return MCPX_ENOMEM;
+    err = tell(peer->topic, text);
+    if (!err && copy)
+        frame_add(copy, text);
+    return err;
 }
 
 /* ---- envelopes ---- */
@@ -420,7 +331,7 @@ static bool find_seats(const struct topic *topic, struct log_message *message)
 }
 
 /* The usual message needs nothing that is not there. */
-static bool make_room(struct topic *topic, const struct log_message *message)
+static bool has_room(struct topic *topic, const struct log_message *message)
 {
     size_t growth;
 
@@ -428,7 +339,7 @@ static bool make_room(struct topic *topic, const struct log_message *message)
         return true;
     topic->log.bounds.share = pool_share(topic->hub);
     growth = log_growth(&topic->log, message);
-    return growth == 0 || pool_make_room(topic->hub, growth);
+    return growth == 0 || reclaim_room(topic->hub, growth);
 }
 
 enum mcpx_err topic_append(struct topic *topic, struct log_message *message)
@@ -437,12 +348,12 @@ enum mcpx_err topic_append(struct topic *topic, struct log_message *message)
 
     if (!find_seats(topic, message))
         return MCPX_ENOMEM;
-    if (!make_room(topic, message))
+    if (!has_room(topic, message))
         return MCPX_ESPACE;
     err = log_append(&topic->log, message);
     if (!err)
         publish(topic);
-    let_go(topic); /* without memory it may have taken some all the same */
+    topic_trim(topic); /* without memory it may have taken some all the same */
     if (err)
         return err;
     set_dirty(topic);
@@ -459,9 +370,10 @@ static bool is_filling(const struct log *log)
 void topic_tell_position(struct topic *topic)
 {
     const struct log *log = &topic->log;
+    struct mcpx_slice text;
 
     if (topic->told >= log->history + (log->head - log->history) / 2 || !is_filling(log))
         return;
-    if (topic->peer_count > 0 && notice_position(topic))
+    if (topic->peer_count > 0 && notice_position(topic, &text) && tell(topic, text) == MCPX_OK)
         topic->told = log->head;
 }

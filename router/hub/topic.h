@@ -13,6 +13,8 @@
 #include "router/hub/pool.h"
 #include "router/hub/tally.h"
 
+struct change;
+
 /** An epoch is 128 random bits in hexadecimal. */
 enum { TOPIC_EPOCH_LEN = 32 };
 
@@ -101,11 +103,16 @@ void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now);
 enum mcpx_err topic_append(struct topic *topic, struct log_message *message);
 
 /**
- * Adds a presence to the news, to be published with the next message or after a while: those who
- * come in a crowd are told in few writes. Readers that fell off are left in `hub->fallen`, for
- * hub_settle. Returns MCPX_OK or MCPX_ENOMEM (nothing has changed).
+ * Adds the presence of a peer to the news of its topic, to be published with the next message or
+ * after a while: those who come in a crowd are told in few writes. Readers that fell off are left
+ * in `hub->fallen`, for hub_settle.
+ *
+ * copy   NULL, or gets its frame appended as well
+ *
+ * Returns MCPX_OK or MCPX_ENOMEM (nothing has changed).
  */
-enum mcpx_err topic_tell(struct topic *topic, struct mcpx_slice text);
+enum mcpx_err topic_tell_presence(const struct peer *peer, struct change change,
+                                  struct mcpx_text *copy);
 
 /** Publishes the news now. Readers that fell off are left in `hub->fallen`, for hub_settle. */
 void topic_publish(struct topic *topic);
@@ -125,12 +132,9 @@ void topic_forget_old(struct topic *topic, int64_t wall_ms);
 void topic_tell_position(struct topic *topic);
 
 /** Bytes of everything it holds that grows with what is said in it. */
-size_t topic_memory(const struct topic *topic);
-
-/**
- * Takes readers with full sockets off the oldest part of the log, however little they lag. True
- * when that let go of some of it; they are in `hub->fallen`, for hub_settle.
- */
-bool topic_shed(struct topic *topic);
+static inline size_t topic_memory(const struct topic *topic)
+{
+    return log_memory(&topic->log) + topic->news.memory;
+}
 
 #endif

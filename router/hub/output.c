@@ -1,0 +1,202 @@
+/*
+ * output.c - bytes to write to a connection, pulled one run at a time. Private frames (welcome,
+ * errors, pings, the close frame) come first, then history, then what is said. Welcomes and pages
+ * of history are composed when they are about to be written: a thousand joiners that do not read
+ * hold no thousand lists of a thousand names. Nothing here calls the edge, so nothing can be freed
+ * while it is being walked.
+ * Includes output.h, cursor.h, hub_state.h, notice.h.
+ */
+#include "router/hub/output.h"
+
+#include "router/hub/cursor.h"
+#include "router/hub/hub_state.h"
+#include "router/hub/notice.h"
+
+/* An outbox that once held many answers should not keep their memory for an idle peer. */
+enum { OUTBOX_KEPT = 1024 };
+
+/* Private frames that go next: those before a welcome that is owed, else all. */
+static size_t ready_private(const struct peer *peer)
+{
+    return peer->owed & OWED_WELCOME ? peer->welcome_at : peer->outbox.len;
+}
+
+static void peek_outbox(struct peer *peer, struct output *output)
+{
+    peer->peeked = PEEK_OUTBOX;
+    *output =
+        (struct output){peer->outbox.text, ready_private(peer), peer->state == PEER_CONDEMNED};
+}
+
+/* A frame was composed in the scratch, or there was no memory for it. */
+static void lend(struct peer *peer, struct output *output, bool composed,
+                 struct mcpx_slice frame)
+{
+    if (composed) {
+        *output = (struct output){frame.text, frame.len, false};
+        return;
+    }
+    hub_condemn(peer->hub, peer, MCPX_ENOMEM, peer->hub->now);
+    peek_outbox(peer, output);
+}
+
+/* Its own join goes with its welcome, in one write, when it reads nothing between the two. */
+static bool joins_at_once(const struct peer *peer)
+{
+    return peer->owed & OWED_JOIN && peer->cursor.next >= peer->cursor.joined &&
+           peer->outbox.len == 0;
+}
+
+/* The first welcome says who is there; from then on this is told by presence. */
+static void peek_welcome(struct peer *peer, struct output *output)
+{
+    struct mcpx_slice behind = {0}, frames = {0};
+
+    peer->peeked = PEEK_WELCOME;
+    if (joins_at_once(peer)) {
+        peer->peeked = PEEK_WELCOME_JOIN;
+        behind = mcpx_text_view(&peer->join);
+    }
+    if (peer->welcome.first)
+        news_reader_join(&peer->topic->news, &peer->cursor.news);
+    lend(peer, output, notice_welcome(peer, behind, &frames), frames);
+}
+
+static void peek_page(struct peer *peer, struct output *output)
+{
+    struct mcpx_slice page = {0};
+
+    peer->peeked = PEEK_PAGE;
+    lend(peer, output, cursor_page(peer, &peer->peeked_next, &peer->peeked_count, &page),
+         page);
+}
+
+static void peek_join(struct peer *peer, struct output *output)
+{
+    peer->peeked = PEEK_JOIN;
+    *output = (struct output){peer->join.text, peer->join.len, false};
+}
+
+static void peek_run(struct peer *peer, struct output *output)
+{
+    struct log_run run = cursor_run(peer, &peer->peeked_sheet);
+
+    peer->peeked = PEEK_RUN;
+    peer->peeked_next = run.next;
+    peer->peeked_count = run.count;
+    *output = (struct output){run.bytes, run.len, false};
+}
+
+/* A condemned peer without even a close frame is owed its end: an empty run that closes. */
+bool peer_has_output(struct peer *peer)
+{
+    if (peer->stalled || peer->state == PEER_SHUT)
+        return false;
+    return peer->outbox.len > 0 || peer->owed || peer->state == PEER_CONDEMNED ||
+           cursor_has_more(peer) || peer->cursor.news.sheet;
+}
+
+/* What is owed beside envelopes and presence, each at its time. False when it is not yet. */
+static bool peek_owed(struct peer *peer, struct output *output)
+{
+    (void)cursor_has_more(peer); /* past what is not for it */
+    if (peer->owed & OWED_WELCOME)
+        peek_welcome(peer, output);
+    else if (peer->cursor.next < peer->cursor.replay_end)
+        peek_page(peer, output);
+    else if (peer->cursor.next >= peer->cursor.joined)
+        peek_join(peer, output);
+    else
+        return false;
+    return true;
+}
+
+bool peer_peek(struct peer *peer, struct output *output)
+{
+    peer->peeked = PEEK_NOTHING;
+    if (!peer_has_output(peer))
+        return false;
+    if (ready_private(peer) > 0 || peer->state == PEER_CONDEMNED)
+        peek_outbox(peer, output);
+    else if (!peer->owed || !peek_owed(peer, output))
+        peek_run(peer, output);
+    peer->peeked_len = output->len;
+    return true;
+}
+
+static void pop_outbox(struct peer *peer)
+{
+    struct mcpx_text *outbox = &peer->outbox;
+
+    outbox->len -= peer->peeked_len;
+    peer->welcome_at -= peer->owed & OWED_WELCOME ? peer->peeked_len : 0;
+    if (outbox->len > 0)
+        memmove(outbox->text, outbox->text + peer->peeked_len, outbox->len);
+    if (outbox->len == 0 && outbox->size > OUTBOX_KEPT)
+        mcpx_text_fini(outbox);
+    peer_count_outbox(peer);
+    if (outbox->len == 0)
+        peer->answers = 0;
+    if (peer->state == PEER_CONDEMNED && outbox->len == 0)
+        peer->state = PEER_SHUT;
+}
+
+static void pop_join(struct peer *peer)
+{
+    peer->owed &= ~(unsigned)OWED_JOIN;
+    mcpx_text_fini(&peer->join);
+    peer_count_outbox(peer);
+    peer->hub->stats.written++;
+}
+
+static void pop_run(struct peer *peer)
+{
+    cursor_move(peer, peer->peeked_next);
+    if (peer->peeked_sheet)
+        news_reader_pass(&peer->topic->news, &peer->cursor.news, peer->peeked_sheet);
+    peer->hub->stats.written += peer->peeked_count;
+}
+
+static void pop_page(struct peer *peer)
+{
+    cursor_move(peer, peer->peeked_next);
+    peer->hub->stats.replayed += peer->peeked_count;
+}
+
+static void pop_welcome(struct peer *peer)
+{
+    peer->owed &= ~(unsigned)OWED_WELCOME;
+    if (peer->peeked == PEEK_WELCOME_JOIN && peer->state == PEER_OPEN)
+        pop_join(peer);
+}
+
+/* The peer may have been condemned since it was peeked: it then has nothing but its outbox. */
+static void pop(struct peer *peer)
+{
+    bool is_open = peer->state == PEER_OPEN;
+
+    if (peer->peeked == PEEK_OUTBOX)
+        pop_outbox(peer);
+    else if (peer->peeked == PEEK_RUN && is_open)
+        pop_run(peer);
+    else if (peer->peeked == PEEK_PAGE && is_open)
+        pop_page(peer);
+    else if (peer->peeked == PEEK_WELCOME || peer->peeked == PEEK_WELCOME_JOIN)
+        pop_welcome(peer);
+    else if (peer->peeked == PEEK_JOIN && is_open)
+        pop_join(peer);
+}
+
+void peer_pop(struct peer *peer)
+{
+    struct stats *stats = &peer->hub->stats;
+
+    if (peer->peeked != PEEK_NOTHING) {
+        pop(peer);
+        stats->runs++;
+        stats->written_bytes += peer->peeked_len;
+    }
+    peer->peeked = PEEK_NOTHING;
+    if (peer_has_output(peer))
+        peer_wake(peer);
+}

@@ -1,0 +1,108 @@
+/*
+ * topic_memory.c - how a topic takes less memory: what nobody needs is freed, and readers that hold
+ * on to too much because they are slow lose their place. Includes topic_memory.h, cursor.h,
+ * hub_state.h.
+ */
+#include "router/hub/topic_memory.h"
+
+#include "router/hub/cursor.h"
+#include "router/hub/hub_state.h"
+
+/*
+ * News is short and everybody reads it soon, so it may lag less than envelopes; the setting for
+ * those serves for both.
+ */
+enum { NEWS_SHARE = 4 };
+
+/* Moves a reader past what is not for it; true when that takes it out of the oldest segment. */
+static bool passes_over(struct peer *peer)
+{
+    const struct segment *home = peer->cursor.reader.home;
+
+    (void)cursor_has_more(peer);
+    return peer->cursor.reader.home != home;
+}
+
+/* Takes a reader off log and news; hub_settle does the rest. */
+static void fall(struct topic *topic, struct peer *peer)
+{
+    peer->missed = topic->log.head - peer->cursor.next;
+    if (!list_is_empty(&peer->cursor.news.link)) /* else it has no welcome yet */
+        peer->missed += topic->news.added - peer->cursor.news.next;
+    log_reader_release(&peer->cursor.reader);
+    news_reader_leave(&peer->cursor.news);
+    list_append(&topic->hub->fallen, &peer->cursor.reader.link);
+}
+
+/*
+ * Takes the readers off that hold on to too much because their sockets are full. Those that only
+ * wait for their turn are none of them: they make the edge write before it reads on
+ * (hub_is_pressed). Nor are those for whom there is nothing in it: they move on. Both return true
+ * when nobody is left.
+ */
+static bool shed_from_log(struct topic *topic, struct link *readers)
+{
+    struct link *next;
+
+    for (struct link *link = readers->next; link != readers; link = next) {
+        struct peer *peer = LIST_ELEMENT(link, struct peer, cursor.reader.link);
+
+        next = link->next;
+        if (!passes_over(peer) && peer->stalled && peer->cursor.next < topic->log.head)
+            fall(topic, peer);
+    }
+    return list_is_empty(readers);
+}
+
+static bool shed_from_news(struct topic *topic, struct link *readers)
+{
+    struct link *next;
+
+    for (struct link *link = readers->next; link != readers; link = next) {
+        struct peer *peer = LIST_ELEMENT(link, struct peer, cursor.news.link);
+
+        next = link->next;
+        if (peer->owed & OWED_WELCOME && peer->welcome.first)
+            news_reader_leave(
+                &peer->cursor.news); /* its welcome was not taken: there is another */
+        else if (peer->stalled)
+            fall(topic, peer);
+    }
+    return list_is_empty(readers);
+}
+
+void topic_trim(struct topic *topic)
+{
+    size_t backlog = topic->hub->config.backlog_bytes;
+    struct link *overdue;
+
+    do {
+        while (log_drop(&topic->log))
+            ;
+        overdue = log_overdue(&topic->log);
+    } while (overdue && shed_from_log(topic, overdue));
+    topic->hub->pressed |= overdue != NULL;
+    do {
+        news_drop(&topic->news);
+        overdue = news_overdue(&topic->news, (backlog + NEWS_SHARE - 1) / NEWS_SHARE);
+    } while (overdue && shed_from_news(topic, overdue));
+    topic->hub->pressed |= overdue != NULL;
+    pool_count(topic);
+}
+
+bool topic_shed(struct topic *topic)
+{
+    struct link *readers = log_laggards(&topic->log);
+    const struct link *last = topic->hub->fallen.previous;
+    bool shed = readers && shed_from_log(topic, readers);
+
+    readers = news_overdue(&topic->news, 1);
+    if (readers)
+        (void)shed_from_news(topic, readers);
+    if (!shed && topic->hub->fallen.previous == last) {
+        topic->hub->pressed = true;
+        return false;
+    }
+    topic_trim(topic);
+    return true;
+}
