@@ -9,8 +9,10 @@
  * built) and starts what the Makefile would; npx finds the packages of tests/e2e instead of fetching
  * them.
  */
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
+import {
+  chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
@@ -74,7 +76,7 @@ class Player {
       LC_ALL: 'C.UTF-8',
       NO_COLOR: '1',
       npm_config_update_notifier: 'false',
-      npm_config_fund: 'false',
+      npm_config_progress: 'false',
     };
   }
 
@@ -261,11 +263,20 @@ class Player {
     if (status !== 0) this.#fail(line, stderr);
   }
 
+  /* The variables of the page's terminal, from which a reader would start the client. */
+  async #variables(line) {
+    const file = join(this.#folder, 'scratch', 'env');
+    this.terminal.begin(`env -0 > ${file}`, line);
+    await this.#ended(this.terminal, line);
+    return Object.fromEntries(readFileSync(file, 'utf8').split('\0').filter((text) => text.includes('='))
+      .map((text) => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)]));
+  }
+
   async #client(line, name, server) {
+    const env = await this.#variables(line);
     const client = new Client({ name: 'page', version: '1.0.0' }, { capabilities: {} });
     try {
-      await client.connect(new StdioClientTransport({ ...server, env: this.env, cwd: this.checkout,
-        stderr: 'inherit' }));
+      await client.connect(new StdioClientTransport({ ...server, env, cwd: this.checkout, stderr: 'inherit' }));
       const { tools } = await client.listTools();
       this.#say(line, `an MCP client with the server "${name}": ${tools.length} tools, such as ${tools[0]?.name}`);
       if (tools.length === 0) this.#fail(line, `the client sees no tools of "${name}"`);

@@ -19,6 +19,9 @@ const SHAPES = [
 ];
 const ANY_SHAPE = new RegExp(SHAPES.map(([shape]) => `(${shape})`).join('|'), 'g');
 
+/* Lines that stand for others: any, and what a program says when it is interrupted. */
+const ALONE = { '...': '(?:.*\\n)*?', '^C': '[^]*' };
+
 const literally = (text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
 function patternOfLine(text) {
@@ -41,7 +44,7 @@ export function typedIn(line) {
 
 /** The pattern of lines; `rest` is the beginning of one more that has not ended. */
 export function patternOf(lines, rest) {
-  const whole = lines.map((line) => (line === '...' ? '(?:.*\\n)*?' : `${patternOfLine(line)} *\\n`));
+  const whole = lines.map((line) => ALONE[line] ?? `${patternOfLine(line)} *\\n`);
   return whole.join('') + (rest === undefined ? '' : patternOfLine(rest));
 }
 
