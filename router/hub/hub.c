@@ -17,33 +17,6 @@ static const int changes_per_tick = 64;
 /* Unanswered pings after which a peer is given up. Protocol: section 7. */
 static const int pings_max = 2;
 
-struct hub_config hub_config_default(void)
-{
-    return (struct hub_config){
-        .create = true,
-        .replay = 100,
-        .linger_ms = 300000,
-        .topics_max = 10000,
-        .topics_each = 1000,
-        .participants_max = 10000,
-        .history_count = 1000,
-        .history_bytes = 33554432,
-        .history_age_ms = 86400000,
-        .takeover = true,
-        .instances = 8,
-        .message_bytes = 8388608,
-        .depth = 512,
-        .backlog_bytes = 33554432,
-        .connections_max = 20000,
-        .connections_each = 2000,
-        .messages_per_minute = 6000,
-        .bytes_per_minute = 268435456,
-        .joins_per_minute = 120,
-        .ping_ms = 25000,
-        .derive_kinds = true,
-    };
-}
-
 struct hub *hub_new(const struct hub_config *config, struct chance chance)
 {
     struct hub *hub = calloc(1, sizeof *hub);

@@ -64,9 +64,6 @@ struct hub_config {
     bool derive_kinds;            /* protocol section 4 */
 };
 
-/** The defaults of docs/configuration.md. */
-struct hub_config hub_config_default(void);
-
 /** Makes a hub. `config` is copied. Returns NULL when memory runs out. */
 struct hub *hub_new(const struct hub_config *config, struct chance chance);
 
@@ -289,9 +286,6 @@ const struct topic *hub_topic_find(const struct hub *hub, struct mcpx_slice name
 
 /** Lent until the topic is freed. */
 struct mcpx_slice topic_name(const struct topic *topic);
-
-/** Participants connected now. */
-size_t topic_participants(const struct topic *topic);
 
 /**
  * A page of names, sorted by bytes.

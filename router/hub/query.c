@@ -26,11 +26,6 @@ struct mcpx_slice topic_name(const struct topic *topic)
     return topic->name;
 }
 
-size_t topic_participants(const struct topic *topic)
-{
-    return topic->peer_count;
-}
-
 /* Index of the first participant whose id sorts behind `id`. */
 static size_t place_behind(const struct topic *topic, struct mcpx_slice id)
 {

@@ -5,6 +5,7 @@
  * Includes box.h, speech.h.
  */
 #include "tests/bench/box.h"
+#include "tests/support/hub_defaults.h"
 
 #include "tests/bench/speech.h"
 

@@ -5,6 +5,7 @@
  * Protocol: sections 1 to 7.
  */
 #include "tests/conformance/page.h"
+#include "tests/support/hub_defaults.h"
 #include "tests/support/world.h"
 
 #include <mcpx/rpc.h>

@@ -4,6 +4,7 @@
  * often and wherever a connection breaks. Protocol: section 5. A failing seed prints itself.
  */
 #include "tests/support/frames.h"
+#include "tests/support/hub_defaults.h"
 #include "tests/support/table.h"
 
 #include "router/hub/hub.h"

@@ -3,6 +3,7 @@
  * participant with a narrow grant that slips past it; a receiver that cannot check what it got.
  * Protocol: section 4 (derived kinds), section 1 (byte fidelity), section 5 (order, echo).
  */
+#include "tests/support/hub_defaults.h"
 #include "tests/support/world.h"
 
 #include <criterion/criterion.h>

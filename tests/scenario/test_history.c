@@ -2,6 +2,7 @@
  * What breaks for whom: a late joiner that acts on an old tool call or sees a gap; one that resumes
  * and silently misses a response; memory that grows without end. Protocol: section 5.
  */
+#include "tests/support/hub_defaults.h"
 #include "tests/support/world.h"
 
 #include <criterion/criterion.h>

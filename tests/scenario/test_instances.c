@@ -3,6 +3,7 @@
  * comes back after a break and ends another one; everybody else, should ten windows get ten times
  * the rates. Protocol: sections 1, 5, 7 and 8.
  */
+#include "tests/support/hub_defaults.h"
 #include "tests/support/world.h"
 
 #include <criterion/criterion.h>

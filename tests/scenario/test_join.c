@@ -3,6 +3,7 @@
  * a newcomer thrown out by the late close of its own old connection, two copies of an agent that
  * throw each other out without end. Protocol: sections 5 (join order, routing) and 7 (takeover).
  */
+#include "tests/support/hub_defaults.h"
 #include "tests/support/world.h"
 
 #include <criterion/criterion.h>

@@ -5,6 +5,7 @@
  * Protocol: section 5.
  */
 #include "tests/support/fault_alloc.h"
+#include "tests/support/hub_defaults.h"
 #include "tests/support/world.h"
 
 #include <criterion/criterion.h>

@@ -3,6 +3,7 @@
  * refused; a receiver fooled because it reads a message otherwise than the router did.
  * Protocol: sections 1 (order of checks), 2 (reserved kinds), 3 and 6 (errors), 8 (rates).
  */
+#include "tests/support/hub_defaults.h"
 #include "tests/support/world.h"
 
 #include <criterion/criterion.h>

@@ -3,6 +3,7 @@
  * something else under it. Others then take the one for the other: a response gets the attacker's
  * CONTEXT, a resumed connection skips what lay between. Protocol: sections 4 and 5.
  */
+#include "tests/support/hub_defaults.h"
 #include "tests/support/world.h"
 
 #include <criterion/criterion.h>

@@ -3,6 +3,7 @@
  * connections, and everybody else is refused; or histories go that others still need, while some
  * that nobody needs stay. Protocol: section 5 (bounds), section 7; docs/configuration.md.
  */
+#include "tests/support/hub_defaults.h"
 #include "tests/support/world.h"
 
 #include "router/hub/topic.h"

@@ -3,6 +3,7 @@
  * that outlive their date; clients left hanging when the router goes.
  * Protocol: sections 5 (changes at run time), 6 (close codes), 7 (pings).
  */
+#include "tests/support/hub_defaults.h"
 #include "tests/support/world.h"
 
 #include <criterion/criterion.h>

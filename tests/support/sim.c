@@ -3,6 +3,7 @@
  * behind, windows move, rates bite and topics vanish; the virtual clock mostly creeps and
  * sometimes leaps. Includes sim_state.h.
  */
+#include "tests/support/hub_defaults.h"
 #include "tests/support/sim_state.h"
 
 #include <stdio.h>

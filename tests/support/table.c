@@ -4,6 +4,7 @@
  * Includes table_state.h, frames.h, Criterion.
  */
 #include "tests/support/frames.h"
+#include "tests/support/hub_defaults.h"
 #include "tests/support/table_state.h"
 
 #include <criterion/criterion.h>

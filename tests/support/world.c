@@ -5,6 +5,7 @@
  * Includes world.h, frames.h, reader_place.h, transcript.h, jansson, Criterion.
  */
 #include "tests/support/world.h"
+#include "tests/support/hub_defaults.h"
 
 #include "tests/support/frames.h"
 #include "tests/support/reader_place.h"

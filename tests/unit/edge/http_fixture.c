@@ -4,6 +4,7 @@
  * Includes http_fixture.h and the router's token maker.
  */
 #include "http_fixture.h"
+#include "tests/support/hub_defaults.h"
 
 #include "router/policy/tokens_make.h"
 

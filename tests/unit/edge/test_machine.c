@@ -3,6 +3,7 @@
  * killed for its memory, with everybody in it. docs/configuration.md (how much memory that is).
  */
 #include "router/edge/machine.h"
+#include "tests/support/hub_defaults.h"
 
 #include "router/edge/bounds.h"
 

@@ -6,6 +6,7 @@
 #include "tests/support/dice.h"
 #include "tests/support/fault_alloc.h"
 #include "tests/support/frames.h"
+#include "tests/support/hub_defaults.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

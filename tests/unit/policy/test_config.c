@@ -2,6 +2,7 @@
  * What breaks for whom: an operator whose typing error is taken for a default, who mends one
  * fault per start, or who finds a secret in the log. docs/configuration.md is what is promised.
  */
+#include "tests/support/hub_defaults.h"
 #include "tests/support/settled.h"
 
 #include "router/policy/tokens.h"
