@@ -2,27 +2,12 @@
  * place.c - an id alone was refused as a place: an id may be used again once its envelope is
  * forgotten, and the router would then go on behind the wrong one. Serials cannot be forged, since the
  * router alone counts them, and the epoch says what they are counted in.
- * Includes place.h and mcpx/json.h only.
+ * Includes place.h, lib/core/decimal.h and mcpx/json.h only.
  */
 #include "lib/participant/place.h"
 
+#include "lib/core/decimal.h"
 #include <mcpx/json.h>
-
-/* A count as the router writes it: 1 to 18 digits. */
-static bool read_serial(struct mcpx_slice value, uint64_t *out)
-{
-    uint64_t serial = 0;
-
-    if (value.len == 0 || value.len > 18)
-        return false;
-    for (size_t i = 0; i < value.len; i++) {
-        if (value.text[i] < '0' || value.text[i] > '9')
-            return false;
-        serial = serial * 10 + (uint64_t)(value.text[i] - '0');
-    }
-    *out = serial;
-    return true;
-}
 
 void mx_place_told(struct mx_place *place, struct mcpx_slice payload)
 {
@@ -32,7 +17,7 @@ void mx_place_told(struct mx_place *place, struct mcpx_slice payload)
 
     if (mcpx_json_type(epoch) != MCPX_JSON_STRING || epoch.len < 3 ||
         epoch.len > MX_EPOCH_MAX + 2 || memchr(epoch.text, '\\', epoch.len) ||
-        !read_serial(mcpx_json_get(topic, "serial"), &serial))
+        !mx_decimal_read(mcpx_json_get(topic, "serial"), UINT64_MAX, &serial))
         return;
     place->epoch_len = epoch.len - 2; /* without its quotes */
     memcpy(place->epoch, epoch.text + 1, place->epoch_len);

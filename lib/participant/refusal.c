@@ -1,10 +1,11 @@
 /*
  * refusal.c - system/error: which envelope of ours it is about, and whether it is a refusal at all.
  * "duplicate_id" for what was written on two connections says that the first attempt had arrived.
- * Includes delivery.h, refusal.h, tell.h only.
+ * Includes delivery.h, refusal.h, tell.h, lib/core/decimal.h only.
  */
 #include "lib/participant/refusal.h"
 
+#include "lib/core/decimal.h"
 #include "lib/participant/delivery.h"
 #include "lib/participant/tell.h"
 
@@ -36,16 +37,11 @@ static enum mcpx_err err_of(struct mcpx_slice name)
 
 static int64_t read_ms(struct mcpx_slice value)
 {
-    int64_t number = 0;
+    uint64_t number;
 
-    for (size_t i = 0; i < value.len && number < PAUSE_MAX_MS; i++) {
-        if (value.text[i] < '0' || value.text[i] > '9')
-            return PAUSE_MIN_MS;
-        number = number * 10 + (value.text[i] - '0');
-    }
-    if (number < PAUSE_MIN_MS)
+    if (!mx_decimal_read(value, UINT64_MAX, &number) || number < PAUSE_MIN_MS)
         return PAUSE_MIN_MS;
-    return number < PAUSE_MAX_MS ? number : PAUSE_MAX_MS;
+    return number < PAUSE_MAX_MS ? (int64_t)number : PAUSE_MAX_MS;
 }
 
 static enum mcpx_err read_refusal(struct mcpx_slice payload, struct refusal *out)

@@ -1,10 +1,11 @@
 /*
  * welcome.c - who we are, what we may, who is there. All that can fail is read before anything
  * changes.
- * Includes delivery.h, tell.h, welcome.h only.
+ * Includes delivery.h, tell.h, welcome.h, lib/core/decimal.h only.
  */
 #include "lib/participant/welcome.h"
 
+#include "lib/core/decimal.h"
 #include "lib/participant/delivery.h"
 #include "lib/participant/tell.h"
 
@@ -24,14 +25,9 @@ struct welcome {
 /* A number that is a plain non-negative integer; 0 for anything else. */
 static size_t read_number(struct mcpx_slice value)
 {
-    size_t number = 0;
+    uint64_t number;
 
-    for (size_t i = 0; i < value.len; i++) {
-        if (value.text[i] < '0' || value.text[i] > '9' || number > SIZE_MAX / 10 - 1)
-            return 0;
-        number = number * 10 + (size_t)(value.text[i] - '0');
-    }
-    return number;
+    return mx_decimal_read(value, SIZE_MAX, &number) ? (size_t)number : 0;
 }
 
 static bool is_literal(struct mcpx_slice value, const char *literal)

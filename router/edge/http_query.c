@@ -3,11 +3,13 @@
  * into one buffer whose size is known beforehand (decoding never grows a text), so slices of it
  * can be handed around. A map of all parameters was refused: callers know the few names they
  * understand, and a thousand parameters, for which nobody needs a token, should cost no memory.
- * Includes http_query.h only.
+ * Includes http_query.h, lib/core/decimal.h.
  */
 #include "router/edge/http_query.h"
 
-enum { NAME_MAX_LEN = 16, DIGITS_MAX = 18 };
+#include "lib/core/decimal.h"
+
+enum { NAME_MAX_LEN = 16 };
 
 bool http_target_parse(struct mcpx_slice raw, struct http_target *out)
 {
@@ -148,16 +150,9 @@ enum http_param_fault http_params_read(struct mcpx_slice query, struct http_para
 
 bool http_decimal(struct mcpx_slice text, size_t max, size_t *out)
 {
-    uint64_t number = 0;
+    uint64_t number;
 
-    if (text.len == 0 || text.len > DIGITS_MAX)
-        return false;
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.text[i] < '0' || text.text[i] > '9')
-            return false;
-        number = number * 10 + (uint64_t)(text.text[i] - '0');
-    }
-    if (number > max)
+    if (!mx_decimal_read(text, max, &number))
         return false;
     *out = (size_t)number;
     return true;
