@@ -12,7 +12,7 @@ const SHAPES = [
   ['\\b(?=[0-9a-f]*[0-9])[0-9a-f]{8}\\b', '\\b[0-9a-f]{8}\\b'],
   ['\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?Z', null],
   ['\\b\\d\\d:\\d\\d:\\d\\d\\b', null],
-  ['\\+\\d+ ms', '\\+\\d+ m?s'],
+  ['\\+\\d+ ms', '\\+[0-9.]+ m?s'],
   ['"(?:pos|uptime)":[0-9.]+', '"(?:pos|uptime)":[0-9.]+'],
   ['\\beyJ[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+', null],
   ['\\.\\.\\.', '.*'],
@@ -35,11 +35,11 @@ function patternOfLine(text) {
   return pattern + literally(text.slice(from));
 }
 
-/** What is typed where this line stands: undefined, or `{ keys, prompt }`. */
+/** What is typed where this line stands: undefined, or `{ keys, prompt, interrupts }`. */
 export function typedIn(line) {
-  if (line === '^C') return { keys: '\x03', prompt: '' };
+  if (line === '^C') return { prompt: '', interrupts: true };
   const input = /^(> )(.+)$/.exec(line) ?? /^(.*\[y\/N\] )(.+)$/.exec(line);
-  return input ? { keys: `${input[2]}\r`, prompt: input[1] } : undefined;
+  return input ? { keys: `${input[2]}\r`, prompt: input[1], interrupts: false } : undefined;
 }
 
 /** The pattern of lines; `rest` is the beginning of one more that has not ended. */

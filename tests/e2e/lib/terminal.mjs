@@ -7,6 +7,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { descendants } from './program.mjs';
 import { DEADLINE_MS, inTime } from './router.mjs';
 import { asSeen } from './shown.mjs';
 
@@ -56,12 +57,13 @@ export class Terminal {
       for (const watcher of [...this.#watchers]) watcher();
     });
     this.closed = new Promise((done) => { this.#child.once('close', done); });
-    this.closed.then(() => { for (const watcher of [...this.#watchers]) watcher(); });
-    this.#kill = () => this.#child.kill('SIGKILL');
-    process.once('exit', this.#kill);
+    const killOnExit = () => this.#child.kill('SIGKILL');
+    process.once('exit', killOnExit);
+    this.closed.then(() => {
+      closeSync(this.#orders);
+      process.removeListener('exit', killOnExit);
+    });
   }
-
-  #kill;
 
   #marks(word) {
     const pattern = new RegExp(`\\x1e${this.#mark} ${word} ([0-9 ]+)\\x1e`, 'g');
@@ -101,6 +103,22 @@ export class Terminal {
     this.#child.stdin.write(keys);
   }
 
+  /* What the shell has started; a copy of the shell is about to become that. */
+  #programs() {
+    return descendants(this.#child.pid).filter(({ command }) => !command.includes(`${this.#name}.sh`));
+  }
+
+  /** Types ^C, once there is a program for which it is meant: the shell would take it otherwise. */
+  async interrupt() {
+    const begun = (async () => {
+      while (this.status === undefined && this.#programs().length === 0) {
+        await new Promise((done) => { setTimeout(done, 10); });
+      }
+    })();
+    await inTime(begun, 'no program runs that ^C would end', PATIENCE_MS);
+    this.type('\x03');
+  }
+
   /** Waits until `look()` is true. */
   async until(look, what) {
     let watcher;
@@ -119,7 +137,5 @@ export class Terminal {
   async close() {
     writeSync(this.#orders, 'end\n');
     await inTime(this.closed, 'a terminal did not close');
-    closeSync(this.#orders);
-    process.removeListener('exit', this.#kill);
   }
 }
