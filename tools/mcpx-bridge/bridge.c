@@ -4,6 +4,8 @@
  */
 #include "tools/mcpx-bridge/bridge.h"
 
+#include "lib/core/decimal.h"
+
 /* What whoever runs the router has to raise. */
 #define SETTING "limits.message_bytes"
 
@@ -38,16 +40,11 @@ void bridge_add_result(struct mcpx_text *out, struct mcpx_slice id, struct mcpx_
 
 bool bridge_number(struct mcpx_slice value, int64_t *out)
 {
-    int64_t number = 0;
+    uint64_t number;
 
-    if (value.len == 0 || value.len > 18)
+    if (!mx_decimal_read(value, INT64_MAX, &number))
         return false;
-    for (size_t i = 0; i < value.len; i++) {
-        if (value.text[i] < '0' || value.text[i] > '9')
-            return false;
-        number = number * 10 + (value.text[i] - '0');
-    }
-    *out = number;
+    *out = (int64_t)number;
     return true;
 }
 

@@ -14,7 +14,6 @@ enum bridge_code {
     BRIDGE_TIMED_OUT = -32001, /* no answer in time */
     BRIDGE_NOT_ALLOWED = -32002, /* policy refuses, and no proposal is possible */
     BRIDGE_REJECTED = -32003,    /* a human said no */
-    BRIDGE_WITHDRAWN = -32004,   /* its proposer took it back */
     BRIDGE_KIND = -32020,        /* the kind does not fit the payload */
     BRIDGE_BAD_REQUEST = -32600, /* JSON-RPC: not a valid request */
     BRIDGE_NO_METHOD = -32601,   /* JSON-RPC: nobody does that here */

@@ -4,6 +4,7 @@
  * on its way. Every request ends once, and nobody works for nobody.
  */
 #include "tests/unit/tools/expose_world.h"
+#include "tools/mcpx-bridge/expose/state.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -67,7 +68,7 @@ Test(expose_life, ends_a_call_once_whatever_happens)
                  "{\"jsonrpc\":\"2.0\",\"id\":4,\"error\":{\"code\":-32000,\"message\":"
                  "\"participant 's' is not in the topic\"}}");
     cr_expect(world_is_quiet(&world));
-    cr_expect_eq(expose_call_count(world.expose), 0);
+    cr_expect_eq(world.expose->calls.count, 0);
     world_stop(&world);
 }
 

@@ -102,16 +102,6 @@ struct expose_call *expose_calls_next(const struct expose_calls *calls,
     return bucket < EXPOSE_CALL_BUCKETS ? calls->buckets[bucket] : NULL;
 }
 
-size_t expose_calls_of_client(const struct expose_calls *calls)
-{
-    struct expose_call *call = NULL;
-    size_t count = 0;
-
-    while ((call = expose_calls_next(calls, call)))
-        count += call->purpose == EXPOSE_FOR_CLIENT;
-    return count;
-}
-
 bool expose_call_failed(const struct expose_call *call)
 {
     return call->id.failed || call->token.failed || call->method.failed ||

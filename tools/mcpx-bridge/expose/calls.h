@@ -85,9 +85,6 @@ void expose_calls_remove(struct expose_calls *calls, struct expose_call *call);
 struct expose_call *expose_calls_next(const struct expose_calls *calls,
                                       const struct expose_call *call);
 
-/** How many calls of the client are under way. */
-size_t expose_calls_of_client(const struct expose_calls *calls);
-
 /** True when the text holds a failed allocation somewhere. */
 bool expose_call_failed(const struct expose_call *call);
 

@@ -141,13 +141,11 @@ static struct expose_call *call_of_token(const struct expose *x,
     struct mcpx_slice raw = mcpx_json_get(event->rpc->params, "progressToken");
     size_t prefix = x->nonce.len + 2; /* quote and dash */
     struct expose_call *call;
-    int64_t number = 0;
+    int64_t number;
 
-    if (raw.len < prefix + 2 || raw.len > prefix + 20 ||
-        memcmp(raw.text + 1, x->nonce.text, x->nonce.len) != 0)
+    if (raw.len < prefix + 2 || memcmp(raw.text + 1, x->nonce.text, x->nonce.len) != 0 ||
+        !bridge_number((struct mcpx_slice){raw.text + prefix, raw.len - prefix - 1}, &number))
         return NULL;
-    for (size_t i = prefix; i + 1 < raw.len && raw.text[i] >= '0' && raw.text[i] <= '9'; i++)
-        number = number * 10 + (raw.text[i] - '0');
     call = expose_calls_find(&x->calls, number);
     if (!call || !call->token.len ||
         !mcpx_slice_equal(mcpx_text_view(&call->participant), event->envelope->from))
@@ -423,9 +421,4 @@ bool expose_is_idle(const struct expose *x)
         if (call->purpose == EXPOSE_FOR_CLIENT && call->stage != EXPOSE_PROPOSED)
             return false;
     return !x->held;
-}
-
-size_t expose_call_count(const struct expose *x)
-{
-    return expose_calls_of_client(&x->calls);
 }

@@ -45,7 +45,4 @@ void expose_leave(struct expose *x, struct mcpx_now now);
 /** True when the client waits for nothing that a machine answers. */
 bool expose_is_idle(const struct expose *x);
 
-/** Calls of the client under way. */
-size_t expose_call_count(const struct expose *x);
-
 #endif

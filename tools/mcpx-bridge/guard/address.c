@@ -4,6 +4,8 @@
  */
 #include "tools/mcpx-bridge/guard/address.h"
 
+#include "lib/core/decimal.h"
+
 #include <strings.h>
 
 enum { PORT_WS = 80, PORT_MAX = 65535 };
@@ -17,17 +19,12 @@ static const char *skip(const char *text, const char *prefix)
 
 static bool read_port(const char *text, size_t len, int *port)
 {
-    int result = 0;
+    uint64_t number;
 
-    if (!len || len > 5)
+    if (len > 5 || !mx_decimal_read((struct mcpx_slice){text, len}, PORT_MAX, &number))
         return false;
-    for (size_t i = 0; i < len; i++) {
-        if (text[i] < '0' || text[i] > '9')
-            return false;
-        result = result * 10 + (text[i] - '0');
-    }
-    *port = result;
-    return result <= PORT_MAX;
+    *port = (int)number;
+    return true;
 }
 
 /* HOST, [HOST], HOST:PORT or [HOST]:PORT in `len` bytes; the port stays as it is without one. */
