@@ -306,8 +306,9 @@ MCPX_API struct mcpx_slice mcpx_session_instance_key(const struct mcpx_session *
  *   - before the welcome;
  *   - after a reconnection with something to write again: before our own presence, or for 5 s. The
  *     router sends that presence after all that we missed, and echoes among it show what has arrived;
- *   - while a text is addressed to somebody who was there before and has not come back since the
- *     router was restarted, for at most 10 s. They would get it as history only, and not act on it;
+ *   - after a reconnection that could not resume: while a text is addressed to somebody who was there
+ *     before and has not come back, for at most 10 s. They would get it as history only, and not act
+ *     on it;
  *   - while 256 texts wait for their echo, until one comes, or for 5 s;
  *   - after "rate_limited", for as long as the router asks. Then at most 4 texts wait for their echo,
  *     until all have arrived.

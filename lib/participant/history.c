@@ -1,7 +1,8 @@
 /*
- * history.c - a page of what was said before we joined. Nothing in it is acted on, with one
- * exception that is no action: an answer to what we still wait for, after a reconnection that could
- * not resume. Our own echo tells that it arrived. Who proposed what is remembered too, so that what comes of it can be understood.
+ * history.c - a page of what was said before we joined. Nothing in it is acted on. But after a
+ * reconnection that could not resume, it may hold the answer to what we still wait for, and echoes
+ * of ours that show what has arrived. Who proposed what is remembered, so that what comes of it can
+ * be understood.
  * Includes answer.h, delivery.h, history.h, tell.h only.
  */
 #include "lib/participant/history.h"
@@ -106,12 +107,13 @@ enum mcpx_err mx_history_receive(struct mcpx_session *session, const struct mx_i
     struct mcpx_json_walk walk;
 
     if (mcpx_json_type(list) != MCPX_JSON_ARRAY) {
-        mx_tell_malformed(session, in, "payload", "expected a page with envelopes");
+        mx_tell_expected(session, in, MCPX_VIOLATION_TEXT, "payload",
+                         "expected a page with envelopes");
         return MCPX_OK;
     }
     if (prepare(session, in, list))
         return MCPX_ENOMEM;
-    mcpx_json_walk_start(&walk, list);
+    mcpx_json_walk_start(&walk, list); /* in the text, which stays; in->envelope is gone */
     while (mcpx_json_walk_next(&walk)) {
         one.span = walk.value;
         take_one(session, &one);

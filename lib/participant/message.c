@@ -121,11 +121,9 @@ static enum mcpx_err remember_request(struct sorting *sorting)
 /* Whose answer would it be? The first one's, who is still waiting. */
 static void tell_taken(const struct sorting *sorting)
 {
-    struct mcpx_fault fault = {"expected another id than that of somebody else's open request "
-                               "or proposal",
-                               "id", 0};
-
-    mx_tell_violation(sorting->session, sorting->in, MCPX_VIOLATION_TAKEN, &fault);
+    mx_tell_expected(
+        sorting->session, sorting->in, MCPX_VIOLATION_TAKEN, "id",
+        "expected another id than that of somebody else's open request or proposal");
 }
 
 static void tell_request(struct sorting *sorting)
@@ -256,7 +254,6 @@ static void take_withdrawal(struct sorting *sorting)
     struct mcpx_session *session = sorting->session;
     const struct mcpx_envelope *envelope = sorting->envelope;
     struct mcpx_slice proposer = {NULL, 0};
-    struct mcpx_fault fault = {"expected it from who made the proposal", "from", 0};
 
     if (!names_proposal(sorting, &proposer)) {
         tell_overheard(sorting);
@@ -264,7 +261,8 @@ static void take_withdrawal(struct sorting *sorting)
     }
     /* Whichever window it comes from: who came back under another number may still take it back. */
     if (!mcpx_slice_equal(mcpx_identity_of(proposer), mcpx_identity_of(envelope->from))) {
-        mx_tell_violation(session, sorting->in, MCPX_VIOLATION_PROPOSER, &fault);
+        mx_tell_expected(session, sorting->in, MCPX_VIOLATION_PROPOSER, "from",
+                         "expected it from who made the proposal");
         return;
     }
     if (sorting->is_for_us)

@@ -86,8 +86,8 @@ enum mcpx_err mx_presence_receive(struct mcpx_session *session, const struct mx_
         return err;
     if (err || !read_presence(payload, &presence)) {
         mx_person_free(person);
-        mx_tell_malformed(session, in, "payload",
-                          "expected a presence with event and participant");
+        mx_tell_expected(session, in, MCPX_VIOLATION_TEXT, "payload",
+                         "expected a presence with event and participant");
         return MCPX_OK;
     }
     if (is_news(session, person, presence))

@@ -238,8 +238,8 @@ static enum mcpx_err take(struct mcpx_session *session, struct mx_incoming *in)
     if (mcpx_kind_is_reserved(&in->envelope->kind))
         return mx_system_receive(session, in);
     if (!mcpx_session_is_joined(session)) {
-        fault = (struct mcpx_fault){"expected system/welcome first", "kind", 0};
-        mx_tell_violation(session, in, MCPX_VIOLATION_ROUTER, &fault);
+        mx_tell_expected(session, in, MCPX_VIOLATION_ROUTER, "kind",
+                         "expected system/welcome first");
         return MCPX_OK;
     }
     err = mx_message_receive(session, in);

@@ -30,6 +30,7 @@ struct mx_id {
 /**
  * A session.
  *
+ * connection    its state
  * mono_ms       the last instant told
  * connect_at    mono_ms of the next attempt; meaningless unless offline
  * id            ours, as the last welcome said
@@ -37,8 +38,8 @@ struct mx_id {
  * instance, instance_key
  *               what is asked for; empty without config.instance
  * place         where a new connection may go on
- * absent        who was there before the router forgot us; nothing is written before those of them
- *               are there again whom something of ours is addressed to
+ * absent        who was there before we joined anew. Nothing is written while something of ours is
+ *               addressed to one of them
  * caught_up     our own presence came: what was missed is known
  * message_max   limits.message_bytes; 0 = none known
  * requests      others' requests to us that wait for mcpx_session_respond

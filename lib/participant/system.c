@@ -18,10 +18,10 @@ static bool is_kind(const struct mcpx_envelope *envelope, const char *kind)
 enum mcpx_err mx_system_receive(struct mcpx_session *session, const struct mx_incoming *in)
 {
     const struct mcpx_envelope *envelope = in->envelope;
-    struct mcpx_fault fault = {"expected it from system:gateway", "from", 0};
 
     if (!mcpx_slice_equal(envelope->from, MCPX_SLICE("system:gateway"))) {
-        mx_tell_violation(session, in, MCPX_VIOLATION_ROUTER, &fault);
+        mx_tell_expected(session, in, MCPX_VIOLATION_ROUTER, "from",
+                         "expected it from system:gateway");
         return MCPX_OK;
     }
     if (is_kind(envelope, "system/welcome"))
@@ -29,8 +29,8 @@ enum mcpx_err mx_system_receive(struct mcpx_session *session, const struct mx_in
     if (is_kind(envelope, "system/error"))
         return mx_refusal_receive(session, in);
     if (!mx_connection_is_joined(session->connection)) {
-        fault = (struct mcpx_fault){"expected system/welcome first", "kind", 0};
-        mx_tell_violation(session, in, MCPX_VIOLATION_ROUTER, &fault);
+        mx_tell_expected(session, in, MCPX_VIOLATION_ROUTER, "kind",
+                         "expected system/welcome first");
         return MCPX_OK;
     }
     if (is_kind(envelope, "system/presence"))

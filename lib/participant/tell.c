@@ -33,12 +33,12 @@ void mx_tell_violation(struct mcpx_session *session, const struct mx_incoming *i
     event->told.fault = *fault;
 }
 
-void mx_tell_malformed(struct mcpx_session *session, const struct mx_incoming *in,
-                       const char *field, const char *expected)
+void mx_tell_expected(struct mcpx_session *session, const struct mx_incoming *in,
+                      enum mcpx_violation violation, const char *field, const char *expected)
 {
     struct mcpx_fault fault = {expected, field, 0};
 
-    mx_tell_violation(session, in, MCPX_VIOLATION_TEXT, &fault);
+    mx_tell_violation(session, in, violation, &fault);
 }
 
 struct mx_event *mx_tell_own(struct mcpx_session *session, enum mcpx_event_type type,

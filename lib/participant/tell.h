@@ -16,9 +16,9 @@ struct mx_event *mx_tell(struct mcpx_session *session, const struct mx_incoming 
 void mx_tell_violation(struct mcpx_session *session, const struct mx_incoming *in,
                        enum mcpx_violation violation, const struct mcpx_fault *fault);
 
-/** VIOLATION: a message that is well-formed, and whose member `field` is not what is expected. */
-void mx_tell_malformed(struct mcpx_session *session, const struct mx_incoming *in,
-                       const char *field, const char *expected);
+/** The same, for a member `field` that is not what is expected. */
+void mx_tell_expected(struct mcpx_session *session, const struct mx_incoming *in,
+                      enum mcpx_violation violation, const char *field, const char *expected);
 
 /** An event about an envelope of ours; takes a reference of it. */
 struct mx_event *mx_tell_own(struct mcpx_session *session, enum mcpx_event_type type,

@@ -22,12 +22,12 @@ struct welcome {
     struct mx_roster others;
 };
 
-/* A number that is a plain non-negative integer; 0 for anything else. */
-static size_t read_number(struct mcpx_slice value)
+/* A number of bytes; 0 when none can be read. */
+static size_t read_size(struct mcpx_slice value)
 {
-    uint64_t number;
+    uint64_t size;
 
-    return mx_decimal_read(value, SIZE_MAX, &number) ? (size_t)number : 0;
+    return mx_decimal_read(value, SIZE_MAX, &size) ? (size_t)size : 0;
 }
 
 static bool is_literal(struct mcpx_slice value, const char *literal)
@@ -136,7 +136,7 @@ static void accept_welcome(struct mcpx_session *session, const struct mx_incomin
     session->roster = welcome->others;
     welcome->grants = grants; /* to be freed with it */
     welcome->others = others;
-    session->message_max = read_number(limit);
+    session->message_max = read_size(limit);
     if (is_first) {
         session->backoff.failures = 0;
         if (!resumed)
@@ -158,8 +158,8 @@ enum mcpx_err mx_welcome_receive(struct mcpx_session *session, const struct mx_i
     if (!err)
         accept_welcome(session, in, &welcome);
     else if (err != MCPX_ENOMEM)
-        mx_tell_malformed(session, in, "payload",
-                          "expected a welcome with you and participants");
+        mx_tell_expected(session, in, MCPX_VIOLATION_TEXT, "payload",
+                         "expected a welcome with you and participants");
     welcome_fini(&welcome);
     return err == MCPX_ENOMEM ? err : MCPX_OK;
 }
