@@ -108,3 +108,8 @@ bool expose_call_failed(const struct expose_call *call)
            call->participant.failed || call->context.failed || call->params.failed ||
            call->envelope.failed;
 }
+
+bool expose_call_is_probe(const struct expose_call *call)
+{
+    return call->purpose == EXPOSE_FOR_HELLO || call->purpose == EXPOSE_FOR_LIST;
+}

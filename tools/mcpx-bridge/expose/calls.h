@@ -85,6 +85,9 @@ void expose_calls_remove(struct expose_calls *calls, struct expose_call *call);
 struct expose_call *expose_calls_next(const struct expose_calls *calls,
                                       const struct expose_call *call);
 
+/** Is the answer for the catalogue? */
+bool expose_call_is_probe(const struct expose_call *call);
+
 /** True when the text holds a failed allocation somewhere. */
 bool expose_call_failed(const struct expose_call *call);
 

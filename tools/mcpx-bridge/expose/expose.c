@@ -6,6 +6,7 @@
 
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/ask.h"
+#include "tools/mcpx-bridge/expose/end.h"
 #include "tools/mcpx-bridge/expose/held.h"
 #include "tools/mcpx-bridge/expose/ids.h"
 #include "tools/mcpx-bridge/expose/probe.h"
@@ -302,23 +303,19 @@ static void violation(struct expose *x, const struct mcpx_event *event)
 static void about_call(struct expose *x, const struct mcpx_event *event)
 {
     struct expose_call *call = call_of(x, event);
-    struct mcpx_text message = {0};
 
     if (!call)
         return;
-    if (event->type == MCPX_EVENT_RESPONSE) {
+    if (event->type == MCPX_EVENT_RESPONSE)
         expose_answered(x, call, event);
-    } else if (event->type == MCPX_EVENT_REFUSED) {
+    else if (event->type == MCPX_EVENT_REFUSED)
         expose_undelivered(x, call, event);
-    } else if (event->type == MCPX_EVENT_REJECTED) {
+    else if (event->type == MCPX_EVENT_REJECTED)
         expose_rejected(x, call, event);
-    } else if (event->type == MCPX_EVENT_FULFILLING) {
+    else if (event->type == MCPX_EVENT_FULFILLING)
         expose_approved(x, call, event);
-    } else if (event->type == MCPX_EVENT_EXPIRED) {
-        mcpx_text_puts(&message, "no answer in time");
-        expose_fail(x, call, BRIDGE_TIMED_OUT, &message);
-    }
-    mcpx_text_fini(&message);
+    else if (event->type == MCPX_EVENT_EXPIRED)
+        expose_expired(x, call);
 }
 
 void expose_event(struct expose *x, const struct mcpx_event *event, struct mcpx_now now)

@@ -7,6 +7,7 @@
 
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/probe.h"
+#include "tools/mcpx-bridge/expose/self.h"
 #include "tools/mcpx-bridge/expose/settle.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"
@@ -43,15 +44,6 @@ static void write_capabilities(const struct expose *x, bool modern, struct mcpx_
     if (!modern && some_can(x, "tasks", NULL))
         mcpx_text_puts(out,
                        ",\"tasks\":{\"cancel\":{},\"requests\":{\"tools\":{\"call\":{}}}}");
-    mcpx_text_puts(out, "}");
-}
-
-static void write_info(const struct expose *x, struct mcpx_text *out)
-{
-    mcpx_text_puts(out, "{\"name\":\"mcpx-bridge\",");
-    mcpx_json_add_member(out, "title", mcpx_text_view(&x->topic));
-    mcpx_text_puts(out, ",");
-    mcpx_json_add_member(out, "version", mcpx_slice_of(mcpx_version()));
     mcpx_text_puts(out, "}");
 }
 
@@ -151,7 +143,7 @@ bool expose_hello(struct expose *x, const struct expose_request *request)
     mcpx_text_puts(&out, ",\"capabilities\":");
     write_capabilities(x, false, &out);
     mcpx_text_puts(&out, ",\"serverInfo\":");
-    write_info(x, &out);
+    expose_self_write(x, &out);
     write_instructions(x, &out);
     mcpx_text_puts(&out, "}");
     expose_tell_made(x, request, &out);
@@ -172,28 +164,13 @@ bool expose_discover(struct expose *x, const struct expose_request *request)
                          "\"],\"capabilities\":");
     write_capabilities(x, true, &out);
     mcpx_text_puts(&out, ",\"serverInfo\":");
-    write_info(x, &out);
+    expose_self_write(x, &out);
     write_instructions(x, &out);
     mcpx_text_puts(&out, ",\"ttlMs\":0,\"cacheScope\":\"private\",\"_meta\":{\"" META
                          "serverInfo\":");
-    write_info(x, &out);
+    expose_self_write(x, &out);
     mcpx_text_puts(&out, "}}");
     expose_tell_made(x, request, &out);
     mcpx_text_fini(&out);
     return true;
-}
-
-void expose_hello_write(const struct expose *x, struct mcpx_text *out)
-{
-    const struct expose_client *client = &x->client;
-
-    mcpx_text_puts(out, "{\"protocolVersion\":\"" EXPOSE_LEGACY "\",\"capabilities\":");
-    mcpx_text_slice(out, client->capabilities.len ? mcpx_text_view(&client->capabilities)
-                                                  : MCPX_SLICE("{}"));
-    mcpx_text_puts(out, ",\"clientInfo\":");
-    if (client->info.len)
-        mcpx_text_slice(out, mcpx_text_view(&client->info));
-    else
-        write_info(x, out);
-    mcpx_text_puts(out, "}");
 }

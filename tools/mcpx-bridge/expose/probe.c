@@ -8,22 +8,28 @@
 
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/ask.h"
+#include "tools/mcpx-bridge/expose/end.h"
 #include "tools/mcpx-bridge/expose/held.h"
-#include "tools/mcpx-bridge/expose/hello.h"
 #include "tools/mcpx-bridge/expose/only.h"
-#include "tools/mcpx-bridge/expose/request.h"
+#include "tools/mcpx-bridge/expose/self.h"
 #include "tools/mcpx-bridge/expose/send.h"
-#include "tools/mcpx-bridge/expose/settle.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"
 #include "tools/mcpx-bridge/expose/watch.h"
 
 enum {
+    SETTLE_MS = 100,     /* changes of the lists within are told as one */
     GRACE_MS = 10000,    /* how long others may take to come back after we did */
     COLLECT_MS = 10000,  /* how long the pages of one list may take to come */
     PAGES_MAX = 1000,    /* pages of one list */
     BYTES_MAX = 16 << 20 /* of all lists of one participant */
 };
+
+void expose_touch(struct expose *x)
+{
+    if (x->changed_ms == INT64_MAX)
+        x->changed_ms = x->now.mono_ms + SETTLE_MS;
+}
 
 /* Could it answer one of the lists? */
 static bool is_candidate(struct expose *x, struct mcpx_slice participant)
@@ -121,7 +127,7 @@ static void ask_hello(struct expose *x, struct expose_seat *seat)
 
     seat->state = EXPOSE_SEAT_ASKED;
     be_patient(x, seat);
-    expose_hello_write(x, &params);
+    expose_self_introduce(x, &params);
     if (params.failed || !expose_send_own(x, EXPOSE_FOR_HELLO, mcpx_text_view(&seat->id),
                                           "initialize", mcpx_text_view(&params)))
         ask_lists(x, seat, EXPOSE_TOOLS);
@@ -324,7 +330,10 @@ static void end_calls(struct expose *x, struct mcpx_slice participant)
             x->port.forget(x->port.user, mcpx_text_view(&call->envelope));
             if (call->stage == EXPOSE_PROPOSED)
                 expose_send_withdrawal(x, call, "the participant it was for left");
-            expose_fail(x, call, BRIDGE_UNAVAILABLE, &message);
+            if (expose_call_is_probe(call))
+                expose_probe_answer(x, call, NULL);
+            else
+                expose_fail(x, call, BRIDGE_UNAVAILABLE, &message);
         }
         call = next;
     }

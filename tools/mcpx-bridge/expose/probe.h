@@ -10,6 +10,9 @@
 
 struct expose;
 
+/** Something about the lists may have changed. */
+void expose_touch(struct expose *x);
+
 /** Makes seats and the roster agree; asks who is new. With `again`, everybody. */
 void expose_probe_all(struct expose *x, bool again);
 

@@ -6,7 +6,7 @@
 #include "tools/mcpx-bridge/expose/request.h"
 
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/expose/ask.h"
+#include "tools/mcpx-bridge/expose/end.h"
 #include "tools/mcpx-bridge/expose/held.h"
 #include "tools/mcpx-bridge/expose/ids.h"
 #include "tools/mcpx-bridge/expose/probe.h"
@@ -70,13 +70,23 @@ static struct expose_call *make_call(struct expose *x, const struct expose_reque
     return NULL;
 }
 
+/* Ends any call with an error. */
+static void fail(struct expose *x, struct expose_call *call, int code,
+                 const struct mcpx_text *message)
+{
+    if (expose_call_is_probe(call))
+        expose_probe_answer(x, call, NULL);
+    else
+        expose_fail(x, call, code, message);
+}
+
 static void fail_unsent(struct expose *x, struct expose_call *call, enum mcpx_err err)
 {
     struct mcpx_text message = {0};
 
     mcpx_text_puts(&message, "the call could not be sent: ");
     expose_add_unsent(x, call, err, &message);
-    expose_fail(x, call, BRIDGE_UNAVAILABLE, &message);
+    fail(x, call, BRIDGE_UNAVAILABLE, &message);
     mcpx_text_fini(&message);
 }
 
@@ -212,16 +222,6 @@ void expose_take_back(struct expose *x, struct expose_call *call, struct mcpx_sl
         expose_send_withdrawal(x, call, "the client no longer waits");
 }
 
-void expose_end(struct expose *x, struct expose_call *call)
-{
-    struct mcpx_text participant = call->participant; /* outlives the call */
-
-    call->participant = (struct mcpx_text){0};
-    expose_calls_remove(&x->calls, call);
-    expose_ask_over(x, mcpx_text_view(&participant));
-    mcpx_text_fini(&participant);
-}
-
 void expose_cancel(struct expose *x, const struct mcpx_rpc *rpc)
 {
     struct mcpx_slice id = mcpx_json_get(rpc->params, "requestId");
@@ -239,20 +239,6 @@ void expose_cancel(struct expose *x, const struct mcpx_rpc *rpc)
 }
 
 /* ---- its end ---- */
-
-void expose_fail(struct expose *x, struct expose_call *call, int code,
-                 const struct mcpx_text *message)
-{
-    if (call->purpose == EXPOSE_FOR_CLIENT)
-        expose_tell_error(x, mcpx_text_view(&call->id), code, mcpx_text_view(message),
-                          (struct mcpx_slice){0});
-    if (call->purpose == EXPOSE_FOR_CLIENT)
-        expose_unwatch(x, call);
-    if (call->purpose == EXPOSE_FOR_HELLO || call->purpose == EXPOSE_FOR_LIST)
-        expose_probe_answer(x, call, NULL);
-    else
-        expose_end(x, call);
-}
 
 void expose_answered(struct expose *x, struct expose_call *call,
                      const struct mcpx_event *event)
@@ -314,10 +300,19 @@ void expose_undelivered(struct expose *x, struct expose_call *call,
     mcpx_text_slice(&message, event->reason);
     if (call->purpose != EXPOSE_FOR_CLIENT)
         expose_note(x, &message);
-    if (call->purpose == EXPOSE_FOR_HELLO || call->purpose == EXPOSE_FOR_LIST)
+    if (expose_call_is_probe(call))
         expose_probe_refused(x, call);
     else
-        expose_fail(x, call, BRIDGE_UNAVAILABLE, &message);
+        fail(x, call, BRIDGE_UNAVAILABLE, &message);
+    mcpx_text_fini(&message);
+}
+
+void expose_expired(struct expose *x, struct expose_call *call)
+{
+    struct mcpx_text message = {0};
+
+    mcpx_text_puts(&message, "no answer in time");
+    fail(x, call, BRIDGE_TIMED_OUT, &message);
     mcpx_text_fini(&message);
 }
 
@@ -337,7 +332,7 @@ static void run_out(struct expose *x, struct expose_call *call)
         expose_take_back(x, call, MCPX_SLICE("\"timed out\""));
     else
         x->port.forget(x->port.user, mcpx_text_view(&call->envelope));
-    expose_fail(x, call, BRIDGE_TIMED_OUT, &message);
+    fail(x, call, BRIDGE_TIMED_OUT, &message);
     mcpx_text_fini(&message);
 }
 

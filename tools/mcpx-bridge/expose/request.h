@@ -27,16 +27,12 @@ void expose_take_back(struct expose *x, struct expose_call *call, struct mcpx_sl
 void expose_answered(struct expose *x, struct expose_call *call,
                      const struct mcpx_event *event);
 
+/** The session waits for its answer no longer. */
+void expose_expired(struct expose *x, struct expose_call *call);
+
 /** It could not be delivered. */
 void expose_undelivered(struct expose *x, struct expose_call *call,
                         const struct mcpx_event *event);
-
-/** Ends a call with an error; of ours, without. */
-void expose_fail(struct expose *x, struct expose_call *call, int code,
-                 const struct mcpx_text *message);
-
-/** Ends a call of the client that was answered or given up, and what was asked about it. */
-void expose_end(struct expose *x, struct expose_call *call);
 
 /** Lets calls run out of time. */
 void expose_calls_tick(struct expose *x);

@@ -10,6 +10,7 @@
 #include "tools/mcpx-bridge/expose/held.h"
 #include "tools/mcpx-bridge/expose/hello.h"
 #include "tools/mcpx-bridge/expose/request.h"
+#include "tools/mcpx-bridge/expose/self.h"
 #include "tools/mcpx-bridge/expose/send.h"
 #include "tools/mcpx-bridge/expose/settle.h"
 #include "tools/mcpx-bridge/expose/state.h"

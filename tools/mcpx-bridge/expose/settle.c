@@ -11,15 +11,6 @@
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/watch.h"
 
-/* Changes of the lists within are told as one. */
-enum { SETTLE_MS = 100 };
-
-void expose_touch(struct expose *x)
-{
-    if (x->changed_ms == INT64_MAX)
-        x->changed_ms = x->now.mono_ms + SETTLE_MS;
-}
-
 static bool is_open(const struct expose_seat *seat, int list)
 {
     if (seat->state == EXPOSE_SEAT_ASKED)

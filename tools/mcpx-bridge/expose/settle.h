@@ -17,9 +17,6 @@ void expose_settle_tick(struct expose *x);
 /** When expose_settle_tick is due. */
 int64_t expose_settle_deadline(const struct expose *x);
 
-/** Something about the lists may have changed. */
-void expose_touch(struct expose *x);
-
 /** Appends `{"MEMBER":[...]}` and remembers it as what the client knows. */
 void expose_write_list(struct expose *x, enum expose_list list, struct mcpx_text *out);
 

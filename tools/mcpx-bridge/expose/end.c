@@ -1,0 +1,31 @@
+/*
+ * end.c - the end of a call. Whoever ends one for the client ends what hangs on it: the questions of
+ * its server, and the resource that it was to watch.
+ */
+#include "tools/mcpx-bridge/expose/end.h"
+
+#include "tools/mcpx-bridge/expose/ask.h"
+#include "tools/mcpx-bridge/expose/state.h"
+#include "tools/mcpx-bridge/expose/tell.h"
+#include "tools/mcpx-bridge/expose/watch.h"
+
+void expose_end(struct expose *x, struct expose_call *call)
+{
+    struct mcpx_text participant = call->participant; /* outlives the call */
+
+    call->participant = (struct mcpx_text){0};
+    expose_calls_remove(&x->calls, call);
+    expose_ask_over(x, mcpx_text_view(&participant));
+    mcpx_text_fini(&participant);
+}
+
+void expose_fail(struct expose *x, struct expose_call *call, int code,
+                 const struct mcpx_text *message)
+{
+    if (call->purpose == EXPOSE_FOR_CLIENT) {
+        expose_tell_error(x, mcpx_text_view(&call->id), code, mcpx_text_view(message),
+                          (struct mcpx_slice){0});
+        expose_unwatch(x, call);
+    }
+    expose_end(x, call);
+}

@@ -1,0 +1,21 @@
+/*
+ * self.h - what the bridge says of itself: as a server to the client, and as a client to servers.
+ */
+#ifndef MCPX_BRIDGE_EXPOSE_SELF_H
+#define MCPX_BRIDGE_EXPOSE_SELF_H
+
+#include <mcpx/text.h>
+
+struct expose;
+
+/** The revisions of MCP that the client is served in: today's, and the newest with "initialize". */
+#define EXPOSE_MODERN "2026-07-28"
+#define EXPOSE_LEGACY "2025-11-25"
+
+/** Appends name, title and version, a JSON object. */
+void expose_self_write(const struct expose *x, struct mcpx_text *out);
+
+/** Appends the params of "initialize" that a server of the topic is asked with. */
+void expose_self_introduce(const struct expose *x, struct mcpx_text *out);
+
+#endif
