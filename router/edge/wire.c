@@ -33,7 +33,7 @@ static void count(struct connection *connection)
     connection->unsent_counted = connection->unsent.size;
 }
 
-static void join_line(struct connection *connection)
+static void join_full(struct connection *connection)
 {
     list_append(&connection->edge->full, &connection->in_full);
     connection->took_ms = edge_now(connection->edge).mono_ms;
@@ -57,7 +57,7 @@ static bool keep(struct connection *connection, const char *bytes, size_t len)
     if (!connection->full) {
         connection->full = true;
         list_remove(&connection->in_waiting);
-        join_line(connection);
+        join_full(connection);
         lws_rx_flow_control(connection->wsi, 0);
         lws_callback_on_writable(connection->wsi);
     }
@@ -95,7 +95,7 @@ void wire_finish(struct connection *connection)
 static void note_progress(struct connection *connection, size_t sent)
 {
     list_remove(&connection->in_full);
-    join_line(connection);
+    join_full(connection);
     connection->progress += sent;
     if (connection->state != ANSWERED || connection->progress < PROGRESS_MIN)
         return;
