@@ -14,7 +14,7 @@ MCPX_BEGIN_C
 #define MCPX_CAPSET_BYTES_MAX 65536
 
 /**
- * One grant, as configuration, a token or the admin API states it. Protocol: section 3.
+ * One grant, as the configuration or a token states it. Protocol: section 3.
  *
  * pattern      a capability pattern
  * to           when to_count > 0: the only participants an envelope may be addressed to;

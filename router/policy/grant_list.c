@@ -1,5 +1,5 @@
 /*
- * grant_list.c - one reader of grants for the configuration, for tokens and for the admin API,
+ * grant_list.c - one reader of grants for the configuration, for tokens and for POST /v0.1/check,
  * so that a grant means the same wherever it is written. Strings stay in the JSON values; only
  * the arrays are ours. A reader per source would have been three chances to differ.
  * Includes grant_list.h, envelope.h (ids), ident.h (dates) and jansson.

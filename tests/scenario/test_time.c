@@ -1,7 +1,7 @@
 /*
  * What breaks for whom: dead connections that count as participants for ever; tokens and grants
  * that outlive their date; clients left hanging when the router goes.
- * Protocol: sections 5 (changes at run time), 6 (close codes), 7 (pings).
+ * Protocol: sections 5, 6 (close codes), 7 (pings), 10 (changed grants).
  */
 #include "tests/support/hub_defaults.h"
 #include "tests/support/world.h"
