@@ -232,10 +232,9 @@ export class Reader {
     while (this.#running.some((one) => one.level >= level)) {
       const index = this.#running.findLastIndex((one) => one.level >= level);
       const [{ terminal, command }] = this.#running.splice(index, 1);
-      if (terminal.status !== undefined) {
+      if (!await terminal.interrupt()) {
         this.#fail(command.line, `ended with ${terminal.status} before its section does:\n${terminal.end}`);
       }
-      await terminal.interrupt();
       await this.#ended(terminal, command.line);
       this.#judge(terminal, command.line, [0, 130]);
       await terminal.close();

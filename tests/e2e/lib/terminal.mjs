@@ -108,7 +108,10 @@ export class Terminal {
     return descendants(this.#child.pid).filter(({ command }) => !command.includes(`${this.#name}.sh`));
   }
 
-  /** Types ^C, once there is a program for which it is meant: the shell would take it otherwise. */
+  /**
+   * Types ^C, once there is a program for which it is meant: the shell would take it otherwise. False
+   * when the command has ended instead.
+   */
   async interrupt() {
     const begun = (async () => {
       while (this.status === undefined && this.#programs().length === 0) {
@@ -116,7 +119,9 @@ export class Terminal {
       }
     })();
     await inTime(begun, 'no program runs that ^C would end', PATIENCE_MS);
+    if (this.status !== undefined) return false;
     this.type('\x03');
+    return true;
   }
 
   /** Waits until `look()` is true. */
