@@ -348,6 +348,8 @@ bool mcpx_session_forget(struct mcpx_session *session, struct mcpx_slice id)
 
     if (!own)
         return false;
+    if (own->kept)
+        mx_outbox_remove(&session->outbox, own); /* it had arrived before: not again */
     mx_pending_settle(&session->pending, own);
     mx_pending_release(&session->pending, own);
     return true;

@@ -331,3 +331,26 @@ Test(proposals, that_are_open_count_as_memory)
     stage_skip(&stage);
     stage_clear(&stage);
 }
+
+/* What is told of an envelope twice, the application counts twice. */
+Test(proposals, one_that_is_written_again_and_then_forgotten_is_not_delivered_twice)
+{
+    struct stage stage;
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    stage_sends(&stage, "p", "mcp/proposal", NULL, WISH);
+    stage_echoes(&stage);
+    stage_breaks(&stage, 1001);
+    mcpx_session_connected(stage.session, stage.now);
+    stage_hears(&stage, STAGE_ANEW("0"));
+    stage_hears(&stage, STAGE_CAUGHT_UP);
+    stage_expect_output(&stage, "mcp/proposal:tools/call:a");
+    stage_skip(&stage);
+    cr_expect(mcpx_session_forget(stage.session, mcpx_slice_of(stage.ids[0])));
+    cr_expect_eq(mcpx_session_unsent_count(stage.session), 0);
+    stage_hears(&stage, "{'id':'@p','from':'me','kind':'mcp/proposal:tools/call:a',"
+                        "'payload':" WISH "}");
+    stage_expect(&stage, "overheard @p from me\n");
+    stage_clear(&stage);
+}
