@@ -160,6 +160,21 @@ static void close_gap(struct mx_map *map, size_t gap)
     map->slots[gap] = (struct mx_map_slot){0};
 }
 
+void *mx_map_find(const struct mx_map *map, uint64_t hash, size_t offset,
+                  struct mcpx_slice name)
+{
+    size_t at = 0;
+    uint64_t value;
+
+    while ((value = mx_map_next(map, hash, &at))) {
+        char *object = (char *)(uintptr_t)value;
+
+        if (mcpx_slice_equal(*(struct mcpx_slice *)(void *)(object + offset), name))
+            return object;
+    }
+    return NULL;
+}
+
 void mx_map_remove(struct mx_map *map, uint64_t hash, uint64_t value)
 {
     size_t mask = map->size - 1;

@@ -51,6 +51,13 @@ void mx_map_put(struct mx_map *map, uint64_t hash, uint64_t value);
  */
 uint64_t mx_map_next(const struct mx_map *map, uint64_t hash, size_t *at);
 
+/**
+ * Finds an object in a map whose values are addresses of objects: the one whose slice at `offset`
+ * equals `name`. NULL when there is none.
+ */
+void *mx_map_find(const struct mx_map *map, uint64_t hash, size_t offset,
+                  struct mcpx_slice name);
+
 /** Removes one value; harmless when it is not there. */
 void mx_map_remove(struct mx_map *map, uint64_t hash, uint64_t value);
 

@@ -30,7 +30,7 @@ static void stand_idle(struct accounts *accounts, struct account *account)
     accounts->idle_count++;
 }
 
-static void forget(struct accounts *accounts, struct account *account)
+static void account_free(struct accounts *accounts, struct account *account)
 {
     if (!list_is_empty(&account->in_idle)) {
         list_remove(&account->in_idle);
@@ -44,22 +44,13 @@ static void forget(struct accounts *accounts, struct account *account)
 static void forget_oldest(struct accounts *accounts)
 {
     while (accounts->idle_count > ACCOUNTS_IDLE_MAX)
-        forget(accounts, LIST_ELEMENT(accounts->idle.next, struct account, in_idle));
+        account_free(accounts, LIST_ELEMENT(accounts->idle.next, struct account, in_idle));
 }
 
 struct account *accounts_find(const struct accounts *accounts, struct mcpx_slice identity)
 {
-    uint64_t hash = mx_map_hash(accounts->key, identity);
-    size_t at = 0;
-    uint64_t value;
-
-    while ((value = mx_map_next(&accounts->map, hash, &at))) {
-        struct account *account = (struct account *)(uintptr_t)value;
-
-        if (mcpx_slice_equal(account->identity, identity))
-            return account;
-    }
-    return NULL;
+    return mx_map_find(&accounts->map, mx_map_hash(accounts->key, identity),
+                       offsetof(struct account, identity), identity);
 }
 
 struct account *accounts_open(struct accounts *accounts, struct mcpx_slice identity)
@@ -113,7 +104,7 @@ void account_leave(struct accounts *accounts, struct account *account, unsigned 
     if (account->taken != 0)
         return;
     if (owes_nothing(&account->rates, now)) {
-        forget(accounts, account);
+        account_free(accounts, account);
     } else {
         stand_idle(accounts, account);
         forget_oldest(accounts);
@@ -137,6 +128,6 @@ void accounts_expire(struct accounts *accounts, struct mcpx_now now)
 
         next = link->next;
         if (owes_nothing(&account->rates, now))
-            forget(accounts, account);
+            account_free(accounts, account);
     }
 }

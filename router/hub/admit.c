@@ -26,12 +26,12 @@ static bool comes_too_often(const struct topic *topic, const struct grant *grant
 }
 
 /* Would it be let in, and at which place? */
-static enum mcpx_err judge(const struct hub *hub, const struct grant *grant,
-                           const struct admission *admission, struct mcpx_now now,
-                           struct instance *instance)
+static enum mcpx_err check_admission(const struct hub *hub, const struct grant *grant,
+                                     const struct admission *admission, struct mcpx_now now,
+                                     struct instance *instance)
 {
     const struct hub_config *config = &hub->config;
-    const struct topic *topic = hub_find(hub, admission->topic);
+    const struct topic *topic = hub_topic_find(hub, admission->topic);
     const struct tally *tally = tally_find(hub, grant);
     enum mcpx_err err;
 
@@ -61,7 +61,7 @@ enum mcpx_err hub_may_admit(const struct hub *hub, const struct grant *grant,
 {
     struct instance instance;
 
-    return judge(hub, grant, admission, now, &instance);
+    return check_admission(hub, grant, admission, now, &instance);
 }
 
 static bool reads_directed(const struct hub *hub, const struct grant *grant,
@@ -104,7 +104,7 @@ static struct peer *peer_new(struct hub *hub, struct grant *grant,
 }
 
 /* Takeovers belong to the id, not to the connection that brought it. */
-static void inherit(struct peer *peer, const struct peer *old, struct mcpx_now now)
+static void inherit_takeovers(struct peer *peer, const struct peer *old, struct mcpx_now now)
 {
     for (size_t i = 1; i < PEER_TAKEOVERS; i++)
         peer->takeovers[i - 1] = old->takeovers[i];
@@ -115,8 +115,8 @@ static void inherit(struct peer *peer, const struct peer *old, struct mcpx_now n
  * Places the joiner's cursor, notes what it is owed, tells the topic. Its hold on the log is there
  * before telling may let memory go.
  */
-static enum mcpx_err enter(struct peer *peer, struct topic *topic,
-                           const struct admission *admission, bool replaces)
+static enum mcpx_err begin_join(struct peer *peer, struct topic *topic,
+                                const struct admission *admission, bool replaces)
 {
     struct change change = {"join", replaces ? "takeover" : NULL};
     struct welcome *welcome = &peer->welcome;
@@ -143,16 +143,16 @@ static enum mcpx_err enter(struct peer *peer, struct topic *topic,
 }
 
 /* From here on nothing can fail. */
-static void settle_in(struct peer *peer, struct peer *old, struct tally *tally,
-                      struct mcpx_now now)
+static void finish_join(struct peer *peer, struct peer *old, struct tally *tally,
+                        struct mcpx_now now)
 {
     struct topic *topic = peer->topic;
     struct hub *hub = peer->hub;
 
     account_enter(&topic->accounts, peer->account, peer->number);
-    (void)bucket_take(&peer->account->rates.joins, 1, now); /* judge has asked */
+    (void)bucket_take(&peer->account->rates.joins, 1, now); /* check_admission has asked */
     if (old)
-        inherit(peer, old, now);
+        inherit_takeovers(peer, old, now);
     topic_insert(topic, peer); /* in the place of `old`, which is in no topic now */
     topic->holders++;
     list_append(&hub->peers, &peer->in_hub);
@@ -165,19 +165,19 @@ static void settle_in(struct peer *peer, struct peer *old, struct tally *tally,
         hub_condemn(hub, old, MCPX_EREPLACED, now);
     }
     peer_wake(peer);
-    hub_settle(hub);
+    hub_condemn_slow(hub);
 }
 
 enum mcpx_err hub_admit(struct hub *hub, struct grant *grant,
                         const struct admission *admission, void *owner, struct mcpx_now now,
                         struct peer **out)
 {
-    struct topic *topic = hub_find(hub, admission->topic);
+    struct topic *topic = hub_topic_find(hub, admission->topic);
     bool is_new = !topic;
     struct peer *peer = NULL;
     struct instance instance;
     struct tally *tally;
-    enum mcpx_err err = judge(hub, grant, admission, now, &instance);
+    enum mcpx_err err = check_admission(hub, grant, admission, now, &instance);
 
     hub->now = now;
     if (err)
@@ -193,10 +193,10 @@ enum mcpx_err hub_admit(struct hub *hub, struct grant *grant,
     peer = peer_new(hub, grant, &instance, owner, now);
     if (!peer)
         goto out;
-    err = enter(peer, topic, admission, instance.old != NULL);
+    err = begin_join(peer, topic, admission, instance.old != NULL);
     if (err)
         goto out;
-    settle_in(peer, instance.old, tally, now);
+    finish_join(peer, instance.old, tally, now);
     *out = peer;
     return MCPX_OK;
 out:

@@ -54,10 +54,10 @@ static void condemn(struct hub *hub, struct peer *peer, enum mcpx_err err)
  * Condemning tells a `leave`, which may push further readers off; so this goes on until nobody
  * falls any more. Each round takes a peer out of its topic, so it ends.
  */
-void hub_settle(struct hub *hub)
+void hub_condemn_slow(struct hub *hub)
 {
-    while (!list_is_empty(&hub->fallen)) {
-        struct peer *peer = LIST_ELEMENT(hub->fallen.next, struct peer, cursor.reader.link);
+    while (!list_is_empty(&hub->slow)) {
+        struct peer *peer = LIST_ELEMENT(hub->slow.next, struct peer, cursor.reader.link);
 
         hub->stats.slow++;
         condemn(hub, peer, MCPX_ESLOW);
@@ -70,7 +70,7 @@ void hub_condemn(struct hub *hub, struct peer *peer, enum mcpx_err err, struct m
         return;
     hub->now = now;
     condemn(hub, peer, err);
-    hub_settle(hub);
+    hub_condemn_slow(hub);
 }
 
 void hub_depart(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mcpx_now now)
@@ -84,7 +84,7 @@ void hub_depart(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mc
     peer_free(peer);
     hub->stats.peers--;
     hub->stats.departed++;
-    hub_settle(hub);
+    hub_condemn_slow(hub);
 }
 
 void hub_drain(struct hub *hub, struct mcpx_now now)
@@ -134,6 +134,6 @@ enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *gran
     grant_unref(before);
     mcpx_text_reset(&peer->topic->listed);
     owe_welcome(peer);
-    hub_settle(hub);
+    hub_condemn_slow(hub);
     return MCPX_OK;
 }

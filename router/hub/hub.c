@@ -29,9 +29,9 @@ struct hub *hub_new(const struct hub_config *config, struct chance chance)
     list_init(&hub->topics);
     list_init(&hub->peers);
     list_init(&hub->dirty);
-    list_init(&hub->telling);
+    list_init(&hub->unpublished);
     list_init(&hub->ready);
-    list_init(&hub->fallen);
+    list_init(&hub->slow);
     pool_init(&hub->pool, config->log_bytes);
     hub->stats.log_bytes_max = config->log_bytes;
     mcpx_envelope_init(&hub->envelope);
@@ -60,25 +60,16 @@ void hub_free(struct hub *hub)
     free(hub);
 }
 
-struct topic *hub_find(const struct hub *hub, struct mcpx_slice name)
+struct topic *hub_topic_find(const struct hub *hub, struct mcpx_slice name)
 {
-    uint64_t hash = mx_map_hash(hub->key, name);
-    size_t at = 0;
-    uint64_t value;
-
-    while ((value = mx_map_next(&hub->names, hash, &at))) {
-        struct topic *topic = (struct topic *)(uintptr_t)value;
-
-        if (mcpx_slice_equal(topic->name, name))
-            return topic;
-    }
-    return NULL;
+    return mx_map_find(&hub->names, mx_map_hash(hub->key, name), offsetof(struct topic, name),
+                       name);
 }
 
 /* ---- time ---- */
 
 /* A peer that has not been heard of for so long is asked, then given up. */
-static void mind_silence(struct hub *hub, struct peer *peer)
+static void check_silence(struct hub *hub, struct peer *peer)
 {
     int64_t silent_ms = hub->now.mono_ms - peer->heard_ms;
 
@@ -95,7 +86,7 @@ static void mind_silence(struct hub *hub, struct peer *peer)
 }
 
 /* Returns true when that took more than a look. */
-static bool mind_peer(struct hub *hub, struct peer *peer)
+static bool check_peer(struct hub *hub, struct peer *peer)
 {
     int64_t wall_ms = hub->now.wall_ms;
     bool changed = true;
@@ -111,11 +102,11 @@ static bool mind_peer(struct hub *hub, struct peer *peer)
     else
         changed = false;
     if (peer->state == PEER_OPEN) /* its own `update` may have pushed it off the log */
-        mind_silence(hub, peer);
+        check_silence(hub, peer);
     return changed || peer->state != PEER_OPEN;
 }
 
-static void mind_topic(struct hub *hub, struct topic *topic)
+static void check_topic(struct hub *hub, struct topic *topic)
 {
     topic_forget_old(topic, hub->now.wall_ms);
     topic_tell_position(topic);
@@ -126,21 +117,22 @@ static void mind_topic(struct hub *hub, struct topic *topic)
         topic_free(topic);
 }
 
-static struct topic *first_telling(const struct hub *hub)
+static struct topic *first_unpublished(const struct hub *hub)
 {
-    return list_is_empty(&hub->telling)
+    return list_is_empty(&hub->unpublished)
                ? NULL
-               : LIST_ELEMENT(hub->telling.next, struct topic, in_telling);
+               : LIST_ELEMENT(hub->unpublished.next, struct topic, in_unpublished);
 }
 
 int64_t hub_due(const struct hub *hub)
 {
-    const struct topic *topic = first_telling(hub);
+    const struct topic *topic = first_unpublished(hub);
 
-    return topic && topic->tell_ms < hub->next_tick_ms ? topic->tell_ms : hub->next_tick_ms;
+    return topic && topic->publish_ms < hub->next_tick_ms ? topic->publish_ms
+                                                          : hub->next_tick_ms;
 }
 
-static void mind_all(struct hub *hub)
+static void check_all(struct hub *hub)
 {
     struct link *next;
     int left = changes_per_tick;
@@ -148,7 +140,7 @@ static void mind_all(struct hub *hub)
     hub->next_tick_ms = hub->now.mono_ms + tick_ms;
     for (struct link *link = hub->peers.next; link != &hub->peers && left > 0; link = next) {
         next = link->next;
-        left -= mind_peer(hub, LIST_ELEMENT(link, struct peer, in_hub));
+        left -= check_peer(hub, LIST_ELEMENT(link, struct peer, in_hub));
     }
     if (left == 0) { /* the others are told first of these */
         hub->next_tick_ms = hub->now.mono_ms + 1;
@@ -156,7 +148,7 @@ static void mind_all(struct hub *hub)
     }
     for (struct link *link = hub->topics.next; link != &hub->topics; link = next) {
         next = link->next;
-        mind_topic(hub, LIST_ELEMENT(link, struct topic, in_hub));
+        check_topic(hub, LIST_ELEMENT(link, struct topic, in_hub));
     }
 }
 
@@ -167,11 +159,11 @@ int64_t hub_tick(struct hub *hub, struct mcpx_now now)
     if (now.mono_ms < hub_due(hub))
         return hub_due(hub);
     hub->now = now;
-    while ((topic = first_telling(hub)) && topic->tell_ms <= now.mono_ms)
+    while ((topic = first_unpublished(hub)) && topic->publish_ms <= now.mono_ms)
         topic_publish(topic);
     if (now.mono_ms >= hub->next_tick_ms)
-        mind_all(hub);
-    hub_settle(hub);
+        check_all(hub);
+    hub_condemn_slow(hub);
     return hub_due(hub);
 }
 
@@ -181,16 +173,16 @@ int64_t hub_tick(struct hub *hub, struct mcpx_now now)
  * The next peer of a topic that has something to read; NULL when the round is over. A round goes
  * round: when messages come faster than they can be written, the last in line is served as well.
  */
-static struct peer *sweep(struct topic *topic)
+static struct peer *next_in_round(struct topic *topic)
 {
-    for (; topic->unswept > 0; topic->unswept--) {
+    for (; topic->turns_left > 0; topic->turns_left--) {
         struct peer *peer;
 
-        if (topic->swept >= topic->peer_count)
-            topic->swept = 0;
-        peer = topic->peers[topic->swept++];
+        if (topic->turn >= topic->peer_count)
+            topic->turn = 0;
+        peer = topic->peers[topic->turn++];
         if (peer_has_output(peer)) {
-            topic->unswept--;
+            topic->turns_left--;
             return peer;
         }
     }
@@ -203,12 +195,12 @@ struct peer *hub_next_ready(struct hub *hub)
     struct peer *peer;
 
     while (!list_is_empty(&hub->dirty)) {
-        peer = sweep(LIST_ELEMENT(hub->dirty.next, struct topic, in_dirty));
+        peer = next_in_round(LIST_ELEMENT(hub->dirty.next, struct topic, in_dirty));
         if (peer)
             return peer;
     }
     if (hub->pressed)
-        pool_look_again(hub);
+        pool_retry_waiting(hub);
     hub->pressed = false;
     while (!list_is_empty(&hub->ready)) {
         peer = LIST_ELEMENT(hub->ready.next, struct peer, in_ready);

@@ -12,20 +12,20 @@
 /**
  * The hub.
  *
- * now        as told by the last call: what is composed later (pages) is stamped with it
- * topics     all of them, in order of creation; `names` finds them
- * peers      all of them, condemned ones included
- * dirty      topics whose peers are to be offered new entries
- * telling    topics whose news waits to be published, the first due first
- * ready      peers to be offered out of turn
- * fallen     readers that fell off a log, until hub_settle condemns them
- * pool       the memory of all topics' logs
- * order      the topics by name
- * tallies    by hash of the participant
- * scratch    a text being composed
- * pressed    see hub_is_pressed
- * seats      who is addressed by the message being appended
- * derived    the kind completed for the message being routed
+ * now          as told by the last call: what is composed later (pages) is stamped with it
+ * topics       all of them, in order of creation; `names` finds them
+ * peers        all of them, condemned ones included
+ * dirty        topics whose peers are to be offered new entries
+ * unpublished  topics whose news waits to be published, the first due first
+ * ready        peers to be offered out of turn
+ * slow         readers that lost their place in a log, until hub_condemn_slow condemns them
+ * pool         the memory of all topics' logs
+ * order        the topics by name
+ * tallies      by hash of the participant
+ * scratch      a text being composed
+ * pressed      see hub_is_pressed
+ * seats        who is addressed by the message being appended
+ * derived      the kind completed for the message being routed
  */
 struct hub {
     struct hub_config config;
@@ -35,9 +35,9 @@ struct hub {
     struct link topics;
     struct link peers;
     struct link dirty;
-    struct link telling;
+    struct link unpublished;
     struct link ready;
-    struct link fallen;
+    struct link slow;
     struct mx_map names;
     struct order order;
     struct mx_map tallies;
@@ -52,13 +52,10 @@ struct hub {
     bool pressed;
 };
 
-/** Finds a topic by name, or NULL. */
-struct topic *hub_find(const struct hub *hub, struct mcpx_slice name);
-
 /**
  * Condemns readers that fell off a log, and those who fall off because others are told. To be
  * called after anything was appended.
  */
-void hub_settle(struct hub *hub);
+void hub_condemn_slow(struct hub *hub);
 
 #endif

@@ -38,7 +38,7 @@ static unsigned max_number(const struct hub *hub, const struct grant *grant)
     return grant->identity.len + SUFFIX_MAX > MCPX_ID_MAX ? 1 : max;
 }
 
-static struct peer *sitter(const struct topic *topic, const struct instance *instance)
+static struct peer *seated_peer(const struct topic *topic, const struct instance *instance)
 {
     return topic ? topic_peer(topic, instance_id(instance)) : NULL;
 }
@@ -52,7 +52,7 @@ static bool find_own(const struct topic *topic, const struct account *account,
             continue;
         out->number = number;
         write_id(identity, out);
-        out->old = sitter(topic, out);
+        out->old = seated_peer(topic, out);
         if (out->old && out->old->instance_key == out->key)
             return true;
     }
@@ -61,9 +61,9 @@ static bool find_own(const struct topic *topic, const struct account *account,
 }
 
 /* The number of its own old connection; else the one that is asked for; else the lowest free one. */
-static enum mcpx_err choose(const struct hub *hub, const struct topic *topic,
-                            const struct grant *grant, const struct admission *admission,
-                            struct instance *out)
+static enum mcpx_err choose_number(const struct hub *hub, const struct topic *topic,
+                                   const struct grant *grant,
+                                   const struct admission *admission, struct instance *out)
 {
     const struct account *account =
         topic ? accounts_find(&topic->accounts, grant->identity) : NULL;
@@ -90,11 +90,11 @@ enum mcpx_err instance_find(const struct hub *hub, const struct topic *topic,
     *out = (struct instance){.number = 1};
     if (is_plain) {
         write_id(grant->identity, out);
-        out->old = sitter(topic, out);
+        out->old = seated_peer(topic, out);
     } else {
         if (admission->instance_key.len > 0)
             out->key = mx_map_hash(hub->key, admission->instance_key) | 1;
-        err = choose(hub, topic, grant, admission, out);
+        err = choose_number(hub, topic, grant, admission, out);
     }
     if (err || !out->old)
         return err;

@@ -445,7 +445,7 @@ static void move_waiting(struct segment *segment)
     }
 }
 
-bool log_is_read(struct log *log)
+bool log_oldest_is_read(struct log *log)
 {
     move_waiting(log->oldest);
     return list_is_empty(&log->oldest->readers);
@@ -460,7 +460,7 @@ struct link *log_overdue(struct log *log)
     return &log->oldest->readers;
 }
 
-static struct log_run walk(const struct log *log, uint64_t serial, uint64_t end)
+static struct log_run longest_run(const struct log *log, uint64_t serial, uint64_t end)
 {
     const struct entry *first = log_entry(log, serial);
     struct log_run run = {.bytes = first->segment->bytes + first->offset, .next = serial};
@@ -489,7 +489,7 @@ struct log_run log_run_from(struct log *log, uint64_t serial, uint64_t end)
     if (answer->from == serial && answer->end == end)
         return answer->run;
     answer = &log->answers[log->answered];
-    *answer = (struct log_answer){serial, end, walk(log, serial, end)};
+    *answer = (struct log_answer){serial, end, longest_run(log, serial, end)};
     log->answered = !log->answered;
     return answer->run;
 }

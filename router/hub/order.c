@@ -19,8 +19,8 @@ static size_t levels_of(uint64_t hash)
 }
 
 /* Whose `next` leads past the name, on each level. */
-static void find(struct order *order, struct mcpx_slice name,
-                 struct order *before[ORDER_LEVELS])
+static void find_before(struct order *order, struct mcpx_slice name,
+                        struct order *before[ORDER_LEVELS])
 {
     struct order *at = order;
 
@@ -38,7 +38,7 @@ void order_insert(struct order *order, struct topic *topic, uint64_t hash)
     struct order *before[ORDER_LEVELS];
     size_t levels = levels_of(hash);
 
-    find(order, topic->name, before);
+    find_before(order, topic->name, before);
     for (size_t level = 0; level < ORDER_LEVELS; level++) {
         topic->order.next[level] = level < levels ? before[level]->next[level] : NULL;
         if (level < levels)
@@ -50,7 +50,7 @@ void order_remove(struct order *order, const struct topic *topic)
 {
     struct order *before[ORDER_LEVELS];
 
-    find(order, topic->name, before);
+    find_before(order, topic->name, before);
     for (size_t level = 0; level < ORDER_LEVELS; level++)
         if (before[level]->next[level] == topic)
             before[level]->next[level] = topic->order.next[level];
@@ -61,7 +61,7 @@ struct topic *order_after(const struct order *order, struct mcpx_slice name)
     struct order *before[ORDER_LEVELS];
     struct topic *topic;
 
-    find((struct order *)order, name, before);
+    find_before((struct order *)order, name, before);
     topic = before[0]->next[0];
     if (topic && mcpx_slice_equal(topic->name, name))
         topic = topic->order.next[0];

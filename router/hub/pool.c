@@ -32,7 +32,7 @@ static void sizes_init(struct pool_sizes *sizes)
 static void lines_init(struct pool_lines *lines)
 {
     list_init(&lines->empty);
-    sizes_init(&lines->peopled);
+    sizes_init(&lines->occupied);
     sizes_init(&lines->held);
 }
 
@@ -63,14 +63,14 @@ static unsigned char class_of(size_t memory)
 
 static struct pool_sizes *sizes_of(struct pool_lines *lines, enum pool_line line)
 {
-    return line == POOL_HELD ? &lines->held : &lines->peopled;
+    return line == POOL_HELD ? &lines->held : &lines->occupied;
 }
 
 /* ---- lines ---- */
 
 static bool has_sizes(enum pool_line line)
 {
-    return line == POOL_PEOPLED || line == POOL_HELD;
+    return line == POOL_OCCUPIED || line == POOL_HELD;
 }
 
 void pool_leave(struct pool_part *part)
@@ -167,13 +167,13 @@ static void note_memory(struct topic *topic, size_t memory)
 
 void pool_count(struct topic *topic)
 {
-    enum pool_line line = topic->peer_count ? POOL_PEOPLED : POOL_EMPTY;
+    enum pool_line line = topic->peer_count ? POOL_OCCUPIED : POOL_EMPTY;
     size_t memory = topic_memory(topic);
 
     if (memory == topic->part.memory && topic->part.line == line)
         return;
     note_memory(topic, memory);
-    if (topic->hub->pool.max != 0 && (line == POOL_PEOPLED || topic->part.line != POOL_EMPTY))
+    if (topic->hub->pool.max != 0 && (line == POOL_OCCUPIED || topic->part.line != POOL_EMPTY))
         pool_enter(topic, line);
 }
 
@@ -195,7 +195,7 @@ static struct topic *first_in(struct pool_lines *lines)
     struct topic *topic = first_of(&lines->empty);
 
     if (!topic)
-        topic = largest_of(&lines->peopled);
+        topic = largest_of(&lines->occupied);
     return topic ? topic : largest_of(&lines->held);
 }
 
@@ -206,11 +206,11 @@ struct topic *pool_first(struct pool *pool)
     return topic ? topic : first_in(&pool->others);
 }
 
-void pool_look_again(struct hub *hub)
+void pool_retry_waiting(struct hub *hub)
 {
     struct pool *pool = &hub->pool;
     struct topic *topic;
 
     while ((topic = first_of(&pool->waiting)))
-        pool_enter(topic, POOL_PEOPLED);
+        pool_enter(topic, POOL_OCCUPIED);
 }

@@ -20,11 +20,11 @@ enum { POOL_CLASSES = 256 };
  * POOL_NOWHERE   it can give nothing back as far as is known; looked at again when it changes, or
  *                at the next tick
  * POOL_EMPTY     nobody is in it
- * POOL_PEOPLED   somebody is
+ * POOL_OCCUPIED  somebody is
  * POOL_HELD      what it could give back is still to be read by somebody
  * POOL_WAITING   by somebody who only waits for his turn: looked at again after the next round
  */
-enum pool_line { POOL_NOWHERE, POOL_EMPTY, POOL_PEOPLED, POOL_HELD, POOL_WAITING };
+enum pool_line { POOL_NOWHERE, POOL_EMPTY, POOL_OCCUPIED, POOL_HELD, POOL_WAITING };
 
 /** Topics by what they hold; a bit for each class that has any. */
 struct pool_sizes {
@@ -36,12 +36,12 @@ struct pool_sizes {
  * Topics that can give something back.
  *
  * empty     those without participants, those empty for longest first
- * peopled   the others
+ * occupied  the others
  * held      those of them whose readers lag
  */
 struct pool_lines {
     struct link empty;
-    struct pool_sizes peopled, held;
+    struct pool_sizes occupied, held;
 };
 
 /**
@@ -94,7 +94,7 @@ void pool_enter(struct topic *topic, enum pool_line line);
 void pool_leave(struct pool_part *part);
 
 /** A round is over: who waited for it may have read what was in the way. */
-void pool_look_again(struct hub *hub);
+void pool_retry_waiting(struct hub *hub);
 
 /** What one topic may have so that all have the same; 0 = no bound. */
 size_t pool_share(const struct hub *hub);

@@ -16,37 +16,16 @@ const struct topic *topic_following(const struct topic *topic)
     return topic->order.next[0];
 }
 
-const struct topic *hub_topic_find(const struct hub *hub, struct mcpx_slice name)
-{
-    return hub_find(hub, name);
-}
-
 struct mcpx_slice topic_name(const struct topic *topic)
 {
     return topic->name;
-}
-
-/* Index of the first participant whose id sorts behind `id`. */
-static size_t place_behind(const struct topic *topic, struct mcpx_slice id)
-{
-    size_t low = 0, high = id.text ? topic->peer_count : 0;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (mcpx_slice_compare(topic->peers[middle]->id, id) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 struct mcpx_slice topic_write_participants(const struct topic *topic,
                                            const struct name_page *page, size_t bytes_max,
                                            struct mcpx_text *out)
 {
-    size_t begin = place_behind(topic, page->after), end = begin;
+    size_t begin = topic_place_behind(topic, page->after), end = begin;
     size_t limit_bytes = bytes_max < SIZE_MAX - out->len ? out->len + bytes_max : SIZE_MAX;
 
     mcpx_text_add(out, "[", 1);

@@ -24,10 +24,10 @@ static bool shorten(struct topic *topic)
 static void take_from(struct topic *topic)
 {
     if (topic->part.line == POOL_HELD)
-        pool_enter(topic, topic_shed(topic) ? POOL_PEOPLED : POOL_WAITING);
+        pool_enter(topic, topic_drop_slow(topic) ? POOL_OCCUPIED : POOL_WAITING);
     else if (shorten(topic))
         return;
-    else if (topic->part.line == POOL_PEOPLED)
+    else if (topic->part.line == POOL_OCCUPIED)
         pool_enter(topic, POOL_HELD);
     else
         pool_leave(&topic->part);

@@ -218,7 +218,7 @@ static size_t answers_max(const struct hub *hub)
  * Answers the sender. Errors with a close code end the connection; so does one refusal too many,
  * because every answer costs more than the message that provoked it, and so do answers unread.
  */
-static void answer(struct passage *passage, enum mcpx_err err)
+static void answer_sender(struct passage *passage, enum mcpx_err err)
 {
     struct hub *hub = passage->hub;
     struct peer *peer = passage->peer;
@@ -237,8 +237,8 @@ static void answer(struct passage *passage, enum mcpx_err err)
         hub_condemn(hub, peer, MCPX_EFLOOD, passage->now);
 }
 
-static void tell(const struct passage *passage, struct mcpx_slice kind_sent, enum mcpx_err err,
-                 struct verdict *verdict)
+static void fill_verdict(const struct passage *passage, struct mcpx_slice kind_sent,
+                         enum mcpx_err err, struct verdict *verdict)
 {
     *verdict = (struct verdict){.err = err,
                                 .id = passage->complaint.id,
@@ -267,13 +267,13 @@ void hub_route(struct hub *hub, struct peer *peer, struct mcpx_slice text, struc
             kind_sent = hub->envelope.kind.text;
     }
     if (err) {
-        answer(&passage, err);
+        answer_sender(&passage, err);
     } else {
         hub->stats.accepted++;
         topic_tell_position(peer->topic);
     }
-    tell(&passage, kind_sent, err, verdict);
-    hub_settle(hub);
+    fill_verdict(&passage, kind_sent, err, verdict);
+    hub_condemn_slow(hub);
 }
 
 void hub_refuse(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mcpx_now now)
@@ -288,8 +288,8 @@ void hub_refuse(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mc
         passage.complaint.fault = fault_too_big(hub);
     else if (err == MCPX_EBINARY)
         passage.complaint.fault = (struct mcpx_fault){"expected a text message", "", 0};
-    answer(&passage, err);
-    hub_settle(hub);
+    answer_sender(&passage, err);
+    hub_condemn_slow(hub);
 }
 
 void hub_charge(struct hub *hub, struct peer *peer, size_t frames, struct mcpx_now now)
@@ -301,7 +301,7 @@ void hub_charge(struct hub *hub, struct peer *peer, size_t frames, struct mcpx_n
         if (bucket_take(&peer->account->rates.messages, 1, now))
             continue;
         passage.complaint.wait_ms = bucket_wait_ms(&peer->account->rates.messages, 1, now);
-        answer(&passage, MCPX_ERATE);
+        answer_sender(&passage, MCPX_ERATE);
     }
-    hub_settle(hub);
+    hub_condemn_slow(hub);
 }

@@ -28,7 +28,7 @@ void spent_init(struct spent *spent)
     list_init(&spent->shares);
 }
 
-static void release(struct spent *spent, struct share *share)
+static void share_free(struct spent *spent, struct share *share)
 {
     list_remove(&share->link);
     mx_map_remove(&spent->senders, share->sender, (uintptr_t)share);
@@ -40,7 +40,7 @@ static void release(struct spent *spent, struct share *share)
 void spent_fini(struct spent *spent)
 {
     while (!list_is_empty(&spent->shares))
-        release(spent, LIST_ELEMENT(spent->shares.next, struct share, link));
+        share_free(spent, LIST_ELEMENT(spent->shares.next, struct share, link));
     mx_map_fini(&spent->senders);
 }
 
@@ -53,18 +53,18 @@ bool spent_forget(struct spent *spent, struct mx_map *ids)
     share = LIST_ELEMENT(spent->shares.next, struct share, link);
     for (uint32_t i = 0; i < share->count; i++)
         mx_map_remove(ids, share->ring[i], SPENT_VALUE);
-    release(spent, share);
+    share_free(spent, share);
     return true;
 }
 
-static struct share *find(const struct spent *spent, uint32_t sender)
+static struct share *share_find(const struct spent *spent, uint32_t sender)
 {
     size_t at = 0;
 
     return (struct share *)(uintptr_t)mx_map_next(&spent->senders, sender, &at);
 }
 
-static struct share *make(struct spent *spent, struct mx_map *ids, uint32_t sender)
+static struct share *share_make(struct spent *spent, struct mx_map *ids, uint32_t sender)
 {
     struct share *share = calloc(1, sizeof *share);
 
@@ -84,7 +84,7 @@ static struct share *make(struct spent *spent, struct mx_map *ids, uint32_t send
 }
 
 /* Doubles the ring; it is not full before it has its last size, so it has not turned yet. */
-static bool grow(struct spent *spent, struct share *share)
+static bool share_grow(struct spent *spent, struct share *share)
 {
     uint32_t size = share->size ? share->size * 2 : RING_FIRST;
     uint64_t *ring = realloc(share->ring, size * sizeof *ring);
@@ -99,17 +99,17 @@ static bool grow(struct spent *spent, struct share *share)
 
 bool spent_reserve(struct spent *spent, struct mx_map *ids, uint32_t sender)
 {
-    struct share *share = find(spent, sender);
+    struct share *share = share_find(spent, sender);
 
     if (!share)
-        share = make(spent, ids, sender);
+        share = share_make(spent, ids, sender);
     if (!share)
         return false;
     list_remove(&share->link);
     list_append(&spent->shares, &share->link);
     if (share->said == SPENT_IDS_MAX)
         return true;
-    if (share->said == share->size && !grow(spent, share))
+    if (share->said == share->size && !share_grow(spent, share))
         return false;
     share->said++;
     return true;
@@ -118,7 +118,7 @@ bool spent_reserve(struct spent *spent, struct mx_map *ids, uint32_t sender)
 void spent_note(struct spent *spent, struct mx_map *ids, uint32_t sender,
                 struct mx_map_slot retained)
 {
-    struct share *share = find(spent, sender);
+    struct share *share = share_find(spent, sender);
 
     mx_map_remove(ids, retained.hash, retained.value);
     /* A share that was forgotten and made anew has no room for what was said before that. */

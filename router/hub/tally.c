@@ -11,17 +11,8 @@
 
 struct tally *tally_find(const struct hub *hub, const struct grant *grant)
 {
-    uint64_t hash = mx_map_hash(hub->key, grant->identity);
-    size_t at = 0;
-    uint64_t value;
-
-    while ((value = mx_map_next(&hub->tallies, hash, &at))) {
-        struct tally *tally = (struct tally *)(uintptr_t)value;
-
-        if (mcpx_slice_equal(tally->identity, grant->identity))
-            return tally;
-    }
-    return NULL;
+    return mx_map_find(&hub->tallies, mx_map_hash(hub->key, grant->identity),
+                       offsetof(struct tally, identity), grant->identity);
 }
 
 struct tally *tally_open(struct hub *hub, const struct grant *grant)

@@ -60,7 +60,7 @@ struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct tally *m
     log_init(&topic->log, hub->key, &bounds);
     news_init(&topic->news);
     list_init(&topic->in_dirty);
-    list_init(&topic->in_telling);
+    list_init(&topic->in_unpublished);
     list_init(&topic->in_hub);
     pool_part_init(&topic->part);
     list_init(&topic->in_made);
@@ -81,7 +81,7 @@ void topic_free(struct topic *topic)
     list_remove(&topic->in_hub);
     order_remove(&hub->order, topic);
     list_remove(&topic->in_dirty);
-    list_remove(&topic->in_telling);
+    list_remove(&topic->in_unpublished);
     hub->stats.topics--;
     pool_forget(topic);
     list_remove(&topic->in_made);
@@ -118,27 +118,25 @@ static bool is_at(const struct topic *topic, size_t place, struct mcpx_slice id)
     return place < topic->peer_count && mcpx_slice_equal(topic->peers[place]->id, id);
 }
 
-struct peer *topic_peer(const struct topic *topic, struct mcpx_slice id)
+size_t topic_place_behind(const struct topic *topic, struct mcpx_slice id)
 {
-    uint64_t hash = mx_map_hash(topic->hub->key, id);
-    size_t at = 0;
-    uint64_t value;
+    size_t place = id.text ? place_of(topic, id) : 0;
 
-    while ((value = mx_map_next(&topic->people, hash, &at))) {
-        struct peer *peer = (struct peer *)(uintptr_t)value;
-
-        if (mcpx_slice_equal(peer->id, id))
-            return peer;
-    }
-    return NULL;
+    return place + is_at(topic, place, id);
 }
 
-static void know(struct topic *topic, struct peer *peer)
+struct peer *topic_peer(const struct topic *topic, struct mcpx_slice id)
+{
+    return mx_map_find(&topic->people, mx_map_hash(topic->hub->key, id),
+                       offsetof(struct peer, id), id);
+}
+
+static void index_peer(struct topic *topic, struct peer *peer)
 {
     mx_map_put(&topic->people, mx_map_hash(topic->hub->key, peer->id), (uintptr_t)peer);
 }
 
-static void forget(struct topic *topic, const struct peer *peer)
+static void unindex_peer(struct topic *topic, const struct peer *peer)
 {
     mx_map_remove(&topic->people, mx_map_hash(topic->hub->key, peer->id), (uintptr_t)peer);
 }
@@ -187,17 +185,18 @@ void topic_insert(struct topic *topic, struct peer *peer)
     size_t place = place_of(topic, peer->id);
 
     if (is_at(topic, place, peer->id)) {
-        forget(topic, topic->peers[place]);
+        unindex_peer(topic, topic->peers[place]);
     } else {
         memmove(topic->peers + place + 1, topic->peers + place,
                 (topic->peer_count - place) * sizeof(struct peer *));
         topic->peer_count++;
-        topic->swept += place < topic->swept; /* a round under way goes on where it was, */
-        topic->unswept += topic->unswept > 0; /* and everybody it had to offer is offered */
+        topic->turn += place < topic->turn; /* a round under way goes on where it was, */
+        topic->turns_left +=
+            topic->turns_left > 0; /* and everybody it had to offer is offered */
     }
     topic->peers[place] = peer;
     mcpx_text_reset(&topic->listed);
-    know(topic, peer);
+    index_peer(topic, peer);
     seat(topic, peer);
     pool_count(topic);
 }
@@ -211,14 +210,14 @@ void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now)
     unseat(topic, peer);
     if (place == topic->peer_count || topic->peers[place] != peer)
         return;
-    forget(topic, peer);
+    unindex_peer(topic, peer);
     mcpx_text_reset(&topic->listed);
     topic->peer_count--;
     memmove(topic->peers + place, topic->peers + place + 1,
             (topic->peer_count - place) * sizeof(struct peer *));
-    topic->swept -= place < topic->swept;
-    if (topic->unswept > topic->peer_count)
-        topic->unswept = topic->peer_count;
+    topic->turn -= place < topic->turn;
+    if (topic->turns_left > topic->peer_count)
+        topic->turns_left = topic->peer_count;
     if (topic->peer_count == 0) {
         topic->empty_ms = now.mono_ms;
         pool_count(topic);
@@ -236,7 +235,7 @@ static void set_dirty(struct topic *topic)
 {
     if (list_is_empty(&topic->in_dirty))
         list_append(&topic->hub->dirty, &topic->in_dirty);
-    topic->unswept = topic->peer_count;
+    topic->turns_left = topic->peer_count;
 }
 
 /* ---- presence ---- */
@@ -246,7 +245,7 @@ static void publish(struct topic *topic)
     if (!topic->news.open)
         return;
     news_publish(&topic->news);
-    list_remove(&topic->in_telling);
+    list_remove(&topic->in_unpublished);
     set_dirty(topic);
 }
 
@@ -264,24 +263,24 @@ static int64_t tell_delay(const struct topic *topic)
 }
 
 /* Behind all that are due earlier: only topics with a crowd are passed on the way there. */
-static void join_telling(struct topic *topic)
+static void queue_unpublished(struct topic *topic)
 {
-    struct link *telling = &topic->hub->telling;
-    struct link *before = telling->previous;
+    struct link *unpublished = &topic->hub->unpublished;
+    struct link *before = unpublished->previous;
 
-    topic->tell_ms = topic->hub->now.mono_ms + tell_delay(topic);
-    while (before != telling &&
-           LIST_ELEMENT(before, struct topic, in_telling)->tell_ms > topic->tell_ms)
+    topic->publish_ms = topic->hub->now.mono_ms + tell_delay(topic);
+    while (before != unpublished &&
+           LIST_ELEMENT(before, struct topic, in_unpublished)->publish_ms > topic->publish_ms)
         before = before->previous;
-    list_append(before->next, &topic->in_telling);
+    list_append(before->next, &topic->in_unpublished);
 }
 
 static enum mcpx_err tell(struct topic *topic, struct mcpx_slice text)
 {
     if (!news_add(&topic->news, text, topic->log.head))
         return MCPX_ENOMEM;
-    if (list_is_empty(&topic->in_telling))
-        join_telling(topic);
+    if (list_is_empty(&topic->in_unpublished))
+        queue_unpublished(topic);
     if (topic->news.open->frames.len >= NEWS_SHEET_MAX)
         publish(topic);
     topic_trim(topic);

@@ -21,36 +21,36 @@ enum { TOPIC_EPOCH_LEN = 32 };
 /**
  * One room.
  *
- * in_hub        link among all topics
- * order         the topics behind it, by name
- * in_dirty      link among the topics with entries that not every peer was offered yet
- * in_telling    link among the topics whose news waits to be published
- * tell_ms       mono_ms by which it has to be
- * peers         its participants' peers, sorted by their ids
- * people        the same by hash of the id
- * seats         seats given out so far: each peer has one of these numbers while it is here
- * free_seats    those that were given back, `free_seat_count` of them; room for peer_size
- * directed      peers that read in directed mode
- * listed        what welcomes say of each participant, each followed by a comma, in the order of
- *               `peers`; empty = to be written anew
- * swept         index of the peer that hub_next_ready offers next
- * unswept       how many it has to offer in this round
- * holders       peers that still point here, condemned ones included: it is freed after the last
- * epoch         names this log: serials of another one mean nothing in it
- * told          the serial its participants were told last
- * empty_ms      mono_ms since when it has no participant
- * maker         on whose tally it is
- * in_made       link among those of its maker
- * part          what it has of all logs' memory
- * accounts      what is remembered of its participants, and of those who left and still owe
+ * in_hub          link among all topics
+ * order           the topics behind it, by name
+ * in_dirty        link among the topics with entries that not every peer was offered yet
+ * in_unpublished  link among the topics whose news waits to be published
+ * publish_ms      mono_ms by which it has to be
+ * peers           its participants' peers, sorted by their ids
+ * people          the same by hash of the id
+ * seats           seats given out so far: each peer has one of these numbers while it is here
+ * free_seats      those that were given back, `free_seat_count` of them; room for peer_size
+ * directed        peers that read in directed mode
+ * listed          what welcomes say of each participant, each followed by a comma, in the order of
+ *                 `peers`; empty = to be written anew
+ * turn            index of the peer that hub_next_ready offers next
+ * turns_left      how many it has to offer in this round
+ * holders         peers that still point here, condemned ones included: it is freed after the last
+ * epoch           names this log: serials of another one mean nothing in it
+ * told            the serial its participants were told last
+ * empty_ms        mono_ms since when it has no participant
+ * maker           on whose tally it is
+ * in_made         link among those of its maker
+ * part            what it has of all logs' memory
+ * accounts        what is remembered of its participants, and of those who left and still owe
  */
 struct topic {
     struct hub *hub;
     struct link in_hub;
     struct order order;
     struct link in_dirty;
-    struct link in_telling;
-    int64_t tell_ms;
+    struct link in_unpublished;
+    int64_t publish_ms;
     struct mcpx_slice name;
     char epoch[TOPIC_EPOCH_LEN + 1];
     uint64_t told;
@@ -63,8 +63,8 @@ struct topic {
     size_t free_seat_count;
     size_t directed;
     struct mcpx_text listed;
-    size_t swept;
-    size_t unswept;
+    size_t turn;
+    size_t turns_left;
     size_t holders;
     int64_t empty_ms;
     struct tally *maker;
@@ -85,6 +85,9 @@ struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct tally *m
 /** Takes it out of the hub and frees it; no peer may point to it any more. */
 void topic_free(struct topic *topic);
 
+/** Index of the first peer whose id sorts behind `id`; 0 when that is absent. */
+size_t topic_place_behind(const struct topic *topic, struct mcpx_slice id);
+
 /** Makes sure that the next topic_insert cannot fail; false when memory runs out. */
 bool topic_reserve(struct topic *topic);
 
@@ -95,8 +98,8 @@ void topic_insert(struct topic *topic, struct peer *peer);
 void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now);
 
 /**
- * Appends a message to the log, its seats filled in, publishes the news before it, and lets go of
- * what nobody needs. Readers that fell off are left in `hub->fallen`, for hub_settle. Returns
+ * Appends a message to the log, its seats filled in, publishes the news before it, and frees
+ * what nobody needs. Leaves slow readers to hub_condemn_slow. Returns
  * MCPX_OK, MCPX_ENOMEM, or MCPX_ESPACE when all logs together take what they may and none can be
  * made shorter (nothing has changed).
  */
@@ -104,8 +107,8 @@ enum mcpx_err topic_append(struct topic *topic, struct log_message *message);
 
 /**
  * Adds the presence of a peer to the news of its topic, to be published with the next message or
- * after a while: those who come in a crowd are told in few writes. Readers that fell off are left
- * in `hub->fallen`, for hub_settle.
+ * after a while: those who come in a crowd are told in few writes. Leaves slow
+ * readers to hub_condemn_slow.
  *
  * copy   NULL, or gets its frame appended as well
  *
@@ -114,12 +117,12 @@ enum mcpx_err topic_append(struct topic *topic, struct log_message *message);
 enum mcpx_err topic_tell_presence(const struct peer *peer, struct change change,
                                   struct mcpx_text *copy);
 
-/** Publishes the news now. Readers that fell off are left in `hub->fallen`, for hub_settle. */
+/** Publishes the news now. Leaves slow readers to hub_condemn_slow. */
 void topic_publish(struct topic *topic);
 
 /**
- * Forgets what is older than history may be, and lets go of what nobody needs then. Readers that
- * fell off are left in `hub->fallen`, for hub_settle.
+ * Forgets what is older than history may be, and frees what nobody needs then. Leaves slow
+ * readers to hub_condemn_slow.
  */
 void topic_forget_old(struct topic *topic, int64_t wall_ms);
 

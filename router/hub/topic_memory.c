@@ -15,7 +15,7 @@
 enum { NEWS_SHARE = 4 };
 
 /* Moves a reader past what is not for it; true when that takes it out of the oldest segment. */
-static bool passes_over(struct peer *peer)
+static bool moves_on(struct peer *peer)
 {
     const struct segment *home = peer->cursor.reader.home;
 
@@ -23,15 +23,15 @@ static bool passes_over(struct peer *peer)
     return peer->cursor.reader.home != home;
 }
 
-/* Takes a reader off log and news; hub_settle does the rest. */
-static void fall(struct topic *topic, struct peer *peer)
+/* Takes a reader off log and news; hub_condemn_slow does the rest. */
+static void drop_reader(struct topic *topic, struct peer *peer)
 {
     peer->missed = topic->log.head - peer->cursor.next;
     if (!list_is_empty(&peer->cursor.news.link)) /* else it has no welcome yet */
         peer->missed += topic->news.added - peer->cursor.news.next;
     log_reader_release(&peer->cursor.reader);
     news_reader_leave(&peer->cursor.news);
-    list_append(&topic->hub->fallen, &peer->cursor.reader.link);
+    list_append(&topic->hub->slow, &peer->cursor.reader.link);
 }
 
 /*
@@ -40,7 +40,7 @@ static void fall(struct topic *topic, struct peer *peer)
  * (hub_is_pressed). Nor are those for whom there is nothing in it: they move on. Both return true
  * when nobody is left.
  */
-static bool shed_from_log(struct topic *topic, struct link *readers)
+static bool drop_slow_from_log(struct topic *topic, struct link *readers)
 {
     struct link *next;
 
@@ -48,13 +48,13 @@ static bool shed_from_log(struct topic *topic, struct link *readers)
         struct peer *peer = LIST_ELEMENT(link, struct peer, cursor.reader.link);
 
         next = link->next;
-        if (!passes_over(peer) && peer->stalled && peer->cursor.next < topic->log.head)
-            fall(topic, peer);
+        if (!moves_on(peer) && peer->stalled && peer->cursor.next < topic->log.head)
+            drop_reader(topic, peer);
     }
     return list_is_empty(readers);
 }
 
-static bool shed_from_news(struct topic *topic, struct link *readers)
+static bool drop_slow_from_news(struct topic *topic, struct link *readers)
 {
     struct link *next;
 
@@ -66,7 +66,7 @@ static bool shed_from_news(struct topic *topic, struct link *readers)
             news_reader_leave(
                 &peer->cursor.news); /* its welcome was not taken: there is another */
         else if (peer->stalled)
-            fall(topic, peer);
+            drop_reader(topic, peer);
     }
     return list_is_empty(readers);
 }
@@ -80,26 +80,26 @@ void topic_trim(struct topic *topic)
         while (log_drop(&topic->log))
             ;
         overdue = log_overdue(&topic->log);
-    } while (overdue && shed_from_log(topic, overdue));
+    } while (overdue && drop_slow_from_log(topic, overdue));
     topic->hub->pressed |= overdue != NULL;
     do {
         news_drop(&topic->news);
         overdue = news_overdue(&topic->news, (backlog + NEWS_SHARE - 1) / NEWS_SHARE);
-    } while (overdue && shed_from_news(topic, overdue));
+    } while (overdue && drop_slow_from_news(topic, overdue));
     topic->hub->pressed |= overdue != NULL;
     pool_count(topic);
 }
 
-bool topic_shed(struct topic *topic)
+bool topic_drop_slow(struct topic *topic)
 {
-    struct link *readers = log_laggards(&topic->log);
-    const struct link *last = topic->hub->fallen.previous;
-    bool shed = readers && shed_from_log(topic, readers);
+    struct link *readers = log_oldest_readers(&topic->log);
+    const struct link *last = topic->hub->slow.previous;
+    bool dropped = readers && drop_slow_from_log(topic, readers);
 
     readers = news_overdue(&topic->news, 1);
     if (readers)
-        (void)shed_from_news(topic, readers);
-    if (!shed && topic->hub->fallen.previous == last) {
+        (void)drop_slow_from_news(topic, readers);
+    if (!dropped && topic->hub->slow.previous == last) {
         topic->hub->pressed = true;
         return false;
     }

@@ -1,6 +1,6 @@
 /*
- * topic_memory.h - how a topic takes less memory, and which readers pay for it. Those are left in
- * `hub->fallen`, for hub_settle. Includes topic.h.
+ * topic_memory.h - how a topic takes less memory, and which slow readers lose their place for it.
+ * They are left to hub_condemn_slow. Includes topic.h.
  */
 #ifndef HUB_TOPIC_MEMORY_H
 #define HUB_TOPIC_MEMORY_H
@@ -12,8 +12,8 @@ void topic_trim(struct topic *topic);
 
 /**
  * Takes readers with full sockets off the oldest part of the log, however little they lag. True
- * when that let go of some of it.
+ * when that freed some of it.
  */
-bool topic_shed(struct topic *topic);
+bool topic_drop_slow(struct topic *topic);
 
 #endif

@@ -228,7 +228,8 @@ static void absorb_news(struct sim *sim, struct sim_topic *topic, const struct t
                 topic->presence);
     topic->told = topic->count - (size_t)(open ? news->added - open->first : 0);
     sim_require(
-        sim, !open || (open->at == topic->envelopes && real->tell_ms <= sim->now.mono_ms + 50),
+        sim,
+        !open || (open->at == topic->envelopes && real->publish_ms <= sim->now.mono_ms + 50),
         "%s: presence waits too long", topic->name);
     sim_require(sim,
                 !grew || !news_overdue(&((struct topic *)real)->news, NEWS_BACKLOG(sim)) ||

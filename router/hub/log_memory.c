@@ -1,5 +1,5 @@
 /*
- * log_room.c - how much memory a log takes, and how it takes less. History goes a segment at a
+ * log_memory.c - how much memory a log takes, and how it takes less. History goes a segment at a
  * time: memory comes in segments, so forgetting less would free nothing. When even the newest
  * segment may go, because everybody has read it, the log is as it was before its first entry, but
  * for its serials. Includes log.h only.
@@ -49,7 +49,7 @@ static bool all_have_read(struct log *log)
     return true;
 }
 
-static void let_wait(struct log *log, struct link *readers)
+static void set_waiting(struct log *log, struct link *readers)
 {
     for (struct link *link = readers->next; link != readers; link = link->next)
         LIST_ELEMENT(link, struct reader, link)->home = NULL;
@@ -62,7 +62,7 @@ static bool clear(struct log *log)
     if (!log->newest || !all_have_read(log))
         return false;
     log_forget(log, log->head);
-    let_wait(log, &log->newest->readers);
+    set_waiting(log, &log->newest->readers);
     free(log->newest);
     free(log->ring);
     log->oldest = log->newest = NULL;
@@ -80,7 +80,7 @@ static bool shorten(struct log *log)
         return spent_forget(&log->spent, &log->ids);
     if (!oldest->next)
         return clear(log);
-    if (!log_is_read(log))
+    if (!log_oldest_is_read(log))
         return false;
     if (log->history < oldest->next->first)
         log_forget(log, oldest->next->first);
@@ -98,11 +98,11 @@ bool log_shorten(struct log *log)
     return shorter;
 }
 
-struct link *log_laggards(struct log *log)
+struct link *log_oldest_readers(struct log *log)
 {
     if (!log->oldest)
         return NULL;
     if (log->oldest->next)
-        (void)log_is_read(log); /* moves those on who only wait */
+        (void)log_oldest_is_read(log); /* moves those on who only wait */
     return &log->oldest->readers;
 }
