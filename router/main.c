@@ -1,7 +1,6 @@
 /*
  * main.c - mcpx-router: the command line, and what it prints. All it knows of the router is how
  * to configure and to run one.
- * Includes router/edge: bounds.h, loop.h, clock.h, log.h, machine.h.
  */
 #include "router/edge/bounds.h"
 #include "router/edge/clock.h"

@@ -1,6 +1,5 @@
 /*
  * base.h - the words every other header uses: text that is borrowed, an instant, a fault.
- * Includes libc only.
  */
 #ifndef MCPX_BASE_H
 #define MCPX_BASE_H

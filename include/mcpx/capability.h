@@ -1,6 +1,5 @@
 /*
  * capability.h - may a participant send this kind, and if not, what would have to change?
- * Includes kind.h only; PCRE2 stays behind it.
  */
 #ifndef MCPX_CAPABILITY_H
 #define MCPX_CAPABILITY_H

@@ -1,7 +1,6 @@
 /*
  * child.h - a program that talks in lines on its standard input and output, and is looked after:
  * nothing of it outlives its owner, and whoever waits for it learns at once that it is gone.
- * Includes base.h and error.h only; runs on a libuv loop.
  */
 #ifndef MCPX_CHILD_H
 #define MCPX_CHILD_H

@@ -1,6 +1,5 @@
 /*
  * client.h - a session with its socket: connects to a router, keeps connected, tells events.
- * Includes session.h only; libwebsockets and libuv stay behind it.
  */
 #ifndef MCPX_CLIENT_H
 #define MCPX_CLIENT_H

@@ -1,6 +1,5 @@
 /*
  * envelope.h - the header members of one message, read without touching its payload.
- * Includes kind.h only.
  */
 #ifndef MCPX_ENVELOPE_H
 #define MCPX_ENVELOPE_H

@@ -1,7 +1,6 @@
 /*
  * error.h - the one table of errors. Logs, `system/error`, HTTP problems and close frames all
  * read these rows, so one cause has one name everywhere.
- * Includes base.h only.
  */
 #ifndef MCPX_ERROR_H
 #define MCPX_ERROR_H

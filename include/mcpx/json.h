@@ -2,7 +2,6 @@
  * json.h - JSON texts as spans of bytes: look one up, walk through, write one again with a member
  * changed. Values are never built, so what is not touched keeps its bytes: big integers, 1e400,
  * white space, the order of members.
- * Includes text.h and error.h only.
  */
 #ifndef MCPX_JSON_H
 #define MCPX_JSON_H

@@ -1,6 +1,5 @@
 /*
  * kind.h - "mcp/request:tools/call:read_file" taken apart: type, method, context.
- * Includes base.h and error.h only.
  */
 #ifndef MCPX_KIND_H
 #define MCPX_KIND_H

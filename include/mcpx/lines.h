@@ -1,7 +1,6 @@
 /*
  * lines.h - messages separated by newlines, as MCP's stdio transport sends them, cut out of a
  * stream of bytes that comes in pieces of any size.
- * Includes text.h and error.h only.
  */
 #ifndef MCPX_LINES_H
 #define MCPX_LINES_H

@@ -2,7 +2,6 @@
  * rpc.h - the JSON-RPC message in an envelope's payload, as far as a participant has to read it:
  * what it is, what it is about, and whether the envelope's kind tells the truth about it. The
  * router never does this; every participant must. Protocol: section 2.
- * Includes json.h and kind.h only.
  */
 #ifndef MCPX_RPC_H
 #define MCPX_RPC_H

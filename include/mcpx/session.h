@@ -2,7 +2,6 @@
  * session.h - a participant without its socket: texts and time go in, events and texts come out.
  * It is strict where the router is lazy: what reaches the application has a kind that tells the
  * truth about its payload, was meant for it, and comes from who may say it.
- * Includes capability.h, envelope.h, rpc.h only.
  */
 #ifndef MCPX_SESSION_H
 #define MCPX_SESSION_H

@@ -1,6 +1,5 @@
 /*
  * text.h - text that grows. Failure is sticky: write everything, ask once at the end.
- * Includes base.h only.
  */
 #ifndef MCPX_TEXT_H
 #define MCPX_TEXT_H

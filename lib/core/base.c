@@ -1,6 +1,5 @@
 /*
  * base.c - slices compared, the version told. Nothing here allocates.
- * Includes base.h only.
  */
 #include <mcpx/base.h>
 

@@ -1,7 +1,6 @@
 /*
  * capability.c - turns a set's patterns into PCRE2 programs and asks them.
- * Includes capset.h, decimal.h, memo.h, envelope.h (ids) and PCRE2, which nothing else does. A
- * decision is one match of one program:
+ * A decision is one match of one program:
  *
  *     (?!(?:DENIAL|...)\z)(?:GRANT|GRANT|(?>GRANT)\z(?C'7')|...)
  *

@@ -1,9 +1,9 @@
 /*
  * capability_explain.c - says why, and what would have to change.
- * Includes capset.h only. The verdict is mcpx_capset_allows's own; the reasons come from a walk
- * over the single patterns. Programs of their own for every pattern would say the same (the
- * tests compare both ways) at a hundred times the cost of making a set, for the sake of refusals
- * that most participants never meet.
+ * The verdict is mcpx_capset_allows's own; the reasons come from a walk over the single patterns.
+ * Programs of their own for every pattern would say the same (the tests compare both ways) at a
+ * hundred times the cost of making a set, for the sake of refusals that most participants never
+ * meet.
  */
 #include "lib/core/capset.h"
 

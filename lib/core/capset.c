@@ -1,7 +1,7 @@
 /*
  * capset.c - keeps a grant set: copies what it was given into one block, counts who holds it.
- * Includes capset.h. One block instead of an allocation per pattern, because sets are made
- * while a participant waits to be let in, and because one allocation has one way to fail.
+ * One block instead of an allocation per pattern, because sets are made while a participant waits
+ * to be let in, and because one allocation has one way to fail.
  */
 #include "lib/core/capset.h"
 

@@ -1,6 +1,5 @@
 /*
  * capset.h - the inside of a grant set, shared by those who keep, match and explain it.
- * Includes pattern.h only.
  */
 #ifndef MX_CAPSET_H
 #define MX_CAPSET_H

@@ -3,7 +3,6 @@
  * character that is refused in one and taken in another is a name that two readers disagree about.
  * A list of all characters that terminals hide was refused: some of them stand in people's names and
  * in emoji. Programs that show text know more of them (tools/common/visible.c).
- * Includes control.h and utf8.h only.
  */
 #include "lib/core/control.h"
 

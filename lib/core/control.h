@@ -1,6 +1,5 @@
 /*
  * control.h - the characters that no name may hold, because they change how a screen shows it.
- * Includes base.h only.
  */
 #ifndef MX_CONTROL_H
 #define MX_CONTROL_H

@@ -1,7 +1,6 @@
 /*
  * decimal.c - strtol was refused: it takes blanks, signs and what follows the digits, and needs a
  * text that ends with a zero.
- * Includes decimal.h only.
  */
 #include "lib/core/decimal.h"
 

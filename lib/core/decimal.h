@@ -1,6 +1,5 @@
 /*
  * decimal.h - whole numbers in decimal digits, as headers, query strings and payloads have them.
- * Includes base.h only.
  */
 #ifndef MX_DECIMAL_H
 #define MX_DECIMAL_H

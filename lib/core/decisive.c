@@ -2,7 +2,6 @@
  * decisive.c - one walk for all members of interest, instead of one for each. Some readers keep the
  * first of two members of a name and some the last, some look at letter case and some do not; only
  * what all of them read alike may decide anything.
- * Includes decisive.h and fold.h only.
  */
 #include "lib/core/decisive.h"
 

@@ -1,7 +1,6 @@
 /*
  * decisive.h - the members of an object that somebody decides by, found so that no other reader
  * can find others.
- * Includes json.h only.
  */
 #ifndef MX_DECISIVE_H
 #define MX_DECISIVE_H

@@ -4,7 +4,6 @@
  * the sender is told. Strings stay slices of the text; only escaped ones are written out, into a
  * scratch that is made large enough before the first of them is. The payload's extent is all
  * that is ever known of it.
- * Includes envelope.h and field.h only.
  */
 #include <mcpx/envelope.h>
 

@@ -1,7 +1,6 @@
 /*
  * error.c - looks rows of the error table up. Each column becomes one array, so that a new
  * column is one macro and a new error is one row in error.h.
- * Includes error.h only.
  */
 #include <mcpx/error.h>
 

@@ -1,7 +1,6 @@
 /*
  * escape.c - undoing JSON escapes. Texts come from mx_scan, so nothing is checked twice: every
  * backslash is followed by a letter of the grammar and every 'u' by four hexadecimal digits.
- * Includes escape.h and scan.h only.
  */
 #include "lib/core/escape.h"
 

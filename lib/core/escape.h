@@ -1,7 +1,6 @@
 /*
  * escape.h - one escape of a well-formed JSON string, decoded, and strings compared as what they
  * stand for.
- * Includes base.h only.
  */
 #ifndef MX_ESCAPE_H
 #define MX_ESCAPE_H

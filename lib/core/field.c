@@ -1,7 +1,6 @@
 /*
  * field.c - one table of header members, read by the checks in envelope.c instead of a function
  * per member, so that a rule is a row and its sentence stands next to it.
- * Includes field.h, control.h, escape.h, fold.h and plain.h only.
  */
 #include "lib/core/field.h"
 

@@ -1,7 +1,6 @@
 /*
  * field.h - the members an envelope's header is made of: which they are, where they stand in a
  * scanned text, and whether their characters are fit for a header.
- * Includes scan.h only.
  */
 #ifndef MX_FIELD_H
 #define MX_FIELD_H

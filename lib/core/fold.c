@@ -5,7 +5,6 @@
  * whole of Unicode's tables shrinks to the characters outside ASCII that fold into it: four.
  * A test asks another program's tables whether there are more. Tables of all 1,400 foldings were
  * refused: no answer would change.
- * Includes fold.h and escape.h only.
  */
 #include "lib/core/fold.h"
 

@@ -1,6 +1,5 @@
 /*
  * fold.h - the name of a JSON member compared the way readers do that ignore letter case.
- * Includes base.h only.
  */
 #ifndef MX_FOLD_H
 #define MX_FOLD_H

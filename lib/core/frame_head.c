@@ -1,7 +1,6 @@
 /*
  * frame_head.c - every rule about a single frame in one place, for the router, the guard and the
  * tests. Whatever one of them let pass that another refuses would be a way around the other.
- * Includes frame_head.h, utf8.h.
  */
 #include "lib/core/frame_head.h"
 

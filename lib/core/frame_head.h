@@ -1,7 +1,6 @@
 /*
  * frame_head.h - the head of a WebSocket frame and the body of a close frame, read strictly.
  * RFC 6455 sections 5.2, 5.5 and 7.4.
- * Includes base.h, error.h.
  */
 #ifndef MX_FRAME_HEAD_H
 #define MX_FRAME_HEAD_H

@@ -6,8 +6,8 @@
  * there is one frame, and only a message in several is joined in a second place. What grows beyond
  * the bound is skipped, heads and all, so that neither one huge frame nor a million empty ones
  * costs memory.
- * Includes frames.h, unmask.h. A library for WebSockets was refused: it would hand out messages,
- * not the bytes they came as, and let pass what no client may send.
+ * A library for WebSockets was refused: it would hand out messages, not the bytes they came as,
+ * and let pass what no client may send.
  */
 #include "lib/core/frames.h"
 

@@ -1,7 +1,6 @@
 /*
  * frames.h - one direction of a WebSocket connection, cut into messages: bytes in pieces of any
  * size go in, whole messages and control frames come out. RFC 6455 section 5.
- * Includes frame_head.h and mcpx/text.h only.
  */
 #ifndef MX_FRAMES_H
 #define MX_FRAMES_H

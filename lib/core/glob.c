@@ -2,7 +2,6 @@
  * glob.c - one pass that remembers the latest star only. What an earlier star swallowed never
  * needs a second look, because the latest one can swallow more instead; so there is no
  * exponential backtracking, and no regular expression whose quoting could be got wrong.
- * Includes glob.h only.
  */
 #include "lib/core/glob.h"
 

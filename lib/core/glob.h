@@ -1,6 +1,5 @@
 /*
  * glob.h - patterns with `*` for topic names, Origin headers and names of tools.
- * Includes base.h only.
  */
 #ifndef MX_GLOB_H
 #define MX_GLOB_H

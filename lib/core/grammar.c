@@ -1,8 +1,8 @@
 /*
  * grammar.c - splits TYPE[:METHOD[:CONTEXT]] and finds the first byte that does not belong.
- * Includes grammar.h only. A pattern is a kind in which "*" is allowed everywhere, so both are
- * read by this one function; two readers would drift apart, and what one of them accepts and the
- * other cuts elsewhere is a hole in a grant.
+ * A pattern is a kind in which "*" is allowed everywhere, so both are read by this one function;
+ * two readers would drift apart, and what one of them accepts and the other cuts elsewhere is a
+ * hole in a grant.
  */
 #include "lib/core/grammar.h"
 

@@ -1,6 +1,5 @@
 /*
  * grammar.h - the one grammar of kinds and of capability patterns.
- * Includes mcpx/kind.h only.
  */
 #ifndef MX_GRAMMAR_H
 #define MX_GRAMMAR_H

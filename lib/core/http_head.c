@@ -4,7 +4,6 @@
  * reads the lines, with no way to repair any of them: what two readers could understand in two
  * ways is refused, because one of them may stand in front of us. A parser with callbacks per piece
  * was refused: heads are short and kept anyway.
- * Includes http_head.h, http_line.h, decimal.h.
  */
 #include "lib/core/http_head.h"
 

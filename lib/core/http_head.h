@@ -1,7 +1,6 @@
 /*
  * http_head.h - the head of an HTTP/1.1 message, read once and strictly: where it ends, its first
  * line, its fields. RFC 9112.
- * Includes base.h only.
  */
 #ifndef MX_HTTP_HEAD_H
 #define MX_HTTP_HEAD_H

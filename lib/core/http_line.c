@@ -2,7 +2,6 @@
  * http_line.c - the target is not decoded here: who knows what its parts mean splits it first and
  * decodes each part once, so that "%2F" never becomes a separator. HTTP/1.0 is read because those
  * who ask whether the router is alive still speak it.
- * Includes http_line.h, decimal.h.
  */
 #include "lib/core/http_line.h"
 

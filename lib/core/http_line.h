@@ -1,7 +1,6 @@
 /*
  * http_line.h - the first line of an HTTP message, and the small grammar that lines are made of.
  * RFC 9112 sections 3 and 4, RFC 9110 section 5.6.
- * Includes http_head.h only.
  */
 #ifndef MX_HTTP_LINE_H
 #define MX_HTTP_LINE_H

@@ -2,7 +2,6 @@
  * ident.c - UUIDs and RFC 3339 dates. The civil calendar is computed here (days counted in
  * 400-year eras that start in March) rather than by gmtime(), which every other caller in the
  * process could share state with and which knows no bounds.
- * Includes ident.h, decimal.h.
  */
 #include "lib/core/ident.h"
 

@@ -1,6 +1,5 @@
 /*
  * ident.h - identifiers from given random bytes, dates from given clocks. Asks nobody.
- * Includes base.h only.
  */
 #ifndef MX_IDENT_H
 #define MX_IDENT_H

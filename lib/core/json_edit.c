@@ -3,7 +3,6 @@
  * commas between them, `}`; a piece is one member with the white space on both of its sides. Pieces
  * are dropped, or copied with another value in them, or added, so all other bytes stay the
  * sender's. Reading into values and writing those would round its numbers and drop its doubles.
- * Includes json.h only.
  */
 #include <mcpx/json.h>
 

@@ -4,7 +4,6 @@
  * that was accepted has every bracket closed by its own kind. So a lookup costs one pass and no
  * memory, and what it finds is the sender's bytes. A tree would cost an allocation per value and
  * forget how a number was written.
- * Includes json.h, scan.h, scalar.h, escape.h and fold.h only.
  *
  * A text that was not accepted makes a walk end early; it is never read beyond its end.
  */

@@ -3,7 +3,6 @@
  * objects are listed, sorted by what their names stand for, and compared in pairs. Looking each
  * member of one object up in the other would need no memory, but a sender could make it take
  * minutes with one message.
- * Includes json.h and escape.h only.
  */
 #include <mcpx/json.h>
 

@@ -1,7 +1,6 @@
 /*
  * json_write.c - the escaping rules of RFC 8259 section 7, written once for every JSON text that
  * is composed here and not passed on. Runs that need no escape are copied whole.
- * Includes json.h only.
  */
 #include <mcpx/json.h>
 

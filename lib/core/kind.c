@@ -1,9 +1,9 @@
 /*
  * kind.c - what a kind says by itself: its parts, whether it is the router's own, whether its
  * context climbs out of where it seems to be.
- * Includes grammar.h only. Dot segments are looked for in the text as it stands, one layer of
- * percent-encoding undone; the context is never rewritten into a "clean" form, because the
- * receiver will interpret the bytes it gets and not ours.
+ * Dot segments are looked for in the text as it stands, one layer of percent-encoding undone; the
+ * context is never rewritten into a "clean" form, because the receiver will interpret the bytes it
+ * gets and not ours.
  */
 #include <mcpx/kind.h>
 

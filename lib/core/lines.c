@@ -4,7 +4,6 @@
  * whole messages costs no copy. Each byte is looked at once. An overlong line is told of as soon
  * as that shows and then passed over without being kept: a writer that never ends its line costs
  * its reader at most `max` bytes.
- * Includes lines.h only.
  */
 #include <mcpx/lines.h>
 

@@ -1,7 +1,6 @@
 /*
  * map.c - the one hash table. Keys stay with their owners: the map knows hashes and
  * numbers, so it serves message ids and topic names alike and never frees anything but itself.
- * Includes map.h and plain.h only.
  */
 #include "lib/core/map.h"
 

@@ -1,6 +1,5 @@
 /*
  * map.h - from a keyed hash to a number: which serial has this id, which topic this name?
- * Includes base.h only.
  */
 #ifndef MX_MAP_H
 #define MX_MAP_H

@@ -3,7 +3,6 @@
  * are written: "k\u0069nd" is kind. Names without escapes and without a rival of the same
  * length, first and last byte cost one table lookup; everything else is fingerprinted once, so
  * that 64 long, escaped, nearly equal names cost no more than reading them a few times.
- * Includes scan.h and escape.h only.
  */
 #include "lib/core/escape.h"
 #include "lib/core/scan.h"

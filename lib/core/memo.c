@@ -3,7 +3,7 @@
  * sets there is: kinds repeat, those who send are few at any moment, and a router may hold ten
  * thousand sets, of which a table each would cost more than all the rest of them. It is never
  * cleared: an owner's number is never given twice, so what a freed set left behind answers to
- * nobody. Includes memo.h and plain.h only.
+ * nobody.
  */
 #include "lib/core/memo.h"
 

@@ -1,6 +1,5 @@
 /*
  * memo.h - verdicts on kinds, remembered for all grant sets of a thread together.
- * Includes base.h only.
  */
 #ifndef MX_MEMO_H
 #define MX_MEMO_H

@@ -1,7 +1,6 @@
 /*
  * name.c - what participants and topics may be called. The rules are those of header strings, so
  * a name that passes here can always be written into an envelope and read back.
- * Includes envelope.h, control.h and utf8.h only.
  */
 #include <mcpx/envelope.h>
 

@@ -1,8 +1,8 @@
 /*
  * pattern.c - the structure of a capability pattern, and the walk that says what it covers.
- * Includes pattern.h and grammar.h only. The walk compares component with component, so no "*"
- * can reach over a colon by accident; a glob over the whole text was refused because there the
- * kind "...:tools/call:evil/list" passes the grant "...:*" followed by "/list".
+ * The walk compares component with component, so no "*" can reach over a colon by accident; a glob
+ * over the whole text was refused because there the kind "...:tools/call:evil/list" passes the
+ * grant "...:*" followed by "/list".
  */
 #include "lib/core/pattern.h"
 

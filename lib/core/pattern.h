@@ -1,6 +1,6 @@
 /*
  * pattern.h - one capability pattern: its parts, what it covers, how it reads as a regular
- * expression. Includes capability.h and text.h only.
+ * expression.
  */
 #ifndef MX_PATTERN_H
 #define MX_PATTERN_H

@@ -1,11 +1,10 @@
 /*
  * pattern_regex.c - writes a pattern as a regular expression.
- * Includes pattern.h only; this is text, PCRE2 itself is in capability.c. Every literal byte
- * that is not a letter, digit or "_" gets a backslash ("\Q..\E" was refused: a pattern may hold
- * "\E"). A run of literal bytes between two stars is looked for once and then kept, by an atomic
- * group: the leftmost place leaves the most to those behind it, so another try cannot succeed
- * where the first did not, and nine stars cost what one costs nine times instead of its ninth
- * power.
+ * Every literal byte that is not a letter, digit or "_" gets a backslash ("\Q..\E" was refused: a
+ * pattern may hold "\E"). A run of literal bytes between two stars is looked for once and then
+ * kept, by an atomic group: the leftmost place leaves the most to those behind it, so another try
+ * cannot succeed where the first did not, and nine stars cost what one costs nine times instead of
+ * its ninth power.
  */
 #include "lib/core/pattern.h"
 

@@ -3,7 +3,6 @@
  * in a pointer, the only thing in this library that is written after it was loaded, and always
  * with the same value. A linker's indirect function would save that pointer and tie us to one C
  * library.
- * Includes plain.h only.
  */
 #include "lib/core/plain.h"
 

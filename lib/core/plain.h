@@ -1,7 +1,6 @@
 /*
  * plain.h - runs of bytes that need no look of their own. Short ones go byte by byte, long ones
  * through whatever vector unit the machine has (plain.c chooses), whole texts eight at a time.
- * Includes base.h only.
  */
 #ifndef MX_PLAIN_H
 #define MX_PLAIN_H

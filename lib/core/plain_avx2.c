@@ -1,7 +1,6 @@
 /*
  * plain_avx2.c - plain_sse2.c with vectors of 32 bytes. Compiled for AVX2, called where there is
  * one.
- * Includes plain.h and the compiler's intrinsics only.
  */
 #include "lib/core/plain.h"
 

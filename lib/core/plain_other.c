@@ -1,6 +1,5 @@
 /*
  * plain_other.c - what there is on architectures that no file of their own speaks for.
- * Includes plain.h only.
  */
 #include "lib/core/plain.h"
 

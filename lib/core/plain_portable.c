@@ -1,7 +1,6 @@
 /*
  * plain_portable.c - which bytes are plain, as a table that all units share, and the unit for
  * machines without a vector unit that we know: eight bytes at a time, in standard C.
- * Includes plain.h only.
  */
 #include "lib/core/plain.h"
 

@@ -1,7 +1,6 @@
 /*
  * plain_sse2.c - sixteen bytes at a time; four times that while nothing is found, so that a
  * long run costs one branch per 64 bytes.
- * Includes plain.h and the compiler's intrinsics only.
  */
 #include "lib/core/plain.h"
 

@@ -1,7 +1,6 @@
 /*
  * plain_x86_64.c - what there is on x86-64: SSE2 on every one, AVX2 on most. plain_other.c stands
  * in its place on other architectures.
- * Includes plain.h only.
  */
 #include "lib/core/plain.h"
 

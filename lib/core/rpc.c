@@ -5,7 +5,6 @@
  * are compared unescaped, a member that decides anything may stand only once, and beside it none
  * whose name differs from it by letter case only. Filling a tree and asking it would keep the last
  * of two members and never tell.
- * Includes rpc.h, rpc_context.h, control.h, decisive.h and escape.h only.
  */
 #include <mcpx/rpc.h>
 

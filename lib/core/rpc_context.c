@@ -3,7 +3,7 @@
  * Grants are written against this, so a row here decides what a grant can tell apart; methods that
  * are not listed have no context, whatever their params hold. A second table has what else is read
  * from params: a cancellation of one request must not be one of another for who reads it elsewhere.
- * Includes rpc_context.h, rpc.h and decisive.h only. Protocol: sections 2 and 9.
+ * Protocol: sections 2 and 9.
  */
 #include "lib/core/rpc_context.h"
 

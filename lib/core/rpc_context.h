@@ -1,7 +1,6 @@
 /*
  * rpc_context.h - what a message says beside its method: the CONTEXT in its params, and everything
  * else in there that participants decide by.
- * Includes json.h only.
  */
 #ifndef MX_RPC_CONTEXT_H
 #define MX_RPC_CONTEXT_H

@@ -2,7 +2,6 @@
  * scalar.c - the grammar of RFC 8259 below brackets: strings, numbers, literals. Nothing is
  * converted, so a number may have any size and a string any length. Most of the bytes of real
  * messages lie inside strings, which is why plain.h passes over those in vectors.
- * Includes scalar.h, plain.h and utf8.h only.
  */
 #include "lib/core/scalar.h"
 

@@ -1,6 +1,5 @@
 /*
  * scalar.h - passing over one JSON string, number or literal, strictly. What scan.c is made of.
- * Includes plain.h only.
  */
 #ifndef MX_SCALAR_H
 #define MX_SCALAR_H

@@ -5,7 +5,6 @@
  * costs 8 KiB there and a flat one touches none of it. Most messages hold no white space, so the
  * byte that usually comes next is looked for first. A value tree would cost an allocation per
  * value and lose the sender's bytes; recursion would let the sender choose our stack depth.
- * Includes scan.h, scalar.h and utf8.h only.
  */
 #include "lib/core/scan.h"
 

@@ -1,7 +1,6 @@
 /*
  * scan.h - one pass over a JSON text: is it well-formed, and where are its top-level members?
- * No recursion, no allocation, no values. Includes envelope.h (for its bounds), json.h (for its
- * types) and utf8.h only.
+ * No recursion, no allocation, no values.
  */
 #ifndef MX_SCAN_H
 #define MX_SCAN_H

@@ -1,7 +1,6 @@
 /*
  * text.c - doubling growth with every size checked before it is trusted. A caller composes a
  * whole document and asks `failed` once; so no call in between needs an error path.
- * Includes text.h only.
  */
 #include <mcpx/text.h>
 

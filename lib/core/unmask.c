@@ -2,7 +2,6 @@
  * unmask.c - the unit is asked of the processor at the first call and kept in a pointer that is
  * only ever written with the same value, as in plain.c. Most messages are short: what fits in one
  * small vector is done byte by byte here, because a call through a pointer costs more.
- * Includes unmask.h only.
  */
 #include "lib/core/unmask.h"
 

@@ -1,7 +1,6 @@
 /*
  * unmask.h - what a WebSocket client sends is XORed with four bytes, over and over (RFC 6455
  * section 5.3). Undone in place, through whatever vector unit the machine has (unmask.c chooses).
- * Includes base.h only.
  */
 #ifndef MX_UNMASK_H
 #define MX_UNMASK_H

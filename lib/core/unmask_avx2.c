@@ -1,7 +1,6 @@
 /*
  * unmask_avx2.c - unmask_sse2.c with vectors of 32 bytes. Compiled for AVX2, called where there is
  * one.
- * Includes unmask.h and the compiler's intrinsics only.
  */
 #include "lib/core/unmask.h"
 

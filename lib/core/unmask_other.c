@@ -1,6 +1,5 @@
 /*
  * unmask_other.c - what there is on architectures that no file of their own speaks for.
- * Includes unmask.h only.
  */
 #include "lib/core/unmask.h"
 

@@ -1,7 +1,6 @@
 /*
  * unmask_portable.c - eight bytes at a time, in standard C. Copied to a word and back, because
  * payloads begin anywhere; compilers make one load and one store of it.
- * Includes unmask.h only.
  */
 #include "lib/core/unmask.h"
 

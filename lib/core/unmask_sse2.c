@@ -1,6 +1,5 @@
 /*
  * unmask_sse2.c - sixteen bytes at a time, four times that in a round.
- * Includes unmask.h and the compiler's intrinsics only.
  */
 #include "lib/core/unmask.h"
 

@@ -1,7 +1,6 @@
 /*
  * unmask_x86_64.c - what there is on x86-64: SSE2 on every one, AVX2 on most. unmask_other.c
  * stands in its place on other architectures.
- * Includes unmask.h only.
  */
 #include "lib/core/unmask.h"
 

@@ -1,7 +1,6 @@
 /*
  * utf8.c - the whole-text check. ASCII is passed eight bytes at a time, everything else one
  * sequence at a time; a state table would treat both alike and be slower on the texts at hand.
- * Includes utf8.h and plain.h only.
  */
 #include "lib/core/utf8.h"
 

@@ -1,6 +1,5 @@
 /*
  * utf8.h - is it UTF-8 (RFC 3629)? One sequence, or a whole text.
- * Includes base.h only.
  */
 #ifndef MX_UTF8_H
 #define MX_UTF8_H

@@ -2,7 +2,6 @@
  * alarm.c - time and chance for what runs on a loop. A libuv handle may be freed only after the
  * loop has said so, but who owns a client frees it at once: so the handle lives in memory of its
  * own, which frees itself.
- * Includes alarm.h only.
  */
 #include "lib/edge/alarm.h"
 

@@ -1,7 +1,6 @@
 /*
  * alarm.h - the system's clocks and chance, and a timer on a loop that outlives its owner for as
  * long as libuv needs it.
- * Includes base.h, libuv.
  */
 #ifndef EDGE_ALARM_H
 #define EDGE_ALARM_H

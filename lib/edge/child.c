@@ -3,7 +3,6 @@
  * more than one thing to wait for, because each state waits for one. What a process does arrives
  * from the files below as facts (on_fact), which know nothing of states; a state is told when it is
  * entered, from the loop, and STOPPED and FAILED only when no handle is left on it.
- * Includes child_state.h, child_reap.h.
  */
 #include "lib/edge/child_reap.h"
 #include "lib/edge/child_state.h"

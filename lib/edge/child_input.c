@@ -1,7 +1,6 @@
 /*
  * child_input.c - lines on their way to a child. What its pipe does not take now waits in one
  * contiguous text with a bound; nothing is allocated per line.
- * Includes child_state.h.
  */
 #include "lib/edge/child_state.h"
 

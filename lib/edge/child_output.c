@@ -2,7 +2,6 @@
  * child_output.c - the two pipes a child writes to, cut into lines: one stream for our program,
  * the other, labelled, for people. Both are read a piece at a time, so that a child that floods
  * one takes no more than its turn of the loop.
- * Includes child_state.h.
  */
 #include "lib/edge/child_state.h"
 

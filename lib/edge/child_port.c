@@ -4,7 +4,6 @@
  * Refused: uv_write. It writes when the loop likes, and a write to a pipe nobody reads raises
  * SIGPIPE, which ends a program that has not ignored it; a library does not decide that for its
  * program. Here the signal is blocked for the length of the call and taken back.
- * Includes child_state.h.
  */
 #include "lib/edge/child_state.h"
 

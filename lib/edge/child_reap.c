@@ -5,7 +5,6 @@
  *
  * Not opendir(3), which allocates: a warden must not. Not /proc/PID/task/TID/children, which not
  * every kernel has.
- * Includes child_reap.h, Linux.
  */
 #define _GNU_SOURCE /* SYS_getdents64, O_DIRECTORY, memmem */
 #include "lib/edge/child_reap.h"

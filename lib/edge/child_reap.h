@@ -1,6 +1,5 @@
 /*
  * child_reap.h - finding in /proc what belongs to a child, and killing it.
- * Includes libc only.
  */
 #ifndef EDGE_CHILD_REAP_H
 #define EDGE_CHILD_REAP_H

@@ -2,7 +2,6 @@
  * child_run.c - one process on the loop: four of our ends, and what its warden says. The socket
  * to the warden closes last of all; then the pipes hold what the dead have written and nobody can
  * add to it, so "no line after DOWN" needs no flag.
- * Includes child_state.h.
  */
 #include "lib/edge/child_state.h"
 

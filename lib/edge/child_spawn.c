@@ -4,7 +4,6 @@
  * other threads may execute programs at any time.
  *
  * Refused: uv_spawn. It waits for the process it started and knows of no descendants.
- * Includes child_spawn.h, child_warden.h, Linux.
  */
 #define _GNU_SOURCE /* pipe2 */
 #include "lib/edge/child_spawn.h"

@@ -1,6 +1,5 @@
 /*
  * child_spawn.h - a warden and its child, just started.
- * Includes child_reap.h, error.h.
  */
 #ifndef EDGE_CHILD_SPAWN_H
 #define EDGE_CHILD_SPAWN_H

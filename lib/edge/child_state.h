@@ -3,7 +3,6 @@
  * lowest: child.c (what state it is in), child_run.c (one process, from its start to its end),
  * child_input.c and child_output.c (lines), child_port.c (pipes). A file calls those below it; what
  * happens there is told upwards as a fact.
- * Includes child.h, child_spawn.h, lines.h, libuv.
  */
 #ifndef EDGE_CHILD_STATE_H
 #define EDGE_CHILD_STATE_H

@@ -10,7 +10,6 @@
  * told apart by guessing, and with signal 9 it would leave them running.
  *
  * After the fork only system calls are made: other threads of the owner may have held any lock.
- * Includes child_warden.h, child_reap.h, Linux.
  */
 #define _GNU_SOURCE /* pipe2, syscall */
 #include "lib/edge/child_warden.h"

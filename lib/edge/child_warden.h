@@ -1,6 +1,5 @@
 /*
  * child_warden.h - the process between an owner and its child: what the two tell each other.
- * Includes libc only.
  */
 #ifndef EDGE_CHILD_WARDEN_H
 #define EDGE_CHILD_WARDEN_H

@@ -4,7 +4,6 @@
  * it. Setting O_NONBLOCK there was refused: the flag belongs to all processes that share the
  * descriptor. A thread that waits in our place was refused: a loop that never waits needs none, and
  * the lines it had taken would be lost when the program is killed.
- * Includes outlet.h.
  */
 #define _DEFAULT_SOURCE /* S_ISSOCK and MSG_DONTWAIT with every C library */
 #include "lib/edge/outlet.h"

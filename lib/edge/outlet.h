@@ -1,7 +1,6 @@
 /*
  * outlet.h - lines for a descriptor whose reader may have stopped reading, written without ever
  * waiting for it.
- * Includes mcpx/text.h only.
  */
 #ifndef MX_OUTLET_H
 #define MX_OUTLET_H

@@ -1,7 +1,6 @@
 /*
  * ws_client.c - the public face: settings are judged before anything is opened, sending queues and
  * asks for a turn of the loop, waiting runs the loop until there is an event.
- * Includes ws_client_state.h, OpenSSL.
  */
 #include "lib/edge/ws_client_state.h"
 

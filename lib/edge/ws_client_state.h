@@ -1,7 +1,6 @@
 /*
  * ws_client_state.h - what the two files of a client share: ws_client.c is its public face,
  * ws_client_turn.c what it does in a turn of the loop.
- * Includes client.h, alarm.h, ws_inbox.h, ws_pulse.h, ws_wire.h.
  */
 #ifndef EDGE_WS_CLIENT_STATE_H
 #define EDGE_WS_CLIENT_STATE_H

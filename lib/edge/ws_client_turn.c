@@ -4,7 +4,6 @@
  * a hundred requests that came together are answered together.
  * The wire's events only note what happened; making and breaking connections is done by the
  * alarm, outside of libwebsockets' callbacks.
- * Includes ws_client_state.h.
  */
 #include "lib/edge/ws_client_state.h"
 

@@ -3,7 +3,6 @@
  * from, and the session keeps one message; so while an application that fetches events has one
  * in its hands, the next message has to wait here. Copying whole events was the alternative; they
  * hold an envelope with 256 addressees.
- * Includes ws_inbox.h only.
  */
 #include "lib/edge/ws_inbox.h"
 

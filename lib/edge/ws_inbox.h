@@ -1,6 +1,5 @@
 /*
  * ws_inbox.h - what the connection told while the application still had an event in its hands.
- * Includes base.h only.
  */
 #ifndef EDGE_WS_INBOX_H
 #define EDGE_WS_INBOX_H

@@ -2,7 +2,6 @@
  * ws_lookup.c - libwebsockets asks the resolver from within the loop and everybody waits; libuv
  * asks it on a thread of its own. A question that was put cannot be taken back, so it lives by
  * itself until it is answered.
- * Includes ws_lookup.h only.
  */
 #include "lib/edge/ws_lookup.h"
 

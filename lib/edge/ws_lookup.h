@@ -1,6 +1,5 @@
 /*
  * ws_lookup.h - the addresses a host name stands for, without holding up the loop.
- * Includes base.h, libuv.
  */
 #ifndef EDGE_WS_LOOKUP_H
 #define EDGE_WS_LOOKUP_H

@@ -2,7 +2,6 @@
  * ws_pulse.c - three numbers. libwebsockets has such a timer of its own, but it counts PONGs as
  * the only sign of life and calls nobody; and the router's pings, which it answers, it does not
  * tell of. So silence is what the client itself has not heard, and it asks.
- * Includes ws_pulse.h only.
  */
 #include "lib/edge/ws_pulse.h"
 

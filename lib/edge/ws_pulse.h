@@ -1,6 +1,5 @@
 /*
  * ws_pulse.h - is the router still there? Asked by the clock, answered without one.
- * Includes base.h only.
  */
 #ifndef EDGE_WS_PULSE_H
 #define EDGE_WS_PULSE_H

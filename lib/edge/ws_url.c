@@ -2,7 +2,6 @@
  * ws_url.c - a URL is cut by hand at its first "://", "/" and last ":". The general parsers at
  * hand accept what has no meaning here (user names, queries, fragments) and would silently drop
  * it; a token pasted into a URL must be refused aloud, not sent to a log.
- * Includes ws_url.h, decimal.h.
  */
 #include "lib/edge/ws_url.h"
 

@@ -1,6 +1,5 @@
 /*
  * ws_url.h - where a router is, taken from a URL, and the request target for one topic.
- * Includes session.h, for its places, and text.h only.
  */
 #ifndef EDGE_WS_URL_H
 #define EDGE_WS_URL_H

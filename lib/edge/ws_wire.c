@@ -2,7 +2,6 @@
  * ws_wire.c - the life of a connection: its addresses are tried one after the other, it is open,
  * it is over. Whatever ends it comes through over() once, because a connection that is let
  * go has lost its pointer to us and libwebsockets may take its time with it.
- * Includes ws_wire_state.h.
  */
 #include "lib/edge/ws_wire_state.h"
 

@@ -1,7 +1,6 @@
 /*
  * ws_wire.h - one WebSocket connection after the other to one router: texts go in and out, and
  * the end has a code. It knows nothing of envelopes.
- * Includes ws_url.h, libuv; libwebsockets stays behind it.
  */
 #ifndef EDGE_WS_WIRE_H
 #define EDGE_WS_WIRE_H

@@ -2,7 +2,6 @@
  * ws_wire_io.c - what libwebsockets calls, and what it is told to write. A message comes in as
  * pieces of frames and is handed on whole. Writing goes past the writable callback as long as
  * nothing is left over: with libuv that callback costs four system calls per message.
- * Includes ws_wire_state.h, json.h, sys/socket.h, libcrypto.
  */
 #include "lib/edge/ws_wire_state.h"
 #include <mcpx/json.h>

@@ -2,7 +2,6 @@
  * ws_wire_lws.c - a libwebsockets context that is a guest on somebody's loop: one protocol, no
  * extensions (its compression had memory errors in this release), no proxy from the environment,
  * no log. Getting rid of it takes two calls with turns of the loop in between.
- * Includes ws_wire_state.h.
  */
 #include "lib/edge/ws_wire_state.h"
 

@@ -2,7 +2,6 @@
  * ws_wire_state.h - what the three files behind ws_wire.h share: ws_wire.c makes and ends
  * connections, ws_wire_lws.c below it is the libwebsockets context, and ws_wire_io.c, the lowest,
  * its callbacks.
- * Includes ws_wire.h, alarm.h, ws_lookup.h, libwebsockets.
  */
 #ifndef EDGE_WS_WIRE_STATE_H
 #define EDGE_WS_WIRE_STATE_H

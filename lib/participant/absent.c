@@ -1,7 +1,6 @@
 /*
  * absent.c - a roster with a count. It is told what happened and says what that means; who waits for
  * them is the outbox.
- * Includes absent.h only.
  */
 #include "lib/participant/absent.h"
 

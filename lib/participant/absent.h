@@ -1,7 +1,6 @@
 /*
  * absent.h - who was in the topic before we joined anew and is not there again yet, and which of them
  * something of ours is addressed to.
- * Includes roster.h only.
  */
 #ifndef MX_ABSENT_H
 #define MX_ABSENT_H

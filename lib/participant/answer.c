@@ -1,7 +1,6 @@
 /*
  * answer.c - which envelope of ours a message is about, and whether it may be: an answer is believed
  * from who was asked, a fulfilment from who may act on the proposal.
- * Includes answer.h, delivery.h, tell.h, validate.h only.
  */
 #include "lib/participant/answer.h"
 

@@ -1,7 +1,6 @@
 /*
  * answer.h - what of ours a request fulfils or a response answers; asked of live messages and of
  * history.
- * Includes session_state.h only.
  */
 #ifndef MX_ANSWER_H
 #define MX_ANSWER_H

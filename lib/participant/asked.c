@@ -1,7 +1,6 @@
 /*
  * asked.c - copies of what was asked. One allocation for all strings of it: ten thousand of these
  * wait at a time, and none of them ever changes.
- * Includes asked.h only.
  */
 #include "lib/participant/asked.h"
 

@@ -1,7 +1,6 @@
 /*
  * asked.h - what a request or proposal asked, of whom, and by whom: as much as is needed to judge
  * what later refers to it, when its envelope is gone.
- * Includes envelope.h and rpc.h only.
  */
 #ifndef MX_ASKED_H
 #define MX_ASKED_H

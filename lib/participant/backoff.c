@@ -2,7 +2,6 @@
  * backoff.c - pauses that grow, with jitter: when a router restarts, its participants must not all
  * come back in the same instant. Only the upper half is drawn from, so that a first failure is not
  * followed by an attempt at once.
- * Includes backoff.h, error.h.
  */
 #include "lib/participant/backoff.h"
 

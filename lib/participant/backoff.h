@@ -1,6 +1,5 @@
 /*
  * backoff.h - how long to wait before the next attempt to connect, and whether there is to be one.
- * Includes base.h only.
  */
 #ifndef MX_BACKOFF_H
 #define MX_BACKOFF_H

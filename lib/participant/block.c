@@ -1,7 +1,6 @@
 /*
  * block.c - counted texts. A count instead of an owner, because an event may outlive the message's
  * place in the outbox, and the other way round.
- * Includes block.h only.
  */
 #include "lib/participant/block.h"
 

@@ -1,7 +1,6 @@
 /*
  * block.h - a text that several hold: a message between its arrival and the last event about it,
  * an envelope of ours between its composition and its echo.
- * Includes base.h only.
  */
 #ifndef MX_BLOCK_H
 #define MX_BLOCK_H

@@ -1,7 +1,6 @@
 /*
  * connection.c - the table. A boolean for each question was refused: of the combinations most would
  * mean nothing, and nothing would say which.
- * Includes connection.h only.
  */
 #include "lib/participant/connection.h"
 

@@ -1,7 +1,6 @@
 /*
  * connection.h - where a session stands with its connection: one state at a time, and a table of the
  * moves between them.
- * Includes base.h only.
  */
 #ifndef MX_CONNECTION_H
 #define MX_CONNECTION_H

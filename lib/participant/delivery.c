@@ -2,7 +2,6 @@
  * delivery.c - outbox and pending know nothing of each other: what moves an envelope of ours in both
  * stands here. Who it is for is read from its text again, because that is asked once per connection
  * at most.
- * Includes delivery.h and tell.h only.
  */
 #include "lib/participant/delivery.h"
 

@@ -1,7 +1,6 @@
 /*
  * delivery.h - what becomes of an envelope of ours: it arrives, it is over, or it waits for somebody
  * who is not there.
- * Includes session_state.h only.
  */
 #ifndef MX_DELIVERY_H
 #define MX_DELIVERY_H

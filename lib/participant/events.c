@@ -2,7 +2,6 @@
  * events.c - a ring that grows before something happens, never while it happens: who changes state
  * has made room first, so that no event is lost and nothing has to be undone. With the names of
  * what can be told.
- * Includes events.h only.
  */
 #include "lib/participant/events.h"
 

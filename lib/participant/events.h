@@ -1,6 +1,5 @@
 /*
  * events.h - what the application has still to be told, in order.
- * Includes session.h and own.h only.
  */
 #ifndef MX_EVENTS_H
 #define MX_EVENTS_H

@@ -1,7 +1,6 @@
 /*
  * grants.c - the conditions of our own grants are known to us, so a message that would be refused
  * need not be sent. What cannot be read is not held against us: the router has the last word.
- * Includes grants.h and ident.h only.
  */
 #include "lib/participant/grants.h"
 

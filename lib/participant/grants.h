@@ -1,6 +1,5 @@
 /*
  * grants.h - what we ourselves may send, as the welcome says.
- * Includes capability.h and words.h.
  */
 #ifndef MX_GRANTS_H
 #define MX_GRANTS_H

@@ -3,7 +3,6 @@
  * reconnection that could not resume, it may hold the answer to what we still wait for, and echoes
  * of ours that show what has arrived. Who proposed what is remembered, so that what comes of it can
  * be understood.
- * Includes answer.h, delivery.h, history.h, tell.h only.
  */
 #include "lib/participant/history.h"
 

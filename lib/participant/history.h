@@ -1,6 +1,5 @@
 /*
  * history.h - what was said before we joined.
- * Includes session_state.h only.
  */
 #ifndef MX_HISTORY_H
 #define MX_HISTORY_H

@@ -4,7 +4,6 @@
  * would not do: requests are answered in any order. Who holds most is searched for among those who
  * hold anything, and only when something has to be forgotten; a sorted structure was refused,
  * because senders that wait for us are few.
- * Includes inbound.h only.
  */
 #include "lib/participant/inbound.h"
 

@@ -1,7 +1,6 @@
 /*
  * inbound.h - what others asked or proposed, by id, up to a bound of number and one of memory: the
  * oldest of who has most is forgotten.
- * Includes map.h and asked.h.
  */
 #ifndef MX_INBOUND_H
 #define MX_INBOUND_H

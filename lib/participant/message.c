@@ -2,7 +2,6 @@
  * message.c - what participants say, sorted: for us, about something of ours, or neither. Each kind
  * that MCPx gives a meaning has one function; all others are messages. Nobody acts on a payload
  * that was not compared with its kind.
- * Includes answer.h, delivery.h, message.h, tell.h only.
  */
 #include "lib/participant/message.h"
 

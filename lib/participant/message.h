@@ -1,6 +1,5 @@
 /*
  * message.h - what a participant says.
- * Includes session_state.h only.
  */
 #ifndef MX_MESSAGE_H
 #define MX_MESSAGE_H

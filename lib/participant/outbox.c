@@ -2,7 +2,6 @@
  * outbox.c - one list and a place in it. Two lists, written and unsent, would have to be spliced
  * whenever a connection ends; here the place moves back to the front. Echoes are acknowledgements,
  * so a window of those still to come keeps a hasty application from being thrown out.
- * Includes outbox.h only.
  */
 #include "lib/participant/outbox.h"
 

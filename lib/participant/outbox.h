@@ -2,7 +2,6 @@
  * outbox.h - what was composed and not yet seen to have arrived, in the order of sending. What a
  * connection swallowed is written again on the next one: the router knows ids and lets each pass
  * only once. Protocol: sections 1 and 5.
- * Includes own.h only.
  */
 #ifndef MX_OUTBOX_H
 #define MX_OUTBOX_H

@@ -1,6 +1,5 @@
 /*
  * own.c - the end of an envelope of ours: the last who knows of it frees it.
- * Includes own.h only.
  */
 #include "lib/participant/own.h"
 

@@ -1,7 +1,6 @@
 /*
  * own.h - one envelope of ours that is under way: not yet written, not yet seen in the topic, or
  * not yet answered. Which of these it is, pending.h and outbox.h know.
- * Includes asked.h, block.h, ident.h.
  */
 #ifndef MX_OWN_H
 #define MX_OWN_H

@@ -2,7 +2,6 @@
  * pending.c - a keyed table for "which of ours is this about?" and a binary heap for "who has
  * waited too long?". A list in order of deadlines would need a search for every request whose
  * timeout differs from the last one's, and a walk per tick would be quadratic at ten thousand.
- * Includes pending.h only.
  */
 #include "lib/participant/pending.h"
 

@@ -1,6 +1,5 @@
 /*
  * pending.h - our envelopes under way, by id; those that wait for an answer also by deadline.
- * Includes map.h and own.h.
  */
 #ifndef MX_PENDING_H
 #define MX_PENDING_H

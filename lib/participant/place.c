@@ -2,7 +2,6 @@
  * place.c - an id alone was refused as a place: an id may be used again once its envelope is
  * forgotten, and the router would then go on behind the wrong one. Serials cannot be forged, since the
  * router alone counts them, and the epoch says what they are counted in.
- * Includes place.h, lib/core/decimal.h and mcpx/json.h only.
  */
 #include "lib/participant/place.h"
 

@@ -1,7 +1,6 @@
 /*
  * place.h - how far a participant has read in its topic, as the router told it, so that a new
  * connection can go on there. Protocol: section 5.
- * Includes mcpx/session.h only.
  */
 #ifndef MX_PLACE_H
 #define MX_PLACE_H

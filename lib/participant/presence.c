@@ -1,7 +1,6 @@
 /*
  * presence.c - who comes, leaves or changes. Our own coming is no news, and yet what a session waits
  * for after each welcome.
- * Includes presence.h and tell.h only.
  */
 #include "lib/participant/presence.h"
 

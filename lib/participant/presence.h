@@ -1,6 +1,5 @@
 /*
  * presence.h - who comes, leaves or changes.
- * Includes session_state.h only.
  */
 #ifndef MX_PRESENCE_H
 #define MX_PRESENCE_H

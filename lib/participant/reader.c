@@ -2,7 +2,6 @@
  * reader.c - events keep texts, because envelopes that were read are large, and most are told right
  * after they came: then nothing is read twice. The reader holds the text, so that no other can come
  * to lie where it was.
- * Includes reader.h only.
  */
 #include "lib/participant/reader.h"
 

@@ -1,6 +1,5 @@
 /*
  * reader.h - a message as it comes in, and the memory in which one is read at a time.
- * Includes block.h and validate.h only.
  */
 #ifndef MX_READER_H
 #define MX_READER_H

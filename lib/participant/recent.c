@@ -1,7 +1,6 @@
 /*
  * recent.c - a ring of digests and a set of them. The digests are keyed, so nobody can make two
  * envelopes look like one, and 64 bits make it unlikely that two do by themselves.
- * Includes recent.h only.
  */
 #include "lib/participant/recent.h"
 

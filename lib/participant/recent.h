@@ -2,7 +2,6 @@
  * recent.h - what came lately, so that nothing is told twice. The router lets an id pass once as long
  * as it retains it; a sender that comes back to one that has forgotten or was started anew writes
  * again what may have been told before.
- * Includes map.h and envelope.h only.
  */
 #ifndef MX_RECENT_H
 #define MX_RECENT_H

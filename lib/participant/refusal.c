@@ -1,7 +1,6 @@
 /*
  * refusal.c - system/error: which envelope of ours it is about, and whether it is a refusal at all.
  * "duplicate_id" for what was written on two connections says that the first attempt had arrived.
- * Includes delivery.h, refusal.h, tell.h, lib/core/decimal.h only.
  */
 #include "lib/participant/refusal.h"
 

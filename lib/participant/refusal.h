@@ -1,6 +1,5 @@
 /*
  * refusal.h - what the router refuses.
- * Includes session_state.h only.
  */
 #ifndef MX_REFUSAL_H
 #define MX_REFUSAL_H

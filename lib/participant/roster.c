@@ -1,7 +1,6 @@
 /*
  * roster.c - a sorted array: it is read far more often than it changes. Grants are compiled when
  * somebody asks what a participant could send; a guard asks about a few, a watcher about none.
- * Includes roster.h and envelope.h only.
  */
 #include "lib/participant/roster.h"
 

@@ -1,6 +1,5 @@
 /*
  * roster.h - who is in the topic, and what each of them could send.
- * Includes capability.h and words.h.
  */
 #ifndef MX_ROSTER_H
 #define MX_ROSTER_H

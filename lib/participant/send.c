@@ -2,7 +2,6 @@
  * send.c - from a draft to an envelope in the outbox. Everything is checked that the router or the
  * receivers would refuse anyway, while the caller can still be told what is wrong; the payload's
  * bytes go out as they came.
- * Includes delivery.h only.
  */
 #include "lib/participant/delivery.h"
 

@@ -3,7 +3,6 @@
  * disconnected. Everything that has to be remembered is another noun of this folder; here is only
  * when what happens. A session never calls back: it queues events, so that the application is never
  * inside it when it changes.
- * Includes delivery.h, message.h, system.h, tell.h only.
  */
 #include "lib/participant/delivery.h"
 #include "lib/participant/message.h"

@@ -1,6 +1,5 @@
 /*
  * session_state.c - what every part of a session needs of it.
- * Includes session_state.h only.
  */
 #include "lib/participant/session_state.h"
 

@@ -1,6 +1,5 @@
 /*
  * session_state.h - what a session holds, for the files that make up the session and nobody else.
- * Includes the nouns of this folder.
  */
 #ifndef MX_SESSION_STATE_H
 #define MX_SESSION_STATE_H

@@ -1,6 +1,5 @@
 /*
  * system.c - the router's messages by kind. Who else sends one lies.
- * Includes history.h, presence.h, refusal.h, system.h, tell.h, welcome.h only.
  */
 #include "lib/participant/system.h"
 

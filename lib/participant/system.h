@@ -1,6 +1,5 @@
 /*
  * system.h - what the router says.
- * Includes session_state.h only.
  */
 #ifndef MX_SYSTEM_H
 #define MX_SYSTEM_H

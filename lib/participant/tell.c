@@ -1,7 +1,6 @@
 /*
  * tell.c - events on their way to the application: what they are about is noted when they happen,
  * and read once more when they are told. The event told last keeps what it lends.
- * Includes tell.h only.
  */
 #include "lib/participant/tell.h"
 

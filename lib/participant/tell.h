@@ -1,7 +1,6 @@
 /*
  * tell.h - events on their way to the application. There is room for each (mx_session_reserve); it is
  * returned to be completed.
- * Includes session_state.h only.
  */
 #ifndef MX_TELL_H
 #define MX_TELL_H

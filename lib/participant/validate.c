@@ -1,7 +1,6 @@
 /*
  * validate.c - the checks, each of which a spoof has to pass. The router vouches for `from` and for
  * the right to send the kind, but never opens a payload; here the two are held together.
- * Includes validate.h only.
  */
 #include "lib/participant/validate.h"
 

@@ -2,7 +2,6 @@
  * validate.h - does a message tell the truth, and is it its sender's business? In this order:
  * a payload that is JSON-RPC, a kind that fits it, a sender who was asked, the operation that was
  * asked for, the JSON-RPC id of the question.
- * Includes session.h and asked.h only.
  */
 #ifndef MX_VALIDATE_H
 #define MX_VALIDATE_H

@@ -1,7 +1,6 @@
 /*
  * welcome.c - who we are, what we may, who is there. All that can fail is read before anything
  * changes.
- * Includes delivery.h, tell.h, welcome.h, lib/core/decimal.h only.
  */
 #include "lib/participant/welcome.h"
 

@@ -1,6 +1,5 @@
 /*
  * welcome.h - who we are, what we may, who is there.
- * Includes session_state.h only.
  */
 #ifndef MX_WELCOME_H
 #define MX_WELCOME_H

@@ -1,7 +1,6 @@
 /*
  * words.c - lists of capabilities and addressees as the router writes them. Unescaped, strings only
  * become shorter, so the array's own length is room enough for all of them.
- * Includes words.h only.
  */
 #include "lib/participant/words.h"
 

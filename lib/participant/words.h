@@ -1,6 +1,5 @@
 /*
  * words.h - an array of JSON strings as a list of slices.
- * Includes json.h only.
  */
 #ifndef MX_WORDS_H
 #define MX_WORDS_H

@@ -1,6 +1,6 @@
 /*
  * address.c - counting single IPv6 addresses would count nothing: whoever has one has 2^64 of
- * them. Includes address.h, the system's addresses.
+ * them.
  */
 #include "router/edge/address.h"
 

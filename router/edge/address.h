@@ -1,6 +1,5 @@
 /*
  * address.h - who shares a connection's limits, told by where it comes from.
- * Includes base.h only.
  */
 #ifndef EDGE_ADDRESS_H
 #define EDGE_ADDRESS_H

@@ -1,7 +1,6 @@
 /*
  * answer.c - one request, one answer, one write. A second request on the connection was refused:
  * what stands between two requests is where the readers of HTTP disagree.
- * Includes answer.h, http_reply.h, wire.h, http_head.h.
  */
 #include "router/edge/answer.h"
 

@@ -1,6 +1,6 @@
 /*
  * answer.h - the one way an HTTP answer leaves: whole, in one write, and then the connection
- * ends. Includes connection.h.
+ * ends.
  */
 #ifndef EDGE_ANSWER_H
 #define EDGE_ANSWER_H

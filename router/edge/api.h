@@ -1,6 +1,6 @@
 /*
  * api.h - the handlers behind the HTTP API's routes, and what each is given.
- * Includes http_api.h and http_reply.h. Protocol: section 8.
+ * Protocol: section 8.
  */
 #ifndef EDGE_API_H
 #define EDGE_API_H

@@ -1,7 +1,6 @@
 /*
  * api_auth.c - hands out admission: tokens to anybody in dev mode, tickets to those who already
  * bear a token but cannot say so in a WebSocket handshake.
- * Includes api.h, api_body.h and layer 1.
  */
 #include "router/edge/api.h"
 #include "router/edge/api_body.h"

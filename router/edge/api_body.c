@@ -2,7 +2,6 @@
  * api_body.c - jansson reads the bodies of API calls: they are small, they are for the router
  * itself, and nobody gets them forwarded, so a value tree is what is wanted here. Its error texts
  * were refused as answers, because they quote the input.
- * Includes api_body.h only.
  */
 #include "router/edge/api_body.h"
 

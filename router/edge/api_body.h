@@ -1,6 +1,5 @@
 /*
  * api_body.h - a request's JSON body and its members, with answers for those who get it wrong.
- * Includes http_api.h, http_reply.h and jansson.
  */
 #ifndef EDGE_API_BODY_H
 #define EDGE_API_BODY_H

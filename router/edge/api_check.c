@@ -2,7 +2,6 @@
  * api_check.c - the decision of protocol section 3 without sending anything. Anybody with a token
  * may ask about itself and about a list of grants made up on the spot; what a configured
  * participant may do is told only to those whose own grants cover `admin/check`.
- * Includes api.h, api_body.h and layer 1.
  */
 #include "router/edge/api.h"
 #include "router/edge/api_body.h"

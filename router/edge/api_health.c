@@ -1,7 +1,6 @@
 /*
  * api_health.c - is it alive, is it ready? Three questions that schedulers and people ask apart:
  * a draining router is alive but not ready, and must not be killed for it.
- * Includes api.h and layer 1.
  */
 #include "lib/core/ident.h"
 #include "router/edge/api.h"

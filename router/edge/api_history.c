@@ -2,7 +2,6 @@
  * api_history.c - pages of a topic's history. Envelopes come from the hub as text and stay text:
  * reading them into values to write them again would change numbers and lose members that stand
  * twice in a payload. An answer is bounded, because it leaves in one write.
- * Includes api.h, http_query.h and mcpx/json.h.
  */
 #include "router/edge/api.h"
 #include "router/edge/http_query.h"

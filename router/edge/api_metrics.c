@@ -2,7 +2,6 @@
  * api_metrics.c - the hub's counters as Prometheus text, generated from their table, so that a
  * new counter is exported by being declared. Labels hold error codes only: names of topics, tools
  * and participants are unbounded, and nobody's business who may read metrics.
- * Includes api.h and the hub's stats.h.
  */
 #include "router/edge/api.h"
 

@@ -6,7 +6,6 @@
  * Lists come in pages: who asks in a loop for ten thousand names, sorted and written each time, would
  * make everybody else wait for a second. The hub keeps topics and participants sorted, so a page begins
  * where the one before ended, and costs what is in it.
- * Includes api.h, http_query.h and layer 1.
  */
 #include "lib/core/ident.h"
 #include "router/edge/api.h"

@@ -1,6 +1,6 @@
 /*
  * bounds.c - the bounds that a person wants to see before a program is started: what everybody
- * together may take, and what one participant or address may. Includes bounds.h, edge.h.
+ * together may take, and what one participant or address may.
  */
 #include "router/edge/bounds.h"
 

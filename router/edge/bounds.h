@@ -1,5 +1,5 @@
 /*
- * bounds.h - what a configuration comes to on this machine. Includes config.h.
+ * bounds.h - what a configuration comes to on this machine.
  */
 #ifndef EDGE_BOUNDS_H
 #define EDGE_BOUNDS_H

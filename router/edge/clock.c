@@ -2,7 +2,6 @@
  * clock.c - time and chance, which the hub takes as arguments. The time is asked at most once
  * per loop turn: ten thousand messages that arrived together carry one timestamp, and a system
  * call per message is what a finer clock would cost.
- * Includes clock.h only.
  */
 #include "router/edge/clock.h"
 

@@ -1,6 +1,5 @@
 /*
  * clock.h - the only place that asks what time it is, and the only one that asks for chance.
- * Includes layers 0 to 2 (hub.h for struct chance).
  */
 #ifndef EDGE_CLOCK_H
 #define EDGE_CLOCK_H

@@ -2,7 +2,6 @@
  * connection.c - the states of a socket; evict.c looks at the deadlines between them. Nothing is
  * destroyed on the spot: the socket is handed to libwebsockets, which calls back when it is gone, so
  * no list of connections changes while it is walked.
- * Includes connection.h, bounds.h, turn.h, unfinished.h, wire.h, libwebsockets.
  */
 #include "router/edge/connection.h"
 #include "router/edge/bounds.h"

@@ -1,6 +1,6 @@
 /*
  * connection.h - the life of an accepted socket, from the first byte to the last, whatever it
- * becomes. Includes connection_state.h.
+ * becomes.
  */
 #ifndef EDGE_CONNECTION_H
 #define EDGE_CONNECTION_H

@@ -1,6 +1,5 @@
 /*
  * connection_state.h - one accepted socket: what is known of it, for the files that work on it.
- * Includes edge.h, frames.h, list.h.
  */
 #ifndef EDGE_CONNECTION_STATE_H
 #define EDGE_CONNECTION_STATE_H

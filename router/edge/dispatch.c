@@ -2,7 +2,6 @@
  * dispatch.c - libwebsockets reads as much as its buffer takes, which can be a thousand messages of
  * one connection. What is beyond its owner's share of the turn is deferred. Smaller reads were
  * refused: large messages would pay for them.
- * Includes dispatch.h, http_server.h, receive.h, turn.h, libwebsockets.
  */
 #include "router/edge/dispatch.h"
 #include "router/edge/http_server.h"

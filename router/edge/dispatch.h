@@ -1,6 +1,6 @@
 /*
  * dispatch.h - bytes that were read go to the part that the connection's state names, each in its
- * turn. Includes connection.h.
+ * turn.
  */
 #ifndef EDGE_DISPATCH_H
 #define EDGE_DISPATCH_H

@@ -1,6 +1,5 @@
 /*
  * edge.h - all that one running router owns, shared by the files of this folder and nobody else.
- * Includes layers 0 to 3, clock.h, http_api.h, libuv; libwebsockets stays behind names.
  */
 #ifndef EDGE_EDGE_H
 #define EDGE_EDGE_H

@@ -2,7 +2,6 @@
  * evict.c - all that walks connections and ends some of them. Deadlines are plain numbers looked at
  * once a second: libwebsockets' own timers are a sorted list, and twenty thousand of them cost
  * 200 us per message.
- * Includes evict.h, bounds.h, unfinished.h.
  */
 #include "router/edge/evict.h"
 #include "router/edge/bounds.h"

@@ -1,5 +1,5 @@
 /*
- * evict.h - who has to go: connections that are late, slow, or too many. Includes connection.h.
+ * evict.h - who has to go: connections that are late, slow, or too many.
  */
 #ifndef EDGE_EVICT_H
 #define EDGE_EVICT_H

@@ -2,7 +2,6 @@
  * flush.c - one write per peer and loop turn, of complete frames, as a run of the log lends them.
  * libwebsockets' own way, a callback per socket that may be written to, costs fourteen times as
  * much; it serves only sockets that are full (wire.c).
- * Includes flush.h, wire.h.
  */
 #include "router/edge/flush.h"
 #include "router/edge/wire.h"

@@ -5,7 +5,6 @@
  *
  * The bound on all addresses together is for botnets. It turns away first who asks most, because a
  * bound that turned everybody away would itself be what an attacker wants.
- * Includes gate.h only.
  */
 #include "router/edge/gate.h"
 

@@ -1,6 +1,6 @@
 /*
  * gate.h - what everybody may ask of the router before it is known who asks, and after. Time is
- * an argument. Includes address.h, meter.h, hub.h. Protocol: sections 7 and 8.
+ * an argument. Protocol: sections 7 and 8.
  */
 #ifndef EDGE_GATE_H
 #define EDGE_GATE_H

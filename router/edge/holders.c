@@ -5,7 +5,6 @@
  * anybody can rent for nothing, would be as many people.
  *
  * An address and its network are both holders; a network has no places, only a count.
- * Includes holders.h only.
  */
 #include "router/edge/holders.h"
 

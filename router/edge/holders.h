@@ -1,7 +1,6 @@
 /*
  * holders.h - who holds how many of the places for connections without a token yet, and who has
  * to give one up.
- * Includes address.h, list.h, map.h.
  */
 #ifndef EDGE_HOLDERS_H
 #define EDGE_HOLDERS_H

@@ -2,7 +2,6 @@
  * http_access.c - two header values read strictly. An Origin that is not plain visible ASCII is
  * nobody's, whatever the patterns say: it is written back into a header. A header that came twice
  * arrives joined by ", ", and so holds a space that no token has.
- * Includes http_access.h and glob.h.
  */
 #include "router/edge/http_access.h"
 

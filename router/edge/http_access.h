@@ -1,6 +1,6 @@
 /*
  * http_access.h - what a request's head says about who asks: bearer token and origin.
- * Includes http_api.h. Protocol: sections 7 and 8.
+ * Protocol: sections 7 and 8.
  */
 #ifndef EDGE_HTTP_ACCESS_H
 #define EDGE_HTTP_ACCESS_H

@@ -2,7 +2,7 @@
  * http_admission.c - may this connection be upgraded, and as whom? Every refusal is an HTTP answer
  * with a reason, given before there is a WebSocket; accepting first and closing with a code was
  * refused, since scripts and proxies read statuses and nobody reads close codes.
- * Includes http_admission.h, http_access.h and http_query.h. Protocol: section 7.
+ * Protocol: section 7.
  */
 #include "router/edge/http_admission.h"
 #include "router/edge/http_access.h"

@@ -1,6 +1,6 @@
 /*
  * http_admission.h - may a connection be upgraded, and as whom?
- * Includes http_api.h. Protocol: section 7.
+ * Protocol: section 7.
  */
 #ifndef EDGE_HTTP_ADMISSION_H
 #define EDGE_HTTP_ADMISSION_H

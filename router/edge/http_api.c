@@ -2,7 +2,6 @@
  * http_api.c - finds out what a request wants and who may want it, then hands it to one handler.
  * The routes are one table: method, path, what access they need, handler. A chain of string
  * comparisons was refused, because 404, 405 with Allow, OPTIONS and HEAD all follow from a table.
- * Includes api.h, http_access.h and http_query.h.
  */
 #include "router/edge/api.h"
 #include "router/edge/http_access.h"

@@ -1,6 +1,6 @@
 /*
  * http_api.h - from one HTTP request to the whole of its answer, without a socket.
- * Includes layers 0 to 3. Protocol: sections 7 and 8.
+ * Protocol: sections 7 and 8.
  */
 #ifndef EDGE_HTTP_API_H
 #define EDGE_HTTP_API_H

@@ -3,7 +3,6 @@
  * into one buffer whose size is known beforehand (decoding never grows a text), so slices of it
  * can be handed around. A map of all parameters was refused: callers know the few names they
  * understand, and a thousand parameters, for which nobody needs a token, should cost no memory.
- * Includes http_query.h, lib/core/decimal.h.
  */
 #include "router/edge/http_query.h"
 

@@ -1,6 +1,6 @@
 /*
  * http_query.h - a request target taken apart: path, query, parameters, percent-decoding.
- * Includes text.h only. Protocol: sections 7 and 8.
+ * Protocol: sections 7 and 8.
  */
 #ifndef EDGE_HTTP_QUERY_H
 #define EDGE_HTTP_QUERY_H

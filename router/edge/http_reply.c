@@ -3,7 +3,6 @@
  * The body is complete before the first header is written, because Content-Length stands before
  * it; chunked answers were refused, since an answer leaves in one write. No value that a stranger
  * chose reaches a header but the origin, which was checked.
- * Includes http_reply.h, layers 0 and 1.
  */
 #include "router/edge/http_reply.h"
 

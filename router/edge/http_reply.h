@@ -1,6 +1,6 @@
 /*
  * http_reply.h - an answer while it is being made, and how it is written down.
- * Includes layers 0 and 1. Protocol: section 8.
+ * Protocol: section 8.
  */
 #ifndef EDGE_HTTP_REPLY_H
 #define EDGE_HTTP_REPLY_H

@@ -2,7 +2,6 @@
  * http_server.c - a head is kept as it came until its request is answered; everything that was
  * read out of it points into it. A body nobody asked for is never read: the answer goes out and
  * the connection ends. What follows the head of a handshake are frames already.
- * Includes http_server.h, request.h, receive.h, upgrade.h, wire.h.
  */
 #include "router/edge/http_server.h"
 #include "router/edge/receive.h"

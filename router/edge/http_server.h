@@ -1,7 +1,6 @@
 /*
  * http_server.h - HTTP on a connection: the head is found and judged, the body collected, one
  * answer given, or the way cleared for frames.
- * Includes connection.h.
  */
 #ifndef EDGE_HTTP_SERVER_H
 #define EDGE_HTTP_SERVER_H

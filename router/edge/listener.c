@@ -3,7 +3,6 @@
  * spins when descriptors run out, and cannot be told to stop; this one is a poll handle per
  * socket. Connections over a limit are answered with a few bytes and never become known to
  * libwebsockets.
- * Includes listener.h, evict.h, gate.h, http_reply.h, ws_server.h.
  */
 #define _GNU_SOURCE /* accept4 */
 #include "router/edge/listener.h"

@@ -1,6 +1,6 @@
 /*
  * listener.h - where connections come in: our own sockets, so that limits apply before anything
- * is allocated. Includes edge.h.
+ * is allocated.
  */
 #ifndef EDGE_LISTENER_H
 #define EDGE_LISTENER_H

@@ -3,7 +3,6 @@
  * processes on one pipe do not mix. Values are escaped here and nowhere else. Nobody is waited for:
  * what standard error does not take now is kept, to a bound, and what is lost beyond it is counted
  * and said. syslog was refused: the journal and every container runtime read stderr.
- * Includes json.h, ident.h, utf8.h, outlet.h and the clock.
  */
 #include "router/edge/log.h"
 #include "lib/core/ident.h"

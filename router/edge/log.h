@@ -1,6 +1,5 @@
 /*
  * log.h - one line per event on stderr, for people or for machines, that nobody can forge.
- * Includes layers 0 to 3 (config.h for level and format).
  */
 #ifndef EDGE_LOG_H
 #define EDGE_LOG_H

@@ -4,7 +4,6 @@
  * round. So messages that arrive together leave together, without a timer, and an idle router
  * delays nothing. libwebsockets runs on this loop as a guest: its own loop costs 300 us per
  * message at a thousand idle connections.
- * Includes loop.h and the folder's parts, libuv, libsystemd.
  */
 #include "router/edge/loop.h"
 #include "router/edge/dispatch.h"

@@ -1,6 +1,5 @@
 /*
  * loop.h - the running router: made, run, stopped, freed.
- * Includes layers 0 to 3 (config.h); everything else of this folder stays behind it.
  */
 #ifndef EDGE_LOOP_H
 #define EDGE_LOOP_H

@@ -1,7 +1,6 @@
 /*
  * machine.c - a container's bound on memory is not what sysconf tells, and whoever ignores it is
  * killed. Bounds are inherited, so every group above ours is asked as well.
- * Includes machine.h, libc.
  */
 #include "router/edge/machine.h"
 

@@ -1,5 +1,5 @@
 /*
- * machine.h - what the machine gives this process. Includes base.h only.
+ * machine.h - what the machine gives this process.
  */
 #ifndef EDGE_MACHINE_H
 #define EDGE_MACHINE_H

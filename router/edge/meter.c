@@ -4,7 +4,6 @@
  * rows, and pays for somebody else only when both of its cells are drained. An attacker with 40
  * drained names hits one other name in ten thousand, and cannot choose it, because the key is
  * secret.
- * Includes meter.h only.
  */
 #include "router/edge/meter.h"
 

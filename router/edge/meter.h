@@ -1,6 +1,5 @@
 /*
  * meter.h - rates of any number of names in memory that does not grow. Time is an argument.
- * Includes map.h.
  */
 #ifndef EDGE_METER_H
 #define EDGE_METER_H

@@ -5,7 +5,6 @@
  * all of them collect is bounded (unfinished.h). Sizes are judged by what a frame declares, before
  * it has arrived. What is no message costs its sender's rate as if it were one: pings, pongs, and
  * frames that carry next to nothing.
- * Includes receive.h, flush.h, turn.h, unfinished.h, wire.h.
  */
 #include "router/edge/receive.h"
 #include "router/edge/flush.h"

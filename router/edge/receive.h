@@ -1,5 +1,5 @@
 /*
- * receive.h - frames from a participant. Includes connection.h.
+ * receive.h - frames from a participant.
  */
 #ifndef EDGE_RECEIVE_H
 #define EDGE_RECEIVE_H

@@ -1,6 +1,6 @@
 /*
  * request.c - what decides about a request must not stand there twice: a proxy might look at the
- * other one. Includes request.h only.
+ * other one.
  */
 #include "router/edge/request.h"
 

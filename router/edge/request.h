@@ -1,6 +1,5 @@
 /*
  * request.h - a head that was read, as the HTTP API wants it.
- * Includes answer.h, http_head.h.
  */
 #ifndef EDGE_REQUEST_H
 #define EDGE_REQUEST_H

@@ -1,7 +1,6 @@
 /*
  * turn.c - one participant may have hundreds of connections, so the share of a turn is the
  * participant's. Shares of a connection were refused: who has many would have many.
- * Includes turn.h, libwebsockets.
  */
 #include "router/edge/turn.h"
 

@@ -3,7 +3,6 @@
  * whose piece happens to be one too many would let one participant with many half-sent messages
  * close everybody else's. Who holds how much is added up only when the bound is reached; that costs
  * somebody a connection each time, so it cannot happen often.
- * Includes unfinished.h, bounds.h.
  */
 #include "router/edge/unfinished.h"
 

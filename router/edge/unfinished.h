@@ -1,6 +1,6 @@
 /*
  * unfinished.h - messages that have begun to arrive: what memory and time they may take.
- * Protocol: section 7. Includes connection_state.h.
+ * Protocol: section 7.
  */
 #ifndef EDGE_UNFINISHED_H
 #define EDGE_UNFINISHED_H

@@ -2,7 +2,6 @@
  * upgrade.c - everything a handshake can get wrong is refused over HTTP and with a reason. The
  * participant enters its topic before the 101 is written, so that being refused there has a status
  * as well; its welcome waits WELCOME_DELAY_MS behind the 101.
- * Includes upgrade.h, http_admission.h, request.h, answer.h, wire.h, libwebsockets (SHA-1, base64).
  */
 #include "router/edge/upgrade.h"
 #include "router/edge/answer.h"

@@ -1,6 +1,5 @@
 /*
  * upgrade.h - from an HTTP request to a member of a topic. RFC 6455 section 4.2.
- * Includes connection.h.
  */
 #ifndef EDGE_UPGRADE_H
 #define EDGE_UPGRADE_H

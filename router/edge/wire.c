@@ -3,7 +3,6 @@
  * no bound could see and no metric show, and a message of its own could fall between two of ours.
  * Bytes that wait are copied, because what lent them (the hub's log) moves on. Under TLS send()
  * would be libwebsockets' own write, at the one place below where it stands.
- * Includes wire.h, turn.h, libwebsockets.
  */
 #include "router/edge/wire.h"
 #include "router/edge/turn.h"

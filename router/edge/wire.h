@@ -1,7 +1,6 @@
 /*
  * wire.h - what leaves a connection: straight to the kernel, and what it does not take is kept,
  * counted, and sent first of all later.
- * Includes connection_state.h.
  */
 #ifndef EDGE_WIRE_H
 #define EDGE_WIRE_H

@@ -3,7 +3,6 @@
  * be read and written, and would do TLS (three fields of the vhost below). HTTP and frames are ours
  * (ADR 0009); so there is one context, one vhost, one protocol in the raw role, and no listener.
  * The callback only dispatches.
- * Includes all of the folder that handles callbacks, libwebsockets.
  */
 #include "router/edge/ws_server.h"
 #include "router/edge/connection.h"

@@ -1,6 +1,5 @@
 /*
  * ws_server.h - libwebsockets, set up so that only what is wanted of it is reachable.
- * Includes edge.h.
  */
 #ifndef EDGE_WS_SERVER_H
 #define EDGE_WS_SERVER_H

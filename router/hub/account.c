@@ -3,7 +3,6 @@
  * have left stand in a line besides, because whoever left owes at least for having joined. Buckets
  * fill within a minute, so the line is short. Rates in each peer, handed on from one to the next,
  * were refused: two instances would have had two participants' rates.
- * Includes account.h only.
  */
 #include "router/hub/account.h"
 

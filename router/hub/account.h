@@ -2,7 +2,6 @@
  * account.h - what a topic remembers about one participant, whichever of its connections it comes
  * by: rates, and which of its instances are there. It outlives the connections for as long as the
  * rates owe something, so that a new connection is no way round them.
- * Includes layers 0 and 1, hub.h, ratelimit.h, list.h.
  */
 #ifndef HUB_ACCOUNT_H
 #define HUB_ACCOUNT_H

@@ -1,7 +1,6 @@
 /*
  * admit.c - a participant comes in. Everything that can fail is done before anything is changed,
  * so that a refused or failed join leaves no trace and, in a takeover, the old connection lives.
- * Includes cursor.h, hub_state.h, instance.h, notice.h.
  */
 #include "router/hub/cursor.h"
 #include "router/hub/hub_state.h"

@@ -7,7 +7,6 @@
  *     behind both            as they are, presence between them
  *
  * In directed mode what is addressed to others is left out of all three.
- * Includes cursor.h, hub_state.h, notice.h, JSON.
  */
 #include "router/hub/cursor.h"
 

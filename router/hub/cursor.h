@@ -1,6 +1,5 @@
 /*
  * cursor.h - what does a peer read next: a page of history, or a run of envelopes and presence?
- * Includes peer.h.
  */
 #ifndef HUB_CURSOR_H
 #define HUB_CURSOR_H

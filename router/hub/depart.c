@@ -1,7 +1,6 @@
 /*
  * depart.c - leaving, for any reason. A participant leaves its topic at the moment its connection
  * is condemned; the connection itself may live on until its close frame is through.
- * Includes hub_state.h, notice.h.
  */
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"

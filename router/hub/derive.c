@@ -2,7 +2,6 @@
  * derive.c - the router never opens a payload, so what a short response answers can only come
  * from the kind of the request it names. The completed kind is what is matched, delivered and
  * kept: see docs/adr/0005.
- * Includes derive.h only.
  */
 #include "router/hub/derive.h"
 

@@ -1,6 +1,5 @@
 /*
  * derive.h - completes a short kind from the envelope its correlation_id names.
- * Includes layers 0 and 1, log.h.
  */
 #ifndef HUB_DERIVE_H
 #define HUB_DERIVE_H

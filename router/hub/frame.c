@@ -1,6 +1,6 @@
 /*
  * frame.c - frames are the same bytes for every reader, because a server does not mask: that is
- * what lets one encoded message serve a whole topic. Includes frame.h only.
+ * what lets one encoded message serve a whole topic.
  */
 #include "router/hub/frame.h"
 

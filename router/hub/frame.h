@@ -1,6 +1,5 @@
 /*
  * frame.h - unmasked WebSocket frames, as a server sends them. RFC 6455 section 5.2.
- * Includes base.h and text.h only.
  */
 #ifndef HUB_FRAME_H
 #define HUB_FRAME_H

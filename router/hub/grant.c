@@ -1,7 +1,6 @@
 /*
  * grant.c - a grant is made once, shown on the wire many times: its JSON forms are written when
  * it is made, so that a welcome to a thousand participants copies bytes.
- * Includes grant.h, layer 0 and 1.
  */
 #include "router/hub/grant.h"
 

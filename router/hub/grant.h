@@ -1,6 +1,5 @@
 /*
  * grant.h - what a token earned: who its bearer is, what it may send, how it wants to read.
- * Includes layers 0 and 1 only.
  */
 #ifndef HUB_GRANT_H
 #define HUB_GRANT_H

@@ -1,6 +1,5 @@
 /*
  * hub.c - the hub's own life, its clock, and whose turn it is.
- * Includes hub_state.h, notice.h, output.h.
  */
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"

@@ -8,8 +8,6 @@
  *     while ((peer = hub_next_ready(hub)))
  *         while (peer_peek(peer, &output))
  *             write output.bytes, then peer_pop(peer);
- *
- * Includes layers 0 and 1, grant.h and stats.h.
  */
 #ifndef HUB_HUB_H
 #define HUB_HUB_H

@@ -1,6 +1,5 @@
 /*
  * hub_state.h - what the files of the hub share: the state behind hub.h.
- * Includes peer.h, pool.h, tally.h.
  */
 #ifndef HUB_HUB_STATE_H
 #define HUB_HUB_STATE_H

@@ -4,7 +4,6 @@
  * its own old connection, which is known by a key. Without that key two windows that come back
  * after a break could end each other: the router gave the number of the one that was away to a
  * third. Choosing the number is not left to clients, because they would have to know each other.
- * Includes instance.h, hub_state.h.
  */
 #include "router/hub/instance.h"
 

@@ -1,6 +1,5 @@
 /*
  * instance.h - which of a participant's instances will a joiner be, and whom does it replace?
- * Includes peer.h.
  */
 #ifndef HUB_INSTANCE_H
 #define HUB_INSTANCE_H

@@ -1,6 +1,6 @@
 /*
  * list.h - circular, doubly linked, intrusive. A head is a link that belongs to no element; a
- * link that is in no list points at itself. Includes libc only.
+ * link that is in no list points at itself.
  */
 #ifndef HUB_LIST_H
 #define HUB_LIST_H

@@ -10,8 +10,6 @@
  *
  * A reader is linked into the segment of its next entry. So "does anybody need this memory?" and
  * "who has fallen off?" cost nothing until a segment is about to go.
- *
- * Includes log.h only.
  */
 #include "router/hub/log.h"
 

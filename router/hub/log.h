@@ -12,7 +12,6 @@
  * [history, head) is what the protocol calls retained: derived kinds, resume and pages of history
  * look only there. [tail, history) is kept for readers that still need it. Ids that have left the
  * window stay refused for a while (spent.h).
- * Includes layers 0 and 1, frame.h, list.h, spent.h.
  */
 #ifndef HUB_LOG_H
 #define HUB_LOG_H

@@ -6,8 +6,6 @@
  *
  * One log for both would make presence a part of history: whoever may say nothing could still
  * push out what others said, by coming and going.
- *
- * Includes news.h only.
  */
 #include "router/hub/news.h"
 

@@ -7,8 +7,6 @@
  *
  *     log     ... e7  e8             e9 ...
  *     news               [ p3 p4 ]              a sheet at 9: behind e8, before e9
- *
- * Includes frame.h, list.h, text.h.
  */
 #ifndef HUB_NEWS_H
 #define HUB_NEWS_H

@@ -2,7 +2,6 @@
  * notice.c - composes the router's own envelopes as text. They are few and flat, so writing them
  * member by member is shorter than building a value tree and dumping it, and every string of
  * foreign origin passes through one escaping function. What is composed here others queue or tell.
- * Includes notice.h, hub_state.h, ident.h, JSON.
  */
 #include "router/hub/notice.h"
 

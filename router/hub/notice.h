@@ -1,7 +1,6 @@
 /*
  * notice.h - the envelopes the router writes itself: system/welcome, presence, history, error.
  * Composed in the hub's scratch; what is filled is lent until that is used again.
- * Includes peer.h.
  */
 #ifndef HUB_NOTICE_H
 #define HUB_NOTICE_H

@@ -3,7 +3,7 @@
  * steps as a number has digits, and going on takes one. Sorting all names for each page was
  * refused, since a page is asked for more often than a topic comes to be; so was a sorted array,
  * whose tail moves with each new topic. Levels come from a keyed hash, so nobody can choose
- * names that all stand on one. Includes topic.h.
+ * names that all stand on one.
  */
 #include "router/hub/order.h"
 

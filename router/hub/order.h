@@ -1,6 +1,5 @@
 /*
  * order.h - topics sorted by name, for whoever reads them a page at a time.
- * Includes base.h only.
  */
 #ifndef HUB_ORDER_H
 #define HUB_ORDER_H

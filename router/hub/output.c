@@ -4,7 +4,6 @@
  * of history are composed when they are about to be written: a thousand joiners that do not read
  * hold no thousand lists of a thousand names. Nothing here calls the edge, so nothing can be freed
  * while it is being walked.
- * Includes output.h, cursor.h, hub_state.h, notice.h.
  */
 #include "router/hub/output.h"
 

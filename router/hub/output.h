@@ -1,6 +1,5 @@
 /*
  * output.h - is there anything to write to a peer? What it is, peer_peek of hub.h says.
- * Includes peer.h.
  */
 #ifndef HUB_OUTPUT_H
 #define HUB_OUTPUT_H

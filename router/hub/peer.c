@@ -1,6 +1,6 @@
 /*
  * peer.c - one connection as the edge and the files above know it: who it is, whether its socket
- * takes bytes, and the private frames that wait for that. Includes peer.h, hub_state.h.
+ * takes bytes, and the private frames that wait for that.
  */
 #include "router/hub/peer.h"
 

@@ -1,6 +1,5 @@
 /*
  * peer.h - the router's end of one connection: a grant, a cursor, a few private frames.
- * Includes account.h, hub.h, list.h, topic.h.
  */
 #ifndef HUB_PEER_H
 #define HUB_PEER_H

@@ -13,7 +13,6 @@
  * topics count for their makers as well, and who has more than a share gives back first. There can
  * be one such maker at a time; its topics stand in lines of their own. It has to hold a good deal
  * less to be like the others again, so that all its topics seldom change lines.
- * Includes hub_state.h.
  */
 #include "router/hub/pool.h"
 

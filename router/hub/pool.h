@@ -1,6 +1,6 @@
 /*
  * pool.h - the memory that all topics' logs have together, and who is the next to give some back
- * when it is used up (reclaim.h). Includes layers 0 and 1, list.h. Protocol: section 5 (bounds).
+ * when it is used up (reclaim.h). Protocol: section 5 (bounds).
  */
 #ifndef HUB_POOL_H
 #define HUB_POOL_H

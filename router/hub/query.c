@@ -1,7 +1,6 @@
 /*
  * query.c - what the HTTP API asks of topics. Reads only; answers are written as JSON text,
  * because envelopes have to come out byte for byte as they went in.
- * Includes hub_state.h, notice.h.
  */
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"

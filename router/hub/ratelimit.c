@@ -2,7 +2,6 @@
  * ratelimit.c - counts what is missing instead of what is there, so that a full bucket is all
  * zero and filling up is one subtraction that stops at zero. Thousandths of a token are kept, or
  * a bucket asked every few milliseconds would never fill.
- * Includes ratelimit.h only.
  */
 #include "router/hub/ratelimit.h"
 

@@ -1,5 +1,5 @@
 /*
- * ratelimit.h - a token bucket whose clock is an argument. Includes base.h only.
+ * ratelimit.h - a token bucket whose clock is an argument.
  */
 #ifndef HUB_RATELIMIT_H
 #define HUB_RATELIMIT_H

@@ -1,7 +1,6 @@
 /*
  * reclaim.c - room for a message is taken from who needs it least, a step at a time: the pool says
- * from whom, and the topic's log and readers say whether it has any. Includes reclaim.h,
- * hub_state.h, topic_memory.h.
+ * from whom, and the topic's log and readers say whether it has any.
  */
 #include "router/hub/reclaim.h"
 

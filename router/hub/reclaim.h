@@ -1,6 +1,6 @@
 /*
  * reclaim.h - room for a message when all topics' logs together have used up theirs.
- * Includes base.h only. Protocol: section 5 (bounds).
+ * Protocol: section 5 (bounds).
  */
 #ifndef HUB_RECLAIM_H
 #define HUB_RECLAIM_H

@@ -1,7 +1,6 @@
 /*
  * route.c - one message from text to log, or to an answer for its sender. The checks stand in the
  * order of protocol section 1, one function each; the first that fails answers.
- * Includes derive.h, hub_state.h, notice.h, JSON.
  */
 #include "lib/core/ident.h"
 #include "router/hub/derive.h"

@@ -1,7 +1,6 @@
 /*
  * spent.h - ids that were said and have left the retained window. They stay refused for a while:
  * who pushes an id out of history cannot say something else under it at once.
- * Includes map.h, list.h.
  */
 #ifndef HUB_SPENT_H
 #define HUB_SPENT_H

@@ -1,6 +1,5 @@
 /*
  * stats.h - every counter the router keeps, in one table of names, kinds and help texts.
- * Includes error.h only.
  */
 #ifndef HUB_STATS_H
 #define HUB_STATS_H

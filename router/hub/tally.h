@@ -1,6 +1,5 @@
 /*
  * tally.h - what one participant has of things there are only so many of, in all topics together.
- * Includes layers 0 and 1, grant.h, list.h.
  */
 #ifndef HUB_TALLY_H
 #define HUB_TALLY_H

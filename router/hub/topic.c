@@ -2,7 +2,6 @@
  * topic.c - a room keeps its peers in an array sorted by participant id: a welcome lists them in
  * that order, and a round of fan-out walks memory in a straight line. A hash table beside it finds
  * one by name, because a message may name a hundred addressees.
- * Includes hub_state.h, notice.h, reclaim.h, topic_memory.h.
  */
 #include "router/hub/topic.h"
 

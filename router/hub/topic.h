@@ -1,6 +1,5 @@
 /*
  * topic.h - one room: its participants, sorted, its log and its news.
- * Includes layers 0 and 1, account.h, hub.h, list.h, log.h, news.h, order.h, pool.h, tally.h.
  */
 #ifndef HUB_TOPIC_H
 #define HUB_TOPIC_H

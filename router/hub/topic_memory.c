@@ -1,7 +1,6 @@
 /*
  * topic_memory.c - how a topic takes less memory: what nobody needs is freed, and readers that hold
- * on to too much because they are slow lose their place. Includes topic_memory.h, cursor.h,
- * hub_state.h.
+ * on to too much because they are slow lose their place.
  */
 #include "router/hub/topic_memory.h"
 

@@ -1,6 +1,6 @@
 /*
  * topic_memory.h - how a topic takes less memory, and which slow readers lose their place for it.
- * They are left to hub_condemn_slow. Includes topic.h.
+ * They are left to hub_condemn_slow.
  */
 #ifndef HUB_TOPIC_MEMORY_H
 #define HUB_TOPIC_MEMORY_H

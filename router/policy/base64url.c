@@ -1,7 +1,6 @@
 /*
  * base64url.c - the strict decoder that tokens deserve. OpenSSL's accepts white space and wants
  * padding, cjose's ignores stray bits; two spellings of one token are refused here instead.
- * Includes base64url.h only.
  */
 #include "router/policy/base64url.h"
 

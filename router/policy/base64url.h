@@ -1,6 +1,5 @@
 /*
  * base64url.h - RFC 4648 section 5 without padding: the alphabet of JWTs and tickets.
- * Includes text.h only.
  */
 #ifndef POLICY_BASE64URL_H
 #define POLICY_BASE64URL_H

@@ -3,7 +3,6 @@
  * of tokens say the same. The key is a digest of the array's compact text: fixed size, whatever
  * a token holds. When the bound is reached everything is dropped: sets in use live on by their
  * own references, and no order of use has to be kept for a case that hardly happens.
- * Includes capset_cache.h, jansson and libcrypto's EVP.
  */
 #include "router/policy/capset_cache.h"
 

@@ -1,6 +1,5 @@
 /*
  * capset_cache.h - equal grants, one compiled set.
- * Includes grant_list.h.
  */
 #ifndef POLICY_CAPSET_CACHE_H
 #define POLICY_CAPSET_CACHE_H

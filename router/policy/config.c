@@ -2,7 +2,6 @@
  * config.c - the order of things: defaults, file, environment, flags, each overwriting the one
  * before; then what values mean together; then tokens. Every step adds its faults to one text
  * and goes on, because a person wants to mend all of them at once.
- * Includes loading.h, tokens_make.h and jansson.
  */
 #include "router/policy/loading.h"
 #include "router/policy/tokens_make.h"

@@ -1,7 +1,7 @@
 /*
  * config.h - the settings of mcpx-router: defaults, file, environment, flags, in that order.
  * The keys, ranges and defaults are docs/configuration.md; one table in config_table.c is their
- * only other place. Includes layers 0 to 2.
+ * only other place.
  */
 #ifndef POLICY_CONFIG_H
 #define POLICY_CONFIG_H

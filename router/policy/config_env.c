@@ -2,7 +2,6 @@
  * config_env.c - MCPX_<SECTION>_<KEY>. A variable's text is turned into the JSON value its row
  * wants and then goes the way of the file's values. A variable that starts like a section and
  * names no setting is an error, as an unknown key is: a misspelt limit would else be no limit.
- * Includes loading.h, scan.h (UTF-8) and jansson.
  */
 #include "router/policy/loading.h"
 

@@ -2,7 +2,6 @@
  * config_file.c - reads the file and walks it along the table: every member is a row, a section
  * above rows, or unknown. The walk only checks and stores single values; what profiles,
  * participants and keys mean together is looked at afterwards, in a tree known to be well-typed.
- * Includes loading.h, jansson and libc's files.
  */
 #include "router/policy/loading.h"
 

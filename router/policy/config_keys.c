@@ -2,7 +2,6 @@
  * config_keys.c - the keys that sign tokens: from `secret`, from `keys`, or by chance in dev
  * mode. The algorithm is settled here, per key, before any token is seen. Public keys (RS, ES,
  * PS, EdDSA) and a JWKS file would be further makers of keys beside add_listed.
- * Includes loading.h, tokens_make.h, jansson and libcrypto (to wipe secrets).
  */
 #include "router/policy/loading.h"
 #include "router/policy/tokens_make.h"

@@ -1,7 +1,6 @@
 /*
  * config_listen.c - "127.0.0.1:8080" taken apart. Names are not looked up here: a configuration
  * is right or wrong by itself, whatever a name server says today.
- * Includes loading.h, lib/core/decimal.h and inet_pton.
  */
 #include "lib/core/decimal.h"
 #include "router/policy/loading.h"

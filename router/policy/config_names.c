@@ -1,7 +1,6 @@
 /*
  * config_names.c - finding rows by JSON pointer, and writing their names and types in words.
  * Some fifty rows are searched from end to end: a configuration is read once.
- * Includes settings.h only.
  */
 #include "router/policy/settings.h"
 

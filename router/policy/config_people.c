@@ -2,7 +2,6 @@
  * config_people.c - profiles and participants: first every fault is found and named, then, in a
  * tree without faults, everything is compiled. Doing both at once would either stop at the first
  * fault or build from half of what was meant.
- * Includes loading.h, tokens_make.h, envelope.h (names) and jansson.
  */
 #include "router/policy/loading.h"
 #include "router/policy/tokens_make.h"

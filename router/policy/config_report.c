@@ -2,7 +2,6 @@
  * config_report.c - error and warning lines: where, what was found, what is allowed. A value is
  * shown only if it cannot be a secret, cut to a length that fits a line, and with its control
  * characters escaped, since the line may end on a terminal.
- * Includes loading.h, lib/core/control.h, json.h and jansson.
  */
 #include "lib/core/control.h"
 #include "router/policy/loading.h"

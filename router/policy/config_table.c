@@ -2,7 +2,6 @@
  * config_table.c - every setting of the router, once: where it stands in the file, what it may
  * be, what it is when nobody says, what it means, where it is kept. docs/configuration.md and
  * config/router.schema.json repeat these rows for people and editors, and a test compares them.
- * Includes settings.h only.
  */
 #include "router/policy/settings.h"
 

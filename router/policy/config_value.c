@@ -2,7 +2,6 @@
  * config_value.c - values checked against a row and put where the row says. Integers of every
  * width, booleans and enumerations go through one function that copies by size, so a row needs
  * no code of its own.
- * Includes settings.h and jansson.
  */
 #include "router/policy/settings.h"
 

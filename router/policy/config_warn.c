@@ -2,7 +2,6 @@
  * config_warn.c - what is valid and surely not meant: a grant that covers nothing, a profile
  * nobody has, a secret everybody may read. Warnings never stop the router; `--check` is for
  * reading them.
- * Includes loading.h, tokens_make.h, capability.h and jansson.
  */
 #include "router/policy/loading.h"
 #include "router/policy/tokens_make.h"

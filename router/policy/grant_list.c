@@ -2,7 +2,6 @@
  * grant_list.c - one reader of grants for the configuration, for tokens and for POST /v0.1/check,
  * so that a grant means the same wherever it is written. Strings stay in the JSON values; only
  * the arrays are ours. A reader per source would have been three chances to differ.
- * Includes grant_list.h, envelope.h (ids), ident.h (dates) and jansson.
  */
 #include "router/policy/grant_list.h"
 

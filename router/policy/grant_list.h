@@ -1,6 +1,5 @@
 /*
  * grant_list.h - grants as JSON states them, on their way to a compiled set.
- * Includes jansson and capability.h.
  */
 #ifndef POLICY_GRANT_LIST_H
 #define POLICY_GRANT_LIST_H

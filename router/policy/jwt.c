@@ -2,7 +2,6 @@
  * jwt.c - keys, signatures, and nothing else: cjose is asked to verify only what jwt_check.c
  * found harmless, and only with a key that was configured for the very algorithm the header
  * names. So the token never chooses how it is verified (RFC 8725 section 3.1).
- * Includes jwt_ring.h, cjose and jansson.
  */
 #include "router/policy/jwt_ring.h"
 

@@ -1,7 +1,6 @@
 /*
  * jwt.h - JSON Web Tokens in compact form, verified with keys whose algorithm is fixed before
  * anything in the token is believed.
- * Includes base.h, text.h and jansson; cjose stays behind it.
  */
 #ifndef POLICY_JWT_H
 #define POLICY_JWT_H

@@ -2,7 +2,6 @@
  * jwt_check.c - everything about a token that needs no key: its outer form and header before the
  * signature is looked at, its dates, issuer and audience after, and which algorithms there are.
  * The header is read here, strictly, rather than through cjose, because cjose would choose its algorithm from it.
- * Includes jwt_ring.h, base64url.h and jansson.
  */
 #include "router/policy/base64url.h"
 #include "router/policy/jwt_ring.h"

@@ -1,6 +1,5 @@
 /*
  * jwt_ring.h - the inside of a key ring, for jwt.c and jwt_check.c alone.
- * Includes jwt.h and cjose.
  */
 #ifndef POLICY_JWT_RING_H
 #define POLICY_JWT_RING_H

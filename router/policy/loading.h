@@ -1,6 +1,6 @@
 /*
  * loading.h - the state of one config_load, handed from step to step, and the lines it reports.
- * Includes settings.h. Internal to config*.c.
+ * Internal to config*.c.
  */
 #ifndef POLICY_LOADING_H
 #define POLICY_LOADING_H

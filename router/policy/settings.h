@@ -1,6 +1,6 @@
 /*
  * settings.h - the one table of settings: reading, documentation and schema all follow it.
- * Includes config.h and jansson. Internal to config*.c and its tests.
+ * Internal to config*.c and its tests.
  */
 #ifndef POLICY_SETTINGS_H
 #define POLICY_SETTINGS_H

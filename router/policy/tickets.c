@@ -2,7 +2,6 @@
  * tickets.c - a queue in order of issue. All tickets live equally long, so the expired ones are
  * at its head and no timer is needed: every call drops them first. Only the SHA-256 of a ticket
  * is kept, so a memory dump admits nobody.
- * Includes tickets.h, base64url.h and libcrypto.
  */
 #include "router/policy/tickets.h"
 

@@ -1,6 +1,5 @@
 /*
  * tickets.h - single-use admission for browsers, which cannot send an Authorization header.
- * Includes layers 0 to 2 (grant.h, hub.h for chance).
  */
 #ifndef POLICY_TICKETS_H
 #define POLICY_TICKETS_H

@@ -2,7 +2,6 @@
  * tokens.c - the questions the edge asks about tokens. A static token is known by its SHA-256
  * only: the file with the hashes lets nobody in, and comparing digests of equal length without
  * an early exit tells a guesser nothing. What is no static token may still be a JWT.
- * Includes tokens_inside.h, glob.h, envelope.h (names), jansson and libcrypto.
  */
 #include "lib/core/glob.h"
 #include "router/policy/tokens_inside.h"

@@ -1,6 +1,5 @@
 /*
  * tokens.h - from a bearer token to a grant: static tokens by SHA-256, JWTs by pinned key.
- * Includes layers 0 to 2 (grant.h).
  */
 #ifndef POLICY_TOKENS_H
 #define POLICY_TOKENS_H

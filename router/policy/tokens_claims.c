@@ -3,7 +3,6 @@
  * refuses the token rather than being left out: an issuer that writes `capabilities` as a string
  * did mean something, and guessing what would be a policy of our own. Who is configured has the
  * rights that the configuration gives: a token that names him earns those or nothing.
- * Includes tokens_inside.h, glob.h, envelope.h (ids) and jansson.
  */
 #include "lib/core/glob.h"
 #include "router/policy/tokens_inside.h"

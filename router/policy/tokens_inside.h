@@ -1,6 +1,5 @@
 /*
  * tokens_inside.h - the shape of `struct tokens`, for the files named tokens*.c alone.
- * Includes tokens_make.h and capset_cache.h.
  */
 #ifndef POLICY_TOKENS_INSIDE_H
 #define POLICY_TOKENS_INSIDE_H

@@ -3,7 +3,6 @@
  * once at start, and a table that finds people by the digest of their token. Which slot a search
  * begins at may show in its time, and tells nothing: who can choose a digest's first bytes still
  * knows no token. Looking at every row was refused: with 20,000 of them a bad token cost 0.25 ms.
- * Includes tokens_inside.h and jansson.
  */
 #include "router/policy/tokens_inside.h"
 

@@ -1,6 +1,5 @@
 /*
  * tokens_make.h - how config.c fills a `struct tokens`; nobody else needs it.
- * Includes tokens.h, grant_list.h and jwt.h.
  */
 #ifndef POLICY_TOKENS_MAKE_H
 #define POLICY_TOKENS_MAKE_H

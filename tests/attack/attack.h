@@ -2,7 +2,6 @@
  * attack.h - the two sides of an attack on one router: those who only want to talk, and what
  * somebody with one machine does to them. Both run in processes of their own and tell their
  * figures through shared memory.
- * Includes daemon.h only.
  */
 #ifndef ATTACK_ATTACK_H
 #define ATTACK_ATTACK_H

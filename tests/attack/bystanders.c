@@ -1,7 +1,6 @@
 /*
  * bystanders.c - people who only want to talk. Each is a process with one connection and a clock,
  * so that what one of them waits for is nobody else's time.
- * Includes attack.h, rude_client.h.
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "tests/attack/attack.h"

@@ -2,7 +2,6 @@
  * moves.c - what one attacker with one machine can do to a router, a row each. All moves of an
  * attacker run at the same time, each in a process that begins again whenever it is refused. None
  * checks anything: what counts is what the others notice.
- * Includes attack.h, libc.
  */
 #define _GNU_SOURCE /* SCHED_IDLE */
 #include "tests/attack/attack.h"

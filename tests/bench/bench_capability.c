@@ -3,7 +3,7 @@
  * last grant covers, one that none covers (both asked again and again, so that their verdicts are
  * remembered), kinds that none covers and that were never asked, an explanation, and the making.
  * The kinds are of ordinary length; the sets differ in every pattern, so that nothing but PCRE2's
- * own optimisations can help. Includes capability.h, measure.h.
+ * own optimisations can help.
  */
 #include <mcpx/capability.h>
 

@@ -2,7 +2,6 @@
  * bench_hub.c - the router's own work, without sockets: what a message costs from its text to
  * the log, what a reader costs per message it is handed, and a page of history. Grants have eight
  * patterns, history is on. Beside it stands a naive router in the same process.
- * Includes box.h, measure.h, naive.h, speech.h.
  */
 #include "tests/bench/box.h"
 #include "tests/bench/measure.h"

@@ -1,7 +1,7 @@
 /*
  * bench_scan.c - what one message costs to scan, and to read as an envelope, next to what jansson
  * takes for the same text in the same run, for texts it composes itself. Run it on a release
- * build; ctest does not. Includes scan.h, measure.h and jansson.
+ * build; ctest does not.
  */
 #include "lib/core/scan.h"
 #include "tests/bench/measure.h"

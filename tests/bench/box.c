@@ -2,7 +2,6 @@
  * box.c - the hub is a state machine that asks nothing of the machine it runs on, so its work can
  * be timed, and its instructions counted, without a kernel in between. Chance is a fixed
  * sequence: two runs do exactly the same.
- * Includes box.h, speech.h.
  */
 #include "tests/bench/box.h"
 #include "tests/support/hub_defaults.h"

@@ -1,6 +1,5 @@
 /*
  * box.h - a hub without sockets: one who speaks, many who read, and a clock that stands still.
- * Includes hub.h.
  */
 #ifndef BENCH_BOX_H
 #define BENCH_BOX_H

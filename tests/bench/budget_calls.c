@@ -6,7 +6,7 @@
  *
  * Exact, not measured: one message is under way at a time, or one burst that arrives in one
  * segment, and the counts are read when everybody has it. What depends on time (waiting, ticks)
- * is not counted. Includes count_calls.h, crowd.h.
+ * is not counted.
  */
 #include "tests/bench/count_calls.h"
 #include "tests/bench/crowd.h"

@@ -3,7 +3,6 @@
  * numbers, the same clock, so two counts of one program are equal to the last instruction
  * whatever else the machine does. Only what happens inside budget_region is counted; the script
  * `budget` tells callgrind so. Prints the names of the workloads in the order in which they ran.
- * Includes box.h, speech.h, envelope.h.
  */
 #include "tests/bench/box.h"
 #include "tests/bench/speech.h"

@@ -1,6 +1,5 @@
 /*
  * cells.h - the parts of the macro benchmark. Each prints its rows.
- * Includes nothing.
  */
 #ifndef BENCH_CELLS_H
 #define BENCH_CELLS_H

@@ -1,6 +1,5 @@
 /*
  * cells_fanout.c - one message to many, many to a few, and to some of many.
- * Includes cells.h, trial.h, measure.h.
  */
 #include "tests/bench/cells.h"
 

@@ -1,7 +1,6 @@
 /*
  * cells_idle.c - what connections cost that say nothing: memory each, and time for those that do.
  * Idle participants sit fifty to a topic, so what is counted is theirs and not a full room's.
- * Includes cells.h, measure.h, trial.h.
  */
 #include "tests/bench/cells.h"
 

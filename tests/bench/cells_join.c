@@ -5,7 +5,6 @@
  * envelopes, so a client cannot take an old request for a new one.
  *
  * The row is CPU of the whole run, handshakes and signatures included, per replayed message.
- * Includes cells.h, measure.h, speech.h, trial.h.
  */
 #include "tests/bench/cells.h"
 

@@ -5,7 +5,7 @@
  *
  * when nothing can be coalesced, that is at a modest, even rate. The four constants are read off
  * four rooms, and the formula is then held against three others of different shape.
- * docs/performance.md makes a table of it. Includes cells.h, measure.h, trial.h.
+ * docs/performance.md makes a table of it.
  */
 #include "tests/bench/cells.h"
 

@@ -1,7 +1,6 @@
 /*
  * child.c - what a server costs is read where the kernel counts it: /proc/PID/task/TID/schedstat
  * in nanoseconds, or, where the kernel keeps none, utime and stime in ticks.
- * Includes child.h, wire.h (for wire_die).
  */
 #define _GNU_SOURCE /* sched_setaffinity */
 #include "tests/bench/child.h"

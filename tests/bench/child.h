@@ -1,6 +1,5 @@
 /*
  * child.h - a server under test: started, asked what it costs, stopped.
- * Includes nothing.
  */
 #ifndef BENCH_CHILD_H
 #define BENCH_CHILD_H

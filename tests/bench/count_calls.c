@@ -4,7 +4,7 @@
  * privilege and no tracer, so it works in a container where ptrace and perf do not.
  *
  * Calls are made with syscall(2) and glibc's own names for its allocator: looking the next
- * definition up would allocate. Includes count_calls.h.
+ * definition up would allocate.
  */
 #define _GNU_SOURCE /* syscall */
 #include "tests/bench/count_calls.h"

@@ -1,5 +1,5 @@
 /*
- * count_calls.h - what count_calls.c counts in another process. Includes nothing.
+ * count_calls.h - what count_calls.c counts in another process.
  */
 #ifndef BENCH_COUNT_CALLS_H
 #define BENCH_COUNT_CALLS_H

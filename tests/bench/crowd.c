@@ -2,7 +2,6 @@
  * crowd.c - one epoll thread that plays everybody. A message counts as delivered when each of
  * those it is for has it; what somebody receives has to be the next one of its flow, of the
  * right length, and for some readers equal to the last byte.
- * Includes crowd_state.h, measure.h, speech.h.
  */
 #include "tests/bench/crowd_state.h"
 

@@ -1,6 +1,6 @@
 /*
  * crowd.h - participants at one server, what they say, and proof that everybody heard it once
- * and in order. Includes child.h, wire.h.
+ * and in order.
  */
 #ifndef BENCH_CROWD_H
 #define BENCH_CROWD_H

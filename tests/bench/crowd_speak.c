@@ -3,7 +3,6 @@
  * when everybody has all of it, so each server is given the same batches. Open loop: one message
  * at a time at even distances. The driver never sleeps meanwhile: waking a reader costs more than
  * sending to it, and over a network no server pays for that.
- * Includes crowd_state.h, measure.h, speech.h.
  */
 #include "tests/bench/crowd_state.h"
 

@@ -1,5 +1,5 @@
 /*
- * crowd_state.h - what the files of the crowd share. Includes crowd.h.
+ * crowd_state.h - what the files of the crowd share.
  */
 #ifndef BENCH_CROWD_STATE_H
 #define BENCH_CROWD_STATE_H

@@ -8,7 +8,6 @@
  *     floor_server --history N    new clients are sent the last N messages first
  *
  * Topics are request targets up to the first `&`. Frames have to be whole and masked, as a load generator's are.
- * Includes text.h, libcrypto (for the handshake).
  */
 #include <mcpx/text.h>
 

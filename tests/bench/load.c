@@ -7,7 +7,6 @@
  *
  * Settings of the router are its defaults, but for rate limits, which are off, and history,
  * which is on; every participant has a signed token with eight patterns.
- * Includes cells.h, measure.h, trial.h.
  */
 #include "tests/bench/cells.h"
 

@@ -2,7 +2,6 @@
  * lws_server.c - libwebsockets by itself: takes WebSocket connections and does nothing with them.
  * What a connection to it keeps in memory is what no server on libwebsockets can do without; the
  * router's own share is what it keeps beyond. Settings are the router's.
- * Includes libwebsockets.
  */
 #include <libwebsockets.h>
 #include <stdio.h>

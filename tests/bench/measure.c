@@ -2,7 +2,6 @@
  * measure.c - figures of a shared machine are read as ratios within one run, so a row always
  * stands beside what it is compared with, and beside the bound it is held to. Medians, because
  * a neighbour on the machine only ever makes things slower, and now and then much.
- * Includes measure.h only.
  */
 #include "tests/bench/measure.h"
 

@@ -1,6 +1,5 @@
 /*
  * measure.h - a clock, a median, and rows of figures that all benchmarks print alike.
- * Includes nothing.
  */
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H

@@ -1,7 +1,7 @@
 /*
  * naive.c - each message becomes a tree of values, the tree is asked for its members, patterns
  * are walked one by one, and the tree is written out again. Correct for well-meant messages, and
- * what most gateways do. Includes naive.h, speech.h, jansson.
+ * what most gateways do.
  */
 #include "tests/bench/naive.h"
 

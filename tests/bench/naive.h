@@ -1,6 +1,5 @@
 /*
  * naive.h - a router as it is written in an afternoon, to have something to compare with.
- * Includes base.h only.
  */
 #ifndef BENCH_NAIVE_H
 #define BENCH_NAIVE_H

@@ -1,7 +1,6 @@
 /*
  * speech.c - what is said looks like what agents say: a tool call whose arguments are nested JSON
  * of every type, because a scanner's work depends on that, and not a run of one letter.
- * Includes speech.h, wire.h (for wire_die), jwt.h.
  */
 #include "tests/bench/speech.h"
 

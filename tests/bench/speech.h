@@ -1,6 +1,5 @@
 /*
  * speech.h - the messages of a benchmark: envelopes of a given size that differ in their number.
- * Includes base.h only.
  */
 #ifndef BENCH_SPEECH_H
 #define BENCH_SPEECH_H

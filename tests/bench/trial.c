@@ -2,7 +2,6 @@
  * trial.c - servers side by side, all connected, one working at a time. A ratio is taken within
  * each round and the median of the rounds is reported: a neighbour that is busy for a second then
  * spoils one round, not the comparison.
- * Includes trial.h, measure.h.
  */
 #include "tests/bench/trial.h"
 

@@ -1,6 +1,6 @@
 /*
  * trial.h - the same work given to several servers in turn, so that ratios hold whatever else
- * the machine does. Includes crowd.h.
+ * the machine does.
  */
 #ifndef BENCH_TRIAL_H
 #define BENCH_TRIAL_H

@@ -2,7 +2,6 @@
  * wire.c - raw sockets and RFC 6455 framing. Reads go into one large buffer shared by all
  * connections; what remains of a frame whose beginning is cut off is carried over to the next
  * read, so a connection costs a few hundred bytes and large payloads are never copied.
- * Includes wire.h only.
  */
 #include "tests/bench/wire.h"
 

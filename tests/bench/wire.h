@@ -1,6 +1,5 @@
 /*
  * wire.h - the client's end of one WebSocket, no more than a load generator needs.
- * Includes base.h only.
  */
 #ifndef BENCH_WIRE_H
 #define BENCH_WIRE_H

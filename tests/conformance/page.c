@@ -1,6 +1,5 @@
 /*
  * page.c - reads the page anew for each table, because cutting cells writes into the text.
- * Includes page.h only.
  */
 #include "tests/conformance/page.h"
 

@@ -1,5 +1,5 @@
 /*
- * page.h - the tables of docs/protocol.md as test data. Includes nothing of ours.
+ * page.h - the tables of docs/protocol.md as test data.
  */
 #ifndef TEST_PAGE_H
 #define TEST_PAGE_H

@@ -1,6 +1,5 @@
 /*
  * corpus.c - walks through folders, packs and files of inputs.
- * Includes pack.h and libc only.
  */
 #include "corpus.h"
 

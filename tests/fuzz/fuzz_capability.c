@@ -1,8 +1,8 @@
 /*
  * fuzz_capability.c - any bytes as patterns and a kind: the set, the walk and the oracle agree.
- * Includes capability.h, pattern.h, the oracle and libc. The input is lines: the first is the
- * kind, those that follow are patterns, one that begins with "!" is a denial. What does not fit
- * its grammar must be refused with a fault inside it, and is then left out.
+ * The input is lines: the first is the kind, those that follow are patterns, one that begins with
+ * "!" is a denial. What does not fit its grammar must be refused with a fault inside it, and is
+ * then left out.
  */
 #include "lib/core/pattern.h"
 #include "tests/support/oracle.h"

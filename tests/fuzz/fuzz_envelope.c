@@ -2,7 +2,6 @@
  * fuzz_envelope.c - any bytes: what is accepted keeps every promise that envelope.h makes about
  * it, and no reader that ignores letter case finds another member in it; what is refused has a fault
  * inside the text, and the envelope can be used again after both.
- * Includes envelope.h, utf8.h, fold_judge.h only.
  */
 #include <mcpx/envelope.h>
 

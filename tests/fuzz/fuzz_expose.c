@@ -3,7 +3,6 @@
  * notifications, refusals, rejections and departures of any shape from the topic, in any order.
  * What the client gets is one JSON message on one line; each of its requests is answered at most as
  * often as it was made; what goes to the topic is one JSON object.
- * Includes expose.h and libc only.
  *
  * The input is lines; the first byte says what the rest is, and a digit after it names a participant:
  *   c TEXT   the client writes       a RPC   the oldest request to it is answered

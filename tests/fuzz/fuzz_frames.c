@@ -2,7 +2,6 @@
  * fuzz_frames.c - any bytes, as a stream of frames: cut byte by byte they give what they give in
  * one piece, what comes out lies within the bound, and the bytes of unmasked messages are those
  * that came in. The first byte of the input says what to expect of the stream.
- * Includes frames.h only.
  */
 #include "lib/core/frames.h"
 

@@ -4,7 +4,6 @@
  * turns. What reaches the agent after the handshake are whole frames, and none of the messages in
  * them can be executed by who looks at method and id only, in whatever letter case, unless it is a
  * request.
- * Includes passage.h, fold_judge.h and the library's frames.h only.
  */
 #include "lib/core/frames.h"
 #include "tests/support/fold_judge.h"

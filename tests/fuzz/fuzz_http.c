@@ -3,7 +3,6 @@
  * method, target, Authorization and Origin on a line each (an empty line = no such header), then
  * the body. The router behind it is in dev mode and takes tokens in the query, so that everything
  * can be reached; it knows the token in `secret` and one topic with history.
- * Includes http_admission.h and the router's token maker.
  */
 #include "router/edge/http_admission.h"
 #include "router/policy/tokens_make.h"

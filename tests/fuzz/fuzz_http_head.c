@@ -2,7 +2,6 @@
  * fuzz_http_head.c - any bytes, as the head of a request: found byte by byte where it is found in
  * one piece, and what was read out of it holds no end of line, no blank around a value, and no
  * target that somebody else would take for another.
- * Includes http_head.h only.
  */
 #include "lib/core/http_head.h"
 

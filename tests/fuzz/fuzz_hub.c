@@ -1,6 +1,6 @@
 /*
  * fuzz_hub.c - bytes decide who joins, says, stalls, leaves, when time leaps and which allocation
- * fails; everybody has to receive what sim.h works out for them. Includes sim.h.
+ * fails; everybody has to receive what sim.h works out for them.
  */
 #include "tests/support/sim.h"
 

@@ -4,7 +4,6 @@
  * order. What goes to the server is one JSON-RPC message on one line, under an id of its own; every
  * request is either answered, under its own id, or dropped, and that exactly once by the time the
  * server is gone for good.
- * Includes pool.h and libc only.
  *
  * The input is lines; the first byte says what the rest is. Where the first line is "i", each
  * participant has a server of its own, at most two at a time.

@@ -2,7 +2,6 @@
  * fuzz_json.c - any bytes that are a JSON text: what is found in it by walking is what jansson
  * finds, it is the same as itself, and an object with a few changes made is the one that jansson
  * makes of it, all other bytes kept. Bytes that are no JSON text are walked through too.
- * Includes json.h, jansson and libc only.
  */
 #include <mcpx/json.h>
 

@@ -1,7 +1,7 @@
 /*
  * fuzz_kind.c - any bytes as a kind: parsed, every predicate asked, compared with the oracle.
- * Includes kind.h, the oracle and libc. What a parsed kind promises is checked: its parts lie in
- * its text, joined by colons they are the text, and parsing again gives the same.
+ * What a parsed kind promises is checked: its parts lie in its text, joined by colons they are the
+ * text, and parsing again gives the same.
  */
 #include "tests/support/oracle.h"
 #include <mcpx/kind.h>

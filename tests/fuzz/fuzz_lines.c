@@ -1,7 +1,6 @@
 /*
  * fuzz_lines.c - any stream, split anyhow, gives the lines of the whole; and those are the ones
  * that cutting at "\n" by hand gives. The first two bytes are the bound and the way of splitting.
- * Includes lines.h and libc only.
  */
 #include <mcpx/lines.h>
 

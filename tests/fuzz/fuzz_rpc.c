@@ -2,7 +2,6 @@
  * fuzz_rpc.c - any JSON text, with a claimed kind before it: KIND, newline, payload. What is read
  * lies in the text, is what jansson sees, and has a kind that is true of it; a kind that agrees
  * says no other method and no other context than jansson finds, whether or not letter case counts.
- * Includes rpc.h, fold_judge.h, jansson and libc only.
  */
 #include "tests/support/fold_judge.h"
 

@@ -2,7 +2,6 @@
  * fuzz_scan.c - any bytes: the scanner agrees with jansson on what is JSON, every extent it gives
  * is itself a JSON text, its faults lie inside the text, cutting an accepted object's text never
  * leaves an accepted one, and every vector unit comes to the same result.
- * Includes plain.h, scan.h and jansson_judge.h only.
  */
 #include "lib/core/plain.h"
 #include "lib/core/scan.h"

@@ -10,7 +10,6 @@
  *     t MS      time passes                     o        everything is written
  *     f ID      no longer waited for            e        events are fetched
  * Envelopes of ours have the ids 00000000-0000-4000-8000-000000000001, 2, ...
- * Includes session.h only.
  */
 #include <mcpx/session.h>
 

@@ -3,7 +3,6 @@
  * Inputs are text for the most part, so a pack is text: archives of bytes were refused, because a
  * difference between two of them tells nothing. The sum finds what a careless editor, a merge or a
  * conversion of line ends does to a line without changing its length.
- * Includes libc only.
  */
 #include "pack.h"
 

@@ -5,7 +5,6 @@
  *     packer unpack FOLDER PATH...   writes each to a file of its own, named by its number
  *
  * Inputs are sorted, shorter ones first, so that the same inputs give the same pack.
- * Includes corpus.h, pack.h and libc only.
  */
 #include "corpus.h"
 #include "pack.h"

@@ -2,7 +2,6 @@
  * replay.c - runs a fuzz target over every input of the folders, packs and files given as
  * arguments, so that what a fuzzer once found stays found in builds without one. Says how many
  * there were. No input is a failure, and so is a damaged pack.
- * Includes corpus.h and libc only.
  */
 #include "corpus.h"
 

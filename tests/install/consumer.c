@@ -1,6 +1,5 @@
 /*
  * consumer.c - somebody else's program: compiled against the installed library only.
- * Includes public headers.
  */
 #include <mcpx/mcpx.h>
 #include <stdio.h>

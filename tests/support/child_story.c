@@ -1,7 +1,6 @@
 /*
  * child_story.c - every callback becomes a line of text; tests wait for lines. A deadline only
  * says when a test has failed.
- * Includes child_story.h, Criterion.
  */
 #include "tests/support/child_story.h"
 

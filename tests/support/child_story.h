@@ -1,6 +1,5 @@
 /*
  * child_story.h - a child, a loop, and all that was told, as one text: what a test reads.
- * Includes child.h, text.h, libuv.
  */
 #ifndef SUPPORT_CHILD_STORY_H
 #define SUPPORT_CHILD_STORY_H

@@ -1,7 +1,6 @@
 /*
  * daemon.c - a child process, two pipes' worth of patience, and /proc. Nothing is waited for by
  * time: a deadline only says when a test has failed.
- * Includes daemon.h, Criterion.
  */
 #define _GNU_SOURCE /* memmem */
 #include "tests/support/daemon.h"

@@ -1,6 +1,5 @@
 /*
  * daemon.h - the real program, started for one test on ports of the system's choice.
- * Includes libc only.
  */
 #ifndef SUPPORT_DAEMON_H
 #define SUPPORT_DAEMON_H

@@ -1,6 +1,6 @@
 /*
  * dice.c - the generator is splitmix64: 64 bits of state, every seed as good as any other, and the
- * same numbers on every machine, which rand() does not promise. Includes dice.h only.
+ * same numbers on every machine, which rand() does not promise.
  */
 #include "tests/support/dice.h"
 

@@ -1,6 +1,6 @@
 /*
  * dice.h - choices for a simulation: from a seed, so that one number replays a run, or from
- * bytes, so that a fuzzer chooses. Includes mcpx/base.h only.
+ * bytes, so that a fuzzer chooses.
  */
 #ifndef SUPPORT_DICE_H
 #define SUPPORT_DICE_H

@@ -1,7 +1,6 @@
 /*
  * envelope_text.h - envelopes as string literals, for tests: what every one needs, to which rows
  * add a member or two.
- * Includes base.h only.
  */
 #ifndef ENVELOPE_TEXT_H
 #define ENVELOPE_TEXT_H

@@ -1,7 +1,6 @@
 /*
  * false_router.c - a forked child with blocking sockets, one connection at a time, so that the
  * test's own thread is free to run the client's loop.
- * Includes false_router.h, Criterion, libcrypto.
  */
 #define _GNU_SOURCE /* memmem, strcasestr */
 #include "tests/support/false_router.h"

@@ -1,7 +1,6 @@
 /*
  * false_router.h - a process that answers connections with bytes of the test's choice, or passes
  * them on to a real router until it is told to break them.
- * Includes libc only.
  */
 #ifndef SUPPORT_FALSE_ROUTER_H
 #define SUPPORT_FALSE_ROUTER_H

@@ -1,7 +1,6 @@
 /*
  * fault_alloc.c - the linker hands every allocation of our objects to __wrap_*, which counts it
  * and passes it on to __real_*. Replacing malloc itself would also hit Criterion's.
- * Includes fault_alloc.h and libc only.
  */
 #include "tests/support/fault_alloc.h"
 

@@ -2,7 +2,6 @@
  * fault_alloc.h - makes the n-th allocation of the code under test fail. A test links the CMake
  * target fault_alloc, which redirects malloc, calloc, realloc, strdup and strndup of our own
  * objects at link time; those of shared libraries are not touched.
- * Includes libc only.
  *
  *     size_t nth = 0;
  *     do {

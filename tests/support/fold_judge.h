@@ -1,7 +1,6 @@
 /*
  * fold_judge.h - a second opinion on names of JSON members that differ by letter case only, over
  * jansson's reading of a text.
- * Includes jansson and libc only.
  */
 #ifndef FOLD_JUDGE_H
 #define FOLD_JUDGE_H

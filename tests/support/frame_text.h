@@ -1,7 +1,6 @@
 /*
  * frame_text.h - WebSocket frames for tests, written as RFC 6455 says by code that shares nothing
  * with the reader under test.
- * Includes mcpx/text.h only.
  */
 #ifndef TESTS_FRAME_TEXT_H
 #define TESTS_FRAME_TEXT_H

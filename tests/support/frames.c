@@ -1,6 +1,6 @@
 /*
  * frames.c - a stream of the router's taken apart, with the reader that clients and the guard use;
- * what breaks RFC 6455 ends the test. Includes frames.h, lib/core/frame_head.h.
+ * what breaks RFC 6455 ends the test.
  */
 #include "tests/support/frames.h"
 

@@ -1,6 +1,5 @@
 /*
  * frames.h - takes a stream of server frames apart again, as a client would.
- * Includes base.h only.
  */
 #ifndef TESTS_FRAMES_H
 #define TESTS_FRAMES_H

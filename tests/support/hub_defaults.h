@@ -1,6 +1,6 @@
 /*
  * hub_defaults.h - a hub's settings as docs/configuration.md has them, for tests that read no
- * configuration. test_config compares. Includes hub.h only.
+ * configuration. test_config compares.
  */
 #ifndef TESTS_HUB_DEFAULTS_H
 #define TESTS_HUB_DEFAULTS_H

@@ -1,6 +1,5 @@
 /*
  * jansson_judge.h - what jansson makes of a text, where it and RFC 8259 can be compared at all.
- * Includes jansson and base.h only.
  */
 #ifndef JANSSON_JUDGE_H
 #define JANSSON_JUDGE_H

@@ -1,7 +1,6 @@
 /*
  * jwt.c - the few lines a JWT takes. Written apart from the router's own base64url, so that one
  * mistake is not made twice; OpenSSL's encoder with the two letters exchanged does it.
- * Includes jwt.h and libcrypto.
  */
 #include "tests/support/jwt.h"
 

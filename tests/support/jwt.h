@@ -1,7 +1,6 @@
 /*
  * jwt.h - tokens written by hand, right ones and wrong ones. Independent of the code under test:
  * OpenSSL's HMAC and its own base64url.
- * Includes text.h only.
  */
 #ifndef SUPPORT_JWT_H
 #define SUPPORT_JWT_H

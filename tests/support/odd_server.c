@@ -1,7 +1,6 @@
 /*
  * odd_server.c - a program that talks in lines and misbehaves as it is told:
  * `odd_server MODE [NUMBER]`. The modes are the table at the end.
- * Includes libc only.
  */
 #define _GNU_SOURCE /* environ */
 #include <dirent.h>

@@ -1,8 +1,8 @@
 /*
  * oracle.c - the rules of protocol section 3 over whole texts, with sets of states.
- * Includes oracle.h only. The library compares component with component, or asks PCRE2; this
- * walks the kind once and keeps every position of the pattern that could be meant so far, which
- * is slow, allocates on the stack and is hard to get wrong.
+ * The library compares component with component, or asks PCRE2; this walks the kind once and keeps
+ * every position of the pattern that could be meant so far, which is slow, allocates on the stack
+ * and is hard to get wrong.
  */
 #include "tests/support/oracle.h"
 

@@ -1,6 +1,6 @@
 /*
  * oracle.h - what a capability pattern covers, worked out a second time and in another way, for
- * tests to compare the library with. Includes mcpx/base.h only.
+ * tests to compare the library with.
  */
 #ifndef SUPPORT_ORACLE_H
 #define SUPPORT_ORACLE_H

@@ -1,7 +1,6 @@
 /*
  * party.c - each client runs its own loop, only while it is waited for; so a test says in which
  * order things happen.
- * Includes party.h, rude_client.h, Criterion.
  */
 #define _GNU_SOURCE /* memmem */
 #include "tests/support/party.h"

@@ -1,7 +1,6 @@
 /*
  * party.h - clients of the library at a real router, for tests: joined with one line, waited for
  * with one line, and any lie they are told fails the test.
- * Includes client.h, daemon.h.
  */
 #ifndef SUPPORT_PARTY_H
 #define SUPPORT_PARTY_H

@@ -1,7 +1,7 @@
 /*
  * plain_unit.c - lets a whole test program run with one vector unit: the one MCPX_PLAIN_UNIT
  * names, and the machine's own choice when it names none. Exits with 77, which ctest takes for
- * "skipped", where there is no such unit. Includes plain.h and libc only.
+ * "skipped", where there is no such unit.
  */
 #include "lib/core/plain.h"
 

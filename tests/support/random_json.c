@@ -1,7 +1,6 @@
 /*
  * random_json.c - grows a text from a grammar with plenty of odd white space, escapes and
  * numbers, then lets damage be done to it with the bytes that matter to a JSON reader.
- * Includes random_json.h and libc only.
  */
 #include "tests/support/random_json.h"
 

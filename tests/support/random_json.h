@@ -1,6 +1,5 @@
 /*
  * random_json.h - JSON texts and damaged ones, the same for the same seed on every machine.
- * Includes libc only.
  */
 #ifndef RANDOM_JSON_H
 #define RANDOM_JSON_H

@@ -1,6 +1,5 @@
 /*
  * reader_place.c - a dozen lines, so that a client in any language needs no more.
- * Includes reader_place.h.
  */
 #include "tests/support/reader_place.h"
 

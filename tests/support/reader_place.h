@@ -1,7 +1,6 @@
 /*
  * reader_place.h - what a reader has to remember to resume, as section 5 of the protocol says it to
  * those who write clients, and nothing of how the library does it.
- * Includes jansson, the hub.
  */
 #ifndef SUPPORT_READER_PLACE_H
 #define SUPPORT_READER_PLACE_H

@@ -1,7 +1,6 @@
 /*
  * rude_client.c - sockets, masks and lengths by hand, so that what is wrong can be sent as
  * easily as what is right. A library would refuse to.
- * Includes rude_client.h, Criterion.
  */
 #define _GNU_SOURCE /* memmem */
 #include "tests/support/rude_client.h"

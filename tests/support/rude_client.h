@@ -1,7 +1,6 @@
 /*
  * rude_client.h - a client that keeps no rule unless told to: raw bytes, its own frames, reading
  * only when asked. Every wait has a deadline and fails the test when it passes.
- * Includes daemon.h, text.h.
  */
 #ifndef SUPPORT_RUDE_CLIENT_H
 #define SUPPORT_RUDE_CLIENT_H

@@ -1,7 +1,6 @@
 /*
  * settled.c - tests state a configuration as text and compare lines. The file's random path
  * would make every expected line different, so it is replaced by a fixed word.
- * Includes settled.h and libc's files.
  */
 #include "tests/support/settled.h"
 

@@ -1,6 +1,5 @@
 /*
  * settled.h - a configuration from text, for tests: written to a file, loaded, removed.
- * Includes config.h only.
  */
 #ifndef SUPPORT_SETTLED_H
 #define SUPPORT_SETTLED_H

@@ -1,7 +1,7 @@
 /*
  * sim.c - the steps and their odds. Bounds are small, so that in a few hundred steps readers fall
  * behind, windows move, rates bite and topics vanish; the virtual clock mostly creeps and
- * sometimes leaps. Includes sim_state.h.
+ * sometimes leaps.
  */
 #include "tests/support/hub_defaults.h"
 #include "tests/support/sim_state.h"

@@ -1,7 +1,7 @@
 /*
  * sim.h - a hub among participants that do everything participants may do, and a second, naive
  * account of what each of them has to receive. The first difference ends the program, with the
- * last steps on stderr. Includes dice.h only.
+ * last steps on stderr.
  */
 #ifndef SUPPORT_SIM_H
 #define SUPPORT_SIM_H

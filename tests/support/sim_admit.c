@@ -1,7 +1,6 @@
 /*
  * sim_admit.c - who comes in, with which grants, and what that has to lead to. Compiled grant sets
  * without expiry are kept for the whole program, because compiling is most of a join's cost.
- * Includes sim_state.h.
  */
 #include "tests/support/sim_state.h"
 

@@ -1,6 +1,6 @@
 /*
  * sim_check.c - counters and questions: what /metrics and the HTTP API would tell has to agree
- * with the account. Includes sim_state.h.
+ * with the account.
  */
 #include "tests/support/sim_state.h"
 

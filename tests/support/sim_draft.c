@@ -1,6 +1,6 @@
 /*
  * sim_draft.c - messages as raw members, so that the text everybody has to hear is written by the
- * same few lines as the text that is said, not by splicing. Includes sim_draft.h, ident.h, text.h.
+ * same few lines as the text that is said, not by splicing.
  */
 #include "tests/support/sim_draft.h"
 

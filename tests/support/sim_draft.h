@@ -1,6 +1,6 @@
 /*
  * sim_draft.h - a message in the making: what it says, as members in random order, and the two
- * texts made of them: as it is said, and as everybody has to hear it. Includes sim_state.h.
+ * texts made of them: as it is said, and as everybody has to hear it.
  */
 #ifndef SUPPORT_SIM_DRAFT_H
 #define SUPPORT_SIM_DRAFT_H

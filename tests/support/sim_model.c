@@ -1,8 +1,7 @@
 /*
  * sim_model.c - each topic's order as an array, with the retained window worked out the slow way.
  * New entries are read off log and news after every call, because who is condemned tells the
- * others; everything else is predicted, not read. Includes sim_state.h, fault_alloc.h, frames.h,
- * jansson.
+ * others; everything else is predicted, not read.
  */
 #include "tests/support/fault_alloc.h"
 #include "tests/support/frames.h"

@@ -1,7 +1,7 @@
 /*
  * sim_name.c - who may be there: six participants, two of which come in instances, and a stranger
  * who is only ever addressed. Sorted as the router sorts, so that bits stand in its order.
- * Transcripts name them by their bit: p1 is "p0~2". Includes sim_state.h only.
+ * Transcripts name them by their bit: p1 is "p0~2".
  */
 #include "tests/support/sim_state.h"
 

@@ -1,6 +1,6 @@
 /*
  * sim_note.c - a failing run is only worth its transcript: the last few hundred lines are kept in
- * a ring and printed once. Includes sim_state.h only.
+ * a ring and printed once.
  */
 #include "tests/support/sim_state.h"
 

@@ -1,7 +1,7 @@
 /*
  * sim_private.c - what the router says to one participant alone, compared with what it had to say:
  * one note each, in order. A peer that lost frames to a failed allocation may lack notes, but has
- * to be on its way out. Includes sim_state.h, jansson.
+ * to be on its way out.
  */
 #include "tests/support/sim_state.h"
 

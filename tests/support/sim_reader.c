@@ -2,7 +2,7 @@
  * sim_reader.c - every byte a participant is sent is compared with what is left of its account:
  * the next note if the frame is private, else the next entry it wants, byte for byte; pages of
  * history are taken apart by the same comparison. Nothing may be missing, doubled or out of order,
- * because there is nothing to search in. Includes sim_state.h, frames.h, fault_alloc.h, jansson.
+ * because there is nothing to search in.
  */
 #include "tests/support/fault_alloc.h"
 #include "tests/support/frames.h"

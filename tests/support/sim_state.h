@@ -1,6 +1,5 @@
 /*
  * sim_state.h - what the files of the simulation share: the naive account behind sim.h.
- * Includes dice.h, reader_place.h, sim.h, the hub.
  */
 #ifndef SUPPORT_SIM_STATE_H
 #define SUPPORT_SIM_STATE_H

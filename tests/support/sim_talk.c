@@ -1,6 +1,6 @@
 /*
  * sim_talk.c - what has to become of a message, by the checks of protocol section 1 in their
- * order, worked out on strings. Includes sim_draft.h, oracle.h.
+ * order, worked out on strings.
  */
 #include "tests/support/oracle.h"
 #include "tests/support/sim_draft.h"

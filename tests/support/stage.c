@@ -8,7 +8,6 @@
  *     expired q                           fulfilling r3 from bob; own p; same
  *
  * An event is its name, the id and sender of its envelope, and what else is filled.
- * Includes stage.h, Criterion.
  */
 #include "tests/support/stage.h"
 

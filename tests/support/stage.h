@@ -9,7 +9,6 @@
  *
  * In every text ' stands for " and @NAME for the id of the envelope sent under that name. How events
  * read is told by stage.c, one line per event.
- * Includes session.h and text.h only.
  */
 #ifndef TESTS_STAGE_H
 #define TESTS_STAGE_H

@@ -1,7 +1,6 @@
 /*
  * table.c - the wires between the hub and the sessions: bytes are under way in both directions, and
  * when a connection breaks, some of them arrive and the others do not.
- * Includes table_state.h, frames.h, Criterion.
  */
 #include "tests/support/frames.h"
 #include "tests/support/hub_defaults.h"

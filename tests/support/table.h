@@ -3,7 +3,6 @@
  * asks, proposes, answers, loses the connection and comes back, as dice fall. What everybody is told
  * is held against an account of what the router accepted. The first difference ends the test, with
  * the seed.
- * Includes dice.h only.
  */
 #ifndef TESTS_TABLE_H
 #define TESTS_TABLE_H

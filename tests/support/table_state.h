@@ -1,6 +1,5 @@
 /*
  * table_state.h - what the files of the table share: seats, wires, and the account.
- * Includes table.h, hub.h, session.h.
  */
 #ifndef TESTS_TABLE_STATE_H
 #define TESTS_TABLE_STATE_H

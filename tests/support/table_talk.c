@@ -1,7 +1,6 @@
 /*
  * table_talk.c - what those at the table say and hear, and the account of it. Every payload holds
  * the number of its note, so that an answer to another question shows.
- * Includes table_state.h, Criterion.
  */
 #include "tests/support/table_state.h"
 

@@ -1,7 +1,6 @@
 /*
  * traffic.c - nothing is written before both are there, and whenever a message has its place there
  * is room for more.
- * Includes traffic.h, Criterion.
  */
 #include "tests/support/traffic.h"
 

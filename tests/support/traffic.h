@@ -1,7 +1,6 @@
 /*
  * traffic.h - two clients on one loop that write numbered messages to each other as fast as they
  * are taken, and look whether each of the other's comes once and in order.
- * Includes party.h, libuv.
  */
 #ifndef SUPPORT_TRAFFIC_H
 #define SUPPORT_TRAFFIC_H

@@ -7,8 +7,6 @@
  *     history m1 m2 complete                                one line per page
  *     error rate_limited re m9 retry_after_ms=10            members that the error is known by
  *     chat m1 from alice                                    everything else: kind, id, from
- *
- * Includes transcript.h.
  */
 #include "tests/support/transcript.h"
 

@@ -1,6 +1,5 @@
 /*
  * transcript.h - a message a participant read, as one line that can be read against the protocol.
- * Includes mcpx/text.h, jansson.
  */
 #ifndef SUPPORT_TRANSCRIPT_H
 #define SUPPORT_TRANSCRIPT_H

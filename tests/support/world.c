@@ -2,7 +2,6 @@
  * world.c - drives the hub the way the edge does and writes down what participants read.
  * transcript.c says how messages read; "< ping" and "< close 4003" are the rest.
  * A system/position is noted and not written down: see world_place.
- * Includes world.h, frames.h, reader_place.h, transcript.h, jansson, Criterion.
  */
 #include "tests/support/world.h"
 #include "tests/support/hub_defaults.h"

@@ -1,6 +1,5 @@
 /*
  * colour.c - the customs about colours, and a palette of the eight that every terminal has.
- * Includes colour.h only.
  */
 #include "tools/common/colour.h"
 

@@ -1,6 +1,5 @@
 /*
  * colour.h - whether output has colours, and which.
- * Includes command.h, mcpx/text.h only.
  */
 #ifndef TOOLS_COLOUR_H
 #define TOOLS_COLOUR_H

@@ -1,7 +1,7 @@
 /*
  * command.c - a command line taken apart by the row of its verb.
- * Includes command.h, visible.h and outlet.h only. getopt was refused: it knows no long options in POSIX, and a second
- * description of the options next to the help would go stale.
+ * getopt was refused: it knows no long options in POSIX, and a second description of the options
+ * next to the help would go stale.
  */
 #include "tools/common/command.h"
 

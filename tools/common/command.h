@@ -1,7 +1,6 @@
 /*
  * command.h - the verbs of a program as rows of one table, and the words of a command line. Help,
  * completion and manual are made from the same rows.
- * Includes status.h, libc only.
  */
 #ifndef TOOLS_COMMAND_H
 #define TOOLS_COMMAND_H

@@ -1,7 +1,7 @@
 /*
  * completion.c - the table of verbs as a completion script for bash.
- * Includes program.h only. The script is static text: asking the program at every key press was
- * refused, because that would run it on half-typed command lines.
+ * The script is static text: asking the program at every key press was refused, because that would
+ * run it on half-typed command lines.
  */
 #include "tools/common/program.h"
 

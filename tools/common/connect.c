@@ -2,7 +2,6 @@
  * connect.c - from options and environment to where a client connects. Tokens come from files, the
  * environment or a router in development mode, never from the command line: that shows in
  * process lists and shell histories.
- * Includes connect.h, http.h, secret.h, mcpx/json.h, jansson (the router's answer).
  */
 #include "tools/common/connect.h"
 

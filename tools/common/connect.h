@@ -1,6 +1,5 @@
 /*
  * connect.h - the options every program on a topic shares, and what they mean.
- * Includes command.h, mcpx/client.h only.
  */
 #ifndef TOOLS_CONNECT_H
 #define TOOLS_CONNECT_H

@@ -1,7 +1,6 @@
 /*
  * http.c - libcurl, set up for a router: no proxy for what is spoken on a WebSocket elsewhere, no
  * redirects, no other protocol than http and https.
- * Includes http.h, visible.h, command.h, libcurl and jansson (problem documents).
  */
 #include "tools/common/http.h"
 

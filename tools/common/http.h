@@ -1,6 +1,5 @@
 /*
- * http.h - one call of the router's HTTP API. Includes mcpx/text.h, libc only; libcurl stays
- * behind it.
+ * http.h - one call of the router's HTTP API.
  */
 #ifndef TOOLS_HTTP_H
 #define TOOLS_HTTP_H

@@ -1,7 +1,7 @@
 /*
  * man.c - the table of verbs as a manual page in mdoc.
- * Includes program.h only. The page is printed instead of written by hand, because a second
- * description of options would go stale; what is committed is compared with it.
+ * The page is printed instead of written by hand, because a second description of options would go
+ * stale; what is committed is compared with it.
  */
 #include "tools/common/program.h"
 

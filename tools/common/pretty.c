@@ -1,7 +1,6 @@
 /*
  * pretty.c - JSON laid out anew token by token. No value is built, so numbers and strings show
  * the bytes that were sent: 1.10, 1e400, a name that stands twice.
- * Includes visible.h only.
  */
 #include "tools/common/visible.h"
 

@@ -1,7 +1,7 @@
 /*
  * program.c - what every program of verbs does before and after a verb runs.
- * Includes program.h, visible.h and mcpx/base.h only. SIGPIPE is ignored while the program runs, because a
- * socket may raise it too; only standard output's end is answered with it.
+ * SIGPIPE is ignored while the program runs, because a socket may raise it too; only standard
+ * output's end is answered with it.
  */
 #include "tools/common/program.h"
 

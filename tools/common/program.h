@@ -1,6 +1,5 @@
 /*
  * program.h - a program made of verbs: dispatch, help, completion and manual from one table.
- * Includes command.h only.
  */
 #ifndef TOOLS_PROGRAM_H
 #define TOOLS_PROGRAM_H

@@ -6,7 +6,6 @@
  *
  * Refused: the program executes itself again, with the token in a pipe. The first program would show
  * the token for just as long.
- * Includes secret.h, libc and Linux's prctl.
  */
 #include "tools/common/secret.h"
 

@@ -1,7 +1,6 @@
 /*
  * secret.h - keeping a token from processes of the same user, those that this program starts first
  * of all.
- * Includes libc only.
  */
 #ifndef TOOLS_SECRET_H
 #define TOOLS_SECRET_H

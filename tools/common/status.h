@@ -1,7 +1,6 @@
 /*
  * status.h - what the exit code of a program says; one table for all programs, their help and
  * their manuals.
- * Includes libc only.
  */
 #ifndef TOOLS_STATUS_H
 #define TOOLS_STATUS_H

@@ -1,6 +1,5 @@
 /*
  * url.c - from the address of the WebSocket to that of the HTTP API on the same port.
- * Includes http.h, lib/core/decimal.h.
  */
 #include "tools/common/http.h"
 

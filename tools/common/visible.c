@@ -1,7 +1,7 @@
 /*
  * visible.c - bytes to what a terminal may be given. Who approves a proposal decides by what the
  * screen shows, so a table of characters that lie about it is the heart here.
- * Includes visible.h only. Deleting such characters was refused: what is not shown is not seen.
+ * Deleting such characters was refused: what is not shown is not seen.
  */
 #include "tools/common/visible.h"
 

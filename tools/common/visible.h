@@ -1,7 +1,6 @@
 /*
  * visible.h - what strangers wrote, made safe to look at: nothing moves the cursor, nothing hides,
  * nothing turns around.
- * Includes mcpx/text.h only.
  */
 #ifndef TOOLS_VISIBLE_H
 #define TOOLS_VISIBLE_H

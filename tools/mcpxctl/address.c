@@ -1,6 +1,5 @@
 /*
  * address.c - --to, given once or several times.
- * Includes address.h only.
  */
 #include "tools/mcpxctl/address.h"
 

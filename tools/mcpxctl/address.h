@@ -1,6 +1,5 @@
 /*
  * address.h - the participants that a command line names with --to.
- * Includes command.h, mcpx/envelope.h only.
  */
 #ifndef MCPXCTL_ADDRESS_H
 #define MCPXCTL_ADDRESS_H

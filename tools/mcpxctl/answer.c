@@ -1,6 +1,5 @@
 /*
  * answer.c - what comes back from a call, for people and for exit codes.
- * Includes message.h, status.h, visible.h only.
  */
 #include "tools/mcpxctl/message.h"
 

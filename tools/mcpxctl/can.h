@@ -1,6 +1,5 @@
 /*
  * can.h - a question about a grant: may this be sent?
- * Includes address.h, mcpx/capability.h only.
  */
 #ifndef MCPXCTL_CAN_H
 #define MCPXCTL_CAN_H

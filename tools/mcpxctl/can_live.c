@@ -1,6 +1,6 @@
 /*
  * can_live.c - asks the running router, which knows what it was told since it started.
- * Includes can.h, fetch.h, mcpx/json.h only. Protocol: section 8.
+ * Protocol: section 8.
  */
 #include "tools/mcpxctl/can.h"
 

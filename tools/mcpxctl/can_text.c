@@ -1,7 +1,6 @@
 /*
  * can_text.c - the question of "can" from the command line, and its answer for people and for
  * programs.
- * Includes can.h, kind_word.h, output.h, mcpx/json.h only.
  */
 #include "tools/mcpxctl/can.h"
 

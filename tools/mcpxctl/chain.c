@@ -1,7 +1,6 @@
 /*
  * chain.c - the tree that correlation_id spans over a stretch of the log, walked depth first with
  * a stack that is the list of steps itself.
- * Includes chain.h and mcpx/rpc.h only.
  */
 #include "tools/mcpxctl/chain.h"
 

@@ -1,6 +1,5 @@
 /*
  * chain.h - what became of a proposal or request: who acted on it, with what, and when.
- * Includes ledger.h only.
  */
 #ifndef MCPXCTL_CHAIN_H
 #define MCPXCTL_CHAIN_H

@@ -1,6 +1,5 @@
 /*
  * chain_text.c - the tree of a chain as lines.
- * Includes chain_text.h, colour.h, line.h, visible.h, mcpx/json.h only.
  */
 #include "tools/mcpxctl/chain_text.h"
 

@@ -1,6 +1,5 @@
 /*
  * chain_text.h - a chain for people and for programs.
- * Includes chain.h, mcpx/text.h only.
  */
 #ifndef MCPXCTL_CHAIN_TEXT_H
 #define MCPXCTL_CHAIN_TEXT_H

@@ -2,7 +2,6 @@
  * cmd_approve.c - carries out what somebody proposed, exactly that, after a person has seen all of
  * it. What is shown are the bytes that will be sent; nothing is read a second time in between but
  * whether the proposal is still open.
- * Includes verbs.h, address.h, live.h, line.h, operation.h, proposal.h, visible.h only.
  */
 #include "tools/mcpxctl/verbs.h"
 

@@ -1,6 +1,5 @@
 /*
  * cmd_call.c - one request and its response.
- * Includes verbs.h, address.h, live.h, operation.h only.
  */
 #include "tools/mcpxctl/verbs.h"
 

@@ -1,8 +1,8 @@
 /*
  * cmd_can.c - asks the configuration what the router would answer, or the router.
- * Includes verbs.h, can.h, router/policy and OpenSSL. Offline it loads the settings the router
- * loads, from the same file and environment, with the same function; so its answer is the
- * router's, and a configuration the router would not start with is an error here too.
+ * Offline it loads the settings the router loads, from the same file and environment, with the
+ * same function; so its answer is the router's, and a configuration the router would not start
+ * with is an error here too.
  */
 #include "tools/mcpxctl/verbs.h"
 

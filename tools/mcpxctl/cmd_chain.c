@@ -1,6 +1,5 @@
 /*
  * cmd_chain.c - the story of one proposal or request, from any of its envelopes.
- * Includes verbs.h, fetch.h, chain_text.h, colour.h, output.h only.
  */
 #include "tools/mcpxctl/verbs.h"
 

@@ -1,7 +1,6 @@
 /*
  * cmd_history.c - what was said, as far as the router retains it. Read over HTTP: a second
  * connection would take over the first one of the same participant.
- * Includes verbs.h, fetch.h, filter.h, line.h, output.h, visible.h only.
  */
 #include "tools/mcpxctl/verbs.h"
 

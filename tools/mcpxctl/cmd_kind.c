@@ -1,6 +1,5 @@
 /*
  * cmd_kind.c - shows how the router reads a kind.
- * Includes verbs.h, kind_word.h, output.h and json.h.
  */
 #include "tools/mcpxctl/verbs.h"
 

@@ -2,7 +2,6 @@
  * cmd_list.c - asks the servers of a topic what they have. A server is who could answer: the
  * topic has no register of them. Most participants of a development router could, so silence is
  * no failure unless one was asked by name.
- * Includes verbs.h, address.h, live.h, listing.h, output.h only.
  */
 #include "tools/mcpxctl/verbs.h"
 

@@ -1,6 +1,5 @@
 /*
  * cmd_proposals.c - what waits for somebody to decide.
- * Includes verbs.h, fetch.h, chain.h, line.h, output.h, proposal.h only.
  */
 #include "tools/mcpxctl/verbs.h"
 

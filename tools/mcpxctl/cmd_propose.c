@@ -1,6 +1,5 @@
 /*
  * cmd_propose.c - asks others to do what we may not.
- * Includes verbs.h, address.h, deliver.h, operation.h only.
  */
 #include "tools/mcpxctl/verbs.h"
 

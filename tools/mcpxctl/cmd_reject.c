@@ -1,7 +1,6 @@
 /*
  * cmd_reject.c - ends a proposal: somebody says no to it, or its proposer takes it back. Both go
  * to all who saw it.
- * Includes verbs.h, deliver.h, message.h, proposal.h only.
  */
 #include "tools/mcpxctl/verbs.h"
 

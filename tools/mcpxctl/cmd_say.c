@@ -1,6 +1,5 @@
 /*
  * cmd_say.c - a chat message. What is printed is its id: the handle for all that comes of it.
- * Includes verbs.h, address.h, deliver.h, message.h only.
  */
 #include "tools/mcpxctl/verbs.h"
 

@@ -1,8 +1,8 @@
 /*
  * cmd_token.c - makes tokens, and the hashes the configuration keeps of them.
- * Includes verbs.h and OpenSSL. 256 random bits need no slow hash: nobody guesses them, and
- * the router looks a token up at every connection. A token comes in on standard input only;
- * arguments show in process lists and shell histories.
+ * 256 random bits need no slow hash: nobody guesses them, and the router looks a token up at every
+ * connection. A token comes in on standard input only; arguments show in process lists and shell
+ * histories.
  */
 #include "tools/mcpxctl/verbs.h"
 

@@ -1,7 +1,6 @@
 /*
  * cmd_watch.c - a topic as it happens. The session judges what is shown: a message whose kind lies
  * about its payload is shown with a warning, because receivers ignore it.
- * Includes verbs.h, live.h, filter.h, line.h, output.h only.
  */
 #include "tools/mcpxctl/verbs.h"
 

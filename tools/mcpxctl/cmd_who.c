@@ -1,6 +1,5 @@
 /*
  * cmd_who.c - who is connected, and what each may say.
- * Includes verbs.h, fetch.h, output.h, colour.h, visible.h, mcpx/json.h only.
  */
 #include "tools/mcpxctl/verbs.h"
 

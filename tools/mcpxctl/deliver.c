@@ -1,6 +1,5 @@
 /*
  * deliver.c - the verbs that say something and go.
- * Includes deliver.h, live.h, message.h, output.h, visible.h only.
  */
 #include "tools/mcpxctl/deliver.h"
 

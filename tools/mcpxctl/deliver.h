@@ -1,6 +1,5 @@
 /*
  * deliver.h - one envelope sent, and nothing awaited but its place in the topic.
- * Includes command.h, mcpx/session.h only.
  */
 #ifndef MCPXCTL_DELIVER_H
 #define MCPXCTL_DELIVER_H

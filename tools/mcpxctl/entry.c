@@ -2,7 +2,6 @@
  * entry.c - copies an envelope into one allocation: the struct, its addressees, then its bytes.
  * Keeping struct mcpx_envelope itself was refused: it has room for 256 addressees, and a ledger
  * has many envelopes.
- * Includes entry.h, lib/core/ident.h, mcpx/session.h only.
  */
 #include "tools/mcpxctl/entry.h"
 

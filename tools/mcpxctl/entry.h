@@ -1,6 +1,5 @@
 /*
  * entry.h - one envelope kept for longer than its message: the text and its header members.
- * Includes mcpx/envelope.h only.
  */
 #ifndef MCPXCTL_ENTRY_H
 #define MCPXCTL_ENTRY_H

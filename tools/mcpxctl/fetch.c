@@ -1,6 +1,5 @@
 /*
  * fetch.c - pages of history until the router says that there are no more. Protocol: section 8.
- * Includes fetch.h, http.h, mcpx/json.h only.
  */
 #include "tools/mcpxctl/fetch.h"
 

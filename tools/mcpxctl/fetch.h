@@ -1,6 +1,5 @@
 /*
  * fetch.h - what the router's HTTP API knows about a topic. Nobody joins for that.
- * Includes connect.h, ledger.h only.
  */
 #ifndef MCPXCTL_FETCH_H
 #define MCPXCTL_FETCH_H

@@ -1,7 +1,6 @@
 /*
  * filter.c - the matcher of grants, asked about what is looked at. A second pattern language for
  * people was refused: what they learn here, they write into a configuration tomorrow.
- * Includes filter.h only.
  */
 #include "tools/mcpxctl/filter.h"
 

@@ -1,6 +1,5 @@
 /*
  * filter.h - which envelopes a reader wants to see.
- * Includes command.h, mcpx/capability.h, mcpx/envelope.h only.
  */
 #ifndef MCPXCTL_FILTER_H
 #define MCPXCTL_FILTER_H

@@ -1,7 +1,6 @@
 /*
  * kind_word.c - the command line brings any bytes, an envelope only UTF-8: a kind that no envelope
  * can hold has no decision.
- * Includes kind_word.h and scan.h.
  */
 #include "tools/mcpxctl/kind_word.h"
 

@@ -1,6 +1,5 @@
 /*
  * kind_word.h - a kind from the command line.
- * Includes mcpx/kind.h only.
  */
 #ifndef MCPXCTL_KIND_WORD_H
 #define MCPXCTL_KIND_WORD_H

@@ -1,6 +1,5 @@
 /*
  * ledger.c - entries in order, and two sorted views of them for looking up.
- * Includes ledger.h only.
  */
 #include "tools/mcpxctl/ledger.h"
 

@@ -1,6 +1,5 @@
 /*
  * ledger.h - a stretch of a topic's log, to look things up in.
- * Includes entry.h only.
  */
 #ifndef MCPXCTL_LEDGER_H
 #define MCPXCTL_LEDGER_H

@@ -1,6 +1,5 @@
 /*
  * line.c - what an envelope comes down to when there is one line for it.
- * Includes line.h, visible.h and mcpx/json.h only.
  */
 #include "tools/mcpxctl/line.h"
 

@@ -1,6 +1,5 @@
 /*
  * line.h - one envelope as one line on a terminal.
- * Includes colour.h, entry.h only.
  */
 #ifndef MCPXCTL_LINE_H
 #define MCPXCTL_LINE_H

@@ -1,6 +1,5 @@
 /*
  * listing.c - a page of a server's list as lines.
- * Includes listing.h, line.h, visible.h only.
  */
 #include "tools/mcpxctl/listing.h"
 

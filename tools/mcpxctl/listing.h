@@ -1,6 +1,5 @@
 /*
  * listing.h - the lists that MCP servers give: tools, resources, templates, prompts.
- * Includes message.h only.
  */
 #ifndef MCPXCTL_LISTING_H
 #define MCPXCTL_LISTING_H

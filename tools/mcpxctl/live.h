@@ -1,6 +1,5 @@
 /*
  * live.h - taking part in a topic for the length of one verb.
- * Includes connect.h, mcpx/client.h, mcpx/text.h only.
  */
 #ifndef MCPXCTL_LIVE_H
 #define MCPXCTL_LIVE_H

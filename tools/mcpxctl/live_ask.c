@@ -1,6 +1,5 @@
 /*
  * live_ask.c - sends, and waits for what comes of it.
- * Includes live.h, visible.h only.
  */
 #include "tools/mcpxctl/live.h"
 

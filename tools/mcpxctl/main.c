@@ -1,6 +1,5 @@
 /*
  * main.c - the table of verbs, which dispatch, help, completion and manual are all made from.
- * Includes verbs.h, colour.h, connect.h, program.h only.
  */
 #include "tools/common/colour.h"
 #include "tools/common/connect.h"

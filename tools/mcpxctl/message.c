@@ -1,7 +1,6 @@
 /*
  * message.c - JSON-RPC written by splicing what the user typed between members of ours.
- * Includes message.h, mcpx/kind.h, mcpx/rpc.h only. The user's JSON keeps its bytes: 1.10 and
- * 1e400 arrive as typed.
+ * The user's JSON keeps its bytes: 1.10 and 1e400 arrive as typed.
  */
 #include "tools/mcpxctl/message.h"
 

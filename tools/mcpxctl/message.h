@@ -1,6 +1,5 @@
 /*
  * message.h - the payloads mcpxctl sends, and what it shows of those that answer.
- * Includes mcpx/rpc.h only.
  */
 #ifndef MCPXCTL_MESSAGE_H
 #define MCPXCTL_MESSAGE_H

@@ -1,7 +1,7 @@
 /*
  * operation.c - what call, propose and approve have in common with the terminal.
- * Includes operation.h, output.h, line.h only. Text goes to a terminal made visible, and into a
- * file or pipe as it is: a tool's output is somebody's input.
+ * Text goes to a terminal made visible, and into a file or pipe as it is: a tool's output is
+ * somebody's input.
  */
 #include "tools/mcpxctl/operation.h"
 

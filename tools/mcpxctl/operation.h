@@ -1,6 +1,5 @@
 /*
  * operation.h - "TOOL [JSON] [--method M]" as verbs take it.
- * Includes command.h, message.h only.
  */
 #ifndef MCPXCTL_OPERATION_H
 #define MCPXCTL_OPERATION_H

@@ -2,7 +2,6 @@
  * output.c - text is composed first and written whole, so that a verb that fails half way prints
  * nothing that looks like an answer. What goes to a terminal passes one last filter here, whatever
  * the verb that composed it has thought of; what goes to a program keeps its bytes.
- * Includes output.h, command.h, visible.h, mcpx/error.h only.
  */
 #include "tools/mcpxctl/output.h"
 

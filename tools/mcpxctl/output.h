@@ -1,6 +1,5 @@
 /*
  * output.h - what a verb has composed goes to standard output.
- * Includes mcpx/text.h only.
  */
 #ifndef MCPXCTL_OUTPUT_H
 #define MCPXCTL_OUTPUT_H

@@ -5,7 +5,6 @@
  * So who decides without looking names the digest of what was listed. 128 bits, not the usual eight
  * characters: whoever makes both the harmless and the harmful proposal looks for any two that agree,
  * and that takes the square root of the effort.
- * Includes proposal.h, chain.h, fetch.h and OpenSSL only.
  */
 #include "tools/mcpxctl/proposal.h"
 

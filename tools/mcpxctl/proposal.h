@@ -1,6 +1,5 @@
 /*
  * proposal.h - a proposal that somebody is about to decide on.
- * Includes connect.h, ledger.h only.
  */
 #ifndef MCPXCTL_PROPOSAL_H
 #define MCPXCTL_PROPOSAL_H

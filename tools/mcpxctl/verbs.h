@@ -1,6 +1,5 @@
 /*
  * verbs.h - the verbs of mcpxctl; each returns an exit code.
- * Includes command.h only.
  */
 #ifndef MCPXCTL_VERBS_H
 #define MCPXCTL_VERBS_H

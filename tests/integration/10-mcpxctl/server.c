@@ -1,6 +1,6 @@
 /*
  * server.c - the server's half of the tests: the library's client in a child process, which the
- * test ends. Includes server.h, rude_client.h (tokens), mcpx/client.h, Criterion.
+ * test ends.
  */
 #include "server.h"
 

@@ -1,7 +1,6 @@
 /*
  * server.h - a participant that answers like an MCP server, in a process of its own, for programs
  * under test to talk to.
- * Includes daemon.h only.
  */
 #ifndef MCPXCTL_TEST_SERVER_H
 #define MCPXCTL_TEST_SERVER_H

@@ -1,6 +1,5 @@
 /*
  * stage.c - the shell, the router and the server around a program under test.
- * Includes stage.h, Criterion.
  */
 #include "stage.h"
 

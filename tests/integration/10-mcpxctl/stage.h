@@ -1,6 +1,5 @@
 /*
  * stage.h - what every test of mcpxctl at work begins with: a router, a server, and a shell.
- * Includes server.h only.
  */
 #ifndef MCPXCTL_TEST_STAGE_H
 #define MCPXCTL_TEST_STAGE_H

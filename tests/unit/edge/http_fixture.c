@@ -1,7 +1,6 @@
 /*
  * http_fixture.c - see the header. Tokens are made by the router's own issuer, as in dev mode, so
  * that what the tests hold in hand is what clients hold.
- * Includes http_fixture.h and the router's token maker.
  */
 #include "http_fixture.h"
 #include "tests/support/hub_defaults.h"

@@ -1,7 +1,6 @@
 /*
  * http_fixture.h - a router without sockets: a real hub, real tokens, a clock that stands still,
  * and one call that sends a request and takes the answer apart.
- * Includes http_api.h and jansson.
  */
 #ifndef TEST_HTTP_FIXTURE_H
 #define TEST_HTTP_FIXTURE_H

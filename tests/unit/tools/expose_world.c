@@ -1,7 +1,6 @@
 /*
  * expose_world.c - see expose_world.h. Texts are copied as they pass, so that nothing the server
  * only lent is looked at later.
- * Includes expose_world.h and libc only.
  */
 #include "tests/unit/tools/expose_world.h"
 

@@ -1,7 +1,6 @@
 /*
  * expose_world.h - a server without pipe or socket: what it writes is kept, what the topic answers
  * is written down by the test, and the clock is turned by hand.
- * Includes expose.h only.
  */
 #ifndef TESTS_EXPOSE_WORLD_H
 #define TESTS_EXPOSE_WORLD_H

@@ -1,7 +1,6 @@
 /*
  * import_world.c - see import_world.h. Envelopes are not parsed here: what the session would
  * have told is put into an event by hand.
- * Includes import_world.h, Criterion only.
  */
 #include "import_world.h"
 

@@ -1,6 +1,5 @@
 /*
  * import_world.h - an import between a topic and a server that are both played by a transcript.
- * Includes pool.h only.
  *
  * A transcript (tests/unit/tools/import/NAME.txt) holds stories. A line that begins with "> " is
  * what happens; the lines after it are what the import then does, all of it and in this order:
