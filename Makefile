@@ -56,10 +56,10 @@ bench: ## build for speed, measure, print a table with targets (BENCH_CELLS="f10
 	@cmake --build build/release $(BUILD_JOBS) --target bench
 	@tests/bench/run build/release $(if $(BENCH_JSON),--json $(BENCH_JSON)) $(BENCH_CELLS)
 
-demo: ## real MCP programs in one room, shown step by step (DEMO=2)
+demo: ## real MCP programs in one room, shown step by step (DEMO=2; DEMO_PAUSE=1 waits between steps)
 	@docker/install-packages build test
-	@$(call configure,dev)
-	@cmake --build build $(BUILD_JOBS) --target mcpx-router mcpx-bridge mcpxctl
+	@tests/e2e/quietly 'building the programs' sh -c '$(call configure,dev) && \
+	    cmake --build build $(BUILD_JOBS) --target mcpx-router mcpx-bridge mcpxctl'
 	@MCPX_BINARY_DIR=$(CURDIR)/build tests/e2e/run.sh demo $(DEMO)
 
 lint: deps ## layers, headers, symbols, layout, static analysis, scripts

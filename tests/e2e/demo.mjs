@@ -6,8 +6,11 @@
  *     node demo.mjs              lists the demos and runs one: the first, or the one chosen
  *     node demo.mjs NUMBER       runs that one
  *     node demo.mjs list         lists them
+ *
+ * With DEMO_PAUSE=1 it waits for Enter between the steps. SIGHUP, SIGINT and SIGTERM end it with all
+ * that it started, and with exit code 128 + the signal's number.
  */
-import { createInterface } from 'node:readline/promises';
+import { ask, green, Interruption, red, Stage, yellow } from './lib/stage.mjs';
 
 const DEMOS = ['inside', 'room', 'consent', 'patience', 'death'];
 
@@ -20,31 +23,34 @@ async function choose(word, demos) {
   if (word !== undefined && word !== '') return word;
   menu(demos);
   if (!process.stdin.isTTY || !process.stdout.isTTY) return '1';
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const answer = await terminal.question('which one? [1] ');
-  terminal.close();
-  return answer.trim() || '1';
+  return (await ask('which one? [1] ')) || '1';
 }
 
 async function run({ title, play }, number) {
-  const { Stage, green, red } = await import('./lib/stage.mjs');
   const stage = new Stage(`demo ${number}: ${title}`);
+  let fault;
   try {
-    await play(stage);
+    await Promise.race([play(stage), stage.interrupted]);
   } catch (error) {
-    console.log(red(`\nstep ${stage.steps} failed: ${error.message}`));
-    if (error.code !== undefined || process.env.MCPX_DEMO_TRACE) console.error(error.stack);
-    process.exitCode = 1;
+    fault = (await stage.told()) ?? error;
+    if (!(fault instanceof Interruption)) tell(fault, stage);
   }
   try {
     const seconds = await stage.close();
-    if (!process.exitCode) {
+    if (!fault) {
       console.log(green(`\nall ${stage.steps} steps as promised, in ${seconds} s; nothing is left over`));
     }
   } catch (error) {
+    fault ??= error;
     console.log(red(error.message));
-    process.exitCode = 1;
   }
+  if (fault instanceof Interruption) console.log(yellow(`\n${fault.message}; nothing is left over`));
+  if (fault) process.exit(fault instanceof Interruption ? fault.code : 1);
+}
+
+function tell(error, stage) {
+  console.log(red(`\nstep ${stage.steps} failed: ${error.message}`));
+  if (error.code !== undefined || process.env.MCPX_DEMO_TRACE) console.error(error.stack);
 }
 
 async function load(names) {

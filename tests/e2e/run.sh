@@ -68,7 +68,7 @@ demo)
         echo "SKIPPED: 'curl' is not installed, so NO demo runs (apt-get install curl)." >&2
         exit 77
     fi
-    install
+    ./quietly 'fetching packages' ./run.sh install
     shift
     exec node demo.mjs "$@"
     ;;

@@ -10,7 +10,7 @@ export const title = 'consent: an agent may only propose, and a person says yes'
 
 export async function play(stage) {
   const file = join(stage.folder, 'files/decision.txt');
-  stage.step('A room with a file server, and an agent that may propose and nothing else');
+  await stage.step('A room with a file server, and an agent that may propose and nothing else');
   await stage.router();
   await stage.run('mkdir files');
   await stage.import('files', 'mcp-server-filesystem files');
@@ -19,7 +19,7 @@ export async function play(stage) {
     + 'mcp/request:tools/call:write_file', { code: 3 });
   stage.check(/alternative +mcp\/proposal:tools\/call:write_file/.test(may), 'so says the router');
 
-  stage.step('The agent tries, is refused, and proposes instead');
+  await stage.step('The agent tries, is refused, and proposes instead');
   const agent = await stage.start('agent', 'MCPX_TOKEN=$(cat agent.token) '
     + `node ${join(DEMOS, 'agent.mjs')} files ${file} "signed by a person"`);
   const [, proposal] = await agent.until(/its proposal is (\S+)/);
@@ -28,7 +28,7 @@ export async function play(stage) {
     'the refusal names what was wrong and what would be right');
   stage.check(!existsSync(file), 'there is no file');
 
-  stage.step('A person sees what waits, and decides');
+  await stage.step('A person sees what waits, and decides');
   const { out: open } = await stage.run('mcpxctl proposals --as human');
   stage.check(open.includes('write_file') && open.includes('agent'), 'one proposal is open');
   const id = proposal.slice(0, 8);
@@ -47,7 +47,7 @@ export async function play(stage) {
   stage.show('agent');
   stage.check(readFileSync(file, 'utf8') === 'signed by a person', 'the file is there');
 
-  stage.step('And it can be looked up who wanted, who agreed and what came of it');
+  await stage.step('And it can be looked up who wanted, who agreed and what came of it');
   const { out: chain } = await stage.run(`mcpxctl chain --as human ${id}`);
   stage.check(/agent/.test(chain) && /human/.test(chain) && /files/.test(chain), 'all three are named');
   const { out: none } = await stage.run('mcpxctl proposals --as human');

@@ -11,7 +11,7 @@ export const title = 'sudden death: of a server, of its bridge, of the router';
 const LONG = 'trigger-long-running-operation';
 
 export async function play(stage) {
-  stage.step('A room with a server that works on something long');
+  await stage.step('A room with a server that works on something long');
   stage.secret('MCPX_AUTH_JWT_SECRET'); /* tokens must outlive the router */
   let router = await stage.router();
   const server = await stage.import('everything', 'mcp-server-everything stdio');
@@ -36,7 +36,7 @@ async function longCall(stage, duration) {
 }
 
 async function killServer(stage, server, family) {
-  stage.step('kill -9 in the middle of a call');
+  await stage.step('kill -9 in the middle of a call');
   const call = await longCall(stage, 60);
   const said = server.lines.length;
   const { pid } = family.find(({ command }) => /mcp-server-everything/.test(command)
@@ -62,7 +62,7 @@ async function clientCall(stage, name, duration) {
 }
 
 async function killBridge(stage, server) {
-  stage.step('kill -9 of the bridge itself');
+  await stage.step('kill -9 of the bridge itself');
   const client = await clientCall(stage, 'desk', 60);
   const family = descendants(server.pid);
   const { ms } = await stage.kill(server.pid, client);
@@ -75,7 +75,7 @@ async function killBridge(stage, server) {
 }
 
 async function stopRouter(stage, router) {
-  stage.step('The router stops and starts again, while one client waits and one makes calls');
+  await stage.step('The router stops and starts again, while one client waits and one makes calls');
   await stage.import('everything', 'mcp-server-everything stdio');
   const patient = await clientCall(stage, 'patient', 5);
   const steady = await stage.start('steady', `node ${join(DEMOS, 'steady.mjs')} desk.json 100`);

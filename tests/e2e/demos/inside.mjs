@@ -11,7 +11,7 @@ import { bold, cyan, dim, green, red, yellow } from '../lib/stage.mjs';
 
 export const title = 'inside: the messages themselves: derived kinds, refusals, late joiners, resuming';
 
-const say = (text = '') => console.log(text);
+const say = (text) => stage.print(text);
 const row = (name, text) => say(`   ${cyan(name.padEnd(12))} ${text}`);
 
 /* `mcp/response:tools/call:echo` with its last part set off when it was derived. */
@@ -29,7 +29,7 @@ let stage;
 const step = (title) => stage.step(title);
 
 async function gather(room, folder) {
-  step('Who is in the room');
+  await step('Who is in the room');
   const tools = await room.everything('tools');
   const files = await room.server('files', 'server-filesystem', [folder]);
   row('tools', 'server-everything, an ordinary MCP server on its standard streams');
@@ -48,7 +48,7 @@ async function gather(room, folder) {
 }
 
 async function call({ tools, observer, alice }) {
-  step('alice calls a tool; the answer says what it is an answer to');
+  await step('alice calls a tool; the answer says what it is an answer to');
   const since = observer.received.length;
   const result = await alice.client.callTool({ name: 'echo', arguments: { message: 'hello, room' } });
   const { envelope: request } = await observer.until(
@@ -65,7 +65,7 @@ async function call({ tools, observer, alice }) {
 }
 
 async function overstep({ observer, alice, agent }, room, target) {
-  step('agent tries to write a file, which it was not granted');
+  await step('agent tries to write a file, which it was not granted');
   const since = observer.received.length;
   const wish = { name: 'write_file', arguments: { path: target, content: 'signed off by alice\n' } };
   const refusal = await agent.client.callTool(wish)
@@ -83,7 +83,7 @@ async function overstep({ observer, alice, agent }, room, target) {
 }
 
 async function propose({ observer, alice, agent }, { wish, alternative }, target) {
-  step('so it proposes, and alice, who may, carries it out');
+  await step('so it proposes, and alice, who may, carries it out');
   const params = { method: 'tools/call', params: wish };
   const proposal = agent.participant.send(alternative, params, { to: ['files'] });
   line((await observer.untilId(proposal)).envelope);
@@ -100,7 +100,7 @@ async function propose({ observer, alice, agent }, { wish, alternative }, target
 }
 
 async function watch({ observer, alice }, room) {
-  step('the observer saw all of that, and can say nothing');
+  await step('the observer saw all of that, and can say nothing');
   await room.settle(alice.participant, observer);
   const seen = observer.heard().filter(({ kind }) => kind.startsWith('mcp/'));
   say(`   ${seen.length} MCP envelopes, the last five of them:`);
@@ -111,7 +111,7 @@ async function watch({ observer, alice }, room) {
 }
 
 async function joinLate({ observer }, room) {
-  step('somebody comes late and is told what happened, as it happened');
+  await step('somebody comes late and is told what happened, as it happened');
   const late = await room.join('late', []);
   const { raw, envelope } = await late.until((e) => e.kind === 'system/history', 'history');
   const told = envelope.payload.envelopes.filter(({ kind }) => kind.startsWith('mcp/'));
@@ -122,7 +122,7 @@ async function joinLate({ observer }, room) {
 }
 
 async function resume({ alice }, router, room) {
-  step('a connection fails; nothing is lost');
+  await step('a connection fails; nothing is lost');
   const token = await router.token('mobile', room.topic, []);
   const mobile = await room.join('mobile', [], { token });
   const last = await room.settle(alice.participant, mobile);

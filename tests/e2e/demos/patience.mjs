@@ -10,7 +10,7 @@ export const title = 'patience: an unmodified client waits for a person longer t
 
 export async function play(stage) {
   const file = join(stage.folder, 'files/note.txt');
-  stage.step('A room with a file server, and a client that may look but not write');
+  await stage.step('A room with a file server, and a client that may look but not write');
   await stage.router();
   await stage.run('mkdir files');
   await stage.import('files', 'mcp-server-filesystem files');
@@ -18,7 +18,7 @@ export async function play(stage) {
     'mcp/request:notifications/*', 'mcp/request:tools/call:read_*', 'mcp/proposal:*', 'mcp/withdraw']);
   stage.client('client.json', 'desk', ['--heartbeat', '1']);
 
-  stage.step('It calls write_file, as it would anywhere');
+  await stage.step('It calls write_file, as it would anywhere');
   const args = JSON.stringify({ path: file, content: 'worth the wait' });
   const client = await stage.start('client',
     `node ${join(DEMOS, 'client.mjs')} client.json files__write_file '${args}'`);
@@ -26,7 +26,7 @@ export async function play(stage) {
   stage.show('client');
   stage.check(!existsSync(file), 'nothing is written; its call has become a proposal');
 
-  stage.step('The person takes six seconds');
+  await stage.step('The person takes six seconds');
   const { out: open } = await stage.run('sleep 6; mcpxctl proposals --json --as human', { lines: 1 });
   stage.check(!client.end, 'the client, which gives up after three seconds without a word, still waits');
   const { id, digest } = JSON.parse(open.split('\n')[0]);
@@ -38,7 +38,7 @@ export async function play(stage) {
   stage.check(client.end.code === 0 && readFileSync(file, 'utf8') === 'worth the wait',
     'the client never knew');
 
-  stage.step('A person may also say no, and a model can read why');
+  await stage.step('A person may also say no, and a model can read why');
   const again = await stage.start('client',
     `node ${join(DEMOS, 'client.mjs')} client.json files__write_file '${args}'`);
   await again.until(/waiting for approval/);

@@ -8,7 +8,7 @@ import { dim } from '../lib/stage.mjs';
 export const title = 'one room: two servers from npm, an ordinary client, and somebody who watches';
 
 export async function play(stage) {
-  stage.step('A router, and two servers that know nothing of it');
+  await stage.step('A router, and two servers that know nothing of it');
   await stage.router();
   await stage.run('mkdir files && echo "hello from a file" > files/hello.txt');
   await stage.import('everything', 'mcp-server-everything stdio');
@@ -19,7 +19,7 @@ export async function play(stage) {
   const { out: who } = await stage.run('mcpxctl who --as somebody');
   stage.check(/^everything/m.test(who) && /^files/m.test(who), 'both have a seat');
 
-  stage.step('The Inspector, as it comes from npm, lists their tools through one bridge');
+  await stage.step('The Inspector, as it comes from npm, lists their tools through one bridge');
   const inspector = await inspectorOf(stage);
   const listed = JSON.parse((await stage.run(`${inspector} --method tools/list`, { lines: 6 })).out);
   const names = listed.tools.map(({ name }) => name);
@@ -27,7 +27,7 @@ export async function play(stage) {
   stage.check(names.includes('everything__get-sum') && names.includes('files__read_text_file'),
     'the tools of both, under the names of their owners');
 
-  stage.step('It calls one of each');
+  await stage.step('It calls one of each');
   const sum = await stage.run(`${inspector} --method tools/call `
     + '--tool-name everything__get-sum --tool-arg a=2 b=40');
   stage.check(/The sum of 2 and 40 is 42/.test(sum.out), 'everything has added');
@@ -36,7 +36,7 @@ export async function play(stage) {
   stage.check(JSON.parse(read.out).content[0].text
     === readFileSync(join(stage.folder, 'files/hello.txt'), 'utf8'), 'files has read, byte for byte');
 
-  stage.step('Whoever watches has seen it all');
+  await stage.step('Whoever watches has seen it all');
   await watch.until(/files -> desk +mcp\/response:tools\/call:read_text_file/);
   stage.show('watch', watch.fresh().filter((line) => /tools\/(call|list)/.test(line)));
   stage.check(watch.lines.some((line) => /mcp\/response:tools\/call:get-sum/.test(line)),
@@ -45,7 +45,7 @@ export async function play(stage) {
     { code: 3 });
   stage.check(/refused/.test(err), 'and may say nothing, because it was granted nothing');
 
-  stage.step('The same from a terminal');
+  await stage.step('The same from a terminal');
   const { out } = await stage.run(
     'mcpxctl call --as somebody --to everything echo \'{"message": "hello, room"}\'');
   stage.check(out === 'Echo: hello, room\n', 'no client needed');

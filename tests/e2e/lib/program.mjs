@@ -136,7 +136,7 @@ function statOf(pid) {
 }
 
 /** When the process began; with its pid, that names it for ever. Zombies count as gone. */
-function startOf(pid) {
+export function startOf(pid) {
   const stat = statOf(pid);
   return stat && stat[0] !== 'Z' ? stat[19] : undefined;
 }

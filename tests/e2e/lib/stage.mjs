@@ -6,8 +6,9 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Program, descendants } from './program.mjs';
 import { DEADLINE_MS, inTime, routerBinary } from './router.mjs';
@@ -39,12 +40,9 @@ class Background {
     this.name = name;
     this.#child = spawn('sh', ['-c', command.replace(ASSIGNMENTS, '$&exec ')],
       { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-    const killOnExit = () => this.#child.kill('SIGKILL');
-    process.once('exit', killOnExit);
     for (const stream of [this.#child.stdout, this.#child.stderr]) this.#collect(stream);
     this.ended = new Promise((done) => {
       this.#child.once('close', (code, signal) => {
-        process.removeListener('exit', killOnExit);
         this.end = { code, signal };
         this.#wake();
         done(this.end);
@@ -99,20 +97,78 @@ class Background {
   }
 }
 
+/** What ends a demo that was told to end; `code` is the exit code for it. */
+export class Interruption extends Error {
+  constructor(signal) {
+    super(`ended by ${signal}`);
+    this.code = 128 + constants.signals[signal];
+  }
+}
+
+/** A line that the person at the terminal types; empty when there is none. The terminal stays as it is. */
+export async function ask(question) {
+  process.stdout.write(question);
+  const terminal = createInterface({ input: process.stdin });
+  const line = await new Promise((done) => {
+    terminal.once('line', done).once('close', () => done(''));
+  });
+  terminal.close();
+  return line.trim();
+}
+
+function signalAll(family, signal) {
+  for (const { pid } of alive(family)) {
+    try {
+      process.kill(pid, signal);
+    } catch { /* gone by now */ }
+  }
+}
+
 export class Stage {
   /** How many steps there were. */
   steps = 0;
+  /** Rejected with an Interruption when a signal comes, or when nobody reads what is printed. */
+  interrupted;
   #env = { ...process.env };
   #running = new Map();
   #cleanups = [];
   #began = Date.now();
+  #interruption;
 
   constructor(title) {
     if (!existsSync(routerBinary())) {
       throw new Error(`${routerBinary()} is not there: run "make build" first`);
     }
+    this.#heed();
     this.folder = realpathSync(mkdtempSync(join(tmpdir(), 'mcpx-demo-')));
+    process.once('exit', () => {
+      signalAll(descendants(process.pid), 'SIGKILL');
+      rmSync(this.folder, { recursive: true, force: true });
+    });
     console.log(bold(title));
+  }
+
+  /* However the terminal goes, the demo ends in order. Who presses Ctrl-C twice does not wait for that. */
+  #heed() {
+    let fail;
+    this.interrupted = new Promise((_, reject) => { fail = reject; });
+    this.interrupted.catch(() => {});
+    const interrupt = (signal) => {
+      if (this.#interruption && signal === 'SIGINT') process.exit(this.#interruption.code);
+      this.#interruption ??= new Interruption(signal);
+      fail(this.#interruption);
+    };
+    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.on(signal, interrupt);
+    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => interrupt('SIGHUP'));
+  }
+
+  /**
+   * The Interruption, if there is one. A terminal tells the programs that we started as well, and
+   * their end may be noticed first: our own signal is seen one turn of the loop later at the latest.
+   */
+  async told() {
+    for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate);
+    return this.#interruption;
   }
 
   /** Makes commands find the built programs and those of npm. */
@@ -129,13 +185,22 @@ export class Stage {
     this.#cleanups.unshift(action);
   }
 
-  say(text = '') {
-    console.log(text === '' ? '' : `   ${text}`);
+  /** Prints a line as it is. Once the demo was told to end, this and all that prints ends the play. */
+  print(text = '') {
+    if (this.#interruption) throw this.#interruption;
+    console.log(text);
   }
 
-  step(title) {
+  say(text = '') {
+    this.print(text === '' ? '' : `   ${text}`);
+  }
+
+  /** Begins a scene. With DEMO_PAUSE=1 it waits for Enter before all but the first. */
+  async step(title) {
+    const pauses = process.env.DEMO_PAUSE === '1' && process.stdin.isTTY;
+    if (pauses && this.steps > 0) await ask(dim('\n   Enter goes on '));
     this.steps += 1;
-    console.log(`\n${bold(`${this.steps}. ${title}`)}`);
+    this.print(`\n${bold(`${this.steps}. ${title}`)}`);
   }
 
   /** Ends the demo unless `truth` holds; says so when it does. */
@@ -182,10 +247,7 @@ export class Stage {
     child.stdout.setEncoding('utf8').on('data', (text) => { out += text; });
     child.stderr?.setEncoding('utf8').on('data', (text) => { err += text; });
     const ended = new Promise((done) => { child.once('close', done); });
-    const killOnExit = () => child.kill('SIGKILL');
-    process.once('exit', killOnExit);
     const status = stdin === 'inherit' ? await ended : await inTime(ended, () => `${command}\n${err}`, ms);
-    process.removeListener('exit', killOnExit);
     this.show(undefined, [...err.split('\n'), ...out.split('\n')].filter((line) => line !== ''), lines);
     if (code !== null && status !== code) {
       throw new Error(`exit code ${status} instead of ${code}: ${command}`);
@@ -296,16 +358,26 @@ export class Stage {
 
   /** Ends everything in the order of its age, youngest first, and says how it went. */
   async close() {
-    const families = [];
-    for (const action of this.#cleanups) await action();
+    const family = descendants(process.pid);
+    const faults = [];
+    const attempt = async (action) => {
+      try {
+        await action();
+      } catch (error) {
+        faults.push(error);
+      }
+    };
+    for (const action of this.#cleanups) await attempt(action);
     for (const background of [...this.#running.values()].reverse()) {
-      const family = descendants(background.pid);
       if (!background.end) background.kill('SIGTERM');
-      await this.#gone(background, family, undefined);
-      families.push(...family);
+      await attempt(() => this.#gone(background, [], undefined));
     }
+    /* What was just being started or run to its end stands in no list. */
+    if (this.#interruption) signalAll([...family, ...descendants(process.pid)], 'SIGTERM');
+    await attempt(() => this.until(() => alive(family).length === 0, 'nothing is left over'));
+    signalAll(family, 'SIGKILL');
     rmSync(this.folder, { recursive: true, force: true });
-    await this.until(() => alive(families).length === 0, 'nothing is left over');
+    if (faults.length > 0 && !this.#interruption) throw faults[0];
     return ((Date.now() - this.#began) / 1000).toFixed(1);
   }
 }
