@@ -137,7 +137,13 @@ Test(mcpxctl, says_what_is_wrong_with_its_input)
         {"can --config @ --as fs chat --to ''", 2, "--to wants a participant id"},
         {"can --config /nonexistent/file --as fs chat", 2, "/nonexistent/file"},
         {"can --config /dev/null --as fs chat", 2, "configuration is not valid"},
-        {"can --colour chat", 2, "there is no such option"},
+        {"can --colour chat", 2, "mcpxctl can: there is no option --colour; --help lists"},
+        {"can --tpic=x chat", 2, "there is no option --tpic (did you mean --topic?);"},
+        {"can -topic=x chat", 2, "there is no such option (did you mean --topic?);"},
+        {"wathc", 2, "there is no verb 'wathc' (did you mean watch?); mcpxctl --help"},
+        {"--verson", 2, "there is no verb '--verson' (did you mean --version?);"},
+        {"help wathc", 2, "there is no verb 'wathc' (did you mean watch?)"},
+        {"help who who", 2, "takes 0 to 1 operands, not 2"},
         {"can --config @ --as fs 'a:b:\xff'", 2, "kind, byte 4: expected UTF-8"},
         {"kind 'a:b:x\xc3'", 2, "kind, byte 5: expected UTF-8"},
         {"kind", 2, "takes 1 operand, not 0"},
@@ -181,6 +187,8 @@ Test(mcpxctl, helps_and_names_its_version)
         {"can --help", 0, "usage: mcpxctl can [--config FILE]"},
         {"kind -h", 0, "usage: mcpxctl kind [--json] KIND"},
         {"token --sha256 --help", 0, "usage: mcpxctl token"},
+        {"help", 0, "usage: mcpxctl VERB"},
+        {"help can", 0, "usage: mcpxctl can [--config FILE]"},
     };
 
     for (size_t i = 0; i < LENGTH(rows); i++)
@@ -227,7 +235,8 @@ Test(mcpxctl, token_hashes_what_it_reads_and_repeats_nothing)
         {"token secret", "", 2, "takes 0 operands, not 1"},
         {"token --sha256 secret", "", 2, "takes 0 operands, not 1"},
         {"token --sha256=secret", "", 2, "--sha256 takes no value"},
-        {"token --secret", "", 2, "there is no such option"},
+        {"token -secret", "", 2, "there is no such option"},
+        {"token --jsno=secret", "", 2, "there is no option --jsno (did you mean --json?)"},
     };
     char output[OUTPUT_MAX];
 

@@ -6,6 +6,7 @@
 #include "tools/common/command.h"
 
 #include "lib/edge/outlet.h"
+#include "tools/common/nearest.h"
 #include "tools/common/visible.h"
 
 #include <poll.h>
@@ -16,7 +17,7 @@
 
 const struct option_row no_options[] = {{NULL, NULL, VALUE_NONE, 0, NULL}};
 
-enum { COMPLAINT_MAX = 4096, GOODBYE_MS = 1000 };
+enum { COMPLAINT_MAX = 4096, GOODBYE_MS = 1000, OPTION_NAME_MAX = 22 };
 
 static struct mx_outlet complaints = {.fd = STDERR_FILENO};
 
@@ -174,6 +175,37 @@ static bool check_value(const struct command *command, const struct option_row *
     }
 }
 
+/* Two dashes and small letters: nothing that could be a token in the wrong place. */
+static bool is_option_name(const char *word, size_t len)
+{
+    return len > 2 && len <= OPTION_NAME_MAX && strncmp(word, "--", 2) == 0 &&
+           strspn(word, "-abcdefghijklmnopqrstuvwxyz0123456789") >= len;
+}
+
+static void consider_options(struct nearest *nearest, const struct option_row *list)
+{
+    for (const struct option_row *row = list; row && row->name; row++)
+        nearest_consider(nearest, row->name);
+}
+
+/* `word` may go on with "=value" after `len` bytes. */
+static void complain_of_option(const struct command *command, const char *word, size_t len)
+{
+    struct nearest nearest;
+    const char *hint;
+
+    nearest_begin(&nearest, word, len);
+    consider_options(&nearest, command->options);
+    consider_options(&nearest, command->shared);
+    nearest_consider(&nearest, "--help");
+    hint = nearest_hint(&nearest);
+    if (is_option_name(word, len))
+        complain(command->name, "there is no option %.*s%s; --help lists them", (int)len, word,
+                 hint);
+    else
+        complain(command->name, "there is no such option%s; --help lists them", hint);
+}
+
 /* Reads the option at argv[*at], and its value when that is the next word. */
 static bool read_option(const struct command *command, char **argv, int argc, int *at,
                         struct option_word *out)
@@ -185,7 +217,7 @@ static bool read_option(const struct command *command, char **argv, int argc, in
     if (!row)
         row = find_option(command->shared, word, len);
     if (!row) {
-        complain(command->name, "there is no such option; --help lists them");
+        complain_of_option(command, word, len);
         return false;
     }
     *out = (struct option_word){row, word[len] == '=' ? word + len + 1 : NULL};

@@ -114,7 +114,8 @@ const struct command *command_find(const struct command *table, const char *name
 
 /**
  * Takes a verb's words apart. Prints what is wrong and returns false when they do not fit the
- * verb's row. Never prints a word that could be a secret: operands and values are not repeated.
+ * verb's row. Names an unknown option and the nearest one. Never prints a word that could be a
+ * secret: operands, values, and options that are long or have capitals are not repeated.
  *
  * argv   ended by NULL at argv[argc]
  */

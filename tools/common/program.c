@@ -5,6 +5,7 @@
  */
 #include "tools/common/program.h"
 
+#include "tools/common/nearest.h"
 #include "tools/common/visible.h"
 #include <mcpx/base.h>
 
@@ -125,15 +126,23 @@ static bool answer_itself(const struct program *program, const char *word)
     return true;
 }
 
+static const char *const own_words[] = {"--help", "--version", "--man", NULL};
+
 /* What is too long for a verb may be a token that was pasted in the wrong place. */
 static int complain_of_verb(const struct program *program, const char *word)
 {
     struct mcpx_text shown = {0};
+    struct nearest nearest;
 
+    nearest_begin(&nearest, word, strlen(word));
+    for (const struct command *command = program->commands; command->name; command++)
+        nearest_consider(&nearest, command->name);
+    for (const char *const *own = own_words; *own; own++)
+        nearest_consider(&nearest, *own);
     text_visible(&shown, mcpx_slice_of(word));
     if (strlen(word) <= VERB_MAX && shown.len > 0)
-        complain(NULL, "there is no verb '%s'; %s --help lists them", shown.text,
-                 program->name);
+        complain(NULL, "there is no verb '%s'%s; %s --help lists them", shown.text,
+                 nearest_hint(&nearest), program->name);
     else
         complain(NULL, "there is no such verb; %s --help lists them", program->name);
     mcpx_text_fini(&shown);
@@ -164,6 +173,20 @@ static int dispatch(const struct program *program, int argc, char **argv)
         return STATUS_OK;
     }
     return command->run(&arguments);
+}
+
+int cmd_help(const struct arguments *arguments)
+{
+    const char *verb = arguments->operands[0];
+    const struct command *command = verb ? command_find(running->commands, verb) : NULL;
+
+    if (verb && !command)
+        return complain_of_verb(running, verb);
+    if (command)
+        print_help(running, command);
+    else
+        print_overview(stdout, running);
+    return STATUS_OK;
 }
 
 int cmd_completion(const struct arguments *arguments)

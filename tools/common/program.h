@@ -57,6 +57,17 @@ int cmd_completion(const struct arguments *arguments);
             NULL, cmd_completion                                                              \
     }
 
+/** The verb "help [VERB]": prints what --help prints. Row: see below. */
+int cmd_help(const struct arguments *arguments);
+
+/** The row of that verb, for a table of commands. */
+#define HELP_ROW                                                                              \
+    {                                                                                         \
+        "help", "[VERB]", 0, 1, false, "tell how to use a verb",                              \
+            "Without VERB lists the verbs. With it prints what VERB --help prints.",          \
+            no_options, NULL, cmd_help                                                        \
+    }
+
 /** Prints the manual page in mdoc. */
 void man_print(FILE *stream, const struct program *program);
 

@@ -10,7 +10,9 @@ static const struct command commands[] = {
     IMPORT_ROW,
     EXPOSE_ROW,
     GUARD_ROW,
+    /* as every program has */
     COMPLETION_ROW,
+    HELP_ROW,
     {NULL, NULL, 0, 0, false, NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -216,6 +216,7 @@ static const struct command commands[] = {
      "reject. ID may be the beginning of an id.",
      withdraw_options, connect_options, cmd_withdraw},
     COMPLETION_ROW,
+    HELP_ROW,
     {NULL, NULL, 0, 0, false, NULL, NULL, NULL, NULL, NULL},
 };
 

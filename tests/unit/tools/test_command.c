@@ -124,7 +124,10 @@ Test(command, says_what_does_not_fit_and_repeats_no_word, .init = cr_redirect_st
         "some secret secret secret",
         "run",
         "run --",
-        "one secret --secret",
+        "one secret --secret-secret-secret-secret",
+        "one secret --Secret-secret",
+        "one secret -secret",
+        "one secret --secret-of-\033secret",
         "one secret --to",
         "one secret --limit secret",
         "one secret --limit -1",
@@ -139,6 +142,7 @@ Test(command, says_what_does_not_fit_and_repeats_no_word, .init = cr_redirect_st
         "one secret --json=secret",
         "must",
         "some secret --url secret",
+        "one secret --tl=secret",
     };
     char said[4096];
     size_t len;
@@ -147,7 +151,10 @@ Test(command, says_what_does_not_fit_and_repeats_no_word, .init = cr_redirect_st
         cr_expect_not(read_words(rows[i]), "%s", rows[i]);
     len = fread(said, 1, sizeof said - 1, cr_get_redirected_stderr());
     said[len] = '\0';
-    cr_expect_null(strstr(said, "secret"), "%s", said);
+    cr_expect_null(strstr(said, "ecret"), "%s", said);
+    cr_expect_not_null(strstr(said, "there is no such option; --help"), "%s", said);
+    cr_expect_not_null(strstr(said, "no option --tl (did you mean --to?); --help"), "%s",
+                       said);
     cr_expect_not_null(strstr(said, "takes 1 to 2 operands, not 3"), "%s", said);
     cr_expect_not_null(strstr(said, "takes 1 or more operands, not 0"), "%s", said);
     cr_expect_not_null(strstr(said, "--must X is required"), "%s", said);
