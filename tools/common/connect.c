@@ -1,10 +1,12 @@
 /*
  * connect.c - from options and environment to where a client connects. Tokens come from files, the
  * environment or a router in development mode, never from the command line: that shows in
- * process lists and shell histories.
+ * process lists and shell histories. A setting is the command line's, else the environment's, else
+ * the context's, each for itself: "--topic other" asks about another topic of the same router.
  */
 #include "tools/common/connect.h"
 
+#include "tools/common/context.h"
 #include "tools/common/http.h"
 #include "tools/common/secret.h"
 #include <mcpx/json.h>
@@ -46,14 +48,25 @@ static const char default_url[] = "ws://127.0.0.1:8080";
         NULL, NULL, VALUE_NONE, 0, NULL                                                       \
     }
 
+#define TOPIC_ROW                                                                             \
+    {                                                                                         \
+        "--topic", "TOPIC", VALUE_TEXT, 0, "the topic; else MCPX_TOPIC"                       \
+    }
+
 const struct option_row connect_options[] = {
     URL_ROW,
-    /* the one that differs */
-    {"--topic", "TOPIC", VALUE_TEXT, 0, "the topic; else MCPX_TOPIC"},
+    TOPIC_ROW,
     TOKEN_ROW,
     AS_ROW,
     CA_ROW,
+    {"--context", "NAME", VALUE_TEXT, 0,
+     "what was kept under this name by context add, where neither these options nor the "
+     "environment say anything; else MCPX_CONTEXT, else the one that context use chose"},
     LAST_ROW,
+};
+
+const struct option_row connect_service_options[] = {
+    URL_ROW, TOPIC_ROW, TOKEN_ROW, AS_ROW, CA_ROW, LAST_ROW,
 };
 
 const struct option_row connect_topics_options[] = {
@@ -65,14 +78,21 @@ const struct option_row connect_topics_options[] = {
     LAST_ROW,
 };
 
-static const char *option_or(const struct arguments *arguments, const char *option,
-                             const char *variable, const char *fallback)
+/* The command line's, else the environment's, else the context's; NULL for none of them. */
+static const char *setting_of(const struct arguments *arguments,
+                              const struct connection *connection,
+                              enum context_setting setting)
 {
-    const char *value = arguments_value(arguments, option);
+    const struct context_setting_row *row = &context_settings[setting];
+    const char *value = arguments_value(arguments, row->option);
 
+    if (!value && row->variable) {
+        value = getenv(row->variable);
+        value = value && value[0] ? value : NULL;
+    }
     if (!value)
-        value = getenv(variable);
-    return value && value[0] ? value : fallback;
+        value = context_value(connection->contexts, connection->context, setting);
+    return value && value[0] ? value : NULL;
 }
 
 /* A token is what a header can carry: printable ASCII without spaces. */
@@ -217,13 +237,37 @@ static int ask_first(struct connection *out, const char *verb)
     return STATUS_UNREACHABLE;
 }
 
+/*
+ * The token file, and `as`: what the context says counts when nothing else does. `token` is the
+ * environment's, or NULL.
+ */
+static const char *find_file(const struct arguments *arguments, struct connection *out,
+                             const char *token)
+{
+    const char *file = arguments_value(arguments, "--token-file");
+
+    out->as = arguments_value(arguments, "--as");
+    if (out->as || file || token)
+        return file;
+    out->as = context_value(out->contexts, out->context, CONTEXT_AS);
+    return context_value(out->contexts, out->context, CONTEXT_TOKEN_FILE);
+}
+
 /* `token` is that of the environment, or NULL. */
 static int find_token(const struct arguments *arguments, struct connection *out,
                       const char *token)
 {
     const char *verb = arguments->command->name;
-    const char *file = arguments_value(arguments, "--token-file");
+    const char *file = find_file(arguments, out, token);
 
+    out->client.session.renews_token = out->as != NULL;
+    if (out->as && !mcpx_identity_is_valid(mcpx_slice_of(out->as))) {
+        complain(verb,
+                 "--as wants a participant id of 1..%d bytes that does not end in ~ and "
+                 "digits",
+                 MCPX_ID_MAX);
+        return STATUS_USAGE;
+    }
     if (out->as && file) {
         complain(verb, "--as asks for a token and --token-file brings one: give one of them");
         return STATUS_USAGE;
@@ -239,14 +283,40 @@ static int find_token(const struct arguments *arguments, struct connection *out,
     return STATUS_USAGE;
 }
 
+/* Only a verb that has --context looks at contexts. */
+static int find_context(const struct arguments *arguments, struct connection *out)
+{
+    int status;
+
+    if (arguments->command->shared != connect_options)
+        return STATUS_OK;
+    status = contexts_read(arguments->command->name, &out->contexts);
+    return status == STATUS_OK ? context_choose(arguments, out->contexts, &out->context)
+                               : status;
+}
+
+static int check_topic(const char *verb, const char *topic)
+{
+    if (mcpx_topic_name_is_valid(mcpx_slice_of(topic)))
+        return STATUS_OK;
+    complain(verb, "--topic wants 1 to %d bytes of UTF-8 without control characters",
+             MCPX_ID_MAX);
+    return STATUS_USAGE;
+}
+
 static int find_router(const struct arguments *arguments, struct connection *out)
 {
-    const char *verb = arguments->command->name;
+    const char *verb = arguments->command->name, *url;
     struct mcpx_text api = {0};
+    int status = find_context(arguments, out);
 
-    out->client.url = option_or(arguments, "--url", "MCPX_URL", default_url);
-    out->client.topic = option_or(arguments, "--topic", "MCPX_TOPIC", NULL);
-    out->client.ca_file = arguments_value(arguments, "--ca-file");
+    if (status != STATUS_OK)
+        return status;
+    url = setting_of(arguments, out, CONTEXT_URL);
+    out->client.history = -1;
+    out->client.url = url ? url : default_url;
+    out->client.topic = setting_of(arguments, out, CONTEXT_TOPIC);
+    out->client.ca_file = setting_of(arguments, out, CONTEXT_CA_FILE);
     if (!url_api(out->client.url, &api)) {
         complain(verb,
                  "--url wants ws://HOST[:PORT][/PATH] or wss://..., with a port from 1 to "
@@ -254,16 +324,7 @@ static int find_router(const struct arguments *arguments, struct connection *out
         return STATUS_USAGE;
     }
     out->api = api.text;
-    if (!out->client.topic) {
-        complain(verb, "a topic is needed: --topic TOPIC, or MCPX_TOPIC in the environment");
-        return STATUS_USAGE;
-    }
-    if (!mcpx_topic_name_is_valid(mcpx_slice_of(out->client.topic))) {
-        complain(verb, "--topic wants 1 to %d bytes of UTF-8 without control characters",
-                 MCPX_ID_MAX);
-        return STATUS_USAGE;
-    }
-    return STATUS_OK;
+    return out->client.topic ? check_topic(verb, out->client.topic) : STATUS_OK;
 }
 
 /*
@@ -282,27 +343,26 @@ static const char *token_of_environment(void)
     return kept;
 }
 
-static int read_all_of(const struct arguments *arguments, struct connection *out)
+static int authenticate(const struct arguments *arguments, struct connection *out)
 {
     int status;
 
-    out->as = arguments_value(arguments, "--as");
-    out->client.history = -1;
-    out->client.session.renews_token = out->as != NULL;
-    status = find_router(arguments, out);
-    if (status != STATUS_OK)
-        return status;
-    if (out->as && !mcpx_identity_is_valid(mcpx_slice_of(out->as))) {
-        complain(
-            arguments->command->name,
-            "--as wants a participant id of 1..%d bytes that does not end in ~ and digits",
-            MCPX_ID_MAX);
+    if (!out->client.topic) {
+        complain(arguments->command->name,
+                 "a topic is needed: --topic TOPIC, or MCPX_TOPIC in the environment");
         return STATUS_USAGE;
     }
     secret_hide_process();
     status = find_token(arguments, out, token_of_environment());
     out->client.token = out->token;
     return status;
+}
+
+static int read_all_of(const struct arguments *arguments, struct connection *out)
+{
+    int status = find_router(arguments, out);
+
+    return status == STATUS_OK ? authenticate(arguments, out) : status;
 }
 
 int connection_read(const struct arguments *arguments, struct connection *out)
@@ -321,6 +381,7 @@ int connection_read_other(const struct arguments *arguments, const struct connec
                           const char *topic, struct connection *out)
 {
     const char *verb = arguments->command->name;
+    int status;
 
     *out = (struct connection){
         .client = first->client, .as = first->as, .is_patient = first->is_patient};
@@ -331,26 +392,19 @@ int connection_read_other(const struct arguments *arguments, const struct connec
         complain(verb, "%s", mcpx_strerror(MCPX_ENOMEM));
         return STATUS_FAILED;
     }
-    if (!mcpx_topic_name_is_valid(mcpx_slice_of(topic))) {
-        complain(verb, "--topic wants 1 to %d bytes of UTF-8 without control characters",
-                 MCPX_ID_MAX);
-        return STATUS_USAGE;
-    }
-    if (out->as) {
-        int status = ask_first(out, verb);
-
-        out->client.token = out->token;
+    status = check_topic(verb, topic);
+    if (status != STATUS_OK)
         return status;
-    }
-    if (keep_token(out, verb, first->token, strlen(first->token)) != STATUS_OK)
-        return STATUS_FAILED;
+    status = out->as ? ask_first(out, verb)
+                     : keep_token(out, verb, first->token, strlen(first->token));
     out->client.token = out->token;
-    return STATUS_OK;
+    return status;
 }
 
 void connection_fini(struct connection *connection)
 {
     connection_wipe(connection->token);
     free(connection->api);
+    json_decref(connection->contexts);
     *connection = (struct connection){.api = NULL};
 }

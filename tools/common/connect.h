@@ -8,10 +8,16 @@
 
 #include <mcpx/client.h>
 
-/** --url, --topic, --token-file, --as, --ca-file: `shared` of a verb's row. */
+/** --url, --topic, --token-file, --as, --ca-file, --context: `shared` of a verb's row. */
 extern const struct option_row connect_options[];
 
-/** The same for a verb that takes several topics. */
+/**
+ * The same without --context. What runs as a service is told everything where it is started: the
+ * context that its user chose last at a terminal is no concern of it.
+ */
+extern const struct option_row connect_service_options[];
+
+/** These for a verb that takes several topics. */
 extern const struct option_row connect_topics_options[];
 
 /**
@@ -20,21 +26,24 @@ extern const struct option_row connect_topics_options[];
  * client    url, topic, token, ca_file filled, history -1; the rest is for the verb to fill. Its
  *           strings are lent by the command line, the environment and this struct
  * api       address of the HTTP API, for struct http_call
- * as        the participant that --as named; NULL when the token decides
- * is_patient   private
+ * as        the participant that --as or the context named; NULL when the token decides
+ * context   name of the context that counts; NULL when none does
+ * is_patient, contexts   private
  */
 struct connection {
     struct mcpx_client_config client;
     const char *as;
     char *api;
     char *token;
+    const char *context;
     bool is_patient;
+    struct json_t *contexts;
 };
 
 /**
- * Reads the shared options and the environment (MCPX_URL, MCPX_TOPIC, MCPX_TOKEN). A token comes
- * from --as (a router in development mode is asked for one), or --token-file, or MCPX_TOKEN, in
- * this order. A token file that others may read is warned about. No token is ever printed.
+ * Reads the shared options, the environment (MCPX_URL, MCPX_TOPIC, MCPX_TOKEN) and the context
+ * (context.h). A token comes from --as (a router in development mode is asked for one), or
+ * --token-file, or MCPX_TOKEN, or what the context has of the first two, in this order. A token file that others may read is warned about. No token is ever printed.
  * Afterwards MCPX_TOKEN is no longer in the environment, and this process shows its memory to no
  * other of the same user (secret.h).
  *

@@ -122,6 +122,11 @@ static const struct option_row can_options[] = {
     END_OPTION,
 };
 
+static const struct option_row context_options[] = {
+    {"--json", NULL, VALUE_NONE, 0, "print one JSON object for each context"},
+    END_OPTION,
+};
+
 static const struct option_row kind_options[] = {
     {"--json", NULL, VALUE_NONE, 0, "print one JSON object"},
     END_OPTION,
@@ -167,6 +172,15 @@ static const struct command commands[] = {
      "the "
      "beginning of one.",
      list_only_options, connect_options, cmd_chain},
+    {"context", "add|list|show|use|remove [NAME]", 1, 2, false,
+     "keep where to connect, and as whom, under a name",
+     "add keeps the connection options that are given under NAME, in "
+     "$XDG_CONFIG_HOME/mcpx/contexts.json, or ~/.config/mcpx/contexts.json; the first one is "
+     "used at once. use chooses the one that all verbs use from now on, show prints what a "
+     "context holds, without NAME the one that counts, and remove forgets one. Of a token "
+     "only "
+     "the path of its file is kept. Exits 4 when there is no context of that name.",
+     context_options, connect_options, cmd_context},
     {"history", NULL, 0, 0, false, "what was said",
      "Prints retained envelopes, oldest first. Does not join the topic.", history_options,
      connect_options, cmd_history},

@@ -27,6 +27,8 @@ void stage_set_up(void)
     setenv("MCPX_URL", url, 1);
     setenv("MCPX_TOPIC", "a room/1", 1);
     setenv("TZ", "UTC", 1);
+    setenv("XDG_CONFIG_HOME", "/nonexistent", 1); /* not the contexts of who runs the test */
+    unsetenv("MCPX_CONTEXT");
     unsetenv("MCPX_TOKEN");
     server_start(&fs, &router, "fs", "a room/1");
 }

@@ -19,7 +19,7 @@ int cmd_expose(const struct arguments *arguments);
 #define EXPOSE_ROW                                                                            \
     {                                                                                         \
         "expose", NULL, 0, 0, false, "be one MCP server for a whole topic", expose_help,      \
-            expose_option_rows, connect_options, cmd_expose                                   \
+            expose_option_rows, connect_service_options, cmd_expose                           \
     }
 
 #endif

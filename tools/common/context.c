@@ -1,0 +1,323 @@
+/*
+ * context.c - the file of contexts: read, checked, replaced as a whole. A token never stands in
+ * it, only the path of its file: the file of contexts is what people show each other.
+ *
+ * jansson tells where a text stops being JSON. Where a member is that does not belong there is
+ * found in the text once more, for the complaint alone.
+ */
+#include "tools/common/context.h"
+
+#include <mcpx/error.h>
+#include <mcpx/json.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NAME_MAX_BYTES = 64, FILE_MAX = 1 << 20 };
+
+const struct context_setting_row context_settings[CONTEXT_SETTING_COUNT] = {
+    [CONTEXT_URL] = {"--url", "url", "MCPX_URL"},
+    [CONTEXT_TOPIC] = {"--topic", "topic", "MCPX_TOPIC"},
+    [CONTEXT_TOKEN_FILE] = {"--token-file", "token_file", NULL},
+    [CONTEXT_AS] = {"--as", "as", NULL},
+    [CONTEXT_CA_FILE] = {"--ca-file", "ca_file", NULL},
+};
+
+/* A file that is being read. */
+struct reading {
+    const char *verb;
+    const char *path;
+    struct mcpx_text text;
+};
+
+bool context_name_is_valid(const char *name)
+{
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
+    size_t len = strlen(name);
+
+    return len > 0 && len <= NAME_MAX_BYTES && name[0] != '-' && strspn(name, allowed) == len;
+}
+
+static int complain_of_memory(const char *verb)
+{
+    complain(verb, "%s", mcpx_strerror(MCPX_ENOMEM));
+    return STATUS_FAILED;
+}
+
+/* Appends the folder, then the file. False when neither variable says where they are. */
+static bool find_file(struct mcpx_text *folder, struct mcpx_text *path)
+{
+    const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+
+    if (config && config[0] == '/') {
+        mcpx_text_puts(folder, config);
+    } else if (home && home[0] == '/') {
+        mcpx_text_puts(folder, home);
+        mcpx_text_puts(folder, "/.config");
+    } else {
+        return false;
+    }
+    mcpx_text_puts(folder, "/mcpx");
+    mcpx_text_slice(path, mcpx_text_view(folder));
+    mcpx_text_puts(path, "/contexts.json");
+    return !folder->failed && !path->failed;
+}
+
+/* Complains about what begins at `at` in the text. */
+static int complain_at(const struct reading *reading, const char *at, const char *sentence)
+{
+    size_t line = 1, column = 1;
+
+    for (const char *from = reading->text.text; from && from < at; from++) {
+        column = *from == '\n' ? 1 : column + 1;
+        line += *from == '\n';
+    }
+    complain(reading->verb, "%s, line %zu, column %zu: %s", reading->path, line, column,
+             sentence);
+    return STATUS_USAGE;
+}
+
+static bool is_setting(const char *member)
+{
+    for (size_t i = 0; i < CONTEXT_SETTING_COUNT; i++)
+        if (strcmp(context_settings[i].member, member) == 0)
+            return true;
+    return false;
+}
+
+static int check_context(const struct reading *reading, json_t *context, struct mcpx_slice at)
+{
+    const char *member;
+    json_t *value;
+
+    if (!json_is_object(context))
+        return complain_at(reading, at.text, "a context is an object");
+    json_object_foreach(context, member, value)
+    {
+        struct mcpx_slice place = mcpx_json_get(at, member);
+
+        if (!is_setting(member))
+            return complain_at(reading, place.text,
+                               "a context has \"url\", \"topic\", \"token_file\", \"as\" and "
+                               "\"ca_file\", and nothing else; a token stays in its own file");
+        if (!json_is_string(value) || json_string_length(value) == 0)
+            return complain_at(reading, place.text, "expected a string that is not empty");
+    }
+    return STATUS_OK;
+}
+
+static int check_contexts(const struct reading *reading, json_t *contexts,
+                          struct mcpx_slice at)
+{
+    const char *name;
+    json_t *context;
+
+    if (!json_is_object(contexts))
+        return complain_at(reading, at.text ? at.text : reading->text.text,
+                           "expected \"contexts\", an object of contexts by name");
+    json_object_foreach(contexts, name, context)
+    {
+        struct mcpx_slice place = mcpx_json_get(at, name);
+        int status;
+
+        if (!context_name_is_valid(name))
+            return complain_at(reading, place.text,
+                               "a context's name is 1 to 64 letters, digits, \"-\", \"_\" and "
+                               "\".\", and begins with no \"-\"");
+        status = check_context(reading, context, place);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+static int check_tree(const struct reading *reading, json_t *tree)
+{
+    struct mcpx_slice whole = {NULL, 0}, place;
+    json_t *current = json_object_get(tree, "current");
+    int status;
+
+    mcpx_json_check(mcpx_text_view(&reading->text), 0, &whole, NULL);
+    if (!json_is_object(tree) || !whole.text)
+        return complain_at(reading, reading->text.text, "expected an object");
+    status = check_contexts(reading, json_object_get(tree, "contexts"),
+                            mcpx_json_get(whole, "contexts"));
+    if (status != STATUS_OK || !current)
+        return status;
+    place = mcpx_json_get(whole, "current");
+    if (!json_is_string(current) ||
+        !json_object_get(json_object_get(tree, "contexts"), json_string_value(current)))
+        return complain_at(reading, place.text,
+                           "\"current\" is the name of one of \"contexts\"");
+    return STATUS_OK;
+}
+
+static int parse(const struct reading *reading, json_t **tree)
+{
+    json_error_t fault;
+    int status;
+
+    *tree = json_loadb(reading->text.text ? reading->text.text : "", reading->text.len,
+                       JSON_REJECT_DUPLICATES, &fault);
+    if (!*tree && json_error_code(&fault) == json_error_out_of_memory)
+        return complain_of_memory(reading->verb);
+    if (!*tree) {
+        /* What it stands near is not repeated: somebody may have put a token there. */
+        const char *near = strstr(fault.text, " near ");
+
+        complain(reading->verb, "%s, line %d, column %d: %.*s", reading->path, fault.line,
+                 fault.column, (int)(near ? (size_t)(near - fault.text) : strlen(fault.text)),
+                 fault.text);
+        return STATUS_USAGE;
+    }
+    status = check_tree(reading, *tree);
+    if (status != STATUS_OK) {
+        json_decref(*tree);
+        *tree = NULL;
+    }
+    return status;
+}
+
+static int read_text(struct reading *reading, FILE *stream)
+{
+    char bytes[4096];
+    size_t got;
+
+    while ((got = fread(bytes, 1, sizeof bytes, stream)) > 0 && reading->text.len <= FILE_MAX)
+        mcpx_text_add(&reading->text, bytes, got);
+    if (ferror(stream)) {
+        complain(reading->verb, "%s: %s", reading->path, strerror(errno));
+        return STATUS_USAGE;
+    }
+    if (reading->text.failed)
+        return complain_of_memory(reading->verb);
+    if (reading->text.len > FILE_MAX) {
+        complain(reading->verb, "%s: longer than %d bytes", reading->path, FILE_MAX);
+        return STATUS_USAGE;
+    }
+    return STATUS_OK;
+}
+
+static int read_file(struct reading *reading, json_t **tree)
+{
+    FILE *stream = fopen(reading->path, "re");
+    int status;
+
+    if (!stream && errno == ENOENT) {
+        *tree = json_pack("{s:{}}", "contexts");
+        return *tree ? STATUS_OK : complain_of_memory(reading->verb);
+    }
+    if (!stream) {
+        complain(reading->verb, "%s: %s", reading->path, strerror(errno));
+        return STATUS_USAGE;
+    }
+    status = read_text(reading, stream);
+    fclose(stream);
+    if (status == STATUS_OK)
+        status = parse(reading, tree);
+    mcpx_text_fini(&reading->text);
+    return status;
+}
+
+int contexts_read(const char *verb, json_t **tree)
+{
+    struct mcpx_text folder = {0}, path = {0};
+    int status;
+
+    *tree = NULL;
+    if (find_file(&folder, &path)) {
+        status = read_file(&(struct reading){.verb = verb, .path = path.text}, tree);
+    } else {
+        *tree = json_pack("{s:{}}", "contexts");
+        status = *tree ? STATUS_OK : complain_of_memory(verb);
+    }
+    mcpx_text_fini(&folder);
+    mcpx_text_fini(&path);
+    return status;
+}
+
+/* Makes a folder and those above it, for the user alone. */
+static bool make_folder(char *path)
+{
+    for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
+        *at = '\0';
+        if (mkdir(path, S_IRWXU) != 0 && errno != EEXIST)
+            return false;
+        *at = '/';
+    }
+    return mkdir(path, S_IRWXU) == 0 || errno == EEXIST;
+}
+
+/* Writes beside the file, then moves it there. The name of `beside` is filled in. */
+static bool replace(const char *path, char *beside, const json_t *tree)
+{
+    int fd = mkstemp(beside); /* mode 0600 */
+    bool good;
+
+    if (fd < 0)
+        return false;
+    good = json_dumpfd(tree, fd, JSON_INDENT(2)) == 0 && write(fd, "\n", 1) == 1 &&
+           fsync(fd) == 0;
+    good = close(fd) == 0 && good && rename(beside, path) == 0;
+    if (!good)
+        unlink(beside);
+    return good;
+}
+
+int contexts_write(const char *verb, const json_t *tree)
+{
+    struct mcpx_text folder = {0}, path = {0}, beside = {0};
+    int status = STATUS_FAILED;
+
+    if (!find_file(&folder, &path)) {
+        complain(verb, "nowhere to keep contexts: neither XDG_CONFIG_HOME nor HOME is set");
+        goto out;
+    }
+    mcpx_text_slice(&beside, mcpx_text_view(&path));
+    mcpx_text_puts(&beside, ".XXXXXX");
+    if (beside.failed)
+        complain_of_memory(verb);
+    else if (!make_folder(folder.text) || !replace(path.text, beside.text, tree))
+        complain(verb, "%s cannot be written: %s", path.text, strerror(errno));
+    else
+        status = STATUS_OK;
+out:
+    mcpx_text_fini(&folder);
+    mcpx_text_fini(&path);
+    mcpx_text_fini(&beside);
+    return status;
+}
+
+const char *context_chosen(const struct arguments *arguments, const json_t *tree)
+{
+    const char *chosen = arguments_value(arguments, "--context");
+
+    if (!chosen)
+        chosen = getenv("MCPX_CONTEXT");
+    return chosen && chosen[0] ? chosen : json_string_value(json_object_get(tree, "current"));
+}
+
+int context_choose(const struct arguments *arguments, const json_t *tree, const char **name)
+{
+    const char *chosen = context_chosen(arguments, tree);
+
+    if (chosen && !json_object_get(json_object_get(tree, "contexts"), chosen)) {
+        complain(arguments->command->name,
+                 "there is no such context; \"mcpxctl context list\" shows those there are");
+        return STATUS_ABSENT;
+    }
+    *name = chosen;
+    return STATUS_OK;
+}
+
+const char *context_value(const json_t *tree, const char *name, enum context_setting setting)
+{
+    json_t *context = name ? json_object_get(json_object_get(tree, "contexts"), name) : NULL;
+
+    return json_string_value(json_object_get(context, context_settings[setting].member));
+}

@@ -1,0 +1,75 @@
+/*
+ * context.h - named contexts: where to connect and as whom, kept in one file of the user.
+ */
+#ifndef TOOLS_CONTEXT_H
+#define TOOLS_CONTEXT_H
+
+#include "tools/common/command.h"
+
+#include <jansson.h>
+
+/** What a context may hold: one row of context_settings each. */
+enum context_setting {
+    CONTEXT_URL,
+    CONTEXT_TOPIC,
+    CONTEXT_TOKEN_FILE,
+    CONTEXT_AS,
+    CONTEXT_CA_FILE,
+    CONTEXT_SETTING_COUNT
+};
+
+/**
+ * How a setting is called.
+ *
+ * option     on the command line
+ * member     in the file
+ * variable   in the environment; NULL when there is none
+ */
+struct context_setting_row {
+    const char *option;
+    const char *member;
+    const char *variable;
+};
+
+extern const struct context_setting_row context_settings[CONTEXT_SETTING_COUNT];
+
+/**
+ * Reads $XDG_CONFIG_HOME/mcpx/contexts.json, else ~/.config/mcpx/contexts.json, and checks it:
+ *
+ *   {"current": NAME, "contexts": {NAME: {"url": ..., "token_file": ..., ...}}}
+ *
+ * A file that is not there is an empty one. A complaint names file, line and column.
+ *
+ * verb   for complaints
+ * tree   given on STATUS_OK; has "contexts", and "current" when one is
+ *
+ * Returns STATUS_OK, STATUS_USAGE when the file is at fault, or STATUS_FAILED.
+ */
+int contexts_read(const char *verb, json_t **tree);
+
+/**
+ * Replaces the file by `tree`, for the user alone (mode 0600); whoever reads meanwhile finds the
+ * old file or the new one. Makes the folder when there is none.
+ *
+ * Returns STATUS_OK, or STATUS_FAILED, having complained: the old file is as it was.
+ */
+int contexts_write(const char *verb, const json_t *tree);
+
+/**
+ * The name of the context that counts: that of --context, else of MCPX_CONTEXT, else the current
+ * one; NULL when none is chosen. Lent by the command line, the environment or `tree`.
+ */
+const char *context_chosen(const struct arguments *arguments, const json_t *tree);
+
+/**
+ * The same, for who wants to use it. Returns STATUS_OK, or STATUS_ABSENT, having complained, when there is no context of that name.
+ */
+int context_choose(const struct arguments *arguments, const json_t *tree, const char **name);
+
+/** A setting of a context, lent by `tree`; NULL when it has none, or `name` is NULL. */
+const char *context_value(const json_t *tree, const char *name, enum context_setting setting);
+
+/** True for 1 to 64 letters, digits, "-", "_" and ".", of which the first is no "-". */
+bool context_name_is_valid(const char *name);
+
+#endif

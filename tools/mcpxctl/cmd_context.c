@@ -1,0 +1,333 @@
+/*
+ * cmd_context.c - contexts: add, list, show, use, remove. What add is given it checks as the verbs
+ * will that use it, so that a context that is kept can be used. A path is kept in full, because it
+ * is used in other folders.
+ */
+#include "tools/mcpxctl/verbs.h"
+
+#include "tools/common/connect.h"
+#include "tools/common/context.h"
+#include "tools/common/http.h"
+#include "tools/common/visible.h"
+#include "tools/mcpxctl/output.h"
+#include <mcpx/envelope.h>
+#include <mcpx/json.h>
+
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char verb[] = "context";
+
+/* What an action works on: the words, the file's tree, and the name given or NULL. */
+struct work {
+    const struct arguments *arguments;
+    json_t *tree;
+    const char *name;
+};
+
+static json_t *all_of(const struct work *work)
+{
+    return json_object_get(work->tree, "contexts");
+}
+
+static int complain_of_memory(void)
+{
+    complain(verb, "%s", mcpx_strerror(MCPX_ENOMEM));
+    return STATUS_FAILED;
+}
+
+static int expect_known(const struct work *work)
+{
+    if (json_object_get(all_of(work), work->name))
+        return STATUS_OK;
+    complain(verb, "there is no such context; \"mcpxctl context list\" shows those there are");
+    return STATUS_ABSENT;
+}
+
+/* Appends a path as it is called from every folder. A link stays one: what it leads to may change. */
+static void add_full_path(struct mcpx_text *out, const char *path)
+{
+    char folder[PATH_MAX];
+
+    if (path[0] != '/' && getcwd(folder, sizeof folder)) {
+        mcpx_text_puts(out, folder);
+        mcpx_text_puts(out, "/");
+    }
+    mcpx_text_puts(out, path);
+}
+
+/* Whether it is a file that we may read; complains without repeating it: it may be a token. */
+static bool is_file(enum context_setting setting, const char *path)
+{
+    struct stat about;
+
+    if (access(path, R_OK) == 0 && stat(path, &about) == 0 && !S_ISDIR(about.st_mode))
+        return true;
+    complain(verb, "%s wants a file that can be read%s", context_settings[setting].option,
+             setting == CONTEXT_TOKEN_FILE ? " and that holds the token; the token itself is "
+                                             "never kept in a context"
+                                           : "");
+    return false;
+}
+
+static bool is_url(const char *value)
+{
+    struct mcpx_text api = {0};
+    bool good = url_api(value, &api);
+
+    mcpx_text_fini(&api);
+    return good;
+}
+
+static bool is_path(enum context_setting setting)
+{
+    return setting == CONTEXT_TOKEN_FILE || setting == CONTEXT_CA_FILE;
+}
+
+/* Whether a verb could use the value; complains when it could not. */
+static bool is_good(enum context_setting setting, const char *value)
+{
+    if (is_path(setting))
+        return is_file(setting, value);
+    if (setting == CONTEXT_URL && !is_url(value))
+        complain(verb, "--url wants ws://HOST[:PORT][/PATH] or wss://..., without query");
+    else if (setting == CONTEXT_TOPIC && !mcpx_topic_name_is_valid(mcpx_slice_of(value)))
+        complain(verb, "--topic wants 1 to %d bytes of UTF-8 without control characters",
+                 MCPX_ID_MAX);
+    else if (setting == CONTEXT_AS && !mcpx_identity_is_valid(mcpx_slice_of(value)))
+        complain(
+            verb,
+            "--as wants a participant id of 1..%d bytes that does not end in ~ and digits",
+            MCPX_ID_MAX);
+    else
+        return true;
+    return false;
+}
+
+static int keep(json_t *context, enum context_setting setting, const char *value)
+{
+    struct mcpx_text kept = {0};
+    int status = STATUS_OK;
+
+    if (!is_good(setting, value))
+        return STATUS_USAGE;
+    if (is_path(setting))
+        add_full_path(&kept, value);
+    else
+        mcpx_text_puts(&kept, value);
+    if (kept.failed) {
+        status = complain_of_memory();
+    } else if (json_object_set_new(context, context_settings[setting].member,
+                                   json_stringn(kept.text, kept.len)) != 0) {
+        complain(verb, "%s wants UTF-8", context_settings[setting].option);
+        status = STATUS_USAGE;
+    }
+    mcpx_text_fini(&kept);
+    return status;
+}
+
+static int check_words_of_add(const struct work *work)
+{
+    if (json_object_get(all_of(work), work->name)) {
+        complain(verb, "there is a context of that name already; remove it first");
+        return STATUS_USAGE;
+    }
+    if (!context_name_is_valid(work->name)) {
+        complain(verb, "a context's name is 1 to 64 letters, digits, \"-\", \"_\" and \".\", "
+                       "and begins with no \"-\"");
+        return STATUS_USAGE;
+    }
+    if (arguments_have(work->arguments, "--context")) {
+        complain(verb, "add takes the name as an operand, not with --context");
+        return STATUS_USAGE;
+    }
+    if (arguments_have(work->arguments, "--as") &&
+        arguments_have(work->arguments, "--token-file")) {
+        complain(verb, "--as asks for a token and --token-file brings one: give one of them");
+        return STATUS_USAGE;
+    }
+    return STATUS_OK;
+}
+
+static int add(const struct work *work)
+{
+    int status = check_words_of_add(work);
+    json_t *context = json_object();
+
+    for (int i = 0; i < CONTEXT_SETTING_COUNT && status == STATUS_OK; i++) {
+        const char *value = arguments_value(work->arguments, context_settings[i].option);
+
+        if (value)
+            status = keep(context, (enum context_setting)i, value);
+    }
+    if (status == STATUS_OK && json_object_size(context) == 0) {
+        complain(verb, "a context wants something to keep: --url, --topic, --token-file, --as "
+                       "or --ca-file");
+        status = STATUS_USAGE;
+    }
+    if (status == STATUS_OK && json_object_set(all_of(work), work->name, context) != 0)
+        status = complain_of_memory();
+    if (status == STATUS_OK && !json_object_get(work->tree, "current"))
+        json_object_set_new(work->tree, "current", json_string(work->name));
+    json_decref(context);
+    return status == STATUS_OK ? contexts_write(verb, work->tree) : status;
+}
+
+static int use(const struct work *work)
+{
+    int status = expect_known(work);
+
+    if (status != STATUS_OK)
+        return status;
+    if (json_object_set_new(work->tree, "current", json_string(work->name)) != 0)
+        return complain_of_memory();
+    return contexts_write(verb, work->tree);
+}
+
+static int forget(const struct work *work)
+{
+    const char *current = json_string_value(json_object_get(work->tree, "current"));
+    int status = expect_known(work);
+
+    if (status != STATUS_OK)
+        return status;
+    if (current && strcmp(current, work->name) == 0)
+        json_object_del(work->tree, "current");
+    json_object_del(all_of(work), work->name);
+    return contexts_write(verb, work->tree);
+}
+
+static void add_json(struct mcpx_text *out, const struct work *work, const char *name,
+                     bool counts)
+{
+    mcpx_text_puts(out, "{");
+    mcpx_json_add_member(out, "name", mcpx_slice_of(name));
+    mcpx_text_puts(out, counts ? ",\"current\":true" : ",\"current\":false");
+    for (int i = 0; i < CONTEXT_SETTING_COUNT; i++) {
+        const char *value = context_value(work->tree, name, (enum context_setting)i);
+
+        if (!value)
+            continue;
+        mcpx_text_puts(out, ",");
+        mcpx_json_add_member(out, context_settings[i].member, mcpx_slice_of(value));
+    }
+    mcpx_text_puts(out, "}\n");
+}
+
+/* "* work  --url ws://... --topic ...": what could be typed instead. */
+static void add_line(struct mcpx_text *out, const struct work *work, const char *name,
+                     bool counts)
+{
+    mcpx_text_puts(out, counts ? "* " : "  ");
+    mcpx_text_puts(out, name);
+    mcpx_text_puts(out, " ");
+    for (int i = 0; i < CONTEXT_SETTING_COUNT; i++) {
+        const char *value = context_value(work->tree, name, (enum context_setting)i);
+
+        if (!value)
+            continue;
+        mcpx_text_puts(out, " ");
+        mcpx_text_puts(out, context_settings[i].option);
+        mcpx_text_puts(out, " ");
+        text_visible(out, mcpx_slice_of(value));
+    }
+    mcpx_text_puts(out, "\n");
+}
+
+static int print(const struct work *work, const char *only)
+{
+    const char *chosen = context_chosen(work->arguments, work->tree), *name;
+    struct mcpx_text out = {0};
+    json_t *context;
+    bool json = arguments_have(work->arguments, "--json");
+
+    json_object_foreach(all_of(work), name, context)
+    {
+        bool counts = chosen && strcmp(name, chosen) == 0;
+
+        if (only && strcmp(name, only) != 0)
+            continue;
+        if (json)
+            add_json(&out, work, name, counts);
+        else
+            add_line(&out, work, name, counts);
+    }
+    return output_print(&out, verb, STATUS_OK);
+}
+
+static int list(const struct work *work)
+{
+    return print(work, NULL);
+}
+
+static int show(const struct work *work)
+{
+    struct work chosen = *work;
+    int status = STATUS_OK;
+
+    if (!chosen.name)
+        status = context_choose(work->arguments, work->tree, &chosen.name);
+    if (status == STATUS_OK && !chosen.name) {
+        complain(verb, "no context is in use; \"mcpxctl context use NAME\" chooses one");
+        return STATUS_ABSENT;
+    }
+    if (status == STATUS_OK)
+        status = expect_known(&chosen);
+    return status == STATUS_OK ? print(work, chosen.name) : status;
+}
+
+/* How an action may be called: with a name or without, with connection options or without. */
+static const struct action {
+    const char *word;
+    size_t names_min, names_max;
+    bool takes_settings;
+    int (*run)(const struct work *work);
+} actions[] = {
+    {"add", 1, 1, true, add},  {"list", 0, 0, false, list},     {"show", 0, 1, false, show},
+    {"use", 1, 1, false, use}, {"remove", 1, 1, false, forget},
+};
+
+static int check_call(const struct action *action, const struct arguments *arguments)
+{
+    size_t names = arguments->operand_count - 1;
+
+    if (names < action->names_min || names > action->names_max) {
+        complain(verb, action->names_max == 0 ? "%s takes no NAME" : "%s wants one NAME",
+                 action->word);
+        return STATUS_USAGE;
+    }
+    for (int i = 0; i < CONTEXT_SETTING_COUNT && !action->takes_settings; i++) {
+        if (!arguments_have(arguments, context_settings[i].option))
+            continue;
+        complain(verb, "%s takes no %s; add does", action->word, context_settings[i].option);
+        return STATUS_USAGE;
+    }
+    return STATUS_OK;
+}
+
+int cmd_context(const struct arguments *arguments)
+{
+    struct work work = {.arguments = arguments};
+    const struct action *action = NULL;
+    int status;
+
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        if (strcmp(actions[i].word, arguments->operands[0]) == 0)
+            action = &actions[i];
+    if (!action) {
+        complain(verb, "what to do is one of add, list, show, use, remove");
+        return STATUS_USAGE;
+    }
+    status = check_call(action, arguments);
+    if (status != STATUS_OK)
+        return status;
+    if (arguments->operand_count > 1)
+        work.name = arguments->operands[1];
+    status = contexts_read(verb, &work.tree);
+    if (status == STATUS_OK)
+        status = action->run(&work);
+    json_decref(work.tree);
+    return status;
+}
