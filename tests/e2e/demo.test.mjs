@@ -8,10 +8,11 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { Show } from './lib/show.mjs';
 
-/* In the middle of: connections of this process, a question's answer, a command, a background call. */
+/* What the demo is in the middle of: a request of its own, joining, an agent that waits, the start of a
+ * server, a command, a call. */
 const ENDS = [
   ['SIGINT', 130, 0, /3\. agent tries/],
   ['SIGTERM', 143, 0, /1\. Who is in the room/],
@@ -21,7 +22,7 @@ const ENDS = [
   ['SIGTERM', 143, 4, /kill -9 in the middle of a call/],
 ];
 
-for (const group of [false, true]) {
+for (const group of [false, true]) describe('a demo that is ended', { concurrency: 3 }, () => {
   for (const [signal, code, number, moment] of ENDS) {
     test(`demo ${number} leaves nothing after ${signal}${group ? ' to its process group' : ''}`, async () => {
       const show = new Show(`node demo.mjs ${number}`, { env: { DEMO_PAUSE: '1' } });
@@ -33,7 +34,7 @@ for (const group of [false, true]) {
       assert.doesNotMatch(show.out, /failed/);
     });
   }
-}
+});
 
 test('Ctrl-C leaves the terminal as it was, also at a question', async () => {
   for (const [number, moment] of [['2', /\[y\/N\] $/], ['', /which one\? \[1\] $/]]) {

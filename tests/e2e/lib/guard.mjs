@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { inTime, routerBinary } from './router.mjs';
+import { Watch } from './watch.mjs';
 
 const AGENT = join(dirname(fileURLToPath(import.meta.url)), 'naive_agent.mjs');
 
@@ -15,7 +16,7 @@ export class Program {
   /** Lines of standard output and of standard error. */
   out = [];
   err = [];
-  #watchers = new Set();
+  #watch = new Watch();
 
   constructor(command, args, env = {}) {
     this.child = spawn(command, args,
@@ -31,48 +32,31 @@ export class Program {
     this.ended.then((end) => {
       process.removeListener('exit', killOnExit);
       this.end = end;
-      this.#wake();
+      this.#watch.changed();
     });
   }
 
   #collect(stream, lines) {
     createInterface({ input: stream }).on('line', (line) => {
       lines.push(line);
-      this.#wake();
+      this.#watch.changed();
     });
-  }
-
-  #wake() {
-    for (const watcher of [...this.#watchers]) watcher();
   }
 
   /** The first of `lines` that matches, waiting for it if need be. */
   async line(lines, pattern) {
-    const found = new Promise((done, fail) => {
-      const watcher = () => {
-        const line = lines.find((one) => pattern.test(one));
-        if (line !== undefined) done(line);
-        else if (this.end) fail(new Error(`ended before ${pattern}: ${this.err.join('\n')}`));
-        else return;
-        this.#watchers.delete(watcher);
-      };
-      this.#watchers.add(watcher);
-      watcher();
+    const found = this.#watch.until(() => {
+      const line = lines.find((one) => pattern.test(one));
+      if (line === undefined && this.end) throw new Error(`ended before ${pattern}: ${this.err.join('\n')}`);
+      return line;
     });
     return inTime(found, () => `no line ${pattern} among ${[...this.out, ...this.err].join('\n')}`);
   }
 
   /** Waits until `count` of `lines` match. */
   async count(lines, pattern, count) {
-    const reached = new Promise((done) => {
-      const watcher = () => {
-        if (lines.filter((line) => pattern.test(line)).length < count) return;
-        this.#watchers.delete(watcher);
-        done();
-      };
-      this.#watchers.add(watcher);
-      watcher();
-    });
+    const reached = this.#watch.until(
+      () => lines.filter((line) => pattern.test(line)).length >= count || undefined);
     await inTime(reached, () => `not ${count} lines ${pattern}: ${lines.join('\n')}`);
   }
 

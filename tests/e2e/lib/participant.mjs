@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import WebSocket from 'ws';
 import { DEADLINE_MS, inTime } from './router.mjs';
+import { Watch } from './watch.mjs';
 
 /** The router answered the upgrade with an HTTP refusal. */
 export class Refused extends Error {
@@ -30,7 +31,7 @@ export class Participant {
   /** `{ code, reason }` once the connection is closed. */
   closed;
   #socket;
-  #watchers = new Set();
+  #watch = new Watch();
   #listener;
 
   /**
@@ -69,7 +70,7 @@ export class Participant {
           done();
         }
         this.#listener?.(envelope);
-        this.#wake();
+        this.#watch.changed();
       });
       socket.on('unexpected-response', (request, response) => {
         const parts = [];
@@ -84,13 +85,9 @@ export class Participant {
         this.closed = { code, reason: reason.toString() };
         fail(new Error(`closed with ${code} before the welcome`));
         this.onclose?.(this.closed);
-        this.#wake();
+        this.#watch.changed();
       });
     });
-  }
-
-  #wake() {
-    for (const watcher of [...this.#watchers]) watcher();
   }
 
   /** Sends an envelope of `kind`; returns its id. `from` and `ts` are left to the router. */
@@ -130,7 +127,7 @@ export class Participant {
    */
   async until(predicate, what, { since = 0, ms = DEADLINE_MS } = {}) {
     let next = since;
-    const found = this.#watch(() => {
+    const found = this.#watch.until(() => {
       while (next < this.received.length) {
         const message = this.received[next++];
         if (predicate(message.envelope)) return message;
@@ -143,24 +140,7 @@ export class Participant {
 
   /** The `{ code, reason }` of the close, waiting for it if need be. */
   untilClosed() {
-    return inTime(this.#watch(() => this.closed), () => `${this.id} is still connected`);
-  }
-
-  #watch(look) {
-    return new Promise((done, fail) => {
-      const watcher = () => {
-        try {
-          const result = look();
-          if (result === undefined) return;
-          done(result);
-        } catch (error) {
-          fail(error);
-        }
-        this.#watchers.delete(watcher);
-      };
-      this.#watchers.add(watcher);
-      watcher();
-    });
+    return inTime(this.#watch.until(() => this.closed), () => `${this.id} is still connected`);
   }
 
   #summary(since) {

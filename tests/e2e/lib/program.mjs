@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { inTime, routerBinary } from './router.mjs';
+import { Watch } from './watch.mjs';
 
 /** Path of a built program. */
 export function programBinary(name) {
@@ -17,7 +18,7 @@ export class Program {
   log = '';
   #child;
   #exited;
-  #watchers = new Set();
+  #watch = new Watch();
 
   /**
    * Starts `name` with `args`. `env` is added to ours; `stdin` and `stdout` are "ignore" unless
@@ -41,11 +42,11 @@ export class Program {
     program.#exited.then((end) => {
       process.removeListener('exit', killOnExit);
       program.ended = end;
-      program.#wake();
+      program.#watch.changed();
     });
     child.stderr.setEncoding('utf8').on('data', (text) => {
       program.log += text;
-      program.#wake();
+      program.#watch.changed();
     });
     return program;
   }
@@ -71,22 +72,12 @@ export class Program {
     return this.#child.stdout;
   }
 
-  #wake() {
-    for (const watcher of [...this.#watchers]) watcher();
-  }
-
   /** Waits until standard error holds a match of `pattern`; returns the match. */
   async until(pattern, ms) {
-    const found = new Promise((done, fail) => {
-      const watcher = () => {
-        const match = pattern.exec(this.log);
-        if (!match && !this.ended) return;
-        this.#watchers.delete(watcher);
-        if (match) done(match);
-        else fail(new Error(`${this.name} ended before ${pattern}\n${this.log}`));
-      };
-      this.#watchers.add(watcher);
-      watcher();
+    const found = this.#watch.until(() => {
+      const match = pattern.exec(this.log);
+      if (!match && this.ended) throw new Error(`${this.name} ended before ${pattern}\n${this.log}`);
+      return match ?? undefined;
     });
     return inTime(found, () => `${this.name} did not say ${pattern}\n${this.log}`, ms);
   }

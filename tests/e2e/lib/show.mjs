@@ -9,8 +9,15 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { untilGone, startOf } from './program.mjs';
 import { inTime } from './router.mjs';
+import { Watch } from './watch.mjs';
 
 const E2E = join(dirname(fileURLToPath(import.meta.url)), '..');
+
+/* Those whose leftovers nobody has looked at, because a test failed. */
+const open = new Set();
+process.once('exit', () => {
+  for (const show of open) show.remove();
+});
 
 export class Show {
   /** All it printed. */
@@ -19,10 +26,12 @@ export class Show {
   folder;
   #child;
   #ended;
-  #watchers = new Set();
+  #lent;
+  #watch = new Watch();
 
   /** Runs `command` for a shell; without `terminal` its standard input is empty. */
   constructor(command, { terminal = false, env = {} } = {}) {
+    this.#lent = env.TMPDIR !== undefined;
     this.folder = env.TMPDIR ?? mkdtempSync(join(tmpdir(), 'mcpx-show-'));
     const [program, ...args] = terminal ? ['script', '-qefc', command, '/dev/null']
       : ['sh', '-c', `exec ${command}`];
@@ -35,42 +44,33 @@ export class Show {
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream.setEncoding('utf8').on('data', (text) => {
         this.out += text;
-        this.#wake();
+        this.#watch.changed();
       });
     }
-    process.once('exit', () => this.#remove());
+    open.add(this);
     this.#ended = new Promise((done) => {
       this.#child.once('close', (code, signal) => {
         this.end = { code, signal };
-        this.#wake();
+        this.#watch.changed();
         done(this.end);
       });
     });
   }
 
-  /* Whatever a test that failed left. */
-  #remove() {
-    if (this.folder === '/tmp') return;
+  /** Ends what is left, and removes its folder, unless that was given to it. */
+  remove() {
+    open.delete(this);
+    if (this.#lent) return;
     for (const { pid } of inheritors(`TMPDIR=${this.folder}`)) process.kill(pid, 'SIGKILL');
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  #wake() {
-    for (const watcher of [...this.#watchers]) watcher();
-  }
-
   /** Waits until what was printed matches. */
   async until(pattern) {
-    const found = new Promise((done, fail) => {
-      const watcher = () => {
-        const match = pattern.exec(this.out);
-        if (!match && !this.end) return;
-        this.#watchers.delete(watcher);
-        if (match) done(match);
-        else fail(new Error(`it ended before ${pattern}\n${this.out}`));
-      };
-      this.#watchers.add(watcher);
-      watcher();
+    const found = this.#watch.until(() => {
+      const match = pattern.exec(this.out);
+      if (!match && this.end) throw new Error(`it ended before ${pattern}\n${this.out}`);
+      return match ?? undefined;
     });
     return inTime(found, () => `it did not print ${pattern}\n${this.out}`);
   }
@@ -97,7 +97,7 @@ export class Show {
   async leftovers() {
     await untilGone(inheritors(`TMPDIR=${this.folder}`));
     const names = readdirSync(this.folder);
-    rmSync(this.folder, { recursive: true });
+    this.remove();
     return names;
   }
 }

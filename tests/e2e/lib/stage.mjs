@@ -12,6 +12,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Program, descendants } from './program.mjs';
 import { DEADLINE_MS, inTime, routerBinary } from './router.mjs';
+import { Watch } from './watch.mjs';
 
 const colourful = process.stdout.isTTY && !process.env.NO_COLOR;
 const paint = (code) => (text) => (colourful ? `\u001b[${code}m${text}\u001b[0m` : text);
@@ -34,7 +35,7 @@ class Background {
   lines = [];
   #child;
   #shown = 0;
-  #watchers = new Set();
+  #watch = new Watch();
 
   constructor(name, command, options) {
     this.name = name;
@@ -44,7 +45,7 @@ class Background {
     this.ended = new Promise((done) => {
       this.#child.once('close', (code, signal) => {
         this.end = { code, signal };
-        this.#wake();
+        this.#watch.changed();
         done(this.end);
       });
     });
@@ -60,27 +61,18 @@ class Background {
       const lines = (rest + text).split('\n');
       rest = lines.pop();
       this.lines.push(...lines);
-      this.#wake();
+      this.#watch.changed();
     };
     stream.setEncoding('utf8').on('data', take).on('end', () => rest !== '' && take('\n'));
   }
 
-  #wake() {
-    for (const watcher of [...this.#watchers]) watcher();
-  }
-
   /** Waits until a line from number `since` on matches; returns the match. */
   async until(pattern, { since = 0, ms } = {}) {
-    const found = new Promise((done, fail) => {
-      const watcher = () => {
-        const line = this.lines.slice(since).find((one) => pattern.test(one));
-        if (line === undefined && !this.end) return;
-        this.#watchers.delete(watcher);
-        if (line !== undefined) done(pattern.exec(line));
-        else fail(new Error(`${this.name} ended before ${pattern}\n${this.lines.join('\n')}`));
-      };
-      this.#watchers.add(watcher);
-      watcher();
+    const found = this.#watch.until(() => {
+      const line = this.lines.slice(since).find((one) => pattern.test(one));
+      if (line !== undefined) return pattern.exec(line);
+      if (this.end) throw new Error(`${this.name} ended before ${pattern}\n${this.lines.join('\n')}`);
+      return undefined;
     });
     return inTime(found, () => `${this.name} did not say ${pattern}\n${this.lines.join('\n')}`, ms);
   }
