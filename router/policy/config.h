@@ -62,6 +62,8 @@ struct config {
  * listen         --listen values, each "HOST:PORT"; replaces the file's list when there are any
  * dev            --dev
  * environment    "NAME=value" strings, NULL-terminated, as `environ`; NULL = none
+ * chance         for the random secret of dev mode
+ * wall_ms        the instant that the expiry of grants is compared with, for warnings; 0 = now
  */
 struct config_sources {
     const char *file;
@@ -69,7 +71,8 @@ struct config_sources {
     size_t listen_count;
     bool dev;
     const char *const *environment;
-    struct chance chance; /* for the random secret of dev mode */
+    struct chance chance;
+    int64_t wall_ms;
 };
 
 /**

@@ -1,77 +1,12 @@
 /*
- * config_warn.c - what is valid and surely not meant: a grant that covers nothing, a profile
- * nobody has, a secret everybody may read. Warnings never stop the router; `--check` is for
- * reading them.
+ * config_warn.c - what is valid and surely not meant: a profile nobody has, a token nobody can
+ * have, a secret everybody may read. Warnings never stop the router; `--check` is for reading
+ * them.
  */
 #include "router/policy/loading.h"
 #include "router/policy/tokens_make.h"
 
-#include <mcpx/capability.h>
-
-/* The pattern of a grant, be it a string or an object. */
-static struct mcpx_slice pattern_of(const json_t *grant)
-{
-    const json_t *text = json_is_object(grant) ? json_object_get(grant, "kind") : grant;
-
-    return (struct mcpx_slice){json_string_value(text), json_string_length(text)};
-}
-
-/* True when every kind the pattern covers is the router's own: protocol section 2. */
-static bool is_reserved(struct mcpx_slice pattern)
-{
-    static const char *const names[] = {"system", "presence"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        size_t len = strlen(names[i]);
-        size_t at = 0;
-
-        while (at < len && at < pattern.len && (pattern.text[at] | 0x20) == names[i][at])
-            at++;
-        if (at == len && (pattern.len == len || strchr("/:", pattern.text[len])))
-            return true;
-    }
-    return false;
-}
-
-static bool is_denied_literally(struct mcpx_slice pattern, const json_t *deny)
-{
-    for (size_t i = 0; i < json_array_size(deny); i++) {
-        if (mcpx_slice_equal(pattern, pattern_of(json_array_get(deny, i))))
-            return true;
-    }
-    return false;
-}
-
-static const char *oddity_of(struct mcpx_slice pattern, const json_t *deny)
-{
-    if (is_reserved(pattern))
-        return "only the router sends such kinds, so the grant never matches";
-    if (is_denied_literally(pattern, deny))
-        return "the same pattern is denied, so the grant never matches";
-    return mcpx_pattern_hint(pattern);
-}
-
-static void warn_grants(struct loading *loading, const struct mcpx_text *owner,
-                        const json_t *object)
-{
-    const json_t *grants = json_object_get(object, "grants");
-    const json_t *deny = json_object_get(object, "deny");
-
-    for (size_t i = 0; i < json_array_size(grants); i++) {
-        struct mcpx_slice pattern = pattern_of(json_array_get(grants, i));
-        const char *oddity = oddity_of(pattern, deny);
-        struct mcpx_text *line;
-
-        if (!oddity)
-            continue;
-        line = warning_begin(loading, loading->sources->file, pointer_text(owner));
-        mcpx_text_puts(line, "grant \"");
-        mcpx_text_slice(line, pattern);
-        mcpx_text_puts(line, "\": ");
-        mcpx_text_puts(line, oddity);
-        line_end(line);
-    }
-}
+#include <strings.h>
 
 static bool profile_is_used(const struct loading *loading, const char *name)
 {
@@ -103,14 +38,36 @@ static void warn_profiles(struct loading *loading, bool has_keys)
         if (!has_keys && !profile_is_used(loading, name))
             warning_line(loading, loading->sources->file, pointer_text(&pointer),
                          "nobody uses this profile");
-        warn_grants(loading, &pointer, profile);
+        warn_grants(loading, pointer_text(&pointer), profile, has_keys);
     }
     loading->no_memory |= pointer.failed;
     mcpx_text_fini(&pointer);
 }
 
+/* A hash that no token has is a participant that cannot come in. */
+static void warn_hash(struct loading *loading, struct mcpx_text *pointer, const json_t *person)
+{
+    static const char of_nothing[] =
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    const char *hash = json_string_value(json_object_get(person, "token_sha256"));
+    size_t len = pointer->len;
+    const char *oddity = NULL;
+
+    if (strspn(hash, "0") >= 60)
+        oddity = "is the placeholder of an example, and no token has this hash; "
+                 "\"mcpxctl token\" prints a token and its hash";
+    else if (strcasecmp(hash, of_nothing) == 0)
+        oddity = "is the hash of nothing, and no token is empty; \"mcpxctl token --sha256\" "
+                 "reads a token and prints its hash";
+    if (!oddity)
+        return;
+    pointer_push(pointer, "token_sha256");
+    warning_line(loading, loading->sources->file, pointer_text(pointer), oddity);
+    pointer_pop(pointer, len);
+}
+
 /* `signs`: somebody signs tokens, and could name one of them. */
-static void warn_participants(struct loading *loading, bool signs)
+static void warn_participants(struct loading *loading, bool has_keys, bool signs)
 {
     size_t silent = 0;
     struct mcpx_text pointer = {0};
@@ -123,10 +80,11 @@ static void warn_participants(struct loading *loading, bool signs)
         pointer_pop(&pointer, 0);
         mcpx_text_puts(&pointer, "/participants");
         pointer_push(&pointer, id);
+        warn_hash(loading, &pointer, person);
         if (json_array_size(json_object_get(person, "topics")) == 0)
             warning_line(loading, loading->sources->file, pointer_text(&pointer),
                          "has no topics, so it can join none");
-        warn_grants(loading, &pointer, person);
+        warn_grants(loading, pointer_text(&pointer), person, has_keys);
     }
     if (signs && silent)
         warning_line(
@@ -154,6 +112,11 @@ static void warn_limits(struct loading *loading)
     const struct hub_config *hub = &loading->settings.config.hub;
     const char *source = loading->sources->file ? loading->sources->file : "environment";
 
+    if (!hub->create)
+        warning_line(
+            loading, source, "/topics/create",
+            "is false, and a topic comes to be only when its first participant joins, "
+            "so nobody can enter any; expected true");
     if (hub->message_bytes == 0)
         warning_line(loading, source, "/limits/message_bytes",
                      "without a limit one message may take all memory");
@@ -186,7 +149,7 @@ void write_warnings(struct loading *loading, const struct tokens *tokens)
     bool has_people = json_object_size(tree_at(loading, "participants", NULL)) > 0;
 
     warn_profiles(loading, has_keys);
-    warn_participants(loading, keys > (loading->sources->dev ? 1 : 0));
+    warn_participants(loading, has_keys, keys > (loading->sources->dev ? 1 : 0));
     warn_limits(loading);
     warn_routing(loading, tokens);
     if (file && file_holds_secret(loading) && file_is_public(file))

@@ -88,6 +88,15 @@ void build_people(struct loading *loading, struct tokens *tokens);
 /** Reads secrets and puts the keys into `tokens`, checking them. */
 void load_keys(struct loading *loading, struct tokens *tokens);
 
+/**
+ * Writes warnings about the grants and denials of a profile or participant.
+ *
+ * owner      its JSON pointer
+ * has_keys   a token may name any participant
+ */
+void warn_grants(struct loading *loading, const char *owner, const json_t *object,
+                 bool has_keys);
+
 /** Writes warnings about what is valid and surely not meant. */
 void write_warnings(struct loading *loading, const struct tokens *tokens);
 

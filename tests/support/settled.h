@@ -31,7 +31,10 @@ struct settled {
  */
 struct settled settled_load(const char *text, const char *const *environment, bool dev);
 
-/** The same with all sources in the caller's hand, but for `file` and `chance`. */
+/**
+ * The same with all sources in the caller's hand, but for `file`, `chance` and `wall_ms`, which is
+ * the beginning of 2026-11-22.
+ */
 struct settled settled_load_from(const char *text, struct config_sources sources);
 
 /** Frees everything. */

@@ -329,7 +329,7 @@ Test(config, has_nothing_to_say_about_a_good_file)
     struct settled s = settled_load(
         "{\"profiles\":{\"p\":{\"grants\":[\"mcp/request:*\"],\"routing\":\"directed\"}},"
         "\"participants\":{\"a\":{\"token_sha256\":\"" HASH "\",\"topics\":[\"room-*\"],"
-        "\"profile\":\"p\",\"grants\":[{\"kind\":\"chat\",\"to\":[\"b\"],"
+        "\"profile\":\"p\",\"grants\":[{\"kind\":\"chat\",\"to\":[\"a\"],"
         "\"expires\":\"2030-01-01T00:00:00Z\"}],\"deny\":[\"mcp/request:tools/call:rm\"]}}}",
         NULL, false);
     struct grant *grant = NULL;

@@ -29,7 +29,7 @@
 
 static const char plain[] = SETTINGS("", "", "");
 static const char text[] = SETTINGS("\"chat\",{\"kind\":\"mcp/*\",\"to\":[\"x\"]}",
-                                    "\"mcp/request\"", "\"mcp/request:a\"");
+                                    "\"mcp/request\"", "\"mcp/request:tool/call\"");
 
 static const struct mcpx_now now = {.mono_ms = 1, .wall_ms = 1800000000000};
 

@@ -1,0 +1,171 @@
+/*
+ * config_warn_grants.c - grants and denials that are valid and surely not meant: those that can
+ * never match, and those that name a known kind with a typing error.
+ */
+#include "lib/core/ident.h"
+#include "router/policy/kind_typo.h"
+#include "router/policy/loading.h"
+
+#include <mcpx/capability.h>
+#include <mcpx/json.h>
+#include <time.h>
+
+/* Of whom the grants are, and what is known besides. */
+struct grants {
+    struct loading *loading;
+    const char *owner;
+    bool has_keys;
+    int64_t wall_ms;
+};
+
+/* The pattern of a grant, be it a string or an object. */
+static struct mcpx_slice pattern_of(const json_t *grant)
+{
+    const json_t *text = json_is_object(grant) ? json_object_get(grant, "kind") : grant;
+
+    return (struct mcpx_slice){json_string_value(text), json_string_length(text)};
+}
+
+/* True when every kind the pattern covers is the router's own: protocol section 2. */
+static bool is_reserved(struct mcpx_slice pattern)
+{
+    static const char *const names[] = {"system", "presence"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t len = strlen(names[i]);
+        size_t at = 0;
+
+        while (at < len && at < pattern.len && (pattern.text[at] | 0x20) == names[i][at])
+            at++;
+        if (at == len && (pattern.len == len || strchr("/:", pattern.text[len])))
+            return true;
+    }
+    return false;
+}
+
+static bool is_denied_literally(struct mcpx_slice pattern, const json_t *deny)
+{
+    for (size_t i = 0; i < json_array_size(deny); i++) {
+        if (mcpx_slice_equal(pattern, pattern_of(json_array_get(deny, i))))
+            return true;
+    }
+    return false;
+}
+
+static const char *oddity_of(struct mcpx_slice pattern, const json_t *deny)
+{
+    if (is_reserved(pattern))
+        return "only the router sends such kinds, so the grant never matches";
+    if (is_denied_literally(pattern, deny))
+        return "the same pattern is denied, so the grant never matches";
+    return mcpx_pattern_hint(pattern);
+}
+
+/* `what` is "grant" or "denial". */
+static struct mcpx_text *begin(const struct grants *grants, const char *what,
+                               struct mcpx_slice pattern)
+{
+    struct loading *loading = grants->loading;
+    struct mcpx_text *line = warning_begin(loading, loading->sources->file, grants->owner);
+
+    mcpx_text_puts(line, what);
+    mcpx_text_puts(line, " \"");
+    mcpx_text_slice(line, pattern);
+    mcpx_text_puts(line, "\": ");
+    return line;
+}
+
+static void warn_oddity(const struct grants *grants, struct mcpx_slice pattern,
+                        const json_t *deny)
+{
+    const char *oddity = oddity_of(pattern, deny);
+    struct mcpx_text *line;
+
+    if (!oddity)
+        return;
+    line = begin(grants, "grant", pattern);
+    mcpx_text_puts(line, oddity);
+    line_end(line);
+}
+
+static void warn_typo(const struct grants *grants, const char *what, struct mcpx_slice pattern)
+{
+    struct mcpx_text meant = {0};
+    struct mcpx_text *line;
+
+    if (kind_typo_mend(pattern, &meant)) {
+        line = begin(grants, what, pattern);
+        mcpx_text_puts(line, "covers no known kind; if that is a typing error, \"");
+        mcpx_text_slice(line, mcpx_text_view(&meant));
+        mcpx_text_puts(line, "\" is meant");
+        line_end(line);
+    }
+    grants->loading->no_memory |= meant.failed;
+    mcpx_text_fini(&meant);
+}
+
+static void warn_expired(const struct grants *grants, struct mcpx_slice pattern,
+                         const json_t *expires)
+{
+    struct mcpx_slice date = {json_string_value(expires), json_string_length(expires)};
+    int64_t wall_ms;
+    struct mcpx_text *line;
+
+    if (!date.text || !mx_time_parse(date, &wall_ms) || wall_ms > grants->wall_ms)
+        return;
+    line = begin(grants, "grant", pattern);
+    mcpx_text_puts(line, "expired at ");
+    mcpx_text_slice(line, date);
+    mcpx_text_puts(line, ", so it never matches; expected a later date, or no \"expires\"");
+    line_end(line);
+}
+
+/* A key signs tokens for any id; without one there are those that stand in the file. */
+static void warn_nobody(const struct grants *grants, struct mcpx_slice pattern,
+                        const json_t *to)
+{
+    for (size_t i = 0; !grants->has_keys && i < json_array_size(to); i++) {
+        const json_t *id = json_array_get(to, i);
+        struct mcpx_text *line;
+
+        if (tree_at(grants->loading, "participants", json_string_value(id)))
+            continue;
+        line = begin(grants, "grant", pattern);
+        mcpx_text_puts(line, "\"to\" names ");
+        mcpx_json_add_string(
+            line, (struct mcpx_slice){json_string_value(id), json_string_length(id)});
+        mcpx_text_puts(line, ", and nobody can have this id: no participant has it, and there "
+                             "is no key for tokens; expected ids of participants");
+        line_end(line);
+    }
+}
+
+static int64_t wall_ms_of(const struct config_sources *sources)
+{
+    struct timespec now = {0};
+
+    if (sources->wall_ms)
+        return sources->wall_ms;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void warn_grants(struct loading *loading, const char *owner, const json_t *object,
+                 bool has_keys)
+{
+    const struct grants grants = {loading, owner, has_keys, wall_ms_of(loading->sources)};
+    const json_t *list = json_object_get(object, "grants");
+    const json_t *deny = json_object_get(object, "deny");
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *grant = json_array_get(list, i);
+        struct mcpx_slice pattern = pattern_of(grant);
+
+        warn_oddity(&grants, pattern, deny);
+        warn_typo(&grants, "grant", pattern);
+        warn_expired(&grants, pattern, json_object_get(grant, "expires"));
+        warn_nobody(&grants, pattern, json_object_get(grant, "to"));
+    }
+    for (size_t i = 0; i < json_array_size(deny); i++)
+        warn_typo(&grants, "denial", pattern_of(json_array_get(deny, i)));
+}
