@@ -298,9 +298,10 @@ Test(mcpxctl, completion_offers_verbs_options_and_choices)
 
 Test(mcpxctl, every_verb_has_help_and_a_place_in_the_manual)
 {
-    static const char *const verbs[] = {
-        "approve",   "call",    "can",    "chain", "context", "history", "kind", "list",
-        "proposals", "propose", "reject", "say",   "token",   "watch",   "who",  "withdraw"};
+    static const char *const verbs[] = {"approve", "call",    "can",    "chain",     "context",
+                                        "history", "kind",    "list",   "proposals", "propose",
+                                        "reject",  "say",     "status", "token",     "watch",
+                                        "who",     "withdraw"};
     static char manual[65536];
     char output[OUTPUT_MAX], line[64];
     FILE *page;

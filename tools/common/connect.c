@@ -343,7 +343,7 @@ static const char *token_of_environment(void)
     return kept;
 }
 
-static int authenticate(const struct arguments *arguments, struct connection *out)
+int connection_authenticate(const struct arguments *arguments, struct connection *out)
 {
     int status;
 
@@ -362,7 +362,13 @@ static int read_all_of(const struct arguments *arguments, struct connection *out
 {
     int status = find_router(arguments, out);
 
-    return status == STATUS_OK ? authenticate(arguments, out) : status;
+    return status == STATUS_OK ? connection_authenticate(arguments, out) : status;
+}
+
+int connection_read_router(const struct arguments *arguments, struct connection *out)
+{
+    *out = (struct connection){.api = NULL};
+    return find_router(arguments, out);
 }
 
 int connection_read(const struct arguments *arguments, struct connection *out)

@@ -54,6 +54,14 @@ struct connection {
 int connection_read(const struct arguments *arguments, struct connection *out);
 
 /**
+ * Its two halves. The first one fills url, ca_file, api, context and topic, which may stay NULL, and
+ * asks nobody. The second one wants a topic and finds the token. Both return as connection_read
+ * does; connection_fini in every case.
+ */
+int connection_read_router(const struct arguments *arguments, struct connection *out);
+int connection_authenticate(const struct arguments *arguments, struct connection *out);
+
+/**
  * As `first`, in another topic: with the same token, or another one of the router in development
  * mode. After connection_read; `topic` is kept.
  */

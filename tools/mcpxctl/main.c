@@ -132,6 +132,11 @@ static const struct option_row kind_options[] = {
     END_OPTION,
 };
 
+static const struct option_row status_options[] = {
+    {"--json", NULL, VALUE_NONE, 0, "print one JSON object"},
+    END_OPTION,
+};
+
 static const struct option_row token_options[] = {
     {"--sha256", NULL, VALUE_NONE, 0,
      "read a token from standard input and print only its SHA-256"},
@@ -209,6 +214,14 @@ static const struct command commands[] = {
     {"say", "TEXT", 1, 1, false, "send a chat message",
      "Sends TEXT and prints the envelope's id once it has its place in the topic.",
      say_options, connect_options, cmd_say},
+    {"status", NULL, 0, 0, false, "is the router well, who is there, who lags",
+     "Prints health, connections and lag, which anybody may ask, and with a topic and a token "
+     "the topics that the token is good for and who is connected to the topic. Exits 0 for a "
+     "router that is healthy and ready, 1 for one that takes no connections or answers "
+     "something else, 5 for one that cannot be reached or does not take the token, 124 for "
+     "one "
+     "that does not answer.",
+     status_options, connect_options, cmd_status},
     {"token", NULL, 0, 0, false, "make a participant's token",
      "Prints a new random token of 256 bits, which is kept nowhere, and the \"token_sha256\" "
      "that goes into the configuration. A token is never an argument: others can read those.",

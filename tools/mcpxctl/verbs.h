@@ -18,6 +18,7 @@ int cmd_proposals(const struct arguments *arguments);
 int cmd_propose(const struct arguments *arguments);
 int cmd_reject(const struct arguments *arguments);
 int cmd_say(const struct arguments *arguments);
+int cmd_status(const struct arguments *arguments);
 int cmd_token(const struct arguments *arguments);
 
 int cmd_watch(const struct arguments *arguments);

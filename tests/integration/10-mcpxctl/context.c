@@ -112,7 +112,7 @@ Test(context, the_file_is_for_its_user_and_holds_no_token)
         {"mcpxctl context add b --token-file one-token 2>&1", 2, "wants a file"},
         {"mcpxctl context add b --token-file=one-token 2>&1", 2, "never kept"},
         {"mcpxctl context add b --token-file / 2>&1", 2, "wants a file"},
-        {"mcpxctl context add b --token one-token 2>&1", 2, "no such option"},
+        {"mcpxctl context add b --token one-token 2>&1", 2, "did you mean --token-file?"},
         {"mcpxctl context add b one-token 2>&1", 2, "takes 1 to 2 operands"},
         {"mcpxctl context add b --url 'ws://h/ws?token=one-token' 2>&1", 2, "without query"},
         {"mcpxctl context add b --url ws://one-token@h 2>&1", 2, "--url wants"},

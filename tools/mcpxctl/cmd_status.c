@@ -1,0 +1,244 @@
+/*
+ * cmd_status.c - is the router well, who is there, who lags: put together from what the HTTP API tells.
+ * What anybody may ask comes first, so that a bad token hides neither health nor lag.
+ */
+#include "tools/mcpxctl/verbs.h"
+
+#include "tools/common/http.h"
+#include "tools/common/visible.h"
+#include "tools/mcpxctl/fetch.h"
+#include "tools/mcpxctl/output.h"
+#include <mcpx/json.h>
+
+#include <stdlib.h>
+
+static const char verb[] = "status";
+
+enum { LABEL_COLUMNS = 14 };
+
+/*
+ * Numbers of /metrics.
+ *
+ * metric   there
+ * member   in our JSON
+ * label    in our table, with `about` behind the number
+ */
+static const struct number_row {
+    const char *metric, *member, *label, *about;
+} numbers[] = {
+    {"mcpx_connections", "connections", "connections", ""},
+    {"mcpx_topics", "topics_total", "all topics", ""},
+    {"mcpx_unsent_bytes", "unsent_bytes", "unsent", " bytes that readers have not taken yet"},
+    {"mcpx_outbox_bytes", "outbox_bytes", "waiting", " bytes for single participants"},
+    {"mcpx_slow_consumers_total", "slow_consumers", "slow readers",
+     " fell behind since the start"},
+};
+
+enum { NUMBERS = sizeof numbers / sizeof *numbers };
+
+/* What was found out; texts are answers as they came, empty when there is none. */
+struct findings {
+    struct connection where;
+    struct mcpx_text health, metrics, topics, participants;
+    bool ready;
+    bool knows_topics;
+};
+
+static void findings_fini(struct findings *found)
+{
+    mcpx_text_fini(&found->health);
+    mcpx_text_fini(&found->metrics);
+    mcpx_text_fini(&found->topics);
+    mcpx_text_fini(&found->participants);
+    connection_fini(&found->where);
+}
+
+/* The answer's value, or an absent slice. */
+static struct mcpx_slice value_of(const struct mcpx_text *answer)
+{
+    struct mcpx_slice value = {NULL, 0};
+
+    if (mcpx_json_check(mcpx_text_view(answer), 0, &value, NULL) != MCPX_OK)
+        return (struct mcpx_slice){NULL, 0};
+    return value;
+}
+
+/* A number of the metrics: the line that begins with its name and a blank; -1 when there is none. */
+static int64_t number_of(const struct findings *found, const char *metric)
+{
+    const char *at = found->metrics.text;
+    size_t len = strlen(metric);
+
+    while (at && (strncmp(at, metric, len) != 0 || at[len] != ' ')) {
+        at = strchr(at, '\n');
+        at = at ? at + 1 : NULL;
+    }
+    return at ? strtoll(at + len, NULL, 10) : -1;
+}
+
+static bool is_ready(const struct connection *where)
+{
+    struct mcpx_text answer = {0};
+    bool ready = http_do(&(struct http_call){.verb = verb,
+                                             .base = where->api,
+                                             .path = "/readyz",
+                                             .ca_file = where->client.ca_file,
+                                             .quiet = true},
+                         &answer) == STATUS_OK;
+
+    mcpx_text_fini(&answer);
+    return ready;
+}
+
+/* What anybody may ask. */
+static int ask_health(struct findings *found)
+{
+    int status = fetch_answer(&found->where, verb, "/health", NULL, &found->health);
+
+    if (status != STATUS_OK)
+        return status;
+    if (!mcpx_json_get(value_of(&found->health), "status").text) {
+        complain(verb, "%s answers without a status; is it an MCPx router?", found->where.api);
+        return STATUS_FAILED;
+    }
+    found->ready = is_ready(&found->where);
+    return fetch_answer(&found->where, verb, "/metrics", NULL, &found->metrics);
+}
+
+/* What wants a token. */
+static int ask_topics(const struct arguments *arguments, struct findings *found)
+{
+    int status = connection_authenticate(arguments, &found->where);
+
+    if (status == STATUS_OK)
+        status = fetch_answer(&found->where, verb, "/v0.1/topics", NULL, &found->topics);
+    if (status == STATUS_OK)
+        status = fetch_about_topic(&found->where, verb, "/participants", &found->participants);
+    found->knows_topics = status == STATUS_OK;
+    return status;
+}
+
+static void add_label(struct mcpx_text *out, const char *label)
+{
+    mcpx_text_puts(out, label);
+    for (size_t i = strlen(label); i < LABEL_COLUMNS; i++)
+        mcpx_text_puts(out, " ");
+}
+
+/* A string as it reads, made visible; anything else as it stands. */
+static void add_plain(struct mcpx_text *out, struct mcpx_slice value)
+{
+    struct mcpx_text plain = {0};
+
+    text_visible(out, mcpx_json_add_unescaped(&plain, value) ? mcpx_text_view(&plain) : value);
+    out->failed |= plain.failed;
+    mcpx_text_fini(&plain);
+}
+
+/* The items of a list that an answer holds, or their `member`, with commas; "none" for no item. */
+static void add_list(struct mcpx_text *out, const struct mcpx_text *answer, const char *list,
+                     const char *member)
+{
+    struct mcpx_slice value = value_of(answer);
+    struct mcpx_json_walk walk;
+    bool any = false;
+
+    mcpx_json_walk_start(&walk, mcpx_json_get(value, list));
+    for (; mcpx_json_walk_next(&walk); any = true) {
+        mcpx_text_puts(out, any ? ", " : "");
+        add_plain(out, member ? mcpx_json_get(walk.value, member) : walk.value);
+    }
+    if (mcpx_json_get(value, "next").text)
+        mcpx_text_puts(out, ", and more");
+    mcpx_text_puts(out, any ? "\n" : "none\n");
+}
+
+static void add_table(struct mcpx_text *out, const struct findings *found)
+{
+    struct mcpx_slice health = value_of(&found->health);
+
+    add_label(out, "router");
+    text_visible(out, mcpx_slice_of(found->where.client.url));
+    mcpx_text_puts(out, "\n");
+    add_label(out, "health");
+    add_plain(out, mcpx_json_get(health, "status"));
+    mcpx_text_puts(out, found->ready ? ", ready\n" : ", not ready: it takes no connections\n");
+    add_label(out, "uptime");
+    add_plain(out, mcpx_json_get(health, "uptime"));
+    mcpx_text_puts(out, " s\n");
+    for (size_t i = 0; i < NUMBERS; i++) {
+        int64_t number = number_of(found, numbers[i].metric);
+
+        if (number < 0)
+            continue;
+        add_label(out, numbers[i].label);
+        mcpx_text_number(out, number);
+        mcpx_text_puts(out, numbers[i].about);
+        mcpx_text_puts(out, "\n");
+    }
+    if (!found->knows_topics)
+        return;
+    add_label(out, "topics");
+    add_list(out, &found->topics, "topics", NULL);
+    add_label(out, "topic");
+    text_visible(out, mcpx_slice_of(found->where.client.topic));
+    mcpx_text_puts(out, "\n");
+    add_label(out, "participants");
+    add_list(out, &found->participants, "participants", "id");
+}
+
+static void add_json(struct mcpx_text *out, const struct findings *found)
+{
+    mcpx_text_puts(out, "{");
+    mcpx_json_add_member(out, "url", mcpx_slice_of(found->where.client.url));
+    mcpx_text_puts(out, ",\"health\":");
+    text_compact(out, value_of(&found->health));
+    mcpx_text_puts(out, found->ready ? ",\"ready\":true" : ",\"ready\":false");
+    for (size_t i = 0; i < NUMBERS; i++) {
+        int64_t number = number_of(found, numbers[i].metric);
+
+        if (number < 0)
+            continue;
+        mcpx_text_puts(out, ",\"");
+        mcpx_text_puts(out, numbers[i].member);
+        mcpx_text_puts(out, "\":");
+        mcpx_text_number(out, number);
+    }
+    if (found->knows_topics) {
+        mcpx_text_puts(out, ",\"topics\":");
+        text_compact(out, mcpx_json_get(value_of(&found->topics), "topics"));
+        mcpx_text_puts(out, ",");
+        mcpx_json_add_member(out, "topic", mcpx_slice_of(found->where.client.topic));
+        mcpx_text_puts(out, ",\"participants\":");
+        text_compact(out, mcpx_json_get(value_of(&found->participants), "participants"));
+    }
+    mcpx_text_puts(out, "}\n");
+}
+
+static int print(const struct arguments *arguments, const struct findings *found, int status)
+{
+    struct mcpx_text out = {0};
+
+    if (arguments_have(arguments, "--json"))
+        add_json(&out, found);
+    else
+        add_table(&out, found);
+    return output_print(&out, verb,
+                        status == STATUS_OK && !found->ready ? STATUS_FAILED : status);
+}
+
+int cmd_status(const struct arguments *arguments)
+{
+    struct findings found = {.ready = false};
+    int status = connection_read_router(arguments, &found.where);
+
+    if (status == STATUS_OK)
+        status = ask_health(&found);
+    if (status == STATUS_OK) {
+        if (found.where.client.topic)
+            status = ask_topics(arguments, &found);
+        status = print(arguments, &found, status);
+    }
+    findings_fini(&found);
+    return status;
+}
