@@ -185,6 +185,20 @@ enum mcpx_err tokens_participant(struct tokens *tokens, struct mcpx_slice id,
     return MCPX_OK;
 }
 
+struct mcpx_slice tokens_topic_pattern(const struct tokens *tokens, struct mcpx_slice id,
+                                       struct mcpx_slice topic)
+{
+    const struct person *person = tokens_find_person(tokens, id);
+
+    for (size_t i = 0; person && i < person->topic_count; i++) {
+        struct mcpx_slice pattern = mcpx_slice_of(person->topics[i]);
+
+        if (!topic.text || mx_glob_matches(pattern, topic))
+            return pattern;
+    }
+    return (struct mcpx_slice){NULL, 0};
+}
+
 enum mcpx_err tokens_grant_from_json(struct mcpx_slice participant,
                                      struct mcpx_slice capabilities_json,
                                      struct mcpx_fault *fault, struct grant **out)

@@ -71,6 +71,17 @@ enum mcpx_err tokens_participant(struct tokens *tokens, struct mcpx_slice id,
                                  struct grant **out);
 
 /**
+ * By which of its patterns a configured participant may join a topic.
+ *
+ * topic   absent = any topic at all
+ *
+ * Returns the pattern, lent until tokens_free; absent when none covers the topic, and for who is
+ * not configured.
+ */
+struct mcpx_slice tokens_topic_pattern(const struct tokens *tokens, struct mcpx_slice id,
+                                       struct mcpx_slice topic);
+
+/**
  * A grant from a JSON array of patterns and grant objects, made up on the spot, as /v0.1/check
  * takes it. It is compiled anew each time and remembered nowhere, so that made-up lists do not
  * push the sets of tokens in use out of the cache; the caller bounds how long the list is.

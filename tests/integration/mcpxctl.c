@@ -24,7 +24,13 @@ static const char configuration[] =
     "   \"grants\": [\"chat\", \"mcp/proposal:*\",\n"
     "     {\"kind\": \"mcp/request:tools/call:write_*\", \"to\": [\"disk\", \"tape\"]},\n"
     "     {\"kind\": \"mcp/request:old\", \"expires\": \"2020-01-01T00:00:00Z\"}],\n"
-    "   \"deny\": [\"*/request:tools/call:read_secret\"]}}}\n";
+    "   \"deny\": [\"*/request:tools/call:read_secret\"]},\n"
+    "  \"desk\": {\"token_sha256\": "
+    "\"1f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\",\n"
+    "   \"topics\": [\"lobby\", \"room-*\"], \"grants\": [\"chat\"]},\n"
+    "  \"mute\": {\"token_sha256\": "
+    "\"2f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\",\n"
+    "   \"grants\": [\"chat\"]}}}\n";
 
 /* Made once per test process, removed at its end. */
 static char file[] = "/tmp/mcpxctl-test-XXXXXX";
@@ -117,6 +123,78 @@ Test(mcpxctl, can_decides_like_the_router)
 
     for (size_t i = 0; i < LENGTH(rows); i++)
         check(&rows[i]);
+}
+
+/* What may be sent is of no use to who may not enter. */
+Test(mcpxctl, can_decides_about_the_topic_too)
+{
+    static const struct row rows[] = {
+        {"can --config @ --as desk --topic room-7 chat", 0,
+         "allowed: desk may send chat to everyone in room-7\n"
+         "  topic        room-*\n"
+         "  grant        chat\n"},
+        {"can --config @ --as desk --topic work chat", 3,
+         "refused: desk may not send chat to everyone in work\n"
+         "  reason       none of its topics covers this one\n"
+         "  grant        chat\n"},
+        {"can --config @ --as desk --topic room-7 chat:x", 3,
+         "refused: desk may not send chat:x to everyone in room-7\n"
+         "  reason       no grant covers this kind\n"
+         "  topic        room-*\n"
+         "  nearest      chat\n"
+         "  would allow  chat:x\n"},
+        {"can --config @ --as desk --topic work chat:x --to fs", 3,
+         "refused: desk may not send chat:x to fs in work\n"
+         "  reason       none of its topics covers this one\n"
+         "  reason       no grant covers this kind\n"
+         "  nearest      chat\n"
+         "  would allow  chat:x\n"},
+        {"can --config @ --as desk chat", 0,
+         "allowed: desk may send chat to everyone\n"
+         "  grant        chat\n"},
+        {"can --config @ --as mute chat", 3,
+         "refused: mute may not send chat to everyone\n"
+         "  reason       it has no topics, so it may enter none\n"
+         "  grant        chat\n"},
+        {"can --config @ --as desk --topic lobby chat --json", 0,
+         "{\"allowed\":true,\"reason\":\"allowed\",\"grant\":\"chat\",\"nearest\":\"chat\","
+         "\"topic\":\"lobby\",\"topic_reason\":\"allowed\",\"topic_pattern\":\"lobby\"}\n"},
+        {"can --config @ --as desk --topic work chat --json", 3,
+         "{\"allowed\":false,\"reason\":\"forbidden\",\"grant\":\"chat\",\"nearest\":\"chat\","
+         "\"topic\":\"work\",\"topic_reason\":\"forbidden\"}\n"},
+        {"can --config @ --as desk --topic work chat:x --json", 3,
+         "{\"allowed\":false,\"reason\":\"no_matching_grant\",\"nearest\":\"chat\","
+         "\"would_allow\":\"chat:x\",\"topic\":\"work\",\"topic_reason\":\"forbidden\"}\n"},
+        {"can --config @ --as mute chat --json", 3,
+         "{\"allowed\":false,\"reason\":\"forbidden\",\"grant\":\"chat\",\"nearest\":\"chat\","
+         "\"topic_reason\":\"forbidden\"}\n"},
+        {"can --config @ --as desk --topic \"\" chat", 2,
+         "--topic wants 1 to 256 bytes of UTF-8 without control characters"},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++)
+        check(&rows[i]);
+}
+
+/* Where no topic comes to be, the router lets nobody in, whatever an entry says. */
+Test(mcpxctl, can_knows_that_there_may_be_no_topics)
+{
+    static const char closed[] =
+        "{\"topics\": {\"create\": false}, \"participants\": {\"desk\": {\"token_sha256\": "
+        "\"1f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08\", "
+        "\"topics\": [\"*\"], \"grants\": [\"chat\"]}}}";
+    char output[OUTPUT_MAX];
+
+    cr_expect_eq(run("can --config /dev/stdin --as desk --topic work chat", closed, output),
+                 3);
+    cr_expect_str_eq(output, "refused: desk may not send chat to everyone in work\n"
+                             "  reason       topics.create is false, so no topic comes to be\n"
+                             "  topic        *\n"
+                             "  grant        chat\n");
+    cr_expect_eq(run("can --config /dev/stdin --as desk chat --json", closed, output), 3);
+    cr_expect_str_eq(output, "{\"allowed\":false,\"reason\":\"no_such_topic\","
+                             "\"grant\":\"chat\",\"nearest\":\"chat\","
+                             "\"topic_reason\":\"no_such_topic\",\"topic_pattern\":\"*\"}\n");
 }
 
 Test(mcpxctl, says_what_is_wrong_with_its_input)

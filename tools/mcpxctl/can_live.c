@@ -63,7 +63,7 @@ static int show(const struct inquiry *inquiry, const struct mcpx_text *answer, b
     }
     for (size_t i = 0; i < 4; i++)
         *slots[i] = read_member(value, names[i], &held[i]);
-    status = inquiry_answer(inquiry, &decision, json);
+    status = inquiry_answer(inquiry, &decision, NULL, json);
     for (size_t i = 0; i < 4; i++)
         mcpx_text_fini(&held[i]);
     return status;

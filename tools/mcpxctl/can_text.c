@@ -14,9 +14,15 @@ int inquiry_read(const struct arguments *arguments, struct inquiry *out)
 
     out->file = arguments_value(arguments, "--config");
     out->participant = mcpx_slice_of(arguments_value(arguments, "--participant"));
+    out->topic = mcpx_slice_of(arguments_value(arguments, "--topic"));
     if (!kind_word_read(arguments->operands[0], &out->kind, &fault)) {
         complain("can", "not a valid kind: %s, byte %zu: %s", fault.field, fault.offset,
                  fault.reason);
+        return STATUS_USAGE;
+    }
+    if (out->topic.text && !mcpx_topic_name_is_valid(out->topic)) {
+        complain("can", "--topic wants 1 to %d bytes of UTF-8 without control characters",
+                 MCPX_ID_MAX);
         return STATUS_USAGE;
     }
     return address_read(arguments, &out->address);
@@ -50,11 +56,23 @@ static const char *reason_sentence(enum mcpx_refusal refusal)
     return "";
 }
 
-static void write_for_people(const struct inquiry *inquiry,
-                             const struct mcpx_decision *decision, struct mcpx_text *out)
+static bool is_allowed(const struct mcpx_decision *decision, const struct entrance *entrance)
 {
-    bool allowed = decision->refusal == MCPX_ALLOWED;
+    return decision->refusal == MCPX_ALLOWED && !(entrance && entrance->err);
+}
 
+static const char *entrance_sentence(const struct inquiry *inquiry, enum mcpx_err err)
+{
+    if (err == MCPX_ENOTOPIC)
+        return "topics.create is false, so no topic comes to be";
+    return inquiry->topic.text ? "none of its topics covers this one"
+                               : "it has no topics, so it may enter none";
+}
+
+/* Who, what, to whom and where. */
+static void write_headline(const struct inquiry *inquiry, bool allowed, bool has_topic,
+                           struct mcpx_text *out)
+{
     mcpx_text_puts(out, allowed ? "allowed: " : "refused: ");
     mcpx_text_puts(out, inquiry->participant.text ? "" : "this participant");
     mcpx_text_slice(out, inquiry->participant);
@@ -65,12 +83,31 @@ static void write_for_people(const struct inquiry *inquiry,
         mcpx_text_puts(out, i > 0 ? ", " : "");
         mcpx_text_slice(out, inquiry->address.to[i]);
     }
-    mcpx_text_puts(out, inquiry->address.count == 0 ? "everyone\n" : "\n");
-    if (!allowed)
+    mcpx_text_puts(out, inquiry->address.count == 0 ? "everyone" : "");
+    mcpx_text_puts(out, has_topic ? " in " : "");
+    if (has_topic)
+        mcpx_text_slice(out, inquiry->topic);
+    mcpx_text_puts(out, "\n");
+}
+
+static void write_for_people(const struct inquiry *inquiry,
+                             const struct mcpx_decision *decision,
+                             const struct entrance *entrance, struct mcpx_text *out)
+{
+    bool has_topic = entrance && inquiry->topic.text;
+    bool may_send = decision->refusal == MCPX_ALLOWED;
+
+    write_headline(inquiry, is_allowed(decision, entrance), has_topic, out);
+    if (entrance && entrance->err)
+        put_line(out, "  reason       ",
+                 mcpx_slice_of(entrance_sentence(inquiry, entrance->err)));
+    if (!may_send)
         put_line(out, "  reason       ", mcpx_slice_of(reason_sentence(decision->refusal)));
+    if (has_topic)
+        put_line(out, "  topic        ", entrance->pattern);
     put_line(out, decision->refusal == MCPX_DENIED ? "  denial       " : "  grant        ",
              decision->grant);
-    if (allowed)
+    if (may_send)
         return;
     put_line(out, "  nearest      ", decision->nearest);
     put_line(out, "  would allow  ", decision->would_allow);
@@ -85,27 +122,43 @@ static void put_member(struct mcpx_text *out, const char *name, struct mcpx_slic
     mcpx_json_add_member(out, name, text);
 }
 
-static void write_for_programs(const struct mcpx_decision *decision, struct mcpx_text *out)
+static const char *entrance_wire(const struct entrance *entrance)
 {
-    mcpx_text_puts(out, decision->refusal == MCPX_ALLOWED ? "{\"allowed\":true"
-                                                          : "{\"allowed\":false");
-    put_member(out, "reason", mcpx_slice_of(mcpx_refusal_wire(decision->refusal)));
+    return entrance->err ? mcpx_error_wire(entrance->err) : mcpx_refusal_wire(MCPX_ALLOWED);
+}
+
+static void write_for_programs(const struct inquiry *inquiry,
+                               const struct mcpx_decision *decision,
+                               const struct entrance *entrance, struct mcpx_text *out)
+{
+    bool may_send = decision->refusal == MCPX_ALLOWED;
+
+    mcpx_text_puts(out, is_allowed(decision, entrance) ? "{\"allowed\":true"
+                                                       : "{\"allowed\":false");
+    put_member(out, "reason",
+               mcpx_slice_of(may_send && entrance ? entrance_wire(entrance)
+                                                  : mcpx_refusal_wire(decision->refusal)));
     put_member(out, "grant", decision->grant);
     put_member(out, "nearest", decision->nearest);
     put_member(out, "would_allow", decision->would_allow);
     put_member(out, "alternative", decision->alternative);
+    if (entrance && (inquiry->topic.text || entrance->err)) {
+        put_member(out, "topic", inquiry->topic);
+        put_member(out, "topic_reason", mcpx_slice_of(entrance_wire(entrance)));
+        put_member(out, "topic_pattern", entrance->pattern);
+    }
     mcpx_text_puts(out, "}\n");
 }
 
 int inquiry_answer(const struct inquiry *inquiry, const struct mcpx_decision *decision,
-                   bool json)
+                   const struct entrance *entrance, bool json)
 {
-    bool allowed = decision->refusal == MCPX_ALLOWED;
     struct mcpx_text out = {0};
 
     if (json)
-        write_for_programs(decision, &out);
+        write_for_programs(inquiry, decision, entrance, &out);
     else
-        write_for_people(inquiry, decision, &out);
-    return output_print(&out, "can", allowed ? STATUS_OK : STATUS_REFUSED);
+        write_for_people(inquiry, decision, entrance, &out);
+    return output_print(&out, "can",
+                        is_allowed(decision, entrance) ? STATUS_OK : STATUS_REFUSED);
 }

@@ -50,14 +50,29 @@ static int load(const struct inquiry *inquiry, struct config *config)
     return !err ? STATUS_OK : err == MCPX_ECONFIG ? STATUS_USAGE : STATUS_FAILED;
 }
 
-static int answer(struct grant *grant, const struct inquiry *inquiry, bool json)
+/* What a participant that wants to join would be told. */
+static struct entrance judge_topic(const struct config *config, const struct inquiry *inquiry)
 {
+    struct entrance entrance = {
+        MCPX_OK, tokens_topic_pattern(config->tokens, inquiry->participant, inquiry->topic)};
+
+    if (!entrance.pattern.text)
+        entrance.err = MCPX_EFORBIDDEN;
+    else if (!config->hub.create)
+        entrance.err = MCPX_ENOTOPIC;
+    return entrance;
+}
+
+static int answer(const struct config *config, struct grant *grant,
+                  const struct inquiry *inquiry, bool json)
+{
+    struct entrance entrance = judge_topic(config, inquiry);
     struct mcpx_question question = {&inquiry->kind, inquiry->address.to,
                                      inquiry->address.count, wall_ms()};
     struct mcpx_decision decision;
 
     mcpx_capset_explain(grant->capset, &question, &decision);
-    return inquiry_answer(inquiry, &decision, json);
+    return inquiry_answer(inquiry, &decision, &entrance, json);
 }
 
 static int can_offline(const struct inquiry *inquiry, bool json)
@@ -71,7 +86,7 @@ static int can_offline(const struct inquiry *inquiry, bool json)
         return status;
     err = tokens_participant(config.tokens, inquiry->participant, &grant);
     if (!err) {
-        status = answer(grant, inquiry, json);
+        status = answer(&config, grant, inquiry, json);
     } else if (err == MCPX_ENOTFOUND) {
         complain("can", "%s has no participant of that name", inquiry->file);
         status = STATUS_USAGE;
