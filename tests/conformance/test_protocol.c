@@ -317,7 +317,9 @@ static int expect_members(const char *error, char *cell)
     char *code;
     int reasons = 0;
 
-    cr_expect_str_eq(said ? said : "nothing", error);
+    cr_expect_str_eq(said ? said : "nothing", error,
+                     "%s was answered with %s; what provokes it is a row of `provocations`",
+                     error, said ? said : "nothing");
     cr_expect_not_null(json_object_get(payload, "message"), "%s", error);
     while ((code = page_next_code(&cell))) {
         reasons += is_reason(code);
@@ -411,7 +413,10 @@ static void expect_again(long code, const char *cell)
 {
     static const char *const words[] = {" yes ", " token ", " instance ", " no "};
 
-    cr_expect_str_eq(cell, words[mcpx_error_again((int)code)], "again after %ld", code);
+    cr_expect_str_eq(cell, words[mcpx_error_again((int)code)],
+                     "docs/protocol.md says%sto whether one connects again after %ld; "
+                     "include/mcpx/error.h says%s",
+                     cell, code, words[mcpx_error_again((int)code)]);
 }
 
 Test(protocol, section_7_statuses_say_whether_to_connect_again)
@@ -443,12 +448,16 @@ Test(protocol, section_6_close_codes_are_the_ones_the_router_uses)
             known |= is_same;
             has_row[err] |= is_same;
         }
-        cr_expect(known, "the router never closes with %ld", code);
+        cr_expect(
+            known,
+            "docs/protocol.md, section 6: no error of include/mcpx/error.h closes with %ld",
+            code);
         expect_again(code, cells[1]);
         codes++;
     }
     cr_expect_geq(codes, 11, "%d codes were found", codes);
     for (int err = MCPX_OK + 1; err < MCPX_ERR_COUNT; err++)
-        cr_expect(has_row[err] || !mcpx_error_close((enum mcpx_err)err), "%d has no row",
-                  mcpx_error_close((enum mcpx_err)err));
+        cr_expect(has_row[err] || !mcpx_error_close((enum mcpx_err)err),
+                  "docs/protocol.md, section 6: the table of close codes lacks %d (%s)",
+                  mcpx_error_close((enum mcpx_err)err), mcpx_error_wire((enum mcpx_err)err));
 }

@@ -353,7 +353,7 @@ Test(limits, a_flood_of_refused_messages_is_answered_600_times_and_ends_with_100
         if (frame.first == CLOSE && frame.len >= 2)
             code = (unsigned char)frame.payload[0] << 8 | (unsigned char)frame.payload[1];
     }
-    cr_expect_eq(code, 1008, "%d", code);
+    cr_expect_eq(code, 1008, "closed with %d", code);
     /* The bucket fills up by ten a second meanwhile, and the last drop is answered, too. */
     cr_expect(answers > 600 && answers < 700, "%d answers", answers);
     end(&router, &a, &b);

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define SCHEMA "config/router.schema.json"
+
 /* A file of the source tree, as text the caller frees. */
 static char *read_source(const char *path)
 {
@@ -149,7 +151,8 @@ Test(docs, describe_every_setting_as_it_is)
         struct mcpx_text line = {0};
 
         write_line(&table[i], &line);
-        cr_expect_not_null(strstr(page, line.text), "missing line:\n%s", line.text);
+        cr_expect_not_null(strstr(page, line.text),
+                           "docs/configuration.md lacks this line:\n%s", line.text);
         mcpx_text_fini(&line);
     }
     free(page);
@@ -177,7 +180,9 @@ Test(docs, describe_no_setting_that_does_not_exist)
         found += is_setting_line(at, len);
         at += len + (at[len] == '\n');
     }
-    cr_expect_eq(found, count, "%zu lines for %zu settings", found, count);
+    cr_expect_eq(found, count,
+                 "docs/configuration.md has %zu lines of settings, config_table.c has %zu",
+                 found, count);
     free(page);
 }
 
@@ -284,7 +289,7 @@ static bool has_default(const json_t *node, const struct setting *row)
 
 static json_t *load_schema(void)
 {
-    char *text = read_source("config/router.schema.json");
+    char *text = read_source(SCHEMA);
     json_t *schema = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 
     cr_assert_not_null(schema);
@@ -302,11 +307,16 @@ Test(schema, describes_every_setting_as_it_is)
         const json_t *node = schema_at(schema, table[i].pointer);
         const char *help = json_string_value(json_object_get(node, "description"));
 
-        cr_expect_not_null(node, "%s is missing", table[i].pointer);
-        cr_expect(help && strcmp(help, table[i].help) == 0, "%s: description is %s",
-                  table[i].pointer, help);
-        cr_expect(has_range(node, &table[i]), "%s: type or range", table[i].pointer);
-        cr_expect(has_default(node, &table[i]), "%s: default", table[i].pointer);
+        cr_expect_not_null(node, SCHEMA " lacks the property %s", table[i].pointer);
+        if (!node)
+            continue;
+        cr_expect(help && strcmp(help, table[i].help) == 0,
+                  SCHEMA ": %s has another description than \"%s\"", table[i].pointer,
+                  table[i].help);
+        cr_expect(has_range(node, &table[i]), SCHEMA ": %s has another type or range",
+                  table[i].pointer);
+        cr_expect(has_default(node, &table[i]), SCHEMA ": %s has another default than %s",
+                  table[i].pointer, table[i].fallback ? table[i].fallback : "none");
     }
     json_decref(schema);
 }
@@ -324,13 +334,13 @@ static void walk(const json_t *node, struct mcpx_text *pointer)
         !is_type(json_object_get(node, "items"), "object"))
         return;
     if (members)
-        cr_expect(json_is_false(more), "%s takes any key", pointer->text);
+        cr_expect(json_is_false(more), SCHEMA ": %s takes any key", pointer->text);
     json_object_foreach((json_t *)members, name, value)
     {
         mcpx_text_puts(pointer, "/");
         mcpx_text_puts(pointer, name);
         cr_expect(settings_find(pointer->text) || settings_has_section(pointer->text),
-                  "%s is no setting", pointer->text);
+                  SCHEMA ": %s is no setting", pointer->text);
         walk(value, pointer);
         pointer->text[pointer->len = len] = '\0';
     }
@@ -361,8 +371,8 @@ Test(settings, have_defaults_that_fit)
         json_t *value =
             table[i].fallback ? json_loads(table[i].fallback, JSON_DECODE_ANY, NULL) : NULL;
 
-        cr_expect(!table[i].fallback || setting_fits(&table[i], value), "%s",
-                  table[i].pointer);
+        cr_expect(!table[i].fallback || setting_fits(&table[i], value),
+                  "%s: its default is outside its range", table[i].pointer);
         cr_expect(table[i].size == 0 || table[i].fallback, "%s is stored without a default",
                   table[i].pointer);
         json_decref(value);
