@@ -17,7 +17,7 @@
 
 const struct option_row no_options[] = {{NULL, NULL, VALUE_NONE, 0, NULL}};
 
-enum { COMPLAINT_MAX = 4096, GOODBYE_MS = 1000, OPTION_NAME_MAX = 22 };
+enum { COMPLAINT_MAX = 4096, SUBJECT_MAX = 256, GOODBYE_MS = 1000, OPTION_NAME_MAX = 22 };
 
 static struct mx_outlet complaints = {.fd = STDERR_FILENO};
 
@@ -92,6 +92,34 @@ void complain(const char *verb, const char *format, ...)
     if (!line.failed)
         complain_in_lines(mcpx_text_view(&line));
     mcpx_text_fini(&line);
+}
+
+void complain_of(const char *verb, struct mcpx_slice what, const char *format, ...)
+{
+    char sentence[COMPLAINT_MAX];
+    struct mcpx_text subject = {0};
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    text_visible_short(&subject, what, SUBJECT_MAX);
+    complain(verb, "%s%s", subject.len > 0 ? subject.text : "?", sentence);
+    mcpx_text_fini(&subject);
+}
+
+void complain_at(const char *verb, const char *where, struct mcpx_slice before,
+                 const char *sentence)
+{
+    size_t line = 1, column = 1;
+
+    for (size_t i = 0; i < before.len; i++) {
+        bool ends = before.text[i] == '\n', begins = (before.text[i] & 0xc0) != 0x80;
+
+        line += ends;
+        column = ends ? 1 : column + begins;
+    }
+    complain(verb, "%s, line %zu, column %zu: %s", where, line, column, sentence);
 }
 
 bool output_is_unread(void)

@@ -147,6 +147,22 @@ void complain_as(const char *program);
  */
 void complain(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/**
+ * The same about something that others may have named: "PROGRAM VERB: WHAT" and the sentence, which
+ * begins with a blank or ": ". `what` is made visible, and cut after 256 characters.
+ */
+void complain_of(const char *verb, struct mcpx_slice what, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/**
+ * The same about a place in a text: "PROGRAM VERB: WHERE, line 2, column 7: " and the sentence.
+ * Lines and columns, which are characters, count from 1.
+ *
+ * before   the text up to that place
+ */
+void complain_at(const char *verb, const char *where, struct mcpx_slice before,
+                 const char *sentence);
+
 /** Prints whole lines of another form the same way, as they are. */
 void complain_in_lines(struct mcpx_slice lines);
 

@@ -104,11 +104,14 @@ static bool is_token(const char *text, size_t len)
     return len > 0 && len <= TOKEN_MAX;
 }
 
-static int keep_token(struct connection *out, const char *verb, const char *text, size_t len)
+/* `source` is where it comes from, for a complaint. */
+static int keep_token(struct connection *out, const char *verb, const char *source,
+                      const char *text, size_t len)
 {
     if (!is_token(text, len)) {
-        complain(verb, "the token must be 1 to %d printable ASCII characters without spaces",
-                 TOKEN_MAX);
+        complain(verb,
+                 "%s: the token must be 1 to %d printable ASCII characters without spaces",
+                 source, TOKEN_MAX);
         return STATUS_USAGE;
     }
     out->token = malloc(len + 1);
@@ -150,7 +153,7 @@ static int read_token_file(struct connection *out, const char *verb, const char 
     close(fd);
     while (len > 0 && (bytes[len - 1] == '\n' || bytes[len - 1] == '\r'))
         len--;
-    status = keep_token(out, verb, bytes, len);
+    status = keep_token(out, verb, file, bytes, len);
     secret_wipe(bytes, sizeof bytes);
     return status;
 }
@@ -228,7 +231,7 @@ static int ask_first(struct connection *out, const char *verb)
 
     if (out->is_patient && may_come_yet(status)) {
         complain(verb, "waiting for the router");
-        return keep_token(out, verb, "none-yet", strlen("none-yet"));
+        return keep_token(out, verb, "--as", "none-yet", strlen("none-yet"));
     }
     if (status != STATUS_ABSENT)
         return status;
@@ -277,7 +280,7 @@ static int find_token(const struct arguments *arguments, struct connection *out,
     if (file)
         return read_token_file(out, verb, file);
     if (token)
-        return keep_token(out, verb, token, strlen(token));
+        return keep_token(out, verb, "MCPX_TOKEN", token, strlen(token));
     complain(verb, "a token is needed: --token-file FILE, MCPX_TOKEN in the environment, or "
                    "--as ID with a router that runs with --dev");
     return STATUS_USAGE;
@@ -324,6 +327,10 @@ static int find_router(const struct arguments *arguments, struct connection *out
         return STATUS_USAGE;
     }
     out->api = api.text;
+    if (out->client.ca_file && access(out->client.ca_file, R_OK) != 0) {
+        complain(verb, "%s: %s", out->client.ca_file, strerror(errno));
+        return STATUS_USAGE;
+    }
     return out->client.topic ? check_topic(verb, out->client.topic) : STATUS_OK;
 }
 
@@ -402,7 +409,7 @@ int connection_read_other(const struct arguments *arguments, const struct connec
     if (status != STATUS_OK)
         return status;
     status = out->as ? ask_first(out, verb)
-                     : keep_token(out, verb, first->token, strlen(first->token));
+                     : keep_token(out, verb, topic, first->token, strlen(first->token));
     out->client.token = out->token;
     return status;
 }

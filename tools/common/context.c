@@ -69,16 +69,13 @@ static bool find_file(struct mcpx_text *folder, struct mcpx_text *path)
 }
 
 /* Complains about what begins at `at` in the text. */
-static int complain_at(const struct reading *reading, const char *at, const char *sentence)
+static int complain_in_file(const struct reading *reading, const char *at,
+                            const char *sentence)
 {
-    size_t line = 1, column = 1;
+    const char *text = reading->text.text;
+    size_t before = text && at > text ? (size_t)(at - text) : 0;
 
-    for (const char *from = reading->text.text; from && from < at; from++) {
-        column = *from == '\n' ? 1 : column + 1;
-        line += *from == '\n';
-    }
-    complain(reading->verb, "%s, line %zu, column %zu: %s", reading->path, line, column,
-             sentence);
+    complain_at(reading->verb, reading->path, (struct mcpx_slice){text, before}, sentence);
     return STATUS_USAGE;
 }
 
@@ -96,17 +93,19 @@ static int check_context(const struct reading *reading, json_t *context, struct 
     json_t *value;
 
     if (!json_is_object(context))
-        return complain_at(reading, at.text, "a context is an object");
+        return complain_in_file(reading, at.text, "a context is an object");
     json_object_foreach(context, member, value)
     {
         struct mcpx_slice place = mcpx_json_get(at, member);
 
         if (!is_setting(member))
-            return complain_at(reading, place.text,
-                               "a context has \"url\", \"topic\", \"token_file\", \"as\" and "
-                               "\"ca_file\", and nothing else; a token stays in its own file");
+            return complain_in_file(
+                reading, place.text,
+                "a context has \"url\", \"topic\", \"token_file\", \"as\" and "
+                "\"ca_file\", and nothing else; a token stays in its own file");
         if (!json_is_string(value) || json_string_length(value) == 0)
-            return complain_at(reading, place.text, "expected a string that is not empty");
+            return complain_in_file(reading, place.text,
+                                    "expected a string that is not empty");
     }
     return STATUS_OK;
 }
@@ -118,17 +117,18 @@ static int check_contexts(const struct reading *reading, json_t *contexts,
     json_t *context;
 
     if (!json_is_object(contexts))
-        return complain_at(reading, at.text ? at.text : reading->text.text,
-                           "expected \"contexts\", an object of contexts by name");
+        return complain_in_file(reading, at.text ? at.text : reading->text.text,
+                                "expected \"contexts\", an object of contexts by name");
     json_object_foreach(contexts, name, context)
     {
         struct mcpx_slice place = mcpx_json_get(at, name);
         int status;
 
         if (!context_name_is_valid(name))
-            return complain_at(reading, place.text,
-                               "a context's name is 1 to 64 letters, digits, \"-\", \"_\" and "
-                               "\".\", and begins with no \"-\"");
+            return complain_in_file(
+                reading, place.text,
+                "a context's name is 1 to 64 letters, digits, \"-\", \"_\" and "
+                "\".\", and begins with no \"-\"");
         status = check_context(reading, context, place);
         if (status != STATUS_OK)
             return status;
@@ -144,7 +144,7 @@ static int check_tree(const struct reading *reading, json_t *tree)
 
     mcpx_json_check(mcpx_text_view(&reading->text), 0, &whole, NULL);
     if (!json_is_object(tree) || !whole.text)
-        return complain_at(reading, reading->text.text, "expected an object");
+        return complain_in_file(reading, reading->text.text, "expected an object");
     status = check_contexts(reading, json_object_get(tree, "contexts"),
                             mcpx_json_get(whole, "contexts"));
     if (status != STATUS_OK || !current)
@@ -152,8 +152,8 @@ static int check_tree(const struct reading *reading, json_t *tree)
     place = mcpx_json_get(whole, "current");
     if (!json_is_string(current) ||
         !json_object_get(json_object_get(tree, "contexts"), json_string_value(current)))
-        return complain_at(reading, place.text,
-                           "\"current\" is the name of one of \"contexts\"");
+        return complain_in_file(reading, place.text,
+                                "\"current\" is the name of one of \"contexts\"");
     return STATUS_OK;
 }
 

@@ -90,7 +90,7 @@ static int check(const struct entry *proposal)
 
     if (!lie)
         return STATUS_OK;
-    complain("approve", "it is ignored by all: %s", lie);
+    complain_of("approve", proposal->id, ": it is ignored by all: %s", lie);
     return STATUS_FAILED;
 }
 
@@ -103,8 +103,9 @@ static int choose(const struct entry *proposal, const struct address *address,
         return STATUS_OK;
     }
     if (address->count != 1) {
-        complain("approve", "it was proposed to %s: --to ID says who is to do it",
-                 proposal->to_count == 0 ? "everyone" : "several");
+        complain_of("approve", proposal->id,
+                    " was proposed to %s: --to ID says who is to do it",
+                    proposal->to_count == 0 ? "everyone" : "several");
         return STATUS_USAGE;
     }
     *to = address->to[0];
@@ -113,7 +114,8 @@ static int choose(const struct entry *proposal, const struct address *address,
             return STATUS_OK;
     if (proposal->to_count == 0)
         return STATUS_OK;
-    complain("approve", "it was not proposed to that participant");
+    complain_of("approve", proposal->id, " was not proposed to that participant, %.*s",
+                (int)to->len, to->text);
     return STATUS_USAGE;
 }
 
@@ -188,10 +190,8 @@ static int carry_out(const struct arguments *arguments, const struct entry *prop
 
     request_write_as_proposed(&payload, proposal->payload);
     draft.payload = mcpx_text_view(&payload);
-    if (status == STATUS_OK && !live_has(&live, to)) {
-        complain("approve", "who is to do it is not in the topic; mcpxctl who tells who is");
+    if (status == STATUS_OK && !live_has_all(&live, &to, 1, "mcpxctl who tells who is"))
         status = STATUS_ABSENT;
-    }
     if (status == STATUS_OK)
         status = live_send(&live, &draft);
     live.waiting_for = "the result";

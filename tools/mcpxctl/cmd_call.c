@@ -22,11 +22,9 @@ static int run(const struct arguments *arguments, const struct address *address,
     struct live live;
     int status = live_join(arguments, &wishes, &live);
 
-    if (status == STATUS_OK && !live_has(&live, address->to[0])) {
-        complain("call", "%s is not in the topic; mcpxctl who tells who is",
-                 arguments_value(arguments, "--to"));
+    if (status == STATUS_OK &&
+        !live_has_all(&live, address->to, address->count, "mcpxctl who tells who is"))
         status = STATUS_ABSENT;
-    }
     if (status == STATUS_OK)
         status = live_send(&live, &draft);
     live.waiting_for = arguments_value(arguments, "--to");

@@ -88,7 +88,8 @@ static int can_offline(const struct inquiry *inquiry, bool json)
     if (!err) {
         status = answer(&config, grant, inquiry, json);
     } else if (err == MCPX_ENOTFOUND) {
-        complain("can", "%s has no participant of that name", inquiry->file);
+        complain("can", "%s has no participant of that name: %.*s", inquiry->file,
+                 (int)inquiry->participant.len, inquiry->participant.text);
         status = STATUS_USAGE;
     } else {
         complain("can", "%s", mcpx_strerror(err));

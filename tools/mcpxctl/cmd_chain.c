@@ -36,7 +36,7 @@ int cmd_chain(const struct arguments *arguments)
     if (status == STATUS_OK)
         status = fetch_history(&where, "chain", SIZE_MAX, &ledger);
     if (status == STATUS_OK)
-        status = fetch_find(&ledger, "chain", arguments->operands[0], &entry);
+        status = fetch_find(&where, "chain", &ledger, arguments->operands[0], &entry);
     if (status == STATUS_OK)
         status = print(arguments, &ledger, entry);
     ledger_fini(&ledger);

@@ -40,8 +40,8 @@ static void note_older(const struct ledger *ledger, const struct filter *filter,
     mcpx_text_fini(&id);
 }
 
-static int print(const struct arguments *arguments, const struct ledger *ledger,
-                 const struct filter *filter, size_t end)
+static int print(const struct arguments *arguments, const struct connection *where,
+                 const struct ledger *ledger, const struct filter *filter, size_t end)
 {
     size_t limit = (size_t)arguments_number(arguments, "--limit", LIMIT);
     bool json = arguments_have(arguments, "--json");
@@ -61,7 +61,9 @@ static int print(const struct arguments *arguments, const struct ledger *ledger,
     }
     if (limit > 0)
         note_older(ledger, filter, first);
-    return output_print(&out, "history", STATUS_OK);
+    return output_print_list(arguments, where, &out,
+                             ledger->count > 0 ? "nothing that was asked for is retained"
+                                               : "nothing is retained");
 }
 
 static int fetch_and_print(const struct arguments *arguments, const struct connection *where,
@@ -75,9 +77,9 @@ static int fetch_and_print(const struct arguments *arguments, const struct conne
     int status = fetch_history(where, "history", all ? SIZE_MAX : limit + 1, &ledger);
 
     if (status == STATUS_OK && before)
-        status = fetch_find(&ledger, "history", before, &end);
+        status = fetch_find(where, "history", &ledger, before, &end);
     if (status == STATUS_OK)
-        status = print(arguments, &ledger, filter, end ? end->index : ledger.count);
+        status = print(arguments, where, &ledger, filter, end ? end->index : ledger.count);
     ledger_fini(&ledger);
     return status;
 }

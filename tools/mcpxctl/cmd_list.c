@@ -24,6 +24,7 @@ struct asked {
 /*
  * waiting   requests under way
  * servers   how many have answered with a list
+ * any       there was an item in one
  */
 struct survey {
     const struct arguments *arguments;
@@ -34,6 +35,7 @@ struct survey {
     size_t waiting;
     size_t servers;
     bool by_name;
+    bool any;
 };
 
 /* Asks for the page at `cursor` (raw JSON; absent = the first). */
@@ -115,6 +117,7 @@ static int take_response(struct survey *survey, const struct mcpx_event *event)
         survey->servers++;
         listing_write(&out, survey->listing, mcpx_text_view(&asked->id), result, json);
     }
+    survey->any |= out.len > 0;
     status = output_print(&out, "list", STATUS_OK);
     if (status == STATUS_OK && mcpx_json_type(cursor) == MCPX_JSON_STRING)
         status = ask(survey, asked, cursor);
@@ -168,24 +171,27 @@ static int complain_of_silence(const struct survey *survey)
     if (status == STATUS_OK && survey->servers == 0) {
         complain("list", "nobody in the topic answers %s", survey->listing->method);
         status = STATUS_ABSENT;
+    } else if (status == STATUS_OK && !survey->any && output_is_looked_at(survey->arguments)) {
+        complain("list", "nobody who answers has %s in the topic %s", survey->listing->name,
+                 survey->live.where.client.topic);
     }
     return status;
 }
 
 static int run(struct survey *survey)
 {
-    int64_t deadline = live_now() + arguments_ms(survey->arguments, "--timeout", TIMEOUT_MS);
+    int64_t deadline = live_deadline(arguments_ms(survey->arguments, "--timeout", TIMEOUT_MS));
     struct mcpx_event event;
     int status = find_servers(survey);
 
     for (size_t i = 0; status == STATUS_OK && i < survey->count; i++) {
+        struct mcpx_slice id = mcpx_text_view(&survey->asked[i].id);
+
         if (survey->by_name &&
-            !live_has(&survey->live, mcpx_text_view(&survey->asked[i].id))) {
-            complain("list", "%s is not in the topic", survey->asked[i].id.text);
+            !live_has_all(&survey->live, &id, 1, "mcpxctl who tells who is"))
             status = STATUS_ABSENT;
-        } else {
+        else
             status = ask(survey, &survey->asked[i], (struct mcpx_slice){NULL, 0});
-        }
     }
     survey->live.waiting_for = "servers";
     survey->live.waiting_since = live_now();

@@ -41,7 +41,8 @@ static void write_json(struct mcpx_text *out, const struct entry *entry, const c
     mcpx_text_puts(out, "}\n");
 }
 
-static int print(const struct arguments *arguments, const struct ledger *ledger)
+static int print(const struct arguments *arguments, const struct connection *where,
+                 const struct ledger *ledger)
 {
     char digest[PROPOSAL_DIGEST_LEN + 1];
     struct line_style style = {colour_for(arguments), false, COLUMNS, 0, digest};
@@ -65,7 +66,7 @@ static int print(const struct arguments *arguments, const struct ledger *ledger)
         else
             line_write(&out, entry, &style, entry_lie(entry));
     }
-    return output_print(&out, "proposals", STATUS_OK);
+    return output_print_list(arguments, where, &out, "no proposal is open");
 }
 
 int cmd_proposals(const struct arguments *arguments)
@@ -77,7 +78,7 @@ int cmd_proposals(const struct arguments *arguments)
     if (status == STATUS_OK)
         status = fetch_history(&where, "proposals", SIZE_MAX, &ledger);
     if (status == STATUS_OK)
-        status = print(arguments, &ledger);
+        status = print(arguments, &where, &ledger);
     ledger_fini(&ledger);
     connection_fini(&where);
     return status;

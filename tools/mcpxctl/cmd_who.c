@@ -37,7 +37,8 @@ static void add_participant(struct mcpx_text *out, struct mcpx_slice participant
     mcpx_text_puts(out, any ? "\n" : "  (may say nothing)\n");
 }
 
-static int print(const struct arguments *arguments, const struct mcpx_text *answer)
+static int print(const struct arguments *arguments, const struct connection *where,
+                 const struct mcpx_text *answer)
 {
     bool json = arguments_have(arguments, "--json"), colour = colour_for(arguments);
     struct mcpx_slice value, list;
@@ -45,7 +46,7 @@ static int print(const struct arguments *arguments, const struct mcpx_text *answ
     struct mcpx_text out = {0};
 
     if (mcpx_json_check(mcpx_text_view(answer), 0, &value, NULL) != MCPX_OK) {
-        complain("who", "the router's answer is not JSON");
+        complain("who", "the answer of %s is not JSON", where->api);
         return STATUS_FAILED;
     }
     list = mcpx_json_get(value, "participants");
@@ -60,7 +61,7 @@ static int print(const struct arguments *arguments, const struct mcpx_text *answ
     }
     if (mcpx_json_get(value, "next").text)
         complain("who", "there are more participants; these are the first of them, by id");
-    return output_print(&out, "who", STATUS_OK);
+    return output_print_list(arguments, where, &out, "nobody is connected");
 }
 
 int cmd_who(const struct arguments *arguments)
@@ -72,7 +73,7 @@ int cmd_who(const struct arguments *arguments)
     if (status == STATUS_OK)
         status = fetch_about_topic(&where, "who", "/participants", &answer);
     if (status == STATUS_OK)
-        status = print(arguments, &answer);
+        status = print(arguments, &where, &answer);
     mcpx_text_fini(&answer);
     connection_fini(&where);
     return status;

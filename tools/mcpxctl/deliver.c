@@ -32,6 +32,9 @@ int deliver(const struct arguments *arguments, const struct mcpx_draft *draft,
 
     if (status == STATUS_OK)
         status = check_author(&live, author);
+    if (status == STATUS_OK && arguments_have(arguments, "--to"))
+        live_has_all(&live, draft->to, draft->to_count,
+                     "it is sent all the same, and waits in the history");
     if (status == STATUS_OK)
         status = live_send(&live, draft);
     if (status == STATUS_OK)

@@ -120,17 +120,24 @@ int fetch_history(const struct connection *where, const char *verb, size_t limit
     return err ? complain_of_page(verb, err) : STATUS_OK;
 }
 
-int fetch_find(const struct ledger *ledger, const char *verb, const char *word,
-               const struct entry **out)
+int fetch_complain_absent(const struct connection *where, const char *verb,
+                          struct mcpx_slice word)
 {
-    enum mcpx_err err = ledger_find(ledger, mcpx_slice_of(word), out);
+    complain_of(verb, word, ": no retained envelope of the topic %s has an id that begins so",
+                where->client.topic);
+    return STATUS_ABSENT;
+}
+
+int fetch_find(const struct connection *where, const char *verb, const struct ledger *ledger,
+               const char *word, const struct entry **out)
+{
+    struct mcpx_slice beginning = mcpx_slice_of(word);
+    enum mcpx_err err = ledger_find(ledger, beginning, out);
 
     if (!err)
         return STATUS_OK;
-    if (err == MCPX_EDUPLICATE) {
-        complain(verb, "several ids begin so; give more of it");
-        return STATUS_USAGE;
-    }
-    complain(verb, "no retained envelope of this topic has an id that begins so");
-    return STATUS_ABSENT;
+    if (err != MCPX_EDUPLICATE)
+        return fetch_complain_absent(where, verb, beginning);
+    complain_of(verb, beginning, ": several ids begin so; give more of it");
+    return STATUS_USAGE;
 }

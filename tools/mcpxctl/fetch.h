@@ -36,7 +36,11 @@ int fetch_history(const struct connection *where, const char *verb, size_t limit
  * Finds the envelope that a word on the command line means, complaining when there is none or
  * when there are several. Returns STATUS_OK, STATUS_ABSENT or STATUS_USAGE.
  */
-int fetch_find(const struct ledger *ledger, const char *verb, const char *word,
-               const struct entry **out);
+int fetch_find(const struct connection *where, const char *verb, const struct ledger *ledger,
+               const char *word, const struct entry **out);
+
+/** Complains that no envelope's id begins with the word. Returns STATUS_ABSENT. */
+int fetch_complain_absent(const struct connection *where, const char *verb,
+                          struct mcpx_slice word);
 
 #endif

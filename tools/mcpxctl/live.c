@@ -51,6 +51,11 @@ int64_t live_now(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+int64_t live_deadline(int64_t timeout_ms)
+{
+    return timeout_ms > 0 ? live_now() + timeout_ms : INT64_MAX;
+}
+
 static void hide_line(struct live *live)
 {
     if (live->line_shown)
@@ -131,9 +136,10 @@ int live_next(struct live *live, int64_t deadline_ms, struct mcpx_event *event)
 {
     for (;;) {
         enum mcpx_err err = mcpx_client_wait(live->client, slice_until(deadline_ms), event);
+        bool late = err == MCPX_ETIMEOUT && live_now() >= deadline_ms;
 
-        if (interrupted || err != MCPX_ETIMEOUT)
-            hide_line(live);
+        if (interrupted || late || err != MCPX_ETIMEOUT)
+            hide_line(live); /* the caller may complain */
         if (interrupted)
             return STATUS_INTERRUPTED;
         if (err == MCPX_ECLOSED)
@@ -146,7 +152,7 @@ int live_next(struct live *live, int64_t deadline_ms, struct mcpx_event *event)
             renew_token(live, event);
             return STATUS_OK;
         }
-        if (live_now() >= deadline_ms)
+        if (late)
             return STATUS_TIMEOUT;
         show_line(live);
     }
@@ -230,6 +236,23 @@ bool live_has(const struct live *live, struct mcpx_slice id)
     return false;
 }
 
+bool live_has_all(const struct live *live, const struct mcpx_slice *to, size_t count,
+                  const char *consequence)
+{
+    struct mcpx_slice us = mcpx_session_id(mcpx_client_session(live->client));
+    bool all = true;
+
+    for (size_t i = 0; i < count; i++) {
+        if (live_has(live, to[i]))
+            continue;
+        complain_of(live->verb, to[i], " is %s in the topic %s; %s",
+                    mcpx_slice_equal(to[i], us) ? "nobody but us" : "not",
+                    live->where.client.topic, consequence);
+        all = false;
+    }
+    return all;
+}
+
 bool live_awaits(const struct live *live, struct mcpx_slice who,
                  const struct mcpx_event *event, int64_t *missing_until)
 {
@@ -247,10 +270,6 @@ bool live_awaits(const struct live *live, struct mcpx_slice who,
 
 int live_complain_of_leave(const struct live *live, struct mcpx_slice who)
 {
-    struct mcpx_text id = {0};
-
-    text_visible(&id, who);
-    complain(live->verb, "%s left the topic", id.len > 0 ? id.text : "?");
-    mcpx_text_fini(&id);
+    complain_of(live->verb, who, " left the topic");
     return STATUS_FAILED;
 }

@@ -52,6 +52,9 @@ bool live_is_interrupted(void);
 /** Monotonic milliseconds, for deadlines. */
 int64_t live_now(void);
 
+/** When the milliseconds of a --timeout are over, as live_now counts. 0 = never: INT64_MAX. */
+int64_t live_deadline(int64_t timeout_ms);
+
 /**
  * Connects and waits for the welcome. A first connection that fails is not tried again, unless the
  * wishes are patient; one that breaks later is made again, for as long as the verb waits, with another token
@@ -101,7 +104,8 @@ int live_settle(struct live *live);
  * responder is told to stop when we do. What a server asks back is declined. Ends when the first
  * addressee leaves the topic.
  *
- * response   filled with the payload
+ * timeout_ms   0 = for ever
+ * response     filled with the payload
  *
  * Returns STATUS_OK or an exit code, having complained.
  */
@@ -114,8 +118,15 @@ int live_refused(struct live *live, const struct mcpx_event *event);
 /** Answers a request to us that is no broadcast: there is nobody here who could do it. */
 void live_decline(struct live *live, const struct mcpx_event *event);
 
-/** True when a participant of that id is in the topic. */
+/** True when another participant of that id is in the topic. */
 bool live_has(const struct live *live, struct mcpx_slice id);
+
+/**
+ * Complains of each addressee who is not there, with what follows from it behind a "; ". Returns
+ * true when live_has all.
+ */
+bool live_has_all(const struct live *live, const struct mcpx_slice *to, size_t count,
+                  const char *consequence);
 
 /** Says goodbye, writing what is queued, and frees everything. */
 void live_leave(struct live *live);

@@ -218,7 +218,7 @@ static int judge(struct live *live, const struct mcpx_event *event, bool *done,
 int live_response(struct live *live, const struct mcpx_draft *request, int64_t timeout_ms,
                   struct mcpx_text *response)
 {
-    int64_t deadline = live_now() + timeout_ms, missing_until = INT64_MAX;
+    int64_t deadline = live_deadline(timeout_ms), missing_until = INT64_MAX;
     struct mcpx_event event;
     bool done = false;
     int status = STATUS_OK;

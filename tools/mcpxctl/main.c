@@ -66,7 +66,7 @@ static const struct option_row say_options[] = {
 static const struct option_row call_options[] = {
     {"--to", "ID", VALUE_TEXT, OPTION_REQUIRED, "who is to answer"},
     METHOD_OPTION,
-    {"--timeout", "S", VALUE_SECONDS, 0, "how long to wait for the response; 60"},
+    {"--timeout", "S", VALUE_SECONDS, 0, "how long to wait for the response, 0 for ever; 60"},
     {"--json", NULL, VALUE_NONE, 0, "print the JSON-RPC response as it came"},
     END_OPTION,
 };
@@ -80,7 +80,7 @@ static const struct option_row propose_options[] = {
 
 static const struct option_row list_options[] = {
     {"--to", "ID", VALUE_TEXT, OPTION_REPEATED, "a server to ask; else all that could answer"},
-    {"--timeout", "S", VALUE_SECONDS, 0, "how long to wait for answers; 3"},
+    {"--timeout", "S", VALUE_SECONDS, 0, "how long to wait for answers, 0 for ever; 3"},
     JSON_OPTION,
     END_OPTION,
 };
@@ -91,7 +91,7 @@ static const struct option_row approve_options[] = {
      "lists it"},
     {"--to", "ID", VALUE_TEXT, 0,
      "who is to do it; needed when it was not proposed to exactly one"},
-    {"--timeout", "S", VALUE_SECONDS, 0, "how long to wait for the response; 60"},
+    {"--timeout", "S", VALUE_SECONDS, 0, "how long to wait for the response, 0 for ever; 60"},
     {"--json", NULL, VALUE_NONE, 0, "print the JSON-RPC response as it came"},
     END_OPTION,
 };

@@ -37,8 +37,10 @@ static enum mcpx_err check_method(struct mcpx_slice method, struct mcpx_fault *f
     if (method.len > 0)
         memcpy(text + sizeof type - 1, method.text, method.len);
     if (mcpx_kind_parse((struct mcpx_slice){text, sizeof type - 1 + method.len}, &kind,
-                        fault) != MCPX_OK)
+                        fault) != MCPX_OK) {
+        fault->offset -= sizeof type - 1;
         return MCPX_EINVALID;
+    }
     return kind.context.text ? refuse(fault, "must not hold a colon", "method") : MCPX_OK;
 }
 

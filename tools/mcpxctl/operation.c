@@ -35,19 +35,23 @@ int operation_from(const struct arguments *arguments, struct mcpx_text *input,
     const char *words[2] = {arguments->operands[0], arguments->operands[1]};
     size_t last = arguments->operand_count - 1;
     struct mcpx_fault fault = {"", "", 0};
-    enum mcpx_err err;
+    bool is_input = arguments->operand_count > 0 && strcmp(words[last], "-") == 0;
 
-    if (arguments->operand_count > 0 && strcmp(words[last], "-") == 0) {
+    if (is_input) {
         if (read_input(verb, input) != STATUS_OK)
             return STATUS_USAGE;
         words[last] = input->text ? input->text : "";
     }
-    err = operation_read(method ? method : "tools/call", words, arguments->operand_count, out,
-                         &fault);
-    if (!err)
+    if (operation_read(method ? method : "tools/call", words, arguments->operand_count, out,
+                       &fault) == MCPX_OK)
         return STATUS_OK;
-    complain(verb, "%s: %s, byte %zu", fault.field[0] ? fault.field : "JSON", fault.reason,
-             fault.offset);
+    if (strcmp(fault.field, "JSON") == 0 && last < 2)
+        complain_at(verb, is_input ? "JSON: standard input" : "JSON: the operand",
+                    (struct mcpx_slice){words[last], fault.offset}, fault.reason);
+    else if (fault.offset > 0)
+        complain(verb, "%s, byte %zu: %s", fault.field, fault.offset, fault.reason);
+    else
+        complain(verb, "%s: %s", fault.field, fault.reason);
     return STATUS_USAGE;
 }
 

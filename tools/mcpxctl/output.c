@@ -12,6 +12,21 @@
 #include <stdio.h>
 #include <unistd.h>
 
+bool output_is_looked_at(const struct arguments *arguments)
+{
+    return isatty(STDOUT_FILENO) && !arguments_have(arguments, "--json");
+}
+
+int output_print_list(const struct arguments *arguments, const struct connection *where,
+                      struct mcpx_text *text, const char *nothing)
+{
+    const char *verb = arguments->command->name;
+
+    if (!text->failed && text->len == 0 && output_is_looked_at(arguments))
+        complain(verb, "%s in the topic %s", nothing, where->client.topic);
+    return output_print(text, verb, STATUS_OK);
+}
+
 int output_print(struct mcpx_text *text, const char *verb, int status)
 {
     struct mcpx_text shown = {0};

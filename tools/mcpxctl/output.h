@@ -4,6 +4,8 @@
 #ifndef MCPXCTL_OUTPUT_H
 #define MCPXCTL_OUTPUT_H
 
+#include "tools/common/connect.h"
+
 #include <mcpx/text.h>
 
 /**
@@ -11,5 +13,15 @@
  * short.
  */
 int output_print(struct mcpx_text *text, const char *verb, int status);
+
+/** True when a person looks on: standard output is a terminal, and --json was not given. */
+bool output_is_looked_at(const struct arguments *arguments);
+
+/**
+ * As output_print for a list. When it is empty and a person looks on, complains of that: `nothing`,
+ * such as "no proposal is open", and the topic.
+ */
+int output_print_list(const struct arguments *arguments, const struct connection *where,
+                      struct mcpx_text *text, const char *nothing);
 
 #endif

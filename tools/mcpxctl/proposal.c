@@ -47,9 +47,11 @@ bool proposal_word_is_bound(const char *word)
 }
 
 /* Among those whose id begins so, the one with the digest: no other is ever taken for it. */
-static int find_bound(const struct ledger *ledger, const char *verb, struct mcpx_slice id,
-                      const char *digest, const struct entry **out)
+static int find_bound(const struct connection *where, const char *verb,
+                      const struct ledger *ledger, const char *word, const struct entry **out)
 {
+    const char *digest = digest_of(word);
+    struct mcpx_slice id = {word, (size_t)(digest - 1 - word)};
     char hash[PROPOSAL_DIGEST_LEN + 1];
     size_t count;
     struct entry *const *entries = ledger_beginning(ledger, id, &count);
@@ -64,10 +66,12 @@ static int find_bound(const struct ledger *ledger, const char *verb, struct mcpx
             return STATUS_OK;
         }
     }
-    complain(verb, count ? "under that id there is something else than what was listed; "
-                           "mcpxctl proposals lists what waits now"
-                         : "no retained envelope of this topic has an id that begins so");
-    return count ? STATUS_FAILED : STATUS_ABSENT;
+    if (count == 0)
+        return fetch_complain_absent(where, verb, id);
+    complain_of(verb, id,
+                ": under that id there is something else than what was listed; "
+                "mcpxctl proposals lists what waits now");
+    return STATUS_FAILED;
 }
 
 static int check_state(const char *verb, const struct ledger *ledger,
@@ -81,8 +85,8 @@ static int check_state(const char *verb, const struct ledger *ledger,
         return STATUS_FAILED;
     }
     if (chain.state != CHAIN_OPEN) {
-        complain(verb, "it is no longer open (%s); mcpxctl chain tells the story",
-                 chain_state_name(chain.state));
+        complain_of(verb, entry->id, " is no longer open (%s); mcpxctl chain tells the story",
+                    chain_state_name(chain.state));
         status = STATUS_FAILED;
     }
     chain_fini(&chain);
@@ -92,18 +96,17 @@ static int check_state(const char *verb, const struct ledger *ledger,
 int proposal_find(const struct arguments *arguments, const struct connection *where,
                   const char *word, struct ledger *ledger, const struct entry **out)
 {
-    const char *verb = arguments->command->name, *digest = digest_of(word);
+    const char *verb = arguments->command->name;
     int status = fetch_history(where, verb, SIZE_MAX, ledger);
 
-    if (status == STATUS_OK && digest)
-        status = find_bound(
-            ledger, verb, (struct mcpx_slice){word, (size_t)(digest - 1 - word)}, digest, out);
+    if (status == STATUS_OK && proposal_word_is_bound(word))
+        status = find_bound(where, verb, ledger, word, out);
     else if (status == STATUS_OK)
-        status = fetch_find(ledger, verb, word, out);
+        status = fetch_find(where, verb, ledger, word, out);
     if (status != STATUS_OK)
         return status;
     if (!entry_is(*out, "mcp/proposal")) {
-        complain(verb, "that envelope is no proposal");
+        complain_of(verb, (*out)->id, " is no proposal");
         return STATUS_USAGE;
     }
     return check_state(verb, ledger, *out);

@@ -41,18 +41,6 @@ static void tear_down(void)
 
 TestSuite(context, .init = set_up, .fini = tear_down);
 
-struct row {
-    const char *line;
-    int status;
-    const char *says;
-};
-
-static void expect_rows(const struct row *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        expect(rows[i].line, rows[i].status, rows[i].says);
-}
-
 /* What the shell's variable $F is in these rows. */
 static void name_file(void)
 {

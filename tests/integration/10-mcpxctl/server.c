@@ -126,10 +126,12 @@ static void call(struct scene *scene, const struct mcpx_event *event)
 
 static void list(struct scene *scene, const struct mcpx_event *event)
 {
+    struct mcpx_slice us = mcpx_session_id(mcpx_client_session(scene->client));
     bool second = mcpx_json_get(event->rpc->params, "cursor").text != NULL;
 
     answer(scene, event->envelope->id, event->rpc->id, "result",
-           second
+           mcpx_slice_equal(us, MCPX_SLICE("bare")) ? "{\"tools\":[]}"
+           : second
                ? "{\"tools\":[{\"name\":\"seen\"}]}"
                : "{\"tools\":[{\"name\":\"echo\",\"description\":\"Says it again.\\nTwice.\","
                  "\"n\":1.10}],\"nextCursor\":\"2\"}");

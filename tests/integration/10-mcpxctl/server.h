@@ -20,7 +20,7 @@
  *   late       answers when it has joined again
  *   die        ends it
  *
- * lists two pages of one tool each, lists a resource when it has joined again, and ends when asked
+ * lists two pages of one tool each, or none when it is called "bare", lists a resource when it has joined again, and ends when asked
  * for resource templates.
  */
 struct server {

@@ -66,6 +66,12 @@ void expect(const char *line, int status, const char *says)
     cr_expect_not_null(strstr(output, says), "%s says: %s", line, output);
 }
 
+void expect_rows(const struct row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        expect(rows[i].line, rows[i].status, rows[i].says);
+}
+
 void run_for_id(const char *line, char id[64])
 {
     cr_assert_eq(run(line), 0, "%s", line);

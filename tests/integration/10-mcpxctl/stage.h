@@ -26,6 +26,16 @@ int run(const char *line);
 /** Runs a line and expects its exit code and a part of what it prints. */
 void expect(const char *line, int status, const char *says);
 
+/** A line to run, the exit code and a part of the output to expect. */
+struct row {
+    const char *line;
+    int status;
+    const char *says;
+};
+
+/** The same for each row. */
+void expect_rows(const struct row *rows, size_t count);
+
 /** Runs a line that prints an id, and keeps it. */
 void run_for_id(const char *line, char id[64]);
 

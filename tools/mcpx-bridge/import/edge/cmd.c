@@ -41,7 +41,8 @@ const struct option_row import_option_rows[] = {
      "and nobody in the topic can state any"},
     {"--request-timeout", "S", VALUE_SECONDS, 0,
      "how long the server may take for a request, counted anew from each progress "
-     "notification, and a participant to answer a question of the server; 300 when not given"},
+     "notification, and a participant to answer a question of the server; 300 when not given, "
+     "0 for ever"},
     {"--name", "NAME", VALUE_TEXT, 0,
      "what the server is called before each line of its standard error; the participant of "
      "--as, or its program's name, when not given"},
@@ -65,6 +66,9 @@ const char import_help[] =
 
 /* Processes of participants, together: usual and most. */
 enum { ISOLATE_MAX = 16, ISOLATE_LIMIT = 1000 };
+
+/* No wait ends, and what the clock shows can still be added. */
+static const int64_t for_ever_ms = INT64_MAX / 4;
 
 /* Returns false, having complained, when the text is no JSON object. */
 static bool check_capabilities(const char *text)
@@ -113,6 +117,15 @@ static bool read_roots(const struct arguments *arguments, struct mcpx_text *out)
     if (out->failed)
         complain("import", "out of memory");
     return !out->failed;
+}
+
+/* 0 = the usual time. */
+static int64_t read_timeout(const struct arguments *arguments)
+{
+    int64_t timeout_ms = arguments_ms(arguments, "--request-timeout", 0);
+
+    return timeout_ms == 0 && arguments_have(arguments, "--request-timeout") ? for_ever_ms
+                                                                             : timeout_ms;
 }
 
 static enum import_protocol read_protocol(const struct arguments *arguments)
@@ -234,7 +247,7 @@ static int run(const struct arguments *arguments, const char *roots, struct topi
     job.import.capabilities = arguments_value(arguments, "--client-capabilities");
     job.import.roots = roots;
     job.import.ask_newest = ask && strcmp(ask, "newest") == 0;
-    job.import.request_ms = arguments_ms(arguments, "--request-timeout", 0);
+    job.import.request_ms = read_timeout(arguments);
     job.import.once = arguments_have(arguments, "--no-restart");
     job.import.protocol = read_protocol(arguments);
     if (arguments_have(arguments, "--isolate"))
