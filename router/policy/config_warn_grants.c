@@ -7,13 +7,15 @@
 #include "router/policy/loading.h"
 
 #include <mcpx/capability.h>
+#include <mcpx/envelope.h>
 #include <mcpx/json.h>
 #include <time.h>
 
-/* Of whom the grants are, and what is known besides. */
+/* Of whom the grants are, and what is known besides; a profile has no topics. */
 struct grants {
     struct loading *loading;
     const char *owner;
+    const json_t *topics;
     bool has_keys;
     int64_t wall_ms;
 };
@@ -120,22 +122,94 @@ static void warn_expired(const struct grants *grants, struct mcpx_slice pattern,
     line_end(line);
 }
 
-/* A key signs tokens for any id; without one there are those that stand in the file. */
-static void warn_nobody(const struct grants *grants, struct mcpx_slice pattern,
-                        const json_t *to)
+/*
+ * row[j]: some name is covered by a up to its byte and by b up to the j-th. Fills the row of a's
+ * next byte. Returns false when nothing is covered that far.
+ */
+static bool step(char a, struct mcpx_slice b, const bool *row, bool *next)
 {
-    for (size_t i = 0; !grants->has_keys && i < json_array_size(to); i++) {
-        const json_t *id = json_array_get(to, i);
+    bool any = false;
+
+    for (size_t j = 0; j <= b.len; j++) {
+        bool is_star = j < b.len && b.text[j] == '*';
+
+        next[j] |= row[j] && (a == '*' || is_star);
+        if (j < b.len)
+            next[j + 1] |= row[j] && !is_star && a == b.text[j];
+        any |= next[j];
+    }
+    return any;
+}
+
+/* Adds to a row what is covered by more of b: a star of a takes any byte, one of b takes none. */
+static void spread(bool a_is_star, struct mcpx_slice b, bool *row)
+{
+    for (size_t j = 0; j < b.len; j++)
+        row[j + 1] |= row[j] && (a_is_star || b.text[j] == '*');
+}
+
+/* Is there a name that both patterns cover? */
+static bool patterns_meet(struct mcpx_slice a, struct mcpx_slice b)
+{
+    bool rows[2][MCPX_ID_MAX + 1] = {{true}};
+    bool any = a.len <= MCPX_ID_MAX && b.len <= MCPX_ID_MAX;
+
+    for (size_t i = 0; any && i < a.len; i++) {
+        bool *row = rows[i % 2], *next = rows[(i + 1) % 2];
+
+        memset(next, 0, sizeof rows[0]);
+        spread(a.text[i] == '*', b, row);
+        any = step(a.text[i], b, row, next);
+    }
+    spread(false, b, rows[a.len % 2]);
+    return any && rows[a.len % 2][b.len];
+}
+
+static struct mcpx_slice text_at(const json_t *array, size_t index)
+{
+    const json_t *text = json_array_get(array, index);
+
+    return (struct mcpx_slice){json_string_value(text), json_string_length(text)};
+}
+
+/* Who has no topics is warned of already. */
+static bool never_meet(const json_t *topics, const json_t *others)
+{
+    for (size_t i = 0; i < json_array_size(topics); i++) {
+        for (size_t j = 0; j < json_array_size(others); j++) {
+            if (patterns_meet(text_at(topics, i), text_at(others, j)))
+                return false;
+        }
+    }
+    return json_array_size(topics) > 0 && json_array_size(others) > 0;
+}
+
+/* A key signs tokens for any id; without one there are those that stand in the file. */
+static const char *fault_of_addressee(const struct grants *grants, const char *id)
+{
+    const json_t *person = tree_at(grants->loading, "participants", id);
+
+    if (!person && !grants->has_keys)
+        return ", and nobody can have this id: no participant has it, and there is no key for "
+               "tokens; expected ids of participants";
+    if (never_meet(grants->topics, json_object_get(person, "topics")))
+        return ", and the two may enter no topic together; expected topics in common";
+    return NULL;
+}
+
+static void warn_to(const struct grants *grants, struct mcpx_slice pattern, const json_t *to)
+{
+    for (size_t i = 0; i < json_array_size(to); i++) {
+        struct mcpx_slice id = text_at(to, i);
+        const char *fault = fault_of_addressee(grants, id.text);
         struct mcpx_text *line;
 
-        if (tree_at(grants->loading, "participants", json_string_value(id)))
+        if (!fault)
             continue;
         line = begin(grants, "grant", pattern);
         mcpx_text_puts(line, "\"to\" names ");
-        mcpx_json_add_string(
-            line, (struct mcpx_slice){json_string_value(id), json_string_length(id)});
-        mcpx_text_puts(line, ", and nobody can have this id: no participant has it, and there "
-                             "is no key for tokens; expected ids of participants");
+        mcpx_json_add_string(line, id);
+        mcpx_text_puts(line, fault);
         line_end(line);
     }
 }
@@ -153,7 +227,8 @@ static int64_t wall_ms_of(const struct config_sources *sources)
 void warn_grants(struct loading *loading, const char *owner, const json_t *object,
                  bool has_keys)
 {
-    const struct grants grants = {loading, owner, has_keys, wall_ms_of(loading->sources)};
+    const struct grants grants = {loading, owner, json_object_get(object, "topics"), has_keys,
+                                  wall_ms_of(loading->sources)};
     const json_t *list = json_object_get(object, "grants");
     const json_t *deny = json_object_get(object, "deny");
 
@@ -164,7 +239,7 @@ void warn_grants(struct loading *loading, const char *owner, const json_t *objec
         warn_oddity(&grants, pattern, deny);
         warn_typo(&grants, "grant", pattern);
         warn_expired(&grants, pattern, json_object_get(grant, "expires"));
-        warn_nobody(&grants, pattern, json_object_get(grant, "to"));
+        warn_to(&grants, pattern, json_object_get(grant, "to"));
     }
     for (size_t i = 0; i < json_array_size(deny); i++)
         warn_typo(&grants, "denial", pattern_of(json_array_get(deny, i)));

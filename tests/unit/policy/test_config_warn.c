@@ -84,6 +84,59 @@ Test(config_warn, tells_what_can_never_work_and_nothing_else)
     }
 }
 
+/* A grant for somebody who is never in the same topic is good for nothing. */
+Test(config_warn, tells_of_addressees_in_other_topics)
+{
+    static const struct {
+        const char *mine, *theirs;
+        bool meet;
+    } rows[] = {
+        {"\"x\"", "\"x\"", true},
+        {"\"x\"", "\"y\"", false},
+        {"\"x\"", "\"xx\"", false},
+        {"\"xx\"", "\"x\"", false},
+        {"\"*\"", "\"*\"", true},
+        {"\"*\"", "\"x\"", true},
+        {"\"room-*\"", "\"rooms-*\"", false},
+        {"\"room-*\"", "\"room-1\"", true},
+        {"\"room-1\"", "\"room-*\"", true},
+        {"\"room-*\"", "\"room-\"", true},
+        {"\"room-*\"", "\"room\"", false},
+        {"\"a*\"", "\"*b\"", true},
+        {"\"a*c\"", "\"*b\"", false},
+        {"\"a*b*c\"", "\"*x*bc\"", true},
+        {"\"ab*\"", "\"*a\"", true},
+        {"\"*ab\"", "\"a*\"", true},
+        {"\"**\"", "\"x**y\"", true},
+        {"\"ab*cd\"", "\"ab*ce\"", false},
+        {"\"x\",\"room-*\"", "\"y\",\"*-7\"", true},
+        {"\"x\",\"room-*\"", "\"y\",\"lobby*\"", false},
+        {"\"x\"", "", true}, /* has no topics at all, which is another warning */
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct mcpx_text text = {0};
+        struct settled s;
+
+        mcpx_text_puts(&text, "{\"participants\":{\"a\":{\"token_sha256\":\"" HASH
+                              "\",\"grants\":[{\"kind\":\"chat\",\"to\":[\"b\"]}],"
+                              "\"topics\":[");
+        mcpx_text_puts(&text, rows[i].mine);
+        mcpx_text_puts(&text, "]},\"b\":{\"token_sha256\":\"" OTHER_HASH "\",\"topics\":[");
+        mcpx_text_puts(&text, rows[i].theirs);
+        mcpx_text_puts(&text, "]}}}");
+        s = settled_load(text.text, NULL, false);
+        cr_assert_eq(s.err, MCPX_OK, "%s", s.errors.text);
+        cr_expect_eq(
+            strstr(settled_warnings(&s),
+                   "FILE: /participants/a: grant \"chat\": \"to\" names \"b\", and "
+                   "the two may enter no topic together; expected topics in common\n") == NULL,
+            rows[i].meet, "%s and %s: %s", rows[i].mine, rows[i].theirs, settled_warnings(&s));
+        settled_fini(&s);
+        mcpx_text_fini(&text);
+    }
+}
+
 /* In development mode whoever asks gets a token, under any id. */
 Test(config_warn, takes_any_addressee_where_anybody_is_let_in)
 {
