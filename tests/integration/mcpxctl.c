@@ -220,6 +220,7 @@ Test(mcpxctl, says_what_is_wrong_with_its_input)
         {"can -topic=x chat", 2, "there is no such option (did you mean --topic?);"},
         {"wathc", 2, "there is no verb 'wathc' (did you mean watch?); mcpxctl --help"},
         {"--verson", 2, "there is no verb '--verson' (did you mean --version?);"},
+        {"--topic work who", 2, "mcpxctl: a verb comes first, and options behind it; "},
         {"help wathc", 2, "there is no verb 'wathc' (did you mean watch?)"},
         {"help who who", 2, "takes 0 to 1 operands, not 2"},
         {"can --config @ --as fs 'a:b:\xff'", 2, "kind, byte 4: expected UTF-8"},

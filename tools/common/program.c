@@ -140,7 +140,10 @@ static int complain_of_verb(const struct program *program, const char *word)
     for (const char *const *own = own_words; *own; own++)
         nearest_consider(&nearest, *own);
     text_visible(&shown, mcpx_slice_of(word));
-    if (strlen(word) <= VERB_MAX && shown.len > 0)
+    if (word[0] == '-' && !nearest.name)
+        complain(NULL, "a verb comes first, and options behind it; %s --help lists the verbs",
+                 program->name);
+    else if (strlen(word) <= VERB_MAX && shown.len > 0)
         complain(NULL, "there is no verb '%s'%s; %s --help lists them", shown.text,
                  nearest_hint(&nearest), program->name);
     else

@@ -172,3 +172,28 @@ Test(command, numbers_keep_their_bounds)
     cr_expect(read_words("one -"));
     cr_expect_str_eq(arguments.operands[0], "-");
 }
+
+Test(command, complaints_say_of_what_and_where, .init = cr_redirect_stderr)
+{
+    static const char text[] = "{\n \"\xc3\xa9\": x";
+    char said[4096], long_id[600];
+    size_t len;
+
+    memset(long_id, 'i', sizeof long_id - 1);
+    long_id[sizeof long_id - 1] = '\0';
+    complain_as("program");
+    complain_at("verb", "file", (struct mcpx_slice){text, 0}, "first");
+    complain_at("verb", "file", (struct mcpx_slice){text, 2}, "second");
+    complain_at("verb", "file", (struct mcpx_slice){text, strlen(text) - 1}, "third");
+    complain_of("verb", mcpx_slice_of("a\033b"), " is %s", "gone");
+    complain_of("verb", mcpx_slice_of(long_id), " is long");
+    len = fread(said, 1, sizeof said - 1, cr_get_redirected_stderr());
+    said[len] = '\0';
+    cr_expect_not_null(strstr(said, "program verb: file, line 1, column 1: first\n"), "%s",
+                       said);
+    cr_expect_not_null(strstr(said, "file, line 2, column 1: second\n"), "%s", said);
+    cr_expect_not_null(strstr(said, "file, line 2, column 7: third\n"), "%s", said);
+    cr_expect_not_null(strstr(said, "program verb: a\\u001bb is gone\n"), "%s", said);
+    cr_expect_not_null(strstr(said, "iii... is long\n"), "%s", said);
+    cr_expect_null(strstr(said, long_id), "%s", said);
+}
