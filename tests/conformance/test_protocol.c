@@ -430,34 +430,51 @@ Test(protocol, section_7_statuses_say_whether_to_connect_again)
     cr_expect_geq(rows, 9, "%d statuses were found", rows);
 }
 
-/* Each row's number is in the table of errors, and each number of that table has a row. */
+/*
+ * One row: its number and each of its names are those of an error. Notes which errors were found, and
+ * returns how many.
+ */
+static int expect_names(long code, char *cell, bool has_row[MCPX_ERR_COUNT])
+{
+    char *name;
+    int found = 0;
+
+    while ((name = page_next_code(&cell))) {
+        bool known = false;
+
+        for (int err = MCPX_OK + 1; err < MCPX_ERR_COUNT; err++) {
+            if (mcpx_error_close((enum mcpx_err)err) != code ||
+                strcmp(mcpx_error_wire((enum mcpx_err)err), name) != 0)
+                continue;
+            known = has_row[err] = true;
+            found++;
+        }
+        cr_expect(known,
+                  "docs/protocol.md, section 6: no error of include/mcpx/error.h closes with "
+                  "%ld and is called %s",
+                  code, name);
+    }
+    return found;
+}
+
+/* Each row's number and names are in the table of errors, and those of that table have a row. */
 Test(protocol, section_6_close_codes_are_the_ones_the_router_uses)
 {
-    char *rest = page_rows_of("| close code | again | when |");
+    char *rest = page_rows_of("| close code | again | name | when |");
     char *cells[PAGE_CELLS];
     bool has_row[MCPX_ERR_COUNT] = {false};
     int codes = 0;
 
-    while (page_next_row(&rest, cells) == 3) {
+    for (; page_next_row(&rest, cells) == 4; codes++) {
         long code = strtol(cells[0], NULL, 10);
-        bool known = false;
 
-        for (int err = MCPX_OK + 1; err < MCPX_ERR_COUNT; err++) {
-            bool is_same = mcpx_error_close((enum mcpx_err)err) == code;
-
-            known |= is_same;
-            has_row[err] |= is_same;
-        }
-        cr_expect(
-            known,
-            "docs/protocol.md, section 6: no error of include/mcpx/error.h closes with %ld",
-            code);
         expect_again(code, cells[1]);
-        codes++;
+        cr_expect_gt(expect_names(code, cells[2], has_row), 0,
+                     "docs/protocol.md, section 6: %ld has no name", code);
     }
     cr_expect_geq(codes, 11, "%d codes were found", codes);
     for (int err = MCPX_OK + 1; err < MCPX_ERR_COUNT; err++)
         cr_expect(has_row[err] || !mcpx_error_close((enum mcpx_err)err),
-                  "docs/protocol.md, section 6: the table of close codes lacks %d (%s)",
+                  "docs/protocol.md, section 6: the table of close codes lacks %d `%s`",
                   mcpx_error_close((enum mcpx_err)err), mcpx_error_wire((enum mcpx_err)err));
 }
