@@ -4,6 +4,7 @@
  */
 #include "router/edge/address.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -40,4 +41,14 @@ struct address address_network(struct address address)
     if (!is_v4(&address))
         memset(address.bytes + NETWORK_BYTES, 0, ADDRESS_LEN - NETWORK_BYTES);
     return address;
+}
+
+const char *address_text(struct address address, char text[ADDRESS_TEXT_SIZE])
+{
+    const bool v4 = is_v4(&address);
+
+    text[0] = '\0';
+    inet_ntop(v4 ? AF_INET : AF_INET6, address.bytes + (v4 ? MAPPED_AT : 0), text,
+              ADDRESS_TEXT_SIZE);
+    return text;
 }

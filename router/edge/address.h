@@ -28,6 +28,12 @@ struct address address_of(const struct sockaddr *from);
  */
 struct address address_network(struct address address);
 
+/** Room for an address as text. */
+enum { ADDRESS_TEXT_SIZE = 46 };
+
+/** It as text, for the log: of an IPv6 address what is kept of it. Returns `text`. */
+const char *address_text(struct address address, char text[ADDRESS_TEXT_SIZE]);
+
 /** The bytes as a slice, lent as long as the address. */
 static inline struct mcpx_slice address_slice(const struct address *address)
 {

@@ -80,6 +80,32 @@ static uint64_t start_time_s(const struct api_call *call)
     return ms > 0 ? (uint64_t)ms / 1000 : 0;
 }
 
+/* By the names that client libraries of Prometheus agree on. */
+static void write_process(const struct process *process, struct mcpx_text *out)
+{
+    const struct {
+        const char *name, *type, *help;
+        uint64_t value;
+    } rows[] = {
+        {"process_resident_memory_bytes", "gauge", "Memory of the process that is in RAM",
+         process->resident_bytes},
+        {"process_open_fds", "gauge", "File descriptors that are open", process->open_fds},
+        {"process_max_fds", "gauge", "File descriptors that may be open", process->max_fds},
+    };
+    char seconds[40];
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        write_header(rows[i].name, rows[i].type, rows[i].help, out);
+        write_sample(rows[i].name, rows[i].value, out);
+    }
+    write_header("process_cpu_seconds_total", "counter",
+                 "Processor time the process has used, in seconds", out);
+    snprintf(seconds, sizeof seconds, "%" PRIu64 ".%03" PRIu64 "\n", process->cpu_ms / 1000,
+             process->cpu_ms % 1000);
+    mcpx_text_puts(out, "process_cpu_seconds_total ");
+    mcpx_text_puts(out, seconds);
+}
+
 void api_metrics(const struct api_call *call, struct http_reply *reply)
 {
     const struct stats *stats = hub_stats(call->api->hub);
@@ -100,6 +126,10 @@ void api_metrics(const struct api_call *call, struct http_reply *reply)
     write_header("mcpx_log_lost_lines_total", "counter",
                  "Lines of the log that standard error did not take", out);
     write_sample("mcpx_log_lost_lines_total", call->api->log_lost, out);
+    if (call->api->process) {
+        process_ask(call->api->process, call->now.mono_ms);
+        write_process(call->api->process, out);
+    }
     write_header("process_start_time_seconds", "gauge",
                  "When the process began, in seconds since 1970", out);
     write_sample("process_start_time_seconds", start_time_s(call), out);

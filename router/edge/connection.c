@@ -11,6 +11,7 @@
 
 #include <libwebsockets.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 /* The largest buffer that a connection keeps between messages. */
 enum { KILL_AGAIN_MS = 2000, KEEP_MAX = 16384 };
@@ -26,6 +27,7 @@ struct connection *connection_new(struct edge *edge, struct lws *wsi, struct add
         return NULL;
     }
     connection->edge = edge;
+    connection->number = ++edge->numbered;
     connection->from = from;
     connection->wsi = wsi;
     connection->fd = lws_get_socket_fd(wsi);
@@ -49,6 +51,11 @@ struct connection *connection_of(struct lws *wsi)
 
 const char *connection_remote(const struct connection *connection, char text[REMOTE_SIZE])
 {
+    struct sockaddr peer;
+    socklen_t len = sizeof peer;
+
+    if (getpeername(connection->fd, &peer, &len)) /* libwebsockets would tell the error */
+        return address_text(connection->from, text);
     text[0] = '\0';
     lws_get_peer_simple(connection->wsi, text, REMOTE_SIZE);
     return text;
@@ -61,24 +68,40 @@ static void set_state(struct connection *connection, enum connection_state state
     connection->state = state;
 }
 
-void connection_depart(struct connection *connection)
+/* The close frame of the hub, if it has one for a socket that took nothing any more. */
+static enum mcpx_err unread_close(struct peer *peer, struct mcpx_now now)
 {
+    struct output output;
+
+    peer_unstall(peer, now);
+    return peer_peek(peer, &output) ? farewell_read(&output) : MCPX_OK;
+}
+
+void connection_depart(struct connection *connection, struct farewell farewell)
+{
+    struct mcpx_now now = edge_now(connection->edge);
     struct peer *peer = connection->peer;
 
     if (!peer)
         return;
+    if (peer_is_condemned(peer) && !connection->close_err)
+        connection->close_err = unread_close(peer, now);
+    if (connection->close_err)
+        farewell = farewell_of_router(connection->close_err);
     LOG(LOG_INFO, "departed", log_text("participant", peer_id(peer)), log_identity(peer),
-        log_text("topic", peer_topic_name(peer)));
+        log_text("topic", peer_topic_name(peer)), log_connection(connection),
+        log_string("reason", farewell.reason), log_number("close_code", farewell.code),
+        log_known("says", farewell.says), log_left_out(connection));
     list_remove(&connection->in_welcoming);
     connection->peer = NULL;
-    hub_depart(connection->edge->hub, peer, MCPX_ECLOSED, edge_now(connection->edge));
+    hub_depart(connection->edge->hub, peer, MCPX_ECLOSED, now);
 }
 
 void connection_free(struct connection *connection)
 {
     struct edge *edge = connection->edge;
 
-    connection_depart(connection);
+    connection_depart(connection, farewell_lost());
     set_state(connection, DEAD);
     list_remove(&connection->in_all);
     edge->count--;

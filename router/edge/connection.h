@@ -6,6 +6,7 @@
 #define EDGE_CONNECTION_H
 
 #include "router/edge/connection_state.h"
+#include "router/edge/farewell.h"
 
 /**
  * Attaches a new connection, not authenticated, to a socket just adopted. It is freed with the
@@ -22,7 +23,7 @@ void connection_free(struct connection *connection);
 /** The connection of a libwebsockets socket; NULL for its internal ones. */
 struct connection *connection_of(struct lws *wsi);
 
-/** The other side's address as text, for the log; "" when it is gone already. */
+/** The other side's address as text, for the log; what is kept of it when it is gone already. */
 enum { REMOTE_SIZE = 64 };
 const char *connection_remote(const struct connection *connection, char text[REMOTE_SIZE]);
 
@@ -38,8 +39,11 @@ void connection_answered(struct connection *connection);
  */
 void connection_leave(struct connection *connection, int64_t wait_ms);
 
-/** The participant is gone for the others. Harmless when it had no peer. */
-void connection_depart(struct connection *connection);
+/**
+ * The participant is gone for the others, and the log says why: because of `farewell`, unless the hub
+ * has closed the connection before. Harmless when it had no peer.
+ */
+void connection_depart(struct connection *connection, struct farewell farewell);
 
 /** Cuts the connection without a word, soon but not from within this call. */
 void connection_kill(struct connection *connection);

@@ -46,6 +46,9 @@ enum connection_state { UNAUTHENTICATED, ANSWERED, MEMBER, LEAVING, DEAD };
  *                may go on
  * deferred_counted   how much of edge->deferred is its memory
  * message_size   how much of edge->unfinished is the memory of an unfinished message
+ * number         which one it is since the router began; the log names it by this
+ * close_err      why the hub has closed it, once it was told so; MCPX_OK before
+ * left_out       refused messages that no line was written about, since the last one that was
  * message_due_ms mono_ms by which the rest has to arrive; 0 = no message is unfinished
  */
 struct connection {
@@ -70,6 +73,9 @@ struct connection {
     size_t deferred_counted;
     size_t message_size;
     int64_t message_due_ms;
+    uint64_t number;
+    enum mcpx_err close_err;
+    uint64_t left_out;
 };
 
 /** Is its welcome held back, and all else that the hub has for it? */
@@ -86,6 +92,22 @@ static inline struct log_field log_identity(const struct peer *peer)
     if (mcpx_slice_equal(identity, peer_id(peer)))
         return (struct log_field){.key = NULL};
     return log_text("identity", identity);
+}
+
+/** The field of a log line that says which connection it is about. */
+static inline struct log_field log_connection(const struct connection *connection)
+{
+    return log_number("connection", (int64_t)connection->number);
+}
+
+/** The field that says how many lines about refused messages are missing; none when none are. */
+static inline struct log_field log_left_out(const struct connection *connection)
+{
+    struct log_field field = log_number("left_out", (int64_t)connection->left_out);
+
+    if (connection->left_out == 0)
+        field.key = NULL;
+    return field;
 }
 
 #endif

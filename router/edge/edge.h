@@ -7,7 +7,7 @@
 #include "router/edge/clock.h"
 #include "router/edge/holders.h"
 #include "router/edge/http_api.h"
-#include "router/edge/log.h"
+#include "router/edge/log_share.h"
 #include <uv.h>
 
 struct connection;
@@ -76,6 +76,9 @@ struct listener {
  * wake_lws                  something was handed to libwebsockets' timers from outside its
  *                           callbacks: it must be woken
  * tick_for_ms               what hub_due said when the timer `tick` was set
+ * request_log               lines about refused requests, by address; message_log about refused
+ *                           messages, by participant
+ * numbered                  connections there have been: the number of the latest
  * stopping, stop_at_ms      after the first TERM; when patience ends
  */
 struct edge {
@@ -85,6 +88,7 @@ struct edge {
     struct hub *hub;
     struct tickets *tickets;
     struct http_api api;
+    struct process process;
     struct lws_context *lws;
     struct lws_vhost *vhost;
     struct listener *listeners;
@@ -103,6 +107,8 @@ struct edge {
     uv_timer_t tick, welcome, reopen;
     uv_signal_t signals[3];
     struct log_limit accept_log, refuse_log;
+    struct log_share request_log, message_log;
+    uint64_t numbered;
     int64_t tick_for_ms;
     bool wake_lws;
     bool stopping;

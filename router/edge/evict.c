@@ -19,7 +19,7 @@ static void cut_slow(struct connection *connection)
     char remote[REMOTE_SIZE];
 
     if (log_permits(&edge->refuse_log, now.mono_ms))
-        LOG(LOG_WARN, "slow_consumer_cut",
+        LOG(LOG_WARN, "slow_consumer_cut", log_connection(connection),
             log_string("remote", connection_remote(connection, remote)),
             log_number("bytes", (int64_t)connection->unsent.size),
             log_number("of", (int64_t)edge->unsent));
@@ -75,7 +75,7 @@ void evict_unauthenticated(struct edge *edge)
         return;
     connection = LIST_ELEMENT(holding, struct connection, holding);
     if (log_permits(&edge->accept_log, edge_now(edge).mono_ms))
-        LOG(LOG_WARN, "stranger_cut",
+        LOG(LOG_WARN, "stranger_cut", log_connection(connection),
             log_string("remote", connection_remote(connection, remote)),
             log_string("reason", "too many connections wait to be upgraded, most of them from "
                                  "this address"));

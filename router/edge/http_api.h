@@ -6,6 +6,7 @@
 #define EDGE_HTTP_API_H
 
 #include "router/edge/gate.h"
+#include "router/edge/process.h"
 #include "router/hub/hub.h"
 #include "router/policy/config.h"
 #include "router/policy/tickets.h"
@@ -36,7 +37,7 @@ struct http_request {
 };
 
 /** What the answers are made from; all borrowed. Without a `gate` nothing is charged.
- * `log_lost` is for the metrics (log.h). */
+ * `log_lost` (log.h) and `process` are for the metrics; without `process` they say nothing of it. */
 struct http_api {
     struct hub *hub;
     const struct config *config;
@@ -44,6 +45,7 @@ struct http_api {
     struct gate *gate;
     int64_t started_mono_ms;
     uint64_t log_lost;
+    struct process *process;
 };
 
 /**

@@ -5,6 +5,7 @@
  */
 #include "router/edge/http_server.h"
 #include "router/edge/receive.h"
+#include "router/edge/refusal.h"
 #include "router/edge/request.h"
 #include "router/edge/upgrade.h"
 #include "router/edge/wire.h"
@@ -63,10 +64,10 @@ static void answer(struct connection *connection)
         if (query) /* it may hold a ticket */
             path.len = (size_t)(query - path.text);
         LOG(LOG_DEBUG, "request", log_text("method", request->method), log_text("path", path),
-            log_text("status", (struct mcpx_slice){text.text ? text.text + 9 : "",
-                                                   text.len > 12 ? 3 : 0}));
+            log_number("status", text.len > 12 ? strtol(text.text + 9, NULL, 10) : 0));
     }
     answer_send(connection, &text);
+    refusal_log_answer(connection, request, mcpx_text_view(&text));
     mcpx_text_fini(&text);
 }
 

@@ -40,6 +40,7 @@ static void answer_and_close(int fd, enum mcpx_err err)
 
 static void take(struct edge *edge, int fd, struct address from)
 {
+    char remote[ADDRESS_TEXT_SIZE];
     int on = 1;
 
     if (gate_admits(edge->gate, from, edge_now(edge))) {
@@ -50,8 +51,10 @@ static void take(struct edge *edge, int fd, struct address from)
         ws_server_adopt(edge, fd, from);
         return;
     }
-    if (log_permits(&edge->accept_log, edge_now(edge).mono_ms))
-        LOG(LOG_WARN, "turned_away", log_string("code", mcpx_error_wire(MCPX_ECONNECTS)));
+    if (log_share_permits(&edge->request_log, address_slice(&from), edge_now(edge).mono_ms))
+        LOG(LOG_WARN, "turned_away", log_string("code", mcpx_error_wire(MCPX_ECONNECTS)),
+            log_string("reason", mcpx_strerror(MCPX_ECONNECTS)),
+            log_string("remote", address_text(from, remote)));
     answer_and_close(fd, MCPX_ECONNECTS);
 }
 

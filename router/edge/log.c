@@ -184,13 +184,19 @@ void log_write(enum log_level level, const char *event, const struct log_field *
     put(level, event, fields, count);
 }
 
+void log_tell(struct log_limit *limit, int64_t mono_ms)
+{
+    if (limit->since_ms && mono_ms - limit->since_ms < 1000)
+        return;
+    if (limit->held_back)
+        LOG(LOG_WARN, "held_back", log_number("lines", limit->held_back),
+            log_known("about", mcpx_slice_of(limit->about)));
+    *limit = (struct log_limit){.about = limit->about, .since_ms = mono_ms};
+}
+
 bool log_permits(struct log_limit *limit, int64_t mono_ms)
 {
-    if (!limit->since_ms || mono_ms - limit->since_ms >= 1000) {
-        if (limit->held_back)
-            LOG(LOG_WARN, "held_back", log_number("lines", limit->held_back));
-        *limit = (struct log_limit){.since_ms = mono_ms};
-    }
+    log_tell(limit, mono_ms);
     if (limit->written < LINES_PER_SECOND) {
         limit->written++;
         return true;

@@ -36,6 +36,12 @@ static inline struct log_field log_number(const char *key, int64_t number)
     return (struct log_field){.key = key, .number = number, .is_number = true};
 }
 
+/** A field made of a text that may be absent or empty, and is left out then. */
+static inline struct log_field log_known(const char *key, struct mcpx_slice text)
+{
+    return (struct log_field){.key = text.len ? key : NULL, .text = text};
+}
+
 /**
  * Says what is to be written from now on, without waiting for who reads standard error. Before:
  * LOG_INFO and up, as text, waiting.
@@ -69,9 +75,10 @@ void log_write(enum log_level level, const char *event, const struct log_field *
 
 /**
  * How often one kind of event may be written, for events that anybody can cause. Zeroed is
- * ready.
+ * ready; `about` may name the event.
  */
 struct log_limit {
+    const char *about;
     int64_t since_ms;
     unsigned written;
     unsigned held_back;
@@ -82,6 +89,12 @@ struct log_limit {
  * their number comes before the next one that is permitted.
  */
 bool log_permits(struct log_limit *limit, int64_t mono_ms);
+
+/**
+ * Writes how many lines were held back in the last second that had any, once it is over. To be
+ * called now and then, or nobody would hear of the last ones.
+ */
+void log_tell(struct log_limit *limit, int64_t mono_ms);
 
 /**
  * What libwebsockets is given to log with (lws_set_log_level): rate-limited and escaped. At the

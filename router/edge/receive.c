@@ -8,6 +8,7 @@
  */
 #include "router/edge/receive.h"
 #include "router/edge/flush.h"
+#include "router/edge/refusal.h"
 #include "router/edge/turn.h"
 #include "router/edge/unfinished.h"
 #include "router/edge/wire.h"
@@ -18,19 +19,14 @@
  */
 enum { PRIVATE_MAX = 262144, PONGS_MAX = 16384, PONG_HEAD = 2 };
 
-static void log_verdict(struct connection *connection, const struct verdict *verdict)
+static void log_accepted(const struct connection *connection, const struct verdict *verdict)
 {
-    struct edge *edge = connection->edge;
-
     if (!log_wants(LOG_DEBUG) || !connection->peer)
         return;
-    if (verdict->err && !log_permits(&edge->refuse_log, edge_now(edge).mono_ms))
-        return;
-    LOG(LOG_DEBUG, verdict->err ? "message_refused" : "message_accepted",
-        log_text("participant", peer_id(connection->peer)), log_identity(connection->peer),
-        log_text("topic", peer_topic_name(connection->peer)), log_text("id", verdict->id),
-        log_text("kind", verdict->err ? verdict->kind_sent : verdict->kind),
-        log_string("code", verdict->err ? mcpx_error_wire(verdict->err) : "ok"));
+    LOG(LOG_DEBUG, "message_accepted", log_text("participant", peer_id(connection->peer)),
+        log_identity(connection->peer), log_text("topic", peer_topic_name(connection->peer)),
+        log_connection(connection), log_text("id", verdict->id),
+        log_text("kind", verdict->kind));
 }
 
 static void route(struct connection *connection, struct mcpx_slice text)
@@ -39,7 +35,10 @@ static void route(struct connection *connection, struct mcpx_slice text)
 
     hub_route(connection->edge->hub, connection->peer, text, edge_now(connection->edge),
               &verdict);
-    log_verdict(connection, &verdict);
+    if (verdict.err)
+        refusal_log_message(connection, &verdict);
+    else
+        log_accepted(connection, &verdict);
     /* One read can hold hundreds of messages that are each answered with an error. */
     if (peer_private_bytes(connection->peer) > PRIVATE_MAX)
         flush_connection(connection);
@@ -51,6 +50,10 @@ static void route(struct connection *connection, struct mcpx_slice text)
 /* The hub closes behind what it still has to say. */
 static void refuse_message(struct connection *connection, enum mcpx_err err)
 {
+    struct verdict verdict = {.err = err};
+
+    if (!peer_is_condemned(connection->peer))
+        refusal_log_message(connection, &verdict);
     hub_refuse(connection->edge->hub, connection->peer, err, edge_now(connection->edge));
 }
 
@@ -80,8 +83,9 @@ static void answer_ping(struct connection *connection, struct mcpx_slice payload
 }
 
 /* The other side's close frame: ours, with the same code, is the answer, unless theirs is. */
-static void end(struct connection *connection, int code)
+static void end(struct connection *connection, const struct mx_frames_found *found)
 {
+    int code = found->code;
     char frame[4] = {(char)(0x80 | MX_CLOSE), 2, (char)(code >> 8), (char)code};
     size_t len = sizeof frame;
     bool answers = connection->state == MEMBER;
@@ -90,7 +94,7 @@ static void end(struct connection *connection, int code)
         frame[1] = 0;
         len = 2;
     }
-    connection_depart(connection);
+    connection_depart(connection, farewell_of_client(code, found->payload));
     connection_leave(connection, connection->full ? FULL_LEAVE_MS : LEAVE_MS);
     flush_pongs(connection);
     if (answers && !wire_write(connection, frame, len))
@@ -102,7 +106,7 @@ static void end(struct connection *connection, int code)
 static void control(struct connection *connection, const struct mx_frames_found *found)
 {
     if (found->opcode == MX_CLOSE) {
-        end(connection, found->code);
+        end(connection, found);
         return;
     }
     connection->extras++;
@@ -123,7 +127,8 @@ static void fail(struct connection *connection, const struct mx_frames_found *fo
     }
     if (log_permits(&edge->refuse_log, edge_now(edge).mono_ms))
         LOG(LOG_INFO, "protocol_error", log_text("participant", peer_id(connection->peer)),
-            log_identity(connection->peer), log_string("reason", found->reason));
+            log_identity(connection->peer), log_connection(connection),
+            log_string("reason", found->reason));
     hub_condemn(edge->hub, connection->peer, found->err, edge_now(edge));
     unfinished_end(connection);
 }

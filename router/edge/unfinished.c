@@ -75,7 +75,7 @@ static void condemn(struct connection *connection, struct mcpx_now now)
     if (log_permits(&edge->refuse_log, now.mono_ms))
         LOG(LOG_WARN, "unfinished_messages",
             log_text("participant", peer_id(connection->peer)), log_identity(connection->peer),
-            log_number("bytes", (int64_t)connection->message_size),
+            log_connection(connection), log_number("bytes", (int64_t)connection->message_size),
             log_number("of", (int64_t)edge->unfinished));
     unfinished_end(connection);
     hub_condemn(edge->hub, connection->peer, MCPX_EFLOOD, now);

@@ -6,6 +6,7 @@
 #include "router/edge/upgrade.h"
 #include "router/edge/answer.h"
 #include "router/edge/http_admission.h"
+#include "router/edge/refusal.h"
 #include "router/edge/request.h"
 #include "router/edge/wire.h"
 
@@ -67,17 +68,14 @@ static const struct answer_status *judge(const struct mx_http_head *head)
     return NULL;
 }
 
-static void refuse_upgrade(struct connection *connection, enum mcpx_err err,
-                           const char *detail)
+static void log_entry(const char *event, const struct connection *connection,
+                      const struct peer *peer)
 {
-    struct edge *edge = connection->edge;
     char remote[REMOTE_SIZE];
 
-    if (log_permits(&edge->refuse_log, edge_now(edge).mono_ms))
-        LOG(LOG_INFO, "refused", log_string("code", mcpx_error_wire(err)),
-            log_string("detail", detail ? detail : mcpx_strerror(err)),
-            log_string("remote", connection_remote(connection, remote)));
-    answer_problem(connection, err, detail);
+    LOG(LOG_INFO, event, log_text("participant", peer_id(peer)), log_identity(peer),
+        log_text("topic", peer_topic_name(peer)), log_connection(connection),
+        log_string("remote", connection_remote(connection, remote)));
 }
 
 /* Returns the new peer, or NULL when a refusal was written. */
@@ -89,18 +87,20 @@ static struct peer *admit(struct connection *connection, const struct http_reque
     struct grant *grant = NULL;
     struct peer *peer = NULL;
     const char *detail = NULL;
-    char remote[REMOTE_SIZE];
+    uint64_t takeovers = hub_stats(edge->hub)->takeovers;
     enum mcpx_err err = http_admission(&edge->api, request, edge_now(edge), &admission,
                                        &scratch, &grant, &detail);
 
     if (!err)
         err = hub_admit(edge->hub, grant, &admission, connection, edge_now(edge), &peer);
-    if (err)
-        refuse_upgrade(connection, err, detail);
-    else
-        LOG(LOG_INFO, "admitted", log_text("participant", peer_id(peer)), log_identity(peer),
-            log_text("topic", admission.topic),
-            log_string("remote", connection_remote(connection, remote)));
+    if (err) {
+        answer_problem(connection, err, detail);
+        refusal_log_request(connection, request, err, detail);
+    } else {
+        log_entry("admitted", connection, peer);
+        if (hub_stats(edge->hub)->takeovers != takeovers)
+            log_entry("takeover", connection, peer); /* the other one departs: "replaced" */
+    }
     grant_unref(grant);
     mcpx_text_fini(&scratch);
     return peer;

@@ -2,7 +2,7 @@
  * A log line that somebody else can write is evidence against an innocent. Whatever a value
  * holds, an event is one line of ASCII, and as JSON it is one object.
  */
-#include "router/edge/log.h"
+#include "router/edge/log_share.h"
 
 #include "lib/core/utf8.h"
 
@@ -234,4 +234,43 @@ Test(log, what_strangers_cause_is_written_ten_times_a_second)
     cr_expect_eq(permitted, 10, "%d", permitted);
     cr_expect_eq(limit.held_back, 90);
     cr_expect(log_permits(&limit, 6001), "the next second is a new one");
+}
+
+/* Whoever is refused a thousand times a second would else hide what everybody else is refused. */
+Test(log, who_causes_many_lines_hides_nobodys)
+{
+    static struct log_share share;
+    int permitted = 0;
+
+    log_open(LOG_ERROR, LOG_TEXT);
+    log_share_init(&share, "tried", (struct mx_map_key){{1, 2}});
+    for (int i = 0; i < 1000; i++)
+        permitted += log_share_permits(&share, MCPX_SLICE("loud"), 5000 + i / 2);
+    cr_expect_eq(permitted, LOG_SHARE_BURST);
+    cr_expect_eq(share.all.held_back, 1000 - LOG_SHARE_BURST);
+    cr_expect(log_share_permits(&share, MCPX_SLICE("quiet"), 5500));
+    log_tell(&share.all, 5999);
+    cr_expect_gt(share.all.held_back, 0, "its second is not over");
+    log_tell(&share.all, 6001);
+    cr_expect_eq(share.all.held_back, 0, "what was left out is told once");
+    cr_expect_not(log_share_permits(&share, MCPX_SLICE("loud"), 6002));
+    cr_expect(
+        log_share_permits(&share, MCPX_SLICE("loud"), 5500 + 60000 / LOG_SHARE_PER_MINUTE));
+}
+
+/* Names cost an attacker nothing: all of them together have a bound as well. */
+Test(log, many_names_have_one_bound)
+{
+    static struct log_share share;
+    char name[16];
+    int permitted = 0;
+
+    log_open(LOG_ERROR, LOG_TEXT);
+    log_share_init(&share, "tried", (struct mx_map_key){{1, 2}});
+    for (int i = 0; i < 1000; i++) {
+        snprintf(name, sizeof name, "n%d", i);
+        permitted += log_share_permits(&share, mcpx_slice_of(name), 5000);
+    }
+    cr_expect_eq(permitted, 10, "%d", permitted);
+    cr_expect_eq(share.all.held_back, 990);
 }

@@ -1,0 +1,143 @@
+/*
+ * refusal.c - whoever runs the router asks why somebody cannot do what they should. So a line has
+ * all that is known: the participant, where it is certain; the grant that came nearest; what is
+ * wrong with a token. To find it out costs something, and is done after the line was permitted.
+ */
+#include "router/edge/refusal.h"
+
+#include "router/edge/http_access.h"
+#include "router/edge/http_query.h"
+#include "router/edge/token_reason.h"
+#include <mcpx/json.h>
+
+#include <stdlib.h>
+
+/* ---- messages ---- */
+
+static const char *message_reason(const struct verdict *verdict)
+{
+    return verdict->err == MCPX_ECAPABILITY ? mcpx_refusal_wire(verdict->decision.refusal)
+                                            : mcpx_strerror(verdict->err);
+}
+
+void refusal_log_message(struct connection *connection, const struct verdict *verdict)
+{
+    const struct peer *peer = connection->peer;
+    struct edge *edge = connection->edge;
+
+    if (!log_wants(LOG_INFO) || !peer || verdict->err == MCPX_ECLOSED)
+        return;
+    if (!log_share_permits(&edge->message_log, peer_grant(peer)->identity,
+                           edge_now(edge).mono_ms)) {
+        connection->left_out++;
+        return;
+    }
+    LOG(LOG_INFO, "message_refused", log_text("participant", peer_id(peer)),
+        log_identity(peer), log_text("topic", peer_topic_name(peer)),
+        log_connection(connection), log_known("id", verdict->id),
+        log_known("kind", verdict->kind_sent),
+        log_string("code", mcpx_error_wire(verdict->err)),
+        log_string("reason", message_reason(verdict)),
+        log_known("grant", verdict->decision.grant),
+        log_known("nearest", verdict->decision.nearest), log_left_out(connection));
+    connection->left_out = 0;
+}
+
+/* ---- requests ---- */
+
+enum { PARAM_TOPIC, PARAM_TOKEN, PARAM_COUNT };
+
+/* Where the status stands: behind "HTTP/1.1 ". */
+enum { STATUS_AT = 9 };
+
+/* Without the query, which may hold a ticket. */
+static struct mcpx_slice path_of(const struct http_request *request)
+{
+    struct mcpx_slice path = request->target;
+    const char *query = path.len ? memchr(path.text, '?', path.len) : NULL;
+
+    if (query)
+        path.len = (size_t)(query - path.text);
+    return path;
+}
+
+/* The topic and the token of a request, as far as they can be read. */
+static void read_params(const struct connection *connection,
+                        const struct http_request *request, struct http_param *params,
+                        struct mcpx_text *scratch)
+{
+    const bool query_token = connection->edge->config->query_token;
+    struct http_target target;
+    struct mcpx_slice bearer = {0};
+    size_t bad;
+
+    if (http_target_parse(request->target, &target) &&
+        mcpx_text_reserve(scratch, target.query.len))
+        (void)http_params_read(target.query, params, PARAM_COUNT, scratch, &bad);
+    if (http_bearer(request->authorization, &bearer) || bearer.text || !query_token)
+        params[PARAM_TOKEN].value = bearer;
+}
+
+void refusal_log_request(struct connection *connection, const struct http_request *request,
+                         enum mcpx_err err, const char *detail)
+{
+    struct http_param params[PARAM_COUNT] = {{.name = "topic"}, {.name = "token"}};
+    struct edge *edge = connection->edge;
+    struct token_reason found = {.reason = detail ? detail : mcpx_strerror(err)};
+    struct mcpx_text scratch = {0};
+    struct mcpx_slice token, any = {0};
+    char remote[REMOTE_SIZE];
+
+    if (!log_wants(LOG_INFO) ||
+        !log_share_permits(&edge->request_log, address_slice(&connection->from),
+                           edge_now(edge).mono_ms))
+        return;
+    read_params(connection, request, params, &scratch);
+    token = params[PARAM_TOKEN].value;
+    if (token.len && err == MCPX_ETOKEN)
+        token_reason_find(edge->config->tokens, token, edge_now(edge), &found);
+    else if (token.len)
+        (void)tokens_verify(edge->config->tokens, token, any, edge_now(edge), &found.grant);
+    LOG(LOG_INFO, "refused", log_text("path", path_of(request)),
+        log_known("participant", found.grant ? found.grant->identity : any),
+        log_known("claimed", mcpx_text_view(&found.claimed)),
+        log_known("topic", params[PARAM_TOPIC].value), log_connection(connection),
+        log_string("code", mcpx_error_wire(err)), log_string("reason", found.reason),
+        log_string("remote", connection_remote(connection, remote)));
+    token_reason_fini(&found);
+    mcpx_text_fini(&scratch);
+}
+
+/* The error that a problem's `code` stands for; several may share one. */
+static enum mcpx_err err_of(struct mcpx_slice code)
+{
+    int err = 1;
+
+    while (err < MCPX_ERR_COUNT &&
+           !mcpx_json_equals(code, mcpx_slice_of(mcpx_error_wire((enum mcpx_err)err))))
+        err++;
+    return err < MCPX_ERR_COUNT ? (enum mcpx_err)err : MCPX_OK;
+}
+
+void refusal_log_answer(struct connection *connection, const struct http_request *request,
+                        struct mcpx_slice answer)
+{
+    static const int statuses[] = {401, 403, 429, 503};
+    const char *end = answer.len > STATUS_AT ? strstr(answer.text, "\r\n\r\n") : NULL;
+    struct mcpx_text detail = {0};
+    struct mcpx_slice body;
+    bool refused = false;
+    enum mcpx_err err;
+
+    for (size_t i = 0; end && i < sizeof statuses / sizeof *statuses; i++)
+        refused |= strtol(answer.text + STATUS_AT, NULL, 10) == statuses[i];
+    if (!refused)
+        return;
+    end += strlen("\r\n\r\n");
+    body = (struct mcpx_slice){end, answer.len - (size_t)(end - answer.text)};
+    err = err_of(mcpx_json_get(body, "code"));
+    (void)mcpx_json_add_unescaped(&detail, mcpx_json_get(body, "detail"));
+    if (err)
+        refusal_log_request(connection, request, err, detail.len ? detail.text : NULL);
+    mcpx_text_fini(&detail);
+}

@@ -1,0 +1,90 @@
+/*
+ * token_reason.c - a token whose time is over was good at its time: it is verified once more, as if
+ * it were then. So what reads tokens has one answer for all that is wrong with them, and the
+ * dates of one that nobody has signed are never believed.
+ */
+#include "router/edge/token_reason.h"
+
+#include "router/policy/base64url.h"
+#include "router/policy/jwt.h"
+
+static const char unknown[] = "neither a token of the configuration nor a JWT";
+static const char unsigned_by_us[] =
+    "no configured key has signed it, or issuer, audience or claims are not those expected";
+static const char expired[] = "expired";
+static const char early[] = "not valid yet: nbf or iat is in the future";
+
+/* The claims of a token, whoever has written them; NULL when it has none. */
+static json_t *read_claims(struct mcpx_slice bearer)
+{
+    const char *end = bearer.text + bearer.len;
+    const char *first = bearer.len ? memchr(bearer.text, '.', bearer.len) : NULL;
+    const char *last = first ? memchr(first + 1, '.', (size_t)(end - first - 1)) : NULL;
+    struct mcpx_text text = {0};
+    json_t *claims = NULL;
+
+    if (!last || bearer.len > JWT_BYTES_MAX)
+        return NULL;
+    if (base64url_decode((struct mcpx_slice){first + 1, (size_t)(last - first - 1)}, &text) &&
+        !text.failed)
+        claims = json_loadb(text.text, text.len, JSON_REJECT_DUPLICATES, NULL);
+    mcpx_text_fini(&text);
+    return claims;
+}
+
+/* A date among the claims; `missing` where there is none. */
+static int64_t date_of(const json_t *claims, const char *name, int64_t missing)
+{
+    int64_t date = missing;
+
+    (void)jwt_date(json_object_get(claims, name), &date);
+    return date;
+}
+
+/* What the dates say, were they true, and an instant at which they would hold. */
+static const char *judge_dates(const json_t *claims, int64_t wall_ms, int64_t *at_ms)
+{
+    int64_t exp = date_of(claims, "exp", INT64_MAX);
+    int64_t nbf = date_of(claims, "nbf", 0), iat = date_of(claims, "iat", 0);
+    int64_t begin = nbf > iat ? nbf : iat;
+
+    if (wall_ms >= exp) {
+        *at_ms = exp - 1;
+        return expired;
+    }
+    *at_ms = begin;
+    return begin > wall_ms ? early : NULL;
+}
+
+static void read_claimed(const json_t *claims, struct mcpx_text *out)
+{
+    const json_t *name = json_object_get(claims, "participantId");
+
+    if (!name)
+        name = json_object_get(claims, "sub");
+    if (json_is_string(name))
+        mcpx_text_add(out, json_string_value(name), json_string_length(name));
+}
+
+void token_reason_find(struct tokens *tokens, struct mcpx_slice bearer, struct mcpx_now now,
+                       struct token_reason *out)
+{
+    const struct mcpx_slice any = {NULL, 0};
+    json_t *claims = read_claims(bearer);
+    const char *dates = NULL;
+
+    out->reason = claims ? unsigned_by_us : unknown;
+    if (claims)
+        dates = judge_dates(claims, now.wall_ms, &now.wall_ms);
+    if (dates && tokens_verify(tokens, bearer, any, now, &out->grant) == MCPX_OK)
+        out->reason = dates;
+    else
+        read_claimed(claims, &out->claimed);
+    json_decref(claims);
+}
+
+void token_reason_fini(struct token_reason *reason)
+{
+    grant_unref(reason->grant);
+    mcpx_text_fini(&reason->claimed);
+}
