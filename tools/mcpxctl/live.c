@@ -136,7 +136,7 @@ int live_next(struct live *live, int64_t deadline_ms, struct mcpx_event *event)
 {
     for (;;) {
         enum mcpx_err err = mcpx_client_wait(live->client, slice_until(deadline_ms), event);
-        bool late = err == MCPX_ETIMEOUT && live_now() >= deadline_ms;
+        bool late = err != MCPX_OK && live_now() >= deadline_ms;
 
         if (interrupted || late || err != MCPX_ETIMEOUT)
             hide_line(live); /* the caller may complain */

@@ -120,7 +120,8 @@ int live_settle(struct live *live)
     }
     live->waiting_for = NULL;
     if (status == STATUS_TIMEOUT)
-        complain(live->verb, "the router does not say that it was delivered");
+        complain_of(live->verb, mcpx_text_view(&live->sent),
+                    ": the router does not say that it was delivered");
     return status;
 }
 

@@ -135,7 +135,7 @@ Test(talk, tokens_come_from_files_and_are_never_shown)
     expect("MCPX_TOKEN='secret token' mcpxctl who 2>&1", 2, "printable ASCII");
     cr_expect_null(strstr(output, "secret"), "%s", output);
     expect("mcpxctl who 2>&1", 2, "a token is needed");
-    expect("mcpxctl who --token-file /nonexistent 2>&1", 2, "/nonexistent: No such file");
+    expect("mcpxctl who --token-file /nonexistent/x 2>&1", 2, "/nonexistent/x: No such file");
 }
 
 Test(talk, says_where_it_cannot_connect)

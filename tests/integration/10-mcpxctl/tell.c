@@ -50,8 +50,8 @@ Test(tell, a_complaint_names_what_and_where)
          "reject: 0123: no retained envelope of the topic a room/1"},
         {"mcpxctl who --token-file /dev/null 2>&1", 2, "who: /dev/null: the token must be"},
         {"MCPX_TOKEN=' ' mcpxctl who 2>&1", 2, "who: MCPX_TOKEN: the token must be"},
-        {"mcpxctl say x --as ann --ca-file /nonexistent 2>&1", 2,
-         "say: /nonexistent: No such file"},
+        {"mcpxctl say x --as ann --ca-file /nonexistent/x 2>&1", 2,
+         "say: /nonexistent/x: No such file"},
     };
     char id[64], line[256];
 
