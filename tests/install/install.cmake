@@ -33,6 +33,9 @@ endif()
 foreach(file IN ITEMS lib/systemd/system/mcpx-router.service share/man/man8/mcpx-router.8
         share/man/man1/mcpxctl.1 share/man/man1/mcpx-bridge.1
         share/bash-completion/completions/mcpxctl share/bash-completion/completions/mcpx-bridge
+        share/zsh/site-functions/_mcpxctl share/zsh/site-functions/_mcpx-bridge
+        share/fish/vendor_completions.d/mcpxctl.fish
+        share/fish/vendor_completions.d/mcpx-bridge.fish
         share/doc/mcpx/examples/router.schema.json share/doc/mcpx/examples/profiles.example.json)
     if(NOT EXISTS ${WORK}/staged/${file})
         message(FATAL_ERROR "${file} is not installed")

@@ -344,7 +344,8 @@ static void check_completion(const char *words, const char *offers)
 
     snprintf(line, sizeof line,
              "PATH=\"$MCPX_BINARY_DIR/bin:$PATH\" bash -c 'source <(mcpxctl completion bash); "
-             "COMP_WORDS=(mcpxctl %s); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _mcpxctl; "
+             "COMP_WORDS=(mcpxctl %s); COMP_LINE=\"${COMP_WORDS[*]}\"; "
+             "COMP_POINT=${#COMP_LINE}; COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _mcpxctl; "
              "echo \"${COMPREPLY[*]}\"'",
              words);
     pipe = popen(line, "r");

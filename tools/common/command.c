@@ -130,8 +130,8 @@ bool output_is_unread(void)
 }
 
 /* `word` may go on with "=value" after `len` bytes. */
-static const struct option_row *find_option(const struct option_row *list, const char *word,
-                                            size_t len)
+static const struct option_row *find_in(const struct option_row *list, const char *word,
+                                        size_t len)
 {
     for (const struct option_row *row = list; row && row->name; row++)
         if (strlen(row->name) == len && memcmp(row->name, word, len) == 0)
@@ -234,16 +234,22 @@ static void complain_of_option(const struct command *command, const char *word, 
         complain(command->name, "there is no such option%s; --help lists them", hint);
 }
 
+const struct option_row *option_find(const struct command *command, const char *word,
+                                     size_t len)
+{
+    const struct option_row *row = find_in(command->options, word, len);
+
+    return row ? row : find_in(command->shared, word, len);
+}
+
 /* Reads the option at argv[*at], and its value when that is the next word. */
 static bool read_option(const struct command *command, char **argv, int argc, int *at,
                         struct option_word *out)
 {
     const char *word = argv[*at];
     size_t len = strcspn(word, "=");
-    const struct option_row *row = find_option(command->options, word, len);
+    const struct option_row *row = option_find(command, word, len);
 
-    if (!row)
-        row = find_option(command->shared, word, len);
     if (!row) {
         complain_of_option(command, word, len);
         return false;

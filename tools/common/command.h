@@ -28,6 +28,9 @@ enum { NUMBER_MAX = 1000000000 };
  *   NUMBER    0 .. NUMBER_MAX, decimal
  *   SECONDS   likewise, with up to three places after a point
  *   CHOICE    one of the words that `value` lists, separated by "|"
+ *
+ * What follows may be anything; completion offers those there are: participants and topics, ids of
+ * envelopes, ID@DIGEST of open proposals, contexts, verbs.
  */
 enum value_type {
     VALUE_NONE,
@@ -35,7 +38,13 @@ enum value_type {
     VALUE_FILE,
     VALUE_NUMBER,
     VALUE_SECONDS,
-    VALUE_CHOICE
+    VALUE_CHOICE,
+    VALUE_PARTICIPANT,
+    VALUE_TOPIC,
+    VALUE_ENVELOPE,
+    VALUE_PROPOSAL,
+    VALUE_CONTEXT,
+    VALUE_VERB
 };
 
 enum { OPTION_REQUIRED = 1, OPTION_REPEATED = 2 };
@@ -83,7 +92,7 @@ struct arguments {
 /**
  * A verb. A table of them ends with a row without name.
  *
- * operands   as in a usage line: "KIND", "TOOL [JSON]"; NULL when it takes none
+ * operands   as in a usage line: "KIND", "TOOL [JSON]", "a|b [WORD...]"; NULL when it takes none
  * min, max   how many operands it takes; with `rest`: how many words the rest has at least, and
  *            `max` says nothing
  * rest       options end at "--" or at the first word that is none; all that follows is another
@@ -111,6 +120,10 @@ extern const struct option_row no_options[];
 
 /** The row with that name; NULL when there is none. */
 const struct command *command_find(const struct command *table, const char *name);
+
+/** The verb's option, own or shared, whose name is the first `len` bytes of a word; else NULL. */
+const struct option_row *option_find(const struct command *command, const char *word,
+                                     size_t len);
 
 /**
  * Takes a verb's words apart. Prints what is wrong and returns false when they do not fit the

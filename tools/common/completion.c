@@ -1,101 +1,378 @@
 /*
- * completion.c - the table of verbs as a completion script for bash.
- * The script is static text: asking the program at every key press was refused, because that would
- * run it on half-typed command lines.
+ * completion.c - what may stand at the end of a command line, and for each shell the few lines that
+ * ask for it at every key press.
+ *
+ * Refused: scripts that know the verbs themselves, as one for bash once did. The rules would stand
+ * in three languages, and no script knows who is in the topic. What is asked here is half typed, so
+ * nothing complains, and nothing runs but what reads.
  */
-#include "tools/common/program.h"
+#include "tools/common/completion.h"
 
+#include "tools/common/visible.h"
+
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
-static void print_names(FILE *stream, const struct option_row *list)
+enum { ABOUT_MAX = 72 };
+
+/* In these, \1 is the program's name and \2 the same with "_" for "-". */
+static const char bash_script[] =
+    "# bash completion for \1, printed by: \1 completion bash\n"
+    "_\2() {\n"
+    "    local rest=${COMP_LINE:0:COMP_POINT} word part cut='' offer words=()\n"
+    "    # bash cuts words at : and =; here they are put together again, without quotes.\n"
+    "    for word in \"${COMP_WORDS[@]:0:COMP_CWORD+1}\"; do\n"
+    "        part=${rest#\"${rest%%[![:space:]]*}\"}\n"
+    "        if [ \"$part\" = \"$rest\" ] && [ ${#words[@]} -gt 0 ]; then\n"
+    "            words[-1]+=$word\n"
+    "        else\n"
+    "            words+=(\"$word\")\n"
+    "        fi\n"
+    "        rest=${part#\"$word\"}\n"
+    "    done\n"
+    "    words=(\"${words[@]//[\\\"\\'\\\\]/}\")\n"
+    "    words=(\"${words[@]/#\\~\\//$HOME/}\")\n"
+    "    [[ $COMP_WORDBREAKS != *[:=]* ]] || cut=${words[-1]%\"${words[-1]##*[:=]}\"}\n"
+    "    COMPREPLY=()\n"
+    "    while IFS= read -r offer; do\n"
+    "        case $offer in\n"
+    "        $'\\tfiles')\n"
+    "            compopt -o filenames 2>/dev/null\n"
+    "            mapfile -t COMPREPLY < <(compgen -f -- \"${words[-1]#\"$cut\"}\")\n"
+    "            return ;;\n"
+    "        $'\\tcommands')\n"
+    "            mapfile -t COMPREPLY < <(compgen -c -- \"${words[-1]}\")\n"
+    "            return ;;\n"
+    "        esac\n"
+    "        offer=${offer#\"$cut\"}\n"
+    "        if [[ ${COMP_WORDS[COMP_CWORD]} != [\\\"\\']* ]]; then\n"
+    "            printf -v offer %q \"$offer\"\n"
+    "        elif [[ $offer == *[\\$\\`\\\"\\'\\\\!]* ]]; then\n"
+    "            continue\n"
+    "        fi\n"
+    "        COMPREPLY+=(\"$offer\")\n"
+    "    done < <(\1 completion bash -- \"${words[@]:1}\" 2>/dev/null)\n"
+    "}\n"
+    "complete -F _\2 \1\n";
+
+static const char zsh_script[] =
+    "#compdef \1\n"
+    "# zsh completion for \1, printed by: \1 completion zsh\n"
+    "_\2() {\n"
+    "    local -a typed offers\n"
+    "    local line word\n"
+    "    (( CURRENT < 3 )) || typed=(\"${(@Q)words[2,CURRENT-1]}\")\n"
+    "    typed+=(\"${(Q)PREFIX}\")\n"
+    "    typed=(\"${(@)typed/#\\~\\//$HOME/}\")\n"
+    "    for line in \"${(@f)$(\1 completion zsh -- \"${(@)typed}\" 2>/dev/null)}\"; do\n"
+    "        case $line in\n"
+    "        ($'\\tfiles') _files; return ;;\n"
+    "        ($'\\tcommands') _command_names -e; return ;;\n"
+    "        (?*)\n"
+    "            word=${line%%$'\\t'*}\n"
+    "            word=${word//\\\\/\\\\\\\\}\n"
+    "            offers+=(\"${word//:/\\\\:}:${line#*$'\\t'}\") ;;\n"
+    "        esac\n"
+    "    done\n"
+    "    (( $#offers )) && _describe '\1' offers\n"
+    "}\n"
+    "if [ \"$funcstack[1]\" = _\2 ]; then\n"
+    "    _\2 \"$@\"\n"
+    "else\n"
+    "    compdef _\2 \1\n"
+    "fi\n";
+
+static const char fish_script[] =
+    "# fish completion for \1, printed by: \1 completion fish\n"
+    "function __\2_offers\n"
+    "    set -l typed (commandline -opc)\n"
+    "    set -l last (commandline -ct | string unescape)\n"
+    "    test -n \"$last\"; or set last ''\n"
+    "    set -l offers (\1 completion fish -- $typed[2..-1] $last 2>/dev/null)\n"
+    "    switch \"$offers[1]\"\n"
+    "        case ''\n"
+    "            return\n"
+    "        case \\tfiles\n"
+    "            __fish_complete_path (commandline -ct)\n"
+    "        case \\tcommands\n"
+    "            __fish_complete_command\n"
+    "        case '*'\n"
+    "            printf '%s\\n' $offers\n"
+    "    end\n"
+    "end\n"
+    "complete -c \1 -f -a '(__\2_offers)'\n";
+
+static const struct shell {
+    const char *name;
+    const char *script;
+    bool shows_about; /* takes "WORD<tab>what it is" */
+} shells[] = {
+    {"bash", bash_script, false},
+    {"zsh", zsh_script, true},
+    {"fish", fish_script, true},
+};
+
+/* A command line as far as it is typed, and where the offers for its last word go. */
+struct typing {
+    const struct program *program;
+    const struct shell *shell;
+    FILE *stream;
+    struct arguments line;         /* the words before the last one */
+    const struct option_row *open; /* the option whose value the last word is */
+    bool options_end;
+    bool rest;
+    const char *before; /* a part of the last word that stays: "--to=" */
+    size_t before_len;
+    const char *last; /* what follows it */
+    size_t count;     /* offers so far */
+};
+
+static void print_script(FILE *stream, const struct program *program, const char *script)
+{
+    for (; *script; script++) {
+        if (*script == '\1')
+            fputs(program->name, stream);
+        else if (*script != '\2')
+            fputc(*script, stream);
+        else
+            for (const char *at = program->name; *at; at++)
+                fputc(*at == '-' ? '_' : *at, stream);
+    }
+}
+
+/* A word that would not show as it is, is not offered: shells print offers as they stand. */
+static bool is_plain(struct mcpx_slice word)
+{
+    struct mcpx_text shown = {0};
+    bool plain;
+
+    text_visible(&shown, word);
+    plain = !shown.failed && shown.len == word.len &&
+            (word.len == 0 || memcmp(shown.text, word.text, word.len) == 0);
+    mcpx_text_fini(&shown);
+    return plain;
+}
+
+/* Offers a word when it goes on as typed; of `about` the first sentence. */
+static void offer(struct typing *typing, struct mcpx_slice word, const char *about)
+{
+    size_t typed = strlen(typing->last), len = strcspn(about, ";.\n");
+
+    if (word.len == 0 || word.len < typed || memcmp(word.text, typing->last, typed) != 0 ||
+        !is_plain(word))
+        return;
+    fprintf(typing->stream, "%.*s%.*s", (int)typing->before_len, typing->before, (int)word.len,
+            word.text);
+    if (typing->shell->shows_about)
+        fprintf(typing->stream, "\t%.*s", (int)(len < ABOUT_MAX ? len : ABOUT_MAX), about);
+    fputc('\n', typing->stream);
+    typing->count++;
+}
+
+static void offer_verbs(struct typing *typing)
+{
+    for (const struct command *row = typing->program->commands; row->name; row++)
+        offer(typing, mcpx_slice_of(row->name), row->summary);
+}
+
+static void offer_choices(struct typing *typing, const char *choices, size_t len)
+{
+    for (const char *end = choices + len; choices < end;) {
+        size_t choice = strcspn(choices, "| ");
+
+        offer(typing, (struct mcpx_slice){choices, choice}, "");
+        choices += choice + 1;
+    }
+}
+
+/* What the program finds out, a line each: the word, and what it is behind a tab. */
+static void offer_live(struct typing *typing, enum value_type type)
+{
+    struct mcpx_text found = {0};
+
+    if (typing->program->offer)
+        typing->program->offer(&typing->line, type, &found);
+    for (char *at = found.text; at && *at && !found.failed;) {
+        char *end = at + strcspn(at, "\n"), *tab = memchr(at, '\t', (size_t)(end - at));
+        bool more = *end != '\0';
+
+        *end = '\0';
+        offer(typing, (struct mcpx_slice){at, (size_t)((tab ? tab : end) - at)},
+              tab ? tab + 1 : "");
+        at = end + more;
+    }
+    mcpx_text_fini(&found);
+}
+
+static void offer_value(struct typing *typing, enum value_type type, const char *value,
+                        size_t len)
+{
+    switch (type) {
+    case VALUE_NONE:
+    case VALUE_TEXT:
+    case VALUE_NUMBER:
+    case VALUE_SECONDS:
+        break;
+    case VALUE_FILE:
+        fputs("\tfiles\n", typing->stream);
+        break;
+    case VALUE_CHOICE:
+        offer_choices(typing, value, len);
+        break;
+    case VALUE_VERB:
+        offer_verbs(typing);
+        break;
+    default:
+        offer_live(typing, type);
+    }
+}
+
+/* The operand of the usage line that comes next, and its length; the last may go on: "[WORD...]". */
+static const char *next_operand(const struct typing *typing, size_t *len)
+{
+    const char *at = typing->line.command->operands;
+
+    for (size_t i = 0; at && i < typing->line.operand_count; i++) {
+        at = strchr(at, ' ');
+        at = at ? at + 1 : NULL;
+    }
+    *len = at ? strcspn(at, " ") : 0;
+    if (*len > 2 && at[0] == '[' && at[*len - 1] == ']') {
+        at++;
+        *len -= 2;
+    }
+    return at;
+}
+
+static void offer_operand(struct typing *typing)
+{
+    size_t len;
+    const char *name = next_operand(typing, &len);
+    const struct operand_row *row = typing->program->operands;
+
+    if (name && memchr(name, '|', len))
+        offer_value(typing, VALUE_CHOICE, name, len);
+    for (; name && row && row->name; row++)
+        if (strlen(row->name) == len && memcmp(row->name, name, len) == 0)
+            offer_value(typing, row->type, name, len);
+}
+
+static void offer_options(struct typing *typing, const struct option_row *list)
 {
     for (const struct option_row *row = list; row && row->name; row++)
-        fprintf(stream, " %s", row->name);
+        if ((row->flags & OPTION_REPEATED) || !arguments_have(&typing->line, row->name))
+            offer(typing, mcpx_slice_of(row->name), row->help);
 }
 
-/* "a|b|c" as "a b c". */
-static void print_choices(FILE *stream, const char *choices)
+static const struct option_row *find(const struct typing *typing, const char *word)
 {
-    for (; *choices; choices++)
-        fputc(*choices == '|' ? ' ' : *choices, stream);
+    return option_find(typing->line.command, word, strcspn(word, "="));
 }
 
-/* One arm per option with a value: what may stand behind it. */
-static void print_values(FILE *stream, const struct command *command,
-                         const struct option_row *list)
+/* Takes a word before the last one. */
+static void take(struct typing *typing, const char *word)
 {
-    for (const struct option_row *row = list; row && row->name; row++) {
-        if (row->type == VALUE_NONE)
-            continue;
-        fprintf(stream, "    '%s %s')", command->name, row->name);
-        if (row->type == VALUE_FILE) {
-            fputs(" mapfile -t COMPREPLY < <(compgen -f -- \"$cur\");", stream);
-        } else if (row->type == VALUE_CHOICE) {
-            fputs(" mapfile -t COMPREPLY < <(compgen -W '", stream);
-            print_choices(stream, row->value);
-            fputs("' -- \"$cur\");", stream);
-        }
-        fputs(" return ;;\n", stream);
+    struct arguments *line = &typing->line;
+    bool option = !typing->options_end && word[0] == '-' && word[1] != '\0';
+
+    if (typing->open) {
+        line->options[line->option_count++] = (struct option_word){typing->open, word};
+        typing->open = NULL;
+    } else if (option && strcmp(word, "--") == 0) {
+        typing->options_end = true;
+    } else if (option) {
+        const struct option_row *row = find(typing, word);
+        const char *equals = strchr(word, '=');
+
+        if (row && row->type != VALUE_NONE && !equals)
+            typing->open = row;
+        else if (row)
+            line->options[line->option_count++] =
+                (struct option_word){row, equals ? equals + 1 : NULL};
+    } else {
+        typing->rest = line->command->rest;
+        line->operands[line->operand_count++] = word;
     }
 }
 
-static void print_verb(FILE *stream, const struct command *command)
+/* Offers for the last word of a verb's line. */
+static void offer_last(struct typing *typing)
 {
-    fprintf(stream, "    %s) words='--help", command->name);
-    print_names(stream, command->options);
-    print_names(stream, command->shared);
-    fputs("'", stream);
-    if (command->rest)
-        fputs("; rest=-c", stream);
-    else if (command->operands && strcmp(command->operands, "bash") == 0)
-        fputs("; words=\"$words bash\"", stream);
-    fputs(" ;;\n", stream);
-}
+    const char *equals = strchr(typing->last, '=');
+    const struct command *command = typing->line.command;
+    const struct option_row *row = typing->open;
 
-static void print_function_name(FILE *stream, const char *name)
-{
-    fputc('_', stream);
-    for (; *name; name++)
-        fputc(*name == '-' ? '_' : *name, stream);
-}
-
-void completion_print(FILE *stream, const struct program *program)
-{
-    fprintf(stream, "# bash completion for %s, printed by: %s completion bash\n",
-            program->name, program->name);
-    print_function_name(stream, program->name);
-    fputs("() {\n"
-          "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-          "    local verb=${COMP_WORDS[1]} words='' rest=''\n"
-          "    COMPREPLY=()\n"
-          "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-          "        mapfile -t COMPREPLY < <(compgen -W '--help --version --man",
-          stream);
-    for (const struct command *command = program->commands; command->name; command++)
-        fprintf(stream, " %s", command->name);
-    fputs("' -- \"$cur\")\n"
-          "        return\n"
-          "    fi\n"
-          "    case \"$verb $prev\" in\n",
-          stream);
-    for (const struct command *command = program->commands; command->name; command++) {
-        print_values(stream, command, command->options);
-        print_values(stream, command, command->shared);
+    if (!row && !typing->options_end && equals && typing->last[0] == '-') {
+        row = find(typing, typing->last);
+        typing->before = typing->last;
+        typing->before_len = (size_t)(equals + 1 - typing->last);
+        typing->last = equals + 1;
     }
-    fputs("    esac\n"
-          "    case $verb in\n",
-          stream);
-    for (const struct command *command = program->commands; command->name; command++)
-        print_verb(stream, command);
-    fputs("    esac\n"
-          "    if [ -n \"$rest\" ] && [[ $cur != -* ]]; then\n"
-          "        mapfile -t COMPREPLY < <(compgen \"$rest\" -- \"$cur\")\n"
-          "        return\n"
-          "    fi\n"
-          "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
-          "}\n"
-          "complete -F ",
-          stream);
-    print_function_name(stream, program->name);
-    fprintf(stream, " %s\n", program->name);
+    if (row) {
+        offer_value(typing, row->type, row->value, row->value ? strlen(row->value) : 0);
+    } else if (command->rest && typing->last[0] != '-') {
+        fputs(typing->rest ? "\tfiles\n" : "\tcommands\n", typing->stream);
+    } else {
+        offer_operand(typing);
+        if (typing->options_end || (typing->count > 0 && typing->last[0] != '-'))
+            return;
+        offer(typing, MCPX_SLICE("--help"), "tell how to use it");
+        offer_options(typing, command->options);
+        offer_options(typing, command->shared);
+    }
+}
+
+static void offer_first(struct typing *typing)
+{
+    offer(typing, MCPX_SLICE("--help"), "list the verbs");
+    offer(typing, MCPX_SLICE("--version"), "print the version");
+    offer(typing, MCPX_SLICE("--man"), "print the manual page");
+    offer_verbs(typing);
+}
+
+/* Nobody reads complaints between two key presses. */
+static void be_silent(void)
+{
+    int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+    if (fd < 0 || dup2(fd, STDERR_FILENO) < 0)
+        _exit(STATUS_FAILED);
+    close(fd);
+}
+
+static void offer_words(struct typing *typing, const char *const *words, size_t count)
+{
+    be_silent();
+    typing->last = words[count - 1];
+    typing->before = "";
+    if (count == 1) {
+        offer_first(typing);
+        return;
+    }
+    typing->line.command = command_find(typing->program->commands, words[0]);
+    for (size_t i = 1; i < count - 1 && typing->line.command && !typing->rest; i++)
+        take(typing, words[i]);
+    if (typing->line.command)
+        offer_last(typing);
+}
+
+int completion_answer(FILE *stream, const struct program *program,
+                      const struct arguments *arguments)
+{
+    static struct typing typing;
+
+    typing = (struct typing){.program = program, .stream = stream};
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+        if (strcmp(shells[i].name, arguments->operands[0]) == 0)
+            typing.shell = &shells[i];
+    if (!typing.shell) {
+        complain("completion", "shells are bash, zsh and fish");
+        return STATUS_USAGE;
+    }
+    if (arguments->operand_count == 1)
+        print_script(stream, program, typing.shell->script);
+    else
+        offer_words(&typing, arguments->operands + 1, arguments->operand_count - 1);
+    return STATUS_OK;
 }

@@ -50,7 +50,7 @@ static const char default_url[] = "ws://127.0.0.1:8080";
 
 #define TOPIC_ROW                                                                             \
     {                                                                                         \
-        "--topic", "TOPIC", VALUE_TEXT, 0, "the topic; else MCPX_TOPIC"                       \
+        "--topic", "TOPIC", VALUE_TOPIC, 0, "the topic; else MCPX_TOPIC"                      \
     }
 
 const struct option_row connect_options[] = {
@@ -59,7 +59,7 @@ const struct option_row connect_options[] = {
     TOKEN_ROW,
     AS_ROW,
     CA_ROW,
-    {"--context", "NAME", VALUE_TEXT, 0,
+    {"--context", "NAME", VALUE_CONTEXT, 0,
      "what was kept under this name by context add, where neither these options nor the "
      "environment say anything; else MCPX_CONTEXT, else the one that context use chose"},
     LAST_ROW,
@@ -71,7 +71,7 @@ const struct option_row connect_service_options[] = {
 
 const struct option_row connect_topics_options[] = {
     URL_ROW,
-    {"--topic", "TOPIC", VALUE_TEXT, OPTION_REPEATED, "the topics; else MCPX_TOPIC, one"},
+    {"--topic", "TOPIC", VALUE_TOPIC, OPTION_REPEATED, "the topics; else MCPX_TOPIC, one"},
     TOKEN_ROW,
     AS_ROW,
     CA_ROW,
@@ -227,7 +227,8 @@ static bool may_come_yet(int status)
 
 static int ask_first(struct connection *out, const char *verb)
 {
-    int status = ask_for_token(out, verb, 0, &out->token);
+    int status =
+        ask_for_token(out, out->timeout_ms > 0 ? NULL : verb, out->timeout_ms, &out->token);
 
     if (out->is_patient && may_come_yet(status)) {
         complain(verb, "waiting for the router");

@@ -28,6 +28,8 @@ extern const struct option_row connect_topics_options[];
  * api       address of the HTTP API, for struct http_call
  * as        the participant that --as or the context named; NULL when the token decides
  * context   name of the context that counts; NULL when none does
+ * timeout_ms   for a token, and for fetch.h's calls, which then are made without a word; 0 = as
+ *              http_do waits
  * is_patient, contexts   private
  */
 struct connection {
@@ -36,6 +38,7 @@ struct connection {
     char *api;
     char *token;
     const char *context;
+    int64_t timeout_ms;
     bool is_patient;
     struct json_t *contexts;
 };
@@ -55,7 +58,7 @@ int connection_read(const struct arguments *arguments, struct connection *out);
 
 /**
  * Its two halves. The first one fills url, ca_file, api, context and topic, which may stay NULL, and
- * asks nobody. The second one wants a topic and finds the token. Both return as connection_read
+ * asks nobody; between them the caller may set timeout_ms. The second one wants a topic and finds the token. Both return as connection_read
  * does; connection_fini in every case.
  */
 int connection_read_router(const struct arguments *arguments, struct connection *out);

@@ -5,6 +5,7 @@
  */
 #include "tools/common/program.h"
 
+#include "tools/common/completion.h"
 #include "tools/common/nearest.h"
 #include "tools/common/visible.h"
 #include <mcpx/base.h>
@@ -194,12 +195,7 @@ int cmd_help(const struct arguments *arguments)
 
 int cmd_completion(const struct arguments *arguments)
 {
-    if (strcmp(arguments->operands[0], "bash") != 0) {
-        complain("completion", "only bash is known");
-        return STATUS_USAGE;
-    }
-    completion_print(stdout, running);
-    return STATUS_OK;
+    return completion_answer(stdout, running, arguments);
 }
 
 /*

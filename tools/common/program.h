@@ -6,6 +6,8 @@
 
 #include "tools/common/command.h"
 
+#include <mcpx/text.h>
+
 #include <stdio.h>
 
 /**
@@ -18,6 +20,15 @@ struct note_row {
 };
 
 /**
+ * What an operand of a usage line is, for completion: "ID" is an envelope's. A list ends with a row
+ * without name.
+ */
+struct operand_row {
+    const char *name;
+    enum value_type type;
+};
+
+/**
  * A program.
  *
  * summary       a few words, for the manual's first line
@@ -26,6 +37,9 @@ struct note_row {
  * environment   variables it reads, beyond those of the shared options' help; may be NULL
  * examples      lines as typed and printed; may be NULL
  * see_also      other manuals: "mcpxctl 1, mcpx-router 8"
+ * operands      those that completion knows words for; may be NULL
+ * offer         appends what there is of VALUE_PARTICIPANT and the types behind it, a line each: the
+ *               word, a tab, what it is. `line` is what is typed before. NULL = nothing is known
  */
 struct program {
     const char *name;
@@ -36,6 +50,8 @@ struct program {
     const struct note_row *environment;
     const struct note_row *examples;
     const char *see_also;
+    const struct operand_row *operands;
+    void (*offer)(const struct arguments *line, enum value_type type, struct mcpx_text *out);
 };
 
 /**
@@ -46,15 +62,18 @@ struct program {
  */
 int program_run(const struct program *program, int argc, char **argv);
 
-/** The verb "completion SHELL": prints the script for the running program. Row: see below. */
+/** The verb "completion SHELL [WORD...]", for the running program: completion.h. Row: see below. */
 int cmd_completion(const struct arguments *arguments);
 
 /** The row of that verb, for a table of commands. */
 #define COMPLETION_ROW                                                                        \
     {                                                                                         \
-        "completion", "bash", 1, 1, false, "print a completion script for the shell",         \
-            "For bash: put the output where it reads completions, or source it.", no_options, \
-            NULL, cmd_completion                                                              \
+        "completion", "bash|zsh|fish [WORD...]", 1, WORDS_MAX, false,                         \
+            "print a completion script for the shell",                                        \
+            "Put the output where the shell reads completions, or source it. With WORDs, "    \
+            "which are a command line without the program's name, prints what may stand for " \
+            "the last of them: this is what the script asks. Put -- before them.",            \
+            no_options, NULL, cmd_completion                                                  \
     }
 
 /** The verb "help [VERB]": prints what --help prints. Row: see below. */
@@ -70,8 +89,5 @@ int cmd_help(const struct arguments *arguments);
 
 /** Prints the manual page in mdoc. */
 void man_print(FILE *stream, const struct program *program);
-
-/** Prints the completion script for bash. */
-void completion_print(FILE *stream, const struct program *program);
 
 #endif

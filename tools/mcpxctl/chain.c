@@ -37,6 +37,19 @@ const char *chain_state_name(enum chain_state state)
     return state_names[state];
 }
 
+enum mcpx_err chain_is_open(const struct ledger *ledger, const struct entry *entry, bool *out)
+{
+    struct chain chain;
+    /* Its own chain, not that of what it is about. */
+    enum mcpx_err err = chain_below(ledger, entry, &chain);
+
+    if (!err) {
+        *out = chain.state == CHAIN_OPEN;
+        chain_fini(&chain);
+    }
+    return err;
+}
+
 void chain_fini(struct chain *chain)
 {
     free(chain->steps);

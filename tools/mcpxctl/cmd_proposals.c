@@ -12,19 +12,6 @@
 
 enum { COLUMNS = 100, BRIEF = 8 };
 
-/* Whether a proposal is open; its own chain, not that of what it is about. */
-static enum mcpx_err is_open(const struct ledger *ledger, const struct entry *entry, bool *out)
-{
-    struct chain chain;
-    enum mcpx_err err = chain_below(ledger, entry, &chain);
-
-    if (!err) {
-        *out = chain.state == CHAIN_OPEN;
-        chain_fini(&chain);
-    }
-    return err;
-}
-
 /*
  * The digest stands beside the envelope, not in it: there its sender might have put another one.
  */
@@ -55,7 +42,7 @@ static int print(const struct arguments *arguments, const struct connection *whe
 
         if (!entry_is(entry, "mcp/proposal"))
             continue;
-        if (is_open(ledger, entry, &open) != MCPX_OK ||
+        if (chain_is_open(ledger, entry, &open) != MCPX_OK ||
             (open && proposal_digest(entry, digest) != MCPX_OK))
             out.failed = true;
         if (!open || out.failed)

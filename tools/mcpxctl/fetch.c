@@ -16,7 +16,9 @@ int fetch_answer(const struct connection *where, const char *verb, const char *p
                              .path = path,
                              .body = body,
                              .token = where->token,
-                             .ca_file = where->client.ca_file};
+                             .ca_file = where->client.ca_file,
+                             .timeout_ms = where->timeout_ms,
+                             .quiet = where->timeout_ms > 0};
 
     return http_do(&call, answer);
 }

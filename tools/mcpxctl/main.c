@@ -4,6 +4,7 @@
 #include "tools/common/colour.h"
 #include "tools/common/connect.h"
 #include "tools/common/program.h"
+#include "tools/mcpxctl/offer.h"
 #include "tools/mcpxctl/verbs.h"
 
 #define JSON_OPTION                                                                           \
@@ -21,12 +22,12 @@
     }
 #define FROM_OPTION                                                                           \
     {                                                                                         \
-        "--from", "ID", VALUE_TEXT, 0, "only what this participant sent"                      \
+        "--from", "ID", VALUE_PARTICIPANT, 0, "only what this participant sent"               \
     }
 
 static const struct option_row history_options[] = {
     {"--limit", "N", VALUE_NUMBER, 0, "at most so many, the newest; 50"},
-    {"--before", "ID", VALUE_TEXT, 0, "only what is older than this envelope"},
+    {"--before", "ID", VALUE_ENVELOPE, 0, "only what is older than this envelope"},
     KIND_OPTION,
     FROM_OPTION,
     COLOUR_OPTION,
@@ -47,7 +48,7 @@ static const struct option_row watch_options[] = {
 
 #define TO_OPTION                                                                             \
     {                                                                                         \
-        "--to", "ID", VALUE_TEXT, OPTION_REPEATED, "an addressee; else everyone"              \
+        "--to", "ID", VALUE_PARTICIPANT, OPTION_REPEATED, "an addressee; else everyone"       \
     }
 #define METHOD_OPTION                                                                         \
     {                                                                                         \
@@ -64,7 +65,7 @@ static const struct option_row say_options[] = {
 };
 
 static const struct option_row call_options[] = {
-    {"--to", "ID", VALUE_TEXT, OPTION_REQUIRED, "who is to answer"},
+    {"--to", "ID", VALUE_PARTICIPANT, OPTION_REQUIRED, "who is to answer"},
     METHOD_OPTION,
     {"--timeout", "S", VALUE_SECONDS, 0, "how long to wait for the response, 0 for ever; 60"},
     {"--json", NULL, VALUE_NONE, 0, "print the JSON-RPC response as it came"},
@@ -79,7 +80,8 @@ static const struct option_row propose_options[] = {
 };
 
 static const struct option_row list_options[] = {
-    {"--to", "ID", VALUE_TEXT, OPTION_REPEATED, "a server to ask; else all that could answer"},
+    {"--to", "ID", VALUE_PARTICIPANT, OPTION_REPEATED,
+     "a server to ask; else all that could answer"},
     {"--timeout", "S", VALUE_SECONDS, 0, "how long to wait for answers, 0 for ever; 3"},
     JSON_OPTION,
     END_OPTION,
@@ -89,7 +91,7 @@ static const struct option_row approve_options[] = {
     {"--yes", NULL, VALUE_NONE, 0,
      "do not ask; needed where standard input is no terminal. Wants ID@DIGEST, as proposals "
      "lists it"},
-    {"--to", "ID", VALUE_TEXT, 0,
+    {"--to", "ID", VALUE_PARTICIPANT, 0,
      "who is to do it; needed when it was not proposed to exactly one"},
     {"--timeout", "S", VALUE_SECONDS, 0, "how long to wait for the response, 0 for ever; 60"},
     {"--json", NULL, VALUE_NONE, 0, "print the JSON-RPC response as it came"},
@@ -114,9 +116,9 @@ static const struct option_row can_options[] = {
     {"--config", "FILE", VALUE_FILE, 0,
      "decide offline, from the router's configuration; --as names the participant"},
     {"--live", NULL, VALUE_NONE, 0, "ask the running router, as --url does"},
-    {"--participant", "ID", VALUE_TEXT, 0,
+    {"--participant", "ID", VALUE_PARTICIPANT, 0,
      "ask the router about somebody else; needs a grant for admin/check"},
-    {"--to", "ID", VALUE_TEXT, OPTION_REPEATED,
+    {"--to", "ID", VALUE_PARTICIPANT, OPTION_REPEATED,
      "an addressee; without it the envelope is for everyone"},
     {"--json", NULL, VALUE_NONE, 0, "print one JSON object, as POST /v0.1/check answers"},
     END_OPTION,
@@ -194,10 +196,10 @@ static const struct command commands[] = {
     {"kind", "KIND", 1, 1, false, "split a kind into type, method and context",
      "Shows how the router reads a kind, or what is wrong with it and at which byte.",
      kind_options, NULL, cmd_kind},
-    {"list", "LIST", 1, 1, false, "tools, resources, templates or prompts of servers",
-     "Asks each server in the topic, or those named with --to. LIST is one of tools, "
-     "resources, "
-     "templates, prompts. Who does not answer is passed over, unless it was named.",
+    {"list", "tools|resources|templates|prompts", 1, 1, false,
+     "tools, resources, templates or prompts of servers",
+     "Asks each server in the topic, or those named with --to. Who does not answer is passed "
+     "over, unless it was named.",
      list_options, connect_options, cmd_list},
     {"proposals", NULL, 0, 0, false, "proposals that wait for a decision",
      "Prints the retained proposals that nobody has fulfilled, rejected or withdrawn, each as "
@@ -261,6 +263,12 @@ static const struct note_row examples[] = {
     {NULL, NULL},
 };
 
+static const struct operand_row operands[] = {
+    {"ID", VALUE_ENVELOPE},  {"ID[@DIGEST]", VALUE_PROPOSAL},
+    {"NAME", VALUE_CONTEXT}, {"VERB", VALUE_VERB},
+    {NULL, VALUE_NONE},
+};
+
 static const char about[] =
     "Options and operands may come in any order; -- ends the options. Verbs that only read "
     "use "
@@ -286,6 +294,8 @@ int main(int argc, char **argv)
         .commands = commands,
         .examples = examples,
         .see_also = "mcpx-router 8",
+        .operands = operands,
+        .offer = offer_live,
     };
 
     return program_run(&mcpxctl, argc, argv);

@@ -1,0 +1,153 @@
+/*
+ * offer.c - what completion finds out: contexts in the user's file, the rest from the router, as the
+ * line typed so far says where it is. Whoever presses a key does not wait: one second, no more.
+ */
+#include "tools/mcpxctl/offer.h"
+
+#include "tools/common/context.h"
+#include "tools/mcpxctl/chain.h"
+#include "tools/mcpxctl/fetch.h"
+#include "tools/mcpxctl/proposal.h"
+#include <mcpx/json.h>
+
+static const char verb[] = "completion";
+
+enum { PATIENCE_MS = 1000, ENVELOPES = 100, AMONG = 1000 };
+
+/* Appends a word and what it is. */
+static void add(struct mcpx_text *out, struct mcpx_slice word, struct mcpx_slice about)
+{
+    mcpx_text_slice(out, word);
+    mcpx_text_puts(out, "\t");
+    mcpx_text_slice(out, about);
+    mcpx_text_puts(out, "\n");
+}
+
+/* The strings of a list in an answer, or their `member`. */
+static void add_list(struct mcpx_text *out, const struct mcpx_text *answer, const char *list,
+                     const char *member)
+{
+    struct mcpx_slice value;
+    struct mcpx_json_walk walk;
+
+    if (mcpx_json_check(mcpx_text_view(answer), 0, &value, NULL) != MCPX_OK)
+        return;
+    mcpx_json_walk_start(&walk, mcpx_json_get(value, list));
+    while (mcpx_json_walk_next(&walk)) {
+        struct mcpx_text plain = {0};
+
+        mcpx_json_add_unescaped(&plain,
+                                member ? mcpx_json_get(walk.value, member) : walk.value);
+        add(out, mcpx_text_view(&plain), MCPX_SLICE(""));
+        out->failed |= plain.failed;
+        mcpx_text_fini(&plain);
+    }
+}
+
+static void offer_topics(const struct connection *where, struct mcpx_text *out)
+{
+    struct mcpx_text answer = {0};
+
+    if (fetch_answer(where, verb, "/v0.1/topics", NULL, &answer) == STATUS_OK)
+        add_list(out, &answer, "topics", NULL);
+    mcpx_text_fini(&answer);
+}
+
+static void offer_participants(const struct connection *where, struct mcpx_text *out)
+{
+    struct mcpx_text answer = {0};
+
+    if (fetch_about_topic(where, verb, "/participants", &answer) == STATUS_OK)
+        add_list(out, &answer, "participants", "id");
+    mcpx_text_fini(&answer);
+}
+
+static void offer_envelopes(const struct connection *where, struct mcpx_text *out)
+{
+    struct ledger ledger = {.count = 0};
+
+    if (fetch_history(where, verb, ENVELOPES, &ledger) == STATUS_OK)
+        for (size_t i = ledger.count; i-- > 0;)
+            add(out, ledger.entries[i]->id, ledger.entries[i]->kind.text);
+    ledger_fini(&ledger);
+}
+
+static void add_proposal(struct mcpx_text *out, const struct ledger *ledger,
+                         const struct entry *entry)
+{
+    char digest[PROPOSAL_DIGEST_LEN + 1];
+    struct mcpx_text word = {0};
+    bool open = false;
+
+    if (!entry_is(entry, "mcp/proposal") || chain_is_open(ledger, entry, &open) != MCPX_OK ||
+        !open || proposal_digest(entry, digest) != MCPX_OK)
+        return;
+    mcpx_text_slice(&word, entry->id);
+    mcpx_text_puts(&word, "@");
+    mcpx_text_puts(&word, digest);
+    add(out, mcpx_text_view(&word), entry->kind.text);
+    out->failed |= word.failed;
+    mcpx_text_fini(&word);
+}
+
+static void offer_proposals(const struct connection *where, struct mcpx_text *out)
+{
+    struct ledger ledger = {.count = 0};
+
+    if (fetch_history(where, verb, AMONG, &ledger) == STATUS_OK)
+        for (size_t i = ledger.count; i-- > 0;)
+            add_proposal(out, &ledger, ledger.entries[i]);
+    ledger_fini(&ledger);
+}
+
+static void offer_contexts(struct mcpx_text *out)
+{
+    json_t *tree, *context;
+    const char *name;
+
+    if (contexts_read(verb, &tree) != STATUS_OK)
+        return;
+    json_object_foreach(json_object_get(tree, "contexts"), name, context)
+    {
+        const char *topic = context_value(tree, name, CONTEXT_TOPIC);
+
+        add(out, mcpx_slice_of(name), mcpx_slice_of(topic ? topic : ""));
+    }
+    json_decref(tree);
+}
+
+static const struct source {
+    enum value_type type;
+    void (*offer)(const struct connection *where, struct mcpx_text *out);
+} sources[] = {
+    {VALUE_TOPIC, offer_topics},
+    {VALUE_PARTICIPANT, offer_participants},
+    {VALUE_ENVELOPE, offer_envelopes},
+    {VALUE_PROPOSAL, offer_proposals},
+};
+
+static void offer_of_router(const struct arguments *line, const struct source *source,
+                            struct mcpx_text *out)
+{
+    struct connection where;
+    int status = connection_read_router(line, &where);
+
+    where.timeout_ms = PATIENCE_MS;
+    /* A token knows its topics, whichever is named; who asks for topics has named none yet. */
+    if (!where.client.topic && source->type == VALUE_TOPIC)
+        where.client.topic = "topic";
+    if (status == STATUS_OK)
+        status = connection_authenticate(line, &where);
+    if (status == STATUS_OK)
+        source->offer(&where, out);
+    connection_fini(&where);
+}
+
+void offer_live(const struct arguments *line, enum value_type type, struct mcpx_text *out)
+{
+    if (type == VALUE_CONTEXT)
+        offer_contexts(out);
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+        if (sources[i].type == type)
+            offer_of_router(line, &sources[i], out);
+}
