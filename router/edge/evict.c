@@ -41,6 +41,14 @@ void evict_slow(struct edge *edge)
     }
 }
 
+void evict_greedy(struct connection *connection)
+{
+    size_t max = bounds_buffers(connection->edge->config);
+
+    if (connection->edge->unsent > max && connection->unsent_share > max / 2)
+        cut_slow(connection);
+}
+
 /* A condemned peer whose socket is full cannot even be told so. It may catch up for a while. */
 static void watch_condemned(struct connection *connection, int64_t mono_ms)
 {

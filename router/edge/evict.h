@@ -13,6 +13,12 @@
 void evict_slow(struct edge *edge);
 
 /**
+ * Called when its socket has become full: cuts the connection when what sockets have not taken is
+ * beyond the bound, and more than half of the bound is its participant's.
+ */
+void evict_greedy(struct connection *connection);
+
+/**
  * evict_slow; then cuts every connection whose deadline is past, condemns those whose message
  * takes too long, and sets a deadline for condemned ones whose socket is full.
  */

@@ -4,6 +4,7 @@
  * much; it serves only sockets that are full (wire.c).
  */
 #include "router/edge/flush.h"
+#include "router/edge/evict.h"
 #include "router/edge/wire.h"
 
 /* One round, whichever comes first: some milliseconds. A write may be 256 KiB. */
@@ -55,6 +56,8 @@ static void flush_peer(struct connection *connection, struct budget *budget)
     }
     if (budget->writes == before)
         budget->writes--; /* looking has a price as well */
+    if (connection->full)
+        evict_greedy(connection);
     if ((connection->state != MEMBER || connection->full) && connection->peer)
         peer_stall(connection->peer); /* full; or closed: what the hub still has is too late */
 }

@@ -36,8 +36,10 @@ void peer_free(struct peer *peer)
 {
     list_remove(&peer->in_ready);
     list_remove(&peer->in_hub);
-    if (peer->tally)
+    if (peer->tally) {
         peer->tally->connections--;
+        peer->tally->unsent -= peer->unsent;
+    }
     tally_close(peer->hub, peer->tally);
     grant_unref(peer->grant);
     mcpx_text_fini(&peer->outbox);
@@ -79,6 +81,13 @@ uint64_t peer_turn_cost(struct peer *peer, uint64_t turn, uint64_t cost)
     tally->turn = turn;
     tally->cost += cost;
     return tally->cost;
+}
+
+size_t peer_unsent(struct peer *peer, size_t bytes)
+{
+    peer->tally->unsent += bytes - peer->unsent;
+    peer->unsent = bytes;
+    return peer->tally->unsent;
 }
 
 void *peer_owner(const struct peer *peer)

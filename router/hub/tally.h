@@ -17,6 +17,7 @@ struct hub;
  * bytes         memory of their logs
  * greedy        that is more than its share (pool.h)
  * connections   its peers, condemned ones included
+ * unsent        bytes that the edge holds for them because their sockets were full
  * turn, cost    the edge's loop turn in which it was last heard, and what it has cost in that one
  */
 struct tally {
@@ -26,6 +27,7 @@ struct tally {
     size_t bytes;
     bool greedy;
     size_t connections;
+    size_t unsent;
     uint64_t turn, cost;
 };
 

@@ -6,13 +6,14 @@
 #define _GNU_SOURCE /* SCHED_IDLE */
 #include "tests/attack/attack.h"
 
-#include <arpa/inet.h>
+#include "tests/attack/hand.h"
+
 #include <criterion/criterion.h>
-#include <fcntl.h>
-#include <netinet/in.h>
+#include <errno.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,186 +21,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { HELD_MAX = 400, ANSWER_MS = 300, PIECE = 65536 };
+/* More than the socket of somebody who reads nothing takes; seats in a topic, and in six. */
+enum { LARGE = 256 << 10, SEATS = 64, CROWD = 6 * SEATS };
 
-static const char token[] = "attacker-token-0123456789abcdef";
-
-/*
- * A move's own memory.
- *
- * port    the router's
- * held    connections it keeps, 0 = none; they are used in turns
- */
-struct hand {
-    int port;
-    int held[HELD_MAX];
-    unsigned turn;
-    char text[3 * PIECE];
-};
-
-/* A connection from an address of the attacker's own; -1 when there is none to be had. */
-static int dial(const struct hand *hand)
-{
-    struct sockaddr_in from = {.sin_family = AF_INET,
-                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK + 0x4200)};
-    struct sockaddr_in to = {.sin_family = AF_INET,
-                             .sin_port = htons((uint16_t)hand->port),
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    if (fd < 0)
-        return -1;
-    if (bind(fd, (struct sockaddr *)&from, sizeof from) == 0 &&
-        connect(fd, (struct sockaddr *)&to, sizeof to) == 0) {
-        fcntl(fd, F_SETFL, O_NONBLOCK);
-        return fd;
-    }
-    close(fd);
-    return -1;
-}
-
-static bool tell(int fd, const void *bytes, size_t len)
-{
-    return fd >= 0 && send(fd, bytes, len, MSG_NOSIGNAL) == (ssize_t)len;
-}
-
-static void drop(int fd)
-{
-    if (fd >= 0)
-        close(fd);
-}
-
-/* Waits a little for an answer and throws it away. */
-static bool was_answered(int fd)
-{
-    struct pollfd wait = {.fd = fd, .events = POLLIN};
-    char bytes[4096];
-
-    return poll(&wait, 1, ANSWER_MS) > 0 && recv(fd, bytes, sizeof bytes, 0) > 0;
-}
-
-static int enter(struct hand *hand, const char *topic)
-{
-    int fd = dial(hand);
-    int len =
-        snprintf(hand->text, sizeof hand->text,
-                 "GET /ws?topic=%s&history=0 HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n"
-                 "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-                 "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-                 "Authorization: Bearer %s\r\n\r\n",
-                 topic, token);
-
-    if (tell(fd, hand->text, (size_t)len) && was_answered(fd))
-        return fd;
-    drop(fd);
-    return -1;
-}
-
-/* The next of the held connections, in a topic of its own; made when it is not there. */
-static int *next_held(struct hand *hand, unsigned count, const char *topic)
-{
-    int *fd = &hand->held[hand->turn++ % count];
-    char name[64];
-
-    if (*fd <= 0) {
-        snprintf(name, sizeof name, "%s-%u", topic, hand->turn % count);
-        *fd = enter(hand, name);
-    }
-    return *fd > 0 ? fd : NULL;
-}
-
-static void lose(int *fd)
-{
-    close(*fd);
-    *fd = 0;
-}
-
-/* Writes a frame with a mask of zeros; `declared` may be more than is there. */
-static size_t frame(char *out, int first, size_t declared, const char *bytes, size_t len)
-{
-    size_t at = 0;
-
-    out[at++] = (char)first;
-    if (declared < 126) {
-        out[at++] = (char)(0x80 | declared);
-    } else {
-        int digits = declared < 65536 ? 2 : 8;
-
-        out[at++] = (char)(0x80 | (digits == 2 ? 126 : 127));
-        for (int i = digits; i > 0; i--)
-            out[at++] = (char)(declared >> (8 * (i - 1)));
-    }
-    memset(out + at, 0, 4);
-    if (len)
-        memcpy(out + at + 4, bytes, len);
-    return at + 4 + len;
-}
-
-static size_t envelope(char *out, size_t size, const char *kind, unsigned n, size_t filling)
-{
-    char text[2 * PIECE];
-    int len = snprintf(text, sizeof text,
-                       "{\"protocol\":\"mcpx/v0.1\",\"id\":\"a%u\",\"kind\":\"%s\","
-                       "\"payload\":{\"x\":\"%0*d\"}}",
-                       n, kind, (int)filling, 0);
-
-    (void)size;
-    return frame(out, 0x81, (size_t)len, text, (size_t)len);
-}
-
-/* Sends the same bytes on a held connection as often as the socket takes them. */
-static void pour(struct hand *hand, unsigned count, const char *topic, size_t len)
-{
-    static char prepared[3 * PIECE];
-    int *fd;
-
-    memcpy(prepared, hand->text, len); /* entering writes to hand->text */
-    fd = next_held(hand, count, topic);
-    for (int i = 0; fd && i < 64; i++) {
-        char answers[PIECE];
-        ssize_t sent = send(*fd, prepared, len, MSG_NOSIGNAL);
-
-        if (sent >= 0 && (size_t)sent < len) {
-            lose(fd);
-            return;
-        }
-        if (sent < 0) {
-            struct pollfd wait = {.fd = *fd, .events = POLLIN};
-
-            if (poll(&wait, 1, 5) > 0 && recv(*fd, answers, sizeof answers, 0) <= 0)
-                lose(fd);
-            return;
-        }
-        while (recv(*fd, answers, sizeof answers, 0) > 0)
-            continue;
-    }
-}
-
-static void request(struct hand *hand, const char *text, size_t len)
-{
-    int fd = dial(hand);
-
-    if (tell(fd, text, len))
-        was_answered(fd);
-    drop(fd);
-}
-
-static void ask(struct hand *hand, const char *method, const char *target, const char *bearer)
-{
-    int len = snprintf(hand->text, sizeof hand->text,
-                       "%s %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"
-                       "Content-Type: application/json\r\nContent-Length: 18\r\n\r\n"
-                       "{\"topic\":\"room-0\"}",
-                       method, target, bearer);
-
-    request(hand, hand->text, (size_t)len);
-}
+#define AUTO "history=0&instance=auto"
 
 /* ---- without a token ---- */
 
 static void connect_and_vanish(struct hand *hand)
 {
-    drop(dial(hand));
+    hand_drop(hand_dial(hand, false));
 }
 
 static void begin_and_wait(struct hand *hand)
@@ -207,48 +38,49 @@ static void begin_and_wait(struct hand *hand)
     int *fd = &hand->held[hand->turn++ % HELD_MAX];
 
     if (*fd <= 0)
-        *fd = dial(hand);
-    if (*fd > 0 && !tell(*fd, "G", 1))
-        lose(fd);
+        *fd = hand_dial(hand, false);
+    if (*fd > 0 && !hand_tell(*fd, "G", 1))
+        hand_lose(fd);
 }
 
 static void ask_for_lists(struct hand *hand)
 {
-    ask(hand, "GET", "/v0.1/topics", "nothing");
-    ask(hand, "GET", "/health", "nothing");
-    ask(hand, "POST", "/v0.1/tickets", "nothing");
+    hand_ask(hand, "GET", "/v0.1/topics", "nothing");
+    hand_ask(hand, "GET", "/health", "nothing");
+    hand_ask(hand, "POST", "/v0.1/tickets", "nothing");
 }
 
 static void show_false_tokens(struct hand *hand)
 {
-    ask(hand, "GET", "/ws?topic=room-0",
-        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJieXN0YW5kZXItMCIsInRvcGljIjoicm9vbS0wIn0.AAAA");
+    hand_ask(hand, "GET", "/ws?topic=room-0",
+             "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJieXN0YW5kZXItMCIsInRvcGljIjoicm9vbS0wIn0.AAAA");
 }
 
 static void send_long_heads(struct hand *hand)
 {
     memset(hand->text, 'a', sizeof hand->text);
     memcpy(hand->text, "GET /", 5);
-    request(hand, hand->text, sizeof hand->text);
+    hand_request(hand, hand->text, sizeof hand->text);
 }
 
 /* ---- with a token that permits nothing ---- */
 
 static void come_and_go(struct hand *hand)
 {
-    drop(enter(hand, "room-0"));
+    hand_drop(hand_enter(hand, "topic=room-0&history=0", false));
 }
 
 static void be_refused(struct hand *hand)
 {
-    pour(hand, 1, "room", envelope(hand->text, sizeof hand->text, "chat", hand->turn, 10));
+    hand_pour(hand, 1, "room", hand_envelope(hand->text, "chat", hand->turn, 10));
 }
 
 static void leave_messages_unfinished(struct hand *hand)
 {
     static const char part[32768] = "{\"protocol\":\"";
 
-    pour(hand, HELD_MAX, "half", frame(hand->text, 0x01, sizeof part, part, sizeof part));
+    hand_pour(hand, HELD_MAX, "half",
+              hand_frame(hand->text, 0x01, sizeof part, part, sizeof part));
 }
 
 static void send_empty_frames(struct hand *hand)
@@ -256,10 +88,10 @@ static void send_empty_frames(struct hand *hand)
     size_t len = 0;
 
     for (int i = 0; i < 500; i++) {
-        len += frame(hand->text + len, 0x89, 0, NULL, 0);
-        len += frame(hand->text + len, i == 0 ? 0x01 : 0x00, 0, NULL, 0);
+        len += hand_frame(hand->text + len, 0x89, 0, NULL, 0);
+        len += hand_frame(hand->text + len, i == 0 ? 0x01 : 0x00, 0, NULL, 0);
     }
-    pour(hand, 4, "empty", len);
+    hand_pour(hand, 4, "empty", len);
 }
 
 /* Pings as long as they may be, each of which asks for an answer as long. */
@@ -269,8 +101,8 @@ static void ping(struct hand *hand)
     size_t len = 0;
 
     for (int i = 0; i < 500; i++)
-        len += frame(hand->text + len, 0x89, sizeof payload, payload, sizeof payload);
-    pour(hand, HELD_MAX, "ping", len);
+        len += hand_frame(hand->text + len, 0x89, sizeof payload, payload, sizeof payload);
+    hand_pour(hand, HELD_MAX, "ping", len);
 }
 
 /* Another place in the same topic, as long as there is one. */
@@ -279,44 +111,45 @@ static void take_seats(struct hand *hand)
     int *fd = &hand->held[hand->turn++ % HELD_MAX];
 
     if (*fd > 0)
-        lose(fd);
-    *fd = enter(hand, "room-0&instance=auto");
+        hand_lose(fd);
+    *fd = hand_enter(hand, "topic=room-0&instance=auto&history=0", false);
     if (*fd < 0)
         *fd = 0;
 }
 
 static void join_without_reading(struct hand *hand)
 {
-    (void)next_held(hand, HELD_MAX, "silent");
+    static const struct crowd crowd = {HELD_MAX, 1, "silent", "history=0", false};
+
+    (void)hand_next(hand, &crowd);
 }
 
 static void fill_topics(struct hand *hand)
 {
-    char topic[32];
+    char query[48];
 
-    snprintf(topic, sizeof topic, "t-%u", hand->turn++);
-    drop(enter(hand, topic));
+    snprintf(query, sizeof query, "topic=t-%u&history=0", hand->turn++);
+    hand_drop(hand_enter(hand, query, false));
 }
 
 static void list_with_token(struct hand *hand)
 {
-    ask(hand, "GET", "/v0.1/topics", token);
-    ask(hand, "GET", "/v0.1/topics/room-0/participants", token);
-    ask(hand, "GET", "/v0.1/topics/room-0/history?limit=1000", token);
-    ask(hand, "POST", "/v0.1/tickets", token);
+    hand_ask(hand, "GET", "/v0.1/topics", attacker_token);
+    hand_ask(hand, "GET", "/v0.1/topics/room-0/participants", attacker_token);
+    hand_ask(hand, "GET", "/v0.1/topics/room-0/history?limit=1000", attacker_token);
+    hand_ask(hand, "POST", "/v0.1/tickets", attacker_token);
 }
 
 /* ---- with a token that permits to chat ---- */
 
 static void chat_without_end(struct hand *hand)
 {
-    pour(hand, 1, "room", envelope(hand->text, sizeof hand->text, "chat", hand->turn, 10));
+    hand_pour(hand, 1, "room", hand_envelope(hand->text, "chat", hand->turn, 10));
 }
 
 static void fill_histories(struct hand *hand)
 {
-    pour(hand, HELD_MAX, "full",
-         envelope(hand->text, sizeof hand->text, "chat", hand->turn, PIECE));
+    hand_pour(hand, HELD_MAX, "full", hand_envelope(hand->text, "chat", hand->turn, PIECE));
 }
 
 static void send_what_is_costly(struct hand *hand)
@@ -333,7 +166,7 @@ static void send_what_is_costly(struct hand *hand)
     memset(text + len + depth, ']', (size_t)depth);
     memcpy(text + len + 2 * depth, "}}", 2);
     len += 2 * depth + 2;
-    pour(hand, 8, "costly", frame(hand->text, 0x81, (size_t)len, text, (size_t)len));
+    hand_pour(hand, 8, "costly", hand_frame(hand->text, 0x81, (size_t)len, text, (size_t)len));
 }
 
 /* Reads a full topic page by page, and from the start again. */
@@ -343,20 +176,140 @@ static void page_through_history(struct hand *hand)
                                         "/v0.1/topics/full-1/history?limit=1",
                                         "/v0.1/topics/full-2/history?limit=1000&after=a2"};
 
-    ask(hand, "GET", pages[hand->turn++ % 3], token);
+    hand_ask(hand, "GET", pages[hand->turn++ % 3], attacker_token);
 }
 
 /* Takes nothing of what its own flood makes the router write to it. */
 static void chat_without_reading(struct hand *hand)
 {
-    size_t len = envelope(hand->text, sizeof hand->text, "chat", hand->turn, 4096);
+    static const struct crowd crowd = {8, 1, "deaf", "history=0", false};
+    size_t len = hand_envelope(hand->text, "chat", hand->turn, 4096);
     static char prepared[2 * PIECE];
     int *fd;
 
     memcpy(prepared, hand->text, len);
-    fd = next_held(hand, 8, "deaf");
+    fd = hand_next(hand, &crowd);
     if (fd && send(*fd, prepared, len, MSG_NOSIGNAL) != (ssize_t)len)
-        lose(fd);
+        hand_lose(fd);
+}
+
+/* ---- with hundreds of connections that take nothing ---- */
+
+/*
+ * The last in each topic says what is too large for the sockets of the others. From those nothing
+ * is read, or a byte a second.
+ */
+static void speak_to(struct hand *hand, const struct crowd *crowd, size_t sip)
+{
+    static char large[LARGE + 1024];
+    unsigned at = hand->turn % crowd->count, round = hand->turn / crowd->count;
+    int *fd = hand_next(hand, crowd);
+    size_t len;
+
+    if (fd && at % crowd->seats == crowd->seats - 1) {
+        len = hand_envelope(large, "chat", hand->turn, LARGE);
+        if (!hand_tell_all(*fd, large, len))
+            hand_lose(fd);
+    } else if (fd && round % 10 == 9) {
+        if (!hand_tell(*fd, "\x89\x80\0\0\0", 6) || !hand_drain(*fd, sip))
+            hand_lose(fd);
+    }
+    if (at == crowd->count - 1)
+        poll(NULL, 0, 100);
+}
+
+static void speak_to_the_deaf(struct hand *hand)
+{
+    static const struct crowd crowd = {CROWD, SEATS, "deaf", AUTO, true};
+
+    speak_to(hand, &crowd, 0);
+}
+
+static void speak_to_the_slow(struct hand *hand)
+{
+    static const struct crowd crowd = {CROWD, SEATS, "slow", AUTO, true};
+
+    speak_to(hand, &crowd, 1);
+}
+
+static void fill_a_few(struct hand *hand)
+{
+    hand_pour(hand, 8, "full", hand_envelope(hand->text, "chat", hand->turn, PIECE));
+}
+
+static void join_for_history(struct hand *hand)
+{
+    static const struct crowd crowd = {HELD_MAX, 50, "full", "history=1000&instance=auto",
+                                       true};
+
+    (void)hand_next(hand, &crowd);
+}
+
+/* Pages of history over HTTP; the oldest of them is given up for the next. */
+static void ask_for_pages(struct hand *hand)
+{
+    int *fd = &hand->held[hand->turn++ % HELD_MAX];
+    int len = snprintf(hand->text, sizeof hand->text,
+                       "GET /v0.1/topics/full-%u/history?limit=1000 HTTP/1.1\r\nHost: x\r\n"
+                       "Authorization: Bearer %s\r\n\r\n",
+                       hand->turn % 8, attacker_token);
+
+    if (*fd > 0)
+        hand_lose(fd);
+    *fd = hand_dial(hand, true);
+    hand_tell(*fd, hand->text, (size_t)len);
+    poll(NULL, 0, 10);
+}
+
+/* ---- with hundreds of connections that never rest ---- */
+
+/* The same on every connection as often as its socket takes it, when all of them are there. */
+static void flood(struct hand *hand, const struct crowd *crowd, unsigned messages, size_t each)
+{
+    static char batch[3 * PIECE];
+    static size_t len, sent[HELD_MAX];
+    size_t *at = &sent[hand->turn % crowd->count];
+    int *fd = hand_next(hand, crowd);
+    ssize_t now;
+
+    for (unsigned i = 0; hand->turn == 1 && i < messages; i++)
+        len += hand_envelope(batch + len, "chat", i, each);
+    if (!fd || hand->turn <= crowd->count)
+        return;
+    now = send(*fd, batch + *at, len - *at, MSG_NOSIGNAL);
+    *at = (*at + (now > 0 ? (size_t)now : 0)) % len;
+    if ((now < 0 && errno != EAGAIN) || !hand_drain(*fd, SIZE_MAX)) {
+        hand_lose(fd);
+        *at = 0;
+    }
+}
+
+static void flood_with_short_ones(struct hand *hand)
+{
+    static const struct crowd crowd = {HELD_MAX, 1, "flood", "history=0", false};
+
+    flood(hand, &crowd, 1000, 10);
+}
+
+static void flood_with_large_ones(struct hand *hand)
+{
+    static const struct crowd crowd = {HELD_MAX, 1, "large", "history=0", false};
+
+    flood(hand, &crowd, 2, PIECE);
+}
+
+/* Everybody in the topic reads; what one says is written to all. */
+static void echo_to_itself(struct hand *hand)
+{
+    static const struct crowd crowd = {CROWD, SEATS, "echo", AUTO, false};
+    bool speaks = hand->turn % SEATS == 0;
+    int *fd = hand_next(hand, &crowd);
+    size_t len = hand_envelope(hand->text, "chat", hand->turn, PIECE);
+
+    if (!fd)
+        return;
+    if ((speaks && !hand_tell_all(*fd, hand->text, len)) || !hand_drain(*fd, 4 * PIECE))
+        hand_lose(fd);
 }
 
 /* ---- all of it ---- */
@@ -365,22 +318,42 @@ static const struct move {
     enum attacker attacker;
     void (*run)(struct hand *hand);
 } moves[] = {
-    {STRANGER, connect_and_vanish},  {STRANGER, begin_and_wait},
-    {STRANGER, ask_for_lists},       {STRANGER, show_false_tokens},
-    {STRANGER, send_long_heads},     {SILENCED, come_and_go},
-    {SILENCED, be_refused},          {SILENCED, leave_messages_unfinished},
-    {SILENCED, send_empty_frames},   {SILENCED, join_without_reading},
-    {SILENCED, fill_topics},         {SILENCED, list_with_token},
-    {CHATTER, chat_without_end},     {CHATTER, fill_histories},
-    {CHATTER, send_what_is_costly},  {CHATTER, chat_without_reading},
-    {CHATTER, come_and_go},          {CHATTER, list_with_token},
-    {CHATTER, page_through_history}, {CHATTER, take_seats},
-    {SILENCED, take_seats},          {SILENCED, ping},
+    {STRANGER, connect_and_vanish},
+    {STRANGER, begin_and_wait},
+    {STRANGER, ask_for_lists},
+    {STRANGER, show_false_tokens},
+    {STRANGER, send_long_heads},
+    {SILENCED, come_and_go},
+    {SILENCED, be_refused},
+    {SILENCED, leave_messages_unfinished},
+    {SILENCED, send_empty_frames},
+    {SILENCED, join_without_reading},
+    {SILENCED, fill_topics},
+    {SILENCED, list_with_token},
+    {CHATTER, chat_without_end},
+    {CHATTER, fill_histories},
+    {CHATTER, send_what_is_costly},
+    {CHATTER, chat_without_reading},
+    {CHATTER, come_and_go},
+    {CHATTER, list_with_token},
+    {CHATTER, page_through_history},
+    {CHATTER, take_seats},
+    {SILENCED, take_seats},
+    {SILENCED, ping},
+    {DEAF, speak_to_the_deaf},
+    {DEAF, speak_to_the_slow},
+    {DEAF, fill_a_few},
+    {DEAF, join_for_history},
+    {DEAF, ask_for_pages},
+    {FLOODER, flood_with_short_ones},
+    {FLOODER, flood_with_large_ones},
+    {FLOODER, echo_to_itself},
 };
 
-const char *const attacker_names[ATTACKERS] = {"somebody without a token",
-                                               "somebody with a token that permits nothing",
-                                               "somebody who may chat"};
+const char *const attacker_names[ATTACKERS] = {
+    "somebody without a token", "somebody with a token that permits nothing",
+    "somebody who may chat", "somebody with many connections who reads nothing",
+    "somebody who floods from many connections"};
 
 size_t attacker_moves(enum attacker attacker)
 {

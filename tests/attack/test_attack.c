@@ -10,6 +10,8 @@
 #define _GNU_SOURCE /* CPU_SET */
 #include "tests/attack/attack.h"
 
+#include "tests/support/rude_client.h"
+
 #include <criterion/criterion.h>
 #include <mcpx/json.h>
 #include <poll.h>
@@ -17,13 +19,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { STRICT_S = 30, ECHO_FLOOR_US = 100000, MOVES_MAX = 16 };
+enum { STRICT_S = 30, ECHO_FLOOR_US = 100000, MOVES_MAX = 16, SAMPLE_MS = 100 };
 
 /*
  * What is bounded for everybody together (--check, edge.h): logs, and of the edge's memory what
  * sockets have not taken, unfinished messages, reads that wait for their turn, and answers.
  */
 enum { LOGS_KIB = 262144, EDGE_KIB = 4 * 65536, GROWTH_MAX_KIB = LOGS_KIB + EDGE_KIB };
+
+/*
+ * Bytes that sockets have not taken (--check), and one more write: a participant that holds more
+ * than half of them is cut at once, and not after a second as other slow readers are.
+ */
+enum { UNSENT_MAX = (64 << 20) + (4 << 20) };
+
+/* The most memory that was seen, and the most of it that sockets had not taken. */
+struct peak {
+    long kib, unsent;
+};
 
 /* Who is configured; everything else is as it is when nobody says, but for LOGS_KIB. */
 static const struct person {
@@ -46,7 +59,8 @@ static const struct person {
 /* Appends the configuration; the attacker, who stands first, may send `grant`, or nothing. */
 static void write_config(const char *grant, struct mcpx_text *out)
 {
-    mcpx_text_puts(out, "{\"limits\":{\"log_bytes\":268435456},\"participants\":{");
+    mcpx_text_puts(out, "{\"auth\":{\"instances\":64},\"limits\":{\"log_bytes\":268435456},"
+                        "\"participants\":{");
     for (size_t i = 0; i < sizeof persons / sizeof *persons; i++) {
         const struct person *person = &persons[i];
         const char *may = i == 0 ? grant : person->grant;
@@ -66,7 +80,7 @@ static void write_config(const char *grant, struct mcpx_text *out)
     cr_assert_not(out->failed);
 }
 
-static const char *const attacker_grants[ATTACKERS] = {NULL, NULL, "chat"};
+static const char *const attacker_grants[ATTACKERS] = {NULL, NULL, "chat", "chat", "chat"};
 
 static int seconds(void)
 {
@@ -94,14 +108,27 @@ static unsigned quiet_p99_us(int during_s, struct sight *sight)
     return bystanders_p99_us(sight);
 }
 
-static unsigned attacked_p99_us(const struct daemon *router, enum attacker attacker,
-                                int during_s, struct sight *sight)
+static void watch(const struct daemon *router, struct peak *peak)
 {
+    long kib = daemon_rss_kib(router), unsent = rude_metric(router, "mcpx_unsent_bytes");
+
+    poll(NULL, 0, SAMPLE_MS);
+    peak->kib = kib > peak->kib ? kib : peak->kib;
+    peak->unsent = unsent > peak->unsent ? unsent : peak->unsent;
+}
+
+static unsigned attacked_p99_us(const struct daemon *router, enum attacker attacker,
+                                struct sight *sight, struct peak *peak)
+{
+    long until_ms = support_now_ms() + seconds() * 1000L;
     pid_t children[MOVES_MAX];
 
     attacker_begin(router, attacker, children);
-    poll(NULL, 0, during_s * 1000);
+    while (support_now_ms() < until_ms)
+        watch(router, peak);
     attack_end(children, attacker_moves(attacker));
+    cr_expect_leq(peak->unsent, UNSENT_MAX, "%ld bytes that sockets do not take",
+                  peak->unsent);
     return bystanders_p99_us(sight);
 }
 
@@ -112,7 +139,8 @@ static void suffer(enum attacker attacker)
     unsigned quiet, attacked, bound;
     struct mcpx_text config = {0};
     struct daemon router;
-    long before_kib, after_kib;
+    struct peak peak = {0};
+    long before_kib;
 
     keep_to(0);
     write_config(attacker_grants[attacker], &config);
@@ -122,23 +150,22 @@ static void suffer(enum attacker attacker)
     bystanders_begin(&router, sight, people);
     quiet = quiet_p99_us(seconds() < STRICT_S ? seconds() : 10, sight);
     before_kib = daemon_rss_kib(&router);
-    attacked = attacked_p99_us(&router, attacker, seconds(), sight);
-    after_kib = daemon_rss_kib(&router);
+    attacked = attacked_p99_us(&router, attacker, sight, &peak);
     bound = 3 * quiet;
     if (seconds() < STRICT_S && bound < ECHO_FLOOR_US)
         bound = ECHO_FLOOR_US;
     fprintf(
         stderr,
         "%s, %d s: echo p99 %u us, quiet %u us; %u joins, the slowest %u us; memory %ld KiB, "
-        "before %ld KiB\n",
+        "before %ld KiB; not taken by sockets %ld KiB\n",
         attacker_names[attacker], seconds(), attacked, quiet, sight->joins,
-        sight->slowest_join_us, after_kib, before_kib);
+        sight->slowest_join_us, peak.kib, before_kib, peak.unsent / 1024);
     cr_expect_lt(attacked, bound, "echoes took %u us, and %u us in a quiet moment", attacked,
                  quiet);
     cr_expect_eq(sight->lost, 0, "%u bystanders lost their connection", sight->lost);
     cr_expect_eq(sight->refused, 0, "%u of %u newcomers were refused", sight->refused,
                  sight->joins);
-    cr_expect_lt(after_kib - before_kib, GROWTH_MAX_KIB);
+    cr_expect_lt(peak.kib - before_kib, GROWTH_MAX_KIB);
     sight->stop = true;
     attack_end(people, BYSTANDERS + 1);
     cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
@@ -157,4 +184,14 @@ Test(attack, with_a_token_that_permits_nothing, .timeout = 300)
 Test(attack, by_somebody_who_may_chat, .timeout = 300)
 {
     suffer(CHATTER);
+}
+
+Test(attack, by_somebody_with_many_connections_who_reads_nothing, .timeout = 300)
+{
+    suffer(DEAF);
+}
+
+Test(attack, by_somebody_who_floods_from_many_connections, .timeout = 300)
+{
+    suffer(FLOODER);
 }

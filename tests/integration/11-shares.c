@@ -128,23 +128,6 @@ Test(shares, requests_of_a_participant_have_a_rate, .timeout = 60)
     cr_expect_eq(daemon_stop(&router), 0);
 }
 
-/* The number behind a name in /metrics. */
-static long metric(const struct daemon *router, const char *name)
-{
-    struct rude rude;
-    const char *at;
-    char line[64];
-    long number = -1;
-
-    cr_assert_eq(rude_http(&rude, router, metrics), 200);
-    snprintf(line, sizeof line, "\n%s ", name);
-    at = strstr(rude.in.text, line);
-    if (at)
-        number = strtol(at + strlen(line), NULL, 10);
-    rude_shut(&rude);
-    return number;
-}
-
 static void join_as_filler(struct rude *rude, const struct daemon *router, int topic)
 {
     char target[64];
@@ -199,13 +182,13 @@ Test(shares, ten_thousand_topics_stay_below_the_bound_of_all_logs, .timeout = 28
             rude_shut(&rude);
     }
     grown = daemon_rss_kib(&router) - rss;
-    cr_expect_eq(metric(&router, "mcpx_topics"), TOPICS);
-    cr_expect_eq(metric(&router, "mcpx_log_bytes_max"), BOUND);
-    cr_expect_leq(metric(&router, "mcpx_log_bytes"), BOUND);
-    cr_expect_geq(metric(&router, "mcpx_log_bytes"), BOUND / 2, "and makes use of it");
+    cr_expect_eq(rude_metric(&router, "mcpx_topics"), TOPICS);
+    cr_expect_eq(rude_metric(&router, "mcpx_log_bytes_max"), BOUND);
+    cr_expect_leq(rude_metric(&router, "mcpx_log_bytes"), BOUND);
+    cr_expect_geq(rude_metric(&router, "mcpx_log_bytes"), BOUND / 2, "and makes use of it");
     cr_expect_leq(grown, (BOUND >> 10) + 4 * TOPICS + (32 << 10), "%ld KiB", grown);
     fprintf(stderr, "10,000 topics: %ld KiB grown, %ld bytes of logs\n", grown,
-            metric(&router, "mcpx_log_bytes"));
+            rude_metric(&router, "mcpx_log_bytes"));
     for (int i = 0; i < TOPICS / STAY; i++) {
         rude_chat(&stay[i], "still", "{}");
         cr_expect(rude_expect(&stay[i], "\"still\"", &frame), "%d goes on", i);

@@ -263,6 +263,22 @@ int rude_http(struct rude *rude, const struct daemon *daemon, const char *reques
                                                                      : 0;
 }
 
+long rude_metric(const struct daemon *daemon, const char *name)
+{
+    char line[64];
+    struct rude rude;
+    const char *at;
+    long value;
+
+    snprintf(line, sizeof line, "\n%s ", name);
+    cr_assert_eq(rude_http(&rude, daemon, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"), 200);
+    at = strstr(rude.in.text, line);
+    cr_assert(at != NULL, "%s", name);
+    value = strtol(at + strlen(line), NULL, 10);
+    rude_shut(&rude);
+    return value;
+}
+
 const char *rude_token(const struct daemon *daemon, const char *participant, const char *topic,
                        const char *capabilities)
 {

@@ -89,6 +89,9 @@ bool frame_holds(const struct frame *frame, const char *part);
 /** Sends a request and returns the status of the answer (0: none); all of it in rude->in. */
 int rude_http(struct rude *rude, const struct daemon *daemon, const char *request);
 
+/** The number behind a name in /metrics. */
+long rude_metric(const struct daemon *daemon, const char *name);
+
 /** A token of development mode. `capabilities` is a JSON array. Lent until the next call. */
 const char *rude_token(const struct daemon *daemon, const char *participant, const char *topic,
                        const char *capabilities);
