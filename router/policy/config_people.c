@@ -120,7 +120,8 @@ static bool token_is_taken(struct loading *loading, const json_t *person, json_t
         key[i] = (char)(json_string_value(value)[i] | (i < 64 ? 0x20 : 0));
     if (json_object_get(seen, key))
         return true;
-    loading->no_memory |= json_object_set_new(seen, key, json_true()) != 0;
+    /* not checked for UTF-8: what is no hash was reported, and is not to look like lost memory */
+    loading->no_memory |= json_object_set_new_nocheck(seen, key, json_true()) != 0;
     return false;
 }
 
