@@ -8,6 +8,7 @@
 #include "lib/edge/outlet.h"
 #include "tools/common/nearest.h"
 #include "tools/common/visible.h"
+#include <mcpx/error.h>
 
 #include <poll.h>
 #include <stdarg.h>
@@ -120,6 +121,12 @@ void complain_at(const char *verb, const char *where, struct mcpx_slice before,
         column = ends ? 1 : column + begins;
     }
     complain(verb, "%s, line %zu, column %zu: %s", where, line, column, sentence);
+}
+
+int complain_of_memory(const char *verb)
+{
+    complain(verb, "%s", mcpx_strerror(MCPX_ENOMEM));
+    return STATUS_FAILED;
 }
 
 bool output_is_unread(void)

@@ -176,6 +176,9 @@ void complain_of(const char *verb, struct mcpx_slice what, const char *format, .
 void complain_at(const char *verb, const char *where, struct mcpx_slice before,
                  const char *sentence);
 
+/** Complains that memory was short. Returns STATUS_FAILED. */
+int complain_of_memory(const char *verb);
+
 /** Prints whole lines of another form the same way, as they are. */
 void complain_in_lines(struct mcpx_slice lines);
 

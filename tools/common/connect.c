@@ -115,10 +115,8 @@ static int keep_token(struct connection *out, const char *verb, const char *sour
         return STATUS_USAGE;
     }
     out->token = malloc(len + 1);
-    if (!out->token) {
-        complain(verb, "%s", mcpx_strerror(MCPX_ENOMEM));
-        return STATUS_FAILED;
-    }
+    if (!out->token)
+        return complain_of_memory(verb);
     memcpy(out->token, text, len);
     out->token[len] = '\0';
     return STATUS_OK;
@@ -194,7 +192,7 @@ static int ask_for_token(const struct connection *where, const char *verb, int64
                                              .quiet = !verb},
                          &answer);
     else if (verb)
-        complain(verb, "%s", mcpx_strerror(MCPX_ENOMEM));
+        complain_of_memory(verb);
     if (status == STATUS_OK) {
         status = read_answer(&answer, token);
         if (status != STATUS_OK && verb)
@@ -402,10 +400,8 @@ int connection_read_other(const struct arguments *arguments, const struct connec
     out->client.topic = topic;
     out->client.token = NULL;
     out->api = strdup(first->api);
-    if (!out->api) {
-        complain(verb, "%s", mcpx_strerror(MCPX_ENOMEM));
-        return STATUS_FAILED;
-    }
+    if (!out->api)
+        return complain_of_memory(verb);
     status = check_topic(verb, topic);
     if (status != STATUS_OK)
         return status;

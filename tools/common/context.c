@@ -7,7 +7,6 @@
  */
 #include "tools/common/context.h"
 
-#include <mcpx/error.h>
 #include <mcpx/json.h>
 
 #include <errno.h>
@@ -41,12 +40,6 @@ bool context_name_is_valid(const char *name)
     size_t len = strlen(name);
 
     return len > 0 && len <= NAME_MAX_BYTES && name[0] != '-' && strspn(name, allowed) == len;
-}
-
-static int complain_of_memory(const char *verb)
-{
-    complain(verb, "%s", mcpx_strerror(MCPX_ENOMEM));
-    return STATUS_FAILED;
 }
 
 /* Appends the folder, then the file. False when neither variable says where they are. */
@@ -281,7 +274,7 @@ int contexts_write(const char *verb, const json_t *tree)
     mcpx_text_slice(&beside, mcpx_text_view(&path));
     mcpx_text_puts(&beside, ".XXXXXX");
     if (beside.failed)
-        complain_of_memory(verb);
+        status = complain_of_memory(verb);
     else if (!make_folder(folder.text) || !replace(path.text, beside.text, tree))
         complain(verb, "%s cannot be written: %s", path.text, strerror(errno));
     else

@@ -76,10 +76,8 @@ int can_live(const struct arguments *arguments, const struct inquiry *inquiry)
     int status = connection_read(arguments, &where);
 
     write_question(&question, inquiry);
-    if (status == STATUS_OK && question.failed) {
-        complain("can", "%s", mcpx_strerror(MCPX_ENOMEM));
-        status = STATUS_FAILED;
-    }
+    if (status == STATUS_OK && question.failed)
+        status = complain_of_memory("can");
     if (status == STATUS_OK)
         status = fetch_answer(&where, "can", "/v0.1/check", question.text, &answer);
     if (status == STATUS_OK)

@@ -128,10 +128,7 @@ static int bind(const struct entry *proposal, struct mcpx_text *out)
     mcpx_text_slice(out, proposal->id);
     mcpx_text_puts(out, "@");
     mcpx_text_puts(out, digest);
-    if (!out->failed)
-        return STATUS_OK;
-    complain("approve", "%s", mcpx_strerror(MCPX_ENOMEM));
-    return STATUS_FAILED;
+    return out->failed ? complain_of_memory("approve") : STATUS_OK;
 }
 
 /* An id may have come to name something else since it was looked at; nobody looks at it now. */

@@ -14,10 +14,8 @@ static int print(const struct arguments *arguments, const struct ledger *ledger,
     struct mcpx_text out = {0};
     struct chain chain;
 
-    if (chain_of(ledger, entry, &chain) != MCPX_OK) {
-        complain("chain", "%s", mcpx_strerror(MCPX_ENOMEM));
-        return STATUS_FAILED;
-    }
+    if (chain_of(ledger, entry, &chain) != MCPX_OK)
+        return complain_of_memory("chain");
     if (arguments_have(arguments, "--json"))
         chain_write_json(&out, &chain);
     else

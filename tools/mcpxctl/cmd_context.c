@@ -32,12 +32,6 @@ static json_t *all_of(const struct work *work)
     return json_object_get(work->tree, "contexts");
 }
 
-static int complain_of_memory(void)
-{
-    complain(verb, "%s", mcpx_strerror(MCPX_ENOMEM));
-    return STATUS_FAILED;
-}
-
 static int expect_known(const struct work *work)
 {
     if (json_object_get(all_of(work), work->name))
@@ -118,7 +112,7 @@ static int keep(json_t *context, enum context_setting setting, const char *value
     else
         mcpx_text_puts(&kept, value);
     if (kept.failed) {
-        status = complain_of_memory();
+        status = complain_of_memory(verb);
     } else if (json_object_set_new(context, context_settings[setting].member,
                                    json_stringn(kept.text, kept.len)) != 0) {
         complain(verb, "%s wants UTF-8", context_settings[setting].option);
@@ -168,7 +162,7 @@ static int add(const struct work *work)
         status = STATUS_USAGE;
     }
     if (status == STATUS_OK && json_object_set(all_of(work), work->name, context) != 0)
-        status = complain_of_memory();
+        status = complain_of_memory(verb);
     if (status == STATUS_OK && !json_object_get(work->tree, "current"))
         json_object_set_new(work->tree, "current", json_string(work->name));
     json_decref(context);
@@ -182,7 +176,7 @@ static int use(const struct work *work)
     if (status != STATUS_OK)
         return status;
     if (json_object_set_new(work->tree, "current", json_string(work->name)) != 0)
-        return complain_of_memory();
+        return complain_of_memory(verb);
     return contexts_write(verb, work->tree);
 }
 

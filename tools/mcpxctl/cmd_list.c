@@ -211,10 +211,8 @@ int cmd_list(const struct arguments *arguments)
     struct survey *survey = calloc(1, sizeof *survey);
     int status;
 
-    if (!survey) {
-        complain("list", "%s", mcpx_strerror(MCPX_ENOMEM));
-        return STATUS_FAILED;
-    }
+    if (!survey)
+        return complain_of_memory("list");
     survey->arguments = arguments;
     survey->listing = listing_find(arguments->operands[0]);
     if (!survey->listing) {

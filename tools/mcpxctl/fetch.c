@@ -27,13 +27,13 @@ int fetch_about_topic(const struct connection *where, const char *verb, const ch
                       struct mcpx_text *answer)
 {
     struct mcpx_text whole = {0};
-    int status = STATUS_FAILED;
+    int status;
 
     mcpx_text_puts(&whole, "/v0.1/topics/");
     url_encode(&whole, mcpx_slice_of(where->client.topic));
     mcpx_text_puts(&whole, path);
     if (whole.failed)
-        complain(verb, "%s", mcpx_strerror(MCPX_ENOMEM));
+        status = complain_of_memory(verb);
     else
         status = fetch_answer(where, verb, whole.text, NULL, answer);
     mcpx_text_fini(&whole);
@@ -81,7 +81,7 @@ static int fetch_page(const struct connection *where, const char *verb, size_t l
                       const struct ledger *have, struct mcpx_text *answer)
 {
     struct mcpx_text path = {0};
-    int status = STATUS_FAILED;
+    int status;
 
     mcpx_text_puts(&path, "/history?limit=");
     mcpx_text_number(&path, (int64_t)(limit < PAGE ? limit : PAGE));
@@ -90,7 +90,7 @@ static int fetch_page(const struct connection *where, const char *verb, size_t l
         url_encode(&path, have->entries[have->count - 1]->id);
     }
     if (path.failed)
-        complain(verb, "%s", mcpx_strerror(MCPX_ENOMEM));
+        status = complain_of_memory(verb);
     else
         status = fetch_about_topic(where, verb, path.text, answer);
     mcpx_text_fini(&path);

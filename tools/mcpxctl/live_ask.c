@@ -76,9 +76,7 @@ int live_send(struct live *live, const struct mcpx_draft *draft)
         return complain_of_draft(live, draft, err, &fault);
     mcpx_text_reset(&live->sent);
     mcpx_text_slice(&live->sent, id);
-    if (live->sent.failed)
-        complain(live->verb, "%s", mcpx_strerror(MCPX_ENOMEM));
-    return live->sent.failed ? STATUS_FAILED : STATUS_OK;
+    return live->sent.failed ? complain_of_memory(live->verb) : STATUS_OK;
 }
 
 int live_refused(struct live *live, const struct mcpx_event *event)
@@ -202,9 +200,7 @@ static int judge(struct live *live, const struct mcpx_event *event, bool *done,
     case MCPX_EVENT_RESPONSE:
         *done = true;
         mcpx_text_slice(response, event->envelope->payload);
-        if (response->failed)
-            complain(live->verb, "%s", mcpx_strerror(MCPX_ENOMEM));
-        return response->failed ? STATUS_FAILED : STATUS_OK;
+        return response->failed ? complain_of_memory(live->verb) : STATUS_OK;
     case MCPX_EVENT_REFUSED:
         *done = true;
         return live_refused(live, event);

@@ -7,7 +7,6 @@
 
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
-#include <mcpx/error.h>
 
 #include <stdio.h>
 #include <unistd.h>
@@ -36,12 +35,10 @@ int output_print(struct mcpx_text *text, const char *verb, int status)
         mcpx_text_fini(text);
         *text = shown;
     }
-    if (text->failed) {
-        complain(verb, "%s", mcpx_strerror(MCPX_ENOMEM));
-        status = STATUS_FAILED;
-    } else if (text->len > 0) {
+    if (text->failed)
+        status = complain_of_memory(verb);
+    else if (text->len > 0)
         fwrite(text->text, 1, text->len, stdout);
-    }
     mcpx_text_fini(text);
     return status;
 }

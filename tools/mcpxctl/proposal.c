@@ -57,10 +57,8 @@ static int find_bound(const struct connection *where, const char *verb,
     struct entry *const *entries = ledger_beginning(ledger, id, &count);
 
     for (size_t i = 0; i < count; i++) {
-        if (proposal_digest(entries[i], hash) != MCPX_OK) {
-            complain(verb, "%s", mcpx_strerror(MCPX_ENOMEM));
-            return STATUS_FAILED;
-        }
+        if (proposal_digest(entries[i], hash) != MCPX_OK)
+            return complain_of_memory(verb);
         if (strcmp(hash, digest) == 0) {
             *out = entries[i];
             return STATUS_OK;
@@ -80,10 +78,8 @@ static int check_state(const char *verb, const struct ledger *ledger,
     struct chain chain;
     int status = STATUS_OK;
 
-    if (chain_below(ledger, entry, &chain) != MCPX_OK) {
-        complain(verb, "%s", mcpx_strerror(MCPX_ENOMEM));
-        return STATUS_FAILED;
-    }
+    if (chain_below(ledger, entry, &chain) != MCPX_OK)
+        return complain_of_memory(verb);
     if (chain.state != CHAIN_OPEN) {
         complain_of(verb, entry->id, " is no longer open (%s); mcpxctl chain tells the story",
                     chain_state_name(chain.state));

@@ -297,10 +297,8 @@ static int start_core(struct edge *edge, const struct expose_job *job)
     for (size_t i = 0; i < sizeof random; i++)
         snprintf(nonce + 2 * i, 3, "%02x", random[i]);
     config.nonce = nonce;
-    if (expose_new(&config, &port, &edge->expose) == MCPX_OK)
-        return STATUS_OK;
-    complain("expose", "%s", mcpx_strerror(MCPX_ENOMEM));
-    return STATUS_FAILED;
+    return expose_new(&config, &port, &edge->expose) == MCPX_OK ? STATUS_OK
+                                                                : complain_of_memory("expose");
 }
 
 static int start_stdio(struct edge *edge)

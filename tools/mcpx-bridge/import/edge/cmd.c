@@ -115,7 +115,7 @@ static bool read_roots(const struct arguments *arguments, struct mcpx_text *out)
     if (out->len)
         mcpx_text_puts(out, "]");
     if (out->failed)
-        complain("import", "out of memory");
+        complain_of_memory("import");
     return !out->failed;
 }
 
@@ -266,10 +266,8 @@ int cmd_import(const struct arguments *arguments)
     if (!check_options(arguments))
         return STATUS_USAGE;
     topics = calloc(1, sizeof *topics);
-    if (!topics) {
-        complain("import", "out of memory");
-        return STATUS_FAILED;
-    }
+    if (!topics)
+        return complain_of_memory("import");
     if (read_roots(arguments, &roots))
         status = run(arguments, roots.len ? roots.text : NULL, topics);
     free_topics(topics);

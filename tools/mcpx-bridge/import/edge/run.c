@@ -450,10 +450,8 @@ static int run(struct edge *edge)
 {
     int status;
 
-    if (!make_room(edge)) {
-        complain("import", "out of memory");
-        return STATUS_FAILED;
-    }
+    if (!make_room(edge))
+        return complain_of_memory("import");
     status = start(edge);
     if (status != STATUS_OK)
         return status;
