@@ -13,4 +13,10 @@
  */
 bool mx_decimal_read(struct mcpx_slice text, uint64_t max, uint64_t *out);
 
+/**
+ * Reads any number of digits and nothing else. A number above `max` counts as `max`: for limits and
+ * pauses, where a number that is too large must not look like none.
+ */
+bool mx_decimal_clamp(struct mcpx_slice text, uint64_t max, uint64_t *out);
+
 #endif

@@ -34,13 +34,14 @@ static enum mcpx_err err_of(struct mcpx_slice name)
     return MCPX_EREQUEST;
 }
 
-static int64_t read_ms(struct mcpx_slice value)
+/* How long to pause. A value that is no whole number asks for the shortest pause. */
+static int64_t read_pause(struct mcpx_slice value)
 {
     uint64_t number;
 
-    if (!mx_decimal_read(value, UINT64_MAX, &number) || number < PAUSE_MIN_MS)
+    if (!mx_decimal_clamp(value, PAUSE_MAX_MS, &number) || number < PAUSE_MIN_MS)
         return PAUSE_MIN_MS;
-    return number < PAUSE_MAX_MS ? (int64_t)number : PAUSE_MAX_MS;
+    return (int64_t)number;
 }
 
 static enum mcpx_err read_refusal(struct mcpx_slice payload, struct refusal *out)
@@ -48,7 +49,7 @@ static enum mcpx_err read_refusal(struct mcpx_slice payload, struct refusal *out
     struct mcpx_slice name = mcpx_json_get(payload, "error");
 
     out->err = name.text ? err_of(name) : MCPX_EREQUEST;
-    out->retry_ms = read_ms(mcpx_json_get(payload, "retry_after_ms"));
+    out->retry_ms = read_pause(mcpx_json_get(payload, "retry_after_ms"));
     mcpx_text_puts(&out->words, "");
     mcpx_json_add_unescaped(&out->words, mcpx_json_get(payload, "message"));
     out->reason_len = out->words.len;

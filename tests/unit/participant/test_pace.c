@@ -113,6 +113,47 @@ Test(pace, waits_out_a_pause_although_others_are_there_again)
     stage_clear(&stage);
 }
 
+/* The pause has bounds, which a number cannot escape by being longer than 64 bits hold. */
+Test(pace, keeps_a_pause_within_its_bounds)
+{
+    enum { SHORTEST_MS = 500, LONGEST_MS = 3600000 };
+    static const struct {
+        const char *asked;
+        int64_t pause_ms;
+    } rows[] = {
+        {"0", SHORTEST_MS},
+        {"499", SHORTEST_MS},
+        {"-1", SHORTEST_MS},
+        {"'600'", SHORTEST_MS},
+        {"null", SHORTEST_MS},
+        {"600", 600},
+        {"3600001", LONGEST_MS},
+        {"999999999999999999", LONGEST_MS},
+        {"1000000000000000000", LONGEST_MS},
+        {"9223372036854775808", LONGEST_MS},
+        {"18446744073709551617", LONGEST_MS},
+        {"100000000000000000000000000000000", LONGEST_MS},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct stage stage;
+        char error[320];
+
+        stage_set(&stage, NULL);
+        stage_joins(&stage);
+        snprintf(error, sizeof error,
+                 "{'id':'e','from':'system:gateway','to':['me'],'kind':'system/error',"
+                 "'correlation_id':'x','payload':{'error':'rate_limited','message':'m',"
+                 "'retry_after_ms':%s}}",
+                 rows[i].asked);
+        stage_hears(&stage, error);
+        stage_sends(&stage, "a", "chat", "bob", "{}");
+        cr_expect_eq(mcpx_session_deadline(stage.session) - stage.now.mono_ms,
+                     rows[i].pause_ms, "retry_after_ms %s", rows[i].asked);
+        stage_clear(&stage);
+    }
+}
+
 static size_t count_output(struct stage *stage)
 {
     struct mcpx_text text = {0};

@@ -115,21 +115,33 @@ Test(expose_life, waits_for_servers_that_lost_the_router_as_it_did)
 
 Test(expose_life, sends_again_what_was_too_much_for_the_router)
 {
-    struct mcpx_event refused = {.type = MCPX_EVENT_REFUSED, .err = MCPX_ERATE};
-    struct world world;
+    static const struct {
+        const char *payload;
+        int64_t pause_ms;
+    } rows[] = {
+        {"{\"retry_after_ms\":250}", 250},
+        {"{\"retry_after_ms\":60001}", 60000},
+        {"{\"retry_after_ms\":9223372036854775808}", 60000},
+        {"{}", 1000},
+    };
 
-    world_start(&world, &(struct world_setup){0});
-    world_serve(&world, &s, 1);
-    world_say(&world, request(1, "tools/call", "{\"name\":\"s__t\"}"));
-    refused.tag = world_draft(&world)->tag;
-    world_event_with(&world, &refused, "system:gateway", "{\"retry_after_ms\":250}");
-    world_wait(&world, 249);
-    cr_expect(world_is_quiet(&world));
-    world_wait(&world, 1);
-    world_answer(&world, world_draft(&world), "{}");
-    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
-    cr_expect(world_is_quiet(&world));
-    world_stop(&world);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct mcpx_event refused = {.type = MCPX_EVENT_REFUSED, .err = MCPX_ERATE};
+        struct world world;
+
+        world_start(&world, &(struct world_setup){0});
+        world_serve(&world, &s, 1);
+        world_say(&world, request(1, "tools/call", "{\"name\":\"s__t\"}"));
+        refused.tag = world_draft(&world)->tag;
+        world_event_with(&world, &refused, "system:gateway", rows[i].payload);
+        world_wait(&world, rows[i].pause_ms - 1);
+        cr_expect(world_is_quiet(&world), "too early after %s", rows[i].payload);
+        world_wait(&world, 1);
+        world_answer(&world, world_draft(&world), "{}");
+        world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+        cr_expect(world_is_quiet(&world));
+        world_stop(&world);
+    }
 }
 
 Test(expose_life, says_when_the_router_is_gone_for_good)

@@ -5,6 +5,7 @@
  */
 #include "tools/mcpx-bridge/expose/request.h"
 
+#include "lib/core/decimal.h"
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/end.h"
 #include "tools/mcpx-bridge/expose/held.h"
@@ -266,15 +267,14 @@ static bool put_off(struct expose *x, struct expose_call *call, const struct mcp
 {
     enum { PAUSE_MS = 1000, PAUSE_MAX_MS = 60000 };
     struct mcpx_slice raw = {0};
-    int64_t pause = PAUSE_MS;
+    uint64_t pause = PAUSE_MS;
 
     if (event->err != MCPX_ERATE)
         return false;
     if (event->envelope)
         raw = mcpx_json_get(event->envelope->payload, "retry_after_ms");
-    if (bridge_number(raw, &pause) && pause > PAUSE_MAX_MS)
-        pause = PAUSE_MAX_MS;
-    call->resend_ms = x->now.mono_ms + pause;
+    (void)mx_decimal_clamp(raw, PAUSE_MAX_MS, &pause); /* else it stays as it is */
+    call->resend_ms = x->now.mono_ms + (int64_t)pause;
     return true;
 }
 
