@@ -38,6 +38,35 @@ void bridge_add_result(struct mcpx_text *out, struct mcpx_slice id, struct mcpx_
     mcpx_text_puts(out, "}");
 }
 
+void bridge_add_with(struct mcpx_text *out, struct mcpx_slice object, const char *name,
+                     const struct mcpx_text *value)
+{
+    struct mcpx_json_change change = {name, mcpx_text_view(value)};
+
+    mcpx_json_add_changed(out, object, &change, 1);
+    out->failed |= value->failed;
+}
+
+void bridge_add_with_string(struct mcpx_text *out, struct mcpx_slice object, const char *name,
+                            struct mcpx_slice value)
+{
+    struct mcpx_text string = {0};
+
+    mcpx_json_add_string(&string, value);
+    bridge_add_with(out, object, name, &string);
+    mcpx_text_fini(&string);
+}
+
+void bridge_add_message(struct mcpx_text *out, struct mcpx_slice message, struct mcpx_slice id,
+                        const char *name, const struct mcpx_text *value)
+{
+    struct mcpx_json_change changes[] = {
+        {"jsonrpc", MCPX_SLICE("\"2.0\"")}, {"id", id}, {name, mcpx_text_view(value)}};
+
+    mcpx_json_add_changed(out, message, changes, value->len ? 3 : 2);
+    out->failed |= value->failed;
+}
+
 bool bridge_number(struct mcpx_slice value, int64_t *out)
 {
     uint64_t number;

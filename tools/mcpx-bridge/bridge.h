@@ -34,6 +34,21 @@ void bridge_add_error(struct mcpx_text *out, struct mcpx_slice id, int code,
 /** Appends a JSON-RPC result as one message. `id` and `result` are raw JSON. */
 void bridge_add_result(struct mcpx_text *out, struct mcpx_slice id, struct mcpx_slice result);
 
+/** Appends an object with one member changed, or added: `value` is JSON text, or has failed. */
+void bridge_add_with(struct mcpx_text *out, struct mcpx_slice object, const char *name,
+                     const struct mcpx_text *value);
+
+/** The same with a text that becomes a JSON string. */
+void bridge_add_with_string(struct mcpx_text *out, struct mcpx_slice object, const char *name,
+                            struct mcpx_slice value);
+
+/**
+ * Appends somebody's message for another reader: with `id` in it (raw JSON; absent = none), with
+ * "jsonrpc", and with `value` as its member `name`, where that is not empty.
+ */
+void bridge_add_message(struct mcpx_text *out, struct mcpx_slice message, struct mcpx_slice id,
+                        const char *name, const struct mcpx_text *value);
+
 /**
  * Reads a JSON number that is a plain non-negative integer of at most 18 digits: how a bridge
  * writes ids and progress tokens of its own. Returns false, `out` untouched, for anything else.

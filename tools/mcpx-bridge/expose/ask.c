@@ -98,26 +98,20 @@ static void respond(struct expose *x, struct mcpx_slice envelope,
     mcpx_text_fini(&message);
 }
 
-static void respond_error(struct expose *x, const struct expose_ask *ask, int code,
-                          const char *message)
+static void respond_error(struct expose *x, struct mcpx_slice envelope, struct mcpx_slice id,
+                          int code, const char *message)
 {
     struct mcpx_text payload = {0};
 
-    bridge_add_error(&payload, mcpx_text_view(&ask->id), code, mcpx_slice_of(message),
-                     (struct mcpx_slice){0});
-    respond(x, mcpx_text_view(&ask->envelope), &payload);
+    bridge_add_error(&payload, id, code, mcpx_slice_of(message), (struct mcpx_slice){0});
+    respond(x, envelope, &payload);
     mcpx_text_fini(&payload);
 }
 
-static void refuse(struct expose *x, const struct mcpx_event *event, int code,
-                   const char *message)
+static void refuse_ask(struct expose *x, const struct mcpx_event *event, int code,
+                       const char *message)
 {
-    struct mcpx_text payload = {0};
-
-    bridge_add_error(&payload, event->rpc->id, code, mcpx_slice_of(message),
-                     (struct mcpx_slice){0});
-    respond(x, event->envelope->id, &payload);
-    mcpx_text_fini(&payload);
+    respond_error(x, event->envelope->id, event->rpc->id, code, message);
 }
 
 static bool client_can(const struct expose *x, struct mcpx_slice method)
@@ -168,21 +162,16 @@ static void pass_on(struct expose *x, const struct mcpx_event *event)
     struct expose_ask *ask = keep(x, event);
     struct mcpx_slice from = event->envelope->from, asked = event->rpc->params;
     struct mcpx_text id = {0}, line = {0}, params = {0};
-    struct mcpx_json_change changes[3] = {
-        {"jsonrpc", MCPX_SLICE("\"2.0\"")}, {.name = "id"}, {.name = "params"}};
-    bool has_ids;
 
     if (!ask) {
-        refuse(x, event, BRIDGE_UNAVAILABLE, "out of memory");
+        refuse_ask(x, event, BRIDGE_UNAVAILABLE, "out of memory");
         return;
     }
     expose_ids_note(x, from, EXPOSE_ELICITATION_ID, mcpx_json_get(asked, "elicitationId"));
-    has_ids = expose_ids_show(x, from, asked, EXPOSE_ID_OF_ELICITATION, &params);
+    expose_ids_show(x, from, asked, EXPOSE_ID_OF_ELICITATION, &params);
     mcpx_text_number(&id, ask->number);
-    changes[1].value = mcpx_text_view(&id);
-    changes[2].value = mcpx_text_view(&params);
-    mcpx_json_add_changed(&line, event->rpc->text, changes, has_ids ? 3 : 2);
-    line.failed |= id.failed || params.failed;
+    bridge_add_message(&line, event->rpc->text, mcpx_text_view(&id), "params", &params);
+    line.failed |= id.failed;
     expose_tell(x, &line);
     mcpx_text_fini(&id);
     mcpx_text_fini(&params);
@@ -224,7 +213,7 @@ void expose_ask(struct expose *x, const struct mcpx_event *event)
     }
     obstacle = find_obstacle(x, event, &code);
     if (obstacle)
-        refuse(x, event, code, obstacle);
+        refuse_ask(x, event, code, obstacle);
     else
         pass_on(x, event);
 }
@@ -236,15 +225,9 @@ static void respond_with(struct expose *x, const struct expose_ask *ask,
                          const struct mcpx_rpc *rpc)
 {
     struct mcpx_text payload = {0}, result = {0};
-    struct mcpx_json_change changes[3] = {{"jsonrpc", MCPX_SLICE("\"2.0\"")},
-                                          {"id", mcpx_text_view(&ask->id)},
-                                          {.name = "result"}};
-    bool has_ids =
-        expose_ids_restore(x, mcpx_text_view(&ask->participant), rpc->result, &result);
 
-    changes[2].value = mcpx_text_view(&result);
-    mcpx_json_add_changed(&payload, rpc->text, changes, has_ids ? 3 : 2);
-    payload.failed |= result.failed;
+    expose_ids_restore(x, mcpx_text_view(&ask->participant), rpc->result, &result);
+    bridge_add_message(&payload, rpc->text, mcpx_text_view(&ask->id), "result", &result);
     respond(x, mcpx_text_view(&ask->envelope), &payload);
     mcpx_text_fini(&payload);
     mcpx_text_fini(&result);
@@ -317,7 +300,8 @@ static void end_asks(struct expose *x, struct mcpx_slice participant, const char
         if (participant.text)
             tell_cancelled(x, ask);
         if (reason)
-            respond_error(x, ask, BRIDGE_UNAVAILABLE, reason);
+            respond_error(x, mcpx_text_view(&ask->envelope), mcpx_text_view(&ask->id),
+                          BRIDGE_UNAVAILABLE, reason);
         else
             forget_request(x, mcpx_text_view(&ask->envelope));
         ask_free(ask);

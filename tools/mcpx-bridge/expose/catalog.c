@@ -5,6 +5,8 @@
  */
 #include "tools/mcpx-bridge/expose/catalog.h"
 
+#include "tools/mcpx-bridge/bridge.h"
+
 #include <stdlib.h>
 
 const struct expose_list_row expose_lists[EXPOSE_LIST_COUNT] = {
@@ -125,38 +127,31 @@ enum mcpx_err expose_shelf_add(struct expose_shelf *shelf, enum expose_list list
                                struct mcpx_slice result, struct mcpx_slice *cursor)
 {
     struct mcpx_slice next = mcpx_json_get(result, "nextCursor");
+    bool is_last = mcpx_json_type(next) != MCPX_JSON_STRING;
     struct mcpx_json_walk walk;
 
     mcpx_json_walk_start(&walk, mcpx_json_get(result, expose_lists[list].member));
     while (mcpx_json_walk_next(&walk)) {
         if (walk.name.text || mcpx_json_type(walk.value) != MCPX_JSON_OBJECT)
             continue;
-        if (shelf->pages.len)
-            mcpx_text_puts(&shelf->pages, ",");
+        mcpx_text_puts(&shelf->pages, shelf->pages.len ? "," : "[");
         mcpx_text_slice(&shelf->pages, walk.value);
     }
+    if (is_last && shelf->pages.len)
+        mcpx_text_puts(&shelf->pages, "]");
     if (shelf->pages.failed) {
         expose_shelf_drop(shelf);
         return MCPX_ENOMEM;
     }
     shelf->page_count++;
-    *cursor = mcpx_json_type(next) == MCPX_JSON_STRING ? next : (struct mcpx_slice){0};
-    if (!cursor->text) {
+    *cursor = is_last ? (struct mcpx_slice){0} : next;
+    if (is_last) {
         mcpx_text_fini(&shelf->items);
         shelf->items = shelf->pages;
         shelf->pages = (struct mcpx_text){0};
-        shelf->page_count = 0;
-        shelf->is_open = false;
+        expose_shelf_drop(shelf);
     }
     return MCPX_OK;
-}
-
-/* The items as a JSON array, so that they can be walked. */
-static void as_array(const struct expose_shelf *shelf, struct mcpx_text *out)
-{
-    mcpx_text_puts(out, "[");
-    mcpx_text_slice(out, mcpx_text_view(&shelf->items));
-    mcpx_text_puts(out, "]");
 }
 
 /* The item under the name it is shown by; nothing when it has none or memory is short. */
@@ -164,20 +159,12 @@ static void write_item(struct mcpx_slice item, const char *key,
                        const struct expose_thing *thing, struct mcpx_slice shown,
                        struct mcpx_text *out)
 {
-    struct mcpx_text value = {0};
-    struct mcpx_json_change change = {.name = key};
-
     if (out->len && out->text[out->len - 1] != '[')
         mcpx_text_puts(out, ",");
-    if (mcpx_slice_equal(shown, thing->own)) {
+    if (mcpx_slice_equal(shown, thing->own))
         mcpx_text_slice(out, item);
-        return;
-    }
-    mcpx_json_add_string(&value, shown);
-    change.value = mcpx_text_view(&value);
-    mcpx_json_add_changed(out, item, &change, 1);
-    out->failed |= value.failed;
-    mcpx_text_fini(&value);
+    else
+        bridge_add_with_string(out, item, key, shown);
 }
 
 static void write_seat(const struct expose_seat *seat, enum expose_list list,
@@ -185,12 +172,10 @@ static void write_seat(const struct expose_seat *seat, enum expose_list list,
                        struct mcpx_text *out)
 {
     const struct expose_list_row *row = &expose_lists[list];
-    struct mcpx_text items = {0}, own = {0};
+    struct mcpx_text own = {0};
     struct mcpx_json_walk walk;
 
-    as_array(&seat->shelves[list], &items);
-    mcpx_json_walk_start(&walk,
-                         items.failed ? (struct mcpx_slice){0} : mcpx_text_view(&items));
+    mcpx_json_walk_start(&walk, mcpx_text_view(&seat->shelves[list].items));
     while (mcpx_json_walk_next(&walk)) {
         struct expose_thing thing = {.participant = mcpx_text_view(&seat->id)};
         struct mcpx_slice shown;
@@ -204,8 +189,7 @@ static void write_seat(const struct expose_seat *seat, enum expose_list list,
             expose_names_put(names, row->space, &thing, &shown) == MCPX_OK)
             write_item(walk.value, row->key, &thing, shown, out);
     }
-    out->failed |= items.failed || own.failed;
-    mcpx_text_fini(&items);
+    out->failed |= own.failed;
     mcpx_text_fini(&own);
 }
 
@@ -214,8 +198,7 @@ void expose_catalog_write(const struct expose_catalog *catalog, enum expose_list
                           struct mcpx_text *out)
 {
     for (size_t i = 0; i < catalog->count; i++)
-        if (catalog->seats[i]->shelves[list].items.len)
-            write_seat(catalog->seats[i], list, names, filter, out);
+        write_seat(catalog->seats[i], list, names, filter, out);
 }
 
 static bool shows_all(void *user, enum expose_list list, const struct expose_thing *thing)

@@ -50,8 +50,8 @@ enum expose_seat_state { EXPOSE_SEAT_ASKED, EXPOSE_SEAT_LISTED, EXPOSE_SEAT_MUTE
 
 /** One list of one participant: the pages that are being collected, and the last whole one. */
 struct expose_shelf {
-    struct mcpx_text items; /* JSON items with commas between */
-    struct mcpx_text pages; /* the same, incomplete */
+    struct mcpx_text items; /* a JSON array; empty when it has none */
+    struct mcpx_text pages; /* the same, its end still missing */
     size_t page_count;
     int64_t
         until_ms;   /* when the pages have to be there; the last one asked for may be later */

@@ -157,16 +157,13 @@ static struct expose_call *call_of_token(const struct expose *x,
 static void pass_progress(struct expose *x, const struct mcpx_event *event)
 {
     struct expose_call *call = call_of_token(x, event);
-    struct mcpx_json_change change = {.name = "progressToken"};
     struct mcpx_text params = {0}, shown = {0};
-    bool has_ids;
 
     if (!call)
         return;
-    change.value = mcpx_text_view(&call->token);
-    has_ids = expose_ids_show(x, event->envelope->from, event->rpc->params, 0, &shown);
-    mcpx_json_add_changed(&params, has_ids ? mcpx_text_view(&shown) : event->rpc->params,
-                          &change, 1);
+    expose_ids_show(x, event->envelope->from, event->rpc->params, 0, &shown);
+    bridge_add_with(&params, shown.len ? mcpx_text_view(&shown) : event->rpc->params,
+                    "progressToken", &call->token);
     if (!params.failed && !shown.failed && expose_may_tell(x))
         expose_tell_notice(x, "notifications/progress", mcpx_text_view(&params));
     mcpx_text_fini(&params);

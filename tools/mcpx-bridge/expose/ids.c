@@ -5,9 +5,8 @@
  */
 #include "tools/mcpx-bridge/expose/ids.h"
 
+#include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/state.h"
-
-#define RELATED "io.modelcontextprotocol/related-task"
 
 /* Whose ids they are, and whether the text goes back to that participant. */
 struct turn {
@@ -34,100 +33,72 @@ static bool find_other(const struct turn *turn, enum expose_space space, struct 
     return true;
 }
 
-/* The object with another id in that member; false when it stays as it is. */
-static bool turn_member(const struct turn *turn, struct mcpx_slice object, const char *name,
-                        struct mcpx_text *out)
+static bool turn_id(const struct turn *turn, enum expose_space space, struct mcpx_slice raw,
+                    struct mcpx_text *out)
 {
-    bool is_task = strcmp(name, "taskId") == 0;
-    struct mcpx_json_change change = {.name = name};
-    struct mcpx_text id = {0}, value = {0};
+    struct mcpx_text id = {0};
     struct mcpx_slice other;
-    bool turned = mcpx_json_type(object) == MCPX_JSON_OBJECT &&
-                  mcpx_json_add_unescaped(&id, mcpx_json_get(object, name)) && !id.failed &&
-                  find_other(turn, is_task ? EXPOSE_TASK_ID : EXPOSE_ELICITATION_ID,
-                             mcpx_text_view(&id), &other) &&
+    bool turned = mcpx_json_add_unescaped(&id, raw) && !id.failed &&
+                  find_other(turn, space, mcpx_text_view(&id), &other) &&
                   !mcpx_slice_equal(mcpx_text_view(&id), other);
 
-    if (turned) {
-        mcpx_json_add_string(&value, other);
-        change.value = mcpx_text_view(&value);
-        mcpx_json_add_changed(out, object, &change, 1);
-        out->failed |= value.failed;
-    }
+    if (turned)
+        mcpx_json_add_string(out, other);
     mcpx_text_fini(&id);
-    mcpx_text_fini(&value);
-    return turned;
-}
-
-/* The same one level deeper. */
-static bool turn_within(const struct turn *turn, struct mcpx_slice object, const char *outer,
-                        struct mcpx_text *out)
-{
-    struct mcpx_json_change change = {.name = outer};
-    struct mcpx_text inner = {0};
-    bool turned = turn_member(turn, mcpx_json_get(object, outer), "taskId", &inner);
-
-    if (turned) {
-        change.value = mcpx_text_view(&inner);
-        mcpx_json_add_changed(out, object, &change, 1);
-        out->failed |= inner.failed;
-    }
-    mcpx_text_fini(&inner);
-    return turned;
-}
-
-static bool turn_related(const struct turn *turn, struct mcpx_slice object,
-                         struct mcpx_text *out)
-{
-    struct mcpx_slice raw = mcpx_json_get(object, "_meta");
-    struct mcpx_json_change change = {.name = "_meta"};
-    struct mcpx_text meta = {0};
-    bool turned =
-        mcpx_json_type(raw) == MCPX_JSON_OBJECT && turn_within(turn, raw, RELATED, &meta);
-
-    if (turned) {
-        change.value = mcpx_text_view(&meta);
-        mcpx_json_add_changed(out, object, &change, 1);
-        out->failed |= meta.failed;
-    }
-    mcpx_text_fini(&meta);
     return turned;
 }
 
 /* ---- a message ---- */
 
-/* What was turned takes the place of what was there. */
-static void settle(struct mcpx_text *out, struct mcpx_text *turned, bool is_turned,
-                   struct mcpx_slice *now)
+/* Where a message may hold an id: the members on the way to it. `where` 0 = in any message. */
+struct place {
+    unsigned where;
+    enum expose_space space;
+    const char *path[4];
+};
+
+static const struct place places[] = {
+    {0, EXPOSE_TASK_ID, {"_meta", "io.modelcontextprotocol/related-task", "taskId"}},
+    {EXPOSE_ID_OF_TASK, EXPOSE_TASK_ID, {"taskId"}},
+    {EXPOSE_ID_IN_TASK, EXPOSE_TASK_ID, {"task", "taskId"}},
+    {EXPOSE_ID_OF_ELICITATION, EXPOSE_ELICITATION_ID, {"elicitationId"}},
+};
+
+/* The value with another id at this place, so many members down; false when it stays as it is. */
+static bool turn_place(const struct turn *turn, const struct place *place, size_t down,
+                       struct mcpx_slice value, struct mcpx_text *out)
 {
-    if (is_turned) {
-        mcpx_text_fini(out);
-        *out = *turned;
-        *now = mcpx_text_view(out);
-        return;
-    }
-    mcpx_text_fini(turned);
+    const char *member = place->path[down];
+    struct mcpx_text inner = {0};
+    bool turned;
+
+    if (!member)
+        return turn_id(turn, place->space, value, out);
+    turned = turn_place(turn, place, down + 1, mcpx_json_get(value, member), &inner);
+    if (turned)
+        bridge_add_with(out, value, member, &inner);
+    mcpx_text_fini(&inner);
+    return turned;
 }
 
 static bool turn_all(const struct turn *turn, struct mcpx_slice object, unsigned where,
                      struct mcpx_text *out)
 {
-    struct mcpx_slice now = object;
-    struct mcpx_text next = {0};
+    bool turned = false;
 
-    if (mcpx_json_type(object) != MCPX_JSON_OBJECT || !turn->x->ids.count)
+    if (!turn->x->ids.count)
         return false;
-    settle(out, &next, turn_related(turn, now, &next), &now);
-    next = (struct mcpx_text){0};
-    if (where & EXPOSE_ID_OF_TASK)
-        settle(out, &next, turn_member(turn, now, "taskId", &next), &now);
-    next = (struct mcpx_text){0};
-    if (where & EXPOSE_ID_IN_TASK)
-        settle(out, &next, turn_within(turn, now, "task", &next), &now);
-    next = (struct mcpx_text){0};
-    if (where & EXPOSE_ID_OF_ELICITATION)
-        settle(out, &next, turn_member(turn, now, "elicitationId", &next), &now);
-    return now.text != object.text;
+    for (size_t i = 0; !out->failed && i < sizeof places / sizeof places[0]; i++) {
+        struct mcpx_text next = {0};
+
+        if ((places[i].where && !(places[i].where & where)) ||
+            !turn_place(turn, &places[i], 0, turned ? mcpx_text_view(out) : object, &next))
+            continue;
+        mcpx_text_fini(out);
+        *out = next;
+        turned = true;
+    }
+    return turned;
 }
 
 bool expose_ids_show(struct expose *x, struct mcpx_slice participant, struct mcpx_slice object,

@@ -6,6 +6,7 @@
  */
 #include "tools/mcpx-bridge/expose/route.h"
 
+#include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/only.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/uri.h"
@@ -58,16 +59,10 @@ static bool by_template(const struct expose *x, struct mcpx_slice uri, struct fi
 {
     for (size_t i = 0; i < x->catalog.count; i++) {
         const struct expose_seat *seat = x->catalog.seats[i];
-        struct mcpx_text items = {0}, template = {0};
+        struct mcpx_text template = {0};
         struct mcpx_json_walk walk;
 
-        if (!seat->shelves[EXPOSE_TEMPLATES].items.len)
-            continue;
-        mcpx_text_puts(&items, "[");
-        mcpx_text_slice(&items, mcpx_text_view(&seat->shelves[EXPOSE_TEMPLATES].items));
-        mcpx_text_puts(&items, "]");
-        mcpx_json_walk_start(&walk,
-                             items.failed ? (struct mcpx_slice){0} : mcpx_text_view(&items));
+        mcpx_json_walk_start(&walk, mcpx_text_view(&seat->shelves[EXPOSE_TEMPLATES].items));
         while (mcpx_json_walk_next(&walk)) {
             mcpx_text_reset(&template);
             mcpx_json_add_unescaped(&template, mcpx_json_get(walk.value, "uriTemplate"));
@@ -76,7 +71,6 @@ static bool by_template(const struct expose *x, struct mcpx_slice uri, struct fi
                 &(struct expose_thing){mcpx_text_view(&seat->id), mcpx_text_view(&template)},
                 uri, best);
         }
-        mcpx_text_fini(&items);
         mcpx_text_fini(&template);
     }
     return best->found;
@@ -89,14 +83,9 @@ static size_t likeness(const struct expose_seat *seat, struct mcpx_slice uri)
     size_t best = 0;
 
     for (size_t i = 0; i < 2; i++) {
-        struct mcpx_text items = {0};
         struct mcpx_json_walk walk;
 
-        mcpx_text_puts(&items, "[");
-        mcpx_text_slice(&items, mcpx_text_view(&seat->shelves[lists[i]].items));
-        mcpx_text_puts(&items, "]");
-        mcpx_json_walk_start(&walk,
-                             items.failed ? (struct mcpx_slice){0} : mcpx_text_view(&items));
+        mcpx_json_walk_start(&walk, mcpx_text_view(&seat->shelves[lists[i]].items));
         while (mcpx_json_walk_next(&walk)) {
             struct mcpx_slice raw = mcpx_json_get(walk.value, expose_lists[lists[i]].key);
             struct mcpx_slice text = {raw.text + 1, raw.len < 2 ? 0 : raw.len - 2};
@@ -104,7 +93,6 @@ static size_t likeness(const struct expose_seat *seat, struct mcpx_slice uri)
 
             best = common > best ? common : best;
         }
-        mcpx_text_fini(&items);
     }
     return best;
 }
@@ -243,24 +231,17 @@ static struct holder find_holder(const struct mcpx_rpc *rpc)
 static void write_params(const struct mcpx_rpc *rpc, const struct holder *holder,
                          struct mcpx_slice own, struct mcpx_text *out)
 {
-    struct mcpx_text name = {0}, inner = {0};
-    struct mcpx_json_change change = {.name = holder->member};
-    struct mcpx_json_change outer = {.name = "ref"};
+    struct mcpx_text ref = {0};
 
-    mcpx_json_add_string(&name, own);
-    change.value = mcpx_text_view(&name);
     if (mcpx_json_equals(mcpx_json_get(holder->object, holder->member), own)) {
         mcpx_text_slice(out, rpc->params);
     } else if (holder->object.text == rpc->params.text) {
-        mcpx_json_add_changed(out, rpc->params, &change, 1);
+        bridge_add_with_string(out, rpc->params, holder->member, own);
     } else {
-        mcpx_json_add_changed(&inner, holder->object, &change, 1);
-        outer.value = mcpx_text_view(&inner);
-        mcpx_json_add_changed(out, rpc->params, &outer, 1);
+        bridge_add_with_string(&ref, holder->object, holder->member, own);
+        bridge_add_with(out, rpc->params, "ref", &ref);
     }
-    out->failed |= name.failed || inner.failed;
-    mcpx_text_fini(&name);
-    mcpx_text_fini(&inner);
+    mcpx_text_fini(&ref);
 }
 
 /* What --only leaves out is not there; a task is there because its call was. */

@@ -129,8 +129,6 @@ void expose_tell_answer(struct expose *x, const struct expose_call *call,
 {
     struct mcpx_text out = {0}, shown = {0}, modern = {0};
     struct mcpx_slice result = rpc->result;
-    struct mcpx_json_change changes[3] = {{"jsonrpc", MCPX_SLICE("\"2.0\"")},
-                                          {"id", mcpx_text_view(&call->id)}};
 
     if (names_two_tasks(result, ids_of(call))) {
         expose_tell_error(x, mcpx_text_view(&call->id), BRIDGE_UNAVAILABLE,
@@ -140,12 +138,10 @@ void expose_tell_answer(struct expose *x, const struct expose_call *call,
     }
     if (expose_ids_show(x, mcpx_text_view(&call->participant), result, ids_of(call), &shown))
         result = mcpx_text_view(&shown);
-    if (call->modern && mcpx_json_type(result) == MCPX_JSON_OBJECT) {
+    if (call->modern && !shown.failed && mcpx_json_type(result) == MCPX_JSON_OBJECT)
         add_modern(&modern, mcpx_text_view(&call->method), result);
-        result = mcpx_text_view(&modern);
-    }
-    changes[2] = (struct mcpx_json_change){"result", result};
-    mcpx_json_add_changed(&out, rpc->text, changes, result.text != rpc->result.text ? 3 : 2);
+    bridge_add_message(&out, rpc->text, mcpx_text_view(&call->id), "result",
+                       modern.len ? &modern : &shown);
     out.failed |= shown.failed || modern.failed;
     expose_tell(x, &out);
     mcpx_text_fini(&out);
@@ -156,15 +152,11 @@ void expose_tell_answer(struct expose *x, const struct expose_call *call,
 void expose_tell_same(struct expose *x, struct mcpx_slice participant,
                       const struct mcpx_rpc *rpc)
 {
-    struct mcpx_json_change changes[2] = {{"jsonrpc", MCPX_SLICE("\"2.0\"")},
-                                          {.name = "params"}};
     struct mcpx_text out = {0}, params = {0};
-    bool has_ids = expose_ids_show(x, participant, rpc->params,
-                                   EXPOSE_ID_OF_TASK | EXPOSE_ID_OF_ELICITATION, &params);
 
-    changes[1].value = mcpx_text_view(&params);
-    mcpx_json_add_changed(&out, rpc->text, changes, has_ids ? 2 : 1);
-    out.failed |= params.failed;
+    expose_ids_show(x, participant, rpc->params, EXPOSE_ID_OF_TASK | EXPOSE_ID_OF_ELICITATION,
+                    &params);
+    bridge_add_message(&out, rpc->text, (struct mcpx_slice){0}, "params", &params);
     if (expose_may_tell(x))
         expose_tell(x, &out);
     mcpx_text_fini(&out);

@@ -111,23 +111,19 @@ void expose_watch_fini(struct expose *x)
 static void add_subscription(const struct expose *x, struct mcpx_text *out,
                              struct mcpx_slice params)
 {
-    struct mcpx_json_change change = {.name = "_meta"};
     struct mcpx_text meta = {0};
 
     mcpx_text_puts(&meta, "{\"" SUBSCRIPTION "\":");
     mcpx_text_slice(&meta, mcpx_text_view(&x->client.listen));
     mcpx_text_puts(&meta, "}");
-    change.value = mcpx_text_view(&meta);
-    mcpx_json_add_changed(out, params, &change, 1);
-    out->failed |= meta.failed;
+    bridge_add_with(out, params, "_meta", &meta);
     mcpx_text_fini(&meta);
 }
 
 void expose_watch_updated(struct expose *x, struct mcpx_slice participant,
                           const struct mcpx_rpc *rpc)
 {
-    struct mcpx_text own = {0}, uri = {0}, params = {0}, last = {0};
-    struct mcpx_json_change change = {.name = "uri"};
+    struct mcpx_text own = {0}, params = {0}, last = {0};
     struct expose_watch *watch;
 
     if (!mcpx_json_add_unescaped(&own, mcpx_json_get(rpc->params, "uri")) || own.failed)
@@ -135,10 +131,8 @@ void expose_watch_updated(struct expose *x, struct mcpx_slice participant,
     watch = *find(x, &(struct expose_thing){participant, mcpx_text_view(&own)});
     if (!watch || !expose_may_tell(x))
         goto out;
-    mcpx_json_add_string(&uri, mcpx_text_view(&watch->shown));
-    change.value = mcpx_text_view(&uri);
-    mcpx_json_add_changed(&params, rpc->params, &change, 1);
-    if (uri.failed || params.failed)
+    bridge_add_with_string(&params, rpc->params, "uri", mcpx_text_view(&watch->shown));
+    if (params.failed)
         goto out;
     if (x->client.listen.len)
         add_subscription(x, &last, mcpx_text_view(&params));
@@ -146,7 +140,6 @@ void expose_watch_updated(struct expose *x, struct mcpx_slice participant,
                        mcpx_text_view(x->client.listen.len && !last.failed ? &last : &params));
 out:
     mcpx_text_fini(&own);
-    mcpx_text_fini(&uri);
     mcpx_text_fini(&params);
     mcpx_text_fini(&last);
 }
