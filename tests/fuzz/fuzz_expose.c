@@ -286,9 +286,7 @@ static void happen(struct stage *stage, struct mcpx_slice line)
 
 static bool has_client_call(const struct expose_calls *calls)
 {
-    const struct expose_call *call = NULL;
-
-    while ((call = expose_calls_next(calls, call)))
+    for (const struct expose_call *call = calls->first; call; call = call->next)
         if (call->purpose == EXPOSE_FOR_CLIENT)
             return true;
     return false;

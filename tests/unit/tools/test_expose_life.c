@@ -68,7 +68,7 @@ Test(expose_life, ends_a_call_once_whatever_happens)
                  "{\"jsonrpc\":\"2.0\",\"id\":4,\"error\":{\"code\":-32000,\"message\":"
                  "\"participant 's' is not in the topic\"}}");
     cr_expect(world_is_quiet(&world));
-    cr_expect_eq(world.expose->calls.count, 0);
+    cr_expect_null(world.expose->calls.first);
     world_stop(&world);
 }
 

@@ -126,9 +126,7 @@ static bool client_can(const struct expose *x, struct mcpx_slice method)
 
 static bool works_for_client(const struct expose *x, struct mcpx_slice participant)
 {
-    const struct expose_call *call = NULL;
-
-    while ((call = expose_calls_next(&x->calls, call)))
+    for (const struct expose_call *call = x->calls.first; call; call = call->next)
         if (call->purpose == EXPOSE_FOR_CLIENT && call->stage != EXPOSE_PROPOSED &&
             mcpx_slice_equal(mcpx_text_view(&call->participant), participant))
             return true;

@@ -5,6 +5,7 @@
 #ifndef MCPX_BRIDGE_EXPOSE_CALLS_H
 #define MCPX_BRIDGE_EXPOSE_CALLS_H
 
+#include "lib/core/map.h"
 #include "tools/mcpx-bridge/expose/catalog.h"
 
 /** Whom the answer is for: the client, the catalogue, or nobody. */
@@ -34,7 +35,7 @@ enum expose_stage { EXPOSE_REQUESTED, EXPOSE_PROPOSED, EXPOSE_APPROVED };
  * progress      last value told
  */
 struct expose_call {
-    struct expose_call *next;
+    struct expose_call *previous, *next;
     int64_t number;
     enum expose_purpose purpose;
     enum expose_stage stage;
@@ -53,13 +54,11 @@ struct expose_call {
     int64_t progress;
 };
 
-enum { EXPOSE_CALL_BUCKETS = 1024 };
-
-/** A table; zero-initialised is empty and ready. */
+/** All calls, the oldest first; zero-initialised is empty and ready. */
 struct expose_calls {
-    struct expose_call *buckets[EXPOSE_CALL_BUCKETS];
-    size_t count;
-    int64_t last;
+    struct expose_call *first, *last;
+    struct mx_map by_number; /* private */
+    int64_t last_number;
 };
 
 /** Frees every call. */
@@ -77,13 +76,6 @@ struct expose_call *expose_calls_find_id(const struct expose_calls *calls,
 
 /** Ends a call and frees it. */
 void expose_calls_remove(struct expose_calls *calls, struct expose_call *call);
-
-/**
- * Walks all calls: the first for NULL, then the one after; NULL at the end. The one handed out may
- * be removed only after its successor was asked for.
- */
-struct expose_call *expose_calls_next(const struct expose_calls *calls,
-                                      const struct expose_call *call);
 
 /** Is the answer for the catalogue? */
 bool expose_call_is_probe(const struct expose_call *call);

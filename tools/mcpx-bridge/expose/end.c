@@ -20,11 +20,10 @@ void expose_end(struct expose *x, struct expose_call *call)
 }
 
 void expose_fail(struct expose *x, struct expose_call *call, int code,
-                 const struct mcpx_text *message)
+                 struct mcpx_slice message)
 {
     if (call->purpose == EXPOSE_FOR_CLIENT) {
-        expose_tell_error(x, mcpx_text_view(&call->id), code, mcpx_text_view(message),
-                          (struct mcpx_slice){0});
+        expose_tell_error(x, mcpx_text_view(&call->id), code, message);
         expose_unwatch(x, call);
     }
     expose_end(x, call);

@@ -13,6 +13,6 @@ void expose_end(struct expose *x, struct expose_call *call);
 
 /** Ends it with an error, which the client hears if it is its own. */
 void expose_fail(struct expose *x, struct expose_call *call, int code,
-                 const struct mcpx_text *message);
+                 struct mcpx_slice message);
 
 #endif

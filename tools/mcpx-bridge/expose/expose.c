@@ -123,8 +123,7 @@ void expose_overlong(struct expose *x, struct mcpx_slice beginning)
     bridge_read_beginning(beginning, &id, &is_answer);
     if (!is_answer)
         expose_tell_error(x, id, BRIDGE_BAD_REQUEST,
-                          MCPX_SLICE("a message longer than this bridge reads"),
-                          (struct mcpx_slice){0});
+                          MCPX_SLICE("a message longer than this bridge reads"));
     mcpx_text_fini(&message);
 }
 
@@ -368,40 +367,28 @@ int64_t expose_deadline(const struct expose *x)
 
 void expose_abandon(struct expose *x, struct mcpx_slice sentence)
 {
-    struct expose_call *call = expose_calls_next(&x->calls, NULL);
-    struct mcpx_text message = {0};
-
-    mcpx_text_slice(&message, sentence);
-    while (call) {
-        struct expose_call *next = expose_calls_next(&x->calls, call);
-
+    for (struct expose_call *call = x->calls.first, *next; call; call = next) {
+        next = call->next;
         if (call->purpose == EXPOSE_FOR_CLIENT)
-            expose_fail(x, call, BRIDGE_UNAVAILABLE, &message);
-        call = next;
+            expose_fail(x, call, BRIDGE_UNAVAILABLE, sentence);
     }
     for (struct expose_held *held = x->held; held; held = held->next) {
         struct mcpx_slice value = mcpx_text_view(&held->line);
 
         if (mcpx_json_check(value, 0, &value, NULL) == MCPX_OK)
-            expose_tell_error(x, mcpx_json_get(value, "id"), BRIDGE_UNAVAILABLE, sentence,
-                              (struct mcpx_slice){0});
+            expose_tell_error(x, mcpx_json_get(value, "id"), BRIDGE_UNAVAILABLE, sentence);
     }
     expose_held_fini(x);
-    mcpx_text_fini(&message);
 }
 
 void expose_leave(struct expose *x, struct mcpx_now now)
 {
-    struct expose_call *call = expose_calls_next(&x->calls, NULL);
-
     x->now = now;
-    while (call) {
-        struct expose_call *next = expose_calls_next(&x->calls, call);
-
+    for (struct expose_call *call = x->calls.first, *next; call; call = next) {
+        next = call->next;
         if (call->purpose == EXPOSE_FOR_CLIENT)
             expose_take_back(x, call, (struct mcpx_slice){0});
         expose_calls_remove(&x->calls, call);
-        call = next;
     }
     expose_ask_leave(x);
     expose_held_fini(x);
@@ -409,9 +396,7 @@ void expose_leave(struct expose *x, struct mcpx_now now)
 
 bool expose_is_idle(const struct expose *x)
 {
-    const struct expose_call *call = NULL;
-
-    while ((call = expose_calls_next(&x->calls, call)))
+    for (const struct expose_call *call = x->calls.first; call; call = call->next)
         if (call->purpose == EXPOSE_FOR_CLIENT && call->stage != EXPOSE_PROPOSED)
             return false;
     return !x->held;

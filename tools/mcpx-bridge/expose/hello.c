@@ -119,8 +119,7 @@ bool expose_has_topic(struct expose *x, const struct expose_request *request)
         mcpx_text_puts(&message, ": ");
         mcpx_text_slice(&message, mcpx_text_view(&x->away));
     }
-    expose_tell_error(x, request->rpc->id, BRIDGE_UNAVAILABLE, mcpx_text_view(&message),
-                      (struct mcpx_slice){0});
+    expose_tell_error(x, request->rpc->id, BRIDGE_UNAVAILABLE, mcpx_text_view(&message));
     mcpx_text_fini(&message);
     return false;
 }

@@ -17,8 +17,7 @@
 enum { MARK_LEN = 9 }; /* "_" and eight hexadecimal digits */
 
 struct expose_name {
-    struct expose_name *next_pair, *next_face; /* of their buckets */
-    struct expose_name *next;                  /* of the same owner and space, newer */
+    struct expose_name *next; /* of the same owner and space, newer */
     struct expose_owner *owner;
     enum expose_space space;
     uint64_t pair;    /* hash of participant and own */
@@ -44,7 +43,7 @@ struct expose_owner {
     struct list lists[EXPOSE_SPACE_COUNT];
 };
 
-/* FNV-1a: not secret, the same in every run and on every machine. */
+/* FNV-1a */
 static uint64_t hash_more(uint64_t hash, struct mcpx_slice text)
 {
     for (size_t i = 0; i < text.len; i++)
@@ -52,14 +51,14 @@ static uint64_t hash_more(uint64_t hash, struct mcpx_slice text)
     return hash;
 }
 
-static uint64_t hash_text(struct mcpx_slice text)
+uint64_t expose_hash(struct mcpx_slice text)
 {
     return hash_more(UINT64_C(0xcbf29ce484222325), text);
 }
 
 static uint64_t hash_pair(const struct expose_thing *thing)
 {
-    uint64_t hash = hash_more(hash_text(thing->participant), (struct mcpx_slice){"", 1});
+    uint64_t hash = hash_more(expose_hash(thing->participant), (struct mcpx_slice){"", 1});
 
     return hash_more(hash, thing->own);
 }
@@ -71,15 +70,21 @@ static bool is_owner(const struct expose_owner *owner, struct mcpx_slice partici
 
 /* ---- rows in their tables ---- */
 
+static struct expose_name *next_row(const struct mx_map *map, uint64_t hash, size_t *at)
+{
+    return (struct expose_name *)(uintptr_t)mx_map_next(map, hash, at);
+}
+
 static struct expose_name *find_face(const struct expose_names *names, enum expose_space space,
                                      struct mcpx_slice shown)
 {
-    uint64_t face = hash_text(shown);
-    struct expose_name *row = names->size ? names->faces[face & (names->size - 1)] : NULL;
+    uint64_t face = expose_hash(shown);
+    struct expose_name *row;
+    size_t at = 0;
 
-    while (row && !(row->face == face && row->space == space &&
-                    mcpx_slice_equal(mcpx_text_view(&row->shown), shown)))
-        row = row->next_face;
+    while ((row = next_row(&names->faces, face, &at)))
+        if (row->space == space && mcpx_slice_equal(mcpx_text_view(&row->shown), shown))
+            break;
     return row;
 }
 
@@ -87,36 +92,21 @@ static struct expose_name *find_pair(const struct expose_names *names, enum expo
                                      const struct expose_thing *thing)
 {
     uint64_t pair = hash_pair(thing);
-    struct expose_name *row = names->size ? names->pairs[pair & (names->size - 1)] : NULL;
+    struct expose_name *row;
+    size_t at = 0;
 
-    while (row && !(row->pair == pair && row->space == space &&
-                    mcpx_slice_equal(mcpx_text_view(&row->own), thing->own) &&
-                    is_owner(row->owner, thing->participant)))
-        row = row->next_pair;
+    while ((row = next_row(&names->pairs, pair, &at)))
+        if (row->space == space && mcpx_slice_equal(mcpx_text_view(&row->own), thing->own) &&
+            is_owner(row->owner, thing->participant))
+            break;
     return row;
 }
 
-static void link_row(struct expose_names *names, struct expose_name *row)
+static void append(struct list *list, struct expose_name *row)
 {
-    struct expose_name **pair = &names->pairs[row->pair & (names->size - 1)];
-    struct expose_name **face = &names->faces[row->face & (names->size - 1)];
-
-    row->next_pair = *pair;
-    row->next_face = *face;
-    *pair = *face = row;
-}
-
-static void unlink_row(struct expose_names *names, struct expose_name *row)
-{
-    struct expose_name **at = &names->pairs[row->pair & (names->size - 1)];
-
-    while (*at != row)
-        at = &(*at)->next_pair;
-    *at = row->next_pair;
-    at = &names->faces[row->face & (names->size - 1)];
-    while (*at != row)
-        at = &(*at)->next_face;
-    *at = row->next_face;
+    row->next = NULL;
+    *(list->last ? &list->last->next : &list->first) = row;
+    list->last = row;
 }
 
 static void row_free(struct expose_name *row)
@@ -126,9 +116,22 @@ static void row_free(struct expose_name *row)
     free(row);
 }
 
-/* Frees the rows of a list that were not listed since, or with `all` every one. */
-static void sweep(struct expose_names *names, struct expose_owner *owner, struct list *list,
-                  bool all)
+/* Forgets a name that is no longer in its list. */
+static void forget_row(struct expose_names *names, struct expose_name *row)
+{
+    struct expose_owner *owner = row->owner;
+
+    mx_map_remove(&names->pairs, row->pair, (uintptr_t)row);
+    mx_map_remove(&names->faces, row->face, (uintptr_t)row);
+    owner->lists[row->space].count--;
+    owner->count--;
+    names->count--;
+    names->gone -= owner->left ? 1 : 0;
+    row_free(row);
+}
+
+/* Forgets the names of a list that were not listed since, or with `all` every one. */
+static void sweep(struct expose_names *names, struct list *list, bool all)
 {
     struct expose_name *row = list->first;
 
@@ -136,59 +139,22 @@ static void sweep(struct expose_names *names, struct expose_owner *owner, struct
     while (row) {
         struct expose_name *next = row->next;
 
-        row->next = NULL;
-        if (!all && row->renewed == list->renewed) {
-            *(list->last ? &list->last->next : &list->first) = row;
-            list->last = row;
-        } else {
-            unlink_row(names, row);
-            row_free(row);
-            list->count--;
-            owner->count--;
-            names->count--;
-            names->gone -= owner->left ? 1 : 0;
-        }
+        if (!all && row->renewed == list->renewed)
+            append(list, row);
+        else
+            forget_row(names, row);
         row = next;
     }
 }
 
-static void drop_oldest(struct expose_names *names, struct expose_owner *owner,
-                        struct list *list)
+static void drop_oldest(struct expose_names *names, struct list *list)
 {
     struct expose_name *row = list->first;
 
     list->first = row->next;
     if (!list->first)
         list->last = NULL;
-    unlink_row(names, row);
-    row_free(row);
-    list->count--;
-    owner->count--;
-    names->count--;
-}
-
-/* More buckets, or the first ones. Failure is no harm where there are some. */
-static bool grow(struct expose_names *names)
-{
-    size_t size = names->size ? names->size * 2 : 64;
-    struct expose_name **pairs = calloc(size, sizeof *pairs);
-    struct expose_name **faces = calloc(size, sizeof *faces);
-
-    if (!pairs || !faces) {
-        free(pairs);
-        free(faces);
-        return names->size > 0;
-    }
-    free(names->pairs);
-    free(names->faces);
-    names->pairs = pairs;
-    names->faces = faces;
-    names->size = size;
-    for (struct expose_owner *owner = names->owners; owner; owner = owner->next)
-        for (size_t i = 0; i < EXPOSE_SPACE_COUNT; i++)
-            for (struct expose_name *row = owner->lists[i].first; row; row = row->next)
-                link_row(names, row);
-    return true;
+    forget_row(names, row);
 }
 
 /* ---- owners ---- */
@@ -235,7 +201,7 @@ static void free_owner(struct expose_names *names, struct expose_owner *owner)
     struct expose_owner **at = &names->owners;
 
     for (size_t i = 0; i < EXPOSE_SPACE_COUNT; i++)
-        sweep(names, owner, &owner->lists[i], true);
+        sweep(names, &owner->lists[i], true);
     while (*at != owner)
         at = &(*at)->next;
     *at = owner->next;
@@ -276,8 +242,8 @@ void expose_names_fini(struct expose_names *names)
 {
     while (names->owners)
         free_owner(names, names->owners);
-    free(names->pairs);
-    free(names->faces);
+    mx_map_fini(&names->pairs);
+    mx_map_fini(&names->faces);
     *names = (struct expose_names){.plain = names->plain, .recycles = names->recycles};
 }
 
@@ -399,31 +365,19 @@ static enum mcpx_err make_room(struct expose_names *names, struct expose_owner *
 {
     struct list *list = &owner->lists[space];
 
-    if (names->count >= names->size && !grow(names))
+    if (!mx_map_reserve(&names->pairs) || !mx_map_reserve(&names->faces))
         return MCPX_ENOMEM;
     if (list->count < EXPOSE_NAMES_MAX)
         return MCPX_OK;
     if (names->recycles)
-        drop_oldest(names, owner, list);
+        drop_oldest(names, list);
     else if (!list->is_swept)
-        sweep(names, owner, list, false);
+        sweep(names, list, false);
     list->is_swept = true;
     if (list->count < EXPOSE_NAMES_MAX)
         return MCPX_OK;
     names->left_out++;
     return MCPX_ELIMIT;
-}
-
-static void append(struct expose_names *names, struct expose_name *row)
-{
-    struct list *list = &row->owner->lists[row->space];
-
-    link_row(names, row);
-    *(list->last ? &list->last->next : &list->first) = row;
-    list->last = row;
-    list->count++;
-    row->owner->count++;
-    names->count++;
 }
 
 enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space space,
@@ -452,8 +406,13 @@ enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space spa
         row->owner = owner;
         row->space = space;
         row->pair = hash_pair(thing);
-        row->face = hash_text(mcpx_text_view(&row->shown));
-        append(names, row);
+        row->face = expose_hash(mcpx_text_view(&row->shown));
+        mx_map_put(&names->pairs, row->pair, (uintptr_t)row);
+        mx_map_put(&names->faces, row->face, (uintptr_t)row);
+        append(&owner->lists[space], row);
+        owner->lists[space].count++;
+        owner->count++;
+        names->count++;
     }
     row->renewed = owner->lists[space].renewed;
     *shown = mcpx_text_view(&row->shown);

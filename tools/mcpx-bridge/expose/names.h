@@ -6,6 +6,8 @@
 #ifndef MCPX_BRIDGE_EXPOSE_NAMES_H
 #define MCPX_BRIDGE_EXPOSE_NAMES_H
 
+#include "lib/core/map.h"
+
 #include <mcpx/error.h>
 #include <mcpx/text.h>
 
@@ -35,7 +37,6 @@ struct expose_thing {
     struct mcpx_slice own;
 };
 
-struct expose_name;
 struct expose_owner;
 
 /**
@@ -51,13 +52,15 @@ struct expose_names {
     bool recycles;
     size_t count;
     size_t left_out;
-    struct expose_name **pairs;  /* private: buckets */
-    struct expose_name **faces;  /* private: buckets */
-    size_t size;                 /* private: buckets of each, a power of two */
+    struct mx_map pairs;         /* private: names by participant and own */
+    struct mx_map faces;         /* private: names by shown */
     struct expose_owner *owners; /* private: the last one asked for comes first */
     size_t gone;                 /* private: names of owners who left */
     uint64_t clock;              /* private: counts what has to be told apart by age */
 };
+
+/** A hash of a text, the same in every run and on every machine; not secret. */
+uint64_t expose_hash(struct mcpx_slice text);
 
 /** Frees the table's content. */
 void expose_names_fini(struct expose_names *names);

@@ -183,8 +183,8 @@ static void name_items(struct expose *x, struct expose_seat *seat, enum expose_l
 }
 
 /* The pages so far are forgotten, the list before stays. Said once. */
-static void give_up(struct expose *x, struct expose_seat *seat, enum expose_list list,
-                    const char *reason)
+static void give_list_up(struct expose *x, struct expose_seat *seat, enum expose_list list,
+                         const char *reason)
 {
     struct expose_shelf *shelf = &seat->shelves[list];
     struct mcpx_text message = {0};
@@ -225,7 +225,7 @@ static void add_page(struct expose *x, struct expose_seat *seat, enum expose_lis
     else if (cursor.text)
         excess = find_excess(x, shelf);
     if (excess)
-        give_up(x, seat, list, excess);
+        give_list_up(x, seat, list, excess);
     else if (cursor.text)
         ask_page(x, seat, list, cursor);
     else
@@ -273,6 +273,15 @@ void expose_probe_answer(struct expose *x, struct expose_call *call,
         seat->state = EXPOSE_SEAT_MUTE;
 }
 
+void expose_give_up(struct expose *x, struct expose_call *call, int code,
+                    struct mcpx_slice message)
+{
+    if (expose_call_is_probe(call))
+        expose_probe_answer(x, call, NULL);
+    else
+        expose_fail(x, call, code, message);
+}
+
 void expose_probe_refused(struct expose *x, struct expose_call *call)
 {
     struct expose_seat *seat =
@@ -317,25 +326,19 @@ static void remove_seat(struct expose *x, struct expose_seat *seat)
 /* What was asked of one who left will not be answered. */
 static void end_calls(struct expose *x, struct mcpx_slice participant)
 {
-    struct expose_call *call = expose_calls_next(&x->calls, NULL);
     struct mcpx_text message = {0};
 
     mcpx_text_puts(&message, "participant ");
     expose_quote(&message, participant);
     mcpx_text_puts(&message, " left the topic");
-    while (call) {
-        struct expose_call *next = expose_calls_next(&x->calls, call);
-
+    for (struct expose_call *call = x->calls.first, *next; call; call = next) {
+        next = call->next;
         if (mcpx_slice_equal(mcpx_text_view(&call->participant), participant)) {
             x->port.forget(x->port.user, mcpx_text_view(&call->envelope));
             if (call->stage == EXPOSE_PROPOSED)
                 expose_send_withdrawal(x, call, "the participant it was for left");
-            if (expose_call_is_probe(call))
-                expose_probe_answer(x, call, NULL);
-            else
-                expose_fail(x, call, BRIDGE_UNAVAILABLE, &message);
+            expose_give_up(x, call, BRIDGE_UNAVAILABLE, mcpx_text_view(&message));
         }
-        call = next;
     }
     mcpx_text_fini(&message);
 }

@@ -36,6 +36,10 @@ void expose_probe_changed(struct expose *x, struct mcpx_slice participant,
 void expose_probe_answer(struct expose *x, struct expose_call *call,
                          const struct mcpx_rpc *rpc);
 
+/** Ends any call without an answer: with an error, one for the catalogue in silence. */
+void expose_give_up(struct expose *x, struct expose_call *call, int code,
+                    struct mcpx_slice message);
+
 /** The router refused a call for the catalogue; ends the call. Lists need no "initialize" before. */
 void expose_probe_refused(struct expose *x, struct expose_call *call);
 

@@ -54,7 +54,7 @@ void expose_propose(struct expose *x, struct expose_call *call)
     if (err) {
         mcpx_text_puts(&message, "the call needs approval, but could not be proposed: ");
         expose_add_unsent(x, call, err, &message);
-        expose_fail(x, call, BRIDGE_UNAVAILABLE, &message);
+        expose_fail(x, call, BRIDGE_UNAVAILABLE, mcpx_text_view(&message));
     } else {
         mcpx_text_puts(&message, "proposed ");
         add_operation(&message, call);
@@ -96,8 +96,7 @@ static void tell_rejection(struct expose *x, const struct expose_call *call,
     struct mcpx_text result = {0};
 
     if (!mcpx_slice_equal(mcpx_text_view(&call->method), MCPX_SLICE("tools/call"))) {
-        expose_tell_error(x, mcpx_text_view(&call->id), BRIDGE_REJECTED, sentence,
-                          (struct mcpx_slice){0});
+        expose_tell_error(x, mcpx_text_view(&call->id), BRIDGE_REJECTED, sentence);
         return;
     }
     mcpx_text_puts(&result, "{\"content\":[{\"type\":\"text\",");
@@ -168,9 +167,8 @@ void expose_refuse(struct expose *x, struct expose_call *call, struct mcpx_slice
         mcpx_text_slice(&data, would_allow);
     }
     mcpx_text_puts(&data, "}");
-    expose_tell_error(x, mcpx_text_view(&call->id), BRIDGE_NOT_ALLOWED,
-                      mcpx_text_view(&message),
-                      data.failed ? (struct mcpx_slice){0} : mcpx_text_view(&data));
+    expose_tell_error_data(x, mcpx_text_view(&call->id), BRIDGE_NOT_ALLOWED,
+                           mcpx_text_view(&message), &data);
     expose_unwatch(x, call);
     expose_end(x, call);
     mcpx_text_fini(&message);

@@ -41,7 +41,7 @@ static void refuse_unknown(struct expose *x, const struct mcpx_rpc *rpc, bool ma
         mcpx_text_puts(&message, ": the topic cannot be reached");
     expose_tell_error(x, rpc->id,
                       malformed || x->joined ? BRIDGE_BAD_PARAMS : BRIDGE_UNAVAILABLE,
-                      mcpx_text_view(&message), (struct mcpx_slice){0});
+                      mcpx_text_view(&message));
     mcpx_text_fini(&message);
 }
 
@@ -71,23 +71,13 @@ static struct expose_call *make_call(struct expose *x, const struct expose_reque
     return NULL;
 }
 
-/* Ends any call with an error. */
-static void fail(struct expose *x, struct expose_call *call, int code,
-                 const struct mcpx_text *message)
-{
-    if (expose_call_is_probe(call))
-        expose_probe_answer(x, call, NULL);
-    else
-        expose_fail(x, call, code, message);
-}
-
 static void fail_unsent(struct expose *x, struct expose_call *call, enum mcpx_err err)
 {
     struct mcpx_text message = {0};
 
     mcpx_text_puts(&message, "the call could not be sent: ");
     expose_add_unsent(x, call, err, &message);
-    fail(x, call, BRIDGE_UNAVAILABLE, &message);
+    expose_give_up(x, call, BRIDGE_UNAVAILABLE, mcpx_text_view(&message));
     mcpx_text_fini(&message);
 }
 
@@ -136,8 +126,7 @@ static void refuse_absent(struct expose *x, const struct mcpx_rpc *rpc,
     expose_quote(&message, participant);
     mcpx_text_puts(&message,
                    x->joined ? " is not in the topic" : ": the topic cannot be reached");
-    expose_tell_error(x, rpc->id, BRIDGE_UNAVAILABLE, mcpx_text_view(&message),
-                      (struct mcpx_slice){0});
+    expose_tell_error(x, rpc->id, BRIDGE_UNAVAILABLE, mcpx_text_view(&message));
     mcpx_text_fini(&message);
 }
 
@@ -155,8 +144,7 @@ static void refuse_ambiguous(struct expose *x, const struct mcpx_rpc *rpc,
     expose_uri_wrap(&message, route->participant, mcpx_text_view(&route->own), false);
     mcpx_text_puts(&message, " or ");
     expose_uri_wrap(&message, route->rival, mcpx_text_view(&route->own), false);
-    expose_tell_error(x, rpc->id, BRIDGE_BAD_PARAMS, mcpx_text_view(&message),
-                      (struct mcpx_slice){0});
+    expose_tell_error(x, rpc->id, BRIDGE_BAD_PARAMS, mcpx_text_view(&message));
     mcpx_text_fini(&message);
 }
 
@@ -180,8 +168,7 @@ bool expose_forward(struct expose *x, const struct expose_request *request)
         note_watch(x, rpc, &route);
         start(x, call);
     } else if (routing == EXPOSE_NO_MEMORY || known) {
-        expose_tell_error(x, rpc->id, BRIDGE_UNAVAILABLE, MCPX_SLICE("out of memory"),
-                          (struct mcpx_slice){0});
+        expose_tell_error(x, rpc->id, BRIDGE_UNAVAILABLE, MCPX_SLICE("out of memory"));
     } else if (routing == EXPOSE_AMBIGUOUS) {
         refuse_ambiguous(x, rpc, &route);
     } else if (routing == EXPOSE_ROUTED) {
@@ -303,17 +290,13 @@ void expose_undelivered(struct expose *x, struct expose_call *call,
     if (expose_call_is_probe(call))
         expose_probe_refused(x, call);
     else
-        fail(x, call, BRIDGE_UNAVAILABLE, &message);
+        expose_give_up(x, call, BRIDGE_UNAVAILABLE, mcpx_text_view(&message));
     mcpx_text_fini(&message);
 }
 
 void expose_expired(struct expose *x, struct expose_call *call)
 {
-    struct mcpx_text message = {0};
-
-    mcpx_text_puts(&message, "no answer in time");
-    fail(x, call, BRIDGE_TIMED_OUT, &message);
-    mcpx_text_fini(&message);
+    expose_give_up(x, call, BRIDGE_TIMED_OUT, MCPX_SLICE("no answer in time"));
 }
 
 static void run_out(struct expose *x, struct expose_call *call)
@@ -332,7 +315,7 @@ static void run_out(struct expose *x, struct expose_call *call)
         expose_take_back(x, call, MCPX_SLICE("\"timed out\""));
     else
         x->port.forget(x->port.user, mcpx_text_view(&call->envelope));
-    fail(x, call, BRIDGE_TIMED_OUT, &message);
+    expose_give_up(x, call, BRIDGE_TIMED_OUT, mcpx_text_view(&message));
     mcpx_text_fini(&message);
 }
 
@@ -348,27 +331,22 @@ static void resend(struct expose *x, struct expose_call *call)
 
 void expose_calls_tick(struct expose *x)
 {
-    struct expose_call *call = expose_calls_next(&x->calls, NULL);
-
-    while (call) {
-        struct expose_call *next = expose_calls_next(&x->calls, call);
-
+    for (struct expose_call *call = x->calls.first, *next; call; call = next) {
+        next = call->next;
         if (call->due_ms <= x->now.mono_ms)
             run_out(x, call);
         else if (call->resend_ms <= x->now.mono_ms)
             resend(x, call);
         else if (call->beat_ms <= x->now.mono_ms)
             expose_beat(x, call);
-        call = next;
     }
 }
 
 int64_t expose_calls_deadline(const struct expose *x)
 {
-    const struct expose_call *call = NULL;
     int64_t due = INT64_MAX;
 
-    while ((call = expose_calls_next(&x->calls, call))) {
+    for (const struct expose_call *call = x->calls.first; call; call = call->next) {
         due = call->due_ms < due ? call->due_ms : due;
         due = call->beat_ms < due ? call->beat_ms : due;
         due = call->resend_ms < due ? call->resend_ms : due;

@@ -46,8 +46,7 @@ static bool answer_list(struct expose *x, const struct expose_request *request)
         expose_tell_error(
             x, request->rpc->id, BRIDGE_BAD_PARAMS,
             MCPX_SLICE("params.cursor: the list comes in one page, no cursor was "
-                       "given out"),
-            (struct mcpx_slice){0});
+                       "given out"));
         return true;
     }
     expose_write_list(x, (enum expose_list)list, &result);
@@ -111,9 +110,8 @@ static bool read_revision(struct expose *x, struct expose_request *request)
     mcpx_text_puts(&data, "{\"supported\":[\"" EXPOSE_MODERN "\"],\"requested\":");
     mcpx_text_slice(&data, asked);
     mcpx_text_puts(&data, "}");
-    expose_tell_error(x, request->rpc->id, BRIDGE_BAD_VERSION,
-                      MCPX_SLICE("this protocol version is not spoken here"),
-                      data.failed ? (struct mcpx_slice){0} : mcpx_text_view(&data));
+    expose_tell_error_data(x, request->rpc->id, BRIDGE_BAD_VERSION,
+                           MCPX_SLICE("this protocol version is not spoken here"), &data);
     mcpx_text_fini(&data);
     return false;
 }
@@ -137,8 +135,7 @@ static void serve_request(struct expose *x, struct mcpx_slice line, const struct
     }
     mcpx_text_puts(&message, "there is no method ");
     expose_quote(&message, rpc->method);
-    expose_tell_error(x, rpc->id, BRIDGE_NO_METHOD, mcpx_text_view(&message),
-                      (struct mcpx_slice){0});
+    expose_tell_error(x, rpc->id, BRIDGE_NO_METHOD, mcpx_text_view(&message));
     mcpx_text_fini(&message);
 }
 
@@ -175,7 +172,7 @@ static void refuse_line(struct expose *x, struct mcpx_slice value,
         mcpx_text_number(&message, (int64_t)fault->offset);
     }
     expose_note(x, &message);
-    expose_tell_error(x, id, code, mcpx_text_view(&message), (struct mcpx_slice){0});
+    expose_tell_error(x, id, code, mcpx_text_view(&message));
     mcpx_text_fini(&message);
 }
 

@@ -35,7 +35,6 @@ bool expose_is_settled(const struct expose *x, int list)
 void expose_write_list(struct expose *x, enum expose_list list, struct mcpx_text *out)
 {
     struct expose_filter filter = {x, expose_shows};
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
     mcpx_text_puts(out, "{\"");
     mcpx_text_puts(out, expose_lists[list].member);
@@ -44,9 +43,7 @@ void expose_write_list(struct expose *x, enum expose_list list, struct mcpx_text
     mcpx_text_puts(out, "]}");
     if (out->failed)
         return;
-    for (size_t i = 0; i < out->len; i++)
-        hash = (hash ^ (unsigned char)out->text[i]) * UINT64_C(0x100000001b3);
-    x->told[list] = hash;
+    x->told[list] = expose_hash(mcpx_text_view(out));
     x->is_told[list] = true;
 }
 

@@ -84,18 +84,25 @@ void expose_tell_made(struct expose *x, const struct expose_request *request,
                       const struct mcpx_text *result)
 {
     if (result->failed)
-        expose_tell_error(x, request->rpc->id, BRIDGE_UNAVAILABLE, MCPX_SLICE("out of memory"),
-                          (struct mcpx_slice){0});
+        expose_tell_error(x, request->rpc->id, BRIDGE_UNAVAILABLE,
+                          MCPX_SLICE("out of memory"));
     else
         expose_tell_result(x, request, mcpx_text_view(result));
 }
 
 void expose_tell_error(struct expose *x, struct mcpx_slice id, int code,
-                       struct mcpx_slice message, struct mcpx_slice data)
+                       struct mcpx_slice message)
+{
+    expose_tell_error_data(x, id, code, message, &(struct mcpx_text){0});
+}
+
+void expose_tell_error_data(struct expose *x, struct mcpx_slice id, int code,
+                            struct mcpx_slice message, const struct mcpx_text *data)
 {
     struct mcpx_text out = {0};
 
-    bridge_add_error(&out, id, code, message, data);
+    bridge_add_error(&out, id, code, message,
+                     data->failed ? (struct mcpx_slice){0} : mcpx_text_view(data));
     expose_tell(x, &out);
     mcpx_text_fini(&out);
 }
@@ -132,8 +139,7 @@ void expose_tell_answer(struct expose *x, const struct expose_call *call,
 
     if (names_two_tasks(result, ids_of(call))) {
         expose_tell_error(x, mcpx_text_view(&call->id), BRIDGE_UNAVAILABLE,
-                          MCPX_SLICE("the server's answer names its task in two ways"),
-                          (struct mcpx_slice){0});
+                          MCPX_SLICE("the server's answer names its task in two ways"));
         return;
     }
     if (expose_ids_show(x, mcpx_text_view(&call->participant), result, ids_of(call), &shown))

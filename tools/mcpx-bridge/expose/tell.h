@@ -22,9 +22,13 @@ void expose_tell_result(struct expose *x, const struct expose_request *request,
 void expose_tell_made(struct expose *x, const struct expose_request *request,
                       const struct mcpx_text *result);
 
-/** An error. `data` is JSON or absent. */
+/** An error. */
 void expose_tell_error(struct expose *x, struct mcpx_slice id, int code,
-                       struct mcpx_slice message, struct mcpx_slice data);
+                       struct mcpx_slice message);
+
+/** The same with `data`, JSON; when memory ran out over that, without. */
+void expose_tell_error_data(struct expose *x, struct mcpx_slice id, int code,
+                            struct mcpx_slice message, const struct mcpx_text *data);
 
 /** Somebody else's answer to a call, with the client's id in it. */
 void expose_tell_answer(struct expose *x, const struct expose_call *call,

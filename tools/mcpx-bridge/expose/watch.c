@@ -191,8 +191,7 @@ bool expose_listen(struct expose *x, const struct expose_request *request)
         expose_tell_error(
             x, request->rpc->id, BRIDGE_BAD_PARAMS,
             MCPX_SLICE("params.notifications is missing: an object that says what "
-                       "to hear about"),
-            (struct mcpx_slice){0});
+                       "to hear about"));
         return true;
     }
     for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
