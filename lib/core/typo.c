@@ -1,0 +1,114 @@
+/*
+ * typo.c - the usual distance for typing errors, but that a star stands for any letters at no
+ * cost: a pattern that ends in one after "tols" is given its "o" and keeps its star. The table of
+ * distances is kept whole, because walking back through it writes what was meant. Counting common
+ * letters was refused: it takes "say" for "always".
+ */
+#include "lib/core/typo.h"
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool is_same(const struct mx_typo *typo, char a, char b)
+{
+    int small = a | 0x20;
+
+    return a == b ||
+           (typo->costs->any_case && small == (b | 0x20) && small >= 'a' && small <= 'z');
+}
+
+static bool is_star(const struct mx_typo *typo, size_t i)
+{
+    return typo->costs->star && typo->word.text[i - 1] == typo->costs->star;
+}
+
+/* What a byte costs that is too many, or missing. */
+static size_t cost_of(const struct mx_typo *typo, char byte)
+{
+    return typo->costs->border && byte == typo->costs->border ? MX_TYPO_FAR
+                                                              : typo->costs->edit;
+}
+
+/* What it costs that the i-th byte of the word stands for the j-th of the name; from 1. */
+static size_t cost_of_pair(const struct mx_typo *typo, size_t i, size_t j)
+{
+    char a = typo->word.text[i - 1], b = typo->name.text[j - 1];
+    size_t cost = cost_of(typo, a);
+
+    if (is_same(typo, a, b))
+        return 0;
+    return cost == MX_TYPO_FAR ? cost : cost_of(typo, b);
+}
+
+static bool is_swapped(const struct mx_typo *typo, size_t i, size_t j)
+{
+    const char *a = typo->word.text + i, *b = typo->name.text + j;
+
+    return i > 1 && j > 1 && is_same(typo, a[-1], b[-2]) && is_same(typo, a[-2], b[-1]);
+}
+
+static void fill_row(struct mx_typo *typo, size_t i)
+{
+    size_t *row = typo->at[i], *above = typo->at[i - 1];
+    size_t cost = is_star(typo, i) ? 0 : cost_of(typo, typo->word.text[i - 1]);
+
+    row[0] = above[0] + cost;
+    for (size_t j = 1; j <= typo->name.len; j++) {
+        if (is_star(typo, i)) {
+            row[j] = least(above[j], row[j - 1]);
+            continue;
+        }
+        row[j] = least(above[j] + cost, row[j - 1] + cost_of(typo, typo->name.text[j - 1]));
+        row[j] = least(row[j], above[j - 1] + cost_of_pair(typo, i, j));
+        if (is_swapped(typo, i, j))
+            row[j] = least(row[j], typo->at[i - 2][j - 2] + typo->costs->swap);
+    }
+}
+
+size_t mx_typo_compare(struct mx_typo *typo, const struct mx_typo_costs *costs,
+                       struct mcpx_slice word, struct mcpx_slice name)
+{
+    typo->costs = costs;
+    typo->word = word;
+    typo->name = name;
+    typo->at[0][0] = 0;
+    for (size_t j = 1; j <= name.len; j++)
+        typo->at[0][j] = typo->at[0][j - 1] + cost_of(typo, name.text[j - 1]);
+    for (size_t i = 1; i <= word.len; i++)
+        fill_row(typo, i);
+    return typo->at[word.len][name.len];
+}
+
+void mx_typo_write_meant(const struct mx_typo *typo, struct mcpx_text *out)
+{
+    char meant[MX_TYPO_WORD_MAX + MX_TYPO_NAME_MAX];
+    size_t i = typo->word.len, j = typo->name.len, at = sizeof meant;
+
+    while (i > 0 || j > 0) {
+        size_t cost = typo->at[i][j];
+
+        if (i > 0 && is_star(typo, i)) {
+            if (cost == typo->at[i - 1][j])
+                meant[--at] = typo->word.text[--i];
+            else
+                j--;
+        } else if (i > 0 && j > 0 &&
+                   cost == typo->at[i - 1][j - 1] + cost_of_pair(typo, i, j)) {
+            i--;
+            meant[--at] = typo->name.text[--j];
+        } else if (is_swapped(typo, i, j) &&
+                   cost == typo->at[i - 2][j - 2] + typo->costs->swap) {
+            i -= 2;
+            meant[--at] = typo->name.text[--j];
+            meant[--at] = typo->name.text[--j];
+        } else if (i > 0 &&
+                   cost == typo->at[i - 1][j] + cost_of(typo, typo->word.text[i - 1])) {
+            i--;
+        } else {
+            meant[--at] = typo->name.text[--j];
+        }
+    }
+    mcpx_text_add(out, meant + at, sizeof meant - at);
+}

@@ -1,0 +1,51 @@
+/*
+ * typo.h - which errors of typing lie between a word and the name that may have been meant.
+ */
+#ifndef MX_TYPO_H
+#define MX_TYPO_H
+
+#include <mcpx/text.h>
+
+enum { MX_TYPO_WORD_MAX = 64, MX_TYPO_NAME_MAX = 48 };
+
+/** What an error costs that is not taken for one of typing. */
+enum { MX_TYPO_FAR = 100 };
+
+/**
+ * What errors cost.
+ *
+ * edit       a byte too many, one that is missing, or another one
+ * swap       two neighbours that changed places
+ * border     a byte in which there are no errors of typing: they cost MX_TYPO_FAR; NUL = none
+ * star       a byte of the word that stands for any bytes at no cost; NUL = none
+ * any_case   upper and lower case of A to Z are the same
+ */
+struct mx_typo_costs {
+    size_t edit;
+    size_t swap;
+    char border;
+    char star;
+    bool any_case;
+};
+
+/** A comparison. Private. */
+struct mx_typo {
+    const struct mx_typo_costs *costs;
+    struct mcpx_slice word;
+    struct mcpx_slice name;
+    size_t at[MX_TYPO_WORD_MAX + 1][MX_TYPO_NAME_MAX + 1];
+};
+
+/**
+ * Compares a word of up to MX_TYPO_WORD_MAX bytes with a name of up to MX_TYPO_NAME_MAX. All three
+ * are lent until mx_typo_write_meant was called.
+ *
+ * Returns what the errors cost that make one of the other, at the least.
+ */
+size_t mx_typo_compare(struct mx_typo *typo, const struct mx_typo_costs *costs,
+                       struct mcpx_slice word, struct mcpx_slice name);
+
+/** Appends the word that was meant: the name where letters stand, a star where one does. */
+void mx_typo_write_meant(const struct mx_typo *typo, struct mcpx_text *out);
+
+#endif
