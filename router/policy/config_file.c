@@ -5,6 +5,8 @@
  */
 #include "router/policy/loading.h"
 
+#include "lib/core/json_reason.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -175,19 +177,16 @@ static void walk(struct loading *loading, struct mcpx_text *pointer, json_t *val
     }
 }
 
-/* jansson quotes the text around a fault, which may be a secret: only the reason is shown. */
 static void report_syntax(struct loading *loading, const json_error_t *fault)
 {
     struct mcpx_text *line = error_begin(loading, loading->sources->file, "");
-    const char *near = strstr(fault->text, " near ");
 
     mcpx_text_puts(line, "line ");
     mcpx_text_number(line, fault->line);
     mcpx_text_puts(line, ", column ");
     mcpx_text_number(line, fault->column);
     mcpx_text_puts(line, ": ");
-    mcpx_text_add(line, fault->text,
-                  near ? (size_t)(near - fault->text) : strlen(fault->text));
+    mcpx_text_slice(line, mx_json_reason(fault->text));
     line_end(line);
 }
 

@@ -7,6 +7,7 @@
  */
 #include "tools/common/context.h"
 
+#include "lib/core/json_reason.h"
 #include <mcpx/json.h>
 
 #include <errno.h>
@@ -160,12 +161,10 @@ static int parse(const struct reading *reading, json_t **tree)
     if (!*tree && json_error_code(&fault) == json_error_out_of_memory)
         return complain_of_memory(reading->verb);
     if (!*tree) {
-        /* What it stands near is not repeated: somebody may have put a token there. */
-        const char *near = strstr(fault.text, " near ");
+        struct mcpx_slice reason = mx_json_reason(fault.text);
 
         complain(reading->verb, "%s, line %d, column %d: %.*s", reading->path, fault.line,
-                 fault.column, (int)(near ? (size_t)(near - fault.text) : strlen(fault.text)),
-                 fault.text);
+                 fault.column, (int)reason.len, reason.text);
         return STATUS_USAGE;
     }
     status = check_tree(reading, *tree);
