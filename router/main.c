@@ -136,7 +136,7 @@ static int check(const struct config *config)
     return EXIT_OK;
 }
 
-static int run(const struct arguments *arguments)
+static int serve_or_check(const struct arguments *arguments)
 {
     struct config_sources sources = {
         .file = arguments->file,
@@ -176,6 +176,6 @@ int main(int argc, char **argv)
     else if (arguments.asked['v'])
         printf("mcpx-router %s\n", mcpx_version());
     else
-        return run(&arguments);
+        return serve_or_check(&arguments);
     return EXIT_OK;
 }

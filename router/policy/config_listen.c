@@ -78,7 +78,8 @@ static const char *source_of(const struct loading *loading)
     }
 }
 
-static void refuse(struct loading *loading, size_t index, const char *text, const char *why)
+static void refuse_address(struct loading *loading, size_t index, const char *text,
+                           const char *why)
 {
     struct mcpx_text pointer = {0};
     bool from_file = settings_source(&loading->settings, "/listen") == FROM_FILE;
@@ -140,14 +141,15 @@ void load_listen(struct loading *loading)
         struct config_listen *listen = &config->listen[config->listen_count];
 
         if (!split(names->text[i], listen)) {
-            refuse(loading, i, names->text[i], expected);
+            refuse_address(loading, i, names->text[i], expected);
             continue;
         }
         config->listen_count++;
         if (!listen->host || !listen->port)
             loading->no_memory = true;
         else if (loading->sources->dev && !is_loopback(listen->host))
-            refuse(loading, i, names->text[i],
-                   "expected a loopback address, because --dev hands out tokens to everyone");
+            refuse_address(
+                loading, i, names->text[i],
+                "expected a loopback address, because --dev hands out tokens to everyone");
     }
 }

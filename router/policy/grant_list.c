@@ -19,7 +19,8 @@ void grant_list_fini(struct grant_list *list)
     *list = (struct grant_list){0};
 }
 
-static enum mcpx_err refuse(struct mcpx_fault *fault, const char *field, const char *reason)
+static enum mcpx_err refuse_grant(struct mcpx_fault *fault, const char *field,
+                                  const char *reason)
 {
     *fault = (struct mcpx_fault){.reason = reason, .field = field};
     return MCPX_EREQUEST;
@@ -55,12 +56,13 @@ static enum mcpx_err read_to(const json_t *value, struct mcpx_grant *grant,
 
     /* No addressee at all would be stored as "no condition", the opposite of what it says. */
     if (!json_is_array(value) || count == 0 || count > MCPX_TO_MAX)
-        return refuse(fault, "to", "expected a list of 1..256 participant ids");
+        return refuse_grant(fault, "to", "expected a list of 1..256 participant ids");
     for (size_t i = 0; i < count; i++) {
         if (!mcpx_identity_is_valid(text_of(json_array_get(value, i))))
-            return refuse(fault, "to",
-                          "expected participant ids of 1..256 bytes that do not end in ~ and "
-                          "digits; instances are covered by their participant's id");
+            return refuse_grant(
+                fault, "to",
+                "expected participant ids of 1..256 bytes that do not end in ~ and "
+                "digits; instances are covered by their participant's id");
     }
     to = calloc(count, sizeof *to);
     if (!to)
@@ -78,7 +80,7 @@ static enum mcpx_err read_expires(const json_t *value, struct mcpx_grant *grant,
     struct mcpx_slice text = text_of(value);
 
     if (!text.text || !mx_time_parse(text, &grant->expires_ms))
-        return refuse(fault, "expires", "expected a date like 2026-12-31T23:59:59Z");
+        return refuse_grant(fault, "expires", "expected a date like 2026-12-31T23:59:59Z");
     if (grant->expires_ms < 1)
         grant->expires_ms = 1; /* 0 would mean never */
     return MCPX_OK;
@@ -94,9 +96,10 @@ static enum mcpx_err read_object(const json_t *value, struct mcpx_grant *grant,
 
     grant->pattern = text_of(json_object_get(value, "kind"));
     if (!grant->pattern.text)
-        return refuse(fault, "kind", "expected a capability pattern as \"kind\"");
+        return refuse_grant(fault, "kind", "expected a capability pattern as \"kind\"");
     if (json_object_size(value) != known)
-        return refuse(fault, "", "expected no members but \"kind\", \"to\" and \"expires\"");
+        return refuse_grant(fault, "",
+                            "expected no members but \"kind\", \"to\" and \"expires\"");
     if (expires)
         err = read_expires(expires, grant, fault);
     if (!err && to)
@@ -111,7 +114,8 @@ enum mcpx_err grant_list_add(struct grant_list *list, const json_t *value,
     enum mcpx_err err;
 
     if (!grant.pattern.text && !json_is_object(value))
-        return refuse(fault, "", "expected a capability pattern or an object with \"kind\"");
+        return refuse_grant(fault, "",
+                            "expected a capability pattern or an object with \"kind\"");
     if (!grow((void **)&list->grants, list->count, sizeof *list->grants))
         return MCPX_ENOMEM;
     if (!grant.pattern.text) {
@@ -135,7 +139,7 @@ enum mcpx_err grant_list_deny(struct grant_list *list, const json_t *value,
     enum mcpx_err err;
 
     if (!pattern.text)
-        return refuse(fault, "", "expected a capability pattern");
+        return refuse_grant(fault, "", "expected a capability pattern");
     err = mcpx_pattern_check(pattern, fault);
     if (err)
         return err;
@@ -151,7 +155,7 @@ enum mcpx_err grant_list_add_all(struct grant_list *list, const json_t *array,
     enum mcpx_err err = MCPX_OK;
 
     if (array && !json_is_array(array))
-        return refuse(fault, "", "expected a list of grants");
+        return refuse_grant(fault, "", "expected a list of grants");
     for (size_t i = 0; !err && i < json_array_size(array); i++)
         err = grant_list_add(list, json_array_get(array, i), fault);
     return err;
@@ -163,7 +167,7 @@ enum mcpx_err grant_list_deny_all(struct grant_list *list, const json_t *array,
     enum mcpx_err err = MCPX_OK;
 
     if (array && !json_is_array(array))
-        return refuse(fault, "", "expected a list of capability patterns");
+        return refuse_grant(fault, "", "expected a list of capability patterns");
     for (size_t i = 0; !err && i < json_array_size(array); i++)
         err = grant_list_deny(list, json_array_get(array, i), fault);
     return err;

@@ -97,7 +97,8 @@ out:
     return err;
 }
 
-static enum mcpx_err refuse(struct mcpx_fault *fault, const char *field, const char *reason)
+static enum mcpx_err refuse_token(struct mcpx_fault *fault, const char *field,
+                                  const char *reason)
 {
     *fault = (struct mcpx_fault){.reason = reason, .field = field};
     return MCPX_EREQUEST;
@@ -132,7 +133,7 @@ static enum mcpx_err read_array(struct mcpx_slice text, struct mcpx_fault *fault
 
     if (!json_is_array(array)) {
         json_decref(array);
-        return refuse(fault, "capabilities", "expected a JSON array of grants");
+        return refuse_token(fault, "capabilities", "expected a JSON array of grants");
     }
     *out = array;
     return MCPX_OK;
@@ -150,13 +151,14 @@ enum mcpx_err tokens_issue(struct tokens *tokens, struct mcpx_slice participant,
     enum mcpx_err err;
 
     if (!mcpx_identity_is_valid(participant))
-        return refuse(fault, "participantId",
-                      "expected 1..256 bytes without controls, not ending in ~ and digits");
+        return refuse_token(
+            fault, "participantId",
+            "expected 1..256 bytes without controls, not ending in ~ and digits");
     if (tokens_find_person(tokens, participant))
-        return refuse(fault, "participantId",
-                      "is configured under participants and comes with its own token");
+        return refuse_token(fault, "participantId",
+                            "is configured under participants and comes with its own token");
     if (!mcpx_topic_name_is_valid(topic))
-        return refuse(fault, "topic", "expected 1..256 bytes without controls");
+        return refuse_token(fault, "topic", "expected 1..256 bytes without controls");
     if (!text.text)
         text = MCPX_SLICE("[\"mcp/*\",\"chat\"]");
     err = read_array(text, fault, &capabilities);
@@ -209,8 +211,9 @@ enum mcpx_err tokens_grant_from_json(struct mcpx_slice participant,
     enum mcpx_err err;
 
     if (!mcpx_identity_is_valid(participant))
-        return refuse(fault, "participant",
-                      "expected 1..256 bytes without controls, not ending in ~ and digits");
+        return refuse_token(
+            fault, "participant",
+            "expected 1..256 bytes without controls, not ending in ~ and digits");
     err = read_array(capabilities_json, fault, &capabilities);
     if (!err)
         err = capset_compile(capabilities, fault, &set);

@@ -9,8 +9,8 @@
 
 enum { TIMEOUT_MS = 60000 };
 
-static int run(const struct arguments *arguments, const struct address *address,
-               struct mcpx_slice payload, struct mcpx_text *response)
+static int ask_for_response(const struct arguments *arguments, const struct address *address,
+                            struct mcpx_slice payload, struct mcpx_text *response)
 {
     static const struct live_wishes wishes = {.instances = true};
     int64_t timeout = arguments_ms(arguments, "--timeout", TIMEOUT_MS);
@@ -47,7 +47,7 @@ int cmd_call(const struct arguments *arguments)
         if (mcpx_slice_equal(operation.method, MCPX_SLICE("tools/call")))
             operation.token = MCPX_SLICE("mcpxctl");
         operation_write_request(&payload, &operation);
-        status = run(arguments, &address, mcpx_text_view(&payload), &response);
+        status = ask_for_response(arguments, &address, mcpx_text_view(&payload), &response);
     }
     if (status == STATUS_OK)
         status = response_print(arguments, mcpx_text_view(&response));

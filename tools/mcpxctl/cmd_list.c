@@ -178,7 +178,7 @@ static int complain_of_silence(const struct survey *survey)
     return status;
 }
 
-static int run(struct survey *survey)
+static int survey_servers(struct survey *survey)
 {
     int64_t deadline = live_deadline(arguments_ms(survey->arguments, "--timeout", TIMEOUT_MS));
     struct mcpx_event event;
@@ -222,7 +222,7 @@ int cmd_list(const struct arguments *arguments)
     }
     status = live_join(arguments, &wishes, &survey->live);
     if (status == STATUS_OK)
-        status = run(survey);
+        status = survey_servers(survey);
     live_leave(&survey->live);
     for (size_t i = 0; i < survey->count; i++)
         mcpx_text_fini(&survey->asked[i].id);

@@ -40,7 +40,7 @@ static int send(const struct arguments *arguments, const struct entry *proposal,
     return status;
 }
 
-static int run(const struct arguments *arguments, bool withdraw)
+static int find_and_end(const struct arguments *arguments, bool withdraw)
 {
     struct ledger ledger = {.count = 0};
     const struct entry *proposal = NULL;
@@ -58,10 +58,10 @@ static int run(const struct arguments *arguments, bool withdraw)
 
 int cmd_reject(const struct arguments *arguments)
 {
-    return run(arguments, false);
+    return find_and_end(arguments, false);
 }
 
 int cmd_withdraw(const struct arguments *arguments)
 {
-    return run(arguments, true);
+    return find_and_end(arguments, true);
 }

@@ -102,7 +102,7 @@ static void show(struct watch *watch, struct live *live, const struct mcpx_event
     }
 }
 
-static int run(struct watch *watch, struct live *live)
+static int watch_topic(struct watch *watch, struct live *live)
 {
     struct mcpx_event event;
     int status = STATUS_OK;
@@ -134,7 +134,7 @@ int cmd_watch(const struct arguments *arguments)
         return status;
     status = live_join(arguments, &wishes, &live);
     if (status == STATUS_OK)
-        status = run(&watch, &live);
+        status = watch_topic(&watch, &live);
     live_leave(&live);
     filter_fini(&watch.filter);
     return status;

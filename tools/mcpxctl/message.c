@@ -4,7 +4,8 @@
  */
 #include "tools/mcpxctl/message.h"
 
-static enum mcpx_err refuse(struct mcpx_fault *fault, const char *reason, const char *field)
+static enum mcpx_err refuse_operand(struct mcpx_fault *fault, const char *reason,
+                                    const char *field)
 {
     *fault = (struct mcpx_fault){reason, field, 0};
     return MCPX_EINVALID;
@@ -20,7 +21,7 @@ static enum mcpx_err read_argument(const char *word, struct mcpx_slice *out,
         return MCPX_EINVALID;
     }
     if (mcpx_json_type(value) != MCPX_JSON_OBJECT)
-        return refuse(fault, "expected a JSON object", "JSON");
+        return refuse_operand(fault, "expected a JSON object", "JSON");
     *out = value;
     return MCPX_OK;
 }
@@ -32,7 +33,7 @@ static enum mcpx_err check_method(struct mcpx_slice method, struct mcpx_fault *f
     struct mcpx_kind kind;
 
     if (method.len > sizeof text - sizeof type)
-        return refuse(fault, "is too long", "method");
+        return refuse_operand(fault, "is too long", "method");
     memcpy(text, type, sizeof type - 1);
     if (method.len > 0)
         memcpy(text + sizeof type - 1, method.text, method.len);
@@ -41,7 +42,8 @@ static enum mcpx_err check_method(struct mcpx_slice method, struct mcpx_fault *f
         fault->offset -= sizeof type - 1;
         return MCPX_EINVALID;
     }
-    return kind.context.text ? refuse(fault, "must not hold a colon", "method") : MCPX_OK;
+    return kind.context.text ? refuse_operand(fault, "must not hold a colon", "method")
+                             : MCPX_OK;
 }
 
 /* The member of params that `name` becomes; NULL for methods that name nothing. */
@@ -63,13 +65,13 @@ enum mcpx_err operation_read(const char *method, const char *const *words, size_
         return err;
     named = name_member(operation.method) != NULL;
     if (named && count == 0)
-        return refuse(fault, "this method wants to know of what", "NAME");
+        return refuse_operand(fault, "this method wants to know of what", "NAME");
     if (!named && count > 1)
-        return refuse(fault, "this method takes its params alone", "JSON");
+        return refuse_operand(fault, "this method takes its params alone", "JSON");
     if (named) {
         operation.name = mcpx_slice_of(words[0]);
         if (operation.name.len == 0)
-            return refuse(fault, "must not be empty", "NAME");
+            return refuse_operand(fault, "must not be empty", "NAME");
     }
     if (count > (named ? 1 : 0))
         err = read_argument(words[named], &operation.argument, fault);

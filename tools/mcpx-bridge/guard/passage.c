@@ -170,7 +170,7 @@ static void pass_body(struct guard_passage *passage, struct mcpx_slice bytes)
 }
 
 /* The guard's own answer, where it cannot let the request or the router's answer pass. */
-static void refuse(struct guard_passage *passage, const char *status, const char *why)
+static void refuse_request(struct guard_passage *passage, const char *status, const char *why)
 {
     mcpx_text_puts(&passage->to_agent, "HTTP/1.1 ");
     mcpx_text_puts(&passage->to_agent, status);
@@ -195,7 +195,7 @@ static void read_request(struct guard_passage *passage)
     if (!fault)
         fault = guard_http_request((struct mcpx_slice){bytes.text, len}, &request);
     if (fault) {
-        refuse(passage, "400 Bad Request", fault);
+        refuse_request(passage, "400 Bad Request", fault);
         return;
     }
     mcpx_text_add(&passage->to_router, bytes.text, len);
@@ -234,11 +234,11 @@ void guard_passage_from_agent(struct guard_passage *passage, struct mcpx_slice b
 void guard_passage_give_up(struct guard_passage *passage)
 {
     if (passage->phase == HEAD)
-        refuse(passage, "408 Request Timeout", "the agent's request took too long");
+        refuse_request(passage, "408 Request Timeout", "the agent's request took too long");
     else if (passage->phase == WELCOME)
         end(passage, "the router did not welcome the agent in time");
     else if (guard_passage_is_waiting(passage))
-        refuse(passage, "504 Gateway Timeout", "the router did not answer in time");
+        refuse_request(passage, "504 Gateway Timeout", "the router did not answer in time");
 }
 
 /* ---- from the router ---- */
@@ -322,7 +322,7 @@ static void read_answer(struct guard_passage *passage)
     if (!fault)
         fault = answer_fault(passage, status);
     if (fault) {
-        refuse(passage, "502 Bad Gateway", fault);
+        refuse_request(passage, "502 Bad Gateway", fault);
         return;
     }
     mcpx_text_add(&passage->to_agent, bytes.text, len);

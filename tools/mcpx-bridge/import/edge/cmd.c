@@ -228,7 +228,8 @@ static bool check_options(const struct arguments *arguments)
     return true;
 }
 
-static int run(const struct arguments *arguments, const char *roots, struct topics *topics)
+static int import_to_topics(const struct arguments *arguments, const char *roots,
+                            struct topics *topics)
 {
     const char *ask = arguments_value(arguments, "--ask");
     const char *name = arguments_value(arguments, "--name");
@@ -269,7 +270,7 @@ int cmd_import(const struct arguments *arguments)
     if (!topics)
         return complain_of_memory("import");
     if (read_roots(arguments, &roots))
-        status = run(arguments, roots.len ? roots.text : NULL, topics);
+        status = import_to_topics(arguments, roots.len ? roots.text : NULL, topics);
     free_topics(topics);
     mcpx_text_fini(&roots);
     return status;
