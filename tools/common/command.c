@@ -358,21 +358,30 @@ bool arguments_read(const struct command *command, int argc, char **argv,
     return out->help || is_complete(command, out);
 }
 
+const struct option_word *arguments_next(const struct arguments *arguments, const char *name,
+                                         size_t *at)
+{
+    while (*at < arguments->option_count) {
+        const struct option_word *word = &arguments->options[(*at)++];
+
+        if (strcmp(word->option->name, name) == 0)
+            return word;
+    }
+    return NULL;
+}
+
 bool arguments_have(const struct arguments *arguments, const char *name)
 {
-    for (size_t i = 0; i < arguments->option_count; i++)
-        if (strcmp(arguments->options[i].option->name, name) == 0)
-            return true;
-    return false;
+    return arguments_next(arguments, name, &(size_t){0}) != NULL;
 }
 
 const char *arguments_value(const struct arguments *arguments, const char *name)
 {
+    const struct option_word *word;
     const char *value = NULL;
 
-    for (size_t i = 0; i < arguments->option_count; i++)
-        if (strcmp(arguments->options[i].option->name, name) == 0)
-            value = arguments->options[i].value;
+    for (size_t at = 0; (word = arguments_next(arguments, name, &at));)
+        value = word->value;
     return value;
 }
 

@@ -135,6 +135,13 @@ const struct option_row *option_find(const struct command *command, const char *
 bool arguments_read(const struct command *command, int argc, char **argv,
                     struct arguments *out);
 
+/**
+ * The first option of that name at or behind `*at`, which is then moved behind it; NULL when there
+ * is none. Begins with 0.
+ */
+const struct option_word *arguments_next(const struct arguments *arguments, const char *name,
+                                         size_t *at);
+
 /** True when the option was given. */
 bool arguments_have(const struct arguments *arguments, const char *name);
 

@@ -1,15 +1,18 @@
 /*
  * main.c - the table of verbs, which dispatch, help, completion and manual are all made from.
  */
+#include "tools/common/connect.h"
 #include "tools/common/program.h"
-#include "tools/mcpx-bridge/expose/edge/cmd.h"
-#include "tools/mcpx-bridge/guard/edge/cmd.h"
-#include "tools/mcpx-bridge/import/edge/cmd.h"
+#include "tools/mcpx-bridge/verbs.h"
 
 static const struct command commands[] = {
-    IMPORT_ROW,
-    EXPOSE_ROW,
-    GUARD_ROW,
+    {"import", "COMMAND [ARG...]", 1, 0, true, "seat an MCP server at a topic", import_help,
+     import_option_rows, connect_topics_options, cmd_import},
+    {"expose", NULL, 0, 0, false, "be one MCP server for a whole topic", expose_help,
+     expose_option_rows, connect_service_options, cmd_expose},
+    {"guard", "[COMMAND] [ARG...]", 0, 0, true,
+     "stand between the router and an agent that does not check what it is told", guard_help,
+     guard_option_rows, NULL, cmd_guard},
     /* as every program has */
     COMPLETION_ROW,
     HELP_ROW,

@@ -5,12 +5,12 @@
 
 int address_read(const struct arguments *arguments, struct address *out)
 {
-    out->count = 0;
-    for (size_t i = 0; i < arguments->option_count; i++) {
-        struct mcpx_slice to = mcpx_slice_of(arguments->options[i].value);
+    const struct option_word *word;
 
-        if (strcmp(arguments->options[i].option->name, "--to") != 0)
-            continue;
+    out->count = 0;
+    for (size_t at = 0; (word = arguments_next(arguments, "--to", &at));) {
+        struct mcpx_slice to = mcpx_slice_of(word->value);
+
         if (!mcpx_participant_id_is_valid(to)) {
             complain(arguments->command->name, "--to wants a participant id of 1..%d bytes",
                      MCPX_ID_MAX);

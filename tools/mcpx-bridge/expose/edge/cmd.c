@@ -1,7 +1,7 @@
 /*
  * cmd.c - "mcpx-bridge expose": from the words of the command line to a job.
  */
-#include "tools/mcpx-bridge/expose/edge/cmd.h"
+#include "tools/mcpx-bridge/verbs.h"
 
 #include "tools/mcpx-bridge/expose/edge/run.h"
 
@@ -42,13 +42,11 @@ enum { REQUEST_MS = 600000, PROPOSAL_MS = 600000, BEAT_MS = 15000, BEAT_MIN_MS =
 /* Returns false, having complained, for what no participant and no name could fit. */
 static bool read_only(const struct arguments *arguments, const char **only, size_t *count)
 {
-    *count = 0;
-    for (size_t i = 0; i < arguments->option_count; i++) {
-        const char *value = arguments->options[i].value;
+    const struct option_word *word;
 
-        if (strcmp(arguments->options[i].option->name, "--only") != 0)
-            continue;
-        if (!mcpx_topic_name_is_valid(mcpx_slice_of(value))) {
+    *count = 0;
+    for (size_t at = 0; (word = arguments_next(arguments, "--only", &at));) {
+        if (!mcpx_topic_name_is_valid(mcpx_slice_of(word->value))) {
             complain(
                 "expose",
                 "--only wants a participant or the name of a tool, prompt or resource as the "
@@ -57,7 +55,7 @@ static bool read_only(const struct arguments *arguments, const char **only, size
                 MCPX_ID_MAX);
             return false;
         }
-        only[(*count)++] = value;
+        only[(*count)++] = word->value;
     }
     return true;
 }

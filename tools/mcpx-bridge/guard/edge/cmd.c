@@ -3,7 +3,7 @@
  * other verbs by name are its own here: it needs no topic and no token, because both are in the
  * requests of the agent.
  */
-#include "tools/mcpx-bridge/guard/edge/cmd.h"
+#include "tools/mcpx-bridge/verbs.h"
 
 #include "tools/mcpx-bridge/guard/edge/run.h"
 

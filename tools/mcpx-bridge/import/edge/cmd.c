@@ -1,7 +1,7 @@
 /*
  * cmd.c - "mcpx-bridge import": from the words of the command line to a job.
  */
-#include "tools/mcpx-bridge/import/edge/cmd.h"
+#include "tools/mcpx-bridge/verbs.h"
 
 #include "tools/mcpx-bridge/import/edge/run.h"
 
@@ -99,17 +99,15 @@ static bool check_capabilities(const char *text)
 /* Writes the roots of the command line as a JSON array. Returns false, having complained. */
 static bool read_roots(const struct arguments *arguments, struct mcpx_text *out)
 {
-    for (size_t i = 0; i < arguments->option_count; i++) {
-        const char *uri = arguments->options[i].value;
+    const struct option_word *root;
 
-        if (strcmp(arguments->options[i].option->name, "--root") != 0)
-            continue;
-        if (strncmp(uri, "file:///", 8) != 0) {
+    for (size_t at = 0; (root = arguments_next(arguments, "--root", &at));) {
+        if (strncmp(root->value, "file:///", 8) != 0) {
             complain("import", "--root must be a URI such as file:///srv/docs");
             return false;
         }
         mcpx_text_puts(out, out->len ? ",{" : "[{");
-        mcpx_json_add_member(out, "uri", mcpx_slice_of(uri));
+        mcpx_json_add_member(out, "uri", mcpx_slice_of(root->value));
         mcpx_text_puts(out, "}");
     }
     if (out->len)
@@ -152,11 +150,12 @@ struct topics {
 };
 
 /* A topic named twice: the second connection would end the first. */
-static bool is_named_again(const struct arguments *arguments, size_t at)
+static bool is_named_again(const struct arguments *arguments, const struct option_word *topic)
 {
-    for (size_t i = 0; i < at; i++)
-        if (strcmp(arguments->options[i].option->name, "--topic") == 0 &&
-            strcmp(arguments->options[i].value, arguments->options[at].value) == 0)
+    const struct option_word *other;
+
+    for (size_t at = 0; (other = arguments_next(arguments, "--topic", &at)) != topic;)
+        if (strcmp(other->value, topic->value) == 0)
             return true;
     return false;
 }
@@ -177,15 +176,15 @@ static int add_topic(const struct arguments *arguments, const char *topic,
 static int read_topics(const struct arguments *arguments, struct topics *topics)
 {
     int status = connection_read_patiently(arguments, &topics->connections[topics->count++]);
+    const struct option_word *topic;
+    size_t at = 0;
 
-    for (size_t i = 0; i < arguments->option_count && status == STATUS_OK; i++) {
-        if (strcmp(arguments->options[i].option->name, "--topic") != 0)
-            continue;
-        if (is_named_again(arguments, i)) {
+    while (status == STATUS_OK && (topic = arguments_next(arguments, "--topic", &at))) {
+        if (is_named_again(arguments, topic)) {
             complain("import", "--topic names a topic twice");
             return STATUS_USAGE;
         }
-        status = add_topic(arguments, arguments->options[i].value, topics);
+        status = add_topic(arguments, topic->value, topics);
     }
     for (size_t i = 0; i < topics->count; i++) {
         topics->clients[i] = topics->connections[i].client;
