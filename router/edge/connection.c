@@ -68,33 +68,21 @@ static void set_state(struct connection *connection, enum connection_state state
     connection->state = state;
 }
 
-/* The close frame of the hub, if it has one for a socket that took nothing any more. */
-static enum mcpx_err unread_close(struct peer *peer, struct mcpx_now now)
-{
-    struct output output;
-
-    peer_unstall(peer, now);
-    return peer_peek(peer, &output) ? farewell_read(&output) : MCPX_OK;
-}
-
 void connection_depart(struct connection *connection, struct farewell farewell)
 {
-    struct mcpx_now now = edge_now(connection->edge);
     struct peer *peer = connection->peer;
 
     if (!peer)
         return;
-    if (peer_is_condemned(peer) && !connection->close_err)
-        connection->close_err = unread_close(peer, now);
-    if (connection->close_err)
-        farewell = farewell_of_router(connection->close_err);
+    if (peer_is_condemned(peer))
+        farewell = farewell_of_router(peer_close_err(peer));
     LOG(LOG_INFO, "departed", log_text("participant", peer_id(peer)), log_identity(peer),
         log_text("topic", peer_topic_name(peer)), log_connection(connection),
         log_string("reason", farewell.reason), log_number("close_code", farewell.code),
         log_known("says", farewell.says), log_left_out(connection));
     list_remove(&connection->in_welcoming);
     connection->peer = NULL;
-    hub_depart(connection->edge->hub, peer, MCPX_ECLOSED, now);
+    hub_depart(connection->edge->hub, peer, MCPX_ECLOSED, edge_now(connection->edge));
 }
 
 void connection_free(struct connection *connection)

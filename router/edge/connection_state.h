@@ -48,7 +48,6 @@ enum connection_state { UNAUTHENTICATED, ANSWERED, MEMBER, LEAVING, DEAD };
  * deferred_counted   how much of edge->deferred is its memory
  * message_size   how much of edge->unfinished is the memory of an unfinished message
  * number         which one it is since the router began; the log names it by this
- * close_err      why the hub has closed it, once it was told so; MCPX_OK before
  * left_out       refused messages that no line was written about, since the last one that was
  * message_due_ms mono_ms by which the rest has to arrive; 0 = no message is unfinished
  */
@@ -75,7 +74,6 @@ struct connection {
     size_t message_size;
     int64_t message_due_ms;
     uint64_t number;
-    enum mcpx_err close_err;
     uint64_t left_out;
 };
 

@@ -4,7 +4,7 @@
 #ifndef EDGE_FAREWELL_H
 #define EDGE_FAREWELL_H
 
-#include "router/hub/hub.h"
+#include <mcpx/error.h>
 
 /** The code of an end without a close frame: RFC 6455 section 7.1.5. */
 enum { CLOSE_LOST = 1006 };
@@ -30,11 +30,5 @@ struct farewell farewell_of_client(int code, struct mcpx_slice payload);
 
 /** The router has closed it, because of `err`. */
 struct farewell farewell_of_router(enum mcpx_err err);
-
-/**
- * Why the hub closes a connection: what the close frame says that an output ends with. MCPX_OK
- * when it does not end with one.
- */
-enum mcpx_err farewell_read(const struct output *output);
 
 #endif

@@ -20,12 +20,9 @@ struct budget {
 static bool write_run(struct connection *connection, const struct output *output)
 {
     bool close = output->close;
-    enum mcpx_err close_err = close ? farewell_read(output) : MCPX_OK;
     bool written = output->len == 0 || wire_write(connection, output->bytes, output->len);
 
     peer_pop(connection->peer);
-    if (close)
-        connection->close_err = close_err;
     if (!written) {
         connection_kill(connection);
         return false;

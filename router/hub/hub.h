@@ -259,6 +259,9 @@ void *peer_owner(const struct peer *peer);
 /** True from the moment the peer is to be closed. Its participant has left the topic. */
 bool peer_is_condemned(const struct peer *peer);
 
+/** Why the peer is condemned, as its close frame says; MCPX_OK while it is not. */
+enum mcpx_err peer_close_err(const struct peer *peer);
+
 /** What others know it by: the grant's identity, or an instance of it. Lent until it is freed. */
 struct mcpx_slice peer_id(const struct peer *peer);
 

@@ -100,6 +100,11 @@ bool peer_is_condemned(const struct peer *peer)
     return peer->state != PEER_OPEN;
 }
 
+enum mcpx_err peer_close_err(const struct peer *peer)
+{
+    return peer->close_err;
+}
+
 struct mcpx_slice peer_id(const struct peer *peer)
 {
     return peer->id;

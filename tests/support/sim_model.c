@@ -388,7 +388,7 @@ static void note_condemned(struct sim *sim, struct sim_peer *peer)
     struct sim_note note = {.type = NOTE_ERROR, .err = MCPX_ESLOW};
 
     peer->condemned = true;
-    peer->why = peer->peer->close_err;
+    peer->why = peer_close_err(peer->peer);
     peer->lossy |= sim->fault_fired;
     sim_say(sim, "    %s: p%d is condemned: %s", peer->topic->name, peer->who,
             mcpx_strerror(peer->why));
