@@ -40,7 +40,6 @@ enum connection_state { UNAUTHENTICATED, ANSWERED, MEMBER, LEAVING, DEAD };
  * unsent         what the kernel did not take, from `unsent_at` on; in edge->full while it is
  *                not empty
  * unsent_counted how much of edge->unsent is its memory
- * unsent_share   how much that was, last time, for all connections of its participant
  * took_ms        when the kernel last took any of it, or it began to be kept
  * progress       bytes of an answer that were taken since its deadline was last moved
  * deferred       what was read and waits for a later turn (turn.h); in edge->waiting while it
@@ -66,7 +65,7 @@ struct connection {
     struct mx_frames frames;
     size_t extras;
     struct mcpx_text unsent;
-    size_t unsent_at, unsent_counted, unsent_share, progress;
+    size_t unsent_at, unsent_counted, progress;
     int64_t took_ms;
     struct link in_full, in_unfinished, in_waiting;
     struct mcpx_text deferred;

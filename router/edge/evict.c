@@ -45,7 +45,7 @@ void evict_greedy(struct connection *connection)
 {
     size_t max = bounds_buffers(connection->edge->config);
 
-    if (connection->edge->unsent > max && connection->unsent_share > max / 2)
+    if (connection->edge->unsent > max && peer_unsent_share(connection->peer) > max / 2)
         cut_slow(connection);
 }
 

@@ -31,7 +31,7 @@ static void count(struct connection *connection)
     edge->unsent += connection->unsent.size - connection->unsent_counted;
     connection->unsent_counted = connection->unsent.size;
     if (connection->peer)
-        connection->unsent_share = peer_unsent(connection->peer, connection->unsent.size);
+        peer_note_unsent(connection->peer, connection->unsent.size);
 }
 
 static void join_full(struct connection *connection)

@@ -247,11 +247,11 @@ size_t peer_private_bytes(const struct peer *peer);
  */
 uint64_t peer_turn_cost(struct peer *peer, uint64_t turn, uint64_t cost);
 
-/**
- * Says how many bytes the edge holds for the peer because its socket was full. Returns how many
- * that are for all peers of its participant.
- */
-size_t peer_unsent(struct peer *peer, size_t bytes);
+/** Tells how many bytes the edge holds for the peer because its socket was full. */
+void peer_note_unsent(struct peer *peer, size_t bytes);
+
+/** How many that are for all peers of its participant together. */
+size_t peer_unsent_share(const struct peer *peer);
 
 /** The pointer given to hub_admit. */
 void *peer_owner(const struct peer *peer);

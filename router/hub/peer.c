@@ -83,10 +83,14 @@ uint64_t peer_turn_cost(struct peer *peer, uint64_t turn, uint64_t cost)
     return tally->cost;
 }
 
-size_t peer_unsent(struct peer *peer, size_t bytes)
+void peer_note_unsent(struct peer *peer, size_t bytes)
 {
     peer->tally->unsent += bytes - peer->unsent;
     peer->unsent = bytes;
+}
+
+size_t peer_unsent_share(const struct peer *peer)
+{
     return peer->tally->unsent;
 }
 

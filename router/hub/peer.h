@@ -82,7 +82,7 @@ static inline uint64_t cursor_place(const struct cursor *cursor)
  * listed_at    where topic.listed speaks of it, unless that is empty
  * listed_len   and how many bytes long, the comma included
  * join         frame of its own join, while it is owed
- * unsent       bytes that the edge holds for it, as peer_unsent was told
+ * unsent       bytes that the edge holds for it, as peer_note_unsent was told
  * outbox_counted  what of the memory of outbox and join is in the hub's statistics
  * answers      bytes of errors queued since the outbox was last empty
  * missed       messages it was not handed when it fell off
