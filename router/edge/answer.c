@@ -49,28 +49,19 @@ static void compose_whole(const struct connection *connection, const struct mcpx
     mcpx_text_add(out, answer->text + begin, len - begin);
 }
 
-void answer_send(struct connection *connection, struct mcpx_text *answer)
+void answer_send(struct connection *connection, struct http_reply *reply)
 {
-    struct mcpx_text whole = {0};
+    struct mcpx_text answer = {0}, whole = {0};
 
-    compose_whole(connection, answer, &whole);
+    http_reply_write(reply, &answer);
+    compose_whole(connection, &answer, &whole);
     connection_answered(connection);
     if (whole.failed || !wire_write(connection, whole.text, whole.len))
         connection_kill(connection);
     else
         wire_finish(connection);
-    mcpx_text_fini(&whole);
-}
-
-/* Takes the reply. */
-static void send_reply(struct connection *connection, struct http_reply *reply)
-{
-    struct mcpx_text answer = {0};
-
-    http_reply_write(reply, &answer);
-    answer_send(connection, &answer);
     mcpx_text_fini(&answer);
-    http_reply_fini(reply);
+    mcpx_text_fini(&whole);
 }
 
 void answer_problem(struct connection *connection, enum mcpx_err err, const char *detail)
@@ -78,7 +69,8 @@ void answer_problem(struct connection *connection, enum mcpx_err err, const char
     struct http_reply reply = {0};
 
     http_reply_fail(&reply, err, detail);
-    send_reply(connection, &reply);
+    answer_send(connection, &reply);
+    http_reply_fini(&reply);
 }
 
 void answer_refuse(struct connection *connection, const struct answer_status *why)
@@ -89,7 +81,8 @@ void answer_refuse(struct connection *connection, const struct answer_status *wh
     reply.status = why->status;
     reply.title = why->title;
     reply.header = why->header;
-    send_reply(connection, &reply);
+    answer_send(connection, &reply);
+    http_reply_fini(&reply);
 }
 
 void answer_fault(struct connection *connection, const struct mx_http_fault *fault)

@@ -7,6 +7,7 @@
 
 #include "router/edge/connection.h"
 
+struct http_reply;
 struct mx_http_fault;
 
 /**
@@ -23,10 +24,13 @@ struct answer_status {
     const char *detail;
 };
 
-/** Writes the answer, without its body when the request was HEAD; nothing is read any more. */
-void answer_send(struct connection *connection, struct mcpx_text *answer);
+/**
+ * Writes the answer, without its body when the request was HEAD; nothing is read any more. `reply`
+ * stays the caller's.
+ */
+void answer_send(struct connection *connection, struct http_reply *reply);
 
-/** Answers with http_problem(err, detail). `detail` may be NULL. */
+/** Answers with a problem of this error. `detail` may be NULL: its own text stands there then. */
 void answer_problem(struct connection *connection, enum mcpx_err err, const char *detail);
 
 /** Answers with a problem of this status, code "bad_request". */

@@ -221,20 +221,18 @@ static void dispatch(struct api_call *call, struct mcpx_text *scratch,
 }
 
 void http_answer(const struct http_api *api, const struct http_request *request,
-                 struct mcpx_now now, struct mcpx_text *out)
+                 struct mcpx_now now, struct http_reply *reply)
 {
     struct api_call call = {.api = api, .request = request, .now = now};
-    struct http_reply reply = {.head = mcpx_slice_equal(request->method, MCPX_SLICE("HEAD"))};
     struct mcpx_text scratch = {0};
 
+    reply->head = mcpx_slice_equal(request->method, MCPX_SLICE("HEAD"));
     if (http_origin_is_allowed(api->config, request->origin)) {
-        reply.origin = request->origin;
-        dispatch(&call, &scratch, &reply);
+        reply->origin = request->origin;
+        dispatch(&call, &scratch, reply);
     } else {
-        http_reply_fail(&reply, MCPX_EORIGIN, NULL);
+        http_reply_fail(reply, MCPX_EORIGIN, NULL);
     }
-    http_reply_write(&reply, out);
-    http_reply_fini(&reply);
     grant_unref(call.grant);
     mcpx_text_fini(&scratch);
 }

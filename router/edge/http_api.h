@@ -1,11 +1,12 @@
 /*
- * http_api.h - from one HTTP request to the whole of its answer, without a socket.
+ * http_api.h - from one HTTP request to its answer, without a socket.
  * Protocol: sections 7 and 8.
  */
 #ifndef EDGE_HTTP_API_H
 #define EDGE_HTTP_API_H
 
 #include "router/edge/gate.h"
+#include "router/edge/http_reply.h"
 #include "router/edge/process.h"
 #include "router/hub/hub.h"
 #include "router/policy/config.h"
@@ -56,10 +57,11 @@ struct http_api {
 enum { HTTP_COST_BYTES = 32768, HTTP_COST_NAMES = 256, HTTP_COST_GRANTS = 256 };
 
 /**
- * Appends the whole answer: status line, headers (`Connection: close`), body. HEAD gets no body.
- * Never fails but for memory, which shows as `out->failed`.
+ * Fills the answer, for http_reply_write. It borrows from the request until it is written.
+ *
+ * reply   zero-initialised; to be freed with http_reply_fini
  */
 void http_answer(const struct http_api *api, const struct http_request *request,
-                 struct mcpx_now now, struct mcpx_text *out);
+                 struct mcpx_now now, struct http_reply *reply);
 
 #endif

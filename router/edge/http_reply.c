@@ -155,7 +155,7 @@ static void write_head(const struct http_reply *reply, int status, size_t len,
     mcpx_text_puts(out, "\r\n");
 }
 
-static int reply_status(const struct http_reply *reply)
+int http_reply_status(const struct http_reply *reply)
 {
     int status = reply->status ? reply->status : mcpx_error_status(reply->err);
 
@@ -170,7 +170,7 @@ void http_reply_write(struct http_reply *reply, struct mcpx_text *out)
 
     if (reply->body.failed || reply->detail.failed)
         http_reply_fail(reply, MCPX_ENOMEM, NULL);
-    status = reply_status(reply);
+    status = http_reply_status(reply);
     if (reply->err) {
         mcpx_text_reset(&reply->body);
         write_problem(reply, status, &reply->body);

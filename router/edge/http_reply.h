@@ -48,14 +48,20 @@ struct http_reply {
 void http_reply_fini(struct http_reply *reply);
 
 /**
- * Turns the answer into a problem with the error's own status. `detail` may be NULL: the caller then appends a sentence to
- * `reply->detail`, or leaves it to the error's own text. It must hold no secret.
+ * Turns the answer into a problem with the error's own status.
+ *
+ * detail   a sentence without a secret, copied. NULL: the caller appends one to `reply->detail`,
+ *          or the error's own text stands there
  */
 void http_reply_fail(struct http_reply *reply, enum mcpx_err err, const char *detail);
 
+/** The status it is answered with. */
+int http_reply_status(const struct http_reply *reply);
+
 /**
- * Appends the whole answer: status line, headers, body. An answer whose body ran out of memory
- * becomes a 503.
+ * Appends the whole answer: status line, headers (`Connection: close`), body. HEAD gets no body. An
+ * answer whose body ran out of memory becomes a 503, and `reply` says so afterwards. Never fails but
+ * for memory, which shows as `out->failed`.
  */
 void http_reply_write(struct http_reply *reply, struct mcpx_text *out);
 

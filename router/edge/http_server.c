@@ -53,22 +53,17 @@ static void answer(struct connection *connection)
 {
     const struct http_request *request = &connection->exchange->request;
     struct edge *edge = connection->edge;
-    struct mcpx_text text = {0};
+    struct http_reply reply = {0};
 
     hub_note_edge(edge->hub, edge->unsent, edge->unfinished);
-    http_answer(&edge->api, request, edge_now(edge), &text);
-    if (log_wants(LOG_DEBUG)) {
-        const char *query = memchr(request->target.text, '?', request->target.len);
-        struct mcpx_slice path = request->target;
-
-        if (query) /* it may hold a ticket */
-            path.len = (size_t)(query - path.text);
-        LOG(LOG_DEBUG, "request", log_text("method", request->method), log_text("path", path),
-            log_number("status", text.len > 12 ? strtol(text.text + 9, NULL, 10) : 0));
-    }
-    answer_send(connection, &text);
-    refusal_log_answer(connection, request, mcpx_text_view(&text));
-    mcpx_text_fini(&text);
+    http_answer(&edge->api, request, edge_now(edge), &reply);
+    answer_send(connection, &reply);
+    if (log_wants(LOG_DEBUG))
+        LOG(LOG_DEBUG, "request", log_text("method", request->method),
+            log_text("path", request_path(request)),
+            log_number("status", http_reply_status(&reply)));
+    refusal_log_reply(connection, request, &reply);
+    http_reply_fini(&reply);
 }
 
 /* ---- the body ---- */

@@ -7,10 +7,8 @@
 
 #include "router/edge/http_access.h"
 #include "router/edge/http_query.h"
+#include "router/edge/request.h"
 #include "router/edge/token_reason.h"
-#include <mcpx/json.h>
-
-#include <stdlib.h>
 
 /* ---- messages ---- */
 
@@ -46,20 +44,6 @@ void refusal_log_message(struct connection *connection, const struct verdict *ve
 /* ---- requests ---- */
 
 enum { PARAM_TOPIC, PARAM_TOKEN, PARAM_COUNT };
-
-/* Where the status stands: behind "HTTP/1.1 ". */
-enum { STATUS_AT = 9 };
-
-/* Without the query, which may hold a ticket. */
-static struct mcpx_slice path_of(const struct http_request *request)
-{
-    struct mcpx_slice path = request->target;
-    const char *query = path.len ? memchr(path.text, '?', path.len) : NULL;
-
-    if (query)
-        path.len = (size_t)(query - path.text);
-    return path;
-}
 
 /* The topic and the token of a request, as far as they can be read. */
 static void read_params(const struct connection *connection,
@@ -98,7 +82,7 @@ void refusal_log_request(struct connection *connection, const struct http_reques
         token_reason_find(edge->config->tokens, token, edge_now(edge), &found);
     else if (token.len)
         (void)tokens_verify(edge->config->tokens, token, any, edge_now(edge), &found.grant);
-    LOG(LOG_INFO, "refused", log_text("path", path_of(request)),
+    LOG(LOG_INFO, "refused", log_text("path", request_path(request)),
         log_known("participant", found.grant ? found.grant->identity : any),
         log_known("claimed", mcpx_text_view(&found.claimed)),
         log_known("topic", params[PARAM_TOPIC].value), log_connection(connection),
@@ -108,36 +92,13 @@ void refusal_log_request(struct connection *connection, const struct http_reques
     mcpx_text_fini(&scratch);
 }
 
-/* The error that a problem's `code` stands for; several may share one. */
-static enum mcpx_err err_of(struct mcpx_slice code)
-{
-    int err = 1;
-
-    while (err < MCPX_ERR_COUNT &&
-           !mcpx_json_equals(code, mcpx_slice_of(mcpx_error_wire((enum mcpx_err)err))))
-        err++;
-    return err < MCPX_ERR_COUNT ? (enum mcpx_err)err : MCPX_OK;
-}
-
-void refusal_log_answer(struct connection *connection, const struct http_request *request,
-                        struct mcpx_slice answer)
+void refusal_log_reply(struct connection *connection, const struct http_request *request,
+                       const struct http_reply *reply)
 {
     static const int statuses[] = {401, 403, 429, 503};
-    const char *end = answer.len > STATUS_AT ? strstr(answer.text, "\r\n\r\n") : NULL;
-    struct mcpx_text detail = {0};
-    struct mcpx_slice body;
-    bool refused = false;
-    enum mcpx_err err;
 
-    for (size_t i = 0; end && i < sizeof statuses / sizeof *statuses; i++)
-        refused |= strtol(answer.text + STATUS_AT, NULL, 10) == statuses[i];
-    if (!refused)
-        return;
-    end += strlen("\r\n\r\n");
-    body = (struct mcpx_slice){end, answer.len - (size_t)(end - answer.text)};
-    err = err_of(mcpx_json_get(body, "code"));
-    (void)mcpx_json_add_unescaped(&detail, mcpx_json_get(body, "detail"));
-    if (err)
-        refusal_log_request(connection, request, err, detail.len ? detail.text : NULL);
-    mcpx_text_fini(&detail);
+    for (size_t i = 0; reply->err && i < sizeof statuses / sizeof *statuses; i++)
+        if (http_reply_status(reply) == statuses[i])
+            refusal_log_request(connection, request, reply->err,
+                                reply->detail.len ? reply->detail.text : NULL);
 }

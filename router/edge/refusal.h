@@ -25,10 +25,10 @@ void refusal_log_request(struct connection *connection, const struct http_reques
                          enum mcpx_err err, const char *detail);
 
 /**
- * refusal_log_request for an answer of the HTTP API, from its status line on, if it says that somebody
- * may not have what there is (401, 403, 429, 503).
+ * refusal_log_request for an answer of the HTTP API that was sent, if it says that somebody may not
+ * have what there is (401, 403, 429, 503).
  */
-void refusal_log_answer(struct connection *connection, const struct http_request *request,
-                        struct mcpx_slice answer);
+void refusal_log_reply(struct connection *connection, const struct http_request *request,
+                       const struct http_reply *reply);
 
 #endif

@@ -35,3 +35,13 @@ const struct answer_status *request_read(const struct mx_http_head *head,
         return &two_fields;
     return NULL;
 }
+
+struct mcpx_slice request_path(const struct http_request *request)
+{
+    struct mcpx_slice path = request->target;
+    const char *query = path.len ? memchr(path.text, '?', path.len) : NULL;
+
+    if (query)
+        path.len = (size_t)(query - path.text);
+    return path;
+}

@@ -19,4 +19,7 @@
 const struct answer_status *request_read(const struct mx_http_head *head,
                                          struct http_request *out);
 
+/** The path of its target: the query may hold a ticket, which the log must not show. */
+struct mcpx_slice request_path(const struct http_request *request);
+
 #endif

@@ -174,6 +174,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct mcpx_slice rest = {(const char *)data, size};
     struct http_api *api = get_api();
     struct http_request request = {0};
+    struct http_reply reply = {0};
     struct mcpx_text answer = {0};
 
     request.method = take_line(&rest);
@@ -183,7 +184,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     request.body = rest;
     api->tickets = tickets_new(chance, 0);
     MUST(api->tickets);
-    http_answer(api, &request, now, &answer);
+    http_answer(api, &request, now, &reply);
+    http_reply_write(&reply, &answer);
+    http_reply_fini(&reply);
     check_answer(&answer, &request);
     check_admission(api, &request);
     mcpx_text_fini(&answer);

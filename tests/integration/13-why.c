@@ -179,6 +179,23 @@ Test(why, a_refusal_tells_the_log_more_than_the_stranger)
     }
 }
 
+/* Its answer has no body, and the log no less to say. */
+Test(why, a_refused_head_is_told_as_a_refused_get)
+{
+    struct rude rude;
+    json_t *line;
+
+    rude_open(&rude, &router, 0);
+    rude_say(&rude, "HEAD /v0.1/topics?limit=1 HTTP/1.1\r\nHost: x\r\n\r\n");
+    rude_drain(&rude);
+    line = wait_line("refused", 1);
+    cr_expect_str_eq(text_of(line, "code"), "unauthorized");
+    cr_expect_str_eq(text_of(line, "reason"), "No token provided");
+    cr_expect_str_eq(text_of(line, "path"), "/v0.1/topics");
+    json_decref(line);
+    rude_shut(&rude);
+}
+
 /* Returns once the participant has had its welcome. */
 static void join(struct rude *rude, const char *participant)
 {

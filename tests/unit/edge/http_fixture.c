@@ -202,9 +202,12 @@ void fixture_ask(struct fixture *fixture, const struct ask *ask, struct answer *
                                    .authorization = mcpx_slice_of(ask->authorization),
                                    .origin = mcpx_slice_of(ask->origin),
                                    .body = mcpx_slice_of(ask->body)};
+    struct http_reply reply = {0};
 
     *answer = (struct answer){0};
-    http_answer(&fixture->api, &request, fixture->now, &answer->text);
+    http_answer(&fixture->api, &request, fixture->now, &reply);
+    http_reply_write(&reply, &answer->text);
+    http_reply_fini(&reply);
     take_apart(answer);
     check_manners(ask, answer);
 }
