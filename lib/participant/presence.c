@@ -21,7 +21,8 @@ static bool read_presence(struct mcpx_slice payload, enum mcpx_presence *out)
     return false;
 }
 
-/* What the outbox waits for may have come: the end of what was missed, and whom it is needed by. */
+/* The outbox waits until all that was missed has come, and everybody is there whom something of ours
+ * is addressed to. */
 static void go_on(struct mcpx_session *session)
 {
     if (session->caught_up && session->absent.needed == 0)

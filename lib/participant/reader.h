@@ -17,8 +17,8 @@ enum { MX_DEPTH_MAX = 65536 };
  * block      the text it came in
  * span       its extent in the block
  * envelope   as read; NULL when it cannot be
- * rpc        its payload; NULL unless that is a JSON-RPC message which fits the kind, and was asked
- *            for. Both are lent until the reader reads another message
+ * rpc        its payload as a JSON-RPC message that fits the kind; NULL when it is none, or was not
+ *            asked for. Like the envelope it is lent until the reader reads another message
  */
 struct mx_incoming {
     struct mcpx_now now;

@@ -15,7 +15,7 @@ struct lws;
  * UNAUTHENTICATED   speaks HTTP and was not answered yet
  * ANSWERED          was answered over HTTP: nothing it sends counts any more
  * MEMBER            a WebSocket with a peer in the hub
- * LEAVING           a close frame was written or received: likewise
+ * LEAVING           a close frame was written or received: nothing it sends counts any more
  * DEAD              libwebsockets was told to destroy it
  */
 enum connection_state { UNAUTHENTICATED, ANSWERED, MEMBER, LEAVING, DEAD };

@@ -1,8 +1,8 @@
 /*
  * http_query.c - reads request targets without regard for what they ask. Everything decoded goes
  * into one buffer whose size is known beforehand (decoding never grows a text), so slices of it
- * can be handed around. A map of all parameters was refused: callers know the few names they
- * understand, and a thousand parameters, for which nobody needs a token, should cost no memory.
+ * can be handed around. A map of all parameters was refused: a caller names the few that it
+ * understands. Nobody needs a token to send a thousand others, so they must not cost memory.
  */
 #include "router/edge/http_query.h"
 

@@ -63,7 +63,7 @@ struct entry {
 /**
  * A cursor's hold on the memory it reads next. Prepared by log_reader_init.
  *
- * link    in the readers of `home`, in the log's waiting list, or in a list of the fallen
+ * link    in the readers of `home`, in the log's waiting list, or in the hub's list `slow`
  * home    the segment it was last placed in; NULL = none
  * next    serial of the entry it reads next
  */
