@@ -4,6 +4,8 @@
  * are dropped, or copied with another value in them, or added, so all other bytes stay the
  * sender's. Reading into values and writing those would round its numbers and drop its doubles.
  */
+#include "lib/core/json_write.h"
+
 #include <mcpx/json.h>
 
 /* The object being written. `tail` is the white space after the last piece, not yet written. */
@@ -58,17 +60,6 @@ static void put_piece(struct edit *edit, const struct mcpx_json_walk *walk, cons
     edit->tail = between(walk->value.text + walk->value.len, walk->at);
 }
 
-static void put_new(struct edit *edit, const struct mcpx_json_change *change)
-{
-    if (edit->any)
-        mcpx_text_add(edit->out, ",", 1);
-    edit->any = true;
-    mcpx_text_add(edit->out, "\"", 1);
-    mcpx_text_puts(edit->out, change->name);
-    mcpx_text_add(edit->out, "\":", 2);
-    mcpx_text_slice(edit->out, change->value);
-}
-
 void mcpx_json_add_changed(struct mcpx_text *out, struct mcpx_slice object,
                            const struct mcpx_json_change *changes, size_t count)
 {
@@ -86,7 +77,7 @@ void mcpx_json_add_changed(struct mcpx_text *out, struct mcpx_slice object,
         edit.tail = between(from, object.text + object.len - 1);
     for (size_t i = 0; i < count; i++)
         if (changes[i].value.text && !(edit.made >> i & 1))
-            put_new(&edit, &changes[i]);
+            mx_json_add_raw(out, changes[i].name, changes[i].value);
     mcpx_text_slice(out, edit.tail);
     mcpx_text_add(out, "}", 1);
 }

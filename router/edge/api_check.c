@@ -3,6 +3,7 @@
  * may ask about itself and about a list of grants made up on the spot; what a configured
  * participant may do is told only to those whose own grants cover `admin/check`.
  */
+#include "lib/core/json_write.h"
 #include "router/edge/api.h"
 #include "router/edge/api_body.h"
 #include <mcpx/json.h>
@@ -141,23 +142,21 @@ static struct grant *pick_grant(const struct api_call *call, const json_t *body,
 
 static void write_member(const char *name, struct mcpx_slice value, struct mcpx_text *out)
 {
-    if (!value.text)
-        return;
-    mcpx_text_add(out, ",", 1);
-    mcpx_json_add_member(out, name, value);
+    if (value.text)
+        mcpx_json_add_member(out, name, value);
 }
 
 /* The members of `capability_violation`, protocol section 6; what does not apply is left out. */
 static void write_decision(const struct mcpx_decision *decision, struct mcpx_text *out)
 {
-    mcpx_text_puts(out, decision->refusal == MCPX_ALLOWED ? "{\"allowed\":true"
-                                                          : "{\"allowed\":false");
+    mx_json_begin_object(out, NULL);
+    mx_json_add_bool(out, "allowed", decision->refusal == MCPX_ALLOWED);
     write_member("reason", mcpx_slice_of(mcpx_refusal_wire(decision->refusal)), out);
     write_member("grant", decision->grant, out);
     write_member("nearest", decision->nearest, out);
     write_member("would_allow", decision->would_allow, out);
     write_member("alternative", decision->alternative, out);
-    mcpx_text_add(out, "}", 1);
+    mx_json_end_object(out);
 }
 
 void api_check(const struct api_call *call, struct http_reply *reply)

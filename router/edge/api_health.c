@@ -2,9 +2,9 @@
  * api_health.c - is it alive, is it ready? Three questions that schedulers and people ask apart:
  * a draining router is alive but not ready, and must not be killed for it.
  */
+#include "lib/core/format.h"
 #include "lib/core/ident.h"
 #include "router/edge/api.h"
-#include <mcpx/json.h>
 
 static int64_t uptime_ms(const struct api_call *call)
 {
@@ -13,29 +13,15 @@ static int64_t uptime_ms(const struct api_call *call)
     return ms > 0 ? ms : 0;
 }
 
-/* Seconds with three decimals, as a JSON number. */
-static void write_seconds(int64_t ms, struct mcpx_text *out)
-{
-    char decimals[4] = {(char)('0' + ms / 100 % 10), (char)('0' + ms / 10 % 10),
-                        (char)('0' + ms % 10), '\0'};
-
-    mcpx_text_number(out, ms / 1000);
-    mcpx_text_add(out, ".", 1);
-    mcpx_text_puts(out, decimals);
-}
-
 void api_health(const struct api_call *call, struct http_reply *reply)
 {
+    int64_t ms = uptime_ms(call);
     char now[MX_TIME_LEN + 1];
 
     mx_time_format(call->now.wall_ms, now);
-    mcpx_text_puts(&reply->body, "{\"status\":\"healthy\",");
-    mcpx_json_add_member(&reply->body, "timestamp", mcpx_slice_of(now));
-    mcpx_text_puts(&reply->body, ",\"uptime\":");
-    write_seconds(uptime_ms(call), &reply->body);
-    mcpx_text_add(&reply->body, ",", 1);
-    mcpx_json_add_member(&reply->body, "protocol", MCPX_SLICE(MCPX_PROTOCOL));
-    mcpx_text_add(&reply->body, "}", 1);
+    mx_format(&reply->body,
+              "{\"status\":\"healthy\",\"timestamp\":%q,\"uptime\":%s.%s%s%s,\"protocol\":%q}",
+              now, ms / 1000, ms / 100 % 10, ms / 10 % 10, ms % 10, MCPX_PROTOCOL);
 }
 
 void api_live(const struct api_call *call, struct http_reply *reply)

@@ -8,6 +8,7 @@
  * where the one before ended, and costs what is in it.
  */
 #include "lib/core/ident.h"
+#include "lib/core/json_write.h"
 #include "router/edge/api.h"
 #include "router/edge/http_query.h"
 #include <mcpx/json.h>
@@ -50,10 +51,10 @@ static bool read_page(const struct api_call *call, struct mcpx_text *scratch,
 static void write_next(struct mcpx_slice next, struct mcpx_text *out)
 {
     if (next.text) {
-        mcpx_text_puts(out, ",\"complete\":false,");
+        mx_json_add_bool(out, "complete", false);
         mcpx_json_add_member(out, "next", next);
     }
-    mcpx_text_add(out, "}", 1);
+    mx_json_end_object(out);
 }
 
 /* A walk along the topics; `next` is the name to go on behind. */
@@ -85,9 +86,8 @@ static bool tell_block(struct listing *listing, size_t count, size_t limit,
         listing->next = listing->block[i].name;
         if (!listing->block[i].covered)
             continue;
-        if (listing->told++ > 0)
-            mcpx_text_add(out, ",", 1);
-        mcpx_json_add_string(out, listing->block[i].name);
+        listing->told++;
+        mx_json_add_item(out, listing->block[i].name);
     }
     return true;
 }
@@ -98,7 +98,8 @@ static enum mcpx_err list_topics(const struct api_call *call, struct listing *li
     bool goes_on = true;
     size_t count;
 
-    mcpx_text_puts(out, "{\"topics\":[");
+    mx_json_begin_object(out, NULL);
+    mx_json_begin_array(out, "topics");
     while (goes_on && (count = take_block(listing)) > 0) {
         enum mcpx_err err = tokens_cover(call->api->config->tokens, call->bearer, call->now,
                                          listing->block, count);
@@ -107,7 +108,7 @@ static enum mcpx_err list_topics(const struct api_call *call, struct listing *li
             return err;
         goes_on = tell_block(listing, count, limit, out);
     }
-    mcpx_text_puts(out, "]");
+    mx_json_end_array(out);
     if (goes_on)
         listing->next = (struct mcpx_slice){0};
     write_next(listing->next, out);
@@ -157,14 +158,10 @@ void api_participants(const struct api_call *call, struct http_reply *reply)
 /* UINT64_MAX stands for "unlimited" and reads null. */
 static void write_rate(const char *name, uint64_t left, struct mcpx_text *out)
 {
-    mcpx_text_add(out, "\"", 1);
-    mcpx_text_puts(out, name);
-    mcpx_text_puts(out, "\":");
     if (left > INT64_MAX)
-        mcpx_text_puts(out, "null");
+        mx_json_add_raw(out, name, MCPX_SLICE("null"));
     else
-        mcpx_text_number(out, (int64_t)left);
-    mcpx_text_add(out, ",", 1);
+        mx_json_add_number(out, name, (int64_t)left);
 }
 
 void api_rate_limit(const struct api_call *call, struct http_reply *reply)
@@ -178,9 +175,9 @@ void api_rate_limit(const struct api_call *call, struct http_reply *reply)
         return;
     }
     mx_time_format(call->now.wall_ms + rate.full_in_ms, reset);
-    mcpx_text_add(&reply->body, "{", 1);
+    mx_json_begin_object(&reply->body, NULL);
     write_rate("messages", rate.messages, &reply->body);
     write_rate("bytes", rate.bytes, &reply->body);
     mcpx_json_add_member(&reply->body, "resetTime", mcpx_slice_of(reset));
-    mcpx_text_add(&reply->body, "}", 1);
+    mx_json_end_object(&reply->body);
 }
