@@ -1,5 +1,5 @@
 /*
- * base.h - the words every other header uses: text that is borrowed, an instant, a fault.
+ * base.h - types that every other header uses: borrowed text, an instant, a fault.
  */
 #ifndef MCPX_BASE_H
 #define MCPX_BASE_H
@@ -58,7 +58,7 @@ static inline bool mcpx_slice_equal(struct mcpx_slice a, struct mcpx_slice b)
     return a.len == b.len && (a.len == 0 || memcmp(a.text, b.text, a.len) == 0);
 }
 
-/** Byte-wise order, a prefix before what it begins: negative, 0 or positive. */
+/** Compares byte by byte; a prefix comes before the longer text. Negative, 0 or positive. */
 MCPX_API int mcpx_slice_compare(struct mcpx_slice a, struct mcpx_slice b);
 
 /**
@@ -71,11 +71,11 @@ struct mcpx_now {
 };
 
 /**
- * Where and why a text was refused, for an answer that tells its author what to mend.
+ * Where and why a text was refused. It tells the author what to correct.
  *
  * reason   a static sentence without final stop ("expected ',' or '}' after a member")
  * field    the envelope member or pattern component concerned; "" when none is
- * offset   byte in the text where the fault was noticed, 0-based
+ * offset   0-based byte in the text at which the fault was found
  */
 struct mcpx_fault {
     const char *reason;

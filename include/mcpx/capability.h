@@ -1,5 +1,5 @@
 /*
- * capability.h - may a participant send this kind, and if not, what would have to change?
+ * capability.h - decides whether a participant may send a kind, and explains a refusal.
  */
 #ifndef MCPX_CAPABILITY_H
 #define MCPX_CAPABILITY_H
@@ -27,7 +27,7 @@ struct mcpx_grant {
     int64_t expires_ms;
 };
 
-/** True when a grant covers a kind only for some addressees, or only for a time. */
+/** True when a grant holds only for some addressees, or only for a time. */
 static inline bool mcpx_grant_is_conditional(const struct mcpx_grant *grant)
 {
     return grant->to_count > 0 || grant->expires_ms != 0;
@@ -75,11 +75,11 @@ MCPX_API const struct mcpx_grant *mcpx_capset_grant(const struct mcpx_capset *se
 MCPX_API int64_t mcpx_capset_next_expiry(const struct mcpx_capset *set, int64_t wall_ms);
 
 /**
- * What is asked: may this kind go to these addressees now?
+ * The question: may this kind go to these addressees now?
  *
  * kind       as filled by mcpx_kind_parse
  * to         addressees; none = everyone
- * wall_ms    the instant grants' expiry is compared with
+ * wall_ms    the expiry of grants is compared with this instant
  */
 struct mcpx_question {
     const struct mcpx_kind *kind;
@@ -90,11 +90,11 @@ struct mcpx_question {
 
 /**
  * Decides. Router types (mcpx_kind_is_reserved) are always refused. One match in the common
- * case; a match that exceeds its limits counts as no. Verdicts that depend on nothing but the
- * kind (no grant with conditions covers it) are remembered for sets of four patterns or more, in
- * a table of 64 KiB that all sets of a thread share; what is found there is compared whole.
- * Never allocates, except that without a JIT the set keeps up to 1 MiB for PCRE2's interpreter
- * once that needed it.
+ * case; a match that exceeds its limits counts as no. Some verdicts depend on the kind alone:
+ * no grant with conditions covers it. Sets of four patterns or more remember these, in a table
+ * of 64 KiB that all sets of a thread share. A remembered kind is compared byte by byte. Never
+ * allocates, with one exception: without a JIT, PCRE2's interpreter may need up to 1 MiB, which
+ * the set keeps.
  *
  * Protocol: section 3.
  */
@@ -118,19 +118,19 @@ MCPX_API const char *mcpx_refusal_wire(enum mcpx_refusal refusal);
  * A decision with its reasons.
  *
  * refusal       MCPX_ALLOWED, or why not
- * grant         pattern of the grant that allowed it, or of the grant that would have but for
- *               its expiry or target, or the denial that forbade it; absent otherwise.
- *               Lent until the set is freed
- * nearest       the grant whose pattern agrees with the kind longest; absent for an empty set.
- *               Lent until the set is freed
- * would_allow   the smallest pattern that, granted without conditions, would allow this kind: the
- *               kind itself as a pattern (a "*" in it is a star then), or all contexts of its
- *               method where the context holds both "*" and a dot segment. Absent when allowed,
- *               and where no grant helps: reserved kinds and denied ones. Lent until the next
- *               mcpx_capset_explain in this thread, of whatever set
+ * grant         the pattern that decided: of the grant that allowed it, of a grant that covers
+ *               the kind but has expired or has other addressees, or of the denial that forbade
+ *               it; absent otherwise. Lent until the set is freed
+ * nearest       the grant whose pattern agrees with the longest beginning of the kind; absent
+ *               for an empty set. Lent until the set is freed
+ * would_allow   the smallest pattern that, granted without conditions, would allow this kind:
+ *               the kind itself as a pattern (a "*" in it is a star then), or all contexts of
+ *               its method where the context holds both "*" and a dot segment. Absent when the
+ *               kind is allowed, and when no grant can help because the kind is reserved or
+ *               denied. Lent until the next mcpx_capset_explain in this thread, for any set
  * alternative   the same operation as "mcp/proposal:..." when the kind is an mcp/request that
  *               was refused and the set allows that proposal to the same addressees; absent
- *               otherwise. Lent as would_allow is
+ *               otherwise. Lent for as long as would_allow
  */
 struct mcpx_decision {
     enum mcpx_refusal refusal;
@@ -155,9 +155,9 @@ MCPX_API void mcpx_capset_explain(struct mcpx_capset *set,
 MCPX_API enum mcpx_err mcpx_pattern_check(struct mcpx_slice pattern, struct mcpx_fault *fault);
 
 /**
- * A hint for a pattern that is valid but surely not what its author meant, such as
- * "mcp/request", which covers no MCP message: a static sentence, or NULL when nothing is odd.
- * Protocol: section 3 rule 5.
+ * A hint for a pattern that is valid but is probably a mistake. "mcp/request", for example,
+ * covers no MCP message. Returns a static sentence, or NULL when there is no hint. Protocol:
+ * section 3 rule 5.
  */
 MCPX_API const char *mcpx_pattern_hint(struct mcpx_slice pattern);
 

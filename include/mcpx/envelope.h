@@ -1,5 +1,5 @@
 /*
- * envelope.h - the header members of one message, read without touching its payload.
+ * envelope.h - the header members of one message, read without reading its payload.
  */
 #ifndef MCPX_ENVELOPE_H
 #define MCPX_ENVELOPE_H
@@ -30,7 +30,7 @@ MCPX_BEGIN_C
  * kind             unescaped and split
  * to, to_count     unescaped addressees; none = everyone
  * has_to           the member was there (an empty array is there)
- * payload          the raw bytes of the payload object, braces included; never looked into
+ * payload          the raw bytes of the payload object, braces included; they are not read
  * open_at          offset of the opening brace in `text`
  * kind_at, kind_raw_len
  *                  extent of the kind's value in `text`, quotes included
@@ -75,19 +75,20 @@ MCPX_API enum mcpx_err mcpx_envelope_parse(struct mcpx_slice text, size_t depth_
 
 /**
  * True for a well-formed participant id: 1..MCPX_ID_MAX bytes of UTF-8, no control characters
- * (protocol section 1: C0, DEL, C1, and what turns, breaks or hides text), and not the router's own name space (`system`, `system:...`, any letter case).
+ * (protocol section 1: C0, DEL, C1, and what turns, breaks or hides text), and not one of the
+ * router's own names (`system`, `system:...`, in upper or lower case).
  */
 MCPX_API bool mcpx_participant_id_is_valid(struct mcpx_slice id);
 
 /**
- * True for what a participant may be called where it is made known (configuration, tokens): a valid
- * participant id that does not end in `~` and digits. Those are ids of instances, which the router
- * alone gives out. Protocol: section 7.
+ * True for a name that configuration or a token may give a participant: a valid participant id
+ * that does not end in `~` and digits. Such an ending marks the id of an instance, and only the
+ * router makes these. Protocol: section 7.
  */
 MCPX_API bool mcpx_identity_is_valid(struct mcpx_slice identity);
 
 /**
- * The participant behind an id: `desk` for `desk` itself and for its instance `desk~2`. Lent from
+ * The identity in an id: `desk` for `desk` itself and for its instance `desk~2`. Borrows from
  * `id`. Protocol: section 7.
  */
 MCPX_API struct mcpx_slice mcpx_identity_of(struct mcpx_slice id);

@@ -82,17 +82,17 @@ MCPX_API const char *mcpx_strerror(enum mcpx_err err);
 /** The name used in `system/error` and in HTTP problems; "" for MCPX_OK. Static. */
 MCPX_API const char *mcpx_error_wire(enum mcpx_err err);
 
-/** The WebSocket close code the error ends a connection with; 0 when it does not. */
+/** The WebSocket close code with which the error ends a connection; 0 when it ends none. */
 MCPX_API int mcpx_error_close(enum mcpx_err err);
 
-/** The HTTP status the error is answered with; 0 when it is never answered over HTTP. */
+/** The HTTP status of an answer with this error; 0 when no HTTP answer has it. */
 MCPX_API int mcpx_error_status(enum mcpx_err err);
 
 /**
  * Whether to connect again.
  *
- * code   a close code, or the HTTP status of a refused attempt. MCPX_AGAIN_YES for those that have
- *        no row, and for 0: the connection broke
+ * code   a close code, or the HTTP status of a refused attempt. MCPX_AGAIN_YES for a code
+ *        without a row, and for 0, which means that the connection broke
  */
 MCPX_API enum mcpx_again mcpx_error_again(int code);
 

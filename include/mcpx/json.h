@@ -1,7 +1,7 @@
 /*
- * json.h - JSON texts as spans of bytes: look one up, walk through, write one again with a member
- * changed. Values are never built, so what is not touched keeps its bytes: big integers, 1e400,
- * white space, the order of members.
+ * json.h - JSON texts as spans of bytes: finds a member, walks through members, writes an
+ * object again with a member changed. It builds no values, so everything that is not changed
+ * keeps its bytes: big integers, 1e400, white space, the order of members.
  */
 #ifndef MCPX_JSON_H
 #define MCPX_JSON_H
@@ -26,8 +26,8 @@ enum mcpx_json_type {
 MCPX_API enum mcpx_json_type mcpx_json_type(struct mcpx_slice value);
 
 /**
- * Validates one JSON text (RFC 8259, UTF-8, one value, nothing after it but white space). Every
- * other function here takes only what this one accepted, or a part of it.
+ * Validates one JSON text (RFC 8259, UTF-8, one value, nothing after it but white space). All
+ * other functions here take only values that this one accepted, or parts of them.
  *
  * text        borrowed
  * depth_max   deepest nesting accepted; 0 = only the built-in bound of 65536
@@ -53,8 +53,8 @@ struct mcpx_json_walk {
 };
 
 /**
- * Starts a walk. `value` is well-formed and borrowed during the walk; for anything but an object
- * or array the walk is over at once.
+ * Starts a walk. `value` is well-formed and borrowed during the walk. A value that is no object
+ * or array has no members: the walk ends at once.
  */
 MCPX_API void mcpx_json_walk_start(struct mcpx_json_walk *walk, struct mcpx_slice value);
 
@@ -71,15 +71,15 @@ MCPX_API bool mcpx_json_walk_at(const struct mcpx_json_walk *walk, const char *n
 MCPX_API struct mcpx_slice mcpx_json_get(struct mcpx_slice object, const char *name);
 
 /**
- * How many members of an object have that name. More than one means that two readers may see two
- * different values: who decides by a member refuses such an object.
+ * How many members of an object have that name. When there are several, two readers may see two
+ * different values: code that decides by a member refuses such an object.
  */
 MCPX_API size_t mcpx_json_count(struct mcpx_slice object, const char *name);
 
 /**
- * The same, with the members counted whose name is like that one for readers that ignore letter
- * case ("Name", "\u212aind" for kind). As many as mcpx_json_count says, and one at most: then all
- * readers agree. Protocol: section 9.
+ * The same, but counts members whose name is equal for readers that ignore letter case too
+ * ("Name", "\u212aind" for kind). All readers agree when the number is the same as that of
+ * mcpx_json_count, and is 0 or 1. Protocol: section 9.
  */
 MCPX_API size_t mcpx_json_count_like(struct mcpx_slice object, const char *name);
 
@@ -91,16 +91,16 @@ MCPX_API bool mcpx_json_equals(struct mcpx_slice value, struct mcpx_slice text);
 
 /**
  * True when two well-formed values mean the same: equal strings after unescaping, equal members
- * in any order, equal items in order; numbers and literals by their bytes. An object in which a
- * name stands twice equals only its own bytes, and so does what is nested more than 512 deep.
- * Linear but for sorting the members of objects whose bytes differ; memory for a list of them is
- * asked for, and false is the answer when there is none.
+ * in any order, equal items in order; numbers and literals by their bytes. An object with the
+ * same name twice equals only an object with the same bytes; so does a value that is nested
+ * more than 512 deep. The time is linear, except that the members of objects with different
+ * bytes are sorted. That needs memory for a list; returns false when there is none.
  */
 MCPX_API bool mcpx_json_same(struct mcpx_slice a, struct mcpx_slice b);
 
 /**
  * Appends the text that a string value stands for. Returns false and appends nothing when the
- * value is no string or holds half a surrogate pair; memory failure shows in `out`.
+ * value is no string or holds half a surrogate pair; `out` remembers when memory runs out.
  */
 MCPX_API bool mcpx_json_add_unescaped(struct mcpx_text *out, struct mcpx_slice value);
 

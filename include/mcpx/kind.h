@@ -44,16 +44,17 @@ MCPX_API enum mcpx_err mcpx_kind_parse(struct mcpx_slice text, struct mcpx_kind 
                                        struct mcpx_fault *fault);
 
 /**
- * True for the kinds only the router may send: the first segment of the type is `system` or
- * `presence` in any letter case. Protocol: section 2.
+ * True for the kinds that only the router may send: the first segment of the type is `system`
+ * or `presence`, in upper or lower case. Protocol: section 2.
  */
 MCPX_API bool mcpx_kind_is_reserved(const struct mcpx_kind *kind);
 
 /**
  * True when the context holds a dot segment: "." or ".." between slashes or at an end, with "."
  * and "/" literal or percent-encoded in either case. A backslash counts as a slash, and "?" and
- * "#" end a segment, because URL parsers read file:///srv/..\x and file:///srv/..?x so. Such a
- * context is covered by no "*" among other bytes of a pattern's CONTEXT.
+ * "#" end a segment, because URL parsers read file:///srv/..\x and file:///srv/..?x like that.
+ * When a pattern's CONTEXT holds a "*" among other bytes, the "*" does not cover such a
+ * context.
  *
  * Protocol: section 3 rule 6.
  */

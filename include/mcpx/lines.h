@@ -1,6 +1,6 @@
 /*
- * lines.h - messages separated by newlines, as MCP's stdio transport sends them, cut out of a
- * stream of bytes that comes in pieces of any size.
+ * lines.h - splits a stream of bytes into lines. MCP's stdio transport sends a message per
+ * line; the stream comes in pieces of any size.
  */
 #ifndef MCPX_LINES_H
 #define MCPX_LINES_H
@@ -33,12 +33,13 @@ MCPX_API void mcpx_lines_feed(struct mcpx_lines *lines, struct mcpx_slice bytes)
 /**
  * Cuts off the next line.
  *
- * line   filled without "\n" or "\r\n"; lent until the next call; may be empty. For an overlong
- *        line its first bytes, at most 256, to say what it was
- * err    MCPX_OK; MCPX_ETOOBIG for a line that is longer than `max`: told once, when that shows,
- *        and the rest of it is skipped; MCPX_ENOMEM: the line being kept is lost
+ * line   filled without "\n" or "\r\n"; lent until the next call; may be empty. Of an overlong
+ *        line, the first bytes, at most 256, so that an error can show them
+ * err    MCPX_OK; MCPX_ETOOBIG for a line that is longer than `max`: returned once, as soon as
+ *        the line is too long; the rest of it is skipped. MCPX_ENOMEM: the line being kept is
+ *        lost
  *
- * Returns false when no whole line is left; what remains of the fed bytes is then kept.
+ * Returns false when no whole line is left; the remaining bytes are then kept.
  */
 MCPX_API bool mcpx_lines_next(struct mcpx_lines *lines, struct mcpx_slice *line,
                               enum mcpx_err *err);

@@ -1,6 +1,6 @@
 /*
- * rpc.h - the JSON-RPC message in an envelope's payload, as far as a participant has to read it:
- * what it is, what it is about, and whether the envelope's kind tells the truth about it. The
+ * rpc.h - reads the JSON-RPC message in an envelope's payload, as far as a participant needs
+ * it: its shape, its method and context, and whether the envelope's kind agrees with it. The
  * router never does this; every participant must. Protocol: section 2.
  */
 #ifndef MCPX_RPC_H
@@ -18,7 +18,8 @@ MCPX_BEGIN_C
  *   ERROR          error, id or null
  *   BODY           method, neither "jsonrpc" nor id: what a proposal holds
  *
- * A notification may come without "jsonrpc" where its kind says so; it then reads as BODY.
+ * A notification may come without "jsonrpc" when its kind says that it is one; it is then a
+ * BODY.
  */
 enum mcpx_rpc_form {
     MCPX_RPC_REQUEST,
@@ -71,8 +72,8 @@ MCPX_API enum mcpx_err mcpx_rpc_read(struct mcpx_slice text, struct mcpx_rpc *ou
                                      struct mcpx_fault *fault);
 
 /**
- * Where in params the CONTEXT of a method is found. Protocol: section 2. The only copy of that
- * table: everything that derives a kind asks here.
+ * The member of params that holds the CONTEXT of a method. Protocol: section 2. This is the
+ * only copy of that table: all code that derives a kind asks here.
  *
  * Returns a static path such as "name", "uri" or "ref"; NULL for methods without context.
  */
@@ -92,15 +93,15 @@ MCPX_API enum mcpx_err mcpx_rpc_kind(const struct mcpx_rpc *rpc, const char *typ
                                      char out[MCPX_KIND_MAX + 1]);
 
 /**
- * Does the kind tell the truth about the payload?
+ * Checks whether the kind agrees with the payload.
  *
- *   mcp/request     REQUEST or NOTIFICATION; METHOD equal; CONTEXT, when the kind has one, equal. A
- *                   short kind is true of every context: the router then matched the short form. A
- *                   BODY is accepted for notifications/... only
- *   mcp/response    RESULT or ERROR, with an id; METHOD and CONTEXT are the session's to compare with
+ *   mcp/request     REQUEST or NOTIFICATION; METHOD equal; CONTEXT, when the kind has one,
+ *                   equal. A kind without CONTEXT agrees with every context: the router then
+ *                   matched the short kind. A BODY is accepted for notifications/... only
+ *   mcp/response    RESULT or ERROR, with an id; the session compares METHOD and CONTEXT with
  *                   the request
  *   mcp/proposal    BODY or NOTIFICATION, that is: no id; METHOD and CONTEXT as above
- *   other types     true of anything; not to be asked
+ *   other types     agree with every payload; need not be checked
  *
  * Returns MCPX_OK, or MCPX_EINVALID with `fault` (may be NULL) saying which part disagrees.
  */

@@ -1,7 +1,8 @@
 /*
- * session.h - a participant without its socket: texts and time go in, events and texts come out.
- * It is strict where the router is lazy: what reaches the application has a kind that tells the
- * truth about its payload, was meant for it, and comes from who may say it.
+ * session.h - a participant without its socket: texts and time go in, events and texts come
+ * out. It checks what the router does not: every message that reaches the application has a
+ * kind that agrees with its payload, is addressed to it, and comes from a participant that may
+ * send it.
  */
 #ifndef MCPX_SESSION_H
 #define MCPX_SESSION_H
@@ -20,19 +21,22 @@ struct mcpx_session;
  * request_ms     how long a request waits for its response; 60000
  * proposal_ms    how long a proposal waits to be fulfilled or rejected; 600000
  * pending_max    own requests and proposals under way at one time; 10000
- * inbound_max    others' requests to us not answered yet, others' proposals, and envelopes that are
- *                not told a second time; 10000 each, and 64 MiB each for requests and proposals. The
- *                oldest is forgotten; of requests and proposals, the oldest of whoever has most
- * unsent_bytes   memory for what was sent and not yet seen to have arrived; one message may be
- *                longer. 64 MiB
+ * inbound_max    most requests of others that we have not answered, most proposals of others,
+ *                and most envelopes remembered so that none is told twice; 10000 each, and 64
+ *                MiB each for requests and proposals. Beyond that the oldest is forgotten; of
+ *                requests and proposals, the oldest of the participant that has most
+ * unsent_bytes   memory for envelopes that were sent and whose arrival is not known yet; one
+ *                message may be longer. 64 MiB
  * overhear       also tell what is not for us: MCPX_EVENT_OVERHEARD
- * directed       the connection's routing is "directed": what is addressed to others only has no
- *                echo. It counts as DELIVERED when written, and is not written again
- * instance       several connections of one participant stay side by side: this one is an instance
- *                with an id of its own, which it asks for again after a break. Being replaced
- *                (4001) is no end then. Protocol: section 7
- * renews_token   the application brings another token when ours is refused (401) or has expired (4005):
- *                these two are tried again like a connection that broke
+ * directed       the connection's routing is "directed": the router sends no echo of an
+ *                envelope that is addressed to others only. Such an envelope counts as
+ *                DELIVERED when it is written, and is not written again
+ * instance       one participant may have several connections at a time: this one is an
+ *                instance with an id of its own, and asks for the same id when it connects
+ *                again. The close code 4001 (replaced) is not final then. Protocol: section 7
+ * renews_token   the application gives another token when ours is refused (401) or has expired
+ *                (4005). The session then connects again after these two, as after a connection
+ *                that broke
  * fill, context  random bytes for ids and for the jitter of reconnecting; `fill` must be given
  */
 struct mcpx_session_config {
@@ -50,49 +54,57 @@ struct mcpx_session_config {
 };
 
 /**
- * What the application is told. Members of struct mcpx_event that are filled stand in brackets;
- * `own` names an envelope of ours by its id, `tag` is what its draft had.
+ * The events. Brackets hold the members of struct mcpx_event that are filled. `own` is the id
+ * of an envelope of ours, `tag` the tag of its draft.
  *
- *   JOINED        the router welcomed us: mcpx_session_id, roster and grants are known [resumed,
- *                 renamed: our id is another one than before, because somebody else has that now.
- *                 Answers to what we asked under it still come; ours to what it was asked may be
- *                 ignored]
+ *   JOINED        the router welcomed us: mcpx_session_id, roster and grants are known
+ *                 [resumed, renamed: our id is not the former one, because another connection
+ *                 has that now. Answers to requests that we sent under the former id still
+ *                 come. Our answers to requests for the former id may be ignored]
  *   LEFT          the connection is gone, or could not be made [code, reason, retry_ms]. After a
  *                 final one EXPIRED follows for everything pending
  *   PRESENCE      another participant came, left or changed [participant, presence]
  *   GRANTS        our own grants changed while connected
- *   HISTORY       an envelope from before we joined: context, never to be acted on [envelope, rpc
- *                 when its payload fits its kind]. Only an answer we still wait for is a RESPONSE
+ *   HISTORY       an envelope from before we joined. It is context and must never be executed
+ *                 [envelope, rpc when its payload fits its kind]. An answer that we still wait
+ *                 for is told as RESPONSE
  *
- *   REQUEST       for us, to be answered with mcpx_session_respond [envelope, rpc, proposal: the
- *                 proposal it fulfils, when it names one we know of and asks for the same operation]
- *   NOTIFICATION  for us: mcp/request with notifications/... [envelope, rpc, own and tag when it is
- *                 about a request or proposal of ours and comes from whom that was for]
- *   PROPOSAL      somebody proposes; to be looked at, never executed [envelope, rpc]
- *   WITHDRAWN     its proposer takes a proposal back [envelope, proposal]
- *   REJECTED      somebody rejects a proposal [envelope, proposal, own and tag when it is ours; it
- *                 is then no longer waited for]. After FULFILLING a rejection is too late
+ *   REQUEST       for us, to be answered with mcpx_session_respond [envelope, rpc, proposal:
+ *                 the proposal it fulfils, when it names a proposal that we know and asks for
+ *                 the same operation]
+ *   NOTIFICATION  for us: mcp/request with notifications/... [envelope, rpc, own and tag when
+ *                 it is about a request or proposal of ours and comes from one of its
+ *                 addressees]
+ *   PROPOSAL      somebody proposes an operation. It may be shown and must never be executed
+ *                 [envelope, rpc]
+ *   WITHDRAWN     a proposal was taken back by its proposer [envelope, proposal]
+ *   REJECTED      somebody rejects a proposal [envelope, proposal, own and tag when it is ours;
+ *                 we then no longer wait for its answer]. After FULFILLING a rejection is too
+ *                 late
  *   MESSAGE       any other kind for us: chat, reasoning/... [envelope]
  *   OVERHEARD     valid, but not for us, or our own echo; only when asked for [envelope, rpc]
  *
- *   RESPONSE      the answer, for us, to a request of ours, or that to the request that
- *                 fulfilled a proposal of ours [envelope, rpc, own, tag, proposal when it was one]
- *   FULFILLING    somebody acts on our proposal: a request went out, its response will follow
- *                 [envelope, rpc, own, tag, same: its params are those we proposed]. Its id is what
- *                 the response will name, so a response to a request we did not see is OVERHEARD.
- *                 A proposal with addressees is fulfilled by a request of one of them, or by
- *                 anybody's request to nobody but them (and us); without addressees of its own
- *                 it is answered by those of the proposal
- *   EXPIRED       no response in time [own, tag]; it is no longer waited for
+ *   RESPONSE      the answer to a request of ours, or to the request that fulfilled a proposal
+ *                 of ours; it is addressed to us [envelope, rpc, own, tag, proposal when it was
+ *                 one]
+ *   FULFILLING    somebody acts on our proposal: sent a request, and its response will follow
+ *                 [envelope, rpc, own, tag, same: its params are those we proposed]. The
+ *                 response names the id of that request, so a response to a request we did not
+ *                 see is OVERHEARD. A proposal with addressees is fulfilled by a request of one
+ *                 of them, or by a request of any participant that has no other addressees than
+ *                 them (and us). When the request has no addressees, those of the proposal
+ *                 answer it
+ *   EXPIRED       no response came in time [own, tag]; we no longer wait for it
  *   REFUSED       the router refused what we sent [envelope: the system/error; own, tag, err,
- *                 reason, alternative]; it is no longer waited for. Responses that came too fast are
- *                 no case for this: they are written again after the pause the router asks for.
- *                 Except with `directed`, where nothing is kept once it was written: whoever answers
- *                 many joins with "all"
- *   DELIVERED     what we sent has its place in the topic [own, tag]
+ *                 reason, alternative]; we no longer wait for its answer. A response that the
+ *                 router refused as too fast is not told as REFUSED: it is written again after
+ *                 the pause that the router asks for. With `directed` this is not so, because
+ *                 nothing is kept once it was written: a participant that answers many requests
+ *                 joins with "all"
+ *   DELIVERED     an envelope of ours has its place in the topic [own, tag]
  *
- *   VIOLATION     ignored, because it lies or is none of its sender's business [envelope unless it
- *                 could not be read, violation, fault]
+ *   VIOLATION     a message was ignored: it contradicts itself, or its sender may not send it
+ *                 [envelope unless it could not be read, violation, fault]
  */
 enum mcpx_event_type {
     MCPX_EVENT_JOINED,
@@ -147,7 +159,7 @@ enum mcpx_violation {
 /** "kind_mismatch", ...; "none". Static; "unknown" outside the table. */
 MCPX_API const char *mcpx_violation_name(enum mcpx_violation violation);
 
-/** The sentence. Static; likewise. */
+/** The sentence. Static; "unknown" outside the table. */
 MCPX_API const char *mcpx_violation_text(enum mcpx_violation violation);
 
 enum mcpx_presence { MCPX_PRESENCE_JOIN, MCPX_PRESENCE_LEAVE, MCPX_PRESENCE_UPDATE };
@@ -155,10 +167,11 @@ enum mcpx_presence { MCPX_PRESENCE_JOIN, MCPX_PRESENCE_LEAVE, MCPX_PRESENCE_UPDA
 /**
  * One event. Everything it points to is lent until the next call that takes the session.
  *
- * alternative   REFUSED: the kind under which the same may be proposed; absent when there is none
+ * alternative   REFUSED: the kind under which the same operation may be proposed; absent when
+ *               there is none
  * reason        LEFT, REFUSED: a sentence for people
- * repeated      OVERHEARD, HISTORY: it was told before, and written again by its sender
- * code          LEFT: what mcpx_session_disconnected was given
+ * repeated      OVERHEARD, HISTORY: the envelope was told before, and its sender wrote it again
+ * code          LEFT: the code that mcpx_session_disconnected was given
  * retry_ms      LEFT: pause before the next attempt; -1 = there will be none
  */
 struct mcpx_event {
@@ -184,7 +197,7 @@ struct mcpx_event {
 };
 
 /**
- * What the application wants to send.
+ * An envelope that the application wants to send.
  *
  * type            "mcp/request", "mcp/proposal": METHOD and CONTEXT come from the payload.
  *                 Anything else ("chat", "mcp/reject", "mcp/response:ping") is the kind as it stands;
@@ -193,7 +206,7 @@ struct mcpx_event {
  * correlation_id  the envelope this one is about; absent = none
  * payload         a JSON object, sent byte for byte
  * timeout_ms      for requests and proposals; 0 = the session's default, -1 = wait for ever
- * tag             handed back with every event about this envelope
+ * tag             returned with every event about this envelope
  */
 struct mcpx_draft {
     const char *type;
@@ -218,11 +231,11 @@ MCPX_API void mcpx_session_free(struct mcpx_session *session);
 MCPX_API void mcpx_session_connected(struct mcpx_session *session, struct mcpx_now now);
 
 /**
- * One whole text message came. `text` is borrowed during the call.
+ * One whole text message has come. `text` is borrowed during the call.
  *
- * Returns MCPX_OK; MCPX_ENOMEM when it could not be taken in. The transport then ends the connection,
- * tells mcpx_session_disconnected and connects again, so that resuming brings the message once more;
- * whatever else comes on this connection is not taken in either.
+ * Returns MCPX_OK; MCPX_ENOMEM when memory is out and the message was not taken. The transport
+ * then ends the connection, calls mcpx_session_disconnected and connects again, so that
+ * resuming brings the message once more. No other message of this connection is taken either.
  */
 MCPX_API enum mcpx_err mcpx_session_receive(struct mcpx_session *session,
                                             struct mcpx_slice text, struct mcpx_now now);
@@ -233,38 +246,38 @@ MCPX_API enum mcpx_err mcpx_session_receive(struct mcpx_session *session,
  * code     close code of the WebSocket, or HTTP status of a refused upgrade; 0 = neither
  * reason   for people; borrowed
  *
- * mcpx_error_again says which codes and statuses are final: trying again would meet the same answer
- * (but see `renews_token` and `instance`). Everything else is tried again, after 0.5 s and up to
- * 30 s, each pause drawn from its upper half.
+ * mcpx_error_again says which codes and statuses are final, because another attempt would get
+ * the same answer (but see `renews_token` and `instance`). After all others the session
+ * connects again. The pause grows from 0.5 s to 30 s; each is a random value from its upper
+ * half.
  */
 MCPX_API void mcpx_session_disconnected(struct mcpx_session *session, int code,
                                         struct mcpx_slice reason, struct mcpx_now now);
 
 /**
- * There will be no other connection, for a reason of the transport's own: nothing is sent any more, and
- * EXPIRED follows for everything pending. LEFT is the transport's to tell. Harmless after a final end.
+ * The transport will make no other connection. Nothing is sent any more, and EXPIRED follows
+ * for everything pending. The transport reports LEFT itself. Does nothing after a final end.
  */
 MCPX_API void mcpx_session_end(struct mcpx_session *session);
 
 /** Changes the setting of that name. */
 MCPX_API void mcpx_session_renews_token(struct mcpx_session *session, bool renews);
 
-/** Lets deadlines pass. */
+/** Does what is due at this time. */
 MCPX_API void mcpx_session_tick(struct mcpx_session *session, struct mcpx_now now);
 
-/** mono_ms at which mcpx_session_tick has something to do; INT64_MAX when nothing waits. */
+/** mono_ms at which mcpx_session_tick is due; INT64_MAX when nothing waits. */
 MCPX_API int64_t mcpx_session_deadline(const struct mcpx_session *session);
 
-/** mono_ms at which to connect; -1 = connected already or never again. */
+/** mono_ms at which to connect; -1 = already connected, or never again. */
 MCPX_API int64_t mcpx_session_connect_at(const struct mcpx_session *session);
 
 /**
- * A place in the topic: how a connection asks to go on where the last one ended. Lent until the next
- * call.
+ * A place in the topic. A new connection asks to continue there. Lent until the next call.
  *
  * epoch    `?epoch=`
- * serial   `?serial=`: the router told last that everything up to it was handed over
- * after    `?after=`: the newest envelope taken in since; absent when there was none
+ * serial   `?serial=`: the router said last that it has sent everything up to this one
+ * after    `?after=`: the newest envelope that came since then; absent when there was none
  */
 struct mcpx_place {
     struct mcpx_slice epoch;
@@ -273,54 +286,56 @@ struct mcpx_place {
 };
 
 /**
- * The place we have come to. False, with `out` untouched, when the router has told none: before the
- * first welcome, or because it knows no places.
- * Protocol: section 5.
+ * The place that this session has reached. Returns false, with `out` untouched, when the router
+ * has told none: before the first welcome, or because it knows no places. Protocol: section 5.
  */
 MCPX_API bool mcpx_session_place(const struct mcpx_session *session, struct mcpx_place *out);
 
 /**
- * Which instance to ask for (`?instance=`): "auto" before the first welcome, then the number that
- * was given last. Absent without config.instance. Lent until the next call. Protocol: section 7.
+ * Which instance to ask for (`?instance=`): "auto" before the first welcome, then the number
+ * that the router gave last. Absent without config.instance. Lent until the next call.
+ * Protocol: section 7.
  */
 MCPX_API struct mcpx_slice mcpx_session_instance(const struct mcpx_session *session);
 
 /**
- * What tells the router which old connection is ours (`?instance_key=`), the same for as long as the
- * session lives. Absent without config.instance. Lent until the session is freed.
+ * The key by which the router recognises an old connection of ours (`?instance_key=`). It stays
+ * the same as long as the session lives. Absent without config.instance. Lent until the session
+ * is freed.
  */
 MCPX_API struct mcpx_slice mcpx_session_instance_key(const struct mcpx_session *session);
 
 /**
- * The next text to write as one message, lent until mcpx_session_written. Returns false when there is
- * none that may be written now.
+ * The next text to write as one message, lent until mcpx_session_written. Returns false when no
+ * text may be written now.
  *
- * A text is kept until its echo shows that it has arrived. If the connection ends before that, the
- * text is written again on the next one. The router knows its id and lets it pass only once. This
- * includes responses whose addressee has left in the meantime. If the session could not resume, its
- * proposals that nobody acts on yet are written again too, under their ids, because a router that was
- * restarted has lost them.
+ * A text is kept until its echo shows that it has arrived. If the connection ends before that,
+ * the text is written again on the next one. The router knows its id and lets it pass only
+ * once. This includes responses whose addressee has left in the meantime. If the session could
+ * not resume, the router may have been restarted and may have lost its proposals: those that
+ * nobody acts on yet are written again with the same ids.
  *
  * Nothing is written
  *   - before the welcome;
- *   - after a reconnection with something to write again: before our own presence, or for 5 s. The
- *     router sends that presence after all that we missed, and echoes among it show what has arrived;
- *   - after a reconnection that could not resume: while a text is addressed to somebody who was there
- *     before and has not come back, for at most 10 s. They would get it as history only, and not act
- *     on it;
+ *   - after a reconnection with texts to write again: until our own presence comes, at most for
+ *     5 s. The router sends that presence after everything that we missed. Echoes in it show
+ *     which texts have arrived;
+ *   - after a reconnection that could not resume: while a text has an addressee that was in the
+ *     topic before and has not come back, for at most 10 s. That participant would get it as
+ *     history only, and not act on it;
  *   - while 256 texts wait for their echo, until one comes, or for 5 s;
- *   - after "rate_limited", for as long as the router asks. Then at most 4 texts wait for their echo,
- *     until all have arrived.
+ *   - after "rate_limited", for as long as the router asks. From then on at most 4 texts wait
+ *     for their echo, until all texts have arrived.
  */
 MCPX_API bool mcpx_session_output(struct mcpx_session *session, struct mcpx_slice *text);
 
 /**
- * How many envelopes were sent with mcpx_session_send or _respond and not yet seen to have arrived, in a
- * full window or a pause as well. 0: mcpx_session_output will have nothing, and nothing is under way.
+ * How many envelopes were given to mcpx_session_send or _respond and are not known to have
+ * arrived. 0: mcpx_session_output has nothing to write, and nothing is under way.
  */
 MCPX_API size_t mcpx_session_unsent_count(const struct mcpx_session *session);
 
-/** The text was handed to the connection. */
+/** The text that was lent has been written to the connection. */
 MCPX_API void mcpx_session_written(struct mcpx_session *session);
 
 /* ---- the application's side ---- */
@@ -329,25 +344,27 @@ MCPX_API void mcpx_session_written(struct mcpx_session *session);
 MCPX_API bool mcpx_session_event(struct mcpx_session *session, struct mcpx_event *event);
 
 /**
- * Queues an envelope; before the first welcome as well, it then waits.
+ * Queues an envelope. Before the first welcome it waits.
  *
- * id      filled with the id it was given, lent until the next call; may be NULL
+ * id      filled with the id of the envelope, lent until the next call; may be NULL
  * fault   filled on MCPX_EINVALID and MCPX_EKIND; may be NULL
  *
- * Returns MCPX_OK; MCPX_EINVALID when the payload is no JSON object, is no JSON-RPC message for a
- * type of mcp/request, mcp/response, mcp/proposal, has an id in a proposal or one of more than 1024
- * bytes in a request, or an addressee is no participant id; MCPX_EKIND when the kind is malformed; MCPX_ECAPABILITY when our grants are known
- * and do not cover it (ask mcpx_session_may before to choose another way); MCPX_ETOOBIG when it
- * exceeds the router's limit; MCPX_ELIMIT when pending_max or unsent_bytes is reached; MCPX_ECLOSED
- * after a final end; MCPX_ENOMEM. Nothing is queued then.
+ * Returns MCPX_OK; MCPX_EINVALID when the payload is no JSON object, is no JSON-RPC message for
+ * a type of mcp/request, mcp/response, mcp/proposal, has an id in a proposal or one of more
+ * than 1024 bytes in a request, or an addressee is no participant id; MCPX_EKIND when the kind
+ * is malformed; MCPX_ECAPABILITY when our grants are known and do not cover it
+ * (mcpx_session_may asks this before); MCPX_ETOOBIG when it exceeds the router's limit;
+ * MCPX_ELIMIT when pending_max or unsent_bytes is reached; MCPX_ECLOSED after a final end;
+ * MCPX_ENOMEM. Nothing is queued then.
  */
 MCPX_API enum mcpx_err mcpx_session_send(struct mcpx_session *session,
                                          const struct mcpx_draft *draft, struct mcpx_now now,
                                          struct mcpx_slice *id, struct mcpx_fault *fault);
 
 /**
- * Answers a REQUEST event: to its sender (and the proposer, when it fulfilled a proposal we know
- * of), under its operation, once.
+ * Answers a REQUEST event, once. The response has the operation of the request. It goes to the
+ * sender of the request, and to the proposer when the request fulfilled a proposal that we
+ * know.
  *
  * request   id of the request's envelope
  * payload   a JSON-RPC result or error with the request's JSON-RPC id
@@ -360,13 +377,16 @@ MCPX_API enum mcpx_err mcpx_session_respond(struct mcpx_session *session,
                                             struct mcpx_fault *fault);
 
 /**
- * A REQUEST event will not be answered, because its sender took it back for one. Without this it
- * counts as waiting (see inbound_max), and the oldest of too many lose their answer. Returns false
- * when no such request waits for an answer.
+ * Says that a REQUEST event will not be answered, for example because its sender took it back.
+ * Otherwise it counts as waiting (see inbound_max), and of too many the oldest can no longer be
+ * answered. Returns false when no such request waits for an answer.
  */
 MCPX_API bool mcpx_session_drop(struct mcpx_session *session, struct mcpx_slice request);
 
-/** No longer waits for a request or proposal of ours. Returns false when it is not pending. */
+/**
+ * Stops waiting for the answer to a request or proposal of ours. Returns false when it is not
+ * pending.
+ */
 MCPX_API bool mcpx_session_forget(struct mcpx_session *session, struct mcpx_slice id);
 
 /** Our participant id; absent before the first welcome. Lent until the next call. */
@@ -376,8 +396,8 @@ MCPX_API struct mcpx_slice mcpx_session_id(const struct mcpx_session *session);
 MCPX_API bool mcpx_session_is_joined(const struct mcpx_session *session);
 
 /**
- * May we send this kind to these addressees now, as far as we know? Denials are the router's
- * secret: true is no promise. True for everything before the first welcome.
+ * Whether we may send this kind to these addressees now, as far as we know. The router does not
+ * tell denials, so it may refuse after a true. Always true before the first welcome.
  */
 MCPX_API bool mcpx_session_may(const struct mcpx_session *session,
                                const struct mcpx_question *question);
@@ -385,8 +405,8 @@ MCPX_API bool mcpx_session_may(const struct mcpx_session *session,
 /**
  * Another participant. Slices are lent until the next call that may change the roster.
  *
- * identity   whose instance it is; the id itself when it is none. Instances of one identity come
- *            with the same token
+ * identity   the participant of which it is an instance; the id itself when it is none.
+ *            Instances of one identity have the same token
  */
 struct mcpx_participant {
     struct mcpx_slice id;
@@ -403,8 +423,8 @@ MCPX_API void mcpx_session_participant(const struct mcpx_session *session, size_
                                        struct mcpx_participant *out);
 
 /**
- * Could that participant send this kind, going by the capabilities the router shows of it? False
- * for who is not there.
+ * Whether that participant could send this kind, by the capabilities that the router shows.
+ * False for a participant that is not in the topic.
  */
 MCPX_API bool mcpx_session_could(const struct mcpx_session *session,
                                  struct mcpx_slice participant, const struct mcpx_kind *kind);
@@ -413,10 +433,13 @@ MCPX_API bool mcpx_session_could(const struct mcpx_session *session,
 MCPX_API void mcpx_session_capabilities(const struct mcpx_session *session,
                                         const struct mcpx_slice **out, size_t *count);
 
-/** The router's limit for one message in bytes; 0 before the first welcome, or when it says none. */
+/**
+ * The router's limit for one message in bytes; 0 before the first welcome, and when the router
+ * tells none.
+ */
 MCPX_API size_t mcpx_session_message_max(const struct mcpx_session *session);
 
-/** Requests and proposals of ours under way. */
+/** How many requests and proposals of ours wait for an answer. */
 MCPX_API size_t mcpx_session_pending_count(const struct mcpx_session *session);
 
 MCPX_END_C

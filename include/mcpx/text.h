@@ -1,5 +1,6 @@
 /*
- * text.h - text that grows. Failure is sticky: write everything, ask once at the end.
+ * text.h - text that grows. A failure is remembered: callers write everything and check once at
+ * the end.
  */
 #ifndef MCPX_TEXT_H
 #define MCPX_TEXT_H
@@ -27,7 +28,10 @@ MCPX_API void mcpx_text_fini(struct mcpx_text *buf);
 /** Empties the buffer and forgives an earlier failure, but keeps its memory. */
 MCPX_API void mcpx_text_reset(struct mcpx_text *buf);
 
-/** Makes room for `more` bytes beyond `len` and their NUL; false (and sticky) on failure. */
+/**
+ * Makes room for `more` bytes beyond `len`, and a NUL. Returns false on failure, which is
+ * remembered.
+ */
 MCPX_API bool mcpx_text_reserve(struct mcpx_text *buf, size_t more);
 
 /** Appends bytes. No effect once failed. */
