@@ -54,8 +54,8 @@ struct mcpx_session_config {
 };
 
 /**
- * The events. Brackets hold the members of struct mcpx_event that are filled. `own` is the id
- * of an envelope of ours, `tag` the tag of its draft.
+ * What the application is told. Brackets hold the members of struct mcpx_event that are filled.
+ * `own` is the id of an envelope of ours, `tag` the tag of its draft.
  *
  *   JOINED        the router welcomed us: mcpx_session_id, roster and grants are known
  *                 [resumed, renamed: our id is not the former one, because another connection

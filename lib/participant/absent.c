@@ -1,6 +1,6 @@
 /*
- * absent.c - a roster with a count. It is told what happened and says what that means; who waits for
- * them is the outbox.
+ * absent.c - a roster with a count. The callers tell it who is there, and it tells them when
+ * somebody needed has come back. The outbox does the waiting.
  */
 #include "lib/participant/absent.h"
 

@@ -1,6 +1,6 @@
 /*
- * absent.h - who was in the topic before we joined anew and is not there again yet, and which of them
- * something of ours is addressed to.
+ * absent.h - the participants that were in the topic before we joined anew and have not come
+ * back yet. An absent participant is needed when an envelope of ours is addressed to it.
  */
 #ifndef MX_ABSENT_H
 #define MX_ABSENT_H
@@ -10,9 +10,9 @@
 /**
  * The absent. Zero-initialised is nobody.
  *
- * people   who they are; `needed` says of each whether something of ours is addressed to them
- * needed   how many of them are
- * until    mono_ms until which they are waited for
+ * people   the absent participants; each is marked when it is needed
+ * needed   how many of them are needed
+ * until    mono_ms until which we wait for them
  */
 struct mx_absent {
     struct mx_roster people;
@@ -23,18 +23,18 @@ struct mx_absent {
 /** Nobody is absent any more. */
 void mx_absent_fini(struct mx_absent *absent);
 
-/** Who was there `before`, a roster that is taken, and is not among `now`, is absent. */
+/** The participants in `before` that are not in `now` are absent. Takes `before`. */
 void mx_absent_note(struct mx_absent *absent, struct mx_roster *before,
                     const struct mx_roster *now);
 
 /**
- * Something of ours is addressed to these. Returns true when that needs an absent who was not needed
- * before; false from `until` on.
+ * An envelope of ours has these addressees. Returns true when one of them is absent and was not
+ * needed before; always false from `until` on.
  */
 bool mx_absent_need(struct mx_absent *absent, const struct mcpx_slice *to, size_t count,
                     int64_t mono_ms);
 
-/** Somebody is there. Returns true when they were absent and needed. */
+/** This participant has come. Returns true when it was absent and needed. */
 bool mx_absent_came(struct mx_absent *absent, struct mcpx_slice id);
 
 #endif

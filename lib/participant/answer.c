@@ -1,6 +1,7 @@
 /*
- * answer.c - which envelope of ours a message is about, and whether it may be: an answer is believed
- * from who was asked, a fulfilment from who may act on the proposal.
+ * answer.c - finds the envelope of ours that a message is about, and checks the sender. An
+ * answer must come from an addressee of the request, a fulfilment from a participant that may
+ * act on the proposal.
  */
 #include "lib/participant/answer.h"
 
@@ -9,8 +10,9 @@
 #include "lib/participant/validate.h"
 
 /*
- * Who was asked may act on a proposal as they see fit, an approver by asking somebody else. Others
- * may only pass it on to those it was for: else a stranger would choose who answers, himself.
+ * An addressee of the proposal may fulfil it with any request; an approver, for example, asks
+ * another participant. A participant that is no addressee may only send the request to the
+ * proposal's addressees. Otherwise it could name itself as the one that answers.
  */
 static bool may_fulfil(const struct mcpx_session *session,
                        const struct mcpx_envelope *envelope, const struct mx_asked *proposal)
@@ -55,7 +57,10 @@ struct mx_asked mx_answer_asks(const struct mx_incoming *in, const struct mx_own
     return asked;
 }
 
-/* False for what names others only. What was asked under our former id is answered to that. */
+/*
+ * False for a message that is addressed to others only. The answer to a request that we sent
+ * under our former id is addressed to the former id.
+ */
 static bool may_concern(const struct mcpx_session *session,
                         const struct mcpx_envelope *envelope)
 {

@@ -1,6 +1,6 @@
 /*
- * answer.h - what of ours a request fulfils or a response answers; asked of live messages and of
- * history.
+ * answer.h - which proposal of ours a request fulfils, and which request a response answers.
+ * Used for live messages and for history.
  */
 #ifndef MX_ANSWER_H
 #define MX_ANSWER_H
@@ -8,7 +8,7 @@
 #include "lib/participant/session_state.h"
 
 /**
- * Does this response, whose payload was read, answer what is pending?
+ * Checks whether this response, whose payload was read, answers a pending envelope of ours.
  *
  * own     filled with the request or proposal of ours that its correlation_id is about; NULL when it
  *         is about none
@@ -19,7 +19,7 @@ enum mcpx_violation mx_answer_judge(const struct mcpx_session *session,
                                     const struct mx_incoming *in, struct mx_own **own,
                                     struct mcpx_fault *fault);
 
-/** Tells RESPONSE and no longer waits. */
+/** Tells RESPONSE, and ends the waiting for it. */
 void mx_answer_settle(struct mcpx_session *session, const struct mx_incoming *in,
                       struct mx_own *own);
 
@@ -31,8 +31,8 @@ struct mx_own *mx_answer_fulfils(const struct mcpx_session *session,
                                  const struct mx_incoming *in);
 
 /**
- * The view of that request, with the addressees of whom an answer is believed: its own, or those of
- * the proposal `own` when it has none.
+ * The view of that request, with the addressees that may answer it: its own, or those of the
+ * proposal `own` when it has none.
  */
 struct mx_asked mx_answer_asks(const struct mx_incoming *in, const struct mx_own *own);
 

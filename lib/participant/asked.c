@@ -1,6 +1,6 @@
 /*
- * asked.c - copies of what was asked. One allocation for all strings of it: ten thousand of these
- * wait at a time, and none of them ever changes.
+ * asked.c - copies of requests and proposals. A copy has one allocation for all its strings,
+ * because ten thousand copies may wait at a time and none ever changes.
  */
 #include "lib/participant/asked.h"
 
@@ -37,7 +37,7 @@ static struct mcpx_slice *string_of(const struct mx_asked *asked, size_t index)
     return (struct mcpx_slice *)((char *)asked + strings[index]);
 }
 
-/* Moves a slice's bytes to `*at`, which goes on behind them. */
+/* Copies a slice's bytes to `*at`, and moves `*at` behind them. */
 static void move_in(struct mcpx_slice *slice, char **at)
 {
     if (!slice->text)

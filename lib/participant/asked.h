@@ -1,6 +1,6 @@
 /*
- * asked.h - what a request or proposal asked, of whom, and by whom: as much as is needed to judge
- * what later refers to it, when its envelope is gone.
+ * asked.h - the parts of a request or proposal that are needed to judge later messages about
+ * it, when its envelope is gone: operation, sender, addressees.
  */
 #ifndef MX_ASKED_H
 #define MX_ASKED_H
@@ -8,7 +8,10 @@
 #include <mcpx/envelope.h>
 #include <mcpx/rpc.h>
 
-/** Longest JSON-RPC id of a request in bytes, as it stands: strangers choose it and we keep it. */
+/**
+ * Longest JSON-RPC id of a request in bytes, as written. It has a limit because any participant
+ * may choose it, and we keep it.
+ */
 enum { MX_RPC_ID_MAX = 1024 };
 
 /**
@@ -16,12 +19,12 @@ enum { MX_RPC_ID_MAX = 1024 };
  * mx_asked_copy.
  *
  * from        its sender; absent for our own
- * proposer    who proposed what the request fulfils; absent when nobody did
+ * proposer    the sender of the proposal that the request fulfils; absent when it fulfils none
  * operation   METHOD[:CONTEXT] of the kind as delivered
  * method, context
  *             as the payload says them
  * rpc_id      raw; absent in proposals
- * params      raw; kept of our own proposals only, because nobody asks for the others'
+ * params      raw; kept for our own proposals only, because they are not needed for others
  * to          addressees; none = everyone
  */
 struct mx_asked {
@@ -39,7 +42,7 @@ size_t mx_asked_size(const struct mx_asked *asked);
 /** Copies a view in one piece of memory, to be freed with free(); NULL when memory runs out. */
 struct mx_asked *mx_asked_copy(const struct mx_asked *view);
 
-/** True when this id is one of those. */
+/** True when `id` is in the list. */
 bool mx_id_is_among(struct mcpx_slice id, const struct mcpx_slice *ids, size_t count);
 
 /** True when the payload asks for the same METHOD and CONTEXT. */

@@ -1,7 +1,7 @@
 /*
- * backoff.c - pauses that grow, with jitter: when a router restarts, its participants must not all
- * come back in the same instant. Only the upper half is drawn from, so that a first failure is not
- * followed by an attempt at once.
+ * backoff.c - growing pauses with jitter: when a router restarts, its participants must not all
+ * connect again at the same instant. The pause is a random value from its upper half, so the
+ * first one cannot be nearly zero.
  */
 #include "lib/participant/backoff.h"
 

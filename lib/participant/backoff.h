@@ -1,30 +1,31 @@
 /*
- * backoff.h - how long to wait before the next attempt to connect, and whether there is to be one.
+ * backoff.h - whether to connect again, and how long to wait before that.
  */
 #ifndef MX_BACKOFF_H
 #define MX_BACKOFF_H
 
 #include <mcpx/base.h>
 
-/** Attempts that failed since the last success. Zero-initialised is none. */
+/** How many attempts have failed since the last success. Zero-initialised is none. */
 struct mx_backoff {
     unsigned failures;
 };
 
 /**
- * The pause before the next attempt: 0.5 s, doubled with each call up to 30 s, and drawn from the
- * upper half of that.
+ * The pause before the next attempt: 0.5 s, doubled with each call up to 30 s. The result is a
+ * random value from the upper half of that.
  *
  * chance   any 32 random bits
  */
 int64_t mx_backoff_next(struct mx_backoff *backoff, uint32_t chance);
 
 /**
- * Whether there will be no other attempt: it would end as this one did. See mcpx_error_again.
+ * True when no other attempt is to be made, because it would end like this one. See
+ * mcpx_error_again.
  *
  * code           close code, or HTTP status of a refused attempt; 0 = neither
- * has_token      another token will come
- * has_instance   an instance is asked for
+ * has_token      the application will give another token
+ * has_instance   the session asks for an instance
  */
 bool mx_backoff_is_final(int code, bool has_token, bool has_instance);
 

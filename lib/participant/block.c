@@ -1,6 +1,6 @@
 /*
- * block.c - counted texts. A count instead of an owner, because an event may outlive the message's
- * place in the outbox, and the other way round.
+ * block.c - texts with a reference count. They have no single owner: an event may live longer
+ * than the message's place in the outbox, or shorter.
  */
 #include "lib/participant/block.h"
 

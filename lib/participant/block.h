@@ -1,6 +1,6 @@
 /*
- * block.h - a text that several hold: a message between its arrival and the last event about it,
- * an envelope of ours between its composition and its echo.
+ * block.h - a text with several holders: a message from its arrival until the last event about
+ * it, an envelope of ours from its composition until its echo.
  */
 #ifndef MX_BLOCK_H
 #define MX_BLOCK_H

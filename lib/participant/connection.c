@@ -1,6 +1,6 @@
 /*
- * connection.c - the table. A boolean for each question was refused: of the combinations most would
- * mean nothing, and nothing would say which.
+ * connection.c - the table. A boolean for each question was refused: most of their combinations
+ * would have no meaning, and nothing would say which.
  */
 #include "lib/participant/connection.h"
 

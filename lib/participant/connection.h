@@ -1,6 +1,6 @@
 /*
- * connection.h - where a session stands with its connection: one state at a time, and a table of the
- * moves between them.
+ * connection.h - the state of a session's connection, and the table of moves between the
+ * states.
  */
 #ifndef MX_CONNECTION_H
 #define MX_CONNECTION_H
@@ -11,11 +11,10 @@
  * The states. 0 is none of them.
  *
  * OFFLINE             there is no connection, and another attempt will be made
- * CONNECTED           there is one; its welcome is still to come
- * JOINED              we were welcomed on it
- * CONNECTED_STARVED, JOINED_STARVED
- *                     the same, and memory ran out while a message came in. Nothing more is taken in
- *                     on this connection, so that resuming begins with that message
+ * CONNECTED           there is one; its welcome has not come yet
+ * JOINED              its welcome has come CONNECTED_STARVED, JOINED_STARVED the same, and
+ *                     memory ran out while a message came in. Nothing more is read from this
+ *                     connection, so that resuming begins with that message
  * ENDED               there will be no other connection; nothing is sent any more
  */
 enum mx_connection {
@@ -29,8 +28,8 @@ enum mx_connection {
 };
 
 /**
- * What may happen: a connection is made, a welcome comes, memory runs out, the connection ends or
- * cannot be made, there will be no other.
+ * The moves: a connection is made, a welcome comes, memory runs out, the connection ends or
+ * cannot be made, no other attempt will be made.
  */
 enum mx_move { MX_CONNECT, MX_WELCOME, MX_STARVE, MX_DISCONNECT, MX_END, MX_MOVE_COUNT };
 

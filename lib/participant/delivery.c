@@ -1,7 +1,7 @@
 /*
- * delivery.c - outbox and pending know nothing of each other: what moves an envelope of ours in both
- * stands here. Who it is for is read from its text again, because that is asked once per connection
- * at most.
+ * delivery.c - outbox and pending do not know each other: the functions that change both are
+ * here. The addressees of an envelope are read again from its text, because they are needed at
+ * most once per connection.
  */
 #include "lib/participant/delivery.h"
 
@@ -36,7 +36,10 @@ bool mx_delivery_is_ours(const struct mcpx_session *session,
            mx_pending_find(&session->pending, envelope->id);
 }
 
-/* Where somebody acts on it already, the answer is on its way: nobody else is to begin. */
+/*
+ * When somebody acts on a proposal already, its answer will come. It is not written again, so
+ * that nobody else acts on it too.
+ */
 bool mx_delivery_renew(struct mcpx_session *session)
 {
     bool any = false;
@@ -90,7 +93,7 @@ void mx_delivery_need(struct mcpx_session *session, const struct mcpx_slice *to,
         mx_outbox_hold(&session->outbox, session->absent.until);
 }
 
-/* As far as memory allows: what cannot be read is not waited for. */
+/* When there is no memory to read an envelope, its addressees are not waited for. */
 void mx_delivery_note_absent(struct mcpx_session *session, const struct mx_roster *others)
 {
     struct mcpx_envelope envelope;

@@ -1,41 +1,51 @@
 /*
- * delivery.h - what becomes of an envelope of ours: it arrives, it is over, or it waits for somebody
- * who is not there.
+ * delivery.h - the ways of an envelope of ours: it arrives, it is dropped, or it waits for an
+ * absent participant.
  */
 #ifndef MX_DELIVERY_H
 #define MX_DELIVERY_H
 
 #include "lib/participant/session_state.h"
 
-/** Is this envelope, which came, ours: sent under our id, or still under the former one? */
+/**
+ * Whether this envelope, which has come, is ours: sent under our id or under the former one.
+ */
 bool mx_delivery_is_ours(const struct mcpx_session *session,
                          const struct mcpx_envelope *envelope);
 
 /**
- * The router may have lost our open proposals: those that nobody acts on are to be written again.
- * Returns whether there are any. Protocol: section 9.
+ * Marks open proposals of ours to be written again, because the router may have lost them.
+ * Proposals that somebody acts on are left out. Returns whether there are any. Protocol:
+ * section 9.
  */
 bool mx_delivery_renew(struct mcpx_session *session);
 
-/** REFUSED for what is longer than this router takes: writing it would end the connection. */
+/**
+ * Tells REFUSED for envelopes that are longer than this router's limit: writing them would end
+ * the connection.
+ */
 void mx_delivery_refuse_overlong(struct mcpx_session *session);
 
-/** Our id is known now: finds out which of the envelopes in the outbox will have no echo. */
+/** Our id is known now: finds the envelopes in the outbox that will have no echo. */
 void mx_delivery_learn_id(struct mcpx_session *session);
 
 /**
- * We joined anew, and `others` are there: who else was there before is absent, and needed by what
- * waits in the outbox. Takes the roster.
+ * We joined anew, and `others` are there. Participants of the roster that are not among them
+ * are absent, and needed when an envelope in the outbox is addressed to them. Takes the
+ * session's roster.
  */
 void mx_delivery_note_absent(struct mcpx_session *session, const struct mx_roster *others);
 
-/** Something is addressed to these: who of them is absent is needed. */
+/** An envelope of ours has these addressees: those that are absent are needed. */
 void mx_delivery_need(struct mcpx_session *session, const struct mcpx_slice *to, size_t count);
 
-/** No longer waits for an answer, nor for its echo: it is over. */
+/** Drops an envelope: waits neither for its answer nor for its echo. */
 void mx_delivery_drop(struct mcpx_session *session, struct mx_own *own);
 
-/** It has its place in the topic: DELIVERED. Harmless when that was told. */
+/**
+ * An envelope has its place in the topic: tells DELIVERED. Does nothing when that was told
+ * before.
+ */
 void mx_delivery_arrived(struct mcpx_session *session, struct mx_own *own);
 
 #endif

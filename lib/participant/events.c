@@ -1,7 +1,7 @@
 /*
- * events.c - a ring that grows before something happens, never while it happens: who changes state
- * has made room first, so that no event is lost and nothing has to be undone. With the names of
- * what can be told.
+ * events.c - a ring. It grows before a change of state, never during one: callers make room
+ * first, so that no event is lost and no change has to be undone. The names of events and
+ * violations are here too.
  */
 #include "lib/participant/events.h"
 

@@ -1,6 +1,7 @@
 /*
- * grants.c - the conditions of our own grants are known to us, so a message that would be refused
- * need not be sent. What cannot be read is not held against us: the router has the last word.
+ * grants.c - the router tells us our grants with their conditions, so the session can refuse a
+ * message that the router would refuse. When grants cannot be read, everything is allowed here:
+ * the router decides.
  */
 #include "lib/participant/grants.h"
 
@@ -8,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* A list of grants while it is read: every string in it lies in one of the two. */
+/* A list of grants while it is read. Its strings are in `to` and in `patterns`. */
 struct reading {
     struct mcpx_grant *grants;
     struct mx_words *to;

@@ -1,5 +1,5 @@
 /*
- * grants.h - what we ourselves may send, as the welcome says.
+ * grants.h - what we may send, as the welcome says.
  */
 #ifndef MX_GRANTS_H
 #define MX_GRANTS_H
@@ -11,8 +11,8 @@
  * Our grants. Zero-initialised is "not known".
  *
  * capabilities   the patterns as told
- * capset         compiled with their conditions; NULL when they are not known, or written in a way
- *                this library does not understand
+ * capset         compiled with their conditions; NULL when they are not known, or this library
+ *                cannot read them
  */
 struct mx_grants {
     struct mx_words capabilities;
@@ -26,10 +26,10 @@ struct mx_grants {
  */
 enum mcpx_err mx_grants_read(struct mcpx_slice you, struct mx_grants *out);
 
-/** Frees them; they are not known then. */
+/** Frees them. Afterwards they are not known. */
 void mx_grants_fini(struct mx_grants *grants);
 
-/** True when they cover what is asked, or are not known. */
+/** True when the grants cover this, or are not known. */
 bool mx_grants_may(const struct mx_grants *grants, const struct mcpx_question *question);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * history.c - a page of what was said before we joined. Nothing in it is acted on. But after a
- * reconnection that could not resume, it may hold the answer to what we still wait for, and echoes
- * of ours that show what has arrived. Who proposed what is remembered, so that what comes of it can
- * be understood.
+ * history.c - a page of envelopes from before we joined. Nothing in it is executed. But after a
+ * reconnection that could not resume, it may hold answers that we still wait for, and echoes
+ * that show which envelopes of ours have arrived. Its proposals are remembered, so that later
+ * messages about them are understood.
  */
 #include "lib/participant/history.h"
 
@@ -38,7 +38,7 @@ static bool is_mcp(const struct mx_incoming *in)
            is_type(in, "mcp/proposal");
 }
 
-/* As much as memory allows: the page itself must not fail half way. */
+/* Leaves out what memory does not allow: a page must not fail half way. */
 static void note_context(struct mcpx_session *session, const struct mx_incoming *in)
 {
     struct mx_asked asked = mx_asked_of(in->envelope, in->rpc);
@@ -51,7 +51,7 @@ static void note_context(struct mcpx_session *session, const struct mx_incoming 
         asked = mx_answer_asks(in, own);
         mx_pending_fulfil(&session->pending, own, &asked);
         if (own->kept)
-            mx_outbox_remove(&session->outbox, own); /* somebody acts on it: not again */
+            mx_outbox_remove(&session->outbox, own); /* somebody acts on it */
     } else if (is_type(in, "mcp/proposal") &&
                !mcpx_slice_equal(asked.from, mx_id_view(&session->id))) {
         asked.to_count = 0;
@@ -59,7 +59,7 @@ static void note_context(struct mcpx_session *session, const struct mx_incoming 
     }
 }
 
-/* What we wrote before the connection broke may have arrived. */
+/* Envelopes that we wrote before the connection broke may have arrived. */
 static void note_echo(struct mcpx_session *session, const struct mcpx_envelope *envelope)
 {
     struct mx_own *own = mx_pending_find(&session->pending, envelope->id);
@@ -68,7 +68,7 @@ static void note_echo(struct mcpx_session *session, const struct mcpx_envelope *
         mx_delivery_arrived(session, own);
 }
 
-/* Returns true when it settled what we wait for. */
+/* Returns true when it was an answer that we waited for. */
 static bool settles(struct mcpx_session *session, const struct mx_incoming *in)
 {
     struct mcpx_fault fault;
@@ -112,7 +112,7 @@ enum mcpx_err mx_history_receive(struct mcpx_session *session, const struct mx_i
     }
     if (prepare(session, in, list))
         return MCPX_ENOMEM;
-    mcpx_json_walk_start(&walk, list); /* in the text, which stays; in->envelope is gone */
+    mcpx_json_walk_start(&walk, list); /* in the text, which stays */
     while (mcpx_json_walk_next(&walk)) {
         one.span = walk.value;
         take_one(session, &one);

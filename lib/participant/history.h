@@ -1,5 +1,5 @@
 /*
- * history.h - what was said before we joined.
+ * history.h - envelopes from before we joined.
  */
 #ifndef MX_HISTORY_H
 #define MX_HISTORY_H

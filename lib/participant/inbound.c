@@ -1,9 +1,9 @@
 /*
- * inbound.c - a keyed table (the ids are chosen by strangers), and for each sender a list in order
- * of arrival: a flood pushes out what its own sender asked before, never another's request. A ring
- * would not do: requests are answered in any order. Who holds most is searched for among those who
- * hold anything, and only when something has to be forgotten; a sorted structure was refused,
- * because senders that wait for us are few.
+ * inbound.c - a hash table with a secret key, because others choose the ids, and for each
+ * sender a list in order of arrival. When a sender floods us, its own oldest requests are
+ * forgotten, never those of another sender. A ring was refused, because requests are answered
+ * in any order. When something has to be forgotten, all senders that have anything are searched
+ * for the one with most; a sorted structure was refused, because such senders are few.
  */
 #include "lib/participant/inbound.h"
 
@@ -87,7 +87,7 @@ static struct mx_sender *sender_of(struct mx_inbound *inbound, struct mcpx_slice
     return NULL;
 }
 
-/* One that has nothing is not kept. */
+/* Removes a sender that has nothing any more. */
 static void release_sender(struct mx_inbound *inbound, struct mx_sender *sender)
 {
     if (sender->count)
@@ -98,13 +98,13 @@ static void release_sender(struct mx_inbound *inbound, struct mx_sender *sender)
     free(sender);
 }
 
-/* Its part of both bounds, on one scale. */
+/* How much of both bounds a sender uses, as one number. */
 static size_t weight_of(const struct mx_inbound *inbound, const struct mx_sender *sender)
 {
     return sender->bytes + sender->count * (MX_INBOUND_BYTES / (inbound->max + 1));
 }
 
-/* Who has most; `first`, when nobody has more. NULL when nothing is kept. */
+/* The sender that has most; `first` when no other has more. NULL when nothing is kept. */
 static struct mx_sender *first_to_go(const struct mx_inbound *inbound, struct mx_sender *first)
 {
     struct mx_sender *most = first->oldest ? first : NULL;
@@ -139,7 +139,7 @@ static void destroy(struct mx_inbound *inbound, struct mx_sender *sender,
     free(heard);
 }
 
-/* The sender stays, even when it has nothing any more. */
+/* The sender is not removed, even when it has nothing any more. */
 static void forget_oldest(struct mx_inbound *inbound, struct mx_sender *sender)
 {
     struct mx_heard *heard = sender->oldest;

@@ -1,6 +1,6 @@
 /*
- * inbound.h - what others asked or proposed, by id, up to a bound of number and one of memory: the
- * oldest of who has most is forgotten.
+ * inbound.h - requests and proposals of others, by id. Their number and their memory are
+ * bounded: beyond that, the oldest of the sender that has most is forgotten.
  */
 #ifndef MX_INBOUND_H
 #define MX_INBOUND_H
@@ -10,7 +10,10 @@
 
 struct mx_sender;
 
-/** One of others', the bytes of its copy, and its neighbours among its sender's. */
+/**
+ * A request or proposal of another participant, the size of its copy, and its neighbours in its
+ * sender's list.
+ */
 struct mx_heard {
     struct mx_asked *asked;
     size_t size;
@@ -18,17 +21,17 @@ struct mx_heard {
     struct mx_heard *older, *newer;
 };
 
-/** Somebody whose requests are kept: all instances of a participant. `at`: place in the list. */
+/** A sender: all instances of one participant. `at` is its place in the list of senders. */
 struct mx_sender {
     struct mcpx_slice id;
     size_t count, bytes, at;
     struct mx_heard *oldest, *newest;
 };
 
-/** Most bytes kept: kinds, ids and names that strangers chose. */
+/** Most bytes kept. There is a limit because others choose the kinds, ids and names. */
 enum { MX_INBOUND_BYTES = 64 * 1024 * 1024 };
 
-/** A bounded memory. `key` and `max` are to be set; the rest is zero. */
+/** What is remembered. The caller sets `key` and `max`; the rest is zero. */
 struct mx_inbound {
     struct mx_map_key key;
     size_t max, bytes;
@@ -41,17 +44,20 @@ struct mx_inbound {
 /** Forgets everything. */
 void mx_inbound_fini(struct mx_inbound *inbound);
 
-/** What has that id, or NULL; also for an absent id. Lent until it is forgotten. */
+/**
+ * The request or proposal with that id; NULL when there is none or the id is absent. Lent until
+ * it is forgotten.
+ */
 const struct mx_asked *mx_inbound_find(const struct mx_inbound *inbound, struct mcpx_slice id);
 
 /**
- * Remembers a copy, in place of what the same sender had under that id.
+ * Remembers a copy. It replaces the same sender's request or proposal with that id.
  *
- * Returns MCPX_OK; MCPX_EDUPLICATE when somebody else's has that id; MCPX_ENOMEM.
+ * Returns MCPX_OK; MCPX_EDUPLICATE when that id is of another sender; MCPX_ENOMEM.
  */
 enum mcpx_err mx_inbound_add(struct mx_inbound *inbound, const struct mx_asked *asked);
 
-/** Forgets what has that id. Harmless when nothing has. */
+/** Forgets the request or proposal with that id. Does nothing when there is none. */
 void mx_inbound_remove(struct mx_inbound *inbound, struct mcpx_slice id);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * message.c - what participants say, sorted: for us, about something of ours, or neither. Each kind
- * that MCPx gives a meaning has one function; all others are messages. Nobody acts on a payload
- * that was not compared with its kind.
+ * message.c - messages of participants. A message is for us, about an envelope of ours, or
+ * neither. Each kind that has a meaning in MCPx has one function; all other kinds are told as
+ * MESSAGE. No payload is used before it was compared with its kind.
  */
 #include "lib/participant/message.h"
 
@@ -10,10 +10,10 @@
 #include "lib/participant/tell.h"
 
 /*
- * A message being sorted.
+ * A message while it is sorted.
  *
  * is_own     our own echo
- * is_for_us  to be delivered: addressed to everyone (and not an echo), or to us by name
+ * is_for_us  to be told: it is addressed to everyone (and is no echo), or names us
  */
 struct sorting {
     struct mcpx_session *session;
@@ -28,7 +28,10 @@ static void tell_overheard(struct sorting *sorting)
         mx_tell(sorting->session, sorting->in, MCPX_EVENT_OVERHEARD);
 }
 
-/* Compares kind and payload. A lie is told if the message would have been told. */
+/*
+ * Compares kind and payload. When they disagree, VIOLATION is told if the message would have
+ * been told.
+ */
 static bool is_true(struct sorting *sorting, bool tell)
 {
     struct mcpx_session *session = sorting->session;
@@ -48,8 +51,9 @@ static bool is_told(const struct sorting *sorting)
 /* ---- requests and notifications ---- */
 
 /*
- * The envelope of ours that a notification may be about: one that its sender was asked with, or the
- * proposal that the request it names fulfils. Anybody else's progress reports are not to be believed.
+ * The envelope of ours that a notification may be about: a request to its sender, or the
+ * proposal that is fulfilled by the request it names. Progress reports of any other sender are
+ * ignored.
  */
 static struct mx_own *notified_of(const struct sorting *sorting)
 {
@@ -78,7 +82,7 @@ static void take_notification(struct sorting *sorting)
     mx_event_about(event, notified_of(sorting));
 }
 
-/* Our own proposal that is named, or somebody else's that we know of. */
+/* The named proposal: one of ours, or one of another participant that we know. */
 static bool names_proposal(const struct sorting *sorting, struct mcpx_slice *proposer)
 {
     const struct mcpx_session *session = sorting->session;
@@ -93,7 +97,7 @@ static bool names_proposal(const struct sorting *sorting, struct mcpx_slice *pro
     return theirs || (ours && ours->proposal);
 }
 
-/* The same, when the request asks for what was proposed. */
+/* The same, if the request has the operation of the proposal. */
 static bool fulfils_proposal(const struct sorting *sorting, struct mcpx_slice *proposer)
 {
     struct mcpx_session *session = sorting->session;
@@ -113,11 +117,11 @@ static enum mcpx_err remember_request(struct sorting *sorting)
     struct mx_asked asked = mx_asked_of(sorting->envelope, sorting->in->rpc);
 
     fulfils_proposal(sorting, &asked.proposer);
-    asked.to_count = 0; /* it was for us; nobody asks who else */
+    asked.to_count = 0; /* it is for us; its other addressees are not needed */
     return mx_inbound_add(&session->requests, &asked);
 }
 
-/* Whose answer would it be? The first one's, who is still waiting. */
+/* The id is in use: an answer would be for the first request, whose sender still waits. */
 static void tell_taken(const struct sorting *sorting)
 {
     mx_tell_expected(
@@ -134,7 +138,7 @@ static void tell_request(struct sorting *sorting)
         event->proposal = MX_PROPOSAL_CORRELATION;
 }
 
-/* Once somebody acts, what is waited for is a response, no longer a decision. */
+/* Once somebody acts on a proposal, we wait for a response and no longer for a decision. */
 static void tell_fulfilling(struct sorting *sorting, struct mx_own *own)
 {
     struct mcpx_session *session = sorting->session;
@@ -225,7 +229,10 @@ static void take_response(struct sorting *sorting)
 
 /* ---- proposals ---- */
 
-/* Remembered whoever it is for: its fulfilment may come to us, and its proposer is to hear too. */
+/*
+ * It is remembered even when others are addressed: we may get the request that fulfils it, and
+ * answer the proposer as well.
+ */
 static enum mcpx_err take_proposal(struct sorting *sorting)
 {
     struct mcpx_session *session = sorting->session;
@@ -258,7 +265,10 @@ static void take_withdrawal(struct sorting *sorting)
         tell_overheard(sorting);
         return;
     }
-    /* Whichever window it comes from: who came back under another number may still take it back. */
+    /*
+     * Any instance of the proposer may take it back, since a participant may come back with
+     * another number.
+     */
     if (!mcpx_slice_equal(mcpx_identity_of(proposer), mcpx_identity_of(envelope->from))) {
         mx_tell_expected(session, sorting->in, MCPX_VIOLATION_PROPOSER, "from",
                          "expected it from who made the proposal");
@@ -273,8 +283,8 @@ static void take_withdrawal(struct sorting *sorting)
 }
 
 /*
- * Who may reject is a matter of grants, as who may fulfil is. Once somebody acts on our proposal, a
- * rejection comes too late: there will be a response.
+ * Grants decide who may reject, as they decide who may fulfil. Once somebody acts on our
+ * proposal, a rejection is too late: a response will come.
  */
 static void take_own_rejection(struct sorting *sorting, struct mx_own *own)
 {
@@ -307,7 +317,7 @@ static void take_rejection(struct sorting *sorting)
 
 /* ---- all of them ---- */
 
-/* An echo is no message to us, unless we named ourselves. */
+/* Our own echo is no message to us, unless it is addressed to us. */
 static bool take_echo(struct sorting *sorting)
 {
     struct mcpx_session *session = sorting->session;

@@ -1,7 +1,8 @@
 /*
- * outbox.c - one list and a place in it. Two lists, written and unsent, would have to be spliced
- * whenever a connection ends; here the place moves back to the front. Echoes are acknowledgements,
- * so a window of those still to come keeps a hasty application from being thrown out.
+ * outbox.c - one list and a place in it. With two lists, written and unsent, every end of a
+ * connection would have to join them; here the place moves back to the front. Echoes serve as
+ * acknowledgements: only so many envelopes may wait for their echo, so that the router does not
+ * end the connection of a fast application.
  */
 #include "lib/participant/outbox.h"
 
@@ -19,7 +20,7 @@ static void unlink_own(struct mx_outbox *outbox, struct mx_own *own)
         outbox->next = own->next;
 }
 
-/* Puts it in front of `before`, at the end for NULL. */
+/* Inserts it before `before`; at the end for NULL. */
 static void link_own(struct mx_outbox *outbox, struct mx_own *own, struct mx_own *before)
 {
     own->next = before;

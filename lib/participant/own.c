@@ -1,5 +1,5 @@
 /*
- * own.c - the end of an envelope of ours: the last who knows of it frees it.
+ * own.c - the references of an envelope of ours: the last one frees it.
  */
 #include "lib/participant/own.h"
 

@@ -1,6 +1,6 @@
 /*
- * own.h - one envelope of ours that is under way: not yet written, not yet seen in the topic, or
- * not yet answered. Which of these it is, pending.h and outbox.h know.
+ * own.h - an envelope of ours that is under way: not yet written, not yet seen in the topic, or
+ * not yet answered. pending.h and outbox.h know which of these it is.
  */
 #ifndef MX_OWN_H
 #define MX_OWN_H
@@ -11,7 +11,7 @@
 
 struct mx_own;
 
-/** A request of somebody else that fulfils a proposal of ours. The proposal frees it. */
+/** A request of another participant that fulfils a proposal of ours. The proposal frees it. */
 struct mx_fulfilment {
     struct mx_own *proposal; /* borrowed */
     struct mx_asked *asked;
@@ -19,23 +19,25 @@ struct mx_fulfilment {
 };
 
 /**
- * An envelope of ours. Counted: the table of those under way holds it, and so does every event
- * about it until it was told.
+ * An envelope of ours. It has a reference count: the table of those under way holds a
+ * reference, and so does every event about it until it was told.
  *
- * asked        what it asks; NULL when no answer is awaited any more, or never was
- * proposal     an mcp/proposal: fulfilled by somebody's request, answered by that one's response
- * fulfilments  requests seen that act on it
+ * asked        its request or proposal; NULL when no answer is awaited
+ * proposal     it is an mcp/proposal: a request fulfils it, and the response to that request
+ *              answers it
+ * fulfilments  the requests that act on it, as far as seen
  * deadline     mono_ms; INT64_MAX = none
  * heap_at      its place among the deadlines + 1; 0 = it has none
- * text         as composed; NULL once it has its place in the topic
- * kept         the same of an open proposal that has: a router that lost it is to get it again
- * open         its neighbours among those
+ * text         the composed text; NULL once it has its place in the topic
+ * kept         the text of an open proposal that has its place: a router that lost it gets it
+ *              again open its neighbours in the list of open proposals
  * number       its place in the order of sending
  * is_answer    an mcp/response
- * has_no_echo  the router sends none: addressed to others only, on a directed connection
- * written      handed to a connection
- * awaits_echo  handed to the present one, and its echo is still to come
- * rewritten    handed to more than one: the router may have accepted it already
+ * has_no_echo  the router sends no echo: it is addressed to others only, on a directed
+ *              connection
+ * written      written on a connection
+ * awaits_echo  written on the present connection, and its echo has not come yet
+ * rewritten    written on more than one connection: the router may have accepted it already
  */
 struct mx_own {
     size_t refs;

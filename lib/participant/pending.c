@@ -1,7 +1,8 @@
 /*
- * pending.c - a keyed table for "which of ours is this about?" and a binary heap for "who has
- * waited too long?". A list in order of deadlines would need a search for every request whose
- * timeout differs from the last one's, and a walk per tick would be quadratic at ten thousand.
+ * pending.c - a hash table that finds an envelope of ours by id, and a binary heap that finds
+ * the earliest deadline. A list in order of deadlines was refused: it needs a search for every
+ * request whose timeout differs from that of the last one. A walk through all at each tick was
+ * refused too: with ten thousand it takes quadratic time.
  */
 #include "lib/participant/pending.h"
 
@@ -114,7 +115,7 @@ struct mx_own *mx_pending_awaited(const struct mx_pending *pending, struct mcpx_
     return own && own->asked ? own : NULL;
 }
 
-/* The one that `*at`, a link of its proposal's list, points to. */
+/* The fulfilment that `*at` points to. `at` is a link in the list of its proposal. */
 static void forget_fulfilment(struct mx_pending *pending, struct mx_fulfilment **at)
 {
     struct mx_fulfilment *fulfilment = *at;
@@ -178,7 +179,7 @@ void mx_pending_settle(struct mx_pending *pending, struct mx_own *own)
         heap_remove(pending, own);
 }
 
-/* Stays where it found something: removing that moves later slots back, never ahead of here. */
+/* Stays at the slot where it found something: removing that moves later slots back to here. */
 struct mx_own *mx_pending_any(const struct mx_pending *pending, size_t *at)
 {
     for (; pending->awaited > 0 && *at < pending->ids.size; ++*at) {
@@ -207,8 +208,8 @@ void mx_pending_defer(struct mx_pending *pending, struct mx_own *own, int64_t de
 /* ---- fulfilments ---- */
 
 /*
- * The oldest goes, and of somebody who acts again and again his own oldest: nobody can push out what
- * somebody else does. The newest stands first.
+ * Forgets the oldest by the same sender, or the oldest of all: a participant that acts again
+ * and again loses its own entries, not those of others. The newest is first.
  */
 static void make_room(struct mx_pending *pending, struct mx_own *proposal,
                       struct mcpx_slice from)

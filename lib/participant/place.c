@@ -1,7 +1,7 @@
 /*
  * place.c - an id alone was refused as a place: an id may be used again once its envelope is
- * forgotten, and the router would then go on behind the wrong one. Serials cannot be forged, since the
- * router alone counts them, and the epoch says what they are counted in.
+ * forgotten, and the router would then continue after the wrong envelope. Serials cannot be
+ * forged, since only the router counts them. The epoch names the log in which they are counted.
  */
 #include "lib/participant/place.h"
 

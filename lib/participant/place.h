@@ -31,8 +31,8 @@ static inline void mx_place_forget(struct mx_place *place)
 }
 
 /**
- * Takes the place from the member `topic` of what the router says in `payload`. Without one that can
- * be read, nothing changes.
+ * Reads the place from the member `topic` of a payload of the router. When there is none, or it
+ * cannot be read, nothing changes.
  */
 void mx_place_told(struct mx_place *place, struct mcpx_slice payload);
 

@@ -1,6 +1,6 @@
 /*
- * presence.c - who comes, leaves or changes. Our own coming is no news, and yet what a session waits
- * for after each welcome.
+ * presence.c - participants that come, leave or change. Our own presence is not told as an
+ * event, but a session waits for it after each welcome.
  */
 #include "lib/participant/presence.h"
 
@@ -21,8 +21,10 @@ static bool read_presence(struct mcpx_slice payload, enum mcpx_presence *out)
     return false;
 }
 
-/* The outbox waits until all that was missed has come, and everybody is there whom something of ours
- * is addressed to. */
+/*
+ * The outbox waits until all missed messages have come, and until all addressees of our
+ * envelopes are there.
+ */
 static void go_on(struct mcpx_session *session)
 {
     if (session->caught_up && session->absent.needed == 0)
@@ -59,8 +61,9 @@ static enum mcpx_err accept_presence(struct mcpx_session *session,
 }
 
 /*
- * Our own coming is the welcome, our own change comes with a new one. But it ends what we missed:
- * what has no echo by now has not arrived, and asking again brings no refusal. Protocol: section 5.
+ * The welcome tells that we joined, a new welcome that we changed. But our own presence ends
+ * the missed messages: an envelope without an echo by now has not arrived, and writing it again
+ * is not refused. Protocol: section 5.
  */
 static bool is_news(struct mcpx_session *session, const struct mx_person *person,
                     enum mcpx_presence presence)

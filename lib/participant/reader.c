@@ -1,7 +1,7 @@
 /*
- * reader.c - events keep texts, because envelopes that were read are large, and most are told right
- * after they came: then nothing is read twice. The reader holds the text, so that no other can come
- * to lie where it was.
+ * reader.c - events keep texts, because a struct mcpx_envelope is large. Most events are told
+ * right after their message came, and then nothing is read twice. The reader holds a reference
+ * to the text, so that no other text can get the same address.
  */
 #include "lib/participant/reader.h"
 

@@ -1,5 +1,5 @@
 /*
- * reader.h - a message as it comes in, and the memory in which one is read at a time.
+ * reader.h - a message that comes in, and the memory for reading one message at a time.
  */
 #ifndef MX_READER_H
 #define MX_READER_H
@@ -16,7 +16,7 @@ enum { MX_DEPTH_MAX = 65536 };
  * now        when it came
  * block      the text it came in
  * span       its extent in the block
- * envelope   as read; NULL when it cannot be
+ * envelope   the envelope read from it; NULL when it cannot be read
  * rpc        its payload as a JSON-RPC message that fits the kind; NULL when it is none, or was not
  *            asked for. Like the envelope it is lent until the reader reads another message
  */
@@ -29,10 +29,11 @@ struct mx_incoming {
 };
 
 /**
- * The reader, zero-initialised. What it read stays until it reads another message. Its envelope's
- * scratch only grows: what could be read once can be read again.
+ * The reader, zero-initialised. It keeps what it read until it reads another message. Its
+ * envelope's scratch only grows, so a message that was read once can be read again without
+ * failure.
  *
- * block      what was read last lies in it, a reference; NULL = nothing was read
+ * block      the text of the message read last, a reference; NULL = nothing was read
  * has_rpc    `rpc` is the payload of `envelope`
  */
 struct mx_reader {
@@ -42,7 +43,7 @@ struct mx_reader {
     bool has_rpc;
 };
 
-/** Gives its memory back. */
+/** Frees its memory. */
 void mx_reader_fini(struct mx_reader *reader);
 
 /**

@@ -55,7 +55,7 @@ void mx_recent_note(struct mx_recent *recent, uint64_t digest)
 {
     if (recent->next == recent->size)
         recent->next = 0;
-    if (recent->set.count == recent->size) /* the ring is full: its oldest goes */
+    if (recent->set.count == recent->size) /* the ring is full: its oldest is forgotten */
         mx_map_remove(&recent->set, recent->ring[recent->next], 1);
     recent->ring[recent->next++] = digest;
     mx_map_put(&recent->set, digest, 1);

@@ -1,7 +1,7 @@
 /*
- * recent.h - what came lately, so that nothing is told twice. The router lets an id pass once as long
- * as it retains it; a sender that comes back to one that has forgotten or was started anew writes
- * again what may have been told before.
+ * recent.h - the envelopes that came lately, so that none is told twice. The router accepts an
+ * id only once, as long as it remembers the id. When a router has forgotten it or was
+ * restarted, a sender may write an envelope again that was told before.
  */
 #ifndef MX_RECENT_H
 #define MX_RECENT_H
@@ -10,8 +10,8 @@
 #include <mcpx/envelope.h>
 
 /**
- * Digests of the last `max` envelopes: sender, id and payload together, so that an id which is used
- * again for something else is no repetition. `key` and `max` are to be set; the rest is zero.
+ * Digests of the last `max` envelopes. A digest covers sender, id and payload, so an id with
+ * another payload is no repetition. The caller sets `key` and `max`; the rest is zero.
  */
 struct mx_recent {
     struct mx_map_key key;
@@ -34,7 +34,7 @@ bool mx_recent_has(const struct mx_recent *recent, uint64_t digest);
 /** Makes sure that the next mx_recent_note cannot fail; false when memory runs out. */
 bool mx_recent_reserve(struct mx_recent *recent);
 
-/** Notes a digest, in place of the oldest once there are `max`. After mx_recent_reserve. */
+/** Notes a digest. Once there are `max`, it replaces the oldest. After mx_recent_reserve. */
 void mx_recent_note(struct mx_recent *recent, uint64_t digest);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * refusal.c - system/error: which envelope of ours it is about, and whether it is a refusal at all.
- * "duplicate_id" for what was written on two connections says that the first attempt had arrived.
+ * refusal.c - system/error: finds the envelope of ours that it is about, and whether it really
+ * refuses it. "duplicate_id" for an envelope that was written on two connections says that the
+ * first attempt had arrived.
  */
 #include "lib/participant/refusal.h"
 
@@ -78,9 +79,10 @@ static void tell_refused(struct mcpx_session *session, const struct mx_incoming 
 }
 
 /*
- * What must not be given up for the sake of the rate, but written again after a pause: what was
- * written before and may have arrived, because rates are checked before ids; and answers, because
- * somebody waits for them and nobody can give them twice.
+ * Whether an envelope that was refused as too fast is kept and written again after the pause.
+ * An envelope that was written before is kept: the router checks rates before ids, so it may
+ * have arrived. An answer is kept: somebody waits for it, and the application cannot give it
+ * twice.
  */
 static bool is_kept(const struct mx_own *own)
 {

@@ -1,6 +1,7 @@
 /*
- * roster.c - a sorted array: it is read far more often than it changes. Grants are compiled when
- * somebody asks what a participant could send; a guard asks about a few, a watcher about none.
+ * roster.c - a sorted array, because it is read far more often than it changes. Grants are
+ * compiled at the first question what a participant could send: a guard asks about a few
+ * participants, a watcher about none.
  */
 #include "lib/participant/roster.h"
 
@@ -8,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* The identity is a part of the id, so what else a router says counts as none. */
+/* The identity is the beginning of the id; any other value counts as none. */
 static size_t identity_len(struct mcpx_slice object, struct mcpx_slice id)
 {
     struct mcpx_slice member = mcpx_json_get(object, "identity");
@@ -58,7 +59,7 @@ void mx_person_free(struct mx_person *person)
     free(person);
 }
 
-/* Where that id stands, or would stand. */
+/* The index of that id, or the index at which it would be inserted. */
 static size_t place_of(const struct mx_roster *roster, struct mcpx_slice id, bool *found)
 {
     size_t low = 0, high = roster->count;
@@ -160,7 +161,7 @@ static void compile(struct mx_person *person)
     size_t count = 0;
 
     if (!grants)
-        return; /* asked again another time */
+        return; /* it is tried again at the next question */
     for (size_t i = 0; i < person->capabilities.count; i++)
         if (mcpx_pattern_check(person->capabilities.items[i], NULL) == MCPX_OK)
             grants[count++].pattern = person->capabilities.items[i];

@@ -1,5 +1,5 @@
 /*
- * roster.h - who is in the topic, and what each of them could send.
+ * roster.h - the participants in the topic, and what each of them could send.
  */
 #ifndef MX_ROSTER_H
 #define MX_ROSTER_H
@@ -8,13 +8,14 @@
 #include <mcpx/capability.h>
 
 /**
- * Somebody as the router describes them: `{"id":…,"identity":…,
+ * A participant as the router describes it: `{"id":…,"identity":…,
  * "capabilities":[…],"grants":[…]}`.
  *
- * identity_len  bytes of the id that are their identity
- * capset      what they may send; compiled when first asked for
- * needed      something of ours is addressed to them while they are absent; see absent.h
- * compiled    it was tried; a capset of NULL then says that their patterns are not ours to read
+ * identity_len  bytes of the id that are the identity
+ * capset      what it may send; compiled at the first question
+ * needed      an envelope of ours is addressed to it while it is absent; see absent.h
+ * compiled    compiling was tried; if capset is NULL then, this library cannot read the
+ *             patterns
  */
 struct mx_person {
     struct mcpx_slice id;
@@ -27,8 +28,8 @@ struct mx_person {
 };
 
 /**
- * Reads a description. Returns MCPX_OK with a person the caller owns; MCPX_EINVALID when it is none;
- * MCPX_ENOMEM.
+ * Reads a description and gives a person. Returns MCPX_OK; MCPX_EINVALID when it describes
+ * none; MCPX_ENOMEM.
  */
 enum mcpx_err mx_person_read(struct mcpx_slice object, struct mx_person **out);
 
@@ -47,21 +48,24 @@ void mx_roster_fini(struct mx_roster *roster);
 /** Makes sure that the next mx_roster_put cannot fail; false when memory runs out. */
 bool mx_roster_reserve(struct mx_roster *roster);
 
-/** Adds a person, which the roster takes, in place of who had that id. After mx_roster_reserve. */
+/**
+ * Adds a person, which the roster takes. It replaces the person with the same id. After
+ * mx_roster_reserve.
+ */
 void mx_roster_put(struct mx_roster *roster, struct mx_person *person);
 
-/** Removes everybody who is in `others` as well. */
+/** Removes all persons that are also in `others`. */
 void mx_roster_subtract(struct mx_roster *roster, const struct mx_roster *others);
 
-/** Removes who has that id. Returns false when nobody has. */
+/** Removes the person with that id. Returns false when there is none. */
 bool mx_roster_remove(struct mx_roster *roster, struct mcpx_slice id);
 
 /** The person with that id, or NULL. Lent until they are removed or replaced. */
 struct mx_person *mx_roster_find(const struct mx_roster *roster, struct mcpx_slice id);
 
 /**
- * Could this person send that kind, going by what the router shows of them? Patterns that are none
- * are passed over.
+ * Whether this person could send that kind, by the capabilities that the router shows.
+ * Malformed patterns are ignored.
  */
 bool mx_person_could(struct mx_person *person, const struct mcpx_kind *kind);
 

@@ -1,7 +1,7 @@
 /*
- * send.c - from a draft to an envelope in the outbox. Everything is checked that the router or the
- * receivers would refuse anyway, while the caller can still be told what is wrong; the payload's
- * bytes go out as they came.
+ * send.c - from a draft to an envelope in the outbox. It checks everything that the router or
+ * the receivers would refuse, because here the caller can still be told what is wrong. The
+ * payload's bytes are sent unchanged.
  */
 #include "lib/participant/delivery.h"
 
@@ -45,7 +45,7 @@ static enum mcpx_err read_kind(struct drafting *drafting)
     enum mcpx_err err;
 
     if (len > MCPX_KIND_MAX)
-        len = MCPX_KIND_MAX + 1; /* to be refused by its length */
+        len = MCPX_KIND_MAX + 1; /* it will be refused for its length */
     err = mcpx_kind_parse((struct mcpx_slice){type, len}, &drafting->kind, drafting->fault);
     if (err)
         return err;
@@ -191,7 +191,7 @@ static int64_t deadline_of(const struct mcpx_session *session, const struct mx_o
     return now.mono_ms + timeout;
 }
 
-/* Makes the envelope, complete but kept nowhere yet. */
+/* Makes the complete envelope. It is not in the outbox yet. */
 static enum mcpx_err make_own(struct mcpx_session *session, const struct drafting *drafting,
                               struct mx_own **out)
 {
@@ -290,7 +290,7 @@ static enum mcpx_err check_answer(const struct mx_asked *asked, struct mcpx_slic
     return MCPX_EINVALID;
 }
 
-/* "mcp/response:" and the operation: always shorter than the kind it answers, and a bit. */
+/* "mcp/response:" and the operation: at most one byte longer than the kind it answers. */
 static void write_response_kind(const struct mx_asked *asked, char out[MCPX_KIND_MAX + 32])
 {
     static const char type[] = "mcp/response:";

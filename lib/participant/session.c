@@ -1,8 +1,8 @@
 /*
- * session.c - a participant's state machine as its transport sees it: connected, received, ticked,
- * disconnected. Everything that has to be remembered is another noun of this folder; here is only
- * when what happens. A session never calls back: it queues events, so that the application is never
- * inside it when it changes.
+ * session.c - a participant's state machine as its transport sees it: connected, received,
+ * ticked, disconnected. The other files of this folder hold the state; this one decides the
+ * order of steps. A session never calls back: it queues events, so no code of the application
+ * runs while the session changes.
  */
 #include "lib/participant/delivery.h"
 #include "lib/participant/message.h"
@@ -128,7 +128,7 @@ static void tell_left(struct mcpx_session *session, int code, struct mcpx_slice 
 
     if (!mx_session_reserve(session, 0) &&
         session->events.count + 2 * session->pending.ids.count >= session->events.size)
-        return; /* told already that we left, and nobody fetched it */
+        return; /* LEFT was queued before, and the application has not fetched it */
     event = mx_events_push(&session->events, MCPX_EVENT_LEFT);
     event->told.code = code;
     event->told.retry_ms = retry_ms;

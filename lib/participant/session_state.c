@@ -1,5 +1,5 @@
 /*
- * session_state.c - what every part of a session needs of it.
+ * session_state.c - functions that every part of a session uses.
  */
 #include "lib/participant/session_state.h"
 
@@ -15,8 +15,8 @@ void mx_session_fill(const struct mcpx_session *session, void *bytes, size_t len
 }
 
 /*
- * What is under way may end at any time, twice over: it arrives, and it is answered or expires. And
- * the connection may end. Room for that is made beforehand.
+ * Each envelope under way makes two events more: it arrives, and it is answered or expires. The
+ * end of the connection makes one. Room for all of these is made beforehand.
  */
 bool mx_session_reserve(struct mcpx_session *session, size_t more)
 {

@@ -20,7 +20,7 @@
 /** Bytes of an instance key, and of "auto" or a number. */
 enum { MX_INSTANCE_KEY_LEN = 32, MX_INSTANCE_LEN = 8 };
 
-/** An id of bounded length, kept without allocating. */
+/** An id of bounded length; needs no allocation. */
 struct mx_id {
     char text[MCPX_ID_MAX];
     size_t len; /* 0 = none */
@@ -29,23 +29,21 @@ struct mx_id {
 /**
  * A session.
  *
- * connection    its state
- * mono_ms       the last instant told
+ * connection    its state mono_ms the time of the last call
  * connect_at    mono_ms of the next attempt; meaningless unless offline
- * id            ours, as the last welcome said
- * former        the one before, if it was another
- * instance, instance_key
- *               what is asked for; empty without config.instance
- * place         where a new connection may go on
- * absent        who was there before we joined anew. Nothing is written while something of ours is
- *               addressed to one of them
- * caught_up     our own presence came: what was missed is known
+ * id            our id, as the last welcome said
+ * former        the one before, if it was another instance, instance_key the instance to ask
+ * for; empty without config.instance
+ * place         the place at which a new connection may continue
+ * absent        participants that were there before we joined anew. Nothing is written while an
+ *               envelope of ours is addressed to one of them
+ * caught_up     our own presence has come: we have all that we missed
  * message_max   limits.message_bytes; 0 = none known
  * requests      others' requests to us that wait for mcpx_session_respond
  * proposals     others' proposals
- * recent        what came lately of others
- * told          the event handed out last; what it lends lives until the next one
- * reader        the message that is looked at: as it comes in, or as it is told
+ * recent        envelopes of others that came lately
+ * told          the event told last; what it lends lives until the next one
+ * reader        reads the message that comes in, or the message of the event that is told
  */
 struct mcpx_session {
     struct mcpx_session_config config;
@@ -83,7 +81,7 @@ void mx_id_set(struct mx_id *id, struct mcpx_slice text);
 /** Random bytes. */
 void mx_session_fill(const struct mcpx_session *session, void *bytes, size_t len);
 
-/** Makes room for `more` events beside those that may follow from what is under way. */
+/** Makes room for `more` events, besides those that envelopes under way may make. */
 bool mx_session_reserve(struct mcpx_session *session, size_t more);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * system.c - the router's messages by kind. Who else sends one lies.
+ * system.c - the router's messages by kind. A system message from any other sender is a
+ * violation.
  */
 #include "lib/participant/system.h"
 

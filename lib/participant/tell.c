@@ -1,6 +1,7 @@
 /*
- * tell.c - events on their way to the application: what they are about is noted when they happen,
- * and read once more when they are told. The event told last keeps what it lends.
+ * tell.c - makes events and tells them to the application. When something happens, the event
+ * notes its message; when the event is told, the message is read again. The event told last
+ * keeps everything that it lends.
  */
 #include "lib/participant/tell.h"
 

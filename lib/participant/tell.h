@@ -1,6 +1,6 @@
 /*
- * tell.h - events on their way to the application. There is room for each (mx_session_reserve); it is
- * returned to be completed.
+ * tell.h - makes events for the application. Room for each was made before
+ * (mx_session_reserve). The functions return the event, so that the caller can complete it.
  */
 #ifndef MX_TELL_H
 #define MX_TELL_H
@@ -19,7 +19,7 @@ void mx_tell_violation(struct mcpx_session *session, const struct mx_incoming *i
 void mx_tell_expected(struct mcpx_session *session, const struct mx_incoming *in,
                       enum mcpx_violation violation, const char *field, const char *expected);
 
-/** An event about an envelope of ours; takes a reference of it. */
+/** An event about an envelope of ours; keeps a reference to it. */
 struct mx_event *mx_tell_own(struct mcpx_session *session, enum mcpx_event_type type,
                              struct mx_own *own);
 

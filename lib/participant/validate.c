@@ -1,6 +1,6 @@
 /*
- * validate.c - the checks, each of which a spoof has to pass. The router vouches for `from` and for
- * the right to send the kind, but never opens a payload; here the two are held together.
+ * validate.c - the checks that stop spoofed messages. The router guarantees `from` and that its
+ * grants cover the kind, but never reads a payload; here kind and payload are compared.
  */
 #include "lib/participant/validate.h"
 

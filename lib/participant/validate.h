@@ -1,7 +1,7 @@
 /*
- * validate.h - does a message tell the truth, and is it its sender's business? In this order:
- * a payload that is JSON-RPC, a kind that fits it, a sender who was asked, the operation that was
- * asked for, the JSON-RPC id of the question.
+ * validate.h - checks that a message agrees with itself and comes from a sender that was asked.
+ * In this order: the payload is JSON-RPC, the kind agrees with it, the sender is an addressee
+ * of the request, the operation and the JSON-RPC id are those of the request.
  */
 #ifndef MX_VALIDATE_H
 #define MX_VALIDATE_H
@@ -12,16 +12,15 @@
 /**
  * Reads the payload and compares it with the kind.
  *
- * rpc     filled when it is true
- * fault   filled when it is not
+ * rpc filled when they agree fault filled when they do not
  *
- * Returns MCPX_VIOLATION_NONE when it is true, else MCPX_VIOLATION_RPC or MCPX_VIOLATION_KIND.
+ * Returns MCPX_VIOLATION_NONE when they agree, else MCPX_VIOLATION_RPC or MCPX_VIOLATION_KIND.
  */
 enum mcpx_violation mx_validate_payload(const struct mcpx_envelope *envelope,
                                         struct mcpx_rpc *rpc, struct mcpx_fault *fault);
 
 /**
- * Compares a response, whose payload is true, with what was asked.
+ * Compares a response, whose payload agrees with its kind, with the request.
  *
  * Returns MCPX_VIOLATION_NONE when it is an answer to it, else MCPX_VIOLATION_STRANGER, OPERATION
  * or ID with `fault` filled.

@@ -1,6 +1,6 @@
 /*
- * welcome.c - who we are, what we may, who is there. All that can fail is read before anything
- * changes.
+ * welcome.c - reads our id, our grants and the roster. Everything that can fail is done before
+ * anything changes.
  */
 #include "lib/participant/welcome.h"
 
@@ -9,19 +9,20 @@
 #include "lib/participant/tell.h"
 
 /*
- * How long to wait for the end of what was missed, in case the router does not mark it; and for those
- * who were there before the router was started anew, and who would get our message as history only.
+ * CATCH_UP_MS is how long to wait for the end of the missed messages, because some routers do
+ * not mark it. ABSENT_MS is how long to wait for participants that were there before the router
+ * was restarted: they would get our message as history only.
  */
 enum { CATCH_UP_MS = 5000, ABSENT_MS = 10000 };
 
-/* A welcome while it is read: everything that can fail, before anything changes. */
+/* What is read from a welcome, before anything changes. */
 struct welcome {
     struct mx_person *you;
     struct mx_grants grants;
     struct mx_roster others;
 };
 
-/* A number of bytes; 0 when none can be read. */
+/* A number of bytes; 0 when it cannot be read. */
 static size_t read_size(struct mcpx_slice value)
 {
     uint64_t size;
@@ -73,7 +74,7 @@ static enum mcpx_err read_welcome(struct mcpx_slice payload, struct welcome *out
     return err;
 }
 
-/* What the outbox has to wait for on this connection. */
+/* Sets what the outbox has to wait for on this connection. */
 static void wait_for_others(struct mcpx_session *session, const struct mx_roster *others,
                             bool resumed)
 {
@@ -90,7 +91,10 @@ static void wait_for_others(struct mcpx_session *session, const struct mx_roster
         mx_delivery_note_absent(session, others);
 }
 
-/* Notes who we are, and what to ask for next time. Returns whether we were somebody else before. */
+/*
+ * Notes our id, and the instance to ask for next time. Returns whether the id was another one
+ * before.
+ */
 static bool learn_id(struct mcpx_session *session, const struct mx_person *you)
 {
     struct mcpx_slice before = mx_id_view(&session->id);
@@ -139,7 +143,7 @@ static void accept_welcome(struct mcpx_session *session, const struct mx_incomin
     if (is_first) {
         session->backoff.failures = 0;
         if (!resumed)
-            mx_place_forget(&session->place); /* a router that tells none has no other */
+            mx_place_forget(&session->place); /* a router that tells no place here has none */
     }
     mx_place_told(&session->place, payload);
     event = mx_tell(session, in, is_first ? MCPX_EVENT_JOINED : MCPX_EVENT_GRANTS);

@@ -1,6 +1,6 @@
 /*
- * words.c - lists of capabilities and addressees as the router writes them. Unescaped, strings only
- * become shorter, so the array's own length is room enough for all of them.
+ * words.c - lists of capabilities and addressees as the router writes them. A string never
+ * becomes longer when it is unescaped, so the length of the array is room enough for all.
  */
 #include "lib/participant/words.h"
 
