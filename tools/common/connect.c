@@ -78,6 +78,31 @@ const struct option_row connect_topics_options[] = {
     LAST_ROW,
 };
 
+int connection_check_topic(const char *verb, const char *topic)
+{
+    if (mcpx_topic_name_is_valid(mcpx_slice_of(topic)))
+        return STATUS_OK;
+    complain(verb, "--topic wants 1 to %d bytes of UTF-8 without control characters",
+             MCPX_ID_MAX);
+    return STATUS_USAGE;
+}
+
+int connection_check_as(const char *verb, const char *as)
+{
+    if (mcpx_identity_is_valid(mcpx_slice_of(as)))
+        return STATUS_OK;
+    complain(verb,
+             "--as wants a participant id of 1..%d bytes that does not end in ~ and digits",
+             MCPX_ID_MAX);
+    return STATUS_USAGE;
+}
+
+int connection_complain_of_both(const char *verb)
+{
+    complain(verb, "--as asks for a token and --token-file brings one: give one of them");
+    return STATUS_USAGE;
+}
+
 /* The command line's, else the environment's, else the context's; NULL for none of them. */
 static const char *setting_of(const struct arguments *arguments,
                               const struct connection *connection,
@@ -263,19 +288,10 @@ static int find_token(const struct arguments *arguments, struct connection *out,
     const char *file = find_file(arguments, out, token);
 
     out->client.session.renews_token = out->as != NULL;
-    if (out->as && !mcpx_identity_is_valid(mcpx_slice_of(out->as))) {
-        complain(verb,
-                 "--as wants a participant id of 1..%d bytes that does not end in ~ and "
-                 "digits",
-                 MCPX_ID_MAX);
+    if (out->as && connection_check_as(verb, out->as) != STATUS_OK)
         return STATUS_USAGE;
-    }
-    if (out->as && file) {
-        complain(verb, "--as asks for a token and --token-file brings one: give one of them");
-        return STATUS_USAGE;
-    }
     if (out->as)
-        return ask_first(out, verb);
+        return file ? connection_complain_of_both(verb) : ask_first(out, verb);
     if (file)
         return read_token_file(out, verb, file);
     if (token)
@@ -295,15 +311,6 @@ static int find_context(const struct arguments *arguments, struct connection *ou
     status = contexts_read(arguments->command->name, &out->contexts);
     return status == STATUS_OK ? context_choose(arguments, out->contexts, &out->context)
                                : status;
-}
-
-static int check_topic(const char *verb, const char *topic)
-{
-    if (mcpx_topic_name_is_valid(mcpx_slice_of(topic)))
-        return STATUS_OK;
-    complain(verb, "--topic wants 1 to %d bytes of UTF-8 without control characters",
-             MCPX_ID_MAX);
-    return STATUS_USAGE;
 }
 
 static int find_router(const struct arguments *arguments, struct connection *out)
@@ -330,7 +337,7 @@ static int find_router(const struct arguments *arguments, struct connection *out
         complain(verb, "%s: %s", out->client.ca_file, strerror(errno));
         return STATUS_USAGE;
     }
-    return out->client.topic ? check_topic(verb, out->client.topic) : STATUS_OK;
+    return out->client.topic ? connection_check_topic(verb, out->client.topic) : STATUS_OK;
 }
 
 /*
@@ -402,7 +409,7 @@ int connection_read_other(const struct arguments *arguments, const struct connec
     out->api = strdup(first->api);
     if (!out->api)
         return complain_of_memory(verb);
-    status = check_topic(verb, topic);
+    status = connection_check_topic(verb, topic);
     if (status != STATUS_OK)
         return status;
     status = out->as ? ask_first(out, verb)

@@ -57,6 +57,16 @@ struct connection {
 int connection_read(const struct arguments *arguments, struct connection *out);
 
 /**
+ * Each checks the value of an option, --topic and --as. Returns STATUS_OK, or STATUS_USAGE, having
+ * complained.
+ */
+int connection_check_topic(const char *verb, const char *topic);
+int connection_check_as(const char *verb, const char *as);
+
+/** --as and --token-file together. Returns STATUS_USAGE, having complained. */
+int connection_complain_of_both(const char *verb);
+
+/**
  * Its two halves. The first one fills url, ca_file, api, context and topic, which may stay NULL, and
  * asks nobody; between them the caller may set timeout_ms. The second one wants a topic and finds the token. Both return as connection_read
  * does; connection_fini in every case.

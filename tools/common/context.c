@@ -34,6 +34,10 @@ struct reading {
     struct mcpx_text text;
 };
 
+const char context_name_rule[] =
+    "a context's name is 1 to 64 letters, digits, \"-\", \"_\" and \".\", and begins with no "
+    "\"-\"";
+
 bool context_name_is_valid(const char *name)
 {
     static const char allowed[] =
@@ -119,10 +123,7 @@ static int check_contexts(const struct reading *reading, json_t *contexts,
         int status;
 
         if (!context_name_is_valid(name))
-            return complain_in_file(
-                reading, place.text,
-                "a context's name is 1 to 64 letters, digits, \"-\", \"_\" and "
-                "\".\", and begins with no \"-\"");
+            return complain_in_file(reading, place.text, context_name_rule);
         status = check_context(reading, context, place);
         if (status != STATUS_OK)
             return status;
@@ -294,17 +295,22 @@ const char *context_chosen(const struct arguments *arguments, const json_t *tree
     return chosen && chosen[0] ? chosen : json_string_value(json_object_get(tree, "current"));
 }
 
+int context_find(const char *verb, const json_t *tree, const char *name)
+{
+    if (json_object_get(json_object_get(tree, "contexts"), name))
+        return STATUS_OK;
+    complain(verb, "there is no such context; \"mcpxctl context list\" shows those there are");
+    return STATUS_ABSENT;
+}
+
 int context_choose(const struct arguments *arguments, const json_t *tree, const char **name)
 {
     const char *chosen = context_chosen(arguments, tree);
+    int status = chosen ? context_find(arguments->command->name, tree, chosen) : STATUS_OK;
 
-    if (chosen && !json_object_get(json_object_get(tree, "contexts"), chosen)) {
-        complain(arguments->command->name,
-                 "there is no such context; \"mcpxctl context list\" shows those there are");
-        return STATUS_ABSENT;
-    }
-    *name = chosen;
-    return STATUS_OK;
+    if (status == STATUS_OK)
+        *name = chosen;
+    return status;
 }
 
 const char *context_value(const json_t *tree, const char *name, enum context_setting setting)

@@ -61,15 +61,17 @@ int contexts_write(const char *verb, const json_t *tree);
  */
 const char *context_chosen(const struct arguments *arguments, const json_t *tree);
 
-/**
- * The same, for who wants to use it. Returns STATUS_OK, or STATUS_ABSENT, having complained, when there is no context of that name.
- */
+/** The same, for who wants to use it. Returns as context_find does. */
 int context_choose(const struct arguments *arguments, const json_t *tree, const char **name);
 
 /** A setting of a context, lent by `tree`; NULL when it has none, or `name` is NULL. */
 const char *context_value(const json_t *tree, const char *name, enum context_setting setting);
 
-/** True for 1 to 64 letters, digits, "-", "_" and ".", of which the first is no "-". */
+/** True when context_name_rule, a sentence, holds. */
 bool context_name_is_valid(const char *name);
+extern const char context_name_rule[];
+
+/** Returns STATUS_OK, or STATUS_ABSENT, having complained, when `tree` has no such context. */
+int context_find(const char *verb, const json_t *tree, const char *name);
 
 #endif

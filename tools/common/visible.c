@@ -5,6 +5,8 @@
  */
 #include "tools/common/visible.h"
 
+#include <mcpx/json.h>
+
 #include <stdint.h>
 
 struct range {
@@ -110,6 +112,16 @@ static void write_visible(struct mcpx_text *out, struct mcpx_slice text, size_t 
 void text_visible_short(struct mcpx_text *out, struct mcpx_slice text, size_t columns)
 {
     write_visible(out, text, columns, LIES | LAYOUT);
+}
+
+void text_visible_value(struct mcpx_text *out, struct mcpx_slice value, size_t columns)
+{
+    struct mcpx_text plain = {0};
+    bool is_string = mcpx_json_add_unescaped(&plain, value);
+
+    text_visible_short(out, is_string ? mcpx_text_view(&plain) : value, columns);
+    out->failed |= plain.failed;
+    mcpx_text_fini(&plain);
 }
 
 void text_visible_exact(struct mcpx_text *out, struct mcpx_slice text)

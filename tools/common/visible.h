@@ -35,6 +35,12 @@ void text_lines(struct mcpx_text *out, struct mcpx_slice text);
 void text_visible_short(struct mcpx_text *out, struct mcpx_slice text, size_t columns);
 
 /**
+ * The same for a JSON value: a string as it reads, anything else as it stands; nothing for an
+ * absent one.
+ */
+void text_visible_value(struct mcpx_text *out, struct mcpx_slice value, size_t columns);
+
+/**
  * Appends a JSON value laid out for people: a member or item per line, two spaces per level,
  * strings and numbers with their own bytes, made visible exactly. Empty arrays and objects stand on
  * one line. White space of the original is dropped, nothing else.

@@ -20,11 +20,8 @@ int inquiry_read(const struct arguments *arguments, struct inquiry *out)
                  fault.reason);
         return STATUS_USAGE;
     }
-    if (out->topic.text && !mcpx_topic_name_is_valid(out->topic)) {
-        complain("can", "--topic wants 1 to %d bytes of UTF-8 without control characters",
-                 MCPX_ID_MAX);
+    if (out->topic.text && connection_check_topic("can", out->topic.text) != STATUS_OK)
         return STATUS_USAGE;
-    }
     return address_read(arguments, &out->address);
 }
 

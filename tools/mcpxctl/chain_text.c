@@ -76,7 +76,7 @@ static void add_step(struct mcpx_text *out, const struct ledger *ledger,
     mcpx_text_puts(out, "  ");
     text_visible(out, step->entry->from);
     mcpx_text_puts(out, " -> ");
-    addressees_write(out, step->entry);
+    addressees_write(out, step->entry->to, step->entry->to_count);
     mcpx_text_puts(out, "  ");
     text_visible(out, step->entry->kind.text);
     add_sameness(out, step->same, colour);

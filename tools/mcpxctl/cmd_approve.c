@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { TIMEOUT_MS = 60000, INDENT = 11, NAME_SHOWN = 100 };
+enum { INDENT = 11, NAME_SHOWN = 100 };
 
 /* METHOD:CONTEXT by the payload, because the kind may be short. */
 static void add_operation(struct mcpx_text *out, const struct entry *proposal)
@@ -174,27 +174,17 @@ static int confirm(const struct arguments *arguments, const struct entry *propos
 static int carry_out(const struct arguments *arguments, const struct entry *proposal,
                      struct mcpx_slice to, struct mcpx_text *response)
 {
-    static const struct live_wishes wishes = {.instances = true};
-    int64_t timeout = arguments_ms(arguments, "--timeout", TIMEOUT_MS);
     struct mcpx_text payload = {0};
     struct mcpx_draft draft = {.type = "mcp/request",
                                .to = &to,
                                .to_count = 1,
                                .correlation_id = proposal->id,
                                .timeout_ms = -1};
-    struct live live;
-    int status = live_join(arguments, &wishes, &live);
+    int status;
 
     request_write_as_proposed(&payload, proposal->payload);
     draft.payload = mcpx_text_view(&payload);
-    if (status == STATUS_OK && !live_has_all(&live, &to, 1, "mcpxctl who tells who is"))
-        status = STATUS_ABSENT;
-    if (status == STATUS_OK)
-        status = live_send(&live, &draft);
-    live.waiting_for = "the result";
-    if (status == STATUS_OK)
-        status = live_response(&live, &draft, timeout, response);
-    live_leave(&live);
+    status = live_call(arguments, &draft, "the result", response);
     mcpx_text_fini(&payload);
     return status;
 }

@@ -32,14 +32,6 @@ static json_t *all_of(const struct work *work)
     return json_object_get(work->tree, "contexts");
 }
 
-static int expect_known(const struct work *work)
-{
-    if (json_object_get(all_of(work), work->name))
-        return STATUS_OK;
-    complain(verb, "there is no such context; \"mcpxctl context list\" shows those there are");
-    return STATUS_ABSENT;
-}
-
 /* Appends a path as it is called from every folder. A link stays one: what it leads to may change. */
 static void add_full_path(struct mcpx_text *out, const char *path)
 {
@@ -52,27 +44,30 @@ static void add_full_path(struct mcpx_text *out, const char *path)
     mcpx_text_puts(out, path);
 }
 
-/* Whether it is a file that we may read; complains without repeating it: it may be a token. */
-static bool is_file(enum context_setting setting, const char *path)
+/* It must be a file that we may read. A complaint does not repeat it: it may be a token. */
+static int check_file(enum context_setting setting, const char *path)
 {
     struct stat about;
 
     if (access(path, R_OK) == 0 && stat(path, &about) == 0 && !S_ISDIR(about.st_mode))
-        return true;
+        return STATUS_OK;
     complain(verb, "%s wants a file that can be read%s", context_settings[setting].option,
              setting == CONTEXT_TOKEN_FILE ? " and that holds the token; the token itself is "
                                              "never kept in a context"
                                            : "");
-    return false;
+    return STATUS_USAGE;
 }
 
-static bool is_url(const char *value)
+static int check_url(const char *value)
 {
     struct mcpx_text api = {0};
     bool good = url_api(value, &api);
 
     mcpx_text_fini(&api);
-    return good;
+    if (good)
+        return STATUS_OK;
+    complain(verb, "--url wants ws://HOST[:PORT][/PATH] or wss://..., without query");
+    return STATUS_USAGE;
 }
 
 static bool is_path(enum context_setting setting)
@@ -80,24 +75,19 @@ static bool is_path(enum context_setting setting)
     return setting == CONTEXT_TOKEN_FILE || setting == CONTEXT_CA_FILE;
 }
 
-/* Whether a verb could use the value; complains when it could not. */
-static bool is_good(enum context_setting setting, const char *value)
+/* Whether a verb could use the value. Returns STATUS_OK or STATUS_USAGE, having complained. */
+static int check_value(enum context_setting setting, const char *value)
 {
-    if (is_path(setting))
-        return is_file(setting, value);
-    if (setting == CONTEXT_URL && !is_url(value))
-        complain(verb, "--url wants ws://HOST[:PORT][/PATH] or wss://..., without query");
-    else if (setting == CONTEXT_TOPIC && !mcpx_topic_name_is_valid(mcpx_slice_of(value)))
-        complain(verb, "--topic wants 1 to %d bytes of UTF-8 without control characters",
-                 MCPX_ID_MAX);
-    else if (setting == CONTEXT_AS && !mcpx_identity_is_valid(mcpx_slice_of(value)))
-        complain(
-            verb,
-            "--as wants a participant id of 1..%d bytes that does not end in ~ and digits",
-            MCPX_ID_MAX);
-    else
-        return true;
-    return false;
+    switch (setting) {
+    case CONTEXT_URL:
+        return check_url(value);
+    case CONTEXT_TOPIC:
+        return connection_check_topic(verb, value);
+    case CONTEXT_AS:
+        return connection_check_as(verb, value);
+    default:
+        return check_file(setting, value);
+    }
 }
 
 static int keep(json_t *context, enum context_setting setting, const char *value)
@@ -105,7 +95,7 @@ static int keep(json_t *context, enum context_setting setting, const char *value
     struct mcpx_text kept = {0};
     int status = STATUS_OK;
 
-    if (!is_good(setting, value))
+    if (check_value(setting, value) != STATUS_OK)
         return STATUS_USAGE;
     if (is_path(setting))
         add_full_path(&kept, value);
@@ -129,8 +119,7 @@ static int check_words_of_add(const struct work *work)
         return STATUS_USAGE;
     }
     if (!context_name_is_valid(work->name)) {
-        complain(verb, "a context's name is 1 to 64 letters, digits, \"-\", \"_\" and \".\", "
-                       "and begins with no \"-\"");
+        complain(verb, "%s", context_name_rule);
         return STATUS_USAGE;
     }
     if (arguments_have(work->arguments, "--context")) {
@@ -138,10 +127,8 @@ static int check_words_of_add(const struct work *work)
         return STATUS_USAGE;
     }
     if (arguments_have(work->arguments, "--as") &&
-        arguments_have(work->arguments, "--token-file")) {
-        complain(verb, "--as asks for a token and --token-file brings one: give one of them");
-        return STATUS_USAGE;
-    }
+        arguments_have(work->arguments, "--token-file"))
+        return connection_complain_of_both(verb);
     return STATUS_OK;
 }
 
@@ -171,7 +158,7 @@ static int add(const struct work *work)
 
 static int use(const struct work *work)
 {
-    int status = expect_known(work);
+    int status = context_find(verb, work->tree, work->name);
 
     if (status != STATUS_OK)
         return status;
@@ -183,7 +170,7 @@ static int use(const struct work *work)
 static int forget(const struct work *work)
 {
     const char *current = json_string_value(json_object_get(work->tree, "current"));
-    int status = expect_known(work);
+    int status = context_find(verb, work->tree, work->name);
 
     if (status != STATUS_OK)
         return status;
@@ -268,7 +255,7 @@ static int show(const struct work *work)
         return STATUS_ABSENT;
     }
     if (status == STATUS_OK)
-        status = expect_known(&chosen);
+        status = context_find(verb, chosen.tree, chosen.name);
     return status == STATUS_OK ? print(work, chosen.name) : status;
 }
 

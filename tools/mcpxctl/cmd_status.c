@@ -125,16 +125,6 @@ static void add_label(struct mcpx_text *out, const char *label)
         mcpx_text_puts(out, " ");
 }
 
-/* A string as it reads, made visible; anything else as it stands. */
-static void add_plain(struct mcpx_text *out, struct mcpx_slice value)
-{
-    struct mcpx_text plain = {0};
-
-    text_visible(out, mcpx_json_add_unescaped(&plain, value) ? mcpx_text_view(&plain) : value);
-    out->failed |= plain.failed;
-    mcpx_text_fini(&plain);
-}
-
 /* The items of a list that an answer holds, or their `member`, with commas; "none" for no item. */
 static void add_list(struct mcpx_text *out, const struct mcpx_text *answer, const char *list,
                      const char *member)
@@ -146,7 +136,8 @@ static void add_list(struct mcpx_text *out, const struct mcpx_text *answer, cons
     mcpx_json_walk_start(&walk, mcpx_json_get(value, list));
     for (; mcpx_json_walk_next(&walk); any = true) {
         mcpx_text_puts(out, any ? ", " : "");
-        add_plain(out, member ? mcpx_json_get(walk.value, member) : walk.value);
+        text_visible_value(out, member ? mcpx_json_get(walk.value, member) : walk.value,
+                           SIZE_MAX);
     }
     if (mcpx_json_get(value, "next").text)
         mcpx_text_puts(out, ", and more");
@@ -161,10 +152,10 @@ static void add_table(struct mcpx_text *out, const struct findings *found)
     text_visible(out, mcpx_slice_of(found->where.client.url));
     mcpx_text_puts(out, "\n");
     add_label(out, "health");
-    add_plain(out, mcpx_json_get(health, "status"));
+    text_visible_value(out, mcpx_json_get(health, "status"), SIZE_MAX);
     mcpx_text_puts(out, found->ready ? ", ready\n" : ", not ready: it takes no connections\n");
     add_label(out, "uptime");
-    add_plain(out, mcpx_json_get(health, "uptime"));
+    text_visible_value(out, mcpx_json_get(health, "uptime"), SIZE_MAX);
     mcpx_text_puts(out, " s\n");
     for (size_t i = 0; i < NUMBERS; i++) {
         int64_t number = number_of(found, numbers[i].metric);

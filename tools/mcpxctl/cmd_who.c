@@ -9,30 +9,18 @@
 #include "tools/mcpxctl/output.h"
 #include <mcpx/json.h>
 
-static void add_text(struct mcpx_text *out, struct mcpx_slice value)
-{
-    struct mcpx_text plain = {0};
-
-    if (mcpx_json_add_unescaped(&plain, value))
-        text_visible(out, mcpx_text_view(&plain));
-    else
-        text_visible(out, value);
-    out->failed |= plain.failed;
-    mcpx_text_fini(&plain);
-}
-
 static void add_participant(struct mcpx_text *out, struct mcpx_slice participant, bool colour)
 {
     struct mcpx_json_walk walk;
     bool any = false;
 
     paint_begin(out, PAINT_NAME, colour);
-    add_text(out, mcpx_json_get(participant, "id"));
+    text_visible_value(out, mcpx_json_get(participant, "id"), SIZE_MAX);
     paint_end(out, PAINT_NAME, colour);
     mcpx_json_walk_start(&walk, mcpx_json_get(participant, "capabilities"));
     for (; mcpx_json_walk_next(&walk); any = true) {
         mcpx_text_puts(out, any ? ", " : "  ");
-        add_text(out, walk.value);
+        text_visible_value(out, walk.value, SIZE_MAX);
     }
     mcpx_text_puts(out, any ? "\n" : "  (may say nothing)\n");
 }

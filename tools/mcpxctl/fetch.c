@@ -43,9 +43,8 @@ int fetch_about_topic(const struct connection *where, const char *verb, const ch
 static int complain_of_page(const char *verb, enum mcpx_err err)
 {
     if (err == MCPX_ENOMEM)
-        complain(verb, "%s", mcpx_strerror(err));
-    else
-        complain(verb, "the router's history cannot be read: %s", mcpx_strerror(err));
+        return complain_of_memory(verb);
+    complain(verb, "the router's history cannot be read: %s", mcpx_strerror(err));
     return STATUS_FAILED;
 }
 

@@ -34,13 +34,13 @@ void time_write(struct mcpx_text *out, int64_t at_ms)
         mcpx_text_puts(out, text);
 }
 
-void addressees_write(struct mcpx_text *out, const struct entry *entry)
+void addressees_write(struct mcpx_text *out, const struct mcpx_slice *to, size_t count)
 {
-    for (size_t i = 0; i < entry->to_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         mcpx_text_puts(out, i > 0 ? ", " : "");
-        text_visible(out, entry->to[i]);
+        text_visible(out, to[i]);
     }
-    if (entry->to_count == 0)
+    if (count == 0)
         mcpx_text_puts(out, "everyone");
 }
 
@@ -124,7 +124,7 @@ void line_write(struct mcpx_text *out, const struct entry *entry,
     mcpx_text_puts(out, "  ");
     paint(out, PAINT_NAME, style, entry->from);
     mcpx_text_puts(out, " -> ");
-    addressees_write(out, entry);
+    addressees_write(out, entry->to, entry->to_count);
     mcpx_text_puts(out, "  ");
     paint(out, paint_of(entry), style, entry->kind.text);
     mcpx_text_puts(out, "  ");

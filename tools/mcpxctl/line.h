@@ -40,8 +40,8 @@ void line_write_json(struct mcpx_text *out, struct mcpx_slice envelope);
 /** Appends "HH:MM:SS" in local time, or "--:--:--" for -1. */
 void time_write(struct mcpx_text *out, int64_t at_ms);
 
-/** Appends "to" as people read it: "everyone", or ids separated by ", ". */
-void addressees_write(struct mcpx_text *out, const struct entry *entry);
+/** Appends addressees as people read them: "everyone", or ids separated by ", ". */
+void addressees_write(struct mcpx_text *out, const struct mcpx_slice *to, size_t count);
 
 /** Appends the part of a payload that tells most, compact and made visible. */
 void gist_write(struct mcpx_text *out, const struct entry *entry, size_t columns);

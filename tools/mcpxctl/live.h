@@ -112,6 +112,17 @@ int live_settle(struct live *live);
 int live_response(struct live *live, const struct mcpx_draft *request, int64_t timeout_ms,
                   struct mcpx_text *response);
 
+/**
+ * Joins, sends a request to participants who are there, waits for the response as live_response
+ * does, for as long as --timeout says or a minute, and leaves.
+ *
+ * waiting_for   as in struct live
+ *
+ * Returns STATUS_OK or an exit code, having complained.
+ */
+int live_call(const struct arguments *arguments, const struct mcpx_draft *request,
+              const char *waiting_for, struct mcpx_text *response);
+
 /** Complains about what the router refused. Returns the exit code. */
 int live_refused(struct live *live, const struct mcpx_event *event);
 

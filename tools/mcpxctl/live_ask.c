@@ -4,11 +4,12 @@
 #include "tools/mcpxctl/live.h"
 
 #include "tools/common/visible.h"
+#include "tools/mcpxctl/line.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { SETTLE_MS = 15000, NOTE_MAX = 500 };
+enum { SETTLE_MS = 15000, CALL_MS = 60000, NOTE_MAX = 500 };
 
 /* The kind and the addressees, as the router would have seen them. */
 static void add_subject(struct mcpx_text *out, const struct mcpx_draft *draft)
@@ -19,11 +20,8 @@ static void add_subject(struct mcpx_text *out, const struct mcpx_draft *draft)
                    mcpx_rpc_kind(&rpc, draft->type, kind) == MCPX_OK;
 
     text_visible(out, mcpx_slice_of(derived ? kind : draft->type));
-    mcpx_text_puts(out, draft->to_count > 0 ? " to " : " to everyone");
-    for (size_t i = 0; i < draft->to_count; i++) {
-        mcpx_text_puts(out, i > 0 ? ", " : "");
-        text_visible(out, draft->to[i]);
-    }
+    mcpx_text_puts(out, " to ");
+    addressees_write(out, draft->to, draft->to_count);
 }
 
 static int complain_of_grants(const struct live *live, const struct mcpx_draft *draft)
@@ -123,18 +121,6 @@ int live_settle(struct live *live)
     return status;
 }
 
-/* A number or text of a notification, without quotes. */
-static void add_plain(struct mcpx_text *out, struct mcpx_slice value)
-{
-    struct mcpx_text plain = {0};
-
-    if (mcpx_json_add_unescaped(&plain, value))
-        text_visible_short(out, mcpx_text_view(&plain), NOTE_MAX);
-    else
-        text_visible_short(out, value, NOTE_MAX);
-    mcpx_text_fini(&plain);
-}
-
 static void tell_progress(struct live *live, const struct mcpx_event *event)
 {
     struct mcpx_slice params = event->rpc->params;
@@ -144,11 +130,11 @@ static void tell_progress(struct live *live, const struct mcpx_event *event)
 
     if (!mcpx_slice_equal(event->rpc->method, MCPX_SLICE("notifications/progress")))
         return;
-    add_plain(&note, mcpx_json_get(params, "progress"));
+    text_visible_value(&note, mcpx_json_get(params, "progress"), NOTE_MAX);
     mcpx_text_puts(&note, total.text ? "/" : "");
-    add_plain(&note, total);
+    text_visible_value(&note, total, NOTE_MAX);
     mcpx_text_puts(&note, message.text ? " " : "");
-    add_plain(&note, message);
+    text_visible_value(&note, message, NOTE_MAX);
     complain(live->verb, "progress %s", note.len > 0 ? note.text : "");
     mcpx_text_fini(&note);
 }
@@ -240,5 +226,25 @@ int live_response(struct live *live, const struct mcpx_draft *request, int64_t t
                  timeout_ms / 1000, timeout_ms % 1000);
     if (status == STATUS_TIMEOUT || status == STATUS_INTERRUPTED)
         cancel(live, request);
+    return status;
+}
+
+int live_call(const struct arguments *arguments, const struct mcpx_draft *request,
+              const char *waiting_for, struct mcpx_text *response)
+{
+    static const struct live_wishes wishes = {.instances = true};
+    int64_t timeout = arguments_ms(arguments, "--timeout", CALL_MS);
+    struct live live;
+    int status = live_join(arguments, &wishes, &live);
+
+    if (status == STATUS_OK &&
+        !live_has_all(&live, request->to, request->to_count, "mcpxctl who tells who is"))
+        status = STATUS_ABSENT;
+    if (status == STATUS_OK)
+        status = live_send(&live, request);
+    live.waiting_for = waiting_for;
+    if (status == STATUS_OK)
+        status = live_response(&live, request, timeout, response);
+    live_leave(&live);
     return status;
 }

@@ -129,12 +129,7 @@ static const struct option_row context_options[] = {
     END_OPTION,
 };
 
-static const struct option_row kind_options[] = {
-    {"--json", NULL, VALUE_NONE, 0, "print one JSON object"},
-    END_OPTION,
-};
-
-static const struct option_row status_options[] = {
+static const struct option_row one_object_options[] = {
     {"--json", NULL, VALUE_NONE, 0, "print one JSON object"},
     END_OPTION,
 };
@@ -195,7 +190,7 @@ static const struct command commands[] = {
      connect_options, cmd_history},
     {"kind", "KIND", 1, 1, false, "split a kind into type, method and context",
      "Shows how the router reads a kind, or what is wrong with it and at which byte.",
-     kind_options, NULL, cmd_kind},
+     one_object_options, NULL, cmd_kind},
     {"list", "tools|resources|templates|prompts", 1, 1, false,
      "tools, resources, templates or prompts of servers",
      "Asks each server in the topic, or those named with --to. Who does not answer is passed "
@@ -225,7 +220,7 @@ static const struct command commands[] = {
      "something else, 5 for one that cannot be reached or does not take the token, 124 for "
      "one "
      "that does not answer.",
-     status_options, connect_options, cmd_status},
+     one_object_options, connect_options, cmd_status},
     {"token", NULL, 0, 0, false, "make a participant's token",
      "Prints a new random token of 256 bits, which is kept nowhere, and the \"token_sha256\" "
      "that goes into the configuration. A token is never an argument: others can read those.",
