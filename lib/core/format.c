@@ -63,3 +63,12 @@ void mx_format_pieces(struct mcpx_text *out, const char *format, size_t count,
     else
         out->failed = true;
 }
+
+struct mcpx_text mx_formatted_pieces(const char *format, size_t count,
+                                     const struct mx_piece *pieces)
+{
+    struct mcpx_text out = {0};
+
+    mx_format_pieces(&out, format, count, pieces);
+    return out;
+}

@@ -43,6 +43,15 @@ struct mx_piece {
 void mx_format_pieces(struct mcpx_text *out, const char *format, size_t count,
                       const struct mx_piece *pieces);
 
+/** The same as a text of its own, which it gives. */
+#define mx_formatted(format, ...)                                                             \
+    mx_formatted_pieces((format), MX_NTH(__VA_ARGS__, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),      \
+                        (const struct mx_piece[]){MX_PIECES(__VA_ARGS__)})
+
+/** The function behind mx_formatted. */
+struct mcpx_text mx_formatted_pieces(const char *format, size_t count,
+                                     const struct mx_piece *pieces);
+
 /** An argument of mx_format as a piece. */
 #define MX_PIECE(value)                                                                       \
     _Generic((value),                                                                          \

@@ -5,37 +5,30 @@
 #include "tools/mcpx-bridge/bridge.h"
 
 #include "lib/core/decimal.h"
+#include "lib/core/format.h"
 
 /* What whoever runs the router has to raise. */
 #define SETTING "limits.message_bytes"
 
-static void add_id(struct mcpx_text *out, struct mcpx_slice id)
-{
-    mcpx_text_puts(out, "{\"jsonrpc\":\"2.0\",\"id\":");
-    mcpx_text_slice(out, id.text ? id : MCPX_SLICE("null"));
-}
-
 void bridge_add_error(struct mcpx_text *out, struct mcpx_slice id, int code,
                       struct mcpx_slice message, struct mcpx_slice data)
 {
-    add_id(out, id);
-    mcpx_text_puts(out, ",\"error\":{\"code\":");
-    mcpx_text_number(out, code);
-    mcpx_text_puts(out, ",");
-    mcpx_json_add_member(out, "message", message);
-    if (data.text) {
-        mcpx_text_puts(out, ",\"data\":");
-        mcpx_text_slice(out, data);
-    }
-    mcpx_text_puts(out, "}}");
+    mx_format(
+        out, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%s,\"message\":%q%s%s}}",
+        id.text ? id : MCPX_SLICE("null"), code, message, data.text ? ",\"data\":" : "", data);
 }
 
 void bridge_add_result(struct mcpx_text *out, struct mcpx_slice id, struct mcpx_slice result)
 {
-    add_id(out, id);
-    mcpx_text_puts(out, ",\"result\":");
-    mcpx_text_slice(out, result);
-    mcpx_text_puts(out, "}");
+    mx_format(out, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}",
+              id.text ? id : MCPX_SLICE("null"), result);
+}
+
+void bridge_add_notice(struct mcpx_text *out, const char *method,
+                       const struct mcpx_text *params)
+{
+    mx_format(out, "{\"jsonrpc\":\"2.0\",\"method\":%q%s%s}", method,
+              params->len ? ",\"params\":" : "", params);
 }
 
 void bridge_add_with(struct mcpx_text *out, struct mcpx_slice object, const char *name,
@@ -79,21 +72,15 @@ bool bridge_number(struct mcpx_slice value, int64_t *out)
 
 void bridge_add_too_big(struct mcpx_text *out, const char *what, size_t bytes, size_t limit)
 {
-    mcpx_text_puts(out, what);
-    mcpx_text_puts(out, " of ");
-    mcpx_text_number(out, (int64_t)bytes);
-    mcpx_text_puts(out, " bytes does not fit, with its envelope, into a message of at most ");
-    mcpx_text_number(out, (int64_t)limit);
-    mcpx_text_puts(out, " bytes (the router's setting " SETTING ")");
+    mx_format(out,
+              "%s of %s bytes does not fit, with its envelope, into a message of at most %s "
+              "bytes (the router's setting " SETTING ")",
+              what, bytes, limit);
 }
 
 void bridge_add_too_big_data(struct mcpx_text *out, size_t bytes, size_t limit)
 {
-    mcpx_text_puts(out, "{\"bytes\":");
-    mcpx_text_number(out, (int64_t)bytes);
-    mcpx_text_puts(out, ",\"limit\":");
-    mcpx_text_number(out, (int64_t)limit);
-    mcpx_text_puts(out, ",\"setting\":\"" SETTING "\"}");
+    mx_format(out, "{\"bytes\":%s,\"limit\":%s,\"setting\":\"" SETTING "\"}", bytes, limit);
 }
 
 /* Offset of the first value of a member that is itself an object or an array; len = none. */

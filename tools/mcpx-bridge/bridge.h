@@ -34,6 +34,10 @@ void bridge_add_error(struct mcpx_text *out, struct mcpx_slice id, int code,
 /** Appends a JSON-RPC result as one message. `id` and `result` are raw JSON. */
 void bridge_add_result(struct mcpx_text *out, struct mcpx_slice id, struct mcpx_slice result);
 
+/** Appends a JSON-RPC notification as one message. `params` is JSON, or empty for none. */
+void bridge_add_notice(struct mcpx_text *out, const char *method,
+                       const struct mcpx_text *params);
+
 /** Appends an object with one member changed, or added: `value` is JSON text, or has failed. */
 void bridge_add_with(struct mcpx_text *out, struct mcpx_slice object, const char *name,
                      const struct mcpx_text *value);

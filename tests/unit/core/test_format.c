@@ -121,6 +121,18 @@ Test(format, fails_once_and_stays_failed)
     cr_expect_gt(nth, 2, "%zu", nth);
 }
 
+Test(format, gives_a_text_of_its_own)
+{
+    struct mcpx_text part = {.failed = true};
+    struct mcpx_text whole = mx_formatted("%s and %q", 1, "two");
+    struct mcpx_text broken = mx_formatted("%s", &part);
+
+    cr_expect_str_eq(whole.text, "1 and \"two\"");
+    cr_expect(!whole.failed && broken.failed);
+    mcpx_text_fini(&whole);
+    mcpx_text_fini(&broken);
+}
+
 Test(format, passes_on_that_a_text_is_not_whole)
 {
     struct mcpx_text out = {0}, part = {.failed = true};

@@ -37,3 +37,38 @@ Test(bridge, takes_from_the_beginning_of_a_message_what_is_whole_there)
                   "%s", rows[i].beginning);
     }
 }
+
+/* What breaks for whom: an answer under an id that its reader never gave is an answer to nobody. */
+Test(bridge, gives_a_message_another_id_and_leaves_the_rest)
+{
+    static const struct {
+        const char *value, *expected;
+    } cases[] = {
+        {"", "{ \"x\":1e400, \"id\":7,\"result\":{},\"jsonrpc\":\"2.0\"}"},
+        {"[]", "{ \"x\":1e400, \"id\":7,\"result\":[],\"jsonrpc\":\"2.0\"}"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct mcpx_text out = {0}, value = {0};
+
+        if (*cases[i].value)
+            mcpx_text_puts(&value, cases[i].value);
+        bridge_add_message(&out, MCPX_SLICE("{ \"x\":1e400, \"id\":\"a\",\"result\":{}}"),
+                           MCPX_SLICE("7"), "result", &value);
+        cr_expect_str_eq(out.text, cases[i].expected);
+        cr_expect(!out.failed);
+        mcpx_text_fini(&out);
+        mcpx_text_fini(&value);
+    }
+}
+
+Test(bridge, passes_on_that_a_value_is_not_whole)
+{
+    struct mcpx_text message = {0}, object = {0}, broken = {.failed = true};
+
+    bridge_add_message(&message, MCPX_SLICE("{}"), MCPX_SLICE("7"), "result", &broken);
+    bridge_add_with(&object, MCPX_SLICE("{}"), "a", &broken);
+    cr_expect(message.failed && object.failed);
+    mcpx_text_fini(&message);
+    mcpx_text_fini(&object);
+}

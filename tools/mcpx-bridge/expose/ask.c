@@ -71,7 +71,7 @@ static enum mcpx_err respond_too_big(struct expose *x, struct mcpx_slice envelop
         bridge_add_error(&error, mcpx_json_get(payload, "id"), BRIDGE_UNAVAILABLE,
                          mcpx_text_view(&message), mcpx_text_view(&data));
     if (error.len && !error.failed) {
-        expose_note(x, &message);
+        expose_note(x, mx_formatted("%s", &message));
         err = x->port.respond(x->port.user, envelope, mcpx_text_view(&error));
     }
     mcpx_text_fini(&message);
@@ -86,16 +86,12 @@ static void respond(struct expose *x, struct mcpx_slice envelope,
     enum mcpx_err err = payload->failed
                             ? MCPX_ENOMEM
                             : x->port.respond(x->port.user, envelope, mcpx_text_view(payload));
-    struct mcpx_text message = {0};
 
     if (err == MCPX_ETOOBIG)
         err = respond_too_big(x, envelope, mcpx_text_view(payload));
-    if (!err)
-        return;
-    mcpx_text_puts(&message, "a server's request could not be answered: ");
-    mcpx_text_puts(&message, mcpx_strerror(err));
-    expose_note(x, &message);
-    mcpx_text_fini(&message);
+    if (err)
+        expose_note(x, mx_formatted("a server's request could not be answered: %s",
+                                    mcpx_strerror(err)));
 }
 
 static void respond_error(struct expose *x, struct mcpx_slice envelope, struct mcpx_slice id,
@@ -159,7 +155,7 @@ static void pass_on(struct expose *x, const struct mcpx_event *event)
 {
     struct expose_ask *ask = keep(x, event);
     struct mcpx_slice from = event->envelope->from, asked = event->rpc->params;
-    struct mcpx_text id = {0}, line = {0}, params = {0};
+    struct mcpx_text id, line = {0}, params = {0};
 
     if (!ask) {
         refuse_ask(x, event, BRIDGE_UNAVAILABLE, "out of memory");
@@ -167,7 +163,7 @@ static void pass_on(struct expose *x, const struct mcpx_event *event)
     }
     expose_ids_note(x, from, EXPOSE_ELICITATION_ID, mcpx_json_get(asked, "elicitationId"));
     expose_ids_show(x, from, asked, EXPOSE_ID_OF_ELICITATION, &params);
-    mcpx_text_number(&id, ask->number);
+    id = mx_formatted("%s", ask->number);
     bridge_add_message(&line, event->rpc->text, mcpx_text_view(&id), "params", &params);
     line.failed |= id.failed;
     expose_tell(x, &line);
@@ -233,34 +229,25 @@ static void respond_with(struct expose *x, const struct expose_ask *ask,
 
 void expose_ask_answered(struct expose *x, const struct mcpx_rpc *rpc)
 {
-    struct mcpx_text number = {0};
     struct expose_ask **at = &x->asks;
     struct expose_ask *ask;
+    int64_t number;
 
-    for (; *at; at = &(*at)->next) {
-        mcpx_text_reset(&number);
-        mcpx_text_number(&number, (*at)->number);
-        if (mcpx_slice_equal(mcpx_text_view(&number), rpc->id))
-            break;
-    }
-    if (*at) {
-        ask = take_out(x, at);
-        respond_with(x, ask, rpc);
-        ask_free(ask);
-    }
-    mcpx_text_fini(&number);
+    if (!bridge_number(rpc->id, &number))
+        return;
+    while (*at && (*at)->number != number)
+        at = &(*at)->next;
+    if (!*at)
+        return;
+    ask = take_out(x, at);
+    respond_with(x, ask, rpc);
+    ask_free(ask);
 }
 
 static void tell_cancelled(struct expose *x, const struct expose_ask *ask)
 {
-    struct mcpx_text params = {0};
-
-    mcpx_text_puts(&params, "{\"requestId\":");
-    mcpx_text_number(&params, ask->number);
-    mcpx_text_puts(&params, "}");
-    if (!params.failed)
-        expose_tell_notice(x, "notifications/cancelled", mcpx_text_view(&params));
-    mcpx_text_fini(&params);
+    expose_tell_notice(x, "notifications/cancelled",
+                       mx_formatted("{\"requestId\":%s}", ask->number));
 }
 
 void expose_ask_cancelled(struct expose *x, struct mcpx_slice participant,

@@ -113,18 +113,15 @@ void expose_line(struct expose *x, struct mcpx_slice line, struct mcpx_now now)
 
 void expose_overlong(struct expose *x, struct mcpx_slice beginning)
 {
-    struct mcpx_text message = {0};
     struct mcpx_slice id;
     bool is_answer;
 
-    mcpx_text_puts(&message, "a line of the client is too long and was skipped: ");
-    expose_quote(&message, beginning);
-    expose_note(x, &message);
+    expose_note(x, mx_formatted("a line of the client is too long and was skipped: %s",
+                                expose_quoted(beginning)));
     bridge_read_beginning(beginning, &id, &is_answer);
     if (!is_answer)
         expose_tell_error(x, id, BRIDGE_BAD_REQUEST,
                           MCPX_SLICE("a message longer than this bridge reads"));
-    mcpx_text_fini(&message);
 }
 
 /* ---- the topic ---- */
@@ -163,9 +160,11 @@ static void pass_progress(struct expose *x, const struct mcpx_event *event)
     expose_ids_show(x, event->envelope->from, event->rpc->params, 0, &shown);
     bridge_add_with(&params, shown.len ? mcpx_text_view(&shown) : event->rpc->params,
                     "progressToken", &call->token);
-    if (!params.failed && !shown.failed && expose_may_tell(x))
-        expose_tell_notice(x, "notifications/progress", mcpx_text_view(&params));
-    mcpx_text_fini(&params);
+    params.failed |= shown.failed;
+    if (expose_may_tell(x))
+        expose_tell_notice(x, "notifications/progress", params);
+    else
+        mcpx_text_fini(&params);
     mcpx_text_fini(&shown);
     if (call->due_ms != INT64_MAX)
         call->due_ms = x->now.mono_ms + x->config.request_ms;
@@ -248,23 +247,17 @@ static void left(struct expose *x, const struct mcpx_event *event)
     struct mcpx_text message = {0};
 
     if (!x->is_away || event->retry_ms < 0) {
-        mcpx_text_puts(&message, "the topic is out of reach: ");
-        mcpx_text_slice(&message, event->reason);
-        if (event->code) {
-            mcpx_text_puts(&message, " (");
-            mcpx_text_number(&message, event->code);
-            mcpx_text_puts(&message, ")");
-        }
-        if (event->retry_ms >= 0)
-            mcpx_text_puts(&message, "; trying again");
-        expose_note(x, &message);
+        mx_format(&message, "the topic is out of reach: %s", event->reason);
+        if (event->code)
+            mx_format(&message, " (%s)", event->code);
+        mcpx_text_puts(&message, event->retry_ms >= 0 ? "; trying again" : "");
+        expose_note(x, message);
     }
     mcpx_text_reset(&x->away);
     mcpx_text_slice(&x->away, event->reason);
     x->is_refused = !x->was_joined && is_refusal(event->code);
     x->is_away = true;
     x->joined = false;
-    mcpx_text_fini(&message);
 }
 
 static void presence(struct expose *x, const struct mcpx_event *event)
@@ -283,17 +276,11 @@ static void presence(struct expose *x, const struct mcpx_event *event)
 
 static void violation(struct expose *x, const struct mcpx_event *event)
 {
-    struct mcpx_text message = {0};
+    bool known = event->envelope && event->envelope->from.text;
 
-    mcpx_text_puts(&message, "ignored a message");
-    if (event->envelope && event->envelope->from.text) {
-        mcpx_text_puts(&message, " from ");
-        expose_quote(&message, event->envelope->from);
-    }
-    mcpx_text_puts(&message, ": ");
-    mcpx_text_puts(&message, mcpx_violation_text(event->violation));
-    expose_note(x, &message);
-    mcpx_text_fini(&message);
+    expose_note(x, mx_formatted("ignored a message%s%s: %s", known ? " from " : "",
+                                known ? expose_quoted(event->envelope->from) : MCPX_SLICE(""),
+                                mcpx_violation_text(event->violation)));
 }
 
 static void about_call(struct expose *x, const struct mcpx_event *event)

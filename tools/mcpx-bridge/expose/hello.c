@@ -31,24 +31,21 @@ static bool some_can(const struct expose *x, const char *capability, const char 
     return false;
 }
 
-static void write_capabilities(const struct expose *x, bool modern, struct mcpx_text *out)
+static struct mcpx_text capabilities_of(const struct expose *x, bool modern)
 {
-    mcpx_text_puts(out, "{\"tools\":{\"listChanged\":true},\"resources\":{");
-    if (some_can(x, "resources", "subscribe"))
-        mcpx_text_puts(out, "\"subscribe\":true,");
-    mcpx_text_puts(out, "\"listChanged\":true},\"prompts\":{\"listChanged\":true}");
-    if (some_can(x, "completions", NULL))
-        mcpx_text_puts(out, ",\"completions\":{}");
-    if (!modern)
-        mcpx_text_puts(out, ",\"logging\":{}");
-    if (!modern && some_can(x, "tasks", NULL))
-        mcpx_text_puts(out,
-                       ",\"tasks\":{\"cancel\":{},\"requests\":{\"tools\":{\"call\":{}}}}");
-    mcpx_text_puts(out, "}");
+    return mx_formatted(
+        "{\"tools\":{\"listChanged\":true},\"resources\":{%s\"listChanged\":true},"
+        "\"prompts\":{\"listChanged\":true}%s%s%s}",
+        some_can(x, "resources", "subscribe") ? "\"subscribe\":true," : "",
+        some_can(x, "completions", NULL) ? ",\"completions\":{}" : "",
+        modern ? "" : ",\"logging\":{}",
+        !modern && some_can(x, "tasks", NULL)
+            ? ",\"tasks\":{\"cancel\":{},\"requests\":{\"tools\":{\"call\":{}}}}"
+            : "");
 }
 
 /* One server's instructions as they are; of several, under their names. */
-static void write_instructions(const struct expose *x, struct mcpx_text *out)
+static struct mcpx_text instructions_of(const struct expose *x)
 {
     struct mcpx_text all = {0};
 
@@ -58,19 +55,11 @@ static void write_instructions(const struct expose *x, struct mcpx_text *out)
 
         if (mcpx_json_type(own) != MCPX_JSON_STRING)
             continue;
-        if (x->catalog.count > 1) {
-            mcpx_text_puts(&all, all.len ? "\n\n# " : "# ");
-            mcpx_text_slice(&all, mcpx_text_view(&seat->id));
-            mcpx_text_puts(&all, "\n\n");
-        }
+        if (x->catalog.count > 1)
+            mx_format(&all, "%s# %s\n\n", all.len ? "\n\n" : "", &seat->id);
         mcpx_json_add_unescaped(&all, own);
     }
-    if (all.len) {
-        mcpx_text_puts(out, ",");
-        mcpx_json_add_member(out, "instructions", mcpx_text_view(&all));
-    }
-    out->failed |= all.failed;
-    mcpx_text_fini(&all);
+    return all;
 }
 
 static void keep(struct mcpx_text *out, struct mcpx_slice value)
@@ -110,24 +99,34 @@ static const char *agree_on(struct mcpx_slice asked)
 
 bool expose_has_topic(struct expose *x, const struct expose_request *request)
 {
-    struct mcpx_text message = {0};
+    if (!x->was_joined)
+        expose_tell_error_text(x, request->rpc->id, BRIDGE_UNAVAILABLE,
+                               mx_formatted("the topic cannot be reached%s%s",
+                                            x->away.len ? ": " : "", &x->away));
+    return x->was_joined;
+}
 
-    if (x->was_joined)
-        return true;
-    mcpx_text_puts(&message, "the topic cannot be reached");
-    if (x->away.len) {
-        mcpx_text_puts(&message, ": ");
-        mcpx_text_slice(&message, mcpx_text_view(&x->away));
-    }
-    expose_tell_error(x, request->rpc->id, BRIDGE_UNAVAILABLE, mcpx_text_view(&message));
-    mcpx_text_fini(&message);
-    return false;
+/* What both greetings say: what we can, who we are, and what the servers want to be known. */
+static struct mcpx_text introduce(const struct expose *x, bool modern)
+{
+    struct mcpx_text capabilities = capabilities_of(x, modern);
+    struct mcpx_text self = expose_self(x), instructions = instructions_of(x);
+    struct mcpx_text out =
+        mx_formatted("\"capabilities\":%s,\"serverInfo\":%s", &capabilities, &self);
+
+    if (instructions.len)
+        mcpx_json_add_member(&out, "instructions", mcpx_text_view(&instructions));
+    out.failed |= instructions.failed;
+    mcpx_text_fini(&capabilities);
+    mcpx_text_fini(&self);
+    mcpx_text_fini(&instructions);
+    return out;
 }
 
 bool expose_hello(struct expose *x, const struct expose_request *request)
 {
     struct mcpx_slice params = request->rpc->params;
-    struct mcpx_text out = {0};
+    struct mcpx_text introduction;
 
     keep(&x->client.capabilities, mcpx_json_get(params, "capabilities"));
     keep(&x->client.info, mcpx_json_get(params, "clientInfo"));
@@ -136,40 +135,33 @@ bool expose_hello(struct expose *x, const struct expose_request *request)
         return false;
     if (!expose_has_topic(x, request))
         return true;
-    mcpx_text_puts(&out, "{");
-    mcpx_json_add_member(&out, "protocolVersion",
-                         mcpx_slice_of(agree_on(mcpx_json_get(params, "protocolVersion"))));
-    mcpx_text_puts(&out, ",\"capabilities\":");
-    write_capabilities(x, false, &out);
-    mcpx_text_puts(&out, ",\"serverInfo\":");
-    expose_self_write(x, &out);
-    write_instructions(x, &out);
-    mcpx_text_puts(&out, "}");
-    expose_tell_made(x, request, &out);
-    mcpx_text_fini(&out);
+    introduction = introduce(x, false);
+    expose_tell_result(x, request,
+                       mx_formatted("{\"protocolVersion\":%q,%s}",
+                                    agree_on(mcpx_json_get(params, "protocolVersion")),
+                                    &introduction));
+    mcpx_text_fini(&introduction);
     return true;
 }
 
 bool expose_discover(struct expose *x, const struct expose_request *request)
 {
-    struct mcpx_text out = {0};
+    struct mcpx_text introduction, self;
 
     expose_hello_modern(x, request->rpc);
     if (request->may_wait && !expose_is_settled(x, -1))
         return false;
     if (!expose_has_topic(x, request))
         return true;
-    mcpx_text_puts(&out, "{\"resultType\":\"complete\",\"supportedVersions\":[\"" EXPOSE_MODERN
-                         "\"],\"capabilities\":");
-    write_capabilities(x, true, &out);
-    mcpx_text_puts(&out, ",\"serverInfo\":");
-    expose_self_write(x, &out);
-    write_instructions(x, &out);
-    mcpx_text_puts(&out, ",\"ttlMs\":0,\"cacheScope\":\"private\",\"_meta\":{\"" META
-                         "serverInfo\":");
-    expose_self_write(x, &out);
-    mcpx_text_puts(&out, "}}");
-    expose_tell_made(x, request, &out);
-    mcpx_text_fini(&out);
+    introduction = introduce(x, true);
+    self = expose_self(x);
+    expose_tell_result(
+        x, request,
+        mx_formatted("{\"resultType\":\"complete\",\"supportedVersions\":[\"" EXPOSE_MODERN
+                     "\"],%s,\"ttlMs\":0,\"cacheScope\":\"private\",\"_meta\":{\"" META
+                     "serverInfo\":%s}}",
+                     &introduction, &self));
+    mcpx_text_fini(&introduction);
+    mcpx_text_fini(&self);
     return true;
 }

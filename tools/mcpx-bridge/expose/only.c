@@ -87,16 +87,9 @@ bool expose_only_wants(const struct expose *x, struct mcpx_slice participant)
 
 void expose_only_note(struct expose *x)
 {
-    struct mcpx_text message = {0};
-
-    for (size_t i = 0; i < x->config.only_count; i++) {
-        if (x->only[i].fitted)
-            continue;
-        mcpx_text_reset(&message);
-        mcpx_text_puts(&message, "--only ");
-        expose_quote(&message, mcpx_text_view(&x->only[i].pattern));
-        mcpx_text_puts(&message, " fits no participant and no name in the topic at present");
-        expose_note(x, &message);
-    }
-    mcpx_text_fini(&message);
+    for (size_t i = 0; i < x->config.only_count; i++)
+        if (!x->only[i].fitted)
+            expose_note(x, mx_formatted("--only %s fits no participant and no name in the "
+                                        "topic at present",
+                                        expose_quoted(mcpx_text_view(&x->only[i].pattern))));
 }

@@ -68,15 +68,10 @@ static void ask_page(struct expose *x, struct expose_seat *seat, enum expose_lis
     struct mcpx_text params = {0};
     struct expose_call *call;
 
-    if (cursor.text) {
-        mcpx_text_puts(&params, "{\"cursor\":");
-        mcpx_text_slice(&params, cursor);
-        mcpx_text_puts(&params, "}");
-    }
-    call = params.failed ? NULL
-                         : expose_send_own(x, EXPOSE_FOR_LIST, mcpx_text_view(&seat->id),
-                                           expose_lists[list].method, mcpx_text_view(&params));
-    mcpx_text_fini(&params);
+    if (cursor.text)
+        mx_format(&params, "{\"cursor\":%s}", cursor);
+    call = expose_send_own(x, EXPOSE_FOR_LIST, mcpx_text_view(&seat->id),
+                           expose_lists[list].method, params);
     if (!call) {
         expose_shelf_drop(shelf);
         return;
@@ -123,15 +118,11 @@ static void ask_lists(struct expose *x, struct expose_seat *seat, size_t first)
 
 static void ask_hello(struct expose *x, struct expose_seat *seat)
 {
-    struct mcpx_text params = {0};
-
     seat->state = EXPOSE_SEAT_ASKED;
     be_patient(x, seat);
-    expose_self_introduce(x, &params);
-    if (params.failed || !expose_send_own(x, EXPOSE_FOR_HELLO, mcpx_text_view(&seat->id),
-                                          "initialize", mcpx_text_view(&params)))
+    if (!expose_send_own(x, EXPOSE_FOR_HELLO, mcpx_text_view(&seat->id), "initialize",
+                         expose_self_introduce(x)))
         ask_lists(x, seat, EXPOSE_TOOLS);
-    mcpx_text_fini(&params);
 }
 
 /* ---- answers ---- */
@@ -139,7 +130,6 @@ static void ask_hello(struct expose *x, struct expose_seat *seat)
 static void take_hello(struct expose *x, struct expose_seat *seat, const struct mcpx_rpc *rpc)
 {
     struct mcpx_slice participant = mcpx_text_view(&seat->id);
-    struct expose_call *call;
 
     mcpx_text_reset(&seat->hello);
     if (rpc->form != MCPX_RPC_RESULT) {
@@ -149,14 +139,12 @@ static void take_hello(struct expose *x, struct expose_seat *seat, const struct 
     mcpx_text_slice(&seat->hello, rpc->result);
     if (seat->hello.failed)
         mcpx_text_reset(&seat->hello);
-    expose_send_notice(x, participant, "notifications/initialized", (struct mcpx_slice){0},
+    expose_send_notice(x, participant, "notifications/initialized", (struct mcpx_text){0},
                        (struct mcpx_slice){0});
     ask_lists(x, seat, EXPOSE_TOOLS);
-    if (!x->client.level.len || !expose_seat_capability(seat, "logging").text)
-        return;
-    call = expose_send_own(x, EXPOSE_FOR_NOBODY, participant, "logging/setLevel",
-                           mcpx_text_view(&x->client.level));
-    (void)call;
+    if (x->client.level.len && expose_seat_capability(seat, "logging").text)
+        expose_send_own(x, EXPOSE_FOR_NOBODY, participant, "logging/setLevel",
+                        mx_formatted("%s", &x->client.level));
 }
 
 /* Said once, not each time it lists them. */
@@ -164,22 +152,12 @@ static void name_items(struct expose *x, struct expose_seat *seat, enum expose_l
 {
     struct expose_shelf *shelf = &seat->shelves[list];
     size_t left_out = expose_seat_name(seat, list, &x->names);
-    struct mcpx_text message = {0};
 
-    if (left_out && !shelf->is_cut) {
-        mcpx_text_puts(&message, "participant ");
-        expose_quote(&message, mcpx_text_view(&seat->id));
-        mcpx_text_puts(&message, " lists more than ");
-        mcpx_text_number(&message, EXPOSE_NAMES_MAX);
-        mcpx_text_puts(&message, " ");
-        mcpx_text_puts(&message, expose_lists[list].member);
-        mcpx_text_puts(&message, ": ");
-        mcpx_text_number(&message, (int64_t)left_out);
-        mcpx_text_puts(&message, " are left out");
-        expose_note(x, &message);
-    }
+    if (left_out && !shelf->is_cut)
+        expose_note(x, mx_formatted("participant %s lists more than %s %s: %s are left out",
+                                    expose_quoted(mcpx_text_view(&seat->id)), EXPOSE_NAMES_MAX,
+                                    expose_lists[list].member, left_out));
     shelf->is_cut = left_out > 0;
-    mcpx_text_fini(&message);
 }
 
 /* The pages so far are forgotten, the list before stays. Said once. */
@@ -187,20 +165,13 @@ static void give_list_up(struct expose *x, struct expose_seat *seat, enum expose
                          const char *reason)
 {
     struct expose_shelf *shelf = &seat->shelves[list];
-    struct mcpx_text message = {0};
 
     expose_shelf_drop(shelf);
-    if (shelf->is_blamed)
-        return;
+    if (!shelf->is_blamed)
+        expose_note(x, mx_formatted("participant %s: %s was given up, %s",
+                                    expose_quoted(mcpx_text_view(&seat->id)),
+                                    expose_lists[list].method, reason));
     shelf->is_blamed = true;
-    mcpx_text_puts(&message, "participant ");
-    expose_quote(&message, mcpx_text_view(&seat->id));
-    mcpx_text_puts(&message, ": ");
-    mcpx_text_puts(&message, expose_lists[list].method);
-    mcpx_text_puts(&message, " was given up, ");
-    mcpx_text_puts(&message, reason);
-    expose_note(x, &message);
-    mcpx_text_fini(&message);
 }
 
 /* Why no further page is asked for; NULL when nothing speaks against it. */
@@ -326,11 +297,9 @@ static void remove_seat(struct expose *x, struct expose_seat *seat)
 /* What was asked of one who left will not be answered. */
 static void end_calls(struct expose *x, struct mcpx_slice participant)
 {
-    struct mcpx_text message = {0};
+    struct mcpx_text message =
+        mx_formatted("participant %s left the topic", expose_quoted(participant));
 
-    mcpx_text_puts(&message, "participant ");
-    expose_quote(&message, participant);
-    mcpx_text_puts(&message, " left the topic");
     for (struct expose_call *call = x->calls.first, *next; call; call = next) {
         next = call->next;
         if (mcpx_slice_equal(mcpx_text_view(&call->participant), participant)) {

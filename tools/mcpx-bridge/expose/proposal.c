@@ -5,6 +5,7 @@
  */
 #include "tools/mcpx-bridge/expose/proposal.h"
 
+#include "lib/core/json_write.h"
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/end.h"
 #include "tools/mcpx-bridge/expose/send.h"
@@ -18,72 +19,70 @@ static void schedule_beat(struct expose *x, struct expose_call *call)
 }
 
 /* tools/call 'write_file' to 'files' */
-static void add_operation(struct mcpx_text *out, const struct expose_call *call)
+static struct mcpx_text operation_of(const struct expose_call *call)
 {
-    mcpx_text_slice(out, mcpx_text_view(&call->method));
-    if (call->context.len) {
-        mcpx_text_puts(out, " ");
-        expose_quote(out, mcpx_text_view(&call->context));
-    }
-    mcpx_text_puts(out, " to ");
-    expose_quote(out, mcpx_text_view(&call->participant));
+    struct mcpx_slice context = mcpx_text_view(&call->context);
+
+    return mx_formatted("%s%s%s to %s", &call->method, context.len ? " " : "",
+                        context.len ? expose_quoted(context) : context,
+                        expose_quoted(mcpx_text_view(&call->participant)));
 }
 
 void expose_beat(struct expose *x, struct expose_call *call)
 {
-    struct mcpx_text message = {0};
+    struct mcpx_text operation = operation_of(call);
+    struct mcpx_text message =
+        mx_formatted("%s %s",
+                     call->stage == EXPOSE_APPROVED ? "approved, waiting for the answer of"
+                                                    : "waiting for approval of",
+                     &operation);
 
-    mcpx_text_puts(&message, call->stage == EXPOSE_APPROVED
-                                 ? "approved, waiting for the answer of "
-                                 : "waiting for approval of ");
-    add_operation(&message, call);
     if (!message.failed)
         expose_tell_progress(x, call, mcpx_text_view(&message));
     mcpx_text_fini(&message);
+    mcpx_text_fini(&operation);
     schedule_beat(x, call);
 }
 
 void expose_propose(struct expose *x, struct expose_call *call)
 {
-    struct mcpx_text message = {0};
+    struct mcpx_text text = {0};
     enum mcpx_err err;
 
     call->stage = EXPOSE_PROPOSED;
     call->due_ms = x->config.proposal_ms ? x->now.mono_ms + x->config.proposal_ms : INT64_MAX;
     err = expose_send_call(x, call);
     if (err) {
-        mcpx_text_puts(&message, "the call needs approval, but could not be proposed: ");
-        expose_add_unsent(x, call, err, &message);
-        expose_fail(x, call, BRIDGE_UNAVAILABLE, mcpx_text_view(&message));
+        mcpx_text_puts(&text, "the call needs approval, but could not be proposed: ");
+        expose_add_unsent(x, call, err, &text);
+        expose_fail(x, call, BRIDGE_UNAVAILABLE, mcpx_text_view(&text));
     } else {
-        mcpx_text_puts(&message, "proposed ");
-        add_operation(&message, call);
-        mcpx_text_puts(&message, ", envelope ");
-        mcpx_text_slice(&message, mcpx_text_view(&call->envelope));
-        expose_note(x, &message);
+        text = operation_of(call);
+        expose_note(x, mx_formatted("proposed %s, envelope %s", &text, &call->envelope));
         expose_beat(x, call);
     }
-    mcpx_text_fini(&message);
+    mcpx_text_fini(&text);
 }
 
 void expose_approved(struct expose *x, struct expose_call *call,
                      const struct mcpx_event *event)
 {
-    struct mcpx_text message = {0};
+    struct mcpx_text operation, message;
 
     if (call->stage != EXPOSE_PROPOSED)
         return;
     call->stage = EXPOSE_APPROVED;
     call->due_ms = x->config.request_ms ? x->now.mono_ms + x->config.request_ms : INT64_MAX;
     if (!event->same) {
-        expose_quote(&message, event->envelope->from);
-        mcpx_text_puts(&message, " acted on the proposal of ");
-        add_operation(&message, call);
-        mcpx_text_puts(&message, " with other params than were proposed");
+        operation = operation_of(call);
+        message =
+            mx_formatted("%s acted on the proposal of %s with other params than were proposed",
+                         expose_quoted(event->envelope->from), &operation);
         expose_warn(x, mcpx_text_view(&message));
+        mcpx_text_fini(&message);
+        mcpx_text_fini(&operation);
     }
     expose_beat(x, call);
-    mcpx_text_fini(&message);
 }
 
 /* A model can read a result; an error of the protocol is for the program around it. */
@@ -93,39 +92,36 @@ static void tell_rejection(struct expose *x, const struct expose_call *call,
     struct mcpx_rpc rpc = {.id = mcpx_text_view(&call->id),
                            .method = mcpx_text_view(&call->method)};
     struct expose_request request = {&rpc, call->modern, false};
-    struct mcpx_text result = {0};
 
-    if (!mcpx_slice_equal(mcpx_text_view(&call->method), MCPX_SLICE("tools/call"))) {
-        expose_tell_error(x, mcpx_text_view(&call->id), BRIDGE_REJECTED, sentence);
-        return;
-    }
-    mcpx_text_puts(&result, "{\"content\":[{\"type\":\"text\",");
-    mcpx_json_add_member(&result, "text", sentence);
-    mcpx_text_puts(&result, "}],\"isError\":true}");
-    expose_tell_made(x, &request, &result);
-    mcpx_text_fini(&result);
+    if (mcpx_slice_equal(rpc.method, MCPX_SLICE("tools/call")))
+        expose_tell_result(
+            x, &request,
+            mx_formatted("{\"content\":[{\"type\":\"text\",\"text\":%q}],\"isError\":true}",
+                         sentence));
+    else
+        expose_tell_error(x, rpc.id, BRIDGE_REJECTED, sentence);
 }
 
 void expose_rejected(struct expose *x, struct expose_call *call,
                      const struct mcpx_event *event)
 {
     struct mcpx_slice reason = mcpx_json_get(event->envelope->payload, "reason");
-    struct mcpx_text sentence = {0};
+    struct mcpx_text operation, sentence;
 
     if (call->stage == EXPOSE_REQUESTED)
         return;
-    expose_quote(&sentence, event->envelope->from);
-    mcpx_text_puts(&sentence, " rejected ");
-    add_operation(&sentence, call);
+    operation = operation_of(call);
+    sentence =
+        mx_formatted("%s rejected %s", expose_quoted(event->envelope->from), &operation);
     if (mcpx_json_type(reason) == MCPX_JSON_STRING && reason.len > 2) {
         mcpx_text_puts(&sentence, ": ");
         mcpx_json_add_unescaped(&sentence, reason);
     }
     x->port.forget(x->port.user, mcpx_text_view(&call->envelope));
-    expose_note(x, &sentence);
     tell_rejection(x, call, mcpx_text_view(&sentence));
+    expose_note(x, sentence);
     expose_end(x, call);
-    mcpx_text_fini(&sentence);
+    mcpx_text_fini(&operation);
 }
 
 /* The smallest pattern that would allow it: an empty set of grants says which. */
@@ -140,37 +136,33 @@ static void add_would_allow(const struct expose *x, const struct expose_kind *ki
     if (mcpx_capset_new(NULL, 0, NULL, 0, NULL, NULL, &none) != MCPX_OK)
         return;
     mcpx_capset_explain(none, &question, &decision);
-    if (decision.would_allow.text) {
-        mcpx_text_puts(out, ",");
+    if (decision.would_allow.text)
         mcpx_json_add_member(out, "would_allow", decision.would_allow);
-    }
     mcpx_capset_unref(none);
 }
 
 void expose_refuse(struct expose *x, struct expose_call *call, struct mcpx_slice would_allow)
 {
-    struct mcpx_text message = {0}, data = {0};
+    struct mcpx_text operation = operation_of(call), data = {0};
+    struct mcpx_text message =
+        mx_formatted("no grant covers %s, neither as request nor as proposal", &operation);
     struct expose_kind kind;
 
-    mcpx_text_puts(&message, "no grant covers ");
-    add_operation(&message, call);
-    mcpx_text_puts(&message, ", neither as request nor as proposal");
-    mcpx_text_puts(&data, "{");
+    mx_json_begin_object(&data, NULL);
     if (expose_kind_make(&kind, "mcp/request", mcpx_text_view(&call->method),
                          mcpx_text_view(&call->context))) {
         mcpx_json_add_member(&data, "kind", kind.kind.text);
         if (!would_allow.text)
             add_would_allow(x, &kind, mcpx_text_view(&call->participant), &data);
     }
-    if (would_allow.text) {
-        mcpx_text_puts(&data, ",\"would_allow\":");
-        mcpx_text_slice(&data, would_allow);
-    }
-    mcpx_text_puts(&data, "}");
+    if (would_allow.text)
+        mx_json_add_raw(&data, "would_allow", would_allow);
+    mx_json_end_object(&data);
     expose_tell_error_data(x, mcpx_text_view(&call->id), BRIDGE_NOT_ALLOWED,
                            mcpx_text_view(&message), &data);
     expose_unwatch(x, call);
     expose_end(x, call);
+    mcpx_text_fini(&operation);
     mcpx_text_fini(&message);
     mcpx_text_fini(&data);
 }

@@ -22,27 +22,21 @@
 
 /* ---- on its way ---- */
 
-static void refuse_unknown(struct expose *x, const struct mcpx_rpc *rpc, bool malformed)
+static void refuse_malformed(struct expose *x, const struct mcpx_rpc *rpc)
 {
     const char *member = mcpx_rpc_context_member(rpc->method);
-    struct mcpx_text message = {0};
 
-    if (malformed) {
-        mcpx_text_puts(&message, "params.");
-        mcpx_text_puts(&message, member ? member : "uri");
-        mcpx_text_puts(&message, " must be there once, as a string");
-    } else {
-        mcpx_text_puts(&message, "nobody in the topic has ");
-        expose_quote(&message, rpc->context);
-        mcpx_text_puts(&message, " for ");
-        mcpx_text_slice(&message, rpc->method);
-    }
-    if (!malformed && !x->joined)
-        mcpx_text_puts(&message, ": the topic cannot be reached");
-    expose_tell_error(x, rpc->id,
-                      malformed || x->joined ? BRIDGE_BAD_PARAMS : BRIDGE_UNAVAILABLE,
-                      mcpx_text_view(&message));
-    mcpx_text_fini(&message);
+    expose_tell_error_text(
+        x, rpc->id, BRIDGE_BAD_PARAMS,
+        mx_formatted("params.%s must be there once, as a string", member ? member : "uri"));
+}
+
+static void refuse_unknown(struct expose *x, const struct mcpx_rpc *rpc)
+{
+    expose_tell_error_text(x, rpc->id, x->joined ? BRIDGE_BAD_PARAMS : BRIDGE_UNAVAILABLE,
+                           mx_formatted("nobody in the topic has %s for %s%s",
+                                        expose_quoted(rpc->context), rpc->method,
+                                        x->joined ? "" : ": the topic cannot be reached"));
 }
 
 static struct expose_call *make_call(struct expose *x, const struct expose_request *request,
@@ -120,32 +114,28 @@ static void note_watch(struct expose *x, const struct mcpx_rpc *rpc,
 static void refuse_absent(struct expose *x, const struct mcpx_rpc *rpc,
                           struct mcpx_slice participant)
 {
-    struct mcpx_text message = {0};
-
-    mcpx_text_puts(&message, "participant ");
-    expose_quote(&message, participant);
-    mcpx_text_puts(&message,
-                   x->joined ? " is not in the topic" : ": the topic cannot be reached");
-    expose_tell_error(x, rpc->id, BRIDGE_UNAVAILABLE, mcpx_text_view(&message));
-    mcpx_text_fini(&message);
+    expose_tell_error_text(
+        x, rpc->id, BRIDGE_UNAVAILABLE,
+        mx_formatted("participant %s%s", expose_quoted(participant),
+                     x->joined ? " is not in the topic" : ": the topic cannot be reached"));
 }
 
 static void refuse_ambiguous(struct expose *x, const struct mcpx_rpc *rpc,
                              const struct expose_route *route)
 {
-    struct mcpx_text message = {0};
+    struct mcpx_slice own = mcpx_text_view(&route->own);
+    struct mcpx_text first = {0}, second = {0};
 
-    expose_quote(&message, mcpx_text_view(&route->own));
-    mcpx_text_puts(&message, " could be a resource of ");
-    expose_quote(&message, route->participant);
-    mcpx_text_puts(&message, " or of ");
-    expose_quote(&message, route->rival);
-    mcpx_text_puts(&message, ", their templates fit equally well: ask for ");
-    expose_uri_wrap(&message, route->participant, mcpx_text_view(&route->own), false);
-    mcpx_text_puts(&message, " or ");
-    expose_uri_wrap(&message, route->rival, mcpx_text_view(&route->own), false);
-    expose_tell_error(x, rpc->id, BRIDGE_BAD_PARAMS, mcpx_text_view(&message));
-    mcpx_text_fini(&message);
+    expose_uri_wrap(&first, route->participant, own, false);
+    expose_uri_wrap(&second, route->rival, own, false);
+    expose_tell_error_text(
+        x, rpc->id, BRIDGE_BAD_PARAMS,
+        mx_formatted("%s could be a resource of %s or of %s, their templates fit equally "
+                     "well: ask for %s or %s",
+                     expose_quoted(own), expose_quoted(route->participant),
+                     expose_quoted(route->rival), &first, &second));
+    mcpx_text_fini(&first);
+    mcpx_text_fini(&second);
 }
 
 bool expose_forward(struct expose *x, const struct expose_request *request)
@@ -173,8 +163,10 @@ bool expose_forward(struct expose *x, const struct expose_request *request)
         refuse_ambiguous(x, rpc, &route);
     } else if (routing == EXPOSE_ROUTED) {
         refuse_absent(x, rpc, route.participant);
+    } else if (routing == EXPOSE_MALFORMED) {
+        refuse_malformed(x, rpc);
     } else {
-        refuse_unknown(x, rpc, routing == EXPOSE_MALFORMED);
+        refuse_unknown(x, rpc);
     }
     expose_route_fini(&route);
     return true;
@@ -186,19 +178,10 @@ bool expose_forward(struct expose *x, const struct expose_request *request)
 static void send_cancelled(struct expose *x, const struct expose_call *call,
                            struct mcpx_slice reason)
 {
-    struct mcpx_text params = {0};
-
-    mcpx_text_puts(&params, "{\"requestId\":");
-    mcpx_text_number(&params, call->number);
-    if (reason.text) {
-        mcpx_text_puts(&params, ",\"reason\":");
-        mcpx_text_slice(&params, reason);
-    }
-    mcpx_text_puts(&params, "}");
-    if (!params.failed)
-        expose_send_notice(x, mcpx_text_view(&call->participant), "notifications/cancelled",
-                           mcpx_text_view(&params), mcpx_text_view(&call->envelope));
-    mcpx_text_fini(&params);
+    expose_send_notice(x, mcpx_text_view(&call->participant), "notifications/cancelled",
+                       mx_formatted("{\"requestId\":%s%s%s}", call->number,
+                                    reason.text ? ",\"reason\":" : "", reason),
+                       mcpx_text_view(&call->envelope));
 }
 
 void expose_take_back(struct expose *x, struct expose_call *call, struct mcpx_slice reason)
@@ -268,7 +251,7 @@ static bool put_off(struct expose *x, struct expose_call *call, const struct mcp
 void expose_undelivered(struct expose *x, struct expose_call *call,
                         const struct mcpx_event *event)
 {
-    struct mcpx_text message = {0};
+    struct mcpx_text message;
 
     if (put_off(x, call, event))
         return;
@@ -283,10 +266,9 @@ void expose_undelivered(struct expose *x, struct expose_call *call,
             expose_refuse(x, call, would);
         return;
     }
-    mcpx_text_puts(&message, "the router refused it: ");
-    mcpx_text_slice(&message, event->reason);
+    message = mx_formatted("the router refused it: %s", event->reason);
     if (call->purpose != EXPOSE_FOR_CLIENT)
-        expose_note(x, &message);
+        expose_note(x, mx_formatted("%s", &message));
     if (expose_call_is_probe(call))
         expose_probe_refused(x, call);
     else
@@ -302,15 +284,12 @@ void expose_expired(struct expose *x, struct expose_call *call)
 static void run_out(struct expose *x, struct expose_call *call)
 {
     bool asked = call->stage == EXPOSE_REQUESTED;
-    struct mcpx_text message = {0};
+    struct mcpx_text message =
+        mx_formatted("%s %s within %s s",
+                     asked ? "no answer from" : "nobody decided in time about the proposal to",
+                     expose_quoted(mcpx_text_view(&call->participant)),
+                     (asked ? x->config.request_ms : x->config.proposal_ms) / 1000);
 
-    mcpx_text_puts(&message, asked ? "no answer from "
-                                   : "nobody decided in time about the "
-                                     "proposal to ");
-    expose_quote(&message, mcpx_text_view(&call->participant));
-    mcpx_text_puts(&message, " within ");
-    mcpx_text_number(&message, (asked ? x->config.request_ms : x->config.proposal_ms) / 1000);
-    mcpx_text_puts(&message, " s");
     if (call->purpose == EXPOSE_FOR_CLIENT)
         expose_take_back(x, call, MCPX_SLICE("\"timed out\""));
     else

@@ -4,28 +4,24 @@
  */
 #include "tools/mcpx-bridge/expose/self.h"
 
+#include "lib/core/format.h"
 #include "tools/mcpx-bridge/expose/state.h"
 
-void expose_self_write(const struct expose *x, struct mcpx_text *out)
+struct mcpx_text expose_self(const struct expose *x)
 {
-    mcpx_text_puts(out, "{\"name\":\"mcpx-bridge\",");
-    mcpx_json_add_member(out, "title", mcpx_text_view(&x->topic));
-    mcpx_text_puts(out, ",");
-    mcpx_json_add_member(out, "version", mcpx_slice_of(mcpx_version()));
-    mcpx_text_puts(out, "}");
+    return mx_formatted("{\"name\":\"mcpx-bridge\",\"title\":%q,\"version\":%q}", &x->topic,
+                        mcpx_version());
 }
 
-void expose_self_introduce(const struct expose *x, struct mcpx_text *out)
+struct mcpx_text expose_self_introduce(const struct expose *x)
 {
     const struct expose_client *client = &x->client;
+    struct mcpx_text self = expose_self(x);
+    struct mcpx_text out = mx_formatted(
+        "{\"protocolVersion\":\"" EXPOSE_LEGACY "\",\"capabilities\":%s,\"clientInfo\":%s}",
+        client->capabilities.len ? mcpx_text_view(&client->capabilities) : MCPX_SLICE("{}"),
+        client->info.len ? &client->info : &self);
 
-    mcpx_text_puts(out, "{\"protocolVersion\":\"" EXPOSE_LEGACY "\",\"capabilities\":");
-    mcpx_text_slice(out, client->capabilities.len ? mcpx_text_view(&client->capabilities)
-                                                  : MCPX_SLICE("{}"));
-    mcpx_text_puts(out, ",\"clientInfo\":");
-    if (client->info.len)
-        mcpx_text_slice(out, mcpx_text_view(&client->info));
-    else
-        expose_self_write(x, out);
-    mcpx_text_puts(out, "}");
+    mcpx_text_fini(&self);
+    return out;
 }

@@ -12,10 +12,10 @@ struct expose;
 #define EXPOSE_MODERN "2026-07-28"
 #define EXPOSE_LEGACY "2025-11-25"
 
-/** Appends name, title and version, a JSON object. */
-void expose_self_write(const struct expose *x, struct mcpx_text *out);
+/** Gives name, title and version, a JSON object. */
+struct mcpx_text expose_self(const struct expose *x);
 
-/** Appends the params of "initialize" that a server of the topic is asked with. */
-void expose_self_introduce(const struct expose *x, struct mcpx_text *out);
+/** Gives the params of "initialize" that a server of the topic is asked with. */
+struct mcpx_text expose_self_introduce(const struct expose *x);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "tools/mcpx-bridge/expose/send.h"
 
+#include "lib/core/format.h"
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/only.h"
 #include "tools/mcpx-bridge/expose/state.h"
@@ -61,60 +62,35 @@ bool expose_shows(void *expose, enum expose_list list, const struct expose_thing
     return false;
 }
 
-/* The params with another progress token; with an absent one, without any. */
+/* The params with another progress token; with an empty one, without any. */
 static void add_params(struct mcpx_text *out, struct mcpx_slice params,
-                       struct mcpx_slice token)
+                       const struct mcpx_text *token)
 {
-    struct mcpx_slice meta = mcpx_json_get(params, "_meta");
-    struct mcpx_json_change inner = {"progressToken", token};
-    struct mcpx_json_change outer = {.name = "_meta"};
-    struct mcpx_text changed = {0};
-    struct mcpx_json_walk walk;
+    struct mcpx_text meta = {0}, none = {0};
 
-    mcpx_json_add_changed(&changed, meta, &inner, 1);
-    mcpx_json_walk_start(&walk, changed.failed ? meta : mcpx_text_view(&changed));
-    if (mcpx_json_walk_next(&walk))
-        outer.value = mcpx_text_view(&changed);
-    mcpx_json_add_changed(out, params, &outer, 1);
-    out->failed |= changed.failed;
-    mcpx_text_fini(&changed);
-}
-
-static void write_token(const struct expose *x, const struct expose_call *call,
-                        struct mcpx_text *out)
-{
-    mcpx_text_puts(out, "\"");
-    mcpx_text_slice(out, mcpx_text_view(&x->nonce));
-    mcpx_text_puts(out, "-");
-    mcpx_text_number(out, call->number);
-    mcpx_text_puts(out, "\"");
+    bridge_add_with(&meta, mcpx_json_get(params, "_meta"), "progressToken", token);
+    bridge_add_with(out, params, "_meta",
+                    meta.failed || mcpx_json_length(mcpx_text_view(&meta)) ? &meta : &none);
+    mcpx_text_fini(&meta);
 }
 
 static void write_payload(const struct expose *x, const struct expose_call *call,
                           struct mcpx_text *out)
 {
-    bool proposed = call->stage == EXPOSE_PROPOSED;
-    struct mcpx_slice params = mcpx_text_view(&call->params);
-    struct mcpx_text token = {0};
+    struct mcpx_text token = {0}, params = {0};
 
-    mcpx_text_puts(out, "{");
-    if (!proposed) {
-        mcpx_text_puts(out, "\"jsonrpc\":\"2.0\",\"id\":");
-        mcpx_text_number(out, call->number);
-        mcpx_text_puts(out, ",");
-        write_token(x, call, &token);
+    if (call->stage == EXPOSE_PROPOSED) {
+        mcpx_text_puts(out, "{");
+    } else {
+        mx_format(out, "{\"jsonrpc\":\"2.0\",\"id\":%s,", call->number);
+        mx_format(&token, "\"%s-%s\"", &x->nonce, call->number);
     }
-    mcpx_json_add_member(out, "method", mcpx_text_view(&call->method));
-    if (params.len) {
-        mcpx_text_puts(out, ",\"params\":");
-        if (call->token.len)
-            add_params(out, params, mcpx_text_view(&token));
-        else
-            mcpx_text_slice(out, params);
-    }
-    mcpx_text_puts(out, "}");
-    out->failed |= token.failed;
+    if (call->token.len)
+        add_params(&params, mcpx_text_view(&call->params), &token);
+    mx_format(out, "\"method\":%q%s%s}", &call->method, call->params.len ? ",\"params\":" : "",
+              call->token.len ? &params : &call->params);
     mcpx_text_fini(&token);
+    mcpx_text_fini(&params);
 }
 
 enum mcpx_err expose_send_call(struct expose *x, struct expose_call *call)
@@ -164,20 +140,23 @@ void expose_add_unsent(struct expose *x, const struct expose_call *call, enum mc
 
 struct expose_call *expose_send_own(struct expose *x, enum expose_purpose purpose,
                                     struct mcpx_slice participant, const char *method,
-                                    struct mcpx_slice params)
+                                    struct mcpx_text params)
 {
     enum { DUE_MS = 60000 };
     const char *member = mcpx_rpc_context_member(mcpx_slice_of(method));
     struct expose_call *call = expose_calls_add(&x->calls, purpose);
     struct expose_kind kind;
 
-    if (!call)
+    if (!call) {
+        mcpx_text_fini(&params);
         return NULL;
+    }
+    call->params = params;
     mcpx_text_slice(&call->participant, participant);
     mcpx_text_puts(&call->method, method);
-    mcpx_text_slice(&call->params, params);
-    if (member)
-        mcpx_json_add_unescaped(&call->context, mcpx_json_get(params, member));
+    if (member && !params.failed)
+        mcpx_json_add_unescaped(&call->context,
+                                mcpx_json_get(mcpx_text_view(&params), member));
     call->due_ms = x->now.mono_ms + DUE_MS;
     if (expose_call_failed(call) ||
         !expose_kind_make(&kind, "mcp/request", mcpx_slice_of(method),
@@ -205,30 +184,25 @@ static void send_message(struct expose *x, const char *type, const struct mcpx_s
 }
 
 void expose_send_notice(struct expose *x, struct mcpx_slice participant, const char *method,
-                        struct mcpx_slice params, struct mcpx_slice about)
+                        struct mcpx_text params, struct mcpx_slice about)
 {
     struct mcpx_text payload = {0};
     struct expose_kind kind;
 
-    if (!expose_kind_make(&kind, "mcp/request", mcpx_slice_of(method), MCPX_SLICE("")) ||
-        !expose_may(x, &kind, participant))
-        return;
-    mcpx_text_puts(&payload, "{\"jsonrpc\":\"2.0\",");
-    mcpx_json_add_member(&payload, "method", mcpx_slice_of(method));
-    if (params.text) {
-        mcpx_text_puts(&payload, ",\"params\":");
-        mcpx_text_slice(&payload, params);
+    if (expose_kind_make(&kind, "mcp/request", mcpx_slice_of(method), MCPX_SLICE("")) &&
+        expose_may(x, &kind, participant)) {
+        bridge_add_notice(&payload, method, &params);
+        send_message(x, "mcp/request", &participant, &payload, about);
     }
-    mcpx_text_puts(&payload, "}");
-    send_message(x, "mcp/request", &participant, &payload, about);
     mcpx_text_fini(&payload);
+    mcpx_text_fini(&params);
 }
 
 void expose_send_withdrawal(struct expose *x, const struct expose_call *call,
                             const char *reason)
 {
     struct mcpx_slice participant = mcpx_text_view(&call->participant);
-    struct mcpx_text payload = {0};
+    struct mcpx_text payload;
     struct expose_kind kind;
 
     if (mcpx_kind_parse(MCPX_SLICE("mcp/withdraw"), &kind.kind, NULL) != MCPX_OK)
@@ -239,9 +213,7 @@ void expose_send_withdrawal(struct expose *x, const struct expose_call *call,
                                 "there is no grant for mcp/withdraw"));
         return;
     }
-    mcpx_text_puts(&payload, "{");
-    mcpx_json_add_member(&payload, "reason", mcpx_slice_of(reason));
-    mcpx_text_puts(&payload, "}");
+    payload = mx_formatted("{\"reason\":%q}", reason);
     send_message(x, "mcp/withdraw", &participant, &payload, mcpx_text_view(&call->envelope));
     mcpx_text_fini(&payload);
 }

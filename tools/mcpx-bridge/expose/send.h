@@ -31,20 +31,23 @@ bool expose_shows(void *expose, enum expose_list list, const struct expose_thing
 enum mcpx_err expose_send_call(struct expose *x, struct expose_call *call);
 
 /**
- * Sends a call of ours, `params` raw or absent, and takes care of nothing else.
+ * Sends a call of ours and takes care of nothing else. Takes `params`: JSON, or empty for none.
  * Returns NULL when it could not be sent; nothing is under way then.
  */
 struct expose_call *expose_send_own(struct expose *x, enum expose_purpose purpose,
                                     struct mcpx_slice participant, const char *method,
-                                    struct mcpx_slice params);
+                                    struct mcpx_text params);
 
 /** Appends why a call could not be sent. */
 void expose_add_unsent(struct expose *x, const struct expose_call *call, enum mcpx_err err,
                        struct mcpx_text *out);
 
-/** Sends a notification about a call's envelope (or none), when we may. */
+/**
+ * Sends a notification about a call's envelope (or none), when we may. Takes `params`: JSON, or
+ * empty for none.
+ */
 void expose_send_notice(struct expose *x, struct mcpx_slice participant, const char *method,
-                        struct mcpx_slice params, struct mcpx_slice about);
+                        struct mcpx_text params, struct mcpx_slice about);
 
 /** Sends mcp/withdraw for a proposal, when we may. */
 void expose_send_withdrawal(struct expose *x, const struct expose_call *call,

@@ -27,7 +27,10 @@ typedef bool handler(struct expose *x, const struct expose_request *request);
 
 static bool answer_empty(struct expose *x, const struct expose_request *request)
 {
-    expose_tell_result(x, request, MCPX_SLICE("{}"));
+    struct mcpx_text result = {0};
+
+    mcpx_text_puts(&result, "{}");
+    expose_tell_result(x, request, result);
     return true;
 }
 
@@ -50,8 +53,7 @@ static bool answer_list(struct expose *x, const struct expose_request *request)
         return true;
     }
     expose_write_list(x, (enum expose_list)list, &result);
-    expose_tell_made(x, request, &result);
-    mcpx_text_fini(&result);
+    expose_tell_result(x, request, result);
     return true;
 }
 
@@ -67,7 +69,7 @@ static bool set_level(struct expose *x, const struct expose_request *request)
 
         if (expose_seat_capability(seat, "logging").text)
             expose_send_own(x, EXPOSE_FOR_NOBODY, mcpx_text_view(&seat->id),
-                            "logging/setLevel", mcpx_text_view(level));
+                            "logging/setLevel", mx_formatted("%s", level));
     }
     return answer_empty(x, request);
 }
@@ -102,14 +104,12 @@ static bool read_revision(struct expose *x, struct expose_request *request)
 {
     struct mcpx_slice asked = mcpx_json_get(mcpx_json_get(request->rpc->params, "_meta"),
                                             "io.modelcontextprotocol/protocolVersion");
-    struct mcpx_text data = {0};
+    struct mcpx_text data;
 
     request->modern = asked.text != NULL;
     if (!asked.text || mcpx_json_equals(asked, MCPX_SLICE(EXPOSE_MODERN)))
         return true;
-    mcpx_text_puts(&data, "{\"supported\":[\"" EXPOSE_MODERN "\"],\"requested\":");
-    mcpx_text_slice(&data, asked);
-    mcpx_text_puts(&data, "}");
+    data = mx_formatted("{\"supported\":[\"" EXPOSE_MODERN "\"],\"requested\":%s}", asked);
     expose_tell_error_data(x, request->rpc->id, BRIDGE_BAD_VERSION,
                            MCPX_SLICE("this protocol version is not spoken here"), &data);
     mcpx_text_fini(&data);
@@ -120,7 +120,6 @@ static void serve_request(struct expose *x, struct mcpx_slice line, const struct
                           bool may_wait)
 {
     struct expose_request request = {rpc, false, may_wait};
-    struct mcpx_text message = {0};
 
     if (!read_revision(x, &request))
         return;
@@ -133,10 +132,8 @@ static void serve_request(struct expose *x, struct mcpx_slice line, const struct
             expose_hold(x, line);
         return;
     }
-    mcpx_text_puts(&message, "there is no method ");
-    expose_quote(&message, rpc->method);
-    expose_tell_error(x, rpc->id, BRIDGE_NO_METHOD, mcpx_text_view(&message));
-    mcpx_text_fini(&message);
+    expose_tell_error_text(x, rpc->id, BRIDGE_NO_METHOD,
+                           mx_formatted("there is no method %s", expose_quoted(rpc->method)));
 }
 
 /*
@@ -156,24 +153,18 @@ static void refuse_line(struct expose *x, struct mcpx_slice value,
 {
     struct mcpx_slice id = mcpx_json_get(value, "id");
     enum mcpx_json_type type = mcpx_json_type(id);
-    struct mcpx_text message = {0};
+    struct mcpx_text message;
 
     if (mcpx_json_count(value, "id") != 1 ||
         (type != MCPX_JSON_STRING && type != MCPX_JSON_NUMBER))
         id = (struct mcpx_slice){0};
-    mcpx_text_puts(&message, code == PARSE_ERROR ? "not JSON: " : "not a request: ");
-    if (fault->field && *fault->field) {
-        mcpx_text_puts(&message, fault->field);
-        mcpx_text_puts(&message, ": ");
-    }
-    mcpx_text_puts(&message, fault->reason);
-    if (code == PARSE_ERROR) {
-        mcpx_text_puts(&message, ", byte ");
-        mcpx_text_number(&message, (int64_t)fault->offset);
-    }
-    expose_note(x, &message);
+    message =
+        mx_formatted("%s: %s%s%s", code == PARSE_ERROR ? "not JSON" : "not a request",
+                     fault->field, fault->field && *fault->field ? ": " : "", fault->reason);
+    if (code == PARSE_ERROR)
+        mx_format(&message, ", byte %s", fault->offset);
     expose_tell_error(x, id, code, mcpx_text_view(&message));
-    mcpx_text_fini(&message);
+    expose_note(x, message);
 }
 
 void expose_serve(struct expose *x, struct mcpx_slice line, bool may_wait)

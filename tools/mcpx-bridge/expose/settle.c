@@ -5,6 +5,7 @@
  */
 #include "tools/mcpx-bridge/expose/settle.h"
 
+#include "lib/core/format.h"
 #include "tools/mcpx-bridge/expose/only.h"
 #include "tools/mcpx-bridge/expose/probe.h"
 #include "tools/mcpx-bridge/expose/send.h"
@@ -36,9 +37,7 @@ void expose_write_list(struct expose *x, enum expose_list list, struct mcpx_text
 {
     struct expose_filter filter = {x, expose_shows};
 
-    mcpx_text_puts(out, "{\"");
-    mcpx_text_puts(out, expose_lists[list].member);
-    mcpx_text_puts(out, "\":[");
+    mx_format(out, "{\"%s\":[", expose_lists[list].member);
     expose_catalog_write(&x->catalog, list, &x->names, &filter, out);
     mcpx_text_puts(out, "]}");
     if (out->failed)

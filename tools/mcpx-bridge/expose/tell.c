@@ -26,18 +26,23 @@ void expose_tell(struct expose *x, const struct mcpx_text *message)
     x->port.line(x->port.user, mcpx_text_view(message));
 }
 
-void expose_note(struct expose *x, const struct mcpx_text *sentence)
+void expose_note(struct expose *x, struct mcpx_text sentence)
 {
-    x->port.note(x->port.user, sentence->failed ? no_memory() : mcpx_text_view(sentence));
+    x->port.note(x->port.user, sentence.failed ? no_memory() : mcpx_text_view(&sentence));
+    mcpx_text_fini(&sentence);
 }
 
-void expose_quote(struct mcpx_text *out, struct mcpx_slice text)
+struct mcpx_slice expose_quote(char *buf, struct mcpx_slice text)
 {
     enum { SHOWN = 200 };
+    struct mcpx_slice end = text.len < SHOWN ? MCPX_SLICE("'") : MCPX_SLICE("...'");
+    size_t len = text.len < SHOWN ? text.len : SHOWN;
 
-    mcpx_text_puts(out, "'");
-    mcpx_text_add(out, text.text, text.len < SHOWN ? text.len : SHOWN);
-    mcpx_text_puts(out, text.len < SHOWN ? "'" : "...'");
+    buf[0] = '\'';
+    if (len)
+        memcpy(buf + 1, text.text, len);
+    memcpy(buf + 1 + len, end.text, end.len);
+    return (struct mcpx_slice){buf, 1 + len + end.len};
 }
 
 static bool is_cacheable(struct mcpx_slice method)
@@ -66,34 +71,37 @@ static void add_modern(struct mcpx_text *out, struct mcpx_slice method,
 }
 
 void expose_tell_result(struct expose *x, const struct expose_request *request,
-                        struct mcpx_slice result)
+                        struct mcpx_text result)
 {
     struct mcpx_text out = {0}, modern = {0};
 
-    if (request->modern)
-        add_modern(&modern, request->rpc->method, result);
-    bridge_add_result(&out, request->rpc->id,
-                      request->modern ? mcpx_text_view(&modern) : result);
-    out.failed |= modern.failed;
-    expose_tell(x, &out);
-    mcpx_text_fini(&out);
-    mcpx_text_fini(&modern);
-}
-
-void expose_tell_made(struct expose *x, const struct expose_request *request,
-                      const struct mcpx_text *result)
-{
-    if (result->failed)
+    if (result.failed) {
         expose_tell_error(x, request->rpc->id, BRIDGE_UNAVAILABLE,
                           MCPX_SLICE("out of memory"));
-    else
-        expose_tell_result(x, request, mcpx_text_view(result));
+    } else {
+        if (request->modern)
+            add_modern(&modern, request->rpc->method, mcpx_text_view(&result));
+        bridge_add_result(&out, request->rpc->id,
+                          mcpx_text_view(request->modern ? &modern : &result));
+        out.failed |= modern.failed;
+        expose_tell(x, &out);
+    }
+    mcpx_text_fini(&out);
+    mcpx_text_fini(&modern);
+    mcpx_text_fini(&result);
 }
 
 void expose_tell_error(struct expose *x, struct mcpx_slice id, int code,
                        struct mcpx_slice message)
 {
     expose_tell_error_data(x, id, code, message, &(struct mcpx_text){0});
+}
+
+void expose_tell_error_text(struct expose *x, struct mcpx_slice id, int code,
+                            struct mcpx_text message)
+{
+    expose_tell_error(x, id, code, mcpx_text_view(&message));
+    mcpx_text_fini(&message);
 }
 
 void expose_tell_error_data(struct expose *x, struct mcpx_slice id, int code,
@@ -171,71 +179,45 @@ void expose_tell_same(struct expose *x, struct mcpx_slice participant,
 
 bool expose_may_tell(struct expose *x)
 {
-    struct mcpx_text message = {0};
-
     if (x->port.behind(x->port.user)) {
         if (x->untold++ == 0)
             x->port.note(x->port.user, MCPX_SLICE("the client does not read: notifications "
                                                   "are left out until it does"));
         return false;
     }
-    if (x->untold) {
-        mcpx_text_number(&message, (int64_t)x->untold);
-        mcpx_text_puts(&message, " notifications were left out, the client reads again");
-        expose_note(x, &message);
-        mcpx_text_fini(&message);
-    }
+    if (x->untold)
+        expose_note(x, mx_formatted("%s notifications were left out, the client reads again",
+                                    x->untold));
     x->untold = 0;
     return true;
 }
 
-void expose_tell_notice(struct expose *x, const char *method, struct mcpx_slice params)
+void expose_tell_notice(struct expose *x, const char *method, struct mcpx_text params)
 {
     struct mcpx_text out = {0};
 
-    mcpx_text_puts(&out, "{\"jsonrpc\":\"2.0\",");
-    mcpx_json_add_member(&out, "method", mcpx_slice_of(method));
-    if (params.text) {
-        mcpx_text_puts(&out, ",\"params\":");
-        mcpx_text_slice(&out, params);
-    }
-    mcpx_text_puts(&out, "}");
+    bridge_add_notice(&out, method, &params);
     expose_tell(x, &out);
     mcpx_text_fini(&out);
+    mcpx_text_fini(&params);
 }
 
 void expose_tell_progress(struct expose *x, struct expose_call *call,
                           struct mcpx_slice message)
 {
-    struct mcpx_text params = {0};
-
-    if (!call->token.len || !expose_may_tell(x))
-        return;
-    mcpx_text_puts(&params, "{\"progressToken\":");
-    mcpx_text_slice(&params, mcpx_text_view(&call->token));
-    mcpx_text_puts(&params, ",\"progress\":");
-    mcpx_text_number(&params, ++call->progress);
-    mcpx_text_puts(&params, ",");
-    mcpx_json_add_member(&params, "message", message);
-    mcpx_text_puts(&params, "}");
-    if (params.failed)
-        x->port.note(x->port.user, no_memory());
-    else
-        expose_tell_notice(x, "notifications/progress", mcpx_text_view(&params));
-    mcpx_text_fini(&params);
+    if (call->token.len && expose_may_tell(x))
+        expose_tell_notice(
+            x, "notifications/progress",
+            mx_formatted("{\"progressToken\":%s,\"progress\":%s,\"message\":%q}", &call->token,
+                         ++call->progress, message));
 }
 
 void expose_warn(struct expose *x, struct mcpx_slice sentence)
 {
-    struct mcpx_text params = {0};
-
     x->port.note(x->port.user, sentence);
-    if (!x->client.initialized || !expose_may_tell(x))
-        return;
-    mcpx_text_puts(&params, "{\"level\":\"warning\",\"logger\":\"mcpx-bridge\",");
-    mcpx_json_add_member(&params, "data", sentence);
-    mcpx_text_puts(&params, "}");
-    if (!params.failed)
-        expose_tell_notice(x, "notifications/message", mcpx_text_view(&params));
-    mcpx_text_fini(&params);
+    if (x->client.initialized && expose_may_tell(x))
+        expose_tell_notice(
+            x, "notifications/message",
+            mx_formatted("{\"level\":\"warning\",\"logger\":\"mcpx-bridge\",\"data\":%q}",
+                         sentence));
 }

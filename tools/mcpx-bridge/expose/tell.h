@@ -4,6 +4,7 @@
 #ifndef MCPX_BRIDGE_EXPOSE_TELL_H
 #define MCPX_BRIDGE_EXPOSE_TELL_H
 
+#include "lib/core/format.h"
 #include "tools/mcpx-bridge/expose/calls.h"
 
 #include <mcpx/rpc.h>
@@ -14,17 +15,20 @@ struct expose_request;
 /** Writes one message; line breaks between tokens become spaces. */
 void expose_tell(struct expose *x, const struct mcpx_text *message);
 
-/** A result of ours. `result` is a JSON object; for a modern client it gets what 2026-07-28 asks. */
+/**
+ * A result of ours. `result` is a JSON object, taken; for a modern client it gets what 2026-07-28
+ * asks. When it has failed, the client hears of that.
+ */
 void expose_tell_result(struct expose *x, const struct expose_request *request,
-                        struct mcpx_slice result);
-
-/** The same with a text that may have failed: the client then hears of that. */
-void expose_tell_made(struct expose *x, const struct expose_request *request,
-                      const struct mcpx_text *result);
+                        struct mcpx_text result);
 
 /** An error. */
 void expose_tell_error(struct expose *x, struct mcpx_slice id, int code,
                        struct mcpx_slice message);
+
+/** The same with a text that was made for it: takes it. */
+void expose_tell_error_text(struct expose *x, struct mcpx_slice id, int code,
+                            struct mcpx_text message);
 
 /** The same with `data`, JSON; when memory ran out over that, without. */
 void expose_tell_error_data(struct expose *x, struct mcpx_slice id, int code,
@@ -44,8 +48,8 @@ void expose_tell_same(struct expose *x, struct mcpx_slice participant,
  */
 bool expose_may_tell(struct expose *x);
 
-/** A notification. `params` is JSON or absent. */
-void expose_tell_notice(struct expose *x, const char *method, struct mcpx_slice params);
+/** A notification. Takes `params`: JSON, or empty for none. */
+void expose_tell_notice(struct expose *x, const char *method, struct mcpx_text params);
 
 /** A sign of life for a call whose client gave a progress token. */
 void expose_tell_progress(struct expose *x, struct expose_call *call,
@@ -54,10 +58,15 @@ void expose_tell_progress(struct expose *x, struct expose_call *call,
 /** A warning, to the log and to a client that takes notifications/message. */
 void expose_warn(struct expose *x, struct mcpx_slice sentence);
 
-/** One sentence for the log. */
-void expose_note(struct expose *x, const struct mcpx_text *sentence);
+/** One sentence for the log: takes it. */
+void expose_note(struct expose *x, struct mcpx_text sentence);
 
-/** Appends what `"` needs around it for people: 'text', cut at 200 bytes. */
-void expose_quote(struct mcpx_text *out, struct mcpx_slice text);
+/** A text as people are shown it: 'text', cut at 200 bytes. Lent until the block ends. */
+#define expose_quoted(text) expose_quote((char[EXPOSE_QUOTED_MAX]){0}, (text))
+
+enum { EXPOSE_QUOTED_MAX = 208 };
+
+/** The function behind expose_quoted; writes into `buf`, which has EXPOSE_QUOTED_MAX bytes. */
+struct mcpx_slice expose_quote(char *buf, struct mcpx_slice text);
 
 #endif

@@ -23,8 +23,6 @@ struct expose_watch {
     struct mcpx_text shown;
 };
 
-#define SUBSCRIPTION "io.modelcontextprotocol/subscriptionId"
-
 static void watch_free(struct expose_watch *watch)
 {
     mcpx_text_fini(&watch->participant);
@@ -80,20 +78,10 @@ void expose_unwatch(struct expose *x, const struct expose_call *call)
 
 void expose_watch_renew(struct expose *x, struct mcpx_slice participant)
 {
-    struct mcpx_text params = {0};
-
-    for (const struct expose_watch *watch = x->watches; watch; watch = watch->next) {
-        if (!mcpx_slice_equal(mcpx_text_view(&watch->participant), participant))
-            continue;
-        mcpx_text_reset(&params);
-        mcpx_text_puts(&params, "{");
-        mcpx_json_add_member(&params, "uri", mcpx_text_view(&watch->own));
-        mcpx_text_puts(&params, "}");
-        if (!params.failed)
+    for (const struct expose_watch *watch = x->watches; watch; watch = watch->next)
+        if (mcpx_slice_equal(mcpx_text_view(&watch->participant), participant))
             expose_send_own(x, EXPOSE_FOR_NOBODY, participant, "resources/subscribe",
-                            mcpx_text_view(&params));
-    }
-    mcpx_text_fini(&params);
+                            mx_formatted("{\"uri\":%q}", &watch->own));
 }
 
 void expose_watch_fini(struct expose *x)
@@ -107,73 +95,46 @@ void expose_watch_fini(struct expose *x)
     x->watch_count = 0;
 }
 
-/* Params with the member that says which subscriptions/listen they are for. */
-static void add_subscription(const struct expose *x, struct mcpx_text *out,
-                             struct mcpx_slice params)
+/* Params with the member that says which subscriptions/listen they are for; `plain` is taken. */
+static struct mcpx_text subscribed(const struct expose *x, struct mcpx_text plain)
 {
-    struct mcpx_text meta = {0};
+    struct mcpx_text meta =
+        mx_formatted("{\"io.modelcontextprotocol/subscriptionId\":%s}", &x->client.listen);
+    struct mcpx_text out = {.failed = plain.failed};
 
-    mcpx_text_puts(&meta, "{\"" SUBSCRIPTION "\":");
-    mcpx_text_slice(&meta, mcpx_text_view(&x->client.listen));
-    mcpx_text_puts(&meta, "}");
-    bridge_add_with(out, params, "_meta", &meta);
+    if (!plain.failed)
+        bridge_add_with(&out, mcpx_text_view(&plain), "_meta", &meta);
     mcpx_text_fini(&meta);
+    mcpx_text_fini(&plain);
+    return out;
 }
 
 void expose_watch_updated(struct expose *x, struct mcpx_slice participant,
                           const struct mcpx_rpc *rpc)
 {
-    struct mcpx_text own = {0}, params = {0}, last = {0};
-    struct expose_watch *watch;
+    struct expose_thing thing = {.participant = participant};
+    struct mcpx_text own = {0}, params = {0};
+    const struct expose_watch *watch = NULL;
 
-    if (!mcpx_json_add_unescaped(&own, mcpx_json_get(rpc->params, "uri")) || own.failed)
-        goto out;
-    watch = *find(x, &(struct expose_thing){participant, mcpx_text_view(&own)});
-    if (!watch || !expose_may_tell(x))
-        goto out;
-    bridge_add_with_string(&params, rpc->params, "uri", mcpx_text_view(&watch->shown));
-    if (params.failed)
-        goto out;
-    if (x->client.listen.len)
-        add_subscription(x, &last, mcpx_text_view(&params));
-    expose_tell_notice(x, "notifications/resources/updated",
-                       mcpx_text_view(x->client.listen.len && !last.failed ? &last : &params));
-out:
+    if (mcpx_json_add_unescaped(&own, mcpx_json_get(rpc->params, "uri")) && !own.failed) {
+        thing.own = mcpx_text_view(&own);
+        watch = *find(x, &thing);
+    }
+    if (watch && expose_may_tell(x)) {
+        bridge_add_with_string(&params, rpc->params, "uri", mcpx_text_view(&watch->shown));
+        expose_tell_notice(x, "notifications/resources/updated",
+                           x->client.listen.len ? subscribed(x, params) : params);
+    }
     mcpx_text_fini(&own);
-    mcpx_text_fini(&params);
-    mcpx_text_fini(&last);
 }
 
 void expose_tell_changed(struct expose *x, enum expose_list list)
 {
-    struct mcpx_text params = {0};
-
-    if (x->client.initialized) {
-        expose_tell_notice(x, expose_lists[list].changed, (struct mcpx_slice){0});
-        return;
-    }
-    if (!x->client.listen.len || !x->client.wants[list])
-        return;
-    add_subscription(x, &params, MCPX_SLICE("{}"));
-    if (!params.failed)
-        expose_tell_notice(x, expose_lists[list].changed, mcpx_text_view(&params));
-    mcpx_text_fini(&params);
-}
-
-static void acknowledge(struct expose *x, struct mcpx_slice wanted)
-{
-    struct mcpx_text text = {0}, params = {0};
-
-    mcpx_text_puts(&text, "{\"notifications\":");
-    mcpx_text_slice(&text, wanted);
-    mcpx_text_puts(&text, "}");
-    if (!text.failed)
-        add_subscription(x, &params, mcpx_text_view(&text));
-    if (!text.failed && !params.failed)
-        expose_tell_notice(x, "notifications/subscriptions/acknowledged",
-                           mcpx_text_view(&params));
-    mcpx_text_fini(&text);
-    mcpx_text_fini(&params);
+    if (x->client.initialized)
+        expose_tell_notice(x, expose_lists[list].changed, (struct mcpx_text){0});
+    else if (x->client.listen.len && x->client.wants[list])
+        expose_tell_notice(x, expose_lists[list].changed,
+                           subscribed(x, mx_formatted("%s", "{}")));
 }
 
 /* A bridge cannot subscribe in a server's own revision, so single resources are left out. */
@@ -200,8 +161,8 @@ bool expose_listen(struct expose *x, const struct expose_request *request)
     mcpx_text_reset(&x->client.listen);
     mcpx_text_slice(&x->client.listen, request->rpc->id);
     mcpx_json_add_changed(&agreed, wanted, &without, 1);
-    if (!agreed.failed)
-        acknowledge(x, mcpx_text_view(&agreed));
+    expose_tell_notice(x, "notifications/subscriptions/acknowledged",
+                       subscribed(x, mx_formatted("{\"notifications\":%s}", &agreed)));
     mcpx_text_fini(&agreed);
     return true;
 }
