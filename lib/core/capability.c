@@ -19,6 +19,7 @@
 
 #include "lib/core/capset.h"
 #include "lib/core/decimal.h"
+#include "lib/core/format.h"
 #include "lib/core/memo.h"
 #include <mcpx/envelope.h>
 
@@ -138,11 +139,8 @@ static enum mcpx_err add_alternative(struct builder *builder, size_t index)
     if (conditional)
         mcpx_text_puts(&builder->text, "(?>");
     mx_pattern_regex(pattern, &builder->text);
-    if (conditional) {
-        mcpx_text_puts(&builder->text, ")\\z(?C'");
-        mcpx_text_number(&builder->text, (int64_t)index);
-        mcpx_text_puts(&builder->text, "')");
-    }
+    if (conditional)
+        mx_format(&builder->text, ")\\z(?C'%s')", index);
     return MCPX_OK;
 }
 

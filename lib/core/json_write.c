@@ -129,3 +129,12 @@ void mx_json_add_item(struct mcpx_text *out, struct mcpx_slice text)
     put_name(out, NULL);
     mcpx_json_add_string(out, text);
 }
+
+void mx_json_add_strings(struct mcpx_text *out, const char *name,
+                         const struct mcpx_slice *texts, size_t count)
+{
+    mx_json_begin_array(out, name);
+    for (size_t i = 0; i < count; i++)
+        mx_json_add_item(out, texts[i]);
+    mx_json_end_array(out);
+}

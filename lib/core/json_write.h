@@ -32,6 +32,10 @@ void mx_json_add_number(struct mcpx_text *out, const char *name, int64_t number)
 /** Appends true or false. */
 void mx_json_add_bool(struct mcpx_text *out, const char *name, bool value);
 
+/** Appends an array of strings. */
+void mx_json_add_strings(struct mcpx_text *out, const char *name,
+                         const struct mcpx_slice *texts, size_t count);
+
 /** Appends a string without a name; one with a name is mcpx_json_add_member's. */
 void mx_json_add_item(struct mcpx_text *out, struct mcpx_slice text);
 

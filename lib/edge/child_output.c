@@ -3,6 +3,7 @@
  * the other, labelled, for people. Both are read a piece at a time, so that a child that floods
  * one takes no more than its turn of the loop.
  */
+#include "lib/core/format.h"
 #include "lib/edge/child_state.h"
 
 #include <errno.h>
@@ -73,11 +74,8 @@ static bool confess(struct mcpx_child *child)
 
     if (!child->unshown)
         return true;
-    mcpx_text_puts(&text, "[");
-    mcpx_text_puts(&text, child->config.name);
-    mcpx_text_puts(&text, "] lines missing here, because nobody read them: ");
-    mcpx_text_number(&text, (int64_t)child->unshown);
-    mcpx_text_puts(&text, "\n");
+    mx_format(&text, "[%s] lines missing here, because nobody read them: %s\n",
+              child->config.name, child->unshown);
     told = !text.failed && show_line(mcpx_text_view(&text)) > 0;
     if (told)
         child->unshown = 0;

@@ -2,6 +2,7 @@
  * child_text.c - what people read about a child: how it ended, and what it wrote to its standard
  * error, which is a stranger's text on somebody's terminal: no escape sequence gets through.
  */
+#include "lib/core/format.h"
 #include "lib/edge/child_state.h"
 
 #include <signal.h>
@@ -92,9 +93,7 @@ void mx_child_label(struct mcpx_text *out, const char *name, struct mcpx_slice l
     size_t i, start = 0;
     char escape[8];
 
-    mcpx_text_puts(out, "[");
-    mcpx_text_puts(out, name);
-    mcpx_text_puts(out, "] ");
+    mx_format(out, "[%s] ", name);
     for (i = 0; i < line.len; i++) {
         size_t control = control_len(at + i, line.len - i);
 

@@ -6,6 +6,7 @@
 #include "lib/edge/ws_url.h"
 
 #include "lib/core/decimal.h"
+#include "lib/core/format.h"
 #include <stdlib.h>
 #include <strings.h>
 
@@ -138,10 +139,7 @@ enum mcpx_err mx_url_read(const char *url, struct mx_address *out, struct mcpx_f
 
 void mx_url_add_host(struct mcpx_text *out, const struct mx_address *address)
 {
-    mcpx_text_puts(out, address->v6 ? "[" : "");
-    mcpx_text_puts(out, address->host);
-    mcpx_text_puts(out, address->v6 ? "]:" : ":");
-    mcpx_text_number(out, address->port);
+    mx_format(out, address->v6 ? "[%s]:%s" : "%s:%s", address->host, address->port);
 }
 
 /* Everything but RFC 3986's unreserved characters becomes %XX. */
@@ -172,24 +170,17 @@ static void add_parameter(struct mcpx_text *out, const char *name, struct mcpx_s
 void mx_url_add_target(struct mcpx_text *out, const struct mx_address *address,
                        const struct mx_join *join)
 {
-    mcpx_text_puts(out, address->path);
-    mcpx_text_puts(out, "?topic=");
+    mx_format(out, "%s?topic=", address->path);
     add_encoded(out, join->topic);
-    if (join->routing) {
-        mcpx_text_puts(out, "&routing=");
-        add_encoded(out, mcpx_slice_of(join->routing));
-    }
-    if (join->history >= 0) {
-        mcpx_text_puts(out, "&history=");
-        mcpx_text_number(out, join->history);
-    }
+    if (join->routing)
+        add_parameter(out, "&routing=", mcpx_slice_of(join->routing));
+    if (join->history >= 0)
+        mx_format(out, "&history=%s", join->history);
     add_parameter(out, "&instance=", join->instance);
     add_parameter(out, "&instance_key=", join->instance_key);
     if (!join->place.epoch.text)
         return;
-    mcpx_text_puts(out, "&epoch=");
-    add_encoded(out, join->place.epoch);
-    mcpx_text_puts(out, "&serial=");
-    mcpx_text_number(out, (int64_t)join->place.serial);
+    add_parameter(out, "&epoch=", join->place.epoch);
+    mx_format(out, "&serial=%s", join->place.serial);
     add_parameter(out, "&after=", join->place.after);
 }

@@ -5,6 +5,8 @@
  */
 #include "lib/edge/ws_wire_state.h"
 
+#include "lib/core/format.h"
+
 #include <netdb.h>
 #include <stdlib.h>
 
@@ -12,11 +14,6 @@ static const lws_retry_bo_t no_timers; /* those of libwebsockets: we count ourse
 
 static void try_next(void *user);
 static void over(struct mx_wire *wire);
-
-static void add_string(struct mcpx_text *out, const char *text)
-{
-    mcpx_text_puts(out, text ? text : "");
-}
 
 enum mcpx_err mx_wire_new(const struct mx_wire_config *config, struct mx_wire **out)
 {
@@ -32,9 +29,8 @@ enum mcpx_err mx_wire_new(const struct mx_wire_config *config, struct mx_wire **
     wire->user = config->user;
     wire->address = *config->address;
     mx_url_add_host(&wire->host, config->address);
-    mcpx_text_puts(&wire->token, "Bearer ");
-    mcpx_text_puts(&wire->token, config->token);
-    add_string(&wire->ca_file, config->ca_file);
+    mx_format(&wire->token, "Bearer %s", config->token);
+    mx_format(&wire->ca_file, "%s", config->ca_file);
     whole = !wire->host.failed && !wire->token.failed && !wire->ca_file.failed;
     wire->again = whole ? mx_alarm_new(wire->loop, try_next, wire) : NULL;
     if (wire->again && mx_wire_context_open(wire)) {
@@ -50,8 +46,7 @@ bool mx_wire_renew(struct mx_wire *wire, const char *token)
 {
     struct mcpx_text fresh = {0};
 
-    mcpx_text_puts(&fresh, "Bearer ");
-    mcpx_text_puts(&fresh, token);
+    mx_format(&fresh, "Bearer %s", token);
     if (fresh.failed) {
         mcpx_text_fini(&fresh);
         return false;
@@ -73,11 +68,8 @@ static void tell_ended(struct mx_wire *wire)
     struct mcpx_text why = {0};
 
     forget_addresses(wire);
-    if (!code && !wire->open) {
-        mcpx_text_puts(&why, "cannot connect to ");
-        mcpx_text_slice(&why, mcpx_text_view(&wire->host));
-        mcpx_text_puts(&why, *wire->reason ? ": " : "");
-    }
+    if (!code && !wire->open)
+        mx_format(&why, "cannot connect to %s%s", &wire->host, *wire->reason ? ": " : "");
     mcpx_text_puts(&why, wire->reason);
     mx_wire_detach(wire);
     wire->events->ended(wire->user, code, mcpx_text_view(&why));

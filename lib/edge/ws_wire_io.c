@@ -4,6 +4,8 @@
  * nothing is left over: with libuv that callback costs four system calls per message.
  */
 #include "lib/edge/ws_wire_state.h"
+
+#include "lib/core/format.h"
 #include <mcpx/json.h>
 #include <openssl/x509_vfy.h>
 #include <sys/socket.h>
@@ -39,10 +41,8 @@ static void read_refusal(struct mx_wire *wire)
     if (mcpx_json_check(body, BODY_DEPTH, &value, NULL) == MCPX_OK &&
         !mcpx_json_add_unescaped(&why, mcpx_json_get(value, "detail")))
         mcpx_json_add_unescaped(&why, mcpx_json_get(value, "title"));
-    if (!why.len) {
-        mcpx_text_puts(&why, "the answer is HTTP status ");
-        mcpx_text_number(&why, wire->status);
-    }
+    if (!why.len)
+        mx_format(&why, "the answer is HTTP status %s", wire->status);
     mx_wire_reason(wire, mcpx_text_view(&why));
     mcpx_text_fini(&why);
 }
@@ -159,8 +159,8 @@ static int on_certificate(struct mx_wire *wire, X509_STORE_CTX *store, bool good
 
     if (good)
         return 0;
-    mcpx_text_puts(&why, "the router's certificate is not trusted: ");
-    mcpx_text_puts(&why, X509_verify_cert_error_string(X509_STORE_CTX_get_error(store)));
+    mx_format(&why, "the router's certificate is not trusted: %s",
+              X509_verify_cert_error_string(X509_STORE_CTX_get_error(store)));
     mx_wire_reason(wire, mcpx_text_view(&why));
     mcpx_text_fini(&why);
     wire->distrusted = true;

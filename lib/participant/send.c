@@ -3,6 +3,8 @@
  * the receivers would refuse, because here the caller can still be told what is wrong. The
  * payload's bytes are sent unchanged.
  */
+#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "lib/participant/delivery.h"
 
 #include <stdlib.h>
@@ -124,21 +126,13 @@ static void write_envelope(const struct drafting *drafting, const char *id,
 {
     const struct mcpx_draft *draft = drafting->draft;
 
-    mcpx_text_puts(out, "{\"protocol\":\"" MCPX_PROTOCOL "\",");
-    mcpx_json_add_member(out, "id", mcpx_slice_of(id));
-    for (size_t i = 0; i < draft->to_count; i++) {
-        mcpx_text_puts(out, i > 0 ? "," : ",\"to\":[");
-        mcpx_json_add_string(out, draft->to[i]);
-    }
-    mcpx_text_puts(out, draft->to_count > 0 ? "]," : ",");
+    mx_format(out, "{\"protocol\":%q,\"id\":%q", MCPX_PROTOCOL, id);
+    if (draft->to_count > 0)
+        mx_json_add_strings(out, "to", draft->to, draft->to_count);
     mcpx_json_add_member(out, "kind", drafting->kind.text);
-    if (draft->correlation_id.text) {
-        mcpx_text_puts(out, ",");
+    if (draft->correlation_id.text)
         mcpx_json_add_member(out, "correlation_id", draft->correlation_id);
-    }
-    mcpx_text_puts(out, ",\"payload\":");
-    mcpx_text_slice(out, drafting->payload);
-    mcpx_text_puts(out, "}");
+    mx_format(out, ",\"payload\":%s}", drafting->payload);
 }
 
 static enum mcpx_err compose(const struct drafting *drafting, struct mx_own *own)

@@ -63,6 +63,9 @@ static void write_all(struct mcpx_text *out)
     mx_json_begin_object(out, NULL);
     mx_json_end_object(out);
     mx_json_end_array(out);
+    mx_json_add_strings(out, "none", NULL, 0);
+    mx_json_add_strings(out, "two", (struct mcpx_slice[]){MCPX_SLICE("a"), MCPX_SLICE("\"")},
+                        2);
     mx_json_begin_object(out, "object");
     mx_json_add_number(out, "first", 0);
     mx_json_end_object(out);
@@ -71,10 +74,11 @@ static void write_all(struct mcpx_text *out)
     mx_json_end_object(out);
 }
 
-static const char all[] = "{\"raw\":1e400,\"text\":\"\\\"{\",\"number\":-9223372036854775808,"
-                          "\"yes\":true,\"no\":false,"
-                          "\"array\":[\"\\n[\",\"\",7,true,null,[],{}],"
-                          "\"object\":{\"first\":0},\"empty\":{}}";
+static const char all[] =
+    "{\"raw\":1e400,\"text\":\"\\\"{\",\"number\":-9223372036854775808,"
+    "\"yes\":true,\"no\":false,"
+    "\"array\":[\"\\n[\",\"\",7,true,null,[],{}],\"none\":[],\"two\":[\"a\",\"\\\"\"],"
+    "\"object\":{\"first\":0},\"empty\":{}}";
 
 Test(json_write, writes_what_reads_back)
 {
