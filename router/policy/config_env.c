@@ -98,10 +98,9 @@ static json_t *value_of(const struct setting *row, const char *text)
 static void report(struct loading *loading, const char *name, const json_t *value,
                    const struct setting *row)
 {
-    struct mcpx_text *line = error_begin(loading, name, "");
+    struct mcpx_text *line =
+        error_found(loading, name, "", value, row->type == SETTING_SECRET);
 
-    mcpx_text_puts(line, "found ");
-    write_found(value, row->type == SETTING_SECRET, line);
     mcpx_text_puts(line, ", expected ");
     setting_write_expected(row, line);
     line_end(line);

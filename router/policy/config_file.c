@@ -5,6 +5,8 @@
  */
 #include "router/policy/loading.h"
 
+#include "lib/core/format.h"
+
 #include "lib/core/json_reason.h"
 
 #include <errno.h>
@@ -51,11 +53,10 @@ static void report_value(struct loading *loading, const char *pointer, const jso
                          const struct setting *row)
 {
     static const char *const later[] = {"RS", "ES", "PS", "Ed"};
-    struct mcpx_text *line = error_begin(loading, loading->sources->file, pointer);
+    struct mcpx_text *line =
+        error_found(loading, loading->sources->file, pointer, value, is_hidden(row));
     const char *text = json_string_value(value);
 
-    mcpx_text_puts(line, "found ");
-    write_found(value, is_hidden(row), line);
     mcpx_text_puts(line, ", expected ");
     setting_write_expected(row, line);
     for (size_t i = 0; row->type == SETTING_ALG && text && i < 4; i++) {
@@ -68,13 +69,9 @@ static void report_value(struct loading *loading, const char *pointer, const jso
 static void report_container(struct loading *loading, const char *pointer, const json_t *value,
                              const char *expected)
 {
-    struct mcpx_text *line = error_begin(loading, loading->sources->file, pointer);
-
-    mcpx_text_puts(line, "found ");
-    write_found(value, true, line); /* it may be a secret in the wrong place */
-    mcpx_text_puts(line, ", expected ");
-    mcpx_text_puts(line, expected);
-    line_end(line);
+    /* hidden: it may be a secret in the wrong place */
+    mx_format(error_found(loading, loading->sources->file, pointer, value, true),
+              ", expected %s\n", expected);
 }
 
 static void report_unknown(struct loading *loading, const char *pointer, const char *section)
@@ -179,15 +176,8 @@ static void walk(struct loading *loading, struct mcpx_text *pointer, json_t *val
 
 static void report_syntax(struct loading *loading, const json_error_t *fault)
 {
-    struct mcpx_text *line = error_begin(loading, loading->sources->file, "");
-
-    mcpx_text_puts(line, "line ");
-    mcpx_text_number(line, fault->line);
-    mcpx_text_puts(line, ", column ");
-    mcpx_text_number(line, fault->column);
-    mcpx_text_puts(line, ": ");
-    mcpx_text_slice(line, mx_json_reason(fault->text));
-    line_end(line);
+    mx_format(error_begin(loading, loading->sources->file, ""), "line %s, column %s: %s\n",
+              fault->line, fault->column, mx_json_reason(fault->text));
 }
 
 static void parse(struct loading *loading, const struct mcpx_text *text)
@@ -226,11 +216,7 @@ void load_file(struct loading *loading)
     if (text.failed) {
         loading->no_memory = true;
     } else if (why) {
-        struct mcpx_text *line = error_begin(loading, path, "");
-
-        mcpx_text_puts(line, "cannot be read: ");
-        mcpx_text_puts(line, why);
-        line_end(line);
+        mx_format(error_begin(loading, path, ""), "cannot be read: %s\n", why);
     } else {
         parse(loading, &text);
     }

@@ -3,6 +3,7 @@
  * mode. The algorithm is settled here, per key, before any token is seen. Public keys (RS, ES,
  * PS, EdDSA) and a JWKS file would be further makers of keys beside add_listed.
  */
+#include "lib/core/format.h"
 #include "router/policy/loading.h"
 #include "router/policy/tokens_make.h"
 
@@ -47,23 +48,14 @@ static void add_draft(struct loading *loading, struct key_draft *draft, struct t
     if (draft->was_checked && (secret.len < SECRET_MIN || secret.len > SECRET_MAX))
         return;
     if (secret.len < SECRET_MIN || secret.len > SECRET_MAX) {
-        struct mcpx_text *line = error_begin(loading, draft->source, draft->pointer);
-
-        mcpx_text_puts(line, "found a secret of ");
-        mcpx_text_number(line, (int64_t)secret.len);
-        mcpx_text_puts(line, " bytes, expected 16..4096");
-        line_end(line);
+        mx_format(error_begin(loading, draft->source, draft->pointer),
+                  "found a secret of %s bytes, expected 16..4096\n", secret.len);
         return;
     }
     if (secret.len < jwt_alg_bytes(draft->alg)) {
-        struct mcpx_text *line = warning_begin(loading, draft->source, draft->pointer);
-
-        mcpx_text_puts(line, "a secret for ");
-        mcpx_text_puts(line, draft->alg);
-        mcpx_text_puts(line, " should have at least ");
-        mcpx_text_number(line, (int64_t)jwt_alg_bytes(draft->alg));
-        mcpx_text_puts(line, " bytes");
-        line_end(line);
+        mx_format(warning_begin(loading, draft->source, draft->pointer),
+                  "a secret for %s should have at least %s bytes\n", draft->alg,
+                  jwt_alg_bytes(draft->alg));
     }
     if (draft->exp_optional)
         warning_line(loading, draft->source, draft->pointer,
@@ -101,13 +93,8 @@ static bool read_secret(struct loading *loading, struct key_draft *draft, const 
     if (secret->len > 0 && secret->text[secret->len - 1] == '\n')
         secret->len--;
     if (why) {
-        struct mcpx_text *line = error_begin(loading, draft->source, draft->pointer);
-
-        mcpx_text_puts(line, "the file ");
-        mcpx_text_puts(line, resolved.text);
-        mcpx_text_puts(line, " cannot be read: ");
-        mcpx_text_puts(line, why);
-        line_end(line);
+        mx_format(error_begin(loading, draft->source, draft->pointer),
+                  "the file %s cannot be read: %s\n", resolved.text, why);
     } else if (file_is_public(resolved.text)) {
         warning_line(loading, draft->source, draft->pointer,
                      "everybody on this machine may read the secret; chmod o-r mends that");

@@ -3,6 +3,7 @@
  * is right or wrong by itself, whatever a name server says today.
  */
 #include "lib/core/decimal.h"
+#include "lib/core/format.h"
 #include "router/policy/loading.h"
 
 #include <arpa/inet.h>
@@ -96,9 +97,7 @@ static void refuse_address(struct loading *loading, size_t index, const char *te
         write_found(found, false, line);
     else
         mcpx_text_puts(line, "text that is not UTF-8");
-    mcpx_text_puts(line, ", ");
-    mcpx_text_puts(line, why);
-    line_end(line);
+    mx_format(line, ", %s\n", why);
     json_decref(found);
     loading->no_memory |= pointer.failed;
     mcpx_text_fini(&pointer);

@@ -2,6 +2,7 @@
  * config_names.c - finding rows by JSON pointer, and writing their names and types in words.
  * Some fifty rows are searched from end to end: a configuration is read once.
  */
+#include "lib/core/format.h"
 #include "router/policy/settings.h"
 
 enum fit { FIT_NONE, FIT_EXACT, FIT_ABOVE };
@@ -101,28 +102,10 @@ void setting_write_variable(const struct setting *row, struct mcpx_text *out)
     }
 }
 
-static void write_range(const struct setting *row, struct mcpx_text *out)
-{
-    mcpx_text_number(out, row->min);
-    mcpx_text_puts(out, "..");
-    mcpx_text_number(out, row->max);
-}
-
 static void write_choices(const struct setting *row, struct mcpx_text *out)
 {
-    for (size_t i = 0; row->choices[i]; i++) {
-        mcpx_text_puts(out, i > 0 ? ", \"" : "\"");
-        mcpx_text_puts(out, row->choices[i]);
-        mcpx_text_puts(out, "\"");
-    }
-}
-
-static void write_counted(const struct setting *row, const char *before, const char *after,
-                          struct mcpx_text *out)
-{
-    mcpx_text_puts(out, before);
-    write_range(row, out);
-    mcpx_text_puts(out, after);
+    for (size_t i = 0; row->choices[i]; i++)
+        mx_format(out, i > 0 ? ", %q" : "%q", row->choices[i]);
 }
 
 void setting_write_expected(const struct setting *row, struct mcpx_text *out)
@@ -132,12 +115,9 @@ void setting_write_expected(const struct setting *row, struct mcpx_text *out)
         mcpx_text_puts(out, "true or false");
         break;
     case SETTING_INTEGER:
-        write_counted(row, "an integer ", "", out);
-        if (*row->zero) {
-            mcpx_text_puts(out, " (0 = ");
-            mcpx_text_puts(out, row->zero);
-            mcpx_text_puts(out, ")");
-        }
+        mx_format(out, "an integer %s..%s", row->min, row->max);
+        if (*row->zero)
+            mx_format(out, " (0 = %s)", row->zero);
         break;
     case SETTING_CHOICE:
     case SETTING_ALG:
@@ -146,7 +126,7 @@ void setting_write_expected(const struct setting *row, struct mcpx_text *out)
         break;
     case SETTING_STRING:
     case SETTING_SECRET:
-        write_counted(row, "a string of ", " bytes", out);
+        mx_format(out, "a string of %s..%s bytes", row->min, row->max);
         break;
     case SETTING_SHA256:
         mcpx_text_puts(out, "the 64 hexadecimal digits of a SHA-256");
@@ -155,19 +135,19 @@ void setting_write_expected(const struct setting *row, struct mcpx_text *out)
         mcpx_text_puts(out, "\"\" (not supported yet by this version)");
         break;
     case SETTING_STRINGS:
-        write_counted(row, "a list of ", " strings", out);
+        mx_format(out, "a list of %s..%s strings", row->min, row->max);
         break;
     case SETTING_PATTERNS:
-        write_counted(row, "a list of ", " capability patterns", out);
+        mx_format(out, "a list of %s..%s capability patterns", row->min, row->max);
         break;
     case SETTING_GRANTS:
-        write_counted(row, "a list of ", " grants", out);
+        mx_format(out, "a list of %s..%s grants", row->min, row->max);
         break;
     case SETTING_LIST:
-        write_counted(row, "a list of ", " objects", out);
+        mx_format(out, "a list of %s..%s objects", row->min, row->max);
         break;
     case SETTING_MAP:
-        write_counted(row, "an object of ", " members", out);
+        mx_format(out, "an object of %s..%s members", row->min, row->max);
         break;
     }
 }

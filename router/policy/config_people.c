@@ -3,6 +3,7 @@
  * tree without faults, everything is compiled. Doing both at once would either stop at the first
  * fault or build from half of what was meant.
  */
+#include "lib/core/format.h"
 #include "router/policy/loading.h"
 #include "router/policy/tokens_make.h"
 
@@ -13,19 +14,12 @@
 static void report_grant(struct loading *loading, const char *pointer, const json_t *value,
                          const struct mcpx_fault *fault)
 {
-    struct mcpx_text *line = error_begin(loading, loading->sources->file, pointer);
+    struct mcpx_text *line =
+        error_found(loading, loading->sources->file, pointer, value, false);
 
-    mcpx_text_puts(line, "found ");
-    write_found(value, false, line);
-    mcpx_text_puts(line, ": ");
-    mcpx_text_puts(line, fault->reason);
-    if (*fault->field) {
-        mcpx_text_puts(line, " (");
-        mcpx_text_puts(line, fault->field);
-        mcpx_text_puts(line, ", byte ");
-        mcpx_text_number(line, (int64_t)fault->offset);
-        mcpx_text_puts(line, ")");
-    }
+    mx_format(line, ": %s", fault->reason);
+    if (*fault->field)
+        mx_format(line, " (%s, byte %s)", fault->field, fault->offset);
     line_end(line);
 }
 
@@ -73,16 +67,13 @@ static void check_profile_name(struct loading *loading, struct mcpx_text *pointe
 {
     const json_t *name = json_object_get(person, "profile");
     size_t len = pointer->len;
-    struct mcpx_text *line;
 
     if (!json_is_string(name) || tree_at(loading, "profiles", json_string_value(name)))
         return;
     pointer_push(pointer, "profile");
-    line = error_begin(loading, loading->sources->file, pointer_text(pointer));
-    mcpx_text_puts(line, "found ");
-    write_found(name, false, line);
-    mcpx_text_puts(line, ", expected the name of a profile");
-    line_end(line);
+    mcpx_text_puts(
+        error_found(loading, loading->sources->file, pointer_text(pointer), name, false),
+        ", expected the name of a profile\n");
     pointer_pop(pointer, len);
 }
 

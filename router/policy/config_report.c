@@ -4,6 +4,7 @@
  * characters escaped, since the line may end on a terminal.
  */
 #include "lib/core/control.h"
+#include "lib/core/format.h"
 #include "router/policy/loading.h"
 
 #include <mcpx/json.h>
@@ -57,6 +58,16 @@ struct mcpx_text *warning_begin(struct loading *loading, const char *source,
     return begin(&loading->warnings, source, pointer);
 }
 
+struct mcpx_text *error_found(struct loading *loading, const char *source, const char *pointer,
+                              const json_t *value, bool hidden)
+{
+    struct mcpx_text *line = error_begin(loading, source, pointer);
+
+    mcpx_text_puts(line, "found ");
+    write_found(value, hidden, line);
+    return line;
+}
+
 void line_end(struct mcpx_text *line)
 {
     mcpx_text_add(line, "\n", 1);
@@ -65,19 +76,13 @@ void line_end(struct mcpx_text *line)
 void error_line(struct loading *loading, const char *source, const char *pointer,
                 const char *sentence)
 {
-    struct mcpx_text *line = error_begin(loading, source, pointer);
-
-    mcpx_text_puts(line, sentence);
-    line_end(line);
+    mx_format(error_begin(loading, source, pointer), "%s\n", sentence);
 }
 
 void warning_line(struct loading *loading, const char *source, const char *pointer,
                   const char *sentence)
 {
-    struct mcpx_text *line = warning_begin(loading, source, pointer);
-
-    mcpx_text_puts(line, sentence);
-    line_end(line);
+    mx_format(warning_begin(loading, source, pointer), "%s\n", sentence);
 }
 
 static const char *type_name(const json_t *value)
@@ -111,16 +116,7 @@ static void write_string(const json_t *value, struct mcpx_text *out)
         while (text.len > 0 && ((unsigned char)text.text[text.len] & 0xc0) == 0x80)
             text.len--; /* not inside a character */
     }
-    mcpx_json_add_string(out, text);
-    mcpx_text_puts(out, cut ? "... (string)" : " (string)");
-}
-
-static void write_counted(const char *what, size_t count, const char *unit,
-                          struct mcpx_text *out)
-{
-    mcpx_text_puts(out, what);
-    mcpx_text_number(out, (int64_t)count);
-    mcpx_text_puts(out, unit);
+    mx_format(out, cut ? "%q... (string)" : "%q (string)", text);
 }
 
 static void write_number(const json_t *value, struct mcpx_text *out)
@@ -129,20 +125,18 @@ static void write_number(const json_t *value, struct mcpx_text *out)
     size_t len =
         json_dumpb(value, text, sizeof text, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
 
-    mcpx_text_add(out, text, len < sizeof text ? len : 0);
-    mcpx_text_puts(out, " (");
-    mcpx_text_puts(out, type_name(value));
-    mcpx_text_puts(out, ")");
+    mx_format(out, "%s (%s)", ((struct mcpx_slice){text, len < sizeof text ? len : 0}),
+              type_name(value));
 }
 
 void write_found(const json_t *value, bool hidden, struct mcpx_text *out)
 {
     if (json_is_object(value))
-        write_counted("an object of ", json_object_size(value), " members", out);
+        mx_format(out, "an object of %s members", json_object_size(value));
     else if (json_is_array(value))
-        write_counted("a list of ", json_array_size(value), " entries", out);
+        mx_format(out, "a list of %s entries", json_array_size(value));
     else if (hidden && json_is_string(value))
-        write_counted("a string of ", json_string_length(value), " bytes", out);
+        mx_format(out, "a string of %s bytes", json_string_length(value));
     else if (hidden || json_is_null(value))
         mcpx_text_puts(out, type_name(value));
     else if (json_is_string(value))
@@ -168,8 +162,7 @@ void pointer_push(struct mcpx_text *pointer, const char *name)
 
 void pointer_push_index(struct mcpx_text *pointer, size_t index)
 {
-    mcpx_text_add(pointer, "/", 1);
-    mcpx_text_number(pointer, (int64_t)index);
+    mx_format(pointer, "/%s", index);
 }
 
 void pointer_pop(struct mcpx_text *pointer, size_t len)

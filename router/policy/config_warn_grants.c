@@ -2,6 +2,7 @@
  * config_warn_grants.c - grants and denials that are valid and surely not meant: those that can
  * never match, and those that name a known kind with a typing error.
  */
+#include "lib/core/format.h"
 #include "lib/core/ident.h"
 #include "router/policy/kind_typo.h"
 #include "router/policy/loading.h"
@@ -70,10 +71,7 @@ static struct mcpx_text *begin(const struct grants *grants, const char *what,
     struct loading *loading = grants->loading;
     struct mcpx_text *line = warning_begin(loading, loading->sources->file, grants->owner);
 
-    mcpx_text_puts(line, what);
-    mcpx_text_puts(line, " \"");
-    mcpx_text_slice(line, pattern);
-    mcpx_text_puts(line, "\": ");
+    mx_format(line, "%s \"%s\": ", what, pattern);
     return line;
 }
 
@@ -81,27 +79,19 @@ static void warn_oddity(const struct grants *grants, struct mcpx_slice pattern,
                         const json_t *deny)
 {
     const char *oddity = oddity_of(pattern, deny);
-    struct mcpx_text *line;
 
-    if (!oddity)
-        return;
-    line = begin(grants, "grant", pattern);
-    mcpx_text_puts(line, oddity);
-    line_end(line);
+    if (oddity)
+        mx_format(begin(grants, "grant", pattern), "%s\n", oddity);
 }
 
 static void warn_typo(const struct grants *grants, const char *what, struct mcpx_slice pattern)
 {
     struct mcpx_text meant = {0};
-    struct mcpx_text *line;
 
-    if (kind_typo_mend(pattern, &meant)) {
-        line = begin(grants, what, pattern);
-        mcpx_text_puts(line, "covers no known kind; if that is a typing error, \"");
-        mcpx_text_slice(line, mcpx_text_view(&meant));
-        mcpx_text_puts(line, "\" is meant");
-        line_end(line);
-    }
+    if (kind_typo_mend(pattern, &meant))
+        mx_format(begin(grants, what, pattern),
+                  "covers no known kind; if that is a typing error, \"%s\" is meant\n",
+                  &meant);
     grants->loading->no_memory |= meant.failed;
     mcpx_text_fini(&meant);
 }
@@ -111,15 +101,12 @@ static void warn_expired(const struct grants *grants, struct mcpx_slice pattern,
 {
     struct mcpx_slice date = {json_string_value(expires), json_string_length(expires)};
     int64_t wall_ms;
-    struct mcpx_text *line;
 
-    if (!date.text || !mx_time_parse(date, &wall_ms) || wall_ms > grants->wall_ms)
-        return;
-    line = begin(grants, "grant", pattern);
-    mcpx_text_puts(line, "expired at ");
-    mcpx_text_slice(line, date);
-    mcpx_text_puts(line, ", so it never matches; expected a later date, or no \"expires\"");
-    line_end(line);
+    if (date.text && mx_time_parse(date, &wall_ms) && wall_ms <= grants->wall_ms)
+        mx_format(begin(grants, "grant", pattern),
+                  "expired at %s, so it never matches; expected a later date, or no "
+                  "\"expires\"\n",
+                  date);
 }
 
 /*
@@ -202,15 +189,9 @@ static void warn_to(const struct grants *grants, struct mcpx_slice pattern, cons
     for (size_t i = 0; i < json_array_size(to); i++) {
         struct mcpx_slice id = text_at(to, i);
         const char *fault = fault_of_addressee(grants, id.text);
-        struct mcpx_text *line;
 
-        if (!fault)
-            continue;
-        line = begin(grants, "grant", pattern);
-        mcpx_text_puts(line, "\"to\" names ");
-        mcpx_json_add_string(line, id);
-        mcpx_text_puts(line, fault);
-        line_end(line);
+        if (fault)
+            mx_format(begin(grants, "grant", pattern), "\"to\" names %q%s\n", id, fault);
     }
 }
 

@@ -36,7 +36,11 @@ struct mcpx_text *error_begin(struct loading *loading, const char *source,
 struct mcpx_text *warning_begin(struct loading *loading, const char *source,
                                 const char *pointer);
 
-/** Ends a line begun with either. */
+/** Begins an error line with `found X`, as write_found writes it. */
+struct mcpx_text *error_found(struct loading *loading, const char *source, const char *pointer,
+                              const json_t *value, bool hidden);
+
+/** Ends a line begun with any of them. */
 void line_end(struct mcpx_text *line);
 
 /** A whole error line. */
