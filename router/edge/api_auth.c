@@ -2,9 +2,9 @@
  * api_auth.c - hands out admission: tokens to anybody in dev mode, tickets to those who already
  * bear a token but cannot say so in a WebSocket handshake.
  */
+#include "lib/core/format.h"
 #include "router/edge/api.h"
 #include "router/edge/api_body.h"
-#include <mcpx/json.h>
 
 #include <stdlib.h>
 
@@ -60,12 +60,8 @@ static void issue_token(const struct api_call *call, const struct token_wish *wi
     } else if (err) {
         api_body_fault(err, "capabilities", &fault, reply);
     } else {
-        mcpx_text_add(&reply->body, "{", 1);
-        mcpx_json_add_member(&reply->body, "token", mcpx_text_view(&token));
-        mcpx_text_puts(&reply->body, ",\"capabilities\":");
-        mcpx_text_puts(&reply->body,
-                       wish->capabilities ? wish->capabilities : default_capabilities);
-        mcpx_text_add(&reply->body, "}", 1);
+        mx_format(&reply->body, "{\"token\":%q,\"capabilities\":%s}", &token,
+                  wish->capabilities ? wish->capabilities : default_capabilities);
     }
     if (token.failed)
         http_reply_fail(reply, MCPX_ENOMEM, NULL);
@@ -104,11 +100,7 @@ static void issue_ticket(const struct api_call *call, struct mcpx_slice topic,
     } else if (err || ticket.failed) {
         http_reply_fail(reply, err ? err : MCPX_ENOMEM, NULL);
     } else {
-        mcpx_text_add(&reply->body, "{", 1);
-        mcpx_json_add_member(&reply->body, "ticket", mcpx_text_view(&ticket));
-        mcpx_text_puts(&reply->body, ",\"expires_in\":");
-        mcpx_text_number(&reply->body, TICKETS_LIFE_S);
-        mcpx_text_add(&reply->body, "}", 1);
+        mx_format(&reply->body, "{\"ticket\":%q,\"expires_in\":%s}", &ticket, TICKETS_LIFE_S);
     }
     mcpx_text_fini(&ticket);
     grant_unref(grant);

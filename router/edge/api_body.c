@@ -5,6 +5,8 @@
  */
 #include "router/edge/api_body.h"
 
+#include "lib/core/format.h"
+
 json_t *api_body_read(struct mcpx_slice body, struct http_reply *reply)
 {
     json_error_t error;
@@ -23,22 +25,17 @@ json_t *api_body_read(struct mcpx_slice body, struct http_reply *reply)
         return NULL;
     }
     http_reply_fail(reply, MCPX_EREQUEST, NULL);
-    if (json_error_code(&error) == json_error_duplicate_key)
-        mcpx_text_puts(&reply->detail, "body names a member twice (line ");
-    else
-        mcpx_text_puts(&reply->detail, "body is not valid JSON (line ");
-    mcpx_text_number(&reply->detail, error.line);
-    mcpx_text_puts(&reply->detail, ", column ");
-    mcpx_text_number(&reply->detail, error.column);
-    mcpx_text_puts(&reply->detail, ")");
+    mx_format(&reply->detail, "body %s (line %s, column %s)",
+              json_error_code(&error) == json_error_duplicate_key ? "names a member twice"
+                                                                  : "is not valid JSON",
+              error.line, error.column);
     return NULL;
 }
 
 static void fail_type(const char *name, const char *wanted, struct http_reply *reply)
 {
     http_reply_fail(reply, MCPX_EREQUEST, name);
-    mcpx_text_puts(&reply->detail, " must be ");
-    mcpx_text_puts(&reply->detail, wanted);
+    mx_format(&reply->detail, " must be %s", wanted);
 }
 
 bool api_body_string(const json_t *body, const char *name, struct mcpx_slice *out,
@@ -77,18 +74,11 @@ void api_body_fault(enum mcpx_err err, const char *name, const struct mcpx_fault
     http_reply_fail(reply, err, err == MCPX_ENOMEM ? NULL : name);
     if (err == MCPX_ENOMEM)
         return;
-    mcpx_text_puts(&reply->detail, ": ");
-    if (!fault->reason) {
-        mcpx_text_puts(&reply->detail, mcpx_strerror(err));
-        return;
-    }
-    mcpx_text_puts(&reply->detail, fault->reason);
-    mcpx_text_puts(&reply->detail, " (");
-    if (fault->field && *fault->field) {
-        mcpx_text_puts(&reply->detail, fault->field);
-        mcpx_text_puts(&reply->detail, ", ");
-    }
-    mcpx_text_puts(&reply->detail, "byte ");
-    mcpx_text_number(&reply->detail, (int64_t)fault->offset);
-    mcpx_text_puts(&reply->detail, ")");
+    if (!fault->reason)
+        mx_format(&reply->detail, ": %s", mcpx_strerror(err));
+    else if (fault->field && *fault->field)
+        mx_format(&reply->detail, ": %s (%s, byte %s)", fault->reason, fault->field,
+                  fault->offset);
+    else
+        mx_format(&reply->detail, ": %s (byte %s)", fault->reason, fault->offset);
 }

@@ -3,6 +3,8 @@
  * reading them into values to write them again would change numbers and lose members that stand
  * twice in a payload. An answer is bounded, because it leaves in one write.
  */
+#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "router/edge/api.h"
 #include "router/edge/http_query.h"
 #include <mcpx/json.h>
@@ -108,28 +110,19 @@ static struct mcpx_slice last_id(const struct mcpx_text *array)
     return mcpx_json_get(last, "id");
 }
 
-/* Whoever reads on needs to know from where. Existing clients ignore members they do not know. */
-static void write_next(const struct mcpx_text *array, struct mcpx_text *body)
-{
-    struct mcpx_slice id = last_id(array);
-
-    if (!id.text)
-        return;
-    mcpx_text_puts(body, ",\"next\":");
-    mcpx_text_slice(body, id);
-}
-
+/*
+ * Whoever reads on needs to know from where (`next`). Existing clients ignore members they do not
+ * know.
+ */
 static void write_history(const struct mcpx_text *array, bool complete, bool more,
                           struct mcpx_text *body)
 {
-    mcpx_text_puts(body, "{\"history\":");
-    mcpx_text_slice(body, mcpx_text_view(array));
-    mcpx_text_puts(body, ",\"messages\":");
-    mcpx_text_slice(body, mcpx_text_view(array));
-    mcpx_text_puts(body, complete ? ",\"complete\":true" : ",\"complete\":false");
-    if (more)
-        write_next(array, body);
-    mcpx_text_puts(body, "}");
+    struct mcpx_slice next = more ? last_id(array) : (struct mcpx_slice){0};
+
+    mx_format(body, "{\"history\":%s,\"messages\":%s,\"complete\":%s", array, array, complete);
+    if (next.text)
+        mx_json_add_raw(body, "next", next);
+    mx_json_end_object(body);
 }
 
 void api_history(const struct api_call *call, struct http_reply *reply)

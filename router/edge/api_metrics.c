@@ -3,32 +3,21 @@
  * new counter is exported by being declared. Labels hold error codes only: names of topics, tools
  * and participants are unbounded, and nobody's business who may read metrics.
  */
+#include "lib/core/format.h"
 #include "router/edge/api.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-
-static void write_sample(const char *name, uint64_t value, struct mcpx_text *out)
-{
-    char number[24];
-
-    snprintf(number, sizeof number, " %" PRIu64 "\n", value);
-    mcpx_text_puts(out, name);
-    mcpx_text_puts(out, number);
-}
 
 static void write_header(const char *name, const char *type, const char *help,
                          struct mcpx_text *out)
 {
-    mcpx_text_puts(out, "# HELP ");
-    mcpx_text_puts(out, name);
-    mcpx_text_add(out, " ", 1);
-    mcpx_text_puts(out, help);
-    mcpx_text_puts(out, "\n# TYPE ");
-    mcpx_text_puts(out, name);
-    mcpx_text_add(out, " ", 1);
-    mcpx_text_puts(out, type);
-    mcpx_text_add(out, "\n", 1);
+    mx_format(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+/* A counter or gauge that has no labels. */
+static void write_metric(const char *name, const char *type, const char *help, uint64_t value,
+                         struct mcpx_text *out)
+{
+    write_header(name, type, help, out);
+    mx_format(out, "%s %s\n", name, value);
 }
 
 /* The first error with this one's wire name: several errors may share a name. */
@@ -63,12 +52,8 @@ static void write_codes(const char *name, const uint64_t counts[MCPX_ERR_COUNT],
     for (size_t i = 1; i < MCPX_ERR_COUNT; i++) {
         const char *code = mcpx_error_wire((enum mcpx_err)i);
 
-        if (!is_first_of_code(i))
-            continue;
-        mcpx_text_puts(out, name);
-        mcpx_text_puts(out, "{code=\"");
-        mcpx_text_puts(out, code);
-        write_sample("\"}", sum_of_code(counts, code), out);
+        if (is_first_of_code(i))
+            mx_format(out, "%s{code=\"%s\"} %s\n", name, code, sum_of_code(counts, code));
     }
 }
 
@@ -92,18 +77,14 @@ static void write_process(const struct process *process, struct mcpx_text *out)
         {"process_open_fds", "gauge", "File descriptors that are open", process->open_fds},
         {"process_max_fds", "gauge", "File descriptors that may be open", process->max_fds},
     };
-    char seconds[40];
+    uint64_t ms = process->cpu_ms;
 
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        write_header(rows[i].name, rows[i].type, rows[i].help, out);
-        write_sample(rows[i].name, rows[i].value, out);
-    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        write_metric(rows[i].name, rows[i].type, rows[i].help, rows[i].value, out);
     write_header("process_cpu_seconds_total", "counter",
                  "Processor time the process has used, in seconds", out);
-    snprintf(seconds, sizeof seconds, "%" PRIu64 ".%03" PRIu64 "\n", process->cpu_ms / 1000,
-             process->cpu_ms % 1000);
-    mcpx_text_puts(out, "process_cpu_seconds_total ");
-    mcpx_text_puts(out, seconds);
+    mx_format(out, "process_cpu_seconds_total %s.%s%s%s\n", ms / 1000, ms / 100 % 10,
+              ms / 10 % 10, ms % 10);
 }
 
 void api_metrics(const struct api_call *call, struct http_reply *reply)
@@ -113,8 +94,7 @@ void api_metrics(const struct api_call *call, struct http_reply *reply)
 
     reply->type = "text/plain; version=0.0.4; charset=utf-8";
 #define WRITE_METRIC(member, name, type, help)                                                \
-    write_header(name, type, help, out);                                                      \
-    write_sample(name, stats->member, out);
+    write_metric(name, type, help, stats->member, out);
     STATS_TABLE(WRITE_METRIC)
 #undef WRITE_METRIC
     write_header("mcpx_refused_total", "counter", "Messages and attempts refused, by error",
@@ -123,18 +103,15 @@ void api_metrics(const struct api_call *call, struct http_reply *reply)
     write_header("mcpx_closed_total", "counter", "Connections the router ended, by error",
                  out);
     write_codes("mcpx_closed_total", stats->closed, out);
-    write_header("mcpx_log_lost_lines_total", "counter",
-                 "Lines of the log that standard error did not take", out);
-    write_sample("mcpx_log_lost_lines_total", call->api->log_lost, out);
+    write_metric("mcpx_log_lost_lines_total", "counter",
+                 "Lines of the log that standard error did not take", call->api->log_lost,
+                 out);
     if (call->api->process) {
         process_ask(call->api->process, call->now.mono_ms);
         write_process(call->api->process, out);
     }
-    write_header("process_start_time_seconds", "gauge",
-                 "When the process began, in seconds since 1970", out);
-    write_sample("process_start_time_seconds", start_time_s(call), out);
+    write_metric("process_start_time_seconds", "gauge",
+                 "When the process began, in seconds since 1970", start_time_s(call), out);
     write_header("mcpx_build_info", "gauge", "Constant 1; the version is in the label", out);
-    mcpx_text_puts(out, "mcpx_build_info{version=\"");
-    mcpx_text_puts(out, mcpx_version());
-    write_sample("\"}", 1, out);
+    mx_format(out, "mcpx_build_info{version=\"%s\"} 1\n", mcpx_version());
 }

@@ -4,6 +4,7 @@
  */
 #include "router/edge/bounds.h"
 
+#include "lib/core/format.h"
 #include "router/edge/edge.h"
 
 void bounds_settle(struct config *config, uint64_t memory)
@@ -45,14 +46,10 @@ static void write_number(uint64_t number, struct mcpx_text *out)
 static void write_bound(const char *what, uint64_t all, const char *one, uint64_t each,
                         struct mcpx_text *out)
 {
-    mcpx_text_puts(out, "bound: ");
-    mcpx_text_puts(out, what);
-    mcpx_text_puts(out, ": ");
+    mx_format(out, "bound: %s: ", what);
     write_number(all, out);
     if (each != UINT64_MAX) {
-        mcpx_text_puts(out, ", of one ");
-        mcpx_text_puts(out, one);
-        mcpx_text_puts(out, ": ");
+        mx_format(out, ", of one %s: ", one);
         write_number(each, out);
     }
     mcpx_text_puts(out, "\n");

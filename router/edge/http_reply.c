@@ -6,7 +6,7 @@
  */
 #include "router/edge/http_reply.h"
 
-#include <mcpx/json.h>
+#include "lib/core/format.h"
 
 /* Seconds after which it makes sense to ask again. */
 enum { RETRY_RATE_S = 1, RETRY_BUSY_S = 5 };
@@ -67,17 +67,10 @@ static void write_problem(const struct http_reply *reply, int status, struct mcp
 
     if (detail.len == 0)
         detail = mcpx_slice_of(mcpx_strerror(reply->err));
-    mcpx_text_puts(body, "{\"type\":\"about:blank\",");
-    mcpx_json_add_member(body, "title", mcpx_slice_of(title_of(reply, status)));
-    mcpx_text_puts(body, ",\"status\":");
-    mcpx_text_number(body, status);
-    mcpx_text_add(body, ",", 1);
-    mcpx_json_add_member(body, "detail", detail);
-    mcpx_text_add(body, ",", 1);
-    mcpx_json_add_member(body, "code", mcpx_slice_of(mcpx_error_wire(reply->err)));
-    mcpx_text_add(body, ",", 1);
-    mcpx_json_add_member(body, "error", detail);
-    mcpx_text_add(body, "}", 1);
+    mx_format(body,
+              "{\"type\":\"about:blank\",\"title\":%q,\"status\":%s,\"detail\":%q,"
+              "\"code\":%q,\"error\":%q}",
+              title_of(reply, status), status, detail, mcpx_error_wire(reply->err), detail);
 }
 
 /* A path that answers GET answers HEAD, and every path answers OPTIONS. */
@@ -90,23 +83,13 @@ static void write_methods(unsigned methods, struct mcpx_text *out)
     mcpx_text_puts(out, "OPTIONS\r\n");
 }
 
-static void write_number_header(const char *name, size_t number, struct mcpx_text *out)
-{
-    mcpx_text_puts(out, name);
-    mcpx_text_puts(out, ": ");
-    mcpx_text_number(out, (int64_t)number);
-    mcpx_text_puts(out, "\r\n");
-}
-
 /* Fetch standard, section 3.3; `Vary` for caches that know no better than to keep answers. */
 static void write_cors(const struct http_reply *reply, struct mcpx_text *out)
 {
     mcpx_text_puts(out, "Vary: Origin\r\n");
     if (!reply->origin.text)
         return;
-    mcpx_text_puts(out, "Access-Control-Allow-Origin: ");
-    mcpx_text_slice(out, reply->origin);
-    mcpx_text_puts(out, "\r\n");
+    mx_format(out, "Access-Control-Allow-Origin: %s\r\n", reply->origin);
     if (!reply->preflight)
         return;
     mcpx_text_puts(out, "Access-Control-Allow-Methods: ");
@@ -120,10 +103,10 @@ static void write_refusal_headers(int status, int64_t wait_ms, struct mcpx_text 
     if (status == 401)
         mcpx_text_puts(out, "WWW-Authenticate: Bearer\r\n");
     else if (status == 429)
-        write_number_header("Retry-After",
-                            wait_ms > 0 ? (size_t)(wait_ms + 999) / 1000 : RETRY_RATE_S, out);
+        mx_format(out, "Retry-After: %s\r\n",
+                  wait_ms > 0 ? (wait_ms + 999) / 1000 : RETRY_RATE_S);
     else if (status == 503)
-        write_number_header("Retry-After", RETRY_BUSY_S, out);
+        mx_format(out, "Retry-After: %s\r\n", RETRY_BUSY_S);
 }
 
 static void write_head(const struct http_reply *reply, int status, size_t len,
@@ -131,12 +114,10 @@ static void write_head(const struct http_reply *reply, int status, size_t len,
 {
     const char *type = reply->type ? reply->type : "application/json";
 
-    mcpx_text_puts(out, "HTTP/1.1 ");
-    mcpx_text_number(out, status);
-    mcpx_text_add(out, " ", 1);
-    mcpx_text_puts(out, title_of(reply, status));
-    mcpx_text_puts(out, "\r\nConnection: close\r\nCache-Control: no-store\r\n"
-                        "X-Content-Type-Options: nosniff\r\n");
+    mx_format(out,
+              "HTTP/1.1 %s %s\r\nConnection: close\r\nCache-Control: no-store\r\n"
+              "X-Content-Type-Options: nosniff\r\n",
+              status, title_of(reply, status));
     write_cors(reply, out);
     write_refusal_headers(status, reply->wait_ms, out);
     if (reply->header)
@@ -146,12 +127,9 @@ static void write_head(const struct http_reply *reply, int status, size_t len,
         write_methods(reply->allow, out);
     }
     /* RFC 9110 section 8.6: a 204 has neither. */
-    if (status != 204) {
-        mcpx_text_puts(out, "Content-Type: ");
-        mcpx_text_puts(out, reply->err ? "application/problem+json" : type);
-        mcpx_text_puts(out, "\r\n");
-        write_number_header("Content-Length", len, out);
-    }
+    if (status != 204)
+        mx_format(out, "Content-Type: %s\r\nContent-Length: %s\r\n",
+                  reply->err ? "application/problem+json" : type, len);
     mcpx_text_puts(out, "\r\n");
 }
 

@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE /* accept4 */
 #include "router/edge/listener.h"
+#include "lib/core/format.h"
 #include "router/edge/evict.h"
 #include "router/edge/gate.h"
 #include "router/edge/http_reply.h"
@@ -164,13 +165,7 @@ static int open_socket(const struct addrinfo *address)
 static void say_why(const struct config_listen *where, const char *why,
                     struct mcpx_text *errors)
 {
-    mcpx_text_puts(errors, "cannot listen on ");
-    mcpx_text_puts(errors, where->host);
-    mcpx_text_puts(errors, " port ");
-    mcpx_text_puts(errors, where->port);
-    mcpx_text_puts(errors, ": ");
-    mcpx_text_puts(errors, why);
-    mcpx_text_puts(errors, "\n");
+    mx_format(errors, "cannot listen on %s port %s: %s\n", where->host, where->port, why);
 }
 
 static bool make_room(struct edge *edge, size_t count)

@@ -5,6 +5,7 @@
  * and said. syslog was refused: the journal and every container runtime read stderr.
  */
 #include "router/edge/log.h"
+#include "lib/core/format.h"
 #include "lib/core/ident.h"
 #include "lib/core/utf8.h"
 #include "lib/edge/outlet.h"
@@ -103,9 +104,7 @@ static void add_field(struct mcpx_text *line, const struct log_field *field)
 {
     bool json = state.format == LOG_JSON;
 
-    mcpx_text_puts(line, json ? ",\"" : " ");
-    mcpx_text_puts(line, field->key);
-    mcpx_text_puts(line, json ? "\":" : "=");
+    mx_format(line, json ? ",\"%s\":" : " %s=", field->key);
     if (field->is_number)
         mcpx_text_number(line, field->number);
     else
@@ -118,13 +117,8 @@ static void add_head(struct mcpx_text *line, enum log_level level, const char *e
     char ts[MX_TIME_LEN + 1];
 
     mx_time_format(clock_ask().wall_ms, ts);
-    mcpx_text_puts(line, json ? "{\"ts\":\"" : "ts=");
-    mcpx_text_puts(line, ts);
-    mcpx_text_puts(line, json ? "\",\"level\":\"" : " level=");
-    mcpx_text_puts(line, level_name(level));
-    mcpx_text_puts(line, json ? "\",\"event\":\"" : " event=");
-    mcpx_text_puts(line, event);
-    mcpx_text_puts(line, json ? "\"" : "");
+    mx_format(line, json ? "{\"ts\":%q,\"level\":%q,\"event\":%q" : "ts=%s level=%s event=%s",
+              ts, level_name(level), event);
 }
 
 /* Composes an event in the line's buffer and hands it to the outlet. */
