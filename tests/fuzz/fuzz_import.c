@@ -21,6 +21,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { REQUESTS_MAX = 64, ISOLATE_MAX = 2, SERVERS_MAX = 1 + 2 * ISOLATE_MAX };
+enum { TOPICS = 2, MESSAGE_MAX = 4096 };
 
 struct request {
     char envelope[8];
@@ -43,56 +44,43 @@ static void must(bool holds)
         abort();
 }
 
-static enum mcpx_err on_write(void *user, size_t server, struct mcpx_slice line)
+static enum mcpx_err act_write(struct stage *stage, const struct import_action *action)
 {
-    struct stage *stage = user;
     struct mcpx_slice value;
     struct mcpx_rpc rpc;
 
-    must(server < SERVERS_MAX && stage->runs[server]);
-    must(!memchr(line.text, '\n', line.len));
-    must(mcpx_json_check(line, 0, &value, NULL) == MCPX_OK);
+    must(action->server < SERVERS_MAX && stage->runs[action->server]);
+    must(!memchr(action->text.text, '\n', action->text.len));
+    must(mcpx_json_check(action->text, 0, &value, NULL) == MCPX_OK);
     must(mcpx_rpc_read(value, &rpc, NULL) == MCPX_OK && rpc.form != MCPX_RPC_BODY);
     return stage->now.mono_ms % 7 == 6 ? MCPX_ELIMIT : MCPX_OK;
 }
 
-static void on_kill(void *user, size_t server)
+static enum mcpx_err act_start(struct stage *stage, const struct import_action *action)
 {
-    must(((struct stage *)user)->runs[server]);
-}
+    size_t server = action->server;
 
-static enum mcpx_err on_start(void *user, size_t server, struct import_who owner)
-{
-    struct stage *stage = user;
-
-    must(server > 0 && server < SERVERS_MAX && !stage->runs[server] && owner.id.len);
+    must(server > 0 && server < SERVERS_MAX && !stage->runs[server] && action->owner.id.len);
     if (stage->now.mono_ms % 3 == 2)
         return MCPX_ESYSTEM;
     stage->runs[server] = true;
     return MCPX_OK;
 }
 
-static void on_stop(void *user, size_t server)
+static enum mcpx_err act_respond(struct stage *stage, const struct import_action *action)
 {
-    must(server > 0 && ((struct stage *)user)->runs[server]);
-}
-
-static enum mcpx_err on_respond(void *user, size_t topic, struct mcpx_slice envelope,
-                                struct mcpx_slice payload)
-{
-    struct stage *stage = user;
     struct mcpx_rpc rpc;
 
-    if (payload.len > 4096)
+    if (action->text.len > MESSAGE_MAX)
         return MCPX_ETOOBIG;
-    must(mcpx_rpc_read(payload, &rpc, NULL) == MCPX_OK);
+    must(mcpx_rpc_read(action->text, &rpc, NULL) == MCPX_OK);
     must(rpc.form == MCPX_RPC_RESULT || rpc.form == MCPX_RPC_ERROR);
     for (size_t i = 0; i < stage->count; i++) {
         struct request *request = &stage->requests[i];
 
-        if (!mcpx_slice_equal(envelope, mcpx_slice_of(request->envelope)))
+        if (!mcpx_slice_equal(action->about, mcpx_slice_of(request->envelope)))
             continue;
-        must(topic == (size_t)(request->who[0] & 1));
+        must(action->topic == (size_t)(request->who[0] & 1));
         must(mcpx_slice_equal(rpc.id, mcpx_text_view(&request->rpc_id)));
         must(request->answers++ == 0);
         return MCPX_OK;
@@ -101,72 +89,75 @@ static enum mcpx_err on_respond(void *user, size_t topic, struct mcpx_slice enve
 }
 
 /* What is dropped was not answered, and will not be. */
-static void on_drop(void *user, size_t topic, struct mcpx_slice request)
+static void act_drop(struct stage *stage, const struct import_action *action)
 {
-    struct stage *stage = user;
-
-    (void)topic;
     for (size_t i = 0; i < stage->count; i++)
-        if (mcpx_slice_equal(request, mcpx_slice_of(stage->requests[i].envelope)))
+        if (mcpx_slice_equal(action->about, mcpx_slice_of(stage->requests[i].envelope)))
             must(stage->requests[i].answers++ == 0);
 }
 
-static enum mcpx_err on_send(void *user, size_t topic, const struct mcpx_draft *draft,
-                             struct mcpx_slice *id)
+static enum mcpx_err act_send(struct stage *stage, const struct import_action *action)
 {
-    struct stage *stage = user;
     struct mcpx_slice value;
 
-    must(topic < 2);
-    must(mcpx_json_check(draft->payload, 0, &value, NULL) == MCPX_OK);
+    must(action->topic < TOPICS);
+    must(mcpx_json_check(action->draft.payload, 0, &value, NULL) == MCPX_OK);
     must(mcpx_json_type(value) == MCPX_JSON_OBJECT);
-    if (draft->tag)
+    if (action->draft.tag)
         stage->questions++;
-    if (id)
-        *id = MCPX_SLICE("q");
     return stage->now.mono_ms % 5 == 4 ? MCPX_ECAPABILITY : MCPX_OK;
 }
 
-static void on_forget(void *user, size_t topic, struct mcpx_slice id)
+static enum mcpx_err act(struct stage *stage, const struct import_action *action)
 {
-    (void)user;
-    (void)topic;
-    must(mcpx_slice_equal(id, MCPX_SLICE("q")));
+    switch (action->type) {
+    case IMPORT_WRITE:
+        return act_write(stage, action);
+    case IMPORT_KILL:
+        must(stage->runs[action->server]);
+        break;
+    case IMPORT_START:
+        return act_start(stage, action);
+    case IMPORT_STOP:
+        must(action->server > 0 && stage->runs[action->server]);
+        break;
+    case IMPORT_RESPOND:
+        return act_respond(stage, action);
+    case IMPORT_DROP:
+        act_drop(stage, action);
+        break;
+    case IMPORT_SEND:
+        return act_send(stage, action);
+    case IMPORT_FORGET:
+        must(mcpx_slice_equal(action->about, MCPX_SLICE("q")));
+        break;
+    case IMPORT_LOG:
+        for (size_t i = 0; i < action->text.len; i++)
+            must((unsigned char)action->text.text[i] >= ' ');
+        break;
+    }
+    return MCPX_OK;
 }
 
-static bool on_may(void *user, size_t topic, struct mcpx_slice kind)
+/* After every input: all that is wanted is done. */
+static void act_on_all(struct stage *stage)
 {
-    (void)user;
-    (void)topic;
-    (void)kind;
-    return true;
-}
+    const struct import_action *action;
 
-static struct mcpx_slice on_self(void *user, size_t topic)
-{
-    (void)user;
-    (void)topic;
-    return MCPX_SLICE("s");
-}
+    while ((action = import_pool_next(stage->pool)) != NULL) {
+        struct import_outcome outcome = {.err = act(stage, action)};
 
-static size_t on_message_max(void *user, size_t topic)
-{
-    (void)user;
-    (void)topic;
-    return 4096;
-}
-
-static void on_log(void *user, const char *text)
-{
-    (void)user;
-    for (; *text; text++)
-        must((unsigned char)*text >= ' ');
+        if (action->type == IMPORT_SEND && !outcome.err)
+            outcome.id = MCPX_SLICE("q");
+        import_pool_done(stage->pool, &outcome, stage->now);
+    }
 }
 
 /* By the sender's name; a departure names nobody else. */
 static void tell(struct stage *stage, const struct mcpx_event *event, char who)
 {
     import_pool_event(stage->pool, (size_t)(who & 1), event, stage->now);
+    act_on_all(stage);
 }
 
 static void request(struct stage *stage, struct mcpx_event *event)
@@ -228,14 +219,16 @@ static void state(struct stage *stage, size_t server, enum mcpx_child_state to,
         return;
     stage->runs[server] = to != MCPX_CHILD_FAILED;
     import_pool_state(stage->pool, server, &report, stage->now);
+    act_on_all(stage);
 }
 
 /* What a server does; `text` begins with the letter. */
 static void serve(struct stage *stage, size_t server, char what, struct mcpx_slice rest)
 {
-    if (what == 's' && server < SERVERS_MAX && stage->runs[server])
+    if (what == 's' && server < SERVERS_MAX && stage->runs[server]) {
         import_pool_line(stage->pool, server, rest, stage->now);
-    else if (what == 'u')
+        act_on_all(stage);
+    } else if (what == 'u')
         state(stage, server, MCPX_CHILD_STARTING, 0);
     else if (what == 'd')
         state(stage, server, MCPX_CHILD_DOWN, 500);
@@ -247,6 +240,7 @@ static void pass(struct stage *stage, int64_t ms)
 {
     stage->now.mono_ms += ms;
     import_pool_tick(stage->pool, stage->now);
+    act_on_all(stage);
     must(import_pool_deadline(stage->pool) > stage->now.mono_ms);
 }
 
@@ -289,16 +283,15 @@ static void end(struct stage *stage)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct stage stage;
-    struct import_port port = {on_write,       on_kill, on_start,  on_stop, on_respond,
-                               on_drop,        on_send, on_forget, on_may,  on_self,
-                               on_message_max, on_log,  &stage};
-    struct import_config config = {.topics = 2};
+    struct import_config config = {.topics = TOPICS};
     const char *at = (const char *)data, *end_at = at + size;
 
     stage = (struct stage){.now = {1000, 1000}, .runs = {true}};
     if (size > 1 && data[0] == 'i' && data[1] == '\n')
         config.isolate_max = ISOLATE_MAX;
-    must(import_pool_new(&config, &port, &stage.pool) == MCPX_OK);
+    must(import_pool_new(&config, &stage.pool) == MCPX_OK);
+    for (size_t i = 0; i < TOPICS; i++)
+        import_pool_joined(stage.pool, i, MCPX_SLICE("s"), MESSAGE_MAX);
     while (at < end_at) {
         const char *newline = memchr(at, '\n', (size_t)(end_at - at));
         size_t len = (size_t)((newline ? newline : end_at) - at);

@@ -12,13 +12,13 @@ struct world {
     struct import_pool *pool;
     struct mcpx_now now;
     struct mcpx_text out;
-    bool log, deaf, nochat, barren;
+    bool log, deaf, nochat, mute, full, barren;
     size_t number; /* of the topic or server that the step names */
-    size_t narrow;
+    size_t narrow, topics;
     unsigned sent;
 };
 
-/* ---- the port ---- */
+/* ---- what is wanted ---- */
 
 static void line(struct world *world, const char *what, struct mcpx_slice text)
 {
@@ -37,68 +37,56 @@ static void verb(struct world *world, const char *what, size_t number)
     }
 }
 
-static enum mcpx_err on_write(void *user, size_t server, struct mcpx_slice text)
+static void act_write(struct world *world, const struct import_action *action,
+                      struct import_outcome *outcome)
 {
-    struct world *world = user;
-
-    cr_expect(!memchr(text.text, '\n', text.len), "a newline inside a line");
+    cr_expect(!memchr(action->text.text, '\n', action->text.len), "a newline inside a line");
+    outcome->err = world->deaf ? MCPX_ELIMIT : MCPX_OK;
     if (world->deaf)
-        return MCPX_ELIMIT;
-    verb(world, "child", server);
-    line(world, " ", text);
-    return MCPX_OK;
+        return;
+    verb(world, "child", action->server);
+    line(world, " ", action->text);
 }
 
-static void on_kill(void *user, size_t server)
+static void act_start(struct world *world, const struct import_action *action,
+                      struct import_outcome *outcome)
 {
-    verb(user, "kill", server);
-    line(user, "", MCPX_SLICE(""));
-}
-
-static enum mcpx_err on_start(void *user, size_t server, struct import_who owner)
-{
-    struct world *world = user;
-
+    outcome->err = world->barren ? MCPX_ESYSTEM : MCPX_OK;
     if (world->barren)
-        return MCPX_ESYSTEM;
-    verb(world, "start", server);
-    line(world, " for ", owner.id);
-    return MCPX_OK;
+        return;
+    verb(world, "start", action->server);
+    line(world, " for ", action->owner.id);
 }
 
-static void on_stop(void *user, size_t server)
+static void act_respond(struct world *world, const struct import_action *action,
+                        struct import_outcome *outcome)
 {
-    verb(user, "stop", server);
-    line(user, "", MCPX_SLICE(""));
-}
-
-static enum mcpx_err on_respond(void *user, size_t topic, struct mcpx_slice request,
-                                struct mcpx_slice payload)
-{
-    struct world *world = user;
-
-    if (world->narrow && payload.len > world->narrow)
-        return MCPX_ETOOBIG;
-    verb(world, "reply", topic);
+    if (world->mute)
+        outcome->err = MCPX_ECAPABILITY;
+    else if (world->full)
+        outcome->err = MCPX_ELIMIT;
+    else if (world->narrow && action->text.len > world->narrow)
+        outcome->err = MCPX_ETOOBIG;
+    world->full = false;
+    if (outcome->err)
+        return;
+    verb(world, "reply", action->topic);
     mcpx_text_puts(&world->out, " ");
-    mcpx_text_slice(&world->out, request);
-    line(world, " ", payload);
-    return MCPX_OK;
+    mcpx_text_slice(&world->out, action->about);
+    line(world, " ", action->text);
 }
 
-static void on_drop(void *user, size_t topic, struct mcpx_slice request)
-{
-    verb(user, "drop", topic);
-    line(user, " ", request);
-}
-
-static enum mcpx_err on_send(void *user, size_t topic, const struct mcpx_draft *draft,
-                             struct mcpx_slice *id)
+static void act_send(struct world *world, const struct import_action *action,
+                     struct import_outcome *outcome)
 {
     static char name[16];
-    struct world *world = user;
+    const struct mcpx_draft *draft = &action->draft;
 
-    verb(world, "say", topic);
+    if (world->mute || (world->nochat && strcmp(draft->type, "chat") == 0)) {
+        outcome->err = MCPX_ECAPABILITY;
+        return;
+    }
+    verb(world, "say", action->topic);
     mcpx_text_puts(&world->out, " ");
     mcpx_text_puts(&world->out, draft->type);
     for (size_t i = 0; i < draft->to_count; i++) {
@@ -115,48 +103,62 @@ static enum mcpx_err on_send(void *user, size_t topic, const struct mcpx_draft *
     }
     line(world, " ", draft->payload);
     snprintf(name, sizeof name, "q%u", ++world->sent);
-    if (id)
-        *id = mcpx_slice_of(name);
-    return MCPX_OK;
+    outcome->id = mcpx_slice_of(name);
 }
 
-static void on_forget(void *user, size_t topic, struct mcpx_slice id)
+static void act(struct world *world, const struct import_action *action,
+                struct import_outcome *outcome)
 {
-    verb(user, "forget", topic);
-    line(user, " ", id);
+    switch (action->type) {
+    case IMPORT_WRITE:
+        act_write(world, action, outcome);
+        break;
+    case IMPORT_KILL:
+    case IMPORT_STOP:
+        verb(world, action->type == IMPORT_KILL ? "kill" : "stop", action->server);
+        line(world, "", MCPX_SLICE(""));
+        break;
+    case IMPORT_START:
+        act_start(world, action, outcome);
+        break;
+    case IMPORT_RESPOND:
+        act_respond(world, action, outcome);
+        break;
+    case IMPORT_DROP:
+    case IMPORT_FORGET:
+        verb(world, action->type == IMPORT_DROP ? "drop" : "forget", action->topic);
+        line(world, " ", action->about);
+        break;
+    case IMPORT_SEND:
+        act_send(world, action, outcome);
+        break;
+    case IMPORT_LOG:
+        if (world->log)
+            line(world, "log ", action->text);
+        break;
+    }
 }
 
-static bool on_may(void *user, size_t topic, struct mcpx_slice kind)
+/* After every input: all that is wanted is done. */
+static void act_on_all(struct world *world)
 {
-    const struct world *world = user;
+    const struct import_action *action;
 
-    (void)topic;
-    (void)kind;
-    return !world->nochat;
-}
+    while ((action = import_pool_next(world->pool)) != NULL) {
+        struct import_outcome outcome = {0};
 
-static struct mcpx_slice on_self(void *user, size_t topic)
-{
-    (void)user;
-    (void)topic;
-    return MCPX_SLICE("server");
-}
-
-static size_t on_message_max(void *user, size_t topic)
-{
-    (void)topic;
-    return ((struct world *)user)->narrow;
-}
-
-static void on_log(void *user, const char *text)
-{
-    struct world *world = user;
-
-    if (world->log)
-        line(world, "log ", mcpx_slice_of(text));
+        act(world, action, &outcome);
+        import_pool_done(world->pool, &outcome, world->now);
+    }
 }
 
 /* ---- what happens ---- */
+
+static void join(struct world *world)
+{
+    for (size_t i = 0; i < world->topics; i++)
+        import_pool_joined(world->pool, i, MCPX_SLICE("server"), world->narrow);
+}
 
 /* The words of a step: verb, then at most two more, then a rest. */
 struct words {
@@ -191,6 +193,7 @@ static void report(struct world *world, enum mcpx_child_state state, int signal,
     snprintf(text, sizeof text, signal ? "killed by signal %d" : "exited with code %d",
              signal ? signal : code);
     import_pool_state(world->pool, world->number, &report, world->now);
+    act_on_all(world);
 }
 
 /* It exits, and its keeper would start it again. */
@@ -201,6 +204,7 @@ static void report_end(struct world *world, int code)
 
     snprintf(text, sizeof text, "exited with code %d", code);
     import_pool_state(world->pool, world->number, &report, world->now);
+    act_on_all(world);
 }
 
 static void event(struct world *world, enum mcpx_event_type type, const struct words *words)
@@ -236,11 +240,13 @@ static void event(struct world *world, enum mcpx_event_type type, const struct w
         envelope.correlation_id = mcpx_slice_of(words->second);
     mcpx_kind_parse(MCPX_SLICE("mcp/request:tools/call:safe"), &envelope.kind, NULL);
     import_pool_event(world->pool, world->number, &event, world->now);
+    act_on_all(world);
 }
 
 static void server(struct world *world, const char *text)
 {
     import_pool_line(world->pool, world->number, mcpx_slice_of(text), world->now);
+    act_on_all(world);
 }
 
 /* The server asks `count` questions of whoever may be asked; what comes of it is not compared. */
@@ -313,6 +319,12 @@ static bool try_event(struct world *world, struct words *words, const char *rest
     return false;
 }
 
+static void narrow(struct world *world, size_t bytes)
+{
+    world->narrow = bytes;
+    join(world);
+}
+
 /* What needs no event. Returns false for other verbs. */
 static bool try_state(struct world *world, const char *verb, int number)
 {
@@ -340,8 +352,12 @@ static bool try_state(struct world *world, const char *verb, int number)
         world->deaf = verb[0] == 'd';
     else if (strcmp(verb, "nochat") == 0)
         world->nochat = true;
+    else if (strcmp(verb, "mute") == 0)
+        world->mute = true;
+    else if (strcmp(verb, "full") == 0)
+        world->full = true;
     else if (strcmp(verb, "narrow") == 0)
-        world->narrow = (size_t)number;
+        narrow(world, (size_t)number);
     else
         return false;
     return true;
@@ -364,6 +380,7 @@ const char *world_happen(struct world *world, const char *in)
     else if (strcmp(words.verb, "wait") == 0) {
         world->now.mono_ms += strtol(rest, NULL, 10);
         import_pool_tick(world->pool, world->now);
+        act_on_all(world);
         cr_expect_gt(import_pool_deadline(world->pool), world->now.mono_ms,
                      "wants to be woken for ever after: %s", in);
     } else if (!try_event(world, &words, rest))
@@ -375,13 +392,12 @@ const char *world_happen(struct world *world, const char *in)
 struct world *world_new(const struct import_config *config)
 {
     struct world *world = calloc(1, sizeof *world);
-    struct import_port port = {on_write,       on_kill, on_start,  on_stop, on_respond,
-                               on_drop,        on_send, on_forget, on_may,  on_self,
-                               on_message_max, on_log,  world};
 
     cr_assert(world);
     world->now = (struct mcpx_now){1000, 5000};
-    cr_assert_eq(import_pool_new(config, &port, &world->pool), MCPX_OK);
+    world->topics = config->topics ? config->topics : 1;
+    cr_assert_eq(import_pool_new(config, &world->pool), MCPX_OK);
+    join(world);
     return world;
 }
 

@@ -41,6 +41,8 @@
  *   deaf, listening           the child does not take lines, or does again
  *   narrow BYTES              the router takes no longer messages
  *   nochat                    we may not chat
+ *   mute                      we may not say anything
+ *   full                      there is no room for the next answer
  *   wait MS                   time passes
  *   why                       is there use in going on?
  *   log ...                   any of these; what is logged is compared as well

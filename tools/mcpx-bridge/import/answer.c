@@ -7,67 +7,83 @@
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/state.h"
 #include "tools/mcpx-bridge/import/tell.h"
+#include "tools/mcpx-bridge/import/want.h"
 
 void import_abandon(struct import *import, struct import_call *call)
 {
-    import->port.drop(import->port.user, call->requester.topic, call->envelope);
+    import_want_drop(import, call->requester.topic, call->envelope);
     import_calls_drop(&import->calls, call);
 }
 
-/* An answer the router would not take is replaced by one that says so. */
-static enum mcpx_err answer_too_large(struct import *import, const struct import_call *call,
-                                      size_t len)
+/* Wants an answer sent; where there is no memory for that, the request is dropped. */
+static void respond(struct import *import, const struct import_row *row)
 {
-    size_t max = import->port.message_max(import->port.user, call->requester.topic);
-    struct mcpx_text message = {0}, data = {0};
-
-    bridge_add_too_big(&message, "the answer", len, max);
-    bridge_add_too_big_data(&data, len, max);
-    mcpx_text_reset(&import->text);
-    bridge_add_error(&import->text, call->rpc_id, BRIDGE_UNAVAILABLE, mcpx_text_view(&message),
-                     mcpx_text_view(&data));
-    import_say(import, "%.*s by %.*s: %s", (int)call->method.len, call->method.text,
-               (int)call->requester.id.len, call->requester.id.text,
-               message.text ? message.text : "too large");
-    import->text.failed |= message.failed || data.failed;
-    mcpx_text_fini(&message);
-    mcpx_text_fini(&data);
-    if (import->text.failed)
-        return MCPX_ENOMEM;
-    return import->port.respond(import->port.user, call->requester.topic, call->envelope,
-                                mcpx_text_view(&import->text));
-}
-
-/* Instead of the answer the requester gets a sentence, which may still fit. */
-static enum mcpx_err answer_too_many(struct import *import, const struct import_call *call)
-{
-    mcpx_text_reset(&import->text);
-    bridge_add_error(&import->text, call->rpc_id, BRIDGE_UNAVAILABLE,
-                     MCPX_SLICE("too many answers wait to be sent to the router"),
-                     (struct mcpx_slice){0});
-    if (import->text.failed)
-        return MCPX_ENOMEM;
-    return import->port.respond(import->port.user, call->requester.topic, call->envelope,
-                                mcpx_text_view(&import->text));
+    if (!import_want(import, *row))
+        import_want_drop(import, row->action.topic, row->action.about);
 }
 
 void import_answer(struct import *import, struct import_call *call, struct mcpx_slice message)
 {
-    enum mcpx_err err = import->port.respond(import->port.user, call->requester.topic,
-                                             call->envelope, message);
+    struct import_row row = {.action = {.type = IMPORT_RESPOND,
+                                        .topic = call->requester.topic,
+                                        .about = call->envelope,
+                                        .text = message},
+                             .who = call->requester.id,
+                             .method = call->method};
 
+    respond(import, &row);
+    import_calls_drop(&import->calls, call);
+}
+
+static void add_too_large(struct import *import, const struct import_row *row,
+                          struct mcpx_slice id)
+{
+    size_t max = import->setup.shared->topics[row->action.topic].message_max;
+    struct mcpx_text message = {0}, data = {0};
+
+    bridge_add_too_big(&message, "the answer", row->action.text.len, max);
+    bridge_add_too_big_data(&data, row->action.text.len, max);
+    bridge_add_error(&import->text, id, BRIDGE_UNAVAILABLE, mcpx_text_view(&message),
+                     mcpx_text_view(&data));
+    import_say(import, "%.*s by %.*s: %s", (int)row->method.len, row->method.text,
+               (int)row->who.len, row->who.text, message.text ? message.text : "too large");
+    import->text.failed |= message.failed || data.failed;
+    mcpx_text_fini(&message);
+    mcpx_text_fini(&data);
+}
+
+/* The requester gets a sentence instead, which may still fit. False when there is none. */
+static bool add_substitute(struct import *import, const struct import_row *row,
+                           enum mcpx_err err)
+{
+    struct mcpx_slice id = mcpx_json_get(row->action.text, "id");
+
+    mcpx_text_reset(&import->text);
+    if (row->is_substitute || (err != MCPX_ETOOBIG && err != MCPX_ELIMIT))
+        return false;
     if (err == MCPX_ETOOBIG)
-        err = answer_too_large(import, call, message.len);
-    else if (err == MCPX_ELIMIT)
-        err = answer_too_many(import, call);
-    if (err)
-        import_say(import, "the answer to %.*s for %.*s cannot be sent: %s",
-                   (int)call->method.len, call->method.text, (int)call->requester.id.len,
-                   call->requester.id.text, mcpx_strerror(err));
-    if (err)
-        import_abandon(import, call);
+        add_too_large(import, row, id);
     else
-        import_calls_drop(&import->calls, call);
+        bridge_add_error(&import->text, id, BRIDGE_UNAVAILABLE,
+                         MCPX_SLICE("too many answers wait to be sent to the router"),
+                         (struct mcpx_slice){0});
+    return !import->text.failed;
+}
+
+void import_answer_failed(struct import *import, const struct import_row *row,
+                          enum mcpx_err err)
+{
+    struct import_row substitute = *row;
+
+    if (add_substitute(import, row, err)) {
+        substitute.action.text = mcpx_text_view(&import->text);
+        substitute.is_substitute = true;
+        respond(import, &substitute);
+        return;
+    }
+    import_say(import, "the answer to %.*s for %.*s cannot be sent: %s", (int)row->method.len,
+               row->method.text, (int)row->who.len, row->who.text, mcpx_strerror(err));
+    import_want_drop(import, row->action.topic, row->action.about);
 }
 
 void import_refuse(struct import *import, struct import_call *call, int code,
@@ -90,15 +106,20 @@ void import_refuse_for_trouble(struct import *import, struct import_call *call)
                   mcpx_text_view(&import->trouble_data));
 }
 
-void import_turn_away(const struct import_port *port, size_t topic,
-                      const struct mcpx_event *event, const char *message)
+void import_turn_away(struct import *import, size_t topic, const struct mcpx_event *event,
+                      const char *message)
 {
-    struct mcpx_text text = {0};
+    struct import_row row = {
+        .action = {.type = IMPORT_RESPOND, .topic = topic, .about = event->envelope->id},
+        .who = event->envelope->from,
+        .method = event->rpc->method};
 
-    bridge_add_error(&text, event->rpc->id, BRIDGE_UNAVAILABLE, mcpx_slice_of(message),
+    mcpx_text_reset(&import->text);
+    bridge_add_error(&import->text, event->rpc->id, BRIDGE_UNAVAILABLE, mcpx_slice_of(message),
                      (struct mcpx_slice){0});
-    if (text.failed ||
-        port->respond(port->user, topic, event->envelope->id, mcpx_text_view(&text)))
-        port->drop(port->user, topic, event->envelope->id);
-    mcpx_text_fini(&text);
+    row.action.text = mcpx_text_view(&import->text);
+    if (import->text.failed)
+        import_want_drop(import, topic, event->envelope->id);
+    else
+        respond(import, &row);
 }

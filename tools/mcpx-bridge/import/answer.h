@@ -4,8 +4,9 @@
 #ifndef MCPX_BRIDGE_IMPORT_ANSWER_H
 #define MCPX_BRIDGE_IMPORT_ANSWER_H
 
-#include "tools/mcpx-bridge/import/port.h"
+#include "tools/mcpx-bridge/import/output.h"
 
+struct import;
 struct import_call;
 
 /** Answers a participant's call with a message that has its id, and drops it. */
@@ -21,8 +22,12 @@ void import_refuse(struct import *import, struct import_call *call, int code,
 /** Answers it with import->trouble, and drops it. */
 void import_refuse_for_trouble(struct import *import, struct import_call *call);
 
-/** Answers an envelope that nobody reads with an error of ours. */
-void import_turn_away(const struct import_port *port, size_t topic,
-                      const struct mcpx_event *event, const char *message);
+/** Answers a REQUEST that became no call with an error of ours. */
+void import_turn_away(struct import *import, size_t topic, const struct mcpx_event *event,
+                      const char *message);
+
+/** An answer could not be sent: another one is tried, or there is none. */
+void import_answer_failed(struct import *import, const struct import_row *row,
+                          enum mcpx_err err);
 
 #endif

@@ -8,27 +8,29 @@
 #include "tools/mcpx-bridge/import/ask.h"
 
 #include "tools/mcpx-bridge/bridge.h"
+#include "tools/mcpx-bridge/import/copy.h"
 #include "tools/mcpx-bridge/import/input.h"
 #include "tools/mcpx-bridge/import/rewrite.h"
 #include "tools/mcpx-bridge/import/state.h"
 #include "tools/mcpx-bridge/import/tell.h"
+#include "tools/mcpx-bridge/import/want.h"
 
 #include <stdlib.h>
-
-void import_asks_fini(struct import_asks *asks)
-{
-    for (size_t i = 0; i < asks->count; i++)
-        free(asks->rows[i].memory);
-    asks->count = 0;
-}
 
 static void drop(struct import_asks *asks, struct import_question *row)
 {
     size_t at = (size_t)(row - asks->rows);
 
+    mcpx_text_fini(&row->envelope);
     free(row->memory);
     asks->count--;
     memmove(row, row + 1, (asks->count - at) * sizeof *row);
+}
+
+void import_asks_fini(struct import_asks *asks)
+{
+    while (asks->count > 0)
+        drop(asks, &asks->rows[asks->count - 1]);
 }
 
 static struct import_question *find(struct import_asks *asks, const void *tag)
@@ -45,29 +47,35 @@ static void tell_server(struct import *import, struct mcpx_slice rpc_id, int cod
     mcpx_text_reset(&import->line);
     bridge_add_error(&import->line, rpc_id, code, mcpx_slice_of(message),
                      (struct mcpx_slice){0});
-    import_write(import);
+    import_write(import, 0);
 }
 
-/* Remembers a question that went out under the latest serial. */
-static void note(struct import *import, struct mcpx_slice envelope,
-                 const struct import_call *call, struct mcpx_slice rpc_id)
+/* Nobody answers that question. */
+static void give_up(struct import *import, struct import_question *row, int code,
+                    const char *message)
+{
+    tell_server(import, row->rpc_id, code, message);
+    drop(&import->asks, row);
+}
+
+/* Remembers a question under the next serial; NULL when memory ran out. */
+static struct import_question *note(struct import *import, const struct import_call *call,
+                                    const struct mcpx_rpc *rpc)
 {
     struct mcpx_slice who = call->requester.id;
-    char *memory = malloc(envelope.len + who.len + rpc_id.len + 1);
-    struct import_question *row;
+    char *memory = malloc(who.len + rpc->method.len + rpc->id.len + 1), *at = memory;
+    struct import_question *row = &import->asks.rows[import->asks.count];
 
     if (!memory)
-        return;
-    memcpy(memory, envelope.text, envelope.len);
-    memcpy(memory + envelope.len, who.text, who.len);
-    memcpy(memory + envelope.len + who.len, rpc_id.text, rpc_id.len);
-    row = &import->asks.rows[import->asks.count++];
-    *row = (struct import_question){
-        .serial = import->setup.facts->serial,
-        .envelope = {memory, envelope.len},
-        .participant = {call->requester.topic, {memory + envelope.len, who.len}},
-        .rpc_id = {memory + envelope.len + who.len, rpc_id.len},
-        .memory = memory};
+        return NULL;
+    *row =
+        (struct import_question){.serial = ++import->setup.shared->serial,
+                                 .participant = {call->requester.topic, import_copy(&at, who)},
+                                 .method = import_copy(&at, rpc->method),
+                                 .rpc_id = import_copy(&at, rpc->id),
+                                 .memory = memory};
+    import->asks.count++;
+    return row;
 }
 
 /* One who never answers must not keep the others from being asked. */
@@ -100,26 +108,46 @@ static void tell_roots(struct import *import, struct mcpx_slice rpc_id)
                          MCPX_SLICE("the bridge is out of memory"), (struct mcpx_slice){0});
     else
         bridge_add_result(&import->line, rpc_id, mcpx_text_view(&import->text));
-    import_write(import);
+    import_write(import, 0);
+}
+
+static void say_not_asked(struct import *import, struct mcpx_slice method,
+                          struct mcpx_slice who, enum mcpx_err err)
+{
+    import_say(import, "%.*s cannot be passed to %.*s: %s", (int)method.len, method.text,
+               (int)who.len, who.text, mcpx_strerror(err));
+}
+
+/* Puts the question to whoever's call that is. */
+static void put(struct import *import, const struct import_call *call, struct mcpx_slice line,
+                const struct mcpx_rpc *rpc)
+{
+    struct import_question *row = note(import, call, rpc);
+    struct mcpx_draft draft = {.type = "mcp/request",
+                               .to = &call->requester.id,
+                               .to_count = 1,
+                               .correlation_id = call->envelope,
+                               .payload = line,
+                               .timeout_ms = import->config.request_ms};
+
+    if (row) {
+        draft.tag = (void *)row->serial;
+        if (import_want_send(import, call->requester.topic, &draft))
+            return;
+        drop(&import->asks, row);
+    }
+    say_not_asked(import, rpc->method, call->requester.id, MCPX_ENOMEM);
+    tell_server(import, rpc->id, BRIDGE_NO_METHOD, mcpx_strerror(MCPX_ENOMEM));
 }
 
 void import_ask(struct import *import, struct mcpx_slice line, const struct mcpx_rpc *rpc)
 {
     const struct import_call *call = import_calls_asked(
         &import->calls, import->config.ask_newest ? IMPORT_ASKED_NEWEST : IMPORT_ASKED_SOLE);
-    struct mcpx_draft draft = {.type = "mcp/request",
-                               .to_count = 1,
-                               .payload = line,
-                               .timeout_ms = import->config.request_ms};
-    struct mcpx_slice id = {0};
-    size_t before = import->asks.count;
-    enum mcpx_err err;
 
-    if (mcpx_slice_equal(rpc->method, MCPX_SLICE("roots/list"))) {
+    if (mcpx_slice_equal(rpc->method, MCPX_SLICE("roots/list")))
         tell_roots(import, rpc->id);
-        return;
-    }
-    if (!call) {
+    else if (!call)
         tell_server(
             import, rpc->id, BRIDGE_NO_METHOD,
             import_calls_asked(&import->calls, IMPORT_ASKED_NEWEST)
@@ -127,25 +155,38 @@ void import_ask(struct import *import, struct mcpx_slice line, const struct mcpx
                   "cannot be known; the bridge's operator can give each a server of its "
                   "own (--isolate)"
                 : "no participant has a call under way that this could be about");
-        return;
-    }
-    if (!has_room(&import->asks, call->requester)) {
+    else if (!has_room(&import->asks, call->requester))
         tell_server(import, rpc->id, BRIDGE_UNAVAILABLE,
                     "the participant has too many questions under way");
+    else
+        put(import, call, line, rpc);
+}
+
+void import_asked(struct import *import, const void *tag, const struct import_outcome *outcome)
+{
+    struct import_question *row = find(&import->asks, tag);
+    enum mcpx_err err = outcome->err;
+
+    if (!row)
         return;
-    }
-    draft.to = &call->requester.id;
-    draft.correlation_id = call->envelope;
-    draft.tag = (void *)++import->setup.facts->serial;
-    err = import->port.send(import->port.user, call->requester.topic, &draft, &id);
-    if (err == MCPX_OK)
-        note(import, id, call, rpc->id);
-    if (import->asks.count > before)
+    if (!err)
+        mcpx_text_slice(&row->envelope, outcome->id);
+    if (row->envelope.failed)
+        err = MCPX_ENOMEM;
+    if (!err)
         return;
-    import_say(import, "%.*s cannot be passed to %.*s: %s", (int)rpc->method.len,
-               rpc->method.text, (int)call->requester.id.len, call->requester.id.text,
-               mcpx_strerror(err ? err : MCPX_ENOMEM));
-    tell_server(import, rpc->id, BRIDGE_NO_METHOD, mcpx_strerror(err ? err : MCPX_ENOMEM));
+    say_not_asked(import, row->method, row->participant.id, err);
+    give_up(import, row, BRIDGE_NO_METHOD, mcpx_strerror(err));
+}
+
+/* The participant need not answer any more. */
+static void forget(struct import *import, const struct import_question *row)
+{
+    struct import_action action = {.type = IMPORT_FORGET,
+                                   .topic = row->participant.topic,
+                                   .about = mcpx_text_view(&row->envelope)};
+
+    import_want(import, (struct import_row){.action = action});
 }
 
 bool import_has_asked(const struct import *import, const void *tag)
@@ -161,7 +202,7 @@ void import_ask_answered(struct import *import, void *tag, struct mcpx_slice pay
         return;
     mcpx_text_reset(&import->line);
     import_add_with_jsonrpc(&import->line, payload);
-    import_write(import);
+    import_write(import, 0);
     drop(&import->asks, row);
 }
 
@@ -169,31 +210,24 @@ void import_ask_failed(struct import *import, void *tag, int code, const char *m
 {
     struct import_question *row = find(&import->asks, tag);
 
-    if (!row)
-        return;
-    tell_server(import, row->rpc_id, code, message);
-    drop(&import->asks, row);
+    if (row)
+        give_up(import, row, code, message);
 }
 
-/*
- * The participant may be an event's and gone with the first call of the port, so the questions
- * are collected before anything is forgotten.
- */
 void import_ask_left(struct import *import, struct import_who who)
 {
-    uintptr_t gone[IMPORT_ASKS_MAX];
-    size_t count = 0;
+    size_t kept = 0;
 
-    for (size_t i = 0; i < import->asks.count; i++)
-        if (import->asks.rows[i].participant.topic == who.topic &&
-            (!who.id.text || mcpx_slice_equal(import->asks.rows[i].participant.id, who.id)))
-            gone[count++] = import->asks.rows[i].serial;
-    for (size_t i = 0; i < count; i++) {
-        const struct import_question *row = find(&import->asks, (void *)gone[i]);
+    while (kept < import->asks.count) {
+        struct import_question *row = &import->asks.rows[kept];
 
-        import->port.forget(import->port.user, row->participant.topic, row->envelope);
-        import_ask_failed(import, (void *)gone[i], BRIDGE_TIMED_OUT,
-                          "the participant that was asked has left");
+        if (row->participant.topic != who.topic ||
+            (who.id.text && !mcpx_slice_equal(row->participant.id, who.id))) {
+            kept++;
+            continue;
+        }
+        forget(import, row);
+        give_up(import, row, BRIDGE_TIMED_OUT, "the participant that was asked has left");
     }
 }
 
@@ -210,9 +244,9 @@ bool import_ask_cancelled(struct import *import, struct mcpx_slice line,
     if (row == end)
         return false;
     draft.to = &row->participant.id;
-    draft.correlation_id = row->envelope;
-    import->port.send(import->port.user, row->participant.topic, &draft, NULL);
-    import->port.forget(import->port.user, row->participant.topic, row->envelope);
+    draft.correlation_id = mcpx_text_view(&row->envelope);
+    import_want_send(import, row->participant.topic, &draft);
+    forget(import, row);
     drop(&import->asks, row);
     return true;
 }
@@ -220,7 +254,6 @@ bool import_ask_cancelled(struct import *import, struct mcpx_slice line,
 void import_ask_down(struct import *import)
 {
     for (size_t i = 0; i < import->asks.count; i++)
-        import->port.forget(import->port.user, import->asks.rows[i].participant.topic,
-                            import->asks.rows[i].envelope);
+        forget(import, &import->asks.rows[i]);
     import_asks_fini(&import->asks);
 }

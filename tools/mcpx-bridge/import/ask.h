@@ -5,7 +5,7 @@
 #ifndef MCPX_BRIDGE_IMPORT_ASK_H
 #define MCPX_BRIDGE_IMPORT_ASK_H
 
-#include "tools/mcpx-bridge/import/who.h"
+#include "tools/mcpx-bridge/import/action.h"
 
 #include <mcpx/rpc.h>
 
@@ -17,14 +17,16 @@ enum { IMPORT_ASKS_MAX = 256 };
 /**
  * A question. `serial` is the tag of its envelope; slices point into memory of its own.
  *
- * envelope      id of the envelope it went out in
  * participant   who was asked
+ * method        what for
  * rpc_id        the server's raw JSON-RPC id
+ * envelope      id of the envelope it went out in; empty until that is known
  */
 struct import_question {
     uintptr_t serial;
     struct import_who participant;
-    struct mcpx_slice envelope, rpc_id;
+    struct mcpx_slice method, rpc_id;
+    struct mcpx_text envelope;
     char *memory;
 };
 
@@ -42,6 +44,10 @@ bool import_has_asked(const struct import *import, const void *tag);
 
 /** The server asks for something; `line` is its request. */
 void import_ask(struct import *import, struct mcpx_slice line, const struct mcpx_rpc *rpc);
+
+/** The question with that tag went out, or did not. */
+void import_asked(struct import *import, const void *tag,
+                  const struct import_outcome *outcome);
 
 /** The participant answered the question with that tag. */
 void import_ask_answered(struct import *import, void *tag, struct mcpx_slice payload);

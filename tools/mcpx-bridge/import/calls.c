@@ -5,6 +5,8 @@
  */
 #include "tools/mcpx-bridge/import/calls.h"
 
+#include "tools/mcpx-bridge/import/copy.h"
+
 #include <mcpx/envelope.h>
 #include <mcpx/json.h>
 
@@ -79,18 +81,6 @@ void import_calls_fini(struct import_calls *calls)
     *calls = (struct import_calls){.last_id = calls->last_id};
 }
 
-/* Copies a slice to *at and moves *at behind it. An absent slice stays absent. */
-static struct mcpx_slice keep(char **at, struct mcpx_slice slice)
-{
-    struct mcpx_slice kept = {slice.text ? *at : NULL, slice.len};
-
-    if (!slice.text)
-        return kept;
-    memcpy(*at, slice.text, slice.len);
-    *at += slice.len;
-    return kept;
-}
-
 static bool make_room(struct import_calls *calls)
 {
     size_t size = calls->size ? calls->size * 2 : 16;
@@ -129,12 +119,12 @@ struct import_call *import_calls_add(struct import_calls *calls,
         .id = ++calls->last_id,
         .purpose = draft->purpose,
         .written = draft->written,
-        .envelope = keep(&at, draft->envelope),
-        .requester = {draft->requester.topic, keep(&at, draft->requester.id)},
-        .rpc_id = keep(&at, draft->rpc_id),
-        .token = keep(&at, draft->token),
-        .method = keep(&at, draft->method),
-        .context = keep(&at, draft->context),
+        .envelope = import_copy(&at, draft->envelope),
+        .requester = {draft->requester.topic, import_copy(&at, draft->requester.id)},
+        .rpc_id = import_copy(&at, draft->rpc_id),
+        .token = import_copy(&at, draft->token),
+        .method = import_copy(&at, draft->method),
+        .context = import_copy(&at, draft->context),
         .holder = holder};
     if (holder)
         holder->calls++;

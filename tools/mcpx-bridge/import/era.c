@@ -10,6 +10,7 @@
 #include "tools/mcpx-bridge/import/state.h"
 #include "tools/mcpx-bridge/import/tell.h"
 #include "tools/mcpx-bridge/import/trouble.h"
+#include "tools/mcpx-bridge/import/want.h"
 
 #include <stdio.h>
 
@@ -48,7 +49,7 @@ void import_era_start(struct import *import, struct mcpx_now now)
     import->unready = true;
     import->again = false;
     import->probed =
-        import_probe_is_wanted(&import->setup.facts->probe, import->config.protocol);
+        import_probe_is_wanted(&import->setup.shared->probe, import->config.protocol);
     import->handshake_at = now.mono_ms + import->config.handshake_ms;
     if (!import->probed) {
         initialize(import);
@@ -117,10 +118,10 @@ static void become_ready(struct import *import, enum import_era era, struct mcpx
     import->era_at = INT64_MAX;
     import->handshake_at = INT64_MAX;
     import->unready = false;
-    import_probe_succeeded(&import->setup.facts->probe);
+    import_probe_succeeded(&import->setup.shared->probe);
     import_say(import, "server %.*s is ready, protocol %s%s", name.text ? (int)name.len : 9,
                name.text ? name.text : "(unnamed)", import->version,
-               import->setup.facts->probe.plain && !import->probed
+               import->setup.shared->probe.plain && !import->probed
                    ? "; it does not bear server/discover, and is not asked that any more"
                    : "");
     subscribe_again(import);
@@ -157,7 +158,7 @@ static void initialized(struct import *import, const struct mcpx_rpc *rpc, struc
     mcpx_text_reset(&import->line);
     mcpx_text_puts(&import->line,
                    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
-    import_write(import);
+    import_write(import, 0);
     become_ready(import, IMPORT_LEGACY, now);
 }
 
@@ -267,7 +268,7 @@ static void other_version(struct import *import, const struct mcpx_rpc *rpc)
 static void refused(struct import *import, const char *what, const struct mcpx_rpc *rpc)
 {
     if (import->config.protocol != IMPORT_PROTOCOL_AUTO ||
-        !import_probe_refused(&import->setup.facts->probe, import->probed)) {
+        !import_probe_refused(&import->setup.shared->probe, import->probed)) {
         import_give_up(import, "the server refuses %s: %.*s", what, shown(rpc->error),
                        rpc->error.text);
         return;
@@ -279,7 +280,7 @@ static void refused(struct import *import, const char *what, const struct mcpx_r
     import_era_down(import);
     import->again = true;
     import->unready = false;
-    import->port.kill(import->port.user, import->setup.number);
+    import_want_kill(import);
 }
 
 void import_era_answered(struct import *import, struct import_call *call,
@@ -309,7 +310,7 @@ void import_era_tick(struct import *import, struct mcpx_now now)
     if (import->handshake_at <= now.mono_ms) {
         import_era_down(import);
         import_say(import, "the server does not get ready; it is killed");
-        import->port.kill(import->port.user, import->setup.number);
+        import_want_kill(import);
         return;
     }
     if (import->era_at <= now.mono_ms && import->era == IMPORT_PROBING)

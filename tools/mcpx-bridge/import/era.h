@@ -5,7 +5,10 @@
 #define MCPX_BRIDGE_IMPORT_ERA_H
 
 #include "tools/mcpx-bridge/import/calls.h"
-#include "tools/mcpx-bridge/import/port.h"
+
+#include <mcpx/rpc.h>
+
+struct import;
 
 /** The process runs: first contact. */
 void import_era_start(struct import *import, struct mcpx_now now);

@@ -12,6 +12,7 @@
 #include "tools/mcpx-bridge/import/rewrite.h"
 #include "tools/mcpx-bridge/import/state.h"
 #include "tools/mcpx-bridge/import/tell.h"
+#include "tools/mcpx-bridge/import/want.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,8 +26,8 @@ static int64_t or_else(int64_t value, int64_t fallback)
     return value > 0 ? value : fallback;
 }
 
-enum mcpx_err import_new(const struct import_config *config, const struct import_port *port,
-                         const struct import_setup *setup, struct import **out)
+enum mcpx_err import_new(const struct import_config *config, const struct import_setup *setup,
+                         struct import **out)
 {
     const char *capabilities =
         config->capabilities ? config->capabilities : IMPORT_CAPABILITIES;
@@ -46,7 +47,6 @@ enum mcpx_err import_new(const struct import_config *config, const struct import
         .wait_ms = or_else(config->wait_ms, WAIT_MS),
         .calls_max = config->calls_max ? config->calls_max : CALLS_MAX,
         .wait_bytes = config->wait_bytes ? config->wait_bytes : WAIT_BYTES};
-    import->port = *port;
     import->setup = *setup;
     import->era_at = INT64_MAX;
     import->handshake_at = INT64_MAX;
@@ -95,7 +95,7 @@ static void on_request(struct import *import, size_t topic, const struct mcpx_ev
 
     if (!call) {
         import_say(import, "out of memory: a request stays unanswered");
-        import->port.drop(import->port.user, topic, draft.envelope);
+        import_want_drop(import, topic, draft.envelope);
         return;
     }
     if (fault)
@@ -146,7 +146,7 @@ static void on_cancelled(struct import *import, size_t topic, const struct mcpx_
         import_add_with_param(&import->line, rpc->text,
                               rpc->params.text ? rpc->params : MCPX_SLICE("{}"), "requestId",
                               mcpx_slice_of(number));
-        import_write(import);
+        import_write(import, 0);
     }
     import_abandon(import, call);
 }
@@ -171,14 +171,15 @@ static void on_notification(struct import *import, size_t topic,
         return;
     mcpx_text_reset(&import->line);
     import_add_with_jsonrpc(&import->line, event->rpc->text);
-    import_write(import);
+    import_write(import, 0);
 }
 
 /* A request whose kind lies is not executed; who sent it to us alone learns why. */
 static void on_violation(struct import *import, size_t topic, const struct mcpx_event *event)
 {
     const struct mcpx_envelope *envelope = event->envelope;
-    struct mcpx_slice id = {0}, self = import->port.self(import->port.user, topic);
+    const struct import_topic *place = &import->setup.shared->topics[topic];
+    struct mcpx_slice id = {0}, self = {place->self, place->self_len};
     char kind[MCPX_KIND_MAX + 32];
     char reason[200];
     const struct mcpx_fault *fault = &event->fault;
@@ -207,7 +208,7 @@ static void on_violation(struct import *import, size_t topic, const struct mcpx_
     draft.correlation_id = envelope->id;
     draft.payload = mcpx_text_view(&import->text);
     if (!import->text.failed)
-        import->port.send(import->port.user, topic, &draft, NULL);
+        import_want_send(import, topic, &draft);
 }
 
 static void on_refused(struct import *import, const struct mcpx_event *event)
@@ -259,6 +260,19 @@ static void on_topic_gone(struct import *import, size_t topic)
 bool import_is_in_use(const struct import *import)
 {
     return import->calls.holder_count > 0 || import->subs.count > 0 || import->asks.count > 0;
+}
+
+void import_done(struct import *import, const struct import_row *row,
+                 const struct import_outcome *outcome)
+{
+    if (row->action.type == IMPORT_SEND && row->action.draft.tag)
+        import_asked(import, row->action.draft.tag, outcome);
+    else if (row->action.type == IMPORT_SEND && row->is_notice)
+        import_told(import, outcome->err);
+    else if (row->action.type == IMPORT_RESPOND && outcome->err)
+        import_answer_failed(import, row, outcome->err);
+    else if (row->action.type == IMPORT_WRITE && outcome->err)
+        import_write_failed(import, row->call, outcome->err);
 }
 
 void import_event(struct import *import, size_t topic, const struct mcpx_event *event,

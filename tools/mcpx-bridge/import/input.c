@@ -8,6 +8,7 @@
 #include "tools/mcpx-bridge/import/answer.h"
 #include "tools/mcpx-bridge/import/rewrite.h"
 #include "tools/mcpx-bridge/import/state.h"
+#include "tools/mcpx-bridge/import/want.h"
 
 /* White space between tokens may hold newlines; on the pipe they would end the message. */
 static void flatten(struct mcpx_text *line)
@@ -17,17 +18,19 @@ static void flatten(struct mcpx_text *line)
             line->text[i] = ' ';
 }
 
-enum mcpx_err import_write(struct import *import)
+bool import_write(struct import *import, int64_t call)
 {
+    struct import_action action = {.type = IMPORT_WRITE};
+
     if (import->line.failed)
-        return MCPX_ENOMEM;
+        return false;
     flatten(&import->line);
-    return import->port.write(import->port.user, import->setup.number,
-                              mcpx_text_view(&import->line));
+    action.text = mcpx_text_view(&import->line);
+    return import_want(import, (struct import_row){.action = action, .call = call});
 }
 
-struct import_call *import_request(struct import *import, enum import_purpose purpose,
-                                   const char *method, struct mcpx_slice params)
+void import_request(struct import *import, enum import_purpose purpose, const char *method,
+                    struct mcpx_slice params)
 {
     struct import_call draft = {.purpose = purpose,
                                 .written = true,
@@ -37,7 +40,7 @@ struct import_call *import_request(struct import *import, enum import_purpose pu
     bool modern = import->era == IMPORT_PROBING || import->era == IMPORT_MODERN;
 
     if (!call)
-        return NULL;
+        return;
     mcpx_text_reset(&import->line);
     mcpx_text_puts(&import->line, "{\"jsonrpc\":\"2.0\",\"id\":");
     mcpx_text_number(&import->line, call->id);
@@ -51,10 +54,8 @@ struct import_call *import_request(struct import *import, enum import_purpose pu
     }
     mcpx_text_slice(&import->line, params);
     mcpx_text_puts(&import->line, "}}");
-    if (import_write(import) == MCPX_OK)
-        return call;
-    import_calls_drop(&import->calls, call);
-    return NULL;
+    if (!import_write(import, call->id))
+        import_calls_drop(&import->calls, call);
 }
 
 void import_cancel(struct import *import, const struct import_call *call, const char *reason)
@@ -67,7 +68,7 @@ void import_cancel(struct import *import, const struct import_call *call, const 
     mcpx_text_puts(&import->line, ",");
     mcpx_json_add_member(&import->line, "reason", mcpx_slice_of(reason));
     mcpx_text_puts(&import->line, "}}");
-    import_write(import);
+    import_write(import, 0);
 }
 
 /* Requests the bridge answers for the server. Returns true when this was one. */
@@ -91,26 +92,35 @@ static bool answer_instead(struct import *import, struct import_call *call)
     return true;
 }
 
+void import_write_failed(struct import *import, int64_t id, enum mcpx_err err)
+{
+    struct import_call *call = import_calls_find(&import->calls, id);
+
+    if (!call)
+        return;
+    if (call->purpose != IMPORT_PARTICIPANT)
+        import_calls_drop(&import->calls, call);
+    else
+        import_refuse(import, call, BRIDGE_UNAVAILABLE,
+                      err == MCPX_ELIMIT   ? "the server does not read its input"
+                      : err == MCPX_ENOMEM ? "the bridge is out of memory"
+                                           : "the server is gone",
+                      (struct mcpx_slice){0});
+}
+
 void import_forward(struct import *import, struct import_call *call, struct mcpx_now now)
 {
-    enum mcpx_err err;
-
     if (answer_instead(import, call))
         return;
     mcpx_text_reset(&import->line);
     import_add_request(&import->line, mcpx_text_view(&call->payload), call->id,
                        import->era == IMPORT_MODERN ? import->version : NULL,
                        import->config.capabilities);
-    err = import_write(import);
-    if (err == MCPX_OK) {
-        call->written = true;
-        import_calls_release(&import->calls, call);
-        import_calls_defer(&import->calls, call, now.mono_ms + import->config.request_ms);
+    if (!import_write(import, call->id)) {
+        import_write_failed(import, call->id, MCPX_ENOMEM);
         return;
     }
-    import_refuse(import, call, BRIDGE_UNAVAILABLE,
-                  err == MCPX_ELIMIT   ? "the server does not read its input"
-                  : err == MCPX_ENOMEM ? "the bridge is out of memory"
-                                       : "the server is gone",
-                  (struct mcpx_slice){0});
+    call->written = true;
+    import_calls_release(&import->calls, call);
+    import_calls_defer(&import->calls, call, now.mono_ms + import->config.request_ms);
 }

@@ -5,10 +5,19 @@
 #define MCPX_BRIDGE_IMPORT_INPUT_H
 
 #include "tools/mcpx-bridge/import/calls.h"
-#include "tools/mcpx-bridge/import/port.h"
 
-/** Gives import->line to the child. Returns as import_port.write, and MCPX_ENOMEM. */
-enum mcpx_err import_write(struct import *import);
+#include <mcpx/error.h>
+
+struct import;
+
+/**
+ * Gives import->line to the child.
+ *
+ * call   number of the request in it; 0 = none
+ *
+ * Returns false when memory ran out.
+ */
+bool import_write(struct import *import, int64_t call);
 
 /** Writes a request of a participant to the server, or answers it; it may be gone afterwards. */
 void import_forward(struct import *import, struct import_call *call, struct mcpx_now now);
@@ -18,8 +27,11 @@ void import_forward(struct import *import, struct import_call *call, struct mcpx
  *
  * params   members without braces, may be empty
  */
-struct import_call *import_request(struct import *import, enum import_purpose purpose,
-                                   const char *method, struct mcpx_slice params);
+void import_request(struct import *import, enum import_purpose purpose, const char *method,
+                    struct mcpx_slice params);
+
+/** The child did not take the line with that request. Does nothing when there is no such call. */
+void import_write_failed(struct import *import, int64_t id, enum mcpx_err err);
 
 /** Tells the server that nobody waits for a call any more. */
 void import_cancel(struct import *import, const struct import_call *call, const char *reason);

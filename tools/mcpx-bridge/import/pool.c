@@ -13,6 +13,7 @@
 
 #include "tools/mcpx-bridge/import/answer.h"
 #include "tools/mcpx-bridge/import/ask.h"
+#include "tools/mcpx-bridge/import/import.h"
 #include "tools/mcpx-bridge/import/server.h"
 #include "tools/mcpx-bridge/import/tell.h"
 #include "tools/mcpx-bridge/import/trouble.h"
@@ -22,12 +23,14 @@
 
 enum { IDLE_MS = 600000, OF_ONE = 4 };
 
-enum phase { SLOT_FREE, SLOT_WAITING, SLOT_RUNNING, SLOT_STOPPING };
+enum phase { SLOT_FREE, SLOT_WAITING, SLOT_RUNNING, SLOT_STOPPING, SLOT_OVER };
 
 /**
+ * phase     OVER: free once everything is done that its server wanted
  * owner     its id is memory of ours; absent for slot 0
  * idle_at   mono_ms at which it ends, unless it is used before; INT64_MAX while it is in use
  * is_away   the owner has left the topic
+ * start, stop   the actions of that name
  */
 struct slot {
     enum phase phase;
@@ -35,27 +38,31 @@ struct slot {
     struct import *import;
     struct import_who owner;
     int64_t idle_at;
+    struct import_row start, stop;
 };
 
 /**
  * slots    `size` of them: as many as may run, and as many that are ending
  * alive    processes of slots from 1 on, those that are ending included
+ * over     slots that are OVER
  */
 struct import_pool {
     struct import_config config;
-    struct import_port port;
-    struct import_facts facts;
+    struct import_shared shared;
     struct slot *slots;
-    size_t size, alive;
+    size_t size, alive, over;
 };
 
 static enum mcpx_err open_slot(struct import_pool *pool, size_t number)
 {
     struct slot *slot = &pool->slots[number];
-    struct import_setup setup = {number, slot->owner, &pool->facts};
+    struct import_setup setup = {number, slot->owner, &pool->shared};
 
     slot->idle_at = INT64_MAX;
-    return import_new(&pool->config, &pool->port, &setup, &slot->import);
+    slot->start.action =
+        (struct import_action){.type = IMPORT_START, .server = number, .owner = slot->owner};
+    slot->stop.action = (struct import_action){.type = IMPORT_STOP, .server = number};
+    return import_new(&pool->config, &setup, &slot->import);
 }
 
 static void close_slot(struct slot *slot)
@@ -65,20 +72,21 @@ static void close_slot(struct slot *slot)
     *slot = (struct slot){.idle_at = INT64_MAX};
 }
 
-enum mcpx_err import_pool_new(const struct import_config *config,
-                              const struct import_port *port, struct import_pool **out)
+enum mcpx_err import_pool_new(const struct import_config *config, struct import_pool **out)
 {
     struct import_pool *pool = calloc(1, sizeof *pool);
 
     if (!pool)
         return MCPX_ENOMEM;
     pool->config = *config;
-    pool->port = *port;
     pool->size = 1 + 2 * config->isolate_max;
     if (config->isolate_idle_ms <= 0)
         pool->config.isolate_idle_ms = IDLE_MS;
+    if (!config->topics)
+        pool->config.topics = 1;
     pool->slots = calloc(pool->size, sizeof *pool->slots);
-    if (!pool->slots || open_slot(pool, 0)) {
+    pool->shared.topics = calloc(pool->config.topics, sizeof *pool->shared.topics);
+    if (!pool->slots || !pool->shared.topics || open_slot(pool, 0)) {
         import_pool_free(pool);
         return MCPX_ENOMEM;
     }
@@ -93,9 +101,11 @@ void import_pool_free(struct import_pool *pool)
 {
     if (!pool)
         return;
+    import_output_fini(&pool->shared.output);
     for (size_t i = 0; pool->slots && i < pool->size; i++)
         close_slot(&pool->slots[i]);
     free(pool->slots);
+    free(pool->shared.topics);
     free(pool);
 }
 
@@ -117,7 +127,16 @@ static void stop(struct import_pool *pool, size_t number)
 
     slot->phase = SLOT_STOPPING;
     slot->idle_at = INT64_MAX;
-    pool->port.stop(pool->port.user, number);
+    import_output_keep(&pool->shared.output, &slot->stop);
+}
+
+/* Its process is gone. */
+static void finish(struct import_pool *pool, size_t number)
+{
+    pool->slots[number].phase = SLOT_OVER;
+    pool->slots[number].idle_at = INT64_MAX;
+    pool->alive--;
+    pool->over++;
 }
 
 /* Whoever waited is told; nothing of it is left. */
@@ -127,22 +146,17 @@ static void fail_to_start(struct import_pool *pool, size_t number, enum mcpx_err
     struct mcpx_child_report report = {MCPX_CHILD_FAILED, 0, -1, 0, -1, mcpx_strerror(err)};
 
     import_state(pool->slots[number].import, &report, now);
-    close_slot(&pool->slots[number]);
+    finish(pool, number);
 }
 
-static void start_waiting(struct import_pool *pool, struct mcpx_now now)
+static void start_waiting(struct import_pool *pool)
 {
     for (size_t i = 1; i < pool->size && pool->alive < pool->config.isolate_max; i++) {
         struct slot *slot = &pool->slots[i];
-        enum mcpx_err err;
 
         if (slot->phase != SLOT_WAITING)
             continue;
-        err = pool->port.start(pool->port.user, i, slot->owner);
-        if (err) {
-            fail_to_start(pool, i, err, now);
-            continue;
-        }
+        import_output_keep(&pool->shared.output, &slot->start);
         slot->phase = SLOT_RUNNING;
         pool->alive++;
     }
@@ -285,12 +299,12 @@ static void on_request(struct import_pool *pool, size_t topic, const struct mcpx
         if (!at)
             at = make_slot(pool, who, &why);
         if (!at) {
-            import_turn_away(&pool->port, topic, event, why);
+            import_turn_away(pool->slots[0].import, topic, event, why);
             return;
         }
     }
     import_event(pool->slots[at].import, topic, event, now);
-    start_waiting(pool, now);
+    start_waiting(pool);
     settle(pool, at, now);
 }
 
@@ -331,27 +345,27 @@ static void note_presence(struct import_pool *pool, struct import_who who,
         pool->slots[at].is_away = presence == MCPX_PRESENCE_LEAVE;
 }
 
-/* A copy of what the servers need of it: the first one's use of the port may end the event. */
 static void on_end(struct import_pool *pool, size_t topic, const struct mcpx_event *event,
                    struct mcpx_now now)
 {
-    char id[MCPX_ID_MAX];
-    struct mcpx_event copy = {.type = event->type,
-                              .presence = event->presence,
-                              .retry_ms = event->retry_ms,
-                              .participant = {id, event->participant.len}};
-
-    if (event->participant.len > sizeof id)
-        return;
-    if (event->participant.len)
-        memcpy(id, event->participant.text, event->participant.len);
     if (event->type == MCPX_EVENT_PRESENCE)
-        note_presence(pool, (struct import_who){topic, copy.participant}, event->presence);
+        note_presence(pool, (struct import_who){topic, event->participant}, event->presence);
     for (size_t i = 0; i < pool->size; i++)
         if (pool->slots[i].import) {
-            import_event(pool->slots[i].import, topic, &copy, now);
+            import_event(pool->slots[i].import, topic, event, now);
             settle(pool, i, now);
         }
+}
+
+void import_pool_joined(struct import_pool *pool, size_t topic, struct mcpx_slice self,
+                        size_t message_max)
+{
+    struct import_topic *place = &pool->shared.topics[topic];
+
+    place->message_max = message_max;
+    place->self_len = self.len <= sizeof place->self ? self.len : 0;
+    if (place->self_len)
+        memcpy(place->self, self.text, place->self_len);
 }
 
 void import_pool_event(struct import_pool *pool, size_t topic, const struct mcpx_event *event,
@@ -405,8 +419,7 @@ void import_pool_state(struct import_pool *pool, size_t server,
         settle(pool, server, now);
         return;
     }
-    close_slot(&pool->slots[server]);
-    pool->alive--;
+    finish(pool, server);
 }
 
 void import_pool_tick(struct import_pool *pool, struct mcpx_now now)
@@ -419,7 +432,7 @@ void import_pool_tick(struct import_pool *pool, struct mcpx_now now)
         if (pool->slots[i].idle_at <= now.mono_ms)
             stop(pool, i);
     }
-    start_waiting(pool, now);
+    start_waiting(pool);
 }
 
 /* A process that waits for another's end is started by the next tick, not inside that end. */
@@ -439,4 +452,34 @@ int64_t import_pool_deadline(const struct import_pool *pool)
             first = due;
     }
     return first;
+}
+
+/* ---- what is wanted ---- */
+
+const struct import_action *import_pool_next(struct import_pool *pool)
+{
+    if (pool->shared.output.first)
+        return &pool->shared.output.first->action;
+    for (size_t i = 1; pool->over > 0; i++)
+        if (pool->slots[i].phase == SLOT_OVER) {
+            close_slot(&pool->slots[i]);
+            pool->over--;
+        }
+    return NULL;
+}
+
+void import_pool_done(struct import_pool *pool, const struct import_outcome *outcome,
+                      struct mcpx_now now)
+{
+    struct import_row *row = import_output_take(&pool->shared.output);
+    size_t server = row->action.server;
+
+    if (row->action.type == IMPORT_START && outcome->err) {
+        fail_to_start(pool, server, outcome->err, now);
+        start_waiting(pool);
+    } else {
+        import_done(pool->slots[server].import, row, outcome);
+        settle(pool, server, now);
+    }
+    import_row_free(row);
 }

@@ -1,29 +1,52 @@
 /*
  * pool.h - the servers of one command and the topics they serve: one server for everybody,
- * or one more for each participant that needs it. As import.h, without sockets and processes.
+ * or one more for each participant that needs it. It is all that a driver of an import sees, without
+ * sockets and processes: events of the sessions, lines and states of the children and the time go
+ * in and are borrowed during the call, actions come out. Nothing calls back.
  */
 #ifndef MCPX_BRIDGE_IMPORT_POOL_H
 #define MCPX_BRIDGE_IMPORT_POOL_H
 
-#include "tools/mcpx-bridge/import/import.h"
+#include "tools/mcpx-bridge/import/action.h"
+#include "tools/mcpx-bridge/import/config.h"
+
+#include <mcpx/child.h>
 
 struct import_pool;
 
 /**
- * Makes a pool; `port` is copied. Server 0 serves everybody; its process is the caller's to start.
- * With isolate_max, all it is asked is what is the same for all (initialize, lists); everything
- * else goes to a server of the requester's own, numbered from 1, for which port.start is called.
+ * Makes a pool. Server 0 serves everybody; its process is the caller's to start. With isolate_max,
+ * all it is asked is what is the same for all (initialize, lists); everything else goes to a server
+ * of the requester's own, numbered from 1, for which IMPORT_START is wanted.
  *
  * Returns MCPX_OK or MCPX_ENOMEM.
  */
-enum mcpx_err import_pool_new(const struct import_config *config,
-                              const struct import_port *port, struct import_pool **out);
+enum mcpx_err import_pool_new(const struct import_config *config, struct import_pool **out);
 
 /** Frees it; whoever waits is answered by nobody. NULL is allowed. */
 void import_pool_free(struct import_pool *pool);
 
 /** Highest number of a server and one. */
 size_t import_pool_size(const struct import_pool *pool);
+
+/**
+ * What is wanted next, lent until import_pool_done; NULL when nothing is. After every input and
+ * before the next one, all that is wanted is to be done.
+ */
+const struct import_action *import_pool_next(struct import_pool *pool);
+
+/** That was done; what came of it may lead to more. `outcome` is borrowed. */
+void import_pool_done(struct import_pool *pool, const struct import_outcome *outcome,
+                      struct mcpx_now now);
+
+/**
+ * The router welcomed us in a topic, before its JOINED is told.
+ *
+ * self          our participant id there
+ * message_max   longest envelope that it takes, in bytes; 0 = not known
+ */
+void import_pool_joined(struct import_pool *pool, size_t topic, struct mcpx_slice self,
+                        size_t message_max);
 
 /** As import_event. */
 void import_pool_event(struct import_pool *pool, size_t topic, const struct mcpx_event *event,

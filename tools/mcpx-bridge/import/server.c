@@ -155,7 +155,7 @@ static void on_question(struct import *import, const struct mcpx_rpc *rpc)
     }
     mcpx_text_reset(&import->line);
     bridge_add_result(&import->line, rpc->id, MCPX_SLICE("{}"));
-    import_write(import);
+    import_write(import, 0);
 }
 
 /* What is no message may still show whose answer it was meant to be. */
@@ -257,8 +257,8 @@ static void answer_all(struct import *import)
 static bool is_greeted_otherwise(struct import *import)
 {
     if (import->unready && import->config.protocol == IMPORT_PROTOCOL_AUTO)
-        import->again = import_probe_ended(&import->setup.facts->probe, import->probed) &&
-                        (!import->config.once || import->setup.facts->probe.changes == 1);
+        import->again = import_probe_ended(&import->setup.shared->probe, import->probed) &&
+                        (!import->config.once || import->setup.shared->probe.changes == 1);
     import->unready = false;
     return import->again;
 }
@@ -270,7 +270,7 @@ static const char *outlook(const struct import *import, bool again)
         return "";
     if (!again)
         return "; it will be started again";
-    return import->setup.facts->probe.plain
+    return import->setup.shared->probe.plain
                ? "; it was asked server/discover, will be started again and not be asked"
                : "; it was not asked server/discover, will be started again and be asked";
 }

@@ -4,7 +4,9 @@
 #ifndef MCPX_BRIDGE_IMPORT_SERVER_H
 #define MCPX_BRIDGE_IMPORT_SERVER_H
 
-#include "tools/mcpx-bridge/import/port.h"
+#include <mcpx/child.h>
+
+struct import;
 
 /** The server wrote a line. */
 void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now now);

@@ -6,7 +6,8 @@
 
 #include "tools/mcpx-bridge/import/ask.h"
 #include "tools/mcpx-bridge/import/calls.h"
-#include "tools/mcpx-bridge/import/port.h"
+#include "tools/mcpx-bridge/import/config.h"
+#include "tools/mcpx-bridge/import/shared.h"
 #include "tools/mcpx-bridge/import/subs.h"
 
 /*
@@ -30,6 +31,7 @@ enum import_era {
  * handshake_at   mono_ms at which a server that is not ready is killed, INT64_MAX when it is
  * version        protocol version spoken with the server
  * setup          which server it is, and whose
+ * kill           the action of that name
  * probed         this process was asked server/discover
  * unready        it was started and is not ready yet
  * again          it ended, or shall, and the next one is greeted in another way
@@ -44,7 +46,6 @@ enum import_era {
  */
 struct import {
     struct import_config config;
-    struct import_port port;
     struct import_calls calls;
     struct import_asks asks;
     struct import_subs subs;
@@ -52,6 +53,7 @@ struct import {
     int64_t era_at;
     int64_t handshake_at;
     struct import_setup setup;
+    struct import_row kill;
     bool probed, unready, again;
     char version[32];
     bool retried;

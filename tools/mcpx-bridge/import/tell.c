@@ -6,6 +6,7 @@
 #include "tools/mcpx-bridge/import/tell.h"
 
 #include "tools/mcpx-bridge/import/state.h"
+#include "tools/mcpx-bridge/import/want.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 void import_say(struct import *import, const char *format, ...)
 {
     struct mcpx_slice owner = import->setup.owner.id;
+    struct import_action action = {.type = IMPORT_LOG};
     char text[501];
     va_list arguments;
     int len = 0;
@@ -25,7 +27,8 @@ void import_say(struct import *import, const char *format, ...)
     for (char *at = text; *at; at++)
         if ((unsigned char)*at < ' ' || *at == 0x7f)
             *at = '?';
-    import->port.log(import->port.user, text);
+    action.text = mcpx_slice_of(text);
+    import_want(import, (struct import_row){.action = action});
 }
 
 void import_announce(struct import *import, const char *text)
@@ -40,16 +43,21 @@ void import_announce(struct import *import, const char *text)
     mcpx_text_puts(&import->text, "}");
     draft.payload = mcpx_text_view(&import->text);
     for (size_t topic = 0; topic < import->config.topics && !import->text.failed; topic++)
-        if (import->port.may(import->port.user, topic, MCPX_SLICE("chat")))
-            import->port.send(import->port.user, topic, &draft, NULL);
+        import_want_send(import, topic, &draft);
 }
 
 void import_tell_topic(struct import *import, size_t topic, struct mcpx_draft *draft)
 {
-    enum mcpx_err err;
+    struct import_action action = {.type = IMPORT_SEND, .topic = topic};
 
     draft->type = "mcp/request";
-    err = import->port.send(import->port.user, topic, draft, NULL);
+    action.draft = *draft;
+    if (!import_want(import, (struct import_row){.action = action, .is_notice = true}))
+        import_told(import, MCPX_ENOMEM);
+}
+
+void import_told(struct import *import, enum mcpx_err err)
+{
     if (err && err != import->notice_err)
         import_say(import, "notifications of the server cannot be sent: %s",
                    mcpx_strerror(err));

@@ -4,7 +4,9 @@
 #ifndef MCPX_BRIDGE_IMPORT_TROUBLE_H
 #define MCPX_BRIDGE_IMPORT_TROUBLE_H
 
-#include "tools/mcpx-bridge/import/port.h"
+#include <mcpx/child.h>
+
+struct import;
 
 /** The child is gone: sentence and data for everybody who asks from now on. */
 void import_trouble_note(struct import *import, const struct mcpx_child_report *report);

@@ -1,7 +1,7 @@
 /*
- * run.c - the loop, the sockets and the processes of an import; what to do is decided in
- * the core. The order of an ending is fixed here: first the servers stop, so that the answers to
- * their callers still go out, then the connections are closed.
+ * run.c - the loop, the sockets and the processes of an import; what to do is decided in the core,
+ * and done after every input. The order of an ending is fixed here: first the servers stop, so that
+ * the answers to their callers still go out, then the connections are closed.
  */
 #include "tools/mcpx-bridge/import/edge/run.h"
 
@@ -51,87 +51,6 @@ struct edge {
     int status;
 };
 
-static struct mcpx_client *client_of(void *user, size_t topic)
-{
-    return ((struct edge *)user)->seats[topic].client;
-}
-
-static struct mcpx_session *session_of(void *user, size_t topic)
-{
-    return mcpx_client_session(client_of(user, topic));
-}
-
-/* ---- what the core may do ---- */
-
-static enum mcpx_err port_write(void *user, size_t server, struct mcpx_slice line)
-{
-    struct process *process = &((struct edge *)user)->processes[server];
-
-    return process->child ? mcpx_child_write(process->child, line) : MCPX_ECLOSED;
-}
-
-static void port_kill(void *user, size_t server)
-{
-    mcpx_child_kill(((struct edge *)user)->processes[server].child);
-}
-
-static void port_stop(void *user, size_t server)
-{
-    mcpx_child_stop(((struct edge *)user)->processes[server].child);
-}
-
-static enum mcpx_err port_respond(void *user, size_t topic, struct mcpx_slice request,
-                                  struct mcpx_slice payload)
-{
-    return mcpx_client_respond(client_of(user, topic), request, payload, NULL);
-}
-
-static void port_drop(void *user, size_t topic, struct mcpx_slice request)
-{
-    mcpx_session_drop(session_of(user, topic), request);
-}
-
-static enum mcpx_err port_send(void *user, size_t topic, const struct mcpx_draft *draft,
-                               struct mcpx_slice *id)
-{
-    return mcpx_client_send(client_of(user, topic), draft, id, NULL);
-}
-
-static void port_forget(void *user, size_t topic, struct mcpx_slice id)
-{
-    mcpx_session_forget(session_of(user, topic), id);
-}
-
-static bool port_may(void *user, size_t topic, struct mcpx_slice text)
-{
-    struct mcpx_kind kind;
-    struct mcpx_question question = {.kind = &kind, .wall_ms = loop_now().wall_ms};
-
-    return mcpx_kind_parse(text, &kind, NULL) == MCPX_OK &&
-           mcpx_session_may(session_of(user, topic), &question);
-}
-
-static struct mcpx_slice port_self(void *user, size_t topic)
-{
-    return mcpx_session_id(session_of(user, topic));
-}
-
-static size_t port_message_max(void *user, size_t topic)
-{
-    return mcpx_session_message_max(session_of(user, topic));
-}
-
-static void port_log(void *user, const char *text)
-{
-    struct mcpx_text visible = {0};
-
-    (void)user;
-    text_visible(&visible, mcpx_slice_of(text));
-    if (visible.text)
-        complain("import", "%s", visible.text);
-    mcpx_text_fini(&visible);
-}
-
 /* ---- the ending ---- */
 
 static bool are_processes_over(const struct edge *edge)
@@ -174,15 +93,125 @@ static void end(struct edge *edge, int status)
     check_over(edge);
 }
 
+/* ---- what the core wants done ---- */
+
+static void write_log(struct mcpx_slice text)
+{
+    struct mcpx_text visible = {0};
+
+    text_visible(&visible, text);
+    if (visible.text)
+        complain("import", "%s", visible.text);
+    mcpx_text_fini(&visible);
+}
+
+static void forget_process(struct process *process)
+{
+    mcpx_child_free(process->child);
+    free(process->name);
+    process->child = NULL;
+    process->name = NULL;
+}
+
+/* What precedes its standard error: the server's name, and whom it is for. */
+static char *name_of(const struct edge *edge, struct import_who owner)
+{
+    struct mcpx_text name = {0};
+
+    mcpx_text_puts(&name, edge->job->name);
+    if (owner.id.text) {
+        mcpx_text_puts(&name, " for ");
+        text_visible_short(&name, owner.id, 100);
+    }
+    if (name.failed)
+        mcpx_text_fini(&name);
+    return name.text;
+}
+
+static void on_line(void *user, struct mcpx_slice line);
+static void on_overlong(void *user, struct mcpx_slice beginning);
+static void on_state(void *user, const struct mcpx_child_report *report);
+
+static enum mcpx_err start_process(struct edge *edge, size_t server, struct import_who owner)
+{
+    struct process *process = &edge->processes[server];
+    struct mcpx_child_config config = {.argv = edge->job->argv,
+                                       .line_max = edge->job->line_max,
+                                       .restart = true, /* the core says when not */
+                                       .loop = &edge->loop,
+                                       .on_line = on_line,
+                                       .on_overlong = on_overlong,
+                                       .on_state = on_state,
+                                       .user = process};
+
+    if (edge->ending)
+        return MCPX_ECLOSED;
+    forget_process(process);
+    *process = (struct process){.edge = edge, .number = server, .name = name_of(edge, owner)};
+    config.name = process->name;
+    return process->name ? mcpx_child_new(&config, &process->child) : MCPX_ENOMEM;
+}
+
+static void act(struct edge *edge, const struct import_action *action,
+                struct import_outcome *outcome)
+{
+    struct mcpx_client *client = edge->seats[action->topic].client;
+    struct mcpx_child *child = edge->processes[action->server].child;
+
+    switch (action->type) {
+    case IMPORT_WRITE:
+        outcome->err = child ? mcpx_child_write(child, action->text) : MCPX_ECLOSED;
+        break;
+    case IMPORT_KILL:
+        mcpx_child_kill(child);
+        break;
+    case IMPORT_START:
+        outcome->err = start_process(edge, action->server, action->owner);
+        break;
+    case IMPORT_STOP:
+        mcpx_child_stop(child);
+        break;
+    case IMPORT_RESPOND:
+        outcome->err = mcpx_client_respond(client, action->about, action->text, NULL);
+        break;
+    case IMPORT_DROP:
+        mcpx_session_drop(mcpx_client_session(client), action->about);
+        break;
+    case IMPORT_SEND:
+        outcome->err = mcpx_client_send(client, &action->draft, &outcome->id, NULL);
+        break;
+    case IMPORT_FORGET:
+        mcpx_session_forget(mcpx_client_session(client), action->about);
+        break;
+    case IMPORT_LOG:
+        write_log(action->text);
+        break;
+    }
+}
+
+static void act_on_all(struct edge *edge)
+{
+    const struct import_action *action;
+
+    while ((action = import_pool_next(edge->pool)) != NULL) {
+        struct import_outcome outcome = {0};
+
+        act(edge, action, &outcome);
+        import_pool_done(edge->pool, &outcome, loop_now());
+    }
+}
+
 static void on_timer(uv_timer_t *timer);
 
-/* After every input: has the core given up, and when does it want to be woken? */
+/* After every input: what is to be done, has the core given up, and when is it to be woken? */
 static void after_input(struct edge *edge)
 {
-    int64_t deadline = import_pool_deadline(edge->pool);
-    int64_t now = loop_now().mono_ms;
-    const char *failure = import_pool_failure(edge->pool);
+    int64_t now = loop_now().mono_ms, deadline;
+    const char *failure;
 
+    act_on_all(edge);
+    deadline = import_pool_deadline(edge->pool);
+    failure = import_pool_failure(edge->pool);
     if (failure && !edge->ending) {
         complain("import", "%s", failure);
         end(edge, STATUS_FAILED);
@@ -238,6 +267,15 @@ static void on_left(struct seat *seat, const struct mcpx_event *event)
         seat->over = true;
 }
 
+static bool may(const struct seat *seat, struct mcpx_slice text)
+{
+    struct mcpx_kind kind;
+    struct mcpx_question question = {.kind = &kind, .wall_ms = loop_now().wall_ms};
+
+    return mcpx_kind_parse(text, &kind, NULL) == MCPX_OK &&
+           mcpx_session_may(mcpx_client_session(seat->client), &question);
+}
+
 /* Without these grants all works but nobody hears of it; that is hard to find out later. */
 static void warn_of_grants(const struct seat *seat)
 {
@@ -250,14 +288,15 @@ static void warn_of_grants(const struct seat *seat)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (!port_may(seat->edge, seat->number, mcpx_slice_of(rows[i].kind)))
+        if (!may(seat, mcpx_slice_of(rows[i].kind)))
             complain("import", "we may not send %s: %s; grant \"%s\"", rows[i].kind,
                      rows[i].without, rows[i].grant);
 }
 
 static void on_joined(struct seat *seat, const struct mcpx_event *event)
 {
-    struct mcpx_slice self = mcpx_session_id(mcpx_client_session(seat->client));
+    const struct mcpx_session *session = mcpx_client_session(seat->client);
+    struct mcpx_slice self = mcpx_session_id(session);
     struct mcpx_text visible = {0};
 
     text_visible(&visible, self);
@@ -266,6 +305,8 @@ static void on_joined(struct seat *seat, const struct mcpx_event *event)
              event->resumed ? ", nothing was missed" : "");
     mcpx_text_fini(&visible);
     warn_of_grants(seat);
+    import_pool_joined(seat->edge->pool, seat->number, self,
+                       mcpx_session_message_max(session));
 }
 
 static void on_event(void *user, struct mcpx_client *client, const struct mcpx_event *event)
@@ -342,50 +383,6 @@ static int start_client(struct seat *seat)
     return err == MCPX_EINVALID ? STATUS_USAGE : STATUS_FAILED;
 }
 
-static void forget_process(struct process *process)
-{
-    mcpx_child_free(process->child);
-    free(process->name);
-    process->child = NULL;
-    process->name = NULL;
-}
-
-/* What precedes its standard error: the server's name, and whom it is for. */
-static char *name_of(const struct edge *edge, struct import_who owner)
-{
-    struct mcpx_text name = {0};
-
-    mcpx_text_puts(&name, edge->job->name);
-    if (owner.id.text) {
-        mcpx_text_puts(&name, " for ");
-        text_visible_short(&name, owner.id, 100);
-    }
-    if (name.failed)
-        mcpx_text_fini(&name);
-    return name.text;
-}
-
-static enum mcpx_err port_start(void *user, size_t server, struct import_who owner)
-{
-    struct edge *edge = user;
-    struct process *process = &edge->processes[server];
-    struct mcpx_child_config config = {.argv = edge->job->argv,
-                                       .line_max = edge->job->line_max,
-                                       .restart = true, /* the core says when not */
-                                       .loop = &edge->loop,
-                                       .on_line = on_line,
-                                       .on_overlong = on_overlong,
-                                       .on_state = on_state,
-                                       .user = process};
-
-    if (edge->ending)
-        return MCPX_ECLOSED;
-    forget_process(process);
-    *process = (struct process){.edge = edge, .number = server, .name = name_of(edge, owner)};
-    config.name = process->name;
-    return process->name ? mcpx_child_new(&config, &process->child) : MCPX_ENOMEM;
-}
-
 static int start(struct edge *edge)
 {
     enum mcpx_err err;
@@ -398,7 +395,7 @@ static int start(struct edge *edge)
         if (status != STATUS_OK)
             return status;
     }
-    err = port_start(edge, 0, (struct import_who){0});
+    err = start_process(edge, 0, (struct import_who){0});
     if (err == MCPX_OK)
         return STATUS_OK;
     complain("import", "cannot start %s: %s", edge->job->argv[0], mcpx_strerror(err));
@@ -423,23 +420,10 @@ static void close_handles(struct edge *edge)
 /* The pool, and room for its seats and processes. */
 static bool make_room(struct edge *edge)
 {
-    struct import_port port = {.write = port_write,
-                               .kill = port_kill,
-                               .start = port_start,
-                               .stop = port_stop,
-                               .respond = port_respond,
-                               .drop = port_drop,
-                               .send = port_send,
-                               .forget = port_forget,
-                               .may = port_may,
-                               .self = port_self,
-                               .message_max = port_message_max,
-                               .log = port_log,
-                               .user = edge};
     struct import_config config = edge->job->import;
 
     config.topics = edge->job->topic_count;
-    if (import_pool_new(&config, &port, &edge->pool) != MCPX_OK)
+    if (import_pool_new(&config, &edge->pool) != MCPX_OK)
         return false;
     edge->seats = calloc(edge->job->topic_count, sizeof *edge->seats);
     edge->processes = calloc(import_pool_size(edge->pool), sizeof *edge->processes);

@@ -5,7 +5,7 @@
 #define MCPX_BRIDGE_IMPORT_EDGE_RUN_H
 
 #include "tools/common/connect.h"
-#include "tools/mcpx-bridge/import/import.h"
+#include "tools/mcpx-bridge/import/config.h"
 
 /**
  * What to run. Everything is borrowed during import_run.

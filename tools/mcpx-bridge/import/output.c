@@ -1,0 +1,103 @@
+/*
+ * output.c - a list of actions, each in one piece of memory with a copy of all its texts: an action
+ * outlives the input that led to it, and often the request as well. Killing, starting and stopping
+ * a process must work without memory, so their rows belong to whom they are about.
+ */
+#include "tools/mcpx-bridge/import/output.h"
+
+#include "tools/mcpx-bridge/import/copy.h"
+
+#include <stdlib.h>
+
+/* The texts of a row, without the addressees and the type of its draft. */
+enum { TEXTS = 6 };
+
+static void texts_of(struct import_row *row, struct mcpx_slice *texts[TEXTS])
+{
+    texts[0] = &row->action.about;
+    texts[1] = &row->action.text;
+    texts[2] = &row->action.draft.correlation_id;
+    texts[3] = &row->action.draft.payload;
+    texts[4] = &row->who;
+    texts[5] = &row->method;
+}
+
+static void append(struct import_output *output, struct import_row *row)
+{
+    row->next = NULL;
+    if (output->first)
+        output->last->next = row;
+    else
+        output->first = row;
+    output->last = row;
+}
+
+void import_output_keep(struct import_output *output, struct import_row *row)
+{
+    if (row->is_waiting)
+        return;
+    row->is_kept = true;
+    row->is_waiting = true;
+    append(output, row);
+}
+
+static bool fail(struct import_output *output)
+{
+    output->lost.action.type = IMPORT_LOG;
+    output->lost.action.text = MCPX_SLICE("out of memory: something was not said or not done");
+    import_output_keep(output, &output->lost);
+    return false;
+}
+
+bool import_output_add(struct import_output *output, const struct import_row *row)
+{
+    struct import_row copy = *row;
+    struct mcpx_draft *draft = &copy.action.draft;
+    struct mcpx_slice *texts[TEXTS], *to;
+    struct mcpx_slice type = draft->type ? mcpx_slice_of(draft->type) : (struct mcpx_slice){0};
+    size_t len = draft->to_count * sizeof *to + type.len + 1;
+    struct import_row *added;
+    char *at;
+
+    texts_of(&copy, texts);
+    for (size_t i = 0; i < TEXTS; i++)
+        len += texts[i]->len;
+    for (size_t i = 0; i < draft->to_count; i++)
+        len += draft->to[i].len;
+    added = malloc(sizeof *added + len);
+    if (!added)
+        return fail(output);
+    to = (struct mcpx_slice *)(added + 1);
+    at = (char *)(to + draft->to_count);
+    for (size_t i = 0; i < TEXTS; i++)
+        *texts[i] = import_copy(&at, *texts[i]);
+    for (size_t i = 0; i < draft->to_count; i++)
+        to[i] = import_copy(&at, draft->to[i]);
+    draft->to = to;
+    draft->type = import_copy(&at, type).text;
+    *at = '\0';
+    *added = copy;
+    append(output, added);
+    return true;
+}
+
+struct import_row *import_output_take(struct import_output *output)
+{
+    struct import_row *row = output->first;
+
+    output->first = row->next;
+    row->is_waiting = false;
+    return row;
+}
+
+void import_row_free(struct import_row *row)
+{
+    if (!row->is_kept)
+        free(row);
+}
+
+void import_output_fini(struct import_output *output)
+{
+    while (output->first)
+        import_row_free(import_output_take(output));
+}

@@ -1,0 +1,49 @@
+/*
+ * shared.h - what all servers of one command share, and what one of them is.
+ */
+#ifndef MCPX_BRIDGE_IMPORT_SHARED_H
+#define MCPX_BRIDGE_IMPORT_SHARED_H
+
+#include "tools/mcpx-bridge/import/output.h"
+#include "tools/mcpx-bridge/import/probe.h"
+
+/**
+ * What is known of one of our topics.
+ *
+ * self          our participant id there; empty before the first welcome
+ * message_max   longest envelope the router takes, in bytes; 0 = not known
+ */
+struct import_topic {
+    char self[MCPX_ID_MAX];
+    size_t self_len;
+    size_t message_max;
+};
+
+/**
+ * Zero at the beginning, except for `topics`, which has a row for each.
+ *
+ * probe    how the processes of the command are greeted
+ * serial   tag of the latest question, so that no two servers' have the same
+ * output   what they want done
+ */
+struct import_shared {
+    struct import_probe probe;
+    uintptr_t serial;
+    struct import_topic *topics;
+    struct import_output output;
+};
+
+/**
+ * What one server is.
+ *
+ * number   of the server, for its actions
+ * owner    the one participant it serves, kept as long as the import; without an id: everybody
+ * shared   kept as long
+ */
+struct import_setup {
+    size_t number;
+    struct import_who owner;
+    struct import_shared *shared;
+};
+
+#endif
