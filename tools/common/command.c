@@ -84,10 +84,7 @@ void complain(const char *verb, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    mcpx_text_puts(&line, program_name);
-    mcpx_text_puts(&line, verb ? " " : "");
-    mcpx_text_puts(&line, verb ? verb : "");
-    mcpx_text_puts(&line, ": ");
+    mx_format(&line, "%s%s%s: ", program_name, verb ? " " : "", verb);
     text_lines(&line, mcpx_slice_of(sentence));
     mcpx_text_puts(&line, "\n");
     if (!line.failed)

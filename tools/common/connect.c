@@ -6,6 +6,7 @@
  */
 #include "tools/common/connect.h"
 
+#include "lib/core/format.h"
 #include "tools/common/context.h"
 #include "tools/common/http.h"
 #include "tools/common/secret.h"
@@ -202,11 +203,7 @@ static int ask_for_token(const struct connection *where, const char *verb, int64
     struct mcpx_text body = {0}, answer = {0};
     int status = STATUS_FAILED;
 
-    mcpx_text_puts(&body, "{");
-    mcpx_json_add_member(&body, "participantId", mcpx_slice_of(where->as));
-    mcpx_text_puts(&body, ",");
-    mcpx_json_add_member(&body, "topic", mcpx_slice_of(where->client.topic));
-    mcpx_text_puts(&body, "}");
+    mx_format(&body, "{\"participantId\":%q,\"topic\":%q}", where->as, where->client.topic);
     if (!body.failed)
         status = http_do(&(struct http_call){.verb = verb,
                                              .base = where->api,

@@ -7,6 +7,7 @@
  */
 #include "tools/common/context.h"
 
+#include "lib/core/format.h"
 #include "lib/core/json_reason.h"
 #include <mcpx/json.h>
 
@@ -53,16 +54,13 @@ static bool find_file(struct mcpx_text *folder, struct mcpx_text *path)
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
 
     if (config && config[0] == '/') {
-        mcpx_text_puts(folder, config);
+        mx_format(folder, "%s/mcpx", config);
     } else if (home && home[0] == '/') {
-        mcpx_text_puts(folder, home);
-        mcpx_text_puts(folder, "/.config");
+        mx_format(folder, "%s/.config/mcpx", home);
     } else {
         return false;
     }
-    mcpx_text_puts(folder, "/mcpx");
-    mcpx_text_slice(path, mcpx_text_view(folder));
-    mcpx_text_puts(path, "/contexts.json");
+    mx_format(path, "%s/contexts.json", folder);
     return !folder->failed && !path->failed;
 }
 
@@ -271,8 +269,7 @@ int contexts_write(const char *verb, const json_t *tree)
         complain(verb, "nowhere to keep contexts: neither XDG_CONFIG_HOME nor HOME is set");
         goto out;
     }
-    mcpx_text_slice(&beside, mcpx_text_view(&path));
-    mcpx_text_puts(&beside, ".XXXXXX");
+    mx_format(&beside, "%s.XXXXXX", &path);
     if (beside.failed)
         status = complain_of_memory(verb);
     else if (!make_folder(folder.text) || !replace(path.text, beside.text, tree))

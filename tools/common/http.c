@@ -4,6 +4,7 @@
  */
 #include "tools/common/http.h"
 
+#include "lib/core/format.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
 
@@ -111,8 +112,7 @@ static struct curl_slist *headers_of(const struct http_call *call)
     if (call->body)
         headers = curl_slist_append(headers, "Content-Type: application/json");
     if (call->token) {
-        mcpx_text_puts(&line, "Authorization: Bearer ");
-        mcpx_text_puts(&line, call->token);
+        mx_format(&line, "Authorization: Bearer %s", call->token);
         if (!line.failed)
             headers = curl_slist_append(headers, line.text);
         memset(line.text, 0, line.len);
@@ -181,8 +181,7 @@ int http_do(const struct http_call *call, struct mcpx_text *answer)
     struct mcpx_text url = {0};
     int status = STATUS_FAILED;
 
-    mcpx_text_puts(&url, call->base);
-    mcpx_text_puts(&url, call->path);
+    mx_format(&url, "%s%s", call->base, call->path);
     if (curl && !url.failed)
         status = perform(curl, call, url.text, answer);
     else

@@ -4,6 +4,9 @@
 #include "tools/common/http.h"
 
 #include "lib/core/decimal.h"
+#include "lib/core/format.h"
+
+#include <stdio.h>
 #include <string.h>
 
 enum { PORT_MAX = 65535 };
@@ -60,8 +63,7 @@ bool url_api(const char *url, struct mcpx_text *out)
         cut_end(rest, &len, "/");
         if (cut_end(rest, &len, "/ws"))
             cut_end(rest, &len, "/v0.1");
-        mcpx_text_puts(out, schemes[i].api);
-        mcpx_text_add(out, rest, len);
+        mx_format(out, "%s%s", schemes[i].api, ((struct mcpx_slice){rest, len}));
         return true;
     }
     return false;
@@ -74,13 +76,10 @@ void url_encode(struct mcpx_text *out, struct mcpx_slice text)
 
     for (size_t i = 0; i < text.len; i++) {
         unsigned char byte = (unsigned char)text.text[i];
+        bool is_plain = byte != '\0' && strchr(plain, byte);
+        char escape[4];
 
-        if (byte != '\0' && strchr(plain, byte)) {
-            mcpx_text_add(out, text.text + i, 1);
-            continue;
-        }
-        mcpx_text_puts(out, "%");
-        mcpx_text_add(out, &"0123456789ABCDEF"[byte >> 4], 1);
-        mcpx_text_add(out, &"0123456789ABCDEF"[byte & 15], 1);
+        snprintf(escape, sizeof escape, is_plain ? "%c" : "%%%02X", byte);
+        mcpx_text_puts(out, escape);
     }
 }

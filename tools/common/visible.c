@@ -7,6 +7,7 @@
 
 #include <mcpx/json.h>
 
+#include <assert.h>
 #include <stdint.h>
 
 struct range {
@@ -137,6 +138,33 @@ void text_shown(struct mcpx_text *out, struct mcpx_slice text)
 void text_visible(struct mcpx_text *out, struct mcpx_slice text)
 {
     text_visible_short(out, text, SIZE_MAX);
+}
+
+static void add_piece(struct mcpx_text *out, char sign, const struct mx_piece *piece)
+{
+    out->failed |= piece->failed;
+    if (piece->type != MX_PIECE_TEXT)
+        mx_format_pieces(out, "%s", 1, piece);
+    else if (sign == 'v')
+        text_visible_value(out, piece->text, SIZE_MAX);
+    else
+        write_visible(out, piece->text, SIZE_MAX, LIES | LAYOUT | (sign == 'x' ? BLANKS : 0));
+}
+
+void text_format_pieces(struct mcpx_text *out, const char *format, size_t count,
+                        const struct mx_piece *pieces)
+{
+    size_t done = 0;
+    const char *sign;
+
+    while ((sign = strchr(format, '%')) != NULL && done < count) {
+        mcpx_text_add(out, format, (size_t)(sign - format));
+        add_piece(out, sign[1], &pieces[done++]);
+        format = sign + 2;
+    }
+    assert(!sign && done == count);
+    out->failed |= sign || done < count;
+    mcpx_text_puts(out, format);
 }
 
 void text_lines(struct mcpx_text *out, struct mcpx_slice text)

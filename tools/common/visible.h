@@ -5,7 +5,7 @@
 #ifndef TOOLS_VISIBLE_H
 #define TOOLS_VISIBLE_H
 
-#include <mcpx/text.h>
+#include "lib/core/format.h"
 
 /**
  * Appends text as one line for a terminal. Control characters (C0, DEL, C1), line and paragraph
@@ -39,6 +39,22 @@ void text_visible_short(struct mcpx_text *out, struct mcpx_slice text, size_t co
  * absent one.
  */
 void text_visible_value(struct mcpx_text *out, struct mcpx_slice value, size_t columns);
+
+/**
+ * As mx_format, with texts made visible; a number is a number.
+ *
+ *     %s   as text_visible has it
+ *     %x   as text_visible_exact has it
+ *     %v   as text_visible_value has it, uncut
+ */
+#define text_format(out, format, ...)                                                         \
+    text_format_pieces((out), (format),                                                       \
+                       MX_NTH(__VA_ARGS__, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),                 \
+                       (const struct mx_piece[]){MX_PIECES(__VA_ARGS__)})
+
+/** The function behind text_format. */
+void text_format_pieces(struct mcpx_text *out, const char *format, size_t count,
+                        const struct mx_piece *pieces);
 
 /**
  * Appends a JSON value laid out for people: a member or item per line, two spaces per level,

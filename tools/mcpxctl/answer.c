@@ -69,9 +69,7 @@ int error_write(struct mcpx_text *out, struct mcpx_slice error)
         text_visible(out, mcpx_text_view(&message));
     else
         mcpx_text_puts(out, "an error without message");
-    mcpx_text_puts(out, " (");
-    text_visible(out, code);
-    mcpx_text_puts(out, ")");
+    text_format(out, " (%s)", code);
     out->failed |= message.failed;
     mcpx_text_fini(&message);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -4,23 +4,20 @@
  */
 #include "tools/mcpxctl/can.h"
 
+#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "tools/mcpxctl/fetch.h"
 #include <mcpx/json.h>
 
 static void write_question(struct mcpx_text *out, const struct inquiry *inquiry)
 {
-    mcpx_text_puts(out, "{");
-    mcpx_json_add_member(out, "kind", inquiry->kind.text);
-    if (inquiry->participant.text) {
-        mcpx_text_puts(out, ",");
+    mx_format(out, "{\"kind\":%q", inquiry->kind.text);
+    if (inquiry->participant.text)
         mcpx_json_add_member(out, "participant", inquiry->participant);
-    }
     if (inquiry->address.count > 0)
-        mcpx_text_puts(out, ",\"to\":");
-    for (size_t i = 0; i < inquiry->address.count; i++) {
-        mcpx_text_puts(out, i == 0 ? "[" : ",");
-        mcpx_json_add_string(out, inquiry->address.to[i]);
-    }
+        mx_json_begin_array(out, "to");
+    for (size_t i = 0; i < inquiry->address.count; i++)
+        mx_json_add_item(out, inquiry->address.to[i]);
     mcpx_text_puts(out, inquiry->address.count > 0 ? "]}" : "}");
 }
 

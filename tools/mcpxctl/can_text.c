@@ -4,6 +4,7 @@
  */
 #include "tools/mcpxctl/can.h"
 
+#include "lib/core/format.h"
 #include "tools/mcpxctl/kind_word.h"
 #include "tools/mcpxctl/output.h"
 #include <mcpx/json.h>
@@ -27,11 +28,8 @@ int inquiry_read(const struct arguments *arguments, struct inquiry *out)
 
 static void put_line(struct mcpx_text *out, const char *label, struct mcpx_slice text)
 {
-    if (!text.text)
-        return;
-    mcpx_text_puts(out, label);
-    mcpx_text_slice(out, text);
-    mcpx_text_puts(out, "\n");
+    if (text.text)
+        mx_format(out, "%s%s\n", label, text);
 }
 
 static const char *reason_sentence(enum mcpx_refusal refusal)
@@ -70,20 +68,14 @@ static const char *entrance_sentence(const struct inquiry *inquiry, enum mcpx_er
 static void write_headline(const struct inquiry *inquiry, bool allowed, bool has_topic,
                            struct mcpx_text *out)
 {
-    mcpx_text_puts(out, allowed ? "allowed: " : "refused: ");
-    mcpx_text_puts(out, inquiry->participant.text ? "" : "this participant");
-    mcpx_text_slice(out, inquiry->participant);
-    mcpx_text_puts(out, allowed ? " may send " : " may not send ");
-    mcpx_text_slice(out, inquiry->kind.text);
-    mcpx_text_puts(out, " to ");
-    for (size_t i = 0; i < inquiry->address.count; i++) {
-        mcpx_text_puts(out, i > 0 ? ", " : "");
-        mcpx_text_slice(out, inquiry->address.to[i]);
-    }
+    mx_format(out, "%s: %s%s %s %s to ", allowed ? "allowed" : "refused",
+              inquiry->participant.text ? "" : "this participant", inquiry->participant,
+              allowed ? "may send" : "may not send", inquiry->kind.text);
+    for (size_t i = 0; i < inquiry->address.count; i++)
+        mx_format(out, "%s%s", i > 0 ? ", " : "", inquiry->address.to[i]);
     mcpx_text_puts(out, inquiry->address.count == 0 ? "everyone" : "");
-    mcpx_text_puts(out, has_topic ? " in " : "");
     if (has_topic)
-        mcpx_text_slice(out, inquiry->topic);
+        mx_format(out, " in %s", inquiry->topic);
     mcpx_text_puts(out, "\n");
 }
 
@@ -113,10 +105,8 @@ static void write_for_people(const struct inquiry *inquiry,
 
 static void put_member(struct mcpx_text *out, const char *name, struct mcpx_slice text)
 {
-    if (!text.text)
-        return;
-    mcpx_text_puts(out, ",");
-    mcpx_json_add_member(out, name, text);
+    if (text.text)
+        mcpx_json_add_member(out, name, text);
 }
 
 static const char *entrance_wire(const struct entrance *entrance)
@@ -130,8 +120,7 @@ static void write_for_programs(const struct inquiry *inquiry,
 {
     bool may_send = decision->refusal == MCPX_ALLOWED;
 
-    mcpx_text_puts(out, is_allowed(decision, entrance) ? "{\"allowed\":true"
-                                                       : "{\"allowed\":false");
+    mx_format(out, "{\"allowed\":%s", is_allowed(decision, entrance));
     put_member(out, "reason",
                mcpx_slice_of(may_send && entrance ? entrance_wire(entrance)
                                                   : mcpx_refusal_wire(decision->refusal)));

@@ -3,11 +3,10 @@
  */
 #include "tools/mcpxctl/chain_text.h"
 
+#include "lib/core/json_write.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/line.h"
 #include <mcpx/json.h>
-
-#include <stdio.h>
 
 enum { BRIEF = 8, COLUMNS = 80, INDENT_MAX = 20 };
 
@@ -31,20 +30,14 @@ static enum paint paint_of(enum chain_role role)
 
 static void add_when(struct mcpx_text *out, const struct chain_step *step)
 {
-    char text[48];
-
-    if (step->depth == 0) {
+    if (step->depth == 0)
         time_write(out, step->entry->at_ms);
-        return;
-    }
-    if (step->after_ms < 0)
-        snprintf(text, sizeof text, "+?");
+    else if (step->after_ms < 0)
+        mcpx_text_puts(out, "+?");
     else if (step->after_ms < 10000)
-        snprintf(text, sizeof text, "+%d ms", (int)step->after_ms);
+        mx_format(out, "+%s ms", step->after_ms);
     else
-        snprintf(text, sizeof text, "+%lld.%d s", (long long)(step->after_ms / 1000),
-                 (int)(step->after_ms % 1000 / 100));
-    mcpx_text_puts(out, text);
+        mx_format(out, "+%s.%s s", step->after_ms / 1000, step->after_ms % 1000 / 100);
 }
 
 static void add_sameness(struct mcpx_text *out, enum chain_sameness same, bool colour)
@@ -66,25 +59,18 @@ static void add_step(struct mcpx_text *out, const struct ledger *ledger,
 {
     for (size_t i = 0; i < step->depth && i < INDENT_MAX; i++)
         mcpx_text_puts(out, "  ");
-    text_visible(out, ledger_brief(ledger, step->entry, BRIEF));
-    mcpx_text_puts(out, "  ");
+    text_format(out, "%s  ", ledger_brief(ledger, step->entry, BRIEF));
     add_when(out, step);
     mcpx_text_puts(out, "  ");
     paint_begin(out, paint_of(step->role), colour);
     mcpx_text_puts(out, chain_role_name(step->role));
     paint_end(out, paint_of(step->role), colour);
-    mcpx_text_puts(out, "  ");
-    text_visible(out, step->entry->from);
-    mcpx_text_puts(out, " -> ");
+    text_format(out, "  %s -> ", step->entry->from);
     addressees_write(out, step->entry->to, step->entry->to_count);
-    mcpx_text_puts(out, "  ");
-    text_visible(out, step->entry->kind.text);
+    text_format(out, "  %s", step->entry->kind.text);
     add_sameness(out, step->same, colour);
-    if (step->lie) {
-        mcpx_text_puts(out, "  [ignored: ");
-        mcpx_text_puts(out, step->lie);
-        mcpx_text_puts(out, "]");
-    }
+    if (step->lie)
+        mx_format(out, "  [ignored: %s]", step->lie);
     mcpx_text_puts(out, "  ");
     gist_write(out, step->entry, COLUMNS);
     mcpx_text_puts(out, "\n");
@@ -97,34 +83,23 @@ void chain_write(struct mcpx_text *out, const struct ledger *ledger, const struc
         mcpx_text_puts(out, "(it is about an envelope that is no longer retained)\n");
     for (size_t i = 0; i < chain->count; i++)
         add_step(out, ledger, &chain->steps[i], colour);
-    mcpx_text_puts(out, "state: ");
-    mcpx_text_puts(out, chain_state_name(chain->state));
-    mcpx_text_puts(out, "\n");
+    mx_format(out, "state: %s\n", chain_state_name(chain->state));
 }
 
 static void add_json_step(struct mcpx_text *out, const struct chain *chain, size_t index)
 {
     const struct chain_step *step = &chain->steps[index];
 
-    mcpx_text_puts(out, "{");
-    mcpx_json_add_member(out, "role", mcpx_slice_of(chain_role_name(step->role)));
-    if (index == 0) {
-        mcpx_text_puts(out, ",");
+    mx_format(out, "{\"role\":%q", chain_role_name(step->role));
+    if (index == 0)
         mcpx_json_add_member(out, "state", mcpx_slice_of(chain_state_name(chain->state)));
-    }
-    mcpx_text_puts(out, ",");
     mcpx_json_add_member(out, "id", step->entry->id);
-    if (index > 0) {
-        mcpx_text_puts(out, ",");
+    if (index > 0)
         mcpx_json_add_member(out, "parent", chain->steps[step->parent].entry->id);
-    }
-    if (step->after_ms >= 0) {
-        mcpx_text_puts(out, ",\"after_ms\":");
-        mcpx_text_number(out, step->after_ms);
-    }
+    if (step->after_ms >= 0)
+        mx_json_add_number(out, "after_ms", step->after_ms);
     if (step->same != CHAIN_UNCOMPARED)
-        mcpx_text_puts(out, step->same == CHAIN_SAME ? ",\"same_params\":true"
-                                                     : ",\"same_params\":false");
+        mx_json_add_bool(out, "same_params", step->same == CHAIN_SAME);
     mcpx_text_puts(out, ",\"envelope\":");
     line_write_json(out, step->entry->text);
     if (!out->failed)

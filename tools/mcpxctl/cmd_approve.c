@@ -36,17 +36,10 @@ static int show(const struct entry *proposal, struct mcpx_slice to)
     struct mcpx_text out = {0};
     bool shown;
 
-    mcpx_text_puts(&out, "proposal   ");
-    text_visible_exact(&out, proposal->id);
-    mcpx_text_puts(&out, "\nby         ");
-    text_visible_exact(&out, proposal->from);
-    mcpx_text_puts(&out, " at ");
+    text_format(&out, "proposal   %x\nby         %x at ", proposal->id, proposal->from);
     time_write(&out, proposal->at_ms);
-    mcpx_text_puts(&out, "\nto be done ");
-    text_visible(&out, mcpx_json_get(proposal->payload, "method"));
-    mcpx_text_puts(&out, " by ");
-    text_visible_exact(&out, to);
-    mcpx_text_puts(&out, "\nparams     ");
+    text_format(&out, "\nto be done %s by %x\nparams     ",
+                mcpx_json_get(proposal->payload, "method"), to);
     if (params.text)
         text_pretty(&out, params, INDENT);
     else
@@ -72,11 +65,7 @@ static void ask(const struct entry *proposal, struct mcpx_slice to)
         lines += laid_out.text[i] == '\n';
     mcpx_text_puts(&out, "approve ");
     add_operation(&out, proposal);
-    mcpx_text_puts(&out, " by ");
-    text_visible_exact(&out, to);
-    mcpx_text_puts(&out, ", ");
-    mcpx_text_number(&out, (int64_t)lines);
-    mcpx_text_puts(&out, lines == 1 ? " line of params? [y/N] " : " lines of params? [y/N] ");
+    text_format(&out, " by %x, %s line%s of params? [y/N] ", to, lines, lines == 1 ? "" : "s");
     fputs(out.failed ? "approve? [y/N] " : out.text, stderr);
     fflush(stderr);
     mcpx_text_fini(&laid_out);
@@ -125,9 +114,7 @@ static int bind(const struct entry *proposal, struct mcpx_text *out)
     char digest[PROPOSAL_DIGEST_LEN + 1] = "";
 
     out->failed |= proposal_digest(proposal, digest) != MCPX_OK;
-    mcpx_text_slice(out, proposal->id);
-    mcpx_text_puts(out, "@");
-    mcpx_text_puts(out, digest);
+    mx_format(out, "%s@%s", proposal->id, digest);
     return out->failed ? complain_of_memory("approve") : STATUS_OK;
 }
 

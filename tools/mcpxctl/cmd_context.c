@@ -37,10 +37,8 @@ static void add_full_path(struct mcpx_text *out, const char *path)
 {
     char folder[PATH_MAX];
 
-    if (path[0] != '/' && getcwd(folder, sizeof folder)) {
-        mcpx_text_puts(out, folder);
-        mcpx_text_puts(out, "/");
-    }
+    if (path[0] != '/' && getcwd(folder, sizeof folder))
+        mx_format(out, "%s/", folder);
     mcpx_text_puts(out, path);
 }
 
@@ -183,16 +181,12 @@ static int forget(const struct work *work)
 static void add_json(struct mcpx_text *out, const struct work *work, const char *name,
                      bool counts)
 {
-    mcpx_text_puts(out, "{");
-    mcpx_json_add_member(out, "name", mcpx_slice_of(name));
-    mcpx_text_puts(out, counts ? ",\"current\":true" : ",\"current\":false");
+    mx_format(out, "{\"name\":%q,\"current\":%s", name, counts);
     for (int i = 0; i < CONTEXT_SETTING_COUNT; i++) {
         const char *value = context_value(work->tree, name, (enum context_setting)i);
 
-        if (!value)
-            continue;
-        mcpx_text_puts(out, ",");
-        mcpx_json_add_member(out, context_settings[i].member, mcpx_slice_of(value));
+        if (value)
+            mcpx_json_add_member(out, context_settings[i].member, mcpx_slice_of(value));
     }
     mcpx_text_puts(out, "}\n");
 }
@@ -201,18 +195,12 @@ static void add_json(struct mcpx_text *out, const struct work *work, const char 
 static void add_line(struct mcpx_text *out, const struct work *work, const char *name,
                      bool counts)
 {
-    mcpx_text_puts(out, counts ? "* " : "  ");
-    mcpx_text_puts(out, name);
-    mcpx_text_puts(out, " ");
+    mx_format(out, "%s %s ", counts ? "*" : " ", name);
     for (int i = 0; i < CONTEXT_SETTING_COUNT; i++) {
         const char *value = context_value(work->tree, name, (enum context_setting)i);
 
-        if (!value)
-            continue;
-        mcpx_text_puts(out, " ");
-        mcpx_text_puts(out, context_settings[i].option);
-        mcpx_text_puts(out, " ");
-        text_visible(out, mcpx_slice_of(value));
+        if (value)
+            text_format(out, " %s %s", context_settings[i].option, value);
     }
     mcpx_text_puts(out, "\n");
 }

@@ -3,6 +3,7 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
+#include "lib/core/format.h"
 #include "tools/mcpxctl/kind_word.h"
 #include "tools/mcpxctl/output.h"
 #include <mcpx/json.h>
@@ -16,31 +17,34 @@ static int report_fault(const struct mcpx_fault *fault, bool json)
                  fault->reason);
         return STATUS_USAGE;
     }
-    mcpx_text_puts(&out, "{\"valid\":false,");
-    mcpx_json_add_member(&out, "reason", mcpx_slice_of(fault->reason));
-    mcpx_text_puts(&out, ",");
-    mcpx_json_add_member(&out, "field", mcpx_slice_of(fault->field));
-    mcpx_text_puts(&out, ",\"offset\":");
-    mcpx_text_number(&out, (int64_t)fault->offset);
-    mcpx_text_puts(&out, "}\n");
+    mx_format(&out, "{\"valid\":false,\"reason\":%q,\"field\":%q,\"offset\":%s}\n",
+              fault->reason, fault->field, fault->offset);
     return output_print(&out, "kind", STATUS_USAGE);
 }
 
-static void put_component(struct mcpx_text *out, const char *name, struct mcpx_slice text,
-                          bool json)
+static void write_json(struct mcpx_text *out, const struct mcpx_kind *kind)
 {
-    if (!text.text)
-        return;
-    if (json) {
-        mcpx_text_puts(out, ",");
-        mcpx_json_add_member(out, name, text);
-        return;
-    }
-    mcpx_text_puts(out, name);
-    for (size_t i = strlen(name); i < 9; i++)
-        mcpx_text_puts(out, " ");
-    mcpx_text_slice(out, text);
-    mcpx_text_puts(out, "\n");
+    mx_format(out, "{\"valid\":true,\"type\":%q", kind->type);
+    if (kind->method.text)
+        mcpx_json_add_member(out, "method", kind->method);
+    if (kind->context.text)
+        mcpx_json_add_member(out, "context", kind->context);
+    mx_format(out, ",\"reserved\":%s,\"dot_segment\":%s}\n", mcpx_kind_is_reserved(kind),
+              mcpx_kind_has_dot_segment(kind));
+}
+
+static void write_table(struct mcpx_text *out, const struct mcpx_kind *kind)
+{
+    mx_format(out, "type     %s\n", kind->type);
+    if (kind->method.text)
+        mx_format(out, "method   %s\n", kind->method);
+    if (kind->context.text)
+        mx_format(out, "context  %s\n", kind->context);
+    if (mcpx_kind_is_reserved(kind))
+        mcpx_text_puts(out, "note     only the router may send this type\n");
+    if (mcpx_kind_has_dot_segment(kind))
+        mcpx_text_puts(out, "note     the context has a dot segment, which no '*' among "
+                            "other bytes of a context covers\n");
 }
 
 int cmd_kind(const struct arguments *arguments)
@@ -53,21 +57,8 @@ int cmd_kind(const struct arguments *arguments)
     if (!kind_word_read(arguments->operands[0], &kind, &fault))
         return report_fault(&fault, json);
     if (json)
-        mcpx_text_puts(&out, "{\"valid\":true");
-    put_component(&out, "type", kind.type, json);
-    put_component(&out, "method", kind.method, json);
-    put_component(&out, "context", kind.context, json);
-    if (json) {
-        mcpx_text_puts(&out, mcpx_kind_is_reserved(&kind) ? ",\"reserved\":true"
-                                                          : ",\"reserved\":false");
-        mcpx_text_puts(&out, mcpx_kind_has_dot_segment(&kind) ? ",\"dot_segment\":true}\n"
-                                                              : ",\"dot_segment\":false}\n");
-    } else {
-        if (mcpx_kind_is_reserved(&kind))
-            mcpx_text_puts(&out, "note     only the router may send this type\n");
-        if (mcpx_kind_has_dot_segment(&kind))
-            mcpx_text_puts(&out, "note     the context has a dot segment, which no '*' among "
-                                 "other bytes of a context covers\n");
-    }
+        write_json(&out, &kind);
+    else
+        write_table(&out, &kind);
     return output_print(&out, "kind", STATUS_OK);
 }

@@ -3,6 +3,7 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
+#include "lib/core/format.h"
 #include "tools/mcpxctl/chain.h"
 #include "tools/mcpxctl/fetch.h"
 #include "tools/mcpxctl/line.h"
@@ -17,11 +18,7 @@ enum { COLUMNS = 100, BRIEF = 8 };
  */
 static void write_json(struct mcpx_text *out, const struct entry *entry, const char *digest)
 {
-    mcpx_text_puts(out, "{");
-    mcpx_json_add_member(out, "id", entry->id);
-    mcpx_text_puts(out, ",");
-    mcpx_json_add_member(out, "digest", mcpx_slice_of(digest));
-    mcpx_text_puts(out, ",\"envelope\":");
+    mx_format(out, "{\"id\":%q,\"digest\":%q,\"envelope\":", entry->id, digest);
     line_write_json(out, entry->text);
     if (out->len > 0)
         out->len--; /* the line ends behind the brace */

@@ -4,6 +4,7 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
+#include "lib/core/json_write.h"
 #include "tools/common/http.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/fetch.h"
@@ -14,23 +15,22 @@
 
 static const char verb[] = "status";
 
-enum { LABEL_COLUMNS = 14 };
-
 /*
  * Numbers of /metrics.
  *
  * metric   there
  * member   in our JSON
- * label    in our table, with `about` behind the number
+ * label    in our table, filled up with blanks, with `about` behind the number
  */
 static const struct number_row {
     const char *metric, *member, *label, *about;
 } numbers[] = {
-    {"mcpx_connections", "connections", "connections", ""},
-    {"mcpx_topics", "topics_total", "all topics", ""},
-    {"mcpx_unsent_bytes", "unsent_bytes", "unsent", " bytes that readers have not taken yet"},
-    {"mcpx_outbox_bytes", "outbox_bytes", "waiting", " bytes for single participants"},
-    {"mcpx_slow_consumers_total", "slow_consumers", "slow readers",
+    {"mcpx_connections", "connections", "connections   ", ""},
+    {"mcpx_topics", "topics_total", "all topics    ", ""},
+    {"mcpx_unsent_bytes", "unsent_bytes", "unsent        ",
+     " bytes that readers have not taken yet"},
+    {"mcpx_outbox_bytes", "outbox_bytes", "waiting       ", " bytes for single participants"},
+    {"mcpx_slow_consumers_total", "slow_consumers", "slow readers  ",
      " fell behind since the start"},
 };
 
@@ -118,13 +118,6 @@ static int ask_topics(const struct arguments *arguments, struct findings *found)
     return status;
 }
 
-static void add_label(struct mcpx_text *out, const char *label)
-{
-    mcpx_text_puts(out, label);
-    for (size_t i = strlen(label); i < LABEL_COLUMNS; i++)
-        mcpx_text_puts(out, " ");
-}
-
 /* The items of a list that an answer holds, or their `member`, with commas; "none" for no item. */
 static void add_list(struct mcpx_text *out, const struct mcpx_text *answer, const char *list,
                      const char *member)
@@ -135,9 +128,8 @@ static void add_list(struct mcpx_text *out, const struct mcpx_text *answer, cons
 
     mcpx_json_walk_start(&walk, mcpx_json_get(value, list));
     for (; mcpx_json_walk_next(&walk); any = true) {
-        mcpx_text_puts(out, any ? ", " : "");
-        text_visible_value(out, member ? mcpx_json_get(walk.value, member) : walk.value,
-                           SIZE_MAX);
+        text_format(out, any ? ", %v" : "%v",
+                    member ? mcpx_json_get(walk.value, member) : walk.value);
     }
     if (mcpx_json_get(value, "next").text)
         mcpx_text_puts(out, ", and more");
@@ -148,59 +140,39 @@ static void add_table(struct mcpx_text *out, const struct findings *found)
 {
     struct mcpx_slice health = value_of(&found->health);
 
-    add_label(out, "router");
-    text_visible(out, mcpx_slice_of(found->where.client.url));
-    mcpx_text_puts(out, "\n");
-    add_label(out, "health");
-    text_visible_value(out, mcpx_json_get(health, "status"), SIZE_MAX);
-    mcpx_text_puts(out, found->ready ? ", ready\n" : ", not ready: it takes no connections\n");
-    add_label(out, "uptime");
-    text_visible_value(out, mcpx_json_get(health, "uptime"), SIZE_MAX);
-    mcpx_text_puts(out, " s\n");
+    text_format(out, "router        %s\nhealth        %v, %s\nuptime        %v s\n",
+                found->where.client.url, mcpx_json_get(health, "status"),
+                found->ready ? "ready" : "not ready: it takes no connections",
+                mcpx_json_get(health, "uptime"));
     for (size_t i = 0; i < NUMBERS; i++) {
         int64_t number = number_of(found, numbers[i].metric);
 
-        if (number < 0)
-            continue;
-        add_label(out, numbers[i].label);
-        mcpx_text_number(out, number);
-        mcpx_text_puts(out, numbers[i].about);
-        mcpx_text_puts(out, "\n");
+        if (number >= 0)
+            mx_format(out, "%s%s%s\n", numbers[i].label, number, numbers[i].about);
     }
     if (!found->knows_topics)
         return;
-    add_label(out, "topics");
+    mcpx_text_puts(out, "topics        ");
     add_list(out, &found->topics, "topics", NULL);
-    add_label(out, "topic");
-    text_visible(out, mcpx_slice_of(found->where.client.topic));
-    mcpx_text_puts(out, "\n");
-    add_label(out, "participants");
+    text_format(out, "topic         %s\nparticipants  ", found->where.client.topic);
     add_list(out, &found->participants, "participants", "id");
 }
 
 static void add_json(struct mcpx_text *out, const struct findings *found)
 {
-    mcpx_text_puts(out, "{");
-    mcpx_json_add_member(out, "url", mcpx_slice_of(found->where.client.url));
-    mcpx_text_puts(out, ",\"health\":");
+    mx_format(out, "{\"url\":%q,\"health\":", found->where.client.url);
     text_compact(out, value_of(&found->health));
-    mcpx_text_puts(out, found->ready ? ",\"ready\":true" : ",\"ready\":false");
+    mx_json_add_bool(out, "ready", found->ready);
     for (size_t i = 0; i < NUMBERS; i++) {
         int64_t number = number_of(found, numbers[i].metric);
 
-        if (number < 0)
-            continue;
-        mcpx_text_puts(out, ",\"");
-        mcpx_text_puts(out, numbers[i].member);
-        mcpx_text_puts(out, "\":");
-        mcpx_text_number(out, number);
+        if (number >= 0)
+            mx_json_add_number(out, numbers[i].member, number);
     }
     if (found->knows_topics) {
         mcpx_text_puts(out, ",\"topics\":");
         text_compact(out, mcpx_json_get(value_of(&found->topics), "topics"));
-        mcpx_text_puts(out, ",");
-        mcpx_json_add_member(out, "topic", mcpx_slice_of(found->where.client.topic));
-        mcpx_text_puts(out, ",\"participants\":");
+        mx_format(out, ",\"topic\":%q,\"participants\":", found->where.client.topic);
         text_compact(out, mcpx_json_get(value_of(&found->participants), "participants"));
     }
     mcpx_text_puts(out, "}\n");

@@ -50,9 +50,9 @@ static void show_envelope(struct watch *watch, const struct mcpx_event *event)
 static void show_presence(const struct watch *watch, const struct mcpx_event *event)
 {
     static const char *const words[] = {
-        [MCPX_PRESENCE_JOIN] = " joins\n",
-        [MCPX_PRESENCE_LEAVE] = " leaves\n",
-        [MCPX_PRESENCE_UPDATE] = " has other grants\n",
+        [MCPX_PRESENCE_JOIN] = "joins",
+        [MCPX_PRESENCE_LEAVE] = "leaves",
+        [MCPX_PRESENCE_UPDATE] = "has other grants",
     };
     struct mcpx_text out = {0};
 
@@ -61,13 +61,9 @@ static void show_presence(const struct watch *watch, const struct mcpx_event *ev
         return;
     paint_begin(&out, PAINT_DIM, watch->style.colour);
     time_write(&out, (int64_t)time(NULL) * 1000);
-    mcpx_text_puts(&out, "  ");
-    text_visible(&out, event->participant);
-    mcpx_text_puts(&out, words[event->presence]);
-    if (watch->style.colour && !out.failed)
-        out.len--; /* the line's end comes behind the colour's */
+    text_format(&out, "  %s %s", event->participant, words[event->presence]);
     paint_end(&out, PAINT_DIM, watch->style.colour);
-    mcpx_text_puts(&out, watch->style.colour ? "\n" : "");
+    mcpx_text_puts(&out, "\n");
     output_print(&out, "watch", STATUS_OK);
 }
 

@@ -19,8 +19,7 @@ static void add_participant(struct mcpx_text *out, struct mcpx_slice participant
     paint_end(out, PAINT_NAME, colour);
     mcpx_json_walk_start(&walk, mcpx_json_get(participant, "capabilities"));
     for (; mcpx_json_walk_next(&walk); any = true) {
-        mcpx_text_puts(out, any ? ", " : "  ");
-        text_visible_value(out, walk.value, SIZE_MAX);
+        text_format(out, any ? ", %v" : "  %v", walk.value);
     }
     mcpx_text_puts(out, any ? "\n" : "  (may say nothing)\n");
 }

@@ -3,6 +3,7 @@
  */
 #include "tools/mcpxctl/fetch.h"
 
+#include "lib/core/format.h"
 #include "tools/common/http.h"
 #include <mcpx/json.h>
 
@@ -82,8 +83,7 @@ static int fetch_page(const struct connection *where, const char *verb, size_t l
     struct mcpx_text path = {0};
     int status;
 
-    mcpx_text_puts(&path, "/history?limit=");
-    mcpx_text_number(&path, (int64_t)(limit < PAGE ? limit : PAGE));
+    mx_format(&path, "/history?limit=%s", limit < PAGE ? limit : PAGE);
     if (have->count > 0) {
         mcpx_text_puts(&path, "&before=");
         url_encode(&path, have->entries[have->count - 1]->id);

@@ -36,10 +36,8 @@ void time_write(struct mcpx_text *out, int64_t at_ms)
 
 void addressees_write(struct mcpx_text *out, const struct mcpx_slice *to, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        mcpx_text_puts(out, i > 0 ? ", " : "");
-        text_visible(out, to[i]);
-    }
+    for (size_t i = 0; i < count; i++)
+        text_format(out, i > 0 ? ", %s" : "%s", to[i]);
     if (count == 0)
         mcpx_text_puts(out, "everyone");
 }
@@ -113,12 +111,7 @@ void line_write(struct mcpx_text *out, const struct entry *entry,
         id.len = style->brief;
     paint_begin(out, PAINT_DIM, style->colour);
     time_write(out, entry->at_ms);
-    mcpx_text_puts(out, " ");
-    text_visible(out, id);
-    if (style->digest) {
-        mcpx_text_puts(out, "@");
-        mcpx_text_puts(out, style->digest);
-    }
+    text_format(out, style->digest ? " %s@%s" : " %s%s", id, style->digest);
     if (!style->past)
         paint_end(out, PAINT_DIM, style->colour);
     mcpx_text_puts(out, "  ");
@@ -130,9 +123,7 @@ void line_write(struct mcpx_text *out, const struct entry *entry,
     mcpx_text_puts(out, "  ");
     if (warning) {
         paint_begin(out, PAINT_BAD, style->colour && !style->past);
-        mcpx_text_puts(out, "[ignored: ");
-        mcpx_text_puts(out, warning);
-        mcpx_text_puts(out, "]");
+        mx_format(out, "[ignored: %s]", warning);
         paint_end(out, PAINT_BAD, style->colour && !style->past);
         mcpx_text_puts(out, " ");
     }

@@ -27,13 +27,9 @@ const struct listing *listing_find(const char *name)
 void listing_write_request(struct mcpx_text *out, const struct listing *listing,
                            struct mcpx_slice cursor)
 {
-    mcpx_text_puts(out, "{\"jsonrpc\":\"2.0\",\"id\":1,");
-    mcpx_json_add_member(out, "method", mcpx_slice_of(listing->method));
-    if (cursor.text) {
-        mcpx_text_puts(out, ",\"params\":{\"cursor\":");
-        mcpx_text_slice(out, cursor);
-        mcpx_text_puts(out, "}");
-    }
+    mx_format(out, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":%q", listing->method);
+    if (cursor.text)
+        mx_format(out, ",\"params\":{\"cursor\":%s}", cursor);
     mcpx_text_puts(out, "}");
 }
 
@@ -61,15 +57,12 @@ void listing_write(struct mcpx_text *out, const struct listing *listing,
     mcpx_json_walk_start(&walk, mcpx_json_get(result, listing->member));
     while (mcpx_json_walk_next(&walk)) {
         if (json) {
-            mcpx_text_puts(out, "{");
-            mcpx_json_add_member(out, "participant", from);
-            mcpx_text_puts(out, ",\"item\":");
+            mx_format(out, "{\"participant\":%q,\"item\":", from);
             text_compact(out, walk.value);
             mcpx_text_puts(out, "}\n");
             continue;
         }
-        text_visible(out, from);
-        mcpx_text_puts(out, "  ");
+        text_format(out, "%s  ", from);
         add_member(out, walk.value, listing->key);
         if (mcpx_json_get(walk.value, "description").text)
             mcpx_text_puts(out, "  ");

@@ -19,8 +19,7 @@ static void add_subject(struct mcpx_text *out, const struct mcpx_draft *draft)
     bool derived = mcpx_rpc_read(draft->payload, &rpc, NULL) == MCPX_OK &&
                    mcpx_rpc_kind(&rpc, draft->type, kind) == MCPX_OK;
 
-    text_visible(out, mcpx_slice_of(derived ? kind : draft->type));
-    mcpx_text_puts(out, " to ");
+    text_format(out, "%s to ", derived ? kind : draft->type);
     addressees_write(out, draft->to, draft->to_count);
 }
 
@@ -145,11 +144,10 @@ void live_decline(struct live *live, const struct mcpx_event *event)
 
     if (event->envelope->to_count == 0)
         return;
-    mcpx_text_puts(&payload, "{\"jsonrpc\":\"2.0\",\"id\":");
-    mcpx_text_slice(&payload, event->rpc->id);
-    mcpx_text_puts(&payload,
-                   ",\"error\":{\"code\":-32601,\"message\":\"mcpxctl asks, and does "
-                   "not answer\"}}");
+    mx_format(&payload,
+              "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32601,"
+              "\"message\":\"mcpxctl asks, and does not answer\"}}",
+              event->rpc->id);
     if (!payload.failed)
         mcpx_client_respond(live->client, event->envelope->id, mcpx_text_view(&payload), NULL);
     mcpx_text_fini(&payload);

@@ -4,6 +4,9 @@
  */
 #include "tools/mcpxctl/message.h"
 
+#include "lib/core/format.h"
+#include "lib/core/json_write.h"
+
 static enum mcpx_err refuse_operand(struct mcpx_fault *fault, const char *reason,
                                     const char *field)
 {
@@ -86,17 +89,15 @@ static bool has_arguments(struct mcpx_slice method)
            mcpx_slice_equal(method, MCPX_SLICE("prompts/get"));
 }
 
-/* Appends what `object` has between its braces, behind a comma. */
+/* Appends the members of an object to one that has begun. */
 static void add_members(struct mcpx_text *out, struct mcpx_slice object)
 {
     struct mcpx_json_walk walk;
 
     mcpx_json_walk_start(&walk, object);
     while (mcpx_json_walk_next(&walk)) {
-        mcpx_text_puts(out, ",\"");
-        mcpx_text_slice(out, walk.name);
-        mcpx_text_puts(out, "\":");
-        mcpx_text_slice(out, walk.value);
+        mx_json_add_raw(out, NULL, MCPX_SLICE("\""));
+        mx_format(out, "%s\":%s", walk.name, walk.value);
     }
 }
 
@@ -104,69 +105,55 @@ static void add_members(struct mcpx_text *out, struct mcpx_slice object)
 static void write_params(struct mcpx_text *out, const struct operation *operation)
 {
     const char *member = name_member(operation->method);
-    struct mcpx_text inner = {0};
 
-    if (member) {
-        mcpx_text_puts(&inner, ",");
-        mcpx_json_add_member(&inner, member, operation->name);
-    }
-    if (has_arguments(operation->method) && operation->argument.text) {
-        mcpx_text_puts(&inner, ",\"arguments\":");
-        mcpx_text_slice(&inner, operation->argument);
-    } else {
-        add_members(&inner, operation->argument);
-    }
+    mx_json_begin_object(out, "params");
+    if (member)
+        mcpx_json_add_member(out, member, operation->name);
+    if (has_arguments(operation->method) && operation->argument.text)
+        mx_json_add_raw(out, "arguments", operation->argument);
+    else
+        add_members(out, operation->argument);
     if (operation->token.text) {
-        mcpx_text_puts(&inner, ",\"_meta\":{");
-        mcpx_json_add_member(&inner, "progressToken", operation->token);
-        mcpx_text_puts(&inner, "}");
+        mx_json_begin_object(out, "_meta");
+        mcpx_json_add_member(out, "progressToken", operation->token);
+        mx_json_end_object(out);
     }
-    mcpx_text_puts(out, "{");
-    if (inner.len > 0)
-        mcpx_text_add(out, inner.text + 1, inner.len - 1);
-    mcpx_text_puts(out, "}");
-    out->failed |= inner.failed;
-    mcpx_text_fini(&inner);
+    mx_json_end_object(out);
 }
 
-static void write_body(struct mcpx_text *out, const struct operation *operation)
+/* What begins with `head`. */
+static void write_operation(struct mcpx_text *out, const char *head,
+                            const struct operation *operation)
 {
+    mcpx_text_puts(out, head);
     mcpx_json_add_member(out, "method", operation->method);
-    if (operation->name.text || operation->argument.text || operation->token.text) {
-        mcpx_text_puts(out, ",\"params\":");
+    if (operation->name.text || operation->argument.text || operation->token.text)
         write_params(out, operation);
-    }
-    mcpx_text_puts(out, "}");
+    mx_json_end_object(out);
 }
 
 void operation_write_request(struct mcpx_text *out, const struct operation *operation)
 {
-    mcpx_text_puts(out, "{\"jsonrpc\":\"2.0\",\"id\":1,");
-    write_body(out, operation);
+    write_operation(out, "{\"jsonrpc\":\"2.0\",\"id\":1", operation);
 }
 
 void operation_write_proposal(struct mcpx_text *out, const struct operation *operation)
 {
-    mcpx_text_puts(out, "{");
-    write_body(out, operation);
+    write_operation(out, "{", operation);
 }
 
 void request_write_as_proposed(struct mcpx_text *out, struct mcpx_slice proposal)
 {
     struct mcpx_slice params = mcpx_json_get(proposal, "params");
 
-    mcpx_text_puts(out, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":");
-    mcpx_text_slice(out, mcpx_json_get(proposal, "method"));
-    if (params.text) {
-        mcpx_text_puts(out, ",\"params\":");
-        mcpx_text_slice(out, params);
-    }
-    mcpx_text_puts(out, "}");
+    mx_format(out, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":%s",
+              mcpx_json_get(proposal, "method"));
+    if (params.text)
+        mx_json_add_raw(out, "params", params);
+    mx_json_end_object(out);
 }
 
 void message_write(struct mcpx_text *out, const char *name, struct mcpx_slice text)
 {
-    mcpx_text_puts(out, "{");
-    mcpx_json_add_member(out, name, text);
-    mcpx_text_puts(out, "}");
+    mx_format(out, "{\"%s\":%q}", name, text);
 }

@@ -4,6 +4,7 @@
  */
 #include "tools/mcpxctl/offer.h"
 
+#include "lib/core/format.h"
 #include "tools/common/context.h"
 #include "tools/mcpxctl/chain.h"
 #include "tools/mcpxctl/fetch.h"
@@ -17,10 +18,7 @@ enum { PATIENCE_MS = 1000, ENVELOPES = 100, AMONG = 1000 };
 /* Appends a word and what it is. */
 static void add(struct mcpx_text *out, struct mcpx_slice word, struct mcpx_slice about)
 {
-    mcpx_text_slice(out, word);
-    mcpx_text_puts(out, "\t");
-    mcpx_text_slice(out, about);
-    mcpx_text_puts(out, "\n");
+    mx_format(out, "%s\t%s\n", word, about);
 }
 
 /* The strings of a list in an answer, or their `member`. */
@@ -76,18 +74,12 @@ static void add_proposal(struct mcpx_text *out, const struct ledger *ledger,
                          const struct entry *entry)
 {
     char digest[PROPOSAL_DIGEST_LEN + 1];
-    struct mcpx_text word = {0};
     bool open = false;
 
     if (!entry_is(entry, "mcp/proposal") || chain_is_open(ledger, entry, &open) != MCPX_OK ||
         !open || proposal_digest(entry, digest) != MCPX_OK)
         return;
-    mcpx_text_slice(&word, entry->id);
-    mcpx_text_puts(&word, "@");
-    mcpx_text_puts(&word, digest);
-    add(out, mcpx_text_view(&word), entry->kind.text);
-    out->failed |= word.failed;
-    mcpx_text_fini(&word);
+    mx_format(out, "%s@%s\t%s\n", entry->id, digest, entry->kind.text);
 }
 
 static void offer_proposals(const struct connection *where, struct mcpx_text *out)

@@ -4,8 +4,8 @@
  */
 #include "tools/mcpx-bridge/guard/log.h"
 
+#include "lib/core/json_write.h"
 #include "tools/common/visible.h"
-
 #include <mcpx/json.h>
 
 /* Most columns of a stranger's text in a line for people. */
@@ -25,26 +25,16 @@ static void add_visible(struct mcpx_text *out, struct mcpx_slice text)
 /* `,"name":"text"`, or nothing when the text is absent. */
 static void add_fact(struct mcpx_text *out, const char *name, struct mcpx_slice text)
 {
-    if (!text.text)
-        return;
-    mcpx_text_puts(out, ",");
-    mcpx_json_add_member(out, name, text);
+    if (text.text)
+        mcpx_json_add_member(out, name, text);
 }
 
 static void add_words(struct mcpx_text *out, const char *name, struct mcpx_slice text)
 {
     if (!text.text)
         return;
-    mcpx_text_puts(out, " ");
-    mcpx_text_puts(out, name);
-    mcpx_text_puts(out, "=");
+    mx_format(out, " %s=", name);
     add_visible(out, text);
-}
-
-static void begin_event(struct mcpx_text *out, const char *event)
-{
-    mcpx_text_puts(out, "{");
-    mcpx_json_add_member(out, "event", mcpx_slice_of(event));
 }
 
 void guard_log_left_out(struct mcpx_text *out, bool json, enum guard_verdict verdict,
@@ -56,9 +46,7 @@ void guard_log_left_out(struct mcpx_text *out, bool json, enum guard_verdict ver
     struct mcpx_slice id = envelope->from.text ? envelope->id : (struct mcpx_slice){NULL, 0};
 
     if (json) {
-        begin_event(out, "left_out");
-        add_fact(out, "reason", mcpx_slice_of(name));
-        add_fact(out, "text", mcpx_slice_of(text));
+        mx_format(out, "{\"event\":\"left_out\",\"reason\":%q,\"text\":%q", name, text);
         add_fact(out, "detail", mcpx_slice_of(judge->fault.reason));
         add_fact(out, "from", envelope->from);
         add_fact(out, "kind", envelope->kind.text);
@@ -66,16 +54,9 @@ void guard_log_left_out(struct mcpx_text *out, bool json, enum guard_verdict ver
         mcpx_text_puts(out, "}\n");
         return;
     }
-    mcpx_text_puts(out, "guard: left out (");
-    mcpx_text_puts(out, name);
-    mcpx_text_puts(out, "): ");
-    mcpx_text_puts(out, text);
-    if (judge->fault.reason) {
-        mcpx_text_puts(out, ": ");
-        mcpx_text_puts(out, judge->fault.reason);
-    }
-    if (envelope->from.text)
-        mcpx_text_puts(out, ";");
+    mx_format(out, "guard: left out (%s): %s%s%s%s", name, text,
+              judge->fault.reason ? ": " : "", judge->fault.reason,
+              envelope->from.text ? ";" : "");
     add_words(out, "from", envelope->from);
     add_words(out, "kind", envelope->kind.text);
     add_words(out, "id", id);
@@ -86,23 +67,17 @@ void guard_log_summary(struct mcpx_text *out, bool json, const struct guard_coun
 {
     const char *between = "";
 
-    if (json) {
-        begin_event(out, "summary");
-        mcpx_text_puts(out, ",\"left_out\":{");
-    } else {
-        mcpx_text_puts(out, "guard: left out ");
-    }
+    mcpx_text_puts(out, json ? "{\"event\":\"summary\",\"left_out\":{" : "guard: left out ");
     for (int i = GUARD_PASS + 1; i < GUARD_VERDICT_COUNT; i++) {
         const char *name = guard_verdict_name((enum guard_verdict)i);
 
         if (!counts->of[i])
             continue;
-        mcpx_text_puts(out, between);
-        mcpx_text_puts(out, json ? "\"" : "");
-        mcpx_text_puts(out, name);
-        mcpx_text_puts(out, json ? "\":" : " ");
-        mcpx_text_number(out, (int64_t)counts->of[i]);
-        between = json ? "," : ", ";
+        if (json)
+            mx_json_add_number(out, name, (int64_t)counts->of[i]);
+        else
+            mx_format(out, "%s%s %s", between, name, counts->of[i]);
+        between = ", ";
     }
     if (json)
         mcpx_text_puts(out, "}}\n");
@@ -112,13 +87,8 @@ void guard_log_summary(struct mcpx_text *out, bool json, const struct guard_coun
 
 void guard_log_note(struct mcpx_text *out, bool json, const char *event, const char *text)
 {
-    if (json) {
-        begin_event(out, event);
-        add_fact(out, "text", mcpx_slice_of(text));
-        mcpx_text_puts(out, "}\n");
-        return;
-    }
-    mcpx_text_puts(out, "guard: ");
-    text_visible(out, mcpx_slice_of(text));
-    mcpx_text_puts(out, "\n");
+    if (json)
+        mx_format(out, "{\"event\":%q,\"text\":%q}\n", event, text);
+    else
+        text_format(out, "guard: %s\n", text);
 }

@@ -13,6 +13,7 @@
  */
 #include "tools/mcpx-bridge/guard/passage.h"
 
+#include "lib/core/format.h"
 #include "lib/core/frames.h"
 #include "tools/mcpx-bridge/guard/http.h"
 
@@ -172,13 +173,10 @@ static void pass_body(struct guard_passage *passage, struct mcpx_slice bytes)
 /* The guard's own answer, where it cannot let the request or the router's answer pass. */
 static void refuse_request(struct guard_passage *passage, const char *status, const char *why)
 {
-    mcpx_text_puts(&passage->to_agent, "HTTP/1.1 ");
-    mcpx_text_puts(&passage->to_agent, status);
-    mcpx_text_puts(&passage->to_agent, "\r\nContent-Type: text/plain\r\n"
-                                       "Connection: close\r\nContent-Length: ");
-    mcpx_text_number(&passage->to_agent, (int64_t)strlen(why));
-    mcpx_text_puts(&passage->to_agent, "\r\n\r\n");
-    mcpx_text_puts(&passage->to_agent, why);
+    mx_format(&passage->to_agent,
+              "HTTP/1.1 %s\r\nContent-Type: text/plain\r\nConnection: close\r\n"
+              "Content-Length: %s\r\n\r\n%s",
+              status, strlen(why), why);
     end(passage, why);
 }
 

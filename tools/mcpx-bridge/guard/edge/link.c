@@ -7,6 +7,7 @@
  */
 #include "tools/mcpx-bridge/guard/edge/link.h"
 
+#include "lib/core/format.h"
 #include "tools/mcpx-bridge/guard/edge/report.h"
 #include "tools/mcpx-bridge/guard/edge/server.h"
 #include "tools/mcpx-bridge/guard/passage.h"
@@ -262,16 +263,14 @@ static void fail_to_connect(struct guard_link *link, int err)
     struct mcpx_text *out = guard_passage_to_agent(link->passage);
     struct mcpx_text body = {0};
 
-    mcpx_text_puts(&body, "{\"title\":\"Bad Gateway\",\"status\":502,\"code\":\"unreachable\","
-                          "\"detail\":\"the guard cannot connect to the router: ");
-    mcpx_text_puts(&body, uv_strerror(err));
-    mcpx_text_puts(&body, "\"}");
-    mcpx_text_puts(out,
-                   "HTTP/1.1 502 Bad Gateway\r\nContent-Type: application/problem+json\r\n"
-                   "Connection: close\r\nContent-Length: ");
-    mcpx_text_number(out, (int64_t)body.len);
-    mcpx_text_puts(out, "\r\n\r\n");
-    mcpx_text_slice(out, mcpx_text_view(&body));
+    mx_format(&body,
+              "{\"title\":\"Bad Gateway\",\"status\":502,\"code\":\"unreachable\","
+              "\"detail\":\"the guard cannot connect to the router: %s\"}",
+              uv_strerror(err));
+    mx_format(out,
+              "HTTP/1.1 502 Bad Gateway\r\nContent-Type: application/problem+json\r\n"
+              "Connection: close\r\nContent-Length: %s\r\n\r\n%s",
+              body.len, &body);
     mcpx_text_fini(&body);
     guard_note(link->server, "unreachable", "cannot connect to %s port %d: %s", router->host,
                router->port, uv_strerror(err));

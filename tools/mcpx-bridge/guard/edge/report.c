@@ -68,13 +68,10 @@ void guard_announce(const struct guard_server *server)
                    options->router.host, options->router.port);
         return;
     }
-    if (options->json) {
+    if (options->json)
         guard_log_note(&line, true, "listening", server->url);
-    } else {
-        mcpx_text_puts(&line, "listening ");
-        mcpx_text_puts(&line, server->url);
-        mcpx_text_puts(&line, "\n");
-    }
+    else
+        mx_format(&line, "listening %s\n", server->url);
     if (!line.failed)
         fwrite(line.text, 1, line.len, stdout);
     fflush(stdout);
