@@ -315,8 +315,8 @@ void mx_matcher_free(struct mx_matcher *matcher)
     free(matcher);
 }
 
-static int run(const struct mx_matcher *matcher, const struct program *program,
-               struct mcpx_slice text)
+static int run_program(const struct mx_matcher *matcher, const struct program *program,
+                       struct mcpx_slice text)
 {
     PCRE2_SPTR subject = (PCRE2_SPTR)text.text;
 
@@ -337,7 +337,7 @@ static int match(const struct mcpx_capset *set, const struct mcpx_kind *kind, bo
     if (matcher->rule6 && mcpx_kind_has_dot_segment(kind))
         list = &matcher->dotted;
     for (size_t i = 0; i < list->count && rc == PCRE2_ERROR_NOMATCH; i++) {
-        rc = run(matcher, &list->programs[i], kind->text);
+        rc = run_program(matcher, &list->programs[i], kind->text);
         *refuses = list->programs[i].refuses;
     }
     return rc;

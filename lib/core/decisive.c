@@ -7,7 +7,7 @@
 
 #include "lib/core/fold.h"
 
-static bool refuse(struct mcpx_fault *fault, const char *reason, const char *name)
+static bool refuse_member(struct mcpx_fault *fault, const char *reason, const char *name)
 {
     if (fault)
         *fault = (struct mcpx_fault){reason, name, 0};
@@ -43,12 +43,13 @@ bool mx_decisive_find(struct mcpx_slice object, struct mx_decisive *members, siz
         if (i == count)
             continue;
         if (likeness == MX_LIKE)
-            return refuse(fault,
-                          "a member is named like this one but for letter case: some readers "
-                          "would take it for this one",
-                          members[i].name);
+            return refuse_member(
+                fault,
+                "a member is named like this one but for letter case: some readers "
+                "would take it for this one",
+                members[i].name);
         if (members[i].value.text)
-            return refuse(fault, "this member stands twice", members[i].name);
+            return refuse_member(fault, "this member stands twice", members[i].name);
         members[i].value = walk.value;
     }
     return true;

@@ -41,8 +41,8 @@ void mcpx_envelope_fini(struct mcpx_envelope *envelope)
 }
 
 /* Refuses the text because of what stands at `where`, which lies in it. */
-static enum mcpx_err refuse(struct reading *reading, const char *field, const char *where,
-                            const char *reason)
+static enum mcpx_err refuse_envelope(struct reading *reading, const char *field,
+                                     const char *where, const char *reason)
 {
     reading->fault->field = field;
     reading->fault->offset = (size_t)(where - reading->envelope->text.text);
@@ -56,12 +56,12 @@ static enum mcpx_err check_shape(struct reading *reading)
     const struct mx_member *last;
 
     if (scan->type != MCPX_JSON_OBJECT)
-        return refuse(reading, "", scan->value.text, "expected an object");
+        return refuse_envelope(reading, "", scan->value.text, "expected an object");
     if (scan->total <= MCPX_MEMBERS_MAX)
         return MCPX_OK;
     last = &scan->members[scan->count - 1];
-    return refuse(reading, "", last->value.text + last->value.len,
-                  "expected at most 64 members");
+    return refuse_envelope(reading, "", last->value.text + last->value.len,
+                           "expected at most 64 members");
 }
 
 static const char named_like[] =
@@ -75,8 +75,9 @@ static enum mcpx_err check_twice(struct reading *reading)
     if (!twice)
         return MCPX_OK;
     field = mx_field_of(twice);
-    return refuse(reading, field < MX_FIELD_COUNT ? mx_field_rule(field)->name.text : "",
-                  twice->name.text - 1, "expected each member once, found this name again");
+    return refuse_envelope(
+        reading, field < MX_FIELD_COUNT ? mx_field_rule(field)->name.text : "",
+        twice->name.text - 1, "expected each member once, found this name again");
 }
 
 /* Fills in the fields; returns how many of the members are fields. */
@@ -118,8 +119,8 @@ static enum mcpx_err check_names(struct reading *reading)
     if (err || find_fields(reading) == reading->scan->count)
         return err;
     like = find_like(reading->scan, &field);
-    return like ? refuse(reading, mx_field_rule(field)->name.text, like->name.text - 1,
-                         named_like)
+    return like ? refuse_envelope(reading, mx_field_rule(field)->name.text,
+                                  like->name.text - 1, named_like)
                 : MCPX_OK;
 }
 
@@ -130,9 +131,10 @@ static enum mcpx_err check_types(struct reading *reading)
         const struct mx_member *member = reading->fields[field];
 
         if (!member && rule->missing)
-            return refuse(reading, rule->name.text, reading->scan->value.text, rule->missing);
+            return refuse_envelope(reading, rule->name.text, reading->scan->value.text,
+                                   rule->missing);
         if (member && member->type != rule->type)
-            return refuse(reading, rule->name.text, member->value.text, rule->wrong);
+            return refuse_envelope(reading, rule->name.text, member->value.text, rule->wrong);
     }
     return MCPX_OK;
 }
@@ -179,9 +181,9 @@ static enum mcpx_err check_length(struct reading *reading, const char *field,
                                   const char *where, size_t len)
 {
     if (len == 0)
-        return refuse(reading, field, where, too_short);
+        return refuse_envelope(reading, field, where, too_short);
     if (len > MCPX_ID_MAX)
-        return refuse(reading, field, where, too_long);
+        return refuse_envelope(reading, field, where, too_long);
     return MCPX_OK;
 }
 
@@ -220,7 +222,7 @@ static enum mcpx_err read_addressee(struct reading *reading, struct mcpx_slice v
     struct mcpx_slice *slot;
 
     if (envelope->to_count == MCPX_TO_MAX)
-        return refuse(reading, "to", value.text, "expected at most 256 addressees");
+        return refuse_envelope(reading, "to", value.text, "expected at most 256 addressees");
     slot = &envelope->to[envelope->to_count++];
     *slot = read_string(reading, value, escaped);
     return check_length(reading, "to", value.text, slot->len);
@@ -243,7 +245,7 @@ static enum mcpx_err read_addressees(struct reading *reading)
         bool escaped;
 
         if (*at != '"')
-            return refuse(reading, "to", at, "expected only strings in this array");
+            return refuse_envelope(reading, "to", at, "expected only strings in this array");
         value = string_at(at, end, &escaped);
         err = read_addressee(reading, value, escaped);
         if (err)
@@ -267,9 +269,9 @@ static enum mcpx_err read_kind(struct reading *reading)
     if (mcpx_kind_parse(kind, &envelope->kind, &fault) == MCPX_OK)
         return MCPX_OK;
     /* with escapes an offset in the kind is none in the text */
-    return refuse(reading, "kind",
-                  member->value.text + (member->value_escaped ? 0 : 1 + fault.offset),
-                  fault.reason);
+    return refuse_envelope(reading, "kind",
+                           member->value.text + (member->value_escaped ? 0 : 1 + fault.offset),
+                           fault.reason);
 }
 
 /* Lengths, addressees and the kind's grammar, member by member in the table's order. */
@@ -309,8 +311,8 @@ static enum mcpx_err check_characters(struct reading *reading)
             continue;
         reason = mx_field_unfit(member, &offset);
         if (reason)
-            return refuse(reading, mx_field_rule(field)->name.text,
-                          member->value.text + 1 + offset, reason);
+            return refuse_envelope(reading, mx_field_rule(field)->name.text,
+                                   member->value.text + 1 + offset, reason);
     }
     return MCPX_OK;
 }
@@ -322,8 +324,8 @@ static enum mcpx_err check_protocol(struct reading *reading)
 
     if (mcpx_slice_equal(protocol, MCPX_SLICE(MCPX_PROTOCOL)))
         return MCPX_OK;
-    return refuse(reading, "protocol", member->value.text,
-                  mx_field_rule(MX_FIELD_PROTOCOL)->wrong);
+    return refuse_envelope(reading, "protocol", member->value.text,
+                           mx_field_rule(MX_FIELD_PROTOCOL)->wrong);
 }
 
 static enum mcpx_err read_envelope(struct reading *reading)

@@ -244,7 +244,7 @@ static enum mx_frames_step end_frame(struct mx_frames *frames, struct mx_frames_
 }
 
 /* A message that needed much memory is rare: the next one does not keep it. */
-static void let_go(struct mx_frames *frames)
+static void trim_buffers(struct mx_frames *frames)
 {
     if (frames->done && frames->raw.size > frames->keep_size)
         mcpx_text_fini(&frames->raw);
@@ -333,7 +333,7 @@ enum mx_frames_step mx_frames_next(struct mx_frames *frames, struct mx_frames_fo
     bool stop = false;
 
     *found = (struct mx_frames_found){.code = 0};
-    let_go(frames);
+    trim_buffers(frames);
     while (step == MX_FRAMES_MORE && !stop && !frames->bad && !frames->nomem)
         step = go_on(frames, found, &stop);
     found->reason = frames->bad;

@@ -92,8 +92,8 @@ static struct mcpx_slice take_component(struct mcpx_slice *rest)
     return taken;
 }
 
-static bool refuse(struct mcpx_fault *fault, const char *reason, const char *field,
-                   size_t offset)
+static bool refuse_kind(struct mcpx_fault *fault, const char *reason, const char *field,
+                        size_t offset)
 {
     if (fault)
         *fault = (struct mcpx_fault){reason, field, offset};
@@ -109,26 +109,26 @@ bool mx_grammar_split(struct mcpx_slice text, bool stars, struct mcpx_kind *out,
     size_t offset;
 
     if (text.len == 0)
-        return refuse(fault, "must not be empty", "kind", 0);
+        return refuse_kind(fault, "must not be empty", "kind", 0);
     if (text.len > MCPX_KIND_MAX)
-        return refuse(fault, "must not be longer than 2048 bytes", "kind", MCPX_KIND_MAX);
+        return refuse_kind(fault, "must not be longer than 2048 bytes", "kind", MCPX_KIND_MAX);
     kind.type = take_component(&rest);
     reason = segments_fault(kind.type, stars, &offset);
     if (reason)
-        return refuse(fault, reason, "type", offset);
+        return refuse_kind(fault, reason, "type", offset);
     if (rest.text) {
         kind.method = take_component(&rest);
         reason = segments_fault(kind.method, stars, &offset);
         if (reason)
-            return refuse(fault, reason, "method",
-                          (size_t)(kind.method.text - text.text) + offset);
+            return refuse_kind(fault, reason, "method",
+                               (size_t)(kind.method.text - text.text) + offset);
     }
     if (rest.text) {
         kind.context = rest;
         reason = context_fault(kind.context, &offset);
         if (reason)
-            return refuse(fault, reason, "context",
-                          (size_t)(kind.context.text - text.text) + offset);
+            return refuse_kind(fault, reason, "context",
+                               (size_t)(kind.context.text - text.text) + offset);
     }
     *out = kind;
     return true;

@@ -18,7 +18,8 @@ static const struct mcpx_slice absent;
 /* The shortest kind a method stands in: "mcp/request:METHOD". */
 enum { TYPE_LEN = sizeof "mcp/request:" - 1 };
 
-static enum mcpx_err refuse(struct mcpx_fault *fault, const char *reason, const char *field)
+static enum mcpx_err refuse_rpc(struct mcpx_fault *fault, const char *reason,
+                                const char *field)
 {
     if (fault)
         *fault = (struct mcpx_fault){reason, field, 0};
@@ -60,18 +61,20 @@ static enum mcpx_err check_id(const struct mcpx_slice fields[FIELDS], struct mcp
     switch (mcpx_json_type(fields[ID])) {
     case MCPX_JSON_ABSENT:
         return fields[RESULT].text
-                   ? refuse(fault, "expected the id of the request that this answers", "id")
+                   ? refuse_rpc(fault, "expected the id of the request that this answers",
+                                "id")
                    : MCPX_OK;
     case MCPX_JSON_STRING:
         return MCPX_OK;
     case MCPX_JSON_NULL:
         return fields[ERROR].text
                    ? MCPX_OK
-                   : refuse(fault, "expected a string or an integer; null is for errors",
-                            "id");
+                   : refuse_rpc(fault, "expected a string or an integer; null is for errors",
+                                "id");
     default:
-        return is_integer(fields[ID]) ? MCPX_OK
-                                      : refuse(fault, "expected a string or an integer", "id");
+        return is_integer(fields[ID])
+                   ? MCPX_OK
+                   : refuse_rpc(fault, "expected a string or an integer", "id");
     }
 }
 
@@ -82,15 +85,15 @@ static enum mcpx_err check_fields(const struct mcpx_slice fields[FIELDS],
     bool answers = fields[RESULT].text || fields[ERROR].text;
 
     if (fields[JSONRPC].text && !mcpx_json_equals(fields[JSONRPC], MCPX_SLICE("2.0")))
-        return refuse(fault, "expected \"2.0\"", "jsonrpc");
+        return refuse_rpc(fault, "expected \"2.0\"", "jsonrpc");
     if (!fields[METHOD].text && !answers)
-        return refuse(fault, "expected a method, a result or an error", "method");
+        return refuse_rpc(fault, "expected a method, a result or an error", "method");
     if (fields[METHOD].text && answers)
-        return refuse(fault, "expected no method beside a result or an error", "method");
+        return refuse_rpc(fault, "expected no method beside a result or an error", "method");
     if (fields[RESULT].text && fields[ERROR].text)
-        return refuse(fault, "expected either a result or an error", "error");
+        return refuse_rpc(fault, "expected either a result or an error", "error");
     if (params != MCPX_JSON_ABSENT && params != MCPX_JSON_OBJECT && params != MCPX_JSON_ARRAY)
-        return refuse(fault, "expected an object or an array", "params");
+        return refuse_rpc(fault, "expected an object or an array", "params");
     return check_id(fields, fault);
 }
 
@@ -129,12 +132,12 @@ static enum mcpx_err read_method(struct mcpx_slice value, struct mcpx_rpc *out,
     struct mcpx_kind kind;
 
     if (mcpx_json_type(value) != MCPX_JSON_STRING)
-        return refuse(fault, "expected a string", "method");
+        return refuse_rpc(fault, "expected a string", "method");
     out->method = unescape(value, out->scratch, sizeof out->scratch - TYPE_LEN);
     /* types have the same grammar, so the method is read as if it were one */
     if (!out->method.text || mcpx_kind_parse(out->method, &kind, NULL) || kind.method.text)
-        return refuse(fault, "expected a method such as \"tools/call\", fit for a kind",
-                      "method");
+        return refuse_rpc(fault, "expected a method such as \"tools/call\", fit for a kind",
+                          "method");
     return MCPX_OK;
 }
 
@@ -158,7 +161,7 @@ enum mcpx_err mcpx_rpc_read(struct mcpx_slice text, struct mcpx_rpc *out,
     enum mcpx_err err;
 
     if (mcpx_json_type(text) != MCPX_JSON_OBJECT)
-        return refuse(fault, "expected an object with one JSON-RPC message", "");
+        return refuse_rpc(fault, "expected an object with one JSON-RPC message", "");
     err = read_fields(text, fields, fault);
     if (!err)
         err = check_fields(fields, fault);
@@ -208,9 +211,9 @@ static enum mcpx_err agree_on_method(const struct mcpx_rpc *rpc, const struct mc
                                      struct mcpx_fault *fault)
 {
     if (!mcpx_slice_equal(rpc->method, kind->method))
-        return refuse(fault, "the kind names another method than the payload", "method");
+        return refuse_rpc(fault, "the kind names another method than the payload", "method");
     if (kind->context.text && !mcpx_slice_equal(rpc->context, kind->context))
-        return refuse(fault, "the kind names another context than the payload", "context");
+        return refuse_rpc(fault, "the kind names another context than the payload", "context");
     return MCPX_OK;
 }
 
@@ -225,10 +228,10 @@ static enum mcpx_err agree_on_request(const struct mcpx_rpc *rpc, const struct m
                                       struct mcpx_fault *fault)
 {
     if (rpc->form == MCPX_RPC_RESULT || rpc->form == MCPX_RPC_ERROR)
-        return refuse(fault, "the kind says request, the payload is an answer", "type");
+        return refuse_rpc(fault, "the kind says request, the payload is an answer", "type");
     if (rpc->form == MCPX_RPC_BODY && !is_named_notification(rpc->method))
-        return refuse(fault, "the kind says request, the payload has neither id nor jsonrpc",
-                      "id");
+        return refuse_rpc(
+            fault, "the kind says request, the payload has neither id nor jsonrpc", "id");
     return agree_on_method(rpc, kind, fault);
 }
 
@@ -237,9 +240,9 @@ static enum mcpx_err agree_on_response(const struct mcpx_rpc *rpc, struct mcpx_f
     enum mcpx_json_type id = mcpx_json_type(rpc->id);
 
     if (rpc->form != MCPX_RPC_RESULT && rpc->form != MCPX_RPC_ERROR)
-        return refuse(fault, "the kind says response, the payload has a method", "type");
+        return refuse_rpc(fault, "the kind says response, the payload has a method", "type");
     if (id != MCPX_JSON_STRING && id != MCPX_JSON_NUMBER)
-        return refuse(fault, "the kind says response, the payload answers no id", "id");
+        return refuse_rpc(fault, "the kind says response, the payload answers no id", "id");
     return MCPX_OK;
 }
 
@@ -247,9 +250,9 @@ static enum mcpx_err agree_on_proposal(const struct mcpx_rpc *rpc,
                                        const struct mcpx_kind *kind, struct mcpx_fault *fault)
 {
     if (rpc->form == MCPX_RPC_RESULT || rpc->form == MCPX_RPC_ERROR)
-        return refuse(fault, "the kind says proposal, the payload is an answer", "type");
+        return refuse_rpc(fault, "the kind says proposal, the payload is an answer", "type");
     if (rpc->form == MCPX_RPC_REQUEST)
-        return refuse(fault, "the kind says proposal, the payload has an id", "id");
+        return refuse_rpc(fault, "the kind says proposal, the payload has an id", "id");
     return agree_on_method(rpc, kind, fault);
 }
 

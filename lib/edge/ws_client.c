@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static enum mcpx_err refuse(struct mcpx_fault *fault, const char *field, const char *reason)
+static enum mcpx_err refuse_config(struct mcpx_fault *fault, const char *field,
+                                   const char *reason)
 {
     if (fault)
         *fault = (struct mcpx_fault){reason, field, 0};
@@ -53,20 +54,21 @@ static bool holds_certificate(const char *path)
 static enum mcpx_err judge(const struct mcpx_client_config *config, struct mcpx_fault *fault)
 {
     if (!config->topic || !mcpx_topic_name_is_valid(mcpx_slice_of(config->topic)))
-        return refuse(fault, "topic",
-                      "a topic's name is 1 to 256 bytes of UTF-8 without controls");
+        return refuse_config(fault, "topic",
+                             "a topic's name is 1 to 256 bytes of UTF-8 without controls");
     if (!is_token(config->token))
-        return refuse(fault, "token", "a token is 1 to 8192 visible ASCII characters");
+        return refuse_config(fault, "token", "a token is 1 to 8192 visible ASCII characters");
     if (!routing_of(config->routing))
-        return refuse(fault, "routing", "routing is \"all\" or \"directed\"");
+        return refuse_config(fault, "routing", "routing is \"all\" or \"directed\"");
     if (config->history < -1)
-        return refuse(fault, "history", "history is a number of envelopes, or -1");
+        return refuse_config(fault, "history", "history is a number of envelopes, or -1");
     if (config->ca_file && access(config->ca_file, R_OK))
-        return refuse(fault, "ca_file", "the file cannot be read");
+        return refuse_config(fault, "ca_file", "the file cannot be read");
     if (config->ca_file && !holds_certificate(config->ca_file))
-        return refuse(fault, "ca_file", "the file holds no certificate in PEM form");
+        return refuse_config(fault, "ca_file", "the file holds no certificate in PEM form");
     if (config->on_event && !config->loop)
-        return refuse(fault, "loop", "on_event is told from a loop, which has to be lent");
+        return refuse_config(fault, "loop",
+                             "on_event is told from a loop, which has to be lent");
     return MCPX_OK;
 }
 
@@ -96,7 +98,7 @@ enum mcpx_err mcpx_client_new(const struct mcpx_client_config *config,
     struct mcpx_client *client;
     struct mx_address address;
     enum mcpx_err err = config->url ? mx_url_read(config->url, &address, fault)
-                                    : refuse(fault, "url", "it is missing");
+                                    : refuse_config(fault, "url", "it is missing");
 
     if (!err)
         err = judge(config, fault);

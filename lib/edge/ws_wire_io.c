@@ -28,7 +28,7 @@ void mx_wire_detach(struct mx_wire *wire)
     if (wire->wsi)
         lws_set_opaque_user_data(wire->wsi, NULL);
     wire->wsi = NULL;
-    wire->open = wire->finishing = wire->choked = false;
+    wire->open = wire->finishing = wire->full = false;
     mcpx_text_fini(&wire->message);
 }
 
@@ -101,7 +101,7 @@ static bool say_close(struct mx_wire *wire, int code)
 /* In the middle of a frame -1 must not be returned: libwebsockets forgets to empty its buffer then,
  * reads on until its own close frame is answered, and writes past the end. So it is left to read
  * for nobody, for as long as an answer may take. */
-static int refuse(struct mx_wire *wire, enum mcpx_err err, const char *why)
+static int refuse_message(struct mx_wire *wire, enum mcpx_err err, const char *why)
 {
     struct lws *wsi = wire->wsi;
 
@@ -119,10 +119,10 @@ static int on_piece(struct mx_wire *wire, const char *in, size_t len)
     bool last = lws_is_final_fragment(wire->wsi);
 
     if (lws_frame_is_binary(wire->wsi))
-        return refuse(wire, MCPX_EBINARY, "the router sent a binary message");
+        return refuse_message(wire, MCPX_EBINARY, "the router sent a binary message");
     if (rest > wire->message_max || wire->message.len + len + rest > wire->message_max)
-        return refuse(wire, MCPX_ETOOBIG,
-                      "the router sent a longer message than it said there would be");
+        return refuse_message(wire, MCPX_ETOOBIG,
+                              "the router sent a longer message than it said there would be");
     if (last && !wire->message.len) {
         wire->events->text(wire->user, (struct mcpx_slice){in ? in : "", len});
         return 0;
@@ -131,7 +131,7 @@ static int on_piece(struct mx_wire *wire, const char *in, size_t len)
         mcpx_text_reserve(&wire->message, len + rest);
     mcpx_text_add(&wire->message, in, len);
     if (wire->message.failed)
-        return refuse(wire, MCPX_ENOMEM, "out of memory for a message");
+        return refuse_message(wire, MCPX_ENOMEM, "out of memory for a message");
     if (!last)
         return 0;
     wire->events->text(wire->user, mcpx_text_view(&wire->message));
@@ -184,7 +184,7 @@ static int on_failure(struct mx_wire *wire, const char *in, size_t len)
 
 static int on_writable(struct mx_wire *wire)
 {
-    wire->choked = false;
+    wire->full = false;
     if (!wire->finishing)
         wire->events->writable(wire->user);
     return 0;
@@ -231,7 +231,7 @@ int mx_wire_dispatch(struct lws *wsi, enum lws_callback_reasons reason, void *us
 /* Nothing can be written any more; CLIENT_CLOSED follows. */
 static void give_up(struct mx_wire *wire)
 {
-    wire->choked = true;
+    wire->full = true;
     lws_set_timeout(wire->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
     lws_cancel_service(wire->lws);
 }
@@ -250,7 +250,7 @@ static void put(struct mx_wire *wire, struct mcpx_slice text, enum lws_write_pro
         lws_write(wire->wsi, (unsigned char *)out->text + LWS_PRE, text.len, how) < 0) {
         give_up(wire);
     } else if (lws_partial_buffered(wire->wsi)) {
-        wire->choked = true;
+        wire->full = true;
         lws_callback_on_writable(wire->wsi);
     }
     if (out->size > KEEP_MAX)
@@ -259,7 +259,7 @@ static void put(struct mx_wire *wire, struct mcpx_slice text, enum lws_write_pro
 
 bool mx_wire_write(struct mx_wire *wire, struct mcpx_slice text)
 {
-    if (!wire->open || wire->choked || wire->finishing)
+    if (!wire->open || wire->full || wire->finishing)
         return false;
     put(wire, text, LWS_WRITE_TEXT);
     return true;
@@ -274,13 +274,13 @@ void mx_wire_yield(struct mx_wire *wire)
 void mx_wire_ping(struct mx_wire *wire)
 {
     /* A pong without payload is not told of. */
-    if (wire->open && !wire->choked && !wire->finishing)
+    if (wire->open && !wire->full && !wire->finishing)
         put(wire, MCPX_SLICE("?"), LWS_WRITE_PING);
 }
 
 void mx_wire_finish(struct mx_wire *wire)
 {
-    if (!wire->open || wire->choked || wire->finishing)
+    if (!wire->open || wire->full || wire->finishing)
         return;
     wire->finishing = true;
     if (!say_close(wire, mcpx_error_close(MCPX_ECLOSED)))

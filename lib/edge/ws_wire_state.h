@@ -24,7 +24,7 @@ enum { MX_REASON_MAX = 511 };
  * again          rings to try it
  * open           between `opened` and `ended`
  * finishing      our close frame was written
- * choked         a write left something over; nothing is written until that is gone
+ * full           the socket took only part of a write; nothing is written until it has the rest
  * distrusted     the certificate was refused, which is the reason then
  * status         of the answer to the handshake, once it is known
  * code, reason   why it ends, as far as known
@@ -47,7 +47,7 @@ struct mx_wire {
     struct mx_lookup *lookup;
     struct addrinfo *found, *next;
     struct mx_alarm *again;
-    bool open, finishing, choked, distrusted;
+    bool open, finishing, full, distrusted;
     int status, code;
     char reason[MX_REASON_MAX + 1];
     size_t message_max;
