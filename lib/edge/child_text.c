@@ -1,6 +1,6 @@
 /*
  * child_text.c - what people read about a child: how it ended, and what it wrote to its standard
- * error, which is a stranger's text on somebody's terminal: no escape sequence gets through.
+ * error, which is another program's text on a terminal: no escape sequence gets through.
  */
 #include "lib/core/format.h"
 #include "lib/edge/child_state.h"

@@ -83,7 +83,7 @@ void evict_unauthenticated(struct edge *edge)
         return;
     connection = LIST_ELEMENT(holding, struct connection, holding);
     if (log_permits(&edge->accept_log, edge_now(edge).mono_ms))
-        LOG(LOG_WARN, "stranger_cut", log_connection(connection),
+        LOG(LOG_WARN, "unauthenticated_cut", log_connection(connection),
             log_string("remote", connection_remote(connection, remote)),
             log_string("reason", "too many connections wait to be upgraded, most of them from "
                                  "this address"));

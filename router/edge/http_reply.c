@@ -1,7 +1,7 @@
 /*
  * http_reply.c - one writer for every answer, so that no answer lacks a header the others have.
  * The body is complete before the first header is written, because Content-Length stands before
- * it; chunked answers were refused, since an answer leaves in one write. No value that a stranger
+ * it; chunked answers were refused, since an answer leaves in one write. No value that a client
  * chose reaches a header but the origin, which was checked.
  */
 #include "router/edge/http_reply.h"

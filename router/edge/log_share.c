@@ -1,7 +1,7 @@
 /*
  * log_share.c - one bound for all lines of a kind was refused: whoever is refused most would hide
- * what the others are refused. A counter for each name was refused too: names are for strangers to
- * choose, so their memory is a meter's, which does not grow.
+ * what the others are refused. A counter for each name was refused too: anybody can make up
+ * names, so their memory is a meter's, which does not grow.
  */
 #include "router/edge/log_share.h"
 

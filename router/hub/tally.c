@@ -1,7 +1,7 @@
 /*
  * tally.c - topics and connections are counted where they come and go, so asking for a share is
  * one look at a number. Tallies without anything on them go at once: a table of everybody who
- * ever came would be memory that strangers fill.
+ * ever came would be memory that anybody can fill.
  */
 #include "router/hub/tally.h"
 

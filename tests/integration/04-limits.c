@@ -302,7 +302,7 @@ Test(limits, what_comes_behind_a_refusal_is_not_kept, .timeout = 60)
     cr_expect_eq(daemon_stop(&router), 0);
 }
 
-/* More than may be strangers at a time: the oldest make way, the newest get in. */
+/* More than may be unauthenticated at a time: the oldest make way, the newest get in. */
 Test(limits, eleven_hundred_silent_connections_keep_nobody_out, .timeout = 60)
 {
     enum { MANY = 1100 };
@@ -325,7 +325,7 @@ Test(limits, eleven_hundred_silent_connections_keep_nobody_out, .timeout = 60)
     for (i = 0; i < MANY; i++)
         rude_open(&many[i], &router, 0);
     join_two(&router, &a, &b);
-    cr_expect(daemon_logged(&router, "stranger_cut"));
+    cr_expect(daemon_logged(&router, "unauthenticated_cut"));
     cr_expect(!daemon_logged(&router, "turned_away"));
     rude_drain(&many[0]);
     cr_expect(support_now_ms() - start_ms < 9000, "the oldest is cut before its time");

@@ -1,5 +1,5 @@
 /*
- * visible.h - what strangers wrote, made safe to look at: nothing moves the cursor, nothing hides,
+ * visible.h - what others wrote, made safe to look at: nothing moves the cursor, nothing hides,
  * nothing turns around.
  */
 #ifndef TOOLS_VISIBLE_H

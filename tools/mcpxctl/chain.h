@@ -17,7 +17,7 @@
  *   FAILURE       the same with an error
  *   REJECTION     mcp/reject
  *   WITHDRAWAL    mcp/withdraw by the proposer
- *   OTHER         anything else that names one of the chain: a stranger's withdrawal, another
+ *   OTHER         anything else that names one of the chain: a withdrawal by somebody else, another
  *                 operation, whatever lies about its payload. It changes nothing
  */
 enum chain_role {

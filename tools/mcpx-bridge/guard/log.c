@@ -8,7 +8,7 @@
 #include "tools/common/visible.h"
 #include <mcpx/json.h>
 
-/* Most columns of a stranger's text in a line for people. */
+/* Most columns of a sender's text in a line for people. */
 enum { SHOWN_MAX = 160 };
 
 /* In quotes, so that a text cannot pretend to be the next word of the line. */
