@@ -1,7 +1,6 @@
 /*
  * ws_wire.c - the life of a connection: its addresses are tried one after the other, it is open,
- * it is over. Whatever ends it comes through over() once, because a connection that is let
- * go has lost its pointer to us and libwebsockets may take its time with it.
+ * it is over.
  */
 #include "lib/edge/ws_wire_state.h"
 
@@ -13,7 +12,6 @@
 static const lws_retry_bo_t no_timers; /* those of libwebsockets: we count ourselves */
 
 static void try_next(void *user);
-static void over(struct mx_wire *wire);
 
 enum mcpx_err mx_wire_new(const struct mx_wire_config *config, struct mx_wire **out)
 {
@@ -23,7 +21,6 @@ enum mcpx_err mx_wire_new(const struct mx_wire_config *config, struct mx_wire **
     if (!wire)
         return MCPX_ENOMEM;
     wire->loop = config->loop;
-    wire->over = over;
     wire->message_max = MX_MESSAGE_MAX;
     wire->events = config->events;
     wire->user = config->user;
@@ -56,37 +53,6 @@ bool mx_wire_renew(struct mx_wire *wire, const char *token)
     return true;
 }
 
-static void forget_addresses(struct mx_wire *wire)
-{
-    uv_freeaddrinfo(wire->found);
-    wire->found = wire->next = NULL;
-}
-
-static void tell_ended(struct mx_wire *wire)
-{
-    int code = wire->code ? wire->code : wire->status;
-    struct mcpx_text why = {0};
-
-    forget_addresses(wire);
-    if (!code && !wire->open)
-        mx_format(&why, "cannot connect to %s%s", &wire->host, *wire->reason ? ": " : "");
-    mcpx_text_puts(&why, wire->reason);
-    mx_wire_detach(wire);
-    wire->events->ended(wire->user, code, mcpx_text_view(&why));
-    mcpx_text_fini(&why);
-}
-
-/* The connection is gone: tells `ended`, or tries the next address. */
-static void over(struct mx_wire *wire)
-{
-    if (wire->open || wire->status || !wire->next) {
-        tell_ended(wire);
-        return;
-    }
-    mx_wire_detach(wire);
-    mx_alarm_set(wire->again, 0); /* not from within a callback of the old attempt */
-}
-
 static void attempt(struct mx_wire *wire, const char *address)
 {
     struct lws_client_connect_info info = {0};
@@ -108,7 +74,7 @@ static void attempt(struct mx_wire *wire, const char *address)
     info.retry_and_idle_policy = &no_timers;
     wire->wsi = lws_client_connect_via_info(&info);
     if (!wire->wsi)
-        over(wire);
+        mx_wire_over(wire);
 }
 
 static void try_next(void *user)
@@ -122,7 +88,7 @@ static void try_next(void *user)
     wire->next = at->ai_next;
     if (getnameinfo(at->ai_addr, at->ai_addrlen, address, sizeof address, NULL, 0,
                     NI_NUMERICHOST))
-        over(wire);
+        mx_wire_over(wire);
     else
         attempt(wire, address);
 }
@@ -139,7 +105,7 @@ static void on_found(void *user, struct addrinfo *found, const char *why)
         return;
     }
     mx_wire_reason(wire, mcpx_slice_of(why));
-    tell_ended(wire);
+    mx_wire_over(wire);
 }
 
 static bool is_numeric(const struct mx_address *address)
@@ -173,7 +139,7 @@ void mx_wire_drop(struct mx_wire *wire)
     mx_lookup_drop(wire->lookup);
     wire->lookup = NULL;
     mx_alarm_stop(wire->again);
-    forget_addresses(wire);
+    mx_wire_forget_addresses(wire);
     mx_wire_detach(wire);
     if (!wsi)
         return;
@@ -187,7 +153,7 @@ void mx_wire_free(struct mx_wire *wire)
         return;
     mx_lookup_drop(wire->lookup);
     mx_alarm_free(wire->again);
-    forget_addresses(wire);
+    mx_wire_forget_addresses(wire);
     mx_wire_detach(wire);
     mx_wire_context_close(wire);
 }

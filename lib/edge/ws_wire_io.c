@@ -32,6 +32,38 @@ void mx_wire_detach(struct mx_wire *wire)
     mcpx_text_fini(&wire->message);
 }
 
+void mx_wire_forget_addresses(struct mx_wire *wire)
+{
+    uv_freeaddrinfo(wire->found);
+    wire->found = wire->next = NULL;
+}
+
+static void tell_ended(struct mx_wire *wire)
+{
+    int code = wire->code ? wire->code : wire->status;
+    struct mcpx_text why = {0};
+
+    mx_wire_forget_addresses(wire);
+    if (!code && !wire->open)
+        mx_format(&why, "cannot connect to %s%s", &wire->host, *wire->reason ? ": " : "");
+    mcpx_text_puts(&why, wire->reason);
+    mx_wire_detach(wire);
+    wire->events->ended(wire->user, code, mcpx_text_view(&why));
+    mcpx_text_fini(&why);
+}
+
+/* Once for each attempt: detached, it has lost its pointer to us, and libwebsockets may take its time
+ * with it. */
+void mx_wire_over(struct mx_wire *wire)
+{
+    if (wire->open || wire->status || !wire->next) {
+        tell_ended(wire);
+        return;
+    }
+    mx_wire_detach(wire);
+    mx_alarm_set(wire->again, 0); /* not from within a callback of the old attempt */
+}
+
 /* A refused upgrade's reason: what the answer's body says, or the bare status. */
 static void read_refusal(struct mx_wire *wire)
 {
@@ -109,7 +141,7 @@ static int refuse_message(struct mx_wire *wire, enum mcpx_err err, const char *w
     say_close(wire, wire->code);
     lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, ANSWER_S);
     mx_wire_reason(wire, mcpx_slice_of(why));
-    wire->over(wire);
+    mx_wire_over(wire);
     return 0;
 }
 
@@ -178,7 +210,7 @@ static int on_failure(struct mx_wire *wire, const char *in, size_t len)
         mx_wire_reason(wire, mcpx_slice_of(uv_strerror(-error)));
     else if (in && !wire->status && !wire->distrusted)
         mx_wire_reason(wire, (struct mcpx_slice){in, strnlen(in, len)});
-    wire->over(wire);
+    mx_wire_over(wire);
     return 0;
 }
 
@@ -221,7 +253,7 @@ int mx_wire_dispatch(struct lws *wsi, enum lws_callback_reasons reason, void *us
     case LWS_CALLBACK_CLIENT_CONNECTION_ERROR:
         return on_failure(wire, in, len);
     case LWS_CALLBACK_CLIENT_CLOSED:
-        wire->over(wire);
+        mx_wire_over(wire);
         return 0;
     default:
         return 0;

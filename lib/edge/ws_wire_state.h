@@ -1,7 +1,7 @@
 /*
  * ws_wire_state.h - what the three files behind ws_wire.h share: ws_wire.c makes and ends
  * connections, ws_wire_lws.c below it is the libwebsockets context, and ws_wire_io.c, the lowest,
- * its callbacks.
+ * has its callbacks and what ends a connection.
  */
 #ifndef EDGE_WS_WIRE_STATE_H
 #define EDGE_WS_WIRE_STATE_H
@@ -15,7 +15,6 @@
 enum { MX_REASON_MAX = 511 };
 
 /**
- * over           to be called when the connection is gone
  * host, token, ca_file, target   NUL-terminated
  * pipe_fd        number of the context's event pipe
  * wsi            the connection or the attempt; NULL when there is none
@@ -38,7 +37,6 @@ struct mx_wire {
     uv_loop_t *loop;
     const struct mx_wire_events *events;
     void *user;
-    void (*over)(struct mx_wire *wire);
     struct mx_address address;
     struct mcpx_text host, token, ca_file, target;
     struct lws_context *lws;
@@ -71,5 +69,11 @@ void mx_wire_reason(struct mx_wire *wire, struct mcpx_slice reason);
 
 /** Lets go of the connection; libwebsockets ends it on its own. */
 void mx_wire_detach(struct mx_wire *wire);
+
+/** Frees what a name stands for. */
+void mx_wire_forget_addresses(struct mx_wire *wire);
+
+/** The connection is gone, or the attempt: tells `ended`, or tries the next address. */
+void mx_wire_over(struct mx_wire *wire);
 
 #endif
