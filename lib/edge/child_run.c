@@ -31,13 +31,11 @@ static void wait_for_warden(const struct mcpx_child *child)
 
 static void finish(struct mcpx_child *child)
 {
-    int end;
-
     uv_timer_stop(&child->timer);
     mx_child_output_drain(child);
     mx_child_output_fini(child);
     mx_child_input_fini(child);
-    for (end = 0; end < MX_END_COUNT; end++)
+    for (enum mx_child_end end = 0; end < MX_END_COUNT; end++)
         mx_child_port_close(child, end);
 }
 
@@ -159,9 +157,8 @@ static bool open_ports(struct mcpx_child *child)
 static void give_up(struct mcpx_child *child)
 {
     unsigned opened = child->handles;
-    int end;
 
-    for (end = 0; end < MX_END_COUNT; end++) {
+    for (enum mx_child_end end = 0; end < MX_END_COUNT; end++) {
         struct mx_child_port *port = &child->ports[end];
 
         if (port->fd < 0)

@@ -120,7 +120,7 @@ int cmd_watch(const struct arguments *arguments)
 {
     struct live_wishes wishes = {(int)arguments_number(arguments, "--history", 0), true, true,
                                  true};
-    struct watch watch = {.style = {colour_for(arguments), false, COLUMNS, BRIEF},
+    struct watch watch = {.style = {colour_for(arguments), false, COLUMNS, BRIEF, NULL},
                           .json = arguments_have(arguments, "--json"),
                           .left = arguments_number(arguments, "--count", -1)};
     struct live live;
