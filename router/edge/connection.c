@@ -123,7 +123,9 @@ static void on_welcome(uv_timer_t *timer)
         }
         list_remove(&connection->in_welcoming);
         connection->deadline_ms = 0;
-        if (!connection->full)
+        if (connection->full)
+            peer_stall(connection->peer);
+        else
             peer_unstall(connection->peer, now);
     }
 }
@@ -136,7 +138,7 @@ void connection_join(struct connection *connection, struct peer *peer)
     connection->peer = peer;
     connection->deadline_ms = edge_now(edge).mono_ms + WELCOME_DELAY_MS;
     list_append(&edge->welcoming, &connection->in_welcoming);
-    peer_stall(peer);
+    peer_hold_back(peer);
     if (!uv_is_active((uv_handle_t *)&edge->welcome))
         set_welcome(edge, WELCOME_DELAY_MS);
 }

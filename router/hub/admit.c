@@ -118,7 +118,6 @@ static enum mcpx_err begin_join(struct peer *peer, struct topic *topic,
                                 const struct admission *admission, bool replaces)
 {
     struct change change = {"join", replaces ? "takeover" : NULL};
-    struct welcome *welcome = &peer->welcome;
     enum mcpx_err err;
 
     peer->topic = topic;
@@ -129,14 +128,11 @@ static enum mcpx_err begin_join(struct peer *peer, struct topic *topic,
     peer->account = accounts_open(&topic->accounts, peer->grant->identity);
     if (!peer->account)
         return MCPX_ENOMEM;
-    welcome->first = true;
-    cursor_start(peer, admission, &welcome->count, &welcome->resumed);
+    cursor_start(peer, admission);
     err = topic_tell_presence(peer, change, &peer->join);
     peer->owed = OWED_WELCOME | OWED_JOIN;
     if (err)
         log_reader_release(&peer->cursor.reader);
-    else
-        topic->hub->stats.resumed += welcome->resumed;
     peer_count_outbox(peer);
     return err;
 }

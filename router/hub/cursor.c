@@ -27,20 +27,21 @@ static bool wants(const struct peer *peer, uint64_t serial)
     return entry_is_for(entry, peer->id);
 }
 
-/* Finds where a history of at most `count` envelopes begins, and how many there are. */
-static uint64_t history_start(const struct peer *peer, size_t count, size_t *found)
+/* Places the cursor at the beginning of the history it wants, nothing before `from`, and counts. */
+static void start_history(struct peer *peer, uint64_t from)
 {
-    const struct log *log = &peer->topic->log;
-    uint64_t start = log->head;
+    struct welcome *welcome = &peer->welcome;
+    uint64_t joined = peer->cursor.joined, start = joined;
 
-    *found = 0;
-    for (uint64_t serial = log->head; serial > log->history && *found < count; serial--) {
-        if (!wants(peer, serial - 1))
+    welcome->count = 0;
+    for (uint64_t at = joined; at > from && welcome->count < welcome->wanted; at--) {
+        if (!wants(peer, at - 1))
             continue;
-        start = serial - 1;
-        ++*found;
+        start = at - 1;
+        welcome->count++;
     }
-    return start;
+    peer->cursor.replay_end = joined;
+    cursor_move(peer, start);
 }
 
 /*
@@ -65,20 +66,41 @@ static bool find_place(const struct topic *topic, const struct admission *admiss
     return true;
 }
 
-void cursor_start(struct peer *peer, const struct admission *admission, size_t *count,
-                  bool *resumed)
+void cursor_start(struct peer *peer, const struct admission *admission)
 {
     const struct log *log = &peer->topic->log;
-    struct cursor *cursor = &peer->cursor;
-    size_t wanted = admission->has_history ? admission->history : peer->hub->config.replay;
-    uint64_t next = 0;
+    struct welcome *welcome = &peer->welcome;
+    uint64_t next;
 
-    *count = 0;
-    *resumed = find_place(peer->topic, admission, &next);
-    cursor->joined = log->head;
-    cursor->replay_end = *resumed ? 0 : log->head;
-    cursor->next = *resumed ? next : history_start(peer, wanted, count);
-    log_reader_place(&peer->topic->log, &cursor->reader, cursor->next);
+    *welcome = (struct welcome){.first = true, .wanted = peer->hub->config.replay};
+    if (admission->has_history)
+        welcome->wanted = admission->history;
+    peer->cursor.joined = log->head;
+    welcome->resumed = find_place(peer->topic, admission, &next);
+    if (welcome->resumed)
+        cursor_move(peer, next);
+    else
+        start_history(peer, log->history);
+}
+
+bool cursor_do_without(struct peer *peer, uint64_t until)
+{
+    const struct log *log = &peer->topic->log;
+    const struct cursor *cursor = &peer->cursor;
+    struct welcome *welcome = &peer->welcome;
+    uint64_t end = until < cursor->joined ? until : cursor->joined;
+
+    if (cursor->next >= end)
+        return false;
+    if (welcome->resumed) {
+        welcome->resumed = false;
+        start_history(peer, end > log->history ? end : log->history);
+        return true;
+    }
+    for (uint64_t serial = cursor->next; serial < end; serial++)
+        welcome->count -= wants(peer, serial);
+    cursor_move(peer, end);
+    return true;
 }
 
 bool cursor_has_more(struct peer *peer)

@@ -12,12 +12,17 @@ enum { CURSOR_PAGE_MAX = 262144 };
 /**
  * Places the cursor of a joiner: at the place it names with ?epoch=, ?serial= and ?after=, else at
  * the start of the history it gets, else at the head. Everything appended later is live traffic.
- *
- * count      filled with the number of envelopes it will get as history
- * resumed    filled: it named a place, and all that came after is retained
+ * Fills what its welcome will say of that; resumed: it named a place, and all that came after is
+ * retained.
  */
-void cursor_start(struct peer *peer, const struct admission *admission, size_t *count,
-                  bool *resumed);
+void cursor_start(struct peer *peer, const struct admission *admission);
+
+/**
+ * A joiner that awaits its welcome does without the envelopes up to `until` (tail..head) that came
+ * before its live traffic. It gets less history; when it was to resume, history in place of what
+ * it missed. Its welcome will say so. False when it is past all that already.
+ */
+bool cursor_do_without(struct peer *peer, uint64_t until);
 
 /** True when there are envelopes for this peer to read. Skips what is not for it. */
 bool cursor_has_more(struct peer *peer);

@@ -222,7 +222,8 @@ struct output {
 /**
  * The next bytes for this peer: welcome and private frames first, then a run of envelopes and
  * presence of at most 256 KiB or one frame. False when there is nothing (any more), or the peer is
- * stalled. A welcome says who is there now; presence from then on is told.
+ * stalled. A welcome says who is there now; presence from then on is told. What it says of history
+ * and resuming may change until then (protocol section 5).
  */
 bool peer_peek(struct peer *peer, struct output *output);
 
@@ -232,7 +233,13 @@ void peer_pop(struct peer *peer);
 /** The socket takes no more for now: hub_next_ready passes the peer over. */
 void peer_stall(struct peer *peer);
 
-/** The socket takes bytes again. Counts as a sign of life. */
+/**
+ * The edge wants a joiner's welcome to wait: hub_next_ready passes the peer over as if it were
+ * stalled, but it does not fall off the log. Until peer_stall or peer_unstall.
+ */
+void peer_hold_back(struct peer *peer);
+
+/** The socket takes bytes again, or the welcome has waited. Counts as a sign of life. */
 void peer_unstall(struct peer *peer, struct mcpx_now now);
 
 /** Anything was received from the peer, a pong included: it lives. */

@@ -165,6 +165,7 @@ static void pop_page(struct peer *peer)
 static void pop_welcome(struct peer *peer)
 {
     peer->owed &= ~(unsigned)OWED_WELCOME;
+    peer->hub->stats.resumed += peer->welcome.resumed;
     if (peer->peeked == PEEK_WELCOME_JOIN && peer->state == PEER_OPEN)
         pop_join(peer);
 }

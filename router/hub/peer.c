@@ -48,15 +48,26 @@ void peer_free(struct peer *peer)
     free(peer);
 }
 
-void peer_stall(struct peer *peer)
+static void stop(struct peer *peer, bool for_a_while)
 {
     peer->stalled = true;
+    peer->held_back = for_a_while;
     list_remove(&peer->in_ready);
+}
+
+void peer_stall(struct peer *peer)
+{
+    stop(peer, false);
+}
+
+void peer_hold_back(struct peer *peer)
+{
+    stop(peer, true);
 }
 
 void peer_unstall(struct peer *peer, struct mcpx_now now)
 {
-    peer->stalled = false;
+    peer->stalled = peer->held_back = false;
     peer_heard(peer, now);
     peer_wake(peer);
 }

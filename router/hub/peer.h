@@ -23,7 +23,8 @@ enum { PEER_TAKEOVERS = 3 };
 struct welcome {
     bool first; /* at the join, not after a change of grants */
     bool resumed;
-    size_t count; /* of history */
+    size_t count;  /* of history */
+    size_t wanted; /* envelopes of history, at most */
 };
 
 /** The seat of a peer that is in no topic. */
@@ -74,6 +75,8 @@ static inline uint64_t cursor_place(const struct cursor *cursor)
  * in_ready     link among the peers to be offered out of turn
  * sender       log_sender of its id
  * seat         its number in the topic; PEER_NO_SEAT when it is in none
+ * stalled      nothing is to be written to it now
+ * held_back    for a while only, whatever its socket takes; its welcome is owed
  * owed         welcome and own join, until it was handed them
  * tally        its participant's; NULL until it is counted there
  * outbox       private frames, whole, in order
@@ -101,7 +104,7 @@ struct peer {
     struct topic *topic;
     void *owner;
     enum peer_state state;
-    bool stalled;
+    bool stalled, held_back;
     enum peek peeked;
     unsigned owed;
     uint32_t sender;
@@ -135,6 +138,12 @@ struct peer {
     int64_t takeovers[PEER_TAKEOVERS];
     int64_t changes_ms;
 };
+
+/** Is its first welcome not handed over yet? Nothing but its join is known to it until then. */
+static inline bool peer_awaits_welcome(const struct peer *peer)
+{
+    return peer->owed & OWED_WELCOME && peer->welcome.first;
+}
 
 /** Brings the statistics up to date after `outbox` or `join` have changed. */
 void peer_count_outbox(struct peer *peer);

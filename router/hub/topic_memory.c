@@ -34,40 +34,66 @@ static void drop_reader(struct topic *topic, struct peer *peer)
 }
 
 /*
- * Takes the readers off that hold on to too much because their sockets are full. Those that only
- * wait for their turn are none of them: they make the edge write before it reads on
- * (hub_is_pressed). Nor are those for whom there is nothing in it: they move on. Both return true
- * when nobody is left.
+ * What comes before a joiner's live traffic is not promised to it before its welcome is written: it
+ * does without what lies in the oldest segment. True when it had anything there.
  */
-static bool drop_slow_from_log(struct topic *topic, struct link *readers)
+static bool does_without(struct peer *peer)
 {
-    struct link *next;
+    const struct segment *home = peer->cursor.reader.home;
 
-    for (struct link *link = readers->next; link != readers; link = next) {
-        struct peer *peer = LIST_ELEMENT(link, struct peer, cursor.reader.link);
-
-        next = link->next;
-        if (!moves_on(peer) && peer->stalled && peer->cursor.next < topic->log.head)
-            drop_reader(topic, peer);
-    }
-    return list_is_empty(readers);
+    return peer->stalled && peer_awaits_welcome(peer) && home &&
+           cursor_do_without(peer, home->next ? home->next->first : peer->topic->log.head);
 }
 
-static bool drop_slow_from_news(struct topic *topic, struct link *readers)
+/* Makes a reader of the oldest segment give way, if it has to. True when it did anything for that. */
+static bool gives_way(struct topic *topic, struct peer *peer)
+{
+    const struct segment *home = peer->cursor.reader.home;
+    bool has_moved = moves_on(peer) || does_without(peer);
+
+    if (!peer->stalled || peer->held_back || peer->cursor.next == topic->log.head ||
+        peer->cursor.reader.home != home)
+        return has_moved;
+    drop_reader(topic, peer);
+    return true;
+}
+
+/*
+ * Takes the readers off that hold on to too much because their sockets are full. Those that only
+ * wait for their turn are none of them: they make the edge write before it reads on
+ * (hub_is_pressed). Nor are those for whom there is nothing in it: they move on. Both return how
+ * many gave way.
+ */
+static size_t drop_slow_from_log(struct topic *topic, struct link *readers)
 {
     struct link *next;
+    size_t count = 0;
+
+    for (struct link *link = readers->next; link != readers; link = next) {
+        next = link->next;
+        count += gives_way(topic, LIST_ELEMENT(link, struct peer, cursor.reader.link));
+    }
+    return count;
+}
+
+static size_t drop_slow_from_news(struct topic *topic, struct link *readers)
+{
+    struct link *next;
+    size_t count = 0;
 
     for (struct link *link = readers->next; link != readers; link = next) {
         struct peer *peer = LIST_ELEMENT(link, struct peer, cursor.news.link);
 
         next = link->next;
-        if (peer->owed & OWED_WELCOME && peer->welcome.first)
-            news_reader_leave(
-                &peer->cursor.news); /* its welcome was not taken: there is another */
+        if (peer_awaits_welcome(peer)) /* what it was peeked was not taken: there is another */
+            news_reader_leave(&peer->cursor.news);
         else if (peer->stalled)
             drop_reader(topic, peer);
+        else
+            continue;
+        count++;
     }
-    return list_is_empty(readers);
+    return count;
 }
 
 void topic_trim(struct topic *topic)
@@ -79,12 +105,16 @@ void topic_trim(struct topic *topic)
         while (log_drop(&topic->log))
             ;
         overdue = log_overdue(&topic->log);
-    } while (overdue && drop_slow_from_log(topic, overdue));
+        if (overdue)
+            (void)drop_slow_from_log(topic, overdue);
+    } while (overdue && list_is_empty(overdue));
     topic->hub->pressed |= overdue != NULL;
     do {
         news_drop(&topic->news);
         overdue = news_overdue(&topic->news, (backlog + NEWS_SHARE - 1) / NEWS_SHARE);
-    } while (overdue && drop_slow_from_news(topic, overdue));
+        if (overdue)
+            (void)drop_slow_from_news(topic, overdue);
+    } while (overdue && list_is_empty(overdue));
     topic->hub->pressed |= overdue != NULL;
     pool_count(topic);
 }
@@ -92,13 +122,13 @@ void topic_trim(struct topic *topic)
 bool topic_drop_slow(struct topic *topic)
 {
     struct link *readers = log_oldest_readers(&topic->log);
-    const struct link *last = topic->hub->slow.previous;
-    bool dropped = readers && drop_slow_from_log(topic, readers);
+    size_t count = readers ? drop_slow_from_log(topic, readers) : 0;
+    bool is_read = readers && list_is_empty(readers);
 
     readers = news_overdue(&topic->news, 1);
     if (readers)
-        (void)drop_slow_from_news(topic, readers);
-    if (!dropped && topic->hub->slow.previous == last) {
+        count += drop_slow_from_news(topic, readers);
+    if (count == 0 && !is_read) {
         topic->hub->pressed = true;
         return false;
     }

@@ -11,8 +11,8 @@
 void topic_trim(struct topic *topic);
 
 /**
- * Takes readers with full sockets off the oldest part of the log, however little they lag. True
- * when that freed some of it.
+ * Takes readers with full sockets off the oldest part of the log, however little they lag; joiners
+ * that await their welcome do without what they would have had of it. True when anybody gave way.
  */
 bool topic_drop_slow(struct topic *topic);
 

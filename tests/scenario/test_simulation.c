@@ -35,16 +35,17 @@ Test(simulation, every_participant_gets_exactly_what_is_meant_for_it)
     for (uint64_t i = 0; i < seeds; i++)
         simulate(seed ? seed : i + 1, steps, &tally);
     printf("%" PRIu64 " steps: %" PRIu64 " accepted, %" PRIu64 " refused, %" PRIu64
-           " live frames, %" PRIu64 " pages, %" PRIu64 " resumed, %" PRIu64 " slow, %" PRIu64
-           " takeovers, %" PRIu64 " timeouts, %" PRIu64 " expired, %" PRIu64
-           " floods, %" PRIu64 " vanished, %" PRIu64 " failed allocations\n",
+           " live frames, %" PRIu64 " pages, %" PRIu64 " resumed, %" PRIu64
+           " shortened, %" PRIu64 " slow, %" PRIu64 " takeovers, %" PRIu64
+           " timeouts, %" PRIu64 " expired, %" PRIu64 " floods, %" PRIu64 " vanished, %" PRIu64
+           " failed allocations\n",
            tally.steps, tally.accepted, tally.refused, tally.live, tally.pages, tally.resumed,
-           tally.slow, tally.takeovers, tally.timeouts, tally.expired, tally.floods,
-           tally.vanished, tally.faults);
+           tally.shortened, tally.slow, tally.takeovers, tally.timeouts, tally.expired,
+           tally.floods, tally.vanished, tally.faults);
     if (seeds < 100 || steps < 1000)
         return;
     cr_expect(tally.resumed && tally.positions && tally.pages && tally.slow &&
                   tally.takeovers && tally.timeouts && tally.expired && tally.floods &&
-                  tally.vanished && tally.faults,
+                  tally.vanished && tally.faults && tally.shortened,
               "the simulation does not come by everything it should");
 }

@@ -119,7 +119,7 @@ static void unstall(struct sim *sim, struct sim_peer *peer)
     if (!peer->peer || !peer->stalled)
         return;
     sim_say(sim, "p%d reads on", peer->who);
-    peer->stalled = false;
+    peer->stalled = peer->held_back = false;
     peer->heard_ms = sim->now.mono_ms;
     peer_unstall(peer->peer, sim->now);
 }

@@ -12,7 +12,7 @@
 struct sim_tally {
     uint64_t steps, accepted, refused, resumed, positions, pages, slow, takeovers, vanished,
         faults;
-    uint64_t live, expired, timeouts, floods;
+    uint64_t shortened, live, expired, timeouts, floods;
 };
 
 /**

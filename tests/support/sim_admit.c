@@ -151,6 +151,7 @@ static struct sim_note place(struct sim *sim, struct sim_peer *peer,
                             .resumed = sim_can_resume(sim, topic, admission, &next)};
 
     peer->joined = peer->next = topic->count;
+    peer->wanted = wanted;
     peer->heard_from = SIZE_MAX; /* until its welcome */
     peer->is_owed_welcome = true;
     if (note.resumed) {
@@ -224,8 +225,6 @@ static void settle(struct sim *sim, struct sim_peer *peer, struct sim_peer *old,
     sim_expect(peer, welcome);
     sim_charge(sim, peer, 0, CHARGE_JOIN);
     sim->expected.admitted++;
-    sim->expected.resumed += welcome->resumed;
-    sim->tally->resumed += welcome->resumed;
     if (!old)
         return;
     memmove(peer->takeovers, old->takeovers + 1, 2 * sizeof *peer->takeovers);
@@ -265,6 +264,13 @@ static void check_joined(struct sim *sim, const struct sim_peer *peer, enum mcpx
                 peer->who, (int)joins);
 }
 
+void sim_hold_back(struct sim *sim, struct sim_peer *peer)
+{
+    sim_say(sim, "p%d is held back", peer->who);
+    peer->stalled = peer->held_back = true;
+    peer_hold_back(peer->peer);
+}
+
 void sim_join(struct sim *sim)
 {
     struct sim_peer *peer = free_slot(sim), *old;
@@ -302,6 +308,8 @@ void sim_join(struct sim *sim)
         settle(sim, peer, old, &welcome);
     }
     sim_sync(sim);
+    if (!err && dice_hits(&sim->dice, 2))
+        sim_hold_back(sim, peer);
 }
 
 void sim_regrant(struct sim *sim)

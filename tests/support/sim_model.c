@@ -317,11 +317,10 @@ static void absorb(struct sim *sim, struct sim_topic *topic)
 
 /* ---- who was condemned ---- */
 
-static bool is_behind_log(const struct sim *sim, const struct sim_peer *peer)
+bool sim_is_behind(const struct sim *sim, const struct sim_topic *topic, size_t index)
 {
-    const struct sim_topic *topic = peer->topic;
     const struct topic *real = hub_topic_find(sim->hub, mcpx_slice_of(topic->name));
-    const struct sim_entry *next = &topic->entries[peer->next], *last;
+    const struct sim_entry *next = &topic->entries[index], *last;
 
     if (next->serial >= real->log.tail && !hub_is_pressed(sim->hub))
         return false;
@@ -348,9 +347,10 @@ static bool is_behind_news(const struct sim *sim, const struct sim_peer *peer)
  */
 static bool is_slow(const struct sim *sim, const struct sim_peer *peer)
 {
-    if (!sim->config.backlog_bytes || !peer->stalled || peer->next >= peer->topic->base)
+    if (!sim->config.backlog_bytes || !peer->stalled || peer->held_back ||
+        peer->next >= peer->topic->base)
         return false;
-    return is_behind_log(sim, peer) || is_behind_news(sim, peer);
+    return sim_is_behind(sim, peer->topic, peer->next) || is_behind_news(sim, peer);
 }
 
 /* Nobody is condemned but for a good reason. */
@@ -434,6 +434,7 @@ void sim_sync(struct sim *sim)
 
         if (!peer->peer)
             continue;
+        sim_note_shorter(sim, peer);
         if (!peer->condemned && peer_is_condemned(peer->peer))
             note_condemned(sim, peer);
         sim_require(sim, !peer->doom || peer->condemned, "p%d lives on in spite of: %s",

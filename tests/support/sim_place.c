@@ -112,6 +112,49 @@ void sim_check_hole(struct sim *sim, struct sim_peer *peer)
                     peer->next, i);
 }
 
+static struct sim_note *first_welcome(struct sim_peer *peer)
+{
+    for (size_t i = 0; i < peer->note_count; i++)
+        if (peer->notes[i].type == NOTE_WELCOME)
+            return &peer->notes[i];
+    return NULL;
+}
+
+/* It loses no more than what others need the memory of, and what has left the window with that. */
+void sim_note_shorter(struct sim *sim, struct sim_peer *peer)
+{
+    const struct sim_topic *topic = peer->topic;
+    struct sim_note *note = first_welcome(peer);
+    size_t first = SIZE_MAX, last = 0, kept = 0;
+
+    for (size_t i = peer->next; note && i < peer->joined; i++) {
+        if (topic->entries[i].presence || !sim_wants(peer, i))
+            continue;
+        if (topic->entries[i].serial < peer->peer->cursor.next) {
+            first = first == SIZE_MAX ? i : first;
+            last = i;
+        } else {
+            kept++;
+        }
+    }
+    if (first == SIZE_MAX)
+        return;
+    sim_say(sim, "    p%d does without #%zu to #%zu", peer->who, first, last);
+    sim_require(sim, peer->stalled && sim_is_behind(sim, topic, first),
+                "p%d loses history without reason", peer->who);
+    sim_require(sim,
+                sim_is_behind(sim, topic, last) ||
+                    (note->resumed && (last < topic->history || kept == peer->wanted)),
+                "p%d loses too much of history", peer->who);
+    sim_require(sim, kept <= peer->wanted || !note->resumed, "p%d gets %zu envelopes",
+                peer->who, kept);
+    note->resumed = false;
+    note->count = kept;
+    peer->replay_end = peer->joined;
+    peer->next = last + 1;
+    sim->tally->shortened++;
+}
+
 bool sim_is_spent(const struct sim_topic *topic, const char *id)
 {
     size_t later[SIM_WHO] = {0};

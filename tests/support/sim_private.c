@@ -127,6 +127,8 @@ static void check_welcome(struct sim *sim, struct sim_peer *peer, const json_t *
     sim_check_place(sim, peer, root);
     if (!is_first)
         return;
+    sim->expected.resumed += note->resumed;
+    sim->tally->resumed += note->resumed;
     peer->heard_from = peer->topic->count;
     sim_require(
         sim, strcmp(string_at(json_object_get(payload, "topic"), "head"), head_of(peer)) == 0,

@@ -97,16 +97,17 @@ struct sim_note {
  * joined       its own join
  * heard_from   presence from here on is told; what is before its welcome told
  * replay_end   entries before it are history
+ * wanted       envelopes of history, at most
  */
 struct sim_peer {
     struct peer *peer; /* NULL = free */
     struct sim_topic *topic;
     int who;
     const char *key;
-    bool directed, stalled, condemned, closed, lossy;
+    bool directed, stalled, held_back, condemned, closed, lossy;
     enum mcpx_err doom; /* what the step under way has to condemn it for */
     enum mcpx_err why;
-    size_t next, joined, heard_from, replay_end;
+    size_t next, joined, heard_from, replay_end, wanted;
     struct sim_note *notes;
     size_t note_count, note_size;
     const struct sim_grant *grant;
@@ -177,6 +178,9 @@ void sim_require(struct sim *sim, bool holds, const char *format, ...)
 /** Takes note of what was appended, of who was condemned, and checks both. After every call. */
 void sim_sync(struct sim *sim);
 
+/** True when who reads this entry next holds on to more of the log than its backlog. */
+bool sim_is_behind(const struct sim *sim, const struct sim_topic *topic, size_t index);
+
 /** True when a peer's stream holds this entry. */
 bool sim_wants(const struct sim_peer *peer, size_t index);
 
@@ -234,6 +238,9 @@ void sim_read_close(struct sim *sim, struct sim_peer *peer, int code);
 /** Somebody joins, resumes, takes over, or is refused. */
 void sim_join(struct sim *sim);
 
+/** Its welcome has to wait, as in the edge. */
+void sim_hold_back(struct sim *sim, struct sim_peer *peer);
+
 /** Somebody's grants change. */
 void sim_regrant(struct sim *sim);
 
@@ -261,6 +268,9 @@ bool sim_can_resume(const struct sim *sim, const struct sim_topic *topic,
 
 /** Never a silent hole: who named its own place misses nothing that it has not read. */
 void sim_check_hole(struct sim *sim, struct sim_peer *peer);
+
+/** Before its welcome is written a joiner may lose what came before it, but not without a reason. */
+void sim_note_shorter(struct sim *sim, struct sim_peer *peer);
 
 /** True when the id has left the window and is among the last of its sender that did. */
 bool sim_is_spent(const struct sim_topic *topic, const char *id);

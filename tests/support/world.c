@@ -230,6 +230,11 @@ void world_stalls(struct world *world, const char *name)
     peer_stall(find(world, name)->peer);
 }
 
+void world_holds_back(struct world *world, const char *name)
+{
+    peer_hold_back(find(world, name)->peer);
+}
+
 void world_reads_once(struct world *world, const char *name)
 {
     struct somebody *somebody = find(world, name);

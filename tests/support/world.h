@@ -74,6 +74,9 @@ void world_drops(struct world *world, const char *name);
 
 /** The participant stops, or begins again, to read. */
 void world_stalls(struct world *world, const char *name);
+
+/** The edge holds the participant's welcome back, until world_reads_on. */
+void world_holds_back(struct world *world, const char *name);
 void world_reads_on(struct world *world, const char *name);
 
 /** The participant reads as much as comes at once, and nobody else reads. */
