@@ -167,7 +167,7 @@ enum mcpx_err hub_admit(struct hub *hub, struct grant *grant,
                         const struct admission *admission, void *owner, struct mcpx_now now,
                         struct peer **out)
 {
-    struct topic *topic = hub_topic_find(hub, admission->topic);
+    struct topic *topic = hub_topic(hub, admission->topic);
     bool is_new = !topic;
     struct peer *peer = NULL;
     struct instance instance;

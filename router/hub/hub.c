@@ -59,7 +59,12 @@ void hub_free(struct hub *hub)
     free(hub);
 }
 
-struct topic *hub_topic_find(const struct hub *hub, struct mcpx_slice name)
+struct topic *hub_topic(struct hub *hub, struct mcpx_slice name)
+{
+    return (struct topic *)hub_topic_find(hub, name);
+}
+
+const struct topic *hub_topic_find(const struct hub *hub, struct mcpx_slice name)
 {
     return mx_map_find(&hub->names, mx_map_hash(hub->key, name), offsetof(struct topic, name),
                        name);

@@ -296,7 +296,7 @@ const struct topic *hub_topic_after(const struct hub *hub, struct mcpx_slice nam
 const struct topic *topic_following(const struct topic *topic);
 
 /** Borrowed from the hub until its next hub_* call that is not a question; NULL when unknown. */
-struct topic *hub_topic_find(const struct hub *hub, struct mcpx_slice name);
+const struct topic *hub_topic_find(const struct hub *hub, struct mcpx_slice name);
 
 /** Lent until the topic is freed. */
 struct mcpx_slice topic_name(const struct topic *topic);

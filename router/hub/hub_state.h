@@ -51,6 +51,9 @@ struct hub {
     bool pressed;
 };
 
+/** The same topic as hub_topic_find gives, for who is going to change it. */
+struct topic *hub_topic(struct hub *hub, struct mcpx_slice name);
+
 /**
  * Condemns readers that fell off a log, and those who fall off because others are told. To be
  * called after anything was appended.

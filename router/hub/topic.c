@@ -328,8 +328,8 @@ static bool find_seats(const struct topic *topic, struct log_message *message)
     return true;
 }
 
-/* The usual message needs nothing that is not there. */
-static bool has_room(struct topic *topic, const struct log_message *message)
+/* The usual message needs nothing that is not there. False when there is no room to be made. */
+static bool make_room(struct topic *topic, const struct log_message *message)
 {
     size_t growth;
 
@@ -346,7 +346,7 @@ enum mcpx_err topic_append(struct topic *topic, struct log_message *message)
 
     if (!find_seats(topic, message))
         return MCPX_ENOMEM;
-    if (!has_room(topic, message))
+    if (!make_room(topic, message))
         return MCPX_ESPACE;
     err = log_append(&topic->log, message);
     if (!err)
