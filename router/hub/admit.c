@@ -6,6 +6,7 @@
 #include "router/hub/hub_state.h"
 #include "router/hub/instance.h"
 #include "router/hub/notice.h"
+#include "router/hub/topic.h"
 
 #include <stdlib.h>
 

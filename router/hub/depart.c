@@ -4,6 +4,7 @@
  */
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"
+#include "router/hub/topic.h"
 
 /* Tells the others that a participant is no longer there, and takes its peer out of the topic. */
 static void leave(struct hub *hub, struct peer *peer, const char *reason)

@@ -7,7 +7,7 @@
  */
 #include "router/hub/order.h"
 
-#include "router/hub/topic.h"
+#include "router/hub/topic_state.h"
 
 static size_t levels_of(uint64_t hash)
 {

@@ -5,7 +5,7 @@
 #define HUB_PEER_H
 
 #include "router/hub/account.h"
-#include "router/hub/topic.h"
+#include "router/hub/topic_state.h"
 
 /*
  *   OPEN ------------> CONDEMNED ------------> SHUT

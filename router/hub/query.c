@@ -4,6 +4,7 @@
  */
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"
+#include "router/hub/topic.h"
 
 const struct topic *hub_topic_after(const struct hub *hub, struct mcpx_slice name)
 {

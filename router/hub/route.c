@@ -6,6 +6,7 @@
 #include "router/hub/derive.h"
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"
+#include "router/hub/topic.h"
 #include <mcpx/json.h>
 
 /*

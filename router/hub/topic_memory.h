@@ -5,7 +5,9 @@
 #ifndef HUB_TOPIC_MEMORY_H
 #define HUB_TOPIC_MEMORY_H
 
-#include "router/hub/topic.h"
+#include <stdbool.h>
+
+struct topic;
 
 /** Frees what nobody needs or may hold any longer, and counts what is left. */
 void topic_trim(struct topic *topic);

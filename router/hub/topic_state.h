@@ -1,0 +1,81 @@
+/*
+ * topic_state.h - what a room is made of, for the files that work on it.
+ */
+#ifndef HUB_TOPIC_STATE_H
+#define HUB_TOPIC_STATE_H
+
+#include "router/hub/account.h"
+#include "router/hub/hub.h"
+#include "router/hub/log.h"
+#include "router/hub/news.h"
+#include "router/hub/order.h"
+#include "router/hub/pool.h"
+#include "router/hub/tally.h"
+
+/** An epoch is 128 random bits in hexadecimal. */
+enum { TOPIC_EPOCH_LEN = 32 };
+
+/**
+ * One room.
+ *
+ * in_hub          link among all topics
+ * order           the topics behind it, by name
+ * in_dirty        link among the topics with entries that not every peer was offered yet
+ * in_unpublished  link among the topics whose news waits to be published
+ * publish_ms      mono_ms by which it has to be
+ * peers           its participants' peers, sorted by their ids
+ * people          the same by hash of the id
+ * seats           seats given out so far: each peer has one of these numbers while it is here
+ * free_seats      those that were given back, `free_seat_count` of them; room for peer_size
+ * directed        peers that read in directed mode
+ * listed          what welcomes say of each participant, each followed by a comma, in the order of
+ *                 `peers`; empty = to be written anew
+ * turn            index of the peer that hub_next_ready offers next
+ * turns_left      how many it has to offer in this round
+ * holders         peers that still point here, condemned ones included: it is freed after the last
+ * epoch           names this log: serials of another one mean nothing in it
+ * told            the serial its participants were told last
+ * empty_ms        mono_ms since when it has no participant
+ * maker           on whose tally it is
+ * in_made         link among those of its maker
+ * part            what it has of all logs' memory
+ * accounts        what is remembered of its participants, and of those who left and still owe
+ */
+struct topic {
+    struct hub *hub;
+    struct link in_hub;
+    struct order order;
+    struct link in_dirty;
+    struct link in_unpublished;
+    int64_t publish_ms;
+    struct mcpx_slice name;
+    char epoch[TOPIC_EPOCH_LEN + 1];
+    uint64_t told;
+    struct peer **peers;
+    struct mx_map people;
+    size_t peer_count;
+    size_t peer_size;
+    uint32_t seats;
+    uint32_t *free_seats;
+    size_t free_seat_count;
+    size_t directed;
+    struct mcpx_text listed;
+    size_t turn;
+    size_t turns_left;
+    size_t holders;
+    int64_t empty_ms;
+    struct tally *maker;
+    struct link in_made;
+    struct pool_part part;
+    struct accounts accounts;
+    struct log log;
+    struct news news;
+};
+
+/** Bytes of everything it holds that grows with what is said in it. */
+static inline size_t topic_memory(const struct topic *topic)
+{
+    return log_memory(&topic->log) + topic->news.memory;
+}
+
+#endif
