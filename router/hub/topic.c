@@ -32,7 +32,7 @@ static void make_epoch(struct hub *hub, char out[TOPIC_EPOCH_LEN + 1])
  */
 enum { TELL_MIN_MS = 50, TELL_MAX_MS = 1000, PEERS_PER_TELL_MS = 10 };
 
-/* A participant may be refused this often in a minute before its connection is. */
+/* A participant may be refused so often in a minute before its connection ends. Protocol: section 6. */
 static const uint64_t refusals_per_minute = 600;
 
 struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct tally *maker,

@@ -363,7 +363,8 @@ static bool is_just(const struct sim *sim, const struct sim_peer *peer)
         return sim->config.ping_ms &&
                sim->now.mono_ms - peer->heard_ms >= 3 * sim->config.ping_ms;
     case MCPX_EFLOOD:
-        return sim_charged(sim, peer, CHARGE_REFUSAL) >= 600 || peer->peer->answers > 16384;
+        return sim_charged(sim, peer, CHARGE_REFUSAL) >= SIM_REFUSALS ||
+               peer->peer->answers > 16384;
     case MCPX_ENOMEM:
         return sim->fault_fired;
     default:

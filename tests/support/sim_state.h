@@ -10,6 +10,9 @@
 
 enum { SIM_WHO = 9, SIM_TOPICS = 4, SIM_PEERS = 40, SIM_LINES = 300, SIM_LINE = 200 };
 
+/** Refusals within a minute that end no connection yet. Protocol: section 6. */
+enum { SIM_REFUSALS = 600 };
+
 /** Addressees and grants beyond those who take part. */
 #define SIM_STRANGER (1U << SIM_WHO)
 

@@ -281,7 +281,7 @@ void sim_flood(struct sim *sim)
     struct verdict verdict;
 
     for (int i = 0; peer->peer && !peer->condemned; i++) {
-        sim_require(sim, i <= 600, "p%d goes on and on", peer->who);
+        sim_require(sim, i <= SIM_REFUSALS, "p%d goes on and on", peer->who);
         hub_route(sim->hub, peer->peer, MCPX_SLICE("[]"), sim->now, &verdict);
         sim->fault_fired = false;
         sim->expected.received++;
