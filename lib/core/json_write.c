@@ -69,12 +69,11 @@ static bool needs_comma(const struct mcpx_text *out)
 /* Appends what stands before a value. */
 static void put_name(struct mcpx_text *out, const char *name)
 {
-    if (!name) {
-        if (needs_comma(out))
-            mcpx_text_add(out, ",", 1);
+    if (needs_comma(out))
+        mcpx_text_add(out, ",", 1);
+    if (!name)
         return;
-    }
-    mcpx_text_puts(out, needs_comma(out) ? ",\"" : "\"");
+    mcpx_text_add(out, "\"", 1);
     mcpx_text_puts(out, name);
     mcpx_text_add(out, "\":", 2);
 }
@@ -128,6 +127,12 @@ void mx_json_add_item(struct mcpx_text *out, struct mcpx_slice text)
 {
     put_name(out, NULL);
     mcpx_json_add_string(out, text);
+}
+
+void mx_json_add_optional(struct mcpx_text *out, const char *name, struct mcpx_slice text)
+{
+    if (text.text)
+        mcpx_json_add_member(out, name, text);
 }
 
 void mx_json_add_strings(struct mcpx_text *out, const char *name,

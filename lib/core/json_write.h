@@ -32,6 +32,9 @@ void mx_json_add_number(struct mcpx_text *out, const char *name, int64_t number)
 /** Appends true or false. */
 void mx_json_add_bool(struct mcpx_text *out, const char *name, bool value);
 
+/** Appends a string, unless it is absent. */
+void mx_json_add_optional(struct mcpx_text *out, const char *name, struct mcpx_slice text);
+
 /** Appends an array of strings. */
 void mx_json_add_strings(struct mcpx_text *out, const char *name,
                          const struct mcpx_slice *texts, size_t count);

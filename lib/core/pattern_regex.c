@@ -6,6 +6,7 @@
  * cannot succeed where the first did not, and nine stars cost what one costs nine times instead of
  * its ninth power.
  */
+#include "lib/core/format.h"
 #include "lib/core/pattern.h"
 
 static bool is_plain(char byte)
@@ -56,17 +57,13 @@ static void put_component(struct mcpx_text *out, struct mcpx_slice component, co
         skip_stars(&rest);
         literal = take_literal(&rest);
         if (literal.len == 0) { /* the component ends in a star */
-            mcpx_text_puts(out, any);
-            mcpx_text_puts(out, "*+");
+            mx_format(out, "%s*+", any);
         } else if (rest.len > 0) { /* another star follows: the leftmost place will do */
-            mcpx_text_puts(out, "(?>");
-            mcpx_text_puts(out, any);
-            mcpx_text_puts(out, "*?");
+            mx_format(out, "(?>%s*?", any);
             put_literal(out, literal);
             mcpx_text_puts(out, ")");
         } else { /* the component ends in this literal */
-            mcpx_text_puts(out, any);
-            mcpx_text_puts(out, "*");
+            mx_format(out, "%s*", any);
             put_literal(out, literal);
         }
     }

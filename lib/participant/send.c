@@ -130,8 +130,7 @@ static void write_envelope(const struct drafting *drafting, const char *id,
     if (draft->to_count > 0)
         mx_json_add_strings(out, "to", draft->to, draft->to_count);
     mcpx_json_add_member(out, "kind", drafting->kind.text);
-    if (draft->correlation_id.text)
-        mcpx_json_add_member(out, "correlation_id", draft->correlation_id);
+    mx_json_add_optional(out, "correlation_id", draft->correlation_id);
     mx_format(out, ",\"payload\":%s}", drafting->payload);
 }
 

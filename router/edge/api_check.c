@@ -140,22 +140,16 @@ static struct grant *pick_grant(const struct api_call *call, const json_t *body,
     return grant;
 }
 
-static void write_member(const char *name, struct mcpx_slice value, struct mcpx_text *out)
-{
-    if (value.text)
-        mcpx_json_add_member(out, name, value);
-}
-
 /* The members of `capability_violation`, protocol section 6; what does not apply is left out. */
 static void write_decision(const struct mcpx_decision *decision, struct mcpx_text *out)
 {
     mx_json_begin_object(out, NULL);
     mx_json_add_bool(out, "allowed", decision->refusal == MCPX_ALLOWED);
-    write_member("reason", mcpx_slice_of(mcpx_refusal_wire(decision->refusal)), out);
-    write_member("grant", decision->grant, out);
-    write_member("nearest", decision->nearest, out);
-    write_member("would_allow", decision->would_allow, out);
-    write_member("alternative", decision->alternative, out);
+    mx_json_add_optional(out, "reason", mcpx_slice_of(mcpx_refusal_wire(decision->refusal)));
+    mx_json_add_optional(out, "grant", decision->grant);
+    mx_json_add_optional(out, "nearest", decision->nearest);
+    mx_json_add_optional(out, "would_allow", decision->would_allow);
+    mx_json_add_optional(out, "alternative", decision->alternative);
     mx_json_end_object(out);
 }
 

@@ -50,10 +50,9 @@ static bool read_page(const struct api_call *call, struct mcpx_text *scratch,
 /* Existing clients know no pages: nothing is added where everything was told. */
 static void write_next(struct mcpx_slice next, struct mcpx_text *out)
 {
-    if (next.text) {
+    if (next.text)
         mx_json_add_bool(out, "complete", false);
-        mcpx_json_add_member(out, "next", next);
-    }
+    mx_json_add_optional(out, "next", next);
     mx_json_end_object(out);
 }
 

@@ -5,6 +5,7 @@
 #include "router/hub/grant.h"
 
 #include "lib/core/ident.h"
+#include "lib/core/json_write.h"
 #include <mcpx/json.h>
 
 #include <stdlib.h>
@@ -20,18 +21,14 @@ static bool is_expired(const struct mcpx_grant *grant, int64_t wall_ms)
 static void write_capabilities(const struct mcpx_capset *set, int64_t wall_ms,
                                struct mcpx_text *out)
 {
-    const char *separator = "[";
-
+    mx_json_begin_array(out, NULL);
     for (size_t i = 0; i < mcpx_capset_count(set); i++) {
         const struct mcpx_grant *grant = mcpx_capset_grant(set, i);
 
-        if (is_expired(grant, wall_ms))
-            continue;
-        mcpx_text_puts(out, separator);
-        mcpx_json_add_string(out, grant->pattern);
-        separator = ",";
+        if (!is_expired(grant, wall_ms))
+            mx_json_add_item(out, grant->pattern);
     }
-    mcpx_text_puts(out, *separator == '[' ? "[]" : "]");
+    mx_json_end_array(out);
 }
 
 /* {"kind": PATTERN, "to": [ids...], "expires": RFC3339}: protocol section 3. */
@@ -39,48 +36,38 @@ static void write_conditional(const struct mcpx_grant *grant, struct mcpx_text *
 {
     char expires[MX_TIME_LEN + 1];
 
-    mcpx_text_add(out, "{", 1);
+    mx_json_begin_object(out, NULL);
     mcpx_json_add_member(out, "kind", grant->pattern);
-    if (grant->to_count > 0) {
-        mcpx_text_puts(out, ",\"to\":[");
-        for (size_t i = 0; i < grant->to_count; i++) {
-            if (i > 0)
-                mcpx_text_add(out, ",", 1);
-            mcpx_json_add_string(out, grant->to[i]);
-        }
-        mcpx_text_add(out, "]", 1);
-    }
+    if (grant->to_count > 0)
+        mx_json_add_strings(out, "to", grant->to, grant->to_count);
     if (grant->expires_ms != 0) {
         mx_time_format(grant->expires_ms, expires);
-        mcpx_text_add(out, ",", 1);
         mcpx_json_add_member(out, "expires", mcpx_slice_of(expires));
     }
-    mcpx_text_add(out, "}", 1);
+    mx_json_end_object(out);
 }
 
 /* Leaves `out` empty when no grant has a condition: the patterns then say it all. */
 static void write_whole(const struct mcpx_capset *set, int64_t wall_ms, struct mcpx_text *out)
 {
-    const char *separator = "[";
     bool any = false;
 
     for (size_t i = 0; i < mcpx_capset_count(set); i++)
         any |= mcpx_grant_is_conditional(mcpx_capset_grant(set, i));
     if (!any)
         return;
+    mx_json_begin_array(out, NULL);
     for (size_t i = 0; i < mcpx_capset_count(set); i++) {
         const struct mcpx_grant *grant = mcpx_capset_grant(set, i);
 
         if (is_expired(grant, wall_ms))
             continue;
-        mcpx_text_puts(out, separator);
-        separator = ",";
         if (mcpx_grant_is_conditional(grant))
             write_conditional(grant, out);
         else
-            mcpx_json_add_string(out, grant->pattern);
+            mx_json_add_item(out, grant->pattern);
     }
-    mcpx_text_puts(out, *separator == '[' ? "[]" : "]");
+    mx_json_end_array(out);
 }
 
 static struct grant *make(const struct grant *model, int64_t wall_ms)

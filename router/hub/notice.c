@@ -5,7 +5,9 @@
  */
 #include "router/hub/notice.h"
 
+#include "lib/core/format.h"
 #include "lib/core/ident.h"
+#include "lib/core/json_write.h"
 #include "router/hub/hub_state.h"
 #include <mcpx/json.h>
 
@@ -31,36 +33,28 @@ void notice_begin(struct hub *hub, const char *kind, struct mcpx_slice to,
     hub->chance.fill(hub->chance.context, random, sizeof random);
     mx_uuid_format(random, id);
     mx_time_format(hub->now.wall_ms, ts);
-    mcpx_text_puts(out, "{\"protocol\":\"" MCPX_PROTOCOL "\",");
-    mcpx_json_add_member(out, "id", mcpx_slice_of(id));
-    mcpx_text_puts(out, ",\"ts\":\"");
-    mcpx_text_puts(out, ts);
-    mcpx_text_puts(out, "\",\"from\":\"" NOTICE_FROM "\",");
-    if (to.text) {
-        mcpx_text_puts(out, "\"to\":[");
-        mcpx_json_add_string(out, to);
-        mcpx_text_puts(out, "],");
-    }
-    mcpx_json_add_member(out, "kind", mcpx_slice_of(kind));
-    mcpx_text_puts(out, ",\"payload\":");
+    mx_format(out,
+              "{\"protocol\":\"" MCPX_PROTOCOL "\",\"id\":\"%s\",\"ts\":\"%s\","
+              "\"from\":\"" NOTICE_FROM "\"",
+              id, ts);
+    if (to.text)
+        mx_json_add_strings(out, "to", &to, 1);
+    mx_format(out, ",\"kind\":\"%s\",\"payload\":", kind);
 }
 
+/* Once for everybody there at each join, so what is known is appended as it is. */
 void notice_participant(const struct peer *peer, struct mcpx_text *out)
 {
     const struct grant *grant = peer->grant;
 
-    mcpx_text_add(out, "{", 1);
+    mx_json_begin_object(out, NULL);
     mcpx_json_add_member(out, "id", peer->id);
-    if (peer->number > 1) {
-        mcpx_text_add(out, ",", 1);
+    if (peer->number > 1)
         mcpx_json_add_member(out, "identity", grant->identity);
-    }
     mcpx_text_puts(out, ",\"capabilities\":");
     mcpx_text_slice(out, mcpx_text_view(&grant->capabilities));
-    if (grant->whole.len > 0) {
-        mcpx_text_puts(out, ",\"grants\":");
-        mcpx_text_slice(out, mcpx_text_view(&grant->whole));
-    }
+    if (grant->whole.len > 0)
+        mx_json_add_raw(out, "grants", mcpx_text_view(&grant->whole));
     mcpx_text_add(out, "}", 1);
 }
 
@@ -105,12 +99,12 @@ static bool write_others(const struct peer *peer, struct mcpx_text *out)
     if (!list_everybody(peer->topic))
         return false;
     behind = peer->listed_at + peer->listed_len;
-    mcpx_text_puts(out, ",\"participants\":[");
+    mx_json_begin_array(out, "participants");
     mcpx_text_add(out, listed->text, peer->listed_at);
     mcpx_text_add(out, listed->text + behind, listed->len - behind);
     if (!out->failed && listed->len > peer->listed_len)
         out->len--; /* the last comma */
-    mcpx_text_add(out, "]", 1);
+    mx_json_end_array(out);
     return true;
 }
 
@@ -118,8 +112,7 @@ static bool write_others(const struct peer *peer, struct mcpx_text *out)
 static void write_place(const struct topic *topic, uint64_t serial, struct mcpx_text *out)
 {
     mcpx_json_add_member(out, "epoch", mcpx_slice_of(topic->epoch));
-    mcpx_text_puts(out, ",\"serial\":");
-    mcpx_text_number(out, (int64_t)serial);
+    mx_json_add_number(out, "serial", (int64_t)serial);
 }
 
 /*
@@ -131,25 +124,23 @@ static void write_topic(const struct peer *peer, struct mcpx_text *out)
     const struct log *log = &peer->topic->log;
     uint64_t head = peer->welcome.first ? peer->cursor.joined : log->head;
 
-    mcpx_text_puts(out, ",\"topic\":{");
+    mx_json_begin_object(out, "topic");
     mcpx_json_add_member(out, "name", peer->topic->name);
-    mcpx_text_puts(out, ",\"head\":");
     if (head > log->history)
-        mcpx_json_add_string(out, entry_id(log_entry(log, head - 1)));
+        mcpx_json_add_member(out, "head", entry_id(log_entry(log, head - 1)));
     else
-        mcpx_text_puts(out, "null");
-    mcpx_text_add(out, ",", 1);
+        mx_json_add_raw(out, "head", MCPX_SLICE("null"));
     write_place(peer->topic, cursor_place(&peer->cursor), out);
-    mcpx_text_add(out, "}", 1);
+    mx_json_end_object(out);
 }
 
 /* A client that reads 0 would think that it may say nothing. */
-static void write_limit(uint64_t limit, struct mcpx_text *out)
+static void write_limit(const char *name, uint64_t limit, struct mcpx_text *out)
 {
     if (limit)
-        mcpx_text_number(out, (int64_t)limit);
+        mx_json_add_number(out, name, (int64_t)limit);
     else
-        mcpx_text_puts(out, "null");
+        mx_json_add_raw(out, name, MCPX_SLICE("null"));
 }
 
 /* Puts frames behind the one that was composed. */
@@ -176,16 +167,12 @@ bool notice_welcome(const struct peer *peer, struct mcpx_slice behind,
     if (!write_others(peer, out))
         return false;
     write_topic(peer, out);
-    if (welcome->first) {
-        mcpx_text_puts(out, welcome->resumed ? ",\"resumed\":true" : ",\"resumed\":false");
-        mcpx_text_puts(out, ",\"history\":{\"count\":");
-        mcpx_text_number(out, (int64_t)welcome->count);
-        mcpx_text_add(out, "}", 1);
-    }
-    mcpx_text_puts(out, ",\"limits\":{\"message_bytes\":");
-    write_limit(config->message_bytes, out);
-    mcpx_text_puts(out, ",\"messages_per_minute\":");
-    write_limit(config->messages_per_minute, out);
+    if (welcome->first)
+        mx_format(out, ",\"resumed\":%s,\"history\":{\"count\":%s}", welcome->resumed,
+                  welcome->count);
+    mx_json_begin_object(out, "limits");
+    write_limit("message_bytes", config->message_bytes, out);
+    write_limit("messages_per_minute", config->messages_per_minute, out);
     mcpx_text_puts(out, "}}}");
     return frame_end(out, frames) && add_frames(out, behind, frames);
 }
@@ -195,9 +182,9 @@ bool notice_welcome(const struct peer *peer, struct mcpx_slice behind,
 /* The same for all who read it, because it stands behind the newest envelope. */
 static void write_stand(const struct topic *topic, struct mcpx_text *out)
 {
-    mcpx_text_puts(out, "\"topic\":{");
+    mx_json_begin_object(out, "topic");
     write_place(topic, topic->log.head, out);
-    mcpx_text_add(out, "}", 1);
+    mx_json_end_object(out);
 }
 
 bool notice_presence(const struct peer *peer, struct change change, struct mcpx_slice *text)
@@ -207,15 +194,10 @@ bool notice_presence(const struct peer *peer, struct change change, struct mcpx_
 
     mcpx_text_reset(out);
     notice_begin(hub, "system/presence", (struct mcpx_slice){0}, out);
-    mcpx_text_add(out, "{", 1);
-    mcpx_json_add_member(out, "event", mcpx_slice_of(change.event));
-    mcpx_text_puts(out, ",\"participant\":");
+    mx_format(out, "{\"event\":\"%s\",\"participant\":", change.event);
     notice_participant(peer, out);
-    if (change.reason) {
-        mcpx_text_add(out, ",", 1);
+    if (change.reason)
         mcpx_json_add_member(out, "reason", mcpx_slice_of(change.reason));
-    }
-    mcpx_text_add(out, ",", 1);
     write_stand(peer->topic, out);
     mcpx_text_puts(out, "}}");
     *text = mcpx_text_view(out);
@@ -242,22 +224,10 @@ bool notice_position(const struct topic *topic, struct mcpx_slice *text)
 
 static void write_fault(const struct mcpx_fault *fault, struct mcpx_text *out)
 {
-    mcpx_text_add(out, ",", 1);
     mcpx_json_add_member(out, "reason", mcpx_slice_of(fault->reason));
-    if (fault->field[0]) {
-        mcpx_text_add(out, ",", 1);
+    if (fault->field[0])
         mcpx_json_add_member(out, "field", mcpx_slice_of(fault->field));
-    }
-    mcpx_text_puts(out, ",\"offset\":");
-    mcpx_text_number(out, (int64_t)fault->offset);
-}
-
-static void write_optional(const char *name, struct mcpx_slice text, struct mcpx_text *out)
-{
-    if (!text.text)
-        return;
-    mcpx_text_add(out, ",", 1);
-    mcpx_json_add_member(out, name, text);
+    mx_json_add_number(out, "offset", (int64_t)fault->offset);
 }
 
 static void write_violation(const struct peer *peer, const struct complaint *complaint,
@@ -265,57 +235,43 @@ static void write_violation(const struct peer *peer, const struct complaint *com
 {
     const struct mcpx_decision *decision = &complaint->decision;
 
-    write_optional("attempted_kind", complaint->kind, out);
-    mcpx_text_puts(out, ",\"your_capabilities\":");
-    mcpx_text_slice(out, mcpx_text_view(&peer->grant->capabilities));
-    write_optional("reason", mcpx_slice_of(mcpx_refusal_wire(decision->refusal)), out);
-    write_optional("nearest", decision->nearest, out);
-    write_optional("would_allow", decision->would_allow, out);
-    write_optional("alternative", decision->alternative, out);
+    mx_json_add_optional(out, "attempted_kind", complaint->kind);
+    mx_json_add_raw(out, "your_capabilities", mcpx_text_view(&peer->grant->capabilities));
+    mx_json_add_optional(out, "reason", mcpx_slice_of(mcpx_refusal_wire(decision->refusal)));
+    mx_json_add_optional(out, "nearest", decision->nearest);
+    mx_json_add_optional(out, "would_allow", decision->would_allow);
+    mx_json_add_optional(out, "alternative", decision->alternative);
 }
 
 static void write_message(const struct peer *peer, const struct complaint *complaint,
                           struct mcpx_text *out)
 {
-    static struct mcpx_text nothing;
-    struct mcpx_text text = nothing;
+    struct mcpx_text text = {0};
 
-    if (complaint->err == MCPX_ECAPABILITY) {
-        mcpx_text_puts(&text, "You lack capability for '");
-        mcpx_text_slice(&text, complaint->kind);
-        mcpx_text_puts(&text, "'");
-    } else if (complaint->err == MCPX_EAUTH) {
-        mcpx_text_puts(&text, "Message 'from' field must match your participant ID (");
-        mcpx_text_slice(&text, peer->id);
-        mcpx_text_puts(&text, ")");
-    } else {
+    if (complaint->err == MCPX_ECAPABILITY)
+        mx_format(&text, "You lack capability for '%s'", complaint->kind);
+    else if (complaint->err == MCPX_EAUTH)
+        mx_format(&text, "Message 'from' field must match your participant ID (%s)", peer->id);
+    else
         mcpx_text_puts(&text, mcpx_strerror(complaint->err));
-    }
-    out->failed |= text.failed;
-    mcpx_text_add(out, ",", 1);
-    mcpx_json_add_member(out, "message", mcpx_text_view(&text));
+    mx_format(out, ",\"message\":%q", &text);
     mcpx_text_fini(&text);
 }
 
 static void write_complaint(const struct peer *peer, const struct complaint *complaint,
                             struct mcpx_text *out)
 {
-    mcpx_text_add(out, "{", 1);
-    mcpx_json_add_member(out, "error", mcpx_slice_of(mcpx_error_wire(complaint->err)));
+    mx_format(out, "{\"error\":%q", mcpx_error_wire(complaint->err));
     write_message(peer, complaint, out);
     if (complaint->fault.reason)
         write_fault(&complaint->fault, out);
     if (complaint->err == MCPX_ECAPABILITY)
         write_violation(peer, complaint, out);
-    if (complaint->err == MCPX_ERATE) {
-        mcpx_text_puts(out, ",\"retry_after_ms\":");
-        mcpx_text_number(out, complaint->wait_ms);
-    }
-    if (complaint->err == MCPX_ESLOW) {
-        mcpx_text_puts(out, ",\"missed\":");
-        mcpx_text_number(out, (int64_t)complaint->missed);
-    }
-    mcpx_text_add(out, "}", 1);
+    if (complaint->err == MCPX_ERATE)
+        mx_json_add_number(out, "retry_after_ms", complaint->wait_ms);
+    if (complaint->err == MCPX_ESLOW)
+        mx_json_add_number(out, "missed", (int64_t)complaint->missed);
+    mx_json_end_object(out);
 }
 
 bool notice_error(const struct peer *peer, const struct complaint *complaint,
@@ -326,8 +282,8 @@ bool notice_error(const struct peer *peer, const struct complaint *complaint,
     mcpx_text_reset(out);
     notice_begin(peer->hub, "system/error", peer->id, out);
     write_complaint(peer, complaint, out);
-    write_optional("correlation_id", complaint->id, out);
-    mcpx_text_add(out, "}", 1);
+    mx_json_add_optional(out, "correlation_id", complaint->id);
+    mx_json_end_object(out);
     *text = mcpx_text_view(out);
     return !out->failed;
 }

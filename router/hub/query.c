@@ -2,6 +2,7 @@
  * query.c - what the HTTP API asks of topics. Reads only; answers are written as JSON text,
  * because envelopes have to come out byte for byte as they went in.
  */
+#include "lib/core/json_write.h"
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"
 #include "router/hub/topic.h"
@@ -28,14 +29,11 @@ struct mcpx_slice topic_write_participants(const struct topic *topic,
     size_t begin = topic_place_behind(topic, page->after), end = begin;
     size_t limit_bytes = bytes_max < SIZE_MAX - out->len ? out->len + bytes_max : SIZE_MAX;
 
-    mcpx_text_add(out, "[", 1);
+    mx_json_begin_array(out, NULL);
     for (; end < topic->peer_count && end - begin < page->limit && out->len <= limit_bytes;
-         end++) {
-        if (end > begin)
-            mcpx_text_add(out, ",", 1);
+         end++)
         notice_participant(topic->peers[end], out);
-    }
-    mcpx_text_add(out, "]", 1);
+    mx_json_end_array(out);
     return end < topic->peer_count ? topic->peers[end - 1]->id : (struct mcpx_slice){0};
 }
 
@@ -89,13 +87,12 @@ enum mcpx_err topic_write_history(const struct topic *topic, const struct page *
 
     if (err)
         return err;
-    mcpx_text_add(out, "[", 1);
+    mx_json_begin_array(out, NULL);
     for (; to > from && count < page->limit && out->len <= limit_bytes; to--) {
-        if (count++ > 0)
-            mcpx_text_add(out, ",", 1);
-        mcpx_text_slice(out, entry_text(log_entry(log, to - 1)));
+        count++;
+        mx_json_add_raw(out, NULL, entry_text(log_entry(log, to - 1)));
     }
-    mcpx_text_add(out, "]", 1);
+    mx_json_end_array(out);
     *more = to > from;
     return MCPX_OK;
 }

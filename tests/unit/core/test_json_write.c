@@ -49,6 +49,8 @@ static void write_all(struct mcpx_text *out)
     mx_json_begin_object(out, NULL);
     mx_json_add_raw(out, "raw", MCPX_SLICE("1e400"));
     mcpx_json_add_member(out, "text", MCPX_SLICE("\"{"));
+    mx_json_add_optional(out, "absent", (struct mcpx_slice){0});
+    mx_json_add_optional(out, "present", MCPX_SLICE(""));
     mx_json_add_number(out, "number", INT64_MIN);
     mx_json_add_bool(out, "yes", true);
     mx_json_add_bool(out, "no", false);
@@ -75,7 +77,7 @@ static void write_all(struct mcpx_text *out)
 }
 
 static const char all[] =
-    "{\"raw\":1e400,\"text\":\"\\\"{\",\"number\":-9223372036854775808,"
+    "{\"raw\":1e400,\"text\":\"\\\"{\",\"present\":\"\",\"number\":-9223372036854775808,"
     "\"yes\":true,\"no\":false,"
     "\"array\":[\"\\n[\",\"\",7,true,null,[],{}],\"none\":[],\"two\":[\"a\",\"\\\"\"],"
     "\"object\":{\"first\":0},\"empty\":{}}";
