@@ -8,6 +8,7 @@
 #include <mcpx/kind.h>
 
 #include "lib/core/grammar.h"
+#include "lib/core/percent.h"
 
 enum mcpx_err mcpx_kind_parse(struct mcpx_slice text, struct mcpx_kind *out,
                               struct mcpx_fault *fault)
@@ -42,32 +43,12 @@ bool mcpx_kind_is_reserved(const struct mcpx_kind *kind)
            is_word_in_any_case(first, MCPX_SLICE("presence"));
 }
 
-static int hex_digit(char byte)
-{
-    if (byte >= '0' && byte <= '9')
-        return byte - '0';
-    if (byte >= 'a' && byte <= 'f')
-        return byte - 'a' + 10;
-    if (byte >= 'A' && byte <= 'F')
-        return byte - 'A' + 10;
-    return -1;
-}
-
 /* Reads one byte, percent-decoded where that is possible, and moves `rest` behind it. */
 static char take_decoded(struct mcpx_slice *rest)
 {
-    char byte = rest->text[0];
-    size_t taken = 1;
+    char byte;
+    size_t taken = mx_percent_read(*rest, &byte);
 
-    if (byte == '%' && rest->len >= 3) {
-        int high = hex_digit(rest->text[1]);
-        int low = hex_digit(rest->text[2]);
-
-        if (high >= 0 && low >= 0) {
-            byte = (char)(high * 16 + low);
-            taken = 3;
-        }
-    }
     rest->text += taken;
     rest->len -= taken;
     return byte;

@@ -7,6 +7,7 @@
 
 #include "lib/core/decimal.h"
 #include "lib/core/format.h"
+#include "lib/core/percent.h"
 #include <stdlib.h>
 #include <strings.h>
 
@@ -40,12 +41,6 @@ static const char *read_scheme(const char *url, struct mx_address *out)
     return NULL;
 }
 
-static bool is_host_byte(char byte)
-{
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-           (byte >= '0' && byte <= '9') || strchr("-._~", byte);
-}
-
 static bool is_v6_byte(char byte)
 {
     return byte && strchr("0123456789abcdefABCDEF:.", byte);
@@ -58,7 +53,7 @@ static bool read_host(const char *at, size_t len, struct mx_address *out)
     if (len == 0 || len > MX_HOST_MAX)
         return false;
     for (i = 0; i < len; i++)
-        if (out->v6 ? !is_v6_byte(at[i]) : !at[i] || !is_host_byte(at[i]))
+        if (out->v6 ? !is_v6_byte(at[i]) : !mx_percent_is_unreserved(at[i]))
             return false;
     memcpy(out->host, at, len);
     out->host[len] = '\0';
@@ -144,36 +139,19 @@ void mx_url_add_host(struct mcpx_text *out, const struct mx_address *address)
     mx_format(out, address->v6 ? "[%s]:%s" : "%s:%s", address->host, address->port);
 }
 
-/* Everything but RFC 3986's unreserved characters becomes %XX. */
-static void add_encoded(struct mcpx_text *out, struct mcpx_slice text)
-{
-    static const char digits[] = "0123456789ABCDEF";
-    size_t i;
-
-    for (i = 0; i < text.len; i++) {
-        unsigned char byte = (unsigned char)text.text[i];
-        char escaped[3] = {'%', digits[byte >> 4], digits[byte & 15]};
-
-        if (byte && is_host_byte((char)byte))
-            mcpx_text_add(out, text.text + i, 1);
-        else
-            mcpx_text_add(out, escaped, sizeof escaped);
-    }
-}
-
 static void add_parameter(struct mcpx_text *out, const char *name, struct mcpx_slice value)
 {
     if (!value.text)
         return;
     mcpx_text_puts(out, name);
-    add_encoded(out, value);
+    mx_percent_add(out, value);
 }
 
 void mx_url_add_target(struct mcpx_text *out, const struct mx_address *address,
                        const struct mx_join *join)
 {
     mx_format(out, "%s?topic=", address->path);
-    add_encoded(out, join->topic);
+    mx_percent_add(out, join->topic);
     if (join->routing)
         add_parameter(out, "&routing=", mcpx_slice_of(join->routing));
     if (join->history >= 0)

@@ -7,6 +7,7 @@
 #include "router/edge/http_query.h"
 
 #include "lib/core/decimal.h"
+#include "lib/core/percent.h"
 
 enum { NAME_MAX_LEN = 16 };
 
@@ -31,35 +32,14 @@ bool http_target_parse(struct mcpx_slice raw, struct http_target *out)
     return true;
 }
 
-static int hex_value(char digit)
-{
-    if (digit >= '0' && digit <= '9')
-        return digit - '0';
-    if (digit >= 'a' && digit <= 'f')
-        return digit - 'a' + 10;
-    if (digit >= 'A' && digit <= 'F')
-        return digit - 'A' + 10;
-    return -1;
-}
-
 /* The byte at `at` and how many raw bytes stand for it; 0 of them when malformed. */
 static size_t decode_byte(struct mcpx_slice raw, size_t at, enum http_plus plus, char *byte)
 {
-    int high, low;
+    size_t taken = mx_percent_read((struct mcpx_slice){raw.text + at, raw.len - at}, byte);
 
-    *byte = raw.text[at];
-    if (*byte == '+' && plus == HTTP_PLUS_SPACE)
+    if (taken == 1 && *byte == '+' && plus == HTTP_PLUS_SPACE)
         *byte = ' ';
-    if (*byte != '%')
-        return 1;
-    if (raw.len - at < 3)
-        return 0;
-    high = hex_value(raw.text[at + 1]);
-    low = hex_value(raw.text[at + 2]);
-    if (high < 0 || low < 0)
-        return 0;
-    *byte = (char)(high * 16 + low);
-    return 3;
+    return taken == 1 && *byte == '%' ? 0 : taken;
 }
 
 bool http_decode(struct mcpx_slice raw, enum http_plus plus, struct mcpx_text *scratch,

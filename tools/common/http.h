@@ -54,7 +54,4 @@ int http_status_of(long status, const char *code);
  */
 bool url_api(const char *url, struct mcpx_text *out);
 
-/** Appends text percent-encoded, everything but A-Z a-z 0-9 - . _ ~. */
-void url_encode(struct mcpx_text *out, struct mcpx_slice text);
-
 #endif

@@ -6,7 +6,6 @@
 #include "lib/core/decimal.h"
 #include "lib/core/format.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { PORT_MAX = 65535 };
@@ -67,19 +66,4 @@ bool url_api(const char *url, struct mcpx_text *out)
         return true;
     }
     return false;
-}
-
-void url_encode(struct mcpx_text *out, struct mcpx_slice text)
-{
-    static const char plain[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char byte = (unsigned char)text.text[i];
-        bool is_plain = byte != '\0' && strchr(plain, byte);
-        char escape[4];
-
-        snprintf(escape, sizeof escape, is_plain ? "%c" : "%%%02X", byte);
-        mcpx_text_puts(out, escape);
-    }
 }

@@ -4,6 +4,7 @@
 #include "tools/mcpxctl/fetch.h"
 
 #include "lib/core/format.h"
+#include "lib/core/percent.h"
 #include "tools/common/http.h"
 #include <mcpx/json.h>
 
@@ -31,7 +32,7 @@ int fetch_about_topic(const struct connection *where, const char *verb, const ch
     int status;
 
     mcpx_text_puts(&whole, "/v0.1/topics/");
-    url_encode(&whole, mcpx_slice_of(where->client.topic));
+    mx_percent_add(&whole, mcpx_slice_of(where->client.topic));
     mcpx_text_puts(&whole, path);
     if (whole.failed)
         status = complain_of_memory(verb);
@@ -86,7 +87,7 @@ static int fetch_page(const struct connection *where, const char *verb, size_t l
     mx_format(&path, "/history?limit=%s", limit < PAGE ? limit : PAGE);
     if (have->count > 0) {
         mcpx_text_puts(&path, "&before=");
-        url_encode(&path, have->entries[have->count - 1]->id);
+        mx_percent_add(&path, have->entries[have->count - 1]->id);
     }
     if (path.failed)
         status = complain_of_memory(verb);

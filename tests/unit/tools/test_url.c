@@ -53,15 +53,6 @@ Test(url, leads_from_the_websocket_to_the_api)
     }
 }
 
-Test(url, percent_encodes_whatever_is_not_plain)
-{
-    struct mcpx_text out = {0};
-
-    url_encode(&out, MCPX_SLICE("Az9-._~ /%\xc3\xa9\0?"));
-    cr_expect_str_eq(out.text, "Az9-._~%20%2F%25%C3%A9%00%3F");
-    mcpx_text_fini(&out);
-}
-
 Test(url, statuses_become_exit_codes)
 {
     static const struct {

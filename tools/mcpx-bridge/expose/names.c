@@ -8,6 +8,7 @@
  */
 #include "tools/mcpx-bridge/expose/names.h"
 
+#include "lib/core/percent.h"
 #include "tools/mcpx-bridge/expose/uri.h"
 
 #include <inttypes.h>
@@ -269,10 +270,9 @@ void expose_names_touch(struct expose_names *names, enum expose_space space,
 
 /* ---- what a thing is called ---- */
 
-static bool is_name_byte(char byte)
+bool expose_names_may_hold(char byte)
 {
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-           (byte >= '0' && byte <= '9') || byte == '_' || byte == '.' || byte == '-';
+    return mx_percent_is_unreserved(byte) && byte != '~';
 }
 
 /* Appends with "_" for what a name may not hold; true when something was replaced. */
@@ -281,7 +281,7 @@ static bool add_clean(struct mcpx_text *out, struct mcpx_slice text)
     bool changed = false;
 
     for (size_t i = 0; i < text.len; i++) {
-        bool fits = is_name_byte(text.text[i]);
+        bool fits = expose_names_may_hold(text.text[i]);
 
         mcpx_text_add(out, fits ? text.text + i : "_", 1);
         changed |= !fits;

@@ -62,6 +62,9 @@ struct expose_names {
 /** A hash of a text, the same in every run and on every machine; not secret. */
 uint64_t expose_hash(struct mcpx_slice text);
 
+/** May a name that begins with its owner's id hold this byte? */
+bool expose_names_may_hold(char byte);
+
 /** Frees the table's content. */
 void expose_names_fini(struct expose_names *names);
 

@@ -32,11 +32,8 @@ bool expose_only_covers(const struct expose *x, struct mcpx_slice participant,
 
 static bool is_plain(struct mcpx_slice id)
 {
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-
     for (size_t i = 0; i < id.len; i++)
-        if (!memchr(plain, id.text[i], sizeof plain - 1))
+        if (!expose_names_may_hold(id.text[i]))
             return false;
     return id.len <= ID_WHOLE_MAX;
 }

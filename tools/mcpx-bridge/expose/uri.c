@@ -5,14 +5,9 @@
  */
 #include "tools/mcpx-bridge/expose/uri.h"
 
-#define SCHEME "mcpx://"
+#include "lib/core/percent.h"
 
-static bool is_unreserved(char byte)
-{
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-           (byte >= '0' && byte <= '9') || byte == '-' || byte == '.' || byte == '_' ||
-           byte == '~';
-}
+#define SCHEME "mcpx://"
 
 bool expose_uri_is_wrapped(struct mcpx_slice uri)
 {
@@ -42,20 +37,16 @@ static size_t expression(struct mcpx_slice template, size_t at, size_t end)
 
 static void encode(struct mcpx_text *out, struct mcpx_slice text, bool template)
 {
-    static const char digits[] = "0123456789ABCDEF";
     size_t end = template ? last_end(text) : 0;
 
     for (size_t i = 0; i < text.len; i++) {
-        unsigned char byte = (unsigned char)text.text[i];
         size_t kept = expression(text, i, end);
 
         if (kept) {
             mcpx_text_add(out, text.text + i, kept);
             i += kept - 1;
-        } else if (is_unreserved(text.text[i])) {
-            mcpx_text_add(out, text.text + i, 1);
         } else {
-            mcpx_text_add(out, (char[]){'%', digits[byte >> 4], digits[byte & 15]}, 3);
+            mx_percent_add(out, (struct mcpx_slice){text.text + i, 1});
         }
     }
 }
@@ -64,32 +55,19 @@ void expose_uri_wrap(struct mcpx_text *out, struct mcpx_slice participant,
                      struct mcpx_slice uri, bool template)
 {
     mcpx_text_puts(out, SCHEME);
-    encode(out, participant, false);
+    mx_percent_add(out, participant);
     mcpx_text_puts(out, "/");
     encode(out, uri, template);
 }
 
-static int digit(char byte)
+static void decode(struct mcpx_text *out, struct mcpx_slice rest)
 {
-    if (byte >= '0' && byte <= '9')
-        return byte - '0';
-    if (byte >= 'A' && byte <= 'F')
-        return byte - 'A' + 10;
-    return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
-}
+    while (rest.len > 0) {
+        char byte;
+        size_t taken = mx_percent_read(rest, &byte);
 
-static void decode(struct mcpx_text *out, struct mcpx_slice text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        bool escape = text.text[i] == '%' && text.len - i > 2 &&
-                      digit(text.text[i + 1]) >= 0 && digit(text.text[i + 2]) >= 0;
-        char byte = text.text[i];
-
-        if (escape) {
-            byte = (char)(digit(text.text[i + 1]) * 16 + digit(text.text[i + 2]));
-            i += 2;
-        }
         mcpx_text_add(out, &byte, 1);
+        rest = (struct mcpx_slice){rest.text + taken, rest.len - taken};
     }
 }
 
