@@ -7,6 +7,7 @@
  */
 #include "tools/mcpx-bridge/import/ask.h"
 
+#include "lib/core/format.h"
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/copy.h"
 #include "tools/mcpx-bridge/import/input.h"
@@ -98,16 +99,9 @@ static void tell_roots(struct import *import, struct mcpx_slice rpc_id)
                     "there are no roots here; the bridge's operator may state some (--root)");
         return;
     }
-    mcpx_text_reset(&import->text);
-    mcpx_text_puts(&import->text, "{\"roots\":");
-    mcpx_text_puts(&import->text, import->config.roots);
-    mcpx_text_puts(&import->text, "}");
     mcpx_text_reset(&import->line);
-    if (import->text.failed)
-        bridge_add_error(&import->line, rpc_id, BRIDGE_UNAVAILABLE,
-                         MCPX_SLICE("the bridge is out of memory"), (struct mcpx_slice){0});
-    else
-        bridge_add_result(&import->line, rpc_id, mcpx_text_view(&import->text));
+    mx_format(&import->line, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"roots\":%s}}",
+              rpc_id, import->config.roots);
     import_write(import, 0);
 }
 

@@ -6,7 +6,9 @@
  */
 #include "tools/mcpx-bridge/import/era.h"
 
+#include "lib/core/format.h"
 #include "tools/mcpx-bridge/import/input.h"
+#include "tools/mcpx-bridge/import/rewrite.h"
 #include "tools/mcpx-bridge/import/state.h"
 #include "tools/mcpx-bridge/import/tell.h"
 #include "tools/mcpx-bridge/import/trouble.h"
@@ -35,9 +37,7 @@ static void initialize(struct import *import)
     mcpx_text_puts(&params, "\"protocolVersion\":\"" LEGACY_VERSION "\",\"capabilities\":");
     mcpx_json_add_changed(&params, mcpx_slice_of(import->config.capabilities), &roots,
                           import->config.roots ? 1 : 0);
-    mcpx_text_puts(&params, ",\"clientInfo\":{\"name\":\"mcpx-bridge\",\"version\":\"");
-    mcpx_text_puts(&params, mcpx_version());
-    mcpx_text_puts(&params, "\"}");
+    mx_format(&params, ",\"clientInfo\":" IMPORT_CLIENT_INFO, mcpx_version());
     if (!params.failed)
         import_request(import, IMPORT_INITIALIZE, "initialize", mcpx_text_view(&params));
     mcpx_text_fini(&params);
@@ -85,9 +85,9 @@ static void announce_lists(struct import *import, struct mcpx_slice capabilities
         if (!mcpx_json_get(capabilities, lists[i]).text)
             continue;
         mcpx_text_reset(&import->text);
-        mcpx_text_puts(&import->text, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/");
-        mcpx_text_puts(&import->text, lists[i]);
-        mcpx_text_puts(&import->text, "/list_changed\"}");
+        mx_format(&import->text,
+                  "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/%s/list_changed\"}",
+                  lists[i]);
         draft.payload = mcpx_text_view(&import->text);
         if (!import->text.failed)
             import_tell(import, &draft);
@@ -99,12 +99,8 @@ static void subscribe_again(struct import *import)
     const struct import_sub *sub;
     size_t at = 0;
 
-    while ((sub = import_subs_next(&import->subs, &at)) != NULL) {
-        mcpx_text_reset(&import->text);
-        mcpx_json_add_member(&import->text, "uri", sub->uri);
-        import_request(import, IMPORT_HOUSEKEEPING, "resources/subscribe",
-                       mcpx_text_view(&import->text));
-    }
+    while ((sub = import_subs_next(&import->subs, &at)) != NULL)
+        import_request_about(import, "resources/subscribe", sub->uri);
 }
 
 /* The server takes requests from now on; those that wait are written in their order. */
@@ -171,16 +167,12 @@ static void add_greeting(struct mcpx_text *out, struct mcpx_slice result)
 
     if (!info.text)
         info = mcpx_json_get(mcpx_json_get(result, "_meta"), SERVER_INFO);
-    mcpx_text_puts(out, "{\"protocolVersion\":\"" LEGACY_VERSION "\",\"capabilities\":");
-    mcpx_text_slice(out, capabilities.text ? capabilities : MCPX_SLICE("{}"));
-    mcpx_text_puts(out, ",\"serverInfo\":");
-    mcpx_text_slice(out,
-                    info.text ? info : MCPX_SLICE("{\"name\":\"unnamed\",\"version\":\"0\"}"));
-    if (instructions.text) {
-        mcpx_text_puts(out, ",\"instructions\":");
-        mcpx_text_slice(out, instructions);
-    }
-    mcpx_text_puts(out, "}");
+    mx_format(out,
+              "{\"protocolVersion\":\"" LEGACY_VERSION
+              "\",\"capabilities\":%s,\"serverInfo\":%s%s%s}",
+              capabilities.text ? capabilities : MCPX_SLICE("{}"),
+              info.text ? info : MCPX_SLICE("{\"name\":\"unnamed\",\"version\":\"0\"}"),
+              instructions.text ? ",\"instructions\":" : "", instructions);
 }
 
 /* What is not declared to change is not listened for: a server may refuse that, or end. */
@@ -194,9 +186,8 @@ static void listen(struct import *import, struct mcpx_slice capabilities)
 
         if (!mcpx_slice_equal(mcpx_json_get(list, "listChanged"), MCPX_SLICE("true")))
             continue;
-        mcpx_text_puts(&wanted, wanted.len ? ",\"" : "\"notifications\":{\"");
-        mcpx_text_puts(&wanted, lists[i]);
-        mcpx_text_puts(&wanted, "ListChanged\":true");
+        mx_format(&wanted, "%s\"%sListChanged\":true",
+                  wanted.len ? "," : "\"notifications\":{", lists[i]);
     }
     if (wanted.len) {
         mcpx_text_puts(&wanted, "}");

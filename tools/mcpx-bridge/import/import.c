@@ -14,7 +14,6 @@
 #include "tools/mcpx-bridge/import/tell.h"
 #include "tools/mcpx-bridge/import/want.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -225,12 +224,8 @@ static void on_refused(struct import *import, const struct mcpx_event *event)
 /* Nobody is subscribed any more: the server need not watch it. */
 static void unsubscribe(struct import *import, const struct import_sub *sub)
 {
-    if (import_is_ready(import) && !import_subs_others(&import->subs, sub->uri, sub->who)) {
-        mcpx_text_reset(&import->text);
-        mcpx_json_add_member(&import->text, "uri", sub->uri);
-        import_request(import, IMPORT_HOUSEKEEPING, "resources/unsubscribe",
-                       mcpx_text_view(&import->text));
-    }
+    if (import_is_ready(import) && !import_subs_others(&import->subs, sub->uri, sub->who))
+        import_request_about(import, "resources/unsubscribe", sub->uri);
     import_subs_remove(&import->subs, sub->uri, sub->who);
 }
 

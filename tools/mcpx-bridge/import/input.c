@@ -4,6 +4,7 @@
  */
 #include "tools/mcpx-bridge/import/input.h"
 
+#include "lib/core/format.h"
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/answer.h"
 #include "tools/mcpx-bridge/import/rewrite.h"
@@ -22,8 +23,10 @@ bool import_write(struct import *import, int64_t call)
 {
     struct import_action action = {.type = IMPORT_WRITE};
 
-    if (import->line.failed)
+    if (import->line.failed) {
+        import_output_lose(&import->setup.shared->output);
         return false;
+    }
     flatten(&import->line);
     action.text = mcpx_text_view(&import->line);
     return import_want(import, (struct import_row){.action = action, .call = call});
@@ -42,32 +45,29 @@ void import_request(struct import *import, enum import_purpose purpose, const ch
     if (!call)
         return;
     mcpx_text_reset(&import->line);
-    mcpx_text_puts(&import->line, "{\"jsonrpc\":\"2.0\",\"id\":");
-    mcpx_text_number(&import->line, call->id);
-    mcpx_text_puts(&import->line, ",");
-    mcpx_json_add_member(&import->line, "method", mcpx_slice_of(method));
-    mcpx_text_puts(&import->line, ",\"params\":{");
-    if (modern) {
-        mcpx_text_puts(&import->line, "\"_meta\":{");
+    mx_format(&import->line, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":%q,\"params\":{",
+              call->id, method);
+    if (modern)
         import_add_meta(&import->line, import->version, import->config.capabilities);
-        mcpx_text_puts(&import->line, params.len ? "}," : "}");
-    }
-    mcpx_text_slice(&import->line, params);
-    mcpx_text_puts(&import->line, "}}");
+    mx_format(&import->line, "%s%s}}", modern && params.len ? "," : "", params);
     if (!import_write(import, call->id))
         import_calls_drop(&import->calls, call);
+}
+
+void import_request_about(struct import *import, const char *method, struct mcpx_slice uri)
+{
+    mcpx_text_reset(&import->text);
+    mcpx_json_add_member(&import->text, "uri", uri);
+    import_request(import, IMPORT_HOUSEKEEPING, method, mcpx_text_view(&import->text));
 }
 
 void import_cancel(struct import *import, const struct import_call *call, const char *reason)
 {
     mcpx_text_reset(&import->line);
-    mcpx_text_puts(&import->line,
-                   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
-                   "\"params\":{\"requestId\":");
-    mcpx_text_number(&import->line, call->id);
-    mcpx_text_puts(&import->line, ",");
-    mcpx_json_add_member(&import->line, "reason", mcpx_slice_of(reason));
-    mcpx_text_puts(&import->line, "}}");
+    mx_format(&import->line,
+              "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+              "\"params\":{\"requestId\":%s,\"reason\":%q}}",
+              call->id, reason);
     import_write(import, 0);
 }
 

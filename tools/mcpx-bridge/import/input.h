@@ -15,7 +15,7 @@ struct import;
  *
  * call   number of the request in it; 0 = none
  *
- * Returns false when memory ran out.
+ * Returns false when memory ran out; the log is told.
  */
 bool import_write(struct import *import, int64_t call);
 
@@ -29,6 +29,9 @@ void import_forward(struct import *import, struct import_call *call, struct mcpx
  */
 void import_request(struct import *import, enum import_purpose purpose, const char *method,
                     struct mcpx_slice params);
+
+/** Writes a request of our own about a resource, whose result is of no interest. */
+void import_request_about(struct import *import, const char *method, struct mcpx_slice uri);
 
 /** The child did not take the line with that request. Does nothing when there is no such call. */
 void import_write_failed(struct import *import, int64_t id, enum mcpx_err err);

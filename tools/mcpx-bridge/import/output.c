@@ -41,12 +41,11 @@ void import_output_keep(struct import_output *output, struct import_row *row)
     append(output, row);
 }
 
-static bool fail(struct import_output *output)
+void import_output_lose(struct import_output *output)
 {
     output->lost.action.type = IMPORT_LOG;
     output->lost.action.text = MCPX_SLICE("out of memory: something was not said or not done");
     import_output_keep(output, &output->lost);
-    return false;
 }
 
 bool import_output_add(struct import_output *output, const struct import_row *row)
@@ -65,8 +64,10 @@ bool import_output_add(struct import_output *output, const struct import_row *ro
     for (size_t i = 0; i < draft->to_count; i++)
         len += draft->to[i].len;
     added = malloc(sizeof *added + len);
-    if (!added)
-        return fail(output);
+    if (!added) {
+        import_output_lose(output);
+        return false;
+    }
     to = (struct mcpx_slice *)(added + 1);
     at = (char *)(to + draft->to_count);
     for (size_t i = 0; i < TEXTS; i++)

@@ -39,6 +39,9 @@ void import_output_fini(struct import_output *output);
  */
 bool import_output_add(struct import_output *output, const struct import_row *row);
 
+/** The log is told that something found no memory. */
+void import_output_lose(struct import_output *output);
+
 /**
  * Adds a row that needs no memory: what must not fail. It is kept until it is taken out again, and
  * not added while it waits. What it points to has to live as long.

@@ -5,6 +5,8 @@
  */
 #include "tools/mcpx-bridge/import/rewrite.h"
 
+#include "lib/core/format.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -27,20 +29,12 @@ const char *import_params_fault(struct mcpx_slice params)
     return NULL;
 }
 
-static void add_client_info(struct mcpx_text *out)
-{
-    mcpx_text_puts(out, "{\"name\":\"mcpx-bridge\",\"version\":\"");
-    mcpx_text_puts(out, mcpx_version());
-    mcpx_text_puts(out, "\"}");
-}
-
 void import_add_meta(struct mcpx_text *out, const char *version, const char *capabilities)
 {
-    mcpx_json_add_member(out, META "protocolVersion", mcpx_slice_of(version));
-    mcpx_text_puts(out, ",\"" META "clientInfo\":");
-    add_client_info(out);
-    mcpx_text_puts(out, ",\"" META "clientCapabilities\":");
-    mcpx_text_puts(out, capabilities);
+    mx_format(out,
+              "\"_meta\":{\"" META "protocolVersion\":%q,\"" META
+              "clientInfo\":" IMPORT_CLIENT_INFO ",\"" META "clientCapabilities\":%s}",
+              version, mcpx_version(), capabilities);
 }
 
 /* Appends `meta`, or a new one, with our token for theirs and what a server of 2026 wants. */
@@ -60,7 +54,7 @@ static void add_changed_meta(struct mcpx_text *out, struct mcpx_slice meta, int6
             (struct mcpx_json_change){META "protocolVersion", mcpx_text_view(&quoted)};
     }
     if (version && !mcpx_json_get(meta, META "clientInfo").text) {
-        add_client_info(&info);
+        mx_format(&info, IMPORT_CLIENT_INFO, mcpx_version());
         changes[count++] = (struct mcpx_json_change){META "clientInfo", mcpx_text_view(&info)};
     }
     if (version && !mcpx_json_get(meta, META "clientCapabilities").text)

@@ -24,7 +24,10 @@ const char *import_params_fault(struct mcpx_slice params);
 void import_add_request(struct mcpx_text *out, struct mcpx_slice payload, int64_t id,
                         const char *version, const char *capabilities);
 
-/** Appends the members of _meta that a server of 2026 wants, without braces. */
+/** What we are to a server, as a pattern of mx_format for mcpx_version(). */
+#define IMPORT_CLIENT_INFO "{\"name\":\"mcpx-bridge\",\"version\":%q}"
+
+/** Appends the member _meta of our own requests as a server of 2026 wants it. */
 void import_add_meta(struct mcpx_text *out, const char *version, const char *capabilities);
 
 /**

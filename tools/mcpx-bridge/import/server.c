@@ -44,12 +44,8 @@ static bool note_subscription(struct import *import, const struct import_call *c
 
 static void refuse_subscription(struct import *import, struct import_call *call)
 {
-    if (!import_subs_others(&import->subs, call->context, call->requester)) {
-        mcpx_text_reset(&import->text);
-        mcpx_json_add_member(&import->text, "uri", call->context);
-        import_request(import, IMPORT_HOUSEKEEPING, "resources/unsubscribe",
-                       mcpx_text_view(&import->text));
-    }
+    if (!import_subs_others(&import->subs, call->context, call->requester))
+        import_request_about(import, "resources/unsubscribe", call->context);
     import_refuse(import, call, BRIDGE_UNAVAILABLE,
                   "the bridge has no room for another subscription of yours; you would hear "
                   "no updates",

@@ -4,6 +4,8 @@
  */
 #include "tools/mcpx-bridge/import/subs.h"
 
+#include "tools/mcpx-bridge/import/copy.h"
+
 #include <mcpx/envelope.h>
 
 #include <stdlib.h>
@@ -65,7 +67,7 @@ bool import_subs_may_add(const struct import_subs *subs, struct mcpx_slice uri,
 
 bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri, struct import_who who)
 {
-    char *memory;
+    char *memory, *at;
 
     if (find(subs, uri, who) < subs->count)
         return true;
@@ -74,10 +76,9 @@ bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri, struct imp
     memory = malloc(uri.len + who.id.len + 1);
     if (!memory)
         return false;
-    memcpy(memory, uri.text, uri.len);
-    memcpy(memory + uri.len, who.id.text, who.id.len);
-    subs->rows[subs->count++] =
-        (struct import_sub){{memory, uri.len}, {who.topic, {memory + uri.len, who.id.len}}};
+    at = memory;
+    subs->rows[subs->count].uri = import_copy(&at, uri);
+    subs->rows[subs->count++].who = (struct import_who){who.topic, import_copy(&at, who.id)};
     return true;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "tools/mcpx-bridge/import/tell.h"
 
+#include "lib/core/format.h"
 #include "tools/mcpx-bridge/import/state.h"
 #include "tools/mcpx-bridge/import/want.h"
 
@@ -38,9 +39,7 @@ void import_announce(struct import *import, const char *text)
     if (import->setup.owner.id.text)
         return;
     mcpx_text_reset(&import->text);
-    mcpx_text_puts(&import->text, "{");
-    mcpx_json_add_member(&import->text, "text", mcpx_slice_of(text));
-    mcpx_text_puts(&import->text, "}");
+    mx_format(&import->text, "{\"text\":%q}", text);
     draft.payload = mcpx_text_view(&import->text);
     for (size_t topic = 0; topic < import->config.topics && !import->text.failed; topic++)
         import_want_send(import, topic, &draft);

@@ -4,6 +4,7 @@
  */
 #include "tools/mcpx-bridge/import/trouble.h"
 
+#include "lib/core/format.h"
 #include "tools/mcpx-bridge/import/state.h"
 
 #include <stdarg.h>
@@ -12,19 +13,15 @@
 void import_trouble_note(struct import *import, const struct mcpx_child_report *report)
 {
     mcpx_text_reset(&import->trouble);
-    mcpx_text_puts(&import->trouble, "the server is gone: ");
-    mcpx_text_puts(&import->trouble, report->text ? report->text : "it ended");
+    mx_format(&import->trouble, "the server is gone: %s",
+              report->text ? report->text : "it ended");
     mcpx_text_reset(&import->trouble_data);
     mcpx_text_puts(&import->trouble_data, "{");
-    if (report->signal || report->code >= 0) {
-        mcpx_text_puts(&import->trouble_data, report->signal ? "\"signal\":" : "\"code\":");
-        mcpx_text_number(&import->trouble_data,
-                         report->signal ? report->signal : report->code);
-        mcpx_text_puts(&import->trouble_data, ",");
-    }
-    mcpx_json_add_member(&import->trouble_data, "reason",
-                         mcpx_slice_of(report->text ? report->text : "ended"));
-    mcpx_text_puts(&import->trouble_data, "}");
+    if (report->signal)
+        mx_format(&import->trouble_data, "\"signal\":%s,", report->signal);
+    else if (report->code >= 0)
+        mx_format(&import->trouble_data, "\"code\":%s,", report->code);
+    mx_format(&import->trouble_data, "\"reason\":%q}", report->text ? report->text : "ended");
 }
 
 void import_give_up(struct import *import, const char *format, ...)

@@ -3,6 +3,7 @@
  */
 #include "tools/mcpx-bridge/verbs.h"
 
+#include "lib/core/format.h"
 #include "tools/mcpx-bridge/import/edge/run.h"
 
 #include <mcpx/json.h>
@@ -106,9 +107,7 @@ static bool read_roots(const struct arguments *arguments, struct mcpx_text *out)
             complain("import", "--root must be a URI such as file:///srv/docs");
             return false;
         }
-        mcpx_text_puts(out, out->len ? ",{" : "[{");
-        mcpx_json_add_member(out, "uri", mcpx_slice_of(root->value));
-        mcpx_text_puts(out, "}");
+        mx_format(out, "%s{\"uri\":%q}", out->len ? "," : "[", root->value);
     }
     if (out->len)
         mcpx_text_puts(out, "]");
