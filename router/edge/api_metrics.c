@@ -1,7 +1,7 @@
 /*
  * api_metrics.c - the hub's counters as Prometheus text, generated from their table, so that a
- * new counter is exported by being declared. Labels hold error codes only: names of topics, tools
- * and participants are unbounded, and nobody's business who may read metrics.
+ * new counter is exported by being declared. Labels hold error codes and fixed numbers only: names
+ * of topics, tools and participants are unbounded, and nobody's business who may read metrics.
  */
 #include "lib/core/format.h"
 #include "router/edge/api.h"
@@ -18,6 +18,14 @@ static void write_metric(const char *name, const char *type, const char *help, u
 {
     write_header(name, type, help, out);
     mx_format(out, "%s %s\n", name, value);
+}
+
+/* A time in seconds, between two texts. */
+static void write_seconds(const char *before, uint64_t ms, const char *after,
+                          struct mcpx_text *out)
+{
+    mx_format(out, "%s%s.%s%s%s%s", before, ms / 1000, ms / 100 % 10, ms / 10 % 10, ms % 10,
+              after);
 }
 
 /* The first error with this one's wire name: several errors may share a name. */
@@ -77,14 +85,47 @@ static void write_process(const struct process *process, struct mcpx_text *out)
         {"process_open_fds", "gauge", "File descriptors that are open", process->open_fds},
         {"process_max_fds", "gauge", "File descriptors that may be open", process->max_fds},
     };
-    uint64_t ms = process->cpu_ms;
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         write_metric(rows[i].name, rows[i].type, rows[i].help, rows[i].value, out);
     write_header("process_cpu_seconds_total", "counter",
                  "Processor time the process has used, in seconds", out);
-    mx_format(out, "process_cpu_seconds_total %s.%s%s%s\n", ms / 1000, ms / 100 % 10,
-              ms / 10 % 10, ms % 10);
+    write_seconds("process_cpu_seconds_total ", process->cpu_ms, "\n", out);
+}
+
+/* Who is behind is nobody's business here, only how many are, and how far. */
+static void write_lag(const struct lag *lag, struct mcpx_text *out)
+{
+    write_metric("mcpx_reader_lag_max_envelopes", "gauge",
+                 "Envelopes that the slowest reader was not handed yet", lag->max_envelopes,
+                 out);
+    write_header("mcpx_reader_lag_max_seconds", "gauge",
+                 "Since when the oldest envelope waits that a reader was not handed yet", out);
+    write_seconds("mcpx_reader_lag_max_seconds ", (uint64_t)lag->max_ms, "\n", out);
+    write_header("mcpx_readers_lagging", "gauge",
+                 "Participants that are at least so many envelopes behind", out);
+    for (size_t i = 0; i < HUB_LAG_STEPS; i++)
+        mx_format(out, "mcpx_readers_lagging{envelopes=\"%s\"} %s\n",
+                  (uint64_t)hub_lag_steps[i], lag->behind[i]);
+}
+
+static void write_delivery(const struct delivery_times *times, struct mcpx_text *out)
+{
+    uint64_t sum = 0;
+
+    write_header("mcpx_delivery_seconds", "histogram",
+                 "From the acceptance of an envelope to the write to the last of its readers "
+                 "whose sockets take any",
+                 out);
+    for (size_t i = 0; i < STATS_DELIVERY_BOUNDS; i++) {
+        sum += times->counts[i];
+        write_seconds("mcpx_delivery_seconds_bucket{le=\"", stats_delivery_ms[i], "\"} ", out);
+        mx_format(out, "%s\n", sum);
+    }
+    sum += times->counts[STATS_DELIVERY_BOUNDS];
+    mx_format(out, "mcpx_delivery_seconds_bucket{le=\"+Inf\"} %s\n", sum);
+    write_seconds("mcpx_delivery_seconds_sum ", times->sum_ms, "\n", out);
+    mx_format(out, "mcpx_delivery_seconds_count %s\n", sum);
 }
 
 void api_metrics(const struct api_call *call, struct http_reply *reply)
@@ -103,6 +144,8 @@ void api_metrics(const struct api_call *call, struct http_reply *reply)
     write_header("mcpx_closed_total", "counter", "Connections the router ended, by error",
                  out);
     write_codes("mcpx_closed_total", stats->closed, out);
+    write_lag(hub_lag(call->api->hub, call->now), out);
+    write_delivery(&stats->delivery, out);
     write_metric("mcpx_log_lost_lines_total", "counter",
                  "Lines of the log that standard error did not take", call->api->log_lost,
                  out);

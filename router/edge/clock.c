@@ -1,7 +1,7 @@
 /*
  * clock.c - time and chance, which the hub takes as arguments. The time is asked at most once
- * per loop turn: ten thousand messages that arrived together carry one timestamp, and a system
- * call per message is what a finer clock would cost.
+ * per loop turn, and when all is written: ten thousand messages that arrived together carry one
+ * timestamp, and a system call per message is what a finer clock would cost.
  */
 #include "router/edge/clock.h"
 

@@ -75,8 +75,10 @@ static void on_round(uv_prepare_t *prepare)
 {
     struct edge *edge = prepare->data;
     bool waits = dispatch_turn(edge);
+    bool more = flush_round(edge);
 
-    if (flush_round(edge) || waits)
+    hub_note_written(edge->hub, clock_ask());
+    if (more || waits)
         uv_idle_start(&edge->busy, on_busy);
     else
         uv_idle_stop(&edge->busy);

@@ -30,6 +30,7 @@ struct hub *hub_new(const struct hub_config *config, struct chance chance)
     list_init(&hub->peers);
     list_init(&hub->dirty);
     list_init(&hub->unpublished);
+    list_init(&hub->written);
     list_init(&hub->ready);
     list_init(&hub->slow);
     pool_init(&hub->pool, config->log_bytes);
@@ -183,8 +184,10 @@ static struct peer *next_in_round(struct topic *topic)
     for (; topic->turns_left > 0; topic->turns_left--) {
         struct peer *peer;
 
-        if (topic->turn >= topic->peer_count)
+        if (topic->turn >= topic->peer_count) {
             topic->turn = 0;
+            delivery_circled(topic);
+        }
         peer = topic->peers[topic->turn++];
         if (peer_has_output(peer)) {
             topic->turns_left--;
@@ -192,6 +195,7 @@ static struct peer *next_in_round(struct topic *topic)
         }
     }
     list_remove(&topic->in_dirty);
+    delivery_done(topic);
     return NULL;
 }
 

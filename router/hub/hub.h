@@ -158,6 +158,12 @@ void hub_charge(struct hub *hub, struct peer *peer, size_t frames, struct mcpx_n
 void hub_note_edge(struct hub *hub, size_t unsent_bytes, size_t unfinished_bytes);
 
 /**
+ * All that was offered by hub_next_ready is written by `now`. For the statistics alone, which
+ * count how long deliveries took: no time passes in the hub.
+ */
+void hub_note_written(struct hub *hub, struct mcpx_now now);
+
+/**
  * Begins to close a connection: queued private frames still go out, then a close frame with the
  * error's close code. MCPX_ESLOW queues its `system/error` first. The participant leaves its topic
  * at once. Harmless when already condemned.
@@ -282,6 +288,30 @@ struct mcpx_slice peer_topic_name(const struct peer *peer);
 
 /** All counters; the gauges are up to date. Lent until the hub is freed. */
 const struct stats *hub_stats(const struct hub *hub);
+
+/**
+ * How far participants are behind with live traffic: envelopes that were not handed over yet. A
+ * directed reader may be behind with what is not for it.
+ *
+ * asked_ms        mono_ms at which this was counted; 0 = never
+ * max_envelopes   of who is behind most
+ * max_ms          since when the oldest envelope waits that anybody has not been handed
+ * behind          participants that are at least hub_lag_steps[i] envelopes behind
+ */
+enum { HUB_LAG_STEPS = 5 };
+extern const unsigned hub_lag_steps[HUB_LAG_STEPS];
+struct lag {
+    int64_t asked_ms;
+    uint64_t max_envelopes;
+    int64_t max_ms;
+    uint64_t behind[HUB_LAG_STEPS];
+};
+
+/**
+ * Counts that, if a second has passed since: anybody may ask, and every participant is looked at.
+ * Lent until it is asked again.
+ */
+const struct lag *hub_lag(struct hub *hub, struct mcpx_now now);
 
 /** True once hub_drain was called. */
 bool hub_is_draining(const struct hub *hub);

@@ -16,8 +16,10 @@
  * peers        all of them, condemned ones included
  * dirty        topics whose peers are to be offered new entries
  * unpublished  topics whose news waits to be published, the first due first
+ * written      topics with envelopes whose delivery is to be timed
  * ready        peers to be offered out of turn
  * slow         readers that lost their place in a log, until hub_condemn_slow condemns them
+ * lag          see hub_lag
  * pool         the memory of all topics' logs
  * order        the topics by name
  * tallies      by hash of the participant
@@ -35,6 +37,7 @@ struct hub {
     struct link peers;
     struct link dirty;
     struct link unpublished;
+    struct link written;
     struct link ready;
     struct link slow;
     struct mx_map names;
@@ -45,6 +48,7 @@ struct hub {
     struct mcpx_text seats;
     struct mcpx_envelope envelope;
     struct stats stats;
+    struct lag lag;
     struct pool pool;
     int64_t next_tick_ms;
     bool draining;

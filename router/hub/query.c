@@ -55,6 +55,46 @@ bool topic_rate(const struct topic *topic, struct mcpx_slice identity, struct mc
     return true;
 }
 
+/* ---- lag ---- */
+
+enum { LAG_PAUSE_MS = 1000 };
+
+const unsigned hub_lag_steps[HUB_LAG_STEPS] = {1, 10, 100, 1000, 10000};
+
+/* History is not waited for: it is no live traffic, nor is what was missed before the join. */
+static void count_lag(const struct peer *peer, int64_t wall_ms, struct lag *lag)
+{
+    const struct log *log = &peer->topic->log;
+    const struct cursor *cursor = &peer->cursor;
+    uint64_t next = cursor->next > cursor->joined ? cursor->next : cursor->joined;
+    uint64_t behind = log->head - next;
+    int64_t ms;
+
+    if (peer->state != PEER_OPEN || behind == 0)
+        return;
+    ms = wall_ms - log_entry(log, next)->wall_ms;
+    if (lag->max_ms < ms)
+        lag->max_ms = ms;
+    if (lag->max_envelopes < behind)
+        lag->max_envelopes = behind;
+    for (size_t i = 0; i < HUB_LAG_STEPS && behind >= hub_lag_steps[i]; i++)
+        lag->behind[i]++;
+}
+
+const struct lag *hub_lag(struct hub *hub, struct mcpx_now now)
+{
+    struct lag *lag = &hub->lag;
+
+    if (lag->asked_ms && now.mono_ms - lag->asked_ms < LAG_PAUSE_MS)
+        return lag;
+    *lag = (struct lag){.asked_ms = now.mono_ms};
+    for (struct link *link = hub->peers.next; link != &hub->peers; link = link->next)
+        count_lag(LIST_ELEMENT(link, struct peer, in_hub), now.wall_ms, lag);
+    return lag;
+}
+
+/* ---- history ---- */
+
 /* The serials a page may show: [from, to). */
 static enum mcpx_err page_range(const struct log *log, const struct page *page, uint64_t *from,
                                 uint64_t *to)

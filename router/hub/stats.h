@@ -35,6 +35,17 @@
       "Segments of history given up because all logs together took too much")                 \
     X(slow, "mcpx_slow_consumers_total", "counter", "Readers that fell off the log")
 
+/**
+ * Times of deliveries: how many took at most stats_delivery_ms[i] milliseconds and more than the
+ * bound before that; in counts[STATS_DELIVERY_BOUNDS] more than the last bound.
+ */
+enum { STATS_DELIVERY_BOUNDS = 10 };
+extern const unsigned stats_delivery_ms[STATS_DELIVERY_BOUNDS];
+struct delivery_times {
+    uint64_t counts[STATS_DELIVERY_BOUNDS + 1];
+    uint64_t sum_ms;
+};
+
 #define STATS_MEMBER(member, name, type, help) uint64_t member;
 /**
  * All counters. `refused` counts refusals by error; `closed` connections the router ended, by
@@ -44,6 +55,7 @@ struct stats {
     STATS_TABLE(STATS_MEMBER)
     uint64_t refused[MCPX_ERR_COUNT];
     uint64_t closed[MCPX_ERR_COUNT];
+    struct delivery_times delivery;
 };
 #undef STATS_MEMBER
 

@@ -60,6 +60,7 @@ struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct tally *m
     news_init(&topic->news);
     list_init(&topic->in_dirty);
     list_init(&topic->in_unpublished);
+    delivery_init(&topic->delivery);
     list_init(&topic->in_hub);
     pool_part_init(&topic->part);
     list_init(&topic->in_made);
@@ -81,6 +82,7 @@ void topic_free(struct topic *topic)
     order_remove(&hub->order, topic);
     list_remove(&topic->in_dirty);
     list_remove(&topic->in_unpublished);
+    list_remove(&topic->delivery.in_written);
     hub->stats.topics--;
     pool_forget(topic);
     list_remove(&topic->in_made);

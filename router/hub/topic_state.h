@@ -5,6 +5,7 @@
 #define HUB_TOPIC_STATE_H
 
 #include "router/hub/account.h"
+#include "router/hub/delivery.h"
 #include "router/hub/hub.h"
 #include "router/hub/log.h"
 #include "router/hub/news.h"
@@ -32,6 +33,7 @@ enum { TOPIC_EPOCH_LEN = 32 };
  *                 `peers`; empty = to be written anew
  * turn            index of the peer that hub_next_ready offers next
  * turns_left      how many it has to offer in this round
+ * delivery        how far its envelopes have come
  * holders         peers that still point here, condemned ones included: it is freed after the last
  * epoch           names this log: serials of another one mean nothing in it
  * told            the serial its participants were told last
@@ -62,6 +64,7 @@ struct topic {
     struct mcpx_text listed;
     size_t turn;
     size_t turns_left;
+    struct delivery delivery;
     size_t holders;
     int64_t empty_ms;
     struct tally *maker;

@@ -6,6 +6,7 @@
 
 #include <criterion/criterion.h>
 #include <ctype.h>
+#include <stdio.h>
 
 /* Every line is a comment or `name{labels} number`, and no series stands twice. */
 static void check_exposition(char *text)
@@ -61,5 +62,164 @@ Test(http_metrics, exports_every_counter_once)
     cr_expect_not(strstr(answer.text.text, "secret"));
     check_exposition(answer.text.text + answer.head.len);
     answer_fini(&answer);
+    fixture_fini(&fixture);
+}
+
+/* Says so many messages; `said` counts on, as ids are good for one. */
+static void say(struct fixture *fixture, struct peer *peer, int count)
+{
+    static int said;
+
+    for (int i = 0; i < count; i++) {
+        char text[120];
+
+        snprintf(
+            text, sizeof text,
+            "{\"protocol\":\"mcpx/v0.1\",\"id\":\"s%d\",\"kind\":\"chat\",\"payload\":{}}",
+            said++);
+        fixture_say(fixture, peer, text);
+    }
+}
+
+/* Offers `most` peers what they have to read, as a flush does; all of it when that is -1. */
+static void flush(struct fixture *fixture, int most)
+{
+    struct peer *peer;
+    struct output output;
+
+    while (most-- != 0 && (peer = hub_next_ready(fixture->api.hub)))
+        while (peer_peek(peer, &output))
+            peer_pop(peer);
+}
+
+static void wait_ms(struct fixture *fixture, int64_t ms)
+{
+    fixture->now.mono_ms += ms;
+    fixture->now.wall_ms += ms;
+}
+
+/* Asks, and expects each of these lines, the last one NULL. */
+static void expect_lines(struct fixture *fixture, const char *const *lines)
+{
+    struct answer answer;
+
+    fixture_ask(fixture, &(struct ask){"GET", "/metrics", NULL, NULL, NULL}, &answer);
+    for (; *lines; lines++) {
+        char line[120];
+
+        snprintf(line, sizeof line, "\n%s\n", *lines);
+        cr_expect_eq(occurrences(answer.text.text, line), 1, "%s in %s", *lines,
+                     answer.text.text);
+    }
+    answer_fini(&answer);
+}
+
+/* An operator has to see that somebody falls behind before that one is cut for it. */
+Test(http_metrics, tells_how_far_readers_are_behind)
+{
+    static const char *const nobody[] = {"mcpx_reader_lag_max_envelopes 0",
+                                         "mcpx_reader_lag_max_seconds 0.000",
+                                         "mcpx_readers_lagging{envelopes=\"1\"} 0", NULL};
+    static const char *const two[] = {"mcpx_reader_lag_max_envelopes 12",
+                                      "mcpx_reader_lag_max_seconds 3.500",
+                                      "mcpx_readers_lagging{envelopes=\"1\"} 2",
+                                      "mcpx_readers_lagging{envelopes=\"10\"} 1",
+                                      "mcpx_readers_lagging{envelopes=\"100\"} 0",
+                                      NULL};
+    struct fixture fixture;
+    struct peer *talks, *slow, *slower;
+
+    fixture_init(&fixture);
+    talks = fixture_join(&fixture, "talks", "room-1");
+    slow = fixture_join(&fixture, "slow", "room-1");
+    say(&fixture, talks, 5);
+    slower = fixture_join(&fixture, "slower", "room-1"); /* is not behind with its history */
+    flush(&fixture, -1);
+    expect_lines(&fixture, nobody);
+    peer_stall(slower);
+    say(&fixture, talks, 3);
+    wait_ms(&fixture, 500);
+    expect_lines(&fixture, nobody); /* counted half a second ago */
+    flush(&fixture, -1);
+    peer_stall(slow);
+    say(&fixture, talks, 9);
+    flush(&fixture, -1);
+    wait_ms(&fixture, 3000);
+    expect_lines(&fixture, two);
+    peer_unstall(slow, fixture.now);
+    peer_unstall(slower, fixture.now);
+    flush(&fixture, -1);
+    wait_ms(&fixture, 1000);
+    expect_lines(&fixture, nobody);
+    fixture_fini(&fixture);
+}
+
+/* What comes within 20 ms is told from what comes within a second, and nothing counts twice. */
+Test(http_metrics, tells_how_long_deliveries_take)
+{
+    static const char *const lines[] = {"mcpx_delivery_seconds_bucket{le=\"0.001\"} 0",
+                                        "mcpx_delivery_seconds_bucket{le=\"0.010\"} 0",
+                                        "mcpx_delivery_seconds_bucket{le=\"0.020\"} 3",
+                                        "mcpx_delivery_seconds_bucket{le=\"0.200\"} 3",
+                                        "mcpx_delivery_seconds_bucket{le=\"1.000\"} 5",
+                                        "mcpx_delivery_seconds_bucket{le=\"5.000\"} 5",
+                                        "mcpx_delivery_seconds_bucket{le=\"+Inf\"} 6",
+                                        "mcpx_delivery_seconds_sum 9.660",
+                                        "mcpx_delivery_seconds_count 6",
+                                        NULL};
+    static const struct {
+        int count;
+        int64_t ms;
+    } rows[] = {{3, 20}, {2, 300}, {1, 9000}};
+    struct fixture fixture;
+    struct peer *talks, *stops;
+
+    fixture_init(&fixture);
+    talks = fixture_join(&fixture, "talks", "room-1");
+    stops = fixture_join(&fixture, "stops", "room-1");
+    (void)fixture_join(&fixture, "reads", "room-1");
+    flush(&fixture, -1);
+    peer_stall(stops); /* is not waited for */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        say(&fixture, talks, rows[i].count);
+        wait_ms(&fixture, rows[i].ms);
+        flush(&fixture, -1);
+        hub_note_written(fixture.api.hub, fixture.now);
+        hub_note_written(fixture.api.hub, fixture.now);
+    }
+    expect_lines(&fixture, lines);
+    fixture_fini(&fixture);
+}
+
+/* With more messages coming in each turn than it has time to write a round of, no round ends. */
+Test(http_metrics, times_deliveries_of_a_round_that_never_ends)
+{
+    enum { READERS = 8, TURNS = 40, OFFERED = 4 };
+    struct fixture fixture;
+    struct peer *peers[READERS];
+    const struct delivery_times *times;
+    uint64_t count = 0;
+
+    fixture_init(&fixture);
+    for (int i = 0; i < READERS; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "p%d", i);
+        peers[i] = fixture_join(&fixture, name, "room-1");
+    }
+    flush(&fixture, -1);
+    for (int i = 0; i < TURNS; i++) {
+        say(&fixture, peers[0], 1);
+        wait_ms(&fixture, 10);
+        flush(&fixture, OFFERED);
+        hub_note_written(fixture.api.hub, fixture.now);
+    }
+    times = &hub_stats(fixture.api.hub)->delivery;
+    for (size_t i = 0; i <= STATS_DELIVERY_BOUNDS; i++)
+        count += times->counts[i];
+    cr_expect_geq(count, TURNS - 2 * READERS / OFFERED - 1, "%d", (int)count);
+    cr_expect_leq(times->sum_ms / count, 2 * 10 * READERS / OFFERED, "%d ms each",
+                  (int)(times->sum_ms / count));
+    cr_expect_geq(times->sum_ms / count, 10, "%d ms each", (int)(times->sum_ms / count));
     fixture_fini(&fixture);
 }

@@ -1,0 +1,72 @@
+/*
+ * delivery.c - delivery is timed once for each round of a topic, not for each reader: a round is a
+ * hundred writes, or ten thousand. What was accepted since the round before counts as if it had
+ * been accepted together with the oldest of it. The log knows when that was.
+ */
+#include "router/hub/delivery.h"
+
+#include "router/hub/hub_state.h"
+
+const unsigned stats_delivery_ms[STATS_DELIVERY_BOUNDS] = {1,  2,   5,   10,   20,
+                                                           50, 100, 200, 1000, 5000};
+
+void delivery_init(struct delivery *delivery)
+{
+    *delivery = (struct delivery){.circle = 0};
+    list_init(&delivery->in_written);
+}
+
+static void set_written(struct topic *topic, uint64_t written)
+{
+    struct delivery *delivery = &topic->delivery;
+
+    delivery->written = written;
+    delivery->circle = topic->log.head;
+    if (written > delivery->timed && list_is_empty(&delivery->in_written))
+        list_append(&topic->hub->written, &delivery->in_written);
+}
+
+void delivery_circled(struct topic *topic)
+{
+    set_written(topic, topic->delivery.circle);
+}
+
+void delivery_done(struct topic *topic)
+{
+    set_written(topic, topic->log.head);
+}
+
+static void count(struct delivery_times *times, uint64_t envelopes, int64_t ms)
+{
+    size_t at = 0;
+
+    while (at < STATS_DELIVERY_BOUNDS && ms > (int64_t)stats_delivery_ms[at])
+        at++;
+    times->counts[at] += envelopes;
+    times->sum_ms += envelopes * (uint64_t)ms;
+}
+
+/* Of what the log has dropped nobody knows any more when it was accepted. */
+static void time_topic(struct topic *topic, int64_t wall_ms)
+{
+    struct delivery *delivery = &topic->delivery;
+    uint64_t oldest = delivery->timed > topic->log.tail ? delivery->timed : topic->log.tail;
+    int64_t ms;
+
+    if (oldest < delivery->written) {
+        ms = wall_ms - log_entry(&topic->log, oldest)->wall_ms;
+        count(&topic->hub->stats.delivery, delivery->written - oldest, ms > 0 ? ms : 0);
+    }
+    delivery->timed = delivery->written;
+}
+
+void hub_note_written(struct hub *hub, struct mcpx_now now)
+{
+    while (!list_is_empty(&hub->written)) {
+        struct topic *topic =
+            LIST_ELEMENT(hub->written.next, struct topic, delivery.in_written);
+
+        list_remove(&topic->delivery.in_written);
+        time_topic(topic, now.wall_ms);
+    }
+}

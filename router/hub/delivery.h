@@ -1,0 +1,39 @@
+/*
+ * delivery.h - how long envelopes take, from when they are accepted to the write that hands them to
+ * the last of their readers. Readers whose sockets are full are not waited for.
+ */
+#ifndef HUB_DELIVERY_H
+#define HUB_DELIVERY_H
+
+#include "router/hub/list.h"
+
+#include <stdint.h>
+
+struct topic;
+
+/**
+ * How far the envelopes of a topic have come. All are counts of envelopes, from the first one on.
+ *
+ * in_written   link among the topics with envelopes that were written and not timed
+ * circle       accepted before the first peer had its turn last: once it has it again, everybody
+ *              has been offered them, though the round may go on for ever
+ * written      offered to everybody
+ * timed        counted in the statistics
+ */
+struct delivery {
+    struct link in_written;
+    uint64_t circle;
+    uint64_t written;
+    uint64_t timed;
+};
+
+/** Prepares that of an empty log. */
+void delivery_init(struct delivery *delivery);
+
+/** The turn has come back to the first peer. */
+void delivery_circled(struct topic *topic);
+
+/** Everybody was offered everything. */
+void delivery_done(struct topic *topic);
+
+#endif
