@@ -45,9 +45,8 @@ static void must(bool holds)
 
 /* ---- what the server does ---- */
 
-static void on_line(void *user, struct mcpx_slice line)
+static void take_line(struct stage *stage, struct mcpx_slice line)
 {
-    struct stage *stage = user;
     struct mcpx_slice value;
 
     must(!memchr(line.text, '\n', line.len));
@@ -57,10 +56,15 @@ static void on_line(void *user, struct mcpx_slice line)
         stage->answers++;
 }
 
-static void on_note(void *user, struct mcpx_slice sentence)
+static void fetch(struct stage *stage)
 {
-    (void)user;
-    must(sentence.len > 0);
+    struct expose_output output;
+
+    while (expose_next(stage->expose, &output)) {
+        must(output.text.len > 0);
+        if (output.type == EXPOSE_LINE)
+            take_line(stage, output.text);
+    }
 }
 
 static enum mcpx_err on_send(void *user, const struct mcpx_draft *draft, struct mcpx_slice *id,
@@ -104,11 +108,6 @@ static void on_forget(void *user, struct mcpx_slice envelope)
 {
     (void)user;
     (void)envelope;
-}
-
-static bool on_behind(void *user)
-{
-    return ((struct stage *)user)->now.mono_ms % 13 == 12;
 }
 
 /* Some calls may be made, some proposed, some neither. */
@@ -275,12 +274,14 @@ static void happen(struct stage *stage, struct mcpx_slice line)
         break;
     case 't':
         stage->now.mono_ms += (int64_t)(rest.len * 997);
+        expose_behind(stage->expose, stage->now.mono_ms % 13 == 12);
         expose_tick(stage->expose, stage->now);
         must(expose_deadline(stage->expose) > stage->now.mono_ms);
         break;
     default:
         break;
     }
+    fetch(stage);
     must(stage->answers <= stage->requests);
 }
 
@@ -295,9 +296,8 @@ static bool has_client_call(const struct expose_calls *calls)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct stage stage;
-    struct expose_port port = {&stage,     on_line,   on_note,   on_send,
-                               on_respond, on_forget, on_may,    on_could,
-                               on_roster,  on_forget, on_behind, on_message_max};
+    struct expose_port port = {&stage,   on_send,   on_respond, on_forget,     on_may,
+                               on_could, on_roster, on_forget,  on_message_max};
     struct expose_config config = {.topic = "t",
                                    .nonce = "n",
                                    .plain = size % 2,
@@ -316,6 +316,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         at += len + 1;
     }
     expose_abandon(stage.expose, MCPX_SLICE("gone"));
+    fetch(&stage);
     must(expose_is_idle(stage.expose) && !has_client_call(&stage.expose->calls));
     must(stage.answers <= stage.requests);
     expose_free(stage.expose);

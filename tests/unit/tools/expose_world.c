@@ -31,24 +31,6 @@ static void append(char **text, const char *more)
 
 /* ---- the port ---- */
 
-static void port_line(void *user, struct mcpx_slice line)
-{
-    struct world *world = user;
-
-    cr_assert_lt(world->line_count, WORLD_LINES);
-    cr_expect_null(memchr(line.text, '\n', line.len), "one message, one line");
-    world->lines[world->line_count++] = copy(line);
-}
-
-static void port_note(void *user, struct mcpx_slice sentence)
-{
-    struct world *world = user;
-    char *text = copy(sentence);
-
-    append(&world->notes, text);
-    free(text);
-}
-
 static enum mcpx_err port_send(void *user, const struct mcpx_draft *draft,
                                struct mcpx_slice *id, struct mcpx_fault *fault)
 {
@@ -101,11 +83,6 @@ static void port_drop(void *user, struct mcpx_slice request)
     world->dropped++;
 }
 
-static bool port_behind(void *user)
-{
-    return ((struct world *)user)->behind;
-}
-
 static size_t port_message_max(void *user)
 {
     (void)user;
@@ -136,18 +113,46 @@ static bool port_roster(void *user, size_t index, struct mcpx_slice *id)
     return true;
 }
 
+/* ---- in and out ---- */
+
+static void keep(struct world *world, const struct expose_output *output)
+{
+    char *text = copy(output->text);
+
+    cr_expect_null(memchr(text, '\n', output->text.len), "one message, one line");
+    if (output->type == EXPOSE_NOTE) {
+        append(&world->notes, text);
+        free(text);
+        return;
+    }
+    cr_assert_lt(world->line_count, WORLD_LINES);
+    world->lines[world->line_count++] = text;
+}
+
+void world_fetch(struct world *world)
+{
+    struct expose_output output;
+
+    while (expose_next(world->expose, &output))
+        keep(world, &output);
+}
+
+void world_tell(struct world *world, const struct mcpx_event *event)
+{
+    expose_behind(world->expose, world->behind);
+    expose_event(world->expose, event, world->now);
+    world_fetch(world);
+}
+
 /* ---- from beginning to end ---- */
 
 void world_start(struct world *world, const struct world_setup *setup)
 {
     struct expose_port port = {.user = world,
-                               .line = port_line,
-                               .note = port_note,
                                .send = port_send,
                                .respond = port_respond,
                                .forget = port_forget,
                                .drop = port_drop,
-                               .behind = port_behind,
                                .may = port_may,
                                .could = port_could,
                                .roster = port_roster,
@@ -190,16 +195,14 @@ void world_stop(struct world *world)
 
 void world_join(struct world *world)
 {
-    expose_event(world->expose, &(struct mcpx_event){.type = MCPX_EVENT_JOINED}, world->now);
+    world_tell(world, &(struct mcpx_event){.type = MCPX_EVENT_JOINED});
 }
 
 static void presence(struct world *world, const char *id, enum mcpx_presence what)
 {
-    expose_event(world->expose,
-                 &(struct mcpx_event){.type = MCPX_EVENT_PRESENCE,
-                                      .participant = mcpx_slice_of(id),
-                                      .presence = what},
-                 world->now);
+    world_tell(world, &(struct mcpx_event){.type = MCPX_EVENT_PRESENCE,
+                                           .participant = mcpx_slice_of(id),
+                                           .presence = what});
 }
 
 void world_come(struct world *world, const char *id)
@@ -222,15 +225,19 @@ void world_say(struct world *world, const char *line)
 {
     char *text = copy(mcpx_slice_of(line)); /* for a sanitizer to see who keeps it */
 
+    expose_behind(world->expose, world->behind);
     expose_line(world->expose, mcpx_slice_of(text), world->now);
     free(text);
+    world_fetch(world);
 }
 
 void world_wait(struct world *world, int64_t ms)
 {
     world->now.mono_ms += ms;
     world->now.wall_ms += ms;
+    expose_behind(world->expose, world->behind);
     expose_tick(world->expose, world->now);
+    world_fetch(world);
 }
 
 /* ---- looking ---- */
@@ -297,7 +304,7 @@ void world_event_with(struct world *world, struct mcpx_event *event, const char 
     event->envelope = envelope;
     if (text && mcpx_rpc_read(envelope->payload, rpc, NULL) == MCPX_OK)
         event->rpc = rpc;
-    expose_event(world->expose, event, world->now);
+    world_tell(world, event);
     free(envelope);
     free(rpc);
     free(text);

@@ -47,6 +47,12 @@ struct world_setup {
 void world_start(struct world *world, const struct world_setup *setup);
 void world_stop(struct world *world);
 
+/** Keeps what the server has to say. To be called after what is none of the functions below. */
+void world_fetch(struct world *world);
+
+/** An event as it is. */
+void world_tell(struct world *world, const struct mcpx_event *event);
+
 /** JOINED. */
 void world_join(struct world *world);
 

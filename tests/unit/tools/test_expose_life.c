@@ -74,10 +74,8 @@ Test(expose_life, ends_a_call_once_whatever_happens)
 
 static void lose_topic(struct world *world)
 {
-    expose_event(
-        world->expose,
-        &(struct mcpx_event){.type = MCPX_EVENT_LEFT, .reason = MCPX_SLICE("restart")},
-        world->now);
+    world_tell(world,
+               &(struct mcpx_event){.type = MCPX_EVENT_LEFT, .reason = MCPX_SLICE("restart")});
 }
 
 Test(expose_life, waits_for_servers_that_lost_the_router_as_it_did)
@@ -153,6 +151,7 @@ Test(expose_life, says_when_the_router_is_gone_for_good)
     world_say(&world, request(1, "tools/call", "{\"name\":\"s__t\"}"));
     world_draft(&world);
     expose_abandon(world.expose, MCPX_SLICE("gone"));
+    world_fetch(&world);
     world_expect(&world,
                  "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":"
                  "\"gone\"}}");
@@ -169,6 +168,7 @@ Test(expose_life, leaves_nobody_working_for_a_client_that_is_gone)
     world_say(&world, request(1, "tools/call", "{\"name\":\"s__t\"}"));
     world_draft(&world);
     expose_leave(world.expose, world.now);
+    world_fetch(&world);
     cr_expect_not_null(strstr(world_draft(&world)->payload, "notifications/cancelled"));
     cr_expect(world_is_quiet(&world));
     world_stop(&world);
@@ -195,11 +195,9 @@ Test(expose_life, answers_a_client_whose_topic_cannot_be_reached)
     world_say(&world, request(1, "tools/list", NULL));
     cr_expect(world_is_quiet(&world), "the servers may still come");
     cr_expect_eq(expose_deadline(world.expose), world.now.mono_ms + 20000);
-    expose_event(world.expose,
-                 &(struct mcpx_event){.type = MCPX_EVENT_LEFT,
-                                      .reason = MCPX_SLICE("connection refused"),
-                                      .retry_ms = 500},
-                 world.now);
+    world_tell(&world, &(struct mcpx_event){.type = MCPX_EVENT_LEFT,
+                                            .reason = MCPX_SLICE("connection refused"),
+                                            .retry_ms = 500});
     cr_expect(world_is_quiet(&world), "the router may still come");
     world_wait(&world, 20000);
     expect_no_topic(&world, 0, "connection refused");
@@ -218,12 +216,10 @@ Test(expose_life, tells_a_client_at_once_why_the_router_refuses)
 
     world_start(&world, &(struct world_setup){0});
     world_say(&world, INITIALIZE);
-    expose_event(world.expose,
-                 &(struct mcpx_event){.type = MCPX_EVENT_LEFT,
-                                      .code = 409,
-                                      .reason = MCPX_SLICE("too often"),
-                                      .retry_ms = 500},
-                 world.now);
+    world_tell(&world, &(struct mcpx_event){.type = MCPX_EVENT_LEFT,
+                                            .code = 409,
+                                            .reason = MCPX_SLICE("too often"),
+                                            .retry_ms = 500});
     expect_no_topic(&world, 0, "too often");
     world_say(&world, request(1, "tools/list", NULL));
     expect_no_topic(&world, 1, "too often");
@@ -250,11 +246,8 @@ static size_t count_renewed(struct world *world)
 
 static void rejoin(struct world *world, bool resumed)
 {
-    expose_event(world->expose, &(struct mcpx_event){.type = MCPX_EVENT_LEFT, .retry_ms = 500},
-                 world->now);
-    expose_event(world->expose,
-                 &(struct mcpx_event){.type = MCPX_EVENT_JOINED, .resumed = resumed},
-                 world->now);
+    world_tell(world, &(struct mcpx_event){.type = MCPX_EVENT_LEFT, .retry_ms = 500});
+    world_tell(world, &(struct mcpx_event){.type = MCPX_EVENT_JOINED, .resumed = resumed});
 }
 
 Test(expose_life, keeps_what_is_watched_watched)
@@ -301,9 +294,36 @@ Test(expose_life, says_of_what_does_not_fit_how_large_it_is_and_may_be)
                "setting limits.message_bytes)"));
     expose_overlong(world.expose,
                     MCPX_SLICE("{\"id\":5,\"method\":\"tools/call\",\"params\":{"));
+    world_fetch(&world);
     world_expect(&world,
                  "{\"jsonrpc\":\"2.0\",\"id\":5,\"error\":{\"code\":-32600,\"message\":"
                  "\"a message longer than this bridge reads\"}}");
     cr_expect(world_is_quiet(&world));
+    world_stop(&world);
+}
+
+/* What breaks for whom: a person reads the log beside what the client shows, and takes one thing for another. */
+Test(expose_life, says_to_client_and_log_in_one_order)
+{
+    static const struct {
+        enum expose_output_type type;
+        const char *beginning;
+    } rows[] = {{EXPOSE_NOTE, "a line of the client is too long"},
+                {EXPOSE_LINE, "{\"jsonrpc\":\"2.0\",\"id\":8,\"error\""},
+                {EXPOSE_LINE, "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\""},
+                {EXPOSE_NOTE, "not JSON"}};
+    struct expose_output output;
+    struct world world;
+
+    world_start(&world, &(struct world_setup){0});
+    expose_overlong(world.expose, MCPX_SLICE("{\"id\":8,\"method\":\"m\",\"params\":{"));
+    expose_line(world.expose, MCPX_SLICE("{"), world.now);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        cr_assert(expose_next(world.expose, &output), "%zu", i);
+        cr_expect_eq(output.type, rows[i].type, "%zu", i);
+        cr_expect_eq(strncmp(output.text.text, rows[i].beginning, strlen(rows[i].beginning)),
+                     0, "%zu: %.*s", i, (int)output.text.len, output.text.text);
+    }
+    cr_expect_not(expose_next(world.expose, &output));
     world_stop(&world);
 }

@@ -17,17 +17,16 @@ struct counts {
     char methods[64][32];
 };
 
-static void on_line(void *user, struct mcpx_slice line)
+static void fetch(struct expose *expose, struct counts *counts)
 {
-    struct counts *counts = user;
+    struct expose_output output;
 
-    counts->answers += mcpx_json_get(line, "result").text || mcpx_json_get(line, "error").text;
-}
-
-static void on_note(void *user, struct mcpx_slice sentence)
-{
-    (void)sentence;
-    ((struct counts *)user)->notes++;
+    while (expose_next(expose, &output)) {
+        counts->notes += output.type == EXPOSE_NOTE;
+        counts->answers +=
+            output.type == EXPOSE_LINE && (mcpx_json_get(output.text, "result").text ||
+                                           mcpx_json_get(output.text, "error").text);
+    }
 }
 
 static enum mcpx_err on_send(void *user, const struct mcpx_draft *draft, struct mcpx_slice *id,
@@ -58,12 +57,6 @@ static size_t on_message_max(void *user)
 {
     (void)user;
     return 100;
-}
-
-static bool on_behind(void *user)
-{
-    (void)user;
-    return false;
 }
 
 static void on_forget(void *user, struct mcpx_slice envelope)
@@ -164,10 +157,12 @@ static void live(struct expose *expose, struct counts *counts)
                         MCPX_SLICE("{\"jsonrpc\":\"2.0\",\"method\":"
                                    "\"notifications/initialized\"}"),
                         now);
+        fetch(expose, counts);
     }
     expose_tick(expose, (struct mcpx_now){2000, 2000});
     expose_tick(expose, (struct mcpx_now){1000000, 1000000});
     expose_leave(expose, now);
+    fetch(expose, counts);
 }
 
 Test(expose_memory, is_never_short_in_silence)
@@ -178,13 +173,10 @@ Test(expose_memory, is_never_short_in_silence)
     do {
         struct counts counts = {0};
         struct expose_port port = {.user = &counts,
-                                   .line = on_line,
-                                   .note = on_note,
                                    .send = on_send,
                                    .respond = on_respond,
                                    .forget = on_forget,
                                    .drop = on_forget,
-                                   .behind = on_behind,
                                    .may = on_may,
                                    .could = on_could,
                                    .roster = on_roster,

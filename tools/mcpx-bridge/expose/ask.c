@@ -166,10 +166,9 @@ static void pass_on(struct expose *x, const struct mcpx_event *event)
     id = mx_formatted("%s", ask->number);
     bridge_add_message(&line, event->rpc->text, mcpx_text_view(&id), "params", &params);
     line.failed |= id.failed;
-    expose_tell(x, &line);
+    expose_tell(x, line);
     mcpx_text_fini(&id);
     mcpx_text_fini(&params);
-    mcpx_text_fini(&line);
 }
 
 /* Why it is not put before the client; NULL when it is. */
@@ -185,7 +184,7 @@ static const char *find_obstacle(const struct expose *x, const struct mcpx_event
     *code = BRIDGE_UNAVAILABLE;
     if (x->ask_count >= ASKS_MAX)
         return "the client has 256 questions before it already";
-    return x->port.behind(x->port.user) ? "the client reads nothing at present" : NULL;
+    return x->is_behind ? "the client reads nothing at present" : NULL;
 }
 
 void expose_ask(struct expose *x, const struct mcpx_event *event)

@@ -76,6 +76,7 @@ void expose_free(struct expose *x)
     for (size_t i = 0; i < x->config.only_count; i++)
         mcpx_text_fini(&x->only[i].pattern);
     free(x->only);
+    expose_queue_fini(&x->queue);
     mcpx_text_fini(&x->away);
     mcpx_text_fini(&x->topic);
     mcpx_text_fini(&x->nonce);
@@ -229,7 +230,7 @@ static void joined(struct expose *x, const struct mcpx_event *event)
     bool again = (!event->resumed || event->renamed) && x->catalog.count > 0;
 
     if (x->is_away)
-        x->port.note(x->port.user, MCPX_SLICE("the topic is within reach again"));
+        expose_note(x, mx_formatted("%s", "the topic is within reach again"));
     x->is_away = x->is_refused = false;
     x->joined = x->was_joined = true;
     hurry_held(x);
@@ -332,6 +333,18 @@ void expose_event(struct expose *x, const struct mcpx_event *event, struct mcpx_
         break;
     }
     release(x);
+}
+
+/* ---- what comes out ---- */
+
+bool expose_next(struct expose *x, struct expose_output *out)
+{
+    return expose_queue_next(&x->queue, out);
+}
+
+void expose_behind(struct expose *x, bool is_behind)
+{
+    x->is_behind = is_behind;
 }
 
 /* ---- time, and the end ---- */

@@ -1,11 +1,13 @@
 /*
- * expose.h - a topic as one MCP server: lines of a client and events of a session go in, lines
- * and drafts come out. No I/O and no clock: whoever owns the pipe and the socket calls.
+ * expose.h - a topic as one MCP server: lines of a client, events of a session and the time go in,
+ * lines for the client and sentences for the log are fetched with expose_next. No I/O and no clock:
+ * whoever owns the pipe and the socket calls.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_EXPOSE_H
 #define MCPX_BRIDGE_EXPOSE_EXPOSE_H
 
 #include "tools/mcpx-bridge/expose/port.h"
+#include "tools/mcpx-bridge/expose/queue.h"
 
 struct expose;
 
@@ -27,6 +29,19 @@ void expose_overlong(struct expose *x, struct mcpx_slice beginning);
 
 /** One event of the session; borrowed. */
 void expose_event(struct expose *x, const struct mcpx_event *event, struct mcpx_now now);
+
+/**
+ * The next thing to write, in the order in which it was said; its text is lent until the next call. False
+ * when there is none. To be asked after every call that puts something in, until it is false: nothing
+ * else bounds what waits.
+ */
+bool expose_next(struct expose *x, struct expose_output *out);
+
+/**
+ * Has the client not read what it was told for so long that only answers are kept for it? False at the
+ * beginning. To be told before a call that puts something in; what that call makes is not counted.
+ */
+void expose_behind(struct expose *x, bool is_behind);
 
 /** Lets deadlines pass. */
 void expose_tick(struct expose *x, struct mcpx_now now);

@@ -5,6 +5,7 @@
 #include "tools/mcpx-bridge/expose/held.h"
 
 #include "tools/mcpx-bridge/expose/state.h"
+#include "tools/mcpx-bridge/expose/tell.h"
 
 #include <stdlib.h>
 
@@ -26,7 +27,7 @@ void expose_hold(struct expose *x, struct mcpx_slice line)
         mcpx_text_slice(&held->line, line);
     if (!held || held->line.failed) {
         free(held);
-        x->port.note(x->port.user, MCPX_SLICE("out of memory: a request was lost"));
+        expose_note(x, mx_formatted("%s", "out of memory: a request was lost"));
         return;
     }
     if (!x->reach_ms)

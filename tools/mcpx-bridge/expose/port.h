@@ -1,6 +1,6 @@
 /*
  * port.h - what a server is told when it is made, and what it can do: its settings, and the port
- * through which everything leaves.
+ * through which it speaks to the topic.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_PORT_H
 #define MCPX_BRIDGE_EXPOSE_PORT_H
@@ -35,16 +35,11 @@ struct expose_config {
  * session's functions of those names, borrowed texts and all; `send` and `respond` may be called
  * from within expose_event.
  *
- * line     one message for the client, without newline; borrowed
- * note     one sentence for the log, without newline; borrowed; may hold what others sent
  * roster   the id of the other participant at `index`; false when there is none
- * behind   the client has not read what it was told for so long that only answers are kept for it
  * message_max   limits.message_bytes of the router; 0 = none known
  */
 struct expose_port {
     void *user;
-    void (*line)(void *user, struct mcpx_slice line);
-    void (*note)(void *user, struct mcpx_slice sentence);
     enum mcpx_err (*send)(void *user, const struct mcpx_draft *draft, struct mcpx_slice *id,
                           struct mcpx_fault *fault);
     enum mcpx_err (*respond)(void *user, struct mcpx_slice request, struct mcpx_slice payload);
@@ -53,7 +48,6 @@ struct expose_port {
     bool (*could)(void *user, struct mcpx_slice participant, const struct mcpx_kind *kind);
     bool (*roster)(void *user, size_t index, struct mcpx_slice *id);
     void (*drop)(void *user, struct mcpx_slice request);
-    bool (*behind)(void *user);
     size_t (*message_max)(void *user);
 };
 

@@ -5,10 +5,10 @@
  */
 #include "tools/mcpx-bridge/expose/send.h"
 
-#include "lib/core/format.h"
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/only.h"
 #include "tools/mcpx-bridge/expose/state.h"
+#include "tools/mcpx-bridge/expose/tell.h"
 
 static void *tag_of(const struct expose_call *call)
 {
@@ -208,9 +208,9 @@ void expose_send_withdrawal(struct expose *x, const struct expose_call *call,
     if (mcpx_kind_parse(MCPX_SLICE("mcp/withdraw"), &kind.kind, NULL) != MCPX_OK)
         return;
     if (!expose_may(x, &kind, participant)) {
-        x->port.note(x->port.user,
-                     MCPX_SLICE("a proposal was given up but cannot be withdrawn: "
-                                "there is no grant for mcp/withdraw"));
+        expose_note(
+            x, mx_formatted("%s", "a proposal was given up but cannot be withdrawn: there is "
+                                  "no grant for mcp/withdraw"));
         return;
     }
     payload = mx_formatted("{\"reason\":%q}", reason);

@@ -97,7 +97,7 @@ void expose_settle_tick(struct expose *x)
         expose_probe_missing(x);
     if (compare_at(x) > x->now.mono_ms)
         return;
-    if (x->port.behind(x->port.user)) {
+    if (x->is_behind) {
         x->changed_ms = x->now.mono_ms + EXPOSE_PATIENCE_MS; /* told late, but told */
         return;
     }

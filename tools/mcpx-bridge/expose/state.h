@@ -7,6 +7,7 @@
 
 #include "tools/mcpx-bridge/expose/calls.h"
 #include "tools/mcpx-bridge/expose/port.h"
+#include "tools/mcpx-bridge/expose/queue.h"
 
 /** Who does not answer within counts as no server. */
 enum { EXPOSE_PATIENCE_MS = 2000 };
@@ -43,7 +44,9 @@ struct expose {
     struct mcpx_text topic, nonce;
     struct expose_only *only;
     struct expose_port port;
+    struct expose_queue queue;
     struct mcpx_now now; /* of the call under way */
+    bool is_behind;      /* the client, when the call under way began */
     bool joined;
     bool is_away; /* the log says so */
     bool was_joined;

@@ -9,27 +9,17 @@
 #include "tools/mcpx-bridge/expose/ids.h"
 #include "tools/mcpx-bridge/expose/state.h"
 
-static struct mcpx_slice no_memory(void)
+void expose_tell(struct expose *x, struct mcpx_text message)
 {
-    return MCPX_SLICE("out of memory: a message was lost");
-}
-
-void expose_tell(struct expose *x, const struct mcpx_text *message)
-{
-    if (message->failed || !message->len) {
-        x->port.note(x->port.user, no_memory());
-        return;
-    }
-    for (size_t i = 0; i < message->len; i++)
-        if (message->text[i] == '\n' || message->text[i] == '\r')
-            message->text[i] = ' ';
-    x->port.line(x->port.user, mcpx_text_view(message));
+    for (size_t i = 0; i < message.len; i++)
+        if (message.text[i] == '\n' || message.text[i] == '\r')
+            message.text[i] = ' ';
+    expose_queue_put(&x->queue, EXPOSE_LINE, message);
 }
 
 void expose_note(struct expose *x, struct mcpx_text sentence)
 {
-    x->port.note(x->port.user, sentence.failed ? no_memory() : mcpx_text_view(&sentence));
-    mcpx_text_fini(&sentence);
+    expose_queue_put(&x->queue, EXPOSE_NOTE, sentence);
 }
 
 struct mcpx_slice expose_quote(char *buf, struct mcpx_slice text)
@@ -84,9 +74,8 @@ void expose_tell_result(struct expose *x, const struct expose_request *request,
         bridge_add_result(&out, request->rpc->id,
                           mcpx_text_view(request->modern ? &modern : &result));
         out.failed |= modern.failed;
-        expose_tell(x, &out);
+        expose_tell(x, out);
     }
-    mcpx_text_fini(&out);
     mcpx_text_fini(&modern);
     mcpx_text_fini(&result);
 }
@@ -111,8 +100,7 @@ void expose_tell_error_data(struct expose *x, struct mcpx_slice id, int code,
 
     bridge_add_error(&out, id, code, message,
                      data->failed ? (struct mcpx_slice){0} : mcpx_text_view(data));
-    expose_tell(x, &out);
-    mcpx_text_fini(&out);
+    expose_tell(x, out);
 }
 
 /* A task's own answers name it, and so does the answer that begins it. */
@@ -157,8 +145,7 @@ void expose_tell_answer(struct expose *x, const struct expose_call *call,
     bridge_add_message(&out, rpc->text, mcpx_text_view(&call->id), "result",
                        modern.len ? &modern : &shown);
     out.failed |= shown.failed || modern.failed;
-    expose_tell(x, &out);
-    mcpx_text_fini(&out);
+    expose_tell(x, out);
     mcpx_text_fini(&shown);
     mcpx_text_fini(&modern);
 }
@@ -172,17 +159,19 @@ void expose_tell_same(struct expose *x, struct mcpx_slice participant,
                     &params);
     bridge_add_message(&out, rpc->text, (struct mcpx_slice){0}, "params", &params);
     if (expose_may_tell(x))
-        expose_tell(x, &out);
-    mcpx_text_fini(&out);
+        expose_tell(x, out);
+    else
+        mcpx_text_fini(&out);
     mcpx_text_fini(&params);
 }
 
 bool expose_may_tell(struct expose *x)
 {
-    if (x->port.behind(x->port.user)) {
+    if (x->is_behind) {
         if (x->untold++ == 0)
-            x->port.note(x->port.user, MCPX_SLICE("the client does not read: notifications "
-                                                  "are left out until it does"));
+            expose_note(x, mx_formatted("%s",
+                                        "the client does not read: notifications are left out "
+                                        "until it does"));
         return false;
     }
     if (x->untold)
@@ -197,8 +186,7 @@ void expose_tell_notice(struct expose *x, const char *method, struct mcpx_text p
     struct mcpx_text out = {0};
 
     bridge_add_notice(&out, method, &params);
-    expose_tell(x, &out);
-    mcpx_text_fini(&out);
+    expose_tell(x, out);
     mcpx_text_fini(&params);
 }
 
@@ -214,7 +202,7 @@ void expose_tell_progress(struct expose *x, struct expose_call *call,
 
 void expose_warn(struct expose *x, struct mcpx_slice sentence)
 {
-    x->port.note(x->port.user, sentence);
+    expose_note(x, mx_formatted("%s", sentence));
     if (x->client.initialized && expose_may_tell(x))
         expose_tell_notice(
             x, "notifications/message",

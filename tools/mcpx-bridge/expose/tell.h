@@ -12,8 +12,8 @@
 struct expose;
 struct expose_request;
 
-/** Writes one message; line breaks between tokens become spaces. */
-void expose_tell(struct expose *x, const struct mcpx_text *message);
+/** One message: takes it. Line breaks between tokens become spaces. */
+void expose_tell(struct expose *x, struct mcpx_text message);
 
 /**
  * A result of ours. `result` is a JSON object, taken; for a modern client it gets what 2026-07-28

@@ -49,24 +49,6 @@ static struct mcpx_session *session_of(void *user)
     return mcpx_client_session(edge->client);
 }
 
-static void port_line(void *user, struct mcpx_slice line)
-{
-    struct edge *edge = user;
-
-    expose_stdio_write(edge->stdio, line);
-}
-
-static void port_note(void *user, struct mcpx_slice sentence)
-{
-    struct mcpx_text visible = {0};
-
-    (void)user;
-    text_visible(&visible, sentence);
-    if (visible.text)
-        complain("expose", "%s", visible.text);
-    mcpx_text_fini(&visible);
-}
-
 static enum mcpx_err port_send(void *user, const struct mcpx_draft *draft,
                                struct mcpx_slice *id, struct mcpx_fault *fault)
 {
@@ -97,13 +79,6 @@ static void port_drop(void *user, struct mcpx_slice request)
         mcpx_session_drop(session_of(user), request);
 }
 
-static bool port_behind(void *user)
-{
-    struct edge *edge = user;
-
-    return expose_stdio_unwritten(edge->stdio) > EXPOSE_STDIO_UNWRITTEN_MAX;
-}
-
 static bool port_may(void *user, const struct mcpx_question *question)
 {
     return mcpx_session_may(session_of(user), question);
@@ -130,6 +105,37 @@ static bool port_roster(void *user, size_t index, struct mcpx_slice *id)
     return true;
 }
 
+/* ---- what the core has to say ---- */
+
+static void note(struct mcpx_slice sentence)
+{
+    struct mcpx_text visible = {0};
+
+    text_visible(&visible, sentence);
+    if (visible.text)
+        complain("expose", "%s", visible.text);
+    mcpx_text_fini(&visible);
+}
+
+static void write_output(struct edge *edge)
+{
+    struct expose_output output;
+
+    while (expose_next(edge->expose, &output)) {
+        if (output.type == EXPOSE_NOTE)
+            note(output.text);
+        else
+            expose_stdio_write(edge->stdio, output.text);
+    }
+}
+
+/* Before every input. */
+static void look_at_client(struct edge *edge)
+{
+    expose_behind(edge->expose,
+                  expose_stdio_unwritten(edge->stdio) > EXPOSE_STDIO_UNWRITTEN_MAX);
+}
+
 /* ---- the end ---- */
 
 /* Whatever ended it first decides the exit code. */
@@ -140,17 +146,19 @@ static void leave(struct edge *edge, int status)
     edge->leaving = true;
     edge->status = status;
     expose_leave(edge->expose, loop_now());
+    write_output(edge);
     mcpx_client_close(edge->client, GOODBYE_MS);
 }
 
 static void on_timer(uv_timer_t *timer);
 
-/* After every input: when does somebody want to be woken? */
+/* After every input: what is there to write, and when does somebody want to be woken? */
 static void after_input(struct edge *edge)
 {
     int64_t now = loop_now().mono_ms;
     int64_t due = expose_deadline(edge->expose);
 
+    write_output(edge);
     if (edge->write_error)
         leave(edge, STATUS_FAILED);
     if (!edge->leaving && edge->leave_ms != INT64_MAX &&
@@ -169,8 +177,10 @@ static void on_timer(uv_timer_t *timer)
 {
     struct edge *edge = timer->data;
 
-    if (!edge->leaving)
+    if (!edge->leaving) {
+        look_at_client(edge);
         expose_tick(edge->expose, loop_now());
+    }
     after_input(edge);
 }
 
@@ -187,6 +197,7 @@ static void on_line(void *user, struct mcpx_slice line)
 
     if (edge->leaving)
         return;
+    look_at_client(edge);
     expose_line(edge->expose, line, loop_now());
     after_input(edge);
 }
@@ -196,6 +207,14 @@ static void on_overlong(void *user, struct mcpx_slice beginning)
     struct edge *edge = user;
 
     expose_overlong(edge->expose, beginning);
+    after_input(edge);
+}
+
+/* Told in the middle of writing, perhaps; to leave is for afterwards. */
+static void look_soon(struct edge *edge)
+{
+    if (!edge->leaving)
+        uv_timer_start(&edge->timer, on_timer, 0, 0);
 }
 
 static void on_end(void *user)
@@ -203,18 +222,16 @@ static void on_end(void *user)
     struct edge *edge = user;
 
     edge->leave_ms = loop_now().mono_ms + DRAIN_MS;
-    after_input(edge);
+    look_soon(edge);
 }
 
-/* Told in the middle of something; to leave is for afterwards. */
 static void on_failed(void *user, int error)
 {
     struct edge *edge = user;
 
     edge->write_error = error;
     complain("expose", "cannot write to standard output: %s", strerror(error));
-    if (!edge->leaving)
-        uv_timer_start(&edge->timer, on_timer, 0, 0);
+    look_soon(edge);
 }
 
 /* The connection is gone for good: answer what waits, then end. */
@@ -242,8 +259,10 @@ static void on_event(void *user, struct mcpx_client *client, const struct mcpx_e
     renewal_look(&edge->renewal, &edge->loop, event);
     edge->was_joined |= event->type == MCPX_EVENT_JOINED;
     edge->was_refused |= event->type == MCPX_EVENT_LEFT;
-    if (!edge->leaving)
+    if (!edge->leaving) {
+        look_at_client(edge);
         expose_event(edge->expose, event, loop_now());
+    }
     if (final)
         on_final(edge, event);
     after_input(edge);
@@ -275,13 +294,10 @@ static int start_client(struct edge *edge, const struct expose_job *job)
 static int start_core(struct edge *edge, const struct expose_job *job)
 {
     struct expose_port port = {.user = edge,
-                               .line = port_line,
-                               .note = port_note,
                                .send = port_send,
                                .respond = port_respond,
                                .forget = port_forget,
                                .drop = port_drop,
-                               .behind = port_behind,
                                .may = port_may,
                                .could = port_could,
                                .roster = port_roster,
