@@ -165,7 +165,9 @@ MCPX_API const char *mcpx_violation_text(enum mcpx_violation violation);
 enum mcpx_presence { MCPX_PRESENCE_JOIN, MCPX_PRESENCE_LEAVE, MCPX_PRESENCE_UPDATE };
 
 /**
- * One event. Everything it points to is lent until the next call that takes the session.
+ * One event. Everything it points to is lent until the next call of mcpx_session_event or of the
+ * transport's side. What the application sends, answers, drops, forgets or asks meanwhile leaves it
+ * as it is.
  *
  * alternative   REFUSED: the kind under which the same operation may be proposed; absent when
  *               there is none

@@ -382,6 +382,72 @@ Test(session, keeps_the_roster)
     stage_clear(&stage);
 }
 
+static void expect_slice(struct mcpx_slice found, const char *expected)
+{
+    cr_expect(mcpx_slice_equal(found, mcpx_slice_of(expected)), "%.*s instead of %s",
+              (int)found.len, found.text, expected);
+}
+
+/* Everything that an application may do while it looks at an event, more often than memory is reused. */
+static void do_all(struct stage *stage, struct mcpx_slice request, struct mcpx_slice own)
+{
+    static const struct mcpx_slice to[] = {{"server", 6}};
+    struct mcpx_draft draft = {.type = "mcp/request",
+                               .to = to,
+                               .to_count = 1,
+                               .payload = MCPX_SLICE("{\"jsonrpc\":\"2.0\",\"id\":1,"
+                                                     "\"method\":\"ping\"}")};
+    struct mcpx_slice id;
+
+    mcpx_session_respond(stage->session, request,
+                         MCPX_SLICE("{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"result\":{}}"),
+                         stage->now, NULL);
+    mcpx_session_drop(stage->session, request);
+    mcpx_session_forget(stage->session, own);
+    for (int i = 0; i < 50; i++) {
+        cr_assert_eq(mcpx_session_send(stage->session, &draft, stage->now, &id, NULL),
+                     MCPX_OK);
+        mcpx_session_forget(stage->session, id);
+    }
+}
+
+Test(session, lends_an_event_whatever_the_application_does_meanwhile)
+{
+    struct stage stage;
+    struct mcpx_event event;
+
+    stage_set(&stage, NULL);
+    stage_joins(&stage);
+    cr_assert_eq(stage_sends(&stage, "q", "mcp/request", "server", CALL), MCPX_OK);
+    stage_echoes(&stage);
+    stage_skip(&stage);
+    stage_hears(&stage, "{'id':'r','from':'server','to':['me']," CALLED);
+    stage_hears(&stage,
+                "{'id':'s','from':'server','to':['me'],'correlation_id':'@q'," ANSWERED);
+    stage_hears(&stage, STAGE_JOINS("a-participant-who-is-new"));
+    for (int i = 0; i < 3; i++) {
+        char own[64];
+
+        cr_assert(mcpx_session_event(stage.session, &event));
+        snprintf(own, sizeof own, "%.*s", (int)event.own.len, event.own.text);
+        do_all(&stage, MCPX_SLICE("r"), event.own);
+        if (event.type == MCPX_EVENT_PRESENCE) {
+            expect_slice(event.participant, "a-participant-who-is-new");
+            continue;
+        }
+        expect_slice(event.envelope->from, "server");
+        expect_slice(event.envelope->id, event.type == MCPX_EVENT_REQUEST ? "r" : "s");
+        expect_slice(event.rpc->id, "\"a\"");
+        if (event.type == MCPX_EVENT_REQUEST)
+            expect_slice(event.rpc->method, "tools/call");
+        else
+            expect_slice(event.own, own);
+    }
+    cr_expect_not(mcpx_session_event(stage.session, &event));
+    stage_flushes(&stage);
+    stage_clear(&stage);
+}
+
 Test(session, names_its_events_and_violations)
 {
     cr_expect_str_eq(mcpx_event_name(MCPX_EVENT_VIOLATION), "violation");

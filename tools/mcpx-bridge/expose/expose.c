@@ -263,16 +263,10 @@ static void left(struct expose *x, const struct mcpx_event *event)
 
 static void presence(struct expose *x, const struct mcpx_event *event)
 {
-    struct mcpx_text participant = {0}; /* what an event lends does not outlive a send */
-
-    mcpx_text_slice(&participant, event->participant);
-    if (participant.failed)
-        expose_probe_all(x, false);
-    else if (event->presence == MCPX_PRESENCE_LEAVE)
-        expose_probe_left(x, mcpx_text_view(&participant));
+    if (event->presence == MCPX_PRESENCE_LEAVE)
+        expose_probe_left(x, event->participant);
     else
-        expose_probe_came(x, mcpx_text_view(&participant));
-    mcpx_text_fini(&participant);
+        expose_probe_came(x, event->participant);
 }
 
 static void violation(struct expose *x, const struct mcpx_event *event)

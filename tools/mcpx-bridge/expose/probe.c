@@ -343,20 +343,13 @@ static void probe_one(struct expose *x, struct mcpx_slice participant, bool agai
 
 void expose_probe_missing(struct expose *x)
 {
-    struct mcpx_text id = {0};
-
     look_around(x);
     for (size_t i = x->catalog.count; i-- > 0;) {
         struct expose_seat *seat = x->catalog.seats[i];
 
-        if (seat->is_here || seat->away_ms > x->now.mono_ms)
-            continue;
-        mcpx_text_reset(&id);
-        mcpx_text_slice(&id, mcpx_text_view(&seat->id));
-        if (!id.failed)
-            expose_probe_left(x, mcpx_text_view(&id));
+        if (!seat->is_here && seat->away_ms <= x->now.mono_ms)
+            expose_probe_left(x, mcpx_text_view(&seat->id));
     }
-    mcpx_text_fini(&id);
 }
 
 void expose_probe_came(struct expose *x, struct mcpx_slice participant)
@@ -369,19 +362,13 @@ void expose_probe_came(struct expose *x, struct mcpx_slice participant)
 
 void expose_probe_all(struct expose *x, bool again)
 {
-    struct mcpx_text id = {0};
-    struct mcpx_slice lent;
+    struct mcpx_slice id;
 
     if (!x->joined || !x->client.greeted)
         return;
     expose_probe_missing(x);
-    for (size_t i = 0; x->port.roster(x->port.user, i, &lent); i++) {
-        mcpx_text_reset(&id);
-        mcpx_text_slice(&id, lent);
-        if (!id.failed)
-            probe_one(x, mcpx_text_view(&id), again);
-    }
-    mcpx_text_fini(&id);
+    for (size_t i = 0; x->port.roster(x->port.user, i, &id); i++)
+        probe_one(x, id, again);
     expose_touch(x);
 }
 

@@ -25,7 +25,7 @@ void expose_probe_came(struct expose *x, struct mcpx_slice participant);
  */
 void expose_probe_rejoined(struct expose *x, bool again);
 
-/** A participant left: its seat, its calls and its requests end. */
+/** A participant left: its seat, its calls and its requests end. The id may be that in its seat. */
 void expose_probe_left(struct expose *x, struct mcpx_slice participant);
 
 /** A participant said that a list changed. */
