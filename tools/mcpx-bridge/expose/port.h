@@ -31,9 +31,10 @@ struct expose_config {
 };
 
 /**
- * What the server is connected to. `may`, `could`, `roster`, `forget`, `drop`, `send` and `respond` are the
- * session's functions of those names, borrowed texts and all; `send` and `respond` may be called
- * from within expose_event.
+ * What the server wants of its session: the functions of those names, with what they lend. They are
+ * called, and not fetched like what client and log are told, because they answer at once: what becomes
+ * of a call depends on whether we may send it and whether it could be sent. Nothing may come in from
+ * within them.
  *
  * roster   the id of the other participant at `index`; false when there is none
  * message_max   limits.message_bytes of the router; 0 = none known

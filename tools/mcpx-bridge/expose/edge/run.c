@@ -72,11 +72,7 @@ static void port_forget(void *user, struct mcpx_slice envelope)
 
 static void port_drop(void *user, struct mcpx_slice request)
 {
-    struct edge *edge = user;
-
-    /* The core may be freed after the client, and then forgets what was asked. */
-    if (edge->client)
-        mcpx_session_drop(session_of(user), request);
+    mcpx_session_drop(session_of(user), request);
 }
 
 static bool port_may(void *user, const struct mcpx_question *question)
@@ -206,6 +202,8 @@ static void on_overlong(void *user, struct mcpx_slice beginning)
 {
     struct edge *edge = user;
 
+    if (edge->leaving)
+        return;
     expose_overlong(edge->expose, beginning);
     after_input(edge);
 }
@@ -360,8 +358,8 @@ static void write_last_lines(struct edge *edge)
 static void stop(struct edge *edge)
 {
     edge->renewal.client = NULL;
+    expose_free(edge->expose); /* it drops what the session still knows it was asked */
     mcpx_client_free(edge->client);
-    edge->client = NULL;
     write_last_lines(edge);
     expose_stdio_close(edge->stdio);
     uv_close((uv_handle_t *)&edge->timer, NULL);
@@ -369,7 +367,6 @@ static void stop(struct edge *edge)
     loop_signals_close(&edge->signals);
     uv_run(&edge->loop, UV_RUN_DEFAULT);
     uv_loop_close(&edge->loop);
-    expose_free(edge->expose);
 }
 
 /* A standard stream that is closed would give its number to the loop's own descriptors. */
