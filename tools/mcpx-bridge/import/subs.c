@@ -4,8 +4,6 @@
  */
 #include "tools/mcpx-bridge/import/subs.h"
 
-#include "tools/mcpx-bridge/import/copy.h"
-
 #include <mcpx/envelope.h>
 
 #include <stdlib.h>
@@ -67,7 +65,7 @@ bool import_subs_may_add(const struct import_subs *subs, struct mcpx_slice uri,
 
 bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri, struct import_who who)
 {
-    char *memory, *at;
+    char *memory;
 
     if (find(subs, uri, who) < subs->count)
         return true;
@@ -76,9 +74,10 @@ bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri, struct imp
     memory = malloc(uri.len + who.id.len + 1);
     if (!memory)
         return false;
-    at = memory;
-    subs->rows[subs->count].uri = import_copy(&at, uri);
-    subs->rows[subs->count++].who = (struct import_who){who.topic, import_copy(&at, who.id)};
+    memcpy(memory, uri.text, uri.len);
+    memcpy(memory + uri.len, who.id.text, who.id.len);
+    subs->rows[subs->count++] =
+        (struct import_sub){{memory, uri.len}, {who.topic, {memory + uri.len, who.id.len}}};
     return true;
 }
 
