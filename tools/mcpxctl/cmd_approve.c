@@ -146,9 +146,7 @@ static int confirm(const struct arguments *arguments, const struct entry *propos
                                     bound);
     if (!isatty(STDIN_FILENO))
         return refuse_unbound(
-            "nobody can be asked here: ID@DIGEST with --yes approves without "
-            "asking",
-            bound);
+            "nobody can be asked here: ID@DIGEST with --yes approves without asking", bound);
     ask(proposal, to);
     whole = fgets(answer, sizeof answer, stdin) != NULL;
     if (whole && (strcmp(answer, "y\n") == 0 || strcmp(answer, "Y\n") == 0 ||

@@ -144,37 +144,30 @@ static const struct option_row token_options[] = {
 static const struct command commands[] = {
     {"approve", "ID[@DIGEST]", 1, 1, false, "carry out a proposal, exactly as proposed",
      "Shows who proposes what, with all of its params, and asks. After a yes sends the "
-     "request "
-     "with the proposal's own params to whom it was proposed to, waits for the response and "
-     "prints it. A proposal that is fulfilled, rejected or withdrawn already is left alone. "
-     "ID "
-     "may be the beginning of an id. The digest, as proposals lists it, makes sure that it is "
-     "the "
-     "proposal that was looked at: an id may be used again once its envelope is no longer "
-     "retained. Exits 3 for a no.",
+     "request with the proposal's own params to whom it was proposed to, waits for the "
+     "response and prints it. A proposal that is fulfilled, rejected or withdrawn already is "
+     "left alone. ID may be the beginning of an id. The digest, as proposals lists it, makes "
+     "sure that it is the proposal that was looked at: an id may be used again once its "
+     "envelope is no longer retained. Exits 3 for a no.",
      approve_options, connect_options, cmd_approve},
     {"call", "[TOOL] [JSON]", 0, 2, false, "call a tool, read a resource, get a prompt",
      "Sends a request and prints the result: text as text, all else as JSON. Progress goes to "
      "standard error. JSON holds the arguments; a single dash reads them from standard input. "
      "Exits 1 when the answer is an error, 124 when there is none in time, 4 when the "
-     "addressee "
-     "is not there. An interrupted or late call is cancelled. When the connection breaks it "
-     "is "
-     "made again; when the addressee leaves, the call ends with 1.",
+     "addressee is not there. An interrupted or late call is cancelled. When the connection "
+     "breaks it is made again; when the addressee leaves, the call ends with 1.",
      call_options, connect_options, cmd_call},
     {"can", "KIND", 1, 1, false, "may a participant send a kind, and why?",
      "With --config decides offline, from the configuration alone, exactly as the router "
-     "would "
-     "now: may the participant enter the topic of --topic, without which any topic will do, "
-     "and may it send the kind there? "
-     "With --live or --url asks the running router about the token's own participant, or "
-     "another, and about the kind alone. Exits 0 when the participant may, 3 when it may not.",
+     "would now: may the participant enter the topic of --topic, without which any topic will "
+     "do, and may it send the kind there? With --live or --url asks the running router about "
+     "the token's own participant, or another, and about the kind alone. Exits 0 when the "
+     "participant may, 3 when it may not.",
      can_options, connect_options, cmd_can},
     {"chain", "ID", 1, 1, false, "what became of a proposal or request",
      "Shows the proposal, who fulfilled or rejected it, whether with the params proposed, and "
      "the response, with the time each took. ID is the id of any envelope of the chain, or "
-     "the "
-     "beginning of one.",
+     "the beginning of one.",
      list_only_options, connect_options, cmd_chain},
     {"context", "add|list|show|use|remove [NAME]", 1, 2, false,
      "keep where to connect, and as whom, under a name",
@@ -182,8 +175,7 @@ static const struct command commands[] = {
      "$XDG_CONFIG_HOME/mcpx/contexts.json, or ~/.config/mcpx/contexts.json; the first one is "
      "used at once. use chooses the one that all verbs use from now on, show prints what a "
      "context holds, without NAME the one that counts, and remove forgets one. Of a token "
-     "only "
-     "the path of its file is kept. Exits 4 when there is no context of that name.",
+     "only the path of its file is kept. Exits 4 when there is no context of that name.",
      context_options, connect_options, cmd_context},
     {"history", NULL, 0, 0, false, "what was said",
      "Prints retained envelopes, oldest first. Does not join the topic.", history_options,
@@ -199,10 +191,8 @@ static const struct command commands[] = {
     {"proposals", NULL, 0, 0, false, "proposals that wait for a decision",
      "Prints the retained proposals that nobody has fulfilled, rejected or withdrawn, each as "
      "ID@DIGEST: the digest is the beginning of its envelope's SHA-256 and tells it from any "
-     "other "
-     "under that id. With --json an object per line with id, digest and the envelope as it "
-     "came. "
-     "Does not join the topic.",
+     "other under that id. With --json an object per line with id, digest and the envelope as "
+     "it came. Does not join the topic.",
      list_only_options, connect_options, cmd_proposals},
     {"propose", "[TOOL] [JSON]", 0, 2, false, "propose what somebody else is to call",
      "Takes the operands of call, sends them as a proposal and prints its id.",
@@ -218,8 +208,7 @@ static const struct command commands[] = {
      "the topics that the token is good for and who is connected to the topic. Exits 0 for a "
      "router that is healthy and ready, 1 for one that takes no connections or answers "
      "something else, 5 for one that cannot be reached or does not take the token, 124 for "
-     "one "
-     "that does not answer.",
+     "one that does not answer.",
      one_object_options, connect_options, cmd_status},
     {"token", NULL, 0, 0, false, "make a participant's token",
      "Prints a new random token of 256 bits, which is kept nowhere, and the \"token_sha256\" "
@@ -228,18 +217,15 @@ static const struct command commands[] = {
     {"watch", NULL, 0, 0, false, "see what is said, as it is said",
      "Joins the topic and prints a line per envelope: time, beginning of its id, sender, "
      "addressees, kind, and what its payload comes down to. What receivers ignore, because "
-     "its "
-     "kind lies about its payload or it answers what it was not asked, is shown with a "
-     "warning. "
-     "Requests addressed to us are declined.",
+     "its kind lies about its payload or it answers what it was not asked, is shown with a "
+     "warning. Requests addressed to us are declined.",
      watch_options, connect_options, cmd_watch},
     {"who", NULL, 0, 0, false, "who is connected, and what each may say",
      "Prints the participants and their capabilities. Does not join the topic.",
      list_only_options, connect_options, cmd_who},
     {"withdraw", "ID[@DIGEST]", 1, 1, false, "take a proposal of one's own back",
      "Tells whom it was proposed to that it is no longer wanted. Only its proposer may; "
-     "others "
-     "reject. ID may be the beginning of an id.",
+     "others reject. ID may be the beginning of an id.",
      withdraw_options, connect_options, cmd_withdraw},
     COMPLETION_ROW,
     HELP_ROW,

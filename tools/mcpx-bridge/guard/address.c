@@ -58,8 +58,7 @@ const char *guard_address_url(const char *url, struct guard_address *out)
 
     if (skip(url, "wss://") || skip(url, "https://"))
         return "the guard speaks ws only, not TLS; give it the ws:// address of the router, "
-               "or of "
-               "a TLS tunnel to it on this machine";
+               "or of a TLS tunnel to it on this machine";
     if (!rest)
         rest = skip(url, "http://");
     if (!rest)

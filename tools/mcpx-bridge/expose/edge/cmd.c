@@ -13,8 +13,7 @@ const struct option_row expose_option_rows[] = {
      "where these are unique"},
     {"--only", "PATTERN", VALUE_TEXT, OPTION_REPEATED,
      "show only this: a participant with all it has, or tools, prompts and resources by the "
-     "name "
-     "the client sees, such as 'files__read_*'; * stands for anything"},
+     "name the client sees, such as 'files__read_*'; * stands for anything"},
     {"--timeout", "S", VALUE_SECONDS, 0,
      "how long a call may take, counted anew from each progress notification; 600 when not "
      "given, 0 for ever"},
@@ -33,8 +32,7 @@ const char expose_help[] =
     "client waits until somebody acts on it, and a client that asked for progress is told so "
     "every few seconds, which keeps it from giving up. What may neither be requested nor "
     "proposed is not listed.\n\n"
-    "Ends when standard input ends, and on SIGTERM, SIGINT, SIGHUP and SIGQUIT, with what "
-    "the "
+    "Ends when standard input ends, and on SIGTERM, SIGINT, SIGHUP and SIGQUIT, with what the "
     "client still waited for taken back.";
 
 enum { REQUEST_MS = 600000, PROPOSAL_MS = 600000, BEAT_MS = 15000, BEAT_MIN_MS = 100 };

@@ -18,8 +18,7 @@ const struct option_row guard_option_rows[] = {
      "longest message from the router; longer ones are left out. Default: 67108864"},
     {"--timeout", "S", VALUE_SECONDS, 0,
      "how long it may take until the router has welcomed the agent, or answered a request "
-     "that is "
-     "for no WebSocket; 0 for ever. Default: 30"},
+     "that is for no WebSocket; 0 for ever. Default: 30"},
     {"--json", NULL, VALUE_NONE, 0, "log one JSON object per line"},
     {"--verbose", NULL, VALUE_NONE, 0,
      "also log what is left out all day: the agent's own echoes and what is addressed to "
@@ -29,15 +28,13 @@ const struct option_row guard_option_rows[] = {
 
 const char guard_help[] =
     "Listens on this machine and passes on what an agent says to the router, byte for byte. "
-    "What "
-    "the router says is passed on message by message: as it came, or not at all. Left out are "
-    "messages addressed to others, the agent's own, requests whose kind and payload disagree, "
-    "proposals that would be executed, and responses that nobody asked for or that come from "
-    "somebody who was not asked. Each such message is told on standard error.\n\n"
+    "What the router says is passed on message by message: as it came, or not at all. Left "
+    "out are messages addressed to others, the agent's own, requests whose kind and payload "
+    "disagree, proposals that would be executed, and responses that nobody asked for or that "
+    "come from somebody who was not asked. Each such message is told on standard error.\n\n"
     "COMMAND is run with the guard's address in MCPX_URL, MCPX_GATEWAY and GATEWAY_URL, and "
-    "the "
-    "guard ends with its exit code. Without COMMAND the address is printed and the guard runs "
-    "until it is stopped.\n\n"
+    "the guard ends with its exit code. Without COMMAND the address is printed and the guard "
+    "runs until it is stopped.\n\n"
     "The guard reads what it guards, so it speaks ws only, not wss.";
 
 static const char *value_or(const struct arguments *arguments, const char *name,

@@ -21,9 +21,8 @@ const struct option_row import_option_rows[] = {
      "what is declared to the server; elicitation and sampling when not given"},
     {"--ask", "sole|newest", VALUE_CHOICE, 0,
      "who is asked a question of the server: the participant that has calls under way, if it "
-     "is "
-     "the only one (the default), or whoever called last, for a room whose participants trust "
-     "each other"},
+     "is the only one (the default), or whoever called last, for a room whose participants "
+     "trust each other"},
     {"--isolate", NULL, VALUE_NONE, 0,
      "one server process for each participant that asks for more than lists, which keeps "
      "sessions and secrets apart; its questions go to that participant. Lists are those of "
@@ -52,17 +51,16 @@ const struct option_row import_option_rows[] = {
 
 const char import_help[] =
     "Starts an MCP server that talks on its standard input and output, and answers for it in "
-    "the topic. Requests addressed to this participant, or to everyone, go to the server, "
-    "and its answers come back. Servers of the protocol of 2026-07-28 and older ones are "
-    "told apart by asking server/discover first.\n\n"
+    "the topic. Requests addressed to this participant, or to everyone, go to the server, and "
+    "its answers come back. Servers of the protocol of 2026-07-28 and older ones are told "
+    "apart by asking server/discover first.\n\n"
     "One server serves everybody, in all topics that are named, unless --isolate gives each "
-    "participant one. It is initialised once, by the bridge; a participant's "
-    "initialize is answered with what the server said then. Messages keep their bytes. Only "
-    "JSON-RPC ids and progress tokens are exchanged on the way, which every participant "
-    "counts from 0 and one server must be able to tell apart.\n\n"
+    "participant one. It is initialised once, by the bridge; a participant's initialize is "
+    "answered with what the server said then. Messages keep their bytes. Only JSON-RPC ids "
+    "and progress tokens are exchanged on the way, which every participant counts from 0 and "
+    "one server must be able to tell apart.\n\n"
     "When the server dies, whoever waits for it is answered with a JSON-RPC error at once, "
-    "and it is started again. SIGTERM, SIGINT, SIGHUP and SIGQUIT stop the server, answer "
-    "who "
+    "and it is started again. SIGTERM, SIGINT, SIGHUP and SIGQUIT stop the server, answer who "
     "still waits and leave the topic.";
 
 /* Processes of participants, together: usual and most. */
