@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct option_row no_options[] = {{NULL, NULL, VALUE_NONE, 0, NULL}};
+const struct option_row no_options[] = {{.name = NULL}};
 
 enum { COMPLAINT_MAX = 4096, SUBJECT_MAX = 256, GOODBYE_MS = 1000, OPTION_NAME_MAX = 22 };
 
@@ -75,21 +75,38 @@ void complain_in_lines(struct mcpx_slice lines)
 }
 
 /* In one write, so that lines of several programs do not mix. */
-void complain(const char *verb, const char *format, ...)
+static void __attribute__((format(printf, 2, 0)))
+complain_list(const char *verb, const char *format, va_list arguments)
 {
     char sentence[COMPLAINT_MAX];
     struct mcpx_text line = {0};
-    va_list arguments;
 
-    va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
-    va_end(arguments);
     mx_format(&line, "%s%s%s: ", program_name, verb ? " " : "", verb);
     text_lines(&line, mcpx_slice_of(sentence));
     mcpx_text_puts(&line, "\n");
     if (!line.failed)
         complain_in_lines(mcpx_text_view(&line));
     mcpx_text_fini(&line);
+}
+
+void complain(const char *verb, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    complain_list(verb, format, arguments);
+    va_end(arguments);
+}
+
+int fail_with(int status, const char *verb, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    complain_list(verb, format, arguments);
+    va_end(arguments);
+    return status;
 }
 
 void complain_of(const char *verb, struct mcpx_slice what, const char *format, ...)
@@ -122,8 +139,7 @@ void complain_at(const char *verb, const char *where, struct mcpx_slice before,
 
 int complain_of_memory(const char *verb)
 {
-    complain(verb, "%s", mcpx_strerror(MCPX_ENOMEM));
-    return STATUS_FAILED;
+    return fail_with(STATUS_FAILED, verb, "%s", mcpx_strerror(MCPX_ENOMEM));
 }
 
 bool output_is_unread(void)

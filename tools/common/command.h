@@ -183,6 +183,10 @@ void complain_of(const char *verb, struct mcpx_slice what, const char *format, .
 void complain_at(const char *verb, const char *where, struct mcpx_slice before,
                  const char *sentence);
 
+/** Complains, and returns `status`. */
+int fail_with(int status, const char *verb, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /** Complains that memory was short. Returns STATUS_FAILED. */
 int complain_of_memory(const char *verb);
 

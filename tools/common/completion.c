@@ -366,10 +366,8 @@ int completion_answer(FILE *stream, const struct program *program,
     for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
         if (strcmp(shells[i].name, arguments->operands[0]) == 0)
             typing.shell = &shells[i];
-    if (!typing.shell) {
-        complain("completion", "shells are bash, zsh and fish");
-        return STATUS_USAGE;
-    }
+    if (!typing.shell)
+        return fail_with(STATUS_USAGE, "completion", "shells are bash, zsh and fish");
     if (arguments->operand_count == 1)
         print_script(stream, program, typing.shell->script);
     else

@@ -44,10 +44,6 @@ static const char default_url[] = "ws://127.0.0.1:8080";
     {                                                                                         \
         "--ca-file", "FILE", VALUE_FILE, 0, "authorities to trust for wss, in PEM"            \
     }
-#define LAST_ROW                                                                              \
-    {                                                                                         \
-        NULL, NULL, VALUE_NONE, 0, NULL                                                       \
-    }
 
 #define TOPIC_ROW                                                                             \
     {                                                                                         \
@@ -63,11 +59,11 @@ const struct option_row connect_options[] = {
     {"--context", "NAME", VALUE_CONTEXT, 0,
      "what was kept under this name by context add, where neither these options nor the "
      "environment say anything; else MCPX_CONTEXT, else the one that context use chose"},
-    LAST_ROW,
+    {.name = NULL},
 };
 
 const struct option_row connect_service_options[] = {
-    URL_ROW, TOPIC_ROW, TOKEN_ROW, AS_ROW, CA_ROW, LAST_ROW,
+    URL_ROW, TOPIC_ROW, TOKEN_ROW, AS_ROW, CA_ROW, {.name = NULL},
 };
 
 const struct option_row connect_topics_options[] = {
@@ -76,32 +72,32 @@ const struct option_row connect_topics_options[] = {
     TOKEN_ROW,
     AS_ROW,
     CA_ROW,
-    LAST_ROW,
+    {.name = NULL},
 };
 
 int connection_check_topic(const char *verb, const char *topic)
 {
     if (mcpx_topic_name_is_valid(mcpx_slice_of(topic)))
         return STATUS_OK;
-    complain(verb, "--topic wants 1 to %d bytes of UTF-8 without control characters",
-             MCPX_ID_MAX);
-    return STATUS_USAGE;
+    return fail_with(STATUS_USAGE, verb,
+                     "--topic wants 1 to %d bytes of UTF-8 without control characters",
+                     MCPX_ID_MAX);
 }
 
 int connection_check_as(const char *verb, const char *as)
 {
     if (mcpx_identity_is_valid(mcpx_slice_of(as)))
         return STATUS_OK;
-    complain(verb,
-             "--as wants a participant id of 1..%d bytes that does not end in ~ and digits",
-             MCPX_ID_MAX);
-    return STATUS_USAGE;
+    return fail_with(
+        STATUS_USAGE, verb,
+        "--as wants a participant id of 1..%d bytes that does not end in ~ and digits",
+        MCPX_ID_MAX);
 }
 
 int connection_complain_of_both(const char *verb)
 {
-    complain(verb, "--as asks for a token and --token-file brings one: give one of them");
-    return STATUS_USAGE;
+    return fail_with(STATUS_USAGE, verb,
+                     "--as asks for a token and --token-file brings one: give one of them");
 }
 
 /* The command line's, else the environment's, else the context's; NULL for none of them. */
@@ -134,12 +130,11 @@ static bool is_token(const char *text, size_t len)
 static int keep_token(struct connection *out, const char *verb, const char *source,
                       const char *text, size_t len)
 {
-    if (!is_token(text, len)) {
-        complain(verb,
-                 "%s: the token must be 1 to %d printable ASCII characters without spaces",
-                 source, TOKEN_MAX);
-        return STATUS_USAGE;
-    }
+    if (!is_token(text, len))
+        return fail_with(
+            STATUS_USAGE, verb,
+            "%s: the token must be 1 to %d printable ASCII characters without spaces", source,
+            TOKEN_MAX);
     out->token = malloc(len + 1);
     if (!out->token)
         return complain_of_memory(verb);
@@ -256,9 +251,9 @@ static int ask_first(struct connection *out, const char *verb)
     }
     if (status != STATUS_ABSENT)
         return status;
-    complain(verb, "--as works with a router that runs with --dev; others want "
-                   "--token-file or MCPX_TOKEN");
-    return STATUS_UNREACHABLE;
+    return fail_with(STATUS_UNREACHABLE, verb,
+                     "--as works with a router that runs with --dev; others want "
+                     "--token-file or MCPX_TOKEN");
 }
 
 /*
@@ -293,9 +288,9 @@ static int find_token(const struct arguments *arguments, struct connection *out,
         return read_token_file(out, verb, file);
     if (token)
         return keep_token(out, verb, "MCPX_TOKEN", token, strlen(token));
-    complain(verb, "a token is needed: --token-file FILE, MCPX_TOKEN in the environment, or "
-                   "--as ID with a router that runs with --dev");
-    return STATUS_USAGE;
+    return fail_with(STATUS_USAGE, verb,
+                     "a token is needed: --token-file FILE, MCPX_TOKEN in the environment, or "
+                     "--as ID with a router that runs with --dev");
 }
 
 /* Only a verb that has --context looks at contexts. */
@@ -323,17 +318,14 @@ static int find_router(const struct arguments *arguments, struct connection *out
     out->client.url = url ? url : default_url;
     out->client.topic = setting_of(arguments, out, CONTEXT_TOPIC);
     out->client.ca_file = setting_of(arguments, out, CONTEXT_CA_FILE);
-    if (!url_api(out->client.url, &api)) {
-        complain(verb,
-                 "--url wants ws://HOST[:PORT][/PATH] or wss://..., with a port from 1 to "
-                 "65535 and without query");
-        return STATUS_USAGE;
-    }
+    if (!url_api(out->client.url, &api))
+        return fail_with(
+            STATUS_USAGE, verb,
+            "--url wants ws://HOST[:PORT][/PATH] or wss://..., with a port from 1 to "
+            "65535 and without query");
     out->api = api.text;
-    if (out->client.ca_file && access(out->client.ca_file, R_OK) != 0) {
-        complain(verb, "%s: %s", out->client.ca_file, strerror(errno));
-        return STATUS_USAGE;
-    }
+    if (out->client.ca_file && access(out->client.ca_file, R_OK) != 0)
+        return fail_with(STATUS_USAGE, verb, "%s: %s", out->client.ca_file, strerror(errno));
     return out->client.topic ? connection_check_topic(verb, out->client.topic) : STATUS_OK;
 }
 
@@ -357,11 +349,9 @@ int connection_authenticate(const struct arguments *arguments, struct connection
 {
     int status;
 
-    if (!out->client.topic) {
-        complain(arguments->command->name,
-                 "a topic is needed: --topic TOPIC, or MCPX_TOPIC in the environment");
-        return STATUS_USAGE;
-    }
+    if (!out->client.topic)
+        return fail_with(STATUS_USAGE, arguments->command->name,
+                         "a topic is needed: --topic TOPIC, or MCPX_TOPIC in the environment");
     secret_hide_process();
     status = find_token(arguments, out, token_of_environment());
     out->client.token = out->token;

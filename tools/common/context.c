@@ -162,9 +162,9 @@ static int parse(const struct reading *reading, json_t **tree)
     if (!*tree) {
         struct mcpx_slice reason = mx_json_reason(fault.text);
 
-        complain(reading->verb, "%s, line %d, column %d: %.*s", reading->path, fault.line,
-                 fault.column, (int)reason.len, reason.text);
-        return STATUS_USAGE;
+        return fail_with(STATUS_USAGE, reading->verb, "%s, line %d, column %d: %.*s",
+                         reading->path, fault.line, fault.column, (int)reason.len,
+                         reason.text);
     }
     status = check_tree(reading, *tree);
     if (status != STATUS_OK) {
@@ -181,16 +181,14 @@ static int read_text(struct reading *reading, FILE *stream)
 
     while ((got = fread(bytes, 1, sizeof bytes, stream)) > 0 && reading->text.len <= FILE_MAX)
         mcpx_text_add(&reading->text, bytes, got);
-    if (ferror(stream)) {
-        complain(reading->verb, "%s: %s", reading->path, strerror(errno));
-        return STATUS_USAGE;
-    }
+    if (ferror(stream))
+        return fail_with(STATUS_USAGE, reading->verb, "%s: %s", reading->path,
+                         strerror(errno));
     if (reading->text.failed)
         return complain_of_memory(reading->verb);
-    if (reading->text.len > FILE_MAX) {
-        complain(reading->verb, "%s: longer than %d bytes", reading->path, FILE_MAX);
-        return STATUS_USAGE;
-    }
+    if (reading->text.len > FILE_MAX)
+        return fail_with(STATUS_USAGE, reading->verb, "%s: longer than %d bytes",
+                         reading->path, FILE_MAX);
     return STATUS_OK;
 }
 
@@ -203,10 +201,9 @@ static int read_file(struct reading *reading, json_t **tree)
         *tree = json_pack("{s:{}}", "contexts");
         return *tree ? STATUS_OK : complain_of_memory(reading->verb);
     }
-    if (!stream) {
-        complain(reading->verb, "%s: %s", reading->path, strerror(errno));
-        return STATUS_USAGE;
-    }
+    if (!stream)
+        return fail_with(STATUS_USAGE, reading->verb, "%s: %s", reading->path,
+                         strerror(errno));
     status = read_text(reading, stream);
     fclose(stream);
     if (status == STATUS_OK)
@@ -296,8 +293,9 @@ int context_find(const char *verb, const json_t *tree, const char *name)
 {
     if (json_object_get(json_object_get(tree, "contexts"), name))
         return STATUS_OK;
-    complain(verb, "there is no such context; \"mcpxctl context list\" shows those there are");
-    return STATUS_ABSENT;
+    return fail_with(
+        STATUS_ABSENT, verb,
+        "there is no such context; \"mcpxctl context list\" shows those there are");
 }
 
 int context_choose(const struct arguments *arguments, const json_t *tree, const char **name)

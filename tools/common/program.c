@@ -228,6 +228,5 @@ int program_run(const struct program *program, int argc, char **argv)
         signal(SIGPIPE, SIG_DFL);
         raise(SIGPIPE);
     }
-    complain(NULL, "cannot write: %s", strerror(errno));
-    return STATUS_FAILED;
+    return fail_with(STATUS_FAILED, NULL, "cannot write: %s", strerror(errno));
 }

@@ -16,7 +16,7 @@ static const struct command commands[] = {
     /* as every program has */
     COMPLETION_ROW,
     HELP_ROW,
-    {NULL, NULL, 0, 0, false, NULL, NULL, NULL, NULL, NULL},
+    {.name = NULL},
 };
 
 static const struct note_row examples[] = {

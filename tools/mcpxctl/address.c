@@ -11,15 +11,12 @@ int address_read(const struct arguments *arguments, struct address *out)
     for (size_t at = 0; (word = arguments_next(arguments, "--to", &at));) {
         struct mcpx_slice to = mcpx_slice_of(word->value);
 
-        if (!mcpx_participant_id_is_valid(to)) {
-            complain(arguments->command->name, "--to wants a participant id of 1..%d bytes",
-                     MCPX_ID_MAX);
-            return STATUS_USAGE;
-        }
-        if (out->count == MCPX_TO_MAX) {
-            complain(arguments->command->name, "at most %d addressees", MCPX_TO_MAX);
-            return STATUS_USAGE;
-        }
+        if (!mcpx_participant_id_is_valid(to))
+            return fail_with(STATUS_USAGE, arguments->command->name,
+                             "--to wants a participant id of 1..%d bytes", MCPX_ID_MAX);
+        if (out->count == MCPX_TO_MAX)
+            return fail_with(STATUS_USAGE, arguments->command->name, "at most %d addressees",
+                             MCPX_TO_MAX);
         out->to[out->count++] = to;
     }
     return STATUS_OK;

@@ -54,10 +54,8 @@ static int show(const struct inquiry *inquiry, const struct mcpx_text *answer, b
     int status = STATUS_FAILED;
 
     if (mcpx_json_check(mcpx_text_view(answer), 0, &value, NULL) != MCPX_OK ||
-        !read_refusal(value, &decision.refusal)) {
-        complain("can", "the router's answer is no decision");
-        return STATUS_FAILED;
-    }
+        !read_refusal(value, &decision.refusal))
+        return fail_with(STATUS_FAILED, "can", "the router's answer is no decision");
     for (size_t i = 0; i < 4; i++)
         *slots[i] = read_member(value, names[i], &held[i]);
     status = inquiry_answer(inquiry, &decision, NULL, json);

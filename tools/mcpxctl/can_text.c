@@ -16,11 +16,9 @@ int inquiry_read(const struct arguments *arguments, struct inquiry *out)
     out->file = arguments_value(arguments, "--config");
     out->participant = mcpx_slice_of(arguments_value(arguments, "--participant"));
     out->topic = mcpx_slice_of(arguments_value(arguments, "--topic"));
-    if (!kind_word_read(arguments->operands[0], &out->kind, &fault)) {
-        complain("can", "not a valid kind: %s, byte %zu: %s", fault.field, fault.offset,
-                 fault.reason);
-        return STATUS_USAGE;
-    }
+    if (!kind_word_read(arguments->operands[0], &out->kind, &fault))
+        return fail_with(STATUS_USAGE, "can", "not a valid kind: %s, byte %zu: %s",
+                         fault.field, fault.offset, fault.reason);
     if (out->topic.text && connection_check_topic("can", out->topic.text) != STATUS_OK)
         return STATUS_USAGE;
     return address_read(arguments, &out->address);
@@ -32,24 +30,14 @@ static void put_line(struct mcpx_text *out, const char *label, struct mcpx_slice
         mx_format(out, "%s%s\n", label, text);
 }
 
-static const char *reason_sentence(enum mcpx_refusal refusal)
-{
-    switch (refusal) {
-    case MCPX_ALLOWED:
-        return "";
-    case MCPX_NO_MATCHING_GRANT:
-        return "no grant covers this kind";
-    case MCPX_DENIED:
-        return "a denial covers this kind";
-    case MCPX_GRANT_EXPIRED:
-        return "the grant that covers this kind has expired";
-    case MCPX_TARGET_NOT_ALLOWED:
-        return "the grant that covers this kind is for other addressees";
-    case MCPX_RESERVED_NAMESPACE:
-        return "only the router may send this type";
-    }
-    return "";
-}
+static const char *const sentences[] = {
+    [MCPX_ALLOWED] = "",
+    [MCPX_NO_MATCHING_GRANT] = "no grant covers this kind",
+    [MCPX_DENIED] = "a denial covers this kind",
+    [MCPX_GRANT_EXPIRED] = "the grant that covers this kind has expired",
+    [MCPX_TARGET_NOT_ALLOWED] = "the grant that covers this kind is for other addressees",
+    [MCPX_RESERVED_NAMESPACE] = "only the router may send this type",
+};
 
 static bool is_allowed(const struct mcpx_decision *decision, const struct entrance *entrance)
 {
@@ -91,7 +79,7 @@ static void write_for_people(const struct inquiry *inquiry,
         put_line(out, "  reason       ",
                  mcpx_slice_of(entrance_sentence(inquiry, entrance->err)));
     if (!may_send)
-        put_line(out, "  reason       ", mcpx_slice_of(reason_sentence(decision->refusal)));
+        put_line(out, "  reason       ", mcpx_slice_of(sentences[decision->refusal]));
     if (has_topic)
         put_line(out, "  topic        ", entrance->pattern);
     put_line(out, decision->refusal == MCPX_DENIED ? "  denial       " : "  grant        ",

@@ -10,15 +10,19 @@
 
 enum { STATE_DEPTH = 2 };
 
-static const char *const role_names[] = {
-    [CHAIN_PROPOSAL] = "proposal",
-    [CHAIN_REQUEST] = "request",
-    [CHAIN_NOTIFICATION] = "notification",
-    [CHAIN_RESULT] = "result",
-    [CHAIN_FAILURE] = "error",
-    [CHAIN_REJECTION] = "rejection",
-    [CHAIN_WITHDRAWAL] = "withdrawal",
-    [CHAIN_OTHER] = "other",
+/* What each is called, and how far a chain has come with it. */
+static const struct {
+    const char *name;
+    enum chain_state state;
+} roles[] = {
+    [CHAIN_PROPOSAL] = {"proposal", CHAIN_OPEN},
+    [CHAIN_REQUEST] = {"request", CHAIN_RUNNING},
+    [CHAIN_NOTIFICATION] = {"notification", CHAIN_OPEN},
+    [CHAIN_RESULT] = {"result", CHAIN_DONE},
+    [CHAIN_FAILURE] = {"error", CHAIN_FAILED},
+    [CHAIN_REJECTION] = {"rejection", CHAIN_REJECTED},
+    [CHAIN_WITHDRAWAL] = {"withdrawal", CHAIN_WITHDRAWN},
+    [CHAIN_OTHER] = {"other", CHAIN_OPEN},
 };
 
 static const char *const state_names[] = {
@@ -29,7 +33,7 @@ static const char *const state_names[] = {
 
 const char *chain_role_name(enum chain_role role)
 {
-    return role_names[role];
+    return roles[role].name;
 }
 
 const char *chain_state_name(enum chain_state state)
@@ -224,24 +228,6 @@ static enum mcpx_err add_tree(const struct ledger *ledger, struct chain *chain,
     return err;
 }
 
-static enum chain_state state_after(const struct chain_step *step)
-{
-    switch (step->role) {
-    case CHAIN_RESULT:
-        return CHAIN_DONE;
-    case CHAIN_FAILURE:
-        return CHAIN_FAILED;
-    case CHAIN_REQUEST:
-        return CHAIN_RUNNING;
-    case CHAIN_REJECTION:
-        return CHAIN_REJECTED;
-    case CHAIN_WITHDRAWAL:
-        return CHAIN_WITHDRAWN;
-    default:
-        return CHAIN_OPEN;
-    }
-}
-
 /* What a server asks back while it works, and the answers to that, do not count. */
 static bool counts(const struct chain *chain, const struct chain_step *step)
 {
@@ -257,7 +243,7 @@ static enum chain_state state_of(const struct chain *chain)
     enum chain_state state = CHAIN_OPEN;
 
     for (size_t i = 0; i < chain->count; i++) {
-        enum chain_state news = state_after(&chain->steps[i]);
+        enum chain_state news = roles[chain->steps[i].role].state;
 
         if (counts(chain, &chain->steps[i]) && news > state)
             state = news;

@@ -10,23 +10,12 @@
 
 enum { BRIEF = 8, COLUMNS = 80, INDENT_MAX = 20 };
 
-static enum paint paint_of(enum chain_role role)
-{
-    switch (role) {
-    case CHAIN_PROPOSAL:
-        return PAINT_PROPOSAL;
-    case CHAIN_REQUEST:
-        return PAINT_REQUEST;
-    case CHAIN_RESULT:
-        return PAINT_RESPONSE;
-    case CHAIN_FAILURE:
-    case CHAIN_REJECTION:
-    case CHAIN_WITHDRAWAL:
-        return PAINT_BAD;
-    default:
-        return PAINT_NONE;
-    }
-}
+static const enum paint paints[] = {
+    [CHAIN_PROPOSAL] = PAINT_PROPOSAL, [CHAIN_REQUEST] = PAINT_REQUEST,
+    [CHAIN_RESULT] = PAINT_RESPONSE,   [CHAIN_FAILURE] = PAINT_BAD,
+    [CHAIN_REJECTION] = PAINT_BAD,     [CHAIN_WITHDRAWAL] = PAINT_BAD,
+    [CHAIN_OTHER] = PAINT_NONE, /* as all that are not listed */
+};
 
 static void add_when(struct mcpx_text *out, const struct chain_step *step)
 {
@@ -62,9 +51,9 @@ static void add_step(struct mcpx_text *out, const struct ledger *ledger,
     text_format(out, "%s  ", ledger_brief(ledger, step->entry, BRIEF));
     add_when(out, step);
     mcpx_text_puts(out, "  ");
-    paint_begin(out, paint_of(step->role), colour);
+    paint_begin(out, paints[step->role], colour);
     mcpx_text_puts(out, chain_role_name(step->role));
-    paint_end(out, paint_of(step->role), colour);
+    paint_end(out, paints[step->role], colour);
     text_format(out, "  %s -> ", step->entry->from);
     addressees_write(out, step->entry->to, step->entry->to_count);
     text_format(out, "  %s", step->entry->kind.text);

@@ -49,8 +49,7 @@ static int show(const struct entry *proposal, struct mcpx_slice to)
     mcpx_text_fini(&out);
     if (shown)
         return STATUS_OK;
-    complain("approve", "the proposal cannot be shown");
-    return STATUS_FAILED;
+    return fail_with(STATUS_FAILED, "approve", "the proposal cannot be shown");
 }
 
 /* The question repeats what matters: params of a thousand lines have moved it off the screen. */
@@ -152,8 +151,7 @@ static int confirm(const struct arguments *arguments, const struct entry *propos
     if (whole && (strcmp(answer, "y\n") == 0 || strcmp(answer, "Y\n") == 0 ||
                   strcmp(answer, "yes\n") == 0))
         return STATUS_OK;
-    complain("approve", "not approved");
-    return STATUS_REFUSED;
+    return fail_with(STATUS_REFUSED, "approve", "not approved");
 }
 
 static int carry_out(const struct arguments *arguments, const struct entry *proposal,

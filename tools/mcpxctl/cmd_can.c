@@ -85,16 +85,14 @@ static int can_offline(const struct inquiry *inquiry, bool json)
     if (status != STATUS_OK)
         return status;
     err = tokens_participant(config.tokens, inquiry->participant, &grant);
-    if (!err) {
+    if (!err)
         status = answer(&config, grant, inquiry, json);
-    } else if (err == MCPX_ENOTFOUND) {
-        complain("can", "%s has no participant of that name: %.*s", inquiry->file,
-                 (int)inquiry->participant.len, inquiry->participant.text);
-        status = STATUS_USAGE;
-    } else {
-        complain("can", "%s", mcpx_strerror(err));
-        status = STATUS_FAILED;
-    }
+    else if (err == MCPX_ENOTFOUND)
+        status =
+            fail_with(STATUS_USAGE, "can", "%s has no participant of that name: %.*s",
+                      inquiry->file, (int)inquiry->participant.len, inquiry->participant.text);
+    else
+        status = fail_with(STATUS_FAILED, "can", "%s", mcpx_strerror(err));
     grant_unref(grant);
     config_fini(&config);
     return status;
@@ -108,19 +106,16 @@ int cmd_can(const struct arguments *arguments)
 
     if (status != STATUS_OK)
         return status;
-    if (live && inquiry.file) {
-        complain("can",
-                 "--config asks a file and --url or --live the router: give one of them");
-        return STATUS_USAGE;
-    }
+    if (live && inquiry.file)
+        return fail_with(
+            STATUS_USAGE, "can",
+            "--config asks a file and --url or --live the router: give one of them");
     if (live)
         return can_live(arguments, &inquiry);
     if (!inquiry.participant.text)
         inquiry.participant = mcpx_slice_of(arguments_value(arguments, "--as"));
-    if (!inquiry.file || !inquiry.participant.text) {
-        complain("can", "%s is required",
-                 inquiry.file ? "--as ID" : "--config FILE (or --live, or --url URL)");
-        return STATUS_USAGE;
-    }
+    if (!inquiry.file || !inquiry.participant.text)
+        return fail_with(STATUS_USAGE, "can", "%s is required",
+                         inquiry.file ? "--as ID" : "--config FILE (or --live, or --url URL)");
     return can_offline(&inquiry, arguments_have(arguments, "--json"));
 }

@@ -49,11 +49,12 @@ static int check_file(enum context_setting setting, const char *path)
 
     if (access(path, R_OK) == 0 && stat(path, &about) == 0 && !S_ISDIR(about.st_mode))
         return STATUS_OK;
-    complain(verb, "%s wants a file that can be read%s", context_settings[setting].option,
-             setting == CONTEXT_TOKEN_FILE ? " and that holds the token; the token itself is "
-                                             "never kept in a context"
-                                           : "");
-    return STATUS_USAGE;
+    return fail_with(STATUS_USAGE, verb, "%s wants a file that can be read%s",
+                     context_settings[setting].option,
+                     setting == CONTEXT_TOKEN_FILE
+                         ? " and that holds the token; the token itself is "
+                           "never kept in a context"
+                         : "");
 }
 
 static int check_url(const char *value)
@@ -64,8 +65,8 @@ static int check_url(const char *value)
     mcpx_text_fini(&api);
     if (good)
         return STATUS_OK;
-    complain(verb, "--url wants ws://HOST[:PORT][/PATH] or wss://..., without query");
-    return STATUS_USAGE;
+    return fail_with(STATUS_USAGE, verb,
+                     "--url wants ws://HOST[:PORT][/PATH] or wss://..., without query");
 }
 
 static bool is_path(enum context_setting setting)
@@ -102,28 +103,23 @@ static int keep(json_t *context, enum context_setting setting, const char *value
     if (kept.failed) {
         status = complain_of_memory(verb);
     } else if (json_object_set_new(context, context_settings[setting].member,
-                                   json_stringn(kept.text, kept.len)) != 0) {
-        complain(verb, "%s wants UTF-8", context_settings[setting].option);
-        status = STATUS_USAGE;
-    }
+                                   json_stringn(kept.text, kept.len)) != 0)
+        status =
+            fail_with(STATUS_USAGE, verb, "%s wants UTF-8", context_settings[setting].option);
     mcpx_text_fini(&kept);
     return status;
 }
 
 static int check_words_of_add(const struct work *work)
 {
-    if (json_object_get(all_of(work), work->name)) {
-        complain(verb, "there is a context of that name already; remove it first");
-        return STATUS_USAGE;
-    }
-    if (!context_name_is_valid(work->name)) {
-        complain(verb, "%s", context_name_rule);
-        return STATUS_USAGE;
-    }
-    if (arguments_have(work->arguments, "--context")) {
-        complain(verb, "add takes the name as an operand, not with --context");
-        return STATUS_USAGE;
-    }
+    if (json_object_get(all_of(work), work->name))
+        return fail_with(STATUS_USAGE, verb,
+                         "there is a context of that name already; remove it first");
+    if (!context_name_is_valid(work->name))
+        return fail_with(STATUS_USAGE, verb, "%s", context_name_rule);
+    if (arguments_have(work->arguments, "--context"))
+        return fail_with(STATUS_USAGE, verb,
+                         "add takes the name as an operand, not with --context");
     if (arguments_have(work->arguments, "--as") &&
         arguments_have(work->arguments, "--token-file"))
         return connection_complain_of_both(verb);
@@ -141,11 +137,11 @@ static int add(const struct work *work)
         if (value)
             status = keep(context, (enum context_setting)i, value);
     }
-    if (status == STATUS_OK && json_object_size(context) == 0) {
-        complain(verb, "a context wants something to keep: --url, --topic, --token-file, --as "
-                       "or --ca-file");
-        status = STATUS_USAGE;
-    }
+    if (status == STATUS_OK && json_object_size(context) == 0)
+        status =
+            fail_with(STATUS_USAGE, verb,
+                      "a context wants something to keep: --url, --topic, --token-file, --as "
+                      "or --ca-file");
     if (status == STATUS_OK && json_object_set(all_of(work), work->name, context) != 0)
         status = complain_of_memory(verb);
     if (status == STATUS_OK && !json_object_get(work->tree, "current"))
@@ -238,10 +234,9 @@ static int show(const struct work *work)
 
     if (!chosen.name)
         status = context_choose(work->arguments, work->tree, &chosen.name);
-    if (status == STATUS_OK && !chosen.name) {
-        complain(verb, "no context is in use; \"mcpxctl context use NAME\" chooses one");
-        return STATUS_ABSENT;
-    }
+    if (status == STATUS_OK && !chosen.name)
+        return fail_with(STATUS_ABSENT, verb,
+                         "no context is in use; \"mcpxctl context use NAME\" chooses one");
     if (status == STATUS_OK)
         status = context_find(verb, chosen.tree, chosen.name);
     return status == STATUS_OK ? print(work, chosen.name) : status;
@@ -262,16 +257,15 @@ static int check_call(const struct action *action, const struct arguments *argum
 {
     size_t names = arguments->operand_count - 1;
 
-    if (names < action->names_min || names > action->names_max) {
-        complain(verb, action->names_max == 0 ? "%s takes no NAME" : "%s wants one NAME",
-                 action->word);
-        return STATUS_USAGE;
-    }
+    if (names < action->names_min || names > action->names_max)
+        return fail_with(STATUS_USAGE, verb,
+                         action->names_max == 0 ? "%s takes no NAME" : "%s wants one NAME",
+                         action->word);
     for (int i = 0; i < CONTEXT_SETTING_COUNT && !action->takes_settings; i++) {
         if (!arguments_have(arguments, context_settings[i].option))
             continue;
-        complain(verb, "%s takes no %s; add does", action->word, context_settings[i].option);
-        return STATUS_USAGE;
+        return fail_with(STATUS_USAGE, verb, "%s takes no %s; add does", action->word,
+                         context_settings[i].option);
     }
     return STATUS_OK;
 }
@@ -285,10 +279,9 @@ int cmd_context(const struct arguments *arguments)
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
         if (strcmp(actions[i].word, arguments->operands[0]) == 0)
             action = &actions[i];
-    if (!action) {
-        complain(verb, "what to do is one of add, list, show, use, remove");
-        return STATUS_USAGE;
-    }
+    if (!action)
+        return fail_with(STATUS_USAGE, verb,
+                         "what to do is one of add, list, show, use, remove");
     status = check_call(action, arguments);
     if (status != STATUS_OK)
         return status;

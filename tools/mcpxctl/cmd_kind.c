@@ -12,11 +12,9 @@ static int report_fault(const struct mcpx_fault *fault, bool json)
 {
     struct mcpx_text out = {0};
 
-    if (!json) {
-        complain("kind", "not a valid kind: %s, byte %zu: %s", fault->field, fault->offset,
-                 fault->reason);
-        return STATUS_USAGE;
-    }
+    if (!json)
+        return fail_with(STATUS_USAGE, "kind", "not a valid kind: %s, byte %zu: %s",
+                         fault->field, fault->offset, fault->reason);
     mx_format(&out, "{\"valid\":false,\"reason\":%q,\"field\":%q,\"offset\":%s}\n",
               fault->reason, fault->field, fault->offset);
     return output_print(&out, "kind", STATUS_USAGE);

@@ -165,12 +165,12 @@ static int complain_of_silence(const struct survey *survey)
     for (size_t i = 0; i < survey->count && survey->by_name; i++) {
         if (survey->asked[i].answered)
             continue;
-        complain("list", "%s does not answer", survey->asked[i].id.text);
-        status = STATUS_TIMEOUT;
+        status =
+            fail_with(STATUS_TIMEOUT, "list", "%s does not answer", survey->asked[i].id.text);
     }
     if (status == STATUS_OK && survey->servers == 0) {
-        complain("list", "nobody in the topic answers %s", survey->listing->method);
-        status = STATUS_ABSENT;
+        status = fail_with(STATUS_ABSENT, "list", "nobody in the topic answers %s",
+                           survey->listing->method);
     } else if (status == STATUS_OK && !survey->any && output_is_looked_at(survey->arguments)) {
         complain("list", "nobody who answers has %s in the topic %s", survey->listing->name,
                  survey->live.where.client.topic);

@@ -97,10 +97,10 @@ static int ask_health(struct findings *found)
 
     if (status != STATUS_OK)
         return status;
-    if (!mcpx_json_get(value_of(&found->health), "status").text) {
-        complain(verb, "%s answers without a status; is it an MCPx router?", found->where.api);
-        return STATUS_FAILED;
-    }
+    if (!mcpx_json_get(value_of(&found->health), "status").text)
+        return fail_with(STATUS_FAILED, verb,
+                         "%s answers without a status; is it an MCPx router?",
+                         found->where.api);
     found->ready = is_ready(&found->where);
     return fetch_answer(&found->where, verb, "/metrics", NULL, &found->metrics);
 }

@@ -47,10 +47,9 @@ static bool hash(const char *token, size_t len, char hex[2 * HASH_BYTES + 1])
     return true;
 }
 
-static int fail(void)
+static int fail_of_openssl(void)
 {
-    complain("token", "OpenSSL could not do it");
-    return STATUS_FAILED;
+    return fail_with(STATUS_FAILED, "token", "OpenSSL could not do it");
 }
 
 static int make(bool json)
@@ -59,10 +58,10 @@ static int make(bool json)
     char token[TOKEN_LEN + 1], hex[2 * HASH_BYTES + 1];
 
     if (RAND_bytes(random, sizeof random) != 1)
-        return fail();
+        return fail_of_openssl();
     spell(random, token);
     if (!hash(token, TOKEN_LEN, hex))
-        return fail();
+        return fail_of_openssl();
     printf(json ? "{\"token\":\"%s\",\"token_sha256\":\"%s\"}\n"
                 : "token         %s\ntoken_sha256  %s\n",
            token, hex);
@@ -91,20 +90,17 @@ static int hash_input(bool json)
         len--;
     if (len > 0 && input[len - 1] == '\r')
         len--;
-    if (ferror(stdin)) {
-        complain("token", "cannot read standard input");
-        status = STATUS_FAILED;
-    } else if (len > INPUT_MAX || !is_token(input, len)) {
-        complain("token",
-                 "expected one token on standard input: 1 to %d printable ASCII "
-                 "characters without spaces",
-                 INPUT_MAX);
-        status = STATUS_USAGE;
-    } else if (!hash(input, len, hex)) {
-        status = fail();
-    } else {
+    if (ferror(stdin))
+        status = fail_with(STATUS_FAILED, "token", "cannot read standard input");
+    else if (len > INPUT_MAX || !is_token(input, len))
+        status = fail_with(STATUS_USAGE, "token",
+                           "expected one token on standard input: 1 to %d printable ASCII "
+                           "characters without spaces",
+                           INPUT_MAX);
+    else if (!hash(input, len, hex))
+        status = fail_of_openssl();
+    else
         printf(json ? "{\"token_sha256\":\"%s\"}\n" : "%s\n", hex);
-    }
     OPENSSL_cleanse(input, sizeof input);
     return status;
 }

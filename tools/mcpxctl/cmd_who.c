@@ -32,10 +32,8 @@ static int print(const struct arguments *arguments, const struct connection *whe
     struct mcpx_json_walk walk;
     struct mcpx_text out = {0};
 
-    if (mcpx_json_check(mcpx_text_view(answer), 0, &value, NULL) != MCPX_OK) {
-        complain("who", "the answer of %s is not JSON", where->api);
-        return STATUS_FAILED;
-    }
+    if (mcpx_json_check(mcpx_text_view(answer), 0, &value, NULL) != MCPX_OK)
+        return fail_with(STATUS_FAILED, "who", "the answer of %s is not JSON", where->api);
     list = mcpx_json_get(value, "participants");
     mcpx_json_walk_start(&walk, list);
     while (mcpx_json_walk_next(&walk)) {

@@ -46,8 +46,8 @@ static int complain_of_page(const char *verb, enum mcpx_err err)
 {
     if (err == MCPX_ENOMEM)
         return complain_of_memory(verb);
-    complain(verb, "the router's history cannot be read: %s", mcpx_strerror(err));
-    return STATUS_FAILED;
+    return fail_with(STATUS_FAILED, verb, "the router's history cannot be read: %s",
+                     mcpx_strerror(err));
 }
 
 /* Adds a page; `*goes_on` tells whether there may be another one. */

@@ -39,11 +39,11 @@ int filter_read(const struct arguments *arguments, struct filter *out)
                                    arguments_value(arguments, "--from"), &fault, out);
 
     if (err == MCPX_EPATTERN)
-        complain(arguments->command->name, "--kind wants a pattern: %s, byte %zu: %s",
-                 fault.field, fault.offset, fault.reason);
-    else if (err)
-        complain(arguments->command->name, "%s", mcpx_strerror(err));
-    return !err ? STATUS_OK : err == MCPX_EPATTERN ? STATUS_USAGE : STATUS_FAILED;
+        return fail_with(STATUS_USAGE, arguments->command->name,
+                         "--kind wants a pattern: %s, byte %zu: %s", fault.field, fault.offset,
+                         fault.reason);
+    return err ? fail_with(STATUS_FAILED, arguments->command->name, "%s", mcpx_strerror(err))
+               : STATUS_OK;
 }
 
 void filter_fini(struct filter *filter)

@@ -169,13 +169,9 @@ static int start(struct live *out, const struct live_wishes *wishes)
     config.session.overhear = wishes->overhear;
     config.session.instance = wishes->instances;
     err = mcpx_client_new(&config, &fault, &out->client);
-    if (err == MCPX_EINVALID) {
-        complain(out->verb, "%s: %s", fault.field, fault.reason);
-        return STATUS_USAGE;
-    }
-    if (err)
-        complain(out->verb, "%s", mcpx_strerror(err));
-    return err ? STATUS_FAILED : STATUS_OK;
+    if (err == MCPX_EINVALID)
+        return fail_with(STATUS_USAGE, out->verb, "%s: %s", fault.field, fault.reason);
+    return err ? fail_with(STATUS_FAILED, out->verb, "%s", mcpx_strerror(err)) : STATUS_OK;
 }
 
 int live_join(const struct arguments *arguments, const struct live_wishes *wishes,

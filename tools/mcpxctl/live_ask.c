@@ -42,22 +42,18 @@ static int complain_of_draft(struct live *live, const struct mcpx_draft *draft,
     switch (err) {
     case MCPX_EINVALID:
     case MCPX_EKIND:
-        complain(live->verb, "cannot be sent: %s%s%s", fault->field,
-                 fault->field[0] ? ": " : "", fault->reason);
-        return STATUS_USAGE;
+        return fail_with(STATUS_USAGE, live->verb, "cannot be sent: %s%s%s", fault->field,
+                         fault->field[0] ? ": " : "", fault->reason);
     case MCPX_ETOOBIG:
-        complain(
-            live->verb,
+        return fail_with(
+            STATUS_USAGE, live->verb,
             "a payload of %zu bytes does not fit, with its envelope, into a message of at "
             "most %zu bytes (the router's setting limits.message_bytes)",
             draft->payload.len, mcpx_session_message_max(mcpx_client_session(live->client)));
-        return STATUS_USAGE;
     case MCPX_EUTF8:
-        complain(live->verb, "%s", mcpx_strerror(err));
-        return STATUS_USAGE;
+        return fail_with(STATUS_USAGE, live->verb, "%s", mcpx_strerror(err));
     default:
-        complain(live->verb, "%s", mcpx_strerror(err));
-        return STATUS_FAILED;
+        return fail_with(STATUS_FAILED, live->verb, "%s", mcpx_strerror(err));
     }
 }
 

@@ -11,10 +11,6 @@
     {                                                                                         \
         "--json", NULL, VALUE_NONE, 0, "print raw JSON, one object per line"                  \
     }
-#define END_OPTION                                                                            \
-    {                                                                                         \
-        NULL, NULL, VALUE_NONE, 0, NULL                                                       \
-    }
 #define KIND_OPTION                                                                           \
     {                                                                                         \
         "--kind", "PATTERN", VALUE_TEXT, 0,                                                   \
@@ -32,7 +28,7 @@ static const struct option_row history_options[] = {
     FROM_OPTION,
     COLOUR_OPTION,
     JSON_OPTION,
-    END_OPTION,
+    {.name = NULL},
 };
 
 static const struct option_row watch_options[] = {
@@ -43,7 +39,7 @@ static const struct option_row watch_options[] = {
      "end after so many envelopes; without it, when interrupted"},
     COLOUR_OPTION,
     JSON_OPTION,
-    END_OPTION,
+    {.name = NULL},
 };
 
 #define TO_OPTION                                                                             \
@@ -61,7 +57,7 @@ static const struct option_row watch_options[] = {
 static const struct option_row say_options[] = {
     TO_OPTION,
     {"--json", NULL, VALUE_NONE, 0, "print the id in a JSON object"},
-    END_OPTION,
+    {.name = NULL},
 };
 
 static const struct option_row call_options[] = {
@@ -69,14 +65,14 @@ static const struct option_row call_options[] = {
     METHOD_OPTION,
     {"--timeout", "S", VALUE_SECONDS, 0, "how long to wait for the response, 0 for ever; 60"},
     {"--json", NULL, VALUE_NONE, 0, "print the JSON-RPC response as it came"},
-    END_OPTION,
+    {.name = NULL},
 };
 
 static const struct option_row propose_options[] = {
     TO_OPTION,
     METHOD_OPTION,
     {"--json", NULL, VALUE_NONE, 0, "print the id in a JSON object"},
-    END_OPTION,
+    {.name = NULL},
 };
 
 static const struct option_row list_options[] = {
@@ -84,7 +80,7 @@ static const struct option_row list_options[] = {
      "a server to ask; else all that could answer"},
     {"--timeout", "S", VALUE_SECONDS, 0, "how long to wait for answers, 0 for ever; 3"},
     JSON_OPTION,
-    END_OPTION,
+    {.name = NULL},
 };
 
 static const struct option_row approve_options[] = {
@@ -95,22 +91,23 @@ static const struct option_row approve_options[] = {
      "who is to do it; needed when it was not proposed to exactly one"},
     {"--timeout", "S", VALUE_SECONDS, 0, "how long to wait for the response, 0 for ever; 60"},
     {"--json", NULL, VALUE_NONE, 0, "print the JSON-RPC response as it came"},
-    END_OPTION,
+    {.name = NULL},
 };
 
 static const struct option_row reject_options[] = {
     {"--reason", "TEXT", VALUE_TEXT, 0, "why, for the proposer to read"},
     {"--json", NULL, VALUE_NONE, 0, "print the id in a JSON object"},
-    END_OPTION,
+    {.name = NULL},
 };
 
 static const struct option_row withdraw_options[] = {
     {"--reason", "TEXT", VALUE_TEXT, 0, "why, for others to read"},
     {"--json", NULL, VALUE_NONE, 0, "print the id in a JSON object"},
-    END_OPTION,
+    {.name = NULL},
 };
 
-static const struct option_row list_only_options[] = {COLOUR_OPTION, JSON_OPTION, END_OPTION};
+static const struct option_row list_only_options[] = {
+    COLOUR_OPTION, JSON_OPTION, {.name = NULL}};
 
 static const struct option_row can_options[] = {
     {"--config", "FILE", VALUE_FILE, 0,
@@ -121,24 +118,24 @@ static const struct option_row can_options[] = {
     {"--to", "ID", VALUE_PARTICIPANT, OPTION_REPEATED,
      "an addressee; without it the envelope is for everyone"},
     {"--json", NULL, VALUE_NONE, 0, "print one JSON object, as POST /v0.1/check answers"},
-    END_OPTION,
+    {.name = NULL},
 };
 
 static const struct option_row context_options[] = {
     {"--json", NULL, VALUE_NONE, 0, "print one JSON object for each context"},
-    END_OPTION,
+    {.name = NULL},
 };
 
 static const struct option_row one_object_options[] = {
     {"--json", NULL, VALUE_NONE, 0, "print one JSON object"},
-    END_OPTION,
+    {.name = NULL},
 };
 
 static const struct option_row token_options[] = {
     {"--sha256", NULL, VALUE_NONE, 0,
      "read a token from standard input and print only its SHA-256"},
     {"--json", NULL, VALUE_NONE, 0, "print one JSON object"},
-    END_OPTION,
+    {.name = NULL},
 };
 
 static const struct command commands[] = {
@@ -229,7 +226,7 @@ static const struct command commands[] = {
      withdraw_options, connect_options, cmd_withdraw},
     COMPLETION_ROW,
     HELP_ROW,
-    {NULL, NULL, 0, 0, false, NULL, NULL, NULL, NULL, NULL},
+    {.name = NULL},
 };
 
 static const struct note_row examples[] = {

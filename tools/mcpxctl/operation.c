@@ -23,8 +23,8 @@ static int read_input(const char *verb, struct mcpx_text *input)
     if (!ferror(stdin) && !input->failed && input->len <= INPUT_MAX &&
         (!input->text || strlen(input->text) == input->len))
         return STATUS_OK;
-    complain(verb, "standard input is no JSON, or more than %d MiB", INPUT_MAX >> 20);
-    return STATUS_USAGE;
+    return fail_with(STATUS_USAGE, verb, "standard input is no JSON, or more than %d MiB",
+                     INPUT_MAX >> 20);
 }
 
 int operation_from(const struct arguments *arguments, struct mcpx_text *input,

@@ -21,7 +21,7 @@ const struct option_row expose_option_rows[] = {
      "how long a proposal waits for somebody to decide; 600 when not given, 0 for ever"},
     {"--heartbeat", "S", VALUE_SECONDS, 0,
      "pause between progress notifications while a proposal waits; 15 when not given"},
-    {NULL, NULL, VALUE_NONE, 0, NULL},
+    {.name = NULL},
 };
 
 const char expose_help[] =
@@ -67,10 +67,8 @@ int cmd_expose(const struct arguments *arguments)
     int status;
 
     job.expose.beat_ms = arguments_ms(arguments, "--heartbeat", BEAT_MS);
-    if (job.expose.beat_ms < BEAT_MIN_MS) {
-        complain("expose", "--heartbeat must be 0.1 or more");
-        return STATUS_USAGE;
-    }
+    if (job.expose.beat_ms < BEAT_MIN_MS)
+        return fail_with(STATUS_USAGE, "expose", "--heartbeat must be 0.1 or more");
     if (!read_only(arguments, only, &job.expose.only_count))
         return STATUS_USAGE;
     status = connection_read_patiently(arguments, &connection);

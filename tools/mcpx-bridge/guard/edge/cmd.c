@@ -23,7 +23,7 @@ const struct option_row guard_option_rows[] = {
     {"--verbose", NULL, VALUE_NONE, 0,
      "also log what is left out all day: the agent's own echoes and what is addressed to "
      "others"},
-    {NULL, NULL, VALUE_NONE, 0, NULL},
+    {.name = NULL},
 };
 
 const char guard_help[] =
@@ -61,14 +61,10 @@ int cmd_guard(const struct arguments *arguments)
     };
     const char *fault = guard_address_url(url, &options.router);
 
-    if (fault) {
-        complain("guard", "--url: %s", fault);
-        return STATUS_USAGE;
-    }
+    if (fault)
+        return fail_with(STATUS_USAGE, "guard", "--url: %s", fault);
     fault = guard_address_listen(listen, &options.listen);
-    if (fault) {
-        complain("guard", "--listen: %s", fault);
-        return STATUS_USAGE;
-    }
+    if (fault)
+        return fail_with(STATUS_USAGE, "guard", "--listen: %s", fault);
     return guard_run(&options);
 }

@@ -46,7 +46,7 @@ const struct option_row import_option_rows[] = {
     {"--name", "NAME", VALUE_TEXT, 0,
      "what the server is called before each line of its standard error; the participant of "
      "--as, or its program's name, when not given"},
-    {NULL, NULL, VALUE_NONE, 0, NULL},
+    {.name = NULL},
 };
 
 const char import_help[] =
@@ -177,10 +177,8 @@ static int read_topics(const struct arguments *arguments, struct topics *topics)
     size_t at = 0;
 
     while (status == STATUS_OK && (topic = arguments_next(arguments, "--topic", &at))) {
-        if (is_named_again(arguments, topic)) {
-            complain("import", "--topic names a topic twice");
-            return STATUS_USAGE;
-        }
+        if (is_named_again(arguments, topic))
+            return fail_with(STATUS_USAGE, "import", "--topic names a topic twice");
         status = add_topic(arguments, topic->value, topics);
     }
     for (size_t i = 0; i < topics->count; i++) {
