@@ -12,9 +12,10 @@
  *
  * OFFLINE             there is no connection, and another attempt will be made
  * CONNECTED           there is one; its welcome has not come yet
- * JOINED              its welcome has come CONNECTED_STARVED, JOINED_STARVED the same, and
- *                     memory ran out while a message came in. Nothing more is read from this
- *                     connection, so that resuming begins with that message
+ * JOINED              its welcome has come
+ * CONNECTED_STARVED, JOINED_STARVED
+ *                     the same, and memory ran out while a message came in. Nothing more is
+ *                     read from this connection, so that resuming begins with that message
  * ENDED               there will be no other connection; nothing is sent any more
  */
 enum mx_connection {

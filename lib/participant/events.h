@@ -20,8 +20,9 @@ enum mx_proposal_id { MX_PROPOSAL_NONE, MX_PROPOSAL_CORRELATION, MX_PROPOSAL_OWN
  * block       text with the envelope; NULL when there is none
  * envelope    its extent in the block
  * has_rpc     its payload is a JSON-RPC message that fits its kind
- * own         the envelope of ours it is about, a reference; NULL = none own_is_correlation
- * `own` is NULL here, and the event's `own` is its correlation_id
+ * own         the envelope of ours it is about, a reference; NULL = none
+ * own_is_correlation
+ *             `own` is NULL here, and the event's `own` is its correlation_id
  * words       the bytes of slices, in one piece of memory; or NULL
  */
 struct mx_event {

@@ -30,8 +30,9 @@ enum { MX_ECHO_MS = 5000 };
  *               this connection; INT64_MIN = none
  * echoes        how many were written on this connection and wait for their echo
  * window        most of these; small after a pause, until everything has arrived
- * echo_until    mono_ms until which a full window waits for echoes lent, lent_text the one that
- * is lent and not yet written; references
+ * echo_until    mono_ms until which a full window waits for echoes
+ * lent, lent_text
+ *               the one that is lent and not yet written; references
  */
 struct mx_outbox {
     struct mx_own *first, *last, *next;

@@ -30,7 +30,8 @@ struct mx_fulfilment {
  * heap_at      its place among the deadlines + 1; 0 = it has none
  * text         the composed text; NULL once it has its place in the topic
  * kept         the text of an open proposal that has its place: a router that lost it gets it
- *              again open its neighbours in the list of open proposals
+ *              again
+ * open         its neighbours in the list of open proposals
  * number       its place in the order of sending
  * is_answer    an mcp/response
  * has_no_echo  the router sends no echo: it is addressed to others only, on a directed

@@ -13,11 +13,11 @@
 /**
  * All of them.
  *
- * ids every envelope of ours under way: it has not arrived, or its answer is awaited
+ * ids           every envelope of ours under way: it has not arrived, or its answer is awaited
  * fulfilments   by the id of the fulfilling request
  * awaited       requests and proposals that wait for an answer
  * open_first    proposals of ours that have arrived and are open, in the order of arrival
- * open_bytes bytes of their texts
+ * open_bytes    bytes of their texts
  * heap          awaited envelopes that have a deadline; the earliest first
  */
 struct mx_pending {

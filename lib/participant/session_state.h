@@ -29,11 +29,13 @@ struct mx_id {
 /**
  * A session.
  *
- * connection    its state mono_ms the time of the last call
+ * connection    its state
+ * mono_ms       the time of the last call
  * connect_at    mono_ms of the next attempt; meaningless unless offline
  * id            our id, as the last welcome said
- * former        the one before, if it was another instance, instance_key the instance to ask
- * for; empty without config.instance
+ * former        the one before, if it was another
+ * instance, instance_key
+ *               the instance to ask for; empty without config.instance
  * place         the place at which a new connection may continue
  * absent        participants that were there before we joined anew. Nothing is written while an
  *               envelope of ours is addressed to one of them

@@ -12,7 +12,8 @@
 /**
  * Reads the payload and compares it with the kind.
  *
- * rpc filled when they agree fault filled when they do not
+ * rpc     filled when they agree
+ * fault   filled when they do not
  *
  * Returns MCPX_VIOLATION_NONE when they agree, else MCPX_VIOLATION_RPC or MCPX_VIOLATION_KIND.
  */

@@ -1,5 +1,5 @@
 /*
- * address.c - --to, given once or several times.
+ * address.c - reads --to, which may be given several times.
  */
 #include "tools/mcpxctl/address.h"
 

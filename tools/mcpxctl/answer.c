@@ -1,5 +1,5 @@
 /*
- * answer.c - what comes back from a call, for people and for exit codes.
+ * answer.c - the answer of a call as text for people and as exit code.
  */
 #include "tools/mcpxctl/message.h"
 

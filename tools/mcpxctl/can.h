@@ -1,5 +1,5 @@
 /*
- * can.h - a question about a grant: may this be sent?
+ * can.h - the question of "mcpxctl can": whether a participant may send something.
  */
 #ifndef MCPXCTL_CAN_H
 #define MCPXCTL_CAN_H
@@ -9,10 +9,10 @@
 #include <mcpx/capability.h>
 
 /**
- * What is asked, all of it borrowed from the command line.
+ * The question. All of it is borrowed from the command line.
  *
  * file          of the configuration; NULL = none was named
- * participant   absent = who asks
+ * participant   absent = the one that asks
  * topic         absent = none was named
  */
 struct inquiry {
@@ -24,7 +24,7 @@ struct inquiry {
 };
 
 /**
- * May the participant enter the topic, or any topic at all when none was named?
+ * Whether the participant may enter the topic, or any topic when none was named.
  *
  * err       MCPX_OK, or what the router would answer: MCPX_EFORBIDDEN, MCPX_ENOTOPIC
  * pattern   the one of its topics that covers the topic; absent when none does
@@ -38,10 +38,10 @@ struct entrance {
 int inquiry_read(const struct arguments *arguments, struct inquiry *out);
 
 /**
- * Prints the decision. Returns STATUS_OK when allowed, STATUS_REFUSED when not: allowed is what
- * the participant may send in a topic that it may enter.
+ * Prints the decision. Returns STATUS_OK when the participant may enter the topic and may send
+ * this there; STATUS_REFUSED otherwise.
  *
- * entrance   NULL = nobody looked at the topic
+ * entrance   NULL = the topic was not checked
  */
 int inquiry_answer(const struct inquiry *inquiry, const struct mcpx_decision *decision,
                    const struct entrance *entrance, bool json);

@@ -1,6 +1,6 @@
 /*
- * can_live.c - asks the running router, which knows what it was told since it started.
- * Protocol: section 8.
+ * can_live.c - asks the running router, which knows more than its configuration file. Protocol:
+ * section 8.
  */
 #include "tools/mcpxctl/can.h"
 

@@ -1,6 +1,6 @@
 /*
- * chain.c - the tree that correlation_id spans over a stretch of the log, walked depth first with
- * a stack that is the list of steps itself.
+ * chain.c - builds the tree of envelopes that correlation_id links in a stretch of the log. It
+ * walks depth first; the list of steps serves as the stack.
  */
 #include "tools/mcpxctl/chain.h"
 
@@ -44,7 +44,7 @@ const char *chain_state_name(enum chain_state state)
 enum mcpx_err chain_is_open(const struct ledger *ledger, const struct entry *entry, bool *out)
 {
     struct chain chain;
-    /* Its own chain, not that of what it is about. */
+    /* Such an envelope begins a chain of its own. */
     enum mcpx_err err = chain_below(ledger, entry, &chain);
 
     if (!err) {
@@ -76,7 +76,7 @@ static bool is_to(const struct entry *request, struct mcpx_slice who)
     return request->to_count == 0;
 }
 
-/* A response counts as it does for who waits for it. */
+/* A response counts here when it counts for the sender of the request. */
 static bool is_answer(const struct entry *entry, const struct entry *request)
 {
     struct mcpx_slice asked = request->kind.context, answered = entry->kind.context;
@@ -88,7 +88,7 @@ static bool is_answer(const struct entry *entry, const struct entry *request)
                           mcpx_json_get(request->payload, "id"));
 }
 
-/* Who may send some request must not be able to end any proposal with it. */
+/* A participant that may send any request must not be able to close every proposal with it. */
 static bool is_fulfilment(const struct entry *request, const struct entry *proposal)
 {
     static struct mcpx_rpc proposed, requested;
@@ -182,7 +182,7 @@ static enum mcpx_err add_step(struct chain *chain, const struct entry *entry, si
     return MCPX_OK;
 }
 
-/* Where the entries begin that stand behind `index` in the log. */
+/* The first of the entries that come after `index` in the log. */
 static size_t first_after(struct entry *const *about, size_t count, size_t index)
 {
     size_t low = 0;
@@ -198,12 +198,12 @@ static size_t first_after(struct entry *const *about, size_t count, size_t index
     return low;
 }
 
-/* Only later envelopes are followed, so that no circle is walked. */
+/* Only later envelopes are followed, so there are no cycles. */
 static enum mcpx_err add_tree(const struct ledger *ledger, struct chain *chain,
                               const struct entry *root, size_t depth_max)
 {
     enum mcpx_err err = add_step(chain, root, 0);
-    /* Children not yet added, per step on the way down. */
+    /* The children that are not added yet, for each step on the way down. */
     size_t at = 0;
     const struct entry *last = root;
 
@@ -228,7 +228,7 @@ static enum mcpx_err add_tree(const struct ledger *ledger, struct chain *chain,
     return err;
 }
 
-/* What a server asks back while it works, and the answers to that, do not count. */
+/* Requests that a server sends while it works, and the answers to them, do not count. */
 static bool counts(const struct chain *chain, const struct chain_step *step)
 {
     bool answer = step->role == CHAIN_RESULT || step->role == CHAIN_FAILURE;

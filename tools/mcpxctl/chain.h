@@ -1,5 +1,5 @@
 /*
- * chain.h - what became of a proposal or request: who acted on it, with what, and when.
+ * chain.h - the history of a proposal or request: who acted on it, with what, and when.
  */
 #ifndef MCPXCTL_CHAIN_H
 #define MCPXCTL_CHAIN_H
@@ -7,13 +7,14 @@
 #include "tools/mcpxctl/ledger.h"
 
 /**
- * The part an envelope plays in a chain.
+ * The role of an envelope in a chain.
  *
  *   PROPOSAL      mcp/proposal
- *   REQUEST       mcp/request that is answered; under a proposal: its fulfilment, when it is the
- *                 operation proposed and goes to somebody it was proposed to
+ *   REQUEST       mcp/request that is answered; under a proposal: its fulfilment, when it has
+ *                 the operation of the proposal and goes to one of its addressees
  *   NOTIFICATION  mcp/request:notifications/..., about a request: progress, cancellation
- *   RESULT        mcp/response with a result: the first answer of somebody asked, to what was asked
+ *   RESULT        mcp/response with a result: the first answer of an addressee, with the
+ *                 operation of the request
  *   FAILURE       the same with an error
  *   REJECTION     mcp/reject
  *   WITHDRAWAL    mcp/withdraw by the proposer
@@ -34,11 +35,11 @@ enum chain_role {
 /** "proposal", "request", ... Static. */
 const char *chain_role_name(enum chain_role role);
 
-/** How far a chain has come. The best news count: a result after a rejection is a result. */
+/** The state of a chain. The furthest one counts: a result after a rejection is a result. */
 enum chain_state {
     CHAIN_OPEN,      /* proposed; nobody acted */
     CHAIN_WITHDRAWN, /* its proposer took it back */
-    CHAIN_REJECTED,  /* somebody said no */
+    CHAIN_REJECTED,  /* somebody rejected it */
     CHAIN_RUNNING,   /* requested, not answered */
     CHAIN_FAILED,    /* answered with an error */
     CHAIN_DONE       /* answered with a result */
@@ -47,7 +48,7 @@ enum chain_state {
 /** "open", "withdrawn", ... Static. */
 const char *chain_state_name(enum chain_state state);
 
-/** Whether a fulfilment asks for what was proposed. */
+/** Whether a fulfilment has the operation and params of the proposal. */
 enum chain_sameness { CHAIN_UNCOMPARED, CHAIN_SAME, CHAIN_CHANGED };
 
 /**
@@ -57,7 +58,7 @@ enum chain_sameness { CHAIN_UNCOMPARED, CHAIN_SAME, CHAIN_CHANGED };
  * depth      0 for the first
  * after_ms   between the `ts` of its parent and its own; -1 when one of them is missing
  * same       a REQUEST under a PROPOSAL: CHAIN_SAME when operation and params are those proposed
- * lie        why receivers ignore it; NULL when they do not
+ * lie        why receivers ignore it; NULL when they accept it
  * answered   private: an answer to it was seen
  */
 struct chain_step {
@@ -72,8 +73,8 @@ struct chain_step {
 };
 
 /**
- * A chain: the first envelope, and all that are about it, each behind the one it is about and
- * otherwise in the order of the topic.
+ * A chain: the first envelope, and all envelopes about it. Each comes after the one that it is
+ * about, otherwise they are in the order of the topic.
  *
  * incomplete   the first is itself about an envelope that is no longer retained
  */
@@ -85,8 +86,9 @@ struct chain {
 };
 
 /**
- * The chain that an envelope belongs to: up along correlation_id as far as it is retained, down to
- * all that refer to it. An envelope about itself or about a later one ends the way up.
+ * The chain that an envelope belongs to. Its first envelope is found by following
+ * correlation_id up, as far as envelopes are retained; an envelope about itself or about a
+ * later one ends the way up. From there all envelopes about it are added.
  *
  * out   filled on success; lends entries of the ledger
  *
@@ -96,8 +98,7 @@ enum mcpx_err chain_of(const struct ledger *ledger, const struct entry *entry,
                        struct chain *out);
 
 /**
- * The same without the way up, and only as far down as the state depends on: what is about this
- * envelope, and what is about that.
+ * The same without the way up, and only two levels down, which decide the state.
  */
 enum mcpx_err chain_below(const struct ledger *ledger, const struct entry *entry,
                           struct chain *out);

@@ -92,7 +92,7 @@ static void add_json_step(struct mcpx_text *out, const struct chain *chain, size
     mcpx_text_puts(out, ",\"envelope\":");
     line_write_json(out, step->entry->text);
     if (!out->failed)
-        out->len--; /* the line's end comes behind the brace */
+        out->len--; /* the newline comes after the brace */
     mcpx_text_puts(out, "}\n");
 }
 

@@ -1,6 +1,6 @@
 /*
- * cmd_approve.c - carries out what somebody proposed, exactly that, after a person has seen all of
- * it. What is shown are the bytes that will be sent; nothing is read a second time in between but
+ * cmd_approve.c - carries out exactly what was proposed, after a person has seen all of it. The
+ * bytes shown are the bytes that will be sent. Between the two only one thing is read again:
  * whether the proposal is still open.
  */
 #include "tools/mcpxctl/verbs.h"
@@ -17,7 +17,7 @@
 
 enum { INDENT = 11, NAME_SHOWN = 100 };
 
-/* METHOD:CONTEXT by the payload, because the kind may be short. */
+/* METHOD:CONTEXT from the payload, because the kind may lack them. */
 static void add_operation(struct mcpx_text *out, const struct entry *proposal)
 {
     static struct mcpx_rpc rpc;
@@ -29,7 +29,7 @@ static void add_operation(struct mcpx_text *out, const struct entry *proposal)
     text_visible_short(out, rpc.context, NAME_SHOWN);
 }
 
-/* Returns STATUS_OK when all of it was shown: a yes to less is none. */
+/* Returns STATUS_OK when all of it was shown. A yes to a part of it does not count. */
 static int show(const struct entry *proposal, struct mcpx_slice to)
 {
     struct mcpx_slice params = mcpx_json_get(proposal->payload, "params");
@@ -52,7 +52,7 @@ static int show(const struct entry *proposal, struct mcpx_slice to)
     return fail_with(STATUS_FAILED, "approve", "the proposal cannot be shown");
 }
 
-/* The question repeats what matters: params of a thousand lines have moved it off the screen. */
+/* The question repeats the operation: long params may have moved it off the screen. */
 static void ask(const struct entry *proposal, struct mcpx_slice to)
 {
     struct mcpx_slice params = mcpx_json_get(proposal->payload, "params");
@@ -71,7 +71,7 @@ static void ask(const struct entry *proposal, struct mcpx_slice to)
     mcpx_text_fini(&out);
 }
 
-/* Receivers ignore a proposal that lies, and so does who decides. */
+/* A proposal whose kind contradicts its payload is ignored by receivers, and here. */
 static int check(const struct entry *proposal)
 {
     const char *lie = entry_lie(proposal);
@@ -82,7 +82,7 @@ static int check(const struct entry *proposal)
     return STATUS_FAILED;
 }
 
-/* Who is to do it. Returns STATUS_OK or STATUS_USAGE, having complained. */
+/* Finds who will carry it out. Returns STATUS_OK or STATUS_USAGE, having complained. */
 static int choose(const struct entry *proposal, const struct address *address,
                   struct mcpx_slice *to)
 {
@@ -107,7 +107,7 @@ static int choose(const struct entry *proposal, const struct address *address,
     return STATUS_USAGE;
 }
 
-/* ID@DIGEST: that proposal, and no other that was or will be sent under its id. */
+/* ID@DIGEST: that proposal only, and no other one with the same id. */
 static int bind(const struct entry *proposal, struct mcpx_text *out)
 {
     char digest[PROPOSAL_DIGEST_LEN + 1] = "";
@@ -117,7 +117,10 @@ static int bind(const struct entry *proposal, struct mcpx_text *out)
     return out->failed ? complain_of_memory("approve") : STATUS_OK;
 }
 
-/* An id may have come to name something else since it was looked at; nobody looks at it now. */
+/*
+ * An id may name another envelope now than when the person looked at it; here no person looks
+ * again.
+ */
 static int refuse_unbound(const char *why, const char *bound)
 {
     struct mcpx_text word = {0};
@@ -184,7 +187,7 @@ static int decide(const struct arguments *arguments, const struct connection *wh
         status = show(proposal, to);
     if (status == STATUS_OK)
         status = confirm(arguments, proposal, to, bound.text);
-    /* Somebody else may have decided while we were asking. */
+    /* Somebody else may have decided in the meantime. */
     if (status == STATUS_OK)
         status = proposal_find(arguments, where, bound.text, &now, &again);
     ledger_fini(&now);

@@ -1,8 +1,8 @@
 /*
- * cmd_can.c - asks the configuration what the router would answer, or the router.
- * Offline it loads the settings the router loads, from the same file and environment, with the
- * same function; so its answer is the router's, and a configuration the router would not start
- * with is an error here too.
+ * cmd_can.c - asks the configuration, or the running router, whether something may be sent.
+ * Offline it loads the settings with the router's own function, from the same file and
+ * environment. So its answer is the router's, and a configuration with which the router would
+ * not start is an error here too.
  */
 #include "tools/mcpxctl/verbs.h"
 
@@ -50,7 +50,7 @@ static int load(const struct inquiry *inquiry, struct config *config)
     return !err ? STATUS_OK : err == MCPX_ECONFIG ? STATUS_USAGE : STATUS_FAILED;
 }
 
-/* What a participant that wants to join would be told. */
+/* What the router would answer a participant that joins. */
 static struct entrance judge_topic(const struct config *config, const struct inquiry *inquiry)
 {
     struct entrance entrance = {

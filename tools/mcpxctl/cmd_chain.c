@@ -1,5 +1,5 @@
 /*
- * cmd_chain.c - the story of one proposal or request, from any of its envelopes.
+ * cmd_chain.c - shows the chain of a proposal or request, found from any of its envelopes.
  */
 #include "tools/mcpxctl/verbs.h"
 

@@ -1,7 +1,7 @@
 /*
- * cmd_context.c - contexts: add, list, show, use, remove. What add is given it checks as the verbs
- * will that use it, so that a context that is kept can be used. A path is kept in full, because it
- * is used in other folders.
+ * cmd_context.c - contexts: add, list, show, use, remove. "add" checks its values as other
+ * verbs will, so that a stored context can be used. A path is stored as absolute path, because
+ * it is used from other folders.
  */
 #include "tools/mcpxctl/verbs.h"
 
@@ -32,7 +32,7 @@ static json_t *all_of(const struct work *work)
     return json_object_get(work->tree, "contexts");
 }
 
-/* Appends a path as it is called from every folder. A link stays one: what it leads to may change. */
+/* Appends the absolute path. A symbolic link is not resolved: its target may change. */
 static void add_full_path(struct mcpx_text *out, const char *path)
 {
     char folder[PATH_MAX];
@@ -187,7 +187,7 @@ static void add_json(struct mcpx_text *out, const struct work *work, const char 
     mcpx_text_puts(out, "}\n");
 }
 
-/* "* work  --url ws://... --topic ...": what could be typed instead. */
+/* "* work --url ws://... --topic ...": the options that could be typed instead. */
 static void add_line(struct mcpx_text *out, const struct work *work, const char *name,
                      bool counts)
 {

@@ -1,6 +1,6 @@
 /*
- * cmd_history.c - what was said, as far as the router retains it. Read over HTTP: a second
- * connection would take over the first one of the same participant.
+ * cmd_history.c - shows the envelopes that the router retains. It reads them over HTTP: a
+ * second connection would replace the first one of the same participant.
  */
 #include "tools/mcpxctl/verbs.h"
 
@@ -12,7 +12,10 @@
 
 enum { LIMIT = 50, COLUMNS = 100, BRIEF = 8 };
 
-/* Index of the first entry to show: so that `limit` that pass stand before `end`. */
+/*
+ * Index of the first entry to show, so that `limit` entries that pass the filter are shown
+ * before `end`.
+ */
 static size_t first_of(const struct ledger *ledger, const struct filter *filter, size_t end,
                        size_t limit)
 {
@@ -24,7 +27,7 @@ static size_t first_of(const struct ledger *ledger, const struct filter *filter,
     return end;
 }
 
-/* Who sees fifty lines takes them for all there is. */
+/* Without a word, a reader takes the fifty lines for the whole history. */
 static void note_older(const struct ledger *ledger, const struct filter *filter, size_t first)
 {
     struct mcpx_text id = {0};

@@ -1,7 +1,7 @@
 /*
- * cmd_list.c - asks the servers of a topic what they have. A server is who could answer: the
- * topic has no register of them. Most participants of a development router could, so silence is
- * no failure unless one was asked by name.
+ * cmd_list.c - asks the servers of a topic what they offer. Every participant that could answer
+ * is asked, because a topic has no list of servers. On a development router most participants
+ * could, so a missing answer is no failure, unless the participant was asked by name.
  */
 #include "tools/mcpxctl/verbs.h"
 
@@ -56,7 +56,10 @@ static int ask(struct survey *survey, struct asked *asked, struct mcpx_slice cur
     return status;
 }
 
-/* Returns false when we no longer wait for them: they left, and may be back by now. */
+/*
+ * Returns false when we no longer wait for this participant: it has left, and may have come
+ * back since.
+ */
 static bool settle(struct survey *survey, struct asked *asked)
 {
     if (!asked->waiting)
@@ -73,7 +76,7 @@ static void add(struct survey *survey, struct mcpx_slice id)
     mcpx_text_slice(&survey->asked[survey->count++].id, id);
 }
 
-/* Whom to ask: those named, else all that could answer. */
+/* The participants to ask: those named, else all that could answer. */
 static int find_servers(struct survey *survey)
 {
     struct mcpx_session *session = mcpx_client_session(survey->live.client);
@@ -124,7 +127,7 @@ static int take_response(struct survey *survey, const struct mcpx_event *event)
     return status;
 }
 
-/* Who leaves will not answer; that is worth a word when they were asked by name. */
+/* A participant that leaves will not answer. This is reported when it was asked by name. */
 static int take_leave(struct survey *survey, const struct mcpx_event *event)
 {
     for (size_t i = 0; i < survey->count; i++) {
@@ -157,7 +160,7 @@ static int take(struct survey *survey, const struct mcpx_event *event)
     }
 }
 
-/* Who was asked by name and said nothing is worth a word. */
+/* A participant that was asked by name and did not answer is reported. */
 static int complain_of_silence(const struct survey *survey)
 {
     int status = STATUS_OK;

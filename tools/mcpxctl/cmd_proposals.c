@@ -1,5 +1,5 @@
 /*
- * cmd_proposals.c - what waits for somebody to decide.
+ * cmd_proposals.c - lists the proposals that wait for a decision.
  */
 #include "tools/mcpxctl/verbs.h"
 
@@ -14,14 +14,15 @@
 enum { COLUMNS = 100, BRIEF = 8 };
 
 /*
- * The digest stands beside the envelope, not in it: there its sender might have put another one.
+ * The digest is beside the envelope and not in it, where the sender could have put another
+ * digest.
  */
 static void write_json(struct mcpx_text *out, const struct entry *entry, const char *digest)
 {
     mx_format(out, "{\"id\":%q,\"digest\":%q,\"envelope\":", entry->id, digest);
     line_write_json(out, entry->text);
     if (out->len > 0)
-        out->len--; /* the line ends behind the brace */
+        out->len--; /* the newline comes after the brace */
     mcpx_text_puts(out, "}\n");
 }
 

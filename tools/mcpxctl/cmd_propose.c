@@ -1,5 +1,5 @@
 /*
- * cmd_propose.c - asks others to do what we may not.
+ * cmd_propose.c - proposes an operation, for others to carry out.
  */
 #include "tools/mcpxctl/verbs.h"
 

@@ -1,6 +1,6 @@
 /*
- * cmd_reject.c - ends a proposal: somebody says no to it, or its proposer takes it back. Both go
- * to all who saw it.
+ * cmd_reject.c - ends a proposal: another participant rejects it, or its proposer takes it
+ * back. The message goes to everybody who got the proposal.
  */
 #include "tools/mcpxctl/verbs.h"
 
@@ -8,7 +8,7 @@
 #include "tools/mcpxctl/message.h"
 #include "tools/mcpxctl/proposal.h"
 
-/* The proposer and those proposed to; everyone when that was everyone. */
+/* The proposer and the addressees of the proposal; everyone when it had none. */
 static size_t address(const struct entry *proposal, struct mcpx_slice to[MCPX_TO_MAX + 1])
 {
     if (proposal->to_count == 0 || proposal->to_count == MCPX_TO_MAX)

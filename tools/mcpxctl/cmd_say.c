@@ -1,5 +1,6 @@
 /*
- * cmd_say.c - a chat message. What is printed is its id: the handle for all that comes of it.
+ * cmd_say.c - a chat message. It prints the id, with which later commands can refer to the
+ * message.
  */
 #include "tools/mcpxctl/verbs.h"
 

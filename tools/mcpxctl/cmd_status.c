@@ -1,6 +1,7 @@
 /*
- * cmd_status.c - is the router well, who is there, who lags: put together from what the HTTP API tells.
- * What anybody may ask comes first, so that a bad token hides neither health nor lag.
+ * cmd_status.c - shows the router's health, its participants and slow readers, from several
+ * calls of the HTTP API. The calls that need no token come first, so that a bad token hides
+ * neither health nor lag.
  */
 #include "tools/mcpxctl/verbs.h"
 
@@ -18,8 +19,8 @@ static const char verb[] = "status";
 /*
  * Numbers of /metrics.
  *
- * metric   there
- * member   in our JSON
+ * metric   its name in /metrics
+ * member   its name in our JSON
  * label    in our table, filled up with blanks, with `about` behind the number
  */
 static const struct number_row {
@@ -36,7 +37,7 @@ static const struct number_row {
 
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
-/* What was found out; texts are answers as they came, empty when there is none. */
+/* The answers, as they came; a text is empty when there is none. */
 struct findings {
     struct connection where;
     struct mcpx_text health, metrics, topics, participants;
@@ -90,7 +91,7 @@ static bool is_ready(const struct connection *where)
     return ready;
 }
 
-/* What anybody may ask. */
+/* The calls that need no token. */
 static int ask_health(struct findings *found)
 {
     int status = fetch_answer(&found->where, verb, "/health", NULL, &found->health);
@@ -105,7 +106,7 @@ static int ask_health(struct findings *found)
     return fetch_answer(&found->where, verb, "/metrics", NULL, &found->metrics);
 }
 
-/* What wants a token. */
+/* The calls that need a token. */
 static int ask_topics(const struct arguments *arguments, struct findings *found)
 {
     int status = connection_authenticate(arguments, &found->where);

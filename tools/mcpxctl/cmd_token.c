@@ -1,8 +1,8 @@
 /*
- * cmd_token.c - makes tokens, and the hashes the configuration keeps of them.
- * 256 random bits need no slow hash: nobody guesses them, and the router looks a token up at every
- * connection. A token comes in on standard input only; arguments show in process lists and shell
- * histories.
+ * cmd_token.c - makes tokens, and their hashes for the configuration. Nobody can guess 256
+ * random bits, so a slow hash is not needed; the router hashes a token at every connection. A
+ * token is read from standard input only, because arguments are visible in process lists and
+ * shell histories.
  */
 #include "tools/mcpxctl/verbs.h"
 
@@ -70,7 +70,7 @@ static int make(bool json)
     return STATUS_OK;
 }
 
-/* A token is what a header can carry: printable ASCII without spaces. */
+/* A token must fit into a header: printable ASCII without spaces. */
 static bool is_token(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++)

@@ -1,6 +1,6 @@
 /*
- * cmd_watch.c - a topic as it happens. The session judges what is shown: a message whose kind lies
- * about its payload is shown with a warning, because receivers ignore it.
+ * cmd_watch.c - shows a topic live. The session checks each message: one whose kind contradicts
+ * its payload is shown with a warning, because receivers ignore it.
  */
 #include "tools/mcpxctl/verbs.h"
 
@@ -15,7 +15,7 @@
 
 enum { COLUMNS = 100, BRIEF = 8, LOOK_MS = 1000 };
 
-/* What a watch shows, and how many envelopes it still has to show. */
+/* What to show, and how many envelopes are still to be shown. */
 struct watch {
     struct filter filter;
     struct line_style style;
@@ -84,7 +84,7 @@ static void show(struct watch *watch, struct live *live, const struct mcpx_event
         if (!event->resumed)
             complain("watch", "what was said in between is no longer retained");
         break;
-    case MCPX_EVENT_LEFT: /* live_next has said it */
+    case MCPX_EVENT_LEFT: /* live_next has reported it */
         break;
     case MCPX_EVENT_PRESENCE:
         show_presence(watch, event);
@@ -112,7 +112,7 @@ static int watch_topic(struct watch *watch, struct live *live)
             break;
     }
     if (live_is_interrupted())
-        return STATUS_INTERRUPTED; /* maybe in the middle of a line */
+        return STATUS_INTERRUPTED; /* this may be in the middle of a line */
     return status == STATUS_TIMEOUT ? STATUS_OK : status;
 }
 

@@ -1,5 +1,5 @@
 /*
- * cmd_who.c - who is connected, and what each may say.
+ * cmd_who.c - shows the participants, and what each may send.
  */
 #include "tools/mcpxctl/verbs.h"
 

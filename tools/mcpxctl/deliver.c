@@ -1,5 +1,5 @@
 /*
- * deliver.c - the verbs that say something and go.
+ * deliver.c - the common part of the verbs that send one envelope and leave.
  */
 #include "tools/mcpxctl/deliver.h"
 

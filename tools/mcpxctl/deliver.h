@@ -1,5 +1,5 @@
 /*
- * deliver.h - one envelope sent, and nothing awaited but its place in the topic.
+ * deliver.h - sends one envelope and waits only until it has its place in the topic.
  */
 #ifndef MCPXCTL_DELIVER_H
 #define MCPXCTL_DELIVER_H
@@ -12,7 +12,7 @@
  * Joins, sends the draft, waits until it is delivered or refused, leaves, and prints its id: alone,
  * or with --json as {"id": ID}.
  *
- * author   the only participant who may say this; absent = anybody
+ * author   the only participant that may send this; absent = anybody
  *
  * Returns STATUS_OK or an exit code, having complained.
  */

@@ -7,7 +7,7 @@
 
 #include "lib/core/ident.h"
 
-#include <mcpx/session.h> /* its table of sentences alone */
+#include <mcpx/session.h> /* only for its table of sentences */
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /*
- * entry.h - one envelope kept for longer than its message: the text and its header members.
+ * entry.h - a copy of an envelope: the text and its header members.
  */
 #ifndef MCPXCTL_ENTRY_H
 #define MCPXCTL_ENTRY_H
@@ -7,7 +7,7 @@
 #include <mcpx/envelope.h>
 
 /**
- * An envelope of one's own. Slices point into memory of the entry.
+ * A copy of an envelope. Slices point into memory of the entry.
  *
  * at_ms   `ts` in milliseconds since 1970; -1 when it is absent or no RFC 3339 time
  * index   position in its ledger, oldest first
@@ -38,12 +38,12 @@ void entry_free(struct entry *entry);
 bool entry_is(const struct entry *entry, const char *type);
 
 /**
- * Why receivers ignore it, as a sentence: its kind says something else than its payload, or that is
- * no JSON-RPC message where there should be one. NULL when it is as it says. Static.
+ * Why receivers ignore it, as a static sentence: the kind contradicts the payload, or the
+ * payload should be a JSON-RPC message and is none. NULL when they accept it.
  */
 const char *entry_lie(const struct entry *entry);
 
-/** RFC 3339 ("2026-11-22T03:10:00.125Z", any offset) to milliseconds since 1970; -1 when not. */
+/** RFC 3339 ("2026-11-22T03:10:00.125Z", any offset) in milliseconds since 1970; -1 for other text. */
 int64_t time_read(struct mcpx_slice text);
 
 #endif

@@ -50,7 +50,7 @@ static int complain_of_page(const char *verb, enum mcpx_err err)
                      mcpx_strerror(err));
 }
 
-/* Adds a page; `*goes_on` tells whether there may be another one. */
+/* Adds a page; `*goes_on` is true when there may be another one. */
 static enum mcpx_err add_page(struct mcpx_slice page, struct ledger *out, bool *goes_on)
 {
     size_t added = 0;

@@ -1,5 +1,5 @@
 /*
- * fetch.h - what the router's HTTP API knows about a topic. Nobody joins for that.
+ * fetch.h - reads about a topic from the router's HTTP API, without joining it.
  */
 #ifndef MCPXCTL_FETCH_H
 #define MCPXCTL_FETCH_H
@@ -24,7 +24,7 @@ int fetch_answer(const struct connection *where, const char *verb, const char *p
  * Fetches the newest retained envelopes of the topic, page by page, oldest first in the ledger,
  * which is sealed.
  *
- * limit   at most so many; SIZE_MAX = all that are retained
+ * limit   most envelopes; SIZE_MAX = all that are retained
  * out     empty; ledger_fini in every case
  *
  * Returns STATUS_OK or an exit code, having complained.

@@ -1,10 +1,10 @@
 /*
- * filter.c - the matcher of grants, asked about what is looked at. A second pattern language for
- * people was refused: what they learn here, they write into a configuration tomorrow.
+ * filter.c - uses the matcher of grants to select envelopes. A second pattern language was
+ * refused: a pattern that a person learns here can be used in a configuration too.
  */
 #include "tools/mcpxctl/filter.h"
 
-/* Grants never cover the router's kinds, so those are looked up under a type of their own. */
+/* Grants never cover the router's kinds, so these are matched with another type in front. */
 static const char stand_in[] = "x-";
 
 enum mcpx_err filter_new(const char *pattern, const char *from, struct mcpx_fault *fault,

@@ -41,7 +41,7 @@ int filter_read(const struct arguments *arguments, struct filter *out);
 /** Frees what it holds. */
 void filter_fini(struct filter *filter);
 
-/** Does the envelope with this kind and sender pass? */
+/** Whether the envelope with this kind and sender passes. */
 bool filter_passes(const struct filter *filter, const struct mcpx_kind *kind,
                    struct mcpx_slice from);
 

@@ -1,6 +1,6 @@
 /*
- * kind_word.c - the command line brings any bytes, an envelope only UTF-8: a kind that no envelope
- * can hold has no decision.
+ * kind_word.c - the command line may hold any bytes, an envelope only UTF-8. A kind that no
+ * envelope can hold is refused here.
  */
 #include "tools/mcpxctl/kind_word.h"
 

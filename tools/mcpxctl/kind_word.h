@@ -7,7 +7,7 @@
 #include <mcpx/kind.h>
 
 /**
- * Reads a kind as an envelope could bring it: like mcpx_kind_parse, and in UTF-8.
+ * Reads a kind like mcpx_kind_parse, and checks that it is UTF-8.
  *
  * word    borrowed for as long as `out` is used
  * out     filled; untouched on failure

@@ -1,5 +1,5 @@
 /*
- * ledger.c - entries in order, and two sorted views of them for looking up.
+ * ledger.c - entries in order, and two sorted lists of them for lookups.
  */
 #include "tools/mcpxctl/ledger.h"
 

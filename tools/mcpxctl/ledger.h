@@ -1,5 +1,5 @@
 /*
- * ledger.h - a stretch of a topic's log, to look things up in.
+ * ledger.h - a stretch of a topic's log, with lookups by id and by correlation_id.
  */
 #ifndef MCPXCTL_LEDGER_H
 #define MCPXCTL_LEDGER_H
@@ -23,13 +23,16 @@ void ledger_fini(struct ledger *ledger);
 /** Takes an entry and puts it at the end. Returns MCPX_OK or MCPX_ENOMEM (then it is freed). */
 enum mcpx_err ledger_add(struct ledger *ledger, struct entry *entry);
 
-/** Turns the order round: pages of history come newest first. */
+/** Reverses the order: pages of history come newest first. */
 void ledger_reverse(struct ledger *ledger);
 
-/** Makes the ledger ready for questions; nothing is added afterwards. MCPX_OK or MCPX_ENOMEM. */
+/** Makes the ledger ready for lookups; nothing is added afterwards. MCPX_OK or MCPX_ENOMEM. */
 enum mcpx_err ledger_seal(struct ledger *ledger);
 
-/** The entry with that id, NULL when there is none. Sealed ledgers only, as all that follow. */
+/**
+ * The entry with that id, NULL when there is none. Only for sealed ledgers, like all functions
+ * below.
+ */
 const struct entry *ledger_get(const struct ledger *ledger, struct mcpx_slice id);
 
 /**

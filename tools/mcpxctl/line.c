@@ -1,5 +1,5 @@
 /*
- * line.c - what an envelope comes down to when there is one line for it.
+ * line.c - an envelope as one line: the parts that tell most.
  */
 #include "tools/mcpxctl/line.h"
 
@@ -42,7 +42,7 @@ void addressees_write(struct mcpx_text *out, const struct mcpx_slice *to, size_t
         mcpx_text_puts(out, "everyone");
 }
 
-/* The first text item of a result's content, as tools give it. */
+/* The first text item of the content in a tool's result. */
 static struct mcpx_slice text_of_result(struct mcpx_slice result)
 {
     struct mcpx_json_walk walk;
@@ -137,7 +137,7 @@ void line_write_json(struct mcpx_text *out, struct mcpx_slice envelope)
 {
     size_t from = 0;
 
-    /* A line end inside a string is always escaped, so these stand between tokens. */
+    /* A newline inside a string is always escaped, so these newlines are between tokens. */
     for (size_t i = 0; i < envelope.len; i++) {
         if (envelope.text[i] != '\n' && envelope.text[i] != '\r')
             continue;

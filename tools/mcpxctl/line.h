@@ -12,7 +12,7 @@
  *
  * colour    with colours
  * past      dimmed: history
- * columns   how much of a payload is shown, in characters
+ * columns   characters of a payload to show
  * brief     bytes of the id to show; 0 = all
  * digest    shown behind the id, as ID@DIGEST; NULL = none
  */

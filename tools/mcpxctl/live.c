@@ -22,7 +22,7 @@ enum {
 
 static volatile sig_atomic_t interrupted;
 
-/* The second signal is not caught: who insists is out at once. */
+/* The second signal is not caught: it ends the program at once. */
 static void interrupt(int number)
 {
     signal(number, SIG_DFL);
@@ -101,7 +101,7 @@ static int64_t slice_until(int64_t deadline_ms)
     return left < 0 ? 0 : left < SLICE_MS ? left : SLICE_MS;
 }
 
-/* Attempts that fail while it is away are no news. */
+/* Attempts that fail after the first failure are not reported. */
 static void note_connection(struct live *live, const struct mcpx_event *event)
 {
     struct mcpx_text reason = {0};
@@ -117,7 +117,7 @@ static void note_connection(struct live *live, const struct mcpx_event *event)
         live->away = event->type == MCPX_EVENT_LEFT;
 }
 
-/* A router in development mode that was started anew knows none of the tokens it gave before. */
+/* A router in development mode that was restarted no longer knows the tokens it gave before. */
 static void renew_token(struct live *live, const struct mcpx_event *event)
 {
     char *token = NULL;
@@ -139,7 +139,7 @@ int live_next(struct live *live, int64_t deadline_ms, struct mcpx_event *event)
         bool late = err != MCPX_OK && live_now() >= deadline_ms;
 
         if (interrupted || late || err != MCPX_ETIMEOUT)
-            hide_line(live); /* the caller may complain */
+            hide_line(live); /* the caller may report it */
         if (interrupted)
             return STATUS_INTERRUPTED;
         if (err == MCPX_ECLOSED)
@@ -214,7 +214,7 @@ void live_leave(struct live *live)
     connection_fini(&live->where);
     mcpx_text_fini(&live->sent);
     live->client = NULL;
-    /* Nothing is left that an end would leave half done. */
+    /* Nothing is half done now, so the program may end. */
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
 }

@@ -13,9 +13,9 @@
  * How to take part.
  *
  * history    envelopes of history wanted
- * overhear   also hear what is for others
- * instances  sit beside other windows of the same participant
- * patient    a router that is not there yet is waited for
+ * overhear   also receive messages for others
+ * instances  connect as an instance, beside other connections of the same participant
+ * patient    wait for a router that is not there yet
  */
 struct live_wishes {
     int history;
@@ -28,9 +28,9 @@ struct live_wishes {
  * A participant at work.
  *
  * sent            id of the envelope sent last
- * waiting_for     who or what is waited for, for the line on a terminal; NULL = no such line
- * away            there is no connection; it is being made again
- * patient         also the first one
+ * waiting_for     what we wait for, shown on a terminal; NULL = not shown
+ * away            there is no connection; a new one is being made
+ * patient         wait for the first connection too
  * waiting_since   private, as is line_shown
  */
 struct live {
@@ -52,13 +52,15 @@ bool live_is_interrupted(void);
 /** Monotonic milliseconds, for deadlines. */
 int64_t live_now(void);
 
-/** When the milliseconds of a --timeout are over, as live_now counts. 0 = never: INT64_MAX. */
+/**
+ * The deadline of a --timeout in milliseconds, on the clock of live_now. 0 = never: INT64_MAX.
+ */
 int64_t live_deadline(int64_t timeout_ms);
 
 /**
- * Connects and waits for the welcome. A first connection that fails is not tried again, unless the
- * wishes are patient; one that breaks later is made again, for as long as the verb waits, with another token
- * from a router that was asked for the first one (--as).
+ * Connects and waits for the welcome. When the first attempt fails, there is no other, unless
+ * the wishes are patient. When a connection breaks later, a new one is made, as long as the
+ * verb waits. With --as, the router is asked for another token.
  *
  * out   live_leave in every case
  *
@@ -73,36 +75,39 @@ int live_join(const struct arguments *arguments, const struct live_wishes *wishe
  *
  * deadline_ms   as live_now counts; INT64_MAX = none
  *
- * Returns STATUS_OK with `event` filled; STATUS_TIMEOUT, without complaint; STATUS_INTERRUPTED by
- * SIGINT or SIGTERM; another exit code when the connection has ended for good, having complained.
- * LEFT is told only when it is not the end; the first after a JOINED has been complained about.
+ * Returns STATUS_OK with `event` filled; STATUS_TIMEOUT, without complaint; STATUS_INTERRUPTED
+ * by SIGINT or SIGTERM; another exit code when the connection has ended for good, having
+ * complained. LEFT is told only when it is not final; the first one after a JOINED was reported
+ * already.
  */
 int live_next(struct live *live, int64_t deadline_ms, struct mcpx_event *event);
 
 /**
- * Lets an event tell whether somebody we wait for can still answer. Who leaves while we are there
- * has left; who is missing when we are back may be on the way back too, and has 12 s.
+ * Finds out from an event whether a participant that we wait for can still answer. A
+ * participant that leaves while we are connected has left. One that is missing after we
+ * connected again may be reconnecting too, and has 12 s for that.
  *
- * missing_until   INT64_MAX while they are there; else when to give them up, as live_now counts
+ * missing_until   INT64_MAX while it is there; else when to stop waiting, on the clock of
+ *                 live_now
  *
- * Returns false when they have left.
+ * Returns false when it has left.
  */
 bool live_awaits(const struct live *live, struct mcpx_slice who,
                  const struct mcpx_event *event, int64_t *missing_until);
 
-/** Complains that somebody is gone. Returns STATUS_FAILED. */
+/** Reports that a participant is gone. Returns STATUS_FAILED. */
 int live_complain_of_leave(const struct live *live, struct mcpx_slice who);
 
 /** Sends. Fills `sent`. Returns STATUS_OK or an exit code, having complained. */
 int live_send(struct live *live, const struct mcpx_draft *draft);
 
-/** Waits until what was sent last has its place in the topic, or is refused. */
+/** Waits until the envelope sent last has its place in the topic, or is refused. */
 int live_settle(struct live *live);
 
 /**
- * Waits for the response to the request sent last, telling progress on standard error; the
- * responder is told to stop when we do. What a server asks back is declined. Ends when the first
- * addressee leaves the topic.
+ * Waits for the response to the request sent last, and shows progress on standard error. When
+ * we stop waiting, the responder is told. Requests of a server to us are declined. Ends when
+ * the first addressee leaves the topic.
  *
  * timeout_ms   0 = for ever
  * response     filled with the payload
@@ -123,23 +128,23 @@ int live_response(struct live *live, const struct mcpx_draft *request, int64_t t
 int live_call(const struct arguments *arguments, const struct mcpx_draft *request,
               const char *waiting_for, struct mcpx_text *response);
 
-/** Complains about what the router refused. Returns the exit code. */
+/** Reports a refusal of the router. Returns the exit code. */
 int live_refused(struct live *live, const struct mcpx_event *event);
 
-/** Answers a request to us that is no broadcast: there is nobody here who could do it. */
+/** Answers a request that is addressed to us: we execute nothing. */
 void live_decline(struct live *live, const struct mcpx_event *event);
 
 /** True when another participant of that id is in the topic. */
 bool live_has(const struct live *live, struct mcpx_slice id);
 
 /**
- * Complains of each addressee who is not there, with what follows from it behind a "; ". Returns
- * true when live_has all.
+ * Reports each addressee that is not there, and the consequence after a "; ". Returns true when
+ * live_has all.
  */
 bool live_has_all(const struct live *live, const struct mcpx_slice *to, size_t count,
                   const char *consequence);
 
-/** Says goodbye, writing what is queued, and frees everything. */
+/** Writes what is queued, leaves the topic, and frees everything. */
 void live_leave(struct live *live);
 
 #endif

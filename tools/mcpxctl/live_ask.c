@@ -1,5 +1,5 @@
 /*
- * live_ask.c - sends, and waits for what comes of it.
+ * live_ask.c - sends an envelope and waits for its answer.
  */
 #include "tools/mcpxctl/live.h"
 
@@ -11,7 +11,7 @@
 
 enum { SETTLE_MS = 15000, CALL_MS = 60000, NOTE_MAX = 500 };
 
-/* The kind and the addressees, as the router would have seen them. */
+/* The kind and the addressees that the router would have seen. */
 static void add_subject(struct mcpx_text *out, const struct mcpx_draft *draft)
 {
     static struct mcpx_rpc rpc;
@@ -149,7 +149,7 @@ void live_decline(struct live *live, const struct mcpx_event *event)
     mcpx_text_fini(&payload);
 }
 
-/* Tells who works on the request that nobody waits any more. */
+/* Tells the responder that nobody waits for the answer any more. */
 static void cancel(struct live *live, const struct mcpx_draft *request)
 {
     struct mcpx_draft draft = {

@@ -1,6 +1,6 @@
 /*
- * message.c - JSON-RPC written by splicing what the user typed between members of ours.
- * The user's JSON keeps its bytes: 1.10 and 1e400 arrive as typed.
+ * message.c - writes JSON-RPC messages. The user's JSON is inserted with its own bytes: 1.10
+ * and 1e400 arrive as typed.
  */
 #include "tools/mcpxctl/message.h"
 

@@ -1,5 +1,5 @@
 /*
- * message.h - the payloads mcpxctl sends, and what it shows of those that answer.
+ * message.h - the payloads that mcpxctl sends, and answers as text for people.
  */
 #ifndef MCPXCTL_MESSAGE_H
 #define MCPXCTL_MESSAGE_H
@@ -7,7 +7,7 @@
 #include <mcpx/rpc.h>
 
 /**
- * An operation as a command line states it.
+ * An operation from a command line.
  *
  * method     "tools/call" and so on
  * name       the tool, prompt, uri or task; absent for a method without one
@@ -52,14 +52,14 @@ void request_write_as_proposed(struct mcpx_text *out, struct mcpx_slice proposal
 void message_write(struct mcpx_text *out, const char *name, struct mcpx_slice text);
 
 /**
- * Appends a result for people: text items of a content as text, each ended by a newline, all else
- * as JSON laid out.
+ * Appends a result for people: text items of a content as text, each ended by a newline,
+ * everything else as indented JSON.
  *
- * raw   text keeps its bytes; else it is made visible line by line
+ * raw   true = text keeps its bytes; false = it is made visible line by line
  */
 void result_write(struct mcpx_text *out, struct mcpx_slice result, bool raw);
 
-/** True for the result of a tool that says of itself that it failed. */
+/** True when a tool's result says that the tool failed. */
 bool result_is_error(struct mcpx_slice result);
 
 /**

@@ -1,6 +1,7 @@
 /*
- * offer.c - what completion finds out: contexts in the user's file, the rest from the router, as the
- * line typed so far says where it is. Whoever presses a key does not wait: one second, no more.
+ * offer.c - words for completion: contexts from the user's file, the rest from the router that
+ * the typed line names. A person waits for them after a key press, so it takes one second at
+ * most.
  */
 #include "tools/mcpxctl/offer.h"
 
@@ -125,7 +126,10 @@ static void offer_of_router(const struct arguments *line, const struct source *s
     int status = connection_read_router(line, &where);
 
     where.timeout_ms = PATIENCE_MS;
-    /* A token knows its topics, whichever is named; who asks for topics has named none yet. */
+    /*
+     * A token lists its topics whatever topic is named. When topics are completed, none is
+     * named yet.
+     */
     if (!where.client.topic && source->type == VALUE_TOPIC)
         where.client.topic = "topic";
     if (status == STATUS_OK)

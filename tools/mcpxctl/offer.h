@@ -9,9 +9,9 @@
 #include <mcpx/text.h>
 
 /**
- * Appends what there is of a type, a line each: the word, a tab, and what it is. Asks the router
- * that the line, the environment and the context name, for a second at most each time; what cannot
- * be found out is missing.
+ * Appends all words of a type, one per line: the word, a tab, and a description. Asks the
+ * router that the line, the environment and the context name, for one second at most each time.
+ * Words that cannot be found out are missing.
  */
 void offer_live(const struct arguments *line, enum value_type type, struct mcpx_text *out);
 

@@ -1,7 +1,6 @@
 /*
- * operation.c - what call, propose and approve have in common with the terminal.
- * Text goes to a terminal made visible, and into a file or pipe as it is: a tool's output is
- * somebody's input.
+ * operation.c - operands and output that call, propose and approve share. On a terminal, text
+ * is made visible. Into a file or pipe it goes unchanged, because another program may read it.
  */
 #include "tools/mcpxctl/operation.h"
 

@@ -1,5 +1,5 @@
 /*
- * operation.h - "TOOL [JSON] [--method M]" as verbs take it.
+ * operation.h - reads "TOOL [JSON] [--method M]" for several verbs.
  */
 #ifndef MCPXCTL_OPERATION_H
 #define MCPXCTL_OPERATION_H

@@ -1,7 +1,7 @@
 /*
- * output.c - text is composed first and written whole, so that a verb that fails half way prints
- * nothing that looks like an answer. What goes to a terminal passes one last filter here, whatever
- * the verb that composed it has thought of; what goes to a program keeps its bytes.
+ * output.c - text is composed first and written at once, so that a verb that fails half way
+ * prints nothing that looks like an answer. Text for a terminal always passes a last filter
+ * here. Text for a program keeps its bytes.
  */
 #include "tools/mcpxctl/output.h"
 

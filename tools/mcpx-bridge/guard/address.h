@@ -7,7 +7,7 @@
 #include <mcpx/base.h>
 
 /**
- * Where something listens.
+ * An address to listen on or to connect to.
  *
  * host   a name or address, without the brackets of IPv6
  * port   0..65535
@@ -21,7 +21,8 @@ struct guard_address {
 
 /**
  * Reads ws://HOST[:PORT][/PATH], or the same with http. Returns NULL with `out` filled, or a
- * sentence that says what is wrong; wss and https are wrong, because the guard has to read.
+ * sentence that says what is wrong; wss and https are wrong, because the guard must read the
+ * messages.
  */
 const char *guard_address_url(const char *url, struct guard_address *out);
 

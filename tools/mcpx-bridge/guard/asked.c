@@ -1,8 +1,8 @@
 /*
- * asked.c - an array of slots, each with one allocation that holds a request's texts. Looking
- * one up compares a 32-bit hash per slot and then the texts: a few thousand comparisons of
- * adjacent numbers take less time than parsing the message that asks, and finding the oldest is such
- * a walk as well. A ring was refused: it forgets the oldest slot, though others have been freed.
+ * asked.c - an array of slots, each with one allocation that holds a request's texts. A lookup
+ * compares a 32-bit hash per slot, and then the texts. A few thousand comparisons of adjacent
+ * numbers take less time than parsing one message. The search for the oldest is also such a
+ * walk. A ring was refused: it would forget the oldest slot even when others are free.
  */
 #include "tools/mcpx-bridge/guard/asked.h"
 
@@ -19,7 +19,7 @@ struct guard_asked {
     size_t max;
     uint64_t last_serial;
     uint32_t *hashes;  /* of self and id; 0 = the slot is free */
-    uint64_t *serials; /* in the order they were asked; 0 = the slot is free */
+    uint64_t *serials; /* the order of the requests; 0 = the slot is free */
     struct entry **entries;
 };
 
@@ -53,7 +53,7 @@ void guard_asked_free(struct guard_asked *asked)
     free(asked);
 }
 
-/* FNV-1a. Colliding on purpose gains nothing: the texts are compared too. */
+/* FNV-1a. An attacker gains nothing from collisions: the texts are compared too. */
 static uint32_t hash_more(uint32_t hash, struct mcpx_slice text)
 {
     for (size_t i = 0; i < text.len; i++)
@@ -100,7 +100,7 @@ static size_t oldest_slot(const struct guard_asked *asked)
     return oldest;
 }
 
-/* Copies a text to *at and moves *at behind it; what is absent stays absent. */
+/* Copies a text to *at and moves *at behind it; an absent text stays absent. */
 static struct mcpx_slice copy(char **at, struct mcpx_slice text)
 {
     struct mcpx_slice result = {text.text ? *at : NULL, text.len};

@@ -1,6 +1,6 @@
 /*
- * asked.h - what the guarded agent has asked and not been told yet: without this list
- * nobody can say whether an answer was asked for.
+ * asked.h - requests of the guarded agent that have no answer yet. The judge needs this list to
+ * know whether an answer was asked for.
  */
 #ifndef MCPX_BRIDGE_GUARD_ASKED_H
 #define MCPX_BRIDGE_GUARD_ASKED_H
@@ -13,9 +13,9 @@ struct guard_asked;
 /**
  * One request under way. Slices are lent until the table changes.
  *
- * to           who was asked, to_count names; none = everyone
+ * to           its addressees, to_count names; none = everyone
  * method       as in its kind
- * context      what its kind and payload are about; absent when they name nothing
+ * context      the CONTEXT of its kind and payload; absent when they name none
  */
 struct guard_question {
     const struct mcpx_slice *to;
@@ -34,8 +34,8 @@ enum mcpx_err guard_asked_new(size_t max, struct guard_asked **out);
 void guard_asked_free(struct guard_asked *asked);
 
 /**
- * Remembers a request: that `self` sent `envelope`, whose payload is `rpc`. One with the same id
- * from the same participant takes the place of the earlier one.
+ * Remembers a request: `self` sent `envelope`, whose payload is `rpc`. It replaces an earlier
+ * request of the same participant with the same id.
  *
  * Returns MCPX_OK or MCPX_ENOMEM, then nothing has changed.
  */
@@ -47,7 +47,7 @@ enum mcpx_err guard_asked_add(struct guard_asked *asked, struct mcpx_slice self,
 bool guard_asked_find(const struct guard_asked *asked, struct mcpx_slice self,
                       struct mcpx_slice id, struct guard_question *out);
 
-/** Forgets it, if there is one. */
+/** Forgets the request, if there is one. */
 void guard_asked_remove(struct guard_asked *asked, struct mcpx_slice self,
                         struct mcpx_slice id);
 

@@ -1,7 +1,7 @@
 /*
- * http.c - what the guard wants to know of a head that the library has read. No field is
- * changed, so what the router reads is what the agent wrote; and because the router reads with the
- * same reader, neither sees a request that the other does not see.
+ * http.c - what the guard needs to know of a head that the library has read. The guard changes
+ * no field, so the router reads exactly what the agent wrote. The router uses the same reader,
+ * so both always see the same requests.
  */
 #include "tools/mcpx-bridge/guard/http.h"
 

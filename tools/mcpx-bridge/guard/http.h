@@ -1,6 +1,6 @@
 /*
- * http.h - the heads of the one HTTP request and the one answer that a connection begins
- * with, read as far as the guard has to: will frames follow, and where does the body end. RFC 9112.
+ * http.h - reads the heads of the HTTP request and answer with which a connection begins, as
+ * far as the guard needs them: whether frames follow, and where the body ends. RFC 9112.
  */
 #ifndef MCPX_BRIDGE_GUARD_HTTP_H
 #define MCPX_BRIDGE_GUARD_HTTP_H
@@ -19,8 +19,8 @@ struct guard_request {
 };
 
 /**
- * Reads a whole head, as mx_http_scan found it. Returns NULL, or what is wrong with it: whatever
- * mx_http_request_read refuses, and a body behind a request for a WebSocket.
+ * Reads a whole head, as mx_http_scan found it. Returns NULL, or what is wrong with it:
+ * anything that mx_http_request_read refuses, or a body after a request for a WebSocket.
  */
 const char *guard_http_request(struct mcpx_slice head, struct guard_request *out);
 
@@ -29,8 +29,8 @@ const char *guard_http_request(struct mcpx_slice head, struct guard_request *out
  *
  * status   filled: 100 to 999; below 200 another head follows, or after 101 frames
  *
- * Returns NULL, or what is wrong with it: whatever mx_http_answer_read refuses, or an extension
- * was agreed on, after which frames mean something else.
+ * Returns NULL, or what is wrong with it: anything that mx_http_answer_read refuses, or an
+ * extension, because frames would then have another meaning.
  */
 const char *guard_http_answer(struct mcpx_slice head, int *status);
 

@@ -1,11 +1,10 @@
 /*
- * judge.c - the rules every participant has to keep, kept on behalf of one that does not:
- * existing agents look at a payload's method and id and at nothing else, so whoever may send
- * anything may make them do everything. A message is read once and asked one question after the
- * other; the first that it fails is the verdict. Nothing is mended, only left out: a message
- * changed on its way would be nobody's.
- * The session of the library was refused here: it owns ids, replies
- * and reconnecting, all of which belong to the agent behind the guard.
+ * judge.c - every participant must check messages; the judge checks them for an agent that does
+ * not. Existing agents look only at a payload's method and id, so any participant that may send
+ * something can make them do anything. A message is read once and goes through a list of
+ * checks; the first check that fails gives the verdict. A message is never corrected, only left
+ * out: a changed message would have no true sender. The session of the library was refused
+ * here: it handles ids, replies and reconnecting, and these belong to the agent.
  */
 #include "tools/mcpx-bridge/guard/judge.h"
 
@@ -75,7 +74,7 @@ static bool names(const struct mcpx_slice *list, size_t count, struct mcpx_slice
     return false;
 }
 
-/* For one reader or another: some ignore letter case. */
+/* True when any reader finds the member: some ignore letter case. */
 static bool has(struct mcpx_slice payload, const char *member)
 {
     return mcpx_json_count_like(payload, member) > 0;
@@ -139,7 +138,7 @@ enum mcpx_err guard_judge_sent(struct guard_judge *judge, struct mcpx_slice text
 
 /* ---- the rules ---- */
 
-/* Who the agent is, it is told once; a later welcome tells it its new grants. */
+/* The first welcome tells the agent's id; a later one tells its new grants. */
 static enum guard_verdict judge_welcome(struct guard_judge *judge)
 {
     struct mcpx_slice you = mcpx_json_get(judge->envelope.payload, "you");
@@ -174,8 +173,9 @@ static enum guard_verdict judge_system(struct guard_judge *judge)
 }
 
 /*
- * Existing clients take any message under mcp/ whose correlation_id is theirs for the answer, a
- * progress notification too; so nobody but who was asked may say anything about a request.
+ * Existing clients take any message under mcp/ with the correlation_id of their request for the
+ * answer, even a progress notification. So only an addressee of the request may send messages
+ * about it.
  */
 static enum guard_verdict judge_mention(const struct guard_judge *judge)
 {
@@ -212,7 +212,7 @@ static enum guard_verdict judge_response(struct guard_judge *judge)
     return GUARD_PASS;
 }
 
-/* Kinds that are no MCP messages must not look like one to who reads payloads only. */
+/* A kind that is no MCP message must not look like one to an agent that reads payloads only. */
 static enum guard_verdict judge_other(const struct guard_judge *judge)
 {
     static const char *const rpc_members[] = {"jsonrpc", "id", "method", "result", "error"};

@@ -1,5 +1,5 @@
 /*
- * judge.h - whether a message from the topic may reach an agent that believes everything.
+ * judge.h - decides whether a message from the topic may reach an agent that checks nothing.
  */
 #ifndef MCPX_BRIDGE_GUARD_JUDGE_H
 #define MCPX_BRIDGE_GUARD_JUDGE_H
@@ -7,9 +7,9 @@
 #include "tools/mcpx-bridge/guard/asked.h"
 
 /*
- * X(constant, name, sentence, routine): why a message is left out. Names are those of session.h
- * where both know the case. Routine ones happen all day in a topic where everybody hears
- * everything; they are counted but no news.
+ * X(constant, name, sentence, routine): why a message is left out. Where session.h has the same
+ * case, the names are equal. Routine cases happen all the time in a topic where everybody gets
+ * everything; they are counted, but not logged one by one.
  */
 #define GUARD_VERDICTS(X)                                                                     \
     X(GUARD_PASS, "pass", "it is as it should be", true)                                      \
@@ -39,18 +39,17 @@ const char *guard_verdict_name(enum guard_verdict verdict);
 /** The sentence. Static. */
 const char *guard_verdict_text(enum guard_verdict verdict);
 
-/** True for what happens all day. */
+/** True for routine cases. */
 bool guard_verdict_is_routine(enum guard_verdict verdict);
 
 /**
  * The judge of one connection.
  *
- * asked      what the agent has asked, over all its connections; borrowed
+ * asked      the agent's open requests, of all its connections; borrowed
  * self       the agent's participant id, from the router's welcome; empty before it
- * envelope   the last message read, to say what it was; its `from` and `kind` are absent when it
+ * envelope   the last message read, for log lines; its `from` and `kind` are absent when it
  *            could not be read
- * fault      what was wrong with it, for GUARD_TEXT, GUARD_RPC and GUARD_KIND; otherwise its reason
- *            is NULL
+ * fault      its fault, for GUARD_TEXT, GUARD_RPC and GUARD_KIND; otherwise its reason is NULL
  */
 struct guard_judge {
     struct guard_asked *asked;
@@ -63,15 +62,15 @@ struct guard_judge {
 /** Prepares caller's memory. */
 void guard_judge_init(struct guard_judge *judge, struct guard_asked *asked);
 
-/** Frees what the judge keeps; not the table. */
+/** Frees the judge's memory; not the table. */
 void guard_judge_fini(struct guard_judge *judge);
 
-/** True once a welcome has said who the agent is. */
+/** True once a welcome has told the agent's id. */
 bool guard_judge_is_welcome(const struct guard_judge *judge);
 
 /**
- * Learns from a message of the agent what it asks. Not to be called before guard_judge_is_welcome.
- * What is no request is none of the judge's business: the router will refuse what is wrong with it.
+ * Reads a message of the agent and remembers its request. Not to be called before
+ * guard_judge_is_welcome. Other messages are ignored: the router refuses wrong ones.
  *
  * text   a whole text message; borrowed
  *
@@ -84,23 +83,24 @@ enum mcpx_err guard_judge_sent(struct guard_judge *judge, struct mcpx_slice text
  *
  *   system/... and presence/...   from `system:gateway`; addressed to the agent, except
  *                                 system/presence, which is for all
- *   anything else                 not from the agent itself; addressed to it or to everyone
+ *   anything else                 not from the agent; addressed to it or to everyone
  *   mcp/request                   kind and payload agree; when it is about a request of the
- *                                 agent's (correlation_id), from somebody who was asked
- *   mcp/response                  answers a request of the agent's that is under way, from
- *                                 somebody who was asked, under its METHOD (and CONTEXT, where it
- *                                 names one). The JSON-RPC id is not compared: existing agents
- *                                 answer with an id of their own. Of one addressee only the first
- *                                 answer passes
+ *                                 agent (correlation_id), its sender is an addressee of that
+ *                                 request
+ *   mcp/response                  answers an open request of the agent; its sender is an
+ *                                 addressee of that request, and its METHOD (and CONTEXT, where
+ *                                 it has one) is that of the request. The JSON-RPC id is not
+ *                                 compared: existing agents answer with an id of their own. Of
+ *                                 each addressee only the first answer passes
  *   mcp/proposal                  kind and payload agree, and the payload has no id: existing
- *                                 agents execute whatever has method and id
- *   other kinds                   not with method and id in the payload; and under mcp/... with
- *                                 none of jsonrpc, id, method, result, error, whatever the
+ *                                 agents execute everything with method and id
+ *   other kinds                   method and id are not both in the payload; under mcp/...,
+ *                                 none of jsonrpc, id, method, result, error is, with any
  *                                 correlation_id
  *
  * text   a whole text message; borrowed until the next call
  *
- * Returns GUARD_PASS or why it is left out. MCPX_ENOMEM shows as GUARD_TEXT.
+ * Returns GUARD_PASS, or why it is left out. When memory runs out, this is GUARD_TEXT.
  *
  * Protocol: sections 1, 2 and 5.
  */

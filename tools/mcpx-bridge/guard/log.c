@@ -1,6 +1,6 @@
 /*
- * log.c - lines for people and lines for programs, of the same facts in the same order. A
- * line is composed whole before it is written, so that it stays one line whatever stands in it.
+ * log.c - lines for people and lines for programs, with the same facts in the same order. A
+ * line is composed completely before it is written, so that it is always one line.
  */
 #include "tools/mcpx-bridge/guard/log.h"
 
@@ -11,7 +11,7 @@
 /* Most columns of a sender's text in a line for people. */
 enum { SHOWN_MAX = 160 };
 
-/* In quotes, so that a text cannot pretend to be the next word of the line. */
+/* In quotes, so that a text cannot look like the next word of the line. */
 static void add_visible(struct mcpx_text *out, struct mcpx_slice text)
 {
     struct mcpx_text quoted = {0};

@@ -1,5 +1,5 @@
 /*
- * log.h - what the guard says about messages it has left out.
+ * log.h - log lines about messages that the guard has left out.
  */
 #ifndef MCPX_BRIDGE_GUARD_LOG_H
 #define MCPX_BRIDGE_GUARD_LOG_H
@@ -15,8 +15,8 @@ struct guard_counts {
  * Appends one line, newline included, about a message left out. What the message says of itself
  * comes from its sender: for people it is quoted, cut short and made visible, in JSON it is escaped.
  *
- * json   one JSON object instead of a sentence: event "left_out", reason, text, and where they are
- *        known detail, from, kind, id
+ * json   one JSON object instead of a sentence: event "left_out", reason, text, and, when they
+ *        are known, detail, from, kind, id
  */
 void guard_log_left_out(struct mcpx_text *out, bool json, enum guard_verdict verdict,
                         const struct guard_judge *judge);
@@ -27,7 +27,9 @@ void guard_log_left_out(struct mcpx_text *out, bool json, enum guard_verdict ver
  */
 void guard_log_summary(struct mcpx_text *out, bool json, const struct guard_counts *counts);
 
-/** Appends one line, newline included: something happened. JSON: the given event, and text. */
+/**
+ * Appends one line about any other event, newline included. JSON: the given event, and text.
+ */
 void guard_log_note(struct mcpx_text *out, bool json, const char *event, const char *text);
 
 #endif

@@ -1,15 +1,15 @@
 /*
- * passage.c - a connection is in one of five phases, and only ever moves down this list:
+ * passage.c - a connection is in one of five phases, and only moves down this list:
  *
  *     HEAD      the agent's request is not complete
  *     ANSWER    it asked for a WebSocket; the router's answer is not complete
- *     WELCOME   frames; the router has not yet said who the agent is
- *     FRAMES    frames, judged in one direction and listened to in the other
- *     PLAIN     an ordinary request: its body, then the answer, and nothing more
+ *     WELCOME   frames; the router has not told the agent's id yet
+ *     FRAMES    frames; those for the agent are judged, those of the agent are read
+ *     PLAIN     an ordinary request: its body, then the answer, then the end
  *
- * Whatever is not understood ends the connection: a guard that lets pass what it cannot read is
- * none. To pass messages on as the library writes them was refused; a byte that nobody had to
- * change is a byte that nobody has to trust.
+ * Bytes that are not understood end the connection: the guard must not pass what it cannot
+ * read. Messages are passed on with their own bytes. Writing them anew with the library was
+ * refused, because a change might alter their meaning.
  */
 #include "tools/mcpx-bridge/guard/passage.h"
 
@@ -19,7 +19,10 @@
 
 #include <stdlib.h>
 
-/* How much of what the agent says too early is kept for later; the largest buffer kept. */
+/*
+ * Most bytes kept of messages that the agent sends too early; and the largest buffer that is
+ * kept.
+ */
 enum { EARLY_MAX = 65536, KEPT_MAX = 1 << 20 };
 
 enum phase { HEAD, ANSWER, WELCOME, FRAMES, PLAIN };
@@ -28,14 +31,14 @@ struct guard_passage {
     struct guard_passage_config config;
     enum phase phase;
     const char *end;
-    uint64_t body; /* PLAIN: bytes of the request still to come */
+    uint64_t body; /* PLAIN: bytes of the request that have not come yet */
     bool answered; /* PLAIN: the answer's head has passed */
     struct guard_judge judge;
     struct mx_frames heard;   /* from the agent */
     struct mx_frames told;    /* from the router */
-    struct mx_http_scan scan; /* of the head at hand */
-    struct mcpx_text early;   /* of the agent, before its time has come */
-    struct mcpx_text head;    /* of the router's answer, as far as it came */
+    struct mx_http_scan scan; /* of the present head */
+    struct mcpx_text early;   /* what the agent sent before its welcome */
+    struct mcpx_text head;    /* the part of the router's answer that has come */
     struct mcpx_text to_agent, to_router;
 };
 
@@ -115,7 +118,7 @@ static void end_without_memory(struct guard_passage *passage)
     end(passage, "out of memory");
 }
 
-/* Every piece that was kept or passed on must be whole. */
+/* True when no memory ran out in any of the buffers. */
 static void check_memory(struct guard_passage *passage)
 {
     if (passage->early.failed || passage->head.failed || passage->to_agent.failed ||
@@ -136,7 +139,7 @@ static const char *find_head(struct guard_passage *passage, struct mcpx_slice by
 
 /* ---- from the agent ---- */
 
-/* Listens to frames that pass. What breaks RFC 6455 cannot be followed any further. */
+/* Reads frames of the agent that pass. After a breach of RFC 6455 the rest cannot be read. */
 static void listen(struct guard_passage *passage, struct mcpx_slice bytes)
 {
     struct mx_frames_found found;
@@ -170,7 +173,7 @@ static void pass_body(struct guard_passage *passage, struct mcpx_slice bytes)
         end(passage, "a connection carries one request");
 }
 
-/* The guard's own answer, where it cannot let the request or the router's answer pass. */
+/* The guard's own answer, when it does not pass the request or the router's answer. */
 static void refuse_request(struct guard_passage *passage, const char *status, const char *why)
 {
     mx_format(&passage->to_agent,
@@ -241,7 +244,7 @@ void guard_passage_give_up(struct guard_passage *passage)
 
 /* ---- from the router ---- */
 
-/* From now on the agent's words have an author: what it said too early is said now. */
+/* The agent's id is known now: messages that it sent too early are passed on. */
 static void begin(struct guard_passage *passage)
 {
     if (passage->phase != WELCOME || !guard_judge_is_welcome(&passage->judge))
@@ -293,8 +296,9 @@ static void pass_frames(struct guard_passage *passage, struct mcpx_slice bytes)
 }
 
 /*
- * What is wrong with an answer of that status here. A 101 that nobody asked for would make the agent
- * read as frames what the guard passes as a body; so would one that comes after another answer.
+ * Says what is wrong with an answer of this status. After a 101 without a request for a
+ * WebSocket, or a 101 after another answer, the agent would read as frames what the guard
+ * passes as a body.
  */
 static const char *answer_fault(const struct guard_passage *passage, int status)
 {
@@ -305,7 +309,10 @@ static const char *answer_fault(const struct guard_passage *passage, int status)
     return NULL;
 }
 
-/* `head` holds what came since the last head; "100 Continue" and the like are not the last. */
+/*
+ * `head` holds what came since the last head. After "100 Continue" and similar ones another
+ * head follows.
+ */
 static void read_answer(struct guard_passage *passage)
 {
     struct mcpx_slice bytes = mcpx_text_view(&passage->head);

@@ -1,6 +1,6 @@
 /*
- * passage.h - one connection of the agent through the guard, without its sockets: bytes of
- * either side go in, bytes for both sides come out.
+ * passage.h - one connection of the agent through the guard, without sockets: bytes from both
+ * sides go in, bytes for both sides come out.
  */
 #ifndef MCPX_BRIDGE_GUARD_PASSAGE_H
 #define MCPX_BRIDGE_GUARD_PASSAGE_H
@@ -12,10 +12,10 @@ struct guard_passage;
 /**
  * Settings of a passage.
  *
- * asked        what the agent has asked, over all its connections; borrowed
+ * asked        the agent's open requests, of all its connections; borrowed
  * message_max  longest message from the router that is held back to be judged, in bytes
- * on_left_out  told of every message left out; `judge` says what it was. May be NULL
- * user         handed to it
+ * on_left_out  called for every message left out; `judge` has the message. May be NULL
+ * user         passed to it
  */
 struct guard_passage_config {
     struct guard_asked *asked;
@@ -33,9 +33,9 @@ enum mcpx_err guard_passage_new(const struct guard_passage_config *config,
 void guard_passage_free(struct guard_passage *passage);
 
 /**
- * Bytes came from the agent. They pass unchanged, with two exceptions: until the router has
- * welcomed the agent nothing after the request's head passes, because until then nobody knows for
- * whom to judge; and a connection carries one request, as the router's do.
+ * Bytes came from the agent. They pass unchanged, with two exceptions. Until the router has
+ * welcomed the agent, only the request's head passes, because the judge needs the agent's id.
+ * And a connection carries one request, as at the router.
  */
 void guard_passage_from_agent(struct guard_passage *passage, struct mcpx_slice bytes);
 
@@ -45,30 +45,33 @@ void guard_passage_from_agent(struct guard_passage *passage, struct mcpx_slice b
  */
 void guard_passage_from_router(struct guard_passage *passage, struct mcpx_slice bytes);
 
-/** What is to be written to the agent; emptied by the caller once taken. */
+/** Bytes to write to the agent. The caller empties it. */
 struct mcpx_text *guard_passage_to_agent(struct guard_passage *passage);
 
-/** What is to be written to the router; emptied by the caller once taken. */
+/** Bytes to write to the router. The caller empties it. */
 struct mcpx_text *guard_passage_to_router(struct guard_passage *passage);
 
 /**
- * False when more bytes of the agent could only be kept, and enough are: then better not read any.
- * Some are read although they are kept, because that is how an agent that leaves is noticed.
+ * False when enough bytes of the agent are kept: the caller then reads no more from it. Some
+ * are read even while they can only be kept, because the end of the agent's side shows in this
+ * way.
  */
 bool guard_passage_wants_agent(const struct guard_passage *passage);
 
-/** True until the agent is welcomed or, without frames, answered. That must not take for ever. */
+/**
+ * True until the agent is welcomed or, without frames, answered. The caller limits this time.
+ */
 bool guard_passage_is_waiting(const struct guard_passage *passage);
 
-/** True while nothing could come of the connection any more if the agent's side ended now. */
+/** True while the connection would be useless if the agent's side ended now. */
 bool guard_passage_needs_agent(const struct guard_passage *passage);
 
-/** It took too long: ends a passage that waits, and answers the agent if nobody has. */
+/** Ends a passage that has waited too long, and answers the agent if it has no answer yet. */
 void guard_passage_give_up(struct guard_passage *passage);
 
 /**
- * Why the connection must end once what is to be written was written; NULL while it goes on. A
- * static sentence.
+ * Why the connection must end after everything was written: a static sentence. NULL while it
+ * goes on.
  */
 const char *guard_passage_end(const struct guard_passage *passage);
 

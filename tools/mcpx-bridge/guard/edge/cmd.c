@@ -1,7 +1,7 @@
 /*
- * cmd.c - from the command line to struct guard_options. Options that the guard shares with
- * other verbs by name are its own here: it needs no topic and no token, because both are in the
- * requests of the agent.
+ * cmd.c - from the command line to struct guard_options. Some options have the same name as
+ * those of other verbs, but are defined here: the guard needs no topic and no token, because
+ * both are in the agent's requests.
  */
 #include "tools/mcpx-bridge/verbs.h"
 

@@ -1,8 +1,7 @@
 /*
- * command.c - the agent's command and the signals that are meant for it. It is a program
- * somebody may be talking to, so it keeps the guard's standard input, output and error, its
- * process group and its terminal; the supervised child of child.h, which has pipes and a session
- * of its own, was refused for that reason.
+ * command.c - the agent's command and the signals for it. A person may use it on the terminal,
+ * so it keeps the guard's standard input, output and error, its process group and its terminal.
+ * The child of child.h was refused, because it has pipes and a session of its own.
  */
 #include "tools/mcpx-bridge/guard/edge/command.h"
 
@@ -54,14 +53,15 @@ int guard_command_start(struct guard_server *server)
     server->command.data = server;
     err = uv_spawn(&server->loop, &server->command, &options);
     server->has_command =
-        true; /* the handle is to be closed even when the program is not there */
+        true; /* the handle must be closed even when the program does not exist */
     return err;
 }
 
 /*
- * The terminal sends its SIGINT and SIGQUIT to the whole foreground group: the command has had them.
- * Who is talking, only the handler is told, and the loop's says nothing of it: so ours is in
- * front of it. `sent` is set when a process has sent that signal since it was last looked at.
+ * The terminal sends SIGINT and SIGQUIT to the whole foreground group, so the command got them
+ * already. Only a signal handler learns who sent a signal, and the loop's handler does not
+ * tell: so ours runs before it. `sent` is set when a process has sent that signal since the
+ * last check.
  */
 static volatile sig_atomic_t sent[GUARD_SIGNALS];
 static void (*pass_to_loop[GUARD_SIGNALS])(int);

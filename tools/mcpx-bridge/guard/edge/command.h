@@ -1,5 +1,5 @@
 /*
- * command.h - the agent's command, and the signals that are meant for it.
+ * command.h - the agent's command, and the signals for it.
  */
 #ifndef MCPX_BRIDGE_GUARD_EDGE_COMMAND_H
 #define MCPX_BRIDGE_GUARD_EDGE_COMMAND_H
@@ -12,7 +12,7 @@ struct guard_server;
  */
 int guard_command_start(struct guard_server *server);
 
-/** Watches for the signals that end or are passed on. Returns 0 or an error of libuv. */
+/** Watches for signals that end the guard or are passed on. Returns 0 or an error of libuv. */
 int guard_signals_start(struct guard_server *server);
 
 #endif

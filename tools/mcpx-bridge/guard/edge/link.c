@@ -1,9 +1,9 @@
 /*
- * link.c - two sockets and a passage between them. After everything that happens the same
- * function, settle(), looks at the whole: what has to be written, which side may be read, is it
- * over. So no callback has to know what another has done. A side is not read while more than
- * QUEUE_MAX bytes wait for the other; without that bound an agent that hangs would fill the
- * guard's memory with the topic.
+ * link.c - two sockets and a passage between them. After every callback the function settle()
+ * decides three things: what to write, which side to read, and whether the link is over. So no
+ * callback needs to know what another one did. A side is not read while more than QUEUE_MAX
+ * bytes wait for the other; without that bound an agent that hangs would fill the guard's
+ * memory with the topic.
  */
 #include "tools/mcpx-bridge/guard/edge/link.h"
 
@@ -18,11 +18,11 @@
 enum { QUEUE_MAX = 262144, LINGER_MS = 5000 };
 
 /*
- * connected   may be written to
- * reading     is being read
- * ended       sends nothing more
- * shut        was told that nothing more comes
- * down        that was written
+ * connected   it can be written to
+ * reading     it is being read
+ * ended       it sends nothing more
+ * shut        it will be told that nothing more comes
+ * down        it was told so
  */
 struct side {
     uv_tcp_t tcp;
@@ -38,7 +38,7 @@ struct guard_link {
     uv_getaddrinfo_t resolve;
     struct addrinfo *addresses, *candidate;
     uv_connect_t connect;
-    uv_timer_t timer; /* the end of waiting, then of lingering */
+    uv_timer_t timer; /* ends the waiting for an answer, later the lingering */
     bool resolving, replacing, lingering, noted, broken;
     int open; /* handles and requests not finished */
 };
@@ -86,7 +86,7 @@ static void on_linger(uv_timer_t *timer)
     guard_link_break(timer->data);
 }
 
-/* The router hangs, or the agent does: without this, both sides would be kept for ever. */
+/* The router or the agent hangs: without this timer both sides would stay open without end. */
 static void on_late(uv_timer_t *timer)
 {
     struct guard_link *link = timer->data;
@@ -112,7 +112,7 @@ static void on_written(uv_write_t *write, int status)
         settle(link);
 }
 
-/* Hands the text over to the side. False when the connection cannot go on. */
+/* Writes the text to the side. Returns false when the connection cannot go on. */
 static bool put(struct side *side, struct mcpx_text *text)
 {
     struct parcel *parcel;
@@ -147,7 +147,7 @@ static void on_shut(uv_shutdown_t *request, int status)
         settle(link);
 }
 
-/* What was written before still arrives. */
+/* What was written before this still arrives. */
 static void shut(struct side *side)
 {
     if (side->shut)
@@ -213,7 +213,10 @@ static bool is_over(const struct guard_link *link)
     return link->router.ended || guard_passage_end(link->passage);
 }
 
-/* From now on the agent is read only so that closing does not lose what it has yet to read. */
+/*
+ * From now on bytes of the agent are read and dropped: closing with unread bytes could destroy
+ * what the agent has not read yet.
+ */
 static void wind_up(struct guard_link *link)
 {
     const char *why = guard_passage_end(link->passage);

@@ -1,7 +1,7 @@
 /*
- * link.h - a connection of the agent and the one to the router that belongs to it, as
- * sockets: what a guard_passage wants written is written, and no side is read faster than the
- * other takes it.
+ * link.h - the sockets of a passage: the agent's connection and the connection to the router
+ * that belongs to it. It writes what a guard_passage has to write, and reads no side faster
+ * than the other side reads.
  */
 #ifndef MCPX_BRIDGE_GUARD_EDGE_LINK_H
 #define MCPX_BRIDGE_GUARD_EDGE_LINK_H

@@ -1,5 +1,5 @@
 /*
- * options.h - what a guard is told on the command line.
+ * options.h - the guard's command line.
  */
 #ifndef MCPX_BRIDGE_GUARD_EDGE_OPTIONS_H
 #define MCPX_BRIDGE_GUARD_EDGE_OPTIONS_H
@@ -7,12 +7,12 @@
 #include "tools/mcpx-bridge/guard/address.h"
 
 /**
- * What a guard is to do. Borrowed while it runs.
+ * The options of a guard. Borrowed while it runs.
  *
  * router        where the router is
  * listen        where to listen; port 0 = any free one
  * json          log as JSON
- * verbose       log what happens all day, too
+ * verbose       log routine cases, too
  * timeout_ms    how long it may take until the router has welcomed the agent, or answered it; 0 = for ever
  * message_max   longest message from the router, in bytes
  * command       the agent's command line, ended by NULL; NULL or empty = only listen

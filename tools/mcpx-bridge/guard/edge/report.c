@@ -1,6 +1,6 @@
 /*
- * report.c - lines for whoever started the guard. What others sent is among them, so each is made
- * visible before it is written.
+ * report.c - lines for the person or program that started the guard. They hold texts of other
+ * participants, so each line is made visible before it is written.
  */
 #include "tools/mcpx-bridge/guard/edge/report.h"
 

@@ -1,5 +1,5 @@
 /*
- * report.h - what a guard says: on standard error, and its address on standard output.
+ * report.h - the guard's output: messages on standard error, its address on standard output.
  */
 #ifndef MCPX_BRIDGE_GUARD_EDGE_REPORT_H
 #define MCPX_BRIDGE_GUARD_EDGE_REPORT_H
@@ -8,17 +8,17 @@
 
 struct guard_server;
 
-/** Writes to standard error a line that something happened; printf's format. */
+/** Writes a line about an event to standard error; printf's format. */
 void guard_note(const struct guard_server *server, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Counts a message left out and tells of it, unless it is routine. `user` is the server. */
+/** Counts a message left out, and reports it unless it is routine. `user` is the server. */
 void guard_left_out(void *user, enum guard_verdict verdict, const struct guard_judge *judge);
 
-/** Says how many messages were left out, and why. */
+/** Reports how many messages were left out, and why. */
 void guard_summarise(const struct guard_server *server);
 
-/** Says where the guard listens: on standard output, unless that is the command's. */
+/** Reports the guard's address on standard output, unless the command uses that. */
 void guard_announce(const struct guard_server *server);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * run.c - the guard's loop: a listener, the agent's command, and the end of both. A
- * guard that dies takes the agent's way to the router with it; there is no mode in which the agent
- * talks past it.
+ * run.c - the guard's loop: a listener, the agent's command, and the end of both. When the
+ * guard dies, the agent's connections to the router break: the agent has no way around the
+ * guard.
  */
 #include "tools/mcpx-bridge/guard/edge/run.h"
 
@@ -51,7 +51,7 @@ static int resolve(struct guard_server *server, struct sockaddr_storage *out)
     return 0;
 }
 
-/* The address as the agent is told it: what was asked for, with the port that came of it. */
+/* The address for the agent: the one that was asked for, with the port that the system gave. */
 static int name_yourself(struct guard_server *server)
 {
     const char *host = server->options->listen.host;

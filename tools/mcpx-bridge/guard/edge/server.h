@@ -1,5 +1,5 @@
 /*
- * server.h - a running guard, as the parts of its loop share it.
+ * server.h - a running guard: the state that the parts of its loop share.
  */
 #ifndef MCPX_BRIDGE_GUARD_EDGE_SERVER_H
 #define MCPX_BRIDGE_GUARD_EDGE_SERVER_H
@@ -17,10 +17,10 @@ struct guard_link;
  * A running guard.
  *
  * links    its connections, a list
- * asked    what the agent has asked, over all of them
+ * asked    the agent's open requests, of all of them
  * counts   verdicts so far
  * status   exit code to be
- * buffer   what a socket is read into, one at a time
+ * buffer   the buffer that sockets are read into, one at a time
  */
 struct guard_server {
     const struct guard_options *options;

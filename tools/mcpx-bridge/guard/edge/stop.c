@@ -1,6 +1,6 @@
 /*
- * stop.c - the end of a guard: once, whoever asks for it first. Connections are broken off, because
- * an agent that goes on alone would believe what nobody has looked at.
+ * stop.c - the end of a guard. Several callers may ask for it; it happens once. Connections are
+ * broken off, because an agent that goes on without a guard would believe unchecked messages.
  */
 #include "tools/mcpx-bridge/guard/edge/stop.h"
 
