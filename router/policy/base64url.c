@@ -1,6 +1,7 @@
 /*
- * base64url.c - the strict decoder that tokens deserve. OpenSSL's accepts white space and wants
- * padding, cjose's ignores stray bits; two spellings of one token are refused here instead.
+ * base64url.c - a strict decoder for tokens: each value has one spelling. OpenSSL's decoder was
+ * refused, because it accepts white space and needs padding; cjose's was refused, because it
+ * ignores unused bits.
  */
 #include "router/policy/base64url.h"
 

@@ -10,9 +10,9 @@
 void base64url_encode(const unsigned char *bytes, size_t len, struct mcpx_text *out);
 
 /**
- * Appends what `text` stands for. Strict: no padding, no white space, no foreign byte, and the
- * unused bits of the last character are zero, so that every value has one spelling. Returns
- * false, with `out` as it was, when the text is not such; memory shows as `out->failed`.
+ * Appends the bytes that `text` encodes. Strict: no padding, no white space, no other byte, and
+ * the unused bits of the last character are zero, so that every value has one spelling. Returns
+ * false, with `out` unchanged, for any other text; `out->failed` shows when memory ran out.
  */
 bool base64url_decode(struct mcpx_slice text, struct mcpx_text *out);
 

@@ -1,8 +1,8 @@
 /*
- * capset_cache.c - compiling a set costs a hundred times what looking it up does, and thousands
- * of tokens say the same. The key is a digest of the array's compact text: fixed size, whatever
- * a token holds. When the bound is reached everything is dropped: sets in use live on by their
- * own references, and no order of use has to be kept for a case that hardly happens.
+ * capset_cache.c - compiling a set takes a hundred times as long as a lookup, and thousands of
+ * tokens have the same grants. The key is a digest of the array's compact text, so its size is
+ * fixed. When the cache is full, everything is dropped: sets in use live on through their own
+ * references. An order of use was refused, because the cache is hardly ever full.
  */
 #include "router/policy/capset_cache.h"
 
@@ -67,7 +67,7 @@ enum mcpx_err capset_compile(const json_t *array, struct mcpx_fault *fault,
 enum mcpx_err capset_cache_get(struct capset_cache *cache, const json_t *array,
                                struct mcpx_fault *fault, struct mcpx_capset **out)
 {
-    unsigned char key[32] = {0}; /* what no grants at all are kept under */
+    unsigned char key[32] = {0}; /* the key of "no grants" */
     struct mcpx_capset *set;
     struct capset_entry *slot;
     enum mcpx_err err;

@@ -25,8 +25,8 @@ struct capset_cache {
 };
 
 /**
- * The set of a JSON array of grants, compiled now and remembered nowhere: for lists that anybody
- * may make up.
+ * The set of a JSON array of grants, compiled now and not remembered: for lists that anybody
+ * may send.
  *
  * array   borrowed; NULL = no grants
  * fault   filled on MCPX_EPATTERN, MCPX_EREQUEST and MCPX_ELIMIT
@@ -37,7 +37,7 @@ struct capset_cache {
 enum mcpx_err capset_compile(const json_t *array, struct mcpx_fault *fault,
                              struct mcpx_capset **out);
 
-/** Lets every set go and leaves an empty cache. */
+/** Releases all sets and leaves an empty cache. */
 void capset_cache_fini(struct capset_cache *cache);
 
 /**

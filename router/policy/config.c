@@ -1,7 +1,7 @@
 /*
- * config.c - the order of things: defaults, file, environment, flags, each overwriting the one
- * before; then what values mean together; then tokens. Every step adds its faults to one text
- * and goes on, because a person wants to mend all of them at once.
+ * config.c - the order of the steps: defaults, file, environment, flags, each overwriting the
+ * one before; then checks across several values; then tokens. Every step adds its faults to one
+ * text and goes on, so that a person can correct all of them at once.
  */
 #include "router/policy/loading.h"
 #include "router/policy/tokens_make.h"
@@ -47,7 +47,7 @@ static void hand_over(struct loading *loading, struct config *out)
 
     settings->config.dev = loading->sources->dev;
     if (settings->config.dev && settings_source(settings, "/auth/instances") == FROM_DEFAULT)
-        settings->config.hub.instances = INSTANCES_MAX; /* whoever asks is let in anyway */
+        settings->config.hub.instances = INSTANCES_MAX; /* everybody is let in anyway */
     settings->config.origins = settings->origins.text;
     settings->config.origin_count = settings->origins.count;
     settings->config.warnings = loading->warnings;

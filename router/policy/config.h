@@ -23,18 +23,20 @@ struct config_listen {
  * All settings, validated.
  *
  * listen, listen_count   where to accept connections; at least one
- * listen_default         nobody chose them: one that this machine does not have may be left out
+ * listen_default         they are the default: an address that this machine does not have is
+ *                        left out
  * dev                    --dev was given
  * query_token            ?token= is accepted
  * origins, origin_count  patterns ("http://localhost:*") of allowed Origin headers; a request
  *                        without Origin is always allowed
- * hub                    what the hub wants to know
+ * hub                    the hub's settings
  * connects_per_s         connection attempts per second of one address; 0 = no limit
  * requests_per_minute    requests and connection attempts of one participant; 0 = no limit
  * tickets_each           unused tickets of one participant; 0 = no limit
  * drain_ms               how long a shutdown may take
- * tokens                 who may come in
- * warnings               things that are valid but surely not meant, one per line; "" if none
+ * tokens                 participants that may connect
+ * warnings               settings that are valid but are probably mistakes, one per line; "" if
+ *                        none
  */
 struct config {
     struct config_listen *listen;
@@ -56,14 +58,14 @@ struct config {
 };
 
 /**
- * What the command line says.
+ * The input of config_load.
  *
  * file           --config, or NULL
  * listen         --listen values, each "HOST:PORT"; replaces the file's list when there are any
  * dev            --dev
  * environment    "NAME=value" strings, NULL-terminated, as `environ`; NULL = none
  * chance         for the random secret of dev mode
- * wall_ms        the instant that the expiry of grants is compared with, for warnings; 0 = now
+ * wall_ms        warnings compare the expiry of grants with this instant; 0 = now
  */
 struct config_sources {
     const char *file;

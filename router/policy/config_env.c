@@ -1,7 +1,8 @@
 /*
- * config_env.c - MCPX_<SECTION>_<KEY>. A variable's text is turned into the JSON value its row
- * wants and then goes the way of the file's values. A variable that starts like a section and
- * names no setting is an error, as an unknown key is: a misspelt limit would else be no limit.
+ * config_env.c - MCPX_<SECTION>_<KEY>. A variable's text becomes the JSON value that its row
+ * needs; from there it is handled like a value of the file. A variable that begins like a
+ * section and names no setting is an error, like an unknown key: otherwise a misspelt limit
+ * would be no limit.
  */
 #include "router/policy/loading.h"
 
@@ -29,7 +30,7 @@ static const struct setting *row_of(struct loading *loading, struct mcpx_slice n
     return found;
 }
 
-/* Does it look like one of ours? Other programs may have MCPX_ variables too. */
+/* Whether it looks like one of ours. Other programs may have MCPX_ variables too. */
 static bool is_in_section(struct mcpx_slice name)
 {
     static const char *const sections[] = {
@@ -45,7 +46,7 @@ static bool is_in_section(struct mcpx_slice name)
     return false;
 }
 
-/* "12" to 12; anything else to the text itself, which then is refused as a string. */
+/* "12" becomes 12. Other text stays a string, which is refused later. */
 static json_t *integer_of(const char *text)
 {
     char *end;
@@ -112,7 +113,7 @@ static void apply(struct loading *loading, const char *name, const struct settin
     json_t *value;
 
     if (*text == '\0')
-        return; /* as if it were not set */
+        return; /* treated as not set */
     if (!mx_utf8_is_valid(mcpx_slice_of(text), NULL)) {
         error_line(loading, name, "", "found bytes that are not UTF-8");
         return;

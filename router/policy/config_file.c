@@ -1,7 +1,7 @@
 /*
- * config_file.c - reads the file and walks it along the table: every member is a row, a section
- * above rows, or unknown. The walk only checks and stores single values; what profiles,
- * participants and keys mean together is looked at afterwards, in a tree known to be well-typed.
+ * config_file.c - reads the file and compares it with the table: every member is a row, a
+ * section above rows, or unknown. This step checks and stores single values only. Checks across
+ * profiles, participants and keys come later, when every value is known to have the right type.
  */
 #include "router/policy/loading.h"
 
@@ -42,7 +42,9 @@ bool file_is_public(const char *path)
     return stat(path, &status) == 0 && (status.st_mode & S_IROTH) != 0;
 }
 
-/* Secrets, and containers: a string in their place may well be one. */
+/*
+ * True for secrets, and for containers: a string in the place of a container may be a secret.
+ */
 static bool is_hidden(const struct setting *row)
 {
     return row->type == SETTING_SECRET || row->type == SETTING_SHA256 ||

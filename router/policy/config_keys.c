@@ -1,7 +1,7 @@
 /*
- * config_keys.c - the keys that sign tokens: from `secret`, from `keys`, or by chance in dev
- * mode. The algorithm is settled here, per key, before any token is seen. Public keys (RS, ES,
- * PS, EdDSA) and a JWKS file would be further makers of keys beside add_listed.
+ * config_keys.c - the keys that sign tokens: from `secret`, from `keys`, or random in dev mode.
+ * Each key gets its algorithm here, before any token is read. Public keys (RS, ES, PS, EdDSA)
+ * and a JWKS file would be added beside add_listed.
  */
 #include "lib/core/format.h"
 #include "router/policy/loading.h"
@@ -13,7 +13,7 @@
 enum { SECRET_MIN = 16, SECRET_MAX = 4096, DEV_SECRET = 32 };
 
 /*
- * A key on its way into the ring.
+ * A key before it is added to the ring.
  *
  * source, pointer   for lines about it
  * was_checked       its length is known to be in range, or was reported with the file's values
@@ -74,7 +74,10 @@ static void resolve(const char *path, const char *beside, struct mcpx_text *out)
     mcpx_text_puts(out, path);
 }
 
-/* Appends the content of a secret file, less one newline at its end. False when reported. */
+/*
+ * Appends the content of a secret file, without one newline at its end. Returns false after
+ * reporting a fault.
+ */
 static bool read_secret(struct loading *loading, struct key_draft *draft, const char *path,
                         const char *beside)
 {
@@ -137,7 +140,7 @@ static void add_simple(struct loading *loading, struct tokens *tokens)
     wipe(&draft.secret);
 }
 
-/* Dev mode signs with a secret that nobody knows and that ends with the process. */
+/* Dev mode signs with a random secret that nobody knows and that ends with the process. */
 static void add_random(struct loading *loading, struct tokens *tokens)
 {
     struct key_draft draft = {.source = "--dev", .pointer = "", .alg = "HS256", .kid = ""};
@@ -151,7 +154,7 @@ static void add_random(struct loading *loading, struct tokens *tokens)
     wipe(&draft.secret);
 }
 
-/* True when an earlier key has the kid: which of them is meant could not be told. */
+/* True when an earlier key has the same kid: a token could then mean either. */
 static bool kid_is_taken(const json_t *keys, size_t index)
 {
     const char *kid = json_string_value(json_object_get(json_array_get(keys, index), "kid"));
@@ -209,7 +212,10 @@ void load_keys(struct loading *loading, struct tokens *tokens)
     const json_t *keys = json_object_get(tree_at(loading, "auth", "jwt"), "keys");
     const struct settings *settings = &loading->settings;
 
-    /* The first key signs. Dev mode gives tokens to anybody: never with a key that somebody trusts. */
+    /*
+     * The first key signs. Dev mode gives tokens to anybody, so it must not sign with a
+     * configured key.
+     */
     if (loading->sources->dev)
         add_random(loading, tokens);
     add_simple(loading, tokens);

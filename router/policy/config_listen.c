@@ -1,6 +1,6 @@
 /*
- * config_listen.c - "127.0.0.1:8080" taken apart. Names are not looked up here: a configuration
- * is right or wrong by itself, whatever a name server says today.
+ * config_listen.c - "127.0.0.1:8080" taken apart. Names are not looked up here: whether a
+ * configuration is valid must not depend on a name server.
  */
 #include "lib/core/decimal.h"
 #include "lib/core/format.h"

@@ -7,7 +7,7 @@
 
 enum fit { FIT_NONE, FIT_EXACT, FIT_ABOVE };
 
-/* How a pointer lies to a row: at it, above it, or elsewhere. */
+/* The place of a pointer relative to a row: at it, above it, or elsewhere. */
 static enum fit fit_of(const char *row, const char *pointer)
 {
     while (*pointer && *row) {

@@ -1,7 +1,7 @@
 /*
- * config_people.c - profiles and participants: first every fault is found and named, then, in a
- * tree without faults, everything is compiled. Doing both at once would either stop at the first
- * fault or build from half of what was meant.
+ * config_people.c - profiles and participants: first all faults are found and reported; only a
+ * configuration without faults is compiled. Doing both at once was refused: it would stop at
+ * the first fault, or compile a part of the configuration.
  */
 #include "lib/core/format.h"
 #include "router/policy/loading.h"
@@ -87,7 +87,7 @@ static void check_topics(struct loading *loading, struct mcpx_text *pointer,
         struct mcpx_slice text = {json_string_value(topic), json_string_length(topic)};
 
         if (!text.len || mcpx_topic_name_is_valid(text))
-            continue; /* what is no string was reported already */
+            continue; /* a value that is no string was reported already */
         pointer_push(pointer, "topics");
         pointer_push_index(pointer, i);
         error_line(loading, loading->sources->file, pointer_text(pointer),
@@ -97,8 +97,8 @@ static void check_topics(struct loading *loading, struct mcpx_text *pointer,
 }
 
 /*
- * Two participants with one token could not be told apart. `seen` holds the hashes so far: to
- * compare each pair took minutes for as many participants as there may be.
+ * Two participants with one token could not be distinguished. `seen` holds the hashes so far.
+ * Comparing each pair was refused: with the most participants allowed it took minutes.
  */
 static bool token_is_taken(struct loading *loading, const json_t *person, json_t *seen)
 {
@@ -177,7 +177,9 @@ static enum routing routing_of(const json_t *object)
     return strcmp(text, "all") == 0 ? ROUTING_ALL : ROUTING_DIRECTED;
 }
 
-/* 0 where the participant has no number of its own; it is in its range (setting_fits). */
+/*
+ * 0 when the participant has no number of its own. The number is in its range (setting_fits).
+ */
 static unsigned instances_of(const json_t *person)
 {
     return (unsigned)json_integer_value(json_object_get(person, "instances"));

@@ -1,7 +1,7 @@
 /*
  * config_report.c - error and warning lines: where, what was found, what is allowed. A value is
- * shown only if it cannot be a secret, cut to a length that fits a line, and with its control
- * characters escaped, since the line may end on a terminal.
+ * shown only if it cannot be a secret. It is cut to a length that fits a line, and its control
+ * characters are escaped, because the line may be shown on a terminal.
  */
 #include "lib/core/control.h"
 #include "lib/core/format.h"
@@ -11,7 +11,7 @@
 
 enum { SHOWN_MAX = 64 };
 
-/* Names come from the file: whatever a terminal would obey is spelled out. */
+/* Names come from the file: characters that a terminal would obey are escaped. */
 static void write_plain(struct mcpx_text *out, const char *text)
 {
     static const char digits[] = "0123456789abcdef";

@@ -1,6 +1,6 @@
 /*
- * config_table.c - every setting of the router, once: where it stands in the file, what it may
- * be, what it is when nobody says, what it means, where it is kept. docs/configuration.md and
+ * config_table.c - every setting of the router, once: its place in the file, its range, its
+ * default, its meaning, and its member in the settings. docs/configuration.md and
  * config/router.schema.json repeat these rows for people and editors, and a test compares them.
  */
 #include "router/policy/settings.h"

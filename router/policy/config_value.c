@@ -1,7 +1,7 @@
 /*
- * config_value.c - values checked against a row and put where the row says. Integers of every
- * width, booleans and enumerations go through one function that copies by size, so a row needs
- * no code of its own.
+ * config_value.c - checks values against a row, and stores them in the member that the row
+ * names. One function copies integers of every width, booleans and enumerations by size, so a
+ * row needs no code of its own.
  */
 #include "router/policy/settings.h"
 

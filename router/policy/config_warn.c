@@ -1,7 +1,7 @@
 /*
- * config_warn.c - what is valid and surely not meant: a profile nobody has, a token nobody can
- * have, a secret everybody may read. Warnings never stop the router; `--check` is for reading
- * them.
+ * config_warn.c - warns of settings that are valid but are probably mistakes: a profile that no
+ * participant has, a token that cannot exist, a secret file that everybody may read. Warnings
+ * never stop the router; `--check` shows them.
  */
 #include "router/policy/loading.h"
 #include "router/policy/tokens_make.h"
@@ -129,7 +129,7 @@ static void warn_limits(struct loading *loading)
                      "is less than limits.message_bytes, so one message can end a connection");
 }
 
-/* Protocol: section 5 (routing mode). One alone has nobody whose requests it could take for its own. */
+/* Protocol: section 5 (routing mode). A single server sees no requests to other servers. */
 static void warn_routing(struct loading *loading, const struct tokens *tokens)
 {
     if (loading->settings.config.hub.directed || tokens_answerers(tokens) < 2)

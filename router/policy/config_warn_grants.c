@@ -1,6 +1,6 @@
 /*
- * config_warn_grants.c - grants and denials that are valid and surely not meant: those that can
- * never match, and those that name a known kind with a typing error.
+ * config_warn_grants.c - warns of grants and denials that are valid but are probably mistakes:
+ * those that can never match, and those that name a known kind with a typing error.
  */
 #include "lib/core/format.h"
 #include "lib/core/ident.h"
@@ -12,7 +12,7 @@
 #include <mcpx/json.h>
 #include <time.h>
 
-/* Of whom the grants are, and what is known besides; a profile has no topics. */
+/* The participant or profile that has the grants. A profile has no topics. */
 struct grants {
     struct loading *loading;
     const char *owner;
@@ -135,7 +135,7 @@ static void spread(bool a_is_star, struct mcpx_slice b, bool *row)
         row[j + 1] |= row[j] && (a_is_star || b.text[j] == '*');
 }
 
-/* Is there a name that both patterns cover? */
+/* Whether there is a name that both patterns cover. */
 static bool patterns_meet(struct mcpx_slice a, struct mcpx_slice b)
 {
     bool rows[2][MCPX_ID_MAX + 1] = {{true}};
@@ -159,7 +159,7 @@ static struct mcpx_slice text_at(const json_t *array, size_t index)
     return (struct mcpx_slice){json_string_value(text), json_string_length(text)};
 }
 
-/* Who has no topics is warned of already. */
+/* A participant without topics has a warning already. */
 static bool never_meet(const json_t *topics, const json_t *others)
 {
     for (size_t i = 0; i < json_array_size(topics); i++) {
@@ -171,7 +171,7 @@ static bool never_meet(const json_t *topics, const json_t *others)
     return json_array_size(topics) > 0 && json_array_size(others) > 0;
 }
 
-/* A key signs tokens for any id; without one there are those that stand in the file. */
+/* A key can sign tokens for any id. Without a key there are only the ids in the file. */
 static const char *fault_of_addressee(const struct grants *grants, const char *id)
 {
     const json_t *person = tree_at(grants->loading, "participants", id);

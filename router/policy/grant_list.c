@@ -1,7 +1,8 @@
 /*
- * grant_list.c - one reader of grants for the configuration, for tokens and for POST /v0.1/check,
- * so that a grant means the same wherever it is written. Strings stay in the JSON values; only
- * the arrays are ours. A reader per source would have been three chances to differ.
+ * grant_list.c - one reader of grants for the configuration, for tokens and for POST
+ * /v0.1/check, so that a grant means the same wherever it is written. Strings stay in the JSON
+ * values; only the arrays are allocated here. A reader for each source was refused, because
+ * three readers could differ.
  */
 #include "router/policy/grant_list.h"
 
@@ -54,7 +55,7 @@ static enum mcpx_err read_to(const json_t *value, struct mcpx_grant *grant,
     size_t count = json_array_size(value);
     struct mcpx_slice *to;
 
-    /* No addressee at all would be stored as "no condition", the opposite of what it says. */
+    /* An empty `to` would be stored as "no condition", which is the opposite of its meaning. */
     if (!json_is_array(value) || count == 0 || count > MCPX_TO_MAX)
         return refuse_grant(fault, "to", "expected a list of 1..256 participant ids");
     for (size_t i = 0; i < count; i++) {

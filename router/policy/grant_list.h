@@ -1,5 +1,5 @@
 /*
- * grant_list.h - grants as JSON states them, on their way to a compiled set.
+ * grant_list.h - reads grants from JSON and compiles them to a set.
  */
 #ifndef POLICY_GRANT_LIST_H
 #define POLICY_GRANT_LIST_H

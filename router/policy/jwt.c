@@ -1,7 +1,7 @@
 /*
- * jwt.c - keys, signatures, and nothing else: cjose is asked to verify only what jwt_check.c
- * found harmless, and only with a key that was configured for the very algorithm the header
- * names. So the token never chooses how it is verified (RFC 8725 section 3.1).
+ * jwt.c - keys and signatures only. cjose verifies a token only after the checks of
+ * jwt_check.c, and only with a key that was configured for the algorithm in the token's header.
+ * So a token never chooses how it is verified (RFC 8725 section 3.1).
  */
 #include "router/policy/jwt_ring.h"
 

@@ -1,6 +1,6 @@
 /*
- * jwt.h - JSON Web Tokens in compact form, verified with keys whose algorithm is fixed before
- * anything in the token is believed.
+ * jwt.h - JSON Web Tokens in compact form. Each key has a fixed algorithm, so a token cannot
+ * choose one.
  */
 #ifndef POLICY_JWT_H
 #define POLICY_JWT_H
@@ -9,19 +9,19 @@
 #include <mcpx/error.h>
 #include <mcpx/text.h>
 
-/** Longest token looked at, in bytes. */
+/** Longest token that is read, in bytes. */
 #define JWT_BYTES_MAX 8192
 
 /** How far the clocks of an issuer and the router may differ, in milliseconds. */
 #define JWT_LEEWAY_MS 60000
 
-/** Keys and expectations. Made by jwt_ring_new. */
+/** Keys, and the expected `iss` and `aud`. Made by jwt_ring_new. */
 struct jwt_ring;
 
 /** An empty ring: verifies nothing. Returns NULL when memory runs out. */
 struct jwt_ring *jwt_ring_new(void);
 
-/** Frees it, its secrets wiped. NULL is allowed. */
+/** Wipes its secrets and frees it. NULL is allowed. */
 void jwt_ring_free(struct jwt_ring *ring);
 
 /** How many keys it holds. */
@@ -34,7 +34,7 @@ const char *jwt_alg_name(const char *alg);
 size_t jwt_alg_bytes(const char *alg);
 
 /**
- * Adds an HMAC key. Tokens without `exp` it verifies only when it is told so.
+ * Adds an HMAC key. It verifies tokens without `exp` only when `exp_optional` is set.
  *
  * kid      borrowed, copied; NULL or "" = none
  * alg      one that has a jwt_alg_name
@@ -46,8 +46,8 @@ enum mcpx_err jwt_ring_add(struct jwt_ring *ring, const char *kid, const char *a
                            struct mcpx_slice secret, bool exp_optional);
 
 /**
- * Says who must have issued tokens and for whom: `iss` and `aud` of every token. Borrowed,
- * copied; NULL or "" = whoever. Returns MCPX_OK or MCPX_ENOMEM.
+ * Sets the `iss` and `aud` that every token must have. Borrowed, copied; NULL or "" = any.
+ * Returns MCPX_OK or MCPX_ENOMEM.
  */
 enum mcpx_err jwt_ring_expect(struct jwt_ring *ring, const char *issuer, const char *audience);
 
@@ -56,7 +56,7 @@ enum mcpx_err jwt_ring_expect(struct jwt_ring *ring, const char *issuer, const c
  * otherwise), nbf and iat with JWT_LEEWAY_MS, iss and aud where they are expected.
  *
  * A key is tried when its algorithm is the header's and its kid fits: equal, or one of the two
- * absent. `crit` and `b64` headers are refused, whatever they hold (RFC 7515 section 4.1.11).
+ * absent. Tokens with a `crit` or `b64` header are refused (RFC 7515 section 4.1.11).
  *
  * now      wall_ms is compared with
  * claims   filled with a new reference to the claims object; untouched on failure
@@ -79,7 +79,7 @@ enum mcpx_err jwt_sign(const struct jwt_ring *ring, const json_t *claims,
  */
 bool jwt_date(const json_t *value, int64_t *wall_ms);
 
-/** Claims that ring expects of tokens: "" when none. Lent until the ring is freed. */
+/** The `iss` that tokens must have; "" when any is allowed. Lent until the ring is freed. */
 const char *jwt_ring_issuer(const struct jwt_ring *ring);
 
 /** Likewise for `aud`. */

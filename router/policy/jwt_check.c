@@ -1,12 +1,13 @@
 /*
- * jwt_check.c - everything about a token that needs no key: its outer form and header before the
- * signature is looked at, its dates, issuer and audience after, and which algorithms there are.
- * The header is read here, strictly, rather than through cjose, because cjose would choose its algorithm from it.
+ * jwt_check.c - all checks of a token that need no key: its outer form and header before the
+ * signature is verified, its dates, issuer and audience after that. It also lists the
+ * algorithms. cjose does not read the header, because it would take the algorithm from it; the
+ * header is read strictly here.
  */
 #include "router/policy/base64url.h"
 #include "router/policy/jwt_ring.h"
 
-/* 9999-12-31T23:59:59Z: later dates mean the same to everyone alive. */
+/* 9999-12-31T23:59:59Z; later dates count as this one. */
 static const int64_t date_max = 253402300799;
 
 static const struct {
@@ -77,7 +78,9 @@ static bool read_header(const json_t *json, struct jwt_header *out)
 
     if (!is_text_or_absent(kid) || !is_text_or_absent(json_object_get(json, "typ")))
         return false;
-    /* RFC 7515 section 4.1.11: what must be understood and is not, refuses the token. */
+    /*
+     * RFC 7515 section 4.1.11: a token with a critical header that we do not know is refused.
+     */
     if (json_object_get(json, "crit") || json_object_get(json, "b64"))
         return false;
     out->alg = json_string_value(json_object_get(json, "alg"));

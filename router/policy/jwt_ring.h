@@ -24,7 +24,7 @@ struct jwt_ring {
 };
 
 /**
- * What a token's header says, once it was found harmless.
+ * A token's header that has passed the checks.
  *
  * json   the header, owned; `alg` and `kid` (NULL = none) point into it
  */
@@ -46,7 +46,7 @@ enum mcpx_err jwt_parse(struct mcpx_slice text, json_t **out);
  */
 enum mcpx_err jwt_header_read(struct mcpx_slice token, struct jwt_header *out);
 
-/** Checks exp, nbf, iat, and iss and aud where they are expected ("" = whoever). */
+/** Checks exp, nbf, iat, and the expected iss and aud ("" = any). */
 bool jwt_claims_hold(const json_t *claims, const char *issuer, const char *audience,
                      struct mcpx_now now);
 

@@ -8,8 +8,8 @@
 #include "lib/core/typo.h"
 
 /*
- * Two letters that changed places are the commonest error, and the surest sign of one. Another
- * number of segments is none: somebody's `mcp/request/x` is another type.
+ * Two exchanged letters are the most frequent and the clearest typing error. A name with
+ * another number of segments is no error: `mcp/request/x` is another type.
  */
 static const struct mx_typo_costs costs = {
     .edit = 2, .swap = 1, .border = '/', .star = '*', .any_case = true};
@@ -72,7 +72,10 @@ static bool covers_any(struct mcpx_slice component, const char *const *names, si
     return false;
 }
 
-/* The most that may be put right: in few letters everything is near everything. */
+/*
+ * The most errors that are corrected. Short names are similar to each other, so fewer are
+ * corrected in them.
+ */
 static size_t cost_max(struct mcpx_slice component)
 {
     size_t letters = 0;
@@ -86,7 +89,7 @@ static size_t cost_max(struct mcpx_slice component)
     return letters < 12 ? costs.edit : 2 * costs.edit;
 }
 
-/* Appends the component as it was meant. Returns whether that is another one. */
+/* Appends the corrected component. Returns whether it differs. */
 static bool mend(struct mcpx_slice component, const char *const *names, size_t count,
                  struct mcpx_text *out)
 {

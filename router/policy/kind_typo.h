@@ -1,5 +1,5 @@
 /*
- * kind_typo.h - patterns that surely name a known kind with a typing error.
+ * kind_typo.h - finds patterns that probably name a known kind with a typing error.
  */
 #ifndef POLICY_KIND_TYPO_H
 #define POLICY_KIND_TYPO_H
@@ -7,13 +7,13 @@
 #include <mcpx/text.h>
 
 /**
- * Appends a capability pattern with the typing errors in its type and method put right: a letter
- * too many, one that is missing, another one, two that changed places, or the wrong case. What it
- * is compared with are the types of the protocol and the methods of MCP. A component that covers
- * one of them is right. So is one that has another number of segments, or is far from all, because
- * any kind is legal: in up to three letters only the case is put right, in four also two letters
- * that changed places, in up to eleven one error of any sort, in more than that two. Components of
- * more than 64 bytes are left as they are.
+ * Appends a capability pattern with the typing errors in its type and method corrected: an
+ * extra letter, a missing one, a wrong one, two exchanged ones, or the wrong case. It is
+ * compared with the types of the protocol and the methods of MCP. A component that covers one
+ * of them is right. A component with another number of segments, or one that is not similar to
+ * any, is right too, because any kind is legal. In up to three letters only the case is
+ * corrected; in four, also two exchanged letters; in up to eleven, one error of any sort; in
+ * more, two. Components of more than 64 bytes are not changed.
  *
  * pattern   valid
  *

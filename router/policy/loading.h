@@ -1,6 +1,6 @@
 /*
- * loading.h - the state of one config_load, handed from step to step, and the lines it reports.
- * Internal to config*.c.
+ * loading.h - the state of one config_load, shared by its steps, and its error and warning
+ * lines. Internal to config*.c.
  */
 #ifndef POLICY_LOADING_H
 #define POLICY_LOADING_H
@@ -32,7 +32,7 @@ struct loading {
 struct mcpx_text *error_begin(struct loading *loading, const char *source,
                               const char *pointer);
 
-/** Begins a warning line likewise. */
+/** Begins a warning line in the same way. */
 struct mcpx_text *warning_begin(struct loading *loading, const char *source,
                                 const char *pointer);
 
@@ -52,8 +52,8 @@ void warning_line(struct loading *loading, const char *source, const char *point
                   const char *sentence);
 
 /**
- * Appends what was found, such as `"x" (string)`. Long strings are cut, containers counted;
- * with `hidden` only type and size are told.
+ * Appends the value that was found, such as `"x" (string)`. Long strings are cut, containers
+ * counted; with `hidden`, only type and size are shown.
  */
 void write_found(const json_t *value, bool hidden, struct mcpx_text *out);
 
@@ -86,7 +86,7 @@ void load_listen(struct loading *loading);
 /** Checks grants, names and references in profiles and participants. */
 void check_people(struct loading *loading);
 
-/** Puts profiles and participants into `tokens`. Only after checks without fault. */
+/** Puts profiles and participants into `tokens`. Only after checks that found no fault. */
 void build_people(struct loading *loading, struct tokens *tokens);
 
 /** Reads secrets and puts the keys into `tokens`, checking them. */
@@ -101,7 +101,7 @@ void load_keys(struct loading *loading, struct tokens *tokens);
 void warn_grants(struct loading *loading, const char *owner, const json_t *object,
                  bool has_keys);
 
-/** Writes warnings about what is valid and surely not meant. */
+/** Writes warnings about settings that are valid but are probably mistakes. */
 void write_warnings(struct loading *loading, const struct tokens *tokens);
 
 /**

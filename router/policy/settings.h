@@ -9,12 +9,12 @@
 
 #include <jansson.h>
 
-/** What a setting's value may be. */
+/** The types of settings. */
 enum setting_type {
     SETTING_BOOL,
     SETTING_INTEGER,
     SETTING_CHOICE,
-    SETTING_ALG, /* a choice that also knows what a later release will offer */
+    SETTING_ALG, /* a choice with a value that only a later release will accept */
     SETTING_STRING,
     SETTING_SECRET,   /* a string that is never shown */
     SETTING_SHA256,   /* 64 hexadecimal digits, never shown either */
@@ -61,13 +61,13 @@ struct names {
     size_t count;
 };
 
-/** Where a value came from, later ones winning. */
+/** Where a value came from; a later source replaces an earlier one. */
 enum setting_source { FROM_DEFAULT, FROM_FILE, FROM_ENVIRONMENT, FROM_FLAGS };
 
 enum { SETTINGS_MAX = 80 };
 
 /**
- * What the table fills: the public settings, and those that are only needed while loading.
+ * The values of the table: the public settings, and those that are needed only while loading.
  *
  * set_by   enum setting_source of each row of the table
  */
@@ -86,7 +86,7 @@ struct settings {
 /** The table; `count` rows, at most SETTINGS_MAX. Static. */
 const struct setting *settings_table(size_t *count);
 
-/** The row that describes the value at a JSON pointer; NULL when there is none. */
+/** The row of the value at a JSON pointer; NULL when there is none. */
 const struct setting *settings_find(const char *pointer);
 
 /** True when rows lie below the pointer: it is a section, written as an object. */
@@ -107,7 +107,10 @@ void setting_write_variable(const struct setting *row, struct mcpx_text *out);
 /** Appends what is allowed: "an integer 1..65536 (0 = no limit)". */
 void setting_write_expected(const struct setting *row, struct mcpx_text *out);
 
-/** Is the value of the row's type and in its range? Lists: the entries are not looked at. */
+/**
+ * Whether the value has the row's type and is in its range. The entries of lists are not
+ * checked.
+ */
 bool setting_fits(const struct setting *row, const json_t *value);
 
 /**
@@ -118,7 +121,7 @@ bool setting_fits(const struct setting *row, const json_t *value);
 enum mcpx_err setting_store(const struct setting *row, const json_t *value,
                             enum setting_source source, struct settings *settings);
 
-/** Who set the value of this pointer, which names a row. */
+/** The source of the value at this pointer, which names a row. */
 enum setting_source settings_source(const struct settings *settings, const char *pointer);
 
 /** Fills in all defaults. `settings` is zeroed. Returns MCPX_OK or MCPX_ENOMEM. */

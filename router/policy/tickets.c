@@ -1,7 +1,7 @@
 /*
  * tickets.c - a queue in order of issue. All tickets live equally long, so the expired ones are
- * at its head and no timer is needed: every call drops them first. Only the SHA-256 of a ticket
- * is kept, so a memory dump admits nobody.
+ * at its head; every call drops them first, and no timer is needed. Only the SHA-256 of a
+ * ticket is kept, so nobody can connect with what a memory dump holds.
  */
 #include "router/policy/tickets.h"
 

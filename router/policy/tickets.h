@@ -1,5 +1,6 @@
 /*
- * tickets.h - single-use admission for browsers, which cannot send an Authorization header.
+ * tickets.h - tickets: single-use secrets for browsers, which cannot send an Authorization
+ * header.
  */
 #ifndef POLICY_TICKETS_H
 #define POLICY_TICKETS_H
@@ -18,7 +19,7 @@ struct tickets;
  */
 struct tickets *tickets_new(struct chance chance, size_t each);
 
-/** Frees it and lets its grants go. NULL is allowed. */
+/** Frees it and releases its grants. NULL is allowed. */
 void tickets_free(struct tickets *tickets);
 
 /**
@@ -28,8 +29,8 @@ void tickets_free(struct tickets *tickets);
  * topic    borrowed, copied
  * ticket   the text of the ticket (base64url, no padding) is appended
  *
- * Returns MCPX_OK, MCPX_ELIMIT when TICKETS_MAX unexpired tickets are outstanding, MCPX_ESHARE when
- * the participant has its own many, MCPX_ENOMEM.
+ * Returns MCPX_OK, MCPX_ELIMIT when TICKETS_MAX unexpired tickets are outstanding, MCPX_ESHARE
+ * when the participant has `each` of them, MCPX_ENOMEM.
  */
 enum mcpx_err tickets_issue(struct tickets *tickets, struct grant *grant,
                             struct mcpx_slice topic, struct mcpx_now now,

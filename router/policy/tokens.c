@@ -1,7 +1,7 @@
 /*
- * tokens.c - the questions the edge asks about tokens. A static token is known by its SHA-256
- * only: the file with the hashes lets nobody in, and comparing digests of equal length without
- * an early exit tells a guesser nothing. What is no static token may still be a JWT.
+ * tokens.c - verifies tokens for the edge. Of a static token only the SHA-256 is known, so
+ * nobody can connect with the configuration file alone. Digests of equal length are compared in
+ * constant time, so timing helps no attacker. A token that is no static token may be a JWT.
  */
 #include "lib/core/glob.h"
 #include "router/policy/tokens_inside.h"
@@ -10,12 +10,12 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
-/* A day: a token of dev mode that is still needed tomorrow is asked for again. */
+/* A day: a program that runs longer asks for another token of dev mode. */
 static const json_int_t dev_life_s = 86400;
 
 /*
- * NULL when nobody bears it. Candidates are those from the digest's slot to the next free one;
- * each is compared in constant time, found or not.
+ * NULL when no participant has this token. The entries from the digest's slot to the next free
+ * one are all compared, in constant time.
  */
 static const struct person *find_bearer(const struct tokens *tokens,
                                         const unsigned char digest[32])
@@ -36,8 +36,8 @@ static const struct person *find_bearer(const struct tokens *tokens,
 }
 
 /*
- * Who bears a token: a configured participant, or the claims of a JWT. `person` is NULL when it
- * is a JWT; `claims` is then a new reference.
+ * The bearer of a token: a configured participant, or the claims of a JWT. `person` is NULL
+ * when it is a JWT; `claims` is then a new reference.
  */
 static enum mcpx_err identify(const struct tokens *tokens, struct mcpx_slice bearer,
                               struct mcpx_now now, const struct person **person,

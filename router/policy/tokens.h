@@ -7,14 +7,14 @@
 #include "router/hub/grant.h"
 #include "router/hub/hub.h"
 
-/** Everything that can turn a token into a grant. Made by config_load, immutable afterwards. */
+/** All participants, profiles and keys. Made by config_load, immutable afterwards. */
 struct tokens;
 
-/** Frees it. NULL is allowed. Grants given out stay valid. */
+/** Frees it. NULL is allowed. Grants that were given stay valid. */
 void tokens_free(struct tokens *tokens);
 
 /**
- * Tells who bears a token and what it earned in a topic.
+ * Finds the bearer of a token, and its grant in a topic.
  *
  * bearer   the token itself, borrowed
  * topic    the topic asked for; absent = any (the API calls that are not about one topic)
@@ -28,15 +28,15 @@ void tokens_free(struct tokens *tokens);
 enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
                             struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
 
-/** A topic somebody may or may not be let into. `name` is borrowed. */
+/** A topic, and whether a token is valid for it. `name` is borrowed. */
 struct token_topic {
     struct mcpx_slice name;
     bool covered;
 };
 
 /**
- * Finds out which of many topics a token is good for. It is verified once, however many there
- * are: a signature may cost a thousand times what a name costs.
+ * Finds out for which of several topics a token is valid. It is verified only once: a signature
+ * may take a thousand times as long as comparing a name.
  *
  * topics   `covered` is filled: true where tokens_verify would return MCPX_OK; untouched on failure
  *
@@ -46,8 +46,8 @@ enum mcpx_err tokens_cover(struct tokens *tokens, struct mcpx_slice bearer,
                            struct mcpx_now now, struct token_topic *topics, size_t count);
 
 /**
- * Makes a token for dev mode (POST /v0.1/auth/token): a JWT signed with the first HMAC key,
- * which is then a random one, never one that was configured.
+ * Makes a token for dev mode (POST /v0.1/auth/token): a JWT signed with the first HMAC key. In
+ * dev mode that is a random key, never a configured one.
  *
  * capabilities_json   JSON array of strings or grant objects, validated here; absent =
  *                     every kind below mcp/, and chat (protocol section 8)
@@ -71,20 +71,20 @@ enum mcpx_err tokens_participant(struct tokens *tokens, struct mcpx_slice id,
                                  struct grant **out);
 
 /**
- * By which of its patterns a configured participant may join a topic.
+ * The topic pattern by which a configured participant may join a topic.
  *
  * topic   absent = any topic at all
  *
- * Returns the pattern, lent until tokens_free; absent when none covers the topic, and for who is
- * not configured.
+ * Returns the pattern, lent until tokens_free; absent when none covers the topic, and when the
+ * participant is not configured.
  */
 struct mcpx_slice tokens_topic_pattern(const struct tokens *tokens, struct mcpx_slice id,
                                        struct mcpx_slice topic);
 
 /**
- * A grant from a JSON array of patterns and grant objects, made up on the spot, as /v0.1/check
- * takes it. It is compiled anew each time and remembered nowhere, so that made-up lists do not
- * push the sets of tokens in use out of the cache; the caller bounds how long the list is.
+ * A grant from a JSON array of patterns and grant objects that a request to /v0.1/check holds.
+ * It is compiled each time and not remembered, so that such lists do not push the sets of real
+ * tokens out of the cache. The caller limits the length of the list.
  *
  * Returns MCPX_OK, MCPX_EPATTERN or MCPX_EREQUEST with `fault` filled, MCPX_ENOMEM.
  */

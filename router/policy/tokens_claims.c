@@ -1,8 +1,8 @@
 /*
- * tokens_claims.c - what a verified token says, turned into a grant. A claim of a wrong type
- * refuses the token rather than being left out: an issuer that writes `capabilities` as a string
- * did mean something, and guessing what would be a policy of our own. Who is configured has the
- * rights that the configuration gives: a token that names him earns those or nothing.
+ * tokens_claims.c - turns a verified token into a grant. A token with a claim of a wrong type
+ * is refused. Ignoring such a claim was refused: an issuer that writes `capabilities` as a
+ * string means something, and the router must not guess what. A configured participant has the
+ * grants of the configuration: a token that names it gives those, or is refused.
  */
 #include "lib/core/glob.h"
 #include "router/policy/tokens_inside.h"
@@ -16,7 +16,7 @@ static struct mcpx_slice text_of(const json_t *value)
     return (struct mcpx_slice){json_string_value(value), json_string_length(value)};
 }
 
-/* `participantId`, or `sub` where that is missing; both have to be strings if they are there. */
+/* `participantId`, or `sub` when it is missing. Each must be a string if it is there. */
 static bool read_participant(const json_t *claims, struct mcpx_slice *out)
 {
     const json_t *participant = json_object_get(claims, "participantId");
@@ -91,8 +91,8 @@ static bool read_instances(const json_t *claim, unsigned *out)
 }
 
 /*
- * When the connection has to end. A token that is only good by the leeway is good until the
- * leeway ends; else it would be let in to be thrown out.
+ * When the connection must end. A token that is valid only by the leeway is valid until the
+ * leeway ends; otherwise its connection would end at once.
  */
 static int64_t end_of(const json_t *claims, struct mcpx_now now)
 {
@@ -103,7 +103,7 @@ static int64_t end_of(const json_t *claims, struct mcpx_now now)
     return exp > now.wall_ms ? exp : exp + JWT_LEEWAY_MS;
 }
 
-/* A grant with what the claims say of themselves. */
+/* A grant with the rights in the claims. */
 static enum mcpx_err grant_of_claims(struct tokens *tokens, const json_t *claims,
                                      struct mcpx_now now, struct mcpx_slice participant,
                                      struct grant **out)
@@ -129,7 +129,10 @@ static enum mcpx_err grant_of_claims(struct tokens *tokens, const json_t *claims
     return err;
 }
 
-/* A grant with what the entry says. Rights in the token as well would have to win or to lose. */
+/*
+ * A grant with the rights of the entry. If the token had rights too, one of the two would have
+ * to be ignored.
+ */
 static enum mcpx_err grant_of_entry(const struct person *person, const json_t *claims,
                                     struct mcpx_now now, struct grant **out)
 {

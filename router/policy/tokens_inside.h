@@ -26,8 +26,8 @@ struct person {
  * people_slots   people by the first bytes of their tokens' digests: 1 + index, 0 = free. Open
  *                addressing; at most half full, so a free slot always ends a search
  * slot_count     0 or a power of two
- * people_ids     1 + index by id. Whoever has ids put into it writes the configuration, so its hash
- *                needs no key
+ * people_ids     1 + index by id. The ids come from the configuration, so its hash needs no
+ *                secret key
  */
 struct tokens {
     struct jwt_ring *ring;
@@ -61,7 +61,7 @@ enum mcpx_err tokens_grant_of(struct tokens *tokens, const json_t *claims,
                               struct mcpx_slice topic, struct mcpx_now now,
                               struct grant **out);
 
-/** True when verified claims that earned a grant are good for this topic. */
+/** True when verified claims are valid for this topic. */
 bool tokens_claims_cover(const struct tokens *tokens, const json_t *claims,
                          struct mcpx_slice topic);
 

@@ -8,7 +8,7 @@
 #include "router/policy/jwt.h"
 #include "router/policy/tokens.h"
 
-/** Nobody known, no keys. Returns NULL when memory runs out. */
+/** Makes a table without participants and keys. Returns NULL when memory runs out. */
 struct tokens *tokens_new(void);
 
 /** The key ring, to be filled. Lent until tokens_free. */
