@@ -1,6 +1,6 @@
 /*
- * bridge.h - what every mode of mcpx-bridge says alike: the codes of JSON-RPC errors it makes
- * itself, and the two texts a request can be answered with.
+ * bridge.h - shared by the programs of mcpx-bridge: the codes of their own JSON-RPC errors, and
+ * functions that write JSON-RPC messages.
  */
 #ifndef MCPX_BRIDGE_BRIDGE_H
 #define MCPX_BRIDGE_BRIDGE_H

@@ -1,6 +1,6 @@
 /*
- * loop.h - what every mode that lives on an event loop needs alike: the time, the signals that
- * end it, and the exit code that goes with the end of a connection.
+ * loop.h - shared by the programs with an event loop: the time, the signals that end a program,
+ * and the exit code for the end of a connection.
  */
 #ifndef MCPX_BRIDGE_EDGE_LOOP_H
 #define MCPX_BRIDGE_EDGE_LOOP_H
@@ -38,7 +38,7 @@ void loop_signals_close(struct loop_signals *signals);
  */
 void loop_complaints_start(uv_prepare_t *round, uv_loop_t *loop);
 
-/** What the clocks say now. */
+/** The present time of both clocks. */
 struct mcpx_now loop_now(void);
 
 /**

@@ -1,6 +1,6 @@
 /*
- * renew.h - another token for a participant that --as named: a router in development mode that was started
- * anew knows none of those it gave before.
+ * renew.h - another token for a participant that --as named: a router in development mode that
+ * was restarted does not know the tokens it gave before.
  */
 #ifndef MCPX_BRIDGE_EDGE_RENEW_H
 #define MCPX_BRIDGE_EDGE_RENEW_H

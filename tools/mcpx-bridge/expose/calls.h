@@ -1,6 +1,6 @@
 /*
- * calls.h - what is under way in the topic: requests and proposals of ours, each under a
- * number that is its JSON-RPC id there, its progress token, and the tag of its draft.
+ * calls.h - our requests and proposals under way in the topic. Each has a number: its JSON-RPC
+ * id there, its progress token, and the tag of its draft.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_CALLS_H
 #define MCPX_BRIDGE_EXPOSE_CALLS_H
@@ -8,7 +8,7 @@
 #include "lib/core/map.h"
 #include "tools/mcpx-bridge/expose/catalog.h"
 
-/** Whom the answer is for: the client, the catalogue, or nobody. */
+/** The receiver of the answer: the client, the catalogue, or none. */
 enum expose_purpose {
     EXPOSE_FOR_CLIENT,
     EXPOSE_FOR_HELLO, /* initialize */
@@ -24,14 +24,15 @@ enum expose_stage { EXPOSE_REQUESTED, EXPOSE_PROPOSED, EXPOSE_APPROVED };
  *
  * number        > 0, never used again
  * id            the client's JSON-RPC id, raw; empty for ours
- * token         the client's progress token, raw; empty when it gave none
- * params        raw, with the participant's own name for what is called; empty = none
- * context       what the participant calls the thing it is about; empty = nothing
+ * token         the client's progress token, raw; empty when there is none
+ * params        raw, with the participant's own name of the tool or resource; empty = none
+ * context       the participant's own name of the tool or resource; empty = none
  * envelope      id of the envelope under way
  * modern        the client spoke 2026-07-28
- * due_ms        when it is given up; INT64_MAX = never
+ * due_ms        when we stop waiting for it; INT64_MAX = never
  * beat_ms       when the next heartbeat is due; INT64_MAX = none
- * resend_ms     when to send it again, because the router had too much; INT64_MAX = never
+ * resend_ms     when to send it again, because the router refused it as too fast; INT64_MAX =
+ *               never
  * progress      last value told
  */
 struct expose_call {
@@ -67,7 +68,7 @@ void expose_calls_fini(struct expose_calls *calls);
 /** A new call with a number; due never, without heartbeat. NULL when memory ran out. */
 struct expose_call *expose_calls_add(struct expose_calls *calls, enum expose_purpose purpose);
 
-/** The call of that number; NULL when it is over. */
+/** The call with that number; NULL when it has ended. */
 struct expose_call *expose_calls_find(const struct expose_calls *calls, int64_t number);
 
 /** The client's call with this JSON-RPC id; NULL when there is none. */
@@ -77,7 +78,7 @@ struct expose_call *expose_calls_find_id(const struct expose_calls *calls,
 /** Ends a call and frees it. */
 void expose_calls_remove(struct expose_calls *calls, struct expose_call *call);
 
-/** Is the answer for the catalogue? */
+/** Whether the answer is for the catalogue. */
 bool expose_call_is_probe(const struct expose_call *call);
 
 /** True when the text holds a failed allocation somewhere. */

@@ -1,6 +1,6 @@
 /*
- * catalog.h - what each server of the topic has: its lists as it sent them, and all of them
- * as one.
+ * catalog.h - the lists of each server in the topic, as it sent them, and the lists of all
+ * together.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_CATALOG_H
 #define MCPX_BRIDGE_EXPOSE_CATALOG_H
@@ -17,7 +17,7 @@ enum expose_list {
 };
 
 /**
- * What there is to know about a list.
+ * A kind of list.
  *
  * method       asks for it
  * member       of the result, an array
@@ -40,25 +40,25 @@ struct expose_list_row {
 extern const struct expose_list_row expose_lists[EXPOSE_LIST_COUNT];
 
 /**
- * How far a participant is known.
+ * What is known of a participant.
  *
  *   ASKED    it was sent "initialize"
  *   LISTED   it is a server; lists are asked for or known
- *   MUTE     it did not answer in time, or refused everything: no server until it speaks up
+ *   MUTE     it did not answer in time, or refused everything: it is no server until it sends
+ *            something
  */
 enum expose_seat_state { EXPOSE_SEAT_ASKED, EXPOSE_SEAT_LISTED, EXPOSE_SEAT_MUTE };
 
 /** One list of one participant: the pages that are being collected, and the last whole one. */
 struct expose_shelf {
-    struct mcpx_text items; /* a JSON array; empty when it has none */
-    struct mcpx_text pages; /* the same, its end still missing */
+    struct mcpx_text items; /* a JSON array; empty when there is none */
+    struct mcpx_text pages; /* the same, not complete yet */
     size_t page_count;
-    int64_t
-        until_ms;   /* when the pages have to be there; the last one asked for may be later */
-    bool is_open;   /* pages are being asked for */
-    bool again;     /* it changed meanwhile */
-    bool is_cut;    /* the log says that not all of it is shown */
-    bool is_blamed; /* the log says that it was given up */
+    int64_t until_ms; /* deadline of the pages; the last one asked for may be later */
+    bool is_open;     /* pages are being asked for */
+    bool again;       /* it changed in the meantime */
+    bool is_cut;      /* it was logged that not all of it is shown */
+    bool is_blamed;   /* it was logged that the list was dropped */
 };
 
 /** One participant. Seats are ordered by id. */
@@ -66,11 +66,11 @@ struct expose_seat {
     struct mcpx_text id;
     enum expose_seat_state state;
     int64_t patience_ms;    /* mono_ms until which others wait for its answers */
-    int64_t trial_ms;       /* mono_ms from which they do, since when they may again */
+    int64_t trial_ms;       /* mono_ms at which they began to wait; 0 = they did not */
     struct mcpx_text hello; /* result of initialize, raw; empty when it refused */
-    int64_t away_ms;        /* mono_ms until which it may come back; 0 = it is here */
-    bool is_here;           /* the roster has it, when that was looked at last */
-    bool is_tried;          /* it refused "initialize": its tools are asked for, and no more */
+    int64_t away_ms;        /* mono_ms until which it may come back; 0 = it is in the topic */
+    bool is_here;           /* the roster had it at the last comparison */
+    bool is_tried;          /* it refused "initialize": only its tools are asked for */
     struct expose_shelf shelves[EXPOSE_LIST_COUNT];
 };
 
@@ -92,11 +92,11 @@ struct expose_seat *expose_catalog_find(const struct expose_catalog *catalog,
 struct expose_seat *expose_catalog_add(struct expose_catalog *catalog,
                                        struct mcpx_slice participant);
 
-/** Removes a seat and what is known of it. */
+/** Removes a seat and everything known of it. */
 void expose_catalog_remove(struct expose_catalog *catalog, struct expose_seat *seat);
 
 /**
- * Takes one page in. A page without the list's member counts as empty.
+ * Adds one page. A page without the list's member counts as empty.
  *
  * result   of the list method; borrowed
  * cursor   filled with the raw `nextCursor`; absent when this was the last page: the list is then
@@ -113,7 +113,10 @@ size_t expose_seat_bytes(const struct expose_seat *seat, enum expose_list list);
 /** Forgets pages that were collected; the last whole list stays. */
 void expose_shelf_drop(struct expose_shelf *shelf);
 
-/** May the client use this? Asked for every item; a lent answer of expose_catalog_write's caller. */
+/**
+ * Whether the client may use an item. The caller of expose_catalog_write gives this function;
+ * it is called for every item.
+ */
 struct expose_filter {
     void *user;
     bool (*shows)(void *user, enum expose_list list, const struct expose_thing *thing);

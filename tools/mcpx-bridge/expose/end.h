@@ -8,10 +8,10 @@
 
 struct expose;
 
-/** Ends a call that was answered or given up, and what was asked about it. */
+/** Ends a call that was answered or is no longer waited for, and the questions about it. */
 void expose_end(struct expose *x, struct expose_call *call);
 
-/** Ends it with an error, which the client hears if it is its own. */
+/** Ends it with an error. The client gets the error when the call is its own. */
 void expose_fail(struct expose *x, struct expose_call *call, int code,
                  struct mcpx_slice message);
 

@@ -1,7 +1,7 @@
 /*
- * expose.h - a topic as one MCP server: lines of a client, events of a session and the time go in,
- * lines for the client and sentences for the log are fetched with expose_next. No I/O and no clock:
- * whoever owns the pipe and the socket calls.
+ * expose.h - a topic as one MCP server: lines of a client, events of a session and the time go
+ * in, lines for the client and sentences for the log are fetched with expose_next. No I/O and
+ * no clock: the owner of the pipe and the socket calls these functions.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_EXPOSE_H
 #define MCPX_BRIDGE_EXPOSE_EXPOSE_H
@@ -22,8 +22,8 @@ void expose_free(struct expose *x);
 void expose_line(struct expose *x, struct mcpx_slice line, struct mcpx_now now);
 
 /**
- * A line was too long; `beginning` are its first bytes. It is refused, with its id when that stands among
- * them.
+ * A line was too long; `beginning` are its first bytes. It is refused, with its id when the id
+ * is among these bytes.
  */
 void expose_overlong(struct expose *x, struct mcpx_slice beginning);
 
@@ -43,21 +43,24 @@ bool expose_next(struct expose *x, struct expose_output *out);
  */
 void expose_behind(struct expose *x, bool is_behind);
 
-/** Lets deadlines pass. */
+/** Does what is due at this time. */
 void expose_tick(struct expose *x, struct mcpx_now now);
 
-/** mono_ms at which expose_tick has something to do; INT64_MAX when nothing waits. */
+/** mono_ms at which expose_tick is due; INT64_MAX when nothing waits. */
 int64_t expose_deadline(const struct expose *x);
 
 /**
- * Answers everything that waits with an error and this sentence: the topic will not come back.
+ * The topic will not come back: answers all open requests with an error and this sentence.
  */
 void expose_abandon(struct expose *x, struct mcpx_slice sentence);
 
-/** The client is gone: takes back what it waits for, so that nobody works or decides for nobody. */
+/**
+ * The client is gone: withdraws its requests and proposals, so that nobody works on them in
+ * vain.
+ */
 void expose_leave(struct expose *x, struct mcpx_now now);
 
-/** True when the client waits for nothing that a machine answers. */
+/** True when the client waits at most for decisions of people. */
 bool expose_is_idle(const struct expose *x);
 
 #endif

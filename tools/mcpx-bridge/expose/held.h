@@ -8,7 +8,7 @@
 
 struct expose;
 
-/** How long the client waits for the topic's servers at most. */
+/** The longest time that the client waits for the topic's servers. */
 enum { EXPOSE_HOLD_MS = 3000 };
 
 /** A line of the client that waits until the topic's servers are known. */

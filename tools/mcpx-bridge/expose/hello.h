@@ -1,5 +1,5 @@
 /*
- * hello.h - who we are: to the client, and to the servers of the topic.
+ * hello.h - how the bridge introduces itself: to the client, and to the servers of the topic.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_HELLO_H
 #define MCPX_BRIDGE_EXPOSE_HELLO_H
@@ -10,8 +10,8 @@ struct expose;
 struct expose_request;
 
 /**
- * Was the topic ever reached? If not, the request is answered with an error that says why not: an
- * empty list would look like a topic without servers.
+ * Whether the topic was ever reached. If not, the request is answered with an error that says
+ * why: an empty list would look like a topic without servers.
  */
 bool expose_has_topic(struct expose *x, const struct expose_request *request);
 
@@ -19,7 +19,7 @@ bool expose_has_topic(struct expose *x, const struct expose_request *request);
 bool expose_hello(struct expose *x, const struct expose_request *request);
 bool expose_discover(struct expose *x, const struct expose_request *request);
 
-/** Remembers what every 2026-07-28 request says about the client. */
+/** Remembers the data about the client that every 2026-07-28 request has. */
 void expose_hello_modern(struct expose *x, const struct mcpx_rpc *rpc);
 
 #endif

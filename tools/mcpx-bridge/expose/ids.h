@@ -1,5 +1,5 @@
 /*
- * ids.h - ids that servers hand out, and what the client knows them as.
+ * ids.h - ids that servers give out, and the ids that the client knows for them.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_IDS_H
 #define MCPX_BRIDGE_EXPOSE_IDS_H
@@ -10,7 +10,7 @@
 
 struct expose;
 
-/** Where an object may hold one, besides the related task in `_meta`. */
+/** The member in which an object may hold such an id, besides the related task in `_meta`. */
 enum { EXPOSE_ID_OF_TASK = 1, EXPOSE_ID_IN_TASK = 2, EXPOSE_ID_OF_ELICITATION = 4 };
 
 /**
@@ -24,15 +24,18 @@ bool expose_ids_show(struct expose *x, struct mcpx_slice participant, struct mcp
 bool expose_ids_restore(struct expose *x, struct mcpx_slice participant,
                         struct mcpx_slice object, struct mcpx_text *out);
 
-/** Remembers that this participant handed out an id, a raw JSON string; anything else is none. */
+/**
+ * Remembers that this participant gave out an id. An id is a raw JSON string; other values are
+ * ignored.
+ */
 void expose_ids_note(struct expose *x, struct mcpx_slice participant, enum expose_space space,
                      struct mcpx_slice raw);
 
-/** Remembers what an answer to a call of the client hands out. */
+/** Remembers the ids in an answer to a call of the client. */
 void expose_ids_note_answer(struct expose *x, const struct expose_call *call,
                             const struct mcpx_rpc *rpc);
 
-/** Did this participant hand it out? */
+/** Whether this participant gave it out. */
 bool expose_ids_owns(const struct expose *x, struct mcpx_slice participant,
                      enum expose_space space, struct mcpx_slice raw);
 

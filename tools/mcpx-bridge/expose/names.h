@@ -1,7 +1,6 @@
 /*
- * names.h - the names under which a client of one server sees the things of many
- * participants, and the way back. The table owns both directions: a name is never taken apart
- * to find out whose it is.
+ * names.h - the names under which the client sees the tools and resources of many participants.
+ * The table has both directions: a name is never split to find out who owns it.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_NAMES_H
 #define MCPX_BRIDGE_EXPOSE_NAMES_H
@@ -15,12 +14,12 @@
 enum { EXPOSE_NAME_MAX = 64 };
 
 /**
- * Most names of one participant in one space, and most names that are kept of those who left: who
- * comes back finds them as they were.
+ * Most names of one participant in one space, and most names that are kept of participants that
+ * have left, so that they get the same names when they come back.
  */
 enum { EXPOSE_NAMES_MAX = 4096, EXPOSE_NAMES_OF_GONE_MAX = 4096 };
 
-/** What is named. Names of different spaces do not disturb each other. */
+/** The name spaces. Equal names in different spaces are no conflict. */
 enum expose_space {
     EXPOSE_TOOL_NAME,
     EXPOSE_PROMPT_NAME,
@@ -31,7 +30,7 @@ enum expose_space {
     EXPOSE_SPACE_COUNT
 };
 
-/** A thing as its owner calls it. */
+/** A tool, prompt or resource by its owner's name. */
 struct expose_thing {
     struct mcpx_slice participant;
     struct mcpx_slice own;
@@ -42,7 +41,8 @@ struct expose_owner;
 /**
  * A table; zero-initialised is empty and ready.
  *
- * plain      tools and prompts keep their own names; who comes second with one gets a prefixed one
+ * plain      tools and prompts keep their own names; the second participant with the same name
+ *            gets a prefixed one
  * recycles   a participant's newest name takes the place of its oldest where there is no room
  * count      names in it
  * left_out   how often there was no room
@@ -56,7 +56,7 @@ struct expose_names {
     struct mx_map faces;         /* private: names by shown */
     struct expose_owner *owners; /* private: the last one asked for comes first */
     size_t gone;                 /* private: names of owners who left */
-    uint64_t clock;              /* private: counts what has to be told apart by age */
+    uint64_t clock;              /* private: a counter that shows which of two is older */
 };
 
 /** A hash of a text, the same in every run and on every machine; not secret. */
@@ -69,7 +69,7 @@ bool expose_names_may_hold(char byte);
 void expose_names_fini(struct expose_names *names);
 
 /**
- * Gives a thing its name, once: later calls answer the same.
+ * Gives a thing its name. Later calls give the same name.
  *
  * Tools and prompts are called `PARTICIPANT__NAME` in [A-Za-z0-9_.-], at most EXPOSE_NAME_MAX
  * bytes. Where bytes had to be replaced or cut, where the participant's id would let two pairs meet
@@ -91,8 +91,8 @@ enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space spa
                                const struct expose_thing *thing, struct mcpx_slice *shown);
 
 /**
- * Whose is that name? Returns false when it was never given. `thing` is lent until the table
- * changes.
+ * Finds the owner of a name. Returns false when it was never given. `thing` is lent until the
+ * table changes.
  */
 bool expose_names_find(const struct expose_names *names, enum expose_space space,
                        struct mcpx_slice shown, struct expose_thing *thing);

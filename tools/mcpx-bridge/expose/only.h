@@ -1,5 +1,5 @@
 /*
- * only.h - what --only lets through.
+ * only.h - the filter --only.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_ONLY_H
 #define MCPX_BRIDGE_EXPOSE_ONLY_H
@@ -8,14 +8,17 @@
 
 struct expose;
 
-/** Is this shown: the participant with all it has, or the name the client sees (or would, absent)? */
+/**
+ * Whether this is shown: the participant with everything it has, or the name that the client
+ * sees (or would see, absent).
+ */
 bool expose_only_covers(const struct expose *x, struct mcpx_slice participant,
                         struct mcpx_slice shown);
 
-/** Could it have anything that is shown? Who surely has not is not asked. */
+/** Whether the participant could have anything that is shown. Otherwise it is not asked. */
 bool expose_only_wants(const struct expose *x, struct mcpx_slice participant);
 
-/** Says which patterns fitted nothing so far. */
+/** Logs which patterns have fitted nothing so far. */
 void expose_only_note(struct expose *x);
 
 #endif

@@ -11,7 +11,8 @@
  * Settings; texts are copied.
  *
  * topic         for people
- * nonce         begins our progress tokens: another bridge in the topic should not have it
+ * nonce         begins our progress tokens, so that they differ from those of other bridges in
+ *               the topic
  * plain         tools and prompts keep their names where these are unique
  * only          patterns of what is shown: a participant with all it has, or single tools, prompts and
  *               resources under the names the client sees; * stands for any bytes. None = all

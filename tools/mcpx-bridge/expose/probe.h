@@ -1,5 +1,5 @@
 /*
- * probe.h - who in the topic is a server, and what it has.
+ * probe.h - finds out which participants are servers, and what they offer.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_PROBE_H
 #define MCPX_BRIDGE_EXPOSE_PROBE_H
@@ -13,15 +13,17 @@ struct expose;
 /** Something about the lists may have changed. */
 void expose_touch(struct expose *x);
 
-/** Makes seats and the roster agree; asks who is new. With `again`, everybody. */
+/**
+ * Compares the seats with the roster and asks new participants; with `again`, all participants.
+ */
 void expose_probe_all(struct expose *x, bool again);
 
-/** A participant came, or changed: asked when it is new. */
+/** A participant came or changed. It is asked when it is new. */
 void expose_probe_came(struct expose *x, struct mcpx_slice participant);
 
 /**
- * We are back: whoever is missing may have lost the connection with us, and is waited for. Calls to
- * them wait too.
+ * We have connected again. Participants that are missing may have lost their connection at the
+ * same time: we wait for them, and calls to them wait too.
  */
 void expose_probe_rejoined(struct expose *x, bool again);
 
@@ -43,7 +45,7 @@ void expose_give_up(struct expose *x, struct expose_call *call, int code,
 /** The router refused a call for the catalogue; ends the call. Lists need no "initialize" before. */
 void expose_probe_refused(struct expose *x, struct expose_call *call);
 
-/** Ends with who is missing and not, or no longer, waited for. */
+/** Removes missing participants for which we do not wait, or no longer wait. */
 void expose_probe_missing(struct expose *x);
 
 #endif

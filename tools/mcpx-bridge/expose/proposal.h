@@ -24,7 +24,10 @@ void expose_rejected(struct expose *x, struct expose_call *call,
 /** Tells that a proposal still waits. */
 void expose_beat(struct expose *x, struct expose_call *call);
 
-/** Refused and no way to propose: says what would be right. Ends the call. */
+/**
+ * The call was refused and cannot be proposed: answers with the grant that is missing. Ends the
+ * call.
+ */
 void expose_refuse(struct expose *x, struct expose_call *call, struct mcpx_slice would_allow);
 
 #endif

@@ -18,8 +18,8 @@ bool expose_forward(struct expose *x, const struct expose_request *request);
 void expose_cancel(struct expose *x, const struct mcpx_rpc *rpc);
 
 /**
- * Tells the topic that nobody waits for a call any more; it is for the caller to end.
- * `reason` is a raw JSON string or absent.
+ * Tells the topic that nobody waits for a call any more. The caller ends the call. `reason` is
+ * a raw JSON string or absent.
  */
 void expose_take_back(struct expose *x, struct expose_call *call, struct mcpx_slice reason);
 
@@ -27,14 +27,14 @@ void expose_take_back(struct expose *x, struct expose_call *call, struct mcpx_sl
 void expose_answered(struct expose *x, struct expose_call *call,
                      const struct mcpx_event *event);
 
-/** The session waits for its answer no longer. */
+/** The session no longer waits for its answer. */
 void expose_expired(struct expose *x, struct expose_call *call);
 
 /** It could not be delivered. */
 void expose_undelivered(struct expose *x, struct expose_call *call,
                         const struct mcpx_event *event);
 
-/** Lets calls run out of time. */
+/** Ends calls whose time is over. */
 void expose_calls_tick(struct expose *x);
 
 /** When expose_calls_tick is due. */

@@ -1,5 +1,5 @@
 /*
- * route.h - whose is what the client asks for.
+ * route.h - finds the participant that owns what the client asks for.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_ROUTE_H
 #define MCPX_BRIDGE_EXPOSE_ROUTE_H
@@ -8,7 +8,10 @@
 
 struct expose;
 
-/** Where a request goes: the participant, what it calls the thing, and the params with that name. */
+/**
+ * The destination of a request: the participant, its own name of the thing, and the params with
+ * that name.
+ */
 struct expose_route {
     struct mcpx_slice participant;
     struct mcpx_slice rival;

@@ -1,5 +1,6 @@
 /*
- * self.h - what the bridge says of itself: as a server to the client, and as a client to servers.
+ * self.h - what the bridge tells about itself: as a server to the client, and as a client to
+ * servers.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_SELF_H
 #define MCPX_BRIDGE_EXPOSE_SELF_H
@@ -15,7 +16,7 @@ struct expose;
 /** Gives name, title and version, a JSON object. */
 struct mcpx_text expose_self(const struct expose *x);
 
-/** Gives the params of "initialize" that a server of the topic is asked with. */
+/** Gives the params of the "initialize" for servers of the topic. */
 struct mcpx_text expose_self_introduce(const struct expose *x);
 
 #endif

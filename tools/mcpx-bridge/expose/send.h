@@ -1,5 +1,5 @@
 /*
- * send.h - what goes to the topic.
+ * send.h - messages to the topic.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_SEND_H
 #define MCPX_BRIDGE_EXPOSE_SEND_H
@@ -20,19 +20,21 @@ struct expose_kind {
 bool expose_kind_make(struct expose_kind *out, const char *type, struct mcpx_slice method,
                       struct mcpx_slice context);
 
-/** May we send that to this participant? */
+/** Whether we may send that to this participant. */
 bool expose_may(struct expose *x, const struct expose_kind *kind,
                 struct mcpx_slice participant);
 
-/** May the client use the thing, directly or by a proposal? For expose_catalog_write. */
+/**
+ * Whether the client may use the thing, directly or by a proposal. For expose_catalog_write.
+ */
 bool expose_shows(void *expose, enum expose_list list, const struct expose_thing *thing);
 
 /** Sends a call as request, or as proposal when its stage is PROPOSED; remembers the envelope. */
 enum mcpx_err expose_send_call(struct expose *x, struct expose_call *call);
 
 /**
- * Sends a call of ours and takes care of nothing else. Takes `params`: JSON, or empty for none.
- * Returns NULL when it could not be sent; nothing is under way then.
+ * Sends a call of ours. Takes `params`: JSON, or empty for none. Returns NULL when it could not
+ * be sent; nothing is under way then.
  */
 struct expose_call *expose_send_own(struct expose *x, enum expose_purpose purpose,
                                     struct mcpx_slice participant, const char *method,

@@ -1,5 +1,5 @@
 /*
- * server.h - lines of the client, handed to the method they call.
+ * server.h - reads lines of the client and calls the function of their method.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_SERVER_H
 #define MCPX_BRIDGE_EXPOSE_SERVER_H
@@ -8,7 +8,7 @@
 
 struct expose;
 
-/** Handles a line; with `may_wait` it may end up among the held ones. */
+/** Handles a line. With `may_wait` it may be kept until the servers are known. */
 void expose_serve(struct expose *x, struct mcpx_slice line, bool may_wait);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * state.h - what the parts of the server share: everything that is remembered of the client
- * and the topic.
+ * state.h - the state that the parts of the server share: everything remembered about the
+ * client and the topic.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_STATE_H
 #define MCPX_BRIDGE_EXPOSE_STATE_H
@@ -9,7 +9,7 @@
 #include "tools/mcpx-bridge/expose/port.h"
 #include "tools/mcpx-bridge/expose/queue.h"
 
-/** Who does not answer within counts as no server. */
+/** A participant that does not answer within this time counts as no server. */
 enum { EXPOSE_PATIENCE_MS = 2000 };
 
 /** One --only, and whether it fitted anything so far. */
@@ -21,13 +21,13 @@ struct expose_only {
 /**
  * The client.
  *
- * greeted        it said anything at all; until then no server is asked
- * initialized    it was answered to "initialize": notifications may be sent
- * capabilities   what it stated there, raw; of servers' requests only these reach it
+ * greeted        it has sent something; until then no server is asked
+ * initialized    its "initialize" was answered: notifications may be sent
+ * capabilities   the capabilities in it, raw; only requests that they allow reach the client
  * info           its name and version, raw
  * level          the logging level it set, raw params
  * listen         JSON-RPC id of its subscriptions/listen, raw; empty = none
- * wants          the lists it wants to hear about there
+ * wants          the lists whose changes it wants there
  */
 struct expose_client {
     bool greeted;

@@ -1,5 +1,5 @@
 /*
- * tell.h - what the client is told.
+ * tell.h - messages to the client.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_TELL_H
 #define MCPX_BRIDGE_EXPOSE_TELL_H
@@ -16,8 +16,8 @@ struct expose_request;
 void expose_tell(struct expose *x, struct mcpx_text message);
 
 /**
- * A result of ours. `result` is a JSON object, taken; for a modern client it gets what 2026-07-28
- * asks. When it has failed, the client hears of that.
+ * A result of ours. `result` is a JSON object, taken; for a modern client it gets what
+ * 2026-07-28 asks. When it has failed, the client gets an error.
  */
 void expose_tell_result(struct expose *x, const struct expose_request *request,
                         struct mcpx_text result);
@@ -43,8 +43,8 @@ void expose_tell_same(struct expose *x, struct mcpx_slice participant,
                       const struct mcpx_rpc *rpc);
 
 /**
- * What the client can do without. Returns false, and counts it, when it does not read: then it is
- * not to be told.
+ * For messages that the client can do without. When the client does not read, returns false and
+ * counts the message: the caller then does not send it.
  */
 bool expose_may_tell(struct expose *x);
 
@@ -61,7 +61,7 @@ void expose_warn(struct expose *x, struct mcpx_slice sentence);
 /** One sentence for the log: takes it. */
 void expose_note(struct expose *x, struct mcpx_text sentence);
 
-/** A text as people are shown it: 'text', cut at 200 bytes. Lent until the block ends. */
+/** A text in quotes for people: 'text', cut at 200 bytes. Lent until the block ends. */
 #define expose_quoted(text) expose_quote((char[EXPOSE_QUOTED_MAX]){0}, (text))
 
 enum { EXPOSE_QUOTED_MAX = 208 };

@@ -1,6 +1,6 @@
 /*
- * uri.h - URIs of several participants side by side: one wrapped so that it says whose it
- * is, and which template a URI may have come from.
+ * uri.h - URIs of several participants: wraps a URI so that it names its owner, and matches
+ * URIs with templates.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_URI_H
 #define MCPX_BRIDGE_EXPOSE_URI_H
@@ -24,7 +24,9 @@ void expose_uri_wrap(struct mcpx_text *out, struct mcpx_slice participant,
 bool expose_uri_unwrap(struct mcpx_text *out, struct mcpx_slice participant,
                        struct mcpx_slice wrapped);
 
-/** Could the template (RFC 6570) expand to this URI? An expression stands for any bytes. */
+/**
+ * Whether the template (RFC 6570) could expand to this URI. An expression stands for any bytes.
+ */
 bool expose_uri_matches(struct mcpx_slice template, struct mcpx_slice uri);
 
 /** Bytes of a template before its first expression. */

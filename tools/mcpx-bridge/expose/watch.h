@@ -19,10 +19,12 @@ void expose_watch_set(struct expose *x, const struct expose_thing *thing,
 void expose_watch_updated(struct expose *x, struct mcpx_slice participant,
                           const struct mcpx_rpc *rpc);
 
-/** A call that was to watch a resource failed: it is not watched. Other calls are none of it. */
+/**
+ * A call failed. When it was to watch a resource, that is not watched; other calls are ignored.
+ */
 void expose_unwatch(struct expose *x, const struct expose_call *call);
 
-/** A participant is there anew: it is told what the client watches. */
+/** A participant has come back: tells it what the client watches. */
 void expose_watch_renew(struct expose *x, struct mcpx_slice participant);
 
 /** Frees all. */
@@ -34,7 +36,7 @@ bool expose_listen(struct expose *x, const struct expose_request *request);
 /** Ends it, when `id` names it. Returns whether it did. */
 bool expose_listen_end(struct expose *x, struct mcpx_slice id);
 
-/** Tells that a list changed, in the way the client wants to hear it. */
+/** Tells the client that a list changed, in the way that the client chose. */
 void expose_tell_changed(struct expose *x, enum expose_list list);
 
 #endif

@@ -17,7 +17,7 @@ enum { IMPORT_ASKS_MAX = 256 };
 /**
  * A question. `serial` is the tag of its envelope; slices point into memory of its own.
  *
- * participant   who was asked
+ * participant the one that was asked
  * method        what for
  * rpc_id        the server's raw JSON-RPC id
  * envelope      id of the envelope it went out in; empty until that is known
@@ -52,17 +52,17 @@ void import_asked(struct import *import, const void *tag,
 /** The participant answered the question with that tag. */
 void import_ask_answered(struct import *import, void *tag, struct mcpx_slice payload);
 
-/** Nobody will. */
+/** Nobody will answer the question with that tag. */
 void import_ask_failed(struct import *import, void *tag, int code, const char *message);
 
-/** Its requester left (all of a topic, when `id` is absent): nobody will. */
+/** The asked participant left (all of a topic, when `id` is absent): it will not answer. */
 void import_ask_left(struct import *import, struct import_who who);
 
 /** The server takes a question back. Returns false when `params` names none. */
 bool import_ask_cancelled(struct import *import, struct mcpx_slice line,
                           struct mcpx_slice params);
 
-/** The server is gone and its questions with it. */
+/** The server is gone: drops its questions. */
 void import_ask_down(struct import *import);
 
 #endif

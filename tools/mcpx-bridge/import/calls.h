@@ -1,6 +1,6 @@
 /*
- * calls.h - requests on their way through the server's pipe: which number on the pipe
- * stands for whose request.
+ * calls.h - requests under way on the server's pipe. Each has a number on the pipe, which leads
+ * back to its requester.
  */
 #ifndef MCPX_BRIDGE_IMPORT_CALLS_H
 #define MCPX_BRIDGE_IMPORT_CALLS_H
@@ -9,12 +9,12 @@
 
 #include <mcpx/text.h>
 
-/** On whose behalf a request is made. All but PARTICIPANT are the bridge's own. */
+/** Who or what a request is made for. All but PARTICIPANT are the bridge's own. */
 enum import_purpose {
     IMPORT_PARTICIPANT,
     IMPORT_DISCOVER,
     IMPORT_INITIALIZE,
-    IMPORT_HOUSEKEEPING /* its result is of no interest: listen, subscribe again */
+    IMPORT_HOUSEKEEPING /* its result is ignored: listen, subscribe again */
 };
 
 /**
@@ -100,10 +100,13 @@ struct import_call *import_calls_meant(const struct import_calls *calls,
 /** The oldest call of a participant of that topic; NULL when there is none. */
 struct import_call *import_calls_of_topic(const struct import_calls *calls, size_t topic);
 
-/** Which call a question of the server is about, when several participants have one under way. */
+/**
+ * How to choose the call that a question of the server is about, when several participants have
+ * one under way.
+ */
 enum import_asked {
-    IMPORT_ASKED_SOLE, /* cannot be known: none */
-    IMPORT_ASKED_NEWEST /* most likely the newest: for rooms whose participants trust each other */
+    IMPORT_ASKED_SOLE,  /* none: it cannot be known */
+    IMPORT_ASKED_NEWEST /* the newest: for rooms whose participants trust each other */
 };
 
 /**

@@ -23,10 +23,10 @@ struct import_pool;
  */
 enum mcpx_err import_pool_new(const struct import_config *config, struct import_pool **out);
 
-/** Frees it; whoever waits is answered by nobody. NULL is allowed. */
+/** Frees it; open requests get no answer. NULL is allowed. */
 void import_pool_free(struct import_pool *pool);
 
-/** Highest number of a server and one. */
+/** One more than the highest number of a server. */
 size_t import_pool_size(const struct import_pool *pool);
 
 /**
@@ -64,7 +64,10 @@ void import_pool_state(struct import_pool *pool, size_t server,
 void import_pool_tick(struct import_pool *pool, struct mcpx_now now);
 int64_t import_pool_deadline(const struct import_pool *pool);
 
-/** As import_failure, of server 0: the others' are told to who waits for them. */
+/**
+ * As import_failure, of server 0. A failure of another server is told to the requesters that
+ * wait for it.
+ */
 const char *import_pool_failure(const struct import_pool *pool);
 
 #endif

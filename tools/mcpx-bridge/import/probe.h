@@ -1,6 +1,6 @@
 /*
- * probe.h - whether a server is asked server/discover before anything else, and what was
- * learned about that from the processes of its command.
+ * probe.h - decides whether a server is asked server/discover first, from what earlier
+ * processes of its command did.
  */
 #ifndef MCPX_BRIDGE_IMPORT_PROBE_H
 #define MCPX_BRIDGE_IMPORT_PROBE_H
@@ -9,7 +9,7 @@
 
 /** How a server is greeted. */
 enum import_protocol {
-    IMPORT_PROTOCOL_AUTO,   /* server/discover first, initialize when that leads nowhere */
+    IMPORT_PROTOCOL_AUTO,   /* server/discover first, initialize when that fails */
     IMPORT_PROTOCOL_LEGACY, /* initialize, version 2025-11-25 */
     IMPORT_PROTOCOL_MODERN  /* server/discover, version 2026-07-28, and nothing else */
 };
@@ -18,8 +18,8 @@ enum import_protocol {
  * What is known of a command. Zero-initialised: nothing, its next process is probed.
  *
  * plain     the next process gets initialize at once
- * proven    a process became ready, so the way stays as it is
- * changes   how often the way was changed
+ * proven    a process became ready, so the greeting stays as it is
+ * changes   how often the greeting was changed
  * refused   initialize was refused: [1] after the probe, [0] without one
  */
 struct import_probe {
@@ -29,7 +29,7 @@ struct import_probe {
     bool refused[2];
 };
 
-/** Is the next process asked server/discover first? */
+/** Whether the next process is asked server/discover first. */
 bool import_probe_is_wanted(const struct import_probe *probe, enum import_protocol protocol);
 
 /** A process became ready. */

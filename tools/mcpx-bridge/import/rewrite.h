@@ -1,5 +1,6 @@
 /*
- * rewrite.h - the few bytes of a message that may not pass a pipe shared by many.
+ * rewrite.h - replaces the few members of a message that must be unique on a pipe that many
+ * share.
  */
 #ifndef MCPX_BRIDGE_IMPORT_REWRITE_H
 #define MCPX_BRIDGE_IMPORT_REWRITE_H
@@ -13,8 +14,8 @@
 const char *import_params_fault(struct mcpx_slice params);
 
 /**
- * Appends a participant's request as the server is to read it: another id, another progress token
- * where there is one, and for a server of 2026 what that needs in _meta, where absent.
+ * Appends a participant's request for the server: with another id, with another progress token
+ * if it has one, and, for a server of 2026, with the members of _meta that are absent.
  *
  * payload        the request as it came
  * id             the number on the pipe

@@ -12,8 +12,9 @@ struct import;
 void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now now);
 
 /**
- * The server wrote a line that is too long; it began so. Its requester is refused when the id shows, or
- * when his request is the only one the server has.
+ * The server wrote a line that is too long; `beginning` are its first bytes. The requester gets
+ * an error when these bytes hold the id, or when its request is the only one that the server
+ * has.
  */
 void import_overlong(struct import *import, struct mcpx_slice beginning);
 
@@ -21,10 +22,10 @@ void import_overlong(struct import *import, struct mcpx_slice beginning);
 void import_state(struct import *import, const struct mcpx_child_report *report,
                   struct mcpx_now now);
 
-/** Lets deadlines pass. */
+/** Does what is due at this time. */
 void import_tick(struct import *import, struct mcpx_now now);
 
-/** mono_ms at which import_tick has something to do; INT64_MAX when nothing waits. */
+/** mono_ms at which import_tick is due; INT64_MAX when nothing waits. */
 int64_t import_deadline(const struct import *import);
 
 #endif

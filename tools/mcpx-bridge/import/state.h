@@ -27,22 +27,22 @@ enum import_era {
 };
 
 /**
- * era_at         mono_ms at which the probe is given up, INT64_MAX when none runs
+ * era_at         mono_ms at which the probe ends without an answer, INT64_MAX when none runs
  * handshake_at   mono_ms at which a server that is not ready is killed, INT64_MAX when it is
  * version        protocol version spoken with the server
- * setup          which server it is, and whose
+ * setup          its number and its owner
  * kill           the action of that name
  * probed         this process was asked server/discover
  * unready        it was started and is not ready yet
- * again          it ended, or shall, and the next one is greeted in another way
+ * again          it ended or will be ended, and the next one is greeted in another way
  * retried        the version was already taken from the server's own list
  * greeting       raw result for participants' initialize
  * starts         how often the server became ready
  * over           there will be no server any more
  * trouble        why there is no server now; trouble_data is the raw object that goes with it
  * failure        see import_failure; empty = none
- * notice_err     what the last notification met; the same again is not logged again
- * line, text     scratch: what goes to the child, what goes to the topic
+ * notice_err     the error of the last notification; the same error is not logged twice
+ * line, text     scratch: a line for the child, a text for the topic
  */
 struct import {
     struct import_config config;

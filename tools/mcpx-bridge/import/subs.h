@@ -1,5 +1,5 @@
 /*
- * subs.h - who wants to hear that a resource was updated.
+ * subs.h - participants that subscribed to updates of a resource.
  */
 #ifndef MCPX_BRIDGE_IMPORT_SUBS_H
 #define MCPX_BRIDGE_IMPORT_SUBS_H
@@ -49,8 +49,9 @@ const struct import_sub *import_subs_next(const struct import_subs *subs, size_t
 const struct import_sub *import_subs_of(const struct import_subs *subs, struct import_who who);
 
 /**
- * Who of a topic is to hear of an update: those subscribed to the resource; when there are none in
- * any topic, those subscribed to what it is a part of, by the beginning of its URI.
+ * The participants of a topic that get an update: the subscribers of the resource. When no
+ * topic has any, these are the subscribers of a resource whose URI is the beginning of this
+ * one.
  *
  * out       filled with at most `max` participant ids, each once, lent until the next change
  *

@@ -1,5 +1,5 @@
 /*
- * tell.h - what an import says that is no answer.
+ * tell.h - log lines, announcements and notifications of an import.
  */
 #ifndef MCPX_BRIDGE_IMPORT_TELL_H
 #define MCPX_BRIDGE_IMPORT_TELL_H
@@ -18,7 +18,7 @@ void import_announce(struct import *import, const char *text);
 /** Sends a notification of the server to its owner, or to everybody in every topic. */
 void import_tell(struct import *import, struct mcpx_draft *draft);
 
-/** Sends a notification of the server to those of a topic whom the draft names. */
+/** Sends a notification of the server to the addressees of the draft, in one topic. */
 void import_tell_topic(struct import *import, size_t topic, struct mcpx_draft *draft);
 
 /** What came of such a notification. */

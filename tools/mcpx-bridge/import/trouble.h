@@ -1,5 +1,5 @@
 /*
- * trouble.h - why there is no server.
+ * trouble.h - why the server is not available.
  */
 #ifndef MCPX_BRIDGE_IMPORT_TROUBLE_H
 #define MCPX_BRIDGE_IMPORT_TROUBLE_H
@@ -8,16 +8,16 @@
 
 struct import;
 
-/** The child is gone: sentence and data for everybody who asks from now on. */
+/** The child is gone: sets the sentence and the data for requests from now on. */
 void import_trouble_note(struct import *import, const struct mcpx_child_report *report);
 
-/** There is no hope for this server: import_failure() tells so from now on. */
+/** This server will never work: import_failure() tells so from now on. */
 void import_give_up(struct import *import, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /**
- * Why there is no use in going on, as a sentence: the program cannot be executed, or the server
- * refuses to be initialised. NULL while there is. Lent until the next call.
+ * Why it makes no sense to go on, as a sentence: the program cannot be executed, or the server
+ * refuses to be initialised. NULL otherwise. Lent until the next call.
  */
 const char *import_failure(const struct import *import);
 

@@ -1,5 +1,5 @@
 /*
- * who.h - a participant as an import knows it: who, and in which of its topics.
+ * who.h - a participant as an import knows it: its id and its topic.
  */
 #ifndef MCPX_BRIDGE_IMPORT_WHO_H
 #define MCPX_BRIDGE_IMPORT_WHO_H
@@ -16,8 +16,8 @@ struct import_who {
 bool import_who_is(struct import_who one, struct import_who other);
 
 /**
- * The rule of every bound that many share: nobody may have more than is left free. The first may
- * take a half, the next a quarter, and a newcomer always finds something.
+ * The rule of every bound that participants share: none may have more than is left free. The
+ * first may take a half, the next a quarter, so a newcomer always gets a part.
  *
  * own   what the participant has, all   what everybody has; both with what is asked for
  */
