@@ -17,7 +17,7 @@ enum { IMPORT_ASKS_MAX = 256 };
 /**
  * A question. `serial` is the tag of its envelope; slices point into memory of its own.
  *
- * participant the one that was asked
+ * participant   the one that was asked
  * method        what for
  * rpc_id        the server's raw JSON-RPC id
  * envelope      id of the envelope it went out in; empty until that is known
