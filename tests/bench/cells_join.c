@@ -188,7 +188,7 @@ static void close_storm(struct storm *storm, struct child *server)
 void cells_join(void)
 {
     static struct trial trial;
-    struct storm storms[TRIAL_SIDES] = {{NULL}};
+    struct storm storms[TRIAL_SIDES] = {{0}};
     size_t joins = 1000 / (size_t)trial_setup.rounds;
 
     if (!cell_is_wanted("join"))

@@ -189,8 +189,8 @@ Test(http_topics, gives_history_back_byte_for_byte)
         "{ \"payload\" : { \"]\" : \"\\\"}],[{\" , \"half\" : \"\\ud800\" } "
         ",\t\"kind\":\"chat\","
         "\"x\":[1, 2,3],\"from\":\"ann\",\"ts\":\"\",\"id\":\"b\",\"protocol\":\"mcpx/v0.1\"}",
-        "{\"protocol\":\"mcpx\\/v0.1\",\"id\":\"\\u0063\",\"ts\":\"x\",\"from\":\"ann\","
-        "\"kind\":\"chat\",\"payload\":{\"b\xc3\xbcro\":\"\xf0\x9f\x98\x80\"}}",
+        ("{\"protocol\":\"mcpx\\/v0.1\",\"id\":\"\\u0063\",\"ts\":\"x\",\"from\":\"ann\","
+         "\"kind\":\"chat\",\"payload\":{\"b\xc3\xbcro\":\"\xf0\x9f\x98\x80\"}}"),
     };
     struct fixture fixture;
     struct answer answer;

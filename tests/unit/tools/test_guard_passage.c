@@ -207,7 +207,7 @@ Test(guard_passage, passes_the_agents_bytes_unchanged_and_learns_from_them)
     join(&scene);
     add_frame(&bytes, 0x01, MASK, (struct mcpx_slice){ASK, 20});
     add_frame(&bytes, FIRST_PING, MASK, MCPX_SLICE("p"));
-    add_frame(&bytes, 0x80, MASK, (struct mcpx_slice){ASK + 20, sizeof ASK - 21});
+    add_frame(&bytes, 0x80, MASK, (struct mcpx_slice){&ASK[20], sizeof ASK - 21});
     for (size_t i = 0; i < bytes.len; i++)
         agent_says(&scene, (struct mcpx_slice){bytes.text + i, 1});
     expect_router(&scene, mcpx_text_view(&bytes), "every byte");
@@ -229,7 +229,7 @@ Test(guard_passage, passes_or_leaves_out_whole_messages_in_pieces_of_any_size)
     frame(&in, FIRST_TEXT, CHAT);
     frame(&in, 0x01, "{\"protocol\":\"mcpx/v0.1\",");
     frame(&in, FIRST_PING, "between");
-    frame(&in, 0x80, EVIL + 1);
+    frame(&in, 0x80, &EVIL[1]);
     frame(&in, FIRST_BINARY, CHAT);
     frame(&in, FIRST_TEXT, CHAT);
     frame(&in, FIRST_CLOSE, "\x03\xe9");
@@ -265,7 +265,7 @@ Test(guard_passage, leaves_out_an_evil_message_whatever_its_fragments)
         add_frame(&in, 0x01, NULL, (struct mcpx_slice){EVIL, cuts[i]});
         add_frame(&in, 0x00, NULL, MCPX_SLICE(""));
         add_frame(&in, 0x80, NULL,
-                  (struct mcpx_slice){EVIL + cuts[i], sizeof EVIL - 1 - cuts[i]});
+                  (struct mcpx_slice){&EVIL[cuts[i]], sizeof EVIL - 1 - cuts[i]});
         router_says(&scene, mcpx_text_view(&in));
         expect_agent(&scene, MCPX_SLICE(""), "nothing");
         cr_expect_eq(left_out[GUARD_DISGUISE], 1, "cut at %zu", cuts[i]);
