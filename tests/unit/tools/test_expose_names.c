@@ -117,6 +117,53 @@ Test(expose_names, stay_plain_where_they_are_unique)
     expect_names(true, rows);
 }
 
+/* FNV-1a of the pair, whose key everybody knows. */
+static uint64_t known_hash(const char *participant, const char *own)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (const char *at = participant; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+    for (hash *= UINT64_C(0x100000001b3); *own; own++)
+        hash = (hash ^ (unsigned char)*own) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* The most neighbours that are not free: what finding a name may cost. */
+static size_t longest_run(const struct mx_map *map)
+{
+    size_t run = 0, longest = 0;
+
+    for (size_t i = 0; i < map->size; i++) {
+        run = map->slots[i].value ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    return longest;
+}
+
+/* A server that lists names chosen to collide would make the bridge slow for everybody. */
+Test(expose_names, cannot_be_chosen_to_collide)
+{
+    struct expose_names names = {.key = {{0x0706050403020100, 0x0f0e0d0c0b0a0908}}};
+    size_t count = 0;
+
+    for (unsigned i = 0; count < 1000; i++) {
+        struct expose_thing thing = {.participant = MCPX_SLICE("p")};
+        struct mcpx_slice shown;
+        char own[16];
+
+        snprintf(own, sizeof own, "%u", i);
+        if (known_hash("p", own) % 2048)
+            continue;
+        thing.own = mcpx_slice_of(own);
+        cr_assert_eq(expose_names_put(&names, EXPOSE_TOOL_NAME, &thing, &shown), MCPX_OK);
+        count++;
+    }
+    cr_expect_lt(longest_run(&names.pairs), 100);
+    cr_expect_lt(longest_run(&names.faces), 100);
+    expose_names_fini(&names);
+}
+
 static void put(struct expose_names *names, const char *participant, size_t number)
 {
     char own[32];

@@ -30,6 +30,7 @@ static bool copy_config(struct expose *x, const struct expose_config *config)
     mcpx_text_puts(&x->topic, config->topic);
     mcpx_text_puts(&x->nonce, config->nonce);
     x->names.plain = config->plain;
+    x->names.key = x->ids.key = config->key;
     x->config.only_count = 0;
     x->only = calloc(config->only_count ? config->only_count : 1, sizeof *x->only);
     for (size_t i = 0; x->only && i < config->only_count; i++) {

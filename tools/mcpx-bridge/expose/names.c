@@ -21,8 +21,8 @@ struct expose_name {
     struct expose_name *next; /* of the same owner and space, newer */
     struct expose_owner *owner;
     enum expose_space space;
-    uint64_t pair;    /* hash of participant and own */
-    uint64_t face;    /* hash of shown */
+    uint64_t pair;    /* keyed hash of participant and own */
+    uint64_t face;    /* keyed hash of shown */
     uint64_t renewed; /* the list's, when it was listed last */
     struct mcpx_text own;
     struct mcpx_text shown;
@@ -57,11 +57,11 @@ uint64_t expose_hash(struct mcpx_slice text)
     return hash_more(UINT64_C(0xcbf29ce484222325), text);
 }
 
-static uint64_t hash_pair(const struct expose_thing *thing)
+/* Where a thing is found. Who chooses names does not know the key, so it cannot make them collide. */
+static uint64_t hash_pair(const struct expose_names *names, const struct expose_thing *thing)
 {
-    uint64_t hash = hash_more(expose_hash(thing->participant), (struct mcpx_slice){"", 1});
-
-    return hash_more(hash, thing->own);
+    return 3 * mx_map_hash(names->key, thing->participant) +
+           mx_map_hash(names->key, thing->own);
 }
 
 static bool is_owner(const struct expose_owner *owner, struct mcpx_slice participant)
@@ -79,7 +79,7 @@ static struct expose_name *next_row(const struct mx_map *map, uint64_t hash, siz
 static struct expose_name *find_face(const struct expose_names *names, enum expose_space space,
                                      struct mcpx_slice shown)
 {
-    uint64_t face = expose_hash(shown);
+    uint64_t face = mx_map_hash(names->key, shown);
     struct expose_name *row;
     size_t at = 0;
 
@@ -92,7 +92,7 @@ static struct expose_name *find_face(const struct expose_names *names, enum expo
 static struct expose_name *find_pair(const struct expose_names *names, enum expose_space space,
                                      const struct expose_thing *thing)
 {
-    uint64_t pair = hash_pair(thing);
+    uint64_t pair = hash_pair(names, thing);
     struct expose_name *row;
     size_t at = 0;
 
@@ -245,7 +245,8 @@ void expose_names_fini(struct expose_names *names)
         free_owner(names, names->owners);
     mx_map_fini(&names->pairs);
     mx_map_fini(&names->faces);
-    *names = (struct expose_names){.plain = names->plain, .recycles = names->recycles};
+    *names = (struct expose_names){
+        .key = names->key, .plain = names->plain, .recycles = names->recycles};
 }
 
 void expose_names_renew(struct expose_names *names, enum expose_space space,
@@ -323,10 +324,18 @@ static void add_mark(struct mcpx_text *out, uint64_t hash)
     mcpx_text_puts(out, mark);
 }
 
+/* The mark of a pair is the same in every run, or a client would not know the tool again. */
+static uint64_t hash_for_mark(const struct expose_thing *thing)
+{
+    uint64_t hash = hash_more(expose_hash(thing->participant), (struct mcpx_slice){"", 1});
+
+    return hash_more(hash, thing->own);
+}
+
 static void write_prefixed(const struct expose_names *names, enum expose_space space,
                            const struct expose_thing *thing, struct mcpx_text *out)
 {
-    uint64_t hash = hash_pair(thing);
+    uint64_t hash = hash_for_mark(thing);
     bool mark = is_ambiguous(thing->participant) || is_marked(thing->own);
     size_t whole;
 
@@ -405,8 +414,8 @@ enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space spa
         }
         row->owner = owner;
         row->space = space;
-        row->pair = hash_pair(thing);
-        row->face = expose_hash(mcpx_text_view(&row->shown));
+        row->pair = hash_pair(names, thing);
+        row->face = mx_map_hash(names->key, mcpx_text_view(&row->shown));
         mx_map_put(&names->pairs, row->pair, (uintptr_t)row);
         mx_map_put(&names->faces, row->face, (uintptr_t)row);
         append(&owner->lists[space], row);

@@ -39,8 +39,9 @@ struct expose_thing {
 struct expose_owner;
 
 /**
- * A table; zero-initialised is empty and ready.
+ * A table; zero-initialised, with a key, is empty and ready.
  *
+ * key        nobody who gives names may know it (lib/core/map.h)
  * plain      tools and prompts keep their own names; the second participant with the same name
  *            gets a prefixed one
  * recycles   a participant's newest name takes the place of its oldest where there is no room
@@ -48,6 +49,7 @@ struct expose_owner;
  * left_out   how often there was no room
  */
 struct expose_names {
+    struct mx_map_key key;
     bool plain;
     bool recycles;
     size_t count;

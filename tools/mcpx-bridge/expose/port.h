@@ -5,6 +5,8 @@
 #ifndef MCPX_BRIDGE_EXPOSE_PORT_H
 #define MCPX_BRIDGE_EXPOSE_PORT_H
 
+#include "lib/core/map.h"
+
 #include <mcpx/session.h>
 
 /**
@@ -13,6 +15,7 @@
  * topic         for people
  * nonce         begins our progress tokens, so that they differ from those of other bridges in
  *               the topic
+ * key           of hash tables: random, and told to nobody
  * plain         tools and prompts keep their names where these are unique
  * only          patterns of what is shown: a participant with all it has, or single tools, prompts and
  *               resources under the names the client sees; * stands for any bytes. None = all
@@ -23,6 +26,7 @@
 struct expose_config {
     const char *topic;
     const char *nonce;
+    struct mx_map_key key;
     bool plain;
     const char *const *only;
     size_t only_count;

@@ -20,7 +20,8 @@
  *             FAILED
  *   STOP      it is not wanted any more; as mcpx_child_stop [server]
  *   RESPOND   as mcpx_client_respond [topic, about, text]. Can fail
- *   DROP      as mcpx_session_drop [topic, about]
+ *   DROP      as mcpx_session_drop [topic, about]. Without memory for it the request stays with the
+ *             session, which has room for so many (session.h)
  *   SEND      as mcpx_client_send [topic, draft]. Can fail; gives the envelope's id
  *   FORGET    as mcpx_session_forget [topic, about]
  *   LOG       a sentence for people, without newline and control characters [text]

@@ -40,7 +40,7 @@ void import_pool_done(struct import_pool *pool, const struct import_outcome *out
                       struct mcpx_now now);
 
 /**
- * The router welcomed us in a topic, before its JOINED is told.
+ * The router welcomed us in a topic, for the first time or again: before its JOINED or GRANTS is told.
  *
  * self          our participant id there
  * message_max   longest envelope that it takes, in bytes; 0 = not known

@@ -304,7 +304,8 @@ static int start_core(struct edge *edge, const struct expose_job *job)
     unsigned char random[6];
     char nonce[2 * sizeof random + 1];
 
-    if (uv_random(NULL, NULL, random, sizeof random, 0, NULL) != 0) {
+    if (uv_random(NULL, NULL, random, sizeof random, 0, NULL) != 0 ||
+        uv_random(NULL, NULL, &config.key, sizeof config.key, 0, NULL) != 0) {
         complain("expose", "the system has no random bytes");
         return STATUS_FAILED;
     }

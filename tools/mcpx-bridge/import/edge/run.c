@@ -295,17 +295,22 @@ static void warn_of_grants(const struct seat *seat)
 
 static void on_joined(struct seat *seat, const struct mcpx_event *event)
 {
-    const struct mcpx_session *session = mcpx_client_session(seat->client);
-    struct mcpx_slice self = mcpx_session_id(session);
     struct mcpx_text visible = {0};
 
-    text_visible(&visible, self);
+    text_visible(&visible, mcpx_session_id(mcpx_client_session(seat->client)));
     add_topic(seat, ", topic ", &visible);
     complain("import", "joined as %s%s", visible.text ? visible.text : "",
              event->resumed ? ", nothing was missed" : "");
     mcpx_text_fini(&visible);
+}
+
+/* A welcome, the first one or another: it says who we are, what we may, and what the router takes. */
+static void on_welcome(struct seat *seat)
+{
+    const struct mcpx_session *session = mcpx_client_session(seat->client);
+
     warn_of_grants(seat);
-    import_pool_joined(seat->edge->pool, seat->number, self,
+    import_pool_joined(seat->edge->pool, seat->number, mcpx_session_id(session),
                        mcpx_session_message_max(session));
 }
 
@@ -322,8 +327,8 @@ static void on_event(void *user, struct mcpx_client *client, const struct mcpx_e
         on_left(seat, event);
     else if (event->type == MCPX_EVENT_JOINED)
         on_joined(seat, event);
-    else if (event->type == MCPX_EVENT_GRANTS)
-        warn_of_grants(seat);
+    if (event->type == MCPX_EVENT_JOINED || event->type == MCPX_EVENT_GRANTS)
+        on_welcome(seat);
     import_pool_event(edge->pool, seat->number, event, loop_now());
     after_input(edge);
     if (is_end && are_seats_over(edge))
