@@ -114,8 +114,8 @@ static void write_delivery(const struct delivery_times *times, struct mcpx_text 
     uint64_t sum = 0;
 
     write_header("mcpx_delivery_seconds", "histogram",
-                 "From the acceptance of an envelope to the write to the last of its readers "
-                 "whose sockets take any",
+                 "From the acceptance of an envelope until each reader whose socket takes any "
+                 "has had a turn to be written to",
                  out);
     for (size_t i = 0; i < STATS_DELIVERY_BOUNDS; i++) {
         sum += times->counts[i];

@@ -1,6 +1,7 @@
 /*
- * delivery.h - how long envelopes take, from when they are accepted to the write that hands them to
- * the last of their readers. Readers whose sockets are full are not waited for.
+ * delivery.h - how long envelopes take, from when they are accepted until each reader has had a turn
+ * to be written to. Readers whose sockets are full are not waited for, nor is what a reader could not
+ * be handed in its turn, because that ends after so many bytes: hub_lag tells of it.
  */
 #ifndef HUB_DELIVERY_H
 #define HUB_DELIVERY_H
@@ -16,8 +17,8 @@ struct topic;
  *
  * in_written   link among the topics with envelopes that were written and not timed
  * circle       accepted before the first peer had its turn last: once it has it again, everybody
- *              has been offered them, though the round may go on for ever
- * written      offered to everybody
+ *              has had a turn since, though the round may go on for ever
+ * written      accepted before a turn that everybody has had
  * timed        counted in the statistics
  */
 struct delivery {
@@ -33,7 +34,7 @@ void delivery_init(struct delivery *delivery);
 /** The turn has come back to the first peer. */
 void delivery_circled(struct topic *topic);
 
-/** Everybody was offered everything. */
+/** Everybody has had a turn since the last envelope was accepted. */
 void delivery_done(struct topic *topic);
 
 #endif
