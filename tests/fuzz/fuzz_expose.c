@@ -56,62 +56,59 @@ static void take_line(struct stage *stage, struct mcpx_slice line)
         stage->answers++;
 }
 
-static void fetch(struct stage *stage)
+static void take_draft(struct stage *stage, const struct mcpx_draft *draft,
+                       struct expose_outcome *outcome)
 {
-    struct expose_output output;
-
-    while (expose_next(stage->expose, &output)) {
-        must(output.text.len > 0);
-        if (output.type == EXPOSE_LINE)
-            take_line(stage, output.text);
-    }
-}
-
-static enum mcpx_err on_send(void *user, const struct mcpx_draft *draft, struct mcpx_slice *id,
-                             struct mcpx_fault *fault)
-{
-    struct stage *stage = user;
     struct mcpx_slice value;
 
-    (void)fault;
     must(mcpx_json_check(draft->payload, 0, &value, NULL) == MCPX_OK);
     must(mcpx_json_type(value) == MCPX_JSON_OBJECT);
     must(draft->to_count == 1 && draft->to[0].len == 1);
-    if (stage->now.mono_ms % 11 == 10)
-        return MCPX_ELIMIT;
+    if (stage->now.mono_ms % 11 == 10) {
+        outcome->err = MCPX_ELIMIT;
+        return;
+    }
     if (draft->tag && stage->count < DRAFTS_MAX)
         stage->drafts[stage->count++] =
             (struct draft){draft->tag, draft->to[0].text[0], false};
-    *id = MCPX_SLICE("e");
-    return MCPX_OK;
+    outcome->id = MCPX_SLICE("e");
 }
 
-static size_t on_message_max(void *user)
+static void take_response(const struct expose_action *action)
+{
+    struct mcpx_rpc rpc;
+
+    must(mcpx_slice_equal(action->about, MCPX_SLICE("q")));
+    must(mcpx_rpc_read(action->text, &rpc, NULL) == MCPX_OK);
+    must(rpc.form == MCPX_RPC_RESULT || rpc.form == MCPX_RPC_ERROR);
+}
+
+static void fetch(struct stage *stage)
+{
+    const struct expose_action *action;
+
+    while ((action = expose_next(stage->expose)) != NULL) {
+        struct expose_outcome outcome = {0};
+
+        must(action->text.len > 0 || action->about.len > 0);
+        if (action->type == EXPOSE_LINE)
+            take_line(stage, action->text);
+        else if (action->type == EXPOSE_SEND)
+            take_draft(stage, &action->draft, &outcome);
+        else if (action->type == EXPOSE_RESPOND)
+            take_response(action);
+        expose_done(stage->expose, &outcome, stage->now);
+    }
+}
+
+static size_t message_max(const void *user)
 {
     (void)user;
     return 1000;
 }
 
-static enum mcpx_err on_respond(void *user, struct mcpx_slice request,
-                                struct mcpx_slice payload)
-{
-    struct mcpx_rpc rpc;
-
-    (void)user;
-    must(mcpx_slice_equal(request, MCPX_SLICE("q")));
-    must(mcpx_rpc_read(payload, &rpc, NULL) == MCPX_OK);
-    must(rpc.form == MCPX_RPC_RESULT || rpc.form == MCPX_RPC_ERROR);
-    return MCPX_OK;
-}
-
-static void on_forget(void *user, struct mcpx_slice envelope)
-{
-    (void)user;
-    (void)envelope;
-}
-
 /* Some calls may be made, some proposed, some neither. */
-static bool on_may(void *user, const struct mcpx_question *question)
+static bool may(const void *user, const struct mcpx_question *question)
 {
     struct mcpx_slice context = question->kind->context;
     bool is_request = question->kind->type.len == strlen("mcp/request");
@@ -122,7 +119,8 @@ static bool on_may(void *user, const struct mcpx_question *question)
     return context.text[0] % 3 == (is_request ? 0 : 1) || context.text[0] % 3 == 2;
 }
 
-static bool on_could(void *user, struct mcpx_slice participant, const struct mcpx_kind *kind)
+static bool could(const void *user, struct mcpx_slice participant,
+                  const struct mcpx_kind *kind)
 {
     (void)user;
     (void)kind;
@@ -136,9 +134,9 @@ static const char *name_of(size_t seat)
     return names + seat;
 }
 
-static bool on_roster(void *user, size_t index, struct mcpx_slice *id)
+static bool roster(const void *user, size_t index, struct mcpx_slice *id)
 {
-    struct stage *stage = user;
+    const struct stage *stage = user;
 
     for (size_t i = 0; i < SEATS; i++) {
         if (!stage->here[i] || index-- > 0)
@@ -296,8 +294,7 @@ static bool has_client_call(const struct expose_calls *calls)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct stage stage;
-    struct expose_port port = {&stage,   on_send,   on_respond, on_forget,     on_may,
-                               on_could, on_roster, on_forget,  on_message_max};
+    struct expose_view view = {&stage, may, could, roster, message_max};
     struct expose_config config = {.topic = "t",
                                    .nonce = "n",
                                    .plain = size % 2,
@@ -307,7 +304,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *at = (const char *)data, *end = at + size;
 
     stage = (struct stage){.now = {1000, 1000}};
-    must(expose_new(&config, &port, &stage.expose) == MCPX_OK);
+    must(expose_new(&config, &view, &stage.expose) == MCPX_OK);
     while (at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t len = (size_t)((newline ? newline : end) - at);

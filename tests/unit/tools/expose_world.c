@@ -29,83 +29,32 @@ static void append(char **text, const char *more)
     strcat(*text, "\n");
 }
 
-/* ---- the port ---- */
+/* ---- what is asked ---- */
 
-static enum mcpx_err port_send(void *user, const struct mcpx_draft *draft,
-                               struct mcpx_slice *id, struct mcpx_fault *fault)
-{
-    struct world *world = user;
-    struct world_draft *kept = &world->drafts[world->draft_count];
-
-    (void)fault;
-    if (world->send_fails)
-        return world->send_fails;
-    cr_assert_lt(world->draft_count, WORLD_DRAFTS);
-    cr_expect_eq(draft->to_count, 1);
-    kept->type = copy(mcpx_slice_of(draft->type));
-    kept->to = copy(draft->to[0]);
-    kept->about = copy(draft->correlation_id);
-    kept->payload = copy(draft->payload);
-    kept->tag = draft->tag;
-    snprintf(kept->id, sizeof kept->id, "e%zu", ++world->draft_count);
-    *id = mcpx_slice_of(kept->id);
-    return MCPX_OK;
-}
-
-static enum mcpx_err port_respond(void *user, struct mcpx_slice request,
-                                  struct mcpx_slice payload)
-{
-    struct world *world = user;
-    char *id = copy(request), *text = copy(payload);
-    char *line = malloc(strlen(id) + strlen(text) + 2);
-
-    sprintf(line, "%s %s", id, text);
-    append(&world->responses, line);
-    free(id);
-    free(text);
-    free(line);
-    return MCPX_OK;
-}
-
-static void port_forget(void *user, struct mcpx_slice envelope)
-{
-    struct world *world = user;
-
-    (void)envelope;
-    world->forgotten++;
-}
-
-static void port_drop(void *user, struct mcpx_slice request)
-{
-    struct world *world = user;
-
-    (void)request;
-    world->dropped++;
-}
-
-static size_t port_message_max(void *user)
+static size_t message_max(const void *user)
 {
     (void)user;
     return 100;
 }
 
-static bool port_may(void *user, const struct mcpx_question *question)
+static bool may(const void *user, const struct mcpx_question *question)
 {
-    struct world *world = user;
+    const struct world *world = user;
 
     return mcpx_capset_allows(world->grants, question);
 }
 
-static bool port_could(void *user, struct mcpx_slice participant, const struct mcpx_kind *kind)
+static bool could(const void *user, struct mcpx_slice participant,
+                  const struct mcpx_kind *kind)
 {
     (void)user;
     (void)kind;
     return participant.len > 0 && participant.text[0] != '-';
 }
 
-static bool port_roster(void *user, size_t index, struct mcpx_slice *id)
+static bool roster(const void *user, size_t index, struct mcpx_slice *id)
 {
-    struct world *world = user;
+    const struct world *world = user;
 
     if (index >= world->seat_count)
         return false;
@@ -115,12 +64,44 @@ static bool port_roster(void *user, size_t index, struct mcpx_slice *id)
 
 /* ---- in and out ---- */
 
-static void keep(struct world *world, const struct expose_output *output)
+static void keep_draft(struct world *world, const struct mcpx_draft *draft,
+                       struct expose_outcome *outcome)
 {
-    char *text = copy(output->text);
+    struct world_draft *kept = &world->drafts[world->draft_count];
 
-    cr_expect_null(memchr(text, '\n', output->text.len), "one message, one line");
-    if (output->type == EXPOSE_NOTE) {
+    outcome->err = world->send_fails;
+    if (world->send_fails)
+        return;
+    cr_assert_lt(world->draft_count, WORLD_DRAFTS);
+    cr_expect_eq(draft->to_count, 1);
+    kept->type = copy(mcpx_slice_of(draft->type));
+    kept->to = copy(draft->to[0]);
+    kept->about = copy(draft->correlation_id);
+    kept->payload = copy(draft->payload);
+    kept->tag = draft->tag;
+    snprintf(kept->id, sizeof kept->id, "e%zu", ++world->draft_count);
+    outcome->id = mcpx_slice_of(kept->id);
+}
+
+static void keep_response(struct world *world, struct mcpx_slice request,
+                          struct mcpx_slice payload)
+{
+    char *id = copy(request), *text = copy(payload);
+    char *line = malloc(strlen(id) + strlen(text) + 2);
+
+    sprintf(line, "%s %s", id, text);
+    append(&world->responses, line);
+    free(id);
+    free(text);
+    free(line);
+}
+
+static void keep_text(struct world *world, const struct expose_action *action)
+{
+    char *text = copy(action->text);
+
+    cr_expect_null(memchr(text, '\n', action->text.len), "one message, one line");
+    if (action->type == EXPOSE_NOTE) {
         append(&world->notes, text);
         free(text);
         return;
@@ -131,10 +112,23 @@ static void keep(struct world *world, const struct expose_output *output)
 
 void world_fetch(struct world *world)
 {
-    struct expose_output output;
+    const struct expose_action *action;
 
-    while (expose_next(world->expose, &output))
-        keep(world, &output);
+    while ((action = expose_next(world->expose)) != NULL) {
+        struct expose_outcome outcome = {0};
+
+        if (action->type == EXPOSE_SEND)
+            keep_draft(world, &action->draft, &outcome);
+        else if (action->type == EXPOSE_RESPOND)
+            keep_response(world, action->about, action->text);
+        else if (action->type == EXPOSE_FORGET)
+            world->forgotten++;
+        else if (action->type == EXPOSE_DROP)
+            world->dropped++;
+        else
+            keep_text(world, action);
+        expose_done(world->expose, &outcome, world->now);
+    }
 }
 
 void world_tell(struct world *world, const struct mcpx_event *event)
@@ -148,15 +142,7 @@ void world_tell(struct world *world, const struct mcpx_event *event)
 
 void world_start(struct world *world, const struct world_setup *setup)
 {
-    struct expose_port port = {.user = world,
-                               .send = port_send,
-                               .respond = port_respond,
-                               .forget = port_forget,
-                               .drop = port_drop,
-                               .may = port_may,
-                               .could = port_could,
-                               .roster = port_roster,
-                               .message_max = port_message_max};
+    struct expose_view view = {world, may, could, roster, message_max};
     struct expose_config config = {.topic = "room",
                                    .nonce = "n",
                                    .plain = setup->plain,
@@ -174,7 +160,7 @@ void world_start(struct world *world, const struct world_setup *setup)
     cr_assert_eq(
         mcpx_capset_new(grants, count ? count : 1, NULL, 0, NULL, NULL, &world->grants),
         MCPX_OK);
-    cr_assert_eq(expose_new(&config, &port, &world->expose), MCPX_OK);
+    cr_assert_eq(expose_new(&config, &view, &world->expose), MCPX_OK);
 }
 
 void world_stop(struct world *world)

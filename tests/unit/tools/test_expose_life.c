@@ -306,24 +306,26 @@ Test(expose_life, says_of_what_does_not_fit_how_large_it_is_and_may_be)
 Test(expose_life, says_to_client_and_log_in_one_order)
 {
     static const struct {
-        enum expose_output_type type;
+        enum expose_action_type type;
         const char *beginning;
     } rows[] = {{EXPOSE_NOTE, "a line of the client is too long"},
                 {EXPOSE_LINE, "{\"jsonrpc\":\"2.0\",\"id\":8,\"error\""},
                 {EXPOSE_LINE, "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\""},
                 {EXPOSE_NOTE, "not JSON"}};
-    struct expose_output output;
+    const struct expose_action *action;
     struct world world;
 
     world_start(&world, &(struct world_setup){0});
     expose_overlong(world.expose, MCPX_SLICE("{\"id\":8,\"method\":\"m\",\"params\":{"));
     expose_line(world.expose, MCPX_SLICE("{"), world.now);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        cr_assert(expose_next(world.expose, &output), "%zu", i);
-        cr_expect_eq(output.type, rows[i].type, "%zu", i);
-        cr_expect_eq(strncmp(output.text.text, rows[i].beginning, strlen(rows[i].beginning)),
-                     0, "%zu: %.*s", i, (int)output.text.len, output.text.text);
+        action = expose_next(world.expose);
+        cr_assert_not_null(action, "%zu", i);
+        cr_expect_eq(action->type, rows[i].type, "%zu", i);
+        cr_expect_eq(strncmp(action->text.text, rows[i].beginning, strlen(rows[i].beginning)),
+                     0, "%zu: %.*s", i, (int)action->text.len, action->text.text);
+        expose_done(world.expose, &(struct expose_outcome){0}, world.now);
     }
-    cr_expect_not(expose_next(world.expose, &output));
+    cr_expect_null(expose_next(world.expose));
     world_stop(&world);
 }

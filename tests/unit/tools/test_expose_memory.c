@@ -17,61 +17,48 @@ struct counts {
     char methods[64][32];
 };
 
-static void fetch(struct expose *expose, struct counts *counts)
+static void keep_draft(struct counts *counts, const struct mcpx_draft *draft)
 {
-    struct expose_output output;
-
-    while (expose_next(expose, &output)) {
-        counts->notes += output.type == EXPOSE_NOTE;
-        counts->answers +=
-            output.type == EXPOSE_LINE && (mcpx_json_get(output.text, "result").text ||
-                                           mcpx_json_get(output.text, "error").text);
-    }
-}
-
-static enum mcpx_err on_send(void *user, const struct mcpx_draft *draft, struct mcpx_slice *id,
-                             struct mcpx_fault *fault)
-{
-    struct counts *counts = user;
     struct mcpx_slice method = mcpx_json_get(draft->payload, "method");
     size_t at = counts->sent++ % 64;
 
-    (void)fault;
     counts->tags[at] = draft->tag;
     snprintf(counts->methods[at], sizeof counts->methods[at], "%.*s", (int)method.len,
              method.text ? method.text : "");
-    *id = MCPX_SLICE("e");
-    return MCPX_OK;
 }
 
-static enum mcpx_err on_respond(void *user, struct mcpx_slice request,
-                                struct mcpx_slice payload)
+static void fetch(struct expose *expose, struct counts *counts)
 {
-    (void)user;
-    (void)request;
-    (void)payload;
-    return MCPX_OK;
+    const struct expose_action *action;
+
+    while ((action = expose_next(expose)) != NULL) {
+        bool is_send = action->type == EXPOSE_SEND;
+        struct expose_outcome outcome = {.id = mcpx_slice_of(is_send ? "e" : "")};
+
+        counts->notes += action->type == EXPOSE_NOTE;
+        counts->answers +=
+            action->type == EXPOSE_LINE && (mcpx_json_get(action->text, "result").text ||
+                                            mcpx_json_get(action->text, "error").text);
+        if (is_send)
+            keep_draft(counts, &action->draft);
+        expose_done(expose, &outcome, (struct mcpx_now){1000, 1000});
+    }
 }
 
-static size_t on_message_max(void *user)
+static size_t message_max(const void *user)
 {
     (void)user;
     return 100;
 }
 
-static void on_forget(void *user, struct mcpx_slice envelope)
-{
-    (void)user;
-    (void)envelope;
-}
-
-static bool on_may(void *user, const struct mcpx_question *question)
+static bool may(const void *user, const struct mcpx_question *question)
 {
     (void)user;
     return !mcpx_slice_equal(question->kind->text, MCPX_SLICE("mcp/request:tools/call:p"));
 }
 
-static bool on_could(void *user, struct mcpx_slice participant, const struct mcpx_kind *kind)
+static bool could(const void *user, struct mcpx_slice participant,
+                  const struct mcpx_kind *kind)
 {
     (void)user;
     (void)participant;
@@ -79,15 +66,15 @@ static bool on_could(void *user, struct mcpx_slice participant, const struct mcp
     return true;
 }
 
-static bool on_roster(void *user, size_t index, struct mcpx_slice *id)
+static bool roster(const void *user, size_t index, struct mcpx_slice *id)
 {
     (void)user;
     *id = MCPX_SLICE("s");
     return index == 0;
 }
 
-static void tell(struct expose *expose, enum mcpx_event_type type, void *tag,
-                 const char *payload)
+static void tell(struct expose *expose, struct counts *counts, enum mcpx_event_type type,
+                 void *tag, const char *payload)
 {
     struct mcpx_envelope envelope;
     struct mcpx_rpc rpc;
@@ -100,6 +87,7 @@ static void tell(struct expose *expose, enum mcpx_event_type type, void *tag,
     envelope.payload = mcpx_slice_of(payload);
     mcpx_rpc_read(envelope.payload, &rpc, NULL);
     expose_event(expose, &event, (struct mcpx_now){1000, 1000});
+    fetch(expose, counts);
 }
 
 /* Everything that was sent and not answered yet is answered as its method deserves. */
@@ -121,7 +109,7 @@ static void answer_all(struct expose *expose, struct counts *counts, size_t *see
         while (answers[row][0][0] && strcmp(answers[row][0], counts->methods[*seen]) != 0)
             row++;
         if (counts->tags[*seen] && strcmp(counts->methods[*seen], "\"prompts/get\"") != 0)
-            tell(expose, MCPX_EVENT_RESPONSE, counts->tags[*seen], answers[row][1]);
+            tell(expose, counts, MCPX_EVENT_RESPONSE, counts->tags[*seen], answers[row][1]);
     }
 }
 
@@ -146,10 +134,12 @@ static void live(struct expose *expose, struct counts *counts)
     size_t seen = 0;
 
     expose_event(expose, &(struct mcpx_event){.type = MCPX_EVENT_JOINED}, now);
+    fetch(expose, counts);
     for (size_t i = 0; i < REQUESTS; i++) {
         expose_line(expose, mcpx_slice_of(lines[i]), now);
+        fetch(expose, counts);
         if (i == 2)
-            tell(expose, MCPX_EVENT_REQUEST, NULL,
+            tell(expose, counts, MCPX_EVENT_REQUEST, NULL,
                  "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"elicitation/create\"}");
         answer_all(expose, counts, &seen);
         if (i == 0)
@@ -159,8 +149,10 @@ static void live(struct expose *expose, struct counts *counts)
                         now);
         fetch(expose, counts);
     }
-    expose_tick(expose, (struct mcpx_now){2000, 2000});
-    expose_tick(expose, (struct mcpx_now){1000000, 1000000});
+    for (int64_t ms = 2000; ms <= 1000000; ms += 998000) {
+        expose_tick(expose, (struct mcpx_now){ms, ms});
+        fetch(expose, counts);
+    }
     expose_leave(expose, now);
     fetch(expose, counts);
 }
@@ -172,15 +164,7 @@ Test(expose_memory, is_never_short_in_silence)
 
     do {
         struct counts counts = {0};
-        struct expose_port port = {.user = &counts,
-                                   .send = on_send,
-                                   .respond = on_respond,
-                                   .forget = on_forget,
-                                   .drop = on_forget,
-                                   .may = on_may,
-                                   .could = on_could,
-                                   .roster = on_roster,
-                                   .message_max = on_message_max};
+        struct expose_view view = {&counts, may, could, roster, message_max};
         struct expose_config config = {.topic = "room",
                                        .nonce = "n",
                                        .request_ms = 60000,
@@ -190,7 +174,7 @@ Test(expose_memory, is_never_short_in_silence)
         size_t usual_notes = 1; /* proposed */
 
         fault_alloc_arm(++nth);
-        if (expose_new(&config, &port, &expose) == MCPX_OK)
+        if (expose_new(&config, &view, &expose) == MCPX_OK)
             live(expose, &counts);
         else
             counts.answers = REQUESTS;

@@ -34,7 +34,10 @@ static const struct {
 /* Without an answer: the session need not keep it any longer. */
 static void forget_request(struct expose *x, struct mcpx_slice envelope)
 {
-    x->port.drop(x->port.user, envelope);
+    struct expose_row row = {.action.type = EXPOSE_DROP};
+
+    mcpx_text_slice(&row.about, envelope);
+    expose_output_add(&x->output, row);
 }
 
 /* Takes the first of these out of the list. */
@@ -57,39 +60,39 @@ static void ask_free(struct expose_ask *ask)
 
 /* ---- refusing ---- */
 
-/* The server is told why the client's answer does not come. */
-static enum mcpx_err respond_too_big(struct expose *x, struct mcpx_slice envelope,
-                                     struct mcpx_slice payload)
+/* Takes `payload`. */
+static void respond(struct expose *x, struct mcpx_slice envelope, struct mcpx_text payload,
+                    bool is_substitute)
 {
-    size_t max = x->port.message_max(x->port.user);
+    struct expose_row row = {
+        .action.type = EXPOSE_RESPOND, .text = payload, .is_substitute = is_substitute};
+
+    mcpx_text_slice(&row.about, envelope);
+    expose_output_add(&x->output, row);
+}
+
+/* The server is told why the client's answer does not come. */
+static void respond_too_big(struct expose *x, struct mcpx_slice envelope,
+                            struct mcpx_slice payload)
+{
+    size_t max = x->view.message_max(x->view.user);
     struct mcpx_text message = {0}, data = {0}, error = {0};
-    enum mcpx_err err = MCPX_ENOMEM;
 
     bridge_add_too_big(&message, "the client's answer", payload.len, max);
     bridge_add_too_big_data(&data, payload.len, max);
-    if (!message.failed && !data.failed)
-        bridge_add_error(&error, mcpx_json_get(payload, "id"), BRIDGE_UNAVAILABLE,
-                         mcpx_text_view(&message), mcpx_text_view(&data));
-    if (error.len && !error.failed) {
-        expose_note(x, mx_formatted("%s", &message));
-        err = x->port.respond(x->port.user, envelope, mcpx_text_view(&error));
-    }
-    mcpx_text_fini(&message);
+    bridge_add_error(&error, mcpx_json_get(payload, "id"), BRIDGE_UNAVAILABLE,
+                     mcpx_text_view(&message), mcpx_text_view(&data));
+    error.failed |= message.failed || data.failed;
+    expose_note(x, message);
+    respond(x, envelope, error, true);
     mcpx_text_fini(&data);
-    mcpx_text_fini(&error);
-    return err;
 }
 
-static void respond(struct expose *x, struct mcpx_slice envelope,
-                    const struct mcpx_text *payload)
+void expose_ask_unanswered(struct expose *x, const struct expose_row *row, enum mcpx_err err)
 {
-    enum mcpx_err err = payload->failed
-                            ? MCPX_ENOMEM
-                            : x->port.respond(x->port.user, envelope, mcpx_text_view(payload));
-
-    if (err == MCPX_ETOOBIG)
-        err = respond_too_big(x, envelope, mcpx_text_view(payload));
-    if (err)
+    if (err == MCPX_ETOOBIG && !row->is_substitute)
+        respond_too_big(x, row->action.about, row->action.text);
+    else
         expose_note(x, mx_formatted("a server's request could not be answered: %s",
                                     mcpx_strerror(err)));
 }
@@ -100,8 +103,7 @@ static void respond_error(struct expose *x, struct mcpx_slice envelope, struct m
     struct mcpx_text payload = {0};
 
     bridge_add_error(&payload, id, code, mcpx_slice_of(message), (struct mcpx_slice){0});
-    respond(x, envelope, &payload);
-    mcpx_text_fini(&payload);
+    respond(x, envelope, payload, false);
 }
 
 static void refuse_ask(struct expose *x, const struct mcpx_event *event, int code,
@@ -200,8 +202,7 @@ void expose_ask(struct expose *x, const struct mcpx_event *event)
         struct mcpx_text pong = {0};
 
         bridge_add_result(&pong, event->rpc->id, MCPX_SLICE("{}"));
-        respond(x, event->envelope->id, &pong);
-        mcpx_text_fini(&pong);
+        respond(x, event->envelope->id, pong, false);
         return;
     }
     obstacle = find_obstacle(x, event, &code);
@@ -221,8 +222,7 @@ static void respond_with(struct expose *x, const struct expose_ask *ask,
 
     expose_ids_restore(x, mcpx_text_view(&ask->participant), rpc->result, &result);
     bridge_add_message(&payload, rpc->text, mcpx_text_view(&ask->id), "result", &result);
-    respond(x, mcpx_text_view(&ask->envelope), &payload);
-    mcpx_text_fini(&payload);
+    respond(x, mcpx_text_view(&ask->envelope), payload, false);
     mcpx_text_fini(&result);
 }
 

@@ -41,14 +41,14 @@ static bool copy_config(struct expose *x, const struct expose_config *config)
     return x->only && !failed && !x->topic.failed && !x->nonce.failed;
 }
 
-enum mcpx_err expose_new(const struct expose_config *config, const struct expose_port *port,
+enum mcpx_err expose_new(const struct expose_config *config, const struct expose_view *view,
                          struct expose **out)
 {
     struct expose *x = calloc(1, sizeof *x);
 
     if (!x)
         return MCPX_ENOMEM;
-    x->port = *port;
+    x->view = *view;
     x->changed_ms = INT64_MAX;
     x->ids.recycles = true;
     if (!copy_config(x, config)) {
@@ -77,7 +77,7 @@ void expose_free(struct expose *x)
     for (size_t i = 0; i < x->config.only_count; i++)
         mcpx_text_fini(&x->only[i].pattern);
     free(x->only);
-    expose_queue_fini(&x->queue);
+    expose_output_fini(&x->output);
     mcpx_text_fini(&x->away);
     mcpx_text_fini(&x->topic);
     mcpx_text_fini(&x->nonce);
@@ -332,9 +332,22 @@ void expose_event(struct expose *x, const struct mcpx_event *event, struct mcpx_
 
 /* ---- what comes out ---- */
 
-bool expose_next(struct expose *x, struct expose_output *out)
+const struct expose_action *expose_next(struct expose *x)
 {
-    return expose_queue_next(&x->queue, out);
+    return expose_output_next(&x->output);
+}
+
+void expose_done(struct expose *x, const struct expose_outcome *outcome, struct mcpx_now now)
+{
+    struct expose_row *row = expose_output_take(&x->output);
+
+    x->now = now;
+    if (row && row->action.type == EXPOSE_SEND && row->action.draft.tag)
+        expose_sent(x, (int64_t)(uintptr_t)row->action.draft.tag, outcome);
+    else if (row && row->action.type == EXPOSE_RESPOND && outcome->err)
+        expose_ask_unanswered(x, row, outcome->err);
+    expose_row_free(row);
+    release(x);
 }
 
 void expose_behind(struct expose *x, bool is_behind)

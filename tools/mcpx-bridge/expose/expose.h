@@ -1,18 +1,18 @@
 /*
  * expose.h - a topic as one MCP server: lines of a client, events of a session and the time go
- * in, lines for the client and sentences for the log are fetched with expose_next. No I/O and
- * no clock: the owner of the pipe and the socket calls these functions.
+ * in and are borrowed during the call, actions come out. No I/O and no clock: the owner of the
+ * pipe and the socket calls these functions.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_EXPOSE_H
 #define MCPX_BRIDGE_EXPOSE_EXPOSE_H
 
-#include "tools/mcpx-bridge/expose/port.h"
-#include "tools/mcpx-bridge/expose/queue.h"
+#include "tools/mcpx-bridge/expose/action.h"
+#include "tools/mcpx-bridge/expose/config.h"
 
 struct expose;
 
-/** Makes a server. `port` is copied. Returns MCPX_OK or MCPX_ENOMEM. */
-enum mcpx_err expose_new(const struct expose_config *config, const struct expose_port *port,
+/** Makes a server. `view` is copied. Returns MCPX_OK or MCPX_ENOMEM. */
+enum mcpx_err expose_new(const struct expose_config *config, const struct expose_view *view,
                          struct expose **out);
 
 /** Frees it. NULL is allowed. */
@@ -31,11 +31,13 @@ void expose_overlong(struct expose *x, struct mcpx_slice beginning);
 void expose_event(struct expose *x, const struct mcpx_event *event, struct mcpx_now now);
 
 /**
- * The next thing to write, in the order in which it was said; its text is lent until the next call. False
- * when there is none. To be asked after every call that puts something in, until it is false: nothing
- * else bounds what waits.
+ * What is wanted next, lent until expose_done; NULL when nothing is. After every input and before
+ * the next one, all that is wanted is to be done.
  */
-bool expose_next(struct expose *x, struct expose_output *out);
+const struct expose_action *expose_next(struct expose *x);
+
+/** That was done; what came of it may lead to more. `outcome` is borrowed. */
+void expose_done(struct expose *x, const struct expose_outcome *outcome, struct mcpx_now now);
 
 /**
  * Has the client not read what it was told for so long that only answers are kept for it? False at the

@@ -39,7 +39,7 @@ static bool is_candidate(struct expose *x, struct mcpx_slice participant)
     for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
         if (expose_kind_make(&kind, "mcp/response", mcpx_slice_of(expose_lists[i].method),
                              MCPX_SLICE("")) &&
-            x->port.could(x->port.user, participant, &kind.kind))
+            x->view.could(x->view.user, participant, &kind.kind))
             return expose_only_wants(x, participant);
     return false;
 }
@@ -240,7 +240,7 @@ void expose_probe_answer(struct expose *x, struct expose_call *call,
         take_page(x, seat, list, rpc);
     else if (purpose == EXPOSE_FOR_LIST)
         expose_shelf_drop(&seat->shelves[list]);
-    else if (purpose == EXPOSE_FOR_HELLO)
+    if (!rpc && (purpose == EXPOSE_FOR_HELLO || seat->is_tried))
         seat->state = EXPOSE_SEAT_MUTE;
 }
 
@@ -275,7 +275,7 @@ static void look_around(struct expose *x)
 
     for (size_t i = 0; i < x->catalog.count; i++)
         x->catalog.seats[i]->is_here = false;
-    for (size_t i = 0; x->port.roster(x->port.user, i, &id); i++) {
+    for (size_t i = 0; x->view.roster(x->view.user, i, &id); i++) {
         struct expose_seat *seat = expose_catalog_find(&x->catalog, id);
 
         if (seat)
@@ -303,7 +303,7 @@ static void end_calls(struct expose *x, struct mcpx_slice participant)
     for (struct expose_call *call = x->calls.first, *next; call; call = next) {
         next = call->next;
         if (mcpx_slice_equal(mcpx_text_view(&call->participant), participant)) {
-            x->port.forget(x->port.user, mcpx_text_view(&call->envelope));
+            expose_forget(x, mcpx_text_view(&call->envelope));
             if (call->stage == EXPOSE_PROPOSED)
                 expose_send_withdrawal(x, call, "the participant it was for left");
             expose_give_up(x, call, BRIDGE_UNAVAILABLE, mcpx_text_view(&message));
@@ -367,7 +367,7 @@ void expose_probe_all(struct expose *x, bool again)
     if (!x->joined || !x->client.greeted)
         return;
     expose_probe_missing(x);
-    for (size_t i = 0; x->port.roster(x->port.user, i, &id); i++)
+    for (size_t i = 0; x->view.roster(x->view.user, i, &id); i++)
         probe_one(x, id, again);
     expose_touch(x);
 }

@@ -46,12 +46,17 @@ void expose_beat(struct expose *x, struct expose_call *call)
 
 void expose_propose(struct expose *x, struct expose_call *call)
 {
-    struct mcpx_text text = {0};
-    enum mcpx_err err;
-
     call->stage = EXPOSE_PROPOSED;
     call->due_ms = x->config.proposal_ms ? x->now.mono_ms + x->config.proposal_ms : INT64_MAX;
-    err = expose_send_call(x, call);
+    mcpx_text_reset(&call->envelope); /* that of the request, if it was one */
+    if (!expose_send_call(x, call))
+        expose_proposed(x, call, MCPX_ENOMEM);
+}
+
+void expose_proposed(struct expose *x, struct expose_call *call, enum mcpx_err err)
+{
+    struct mcpx_text text = {0};
+
     if (err) {
         mcpx_text_puts(&text, "the call needs approval, but could not be proposed: ");
         expose_add_unsent(x, call, err, &text);
@@ -117,7 +122,7 @@ void expose_rejected(struct expose *x, struct expose_call *call,
         mcpx_text_puts(&sentence, ": ");
         mcpx_json_add_unescaped(&sentence, reason);
     }
-    x->port.forget(x->port.user, mcpx_text_view(&call->envelope));
+    expose_forget(x, mcpx_text_view(&call->envelope));
     tell_rejection(x, call, mcpx_text_view(&sentence));
     expose_note(x, sentence);
     expose_end(x, call);

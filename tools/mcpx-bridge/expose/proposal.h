@@ -10,8 +10,11 @@
 
 struct expose;
 
-/** Sends a call as proposal; on failure the call is over. */
+/** Sends a call as proposal; when memory runs out the call is over. */
 void expose_propose(struct expose *x, struct expose_call *call);
+
+/** What came of it; on failure the call is over. */
+void expose_proposed(struct expose *x, struct expose_call *call, enum mcpx_err err);
 
 /** Somebody acts on it. */
 void expose_approved(struct expose *x, struct expose_call *call,

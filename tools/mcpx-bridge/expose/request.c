@@ -88,12 +88,10 @@ static void start(struct expose *x, struct expose_call *call)
                                   mcpx_text_view(&call->context)) &&
                  expose_may(x, &kind, participant);
     if (may[0]) {
-        enum mcpx_err err = expose_send_call(x, call);
-
         call->due_ms =
             x->config.request_ms ? x->now.mono_ms + x->config.request_ms : INT64_MAX;
-        if (err)
-            fail_unsent(x, call, err);
+        if (!expose_send_call(x, call))
+            fail_unsent(x, call, MCPX_ENOMEM);
     } else if (may[1]) {
         expose_propose(x, call);
     } else {
@@ -172,6 +170,28 @@ bool expose_forward(struct expose *x, const struct expose_request *request)
     return true;
 }
 
+/* A call that ended meanwhile waits for no answer. What has an envelope already was sent again. */
+void expose_sent(struct expose *x, int64_t number, const struct expose_outcome *outcome)
+{
+    struct expose_call *call = expose_calls_find(&x->calls, number);
+    bool again = call && call->envelope.len;
+    enum mcpx_err err = outcome->err;
+
+    if (call && !err) {
+        mcpx_text_reset(&call->envelope);
+        mcpx_text_slice(&call->envelope, outcome->id);
+        err = call->envelope.failed ? MCPX_ENOMEM : MCPX_OK;
+    }
+    if (!outcome->err && (!call || err))
+        expose_forget(x, outcome->id);
+    if (call && call->stage == EXPOSE_PROPOSED && !again)
+        expose_proposed(x, call, err);
+    else if (call && err && expose_call_is_probe(call) && !again)
+        expose_probe_refused(x, call);
+    else if (call && err)
+        fail_unsent(x, call, err);
+}
+
 /* ---- taken back ---- */
 
 /* The server knows the request under its number. */
@@ -186,7 +206,7 @@ static void send_cancelled(struct expose *x, const struct expose_call *call,
 
 void expose_take_back(struct expose *x, struct expose_call *call, struct mcpx_slice reason)
 {
-    x->port.forget(x->port.user, mcpx_text_view(&call->envelope));
+    expose_forget(x, mcpx_text_view(&call->envelope));
     if (call->stage == EXPOSE_REQUESTED)
         send_cancelled(x, call, reason);
     else if (call->stage == EXPOSE_PROPOSED)
@@ -293,19 +313,16 @@ static void run_out(struct expose *x, struct expose_call *call)
     if (call->purpose == EXPOSE_FOR_CLIENT)
         expose_take_back(x, call, MCPX_SLICE("\"timed out\""));
     else
-        x->port.forget(x->port.user, mcpx_text_view(&call->envelope));
+        expose_forget(x, mcpx_text_view(&call->envelope));
     expose_give_up(x, call, BRIDGE_TIMED_OUT, mcpx_text_view(&message));
     mcpx_text_fini(&message);
 }
 
 static void resend(struct expose *x, struct expose_call *call)
 {
-    enum mcpx_err err;
-
     call->resend_ms = INT64_MAX;
-    err = expose_send_call(x, call);
-    if (err)
-        fail_unsent(x, call, err);
+    if (!expose_send_call(x, call))
+        fail_unsent(x, call, MCPX_ENOMEM);
 }
 
 void expose_calls_tick(struct expose *x)

@@ -41,7 +41,7 @@ bool expose_may(struct expose *x, const struct expose_kind *kind,
     struct mcpx_question question = {
         .kind = &kind->kind, .to = &participant, .to_count = 1, .wall_ms = x->now.wall_ms};
 
-    return x->port.may(x->port.user, &question);
+    return x->view.may(x->view.user, &question);
 }
 
 bool expose_shows(void *expose, enum expose_list list, const struct expose_thing *thing)
@@ -93,35 +93,15 @@ static void write_payload(const struct expose *x, const struct expose_call *call
     mcpx_text_fini(&params);
 }
 
-enum mcpx_err expose_send_call(struct expose *x, struct expose_call *call)
+bool expose_send_call(struct expose *x, const struct expose_call *call)
 {
-    struct mcpx_text payload = {0};
-    struct mcpx_slice participant = mcpx_text_view(&call->participant), id;
-    struct mcpx_fault fault = {"", "", 0};
-    struct mcpx_draft draft = {.type = call->stage == EXPOSE_PROPOSED ? "mcp/proposal"
-                                                                      : "mcp/request",
-                               .to = &participant,
-                               .to_count = 1,
-                               .timeout_ms = -1,
-                               .tag = tag_of(call)};
-    enum mcpx_err err = MCPX_ENOMEM;
+    const char *type = call->stage == EXPOSE_PROPOSED ? "mcp/proposal" : "mcp/request";
+    struct mcpx_draft draft = {.type = type, .timeout_ms = -1, .tag = tag_of(call)};
+    struct expose_row row = {.action = {.type = EXPOSE_SEND, .draft = draft}};
 
-    write_payload(x, call, &payload);
-    if (payload.failed)
-        goto out;
-    draft.payload = mcpx_text_view(&payload);
-    err = x->port.send(x->port.user, &draft, &id, &fault);
-    if (err)
-        goto out;
-    mcpx_text_reset(&call->envelope);
-    mcpx_text_slice(&call->envelope, id);
-    if (call->envelope.failed) {
-        x->port.forget(x->port.user, id);
-        err = MCPX_ENOMEM;
-    }
-out:
-    mcpx_text_fini(&payload);
-    return err;
+    write_payload(x, call, &row.text);
+    mcpx_text_slice(&row.to, mcpx_text_view(&call->participant));
+    return expose_output_add(&x->output, row);
 }
 
 void expose_add_unsent(struct expose *x, const struct expose_call *call, enum mcpx_err err,
@@ -131,7 +111,7 @@ void expose_add_unsent(struct expose *x, const struct expose_call *call, enum mc
 
     if (err == MCPX_ETOOBIG) {
         write_payload(x, call, &payload);
-        bridge_add_too_big(out, "a message", payload.len, x->port.message_max(x->port.user));
+        bridge_add_too_big(out, "a message", payload.len, x->view.message_max(x->view.user));
     } else {
         mcpx_text_puts(out, mcpx_strerror(err));
     }
@@ -161,26 +141,33 @@ struct expose_call *expose_send_own(struct expose *x, enum expose_purpose purpos
     if (expose_call_failed(call) ||
         !expose_kind_make(&kind, "mcp/request", mcpx_slice_of(method),
                           mcpx_text_view(&call->context)) ||
-        !expose_may(x, &kind, participant) || expose_send_call(x, call) != MCPX_OK) {
+        !expose_may(x, &kind, participant) || !expose_send_call(x, call)) {
         expose_calls_remove(&x->calls, call);
         return NULL;
     }
     return call;
 }
 
-static void send_message(struct expose *x, const char *type, const struct mcpx_slice *to,
-                         const struct mcpx_text *payload, struct mcpx_slice about)
+void expose_forget(struct expose *x, struct mcpx_slice envelope)
 {
-    struct mcpx_draft draft = {.type = type,
-                               .to = to,
-                               .to_count = 1,
-                               .correlation_id = about,
-                               .payload = mcpx_text_view(payload)};
-    struct mcpx_fault fault = {"", "", 0};
-    struct mcpx_slice id;
+    struct expose_row row = {.action.type = EXPOSE_FORGET};
 
-    if (!payload->failed)
-        x->port.send(x->port.user, &draft, &id, &fault);
+    if (!envelope.len)
+        return;
+    mcpx_text_slice(&row.about, envelope);
+    expose_output_add(&x->output, row);
+}
+
+/* Takes `payload`. */
+static void send_message(struct expose *x, const char *type, struct mcpx_slice to,
+                         struct mcpx_text payload, struct mcpx_slice about)
+{
+    struct expose_row row = {.action = {.type = EXPOSE_SEND, .draft.type = type},
+                             .text = payload};
+
+    mcpx_text_slice(&row.to, to);
+    mcpx_text_slice(&row.about, about);
+    expose_output_add(&x->output, row);
 }
 
 void expose_send_notice(struct expose *x, struct mcpx_slice participant, const char *method,
@@ -192,9 +179,8 @@ void expose_send_notice(struct expose *x, struct mcpx_slice participant, const c
     if (expose_kind_make(&kind, "mcp/request", mcpx_slice_of(method), MCPX_SLICE("")) &&
         expose_may(x, &kind, participant)) {
         bridge_add_notice(&payload, method, &params);
-        send_message(x, "mcp/request", &participant, &payload, about);
+        send_message(x, "mcp/request", participant, payload, about);
     }
-    mcpx_text_fini(&payload);
     mcpx_text_fini(&params);
 }
 
@@ -202,7 +188,6 @@ void expose_send_withdrawal(struct expose *x, const struct expose_call *call,
                             const char *reason)
 {
     struct mcpx_slice participant = mcpx_text_view(&call->participant);
-    struct mcpx_text payload;
     struct expose_kind kind;
 
     if (mcpx_kind_parse(MCPX_SLICE("mcp/withdraw"), &kind.kind, NULL) != MCPX_OK)
@@ -213,7 +198,6 @@ void expose_send_withdrawal(struct expose *x, const struct expose_call *call,
                                   "no grant for mcp/withdraw"));
         return;
     }
-    payload = mx_formatted("{\"reason\":%q}", reason);
-    send_message(x, "mcp/withdraw", &participant, &payload, mcpx_text_view(&call->envelope));
-    mcpx_text_fini(&payload);
+    send_message(x, "mcp/withdraw", participant, mx_formatted("{\"reason\":%q}", reason),
+                 mcpx_text_view(&call->envelope));
 }

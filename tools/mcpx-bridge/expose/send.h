@@ -29,12 +29,15 @@ bool expose_may(struct expose *x, const struct expose_kind *kind,
  */
 bool expose_shows(void *expose, enum expose_list list, const struct expose_thing *thing);
 
-/** Sends a call as request, or as proposal when its stage is PROPOSED; remembers the envelope. */
-enum mcpx_err expose_send_call(struct expose *x, struct expose_call *call);
+/**
+ * Sends a call as request, or as proposal when its stage is PROPOSED. What came of it is told to
+ * expose_sent. Returns false when memory ran out: nothing is sent then.
+ */
+bool expose_send_call(struct expose *x, const struct expose_call *call);
 
 /**
- * Sends a call of ours. Takes `params`: JSON, or empty for none. Returns NULL when it could not
- * be sent; nothing is under way then.
+ * Sends a call of ours. Takes `params`: JSON, or empty for none. Returns NULL when we may not, or
+ * memory ran out; nothing is under way then.
  */
 struct expose_call *expose_send_own(struct expose *x, enum expose_purpose purpose,
                                     struct mcpx_slice participant, const char *method,
@@ -43,6 +46,9 @@ struct expose_call *expose_send_own(struct expose *x, enum expose_purpose purpos
 /** Appends why a call could not be sent. */
 void expose_add_unsent(struct expose *x, const struct expose_call *call, enum mcpx_err err,
                        struct mcpx_text *out);
+
+/** The session need not wait any longer for an answer to that envelope of ours. */
+void expose_forget(struct expose *x, struct mcpx_slice envelope);
 
 /**
  * Sends a notification about a call's envelope (or none), when we may. Takes `params`: JSON, or

@@ -6,8 +6,8 @@
 #define MCPX_BRIDGE_EXPOSE_STATE_H
 
 #include "tools/mcpx-bridge/expose/calls.h"
-#include "tools/mcpx-bridge/expose/port.h"
-#include "tools/mcpx-bridge/expose/queue.h"
+#include "tools/mcpx-bridge/expose/config.h"
+#include "tools/mcpx-bridge/expose/output.h"
 
 /** A participant that does not answer within this time counts as no server. */
 enum { EXPOSE_PATIENCE_MS = 2000 };
@@ -43,8 +43,8 @@ struct expose {
     struct expose_config config; /* nonce and topic point into texts below; only is ours */
     struct mcpx_text topic, nonce;
     struct expose_only *only;
-    struct expose_port port;
-    struct expose_queue queue;
+    struct expose_view view;
+    struct expose_output output;
     struct mcpx_now now; /* of the call under way */
     bool is_behind;      /* the client, when the call under way began */
     bool joined;

@@ -14,12 +14,14 @@ void expose_tell(struct expose *x, struct mcpx_text message)
     for (size_t i = 0; i < message.len; i++)
         if (message.text[i] == '\n' || message.text[i] == '\r')
             message.text[i] = ' ';
-    expose_queue_put(&x->queue, EXPOSE_LINE, message);
+    expose_output_add(&x->output,
+                      (struct expose_row){.action.type = EXPOSE_LINE, .text = message});
 }
 
 void expose_note(struct expose *x, struct mcpx_text sentence)
 {
-    expose_queue_put(&x->queue, EXPOSE_NOTE, sentence);
+    expose_output_add(&x->output,
+                      (struct expose_row){.action.type = EXPOSE_NOTE, .text = sentence});
 }
 
 struct mcpx_slice expose_quote(char *buf, struct mcpx_slice text)

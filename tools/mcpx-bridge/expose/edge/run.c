@@ -40,57 +40,32 @@ struct edge {
     int status;
 };
 
-/* ---- what the core may do ---- */
+/* ---- what the core asks ---- */
 
-static struct mcpx_session *session_of(void *user)
+static struct mcpx_session *session_of(const void *user)
 {
-    struct edge *edge = user;
+    const struct edge *edge = user;
 
     return mcpx_client_session(edge->client);
 }
 
-static enum mcpx_err port_send(void *user, const struct mcpx_draft *draft,
-                               struct mcpx_slice *id, struct mcpx_fault *fault)
-{
-    struct edge *edge = user;
-
-    return mcpx_client_send(edge->client, draft, id, fault);
-}
-
-static enum mcpx_err port_respond(void *user, struct mcpx_slice request,
-                                  struct mcpx_slice payload)
-{
-    struct edge *edge = user;
-
-    return mcpx_client_respond(edge->client, request, payload, NULL);
-}
-
-static void port_forget(void *user, struct mcpx_slice envelope)
-{
-    mcpx_session_forget(session_of(user), envelope);
-}
-
-static void port_drop(void *user, struct mcpx_slice request)
-{
-    mcpx_session_drop(session_of(user), request);
-}
-
-static bool port_may(void *user, const struct mcpx_question *question)
+static bool may(const void *user, const struct mcpx_question *question)
 {
     return mcpx_session_may(session_of(user), question);
 }
 
-static bool port_could(void *user, struct mcpx_slice participant, const struct mcpx_kind *kind)
+static bool could(const void *user, struct mcpx_slice participant,
+                  const struct mcpx_kind *kind)
 {
     return mcpx_session_could(session_of(user), participant, kind);
 }
 
-static size_t port_message_max(void *user)
+static size_t message_max(const void *user)
 {
     return mcpx_session_message_max(session_of(user));
 }
 
-static bool port_roster(void *user, size_t index, struct mcpx_slice *id)
+static bool roster(const void *user, size_t index, struct mcpx_slice *id)
 {
     struct mcpx_participant participant;
 
@@ -101,7 +76,7 @@ static bool port_roster(void *user, size_t index, struct mcpx_slice *id)
     return true;
 }
 
-/* ---- what the core has to say ---- */
+/* ---- what the core wants ---- */
 
 static void note(struct mcpx_slice sentence)
 {
@@ -113,15 +88,40 @@ static void note(struct mcpx_slice sentence)
     mcpx_text_fini(&visible);
 }
 
-static void write_output(struct edge *edge)
+static void act(struct edge *edge, const struct expose_action *action,
+                struct expose_outcome *outcome)
 {
-    struct expose_output output;
+    switch (action->type) {
+    case EXPOSE_LINE:
+        expose_stdio_write(edge->stdio, action->text);
+        break;
+    case EXPOSE_NOTE:
+        note(action->text);
+        break;
+    case EXPOSE_SEND:
+        outcome->err = mcpx_client_send(edge->client, &action->draft, &outcome->id, NULL);
+        break;
+    case EXPOSE_RESPOND:
+        outcome->err = mcpx_client_respond(edge->client, action->about, action->text, NULL);
+        break;
+    case EXPOSE_FORGET:
+        mcpx_session_forget(session_of(edge), action->about);
+        break;
+    case EXPOSE_DROP:
+        mcpx_session_drop(session_of(edge), action->about);
+        break;
+    }
+}
 
-    while (expose_next(edge->expose, &output)) {
-        if (output.type == EXPOSE_NOTE)
-            note(output.text);
-        else
-            expose_stdio_write(edge->stdio, output.text);
+static void act_on_all(struct edge *edge)
+{
+    const struct expose_action *action;
+
+    while ((action = expose_next(edge->expose)) != NULL) {
+        struct expose_outcome outcome = {0};
+
+        act(edge, action, &outcome);
+        expose_done(edge->expose, &outcome, loop_now());
     }
 }
 
@@ -142,19 +142,19 @@ static void leave(struct edge *edge, int status)
     edge->leaving = true;
     edge->status = status;
     expose_leave(edge->expose, loop_now());
-    write_output(edge);
+    act_on_all(edge);
     mcpx_client_close(edge->client, GOODBYE_MS);
 }
 
 static void on_timer(uv_timer_t *timer);
 
-/* After every input: what is there to write, and when does somebody want to be woken? */
+/* After every input: what is to be done, and when does somebody want to be woken? */
 static void after_input(struct edge *edge)
 {
-    int64_t now = loop_now().mono_ms;
-    int64_t due = expose_deadline(edge->expose);
+    int64_t now = loop_now().mono_ms, due;
 
-    write_output(edge);
+    act_on_all(edge);
+    due = expose_deadline(edge->expose);
     if (edge->write_error)
         leave(edge, STATUS_FAILED);
     if (!edge->leaving && edge->leave_ms != INT64_MAX &&
@@ -260,6 +260,7 @@ static void on_event(void *user, struct mcpx_client *client, const struct mcpx_e
     if (!edge->leaving) {
         look_at_client(edge);
         expose_event(edge->expose, event, loop_now());
+        act_on_all(edge);
     }
     if (final)
         on_final(edge, event);
@@ -291,15 +292,7 @@ static int start_client(struct edge *edge, const struct expose_job *job)
 
 static int start_core(struct edge *edge, const struct expose_job *job)
 {
-    struct expose_port port = {.user = edge,
-                               .send = port_send,
-                               .respond = port_respond,
-                               .forget = port_forget,
-                               .drop = port_drop,
-                               .may = port_may,
-                               .could = port_could,
-                               .roster = port_roster,
-                               .message_max = port_message_max};
+    struct expose_view view = {edge, may, could, roster, message_max};
     struct expose_config config = job->expose;
     unsigned char random[6];
     char nonce[2 * sizeof random + 1];
@@ -312,7 +305,7 @@ static int start_core(struct edge *edge, const struct expose_job *job)
     for (size_t i = 0; i < sizeof random; i++)
         snprintf(nonce + 2 * i, 3, "%02x", random[i]);
     config.nonce = nonce;
-    return expose_new(&config, &port, &edge->expose) == MCPX_OK ? STATUS_OK
+    return expose_new(&config, &view, &edge->expose) == MCPX_OK ? STATUS_OK
                                                                 : complain_of_memory("expose");
 }
 
@@ -359,7 +352,7 @@ static void write_last_lines(struct edge *edge)
 static void stop(struct edge *edge)
 {
     edge->renewal.client = NULL;
-    expose_free(edge->expose); /* it drops what the session still knows it was asked */
+    expose_free(edge->expose);
     mcpx_client_free(edge->client);
     write_last_lines(edge);
     expose_stdio_close(edge->stdio);

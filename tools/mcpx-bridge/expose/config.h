@@ -1,9 +1,8 @@
 /*
- * port.h - what a server is told when it is made, and what it can do: its settings, and the port
- * through which it speaks to the topic.
+ * config.h - what a server is given when it is made: its settings, and a view of its session.
  */
-#ifndef MCPX_BRIDGE_EXPOSE_PORT_H
-#define MCPX_BRIDGE_EXPOSE_PORT_H
+#ifndef MCPX_BRIDGE_EXPOSE_CONFIG_H
+#define MCPX_BRIDGE_EXPOSE_CONFIG_H
 
 #include "lib/core/map.h"
 
@@ -36,25 +35,20 @@ struct expose_config {
 };
 
 /**
- * What the server wants of its session: the functions of those names, with what they lend. They are
- * called, and not fetched like what client and log are told, because they answer at once: what becomes
- * of a call depends on whether we may send it and whether it could be sent. Nothing may come in from
- * within them.
+ * What the server asks of its session: the functions of those names. Questions only, answered from
+ * what the session knows, which changes with events alone; so they are called, and nothing else is.
+ * They are functions, and not the session itself, so that any answers can be tried without a router.
  *
  * roster   the id of the other participant at `index`; false when there is none
  * message_max   limits.message_bytes of the router; 0 = none known
  */
-struct expose_port {
-    void *user;
-    enum mcpx_err (*send)(void *user, const struct mcpx_draft *draft, struct mcpx_slice *id,
-                          struct mcpx_fault *fault);
-    enum mcpx_err (*respond)(void *user, struct mcpx_slice request, struct mcpx_slice payload);
-    void (*forget)(void *user, struct mcpx_slice envelope);
-    bool (*may)(void *user, const struct mcpx_question *question);
-    bool (*could)(void *user, struct mcpx_slice participant, const struct mcpx_kind *kind);
-    bool (*roster)(void *user, size_t index, struct mcpx_slice *id);
-    void (*drop)(void *user, struct mcpx_slice request);
-    size_t (*message_max)(void *user);
+struct expose_view {
+    const void *user;
+    bool (*may)(const void *user, const struct mcpx_question *question);
+    bool (*could)(const void *user, struct mcpx_slice participant,
+                  const struct mcpx_kind *kind);
+    bool (*roster)(const void *user, size_t index, struct mcpx_slice *id);
+    size_t (*message_max)(const void *user);
 };
 
 #endif
