@@ -57,7 +57,7 @@ static void take_line(struct stage *stage, struct mcpx_slice line)
 }
 
 static void take_draft(struct stage *stage, const struct mcpx_draft *draft,
-                       struct expose_outcome *outcome)
+                       struct bridge_outcome *outcome)
 {
     struct mcpx_slice value;
 
@@ -74,7 +74,7 @@ static void take_draft(struct stage *stage, const struct mcpx_draft *draft,
     outcome->id = MCPX_SLICE("e");
 }
 
-static void take_response(const struct expose_action *action)
+static void take_response(const struct bridge_action *action)
 {
     struct mcpx_rpc rpc;
 
@@ -85,17 +85,17 @@ static void take_response(const struct expose_action *action)
 
 static void fetch(struct stage *stage)
 {
-    const struct expose_action *action;
+    const struct bridge_action *action;
 
     while ((action = expose_next(stage->expose)) != NULL) {
-        struct expose_outcome outcome = {0};
+        struct bridge_outcome outcome = {0};
 
-        must(action->text.len > 0 || action->about.len > 0);
-        if (action->type == EXPOSE_LINE)
+        must(action->text.len > 0 || action->about.len > 0 || action->draft.payload.len > 0);
+        if (action->type == BRIDGE_WRITE)
             take_line(stage, action->text);
-        else if (action->type == EXPOSE_SEND)
+        else if (action->type == BRIDGE_SEND)
             take_draft(stage, &action->draft, &outcome);
-        else if (action->type == EXPOSE_RESPOND)
+        else if (action->type == BRIDGE_RESPOND)
             take_response(action);
         expose_done(stage->expose, &outcome, stage->now);
     }

@@ -44,7 +44,7 @@ static void must(bool holds)
         abort();
 }
 
-static enum mcpx_err act_write(struct stage *stage, const struct import_action *action)
+static enum mcpx_err act_write(struct stage *stage, const struct bridge_action *action)
 {
     struct mcpx_slice value;
     struct mcpx_rpc rpc;
@@ -56,18 +56,18 @@ static enum mcpx_err act_write(struct stage *stage, const struct import_action *
     return stage->now.mono_ms % 7 == 6 ? MCPX_ELIMIT : MCPX_OK;
 }
 
-static enum mcpx_err act_start(struct stage *stage, const struct import_action *action)
+static enum mcpx_err act_start(struct stage *stage, const struct bridge_action *action)
 {
     size_t server = action->server;
 
-    must(server > 0 && server < SERVERS_MAX && !stage->runs[server] && action->owner.id.len);
+    must(server > 0 && server < SERVERS_MAX && !stage->runs[server] && action->about.len);
     if (stage->now.mono_ms % 3 == 2)
         return MCPX_ESYSTEM;
     stage->runs[server] = true;
     return MCPX_OK;
 }
 
-static enum mcpx_err act_respond(struct stage *stage, const struct import_action *action)
+static enum mcpx_err act_respond(struct stage *stage, const struct bridge_action *action)
 {
     struct mcpx_rpc rpc;
 
@@ -89,14 +89,14 @@ static enum mcpx_err act_respond(struct stage *stage, const struct import_action
 }
 
 /* What is dropped was not answered, and will not be. */
-static void act_drop(struct stage *stage, const struct import_action *action)
+static void act_drop(struct stage *stage, const struct bridge_action *action)
 {
     for (size_t i = 0; i < stage->count; i++)
         if (mcpx_slice_equal(action->about, mcpx_slice_of(stage->requests[i].envelope)))
             must(stage->requests[i].answers++ == 0);
 }
 
-static enum mcpx_err act_send(struct stage *stage, const struct import_action *action)
+static enum mcpx_err act_send(struct stage *stage, const struct bridge_action *action)
 {
     struct mcpx_slice value;
 
@@ -108,30 +108,30 @@ static enum mcpx_err act_send(struct stage *stage, const struct import_action *a
     return stage->now.mono_ms % 5 == 4 ? MCPX_ECAPABILITY : MCPX_OK;
 }
 
-static enum mcpx_err act(struct stage *stage, const struct import_action *action)
+static enum mcpx_err act(struct stage *stage, const struct bridge_action *action)
 {
     switch (action->type) {
-    case IMPORT_WRITE:
+    case BRIDGE_WRITE:
         return act_write(stage, action);
-    case IMPORT_KILL:
+    case BRIDGE_KILL:
         must(stage->runs[action->server]);
         break;
-    case IMPORT_START:
+    case BRIDGE_START:
         return act_start(stage, action);
-    case IMPORT_STOP:
+    case BRIDGE_STOP:
         must(action->server > 0 && stage->runs[action->server]);
         break;
-    case IMPORT_RESPOND:
+    case BRIDGE_RESPOND:
         return act_respond(stage, action);
-    case IMPORT_DROP:
+    case BRIDGE_DROP:
         act_drop(stage, action);
         break;
-    case IMPORT_SEND:
+    case BRIDGE_SEND:
         return act_send(stage, action);
-    case IMPORT_FORGET:
+    case BRIDGE_FORGET:
         must(mcpx_slice_equal(action->about, MCPX_SLICE("q")));
         break;
-    case IMPORT_LOG:
+    case BRIDGE_LOG:
         for (size_t i = 0; i < action->text.len; i++)
             must((unsigned char)action->text.text[i] >= ' ');
         break;
@@ -142,12 +142,12 @@ static enum mcpx_err act(struct stage *stage, const struct import_action *action
 /* After every input: all that is wanted is done. */
 static void act_on_all(struct stage *stage)
 {
-    const struct import_action *action;
+    const struct bridge_action *action;
 
     while ((action = import_pool_next(stage->pool)) != NULL) {
-        struct import_outcome outcome = {.err = act(stage, action)};
+        struct bridge_outcome outcome = {.err = act(stage, action)};
 
-        if (action->type == IMPORT_SEND && !outcome.err)
+        if (action->type == BRIDGE_SEND && !outcome.err)
             outcome.id = MCPX_SLICE("q");
         import_pool_done(stage->pool, &outcome, stage->now);
     }

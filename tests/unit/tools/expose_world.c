@@ -65,7 +65,7 @@ static bool roster(const void *user, size_t index, struct mcpx_slice *id)
 /* ---- in and out ---- */
 
 static void keep_draft(struct world *world, const struct mcpx_draft *draft,
-                       struct expose_outcome *outcome)
+                       struct bridge_outcome *outcome)
 {
     struct world_draft *kept = &world->drafts[world->draft_count];
 
@@ -96,12 +96,12 @@ static void keep_response(struct world *world, struct mcpx_slice request,
     free(line);
 }
 
-static void keep_text(struct world *world, const struct expose_action *action)
+static void keep_text(struct world *world, const struct bridge_action *action)
 {
     char *text = copy(action->text);
 
     cr_expect_null(memchr(text, '\n', action->text.len), "one message, one line");
-    if (action->type == EXPOSE_NOTE) {
+    if (action->type == BRIDGE_LOG) {
         append(&world->notes, text);
         free(text);
         return;
@@ -112,18 +112,18 @@ static void keep_text(struct world *world, const struct expose_action *action)
 
 void world_fetch(struct world *world)
 {
-    const struct expose_action *action;
+    const struct bridge_action *action;
 
     while ((action = expose_next(world->expose)) != NULL) {
-        struct expose_outcome outcome = {0};
+        struct bridge_outcome outcome = {0};
 
-        if (action->type == EXPOSE_SEND)
+        if (action->type == BRIDGE_SEND)
             keep_draft(world, &action->draft, &outcome);
-        else if (action->type == EXPOSE_RESPOND)
+        else if (action->type == BRIDGE_RESPOND)
             keep_response(world, action->about, action->text);
-        else if (action->type == EXPOSE_FORGET)
+        else if (action->type == BRIDGE_FORGET)
             world->forgotten++;
-        else if (action->type == EXPOSE_DROP)
+        else if (action->type == BRIDGE_DROP)
             world->dropped++;
         else
             keep_text(world, action);

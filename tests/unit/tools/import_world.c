@@ -37,8 +37,8 @@ static void verb(struct world *world, const char *what, size_t number)
     }
 }
 
-static void act_write(struct world *world, const struct import_action *action,
-                      struct import_outcome *outcome)
+static void act_write(struct world *world, const struct bridge_action *action,
+                      struct bridge_outcome *outcome)
 {
     cr_expect(!memchr(action->text.text, '\n', action->text.len), "a newline inside a line");
     outcome->err = world->deaf ? MCPX_ELIMIT : MCPX_OK;
@@ -48,18 +48,18 @@ static void act_write(struct world *world, const struct import_action *action,
     line(world, " ", action->text);
 }
 
-static void act_start(struct world *world, const struct import_action *action,
-                      struct import_outcome *outcome)
+static void act_start(struct world *world, const struct bridge_action *action,
+                      struct bridge_outcome *outcome)
 {
     outcome->err = world->barren ? MCPX_ESYSTEM : MCPX_OK;
     if (world->barren)
         return;
     verb(world, "start", action->server);
-    line(world, " for ", action->owner.id);
+    line(world, " for ", action->about);
 }
 
-static void act_respond(struct world *world, const struct import_action *action,
-                        struct import_outcome *outcome)
+static void act_respond(struct world *world, const struct bridge_action *action,
+                        struct bridge_outcome *outcome)
 {
     if (world->mute)
         outcome->err = MCPX_ECAPABILITY;
@@ -76,8 +76,8 @@ static void act_respond(struct world *world, const struct import_action *action,
     line(world, " ", action->text);
 }
 
-static void act_send(struct world *world, const struct import_action *action,
-                     struct import_outcome *outcome)
+static void act_send(struct world *world, const struct bridge_action *action,
+                     struct bridge_outcome *outcome)
 {
     static char name[16];
     const struct mcpx_draft *draft = &action->draft;
@@ -106,33 +106,33 @@ static void act_send(struct world *world, const struct import_action *action,
     outcome->id = mcpx_slice_of(name);
 }
 
-static void act(struct world *world, const struct import_action *action,
-                struct import_outcome *outcome)
+static void act(struct world *world, const struct bridge_action *action,
+                struct bridge_outcome *outcome)
 {
     switch (action->type) {
-    case IMPORT_WRITE:
+    case BRIDGE_WRITE:
         act_write(world, action, outcome);
         break;
-    case IMPORT_KILL:
-    case IMPORT_STOP:
-        verb(world, action->type == IMPORT_KILL ? "kill" : "stop", action->server);
+    case BRIDGE_KILL:
+    case BRIDGE_STOP:
+        verb(world, action->type == BRIDGE_KILL ? "kill" : "stop", action->server);
         line(world, "", MCPX_SLICE(""));
         break;
-    case IMPORT_START:
+    case BRIDGE_START:
         act_start(world, action, outcome);
         break;
-    case IMPORT_RESPOND:
+    case BRIDGE_RESPOND:
         act_respond(world, action, outcome);
         break;
-    case IMPORT_DROP:
-    case IMPORT_FORGET:
-        verb(world, action->type == IMPORT_DROP ? "drop" : "forget", action->topic);
+    case BRIDGE_DROP:
+    case BRIDGE_FORGET:
+        verb(world, action->type == BRIDGE_DROP ? "drop" : "forget", action->topic);
         line(world, " ", action->about);
         break;
-    case IMPORT_SEND:
+    case BRIDGE_SEND:
         act_send(world, action, outcome);
         break;
-    case IMPORT_LOG:
+    case BRIDGE_LOG:
         if (world->log)
             line(world, "log ", action->text);
         break;
@@ -142,10 +142,10 @@ static void act(struct world *world, const struct import_action *action,
 /* After every input: all that is wanted is done. */
 static void act_on_all(struct world *world)
 {
-    const struct import_action *action;
+    const struct bridge_action *action;
 
     while ((action = import_pool_next(world->pool)) != NULL) {
-        struct import_outcome outcome = {0};
+        struct bridge_outcome outcome = {0};
 
         act(world, action, &outcome);
         import_pool_done(world->pool, &outcome, world->now);

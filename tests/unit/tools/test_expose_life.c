@@ -306,13 +306,13 @@ Test(expose_life, says_of_what_does_not_fit_how_large_it_is_and_may_be)
 Test(expose_life, says_to_client_and_log_in_one_order)
 {
     static const struct {
-        enum expose_action_type type;
+        enum bridge_action_type type;
         const char *beginning;
-    } rows[] = {{EXPOSE_NOTE, "a line of the client is too long"},
-                {EXPOSE_LINE, "{\"jsonrpc\":\"2.0\",\"id\":8,\"error\""},
-                {EXPOSE_LINE, "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\""},
-                {EXPOSE_NOTE, "not JSON"}};
-    const struct expose_action *action;
+    } rows[] = {{BRIDGE_LOG, "a line of the client is too long"},
+                {BRIDGE_WRITE, "{\"jsonrpc\":\"2.0\",\"id\":8,\"error\""},
+                {BRIDGE_WRITE, "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\""},
+                {BRIDGE_LOG, "not JSON"}};
+    const struct bridge_action *action;
     struct world world;
 
     world_start(&world, &(struct world_setup){0});
@@ -324,7 +324,7 @@ Test(expose_life, says_to_client_and_log_in_one_order)
         cr_expect_eq(action->type, rows[i].type, "%zu", i);
         cr_expect_eq(strncmp(action->text.text, rows[i].beginning, strlen(rows[i].beginning)),
                      0, "%zu: %.*s", i, (int)action->text.len, action->text.text);
-        expose_done(world.expose, &(struct expose_outcome){0}, world.now);
+        expose_done(world.expose, &(struct bridge_outcome){0}, world.now);
     }
     cr_expect_null(expose_next(world.expose));
     world_stop(&world);

@@ -29,16 +29,16 @@ static void keep_draft(struct counts *counts, const struct mcpx_draft *draft)
 
 static void fetch(struct expose *expose, struct counts *counts)
 {
-    const struct expose_action *action;
+    const struct bridge_action *action;
 
     while ((action = expose_next(expose)) != NULL) {
-        bool is_send = action->type == EXPOSE_SEND;
-        struct expose_outcome outcome = {.id = mcpx_slice_of(is_send ? "e" : "")};
+        bool is_send = action->type == BRIDGE_SEND;
+        struct bridge_outcome outcome = {.id = mcpx_slice_of(is_send ? "e" : "")};
 
-        counts->notes += action->type == EXPOSE_NOTE;
+        counts->notes += action->type == BRIDGE_LOG;
         counts->answers +=
-            action->type == EXPOSE_LINE && (mcpx_json_get(action->text, "result").text ||
-                                            mcpx_json_get(action->text, "error").text);
+            action->type == BRIDGE_WRITE && (mcpx_json_get(action->text, "result").text ||
+                                             mcpx_json_get(action->text, "error").text);
         if (is_send)
             keep_draft(counts, &action->draft);
         expose_done(expose, &outcome, (struct mcpx_now){1000, 1000});

@@ -14,15 +14,15 @@ struct counts {
 
 static void act_on_all(struct import_pool *pool, struct counts *counts)
 {
-    const struct import_action *action;
+    const struct bridge_action *action;
 
     while ((action = import_pool_next(pool)) != NULL) {
-        struct import_outcome outcome = {0};
+        struct bridge_outcome outcome = {0};
 
-        counts->answers += action->type == IMPORT_RESPOND;
-        counts->drops += action->type == IMPORT_DROP;
-        counts->logs += action->type == IMPORT_LOG;
-        if (action->type == IMPORT_SEND)
+        counts->answers += action->type == BRIDGE_RESPOND;
+        counts->drops += action->type == BRIDGE_DROP;
+        counts->logs += action->type == BRIDGE_LOG;
+        if (action->type == BRIDGE_SEND)
             outcome.id = MCPX_SLICE("q");
         import_pool_done(pool, &outcome, (struct mcpx_now){1000, 1000});
     }

@@ -34,10 +34,9 @@ static const struct {
 /* Without an answer: the session need not keep it any longer. */
 static void forget_request(struct expose *x, struct mcpx_slice envelope)
 {
-    struct expose_row row = {.action.type = EXPOSE_DROP};
+    struct bridge_action action = {.type = BRIDGE_DROP, .about = envelope};
 
-    mcpx_text_slice(&row.about, envelope);
-    expose_output_add(&x->output, row);
+    bridge_output_add(&x->output, &(struct bridge_row){.action = action});
 }
 
 /* Takes the first of these out of the list. */
@@ -64,11 +63,10 @@ static void ask_free(struct expose_ask *ask)
 static void respond(struct expose *x, struct mcpx_slice envelope, struct mcpx_text payload,
                     bool is_substitute)
 {
-    struct expose_row row = {
-        .action.type = EXPOSE_RESPOND, .text = payload, .is_substitute = is_substitute};
+    struct bridge_action action = {.type = BRIDGE_RESPOND, .about = envelope};
+    struct bridge_row row = {.action = action, .is_substitute = is_substitute};
 
-    mcpx_text_slice(&row.about, envelope);
-    expose_output_add(&x->output, row);
+    bridge_output_put(&x->output, row, payload);
 }
 
 /* The server is told why the client's answer does not come. */
@@ -88,7 +86,7 @@ static void respond_too_big(struct expose *x, struct mcpx_slice envelope,
     mcpx_text_fini(&data);
 }
 
-void expose_ask_unanswered(struct expose *x, const struct expose_row *row, enum mcpx_err err)
+void expose_ask_unanswered(struct expose *x, const struct bridge_row *row, enum mcpx_err err)
 {
     if (err == MCPX_ETOOBIG && !row->is_substitute)
         respond_too_big(x, row->action.about, row->action.text);

@@ -7,13 +7,13 @@
 #include <mcpx/session.h>
 
 struct expose;
-struct expose_row;
+struct bridge_row;
 
 /** A request for us. */
 void expose_ask(struct expose *x, const struct mcpx_event *event);
 
 /** An answer, the RESPOND in that row, could not be given. */
-void expose_ask_unanswered(struct expose *x, const struct expose_row *row, enum mcpx_err err);
+void expose_ask_unanswered(struct expose *x, const struct bridge_row *row, enum mcpx_err err);
 
 /** The client answered. */
 void expose_ask_answered(struct expose *x, const struct mcpx_rpc *rpc);

@@ -77,7 +77,7 @@ void expose_free(struct expose *x)
     for (size_t i = 0; i < x->config.only_count; i++)
         mcpx_text_fini(&x->only[i].pattern);
     free(x->only);
-    expose_output_fini(&x->output);
+    bridge_output_fini(&x->output);
     mcpx_text_fini(&x->away);
     mcpx_text_fini(&x->topic);
     mcpx_text_fini(&x->nonce);
@@ -332,21 +332,21 @@ void expose_event(struct expose *x, const struct mcpx_event *event, struct mcpx_
 
 /* ---- what comes out ---- */
 
-const struct expose_action *expose_next(struct expose *x)
+const struct bridge_action *expose_next(struct expose *x)
 {
-    return expose_output_next(&x->output);
+    return x->output.first ? &x->output.first->action : NULL;
 }
 
-void expose_done(struct expose *x, const struct expose_outcome *outcome, struct mcpx_now now)
+void expose_done(struct expose *x, const struct bridge_outcome *outcome, struct mcpx_now now)
 {
-    struct expose_row *row = expose_output_take(&x->output);
+    struct bridge_row *row = bridge_output_take(&x->output);
 
     x->now = now;
-    if (row && row->action.type == EXPOSE_SEND && row->action.draft.tag)
-        expose_sent(x, (int64_t)(uintptr_t)row->action.draft.tag, outcome);
-    else if (row && row->action.type == EXPOSE_RESPOND && outcome->err)
+    if (row->action.type == BRIDGE_SEND && row->call)
+        expose_sent(x, row->call, outcome);
+    else if (row->action.type == BRIDGE_RESPOND && outcome->err)
         expose_ask_unanswered(x, row, outcome->err);
-    expose_row_free(row);
+    bridge_row_free(row);
     release(x);
 }
 

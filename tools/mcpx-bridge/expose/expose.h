@@ -6,7 +6,7 @@
 #ifndef MCPX_BRIDGE_EXPOSE_EXPOSE_H
 #define MCPX_BRIDGE_EXPOSE_EXPOSE_H
 
-#include "tools/mcpx-bridge/expose/action.h"
+#include "tools/mcpx-bridge/action.h"
 #include "tools/mcpx-bridge/expose/config.h"
 
 struct expose;
@@ -34,10 +34,10 @@ void expose_event(struct expose *x, const struct mcpx_event *event, struct mcpx_
  * What is wanted next, lent until expose_done; NULL when nothing is. After every input and before
  * the next one, all that is wanted is to be done.
  */
-const struct expose_action *expose_next(struct expose *x);
+const struct bridge_action *expose_next(struct expose *x);
 
 /** That was done; what came of it may lead to more. `outcome` is borrowed. */
-void expose_done(struct expose *x, const struct expose_outcome *outcome, struct mcpx_now now);
+void expose_done(struct expose *x, const struct bridge_outcome *outcome, struct mcpx_now now);
 
 /**
  * Has the client not read what it was told for so long that only answers are kept for it? False at the

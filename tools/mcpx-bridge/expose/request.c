@@ -171,7 +171,7 @@ bool expose_forward(struct expose *x, const struct expose_request *request)
 }
 
 /* A call that ended meanwhile waits for no answer. What has an envelope already was sent again. */
-void expose_sent(struct expose *x, int64_t number, const struct expose_outcome *outcome)
+void expose_sent(struct expose *x, int64_t number, const struct bridge_outcome *outcome)
 {
     struct expose_call *call = expose_calls_find(&x->calls, number);
     bool again = call && call->envelope.len;

@@ -9,7 +9,7 @@
 #include <mcpx/session.h>
 
 struct expose;
-struct expose_outcome;
+struct bridge_outcome;
 struct expose_request;
 
 /** Sends a request on. Returns false when it should wait. */
@@ -25,7 +25,7 @@ void expose_cancel(struct expose *x, const struct mcpx_rpc *rpc);
 void expose_take_back(struct expose *x, struct expose_call *call, struct mcpx_slice reason);
 
 /** What came of sending the call of that number, if it has not ended. */
-void expose_sent(struct expose *x, int64_t number, const struct expose_outcome *outcome);
+void expose_sent(struct expose *x, int64_t number, const struct bridge_outcome *outcome);
 
 /** The answer came. */
 void expose_answered(struct expose *x, struct expose_call *call,

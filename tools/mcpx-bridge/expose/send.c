@@ -10,11 +10,6 @@
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"
 
-static void *tag_of(const struct expose_call *call)
-{
-    return (void *)(uintptr_t)call->number;
-}
-
 bool expose_kind_make(struct expose_kind *out, const char *type, struct mcpx_slice method,
                       struct mcpx_slice context)
 {
@@ -95,13 +90,19 @@ static void write_payload(const struct expose *x, const struct expose_call *call
 
 bool expose_send_call(struct expose *x, const struct expose_call *call)
 {
-    const char *type = call->stage == EXPOSE_PROPOSED ? "mcp/proposal" : "mcp/request";
-    struct mcpx_draft draft = {.type = type, .timeout_ms = -1, .tag = tag_of(call)};
-    struct expose_row row = {.action = {.type = EXPOSE_SEND, .draft = draft}};
+    struct mcpx_slice participant = mcpx_text_view(&call->participant);
+    struct mcpx_draft draft = {.type = call->stage == EXPOSE_PROPOSED ? "mcp/proposal"
+                                                                      : "mcp/request",
+                               .to = &participant,
+                               .to_count = 1,
+                               .timeout_ms = -1,
+                               .tag = (void *)(uintptr_t)call->number};
+    struct bridge_action action = {.type = BRIDGE_SEND, .draft = draft};
+    struct mcpx_text payload = {0};
 
-    write_payload(x, call, &row.text);
-    mcpx_text_slice(&row.to, mcpx_text_view(&call->participant));
-    return expose_output_add(&x->output, row);
+    write_payload(x, call, &payload);
+    return bridge_output_put(
+        &x->output, (struct bridge_row){.action = action, .call = call->number}, payload);
 }
 
 void expose_add_unsent(struct expose *x, const struct expose_call *call, enum mcpx_err err,
@@ -150,24 +151,21 @@ struct expose_call *expose_send_own(struct expose *x, enum expose_purpose purpos
 
 void expose_forget(struct expose *x, struct mcpx_slice envelope)
 {
-    struct expose_row row = {.action.type = EXPOSE_FORGET};
+    struct bridge_action action = {.type = BRIDGE_FORGET, .about = envelope};
 
-    if (!envelope.len)
-        return;
-    mcpx_text_slice(&row.about, envelope);
-    expose_output_add(&x->output, row);
+    if (envelope.len)
+        bridge_output_add(&x->output, &(struct bridge_row){.action = action});
 }
 
 /* Takes `payload`. */
 static void send_message(struct expose *x, const char *type, struct mcpx_slice to,
                          struct mcpx_text payload, struct mcpx_slice about)
 {
-    struct expose_row row = {.action = {.type = EXPOSE_SEND, .draft.type = type},
-                             .text = payload};
+    struct mcpx_draft draft = {
+        .type = type, .to = &to, .to_count = 1, .correlation_id = about};
+    struct bridge_action action = {.type = BRIDGE_SEND, .draft = draft};
 
-    mcpx_text_slice(&row.to, to);
-    mcpx_text_slice(&row.about, about);
-    expose_output_add(&x->output, row);
+    bridge_output_put(&x->output, (struct bridge_row){.action = action}, payload);
 }
 
 void expose_send_notice(struct expose *x, struct mcpx_slice participant, const char *method,

@@ -7,7 +7,7 @@
 
 #include "tools/mcpx-bridge/expose/calls.h"
 #include "tools/mcpx-bridge/expose/config.h"
-#include "tools/mcpx-bridge/expose/output.h"
+#include "tools/mcpx-bridge/output.h"
 
 /** A participant that does not answer within this time counts as no server. */
 enum { EXPOSE_PATIENCE_MS = 2000 };
@@ -44,7 +44,7 @@ struct expose {
     struct mcpx_text topic, nonce;
     struct expose_only *only;
     struct expose_view view;
-    struct expose_output output;
+    struct bridge_output output;
     struct mcpx_now now; /* of the call under way */
     bool is_behind;      /* the client, when the call under way began */
     bool joined;

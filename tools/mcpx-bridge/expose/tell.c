@@ -14,14 +14,12 @@ void expose_tell(struct expose *x, struct mcpx_text message)
     for (size_t i = 0; i < message.len; i++)
         if (message.text[i] == '\n' || message.text[i] == '\r')
             message.text[i] = ' ';
-    expose_output_add(&x->output,
-                      (struct expose_row){.action.type = EXPOSE_LINE, .text = message});
+    bridge_output_put(&x->output, (struct bridge_row){.action.type = BRIDGE_WRITE}, message);
 }
 
 void expose_note(struct expose *x, struct mcpx_text sentence)
 {
-    expose_output_add(&x->output,
-                      (struct expose_row){.action.type = EXPOSE_NOTE, .text = sentence});
+    bridge_output_put(&x->output, (struct bridge_row){.action.type = BRIDGE_LOG}, sentence);
 }
 
 struct mcpx_slice expose_quote(char *buf, struct mcpx_slice text)

@@ -16,7 +16,7 @@ void import_abandon(struct import *import, struct import_call *call)
 }
 
 /* Wants an answer sent; where there is no memory for that, the request is dropped. */
-static void respond(struct import *import, const struct import_row *row)
+static void respond(struct import *import, const struct bridge_row *row)
 {
     if (!import_want(import, *row))
         import_want_drop(import, row->action.topic, row->action.about);
@@ -24,7 +24,7 @@ static void respond(struct import *import, const struct import_row *row)
 
 void import_answer(struct import *import, struct import_call *call, struct mcpx_slice message)
 {
-    struct import_row row = {.action = {.type = IMPORT_RESPOND,
+    struct bridge_row row = {.action = {.type = BRIDGE_RESPOND,
                                         .topic = call->requester.topic,
                                         .about = call->envelope,
                                         .text = message},
@@ -35,7 +35,7 @@ void import_answer(struct import *import, struct import_call *call, struct mcpx_
     import_calls_drop(&import->calls, call);
 }
 
-static void add_too_large(struct import *import, const struct import_row *row,
+static void add_too_large(struct import *import, const struct bridge_row *row,
                           struct mcpx_slice id)
 {
     size_t max = import->setup.shared->topics[row->action.topic].message_max;
@@ -53,7 +53,7 @@ static void add_too_large(struct import *import, const struct import_row *row,
 }
 
 /* The requester gets a sentence instead, which may still fit. False when there is none. */
-static bool add_substitute(struct import *import, const struct import_row *row,
+static bool add_substitute(struct import *import, const struct bridge_row *row,
                            enum mcpx_err err)
 {
     struct mcpx_slice id = mcpx_json_get(row->action.text, "id");
@@ -70,10 +70,10 @@ static bool add_substitute(struct import *import, const struct import_row *row,
     return !import->text.failed;
 }
 
-void import_answer_failed(struct import *import, const struct import_row *row,
+void import_answer_failed(struct import *import, const struct bridge_row *row,
                           enum mcpx_err err)
 {
-    struct import_row substitute = *row;
+    struct bridge_row substitute = *row;
 
     if (add_substitute(import, row, err)) {
         substitute.action.text = mcpx_text_view(&import->text);
@@ -109,8 +109,8 @@ void import_refuse_for_trouble(struct import *import, struct import_call *call)
 void import_turn_away(struct import *import, size_t topic, const struct mcpx_event *event,
                       const char *message)
 {
-    struct import_row row = {
-        .action = {.type = IMPORT_RESPOND, .topic = topic, .about = event->envelope->id},
+    struct bridge_row row = {
+        .action = {.type = BRIDGE_RESPOND, .topic = topic, .about = event->envelope->id},
         .who = event->envelope->from,
         .method = event->rpc->method};
 

@@ -4,7 +4,7 @@
 #ifndef MCPX_BRIDGE_IMPORT_ANSWER_H
 #define MCPX_BRIDGE_IMPORT_ANSWER_H
 
-#include "tools/mcpx-bridge/import/output.h"
+#include "tools/mcpx-bridge/output.h"
 
 struct import;
 struct import_call;
@@ -27,7 +27,7 @@ void import_turn_away(struct import *import, size_t topic, const struct mcpx_eve
                       const char *message);
 
 /** An answer could not be sent: another one is tried, or there is none. */
-void import_answer_failed(struct import *import, const struct import_row *row,
+void import_answer_failed(struct import *import, const struct bridge_row *row,
                           enum mcpx_err err);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "lib/core/format.h"
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/import/copy.h"
+#include "tools/mcpx-bridge/copy.h"
 #include "tools/mcpx-bridge/import/input.h"
 #include "tools/mcpx-bridge/import/rewrite.h"
 #include "tools/mcpx-bridge/import/state.h"
@@ -71,9 +71,9 @@ static struct import_question *note(struct import *import, const struct import_c
         return NULL;
     *row =
         (struct import_question){.serial = ++import->setup.shared->serial,
-                                 .participant = {call->requester.topic, import_copy(&at, who)},
-                                 .method = import_copy(&at, rpc->method),
-                                 .rpc_id = import_copy(&at, rpc->id),
+                                 .participant = {call->requester.topic, bridge_copy(&at, who)},
+                                 .method = bridge_copy(&at, rpc->method),
+                                 .rpc_id = bridge_copy(&at, rpc->id),
                                  .memory = memory};
     import->asks.count++;
     return row;
@@ -156,7 +156,7 @@ void import_ask(struct import *import, struct mcpx_slice line, const struct mcpx
         put(import, call, line, rpc);
 }
 
-void import_asked(struct import *import, const void *tag, const struct import_outcome *outcome)
+void import_asked(struct import *import, const void *tag, const struct bridge_outcome *outcome)
 {
     struct import_question *row = find(&import->asks, tag);
     enum mcpx_err err = outcome->err;
@@ -176,11 +176,11 @@ void import_asked(struct import *import, const void *tag, const struct import_ou
 /* The participant need not answer any more. */
 static void forget(struct import *import, const struct import_question *row)
 {
-    struct import_action action = {.type = IMPORT_FORGET,
+    struct bridge_action action = {.type = BRIDGE_FORGET,
                                    .topic = row->participant.topic,
                                    .about = mcpx_text_view(&row->envelope)};
 
-    import_want(import, (struct import_row){.action = action});
+    import_want(import, (struct bridge_row){.action = action});
 }
 
 bool import_has_asked(const struct import *import, const void *tag)

@@ -5,7 +5,8 @@
 #ifndef MCPX_BRIDGE_IMPORT_ASK_H
 #define MCPX_BRIDGE_IMPORT_ASK_H
 
-#include "tools/mcpx-bridge/import/action.h"
+#include "tools/mcpx-bridge/action.h"
+#include "tools/mcpx-bridge/import/who.h"
 
 #include <mcpx/rpc.h>
 
@@ -47,7 +48,7 @@ void import_ask(struct import *import, struct mcpx_slice line, const struct mcpx
 
 /** The question with that tag went out, or did not. */
 void import_asked(struct import *import, const void *tag,
-                  const struct import_outcome *outcome);
+                  const struct bridge_outcome *outcome);
 
 /** The participant answered the question with that tag. */
 void import_ask_answered(struct import *import, void *tag, struct mcpx_slice payload);

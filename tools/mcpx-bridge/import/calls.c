@@ -5,7 +5,7 @@
  */
 #include "tools/mcpx-bridge/import/calls.h"
 
-#include "tools/mcpx-bridge/import/copy.h"
+#include "tools/mcpx-bridge/copy.h"
 
 #include <mcpx/envelope.h>
 #include <mcpx/json.h>
@@ -119,12 +119,12 @@ struct import_call *import_calls_add(struct import_calls *calls,
         .id = ++calls->last_id,
         .purpose = draft->purpose,
         .written = draft->written,
-        .envelope = import_copy(&at, draft->envelope),
-        .requester = {draft->requester.topic, import_copy(&at, draft->requester.id)},
-        .rpc_id = import_copy(&at, draft->rpc_id),
-        .token = import_copy(&at, draft->token),
-        .method = import_copy(&at, draft->method),
-        .context = import_copy(&at, draft->context),
+        .envelope = bridge_copy(&at, draft->envelope),
+        .requester = {draft->requester.topic, bridge_copy(&at, draft->requester.id)},
+        .rpc_id = bridge_copy(&at, draft->rpc_id),
+        .token = bridge_copy(&at, draft->token),
+        .method = bridge_copy(&at, draft->method),
+        .context = bridge_copy(&at, draft->context),
         .holder = holder};
     if (holder)
         holder->calls++;

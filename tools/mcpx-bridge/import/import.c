@@ -257,16 +257,16 @@ bool import_is_in_use(const struct import *import)
     return import->calls.holder_count > 0 || import->subs.count > 0 || import->asks.count > 0;
 }
 
-void import_done(struct import *import, const struct import_row *row,
-                 const struct import_outcome *outcome)
+void import_done(struct import *import, const struct bridge_row *row,
+                 const struct bridge_outcome *outcome)
 {
-    if (row->action.type == IMPORT_SEND && row->action.draft.tag)
+    if (row->action.type == BRIDGE_SEND && row->action.draft.tag)
         import_asked(import, row->action.draft.tag, outcome);
-    else if (row->action.type == IMPORT_SEND && row->is_notice)
+    else if (row->action.type == BRIDGE_SEND && row->is_notice)
         import_told(import, outcome->err);
-    else if (row->action.type == IMPORT_RESPOND && outcome->err)
+    else if (row->action.type == BRIDGE_RESPOND && outcome->err)
         import_answer_failed(import, row, outcome->err);
-    else if (row->action.type == IMPORT_WRITE && outcome->err)
+    else if (row->action.type == BRIDGE_WRITE && outcome->err)
         import_write_failed(import, row->call, outcome->err);
 }
 

@@ -28,8 +28,8 @@ void import_event(struct import *import, size_t topic, const struct mcpx_event *
                   struct mcpx_now now);
 
 /** What came of an action of this server. */
-void import_done(struct import *import, const struct import_row *row,
-                 const struct import_outcome *outcome);
+void import_done(struct import *import, const struct bridge_row *row,
+                 const struct bridge_outcome *outcome);
 
 /** True when a notification is about a call of its sender that this server has. */
 bool import_is_waiting(const struct import *import, size_t topic,

@@ -21,15 +21,15 @@ static void flatten(struct mcpx_text *line)
 
 bool import_write(struct import *import, int64_t call)
 {
-    struct import_action action = {.type = IMPORT_WRITE};
+    struct bridge_action action = {.type = BRIDGE_WRITE};
 
     if (import->line.failed) {
-        import_output_lose(&import->setup.shared->output);
+        bridge_output_lose(&import->setup.shared->output);
         return false;
     }
     flatten(&import->line);
     action.text = mcpx_text_view(&import->line);
-    return import_want(import, (struct import_row){.action = action, .call = call});
+    return import_want(import, (struct bridge_row){.action = action, .call = call});
 }
 
 void import_request(struct import *import, enum import_purpose purpose, const char *method,

@@ -38,7 +38,7 @@ struct slot {
     struct import *import;
     struct import_who owner;
     int64_t idle_at;
-    struct import_row start, stop;
+    struct bridge_row start, stop;
 };
 
 /**
@@ -59,9 +59,11 @@ static enum mcpx_err open_slot(struct import_pool *pool, size_t number)
     struct import_setup setup = {number, slot->owner, &pool->shared};
 
     slot->idle_at = INT64_MAX;
-    slot->start.action =
-        (struct import_action){.type = IMPORT_START, .server = number, .owner = slot->owner};
-    slot->stop.action = (struct import_action){.type = IMPORT_STOP, .server = number};
+    slot->start.action = (struct bridge_action){.type = BRIDGE_START,
+                                                .server = number,
+                                                .topic = slot->owner.topic,
+                                                .about = slot->owner.id};
+    slot->stop.action = (struct bridge_action){.type = BRIDGE_STOP, .server = number};
     return import_new(&pool->config, &setup, &slot->import);
 }
 
@@ -101,7 +103,7 @@ void import_pool_free(struct import_pool *pool)
 {
     if (!pool)
         return;
-    import_output_fini(&pool->shared.output);
+    bridge_output_fini(&pool->shared.output);
     for (size_t i = 0; pool->slots && i < pool->size; i++)
         close_slot(&pool->slots[i]);
     free(pool->slots);
@@ -127,7 +129,7 @@ static void stop(struct import_pool *pool, size_t number)
 
     slot->phase = SLOT_STOPPING;
     slot->idle_at = INT64_MAX;
-    import_output_keep(&pool->shared.output, &slot->stop);
+    bridge_output_keep(&pool->shared.output, &slot->stop);
 }
 
 /* Its process is gone. */
@@ -156,7 +158,7 @@ static void start_waiting(struct import_pool *pool)
 
         if (slot->phase != SLOT_WAITING)
             continue;
-        import_output_keep(&pool->shared.output, &slot->start);
+        bridge_output_keep(&pool->shared.output, &slot->start);
         slot->phase = SLOT_RUNNING;
         pool->alive++;
     }
@@ -456,7 +458,7 @@ int64_t import_pool_deadline(const struct import_pool *pool)
 
 /* ---- what is wanted ---- */
 
-const struct import_action *import_pool_next(struct import_pool *pool)
+const struct bridge_action *import_pool_next(struct import_pool *pool)
 {
     if (pool->shared.output.first)
         return &pool->shared.output.first->action;
@@ -468,18 +470,18 @@ const struct import_action *import_pool_next(struct import_pool *pool)
     return NULL;
 }
 
-void import_pool_done(struct import_pool *pool, const struct import_outcome *outcome,
+void import_pool_done(struct import_pool *pool, const struct bridge_outcome *outcome,
                       struct mcpx_now now)
 {
-    struct import_row *row = import_output_take(&pool->shared.output);
+    struct bridge_row *row = bridge_output_take(&pool->shared.output);
     size_t server = row->action.server;
 
-    if (row->action.type == IMPORT_START && outcome->err) {
+    if (row->action.type == BRIDGE_START && outcome->err) {
         fail_to_start(pool, server, outcome->err, now);
         start_waiting(pool);
     } else {
         import_done(pool->slots[server].import, row, outcome);
         settle(pool, server, now);
     }
-    import_row_free(row);
+    bridge_row_free(row);
 }

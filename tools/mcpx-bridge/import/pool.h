@@ -7,7 +7,7 @@
 #ifndef MCPX_BRIDGE_IMPORT_POOL_H
 #define MCPX_BRIDGE_IMPORT_POOL_H
 
-#include "tools/mcpx-bridge/import/action.h"
+#include "tools/mcpx-bridge/action.h"
 #include "tools/mcpx-bridge/import/config.h"
 
 #include <mcpx/child.h>
@@ -17,7 +17,7 @@ struct import_pool;
 /**
  * Makes a pool. Server 0 serves everybody; its process is the caller's to start. With isolate_max,
  * all it is asked is what is the same for all (initialize, lists); everything else goes to a server
- * of the requester's own, numbered from 1, for which IMPORT_START is wanted.
+ * of the requester's own, numbered from 1, for which BRIDGE_START is wanted.
  *
  * Returns MCPX_OK or MCPX_ENOMEM.
  */
@@ -33,10 +33,10 @@ size_t import_pool_size(const struct import_pool *pool);
  * What is wanted next, lent until import_pool_done; NULL when nothing is. After every input and
  * before the next one, all that is wanted is to be done.
  */
-const struct import_action *import_pool_next(struct import_pool *pool);
+const struct bridge_action *import_pool_next(struct import_pool *pool);
 
 /** That was done; what came of it may lead to more. `outcome` is borrowed. */
-void import_pool_done(struct import_pool *pool, const struct import_outcome *outcome,
+void import_pool_done(struct import_pool *pool, const struct bridge_outcome *outcome,
                       struct mcpx_now now);
 
 /**

@@ -4,8 +4,9 @@
 #ifndef MCPX_BRIDGE_IMPORT_SHARED_H
 #define MCPX_BRIDGE_IMPORT_SHARED_H
 
-#include "tools/mcpx-bridge/import/output.h"
 #include "tools/mcpx-bridge/import/probe.h"
+#include "tools/mcpx-bridge/import/who.h"
+#include "tools/mcpx-bridge/output.h"
 
 /**
  * What is known of one of our topics.
@@ -30,7 +31,7 @@ struct import_shared {
     struct import_probe probe;
     uintptr_t serial;
     struct import_topic *topics;
-    struct import_output output;
+    struct bridge_output output;
 };
 
 /**

@@ -53,7 +53,7 @@ struct import {
     int64_t era_at;
     int64_t handshake_at;
     struct import_setup setup;
-    struct import_row kill;
+    struct bridge_row kill;
     bool probed, unready, again;
     char version[32];
     bool retried;

@@ -15,7 +15,7 @@
 void import_say(struct import *import, const char *format, ...)
 {
     struct mcpx_slice owner = import->setup.owner.id;
-    struct import_action action = {.type = IMPORT_LOG};
+    struct bridge_action action = {.type = BRIDGE_LOG};
     char text[501];
     va_list arguments;
     int len = 0;
@@ -29,7 +29,7 @@ void import_say(struct import *import, const char *format, ...)
         if ((unsigned char)*at < ' ' || *at == 0x7f)
             *at = '?';
     action.text = mcpx_slice_of(text);
-    import_want(import, (struct import_row){.action = action});
+    import_want(import, (struct bridge_row){.action = action});
 }
 
 void import_announce(struct import *import, const char *text)
@@ -47,11 +47,11 @@ void import_announce(struct import *import, const char *text)
 
 void import_tell_topic(struct import *import, size_t topic, struct mcpx_draft *draft)
 {
-    struct import_action action = {.type = IMPORT_SEND, .topic = topic};
+    struct bridge_action action = {.type = BRIDGE_SEND, .topic = topic};
 
     draft->type = "mcp/request";
     action.draft = *draft;
-    if (!import_want(import, (struct import_row){.action = action, .is_notice = true}))
+    if (!import_want(import, (struct bridge_row){.action = action, .is_notice = true}))
         import_told(import, MCPX_ENOMEM);
 }
 

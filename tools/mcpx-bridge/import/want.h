@@ -4,12 +4,12 @@
 #ifndef MCPX_BRIDGE_IMPORT_WANT_H
 #define MCPX_BRIDGE_IMPORT_WANT_H
 
-#include "tools/mcpx-bridge/import/output.h"
+#include "tools/mcpx-bridge/output.h"
 
 struct import;
 
-/** Wants that action; as import_output_add. Its server is filled in. */
-bool import_want(struct import *import, struct import_row row);
+/** Wants that action; as bridge_output_add. Its server is filled in. */
+bool import_want(struct import *import, struct bridge_row row);
 
 /** Wants a draft sent in a topic, whatever comes of it. Returns false when memory ran out. */
 bool import_want_send(struct import *import, size_t topic, const struct mcpx_draft *draft);

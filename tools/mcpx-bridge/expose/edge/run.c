@@ -88,37 +88,41 @@ static void note(struct mcpx_slice sentence)
     mcpx_text_fini(&visible);
 }
 
-static void act(struct edge *edge, const struct expose_action *action,
-                struct expose_outcome *outcome)
+static void act(struct edge *edge, const struct bridge_action *action,
+                struct bridge_outcome *outcome)
 {
     switch (action->type) {
-    case EXPOSE_LINE:
+    case BRIDGE_WRITE:
         expose_stdio_write(edge->stdio, action->text);
         break;
-    case EXPOSE_NOTE:
+    case BRIDGE_LOG:
         note(action->text);
         break;
-    case EXPOSE_SEND:
+    case BRIDGE_SEND:
         outcome->err = mcpx_client_send(edge->client, &action->draft, &outcome->id, NULL);
         break;
-    case EXPOSE_RESPOND:
+    case BRIDGE_RESPOND:
         outcome->err = mcpx_client_respond(edge->client, action->about, action->text, NULL);
         break;
-    case EXPOSE_FORGET:
+    case BRIDGE_FORGET:
         mcpx_session_forget(session_of(edge), action->about);
         break;
-    case EXPOSE_DROP:
+    case BRIDGE_DROP:
         mcpx_session_drop(session_of(edge), action->about);
         break;
+    case BRIDGE_KILL:
+    case BRIDGE_START:
+    case BRIDGE_STOP:
+        break; /* it has no processes */
     }
 }
 
 static void act_on_all(struct edge *edge)
 {
-    const struct expose_action *action;
+    const struct bridge_action *action;
 
     while ((action = expose_next(edge->expose)) != NULL) {
-        struct expose_outcome outcome = {0};
+        struct bridge_outcome outcome = {0};
 
         act(edge, action, &outcome);
         expose_done(edge->expose, &outcome, loop_now());

@@ -10,6 +10,7 @@
 #include "tools/mcpx-bridge/edge/loop.h"
 #include "tools/mcpx-bridge/edge/renew.h"
 #include "tools/mcpx-bridge/import/pool.h"
+#include "tools/mcpx-bridge/import/who.h"
 
 #include <mcpx/child.h>
 
@@ -152,38 +153,39 @@ static enum mcpx_err start_process(struct edge *edge, size_t server, struct impo
     return process->name ? mcpx_child_new(&config, &process->child) : MCPX_ENOMEM;
 }
 
-static void act(struct edge *edge, const struct import_action *action,
-                struct import_outcome *outcome)
+static void act(struct edge *edge, const struct bridge_action *action,
+                struct bridge_outcome *outcome)
 {
     struct mcpx_client *client = edge->seats[action->topic].client;
     struct mcpx_child *child = edge->processes[action->server].child;
 
     switch (action->type) {
-    case IMPORT_WRITE:
+    case BRIDGE_WRITE:
         outcome->err = child ? mcpx_child_write(child, action->text) : MCPX_ECLOSED;
         break;
-    case IMPORT_KILL:
+    case BRIDGE_KILL:
         mcpx_child_kill(child);
         break;
-    case IMPORT_START:
-        outcome->err = start_process(edge, action->server, action->owner);
+    case BRIDGE_START:
+        outcome->err = start_process(edge, action->server,
+                                     (struct import_who){action->topic, action->about});
         break;
-    case IMPORT_STOP:
+    case BRIDGE_STOP:
         mcpx_child_stop(child);
         break;
-    case IMPORT_RESPOND:
+    case BRIDGE_RESPOND:
         outcome->err = mcpx_client_respond(client, action->about, action->text, NULL);
         break;
-    case IMPORT_DROP:
+    case BRIDGE_DROP:
         mcpx_session_drop(mcpx_client_session(client), action->about);
         break;
-    case IMPORT_SEND:
+    case BRIDGE_SEND:
         outcome->err = mcpx_client_send(client, &action->draft, &outcome->id, NULL);
         break;
-    case IMPORT_FORGET:
+    case BRIDGE_FORGET:
         mcpx_session_forget(mcpx_client_session(client), action->about);
         break;
-    case IMPORT_LOG:
+    case BRIDGE_LOG:
         write_log(action->text);
         break;
     }
@@ -191,10 +193,10 @@ static void act(struct edge *edge, const struct import_action *action,
 
 static void act_on_all(struct edge *edge)
 {
-    const struct import_action *action;
+    const struct bridge_action *action;
 
     while ((action = import_pool_next(edge->pool)) != NULL) {
-        struct import_outcome outcome = {0};
+        struct bridge_outcome outcome = {0};
 
         act(edge, action, &outcome);
         import_pool_done(edge->pool, &outcome, loop_now());

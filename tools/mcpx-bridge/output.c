@@ -3,16 +3,16 @@
  * outlives the input that led to it, and often the request as well. Killing, starting and stopping
  * a process must work without memory, so their rows belong to whom they are about.
  */
-#include "tools/mcpx-bridge/import/output.h"
+#include "tools/mcpx-bridge/output.h"
 
-#include "tools/mcpx-bridge/import/copy.h"
+#include "tools/mcpx-bridge/copy.h"
 
 #include <stdlib.h>
 
 /* The texts of a row, without the addressees and the type of its draft. */
 enum { TEXTS = 6 };
 
-static void texts_of(struct import_row *row, struct mcpx_slice *texts[TEXTS])
+static void texts_of(struct bridge_row *row, struct mcpx_slice *texts[TEXTS])
 {
     texts[0] = &row->action.about;
     texts[1] = &row->action.text;
@@ -22,7 +22,7 @@ static void texts_of(struct import_row *row, struct mcpx_slice *texts[TEXTS])
     texts[5] = &row->method;
 }
 
-static void append(struct import_output *output, struct import_row *row)
+static void append(struct bridge_output *output, struct bridge_row *row)
 {
     row->next = NULL;
     if (output->first)
@@ -32,7 +32,7 @@ static void append(struct import_output *output, struct import_row *row)
     output->last = row;
 }
 
-void import_output_keep(struct import_output *output, struct import_row *row)
+void bridge_output_keep(struct bridge_output *output, struct bridge_row *row)
 {
     if (row->is_waiting)
         return;
@@ -41,21 +41,21 @@ void import_output_keep(struct import_output *output, struct import_row *row)
     append(output, row);
 }
 
-void import_output_lose(struct import_output *output)
+void bridge_output_lose(struct bridge_output *output)
 {
-    output->lost.action.type = IMPORT_LOG;
+    output->lost.action.type = BRIDGE_LOG;
     output->lost.action.text = MCPX_SLICE("out of memory: something was not said or not done");
-    import_output_keep(output, &output->lost);
+    bridge_output_keep(output, &output->lost);
 }
 
-bool import_output_add(struct import_output *output, const struct import_row *row)
+bool bridge_output_add(struct bridge_output *output, const struct bridge_row *row)
 {
-    struct import_row copy = *row;
+    struct bridge_row copy = *row;
     struct mcpx_draft *draft = &copy.action.draft;
     struct mcpx_slice *texts[TEXTS], *to;
     struct mcpx_slice type = draft->type ? mcpx_slice_of(draft->type) : (struct mcpx_slice){0};
     size_t len = draft->to_count * sizeof *to + type.len + 1;
-    struct import_row *added;
+    struct bridge_row *added;
     char *at;
 
     texts_of(&copy, texts);
@@ -65,40 +65,55 @@ bool import_output_add(struct import_output *output, const struct import_row *ro
         len += draft->to[i].len;
     added = malloc(sizeof *added + len);
     if (!added) {
-        import_output_lose(output);
+        bridge_output_lose(output);
         return false;
     }
     to = (struct mcpx_slice *)(added + 1);
     at = (char *)(to + draft->to_count);
     for (size_t i = 0; i < TEXTS; i++)
-        *texts[i] = import_copy(&at, *texts[i]);
+        *texts[i] = bridge_copy(&at, *texts[i]);
     for (size_t i = 0; i < draft->to_count; i++)
-        to[i] = import_copy(&at, draft->to[i]);
+        to[i] = bridge_copy(&at, draft->to[i]);
     draft->to = to;
-    draft->type = import_copy(&at, type).text;
+    draft->type = bridge_copy(&at, type).text;
     *at = '\0';
     *added = copy;
     append(output, added);
     return true;
 }
 
-struct import_row *import_output_take(struct import_output *output)
+bool bridge_output_put(struct bridge_output *output, struct bridge_row row,
+                       struct mcpx_text text)
 {
-    struct import_row *row = output->first;
+    bool added = false;
+
+    *(row.action.type == BRIDGE_SEND ? &row.action.draft.payload : &row.action.text) =
+        mcpx_text_view(&text);
+    if (text.failed || !text.len)
+        bridge_output_lose(output);
+    else
+        added = bridge_output_add(output, &row);
+    mcpx_text_fini(&text);
+    return added;
+}
+
+struct bridge_row *bridge_output_take(struct bridge_output *output)
+{
+    struct bridge_row *row = output->first;
 
     output->first = row->next;
     row->is_waiting = false;
     return row;
 }
 
-void import_row_free(struct import_row *row)
+void bridge_row_free(struct bridge_row *row)
 {
     if (!row->is_kept)
         free(row);
 }
 
-void import_output_fini(struct import_output *output)
+void bridge_output_fini(struct bridge_output *output)
 {
     while (output->first)
-        import_row_free(import_output_take(output));
+        bridge_row_free(bridge_output_take(output));
 }

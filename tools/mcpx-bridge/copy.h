@@ -1,13 +1,13 @@
 /*
  * copy.h - several texts in one piece of memory.
  */
-#ifndef MCPX_BRIDGE_IMPORT_COPY_H
-#define MCPX_BRIDGE_IMPORT_COPY_H
+#ifndef MCPX_BRIDGE_COPY_H
+#define MCPX_BRIDGE_COPY_H
 
 #include <mcpx/base.h>
 
 /** Copies a slice to *at and moves *at behind it. An absent slice stays absent. */
-static inline struct mcpx_slice import_copy(char **at, struct mcpx_slice slice)
+static inline struct mcpx_slice bridge_copy(char **at, struct mcpx_slice slice)
 {
     struct mcpx_slice copied = {slice.text ? *at : NULL, slice.len};
 
