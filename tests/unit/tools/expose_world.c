@@ -83,14 +83,17 @@ static void keep_draft(struct world *world, const struct mcpx_draft *draft,
     outcome->id = mcpx_slice_of(kept->id);
 }
 
-static void keep_response(struct world *world, struct mcpx_slice request,
-                          struct mcpx_slice payload)
+static void keep_response(struct world *world, const struct bridge_action *action,
+                          struct bridge_outcome *outcome)
 {
-    char *id = copy(request), *text = copy(payload);
+    char *id = copy(action->about), *text = copy(action->text);
     char *line = malloc(strlen(id) + strlen(text) + 2);
 
     sprintf(line, "%s %s", id, text);
-    append(&world->responses, line);
+    if (world->narrow && action->text.len > world->narrow)
+        outcome->err = MCPX_ETOOBIG;
+    else
+        append(&world->responses, line);
     free(id);
     free(text);
     free(line);
@@ -120,7 +123,7 @@ void world_fetch(struct world *world)
         if (action->type == BRIDGE_SEND)
             keep_draft(world, &action->draft, &outcome);
         else if (action->type == BRIDGE_RESPOND)
-            keep_response(world, action->about, action->text);
+            keep_response(world, action, &outcome);
         else if (action->type == BRIDGE_FORGET)
             world->forgotten++;
         else if (action->type == BRIDGE_DROP)

@@ -6,6 +6,7 @@
 #include "tests/unit/tools/expose_world.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 
 static const struct world_server s = {"s", "{\"name\":\"t\"},{\"name\":\"u\"}",
                                       "{\"uri\":\"demo://1\"}", NULL, NULL};
@@ -174,6 +175,22 @@ Test(consent, says_what_grant_is_missing)
     world_stop(&world);
 }
 
+Test(consent, says_what_cannot_be_proposed)
+{
+    struct world world;
+
+    world_start(&world, &proposer);
+    world_serve(&world, &s, 1);
+    world.send_fails = MCPX_ELIMIT;
+    world_say(&world, CALL_T_TOKEN);
+    cr_expect_not_null(
+        strstr(world_line(&world), "the call needs approval, but could not be proposed: "));
+    cr_expect(world_is_quiet(&world), "it waits for nobody");
+    cr_expect_null(world.notes);
+    cr_expect(expose_is_idle(world.expose));
+    world_stop(&world);
+}
+
 /* ---- servers ask ---- */
 
 #define ASK                                                                                   \
@@ -245,4 +262,36 @@ Test(ask, needs_a_call_under_way_and_ends_with_its_asker)
     world_expect(&world, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
                          "\"params\":{\"requestId\":1}}");
     world_stop(&world);
+}
+
+/* What breaks for whom: the server waits for an answer that was given, and was too big to send. */
+Test(ask, says_that_an_answer_is_too_big)
+{
+    static const struct {
+        size_t narrow;
+        const char *note, *code;
+    } rows[] = {{400, "the client's answer of 456 bytes does not fit", "-32000"},
+                {1, "a server's request could not be answered: ", NULL}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char answer[512];
+        struct world world;
+
+        world_start(&world, &(struct world_setup){0});
+        world_serve(&world, &s, 1);
+        world_say(&world, CALL_T);
+        world_draft(&world);
+        world_event(&world, MCPX_EVENT_REQUEST, NULL, "s", ASK);
+        world_line(&world);
+        world.narrow = rows[i].narrow;
+        snprintf(answer, sizeof answer,
+                 "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"x\":\"%0*d\"}}", 412, 0);
+        world_say(&world, answer);
+        cr_expect_not_null(strstr(world.notes, rows[i].note), "%s", world.notes);
+        cr_expect_eq(world.responses != NULL, rows[i].code != NULL, "%zu", i);
+        if (rows[i].code && world.responses)
+            cr_expect_not_null(strstr(world.responses, rows[i].code), "%s", world.responses);
+        cr_expect(world_is_quiet(&world), "%zu", i);
+        world_stop(&world);
+    }
 }

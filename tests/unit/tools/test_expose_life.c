@@ -302,6 +302,70 @@ Test(expose_life, says_of_what_does_not_fit_how_large_it_is_and_may_be)
     world_stop(&world);
 }
 
+/* What breaks for whom: a session that takes nothing, because it is full, leaves the client waiting. */
+Test(expose_life, waits_for_nobody_who_cannot_be_asked)
+{
+    for (int refuses_hello = 0; refuses_hello < 2; refuses_hello++) {
+        struct world world;
+
+        world_start(&world, &(struct world_setup){0});
+        world.seats[world.seat_count++] = "s";
+        world_join(&world);
+        world.send_fails = refuses_hello ? MCPX_OK : MCPX_ELIMIT;
+        world_say(&world, request(1, "ping", NULL));
+        world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}");
+        world.send_fails = MCPX_ELIMIT;
+        if (refuses_hello)
+            world_event(&world, MCPX_EVENT_RESPONSE, world_draft(&world), "s",
+                        "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,"
+                        "\"message\":\"m\"}}");
+        world_say(&world, request(2, "tools/list", NULL));
+        world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"tools\":[]}}");
+        cr_expect(world_is_quiet(&world), "%d", refuses_hello);
+        world_stop(&world);
+    }
+}
+
+/* What breaks for whom: a call that could not be sent again waits ten minutes for its answer. */
+Test(expose_life, says_what_cannot_be_sent_again)
+{
+    struct mcpx_event refused = {.type = MCPX_EVENT_REFUSED, .err = MCPX_ERATE};
+    struct world world;
+
+    world_start(&world, &(struct world_setup){0});
+    world_serve(&world, &s, 1);
+    world_say(&world, request(1, "tools/call", "{\"name\":\"s__t\"}"));
+    refused.tag = world_draft(&world)->tag;
+    world_event_with(&world, &refused, "system:gateway", "{}");
+    world.send_fails = MCPX_ECLOSED;
+    world_wait(&world, 1000);
+    cr_expect_not_null(strstr(world_line(&world), "the call could not be sent: "));
+    cr_expect(world_is_quiet(&world));
+    cr_expect(expose_is_idle(world.expose));
+    world_stop(&world);
+}
+
+/* What breaks for whom: the session keeps waiting for what nobody wants, until it takes nothing more. */
+Test(expose_life, forgets_what_was_sent_for_a_call_that_is_over)
+{
+    struct mcpx_event refused = {.type = MCPX_EVENT_REFUSED, .err = MCPX_ERATE};
+    struct world world;
+
+    world_start(&world, &(struct world_setup){0});
+    world_serve(&world, &s, 1);
+    world_say(&world, request(1, "tools/call", "{\"name\":\"s__t\"}"));
+    refused.tag = world_draft(&world)->tag;
+    lose_topic(&world);
+    world.seat_count = 0;
+    world_join(&world);
+    world_event_with(&world, &refused, "system:gateway", "{\"retry_after_ms\":10000}");
+    world_wait(&world, 10000); /* it is sent again, and its server is waited for no longer */
+    world_draft(&world);
+    cr_expect_not_null(strstr(world_line(&world), "participant 's' left the topic"));
+    cr_expect_eq(world.forgotten, 2, "the first envelope, and the second");
+    world_stop(&world);
+}
+
 /* What breaks for whom: a person reads the log beside what the client shows, and takes one thing for another. */
 Test(expose_life, says_to_client_and_log_in_one_order)
 {

@@ -170,11 +170,10 @@ bool expose_forward(struct expose *x, const struct expose_request *request)
     return true;
 }
 
-/* A call that ended meanwhile waits for no answer. What has an envelope already was sent again. */
 void expose_sent(struct expose *x, int64_t number, const struct bridge_outcome *outcome)
 {
     struct expose_call *call = expose_calls_find(&x->calls, number);
-    bool again = call && call->envelope.len;
+    bool is_again = call && call->envelope.len;
     enum mcpx_err err = outcome->err;
 
     if (call && !err) {
@@ -182,11 +181,11 @@ void expose_sent(struct expose *x, int64_t number, const struct bridge_outcome *
         mcpx_text_slice(&call->envelope, outcome->id);
         err = call->envelope.failed ? MCPX_ENOMEM : MCPX_OK;
     }
-    if (!outcome->err && (!call || err))
-        expose_forget(x, outcome->id);
-    if (call && call->stage == EXPOSE_PROPOSED && !again)
+    if (!call || err)
+        expose_forget(x, outcome->id); /* nobody waits for the answer */
+    if (call && call->stage == EXPOSE_PROPOSED && !is_again)
         expose_proposed(x, call, err);
-    else if (call && err && expose_call_is_probe(call) && !again)
+    else if (call && err && expose_call_is_probe(call) && !is_again)
         expose_probe_refused(x, call);
     else if (call && err)
         fail_unsent(x, call, err);
