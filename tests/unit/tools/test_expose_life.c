@@ -345,38 +345,25 @@ Test(expose_life, says_what_cannot_be_sent_again)
     world_stop(&world);
 }
 
-/* What breaks for whom: a person is asked to approve what nobody waits for, and it is never taken back. */
-Test(expose_life, sends_nothing_again_to_who_has_left)
+/* What breaks for whom: the session keeps waiting for what nobody wants, until it takes nothing more. */
+Test(expose_life, forgets_what_was_sent_for_a_call_that_is_over)
 {
-    static const struct world_setup setups[] = {
-        {0},
-        {.grants = {"mcp/request:initialize", "mcp/request:*/list",
-                    "mcp/request:notifications/*", "mcp/proposal:tools/call:t",
-                    "mcp/withdraw"}}};
+    struct mcpx_event refused = {.type = MCPX_EVENT_REFUSED, .err = MCPX_ERATE};
+    struct world world;
 
-    for (size_t i = 0; i < 2; i++) {
-        struct mcpx_event refused = {.type = MCPX_EVENT_REFUSED, .err = MCPX_ERATE};
-        const struct world_draft *draft;
-        struct world world;
-
-        world_start(&world, &setups[i]);
-        world_serve(&world, &s, 1);
-        world_say(&world, request(1, "tools/call", "{\"name\":\"s__t\"}"));
-        draft = world_draft(&world);
-        cr_expect_str_eq(draft->type, i == 0 ? "mcp/request" : "mcp/proposal");
-        refused.tag = draft->tag;
-        lose_topic(&world);
-        world.seat_count = 0;
-        world_join(&world);
-        world_event_with(&world, &refused, "system:gateway", "{\"retry_after_ms\":10000}");
-        world_wait(&world, 10000); /* due to be sent again, and its server to be given up */
-        cr_expect_not_null(strstr(world_line(&world), "participant 's' left the topic"));
-        if (i == 1)
-            cr_expect_str_eq(world_draft(&world)->type, "mcp/withdraw");
-        cr_expect_eq(world.draft_seen, world.draft_count, "%zu: nothing else is sent", i);
-        cr_expect_eq(world.forgotten, 1, "%zu: the only envelope", i);
-        world_stop(&world);
-    }
+    world_start(&world, &(struct world_setup){0});
+    world_serve(&world, &s, 1);
+    world_say(&world, request(1, "tools/call", "{\"name\":\"s__t\"}"));
+    refused.tag = world_draft(&world)->tag;
+    lose_topic(&world);
+    world.seat_count = 0;
+    world_join(&world);
+    world_event_with(&world, &refused, "system:gateway", "{\"retry_after_ms\":10000}");
+    world_wait(&world, 10000); /* it is sent again, and its server is waited for no longer */
+    world_draft(&world);
+    cr_expect_not_null(strstr(world_line(&world), "participant 's' left the topic"));
+    cr_expect_eq(world.forgotten, 2, "the first envelope, and the second");
+    world_stop(&world);
 }
 
 /* What breaks for whom: a person reads the log beside what the client shows, and takes one thing for another. */

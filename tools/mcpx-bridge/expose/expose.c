@@ -360,8 +360,8 @@ void expose_behind(struct expose *x, bool is_behind)
 void expose_tick(struct expose *x, struct mcpx_now now)
 {
     x->now = now;
-    expose_settle_tick(x); /* first: nothing is sent again to who is gone */
     expose_calls_tick(x);
+    expose_settle_tick(x);
     release(x);
 }
 
