@@ -326,16 +326,22 @@ Test(expose_life, waits_for_nobody_who_cannot_be_asked)
     }
 }
 
+/* A world with a server whose tool is called. Returns the tag of that call. */
+static void *start_with_call(struct world *world)
+{
+    world_start(world, &(struct world_setup){0});
+    world_serve(world, &s, 1);
+    world_say(world, request(1, "tools/call", "{\"name\":\"s__t\"}"));
+    return world_draft(world)->tag;
+}
+
 /* What breaks for whom: a call that could not be sent again waits ten minutes for its answer. */
 Test(expose_life, says_what_cannot_be_sent_again)
 {
     struct mcpx_event refused = {.type = MCPX_EVENT_REFUSED, .err = MCPX_ERATE};
     struct world world;
 
-    world_start(&world, &(struct world_setup){0});
-    world_serve(&world, &s, 1);
-    world_say(&world, request(1, "tools/call", "{\"name\":\"s__t\"}"));
-    refused.tag = world_draft(&world)->tag;
+    refused.tag = start_with_call(&world);
     world_event_with(&world, &refused, "system:gateway", "{}");
     world.send_fails = MCPX_ECLOSED;
     world_wait(&world, 1000);
@@ -351,10 +357,7 @@ Test(expose_life, forgets_what_was_sent_for_a_call_that_is_over)
     struct mcpx_event refused = {.type = MCPX_EVENT_REFUSED, .err = MCPX_ERATE};
     struct world world;
 
-    world_start(&world, &(struct world_setup){0});
-    world_serve(&world, &s, 1);
-    world_say(&world, request(1, "tools/call", "{\"name\":\"s__t\"}"));
-    refused.tag = world_draft(&world)->tag;
+    refused.tag = start_with_call(&world);
     lose_topic(&world);
     world.seat_count = 0;
     world_join(&world);
