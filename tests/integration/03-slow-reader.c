@@ -210,7 +210,7 @@ Test(slow_reader, what_sockets_do_not_take_is_bounded_together)
     while (unsent > BOUND && support_now_ms() < start_ms + DAEMON_PATIENCE_MS)
         unsent = rude_metric(&large, "mcpx_unsent_bytes");
     cr_expect_leq(unsent, (long)BOUND, "%ld", unsent);
-    cr_expect(daemon_logged(&large, "slow_consumer_cut"));
+    cr_expect(daemon_logs(&large, "slow_consumer_cut"));
     rude_chat(&a, "after", "{}");
     cr_expect(rude_expect(&b, "\"id\":\"after\"", &frame));
     cr_expect(rude_expect(&a, "\"id\":\"after\"", &frame), "who reads is still there");

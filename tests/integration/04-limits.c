@@ -176,15 +176,14 @@ Test(limits, running_out_of_descriptors_does_not_spin_and_passes, .timeout = 120
     struct daemon router;
     struct rude a, b;
     struct frame frame;
-    long cpu_ms, start_ms = support_now_ms();
+    long cpu_ms;
     int i;
 
     daemon_start(&router, "{\"limits\":{\"connects_per_s\":0,\"messages_per_minute\":0}}", 64);
     join_two(&router, &a, &b);
     for (i = 0; i < MANY; i++)
         rude_open(&many[i], &router, 0);
-    while (!daemon_logged(&router, "accept_paused"))
-        cr_assert(support_now_ms() < start_ms + DAEMON_PATIENCE_MS);
+    cr_assert(daemon_logs(&router, "accept_paused"));
     rude_chat(&a, "while-full", "{}");
     cr_expect(rude_expect(&b, "while-full", &frame), "members go on meanwhile");
     cpu_ms = daemon_cpu_ms(&router);
@@ -325,7 +324,7 @@ Test(limits, eleven_hundred_silent_connections_keep_nobody_out, .timeout = 60)
     for (i = 0; i < MANY; i++)
         rude_open(&many[i], &router, 0);
     join_two(&router, &a, &b);
-    cr_expect(daemon_logged(&router, "unauthenticated_cut"));
+    cr_expect(daemon_logs(&router, "unauthenticated_cut"));
     cr_expect(!daemon_logged(&router, "turned_away"));
     rude_drain(&many[0]);
     cr_expect(support_now_ms() - start_ms < 9000, "the oldest is cut before its time");

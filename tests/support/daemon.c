@@ -288,3 +288,13 @@ bool daemon_logged(const struct daemon *daemon, const char *text)
         fclose(file);
     return memmem(content, len, text, strlen(text)) != NULL;
 }
+
+bool daemon_logs(const struct daemon *daemon, const char *text)
+{
+    long start_ms = support_now_ms();
+
+    while (!daemon_logged(daemon, text))
+        if (support_now_ms() > start_ms + DAEMON_PATIENCE_MS)
+            return false;
+    return true;
+}

@@ -75,8 +75,14 @@ int daemon_descriptors(const struct daemon *daemon);
 /** Processor time used so far, in milliseconds. */
 long daemon_cpu_ms(const struct daemon *daemon);
 
-/** True when its standard error holds `text` so far. */
+/**
+ * True when its standard error holds `text` so far. Fit for what must never be there: the router
+ * answers first and logs then, so what must be there is for daemon_logs.
+ */
 bool daemon_logged(const struct daemon *daemon, const char *text);
+
+/** Waits until its standard error holds `text`; false when it never does. */
+bool daemon_logs(const struct daemon *daemon, const char *text);
 
 /** Path of the program. */
 const char *daemon_program(void);

@@ -63,8 +63,8 @@ Test(client_instances, with_one_token_stay_side_by_side, .timeout = 60)
     expect_id(third, "a~2");
     party_leave(third);
     party_leave(first);
-    cr_expect(daemon_logged(&router, "participant=\"a~2\" identity=\"a\" topic="));
-    cr_expect(daemon_logged(&router, "participant=\"a\" topic="));
+    cr_expect(daemon_logs(&router, "participant=\"a~2\" identity=\"a\" topic="));
+    cr_expect(daemon_logs(&router, "participant=\"a\" topic="));
     cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
 }
 
