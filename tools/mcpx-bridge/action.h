@@ -22,7 +22,8 @@
  *   DROP      as mcpx_session_drop [topic, about]. Without memory for it the request stays with the
  *             session, which has room for so many (session.h)
  *   SEND      as mcpx_client_send [topic, draft]. Can fail; gives the envelope's id
- *   FORGET    as mcpx_session_forget [topic, about]
+ *   FORGET    as mcpx_session_forget [topic, about]. Without memory for it the session goes on to
+ *             wait, and has room for so many (pending_max in session.h)
  *   LOG       a sentence for people, without newline; it may hold what others sent [text]
  */
 enum bridge_action_type {

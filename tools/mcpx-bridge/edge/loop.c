@@ -1,10 +1,12 @@
 /*
- * loop.c - time, signals and exit codes of the modes that live on an event loop. Signals are taken
- * by the loop, not by a handler with a flag, so that an ending runs where everything else runs.
+ * loop.c - time, log, signals and exit codes of the modes that live on an event loop. Signals are
+ * taken by the loop, not by a handler with a flag, so that an ending runs where everything else
+ * runs.
  */
 #include "tools/mcpx-bridge/edge/loop.h"
 
 #include "tools/common/command.h"
+#include "tools/common/visible.h"
 
 #include <signal.h>
 #include <time.h>
@@ -44,6 +46,16 @@ void loop_complaints_start(uv_prepare_t *round, uv_loop_t *loop)
     uv_prepare_init(loop, round);
     uv_prepare_start(round, on_round);
     uv_unref((uv_handle_t *)round);
+}
+
+void loop_log(const char *verb, struct mcpx_slice sentence)
+{
+    struct mcpx_text visible = {0};
+
+    text_visible(&visible, sentence);
+    if (visible.text)
+        complain(verb, "%s", visible.text);
+    mcpx_text_fini(&visible);
 }
 
 static bool is_ignored(int number)

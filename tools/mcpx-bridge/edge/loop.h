@@ -1,6 +1,6 @@
 /*
- * loop.h - shared by the programs with an event loop: the time, the signals that end a program,
- * and the exit code for the end of a connection.
+ * loop.h - shared by the programs with an event loop: the time, the log, the signals that end a
+ * program, and the exit code for the end of a connection.
  */
 #ifndef MCPX_BRIDGE_EDGE_LOOP_H
 #define MCPX_BRIDGE_EDGE_LOOP_H
@@ -37,6 +37,9 @@ void loop_signals_close(struct loop_signals *signals);
  * tried again in every turn. `round` keeps no loop alive; it is closed with the loop's other handles.
  */
 void loop_complaints_start(uv_prepare_t *round, uv_loop_t *loop);
+
+/** Prints a sentence that may hold what others sent: as complain() does, in one line. */
+void loop_log(const char *verb, struct mcpx_slice sentence);
 
 /** The present time of both clocks. */
 struct mcpx_now loop_now(void);

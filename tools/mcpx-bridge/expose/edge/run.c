@@ -7,7 +7,6 @@
 #include "tools/mcpx-bridge/expose/edge/run.h"
 
 #include "tools/common/command.h"
-#include "tools/common/visible.h"
 #include "tools/mcpx-bridge/edge/loop.h"
 #include "tools/mcpx-bridge/edge/renew.h"
 #include "tools/mcpx-bridge/expose/edge/stdio.h"
@@ -78,16 +77,6 @@ static bool roster(const void *user, size_t index, struct mcpx_slice *id)
 
 /* ---- what the core wants ---- */
 
-static void note(struct mcpx_slice sentence)
-{
-    struct mcpx_text visible = {0};
-
-    text_visible(&visible, sentence);
-    if (visible.text)
-        complain("expose", "%s", visible.text);
-    mcpx_text_fini(&visible);
-}
-
 static void act(struct edge *edge, const struct bridge_action *action,
                 struct bridge_outcome *outcome)
 {
@@ -96,7 +85,7 @@ static void act(struct edge *edge, const struct bridge_action *action,
         expose_stdio_write(edge->stdio, action->text);
         break;
     case BRIDGE_LOG:
-        note(action->text);
+        loop_log("expose", action->text);
         break;
     case BRIDGE_SEND:
         outcome->err = mcpx_client_send(edge->client, &action->draft, &outcome->id, NULL);

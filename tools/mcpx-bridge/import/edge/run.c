@@ -96,16 +96,6 @@ static void end(struct edge *edge, int status)
 
 /* ---- what the core wants done ---- */
 
-static void write_log(struct mcpx_slice text)
-{
-    struct mcpx_text visible = {0};
-
-    text_visible(&visible, text);
-    if (visible.text)
-        complain("import", "%s", visible.text);
-    mcpx_text_fini(&visible);
-}
-
 static void forget_process(struct process *process)
 {
     mcpx_child_free(process->child);
@@ -186,7 +176,7 @@ static void act(struct edge *edge, const struct bridge_action *action,
         mcpx_session_forget(mcpx_client_session(client), action->about);
         break;
     case BRIDGE_LOG:
-        write_log(action->text);
+        loop_log("import", action->text);
         break;
     }
 }
