@@ -272,8 +272,7 @@ Test(handshake, no_token_reaches_the_log)
              token, token);
     rude_http(&rude, &router, request);
     rude_shut(&rude);
-    rude_metric(&router,
-                "mcpx_topics"); /* an answer later, all lines of the first are written */
+    rude_metric(&router, "mcpx_topics"); /* after this answer the first request is logged */
     cr_expect(!daemon_logged(&router, "Bearer"));
     cr_expect(!daemon_logged(&router, token + 40));
 }
