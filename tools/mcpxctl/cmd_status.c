@@ -12,8 +12,6 @@
 #include "tools/mcpxctl/output.h"
 #include <mcpx/json.h>
 
-#include <stdlib.h>
-
 static const char verb[] = "status";
 
 /*
@@ -28,6 +26,10 @@ static const struct number_row {
 } numbers[] = {
     {"mcpx_connections", "connections", "connections   ", ""},
     {"mcpx_topics", "topics_total", "all topics    ", ""},
+    {"mcpx_reader_lag_max_envelopes", "reader_lag_envelopes", "reader lag    ",
+     " envelopes that the slowest reader was not handed yet"},
+    {"mcpx_reader_lag_max_seconds", "reader_lag_seconds", "longest wait  ",
+     " s of an envelope that a reader was not handed yet"},
     {"mcpx_unsent_bytes", "unsent_bytes", "unsent        ",
      " bytes that readers have not taken yet"},
     {"mcpx_outbox_bytes", "outbox_bytes", "waiting       ", " bytes for single participants"},
@@ -64,8 +66,8 @@ static struct mcpx_slice value_of(const struct mcpx_text *answer)
     return value;
 }
 
-/* A number of the metrics: the line that begins with its name and a blank; -1 when there is none. */
-static int64_t number_of(const struct findings *found, const char *metric)
+/* A number of the metrics: the line that begins with its name and a blank; absent when there is none. */
+static struct mcpx_slice number_of(const struct findings *found, const char *metric)
 {
     const char *at = found->metrics.text;
     size_t len = strlen(metric);
@@ -74,7 +76,10 @@ static int64_t number_of(const struct findings *found, const char *metric)
         at = strchr(at, '\n');
         at = at ? at + 1 : NULL;
     }
-    return at ? strtoll(at + len, NULL, 10) : -1;
+    if (!at)
+        return (struct mcpx_slice){NULL, 0};
+    at += len + 1;
+    return (struct mcpx_slice){at, strspn(at, "0123456789.")};
 }
 
 static bool is_ready(const struct connection *where)
@@ -146,9 +151,9 @@ static void add_table(struct mcpx_text *out, const struct findings *found)
                 found->ready ? "ready" : "not ready: it takes no connections",
                 mcpx_json_get(health, "uptime"));
     for (size_t i = 0; i < NUMBERS; i++) {
-        int64_t number = number_of(found, numbers[i].metric);
+        struct mcpx_slice number = number_of(found, numbers[i].metric);
 
-        if (number >= 0)
+        if (number.len > 0)
             mx_format(out, "%s%s%s\n", numbers[i].label, number, numbers[i].about);
     }
     if (!found->knows_topics)
@@ -165,10 +170,10 @@ static void add_json(struct mcpx_text *out, const struct findings *found)
     text_compact(out, value_of(&found->health));
     mx_json_add_bool(out, "ready", found->ready);
     for (size_t i = 0; i < NUMBERS; i++) {
-        int64_t number = number_of(found, numbers[i].metric);
+        struct mcpx_slice number = number_of(found, numbers[i].metric);
 
-        if (number >= 0)
-            mx_json_add_number(out, numbers[i].member, number);
+        if (number.len > 0)
+            mx_json_add_raw(out, numbers[i].member, number);
     }
     if (found->knows_topics) {
         mcpx_text_puts(out, ",\"topics\":");

@@ -5,8 +5,10 @@
 #include "stage.h"
 
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
@@ -18,6 +20,8 @@ Test(status, tells_how_the_router_is_and_who_is_there)
         "health        healthy, ready\n",
         "uptime        ",
         "connections   1\n",
+        "reader lag    0 envelopes that the slowest reader was not handed yet\n",
+        "longest wait  0.000 s of an envelope that a reader was not handed yet\n",
         "slow readers  0 fell behind",
         "topics        a room/1\n",
         "topic         a room/1\n",
@@ -29,11 +33,36 @@ Test(status, tells_how_the_router_is_and_who_is_there)
         cr_expect_not_null(strstr(output, lines[i]), "%s in: %s", lines[i], output);
     cr_assert_eq(run("mcpxctl status --as ann --json"), 0, "%s", output);
     cr_expect_not_null(strstr(output, "\"ready\":true,\"connections\":1,"), "%s", output);
+    cr_expect_not_null(
+        strstr(output, ",\"reader_lag_envelopes\":0,\"reader_lag_seconds\":0.000,"), "%s",
+        output);
     cr_expect_not_null(strstr(output, "\"topics\":[\"a room/1\"],\"topic\":\"a room/1\","
                                       "\"participants\":[{\"id\":\"fs\",\"capabilities\":["),
                        "%s", output);
     cr_expect_not_null(strstr(output, "\"health\":{\"status\":\"healthy\","), "%s", output);
     cr_expect_eq(strchr(output, '\n')[1], '\0', "one line: %s", output);
+}
+
+/* An operator has to see that a reader falls behind before it is cut off for that. */
+Test(status, tells_how_far_a_reader_is_behind)
+{
+    static const char proposal[] =
+        "{ printf '{\"a\":\"'; head -c 2000000 /dev/zero | tr '\\0' a; printf '\"}'; } |"
+        " mcpxctl propose big - --as ann";
+    char file[32];
+    pid_t watch = start_watch("--as eye", file);
+    const char *lag = NULL;
+
+    kill(watch, SIGSTOP);
+    for (size_t i = 0; i < 8; i++)
+        cr_assert_eq(run(proposal), 0, "%s", output);
+    for (int left = 1000; left > 0 && !lag; left--) { /* it is counted once a second */
+        cr_assert_eq(run("MCPX_TOPIC= mcpxctl status"), 0, "%s", output);
+        lag = strstr(output, "reader lag    0 ") ? NULL : strstr(output, "reader lag    ");
+    }
+    cr_assert_not_null(lag, "%s", output);
+    cr_expect_null(strstr(output, "longest wait  0.000 s"), "%s", output);
+    unlink(file); /* the stage ends the watch */
 }
 
 Test(status, exits_with_what_is_wrong)
