@@ -11,7 +11,7 @@
 /**
  * An action, and what is needed once it is known what came of it.
  *
- * call            WRITE, SEND: the request in it; 0 = none
+ * call            WRITE: the request in it; 0 = none
  * who, method     RESPOND: whose answer it is, and to what
  * is_substitute   RESPOND: it stands for an answer that could not be sent
  * is_notice       SEND: a notification of the server

@@ -327,9 +327,9 @@ Test(expose_life, waits_for_nobody_who_cannot_be_asked)
 }
 
 /* A world with a server whose tool is called. Returns the tag of that call. */
-static void *start_with_call(struct world *world)
+static void *start_with_call(struct world *world, const struct world_setup *setup)
 {
-    world_start(world, &(struct world_setup){0});
+    world_start(world, setup);
     world_serve(world, &s, 1);
     world_say(world, request(1, "tools/call", "{\"name\":\"s__t\"}"));
     return world_draft(world)->tag;
@@ -341,7 +341,7 @@ Test(expose_life, says_what_cannot_be_sent_again)
     struct mcpx_event refused = {.type = MCPX_EVENT_REFUSED, .err = MCPX_ERATE};
     struct world world;
 
-    refused.tag = start_with_call(&world);
+    refused.tag = start_with_call(&world, &(struct world_setup){0});
     world_event_with(&world, &refused, "system:gateway", "{}");
     world.send_fails = MCPX_ECLOSED;
     world_wait(&world, 1000);
@@ -351,22 +351,41 @@ Test(expose_life, says_what_cannot_be_sent_again)
     world_stop(&world);
 }
 
-/* What breaks for whom: the session keeps waiting for what nobody wants, until it takes nothing more. */
-Test(expose_life, forgets_what_was_sent_for_a_call_that_is_over)
+/*
+ * What breaks for whom: the session keeps waiting for what nobody wants, until it takes nothing more; a
+ * person is asked to approve what nobody waits for, and it is never taken back.
+ */
+Test(expose_life, takes_back_what_was_sent_again_to_who_has_left)
 {
-    struct mcpx_event refused = {.type = MCPX_EVENT_REFUSED, .err = MCPX_ERATE};
-    struct world world;
+    static const struct {
+        struct world_setup setup;
+        const char *type, *withdrawal;
+    } rows[] = {{{0}, "mcp/request", NULL},
+                {{.grants = {"mcp/request:initialize", "mcp/request:*/list",
+                             "mcp/request:notifications/*", "mcp/proposal:tools/call:t",
+                             "mcp/withdraw"}},
+                 "mcp/proposal",
+                 "mcp/withdraw s about e8 {\"reason\":\"the client no longer waits\"}"}};
 
-    refused.tag = start_with_call(&world);
-    lose_topic(&world);
-    world.seat_count = 0;
-    world_join(&world);
-    world_event_with(&world, &refused, "system:gateway", "{\"retry_after_ms\":10000}");
-    world_wait(&world, 10000); /* it is sent again, and its server is waited for no longer */
-    world_draft(&world);
-    cr_expect_not_null(strstr(world_line(&world), "participant 's' left the topic"));
-    cr_expect_eq(world.forgotten, 2, "the first envelope, and the second");
-    world_stop(&world);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct mcpx_event refused = {.type = MCPX_EVENT_REFUSED, .err = MCPX_ERATE};
+        struct world world;
+
+        refused.tag = start_with_call(&world, &rows[i].setup);
+        lose_topic(&world);
+        world.seat_count = 0;
+        world_join(&world);
+        world_event_with(&world, &refused, "system:gateway", "{\"retry_after_ms\":10000}");
+        world_wait(&world,
+                   10000); /* it is sent again, and its server is waited for no longer */
+        cr_expect_str_eq(world_draft(&world)->type, rows[i].type);
+        cr_expect_not_null(strstr(world_line(&world), "participant 's' left the topic"));
+        if (rows[i].withdrawal)
+            world_expect_draft(&world, rows[i].withdrawal);
+        cr_expect_eq(world.draft_seen, world.draft_count, "%s", rows[i].type);
+        cr_expect_eq(world.forgotten, 1, "%s: that which was not refused", rows[i].type);
+        world_stop(&world);
+    }
 }
 
 /* What breaks for whom: a person reads the log beside what the client shows, and takes one thing for another. */

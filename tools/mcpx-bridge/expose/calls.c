@@ -51,6 +51,11 @@ struct expose_call *expose_calls_find(const struct expose_calls *calls, int64_t 
                                                         &at);
 }
 
+struct expose_call *expose_calls_of_tag(const struct expose_calls *calls, const void *tag)
+{
+    return expose_calls_find(calls, (int64_t)(uintptr_t)tag);
+}
+
 struct expose_call *expose_calls_find_id(const struct expose_calls *calls,
                                          struct mcpx_slice id)
 {

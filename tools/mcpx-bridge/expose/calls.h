@@ -27,7 +27,8 @@ enum expose_stage { EXPOSE_REQUESTED, EXPOSE_PROPOSED, EXPOSE_APPROVED };
  * token         the client's progress token, raw; empty when there is none
  * params        raw, with the participant's own name of the tool or resource; empty = none
  * context       the participant's own name of the tool or resource; empty = none
- * envelope      id of the envelope under way
+ * envelope      id of the envelope under way; empty = none
+ * is_again      the envelope under way is not the first: the router refused that as too fast
  * modern        the client spoke 2026-07-28
  * due_ms        when we stop waiting for it; INT64_MAX = never
  * beat_ms       when the next heartbeat is due; INT64_MAX = none
@@ -42,6 +43,7 @@ struct expose_call {
     enum expose_stage stage;
     enum expose_list list;
     bool modern;
+    bool is_again;
     struct mcpx_text id;
     struct mcpx_text token;
     struct mcpx_text method;
@@ -67,6 +69,9 @@ void expose_calls_fini(struct expose_calls *calls);
 
 /** A new call with a number; due never, without heartbeat. NULL when memory ran out. */
 struct expose_call *expose_calls_add(struct expose_calls *calls, enum expose_purpose purpose);
+
+/** The call whose draft has that tag; NULL when it has ended, or the draft is of no call. */
+struct expose_call *expose_calls_of_tag(const struct expose_calls *calls, const void *tag);
 
 /** The call with that number; NULL when it has ended. */
 struct expose_call *expose_calls_find(const struct expose_calls *calls, int64_t number);

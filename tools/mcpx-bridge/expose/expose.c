@@ -128,11 +128,6 @@ void expose_overlong(struct expose *x, struct mcpx_slice beginning)
 
 /* ---- the topic ---- */
 
-static struct expose_call *call_of(const struct expose *x, const struct mcpx_event *event)
-{
-    return expose_calls_find(&x->calls, (int64_t)(uintptr_t)event->tag);
-}
-
 /* Our token, or NULL: the call that this progress is about, if it comes from who runs it. */
 static struct expose_call *call_of_token(const struct expose *x,
                                          const struct mcpx_event *event)
@@ -281,7 +276,7 @@ static void violation(struct expose *x, const struct mcpx_event *event)
 
 static void about_call(struct expose *x, const struct mcpx_event *event)
 {
-    struct expose_call *call = call_of(x, event);
+    struct expose_call *call = expose_calls_of_tag(&x->calls, event->tag);
 
     if (!call)
         return;
@@ -342,8 +337,8 @@ void expose_done(struct expose *x, const struct bridge_outcome *outcome, struct 
     struct bridge_row *row = bridge_output_take(&x->output);
 
     x->now = now;
-    if (row->action.type == BRIDGE_SEND && row->call)
-        expose_sent(x, row->call, outcome);
+    if (row->action.type == BRIDGE_SEND && row->action.draft.tag)
+        expose_sent(x, &row->action.draft, outcome);
     else if (row->action.type == BRIDGE_RESPOND && outcome->err)
         expose_ask_unanswered(x, row, outcome->err);
     bridge_row_free(row);

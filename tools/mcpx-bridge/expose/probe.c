@@ -305,7 +305,8 @@ static void end_calls(struct expose *x, struct mcpx_slice participant)
         if (mcpx_slice_equal(mcpx_text_view(&call->participant), participant)) {
             expose_forget(x, mcpx_text_view(&call->envelope));
             if (call->stage == EXPOSE_PROPOSED)
-                expose_send_withdrawal(x, call, "the participant it was for left");
+                expose_send_withdrawal(x, participant, mcpx_text_view(&call->envelope),
+                                       "the participant it was for left");
             expose_give_up(x, call, BRIDGE_UNAVAILABLE, mcpx_text_view(&message));
         }
     }

@@ -48,6 +48,7 @@ void expose_propose(struct expose *x, struct expose_call *call)
 {
     call->stage = EXPOSE_PROPOSED;
     call->due_ms = x->config.proposal_ms ? x->now.mono_ms + x->config.proposal_ms : INT64_MAX;
+    call->is_again = false;
     mcpx_text_reset(&call->envelope); /* that of the request, if it was one */
     if (!expose_send_call(x, call))
         expose_proposed(x, call, MCPX_ENOMEM);

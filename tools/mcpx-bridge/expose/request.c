@@ -20,6 +20,9 @@
 #include "tools/mcpx-bridge/expose/uri.h"
 #include "tools/mcpx-bridge/expose/watch.h"
 
+/* Why a proposal is withdrawn. */
+static const char NOBODY_WAITS[] = "the client no longer waits";
+
 /* ---- on its way ---- */
 
 static void refuse_malformed(struct expose *x, const struct mcpx_rpc *rpc)
@@ -170,22 +173,30 @@ bool expose_forward(struct expose *x, const struct expose_request *request)
     return true;
 }
 
-void expose_sent(struct expose *x, int64_t number, const struct bridge_outcome *outcome)
+/* What was sent is known under its own envelope only now, when its call may be over. */
+static void take_back_sent(struct expose *x, const struct mcpx_draft *draft,
+                           struct mcpx_slice envelope)
 {
-    struct expose_call *call = expose_calls_find(&x->calls, number);
-    bool is_again = call && call->envelope.len;
+    expose_forget(x, envelope);
+    if (strcmp(draft->type, "mcp/proposal") == 0)
+        expose_send_withdrawal(x, draft->to[0], envelope, NOBODY_WAITS);
+}
+
+void expose_sent(struct expose *x, const struct mcpx_draft *draft,
+                 const struct bridge_outcome *outcome)
+{
+    struct expose_call *call = expose_calls_of_tag(&x->calls, draft->tag);
     enum mcpx_err err = outcome->err;
 
     if (call && !err) {
-        mcpx_text_reset(&call->envelope);
         mcpx_text_slice(&call->envelope, outcome->id);
         err = call->envelope.failed ? MCPX_ENOMEM : MCPX_OK;
     }
-    if (!call || err)
-        expose_forget(x, outcome->id); /* nobody waits for the answer */
-    if (call && call->stage == EXPOSE_PROPOSED && !is_again)
+    if (!outcome->err && (!call || err))
+        take_back_sent(x, draft, outcome->id);
+    if (call && call->stage == EXPOSE_PROPOSED && !call->is_again)
         expose_proposed(x, call, err);
-    else if (call && err && expose_call_is_probe(call) && !is_again)
+    else if (call && err && expose_call_is_probe(call) && !call->is_again)
         expose_probe_refused(x, call);
     else if (call && err)
         fail_unsent(x, call, err);
@@ -209,7 +220,8 @@ void expose_take_back(struct expose *x, struct expose_call *call, struct mcpx_sl
     if (call->stage == EXPOSE_REQUESTED)
         send_cancelled(x, call, reason);
     else if (call->stage == EXPOSE_PROPOSED)
-        expose_send_withdrawal(x, call, "the client no longer waits");
+        expose_send_withdrawal(x, mcpx_text_view(&call->participant),
+                               mcpx_text_view(&call->envelope), NOBODY_WAITS);
 }
 
 void expose_cancel(struct expose *x, const struct mcpx_rpc *rpc)
@@ -320,6 +332,8 @@ static void run_out(struct expose *x, struct expose_call *call)
 static void resend(struct expose *x, struct expose_call *call)
 {
     call->resend_ms = INT64_MAX;
+    call->is_again = true;
+    mcpx_text_reset(&call->envelope); /* it was refused */
     if (!expose_send_call(x, call))
         fail_unsent(x, call, MCPX_ENOMEM);
 }

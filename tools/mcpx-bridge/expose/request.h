@@ -24,8 +24,9 @@ void expose_cancel(struct expose *x, const struct mcpx_rpc *rpc);
  */
 void expose_take_back(struct expose *x, struct expose_call *call, struct mcpx_slice reason);
 
-/** What came of sending the call of that number, if it has not ended. */
-void expose_sent(struct expose *x, int64_t number, const struct bridge_outcome *outcome);
+/** What came of sending a call's draft. If the call has ended, what was sent is taken back. */
+void expose_sent(struct expose *x, const struct mcpx_draft *draft,
+                 const struct bridge_outcome *outcome);
 
 /** The answer came. */
 void expose_answered(struct expose *x, struct expose_call *call,

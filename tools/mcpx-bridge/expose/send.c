@@ -101,8 +101,7 @@ bool expose_send_call(struct expose *x, const struct expose_call *call)
     struct mcpx_text payload = {0};
 
     write_payload(x, call, &payload);
-    return bridge_output_put(
-        &x->output, (struct bridge_row){.action = action, .call = call->number}, payload);
+    return bridge_output_put(&x->output, (struct bridge_row){.action = action}, payload);
 }
 
 void expose_add_unsent(struct expose *x, const struct expose_call *call, enum mcpx_err err,
@@ -182,13 +181,13 @@ void expose_send_notice(struct expose *x, struct mcpx_slice participant, const c
     mcpx_text_fini(&params);
 }
 
-void expose_send_withdrawal(struct expose *x, const struct expose_call *call,
-                            const char *reason)
+void expose_send_withdrawal(struct expose *x, struct mcpx_slice participant,
+                            struct mcpx_slice envelope, const char *reason)
 {
-    struct mcpx_slice participant = mcpx_text_view(&call->participant);
     struct expose_kind kind;
 
-    if (mcpx_kind_parse(MCPX_SLICE("mcp/withdraw"), &kind.kind, NULL) != MCPX_OK)
+    if (!envelope.len ||
+        mcpx_kind_parse(MCPX_SLICE("mcp/withdraw"), &kind.kind, NULL) != MCPX_OK)
         return;
     if (!expose_may(x, &kind, participant)) {
         expose_note(
@@ -197,5 +196,5 @@ void expose_send_withdrawal(struct expose *x, const struct expose_call *call,
         return;
     }
     send_message(x, "mcp/withdraw", participant, mx_formatted("{\"reason\":%q}", reason),
-                 mcpx_text_view(&call->envelope));
+                 envelope);
 }

@@ -57,8 +57,8 @@ void expose_forget(struct expose *x, struct mcpx_slice envelope);
 void expose_send_notice(struct expose *x, struct mcpx_slice participant, const char *method,
                         struct mcpx_text params, struct mcpx_slice about);
 
-/** Sends mcp/withdraw for a proposal, when we may. */
-void expose_send_withdrawal(struct expose *x, const struct expose_call *call,
-                            const char *reason);
+/** Sends mcp/withdraw for a proposal to this participant, when we may and it has an envelope. */
+void expose_send_withdrawal(struct expose *x, struct mcpx_slice participant,
+                            struct mcpx_slice envelope, const char *reason);
 
 #endif
