@@ -33,6 +33,7 @@ struct world {
     size_t dropped; /* requests of others that are not answered */
     bool behind;    /* the client does not read */
     enum mcpx_err send_fails;
+    bool fails_once; /* only the next one */
     size_t narrow;   /* a longer response is too big; 0 = none is */
     char *responses; /* "REQUEST PAYLOAD\n"... */
 };

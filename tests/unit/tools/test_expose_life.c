@@ -415,3 +415,32 @@ Test(expose_life, says_to_client_and_log_in_one_order)
     cr_expect_null(expose_next(world.expose));
     world_stop(&world);
 }
+
+/* What breaks for whom: a server's new tool is not seen before the next one, however long that takes. */
+Test(expose_life, asks_again_for_a_list_that_changed_and_was_not_read_to_its_end)
+{
+    static const char changed[] = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/"
+                                  "list_changed\"}";
+
+    for (int stays = 0; stays < 2; stays++) {
+        const struct world_draft *page;
+        struct world world;
+
+        world_start(&world, &(struct world_setup){0});
+        world_serve(&world, &s, 1);
+        world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "s", changed);
+        world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "s", changed);
+        page = world_draft(&world);
+        if (stays) {
+            world.send_fails = MCPX_ELIMIT;
+            world.fails_once = true;
+            world_answer(&world, page, "{\"tools\":[],\"nextCursor\":\"c\"}");
+            cr_expect_str_eq(strchr(world_draft(&world)->payload, 'm'),
+                             "method\":\"tools/list\"}");
+        } else {
+            world_go(&world, "s");
+        }
+        cr_expect_eq(world.draft_seen, world.draft_count, "%d: nothing else is sent", stays);
+        world_stop(&world);
+    }
+}

@@ -203,6 +203,17 @@ static void add_page(struct expose *x, struct expose_seat *seat, enum expose_lis
         name_items(x, seat, list);
 }
 
+/* It changed while its pages were read; they have come, or will not come. */
+static void ask_again(struct expose *x, struct expose_seat *seat, enum expose_list list)
+{
+    struct expose_shelf *shelf = &seat->shelves[list];
+
+    if (shelf->is_open || !shelf->again)
+        return;
+    shelf->again = false;
+    ask_list(x, seat, list);
+}
+
 static void take_page(struct expose *x, struct expose_seat *seat, enum expose_list list,
                       const struct mcpx_rpc *rpc)
 {
@@ -214,10 +225,7 @@ static void take_page(struct expose *x, struct expose_seat *seat, enum expose_li
         add_page(x, seat, list, rpc->result);
     else
         expose_shelf_drop(shelf);
-    if (!shelf->is_open && shelf->again) {
-        shelf->again = false;
-        ask_list(x, seat, list);
-    }
+    ask_again(x, seat, list);
     if (is_list && tried)
         ask_lists(x, seat, EXPOSE_TOOLS + 1);
     expose_touch(x);
@@ -238,10 +246,14 @@ void expose_probe_answer(struct expose *x, struct expose_call *call,
         take_hello(x, seat, rpc);
     else if (rpc && purpose == EXPOSE_FOR_LIST)
         take_page(x, seat, list, rpc);
-    else if (purpose == EXPOSE_FOR_LIST)
-        expose_shelf_drop(&seat->shelves[list]);
-    if (!rpc && (purpose == EXPOSE_FOR_HELLO || seat->is_tried))
+    if (rpc)
+        return;
+    if (purpose == EXPOSE_FOR_HELLO || seat->is_tried)
         seat->state = EXPOSE_SEAT_MUTE;
+    if (purpose == EXPOSE_FOR_LIST) {
+        expose_shelf_drop(&seat->shelves[list]);
+        ask_again(x, seat, list);
+    }
 }
 
 void expose_give_up(struct expose *x, struct expose_call *call, int code,
@@ -307,7 +319,10 @@ static void end_calls(struct expose *x, struct mcpx_slice participant)
             if (call->stage == EXPOSE_PROPOSED)
                 expose_send_withdrawal(x, participant, mcpx_text_view(&call->envelope),
                                        "the participant it was for left");
-            expose_give_up(x, call, BRIDGE_UNAVAILABLE, mcpx_text_view(&message));
+            if (expose_call_is_probe(call))
+                expose_calls_remove(&x->calls, call);
+            else
+                expose_fail(x, call, BRIDGE_UNAVAILABLE, mcpx_text_view(&message));
         }
     }
     mcpx_text_fini(&message);
