@@ -79,8 +79,8 @@ static bool join(struct mcpx_lines *lines, struct mcpx_slice piece, size_t len,
 }
 
 /* What was kept of the line is dropped, and what follows up to its end is not wanted. */
-static enum mcpx_err lose(struct mcpx_lines *lines, size_t len, bool whole,
-                          struct mcpx_slice *line)
+static enum mcpx_err drop_line(struct mcpx_lines *lines, size_t len, bool whole,
+                               struct mcpx_slice *line)
 {
     lines->skipped = whole ? 0 : len;
     mcpx_text_reset(&lines->kept);
@@ -97,7 +97,7 @@ static enum mcpx_err tell_overlong(struct mcpx_lines *lines, struct mcpx_slice p
     size_t prefix = lines->max < PREFIX_MAX ? lines->max : PREFIX_MAX;
 
     if (!join(lines, piece, prefix, line))
-        return lose(lines, len, whole, line);
+        return drop_line(lines, len, whole, line);
     lines->skipped = whole ? 0 : len;
     return MCPX_ETOOBIG;
 }
@@ -123,13 +123,13 @@ bool mcpx_lines_next(struct mcpx_lines *lines, struct mcpx_slice *line, enum mcp
     }
     if (whole) {
         if (!join(lines, piece, len, line))
-            *err = lose(lines, lines->kept.len + piece.len, true, line);
+            *err = drop_line(lines, lines->kept.len + piece.len, true, line);
         return true;
     }
     if (piece.len)
         mcpx_text_slice(&lines->kept, piece);
     if (!lines->kept.failed)
         return false;
-    *err = lose(lines, lines->kept.len + piece.len, false, line);
+    *err = drop_line(lines, lines->kept.len + piece.len, false, line);
     return true;
 }

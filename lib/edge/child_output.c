@@ -67,7 +67,7 @@ static size_t show_line(struct mcpx_slice line)
 }
 
 /* Lines that were lost are told of before the next one that is written. */
-static bool confess(struct mcpx_child *child)
+static bool report_lost(struct mcpx_child *child)
 {
     struct mcpx_text text = {0};
     bool told;
@@ -92,7 +92,7 @@ static void show(struct mcpx_child *child, const struct mcpx_text *text)
         const char *end = memchr(text->text + at, '\n', text->len - at);
         size_t len = (size_t)(end - (text->text + at)) + 1;
 
-        if (!confess(child) || show_line((struct mcpx_slice){text->text + at, len}) < len)
+        if (!report_lost(child) || show_line((struct mcpx_slice){text->text + at, len}) < len)
             child->unshown++;
         at += len;
     }

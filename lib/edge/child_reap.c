@@ -36,7 +36,7 @@ struct question {
     const char *mark;
 };
 
-struct kin {
+struct process {
     char state;
     pid_t parent;
     pid_t session;
@@ -83,7 +83,7 @@ static const char *read_number(const char *at, pid_t *number)
 }
 
 /* "PID (NAME) STATE PARENT GROUP SESSION ...", where NAME may hold anything, ")" included. */
-static bool read_kin(pid_t pid, struct kin *kin)
+static bool read_process(pid_t pid, struct process *process)
 {
     char text[STAT_SIZE];
     int fd = open_of(pid, "stat");
@@ -99,29 +99,29 @@ static bool read_kin(pid_t pid, struct kin *kin)
     at = strrchr(text, ')');
     if (!at || at[1] != ' ' || !at[2])
         return false;
-    kin->state = at[2];
-    at = read_number(at + 3, &kin->parent);
+    process->state = at[2];
+    at = read_number(at + 3, &process->parent);
     at = read_number(at, &group);
-    read_number(at, &kin->session);
+    read_number(at, &process->session);
     return true;
 }
 
-static bool is_dead(const struct kin *kin)
+static bool is_dead(const struct process *process)
 {
-    return kin->state == 'Z' || kin->state == 'X';
+    return process->state == 'Z' || process->state == 'X';
 }
 
 static bool is_descendant(const struct question *question, pid_t pid)
 {
-    struct kin kin;
+    struct process process;
     int i;
 
     for (i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
-        if (!read_kin(pid, &kin) || (i == 0 && is_dead(&kin)))
+        if (!read_process(pid, &process) || (i == 0 && is_dead(&process)))
             return false;
-        if (kin.parent == question->ancestor)
+        if (process.parent == question->ancestor)
             return true;
-        pid = kin.parent;
+        pid = process.parent;
     }
     return false;
 }
@@ -150,11 +150,11 @@ static bool has_mark(pid_t pid, const char *mark)
 
 static bool is_marked(const struct question *question, pid_t pid)
 {
-    struct kin kin;
+    struct process process;
 
-    if (!read_kin(pid, &kin) || is_dead(&kin))
+    if (!read_process(pid, &process) || is_dead(&process))
         return false;
-    return (question->session && kin.session == question->session) ||
+    return (question->session && process.session == question->session) ||
            has_mark(pid, question->mark);
 }
 

@@ -56,7 +56,7 @@ static void on_sweep(uv_timer_t *timer)
     finish(child);
 }
 
-static void hear(struct mcpx_child *child, const struct mx_warden_news *news)
+static void take_news(struct mcpx_child *child, const struct mx_warden_news *news)
 {
     struct mx_child_run *run = &child->run;
 
@@ -93,7 +93,7 @@ static bool hear_all(struct mcpx_child *child)
         ssize_t got = recv(child->ports[MX_END_CONTROL].fd, &news, sizeof news, MSG_DONTWAIT);
 
         if (got == sizeof news)
-            hear(child, &news);
+            take_news(child, &news);
         else if (got >= 0)
             return true;
         else if (errno == EAGAIN)

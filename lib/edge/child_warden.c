@@ -192,7 +192,7 @@ static void terminate(const struct warden *warden)
 }
 
 /* False when everything shall be killed. */
-static bool obey(const struct warden *warden)
+static bool follow_order(const struct warden *warden)
 {
     char order;
     ssize_t got = recv(CONTROL, &order, 1, MSG_DONTWAIT);
@@ -222,7 +222,7 @@ static void watch(struct warden *warden)
             if (has_child_ended(warden))
                 return;
         }
-        if (fds[3].revents || (fds[0].revents && !obey(warden)))
+        if (fds[3].revents || (fds[0].revents && !follow_order(warden)))
             return;
     }
 }

@@ -96,7 +96,7 @@ static uint64_t count_lines(struct mcpx_slice lines)
     return count;
 }
 
-static void lose(struct mx_outlet *outlet, struct mcpx_slice lines)
+static void count_lost(struct mx_outlet *outlet, struct mcpx_slice lines)
 {
     uint64_t count = count_lines(lines);
 
@@ -113,7 +113,7 @@ static struct mcpx_slice write_some(struct mx_outlet *outlet, struct mcpx_slice 
         if (done < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             return lines;
         if (done < 0) {
-            lose(outlet, lines);
+            count_lost(outlet, lines);
             return (struct mcpx_slice){lines.text, 0};
         }
         lines.text += done;
@@ -167,7 +167,7 @@ void mx_outlet_put(struct mx_outlet *outlet, struct mcpx_slice lines)
         mcpx_text_reserve(&outlet->queue, rest.len))
         mcpx_text_slice(&outlet->queue, rest);
     else
-        lose(outlet, rest);
+        count_lost(outlet, rest);
 }
 
 static int64_t mono_ms(void)
@@ -178,9 +178,9 @@ static int64_t mono_ms(void)
     return (int64_t)at.tv_sec * 1000 + at.tv_nsec / 1000000;
 }
 
-bool mx_outlet_drain(struct mx_outlet *outlet, int patience_ms)
+bool mx_outlet_drain(struct mx_outlet *outlet, int timeout_ms)
 {
-    int64_t deadline = mono_ms() + patience_ms;
+    int64_t deadline = mono_ms() + timeout_ms;
     struct pollfd wait = {.fd = outlet->way == ANEW ? outlet->own : outlet->fd,
                           .events = POLLOUT};
 

@@ -50,13 +50,13 @@ void mx_outlet_put(struct mx_outlet *outlet, struct mcpx_slice lines);
 bool mx_outlet_flush(struct mx_outlet *outlet);
 
 /** True when lines were lost and everything before them is written: now it can be said. */
-static inline bool mx_outlet_may_confess(const struct mx_outlet *outlet)
+static inline bool mx_outlet_may_report_lost(const struct mx_outlet *outlet)
 {
     return outlet->lost > 0 && outlet->queue.len == 0;
 }
 
 /** mx_outlet_flush that waits up to that long until everything is written. */
-bool mx_outlet_drain(struct mx_outlet *outlet, int patience_ms);
+bool mx_outlet_drain(struct mx_outlet *outlet, int timeout_ms);
 
 /** Forgets what waits, and closes it. */
 void mx_outlet_close(struct mx_outlet *outlet);

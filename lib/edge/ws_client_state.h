@@ -7,7 +7,7 @@
 
 #include "lib/edge/alarm.h"
 #include "lib/edge/ws_inbox.h"
-#include "lib/edge/ws_pulse.h"
+#include "lib/edge/ws_keepalive.h"
 #include "lib/edge/ws_wire.h"
 #include <mcpx/client.h>
 
@@ -17,16 +17,16 @@ enum mx_client_state { MX_CLIENT_IDLE, MX_CLIENT_CONNECTING, MX_CLIENT_OPEN };
  * loop, own       where it runs; its own loop where none was lent
  * alarm, bell     the next turn; the end of waiting for an event
  * wire            NULL when it is over
- * patience_ms     CONNECTING: until when
+ * connect_due_ms  CONNECTING: until when
  * held, is_held   an event the application has not fetched yet: until it has, nothing that takes
  *                 the session may happen
  * lost            there was no memory for something that came: the connection has to be made anew
  * paused          reading rests, because too much has come
- * tried           a connection was attempted; who says goodbye before still gets that one
+ * tried           a connection was attempted; who closes before still gets that one
  * joined          it was welcomed once
- * closing         the application said goodbye; close_ms is the end of its patience, goodbye what
- *                 LEFT says then
- * farewell        LEFT is to be told, and the session knows of no connection
+ * closing         the application closes; close_ms is until when it waits, close_reason what LEFT
+ *                 says then
+ * left_is_due     LEFT is to be told, and the session knows of no connection
  * over            the last LEFT was told
  */
 struct mcpx_client {
@@ -43,13 +43,13 @@ struct mcpx_client {
     void (*on_event)(void *user, struct mcpx_client *client, const struct mcpx_event *event);
     void *user;
     enum mx_client_state state;
-    int64_t patience_ms;
-    struct mx_pulse pulse;
+    int64_t connect_due_ms;
+    struct mx_keepalive keepalive;
     struct mx_inbox inbox;
     struct mcpx_event held;
-    bool is_held, lost, paused, tried, joined, closing, farewell, over;
+    bool is_held, lost, paused, tried, joined, closing, left_is_due, over;
     int64_t close_ms;
-    char goodbye[80];
+    char close_reason[80];
 };
 
 /** What the wire tells, with the client as its user. */

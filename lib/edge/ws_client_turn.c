@@ -32,16 +32,16 @@ static bool is_late(const struct mcpx_client *client, int64_t mono_ms)
     return client->closing && mono_ms >= client->close_ms;
 }
 
-/* What a goodbye comes to. */
-static struct mcpx_slice say_goodbye(struct mcpx_client *client)
+/* The reason of the last LEFT: whether everything has arrived. */
+static struct mcpx_slice close_reason(struct mcpx_client *client)
 {
     size_t count = mcpx_session_unsent_count(client->session);
 
     if (count == 0)
         return MCPX_SLICE("closed");
-    snprintf(client->goodbye, sizeof client->goodbye,
+    snprintf(client->close_reason, sizeof client->close_reason,
              "closed; %zu message%s may not have arrived", count, count == 1 ? "" : "s");
-    return mcpx_slice_of(client->goodbye);
+    return mcpx_slice_of(client->close_reason);
 }
 
 static bool is_last(const struct mcpx_client *client)
@@ -53,12 +53,12 @@ static bool is_last(const struct mcpx_client *client)
 static bool next_event(struct mcpx_client *client, struct mcpx_event *event)
 {
     if (!mcpx_session_event(client->session, event)) {
-        if (!client->farewell)
+        if (!client->left_is_due)
             return false;
         *event = (struct mcpx_event){.type = MCPX_EVENT_LEFT,
                                      .code = mcpx_error_close(MCPX_ECLOSED),
-                                     .reason = say_goodbye(client)};
-        client->farewell = false;
+                                     .reason = close_reason(client)};
+        client->left_is_due = false;
     }
     client->joined |= event->type == MCPX_EVENT_JOINED;
     if (event->type == MCPX_EVENT_JOINED && client->wire)
@@ -82,7 +82,7 @@ static void feed(struct mcpx_client *client, const struct mx_input *input)
     switch (input->type) {
     case MX_INPUT_OPENED:
         client->state = MX_CLIENT_OPEN;
-        mx_pulse_start(&client->pulse, now.mono_ms);
+        mx_keepalive_start(&client->keepalive, now.mono_ms);
         mcpx_session_connected(client->session, now);
         break;
     case MX_INPUT_TEXT:
@@ -148,7 +148,7 @@ static void on_text(void *user, struct mcpx_slice text)
 {
     struct mcpx_client *client = user;
 
-    mx_pulse_hear(&client->pulse, mx_clock_now().mono_ms);
+    mx_keepalive_received(&client->keepalive, mx_clock_now().mono_ms);
     if (client->lost)
         return; /* behind a hole: it comes again after the id seen last */
     take(client, MX_INPUT_TEXT, 0, text);
@@ -159,7 +159,7 @@ static void on_alive(void *user)
 {
     struct mcpx_client *client = user;
 
-    mx_pulse_hear(&client->pulse, mx_clock_now().mono_ms);
+    mx_keepalive_received(&client->keepalive, mx_clock_now().mono_ms);
 }
 
 static void on_ended(void *user, int code, struct mcpx_slice reason)
@@ -199,7 +199,7 @@ static void connect_now(struct mcpx_client *client, int64_t mono_ms)
     mcpx_session_place(client->session, &join.place); /* none: it joins anew */
     client->state = MX_CLIENT_CONNECTING;
     client->tried = true;
-    client->patience_ms = mono_ms + CONNECT_MS;
+    client->connect_due_ms = mono_ms + CONNECT_MS;
     mcpx_text_reset(&client->target);
     mx_url_add_target(&client->target, &client->address, &join);
     if (client->target.failed)
@@ -233,15 +233,15 @@ static void flush(struct mcpx_client *client)
     }
 }
 
-static void check_pulse(struct mcpx_client *client, int64_t mono_ms)
+static void check_keepalive(struct mcpx_client *client, int64_t mono_ms)
 {
-    switch (mx_pulse_check(&client->pulse, mono_ms)) {
-    case MX_PULSE_WAIT:
+    switch (mx_keepalive_check(&client->keepalive, mono_ms)) {
+    case MX_KEEPALIVE_WAIT:
         break;
-    case MX_PULSE_PING:
+    case MX_KEEPALIVE_PING:
         mx_wire_ping(client->wire);
         break;
-    case MX_PULSE_DEAD:
+    case MX_KEEPALIVE_DEAD:
         break_off(client, 0, MCPX_SLICE("the router has been silent for 75 seconds"));
         break;
     }
@@ -256,7 +256,7 @@ static void step_open(struct mcpx_client *client, int64_t mono_ms)
     if (done && mcpx_session_is_joined(client->session))
         mx_wire_finish(client->wire);
     else
-        check_pulse(client, mono_ms);
+        check_keepalive(client, mono_ms);
 }
 
 static void step(struct mcpx_client *client, int64_t mono_ms)
@@ -266,19 +266,20 @@ static void step(struct mcpx_client *client, int64_t mono_ms)
 
     switch (client->state) {
     case MX_CLIENT_IDLE:
-        client->farewell = late || (client->closing && client->tried && !has_unsent(client));
-        if (!client->farewell && at >= 0 && at <= mono_ms)
+        client->left_is_due =
+            late || (client->closing && client->tried && !has_unsent(client));
+        if (!client->left_is_due && at >= 0 && at <= mono_ms)
             connect_now(client, mono_ms);
         break;
     case MX_CLIENT_CONNECTING:
         if (late || client->lost)
-            break_off(client, 0, late ? say_goodbye(client) : MCPX_SLICE("out of memory"));
-        else if (mono_ms >= client->patience_ms)
+            break_off(client, 0, late ? close_reason(client) : MCPX_SLICE("out of memory"));
+        else if (mono_ms >= client->connect_due_ms)
             break_off(client, 0, MCPX_SLICE("the router did not answer within 20 seconds"));
         break;
     case MX_CLIENT_OPEN:
         if (late)
-            break_off(client, mcpx_error_close(MCPX_ECLOSED), say_goodbye(client));
+            break_off(client, mcpx_error_close(MCPX_ECLOSED), close_reason(client));
         else if (client->lost)
             break_off(client, 0, MCPX_SLICE("out of memory"));
         else
@@ -300,9 +301,9 @@ static void set_alarm(struct mcpx_client *client)
     if (client->state == MX_CLIENT_IDLE && at >= 0)
         due = earlier(due, at);
     if (client->state == MX_CLIENT_CONNECTING)
-        due = earlier(due, client->patience_ms);
+        due = earlier(due, client->connect_due_ms);
     if (client->state == MX_CLIENT_OPEN)
-        due = earlier(due, mx_pulse_due(&client->pulse));
+        due = earlier(due, mx_keepalive_due(&client->keepalive));
     if (client->closing)
         due = earlier(due, client->close_ms);
     if (due == INT64_MAX)

@@ -120,7 +120,7 @@ static int on_established(struct mx_wire *wire)
 
 /* A frame of our own behind the data: closing by libwebsockets' means overtakes what is left over,
  * and loses the frame on libuv. Returns false when the connection is broken. */
-static bool say_close(struct mx_wire *wire, int code)
+static bool send_close(struct mx_wire *wire, int code)
 {
     unsigned char frame[] = {0x88, 0x80 | 2, 0, 0, 0, 0, 0, 0}, *mask = frame + 2;
 
@@ -138,7 +138,7 @@ static int refuse_message(struct mx_wire *wire, enum mcpx_err err, const char *w
     struct lws *wsi = wire->wsi;
 
     wire->code = mcpx_error_close(err);
-    say_close(wire, wire->code);
+    send_close(wire, wire->code);
     lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, ANSWER_S);
     mx_wire_reason(wire, mcpx_slice_of(why));
     mx_wire_over(wire);
@@ -315,7 +315,7 @@ void mx_wire_finish(struct mx_wire *wire)
     if (!wire->open || wire->full || wire->finishing)
         return;
     wire->finishing = true;
-    if (!say_close(wire, mcpx_error_close(MCPX_ECLOSED)))
+    if (!send_close(wire, mcpx_error_close(MCPX_ECLOSED)))
         give_up(wire);
 }
 

@@ -22,8 +22,8 @@ enum mx_connection {
     MX_OFFLINE = 1,
     MX_CONNECTED,
     MX_JOINED,
-    MX_CONNECTED_STARVED,
-    MX_JOINED_STARVED,
+    MX_CONNECTED_NO_MEMORY,
+    MX_JOINED_NO_MEMORY,
     MX_ENDED,
     MX_CONNECTION_COUNT
 };
@@ -32,7 +32,7 @@ enum mx_connection {
  * The moves: a connection is made, a welcome comes, memory runs out, the connection ends or
  * cannot be made, no other attempt will be made.
  */
-enum mx_move { MX_CONNECT, MX_WELCOME, MX_STARVE, MX_DISCONNECT, MX_END, MX_MOVE_COUNT };
+enum mx_move { MX_CONNECT, MX_WELCOME, MX_NO_MEMORY, MX_DISCONNECT, MX_END, MX_MOVE_COUNT };
 
 /** Makes a move. Returns false, and changes nothing, when there is no such move from this state. */
 bool mx_connection_move(enum mx_connection *state, enum mx_move move);
@@ -44,6 +44,6 @@ bool mx_connection_is_made(enum mx_connection state);
 bool mx_connection_is_joined(enum mx_connection state);
 
 /** True when memory ran out on this connection. */
-bool mx_connection_is_starved(enum mx_connection state);
+bool mx_connection_has_no_memory(enum mx_connection state);
 
 #endif

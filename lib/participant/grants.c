@@ -12,7 +12,7 @@
 /* A list of grants while it is read. Its strings are in `to` and in `patterns`. */
 struct reading {
     struct mcpx_grant *grants;
-    struct mx_words *to;
+    struct mx_string_list *to;
     struct mcpx_text patterns;
     size_t count;
 };
@@ -44,7 +44,7 @@ static enum mcpx_err read_expiry(struct mcpx_slice value, int64_t *expires_ms)
 static enum mcpx_err read_grant(struct reading *reading, struct mcpx_slice value)
 {
     struct mcpx_grant *grant = &reading->grants[reading->count];
-    struct mx_words *to = &reading->to[reading->count];
+    struct mx_string_list *to = &reading->to[reading->count];
     struct mcpx_slice pattern = value;
     size_t before = reading->patterns.len;
     enum mcpx_err err = MCPX_OK;
@@ -52,7 +52,7 @@ static enum mcpx_err read_grant(struct reading *reading, struct mcpx_slice value
     reading->count++;
     if (mcpx_json_type(value) == MCPX_JSON_OBJECT) {
         pattern = mcpx_json_get(value, "kind");
-        err = mx_words_read(mcpx_json_get(value, "to"), to);
+        err = mx_string_list_read(mcpx_json_get(value, "to"), to);
         if (!err)
             err = read_expiry(mcpx_json_get(value, "expires"), &grant->expires_ms);
     }
@@ -95,7 +95,7 @@ static enum mcpx_err compile_list(struct mcpx_slice list, struct mcpx_capset **o
     if (reading.grants && reading.to)
         err = compile(list, &reading, out);
     for (size_t i = 0; i < reading.count; i++)
-        mx_words_fini(&reading.to[i]);
+        mx_string_list_fini(&reading.to[i]);
     mcpx_text_fini(&reading.patterns);
     free(reading.to);
     free(reading.grants);
@@ -107,7 +107,7 @@ enum mcpx_err mx_grants_read(struct mcpx_slice you, struct mx_grants *out)
     struct mcpx_slice list = mcpx_json_get(you, "capabilities");
     struct mcpx_slice whole = mcpx_json_get(you, "grants");
     struct mx_grants grants = {0};
-    enum mcpx_err err = mx_words_read(list, &grants.capabilities);
+    enum mcpx_err err = mx_string_list_read(list, &grants.capabilities);
 
     if (err)
         return err;
@@ -123,7 +123,7 @@ enum mcpx_err mx_grants_read(struct mcpx_slice you, struct mx_grants *out)
 
 void mx_grants_fini(struct mx_grants *grants)
 {
-    mx_words_fini(&grants->capabilities);
+    mx_string_list_fini(&grants->capabilities);
     mcpx_capset_unref(grants->capset);
     *grants = (struct mx_grants){0};
 }

@@ -4,7 +4,7 @@
 #ifndef MX_GRANTS_H
 #define MX_GRANTS_H
 
-#include "lib/participant/words.h"
+#include "lib/participant/string_list.h"
 #include <mcpx/capability.h>
 
 /**
@@ -15,7 +15,7 @@
  *                cannot read them
  */
 struct mx_grants {
-    struct mx_words capabilities;
+    struct mx_string_list capabilities;
     struct mcpx_capset *capset;
 };
 

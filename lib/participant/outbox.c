@@ -167,7 +167,7 @@ int64_t mx_outbox_deadline(const struct mx_outbox *outbox)
     return is_full(outbox) ? outbox->echo_until : INT64_MAX;
 }
 
-void mx_outbox_lift(struct mx_outbox *outbox, int64_t mono_ms)
+void mx_outbox_end_pauses(struct mx_outbox *outbox, int64_t mono_ms)
 {
     if (outbox->held_until <= mono_ms)
         outbox->held_until = INT64_MIN;

@@ -87,12 +87,12 @@ void mx_outbox_slow_down(struct mx_outbox *outbox, int64_t until);
 /** Marks a written envelope to be written again, before all that were sent after it. */
 void mx_outbox_retry(struct mx_outbox *outbox, struct mx_own *own);
 
-/** mono_ms at which mx_outbox_lift is due; INT64_MAX when nothing waits for it. */
+/** mono_ms at which mx_outbox_end_pauses is due; INT64_MAX when nothing waits for it. */
 int64_t mx_outbox_deadline(const struct mx_outbox *outbox);
 
 /**
  * Ends a pause that is over at `mono_ms`, and the waiting for echoes that did not come in time.
  */
-void mx_outbox_lift(struct mx_outbox *outbox, int64_t mono_ms);
+void mx_outbox_end_pauses(struct mx_outbox *outbox, int64_t mono_ms);
 
 #endif

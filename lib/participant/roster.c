@@ -40,7 +40,7 @@ enum mcpx_err mx_person_read(struct mcpx_slice object, struct mx_person **out)
     err = MCPX_EINVALID;
     if (person->id.len == 0 || person->id.len > MCPX_ID_MAX)
         goto out;
-    err = mx_words_read(mcpx_json_get(object, "capabilities"), &person->capabilities);
+    err = mx_string_list_read(mcpx_json_get(object, "capabilities"), &person->capabilities);
 out:
     if (err)
         mx_person_free(person);
@@ -54,7 +54,7 @@ void mx_person_free(struct mx_person *person)
 {
     if (!person)
         return;
-    mx_words_fini(&person->capabilities);
+    mx_string_list_fini(&person->capabilities);
     mcpx_capset_unref(person->capset);
     free(person);
 }

@@ -4,7 +4,7 @@
 #ifndef MX_ROSTER_H
 #define MX_ROSTER_H
 
-#include "lib/participant/words.h"
+#include "lib/participant/string_list.h"
 #include <mcpx/capability.h>
 
 /**
@@ -20,7 +20,7 @@
 struct mx_person {
     struct mcpx_slice id;
     size_t identity_len;
-    struct mx_words capabilities;
+    struct mx_string_list capabilities;
     struct mcpx_capset *capset;
     bool compiled;
     bool needed;

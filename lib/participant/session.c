@@ -206,7 +206,7 @@ void mcpx_session_tick(struct mcpx_session *session, struct mcpx_now now)
     struct mx_own *own;
 
     session->mono_ms = now.mono_ms;
-    mx_outbox_lift(&session->outbox, now.mono_ms);
+    mx_outbox_end_pauses(&session->outbox, now.mono_ms);
     while ((own = mx_pending_first(&session->pending)) && own->deadline <= now.mono_ms)
         expire(session, own);
 }
@@ -255,10 +255,10 @@ enum mcpx_err mcpx_session_receive(struct mcpx_session *session, struct mcpx_sli
 
     if (!mx_connection_is_made(session->connection))
         return MCPX_OK;
-    if (mx_connection_is_starved(session->connection))
+    if (mx_connection_has_no_memory(session->connection))
         return MCPX_ENOMEM;
     session->mono_ms = now.mono_ms;
-    mx_outbox_lift(&session->outbox, now.mono_ms);
+    mx_outbox_end_pauses(&session->outbox, now.mono_ms);
     in.block = mx_block_new(text);
     if (in.block && mx_session_reserve(session, EVENTS_PER_MESSAGE)) {
         in.span = mx_block_text(in.block);
@@ -266,7 +266,7 @@ enum mcpx_err mcpx_session_receive(struct mcpx_session *session, struct mcpx_sli
     }
     mx_block_unref(in.block);
     if (err == MCPX_ENOMEM)
-        mx_connection_move(&session->connection, MX_STARVE);
+        mx_connection_move(&session->connection, MX_NO_MEMORY);
     return err;
 }
 

@@ -68,18 +68,18 @@ static void set_state(struct connection *connection, enum connection_state state
     connection->state = state;
 }
 
-void connection_depart(struct connection *connection, struct farewell farewell)
+void connection_depart(struct connection *connection, struct close_cause cause)
 {
     struct peer *peer = connection->peer;
 
     if (!peer)
         return;
     if (peer_is_condemned(peer))
-        farewell = farewell_of_router(peer_close_err(peer));
+        cause = close_cause_of_router(peer_close_err(peer));
     LOG(LOG_INFO, "departed", log_text("participant", peer_id(peer)), log_identity(peer),
         log_text("topic", peer_topic_name(peer)), log_connection(connection),
-        log_string("reason", farewell.reason), log_number("close_code", farewell.code),
-        log_known("says", farewell.says), log_left_out(connection));
+        log_string("reason", cause.reason), log_number("close_code", cause.code),
+        log_known("says", cause.says), log_left_out(connection));
     list_remove(&connection->in_welcoming);
     connection->peer = NULL;
     hub_depart(connection->edge->hub, peer, MCPX_ECLOSED, edge_now(connection->edge));
@@ -89,7 +89,7 @@ void connection_free(struct connection *connection)
 {
     struct edge *edge = connection->edge;
 
-    connection_depart(connection, farewell_lost());
+    connection_depart(connection, close_cause_lost());
     set_state(connection, DEAD);
     list_remove(&connection->in_all);
     edge->count--;

@@ -5,8 +5,8 @@
 #ifndef EDGE_CONNECTION_H
 #define EDGE_CONNECTION_H
 
+#include "router/edge/close_cause.h"
 #include "router/edge/connection_state.h"
-#include "router/edge/farewell.h"
 
 /**
  * Attaches a new connection, not authenticated, to a socket just adopted. It is freed with the
@@ -40,10 +40,10 @@ void connection_answered(struct connection *connection);
 void connection_leave(struct connection *connection, int64_t wait_ms);
 
 /**
- * The participant is gone for the others, and the log says why: because of `farewell`, unless the hub
- * has closed the connection before. Harmless when it had no peer.
+ * The participant is gone for the others, and the log says why: because of `cause`, unless the hub has
+ * closed the connection before. Harmless when it had no peer.
  */
-void connection_depart(struct connection *connection, struct farewell farewell);
+void connection_depart(struct connection *connection, struct close_cause cause);
 
 /** Cuts the connection without a word, soon but not from within this call. */
 void connection_kill(struct connection *connection);

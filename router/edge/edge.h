@@ -79,7 +79,7 @@ struct listener {
  * request_log               lines about refused requests, by address; message_log about refused
  *                           messages, by participant
  * numbered                  connections there have been: the number of the latest
- * stopping, stop_at_ms      after the first TERM; when patience ends
+ * stopping, stop_at_ms      after the first TERM; when waiting ends
  */
 struct edge {
     uv_loop_t loop;

@@ -67,8 +67,8 @@ static void forget(struct holders *holders, struct holder *holder)
 }
 
 /* The holder of this address, made when there is none; NULL when memory runs out. */
-static struct holder *meet(struct holders *holders, struct address address,
-                           struct holder *network)
+static struct holder *find_or_make(struct holders *holders, struct address address,
+                                   struct holder *network)
 {
     struct holder *holder = find(holders, &address, !network);
 
@@ -90,8 +90,8 @@ static struct holder *meet(struct holders *holders, struct address address,
 
 bool holders_add(struct holders *holders, struct address address, struct holding *holding)
 {
-    struct holder *network = meet(holders, address_network(address), NULL);
-    struct holder *holder = network ? meet(holders, address, network) : NULL;
+    struct holder *network = find_or_make(holders, address_network(address), NULL);
+    struct holder *holder = network ? find_or_make(holders, address, network) : NULL;
 
     list_init(&holding->link);
     holding->holder = holder;

@@ -103,7 +103,7 @@ static bool judge_body(struct connection *connection)
 }
 
 /* Who waits for it is told to go on. RFC 9110 section 10.1.1. False when it was refused. */
-static bool invite(struct connection *connection, bool came)
+static bool send_continue(struct connection *connection, bool came)
 {
     static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
     const struct mx_http_head *head = &connection->exchange->head;
@@ -128,7 +128,7 @@ static void begin_body(struct connection *connection, struct mcpx_slice rest)
         return;
     if (!connection->exchange->expected)
         answer(connection);
-    else if (invite(connection, rest.len > 0))
+    else if (send_continue(connection, rest.len > 0))
         take_body(connection, rest.text, rest.len);
 }
 

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { LINES_PER_SECOND = 10, VALUE_MAX = 512, GOODBYE_MS = 1000 };
+enum { LINES_PER_SECOND = 10, VALUE_MAX = 512, DRAIN_MS = 1000 };
 
 static struct {
     enum log_level level;
@@ -138,11 +138,11 @@ static void put(enum log_level level, const char *event, const struct log_field 
 }
 
 /* What could not be written is told where it is missing. */
-static void confess(void)
+static void report_lost(void)
 {
     struct log_field lines = log_number("lines", (int64_t)state.outlet.lost);
 
-    if (!mx_outlet_may_confess(&state.outlet))
+    if (!mx_outlet_may_report_lost(&state.outlet))
         return;
     state.outlet.lost = 0;
     put(LOG_WARN, "log_lost", &lines, 1);
@@ -152,7 +152,7 @@ bool log_flush(void)
 {
     if (!mx_outlet_flush(&state.outlet))
         return false;
-    confess();
+    report_lost();
     return true;
 }
 
@@ -163,8 +163,8 @@ uint64_t log_lost(void)
 
 void log_close(void)
 {
-    if (mx_outlet_drain(&state.outlet, GOODBYE_MS))
-        confess();
+    if (mx_outlet_drain(&state.outlet, DRAIN_MS))
+        report_lost();
     mx_outlet_close(&state.outlet);
     mcpx_text_fini(&state.line);
 }

@@ -20,7 +20,7 @@ static int on_bytes(struct connection *connection, char *bytes, size_t len)
 
 static int on_closed(struct connection *connection)
 {
-    connection_depart(connection, farewell_lost());
+    connection_depart(connection, close_cause_lost());
     return 0;
 }
 

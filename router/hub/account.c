@@ -23,7 +23,7 @@ void accounts_fini(struct accounts *accounts)
     accounts->idle_count = 0;
 }
 
-static void stand_idle(struct accounts *accounts, struct account *account)
+static void add_idle(struct accounts *accounts, struct account *account)
 {
     list_append(&accounts->idle, &account->in_idle);
     accounts->idle_count++;
@@ -66,7 +66,7 @@ struct account *accounts_open(struct accounts *accounts, struct mcpx_slice ident
     memcpy(account + 1, identity.text, identity.len);
     mx_map_put(&accounts->map, mx_map_hash(accounts->key, identity), (uintptr_t)account);
     list_init(&account->in_idle);
-    stand_idle(accounts, account);
+    add_idle(accounts, account);
     forget_oldest(accounts);
     return account;
 }
@@ -105,7 +105,7 @@ void account_leave(struct accounts *accounts, struct account *account, unsigned 
     if (owes_nothing(&account->rates, now)) {
         account_free(accounts, account);
     } else {
-        stand_idle(accounts, account);
+        add_idle(accounts, account);
         forget_oldest(accounts);
     }
 }

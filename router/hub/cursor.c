@@ -160,14 +160,14 @@ bool cursor_page(struct peer *peer, uint64_t *next, size_t *count, struct mcpx_s
 /*
  * Where a run has come to.
  *
- * sheet   published, to be read next; NULL = none
- * last    the last sheet in the run; NULL = none
+ * batch   published, to be read next; NULL = none
+ * last    the last batch in the run; NULL = none
  * count   frames in the run
  */
 struct place {
     uint64_t next;
-    struct sheet *sheet;
-    struct sheet *last;
+    struct batch *batch;
+    struct batch *last;
     size_t count;
 };
 
@@ -181,31 +181,31 @@ static uint64_t stop_of(const struct peer *peer)
 
 static bool is_news_next(const struct place *place)
 {
-    return place->sheet && place->sheet->at <= place->next;
+    return place->batch && place->batch->at <= place->next;
 }
 
-static struct mcpx_slice take_sheet(const struct peer *peer, struct place *place)
+static struct mcpx_slice take_batch(const struct peer *peer, struct place *place)
 {
     size_t count;
     const struct news *news = &peer->topic->news;
-    struct mcpx_slice frames = news_rest(news, &peer->cursor.news, place->sheet, &count);
+    struct mcpx_slice frames = news_rest(news, &peer->cursor.news, place->batch, &count);
 
-    place->last = place->sheet;
-    place->sheet = news_behind(news, place->sheet);
+    place->last = place->batch;
+    place->batch = news_behind(news, place->batch);
     place->count += count;
     return frames;
 }
 
-/* Takes a sheet, or the stretch of wanted envelopes that begins here. */
+/* Takes a batch, or the stretch of wanted envelopes that begins here. */
 static struct mcpx_slice take_stretch(const struct peer *peer, struct place *place)
 {
     uint64_t stop = stop_of(peer), end = place->next + 1;
     struct log_run run;
 
     if (is_news_next(place))
-        return take_sheet(peer, place);
-    if (place->sheet && place->sheet->at < stop)
-        stop = place->sheet->at;
+        return take_batch(peer, place);
+    if (place->batch && place->batch->at < stop)
+        stop = place->batch->at;
     if (!peer->cursor.directed)
         end = stop;
     while (end < stop && wants(peer, end))
@@ -216,7 +216,7 @@ static struct mcpx_slice take_stretch(const struct peer *peer, struct place *pla
     return (struct mcpx_slice){run.bytes, run.len};
 }
 
-/* Takes a sheet, or the next wanted envelope. False when there is nothing more. */
+/* Takes a batch, or the next wanted envelope. False when there is nothing more. */
 static bool take_one(const struct peer *peer, struct place *place, struct mcpx_slice *frames)
 {
     uint64_t stop = stop_of(peer);
@@ -230,7 +230,7 @@ static bool take_one(const struct peer *peer, struct place *place, struct mcpx_s
         place->count++;
         return true;
     }
-    *frames = take_sheet(peer, place);
+    *frames = take_batch(peer, place);
     return true;
 }
 
@@ -262,22 +262,22 @@ static bool is_read_up(const struct peer *peer, const struct place *place)
     return place->next >= stop_of(peer) && !is_news_next(place);
 }
 
-struct log_run cursor_run(const struct peer *peer, struct sheet **sheet)
+struct log_run cursor_run(const struct peer *peer, struct batch **batch)
 {
     const struct cursor *cursor = &peer->cursor;
     struct log *log = &peer->topic->log;
     struct place place = {.next = cursor->next};
     struct mcpx_slice frames;
 
-    *sheet = NULL;
-    if (!cursor->directed && !cursor->news.sheet && cursor->next >= cursor->joined)
+    *batch = NULL;
+    if (!cursor->directed && !cursor->news.batch && cursor->next >= cursor->joined)
         return log_run_from(log, cursor->next, log->head);
     if (cursor->next >= cursor->joined)
-        place.sheet = cursor->news.sheet;
+        place.batch = cursor->news.batch;
     frames = take_stretch(peer, &place);
     if (frames.len < LOG_RUN_MAX / 2 && !is_read_up(peer, &place))
         frames = gather(peer, &place, frames);
-    *sheet = place.last;
+    *batch = place.last;
     return (struct log_run){frames.text, frames.len, place.count, place.next};
 }
 

@@ -42,9 +42,9 @@ bool cursor_page(struct peer *peer, uint64_t *next, size_t *count, struct mcpx_s
  * The next run of what goes out as it is: envelopes, and published presence in its place between
  * them. There has to be any.
  *
- * sheet   filled with the last sheet in it; NULL when it holds no presence
+ * batch   filled with the last batch in it; NULL when it holds no presence
  */
-struct log_run cursor_run(const struct peer *peer, struct sheet **sheet);
+struct log_run cursor_run(const struct peer *peer, struct batch **batch);
 
 /** Moves the cursor along the log, and its hold on the log's memory with it. */
 void cursor_move(struct peer *peer, uint64_t next);

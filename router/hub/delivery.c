@@ -12,7 +12,7 @@ const unsigned stats_delivery_ms[STATS_DELIVERY_BOUNDS] = {1,  2,   5,   10,   2
 
 void delivery_init(struct delivery *delivery)
 {
-    *delivery = (struct delivery){.circle = 0};
+    *delivery = (struct delivery){.round = 0};
     list_init(&delivery->in_written);
 }
 
@@ -21,14 +21,14 @@ static void set_written(struct topic *topic, uint64_t written)
     struct delivery *delivery = &topic->delivery;
 
     delivery->written = written;
-    delivery->circle = topic->log.head;
+    delivery->round = topic->log.head;
     if (written > delivery->timed && list_is_empty(&delivery->in_written))
         list_append(&topic->hub->written, &delivery->in_written);
 }
 
-void delivery_circled(struct topic *topic)
+void delivery_came_round(struct topic *topic)
 {
-    set_written(topic, topic->delivery.circle);
+    set_written(topic, topic->delivery.round);
 }
 
 void delivery_done(struct topic *topic)

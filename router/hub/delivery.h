@@ -16,14 +16,14 @@ struct topic;
  * How far the envelopes of a topic have come. All are counts of envelopes, from the first one on.
  *
  * in_written   link among the topics with envelopes that were written and not timed
- * circle       accepted before the first peer had its turn last: once it has it again, everybody
+ * round        accepted before the first peer had its turn last: once it has it again, everybody
  *              has had a turn since, though the round may go on for ever
  * written      accepted before a turn that everybody has had
  * timed        counted in the statistics
  */
 struct delivery {
     struct link in_written;
-    uint64_t circle;
+    uint64_t round;
     uint64_t written;
     uint64_t timed;
 };
@@ -31,8 +31,8 @@ struct delivery {
 /** Prepares that of an empty log. */
 void delivery_init(struct delivery *delivery);
 
-/** The turn has come back to the first peer. */
-void delivery_circled(struct topic *topic);
+/** The round of turns has come back to the first peer. */
+void delivery_came_round(struct topic *topic);
 
 /** Everybody has had a turn since the last envelope was accepted. */
 void delivery_done(struct topic *topic);

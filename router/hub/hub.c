@@ -186,7 +186,7 @@ static struct peer *next_in_round(struct topic *topic)
 
         if (topic->turn >= topic->peer_count) {
             topic->turn = 0;
-            delivery_circled(topic);
+            delivery_came_round(topic);
         }
         peer = topic->peers[topic->turn++];
         if (peer_has_output(peer)) {

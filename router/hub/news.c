@@ -1,6 +1,6 @@
 /*
- * news.c - a list of sheets, and readers linked into the sheet they read next. Who has read all
- * waits in a list of its own, so that a sheet is freed when its last reader has read it, and a
+ * news.c - a list of batches, and readers linked into the batch they read next. Who has read all
+ * waits in a list of its own, so that a batch is freed when its last reader has read it, and a
  * quiet topic keeps none. Publishing visits every reader; that costs nothing beside the write
  * that each of them gets for it.
  *
@@ -11,15 +11,15 @@
 
 #include <stdlib.h>
 
-static size_t memory_of(const struct sheet *sheet)
+static size_t memory_of(const struct batch *batch)
 {
-    return sizeof *sheet + sheet->frames.size;
+    return sizeof *batch + batch->frames.size;
 }
 
-static void sheet_free(struct sheet *sheet)
+static void batch_free(struct batch *batch)
 {
-    mcpx_text_fini(&sheet->frames);
-    free(sheet);
+    mcpx_text_fini(&batch->frames);
+    free(batch);
 }
 
 void news_init(struct news *news)
@@ -30,55 +30,55 @@ void news_init(struct news *news)
 
 void news_fini(struct news *news)
 {
-    struct sheet *next;
+    struct batch *next;
 
-    for (struct sheet *sheet = news->oldest; sheet; sheet = next) {
-        next = sheet->next;
-        sheet_free(sheet);
+    for (struct batch *batch = news->oldest; batch; batch = next) {
+        next = batch->next;
+        batch_free(batch);
     }
     news_init(news);
 }
 
 /* ---- adding ---- */
 
-/* Opens a sheet that holds this text. */
+/* Opens a batch that holds this text. */
 static bool open_with(struct news *news, struct mcpx_slice text, uint64_t at)
 {
-    struct sheet *sheet = calloc(1, sizeof *sheet);
+    struct batch *batch = calloc(1, sizeof *batch);
 
-    if (!sheet)
+    if (!batch)
         return false;
-    frame_add(&sheet->frames, text);
-    if (sheet->frames.failed) {
-        sheet_free(sheet);
+    frame_add(&batch->frames, text);
+    if (batch->frames.failed) {
+        batch_free(batch);
         return false;
     }
-    list_init(&sheet->readers);
-    sheet->at = at;
-    sheet->first = news->added++;
+    list_init(&batch->readers);
+    batch->at = at;
+    batch->first = news->added++;
     if (news->newest)
-        news->newest->next = sheet;
+        news->newest->next = batch;
     else
-        news->oldest = sheet;
-    news->newest = news->open = sheet;
-    news->memory += memory_of(sheet);
+        news->oldest = batch;
+    news->newest = news->open = batch;
+    news->memory += memory_of(batch);
     return true;
 }
 
 bool news_add(struct news *news, struct mcpx_slice text, uint64_t at)
 {
-    struct sheet *sheet = news->open;
+    struct batch *batch = news->open;
     bool has_room;
 
-    if (!sheet)
+    if (!batch)
         return open_with(news, text, at);
-    news->memory -= memory_of(sheet);
-    has_room = frame_reserve(&sheet->frames, FRAME_HEAD_MAX + text.len);
+    news->memory -= memory_of(batch);
+    has_room = frame_reserve(&batch->frames, FRAME_HEAD_MAX + text.len);
     if (has_room) {
-        frame_add(&sheet->frames, text);
+        frame_add(&batch->frames, text);
         news->added++;
     }
-    news->memory += memory_of(sheet);
+    news->memory += memory_of(batch);
     return has_room;
 }
 
@@ -88,30 +88,30 @@ static void await(struct news *news, struct news_reader *reader)
 {
     list_remove(&reader->link);
     list_append(&news->waiting, &reader->link);
-    reader->sheet = NULL;
+    reader->batch = NULL;
     reader->offset = 0;
     reader->next = news->open ? news->open->first : news->added;
 }
 
 /*
- * Who waits reads the sheet from its beginning; who came while it was open reads what was added
+ * Who waits reads the batch from its beginning; who came while it was open reads what was added
  * since, and is linked into it already.
  */
 void news_publish(struct news *news)
 {
-    struct sheet *sheet = news->open;
+    struct batch *batch = news->open;
     struct link *next;
 
-    if (!sheet)
+    if (!batch)
         return;
     news->open = NULL;
-    list_splice(&sheet->readers, &news->waiting);
-    for (struct link *link = sheet->readers.next; link != &sheet->readers; link = next) {
+    list_splice(&batch->readers, &news->waiting);
+    for (struct link *link = batch->readers.next; link != &batch->readers; link = next) {
         struct news_reader *reader = LIST_ELEMENT(link, struct news_reader, link);
 
         next = link->next;
-        reader->sheet = sheet;
-        if (reader->offset == sheet->frames.len)
+        reader->batch = batch;
+        if (reader->offset == batch->frames.len)
             await(news, reader);
     }
 }
@@ -120,7 +120,7 @@ void news_publish(struct news *news)
 
 void news_reader_init(struct news_reader *reader)
 {
-    *reader = (struct news_reader){.sheet = NULL};
+    *reader = (struct news_reader){.batch = NULL};
     list_init(&reader->link);
 }
 
@@ -135,57 +135,57 @@ void news_reader_join(struct news *news, struct news_reader *reader)
     reader->next = news->added;
 }
 
-void news_reader_pass(struct news *news, struct news_reader *reader, struct sheet *sheet)
+void news_reader_pass(struct news *news, struct news_reader *reader, struct batch *batch)
 {
-    struct sheet *behind = news_behind(news, sheet);
+    struct batch *behind = news_behind(news, batch);
 
     await(news, reader);
     if (!behind)
         return;
     list_remove(&reader->link);
     list_append(&behind->readers, &reader->link);
-    reader->sheet = behind;
+    reader->batch = behind;
     reader->next = behind->first;
 }
 
 void news_reader_leave(struct news_reader *reader)
 {
     list_remove(&reader->link);
-    reader->sheet = NULL;
+    reader->batch = NULL;
 }
 
 struct mcpx_slice news_rest(const struct news *news, const struct news_reader *reader,
-                            const struct sheet *sheet, size_t *count)
+                            const struct batch *batch, size_t *count)
 {
-    bool is_next = sheet == reader->sheet;
-    uint64_t end = sheet->next ? sheet->next->first : news->added;
+    bool is_next = batch == reader->batch;
+    uint64_t end = batch->next ? batch->next->first : news->added;
     size_t offset = is_next ? reader->offset : 0;
 
-    *count = (size_t)(end - (is_next ? reader->next : sheet->first));
-    return (struct mcpx_slice){sheet->frames.text + offset, sheet->frames.len - offset};
+    *count = (size_t)(end - (is_next ? reader->next : batch->first));
+    return (struct mcpx_slice){batch->frames.text + offset, batch->frames.len - offset};
 }
 
 /* ---- letting go ---- */
 
 void news_drop(struct news *news)
 {
-    struct sheet *sheet;
+    struct batch *batch;
 
-    while ((sheet = news->oldest) && sheet != news->open && list_is_empty(&sheet->readers)) {
-        news->oldest = sheet->next;
+    while ((batch = news->oldest) && batch != news->open && list_is_empty(&batch->readers)) {
+        news->oldest = batch->next;
         if (!news->oldest)
             news->newest = NULL;
-        news->memory -= memory_of(sheet);
-        sheet_free(sheet);
+        news->memory -= memory_of(batch);
+        batch_free(batch);
     }
 }
 
 struct link *news_overdue(struct news *news, size_t backlog_bytes)
 {
-    const struct sheet *sheet = news->oldest;
+    const struct batch *batch = news->oldest;
 
-    if (!backlog_bytes || !sheet || sheet == news->open ||
-        news->memory - memory_of(sheet) <= backlog_bytes)
+    if (!backlog_bytes || !batch || batch == news->open ||
+        news->memory - memory_of(batch) <= backlog_bytes)
         return NULL;
     return &news->oldest->readers;
 }

@@ -2,11 +2,11 @@
  * news.h - who came, who left, whose grants changed: the presence of one topic. It is no part of
  * history, so it stands beside the log, and is kept only until everybody who is there has read it.
  *
- * News is gathered on a sheet that nobody reads before it is published, so that many who come at
- * once are told in one write. All that a sheet tells stands at one place between the envelopes:
+ * News is gathered in a batch that nobody reads before it is published, so that many who come at
+ * once are told in one write. All that a batch tells stands at one place between the envelopes:
  *
  *     log     ... e7  e8             e9 ...
- *     news               [ p3 p4 ]              a sheet at 9: behind e8, before e9
+ *     news               [ p3 p4 ]              a batch at 9: behind e8, before e9
  */
 #ifndef HUB_NEWS_H
 #define HUB_NEWS_H
@@ -15,8 +15,8 @@
 #include "router/hub/list.h"
 #include <mcpx/text.h>
 
-/** A sheet with so many bytes should be published; the next frame begins another. */
-enum { NEWS_SHEET_MAX = 262144 };
+/** A batch with so many bytes should be published; the next frame begins another. */
+enum { NEWS_BATCH_MAX = 262144 };
 
 /**
  * Frames that are told together.
@@ -25,8 +25,8 @@ enum { NEWS_SHEET_MAX = 262144 };
  * at        envelopes accepted before them
  * first     frames added to the news before them
  */
-struct sheet {
-    struct sheet *next;
+struct batch {
+    struct batch *next;
     struct link readers;
     uint64_t at;
     uint64_t first;
@@ -36,13 +36,13 @@ struct sheet {
 /**
  * The news of one topic.
  *
- * open      the newest sheet while it is gathered; NULL = none is
+ * open      the newest batch while it is gathered; NULL = none is
  * waiting   readers who have read all that is published
  * added     frames added so far
- * memory    bytes of all sheets
+ * memory    bytes of all batches
  */
 struct news {
-    struct sheet *oldest, *newest, *open;
+    struct batch *oldest, *newest, *open;
     struct link waiting;
     uint64_t added;
     size_t memory;
@@ -51,13 +51,13 @@ struct news {
 /**
  * A place in the news. Prepared by news_reader_init.
  *
- * sheet     published, to be read next; NULL = there is nothing to read
- * offset    bytes at the beginning of that sheet, or of the open one, that are not for it
+ * batch     published, to be read next; NULL = there is nothing to read
+ * offset    bytes at the beginning of that batch, or of the open one, that are not for it
  * next      frames added before the one it reads next
  */
 struct news_reader {
     struct link link;
-    struct sheet *sheet;
+    struct batch *batch;
     size_t offset;
     uint64_t next;
 };
@@ -65,16 +65,16 @@ struct news_reader {
 /** Prepares news of nothing. */
 void news_init(struct news *news);
 
-/** Frees all sheets; no reader may be left. */
+/** Frees all batches; no reader may be left. */
 void news_fini(struct news *news);
 
 /**
- * Adds one text, framed, to the open sheet; opens one at `at` if there is none. Returns false,
+ * Adds one text, framed, to the open batch; opens one at `at` if there is none. Returns false,
  * with nothing changed, when memory runs out.
  */
 bool news_add(struct news *news, struct mcpx_slice text, uint64_t at);
 
-/** Publishes the open sheet; harmless when there is none. Takes time for each reader. */
+/** Publishes the open batch; harmless when there is none. Takes time for each reader. */
 void news_publish(struct news *news);
 
 /** Prepares a reader that is nowhere. */
@@ -83,27 +83,27 @@ void news_reader_init(struct news_reader *reader);
 /** Places a reader behind everything that was added so far, published or not. */
 void news_reader_join(struct news *news, struct news_reader *reader);
 
-/** The reader has read all sheets up to this one, which is published. */
-void news_reader_pass(struct news *news, struct news_reader *reader, struct sheet *sheet);
+/** The reader has read all batches up to this one, which is published. */
+void news_reader_pass(struct news *news, struct news_reader *reader, struct batch *batch);
 
 /** Takes a reader away; harmless when it is nowhere. */
 void news_reader_leave(struct news_reader *reader);
 
-/** What is on a published sheet for this reader, and how many frames that is. */
+/** What is on a published batch for this reader, and how many frames that is. */
 struct mcpx_slice news_rest(const struct news *news, const struct news_reader *reader,
-                            const struct sheet *sheet, size_t *count);
+                            const struct batch *batch, size_t *count);
 
-/** The published sheet behind a published one; NULL when there is none yet. */
-static inline struct sheet *news_behind(const struct news *news, const struct sheet *sheet)
+/** The published batch behind a published one; NULL when there is none yet. */
+static inline struct batch *news_behind(const struct news *news, const struct batch *batch)
 {
-    return sheet->next == news->open ? NULL : sheet->next;
+    return batch->next == news->open ? NULL : batch->next;
 }
 
-/** Frees the sheets that nobody has to read any more. */
+/** Frees the batches that nobody has to read any more. */
 void news_drop(struct news *news);
 
 /**
- * The readers of the oldest sheet when more than `backlog_bytes` (0 = no bound) have come after
+ * The readers of the oldest batch when more than `backlog_bytes` (0 = no bound) have come after
  * it: the head of a list, lent until a reader moves. NULL when nobody is overdue.
  */
 struct link *news_overdue(struct news *news, size_t backlog_bytes);

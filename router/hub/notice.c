@@ -180,7 +180,7 @@ bool notice_welcome(const struct peer *peer, struct mcpx_slice behind,
 /* ---- system/presence ---- */
 
 /* The same for all who read it, because it stands behind the newest envelope. */
-static void write_stand(const struct topic *topic, struct mcpx_text *out)
+static void write_topic_place(const struct topic *topic, struct mcpx_text *out)
 {
     mx_json_begin_object(out, "topic");
     write_place(topic, topic->log.head, out);
@@ -198,7 +198,7 @@ bool notice_presence(const struct peer *peer, struct change change, struct mcpx_
     notice_participant(peer, out);
     if (change.reason)
         mcpx_json_add_member(out, "reason", mcpx_slice_of(change.reason));
-    write_stand(peer->topic, out);
+    write_topic_place(peer->topic, out);
     mcpx_text_puts(out, "}}");
     *text = mcpx_text_view(out);
     return !out->failed;
@@ -214,7 +214,7 @@ bool notice_position(const struct topic *topic, struct mcpx_slice *text)
     mcpx_text_reset(out);
     notice_begin(hub, "system/position", (struct mcpx_slice){0}, out);
     mcpx_text_puts(out, "{");
-    write_stand(topic, out);
+    write_topic_place(topic, out);
     mcpx_text_puts(out, "}}");
     *text = mcpx_text_view(out);
     return !out->failed;

@@ -92,7 +92,7 @@ bool peer_has_output(struct peer *peer)
     if (peer->stalled || peer->state == PEER_SHUT)
         return false;
     return peer->outbox.len > 0 || peer->owed || peer->state == PEER_CONDEMNED ||
-           cursor_has_more(peer) || peer->cursor.news.sheet;
+           cursor_has_more(peer) || peer->cursor.news.batch;
 }
 
 /* What is owed beside envelopes and presence, each at its time. False when it is not yet. */

@@ -114,7 +114,7 @@ struct peer {
     size_t peeked_len;
     uint64_t peeked_next;
     size_t peeked_count;
-    struct sheet *peeked_sheet;
+    struct batch *peeked_sheet;
     struct link in_ready;
     struct grant *grant;
     struct link in_hub;

@@ -282,7 +282,7 @@ static enum mcpx_err tell(struct topic *topic, struct mcpx_slice text)
         return MCPX_ENOMEM;
     if (list_is_empty(&topic->in_unpublished))
         queue_unpublished(topic);
-    if (topic->news.open->frames.len >= NEWS_SHEET_MAX)
+    if (topic->news.open->frames.len >= NEWS_BATCH_MAX)
         publish(topic);
     topic_trim(topic);
     return MCPX_OK;

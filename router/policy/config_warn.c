@@ -51,18 +51,18 @@ static void warn_hash(struct loading *loading, struct mcpx_text *pointer, const 
         "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
     const char *hash = json_string_value(json_object_get(person, "token_sha256"));
     size_t len = pointer->len;
-    const char *oddity = NULL;
+    const char *fault = NULL;
 
     if (strspn(hash, "0") >= 60)
-        oddity = "is the placeholder of an example, and no token has this hash; "
-                 "\"mcpxctl token\" prints a token and its hash";
+        fault = "is the placeholder of an example, and no token has this hash; "
+                "\"mcpxctl token\" prints a token and its hash";
     else if (strcasecmp(hash, of_nothing) == 0)
-        oddity = "is the hash of nothing, and no token is empty; \"mcpxctl token --sha256\" "
-                 "reads a token and prints its hash";
-    if (!oddity)
+        fault = "is the hash of nothing, and no token is empty; \"mcpxctl token --sha256\" "
+                "reads a token and prints its hash";
+    if (!fault)
         return;
     pointer_push(pointer, "token_sha256");
-    warning_line(loading, loading->sources->file, pointer_text(pointer), oddity);
+    warning_line(loading, loading->sources->file, pointer_text(pointer), fault);
     pointer_pop(pointer, len);
 }
 

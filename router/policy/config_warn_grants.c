@@ -55,7 +55,7 @@ static bool is_denied_literally(struct mcpx_slice pattern, const json_t *deny)
     return false;
 }
 
-static const char *oddity_of(struct mcpx_slice pattern, const json_t *deny)
+static const char *fault_of(struct mcpx_slice pattern, const json_t *deny)
 {
     if (is_reserved(pattern))
         return "only the router sends such kinds, so the grant never matches";
@@ -75,13 +75,13 @@ static struct mcpx_text *begin(const struct grants *grants, const char *what,
     return line;
 }
 
-static void warn_oddity(const struct grants *grants, struct mcpx_slice pattern,
-                        const json_t *deny)
+static void warn_pattern(const struct grants *grants, struct mcpx_slice pattern,
+                         const json_t *deny)
 {
-    const char *oddity = oddity_of(pattern, deny);
+    const char *fault = fault_of(pattern, deny);
 
-    if (oddity)
-        mx_format(begin(grants, "grant", pattern), "%s\n", oddity);
+    if (fault)
+        mx_format(begin(grants, "grant", pattern), "%s\n", fault);
 }
 
 static void warn_typo(const struct grants *grants, const char *what, struct mcpx_slice pattern)
@@ -217,7 +217,7 @@ void warn_grants(struct loading *loading, const char *owner, const json_t *objec
         const json_t *grant = json_array_get(list, i);
         struct mcpx_slice pattern = pattern_of(grant);
 
-        warn_oddity(&grants, pattern, deny);
+        warn_pattern(&grants, pattern, deny);
         warn_typo(&grants, "grant", pattern);
         warn_expired(&grants, pattern, json_object_get(grant, "expires"));
         warn_to(&grants, pattern, json_object_get(grant, "to"));

@@ -300,7 +300,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                    .plain = size % 2,
                                    .request_ms = 60000,
                                    .proposal_ms = 60000,
-                                   .beat_ms = 15000};
+                                   .heartbeat_ms = 15000};
     const char *at = (const char *)data, *end = at + size;
 
     stage = (struct stage){.now = {1000, 1000}};

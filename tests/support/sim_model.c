@@ -204,11 +204,11 @@ static struct sim_entry read_presence(struct sim *sim, struct sim_topic *topic,
     return entry;
 }
 
-/* Reads what was added to the news in the call under way: it is on the open sheet. */
+/* Reads what was added to the news in the call under way: it is in the open batch. */
 static void absorb_news(struct sim *sim, struct sim_topic *topic, const struct topic *real)
 {
     const struct news *news = &real->news;
-    const struct sheet *open = news->open;
+    const struct batch *open = news->open;
     struct mcpx_slice stream = open ? mcpx_text_view(&open->frames) : (struct mcpx_slice){0};
     size_t old = (size_t)(open ? open->first : news->added);
     bool grew = news->added > topic->presence;
@@ -337,7 +337,7 @@ static bool is_behind_news(const struct sim *sim, const struct sim_peer *peer)
 
     for (size_t i = peer->next; i < topic->count; i++)
         if (topic->entries[i].presence && i >= peer->heard_from)
-            bytes += 2 * topic->entries[i].len + 256 + sizeof(struct sheet);
+            bytes += 2 * topic->entries[i].len + 256 + sizeof(struct batch);
     return bytes > NEWS_BACKLOG(sim);
 }
 

@@ -18,7 +18,7 @@
 
 const struct option_row no_options[] = {{.name = NULL}};
 
-enum { COMPLAINT_MAX = 4096, SUBJECT_MAX = 256, GOODBYE_MS = 1000, OPTION_NAME_MAX = 22 };
+enum { COMPLAINT_MAX = 4096, SUBJECT_MAX = 256, DRAIN_MS = 1000, OPTION_NAME_MAX = 22 };
 
 static struct mx_outlet complaints = {.fd = STDERR_FILENO};
 
@@ -38,11 +38,11 @@ void complain_as(const char *program)
 }
 
 /* Lines that found no room are told of where they are missing. */
-static void confess(void)
+static void report_lost(void)
 {
     char line[160];
 
-    if (!mx_outlet_may_confess(&complaints))
+    if (!mx_outlet_may_report_lost(&complaints))
         return;
     snprintf(line, sizeof line, "%s: %llu lines are missing here: nobody read them\n",
              program_name, (unsigned long long)complaints.lost);
@@ -58,13 +58,13 @@ void complain_without_waiting(void)
 void complain_again(void)
 {
     if (mx_outlet_flush(&complaints))
-        confess();
+        report_lost();
 }
 
 void complain_at_last(void)
 {
-    if (mx_outlet_drain(&complaints, GOODBYE_MS))
-        confess();
+    if (mx_outlet_drain(&complaints, DRAIN_MS))
+        report_lost();
     mx_outlet_close(&complaints);
 }
 

@@ -127,7 +127,7 @@ static enum chain_role role_of(const struct entry *entry, struct chain_step *abo
 
     if (entry_is(entry, "mcp/proposal"))
         return CHAIN_PROPOSAL;
-    if (parent && entry_lie(entry))
+    if (parent && entry_fault(entry))
         return CHAIN_OTHER;
     if (entry_is(entry, "mcp/request"))
         return role_of_request(entry, parent);
@@ -161,7 +161,7 @@ static enum mcpx_err add_step(struct chain *chain, const struct entry *entry, si
     struct chain_step step = {.entry = entry, .parent = parent, .after_ms = -1};
 
     step.role = role_of(entry, above);
-    step.lie = entry_lie(entry);
+    step.lie = entry_fault(entry);
     if (above) {
         step.depth = above->depth + 1;
         if (above->role == CHAIN_PROPOSAL && step.role == CHAIN_REQUEST)

@@ -74,7 +74,7 @@ static void ask(const struct entry *proposal, struct mcpx_slice to)
 /* A proposal whose kind contradicts its payload is ignored by receivers, and here. */
 static int check(const struct entry *proposal)
 {
-    const char *lie = entry_lie(proposal);
+    const char *lie = entry_fault(proposal);
 
     if (!lie)
         return STATUS_OK;

@@ -60,7 +60,7 @@ static int print(const struct arguments *arguments, const struct connection *whe
         if (json)
             line_write_json(&out, entry->text);
         else
-            line_write(&out, entry, &style, entry_lie(entry));
+            line_write(&out, entry, &style, entry_fault(entry));
     }
     if (limit > 0)
         note_older(ledger, filter, first);

@@ -49,7 +49,7 @@ static int print(const struct arguments *arguments, const struct connection *whe
         if (json)
             write_json(&out, entry, digest);
         else
-            line_write(&out, entry, &style, entry_lie(entry));
+            line_write(&out, entry, &style, entry_fault(entry));
     }
     return output_print_list(arguments, where, &out, "no proposal is open");
 }

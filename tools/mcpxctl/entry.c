@@ -86,7 +86,7 @@ bool entry_is(const struct entry *entry, const char *type)
     return mcpx_slice_equal(entry->kind.type, mcpx_slice_of(type));
 }
 
-const char *entry_lie(const struct entry *entry)
+const char *entry_fault(const struct entry *entry)
 {
     static const char *const sentences[] = {MCPX_VIOLATIONS(SENTENCE)};
     static struct mcpx_rpc rpc;

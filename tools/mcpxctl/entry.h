@@ -41,7 +41,7 @@ bool entry_is(const struct entry *entry, const char *type);
  * Why receivers ignore it, as a static sentence: the kind contradicts the payload, or the
  * payload should be a JSON-RPC message and is none. NULL when they accept it.
  */
-const char *entry_lie(const struct entry *entry);
+const char *entry_fault(const struct entry *entry);
 
 /** RFC 3339 ("2026-11-22T03:10:00.125Z", any offset) in milliseconds since 1970; -1 for other text. */
 int64_t time_read(struct mcpx_slice text);

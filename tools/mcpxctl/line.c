@@ -58,7 +58,7 @@ static struct mcpx_slice text_of_result(struct mcpx_slice result)
 }
 
 /* The value that tells most, or the payload itself. */
-static struct mcpx_slice gist_of(const struct entry *entry)
+static struct mcpx_slice summary_of(const struct entry *entry)
 {
     struct mcpx_slice payload = entry->payload, params = mcpx_json_get(payload, "params");
     struct mcpx_slice found = {NULL, 0};
@@ -82,7 +82,7 @@ static struct mcpx_slice gist_of(const struct entry *entry)
 
 void gist_write(struct mcpx_text *out, const struct entry *entry, size_t columns)
 {
-    struct mcpx_slice gist = gist_of(entry);
+    struct mcpx_slice gist = summary_of(entry);
     struct mcpx_text plain = {0};
 
     if (mcpx_json_type(gist) != MCPX_JSON_STRING || !mcpx_json_add_unescaped(&plain, gist))

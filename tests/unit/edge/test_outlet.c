@@ -69,7 +69,7 @@ Test(outlet, keeps_order_and_bound_and_counts_what_is_lost, .timeout = 60)
             mx_outlet_put(&outlet, numbered(buf, i));
         cr_expect_not(mx_outlet_flush(&outlet), "%s", kinds[kind].name);
         cr_expect_not(mx_outlet_drain(&outlet, 0));
-        cr_expect_not(mx_outlet_may_confess(&outlet));
+        cr_expect_not(mx_outlet_may_report_lost(&outlet));
         cr_expect_leq(outlet.queue.len, MX_OUTLET_MAX);
         lost = outlet.lost;
         cr_expect_gt(lost, 0, "%s", kinds[kind].name);
@@ -77,7 +77,7 @@ Test(outlet, keeps_order_and_bound_and_counts_what_is_lost, .timeout = 60)
         kept = read_lines(&outlet, 0);
         cr_expect_eq((uint64_t)kept + lost, MANY, "%s: %d, %d", kinds[kind].name, kept,
                      (int)lost);
-        cr_expect(mx_outlet_may_confess(&outlet));
+        cr_expect(mx_outlet_may_report_lost(&outlet));
         mx_outlet_put(&outlet, numbered(buf, kept)); /* not before it is confessed */
         cr_expect_eq(outlet.lost, lost + 1);
         outlet.lost = 0;

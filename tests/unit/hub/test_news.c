@@ -19,16 +19,16 @@ static size_t read_all(struct news *news, struct news_reader *reader, struct mcp
 
     mcpx_text_reset(out);
     mcpx_text_puts(out, "");
-    while (reader->sheet) {
-        struct sheet *sheet = reader->sheet;
-        struct mcpx_slice rest = news_rest(news, reader, sheet, &count);
+    while (reader->batch) {
+        struct batch *batch = reader->batch;
+        struct mcpx_slice rest = news_rest(news, reader, batch, &count);
 
         for (size_t at = 0; at < rest.len; at += 2 + (size_t)rest.text[at + 1]) {
             mcpx_text_add(out, rest.text + at + 2, (size_t)rest.text[at + 1]);
             mcpx_text_puts(out, " ");
         }
         sum += count;
-        news_reader_pass(news, reader, sheet);
+        news_reader_pass(news, reader, batch);
     }
     return sum;
 }
@@ -70,7 +70,7 @@ Test(news, is_read_when_it_is_published_from_where_the_reader_came)
     cr_expect_eq(news.added - third.next, 1);
     add(&news, "d", 7);
     news_publish(&news);
-    cr_expect_eq(first.sheet->at, 7);
+    cr_expect_eq(first.batch->at, 7);
     expect(&news, &first, "c d ", 2);
     expect(&news, &third, "c d ", 2);
     expect(&news, &last, "d ", 1);
@@ -104,7 +104,7 @@ Test(news, is_kept_for_who_has_not_read_it_and_names_who_is_overdue)
     }
     cr_expect_null(news_overdue(&news, 0), "no bound");
     cr_expect_null(news_overdue(&news, news.memory));
-    cr_expect_eq(news_overdue(&news, 9 * sizeof(struct sheet)), &news.oldest->readers);
+    cr_expect_eq(news_overdue(&news, 9 * sizeof(struct batch)), &news.oldest->readers);
     cr_expect_eq(news.oldest->readers.next, &slow.link);
     news_reader_leave(&slow);
     news_drop(&news);
@@ -141,7 +141,7 @@ Test(news, that_cannot_be_added_leaves_what_is_there)
     }
     cr_expect_geq(failures, 3);
     news_publish(&news);
-    cr_expect_eq(reader.sheet->frames.len, 20 * 122u);
+    cr_expect_eq(reader.batch->frames.len, 20 * 122u);
     news_reader_leave(&reader);
     news_drop(&news);
     news_fini(&news);

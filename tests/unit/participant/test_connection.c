@@ -24,7 +24,7 @@ enum situation {
 enum { HAPPENINGS = 7 };
 
 static const char *const names[SITUATIONS] = {
-    "offline", "connected", "joined", "connected, starved", "joined, starved", "ended"};
+    "offline", "connected", "joined", "connected, no memory", "joined, no memory", "ended"};
 
 static void connects(struct stage *stage)
 {

@@ -76,7 +76,7 @@ static size_t hear(struct stage *stage, const char *text, const char *transcript
         if (!err)
             break;
         stage_expect(stage, "");
-        cr_expect_eq(stage_hears(stage, text), MCPX_ENOMEM); /* starved */
+        cr_expect_eq(stage_hears(stage, text), MCPX_ENOMEM); /* no memory */
         reconnect(stage);
     } while (failed);
     mcpx_text_fini(&whole);

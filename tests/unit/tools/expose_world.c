@@ -155,7 +155,7 @@ void world_start(struct world *world, const struct world_setup *setup)
                                    .only_count = setup->only ? 1 : 0,
                                    .request_ms = 600000,
                                    .proposal_ms = 60000,
-                                   .beat_ms = 15000};
+                                   .heartbeat_ms = 15000};
     struct mcpx_grant grants[WORLD_GRANTS] = {{.pattern = MCPX_SLICE("mcp/*")}};
     size_t count = 0;
 

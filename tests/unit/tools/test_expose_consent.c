@@ -21,7 +21,7 @@ static const struct world_setup proposer = {
 #define CALL_T_TOKEN                                                                          \
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"s__t\","  \
     "\"_meta\":{\"progressToken\":\"k\"}}}"
-#define BEAT(number, text)                                                                    \
+#define HEARTBEAT(number, text)                                                               \
     "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"                  \
     "{\"progressToken\":\"k\",\"progress\":" number ",\"message\":\"" text "\"}}"
 
@@ -49,16 +49,16 @@ Test(consent, turns_a_call_into_a_proposal_and_its_fulfilment_into_the_answer)
     world_expect_draft(&world, "mcp/proposal s {\"method\":\"tools/call\",\"params\":"
                                "{\"name\":\"t\"}}");
     draft = &world.drafts[world.draft_seen - 1];
-    world_expect(&world, BEAT("1", "waiting for approval of tools/call 't' to 's'"));
+    world_expect(&world, HEARTBEAT("1", "waiting for approval of tools/call 't' to 's'"));
     world_wait(&world, 14999);
     cr_expect(world_is_quiet(&world));
     world_wait(&world, 1);
-    world_expect(&world, BEAT("2", "waiting for approval of tools/call 't' to 's'"));
+    world_expect(&world, HEARTBEAT("2", "waiting for approval of tools/call 't' to 's'"));
     fulfilling.tag = draft->tag;
     world_event_with(&world, &fulfilling, "human",
                      "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"tools/call\"}");
     world_expect(&world,
-                 BEAT("3", "approved, waiting for the answer of tools/call 't' to 's'"));
+                 HEARTBEAT("3", "approved, waiting for the answer of tools/call 't' to 's'"));
     world_event(&world, MCPX_EVENT_RESPONSE, draft, "s",
                 "{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{\"content\":[]}}");
     world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[]}}");

@@ -169,7 +169,7 @@ Test(expose_memory, is_never_short_in_silence)
                                        .nonce = "n",
                                        .request_ms = 60000,
                                        .proposal_ms = 60000,
-                                       .beat_ms = 15000};
+                                       .heartbeat_ms = 15000};
         struct expose *expose = NULL;
         size_t usual_notes = 1; /* proposed */
 

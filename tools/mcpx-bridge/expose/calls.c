@@ -35,7 +35,7 @@ struct expose_call *expose_calls_add(struct expose_calls *calls, enum expose_pur
         return NULL;
     call->number = ++calls->last_number;
     call->purpose = purpose;
-    call->due_ms = call->beat_ms = call->resend_ms = INT64_MAX;
+    call->due_ms = call->heartbeat_ms = call->resend_ms = INT64_MAX;
     call->previous = calls->last;
     *(calls->last ? &calls->last->next : &calls->first) = call;
     calls->last = call;

@@ -31,7 +31,7 @@ enum expose_stage { EXPOSE_REQUESTED, EXPOSE_PROPOSED, EXPOSE_APPROVED };
  * is_again      the envelope under way is not the first: the router refused that as too fast
  * modern        the client spoke 2026-07-28
  * due_ms        when we stop waiting for it; INT64_MAX = never
- * beat_ms       when the next heartbeat is due; INT64_MAX = none
+ * heartbeat_ms  when the next heartbeat is due; INT64_MAX = none
  * resend_ms     when to send it again, because the router refused it as too fast; INT64_MAX =
  *               never
  * progress      last value told
@@ -52,7 +52,7 @@ struct expose_call {
     struct mcpx_text params;
     struct mcpx_text envelope;
     int64_t due_ms;
-    int64_t beat_ms;
+    int64_t heartbeat_ms;
     int64_t resend_ms;
     int64_t progress;
 };

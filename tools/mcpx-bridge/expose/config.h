@@ -20,7 +20,7 @@
  *               resources under the names the client sees; * stands for any bytes. None = all
  * request_ms    how long a call may take without a sign of life; 0 = for ever
  * proposal_ms   how long a proposal waits for somebody to decide; 0 = for ever
- * beat_ms       pause between signs of life while a proposal waits; > 0
+ * heartbeat_ms  pause between signs of life while a proposal waits; > 0
  */
 struct expose_config {
     const char *topic;
@@ -31,7 +31,7 @@ struct expose_config {
     size_t only_count;
     int64_t request_ms;
     int64_t proposal_ms;
-    int64_t beat_ms;
+    int64_t heartbeat_ms;
 };
 
 /**

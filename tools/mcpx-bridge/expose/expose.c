@@ -214,7 +214,7 @@ static void pass_notification(struct expose *x, const struct mcpx_event *event)
 }
 
 /* Who waited for the topic waits for its servers from here on. */
-static void hurry_held(struct expose *x)
+static void shorten_held(struct expose *x)
 {
     for (struct expose_held *held = x->held; held; held = held->next)
         if (held->until_ms > x->now.mono_ms + EXPOSE_HOLD_MS)
@@ -229,7 +229,7 @@ static void joined(struct expose *x, const struct mcpx_event *event)
         expose_note(x, mx_formatted("%s", "the topic is within reach again"));
     x->is_away = x->is_refused = false;
     x->joined = x->was_joined = true;
-    hurry_held(x);
+    shorten_held(x);
     expose_probe_rejoined(x, again);
 }
 

@@ -9,7 +9,7 @@
 #include "tools/mcpx-bridge/expose/state.h"
 
 /* Whose ids they are, and whether the text goes back to that participant. */
-struct turn {
+struct translation {
     struct expose *x;
     struct mcpx_slice participant;
     bool back;
@@ -17,35 +17,35 @@ struct turn {
 
 /* ---- one id ---- */
 
-static bool find_other(const struct turn *turn, enum expose_space space, struct mcpx_slice id,
-                       struct mcpx_slice *out)
+static bool find_other(const struct translation *t, enum expose_space space,
+                       struct mcpx_slice id, struct mcpx_slice *out)
 {
-    struct expose_thing thing = {turn->participant, id};
+    struct expose_thing thing = {t->participant, id};
 
-    if (!turn->back) {
-        *out = expose_names_shown(&turn->x->ids, space, &thing);
+    if (!t->back) {
+        *out = expose_names_shown(&t->x->ids, space, &thing);
         return out->text != NULL;
     }
-    if (!expose_names_find(&turn->x->ids, space, id, &thing) ||
-        !mcpx_slice_equal(thing.participant, turn->participant))
+    if (!expose_names_find(&t->x->ids, space, id, &thing) ||
+        !mcpx_slice_equal(thing.participant, t->participant))
         return false;
     *out = thing.own;
     return true;
 }
 
-static bool turn_id(const struct turn *turn, enum expose_space space, struct mcpx_slice raw,
-                    struct mcpx_text *out)
+static bool translate_id(const struct translation *t, enum expose_space space,
+                         struct mcpx_slice raw, struct mcpx_text *out)
 {
     struct mcpx_text id = {0};
     struct mcpx_slice other;
-    bool turned = mcpx_json_add_unescaped(&id, raw) && !id.failed &&
-                  find_other(turn, space, mcpx_text_view(&id), &other) &&
-                  !mcpx_slice_equal(mcpx_text_view(&id), other);
+    bool translated = mcpx_json_add_unescaped(&id, raw) && !id.failed &&
+                      find_other(t, space, mcpx_text_view(&id), &other) &&
+                      !mcpx_slice_equal(mcpx_text_view(&id), other);
 
-    if (turned)
+    if (translated)
         mcpx_json_add_string(out, other);
     mcpx_text_fini(&id);
-    return turned;
+    return translated;
 }
 
 /* ---- a message ---- */
@@ -65,52 +65,53 @@ static const struct place places[] = {
 };
 
 /* The value with another id at this place, so many members down; false when it stays as it is. */
-static bool turn_place(const struct turn *turn, const struct place *place, size_t down,
-                       struct mcpx_slice value, struct mcpx_text *out)
+static bool translate_place(const struct translation *t, const struct place *place,
+                            size_t down, struct mcpx_slice value, struct mcpx_text *out)
 {
     const char *member = place->path[down];
     struct mcpx_text inner = {0};
-    bool turned;
+    bool translated;
 
     if (!member)
-        return turn_id(turn, place->space, value, out);
-    turned = turn_place(turn, place, down + 1, mcpx_json_get(value, member), &inner);
-    if (turned)
+        return translate_id(t, place->space, value, out);
+    translated = translate_place(t, place, down + 1, mcpx_json_get(value, member), &inner);
+    if (translated)
         bridge_add_with(out, value, member, &inner);
     mcpx_text_fini(&inner);
-    return turned;
+    return translated;
 }
 
-static bool turn_all(const struct turn *turn, struct mcpx_slice object, unsigned where,
-                     struct mcpx_text *out)
+static bool translate_all(const struct translation *t, struct mcpx_slice object,
+                          unsigned where, struct mcpx_text *out)
 {
-    bool turned = false;
+    bool translated = false;
 
-    if (!turn->x->ids.count)
+    if (!t->x->ids.count)
         return false;
     for (size_t i = 0; !out->failed && i < sizeof places / sizeof places[0]; i++) {
         struct mcpx_text next = {0};
 
         if ((places[i].where && !(places[i].where & where)) ||
-            !turn_place(turn, &places[i], 0, turned ? mcpx_text_view(out) : object, &next))
+            !translate_place(t, &places[i], 0, translated ? mcpx_text_view(out) : object,
+                             &next))
             continue;
         mcpx_text_fini(out);
         *out = next;
-        turned = true;
+        translated = true;
     }
-    return turned;
+    return translated;
 }
 
 bool expose_ids_show(struct expose *x, struct mcpx_slice participant, struct mcpx_slice object,
                      unsigned where, struct mcpx_text *out)
 {
-    return turn_all(&(struct turn){x, participant, false}, object, where, out);
+    return translate_all(&(struct translation){x, participant, false}, object, where, out);
 }
 
 bool expose_ids_restore(struct expose *x, struct mcpx_slice participant,
                         struct mcpx_slice object, struct mcpx_text *out)
 {
-    return turn_all(&(struct turn){x, participant, true}, object, 0, out);
+    return translate_all(&(struct translation){x, participant, true}, object, 0, out);
 }
 
 /* ---- who handed out what ---- */

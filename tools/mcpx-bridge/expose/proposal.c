@@ -13,9 +13,9 @@
 #include "tools/mcpx-bridge/expose/tell.h"
 #include "tools/mcpx-bridge/expose/watch.h"
 
-static void schedule_beat(struct expose *x, struct expose_call *call)
+static void schedule_heartbeat(struct expose *x, struct expose_call *call)
 {
-    call->beat_ms = call->token.len ? x->now.mono_ms + x->config.beat_ms : INT64_MAX;
+    call->heartbeat_ms = call->token.len ? x->now.mono_ms + x->config.heartbeat_ms : INT64_MAX;
 }
 
 /* tools/call 'write_file' to 'files' */
@@ -28,7 +28,7 @@ static struct mcpx_text operation_of(const struct expose_call *call)
                         expose_quoted(mcpx_text_view(&call->participant)));
 }
 
-void expose_beat(struct expose *x, struct expose_call *call)
+void expose_send_heartbeat(struct expose *x, struct expose_call *call)
 {
     struct mcpx_text operation = operation_of(call);
     struct mcpx_text message =
@@ -41,7 +41,7 @@ void expose_beat(struct expose *x, struct expose_call *call)
         expose_tell_progress(x, call, mcpx_text_view(&message));
     mcpx_text_fini(&message);
     mcpx_text_fini(&operation);
-    schedule_beat(x, call);
+    schedule_heartbeat(x, call);
 }
 
 void expose_propose(struct expose *x, struct expose_call *call)
@@ -65,7 +65,7 @@ void expose_proposed(struct expose *x, struct expose_call *call, enum mcpx_err e
     } else {
         text = operation_of(call);
         expose_note(x, mx_formatted("proposed %s, envelope %s", &text, &call->envelope));
-        expose_beat(x, call);
+        expose_send_heartbeat(x, call);
     }
     mcpx_text_fini(&text);
 }
@@ -88,7 +88,7 @@ void expose_approved(struct expose *x, struct expose_call *call,
         mcpx_text_fini(&message);
         mcpx_text_fini(&operation);
     }
-    expose_beat(x, call);
+    expose_send_heartbeat(x, call);
 }
 
 /* A model can read a result; an error of the protocol is for the program around it. */

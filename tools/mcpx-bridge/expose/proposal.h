@@ -25,7 +25,7 @@ void expose_rejected(struct expose *x, struct expose_call *call,
                      const struct mcpx_event *event);
 
 /** Tells that a proposal still waits. */
-void expose_beat(struct expose *x, struct expose_call *call);
+void expose_send_heartbeat(struct expose *x, struct expose_call *call);
 
 /**
  * The call was refused and cannot be proposed: answers with the grant that is missing. Ends the

@@ -346,8 +346,8 @@ void expose_calls_tick(struct expose *x)
             run_out(x, call);
         else if (call->resend_ms <= x->now.mono_ms)
             resend(x, call);
-        else if (call->beat_ms <= x->now.mono_ms)
-            expose_beat(x, call);
+        else if (call->heartbeat_ms <= x->now.mono_ms)
+            expose_send_heartbeat(x, call);
     }
 }
 
@@ -357,7 +357,7 @@ int64_t expose_calls_deadline(const struct expose *x)
 
     for (const struct expose_call *call = x->calls.first; call; call = call->next) {
         due = call->due_ms < due ? call->due_ms : due;
-        due = call->beat_ms < due ? call->beat_ms : due;
+        due = call->heartbeat_ms < due ? call->heartbeat_ms : due;
         due = call->resend_ms < due ? call->resend_ms : due;
     }
     return due;

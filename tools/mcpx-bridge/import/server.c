@@ -260,7 +260,7 @@ static bool is_greeted_otherwise(struct import *import)
 }
 
 /* What is next, for the log. */
-static const char *outlook(const struct import *import, bool again)
+static const char *next_step(const struct import *import, bool again)
 {
     if (import->over)
         return "";
@@ -286,7 +286,7 @@ static void on_down(struct import *import, const struct mcpx_child_report *repor
     if (report->state == MCPX_CHILD_STOPPED || was_over)
         return;
     import_say(import, "%s%s", import->trouble.text ? import->trouble.text : "gone",
-               outlook(import, again));
+               next_step(import, again));
     if (import->trouble.text && (was_ready || import->over))
         import_announce(import, import->trouble.text);
     if (import->config.once && import->over)

@@ -35,7 +35,12 @@ const char expose_help[] =
     "Ends when standard input ends, and on SIGTERM, SIGINT, SIGHUP and SIGQUIT, with what the "
     "client still waited for taken back.";
 
-enum { REQUEST_MS = 600000, PROPOSAL_MS = 600000, BEAT_MS = 15000, BEAT_MIN_MS = 100 };
+enum {
+    REQUEST_MS = 600000,
+    PROPOSAL_MS = 600000,
+    HEARTBEAT_MS = 15000,
+    HEARTBEAT_MIN_MS = 100
+};
 
 /* Returns false, having complained, for what no participant and no name could fit. */
 static bool read_only(const struct arguments *arguments, const char **only, size_t *count)
@@ -66,8 +71,8 @@ int cmd_expose(const struct arguments *arguments)
     struct expose_job job = {0};
     int status;
 
-    job.expose.beat_ms = arguments_ms(arguments, "--heartbeat", BEAT_MS);
-    if (job.expose.beat_ms < BEAT_MIN_MS)
+    job.expose.heartbeat_ms = arguments_ms(arguments, "--heartbeat", HEARTBEAT_MS);
+    if (job.expose.heartbeat_ms < HEARTBEAT_MIN_MS)
         return fail_with(STATUS_USAGE, "expose", "--heartbeat must be 0.1 or more");
     if (!read_only(arguments, only, &job.expose.only_count))
         return STATUS_USAGE;

@@ -18,8 +18,8 @@
 #include <uv.h>
 
 enum {
-    GOODBYE_MS = 2000, /* how long the last messages may take to leave */
-    DRAIN_MS = 3500,   /* how long answers are waited for when input has ended */
+    CLOSE_MS = 2000, /* how long the last messages may take to leave */
+    DRAIN_MS = 3500, /* how long answers are waited for when input has ended */
     LINE_MAX_BYTES = 64 << 20
 };
 
@@ -136,7 +136,7 @@ static void leave(struct edge *edge, int status)
     edge->status = status;
     expose_leave(edge->expose, loop_now());
     act_on_all(edge);
-    mcpx_client_close(edge->client, GOODBYE_MS);
+    mcpx_client_close(edge->client, CLOSE_MS);
 }
 
 static void on_timer(uv_timer_t *timer);
@@ -336,9 +336,9 @@ static void write_last_lines(struct edge *edge)
 {
     uint64_t began = uv_now(&edge->loop);
 
-    uv_timer_start(&edge->timer, on_late, GOODBYE_MS, 0);
+    uv_timer_start(&edge->timer, on_late, CLOSE_MS, 0);
     while (edge->stdio && expose_stdio_unwritten(edge->stdio) > 0 &&
-           uv_now(&edge->loop) - began < GOODBYE_MS)
+           uv_now(&edge->loop) - began < CLOSE_MS)
         uv_run(&edge->loop, UV_RUN_ONCE);
 }
 

@@ -86,7 +86,7 @@ static void on_raw_signal(int number, siginfo_t *info, void *context)
     pass_to_loop[at](number);
 }
 
-static int go_in_front(size_t at)
+static int catch_before_loop(size_t at)
 {
     struct sigaction action, loops;
 
@@ -124,7 +124,7 @@ int guard_signals_start(struct guard_server *server)
         int err = uv_signal_start(&server->signals[i], on_signal, numbers[i]);
 
         if (!err)
-            err = go_in_front(i);
+            err = catch_before_loop(i);
         if (err < 0)
             return err;
         server->signals[i].data = server;

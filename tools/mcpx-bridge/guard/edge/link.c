@@ -217,7 +217,7 @@ static bool is_over(const struct guard_link *link)
  * From now on bytes of the agent are read and dropped: closing with unread bytes could destroy
  * what the agent has not read yet.
  */
-static void wind_up(struct guard_link *link)
+static void start_lingering(struct guard_link *link)
 {
     const char *why = guard_passage_end(link->passage);
 
@@ -242,7 +242,7 @@ static void settle(struct guard_link *link)
     }
     over = is_over(link);
     if (over)
-        wind_up(link);
+        start_lingering(link);
     else if (!guard_passage_is_waiting(link->passage))
         uv_timer_stop(&link->timer);
     if (link->agent.ended &&

@@ -19,7 +19,7 @@
 #include <uv.h>
 
 /* How long the last answers may take to leave. */
-enum { GOODBYE_MS = 2000 };
+enum { CLOSE_MS = 2000 };
 
 /** Our connection to one topic. `over`: it has ended for good. */
 struct seat {
@@ -76,7 +76,7 @@ static void check_over(struct edge *edge)
         return;
     for (size_t i = 0; i < edge->job->topic_count; i++)
         if (!edge->seats[i].over)
-            mcpx_client_close(edge->seats[i].client, GOODBYE_MS);
+            mcpx_client_close(edge->seats[i].client, CLOSE_MS);
     if (are_seats_over(edge))
         uv_stop(&edge->loop);
 }
@@ -427,7 +427,7 @@ static bool make_room(struct edge *edge)
     return edge->seats && edge->processes;
 }
 
-static int run(struct edge *edge)
+static int run_pool(struct edge *edge)
 {
     int status;
 
@@ -450,7 +450,7 @@ int import_run(const struct import_job *job)
         return STATUS_FAILED;
     }
     start_handles(&edge);
-    status = run(&edge);
+    status = run_pool(&edge);
     for (size_t i = 0; edge.seats && i < job->topic_count; i++) {
         edge.seats[i].renewal.client = NULL;
         mcpx_client_free(edge.seats[i].client);

@@ -1,8 +1,8 @@
 /*
- * farewell.h - why a connection ended, as the log tells it.
+ * close_cause.h - why a connection ended, as the log tells it.
  */
-#ifndef EDGE_FAREWELL_H
-#define EDGE_FAREWELL_H
+#ifndef EDGE_CLOSE_CAUSE_H
+#define EDGE_CLOSE_CAUSE_H
 
 #include <mcpx/error.h>
 
@@ -16,19 +16,19 @@ enum { CLOSE_LOST = 1006 };
  * reason   static: the name of an error on the wire, "closed" by the participant, or "lost"
  * says     the text of the participant's close frame; absent when there is none
  */
-struct farewell {
+struct close_cause {
     int code;
     const char *reason;
     struct mcpx_slice says;
 };
 
 /** The connection was gone, and nobody said why. */
-struct farewell farewell_lost(void);
+struct close_cause close_cause_lost(void);
 
 /** The participant has closed it. `payload` is its close frame's, and borrowed. */
-struct farewell farewell_of_client(int code, struct mcpx_slice payload);
+struct close_cause close_cause_of_client(int code, struct mcpx_slice payload);
 
 /** The router has closed it, because of `err`. */
-struct farewell farewell_of_router(enum mcpx_err err);
+struct close_cause close_cause_of_router(enum mcpx_err err);
 
 #endif
