@@ -14,9 +14,19 @@ static const int64_t ms_per_day = 86400000;
 /* 9999-12-31T23:59:59.999Z: the last instant four year digits can name. */
 static const int64_t wall_ms_max = 253402300799999;
 
+static const char digits[] = "0123456789abcdef";
+
+void mx_hex_format(const unsigned char *bytes, size_t count, char *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        *out++ = digits[bytes[i] >> 4];
+        *out++ = digits[bytes[i] & 15];
+    }
+    *out = '\0';
+}
+
 void mx_uuid_format(const unsigned char random[16], char out[MX_UUID_LEN + 1])
 {
-    static const char digits[] = "0123456789abcdef";
     char *put = out;
 
     for (int i = 0; i < 16; i++) {

@@ -1,5 +1,5 @@
 /*
- * ident.h - identifiers from given random bytes, dates from given clocks. Asks nobody.
+ * ident.h - identifiers from given random bytes, hexadecimal digits, dates from given clocks. Asks nobody.
  */
 #ifndef MX_IDENT_H
 #define MX_IDENT_H
@@ -7,6 +7,9 @@
 #include <mcpx/base.h>
 
 enum { MX_UUID_LEN = 36, MX_TIME_LEN = 24 };
+
+/** Writes bytes as `2 * count` hexadecimal digits, in lower case, and a NUL. */
+void mx_hex_format(const unsigned char *bytes, size_t count, char *out);
 
 /** Writes a version 4 UUID made of 16 random bytes, and a NUL. RFC 9562 section 5.4. */
 void mx_uuid_format(const unsigned char random[16], char out[MX_UUID_LEN + 1]);

@@ -41,12 +41,10 @@ static struct mcpx_session_config with_defaults(const struct mcpx_session_config
 
 static void make_instance(struct mcpx_session *session)
 {
-    static const char digits[] = "0123456789abcdef";
     unsigned char random[MX_INSTANCE_KEY_LEN / 2];
 
     mx_session_fill(session, random, sizeof random);
-    for (size_t i = 0; i < MX_INSTANCE_KEY_LEN; i++)
-        session->instance_key[i] = digits[i % 2 ? random[i / 2] & 15 : random[i / 2] >> 4];
+    mx_hex_format(random, sizeof random, session->instance_key);
     memcpy(session->instance, "auto", sizeof "auto");
 }
 

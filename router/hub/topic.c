@@ -5,6 +5,7 @@
  */
 #include "router/hub/topic.h"
 
+#include "lib/core/ident.h"
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"
 #include "router/hub/reclaim.h"
@@ -14,15 +15,10 @@
 
 static void make_epoch(struct hub *hub, char out[TOPIC_EPOCH_LEN + 1])
 {
-    static const char digits[] = "0123456789abcdef";
     unsigned char random[TOPIC_EPOCH_LEN / 2];
 
     hub->chance.fill(hub->chance.context, random, sizeof random);
-    for (size_t i = 0; i < sizeof random; i++) {
-        *out++ = digits[random[i] >> 4];
-        *out++ = digits[random[i] & 15];
-    }
-    *out = '\0';
+    mx_hex_format(random, sizeof random, out);
 }
 
 /*

@@ -19,8 +19,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TOKEN_MAX = 8192 };
-
 static const char default_url[] = "ws://127.0.0.1:8080";
 
 /* The rows around --topic, which some programs take several times. */
@@ -117,24 +115,23 @@ static const char *setting_of(const struct arguments *arguments,
     return value && value[0] ? value : NULL;
 }
 
-/* A token is what a header can carry: printable ASCII without spaces. */
-static bool is_token(const char *text, size_t len)
+bool connection_token_is_valid(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++)
         if (text[i] <= ' ' || text[i] > '~')
             return false;
-    return len > 0 && len <= TOKEN_MAX;
+    return len > 0 && len <= CONNECTION_TOKEN_MAX;
 }
 
 /* `source` is where it comes from, for a complaint. */
 static int keep_token(struct connection *out, const char *verb, const char *source,
                       const char *text, size_t len)
 {
-    if (!is_token(text, len))
+    if (!connection_token_is_valid(text, len))
         return fail_with(
             STATUS_USAGE, verb,
             "%s: the token must be 1 to %d printable ASCII characters without spaces", source,
-            TOKEN_MAX);
+            CONNECTION_TOKEN_MAX);
     out->token = malloc(len + 1);
     if (!out->token)
         return complain_of_memory(verb);
@@ -155,7 +152,7 @@ static size_t read_all(int fd, char *bytes, size_t size)
 
 static int read_token_file(struct connection *out, const char *verb, const char *file)
 {
-    char bytes[TOKEN_MAX + 3];
+    char bytes[CONNECTION_TOKEN_MAX + 3];
     struct stat about;
     size_t len;
     int status, fd = open(file, O_RDONLY | O_CLOEXEC);
@@ -183,7 +180,7 @@ static int read_answer(const struct mcpx_text *answer, char **token)
     const char *found = json_string_value(json_object_get(json, "token"));
     int status = STATUS_FAILED;
 
-    if (found && is_token(found, strlen(found))) {
+    if (found && connection_token_is_valid(found, strlen(found))) {
         *token = strdup(found);
         status = *token ? STATUS_OK : STATUS_FAILED;
     }

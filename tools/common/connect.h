@@ -56,6 +56,12 @@ struct connection {
  */
 int connection_read(const struct arguments *arguments, struct connection *out);
 
+/** The longest bearer token, in bytes. */
+enum { CONNECTION_TOKEN_MAX = 8192 };
+
+/** True for what a header can carry as a token: printable ASCII without spaces. */
+bool connection_token_is_valid(const char *text, size_t len);
+
 /**
  * Each checks the value of an option, --topic and --as. Returns STATUS_OK, or STATUS_USAGE, having
  * complained.

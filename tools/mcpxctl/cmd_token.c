@@ -6,44 +6,25 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
+#include "lib/core/ident.h"
+#include "router/policy/base64url.h"
+#include "tools/common/connect.h"
+
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 
 #include <stdio.h>
-#include <string.h>
 
-enum { RANDOM_BYTES = 32, TOKEN_LEN = 43, HASH_BYTES = 32, INPUT_MAX = 8192 };
+enum { RANDOM_BYTES = 32, TOKEN_LEN = 43, HASH_BYTES = 32 };
 
-/* base64url without padding: 32 bytes to 43 characters. */
-static void spell(const unsigned char random[RANDOM_BYTES], char token[TOKEN_LEN + 1])
+static bool hash(struct mcpx_slice token, char hex[2 * HASH_BYTES + 1])
 {
-    static const char digits[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-    for (size_t i = 0; i < TOKEN_LEN; i++) {
-        size_t bit = i * 6, byte = bit / 8;
-        unsigned pair = (unsigned)random[byte] << 8;
-
-        if (byte + 1 < RANDOM_BYTES)
-            pair |= random[byte + 1];
-        token[i] = digits[(pair >> (10 - bit % 8)) & 63];
-    }
-    token[TOKEN_LEN] = '\0';
-}
-
-static bool hash(const char *token, size_t len, char hex[2 * HASH_BYTES + 1])
-{
-    static const char digits[] = "0123456789abcdef";
     unsigned char digest[HASH_BYTES];
 
-    if (EVP_Digest(token, len, digest, NULL, EVP_sha256(), NULL) != 1)
+    if (EVP_Digest(token.text, token.len, digest, NULL, EVP_sha256(), NULL) != 1)
         return false;
-    for (size_t i = 0; i < HASH_BYTES; i++) {
-        *hex++ = digits[digest[i] >> 4];
-        *hex++ = digits[digest[i] & 15];
-    }
-    *hex = '\0';
+    mx_hex_format(digest, HASH_BYTES, hex);
     return true;
 }
 
@@ -55,33 +36,30 @@ static int fail_of_openssl(void)
 static int make(bool json)
 {
     unsigned char random[RANDOM_BYTES];
-    char token[TOKEN_LEN + 1], hex[2 * HASH_BYTES + 1];
+    char hex[2 * HASH_BYTES + 1];
+    struct mcpx_text token = {0};
+    int status = STATUS_OK;
 
     if (RAND_bytes(random, sizeof random) != 1)
         return fail_of_openssl();
-    spell(random, token);
-    if (!hash(token, TOKEN_LEN, hex))
-        return fail_of_openssl();
-    printf(json ? "{\"token\":\"%s\",\"token_sha256\":\"%s\"}\n"
-                : "token         %s\ntoken_sha256  %s\n",
-           token, hex);
+    if (mcpx_text_reserve(&token, TOKEN_LEN)) /* so that growing leaves no copy behind */
+        base64url_encode(random, sizeof random, &token);
     OPENSSL_cleanse(random, sizeof random);
-    OPENSSL_cleanse(token, sizeof token);
-    return STATUS_OK;
-}
-
-/* A token must fit into a header: printable ASCII without spaces. */
-static bool is_token(const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        if (text[i] <= ' ' || text[i] > '~')
-            return false;
-    return len > 0;
+    if (token.failed)
+        status = complain_of_memory("token");
+    else if (!hash(mcpx_text_view(&token), hex))
+        status = fail_of_openssl();
+    else
+        printf(json ? "{\"token\":\"%s\",\"token_sha256\":\"%s\"}\n"
+                    : "token         %s\ntoken_sha256  %s\n",
+               token.text, hex);
+    connection_wipe(token.text);
+    return status;
 }
 
 static int hash_input(bool json)
 {
-    static char input[INPUT_MAX + 2];
+    static char input[CONNECTION_TOKEN_MAX + 2];
     char hex[2 * HASH_BYTES + 1];
     size_t len = fread(input, 1, sizeof input, stdin);
     int status = STATUS_OK;
@@ -92,12 +70,12 @@ static int hash_input(bool json)
         len--;
     if (ferror(stdin))
         status = fail_with(STATUS_FAILED, "token", "cannot read standard input");
-    else if (len > INPUT_MAX || !is_token(input, len))
+    else if (!connection_token_is_valid(input, len))
         status = fail_with(STATUS_USAGE, "token",
                            "expected one token on standard input: 1 to %d printable ASCII "
                            "characters without spaces",
-                           INPUT_MAX);
-    else if (!hash(input, len, hex))
+                           CONNECTION_TOKEN_MAX);
+    else if (!hash((struct mcpx_slice){input, len}, hex))
         status = fail_of_openssl();
     else
         printf(json ? "{\"token_sha256\":\"%s\"}\n" : "%s\n", hex);

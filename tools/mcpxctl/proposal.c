@@ -8,12 +8,11 @@
  */
 #include "tools/mcpxctl/proposal.h"
 
+#include "lib/core/ident.h"
 #include "tools/mcpxctl/chain.h"
 #include "tools/mcpxctl/fetch.h"
 
 #include <openssl/evp.h>
-
-static const char digits[] = "0123456789abcdef";
 
 enum mcpx_err proposal_digest(const struct entry *proposal, char out[PROPOSAL_DIGEST_LEN + 1])
 {
@@ -22,11 +21,7 @@ enum mcpx_err proposal_digest(const struct entry *proposal, char out[PROPOSAL_DI
     if (EVP_Digest(proposal->text.text, proposal->text.len, hash, NULL, EVP_sha256(), NULL) !=
         1)
         return MCPX_ENOMEM;
-    for (size_t i = 0; i < PROPOSAL_DIGEST_LEN / 2; i++) {
-        *out++ = digits[hash[i] >> 4];
-        *out++ = digits[hash[i] & 15];
-    }
-    *out = '\0';
+    mx_hex_format(hash, PROPOSAL_DIGEST_LEN / 2, out);
     return MCPX_OK;
 }
 
@@ -36,7 +31,7 @@ static const char *digest_of(const char *word)
     const char *at = strrchr(word, '@');
 
     if (!at || strlen(at + 1) != PROPOSAL_DIGEST_LEN ||
-        strspn(at + 1, digits) != PROPOSAL_DIGEST_LEN)
+        strspn(at + 1, "0123456789abcdef") != PROPOSAL_DIGEST_LEN)
         return NULL;
     return at + 1;
 }
