@@ -70,7 +70,8 @@ enum mcpx_err config_load(const struct config_sources *sources, struct mcpx_text
         if (!loading.no_memory)
             loading.settings.config.tokens = load_tokens(&loading);
         mcpx_text_puts(&loading.warnings, ""); /* "" if none, never NULL */
-        if (loading.no_memory || errors->failed || loading.warnings.failed)
+        if (loading.no_memory || loading.pointer.failed || errors->failed ||
+            loading.warnings.failed)
             err = MCPX_ENOMEM;
         else if (loading.faults > 0)
             err = MCPX_ECONFIG;
@@ -80,6 +81,7 @@ enum mcpx_err config_load(const struct config_sources *sources, struct mcpx_text
     config_fini(&loading.settings.config);
     settings_fini(&loading.settings);
     mcpx_text_fini(&loading.warnings);
+    mcpx_text_fini(&loading.pointer);
     json_decref(loading.tree);
     return err;
 }

@@ -16,14 +16,12 @@ static const struct setting *row_of(struct loading *loading, struct mcpx_slice n
 {
     const struct setting *found = NULL;
     struct mcpx_text variable = {0};
-    size_t count;
-    const struct setting *table = settings_table(&count);
 
-    for (size_t i = 0; !found && i < count; i++) {
+    for (const struct setting *row = settings_table; !found && row->pointer; row++) {
         mcpx_text_reset(&variable);
-        setting_write_variable(&table[i], &variable);
+        setting_write_variable(row, &variable);
         if (name.len > 0 && mcpx_slice_equal(mcpx_text_view(&variable), name))
-            found = &table[i];
+            found = row;
         loading->no_memory |= variable.failed;
     }
     mcpx_text_fini(&variable);
@@ -96,17 +94,6 @@ static json_t *value_of(const struct setting *row, const char *text)
     }
 }
 
-static void report(struct loading *loading, const char *name, const json_t *value,
-                   const struct setting *row)
-{
-    struct mcpx_text *line =
-        error_found(loading, name, "", value, row->type == SETTING_SECRET);
-
-    mcpx_text_puts(line, ", expected ");
-    setting_write_expected(row, line);
-    line_end(line);
-}
-
 static void apply(struct loading *loading, const char *name, const struct setting *row,
                   const char *text)
 {
@@ -124,7 +111,7 @@ static void apply(struct loading *loading, const char *name, const struct settin
         return;
     }
     if (!setting_fits(row, value))
-        report(loading, name, value, row);
+        error_unfit(loading, name, "", value, row);
     else if (setting_store(row, value, FROM_ENVIRONMENT, &loading->settings) == MCPX_ENOMEM)
         loading->no_memory = true;
     json_decref(value);

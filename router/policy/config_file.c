@@ -42,138 +42,99 @@ bool file_is_public(const char *path)
     return stat(path, &status) == 0 && (status.st_mode & S_IROTH) != 0;
 }
 
-/*
- * True for secrets, and for containers: a string in the place of a container may be a secret.
- */
-static bool is_hidden(const struct setting *row)
-{
-    return row->type == SETTING_SECRET || row->type == SETTING_SHA256 ||
-           row->type == SETTING_MAP || row->type == SETTING_LIST;
-}
-
-static void report_value(struct loading *loading, const char *pointer, const json_t *value,
-                         const struct setting *row)
-{
-    static const char *const later[] = {"RS", "ES", "PS", "Ed"};
-    struct mcpx_text *line =
-        error_found(loading, loading->sources->file, pointer, value, is_hidden(row));
-    const char *text = json_string_value(value);
-
-    mcpx_text_puts(line, ", expected ");
-    setting_write_expected(row, line);
-    for (size_t i = 0; row->type == SETTING_ALG && text && i < 4; i++) {
-        if (strncmp(text, later[i], 2) == 0)
-            mcpx_text_puts(line, "; this one is not supported yet by this version");
-    }
-    line_end(line);
-}
-
-static void report_container(struct loading *loading, const char *pointer, const json_t *value,
+static void report_container(struct loading *loading, const json_t *value,
                              const char *expected)
 {
     /* hidden: it may be a secret in the wrong place */
-    mx_format(error_found(loading, loading->sources->file, pointer, value, true),
-              ", expected %s\n", expected);
+    mx_format(error_found_here(loading, value, true), ", expected %s\n", expected);
 }
 
-static void report_unknown(struct loading *loading, const char *pointer, const char *section)
+static void report_unknown(struct loading *loading)
 {
-    struct mcpx_text *line = error_begin(loading, loading->sources->file, pointer);
+    struct mcpx_text *line =
+        error_begin(loading, loading->sources->file, pointer_text(loading));
 
     mcpx_text_puts(line, "unknown key, expected one of ");
-    settings_write_names(section, line);
+    pointer_pop(loading,
+                (size_t)(strrchr(loading->pointer.text, '/') - loading->pointer.text));
+    settings_write_names(loading->pointer.text, line);
     line_end(line);
 }
 
-static void walk(struct loading *loading, struct mcpx_text *pointer, json_t *value);
+static void walk(struct loading *loading, json_t *value);
 
-static void walk_members(struct loading *loading, struct mcpx_text *pointer, json_t *object)
+static void walk_members(struct loading *loading, json_t *object)
 {
-    size_t len = pointer->len;
     const char *name;
     json_t *value;
 
     json_object_foreach(object, name, value)
     {
-        pointer_push(pointer, name);
-        walk(loading, pointer, value);
-        pointer_pop(pointer, len);
+        size_t len = pointer_push(loading, name);
+
+        walk(loading, value);
+        pointer_pop(loading, len);
     }
 }
 
-static void walk_entries(struct loading *loading, struct mcpx_text *pointer, json_t *array)
+static void walk_entries(struct loading *loading, json_t *array)
 {
-    size_t len = pointer->len;
-
     for (size_t i = 0; i < json_array_size(array); i++) {
-        pointer_push_index(pointer, i);
-        walk(loading, pointer, json_array_get(array, i));
-        pointer_pop(pointer, len);
+        size_t len = pointer_push_index(loading, i);
+
+        walk(loading, json_array_get(array, i));
+        pointer_pop(loading, len);
     }
 }
 
 /* Entries of a list of strings; false when one of them is none. */
-static bool check_strings(struct loading *loading, struct mcpx_text *pointer,
-                          const json_t *array)
+static bool check_strings(struct loading *loading, const json_t *array)
 {
-    size_t len = pointer->len;
     bool valid = true;
 
     for (size_t i = 0; i < json_array_size(array); i++) {
         const json_t *entry = json_array_get(array, i);
-        size_t bytes = json_string_length(entry);
+        size_t bytes = json_string_length(entry), len;
 
         if (bytes >= 1 && bytes <= STRING_ENTRY_MAX)
             continue;
         valid = false;
-        pointer_push_index(pointer, i);
-        report_container(loading, pointer_text(pointer), entry, "a string of 1..256 bytes");
-        pointer_pop(pointer, len);
+        len = pointer_push_index(loading, i);
+        report_container(loading, entry, "a string of 1..256 bytes");
+        pointer_pop(loading, len);
     }
     return valid;
 }
 
-static void walk_row(struct loading *loading, struct mcpx_text *pointer, json_t *value,
-                     const struct setting *row)
+static void walk_row(struct loading *loading, json_t *value, const struct setting *row)
 {
     enum mcpx_err err = MCPX_OK;
 
-    if (!setting_fits(row, value)) {
-        report_value(loading, pointer_text(pointer), value, row);
-        return;
-    }
-    if (row->type == SETTING_MAP)
-        walk_members(loading, pointer, value);
+    if (!setting_fits(row, value))
+        error_unfit(loading, loading->sources->file, pointer_text(loading), value, row);
+    else if (row->type == SETTING_MAP)
+        walk_members(loading, value);
     else if (row->type == SETTING_LIST)
-        walk_entries(loading, pointer, value);
-    else if (row->type != SETTING_STRINGS || check_strings(loading, pointer, value))
+        walk_entries(loading, value);
+    else if (row->type != SETTING_STRINGS || check_strings(loading, value))
         err = setting_store(row, value, FROM_FILE, &loading->settings);
     loading->no_memory |= err == MCPX_ENOMEM;
 }
 
-static void walk(struct loading *loading, struct mcpx_text *pointer, json_t *value)
+static void walk(struct loading *loading, json_t *value)
 {
-    const char *at = pointer_text(pointer);
-    const struct setting *row = settings_find(at);
+    const struct setting *row = settings_find(pointer_text(loading));
 
-    if (pointer->failed) {
+    if (loading->pointer.failed)
         loading->no_memory = true;
-    } else if (row) {
-        walk_row(loading, pointer, value, row);
-    } else if (settings_has_section(at)) {
-        if (json_is_object(value))
-            walk_members(loading, pointer, value);
-        else
-            report_container(loading, at, value, "an object");
-    } else {
-        struct mcpx_text section = {0};
-        const char *slash = strrchr(at, '/');
-
-        mcpx_text_add(&section, at, (size_t)(slash - at));
-        report_unknown(loading, at, pointer_text(&section));
-        loading->no_memory |= section.failed;
-        mcpx_text_fini(&section);
-    }
+    else if (row)
+        walk_row(loading, value, row);
+    else if (!settings_has_section(pointer_text(loading)))
+        report_unknown(loading);
+    else if (json_is_object(value))
+        walk_members(loading, value);
+    else
+        report_container(loading, value, "an object");
 }
 
 static void report_syntax(struct loading *loading, const json_error_t *fault)
@@ -184,7 +145,6 @@ static void report_syntax(struct loading *loading, const json_error_t *fault)
 
 static void parse(struct loading *loading, const struct mcpx_text *text)
 {
-    struct mcpx_text pointer = {0};
     json_error_t fault;
     json_t *tree =
         json_loadb(text->text ? text->text : "", text->len, JSON_REJECT_DUPLICATES, &fault);
@@ -197,9 +157,7 @@ static void parse(struct loading *loading, const struct mcpx_text *text)
         report_syntax(loading, &fault);
         return;
     }
-    walk(loading, &pointer, tree);
-    loading->no_memory |= pointer.failed;
-    mcpx_text_fini(&pointer);
+    walk(loading, tree);
     if (json_is_object(tree))
         loading->tree = tree;
     else

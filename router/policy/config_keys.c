@@ -175,26 +175,25 @@ static void add_listed(struct loading *loading, const json_t *keys, size_t index
     const char *text = json_string_value(json_object_get(key, "secret"));
     const char *path = json_string_value(json_object_get(key, "secret_file"));
     const char *exp = json_string_value(json_object_get(key, "exp"));
-    struct mcpx_text pointer = {0};
     struct key_draft draft = {.source = loading->sources->file};
 
-    mcpx_text_puts(&pointer, "/auth/jwt/keys");
-    pointer_push_index(&pointer, index);
-    draft.pointer = pointer_text(&pointer);
+    pointer_set(loading, "auth", "jwt");
+    pointer_push(loading, "keys");
+    pointer_push_index(loading, index);
+    draft.pointer = pointer_text(loading);
     draft.kid = json_string_value(json_object_get(key, "kid"));
     draft.alg = json_string_value(json_object_get(key, "alg"));
     draft.exp_optional = exp && strcmp(exp, "optional") == 0;
     if (!draft.alg)
-        error_line(loading, draft.source, draft.pointer,
+        error_here(loading,
                    "\"alg\" is missing, expected one of \"HS256\", \"HS384\", \"HS512\"");
     if (!text == !path)
-        error_line(loading, draft.source, draft.pointer,
+        error_here(loading,
                    text
                        ? "found both \"secret\" and \"secret_file\", expected one of them"
                        : "found neither \"secret\" nor \"secret_file\", expected one of them");
     if (kid_is_taken(keys, index))
-        error_line(loading, draft.source, draft.pointer,
-                   "an earlier key has the same \"kid\"");
+        error_here(loading, "an earlier key has the same \"kid\"");
     if (draft.alg && jwt_alg_name(draft.alg) && !text != !path) {
         draft.was_checked = text != NULL;
         if (text)
@@ -202,9 +201,7 @@ static void add_listed(struct loading *loading, const json_t *keys, size_t index
         if (text || read_secret(loading, &draft, path, loading->sources->file))
             add_draft(loading, &draft, tokens);
     }
-    loading->no_memory |= pointer.failed;
     wipe(&draft.secret);
-    mcpx_text_fini(&pointer);
 }
 
 void load_keys(struct loading *loading, struct tokens *tokens)

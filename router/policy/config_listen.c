@@ -82,16 +82,16 @@ static const char *source_of(const struct loading *loading)
 static void refuse_address(struct loading *loading, size_t index, const char *text,
                            const char *why)
 {
-    struct mcpx_text pointer = {0};
     bool from_file = settings_source(&loading->settings, "/listen") == FROM_FILE;
     json_t *found = json_string(text);
     struct mcpx_text *line;
 
+    pointer_pop(loading, 0);
     if (from_file) {
-        mcpx_text_puts(&pointer, "/listen");
-        pointer_push_index(&pointer, index);
+        pointer_push(loading, "listen");
+        pointer_push_index(loading, index);
     }
-    line = error_begin(loading, source_of(loading), pointer_text(&pointer));
+    line = error_begin(loading, source_of(loading), pointer_text(loading));
     mcpx_text_puts(line, "found ");
     if (found)
         write_found(found, false, line);
@@ -99,8 +99,6 @@ static void refuse_address(struct loading *loading, size_t index, const char *te
         mcpx_text_puts(line, "text that is not UTF-8");
     mx_format(line, ", %s\n", why);
     json_decref(found);
-    loading->no_memory |= pointer.failed;
-    mcpx_text_fini(&pointer);
 }
 
 static void take_flags(struct loading *loading)

@@ -25,28 +25,23 @@ static enum fit fit_of(const char *row, const char *pointer)
     return *row ? FIT_ABOVE : FIT_EXACT;
 }
 
+/* The first row to which the pointer has this place; NULL when there is none. */
+static const struct setting *find(const char *pointer, enum fit fit)
+{
+    for (const struct setting *row = settings_table; row->pointer; row++)
+        if (fit_of(row->pointer, pointer) == fit)
+            return row;
+    return NULL;
+}
+
 const struct setting *settings_find(const char *pointer)
 {
-    size_t count;
-    const struct setting *table = settings_table(&count);
-
-    for (size_t i = 0; i < count; i++) {
-        if (fit_of(table[i].pointer, pointer) == FIT_EXACT)
-            return &table[i];
-    }
-    return NULL;
+    return find(pointer, FIT_EXACT);
 }
 
 bool settings_has_section(const char *pointer)
 {
-    size_t count;
-    const struct setting *table = settings_table(&count);
-
-    for (size_t i = 0; i < count; i++) {
-        if (fit_of(table[i].pointer, pointer) == FIT_ABOVE)
-            return true;
-    }
-    return false;
+    return find(pointer, FIT_ABOVE) != NULL;
 }
 
 static size_t depth_of(const char *pointer)
@@ -70,15 +65,13 @@ void settings_write_names(const char *section, struct mcpx_text *out)
 {
     size_t depth = depth_of(section);
     struct mcpx_slice last = {NULL, 0};
-    size_t count;
-    const struct setting *table = settings_table(&count);
 
-    for (size_t i = 0; i < count; i++) {
+    for (const struct setting *row = settings_table; row->pointer; row++) {
         struct mcpx_slice name;
 
-        if (fit_of(table[i].pointer, section) != FIT_ABOVE)
+        if (fit_of(row->pointer, section) != FIT_ABOVE)
             continue;
-        name = segment_at(table[i].pointer, depth);
+        name = segment_at(row->pointer, depth);
         if (mcpx_slice_equal(name, last) || mcpx_slice_equal(name, MCPX_SLICE("*")))
             continue; /* rows of one section stand together */
         if (last.text)
@@ -102,52 +95,32 @@ void setting_write_variable(const struct setting *row, struct mcpx_text *out)
     }
 }
 
-static void write_choices(const struct setting *row, struct mcpx_text *out)
-{
-    for (size_t i = 0; row->choices[i]; i++)
-        mx_format(out, i > 0 ? ", %q" : "%q", row->choices[i]);
-}
+/* What a value of each type has to be: these words, or with `end` "BEGIN MIN..MAX END". */
+static const struct {
+    const char *begin, *end;
+} words[] = {
+    [SETTING_BOOL] = {"true or false", NULL},
+    [SETTING_INTEGER] = {"an integer ", ""},
+    [SETTING_CHOICE] = {"one of ", NULL},
+    [SETTING_ALG] = {"one of ", NULL},
+    [SETTING_STRING] = {"a string of ", " bytes"},
+    [SETTING_SECRET] = {"a string of ", " bytes"},
+    [SETTING_SHA256] = {"the 64 hexadecimal digits of a SHA-256", NULL},
+    [SETTING_LATER] = {"\"\" (not supported yet by this version)", NULL},
+    [SETTING_STRINGS] = {"a list of ", " strings"},
+    [SETTING_PATTERNS] = {"a list of ", " capability patterns"},
+    [SETTING_GRANTS] = {"a list of ", " grants"},
+    [SETTING_MAP] = {"an object of ", " members"},
+    [SETTING_LIST] = {"a list of ", " objects"},
+};
 
 void setting_write_expected(const struct setting *row, struct mcpx_text *out)
 {
-    switch (row->type) {
-    case SETTING_BOOL:
-        mcpx_text_puts(out, "true or false");
-        break;
-    case SETTING_INTEGER:
-        mx_format(out, "an integer %s..%s", row->min, row->max);
-        if (*row->zero)
-            mx_format(out, " (0 = %s)", row->zero);
-        break;
-    case SETTING_CHOICE:
-    case SETTING_ALG:
-        mcpx_text_puts(out, "one of ");
-        write_choices(row, out);
-        break;
-    case SETTING_STRING:
-    case SETTING_SECRET:
-        mx_format(out, "a string of %s..%s bytes", row->min, row->max);
-        break;
-    case SETTING_SHA256:
-        mcpx_text_puts(out, "the 64 hexadecimal digits of a SHA-256");
-        break;
-    case SETTING_LATER:
-        mcpx_text_puts(out, "\"\" (not supported yet by this version)");
-        break;
-    case SETTING_STRINGS:
-        mx_format(out, "a list of %s..%s strings", row->min, row->max);
-        break;
-    case SETTING_PATTERNS:
-        mx_format(out, "a list of %s..%s capability patterns", row->min, row->max);
-        break;
-    case SETTING_GRANTS:
-        mx_format(out, "a list of %s..%s grants", row->min, row->max);
-        break;
-    case SETTING_LIST:
-        mx_format(out, "a list of %s..%s objects", row->min, row->max);
-        break;
-    case SETTING_MAP:
-        mx_format(out, "an object of %s..%s members", row->min, row->max);
-        break;
-    }
+    mcpx_text_puts(out, words[row->type].begin);
+    if (words[row->type].end)
+        mx_format(out, "%s..%s%s", row->min, row->max, words[row->type].end);
+    if (*row->zero)
+        mx_format(out, " (0 = %s)", row->zero);
+    for (size_t i = 0; row->choices && row->choices[i]; i++)
+        mx_format(out, i > 0 ? ", %q" : "%q", row->choices[i]);
 }

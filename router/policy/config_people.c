@@ -11,11 +11,10 @@
 #include <stdlib.h>
 
 /* Patterns are reported as "reason (component, byte 7)". */
-static void report_grant(struct loading *loading, const char *pointer, const json_t *value,
+static void report_grant(struct loading *loading, const json_t *value,
                          const struct mcpx_fault *fault)
 {
-    struct mcpx_text *line =
-        error_found(loading, loading->sources->file, pointer, value, false);
+    struct mcpx_text *line = error_found_here(loading, value, false);
 
     mx_format(line, ": %s", fault->reason);
     if (*fault->field)
@@ -26,74 +25,64 @@ static void report_grant(struct loading *loading, const char *pointer, const jso
 typedef enum mcpx_err take_grant(struct grant_list *list, const json_t *value,
                                  struct mcpx_fault *fault);
 
-/* Checks each entry of one list of grants or denials by itself, so that all faults show. */
-static void check_grants(struct loading *loading, struct mcpx_text *pointer,
-                         const json_t *array, take_grant *take)
+/* Checks each entry of the list under `name` by itself, so that all faults show. */
+static void check_grants(struct loading *loading, const json_t *object, const char *name,
+                         take_grant *take)
 {
-    size_t len = pointer->len;
+    const json_t *array = json_object_get(object, name);
+    size_t start = pointer_push(loading, name);
 
     for (size_t i = 0; i < json_array_size(array); i++) {
         struct grant_list list = {0};
         struct mcpx_fault fault = {.reason = "", .field = ""};
         enum mcpx_err err = take(&list, json_array_get(array, i), &fault);
+        size_t len = pointer_push_index(loading, i);
 
         grant_list_fini(&list);
         if (err == MCPX_ENOMEM)
             loading->no_memory = true;
-        if (!err || err == MCPX_ENOMEM)
-            continue;
-        pointer_push_index(pointer, i);
-        report_grant(loading, pointer_text(pointer), json_array_get(array, i), &fault);
-        pointer_pop(pointer, len);
+        else if (err)
+            report_grant(loading, json_array_get(array, i), &fault);
+        pointer_pop(loading, len);
     }
+    pointer_pop(loading, start);
 }
 
 /* `grants` and `deny` of a profile or participant. */
-static void check_lists(struct loading *loading, struct mcpx_text *pointer,
-                        const json_t *object)
+static void check_lists(struct loading *loading, const json_t *object)
 {
-    size_t len = pointer->len;
-
-    pointer_push(pointer, "grants");
-    check_grants(loading, pointer, json_object_get(object, "grants"), grant_list_add);
-    pointer_pop(pointer, len);
-    pointer_push(pointer, "deny");
-    check_grants(loading, pointer, json_object_get(object, "deny"), grant_list_deny);
-    pointer_pop(pointer, len);
+    check_grants(loading, object, "grants", grant_list_add);
+    check_grants(loading, object, "deny", grant_list_deny);
 }
 
-static void check_profile_name(struct loading *loading, struct mcpx_text *pointer,
-                               const json_t *person)
+static void check_profile_name(struct loading *loading, const json_t *person)
 {
     const json_t *name = json_object_get(person, "profile");
-    size_t len = pointer->len;
+    size_t len;
 
     if (!json_is_string(name) || tree_at(loading, "profiles", json_string_value(name)))
         return;
-    pointer_push(pointer, "profile");
-    mcpx_text_puts(
-        error_found(loading, loading->sources->file, pointer_text(pointer), name, false),
-        ", expected the name of a profile\n");
-    pointer_pop(pointer, len);
+    len = pointer_push(loading, "profile");
+    mcpx_text_puts(error_found_here(loading, name, false),
+                   ", expected the name of a profile\n");
+    pointer_pop(loading, len);
 }
 
-static void check_topics(struct loading *loading, struct mcpx_text *pointer,
-                         const json_t *topics)
+static void check_topics(struct loading *loading, const json_t *topics)
 {
-    size_t len = pointer->len;
+    size_t start = pointer_push(loading, "topics");
 
     for (size_t i = 0; i < json_array_size(topics); i++) {
-        const json_t *topic = json_array_get(topics, i);
-        struct mcpx_slice text = {json_string_value(topic), json_string_length(topic)};
+        struct mcpx_slice text = json_slice(json_array_get(topics, i));
+        size_t len = pointer_push_index(loading, i);
 
-        if (!text.len || mcpx_topic_name_is_valid(text))
-            continue; /* a value that is no string was reported already */
-        pointer_push(pointer, "topics");
-        pointer_push_index(pointer, i);
-        error_line(loading, loading->sources->file, pointer_text(pointer),
-                   "expected a topic pattern of 1..256 bytes without control characters");
-        pointer_pop(pointer, len);
+        /* a value that is no string was reported already */
+        if (text.len > 0 && !mcpx_topic_name_is_valid(text))
+            error_here(loading,
+                       "expected a topic pattern of 1..256 bytes without control characters");
+        pointer_pop(loading, len);
     }
+    pointer_pop(loading, start);
 }
 
 /*
@@ -116,56 +105,47 @@ static bool token_is_taken(struct loading *loading, const json_t *person, json_t
     return false;
 }
 
-static void check_person(struct loading *loading, struct mcpx_text *pointer, const char *id,
-                         const json_t *person, json_t *seen)
+static void check_person(struct loading *loading, const char *id, const json_t *person,
+                         json_t *seen)
 {
-    const char *at = pointer_text(pointer);
-    const char *file = loading->sources->file;
-
     if (!mcpx_participant_id_is_valid(mcpx_slice_of(id)))
-        error_line(loading, file, at,
+        error_here(loading,
                    "expected a participant id of 1..256 bytes without control characters, not "
                    "\"system\" and not beginning with \"system:\"");
     else if (!mcpx_identity_is_valid(mcpx_slice_of(id)))
-        error_line(loading, file, at,
+        error_here(loading,
                    "expected a participant id that does not end in ~ and digits, because "
                    "instances of a participant are called so");
     if (!json_object_get(person, "token_sha256"))
-        error_line(loading, file, at,
+        error_here(loading,
                    "\"token_sha256\" is missing, expected the 64 hexadecimal digits of a "
                    "SHA-256");
     if (token_is_taken(loading, person, seen))
-        error_line(loading, file, at, "an earlier participant has the same \"token_sha256\"");
-    check_profile_name(loading, pointer, person);
-    check_topics(loading, pointer, json_object_get(person, "topics"));
-    check_lists(loading, pointer, person);
+        error_here(loading, "an earlier participant has the same \"token_sha256\"");
+    check_profile_name(loading, person);
+    check_topics(loading, json_object_get(person, "topics"));
+    check_lists(loading, person);
 }
 
 void check_people(struct loading *loading)
 {
-    struct mcpx_text pointer = {0};
     json_t *seen = json_object();
     const char *name;
     json_t *value;
 
     json_object_foreach((json_t *)tree_at(loading, "profiles", NULL), name, value)
     {
-        pointer_pop(&pointer, 0);
-        mcpx_text_puts(&pointer, "/profiles");
-        pointer_push(&pointer, name);
-        check_lists(loading, &pointer, value);
+        pointer_set(loading, "profiles", name);
+        check_lists(loading, value);
     }
     json_object_foreach((json_t *)tree_at(loading, "participants", NULL), name, value)
     {
-        pointer_pop(&pointer, 0);
-        mcpx_text_puts(&pointer, "/participants");
-        pointer_push(&pointer, name);
+        pointer_set(loading, "participants", name);
         if (json_is_object(value))
-            check_person(loading, &pointer, name, value, seen);
+            check_person(loading, name, value, seen);
     }
-    loading->no_memory |= pointer.failed || !seen;
+    loading->no_memory |= !seen;
     json_decref(seen);
-    mcpx_text_fini(&pointer);
 }
 
 static enum routing routing_of(const json_t *object)
@@ -196,18 +176,11 @@ static enum mcpx_err add_lists(struct grant_list *list, const json_t *object,
 static void report_build(struct loading *loading, const char *section, const char *name,
                          enum mcpx_err err)
 {
-    struct mcpx_text pointer = {0};
-
-    if (err == MCPX_ENOMEM) {
+    pointer_set(loading, section, name);
+    if (err == MCPX_ENOMEM)
         loading->no_memory = true;
-        return;
-    }
-    mcpx_text_puts(&pointer, section);
-    pointer_push(&pointer, name);
-    error_line(loading, loading->sources->file, pointer_text(&pointer),
-               "expected at most 1024 patterns of 65536 bytes, profile included");
-    loading->no_memory |= pointer.failed;
-    mcpx_text_fini(&pointer);
+    else if (err)
+        error_here(loading, "expected at most 1024 patterns of 65536 bytes, profile included");
 }
 
 static void unhex(const char *text, unsigned char *out)
@@ -271,14 +244,11 @@ void build_people(struct loading *loading, struct tokens *tokens)
         if (!err)
             err = tokens_add_profile(tokens, name, &list, routing_of(value), &fault);
         grant_list_fini(&list);
-        if (err)
-            report_build(loading, "/profiles", name, err);
+        report_build(loading, "profiles", name, err);
     }
     json_object_foreach((json_t *)tree_at(loading, "participants", NULL), name, value)
     {
-        enum mcpx_err err = build_person(loading, tokens, name, value);
-
-        if (err)
-            report_build(loading, "/participants", name, err);
+        report_build(loading, "participants", name,
+                     build_person(loading, tokens, name, value));
     }
 }

@@ -85,30 +85,57 @@ void warning_line(struct loading *loading, const char *source, const char *point
     mx_format(warning_begin(loading, source, pointer), "%s\n", sentence);
 }
 
+void error_here(struct loading *loading, const char *sentence)
+{
+    error_line(loading, loading->sources->file, pointer_text(loading), sentence);
+}
+
+void warning_here(struct loading *loading, const char *sentence)
+{
+    warning_line(loading, loading->sources->file, pointer_text(loading), sentence);
+}
+
+struct mcpx_text *error_found_here(struct loading *loading, const json_t *value, bool hidden)
+{
+    return error_found(loading, loading->sources->file, pointer_text(loading), value, hidden);
+}
+
+static bool is_hidden(const struct setting *row)
+{
+    return row->type == SETTING_SECRET || row->type == SETTING_SHA256 ||
+           row->type == SETTING_MAP || row->type == SETTING_LIST;
+}
+
+void error_unfit(struct loading *loading, const char *source, const char *pointer,
+                 const json_t *value, const struct setting *row)
+{
+    static const char *const later[] = {"RS", "ES", "PS", "Ed"};
+    struct mcpx_text *line = error_found(loading, source, pointer, value, is_hidden(row));
+    const char *text = json_string_value(value);
+
+    mcpx_text_puts(line, ", expected ");
+    setting_write_expected(row, line);
+    for (size_t i = 0; row->type == SETTING_ALG && text && i < 4; i++) {
+        if (strncmp(text, later[i], 2) == 0)
+            mcpx_text_puts(line, "; this one is not supported yet by this version");
+    }
+    line_end(line);
+}
+
 static const char *type_name(const json_t *value)
 {
-    switch (json_typeof(value)) {
-    case JSON_OBJECT:
-        return "object";
-    case JSON_ARRAY:
-        return "list";
-    case JSON_STRING:
-        return "string";
-    case JSON_INTEGER:
-        return "integer";
-    case JSON_REAL:
-        return "number";
-    case JSON_TRUE:
-    case JSON_FALSE:
-        return "boolean";
-    default:
-        return "null";
-    }
+    static const char *const names[] = {
+        [JSON_OBJECT] = "object",   [JSON_ARRAY] = "list",  [JSON_STRING] = "string",
+        [JSON_INTEGER] = "integer", [JSON_REAL] = "number", [JSON_TRUE] = "boolean",
+        [JSON_FALSE] = "boolean",   [JSON_NULL] = "null",
+    };
+
+    return names[json_typeof(value)];
 }
 
 static void write_string(const json_t *value, struct mcpx_text *out)
 {
-    struct mcpx_slice text = {json_string_value(value), json_string_length(value)};
+    struct mcpx_slice text = json_slice(value);
     bool cut = text.len > SHOWN_MAX;
 
     if (cut) {
@@ -147,35 +174,50 @@ void write_found(const json_t *value, bool hidden, struct mcpx_text *out)
         write_number(value, out);
 }
 
-void pointer_push(struct mcpx_text *pointer, const char *name)
+size_t pointer_push(struct loading *loading, const char *name)
 {
-    mcpx_text_add(pointer, "/", 1);
+    size_t len = loading->pointer.len;
+
+    mcpx_text_add(&loading->pointer, "/", 1);
     for (; *name; name++) {
         if (*name == '~')
-            mcpx_text_puts(pointer, "~0");
+            mcpx_text_puts(&loading->pointer, "~0");
         else if (*name == '/')
-            mcpx_text_puts(pointer, "~1");
+            mcpx_text_puts(&loading->pointer, "~1");
         else
-            mcpx_text_add(pointer, name, 1);
+            mcpx_text_add(&loading->pointer, name, 1);
     }
+    return len;
 }
 
-void pointer_push_index(struct mcpx_text *pointer, size_t index)
+size_t pointer_push_index(struct loading *loading, size_t index)
 {
-    mx_format(pointer, "/%s", index);
+    size_t len = loading->pointer.len;
+
+    mx_format(&loading->pointer, "/%s", index);
+    return len;
 }
 
-void pointer_pop(struct mcpx_text *pointer, size_t len)
+void pointer_pop(struct loading *loading, size_t len)
 {
+    struct mcpx_text *pointer = &loading->pointer;
+
     if (!pointer->text || pointer->len < len)
         return;
     pointer->len = len;
     pointer->text[len] = '\0';
 }
 
-const char *pointer_text(const struct mcpx_text *pointer)
+void pointer_set(struct loading *loading, const char *section, const char *name)
 {
-    return pointer->text && !pointer->failed ? pointer->text : "";
+    pointer_pop(loading, 0);
+    pointer_push(loading, section);
+    pointer_push(loading, name);
+}
+
+const char *pointer_text(const struct loading *loading)
+{
+    return loading->pointer.text && !loading->pointer.failed ? loading->pointer.text : "";
 }
 
 const json_t *tree_at(const struct loading *loading, const char *section, const char *name)

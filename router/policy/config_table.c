@@ -36,25 +36,22 @@ static const char *const alg_choices[] = {"HS256", "HS384", "HS512", NULL};
     {                                                                                         \
         pointer, SETTING_CHOICE, 0, 0, "", 1, choices, fallback, "", help, at                 \
     }
-#define TEXT(pointer, type, min, max, fallback, at, help)                                     \
-    {                                                                                         \
-        pointer, type, min, max, "", 1, NULL, fallback, "", help, at                          \
-    }
-#define LIST(pointer, type, min, max, fallback, at, help)                                     \
+#define SIZED(pointer, type, min, max, fallback, at, help)                                    \
     {                                                                                         \
         pointer, type, min, max, "", 1, NULL, fallback, "", help, at                          \
     }
 
-static const struct setting table[] = {
-    TEXT("/$schema", SETTING_STRING, 0, 4095, NULL, NOWHERE,
-         "Where an editor finds router.schema.json; the router does not look at it"),
-    LIST("/listen", SETTING_STRINGS, 1, 16, "[\"127.0.0.1:8080\", \"[::1]:8080\"]", AT(listen),
-         "Where connections are accepted, each HOST:PORT; port 0 lets the system choose, host "
-         "* means every address"),
-    TEXT("/tls/certificate_file", SETTING_LATER, 0, 0, "\"\"", NOWHERE,
-         "Not supported yet by this version; a proxy in front of the router can speak TLS"),
-    TEXT("/tls/key_file", SETTING_LATER, 0, 0, "\"\"", NOWHERE,
-         "Not supported yet by this version"),
+const struct setting settings_table[] = {
+    SIZED("/$schema", SETTING_STRING, 0, 4095, NULL, NOWHERE,
+          "Where an editor finds router.schema.json; the router does not look at it"),
+    SIZED(
+        "/listen", SETTING_STRINGS, 1, 16, "[\"127.0.0.1:8080\", \"[::1]:8080\"]", AT(listen),
+        "Where connections are accepted, each HOST:PORT; port 0 lets the system choose, host "
+        "* means every address"),
+    SIZED("/tls/certificate_file", SETTING_LATER, 0, 0, "\"\"", NOWHERE,
+          "Not supported yet by this version; a proxy in front of the router can speak TLS"),
+    SIZED("/tls/key_file", SETTING_LATER, 0, 0, "\"\"", NOWHERE,
+          "Not supported yet by this version"),
 
     CHOICE(
         "/auth/duplicate", duplicate_choices, "\"takeover\"", AT(config.hub.takeover),
@@ -66,60 +63,62 @@ static const struct setting table[] = {
         "instance; 64 in development mode"),
     BOOL("/auth/query_token", "false", AT(config.query_token),
          "Accept a token as ?token=, where proxies and browsers may record it"),
-    LIST("/auth/origins", SETTING_STRINGS, 0, 64,
-         "[\"http://localhost:*\", \"http://127.0.0.1:*\", \"http://[::1]:*\"]", AT(origins),
-         "Patterns of Origin headers that web pages may connect from; requests without Origin "
-         "are always allowed"),
-    TEXT("/auth/jwt/issuer", SETTING_STRING, 0, 1024, "\"\"", AT(issuer),
-         "What the iss claim has to be; empty means it is not looked at"),
-    TEXT("/auth/jwt/audience", SETTING_STRING, 0, 1024, "\"\"", AT(audience),
-         "What the aud claim has to be or contain; empty means it is not looked at"),
-    TEXT("/auth/jwt/secret", SETTING_SECRET, 0, 4096, "\"\"", AT(secret),
-         "One HS256 key without kid, for the simplest case; better kept in the environment or "
-         "in secret_file"),
-    TEXT("/auth/jwt/secret_file", SETTING_STRING, 0, 4095, "\"\"", AT(secret_file),
-         "File that holds what secret would"),
+    SIZED(
+        "/auth/origins", SETTING_STRINGS, 0, 64,
+        "[\"http://localhost:*\", \"http://127.0.0.1:*\", \"http://[::1]:*\"]", AT(origins),
+        "Patterns of Origin headers that web pages may connect from; requests without Origin "
+        "are always allowed"),
+    SIZED("/auth/jwt/issuer", SETTING_STRING, 0, 1024, "\"\"", AT(issuer),
+          "What the iss claim has to be; empty means it is not looked at"),
+    SIZED("/auth/jwt/audience", SETTING_STRING, 0, 1024, "\"\"", AT(audience),
+          "What the aud claim has to be or contain; empty means it is not looked at"),
+    SIZED(
+        "/auth/jwt/secret", SETTING_SECRET, 0, 4096, "\"\"", AT(secret),
+        "One HS256 key without kid, for the simplest case; better kept in the environment or "
+        "in secret_file"),
+    SIZED("/auth/jwt/secret_file", SETTING_STRING, 0, 4095, "\"\"", AT(secret_file),
+          "File that holds what secret would"),
     CHOICE("/auth/jwt/exp", exp_choices, "\"required\"", AT(exp_optional),
            "Whether tokens signed with secret or secret_file have to say when they end; those "
            "that do not are good for ever"),
-    TEXT("/auth/jwt/jwks_file", SETTING_LATER, 0, 0, "\"\"", NOWHERE,
-         "Not supported yet by this version; list the keys under keys"),
-    LIST("/auth/jwt/keys", SETTING_LIST, 0, 64, "[]", NOWHERE,
-         "Keys that sign JSON Web Tokens"),
-    TEXT("/auth/jwt/keys/*/kid", SETTING_STRING, 1, 256, NULL, NOWHERE,
-         "Name of the key; a key without one is tried for every token of its algorithm"),
+    SIZED("/auth/jwt/jwks_file", SETTING_LATER, 0, 0, "\"\"", NOWHERE,
+          "Not supported yet by this version; list the keys under keys"),
+    SIZED("/auth/jwt/keys", SETTING_LIST, 0, 64, "[]", NOWHERE,
+          "Keys that sign JSON Web Tokens"),
+    SIZED("/auth/jwt/keys/*/kid", SETTING_STRING, 1, 256, NULL, NOWHERE,
+          "Name of the key; a key without one is tried for every token of its algorithm"),
     {"/auth/jwt/keys/*/alg", SETTING_ALG, 0, 0, "", 1, alg_choices, NULL, "",
      "The only algorithm the key is used with; required", NOWHERE},
-    TEXT("/auth/jwt/keys/*/secret", SETTING_SECRET, 16, 4096, NULL, NOWHERE,
-         "The key itself; give this or secret_file"),
-    TEXT("/auth/jwt/keys/*/secret_file", SETTING_STRING, 1, 4095, NULL, NOWHERE,
-         "File that holds the key, relative to the directory of the configuration file; one "
-         "newline at its end is left out"),
+    SIZED("/auth/jwt/keys/*/secret", SETTING_SECRET, 16, 4096, NULL, NOWHERE,
+          "The key itself; give this or secret_file"),
+    SIZED("/auth/jwt/keys/*/secret_file", SETTING_STRING, 1, 4095, NULL, NOWHERE,
+          "File that holds the key, relative to the directory of the configuration file; one "
+          "newline at its end is left out"),
     CHOICE(
         "/auth/jwt/keys/*/exp", exp_choices, NULL, NOWHERE,
         "Whether tokens signed with the key have to say when they end; required when absent"),
 
-    LIST("/profiles", SETTING_MAP, 0, 4096, "{}", NOWHERE, "Named lists of grants"),
-    LIST("/profiles/*/grants", SETTING_GRANTS, 0, 1024, "[]", NOWHERE,
-         "What may be sent: patterns, or objects with kind, to and expires"),
-    LIST("/profiles/*/deny", SETTING_PATTERNS, 0, 1024, "[]", NOWHERE,
-         "Patterns of what may not be sent, whatever is granted"),
+    SIZED("/profiles", SETTING_MAP, 0, 4096, "{}", NOWHERE, "Named lists of grants"),
+    SIZED("/profiles/*/grants", SETTING_GRANTS, 0, 1024, "[]", NOWHERE,
+          "What may be sent: patterns, or objects with kind, to and expires"),
+    SIZED("/profiles/*/deny", SETTING_PATTERNS, 0, 1024, "[]", NOWHERE,
+          "Patterns of what may not be sent, whatever is granted"),
     CHOICE("/profiles/*/routing", routing_choices, NULL, NOWHERE,
            "How its participants read: everything, or only what is addressed to them or to "
            "nobody; the topic decides when absent"),
 
-    LIST("/participants", SETTING_MAP, 0, 100000, "{}", NOWHERE,
-         "Participants that come with a token of their own, by id"),
-    TEXT("/participants/*/token_sha256", SETTING_SHA256, 64, 64, NULL, NOWHERE,
-         "SHA-256 of the token in hexadecimal; required"),
-    LIST("/participants/*/topics", SETTING_STRINGS, 0, 1024, "[]", NOWHERE,
-         "Patterns of the topics it may join, where * stands for any bytes"),
-    TEXT("/participants/*/profile", SETTING_STRING, 1, 256, NULL, NOWHERE,
-         "Profile whose grants, denials and routing it gets"),
-    LIST("/participants/*/grants", SETTING_GRANTS, 0, 1024, "[]", NOWHERE,
-         "What it may send besides what its profile grants"),
-    LIST("/participants/*/deny", SETTING_PATTERNS, 0, 1024, "[]", NOWHERE,
-         "What it may not send, whatever is granted"),
+    SIZED("/participants", SETTING_MAP, 0, 100000, "{}", NOWHERE,
+          "Participants that come with a token of their own, by id"),
+    SIZED("/participants/*/token_sha256", SETTING_SHA256, 64, 64, NULL, NOWHERE,
+          "SHA-256 of the token in hexadecimal; required"),
+    SIZED("/participants/*/topics", SETTING_STRINGS, 0, 1024, "[]", NOWHERE,
+          "Patterns of the topics it may join, where * stands for any bytes"),
+    SIZED("/participants/*/profile", SETTING_STRING, 1, 256, NULL, NOWHERE,
+          "Profile whose grants, denials and routing it gets"),
+    SIZED("/participants/*/grants", SETTING_GRANTS, 0, 1024, "[]", NOWHERE,
+          "What it may send besides what its profile grants"),
+    SIZED("/participants/*/deny", SETTING_PATTERNS, 0, 1024, "[]", NOWHERE,
+          "What it may not send, whatever is granted"),
     INTEGER("/participants/*/instances", 1, INSTANCES_MAX, "", NULL, "instances", NOWHERE,
             "Its connections to one topic at one time, instead of auth.instances"),
     CHOICE("/participants/*/routing", routing_choices, NULL, NOWHERE,
@@ -200,13 +199,8 @@ static const struct setting table[] = {
            "The least important lines that are logged"),
     CHOICE("/log/format", format_choices, "\"text\"", AT(config.log_format),
            "How a line is written: key=value, or one JSON object"),
+    {.pointer = NULL},
 };
 
-_Static_assert(sizeof table / sizeof *table <= SETTINGS_MAX,
+_Static_assert(sizeof settings_table / sizeof *settings_table <= SETTINGS_MAX,
                "set_by has a place for each row");
-
-const struct setting *settings_table(size_t *count)
-{
-    *count = sizeof table / sizeof *table;
-    return table;
-}

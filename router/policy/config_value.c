@@ -125,9 +125,8 @@ enum mcpx_err setting_store(const struct setting *row, const json_t *value,
 {
     void *at = (char *)settings + row->offset;
     enum mcpx_err err = MCPX_OK;
-    size_t count;
 
-    settings->set_by[row - settings_table(&count)] = (unsigned char)source;
+    settings->set_by[row - settings_table] = (unsigned char)source;
     if (row->size == 0)
         return MCPX_OK;
     if (row->type == SETTING_STRINGS)
@@ -145,25 +144,20 @@ enum mcpx_err setting_store(const struct setting *row, const json_t *value,
 
 enum setting_source settings_source(const struct settings *settings, const char *pointer)
 {
-    size_t count;
-
-    return (enum setting_source)
-        settings->set_by[settings_find(pointer) - settings_table(&count)];
+    return (enum setting_source)settings->set_by[settings_find(pointer) - settings_table];
 }
 
 enum mcpx_err settings_init(struct settings *settings)
 {
-    size_t count;
-    const struct setting *table = settings_table(&count);
     enum mcpx_err err = MCPX_OK;
 
-    for (size_t i = 0; !err && i < count; i++) {
+    for (const struct setting *row = settings_table; !err && row->pointer; row++) {
         json_t *value;
 
-        if (!table[i].fallback)
+        if (!row->fallback)
             continue;
-        value = json_loads(table[i].fallback, JSON_DECODE_ANY, NULL);
-        err = value ? setting_store(&table[i], value, FROM_DEFAULT, settings) : MCPX_ENOMEM;
+        value = json_loads(row->fallback, JSON_DECODE_ANY, NULL);
+        err = value ? setting_store(row, value, FROM_DEFAULT, settings) : MCPX_ENOMEM;
         json_decref(value);
     }
     return err;

@@ -26,32 +26,26 @@ static bool profile_is_used(const struct loading *loading, const char *name)
 /* A token may name any profile, so one is only unused where no key could sign that token. */
 static void warn_profiles(struct loading *loading, bool has_keys)
 {
-    struct mcpx_text pointer = {0};
     const char *name;
     json_t *profile;
 
     json_object_foreach((json_t *)tree_at(loading, "profiles", NULL), name, profile)
     {
-        pointer_pop(&pointer, 0);
-        mcpx_text_puts(&pointer, "/profiles");
-        pointer_push(&pointer, name);
+        pointer_set(loading, "profiles", name);
         if (!has_keys && !profile_is_used(loading, name))
-            warning_line(loading, loading->sources->file, pointer_text(&pointer),
-                         "nobody uses this profile");
-        warn_grants(loading, pointer_text(&pointer), profile, has_keys);
+            warning_here(loading, "nobody uses this profile");
+        warn_grants(loading, profile, has_keys);
     }
-    loading->no_memory |= pointer.failed;
-    mcpx_text_fini(&pointer);
 }
 
 /* A hash that no token has is a participant that cannot come in. */
-static void warn_hash(struct loading *loading, struct mcpx_text *pointer, const json_t *person)
+static void warn_hash(struct loading *loading, const json_t *person)
 {
     static const char of_nothing[] =
         "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
     const char *hash = json_string_value(json_object_get(person, "token_sha256"));
-    size_t len = pointer->len;
     const char *fault = NULL;
+    size_t len;
 
     if (strspn(hash, "0") >= 60)
         fault = "is the placeholder of an example, and no token has this hash; "
@@ -61,38 +55,32 @@ static void warn_hash(struct loading *loading, struct mcpx_text *pointer, const 
                 "reads a token and prints its hash";
     if (!fault)
         return;
-    pointer_push(pointer, "token_sha256");
-    warning_line(loading, loading->sources->file, pointer_text(pointer), fault);
-    pointer_pop(pointer, len);
+    len = pointer_push(loading, "token_sha256");
+    warning_here(loading, fault);
+    pointer_pop(loading, len);
 }
 
 /* `signs`: somebody signs tokens, and could name one of them. */
 static void warn_participants(struct loading *loading, bool has_keys, bool signs)
 {
     size_t silent = 0;
-    struct mcpx_text pointer = {0};
     const char *id;
     json_t *person;
 
     json_object_foreach((json_t *)tree_at(loading, "participants", NULL), id, person)
     {
         silent += !json_object_get(person, "jwt");
-        pointer_pop(&pointer, 0);
-        mcpx_text_puts(&pointer, "/participants");
-        pointer_push(&pointer, id);
-        warn_hash(loading, &pointer, person);
+        pointer_set(loading, "participants", id);
+        warn_hash(loading, person);
         if (json_array_size(json_object_get(person, "topics")) == 0)
-            warning_line(loading, loading->sources->file, pointer_text(&pointer),
-                         "has no topics, so it can join none");
-        warn_grants(loading, pointer_text(&pointer), person, has_keys);
+            warning_here(loading, "has no topics, so it can join none");
+        warn_grants(loading, person, has_keys);
     }
     if (signs && silent)
         warning_line(
             loading, loading->sources->file, "/participants",
             "a JWT that names one of them is refused; \"jwt\": \"accepted\" in an entry "
             "lets it in with the entry's grants, \"refused\" says that this is meant");
-    loading->no_memory |= pointer.failed;
-    mcpx_text_fini(&pointer);
 }
 
 static bool file_holds_secret(const struct loading *loading)

@@ -15,7 +15,6 @@
 /* The participant or profile that has the grants. A profile has no topics. */
 struct grants {
     struct loading *loading;
-    const char *owner;
     const json_t *topics;
     bool has_keys;
     int64_t wall_ms;
@@ -24,9 +23,7 @@ struct grants {
 /* The pattern of a grant, be it a string or an object. */
 static struct mcpx_slice pattern_of(const json_t *grant)
 {
-    const json_t *text = json_is_object(grant) ? json_object_get(grant, "kind") : grant;
-
-    return (struct mcpx_slice){json_string_value(text), json_string_length(text)};
+    return json_slice(json_is_object(grant) ? json_object_get(grant, "kind") : grant);
 }
 
 /* True when every kind the pattern covers is the router's own: protocol section 2. */
@@ -69,7 +66,8 @@ static struct mcpx_text *begin(const struct grants *grants, const char *what,
                                struct mcpx_slice pattern)
 {
     struct loading *loading = grants->loading;
-    struct mcpx_text *line = warning_begin(loading, loading->sources->file, grants->owner);
+    struct mcpx_text *line =
+        warning_begin(loading, loading->sources->file, pointer_text(loading));
 
     mx_format(line, "%s \"%s\": ", what, pattern);
     return line;
@@ -99,7 +97,7 @@ static void warn_typo(const struct grants *grants, const char *what, struct mcpx
 static void warn_expired(const struct grants *grants, struct mcpx_slice pattern,
                          const json_t *expires)
 {
-    struct mcpx_slice date = {json_string_value(expires), json_string_length(expires)};
+    struct mcpx_slice date = json_slice(expires);
     int64_t wall_ms;
 
     if (date.text && mx_time_parse(date, &wall_ms) && wall_ms <= grants->wall_ms)
@@ -152,19 +150,13 @@ static bool patterns_meet(struct mcpx_slice a, struct mcpx_slice b)
     return any && rows[a.len % 2][b.len];
 }
 
-static struct mcpx_slice text_at(const json_t *array, size_t index)
-{
-    const json_t *text = json_array_get(array, index);
-
-    return (struct mcpx_slice){json_string_value(text), json_string_length(text)};
-}
-
 /* A participant without topics has a warning already. */
 static bool never_meet(const json_t *topics, const json_t *others)
 {
     for (size_t i = 0; i < json_array_size(topics); i++) {
         for (size_t j = 0; j < json_array_size(others); j++) {
-            if (patterns_meet(text_at(topics, i), text_at(others, j)))
+            if (patterns_meet(json_slice(json_array_get(topics, i)),
+                              json_slice(json_array_get(others, j))))
                 return false;
         }
     }
@@ -187,7 +179,7 @@ static const char *fault_of_addressee(const struct grants *grants, const char *i
 static void warn_to(const struct grants *grants, struct mcpx_slice pattern, const json_t *to)
 {
     for (size_t i = 0; i < json_array_size(to); i++) {
-        struct mcpx_slice id = text_at(to, i);
+        struct mcpx_slice id = json_slice(json_array_get(to, i));
         const char *fault = fault_of_addressee(grants, id.text);
 
         if (fault)
@@ -205,10 +197,9 @@ static int64_t wall_ms_of(const struct config_sources *sources)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-void warn_grants(struct loading *loading, const char *owner, const json_t *object,
-                 bool has_keys)
+void warn_grants(struct loading *loading, const json_t *object, bool has_keys)
 {
-    const struct grants grants = {loading, owner, json_object_get(object, "topics"), has_keys,
+    const struct grants grants = {loading, json_object_get(object, "topics"), has_keys,
                                   wall_ms_of(loading->sources)};
     const json_t *list = json_object_get(object, "grants");
     const json_t *deny = json_object_get(object, "deny");

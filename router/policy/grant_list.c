@@ -27,14 +27,6 @@ static enum mcpx_err refuse_grant(struct mcpx_fault *fault, const char *field,
     return MCPX_EREQUEST;
 }
 
-/* Absent when the value is no string. */
-static struct mcpx_slice text_of(const json_t *value)
-{
-    if (!json_is_string(value))
-        return (struct mcpx_slice){NULL, 0};
-    return (struct mcpx_slice){json_string_value(value), json_string_length(value)};
-}
-
 /* Room for one more element; sizes double at powers of two, so no capacity is stored. */
 static bool grow(void **array, size_t count, size_t size)
 {
@@ -59,7 +51,7 @@ static enum mcpx_err read_to(const json_t *value, struct mcpx_grant *grant,
     if (!json_is_array(value) || count == 0 || count > MCPX_TO_MAX)
         return refuse_grant(fault, "to", "expected a list of 1..256 participant ids");
     for (size_t i = 0; i < count; i++) {
-        if (!mcpx_identity_is_valid(text_of(json_array_get(value, i))))
+        if (!mcpx_identity_is_valid(json_slice(json_array_get(value, i))))
             return refuse_grant(
                 fault, "to",
                 "expected participant ids of 1..256 bytes that do not end in ~ and "
@@ -69,7 +61,7 @@ static enum mcpx_err read_to(const json_t *value, struct mcpx_grant *grant,
     if (!to)
         return MCPX_ENOMEM;
     for (size_t i = 0; i < count; i++)
-        to[i] = text_of(json_array_get(value, i));
+        to[i] = json_slice(json_array_get(value, i));
     grant->to = to;
     grant->to_count = count;
     return MCPX_OK;
@@ -78,7 +70,7 @@ static enum mcpx_err read_to(const json_t *value, struct mcpx_grant *grant,
 static enum mcpx_err read_expires(const json_t *value, struct mcpx_grant *grant,
                                   struct mcpx_fault *fault)
 {
-    struct mcpx_slice text = text_of(value);
+    struct mcpx_slice text = json_slice(value);
 
     if (!text.text || !mx_time_parse(text, &grant->expires_ms))
         return refuse_grant(fault, "expires", "expected a date like 2026-12-31T23:59:59Z");
@@ -95,7 +87,7 @@ static enum mcpx_err read_object(const json_t *value, struct mcpx_grant *grant,
     size_t known = 1u + (to ? 1u : 0u) + (expires ? 1u : 0u);
     enum mcpx_err err = MCPX_OK;
 
-    grant->pattern = text_of(json_object_get(value, "kind"));
+    grant->pattern = json_slice(json_object_get(value, "kind"));
     if (!grant->pattern.text)
         return refuse_grant(fault, "kind", "expected a capability pattern as \"kind\"");
     if (json_object_size(value) != known)
@@ -111,7 +103,7 @@ static enum mcpx_err read_object(const json_t *value, struct mcpx_grant *grant,
 enum mcpx_err grant_list_add(struct grant_list *list, const json_t *value,
                              struct mcpx_fault *fault)
 {
-    struct mcpx_grant grant = {.pattern = text_of(value)};
+    struct mcpx_grant grant = {.pattern = json_slice(value)};
     enum mcpx_err err;
 
     if (!grant.pattern.text && !json_is_object(value))
@@ -136,7 +128,7 @@ enum mcpx_err grant_list_add(struct grant_list *list, const json_t *value,
 enum mcpx_err grant_list_deny(struct grant_list *list, const json_t *value,
                               struct mcpx_fault *fault)
 {
-    struct mcpx_slice pattern = text_of(value);
+    struct mcpx_slice pattern = json_slice(value);
     enum mcpx_err err;
 
     if (!pattern.text)

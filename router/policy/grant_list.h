@@ -7,6 +7,12 @@
 #include <jansson.h>
 #include <mcpx/capability.h>
 
+/** The bytes of a string, lent; absent for any other value. */
+static inline struct mcpx_slice json_slice(const json_t *value)
+{
+    return (struct mcpx_slice){json_string_value(value), json_string_length(value)};
+}
+
 /**
  * Grants and denials gathered from JSON values, which must outlive the list: it borrows their
  * strings. Zero-initialised is empty and ready.

@@ -12,6 +12,7 @@
  *
  * sources    borrowed
  * tree       the file's object, owned; NULL when there is no file or it is no JSON object
+ * pointer    JSON pointer of the file's value that is looked at
  * settings   values so far
  * errors     borrowed: one line per fault
  * faults     lines in it
@@ -21,6 +22,7 @@
 struct loading {
     const struct config_sources *sources;
     json_t *tree;
+    struct mcpx_text pointer;
     struct settings settings;
     struct mcpx_text *errors;
     size_t faults;
@@ -51,23 +53,39 @@ void error_line(struct loading *loading, const char *source, const char *pointer
 void warning_line(struct loading *loading, const char *source, const char *pointer,
                   const char *sentence);
 
+/** The same lines about the file's value at the pointer. */
+void error_here(struct loading *loading, const char *sentence);
+void warning_here(struct loading *loading, const char *sentence);
+struct mcpx_text *error_found_here(struct loading *loading, const json_t *value, bool hidden);
+
+/**
+ * A whole error line: a value was found that does not fit the row. Says what is allowed, and shows
+ * no secret: a string in the place of a container may be one too.
+ */
+void error_unfit(struct loading *loading, const char *source, const char *pointer,
+                 const json_t *value, const struct setting *row);
+
 /**
  * Appends the value that was found, such as `"x" (string)`. Long strings are cut, containers
  * counted; with `hidden`, only type and size are shown.
  */
 void write_found(const json_t *value, bool hidden, struct mcpx_text *out);
 
-/** Appends "/name" to a JSON pointer, escaped as RFC 6901 section 3 wants. */
-void pointer_push(struct mcpx_text *pointer, const char *name);
+/**
+ * Each appends a segment to the pointer: "/name", escaped as RFC 6901 section 3 wants, or "/3".
+ * Returns the length before, for pointer_pop.
+ */
+size_t pointer_push(struct loading *loading, const char *name);
+size_t pointer_push_index(struct loading *loading, size_t index);
 
-/** Appends "/3". */
-void pointer_push_index(struct mcpx_text *pointer, size_t index);
+/** Cuts the pointer back to an earlier length; 0 = the whole file. */
+void pointer_pop(struct loading *loading, size_t len);
 
-/** Cuts a pointer back to an earlier length. */
-void pointer_pop(struct mcpx_text *pointer, size_t len);
+/** Makes it /SECTION/NAME. */
+void pointer_set(struct loading *loading, const char *section, const char *name);
 
 /** The pointer as a C string; "" when it is empty or memory ran out. */
-const char *pointer_text(const struct mcpx_text *pointer);
+const char *pointer_text(const struct loading *loading);
 
 /** The file's value at /section/NAME..., walked by member names; NULL when absent. */
 const json_t *tree_at(const struct loading *loading, const char *section, const char *name);
@@ -95,11 +113,10 @@ void load_keys(struct loading *loading, struct tokens *tokens);
 /**
  * Writes warnings about the grants and denials of a profile or participant.
  *
- * owner      its JSON pointer
+ * object     at the pointer
  * has_keys   a token may name any participant
  */
-void warn_grants(struct loading *loading, const char *owner, const json_t *object,
-                 bool has_keys);
+void warn_grants(struct loading *loading, const json_t *object, bool has_keys);
 
 /** Writes warnings about settings that are valid but are probably mistakes. */
 void write_warnings(struct loading *loading, const struct tokens *tokens);

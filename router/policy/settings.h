@@ -6,6 +6,7 @@
 #define POLICY_SETTINGS_H
 
 #include "router/policy/config.h"
+#include "router/policy/grant_list.h"
 
 #include <jansson.h>
 
@@ -66,6 +67,9 @@ enum setting_source { FROM_DEFAULT, FROM_FILE, FROM_ENVIRONMENT, FROM_FLAGS };
 
 enum { SETTINGS_MAX = 80 };
 
+/** The table, ended by a row without pointer. */
+extern const struct setting settings_table[];
+
 /**
  * The values of the table: the public settings, and those that are needed only while loading.
  *
@@ -82,9 +86,6 @@ struct settings {
     bool exp_optional;
     unsigned char set_by[SETTINGS_MAX];
 };
-
-/** The table; `count` rows, at most SETTINGS_MAX. Static. */
-const struct setting *settings_table(size_t *count);
 
 /** The row of the value at a JSON pointer; NULL when there is none. */
 const struct setting *settings_find(const char *pointer);

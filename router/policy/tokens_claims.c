@@ -9,13 +9,6 @@
 
 #include <mcpx/envelope.h>
 
-static struct mcpx_slice text_of(const json_t *value)
-{
-    if (!json_is_string(value))
-        return (struct mcpx_slice){NULL, 0};
-    return (struct mcpx_slice){json_string_value(value), json_string_length(value)};
-}
-
 /* `participantId`, or `sub` when it is missing. Each must be a string if it is there. */
 static bool read_participant(const json_t *claims, struct mcpx_slice *out)
 {
@@ -24,7 +17,7 @@ static bool read_participant(const json_t *claims, struct mcpx_slice *out)
 
     if ((participant && !json_is_string(participant)) || (sub && !json_is_string(sub)))
         return false;
-    *out = text_of(participant ? participant : sub);
+    *out = json_slice(participant ? participant : sub);
     return out->text && mcpx_identity_is_valid(*out);
 }
 
@@ -34,13 +27,13 @@ static enum mcpx_err check_topic(const json_t *claim, struct mcpx_slice topic)
     bool found = topic.text == NULL;
 
     if (!claim || json_is_string(claim)) {
-        found = found || (claim && mcpx_slice_equal(text_of(claim), topic));
+        found = found || (claim && mcpx_slice_equal(json_slice(claim), topic));
         return found ? MCPX_OK : MCPX_EFORBIDDEN;
     }
     if (!json_is_array(claim))
         return MCPX_ETOKEN;
     for (size_t i = 0; i < json_array_size(claim); i++) {
-        struct mcpx_slice name = text_of(json_array_get(claim, i));
+        struct mcpx_slice name = json_slice(json_array_get(claim, i));
 
         if (!name.text)
             return MCPX_ETOKEN;

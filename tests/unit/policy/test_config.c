@@ -59,31 +59,26 @@ Test(config, has_the_defaults_of_the_hub)
 {
     struct settled s = settled_load(NULL, NULL, false);
     struct config config = {.hub = hub_config_default()};
-    size_t count;
-    const struct setting *rows = settings_table(&count);
 
     cr_assert_eq(s.err, MCPX_OK, "%s", s.errors.text);
     config.hub.log_bytes = s.config.hub.log_bytes; /* depends on the machine */
-    for (size_t i = 0; i < count; i++)
-        if (is_plain(&rows[i]) && rows[i].offset >= offsetof(struct config, hub) &&
-            rows[i].offset < offsetof(struct config, hub) + sizeof config.hub)
-            cr_expect(is_same(&rows[i], &config, &s.config),
+    for (const struct setting *row = settings_table; row->pointer; row++)
+        if (is_plain(row) && row->offset >= offsetof(struct config, hub) &&
+            row->offset < offsetof(struct config, hub) + sizeof config.hub)
+            cr_expect(is_same(row, &config, &s.config),
                       "%s: tests/support/hub_defaults.h has another default than "
                       "router/policy/config_table.c",
-                      rows[i].pointer);
+                      row->pointer);
     settled_fini(&s);
 }
 
 static void expect_no_default(const struct config *config, const struct config *defaults)
 {
-    size_t count;
-    const struct setting *rows = settings_table(&count);
-
-    for (size_t i = 0; i < count; i++)
-        cr_expect(!is_plain(&rows[i]) || !is_same(&rows[i], config, defaults),
+    for (const struct setting *row = settings_table; row->pointer; row++)
+        cr_expect(!is_plain(row) || !is_same(row, config, defaults),
                   "%s has its default: give it another value in the text of this test, and "
                   "compare what was stored",
-                  rows[i].pointer);
+                  row->pointer);
 }
 
 Test(config, reads_every_stored_setting)

@@ -144,13 +144,11 @@ static void write_line(const struct setting *row, struct mcpx_text *out)
 Test(docs, describe_every_setting_as_it_is)
 {
     char *page = read_source("docs/configuration.md");
-    size_t count;
-    const struct setting *table = settings_table(&count);
 
-    for (size_t i = 0; i < count; i++) {
+    for (const struct setting *row = settings_table; row->pointer; row++) {
         struct mcpx_text line = {0};
 
-        write_line(&table[i], &line);
+        write_line(row, &line);
         cr_expect_not_null(strstr(page, line.text),
                            "docs/configuration.md lacks this line:\n%s", line.text);
         mcpx_text_fini(&line);
@@ -171,9 +169,10 @@ static bool is_setting_line(const char *line, size_t len)
 Test(docs, describe_no_setting_that_does_not_exist)
 {
     char *page = read_source("docs/configuration.md");
-    size_t count, found = 0;
+    size_t count = 0, found = 0;
 
-    settings_table(&count);
+    while (settings_table[count].pointer)
+        count++;
     for (const char *at = page; *at;) {
         size_t len = strcspn(at, "\n");
 
@@ -300,23 +299,19 @@ static json_t *load_schema(void)
 Test(schema, describes_every_setting_as_it_is)
 {
     json_t *schema = load_schema();
-    size_t count;
-    const struct setting *table = settings_table(&count);
 
-    for (size_t i = 0; i < count; i++) {
-        const json_t *node = schema_at(schema, table[i].pointer);
+    for (const struct setting *row = settings_table; row->pointer; row++) {
+        const json_t *node = schema_at(schema, row->pointer);
         const char *help = json_string_value(json_object_get(node, "description"));
 
-        cr_expect_not_null(node, SCHEMA " lacks the property %s", table[i].pointer);
+        cr_expect_not_null(node, SCHEMA " lacks the property %s", row->pointer);
         if (!node)
             continue;
-        cr_expect(help && strcmp(help, table[i].help) == 0,
-                  SCHEMA ": %s has another description than \"%s\"", table[i].pointer,
-                  table[i].help);
-        cr_expect(has_range(node, &table[i]), SCHEMA ": %s has another type or range",
-                  table[i].pointer);
-        cr_expect(has_default(node, &table[i]), SCHEMA ": %s has another default than %s",
-                  table[i].pointer, table[i].fallback ? table[i].fallback : "none");
+        cr_expect(help && strcmp(help, row->help) == 0,
+                  SCHEMA ": %s has another description than \"%s\"", row->pointer, row->help);
+        cr_expect(has_range(node, row), SCHEMA ": %s has another type or range", row->pointer);
+        cr_expect(has_default(node, row), SCHEMA ": %s has another default than %s",
+                  row->pointer, row->fallback ? row->fallback : "none");
     }
     json_decref(schema);
 }
@@ -364,17 +359,14 @@ Test(schema, describes_no_setting_that_does_not_exist)
 
 Test(settings, have_defaults_that_fit)
 {
-    size_t count;
-    const struct setting *table = settings_table(&count);
-
-    for (size_t i = 0; i < count; i++) {
+    for (const struct setting *row = settings_table; row->pointer; row++) {
         json_t *value =
-            table[i].fallback ? json_loads(table[i].fallback, JSON_DECODE_ANY, NULL) : NULL;
+            row->fallback ? json_loads(row->fallback, JSON_DECODE_ANY, NULL) : NULL;
 
-        cr_expect(!table[i].fallback || setting_fits(&table[i], value),
-                  "%s: its default is outside its range", table[i].pointer);
-        cr_expect(table[i].size == 0 || table[i].fallback, "%s is stored without a default",
-                  table[i].pointer);
+        cr_expect(!row->fallback || setting_fits(row, value),
+                  "%s: its default is outside its range", row->pointer);
+        cr_expect(row->size == 0 || row->fallback, "%s is stored without a default",
+                  row->pointer);
         json_decref(value);
     }
 }
