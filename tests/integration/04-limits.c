@@ -229,7 +229,7 @@ Test(limits, unfinished_messages_are_bounded_together_and_in_time, .timeout = 12
     struct rude a, b;
     struct frame frame;
     char topic[16];
-    long rss, begun_ms, ended_ms;
+    long rss, begun_ms, all_begun_ms, ended_ms;
     bool goes_on[MANY];
     int i, left = -1, cut = 0;
 
@@ -244,6 +244,7 @@ Test(limits, unfinished_messages_are_bounded_together_and_in_time, .timeout = 12
         cr_assert(rude_expect(&many[i], "\"event\":\"join\"", &frame));
         goes_on[i] = begin_message(&many[i]);
     }
+    all_begun_ms = support_now_ms();
     rss = daemon_rss_kib(&router) - rss;
     cr_expect(rss < 100 * 1024, "%ld KiB", rss);
     rude_frame(&a, CONTINUE_LAST, "", 0);
@@ -262,8 +263,9 @@ Test(limits, unfinished_messages_are_bounded_together_and_in_time, .timeout = 12
     for (i = 0; i < MANY; i++)
         if (i != left && goes_on[i])
             cr_expect_eq(rude_close_code(&many[i]), 1008, "%d", i);
-    ended_ms = support_now_ms() - begun_ms;
-    cr_expect(ended_ms >= 29000 && ended_ms < 50000, "%ld ms", ended_ms);
+    ended_ms = support_now_ms();
+    cr_expect(ended_ms - begun_ms >= 29000, "%ld ms", ended_ms - begun_ms);
+    cr_expect(ended_ms - all_begun_ms < 50000, "%ld ms", ended_ms - all_begun_ms);
     for (i = 0; i < MANY; i++)
         rude_shut(&many[i]);
     end(&router, &a, &b);
@@ -309,7 +311,7 @@ Test(limits, eleven_hundred_silent_connections_keep_nobody_out, .timeout = 60)
     struct daemon router;
     struct rude a, b;
     struct rlimit limit;
-    long start_ms = support_now_ms();
+    long start_ms;
     int i;
 
     cr_assert(getrlimit(RLIMIT_NOFILE, &limit) == 0);
@@ -321,6 +323,7 @@ Test(limits, eleven_hundred_silent_connections_keep_nobody_out, .timeout = 60)
     limit.rlim_cur = limit.rlim_cur < 4096 ? 4096 : limit.rlim_cur;
     cr_assert(setrlimit(RLIMIT_NOFILE, &limit) == 0);
     daemon_start_default(&router);
+    start_ms = support_now_ms();
     for (i = 0; i < MANY; i++)
         rude_open(&many[i], &router, 0);
     join_two(&router, &a, &b);

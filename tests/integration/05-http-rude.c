@@ -320,7 +320,7 @@ Test(http_rude, silent_strangers_are_cut)
     static struct rude many[MANY];
     struct rude a = {0};
     struct frame frame;
-    long start_ms = support_now_ms(), joined_ms;
+    long opened_ms;
     int i;
 
     for (i = 0; i < MANY; i++) {
@@ -330,15 +330,15 @@ Test(http_rude, silent_strangers_are_cut)
         if (i % 3 == 2)
             rude_say(&many[i], POST "Content-Length: 33\r\n\r\n{");
     }
-    joined_ms = support_now_ms();
+    opened_ms = support_now_ms();
     rude_join(&a, &router, "a", "room", "");
     cr_expect(rude_expect(&a, "system/welcome", &frame));
-    cr_expect(support_now_ms() - joined_ms < 2000);
+    cr_expect(rude_is_quiet(&many[0], 0), "it has not waited until they were cut");
     for (i = 0; i < MANY; i++) {
         rude_drain(&many[i]);
         rude_shut(&many[i]);
     }
-    cr_expect(support_now_ms() - start_ms < 15000, "%ld", support_now_ms() - start_ms);
+    cr_expect(support_now_ms() - opened_ms < 25000, "%ld", support_now_ms() - opened_ms);
     rude_shut(&a);
 }
 

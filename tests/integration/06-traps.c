@@ -203,9 +203,10 @@ Test(traps, one_that_answers_no_ping_is_dropped)
     bool told = false;
     int pings = 0;
 
-    daemon_start(&pinging, "{\"limits\":{\"ping_s\":1,\"connects_per_s\":0}}", 0);
-    rude_join(&mute, &pinging, "mute", "room", "");
+    /* The one who answers comes first and has six seconds for it: it is pinged before the other. */
+    daemon_start(&pinging, "{\"limits\":{\"ping_s\":2,\"connects_per_s\":0}}", 0);
     rude_join(&alive, &pinging, "alive", "room", "");
+    rude_join(&mute, &pinging, "mute", "room", "");
     while (!told) {
         cr_assert(rude_next(&alive, &frame));
         if (frame.first == PING) {

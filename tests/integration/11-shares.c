@@ -44,7 +44,7 @@ Test(shares, an_address_that_floods_keeps_no_other_out, .timeout = 60)
     struct rude guest = {0};
     int refused = 0;
 
-    daemon_start(&router, "{\"limits\":{\"connects_per_s\":20}}", 0);
+    daemon_start(&router, "{\"limits\":{\"connects_per_s\":8}}", 0);
     for (int round = 0; round < 5; round++) {
         for (int i = 0; i < 60; i++)
             refused += ask_from(&router, "127.0.0.2", livez) == 429;

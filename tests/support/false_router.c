@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE /* memmem, strcasestr */
 #include "tests/support/false_router.h"
+#include "tests/support/daemon.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
@@ -135,7 +136,8 @@ static ssize_t pass(int from, int to)
     return got;
 }
 
-static void relay(int client, int router, size_t bytes_max)
+/* The signal to cut comes while it waits, and at no other time: so none is missed. */
+static void relay(int client, int router, size_t bytes_max, const sigset_t *waiting)
 {
     struct pollfd both[] = {{.fd = client, .events = POLLIN},
                             {.fd = router, .events = POLLIN}};
@@ -144,7 +146,7 @@ static void relay(int client, int router, size_t bytes_max)
 
     cut = 0;
     while (open && !cut) {
-        if (poll(both, 2, -1) < 0)
+        if (ppoll(both, 2, NULL, waiting) < 0)
             continue;
         open = !both[0].revents || pass(client, router) > 0;
         if (open && both[1].revents) {
@@ -160,6 +162,7 @@ static void relay(int client, int router, size_t bytes_max)
 static void start(struct false_router *router, int *listener)
 {
     *listener = open_port(&router->port, true);
+    router->told = -1;
     router->pid = fork();
     if (router->pid)
         close(*listener);
@@ -184,26 +187,45 @@ void false_router_start(struct false_router *router, bool upgrade, const char *b
 void false_router_relay(struct false_router *router, int port, size_t bytes_max)
 {
     struct sigaction action = {.sa_handler = on_cut};
-    int listener, fd;
+    int listener, fd, pipes[2];
+    sigset_t blocked, waiting;
 
+    cr_assert(pipe(pipes) == 0);
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &blocked, &waiting);
     start(router, &listener);
-    if (!router->pid)
-        sigaction(SIGUSR1, &action, NULL);
-    while (!router->pid) {
+    router->told = pipes[0];
+    if (router->pid) {
+        close(pipes[1]);
+        sigprocmask(SIG_SETMASK, &waiting, NULL);
+        return;
+    }
+    sigaction(SIGUSR1, &action, NULL);
+    for (;;) {
         fd = accept(listener, NULL, NULL);
         if (fd >= 0)
-            relay(fd, dial(port), bytes_max);
+            relay(fd, dial(port), bytes_max, &waiting);
         close(fd);
+        if (cut && write(pipes[1], "!", 1) != 1)
+            _exit(1);
     }
 }
 
 void false_router_cut(const struct false_router *router)
 {
+    struct pollfd wait = {.fd = router->told, .events = POLLIN};
+    char byte;
+
     kill(router->pid, SIGUSR1);
+    cr_assert(poll(&wait, 1, DAEMON_PATIENCE_MS) == 1 && read(router->told, &byte, 1) == 1,
+              "the connection was not cut");
 }
 
 void false_router_stop(struct false_router *router)
 {
     kill(router->pid, SIGKILL);
     waitpid(router->pid, NULL, 0);
+    if (router->told >= 0)
+        close(router->told);
 }

@@ -9,9 +9,11 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/** `told`: a relay says there that it has cut; -1 without a relay. */
 struct false_router {
     pid_t pid;
     int port;
+    int told;
 };
 
 /**
@@ -30,7 +32,7 @@ void false_router_start(struct false_router *router, bool upgrade, const char *b
  */
 void false_router_relay(struct false_router *router, int port, size_t bytes_max);
 
-/** Lets a relay break its connection; it takes a new one. */
+/** Lets a relay break its connection, and returns when that is done; it takes a new one. */
 void false_router_cut(const struct false_router *router);
 
 /** Ends it. */

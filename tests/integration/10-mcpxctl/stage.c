@@ -97,10 +97,10 @@ void find_listed(const char *line, const char *id, char word[128])
 
 pid_t start_watch(const char *options, char file[32])
 {
-    char command[512], said[256];
+    char command[512], said[256] = "";
+    size_t len = 0;
     int pipes[2];
     pid_t pid;
-    ssize_t len;
 
     strcpy(file, "/tmp/mcpxctl-watch-XXXXXX");
     close(mkstemp(file));
@@ -114,10 +114,13 @@ pid_t start_watch(const char *options, char file[32])
         _exit(127);
     }
     close(pipes[1]);
-    len = read(pipes[0], said, sizeof said - 1);
-    cr_assert_gt(len, 0);
-    said[len] = '\0';
-    cr_assert_not_null(strstr(said, " as eye"), "%s", said);
+    while (!strstr(said, " as eye")) {
+        ssize_t got = read(pipes[0], said + len, sizeof said - 1 - len);
+
+        cr_assert_gt(got, 0, "%s", said);
+        len += (size_t)got;
+        said[len] = '\0';
+    }
     return pid; /* its standard error stays open behind it */
 }
 
