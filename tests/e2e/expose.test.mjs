@@ -337,10 +337,10 @@ test('a rejection is a result that a model can read', async (t) => {
 
 test('a proposal that nobody decides ends, and is withdrawn', async (t) => {
   const { boss, write, proposed } = await office(t, { options: ['--proposal-timeout', '0.5'] });
-  const call = write();
-  const { id } = await proposed();
-  await assert.rejects(call, (error) => error.code === -32001
+  const ended = assert.rejects(write(), (error) => error.code === -32001
     && /nobody decided in time/.test(error.message));
+  const { id } = await proposed();
+  await ended;
   await boss.until((e) => e.kind === 'mcp/withdraw' && e.correlation_id === id, 'the withdrawal');
 });
 

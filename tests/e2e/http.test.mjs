@@ -128,7 +128,7 @@ test('a browser buys a ticket and comes in with it, once', async (t) => {
   const again = await refused(seat);
   assert.equal(again.status, 401);
   assert.ok(!again.text.includes(query.ticket), 'the ticket is not echoed');
-  assert.ok(!router.log.includes(query.ticket) && !router.log.includes(token), 'nor logged');
+  router.secrets.push(query.ticket, token);
 });
 
 test('upgrades are refused before they happen, each with its status and code', async () => {

@@ -22,8 +22,9 @@ async function seat(t) {
   const room = new Room(t, router);
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'mcpx-ctl-')));
   t.after(() => rmSync(folder, { recursive: true }));
-  await startImport(t, router, room.topic, 'files',
+  const bridge = await startImport(t, router, room.topic, 'files',
     [process.execPath, serverProgram('server-filesystem'), folder]);
+  await bridge.until(/is ready/); /* a list is waited for three seconds */
   const ctl = async (id, capabilities, ...words) => {
     const token = await router.token(id, room.topic, capabilities);
     const env = { ...process.env, MCPX_URL: router.url, MCPX_TOPIC: room.topic, MCPX_TOKEN: token };

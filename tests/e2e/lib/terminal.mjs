@@ -8,11 +8,8 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { descendants } from './program.mjs';
-import { DEADLINE_MS, inTime } from './router.mjs';
+import { inTime } from './router.mjs';
 import { asSeen } from './shown.mjs';
-
-/** npx looks around before it starts something. */
-const PATIENCE_MS = 4 * DEADLINE_MS;
 
 /* The shell: it runs each file that it is told of, and says on the screen how that went. A ^C is
  * for the program that runs. */
@@ -118,7 +115,7 @@ export class Terminal {
         await new Promise((done) => { setTimeout(done, 10); });
       }
     })();
-    await inTime(begun, 'no program runs that ^C would end', PATIENCE_MS);
+    await inTime(begun, 'no program runs that ^C would end');
     if (this.status !== undefined) return false;
     this.type('\x03');
     return true;
@@ -133,7 +130,7 @@ export class Terminal {
       watcher();
     });
     try {
-      await inTime(happened, () => `${what}; the terminal shows:\n${this.end}`, PATIENCE_MS);
+      await inTime(happened, () => `${what}; the terminal shows:\n${this.end}`);
     } finally {
       this.#watchers.delete(watcher);
     }
