@@ -1,7 +1,8 @@
 /*
- * output.c - a list of actions, each in one piece of memory with a copy of all its texts: an action
- * outlives the input that led to it, and often the request as well. Killing, starting and stopping
- * a process must work without memory, so their rows belong to whom they are about.
+ * output.c - a list of actions, each in one piece of memory with a copy of its texts: an action
+ * outlives the input that led to it, and often the request as well. A text that was made for it may
+ * have 64 MiB, so that one is taken as it is. Killing, starting and stopping a process must work
+ * without memory, so their rows belong to whom they are about.
  */
 #include "tools/mcpx-bridge/output.h"
 
@@ -48,7 +49,7 @@ void bridge_output_lose(struct bridge_output *output)
     bridge_output_keep(output, &output->lost);
 }
 
-bool bridge_output_add(struct bridge_output *output, const struct bridge_row *row)
+static struct bridge_row *add(struct bridge_output *output, const struct bridge_row *row)
 {
     struct bridge_row copy = *row;
     struct mcpx_draft *draft = &copy.action.draft;
@@ -66,7 +67,7 @@ bool bridge_output_add(struct bridge_output *output, const struct bridge_row *ro
     added = malloc(sizeof *added + len);
     if (!added) {
         bridge_output_lose(output);
-        return false;
+        return NULL;
     }
     to = (struct mcpx_slice *)(added + 1);
     at = (char *)(to + draft->to_count);
@@ -79,22 +80,31 @@ bool bridge_output_add(struct bridge_output *output, const struct bridge_row *ro
     *at = '\0';
     *added = copy;
     append(output, added);
-    return true;
+    return added;
+}
+
+bool bridge_output_add(struct bridge_output *output, const struct bridge_row *row)
+{
+    return add(output, row) != NULL;
 }
 
 bool bridge_output_put(struct bridge_output *output, struct bridge_row row,
                        struct mcpx_text text)
 {
-    bool added = false;
+    struct bridge_row *added = NULL;
 
-    *(row.action.type == BRIDGE_SEND ? &row.action.draft.payload : &row.action.text) =
-        mcpx_text_view(&text);
     if (text.failed || !text.len)
         bridge_output_lose(output);
     else
-        added = bridge_output_add(output, &row);
-    mcpx_text_fini(&text);
-    return added;
+        added = add(output, &row);
+    if (!added) {
+        mcpx_text_fini(&text);
+        return false;
+    }
+    added->taken = text;
+    *(row.action.type == BRIDGE_SEND ? &added->action.draft.payload : &added->action.text) =
+        mcpx_text_view(&text);
+    return true;
 }
 
 struct bridge_row *bridge_output_take(struct bridge_output *output)
@@ -108,8 +118,10 @@ struct bridge_row *bridge_output_take(struct bridge_output *output)
 
 void bridge_row_free(struct bridge_row *row)
 {
-    if (!row->is_kept)
-        free(row);
+    if (row->is_kept)
+        return;
+    mcpx_text_fini(&row->taken);
+    free(row);
 }
 
 void bridge_output_fini(struct bridge_output *output)

@@ -15,6 +15,7 @@
  * who, method     RESPOND: whose answer it is, and to what
  * is_substitute   RESPOND: it stands for an answer that could not be sent
  * is_notice       SEND: a notification of the server
+ * taken           a text of the action that is the row's own; private
  * is_kept         memory of somebody else's
  * is_waiting      is_kept, and in a list
  */
@@ -23,6 +24,7 @@ struct bridge_row {
     struct bridge_action action;
     int64_t call;
     struct mcpx_slice who, method;
+    struct mcpx_text taken;
     bool is_substitute, is_notice, is_kept, is_waiting;
 };
 

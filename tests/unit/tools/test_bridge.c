@@ -3,6 +3,7 @@
  * beginning shows decides whether he hears of it; what it does not show must not be made up.
  */
 #include "tools/mcpx-bridge/bridge.h"
+#include "tools/mcpx-bridge/output.h"
 
 #include <criterion/criterion.h>
 
@@ -71,4 +72,27 @@ Test(bridge, passes_on_that_a_value_is_not_whole)
     cr_expect(message.failed && object.failed);
     mcpx_text_fini(&message);
     mcpx_text_fini(&object);
+}
+
+/* What breaks for whom: a line of 64 MiB costs its reader's machine twice as much. */
+Test(bridge, takes_a_text_that_was_made_for_an_action_as_it_is)
+{
+    static const enum bridge_action_type types[] = {BRIDGE_WRITE, BRIDGE_SEND};
+    struct mcpx_slice to = MCPX_SLICE("s");
+
+    for (size_t i = 0; i < 2; i++) {
+        struct bridge_action action = {.type = types[i], .draft = {.to = &to, .to_count = 1}};
+        struct bridge_output output = {0};
+        struct mcpx_text text = {0};
+        struct bridge_row *row;
+        struct mcpx_slice given;
+
+        mcpx_text_puts(&text, "{}");
+        cr_assert(bridge_output_put(&output, (struct bridge_row){.action = action}, text));
+        row = bridge_output_take(&output);
+        given = i ? row->action.draft.payload : row->action.text;
+        cr_expect_eq(given.text, text.text);
+        cr_expect_eq(given.len, 2);
+        bridge_row_free(row);
+    }
 }

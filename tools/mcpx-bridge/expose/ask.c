@@ -81,7 +81,7 @@ static void respond_too_big(struct expose *x, struct mcpx_slice envelope,
     bridge_add_error(&error, mcpx_json_get(payload, "id"), BRIDGE_UNAVAILABLE,
                      mcpx_text_view(&message), mcpx_text_view(&data));
     error.failed |= message.failed || data.failed;
-    expose_note(x, message);
+    expose_note_text(x, message);
     respond(x, envelope, error, true);
     mcpx_text_fini(&data);
 }
@@ -91,8 +91,8 @@ void expose_ask_unanswered(struct expose *x, const struct bridge_row *row, enum 
     if (err == MCPX_ETOOBIG && !row->is_substitute)
         respond_too_big(x, row->action.about, row->action.text);
     else
-        expose_note(x, mx_formatted("a server's request could not be answered: %s",
-                                    mcpx_strerror(err)));
+        expose_note_text(x, mx_formatted("a server's request could not be answered: %s",
+                                         mcpx_strerror(err)));
 }
 
 static void respond_error(struct expose *x, struct mcpx_slice envelope, struct mcpx_slice id,

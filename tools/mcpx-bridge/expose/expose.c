@@ -118,8 +118,8 @@ void expose_overlong(struct expose *x, struct mcpx_slice beginning)
     struct mcpx_slice id;
     bool is_answer;
 
-    expose_note(x, mx_formatted("a line of the client is too long and was skipped: %s",
-                                expose_quoted(beginning)));
+    expose_note_text(x, mx_formatted("a line of the client is too long and was skipped: %s",
+                                     expose_quoted(beginning)));
     bridge_read_beginning(beginning, &id, &is_answer);
     if (!is_answer)
         expose_tell_error(x, id, BRIDGE_BAD_REQUEST,
@@ -226,7 +226,7 @@ static void joined(struct expose *x, const struct mcpx_event *event)
     bool again = (!event->resumed || event->renamed) && x->catalog.count > 0;
 
     if (x->is_away)
-        expose_note(x, mx_formatted("%s", "the topic is within reach again"));
+        expose_note(x, MCPX_SLICE("the topic is within reach again"));
     x->is_away = x->is_refused = false;
     x->joined = x->was_joined = true;
     shorten_held(x);
@@ -248,7 +248,7 @@ static void left(struct expose *x, const struct mcpx_event *event)
         if (event->code)
             mx_format(&message, " (%s)", event->code);
         mcpx_text_puts(&message, event->retry_ms >= 0 ? "; trying again" : "");
-        expose_note(x, message);
+        expose_note_text(x, message);
     }
     mcpx_text_reset(&x->away);
     mcpx_text_slice(&x->away, event->reason);
@@ -269,9 +269,10 @@ static void violation(struct expose *x, const struct mcpx_event *event)
 {
     bool known = event->envelope && event->envelope->from.text;
 
-    expose_note(x, mx_formatted("ignored a message%s%s: %s", known ? " from " : "",
-                                known ? expose_quoted(event->envelope->from) : MCPX_SLICE(""),
-                                mcpx_violation_text(event->violation)));
+    expose_note_text(
+        x, mx_formatted("ignored a message%s%s: %s", known ? " from " : "",
+                        known ? expose_quoted(event->envelope->from) : MCPX_SLICE(""),
+                        mcpx_violation_text(event->violation)));
 }
 
 static void about_call(struct expose *x, const struct mcpx_event *event)

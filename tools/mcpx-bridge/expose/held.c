@@ -27,7 +27,7 @@ void expose_hold(struct expose *x, struct mcpx_slice line)
         mcpx_text_slice(&held->line, line);
     if (!held || held->line.failed) {
         free(held);
-        expose_note(x, mx_formatted("%s", "out of memory: a request was lost"));
+        expose_note(x, MCPX_SLICE("out of memory: a request was lost"));
         return;
     }
     if (!x->reach_ms)

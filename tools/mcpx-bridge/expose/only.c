@@ -86,7 +86,8 @@ void expose_only_note(struct expose *x)
 {
     for (size_t i = 0; i < x->config.only_count; i++)
         if (!x->only[i].fitted)
-            expose_note(x, mx_formatted("--only %s fits no participant and no name in the "
-                                        "topic at present",
-                                        expose_quoted(mcpx_text_view(&x->only[i].pattern))));
+            expose_note_text(x,
+                             mx_formatted("--only %s fits no participant and no name in the "
+                                          "topic at present",
+                                          expose_quoted(mcpx_text_view(&x->only[i].pattern))));
 }

@@ -154,9 +154,10 @@ static void name_items(struct expose *x, struct expose_seat *seat, enum expose_l
     size_t left_out = expose_seat_name(seat, list, &x->names);
 
     if (left_out && !shelf->is_cut)
-        expose_note(x, mx_formatted("participant %s lists more than %s %s: %s are left out",
-                                    expose_quoted(mcpx_text_view(&seat->id)), EXPOSE_NAMES_MAX,
-                                    expose_lists[list].member, left_out));
+        expose_note_text(x,
+                         mx_formatted("participant %s lists more than %s %s: %s are left out",
+                                      expose_quoted(mcpx_text_view(&seat->id)),
+                                      EXPOSE_NAMES_MAX, expose_lists[list].member, left_out));
     shelf->is_cut = left_out > 0;
 }
 
@@ -168,9 +169,9 @@ static void give_list_up(struct expose *x, struct expose_seat *seat, enum expose
 
     expose_shelf_drop(shelf);
     if (!shelf->is_blamed)
-        expose_note(x, mx_formatted("participant %s: %s was given up, %s",
-                                    expose_quoted(mcpx_text_view(&seat->id)),
-                                    expose_lists[list].method, reason));
+        expose_note_text(x, mx_formatted("participant %s: %s was given up, %s",
+                                         expose_quoted(mcpx_text_view(&seat->id)),
+                                         expose_lists[list].method, reason));
     shelf->is_blamed = true;
 }
 

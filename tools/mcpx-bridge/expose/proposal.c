@@ -64,7 +64,7 @@ void expose_proposed(struct expose *x, struct expose_call *call, enum mcpx_err e
         expose_fail(x, call, BRIDGE_UNAVAILABLE, mcpx_text_view(&text));
     } else {
         text = operation_of(call);
-        expose_note(x, mx_formatted("proposed %s, envelope %s", &text, &call->envelope));
+        expose_note_text(x, mx_formatted("proposed %s, envelope %s", &text, &call->envelope));
         expose_send_heartbeat(x, call);
     }
     mcpx_text_fini(&text);
@@ -125,7 +125,7 @@ void expose_rejected(struct expose *x, struct expose_call *call,
     }
     expose_forget(x, mcpx_text_view(&call->envelope));
     tell_rejection(x, call, mcpx_text_view(&sentence));
-    expose_note(x, sentence);
+    expose_note_text(x, sentence);
     expose_end(x, call);
     mcpx_text_fini(&operation);
 }

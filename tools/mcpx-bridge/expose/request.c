@@ -299,7 +299,7 @@ void expose_undelivered(struct expose *x, struct expose_call *call,
     }
     message = mx_formatted("the router refused it: %s", event->reason);
     if (call->purpose != EXPOSE_FOR_CLIENT)
-        expose_note(x, mx_formatted("%s", &message));
+        expose_note(x, mcpx_text_view(&message));
     if (expose_call_is_probe(call))
         expose_probe_refused(x, call);
     else

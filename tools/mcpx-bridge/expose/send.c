@@ -190,9 +190,9 @@ void expose_send_withdrawal(struct expose *x, struct mcpx_slice participant,
         mcpx_kind_parse(MCPX_SLICE("mcp/withdraw"), &kind.kind, NULL) != MCPX_OK)
         return;
     if (!expose_may(x, &kind, participant)) {
-        expose_note(
-            x, mx_formatted("%s", "a proposal was given up but cannot be withdrawn: there is "
-                                  "no grant for mcp/withdraw"));
+        expose_note(x,
+                    MCPX_SLICE("a proposal was given up but cannot be withdrawn: there is no "
+                               "grant for mcp/withdraw"));
         return;
     }
     send_message(x, "mcp/withdraw", participant, mx_formatted("{\"reason\":%q}", reason),

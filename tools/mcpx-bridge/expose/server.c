@@ -164,7 +164,7 @@ static void refuse_line(struct expose *x, struct mcpx_slice value,
     if (code == PARSE_ERROR)
         mx_format(&message, ", byte %s", fault->offset);
     expose_tell_error(x, id, code, mcpx_text_view(&message));
-    expose_note(x, message);
+    expose_note_text(x, message);
 }
 
 void expose_serve(struct expose *x, struct mcpx_slice line, bool may_wait)

@@ -17,7 +17,12 @@ void expose_tell(struct expose *x, struct mcpx_text message)
     bridge_output_put(&x->output, (struct bridge_row){.action.type = BRIDGE_WRITE}, message);
 }
 
-void expose_note(struct expose *x, struct mcpx_text sentence)
+void expose_note(struct expose *x, struct mcpx_slice sentence)
+{
+    expose_note_text(x, mx_formatted("%s", sentence));
+}
+
+void expose_note_text(struct expose *x, struct mcpx_text sentence)
 {
     bridge_output_put(&x->output, (struct bridge_row){.action.type = BRIDGE_LOG}, sentence);
 }
@@ -169,14 +174,14 @@ bool expose_may_tell(struct expose *x)
 {
     if (x->is_behind) {
         if (x->untold++ == 0)
-            expose_note(x, mx_formatted("%s",
-                                        "the client does not read: notifications are left out "
-                                        "until it does"));
+            expose_note(x, MCPX_SLICE("the client does not read: notifications are left out "
+                                      "until it does"));
         return false;
     }
     if (x->untold)
-        expose_note(x, mx_formatted("%s notifications were left out, the client reads again",
-                                    x->untold));
+        expose_note_text(
+            x,
+            mx_formatted("%s notifications were left out, the client reads again", x->untold));
     x->untold = 0;
     return true;
 }
@@ -202,7 +207,7 @@ void expose_tell_progress(struct expose *x, struct expose_call *call,
 
 void expose_warn(struct expose *x, struct mcpx_slice sentence)
 {
-    expose_note(x, mx_formatted("%s", sentence));
+    expose_note(x, sentence);
     if (x->client.initialized && expose_may_tell(x))
         expose_tell_notice(
             x, "notifications/message",

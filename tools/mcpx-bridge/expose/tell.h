@@ -58,8 +58,11 @@ void expose_tell_progress(struct expose *x, struct expose_call *call,
 /** A warning, to the log and to a client that takes notifications/message. */
 void expose_warn(struct expose *x, struct mcpx_slice sentence);
 
-/** One sentence for the log: takes it. */
-void expose_note(struct expose *x, struct mcpx_text sentence);
+/** One sentence for the log. */
+void expose_note(struct expose *x, struct mcpx_slice sentence);
+
+/** The same with a text that was made for it: takes it. */
+void expose_note_text(struct expose *x, struct mcpx_text sentence);
 
 /** A text in quotes for people: 'text', cut at 200 bytes. Lent until the block ends. */
 #define expose_quoted(text) expose_quote((char[EXPOSE_QUOTED_MAX]){0}, (text))

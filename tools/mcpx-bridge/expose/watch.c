@@ -56,8 +56,7 @@ void expose_watch_set(struct expose *x, const struct expose_thing *thing,
         return;
     watch = x->watch_count < WATCHES_MAX ? calloc(1, sizeof *watch) : NULL;
     if (!watch) {
-        expose_note(
-            x, mx_formatted("%s", "the client watches too many resources, one is left out"));
+        expose_note(x, MCPX_SLICE("the client watches too many resources, one is left out"));
         return;
     }
     x->watch_count++;
