@@ -132,23 +132,33 @@ static bool by_wrapping(const struct expose *x, struct mcpx_slice uri,
     return false;
 }
 
-/* The only one that said it has resources. */
-static bool by_being_alone(const struct expose *x, struct mcpx_slice uri,
-                           struct expose_thing *out)
+/* The only participant that is so. */
+static bool by_being_alone(const struct expose *x, bool (*is_so)(const struct expose_seat *),
+                           struct mcpx_slice own, struct expose_thing *out)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < x->catalog.count; i++) {
         const struct expose_seat *seat = x->catalog.seats[i];
 
-        if (!seat->shelves[EXPOSE_RESOURCES].items.len &&
-            !seat->shelves[EXPOSE_TEMPLATES].items.len &&
-            !expose_seat_capability(seat, "resources").text)
+        if (!is_so(seat))
             continue;
-        *out = (struct expose_thing){mcpx_text_view(&seat->id), uri};
+        *out = (struct expose_thing){mcpx_text_view(&seat->id), own};
         count++;
     }
     return count == 1;
+}
+
+static bool has_resources(const struct expose_seat *seat)
+{
+    return seat->shelves[EXPOSE_RESOURCES].items.len ||
+           seat->shelves[EXPOSE_TEMPLATES].items.len ||
+           expose_seat_capability(seat, "resources").text;
+}
+
+static bool is_server(const struct expose_seat *seat)
+{
+    return seat->state == EXPOSE_SEAT_LISTED && seat->hello.len;
 }
 
 /* What was found: the thing, who else it could be, and memory for a name that was taken apart. */
@@ -173,7 +183,8 @@ static bool find_uri(const struct expose *x, struct mcpx_slice uri, struct found
         out->rival = fit.rival;
         return true;
     }
-    return by_being_alone(x, uri, &out->thing) || by_likeness(x, uri, &out->thing);
+    return by_being_alone(x, has_resources, uri, &out->thing) ||
+           by_likeness(x, uri, &out->thing);
 }
 
 /* ---- whose name ---- */
@@ -185,17 +196,7 @@ static bool find_uri(const struct expose *x, struct mcpx_slice uri, struct found
  */
 static bool find_only(const struct expose *x, struct mcpx_slice name, struct expose_thing *out)
 {
-    size_t count = 0;
-
-    for (size_t i = 0; i < x->catalog.count; i++) {
-        const struct expose_seat *seat = x->catalog.seats[i];
-
-        if (seat->state != EXPOSE_SEAT_LISTED || !seat->hello.len)
-            continue;
-        *out = (struct expose_thing){mcpx_text_view(&seat->id), name};
-        count++;
-    }
-    return count == 1 && x->names.plain;
+    return by_being_alone(x, is_server, name, out) && x->names.plain;
 }
 
 static bool find_thing(const struct expose *x, const struct mcpx_rpc *rpc,
