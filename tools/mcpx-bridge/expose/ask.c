@@ -265,8 +265,7 @@ void expose_ask_cancelled(struct expose *x, struct mcpx_slice participant,
     }
 }
 
-/* Ends what a participant, or with an absent slice anybody, asked. `reason` NULL = unanswered. */
-static void end_asks(struct expose *x, struct mcpx_slice participant, const char *reason)
+void expose_ask_end(struct expose *x, struct mcpx_slice participant, const char *reason)
 {
     struct expose_ask **at = &x->asks;
 
@@ -293,15 +292,5 @@ static void end_asks(struct expose *x, struct mcpx_slice participant, const char
 void expose_ask_over(struct expose *x, struct mcpx_slice participant)
 {
     if (x->asks && !works_for_client(x, participant))
-        end_asks(x, participant, "the call it was about is over");
-}
-
-void expose_ask_leave(struct expose *x)
-{
-    end_asks(x, (struct mcpx_slice){0}, "the client left");
-}
-
-void expose_ask_drop(struct expose *x, struct mcpx_slice participant)
-{
-    end_asks(x, participant, NULL);
+        expose_ask_end(x, participant, "the call it was about is over");
 }

@@ -25,10 +25,10 @@ void expose_ask_cancelled(struct expose *x, struct mcpx_slice participant,
 /** A call ended. When it was the participant's last, so do its questions. */
 void expose_ask_over(struct expose *x, struct mcpx_slice participant);
 
-/** The client is gone: nobody answers any more. */
-void expose_ask_leave(struct expose *x);
-
-/** Forgets what a participant, or with an absent slice anybody, asked; the client is told. */
-void expose_ask_drop(struct expose *x, struct mcpx_slice participant);
+/**
+ * Ends what a participant asked, of which the client is told, or with an absent slice anybody.
+ * `reason` is the answer to that; NULL = none.
+ */
+void expose_ask_end(struct expose *x, struct mcpx_slice participant, const char *reason);
 
 #endif

@@ -167,6 +167,7 @@ static void write_item(struct mcpx_slice item, const char *key,
         bridge_add_with_string(out, item, key, shown);
 }
 
+/* `filter` NULL = none. */
 static void write_seat(const struct expose_seat *seat, enum expose_list list,
                        struct expose_names *names, const struct expose_filter *filter,
                        struct mcpx_text *out)
@@ -185,7 +186,7 @@ static void write_seat(const struct expose_seat *seat, enum expose_list list,
             !mcpx_json_add_unescaped(&own, mcpx_json_get(walk.value, row->key)) || own.failed)
             continue;
         thing.own = mcpx_text_view(&own);
-        if (filter->shows(filter->user, list, &thing) &&
+        if ((!filter || filter->shows(filter->user, list, &thing)) &&
             expose_names_put(names, row->space, &thing, &shown) == MCPX_OK)
             write_item(walk.value, row->key, &thing, shown, out);
     }
@@ -201,14 +202,6 @@ void expose_catalog_write(const struct expose_catalog *catalog, enum expose_list
         write_seat(catalog->seats[i], list, names, filter, out);
 }
 
-static bool shows_all(void *user, enum expose_list list, const struct expose_thing *thing)
-{
-    (void)user;
-    (void)list;
-    (void)thing;
-    return true;
-}
-
 static bool touch(void *user, enum expose_list list, const struct expose_thing *thing)
 {
     expose_names_touch(user, expose_lists[list].space, thing);
@@ -218,13 +211,13 @@ static bool touch(void *user, enum expose_list list, const struct expose_thing *
 size_t expose_seat_name(const struct expose_seat *seat, enum expose_list list,
                         struct expose_names *names)
 {
-    struct expose_filter toucher = {names, touch}, all = {NULL, shows_all};
+    struct expose_filter toucher = {names, touch};
     struct mcpx_text unused = {0};
     size_t left_out = names->left_out;
 
     expose_names_renew(names, expose_lists[list].space, mcpx_text_view(&seat->id));
     write_seat(seat, list, names, &toucher, &unused);
-    write_seat(seat, list, names, &all, &unused);
+    write_seat(seat, list, names, NULL, &unused);
     mcpx_text_fini(&unused);
     return names->left_out - left_out;
 }

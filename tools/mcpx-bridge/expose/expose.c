@@ -64,7 +64,7 @@ void expose_free(struct expose *x)
     if (!x)
         return;
     expose_held_fini(x);
-    expose_ask_drop(x, (struct mcpx_slice){0});
+    expose_ask_end(x, (struct mcpx_slice){0}, NULL);
     expose_watch_fini(x);
     expose_calls_fini(&x->calls);
     expose_catalog_fini(&x->catalog);
@@ -89,19 +89,14 @@ void expose_free(struct expose *x)
 /* Lines wait together: as soon as the first need not wait, or may not, all are tried again. */
 static void release(struct expose *x)
 {
-    struct expose_held *held = x->held;
+    struct mcpx_text line;
 
-    if (!held ||
-        (!x->is_refused && !expose_is_settled(x, -1) && held->until_ms > x->now.mono_ms))
+    if (!x->held ||
+        (!x->is_refused && !expose_is_settled(x, -1) && x->held->until_ms > x->now.mono_ms))
         return;
-    x->held = NULL;
-    while (held) {
-        struct expose_held *next = held->next;
-
-        expose_serve(x, mcpx_text_view(&held->line), false);
-        mcpx_text_fini(&held->line);
-        free(held);
-        held = next;
+    while (expose_held_take(x, &line)) {
+        expose_serve(x, mcpx_text_view(&line), false);
+        mcpx_text_fini(&line);
     }
 }
 
@@ -152,19 +147,16 @@ static void pass_progress(struct expose *x, const struct mcpx_event *event)
     struct expose_call *call = call_of_token(x, event);
     struct mcpx_text params = {0}, shown = {0};
 
-    if (!call)
+    if (call && call->due_ms != INT64_MAX)
+        call->due_ms = x->now.mono_ms + x->config.request_ms;
+    if (!call || !expose_may_tell(x))
         return;
     expose_ids_show(x, event->envelope->from, event->rpc->params, 0, &shown);
     bridge_add_with(&params, shown.len ? mcpx_text_view(&shown) : event->rpc->params,
                     "progressToken", &call->token);
     params.failed |= shown.failed;
-    if (expose_may_tell(x))
-        expose_tell_notice(x, "notifications/progress", params);
-    else
-        mcpx_text_fini(&params);
+    expose_tell_notice(x, "notifications/progress", params);
     mcpx_text_fini(&shown);
-    if (call->due_ms != INT64_MAX)
-        call->due_ms = x->now.mono_ms + x->config.request_ms;
 }
 
 /* Word of a task or a question is heard from who has it, and from nobody else. */
@@ -275,54 +267,38 @@ static void violation(struct expose *x, const struct mcpx_event *event)
                         mcpx_violation_text(event->violation)));
 }
 
-static void about_call(struct expose *x, const struct mcpx_event *event)
+static void grants(struct expose *x, const struct mcpx_event *event)
 {
-    struct expose_call *call = expose_calls_of_tag(&x->calls, event->tag);
-
-    if (!call)
-        return;
-    if (event->type == MCPX_EVENT_RESPONSE)
-        expose_answered(x, call, event);
-    else if (event->type == MCPX_EVENT_REFUSED)
-        expose_undelivered(x, call, event);
-    else if (event->type == MCPX_EVENT_REJECTED)
-        expose_rejected(x, call, event);
-    else if (event->type == MCPX_EVENT_FULFILLING)
-        expose_approved(x, call, event);
-    else if (event->type == MCPX_EVENT_EXPIRED)
-        expose_expired(x, call);
+    (void)event;
+    expose_probe_all(x, false);
+    expose_touch(x);
 }
+
+static void (*const on_events[MCPX_EVENT_COUNT])(struct expose *x,
+                                                 const struct mcpx_event *event) = {
+    [MCPX_EVENT_JOINED] = joined,      [MCPX_EVENT_LEFT] = left,
+    [MCPX_EVENT_PRESENCE] = presence,  [MCPX_EVENT_GRANTS] = grants,
+    [MCPX_EVENT_REQUEST] = expose_ask, [MCPX_EVENT_NOTIFICATION] = pass_notification,
+    [MCPX_EVENT_VIOLATION] = violation};
+
+static void (*const on_call_events[MCPX_EVENT_COUNT])(struct expose *x,
+                                                      struct expose_call *call,
+                                                      const struct mcpx_event *event) = {
+    [MCPX_EVENT_RESPONSE] = expose_answered,
+    [MCPX_EVENT_REFUSED] = expose_undelivered,
+    [MCPX_EVENT_REJECTED] = expose_rejected,
+    [MCPX_EVENT_FULFILLING] = expose_approved,
+    [MCPX_EVENT_EXPIRED] = expose_expired};
 
 void expose_event(struct expose *x, const struct mcpx_event *event, struct mcpx_now now)
 {
+    struct expose_call *call = expose_calls_of_tag(&x->calls, event->tag);
+
     x->now = now;
-    switch (event->type) {
-    case MCPX_EVENT_JOINED:
-        joined(x, event);
-        break;
-    case MCPX_EVENT_LEFT:
-        left(x, event);
-        break;
-    case MCPX_EVENT_PRESENCE:
-        presence(x, event);
-        break;
-    case MCPX_EVENT_GRANTS:
-        expose_probe_all(x, false);
-        expose_touch(x);
-        break;
-    case MCPX_EVENT_REQUEST:
-        expose_ask(x, event);
-        break;
-    case MCPX_EVENT_NOTIFICATION:
-        pass_notification(x, event);
-        break;
-    case MCPX_EVENT_VIOLATION:
-        violation(x, event);
-        break;
-    default:
-        about_call(x, event);
-        break;
-    }
+    if (on_events[event->type])
+        on_events[event->type](x, event);
+    else if (call && on_call_events[event->type])
+        on_call_events[event->type](x, call, event);
     release(x);
 }
 
@@ -371,18 +347,20 @@ int64_t expose_deadline(const struct expose *x)
 
 void expose_abandon(struct expose *x, struct mcpx_slice sentence)
 {
+    struct mcpx_text line;
+
     for (struct expose_call *call = x->calls.first, *next; call; call = next) {
         next = call->next;
         if (call->purpose == EXPOSE_FOR_CLIENT)
             expose_fail(x, call, BRIDGE_UNAVAILABLE, sentence);
     }
-    for (struct expose_held *held = x->held; held; held = held->next) {
-        struct mcpx_slice value = mcpx_text_view(&held->line);
+    while (expose_held_take(x, &line)) {
+        struct mcpx_slice value = mcpx_text_view(&line);
 
         if (mcpx_json_check(value, 0, &value, NULL) == MCPX_OK)
             expose_tell_error(x, mcpx_json_get(value, "id"), BRIDGE_UNAVAILABLE, sentence);
+        mcpx_text_fini(&line);
     }
-    expose_held_fini(x);
 }
 
 void expose_leave(struct expose *x, struct mcpx_now now)
@@ -394,7 +372,7 @@ void expose_leave(struct expose *x, struct mcpx_now now)
             expose_take_back(x, call, (struct mcpx_slice){0});
         expose_calls_remove(&x->calls, call);
     }
-    expose_ask_leave(x);
+    expose_ask_end(x, (struct mcpx_slice){0}, "the client left");
     expose_held_fini(x);
 }
 

@@ -12,12 +12,6 @@
 /* How long a router that is not there yet is waited for. */
 enum { REACH_MS = 20000 };
 
-static void held_free(struct expose_held *held)
-{
-    mcpx_text_fini(&held->line);
-    free(held);
-}
-
 void expose_hold(struct expose *x, struct mcpx_slice line)
 {
     struct expose_held *held = calloc(1, sizeof *held);
@@ -40,26 +34,43 @@ void expose_hold(struct expose *x, struct mcpx_slice line)
     *at = held;
 }
 
+/* Gives the line of that one, which leaves the list. */
+static struct mcpx_text take(struct expose_held **at)
+{
+    struct expose_held *held = *at;
+    struct mcpx_text line = held->line;
+
+    *at = held->next;
+    free(held);
+    return line;
+}
+
+bool expose_held_take(struct expose *x, struct mcpx_text *line)
+{
+    if (!x->held)
+        return false;
+    *line = take(&x->held);
+    return true;
+}
+
 bool expose_unhold(struct expose *x, struct mcpx_slice id)
 {
-    for (struct expose_held **at = &x->held; *at; at = &(*at)->next) {
-        struct expose_held *held = *at;
+    struct expose_held **at = &x->held;
+    struct mcpx_text line;
 
-        if (mcpx_json_same(mcpx_json_get(mcpx_text_view(&held->line), "id"), id)) {
-            *at = held->next;
-            held_free(held);
-            return true;
-        }
-    }
-    return false;
+    while (*at && !mcpx_json_same(mcpx_json_get(mcpx_text_view(&(*at)->line), "id"), id))
+        at = &(*at)->next;
+    if (!*at)
+        return false;
+    line = take(at);
+    mcpx_text_fini(&line);
+    return true;
 }
 
 void expose_held_fini(struct expose *x)
 {
-    while (x->held) {
-        struct expose_held *held = x->held;
+    struct mcpx_text line;
 
-        x->held = held->next;
-        held_free(held);
-    }
+    while (expose_held_take(x, &line))
+        mcpx_text_fini(&line);
 }

@@ -8,7 +8,6 @@
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/probe.h"
 #include "tools/mcpx-bridge/expose/self.h"
-#include "tools/mcpx-bridge/expose/settle.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"
 
@@ -71,22 +70,21 @@ static void keep(struct mcpx_text *out, struct mcpx_slice value)
         mcpx_text_reset(out);
 }
 
-/* The first words of the client: now the servers can be asked in its name. */
-static void greet(struct expose *x)
+/* From the first words of the client on, the servers can be asked in its name. */
+void expose_greet(struct expose *x, const struct mcpx_rpc *rpc)
 {
     bool first = !x->client.greeted;
 
+    if (mcpx_slice_equal(rpc->method, MCPX_SLICE("initialize"))) {
+        keep(&x->client.capabilities, mcpx_json_get(rpc->params, "capabilities"));
+        keep(&x->client.info, mcpx_json_get(rpc->params, "clientInfo"));
+    } else if (first) {
+        keep(&x->client.info,
+             mcpx_json_get(mcpx_json_get(rpc->params, "_meta"), META "clientInfo"));
+    }
     x->client.greeted = true;
     if (first)
         expose_probe_all(x, false);
-}
-
-void expose_hello_modern(struct expose *x, const struct mcpx_rpc *rpc)
-{
-    if (!x->client.greeted)
-        keep(&x->client.info,
-             mcpx_json_get(mcpx_json_get(rpc->params, "_meta"), META "clientInfo"));
-    greet(x);
 }
 
 static const char *agree_on(struct mcpx_slice asked)
@@ -125,36 +123,20 @@ static struct mcpx_text introduce(const struct expose *x, bool modern)
 
 bool expose_hello(struct expose *x, const struct expose_request *request)
 {
-    struct mcpx_slice params = request->rpc->params;
-    struct mcpx_text introduction;
+    struct mcpx_slice asked = mcpx_json_get(request->rpc->params, "protocolVersion");
+    struct mcpx_text introduction = introduce(x, false);
 
-    keep(&x->client.capabilities, mcpx_json_get(params, "capabilities"));
-    keep(&x->client.info, mcpx_json_get(params, "clientInfo"));
-    greet(x);
-    if (request->may_wait && !expose_is_settled(x, -1))
-        return false;
-    if (!expose_has_topic(x, request))
-        return true;
-    introduction = introduce(x, false);
-    expose_tell_result(x, request,
-                       mx_formatted("{\"protocolVersion\":%q,%s}",
-                                    agree_on(mcpx_json_get(params, "protocolVersion")),
-                                    &introduction));
+    expose_tell_result(
+        x, request,
+        mx_formatted("{\"protocolVersion\":%q,%s}", agree_on(asked), &introduction));
     mcpx_text_fini(&introduction);
     return true;
 }
 
 bool expose_discover(struct expose *x, const struct expose_request *request)
 {
-    struct mcpx_text introduction, self;
+    struct mcpx_text introduction = introduce(x, true), self = expose_self(x);
 
-    expose_hello_modern(x, request->rpc);
-    if (request->may_wait && !expose_is_settled(x, -1))
-        return false;
-    if (!expose_has_topic(x, request))
-        return true;
-    introduction = introduce(x, true);
-    self = expose_self(x);
     expose_tell_result(
         x, request,
         mx_formatted("{\"resultType\":\"complete\",\"supportedVersions\":[\"" EXPOSE_MODERN

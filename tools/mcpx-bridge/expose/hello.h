@@ -10,16 +10,21 @@ struct expose;
 struct expose_request;
 
 /**
+ * The client has sent a request: remembers what "initialize", or the first of the requests that name
+ * the client each time, says of it. With the first of all the servers are asked.
+ */
+void expose_greet(struct expose *x, const struct mcpx_rpc *rpc);
+
+/**
  * Whether the topic was ever reached. If not, the request is answered with an error that says
  * why: an empty list would look like a topic without servers.
  */
 bool expose_has_topic(struct expose *x, const struct expose_request *request);
 
-/** Handles "initialize" and "server/discover". Returns false when it should wait. */
+/** Handles "initialize". */
 bool expose_hello(struct expose *x, const struct expose_request *request);
-bool expose_discover(struct expose *x, const struct expose_request *request);
 
-/** Remembers the data about the client that every 2026-07-28 request has. */
-void expose_hello_modern(struct expose *x, const struct mcpx_rpc *rpc);
+/** Handles "server/discover". */
+bool expose_discover(struct expose *x, const struct expose_request *request);
 
 #endif

@@ -302,7 +302,7 @@ static void remove_seat(struct expose *x, struct expose_seat *seat)
 
     expose_names_left(&x->names, participant);
     expose_names_left(&x->ids, participant);
-    expose_ask_drop(x, participant);
+    expose_ask_end(x, participant, NULL);
     expose_catalog_remove(&x->catalog, seat);
     expose_touch(x);
 }

@@ -47,7 +47,7 @@ void expose_send_heartbeat(struct expose *x, struct expose_call *call)
 void expose_propose(struct expose *x, struct expose_call *call)
 {
     call->stage = EXPOSE_PROPOSED;
-    call->due_ms = x->config.proposal_ms ? x->now.mono_ms + x->config.proposal_ms : INT64_MAX;
+    call->due_ms = expose_in(x, x->config.proposal_ms);
     call->is_again = false;
     mcpx_text_reset(&call->envelope); /* that of the request, if it was one */
     if (!expose_send_call(x, call))
@@ -78,7 +78,7 @@ void expose_approved(struct expose *x, struct expose_call *call,
     if (call->stage != EXPOSE_PROPOSED)
         return;
     call->stage = EXPOSE_APPROVED;
-    call->due_ms = x->config.request_ms ? x->now.mono_ms + x->config.request_ms : INT64_MAX;
+    call->due_ms = expose_in(x, x->config.request_ms);
     if (!event->same) {
         operation = operation_of(call);
         message =
@@ -97,7 +97,7 @@ static void tell_rejection(struct expose *x, const struct expose_call *call,
 {
     struct mcpx_rpc rpc = {.id = mcpx_text_view(&call->id),
                            .method = mcpx_text_view(&call->method)};
-    struct expose_request request = {&rpc, call->modern, false};
+    struct expose_request request = {.rpc = &rpc, .modern = call->modern};
 
     if (mcpx_slice_equal(rpc.method, MCPX_SLICE("tools/call")))
         expose_tell_result(

@@ -81,24 +81,18 @@ static void fail_unsent(struct expose *x, struct expose_call *call, enum mcpx_er
 /* As request when we may, else as proposal when we may, else not at all. */
 static void start(struct expose *x, struct expose_call *call)
 {
-    static const char *const types[] = {"mcp/request", "mcp/proposal"};
-    struct mcpx_slice participant = mcpx_text_view(&call->participant);
-    struct expose_kind kind;
-    bool may[2];
+    struct expose_thing thing = {mcpx_text_view(&call->participant),
+                                 mcpx_text_view(&call->context)};
+    enum expose_stage stage;
 
-    for (size_t i = 0; i < 2; i++)
-        may[i] = expose_kind_make(&kind, types[i], mcpx_text_view(&call->method),
-                                  mcpx_text_view(&call->context)) &&
-                 expose_may(x, &kind, participant);
-    if (may[0]) {
-        call->due_ms =
-            x->config.request_ms ? x->now.mono_ms + x->config.request_ms : INT64_MAX;
-        if (!expose_send_call(x, call))
-            fail_unsent(x, call, MCPX_ENOMEM);
-    } else if (may[1]) {
+    if (!expose_find_stage(x, mcpx_text_view(&call->method), &thing, &stage)) {
+        expose_refuse(x, call, (struct mcpx_slice){0});
+    } else if (stage == EXPOSE_PROPOSED) {
         expose_propose(x, call);
     } else {
-        expose_refuse(x, call, (struct mcpx_slice){0});
+        call->due_ms = expose_in(x, x->config.request_ms);
+        if (!expose_send_call(x, call))
+            fail_unsent(x, call, MCPX_ENOMEM);
     }
 }
 
@@ -307,8 +301,9 @@ void expose_undelivered(struct expose *x, struct expose_call *call,
     mcpx_text_fini(&message);
 }
 
-void expose_expired(struct expose *x, struct expose_call *call)
+void expose_expired(struct expose *x, struct expose_call *call, const struct mcpx_event *event)
 {
+    (void)event;
     expose_give_up(x, call, BRIDGE_TIMED_OUT, MCPX_SLICE("no answer in time"));
 }
 

@@ -33,7 +33,8 @@ void expose_answered(struct expose *x, struct expose_call *call,
                      const struct mcpx_event *event);
 
 /** The session no longer waits for its answer. */
-void expose_expired(struct expose *x, struct expose_call *call);
+void expose_expired(struct expose *x, struct expose_call *call,
+                    const struct mcpx_event *event);
 
 /** It could not be delivered. */
 void expose_undelivered(struct expose *x, struct expose_call *call,

@@ -30,31 +30,41 @@ bool expose_kind_make(struct expose_kind *out, const char *type, struct mcpx_sli
     return mcpx_kind_parse((struct mcpx_slice){out->text, whole}, &out->kind, NULL) == MCPX_OK;
 }
 
-bool expose_may(struct expose *x, const struct expose_kind *kind,
-                struct mcpx_slice participant)
+static bool may(struct expose *x, const struct mcpx_kind *kind, struct mcpx_slice participant)
 {
     struct mcpx_question question = {
-        .kind = &kind->kind, .to = &participant, .to_count = 1, .wall_ms = x->now.wall_ms};
+        .kind = kind, .to = &participant, .to_count = 1, .wall_ms = x->now.wall_ms};
 
     return x->view.may(x->view.user, &question);
 }
 
-bool expose_shows(void *expose, enum expose_list list, const struct expose_thing *thing)
+static bool may_send(struct expose *x, const char *type, struct mcpx_slice method,
+                     const struct expose_thing *thing)
 {
-    static const char *const types[] = {"mcp/request", "mcp/proposal"};
-    struct mcpx_slice method = mcpx_slice_of(expose_lists[list].use);
-    struct expose *x = expose;
     struct expose_kind kind;
 
-    if (!expose_only_covers(x, thing->participant,
-                            expose_names_shown(&x->names, expose_lists[list].space, thing)))
-        return false;
+    return expose_kind_make(&kind, type, method, thing->own) &&
+           may(x, &kind.kind, thing->participant);
+}
 
-    for (size_t i = 0; i < 2; i++)
-        if (expose_kind_make(&kind, types[i], method, thing->own) &&
-            expose_may(x, &kind, thing->participant))
-            return true;
-    return false;
+bool expose_find_stage(struct expose *x, struct mcpx_slice method,
+                       const struct expose_thing *thing, enum expose_stage *out)
+{
+    bool may_ask = may_send(x, "mcp/request", method, thing);
+
+    *out = may_ask ? EXPOSE_REQUESTED : EXPOSE_PROPOSED;
+    return may_ask || may_send(x, "mcp/proposal", method, thing);
+}
+
+bool expose_shows(void *expose, enum expose_list list, const struct expose_thing *thing)
+{
+    struct expose *x = expose;
+    enum expose_stage stage;
+
+    return expose_only_covers(
+               x, thing->participant,
+               expose_names_shown(&x->names, expose_lists[list].space, thing)) &&
+           expose_find_stage(x, mcpx_slice_of(expose_lists[list].use), thing, &stage);
 }
 
 /* The params with another progress token; with an empty one, without any. */
@@ -125,7 +135,6 @@ struct expose_call *expose_send_own(struct expose *x, enum expose_purpose purpos
     enum { DUE_MS = 60000 };
     const char *member = mcpx_rpc_context_member(mcpx_slice_of(method));
     struct expose_call *call = expose_calls_add(&x->calls, purpose);
-    struct expose_kind kind;
 
     if (!call) {
         mcpx_text_fini(&params);
@@ -139,9 +148,9 @@ struct expose_call *expose_send_own(struct expose *x, enum expose_purpose purpos
                                 mcpx_json_get(mcpx_text_view(&params), member));
     call->due_ms = x->now.mono_ms + DUE_MS;
     if (expose_call_failed(call) ||
-        !expose_kind_make(&kind, "mcp/request", mcpx_slice_of(method),
-                          mcpx_text_view(&call->context)) ||
-        !expose_may(x, &kind, participant) || !expose_send_call(x, call)) {
+        !may_send(x, "mcp/request", mcpx_slice_of(method),
+                  &(struct expose_thing){participant, mcpx_text_view(&call->context)}) ||
+        !expose_send_call(x, call)) {
         expose_calls_remove(&x->calls, call);
         return NULL;
     }
@@ -170,11 +179,10 @@ static void send_message(struct expose *x, const char *type, struct mcpx_slice t
 void expose_send_notice(struct expose *x, struct mcpx_slice participant, const char *method,
                         struct mcpx_text params, struct mcpx_slice about)
 {
+    struct expose_thing nothing = {.participant = participant};
     struct mcpx_text payload = {0};
-    struct expose_kind kind;
 
-    if (expose_kind_make(&kind, "mcp/request", mcpx_slice_of(method), MCPX_SLICE("")) &&
-        expose_may(x, &kind, participant)) {
+    if (may_send(x, "mcp/request", mcpx_slice_of(method), &nothing)) {
         bridge_add_notice(&payload, method, &params);
         send_message(x, "mcp/request", participant, payload, about);
     }
@@ -184,12 +192,11 @@ void expose_send_notice(struct expose *x, struct mcpx_slice participant, const c
 void expose_send_withdrawal(struct expose *x, struct mcpx_slice participant,
                             struct mcpx_slice envelope, const char *reason)
 {
-    struct expose_kind kind;
+    struct mcpx_kind kind;
 
-    if (!envelope.len ||
-        mcpx_kind_parse(MCPX_SLICE("mcp/withdraw"), &kind.kind, NULL) != MCPX_OK)
+    if (!envelope.len || mcpx_kind_parse(MCPX_SLICE("mcp/withdraw"), &kind, NULL) != MCPX_OK)
         return;
-    if (!expose_may(x, &kind, participant)) {
+    if (!may(x, &kind, participant)) {
         expose_note(x,
                     MCPX_SLICE("a proposal was given up but cannot be withdrawn: there is no "
                                "grant for mcp/withdraw"));

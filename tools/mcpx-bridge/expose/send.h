@@ -20,9 +20,9 @@ struct expose_kind {
 bool expose_kind_make(struct expose_kind *out, const char *type, struct mcpx_slice method,
                       struct mcpx_slice context);
 
-/** Whether we may send that to this participant. */
-bool expose_may(struct expose *x, const struct expose_kind *kind,
-                struct mcpx_slice participant);
+/** How we may send a call about this thing: REQUESTED, else PROPOSED. Returns false when neither. */
+bool expose_find_stage(struct expose *x, struct mcpx_slice method,
+                       const struct expose_thing *thing, enum expose_stage *out);
 
 /**
  * Whether the client may use the thing, directly or by a proposal. For expose_catalog_write.

@@ -37,14 +37,7 @@ static bool answer_empty(struct expose *x, const struct expose_request *request)
 static bool answer_list(struct expose *x, const struct expose_request *request)
 {
     struct mcpx_text result = {0};
-    int list = 0;
 
-    while (!mcpx_slice_equal(request->rpc->method, mcpx_slice_of(expose_lists[list].method)))
-        list++;
-    if (request->may_wait && !expose_is_settled(x, list))
-        return false;
-    if (!expose_has_topic(x, request))
-        return true;
     if (mcpx_json_get(request->rpc->params, "cursor").text) {
         expose_tell_error(
             x, request->rpc->id, BRIDGE_BAD_PARAMS,
@@ -52,7 +45,7 @@ static bool answer_list(struct expose *x, const struct expose_request *request)
                        "given out"));
         return true;
     }
-    expose_write_list(x, (enum expose_list)list, &result);
+    expose_write_list(x, (enum expose_list)request->list, &result);
     expose_tell_result(x, request, result);
     return true;
 }
@@ -74,29 +67,33 @@ static bool set_level(struct expose *x, const struct expose_request *request)
     return answer_empty(x, request);
 }
 
-static const struct {
+/* `list`: what has to be known before it is handled; NOTHING, ANY list, or one. */
+enum { NOTHING = -2, ANY = -1 };
+
+static const struct method {
     const char *method;
     handler *handle;
+    int list;
 } methods[] = {
-    {"initialize", expose_hello},
-    {"server/discover", expose_discover},
-    {"ping", answer_empty},
-    {"logging/setLevel", set_level},
-    {"tools/list", answer_list},
-    {"resources/list", answer_list},
-    {"resources/templates/list", answer_list},
-    {"prompts/list", answer_list},
-    {"tools/call", expose_forward},
-    {"resources/read", expose_forward},
-    {"resources/subscribe", expose_forward},
-    {"resources/unsubscribe", expose_forward},
-    {"prompts/get", expose_forward},
-    {"completion/complete", expose_forward},
-    {"tasks/get", expose_forward},
-    {"tasks/result", expose_forward},
-    {"tasks/cancel", expose_forward},
-    {"tasks/update", expose_forward},
-    {"subscriptions/listen", expose_listen},
+    {"initialize", expose_hello, ANY},
+    {"server/discover", expose_discover, ANY},
+    {"ping", answer_empty, NOTHING},
+    {"logging/setLevel", set_level, NOTHING},
+    {"tools/list", answer_list, EXPOSE_TOOLS},
+    {"resources/list", answer_list, EXPOSE_RESOURCES},
+    {"resources/templates/list", answer_list, EXPOSE_TEMPLATES},
+    {"prompts/list", answer_list, EXPOSE_PROMPTS},
+    {"tools/call", expose_forward, NOTHING},
+    {"resources/read", expose_forward, NOTHING},
+    {"resources/subscribe", expose_forward, NOTHING},
+    {"resources/unsubscribe", expose_forward, NOTHING},
+    {"prompts/get", expose_forward, NOTHING},
+    {"completion/complete", expose_forward, NOTHING},
+    {"tasks/get", expose_forward, NOTHING},
+    {"tasks/result", expose_forward, NOTHING},
+    {"tasks/cancel", expose_forward, NOTHING},
+    {"tasks/update", expose_forward, NOTHING},
+    {"subscriptions/listen", expose_listen, NOTHING},
 };
 
 /* Who names a revision in every request speaks the newest; returns false when it is another. */
@@ -116,19 +113,30 @@ static bool read_revision(struct expose *x, struct expose_request *request)
     return false;
 }
 
+/* Returns false when the request should wait. */
+static bool serve_method(struct expose *x, const struct method *method,
+                         const struct expose_request *request)
+{
+    if (method->list == NOTHING)
+        return method->handle(x, request);
+    if (request->may_wait && !expose_is_settled(x, method->list))
+        return false;
+    return !expose_has_topic(x, request) || method->handle(x, request);
+}
+
 static void serve_request(struct expose *x, struct mcpx_slice line, const struct mcpx_rpc *rpc,
                           bool may_wait)
 {
-    struct expose_request request = {rpc, false, may_wait};
+    struct expose_request request = {.rpc = rpc, .may_wait = may_wait};
 
     if (!read_revision(x, &request))
         return;
-    if (!mcpx_slice_equal(rpc->method, MCPX_SLICE("initialize")))
-        expose_hello_modern(x, rpc);
+    expose_greet(x, rpc);
     for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
         if (!mcpx_slice_equal(rpc->method, mcpx_slice_of(methods[i].method)))
             continue;
-        if (!methods[i].handle(x, &request))
+        request.list = methods[i].list;
+        if (!serve_method(x, &methods[i], &request))
             expose_hold(x, line);
         return;
     }

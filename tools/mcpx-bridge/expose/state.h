@@ -72,11 +72,24 @@ struct expose {
     int64_t changed_ms;               /* when to look for changes; INT64_MAX = none known */
 };
 
-/** A request of the client. `may_wait`: it may be put off until the servers are known. */
+/** mono_ms in so many milliseconds; 0 = INT64_MAX, never. */
+static inline int64_t expose_in(const struct expose *x, int64_t ms)
+{
+    return ms ? x->now.mono_ms + ms : INT64_MAX;
+}
+
+/**
+ * A request of the client.
+ *
+ * modern     it speaks 2026-07-28
+ * may_wait   it may be put off until the servers are known
+ * list       the list that it is about; -1 = all, or none
+ */
 struct expose_request {
     const struct mcpx_rpc *rpc;
     bool modern;
     bool may_wait;
+    int list;
 };
 
 #endif

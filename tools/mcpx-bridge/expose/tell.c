@@ -160,13 +160,12 @@ void expose_tell_same(struct expose *x, struct mcpx_slice participant,
 {
     struct mcpx_text out = {0}, params = {0};
 
+    if (!expose_may_tell(x))
+        return;
     expose_ids_show(x, participant, rpc->params, EXPOSE_ID_OF_TASK | EXPOSE_ID_OF_ELICITATION,
                     &params);
     bridge_add_message(&out, rpc->text, (struct mcpx_slice){0}, "params", &params);
-    if (expose_may_tell(x))
-        expose_tell(x, out);
-    else
-        mcpx_text_fini(&out);
+    expose_tell(x, out);
     mcpx_text_fini(&params);
 }
 
