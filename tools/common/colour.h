@@ -10,11 +10,9 @@
 
 /** The row of --color, for a list of options. */
 #define COLOUR_OPTION                                                                         \
-    {                                                                                         \
-        "--color", "auto|always|never", VALUE_CHOICE, 0,                                      \
-            "colours; auto, the default, means on a terminal, unless NO_COLOR is set or "     \
-            "CLICOLOR_FORCE is"                                                               \
-    }
+    OPTION("--color", "auto|always|never", VALUE_CHOICE, 0,                                   \
+           "colours; auto, the default, means on a terminal, unless NO_COLOR is set or "      \
+           "CLICOLOR_FORCE is")
 
 /** What decides about colours. Strings are NULL when unset. */
 struct colour_reasons {

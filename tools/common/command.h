@@ -66,6 +66,12 @@ struct option_row {
     const char *help;
 };
 
+/** A row that several lists have, as a macro. */
+#define OPTION(name, value, type, flags, help)                                                \
+    {                                                                                         \
+        name, value, type, flags, help                                                        \
+    }
+
 /** An option as given. `value` is NULL when it takes none. */
 struct option_word {
     const struct option_row *option;

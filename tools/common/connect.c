@@ -23,30 +23,19 @@ static const char default_url[] = "ws://127.0.0.1:8080";
 
 /* The rows around --topic, which some programs take several times. */
 #define URL_ROW                                                                               \
-    {                                                                                         \
-        "--url", "URL", VALUE_TEXT, 0,                                                        \
-            "the router, ws:// or wss://; else MCPX_URL, else ws://127.0.0.1:8080"            \
-    }
+    OPTION("--url", "URL", VALUE_TEXT, 0,                                                     \
+           "the router, ws:// or wss://; else MCPX_URL, else ws://127.0.0.1:8080")
 #define TOKEN_ROW                                                                             \
-    {                                                                                         \
-        "--token-file", "FILE", VALUE_FILE, 0,                                                \
-            "holds the bearer token; else MCPX_TOKEN. A token is never an argument: others "  \
-            "can read those"                                                                  \
-    }
+    OPTION("--token-file", "FILE", VALUE_FILE, 0,                                             \
+           "holds the bearer token; else MCPX_TOKEN. A token is never an argument: others "   \
+           "can read those")
 #define AS_ROW                                                                                \
-    {                                                                                         \
-        "--as", "ID", VALUE_TEXT, 0,                                                          \
-            "the participant to be; a router run with --dev gives the token"                  \
-    }
+    OPTION("--as", "ID", VALUE_TEXT, 0,                                                       \
+           "the participant to be; a router run with --dev gives the token")
 #define CA_ROW                                                                                \
-    {                                                                                         \
-        "--ca-file", "FILE", VALUE_FILE, 0, "authorities to trust for wss, in PEM"            \
-    }
+    OPTION("--ca-file", "FILE", VALUE_FILE, 0, "authorities to trust for wss, in PEM")
 
-#define TOPIC_ROW                                                                             \
-    {                                                                                         \
-        "--topic", "TOPIC", VALUE_TOPIC, 0, "the topic; else MCPX_TOPIC"                      \
-    }
+#define TOPIC_ROW OPTION("--topic", "TOPIC", VALUE_TOPIC, 0, "the topic; else MCPX_TOPIC")
 
 const struct option_row connect_options[] = {
     URL_ROW,

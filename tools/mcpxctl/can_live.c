@@ -12,13 +12,10 @@
 static void write_question(struct mcpx_text *out, const struct inquiry *inquiry)
 {
     mx_format(out, "{\"kind\":%q", inquiry->kind.text);
-    if (inquiry->participant.text)
-        mcpx_json_add_member(out, "participant", inquiry->participant);
+    mx_json_add_optional(out, "participant", inquiry->participant);
     if (inquiry->address.count > 0)
-        mx_json_begin_array(out, "to");
-    for (size_t i = 0; i < inquiry->address.count; i++)
-        mx_json_add_item(out, inquiry->address.to[i]);
-    mcpx_text_puts(out, inquiry->address.count > 0 ? "]}" : "}");
+        mx_json_add_strings(out, "to", inquiry->address.to, inquiry->address.count);
+    mx_json_end_object(out);
 }
 
 /* Unescapes a member into `held`; absent when it is not there. */

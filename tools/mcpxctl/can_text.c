@@ -5,9 +5,9 @@
 #include "tools/mcpxctl/can.h"
 
 #include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "tools/mcpxctl/kind_word.h"
 #include "tools/mcpxctl/output.h"
-#include <mcpx/json.h>
 
 int inquiry_read(const struct arguments *arguments, struct inquiry *out)
 {
@@ -91,12 +91,6 @@ static void write_for_people(const struct inquiry *inquiry,
     put_line(out, "  alternative  ", decision->alternative);
 }
 
-static void put_member(struct mcpx_text *out, const char *name, struct mcpx_slice text)
-{
-    if (text.text)
-        mcpx_json_add_member(out, name, text);
-}
-
 static const char *entrance_wire(const struct entrance *entrance)
 {
     return entrance->err ? mcpx_error_wire(entrance->err) : mcpx_refusal_wire(MCPX_ALLOWED);
@@ -109,17 +103,18 @@ static void write_for_programs(const struct inquiry *inquiry,
     bool may_send = decision->refusal == MCPX_ALLOWED;
 
     mx_format(out, "{\"allowed\":%s", is_allowed(decision, entrance));
-    put_member(out, "reason",
-               mcpx_slice_of(may_send && entrance ? entrance_wire(entrance)
-                                                  : mcpx_refusal_wire(decision->refusal)));
-    put_member(out, "grant", decision->grant);
-    put_member(out, "nearest", decision->nearest);
-    put_member(out, "would_allow", decision->would_allow);
-    put_member(out, "alternative", decision->alternative);
+    mx_json_add_optional(out, "reason",
+                         mcpx_slice_of(may_send && entrance
+                                           ? entrance_wire(entrance)
+                                           : mcpx_refusal_wire(decision->refusal)));
+    mx_json_add_optional(out, "grant", decision->grant);
+    mx_json_add_optional(out, "nearest", decision->nearest);
+    mx_json_add_optional(out, "would_allow", decision->would_allow);
+    mx_json_add_optional(out, "alternative", decision->alternative);
     if (entrance && (inquiry->topic.text || entrance->err)) {
-        put_member(out, "topic", inquiry->topic);
-        put_member(out, "topic_reason", mcpx_slice_of(entrance_wire(entrance)));
-        put_member(out, "topic_pattern", entrance->pattern);
+        mx_json_add_optional(out, "topic", inquiry->topic);
+        mx_json_add_optional(out, "topic_reason", mcpx_slice_of(entrance_wire(entrance)));
+        mx_json_add_optional(out, "topic_pattern", entrance->pattern);
     }
     mcpx_text_puts(out, "}\n");
 }

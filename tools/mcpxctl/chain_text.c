@@ -90,9 +90,7 @@ static void add_json_step(struct mcpx_text *out, const struct chain *chain, size
     if (step->same != CHAIN_UNCOMPARED)
         mx_json_add_bool(out, "same_params", step->same == CHAIN_SAME);
     mcpx_text_puts(out, ",\"envelope\":");
-    line_write_json(out, step->entry->text);
-    if (!out->failed)
-        out->len--; /* the newline comes after the brace */
+    envelope_write_json(out, step->entry->text);
     mcpx_text_puts(out, "}\n");
 }
 

@@ -5,13 +5,13 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
+#include "lib/core/json_write.h"
 #include "tools/common/connect.h"
 #include "tools/common/context.h"
 #include "tools/common/http.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/output.h"
 #include <mcpx/envelope.h>
-#include <mcpx/json.h>
 
 #include <limits.h>
 #include <string.h>
@@ -181,8 +181,7 @@ static void add_json(struct mcpx_text *out, const struct work *work, const char 
     for (int i = 0; i < CONTEXT_SETTING_COUNT; i++) {
         const char *value = context_value(work->tree, name, (enum context_setting)i);
 
-        if (value)
-            mcpx_json_add_member(out, context_settings[i].member, mcpx_slice_of(value));
+        mx_json_add_optional(out, context_settings[i].member, mcpx_slice_of(value));
     }
     mcpx_text_puts(out, "}\n");
 }

@@ -30,7 +30,7 @@ static size_t first_of(const struct ledger *ledger, const struct filter *filter,
 /* Without a word, a reader takes the fifty lines for the whole history. */
 static void note_older(const struct ledger *ledger, const struct filter *filter, size_t first)
 {
-    struct mcpx_text id = {0};
+    struct mcpx_slice id;
     size_t i = first;
 
     while (i > 0 &&
@@ -38,9 +38,8 @@ static void note_older(const struct ledger *ledger, const struct filter *filter,
         i--;
     if (i == 0 || first >= ledger->count)
         return;
-    text_visible(&id, ledger->entries[first]->id);
-    complain("history", "there is more before this: --before %s", id.text ? id.text : "ID");
-    mcpx_text_fini(&id);
+    id = ledger->entries[first]->id;
+    complain("history", "there is more before this: --before %.*s", (int)id.len, id.text);
 }
 
 static int print(const struct arguments *arguments, const struct connection *where,

@@ -4,9 +4,9 @@
 #include "tools/mcpxctl/verbs.h"
 
 #include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "tools/mcpxctl/kind_word.h"
 #include "tools/mcpxctl/output.h"
-#include <mcpx/json.h>
 
 static int report_fault(const struct mcpx_fault *fault, bool json)
 {
@@ -23,10 +23,8 @@ static int report_fault(const struct mcpx_fault *fault, bool json)
 static void write_json(struct mcpx_text *out, const struct mcpx_kind *kind)
 {
     mx_format(out, "{\"valid\":true,\"type\":%q", kind->type);
-    if (kind->method.text)
-        mcpx_json_add_member(out, "method", kind->method);
-    if (kind->context.text)
-        mcpx_json_add_member(out, "context", kind->context);
+    mx_json_add_optional(out, "method", kind->method);
+    mx_json_add_optional(out, "context", kind->context);
     mx_format(out, ",\"reserved\":%s,\"dot_segment\":%s}\n", mcpx_kind_is_reserved(kind),
               mcpx_kind_has_dot_segment(kind));
 }

@@ -20,9 +20,7 @@ enum { COLUMNS = 100, BRIEF = 8 };
 static void write_json(struct mcpx_text *out, const struct entry *entry, const char *digest)
 {
     mx_format(out, "{\"id\":%q,\"digest\":%q,\"envelope\":", entry->id, digest);
-    line_write_json(out, entry->text);
-    if (out->len > 0)
-        out->len--; /* the newline comes after the brace */
+    envelope_write_json(out, entry->text);
     mcpx_text_puts(out, "}\n");
 }
 

@@ -69,11 +69,9 @@ static void show_presence(const struct watch *watch, const struct mcpx_event *ev
 
 static void greet(const struct live *live)
 {
-    struct mcpx_text id = {0};
+    struct mcpx_slice id = mcpx_session_id(mcpx_client_session(live->client));
 
-    text_visible(&id, mcpx_session_id(mcpx_client_session(live->client)));
-    complain("watch", "joined %s as %s", live->where.client.topic, id.len > 0 ? id.text : "?");
-    mcpx_text_fini(&id);
+    complain("watch", "joined %s as %.*s", live->where.client.topic, (int)id.len, id.text);
 }
 
 static void show(struct watch *watch, struct live *live, const struct mcpx_event *event)

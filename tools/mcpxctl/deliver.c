@@ -11,15 +11,12 @@
 static int check_author(const struct live *live, struct mcpx_slice author)
 {
     struct mcpx_slice us = mcpx_session_id(mcpx_client_session(live->client));
-    struct mcpx_text id = {0};
 
     if (!author.text || mcpx_slice_equal(mcpx_identity_of(us), mcpx_identity_of(author)))
         return STATUS_OK;
-    text_visible(&id, author);
-    complain(live->verb, "only %s may, who made it; mcpxctl reject says no to it",
-             id.len > 0 ? id.text : "its proposer");
-    mcpx_text_fini(&id);
-    return STATUS_REFUSED;
+    return fail_with(STATUS_REFUSED, live->verb,
+                     "only %.*s may, who made it; mcpxctl reject says no to it",
+                     (int)author.len, author.text);
 }
 
 int deliver(const struct arguments *arguments, const struct mcpx_draft *draft,

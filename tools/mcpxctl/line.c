@@ -133,7 +133,7 @@ void line_write(struct mcpx_text *out, const struct entry *entry,
     mcpx_text_puts(out, "\n");
 }
 
-void line_write_json(struct mcpx_text *out, struct mcpx_slice envelope)
+void envelope_write_json(struct mcpx_text *out, struct mcpx_slice envelope)
 {
     size_t from = 0;
 
@@ -146,5 +146,10 @@ void line_write_json(struct mcpx_text *out, struct mcpx_slice envelope)
         from = i + 1;
     }
     mcpx_text_add(out, envelope.text + from, envelope.len - from);
+}
+
+void line_write_json(struct mcpx_text *out, struct mcpx_slice envelope)
+{
+    envelope_write_json(out, envelope);
     mcpx_text_puts(out, "\n");
 }

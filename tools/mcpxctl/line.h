@@ -34,7 +34,10 @@ struct line_style {
 void line_write(struct mcpx_text *out, const struct entry *entry,
                 const struct line_style *style, const char *warning);
 
-/** Appends an envelope as one line of JSON: white space that ends lines becomes blanks. */
+/** Appends an envelope without line ends: white space that ends lines becomes blanks. */
+void envelope_write_json(struct mcpx_text *out, struct mcpx_slice envelope);
+
+/** The same and a newline. */
 void line_write_json(struct mcpx_text *out, struct mcpx_slice envelope);
 
 /** Appends "HH:MM:SS" in local time, or "--:--:--" for -1. */

@@ -7,19 +7,19 @@
 #include "tools/mcpxctl/offer.h"
 #include "tools/mcpxctl/verbs.h"
 
-#define JSON_OPTION                                                                           \
-    {                                                                                         \
-        "--json", NULL, VALUE_NONE, 0, "print raw JSON, one object per line"                  \
-    }
+/* What --json prints differs from verb to verb. */
+#define JSON_OPTION(help) OPTION("--json", NULL, VALUE_NONE, 0, help)
+#define JSON_LINES_OPTION JSON_OPTION("print raw JSON, one object per line")
+#define JSON_ID_OPTION JSON_OPTION("print the id in a JSON object")
+#define RESPONSE_OPTIONS                                                                      \
+    OPTION("--timeout", "S", VALUE_SECONDS, 0,                                                \
+           "how long to wait for the response, 0 for ever; 60"),                              \
+        JSON_OPTION("print the JSON-RPC response as it came")
 #define KIND_OPTION                                                                           \
-    {                                                                                         \
-        "--kind", "PATTERN", VALUE_TEXT, 0,                                                   \
-            "only kinds that the pattern covers, as in a grant"                               \
-    }
+    OPTION("--kind", "PATTERN", VALUE_TEXT, 0,                                                \
+           "only kinds that the pattern covers, as in a grant")
 #define FROM_OPTION                                                                           \
-    {                                                                                         \
-        "--from", "ID", VALUE_PARTICIPANT, 0, "only what this participant sent"               \
-    }
+    OPTION("--from", "ID", VALUE_PARTICIPANT, 0, "only what this participant sent")
 
 static const struct option_row history_options[] = {
     {"--limit", "N", VALUE_NUMBER, 0, "at most so many, the newest; 50"},
@@ -27,7 +27,7 @@ static const struct option_row history_options[] = {
     KIND_OPTION,
     FROM_OPTION,
     COLOUR_OPTION,
-    JSON_OPTION,
+    JSON_LINES_OPTION,
     {.name = NULL},
 };
 
@@ -38,40 +38,34 @@ static const struct option_row watch_options[] = {
     {"--count", "N", VALUE_NUMBER, 0,
      "end after so many envelopes; without it, when interrupted"},
     COLOUR_OPTION,
-    JSON_OPTION,
+    JSON_LINES_OPTION,
     {.name = NULL},
 };
 
 #define TO_OPTION                                                                             \
-    {                                                                                         \
-        "--to", "ID", VALUE_PARTICIPANT, OPTION_REPEATED, "an addressee; else everyone"       \
-    }
+    OPTION("--to", "ID", VALUE_PARTICIPANT, OPTION_REPEATED, "an addressee; else everyone")
 #define METHOD_OPTION                                                                         \
-    {                                                                                         \
-        "--method", "METHOD", VALUE_TEXT, 0,                                                  \
-            "another method than tools/call. TOOL is then the name of its prompt, its URI "   \
-            "or its "                                                                         \
-            "task; a method that names nothing takes JSON alone, as its params"               \
-    }
+    OPTION("--method", "METHOD", VALUE_TEXT, 0,                                               \
+           "another method than tools/call. TOOL is then the name of its prompt, its URI or " \
+           "its task; a method that names nothing takes JSON alone, as its params")
 
 static const struct option_row say_options[] = {
     TO_OPTION,
-    {"--json", NULL, VALUE_NONE, 0, "print the id in a JSON object"},
+    JSON_ID_OPTION,
     {.name = NULL},
 };
 
 static const struct option_row call_options[] = {
     {"--to", "ID", VALUE_PARTICIPANT, OPTION_REQUIRED, "who is to answer"},
     METHOD_OPTION,
-    {"--timeout", "S", VALUE_SECONDS, 0, "how long to wait for the response, 0 for ever; 60"},
-    {"--json", NULL, VALUE_NONE, 0, "print the JSON-RPC response as it came"},
+    RESPONSE_OPTIONS,
     {.name = NULL},
 };
 
 static const struct option_row propose_options[] = {
     TO_OPTION,
     METHOD_OPTION,
-    {"--json", NULL, VALUE_NONE, 0, "print the id in a JSON object"},
+    JSON_ID_OPTION,
     {.name = NULL},
 };
 
@@ -79,7 +73,7 @@ static const struct option_row list_options[] = {
     {"--to", "ID", VALUE_PARTICIPANT, OPTION_REPEATED,
      "a server to ask; else all that could answer"},
     {"--timeout", "S", VALUE_SECONDS, 0, "how long to wait for answers, 0 for ever; 3"},
-    JSON_OPTION,
+    JSON_LINES_OPTION,
     {.name = NULL},
 };
 
@@ -89,25 +83,24 @@ static const struct option_row approve_options[] = {
      "lists it"},
     {"--to", "ID", VALUE_PARTICIPANT, 0,
      "who is to do it; needed when it was not proposed to exactly one"},
-    {"--timeout", "S", VALUE_SECONDS, 0, "how long to wait for the response, 0 for ever; 60"},
-    {"--json", NULL, VALUE_NONE, 0, "print the JSON-RPC response as it came"},
+    RESPONSE_OPTIONS,
     {.name = NULL},
 };
 
 static const struct option_row reject_options[] = {
     {"--reason", "TEXT", VALUE_TEXT, 0, "why, for the proposer to read"},
-    {"--json", NULL, VALUE_NONE, 0, "print the id in a JSON object"},
+    JSON_ID_OPTION,
     {.name = NULL},
 };
 
 static const struct option_row withdraw_options[] = {
     {"--reason", "TEXT", VALUE_TEXT, 0, "why, for others to read"},
-    {"--json", NULL, VALUE_NONE, 0, "print the id in a JSON object"},
+    JSON_ID_OPTION,
     {.name = NULL},
 };
 
 static const struct option_row list_only_options[] = {
-    COLOUR_OPTION, JSON_OPTION, {.name = NULL}};
+    COLOUR_OPTION, JSON_LINES_OPTION, {.name = NULL}};
 
 static const struct option_row can_options[] = {
     {"--config", "FILE", VALUE_FILE, 0,
@@ -117,24 +110,24 @@ static const struct option_row can_options[] = {
      "ask the router about somebody else; needs a grant for admin/check"},
     {"--to", "ID", VALUE_PARTICIPANT, OPTION_REPEATED,
      "an addressee; without it the envelope is for everyone"},
-    {"--json", NULL, VALUE_NONE, 0, "print one JSON object, as POST /v0.1/check answers"},
+    JSON_OPTION("print one JSON object, as POST /v0.1/check answers"),
     {.name = NULL},
 };
 
 static const struct option_row context_options[] = {
-    {"--json", NULL, VALUE_NONE, 0, "print one JSON object for each context"},
+    JSON_OPTION("print one JSON object for each context"),
     {.name = NULL},
 };
 
 static const struct option_row one_object_options[] = {
-    {"--json", NULL, VALUE_NONE, 0, "print one JSON object"},
+    JSON_OPTION("print one JSON object"),
     {.name = NULL},
 };
 
 static const struct option_row token_options[] = {
     {"--sha256", NULL, VALUE_NONE, 0,
      "read a token from standard input and print only its SHA-256"},
-    {"--json", NULL, VALUE_NONE, 0, "print one JSON object"},
+    JSON_OPTION("print one JSON object"),
     {.name = NULL},
 };
 
@@ -251,12 +244,10 @@ static const char about[] =
     "Options and operands may come in any order; -- ends the options. Verbs that only read "
     "use "
     "the HTTP API; watch, say, call, list, propose, approve, reject and withdraw join the "
-    "topic for as "
-    "long "
-    "as they run. A participant has one connection per topic and a newer one ends the older, "
-    "so "
-    "give each terminal an id of its own: a watch under the id of somebody who then says "
-    "something is over.\n"
+    "topic "
+    "for as long as they run. A participant has one connection per topic and a newer one ends "
+    "the older, so give each terminal an id of its own: a watch under the id of somebody who "
+    "then says something is over.\n"
     "\n"
     "What participants wrote is shown with control characters, invisible characters and those "
     "that change the direction of text escaped as in JSON. Into a file or pipe JSON and the "
