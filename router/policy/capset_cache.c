@@ -57,9 +57,11 @@ enum mcpx_err capset_compile(const json_t *array, struct mcpx_fault *fault,
 
     if (!err)
         err = grant_list_compile(&list, fault, out);
-    if (err == MCPX_ELIMIT)
+    if (err == MCPX_ELIMIT) {
         *fault = (struct mcpx_fault){.reason = "expected at most 1024 patterns of 65536 bytes",
                                      .field = ""};
+        err = MCPX_EREQUEST;
+    }
     grant_list_fini(&list);
     return err;
 }

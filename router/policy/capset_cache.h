@@ -29,10 +29,10 @@ struct capset_cache {
  * may send.
  *
  * array   borrowed; NULL = no grants
- * fault   filled on MCPX_EPATTERN, MCPX_EREQUEST and MCPX_ELIMIT
+ * fault   filled on MCPX_EPATTERN and MCPX_EREQUEST
  * out     filled with a set the caller owns one reference of; untouched on failure
  *
- * Returns what grant_list_add_all and grant_list_compile return.
+ * Returns what grant_list_add_all returns; MCPX_EREQUEST for too many patterns too.
  */
 enum mcpx_err capset_compile(const json_t *array, struct mcpx_fault *fault,
                              struct mcpx_capset **out);
@@ -44,10 +44,10 @@ void capset_cache_fini(struct capset_cache *cache);
  * The set of a JSON array of grants, compiled now or before.
  *
  * array   borrowed; NULL = no grants
- * fault   filled on MCPX_EPATTERN, MCPX_EREQUEST and MCPX_ELIMIT
+ * fault   filled on MCPX_EPATTERN and MCPX_EREQUEST
  * out     filled with a set the caller owns one reference of
  *
- * Returns what grant_list_add_all and grant_list_compile return.
+ * Returns what grant_list_add_all returns; MCPX_EREQUEST for too many patterns too.
  */
 enum mcpx_err capset_cache_get(struct capset_cache *cache, const json_t *array,
                                struct mcpx_fault *fault, struct mcpx_capset **out);

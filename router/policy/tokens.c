@@ -7,33 +7,10 @@
 #include "router/policy/tokens_inside.h"
 
 #include <mcpx/envelope.h>
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 /* A day: a program that runs longer asks for another token of dev mode. */
 static const json_int_t dev_life_s = 86400;
-
-/*
- * NULL when no participant has this token. The entries from the digest's slot to the next free
- * one are all compared, in constant time.
- */
-static const struct person *find_bearer(const struct tokens *tokens,
-                                        const unsigned char digest[32])
-{
-    const struct person *found = NULL;
-    size_t mask = tokens->slot_count - 1;
-
-    if (tokens->slot_count == 0)
-        return NULL;
-    for (size_t at = tokens_slot(tokens, digest); tokens->people_slots[at];
-         at = (at + 1) & mask) {
-        const struct person *person = &tokens->people[tokens->people_slots[at] - 1];
-
-        if (CRYPTO_memcmp(person->token_sha256, digest, 32) == 0)
-            found = person;
-    }
-    return found;
-}
 
 /*
  * The bearer of a token: a configured participant, or the claims of a JWT. `person` is NULL
@@ -49,7 +26,7 @@ static enum mcpx_err identify(const struct tokens *tokens, struct mcpx_slice bea
         return MCPX_ETOKEN;
     if (EVP_Digest(bearer.text, bearer.len, digest, NULL, EVP_sha256(), NULL) != 1)
         return MCPX_ENOMEM;
-    *person = find_bearer(tokens, digest);
+    *person = tokens_find_bearer(tokens, digest);
     return *person ? MCPX_OK : jwt_verify(tokens->ring, bearer, now, claims);
 }
 
@@ -164,8 +141,6 @@ enum mcpx_err tokens_issue(struct tokens *tokens, struct mcpx_slice participant,
     err = read_array(text, fault, &capabilities);
     if (!err)
         err = capset_cache_get(&tokens->sets, capabilities, fault, &set);
-    if (err == MCPX_ELIMIT)
-        err = MCPX_EREQUEST;
     if (!err) {
         claims = make_claims(tokens, participant, topic, capabilities, now.wall_ms / 1000);
         err = claims ? jwt_sign(tokens->ring, claims, token) : MCPX_ENOMEM;
@@ -217,8 +192,6 @@ enum mcpx_err tokens_grant_from_json(struct mcpx_slice participant,
     err = read_array(capabilities_json, fault, &capabilities);
     if (!err)
         err = capset_compile(capabilities, fault, &set);
-    if (err == MCPX_ELIMIT)
-        err = MCPX_EREQUEST;
     if (!err) {
         grant = grant_new(participant, set, ROUTING_DEFAULT, 0);
         err = grant ? MCPX_OK : MCPX_ENOMEM;

@@ -23,11 +23,9 @@ struct person {
 };
 
 /**
- * people_slots   people by the first bytes of their tokens' digests: 1 + index, 0 = free. Open
- *                addressing; at most half full, so a free slot always ends a search
- * slot_count     0 or a power of two
- * people_ids     1 + index by id. The ids come from the configuration, so its hash needs no
- *                secret key
+ * people_digests   1 + index by the first bytes of their tokens' digests
+ * people_ids       1 + index by id. The ids come from the configuration, so its hash needs no
+ *                  secret key
  */
 struct tokens {
     struct jwt_ring *ring;
@@ -35,14 +33,14 @@ struct tokens {
     size_t profile_count;
     struct person *people;
     size_t people_count;
-    uint32_t *people_slots;
-    size_t slot_count;
+    struct mx_map people_digests;
     struct mx_map people_ids;
     struct capset_cache sets;
 };
 
-/** The slot where a search for this digest begins. There have to be slots. */
-size_t tokens_slot(const struct tokens *tokens, const unsigned char digest[32]);
+/** The participant whose token has this digest; NULL when there is none. Lent. */
+const struct person *tokens_find_bearer(const struct tokens *tokens,
+                                        const unsigned char digest[32]);
 
 /** The participant with an entry of that id; NULL when there is none. Lent. */
 const struct person *tokens_find_person(const struct tokens *tokens, struct mcpx_slice id);
