@@ -27,7 +27,7 @@ struct mcpx_session;
  *                requests and proposals, the oldest of the participant that has most
  * unsent_bytes   memory for envelopes that were sent and whose arrival is not known yet; one
  *                message may be longer. 64 MiB
- * overhear       also tell what is not for us: MCPX_EVENT_OVERHEARD
+ * observe        also tell what is not for us: MCPX_EVENT_OBSERVED
  * directed       the connection's routing is "directed": the router sends no echo of an
  *                envelope that is addressed to others only. Such an envelope counts as
  *                DELIVERED when it is written, and is not written again
@@ -45,7 +45,7 @@ struct mcpx_session_config {
     size_t pending_max;
     size_t inbound_max;
     size_t unsent_bytes;
-    bool overhear;
+    bool observe;
     bool directed;
     bool instance;
     bool renews_token;
@@ -82,7 +82,7 @@ struct mcpx_session_config {
  *                 we then no longer wait for its answer]. After FULFILLING a rejection is too
  *                 late
  *   MESSAGE       any other kind for us: chat, reasoning/... [envelope]
- *   OVERHEARD     valid, but not for us, or our own echo; only when asked for [envelope, rpc]
+ *   OBSERVED      valid, but not for us, or our own echo; only when asked for [envelope, rpc]
  *
  *   RESPONSE      the answer to a request of ours, or to the request that fulfilled a proposal
  *                 of ours; it is addressed to us [envelope, rpc, own, tag, proposal when it was
@@ -90,7 +90,7 @@ struct mcpx_session_config {
  *   FULFILLING    somebody acts on our proposal: sent a request, and its response will follow
  *                 [envelope, rpc, own, tag, same: its params are those we proposed]. The
  *                 response names the id of that request, so a response to a request we did not
- *                 see is OVERHEARD. A proposal with addressees is fulfilled by a request of one
+ *                 see is OBSERVED. A proposal with addressees is fulfilled by a request of one
  *                 of them, or by a request of any participant that has no other addressees than
  *                 them (and us). When the request has no addressees, those of the proposal
  *                 answer it
@@ -118,7 +118,7 @@ enum mcpx_event_type {
     MCPX_EVENT_WITHDRAWN,
     MCPX_EVENT_REJECTED,
     MCPX_EVENT_MESSAGE,
-    MCPX_EVENT_OVERHEARD,
+    MCPX_EVENT_OBSERVED,
     MCPX_EVENT_RESPONSE,
     MCPX_EVENT_FULFILLING,
     MCPX_EVENT_EXPIRED,
@@ -138,7 +138,7 @@ MCPX_API const char *mcpx_event_name(enum mcpx_event_type type);
     X(MCPX_VIOLATION_TEXT, "malformed", "the message is no valid envelope")                   \
     X(MCPX_VIOLATION_RPC, "not_json_rpc", "the payload is no JSON-RPC message")               \
     X(MCPX_VIOLATION_KIND, "kind_mismatch", "the kind says something else than the payload")  \
-    X(MCPX_VIOLATION_STRANGER, "stranger",                                                    \
+    X(MCPX_VIOLATION_SENDER, "other_sender",                                                  \
       "the response comes from somebody who was not asked")                                   \
     X(MCPX_VIOLATION_OPERATION, "other_operation",                                            \
       "the response's kind names another operation than its request")                         \
@@ -172,7 +172,7 @@ enum mcpx_presence { MCPX_PRESENCE_JOIN, MCPX_PRESENCE_LEAVE, MCPX_PRESENCE_UPDA
  * alternative   REFUSED: the kind under which the same operation may be proposed; absent when
  *               there is none
  * reason        LEFT, REFUSED: a sentence for people
- * repeated      OVERHEARD, HISTORY: the envelope was told before, and its sender wrote it again
+ * repeated      OBSERVED, HISTORY: the envelope was told before, and its sender wrote it again
  * code          LEFT: the code that mcpx_session_disconnected was given
  * retry_ms      LEFT: pause before the next attempt; -1 = there will be none
  */

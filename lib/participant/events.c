@@ -21,7 +21,7 @@ const char *mcpx_event_name(enum mcpx_event_type type)
         [MCPX_EVENT_WITHDRAWN] = "withdrawn",
         [MCPX_EVENT_REJECTED] = "rejected",
         [MCPX_EVENT_MESSAGE] = "message",
-        [MCPX_EVENT_OVERHEARD] = "overheard",
+        [MCPX_EVENT_OBSERVED] = "observed",
         [MCPX_EVENT_RESPONSE] = "response",
         [MCPX_EVENT_FULFILLING] = "fulfilling",
         [MCPX_EVENT_EXPIRED] = "expired",

@@ -22,10 +22,10 @@ struct sorting {
     bool is_own, is_for_us;
 };
 
-static void tell_overheard(struct sorting *sorting)
+static void tell_observed(struct sorting *sorting)
 {
-    if (sorting->session->config.overhear)
-        mx_tell(sorting->session, sorting->in, MCPX_EVENT_OVERHEARD);
+    if (sorting->session->config.observe)
+        mx_tell(sorting->session, sorting->in, MCPX_EVENT_OBSERVED);
 }
 
 /*
@@ -45,7 +45,7 @@ static bool is_true(struct sorting *sorting, bool tell)
 
 static bool is_told(const struct sorting *sorting)
 {
-    return sorting->is_for_us || sorting->session->config.overhear;
+    return sorting->is_for_us || sorting->session->config.observe;
 }
 
 /* ---- requests and notifications ---- */
@@ -75,7 +75,7 @@ static void take_notification(struct sorting *sorting)
     struct mx_event *event;
 
     if (!sorting->is_for_us) {
-        tell_overheard(sorting);
+        tell_observed(sorting);
         return;
     }
     event = mx_tell(sorting->session, sorting->in, MCPX_EVENT_NOTIFICATION);
@@ -198,7 +198,7 @@ static enum mcpx_err take_request(struct sorting *sorting)
     else if (!err && sorting->is_for_us)
         tell_request(sorting);
     else if (!err && !told)
-        tell_overheard(sorting);
+        tell_observed(sorting);
     return err;
 }
 
@@ -224,7 +224,7 @@ static void take_response(struct sorting *sorting)
     else if (own)
         mx_answer_settle(session, sorting->in, own);
     else
-        tell_overheard(sorting);
+        tell_observed(sorting);
 }
 
 /* ---- proposals ---- */
@@ -251,7 +251,7 @@ static enum mcpx_err take_proposal(struct sorting *sorting)
     else if (sorting->is_for_us)
         mx_tell(session, sorting->in, MCPX_EVENT_PROPOSAL);
     else
-        tell_overheard(sorting);
+        tell_observed(sorting);
     return MCPX_OK;
 }
 
@@ -262,7 +262,7 @@ static void take_withdrawal(struct sorting *sorting)
     struct mcpx_slice proposer = {NULL, 0};
 
     if (!names_proposal(sorting, &proposer)) {
-        tell_overheard(sorting);
+        tell_observed(sorting);
         return;
     }
     /*
@@ -278,7 +278,7 @@ static void take_withdrawal(struct sorting *sorting)
         mx_tell(session, sorting->in, MCPX_EVENT_WITHDRAWN)->proposal =
             MX_PROPOSAL_CORRELATION;
     else
-        tell_overheard(sorting);
+        tell_observed(sorting);
     mx_inbound_remove(&session->proposals, envelope->correlation_id);
 }
 
@@ -292,7 +292,7 @@ static void take_own_rejection(struct sorting *sorting, struct mx_own *own)
     struct mx_event *event;
 
     if (own->fulfilments) {
-        tell_overheard(sorting);
+        tell_observed(sorting);
         return;
     }
     event = mx_tell(session, sorting->in, MCPX_EVENT_REJECTED);
@@ -312,7 +312,7 @@ static void take_rejection(struct sorting *sorting)
     else if (sorting->is_for_us && mx_inbound_find(&session->proposals, about))
         mx_tell(session, sorting->in, MCPX_EVENT_REJECTED)->proposal = MX_PROPOSAL_CORRELATION;
     else
-        tell_overheard(sorting);
+        tell_observed(sorting);
 }
 
 /* ---- all of them ---- */
@@ -327,9 +327,9 @@ static bool take_echo(struct sorting *sorting)
         mx_delivery_arrived(session, own);
     if (sorting->is_for_us)
         return false;
-    if (session->config.overhear) {
+    if (session->config.observe) {
         is_true(sorting, false);
-        tell_overheard(sorting);
+        tell_observed(sorting);
     }
     return true;
 }
@@ -351,7 +351,7 @@ static enum mcpx_err take_by_kind(struct sorting *sorting)
     else if (sorting->is_for_us)
         mx_tell(sorting->session, sorting->in, MCPX_EVENT_MESSAGE);
     else
-        tell_overheard(sorting);
+        tell_observed(sorting);
     return MCPX_OK;
 }
 
@@ -376,8 +376,8 @@ enum mcpx_err mx_message_receive(struct mcpx_session *session, struct mx_incomin
         return MCPX_ENOMEM;
     digest = mx_recent_digest(&session->recent, envelope);
     if (mx_recent_has(&session->recent, digest)) {
-        if (session->config.overhear)
-            mx_tell(session, in, MCPX_EVENT_OVERHEARD)->told.repeated = true;
+        if (session->config.observe)
+            mx_tell(session, in, MCPX_EVENT_OBSERVED)->told.repeated = true;
         return MCPX_OK;
     }
     err = take_by_kind(&sorting);

@@ -31,7 +31,7 @@ enum mcpx_violation mx_validate_response(const struct mx_asked *asked,
     const struct mcpx_kind *kind = &envelope->kind;
 
     if (!mx_asked_was_for(asked, envelope->from))
-        return violates(fault, MCPX_VIOLATION_STRANGER, "from",
+        return violates(fault, MCPX_VIOLATION_SENDER, "from",
                         "expected an answer from an addressee of the request");
     if (!mcpx_slice_equal(kind->method, asked->method))
         return violates(fault, MCPX_VIOLATION_OPERATION, "method",

@@ -23,7 +23,7 @@ enum mcpx_violation mx_validate_payload(const struct mcpx_envelope *envelope,
 /**
  * Compares a response, whose payload agrees with its kind, with the request.
  *
- * Returns MCPX_VIOLATION_NONE when it is an answer to it, else MCPX_VIOLATION_STRANGER, OPERATION
+ * Returns MCPX_VIOLATION_NONE when it is an answer to it, else MCPX_VIOLATION_SENDER, OPERATION
  * or ID with `fault` filled.
  */
 enum mcpx_violation mx_validate_response(const struct mx_asked *asked,

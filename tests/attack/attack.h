@@ -44,7 +44,7 @@ void bystanders_begin(const struct daemon *router, struct sight *sight,
 unsigned bystanders_p99_us(struct sight *sight);
 
 /** Who attacks: rows of the same number are one attacker's, and run at the same time. */
-enum attacker { STRANGER, SILENCED, CHATTER, DEAF, FLOODER, ATTACKERS };
+enum attacker { WITHOUT_TOKEN, SILENCED, CHATTER, NOT_READING, FLOODER, ATTACKERS };
 
 /** What the attacker is called in messages. */
 extern const char *const attacker_names[ATTACKERS];

@@ -182,7 +182,7 @@ static void page_through_history(struct hand *hand)
 /* Takes nothing of what its own flood makes the router write to it. */
 static void chat_without_reading(struct hand *hand)
 {
-    static const struct crowd crowd = {8, 1, "deaf", "history=0", false};
+    static const struct crowd crowd = {8, 1, "stuck", "history=0", false};
     size_t len = hand_envelope(hand->text, "chat", hand->turn, 4096);
     static char prepared[2 * PIECE];
     int *fd;
@@ -218,9 +218,9 @@ static void speak_to(struct hand *hand, const struct crowd *crowd, size_t sip)
         poll(NULL, 0, 100);
 }
 
-static void speak_to_the_deaf(struct hand *hand)
+static void speak_to_who_does_not_read(struct hand *hand)
 {
-    static const struct crowd crowd = {CROWD, SEATS, "deaf", AUTO, true};
+    static const struct crowd crowd = {CROWD, SEATS, "stuck", AUTO, true};
 
     speak_to(hand, &crowd, 0);
 }
@@ -318,11 +318,11 @@ static const struct move {
     enum attacker attacker;
     void (*run)(struct hand *hand);
 } moves[] = {
-    {STRANGER, connect_and_vanish},
-    {STRANGER, begin_and_wait},
-    {STRANGER, ask_for_lists},
-    {STRANGER, show_false_tokens},
-    {STRANGER, send_long_heads},
+    {WITHOUT_TOKEN, connect_and_vanish},
+    {WITHOUT_TOKEN, begin_and_wait},
+    {WITHOUT_TOKEN, ask_for_lists},
+    {WITHOUT_TOKEN, show_false_tokens},
+    {WITHOUT_TOKEN, send_long_heads},
     {SILENCED, come_and_go},
     {SILENCED, be_refused},
     {SILENCED, leave_messages_unfinished},
@@ -340,11 +340,11 @@ static const struct move {
     {CHATTER, take_seats},
     {SILENCED, take_seats},
     {SILENCED, ping},
-    {DEAF, speak_to_the_deaf},
-    {DEAF, speak_to_the_slow},
-    {DEAF, fill_a_few},
-    {DEAF, join_for_history},
-    {DEAF, ask_for_pages},
+    {NOT_READING, speak_to_who_does_not_read},
+    {NOT_READING, speak_to_the_slow},
+    {NOT_READING, fill_a_few},
+    {NOT_READING, join_for_history},
+    {NOT_READING, ask_for_pages},
     {FLOODER, flood_with_short_ones},
     {FLOODER, flood_with_large_ones},
     {FLOODER, echo_to_itself},

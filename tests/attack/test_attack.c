@@ -181,7 +181,7 @@ static void suffer(enum attacker attacker)
         attacker_names[attacker], seconds(), attacked, quiet, sight->joins,
         sight->slowest_join_us, peak.kib, before_kib, peak.unsent / 1024);
     /* It begins with hundreds of joins, for which it competes with the others' processes. */
-    if (attacker != DEAF || first || seconds() >= STRICT_S)
+    if (attacker != NOT_READING || first || seconds() >= STRICT_S)
         cr_expect_lt(attacked, bound, "echoes took %u us, and %u us in a quiet moment",
                      attacked, quiet);
     cr_expect_eq(sight->lost, 0, "%u bystanders lost their connection", sight->lost);
@@ -195,7 +195,7 @@ static void suffer(enum attacker attacker)
 
 Test(attack, without_a_token, .timeout = 300)
 {
-    suffer(STRANGER);
+    suffer(WITHOUT_TOKEN);
 }
 
 Test(attack, with_a_token_that_permits_nothing, .timeout = 300)
@@ -210,7 +210,7 @@ Test(attack, by_somebody_who_may_chat, .timeout = 300)
 
 Test(attack, by_somebody_with_many_connections_who_reads_nothing, .timeout = 300)
 {
-    suffer(DEAF);
+    suffer(NOT_READING);
 }
 
 Test(attack, by_somebody_who_floods_from_many_connections, .timeout = 300)

@@ -52,9 +52,9 @@ async function room(t, grants) {
 
 /* Each is told the request, and lies about it before the bank answers. */
 const LIES = {
-  'a stranger answers': ({ mallory }, q) =>
+  'somebody else answers': ({ mallory }, q) =>
     mallory.send(`mcp/response:${PAY}`, answer(q.payload.id, 'LIE'), about(q)),
-  'a stranger answers shortly': ({ mallory }, q) =>
+  'somebody else answers shortly': ({ mallory }, q) =>
     mallory.send('mcp/response:tools/call', answer(q.payload.id, 'LIE'), about(q)),
   'the answer is one to another tool': ({ bank }, q) =>
     bank.send('mcp/response:tools/call:save', answer(q.payload.id, 'LIE'), about(q)),
@@ -85,7 +85,7 @@ for (const [name, lie] of Object.entries(LIES)) {
   });
 }
 
-test('not told: a stranger\'s progress', async (t) => {
+test('not told: progress from somebody who was not asked', async (t) => {
   const { table, bank, mallory, call, asked } = await room(t);
   const signs = [];
   const paid = call({ onprogress: (sign) => signs.push(sign.message) });
@@ -112,7 +112,7 @@ test('refused: a question of somebody who works for nobody here', async (t) => {
   await paid;
 });
 
-test('a proposal is neither fulfilled, answered nor taken back by a stranger', async (t) => {
+test('a proposal is neither fulfilled, answered nor taken back by somebody else', async (t) => {
   const { table, bank, mallory, call, asked } = await room(t, PROPOSER_GRANTS);
   const boss = await table.join('boss', ['mcp/request:*']);
   const paid = call();

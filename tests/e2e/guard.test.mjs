@@ -1,7 +1,7 @@
 /*
  * The story: an agent that executes whatever has a method and an id, and believes whoever answers
- * first, joins a topic of strangers. Bare, each abuse succeeds, because the router reads no
- * payloads; behind `mcpx-bridge guard` each fails, and nothing else changes.
+ * first, joins a topic of participants it does not know. Bare, each abuse succeeds, because the
+ * router reads no payloads; behind `mcpx-bridge guard` each fails, and nothing else changes.
  * Protocol: sections 2, 3 and 5.
  */
 import assert from 'node:assert/strict';
@@ -104,7 +104,7 @@ test('a guarded agent does not hear its own question', async (t) => {
   assert.deepEqual(await executed(it), ['last']);
 });
 
-test('the answer of a stranger does not reach a guarded agent', async (t) => {
+test('the answer of somebody who was not asked does not reach a guarded agent', async (t) => {
   const it = await scene(t, true);
   const mallory = await it.room.join('mallory', ['mcp/response:*']);
   const { text } = await askFriend(it, async (request) => {
@@ -113,11 +113,11 @@ test('the answer of a stranger does not reach a guarded agent', async (t) => {
     await answerOf(it.friend, 'mallory', request);
   });
   assert.equal(text, '5');
-  assert.match(await it.agent.line(it.agent.err, /left_out/), /"reason":"stranger"/);
+  assert.match(await it.agent.line(it.agent.err, /left_out/), /"reason":"other_sender"/);
 });
 
 /* Its own answer would be the first: a bare agent hears nothing of itself in a directed room. */
-test('the answer of a stranger is believed by a bare agent', async (t) => {
+test('the answer of somebody who was not asked is believed by a bare agent', async (t) => {
   const directed = await Router.start({ config: { topics: { routing: 'directed' } },
     args: ['--dev'] });
   t.after(() => directed.stop());

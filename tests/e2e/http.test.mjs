@@ -91,9 +91,9 @@ test('history is byte-exact over HTTP too', async (t) => {
 test('one topic is closed to the token of another', async (t) => {
   const room = new Room(t, router);
   await room.join('one', ['chat']);
-  const stranger = await router.token('stranger', 'elsewhere');
+  const outsider = await router.token('outsider', 'elsewhere');
   for (const what of ['participants', 'history', 'rate-limit']) {
-    const { status, json } = await router.get(`/v0.1/topics/${room.topic}/${what}`, stranger);
+    const { status, json } = await router.get(`/v0.1/topics/${room.topic}/${what}`, outsider);
     assert.equal(status, 403, what);
     assert.equal(typeof json.error, 'string', what);
   }

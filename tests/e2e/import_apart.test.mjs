@@ -78,7 +78,7 @@ test('without --isolate the refusal names it', async (t) => {
   assert.match(envelope.payload.result.message, /--isolate/);
 });
 
-test('an idle process ends; when all are taken, strangers are refused and nobody loses his', async (t) => {
+test('an idle process ends; when all are taken, others are refused and nobody loses his', async (t) => {
   const { bridge, seats: [ann, bob] } = await table(t, ['ann', 'bob'],
     ['--isolate', '--isolate-max', '1', '--isolate-idle', '1', '--protocol', '2025-11-25']);
   const id = ann.write(rpc(1, 'wait'));

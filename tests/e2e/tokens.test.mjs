@@ -12,7 +12,7 @@ import { Router } from './lib/router.mjs';
 
 const SECRET = 'a secret that is long enough to be one, and only for this test';
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
-const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const unknown = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const rsaPublicPem = rsa.publicKey.export({ type: 'spki', format: 'pem' });
 
 const base64url = (value) => Buffer.from(
@@ -94,10 +94,10 @@ test('a token that says nothing of capabilities gives none', async (t) => {
 const ASYMMETRIC_TRICKS = [
   ['a public key as a shared secret', jwt({ alg: 'HS256', kid: 'rsa-1' }, rsaPublicPem)],
   ['a public key as a secret, no key named', jwt({ alg: 'HS256' }, rsaPublicPem)],
-  ['a stranger\'s key', jwt({ alg: 'RS256', kid: 'rsa-1' }, stranger.privateKey)],
+  ['an unknown key', jwt({ alg: 'RS256', kid: 'rsa-1' }, unknown.privateKey)],
   ['a key that is not there', jwt({ alg: 'RS256', kid: 'rsa-9' }, rsa.privateKey)],
   ['a key brought along', jwt({ alg: 'RS256', kid: 'rsa-1',
-    jwk: stranger.publicKey.export({ format: 'jwk' }) }, stranger.privateKey)],
+    jwk: unknown.publicKey.export({ format: 'jwk' }) }, unknown.privateKey)],
 ];
 
 test('none of the known tricks opens the door', () => {

@@ -208,7 +208,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct play play = {.now = {1000, 1780000000000}};
     struct mcpx_session_config config = {
-        .overhear = size % 2,
+        .observe = size % 2,
         .directed = size % 3 == 0,
         .instance = size % 5 == 0,
         .inbound_max = 8,

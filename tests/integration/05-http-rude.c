@@ -314,7 +314,7 @@ Test(http_rude, a_head_that_is_too_large_is_refused)
 
 /* Three hundred who say nothing, or one byte now and then, are gone after ten seconds and keep
  * nobody out meanwhile. */
-Test(http_rude, silent_strangers_are_cut)
+Test(http_rude, silent_unauthenticated_connections_are_cut)
 {
     enum { MANY = 300 };
     static struct rude many[MANY];
@@ -342,7 +342,7 @@ Test(http_rude, silent_strangers_are_cut)
     rude_shut(&a);
 }
 
-/* What a stranger sends is escaped and cut; a line of the log is a line of ours. */
+/* What somebody without a token sends is escaped and cut; a line of the log is a line of ours. */
 Test(http_rude, nobody_can_forge_a_line_of_the_log)
 {
     struct daemon talkative;

@@ -73,7 +73,7 @@ Test(shares, participants_with_a_token_cost_their_address_nothing, .timeout = 60
     cr_expect_eq(daemon_stop(&router), 0);
 }
 
-Test(shares, silent_strangers_push_out_their_own, .timeout = 60)
+Test(shares, silent_unauthenticated_connections_push_out_their_own, .timeout = 60)
 {
     enum { CROWD = 1200 };
     static struct rude crowd[CROWD];

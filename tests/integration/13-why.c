@@ -1,7 +1,7 @@
 /*
  * What breaks for whom: whoever runs the router is asked why an agent cannot come in or cannot call a
  * tool, and the log does not say; or somebody fills it, and it says nothing about the others; or it
- * says to a stranger what was wrong with a token. docs/configuration.md (Log).
+ * says to a client what was wrong with a token. docs/configuration.md (Log).
  */
 #include "tests/support/jwt.h"
 #include "tests/support/rude_client.h"
@@ -153,7 +153,7 @@ static void check_refusal(size_t i, const json_t *line)
     cr_expect_gt(json_integer_value(json_object_get(line, "connection")), 0);
 }
 
-Test(why, a_refusal_tells_the_log_more_than_the_stranger)
+Test(why, a_refusal_tells_the_log_more_than_the_client)
 {
     static char first[4096], body[4096];
 

@@ -171,7 +171,7 @@ static void stop_and_handle_term(int number)
     wait_for_ever();
 }
 
-/* A descendant nobody can tell from a stranger: a session of its own, a parent that is gone, an
+/* A descendant nobody can tell from an unrelated process: a session of its own, a parent that is gone, an
  * environment that is empty, and no ear for SIGTERM. Its parent waits until it is there. */
 static void escape(char *self)
 {

@@ -12,7 +12,7 @@ static const struct sim_grant pool[] = {
     {.patterns = {"*"}, .deny = "mcp/*:tools/call:t2"},
     {.patterns = {"chat", "mcp/request:*"}},
     {.patterns = {"chat", "mcp/response:tools/call:t1"}},
-    {.patterns = {"mcp/*", "chat"}, .to = 1U << 0 | 1U << 5 | SIM_STRANGER},
+    {.patterns = {"mcp/*", "chat"}, .to = 1U << 0 | 1U << 5 | SIM_ABSENT},
     {.patterns = {"mcp/*", "chat"}, .expires = true},
     {.patterns = {"mcp/proposal:*", "mcp/request:tools/call:t*", "note"}, .expires = true},
     {.patterns = {NULL}},

@@ -1,5 +1,5 @@
 /*
- * sim_name.c - who may be there: six participants, two of which come in instances, and a stranger
+ * sim_name.c - who may be there: six participants, two of which come in instances, and one
  * who is only ever addressed. Sorted as the router sorts, so that bits stand in its order.
  * Transcripts name them by their bit: p1 is "p0~2".
  */

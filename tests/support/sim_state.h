@@ -14,7 +14,7 @@ enum { SIM_WHO = 9, SIM_TOPICS = 4, SIM_PEERS = 40, SIM_LINES = 300, SIM_LINE = 
 enum { SIM_REFUSALS = 600 };
 
 /** Addressees and grants beyond those who take part. */
-#define SIM_STRANGER (1U << SIM_WHO)
+#define SIM_ABSENT (1U << SIM_WHO)
 
 /**
  * One entry of a topic's order: an envelope or a presence.

@@ -3,7 +3,7 @@
  *
  *     joined; resumed; renamed            left 1006 gone; again | left 4001 x; final
  *     presence leave bob                  grants
- *     request r1 from bob; proposal p1    violation stranger r1 from eve
+ *     request r1 from bob; proposal p1    violation other_sender r1 from eve
  *     response r2 from bob; own q         refused q capability_violation; alternative mcp/proposal:x
  *     expired q                           fulfilling r3 from bob; own p; same
  *
@@ -27,7 +27,7 @@ static void fill(void *context, void *bytes, size_t len)
 
 struct mcpx_session_config stage_config(struct stage *stage)
 {
-    return (struct mcpx_session_config){.overhear = true, .fill = fill, .context = stage};
+    return (struct mcpx_session_config){.observe = true, .fill = fill, .context = stage};
 }
 
 void stage_set(struct stage *stage, const struct mcpx_session_config *config)

@@ -33,7 +33,7 @@ struct stage {
     size_t count;
 };
 
-/** The settings a stage uses unless told otherwise: all defaults, overhearing. */
+/** The settings a stage uses unless told otherwise: all defaults, observing. */
 struct mcpx_session_config stage_config(struct stage *stage);
 
 /** Sets the stage; the session is not connected. `config` NULL = stage_config. */

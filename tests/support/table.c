@@ -325,7 +325,7 @@ static void seat_down(struct table *table, size_t index)
     seat->directed = dice_hits(&table->dice, 4);
     config.directed = seat->directed;
     config.instance = dice_hits(&table->dice, 2);
-    config.overhear = dice_hits(&table->dice, 2);
+    config.observe = dice_hits(&table->dice, 2);
     cr_assert_eq(mcpx_session_new(&config, &seat->session), MCPX_OK);
 }
 

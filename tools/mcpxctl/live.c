@@ -166,7 +166,7 @@ static int start(struct live *out, const struct live_wishes *wishes)
 
     config.routing = "all";
     config.history = wishes->history;
-    config.session.overhear = wishes->overhear;
+    config.session.observe = wishes->observe;
     config.session.instance = wishes->instances;
     err = mcpx_client_new(&config, &fault, &out->client);
     if (err == MCPX_EINVALID)

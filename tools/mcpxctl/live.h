@@ -13,13 +13,13 @@
  * How to take part.
  *
  * history    envelopes of history wanted
- * overhear   also receive messages for others
+ * observe    also receive messages for others
  * instances  connect as an instance, beside other connections of the same participant
  * patient    wait for a router that is not there yet
  */
 struct live_wishes {
     int history;
-    bool overhear;
+    bool observe;
     bool patient;
     bool instances;
 };

@@ -1,6 +1,6 @@
 /*
- * What breaks for whom: a participant that may join "room-*" gets into "lobby", a web page of a
- * stranger may connect, or a client is shown tools that were left out. docs/configuration.md
+ * What breaks for whom: a participant that may join "room-*" gets into "lobby", a web page of an
+ * unknown origin may connect, or a client is shown tools that were left out. docs/configuration.md
  * (patterns), docs/bridge.md (--only).
  */
 #include "lib/core/glob.h"

@@ -1,6 +1,6 @@
 /*
  * What breaks for whom: an agent that pages through history meets other bytes than were sent, a
- * hole, or the same envelope twice; a stranger lists rooms that are none of its business.
+ * hole, or the same envelope twice; somebody lists rooms that are none of its business.
  * Protocol: section 8, and section 1 (byte fidelity).
  */
 #include "http_fixture.h"

@@ -223,7 +223,7 @@ Test(log, lines_below_the_level_are_not_written)
     cr_expect(!log_wants(LOG_INFO) && !log_wants(LOG_DEBUG));
 }
 
-Test(log, what_strangers_cause_is_written_ten_times_a_second)
+Test(log, what_anybody_can_cause_is_written_ten_times_a_second)
 {
     struct log_limit limit = {0};
     int i, permitted = 0;

@@ -1,5 +1,5 @@
 /*
- * What breaks for whom: a participant whose memory strangers fill, or whose answers they get by using
+ * What breaks for whom: a participant whose memory others fill, or whose answers they get by using
  * an id again. Contract: inbound.h.
  */
 #include "lib/participant/inbound.h"

@@ -112,11 +112,11 @@ Test(instance, knows_what_it_said_and_asked_under_its_former_id)
                 "{'id':'r','from':'server','to':['me'],'correlation_id':'@q','kind':'mcp/"
                 "response:tools/call:x','payload':{'jsonrpc':'2.0','id':'a','result':{}}}");
     stage_expect(&stage, "delivered q\n"
-                         "overheard @q from me\n"
+                         "observed @q from me\n"
                          "response r from server; own q\n");
     stage_hears(&stage, "{'id':'n','from':'bob','to':['me'],'kind':'mcp/request:tools/call:x',"
                         "'payload':" CALL "}");
-    stage_expect(&stage, "overheard n from bob\n"); /* it is for who is `me` now */
+    stage_expect(&stage, "observed n from bob\n"); /* it is for who is `me` now */
     stage_hears(&stage, "{'id':'m','from':'me','kind':'chat'}");
     stage_expect(&stage, "message m from me\n"); /* and that is somebody else */
     stage_clear(&stage);

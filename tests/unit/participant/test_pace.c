@@ -38,7 +38,7 @@ Test(pace, does_not_give_up_what_may_have_arrived)
                 "'payload':" CALL "}");
     stage_hears(&stage, STAGE_ERROR("rate_limited", "@q"));
     stage_expect(&stage, "delivered q\n"
-                         "overheard @q from me\n");
+                         "observed @q from me\n");
     stage_expect_output(&stage, NULL);
     stage_clear(&stage);
 }

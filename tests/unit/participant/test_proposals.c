@@ -43,9 +43,9 @@ Test(proposals, end_with_the_response_to_the_request_that_fulfils_them)
                         "'kind':'mcp/response:tools/call:x'," RESULT);
     stage_expect(&stage, "notification n from server; own p\n"
                          "notification o from eve\n"
-                         "violation stranger x from eve\n"
+                         "violation other_sender x from eve\n"
                          "response r from server; own p; proposal\n"
-                         "overheard s from server\n");
+                         "observed s from server\n");
     cr_expect_eq(mcpx_session_pending_count(stage.session), 0);
     stage_clear(&stage);
 }
@@ -66,9 +66,9 @@ Test(proposals, show_when_something_else_was_done_with_them)
     stage_hears(&stage, "{'id':'i','from':'me','to':['bob'],'correlation_id':'@p',"
                         "'kind':'mcp/request:tools/call:x','payload':" CALL("{}") "}");
     stage_expect(&stage, "fulfilling f from bob; own p\n"
-                         "overheard g from bob\n"
+                         "observed g from bob\n"
                          "request h from bob\n"
-                         "overheard i from me\n");
+                         "observed i from me\n");
     stage_clear(&stage);
 }
 
@@ -102,7 +102,7 @@ Test(proposals, are_answered_however_many_act_on_them)
                  i, CALL("{}"));
         stage_hears(&stage, text);
         stage_hears(&stage, text); /* once more, as after a reconnection */
-        snprintf(text, sizeof text, "fulfilling f%d from eve; own p\noverheard f%d from eve\n",
+        snprintf(text, sizeof text, "fulfilling f%d from eve; own p\nobserved f%d from eve\n",
                  i, i);
         stage_expect(&stage, text);
     }
@@ -154,7 +154,7 @@ Test(proposals, wait_for_the_response_once_somebody_acts)
     stage_skip(&stage);
     stage_hears(&stage, "{'id':'r','from':'eve','kind':'mcp/reject','correlation_id':'@p'}");
     stage_waits(&stage, 59999);
-    stage_expect(&stage, "overheard r from eve\n"); /* too late */
+    stage_expect(&stage, "observed r from eve\n"); /* too late */
     stage_hears(&stage, "{'id':'g','from':'eve','to':['server'],'correlation_id':'@p',"
                         "'kind':'mcp/request:tools/call:x','payload':" CALL("{}") "}");
     stage_expect(&stage,
@@ -163,7 +163,7 @@ Test(proposals, wait_for_the_response_once_somebody_acts)
     stage_expect(&stage, "expired p\n");
     stage_hears(&stage, "{'id':'s','from':'server','to':['bob','me'],'correlation_id':'f',"
                         "'kind':'mcp/response:tools/call:x'," RESULT);
-    stage_expect(&stage, "overheard s from server\n");
+    stage_expect(&stage, "observed s from server\n");
     stage_clear(&stage);
 }
 
@@ -178,7 +178,7 @@ Test(proposals, end_with_a_rejection)
     stage_hears(&stage, "{'id':'s','from':'bob','to':['me'],'kind':'mcp/reject',"
                         "'correlation_id':'@p','payload':{'reason':'no'}}");
     stage_expect(&stage, "rejected r from server; own p; proposal\n"
-                         "overheard s from bob\n");
+                         "observed s from bob\n");
     stage_clear(&stage);
 }
 
@@ -198,11 +198,11 @@ Test(proposals, of_others_are_shown_until_they_are_withdrawn)
                 "{'id':'w','from':'bob~2','kind':'mcp/withdraw','correlation_id':'t'}");
     stage_hears(&stage, "{'id':'x','from':'bob','kind':'mcp/withdraw','correlation_id':'t'}");
     stage_expect(&stage, "proposal t from bob\n"
-                         "overheard t from bob\n"
+                         "observed t from bob\n"
                          "rejected r from eve; proposal t\n"
                          "violation not_proposer v from eve\n"
                          "withdrawn w from bob~2; proposal t\n"
-                         "overheard x from bob\n");
+                         "observed x from bob\n");
     stage_clear(&stage);
 }
 
@@ -239,7 +239,7 @@ Test(proposals, are_answered_to_their_proposer_as_well)
     stage_hears(&stage, "{'id':'f','from':'eve','to':['me'],'correlation_id':'t',"
                         "'kind':'mcp/request:ping','payload':{'jsonrpc':'2.0','id':9,"
                         "'method':'ping'}}");
-    stage_expect(&stage, "overheard t from bob\n"
+    stage_expect(&stage, "observed t from bob\n"
                          "request f from eve; proposal t\n");
     cr_assert_eq(stage_responds(&stage, "f", "{'jsonrpc':'2.0','id':9,'result':{}}"), MCPX_OK);
     cr_assert(stage_writes(&stage, &text));
@@ -285,7 +285,7 @@ Test(proposals, are_written_again_to_a_router_that_lost_them)
     stage_hears(&stage, STAGE_ERROR("duplicate_id", "@p"));
     stage_hears(&stage, "{'id':'@later','from':'me','kind':'mcp/proposal:tools/call:a',"
                         "'payload':" WISH "}");
-    stage_expect(&stage, "overheard @later from me\n"); /* that it was delivered was told */
+    stage_expect(&stage, "observed @later from me\n"); /* that it was delivered was told */
     stage_breaks(&stage, 1001);
     mcpx_session_connected(stage.session, stage.now);
     stage_hears(&stage, STAGE_RESUMED);
@@ -351,6 +351,6 @@ Test(proposals, one_that_is_written_again_and_then_forgotten_is_not_delivered_tw
     cr_expect_eq(mcpx_session_unsent_count(stage.session), 0);
     stage_hears(&stage, "{'id':'@p','from':'me','kind':'mcp/proposal:tools/call:a',"
                         "'payload':" WISH "}");
-    stage_expect(&stage, "overheard @p from me\n");
+    stage_expect(&stage, "observed @p from me\n");
     stage_clear(&stage);
 }

@@ -176,7 +176,7 @@ Test(reconnect, is_not_misled_by_who_is_named_in_history)
     stage_hears(&stage, "{'id':'r','from':'eve','kind':'mcp/reject','correlation_id':'o'}");
     stage_expect(&stage, "history @q from eve\n"
                          "history o from me\n"
-                         "overheard r from eve\n");
+                         "observed r from eve\n");
     cr_expect_eq(mcpx_session_unsent_count(stage.session), 1);
     stage_clear(&stage);
 }
@@ -213,7 +213,7 @@ Test(reconnect, writes_again_what_was_not_seen_to_arrive)
     stage_hears(&stage, "{'id':'r','from':'server','correlation_id':'@q'," ANSWERED);
     stage_expect(&stage, "delivered q\n"
                          "delivered c\n"
-                         "overheard @c from me\n"
+                         "observed @c from me\n"
                          "response r from server; own q\n");
     stage_clear(&stage);
 }
@@ -319,7 +319,7 @@ Test(reconnect, does_not_write_again_what_came_back_meanwhile)
     stage_expect(&stage, "delivered a\n"
                          "history @a from me\n"
                          "delivered b\n"
-                         "overheard @b from me\n");
+                         "observed @b from me\n");
     stage_clear(&stage);
 }
 

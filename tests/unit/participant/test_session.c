@@ -26,18 +26,18 @@ Test(session, tells_a_request_s_echo_and_its_response)
     cr_expect_eq(mcpx_session_pending_count(stage.session), 1);
     stage_echoes(&stage);
     stage_expect(&stage, "delivered q\n"
-                         "overheard @q from me\n");
+                         "observed @q from me\n");
     stage_hears(&stage,
                 "{'id':'r','from':'server','to':['me'],'correlation_id':'@q'," ANSWERED);
     stage_expect(&stage, "response r from server; own q\n");
     cr_expect_eq(mcpx_session_pending_count(stage.session), 0);
     stage_hears(&stage,
                 "{'id':'s','from':'server','to':['me'],'correlation_id':'@q'," ANSWERED);
-    stage_expect(&stage, "overheard s from server\n"); /* late */
+    stage_expect(&stage, "observed s from server\n"); /* late */
     stage_clear(&stage);
 }
 
-Test(session, delivers_what_is_for_us_and_lets_us_overhear_the_rest)
+Test(session, delivers_what_is_for_us_and_lets_us_observe_the_rest)
 {
     static const struct {
         const char *text, *transcript;
@@ -45,21 +45,21 @@ Test(session, delivers_what_is_for_us_and_lets_us_overhear_the_rest)
         {"{'id':'m','from':'bob','kind':'chat'}", "message m from bob\n"},
         {"{'id':'m','from':'bob','to':[],'kind':'chat'}", "message m from bob\n"},
         {"{'id':'m','from':'bob','to':['eve','me'],'kind':'chat'}", "message m from bob\n"},
-        {"{'id':'m','from':'bob','to':['eve'],'kind':'chat'}", "overheard m from bob\n"},
-        {"{'id':'m','from':'me','kind':'chat'}", "overheard m from me\n"},
+        {"{'id':'m','from':'bob','to':['eve'],'kind':'chat'}", "observed m from bob\n"},
+        {"{'id':'m','from':'me','kind':'chat'}", "observed m from me\n"},
         {"{'id':'m','from':'me','to':['me'],'kind':'chat'}", "message m from me\n"},
         {"{'id':'m','from':'bob'," CALLED, "request m from bob\n"},
         {"{'id':'m','from':'bob','to':['me']," CALLED, "request m from bob\n"},
-        {"{'id':'m','from':'bob','to':['eve']," CALLED, "overheard m from bob\n"},
-        {"{'id':'m','from':'me'," CALLED, "overheard m from me\n"},
+        {"{'id':'m','from':'bob','to':['eve']," CALLED, "observed m from bob\n"},
+        {"{'id':'m','from':'me'," CALLED, "observed m from me\n"},
         {"{'id':'m','from':'me','to':['me']," CALLED, "request m from me\n"},
         {"{'id':'m','from':'bob'," NOTIFIED, "notification m from bob\n"},
-        {"{'id':'m','from':'bob','to':['eve']," NOTIFIED, "overheard m from bob\n"},
-        {"{'id':'m','from':'bob','correlation_id':'x'," ANSWERED, "overheard m from bob\n"},
-        {"{'id':'m','from':'bob','to':['me']," ANSWERED, "overheard m from bob\n"},
+        {"{'id':'m','from':'bob','to':['eve']," NOTIFIED, "observed m from bob\n"},
+        {"{'id':'m','from':'bob','correlation_id':'x'," ANSWERED, "observed m from bob\n"},
+        {"{'id':'m','from':'bob','to':['me']," ANSWERED, "observed m from bob\n"},
         {"{'id':'m','from':'bob','kind':'mcp/reject','correlation_id':'x'}",
-         "overheard m from bob\n"},
-        {"{'id':'m','from':'bob','kind':'mcp/withdraw'}", "overheard m from bob\n"},
+         "observed m from bob\n"},
+        {"{'id':'m','from':'bob','kind':'mcp/withdraw'}", "observed m from bob\n"},
         {"{'id':'m','from':'bob','kind':'mcp/other:x'}", "message m from bob\n"},
         {"{'id':'m','from':'system:gateway','kind':'system/news'}",
          "message m from system:gateway\n"},
@@ -81,7 +81,7 @@ Test(session, is_silent_about_the_rest_unless_asked)
     struct stage stage;
     struct mcpx_session_config config = stage_config(&stage);
 
-    config.overhear = false;
+    config.observe = false;
     stage_set(&stage, &config);
     stage_joins(&stage);
     stage_sends(&stage, "q", "chat", NULL, "{}");
@@ -152,13 +152,13 @@ Test(session, takes_a_request_once_while_it_waits_for_an_answer)
         stage_hears(&stage, "{'id':'q','from':'bob','to':['me']," CALLED);
     stage_hears(&stage, "{'id':'q','from':'eve','to':['me']," CALLED);
     stage_expect(&stage, "request q from bob\n"
-                         "overheard q from bob\n"
+                         "observed q from bob\n"
                          "violation id_taken q from eve\n");
     cr_expect_eq(stage_responds(&stage, "q", RESULT), MCPX_OK);
     stage_clear(&stage);
 }
 
-/* Strangers choose it, and it is kept until there is an answer. */
+/* Others choose it, and it is kept until there is an answer. */
 Test(session, takes_json_rpc_ids_of_a_kibibyte_at_most)
 {
     struct stage stage;
@@ -235,9 +235,9 @@ Test(session, settles_with_the_first_of_several_answers)
     stage_hears(&stage, "{'id':'3','from':'eve','correlation_id':'@b'," ANSWERED);
     stage_hears(&stage, "{'id':'4','from':'bob','correlation_id':'@b'," ANSWERED);
     stage_expect(&stage, "response 1 from bob; own q\n"
-                         "overheard 2 from server\n"
+                         "observed 2 from server\n"
                          "response 3 from eve; own b\n"
-                         "overheard 4 from bob\n");
+                         "observed 4 from bob\n");
     stage_clear(&stage);
 }
 
@@ -309,8 +309,8 @@ Test(session, no_longer_waits_for_what_it_shall_forget)
     stage_waits(&stage, 1000000);
     stage_hears(&stage, "{'id':'1','from':'bob','correlation_id':'@q'," ANSWERED);
     stage_expect(&stage, "delivered q\n"
-                         "overheard @q from me\n"
-                         "overheard 1 from bob\n");
+                         "observed @q from me\n"
+                         "observed 1 from bob\n");
     stage_clear(&stage);
 }
 

@@ -73,14 +73,14 @@ static const struct {
     /* an answer from who was not asked */
     {"{'id':'m','from':'eve','to':['me'],'kind':'mcp/response:tools/call:x',"
      "'correlation_id':'@q','payload':" RESULT("7") "}",
-     "violation stranger m from eve\n"},
+     "violation other_sender m from eve\n"},
     {"{'id':'m','from':'me','to':['me'],'kind':'mcp/response:tools/call:x',"
      "'correlation_id':'@q','payload':" RESULT("7") "}",
-     "violation stranger m from me\n"},
+     "violation other_sender m from me\n"},
     /* an answer for somebody else */
     {"{'id':'m','from':'server','to':['bob'],'kind':'mcp/response:tools/call:x',"
      "'correlation_id':'@q','payload':" RESULT("7") "}",
-     "overheard m from server\n"},
+     "observed m from server\n"},
     /* an answer to something else */
     {"{'id':'m','from':'server','kind':'mcp/response:tools/list','correlation_id':'@q',"
      "'payload':" RESULT("7") "}",
@@ -133,22 +133,22 @@ static const struct {
 static const struct {
     const char *request, *from, *transcript;
 } fulfilments[] = {
-    {"'from':'eve','to':['eve']", "eve", "overheard f from eve\noverheard r from eve\n"},
+    {"'from':'eve','to':['eve']", "eve", "observed f from eve\nobserved r from eve\n"},
     {"'from':'eve','to':['server','eve']", "eve",
-     "overheard f from eve\noverheard r from eve\n"},
-    {"'from':'eve','to':['me']", "eve", "request f from eve\noverheard r from eve\n"},
+     "observed f from eve\nobserved r from eve\n"},
+    {"'from':'eve','to':['me']", "eve", "request f from eve\nobserved r from eve\n"},
     {"'from':'eve','to':['nobody']", "nobody",
-     "overheard f from eve\noverheard r from nobody\n"},
+     "observed f from eve\nobserved r from nobody\n"},
     {"'from':'eve','to':['server']", "eve",
-     "fulfilling f from eve; own p; same\nviolation stranger r from eve\n"},
+     "fulfilling f from eve; own p; same\nviolation other_sender r from eve\n"},
     {"'from':'eve'", "eve",
      "fulfilling f from eve; own p; same\nrequest f from eve; proposal @p\n"
-     "violation stranger r from eve\n"},
+     "violation other_sender r from eve\n"},
     {"'from':'server','to':['bob']", "eve",
-     "fulfilling f from server; own p; same\nviolation stranger r from eve\n"},
+     "fulfilling f from server; own p; same\nviolation other_sender r from eve\n"},
     {"'from':'server'", "eve",
      "fulfilling f from server; own p; same\nrequest f from server; proposal @p\n"
-     "violation stranger r from eve\n"},
+     "violation other_sender r from eve\n"},
 };
 
 /* What was asked can still be answered: nothing was settled by a spoof. */

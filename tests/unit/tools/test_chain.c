@@ -1,6 +1,6 @@
 /*
  * What breaks for whom: somebody believes a proposal was carried out as proposed when its
- * arguments were changed, takes a stranger's answer for the server's, or approves a second time
+ * arguments were changed, takes somebody else's answer for the server's, or approves a second time
  * what was done already.
  */
 #include "tools/mcpxctl/chain_text.h"

@@ -179,7 +179,7 @@ Test(expose, tells_changes_that_are_changes_only)
     world_answer(&world, world_draft(&world), "{\"tools\":[]}");
     world_wait(&world, 200);
     world_expect(&world, changed);
-    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "stranger", changed);
+    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "unknown", changed);
     cr_expect(world_is_quiet(&world));
     world_go(&world, "s");
     world_wait(&world, 200);

@@ -216,7 +216,7 @@ Test(ask, passes_a_question_of_who_works_for_the_client)
     world_stop(&world);
 }
 
-Test(ask, refuses_strangers_and_what_the_client_cannot)
+Test(ask, refuses_who_was_not_asked_and_what_the_client_cannot)
 {
     static const struct {
         const char *from, *payload, *code;

@@ -137,9 +137,9 @@ Test(guard_judge, holds_every_message_against_the_rules)
         {GUARD_PASS,
          {"bob", "[\"us\"]", "mcp/request:notifications/progress", "q1", PROGRESS}},
         {GUARD_PASS, {"bob", "[\"us\"]", "mcp/request:notifications/progress", "x", PROGRESS}},
-        {GUARD_STRANGER,
+        {GUARD_SENDER,
          {"mallory", "[\"us\"]", "mcp/request:notifications/progress", "q1", PROGRESS}},
-        {GUARD_STRANGER, {"mallory", "[\"us\"]", "mcp/request:tools/call", "q2", CALL("a")}},
+        {GUARD_SENDER, {"mallory", "[\"us\"]", "mcp/request:tools/call", "q2", CALL("a")}},
         /* proposals */
         {GUARD_PASS, {"bob", "[\"us\"]", "mcp/proposal:tools/call:add", NULL, BODY("add")}},
         {GUARD_PASS, {"bob", NULL, "mcp/proposal:tools/call", NULL, BODY("add")}},
@@ -159,12 +159,12 @@ Test(guard_judge, holds_every_message_against_the_rules)
          {"bob", NULL, "mcp/proposal:tools/call:add", NULL,
           "{\"method\":\"tools/call\",\"\\u0069d\":0,\"params\":{\"name\":\"add\"}}"}},
         {GUARD_KIND, {"bob", NULL, "mcp/proposal:tools/call:sqrt", NULL, BODY("rm")}},
-        {GUARD_STRANGER, {"mallory", NULL, "mcp/proposal:tools/call", "q1", BODY("add")}},
+        {GUARD_SENDER, {"mallory", NULL, "mcp/proposal:tools/call", "q1", BODY("add")}},
         /* responses */
-        {GUARD_UNASKED, {"bob", "[\"us\"]", "mcp/response:tools/call", NULL, RESULT}},
-        {GUARD_UNASKED, {"bob", "[\"us\"]", "mcp/response:tools/call", "other", RESULT}},
-        {GUARD_STRANGER, {"mallory", "[\"us\"]", "mcp/response:tools/call", "q1", RESULT}},
-        {GUARD_STRANGER, {"mallory", NULL, "mcp/response:tools/list", "q2", RESULT}},
+        {GUARD_UNSOLICITED, {"bob", "[\"us\"]", "mcp/response:tools/call", NULL, RESULT}},
+        {GUARD_UNSOLICITED, {"bob", "[\"us\"]", "mcp/response:tools/call", "other", RESULT}},
+        {GUARD_SENDER, {"mallory", "[\"us\"]", "mcp/response:tools/call", "q1", RESULT}},
+        {GUARD_SENDER, {"mallory", NULL, "mcp/response:tools/list", "q2", RESULT}},
         {GUARD_OPERATION, {"bob", "[\"us\"]", "mcp/response:tools/list", "q1", RESULT}},
         {GUARD_OPERATION, {"bob", "[\"us\"]", "mcp/response:tools/call:rm", "q1", RESULT}},
         {GUARD_OPERATION, {"bob", "[\"us\"]", "mcp/response:tools/list:x", "q2", RESULT}},
@@ -182,7 +182,7 @@ Test(guard_judge, holds_every_message_against_the_rules)
         {GUARD_DISGUISE, {"bob", "[\"us\"]", "mcp/requests:tools/call:rm", NULL, CALL("rm")}},
         {GUARD_DISGUISE, {"bob", "[\"us\"]", "mcp/reject", "q1", RESULT}},
         {GUARD_DISGUISE, {"bob", "[\"us\"]", "mcp/note", "q1", "{\"result\":{}}"}},
-        {GUARD_STRANGER, {"mallory", "[\"us\"]", "mcp/reject", "q1", "{\"reason\":\"no\"}"}},
+        {GUARD_SENDER, {"mallory", "[\"us\"]", "mcp/reject", "q1", "{\"reason\":\"no\"}"}},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -206,7 +206,7 @@ Test(guard_judge, lets_an_answer_pass_once_and_from_each_of_several)
         struct message message;
     } rows[] = {
         {GUARD_PASS, {"bob", "[\"us\"]", "mcp/response:tools/call", "q1", RESULT}},
-        {GUARD_UNASKED, {"bob", "[\"us\"]", "mcp/response:tools/call", "q1", RESULT}},
+        {GUARD_UNSOLICITED, {"bob", "[\"us\"]", "mcp/response:tools/call", "q1", RESULT}},
         {GUARD_PASS, {"bob", "[\"us\"]", "mcp/response:tools/list", "q2", ERROR}},
         {GUARD_PASS, {"carol", "[\"us\",\"x\"]", "mcp/response:tools/list", "q2", RESULT}},
         {GUARD_PASS, {"anyone", NULL, "mcp/response:ping", "q3", RESULT}},
@@ -243,7 +243,7 @@ Test(guard_judge, remembers_nothing_that_expects_no_answer)
     begin(&judge, &asked);
     ask(&judge, "q4", "[\"bob\"]", "mcp/request:notifications/x",
         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}");
-    cr_expect_eq(judge_one(&judge, answer), GUARD_UNASKED);
+    cr_expect_eq(judge_one(&judge, answer), GUARD_UNSOLICITED);
     cr_expect_eq(guard_judge_sent(&judge, MCPX_SLICE("no JSON")), MCPX_OK);
     cr_expect_eq(guard_judge_sent(&judge, MCPX_SLICE("{}")), MCPX_OK);
     end(&judge, asked);
@@ -284,7 +284,7 @@ Test(guard_judge, keeps_apart_what_two_participants_of_one_program_ask)
     begin(&judge, &asked);
     guard_judge_init(&twin, asked);
     cr_assert_eq(judge_one(&twin, welcome), GUARD_PASS);
-    cr_expect_eq(judge_one(&twin, answer), GUARD_UNASKED);
+    cr_expect_eq(judge_one(&twin, answer), GUARD_UNSOLICITED);
     cr_expect_eq(judge_one(&judge, answer), GUARD_PASS);
     guard_judge_fini(&twin);
     end(&judge, asked);
@@ -304,7 +304,7 @@ Test(guard_judge, forgets_the_oldest_request_when_there_are_too_many)
         ask(&judge, id, "[\"bob\"]", "mcp/request:ping",
             "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
     }
-    cr_expect_eq(judge_one(&judge, first), GUARD_UNASKED);
+    cr_expect_eq(judge_one(&judge, first), GUARD_UNSOLICITED);
     for (int i = 0; i < 8; i++) {
         snprintf(id, sizeof id, "x%d", i);
         cr_expect_eq(judge_one(&judge, last), GUARD_PASS, "%s", id);

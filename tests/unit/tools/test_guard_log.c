@@ -1,5 +1,5 @@
 /*
- * What breaks for whom: whoever watches the guard reads lines that strangers had a hand in; such a
+ * What breaks for whom: whoever watches the guard reads lines with text that others wrote; such a
  * text must neither end its line nor pass for another part of it.
  */
 #include "tools/mcpx-bridge/guard/log.h"
@@ -15,7 +15,7 @@ static void judge_begin(struct guard_judge *judge, const char *from, const char 
     judge->envelope.id = MCPX_SLICE("e\"1");
 }
 
-Test(guard_log, quotes_and_escapes_what_strangers_wrote)
+Test(guard_log, quotes_and_escapes_what_others_wrote)
 {
     struct guard_judge judge;
     struct mcpx_text text = {0}, json = {0};
@@ -64,7 +64,7 @@ Test(guard_log, sums_up_what_was_left_out)
 
     some.of[GUARD_PASS] = 9;
     some.of[GUARD_ECHO] = 2;
-    some.of[GUARD_STRANGER] = 1;
+    some.of[GUARD_SENDER] = 1;
     guard_log_summary(&out, false, &none);
     guard_log_summary(&out, true, &none);
     guard_log_summary(&out, false, &some);
@@ -72,8 +72,8 @@ Test(guard_log, sums_up_what_was_left_out)
     cr_expect_str_eq(out.text,
                      "guard: left out nothing\n"
                      "{\"event\":\"summary\",\"left_out\":{}}\n"
-                     "guard: left out echo 2, stranger 1\n"
-                     "{\"event\":\"summary\",\"left_out\":{\"echo\":2,\"stranger\":1}}\n");
+                     "guard: left out echo 2, other_sender 1\n"
+                     "{\"event\":\"summary\",\"left_out\":{\"echo\":2,\"other_sender\":1}}\n");
     mcpx_text_fini(&out);
 }
 

@@ -216,7 +216,7 @@ Test(guard_passage, passes_the_agents_bytes_unchanged_and_learns_from_them)
     expect_agent(&scene, mcpx_text_view(&answer), "the answer");
     router_says(&scene, mcpx_text_view(&answer));
     expect_agent(&scene, MCPX_SLICE(""), "the answer again");
-    cr_expect_eq(left_out[GUARD_UNASKED], 1);
+    cr_expect_eq(left_out[GUARD_UNSOLICITED], 1);
     mcpx_text_fini(&bytes);
     mcpx_text_fini(&answer);
     close_scene(&scene);

@@ -183,7 +183,7 @@ static enum guard_verdict judge_mention(const struct guard_judge *judge)
 
     if (!about_own_request(judge, &question) || was_asked(&question, judge->envelope.from))
         return GUARD_PASS;
-    return GUARD_STRANGER;
+    return GUARD_SENDER;
 }
 
 static enum guard_verdict judge_proposal(struct guard_judge *judge)
@@ -200,9 +200,9 @@ static enum guard_verdict judge_response(struct guard_judge *judge)
     if (verdict != GUARD_PASS)
         return verdict;
     if (!about_own_request(judge, &question))
-        return GUARD_UNASKED;
+        return GUARD_UNSOLICITED;
     if (!was_asked(&question, envelope->from))
-        return GUARD_STRANGER;
+        return GUARD_SENDER;
     if (!mcpx_slice_equal(envelope->kind.method, question.method) ||
         (envelope->kind.context.text &&
          !mcpx_slice_equal(envelope->kind.context, question.context)))

@@ -24,8 +24,8 @@
     X(GUARD_PROPOSAL, "proposal_with_id", "a proposal would be executed: it has an id",       \
       false)                                                                                  \
     X(GUARD_DISGUISE, "disguised", "its payload could be taken for an MCP message", false)    \
-    X(GUARD_UNASKED, "unsolicited", "it answers nothing the agent has asked", false)          \
-    X(GUARD_STRANGER, "stranger", "it answers in the place of who was asked", false)          \
+    X(GUARD_UNSOLICITED, "unsolicited", "it answers nothing the agent has asked", false)      \
+    X(GUARD_SENDER, "other_sender", "it answers in the place of who was asked", false)        \
     X(GUARD_OPERATION, "other_operation", "it answers another operation than was asked for",  \
       false)
 
