@@ -132,7 +132,8 @@ enum mcpx_event_type {
 MCPX_API const char *mcpx_event_name(enum mcpx_event_type type);
 
 /*
- * X(constant, name, sentence): why a message was ignored.
+ * X(constant, name, sentence): why a message was ignored. A violation is a fault of a participant's
+ * message that the session has found.
  */
 #define MCPX_VIOLATIONS(X)                                                                    \
     X(MCPX_VIOLATION_TEXT, "malformed", "the message is no valid envelope")                   \

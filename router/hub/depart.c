@@ -31,10 +31,10 @@ static const char *leave_reason(enum mcpx_err err)
 static void condemn(struct hub *hub, struct peer *peer, enum mcpx_err err)
 {
     if (err == MCPX_ESLOW) {
-        struct complaint complaint = {.err = err, .missed = peer->missed};
+        struct error_notice error = {.err = err, .missed = peer->missed};
         struct mcpx_slice text;
 
-        if (notice_error(peer, &complaint, &text))
+        if (notice_error(peer, &error, &text))
             (void)peer_queue(peer, text);
     }
     hub->stats.closed[err]++;

@@ -230,12 +230,12 @@ static void write_fault(const struct mcpx_fault *fault, struct mcpx_text *out)
     mx_json_add_number(out, "offset", (int64_t)fault->offset);
 }
 
-static void write_violation(const struct peer *peer, const struct complaint *complaint,
+static void write_violation(const struct peer *peer, const struct error_notice *error,
                             struct mcpx_text *out)
 {
-    const struct mcpx_decision *decision = &complaint->decision;
+    const struct mcpx_decision *decision = &error->decision;
 
-    mx_json_add_optional(out, "attempted_kind", complaint->kind);
+    mx_json_add_optional(out, "attempted_kind", error->kind);
     mx_json_add_raw(out, "your_capabilities", mcpx_text_view(&peer->grant->capabilities));
     mx_json_add_optional(out, "reason", mcpx_slice_of(mcpx_refusal_wire(decision->refusal)));
     mx_json_add_optional(out, "nearest", decision->nearest);
@@ -243,46 +243,46 @@ static void write_violation(const struct peer *peer, const struct complaint *com
     mx_json_add_optional(out, "alternative", decision->alternative);
 }
 
-static void write_message(const struct peer *peer, const struct complaint *complaint,
+static void write_message(const struct peer *peer, const struct error_notice *error,
                           struct mcpx_text *out)
 {
     struct mcpx_text text = {0};
 
-    if (complaint->err == MCPX_ECAPABILITY)
-        mx_format(&text, "You lack capability for '%s'", complaint->kind);
-    else if (complaint->err == MCPX_EAUTH)
+    if (error->err == MCPX_ECAPABILITY)
+        mx_format(&text, "You lack capability for '%s'", error->kind);
+    else if (error->err == MCPX_EAUTH)
         mx_format(&text, "Message 'from' field must match your participant ID (%s)", peer->id);
     else
-        mcpx_text_puts(&text, mcpx_strerror(complaint->err));
+        mcpx_text_puts(&text, mcpx_strerror(error->err));
     mx_format(out, ",\"message\":%q", &text);
     mcpx_text_fini(&text);
 }
 
-static void write_complaint(const struct peer *peer, const struct complaint *complaint,
-                            struct mcpx_text *out)
+static void write_error(const struct peer *peer, const struct error_notice *error,
+                        struct mcpx_text *out)
 {
-    mx_format(out, "{\"error\":%q", mcpx_error_wire(complaint->err));
-    write_message(peer, complaint, out);
-    if (complaint->fault.reason)
-        write_fault(&complaint->fault, out);
-    if (complaint->err == MCPX_ECAPABILITY)
-        write_violation(peer, complaint, out);
-    if (complaint->err == MCPX_ERATE)
-        mx_json_add_number(out, "retry_after_ms", complaint->wait_ms);
-    if (complaint->err == MCPX_ESLOW)
-        mx_json_add_number(out, "missed", (int64_t)complaint->missed);
+    mx_format(out, "{\"error\":%q", mcpx_error_wire(error->err));
+    write_message(peer, error, out);
+    if (error->fault.reason)
+        write_fault(&error->fault, out);
+    if (error->err == MCPX_ECAPABILITY)
+        write_violation(peer, error, out);
+    if (error->err == MCPX_ERATE)
+        mx_json_add_number(out, "retry_after_ms", error->wait_ms);
+    if (error->err == MCPX_ESLOW)
+        mx_json_add_number(out, "missed", (int64_t)error->missed);
     mx_json_end_object(out);
 }
 
-bool notice_error(const struct peer *peer, const struct complaint *complaint,
+bool notice_error(const struct peer *peer, const struct error_notice *error,
                   struct mcpx_slice *text)
 {
     struct mcpx_text *out = &peer->hub->scratch;
 
     mcpx_text_reset(out);
     notice_begin(peer->hub, "system/error", peer->id, out);
-    write_complaint(peer, complaint, out);
-    mx_json_add_optional(out, "correlation_id", complaint->id);
+    write_error(peer, error, out);
+    mx_json_add_optional(out, "correlation_id", error->id);
     mx_json_end_object(out);
     *text = mcpx_text_view(out);
     return !out->failed;

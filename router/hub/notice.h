@@ -64,7 +64,7 @@ bool notice_presence(const struct peer *peer, struct change change, struct mcpx_
  * wait_ms    for MCPX_ERATE
  * missed     for MCPX_ESLOW
  */
-struct complaint {
+struct error_notice {
     enum mcpx_err err;
     struct mcpx_slice id;
     struct mcpx_fault fault;
@@ -75,7 +75,7 @@ struct complaint {
 };
 
 /** Composes system/error for a peer. False when memory runs out. Protocol: section 6. */
-bool notice_error(const struct peer *peer, const struct complaint *complaint,
+bool notice_error(const struct peer *peer, const struct error_notice *error,
                   struct mcpx_slice *text);
 
 #endif

@@ -22,7 +22,7 @@ struct passage {
     struct peer *peer;
     struct mcpx_slice text;
     struct mcpx_now now;
-    struct complaint complaint;
+    struct error_notice error;
 };
 
 static struct mcpx_fault fault_too_big(const struct hub *hub)
@@ -36,7 +36,7 @@ static enum mcpx_err check_size(struct passage *passage)
 
     if (!max || passage->text.len <= max)
         return MCPX_OK;
-    passage->complaint.fault = fault_too_big(passage->hub);
+    passage->error.fault = fault_too_big(passage->hub);
     return MCPX_ETOOBIG;
 }
 
@@ -44,9 +44,9 @@ static enum mcpx_err check_text(struct passage *passage)
 {
     struct hub *hub = passage->hub;
     enum mcpx_err err = mcpx_envelope_parse(passage->text, hub->config.depth, &hub->envelope,
-                                            &passage->complaint.fault);
+                                            &passage->error.fault);
 
-    passage->complaint.id = hub->envelope.id;
+    passage->error.id = hub->envelope.id;
     return err;
 }
 
@@ -71,8 +71,8 @@ static enum mcpx_err refuse_kind(struct passage *passage)
 {
     struct mcpx_question question = question_of(passage);
 
-    passage->complaint.kind = question.kind->text;
-    mcpx_capset_explain(passage->peer->grant->capset, &question, &passage->complaint.decision);
+    passage->error.kind = question.kind->text;
+    mcpx_capset_explain(passage->peer->grant->capset, &question, &passage->error.decision);
     return MCPX_ECAPABILITY;
 }
 
@@ -92,10 +92,10 @@ static enum mcpx_err check_rate(struct passage *passage)
         if (bucket_take(&rates->bytes, passage->text.len, passage->now))
             return MCPX_OK;
         rates->messages = before; /* a refused message costs nothing */
-        passage->complaint.wait_ms =
+        passage->error.wait_ms =
             bucket_wait_ms(&rates->bytes, passage->text.len, passage->now);
     } else {
-        passage->complaint.wait_ms = bucket_wait_ms(&rates->messages, 1, passage->now);
+        passage->error.wait_ms = bucket_wait_ms(&rates->messages, 1, passage->now);
     }
     return MCPX_ERATE;
 }
@@ -226,8 +226,8 @@ static void answer_sender(struct passage *passage, enum mcpx_err err)
     struct mcpx_slice text;
 
     hub->stats.refused[err]++;
-    passage->complaint.err = err;
-    if (!notice_error(peer, &passage->complaint, &text) || !peer_queue(peer, text))
+    passage->error.err = err;
+    if (!notice_error(peer, &passage->error, &text) || !peer_queue(peer, text))
         err = MCPX_ENOMEM;
     peer->answers += peer->outbox.len - queued;
     if (mcpx_error_close(err))
@@ -241,9 +241,9 @@ static void fill_verdict(const struct passage *passage, struct mcpx_slice kind_s
                          enum mcpx_err err, struct verdict *verdict)
 {
     *verdict = (struct verdict){.err = err,
-                                .id = passage->complaint.id,
+                                .id = passage->error.id,
                                 .kind_sent = kind_sent,
-                                .decision = passage->complaint.decision};
+                                .decision = passage->error.decision};
     if (kind_sent.text)
         verdict->kind = passage->hub->envelope.kind.text;
 }
@@ -285,9 +285,9 @@ void hub_refuse(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mc
     hub->now = now;
     hub->stats.received++;
     if (err == MCPX_ETOOBIG)
-        passage.complaint.fault = fault_too_big(hub);
+        passage.error.fault = fault_too_big(hub);
     else if (err == MCPX_EBINARY)
-        passage.complaint.fault = (struct mcpx_fault){"expected a text message", "", 0};
+        passage.error.fault = (struct mcpx_fault){"expected a text message", "", 0};
     answer_sender(&passage, err);
     hub_condemn_slow(hub);
 }
@@ -300,7 +300,7 @@ void hub_charge(struct hub *hub, struct peer *peer, size_t frames, struct mcpx_n
     for (; frames > 0 && peer->state == PEER_OPEN; frames--) {
         if (bucket_take(&peer->account->rates.messages, 1, now))
             continue;
-        passage.complaint.wait_ms = bucket_wait_ms(&peer->account->rates.messages, 1, now);
+        passage.error.wait_ms = bucket_wait_ms(&peer->account->rates.messages, 1, now);
         answer_sender(&passage, MCPX_ERATE);
     }
     hub_condemn_slow(hub);

@@ -99,11 +99,11 @@ void import_refuse(struct import *import, struct import_call *call, int code,
     import_answer(import, call, mcpx_text_view(&import->text));
 }
 
-void import_refuse_for_trouble(struct import *import, struct import_call *call)
+void import_refuse_for_outage(struct import *import, struct import_call *call)
 {
     import_refuse(import, call, BRIDGE_UNAVAILABLE,
-                  import->trouble.text ? import->trouble.text : "the server is not ready",
-                  mcpx_text_view(&import->trouble_data));
+                  import->outage.text ? import->outage.text : "the server is not ready",
+                  mcpx_text_view(&import->outage_data));
 }
 
 void import_turn_away(struct import *import, size_t topic, const struct mcpx_event *event,

@@ -19,8 +19,8 @@ void import_abandon(struct import *import, struct import_call *call);
 void import_refuse(struct import *import, struct import_call *call, int code,
                    const char *message, struct mcpx_slice data);
 
-/** Answers it with import->trouble, and drops it. */
-void import_refuse_for_trouble(struct import *import, struct import_call *call);
+/** Answers it with import->outage, and drops it. */
+void import_refuse_for_outage(struct import *import, struct import_call *call);
 
 /** Answers a REQUEST that became no call with an error of ours. */
 void import_turn_away(struct import *import, size_t topic, const struct mcpx_event *event,

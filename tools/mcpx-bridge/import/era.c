@@ -8,10 +8,10 @@
 
 #include "lib/core/format.h"
 #include "tools/mcpx-bridge/import/input.h"
+#include "tools/mcpx-bridge/import/outage.h"
 #include "tools/mcpx-bridge/import/rewrite.h"
 #include "tools/mcpx-bridge/import/state.h"
 #include "tools/mcpx-bridge/import/tell.h"
-#include "tools/mcpx-bridge/import/trouble.h"
 #include "tools/mcpx-bridge/import/want.h"
 
 #include <stdio.h>

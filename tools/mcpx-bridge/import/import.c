@@ -67,8 +67,8 @@ void import_free(struct import *import)
     import_asks_fini(&import->asks);
     import_subs_fini(&import->subs);
     mcpx_text_fini(&import->greeting);
-    mcpx_text_fini(&import->trouble);
-    mcpx_text_fini(&import->trouble_data);
+    mcpx_text_fini(&import->outage);
+    mcpx_text_fini(&import->outage_data);
     mcpx_text_fini(&import->line);
     mcpx_text_fini(&import->text);
     free((void *)import->config.capabilities);
@@ -108,7 +108,7 @@ static void on_request(struct import *import, size_t topic, const struct mcpx_ev
     else if (import_is_ready(import))
         import_forward(import, call, now);
     else if (import->over)
-        import_refuse_for_trouble(import, call);
+        import_refuse_for_outage(import, call);
     else if (!import_who_may_have(call->holder->held, import->calls.held,
                                   import->config.wait_bytes))
         import_refuse(import, call, BRIDGE_UNAVAILABLE,

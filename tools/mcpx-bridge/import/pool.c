@@ -14,9 +14,9 @@
 #include "tools/mcpx-bridge/import/answer.h"
 #include "tools/mcpx-bridge/import/ask.h"
 #include "tools/mcpx-bridge/import/import.h"
+#include "tools/mcpx-bridge/import/outage.h"
 #include "tools/mcpx-bridge/import/server.h"
 #include "tools/mcpx-bridge/import/tell.h"
-#include "tools/mcpx-bridge/import/trouble.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,10 +8,10 @@
 #include "tools/mcpx-bridge/import/answer.h"
 #include "tools/mcpx-bridge/import/era.h"
 #include "tools/mcpx-bridge/import/input.h"
+#include "tools/mcpx-bridge/import/outage.h"
 #include "tools/mcpx-bridge/import/rewrite.h"
 #include "tools/mcpx-bridge/import/state.h"
 #include "tools/mcpx-bridge/import/tell.h"
-#include "tools/mcpx-bridge/import/trouble.h"
 
 #include <stdio.h>
 
@@ -243,7 +243,7 @@ static void answer_all(struct import *import)
         if (call->purpose != IMPORT_PARTICIPANT)
             import_calls_drop(&import->calls, call);
         else if (call->written || import->over)
-            import_refuse_for_trouble(import, call);
+            import_refuse_for_outage(import, call);
         else
             kept++;
     }
@@ -277,7 +277,7 @@ static void on_down(struct import *import, const struct mcpx_child_report *repor
     bool was_over = import->over;
     bool again = is_greeted_otherwise(import);
 
-    import_trouble_note(import, report);
+    import_outage_note(import, report);
     import_era_down(import);
     import_ask_down(import);
     import->over = was_over || report->state != MCPX_CHILD_DOWN || report->retry_ms < 0 ||
@@ -285,10 +285,10 @@ static void on_down(struct import *import, const struct mcpx_child_report *repor
     answer_all(import);
     if (report->state == MCPX_CHILD_STOPPED || was_over)
         return;
-    import_say(import, "%s%s", import->trouble.text ? import->trouble.text : "gone",
+    import_say(import, "%s%s", import->outage.text ? import->outage.text : "gone",
                next_step(import, again));
-    if (import->trouble.text && (was_ready || import->over))
-        import_announce(import, import->trouble.text);
+    if (import->outage.text && (was_ready || import->over))
+        import_announce(import, import->outage.text);
     if (import->config.once && import->over)
         import_give_up(import, "%s", report->text ? report->text : "the server is gone");
 }
@@ -321,7 +321,7 @@ static void give_up_waiting(struct import *import, struct import_call *call)
         return;
     }
     if (!call->written) {
-        import_refuse_for_trouble(import, call);
+        import_refuse_for_outage(import, call);
         return;
     }
     import_cancel(import, call, "timed out");

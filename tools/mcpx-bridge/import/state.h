@@ -39,7 +39,7 @@ enum import_era {
  * greeting       raw result for participants' initialize
  * starts         how often the server became ready
  * over           there will be no server any more
- * trouble        why there is no server now; trouble_data is the raw object that goes with it
+ * outage        why there is no server now; outage_data is the raw object that goes with it
  * failure        see import_failure; empty = none
  * notice_err     the error of the last notification; the same error is not logged twice
  * line, text     scratch: a line for the child, a text for the topic
@@ -60,8 +60,8 @@ struct import {
     struct mcpx_text greeting;
     size_t starts;
     bool over;
-    struct mcpx_text trouble;
-    struct mcpx_text trouble_data;
+    struct mcpx_text outage;
+    struct mcpx_text outage_data;
     char failure[320];
     enum mcpx_err notice_err;
     struct mcpx_text line;

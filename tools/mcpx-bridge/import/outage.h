@@ -1,15 +1,15 @@
 /*
- * trouble.h - why the server is not available.
+ * outage.h - why the server is not available.
  */
-#ifndef MCPX_BRIDGE_IMPORT_TROUBLE_H
-#define MCPX_BRIDGE_IMPORT_TROUBLE_H
+#ifndef MCPX_BRIDGE_IMPORT_OUTAGE_H
+#define MCPX_BRIDGE_IMPORT_OUTAGE_H
 
 #include <mcpx/child.h>
 
 struct import;
 
 /** The child is gone: sets the sentence and the data for requests from now on. */
-void import_trouble_note(struct import *import, const struct mcpx_child_report *report);
+void import_outage_note(struct import *import, const struct mcpx_child_report *report);
 
 /** This server will never work: import_failure() tells so from now on. */
 void import_give_up(struct import *import, const char *format, ...)
