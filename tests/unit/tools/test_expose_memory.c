@@ -12,7 +12,7 @@
 enum { REQUESTS = 6 };
 
 struct counts {
-    size_t answers, notes, sent;
+    size_t answers, notes, sent, broken;
     void *tags[64];
     char methods[64][32];
 };
@@ -21,7 +21,9 @@ static void keep_draft(struct counts *counts, const struct mcpx_draft *draft)
 {
     struct mcpx_slice method = mcpx_json_get(draft->payload, "method");
     size_t at = counts->sent++ % 64;
+    struct mcpx_slice value;
 
+    counts->broken += mcpx_json_check(draft->payload, 0, &value, NULL) != MCPX_OK;
     counts->tags[at] = draft->tag;
     snprintf(counts->methods[at], sizeof counts->methods[at], "%.*s", (int)method.len,
              method.text ? method.text : "");
@@ -182,6 +184,7 @@ Test(expose_memory, is_never_short_in_silence)
         cr_expect(counts.answers == REQUESTS || counts.notes > usual_notes,
                   "allocation %zu fails: %zu answers, %zu sentences", nth, counts.answers,
                   counts.notes);
+        cr_expect_eq(counts.broken, 0, "allocation %zu fails: half a message is sent", nth);
         expose_free(expose);
     } while (failed);
     cr_expect_gt(nth, 50);

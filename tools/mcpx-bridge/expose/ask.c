@@ -6,6 +6,7 @@
 #include "tools/mcpx-bridge/expose/ask.h"
 
 #include "tools/mcpx-bridge/bridge.h"
+#include "tools/mcpx-bridge/copy.h"
 #include "tools/mcpx-bridge/expose/ids.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"
@@ -19,9 +20,8 @@ enum { ASKS_MAX = 256 };
 struct expose_ask {
     struct expose_ask *next;
     int64_t number;
-    struct mcpx_text participant;
-    struct mcpx_text envelope;
-    struct mcpx_text id; /* the server's JSON-RPC id, raw */
+    struct mcpx_slice participant, envelope;
+    struct mcpx_slice id; /* the server's JSON-RPC id, raw */
 };
 
 static const struct {
@@ -47,14 +47,6 @@ static struct expose_ask *take_out(struct expose *x, struct expose_ask **at)
     *at = ask->next;
     x->ask_count--;
     return ask;
-}
-
-static void ask_free(struct expose_ask *ask)
-{
-    mcpx_text_fini(&ask->participant);
-    mcpx_text_fini(&ask->envelope);
-    mcpx_text_fini(&ask->id);
-    free(ask);
 }
 
 /* ---- refusing ---- */
@@ -120,11 +112,13 @@ static bool client_can(const struct expose *x, struct mcpx_slice method)
     return false;
 }
 
-static bool works_for_client(const struct expose *x, struct mcpx_slice participant)
+/* On another call than that one; NULL = on any. */
+static bool works_for_client(const struct expose *x, struct mcpx_slice participant,
+                             const struct expose_call *but)
 {
     for (const struct expose_call *call = x->calls.first; call; call = call->next)
-        if (call->purpose == EXPOSE_FOR_CLIENT && call->stage != EXPOSE_PROPOSED &&
-            mcpx_slice_equal(mcpx_text_view(&call->participant), participant))
+        if (call != but && call->purpose == EXPOSE_FOR_CLIENT &&
+            call->stage != EXPOSE_PROPOSED && mcpx_slice_equal(call->participant, participant))
             return true;
     return false;
 }
@@ -133,17 +127,16 @@ static bool works_for_client(const struct expose *x, struct mcpx_slice participa
 
 static struct expose_ask *keep(struct expose *x, const struct mcpx_event *event)
 {
-    struct expose_ask *ask = calloc(1, sizeof *ask);
+    struct mcpx_slice from = event->envelope->from, envelope = event->envelope->id;
+    struct mcpx_slice id = event->rpc->id;
+    char *at;
+    struct expose_ask *ask = bridge_room(sizeof *ask, from.len + envelope.len + id.len, &at);
 
     if (!ask)
         return NULL;
-    mcpx_text_slice(&ask->participant, event->envelope->from);
-    mcpx_text_slice(&ask->envelope, event->envelope->id);
-    mcpx_text_slice(&ask->id, event->rpc->id);
-    if (ask->participant.failed || ask->envelope.failed || ask->id.failed) {
-        ask_free(ask);
-        return NULL;
-    }
+    ask->participant = bridge_copy(&at, from);
+    ask->envelope = bridge_copy(&at, envelope);
+    ask->id = bridge_copy(&at, id);
     ask->number = ++x->last_ask;
     ask->next = x->asks;
     x->asks = ask;
@@ -179,7 +172,7 @@ static const char *find_obstacle(const struct expose *x, const struct mcpx_event
     if (!client_can(x, event->rpc->method))
         return "the client behind this bridge cannot do that";
     *code = BRIDGE_NOT_ALLOWED;
-    if (!works_for_client(x, event->envelope->from))
+    if (!works_for_client(x, event->envelope->from, NULL))
         return "only a server that works on a call of this client may ask it";
     *code = BRIDGE_UNAVAILABLE;
     if (x->ask_count >= ASKS_MAX)
@@ -218,9 +211,9 @@ static void respond_with(struct expose *x, const struct expose_ask *ask,
 {
     struct mcpx_text payload = {0}, result = {0};
 
-    expose_ids_restore(x, mcpx_text_view(&ask->participant), rpc->result, &result);
-    bridge_add_message(&payload, rpc->text, mcpx_text_view(&ask->id), "result", &result);
-    respond(x, mcpx_text_view(&ask->envelope), payload, false);
+    expose_ids_restore(x, ask->participant, rpc->result, &result);
+    bridge_add_message(&payload, rpc->text, ask->id, "result", &result);
+    respond(x, ask->envelope, payload, false);
     mcpx_text_fini(&result);
 }
 
@@ -238,7 +231,7 @@ void expose_ask_answered(struct expose *x, const struct mcpx_rpc *rpc)
         return;
     ask = take_out(x, at);
     respond_with(x, ask, rpc);
-    ask_free(ask);
+    free(ask);
 }
 
 static void tell_cancelled(struct expose *x, const struct expose_ask *ask)
@@ -255,11 +248,10 @@ void expose_ask_cancelled(struct expose *x, struct mcpx_slice participant,
     for (struct expose_ask **at = &x->asks; id.text && *at; at = &(*at)->next) {
         struct expose_ask *ask = *at;
 
-        if (mcpx_json_same(mcpx_text_view(&ask->id), id) &&
-            mcpx_slice_equal(mcpx_text_view(&ask->participant), participant)) {
+        if (mcpx_json_same(ask->id, id) && mcpx_slice_equal(ask->participant, participant)) {
             tell_cancelled(x, ask);
-            forget_request(x, mcpx_text_view(&ask->envelope));
-            ask_free(take_out(x, at));
+            forget_request(x, ask->envelope);
+            free(take_out(x, at));
             return;
         }
     }
@@ -272,8 +264,7 @@ void expose_ask_end(struct expose *x, struct mcpx_slice participant, const char 
     while (*at) {
         struct expose_ask *ask = *at;
 
-        if (participant.text &&
-            !mcpx_slice_equal(mcpx_text_view(&ask->participant), participant)) {
+        if (participant.text && !mcpx_slice_equal(ask->participant, participant)) {
             at = &ask->next;
             continue;
         }
@@ -281,16 +272,15 @@ void expose_ask_end(struct expose *x, struct mcpx_slice participant, const char 
         if (participant.text)
             tell_cancelled(x, ask);
         if (reason)
-            respond_error(x, mcpx_text_view(&ask->envelope), mcpx_text_view(&ask->id),
-                          BRIDGE_UNAVAILABLE, reason);
+            respond_error(x, ask->envelope, ask->id, BRIDGE_UNAVAILABLE, reason);
         else
-            forget_request(x, mcpx_text_view(&ask->envelope));
-        ask_free(ask);
+            forget_request(x, ask->envelope);
+        free(ask);
     }
 }
 
-void expose_ask_over(struct expose *x, struct mcpx_slice participant)
+void expose_ask_over(struct expose *x, const struct expose_call *call)
 {
-    if (x->asks && !works_for_client(x, participant))
-        expose_ask_end(x, participant, "the call it was about is over");
+    if (x->asks && !works_for_client(x, call->participant, call))
+        expose_ask_end(x, call->participant, "the call it was about is over");
 }

@@ -7,6 +7,7 @@
 #include <mcpx/session.h>
 
 struct expose;
+struct expose_call;
 struct bridge_row;
 
 /** A request for us. */
@@ -22,8 +23,8 @@ void expose_ask_answered(struct expose *x, const struct mcpx_rpc *rpc);
 void expose_ask_cancelled(struct expose *x, struct mcpx_slice participant,
                           struct mcpx_slice params);
 
-/** A call ended. When it was the participant's last, so do its questions. */
-void expose_ask_over(struct expose *x, struct mcpx_slice participant);
+/** A call ends. When it is the participant's last, so do its questions. */
+void expose_ask_over(struct expose *x, const struct expose_call *call);
 
 /**
  * Ends what a participant asked, of which the client is told, or with an absent slice anybody.

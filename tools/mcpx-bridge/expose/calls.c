@@ -5,19 +5,9 @@
  */
 #include "tools/mcpx-bridge/expose/calls.h"
 
-#include <stdlib.h>
+#include "tools/mcpx-bridge/copy.h"
 
-static void call_free(struct expose_call *call)
-{
-    mcpx_text_fini(&call->id);
-    mcpx_text_fini(&call->token);
-    mcpx_text_fini(&call->method);
-    mcpx_text_fini(&call->participant);
-    mcpx_text_fini(&call->context);
-    mcpx_text_fini(&call->params);
-    mcpx_text_fini(&call->envelope);
-    free(call);
-}
+#include <stdlib.h>
 
 void expose_calls_fini(struct expose_calls *calls)
 {
@@ -26,15 +16,27 @@ void expose_calls_fini(struct expose_calls *calls)
     mx_map_fini(&calls->by_number);
 }
 
-struct expose_call *expose_calls_add(struct expose_calls *calls, enum expose_purpose purpose)
+struct expose_call *expose_calls_add(struct expose_calls *calls,
+                                     const struct expose_call *from)
 {
-    struct expose_call *call =
-        mx_map_reserve(&calls->by_number) ? calloc(1, sizeof *call) : NULL;
+    struct expose_call *call = NULL;
+    char *at;
 
+    if (mx_map_reserve(&calls->by_number))
+        call = bridge_room(sizeof *call,
+                           from->id.len + from->token.len + from->method.len +
+                               from->participant.len + from->context.len + from->params.len,
+                           &at);
     if (!call)
         return NULL;
+    *call = *from;
+    call->id = bridge_copy(&at, from->id);
+    call->token = bridge_copy(&at, from->token);
+    call->method = bridge_copy(&at, from->method);
+    call->participant = bridge_copy(&at, from->participant);
+    call->context = bridge_copy(&at, from->context);
+    call->params = bridge_copy(&at, from->params);
     call->number = ++calls->last_number;
-    call->purpose = purpose;
     call->due_ms = call->heartbeat_ms = call->resend_ms = INT64_MAX;
     call->previous = calls->last;
     *(calls->last ? &calls->last->next : &calls->first) = call;
@@ -60,8 +62,7 @@ struct expose_call *expose_calls_find_id(const struct expose_calls *calls,
                                          struct mcpx_slice id)
 {
     for (struct expose_call *call = calls->first; call; call = call->next)
-        if (call->purpose == EXPOSE_FOR_CLIENT &&
-            mcpx_json_same(mcpx_text_view(&call->id), id))
+        if (call->purpose == EXPOSE_FOR_CLIENT && mcpx_json_same(call->id, id))
             return call;
     return NULL;
 }
@@ -71,14 +72,8 @@ void expose_calls_remove(struct expose_calls *calls, struct expose_call *call)
     *(call->previous ? &call->previous->next : &calls->first) = call->next;
     *(call->next ? &call->next->previous : &calls->last) = call->previous;
     mx_map_remove(&calls->by_number, (uint64_t)call->number, (uintptr_t)call);
-    call_free(call);
-}
-
-bool expose_call_failed(const struct expose_call *call)
-{
-    return call->id.failed || call->token.failed || call->method.failed ||
-           call->participant.failed || call->context.failed || call->params.failed ||
-           call->envelope.failed;
+    mcpx_text_fini(&call->envelope);
+    free(call);
 }
 
 bool expose_call_is_probe(const struct expose_call *call)

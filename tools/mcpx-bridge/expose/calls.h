@@ -44,12 +44,7 @@ struct expose_call {
     enum expose_list list;
     bool modern;
     bool is_again;
-    struct mcpx_text id;
-    struct mcpx_text token;
-    struct mcpx_text method;
-    struct mcpx_text participant;
-    struct mcpx_text context;
-    struct mcpx_text params;
+    struct mcpx_slice id, token, method, participant, context, params;
     struct mcpx_text envelope;
     int64_t due_ms;
     int64_t heartbeat_ms;
@@ -67,8 +62,12 @@ struct expose_calls {
 /** Frees every call. */
 void expose_calls_fini(struct expose_calls *calls);
 
-/** A new call with a number; due never, without heartbeat. NULL when memory ran out. */
-struct expose_call *expose_calls_add(struct expose_calls *calls, enum expose_purpose purpose);
+/**
+ * Adds a copy of a call and of its texts; it gets a number, is due never, and has no heartbeat. NULL
+ * when memory ran out.
+ */
+struct expose_call *expose_calls_add(struct expose_calls *calls,
+                                     const struct expose_call *from);
 
 /** The call whose draft has that tag; NULL when it has ended, or the draft is of no call. */
 struct expose_call *expose_calls_of_tag(const struct expose_calls *calls, const void *tag);
@@ -85,8 +84,5 @@ void expose_calls_remove(struct expose_calls *calls, struct expose_call *call);
 
 /** Whether the answer is for the catalogue. */
 bool expose_call_is_probe(const struct expose_call *call);
-
-/** True when the text holds a failed allocation somewhere. */
-bool expose_call_failed(const struct expose_call *call);
 
 #endif

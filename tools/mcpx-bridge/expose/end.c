@@ -11,19 +11,15 @@
 
 void expose_end(struct expose *x, struct expose_call *call)
 {
-    struct mcpx_text participant = call->participant; /* outlives the call */
-
-    call->participant = (struct mcpx_text){0};
+    expose_ask_over(x, call);
     expose_calls_remove(&x->calls, call);
-    expose_ask_over(x, mcpx_text_view(&participant));
-    mcpx_text_fini(&participant);
 }
 
 void expose_fail(struct expose *x, struct expose_call *call, int code,
                  struct mcpx_slice message)
 {
     if (call->purpose == EXPOSE_FOR_CLIENT) {
-        expose_tell_error(x, mcpx_text_view(&call->id), code, message);
+        expose_tell_error(x, call->id, code, message);
         expose_unwatch(x, call);
     }
     expose_end(x, call);

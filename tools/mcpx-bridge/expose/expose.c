@@ -137,7 +137,7 @@ static struct expose_call *call_of_token(const struct expose *x,
         return NULL;
     call = expose_calls_find(&x->calls, number);
     if (!call || !call->token.len ||
-        !mcpx_slice_equal(mcpx_text_view(&call->participant), event->envelope->from))
+        !mcpx_slice_equal(call->participant, event->envelope->from))
         return NULL;
     return call;
 }
@@ -152,8 +152,8 @@ static void pass_progress(struct expose *x, const struct mcpx_event *event)
     if (!call || !expose_may_tell(x))
         return;
     expose_ids_show(x, event->envelope->from, event->rpc->params, 0, &shown);
-    bridge_add_with(&params, shown.len ? mcpx_text_view(&shown) : event->rpc->params,
-                    "progressToken", &call->token);
+    mcpx_json_add_changed(&params, shown.len ? mcpx_text_view(&shown) : event->rpc->params,
+                          &(struct mcpx_json_change){"progressToken", call->token}, 1);
     params.failed |= shown.failed;
     expose_tell_notice(x, "notifications/progress", params);
     mcpx_text_fini(&shown);

@@ -131,11 +131,11 @@ void expose_ids_note(struct expose *x, struct mcpx_slice participant, enum expos
 void expose_ids_note_answer(struct expose *x, const struct expose_call *call,
                             const struct mcpx_rpc *rpc)
 {
-    struct mcpx_slice participant = mcpx_text_view(&call->participant);
+    struct mcpx_slice participant = call->participant;
     struct mcpx_slice data = mcpx_json_get(rpc->error, "data");
     struct mcpx_json_walk walk;
 
-    if (mcpx_json_get(mcpx_text_view(&call->params), "task").text)
+    if (mcpx_json_get(call->params, "task").text)
         expose_ids_note(x, participant, EXPOSE_TASK_ID,
                         mcpx_json_get(mcpx_json_get(rpc->result, "task"), "taskId"));
     /* "Visit these addresses first": the questions are named there. */

@@ -235,8 +235,7 @@ static void take_page(struct expose *x, struct expose_seat *seat, enum expose_li
 void expose_probe_answer(struct expose *x, struct expose_call *call,
                          const struct mcpx_rpc *rpc)
 {
-    struct expose_seat *seat =
-        expose_catalog_find(&x->catalog, mcpx_text_view(&call->participant));
+    struct expose_seat *seat = expose_catalog_find(&x->catalog, call->participant);
     enum expose_purpose purpose = call->purpose;
     enum expose_list list = call->list;
 
@@ -268,8 +267,7 @@ void expose_give_up(struct expose *x, struct expose_call *call, int code,
 
 void expose_probe_refused(struct expose *x, struct expose_call *call)
 {
-    struct expose_seat *seat =
-        expose_catalog_find(&x->catalog, mcpx_text_view(&call->participant));
+    struct expose_seat *seat = expose_catalog_find(&x->catalog, call->participant);
 
     if (!seat || call->purpose != EXPOSE_FOR_HELLO) {
         expose_probe_answer(x, call, NULL);
@@ -315,7 +313,7 @@ static void end_calls(struct expose *x, struct mcpx_slice participant)
 
     for (struct expose_call *call = x->calls.first, *next; call; call = next) {
         next = call->next;
-        if (mcpx_slice_equal(mcpx_text_view(&call->participant), participant)) {
+        if (mcpx_slice_equal(call->participant, participant)) {
             expose_forget(x, mcpx_text_view(&call->envelope));
             if (call->stage == EXPOSE_PROPOSED)
                 expose_send_withdrawal(x, participant, mcpx_text_view(&call->envelope),

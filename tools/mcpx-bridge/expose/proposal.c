@@ -21,11 +21,11 @@ static void schedule_heartbeat(struct expose *x, struct expose_call *call)
 /* tools/call 'write_file' to 'files' */
 static struct mcpx_text operation_of(const struct expose_call *call)
 {
-    struct mcpx_slice context = mcpx_text_view(&call->context);
+    struct mcpx_slice context = call->context;
 
-    return mx_formatted("%s%s%s to %s", &call->method, context.len ? " " : "",
+    return mx_formatted("%s%s%s to %s", call->method, context.len ? " " : "",
                         context.len ? expose_quoted(context) : context,
-                        expose_quoted(mcpx_text_view(&call->participant)));
+                        expose_quoted(call->participant));
 }
 
 void expose_send_heartbeat(struct expose *x, struct expose_call *call)
@@ -95,8 +95,7 @@ void expose_approved(struct expose *x, struct expose_call *call,
 static void tell_rejection(struct expose *x, const struct expose_call *call,
                            struct mcpx_slice sentence)
 {
-    struct mcpx_rpc rpc = {.id = mcpx_text_view(&call->id),
-                           .method = mcpx_text_view(&call->method)};
+    struct mcpx_rpc rpc = {.id = call->id, .method = call->method};
     struct expose_request request = {.rpc = &rpc, .modern = call->modern};
 
     if (mcpx_slice_equal(rpc.method, MCPX_SLICE("tools/call")))
@@ -155,17 +154,15 @@ void expose_refuse(struct expose *x, struct expose_call *call, struct mcpx_slice
     struct expose_kind kind;
 
     mx_json_begin_object(&data, NULL);
-    if (expose_kind_make(&kind, "mcp/request", mcpx_text_view(&call->method),
-                         mcpx_text_view(&call->context))) {
+    if (expose_kind_make(&kind, "mcp/request", call->method, call->context)) {
         mcpx_json_add_member(&data, "kind", kind.kind.text);
         if (!would_allow.text)
-            add_would_allow(x, &kind, mcpx_text_view(&call->participant), &data);
+            add_would_allow(x, &kind, call->participant, &data);
     }
     if (would_allow.text)
         mx_json_add_raw(&data, "would_allow", would_allow);
     mx_json_end_object(&data);
-    expose_tell_error_data(x, mcpx_text_view(&call->id), BRIDGE_NOT_ALLOWED,
-                           mcpx_text_view(&message), &data);
+    expose_tell_error_data(x, call->id, BRIDGE_NOT_ALLOWED, mcpx_text_view(&message), &data);
     expose_unwatch(x, call);
     expose_end(x, call);
     mcpx_text_fini(&operation);

@@ -48,24 +48,24 @@ static struct expose_call *make_call(struct expose *x, const struct expose_reque
     const struct mcpx_rpc *rpc = request->rpc;
     struct mcpx_slice token =
         mcpx_json_get(mcpx_json_get(rpc->params, "_meta"), "progressToken");
-    struct expose_call *call = expose_calls_add(&x->calls, EXPOSE_FOR_CLIENT);
+    enum mcpx_json_type type = mcpx_json_type(token);
+    struct expose_call call = {.purpose = EXPOSE_FOR_CLIENT,
+                               .modern = request->modern,
+                               .id = rpc->id,
+                               .method = rpc->method,
+                               .participant = route->participant,
+                               .context = mcpx_text_view(&route->own),
+                               .params = mcpx_text_view(&route->params)};
+    struct mcpx_text restored = {0};
+    struct expose_call *added;
 
-    if (!call)
-        return NULL;
-    call->modern = request->modern;
-    mcpx_text_slice(&call->id, rpc->id);
-    mcpx_text_slice(&call->method, rpc->method);
-    mcpx_text_slice(&call->participant, route->participant);
-    mcpx_text_slice(&call->context, mcpx_text_view(&route->own));
-    if (!expose_ids_restore(x, route->participant, mcpx_text_view(&route->params),
-                            &call->params))
-        mcpx_text_slice(&call->params, mcpx_text_view(&route->params));
-    if (mcpx_json_type(token) == MCPX_JSON_STRING || mcpx_json_type(token) == MCPX_JSON_NUMBER)
-        mcpx_text_slice(&call->token, token);
-    if (!expose_call_failed(call))
-        return call;
-    expose_calls_remove(&x->calls, call);
-    return NULL;
+    if (type == MCPX_JSON_STRING || type == MCPX_JSON_NUMBER)
+        call.token = token;
+    if (expose_ids_restore(x, call.participant, call.params, &restored))
+        call.params = mcpx_text_view(&restored);
+    added = restored.failed ? NULL : expose_calls_add(&x->calls, &call);
+    mcpx_text_fini(&restored);
+    return added;
 }
 
 static void fail_unsent(struct expose *x, struct expose_call *call, enum mcpx_err err)
@@ -81,11 +81,10 @@ static void fail_unsent(struct expose *x, struct expose_call *call, enum mcpx_er
 /* As request when we may, else as proposal when we may, else not at all. */
 static void start(struct expose *x, struct expose_call *call)
 {
-    struct expose_thing thing = {mcpx_text_view(&call->participant),
-                                 mcpx_text_view(&call->context)};
+    struct expose_thing thing = {call->participant, call->context};
     enum expose_stage stage;
 
-    if (!expose_find_stage(x, mcpx_text_view(&call->method), &thing, &stage)) {
+    if (!expose_find_stage(x, call->method, &thing, &stage)) {
         expose_refuse(x, call, (struct mcpx_slice){0});
     } else if (stage == EXPOSE_PROPOSED) {
         expose_propose(x, call);
@@ -202,7 +201,7 @@ void expose_sent(struct expose *x, const struct mcpx_draft *draft,
 static void send_cancelled(struct expose *x, const struct expose_call *call,
                            struct mcpx_slice reason)
 {
-    expose_send_notice(x, mcpx_text_view(&call->participant), "notifications/cancelled",
+    expose_send_notice(x, call->participant, "notifications/cancelled",
                        mx_formatted("{\"requestId\":%s%s%s}", call->number,
                                     reason.text ? ",\"reason\":" : "", reason),
                        mcpx_text_view(&call->envelope));
@@ -214,8 +213,8 @@ void expose_take_back(struct expose *x, struct expose_call *call, struct mcpx_sl
     if (call->stage == EXPOSE_REQUESTED)
         send_cancelled(x, call, reason);
     else if (call->stage == EXPOSE_PROPOSED)
-        expose_send_withdrawal(x, mcpx_text_view(&call->participant),
-                               mcpx_text_view(&call->envelope), NOBODY_WAITS);
+        expose_send_withdrawal(x, call->participant, mcpx_text_view(&call->envelope),
+                               NOBODY_WAITS);
 }
 
 void expose_cancel(struct expose *x, const struct mcpx_rpc *rpc)
@@ -313,7 +312,7 @@ static void run_out(struct expose *x, struct expose_call *call)
     struct mcpx_text message =
         mx_formatted("%s %s within %s s",
                      asked ? "no answer from" : "nobody decided in time about the proposal to",
-                     expose_quoted(mcpx_text_view(&call->participant)),
+                     expose_quoted(call->participant),
                      (asked ? x->config.request_ms : x->config.proposal_ms) / 1000);
 
     if (call->purpose == EXPOSE_FOR_CLIENT)

@@ -91,16 +91,17 @@ static void write_payload(const struct expose *x, const struct expose_call *call
         mx_format(&token, "\"%s-%s\"", &x->nonce, call->number);
     }
     if (call->token.len)
-        add_params(&params, mcpx_text_view(&call->params), &token);
-    mx_format(out, "\"method\":%q%s%s}", &call->method, call->params.len ? ",\"params\":" : "",
-              call->token.len ? &params : &call->params);
+        add_params(&params, call->params, &token);
+    mx_format(out, "\"method\":%q%s%s}", call->method, call->params.len ? ",\"params\":" : "",
+              call->token.len ? mcpx_text_view(&params) : call->params);
+    out->failed |= params.failed;
     mcpx_text_fini(&token);
     mcpx_text_fini(&params);
 }
 
 bool expose_send_call(struct expose *x, const struct expose_call *call)
 {
-    struct mcpx_slice participant = mcpx_text_view(&call->participant);
+    struct mcpx_slice participant = call->participant;
     struct mcpx_draft draft = {.type = call->stage == EXPOSE_PROPOSED ? "mcp/proposal"
                                                                       : "mcp/request",
                                .to = &participant,
@@ -133,27 +134,28 @@ struct expose_call *expose_send_own(struct expose *x, enum expose_purpose purpos
                                     struct mcpx_text params)
 {
     enum { DUE_MS = 60000 };
-    const char *member = mcpx_rpc_context_member(mcpx_slice_of(method));
-    struct expose_call *call = expose_calls_add(&x->calls, purpose);
+    struct expose_call *call = NULL, from = {.purpose = purpose,
+                                             .participant = participant,
+                                             .method = mcpx_slice_of(method),
+                                             .params = mcpx_text_view(&params)};
+    const char *member = mcpx_rpc_context_member(from.method);
+    struct expose_thing thing = {.participant = participant};
+    struct mcpx_text context = {0};
 
-    if (!call) {
-        mcpx_text_fini(&params);
-        return NULL;
-    }
-    call->params = params;
-    mcpx_text_slice(&call->participant, participant);
-    mcpx_text_puts(&call->method, method);
     if (member && !params.failed)
-        mcpx_json_add_unescaped(&call->context,
-                                mcpx_json_get(mcpx_text_view(&params), member));
-    call->due_ms = x->now.mono_ms + DUE_MS;
-    if (expose_call_failed(call) ||
-        !may_send(x, "mcp/request", mcpx_slice_of(method),
-                  &(struct expose_thing){participant, mcpx_text_view(&call->context)}) ||
-        !expose_send_call(x, call)) {
+        mcpx_json_add_unescaped(&context, mcpx_json_get(from.params, member));
+    from.context = thing.own = mcpx_text_view(&context);
+    if (!params.failed && !context.failed)
+        call = expose_calls_add(&x->calls, &from);
+    if (call)
+        call->due_ms = x->now.mono_ms + DUE_MS;
+    if (call &&
+        (!may_send(x, "mcp/request", from.method, &thing) || !expose_send_call(x, call))) {
         expose_calls_remove(&x->calls, call);
-        return NULL;
+        call = NULL;
     }
+    mcpx_text_fini(&context);
+    mcpx_text_fini(&params);
     return call;
 }
 

@@ -111,12 +111,12 @@ void expose_tell_error_data(struct expose *x, struct mcpx_slice id, int code,
 /* A task's own answers name it, and so does the answer that begins it. */
 static unsigned ids_of(const struct expose_call *call)
 {
-    struct mcpx_slice method = mcpx_text_view(&call->method);
+    struct mcpx_slice method = call->method;
 
     if (method.len > 6 && memcmp(method.text, "tasks/", 6) == 0 &&
         !mcpx_slice_equal(method, MCPX_SLICE("tasks/result")))
         return EXPOSE_ID_OF_TASK;
-    return mcpx_json_get(mcpx_text_view(&call->params), "task").text ? EXPOSE_ID_IN_TASK : 0;
+    return mcpx_json_get(call->params, "task").text ? EXPOSE_ID_IN_TASK : 0;
 }
 
 /* A client that ignores letter case would take another id for the task's, one of another server. */
@@ -139,16 +139,15 @@ void expose_tell_answer(struct expose *x, const struct expose_call *call,
     struct mcpx_slice result = rpc->result;
 
     if (names_two_tasks(result, ids_of(call))) {
-        expose_tell_error(x, mcpx_text_view(&call->id), BRIDGE_UNAVAILABLE,
+        expose_tell_error(x, call->id, BRIDGE_UNAVAILABLE,
                           MCPX_SLICE("the server's answer names its task in two ways"));
         return;
     }
-    if (expose_ids_show(x, mcpx_text_view(&call->participant), result, ids_of(call), &shown))
+    if (expose_ids_show(x, call->participant, result, ids_of(call), &shown))
         result = mcpx_text_view(&shown);
     if (call->modern && !shown.failed && mcpx_json_type(result) == MCPX_JSON_OBJECT)
-        add_modern(&modern, mcpx_text_view(&call->method), result);
-    bridge_add_message(&out, rpc->text, mcpx_text_view(&call->id), "result",
-                       modern.len ? &modern : &shown);
+        add_modern(&modern, call->method, result);
+    bridge_add_message(&out, rpc->text, call->id, "result", modern.len ? &modern : &shown);
     out.failed |= shown.failed || modern.failed;
     expose_tell(x, out);
     mcpx_text_fini(&shown);
@@ -200,7 +199,7 @@ void expose_tell_progress(struct expose *x, struct expose_call *call,
     if (call->token.len && expose_may_tell(x))
         expose_tell_notice(
             x, "notifications/progress",
-            mx_formatted("{\"progressToken\":%s,\"progress\":%s,\"message\":%q}", &call->token,
+            mx_formatted("{\"progressToken\":%s,\"progress\":%s,\"message\":%q}", call->token,
                          ++call->progress, message));
 }
 

@@ -6,6 +6,7 @@
 #include "tools/mcpx-bridge/expose/watch.h"
 
 #include "tools/mcpx-bridge/bridge.h"
+#include "tools/mcpx-bridge/copy.h"
 #include "tools/mcpx-bridge/expose/send.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"
@@ -18,25 +19,15 @@ enum { WATCHES_MAX = 4096 };
 /* A resource the client watches: under its owner's URI, and the one the client knows. */
 struct expose_watch {
     struct expose_watch *next;
-    struct mcpx_text participant;
-    struct mcpx_text own;
-    struct mcpx_text shown;
+    struct mcpx_slice participant, own, shown;
 };
-
-static void watch_free(struct expose_watch *watch)
-{
-    mcpx_text_fini(&watch->participant);
-    mcpx_text_fini(&watch->own);
-    mcpx_text_fini(&watch->shown);
-    free(watch);
-}
 
 static struct expose_watch **find(struct expose *x, const struct expose_thing *thing)
 {
     struct expose_watch **at = &x->watches;
 
-    while (*at && !(mcpx_slice_equal(mcpx_text_view(&(*at)->own), thing->own) &&
-                    mcpx_slice_equal(mcpx_text_view(&(*at)->participant), thing->participant)))
+    while (*at && !(mcpx_slice_equal((*at)->own, thing->own) &&
+                    mcpx_slice_equal((*at)->participant, thing->participant)))
         at = &(*at)->next;
     return at;
 }
@@ -46,41 +37,43 @@ void expose_watch_set(struct expose *x, const struct expose_thing *thing,
 {
     struct expose_watch **at = find(x, thing);
     struct expose_watch *watch = *at;
+    char *room;
 
     if (watch && !on) {
         *at = watch->next;
-        watch_free(watch);
+        free(watch);
         x->watch_count--;
     }
     if (watch || !on)
         return;
-    watch = x->watch_count < WATCHES_MAX ? calloc(1, sizeof *watch) : NULL;
+    if (x->watch_count < WATCHES_MAX)
+        watch = bridge_room(sizeof *watch, thing->participant.len + thing->own.len + shown.len,
+                            &room);
     if (!watch) {
         expose_note(x, MCPX_SLICE("the client watches too many resources, one is left out"));
         return;
     }
     x->watch_count++;
-    mcpx_text_slice(&watch->participant, thing->participant);
-    mcpx_text_slice(&watch->own, thing->own);
-    mcpx_text_slice(&watch->shown, shown);
+    watch->participant = bridge_copy(&room, thing->participant);
+    watch->own = bridge_copy(&room, thing->own);
+    watch->shown = bridge_copy(&room, shown);
     *at = watch;
 }
 
 void expose_unwatch(struct expose *x, const struct expose_call *call)
 {
-    struct expose_thing thing = {mcpx_text_view(&call->participant),
-                                 mcpx_text_view(&call->context)};
+    struct expose_thing thing = {call->participant, call->context};
 
-    if (mcpx_slice_equal(mcpx_text_view(&call->method), MCPX_SLICE("resources/subscribe")))
+    if (mcpx_slice_equal(call->method, MCPX_SLICE("resources/subscribe")))
         expose_watch_set(x, &thing, thing.own, false);
 }
 
 void expose_watch_renew(struct expose *x, struct mcpx_slice participant)
 {
     for (const struct expose_watch *watch = x->watches; watch; watch = watch->next)
-        if (mcpx_slice_equal(mcpx_text_view(&watch->participant), participant))
+        if (mcpx_slice_equal(watch->participant, participant))
             expose_send_own(x, EXPOSE_FOR_NOBODY, participant, "resources/subscribe",
-                            mx_formatted("{\"uri\":%q}", &watch->own));
+                            mx_formatted("{\"uri\":%q}", watch->own));
 }
 
 void expose_watch_fini(struct expose *x)
@@ -89,7 +82,7 @@ void expose_watch_fini(struct expose *x)
         struct expose_watch *watch = x->watches;
 
         x->watches = watch->next;
-        watch_free(watch);
+        free(watch);
     }
     x->watch_count = 0;
 }
@@ -120,7 +113,7 @@ void expose_watch_updated(struct expose *x, struct mcpx_slice participant,
         watch = *find(x, &thing);
     }
     if (watch && expose_may_tell(x)) {
-        bridge_add_with_string(&params, rpc->params, "uri", mcpx_text_view(&watch->shown));
+        bridge_add_with_string(&params, rpc->params, "uri", watch->shown);
         expose_tell_notice(x, "notifications/resources/updated",
                            x->client.listen.len ? subscribed(x, params) : params);
     }
