@@ -5,12 +5,12 @@
  */
 #include "lib/core/decisive.h"
 
+#include "lib/core/fault.h"
 #include "lib/core/fold.h"
 
 static bool refuse_member(struct mcpx_fault *fault, const char *reason, const char *name)
 {
-    if (fault)
-        *fault = (struct mcpx_fault){reason, name, 0};
+    mx_fault_set(fault, reason, name, 0);
     return false;
 }
 

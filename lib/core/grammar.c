@@ -7,6 +7,7 @@
 #include "lib/core/grammar.h"
 
 #include "lib/core/control.h"
+#include "lib/core/fault.h"
 
 static const char bad_kind_byte[] =
     "only ASCII letters, digits and _ . - $ / are allowed here";
@@ -95,8 +96,7 @@ static struct mcpx_slice take_component(struct mcpx_slice *rest)
 static bool refuse_kind(struct mcpx_fault *fault, const char *reason, const char *field,
                         size_t offset)
 {
-    if (fault)
-        *fault = (struct mcpx_fault){reason, field, offset};
+    mx_fault_set(fault, reason, field, offset);
     return false;
 }
 

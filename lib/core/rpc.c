@@ -11,20 +11,13 @@
 #include "lib/core/control.h"
 #include "lib/core/decisive.h"
 #include "lib/core/escape.h"
+#include "lib/core/fault.h"
 #include "lib/core/rpc_context.h"
 
 static const struct mcpx_slice absent;
 
 /* The shortest kind a method stands in: "mcp/request:METHOD". */
 enum { TYPE_LEN = sizeof "mcp/request:" - 1 };
-
-static enum mcpx_err refuse_rpc(struct mcpx_fault *fault, const char *reason,
-                                const char *field)
-{
-    if (fault)
-        *fault = (struct mcpx_fault){reason, field, 0};
-    return MCPX_EINVALID;
-}
 
 /* The members that say what a message is. */
 enum field { JSONRPC, ID, METHOD, PARAMS, RESULT, ERROR, FIELDS };
@@ -61,20 +54,20 @@ static enum mcpx_err check_id(const struct mcpx_slice fields[FIELDS], struct mcp
     switch (mcpx_json_type(fields[ID])) {
     case MCPX_JSON_ABSENT:
         return fields[RESULT].text
-                   ? refuse_rpc(fault, "expected the id of the request that this answers",
-                                "id")
+                   ? mx_fault_set(fault, "expected the id of the request that this answers",
+                                  "id", 0)
                    : MCPX_OK;
     case MCPX_JSON_STRING:
         return MCPX_OK;
     case MCPX_JSON_NULL:
         return fields[ERROR].text
                    ? MCPX_OK
-                   : refuse_rpc(fault, "expected a string or an integer; null is for errors",
-                                "id");
+                   : mx_fault_set(fault, "expected a string or an integer; null is for errors",
+                                  "id", 0);
     default:
         return is_integer(fields[ID])
                    ? MCPX_OK
-                   : refuse_rpc(fault, "expected a string or an integer", "id");
+                   : mx_fault_set(fault, "expected a string or an integer", "id", 0);
     }
 }
 
@@ -85,15 +78,16 @@ static enum mcpx_err check_fields(const struct mcpx_slice fields[FIELDS],
     bool answers = fields[RESULT].text || fields[ERROR].text;
 
     if (fields[JSONRPC].text && !mcpx_json_equals(fields[JSONRPC], MCPX_SLICE("2.0")))
-        return refuse_rpc(fault, "expected \"2.0\"", "jsonrpc");
+        return mx_fault_set(fault, "expected \"2.0\"", "jsonrpc", 0);
     if (!fields[METHOD].text && !answers)
-        return refuse_rpc(fault, "expected a method, a result or an error", "method");
+        return mx_fault_set(fault, "expected a method, a result or an error", "method", 0);
     if (fields[METHOD].text && answers)
-        return refuse_rpc(fault, "expected no method beside a result or an error", "method");
+        return mx_fault_set(fault, "expected no method beside a result or an error", "method",
+                            0);
     if (fields[RESULT].text && fields[ERROR].text)
-        return refuse_rpc(fault, "expected either a result or an error", "error");
+        return mx_fault_set(fault, "expected either a result or an error", "error", 0);
     if (params != MCPX_JSON_ABSENT && params != MCPX_JSON_OBJECT && params != MCPX_JSON_ARRAY)
-        return refuse_rpc(fault, "expected an object or an array", "params");
+        return mx_fault_set(fault, "expected an object or an array", "params", 0);
     return check_id(fields, fault);
 }
 
@@ -132,12 +126,12 @@ static enum mcpx_err read_method(struct mcpx_slice value, struct mcpx_rpc *out,
     struct mcpx_kind kind;
 
     if (mcpx_json_type(value) != MCPX_JSON_STRING)
-        return refuse_rpc(fault, "expected a string", "method");
+        return mx_fault_set(fault, "expected a string", "method", 0);
     out->method = unescape(value, out->scratch, sizeof out->scratch - TYPE_LEN);
     /* types have the same grammar, so the method is read as if it were one */
     if (!out->method.text || mcpx_kind_parse(out->method, &kind, NULL) || kind.method.text)
-        return refuse_rpc(fault, "expected a method such as \"tools/call\", fit for a kind",
-                          "method");
+        return mx_fault_set(fault, "expected a method such as \"tools/call\", fit for a kind",
+                            "method", 0);
     return MCPX_OK;
 }
 
@@ -161,7 +155,7 @@ enum mcpx_err mcpx_rpc_read(struct mcpx_slice text, struct mcpx_rpc *out,
     enum mcpx_err err;
 
     if (mcpx_json_type(text) != MCPX_JSON_OBJECT)
-        return refuse_rpc(fault, "expected an object with one JSON-RPC message", "");
+        return mx_fault_set(fault, "expected an object with one JSON-RPC message", "", 0);
     err = read_fields(text, fields, fault);
     if (!err)
         err = check_fields(fields, fault);
@@ -211,9 +205,11 @@ static enum mcpx_err agree_on_method(const struct mcpx_rpc *rpc, const struct mc
                                      struct mcpx_fault *fault)
 {
     if (!mcpx_slice_equal(rpc->method, kind->method))
-        return refuse_rpc(fault, "the kind names another method than the payload", "method");
+        return mx_fault_set(fault, "the kind names another method than the payload", "method",
+                            0);
     if (kind->context.text && !mcpx_slice_equal(rpc->context, kind->context))
-        return refuse_rpc(fault, "the kind names another context than the payload", "context");
+        return mx_fault_set(fault, "the kind names another context than the payload",
+                            "context", 0);
     return MCPX_OK;
 }
 
@@ -228,10 +224,11 @@ static enum mcpx_err agree_on_request(const struct mcpx_rpc *rpc, const struct m
                                       struct mcpx_fault *fault)
 {
     if (rpc->form == MCPX_RPC_RESULT || rpc->form == MCPX_RPC_ERROR)
-        return refuse_rpc(fault, "the kind says request, the payload is an answer", "type");
+        return mx_fault_set(fault, "the kind says request, the payload is an answer", "type",
+                            0);
     if (rpc->form == MCPX_RPC_BODY && !is_named_notification(rpc->method))
-        return refuse_rpc(
-            fault, "the kind says request, the payload has neither id nor jsonrpc", "id");
+        return mx_fault_set(
+            fault, "the kind says request, the payload has neither id nor jsonrpc", "id", 0);
     return agree_on_method(rpc, kind, fault);
 }
 
@@ -240,9 +237,11 @@ static enum mcpx_err agree_on_response(const struct mcpx_rpc *rpc, struct mcpx_f
     enum mcpx_json_type id = mcpx_json_type(rpc->id);
 
     if (rpc->form != MCPX_RPC_RESULT && rpc->form != MCPX_RPC_ERROR)
-        return refuse_rpc(fault, "the kind says response, the payload has a method", "type");
+        return mx_fault_set(fault, "the kind says response, the payload has a method", "type",
+                            0);
     if (id != MCPX_JSON_STRING && id != MCPX_JSON_NUMBER)
-        return refuse_rpc(fault, "the kind says response, the payload answers no id", "id");
+        return mx_fault_set(fault, "the kind says response, the payload answers no id", "id",
+                            0);
     return MCPX_OK;
 }
 
@@ -250,9 +249,10 @@ static enum mcpx_err agree_on_proposal(const struct mcpx_rpc *rpc,
                                        const struct mcpx_kind *kind, struct mcpx_fault *fault)
 {
     if (rpc->form == MCPX_RPC_RESULT || rpc->form == MCPX_RPC_ERROR)
-        return refuse_rpc(fault, "the kind says proposal, the payload is an answer", "type");
+        return mx_fault_set(fault, "the kind says proposal, the payload is an answer", "type",
+                            0);
     if (rpc->form == MCPX_RPC_REQUEST)
-        return refuse_rpc(fault, "the kind says proposal, the payload has an id", "id");
+        return mx_fault_set(fault, "the kind says proposal, the payload has an id", "id", 0);
     return agree_on_method(rpc, kind, fault);
 }
 

@@ -4,19 +4,12 @@
  */
 #include "lib/edge/ws_client_state.h"
 
+#include "lib/core/fault.h"
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-static enum mcpx_err refuse_config(struct mcpx_fault *fault, const char *field,
-                                   const char *reason)
-{
-    if (fault)
-        *fault = (struct mcpx_fault){reason, field, 0};
-    return MCPX_EINVALID;
-}
 
 /* Asked for in any case: on a connection whose routing is not known nobody knows what has an echo. */
 static const char *routing_of(const char *name)
@@ -54,21 +47,22 @@ static bool holds_certificate(const char *path)
 static enum mcpx_err judge(const struct mcpx_client_config *config, struct mcpx_fault *fault)
 {
     if (!config->topic || !mcpx_topic_name_is_valid(mcpx_slice_of(config->topic)))
-        return refuse_config(fault, "topic",
-                             "a topic's name is 1 to 256 bytes of UTF-8 without controls");
+        return mx_fault_set(
+            fault, "a topic's name is 1 to 256 bytes of UTF-8 without controls", "topic", 0);
     if (!is_token(config->token))
-        return refuse_config(fault, "token", "a token is 1 to 8192 visible ASCII characters");
+        return mx_fault_set(fault, "a token is 1 to 8192 visible ASCII characters", "token",
+                            0);
     if (!routing_of(config->routing))
-        return refuse_config(fault, "routing", "routing is \"all\" or \"directed\"");
+        return mx_fault_set(fault, "routing is \"all\" or \"directed\"", "routing", 0);
     if (config->history < -1)
-        return refuse_config(fault, "history", "history is a number of envelopes, or -1");
+        return mx_fault_set(fault, "history is a number of envelopes, or -1", "history", 0);
     if (config->ca_file && access(config->ca_file, R_OK))
-        return refuse_config(fault, "ca_file", "the file cannot be read");
+        return mx_fault_set(fault, "the file cannot be read", "ca_file", 0);
     if (config->ca_file && !holds_certificate(config->ca_file))
-        return refuse_config(fault, "ca_file", "the file holds no certificate in PEM form");
+        return mx_fault_set(fault, "the file holds no certificate in PEM form", "ca_file", 0);
     if (config->on_event && !config->loop)
-        return refuse_config(fault, "loop",
-                             "on_event is told from a loop, which has to be lent");
+        return mx_fault_set(fault, "on_event is told from a loop, which has to be lent",
+                            "loop", 0);
     return MCPX_OK;
 }
 
@@ -98,7 +92,7 @@ enum mcpx_err mcpx_client_new(const struct mcpx_client_config *config,
     struct mcpx_client *client;
     struct mx_address address;
     enum mcpx_err err = config->url ? mx_url_read(config->url, &address, fault)
-                                    : refuse_config(fault, "url", "it is missing");
+                                    : mx_fault_set(fault, "it is missing", "url", 0);
 
     if (!err)
         err = judge(config, fault);

@@ -6,6 +6,7 @@
 #include "lib/edge/ws_url.h"
 
 #include "lib/core/decimal.h"
+#include "lib/core/fault.h"
 #include "lib/core/format.h"
 #include "lib/core/percent.h"
 #include <stdlib.h>
@@ -17,13 +18,6 @@ static const struct {
     int port;
 } schemes[] = {
     {"ws", false, 80}, {"wss", true, 443}, {"http", false, 80}, {"https", true, 443}};
-
-static enum mcpx_err refuse_url(struct mcpx_fault *fault, const char *reason, size_t offset)
-{
-    if (fault)
-        *fault = (struct mcpx_fault){reason, "url", offset};
-    return MCPX_EINVALID;
-}
 
 /* Returns what follows "://", or NULL. */
 static const char *read_scheme(const char *url, struct mx_address *out)
@@ -78,17 +72,18 @@ static enum mcpx_err read_path(const char *url, const char *at, struct mx_addres
     size_t i, len = strlen(at);
 
     if (len > MX_PATH_MAX)
-        return refuse_url(fault, "the path is longer than 255 bytes", (size_t)(at - url));
+        return mx_fault_set(fault, "the path is longer than 255 bytes", "url",
+                            (size_t)(at - url));
     for (i = 0; i < len; i++) {
         if (at[i] == '?' || at[i] == '#')
-            return refuse_url(fault,
-                              "no query or fragment belongs here: topic and token have their"
-                              " own settings",
-                              (size_t)(at + i - url));
+            return mx_fault_set(fault,
+                                "no query or fragment belongs here: topic and token have their"
+                                " own settings",
+                                "url", (size_t)(at + i - url));
         if (at[i] <= ' ' || at[i] == 0x7f)
-            return refuse_url(fault,
-                              "the path holds a blank, a control or a byte outside ASCII",
-                              (size_t)(at + i - url));
+            return mx_fault_set(fault,
+                                "the path holds a blank, a control or a byte outside ASCII",
+                                "url", (size_t)(at + i - url));
     }
     if (len > 1)
         memcpy(out->path, at, len + 1);
@@ -104,30 +99,32 @@ enum mcpx_err mx_url_read(const char *url, struct mx_address *out, struct mcpx_f
     enum mcpx_err err;
 
     if (!host)
-        return refuse_url(fault, "a URL begins with ws://, wss://, http:// or https://", 0);
+        return mx_fault_set(fault, "a URL begins with ws://, wss://, http:// or https://",
+                            "url", 0);
     end = host + strcspn(host, "/?#");
     if (memchr(host, '@', (size_t)(end - host)))
-        return refuse_url(fault, "no user, password or token belongs in a URL",
-                          (size_t)(host - url));
+        return mx_fault_set(fault, "no user, password or token belongs in a URL", "url",
+                            (size_t)(host - url));
     found.v6 = *host == '[';
     colon = found.v6 ? memchr(host, ']', (size_t)(end - host)) : host;
     colon = colon ? memchr(colon, ':', (size_t)(end - colon)) : NULL;
     if (colon && !read_port(colon + 1, end, &found.port))
-        return refuse_url(fault, "a port is a number from 1 to 65535",
-                          (size_t)(colon + 1 - url));
+        return mx_fault_set(fault, "a port is a number from 1 to 65535", "url",
+                            (size_t)(colon + 1 - url));
     if (!colon)
         colon = end;
     if (found.v6 && (colon == host + 1 || colon[-1] != ']'))
-        return refuse_url(fault, "an IPv6 address stands in brackets", (size_t)(host - url));
+        return mx_fault_set(fault, "an IPv6 address stands in brackets", "url",
+                            (size_t)(host - url));
     if (found.v6 && found.tls)
-        return refuse_url(
+        return mx_fault_set(
             fault,
             "wss needs a host name or an IPv4 address: certificates for IPv6 addresses "
             "cannot be checked",
-            (size_t)(host - url));
+            "url", (size_t)(host - url));
     if (!read_host(host + found.v6, (size_t)(colon - host) - 2 * (size_t)found.v6, &found))
-        return refuse_url(fault, "a host is a name or an address of 1 to 100 bytes",
-                          (size_t)(host - url));
+        return mx_fault_set(fault, "a host is a name or an address of 1 to 100 bytes", "url",
+                            (size_t)(host - url));
     err = read_path(url, end, &found, fault);
     if (!err)
         *out = found;

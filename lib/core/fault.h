@@ -1,0 +1,22 @@
+/*
+ * fault.h - fills what a caller may want to know of a fault.
+ */
+#ifndef MX_FAULT_H
+#define MX_FAULT_H
+
+#include <mcpx/base.h>
+#include <mcpx/error.h>
+
+/**
+ * Says what is wrong with an input; `reason` and `field` are static. `fault` may be NULL. Returns
+ * MCPX_EINVALID.
+ */
+static inline enum mcpx_err mx_fault_set(struct mcpx_fault *fault, const char *reason,
+                                         const char *field, size_t offset)
+{
+    if (fault)
+        *fault = (struct mcpx_fault){reason, field, offset};
+    return MCPX_EINVALID;
+}
+
+#endif
