@@ -79,6 +79,9 @@ static void on_lingering(uv_timer_t *timer)
 {
     struct mcpx_child *child = timer->data;
 
+    mx_child_run_hear(child);
+    if (child->run.ended)
+        return; /* a machine that paused runs timers first */
     child->run.closed = true;
     mx_child_run_order(child, MX_ORDER_KILL);
 }

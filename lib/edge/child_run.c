@@ -83,9 +83,8 @@ static void take_news(struct mcpx_child *child, const struct mx_warden_news *new
     }
 }
 
-/* True when the warden has closed its end. An order it has not read any more shows as a reset
- * before its last words do. */
-static bool hear_all(struct mcpx_child *child)
+/* An order that the warden has not read any more shows as a reset before its last words do. */
+bool mx_child_run_hear(struct mcpx_child *child)
 {
     struct mx_warden_news news;
 
@@ -108,7 +107,7 @@ static void on_control(uv_poll_t *poll, int status, int events)
     struct mcpx_child *child = poll->data;
 
     (void)events;
-    if (!hear_all(child)) {
+    if (!mx_child_run_hear(child)) {
         if (status < 0)
             uv_poll_start(poll, UV_READABLE, on_control);
         return;

@@ -109,6 +109,12 @@ struct mcpx_child {
  */
 enum mcpx_err mx_child_run_start(struct mcpx_child *child);
 
+/**
+ * Takes in, as facts, what the warden has said by now; the loop does that as well. True when it
+ * has closed its end. There is a warden.
+ */
+bool mx_child_run_hear(struct mcpx_child *child);
+
 /** Gives the warden an order, if there is one. */
 void mx_child_run_order(struct mcpx_child *child, enum mx_warden_order order);
 
