@@ -147,7 +147,7 @@ static void join_as_filler(struct rude *rude, const struct daemon *router, int t
  * (sanitizers have memory of their own). Nobody is pinged: those who stay answer nothing meanwhile,
  * and a slow machine takes longer than they would be waited for.
  */
-Test(shares, ten_thousand_topics_stay_below_the_bound_of_all_logs, .timeout = 280)
+Test(shares, ten_thousand_topics_stay_below_the_bound_of_all_logs, .timeout = 600)
 {
     enum { TOPICS = 10000, STAY = 50, MESSAGES = 4, BOUND = 64 << 20 };
     static struct rude stay[TOPICS / STAY];

@@ -127,11 +127,11 @@ Test(child_ends, stopping_ends_the_stubborn_in_time, .timeout = 200)
         long least_ms;
     } rows[] = {
         {"echo", "", "STOPPED exited with code 0\n", 40000, 0},
-        {"ignore_eof", "line ignores", "STOPPED killed by signal 15 (SIGTERM)\n", 2000, 500},
+        {"ignore_eof", "line ignores", "STOPPED killed by signal 15 (SIGTERM)\n", 8000, 2000},
         {"ignore_term", "line ignores", "STOPPED killed by signal 9 (SIGKILL)\n", 400, 400},
-        {"close_input", "line closed", "STOPPED killed by signal 15 (SIGTERM)\n", 2000, 500},
+        {"close_input", "line closed", "STOPPED killed by signal 15 (SIGTERM)\n", 8000, 2000},
         {"stop", "line stops", "STOPPED killed by signal ", 400, 100},
-        {"stop_handle_term", "line stops", "STOPPED exited with code 43\n", 2000, 500},
+        {"stop_handle_term", "line stops", "STOPPED exited with code 43\n", 8000, 2000},
     };
     struct story story;
     long began_ms, took_ms;

@@ -81,7 +81,7 @@ static void tear_down(void)
     stage_tear_down();
 }
 
-TestSuite(completion, .init = set_up, .fini = tear_down, .timeout = 100);
+TestSuite(completion, .init = set_up, .fini = tear_down, .timeout = 300);
 
 Test(completion, scripts_are_scripts)
 {
