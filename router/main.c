@@ -92,9 +92,7 @@ static void say_errors(const struct mcpx_text *errors)
 
 static void announce(const struct edge *edge, bool dev)
 {
-    size_t i;
-
-    for (i = 0; i < edge_listeners(edge); i++)
+    for (size_t i = 0; i < edge_listeners(edge); i++)
         printf("listening %s\n", edge_url(edge, i));
     if (dev && edge_listeners(edge)) {
         const char *url = edge_url(edge, 0) + strlen("ws://");

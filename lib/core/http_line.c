@@ -73,6 +73,14 @@ bool mx_http_is_token(struct mcpx_slice text)
     return consists_of(text, "!#$%&'*+-.^_`|~");
 }
 
+bool mx_http_is_visible(struct mcpx_slice text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.text[i] <= ' ' || text.text[i] > '~')
+            return false;
+    return text.len > 0;
+}
+
 /* RFC 3986 section 3.2.2, as far as characters go. */
 bool mx_http_is_authority(struct mcpx_slice text)
 {

@@ -16,6 +16,9 @@ struct mcpx_slice mx_http_trimmed(struct mcpx_slice text);
 /** A token: a method, a field's name. */
 bool mx_http_is_token(struct mcpx_slice text);
 
+/** Visible ASCII, one character at least: what a credential may be. */
+bool mx_http_is_visible(struct mcpx_slice text);
+
 /** A host with or without a port, and without anybody's name in front of it. */
 bool mx_http_is_authority(struct mcpx_slice text);
 

@@ -9,6 +9,14 @@
 
 #include <stdio.h>
 
+bool mx_id_is_among(struct mcpx_slice id, const struct mcpx_slice *ids, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (mcpx_slice_equal(ids[i], id))
+            return true;
+    return false;
+}
+
 static const int64_t ms_per_day = 86400000;
 
 /* 9999-12-31T23:59:59.999Z: the last instant four year digits can name. */

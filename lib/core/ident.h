@@ -1,5 +1,6 @@
 /*
- * ident.h - identifiers from given random bytes, hexadecimal digits, dates from given clocks. Asks nobody.
+ * ident.h - identifiers from given random bytes and in lists, hexadecimal digits, dates from given
+ * clocks. Asks nobody.
  */
 #ifndef MX_IDENT_H
 #define MX_IDENT_H
@@ -13,6 +14,9 @@ void mx_hex_format(const unsigned char *bytes, size_t count, char *out);
 
 /** Writes a version 4 UUID made of 16 random bytes, and a NUL. RFC 9562 section 5.4. */
 void mx_uuid_format(const unsigned char random[16], char out[MX_UUID_LEN + 1]);
+
+/** True when `id` is in the list. */
+bool mx_id_is_among(struct mcpx_slice id, const struct mcpx_slice *ids, size_t count);
 
 /**
  * Writes an instant as "2026-01-31T23:59:59.123Z" and a NUL.

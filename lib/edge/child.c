@@ -132,9 +132,8 @@ static int64_t next_pause(struct mcpx_child *child)
 static void release(struct mcpx_child *child)
 {
     char *const *argv = child->config.argv;
-    size_t i;
 
-    for (i = 0; argv && argv[i]; i++)
+    for (size_t i = 0; argv && argv[i]; i++)
         free(argv[i]);
     free((void *)argv);
     free((void *)child->config.cwd);
@@ -282,14 +281,14 @@ enum mcpx_err mcpx_child_new(const struct mcpx_child_config *config, struct mcpx
 {
     struct mcpx_child *child;
     enum mcpx_err err;
-    int end, kept;
+    int kept;
 
     if (!config->loop || !config->argv || !config->argv[0])
         return MCPX_EINVALID;
     child = calloc(1, sizeof *child);
     if (!child)
         return MCPX_ENOMEM;
-    for (end = 0; end < MX_END_COUNT; end++)
+    for (int end = 0; end < MX_END_COUNT; end++)
         child->ports[end].fd = -1;
     child->on_fact = on_fact;
     child->state = MCPX_CHILD_STARTING;

@@ -114,9 +114,8 @@ static bool is_dead(const struct process *process)
 static bool is_descendant(const struct question *question, pid_t pid)
 {
     struct process process;
-    int i;
 
-    for (i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
+    for (int i = 0; i < ANCESTORS_MAX && pid > 1; i++) {
         if (!read_process(pid, &process) || (i == 0 && is_dead(&process)))
             return false;
         if (process.parent == question->ancestor)
@@ -160,10 +159,11 @@ static bool is_marked(const struct question *question, pid_t pid)
 
 static size_t kill_listed(const struct question *question, const char *list, size_t len)
 {
-    size_t at, count = 0;
+    size_t count = 0;
     pid_t pid;
 
-    for (at = 0; at < len; at += ((const struct entry *)(const void *)(list + at))->size) {
+    for (size_t at = 0; at < len;
+         at += ((const struct entry *)(const void *)(list + at))->size) {
         const struct entry *entry = (const void *)(list + at);
 
         read_number(entry->name, &pid);

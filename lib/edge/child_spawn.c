@@ -32,9 +32,9 @@ struct ends {
 
 static void close_all(int *fds)
 {
-    int i, kept = errno;
+    int kept = errno;
 
-    for (i = 0; i < MX_END_COUNT; i++)
+    for (int i = 0; i < MX_END_COUNT; i++)
         if (fds[i] >= 0)
             close(fds[i]);
     errno = kept;
@@ -61,9 +61,9 @@ static bool open_errors(struct ends *ends, bool discard)
 
 static bool open_ends(struct ends *ends, bool discard)
 {
-    int pair[2], i;
+    int pair[2];
 
-    for (i = 0; i < MX_END_COUNT; i++)
+    for (int i = 0; i < MX_END_COUNT; i++)
         ends->ours[i] = ends->theirs[i] = -1;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
         return false;

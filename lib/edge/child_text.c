@@ -21,9 +21,7 @@ static const struct {
 
 static const char *signal_name(int number)
 {
-    size_t i;
-
-    for (i = 0; i < sizeof signals / sizeof *signals; i++)
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         if (signals[i].number == number)
             return signals[i].name;
     return "another signal";
@@ -90,11 +88,11 @@ static size_t control_len(const unsigned char *at, size_t left)
 void mx_child_label(struct mcpx_text *out, const char *name, struct mcpx_slice line, bool cut)
 {
     const unsigned char *at = (const unsigned char *)line.text;
-    size_t i, start = 0;
+    size_t start = 0;
     char escape[8];
 
     mx_format(out, "[%s] ", name);
-    for (i = 0; i < line.len; i++) {
+    for (size_t i = 0; i < line.len; i++) {
         size_t control = control_len(at + i, line.len - i);
 
         if (!control)

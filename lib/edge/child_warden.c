@@ -71,14 +71,13 @@ static void close_from(unsigned first)
 static bool arrange_descriptors(const struct mx_warden_task *task)
 {
     int ours[] = {task->in, task->out, task->err, task->control};
-    int i;
 
-    for (i = 0; i <= CONTROL; i++) {
+    for (int i = 0; i <= CONTROL; i++) {
         ours[i] = fcntl(ours[i], F_DUPFD_CLOEXEC, SAFE_FROM_DUP2);
         if (ours[i] < 0)
             return false;
     }
-    for (i = 0; i <= CONTROL; i++)
+    for (int i = 0; i <= CONTROL; i++)
         if (dup2(ours[i], i) < 0)
             return false;
     close_from(FIRST_OTHER);
@@ -89,9 +88,8 @@ static void reset_signals(void)
 {
     struct sigaction plain = {.sa_handler = SIG_DFL};
     sigset_t none;
-    int i;
 
-    for (i = 1; i <= SIGRTMAX; i++)
+    for (int i = 1; i <= SIGRTMAX; i++)
         sigaction(i, &plain, NULL); /* refused for KILL, STOP and two of libc's own */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);

@@ -5,6 +5,8 @@
 #include "lib/edge/ws_client_state.h"
 
 #include "lib/core/fault.h"
+#include "lib/core/http_line.h"
+
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <stdio.h>
@@ -22,12 +24,9 @@ static const char *routing_of(const char *name)
 /* A token goes into a header: one line of visible ASCII. */
 static bool is_token(const char *token)
 {
-    size_t i, len = token ? strlen(token) : 0;
+    struct mcpx_slice text = mcpx_slice_of(token);
 
-    for (i = 0; i < len; i++)
-        if (token[i] <= ' ' || token[i] > '~')
-            return false;
-    return len > 0 && len <= 8192;
+    return text.len <= 8192 && mx_http_is_visible(text);
 }
 
 /* libwebsockets would go on without it, and say of every router that it is not trusted. */

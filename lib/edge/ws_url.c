@@ -23,9 +23,8 @@ static const struct {
 static const char *read_scheme(const char *url, struct mx_address *out)
 {
     const char *end = strstr(url, "://");
-    size_t i;
 
-    for (i = 0; end && i < sizeof schemes / sizeof *schemes; i++)
+    for (size_t i = 0; end && i < sizeof schemes / sizeof *schemes; i++)
         if (strlen(schemes[i].scheme) == (size_t)(end - url) &&
             strncasecmp(url, schemes[i].scheme, (size_t)(end - url)) == 0) {
             out->tls = schemes[i].tls;
@@ -42,11 +41,9 @@ static bool is_v6_byte(char byte)
 
 static bool read_host(const char *at, size_t len, struct mx_address *out)
 {
-    size_t i;
-
     if (len == 0 || len > MX_HOST_MAX)
         return false;
-    for (i = 0; i < len; i++)
+    for (size_t i = 0; i < len; i++)
         if (out->v6 ? !is_v6_byte(at[i]) : !mx_percent_is_unreserved(at[i]))
             return false;
     memcpy(out->host, at, len);
@@ -69,12 +66,12 @@ static bool read_port(const char *at, const char *end, int *port)
 static enum mcpx_err read_path(const char *url, const char *at, struct mx_address *out,
                                struct mcpx_fault *fault)
 {
-    size_t i, len = strlen(at);
+    size_t len = strlen(at);
 
     if (len > MX_PATH_MAX)
         return mx_fault_set(fault, "the path is longer than 255 bytes", "url",
                             (size_t)(at - url));
-    for (i = 0; i < len; i++) {
+    for (size_t i = 0; i < len; i++) {
         if (at[i] == '?' || at[i] == '#')
             return mx_fault_set(fault,
                                 "no query or fragment belongs here: topic and token have their"

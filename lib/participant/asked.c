@@ -80,14 +80,6 @@ struct mx_asked *mx_asked_copy(const struct mx_asked *view)
     return copy;
 }
 
-bool mx_id_is_among(struct mcpx_slice id, const struct mcpx_slice *ids, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (mcpx_slice_equal(ids[i], id))
-            return true;
-    return false;
-}
-
 bool mx_asked_is_operation(const struct mx_asked *asked, const struct mcpx_rpc *rpc)
 {
     return mcpx_slice_equal(asked->method, rpc->method) &&

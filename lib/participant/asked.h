@@ -5,6 +5,8 @@
 #ifndef MX_ASKED_H
 #define MX_ASKED_H
 
+#include "lib/core/ident.h"
+
 #include <mcpx/envelope.h>
 #include <mcpx/rpc.h>
 
@@ -41,9 +43,6 @@ size_t mx_asked_size(const struct mx_asked *asked);
 
 /** Copies a view in one piece of memory, to be freed with free(); NULL when memory runs out. */
 struct mx_asked *mx_asked_copy(const struct mx_asked *view);
-
-/** True when `id` is in the list. */
-bool mx_id_is_among(struct mcpx_slice id, const struct mcpx_slice *ids, size_t count);
 
 /** True when the payload asks for the same METHOD and CONTEXT. */
 bool mx_asked_is_operation(const struct mx_asked *asked, const struct mcpx_rpc *rpc);

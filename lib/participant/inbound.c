@@ -7,6 +7,8 @@
  */
 #include "lib/participant/inbound.h"
 
+#include "lib/core/room.h"
+
 #include <stdlib.h>
 
 static struct mx_heard *find(const struct mx_inbound *inbound, struct mcpx_slice id)
@@ -50,15 +52,12 @@ static struct mx_sender *find_sender(const struct mx_inbound *inbound, struct mc
 
 static bool list_sender(struct mx_inbound *inbound, struct mx_sender *sender)
 {
-    if (inbound->sender_count == inbound->sender_size) {
-        size_t size = inbound->sender_size ? inbound->sender_size * 2 : 8;
-        struct mx_sender **senders = realloc(inbound->senders, size * sizeof *senders);
+    struct mx_sender **senders = mx_room(inbound->senders, inbound->sender_count,
+                                         &inbound->sender_size, sizeof *senders);
 
-        if (!senders)
-            return false;
-        inbound->senders = senders;
-        inbound->sender_size = size;
-    }
+    if (!senders)
+        return false;
+    inbound->senders = senders;
     if (!mx_map_reserve(&inbound->names))
         return false;
     sender->at = inbound->sender_count;

@@ -6,6 +6,8 @@
  */
 #include "lib/participant/pending.h"
 
+#include "lib/core/room.h"
+
 #include <stdlib.h>
 
 /* ---- the heap ---- */
@@ -60,17 +62,12 @@ static void heap_remove(struct mx_pending *pending, struct mx_own *own)
 
 static bool heap_reserve(struct mx_pending *pending)
 {
-    size_t size = pending->heap_size ? pending->heap_size * 2 : 16;
-    struct mx_own **heap;
+    struct mx_own **heap =
+        mx_room(pending->heap, pending->heap_count, &pending->heap_size, sizeof *heap);
 
-    if (pending->heap_count < pending->heap_size)
-        return true;
-    heap = realloc(pending->heap, size * sizeof *heap);
-    if (!heap)
-        return false;
-    pending->heap = heap;
-    pending->heap_size = size;
-    return true;
+    if (heap)
+        pending->heap = heap;
+    return heap;
 }
 
 /* ---- the table ---- */

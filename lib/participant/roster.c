@@ -5,6 +5,8 @@
  */
 #include "lib/participant/roster.h"
 
+#include "lib/core/room.h"
+
 #include <mcpx/envelope.h>
 
 #include <stdlib.h>
@@ -80,17 +82,12 @@ static size_t place_of(const struct mx_roster *roster, struct mcpx_slice id, boo
 
 bool mx_roster_reserve(struct mx_roster *roster)
 {
-    size_t size = roster->size ? roster->size * 2 : 16;
-    struct mx_person **people;
+    struct mx_person **people =
+        mx_room(roster->people, roster->count, &roster->size, sizeof *people);
 
-    if (roster->count < roster->size)
-        return true;
-    people = realloc(roster->people, size * sizeof(struct mx_person *));
-    if (!people)
-        return false;
-    roster->people = people;
-    roster->size = size;
-    return true;
+    if (people)
+        roster->people = people;
+    return people;
 }
 
 void mx_roster_put(struct mx_roster *roster, struct mx_person *person)

@@ -6,17 +6,9 @@
 #include "router/edge/http_access.h"
 
 #include "lib/core/glob.h"
+#include "lib/core/http_line.h"
 
 #include <strings.h>
-
-static bool is_visible_ascii(struct mcpx_slice text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.text[i] <= ' ' || text.text[i] > '~')
-            return false;
-    }
-    return text.len > 0;
-}
 
 enum mcpx_err http_bearer(struct mcpx_slice authorization, struct mcpx_slice *bearer)
 {
@@ -34,7 +26,7 @@ enum mcpx_err http_bearer(struct mcpx_slice authorization, struct mcpx_slice *be
         token.text++;
     while (token.len > 0 && token.text[token.len - 1] == ' ')
         token.len--;
-    if (!is_visible_ascii(token))
+    if (!mx_http_is_visible(token))
         return MCPX_ETOKEN;
     *bearer = token;
     return MCPX_OK;
@@ -44,7 +36,7 @@ bool http_origin_is_allowed(const struct config *config, struct mcpx_slice origi
 {
     if (!origin.text)
         return true;
-    if (!is_visible_ascii(origin))
+    if (!mx_http_is_visible(origin))
         return false;
     return mx_glob_any_matches(config->origins, config->origin_count, origin);
 }

@@ -64,9 +64,8 @@ static void on_connection(uv_poll_t *poll, int status, int events);
 static void on_reopen(uv_timer_t *timer)
 {
     struct edge *edge = timer->data;
-    size_t i;
 
-    for (i = 0; i < edge->listener_count; i++)
+    for (size_t i = 0; i < edge->listener_count; i++)
         if (edge->listeners[i].fd >= 0)
             uv_poll_start(&edge->listeners[i].poll, UV_READABLE, on_connection);
 }
@@ -74,11 +73,9 @@ static void on_reopen(uv_timer_t *timer)
 /* Descriptors or memory have run out: the waiting connection would wake us at once again. */
 static void pause_all(struct edge *edge, int error)
 {
-    size_t i;
-
     if (log_permits(&edge->accept_log, edge_now(edge).mono_ms))
         LOG(LOG_ERROR, "accept_paused", log_string("reason", strerror(error)));
-    for (i = 0; i < edge->listener_count; i++)
+    for (size_t i = 0; i < edge->listener_count; i++)
         if (edge->listeners[i].fd >= 0)
             uv_poll_stop(&edge->listeners[i].poll);
     uv_timer_start(&edge->reopen, on_reopen, PAUSE_MS, 0);
@@ -92,11 +89,11 @@ static void on_connection(uv_poll_t *poll, int status, int events)
         struct sockaddr_storage room;
     } from;
     socklen_t len;
-    int i, fd;
+    int fd;
 
     (void)status;
     (void)events;
-    for (i = 0; i < ACCEPTS_PER_TURN; i++) {
+    for (int i = 0; i < ACCEPTS_PER_TURN; i++) {
         memset(&from, 0, sizeof from);
         len = sizeof from;
         fd = accept4(listener->fd, &from.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -233,11 +230,10 @@ static bool is_local(int fd)
 static enum mcpx_err take_activated(struct edge *edge, int count, struct mcpx_text *errors)
 {
     enum mcpx_err err = MCPX_OK;
-    int i;
 
     if (!make_room(edge, (size_t)count))
         return MCPX_ENOMEM;
-    for (i = 0; i < count && !err; i++) {
+    for (int i = 0; i < count && !err; i++) {
         int fd = SD_LISTEN_FDS_START + i;
 
         if (edge->config->dev && !is_local(fd)) {
@@ -256,9 +252,9 @@ static size_t resolve_all(const struct config *config, struct addrinfo **found,
                           struct mcpx_text *errors)
 {
     const struct addrinfo *at;
-    size_t i, count = 0;
+    size_t count = 0;
 
-    for (i = 0; i < config->listen_count; i++) {
+    for (size_t i = 0; i < config->listen_count; i++) {
         found[i] = resolve(&config->listen[i], errors);
         for (at = found[i]; at; at = at->ai_next)
             count++;
@@ -271,7 +267,7 @@ enum mcpx_err listener_open_all(struct edge *edge, struct mcpx_text *errors)
     const struct config *config = edge->config;
     enum mcpx_err err = MCPX_OK;
     struct addrinfo **found;
-    size_t i, count;
+    size_t count;
     int activated = sd_listen_fds(1);
 
     if (activated > 0)
@@ -282,7 +278,7 @@ enum mcpx_err listener_open_all(struct edge *edge, struct mcpx_text *errors)
     count = resolve_all(config, found, errors);
     if (!make_room(edge, count))
         err = MCPX_ENOMEM;
-    for (i = 0; i < config->listen_count; i++) {
+    for (size_t i = 0; i < config->listen_count; i++) {
         if (!err && !found[i])
             err = MCPX_ESYSTEM;
         if (!err)
@@ -304,10 +300,8 @@ static void on_listener_closed(uv_handle_t *handle)
 
 void listener_close_all(struct edge *edge)
 {
-    size_t i;
-
     uv_timer_stop(&edge->reopen);
-    for (i = 0; i < edge->listener_count; i++)
+    for (size_t i = 0; i < edge->listener_count; i++)
         if (!uv_is_closing((uv_handle_t *)&edge->listeners[i].poll))
             uv_close((uv_handle_t *)&edge->listeners[i].poll, on_listener_closed);
 }

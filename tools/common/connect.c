@@ -7,6 +7,7 @@
 #include "tools/common/connect.h"
 
 #include "lib/core/format.h"
+#include "lib/core/http_line.h"
 #include "tools/common/context.h"
 #include "tools/common/http.h"
 #include "tools/common/secret.h"
@@ -106,10 +107,7 @@ static const char *setting_of(const struct arguments *arguments,
 
 bool connection_token_is_valid(const char *text, size_t len)
 {
-    for (size_t i = 0; i < len; i++)
-        if (text[i] <= ' ' || text[i] > '~')
-            return false;
-    return len > 0 && len <= CONNECTION_TOKEN_MAX;
+    return len <= CONNECTION_TOKEN_MAX && mx_http_is_visible((struct mcpx_slice){text, len});
 }
 
 /* `source` is where it comes from, for a complaint. */

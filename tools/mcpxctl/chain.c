@@ -4,6 +4,8 @@
  */
 #include "tools/mcpxctl/chain.h"
 
+#include "lib/core/ident.h"
+#include "lib/core/room.h"
 #include <mcpx/rpc.h>
 
 #include <stdlib.h>
@@ -70,10 +72,7 @@ static bool is_notification(const struct entry *entry)
 
 static bool is_to(const struct entry *request, struct mcpx_slice who)
 {
-    for (size_t i = 0; i < request->to_count; i++)
-        if (mcpx_slice_equal(request->to[i], who))
-            return true;
-    return request->to_count == 0;
+    return !request->to_count || mx_id_is_among(who, request->to, request->to_count);
 }
 
 /* A response counts here when it counts for the sender of the request. */
@@ -158,7 +157,7 @@ static enum chain_sameness compare(const struct entry *proposal, const struct en
 static enum mcpx_err add_step(struct chain *chain, const struct entry *entry, size_t parent)
 {
     struct chain_step *above = chain->count > 0 ? &chain->steps[parent] : NULL;
-    struct chain_step step = {.entry = entry, .parent = parent, .after_ms = -1};
+    struct chain_step step = {.entry = entry, .parent = parent, .after_ms = -1}, *steps;
 
     step.role = role_of(entry, above);
     step.lie = entry_fault(entry);
@@ -169,15 +168,10 @@ static enum mcpx_err add_step(struct chain *chain, const struct entry *entry, si
         if (above->entry->at_ms >= 0 && entry->at_ms >= 0)
             step.after_ms = entry->at_ms - above->entry->at_ms;
     }
-    if (chain->count == chain->size) {
-        size_t size = chain->size ? 2 * chain->size : 16;
-        struct chain_step *steps = realloc(chain->steps, size * sizeof *steps);
-
-        if (!steps)
-            return MCPX_ENOMEM;
-        chain->steps = steps;
-        chain->size = size;
-    }
+    steps = mx_room(chain->steps, chain->count, &chain->size, sizeof *steps);
+    if (!steps)
+        return MCPX_ENOMEM;
+    chain->steps = steps;
     chain->steps[chain->count++] = step;
     return MCPX_OK;
 }

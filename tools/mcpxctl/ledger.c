@@ -3,6 +3,8 @@
  */
 #include "tools/mcpxctl/ledger.h"
 
+#include "lib/core/room.h"
+
 #include <stdlib.h>
 
 void ledger_fini(struct ledger *ledger)
@@ -17,17 +19,14 @@ void ledger_fini(struct ledger *ledger)
 
 enum mcpx_err ledger_add(struct ledger *ledger, struct entry *entry)
 {
-    if (ledger->count == ledger->size) {
-        size_t size = ledger->size ? 2 * ledger->size : 64;
-        struct entry **entries = realloc(ledger->entries, size * sizeof *entries);
+    struct entry **entries =
+        mx_room(ledger->entries, ledger->count, &ledger->size, sizeof *entries);
 
-        if (!entries) {
-            entry_free(entry);
-            return MCPX_ENOMEM;
-        }
-        ledger->entries = entries;
-        ledger->size = size;
+    if (!entries) {
+        entry_free(entry);
+        return MCPX_ENOMEM;
     }
+    ledger->entries = entries;
     ledger->entries[ledger->count++] = entry;
     return MCPX_OK;
 }

@@ -193,8 +193,8 @@ Test(guard_judge, holds_every_message_against_the_rules)
         begin(&judge, &asked);
         verdict = judge_one(&judge, rows[i].message);
         cr_expect_eq(verdict, rows[i].verdict, "row %zu: %s from %s: %s instead of %s", i,
-                     rows[i].message.kind, rows[i].message.from, guard_verdict_name(verdict),
-                     guard_verdict_name(rows[i].verdict));
+                     rows[i].message.kind, rows[i].message.from, guard_verdicts[verdict].name,
+                     guard_verdicts[rows[i].verdict].name);
         end(&judge, asked);
     }
 }

@@ -1,5 +1,5 @@
 /*
- * loop.c - time, log, signals and exit codes of the modes that live on an event loop. Signals are
+ * loop.c - log, signals and exit codes of the modes that live on an event loop. Signals are
  * taken by the loop, not by a handler with a flag, so that an ending runs where everything else
  * runs.
  */
@@ -9,22 +9,8 @@
 #include "tools/common/visible.h"
 
 #include <signal.h>
-#include <time.h>
 
 static const int signal_numbers[LOOP_SIGNALS] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
-
-static int64_t read_ms(clockid_t clock)
-{
-    struct timespec at;
-
-    clock_gettime(clock, &at);
-    return (int64_t)at.tv_sec * 1000 + at.tv_nsec / 1000000;
-}
-
-struct mcpx_now loop_now(void)
-{
-    return (struct mcpx_now){read_ms(CLOCK_MONOTONIC), read_ms(CLOCK_REALTIME)};
-}
 
 static void on_signal(uv_signal_t *handle, int number)
 {

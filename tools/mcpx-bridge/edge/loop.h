@@ -1,6 +1,6 @@
 /*
- * loop.h - shared by the programs with an event loop: the time, the log, the signals that end a
- * program, and the exit code for the end of a connection.
+ * loop.h - shared by the programs with an event loop: the log, the signals that end a program, and
+ * the exit code for the end of a connection.
  */
 #ifndef MCPX_BRIDGE_EDGE_LOOP_H
 #define MCPX_BRIDGE_EDGE_LOOP_H
@@ -40,9 +40,6 @@ void loop_complaints_start(uv_prepare_t *round, uv_loop_t *loop);
 
 /** Prints a sentence that may hold what others sent: as complain() does, in one line. */
 void loop_log(const char *verb, struct mcpx_slice sentence);
-
-/** The present time of both clocks. */
-struct mcpx_now loop_now(void);
 
 /**
  * The exit code after a connection that is gone for good. HTTP statuses, and what never was a

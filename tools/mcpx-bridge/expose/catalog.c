@@ -5,6 +5,7 @@
  */
 #include "tools/mcpx-bridge/expose/catalog.h"
 
+#include "lib/core/room.h"
 #include "tools/mcpx-bridge/bridge.h"
 
 #include <stdlib.h>
@@ -71,7 +72,7 @@ struct expose_seat *expose_catalog_add(struct expose_catalog *catalog,
                                        struct mcpx_slice participant)
 {
     size_t at = place(catalog, participant);
-    struct expose_seat *seat = calloc(1, sizeof *seat);
+    struct expose_seat **seats, *seat = calloc(1, sizeof *seat);
 
     if (seat)
         mcpx_text_slice(&seat->id, participant);
@@ -79,17 +80,12 @@ struct expose_seat *expose_catalog_add(struct expose_catalog *catalog,
         free(seat);
         return NULL;
     }
-    if (catalog->count == catalog->size) {
-        size_t size = catalog->size ? catalog->size * 2 : 8;
-        struct expose_seat **seats = realloc(catalog->seats, size * sizeof *seats);
-
-        if (!seats) {
-            seat_free(seat);
-            return NULL;
-        }
-        catalog->seats = seats;
-        catalog->size = size;
+    seats = mx_room(catalog->seats, catalog->count, &catalog->size, sizeof *seats);
+    if (!seats) {
+        seat_free(seat);
+        return NULL;
     }
+    catalog->seats = seats;
     memmove(catalog->seats + at + 1, catalog->seats + at,
             (catalog->count - at) * sizeof *catalog->seats);
     catalog->seats[at] = seat;

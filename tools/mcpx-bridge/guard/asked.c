@@ -6,6 +6,8 @@
  */
 #include "tools/mcpx-bridge/guard/asked.h"
 
+#include "tools/mcpx-bridge/copy.h"
+
 #include <stdlib.h>
 
 /* Texts of a request, in one allocation behind the addressees. */
@@ -100,17 +102,6 @@ static size_t oldest_slot(const struct guard_asked *asked)
     return oldest;
 }
 
-/* Copies a text to *at and moves *at behind it; an absent text stays absent. */
-static struct mcpx_slice copy(char **at, struct mcpx_slice text)
-{
-    struct mcpx_slice result = {text.text ? *at : NULL, text.len};
-
-    if (text.text && text.len)
-        memcpy(*at, text.text, text.len);
-    *at += text.len;
-    return result;
-}
-
 static struct entry *entry_new(struct mcpx_slice self, const struct mcpx_envelope *envelope,
                                struct mcpx_slice context)
 {
@@ -124,13 +115,13 @@ static struct entry *entry_new(struct mcpx_slice self, const struct mcpx_envelop
     if (!entry)
         return NULL;
     at = (char *)(entry->to + envelope->to_count);
-    entry->self = copy(&at, self);
-    entry->id = copy(&at, envelope->id);
-    entry->method = copy(&at, envelope->kind.method);
-    entry->context = copy(&at, context);
+    entry->self = bridge_copy(&at, self);
+    entry->id = bridge_copy(&at, envelope->id);
+    entry->method = bridge_copy(&at, envelope->kind.method);
+    entry->context = bridge_copy(&at, context);
     entry->to_count = envelope->to_count;
     for (size_t i = 0; i < envelope->to_count; i++)
-        entry->to[i] = copy(&at, envelope->to[i]);
+        entry->to[i] = bridge_copy(&at, envelope->to[i]);
     return entry;
 }
 

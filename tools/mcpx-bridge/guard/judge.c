@@ -8,32 +8,15 @@
  */
 #include "tools/mcpx-bridge/guard/judge.h"
 
+#include "lib/core/ident.h"
+
 #include <mcpx/json.h>
 
-static const struct {
-    const char *name;
-    const char *text;
-    bool routine;
-} verdicts[] = {
+const struct guard_verdict_row guard_verdicts[GUARD_VERDICT_COUNT] = {
 #define GUARD_VERDICT_ROW(constant, name, sentence, routine) {name, sentence, routine},
     GUARD_VERDICTS(GUARD_VERDICT_ROW)
 #undef GUARD_VERDICT_ROW
 };
-
-const char *guard_verdict_name(enum guard_verdict verdict)
-{
-    return verdicts[verdict].name;
-}
-
-const char *guard_verdict_text(enum guard_verdict verdict)
-{
-    return verdicts[verdict].text;
-}
-
-bool guard_verdict_is_routine(enum guard_verdict verdict)
-{
-    return verdicts[verdict].routine;
-}
 
 void guard_judge_init(struct guard_judge *judge, struct guard_asked *asked)
 {
@@ -66,23 +49,10 @@ static struct mcpx_slice self_of(const struct guard_judge *judge)
     return mcpx_text_view(&judge->self);
 }
 
-static bool names(const struct mcpx_slice *list, size_t count, struct mcpx_slice id)
-{
-    for (size_t i = 0; i < count; i++)
-        if (mcpx_slice_equal(list[i], id))
-            return true;
-    return false;
-}
-
 /* True when any reader finds the member: some ignore letter case. */
 static bool has(struct mcpx_slice payload, const char *member)
 {
     return mcpx_json_count_like(payload, member) > 0;
-}
-
-static bool under_mcp(struct mcpx_slice type)
-{
-    return type.len >= 4 && memcmp(type.text, "mcp/", 4) == 0;
 }
 
 static bool about_own_request(const struct guard_judge *judge, struct guard_question *question)
@@ -94,7 +64,7 @@ static bool about_own_request(const struct guard_judge *judge, struct guard_ques
 
 static bool was_asked(const struct guard_question *question, struct mcpx_slice id)
 {
-    return !question->to_count || names(question->to, question->to_count, id);
+    return !question->to_count || mx_id_is_among(id, question->to, question->to_count);
 }
 
 /* ---- reading ---- */
@@ -143,9 +113,9 @@ static enum guard_verdict judge_welcome(struct guard_judge *judge)
 {
     struct mcpx_slice you = mcpx_json_get(judge->envelope.payload, "you");
     struct mcpx_text id = {0};
-    bool named = mcpx_json_add_unescaped(&id, mcpx_json_get(you, "id")) && !id.failed &&
-                 id.len &&
-                 names(judge->envelope.to, judge->envelope.to_count, mcpx_text_view(&id));
+    bool named =
+        mcpx_json_add_unescaped(&id, mcpx_json_get(you, "id")) && !id.failed && id.len &&
+        mx_id_is_among(mcpx_text_view(&id), judge->envelope.to, judge->envelope.to_count);
     bool same = !judge->self.len || mcpx_slice_equal(mcpx_text_view(&id), self_of(judge));
 
     if (named && same) {
@@ -168,8 +138,8 @@ static enum guard_verdict judge_system(struct guard_judge *judge)
     if (!envelope->to_count && (is(envelope->kind.text, "system/presence") ||
                                 is(envelope->kind.text, "system/position")))
         return GUARD_PASS;
-    return names(envelope->to, envelope->to_count, self_of(judge)) ? GUARD_PASS
-                                                                   : GUARD_ADDRESS;
+    return mx_id_is_among(self_of(judge), envelope->to, envelope->to_count) ? GUARD_PASS
+                                                                            : GUARD_ADDRESS;
 }
 
 /*
@@ -184,11 +154,6 @@ static enum guard_verdict judge_mention(const struct guard_judge *judge)
     if (!about_own_request(judge, &question) || was_asked(&question, judge->envelope.from))
         return GUARD_PASS;
     return GUARD_SENDER;
-}
-
-static enum guard_verdict judge_proposal(struct guard_judge *judge)
-{
-    return has(judge->envelope.payload, "id") ? GUARD_PROPOSAL : read_rpc(judge);
 }
 
 static enum guard_verdict judge_response(struct guard_judge *judge)
@@ -216,11 +181,11 @@ static enum guard_verdict judge_response(struct guard_judge *judge)
 static enum guard_verdict judge_other(const struct guard_judge *judge)
 {
     static const char *const rpc_members[] = {"jsonrpc", "id", "method", "result", "error"};
-    struct mcpx_slice payload = judge->envelope.payload;
+    struct mcpx_slice payload = judge->envelope.payload, type = judge->envelope.kind.type;
 
     if (has(payload, "method") && has(payload, "id"))
         return GUARD_DISGUISE;
-    if (!under_mcp(judge->envelope.kind.type))
+    if (type.len < 4 || memcmp(type.text, "mcp/", 4) != 0)
         return GUARD_PASS;
     for (size_t i = 0; i < sizeof rpc_members / sizeof *rpc_members; i++)
         if (has(payload, rpc_members[i]))
@@ -237,7 +202,9 @@ static enum guard_verdict judge_by_type(struct guard_judge *judge)
         return judge_response(judge);
     if (!is(type, "mcp/request") && !is(type, "mcp/proposal"))
         return judge_other(judge);
-    verdict = is(type, "mcp/proposal") ? judge_proposal(judge) : read_rpc(judge);
+    if (is(type, "mcp/proposal") && has(judge->envelope.payload, "id"))
+        return GUARD_PROPOSAL;
+    verdict = read_rpc(judge);
     return verdict == GUARD_PASS ? judge_mention(judge) : verdict;
 }
 
@@ -251,7 +218,8 @@ enum guard_verdict guard_judge_message(struct guard_judge *judge, struct mcpx_sl
         return judge_system(judge);
     if (mcpx_slice_equal(envelope->from, self_of(judge)))
         return GUARD_ECHO;
-    if (envelope->to_count && !names(envelope->to, envelope->to_count, self_of(judge)))
+    if (envelope->to_count &&
+        !mx_id_is_among(self_of(judge), envelope->to, envelope->to_count))
         return GUARD_ADDRESS;
     return judge_by_type(judge);
 }

@@ -33,14 +33,12 @@
 enum guard_verdict { GUARD_VERDICTS(GUARD_VERDICT_CONSTANT) GUARD_VERDICT_COUNT };
 #undef GUARD_VERDICT_CONSTANT
 
-/** "kind_mismatch", ... Static. */
-const char *guard_verdict_name(enum guard_verdict verdict);
-
-/** The sentence. Static. */
-const char *guard_verdict_text(enum guard_verdict verdict);
-
-/** True for routine cases. */
-bool guard_verdict_is_routine(enum guard_verdict verdict);
+/** What else is in the row of a verdict. */
+extern const struct guard_verdict_row {
+    const char *name;
+    const char *text;
+    bool routine;
+} guard_verdicts[GUARD_VERDICT_COUNT];
 
 /**
  * The judge of one connection.

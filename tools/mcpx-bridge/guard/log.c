@@ -41,8 +41,7 @@ void guard_log_left_out(struct mcpx_text *out, bool json, enum guard_verdict ver
                         const struct guard_judge *judge)
 {
     const struct mcpx_envelope *envelope = &judge->envelope;
-    const char *name = guard_verdict_name(verdict);
-    const char *text = guard_verdict_text(verdict);
+    const char *name = guard_verdicts[verdict].name, *text = guard_verdicts[verdict].text;
     struct mcpx_slice id = envelope->from.text ? envelope->id : (struct mcpx_slice){NULL, 0};
 
     if (json) {
@@ -69,7 +68,7 @@ void guard_log_summary(struct mcpx_text *out, bool json, const struct guard_coun
 
     mcpx_text_puts(out, json ? "{\"event\":\"summary\",\"left_out\":{" : "guard: left out ");
     for (int i = GUARD_PASS + 1; i < GUARD_VERDICT_COUNT; i++) {
-        const char *name = guard_verdict_name((enum guard_verdict)i);
+        const char *name = guard_verdicts[i].name;
 
         if (!counts->of[i])
             continue;

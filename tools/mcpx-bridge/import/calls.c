@@ -5,6 +5,7 @@
  */
 #include "tools/mcpx-bridge/import/calls.h"
 
+#include "lib/core/room.h"
 #include "tools/mcpx-bridge/copy.h"
 
 #include <mcpx/envelope.h>
@@ -28,19 +29,15 @@ static struct import_holder *find_holder(const struct import_calls *calls,
 static struct import_holder *hold_for(struct import_calls *calls, struct import_who who)
 {
     struct mcpx_slice identity = mcpx_identity_of(who.id);
-    struct import_holder *holder = find_holder(calls, who);
+    struct import_holder **holders, *holder = find_holder(calls, who);
 
     if (holder)
         return holder;
-    if (calls->holder_count == calls->holder_size) {
-        size_t size = calls->holder_size ? calls->holder_size * 2 : 8;
-        struct import_holder **holders = realloc(calls->holders, size * sizeof *holders);
-
-        if (!holders)
-            return NULL;
-        calls->holders = holders;
-        calls->holder_size = size;
-    }
+    holders =
+        mx_room(calls->holders, calls->holder_count, &calls->holder_size, sizeof *holders);
+    if (!holders)
+        return NULL;
+    calls->holders = holders;
     holder = malloc(sizeof *holder + identity.len + 1);
     if (!holder)
         return NULL;
@@ -81,32 +78,19 @@ void import_calls_fini(struct import_calls *calls)
     *calls = (struct import_calls){.last_id = calls->last_id};
 }
 
-static bool make_room(struct import_calls *calls)
-{
-    size_t size = calls->size ? calls->size * 2 : 16;
-    struct import_call **rows;
-
-    if (calls->count < calls->size)
-        return true;
-    rows = realloc(calls->rows, size * sizeof *rows);
-    if (!rows)
-        return false;
-    calls->rows = rows;
-    calls->size = size;
-    return true;
-}
-
 struct import_call *import_calls_add(struct import_calls *calls,
                                      const struct import_call *draft)
 {
     size_t len = draft->envelope.len + draft->requester.id.len + draft->rpc_id.len +
                  draft->token.len + draft->method.len + draft->context.len;
     struct import_holder *holder = NULL;
-    struct import_call *call;
+    struct import_call **rows, *call;
     char *at;
 
-    if (!make_room(calls))
+    rows = mx_room(calls->rows, calls->count, &calls->size, sizeof *rows);
+    if (!rows)
         return NULL;
+    calls->rows = rows;
     call = malloc(sizeof *call + len + 1);
     if (call && draft->purpose == IMPORT_PARTICIPANT)
         holder = hold_for(calls, draft->requester);

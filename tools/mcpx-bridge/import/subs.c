@@ -4,6 +4,9 @@
  */
 #include "tools/mcpx-bridge/import/subs.h"
 
+#include "lib/core/ident.h"
+#include "lib/core/room.h"
+
 #include <mcpx/envelope.h>
 
 #include <stdlib.h>
@@ -19,21 +22,6 @@ void import_subs_fini(struct import_subs *subs)
         free_row(&subs->rows[i]);
     free(subs->rows);
     *subs = (struct import_subs){0};
-}
-
-static bool make_room(struct import_subs *subs)
-{
-    size_t size = subs->size ? subs->size * 2 : 8;
-    struct import_sub *rows;
-
-    if (subs->count < subs->size)
-        return true;
-    rows = realloc(subs->rows, size * sizeof *rows);
-    if (!rows)
-        return false;
-    subs->rows = rows;
-    subs->size = size;
-    return true;
 }
 
 /* Index of the subscription; count when there is none. */
@@ -65,12 +53,17 @@ bool import_subs_may_add(const struct import_subs *subs, struct mcpx_slice uri,
 
 bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri, struct import_who who)
 {
+    struct import_sub *rows;
     char *memory;
 
     if (find(subs, uri, who) < subs->count)
         return true;
-    if (!import_subs_may_add(subs, uri, who) || !make_room(subs))
+    if (!import_subs_may_add(subs, uri, who))
         return false;
+    rows = mx_room(subs->rows, subs->count, &subs->size, sizeof *rows);
+    if (!rows)
+        return false;
+    subs->rows = rows;
     memory = malloc(uri.len + who.id.len + 1);
     if (!memory)
         return false;
@@ -135,14 +128,6 @@ static bool is_part(struct mcpx_slice uri, struct mcpx_slice of)
     return uri.len > of.len && memcmp(uri.text, of.text, of.len) == 0;
 }
 
-static bool holds(const struct mcpx_slice *ids, size_t count, struct mcpx_slice id)
-{
-    for (size_t i = 0; i < count; i++)
-        if (mcpx_slice_equal(ids[i], id))
-            return true;
-    return false;
-}
-
 static bool is_watched(const struct import_subs *subs, struct mcpx_slice uri)
 {
     for (size_t i = 0; i < subs->count; i++)
@@ -162,7 +147,7 @@ size_t import_subs_readers(const struct import_subs *subs, struct mcpx_slice uri
 
         if (row->who.topic != topic ||
             !(whole ? mcpx_slice_equal(row->uri, uri) : is_part(uri, row->uri)) ||
-            holds(out, count < max ? count : max, row->who.id))
+            mx_id_is_among(row->who.id, out, count < max ? count : max))
             continue;
         if (count < max)
             out[count] = row->who.id;

@@ -12,8 +12,14 @@ struct import_who {
     struct mcpx_slice id;
 };
 
-/** True when both are the same participant in the same topic. */
-bool import_who_is(struct import_who one, struct import_who other);
+/**
+ * True when both are the same participant in the same topic: two topics may have a participant of
+ * the same name, who need not be the same.
+ */
+static inline bool import_who_is(struct import_who one, struct import_who other)
+{
+    return one.topic == other.topic && mcpx_slice_equal(one.id, other.id);
+}
 
 /**
  * The rule of every bound that participants share: none may have more than is left free. The

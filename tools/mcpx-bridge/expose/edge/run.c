@@ -6,6 +6,7 @@
  */
 #include "tools/mcpx-bridge/expose/edge/run.h"
 
+#include "lib/edge/alarm.h"
 #include "tools/common/command.h"
 #include "tools/mcpx-bridge/edge/loop.h"
 #include "tools/mcpx-bridge/edge/renew.h"
@@ -114,7 +115,7 @@ static void act_on_all(struct edge *edge)
         struct bridge_outcome outcome = {0};
 
         act(edge, action, &outcome);
-        expose_done(edge->expose, &outcome, loop_now());
+        expose_done(edge->expose, &outcome, mx_clock_now());
     }
 }
 
@@ -134,7 +135,7 @@ static void leave(struct edge *edge, int status)
         return;
     edge->leaving = true;
     edge->status = status;
-    expose_leave(edge->expose, loop_now());
+    expose_leave(edge->expose, mx_clock_now());
     act_on_all(edge);
     mcpx_client_close(edge->client, CLOSE_MS);
 }
@@ -144,7 +145,7 @@ static void on_timer(uv_timer_t *timer);
 /* After every input: what is to be done, and when does somebody want to be woken? */
 static void after_input(struct edge *edge)
 {
-    int64_t now = loop_now().mono_ms, due;
+    int64_t now = mx_clock_now().mono_ms, due;
 
     act_on_all(edge);
     due = expose_deadline(edge->expose);
@@ -168,7 +169,7 @@ static void on_timer(uv_timer_t *timer)
 
     if (!edge->leaving) {
         look_at_client(edge);
-        expose_tick(edge->expose, loop_now());
+        expose_tick(edge->expose, mx_clock_now());
     }
     after_input(edge);
 }
@@ -187,7 +188,7 @@ static void on_line(void *user, struct mcpx_slice line)
     if (edge->leaving)
         return;
     look_at_client(edge);
-    expose_line(edge->expose, line, loop_now());
+    expose_line(edge->expose, line, mx_clock_now());
     after_input(edge);
 }
 
@@ -212,7 +213,7 @@ static void on_end(void *user)
 {
     struct edge *edge = user;
 
-    edge->leave_ms = loop_now().mono_ms + DRAIN_MS;
+    edge->leave_ms = mx_clock_now().mono_ms + DRAIN_MS;
     look_soon(edge);
 }
 
@@ -252,7 +253,7 @@ static void on_event(void *user, struct mcpx_client *client, const struct mcpx_e
     edge->was_refused |= event->type == MCPX_EVENT_LEFT;
     if (!edge->leaving) {
         look_at_client(edge);
-        expose_event(edge->expose, event, loop_now());
+        expose_event(edge->expose, event, mx_clock_now());
         act_on_all(edge);
     }
     if (final)

@@ -11,7 +11,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static void print(const struct mcpx_text *line)
+/* Prints a line and finishes it. */
+static void print(struct mcpx_text *line)
 {
     struct mcpx_text shown = {0};
 
@@ -20,6 +21,7 @@ static void print(const struct mcpx_text *line)
     if (!shown.failed && shown.len)
         complain_in_lines(mcpx_text_view(&shown));
     mcpx_text_fini(&shown);
+    mcpx_text_fini(line);
 }
 
 void guard_note(const struct guard_server *server, const char *event, const char *format, ...)
@@ -33,7 +35,6 @@ void guard_note(const struct guard_server *server, const char *event, const char
     va_end(list);
     guard_log_note(&line, server->options->json, event, text);
     print(&line);
-    mcpx_text_fini(&line);
 }
 
 void guard_left_out(void *user, enum guard_verdict verdict, const struct guard_judge *judge)
@@ -42,11 +43,10 @@ void guard_left_out(void *user, enum guard_verdict verdict, const struct guard_j
     struct mcpx_text line = {0};
 
     server->counts.of[verdict]++;
-    if (guard_verdict_is_routine(verdict) && !server->options->verbose)
+    if (guard_verdicts[verdict].routine && !server->options->verbose)
         return;
     guard_log_left_out(&line, server->options->json, verdict, judge);
     print(&line);
-    mcpx_text_fini(&line);
 }
 
 void guard_summarise(const struct guard_server *server)
@@ -55,7 +55,6 @@ void guard_summarise(const struct guard_server *server)
 
     guard_log_summary(&line, server->options->json, &server->counts);
     print(&line);
-    mcpx_text_fini(&line);
 }
 
 void guard_announce(const struct guard_server *server)

@@ -4,7 +4,7 @@
 #ifndef MCPX_BRIDGE_GUARD_EDGE_SERVER_H
 #define MCPX_BRIDGE_GUARD_EDGE_SERVER_H
 
-#include "tools/mcpx-bridge/guard/edge/options.h"
+#include "tools/mcpx-bridge/guard/edge/run.h"
 #include "tools/mcpx-bridge/guard/log.h"
 
 #include <uv.h>

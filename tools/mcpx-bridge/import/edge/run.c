@@ -5,6 +5,7 @@
  */
 #include "tools/mcpx-bridge/import/edge/run.h"
 
+#include "lib/edge/alarm.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
 #include "tools/mcpx-bridge/edge/loop.h"
@@ -189,7 +190,7 @@ static void act_on_all(struct edge *edge)
         struct bridge_outcome outcome = {0};
 
         act(edge, action, &outcome);
-        import_pool_done(edge->pool, &outcome, loop_now());
+        import_pool_done(edge->pool, &outcome, mx_clock_now());
     }
 }
 
@@ -198,7 +199,7 @@ static void on_timer(uv_timer_t *timer);
 /* After every input: what is to be done, has the core given up, and when is it to be woken? */
 static void after_input(struct edge *edge)
 {
-    int64_t now = loop_now().mono_ms, deadline;
+    int64_t now = mx_clock_now().mono_ms, deadline;
     const char *failure;
 
     act_on_all(edge);
@@ -219,7 +220,7 @@ static void on_timer(uv_timer_t *timer)
 {
     struct edge *edge = timer->data;
 
-    import_pool_tick(edge->pool, loop_now());
+    import_pool_tick(edge->pool, mx_clock_now());
     after_input(edge);
 }
 
@@ -262,7 +263,7 @@ static void on_left(struct seat *seat, const struct mcpx_event *event)
 static bool may(const struct seat *seat, struct mcpx_slice text)
 {
     struct mcpx_kind kind;
-    struct mcpx_question question = {.kind = &kind, .wall_ms = loop_now().wall_ms};
+    struct mcpx_question question = {.kind = &kind, .wall_ms = mx_clock_now().wall_ms};
 
     return mcpx_kind_parse(text, &kind, NULL) == MCPX_OK &&
            mcpx_session_may(mcpx_client_session(seat->client), &question);
@@ -321,7 +322,7 @@ static void on_event(void *user, struct mcpx_client *client, const struct mcpx_e
         on_joined(seat, event);
     if (event->type == MCPX_EVENT_JOINED || event->type == MCPX_EVENT_GRANTS)
         on_welcome(seat);
-    import_pool_event(edge->pool, seat->number, event, loop_now());
+    import_pool_event(edge->pool, seat->number, event, mx_clock_now());
     after_input(edge);
     if (is_end && are_seats_over(edge))
         end(edge, loop_left_status(code));
@@ -333,7 +334,7 @@ static void on_line(void *user, struct mcpx_slice line)
 {
     struct process *process = user;
 
-    import_pool_line(process->edge->pool, process->number, line, loop_now());
+    import_pool_line(process->edge->pool, process->number, line, mx_clock_now());
     after_input(process->edge);
 }
 
@@ -341,7 +342,7 @@ static void on_overlong(void *user, struct mcpx_slice beginning)
 {
     struct process *process = user;
 
-    import_pool_overlong(process->edge->pool, process->number, beginning, loop_now());
+    import_pool_overlong(process->edge->pool, process->number, beginning, mx_clock_now());
     after_input(process->edge);
 }
 
@@ -351,7 +352,7 @@ static void on_state(void *user, const struct mcpx_child_report *report)
 
     if (report->state == MCPX_CHILD_STOPPED || report->state == MCPX_CHILD_FAILED)
         process->over = true;
-    import_pool_state(process->edge->pool, process->number, report, loop_now());
+    import_pool_state(process->edge->pool, process->number, report, mx_clock_now());
     after_input(process->edge);
     check_over(process->edge);
 }
