@@ -475,7 +475,11 @@ test('a large answer reaches a client that reads late, whole', async (t) => {
   program.say(HELLO, ...Array.from({ length: 20 }, (_, id) => ({ id: id + 1, method: 'tools/call',
     params: { name: 'filesystem__read_text_file', arguments: { path: join(folder, 'large.txt') } } })));
   await pause(500); /* what does not fit the pipe waits in the bridge */
+  const whole = new Promise((done) => {
+    program.stdout.on('data', () => { if (program.output.split('\n').length > 21) done(); });
+  });
   program.stdout.resume();
+  await inTime(whole, 'not every answer came'); /* behind the end of input they have 3.5 s */
   program.stdin.end();
   assert.deepEqual(await program.end(), { code: 0, signal: null });
   const answers = program.answers();
