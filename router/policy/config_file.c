@@ -58,7 +58,7 @@ static void report_unknown(struct loading *loading)
     pointer_pop(loading,
                 (size_t)(strrchr(loading->pointer.text, '/') - loading->pointer.text));
     settings_write_names(loading->pointer.text, line);
-    line_end(line);
+    mcpx_text_puts(line, "\n");
 }
 
 static void walk(struct loading *loading, json_t *value);

@@ -8,7 +8,7 @@
 #include "router/policy/tokens_make.h"
 
 #include <mcpx/envelope.h>
-#include <stdlib.h>
+#include <openssl/crypto.h>
 
 /* Patterns are reported as "reason (component, byte 7)". */
 static void report_grant(struct loading *loading, const json_t *value,
@@ -19,7 +19,7 @@ static void report_grant(struct loading *loading, const json_t *value,
     mx_format(line, ": %s", fault->reason);
     if (*fault->field)
         mx_format(line, " (%s, byte %s)", fault->field, fault->offset);
-    line_end(line);
+    mcpx_text_puts(line, "\n");
 }
 
 typedef enum mcpx_err take_grant(struct grant_list *list, const json_t *value,
@@ -183,50 +183,33 @@ static void report_build(struct loading *loading, const char *section, const cha
         error_here(loading, "expected at most 1024 patterns of 65536 bytes, profile included");
 }
 
-static void unhex(const char *text, unsigned char *out)
-{
-    static const char digits[] = "0123456789abcdef";
-
-    for (size_t i = 0; i < 64; i++) {
-        char lower = (char)(text[i] | 0x20); /* digits have the bit already */
-        unsigned value = (unsigned)(strchr(digits, lower) - digits);
-
-        out[i / 2] = (unsigned char)(i % 2 ? out[i / 2] | value : value << 4);
-    }
-}
-
 static enum mcpx_err build_person(struct loading *loading, struct tokens *tokens,
                                   const char *id, const json_t *person)
 {
-    const json_t *topics = json_object_get(person, "topics");
     const char *name = json_string_value(json_object_get(person, "profile"));
     const char *jwt = json_string_value(json_object_get(person, "jwt"));
+    const char *hash = json_string_value(json_object_get(person, "token_sha256"));
     const json_t *profile = name ? tree_at(loading, "profiles", name) : NULL;
-    struct tokens_person made = {.id = mcpx_slice_of(id), .routing = routing_of(person)};
     struct grant_list list = {0};
+    struct tokens_person made = {.id = mcpx_slice_of(id),
+                                 .topics = json_object_get(person, "topics"),
+                                 .grants = &list,
+                                 .routing = routing_of(person),
+                                 .instances = instances_of(person),
+                                 .by_jwt = jwt && strcmp(jwt, "accepted") == 0};
     struct mcpx_fault fault;
-    char **patterns = calloc(json_array_size(topics) + 1, sizeof *patterns);
-    enum mcpx_err err = patterns ? MCPX_OK : MCPX_ENOMEM;
+    enum mcpx_err err = add_lists(&list, profile, &fault);
 
-    for (size_t i = 0; patterns && i < json_array_size(topics); i++)
-        patterns[i] = (char *)json_string_value(json_array_get(topics, i));
-    if (!err)
-        err = add_lists(&list, profile, &fault);
+    if (made.routing == ROUTING_DEFAULT)
+        made.routing = routing_of(profile);
     if (!err)
         err = add_lists(&list, person, &fault);
-    if (!err) {
-        made.topics = patterns;
-        made.topic_count = json_array_size(topics);
-        made.grants = &list;
-        made.instances = instances_of(person);
-        made.by_jwt = jwt && strcmp(jwt, "accepted") == 0;
-        if (made.routing == ROUTING_DEFAULT)
-            made.routing = routing_of(profile);
-        unhex(json_string_value(json_object_get(person, "token_sha256")), made.token_sha256);
+    if (!err &&
+        !OPENSSL_hexstr2buf_ex(made.token_sha256, sizeof made.token_sha256, NULL, hash, '\0'))
+        err = MCPX_ENOMEM;
+    if (!err)
         err = tokens_add_person(tokens, &made, &fault);
-    }
     grant_list_fini(&list);
-    free(patterns);
     return err;
 }
 

@@ -68,11 +68,6 @@ struct mcpx_text *error_found(struct loading *loading, const char *source, const
     return line;
 }
 
-void line_end(struct mcpx_text *line)
-{
-    mcpx_text_add(line, "\n", 1);
-}
-
 void error_line(struct loading *loading, const char *source, const char *pointer,
                 const char *sentence)
 {
@@ -119,7 +114,7 @@ void error_unfit(struct loading *loading, const char *source, const char *pointe
         if (strncmp(text, later[i], 2) == 0)
             mcpx_text_puts(line, "; this one is not supported yet by this version");
     }
-    line_end(line);
+    mcpx_text_puts(line, "\n");
 }
 
 static const char *type_name(const json_t *value)

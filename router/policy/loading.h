@@ -30,7 +30,10 @@ struct loading {
     bool no_memory;
 };
 
-/** Begins an error line, "SOURCE: POINTER: "; an empty pointer is left out. */
+/**
+ * Begins an error line, "SOURCE: POINTER: "; an empty pointer is left out. Whoever begins a line
+ * ends it with a newline.
+ */
 struct mcpx_text *error_begin(struct loading *loading, const char *source,
                               const char *pointer);
 
@@ -41,9 +44,6 @@ struct mcpx_text *warning_begin(struct loading *loading, const char *source,
 /** Begins an error line with `found X`, as write_found writes it. */
 struct mcpx_text *error_found(struct loading *loading, const char *source, const char *pointer,
                               const json_t *value, bool hidden);
-
-/** Ends a line begun with any of them. */
-void line_end(struct mcpx_text *line);
 
 /** A whole error line. */
 void error_line(struct loading *loading, const char *source, const char *pointer,

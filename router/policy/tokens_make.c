@@ -78,20 +78,18 @@ enum mcpx_err tokens_add_profile(struct tokens *tokens, const char *name,
     return MCPX_OK;
 }
 
-static bool copy_topics(struct person *to, const struct tokens_person *from)
+static bool copy_topics(struct person *to, const json_t *from)
 {
-    if (from->topic_count == 0)
-        return true;
-    to->topics = calloc(from->topic_count, sizeof *to->topics);
-    if (!to->topics)
-        return false;
-    for (size_t i = 0; i < from->topic_count; i++) {
-        to->topics[i] = strdup(from->topics[i]);
+    size_t count = json_array_size(from);
+
+    to->topics = calloc(count + 1, sizeof *to->topics);
+    for (size_t i = 0; to->topics && i < count; i++) {
+        to->topics[i] = strdup(json_string_value(json_array_get(from, i)));
         if (!to->topics[i])
             return false;
         to->topic_count++;
     }
-    return true;
+    return to->topics != NULL;
 }
 
 /* A digest is as good as random already. */
@@ -128,7 +126,7 @@ enum mcpx_err tokens_add_person(struct tokens *tokens, const struct tokens_perso
     if (people)
         tokens->people = people;
     if (!made.grant || !people || !mx_map_reserve(&tokens->people_digests) ||
-        !mx_map_reserve(&tokens->people_ids) || !copy_topics(&made, person)) {
+        !mx_map_reserve(&tokens->people_ids) || !copy_topics(&made, person->topics)) {
         person_fini(&made);
         return MCPX_ENOMEM;
     }

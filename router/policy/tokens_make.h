@@ -32,7 +32,7 @@ enum mcpx_err tokens_add_profile(struct tokens *tokens, const char *name,
  *
  * id                    valid (mcpx_identity_is_valid)
  * token_sha256          of its token
- * topics, topic_count   patterns of the topics it may join
+ * topics                JSON array: patterns of the topics it may join; NULL = none
  * grants                profile's and own
  * instances             as in struct grant
  * by_jwt                a JWT may name it too, and is then as good as its token
@@ -40,8 +40,7 @@ enum mcpx_err tokens_add_profile(struct tokens *tokens, const char *name,
 struct tokens_person {
     struct mcpx_slice id;
     unsigned char token_sha256[32];
-    char *const *topics;
-    size_t topic_count;
+    const json_t *topics;
     const struct grant_list *grants;
     enum routing routing;
     unsigned instances;

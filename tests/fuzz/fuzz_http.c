@@ -35,15 +35,11 @@ static const struct chance chance = {fill_steadily, NULL};
 
 static void add_participant(struct tokens *tokens)
 {
-    static char pattern[] = "room-*";
-    char *topics[] = {pattern};
+    json_t *topics = json_pack("[s]", "room-*");
     json_t *grants = json_loads("[\"*\"]", 0, NULL);
     struct grant_list list = {0};
-    struct tokens_person person = {.id = MCPX_SLICE("fs"),
-                                   .topics = topics,
-                                   .topic_count = 1,
-                                   .grants = &list,
-                                   .routing = ROUTING_DEFAULT};
+    struct tokens_person person = {
+        .id = MCPX_SLICE("fs"), .topics = topics, .grants = &list, .routing = ROUTING_DEFAULT};
     struct mcpx_fault fault;
 
     EVP_Digest(secret, strlen(secret), person.token_sha256, NULL, EVP_sha256(), NULL);
@@ -51,6 +47,7 @@ static void add_participant(struct tokens *tokens)
     MUST(!tokens_add_person(tokens, &person, &fault));
     grant_list_fini(&list);
     json_decref(grants);
+    json_decref(topics);
 }
 
 static void fill_topic(const struct http_api *api)

@@ -210,7 +210,6 @@ static int survey_servers(struct survey *survey)
 
 int cmd_list(const struct arguments *arguments)
 {
-    static const struct live_wishes wishes = {.instances = true};
     struct survey *survey = calloc(1, sizeof *survey);
     int status;
 
@@ -223,7 +222,7 @@ int cmd_list(const struct arguments *arguments)
         free(survey);
         return STATUS_USAGE;
     }
-    status = live_join(arguments, &wishes, &survey->live);
+    status = live_join(arguments, &survey->live);
     if (status == STATUS_OK)
         status = survey_servers(survey);
     live_leave(&survey->live);

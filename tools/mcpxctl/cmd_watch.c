@@ -116,8 +116,6 @@ static int watch_topic(struct watch *watch, struct live *live)
 
 int cmd_watch(const struct arguments *arguments)
 {
-    struct live_wishes wishes = {(int)arguments_number(arguments, "--history", 0), true, true,
-                                 true};
     struct watch watch = {.style = {colour_for(arguments), false, COLUMNS, BRIEF, NULL},
                           .json = arguments_have(arguments, "--json"),
                           .left = arguments_number(arguments, "--count", -1)};
@@ -126,7 +124,8 @@ int cmd_watch(const struct arguments *arguments)
 
     if (status != STATUS_OK)
         return status;
-    status = live_join(arguments, &wishes, &live);
+    status =
+        live_join_to_watch(arguments, (int)arguments_number(arguments, "--history", 0), &live);
     if (status == STATUS_OK)
         status = watch_topic(&watch, &live);
     live_leave(&live);

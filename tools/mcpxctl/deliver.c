@@ -22,10 +22,9 @@ static int check_author(const struct live *live, struct mcpx_slice author)
 int deliver(const struct arguments *arguments, const struct mcpx_draft *draft,
             struct mcpx_slice author)
 {
-    static const struct live_wishes wishes = {.instances = true};
     struct mcpx_text out = {0};
     struct live live;
-    int status = live_join(arguments, &wishes, &live);
+    int status = live_join(arguments, &live);
 
     if (status == STATUS_OK)
         status = check_author(&live, author);

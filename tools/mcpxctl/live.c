@@ -158,35 +158,33 @@ int live_next(struct live *live, int64_t deadline_ms, struct mcpx_event *event)
     }
 }
 
-static int start(struct live *out, const struct live_wishes *wishes)
+static int start(struct live *out, int history)
 {
     struct mcpx_client_config config = out->where.client;
     struct mcpx_fault fault = {"", "", 0};
     enum mcpx_err err;
 
     config.routing = "all";
-    config.history = wishes->history;
-    config.session.observe = wishes->observe;
-    config.session.instance = wishes->instances;
+    config.history = history;
+    config.session.observe = out->patient;
+    config.session.instance = true;
     err = mcpx_client_new(&config, &fault, &out->client);
     if (err == MCPX_EINVALID)
         return fail_with(STATUS_USAGE, out->verb, "%s: %s", fault.field, fault.reason);
     return err ? fail_with(STATUS_FAILED, out->verb, "%s", mcpx_strerror(err)) : STATUS_OK;
 }
 
-int live_join(const struct arguments *arguments, const struct live_wishes *wishes,
-              struct live *out)
+static int join(const struct arguments *arguments, int history, struct live *out)
 {
-    int64_t deadline = wishes->patient ? INT64_MAX : live_now() + JOIN_MS;
+    int64_t deadline = out->patient ? INT64_MAX : live_now() + JOIN_MS;
     struct mcpx_event event;
     int status;
 
-    *out = (struct live){.verb = arguments->command->name, .patient = wishes->patient};
     catch_signals();
-    status = wishes->patient ? connection_read_patiently(arguments, &out->where)
-                             : connection_read(arguments, &out->where);
+    status = out->patient ? connection_read_patiently(arguments, &out->where)
+                          : connection_read(arguments, &out->where);
     if (status == STATUS_OK)
-        status = start(out, wishes);
+        status = start(out, history);
     out->waiting_for = "the router";
     out->waiting_since = live_now();
     while (status == STATUS_OK && !out->joined) {
@@ -197,6 +195,18 @@ int live_join(const struct arguments *arguments, const struct live_wishes *wishe
     if (status == STATUS_TIMEOUT)
         complain(out->verb, "%s does not welcome us", out->where.client.url);
     return status == STATUS_TIMEOUT ? STATUS_UNREACHABLE : status;
+}
+
+int live_join(const struct arguments *arguments, struct live *out)
+{
+    *out = (struct live){.verb = arguments->command->name};
+    return join(arguments, 0, out);
+}
+
+int live_join_to_watch(const struct arguments *arguments, int history, struct live *out)
+{
+    *out = (struct live){.verb = arguments->command->name, .patient = true};
+    return join(arguments, history, out);
 }
 
 void live_leave(struct live *live)

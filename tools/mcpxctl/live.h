@@ -10,27 +10,12 @@
 #include <mcpx/text.h>
 
 /**
- * How to take part.
- *
- * history    envelopes of history wanted
- * observe    also receive messages for others
- * instances  connect as an instance, beside other connections of the same participant
- * patient    wait for a router that is not there yet
- */
-struct live_wishes {
-    int history;
-    bool observe;
-    bool patient;
-    bool instances;
-};
-
-/**
  * A participant at work.
  *
  * sent            id of the envelope sent last
  * waiting_for     what we wait for, shown on a terminal; NULL = not shown
  * away            there is no connection; a new one is being made
- * patient         wait for the first connection too
+ * patient         it looks on, and waits for the first connection too
  * waiting_since   private, as is line_shown
  */
 struct live {
@@ -58,16 +43,21 @@ int64_t live_now(void);
 int64_t live_deadline(int64_t timeout_ms);
 
 /**
- * Connects and waits for the welcome. When the first attempt fails, there is no other, unless
- * the wishes are patient. When a connection breaks later, a new one is made, as long as the
- * verb waits. With --as, the router is asked for another token.
+ * Connects, beside other connections of the same participant, and waits for the welcome. When the
+ * first attempt fails, there is no other. When a connection breaks later, a new one is made, as
+ * long as the verb waits. With --as, the router is asked for another token.
  *
  * out   live_leave in every case
  *
  * Returns STATUS_OK or an exit code, having complained.
  */
-int live_join(const struct arguments *arguments, const struct live_wishes *wishes,
-              struct live *out);
+int live_join(const struct arguments *arguments, struct live *out);
+
+/**
+ * The same for a verb that looks on: it receives messages for others too, begins with so many
+ * envelopes of history, and waits for a router that is not there yet.
+ */
+int live_join_to_watch(const struct arguments *arguments, int history, struct live *out);
 
 /**
  * Waits for the next event. While it waits for more than a second, a terminal's standard error

@@ -226,10 +226,9 @@ int live_response(struct live *live, const struct mcpx_draft *request, int64_t t
 int live_call(const struct arguments *arguments, const struct mcpx_draft *request,
               const char *waiting_for, struct mcpx_text *response)
 {
-    static const struct live_wishes wishes = {.instances = true};
     int64_t timeout = arguments_ms(arguments, "--timeout", CALL_MS);
     struct live live;
-    int status = live_join(arguments, &wishes, &live);
+    int status = live_join(arguments, &live);
 
     if (status == STATUS_OK &&
         !live_has_all(&live, request->to, request->to_count, "mcpxctl who tells who is"))

@@ -27,15 +27,11 @@ static const struct chance chance = {fill_steadily, &chance_state};
 
 static void add_fs(struct tokens *tokens)
 {
-    static char topics_text[] = "room-*";
-    char *topics[] = {topics_text};
+    json_t *topics = json_pack("[s]", "room-*");
     json_t *grants = json_loads(FIXTURE_FS_GRANTS, 0, NULL);
     struct grant_list list = {0};
-    struct tokens_person person = {.id = MCPX_SLICE("fs"),
-                                   .topics = topics,
-                                   .topic_count = 1,
-                                   .grants = &list,
-                                   .routing = ROUTING_DEFAULT};
+    struct tokens_person person = {
+        .id = MCPX_SLICE("fs"), .topics = topics, .grants = &list, .routing = ROUTING_DEFAULT};
     const char *secret = strchr(FIXTURE_FS_BEARER, ' ') + 1;
     struct mcpx_fault fault;
 
@@ -44,6 +40,7 @@ static void add_fs(struct tokens *tokens)
     cr_assert_eq(tokens_add_person(tokens, &person, &fault), MCPX_OK);
     grant_list_fini(&list);
     json_decref(grants);
+    json_decref(topics);
 }
 
 void fixture_init(struct fixture *fixture)
