@@ -1,5 +1,6 @@
 /*
- * colour.c - the customs about colours, and a palette of the eight that every terminal has.
+ * colour.c - the usual rules about colours, and those of the eight colours of every terminal that
+ * are used here.
  */
 #include "tools/common/colour.h"
 

@@ -24,15 +24,19 @@ struct colour_reasons {
 };
 
 /**
- * --color decides; else a NO_COLOR that is not empty says no; else a CLICOLOR_FORCE that is neither
- * empty nor "0" says yes; else a terminal that is not "dumb" does.
+ * The first of these that applies decides:
+ *
+ *   --color always, --color never
+ *   a NO_COLOR that is not empty: no
+ *   a CLICOLOR_FORCE that is neither empty nor "0": yes
+ *   otherwise: yes for a terminal that is not "dumb"
  */
 bool colour_is_wanted(const struct colour_reasons *reasons);
 
 /** The same for standard output, this environment and this command line. */
 bool colour_for(const struct arguments *arguments);
 
-/** What text is, for the eye. */
+/** What a piece of text is; each has its own colour. */
 enum paint {
     PAINT_NONE,
     PAINT_DIM,

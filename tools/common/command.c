@@ -1,5 +1,5 @@
 /*
- * command.c - a command line taken apart by the row of its verb.
+ * command.c - reads a command line by the row of its verb.
  * getopt was refused: it knows no long options in POSIX, and a second description of the options
  * next to the help would go stale.
  */
@@ -37,7 +37,7 @@ void complain_as(const char *program)
     program_name = program;
 }
 
-/* Lines that found no room are told of where they are missing. */
+/* Prints how many lines were lost, in the place where they are missing. */
 static void report_lost(void)
 {
     char line[160];
@@ -74,7 +74,7 @@ void complain_in_lines(struct mcpx_slice lines)
     mx_outlet_put(&complaints, lines);
 }
 
-/* In one write, so that lines of several programs do not mix. */
+/* One write for the whole line, so that lines of several programs do not mix. */
 static void __attribute__((format(printf, 2, 0)))
 complain_list(const char *verb, const char *format, va_list arguments)
 {
@@ -159,7 +159,7 @@ static const struct option_row *find_in(const struct option_row *list, const cha
     return NULL;
 }
 
-/* Decimal digits, and up to `places` more after a point, as one integer. */
+/* Decimal digits, and up to `places` digits after a point, as one integer. */
 static bool read_decimal(const char *text, size_t places, int64_t *out)
 {
     int64_t number = 0;
@@ -223,7 +223,7 @@ static bool check_value(const struct command *command, const struct option_row *
     }
 }
 
-/* Two dashes and small letters: nothing that could be a token in the wrong place. */
+/* True for two dashes and small letters: no token in the wrong place looks like that. */
 static bool is_option_name(const char *word, size_t len)
 {
     return len > 2 && len <= OPTION_NAME_MAX && strncmp(word, "--", 2) == 0 &&
@@ -327,13 +327,13 @@ static bool is_complete(const struct command *command, const struct arguments *a
            has_required(command, command->shared, arguments);
 }
 
-/* True for an option; a single dash is an operand. */
+/* True for an option. A single dash is an operand. */
 static bool is_option(const char *word)
 {
     return word[0] == '-' && word[1] != '\0';
 }
 
-/* Takes the word at argv[*at] that is an option, "--" or a plea for help. */
+/* Reads the word at argv[*at], which is an option, "--", "--help" or "-h". */
 static bool take_option(struct arguments *out, char **argv, int argc, int *at,
                         bool *options_end)
 {

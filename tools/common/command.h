@@ -1,6 +1,6 @@
 /*
- * command.h - the verbs of a program as rows of one table, and the words of a command line. Help,
- * completion and manual are made from the same rows.
+ * command.h - the verbs of a program as rows of one table, and how a command line is read by them.
+ * Help, completion and manual are made from the same rows.
  */
 #ifndef TOOLS_COMMAND_H
 #define TOOLS_COMMAND_H
@@ -26,11 +26,11 @@ enum { NUMBER_MAX = 1000000000 };
  *   TEXT      anything
  *   FILE      anything; completed as a path
  *   NUMBER    0 .. NUMBER_MAX, decimal
- *   SECONDS   likewise, with up to three places after a point
+ *   SECONDS   the same, with up to three digits after a point
  *   CHOICE    one of the words that `value` lists, separated by "|"
  *
- * What follows may be anything; completion offers those there are: participants and topics, ids of
- * envelopes, ID@DIGEST of open proposals, contexts, verbs.
+ * The types below these accept anything. For them completion offers what exists: participants,
+ * topics, ids of envelopes, ID@DIGEST of open proposals, contexts, verbs.
  */
 enum value_type {
     VALUE_NONE,
@@ -53,9 +53,9 @@ enum { OPTION_REQUIRED = 1, OPTION_REPEATED = 2 };
  * An option a verb knows. A list of them ends with a row without name.
  *
  * name    with its dashes
- * value   what stands for its value in a usage line, or the choices; NULL when it takes none
+ * value   the name of its value in a usage line, or the choices; NULL when it takes none
  * flags   OPTION_REQUIRED: the verb does not run without it; OPTION_REPEATED: may come several
- *         times. Of another option that does, the last counts
+ *         times. When another option comes several times, the last one counts
  * help    a sentence without final stop, or several with stops between them
  */
 struct option_row {
@@ -66,7 +66,7 @@ struct option_row {
     const char *help;
 };
 
-/** A row that several lists have, as a macro. */
+/** A row of options as a macro, for rows that several lists have. */
 #define OPTION(name, value, type, flags, help)                                                \
     {                                                                                         \
         name, value, type, flags, help                                                        \
@@ -79,9 +79,9 @@ struct option_word {
 };
 
 /**
- * A command line taken apart. Words are lent by argv.
+ * A command line after it was read. Words are lent by argv.
  *
- * help   "--help" or "-h" stood where an option may; nothing after it was read or checked
+ * help   "--help" or "-h" was given as an option; nothing after it was read or checked
  * rest   for a verb with `rest`: the words of the other program's command line, ended by NULL
  */
 struct arguments {
@@ -99,10 +99,10 @@ struct arguments {
  * A verb. A table of them ends with a row without name.
  *
  * operands   as in a usage line: "KIND", "TOOL [JSON]", "a|b [WORD...]"; NULL when it takes none
- * min, max   how many operands it takes; with `rest`: how many words the rest has at least, and
- *            `max` says nothing
- * rest       options end at "--" or at the first word that is none; all that follows is another
- *            program's command line and stays whole
+ * min, max   how many operands it takes; with `rest`: `min` is how many words the rest has at
+ *            least, and `max` is not used
+ * rest       options end at "--" or at the first word that is not an option; everything after it
+ *            is the command line of another program and is not changed
  * summary    a few words
  * help       sentences with stops; paragraphs are separated by an empty line
  * options    its own
@@ -132,8 +132,8 @@ const struct option_row *option_find(const struct command *command, const char *
                                      size_t len);
 
 /**
- * Takes a verb's words apart. Prints what is wrong and returns false when they do not fit the
- * verb's row. Names an unknown option and the nearest one. Never prints a word that could be a
+ * Reads a verb's words. Prints what is wrong and returns false when they do not fit the verb's
+ * row. Names an unknown option and the nearest one. Never prints a word that could be a
  * secret: operands, values, and options that are long or have capitals are not repeated.
  *
  * argv   ended by NULL at argv[argc]
@@ -142,8 +142,8 @@ bool arguments_read(const struct command *command, int argc, char **argv,
                     struct arguments *out);
 
 /**
- * The first option of that name at or behind `*at`, which is then moved behind it; NULL when there
- * is none. Begins with 0.
+ * The first option of that name at or after `*at`; NULL when there is none. `*at` is then moved
+ * behind it. For the first call `*at` is 0.
  */
 const struct option_word *arguments_next(const struct arguments *arguments, const char *name,
                                          size_t *at);
@@ -161,10 +161,10 @@ int64_t arguments_number(const struct arguments *arguments, const char *name,
 /** The last value of SECONDS in milliseconds; `fallback` when the option was not given. */
 int64_t arguments_ms(const struct arguments *arguments, const char *name, int64_t fallback);
 
-/** True when nobody reads standard output any more; never for a file or terminal. */
+/** True when the reader of standard output has gone. Never true for a file or terminal. */
 bool output_is_unread(void);
 
-/** The name complain() begins with; kept. "mcpx" before the first call. */
+/** Sets the name that complain() begins with; kept. It is "mcpx" before the first call. */
 void complain_as(const char *program);
 
 /**
@@ -174,15 +174,15 @@ void complain_as(const char *program);
 void complain(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /**
- * The same about something that others may have named: "PROGRAM VERB: WHAT" and the sentence, which
- * begins with a blank or ": ". `what` is made visible, and cut after 256 characters.
+ * The same about a thing whose name others may have chosen: "PROGRAM VERB: WHAT" and the sentence,
+ * which begins with a space or ": ". `what` is made visible, and cut after 256 characters.
  */
 void complain_of(const char *verb, struct mcpx_slice what, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /**
  * The same about a place in a text: "PROGRAM VERB: WHERE, line 2, column 7: " and the sentence.
- * Lines and columns, which are characters, count from 1.
+ * Lines and columns count from 1; a column is a character.
  *
  * before   the text up to that place
  */
@@ -193,22 +193,23 @@ void complain_at(const char *verb, const char *where, struct mcpx_slice before,
 int fail_with(int status, const char *verb, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Complains that memory was short. Returns STATUS_FAILED. */
+/** Complains that memory ran out. Returns STATUS_FAILED. */
 int complain_of_memory(const char *verb);
 
-/** Prints whole lines of another form the same way, as they are. */
+/** Prints whole lines to standard error as they are, in the way that complain() prints. */
 void complain_in_lines(struct mcpx_slice lines);
 
 /**
- * From now on nobody waits for who reads standard error: what it does not take now is kept, to a
- * bound, and how many lines were lost is said later. For programs that live on an event loop.
+ * From now on complaints do not wait for the reader of standard error. What it does not take at
+ * once is kept, up to a bound. How many lines were lost beyond that is said later. For programs
+ * with an event loop.
  */
 void complain_without_waiting(void);
 
-/** Tries again to print what is kept; in every turn of the loop. */
+/** Tries again to print what is kept. To be called in every turn of the loop. */
 void complain_again(void);
 
-/** Waits a second at most until what is kept is printed. Later complaints wait again. */
+/** Waits until what is kept is printed, at most a second. Later complaints wait again. */
 void complain_at_last(void);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * completion.c - what may stand at the end of a command line, and for each shell the few lines that
- * ask for it at every key press.
+ * completion.c - what can complete the end of a command line, and for each shell a short script
+ * that asks for it when the user presses Tab.
  *
- * Refused: scripts that know the verbs themselves, as one for bash once did. The rules would stand
- * in three languages, and no script knows who is in the topic. What is asked here is half typed, so
- * nothing complains, and nothing runs but what reads.
+ * Refused: scripts that know the verbs themselves, as one for bash once did. The rules would be
+ * written in three languages, and no script knows who is in the topic. The command line is not
+ * finished when it comes here. So nothing complains about it, and only what reads is run.
  */
 #include "tools/common/completion.h"
 
@@ -16,7 +16,7 @@
 
 enum { ABOUT_MAX = 72 };
 
-/* In these, \1 is the program's name and \2 the same with "_" for "-". */
+/* In these scripts, \1 is the program's name, and \2 is the name with "_" in place of "-". */
 static const char bash_script[] =
     "# bash completion for \1, printed by: \1 completion bash\n"
     "_\2() {\n"
@@ -106,14 +106,14 @@ static const char fish_script[] =
 static const struct shell {
     const char *name;
     const char *script;
-    bool shows_about; /* takes "WORD<tab>what it is" */
+    bool shows_about; /* can show "WORD<tab>what it is" */
 } shells[] = {
     {"bash", bash_script, false},
     {"zsh", zsh_script, true},
     {"fish", fish_script, true},
 };
 
-/* A command line as far as it is typed, and where the offers for its last word go. */
+/* A command line as far as it is typed, and what the offers for its last word need. */
 struct typing {
     const struct program *program;
     const struct shell *shell;
@@ -122,7 +122,7 @@ struct typing {
     const struct option_row *open; /* the option whose value the last word is */
     bool options_end;
     bool rest;
-    const char *before; /* a part of the last word that stays: "--to=" */
+    const char *before; /* the part of the last word that stays: "--to=" */
     size_t before_len;
     const char *last; /* what follows it */
     size_t count;     /* offers so far */
@@ -141,7 +141,7 @@ static void print_script(FILE *stream, const struct program *program, const char
     }
 }
 
-/* A word that would not show as it is, is not offered: shells print offers as they stand. */
+/* A word that needs escapes is not offered, because shells print offers unchanged. */
 static bool is_plain(struct mcpx_slice word)
 {
     struct mcpx_text shown = {0};
@@ -154,7 +154,7 @@ static bool is_plain(struct mcpx_slice word)
     return plain;
 }
 
-/* Offers a word when it goes on as typed; of `about` the first sentence. */
+/* Offers a word that begins with what was typed, with the first sentence of `about`. */
 static void offer(struct typing *typing, struct mcpx_slice word, const char *about)
 {
     size_t typed = strlen(typing->last), len = strcspn(about, ";.\n");
@@ -186,7 +186,7 @@ static void offer_choices(struct typing *typing, const char *choices, size_t len
     }
 }
 
-/* What the program finds out, a line each: the word, and what it is behind a tab. */
+/* What the program finds out, one per line: the word, a tab, what it is. */
 static void offer_live(struct typing *typing, enum value_type type)
 {
     struct mcpx_text found = {0};
@@ -228,7 +228,7 @@ static void offer_value(struct typing *typing, enum value_type type, const char 
     }
 }
 
-/* The operand of the usage line that comes next, and its length; the last may go on: "[WORD...]". */
+/* The next operand of the usage line, and its length. The last may be repeated: "[WORD...]". */
 static const char *next_operand(const struct typing *typing, size_t *len)
 {
     const char *at = typing->line.command->operands;
@@ -270,7 +270,7 @@ static const struct option_row *find(const struct typing *typing, const char *wo
     return option_find(typing->line.command, word, strcspn(word, "="));
 }
 
-/* Takes a word before the last one. */
+/* Reads a word before the last one. */
 static void take(struct typing *typing, const char *word)
 {
     struct arguments *line = &typing->line;
@@ -331,7 +331,7 @@ static void offer_first(struct typing *typing)
     offer_verbs(typing);
 }
 
-/* Nobody reads complaints between two key presses. */
+/* A complaint would be printed into the line that the user is typing. */
 static void be_silent(void)
 {
     int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);

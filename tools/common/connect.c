@@ -1,8 +1,9 @@
 /*
- * connect.c - from options and environment to where a client connects. Tokens come from files, the
- * environment or a router in development mode, never from the command line: that shows in
- * process lists and shell histories. A setting is the command line's, else the environment's, else
- * the context's, each for itself: "--topic other" asks about another topic of the same router.
+ * connect.c - finds out from options, environment and context where a client connects. Tokens come
+ * from files, the environment or a router in development mode. They never come from the command
+ * line, because process lists and shell histories show it. Each setting comes from the command
+ * line, else from the environment, else from the context, whatever the other settings come from: so
+ * "--topic other" means another topic of the same router.
  */
 #include "tools/common/connect.h"
 
@@ -22,7 +23,7 @@
 
 static const char default_url[] = "ws://127.0.0.1:8080";
 
-/* The rows around --topic, which some programs take several times. */
+/* The rows before and after --topic. Some programs take --topic several times. */
 #define URL_ROW                                                                               \
     OPTION("--url", "URL", VALUE_TEXT, 0,                                                     \
            "the router, ws:// or wss://; else MCPX_URL, else ws://127.0.0.1:8080")
@@ -88,7 +89,7 @@ int connection_complain_of_both(const char *verb)
                      "--as asks for a token and --token-file brings one: give one of them");
 }
 
-/* The command line's, else the environment's, else the context's; NULL for none of them. */
+/* A setting from the command line, else the environment, else the context; else NULL. */
 static const char *setting_of(const struct arguments *arguments,
                               const struct connection *connection,
                               enum context_setting setting)
@@ -110,7 +111,7 @@ bool connection_token_is_valid(const char *text, size_t len)
     return len <= CONNECTION_TOKEN_MAX && mx_http_is_visible((struct mcpx_slice){text, len});
 }
 
-/* `source` is where it comes from, for a complaint. */
+/* source   where the token comes from, for a complaint */
 static int keep_token(struct connection *out, const char *verb, const char *source,
                       const char *text, size_t len)
 {
@@ -175,7 +176,7 @@ static int read_answer(const struct mcpx_text *answer, char **token)
     return status;
 }
 
-/* Protocol: section 8. `verb` NULL = without a word. */
+/* Protocol: section 8. When `verb` is NULL, nothing is printed. */
 static int ask_for_token(const struct connection *where, const char *verb, int64_t timeout_ms,
                          char **token)
 {
@@ -218,7 +219,7 @@ void connection_wipe(char *token)
     free(token);
 }
 
-/* What a router that is not there, or is only just starting, comes to. */
+/* True for the exit codes of a router that is not there or is still starting. */
 static bool may_come_yet(int status)
 {
     return status == STATUS_UNREACHABLE || status == STATUS_TIMEOUT;
@@ -241,8 +242,8 @@ static int ask_first(struct connection *out, const char *verb)
 }
 
 /*
- * The token file, and `as`: what the context says counts when nothing else does. `token` is the
- * environment's, or NULL.
+ * Finds the token file, and `as`. The context is used only when nothing else says who we are.
+ * `token` is that of the environment, or NULL.
  */
 static const char *find_file(const struct arguments *arguments, struct connection *out,
                              const char *token)
@@ -277,7 +278,7 @@ static int find_token(const struct arguments *arguments, struct connection *out,
                      "--as ID with a router that runs with --dev");
 }
 
-/* Only a verb that has --context looks at contexts. */
+/* Contexts are read only for a verb that has --context. */
 static int find_context(const struct arguments *arguments, struct connection *out)
 {
     int status;
@@ -314,8 +315,8 @@ static int find_router(const struct arguments *arguments, struct connection *out
 }
 
 /*
- * Some verbs connect twice, as approve does, and the environment gives its token once: it is kept in
- * memory, which the process shows nobody.
+ * The token of the environment can be taken only once, and some verbs connect twice, for example
+ * approve. So the token is kept in memory, which no other process of the user can read.
  */
 static const char *token_of_environment(void)
 {

@@ -1,5 +1,5 @@
 /*
- * connect.h - the options every program on a topic shares, and what they mean.
+ * connect.h - the options that all programs on a topic share, and what they mean.
  */
 #ifndef TOOLS_CONNECT_H
 #define TOOLS_CONNECT_H
@@ -12,24 +12,24 @@
 extern const struct option_row connect_options[];
 
 /**
- * The same without --context. What runs as a service is told everything where it is started: the
- * context that its user chose last at a terminal is no concern of it.
+ * The same without --context, for what runs as a service. A service gets all its settings where it
+ * is started. The context that its user chose last at a terminal must not change what it does.
  */
 extern const struct option_row connect_service_options[];
 
-/** These for a verb that takes several topics. */
+/** The same as connect_service_options, for a verb that takes several topics. */
 extern const struct option_row connect_topics_options[];
 
 /**
  * Where a program connects to and as whom.
  *
- * client    url, topic, token, ca_file filled, history -1; the rest is for the verb to fill. Its
+ * client    url, topic, token and ca_file are filled, history is -1; the verb fills the rest. The
  *           strings are lent by the command line, the environment and this struct
  * api       address of the HTTP API, for struct http_call
  * as        the participant that --as or the context named; NULL when the token decides
- * context   name of the context that counts; NULL when none does
- * timeout_ms   for a token, and for fetch.h's calls, which then are made without a word; 0 = as
- *              http_do waits
+ * context   name of the context that is used; NULL when there is none
+ * timeout_ms   how long to wait for a token, and for the calls of fetch.h, which then print no
+ *              complaint; 0 = as http_do waits
  * is_patient, contexts   private
  */
 struct connection {
@@ -45,10 +45,11 @@ struct connection {
 
 /**
  * Reads the shared options, the environment (MCPX_URL, MCPX_TOPIC, MCPX_TOKEN) and the context
- * (context.h). A token comes from --as (a router in development mode is asked for one), or
- * --token-file, or MCPX_TOKEN, or what the context has of the first two, in this order. A token file that others may read is warned about. No token is ever printed.
- * Afterwards MCPX_TOKEN is no longer in the environment, and this process shows its memory to no
- * other of the same user (secret.h).
+ * (context.h). A token comes from the first of these that is there: --as (a router in development
+ * mode is asked for one), --token-file, MCPX_TOKEN, what the context has of the first two. Warns
+ * when others may read the token file. Never prints a token. Afterwards MCPX_TOKEN is no longer in
+ * the environment, and no other process of the same user can read the memory of this one
+ * (secret.h).
  *
  * out   filled on STATUS_OK; connection_fini in every case
  *
@@ -63,45 +64,46 @@ enum { CONNECTION_TOKEN_MAX = 8192 };
 bool connection_token_is_valid(const char *text, size_t len);
 
 /**
- * Each checks the value of an option, --topic and --as. Returns STATUS_OK, or STATUS_USAGE, having
- * complained.
+ * Check the value of --topic, or of --as. Return STATUS_OK, or STATUS_USAGE, having complained.
  */
 int connection_check_topic(const char *verb, const char *topic);
 int connection_check_as(const char *verb, const char *as);
 
-/** --as and --token-file together. Returns STATUS_USAGE, having complained. */
+/** Complains that --as and --token-file were given together. Returns STATUS_USAGE. */
 int connection_complain_of_both(const char *verb);
 
 /**
- * Its two halves. The first one fills url, ca_file, api, context and topic, which may stay NULL, and
- * asks nobody; between them the caller may set timeout_ms. The second one wants a topic and finds the token. Both return as connection_read
- * does; connection_fini in every case.
+ * The two halves of connection_read. The first one fills url, ca_file, api, context and topic,
+ * which may stay NULL; it makes no connection. Then the caller may set timeout_ms. The second one
+ * requires a topic and gets the token. Both return as connection_read does; connection_fini in
+ * every case.
  */
 int connection_read_router(const struct arguments *arguments, struct connection *out);
 int connection_authenticate(const struct arguments *arguments, struct connection *out);
 
 /**
- * As `first`, in another topic: with the same token, or another one of the router in development
- * mode. After connection_read; `topic` is kept.
+ * Fills a connection like `first`, in another topic: with the same token or, with --as, another one
+ * from the router. To be called after connection_read; `topic` is kept.
  */
 int connection_read_other(const struct arguments *arguments, const struct connection *first,
                           const char *topic, struct connection *out);
 
 /**
- * The same for a program that stays: with --as, a router that is not there yet is waited for. Says so, and
- * leaves a token that no router takes; `client.session.renews_token` is set with --as, so that
- * the LEFT which follows, and any later one about the token, is the time for connection_ask.
+ * As connection_read, for a program that keeps running. With --as, it does not fail when the router
+ * is not there yet: it says that it waits, and fills in a token that no router accepts. With --as
+ * it also sets `client.session.renews_token`. So LEFT follows, then and whenever a token is refused
+ * later, and the program has to call connection_ask.
  */
 int connection_read_patiently(const struct arguments *arguments, struct connection *out);
 
 /**
- * Asks the router for another token for `as`. Says nothing; may be called from another thread.
+ * Asks the router for another token for `as`. Prints nothing. May be called from another thread.
  *
- * timeout_ms   for all of it
+ * timeout_ms   for the whole call
  * token        filled on STATUS_OK; for connection_wipe
  *
- * Returns STATUS_OK; STATUS_ABSENT when the router gives no tokens: then there is no use in asking
- * again; another exit code.
+ * Returns STATUS_OK; STATUS_ABSENT when the router gives no tokens, so that asking again is
+ * useless; else another exit code.
  */
 int connection_ask(const struct connection *connection, int64_t timeout_ms, char **token);
 

@@ -1,9 +1,9 @@
 /*
- * context.c - the file of contexts: read, checked, replaced as a whole. A token never stands in
- * it, only the path of its file: the file of contexts is what people show each other.
+ * context.c - the file of contexts: read, checked, replaced as a whole. It never has a token, only
+ * the path of the token's file, because people show each other their file of contexts.
  *
- * jansson tells where a text stops being JSON. Where a member is that does not belong there is
- * found in the text once more, for the complaint alone.
+ * jansson says where a text stops being JSON, but not where a member is. A member that does not
+ * belong there is searched in the text a second time, only for the complaint.
  */
 #include "tools/common/context.h"
 
@@ -229,7 +229,7 @@ int contexts_read(const char *verb, json_t **tree)
     return status;
 }
 
-/* Makes a folder and those above it, for the user alone. */
+/* Makes a folder and the folders above it. Only the user may read them. */
 static bool make_folder(char *path)
 {
     for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-/** What a context may hold: one row of context_settings each. */
+/** What a context may hold. Each has a row in context_settings. */
 enum context_setting {
     CONTEXT_URL,
     CONTEXT_TOPIC,
@@ -19,7 +19,7 @@ enum context_setting {
 };
 
 /**
- * How a setting is called.
+ * The names of a setting.
  *
  * option     on the command line
  * member     in the file
@@ -38,7 +38,7 @@ extern const struct context_setting_row context_settings[CONTEXT_SETTING_COUNT];
  *
  *   {"current": NAME, "contexts": {NAME: {"url": ..., "token_file": ..., ...}}}
  *
- * A file that is not there is an empty one. A complaint names file, line and column.
+ * A file that is not there counts as an empty one. A complaint names file, line and column.
  *
  * verb   for complaints
  * tree   given on STATUS_OK; has "contexts", and "current" when one is
@@ -48,20 +48,21 @@ extern const struct context_setting_row context_settings[CONTEXT_SETTING_COUNT];
 int contexts_read(const char *verb, json_t **tree);
 
 /**
- * Replaces the file by `tree`, for the user alone (mode 0600); whoever reads meanwhile finds the
- * old file or the new one. Makes the folder when there is none.
+ * Replaces the file by `tree`. Only the user may read it (mode 0600). A program that reads it at
+ * the same time gets the old file or the new one, never a part. Makes the folder when there is
+ * none.
  *
- * Returns STATUS_OK, or STATUS_FAILED, having complained: the old file is as it was.
+ * Returns STATUS_OK, or STATUS_FAILED, having complained; the old file is then unchanged.
  */
 int contexts_write(const char *verb, const json_t *tree);
 
 /**
- * The name of the context that counts: that of --context, else of MCPX_CONTEXT, else the current
+ * The name of the context to use: that of --context, else that of MCPX_CONTEXT, else the current
  * one; NULL when none is chosen. Lent by the command line, the environment or `tree`.
  */
 const char *context_chosen(const struct arguments *arguments, const json_t *tree);
 
-/** The same, for who wants to use it. Returns as context_find does. */
+/** As context_chosen, and complains when `tree` has no such context. Returns as context_find. */
 int context_choose(const struct arguments *arguments, const json_t *tree, const char **name);
 
 /** A setting of a context, lent by `tree`; NULL when it has none, or `name` is NULL. */

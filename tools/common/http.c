@@ -1,6 +1,6 @@
 /*
- * http.c - libcurl, set up for a router: no proxy for what is spoken on a WebSocket elsewhere, no
- * redirects, no other protocol than http and https.
+ * http.c - libcurl, set up for a router. It uses no proxy, because the WebSocket client uses none
+ * either, follows no redirects, and speaks only http and https.
  */
 #include "tools/common/http.h"
 
@@ -17,7 +17,7 @@
 enum { TOO_MANY = 429, PATIENCE_S = 60 };
 enum { ANSWER_MAX = 64 << 20, TIMEOUT_MS = 30000, CONNECT_MS = 10000 };
 
-/* As complain(), unless the caller wants to say it himself. */
+/* As complain(), unless the caller prints its own complaints. */
 static void say(const struct http_call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -64,7 +64,7 @@ static const char *member(const json_t *problem, const char *name)
     return text ? text : "";
 }
 
-/* Says what the router said, and what that means for the exit code. */
+/* Complains with what the router answered. Returns the exit code for that answer. */
 static int complain_about(const struct http_call *call, long status,
                           const struct mcpx_text *answer)
 {
@@ -107,7 +107,7 @@ static struct curl_slist *headers_of(const struct http_call *call)
     struct curl_slist *headers = NULL;
     struct mcpx_text line = {0};
 
-    /* A body of more than 1 KiB would wait for a 100 that no router sends. */
+    /* With a body of more than 1 KiB, libcurl would wait for a 100 that no router sends. */
     headers = curl_slist_append(headers, "Expect:");
     if (call->body)
         headers = curl_slist_append(headers, "Content-Type: application/json");
@@ -140,7 +140,10 @@ static void set_up(CURL *curl, const struct http_call *call, const char *url,
         curl_easy_setopt(curl, CURLOPT_CAINFO, call->ca_file);
 }
 
-/* Too many requests, or answers too long to ask for at once: the router says when to ask again. */
+/*
+ * When the router refuses because of too many requests, or too long answers, it says when to ask
+ * again. Waits until then. Returns false when there is no use in asking again.
+ */
 static bool is_put_off(CURL *curl, int64_t *patience_s)
 {
     curl_off_t pause_s = 0;

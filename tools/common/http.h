@@ -16,7 +16,7 @@
  * token        bearer token; NULL = none
  * ca_file      PEM file for https; NULL = the system's
  * timeout_ms   for the whole call; 0 = 30000
- * quiet        says nothing about a failure
+ * quiet        prints nothing about a failure
  */
 struct http_call {
     const char *verb;
@@ -30,27 +30,28 @@ struct http_call {
 };
 
 /**
- * Calls and waits for the answer. A router that has had too many requests is asked again when it says,
- * for up to a minute, unless the call is quiet.
+ * Calls and waits for the answer. When the router has had too many requests, asks again at the time
+ * that it says, for up to a minute; a quiet call does not.
  *
  * answer   zero-initialised; filled with the body of a 2xx answer; the caller finishes it in every
  *          case
  *
- * Returns STATUS_OK; else an exit code, having complained in one sentence: with the detail of a
- * problem document (RFC 9457) where there is one. STATUS_UNREACHABLE for no connection, 401, a
- * token that is not good for the topic, and a router that is going down; STATUS_REFUSED for a
+ * Returns STATUS_OK; else an exit code, having complained in one sentence, which has the detail of
+ * the problem document (RFC 9457) when there is one. STATUS_UNREACHABLE for no connection, 401, a
+ * token that is not good for the topic, and a router that is shutting down; STATUS_REFUSED for a
  * capability violation; STATUS_ABSENT for 404; STATUS_USAGE for other 4xx; STATUS_TIMEOUT;
- * STATUS_FAILED for the rest.
+ * STATUS_FAILED for everything else.
  */
 int http_do(const struct http_call *call, struct mcpx_text *answer);
 
-/** The exit code that a status and the `code` of its problem document stand for. */
+/** The exit code for an HTTP status and the `code` of its problem document. */
 int http_status_of(long status, const char *code);
 
 /**
- * Appends the address of the HTTP API that belongs to a WebSocket address: ws to http, wss to https,
- * a final "/ws" or "/v0.1/ws" and the slash before it left out. False when `url` has none of the
- * schemes ws, wss, http, https, has no host, a port out of 1..65535, a query, a fragment or user information.
+ * Appends the address of the HTTP API that belongs to a WebSocket address. ws becomes http, and wss
+ * becomes https. A final slash, "/ws" or "/v0.1/ws" is left out. Returns false when the scheme of
+ * `url` is not ws, wss, http or https, when it has no host or a port outside of 1..65535, and when
+ * it has a query, a fragment or user information.
  */
 bool url_api(const char *url, struct mcpx_text *out);
 

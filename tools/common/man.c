@@ -1,13 +1,13 @@
 /*
  * man.c - the table of verbs as a manual page in mdoc.
- * The page is printed instead of written by hand, because a second description of options would go
- * stale; what is committed is compared with it.
+ * The page is printed and not written by hand, because a second description of the options would
+ * become wrong with time. A test compares the committed page with the printed one.
  */
 #include "tools/common/program.h"
 
 #include <string.h>
 
-/* ASCII, whatever the locale says. */
+/* For ASCII, in every locale. */
 static int lower(char letter)
 {
     return letter >= 'A' && letter <= 'Z' ? letter - 'A' + 'a' : letter;
@@ -18,7 +18,7 @@ static int upper(char letter)
     return letter >= 'a' && letter <= 'z' ? letter - 'a' + 'A' : letter;
 }
 
-/* Text as mdoc: every sentence begins a line, an empty line a paragraph. */
+/* Prints text as mdoc: each sentence begins a new line, an empty line begins a paragraph. */
 static void put_text(FILE *stream, const char *text)
 {
     bool line_start = true;
@@ -46,7 +46,7 @@ static void put_text(FILE *stream, const char *text)
         fputc('\n', stream);
 }
 
-/* A sentence that may lack its capital and stop, as help of options does. */
+/* Prints a sentence, and adds the capital and stop that the help of an option lacks. */
 static void put_sentence(FILE *stream, const char *text)
 {
     fputc(upper(*text++), stream);
@@ -81,7 +81,7 @@ static void put_option(FILE *stream, const struct option_row *row)
         fputs(" ...", stream);
 }
 
-/* "TOOL [JSON]": each word on its line. */
+/* Prints "TOOL [JSON]", each word on a line of its own. */
 static void put_operands(FILE *stream, const struct command *command)
 {
     const char *at = command->operands ? command->operands : "";

@@ -1,6 +1,6 @@
 /*
- * nearest.c - how many errors of typing lie between a word and each name, and how many are too
- * many to guess.
+ * nearest.c - counts the errors of typing between a word and each name, and decides how many are
+ * too many for a guess.
  */
 #include "tools/common/nearest.h"
 

@@ -1,5 +1,5 @@
 /*
- * nearest.h - which of the known names somebody may have meant by an unknown one.
+ * nearest.h - the known name that is nearest to an unknown one.
  */
 #ifndef TOOLS_NEAREST_H
 #define TOOLS_NEAREST_H
@@ -12,10 +12,11 @@ enum { NEAREST_HINT = 64 };
  * A search among names.
  *
  * name   the nearest so far, lent by the caller; NULL when none is near enough. A name is near
- *        when the word is its beginning, of three letters at least, or when few letters are wrong:
- *        one in a word of up to four, two in up to seven, else three. A letter too many, one that
- *        is missing, another letter, and two neighbours that changed places count as one each.
- *        Dashes at the beginning do not count
+ *        enough when the word has at least three letters and the name begins with it. It is also
+ *        near enough when few letters are wrong: at most one in a word of up to four letters, two
+ *        in a word of up to seven, else three. One error is a letter too many, a missing letter,
+ *        another letter, or two neighbours that changed places. Dashes at the beginning are
+ *        ignored
  *
  * The rest is private.
  */
@@ -30,7 +31,7 @@ struct nearest {
 /** Begins a search for `len` bytes; `word` is lent until the search ends. */
 void nearest_begin(struct nearest *nearest, const char *word, size_t len);
 
-/** Keeps the name when it is nearer than all before it. Of equals the first one is kept. */
+/** Keeps the name when it is nearer than all before it. Of equally near names, the first. */
 void nearest_consider(struct nearest *nearest, const char *name);
 
 /** " (did you mean NAME?)", or nothing when no name is near. Lent by `nearest`. */

@@ -1,6 +1,6 @@
 /*
- * pretty.c - JSON laid out anew token by token. No value is built, so numbers and strings show
- * the bytes that were sent: 1.10, 1e400, a name that stands twice.
+ * pretty.c - changes the layout of JSON, token by token. It builds no values, so it shows the bytes
+ * that were sent: 1.10, 1e400, a name that appears twice.
  */
 #include "tools/common/visible.h"
 

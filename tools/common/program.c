@@ -1,7 +1,7 @@
 /*
  * program.c - what every program of verbs does before and after a verb runs.
- * SIGPIPE is ignored while the program runs, because a socket may raise it too; only standard
- * output's end is answered with it.
+ * SIGPIPE is ignored while the program runs, because a socket may raise it too. The program ends by
+ * SIGPIPE only when the reader of standard output has gone.
  */
 #include "tools/common/program.h"
 
@@ -20,7 +20,7 @@ static const struct program *running;
 
 enum { LINE_COLUMNS = 79, VERB_MAX = 20 };
 
-/* Text in lines, continued at `indent`; the cursor stands there already. */
+/* Prints text in lines that begin at `indent`; the cursor is there already. */
 static void print_wrapped(const char *text, int indent)
 {
     int column = indent;
@@ -76,7 +76,7 @@ static void print_overview(FILE *stream, const struct program *program)
             program->name);
 }
 
-/* What a verb is called with, after "usage: ". */
+/* Prints what comes after "usage: " for a verb. */
 static void print_usage(FILE *stream, const struct program *program,
                         const struct command *command)
 {
@@ -113,7 +113,7 @@ static void print_help(const struct program *program, const struct command *comm
     print_options(command->shared, width);
 }
 
-/* Answers what is no verb. Returns false when the word may be one. */
+/* Answers options in place of a verb. Returns false when the word may be a verb. */
 static bool answer_itself(const struct program *program, const char *word)
 {
     if (strcmp(word, "--version") == 0)
@@ -129,7 +129,7 @@ static bool answer_itself(const struct program *program, const char *word)
 
 static const char *const own_words[] = {"--help", "--version", "--man", NULL};
 
-/* What is too long for a verb may be a token that was pasted in the wrong place. */
+/* A word that is too long for a verb may be a token that was pasted in the wrong place. */
 static int complain_of_verb(const struct program *program, const char *word)
 {
     struct mcpx_text shown = {0};
@@ -199,9 +199,9 @@ int cmd_completion(const struct arguments *arguments)
 }
 
 /*
- * Where a standard stream is closed, the first file or socket opened would take its number, and a
- * complaint would go to the router. The stand-ins refuse what the stream is for, so that output
- * that nobody gets stays a failure.
+ * When a standard stream is closed, the first file or socket that is opened gets its number, and a
+ * complaint could go to the router. So closed streams are replaced. A replacement refuses what its
+ * stream is for, so output that nobody gets is still a failure.
  */
 static void occupy_streams(void)
 {

@@ -11,8 +11,8 @@
 #include <stdio.h>
 
 /**
- * A title and what belongs under it: a variable and its meaning, an example's purpose and its
- * lines. A list ends with a row without title.
+ * A title and its text: a variable and its meaning, or an example's purpose and its lines. A list
+ * ends with a row without title.
  */
 struct note_row {
     const char *title;
@@ -20,8 +20,8 @@ struct note_row {
 };
 
 /**
- * What an operand of a usage line is, for completion: "ID" is an envelope's. A list ends with a row
- * without name.
+ * The type of an operand of a usage line, for completion: "ID" is the id of an envelope. A list
+ * ends with a row without name.
  */
 struct operand_row {
     const char *name;
@@ -34,12 +34,12 @@ struct operand_row {
  * summary       a few words, for the manual's first line
  * about         sentences with stops; paragraphs are separated by an empty line
  * date          of the manual: "November 22, 2026"
- * environment   variables it reads, beyond those of the shared options' help; may be NULL
+ * environment   variables it reads, except those in the help of shared options; may be NULL
  * examples      lines as typed and printed; may be NULL
  * see_also      other manuals: "mcpxctl 1, mcpx-router 8"
- * operands      those that completion knows words for; may be NULL
- * offer         appends what there is of VALUE_PARTICIPANT and the types behind it, a line each: the
- *               word, a tab, what it is. `line` is what is typed before. NULL = nothing is known
+ * operands      those for which completion offers words; may be NULL
+ * offer         appends what exists of a type, VALUE_PARTICIPANT or one below it, one per line: the
+ *               word, a tab, what it is. `line` is what was typed before. NULL = offers nothing
  */
 struct program {
     const char *name;
@@ -55,10 +55,10 @@ struct program {
 };
 
 /**
- * Is main(): runs the verb, or answers --help, --version and --man, and returns the exit code.
- * Standard output is line-buffered; output that could not be written is a failure, because a
- * script must not take half an answer for a whole one. When its reader has gone, the program
- * ends by SIGPIPE, quietly.
+ * Does all that main() has to do: runs the verb, or answers --help, --version and --man, and
+ * returns the exit code. Standard output is line-buffered. Output that could not be written is a
+ * failure, because a script must not take half an answer for a whole one. When the reader of
+ * standard output has gone, the program ends by SIGPIPE and prints nothing.
  */
 int program_run(const struct program *program, int argc, char **argv);
 

@@ -1,11 +1,11 @@
 /*
- * secret.c - unsetenv(3) alone hides nothing: the kernel shows the memory that a process was given
- * at its start, whatever has become of the list of pointers to it. So the bytes themselves are
- * overwritten. Copies that a program needs live in its memory, which the same user could read as
- * well; a process that is not dumpable shows none of it.
+ * secret.c - unsetenv(3) is not enough: it only changes a list of pointers, and the kernel still
+ * shows the memory that the process was given at its start. So the bytes themselves are
+ * overwritten. A program keeps copies of a token in its memory, which the same user could read too.
+ * So the process is made not dumpable: then its memory cannot be read.
  *
- * Refused: the program executes itself again, with the token in a pipe. The first program would show
- * the token for just as long.
+ * Refused: the program executes itself again and gets the token through a pipe. The first program
+ * would show the token for the same time.
  */
 #include "tools/common/secret.h"
 
@@ -23,7 +23,7 @@ void secret_wipe(char *text, size_t len)
         *at++ = '\0';
 }
 
-/* The value of an entry of the environment; NULL when it is another variable's. */
+/* The value of an entry of the environment; NULL when the entry is of another variable. */
 static char *value_of(char *entry, const char *variable, size_t len)
 {
     return strncmp(entry, variable, len) == 0 && entry[len] == '=' ? entry + len + 1 : NULL;

@@ -1,6 +1,6 @@
 /*
- * secret.h - keeping a token from processes of the same user, those that this program starts first
- * of all.
+ * secret.h - hides a token from other processes of the same user, above all from those that this
+ * program starts.
  */
 #ifndef TOOLS_SECRET_H
 #define TOOLS_SECRET_H
@@ -8,9 +8,9 @@
 #include <stddef.h>
 
 /**
- * Takes a variable out of the environment, and its value out of the memory that the kernel shows
- * as /proc/PID/environ. Gives a copy, to be wiped with secret_wipe and freed; NULL when there was
- * no such variable, it was empty, or memory ran out. Pointers that getenv returned for this
+ * Takes a variable out of the environment, and its value out of the memory that the kernel shows as
+ * /proc/PID/environ. Gives a copy, to be wiped with secret_wipe and freed; NULL when there was no
+ * such variable, when it was empty, or when memory ran out. Pointers that getenv returned for this
  * variable point to zeros afterwards.
  */
 char *secret_take(const char *variable);
@@ -19,9 +19,9 @@ char *secret_take(const char *variable);
 void secret_wipe(char *text, size_t len);
 
 /**
- * From now on no other process of the same user may read this one's memory, environment or
- * descriptors (/proc/PID, ptrace, core files), unless it has CAP_SYS_PTRACE. Programs that it
- * executes are not concerned; what it forks without executing is.
+ * From now on no other process of the same user may read the memory, environment or descriptors of
+ * this one (/proc/PID, ptrace, core files), unless it has CAP_SYS_PTRACE. This also holds for
+ * processes that it forks, until they execute another program.
  */
 void secret_hide_process(void);
 

@@ -1,6 +1,6 @@
 /*
- * status.h - what the exit code of a program says; one table for all programs, their help and
- * their manuals.
+ * status.h - the exit codes and their meanings: one table for all programs, their help and their
+ * manuals.
  */
 #ifndef TOOLS_STATUS_H
 #define TOOLS_STATUS_H

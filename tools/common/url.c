@@ -1,5 +1,5 @@
 /*
- * url.c - from the address of the WebSocket to that of the HTTP API on the same port.
+ * url.c - makes the address of the HTTP API from that of the WebSocket on the same port.
  */
 #include "tools/common/http.h"
 

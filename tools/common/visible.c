@@ -1,7 +1,8 @@
 /*
- * visible.c - bytes to what a terminal may be given. Who approves a proposal decides by what the
- * screen shows, so a table of characters that lie about it is the heart here.
- * Deleting such characters was refused: what is not shown is not seen.
+ * visible.c - makes text from others safe for a terminal. A person approves a proposal by what the
+ * screen shows. So the most important part here is the table of characters that are not seen, or
+ * that change how a text looks.
+ * Refused: to delete such characters. The reader would not see that they were there.
  */
 #include "tools/common/visible.h"
 
@@ -14,7 +15,7 @@ struct range {
     uint32_t first, last;
 };
 
-/* Ascending. Invisible, turning, or breaking lines; homoglyphs cannot be listed. */
+/* Invisible, changing direction, or breaking lines; ascending. Look-alikes are too many. */
 static const struct range hidden[] = {
     {0x0000, 0x001f},   {0x007f, 0x009f},   {0x00ad, 0x00ad},   {0x034f, 0x034f},
     {0x061c, 0x061c},   {0x115f, 0x1160},   {0x17b4, 0x17b5},   {0x180b, 0x180f},
@@ -23,7 +24,7 @@ static const struct range hidden[] = {
     {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}, {0x110000, UINT32_MAX},
 };
 
-/* Looks like a space, or like nothing, and is neither; common in prose. */
+/* Blanks that look like a space, or like nothing, but are characters; common in prose. */
 static const struct range blank[] = {
     {0x00a0, 0x00a0}, {0x1680, 0x1680}, {0x2000, 0x200a}, {0x202f, 0x202f},
     {0x205f, 0x205f}, {0x2800, 0x2800}, {0x3000, 0x3000}, {0x110000, UINT32_MAX},
@@ -38,7 +39,7 @@ static bool is_in(const struct range *ranges, uint32_t character)
     return ranges[i].first <= character;
 }
 
-/* The character at the start of `text`; returns its length, 0 when it is no UTF-8. */
+/* Finds the character at the start of `text`. Returns its length, 0 when it is not UTF-8. */
 static size_t decode(struct mcpx_slice text, uint32_t *character)
 {
     static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -78,7 +79,7 @@ static void add_escape(struct mcpx_text *out, uint32_t character)
     add_hex(out, "\\u", 0xdc00 + ((character - 0x10000) & 0x3ff), 4);
 }
 
-/* What is looked for: what lies about a text, blanks that look like another one, layout. */
+/* What to escape: characters that hide or turn text, blanks that look alike, layout. */
 enum { LIES = 1, BLANKS = 2, LAYOUT = 4 };
 
 static bool is_escaped(uint32_t character, unsigned what)

@@ -1,6 +1,6 @@
 /*
- * visible.h - what others wrote, made safe to look at: nothing moves the cursor, nothing hides,
- * nothing turns around.
+ * visible.h - text from others, made safe for a terminal: nothing moves the cursor, is hidden, or
+ * changes the direction of text.
  */
 #ifndef TOOLS_VISIBLE_H
 #define TOOLS_VISIBLE_H
@@ -10,42 +10,42 @@
 /**
  * Appends text as one line for a terminal. Control characters (C0, DEL, C1), line and paragraph
  * separators, and characters that are invisible or change the direction of text are written as
- * JSON would escape them, "\u202e"; bytes that are no UTF-8 as "\xff". All else stands as it is,
- * so JSON text without white space between its tokens still means the same.
+ * JSON would escape them, "\u202e"; bytes that are not UTF-8 as "\xff". Everything else is
+ * unchanged, so JSON text without white space between its tokens still means the same.
  */
 void text_visible(struct mcpx_text *out, struct mcpx_slice text);
 
-/** The same, and blanks other than the space of ASCII are escaped too: they look alike. */
+/** The same, but blanks other than the space of ASCII are escaped too, because they look alike. */
 void text_visible_exact(struct mcpx_text *out, struct mcpx_slice text);
 
 /**
- * Appends a text that was composed for a terminal, or may end on one: the same, but what is below
- * 0x20 stands as it is, because layout and colours are ours. JSON keeps its meaning here too: its
- * strings hold no such byte.
+ * The same as text_visible, for a text that this program composed and that may go to a terminal.
+ * Bytes below 0x20 are unchanged, because they are our own layout and colours. JSON keeps its
+ * meaning here too: its strings have no such byte.
  */
 void text_shown(struct mcpx_text *out, struct mcpx_slice text);
 
-/** Appends text made visible, keeping line ends and tabs. */
+/** The same as text_visible, but line ends and tabs are unchanged. */
 void text_lines(struct mcpx_text *out, struct mcpx_slice text);
 
 /**
- * The same as text_visible, cut after about `columns` characters with "..." where something is missing. Escapes are
- * never cut.
+ * The same as text_visible, cut after about `columns` characters. "..." shows that something is
+ * missing. Escapes are never cut.
  */
 void text_visible_short(struct mcpx_text *out, struct mcpx_slice text, size_t columns);
 
 /**
- * The same for a JSON value: a string as it reads, anything else as it stands; nothing for an
- * absent one.
+ * The same for a JSON value. A string is shown without quotes and escapes, anything else with its
+ * own bytes. For an absent value nothing is appended.
  */
 void text_visible_value(struct mcpx_text *out, struct mcpx_slice value, size_t columns);
 
 /**
- * As mx_format, with texts made visible; a number is a number.
+ * As mx_format, but texts are made visible. Numbers are written as mx_format writes them.
  *
- *     %s   as text_visible has it
- *     %x   as text_visible_exact has it
- *     %v   as text_visible_value has it, uncut
+ *     %s   as text_visible does
+ *     %x   as text_visible_exact does
+ *     %v   as text_visible_value does, without a cut
  */
 #define text_format(out, format, ...)                                                         \
     text_format_pieces((out), (format),                                                       \
@@ -57,9 +57,9 @@ void text_format_pieces(struct mcpx_text *out, const char *format, size_t count,
                         const struct mx_piece *pieces);
 
 /**
- * Appends a JSON value laid out for people: a member or item per line, two spaces per level,
- * strings and numbers with their own bytes, made visible exactly. Empty arrays and objects stand on
- * one line. White space of the original is dropped, nothing else.
+ * Appends a JSON value in a layout for people: a member or item per line, two spaces per level.
+ * Strings and numbers keep their own bytes, escaped as by text_visible_exact. Empty arrays and
+ * objects are on one line. White space of the original is left out, nothing else.
  *
  * value    well-formed JSON
  * indent   spaces before every line but the first
