@@ -59,6 +59,7 @@ static struct bridge_row *add(struct bridge_output *output, const struct bridge_
     struct bridge_row *added;
     char *at;
 
+    copy.taken = (struct mcpx_text){0}; /* that of the row it was copied from stays there */
     texts_of(&copy, texts);
     for (size_t i = 0; i < TEXTS; i++)
         len += texts[i]->len;

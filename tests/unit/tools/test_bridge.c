@@ -96,3 +96,23 @@ Test(bridge, takes_a_text_that_was_made_for_an_action_as_it_is)
         bridge_row_free(row);
     }
 }
+
+/* What breaks for whom: an answer that stands for one that was too long frees the text of that one again. */
+Test(bridge, leaves_a_taken_text_to_the_row_that_took_it)
+{
+    struct bridge_output output = {0};
+    struct bridge_row *first, *second;
+    struct mcpx_text text = {0};
+
+    mcpx_text_puts(&text, "too long");
+    cr_assert(bridge_output_put(
+        &output, (struct bridge_row){.action.type = BRIDGE_RESPOND, .call = 7}, text));
+    first = bridge_output_take(&output);
+    cr_assert(bridge_output_add(&output, first));
+    second = bridge_output_take(&output);
+    cr_expect_eq(second->call, 7);
+    cr_expect_neq(second->action.text.text, first->action.text.text);
+    bridge_row_free(first);
+    cr_expect(mcpx_slice_equal(second->action.text, MCPX_SLICE("too long")));
+    bridge_row_free(second);
+}
