@@ -156,21 +156,49 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/*
+ * A bystander waits for one echo before it asks for the next. Echoes that it would have asked for
+ * in its pace meanwhile would have waited as well, each a pace less: they count, or one long stall
+ * would be one slow echo among thousands. Returns how many there are; writes them where `all` is.
+ */
+static size_t waits(unsigned echo_us, unsigned *all)
+{
+    size_t count = 0;
+
+    for (;; echo_us -= PACE_US) {
+        if (all)
+            all[count] = echo_us;
+        count++;
+        if (echo_us < PACE_US)
+            return count;
+    }
+}
+
+/* All waits since `from`; returns their number, and writes them where `all` is. */
+static size_t gather(const struct sight *sight, const unsigned from[BYSTANDERS],
+                     const unsigned end[BYSTANDERS], unsigned *all)
+{
+    size_t count = 0;
+
+    for (int i = 0; i < BYSTANDERS; i++)
+        for (unsigned n = from[i]; n < end[i]; n++)
+            count += waits(sight->echo_us[i][n % ECHOES_MAX], all ? all + count : NULL);
+    return count;
+}
+
 unsigned bystanders_p99_us(struct sight *sight)
 {
     static unsigned from[BYSTANDERS];
-    unsigned *all = malloc(sizeof sight->echo_us);
-    size_t count = 0;
-    unsigned result = 0;
+    unsigned end[BYSTANDERS], result = 0, *all;
+    size_t count;
 
+    for (int i = 0; i < BYSTANDERS; i++)
+        end[i] = sight->echoes[i];
+    count = gather(sight, from, end, NULL);
+    all = calloc(count + 1, sizeof *all);
     cr_assert(all);
-    for (int i = 0; i < BYSTANDERS; i++) {
-        unsigned end = sight->echoes[i];
-
-        for (unsigned n = from[i]; n < end; n++)
-            all[count++] = sight->echo_us[i][n % ECHOES_MAX];
-        from[i] = end;
-    }
+    gather(sight, from, end, all);
+    memcpy(from, end, sizeof from);
     if (count > 0) {
         qsort(all, count, sizeof *all, compare);
         result = all[count * 99 / 100];
