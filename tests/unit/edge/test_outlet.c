@@ -78,7 +78,7 @@ Test(outlet, keeps_order_and_bound_and_counts_what_is_lost, .timeout = 60)
         cr_expect_eq((uint64_t)kept + lost, MANY, "%s: %d, %d", kinds[kind].name, kept,
                      (int)lost);
         cr_expect(mx_outlet_may_report_lost(&outlet));
-        mx_outlet_put(&outlet, numbered(buf, kept)); /* not before it is confessed */
+        mx_outlet_put(&outlet, numbered(buf, kept)); /* not before it is reported */
         cr_expect_eq(outlet.lost, lost + 1);
         outlet.lost = 0;
         mx_outlet_put(&outlet, numbered(buf, kept));
