@@ -13,7 +13,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 /** How long anything may take before a test gives up; sanitizer builds on busy machines set more. */
-export const DEADLINE_MS = Number(process.env.MCPX_E2E_DEADLINE_MS ?? 60000);
+export const DEADLINE_MS = Number(process.env.MCPX_E2E_DEADLINE_MS ?? 180000);
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 
