@@ -1,0 +1,151 @@
+/*
+ * tree.h - a JSON text indexed once: where is each value, what does it hold? The text stays as it
+ * is; no value is built from it, so big integers, 1e400 and 1.10 keep what they are.
+ */
+#ifndef MX_TREE_H
+#define MX_TREE_H
+
+#include <mcpx/json.h>
+
+/** Nesting accepted. */
+#define MX_TREE_DEPTH 512
+
+/** Bytes of text accepted. */
+#define MX_TREE_BYTES (UINT32_C(1) << 27)
+
+/**
+ * A value, or the name of a member. Nodes stand in the order of the text: a container, then all it
+ * holds; in an object each member is its name, a node of its own, then its value.
+ *
+ * begin, end   of the bytes in the text, quotes and brackets included
+ * next         of a value: the index behind it and all it holds
+ * hash         of a name, unescaped: mx_name_hash
+ * type         enum mcpx_json_type; MCPX_JSON_STRING for a name
+ * escaped      a string or name holds a backslash
+ * whole        a number is written as digits alone, with a minus sign or without
+ * ambiguous    two readers could read it differently: half a surrogate pair, an exponent of more
+ *              than nine digits; of a name also: it stands earlier in the same object
+ * count        items of an array, members of an object
+ */
+struct mx_node {
+    uint32_t begin;
+    uint32_t end;
+    union {
+        uint32_t next;
+        uint32_t hash;
+    };
+    uint32_t type : 3;
+    uint32_t escaped : 1;
+    uint32_t whole : 1;
+    uint32_t ambiguous : 1;
+    uint32_t count : 26;
+};
+
+/**
+ * An indexed text. Zero-initialised is empty and ready; it keeps its memory from one text to the
+ * next.
+ *
+ * text        as mx_tree_read was given it
+ * nodes       `count` of them; the value of the whole text is node 0
+ * ambiguous   some node is
+ */
+struct mx_tree {
+    struct mcpx_slice text;
+    struct mx_node *nodes;
+    uint32_t count;
+    bool ambiguous;
+    size_t room;     /* nodes there is memory for */
+    uint32_t *table; /* of names, while a large object is looked through */
+    size_t table_room;
+};
+
+/** Frees the memory and leaves an empty index. */
+void mx_tree_fini(struct mx_tree *tree);
+
+/** Frees the memory if it is more than `bytes`. The content is then gone. */
+void mx_tree_trim(struct mx_tree *tree, size_t bytes);
+
+/**
+ * Indexes one JSON text (RFC 8259, UTF-8, nothing after the value but white space, nested at most
+ * MX_TREE_DEPTH deep, at most MX_TREE_BYTES long).
+ *
+ * text    borrowed for as long as the tree is used
+ * fault   filled on failure (reason, offset); may be NULL
+ *
+ * Returns MCPX_OK, also for an ambiguous text; MCPX_EUTF8, MCPX_EINVALID or MCPX_ENOMEM, and the
+ * tree is then empty. Time is linear but for objects whose names were chosen to be slow, which are
+ * sorted; memory is at most 8 bytes a byte, and 16 a member of the largest object.
+ */
+enum mcpx_err mx_tree_read(struct mx_tree *tree, struct mcpx_slice text,
+                           struct mcpx_fault *fault);
+
+/** The value of an object's member of this name, unescaped; 0 when there is none. */
+uint32_t mx_tree_member(const struct mx_tree *tree, uint32_t object, struct mcpx_slice name);
+
+/**
+ * The value that a JSON Pointer (RFC 6901, unescaped from JSON and URI) leads to, from `from` on.
+ * Returns false when there is none.
+ */
+bool mx_tree_point(const struct mx_tree *tree, uint32_t from, struct mcpx_slice pointer,
+                   uint32_t *out);
+
+/** True when a string or name, unescaped, is this text. */
+bool mx_tree_is(const struct mx_tree *tree, uint32_t node, struct mcpx_slice text);
+
+/** Order of two strings or names by their unescaped bytes: negative, 0 or positive. */
+int mx_tree_compare(const struct mx_tree *a, uint32_t node_a, const struct mx_tree *b,
+                    uint32_t node_b);
+
+/**
+ * Appends the JSON Pointer of a node; for a name, that of its member. Walks down from node 0.
+ * Halves of surrogate pairs become U+FFFD.
+ */
+void mx_tree_path(const struct mx_tree *tree, uint32_t node, struct mcpx_text *out);
+
+/** Appends what a string or name stands for; halves of surrogate pairs become U+FFFD. */
+void mx_tree_unescape(const struct mx_tree *tree, uint32_t node, struct mcpx_text *out);
+
+/** The type of a value. */
+static inline enum mcpx_json_type mx_tree_type(const struct mx_tree *tree, uint32_t node)
+{
+    return (enum mcpx_json_type)tree->nodes[node].type;
+}
+
+/** The bytes of a value or name, quotes and brackets included. Lent until the next text. */
+static inline struct mcpx_slice mx_tree_bytes(const struct mx_tree *tree, uint32_t node)
+{
+    const struct mx_node *at = &tree->nodes[node];
+    struct mcpx_slice slice = {tree->text.text + at->begin, at->end - at->begin};
+
+    return slice;
+}
+
+/** The bytes between the quotes of a string or name, still escaped. */
+static inline struct mcpx_slice mx_tree_inside(const struct mx_tree *tree, uint32_t node)
+{
+    const struct mx_node *at = &tree->nodes[node];
+    struct mcpx_slice slice = {tree->text.text + at->begin + 1, at->end - at->begin - 2};
+
+    return slice;
+}
+
+/**
+ * The walk through what a container holds:
+ *
+ *     for (at = node + 1; at < mx_tree_end(tree, node); at = mx_tree_next(tree, at))       items
+ *     for (at = node + 1; at < mx_tree_end(tree, node); at = mx_tree_next(tree, at + 1))   members
+ *
+ * A member's name is `at`, its value `at + 1`.
+ */
+static inline uint32_t mx_tree_next(const struct mx_tree *tree, uint32_t value)
+{
+    return tree->nodes[value].next;
+}
+
+/** The index behind all that a container holds. */
+static inline uint32_t mx_tree_end(const struct mx_tree *tree, uint32_t node)
+{
+    return tree->nodes[node].next;
+}
+
+#endif
