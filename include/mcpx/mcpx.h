@@ -8,6 +8,7 @@
 #include <mcpx/capability.h>
 #include <mcpx/child.h>
 #include <mcpx/client.h>
+#include <mcpx/contract.h>
 #include <mcpx/envelope.h>
 #include <mcpx/error.h>
 #include <mcpx/json.h>
