@@ -9,6 +9,7 @@
 #include <mcpx/child.h>
 #include <mcpx/client.h>
 #include <mcpx/contract.h>
+#include <mcpx/digest.h>
 #include <mcpx/envelope.h>
 #include <mcpx/error.h>
 #include <mcpx/json.h>

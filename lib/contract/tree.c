@@ -14,6 +14,7 @@
 #include "lib/contract/tree.h"
 
 #include "lib/contract/name_hash.h"
+#include "lib/contract/number.h"
 #include "lib/contract/tree_names.h"
 
 #include "lib/core/escape.h"
@@ -43,30 +44,6 @@ void mx_tree_trim(struct mx_tree *tree, size_t bytes)
 {
     if (tree->room * sizeof *tree->nodes + tree->table_room * sizeof *tree->table > bytes)
         mx_tree_fini(tree);
-}
-
-/* The hash of a name with escapes; tells whether it has half a surrogate pair. */
-static uint32_t hash_escaped(struct mcpx_slice raw, bool *ambiguous)
-{
-    struct mx_inside walk = mx_inside_start(raw);
-    uint64_t hash = 0, word = 0;
-    size_t len = 0;
-    int byte;
-
-    while ((byte = mx_inside_next(&walk)) >= 0) {
-        *ambiguous = *ambiguous || walk.escape.is_lone;
-        len++;
-    }
-    hash = len;
-    walk = mx_inside_start(raw);
-    for (size_t i = 0; i < len; i++) {
-        word |= (uint64_t)mx_inside_next(&walk) << 8 * (i % 8);
-        if (i % 8 == 7 || i + 1 == len) {
-            hash = mx_name_mix(hash, word);
-            word = 0;
-        }
-    }
-    return mx_name_fold(hash);
 }
 
 static bool has_lone_half(struct mcpx_slice raw)
@@ -112,7 +89,8 @@ static inline const unsigned char *read_name(struct builder *b, const unsigned c
     node->end = (uint32_t)(at - b->first);
     if (b->reader.escaped) {
         node->escaped = 1;
-        node->hash = hash_escaped(mx_tree_inside(b->tree, b->tree->count - 1), &ambiguous);
+        node->hash =
+            mx_name_hash_escaped(mx_tree_inside(b->tree, b->tree->count - 1), &ambiguous);
         node->ambiguous = ambiguous;
         b->tree->ambiguous = b->tree->ambiguous || ambiguous;
     } else {
@@ -122,18 +100,16 @@ static inline const unsigned char *read_name(struct builder *b, const unsigned c
     return at < end && *at == ':' ? mx_space_skip(at + 1, end) : NULL;
 }
 
-/* True when a number's exponent has more than nine digits. */
+/* True when a number has an exponent that mx_number_read refuses, which has nine digits at least. */
 static bool has_long_exponent(const unsigned char *begin, const unsigned char *end)
 {
+    struct mcpx_slice text = {(const char *)begin, (size_t)(end - begin)};
     const unsigned char *at = end;
+    struct mx_number number;
 
     while (at > begin && (unsigned char)(at[-1] - '0') < 10)
         at--;
-    if (end - at <= 9 || at == begin)
-        return false;
-    if (at[-1] == '+' || at[-1] == '-')
-        at--;
-    return at > begin && (at[-1] | 0x20) == 'e';
+    return end - at >= MX_NUMBER_EXPONENT_DIGITS && !mx_number_read(text, &number);
 }
 
 static const unsigned char *read_number(struct builder *b, struct mx_node *node,

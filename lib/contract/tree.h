@@ -102,8 +102,17 @@ int mx_tree_compare(const struct mx_tree *a, uint32_t node_a, const struct mx_tr
  */
 void mx_tree_path(const struct mx_tree *tree, uint32_t node, struct mcpx_text *out);
 
+/** Appends a name to a JSON Pointer: "/", and the name with its tildes and slashes escaped. */
+void mx_tree_pointer_add(struct mcpx_text *out, struct mcpx_slice name);
+
+/** The same with the name that a node is. */
+void mx_tree_pointer_name(const struct mx_tree *tree, uint32_t name, struct mcpx_text *out);
+
 /** Appends what a string or name stands for; halves of surrogate pairs become U+FFFD. */
 void mx_tree_unescape(const struct mx_tree *tree, uint32_t node, struct mcpx_text *out);
+
+/** Writes what a string or name stands for to `out`, which has room for its bytes. */
+void mx_tree_plain(const struct mx_tree *tree, uint32_t node, char *out, size_t *len);
 
 /** The type of a value. */
 static inline enum mcpx_json_type mx_tree_type(const struct mx_tree *tree, uint32_t node)

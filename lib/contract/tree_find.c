@@ -107,6 +107,11 @@ bool mx_tree_point(const struct mx_tree *tree, uint32_t from, struct mcpx_slice 
     return true;
 }
 
+void mx_tree_plain(const struct mx_tree *tree, uint32_t node, char *out, size_t *len)
+{
+    mx_unescape(mx_tree_inside(tree, node), out, len);
+}
+
 void mx_tree_unescape(const struct mx_tree *tree, uint32_t node, struct mcpx_text *out)
 {
     struct mcpx_slice raw = mx_tree_inside(tree, node);
@@ -119,21 +124,25 @@ void mx_tree_unescape(const struct mx_tree *tree, uint32_t node, struct mcpx_tex
     out->text[out->len] = 0;
 }
 
-/* Appends a name as a pointer's segment. */
-static void add_segment(const struct mx_tree *tree, uint32_t name, struct mcpx_text *out)
+void mx_tree_pointer_add(struct mcpx_text *out, struct mcpx_slice name)
+{
+    mcpx_text_puts(out, "/");
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.text[i] == '~')
+            mcpx_text_puts(out, "~0");
+        else if (name.text[i] == '/')
+            mcpx_text_puts(out, "~1");
+        else
+            mcpx_text_add(out, &name.text[i], 1);
+    }
+}
+
+void mx_tree_pointer_name(const struct mx_tree *tree, uint32_t name, struct mcpx_text *out)
 {
     struct mcpx_text plain = {0};
 
     mx_tree_unescape(tree, name, &plain);
-    mcpx_text_puts(out, "/");
-    for (size_t i = 0; i < plain.len; i++) {
-        if (plain.text[i] == '~')
-            mcpx_text_puts(out, "~0");
-        else if (plain.text[i] == '/')
-            mcpx_text_puts(out, "~1");
-        else
-            mcpx_text_add(out, &plain.text[i], 1);
-    }
+    mx_tree_pointer_add(out, mcpx_text_view(&plain));
     out->failed = out->failed || plain.failed;
     mcpx_text_fini(&plain);
 }
@@ -153,7 +162,7 @@ static uint32_t path_step(const struct mx_tree *tree, uint32_t at, uint32_t node
     }
     while (mx_tree_next(tree, child + 1) <= node)
         child = mx_tree_next(tree, child + 1);
-    add_segment(tree, child, out);
+    mx_tree_pointer_name(tree, child, out);
     return child == node ? node : child + 1;
 }
 

@@ -266,6 +266,7 @@ Test(mcpxctl, helps_and_names_its_version)
         {"can --help", 0, "usage: mcpxctl can [--config FILE]"},
         {"kind -h", 0, "usage: mcpxctl kind [--json] KIND"},
         {"token --sha256 --help", 0, "usage: mcpxctl token"},
+        {"digest --help", 0, "usage: mcpxctl digest [--json] [FILE]"},
         {"help", 0, "usage: mcpxctl VERB"},
         {"help can", 0, "usage: mcpxctl can [--config FILE]"},
     };
@@ -327,6 +328,49 @@ Test(mcpxctl, token_hashes_what_it_reads_and_repeats_nothing)
     }
 }
 
+Test(mcpxctl, R000_21_R000_23_digest_of_what_it_reads)
+{
+    static const char vector[] =
+        "54fb66ce0aa908012dc9c432d77d16df95a3d5033a557d1c14cfc6d82a63ae34\n";
+    static const struct {
+        const char *words, *input;
+        int status;
+        const char *says;
+    } rows[] = {
+        {"digest", "{\"key\":\"value\",\"number\":42,\"nested\":{\"a\":1,\"b\":2}}", 0,
+         vector},
+        {"digest -", " {\"nested\":{\"b\":2,\"a\":1.0},\"number\":42,\"key\":\"value\"}\\n", 0,
+         vector},
+        {"digest --json", "{\"type\" : \"object\"}", 0,
+         "{\"sha256\":\"a2c799262a3ce3c19ef5cdd983bf3d12b43ab3c426227091b909dcb7054738c0\","
+         "\"bytes\":17,\"canonical\":\"{\\\"type\\\":\\\"object\\\"}\"}\n"},
+        {"digest", "[1,\\n {\"a\":1, \"a\":1}]", 1,
+         "mcpxctl digest: standard input, line 2, column 10: a name stands twice in its "
+         "object\n"},
+        {"digest --json", "1e1000000000", 1,
+         "mcpxctl digest: standard input, line 1, column 1: an exponent has more than nine "
+         "digits\n"},
+        {"digest", "\"\\\\ud800\"", 1,
+         "mcpxctl digest: standard input, line 1, column 1: a string holds half a surrogate "
+         "pair\n"},
+        {"digest", "{\"a\":}", 1, "mcpxctl digest: standard input, line 1, column 6: "},
+        {"digest", "", 1, "mcpxctl digest: standard input, line 1, column 1: "},
+        {"digest /absent", "", 2, "mcpxctl digest: /absent: No such file or directory\n"},
+        {"digest /", "", 2, "mcpxctl digest: /: Is a directory\n"},
+        {"digest a b", "", 2, "takes 0 to 1 operands, not 2"},
+    };
+    char output[OUTPUT_MAX];
+
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        int status = run(rows[i].words, rows[i].input, output);
+
+        cr_expect_eq(status, rows[i].status, "%s < %s exits with %d", rows[i].words,
+                     rows[i].input, status);
+        cr_expect_not_null(strstr(output, rows[i].says), "%s < %s says: %s", rows[i].words,
+                           rows[i].input, output);
+    }
+}
+
 Test(mcpxctl, reports_output_it_could_not_write)
 {
     char output[OUTPUT_MAX];
@@ -365,6 +409,9 @@ Test(mcpxctl, completion_offers_verbs_options_and_choices)
         {"wi", "withdraw\n"},
         {"withdraw --r", "--reason\n"},
         {"token --s", "--sha256\n"},
+        {"dig", "digest\n"},
+        {"digest --j", "--json\n"},
+        {"digest /etc/hostna", "/etc/hostname\n"},
         {"watch --color a", "auto always\n"},
         {"who --token-file /etc/hostna", "/etc/hostname\n"},
         {"call --time", "--timeout\n"},
@@ -378,10 +425,10 @@ Test(mcpxctl, completion_offers_verbs_options_and_choices)
 
 Test(mcpxctl, every_verb_has_help_and_a_place_in_the_manual)
 {
-    static const char *const verbs[] = {"approve", "call",    "can",    "chain",     "context",
-                                        "history", "kind",    "list",   "proposals", "propose",
-                                        "reject",  "say",     "status", "token",     "watch",
-                                        "who",     "withdraw"};
+    static const char *const verbs[] = {"approve", "call",    "can",     "chain",  "context",
+                                        "digest",  "history", "kind",    "list",   "proposals",
+                                        "propose", "reject",  "say",     "status", "token",
+                                        "watch",   "who",     "withdraw"};
     static char manual[65536];
     char output[OUTPUT_MAX], line[64];
     FILE *page;

@@ -302,8 +302,9 @@ static void offer_last(struct typing *typing)
     const char *equals = strchr(typing->last, '=');
     const struct command *command = typing->line.command;
     const struct option_row *row = typing->open;
+    bool is_option = typing->last[0] == '-' && !typing->options_end;
 
-    if (!row && !typing->options_end && equals && typing->last[0] == '-') {
+    if (!row && is_option && equals) {
         row = find(typing, typing->last);
         typing->before = typing->last;
         typing->before_len = (size_t)(equals + 1 - typing->last);
@@ -314,8 +315,9 @@ static void offer_last(struct typing *typing)
     } else if (command->rest && typing->last[0] != '-') {
         fputs(typing->rest ? "\tfiles\n" : "\tcommands\n", typing->stream);
     } else {
-        offer_operand(typing);
-        if (typing->options_end || (typing->count > 0 && typing->last[0] != '-'))
+        if (!is_option)
+            offer_operand(typing);
+        if (typing->options_end || (typing->count > 0 && !is_option))
             return;
         offer(typing, MCPX_SLICE("--help"), "tell how to use it");
         offer_options(typing, command->options);

@@ -6,27 +6,16 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
-#include "lib/core/ident.h"
 #include "router/policy/base64url.h"
 #include "tools/common/connect.h"
+#include <mcpx/digest.h>
 
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
 #include <openssl/rand.h>
 
 #include <stdio.h>
 
-enum { RANDOM_BYTES = 32, TOKEN_LEN = 43, HASH_BYTES = 32 };
-
-static bool hash(struct mcpx_slice token, char hex[2 * HASH_BYTES + 1])
-{
-    unsigned char digest[HASH_BYTES];
-
-    if (EVP_Digest(token.text, token.len, digest, NULL, EVP_sha256(), NULL) != 1)
-        return false;
-    mx_hex_format(digest, HASH_BYTES, hex);
-    return true;
-}
+enum { RANDOM_BYTES = 32, TOKEN_LEN = 43 };
 
 static int fail_of_openssl(void)
 {
@@ -36,7 +25,7 @@ static int fail_of_openssl(void)
 static int make(bool json)
 {
     unsigned char random[RANDOM_BYTES];
-    char hex[2 * HASH_BYTES + 1];
+    char hex[MCPX_SHA256_LEN + 1];
     struct mcpx_text token = {0};
     int status = STATUS_OK;
 
@@ -47,7 +36,7 @@ static int make(bool json)
     OPENSSL_cleanse(random, sizeof random);
     if (token.failed)
         status = complain_of_memory("token");
-    else if (!hash(mcpx_text_view(&token), hex))
+    else if (mcpx_digest_bytes(mcpx_text_view(&token), hex))
         status = fail_of_openssl();
     else
         printf(json ? "{\"token\":\"%s\",\"token_sha256\":\"%s\"}\n"
@@ -60,7 +49,7 @@ static int make(bool json)
 static int hash_input(bool json)
 {
     static char input[CONNECTION_TOKEN_MAX + 2];
-    char hex[2 * HASH_BYTES + 1];
+    char hex[MCPX_SHA256_LEN + 1];
     size_t len = fread(input, 1, sizeof input, stdin);
     int status = STATUS_OK;
 
@@ -75,7 +64,7 @@ static int hash_input(bool json)
                            "expected one token on standard input: 1 to %d printable ASCII "
                            "characters without spaces",
                            CONNECTION_TOKEN_MAX);
-    else if (!hash((struct mcpx_slice){input, len}, hex))
+    else if (mcpx_digest_bytes((struct mcpx_slice){input, len}, hex))
         status = fail_of_openssl();
     else
         printf(json ? "{\"token_sha256\":\"%s\"}\n" : "%s\n", hex);

@@ -167,6 +167,14 @@ static const struct command commands[] = {
      "context holds, without NAME the one that counts, and remove forgets one. Of a token "
      "only the path of its file is kept. Exits 4 when there is no context of that name.",
      context_options, connect_options, cmd_context},
+    {"digest", "[FILE]", 0, 1, false, "the SHA-256 of a JSON document",
+     "Prints the digest of the document's canonical form, by which equal values have equal "
+     "bytes: no white space, members in the order of their names, strings and numbers written "
+     "in one way, no digit of a number lost. --json prints that form too. FILE absent or a "
+     "single dash is standard input. Exits 1, and says where, for what is no JSON or could be "
+     "read in two ways: a name that stands twice, half a surrogate pair, an exponent of more "
+     "than nine digits.",
+     one_object_options, NULL, cmd_digest},
     {"history", NULL, 0, 0, false, "what was said",
      "Prints retained envelopes, oldest first. Does not join the topic.", history_options,
      connect_options, cmd_history},
@@ -230,14 +238,17 @@ static const struct note_row examples[] = {
      "  nearest      mcp/request:tools/call:read_*\n"
      "  would allow  mcp/request:tools/call:rm\n"
      "  alternative  mcp/proposal:tools/call:rm\n"},
+    {"Are two documents the same but for how they are written?",
+     "$ echo '{\"b\": 1.0, \"a\": [ ]}' | mcpxctl digest\n"
+     "1c8f8816506a8ccbc55140d8a7bb70214a8942c7030fc0fc2914cec675cd1c15\n"},
     {"Hash a token that exists already:", "$ mcpxctl token --sha256 < token.txt\n"},
     {NULL, NULL},
 };
 
 static const struct operand_row operands[] = {
     {"ID", VALUE_ENVELOPE},  {"ID[@DIGEST]", VALUE_PROPOSAL},
-    {"NAME", VALUE_CONTEXT}, {"VERB", VALUE_VERB},
-    {NULL, VALUE_NONE},
+    {"NAME", VALUE_CONTEXT}, {"FILE", VALUE_FILE},
+    {"VERB", VALUE_VERB},    {NULL, VALUE_NONE},
 };
 
 static const char about[] =

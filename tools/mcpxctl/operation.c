@@ -4,26 +4,20 @@
  */
 #include "tools/mcpxctl/operation.h"
 
+#include "tools/mcpxctl/input.h"
 #include "tools/mcpxctl/line.h"
 #include "tools/mcpxctl/output.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-enum { INPUT_MAX = 16 << 20 };
-
 static int read_input(const char *verb, struct mcpx_text *input)
 {
-    char bytes[65536];
-    size_t len;
+    int status = input_read(verb, NULL, input);
 
-    while ((len = fread(bytes, 1, sizeof bytes, stdin)) > 0 && input->len <= INPUT_MAX)
-        mcpx_text_add(input, bytes, len);
-    if (!ferror(stdin) && !input->failed && input->len <= INPUT_MAX &&
-        (!input->text || strlen(input->text) == input->len))
-        return STATUS_OK;
-    return fail_with(STATUS_USAGE, verb, "standard input is no JSON, or more than %d MiB",
-                     INPUT_MAX >> 20);
+    if (status == STATUS_OK && input->text && strlen(input->text) != input->len)
+        status = fail_with(STATUS_USAGE, verb, "standard input is no JSON: it holds a NUL");
+    return status;
 }
 
 int operation_from(const struct arguments *arguments, struct mcpx_text *input,
@@ -37,8 +31,10 @@ int operation_from(const struct arguments *arguments, struct mcpx_text *input,
     bool is_input = arguments->operand_count > 0 && strcmp(words[last], "-") == 0;
 
     if (is_input) {
-        if (read_input(verb, input) != STATUS_OK)
-            return STATUS_USAGE;
+        int status = read_input(verb, input);
+
+        if (status != STATUS_OK)
+            return status;
         words[last] = input->text ? input->text : "";
     }
     if (operation_read(method ? method : "tools/call", words, arguments->operand_count, out,

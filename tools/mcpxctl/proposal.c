@@ -8,18 +8,16 @@
  */
 #include "tools/mcpxctl/proposal.h"
 
+#include "lib/contract/digest.h"
 #include "lib/core/ident.h"
 #include "tools/mcpxctl/chain.h"
 #include "tools/mcpxctl/fetch.h"
 
-#include <openssl/evp.h>
-
 enum mcpx_err proposal_digest(const struct entry *proposal, char out[PROPOSAL_DIGEST_LEN + 1])
 {
-    unsigned char hash[EVP_MAX_MD_SIZE];
+    unsigned char hash[MX_SHA256_BYTES];
 
-    if (EVP_Digest(proposal->text.text, proposal->text.len, hash, NULL, EVP_sha256(), NULL) !=
-        1)
+    if (!mx_sha256(proposal->text, hash))
         return MCPX_ENOMEM;
     mx_hex_format(hash, PROPOSAL_DIGEST_LEN / 2, out);
     return MCPX_OK;

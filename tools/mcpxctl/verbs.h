@@ -11,6 +11,7 @@ int cmd_call(const struct arguments *arguments);
 int cmd_can(const struct arguments *arguments);
 int cmd_chain(const struct arguments *arguments);
 int cmd_context(const struct arguments *arguments);
+int cmd_digest(const struct arguments *arguments);
 int cmd_history(const struct arguments *arguments);
 int cmd_kind(const struct arguments *arguments);
 int cmd_list(const struct arguments *arguments);

@@ -7,7 +7,6 @@
 #include "tests/support/fault_alloc.h"
 
 #include <criterion/criterion.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))

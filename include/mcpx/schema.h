@@ -1,0 +1,139 @@
+/*
+ * schema.h - JSON Schema: is a document what it should be, and if not, where and why? Dialects
+ * 2020-12 and draft-07. Texts are judged as they are written: numbers are decimals, not doubles.
+ * Nothing is ever fetched; nothing is valid because a schema could not be used.
+ */
+#ifndef MCPX_SCHEMA_H
+#define MCPX_SCHEMA_H
+
+#include <mcpx/error.h>
+#include <mcpx/text.h>
+
+MCPX_BEGIN_C
+
+/** Bounds of one schema. */
+#define MCPX_SCHEMA_BYTES_MAX (256 * 1024)
+#define MCPX_SCHEMA_DEPTH_MAX 64
+#define MCPX_SCHEMA_COUNT_MAX 10000
+#define MCPX_SCHEMA_PATTERN_MAX 4096
+
+/** Errors that a report keeps. */
+#define MCPX_SCHEMA_ERRORS_MAX 10
+
+/** What a schema without `$schema` is written in. */
+enum mcpx_dialect { MCPX_DIALECT_2020_12 = 0, MCPX_DIALECT_DRAFT_07 };
+
+/**
+ * One thing that is not as it should be.
+ *
+ * path      JSON Pointer to the value, or to where a missing member would be
+ * keyword   of the schema, or `json`, `ambiguous`, `bounds`
+ * message   what is expected; never what was found
+ */
+struct mcpx_schema_error {
+    struct mcpx_slice path;
+    struct mcpx_slice keyword;
+    struct mcpx_slice message;
+};
+
+/** What became of a document. UNKNOWN: judging it met a bound; it does not count as valid. */
+enum mcpx_verdict { MCPX_VERDICT_VALID = 0, MCPX_VERDICT_INVALID, MCPX_VERDICT_UNKNOWN };
+
+/**
+ * What was found, and the memory that finding it took, which is kept for the next document. Zero-
+ * initialised is empty and ready. One thread at a time.
+ *
+ * verdict   on the document
+ * count     errors, those that come first by path, then by keyword, byte by byte
+ * errors    lent until the report is used again
+ */
+struct mcpx_schema_report {
+    enum mcpx_verdict verdict;
+    size_t count;
+    struct mcpx_schema_error errors[MCPX_SCHEMA_ERRORS_MAX];
+    struct mx_workspace *workspace; /* private */
+};
+
+/** Frees what a report holds and leaves an empty one. */
+MCPX_API void mcpx_schema_report_fini(struct mcpx_schema_report *report);
+
+/**
+ * How to read a schema. Zero-initialised is a whole text in 2020-12 that refers to nothing outside.
+ *
+ * dialect   where a schema has no `$schema`
+ * uri       where the text comes from: the base of its references; absent: none
+ * pointer   the schema is a part of the text: JSON Pointer to it
+ * find      asked for each document that is not known yet, by its URI without fragment. Lends its
+ *           text until the schema is compiled and returns true, or returns false. May be NULL.
+ * context   handed to `find`
+ */
+struct mcpx_schema_options {
+    enum mcpx_dialect dialect;
+    struct mcpx_slice uri;
+    struct mcpx_slice pointer;
+    bool (*find)(void *context, struct mcpx_slice uri, struct mcpx_slice *text);
+    void *context;
+};
+
+/** A compiled schema: immutable, counted. Any number of threads may validate with it. */
+struct mcpx_schema;
+
+/**
+ * Compiled schemas under their fingerprints, which is the SHA-256 of their canonical JSON. Equal
+ * schemas are one object. One thread at a time; it outlives no schema and need not.
+ */
+struct mcpx_shelf;
+
+/** Makes an empty shelf; NULL when memory runs out. */
+MCPX_API struct mcpx_shelf *mcpx_shelf_new(void);
+
+/** Frees a shelf. Schemas that others hold live on. */
+MCPX_API void mcpx_shelf_free(struct mcpx_shelf *shelf);
+
+/** Compiled schemas on the shelf, for tests and reports. */
+MCPX_API size_t mcpx_shelf_count(const struct mcpx_shelf *shelf);
+
+/** Bytes of memory that the schemas on the shelf hold; at most 64 MiB after each addition. */
+MCPX_API size_t mcpx_shelf_bytes(const struct mcpx_shelf *shelf);
+
+/**
+ * Compiles a schema, or finds it on the shelf.
+ *
+ * text      borrowed
+ * options   borrowed; NULL: all defaults. A schema that refers to documents of `find` is compiled
+ *           each time and not kept on the shelf.
+ * report    filled when the schema is unusable: paths lead into the schema
+ * out       filled with a schema of which the caller owns one reference; untouched on failure
+ *
+ * Returns MCPX_OK; MCPX_EINVALID when the schema is unusable; MCPX_ENOMEM.
+ */
+MCPX_API enum mcpx_err mcpx_schema_compile(struct mcpx_shelf *shelf, struct mcpx_slice text,
+                                           const struct mcpx_schema_options *options,
+                                           struct mcpx_schema_report *report,
+                                           struct mcpx_schema **out);
+
+/** Takes one more reference; returns the schema. */
+MCPX_API struct mcpx_schema *mcpx_schema_ref(struct mcpx_schema *schema);
+
+/** Gives a reference back. */
+MCPX_API void mcpx_schema_unref(struct mcpx_schema *schema);
+
+/** The fingerprint: 64 lower-case hexadecimal digits. Lent for as long as the schema lives. */
+MCPX_API struct mcpx_slice mcpx_schema_fingerprint(const struct mcpx_schema *schema);
+
+/**
+ * Judges a document.
+ *
+ * text     borrowed
+ * report   filled: verdict and errors
+ *
+ * Returns MCPX_OK when it is valid; MCPX_EINVALID when it is not, no JSON, or ambiguous;
+ * MCPX_ELIMIT when a bound was met; MCPX_ENOMEM.
+ */
+MCPX_API enum mcpx_err mcpx_schema_validate(const struct mcpx_schema *schema,
+                                            struct mcpx_slice text,
+                                            struct mcpx_schema_report *report);
+
+MCPX_END_C
+
+#endif

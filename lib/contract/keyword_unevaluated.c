@@ -1,0 +1,68 @@
+/*
+ * keyword_unevaluated.c - unevaluatedItems and unevaluatedProperties: what no other subschema of the
+ * value has looked at. Their checks come last; the marks are the run's.
+ */
+#include "lib/contract/keywords.h"
+#include "lib/contract/run.h"
+
+static bool is_seen(const struct mx_run *run, uint32_t index)
+{
+    return run->seen->bits[index / 64] >> index % 64 & 1;
+}
+
+/* op->a is the unit. */
+static bool run_items(struct mx_run *run, const struct mx_op *op, uint32_t node)
+{
+    const struct mx_tree *tree = run->tree;
+    uint32_t index = 0;
+    bool fits = true;
+
+    if (mx_tree_type(tree, node) != MCPX_JSON_ARRAY)
+        return true;
+    for (uint32_t at = node + 1; at < mx_tree_end(tree, node); at = mx_tree_next(tree, at)) {
+        if (is_seen(run, index++) || mx_run_item(run, op->action, op->a, at, index - 1))
+            continue;
+        if (!mx_run_goes_on(run))
+            return false;
+        fits = false;
+    }
+    mx_run_see_all(run);
+    return fits;
+}
+
+static bool run_properties(struct mx_run *run, const struct mx_op *op, uint32_t node)
+{
+    const struct mx_tree *tree = run->tree;
+    uint32_t index = 0;
+    bool fits = true;
+
+    if (mx_tree_type(tree, node) != MCPX_JSON_OBJECT)
+        return true;
+    for (uint32_t at = node + 1; at < mx_tree_end(tree, node);
+         at = mx_tree_next(tree, at + 1)) {
+        if (is_seen(run, index++) || mx_run_member(run, op->action, op->a, at))
+            continue;
+        if (!mx_run_goes_on(run))
+            return false;
+        fits = false;
+    }
+    mx_run_see_all(run);
+    return fits;
+}
+
+static const struct mx_action items_action = {"unevaluatedItems", run_items, mx_tell_nothing};
+static const struct mx_action properties_action = {"unevaluatedProperties", run_properties,
+                                                   mx_tell_nothing};
+
+void mx_keywords_unevaluated(struct mx_build *build)
+{
+    uint32_t items = mx_build_key_unit(build, MX_KEY_UNEVALUATED_ITEMS);
+    uint32_t properties = mx_build_key_unit(build, MX_KEY_UNEVALUATED_PROPERTIES);
+
+    if (items != MX_UNIT_NONE)
+        mx_build_op(build, MX_CLASS_LAST, (struct mx_op){&items_action, items, 0, NULL});
+    if (properties != MX_UNIT_NONE)
+        mx_build_op(build, MX_CLASS_LAST,
+                    (struct mx_op){&properties_action, properties, 0, NULL});
+    build->unit.unevaluated = items != MX_UNIT_NONE || properties != MX_UNIT_NONE;
+}

@@ -1,0 +1,201 @@
+/*
+ * keyword_value.c - type, enum, const. A type is no check of its own but the mask of its subschema.
+ * Of the values of an `enum` strings are compared by hash, length and bytes; all others, which are
+ * rare, as values.
+ */
+#include "lib/contract/keywords.h"
+#include "lib/contract/run.h"
+#include "lib/contract/tree_same.h"
+
+#include "lib/core/format.h"
+
+#include <stdlib.h>
+
+/* Strings up to which they are compared one by one; comparisons that a step is worth. */
+enum { FEW = 8, VALUES_PER_STEP = 8 };
+
+/* Bytes of a message after which values are left out. */
+enum { MESSAGE_MAX = 300 };
+
+struct word {
+    uint32_t hash;
+    struct mcpx_slice text;
+};
+
+/*
+ * words    the strings, ascending by hash
+ * values   numbers of the other constants
+ * first    number of the first constant; `count` of them, for the message
+ */
+struct choice {
+    struct word *words;
+    uint32_t word_count;
+    uint32_t *values;
+    uint32_t value_count;
+    uint32_t first;
+    uint32_t count;
+};
+
+static bool text_is(const struct mx_tree *tree, uint32_t node, const struct word *word)
+{
+    return mx_tree_is(tree, node, word->text);
+}
+
+static bool is_word(const struct mx_tree *tree, uint32_t node, const struct choice *choice)
+{
+    uint32_t hash, low = 0, high = choice->word_count;
+
+    if (high <= FEW) {
+        while (low < high && !text_is(tree, node, &choice->words[low]))
+            low++;
+        return low < high;
+    }
+    hash = mx_tree_string_hash(tree, node);
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (choice->words[middle].hash < hash)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < choice->word_count && choice->words[low].hash == hash; low++) {
+        if (text_is(tree, node, &choice->words[low]))
+            return true;
+    }
+    return false;
+}
+
+static bool is_value(struct mx_run *run, uint32_t node, const struct choice *choice)
+{
+    const struct mx_program *program = run->program;
+
+    if (!mx_run_spend(run, choice->value_count / VALUES_PER_STEP, node))
+        return false;
+    for (uint32_t i = 0; i < choice->value_count; i++) {
+        if (mx_tree_same(run->tree, node, &program->constants,
+                         program->values[choice->values[i]], &run->steps))
+            return true;
+        if (run->steps < 0)
+            return mx_run_stop(run, node);
+    }
+    return false;
+}
+
+static bool run_choice(struct mx_run *run, const struct mx_op *op, uint32_t node)
+{
+    const struct choice *choice = (const struct choice *)op->data;
+    bool found = mx_tree_type(run->tree, node) == MCPX_JSON_STRING
+                     ? is_word(run->tree, node, choice)
+                     : is_value(run, node, choice);
+
+    return found || mx_run_fail(run, op);
+}
+
+static void tell_choice(const struct mx_program *program, const struct mx_op *op,
+                        struct mcpx_text *out)
+{
+    const struct choice *choice = (const struct choice *)op->data;
+
+    mcpx_text_puts(out, choice->count == 1 ? "must be " : "must be one of ");
+    for (uint32_t i = 0; i < choice->count; i++) {
+        struct mcpx_slice value =
+            mx_tree_bytes(&program->constants, program->values[choice->first + i]);
+
+        if (i > 0)
+            mcpx_text_puts(out, ", ");
+        if (out->len + value.len > MESSAGE_MAX) {
+            mcpx_text_puts(out, "\xe2\x80\xa6");
+            return;
+        }
+        mcpx_text_slice(out, value);
+    }
+}
+
+static const struct mx_action enum_action = {"enum", run_choice, tell_choice};
+static const struct mx_action const_action = {"const", run_choice, tell_choice};
+
+static int compare_words(const void *a, const void *b)
+{
+    const struct word *left = (const struct word *)a, *right = (const struct word *)b;
+
+    return (left->hash > right->hash) - (left->hash < right->hash);
+}
+
+static void add_value(struct mx_build *build, struct choice *choice, uint32_t node)
+{
+    uint32_t number = mx_build_constant(build, node);
+
+    choice->count++;
+    if (mx_tree_type(build->tree, node) != MCPX_JSON_STRING) {
+        choice->values[choice->value_count++] = number;
+        return;
+    }
+    choice->words[choice->word_count++] =
+        (struct word){mx_tree_string_hash(build->tree, node), mx_build_text(build, node)};
+}
+
+/* `list` is an array of values or, for `const`, 0. */
+static void add_choice(struct mx_build *build, const struct mx_action *action, uint32_t list,
+                       uint32_t value)
+{
+    const struct mx_tree *tree = build->tree;
+    uint32_t count = list ? tree->nodes[list].count : 1;
+    struct choice *choice = (struct choice *)mx_build_take(build, sizeof *choice);
+
+    if (!choice)
+        return;
+    choice->first = (uint32_t)build->program->value_count;
+    choice->words = (struct word *)mx_build_take(build, count * sizeof *choice->words);
+    choice->values = (uint32_t *)mx_build_take(build, count * sizeof *choice->values);
+    if (!choice->words || !choice->values)
+        return;
+    if (!list)
+        add_value(build, choice, value);
+    for (uint32_t at = list + 1; list && at < mx_tree_end(tree, list);
+         at = mx_tree_next(tree, at))
+        add_value(build, choice, at);
+    qsort(choice->words, choice->word_count, sizeof *choice->words, compare_words);
+    mx_build_op(build, MX_CLASS_ALL, (struct mx_op){action, 0, 0, choice});
+}
+
+static uint8_t type_bit(const struct mx_tree *tree, uint32_t node)
+{
+    static const struct {
+        const char *name;
+        uint8_t bit;
+    } types[] = {
+        {"string", 1 << MCPX_JSON_STRING}, {"number", 1 << MCPX_JSON_NUMBER},
+        {"integer", MX_TYPE_INTEGER},      {"object", 1 << MCPX_JSON_OBJECT},
+        {"array", 1 << MCPX_JSON_ARRAY},   {"boolean", 1 << MCPX_JSON_BOOL},
+        {"null", 1 << MCPX_JSON_NULL},
+    };
+
+    if (mx_tree_type(tree, node) != MCPX_JSON_STRING)
+        return 0;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (mx_tree_is(tree, node, mcpx_slice_of(types[i].name)))
+            return types[i].bit;
+    }
+    return 0;
+}
+
+void mx_keywords_value(struct mx_build *build)
+{
+    const struct mx_tree *tree = build->tree;
+    uint32_t type = build->value[MX_KEY_TYPE], list = build->value[MX_KEY_ENUM];
+
+    if (type) {
+        build->unit.types = type_bit(tree, type);
+        for (uint32_t at = type + 1;
+             mx_tree_type(tree, type) == MCPX_JSON_ARRAY && at < mx_tree_end(tree, type);
+             at = mx_tree_next(tree, at))
+            build->unit.types |= type_bit(tree, at);
+        if (build->unit.types & 1 << MCPX_JSON_NUMBER)
+            build->unit.types &= (uint8_t)~MX_TYPE_INTEGER;
+    }
+    if (list && mx_tree_type(tree, list) == MCPX_JSON_ARRAY)
+        add_choice(build, &enum_action, list, 0);
+    if (build->value[MX_KEY_CONST])
+        add_choice(build, &const_action, 0, build->value[MX_KEY_CONST]);
+}

@@ -1,0 +1,50 @@
+/*
+ * regex.h - the patterns of a schema. PCRE2 matches them; what that may cost is bounded, whatever
+ * the pattern and the text.
+ */
+#ifndef MX_REGEX_H
+#define MX_REGEX_H
+
+#include <mcpx/error.h>
+#include <mcpx/text.h>
+
+/** A compiled pattern: immutable. Any number of threads may match with it. */
+struct mx_regex;
+
+/** What matching needs beside the pattern, kept from one match to the next. One thread. */
+struct mx_regex_matcher;
+
+/** What became of a match. LIMIT: it was given up; MEMORY: there was none. */
+enum mx_match { MX_MATCH_NO = 0, MX_MATCH_YES, MX_MATCH_LIMIT, MX_MATCH_MEMORY };
+
+/**
+ * Compiles a pattern of ECMA-262.
+ *
+ * bytes    memory it holds is added
+ * reason   filled on failure with what is expected
+ *
+ * Returns MCPX_OK, MCPX_EPATTERN, or MCPX_ENOMEM.
+ */
+enum mcpx_err mx_regex_new(struct mcpx_slice pattern, struct mx_regex **out, size_t *bytes,
+                           struct mcpx_text *reason);
+
+/** Frees a pattern. */
+void mx_regex_free(struct mx_regex *regex);
+
+/** Makes what matching needs; NULL when memory runs out. */
+struct mx_regex_matcher *mx_regex_matcher_new(void);
+
+/** Frees it. */
+void mx_regex_matcher_free(struct mx_regex_matcher *matcher);
+
+/**
+ * Is the pattern found anywhere in the text?
+ *
+ * text    UTF-8
+ * steps   of an evaluation, left: those that the match was worth are taken off, whether or not it
+ *         used them. LIMIT when they do not suffice.
+ */
+enum mx_match mx_regex_match(const struct mx_regex *regex, struct mx_regex_matcher *matcher,
+                             struct mcpx_slice text, int64_t *steps);
+
+#endif

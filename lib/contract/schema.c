@@ -1,0 +1,283 @@
+/*
+ * schema.c - making a compiled schema: read its documents, let them be judged by their meta-schemas,
+ * compile. Meta-schemas are schemas and are judged by the same engine; those of the two dialects are
+ * made first and trusted.
+ */
+#include "lib/contract/schema_state.h"
+
+#include "lib/contract/compile.h"
+#include "lib/contract/digest.h"
+#include "lib/contract/evaluate.h"
+
+#include <stdlib.h>
+
+/* Meta-schemas of meta-schemas: more are taken for a circle. */
+enum { METAS_MAX = 4 };
+
+/* A schema in the making. */
+struct making {
+    const struct mx_metas *metas;
+    const struct mcpx_schema_options *options;
+    struct mcpx_schema_report *report;
+    struct mx_library library;
+    struct mx_build build;
+    struct mx_place root;
+    uint32_t checked; /* roots that keep their meta-schema */
+    unsigned depth;   /* meta-schemas around it */
+};
+
+static enum mcpx_err make(struct making *making, struct mcpx_slice uri, struct mcpx_slice text,
+                          struct mcpx_slice pointer, struct mcpx_schema **out);
+
+struct mcpx_schema *mcpx_schema_ref(struct mcpx_schema *schema)
+{
+    schema->references++;
+    return schema;
+}
+
+void mcpx_schema_unref(struct mcpx_schema *schema)
+{
+    if (!schema || --schema->references > 0)
+        return;
+    mx_program_fini(&schema->program);
+    free(schema);
+}
+
+struct mcpx_slice mcpx_schema_fingerprint(const struct mcpx_schema *schema)
+{
+    return mcpx_slice_of(schema->fingerprint);
+}
+
+enum mcpx_err mcpx_schema_validate(const struct mcpx_schema *schema, struct mcpx_slice text,
+                                   struct mcpx_schema_report *report)
+{
+    return mx_evaluate_text(&schema->program, text, report);
+}
+
+/* The path of a place: in the schema itself from its root, in another document behind its URI. */
+static void add_path(const struct making *making, struct mx_place place, struct mcpx_text *out)
+{
+    const struct mx_library *library = &making->library;
+    struct mcpx_text full = {0}, root = {0};
+
+    mx_tree_path(&library->documents[place.document].tree, place.node, &full);
+    if (place.document == making->root.document && making->depth == 0) {
+        mx_tree_path(&library->documents[place.document].tree, making->root.node, &root);
+        if (full.len >= root.len)
+            mcpx_text_add(out, full.text + root.len, full.len - root.len);
+    } else {
+        mcpx_text_slice(out, library->documents[place.document].uri);
+        mcpx_text_puts(out, "#");
+        mcpx_text_slice(out, mcpx_text_view(&full));
+    }
+    out->failed = out->failed || full.failed || root.failed;
+    mcpx_text_fini(&full);
+    mcpx_text_fini(&root);
+}
+
+/* Says why the schema is unusable. */
+static enum mcpx_err refuse(struct making *making, struct mx_place place,
+                            struct mcpx_slice keyword, struct mcpx_slice message)
+{
+    struct mcpx_text path = {0};
+    enum mcpx_err err = MCPX_ENOMEM;
+
+    if (place.document < making->library.document_count &&
+        making->library.documents[place.document].tree.count > 0)
+        add_path(making, place, &path);
+    if (!path.failed)
+        err = mx_report_error(making->report, mcpx_text_view(&path), keyword, message);
+    mcpx_text_fini(&path);
+    return err;
+}
+
+/* Says why, going by what library or build noted. */
+static enum mcpx_err refuse_noted(struct making *making, enum mcpx_err err)
+{
+    const struct mx_library *library = &making->library;
+    const struct mx_build *build = &making->build;
+
+    if (err == MCPX_ENOMEM)
+        return err;
+    if (library->err)
+        return refuse(making, library->place, mcpx_slice_of(library->keyword),
+                      mcpx_slice_of(library->reason));
+    return refuse(making, build->fault_place, mcpx_text_view(&build->fault_keyword),
+                  mcpx_text_view(&build->fault_message));
+}
+
+/* The program of a dialect's meta-schema; `own` is to be given back. */
+static enum mcpx_err find_meta(struct making *making, const struct mx_dialect *dialect,
+                               struct mcpx_schema **own, const struct mx_program **program)
+{
+    struct making meta = {making->metas, making->options, making->report,
+                          .depth = making->depth + 1};
+    enum mcpx_err err;
+
+    if (dialect->meta) {
+        bool is_07 = dialect->meta == mx_builtin_meta(MCPX_DIALECT_DRAFT_07);
+        const struct mcpx_schema *schema =
+            making->metas->schemas[is_07 ? MCPX_DIALECT_DRAFT_07 : MCPX_DIALECT_2020_12];
+
+        *program = schema ? &schema->program : NULL;
+        return MCPX_OK;
+    }
+    if (meta.depth > METAS_MAX)
+        return refuse(making, making->root, MCPX_SLICE("$schema"),
+                      MCPX_SLICE("must not be a circle of meta-schemas"));
+    err = make(&meta, dialect->uri, dialect->text, (struct mcpx_slice){NULL, 0}, own);
+    if (err == MCPX_OK)
+        *program = &(*own)->program;
+    return err;
+}
+
+/* Places within a root that other roots are; `list` has room for all. */
+static size_t list_skipped(const struct mx_library *library, const struct mx_root *root,
+                           uint32_t *list)
+{
+    const struct mx_tree *tree = &library->documents[root->place.document].tree;
+    uint32_t end = mx_tree_end(tree, root->place.node);
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < library->root_count; i++) {
+        struct mx_place other = library->roots[i].place;
+
+        if (other.document == root->place.document && other.node > root->place.node &&
+            other.node < end)
+            list[count++] = other.node;
+    }
+    return count;
+}
+
+/* Lets a root be judged by its meta-schema. */
+static enum mcpx_err check_root(struct making *making, const struct mx_root *root)
+{
+    const struct mx_library *library = &making->library;
+    const struct mx_program *program = NULL;
+    struct mcpx_schema *own = NULL;
+    struct mcpx_text base = {0};
+    struct mx_subject subject = {
+        &library->documents[root->place.document].tree, root->place.node, {NULL, 0}, NULL, 0};
+    uint32_t *skip = (uint32_t *)calloc(library->root_count, sizeof *skip);
+    enum mcpx_err err = skip ? MCPX_OK : MCPX_ENOMEM;
+
+    if (!err)
+        err = find_meta(making, &library->resources[root->resource].dialect, &own, &program);
+    if (!err && program) {
+        subject.skip = skip;
+        subject.skip_count = list_skipped(library, root, skip);
+        add_path(making, root->place, &base);
+        subject.base = mcpx_text_view(&base);
+        err = base.failed ? MCPX_ENOMEM : mx_evaluate(program, &subject, making->report);
+    }
+    free(skip);
+    mcpx_text_fini(&base);
+    mcpx_schema_unref(own);
+    return err == MCPX_ELIMIT ? MCPX_EINVALID : err;
+}
+
+/* Lets all be judged that is known so far. */
+static enum mcpx_err check_roots(struct making *making)
+{
+    enum mcpx_err err = MCPX_OK;
+
+    for (; !err && making->checked < making->library.root_count; making->checked++) {
+        struct mx_root root = making->library.roots[making->checked];
+
+        if (!making->library.documents[root.place.document].builtin)
+            err = check_root(making, &root);
+    }
+    return err;
+}
+
+/* Reads, checks, compiles. */
+static enum mcpx_err fill(struct making *making, struct mcpx_slice uri, struct mcpx_slice text,
+                          struct mcpx_slice pointer)
+{
+    enum mcpx_err err, compiled;
+
+    if (!mx_library_add(&making->library, uri, text, pointer, &making->root))
+        return refuse_noted(making, making->library.err);
+    err = check_roots(making);
+    if (err)
+        return err;
+    compiled = mx_compile(&making->build, making->root);
+    if (compiled == MCPX_ENOMEM)
+        return compiled;
+    err = check_roots(making); /* what references led to */
+    return err || !compiled ? err : refuse_noted(making, compiled);
+}
+
+/* The key of the maps of a library: nobody foresees the digest of what he writes. */
+static bool make_key(struct mcpx_slice text, struct mx_map_key *key)
+{
+    unsigned char digest[MX_SHA256_BYTES];
+
+    if (!mx_sha256(text, digest))
+        return false;
+    memcpy(key, digest, sizeof *key);
+    return true;
+}
+
+static enum mcpx_err make(struct making *making, struct mcpx_slice uri, struct mcpx_slice text,
+                          struct mcpx_slice pointer, struct mcpx_schema **out)
+{
+    struct mcpx_schema *schema = (struct mcpx_schema *)calloc(1, sizeof *schema);
+    struct mx_map_key key;
+    enum mcpx_err err = MCPX_ENOMEM;
+
+    if (!schema)
+        return err;
+    schema->references = 1;
+    schema->dialect = making->options->dialect;
+    if (make_key(text, &key)) {
+        mx_library_init(&making->library, making->options, key);
+        making->build.library = &making->library;
+        making->build.program = &schema->program;
+        err = fill(making, uri, text, pointer);
+        mx_build_fini(&making->build);
+        mx_library_fini(&making->library);
+    }
+    if (err) {
+        mcpx_schema_unref(schema);
+        return err;
+    }
+    schema->bytes = sizeof *schema + mx_program_bytes(&schema->program);
+    *out = schema;
+    return MCPX_OK;
+}
+
+enum mcpx_err mx_schema_make(const struct mx_metas *metas, struct mcpx_slice text,
+                             const struct mcpx_schema_options *options,
+                             struct mcpx_schema_report *report, struct mcpx_schema **out)
+{
+    struct making making = {metas, options, report, .depth = 0};
+    struct mcpx_slice uri = options->uri, pointer = options->pointer;
+
+    report->count = 0;
+    if (!uri.text)
+        uri = MCPX_SLICE("");
+    return make(&making, uri, text, pointer, out);
+}
+
+bool mx_metas_make(struct mx_metas *metas)
+{
+    struct mcpx_schema_report report = {MCPX_VERDICT_VALID, 0, {{{0}, {0}, {0}}}, NULL};
+    bool made = true;
+
+    for (int i = MCPX_DIALECT_2020_12; i <= MCPX_DIALECT_DRAFT_07 && made; i++) {
+        const struct mx_builtin *meta = mx_builtin_meta((enum mcpx_dialect)i);
+        struct mcpx_schema_options options = {.uri = meta->uri};
+
+        made = mx_schema_make(metas, meta->text, &options, &report, &metas->schemas[i]) ==
+               MCPX_OK;
+    }
+    mcpx_schema_report_fini(&report);
+    return made;
+}
+
+void mx_metas_fini(struct mx_metas *metas)
+{
+    mcpx_schema_unref(metas->schemas[MCPX_DIALECT_2020_12]);
+    mcpx_schema_unref(metas->schemas[MCPX_DIALECT_DRAFT_07]);
+}

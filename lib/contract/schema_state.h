@@ -1,0 +1,36 @@
+/*
+ * schema_state.h - a compiled schema, and how one is made.
+ */
+#ifndef MX_SCHEMA_STATE_H
+#define MX_SCHEMA_STATE_H
+
+#include "lib/contract/program.h"
+
+#include <mcpx/digest.h>
+#include <mcpx/schema.h>
+
+struct mcpx_schema {
+    struct mx_program program;
+    size_t references;
+    size_t bytes;
+    enum mcpx_dialect dialect; /* of the options it was made with */
+    char fingerprint[MCPX_SHA256_LEN + 1];
+};
+
+/** The compiled meta-schemas, by enum mcpx_dialect. */
+struct mx_metas {
+    struct mcpx_schema *schemas[2];
+};
+
+/** Compiles both meta-schemas. False when memory runs out; what was made is to be freed anyway. */
+bool mx_metas_make(struct mx_metas *metas);
+
+/** Gives them back. */
+void mx_metas_fini(struct mx_metas *metas);
+
+/** mcpx_schema_compile without a shelf. The fingerprint is left empty. `options` is not NULL. */
+enum mcpx_err mx_schema_make(const struct mx_metas *metas, struct mcpx_slice text,
+                             const struct mcpx_schema_options *options,
+                             struct mcpx_schema_report *report, struct mcpx_schema **out);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * input.c - reading a file to its end. It is bounded, because what is read is a document, and who
+ * gives a disk by mistake should hear of that rather than wait.
+ */
+#include "tools/mcpxctl/input.h"
+
+#include "tools/common/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_standard(const char *path)
+{
+    return !path || strcmp(path, "-") == 0;
+}
+
+const char *input_name(const char *path)
+{
+    return is_standard(path) ? "standard input" : path;
+}
+
+static int fail_of_system(const char *verb, const char *path)
+{
+    return fail_with(STATUS_USAGE, verb, "%s: %s", input_name(path), strerror(errno));
+}
+
+static int read_stream(const char *verb, const char *path, FILE *stream, struct mcpx_text *out)
+{
+    char bytes[65536];
+    size_t len;
+
+    while ((len = fread(bytes, 1, sizeof bytes, stream)) > 0 && out->len <= INPUT_MAX)
+        mcpx_text_add(out, bytes, len);
+    if (ferror(stream))
+        return fail_of_system(verb, path);
+    if (out->failed)
+        return complain_of_memory(verb);
+    if (out->len > INPUT_MAX)
+        return fail_with(STATUS_USAGE, verb, "%s: longer than %d MiB", input_name(path),
+                         INPUT_MAX >> 20);
+    return STATUS_OK;
+}
+
+int input_read(const char *verb, const char *path, struct mcpx_text *out)
+{
+    FILE *stream;
+    int status;
+
+    if (is_standard(path))
+        return read_stream(verb, path, stdin, out);
+    stream = fopen(path, "re");
+    if (!stream)
+        return fail_of_system(verb, path);
+    status = read_stream(verb, path, stream, out);
+    fclose(stream);
+    return status;
+}
