@@ -5,7 +5,7 @@
 #ifndef MCPX_CONTRACT_H
 #define MCPX_CONTRACT_H
 
-#include <mcpx/text.h>
+#include <mcpx/schema.h>
 
 MCPX_BEGIN_C
 
@@ -114,7 +114,7 @@ MCPX_API const char *mcpx_cause_in_response(enum mcpx_cause cause);
  *     {"code":-32602,"message":"Invalid params",
  *      "data":{"canonical_code":"INVALID_INPUT","cause":"input","errors":[...]}}
  *
- * errors   a JSON array; absent: there is none
+ * errors   a JSON array, such as mcpx_schema_errors_add writes; absent: there is none
  * more     members of `data` that follow, such as "signal":9; absent: there are none
  *
  * Returns false and appends nothing for a cause outside the table.
@@ -122,10 +122,15 @@ MCPX_API const char *mcpx_cause_in_response(enum mcpx_cause cause);
 MCPX_API bool mcpx_cause_error(struct mcpx_text *out, enum mcpx_cause cause,
                                struct mcpx_slice errors, struct mcpx_slice more);
 
+/** Appends the errors of a report: `[{"path":"/b","keyword":"required","message":"..."}]`. */
+MCPX_API void mcpx_schema_errors_add(struct mcpx_text *out,
+                                     const struct mcpx_schema_report *report);
+
 /*
  * The contracts. X(constant, name, code of a breach)
  *
- * Each is a JSON Schema of one document.
+ * Each is a JSON Schema of one document. A tool's has one rule more than a schema can say: see
+ * mcpx_contracts_validate.
  */
 #define MCPX_CONTRACTS(X)                                                                     \
     X(MCPX_CONTRACT_ENVELOPE, "mcp.envelope.v0.1", MCPX_CODE_INVALID_OUTPUT)                  \
@@ -160,6 +165,36 @@ MCPX_API enum mcpx_code mcpx_contract_breach(enum mcpx_contract contract);
  * with a newline. Absent outside the table. Static.
  */
 MCPX_API struct mcpx_slice mcpx_contract_schema(enum mcpx_contract contract);
+
+/** The contracts, each compiled when it is first asked for. One thread at a time. */
+struct mcpx_contracts;
+
+/**
+ * Makes them.
+ *
+ * shelf   for the schemas, those of tools included; borrowed until mcpx_contracts_free
+ *
+ * Returns NULL when memory runs out.
+ */
+MCPX_API struct mcpx_contracts *mcpx_contracts_new(struct mcpx_shelf *shelf);
+
+/** Frees them. */
+MCPX_API void mcpx_contracts_free(struct mcpx_contracts *contracts);
+
+/**
+ * Judges a document. That of a `tool` keeps its contract when its two schemas are usable, too;
+ * errors of these have paths that lead from the document into the schema.
+ *
+ * text     borrowed
+ * report   filled: verdict and errors, lent until `contracts` or the report is used again
+ *
+ * Returns MCPX_OK when it is valid; MCPX_EINVALID when it is not, or there is no such contract;
+ * MCPX_ELIMIT when a bound was met; MCPX_ENOMEM.
+ */
+MCPX_API enum mcpx_err mcpx_contracts_validate(struct mcpx_contracts *contracts,
+                                               enum mcpx_contract contract,
+                                               struct mcpx_slice text,
+                                               struct mcpx_schema_report *report);
 
 MCPX_END_C
 

@@ -16,6 +16,7 @@
 #include <mcpx/kind.h>
 #include <mcpx/lines.h>
 #include <mcpx/rpc.h>
+#include <mcpx/schema.h>
 #include <mcpx/session.h>
 #include <mcpx/text.h>
 

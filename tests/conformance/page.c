@@ -10,14 +10,14 @@
 
 enum { PAGE_MAX = 262144 };
 
-static char *page(void)
+static char *read_page(const char *name)
 {
     static char text[PAGE_MAX];
     char path[4096];
     FILE *file;
     size_t len;
 
-    snprintf(path, sizeof path, "%s/docs/protocol.md", getenv("MCPX_SOURCE_DIR"));
+    snprintf(path, sizeof path, "%s/%s", getenv("MCPX_SOURCE_DIR"), name);
     file = fopen(path, "r");
     cr_assert_not_null(file, "%s cannot be read", path);
     len = fread(text, 1, sizeof text - 1, file);
@@ -29,9 +29,14 @@ static char *page(void)
 
 char *page_rows_of(const char *head)
 {
-    char *at = strstr(page(), head);
+    return page_rows_in("docs/protocol.md", head);
+}
 
-    cr_assert_not_null(at, "the page has no table '%s'", head);
+char *page_rows_in(const char *page, const char *head)
+{
+    char *at = strstr(read_page(page), head);
+
+    cr_assert_not_null(at, "%s has no table '%s'", page, head);
     at = strstr(at, "\n|---");
     cr_assert_not_null(at, "the table '%s' has no rule under its head", head);
     at = strchr(at + 1, '\n');

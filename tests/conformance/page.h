@@ -1,14 +1,20 @@
 /*
- * page.h - the tables of docs/protocol.md as test data.
+ * page.h - the tables of pages of the documentation as test data.
  */
 #ifndef TEST_PAGE_H
 #define TEST_PAGE_H
 
 #include <stddef.h>
 
-enum { PAGE_CELLS = 4 };
+enum { PAGE_CELLS = 5 };
 
-/** The first row of the table under this head line. Fails the test when there is no such table. */
+/**
+ * The first row of the table under this head line, in a page such as "docs/contracts.md"; lent until
+ * the next call. Fails the test when there is no such table.
+ */
+char *page_rows_in(const char *page, const char *head);
+
+/** The same in docs/protocol.md. */
 char *page_rows_of(const char *head);
 
 /** Cuts the next row of a table into its cells. Returns how many; 0 at the end of the table. */

@@ -32,7 +32,7 @@ static const struct {
      "\"data\":{\"canonical_code\":\"INTERNAL_ERROR\"}}"},
 };
 
-Test(canonical_error, r002_9_each_code_has_its_http_status)
+Test(canonical_error, R002_9_each_code_has_its_http_status)
 {
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         enum mcpx_code found = MCPX_CODE_COUNT;
@@ -44,7 +44,7 @@ Test(canonical_error, r002_9_each_code_has_its_http_status)
     }
 }
 
-Test(canonical_error, r002_10_each_code_has_its_json_rpc_error_object)
+Test(canonical_error, R002_10_each_code_has_its_json_rpc_error_object)
 {
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         struct mcpx_text out = {0};
@@ -57,7 +57,7 @@ Test(canonical_error, r002_10_each_code_has_its_json_rpc_error_object)
     }
 }
 
-Test(canonical_error, r002_11_there_are_five_and_a_sixth_is_an_error_of_the_caller)
+Test(canonical_error, R002_11_there_are_five_and_a_sixth_is_an_error_of_the_caller)
 {
     static const int outside[] = {-1, MCPX_CODE_COUNT, 1000};
     struct mcpx_text out = {0};
@@ -80,7 +80,7 @@ Test(canonical_error, r002_11_there_are_five_and_a_sixth_is_an_error_of_the_call
     cr_expect_eq(kept, MCPX_CODE_NOT_FOUND);
 }
 
-Test(canonical_error, r002_13_numbers_of_others_count_as_one_of_the_five)
+Test(canonical_error, R002_13_numbers_of_others_count_as_one_of_the_five)
 {
     static const struct {
         int64_t rpc;

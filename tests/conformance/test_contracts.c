@@ -1,0 +1,75 @@
+/*
+ * What breaks for whom: a program branches on a code that docs/contracts.md names and the library
+ * does not send, or is told of an error that the page does not know.
+ */
+#include "tests/conformance/page.h"
+
+#include <mcpx/contract.h>
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char page[] = "docs/contracts.md";
+
+/* A cell's first `code`; NULL when it has none. */
+static const char *code_in(char *cell)
+{
+    return page_next_code(&cell);
+}
+
+static void expect_word(const char *in_page, const char *in_library, const char *row)
+{
+    cr_expect(in_page && in_library ? strcmp(in_page, in_library) == 0 : in_page == in_library,
+              "%s: the page says %s, the library %s", row, in_page ? in_page : "none",
+              in_library ? in_library : "none");
+}
+
+Test(contracts_page, has_the_canonical_codes_with_their_numbers)
+{
+    char *rest = page_rows_in(page, "| canonical code |"), *cells[PAGE_CELLS];
+    int count = 0;
+
+    for (; page_next_row(&rest, cells); count++) {
+        const char *name = code_in(cells[0]);
+        enum mcpx_code code;
+
+        cr_assert(mcpx_code_find(mcpx_slice_of(name), &code), "there is no %s", name);
+        cr_expect_eq(atoi(cells[1]), mcpx_code_status(code), "%s", name);
+        cr_expect_eq(atoi(cells[2]), mcpx_code_rpc(code), "%s", name);
+        expect_word(code_in(cells[3]), mcpx_code_message(code), name);
+    }
+    cr_expect_eq(count, MCPX_CODE_COUNT);
+}
+
+Test(contracts_page, has_the_causes_in_their_order)
+{
+    char *rest = page_rows_in(page, "| cause |"), *cells[PAGE_CELLS];
+    int count = 0;
+
+    for (; page_next_row(&rest, cells); count++) {
+        enum mcpx_cause cause = (enum mcpx_cause)count;
+        const char *name = code_in(cells[0]);
+
+        expect_word(name, mcpx_cause_name(cause), "the order");
+        expect_word(code_in(cells[1]), mcpx_code_name(mcpx_cause_code(cause)), name);
+        expect_word(code_in(cells[2]), mcpx_cause_in_envelope(cause), name);
+        expect_word(code_in(cells[3]), mcpx_cause_in_response(cause), name);
+    }
+    cr_expect_eq(count, MCPX_CAUSE_COUNT);
+}
+
+Test(contracts_page, has_the_contracts_and_says_whose_breach_it_is)
+{
+    char *rest = page_rows_in(page, "| contract |"), *cells[PAGE_CELLS];
+    int count = 0;
+
+    for (; page_next_row(&rest, cells); count++) {
+        const char *name = code_in(cells[0]);
+        enum mcpx_contract contract;
+
+        cr_assert(mcpx_contract_find(mcpx_slice_of(name), &contract), "there is no %s", name);
+        expect_word(code_in(cells[2]), mcpx_code_name(mcpx_contract_breach(contract)), name);
+    }
+    cr_expect_eq(count, MCPX_CONTRACT_COUNT);
+}

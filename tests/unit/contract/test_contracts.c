@@ -1,0 +1,161 @@
+/*
+ * What breaks for whom: a document that keeps its contract is refused, and a call that would work is
+ * not made; or one that breaks it passes, and a server or a model has to cope with what it is not
+ * built for. The rows are in vectors/, each with the requirement it is for.
+ */
+#include "tests/unit/contract/vectors.h"
+
+#include <mcpx/contract.h>
+#include <mcpx/json.h>
+
+#include <criterion/criterion.h>
+
+static struct mcpx_shelf *shelf;
+static struct mcpx_contracts *contracts;
+static struct mcpx_schema_report report;
+
+static void set_up(void)
+{
+    shelf = mcpx_shelf_new();
+    contracts = mcpx_contracts_new(shelf);
+    cr_assert_not_null(contracts);
+}
+
+static void tear_down(void)
+{
+    mcpx_schema_report_fini(&report);
+    mcpx_contracts_free(contracts);
+    mcpx_shelf_free(shelf);
+}
+
+TestSuite(contracts, .init = set_up, .fini = tear_down);
+
+static bool is(struct mcpx_slice text, const char *expected)
+{
+    return mcpx_slice_equal(text, mcpx_slice_of(expected));
+}
+
+/* What was found, on one line. */
+static const char *found(void)
+{
+    static char text[2048];
+    struct mcpx_text list = {0};
+
+    mcpx_schema_errors_add(&list, &report);
+    snprintf(text, sizeof text, "%s", list.text);
+    mcpx_text_fini(&list);
+    return text;
+}
+
+static void expect_row(const char *name, enum mcpx_contract contract, const struct vector *row)
+{
+    struct mcpx_slice text = mcpx_slice_of(row->text);
+    enum mcpx_err err = mcpx_contracts_validate(contracts, contract, text, &report);
+    bool as_expected = row->path ? err == MCPX_EINVALID && report.count > 0 &&
+                                       is(report.errors[0].path, row->path) &&
+                                       is(report.errors[0].keyword, row->keyword)
+                                 : err == MCPX_OK && report.count == 0;
+
+    cr_expect(as_expected, "%s, line %zu (%s): expected %s %s, found %s in %s", name,
+              row->number, row->requirement ? row->requirement : "the base",
+              row->path ? row->keyword : "nothing", row->path ? row->path : "", found(),
+              row->text);
+    cr_expect_eq(report.verdict, row->path ? MCPX_VERDICT_INVALID : MCPX_VERDICT_VALID);
+    if (row->errors > 0)
+        cr_expect_eq(report.count, row->errors, "%s, line %zu: %zu errors expected, found %s",
+                     name, row->number, row->errors, found());
+}
+
+/* All contracts in one test: what one leaves behind does not change the next. */
+Test(contracts, each_accepts_and_refuses_what_its_vectors_say)
+{
+    for (int i = 0; i < MCPX_CONTRACT_COUNT; i++) {
+        enum mcpx_contract contract = (enum mcpx_contract)i;
+        const char *name = mcpx_contract_name(contract);
+        struct vector row = {.number = 0};
+        struct vectors vectors;
+
+        vectors_open(&vectors, name);
+        while (vectors_next(&vectors, &row))
+            expect_row(name, contract, &row);
+        cr_expect_gt(vectors.number, 10, "%s has %zu vectors", name, vectors.number);
+    }
+}
+
+Test(contracts, a_breach_has_the_code_of_who_wrote_the_document)
+{
+    for (int i = 0; i < MCPX_CONTRACT_COUNT; i++) {
+        enum mcpx_code code = mcpx_contract_breach((enum mcpx_contract)i);
+
+        cr_expect(code == MCPX_CODE_INVALID_INPUT || code == MCPX_CODE_INVALID_OUTPUT);
+    }
+}
+
+/* R000-5, R001-10, R004-16: words that stand in a table and in a schema are the same ones. */
+Test(contracts, codes_of_the_tables_are_those_that_the_schemas_know)
+{
+    struct mcpx_text text = {0};
+
+    for (int i = 0; i < MCPX_CAUSE_COUNT; i++) {
+        const char *word = mcpx_cause_in_response((enum mcpx_cause)i);
+
+        if (!word)
+            continue;
+        mcpx_text_reset(&text);
+        mcpx_text_puts(&text, "{\"tier\":\"community\",\"tool_version\":\"1.0.0\","
+                              "\"tool_id\":\"t\",\"request_id\":\"r\",\"capabilities\":[],"
+                              "\"upgrade_hints\":[],\"data\":null,"
+                              "\"error\":{\"error\":\"e\",\"error_details\":null");
+        mcpx_json_add_member(&text, "error_code", mcpx_slice_of(word));
+        mcpx_text_puts(&text, "}}");
+        cr_expect_eq(mcpx_contracts_validate(contracts, MCPX_CONTRACT_RESPONSE,
+                                             mcpx_text_view(&text), &report),
+                     MCPX_OK, "%s: %s", word, found());
+    }
+    for (int i = 0; i < MCPX_CODE_COUNT; i++) {
+        const char *word = mcpx_code_name((enum mcpx_code)i);
+
+        mcpx_text_reset(&text);
+        mcpx_text_puts(&text,
+                       "{\"eventName\":\"mcp.tool.result\",\"ts\":\"2026-11-22T05:54:52Z\","
+                       "\"requestId\":\"r\",\"traceId\":\"t\",\"toolName\":\"n\","
+                       "\"status\":\"error\",\"durationMs\":1,"
+                       "\"outputSchemaVersion\":\"none\"");
+        mcpx_json_add_member(&text, "errorCategory", mcpx_slice_of(word));
+        mcpx_text_puts(&text, "}");
+        cr_expect_eq(mcpx_contracts_validate(contracts, MCPX_CONTRACT_EVENT,
+                                             mcpx_text_view(&text), &report),
+                     MCPX_OK, "%s: %s", word, found());
+    }
+    mcpx_text_fini(&text);
+}
+
+/* R002-4, R002-21 */
+Test(contracts, a_tool_is_one_only_with_schemas_that_can_be_used)
+{
+    static const struct {
+        const char *text, *path;
+    } rows[] = {
+        {"{\"name\":\"t\",\"inputSchema\":{\"minLength\":-1}}", "/inputSchema/minLength"},
+        {"{\"name\":\"t\",\"inputSchema\":{\"$ref\":\"other.json\"}}", "/inputSchema/$ref"},
+        {"{\"name\":\"t\",\"inputSchema\":{},\"outputSchema\":{\"properties\":{\"a\":"
+         "{\"pattern\":\"(\"}}}}",
+         "/outputSchema/properties/a/pattern"},
+        {"{\"name\":\"t\",\"inputSchema\":{\"type\":7},\"outputSchema\":{\"type\":7}}",
+         "/inputSchema/type"},
+        {"{\"name\":\"t\",\"inputSchema\":{\"$schema\":\"http://json-schema.org/schema#\"}}",
+         "/inputSchema/$schema"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        cr_expect_eq(mcpx_contracts_validate(contracts, MCPX_CONTRACT_TOOL,
+                                             mcpx_slice_of(rows[i].text), &report),
+                     MCPX_EINVALID, "%s", rows[i].text);
+        cr_expect_eq(report.verdict, MCPX_VERDICT_INVALID);
+        cr_assert_gt(report.count, 0, "%s", rows[i].text);
+        cr_expect(is(report.errors[0].path, rows[i].path), "%s: %s", rows[i].text, found());
+    }
+    cr_expect_eq(
+        mcpx_contracts_validate(contracts, MCPX_CONTRACT_COUNT, mcpx_slice_of("{}"), &report),
+        MCPX_EINVALID);
+}
