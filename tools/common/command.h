@@ -30,7 +30,7 @@ enum { NUMBER_MAX = 1000000000 };
  *   CHOICE    one of the words that `value` lists, separated by "|"
  *
  * The types below these accept anything. For them completion offers what exists: participants,
- * topics, ids of envelopes, ID@DIGEST of open proposals, contexts, verbs.
+ * topics, ids of envelopes, ID@DIGEST of open proposals, contexts, contracts, verbs.
  */
 enum value_type {
     VALUE_NONE,
@@ -44,6 +44,7 @@ enum value_type {
     VALUE_ENVELOPE,
     VALUE_PROPOSAL,
     VALUE_CONTEXT,
+    VALUE_CONTRACT,
     VALUE_VERB
 };
 

@@ -10,14 +10,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_standard(const char *path)
+bool input_is_standard(const char *path)
 {
     return !path || strcmp(path, "-") == 0;
 }
 
 const char *input_name(const char *path)
 {
-    return is_standard(path) ? "standard input" : path;
+    return input_is_standard(path) ? "standard input" : path;
 }
 
 static int fail_of_system(const char *verb, const char *path)
@@ -47,7 +47,7 @@ int input_read(const char *verb, const char *path, struct mcpx_text *out)
     FILE *stream;
     int status;
 
-    if (is_standard(path))
+    if (input_is_standard(path))
         return read_stream(verb, path, stdin, out);
     stream = fopen(path, "re");
     if (!stream)

@@ -20,6 +20,9 @@ enum { INPUT_MAX = 16 << 20 };
  */
 int input_read(const char *verb, const char *path, struct mcpx_text *out);
 
+/** True for what stands for standard input: NULL and "-". */
+bool input_is_standard(const char *path);
+
 /** What a complaint about such a file calls it. */
 const char *input_name(const char *path);
 

@@ -119,6 +119,27 @@ static const struct option_row context_options[] = {
     {.name = NULL},
 };
 
+static const struct option_row contract_options[] = {
+    {"--json", NULL, VALUE_NONE, 0,
+     "print an object for each contract, with the code of a breach; its schema on one line"},
+    {.name = NULL},
+};
+
+static const struct option_row validate_options[] = {
+    {"--lines", NULL, VALUE_NONE, 0, "each line is a document, as in a log"},
+    {"--schema", "FILE[#POINTER]", VALUE_FILE, 0,
+     "the schema, or with a JSON Pointer a part of the file: tool.json#/inputSchema"},
+    {"--known", "URI=PATH", VALUE_TEXT, OPTION_REPEATED,
+     "a document that the schema may refer to; a folder of them where URI ends with /"},
+    {"--dialect", "2020-12|draft-07", VALUE_CHOICE, 0,
+     "what a schema without $schema is written in; 2020-12"},
+    {"--direction", "request|response", VALUE_CHOICE, 0,
+     "which code a breach of a schema is: INVALID_INPUT or INVALID_OUTPUT; request"},
+    {"--json", NULL, VALUE_NONE, 0, "print one JSON object for each document"},
+    {"--quiet", NULL, VALUE_NONE, 0, "print nothing: the exit code is the answer"},
+    {.name = NULL},
+};
+
 static const struct option_row one_object_options[] = {
     JSON_OPTION("print one JSON object"),
     {.name = NULL},
@@ -167,6 +188,11 @@ static const struct command commands[] = {
      "context holds, without NAME the one that counts, and remove forgets one. Of a token "
      "only the path of its file is kept. Exits 4 when there is no context of that name.",
      context_options, connect_options, cmd_context},
+    {"contract", "[CONTRACT]", 0, 1, false, "what documents have to be: the contracts",
+     "Prints the names of the contracts, or one of them: a JSON Schema of dialect 2020-12 "
+     "that "
+     "is complete by itself. Exits 4 when there is no contract of that name.",
+     contract_options, NULL, cmd_contract},
     {"digest", "[FILE]", 0, 1, false, "the SHA-256 of a JSON document",
      "Prints the digest of the document's canonical form, by which equal values have equal "
      "bytes: no white space, members in the order of their names, strings and numbers written "
@@ -212,6 +238,16 @@ static const struct command commands[] = {
      "Prints a new random token of 256 bits, which is kept nowhere, and the \"token_sha256\" "
      "that goes into the configuration. A token is never an argument: others can read those.",
      token_options, NULL, cmd_token},
+    {"validate", "CONTRACT [FILE]", 1, 2, false, "does a document keep a contract?",
+     "Judges the document in FILE, or on standard input, by the contract of that name, or, "
+     "for "
+     "the word schema, by a schema from a file: dialect 2020-12 or draft-07. Says where the "
+     "document is wrong and what is expected there, ten places at most. Nothing that a schema "
+     "refers to is fetched; --known names files for it. Exits 0 when all documents are valid, "
+     "1 when one is not, 2 when the question cannot be asked: an unknown contract, a file "
+     "that "
+     "cannot be read, a schema that cannot be used.",
+     validate_options, NULL, cmd_validate},
     {"watch", NULL, 0, 0, false, "see what is said, as it is said",
      "Joins the topic and prints a line per envelope: time, beginning of its id, sender, "
      "addressees, kind, and what its payload comes down to. What receivers ignore, because "
@@ -247,8 +283,9 @@ static const struct note_row examples[] = {
 
 static const struct operand_row operands[] = {
     {"ID", VALUE_ENVELOPE},  {"ID[@DIGEST]", VALUE_PROPOSAL},
-    {"NAME", VALUE_CONTEXT}, {"FILE", VALUE_FILE},
-    {"VERB", VALUE_VERB},    {NULL, VALUE_NONE},
+    {"NAME", VALUE_CONTEXT}, {"CONTRACT", VALUE_CONTRACT},
+    {"FILE", VALUE_FILE},    {"VERB", VALUE_VERB},
+    {NULL, VALUE_NONE},
 };
 
 static const char about[] =

@@ -1,7 +1,7 @@
 /*
- * offer.c - words for completion: contexts from the user's file, the rest from the router that
- * the typed line names. A person waits for them after a key press, so it takes one second at
- * most.
+ * offer.c - words for completion: contexts from the user's file, contracts from the library, the
+ * rest from the router that the typed line names. A person waits for them after a key press, so it
+ * takes one second at most.
  */
 #include "tools/mcpxctl/offer.h"
 
@@ -10,6 +10,7 @@
 #include "tools/mcpxctl/chain.h"
 #include "tools/mcpxctl/fetch.h"
 #include "tools/mcpxctl/proposal.h"
+#include <mcpx/contract.h>
 #include <mcpx/json.h>
 
 static const char verb[] = "completion";
@@ -109,6 +110,18 @@ static void offer_contexts(struct mcpx_text *out)
     json_decref(tree);
 }
 
+/* "schema" stands where a contract may, but not for `contract` itself. */
+static void offer_contracts(const struct arguments *line, struct mcpx_text *out)
+{
+    for (int i = 0; i < MCPX_CONTRACT_COUNT; i++) {
+        enum mcpx_contract contract = (enum mcpx_contract)i;
+
+        add(out, mcpx_slice_of(mcpx_contract_name(contract)), MCPX_SLICE(""));
+    }
+    if (strcmp(line->command->name, "validate") == 0)
+        add(out, MCPX_SLICE("schema"), MCPX_SLICE("one from --schema FILE"));
+}
+
 static const struct source {
     enum value_type type;
     void (*offer)(const struct connection *where, struct mcpx_text *out);
@@ -143,6 +156,8 @@ void offer_live(const struct arguments *line, enum value_type type, struct mcpx_
 {
     if (type == VALUE_CONTEXT)
         offer_contexts(out);
+    else if (type == VALUE_CONTRACT)
+        offer_contracts(line, out);
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
         if (sources[i].type == type)
             offer_of_router(line, &sources[i], out);

@@ -11,6 +11,7 @@ int cmd_call(const struct arguments *arguments);
 int cmd_can(const struct arguments *arguments);
 int cmd_chain(const struct arguments *arguments);
 int cmd_context(const struct arguments *arguments);
+int cmd_contract(const struct arguments *arguments);
 int cmd_digest(const struct arguments *arguments);
 int cmd_history(const struct arguments *arguments);
 int cmd_kind(const struct arguments *arguments);
@@ -21,7 +22,7 @@ int cmd_reject(const struct arguments *arguments);
 int cmd_say(const struct arguments *arguments);
 int cmd_status(const struct arguments *arguments);
 int cmd_token(const struct arguments *arguments);
-
+int cmd_validate(const struct arguments *arguments);
 int cmd_watch(const struct arguments *arguments);
 int cmd_who(const struct arguments *arguments);
 int cmd_withdraw(const struct arguments *arguments);

@@ -1,0 +1,76 @@
+/*
+ * The story: somebody checks documents with another validator than ours, with the schemas that mcpxctl
+ * prints: in an editor, in a build, in a program in another language. Both say the same of each
+ * document, so nobody can be told twice two different things.
+ */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import Ajv from 'ajv/dist/2020.js';
+import { programBinary } from './lib/program.mjs';
+
+const VECTORS = new URL('../unit/contract/vectors/', import.meta.url);
+
+function mcpxctl(args, input) {
+  const { status, stdout, stderr } = spawnSync(programBinary('mcpxctl'), args, { encoding: 'utf8', input });
+  assert.equal(stderr, '');
+  return { status, stdout };
+}
+
+/** The container that a pointer's last part is in, and that part; makes objects on the way. */
+function placeOf(document, pointer) {
+  const parts = pointer.split('/').slice(1);
+  const last = parts.pop();
+  return [parts.reduce((at, part) => (at[part] ??= {}), document), last];
+}
+
+/** Documents as texts, from the rows of a contract's vectors (tests/unit/contract/vectors.h). */
+function documentsOf(contract) {
+  const rows = readFileSync(new URL(`${contract}.jsonl`, VECTORS), 'utf8').trimEnd().split('\n').map(JSON.parse);
+  let base;
+  return rows.map((row) => {
+    base = row.base ?? base;
+    if (row.text !== undefined) return row.text;
+    const document = structuredClone(base);
+    for (const [pointer, value] of Object.entries(row.set ?? {})) {
+      const [at, name] = placeOf(document, pointer);
+      at[name] = value;
+    }
+    for (const pointer of row.drop ?? []) {
+      const [at, name] = placeOf(document, pointer);
+      delete at[name];
+    }
+    for (const [pointer, count] of Object.entries(row.fill ?? {})) {
+      const [at, name] = placeOf(document, pointer);
+      at[name] = (row.with ?? '\u{1f600}').repeat(count);
+    }
+    return JSON.stringify(document);
+  });
+}
+
+/** What JavaScript reads as we do: neither big numbers, nor a member twice, nor half a surrogate pair. */
+function survives(text) {
+  try {
+    return !text.includes('\\ud') && JSON.stringify(JSON.parse(text)) === text;
+  } catch {
+    return false;
+  }
+}
+
+for (const contract of mcpxctl(['contract']).stdout.trimEnd().split('\n')) {
+  test(`ajv with the printed schema judges each ${contract} as mcpxctl does`, () => {
+    const { status, stdout } = mcpxctl(['contract', contract]);
+    assert.equal(status, 0);
+    const judge = new Ajv({ strict: false }).compile(JSON.parse(stdout));
+    const documents = documentsOf(contract).filter(survives);
+    const said = mcpxctl(['validate', contract, '--lines', '--json'], documents.join('\n'));
+    const verdicts = said.stdout.trimEnd().split('\n').map(JSON.parse);
+    assert.equal(verdicts.length, documents.length);
+    documents.forEach((text, i) => {
+      assert.equal(verdicts[i].valid, judge(JSON.parse(text)), `${text}: ${JSON.stringify(verdicts[i])}`);
+    });
+    const valid = verdicts.filter((verdict) => verdict.valid).length;
+    assert.ok(valid > 0 && valid < verdicts.length, 'documents of both sorts');
+  });
+}

@@ -1,0 +1,179 @@
+/*
+ * What breaks for whom: a script takes a document for valid that is not, or a log for complete; a
+ * schema that somebody else wrote makes mcpxctl read a file that nobody named.
+ */
+#include "stage.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/mcpx-contract-XXXXXX";
+
+static void write_text(const char *name, const char *text)
+{
+    FILE *file = fopen(name, "w");
+
+    cr_assert_not_null(file, "%s", name);
+    fputs(text, file);
+    fclose(file);
+}
+
+#define CONTEXT                                                                               \
+    "{\"requestId\":\"r\",\"traceId\":\"t\",\"mode\":\"quick\",\"workspaceId\":\"w\","        \
+    "\"actor\":\"human\",\"timeRange\":{\"start\":\"a\",\"end\":\"b\",\"tz\":\"UTC\"},"       \
+    "\"contractVersions\":{\"mcp\":\"2.0\",\"tool\":\"1.0\",\"fixture\":\"1.0\"},"            \
+    "\"featureFlags\":[]}"
+
+static void set_up(void)
+{
+    cr_assert_not_null(mkdtemp(folder));
+    cr_assert_eq(chdir(folder), 0);
+    write_text("good.json", CONTEXT "\n");
+    write_text("bad.json", "{\"mode\":\"expert\"}\n");
+    write_text("log", CONTEXT "\n{\"mode\":\"quick\"\n" CONTEXT);
+    write_text("tool.json", "{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\","
+                            "\"required\":[\"a\"]}}");
+    write_text("unusable.json", "{\"properties\":{\"a\":{\"minLength\":-1}}}");
+    write_text("refers.json", "{\"$ref\":\"https://example.com/parts/size.json\"}");
+    write_text("climbs.json", "{\"$ref\":\"https://example.com/parts/%2e%2e/size%2ejson\"}");
+    write_text("size.json", "{\"maximum\":9}");
+    write_text("d#7", "{\"items\":[{\"type\":\"string\"}]}");
+}
+
+static void tear_down(void)
+{
+    char line[64];
+
+    snprintf(line, sizeof line, "rm -r %s", folder);
+    cr_expect_eq(run(line), 0);
+}
+
+TestSuite(contract, .init = set_up, .fini = tear_down);
+
+Test(contract, names_and_schemas_are_printed)
+{
+    static const struct row rows[] = {
+        {"mcpxctl contract", 0, "mcp.envelope.v0.1\nmcp.request.v0.1\n"},
+        {"mcpxctl contract | wc -l", 0, "13\n"},
+        {"mcpxctl contract --json", 0,
+         "{\"contract\":\"context\",\"code\":\"INVALID_INPUT\"}\n"},
+        {"mcpxctl contract context", 0, "\"$id\": \"urn:mcpx:contract:context\",\n"},
+        {"mcpxctl contract mcp.envelope.v0.1 --json | wc -l", 0, "1\n"},
+        {"mcpxctl contract invocation --json", 0,
+         "\"title\": \"invocation: a JSON-RPC request that names a tool and carries its "
+         "input\",\"type\": \"object\",\"required\": [\"id\", \"jsonrpc\","},
+        {"mcpxctl contract contxt 2>&1", 4, "contxt is no contract (did you mean context?)"},
+    };
+
+    expect_rows(rows, LENGTH(rows));
+}
+
+Test(contract, R002_5_a_document_is_judged_and_the_exit_code_says_it)
+{
+    static const struct row rows[] = {
+        {"mcpxctl validate context good.json", 0, "valid\n"},
+        {"mcpxctl validate context good.json --json", 0,
+         "{\"valid\":true,\"contract\":\"context\",\"code\":null,\"path\":null,\"errors\":[]}"
+         "\n"},
+        {"mcpxctl validate context < good.json", 0, "valid\n"},
+        {"mcpxctl validate context - < good.json", 0, "valid\n"},
+        {"mcpxctl validate context bad.json", 1, "not valid (INVALID_INPUT)\n  /actor: "},
+        {"mcpxctl validate context bad.json --json", 1,
+         "{\"valid\":false,\"contract\":\"context\",\"code\":\"INVALID_INPUT\","
+         "\"path\":\"/actor\",\"errors\":[{\"path\":\"/actor\",\"keyword\":\"required\","},
+        {"mcpxctl validate event bad.json --json", 1, "\"code\":\"INVALID_OUTPUT\""},
+        {"mcpxctl validate context </dev/null --json", 1, "\"keyword\":\"json\""},
+        {"echo '{\"a\":1,\"a\":1}' | mcpxctl validate terms --json", 1,
+         "\"path\":\"/a\",\"errors\":[{\"path\":\"/a\",\"keyword\":\"ambiguous\""},
+        {"mcpxctl validate context bad.json --quiet | wc -c", 0, "0\n"},
+        {"mcpxctl validate context bad.json --quiet", 1, ""},
+        {"mcpxctl validate contxt good.json 2>&1", 2, "did you mean context?"},
+        {"mcpxctl validate context nowhere.json 2>&1", 2, "nowhere.json: No such file"},
+        {"mcpxctl validate context good.json --json --quiet 2>&1", 2, "exclude each other"},
+        {"mcpxctl validate context good.json --dialect draft-07 2>&1", 2,
+         "--dialect goes with the word schema"},
+    };
+
+    expect_rows(rows, LENGTH(rows));
+}
+
+Test(contract, each_line_is_a_document_with_a_verdict_of_its_own)
+{
+    static const struct row rows[] = {
+        {"mcpxctl validate context log --lines", 1, "line 2: not valid (INVALID_INPUT)\n"},
+        {"mcpxctl validate context log --lines", 1, "\n3 lines, 1 not valid\n"},
+        {"mcpxctl validate context log --lines --json | cut -c 1-23", 0,
+         "{\"line\":1,\"valid\":true,\n{\"line\":2,\"valid\":false\n{\"line\":3,\"valid\":"
+         "true,\n"},
+        {"mcpxctl validate context good.json --lines", 0, "1 line, 0 not valid\n"},
+        {"mcpxctl validate context --lines </dev/null", 0, "0 lines, 0 not valid\n"},
+        {"echo | mcpxctl validate context --lines --json", 1, "\"keyword\":\"json\""},
+        {"mcpxctl validate context log --lines --quiet", 1, ""},
+    };
+
+    expect_rows(rows, LENGTH(rows));
+}
+
+Test(contract, R002_21_a_schema_comes_from_a_file_and_refers_to_what_is_known)
+{
+    static const struct row rows[] = {
+        {"echo '{}' | mcpxctl validate schema --schema tool.json#/inputSchema", 1, "/a: "},
+        {"echo '{}' | mcpxctl validate schema --schema tool.json#/inputSchema "
+         "--direction response --json",
+         1, "\"contract\":\"schema\",\"code\":\"INVALID_OUTPUT\",\"path\":\"/a\""},
+        {"echo '{\"a\":1}' | mcpxctl validate schema --schema tool.json#/inputSchema", 0,
+         "valid\n"},
+        {"echo '[1]' | mcpxctl validate schema --schema 'd#7' --dialect draft-07 --json", 1,
+         "\"path\":\"/0\""},
+        {"echo '[1]' | mcpxctl validate schema --schema 'd#7' 2>&1", 2,
+         "the schema cannot be used (INTERNAL_ERROR)\n  /items: "},
+        {"echo 1 | mcpxctl validate schema --schema unusable.json --json", 2,
+         "{\"valid\":null,\"contract\":\"schema\",\"code\":\"INTERNAL_ERROR\","
+         "\"path\":\"/properties/a/minLength\",\"errors\":["},
+        {"echo 1 | mcpxctl validate schema --schema refers.json --json", 2,
+         "\"path\":\"/$ref\""},
+        {"echo 10 | mcpxctl validate schema --schema refers.json "
+         "--known https://example.com/parts/size.json=size.json --json",
+         1, "\"keyword\":\"maximum\""},
+        {"echo 9 | mcpxctl validate schema --schema refers.json "
+         "--known https://example.com/parts/=.",
+         0, "valid\n"},
+        {"echo 9 | mcpxctl validate schema --schema refers.json "
+         "--known https://example.com/=nowhere 2>&1",
+         2, "nowhere/parts/size.json: No such file"},
+        {"mkdir inner; echo 9 | mcpxctl validate schema --schema climbs.json "
+         "--known https://example.com/parts/=inner --json",
+         2, "\"path\":\"/$ref\""},
+        {"mcpxctl validate schema good.json 2>&1", 2, "--schema FILE says which schema"},
+        {"mcpxctl validate schema --schema - </dev/null 2>&1", 2, "cannot be both"},
+        {"mcpxctl validate schema good.json --schema - < unusable.json 2>&1", 2,
+         "/properties/a/minLength"},
+        {"mcpxctl validate schema good.json --schema nowhere.json 2>&1", 2,
+         "nowhere.json: No such file"},
+        {"mcpxctl validate schema good.json --schema size.json --known x 2>&1", 2,
+         "--known wants URI=PATH"},
+    };
+
+    expect_rows(rows, LENGTH(rows));
+}
+
+/* Nothing that a schema names is opened: not a file of that name, not a folder above. */
+Test(contract, nothing_is_fetched)
+{
+    char line[256];
+
+    if (run("command -v strace") != 0)
+        cr_skip_test("no strace to look with");
+    write_text("greedy.json", "{\"anyOf\":[{\"$ref\":\"file:///etc/passwd\"},"
+                              "{\"$ref\":\"size.json\"},{\"$ref\":\"http://127.0.0.1:1/\"}]}");
+    snprintf(
+        line, sizeof line,
+        "echo 1 | strace -f -o trace '%s/bin/mcpxctl' validate schema --schema greedy.json",
+        getenv("MCPX_BINARY_DIR"));
+    expect(line, 2, "");
+    cr_expect_eq(run("grep -E 'greedy.json' trace"), 0, "%s", output);
+    cr_expect_neq(run("grep -E '/etc/passwd|size.json|socket\\(|connect\\(' trace"), 0, "%s",
+                  output);
+}

@@ -1,0 +1,255 @@
+/*
+ * cmd_validate.c - judges documents by a contract, or by a schema from a file. Lines are judged as
+ * they are read, so a log may be longer than memory and need not be complete.
+ */
+#include "tools/mcpxctl/verbs.h"
+
+#include "tools/mcpxctl/contract_word.h"
+#include "tools/mcpxctl/input.h"
+#include "tools/mcpxctl/known.h"
+#include "tools/mcpxctl/output.h"
+#include "tools/mcpxctl/verdict.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char verb[] = "validate";
+
+/*
+ * What documents are judged by, and what came of it.
+ *
+ * schema      from a file; NULL: `contract` counts
+ * judged      documents so far
+ * broken      those that are not valid
+ */
+struct judge {
+    const struct arguments *arguments;
+    struct mcpx_shelf *shelf;
+    struct mcpx_contracts *contracts;
+    struct mcpx_schema *schema;
+    enum mcpx_contract contract;
+    struct mcpx_schema_report report;
+    size_t judged;
+    size_t broken;
+};
+
+static void judge_fini(struct judge *judge)
+{
+    mcpx_schema_report_fini(&judge->report);
+    mcpx_schema_unref(judge->schema);
+    mcpx_contracts_free(judge->contracts);
+    mcpx_shelf_free(judge->shelf);
+}
+
+/* Prints a verdict, and counts it. */
+static int tell(struct judge *judge, const struct verdict *verdict, int status)
+{
+    bool json = arguments_have(judge->arguments, "--json");
+    struct mcpx_text out = {0};
+
+    if (arguments_have(judge->arguments, "--quiet"))
+        return status;
+    if (json)
+        verdict_write_json(&out, verdict);
+    else if (verdict->line == 0 || !verdict_is_valid(verdict))
+        verdict_write(&out, verdict);
+    return output_print(&out, verb, status);
+}
+
+static enum mcpx_code code_of_breach(const struct judge *judge)
+{
+    const char *direction = arguments_value(judge->arguments, "--direction");
+
+    if (!judge->schema)
+        return mcpx_contract_breach(judge->contract);
+    return direction && strcmp(direction, "response") == 0 ? MCPX_CODE_INVALID_OUTPUT
+                                                           : MCPX_CODE_INVALID_INPUT;
+}
+
+/* Judges one document. Returns STATUS_OK also when it is not valid. */
+static int judge_text(struct judge *judge, struct mcpx_slice text, size_t line)
+{
+    enum mcpx_err err =
+        judge->schema
+            ? mcpx_schema_validate(judge->schema, text, &judge->report)
+            : mcpx_contracts_validate(judge->contracts, judge->contract, text, &judge->report);
+    struct verdict verdict = {
+        .line = line,
+        .contract = judge->arguments->operands[0],
+        .code = code_of_breach(judge),
+        .report = &judge->report,
+    };
+
+    if (err == MCPX_ENOMEM)
+        return complain_of_memory(verb);
+    judge->judged++;
+    judge->broken += err != MCPX_OK;
+    return tell(judge, &verdict, STATUS_OK);
+}
+
+static int judge_lines(struct judge *judge, FILE *stream)
+{
+    char *line = NULL;
+    size_t size = 0, number = 0;
+    ssize_t len;
+    int status = STATUS_OK;
+
+    while (status == STATUS_OK && (len = getline(&line, &size, stream)) >= 0) {
+        struct mcpx_slice text = {line, (size_t)len};
+
+        text.len -= len > 0 && line[len - 1] == '\n';
+        status = judge_text(judge, text, ++number);
+    }
+    free(line);
+    return status;
+}
+
+static int fail_of_system(const char *file)
+{
+    return fail_with(STATUS_USAGE, verb, "%s: %s", input_name(file), strerror(errno));
+}
+
+static int judge_file_of_lines(struct judge *judge, const char *file)
+{
+    FILE *stream = input_is_standard(file) ? stdin : fopen(file, "re");
+    int status;
+
+    if (!stream)
+        return fail_of_system(file);
+    status = judge_lines(judge, stream);
+    if (status == STATUS_OK && ferror(stream))
+        status = fail_of_system(file);
+    if (stream != stdin)
+        fclose(stream);
+    return status;
+}
+
+static int judge_input(struct judge *judge)
+{
+    const char *file = judge->arguments->operands[1];
+    struct mcpx_text text = {0};
+    int status;
+
+    if (arguments_have(judge->arguments, "--lines"))
+        return judge_file_of_lines(judge, file);
+    status = input_read(verb, file, &text);
+    if (status == STATUS_OK)
+        status = judge_text(judge, mcpx_text_view(&text), 0);
+    mcpx_text_fini(&text);
+    return status;
+}
+
+/* FILE#POINTER: the pointer is empty or begins with "/"; any other "#" is one of the name. */
+static char *split_schema_word(const char *word, struct mcpx_slice *pointer)
+{
+    char *file = strdup(word), *hash = file ? strrchr(file, '#') : NULL;
+
+    *pointer = (struct mcpx_slice){NULL, 0};
+    if (!hash || (hash[1] != '\0' && hash[1] != '/'))
+        return file;
+    *hash = '\0';
+    *pointer = mcpx_slice_of(word + (hash - file) + 1);
+    return file;
+}
+
+static int compile(struct judge *judge, struct mcpx_slice text, struct mcpx_slice pointer)
+{
+    const char *dialect = arguments_value(judge->arguments, "--dialect");
+    struct known known = {.arguments = judge->arguments};
+    struct mcpx_schema_options options = {
+        .dialect = dialect && strcmp(dialect, "draft-07") == 0 ? MCPX_DIALECT_DRAFT_07
+                                                               : MCPX_DIALECT_2020_12,
+        .pointer = pointer,
+        .find = known_find,
+        .context = &known,
+    };
+    struct verdict unusable = {
+        .contract = "schema", .unusable = true, .report = &judge->report};
+    enum mcpx_err err =
+        mcpx_schema_compile(judge->shelf, text, &options, &judge->report, &judge->schema);
+
+    known_fini(&known);
+    if (err == MCPX_EINVALID)
+        return tell(judge, &unusable, STATUS_USAGE);
+    return err ? complain_of_memory(verb) : STATUS_OK;
+}
+
+static int read_schema(struct judge *judge, const char *word)
+{
+    struct mcpx_slice pointer;
+    struct mcpx_text text = {0};
+    char *file = split_schema_word(word, &pointer);
+    int status;
+
+    if (!file)
+        return complain_of_memory(verb);
+    if (input_is_standard(file) && input_is_standard(judge->arguments->operands[1]))
+        status = fail_with(STATUS_USAGE, verb,
+                           "standard input cannot be both the schema and the document");
+    else
+        status = input_read(verb, file, &text);
+    if (status == STATUS_OK)
+        status = compile(judge, mcpx_text_view(&text), pointer);
+    mcpx_text_fini(&text);
+    free(file);
+    return status;
+}
+
+/* Options that are about a schema from a file stand with that word alone. */
+static int check_words(const struct arguments *arguments, bool is_schema)
+{
+    static const char *const about_schema[] = {"--schema", "--known", "--dialect",
+                                               "--direction"};
+
+    for (size_t i = 0; i < sizeof about_schema / sizeof *about_schema && !is_schema; i++)
+        if (arguments_have(arguments, about_schema[i]))
+            return fail_with(STATUS_USAGE, verb, "%s goes with the word schema: %s schema",
+                             about_schema[i], verb);
+    if (is_schema && !arguments_have(arguments, "--schema"))
+        return fail_with(STATUS_USAGE, verb, "--schema FILE says which schema");
+    if (arguments_have(arguments, "--json") && arguments_have(arguments, "--quiet"))
+        return fail_with(STATUS_USAGE, verb, "--json and --quiet exclude each other");
+    return known_are_named(arguments) ? STATUS_OK : STATUS_USAGE;
+}
+
+static int prepare(struct judge *judge, bool is_schema)
+{
+    const char *word = judge->arguments->operands[0];
+
+    if (!is_schema && !contract_word_read(verb, word, &judge->contract))
+        return STATUS_USAGE;
+    judge->shelf = mcpx_shelf_new();
+    judge->contracts = judge->shelf ? mcpx_contracts_new(judge->shelf) : NULL;
+    if (!judge->contracts)
+        return complain_of_memory(verb);
+    return is_schema ? read_schema(judge, arguments_value(judge->arguments, "--schema"))
+                     : STATUS_OK;
+}
+
+/* After lines that are valid nothing else was said. */
+static void print_sum(const struct judge *judge)
+{
+    if (arguments_have(judge->arguments, "--lines") &&
+        !arguments_have(judge->arguments, "--json") &&
+        !arguments_have(judge->arguments, "--quiet"))
+        printf("%zu line%s, %zu not valid\n", judge->judged, judge->judged == 1 ? "" : "s",
+               judge->broken);
+}
+
+int cmd_validate(const struct arguments *arguments)
+{
+    struct judge judge = {.arguments = arguments};
+    bool is_schema = strcmp(arguments->operands[0], "schema") == 0;
+    int status = check_words(arguments, is_schema);
+
+    if (status == STATUS_OK)
+        status = prepare(&judge, is_schema);
+    if (status == STATUS_OK)
+        status = judge_input(&judge);
+    if (status == STATUS_OK)
+        print_sum(&judge);
+    judge_fini(&judge);
+    return status == STATUS_OK && judge.broken > 0 ? STATUS_FAILED : status;
+}
