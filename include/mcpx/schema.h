@@ -62,7 +62,7 @@ MCPX_API void mcpx_schema_report_fini(struct mcpx_schema_report *report);
  *
  * dialect   where a schema has no `$schema`
  * uri       where the text comes from: the base of its references; absent: none
- * pointer   the schema is a part of the text: JSON Pointer to it
+ * pointer   the schema is a part of the text: JSON Pointer to it. "#" is that part, not the text.
  * find      asked for each document that is not known yet, by its URI without fragment. Lends its
  *           text until the schema is compiled and returns true, or returns false. May be NULL.
  * context   handed to `find`
@@ -75,7 +75,10 @@ struct mcpx_schema_options {
     void *context;
 };
 
-/** A compiled schema: immutable, counted. Any number of threads may validate with it. */
+/**
+ * A compiled schema: immutable, counted. Any number of threads may validate with it, each with a report
+ * of its own; one at a time may take and give back references.
+ */
 struct mcpx_schema;
 
 /**
@@ -102,7 +105,8 @@ MCPX_API size_t mcpx_shelf_bytes(const struct mcpx_shelf *shelf);
  * text      borrowed
  * options   borrowed; NULL: all defaults. A schema that refers to documents of `find` is compiled
  *           each time and not kept on the shelf.
- * report    filled when the schema is unusable: paths lead into the schema
+ * report    filled when the schema is unusable: paths lead into the schema, or begin with the URI of
+ *           another document and "#"; may be NULL
  * out       filled with a schema of which the caller owns one reference; untouched on failure
  *
  * Returns MCPX_OK; MCPX_EINVALID when the schema is unusable; MCPX_ENOMEM.

@@ -4,6 +4,7 @@
  */
 #include "lib/contract/build.h"
 
+#include "lib/contract/grow.h"
 #include "lib/contract/number.h"
 
 #include <stdlib.h>
@@ -55,30 +56,14 @@ struct mcpx_slice mx_build_text(struct mx_build *build, uint32_t node)
     return text;
 }
 
-/* Makes room for one more item. */
-static bool grow(void **items, size_t count, size_t *room, size_t size)
-{
-    size_t more = *room ? *room * 2 : 16;
-    void *grown;
-
-    if (count < *room)
-        return true;
-    grown = realloc(*items, more * size);
-    if (!grown)
-        return false;
-    *items = grown;
-    *room = more;
-    return true;
-}
-
 uint32_t mx_build_unit_at(struct mx_build *build, struct mx_place place)
 {
     uint32_t *number = &build->library->documents[place.document].unit_of[place.node];
 
     if (*number != MX_NONE)
         return *number;
-    if (!grow((void **)&build->wanted, build->wanted_count, &build->wanted_room,
-              sizeof *build->wanted)) {
+    if (!mx_grow((void **)&build->wanted, build->wanted_count, &build->wanted_room,
+                 sizeof *build->wanted)) {
         mx_build_starve(build);
         return 0;
     }
@@ -169,8 +154,8 @@ uint32_t mx_build_constant(struct mx_build *build, uint32_t node)
 
 void mx_build_reference(struct mx_build *build, uint32_t node, struct mx_target *target)
 {
-    if (!grow((void **)&build->pending, build->pending_count, &build->pending_room,
-              sizeof *build->pending)) {
+    if (!mx_grow((void **)&build->pending, build->pending_count, &build->pending_room,
+                 sizeof *build->pending)) {
         mx_build_starve(build);
         return;
     }

@@ -4,6 +4,8 @@
  */
 #include "lib/contract/digest.h"
 
+#include "lib/core/ident.h"
+
 #include <openssl/evp.h>
 
 static bool digest(const EVP_MD *algorithm, struct mcpx_slice bytes, unsigned char *out)
@@ -21,24 +23,13 @@ bool mx_sha1(struct mcpx_slice bytes, unsigned char out[MX_SHA1_BYTES])
     return digest(EVP_sha1(), bytes, out);
 }
 
-void mx_hex_write(const unsigned char *bytes, size_t count, char *out)
-{
-    static const char digits[] = "0123456789abcdef";
-
-    for (size_t i = 0; i < count; i++) {
-        *out++ = digits[bytes[i] >> 4];
-        *out++ = digits[bytes[i] & 15];
-    }
-    *out = '\0';
-}
-
 enum mcpx_err mcpx_digest_bytes(struct mcpx_slice bytes, char out[MCPX_SHA256_LEN + 1])
 {
     unsigned char sum[MX_SHA256_BYTES];
 
     if (!mx_sha256(bytes, sum))
         return MCPX_ENOMEM;
-    mx_hex_write(sum, sizeof sum, out);
+    mx_hex_format(sum, sizeof sum, out);
     return MCPX_OK;
 }
 

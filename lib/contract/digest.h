@@ -14,7 +14,4 @@ bool mx_sha256(struct mcpx_slice bytes, unsigned char out[MX_SHA256_BYTES]);
 /** The SHA-1 of bytes, of which UUIDs of version 5 are made. Returns false when memory runs out. */
 bool mx_sha1(struct mcpx_slice bytes, unsigned char out[MX_SHA1_BYTES]);
 
-/** Writes two lower-case digits for each of `count` bytes, and a NUL. */
-void mx_hex_write(const unsigned char *bytes, size_t count, char *out);
-
 #endif

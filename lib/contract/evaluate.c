@@ -174,11 +174,9 @@ static void list_ambiguous(struct mx_findings *findings, uint32_t node)
     }
 }
 
-enum mcpx_err mx_evaluate_text(const struct mx_program *program, struct mcpx_slice text,
-                               struct mcpx_schema_report *report)
+enum mcpx_err mx_report_unreadable(struct mcpx_schema_report *report, struct mcpx_slice text)
 {
     struct mx_workspace *workspace = workspace_of(report);
-    struct mx_subject subject = {NULL, 0, {NULL, 0}, NULL, 0};
     struct mcpx_fault fault = {"must be JSON", "", 0};
     enum mcpx_err err;
 
@@ -190,15 +188,24 @@ enum mcpx_err mx_evaluate_text(const struct mx_program *program, struct mcpx_sli
     if (err)
         return mx_report_error(report, MCPX_SLICE(""), MCPX_SLICE("json"),
                                mcpx_slice_of(fault.reason));
-    subject.tree = &workspace->tree;
-    if (workspace->tree.ambiguous) {
-        mx_findings_start(&workspace->findings, &workspace->tree,
-                          (struct mcpx_slice){NULL, 0});
-        list_ambiguous(&workspace->findings, 0);
-        err = fill(report, MCPX_VERDICT_INVALID);
-    } else {
+    if (!workspace->tree.ambiguous)
+        return MCPX_OK;
+    mx_findings_start(&workspace->findings, &workspace->tree, (struct mcpx_slice){NULL, 0});
+    list_ambiguous(&workspace->findings, 0);
+    return fill(report, MCPX_VERDICT_INVALID);
+}
+
+enum mcpx_err mx_evaluate_text(const struct mx_program *program, struct mcpx_slice text,
+                               struct mcpx_schema_report *report)
+{
+    struct mx_subject subject = {NULL, 0, {NULL, 0}, NULL, 0};
+    enum mcpx_err err = mx_report_unreadable(report, text);
+
+    if (err == MCPX_OK) {
+        subject.tree = &report->workspace->tree;
         err = mx_evaluate(program, &subject, report);
     }
-    mx_tree_trim(&workspace->tree, KEPT_MAX);
+    if (report->workspace)
+        mx_tree_trim(&report->workspace->tree, KEPT_MAX);
     return err;
 }

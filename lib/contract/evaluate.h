@@ -36,4 +36,10 @@ enum mcpx_err mx_evaluate_text(const struct mx_program *program, struct mcpx_sli
 enum mcpx_err mx_report_error(struct mcpx_schema_report *report, struct mcpx_slice path,
                               struct mcpx_slice keyword, struct mcpx_slice message);
 
+/**
+ * Fills the report when a text is no JSON or ambiguous. Returns MCPX_OK when it is neither,
+ * MCPX_EINVALID, or MCPX_ENOMEM.
+ */
+enum mcpx_err mx_report_unreadable(struct mcpx_schema_report *report, struct mcpx_slice text);
+
 #endif

@@ -5,8 +5,8 @@
  */
 #include "lib/contract/canonical.h"
 #include "lib/contract/digest.h"
+#include "lib/core/ident.h"
 #include "lib/core/map.h"
-#include "lib/core/scan.h"
 #include <mcpx/json.h>
 
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static void write_uuid(const unsigned char *bytes, int version, char *out)
     memcpy(uuid, bytes, sizeof uuid);
     uuid[6] = (unsigned char)((uuid[6] & 0x0f) | version << 4);
     uuid[8] = (unsigned char)((uuid[8] & 0x3f) | 0x80);
-    mx_hex_write(uuid, sizeof uuid, out);
+    mx_hex_format(uuid, sizeof uuid, out);
 }
 
 void mcpx_id_random(const unsigned char random[16], char out[MCPX_ID_LEN + 1])

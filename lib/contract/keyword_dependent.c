@@ -6,7 +6,7 @@
 #include "lib/contract/run.h"
 
 /* Names passed over that a step is worth. */
-enum { NAMES_PER_STEP = 64 };
+enum { NAMES_PER_STEP = 32 };
 
 /*
  * unit    what the object has to be; MX_UNIT_NONE: names have to be there

@@ -82,14 +82,14 @@ static void tell_any(const struct mx_program *program, const struct mx_op *op,
                      struct mcpx_text *out)
 {
     (void)program;
-    mx_format(out, "must be valid in at least one of %s ways", op->a);
+    mx_format(out, "must be valid in at least one of %s way%s", op->a, op->a == 1 ? "" : "s");
 }
 
 static void tell_one(const struct mx_program *program, const struct mx_op *op,
                      struct mcpx_text *out)
 {
     (void)program;
-    mx_format(out, "must be valid in exactly one of %s ways", op->a);
+    mx_format(out, "must be valid in exactly one of %s way%s", op->a, op->a == 1 ? "" : "s");
 }
 
 static void tell_not(const struct mx_program *program, const struct mx_op *op,

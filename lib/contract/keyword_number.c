@@ -8,7 +8,7 @@
 #include "lib/core/format.h"
 
 /* Digits that a step is worth, and of mx_number_is_multiple's work. */
-enum { DIGITS_PER_STEP = 256, WORK_PER_STEP = 100 };
+enum { DIGITS_PER_STEP = 64, WORK_PER_STEP = 100 };
 
 /* A number of the schema, and how it is written there. */
 struct limit {

@@ -11,7 +11,7 @@
 #include "lib/core/format.h"
 
 /* Members passed over, and places of the table looked at, that a step is worth. */
-enum { MEMBERS_PER_STEP = 32, PLACES_PER_STEP = 8, NAMES_PER_STEP = 64 };
+enum { MEMBERS_PER_STEP = 32, PLACES_PER_STEP = 8, NAMES_PER_STEP = 32 };
 
 /* A name that the schema knows. */
 struct entry {

@@ -8,7 +8,7 @@
 #include "lib/core/escape.h"
 #include "lib/core/format.h"
 
-enum { BYTES_PER_STEP = 256 };
+enum { BYTES_PER_STEP = 64 };
 
 /* Code points of a string. */
 static uint32_t count_points(const struct mx_tree *tree, uint32_t node)

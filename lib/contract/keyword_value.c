@@ -1,7 +1,7 @@
 /*
  * keyword_value.c - type, enum, const. A type is no check of its own but the mask of its subschema.
- * Of the values of an `enum` strings are compared by hash, length and bytes; all others, which are
- * rare, as values.
+ * Few values of an `enum` are compared one by one, many are found by their hash. Strings, which most
+ * of them are, stand by themselves.
  */
 #include "lib/contract/keywords.h"
 #include "lib/contract/run.h"
@@ -11,8 +11,8 @@
 
 #include <stdlib.h>
 
-/* Strings up to which they are compared one by one; comparisons that a step is worth. */
-enum { FEW = 8, VALUES_PER_STEP = 8 };
+/* Values up to which they are compared one by one; bytes of a value that a step is worth. */
+enum { FEW = 8, BYTES_PER_STEP = 64 };
 
 /* Bytes of a message after which values are left out. */
 enum { MESSAGE_MAX = 300 };
@@ -22,15 +22,21 @@ struct word {
     struct mcpx_slice text;
 };
 
+/* `constant` is its number. */
+struct value {
+    uint32_t hash;
+    uint32_t constant;
+};
+
 /*
  * words    the strings, ascending by hash
- * values   numbers of the other constants
+ * values   all others, ascending by hash
  * first    number of the first constant; `count` of them, for the message
  */
 struct choice {
     struct word *words;
     uint32_t word_count;
-    uint32_t *values;
+    struct value *values;
     uint32_t value_count;
     uint32_t first;
     uint32_t count;
@@ -66,18 +72,41 @@ static bool is_word(const struct mx_tree *tree, uint32_t node, const struct choi
     return false;
 }
 
+/* The first value whose hash is not below this one. */
+static uint32_t find_value(const struct choice *choice, uint32_t hash)
+{
+    uint32_t low = 0, high = choice->value_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (choice->values[middle].hash < hash)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static bool is_value(struct mx_run *run, uint32_t node, const struct choice *choice)
 {
     const struct mx_program *program = run->program;
+    const struct mx_node *value = &run->tree->nodes[node];
+    uint32_t low = 0, high = choice->value_count, hash = 0;
+    bool by_hash = high > FEW;
 
-    if (!mx_run_spend(run, choice->value_count / VALUES_PER_STEP, node))
-        return false;
-    for (uint32_t i = 0; i < choice->value_count; i++) {
+    if (by_hash) {
+        if (!mx_run_spend(run, (value->end - value->begin) / BYTES_PER_STEP, node))
+            return false;
+        hash = mx_tree_value_hash(run->tree, node);
+        low = find_value(choice, hash);
+    }
+    for (; low < high && (!by_hash || choice->values[low].hash == hash); low++) {
         if (mx_tree_same(run->tree, node, &program->constants,
-                         program->values[choice->values[i]], &run->steps))
+                         program->values[choice->values[low].constant], &run->steps))
             return true;
-        if (run->steps < 0)
-            return mx_run_stop(run, node);
+        if (!mx_run_spend(run, by_hash, node))
+            return false;
     }
     return false;
 }
@@ -122,13 +151,21 @@ static int compare_words(const void *a, const void *b)
     return (left->hash > right->hash) - (left->hash < right->hash);
 }
 
+static int compare_values(const void *a, const void *b)
+{
+    const struct value *left = (const struct value *)a, *right = (const struct value *)b;
+
+    return (left->hash > right->hash) - (left->hash < right->hash);
+}
+
 static void add_value(struct mx_build *build, struct choice *choice, uint32_t node)
 {
     uint32_t number = mx_build_constant(build, node);
 
     choice->count++;
     if (mx_tree_type(build->tree, node) != MCPX_JSON_STRING) {
-        choice->values[choice->value_count++] = number;
+        choice->values[choice->value_count++] =
+            (struct value){mx_tree_value_hash(build->tree, node), number};
         return;
     }
     choice->words[choice->word_count++] =
@@ -147,7 +184,7 @@ static void add_choice(struct mx_build *build, const struct mx_action *action, u
         return;
     choice->first = (uint32_t)build->program->value_count;
     choice->words = (struct word *)mx_build_take(build, count * sizeof *choice->words);
-    choice->values = (uint32_t *)mx_build_take(build, count * sizeof *choice->values);
+    choice->values = (struct value *)mx_build_take(build, count * sizeof *choice->values);
     if (!choice->words || !choice->values)
         return;
     if (!list)
@@ -156,6 +193,7 @@ static void add_choice(struct mx_build *build, const struct mx_action *action, u
          at = mx_tree_next(tree, at))
         add_value(build, choice, at);
     qsort(choice->words, choice->word_count, sizeof *choice->words, compare_words);
+    qsort(choice->values, choice->value_count, sizeof *choice->values, compare_values);
     mx_build_op(build, MX_CLASS_ALL, (struct mx_op){action, 0, 0, choice});
 }
 

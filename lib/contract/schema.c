@@ -63,7 +63,7 @@ static void add_path(const struct making *making, struct mx_place place, struct 
     mx_tree_path(&library->documents[place.document].tree, place.node, &full);
     if (place.document == making->root.document && making->depth == 0) {
         mx_tree_path(&library->documents[place.document].tree, making->root.node, &root);
-        if (full.len >= root.len)
+        if (full.len > root.len)
             mcpx_text_add(out, full.text + root.len, full.len - root.len);
     } else {
         mcpx_text_slice(out, library->documents[place.document].uri);
@@ -196,8 +196,12 @@ static enum mcpx_err fill(struct making *making, struct mcpx_slice uri, struct m
 {
     enum mcpx_err err, compiled;
 
-    if (!mx_library_add(&making->library, uri, text, pointer, &making->root))
-        return refuse_noted(making, making->library.err);
+    if (!mx_library_add(&making->library, uri, text, pointer, &making->root)) {
+        err = making->depth == 0 && text.len <= MCPX_SCHEMA_BYTES_MAX
+                  ? mx_report_unreadable(making->report, text)
+                  : MCPX_OK;
+        return err ? err : refuse_noted(making, making->library.err);
+    }
     err = check_roots(making);
     if (err)
         return err;

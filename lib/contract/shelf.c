@@ -121,6 +121,7 @@ enum mcpx_err mcpx_schema_compile(struct mcpx_shelf *shelf, struct mcpx_slice te
                                   struct mcpx_schema_report *report, struct mcpx_schema **out)
 {
     static const struct mcpx_schema_options defaults = {.dialect = MCPX_DIALECT_2020_12};
+    struct mcpx_schema_report unread = {MCPX_VERDICT_VALID, 0, {{{0}, {0}, {0}}}, NULL};
     char fingerprint[MCPX_SHA256_LEN + 1] = "";
     struct mcpx_schema *schema;
     bool has_one, is_kept;
@@ -140,7 +141,8 @@ enum mcpx_err mcpx_schema_compile(struct mcpx_shelf *shelf, struct mcpx_slice te
             return MCPX_OK;
         }
     }
-    err = mx_schema_make(&shelf->metas, text, options, report, &schema);
+    err = mx_schema_make(&shelf->metas, text, options, report ? report : &unread, &schema);
+    mcpx_schema_report_fini(&unread);
     if (err)
         return err;
     memcpy(schema->fingerprint, fingerprint, sizeof schema->fingerprint);

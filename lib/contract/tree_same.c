@@ -26,7 +26,7 @@ static uint32_t number_hash(const struct mx_tree *tree, uint32_t node)
 
     mx_number_read(mx_tree_bytes(tree, node), &number);
     hash = mx_name_mix((uint64_t)number.exponent, number.count + number.negative);
-    for (size_t i = 0; i < number.digits.len; i++) {
+    for (size_t i = 0; number.digits.text && i < number.digits.len; i++) {
         if (number.digits.text[i] != '.')
             hash = (hash ^ (unsigned char)number.digits.text[i]) * UINT64_C(0x100000001b3);
     }

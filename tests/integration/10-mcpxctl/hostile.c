@@ -255,7 +255,8 @@ Test(hostile, closed_streams_are_no_place_for_sockets)
     expect("mcpxctl say one --as ann >&-; echo $?", 0, "1\n");
     expect("mcpxctl say two --as ann 2>&- | tail -c 1 | od -c", 0, "\\n");
     expect("mcpxctl call echo '{' --to fs --as ann 2>&-; echo $?", 0, "2\n");
-    expect("mcpxctl call echo - --to fs --as ann <&- 2>&1", 2, "standard input is no JSON");
+    expect("mcpxctl call echo - --to fs --as ann <&- 2>&1", 2,
+           "standard input: Bad file descriptor");
     expect("mcpxctl history --as ann 2>&1", 0, "chat  two\n");
 }
 

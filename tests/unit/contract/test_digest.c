@@ -4,8 +4,6 @@
  */
 #include <mcpx/digest.h>
 
-#include "lib/contract/digest.h"
-
 #include <criterion/criterion.h>
 
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
@@ -98,13 +96,4 @@ Test(digest, of_bytes_is_that_of_the_bytes)
         cr_expect_eq(mcpx_digest_bytes(mcpx_slice_of(rows[i][0]), sum), MCPX_OK);
         cr_expect_str_eq(sum, rows[i][1], "%s", rows[i][0]);
     }
-}
-
-Test(digest, hexadecimal_digits_are_of_lower_case)
-{
-    static const unsigned char bytes[] = {0x00, 0x0f, 0xf0, 0xab, 0xff};
-    char digits[2 * sizeof bytes + 1];
-
-    mx_hex_write(bytes, sizeof bytes, digits);
-    cr_expect_str_eq(digits, "000ff0abff");
 }

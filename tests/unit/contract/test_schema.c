@@ -1,0 +1,558 @@
+/*
+ * What breaks for whom: a model is told the wrong thing about its arguments, or two transports tell
+ * it different things; a schema that cannot be used lets everything pass.
+ */
+#include <mcpx/schema.h>
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* All errors of a report as text: "path keyword message; ...". */
+static const char *errors_of(const struct mcpx_schema_report *report, struct mcpx_text *out)
+{
+    mcpx_text_reset(out);
+    mcpx_text_puts(out, "");
+    for (size_t i = 0; i < report->count; i++) {
+        mcpx_text_puts(out, i ? "; " : "");
+        mcpx_text_slice(out, report->errors[i].path);
+        mcpx_text_puts(out, " ");
+        mcpx_text_slice(out, report->errors[i].keyword);
+        mcpx_text_puts(out, " ");
+        mcpx_text_slice(out, report->errors[i].message);
+    }
+    return out->text;
+}
+
+/* A schema, a document, what is said of it; "" for a valid one. */
+struct row {
+    const char *schema;
+    const char *document;
+    const char *errors;
+};
+
+static void judge(const struct row *row, enum mcpx_dialect dialect)
+{
+    struct mcpx_schema_options options = {.dialect = dialect};
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_schema_report report = {0};
+    struct mcpx_schema *schema = NULL;
+    struct mcpx_text text = {0};
+    enum mcpx_err err;
+
+    cr_assert_not_null(shelf);
+    err = mcpx_schema_compile(shelf, mcpx_slice_of(row->schema), &options, &report, &schema);
+    cr_expect_eq(err, MCPX_OK, "%s: %s", row->schema, errors_of(&report, &text));
+    if (!err) {
+        err = mcpx_schema_validate(schema, mcpx_slice_of(row->document), &report);
+        cr_expect_eq(err == MCPX_OK, row->errors[0] == 0);
+        cr_expect_eq(report.verdict == MCPX_VERDICT_VALID, row->errors[0] == 0);
+        cr_expect_str_eq(errors_of(&report, &text), row->errors, "%s on %s", row->schema,
+                         row->document);
+    }
+    mcpx_schema_unref(schema);
+    mcpx_schema_report_fini(&report);
+    mcpx_text_fini(&text);
+    mcpx_shelf_free(shelf);
+}
+
+Test(schema, says_where_and_what_is_expected)
+{
+    static const struct row rows[] = {
+        /* what is no document */
+        {"true", "", " json text ends where a value was expected"},
+        {"true", "{\"a\":1", " json text ends inside an object"},
+        {"true", "{\"a\":{\"x\":1,\"x\":2}}",
+         "/a/x ambiguous must not be readable in two ways"},
+        {"true", "[1,\"\\ud800\"]", "/1 ambiguous must not be readable in two ways"},
+        {"true", "{\"n\":1e1234567890}", "/n ambiguous must not be readable in two ways"},
+        /* members that are missing have the path that they would have */
+        {"{\"required\":[\"b/c\",\"a\"]}", "{}",
+         "/a required is missing; /b~1c required is missing"},
+        {"{\"properties\":{\"p\":{\"required\":[\"q\"]}}}", "{\"p\":{}}",
+         "/p/q required is missing"},
+        {"{\"dependentRequired\":{\"a\":[\"b\"]}}", "{\"a\":1}",
+         "/b dependentRequired is missing"},
+        /* false is named by the keyword that leads to it */
+        {"false", "1", " false is not allowed"},
+        {"{\"properties\":{\"a\":false}}", "{\"a\":1}", "/a properties is not allowed"},
+        {"{\"additionalProperties\":false}", "{\"a\":1}",
+         "/a additionalProperties is not allowed"},
+        {"{\"patternProperties\":{\"^x\":false}}", "{\"xy\":1}",
+         "/xy patternProperties is not allowed"},
+        {"{\"unevaluatedProperties\":false}", "{\"a\":1}",
+         "/a unevaluatedProperties is not allowed"},
+        {"{\"prefixItems\":[true],\"items\":false}", "[1,2]", "/1 items is not allowed"},
+        {"{\"prefixItems\":[false]}", "[1]", "/0 prefixItems is not allowed"},
+        {"{\"prefixItems\":[true],\"unevaluatedItems\":false}", "[1,2]",
+         "/1 unevaluatedItems is not allowed"},
+        {"{\"dependentSchemas\":{\"a\":false}}", "{\"a\":1}",
+         " dependentSchemas is not allowed"},
+        {"{\"allOf\":[false]}", "1", " allOf is not allowed"},
+        {"{\"$ref\":\"#/$defs/no\",\"$defs\":{\"no\":false}}", "1", " $ref is not allowed"},
+        {"{\"if\":true,\"then\":false}", "1", " then is not allowed"},
+        {"{\"if\":false,\"else\":false}", "1", " else is not allowed"},
+        /* a name */
+        {"{\"propertyNames\":{\"maxLength\":1}}", "{\"a\":1,\"bc\":2}",
+         "/bc propertyNames must have a name that the schema allows"},
+        /* branches: what they find is not listed */
+        {"{\"anyOf\":[{\"minimum\":5},{\"type\":\"string\"}]}", "1",
+         " anyOf must be valid in at least one of 2 ways"},
+        {"{\"oneOf\":[{\"minimum\":0},{\"maximum\":5}]}", "1",
+         " oneOf must be valid in exactly one of 2 ways"},
+        {"{\"not\":{\"type\":\"number\"}}", "1", " not must not be what the schema excludes"},
+        {"{\"contains\":{\"const\":1}}", "[2]",
+         " contains must hold at least 1 item of the kind that the schema asks for"},
+        {"{\"contains\":{\"const\":1},\"minContains\":2}", "[1]",
+         " minContains must hold at least 2 items of the kind that the schema asks for"},
+        {"{\"contains\":{\"const\":1},\"maxContains\":1}", "[1,1]",
+         " maxContains must hold at most 1 item of the kind that the schema asks for"},
+        /* found where it is */
+        {"{\"allOf\":[{\"properties\":{\"a\":{\"minimum\":5}}}]}", "{\"a\":1}",
+         "/a minimum must be at least 5"},
+        {"{\"$ref\":\"#/$defs/d\",\"$defs\":{\"d\":{\"items\":{\"$dynamicRef\":\"#m\"}},"
+         "\"m\":{\"$dynamicAnchor\":\"m\",\"type\":\"null\"}}}",
+         "[1]", "/0 type must be null"},
+        {"{\"if\":{\"type\":\"number\"},\"then\":{\"minimum\":5}}", "1",
+         " minimum must be at least 5"},
+        {"{\"dependentSchemas\":{\"a\":{\"required\":[\"b\"]}}}", "{\"a\":1}",
+         "/b required is missing"},
+        /* all others */
+        {"{\"type\":\"string\"}", "1", " type must be a string"},
+        {"{\"type\":[\"object\",\"null\",\"integer\"]}", "1.5",
+         " type must be an integer or an object or null"},
+        {"{\"type\":\"boolean\"}", "null", " type must be a boolean"},
+        {"{\"enum\":[\"quick\",2,null]}", "\"slow\"",
+         " enum must be one of \"quick\", 2, null"},
+        {"{\"const\":{\"a\":[1]}}", "{\"a\":[2]}", " const must be {\"a\":[1]}"},
+        {"{\"minLength\":1}", "\"\"", " minLength must have at least 1 character"},
+        {"{\"maxLength\":2}", "\"abc\"", " maxLength must have at most 2 characters"},
+        {"{\"pattern\":\"^a+$\"}", "\"b\"", " pattern must match ^a+$"},
+        {"{\"minimum\":1.50}", "1.4", " minimum must be at least 1.50"},
+        {"{\"maximum\":10}", "11", " maximum must be at most 10"},
+        {"{\"exclusiveMinimum\":0}", "0", " exclusiveMinimum must be more than 0"},
+        {"{\"exclusiveMaximum\":0}", "-0", " exclusiveMaximum must be less than 0"},
+        {"{\"multipleOf\":0.01}", "0.015", " multipleOf must be a multiple of 0.01"},
+        {"{\"minItems\":1}", "[]", " minItems must have at least 1 item"},
+        {"{\"maxItems\":1}", "[1,2]", " maxItems must have at most 1 item"},
+        {"{\"uniqueItems\":true}", "[1,{\"a\":1,\"b\":2},{\"b\":2.0,\"a\":10e-1}]",
+         " uniqueItems must not hold an item twice"},
+        {"{\"minProperties\":2}", "{\"a\":1}", " minProperties must have at least 2 members"},
+        {"{\"maxProperties\":0}", "{\"a\":1}", " maxProperties must have at most 0 members"},
+        /* bounds */
+        {"{\"properties\":{\"a\":{\"$ref\":\"#/properties/a\"}}}", "{\"a\":1}",
+         "/a bounds could not be judged within the bounds of an evaluation"},
+        /* the first ten by path, then keyword, byte by byte; each once */
+        {"{\"items\":{\"type\":\"string\"}}", "[0,1,2,3,4,5,6,7,8,9,10,11]",
+         "/0 type must be a string; /1 type must be a string; /10 type must be a string; "
+         "/11 type must be a string; /2 type must be a string; /3 type must be a string; "
+         "/4 type must be a string; /5 type must be a string; /6 type must be a string; "
+         "/7 type must be a string"},
+        {"{\"allOf\":[{\"minimum\":5},{\"minimum\":5},{\"minimum\":4},{\"const\":5}]}", "1",
+         " const must be 5; "
+         " minimum must be at least 4;  minimum must be at least 5"},
+        {"{\"properties\":{\"a\":{\"type\":\"string\"},\"~/\":{\"type\":\"string\"}}}",
+         "{\"~/\":1,\"\\u0061\":1}", "/a type must be a string; /~0~1 type must be a string"},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        judge(&rows[i], MCPX_DIALECT_2020_12);
+}
+
+Test(schema, says_it_of_draft_07_too)
+{
+    static const struct row rows[] = {
+        {"{\"dependencies\":{\"a\":[\"b\"]}}", "{\"a\":1}", "/b dependencies is missing"},
+        {"{\"dependencies\":{\"a\":{\"minProperties\":2}}}", "{\"a\":1}",
+         " minProperties must have at least 2 members"},
+        {"{\"items\":[true],\"additionalItems\":false}", "[1,2]",
+         "/1 additionalItems is not allowed"},
+        {"{\"items\":[false]}", "[1]", "/0 items is not allowed"},
+        /* beside $ref nothing means anything */
+        {"{\"definitions\":{\"d\":{\"type\":\"string\"}},\"$ref\":\"#/definitions/"
+         "d\",\"minLength\":9}",
+         "\"x\"", ""},
+        /* keywords of 2020-12 are none */
+        {"{\"prefixItems\":[false],\"unevaluatedItems\":false,\"dependentRequired\":{\"a\":["
+         "\"b\"]}}",
+         "[1]", ""},
+        {"{\"$schema\":\"https://json-schema.org/draft/2020-12/"
+         "schema\",\"prefixItems\":[false]}",
+         "[1]", "/0 prefixItems is not allowed"},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        judge(&rows[i], MCPX_DIALECT_DRAFT_07);
+}
+
+Test(schema, judges_numbers_as_they_are_written)
+{
+    static const struct row rows[] = {
+        {"{\"const\":1}", "1.0", ""},
+        {"{\"const\":1}", "10e-1", ""},
+        {"{\"const\":12345678901234567890}", "12345678901234567891",
+         " const must be 12345678901234567890"},
+        {"{\"type\":\"integer\"}", "1e400", ""},
+        {"{\"type\":\"integer\"}", "1.0", ""},
+        {"{\"type\":\"integer\"}", "1e-1", " type must be an integer"},
+        {"{\"maximum\":12345678901234567890}", "12345678901234567891",
+         " maximum must be at most 12345678901234567890"},
+        {"{\"multipleOf\":0.1}", "0.3", ""},
+        {"{\"uniqueItems\":true}", "[12345678901234567890,12345678901234567891]", ""},
+        {"{\"maxLength\":1.0}", "\"ab\"", " maxLength must have at most 1 character"},
+        {"{\"maxItems\":1e0}", "[1,2]", " maxItems must have at most 1 item"},
+        {"{\"enum\":[1,2,3,4,5,6,7,8,9,10.0]}", "1e1", ""},
+        {"{\"enum\":[1,2,3,4,5,6,7,8,9,{\"a\":[1,\"\\u0041\"]}]}", "{\"a\":[1.0,\"A\"]}", ""},
+        {"{\"minLength\":2}", "\"\\ud83d\\ude00\"",
+         " minLength must have at least 2 characters"},
+        {"{\"maxLength\":1}", "\"\xf0\x9f\x98\x80\"", ""},
+        {"{\"enum\":[\"a\",\"b\",\"c\",\"d\",\"e\",\"f\",\"g\",\"h\",\"i\",\"j\"]}",
+         "\"\\u006a\"", ""},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        judge(&rows[i], MCPX_DIALECT_2020_12);
+}
+
+Test(schema, reads_patterns_as_ECMA_262_does)
+{
+    static const struct row rows[] = {
+        {"{\"pattern\":\"b\"}", "\"abc\"", ""},
+        {"{\"pattern\":\"^a$\"}", "\"a\\n\"", " pattern must match ^a$"},
+        {"{\"pattern\":\"^\\\\d$\"}", "\"\xd9\xa3\"", " pattern must match ^\\d$"},
+        {"{\"pattern\":\"^\\\\w$\"}", "\"\xc3\xa9\"", " pattern must match ^\\w$"},
+        {"{\"pattern\":\"^\\\\s$\"}", "\"\\u00a0\"", ""},
+        {"{\"pattern\":\"^\\\\S$\"}", "\"\\ufeff\"", " pattern must match ^\\S$"},
+        {"{\"pattern\":\"^[\\\\S]$\"}", "\"\\u00e9\"", ""},
+        {"{\"pattern\":\"^\\\\p{Letter}\\\\p{L}$\"}", "\"\xc3\xa9\xc3\xa9\"", ""},
+        {"{\"pattern\":\"^\\\\p{Script=Greek}$\"}", "\"\\u03b1\"", ""},
+        {"{\"pattern\":\"^.$\"}", "\"\\u2028\"", " pattern must match ^.$"},
+        {"{\"pattern\":\"^.$\"}", "\"\xf0\x9f\x98\x80\"", ""},
+        {"{\"pattern\":\"^\\\\u00e9\\\\x41\\\\u{1f600}$\"}",
+         "\"\xc3\xa9"
+         "A\xf0\x9f\x98\x80\"",
+         ""},
+        {"{\"pattern\":\"^\\\\ud83d\\\\ude00$\"}", "\"\xf0\x9f\x98\x80\"", ""},
+        {"{\"pattern\":\"^[[:a]$\"}", "\":\"", ""},
+        {"{\"pattern\":\"^a{,2}$\"}", "\"a{,2}\"", ""},
+        {"{\"pattern\":\"^(a)\\\\1$\"}", "\"aa\"", ""},
+        {"{\"pattern\":\"^(?<n>a)\\\\k<n>$\"}", "\"aa\"", ""},
+        {"{\"pattern\":\"(?<!a)b\"}", "\"ab\"", " pattern must match (?<!a)b"},
+        {"{\"pattern\":\"^[^]$\"}", "\"\\n\"", ""},
+        {"{\"pattern\":\"[]\"}", "\"a\"", " pattern must match []"},
+        {"{\"pattern\":\"a\\\\.b\\\\/\\\\-\"}", "\"a.b/-\"", ""},
+        {"{\"patternProperties\":{\"\\\\u0061\":{\"type\":\"null\"}}}", "{\"a\":1}",
+         "/a type must be null"},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        judge(&rows[i], MCPX_DIALECT_2020_12);
+}
+
+/* A schema that cannot be used, and why. */
+static const struct {
+    const char *schema;
+    const char *errors;
+} unusable[] = {
+    {"", " json text ends where a value was expected"},
+    {"{\"type\":", " json text ends where a value was expected"},
+    {"{\"type\":\"object\",\"type\":\"array\"}",
+     "/type ambiguous must not be readable in two ways"},
+    {"5", " type must be an object or a boolean"},
+    {"{\"minLength\":-1}", "/minLength minimum must be at least 0"},
+    {"{\"minLength\":1.5}", "/minLength type must be an integer"},
+    {"{\"properties\":{\"a\":{\"type\":\"text\"}}}",
+     "/properties/a/type anyOf must be valid in at least one of 2 ways"},
+    {"{\"$defs\":{\"unused\":{\"required\":[1]}}}",
+     "/$defs/unused/required/0 type must be a string"},
+    {"{\"required\":[\"a\",\"a\"]}", "/required uniqueItems must not hold an item twice"},
+    {"{\"multipleOf\":0}", "/multipleOf exclusiveMinimum must be more than 0"},
+    {"{\"allOf\":[]}", "/allOf minItems must have at least 1 item"},
+    {"{\"$id\":\"#a\"}", "/$id pattern must match ^[^#]*#?$"},
+    {"{\"properties\":{\"a\":5}}", "/properties/a type must be an object or a boolean"},
+    {"{\"properties\":{\"a\":{\"pattern\":\"(\"}}}",
+     "/properties/a/pattern pattern must be a regular expression: missing closing "
+     "parenthesis"},
+    {"{\"patternProperties\":{\"(?i)a\":true}}",
+     "/patternProperties/(?i)a pattern must not have a group that ECMA-262 does not have"},
+    {"{\"pattern\":\"a\\\\Z\"}",
+     "/pattern pattern must not have an escape that ECMA-262 does not have"},
+    {"{\"pattern\":\"a++\"}", "/pattern pattern must not repeat a repetition"},
+    {"{\"$defs\":{\"u\":{\"pattern\":\"[\"}}}",
+     "/$defs/u/pattern pattern must be a regular expression: missing terminating ] for "
+     "character "
+     "class"},
+    {"{\"items\":{\"$ref\":\"#/nowhere\"}}",
+     "/items/$ref $ref must lead to a schema that is known here"},
+    {"{\"$ref\":\"#anchor\"}", "/$ref $ref must lead to a schema that is known here"},
+    {"{\"$ref\":\"file:///etc/passwd\"}",
+     "/$ref $ref must lead to a schema that is known here"},
+    {"{\"$ref\":\"https://example.com/s\"}",
+     "/$ref $ref must lead to a schema that is known here"},
+    {"{\"$ref\":\"#/title\",\"title\":\"x\"}",
+     "/$ref $ref must lead to a schema that is known here"},
+    {"{\"$ref\":\"#/x-parts/a\",\"x-parts\":{\"a\":{\"type\":\"text\"}}}",
+     "/x-parts/a/type anyOf must be valid in at least one of 2 ways"},
+    {"{\"$schema\":\"http://json-schema.org/draft-04/schema#\"}",
+     "/$schema $schema must be a dialect that is known here: 2020-12 or draft-07"},
+    {"{\"$defs\":{\"a\":{\"$id\":\"x:a\"},\"b\":{\"$id\":\"x:a\"}}}",
+     "/$defs/b $id must not be the name of another schema too"},
+    {"{\"$defs\":{\"a\":{\"$anchor\":\"x\"},\"b\":{\"$anchor\":\"x\"}}}",
+     "/$defs/b/$anchor $anchor must not be the name of another schema too"},
+    {"{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"items\":[]}",
+     "/items anyOf must be valid in at least one of 2 ways"},
+};
+
+Test(schema, is_refused_when_it_cannot_be_used)
+{
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_schema_report report = {0};
+    struct mcpx_text text = {0};
+
+    for (size_t i = 0; i < COUNT(unusable); i++) {
+        struct mcpx_schema *schema = NULL;
+        enum mcpx_err err = mcpx_schema_compile(shelf, mcpx_slice_of(unusable[i].schema), NULL,
+                                                &report, &schema);
+
+        cr_expect_eq(err, MCPX_EINVALID, "%s", unusable[i].schema);
+        cr_expect_null(schema, "%s", unusable[i].schema);
+        cr_expect_str_eq(errors_of(&report, &text), unusable[i].errors, "%s",
+                         unusable[i].schema);
+        mcpx_schema_unref(schema);
+    }
+    cr_expect_eq(mcpx_shelf_count(shelf), 0);
+    mcpx_schema_report_fini(&report);
+    mcpx_text_fini(&text);
+    mcpx_shelf_free(shelf);
+}
+
+/* Bounds of a schema: as much as is allowed, and one more. */
+static void write_nested(struct mcpx_text *out, int count)
+{
+    for (int i = 1; i < count; i++)
+        mcpx_text_puts(out, "{\"not\":");
+    mcpx_text_puts(out, "{}");
+    for (int i = 1; i < count; i++)
+        mcpx_text_puts(out, "}");
+}
+
+static void write_branches(struct mcpx_text *out, int count)
+{
+    mcpx_text_puts(out, "{\"anyOf\":[{}");
+    for (int i = 2; i < count; i++)
+        mcpx_text_puts(out, ",{}");
+    mcpx_text_puts(out, "]}");
+}
+
+static void write_pattern(struct mcpx_text *out, int count)
+{
+    mcpx_text_puts(out, "{\"pattern\":\"");
+    for (int i = 0; i < count; i++)
+        mcpx_text_puts(out, "a");
+    mcpx_text_puts(out, "\"}");
+}
+
+static void write_long(struct mcpx_text *out, int count)
+{
+    mcpx_text_puts(out, "{}");
+    for (int i = 2; i < count; i++)
+        mcpx_text_puts(out, " ");
+}
+
+Test(schema, has_bounds)
+{
+    static const struct {
+        void (*write)(struct mcpx_text *out, int count);
+        int most;
+        const char *message;
+    } bounds[] = {
+        {write_nested, MCPX_SCHEMA_DEPTH_MAX, "must not be nested deeper than 64 schemas"},
+        {write_branches, MCPX_SCHEMA_COUNT_MAX, "must not have more than 10000 schemas"},
+        {write_pattern, MCPX_SCHEMA_PATTERN_MAX,
+         "must not be a pattern longer than 4096 bytes"},
+        {write_long, MCPX_SCHEMA_BYTES_MAX, "must not be longer than 256 KiB"},
+    };
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_schema_report report = {0};
+    struct mcpx_text text = {0};
+
+    for (size_t i = 0; i < COUNT(bounds); i++) {
+        struct mcpx_schema *schema = NULL;
+
+        mcpx_text_reset(&text);
+        bounds[i].write(&text, bounds[i].most);
+        cr_expect_eq(mcpx_schema_compile(shelf, mcpx_text_view(&text), NULL, &report, &schema),
+                     MCPX_OK, "%s", bounds[i].message);
+        mcpx_schema_unref(schema);
+        mcpx_text_reset(&text);
+        bounds[i].write(&text, bounds[i].most + 1);
+        cr_assert_eq(mcpx_schema_compile(shelf, mcpx_text_view(&text), NULL, &report, &schema),
+                     MCPX_EINVALID, "%s", bounds[i].message);
+        cr_expect(
+            mcpx_slice_equal(report.errors[0].message, mcpx_slice_of(bounds[i].message)));
+        cr_expect(mcpx_slice_equal(report.errors[0].keyword, MCPX_SLICE("bounds")));
+    }
+    mcpx_schema_report_fini(&report);
+    mcpx_text_fini(&text);
+    mcpx_shelf_free(shelf);
+}
+
+/* Documents that the caller has. */
+static bool find(void *context, struct mcpx_slice uri, struct mcpx_slice *text)
+{
+    static const struct {
+        const char *uri;
+        const char *text;
+    } known[] = {
+        {"x:whole",
+         "{\"type\":\"integer\",\"$defs\":{\"p\":{\"$anchor\":\"q\",\"minimum\":5}}}"},
+        {"x:broken", "{\"type\":\"integer\",\"minimum\":\"5\"}"},
+        {"x:meta",
+         "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"$id\":\"x:meta\","
+         "\"$vocabulary\":{\"https://json-schema.org/draft/2020-12/vocab/core\":true,"
+         "\"https://json-schema.org/draft/2020-12/vocab/validation\":true,\"x:v\":false},"
+         "\"properties\":{\"title\":{\"const\":\"t\"}}}"},
+        {"x:lacking", "{\"$vocabulary\":{\"x:v\":true}}"},
+        {"x:circle", "{\"$schema\":\"x:circle\"}"},
+    };
+
+    *(int *)context += 1;
+    for (size_t i = 0; i < COUNT(known); i++) {
+        if (mcpx_slice_equal(uri, mcpx_slice_of(known[i].uri))) {
+            *text = mcpx_slice_of(known[i].text);
+            return true;
+        }
+    }
+    return false;
+}
+
+Test(schema, refers_to_what_the_caller_has)
+{
+    static const struct row rows[] = {
+        {"{\"$ref\":\"x:whole\"}", "1.5", " type must be an integer"},
+        {"{\"$ref\":\"x:whole#q\"}", "1", " minimum must be at least 5"},
+        {"{\"$ref\":\"x:whole#/$defs/p\"}", "1", " minimum must be at least 5"},
+        {"{\"$ref\":\"x:broken\"}", NULL, "x:broken#/minimum type must be a number"},
+        {"{\"$ref\":\"x:absent\"}", NULL,
+         "/$ref $ref must lead to a schema that is known here"},
+        {"{\"$schema\":\"x:meta\",\"title\":\"t\",\"minimum\":5,\"properties\":{\"a\":false}}",
+         "{\"a\":1}", ""},
+        {"{\"$schema\":\"x:meta\",\"title\":\"t\",\"minimum\":5}", "1",
+         " minimum must be at least 5"},
+        {"{\"$schema\":\"x:meta\",\"title\":\"u\"}", NULL, "/title const must be \"t\""},
+        {"{\"$schema\":\"x:lacking\"}", NULL,
+         "/$schema $schema must not require a vocabulary that is not known here"},
+        {"{\"$schema\":\"x:circle\"}", NULL,
+         "/$schema $schema must be a dialect that is known here: 2020-12 or draft-07"},
+        {"{\"$ref\":\"https://json-schema.org/draft/2020-12/schema\"}", "{\"minLength\":-1}",
+         "/minLength minimum must be at least 0"},
+        {"{\"$ref\":\"http://json-schema.org/draft-07/schema#/definitions/"
+         "nonNegativeInteger\"}",
+         "-1", " minimum must be at least 0"},
+    };
+    int asked = 0;
+    struct mcpx_schema_options options = {.find = find, .context = &asked};
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_schema_report report = {0};
+    struct mcpx_text text = {0};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct mcpx_schema *schema = NULL;
+        enum mcpx_err err = mcpx_schema_compile(shelf, mcpx_slice_of(rows[i].schema), &options,
+                                                &report, &schema);
+
+        cr_expect_eq(err == MCPX_OK, rows[i].document != NULL, "%s: %s", rows[i].schema,
+                     errors_of(&report, &text));
+        if (!err)
+            mcpx_schema_validate(schema, mcpx_slice_of(rows[i].document), &report);
+        cr_expect_str_eq(errors_of(&report, &text), rows[i].errors, "%s", rows[i].schema);
+        mcpx_schema_unref(schema);
+    }
+    cr_expect_gt(asked, 0);
+    cr_expect_eq(mcpx_shelf_count(shelf), 0, "what others may change is compiled each time");
+    mcpx_schema_report_fini(&report);
+    mcpx_text_fini(&text);
+    mcpx_shelf_free(shelf);
+}
+
+Test(schema, may_be_a_part_of_a_text)
+{
+    struct mcpx_slice tool =
+        MCPX_SLICE("{\"name\":\"t\",\"inputSchema\":{\"$defs\":{\"n\":{\"minimum\":5}},"
+                   "\"properties\":{\"a\":{\"$ref\":\"#/$defs/n\"}}}}");
+    struct mcpx_schema_options options = {.pointer = MCPX_SLICE("/inputSchema")};
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_schema_report report = {0};
+    struct mcpx_schema *schema = NULL;
+    struct mcpx_text text = {0};
+
+    cr_assert_eq(mcpx_schema_compile(shelf, tool, &options, &report, &schema), MCPX_OK, "%s",
+                 errors_of(&report, &text));
+    mcpx_schema_validate(schema, MCPX_SLICE("{\"a\":1}"), &report);
+    cr_expect_str_eq(errors_of(&report, &text), "/a minimum must be at least 5");
+    mcpx_schema_unref(schema);
+    mcpx_schema_report_fini(&report);
+    mcpx_text_fini(&text);
+    mcpx_shelf_free(shelf);
+}
+
+Test(schema, is_compiled_once)
+{
+    static const char *const same[] = {
+        "{\"type\":\"object\",\"minProperties\":1}",
+        " { \"minProperties\" : 1.0, \"type\" : \"\\u006fbject\" }"};
+    struct mcpx_schema_options draft_07 = {.dialect = MCPX_DIALECT_DRAFT_07};
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_schema *a = NULL, *b = NULL, *c = NULL, *d = NULL;
+
+    mcpx_schema_compile(shelf, mcpx_slice_of(same[0]), NULL, NULL, &a);
+    mcpx_schema_compile(shelf, mcpx_slice_of(same[1]), NULL, NULL, &b);
+    mcpx_schema_compile(shelf, mcpx_slice_of(same[0]), &draft_07, NULL, &c);
+    mcpx_schema_compile(shelf, MCPX_SLICE("{\"type\":\"object\"}"), NULL, NULL, &d);
+    cr_expect_eq(a, b);
+    cr_expect_neq(a, c);
+    cr_expect_neq(a, d);
+    cr_expect_eq(mcpx_shelf_count(shelf), 3);
+    cr_expect(mcpx_slice_equal(
+        mcpx_schema_fingerprint(d),
+        MCPX_SLICE("a2c799262a3ce3c19ef5cdd983bf3d12b43ab3c426227091b909dcb7054738c0")));
+    mcpx_shelf_free(shelf);
+    cr_expect(mcpx_slice_equal(mcpx_schema_fingerprint(a), mcpx_schema_fingerprint(c)),
+              "schemas that others hold live on");
+    mcpx_schema_unref(a);
+    mcpx_schema_unref(b);
+    mcpx_schema_unref(c);
+    mcpx_schema_unref(d);
+}
+
+Test(shelf, holds_64_MiB)
+{
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_schema *first = NULL, *schema = NULL;
+    struct mcpx_text text = {0};
+    size_t before = 0;
+
+    for (int i = 0; i < 100 && mcpx_shelf_count(shelf) >= before; i++) {
+        before = mcpx_shelf_count(shelf);
+        mcpx_text_reset(&text);
+        mcpx_text_puts(&text, "{\"$comment\":\"");
+        mcpx_text_number(&text, i);
+        mcpx_text_puts(&text, "\",\"anyOf\":[{}");
+        for (int k = 0; k < 9000; k++)
+            mcpx_text_puts(&text, ",{\"maximum\":1234567}");
+        mcpx_text_puts(&text, "]}");
+        cr_assert_eq(mcpx_schema_compile(shelf, mcpx_text_view(&text), NULL, NULL, &schema),
+                     MCPX_OK);
+        if (i == 0)
+            first = mcpx_schema_ref(schema);
+        mcpx_schema_unref(schema);
+        cr_expect_leq(mcpx_shelf_bytes(shelf), 64 * 1024 * 1024);
+    }
+    cr_expect_lt(mcpx_shelf_count(shelf), 100, "nothing had to go");
+    cr_expect_gt(mcpx_shelf_bytes(shelf), 32 * 1024 * 1024);
+    mcpx_schema_unref(first);
+    mcpx_text_fini(&text);
+    mcpx_shelf_free(shelf);
+}
