@@ -138,6 +138,62 @@ MCPX_API enum mcpx_err mcpx_schema_validate(const struct mcpx_schema *schema,
                                             struct mcpx_slice text,
                                             struct mcpx_schema_report *report);
 
+/** The schemas of a server's tools, by the tools' names. One thread at a time. */
+struct mcpx_tools;
+
+/** Which of a tool's two schemas: that of its arguments or that of its results. */
+enum mcpx_tool_side { MCPX_TOOL_INPUT = 0, MCPX_TOOL_OUTPUT };
+
+/**
+ * One of a tool's schemas.
+ *
+ * schema     lent until the tools are freed
+ * declared   false when the tool has none: the schema then takes every value
+ */
+struct mcpx_tool_schema {
+    const struct mcpx_schema *schema;
+    bool declared;
+};
+
+/** Makes an empty set; NULL when memory runs out. The shelf outlives it. */
+MCPX_API struct mcpx_tools *mcpx_tools_new(struct mcpx_shelf *shelf);
+
+/** Frees a set and what it lends. */
+MCPX_API void mcpx_tools_free(struct mcpx_tools *tools);
+
+/**
+ * Adds the tools of one page of a `tools/list` result. Of two tools with one name the first counts.
+ * Nothing is compiled yet.
+ *
+ * result   the result: an object with an array `tools`; borrowed
+ * fault    filled on MCPX_EINVALID; may be NULL
+ *
+ * Returns MCPX_OK; MCPX_EINVALID when it is no such object, or a tool in it is no object with a string
+ * `name`; MCPX_EUTF8; MCPX_ENOMEM. Then nothing is added.
+ */
+MCPX_API enum mcpx_err mcpx_tools_add(struct mcpx_tools *tools, struct mcpx_slice result,
+                                      struct mcpx_fault *fault);
+
+/** Tools in the set. */
+MCPX_API size_t mcpx_tools_count(const struct mcpx_tools *tools);
+
+/** The name of a tool, in the order of the list. Lent until the tools are freed. */
+MCPX_API struct mcpx_slice mcpx_tools_name(const struct mcpx_tools *tools, size_t index);
+
+/**
+ * Finds a schema of a tool. It is compiled when it is asked for first.
+ *
+ * name     of the tool, with "mcp.tool:" before it or without
+ * report   filled when the schema is unusable, with paths into the tool's entry; may be NULL
+ *
+ * Returns MCPX_OK; MCPX_ENOTFOUND when there is no such tool; MCPX_EINVALID when its schema is unusable;
+ * MCPX_ENOMEM. `out` is untouched on failure: there is no schema that could be used instead.
+ */
+MCPX_API enum mcpx_err mcpx_tools_schema(struct mcpx_tools *tools, struct mcpx_slice name,
+                                         enum mcpx_tool_side side,
+                                         struct mcpx_schema_report *report,
+                                         struct mcpx_tool_schema *out);
+
 MCPX_END_C
 
 #endif

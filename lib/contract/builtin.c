@@ -5,7 +5,7 @@
 
 const struct mx_builtin *mx_builtin_find(struct mcpx_slice uri)
 {
-    for (const struct mx_builtin *builtin = mx_builtins; builtin->uri.text; builtin++) {
+    for (const struct mx_builtin *builtin = mx_metas; builtin->uri.text; builtin++) {
         if (mcpx_slice_equal(builtin->uri, uri))
             return builtin;
     }

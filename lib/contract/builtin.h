@@ -1,5 +1,6 @@
 /*
- * builtin.h - the meta-schemas of both dialects, compiled into the program. One per file of meta/.
+ * builtin.h - schemas that are compiled into the program by embed.cmake: the meta-schemas of both
+ * dialects, one per file of meta/, and the contracts, one per file of schemas/.
  */
 #ifndef MX_BUILTIN_H
 #define MX_BUILTIN_H
@@ -12,10 +13,13 @@ struct mx_builtin {
     struct mcpx_slice text;
 };
 
-/** All of them; the last has no URI. */
-extern const struct mx_builtin mx_builtins[];
+/** All meta-schemas; the last row has no URI. */
+extern const struct mx_builtin mx_metas[];
 
-/** The built-in document of this URI; NULL when there is none. */
+/** All contracts; the last row has no URI. Schemas of others cannot refer to them. */
+extern const struct mx_builtin mx_contracts[];
+
+/** The meta-schema of this URI; NULL when there is none. */
 const struct mx_builtin *mx_builtin_find(struct mcpx_slice uri);
 
 /** The meta-schema of a dialect. */

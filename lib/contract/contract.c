@@ -4,7 +4,7 @@
  */
 #include <mcpx/contract.h>
 
-#include "lib/contract/embedded.h"
+#include "lib/contract/builtin.h"
 
 struct row {
     const char *name;
@@ -38,10 +38,15 @@ enum mcpx_code mcpx_contract_breach(enum mcpx_contract contract)
 
 struct mcpx_slice mcpx_contract_schema(enum mcpx_contract contract)
 {
+    static const char prefix[] = "urn:mcpx:contract:";
     struct mcpx_slice name = mcpx_slice_of(mcpx_contract_name(contract));
 
-    for (const struct mx_embedded *row = mx_embedded; name.text && row->name; row++)
-        if (mcpx_slice_equal(name, mcpx_slice_of(row->name)))
+    for (const struct mx_builtin *row = mx_contracts; name.text && row->uri.text; row++) {
+        struct mcpx_slice own = {row->uri.text + sizeof prefix - 1,
+                                 row->uri.len - (sizeof prefix - 1)};
+
+        if (mcpx_slice_equal(name, own))
             return row->text;
+    }
     return (struct mcpx_slice){NULL, 0};
 }

@@ -1,6 +1,7 @@
-# Makes the contracts of schemas/ one C file. A schema there names others by their $id; here it gets
-# all that it needs under $defs, so that each is complete by itself.
-#     cmake -D SCHEMAS=DIRECTORY -D OUTPUT=FILE.c "-DCONTRACTS=NAME;..." -P embed.cmake
+# Makes schemas one C file: a table of them, each under its $id. A schema may name others of its
+# folder by their $id (urn:mcpx:...); here it gets all that it needs under $defs, so that each is
+# complete by itself.
+#     cmake -D FOLDER=DIRECTORY -D TABLE=VARIABLE -D OUTPUT=FILE.c "-DNAMES=NAME;..." -P embed.cmake
 cmake_minimum_required(VERSION 3.21)
 
 # The $ids that a schema names, in their order.
@@ -14,13 +15,13 @@ endfunction()
 function(schema_text id result)
     string(REGEX REPLACE "^urn:mcpx:contract:" "" file "${id}")
     string(REGEX REPLACE "^urn:mcpx:part:" "part/" file "${file}")
-    file(READ ${SCHEMAS}/${file}.json text)
+    file(READ ${FOLDER}/${file}.json text)
     set(${result} "${text}" PARENT_SCOPE)
 endfunction()
 
-# The schema and, under $defs, all that it leads to.
+# A schema of the folder and, under $defs, all that it leads to.
 function(complete name result)
-    schema_text(urn:mcpx:contract:${name} whole)
+    file(READ ${FOLDER}/${name}.json whole)
     referred("${whole}" wanted)
     list(REMOVE_DUPLICATES wanted)
     set(parts "")
@@ -48,19 +49,20 @@ endfunction()
 
 set(arrays "")
 set(rows "")
-foreach(name IN LISTS CONTRACTS)
+foreach(name IN LISTS NAMES)
     complete(${name} text)
+    string(REGEX REPLACE "^[^$]*\"\\$schema\"[^\n]*\n *\"\\$id\": \"([^\"#]+).*" "\\1" id "${text}")
     string(HEX "${text}" hex)
     string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
     string(MAKE_C_IDENTIFIER ${name} identifier)
     string(APPEND arrays "static const char ${identifier}[] = {${bytes}};\n")
-    string(APPEND rows "    {\"${name}\", {${identifier}, sizeof ${identifier}}},\n")
+    string(APPEND rows "    {{\"${id}\", sizeof \"${id}\" - 1}, {${identifier}, sizeof ${identifier}}},\n")
 endforeach()
-file(WRITE ${OUTPUT} "/* Made by embed.cmake from the files of lib/contract/schemas. */
-#include \"lib/contract/embedded.h\"
+file(WRITE ${OUTPUT} "/* Made by embed.cmake from ${FOLDER}. */
+#include \"lib/contract/builtin.h\"
 
 ${arrays}
-const struct mx_embedded mx_embedded[] = {
-${rows}    {NULL, {NULL, 0}},
+const struct mx_builtin ${TABLE}[] = {
+${rows}    {{NULL, 0}, {NULL, 0}},
 };
 ")

@@ -7,11 +7,7 @@
 #include "lib/contract/name_hash.h"
 
 #define ROW(constant, name, drafts, vocabulary, shape)                                        \
-    {{name, sizeof(name) - 1},                                                                \
-     0,                                                                                       \
-     MX_DRAFT_##drafts,                                                                       \
-     MX_VOCABULARY_##vocabulary,                                                              \
-     MX_SHAPE_##shape},
+    {{name, sizeof(name) - 1}, 0, drafts, MX_VOCABULARY_##vocabulary, MX_SHAPE_##shape},
 static const struct mx_keyword_row keywords[] = {MX_KEYWORDS(ROW)};
 #undef ROW
 

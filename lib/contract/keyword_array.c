@@ -136,7 +136,8 @@ static bool run_unique(struct mx_run *run, const struct mx_op *op, uint32_t node
 
     if (array->count < 2)
         return true;
-    if (!mx_run_spend(run, array->count + (array->end - array->begin) / BYTES_PER_STEP, node))
+    if (!mx_run_spend(
+            run, (uint64_t)array->count + (array->end - array->begin) / BYTES_PER_STEP, node))
         return false;
     keys = (uint64_t *)mx_arena_take(run->scratch, array->count * sizeof *keys);
     if (!keys)

@@ -20,7 +20,7 @@ struct dependent {
 
 static bool has_member(struct mx_run *run, uint32_t node, struct mcpx_slice name)
 {
-    return mx_run_spend(run, run->tree->nodes[node].count / NAMES_PER_STEP, node) &&
+    return mx_run_spend(run, (uint64_t)run->tree->nodes[node].count / NAMES_PER_STEP, node) &&
            mx_tree_member(run->tree, node, name) != 0;
 }
 

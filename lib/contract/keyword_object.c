@@ -137,7 +137,7 @@ static bool judge_member(struct mx_run *run, const struct members *members,
 static bool list_missing(struct mx_run *run, const struct members *members, uint32_t node)
 {
     for (uint32_t i = 0; i < members->count && run->findings; i++) {
-        if (!mx_run_spend(run, run->tree->nodes[node].count / NAMES_PER_STEP, node))
+        if (!mx_run_spend(run, (uint64_t)run->tree->nodes[node].count / NAMES_PER_STEP, node))
             return false;
         if (members->entries[i].required &&
             mx_tree_member(run->tree, node, members->entries[i].name) == 0)
@@ -154,7 +154,7 @@ static bool run_members(struct mx_run *run, const struct mx_op *op, uint32_t nod
     uint32_t end = mx_tree_end(tree, node), index = 0;
     bool fits = true;
 
-    if (!mx_run_spend(run, tree->nodes[node].count / MEMBERS_PER_STEP, node))
+    if (!mx_run_spend(run, (uint64_t)tree->nodes[node].count / MEMBERS_PER_STEP, node))
         return false;
     for (; walk.name < end; walk.name = mx_tree_next(tree, walk.name + 1)) {
         if (judge_member(run, members, &walk, index++))

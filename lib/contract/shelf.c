@@ -130,7 +130,7 @@ enum mcpx_err mcpx_schema_compile(struct mcpx_shelf *shelf, struct mcpx_slice te
     if (!options)
         options = &defaults;
     has_one = take_fingerprint(text, options->pointer, fingerprint);
-    is_kept = has_one && !options->find && options->uri.len == 0 && options->pointer.len == 0;
+    is_kept = has_one && !options->find && options->uri.len == 0;
     if (is_kept) {
         size_t place = find(shelf, fingerprint, options->dialect);
 

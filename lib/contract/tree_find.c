@@ -80,9 +80,9 @@ static uint32_t step(const struct mx_tree *tree, uint32_t from, struct mcpx_slic
 {
     if (mx_tree_type(tree, from) == MCPX_JSON_ARRAY)
         return find_item(tree, from, segment);
-    if (!undo_tildes(segment, name))
-        return 0;
-    return mx_tree_member(tree, from, mcpx_text_view(name));
+    if (segment.len == 0 || !memchr(segment.text, '~', segment.len))
+        return mx_tree_member(tree, from, segment);
+    return undo_tildes(segment, name) ? mx_tree_member(tree, from, mcpx_text_view(name)) : 0;
 }
 
 bool mx_tree_point(const struct mx_tree *tree, uint32_t from, struct mcpx_slice pointer,

@@ -50,7 +50,9 @@ static uint32_t container_hash(const struct mx_tree *tree, uint32_t node)
 
 uint32_t mx_tree_value_hash(const struct mx_tree *tree, uint32_t node)
 {
-    switch (mx_tree_type(tree, node)) {
+    const struct mx_node *value = &tree->nodes[node];
+
+    switch ((enum mcpx_json_type)value->type) {
     case MCPX_JSON_STRING:
         return mx_tree_string_hash(tree, node);
     case MCPX_JSON_NUMBER:
@@ -58,8 +60,8 @@ uint32_t mx_tree_value_hash(const struct mx_tree *tree, uint32_t node)
     case MCPX_JSON_OBJECT:
     case MCPX_JSON_ARRAY:
         return container_hash(tree, node);
-    default:
-        return (unsigned char)mx_tree_bytes(tree, node).text[0];
+    default: /* true, false and null differ in type or length */
+        return value->type * 8U + (value->end - value->begin);
     }
 }
 
@@ -99,7 +101,7 @@ static uint32_t find_member(const struct mx_tree *a, uint32_t name, const struct
 {
     uint32_t end = mx_tree_end(b, object);
 
-    *steps -= b->nodes[object].count / NAMES_PER_STEP;
+    *steps -= (int64_t)b->nodes[object].count / NAMES_PER_STEP;
     for (uint32_t at = object + 1; at < end; at = mx_tree_next(b, at + 1)) {
         if (same_names(a, name, b, at))
             return at + 1;
@@ -141,10 +143,10 @@ bool mx_tree_same(const struct mx_tree *a, uint32_t node_a, const struct mx_tree
         *steps -= (left->end - left->begin) / BYTES_PER_STEP;
         return same_numbers(a, node_a, b, node_b);
     case MCPX_JSON_ARRAY:
-        *steps -= left->count / VALUES_PER_STEP;
+        *steps -= (int64_t)left->count / VALUES_PER_STEP;
         return same_items(a, node_a, b, node_b, steps);
     case MCPX_JSON_OBJECT:
-        *steps -= left->count / VALUES_PER_STEP;
+        *steps -= (int64_t)left->count / VALUES_PER_STEP;
         return same_members(a, node_a, b, node_b, steps);
     default:
         return a->text.text[left->begin] == b->text.text[right->begin];

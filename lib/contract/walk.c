@@ -66,6 +66,10 @@ static bool enter_resource(struct mx_walk *walk, uint32_t node, struct mcpx_slic
     bool added;
 
     mx_uri_resolve(around.uri, id, &uri);
+    if (uri.failed) {
+        mcpx_text_fini(&uri);
+        return mx_library_starve(library);
+    }
     mx_uri_split(mcpx_text_view(&uri), &own.uri, &fragment);
     if (around.place.node == node && mcpx_slice_equal(around.uri, own.uri)) {
         mcpx_text_fini(&uri);

@@ -7,10 +7,13 @@
 #include <mcpx/contract.h>
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char page[] = "docs/contracts.md";
+
+enum { FILE_MAX = 65536 };
 
 /* A cell's first `code`; NULL when it has none. */
 static const char *code_in(char *cell)
@@ -72,4 +75,37 @@ Test(contracts_page, has_the_contracts_and_says_whose_breach_it_is)
         expect_word(code_in(cells[2]), mcpx_code_name(mcpx_contract_breach(contract)), name);
     }
     cr_expect_eq(count, MCPX_CONTRACT_COUNT);
+}
+
+/* True when a file of the tests has a requirement's number, as R000-5 or, in a name, as R000_5_. */
+static bool bears(const char *file, const char *requirement)
+{
+    static char text[FILE_MAX];
+    char path[4096], in_name[32], in_row[32];
+    FILE *stream;
+
+    snprintf(path, sizeof path, "%s/%s", getenv("MCPX_SOURCE_DIR"), file);
+    stream = fopen(path, "r");
+    cr_assert_not_null(stream, "there is no %s", path);
+    text[fread(text, 1, sizeof text - 1, stream)] = '\0';
+    fclose(stream);
+    snprintf(in_row, sizeof in_row, "\"%s\"", requirement);
+    snprintf(in_name, sizeof in_name, "%s_", requirement);
+    *strchr(in_name, '-') = '_';
+    return strstr(text, in_row) || strstr(text, in_name);
+}
+
+Test(contracts_page, names_the_test_of_each_requirement)
+{
+    char *rest = page_rows_in(page, "| requirement |"), *cells[PAGE_CELLS];
+    int count = 0;
+
+    for (; page_next_row(&rest, cells); count++) {
+        char requirement[16] = "";
+
+        cr_assert_eq(sscanf(cells[0], " %15s", requirement), 1);
+        cr_expect(bears(code_in(cells[2]), requirement), "%s is not where the page says",
+                  requirement);
+    }
+    cr_expect_gt(count, 0);
 }

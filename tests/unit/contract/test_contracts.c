@@ -3,6 +3,7 @@
  * not made; or one that breaks it passes, and a server or a model has to cope with what it is not
  * built for. The rows are in vectors/, each with the requirement it is for.
  */
+#include "tests/support/fault_alloc.h"
 #include "tests/unit/contract/vectors.h"
 
 #include <mcpx/contract.h>
@@ -91,7 +92,7 @@ Test(contracts, a_breach_has_the_code_of_who_wrote_the_document)
     }
 }
 
-/* R000-5, R001-10, R004-16: words that stand in a table and in a schema are the same ones. */
+/* R001-10, R004-16: words that stand in a table and in a schema are the same ones. */
 Test(contracts, codes_of_the_tables_are_those_that_the_schemas_know)
 {
     struct mcpx_text text = {0};
@@ -130,8 +131,7 @@ Test(contracts, codes_of_the_tables_are_those_that_the_schemas_know)
     mcpx_text_fini(&text);
 }
 
-/* R002-4, R002-21 */
-Test(contracts, a_tool_is_one_only_with_schemas_that_can_be_used)
+Test(contracts, R002_21_a_tool_is_one_only_with_schemas_that_can_be_used)
 {
     static const struct {
         const char *text, *path;
@@ -158,4 +158,42 @@ Test(contracts, a_tool_is_one_only_with_schemas_that_can_be_used)
     cr_expect_eq(
         mcpx_contracts_validate(contracts, MCPX_CONTRACT_COUNT, mcpx_slice_of("{}"), &report),
         MCPX_EINVALID);
+}
+
+/* A verdict that memory made, or a shortage that is remembered, is a fault. */
+Test(contracts, without_memory_there_is_no_verdict_and_afterwards_the_right_one)
+{
+    static const struct {
+        enum mcpx_contract contract;
+        const char *text;
+        enum mcpx_err err;
+    } rows[] = {
+        {MCPX_CONTRACT_TERMS, "{\"tier\":\"pro\"}", MCPX_OK},
+        {MCPX_CONTRACT_TERMS, "{\"tier\":\"gold\"}", MCPX_EINVALID},
+        {MCPX_CONTRACT_TOOL, "{\"name\":\"t\",\"inputSchema\":{\"type\":\"null\"}}", MCPX_OK},
+        {MCPX_CONTRACT_TOOL, "{\"name\":\"t\",\"inputSchema\":{\"type\":7}}", MCPX_EINVALID},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct mcpx_slice text = mcpx_slice_of(rows[i].text);
+        size_t nth = 0, short_of = 0;
+        bool failed;
+
+        do {
+            enum mcpx_err err;
+
+            tear_down();
+            set_up();
+            fault_alloc_arm(++nth);
+            err = mcpx_contracts_validate(contracts, rows[i].contract, text, &report);
+            failed = fault_alloc_disarm();
+            short_of += err == MCPX_ENOMEM;
+            cr_expect(err == MCPX_ENOMEM || err == rows[i].err, "row %zu, allocation %zu: %s",
+                      i, nth, mcpx_strerror(err));
+            err = mcpx_contracts_validate(contracts, rows[i].contract, text, &report);
+            cr_expect_eq(err, rows[i].err, "row %zu, after allocation %zu: %s", i, nth,
+                         found());
+        } while (failed);
+        cr_expect_gt(short_of, 0, "row %zu", i);
+    }
 }

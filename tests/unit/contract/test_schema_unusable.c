@@ -1,0 +1,319 @@
+/*
+ * What breaks for whom: a schema that cannot be used lets everything pass, or takes down the tools
+ * beside it; a file or an address that somebody names in a schema is opened.
+ */
+#include "tests/unit/contract/errors_of.h"
+
+#include <criterion/criterion.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* A schema that cannot be used, and why. */
+static const struct {
+    const char *schema;
+    const char *errors;
+} unusable[] = {
+    {"", " json text ends where a value was expected"},
+    {"{\"type\":", " json text ends where a value was expected"},
+    {"{\"type\":\"object\",\"type\":\"array\"}",
+     "/type ambiguous must not be readable in two ways"},
+    {"5", " type must be an object or a boolean"},
+    {"{\"minLength\":-1}", "/minLength minimum must be at least 0"},
+    {"{\"minLength\":1.5}", "/minLength type must be an integer"},
+    {"{\"properties\":{\"a\":{\"type\":\"text\"}}}",
+     "/properties/a/type anyOf must be valid in at least one of 2 ways"},
+    {"{\"$defs\":{\"unused\":{\"required\":[1]}}}",
+     "/$defs/unused/required/0 type must be a string"},
+    {"{\"required\":[\"a\",\"a\"]}", "/required uniqueItems must not hold an item twice"},
+    {"{\"multipleOf\":0}", "/multipleOf exclusiveMinimum must be more than 0"},
+    {"{\"allOf\":[]}", "/allOf minItems must have at least 1 item"},
+    {"{\"$id\":\"#a\"}", "/$id pattern must match ^[^#]*#?$"},
+    {"{\"properties\":{\"a\":5}}", "/properties/a type must be an object or a boolean"},
+    {"{\"properties\":{\"a\":{\"pattern\":\"(\"}}}",
+     "/properties/a/pattern pattern must be a regular expression: missing closing "
+     "parenthesis"},
+    {"{\"patternProperties\":{\"(?i)a\":true}}",
+     "/patternProperties/(?i)a pattern must not have a group that ECMA-262 does not have"},
+    {"{\"pattern\":\"a\\\\Z\"}",
+     "/pattern pattern must not have an escape that ECMA-262 does not have"},
+    {"{\"pattern\":\"a++\"}", "/pattern pattern must not repeat a repetition"},
+    {"{\"$defs\":{\"u\":{\"pattern\":\"[\"}}}",
+     "/$defs/u/pattern pattern must be a regular expression: missing terminating ] for "
+     "character "
+     "class"},
+    {"{\"items\":{\"$ref\":\"#/nowhere\"}}",
+     "/items/$ref $ref must lead to a schema that is known here"},
+    {"{\"$ref\":\"#anchor\"}", "/$ref $ref must lead to a schema that is known here"},
+    {"{\"$ref\":\"file:///etc/passwd\"}",
+     "/$ref $ref must lead to a schema that is known here"},
+    {"{\"$ref\":\"https://example.com/s\"}",
+     "/$ref $ref must lead to a schema that is known here"},
+    {"{\"$ref\":\"#/title\",\"title\":\"x\"}",
+     "/$ref $ref must lead to a schema that is known here"},
+    {"{\"$ref\":\"#/x-parts/a\",\"x-parts\":{\"a\":{\"type\":\"text\"}}}",
+     "/x-parts/a/type anyOf must be valid in at least one of 2 ways"},
+    {"{\"$schema\":\"http://json-schema.org/draft-04/schema#\"}",
+     "/$schema $schema must be a dialect that is known here: 2020-12 or draft-07"},
+    {"{\"$defs\":{\"a\":{\"$id\":\"x:a\"},\"b\":{\"$id\":\"x:a\"}}}",
+     "/$defs/b $id must not be the name of another schema too"},
+    {"{\"$defs\":{\"a\":{\"$anchor\":\"x\"},\"b\":{\"$anchor\":\"x\"}}}",
+     "/$defs/b/$anchor $anchor must not be the name of another schema too"},
+    {"{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"items\":[]}",
+     "/items anyOf must be valid in at least one of 2 ways"},
+};
+
+Test(schema, is_refused_when_it_cannot_be_used)
+{
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_schema_report report = {0};
+    struct mcpx_text text = {0};
+
+    for (size_t i = 0; i < COUNT(unusable); i++) {
+        struct mcpx_schema *schema = NULL;
+        enum mcpx_err err = mcpx_schema_compile(shelf, mcpx_slice_of(unusable[i].schema), NULL,
+                                                &report, &schema);
+
+        cr_expect_eq(err, MCPX_EINVALID, "%s", unusable[i].schema);
+        cr_expect_null(schema, "%s", unusable[i].schema);
+        cr_expect_str_eq(errors_of(&report, &text), unusable[i].errors, "%s",
+                         unusable[i].schema);
+        mcpx_schema_unref(schema);
+    }
+    cr_expect_eq(mcpx_shelf_count(shelf), 0);
+    mcpx_schema_report_fini(&report);
+    mcpx_text_fini(&text);
+    mcpx_shelf_free(shelf);
+}
+
+/* Bounds of a schema: as much as is allowed, and one more. */
+static void write_nested(struct mcpx_text *out, int count)
+{
+    for (int i = 1; i < count; i++)
+        mcpx_text_puts(out, "{\"not\":");
+    mcpx_text_puts(out, "{}");
+    for (int i = 1; i < count; i++)
+        mcpx_text_puts(out, "}");
+}
+
+static void write_branches(struct mcpx_text *out, int count)
+{
+    mcpx_text_puts(out, "{\"anyOf\":[{}");
+    for (int i = 2; i < count; i++)
+        mcpx_text_puts(out, ",{}");
+    mcpx_text_puts(out, "]}");
+}
+
+static void write_pattern(struct mcpx_text *out, int count)
+{
+    mcpx_text_puts(out, "{\"pattern\":\"");
+    for (int i = 0; i < count; i++)
+        mcpx_text_puts(out, "a");
+    mcpx_text_puts(out, "\"}");
+}
+
+static void write_long(struct mcpx_text *out, int count)
+{
+    mcpx_text_puts(out, "{}");
+    for (int i = 2; i < count; i++)
+        mcpx_text_puts(out, " ");
+}
+
+Test(schema, has_bounds)
+{
+    static const struct {
+        void (*write)(struct mcpx_text *out, int count);
+        int most;
+        const char *message;
+    } bounds[] = {
+        {write_nested, MCPX_SCHEMA_DEPTH_MAX, "must not be nested deeper than 64 schemas"},
+        {write_branches, MCPX_SCHEMA_COUNT_MAX, "must not have more than 10000 schemas"},
+        {write_pattern, MCPX_SCHEMA_PATTERN_MAX,
+         "must not be a pattern longer than 4096 bytes"},
+        {write_long, MCPX_SCHEMA_BYTES_MAX, "must not be longer than 256 KiB"},
+    };
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_schema_report report = {0};
+    struct mcpx_text text = {0};
+
+    for (size_t i = 0; i < COUNT(bounds); i++) {
+        struct mcpx_schema *schema = NULL;
+
+        mcpx_text_reset(&text);
+        bounds[i].write(&text, bounds[i].most);
+        cr_expect_eq(mcpx_schema_compile(shelf, mcpx_text_view(&text), NULL, &report, &schema),
+                     MCPX_OK, "%s", bounds[i].message);
+        mcpx_schema_unref(schema);
+        mcpx_text_reset(&text);
+        bounds[i].write(&text, bounds[i].most + 1);
+        cr_assert_eq(mcpx_schema_compile(shelf, mcpx_text_view(&text), NULL, &report, &schema),
+                     MCPX_EINVALID, "%s", bounds[i].message);
+        cr_expect(
+            mcpx_slice_equal(report.errors[0].message, mcpx_slice_of(bounds[i].message)));
+        cr_expect(mcpx_slice_equal(report.errors[0].keyword, MCPX_SLICE("bounds")));
+    }
+    mcpx_schema_report_fini(&report);
+    mcpx_text_fini(&text);
+    mcpx_shelf_free(shelf);
+}
+
+/* Documents that the caller has. */
+static bool find(void *context, struct mcpx_slice uri, struct mcpx_slice *text)
+{
+    static const struct {
+        const char *uri;
+        const char *text;
+    } known[] = {
+        {"x:whole",
+         "{\"type\":\"integer\",\"$defs\":{\"p\":{\"$anchor\":\"q\",\"minimum\":5}}}"},
+        {"x:broken", "{\"type\":\"integer\",\"minimum\":\"5\"}"},
+        {"x:meta",
+         "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"$id\":\"x:meta\","
+         "\"$vocabulary\":{\"https://json-schema.org/draft/2020-12/vocab/core\":true,"
+         "\"https://json-schema.org/draft/2020-12/vocab/validation\":true,\"x:v\":false},"
+         "\"properties\":{\"title\":{\"const\":\"t\"}}}"},
+        {"x:lacking", "{\"$vocabulary\":{\"x:v\":true}}"},
+        {"x:circle", "{\"$schema\":\"x:circle\"}"},
+    };
+
+    *(int *)context += 1;
+    for (size_t i = 0; i < COUNT(known); i++) {
+        if (mcpx_slice_equal(uri, mcpx_slice_of(known[i].uri))) {
+            *text = mcpx_slice_of(known[i].text);
+            return true;
+        }
+    }
+    return false;
+}
+
+Test(schema, refers_to_what_the_caller_has)
+{
+    static const struct {
+        const char *schema;
+        const char *document; /* NULL: the schema is unusable */
+        const char *errors;
+    } rows[] = {
+        {"{\"$ref\":\"x:whole\"}", "1.5", " type must be an integer"},
+        {"{\"$ref\":\"x:whole#q\"}", "1", " minimum must be at least 5"},
+        {"{\"$ref\":\"x:whole#/$defs/p\"}", "1", " minimum must be at least 5"},
+        {"{\"$ref\":\"x:broken\"}", NULL, "x:broken#/minimum type must be a number"},
+        {"{\"$ref\":\"x:absent\"}", NULL,
+         "/$ref $ref must lead to a schema that is known here"},
+        {"{\"$schema\":\"x:meta\",\"title\":\"t\",\"minimum\":5,\"properties\":{\"a\":false}}",
+         "{\"a\":1}", ""},
+        {"{\"$schema\":\"x:meta\",\"title\":\"t\",\"minimum\":5}", "1",
+         " minimum must be at least 5"},
+        {"{\"$schema\":\"x:meta\",\"title\":\"u\"}", NULL, "/title const must be \"t\""},
+        {"{\"$schema\":\"x:lacking\"}", NULL,
+         "/$schema $schema must not require a vocabulary that is not known here"},
+        {"{\"$schema\":\"x:circle\"}", NULL,
+         "/$schema $schema must be a dialect that is known here: 2020-12 or draft-07"},
+        {"{\"$ref\":\"https://json-schema.org/draft/2020-12/schema\"}", "{\"minLength\":-1}",
+         "/minLength minimum must be at least 0"},
+        {"{\"$ref\":\"http://json-schema.org/draft-07/schema#/definitions/"
+         "nonNegativeInteger\"}",
+         "-1", " minimum must be at least 0"},
+    };
+    int asked = 0;
+    struct mcpx_schema_options options = {.find = find, .context = &asked};
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_schema_report report = {0};
+    struct mcpx_text text = {0};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct mcpx_schema *schema = NULL;
+        enum mcpx_err err = mcpx_schema_compile(shelf, mcpx_slice_of(rows[i].schema), &options,
+                                                &report, &schema);
+
+        cr_expect_eq(err == MCPX_OK, rows[i].document != NULL, "%s: %s", rows[i].schema,
+                     errors_of(&report, &text));
+        if (!err)
+            mcpx_schema_validate(schema, mcpx_slice_of(rows[i].document), &report);
+        cr_expect_str_eq(errors_of(&report, &text), rows[i].errors, "%s", rows[i].schema);
+        mcpx_schema_unref(schema);
+    }
+    cr_expect_gt(asked, 0);
+    cr_expect_eq(mcpx_shelf_count(shelf), 0, "what others may change is compiled each time");
+    mcpx_schema_report_fini(&report);
+    mcpx_text_fini(&text);
+    mcpx_shelf_free(shelf);
+}
+
+Test(schema, may_be_a_part_of_a_text)
+{
+    struct mcpx_slice tool =
+        MCPX_SLICE("{\"name\":\"t\",\"inputSchema\":{\"$defs\":{\"n\":{\"minimum\":5}},"
+                   "\"properties\":{\"a\":{\"$ref\":\"#/$defs/n\"}}}}");
+    struct mcpx_schema_options options = {.pointer = MCPX_SLICE("/inputSchema")};
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_schema_report report = {0};
+    struct mcpx_schema *schema = NULL;
+    struct mcpx_text text = {0};
+
+    cr_assert_eq(mcpx_schema_compile(shelf, tool, &options, &report, &schema), MCPX_OK, "%s",
+                 errors_of(&report, &text));
+    mcpx_schema_validate(schema, MCPX_SLICE("{\"a\":1}"), &report);
+    cr_expect_str_eq(errors_of(&report, &text), "/a minimum must be at least 5");
+    mcpx_schema_unref(schema);
+    mcpx_schema_report_fini(&report);
+    mcpx_text_fini(&text);
+    mcpx_shelf_free(shelf);
+}
+
+Test(schema, is_compiled_once)
+{
+    static const char *const same[] = {
+        "{\"type\":\"object\",\"minProperties\":1}",
+        " { \"minProperties\" : 1.0, \"type\" : \"\\u006fbject\" }"};
+    struct mcpx_schema_options draft_07 = {.dialect = MCPX_DIALECT_DRAFT_07};
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_schema *a = NULL, *b = NULL, *c = NULL, *d = NULL;
+
+    mcpx_schema_compile(shelf, mcpx_slice_of(same[0]), NULL, NULL, &a);
+    mcpx_schema_compile(shelf, mcpx_slice_of(same[1]), NULL, NULL, &b);
+    mcpx_schema_compile(shelf, mcpx_slice_of(same[0]), &draft_07, NULL, &c);
+    mcpx_schema_compile(shelf, MCPX_SLICE("{\"type\":\"object\"}"), NULL, NULL, &d);
+    cr_expect_eq(a, b);
+    cr_expect_neq(a, c);
+    cr_expect_neq(a, d);
+    cr_expect_eq(mcpx_shelf_count(shelf), 3);
+    cr_expect(mcpx_slice_equal(
+        mcpx_schema_fingerprint(d),
+        MCPX_SLICE("a2c799262a3ce3c19ef5cdd983bf3d12b43ab3c426227091b909dcb7054738c0")));
+    mcpx_shelf_free(shelf);
+    cr_expect(mcpx_slice_equal(mcpx_schema_fingerprint(a), mcpx_schema_fingerprint(c)),
+              "schemas that others hold live on");
+    mcpx_schema_unref(a);
+    mcpx_schema_unref(b);
+    mcpx_schema_unref(c);
+    mcpx_schema_unref(d);
+}
+
+Test(shelf, holds_64_MiB)
+{
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_schema *first = NULL, *schema = NULL;
+    struct mcpx_text text = {0};
+    size_t before = 0;
+
+    for (int i = 0; i < 100 && mcpx_shelf_count(shelf) >= before; i++) {
+        before = mcpx_shelf_count(shelf);
+        mcpx_text_reset(&text);
+        mcpx_text_puts(&text, "{\"$comment\":\"");
+        mcpx_text_number(&text, i);
+        mcpx_text_puts(&text, "\",\"anyOf\":[{}");
+        for (int k = 0; k < 9000; k++)
+            mcpx_text_puts(&text, ",{\"maximum\":1234567}");
+        mcpx_text_puts(&text, "]}");
+        cr_assert_eq(mcpx_schema_compile(shelf, mcpx_text_view(&text), NULL, NULL, &schema),
+                     MCPX_OK);
+        if (i == 0)
+            first = mcpx_schema_ref(schema);
+        mcpx_schema_unref(schema);
+        cr_expect_leq(mcpx_shelf_bytes(shelf), 64 * 1024 * 1024);
+    }
+    cr_expect_lt(mcpx_shelf_count(shelf), 100, "nothing had to go");
+    cr_expect_gt(mcpx_shelf_bytes(shelf), 32 * 1024 * 1024);
+    mcpx_schema_unref(first);
+    mcpx_text_fini(&text);
+    mcpx_shelf_free(shelf);
+}

@@ -1,0 +1,190 @@
+/*
+ * What breaks for whom: a call whose arguments cannot work reaches the server, or a tool with a broken
+ * schema takes all others with it.
+ */
+#include <mcpx/schema.h>
+
+#include "tests/support/fault_alloc.h"
+
+#include <criterion/criterion.h>
+
+static const char page[] =
+    "{\"tools\":["
+    "{\"name\":\"search\",\"inputSchema\":{\"required\":[\"q\"],\"$ref\":\"#/$defs/o\","
+    "\"$defs\":{\"o\":{\"type\":\"object\"}}},\"outputSchema\":{\"type\":\"array\"}},"
+    "{\"name\":\"pl\\u0061in\",\"inputSchema\":{\"type\":\"object\"}},"
+    "{\"name\":\"twin\",\"inputSchema\":{\"type\":\"object\"}},"
+    "{\"name\":\"twin\",\"inputSchema\":false},"
+    "{\"name\":\"broken\",\"inputSchema\":{\"properties\":{\"a\":{\"pattern\":\"(\"}}}},"
+    "{\"name\":\"two-faced\",\"inputSchema\":{\"type\":\"object\",\"type\":\"array\"}}"
+    "],\"nextCursor\":\"2\"}";
+
+/* The schema of a tool, which has to be there. */
+static struct mcpx_tool_schema schema_of(struct mcpx_tools *tools, const char *name,
+                                         enum mcpx_tool_side side)
+{
+    struct mcpx_tool_schema found = {NULL, false};
+
+    cr_assert_eq(mcpx_tools_schema(tools, mcpx_slice_of(name), side, NULL, &found), MCPX_OK,
+                 "%s", name);
+    return found;
+}
+
+Test(tools, have_both_schemas_of_each_name)
+{
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_tools *tools = mcpx_tools_new(shelf);
+    struct mcpx_schema_report report = {0};
+    struct mcpx_tool_schema schema;
+
+    cr_assert_eq(mcpx_tools_add(tools, mcpx_slice_of(page), NULL), MCPX_OK);
+    cr_assert_eq(mcpx_tools_count(tools), 5);
+    cr_expect(mcpx_slice_equal(mcpx_tools_name(tools, 1), MCPX_SLICE("plain")));
+    schema = schema_of(tools, "search", MCPX_TOOL_INPUT);
+    cr_expect(schema.declared);
+    cr_expect_eq(mcpx_schema_validate(schema.schema, MCPX_SLICE("{}"), &report),
+                 MCPX_EINVALID);
+    cr_expect(mcpx_slice_equal(report.errors[0].path, MCPX_SLICE("/q")));
+    cr_expect_eq(mcpx_schema_validate(schema.schema, MCPX_SLICE("{\"q\":1}"), &report),
+                 MCPX_OK);
+    schema = schema_of(tools, "mcp.tool:search", MCPX_TOOL_OUTPUT);
+    cr_expect(schema.declared);
+    cr_expect_eq(mcpx_schema_validate(schema.schema, MCPX_SLICE("{}"), &report),
+                 MCPX_EINVALID);
+    mcpx_schema_report_fini(&report);
+    mcpx_tools_free(tools);
+    mcpx_shelf_free(shelf);
+}
+
+Test(tools, say_when_a_schema_is_not_declared)
+{
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_tools *tools = mcpx_tools_new(shelf);
+    struct mcpx_schema_report report = {0};
+    struct mcpx_tool_schema schema;
+
+    cr_assert_eq(mcpx_tools_add(tools, mcpx_slice_of(page), NULL), MCPX_OK);
+    schema = schema_of(tools, "plain", MCPX_TOOL_OUTPUT);
+    cr_expect(!schema.declared);
+    cr_expect_eq(mcpx_schema_validate(schema.schema, MCPX_SLICE("[1]"), &report), MCPX_OK);
+    mcpx_schema_report_fini(&report);
+    mcpx_tools_free(tools);
+    mcpx_shelf_free(shelf);
+}
+
+Test(tools, share_equal_schemas)
+{
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_tools *tools = mcpx_tools_new(shelf);
+
+    cr_assert_eq(mcpx_tools_add(tools, mcpx_slice_of(page), NULL), MCPX_OK);
+    cr_expect_eq(schema_of(tools, "plain", MCPX_TOOL_INPUT).schema,
+                 schema_of(tools, "twin", MCPX_TOOL_INPUT).schema);
+    cr_expect_eq(mcpx_shelf_count(shelf), 1);
+    mcpx_tools_free(tools);
+    mcpx_shelf_free(shelf);
+}
+
+Test(tools, are_never_permissive)
+{
+    static const struct {
+        const char *name;
+        enum mcpx_err err;
+        const char *path;
+    } rows[] = {
+        {"nobody", MCPX_ENOTFOUND, NULL},
+        {"", MCPX_ENOTFOUND, NULL},
+        {"mcp.tool:", MCPX_ENOTFOUND, NULL},
+        {"mcp.tool:mcp.tool:search", MCPX_ENOTFOUND, NULL},
+        {"Search", MCPX_ENOTFOUND, NULL},
+        {"broken", MCPX_EINVALID, "/properties/a/pattern"},
+        {"two-faced", MCPX_EINVALID, "/inputSchema/type"},
+    };
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_tools *tools = mcpx_tools_new(shelf);
+    struct mcpx_schema_report report = {0};
+
+    cr_assert_eq(mcpx_tools_add(tools, mcpx_slice_of(page), NULL), MCPX_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct mcpx_tool_schema schema = {NULL, true};
+
+        cr_expect_eq(mcpx_tools_schema(tools, mcpx_slice_of(rows[i].name), MCPX_TOOL_INPUT,
+                                       &report, &schema),
+                     rows[i].err, "%s", rows[i].name);
+        cr_expect_null(schema.schema, "%s", rows[i].name);
+        if (rows[i].path)
+            cr_expect(mcpx_slice_equal(report.errors[0].path, mcpx_slice_of(rows[i].path)),
+                      "%s", rows[i].name);
+    }
+    schema_of(tools, "search", MCPX_TOOL_INPUT);
+    mcpx_schema_report_fini(&report);
+    mcpx_tools_free(tools);
+    mcpx_shelf_free(shelf);
+}
+
+Test(tools, are_added_page_by_page_or_not_at_all)
+{
+    static const struct {
+        const char *result;
+        size_t offset;
+    } rows[] = {
+        {"[]", 0},
+        {"{\"tools\":{}}", 9},
+        {"{\"tools\":[{\"name\":\"a\"},{\"name\":5}]}", 23},
+        {"{\"tools\":[{\"name\":\"a\"},7]}", 23},
+        {"{\"tools\":[", 10},
+    };
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_tools *tools = mcpx_tools_new(shelf);
+    struct mcpx_fault fault;
+
+    cr_assert_eq(mcpx_tools_add(tools, mcpx_slice_of(page), NULL), MCPX_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        cr_expect_eq(mcpx_tools_add(tools, mcpx_slice_of(rows[i].result), &fault),
+                     MCPX_EINVALID);
+        cr_expect_eq(fault.offset, rows[i].offset, "%s: %zu", rows[i].result, fault.offset);
+        cr_expect_eq(mcpx_tools_count(tools), 5);
+    }
+    cr_expect_eq(mcpx_tools_add(tools, MCPX_SLICE("{\"tools\":[{\"name\":\"next\"}]}"), NULL),
+                 MCPX_OK);
+    cr_expect_eq(mcpx_tools_count(tools), 6);
+    mcpx_tools_free(tools);
+    mcpx_shelf_free(shelf);
+}
+
+/* Builds a set and asks it; true when memory ran out. */
+static bool starves(void)
+{
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_tools *tools = shelf ? mcpx_tools_new(shelf) : NULL;
+    struct mcpx_schema_report report = {0};
+    struct mcpx_tool_schema schema;
+    enum mcpx_err err = MCPX_ENOMEM;
+
+    if (tools)
+        err = mcpx_tools_add(tools, mcpx_slice_of(page), NULL);
+    if (!err)
+        err =
+            mcpx_tools_schema(tools, MCPX_SLICE("search"), MCPX_TOOL_INPUT, &report, &schema);
+    if (!err) {
+        err = mcpx_schema_validate(schema.schema, MCPX_SLICE("{\"p\":\"\\u0041\"}"), &report);
+        cr_expect(err == MCPX_EINVALID || err == MCPX_ENOMEM);
+    }
+    mcpx_schema_report_fini(&report);
+    mcpx_tools_free(tools);
+    mcpx_shelf_free(shelf);
+    return err == MCPX_ENOMEM;
+}
+
+Test(tools, survive_an_end_of_memory)
+{
+    size_t nth = 0;
+    bool starved;
+
+    do {
+        fault_alloc_arm(++nth);
+        starved = starves();
+    } while (fault_alloc_disarm());
+    cr_expect(!starved, "with all the memory there is");
+    cr_expect_gt(nth, 20);
+}
