@@ -10,6 +10,7 @@
 #include "router/edge/wire.h"
 
 #include <libwebsockets.h>
+#include <netdb.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -51,14 +52,18 @@ struct connection *connection_of(struct lws *wsi)
 
 const char *connection_remote(const struct connection *connection, char text[REMOTE_SIZE])
 {
-    struct sockaddr peer;
+    union {
+        struct sockaddr any;
+        struct sockaddr_storage room;
+    } peer;
     socklen_t len = sizeof peer;
 
-    if (getpeername(connection->fd, &peer, &len)) /* libwebsockets would tell the error */
-        return address_text(connection->from, text);
-    text[0] = '\0';
-    lws_get_peer_simple(connection->wsi, text, REMOTE_SIZE);
-    return text;
+    /* Not asked of libwebsockets: it asks the socket again, which may be closed by then. */
+    if (getpeername(connection->fd, &peer.any, &len) == 0 &&
+        (peer.any.sa_family == AF_INET || peer.any.sa_family == AF_INET6) &&
+        getnameinfo(&peer.any, len, text, REMOTE_SIZE, NULL, 0, NI_NUMERICHOST) == 0)
+        return text;
+    return address_text(connection->from, text);
 }
 
 static void set_state(struct connection *connection, enum connection_state state)
