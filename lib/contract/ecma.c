@@ -7,6 +7,7 @@
 #include "lib/contract/ecma.h"
 
 #include "lib/core/format.h"
+#include "lib/core/percent.h"
 
 /* White space of ECMA-262, and all else, as parts of a class. */
 static const char space[] = "\\t-\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}"
@@ -101,21 +102,13 @@ static bool put(struct reader *r, size_t count, const char *text)
     return true;
 }
 
-static int hex_value(char byte)
-{
-    if (byte >= '0' && byte <= '9')
-        return byte - '0';
-    byte = (char)(byte | 0x20);
-    return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
-}
-
 /* The number written with exactly `count` digits from `ahead` on; -1 when they are not there. */
 static long hex_number(const struct reader *r, size_t ahead, size_t count)
 {
     long number = 0;
 
     for (size_t i = ahead; i < ahead + count; i++) {
-        int digit = hex_value(peek(r, i));
+        int digit = mx_percent_digit(peek(r, i));
 
         if (digit < 0)
             return -1;
@@ -140,7 +133,7 @@ static bool take_braced(struct reader *r)
     size_t digits = 0;
     long code;
 
-    while (hex_value(peek(r, 3 + digits)) >= 0)
+    while (mx_percent_digit(peek(r, 3 + digits)) >= 0)
         digits++;
     if (digits == 0 || digits > 6 || peek(r, 3 + digits) != '}')
         return refuse(r, "must have one to six hexadecimal digits in \\u{}");
