@@ -7,9 +7,10 @@
  */
 #include "lib/contract/resolve.h"
 
-#include "lib/contract/grow.h"
 #include "lib/contract/uri.h"
 #include "lib/contract/walk.h"
+
+#include "lib/core/room.h"
 
 #include <stdlib.h>
 
@@ -25,13 +26,16 @@ static uint32_t *new_numbers(size_t count)
 /* Reads a text as the newest document. */
 static bool read_document(struct mx_library *library, struct mcpx_slice text)
 {
+    struct mx_document *documents =
+        (struct mx_document *)mx_room(library->documents, library->document_count,
+                                      &library->document_room, sizeof *documents);
     struct mx_document *document;
     enum mcpx_err err;
 
-    if (!mx_grow((void **)&library->documents, library->document_count,
-                 &library->document_room, sizeof *library->documents))
+    if (!documents)
         return mx_library_starve(library);
-    document = &library->documents[library->document_count++];
+    library->documents = documents;
+    document = &documents[library->document_count++];
     memset(document, 0, sizeof *document);
     document->text = text;
     err = mx_tree_read(&document->tree, text, NULL);

@@ -4,10 +4,10 @@
  * concern of the others.
  */
 #include "lib/contract/digest.h"
-#include "lib/contract/grow.h"
 #include "lib/contract/tree.h"
 
 #include "lib/core/map.h"
+#include "lib/core/room.h"
 
 #include <mcpx/schema.h>
 
@@ -108,10 +108,14 @@ static struct tool *tool_new(const struct mx_tree *tree, uint32_t entry, uint32_
 static bool add(struct mcpx_tools *tools, const struct mx_tree *tree, uint32_t entry)
 {
     uint32_t name = mx_tree_member(tree, entry, MCPX_SLICE("name"));
+    struct tool **list =
+        (struct tool **)mx_room((void *)tools->list, tools->count, &tools->room, sizeof *list);
     struct tool *tool;
 
-    if (!mx_grow((void **)&tools->list, tools->count, &tools->room, sizeof(struct tool *)) ||
-        !mx_map_reserve(&tools->by_name))
+    if (!list)
+        return false;
+    tools->list = list;
+    if (!mx_map_reserve(&tools->by_name))
         return false;
     tool = tool_new(tree, entry, name);
     if (!tool)
