@@ -7,6 +7,7 @@
 #include "lib/contract/canonical.h"
 
 #include "lib/contract/number.h"
+#include "lib/contract/tree_read.h"
 #include "lib/core/escape.h"
 #include <mcpx/digest.h>
 

@@ -6,6 +6,7 @@
 #include "lib/contract/compile.h"
 
 #include "lib/contract/keywords.h"
+#include "lib/contract/tree_read.h"
 
 #include <stdlib.h>
 

@@ -4,6 +4,8 @@
  * leaving out what it asks for would let pass what it forbids.
  */
 #include "lib/contract/dialect.h"
+#include "lib/contract/tree_find.h"
+#include "lib/contract/tree_read.h"
 
 static const char unknown[] = "must be a dialect that is known here: 2020-12 or draft-07";
 static const char lacking[] = "must not require a vocabulary that is not known here";

@@ -5,6 +5,8 @@
 #include "lib/contract/evaluate.h"
 
 #include "lib/contract/run.h"
+#include "lib/contract/tree_find.h"
+#include "lib/contract/tree_read.h"
 
 #include <stdlib.h>
 

@@ -3,6 +3,7 @@
  * thousand errors; what does not come among the first is dropped before its message is composed.
  */
 #include "lib/contract/findings.h"
+#include "lib/contract/tree_find.h"
 
 void mx_findings_fini(struct mx_findings *findings)
 {

@@ -4,6 +4,7 @@
  */
 #include "lib/contract/keywords.h"
 #include "lib/contract/run.h"
+#include "lib/contract/tree_find.h"
 
 /* Names passed over that a step is worth. */
 enum { NAMES_PER_STEP = 32 };

@@ -6,6 +6,7 @@
  */
 #include "lib/contract/keywords.h"
 #include "lib/contract/run.h"
+#include "lib/contract/tree_find.h"
 #include "lib/contract/tree_same.h"
 
 #include "lib/core/format.h"

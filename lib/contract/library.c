@@ -3,6 +3,7 @@
  * from whoever writes the schema, so their hashes have a key that he does not know.
  */
 #include "lib/contract/library.h"
+#include "lib/contract/tree_read.h"
 
 #include "lib/core/room.h"
 

@@ -2,6 +2,7 @@
  * program.c - what a program holds, given back and counted.
  */
 #include "lib/contract/program.h"
+#include "lib/contract/tree_read.h"
 
 #include <stdlib.h>
 

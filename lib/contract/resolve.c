@@ -7,6 +7,8 @@
  */
 #include "lib/contract/resolve.h"
 
+#include "lib/contract/tree_find.h"
+#include "lib/contract/tree_read.h"
 #include "lib/contract/uri.h"
 #include "lib/contract/walk.h"
 

@@ -9,6 +9,7 @@
 #include "lib/contract/run.h"
 
 #include "lib/contract/number.h"
+#include "lib/contract/tree_find.h"
 
 #include "lib/core/format.h"
 

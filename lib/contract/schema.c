@@ -8,6 +8,7 @@
 #include "lib/contract/compile.h"
 #include "lib/contract/digest.h"
 #include "lib/contract/evaluate.h"
+#include "lib/contract/tree_find.h"
 
 #include <stdlib.h>
 

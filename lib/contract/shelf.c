@@ -6,6 +6,8 @@
 #include "lib/contract/schema_state.h"
 
 #include "lib/contract/canonical.h"
+#include "lib/contract/tree_find.h"
+#include "lib/contract/tree_read.h"
 
 #include <stdlib.h>
 

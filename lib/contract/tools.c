@@ -4,7 +4,8 @@
  * concern of the others.
  */
 #include "lib/contract/digest.h"
-#include "lib/contract/tree.h"
+#include "lib/contract/tree_find.h"
+#include "lib/contract/tree_read.h"
 
 #include "lib/core/map.h"
 #include "lib/core/room.h"

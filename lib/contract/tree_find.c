@@ -3,8 +3,8 @@
  * back from a node to its pointer. Names are compared by hash first, so passing over a member costs
  * one comparison of numbers.
  */
+#include "lib/contract/tree_find.h"
 #include "lib/contract/name_hash.h"
-#include "lib/contract/tree.h"
 
 #include "lib/core/decimal.h"
 #include "lib/core/escape.h"

@@ -5,6 +5,7 @@
  * are sorted. A hash with a key would need chance, which this layer does not have.
  */
 #include "lib/contract/tree_names.h"
+#include "lib/contract/tree_find.h"
 
 #include "lib/core/escape.h"
 

@@ -6,6 +6,7 @@
 
 #include "lib/contract/name_hash.h"
 #include "lib/contract/number.h"
+#include "lib/contract/tree_find.h"
 
 /* Members or items that a step is worth, and bytes of a string. */
 enum { VALUES_PER_STEP = 4, NAMES_PER_STEP = 64, BYTES_PER_STEP = 256 };

@@ -4,6 +4,7 @@
  */
 #include "lib/contract/walk.h"
 
+#include "lib/contract/tree_find.h"
 #include "lib/contract/uri.h"
 
 /* A string's text, for as long as the library lives. */

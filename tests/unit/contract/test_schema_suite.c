@@ -7,7 +7,8 @@
  * ../shared/suites/JSONSchemaTestSuite next to the sources. docs/contracts.md says how many tests each
  * file has: a file that is not run, or shrinks, is a difference too.
  */
-#include "lib/contract/tree.h"
+#include "lib/contract/tree_find.h"
+#include "lib/contract/tree_read.h"
 
 #include <mcpx/schema.h>
 

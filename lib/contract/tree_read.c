@@ -1,5 +1,5 @@
 /*
- * tree.c - indexing a JSON text. One pass notes for each value where it begins and ends, and for
+ * tree_read.c - indexing a JSON text. One pass notes for each value where it begins and ends, and for
  * each container where what it holds ends: 16 bytes a value in one flat array, in the order of the
  * text. A walk goes forward through the array and passes over a subtree by one number. A tree of
  * allocated values would cost a hundred bytes for "0," and forget how a number was written; only
@@ -11,7 +11,7 @@
  *
  * What is wrong with a text that is none is mx_scan's to say, which reads the same grammar.
  */
-#include "lib/contract/tree.h"
+#include "lib/contract/tree_read.h"
 
 #include "lib/contract/name_hash.h"
 #include "lib/contract/number.h"
