@@ -107,6 +107,7 @@ async function stage(t, capabilities = ['*']) {
 
   /* Sends `raw`; returns the one answer, having seen that nobody else heard anything. */
   async function refuse(raw, what) {
+    await room.settle(witness, sender, directed); /* what was said before is not counted */
     const since = [sender, witness, directed].map((one) => one.received.length);
     sender.sendText(raw);
     const { envelope } = await sender.until((e) => e.kind === 'system/error', `error for ${what}`,
