@@ -9,6 +9,7 @@
 #include "lib/contract/digest.h"
 #include "lib/contract/evaluate.h"
 #include "lib/contract/tree_find.h"
+#include "lib/contract/uri.h"
 
 #include <stdlib.h>
 
@@ -257,12 +258,11 @@ enum mcpx_err mx_schema_make(const struct mx_metas *metas, struct mcpx_slice tex
                              struct mcpx_schema_report *report, struct mcpx_schema **out)
 {
     struct making making = {metas, options, report, .depth = 0};
-    struct mcpx_slice uri = options->uri, pointer = options->pointer;
+    struct mcpx_slice uri, fragment;
 
     report->count = 0;
-    if (!uri.text)
-        uri = MCPX_SLICE("");
-    return make(&making, uri, text, pointer, out);
+    mx_uri_split(options->uri.text ? options->uri : MCPX_SLICE(""), &uri, &fragment);
+    return make(&making, uri, text, options->pointer, out);
 }
 
 bool mx_metas_make(struct mx_metas *metas)

@@ -1,0 +1,92 @@
+/*
+ * random_schema.mjs - random schemas of both dialects and random documents, the same for the same seed.
+ * Names and values are few, so that many documents fit, and numbers are such that doubles hold.
+ */
+const NAMES = ['a', 'b', 'c', 'foo', 'x1', 'é'];
+const PATTERNS = ['^a', 'b$', '^[a-c]+$', '\\d', '^.$', 'é', 'o{2}', '^(a|b)*$'];
+const TYPES = ['string', 'integer', 'number', 'object', 'array', 'boolean', 'null'];
+
+/** A source of numbers: random(n) is one from 0 to n - 1. */
+export function source(seed) {
+  let state = seed;
+  return (count) => {
+    state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
+    return (state >> 8) % count;
+  };
+}
+
+/** Random schemas and documents. `draft` is '2020-12' or 'draft-07'. */
+export function maker(random, draft) {
+  const is07 = draft === 'draft-07';
+  const pick = (list) => list[random(list.length)];
+  const times = (count, make) => Array.from({ length: count }, make);
+  const unique = (list) => [...new Map(list.map((item) => [JSON.stringify(item), item])).values()];
+
+  function document(depth = 0) {
+    const kinds = [
+      () => random(7) - 2,
+      () => pick([0.5, 1.5, 2.25, -1.5, 100]),
+      () => pick(['', 'a', 'b', 'ab', 'abc', 'é', 'foo', 'x1', 'a\nb']),
+      () => pick([true, false]),
+      () => null,
+      () => Object.fromEntries(times(random(4), () => [pick(NAMES), document(depth + 1)])),
+      () => times(random(4), () => document(depth + 1)),
+    ];
+    return kinds[random(depth > 2 ? 5 : kinds.length)]();
+  }
+
+  const few = (depth) => times(2, () => schema(depth + 1));
+  const map = (keys, depth) => Object.fromEntries(keys.map((key) => [key, schema(depth + 1)]));
+  const keywords = [
+    () => ({ type: random(3) ? pick(TYPES) : unique([pick(TYPES.slice(0, 2)), pick(TYPES.slice(3))]) }),
+    () => ({ enum: unique(times(1 + random(4), () => document(1))) }),
+    () => ({ const: document(1) }),
+    () => ({ minimum: random(5) - 1 }),
+    () => ({ maximum: random(5) - 1 }),
+    () => ({ exclusiveMinimum: random(4) - 1 }),
+    () => ({ exclusiveMaximum: random(4) }),
+    () => ({ multipleOf: pick([1, 2, 0.5, 0.25]) }),
+    () => ({ minLength: random(3) }),
+    () => ({ maxLength: random(4) }),
+    () => ({ pattern: pick(PATTERNS) }),
+    () => ({ minItems: random(3) }),
+    () => ({ maxItems: random(3) }),
+    () => ({ uniqueItems: true }),
+    () => ({ minProperties: random(3) }),
+    () => ({ maxProperties: random(3) }),
+    () => ({ required: unique([pick(NAMES), pick(NAMES)]) }),
+    (depth) => ({ properties: map(times(1 + random(3), () => pick(NAMES)), depth) }),
+    (depth) => ({ properties: map(times(1 + random(3), () => pick(NAMES)), depth) }),
+    (depth) => ({ patternProperties: map([pick(PATTERNS)], depth) }),
+    (depth) => ({ additionalProperties: schema(depth + 1) }),
+    (depth) => ({ propertyNames: schema(depth + 2) }),
+    (depth) => ({ items: is07 && random(2) ? few(depth) : schema(depth + 1) }),
+    (depth) => (is07 ? { additionalItems: schema(depth + 1) } : { prefixItems: few(depth) }),
+    (depth) => ({ contains: schema(depth + 1), ...(is07 ? {} : { minContains: random(3), maxContains: 1 + random(3) }) }),
+    (depth) => ({ allOf: few(depth) }),
+    (depth) => ({ anyOf: few(depth) }),
+    (depth) => ({ oneOf: few(depth) }),
+    (depth) => ({ not: schema(depth + 1) }),
+    (depth) => ({ if: schema(depth + 1), then: schema(depth + 1), else: schema(depth + 1) }),
+    (depth) =>
+      is07
+        ? { dependencies: { [pick(NAMES)]: random(2) ? [pick(NAMES)] : schema(depth + 1) } }
+        : { dependentSchemas: map([pick(NAMES)], depth) },
+    (depth) => (is07 ? { not: schema(depth + 1) } : { unevaluatedProperties: schema(depth + 2) }),
+    (depth) => (is07 ? { not: schema(depth + 1) } : { unevaluatedItems: schema(depth + 2) }),
+  ];
+
+  function schema(depth) {
+    if (depth > 3 || random(12) === 0) return pick([true, false, {}, { type: pick(TYPES) }]);
+    if (random(12) === 0) return { $ref: pick(['#/$defs/x', '#/$defs/y']) };
+    return Object.assign({}, ...times(1 + random(3), () => pick(keywords)(depth)));
+  }
+
+  /** A schema with `$schema` and two others that it may refer to. */
+  function whole() {
+    const $schema = is07 ? 'http://json-schema.org/draft-07/schema#' : 'https://json-schema.org/draft/2020-12/schema';
+    return { ...pick(keywords)(0), ...pick(keywords)(0), $schema, $defs: { x: schema(2), y: schema(2) } };
+  }
+
+  return { document, whole };
+}
