@@ -26,7 +26,7 @@ const TO = { to: ['server'] };
 async function table(t, { early } = {}) {
   const room = new Room(t, router);
   const mallory = await room.join('mallory', ['mcp/*', 'chat']);
-  early?.(mallory);
+  await early?.(mallory);
   const bridge = await startImport(t, router, room.topic, 'server', COMMAND);
   const seat = new Seat(await room.join('ann', ['mcp/*']), 'server');
   const call = async (method, params) => JSON.parse(
@@ -72,9 +72,9 @@ test('who lies to the server alone is told so', async (t) => {
 });
 
 test('not executed: what was asked before the server came', async (t) => {
-  const { call } = await table(t, { early: (mallory) => {
+  const { call } = await table(t, { early: async (mallory) => {
     mallory.send('mcp/request:echo', rpc(1, 'echo', { n: 1 }), TO);
-    mallory.send('mcp/request:echo', rpc(1, 'echo', { n: 2 }));
+    await mallory.untilId(mallory.send('mcp/request:echo', rpc(1, 'echo', { n: 2 })));
   } });
   assert.equal(await call('count'), 0);
 });

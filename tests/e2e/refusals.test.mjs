@@ -39,6 +39,8 @@ test('a call without a grant is refused with what to ask for, and nobody else he
   const witness = await room.join('witness', ['chat']);
   const grants = [...HANDSHAKE, 'mcp/request:tools/call:get-*', 'mcp/proposal:tools/call:*'];
   const { client } = await room.client('limited', grants);
+  await witness.until((e) => e.from === 'limited' && e.kind === 'mcp/request:notifications/initialized',
+    'the end of the greeting');
   await room.settle(witness);
   const before = witness.received.length;
 

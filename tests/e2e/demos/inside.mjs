@@ -44,6 +44,8 @@ async function gather(room, folder) {
   const agent = await room.client('agent', grants, { peer: 'files' });
   row('agent', `an MCP client, may ${green('…tools/call:read_*')} and ${green('mcp/proposal:*')}`);
   assert.equal(observer.welcome.payload.participants.length, 2);
+  await observer.until((e) => e.from === 'agent' && e.kind === 'mcp/request:notifications/initialized',
+    'the end of its greeting');
   return { tools, files, observer, alice, agent };
 }
 
