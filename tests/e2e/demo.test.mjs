@@ -18,7 +18,7 @@ const ENDS = [
   ['SIGTERM', 143, 0, /1\. Who is in the room/],
   ['SIGHUP', 129, 2, /its proposal is/],
   ['SIGINT', 130, 2, /mcpx-bridge import/],
-  ['SIGHUP', 129, 3, /\$ sleep 6/],
+  ['SIGHUP', 129, 3, /\$ sleep 10/],
   ['SIGTERM', 143, 4, /kill -9 in the middle of a call/],
 ];
 

@@ -6,7 +6,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { exposeClient, PROPOSER_GRANTS } from './lib/expose.mjs';
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { exposeClient, PROPOSER_GRANTS, untilListed } from './lib/expose.mjs';
 import { Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 
@@ -43,7 +44,11 @@ async function room(t, grants) {
     { to: [from], correlation_id: id });
   });
   const client = await exposeClient(t, router, table.topic, 'desk', { grants, options: ['--only', 'bank'] });
-  assert.deepEqual((await client.listTools()).tools.map(({ name }) => name), ['bank__pay']);
+  const tools = await untilListed(client, ToolListChangedNotificationSchema, async () => {
+    const listed = (await client.listTools()).tools;
+    return listed.length > 0 && listed;
+  });
+  assert.deepEqual(tools.map(({ name }) => name), ['bank__pay']);
   const call = (options) => client.callTool({ name: 'bank__pay', arguments: {} }, undefined, options);
   const asked = async (kind) => (await bank.until(
     (e) => e.kind === kind, `the client's ${kind}`)).envelope;

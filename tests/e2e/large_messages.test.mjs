@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { exposePipe } from './lib/expose.mjs';
+import { exposePipe, untilTools } from './lib/expose.mjs';
 import { startImport } from './lib/import.mjs';
 import { picture } from './lib/picture_server.mjs';
 import { programBinary } from './lib/program.mjs';
@@ -27,7 +27,11 @@ async function gallery(t, { at = router, options = [] } = {}) {
   const topic = `room-${randomUUID()}`;
   const bridge = await startImport(t, at, topic, 'camera', SERVER, { options });
   await bridge.until(/is ready/);
-  const open = (id) => exposePipe(t, at, topic, id, { options: ['--names', 'plain'] });
+  const open = async (id) => {
+    const pipe = await exposePipe(t, at, topic, id, { options: ['--names', 'plain'] });
+    await untilTools(pipe, 'picture');
+    return pipe;
+  };
   return { topic, bridge, open };
 }
 

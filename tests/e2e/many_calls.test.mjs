@@ -10,9 +10,9 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { exposePipe } from './lib/expose.mjs';
+import { exposePipe, untilTools } from './lib/expose.mjs';
 import { startImport } from './lib/import.mjs';
-import { Router } from './lib/router.mjs';
+import { Router, freePort } from './lib/router.mjs';
 import { Pipe } from './lib/wire.mjs';
 
 const CALLS = Number(process.env.MCPX_E2E_CALLS ?? 10000);
@@ -76,9 +76,7 @@ test(`${CALLS} calls, fifty at a time each way: everyone gets what is his`, asyn
     exposePipe(t, router, topic, `desk of ${name}`)));
   const programs = { router: [router.pid], 'each import': imports.map(({ pid }) => pid),
     'each expose': desks.map(({ pid }) => pid) };
-  for (const desk of desks) {
-    await desk.call(JSON.stringify({ jsonrpc: '2.0', id: 'list', method: 'tools/list' }));
-  }
+  for (const desk of desks) await untilTools(desk, ...servers.map((name) => `${name}__echo`));
 
   const before = Object.values(programs).flat().map((pid) => [pid, busy(pid)]);
   t.diagnostic(await race(desks.map((desk, at) => [desk, `${servers[1 - at]}__echo`])));
@@ -97,20 +95,20 @@ test('the same without a room, to compare with', async (t) => {
 });
 
 test('calls go on while the router is stopped and started again, three times', async (t) => {
-  let current = await Router.start({ env: ENV });
-  const address = `127.0.0.1:${new URL(current.url).port}`;
+  const args = ['--listen', `127.0.0.1:${await freePort()}`];
+  let current = await Router.start({ env: ENV, args });
   t.after(() => current.stop());
   const bridge = await startImport(t, current, 'restless', 'ann', SERVER);
   await bridge.until(/is ready/);
   const desk = await exposePipe(t, current, 'restless', 'desk');
-  await desk.call(JSON.stringify({ jsonrpc: '2.0', id: 'list', method: 'tools/list' }));
+  await untilTools(desk, 'ann__echo');
   let turns = 0;
   let turn = Promise.resolve();
   const took = await callAll(desk, 'ann__echo', 2000, (answers) => {
     if (answers % 500 !== 0 || answers === 2000) return;
     turns += 1;
     turn = turn.then(() => current.stop()).then(async () => {
-      current = await Router.start({ env: ENV, args: ['--listen', address] });
+      current = await Router.start({ env: ENV, args });
     });
   });
   await turn;

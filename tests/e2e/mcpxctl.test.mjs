@@ -24,7 +24,7 @@ async function seat(t) {
   t.after(() => rmSync(folder, { recursive: true }));
   const bridge = await startImport(t, router, room.topic, 'files',
     [process.execPath, serverProgram('server-filesystem'), folder]);
-  await bridge.until(/is ready/); /* a list is waited for three seconds */
+  await bridge.until(/is ready/);
   const ctl = async (id, capabilities, ...words) => {
     const token = await router.token(id, room.topic, capabilities);
     const env = { ...process.env, MCPX_URL: router.url, MCPX_TOPIC: room.topic, MCPX_TOKEN: token };
@@ -40,7 +40,8 @@ test('tools are listed and called', async (t) => {
   const { folder, ctl } = await seat(t);
   const path = join(folder, 'note.txt');
   writeFileSync(path, 'first line\nsecond line');
-  const list = await ctl('ann', ['mcp/*'], 'list', 'tools', '--to', 'files');
+  const list = await ctl('ann', ['mcp/*'], 'list', 'tools', '--to', 'files',
+    '--timeout', '60'); /* else three seconds */
   assert.equal(list.code, 0, list.stderr);
   assert.match(list.stdout, /^files {2}write_file {2}\S/m);
   const read = await ctl('ann', ['mcp/*'], 'call', 'read_text_file', JSON.stringify({ path }),

@@ -6,14 +6,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { exposePipe, PROPOSER_GRANTS } from './lib/expose.mjs';
+import { exposePipe, PROPOSER_GRANTS, untilTools } from './lib/expose.mjs';
 import { IMPORT_GRANTS } from './lib/import.mjs';
 import { Program, programBinary } from './lib/program.mjs';
-import { DEADLINE_MS, inTime, Router } from './lib/router.mjs';
+import { DEADLINE_MS, eventually, freePort, inTime, Router } from './lib/router.mjs';
 import { Pipe } from './lib/wire.mjs';
 
 const ECHO = [process.execPath, fileURLToPath(new URL('lib/echo_server.mjs', import.meta.url))];
@@ -25,15 +23,6 @@ function people(all) {
 }
 
 const tokenOf = (id) => `a-token-that-outlives-the-router-of-${id}`;
-
-/** A port that nobody has at present. */
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  await new Promise((done) => { server.close(done); });
-  return port;
-}
 
 const listen = (port) => ['--dev', '--listen', `127.0.0.1:${port}`];
 
@@ -65,8 +54,8 @@ for (const how of ['stop', 'kill']) {
   test(`a proposal outlives a router that is ${how === 'stop' ? 'stopped' : 'killed'}`, async (t) => {
     const config = { participants: people({ files: IMPORT_GRANTS, desk: PROPOSER_GRANTS,
       eye: ['chat'], ann: ['mcp/*'] }) };
-    const first = await Router.start({ config, args: ['--dev'] });
-    const { port } = new URL(first.url);
+    const port = await freePort();
+    const first = await Router.start({ config, args: listen(port) });
     const where = ['--url', first.url, '--topic', 'room'];
     const bridge = Program.start('mcpx-bridge', ['import', ...where, '--', ...ECHO],
       { env: { MCPX_TOKEN: tokenOf('files') } });
@@ -78,6 +67,7 @@ for (const how of ['stop', 'kill']) {
     const seen = linesOf(eye);
     await eye.until(/joined/);
     const pipe = await exposePipe(t, first, 'room', 'desk', { token: tokenOf('desk') });
+    await untilTools(pipe, 'files__echo');
     const answer = pipe.call(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call',
       params: { name: 'files__echo', arguments: { text: 'signed' } } }));
     await seen.until(/mcp\/proposal/);
@@ -89,11 +79,11 @@ for (const how of ['stop', 'kill']) {
       const { stdout } = await ctl(second.url, 'ann', 'proposals', '--json');
       return stdout ? JSON.parse(stdout) : undefined;
     };
-    let open;
-    while (!(open = await proposed())) await new Promise((done) => { setTimeout(done, 50); });
+    const open = await eventually(proposed, 'the proposal is not open');
     const { id } = JSON.parse(seen.all().find((line) => line.includes('"mcp/proposal')));
     assert.equal(open.id, id, 'under the same id');
     await eye.until(/joined[^]*joined/);
+    await bridge.until(/joined as[^]*joined as/);
     const { stderr } = await ctl(second.url, 'ann', 'approve', id, '--yes');
     const [, listed] = /approve (\S+@\S+) --yes/.exec(stderr);
     const decided = await ctl(second.url, 'ann', 'approve', listed, '--yes');
@@ -123,26 +113,22 @@ test('--as waits for a router that starts later, and comes back after a restart'
   await bridge.until(/joined as files/);
   await eye.until(/joined room as eye/);
   let id = 0;
-  const works = async () => {
-    for (;;) {
-      id += 1;
-      const { result } = await echo(id, 'here');
-      if (result) return;
-      await new Promise((done) => { setTimeout(done, 100); });
-    }
-  };
-  await inTime(works(), 'no answer through the first router');
+  const works = (which) => eventually(async () => {
+    id += 1;
+    return (await echo(id, 'here')).result;
+  }, `no answer through the ${which} router`);
+  await works('first');
   await router.stop();
   router = await Router.start({ args: listen(port) });
   t.after(() => router.stop());
   await bridge.until(/joined as files[^]*a new token[^]*joined as files/);
   await eye.until(/joined room as eye[^]*joined room as eye/);
-  await inTime(works(), 'no answer through the second router');
+  await works('second');
 });
 
 test('--as ends when the router gives no tokens any more', async (t) => {
-  const first = await Router.start();
-  const { port } = new URL(first.url);
+  const port = await freePort();
+  const first = await Router.start({ args: listen(port) });
   const bridge = Program.start('mcpx-bridge', ['import', '--url', first.url, '--topic', 'room',
     '--as', 'files', '--', ...ECHO]);
   await bridge.until(/joined as files/);

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { EXPOSE_GRANTS, exposePipe } from './lib/expose.mjs';
+import { EXPOSE_GRANTS, exposePipe, untilTools } from './lib/expose.mjs';
 import { IMPORT_GRANTS } from './lib/import.mjs';
 import { Program, programBinary } from './lib/program.mjs';
 import { Router } from './lib/router.mjs';
@@ -40,6 +40,7 @@ test('eight windows share a token; the ninth hears why there is no place', async
     windows.push(await exposePipe(t, router, 'room', 'desk', { token: tokenOf('desk') }));
   }
   for (const [i, pipe] of windows.entries()) {
+    await untilTools(pipe, 'files__echo');
     const { result } = JSON.parse(await pipe.call(JSON.stringify({ jsonrpc: '2.0', id: 1,
       method: 'tools/call', params: { name: 'files__echo', arguments: { text: `${i}` } } })));
     assert.equal(result.content[0].text, `${i}`);
@@ -67,7 +68,7 @@ test('a watch and what is said in another window need no ids of their own', asyn
 test('a router that is not there is an error, not an empty list', async (t) => {
   const pipe = await Pipe.open(programBinary('mcpx-bridge'),
     ['expose', '--url', 'ws://127.0.0.1:1', '--topic', 'room'],
-    { MCPX_TOKEN: 'x' }, { ms: 30000 });
+    { MCPX_TOKEN: 'x' });
   t.after(() => pipe.close());
   const { error } = JSON.parse(await pipe.call(list));
   assert.match(error.message, /the topic cannot be reached: .*connection refused/);

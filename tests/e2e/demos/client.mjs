@@ -1,6 +1,7 @@
 /*
  * client.mjs - an ordinary MCP client: it starts the server of its one configuration file, calls a
- * tool, and waits three seconds for a sign of life, as clients do. It has never heard of topics.
+ * tool once that is listed, and waits eight seconds for a sign of life, as clients do. It has never
+ * heard of topics.
  *
  *     client.mjs CONFIG TOOL ARGUMENTS
  */
@@ -12,13 +13,14 @@ const [config, name, args] = process.argv.slice(2);
 const [server] = Object.values(JSON.parse(readFileSync(config, 'utf8')).mcpServers);
 const client = new Client({ name: 'ordinary', version: '1.0.0' }, { capabilities: {} });
 await client.connect(new StdioClientTransport({ ...server, stderr: 'inherit' }));
-const { tools } = await client.listTools();
+let { tools } = await client.listTools();
+while (!tools.some((tool) => tool.name === name)) ({ tools } = await client.listTools());
 console.log(`it has ${tools.length} tools, among them ${tools.find((tool) => tool.name === name)?.name}`);
 const began = Date.now();
 const after = () => `after ${((Date.now() - began) / 1000).toFixed(1)} s`;
 try {
   const result = await client.callTool({ name, arguments: JSON.parse(args) }, undefined, {
-    timeout: 3000,
+    timeout: 8000,
     resetTimeoutOnProgress: true,
     onprogress: ({ message, progress }) => console.log(`${after()}: ${message ?? `progress ${progress}`}`),
   });

@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { descendants } from '../lib/program.mjs';
+import { freePort } from '../lib/router.mjs';
 import { alive, DEMOS, dim } from '../lib/stage.mjs';
 
 export const title = 'sudden death: of a server, of its bridge, of the router';
@@ -13,7 +14,7 @@ const LONG = 'trigger-long-running-operation';
 export async function play(stage) {
   await stage.step('A room with a server that works on something long');
   stage.secret('MCPX_AUTH_JWT_SECRET'); /* tokens must outlive the router */
-  let router = await stage.router();
+  const router = await stage.router({ port: await freePort() });
   const server = await stage.import('everything', 'mcp-server-everything stdio');
   const family = tree(stage, server);
   await killServer(stage, server, family);

@@ -26,15 +26,15 @@ export async function play(stage) {
   stage.show('client');
   stage.check(!existsSync(file), 'nothing is written; its call has become a proposal');
 
-  await stage.step('The person takes six seconds');
-  const { out: open } = await stage.run('sleep 6; mcpxctl proposals --json --as human', { lines: 1 });
-  stage.check(!client.end, 'the client, which gives up after three seconds without a word, still waits');
+  await stage.step('The person takes ten seconds');
+  const { out: open } = await stage.run('sleep 10; mcpxctl proposals --json --as human', { lines: 1 });
+  stage.check(!client.end, 'the client, which gives up after eight seconds without a word, still waits');
   const { id, digest } = JSON.parse(open.split('\n')[0]);
   await stage.run(`mcpxctl approve --as human --yes ${id.slice(0, 8)}@${digest}`);
   const [, seconds] = await client.until(/after ([0-9.]+) s: Successfully wrote/);
   await client.ended;
   stage.show('client');
-  stage.check(Number(seconds) >= 6, `the answer came after ${seconds} s`);
+  stage.check(Number(seconds) >= 10, `the answer came after ${seconds} s`);
   stage.check(client.end.code === 0 && readFileSync(file, 'utf8') === 'worth the wait',
     'the client never knew');
 

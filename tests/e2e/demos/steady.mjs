@@ -12,7 +12,7 @@ const [config, calls] = process.argv.slice(2);
 const [server] = Object.values(JSON.parse(readFileSync(config, 'utf8')).mcpServers);
 const client = new Client({ name: 'steady', version: '1.0.0' }, { capabilities: {} });
 await client.connect(new StdioClientTransport({ ...server, stderr: 'inherit' }));
-await client.listTools();
+while (!(await client.listTools()).tools.some(({ name }) => name === 'everything__echo'));
 let right = 0;
 async function call(number) {
   const { content } = await client.callTool(

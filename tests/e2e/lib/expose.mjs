@@ -5,7 +5,8 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { programBinary } from './program.mjs';
-import { DEADLINE_MS, inTime } from './router.mjs';
+import { DEADLINE_MS, eventually, inTime } from './router.mjs';
+import { Watch } from './watch.mjs';
 import { Pipe } from './wire.mjs';
 
 /** What a client that may do everything needs. */
@@ -34,17 +35,38 @@ export async function exposePipe(t, router, topic, id, more) {
 }
 
 /**
+ * Waits until the room behind a pipe has all these tools. A call waits three seconds for the topic's
+ * servers; a machine that runs everything at once may take longer.
+ */
+export async function untilTools(pipe, ...names) {
+  const list = JSON.stringify({ jsonrpc: '2.0', id: 'until', method: 'tools/list' });
+  let answer;
+  await eventually(async () => {
+    answer = await pipe.call(list);
+    const listed = JSON.parse(answer).result?.tools.map(({ name }) => name) ?? [];
+    return names.every((name) => listed.includes(name));
+  }, () => `not all of ${names.join(', ')} in ${answer}`);
+}
+
+/**
  * An SDK 1.x client behind an expose. `offers` are its MCP capabilities, `prepare(client)` runs
- * before it connects. What the bridge writes to standard error stands in `client.log`.
+ * before it connects. What the bridge writes to standard error stands in `client.log`;
+ * `client.logged(pattern)` waits for it.
  */
 export async function exposeClient(t, router, topic, id, { offers = {}, prepare, ...more } = {}) {
   const transport = new StdioClientTransport(
     { ...await exposeCommand(router, topic, id, more), stderr: 'pipe' });
   const client = new Client({ name: id, version: '0.1.0' }, { capabilities: offers });
+  const watch = new Watch();
   client.log = '';
+  client.logged = (pattern) => inTime(watch.until(() => pattern.exec(client.log) ?? undefined),
+    () => `the bridge did not say ${pattern}\n${client.log}`);
   client.errors = [];
   client.onerror = (error) => client.errors.push(error);
-  transport.stderr.setEncoding('utf8').on('data', (text) => { client.log += text; });
+  transport.stderr.setEncoding('utf8').on('data', (text) => {
+    client.log += text;
+    watch.changed();
+  });
   prepare?.(client);
   await inTime(client.connect(transport), () => `no session through expose\n${client.log}`);
   t.after(() => client.close());

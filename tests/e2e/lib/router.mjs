@@ -4,9 +4,10 @@
  * Nothing here waits for a fixed time; every wait ends with an event or fails with the log.
  */
 import { spawn } from 'node:child_process';
-import { createHmac } from 'node:crypto';
+import { createHmac, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -33,6 +34,39 @@ export async function inTime(promise, what, ms = DEADLINE_MS) {
     return await Promise.race([promise, late]);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/**
+ * What `look()` gives, asked again and again until it is something: for what tells nobody that it
+ * has happened.
+ */
+export async function eventually(look, what, ms = DEADLINE_MS) {
+  const end = Date.now() + ms;
+  for (;;) {
+    const found = await look();
+    if (found) return found;
+    if (Date.now() > end) {
+      throw new Error(`${typeof what === 'string' ? what : what()} (not within ${ms} ms)`);
+    }
+    await new Promise((done) => { setTimeout(done, 20); });
+  }
+}
+
+/**
+ * A port for a router that is going to be restarted. It is below those that systems give to whoever
+ * asks for any, so nobody takes it in between.
+ */
+export async function freePort() {
+  for (;;) {
+    const port = 10000 + randomInt(20000);
+    const server = createServer();
+    const isFree = await new Promise((done) => {
+      server.once('error', () => done(false)).listen(port, '127.0.0.1', () => done(true));
+    });
+    if (!isFree) continue;
+    await new Promise((done) => { server.close(done); });
+    return port;
   }
 }
 

@@ -267,10 +267,11 @@ export class Stage {
 
   /** The router on a free port, or on the one it had before; everything else finds it by MCPX_URL. */
   async router({ port = 0 } = {}) {
-    if (port === 0) this.#prepare();
+    const isFirst = this.url === undefined;
+    if (isFirst) this.#prepare();
     const router = await this.start('router', `mcpx-router --dev --listen 127.0.0.1:${port}`);
     const [, url] = await router.until(/^listening (ws:\S+)\/ws$/);
-    if (port === 0) {
+    if (isFirst) {
       this.url = url;
       this.export('MCPX_URL', url);
       this.export('MCPX_TOPIC', 'demo');
