@@ -31,9 +31,10 @@ async function table(t, people, options, command = PATIENT) {
   return { room, bridge, seats };
 }
 
-/** The processes of the server below a bridge. */
+/** The processes of the server below a bridge, the oldest first. */
 const servers = (bridge, name = 'patient_server') => descendants(bridge.pid)
-  .filter(({ command }) => command.includes(name) && !command.includes('mcpx-bridge'));
+  .filter(({ command }) => command.includes(name) && !command.includes('mcpx-bridge'))
+  .sort((a, b) => a.start - b.start);
 
 const result = (text) => JSON.parse(text).result;
 

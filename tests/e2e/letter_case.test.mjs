@@ -47,8 +47,8 @@ before(async () => {
     GOFLAGS: '', GOCACHE: process.env.GOCACHE ?? join(folder, 'cache') } });
   assert.equal(status, 0, stderr);
 });
-after(() => {
-  router?.stop();
+after(async () => {
+  await router?.stop();
   if (folder) rmSync(folder, { recursive: true });
 });
 
