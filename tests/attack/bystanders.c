@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PACE_US = 20000, PATIENCE_US = 20000000 };
+enum { PACE_US = 20000, PATIENCE_US = 60000000 };
 
 void *attack_share(size_t size)
 {

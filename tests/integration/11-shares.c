@@ -38,7 +38,7 @@ static int ask_as(const struct daemon *router, const char *token, struct rude *r
     return rude_http(rude, router, request);
 }
 
-Test(shares, an_address_that_floods_keeps_no_other_out, .timeout = 60)
+Test(shares, an_address_that_floods_keeps_no_other_out, .timeout = 120)
 {
     struct daemon router;
     struct rude guest = {0};
@@ -58,7 +58,7 @@ Test(shares, an_address_that_floods_keeps_no_other_out, .timeout = 60)
 }
 
 /* A hundred requests in a moment, where ten attempts a second are allowed. */
-Test(shares, participants_with_a_token_cost_their_address_nothing, .timeout = 60)
+Test(shares, participants_with_a_token_cost_their_address_nothing, .timeout = 120)
 {
     static char ann[8192];
     struct daemon router;
@@ -73,17 +73,22 @@ Test(shares, participants_with_a_token_cost_their_address_nothing, .timeout = 60
     cr_expect_eq(daemon_stop(&router), 0);
 }
 
-Test(shares, silent_unauthenticated_connections_push_out_their_own, .timeout = 60)
+/*
+ * A crowd that says nothing, and somebody who came before it. False when that took so long that he
+ * may have been cut for his own silence.
+ */
+static bool crowd_leaves_others_in(void)
 {
-    enum { CROWD = 1200 };
+    enum { CROWD = 1200, SILENCE_MS = 9000 };
     static struct rude crowd[CROWD];
-    struct rlimit limit = {4096, 4096};
     struct daemon router;
     struct rude early;
+    long start_ms;
+    bool heard, in_time;
     int i;
 
-    setrlimit(RLIMIT_NOFILE, &limit);
     daemon_start(&router, "{\"limits\":{\"connects_per_s\":0}}", 0);
+    start_ms = support_now_ms();
     rude_open_from(&early, &router, "127.0.0.1");
     cr_expect_eq(ask_from(&router, "127.0.0.1", livez), 200); /* it was accepted by now */
     for (i = 0; i < CROWD; i++)
@@ -91,14 +96,28 @@ Test(shares, silent_unauthenticated_connections_push_out_their_own, .timeout = 6
     cr_expect_eq(ask_from(&router, "127.0.0.3", livez), 200, "a newcomer");
     cr_expect(daemon_logs(&router, "unauthenticated_cut"));
     rude_say(&early, livez);
-    cr_expect_gt(rude_drain(&early).len, 12, "who came before the crowd is still there");
+    heard = rude_drain(&early).len > 12;
+    in_time = support_now_ms() - start_ms < SILENCE_MS;
+    cr_expect(heard || !in_time, "who came before the crowd is still there");
     for (i = 0; i < CROWD; i++)
         rude_shut(&crowd[i]);
     rude_shut(&early);
     cr_expect_eq(daemon_stop(&router), 0);
+    return in_time;
 }
 
-Test(shares, requests_of_a_participant_have_a_rate, .timeout = 60)
+Test(shares, silent_unauthenticated_connections_push_out_their_own, .timeout = 300)
+{
+    struct rlimit limit = {4096, 4096};
+    int tries = 1;
+
+    setrlimit(RLIMIT_NOFILE, &limit);
+    while (!crowd_leaves_others_in() && tries < 10)
+        tries++;
+    cr_expect_lt(tries, 10, "this machine is too slow to tell");
+}
+
+Test(shares, requests_of_a_participant_have_a_rate, .timeout = 120)
 {
     static char ann[8192], bob[8192];
     struct daemon router;

@@ -81,7 +81,7 @@ static const char *read_until(const char *text)
     return found + strlen(text);
 }
 
-Test(unread_log, traffic_goes_on_and_what_is_lost_is_counted, .timeout = 120)
+Test(unread_log, traffic_goes_on_and_what_is_lost_is_counted, .timeout = 300)
 {
     struct rude client;
     struct mcpx_slice metrics;
@@ -104,7 +104,7 @@ Test(unread_log, traffic_goes_on_and_what_is_lost_is_counted, .timeout = 120)
     read_until("event=stopped ");
 }
 
-Test(unread_log, it_ends_all_the_same, .timeout = 60)
+Test(unread_log, it_ends_all_the_same, .timeout = 300)
 {
     long start_ms;
 
@@ -112,5 +112,5 @@ Test(unread_log, it_ends_all_the_same, .timeout = 60)
     talk();
     start_ms = support_now_ms();
     cr_expect_eq(daemon_stop(&router), 0);
-    cr_expect_lt(support_now_ms() - start_ms, 20000);
+    cr_expect_lt(support_now_ms() - start_ms, 30000);
 }

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { DAEMON_LISTENERS_MAX = 4, DAEMON_PATIENCE_MS = 30000 };
+enum { DAEMON_LISTENERS_MAX = 4, DAEMON_PATIENCE_MS = 60000 };
 
 /**
  * A running mcpx-router.

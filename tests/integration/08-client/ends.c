@@ -184,7 +184,7 @@ Test(client_ends, an_unreachable_router_is_tried_again_and_again)
                   "%.*s", (int)event.reason.len, event.reason.text);
         last_ms = event.retry_ms;
     }
-    mcpx_client_close(client, 10000);
+    mcpx_client_close(client, DAEMON_PATIENCE_MS);
     party_expect(client, MCPX_EVENT_LEFT, &event);
     cr_expect_eq(event.retry_ms, -1);
     expect_over(client);

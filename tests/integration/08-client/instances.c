@@ -34,7 +34,7 @@ static void expect_id(struct mcpx_client *client, const char *id)
               found.text ? found.text : "", id);
 }
 
-Test(client_instances, with_one_token_stay_side_by_side, .timeout = 60)
+Test(client_instances, with_one_token_stay_side_by_side, .timeout = 240)
 {
     struct mcpx_client *first, *second, *third;
     struct mcpx_event event;
@@ -69,7 +69,7 @@ Test(client_instances, with_one_token_stay_side_by_side, .timeout = 60)
 }
 
 /* A program that knows nothing of instances replaces the participant itself, as ever. */
-Test(client_instances, go_on_as_another_one_when_one_is_replaced, .timeout = 60)
+Test(client_instances, go_on_as_another_one_when_one_is_replaced, .timeout = 240)
 {
     struct mcpx_client *window, *old;
     struct mcpx_event event;
@@ -95,7 +95,7 @@ Test(client_instances, go_on_as_another_one_when_one_is_replaced, .timeout = 60)
 }
 
 /* Each comes back as who it was, in whatever order. */
-Test(client_instances, keep_their_numbers_when_the_router_is_restarted, .timeout = 60)
+Test(client_instances, keep_their_numbers_when_the_router_is_restarted, .timeout = 240)
 {
     struct mcpx_client *windows[2];
     struct mcpx_event event;

@@ -127,11 +127,11 @@ Test(child_ends, stopping_ends_the_stubborn_in_time, .timeout = 200)
         long least_ms;
     } rows[] = {
         {"echo", "", "STOPPED exited with code 0\n", 40000, 0},
-        {"ignore_eof", "line ignores", "STOPPED killed by signal 15 (SIGTERM)\n", 8000, 2000},
+        {"ignore_eof", "line ignores", "STOPPED killed by signal 15 (SIGTERM)\n", 16000, 4000},
         {"ignore_term", "line ignores", "STOPPED killed by signal 9 (SIGKILL)\n", 400, 400},
-        {"close_input", "line closed", "STOPPED killed by signal 15 (SIGTERM)\n", 8000, 2000},
+        {"close_input", "line closed", "STOPPED killed by signal 15 (SIGTERM)\n", 16000, 4000},
         {"stop", "line stops", "STOPPED killed by signal ", 400, 100},
-        {"stop_handle_term", "line stops", "STOPPED exited with code 43\n", 8000, 2000},
+        {"stop_handle_term", "line stops", "STOPPED exited with code 43\n", 16000, 4000},
     };
     struct story story;
     long began_ms, took_ms;
@@ -199,7 +199,7 @@ Test(child_ends, pauses_double_up_to_64_times_the_first, .timeout = 100)
     story_end(&story);
 }
 
-Test(child_ends, stopping_while_it_pauses_needs_no_waiting, .timeout = 30)
+Test(child_ends, stopping_while_it_pauses_needs_no_waiting, .timeout = 100)
 {
     struct story story;
 

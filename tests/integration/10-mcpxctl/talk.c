@@ -80,8 +80,8 @@ Test(talk, calls_print_results_and_exit_codes)
         {"mcpxctl call echo --as ann 2>&1", 2, "--to ID is required"},
         {"mcpxctl call --to fs --as ann 2>&1", 2, "NAME: "},
         {"mcpxctl call echo '{' --to fs --as ann 2>&1", 2, "JSON: "},
-        {"mcpxctl call slow --to fs --timeout 0.2 --as ann 2>&1", 124,
-         "not answered within 0.200 s"},
+        {"mcpxctl call slow --to fs --timeout 2 --as ann 2>&1", 124,
+         "not answered within 2.000 s"},
         {"mcpxctl call seen --to fs --as ann", 0, "1\n"},
     };
 
@@ -96,9 +96,8 @@ Test(talk, lists_come_page_by_page_from_whoever_answers)
            "{\"participant\":\"fs\",\"item\":{\"name\":\"echo\",\"description\":\"Says it "
            "again.\\nTwice.\",\"n\":1.10}}\n");
     expect("mcpxctl list tools --to nobody --as ann 2>&1", 4, "nobody is not in the topic");
-    expect("mcpxctl list prompts --to fs --timeout 0.2 --as ann 2>&1", 124, "does not answer");
-    expect("mcpxctl list prompts --timeout 0.2 --as ann 2>&1", 4,
-           "nobody in the topic answers");
+    expect("mcpxctl list prompts --to fs --timeout 2 --as ann 2>&1", 124, "does not answer");
+    expect("mcpxctl list prompts --timeout 2 --as ann 2>&1", 4, "nobody in the topic answers");
     expect("mcpxctl list things --as ann 2>&1", 2, "lists are tools");
 }
 
