@@ -121,7 +121,7 @@ async function distrust(url, trusted, reason) {
   const guest = run(commands.c(), { MCPX_URL: url, MCPX_TOPIC: 't', MCPX_TOKEN: 'x',
     SSL_CERT_FILE: trusted, SSL_CERT_DIR: '/nonexistent' });
   await inTime((async () => {
-    while (!guest.log.includes('left: ')) await new Promise((done) => { setImmediate(done); });
+    while (!/left: .*\n/.test(guest.log)) await new Promise((done) => { setImmediate(done); });
   })(), () => `nothing was told: ${guest.log}`);
   assert.match(guest.log, reason);
 }

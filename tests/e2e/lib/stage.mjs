@@ -155,11 +155,12 @@ export class Stage {
   }
 
   /**
-   * The Interruption, if there is one. A terminal tells the programs that we started as well, and
-   * their end may be noticed first: our own signal is seen one turn of the loop later at the latest.
+   * The Interruption, if there is one. A terminal tells the programs that we started as well, and on
+   * a busy machine they may have ended before we are told: so that is waited for, a while.
    */
   async told() {
-    for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate);
+    const enough = new Promise((done) => { setTimeout(done, 3000); });
+    await Promise.race([this.interrupted.catch(() => {}), enough]);
     return this.#interruption;
   }
 
