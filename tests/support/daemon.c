@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -69,7 +70,7 @@ static void write_config(struct daemon *daemon, const char *config)
  * How it is started.
  *
  * descriptors   its limit of file descriptors; 0 = as ours
- * port          of its first listener; 0 = of the system's choice
+ * port          of its first listener; 0 = one that is free
  * plain         not in development mode
  * log           what takes the place of the log file; 0 = nothing
  */
@@ -79,6 +80,30 @@ struct launch {
     bool plain;
     int log;
 };
+
+/*
+ * A free port below those that the system gives to whoever asks for any: a router that is restarted
+ * finds it free again, whatever else this machine does meanwhile.
+ */
+static int find_port(void)
+{
+    enum { FIRST = 10000, COUNT = 20000 };
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    bool bound = false;
+    uint16_t dice;
+    int fd;
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    while (!bound) {
+        cr_assert(getrandom(&dice, sizeof dice, 0) == sizeof dice);
+        address.sin_port = htons(FIRST + dice % COUNT);
+        fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        cr_assert(fd >= 0);
+        bound = bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
+        close(fd);
+    }
+    return ntohs(address.sin_port);
+}
 
 static void run_child(const struct daemon *daemon, pid_t test, int out,
                       const struct launch *how)
@@ -94,7 +119,7 @@ static void run_child(const struct daemon *daemon, pid_t test, int out,
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != test)
         _exit(127);
-    snprintf(address, sizeof address, "127.0.0.1:%d", how->port);
+    snprintf(address, sizeof address, "127.0.0.1:%d", daemon->port[0]);
     if (how->descriptors)
         setrlimit(RLIMIT_NOFILE, &limit);
     dup2(out, STDOUT_FILENO);
@@ -157,6 +182,7 @@ static void launch(struct daemon *daemon, const char *config, const struct launc
     log = mkstemp(daemon->log);
     cr_assert(log >= 0 && pipe(pipes) == 0);
     close(log);
+    daemon->port[0] = how->port ? how->port : find_port();
     daemon->pid = fork();
     if (daemon->pid == 0)
         run_child(daemon, test, pipes[1], how);

@@ -1,5 +1,5 @@
 /*
- * daemon.h - the real program, started for one test on ports of the system's choice.
+ * daemon.h - the real program, started for one test on ports that are free.
  */
 #ifndef SUPPORT_DAEMON_H
 #define SUPPORT_DAEMON_H

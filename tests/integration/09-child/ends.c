@@ -42,7 +42,7 @@ Test(child_ends, each_end_is_told_with_its_cause, .timeout = 200)
     }
 }
 
-Test(child_ends, the_states_come_in_their_order, .timeout = 100)
+Test(child_ends, the_states_come_in_their_order, .timeout = 300)
 {
     struct story story;
 
@@ -58,7 +58,7 @@ Test(child_ends, the_states_come_in_their_order, .timeout = 100)
     story_end(&story);
 }
 
-Test(child_ends, one_that_says_nothing_is_running_after_a_moment, .timeout = 100)
+Test(child_ends, one_that_says_nothing_is_running_after_a_moment, .timeout = 300)
 {
     struct story story;
 
@@ -68,7 +68,7 @@ Test(child_ends, one_that_says_nothing_is_running_after_a_moment, .timeout = 100
     story_end(&story);
 }
 
-Test(child_ends, what_cannot_be_executed_has_failed_and_is_not_tried_again, .timeout = 100)
+Test(child_ends, what_cannot_be_executed_has_failed_and_is_not_tried_again, .timeout = 300)
 {
     static char *missing[] = {"no-such-program-anywhere", NULL};
     static char *folder[] = {"/", NULL};
@@ -153,7 +153,7 @@ Test(child_ends, stopping_ends_the_stubborn_in_time, .timeout = 200)
     }
 }
 
-Test(child_ends, killing_one_that_hangs_brings_it_back, .timeout = 100)
+Test(child_ends, killing_one_that_hangs_brings_it_back, .timeout = 300)
 {
     struct story story;
     pid_t first;
@@ -181,7 +181,7 @@ static void keep_pause(struct story *story)
         mcpx_child_stop(story->child);
 }
 
-Test(child_ends, pauses_double_up_to_64_times_the_first, .timeout = 100)
+Test(child_ends, pauses_double_up_to_64_times_the_first, .timeout = 300)
 {
     static const int64_t expected[10] = {1, 2, 4, 8, 16, 32, 64, 64, 64, 64};
     struct story story;
@@ -199,7 +199,7 @@ Test(child_ends, pauses_double_up_to_64_times_the_first, .timeout = 100)
     story_end(&story);
 }
 
-Test(child_ends, stopping_while_it_pauses_needs_no_waiting, .timeout = 100)
+Test(child_ends, stopping_while_it_pauses_needs_no_waiting, .timeout = 300)
 {
     struct story story;
 
@@ -222,7 +222,7 @@ static void stop_at_once(struct story *story)
 }
 
 /* Before the loop has run, and while it tells of the start. */
-Test(child_ends, stopping_is_possible_at_any_moment, .timeout = 100)
+Test(child_ends, stopping_is_possible_at_any_moment, .timeout = 300)
 {
     struct story story;
 
@@ -244,7 +244,7 @@ Test(child_ends, stopping_is_possible_at_any_moment, .timeout = 100)
     story_end(&story);
 }
 
-Test(child_ends, a_program_begins_with_a_clean_slate, .timeout = 100)
+Test(child_ends, a_program_begins_with_a_clean_slate, .timeout = 300)
 {
     struct story story;
     sigset_t some;

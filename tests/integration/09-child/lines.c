@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-Test(child_lines, garbage_is_cut_at_newlines_and_passed_on, .timeout = 100)
+Test(child_lines, garbage_is_cut_at_newlines_and_passed_on, .timeout = 300)
 {
     struct story story;
 
@@ -52,7 +52,7 @@ Test(child_lines, without_a_listener_an_overlong_line_is_skipped_in_silence, .ti
     story_end(&story);
 }
 
-Test(child_lines, a_line_as_long_as_the_bound_is_a_line, .timeout = 100)
+Test(child_lines, a_line_as_long_as_the_bound_is_a_line, .timeout = 300)
 {
     struct story story;
 
@@ -81,7 +81,7 @@ Test(child_lines, what_was_written_before_the_end_is_told_before_it, .timeout = 
 }
 
 /* All is over before the owner looks for the first time; the pipe holds more than one read. */
-Test(child_lines, what_the_dead_have_written_is_read, .timeout = 100)
+Test(child_lines, what_the_dead_have_written_is_read, .timeout = 300)
 {
     struct story story;
     siginfo_t info;
@@ -118,7 +118,7 @@ Test(child_lines, many_lines_return_whole_and_in_order, .timeout = 200)
 }
 
 /* What waits when it is stopped is still read, because its input closes behind it. */
-Test(child_lines, what_waits_is_written_before_its_input_closes, .timeout = 100)
+Test(child_lines, what_waits_is_written_before_its_input_closes, .timeout = 300)
 {
     static char big[1 << 20];
     struct story story;
@@ -132,7 +132,7 @@ Test(child_lines, what_waits_is_written_before_its_input_closes, .timeout = 100)
     story_end(&story);
 }
 
-Test(child_lines, one_that_does_not_read_meets_the_bound, .timeout = 100)
+Test(child_lines, one_that_does_not_read_meets_the_bound, .timeout = 300)
 {
     static char big[300001];
     struct story story;
@@ -151,7 +151,7 @@ Test(child_lines, one_that_does_not_read_meets_the_bound, .timeout = 100)
     story_end(&story);
 }
 
-Test(child_lines, a_line_beyond_the_bound_is_never_accepted, .timeout = 100)
+Test(child_lines, a_line_beyond_the_bound_is_never_accepted, .timeout = 300)
 {
     struct story story;
 
@@ -165,7 +165,7 @@ Test(child_lines, a_line_beyond_the_bound_is_never_accepted, .timeout = 100)
 }
 
 /* With SIGPIPE as it is by default this program would end. */
-Test(child_lines, a_closed_input_is_an_error_and_no_signal, .timeout = 100)
+Test(child_lines, a_closed_input_is_an_error_and_no_signal, .timeout = 300)
 {
     struct story story;
     enum mcpx_err err;
@@ -185,7 +185,7 @@ static void write_to_the_dead(struct story *story)
         cr_expect_eq(story_say(story, "late"), MCPX_ECLOSED);
 }
 
-Test(child_lines, writing_to_one_that_is_gone_is_an_error_and_no_signal, .timeout = 100)
+Test(child_lines, writing_to_one_that_is_gone_is_an_error_and_no_signal, .timeout = 300)
 {
     static char big[200000];
     struct story story;
@@ -223,7 +223,7 @@ static size_t people(const char *name, char *text, size_t size)
     return len > 0 ? (size_t)len : 0;
 }
 
-Test(child_lines, standard_error_is_labelled_bounded_and_harmless, .timeout = 100)
+Test(child_lines, standard_error_is_labelled_bounded_and_harmless, .timeout = 300)
 {
     static char text[65536], expected[1024];
     int len =

@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-Test(child_shortage, whichever_allocation_fails_nothing_is_left_behind, .timeout = 100)
+Test(child_shortage, whichever_allocation_fails_nothing_is_left_behind, .timeout = 300)
 {
     struct story story;
     enum mcpx_err err;
@@ -38,7 +38,7 @@ Test(child_shortage, whichever_allocation_fails_nothing_is_left_behind, .timeout
     cr_expect_eq(story_children(), 0);
 }
 
-Test(child_shortage, a_line_that_finds_no_memory_spoils_no_other, .timeout = 100)
+Test(child_shortage, a_line_that_finds_no_memory_spoils_no_other, .timeout = 300)
 {
     static char big[1000001];
     struct story story;
@@ -71,7 +71,7 @@ static struct rlimit allow_descriptors(rlim_t more)
     return before;
 }
 
-Test(child_shortage, without_descriptors_there_is_no_child_and_no_trace, .timeout = 100)
+Test(child_shortage, without_descriptors_there_is_no_child_and_no_trace, .timeout = 300)
 {
     struct mcpx_child *child = NULL;
     struct story story;
@@ -108,7 +108,7 @@ static void run_short(struct story *story)
         setrlimit(RLIMIT_NOFILE, &enough);
 }
 
-Test(child_shortage, a_child_comes_back_when_the_shortage_is_over, .timeout = 100)
+Test(child_shortage, a_child_comes_back_when_the_shortage_is_over, .timeout = 300)
 {
     struct story story;
 

@@ -49,7 +49,7 @@ Test(child_tree, an_orphan_in_a_session_of_its_own_ends_with_the_child, .timeout
     cr_expect_eq(story_children(), 0);
 }
 
-Test(child_tree, fifty_children_who_ignore_sigterm_end_with_the_child, .timeout = 100)
+Test(child_tree, fifty_children_who_ignore_sigterm_end_with_the_child, .timeout = 300)
 {
     struct story story;
 
@@ -63,7 +63,7 @@ Test(child_tree, fifty_children_who_ignore_sigterm_end_with_the_child, .timeout 
     story_end(&story);
 }
 
-Test(child_tree, a_chain_of_sessions_ends_with_the_child, .timeout = 100)
+Test(child_tree, a_chain_of_sessions_ends_with_the_child, .timeout = 300)
 {
     struct story story;
 
@@ -77,7 +77,7 @@ Test(child_tree, a_chain_of_sessions_ends_with_the_child, .timeout = 100)
 }
 
 /* Thousands a second, each in a session of its own and gone before anybody could look. */
-Test(child_tree, one_that_forks_and_ends_all_the_time_is_caught, .timeout = 100)
+Test(child_tree, one_that_forks_and_ends_all_the_time_is_caught, .timeout = 300)
 {
     struct story story;
 
@@ -89,7 +89,7 @@ Test(child_tree, one_that_forks_and_ends_all_the_time_is_caught, .timeout = 100)
 }
 
 /* Two children of one owner, each with an orphan: the end of one is none of the other's. */
-Test(child_tree, children_of_one_owner_do_not_touch_each_other, .timeout = 100)
+Test(child_tree, children_of_one_owner_do_not_touch_each_other, .timeout = 300)
 {
     static struct story one, two;
 
@@ -111,7 +111,7 @@ Test(child_tree, children_of_one_owner_do_not_touch_each_other, .timeout = 100)
 }
 
 /* What the owner runs besides, in its own session or another, is not the child's. */
-Test(child_tree, other_processes_of_the_owner_live_on, .timeout = 100)
+Test(child_tree, other_processes_of_the_owner_live_on, .timeout = 300)
 {
     struct story story;
     int go[2], status;
@@ -176,7 +176,7 @@ static bool has_ended(int fd)
 }
 
 /* The machine's last resort when memory is short may choose the warden. */
-Test(child_tree, a_killed_warden_takes_the_child_with_it, .timeout = 100)
+Test(child_tree, a_killed_warden_takes_the_child_with_it, .timeout = 300)
 {
     struct story story;
     size_t i;
@@ -195,7 +195,7 @@ Test(child_tree, a_killed_warden_takes_the_child_with_it, .timeout = 100)
 }
 
 /* A warden that hangs keeps nobody waiting for ever, and nothing alive. */
-Test(child_tree, a_stopped_warden_does_not_keep_the_child, .timeout = 100)
+Test(child_tree, a_stopped_warden_does_not_keep_the_child, .timeout = 300)
 {
     struct story story;
     long began_ms;

@@ -35,7 +35,7 @@ static void tear_down(void)
     stage_tear_down();
 }
 
-TestSuite(hostile, .init = set_up, .fini = tear_down, .timeout = 100);
+TestSuite(hostile, .init = set_up, .fini = tear_down, .timeout = 300);
 
 /* Sends without waiting. `about`: correlation_id or NULL. */
 static void send(const char *id, const char *about, const char *kind, const char *payload)

@@ -42,7 +42,7 @@ static void tear_down(void)
     cr_expect_eq(daemon_stop(&router), 0);
 }
 
-TestSuite(restart, .init = set_up, .fini = tear_down, .timeout = 100);
+TestSuite(restart, .init = set_up, .fini = tear_down, .timeout = 300);
 
 /* Runs a line while the router is restarted, as soon as `kind` is in its history. */
 static int run_through_restart(const char *line, const char *kind, int signal)
