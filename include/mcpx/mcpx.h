@@ -19,5 +19,6 @@
 #include <mcpx/schema.h>
 #include <mcpx/session.h>
 #include <mcpx/text.h>
+#include <mcpx/wrap.h>
 
 #endif

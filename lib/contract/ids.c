@@ -3,6 +3,7 @@
  * the beginning of its SHA-1 is remembered, with how often it was asked for. Should two names share
  * that, their numbers are counted together; their ids stay different.
  */
+#include "lib/contract/ids.h"
 #include "lib/contract/canonical.h"
 #include "lib/contract/digest.h"
 #include "lib/core/ident.h"
@@ -17,6 +18,9 @@ enum { UUID_BYTES = 16 };
 static const unsigned char id_namespace[UUID_BYTES] = {0x23, 0x5f, 0xd3, 0xef, 0x2f, 0x17,
                                                        0x59, 0x9e, 0xb5, 0x14, 0xca, 0x71,
                                                        0x8a, 0x70, 0x69, 0xee};
+
+static const char *const purposes[] = {
+    [MCPX_ID_REQUEST] = "req:", [MCPX_ID_SPAN] = "span:", [MCPX_ID_RUN] = "run:"};
 
 struct mcpx_ids {
     struct mx_map counts; /* how often, under the beginning of a name's SHA-1 */
@@ -55,9 +59,6 @@ void mcpx_id_random(const unsigned char random[16], char out[MCPX_ID_LEN + 1])
 static void write_name(struct mcpx_text *out, enum mcpx_id_purpose purpose,
                        struct mcpx_slice tool, struct mcpx_slice arguments)
 {
-    static const char *const purposes[] = {
-        [MCPX_ID_REQUEST] = "req:", [MCPX_ID_SPAN] = "span:", [MCPX_ID_RUN] = "run:"};
-
     enum mcpx_err err = MCPX_OK;
 
     mcpx_text_add(out, (const char *)id_namespace, sizeof id_namespace);
@@ -110,6 +111,23 @@ enum mcpx_err mcpx_ids_next(struct mcpx_ids *ids, enum mcpx_id_purpose purpose,
 
     write_name(&name, purpose, tool, arguments);
     done = next_sum(ids, &name, sum);
+    mcpx_text_fini(&name);
+    if (!done)
+        return MCPX_ENOMEM;
+    write_uuid(sum, 5, out);
+    return MCPX_OK;
+}
+
+enum mcpx_err mx_id_of_run(struct mcpx_slice request_id, char out[MCPX_ID_LEN + 1])
+{
+    struct mcpx_text name = {0};
+    unsigned char sum[MX_SHA1_BYTES];
+    bool done;
+
+    mcpx_text_add(&name, (const char *)id_namespace, sizeof id_namespace);
+    mcpx_text_puts(&name, purposes[MCPX_ID_RUN]);
+    mcpx_text_slice(&name, request_id);
+    done = !name.failed && mx_sha1(mcpx_text_view(&name), sum);
     mcpx_text_fini(&name);
     if (!done)
         return MCPX_ENOMEM;

@@ -74,3 +74,23 @@ for (const contract of mcpxctl(['contract']).stdout.trimEnd().split('\n')) {
     assert.ok(valid > 0 && valid < verdicts.length, 'documents of both sorts');
   });
 }
+
+/* Whatever a program has returned and however it ended: who reads its envelope needs one schema only. */
+const VALUES = ['7', 'null', '"text"', '[1, "é"]', '{"success": false, "error": "no such file", "error_code": "E_1"}',
+  '{"code": "A", "message": "", "details": {"a": {"b": 1}}}', '{"schema_version": "mcp.envelope.v0.2"}'];
+
+for (const contract of ['mcp.envelope.v0.1', 'response.v1']) {
+  test(`ajv with the printed schema takes every ${contract} that mcpxctl wraps`, () => {
+    const judge = new Ajv({ strict: false }).compile(JSON.parse(mcpxctl(['contract', contract]).stdout));
+    for (const value of VALUES) {
+      for (const ending of [[], ['--exit-code', '3'], ['--text'], ['--text', '--exit-code', '3']]) {
+        const { status, stdout } = mcpxctl(['wrap', contract, '--tool', 't', '--request-id', 'r', ...ending], value);
+        const envelope = JSON.parse(stdout);
+        assert.equal(status, 0);
+        assert.ok(judge(envelope), `${stdout}: ${JSON.stringify(judge.errors)}`);
+        const came = ending.includes('--text') ? value : JSON.parse(value);
+        assert.deepEqual(contract === 'response.v1' ? envelope.data : envelope.result, came);
+      }
+    }
+  });
+}

@@ -145,6 +145,18 @@ static const struct option_row one_object_options[] = {
     {.name = NULL},
 };
 
+static const struct option_row wrap_options[] = {
+    {"--text", NULL, VALUE_NONE, 0,
+     "the input is text, less one newline at its end; else it is a JSON value"},
+    {"--exit-code", "N", VALUE_NUMBER, 0, "how the program ended; other than 0 it failed; 0"},
+    {"--tool", "NAME", VALUE_TEXT, 0, "the tool, for response.v1"},
+    {"--tool-version", "V", VALUE_TEXT, 0, "its version, SemVer 2.0.0; 0.0.0"},
+    {"--tier", "community|pro|enterprise", VALUE_CHOICE, 0, "level of service; community"},
+    {"--request-id", "ID", VALUE_TEXT, 0, "the request that is answered, for response.v1"},
+    {"--duration-ms", "N", VALUE_NUMBER, 0, "how long it took, in milliseconds; 0"},
+    {.name = NULL},
+};
+
 static const struct option_row token_options[] = {
     {"--sha256", NULL, VALUE_NONE, 0,
      "read a token from standard input and print only its SHA-256"},
@@ -261,6 +273,14 @@ static const struct command commands[] = {
      "Tells whom it was proposed to that it is no longer wanted. Only its proposer may; "
      "others reject. ID may be the beginning of an id.",
      withdraw_options, connect_options, cmd_withdraw},
+    {"wrap", "CONTRACT [FILE]", 1, 2, false, "put a result into an envelope",
+     "Prints what a program has returned in an mcp.envelope.v0.1 or a response.v1, as a "
+     "bridge "
+     "does with what a server returns. The bytes of a value stay as they are, and an envelope "
+     "that comes ready passes. FILE absent or a single dash is standard input. When the "
+     "program has failed, nothing need have come. Exits 2 for what is no JSON, or nothing "
+     "without a failure.",
+     wrap_options, NULL, cmd_wrap},
     COMPLETION_ROW,
     HELP_ROW,
     {.name = NULL},

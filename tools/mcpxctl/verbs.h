@@ -26,5 +26,6 @@ int cmd_validate(const struct arguments *arguments);
 int cmd_watch(const struct arguments *arguments);
 int cmd_who(const struct arguments *arguments);
 int cmd_withdraw(const struct arguments *arguments);
+int cmd_wrap(const struct arguments *arguments);
 
 #endif

@@ -159,6 +159,69 @@ Test(contract, R002_21_a_schema_comes_from_a_file_and_refers_to_what_is_known)
     expect_rows(rows, LENGTH(rows));
 }
 
+#define WRAPPED "{\"schema_version\":\"mcp.envelope.v0.1\",\"result\":"
+#define EMPTY WRAPPED "null,\"errors\":[{\"code\":\"ADAPTER.EXECUTION.FAILED\","
+
+Test(contract, R000_1_a_program_that_is_no_server_puts_its_result_into_an_envelope)
+{
+    static const struct row rows[] = {
+        {"echo ' {\"n\":12345678901234567890,\"x\":1e400,\"y\":1.10}' |"
+         " mcpxctl wrap mcp.envelope.v0.1",
+         0,
+         WRAPPED "{\"n\":12345678901234567890,\"x\":1e400,\"y\":1.10},"
+                 "\"provenance\":null}\n"},
+        {"echo 7 > seven; mcpxctl wrap mcp.envelope.v0.1 seven", 0, WRAPPED "7,"},
+        {"echo 7 | mcpxctl wrap mcp.envelope.v0.1 - | mcpxctl wrap response.v1 --tool t "
+         "--request-id r",
+         0, WRAPPED "7,\"provenance\":null}\n"},
+        {"printf 'a\\nb\\n' | mcpxctl wrap mcp.envelope.v0.1 --text", 0, WRAPPED "\"a\\nb\","},
+        {"echo | mcpxctl wrap mcp.envelope.v0.1 --text", 0, WRAPPED "\"\","},
+        {"mcpxctl wrap mcp.envelope.v0.1 --exit-code 2 </dev/null", 0,
+         EMPTY "\"message\":\"Tool execution failed with exit code 2.\","
+               "\"details\":{\"exit_code\":2}}]"},
+        {"mcpxctl wrap mcp.envelope.v0.1 --text --exit-code 2 </dev/null", 0, EMPTY},
+        {"echo 1 | mcpxctl wrap response.v1 --tool t --request-id r", 0,
+         "{\"tier\":\"community\",\"tool_version\":\"0.0.0\",\"tool_id\":\"t\","
+         "\"request_id\":\"r\",\"capabilities\":[\"envelope-v1\"],\"duration_ms\":0,"
+         "\"error\":null,\"upgrade_hints\":[],\"data\":1}\n"},
+        {"echo 1 | mcpxctl wrap response.v1 --tool t --request-id r --tool-version 1.2.3 "
+         "--tier pro --duration-ms 5 --exit-code 1",
+         0,
+         "{\"tier\":\"pro\",\"tool_version\":\"1.2.3\",\"tool_id\":\"t\","
+         "\"request_id\":\"r\",\"capabilities\":[\"envelope-v1\"],\"duration_ms\":5,"
+         "\"error\":{\"error\":\"Tool execution failed with exit code 1.\","
+         "\"error_code\":\"internal_error\",\"error_details\":{\"exit_code\":1}},"},
+        {"echo '{\"schema_version\":\"mcp.envelope.v0.1\"}' | mcpxctl wrap mcp.envelope.v0.1 "
+         "2>&1",
+         0, "breaks its contract, so a failure stands in its place"},
+    };
+
+    expect_rows(rows, LENGTH(rows));
+}
+
+Test(contract, what_cannot_be_wrapped_is_refused)
+{
+    static const struct row rows[] = {
+        {"mcpxctl wrap mcp.envelope.v0.1 </dev/null 2>&1", 2, "standard input: nothing came"},
+        {"echo | mcpxctl wrap mcp.envelope.v0.1 2>&1", 2, "standard input: nothing came"},
+        {"mcpxctl wrap mcp.envelope.v0.1 --text </dev/null 2>&1", 2, "nothing came"},
+        {"echo '{\"a\":}' | mcpxctl wrap mcp.envelope.v0.1 2>&1", 2,
+         "standard input, line 1, column 6: "},
+        {"printf 'a\\nb\\377' | mcpxctl wrap mcp.envelope.v0.1 --text 2>&1", 2,
+         "standard input, line 2, column 2: not UTF-8"},
+        {"echo 1 | mcpxctl wrap response.v1 --tool t 2>&1", 2,
+         "--tool NAME and --request-id ID"},
+        {"echo 1 | mcpxctl wrap response.v1 --tool t --request-id r --tool-version v1 2>&1", 2,
+         "SemVer 2.0.0, such as 1.0.0"},
+        {"echo 1 | mcpxctl wrap respons.v1 2>&1", 2, "did you mean response.v1?"},
+        {"echo 1 | mcpxctl wrap context 2>&1", 2, "context is no envelope of results"},
+        {"echo 1 | mcpxctl wrap as-is 2>&1", 2, "as-is is no contract"},
+        {"mcpxctl wrap mcp.envelope.v0.1 nowhere.json 2>&1", 2, "nowhere.json: No such file"},
+    };
+
+    expect_rows(rows, LENGTH(rows));
+}
+
 /* Nothing that a schema names is opened: not a file of that name, not a folder above. */
 Test(contract, nothing_is_fetched)
 {

@@ -1,0 +1,233 @@
+/*
+ * reason.c - why a call has failed, in a line that a person or a model can act on, and that tells
+ * nobody what the arguments were. What a server writes behind its first line is left out: stack
+ * traces stand there.
+ */
+#include "lib/contract/wrap.h"
+
+#include "lib/contract/number.h"
+#include "lib/contract/tree_find.h"
+#include "lib/contract/tree_read.h"
+#include "lib/core/format.h"
+#include "lib/core/json_write.h"
+
+/* Bytes of a line that is worth a look, bytes of it that are looked for, and comparisons that this may
+   take: a message that is not compared to the end is not told. */
+enum { LINE_MIN = 12, LINE_MAX = 256, WORK_MAX = 8 * 1000 * 1000 };
+
+struct mcpx_slice mx_cut(struct mcpx_slice text, size_t points)
+{
+    size_t at = 0;
+
+    for (; at < text.len; at++) {
+        bool begins = ((unsigned char)text.text[at] & 0xc0) != 0x80;
+
+        if (begins && points-- == 0)
+            break;
+    }
+    text.len = at;
+    return text;
+}
+
+bool mx_is_structured_error(struct mcpx_slice value)
+{
+    struct mcpx_slice code = mcpx_json_get(value, "code");
+
+    return mcpx_json_type(code) == MCPX_JSON_STRING && code.len > 2 &&
+           mcpx_json_type(mcpx_json_get(value, "message")) == MCPX_JSON_STRING;
+}
+
+bool mx_error_walk_next(struct mx_error_walk *walk, struct mcpx_slice *out)
+{
+    switch (walk->step) {
+    case 0:
+        walk->step++;
+        *out = walk->value;
+        return true;
+    case 1:
+        walk->step++;
+        mcpx_json_walk_start(&walk->items, mcpx_json_get(walk->value, "errors"));
+        *out = mcpx_json_get(walk->value, "error");
+        return true;
+    default:
+        if (!mcpx_json_walk_next(&walk->items))
+            return false;
+        *out = walk->items.value;
+        return true;
+    }
+}
+
+static struct mcpx_slice first_line(struct mcpx_slice text)
+{
+    size_t len = 0;
+
+    while (len < text.len && text.text[len] != '\n' && text.text[len] != '\r')
+        len++;
+    text.len = len;
+    return text;
+}
+
+struct mcpx_slice mx_first_line(struct mcpx_wrapper *wrapper, struct mcpx_slice string)
+{
+    mcpx_text_reset(&wrapper->line);
+    if (!mcpx_json_add_unescaped(&wrapper->line, string))
+        return MCPX_SLICE("");
+    return first_line(mcpx_text_view(&wrapper->line));
+}
+
+/* Sentences about causes; those that are not here are told with the message of their code. */
+static const char *const sentences[MCPX_CAUSE_COUNT] = {
+    [MCPX_CAUSE_INPUT_SIZE] = "Arguments of the call are too large.",
+    [MCPX_CAUSE_OUTPUT_SIZE] = "Result of the tool is too large.",
+    [MCPX_CAUSE_FAILED] = "Tool execution failed.",
+    [MCPX_CAUSE_TIMEOUT] = "Tool did not answer in time.",
+    [MCPX_CAUSE_UNAVAILABLE] = "Tool is not available.",
+    [MCPX_CAUSE_EXHAUSTED] = "Too many calls are under way.",
+    [MCPX_CAUSE_SCHEMA] = "Schema of the tool cannot be used.",
+};
+
+/* Appends a sentence of ours. */
+static void add_sentence(struct mcpx_text *out, const struct mx_answer *answer)
+{
+    const struct mcpx_failure *failure = answer->failure;
+    const char *message = mcpx_code_message(mcpx_cause_code(failure->cause));
+
+    if (failure->text.len > 0)
+        mcpx_text_slice(out, first_line(failure->text));
+    else if (failure->expected.text && failure->path.len > 0)
+        mx_format(out, "%s: %s %s", message, failure->path, failure->expected);
+    else if (failure->expected.text)
+        mx_format(out, "%s: %s", message, failure->expected);
+    else if (failure->cause == MCPX_CAUSE_TIER)
+        mx_format(out, "tool requires tier %s", mcpx_tier_name(answer->call->needed));
+    else if (failure->cause == MCPX_CAUSE_FAILED && failure->exit_code != 0)
+        mx_format(out, "Tool execution failed with exit code %s.", failure->exit_code);
+    else if (failure->cause == MCPX_CAUSE_FAILED && failure->signal != 0)
+        mx_format(out, "Tool execution failed with signal %s.", failure->signal);
+    else
+        mcpx_text_puts(out, sentences[failure->cause] ? sentences[failure->cause] : message);
+}
+
+struct mcpx_slice mx_reason(struct mcpx_wrapper *wrapper, const struct mx_answer *answer)
+{
+    const struct mcpx_failure *failure = answer->failure;
+    struct mcpx_slice message = mcpx_json_get(failure->error, "message");
+
+    if (failure->cause == MCPX_CAUSE_FAILED && answer->said.text)
+        return mx_first_line(wrapper, answer->said);
+    if (failure->cause == MCPX_CAUSE_FAILED && mcpx_json_type(message) == MCPX_JSON_STRING)
+        return mx_first_line(wrapper, message);
+    mcpx_text_reset(&wrapper->line);
+    add_sentence(&wrapper->line, answer);
+    return mcpx_text_view(&wrapper->line);
+}
+
+static bool is_blank(char byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\f' || byte == '\v';
+}
+
+/* The beginning of a line, without blanks around it unless too little would be left. */
+static struct mcpx_slice to_find(struct mcpx_slice line)
+{
+    struct mcpx_slice rest = line;
+
+    while (rest.len > 0 && is_blank(rest.text[rest.len - 1]))
+        rest.len--;
+    for (; rest.len > 0 && is_blank(*rest.text); rest.len--)
+        rest.text++;
+    if (rest.len < LINE_MIN)
+        rest = line;
+    rest.len = rest.len > LINE_MAX ? LINE_MAX : rest.len;
+    return rest;
+}
+
+/* True when `part` stands in the text and begins within `window`; or the work is used up. */
+static bool holds(struct mcpx_slice text, size_t window, struct mcpx_slice part,
+                  uint64_t *work)
+{
+    for (size_t at = 0; at < window && at + part.len <= text.len; at++) {
+        if (*work == 0 || memcmp(text.text + at, part.text, part.len) == 0)
+            return true;
+        --*work;
+    }
+    return false;
+}
+
+/* True when one of the string's lines stands in the text. */
+static bool repeats_lines(struct mcpx_slice text, size_t window, struct mcpx_slice string,
+                          uint64_t *work)
+{
+    size_t begin = 0;
+
+    if (!memchr(string.text, '\n', string.len))
+        return false;
+    while (begin < string.len) {
+        struct mcpx_slice rest = {string.text + begin, string.len - begin}, line;
+        const char *end = (const char *)memchr(rest.text, '\n', rest.len);
+
+        rest.len = end ? (size_t)(end - rest.text) : rest.len;
+        begin += rest.len + 1;
+        line = to_find(rest);
+        if (line.len >= LINE_MIN && holds(text, window, line, work))
+            return true;
+    }
+    return false;
+}
+
+bool mx_repeats_arguments(struct mcpx_wrapper *wrapper, const struct mx_answer *answer,
+                          struct mcpx_slice line, size_t points)
+{
+    struct mx_tree *tree = &wrapper->arguments;
+    size_t window = mx_cut(line, points).len;
+    uint64_t work = WORK_MAX;
+    enum mcpx_err err;
+
+    if (!answer->call->arguments.text || line.len < LINE_MIN)
+        return false;
+    err = mx_tree_read(tree, answer->call->arguments, NULL);
+    if (err == MCPX_ENOMEM)
+        wrapper->string.failed = true;
+    for (uint32_t node = 0; !err && node < tree->count; node++) {
+        /* a line break is always escaped */
+        if (mx_tree_type(tree, node) != MCPX_JSON_STRING || !tree->nodes[node].escaped)
+            continue;
+        mcpx_text_reset(&wrapper->string);
+        mx_tree_unescape(tree, node, &wrapper->string);
+        if (wrapper->string.failed ||
+            repeats_lines(line, window, mcpx_text_view(&wrapper->string), &work))
+            return true;
+    }
+    return err != MCPX_OK;
+}
+
+void mx_reason_add(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
+                   const struct mx_answer *answer, struct mcpx_slice line, size_t points)
+{
+    if (mx_repeats_arguments(wrapper, answer, line, points))
+        line = MCPX_SLICE("Tool failed");
+    else if (line.len == 0)
+        line = MCPX_SLICE("unspecified error");
+    mcpx_json_add_string(out, mx_cut(line, points));
+    out->failed = out->failed || wrapper->line.failed || wrapper->string.failed;
+}
+
+void mx_reason_details(struct mcpx_text *out, const struct mcpx_failure *failure)
+{
+    struct mcpx_slice code = mcpx_json_get(failure->error, "code");
+    int64_t number;
+
+    if (failure->cause != MCPX_CAUSE_FAILED) {
+        const char *name = mcpx_code_name(mcpx_cause_code(failure->cause));
+
+        mcpx_json_add_member(out, "canonical_code", mcpx_slice_of(name));
+    }
+    if (failure->expected.text)
+        mcpx_json_add_member(out, "path", failure->path);
+    if (failure->exit_code != 0)
+        mx_json_add_number(out, "exit_code", failure->exit_code);
+    if (failure->signal != 0)
+        mx_json_add_number(out, "signal", failure->signal);
+    if (mcpx_json_type(code) == MCPX_JSON_NUMBER && mx_number_small(code, &number))
+        mx_json_add_number(out, "jsonrpc_code", number);
+}

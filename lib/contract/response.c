@@ -1,0 +1,236 @@
+/*
+ * response.c - response.v1: all of its members in every answer, whatever became of the call. Its
+ * error codes are eleven; which of them a failure is, a tool may say itself, else its words tell.
+ */
+#include "lib/contract/wrap.h"
+
+#include "lib/contract/semver.h"
+#include "lib/core/format.h"
+#include "lib/core/json_write.h"
+
+/* Code points of the message, and of a tool's own code. */
+enum { MESSAGE_MAX = 300, CODE_MAX = 200 };
+
+static const char *const codes[] = {
+    "invalid_argument",
+    "invalid_path",
+    "forbidden",
+    "not_found",
+    "timeout",
+    "too_large",
+    "resource_exhausted",
+    "not_implemented",
+    "upgrade_required",
+    "dependency_unavailable",
+    "internal_error",
+};
+
+/* What messages say, in lower case; the first that is found counts. */
+static const struct {
+    const char *phrase;
+    const char *code;
+} phrases[] = {
+    {"file not found", "not_found"},
+    {"no such file", "not_found"},
+    {"not a file", "invalid_argument"},
+    {"must be", "invalid_argument"},
+    {"cannot be empty", "invalid_argument"},
+    {"invalid path", "invalid_path"},
+    {"path traversal", "invalid_path"},
+    {"permission", "forbidden"},
+    {"forbidden", "forbidden"},
+    {"timeout", "timeout"},
+    {"timed out", "timeout"},
+    {"too large", "too_large"},
+    {"exceeds maximum", "too_large"},
+    {"not implemented", "not_implemented"},
+    {"requires pro", "upgrade_required"},
+    {"requires enterprise", "upgrade_required"},
+    {"upgrade:", "upgrade_required"},
+};
+
+static char lower(char byte)
+{
+    return byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte;
+}
+
+static bool says(struct mcpx_slice text, const char *phrase)
+{
+    size_t len = strlen(phrase), same;
+
+    for (size_t at = 0; at + len <= text.len; at++) {
+        for (same = 0; same < len && lower(text.text[at + same]) == phrase[same];)
+            same++;
+        if (same == len)
+            return true;
+    }
+    return false;
+}
+
+static const char *code_of_words(struct mcpx_slice message)
+{
+    for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) {
+        if (says(message, phrases[i].phrase))
+            return phrases[i].code;
+    }
+    return "internal_error";
+}
+
+/* The one of the eleven that a value is; NULL when it is none. */
+static const char *code_of(struct mcpx_slice value)
+{
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        if (mcpx_json_equals(value, mcpx_slice_of(codes[i])))
+            return codes[i];
+    }
+    return NULL;
+}
+
+/*
+ * What a tool says about its failure.
+ *
+ * known     one of the eleven codes; NULL: none
+ * own       the first other code, a JSON string; absent: none
+ * message   a JSON string; absent: none
+ */
+struct statement {
+    const char *known;
+    struct mcpx_slice own;
+    struct mcpx_slice message;
+};
+
+static void hear_code(struct statement *out, struct mcpx_slice value)
+{
+    const char *known = code_of(value);
+
+    if (mcpx_json_type(value) != MCPX_JSON_STRING || value.len == 2)
+        return;
+    if (!known && !out->own.text)
+        out->own = value;
+    if (known && !out->known)
+        out->known = known;
+}
+
+static void hear_message(struct statement *out, struct mcpx_slice value)
+{
+    if (!out->message.text && mcpx_json_type(value) == MCPX_JSON_STRING)
+        out->message = value;
+}
+
+static struct statement hear(struct mcpx_slice value)
+{
+    struct statement out = {NULL, {NULL, 0}, {NULL, 0}};
+    struct mx_error_walk walk = {.value = value};
+    struct mcpx_slice at;
+
+    hear_message(&out, mcpx_json_get(value, "error"));
+    while (mx_error_walk_next(&walk, &at)) {
+        hear_code(&out, mcpx_json_get(at, "code"));
+        hear_code(&out, mcpx_json_get(at, "error_code"));
+        hear_message(&out, mcpx_json_get(at, "message"));
+    }
+    return out;
+}
+
+/* Appends the tool's own code, unless it is more than a word or repeats the arguments. */
+static void add_tool_code(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
+                          const struct mx_answer *answer, struct mcpx_slice own)
+{
+    struct mcpx_slice line;
+
+    if (!own.text)
+        return;
+    line = mx_first_line(wrapper, own);
+    if (line.len > 0 && !mx_repeats_arguments(wrapper, answer, line, CODE_MAX))
+        mcpx_json_add_member(out, "tool_code", mx_cut(line, CODE_MAX));
+    out->failed = out->failed || wrapper->line.failed || wrapper->string.failed;
+}
+
+static void add_details(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
+                        const struct mx_answer *answer, struct mcpx_slice own)
+{
+    size_t begin = out->len;
+
+    mcpx_text_puts(out, "{");
+    mx_reason_details(out, answer->failure);
+    add_tool_code(out, wrapper, answer, own);
+    if (out->len > begin + 1) {
+        mcpx_text_puts(out, "}");
+        return;
+    }
+    out->len = begin;
+    mcpx_text_puts(out, "null");
+}
+
+static void add_error(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
+                      const struct mx_answer *answer)
+{
+    bool is_tools = answer->failure && answer->failure->cause == MCPX_CAUSE_FAILED;
+    struct mcpx_slice none = {NULL, 0};
+    struct statement statement = hear(is_tools ? answer->value : none);
+    struct mcpx_slice line;
+    const char *code = statement.known;
+
+    if (!answer->failure) {
+        mcpx_text_puts(out, ",\"error\":null");
+        return;
+    }
+    line = statement.message.text ? mx_first_line(wrapper, statement.message)
+                                  : mx_reason(wrapper, answer);
+    if (!code)
+        code = is_tools ? code_of_words(line) : mcpx_cause_in_response(answer->failure->cause);
+    mcpx_text_puts(out, ",\"error\":{\"error\":");
+    mx_reason_add(out, wrapper, answer, line, MESSAGE_MAX);
+    mx_format(out, ",\"error_code\":%q,\"error_details\":", code);
+    add_details(out, wrapper, answer, statement.own);
+    mcpx_text_puts(out, "}");
+}
+
+static void add_capabilities(struct mcpx_text *out, struct mcpx_slice more)
+{
+    struct mcpx_json_walk walk;
+
+    mcpx_text_puts(out, ",\"capabilities\":[\"envelope-v1\"");
+    if (mcpx_json_type(more) == MCPX_JSON_ARRAY) {
+        mcpx_json_walk_start(&walk, more);
+        while (mcpx_json_walk_next(&walk)) {
+            if (mcpx_json_type(walk.value) == MCPX_JSON_STRING)
+                mx_format(out, ",%s", walk.value);
+        }
+    }
+    mcpx_text_puts(out, "]");
+}
+
+static void add_hints(struct mcpx_text *out, const struct mx_answer *answer)
+{
+    const char *tier = mcpx_tier_name(answer->call->needed);
+
+    if (!answer->failure || answer->failure->cause != MCPX_CAUSE_TIER)
+        mcpx_text_puts(out, ",\"upgrade_hints\":[]");
+    else
+        mx_format(out,
+                  ",\"upgrade_hints\":[{\"feature\":%q,\"tier\":%q,"
+                  "\"reason\":\"tool requires tier %s\"}]",
+                  answer->call->tool, tier, tier);
+}
+
+enum mcpx_err mx_response_compose(struct mcpx_wrapper *wrapper, const struct mx_answer *answer)
+{
+    const struct mcpx_wrap *call = answer->call;
+    struct mcpx_slice version = MCPX_SLICE("0.0.0"), null = MCPX_SLICE("null");
+    struct mcpx_text *out = &wrapper->envelope;
+
+    if (mx_is_semver(call->tool_version))
+        version = call->tool_version;
+    else if (mx_is_semver(call->server_version))
+        version = call->server_version;
+    mcpx_text_reset(out);
+    mx_format(out, "{\"tier\":%q,\"tool_version\":%q,\"tool_id\":%q,\"request_id\":%q",
+              mcpx_tier_name(call->tier), version, call->tool, call->request_id);
+    add_capabilities(out, call->capabilities);
+    mx_format(out, ",\"duration_ms\":%s", call->duration_ms > 0 ? call->duration_ms : 0);
+    add_error(out, wrapper, answer);
+    add_hints(out, answer);
+    mx_format(out, ",\"data\":%s}", answer->value.text ? answer->value : null);
+    return out->failed ? MCPX_ENOMEM : MCPX_OK;
+}

@@ -1,0 +1,417 @@
+/*
+ * wrap.c - from what a server or program has returned to the answer that its caller gets. What came is
+ * found and judged here; others write the envelope; here it is put where the result was. Values are
+ * passed on as they are written, so nothing is read into numbers or strings and written again.
+ */
+#include "lib/contract/wrap.h"
+
+#include "lib/contract/evaluate.h"
+#include "lib/contract/tree_read.h"
+#include "lib/core/format.h"
+#include "lib/core/json_write.h"
+#include "lib/core/utf8.h"
+
+#include <mcpx/json.h>
+
+#include <stdlib.h>
+
+/* A value may be nested so deep that its envelope is one deeper. */
+enum { VALUE_DEPTH = MX_TREE_DEPTH - 1 };
+
+struct mcpx_wrapper *mcpx_wrapper_new(struct mcpx_contracts *contracts)
+{
+    struct mcpx_wrapper *wrapper = (struct mcpx_wrapper *)calloc(1, sizeof *wrapper);
+
+    if (wrapper)
+        wrapper->contracts = contracts;
+    return wrapper;
+}
+
+void mcpx_wrapper_free(struct mcpx_wrapper *wrapper)
+{
+    if (!wrapper)
+        return;
+    mcpx_schema_report_fini(&wrapper->report);
+    mx_tree_fini(&wrapper->arguments);
+    mcpx_text_fini(&wrapper->breach);
+    mcpx_text_fini(&wrapper->plain);
+    mcpx_text_fini(&wrapper->line);
+    mcpx_text_fini(&wrapper->string);
+    mcpx_text_fini(&wrapper->warnings);
+    mcpx_text_fini(&wrapper->artifacts);
+    mcpx_text_fini(&wrapper->record);
+    mcpx_text_fini(&wrapper->envelope);
+    free(wrapper);
+}
+
+/* Which envelope a value is already; MCPX_FORM_AS_IS: none. */
+static enum mcpx_form form_of(struct mcpx_slice value)
+{
+    static const char *const members[] = {"tier",       "tool_version",  "tool_id",
+                                          "request_id", "capabilities",  "duration_ms",
+                                          "error",      "upgrade_hints", "data"};
+
+    if (mcpx_json_equals(mcpx_json_get(value, "schema_version"),
+                         mcpx_slice_of(mcpx_form_name(MCPX_FORM_ENVELOPE))))
+        return MCPX_FORM_ENVELOPE;
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        if (!mcpx_json_get(value, members[i]).text)
+            return MCPX_FORM_AS_IS;
+    }
+    return MCPX_FORM_RESPONSE;
+}
+
+/* The same of a text, which is then `value`. */
+static enum mcpx_form form_of_text(struct mcpx_slice text, struct mcpx_slice *value)
+{
+    struct mcpx_slice json;
+    enum mcpx_form form;
+
+    if (!text.text || !memchr(text.text, '{', text.len) ||
+        mcpx_json_check(text, MX_TREE_DEPTH, &json, NULL) != MCPX_OK)
+        return MCPX_FORM_AS_IS;
+    form = form_of(json);
+    if (form != MCPX_FORM_AS_IS)
+        *value = json;
+    return form;
+}
+
+/* True when an envelope says that the call has failed. */
+static bool reports_error(struct mcpx_slice envelope, enum mcpx_form form)
+{
+    if (form == MCPX_FORM_ENVELOPE)
+        return mcpx_json_length(mcpx_json_get(envelope, "errors")) > 0;
+    return mcpx_json_type(mcpx_json_get(envelope, "error")) != MCPX_JSON_NULL;
+}
+
+/*
+ * What came.
+ *
+ * value     what the tool returned; absent: nothing, or what cannot be taken
+ * ready     the envelope that it is already
+ * is_said   the server says that it failed
+ */
+struct arrival {
+    struct mcpx_slice value;
+    enum mcpx_form ready;
+    bool is_said;
+};
+
+/* Tells of what a judge has found; its report is needed for something else. */
+static enum mcpx_err note_breach(struct mcpx_wrapper *wrapper, enum mcpx_err err,
+                                 struct mcpx_wrapped *outcome)
+{
+    const struct mcpx_schema_report *report = &wrapper->report;
+    struct mcpx_text *breach = &wrapper->breach;
+
+    if (err == MCPX_OK || err == MCPX_ENOMEM)
+        return err;
+    outcome->is_broken = true;
+    outcome->cause = err == MCPX_ELIMIT ? MCPX_CAUSE_SCHEMA : MCPX_CAUSE_OUTPUT;
+    if (report->count == 0)
+        return MCPX_OK;
+    outcome->path.len = report->errors[0].path.len;
+    outcome->expected.len = report->errors[0].message.len;
+    mcpx_text_reset(breach);
+    mcpx_text_slice(breach, report->errors[0].path);
+    mcpx_text_slice(breach, report->errors[0].message);
+    outcome->path.text = breach->text;
+    outcome->expected.text = breach->text + outcome->path.len;
+    return breach->failed ? MCPX_ENOMEM : MCPX_OK;
+}
+
+static enum mcpx_err judge(struct mcpx_wrapper *wrapper, const struct arrival *arrival,
+                           struct mcpx_wrapped *outcome)
+{
+    struct mcpx_slice value;
+    enum mcpx_err err;
+
+    if (arrival->ready != MCPX_FORM_AS_IS) {
+        enum mcpx_contract contract = arrival->ready == MCPX_FORM_ENVELOPE
+                                          ? MCPX_CONTRACT_ENVELOPE
+                                          : MCPX_CONTRACT_RESPONSE;
+
+        err = mcpx_contracts_validate(wrapper->contracts, contract, arrival->value,
+                                      &wrapper->report);
+    } else if (mcpx_json_check(arrival->value, VALUE_DEPTH, &value, NULL) != MCPX_OK) {
+        err = mx_report_error(&wrapper->report, MCPX_SLICE(""), MCPX_SLICE("json"),
+                              MCPX_SLICE("must be nested at most 511 deep"));
+    } else {
+        err = mx_report_unreadable(&wrapper->report, arrival->value);
+    }
+    return note_breach(wrapper, err, outcome);
+}
+
+/* Composes the envelope of an answer, or takes the one that came. */
+static enum mcpx_err compose(struct mcpx_wrapper *wrapper, const struct mx_answer *answer,
+                             struct mcpx_wrapped *outcome)
+{
+    enum mcpx_err err = answer->call->form == MCPX_FORM_ENVELOPE
+                            ? mx_envelope_compose(wrapper, answer)
+                            : mx_response_compose(wrapper, answer);
+
+    outcome->is_warned = answer->call->form == MCPX_FORM_ENVELOPE && wrapper->warnings.len > 1;
+    outcome->is_error = answer->failure != NULL;
+    return err;
+}
+
+/* The failure that stands in the place of what is broken. */
+static enum mcpx_err compose_breach(struct mcpx_wrapper *wrapper, const struct mcpx_wrap *call,
+                                    struct mcpx_wrapped *outcome)
+{
+    struct mcpx_failure failure = {
+        .cause = outcome->cause, .path = outcome->path, .expected = outcome->expected};
+    struct mx_answer answer = {.call = call, .failure = &failure};
+
+    return compose(wrapper, &answer, outcome);
+}
+
+/* Appends content: the envelope's text, then blocks that are no text. */
+static void add_content(struct mcpx_text *out, struct mcpx_slice envelope,
+                        struct mcpx_slice content)
+{
+    struct mcpx_json_walk walk;
+
+    mx_format(out, "[{\"type\":\"text\",\"text\":%q}", envelope);
+    if (mcpx_json_type(content) == MCPX_JSON_ARRAY) {
+        mcpx_json_walk_start(&walk, content);
+        while (mcpx_json_walk_next(&walk)) {
+            if (!mcpx_json_equals(mcpx_json_get(walk.value, "type"), MCPX_SLICE("text")))
+                mx_format(out, ",%s", walk.value);
+        }
+    }
+    mcpx_text_puts(out, "]");
+}
+
+/* Appends a result made here. */
+static void add_result(struct mcpx_text *out, struct mcpx_slice envelope)
+{
+    mcpx_text_puts(out, "{\"content\":");
+    add_content(out, envelope, (struct mcpx_slice){NULL, 0});
+    mx_format(out, ",\"structuredContent\":%s,\"isError\":true}", envelope);
+}
+
+/* Appends the server's result with three members replaced. */
+static void add_replaced(struct mcpx_text *out, struct mcpx_slice result,
+                         struct mcpx_slice envelope, bool is_error)
+{
+    struct mcpx_text content = {0};
+    struct mcpx_json_change changes[3];
+
+    add_content(&content, envelope, mcpx_json_get(result, "content"));
+    changes[0] = (struct mcpx_json_change){"content", mcpx_text_view(&content)};
+    changes[1] = (struct mcpx_json_change){"structuredContent", envelope};
+    changes[2] = (struct mcpx_json_change){"isError", MCPX_SLICE("true")};
+    mcpx_json_add_changed(out, result, changes, is_error ? 3 : 2);
+    out->failed = out->failed || content.failed;
+    mcpx_text_fini(&content);
+}
+
+/* The first text block of a result, a JSON string; absent: there is none. `count` counts blocks. */
+static struct mcpx_slice first_text(struct mcpx_slice content, size_t *count)
+{
+    struct mcpx_slice first = {NULL, 0};
+    struct mcpx_json_walk walk;
+
+    *count = 0;
+    if (mcpx_json_type(content) != MCPX_JSON_ARRAY)
+        return first;
+    mcpx_json_walk_start(&walk, content);
+    while (mcpx_json_walk_next(&walk)) {
+        struct mcpx_slice text = mcpx_json_get(walk.value, "text");
+
+        ++*count;
+        if (!first.text && mcpx_json_type(text) == MCPX_JSON_STRING &&
+            mcpx_json_equals(mcpx_json_get(walk.value, "type"), MCPX_SLICE("text")))
+            first = text;
+    }
+    return first;
+}
+
+/* True for a literal that begins with this letter: true or false. */
+static bool is_bool(struct mcpx_slice value, char letter)
+{
+    return mcpx_json_type(value) == MCPX_JSON_BOOL && value.text[0] == letter;
+}
+
+/* What a result holds. `said` is filled with its first text. */
+static struct arrival arrival_of(struct mcpx_wrapper *wrapper, struct mcpx_slice result,
+                                 struct mcpx_slice *said)
+{
+    struct mcpx_slice content = mcpx_json_get(result, "content");
+    struct arrival arrival = {.value = mcpx_json_get(result, "structuredContent")};
+    size_t blocks;
+
+    *said = first_text(content, &blocks);
+    arrival.is_said = is_bool(mcpx_json_get(result, "isError"), 't');
+    mcpx_text_reset(&wrapper->plain);
+    if (arrival.value.text) {
+        arrival.ready = form_of(arrival.value);
+    } else if (said->text && blocks == 1) {
+        arrival.value = *said;
+        mcpx_json_add_unescaped(&wrapper->plain, *said);
+        arrival.ready = form_of_text(mcpx_text_view(&wrapper->plain), &arrival.value);
+    } else {
+        arrival.value = content;
+    }
+    return arrival;
+}
+
+/* Two members of which readers could take either. */
+static enum mcpx_err judge_result(struct mcpx_wrapper *wrapper, struct mcpx_slice result,
+                                  struct mcpx_wrapped *outcome)
+{
+    static const char *const paths[] = {"/content", "/isError", "/structuredContent"};
+    enum mcpx_err err = MCPX_OK;
+
+    if (mcpx_json_type(result) != MCPX_JSON_OBJECT)
+        err = mx_report_error(&wrapper->report, MCPX_SLICE(""), MCPX_SLICE("type"),
+                              MCPX_SLICE("must be an object"));
+    for (size_t i = 0; !err && i < sizeof paths / sizeof *paths; i++) {
+        if (mcpx_json_count(result, paths[i] + 1) > 1)
+            err = mx_report_error(&wrapper->report, mcpx_slice_of(paths[i]),
+                                  MCPX_SLICE("ambiguous"), MCPX_SLICE("must stand once"));
+    }
+    return note_breach(wrapper, err, outcome);
+}
+
+/* Takes back what was appended, unless all went well. */
+static enum mcpx_err finish(struct mcpx_text *out, size_t before, enum mcpx_err err)
+{
+    if (!err && out->failed)
+        err = MCPX_ENOMEM;
+    if (err && out->text) {
+        out->len = before;
+        out->text[before] = '\0';
+    }
+    return err;
+}
+
+/* Wraps an answer that is there and may be taken. */
+static enum mcpx_err wrap_arrival(struct mcpx_wrapper *wrapper, const struct mcpx_wrap *call,
+                                  const struct arrival *arrival, struct mcpx_slice said,
+                                  struct mcpx_wrapped *outcome)
+{
+    bool is_refused = call->form == MCPX_FORM_RESPONSE &&
+                      is_bool(mcpx_json_get(arrival->value, "success"), 'f');
+    struct mcpx_failure failure = {.cause = MCPX_CAUSE_FAILED};
+    struct mx_answer answer = {.call = call, .value = arrival->value, .said = said};
+
+    if (arrival->is_said || is_refused)
+        answer.failure = &failure;
+    if (arrival->ready == MCPX_FORM_AS_IS)
+        return compose(wrapper, &answer, outcome);
+    mcpx_text_reset(&wrapper->envelope);
+    mcpx_text_slice(&wrapper->envelope, arrival->value);
+    outcome->is_error = arrival->is_said || reports_error(arrival->value, arrival->ready);
+    return wrapper->envelope.failed ? MCPX_ENOMEM : MCPX_OK;
+}
+
+static bool is_named(const struct mcpx_wrap *call)
+{
+    return call->tool.len > 0 && call->request_id.len > 0;
+}
+
+enum mcpx_err mcpx_wrap_result(struct mcpx_wrapper *wrapper, const struct mcpx_wrap *call,
+                               struct mcpx_slice result, struct mcpx_text *out,
+                               struct mcpx_wrapped *outcome)
+{
+    struct mcpx_slice said;
+    struct arrival arrival = arrival_of(wrapper, result, &said);
+    size_t before = out->len;
+    enum mcpx_err err = wrapper->plain.failed ? MCPX_ENOMEM : MCPX_OK;
+
+    *outcome = (struct mcpx_wrapped){.cause = MCPX_CAUSE_FAILED, .is_error = arrival.is_said};
+    if (!is_named(call))
+        return MCPX_EINVALID;
+    if (!err && call->form != MCPX_FORM_AS_IS)
+        err = judge_result(wrapper, result, outcome);
+    outcome->is_unready = !arrival.value.text && !outcome->is_broken;
+    if (err == MCPX_OK && call->form != MCPX_FORM_AS_IS && arrival.value.text &&
+        !outcome->is_broken)
+        err = judge(wrapper, &arrival, outcome);
+    if (err)
+        return err;
+    if (outcome->is_broken && call->enforce) {
+        err = compose_breach(wrapper, call, outcome);
+        add_result(out, mcpx_text_view(&wrapper->envelope));
+    } else if (call->form == MCPX_FORM_AS_IS || !arrival.value.text) {
+        mcpx_text_slice(out, result);
+    } else {
+        err = wrap_arrival(wrapper, call, &arrival, said, outcome);
+        add_replaced(out, result, mcpx_text_view(&wrapper->envelope), outcome->is_error);
+    }
+    return finish(out, before, err);
+}
+
+enum mcpx_err mcpx_wrap_failure(struct mcpx_wrapper *wrapper, const struct mcpx_wrap *call,
+                                const struct mcpx_failure *failure, struct mcpx_text *out)
+{
+    struct mx_answer answer = {.call = call, .failure = failure};
+    struct mcpx_wrapped outcome;
+    size_t before = out->len;
+    enum mcpx_err err;
+
+    if (!is_named(call) || call->form == MCPX_FORM_AS_IS ||
+        !mcpx_cause_in_envelope(failure->cause))
+        return MCPX_EINVALID;
+    err = compose(wrapper, &answer, &outcome);
+    add_result(out, mcpx_text_view(&wrapper->envelope));
+    return finish(out, before, err);
+}
+
+/* What a program has returned. */
+static enum mcpx_err arrival_of_output(struct mcpx_wrapper *wrapper,
+                                       const struct mcpx_output *output,
+                                       struct arrival *arrival)
+{
+    enum mcpx_err err;
+
+    mcpx_text_reset(&wrapper->plain);
+    if (output->json.text) {
+        err = mcpx_json_check(output->json, 0, &arrival->value, NULL);
+        arrival->ready = err ? MCPX_FORM_AS_IS : form_of(arrival->value);
+        return err;
+    }
+    if (!output->text.text)
+        return MCPX_OK;
+    if (!mx_utf8_is_valid(output->text, NULL))
+        return MCPX_EUTF8;
+    arrival->ready = form_of_text(output->text, &arrival->value);
+    if (arrival->ready == MCPX_FORM_AS_IS) {
+        mcpx_json_add_string(&wrapper->plain, output->text);
+        arrival->value = mcpx_text_view(&wrapper->plain);
+    }
+    return wrapper->plain.failed ? MCPX_ENOMEM : MCPX_OK;
+}
+
+enum mcpx_err mcpx_wrap_output(struct mcpx_wrapper *wrapper, const struct mcpx_wrap *call,
+                               const struct mcpx_output *output, struct mcpx_text *out,
+                               struct mcpx_wrapped *outcome)
+{
+    struct arrival arrival = {.ready = MCPX_FORM_AS_IS};
+    struct mx_answer answer = {.call = call, .failure = output->failure};
+    size_t before = out->len;
+    enum mcpx_err err;
+
+    *outcome = (struct mcpx_wrapped){.cause = output->failure ? output->failure->cause
+                                                              : MCPX_CAUSE_FAILED};
+    if (!is_named(call) || call->form == MCPX_FORM_AS_IS ||
+        !mcpx_cause_in_envelope(outcome->cause) ||
+        (!output->failure && !output->json.text && !output->text.text))
+        return MCPX_EINVALID;
+    err = arrival_of_output(wrapper, output, &arrival);
+    answer.value = arrival.value;
+    if (!err && arrival.value.text)
+        err = judge(wrapper, &arrival, outcome);
+    if (err)
+        return err;
+    if (outcome->is_broken && call->enforce)
+        err = compose_breach(wrapper, call, outcome);
+    else if (arrival.ready != MCPX_FORM_AS_IS || !output->failure)
+        err = wrap_arrival(wrapper, call, &arrival, answer.said, outcome);
+    else
+        err = compose(wrapper, &answer, outcome);
+    mcpx_text_slice(out, mcpx_text_view(&wrapper->envelope));
+    return finish(out, before, err);
+}

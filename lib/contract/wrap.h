@@ -1,0 +1,142 @@
+/*
+ * wrap.h - an answer on its way into an envelope. wrap.c finds out what came and where the envelope
+ * goes; reason.c says why a call has failed; envelope_out.c and response.c each write one of the two
+ * envelopes, provenance.c the record of what an answer was made from.
+ */
+#ifndef MX_WRAP_H
+#define MX_WRAP_H
+
+#include "lib/contract/tree.h"
+
+#include <mcpx/wrap.h>
+
+/**
+ * An answer.
+ *
+ * value     what the tool returned, JSON; absent: nothing
+ * said      the server's first text block, a JSON string; absent: it has none
+ * failure   NULL: the call has succeeded
+ */
+struct mx_answer {
+    const struct mcpx_wrap *call;
+    struct mcpx_slice value;
+    struct mcpx_slice said;
+    const struct mcpx_failure *failure;
+};
+
+/**
+ * The memory of a wrapper.
+ *
+ * report      of a document that was judged
+ * breach      its first error: path and message
+ * arguments   of the call, indexed
+ * plain       text of a text block, unescaped
+ * line        what a failure is told as
+ * string      a string among the arguments, unescaped
+ * warnings    of the edge, a JSON array
+ * artifacts   that the caller named, each with a comma before it
+ * record      of provenance
+ * envelope    the whole of it
+ */
+struct mcpx_wrapper {
+    struct mcpx_contracts *contracts;
+    struct mcpx_schema_report report;
+    struct mcpx_text breach;
+    struct mx_tree arguments;
+    struct mcpx_text plain;
+    struct mcpx_text line;
+    struct mcpx_text string;
+    struct mcpx_text warnings;
+    struct mcpx_text artifacts;
+    struct mcpx_text record;
+    struct mcpx_text envelope;
+};
+
+/** The beginning of a text: at most so many code points. */
+struct mcpx_slice mx_cut(struct mcpx_slice text, size_t points);
+
+/** True when a value is an object with strings `code`, not empty, and `message`. */
+bool mx_is_structured_error(struct mcpx_slice value);
+
+/**
+ * The objects in which a tool may say what went wrong: the value itself, its member `error`, the items
+ * of its list `errors`. Zero-initialised but for `value` is before the first.
+ */
+struct mx_error_walk {
+    struct mcpx_slice value;
+    int step;
+    struct mcpx_json_walk items;
+};
+
+/** Goes on to the next. Returns false when there is none left. */
+bool mx_error_walk_next(struct mx_error_walk *walk, struct mcpx_slice *out);
+
+/**
+ * What a failure is told as, in one line: the server's own words, else a sentence of ours. It is not
+ * cut. Lent until the wrapper is used for the next.
+ */
+struct mcpx_slice mx_reason(struct mcpx_wrapper *wrapper, const struct mx_answer *answer);
+
+/** The first line of a string value, in the wrapper's `line`; lent as mx_reason. */
+struct mcpx_slice mx_first_line(struct mcpx_wrapper *wrapper, struct mcpx_slice string);
+
+/**
+ * True when the first `points` code points of a line repeat a line of a string among the arguments
+ * that has several. Memory failure shows in the wrapper's `string`; then it is true.
+ */
+bool mx_repeats_arguments(struct mcpx_wrapper *wrapper, const struct mx_answer *answer,
+                          struct mcpx_slice line, size_t points);
+
+/**
+ * Appends a line as a JSON string of 1 to `points` code points, "Tool failed" in its place when it
+ * repeats a line of the arguments.
+ */
+void mx_reason_add(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
+                   const struct mx_answer *answer, struct mcpx_slice line, size_t points);
+
+/** Appends what is known of a failure as members of an object: canonical_code, path, exit_code ... */
+void mx_reason_details(struct mcpx_text *out, const struct mcpx_failure *failure);
+
+/** Composes an mcp.envelope.v0.1 in the wrapper. Returns MCPX_OK or MCPX_ENOMEM. */
+enum mcpx_err mx_envelope_compose(struct mcpx_wrapper *wrapper,
+                                  const struct mx_answer *answer);
+
+/** Composes a response.v1 in the wrapper. Returns MCPX_OK or MCPX_ENOMEM. */
+enum mcpx_err mx_response_compose(struct mcpx_wrapper *wrapper,
+                                  const struct mx_answer *answer);
+
+/**
+ * What a record of provenance is to hold.
+ *
+ * is_deterministic   no time in it, and the same id for the same request
+ * has_digests        of what passed through
+ * is_full            besides what is required
+ * errors, warnings   the envelope has some
+ */
+struct mx_record {
+    bool is_deterministic;
+    bool has_digests;
+    bool is_full;
+    bool errors;
+    bool warnings;
+};
+
+/**
+ * Appends artifacts that a caller names, each with a comma before it, as a record has them.
+ *
+ * list   artifact.ref.v0.1, JSON
+ *
+ * Returns MCPX_OK; MCPX_EINVALID when it is no list, or has something else in it, which is left out;
+ * MCPX_ENOMEM.
+ */
+enum mcpx_err mx_artifacts_add(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
+                               struct mcpx_slice list);
+
+/**
+ * Composes the record in the wrapper. Returns MCPX_OK; MCPX_EINVALID when something cannot be digested
+ * because two readers could read it differently; MCPX_ENOMEM.
+ */
+enum mcpx_err mx_record_compose(struct mcpx_wrapper *wrapper, const struct mx_answer *answer,
+                                const struct mx_record *record);
+
+#endif
