@@ -15,9 +15,11 @@
 #include <mcpx/json.h>
 #include <mcpx/kind.h>
 #include <mcpx/lines.h>
+#include <mcpx/record.h>
 #include <mcpx/rpc.h>
 #include <mcpx/schema.h>
 #include <mcpx/session.h>
+#include <mcpx/terms.h>
 #include <mcpx/text.h>
 #include <mcpx/wrap.h>
 

@@ -3,14 +3,14 @@
  * its tool is called first: servers have hundreds of tools, and one whose schema cannot be used is no
  * concern of the others.
  */
+#include "lib/contract/tools.h"
+
 #include "lib/contract/digest.h"
 #include "lib/contract/tree_find.h"
 #include "lib/contract/tree_read.h"
 
 #include "lib/core/map.h"
 #include "lib/core/room.h"
-
-#include <mcpx/schema.h>
 
 static const struct mcpx_slice prefix = {"mcp.tool:", 9};
 static const char *const schema_members[] = {"inputSchema", "outputSchema"};
@@ -83,6 +83,11 @@ static struct tool *find(const struct mcpx_tools *tools, struct mcpx_slice name)
             return tools->list[value - 1];
     }
     return NULL;
+}
+
+bool mx_tools_has(const struct mcpx_tools *tools, struct mcpx_slice name)
+{
+    return find(tools, name) != NULL;
 }
 
 /* A tool of an entry; NULL when memory runs out. */

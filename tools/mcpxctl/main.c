@@ -224,6 +224,13 @@ static const struct command commands[] = {
      "Asks each server in the topic, or those named with --to. Who does not answer is passed "
      "over, unless it was named.",
      list_options, connect_options, cmd_list},
+    {"parity", "GOLDEN NEW", 2, 2, false, "do two logs of an edge say the same?",
+     "Compares two logs line by line, such as those of the same calls over two transports, "
+     "without what is different in every run: ts, traceId, spanId, requestId, durationMs, "
+     "transport and route. The order of lines counts, that of members does not. Says which "
+     "member differs in which line. Exits 0 when the logs are equal, 1 when they are not, 2 "
+     "when a file, or a line in it, cannot be read.",
+     one_object_options, NULL, cmd_parity},
     {"proposals", NULL, 0, 0, false, "proposals that wait for a decision",
      "Prints the retained proposals that nobody has fulfilled, rejected or withdrawn, each as "
      "ID@DIGEST: the digest is the beginning of its envelope's SHA-256 and tells it from any "
@@ -305,6 +312,7 @@ static const struct operand_row operands[] = {
     {"ID", VALUE_ENVELOPE},  {"ID[@DIGEST]", VALUE_PROPOSAL},
     {"NAME", VALUE_CONTEXT}, {"CONTRACT", VALUE_CONTRACT},
     {"FILE", VALUE_FILE},    {"VERB", VALUE_VERB},
+    {"GOLDEN", VALUE_FILE},  {"NEW", VALUE_FILE},
     {NULL, VALUE_NONE},
 };
 

@@ -159,6 +159,40 @@ Test(contract, R002_21_a_schema_comes_from_a_file_and_refers_to_what_is_known)
     expect_rows(rows, LENGTH(rows));
 }
 
+Test(contract, R002_16_two_logs_are_compared_line_by_line)
+{
+    static const struct row rows[] = {
+        {"echo '{\"ts\":1,\"route\":\"a\",\"status\":\"ok\"}' > golden; "
+         "echo '{\"status\":\"ok\",\"ts\":2,\"spanId\":3}' > new; mcpxctl parity golden new",
+         0, "equal: 1 line\n"},
+        {"mcpxctl parity golden new --json", 0,
+         "{\"equal\":true,\"golden_lines\":1,\"new_lines\":1,\"differences\":[]}\n"},
+        {"mcpxctl parity golden - --json < new", 0, "\"equal\":true"},
+        {"sed 's/ok/error/' golden > new; mcpxctl parity golden new", 1,
+         "line 1: /status differs\n"},
+        {"mcpxctl parity golden new --json", 1,
+         "\"differences\":[{\"line\":1,\"path\":\"/status\"}]"},
+        {"cat golden golden > new; mcpxctl parity golden new", 1, "line 2: only in new\n"},
+        {"mcpxctl parity new golden", 1, "line 2: only in new\n"},
+        {"mcpxctl parity new golden --json", 1,
+         "{\"equal\":false,\"golden_lines\":2,\"new_lines\":1,"
+         "\"differences\":[{\"line\":2,\"path\":\"\"}]}\n"},
+        {"echo '[1]' > golden; echo '[]' | mcpxctl parity golden -", 1,
+         "line 1: the whole differs\n"},
+        {"echo '{\"\\u001b[2J\":1}' > golden; echo '{}' | mcpxctl parity golden -", 1,
+         "line 1: /\\u001b[2J differs\n"},
+        {"printf '{}\\n{\"a\":' > new; mcpxctl parity new new 2>&1", 2,
+         "mcpxctl parity: new, line 2, column 6: "},
+        {"echo '{\"a\":1,\"a\":1}' | mcpxctl parity - golden 2>&1", 2,
+         "standard input, line 1, column 8: a name stands twice"},
+        {"mcpxctl parity golden nowhere 2>&1", 2, "nowhere: No such file"},
+        {"mcpxctl parity - - </dev/null 2>&1", 2, "cannot be both logs"},
+        {"mcpxctl parity golden 2>&1", 2, ""},
+    };
+
+    expect_rows(rows, LENGTH(rows));
+}
+
 #define WRAPPED "{\"schema_version\":\"mcp.envelope.v0.1\",\"result\":"
 #define EMPTY WRAPPED "null,\"errors\":[{\"code\":\"ADAPTER.EXECUTION.FAILED\","
 

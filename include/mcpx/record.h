@@ -1,0 +1,248 @@
+/*
+ * record.h - what an edge tells of itself: a line of telemetry, a line of validation, the handshake;
+ * and whether two logs say the same. docs/contracts.md shows them.
+ *
+ * Nothing here ever holds a value of an argument or of a result. Texts are UTF-8, unescaped, and
+ * borrowed during the call.
+ */
+#ifndef MCPX_RECORD_H
+#define MCPX_RECORD_H
+
+#include <mcpx/contract.h>
+
+MCPX_BEGIN_C
+
+/** The two logs of an edge, each a folder of files of lines. */
+enum mcpx_record { MCPX_RECORD_VALIDATION = 0, MCPX_RECORD_TELEMETRY };
+#define MCPX_RECORD_COUNT 2
+
+/** Letters of a schema's version as records have it: "sha256:" and 12 digits. */
+#define MCPX_SCHEMA_VERSION_LEN 19
+
+/**
+ * Writes a schema's version, and a NUL: "sha256:" and the first 12 digits of its fingerprint, or
+ * "none" when `schema` is NULL.
+ */
+MCPX_API void mcpx_schema_version(const struct mcpx_schema *schema,
+                                  char out[MCPX_SCHEMA_VERSION_LEN + 1]);
+
+/** What became of a call. DEGRADED: it has a result, and something was wrong nevertheless. */
+enum mcpx_outcome { MCPX_OUTCOME_OK = 0, MCPX_OUTCOME_DEGRADED, MCPX_OUTCOME_ERROR };
+
+/**
+ * The events of a call, in the order in which they are written: its alias, if it came by one; the
+ * call; exactly one result.
+ */
+enum mcpx_telemetry_event {
+    MCPX_TELEMETRY_ALIAS = 0, /* mcp.alias.call */
+    MCPX_TELEMETRY_CALL,      /* mcp.tool.call */
+    MCPX_TELEMETRY_RESULT,    /* mcp.tool.result */
+};
+
+/**
+ * One event. Members that the event does not have are ignored. Where a text is absent or empty
+ * "none" is written, because the contract wants a text; `actor` and `mode` are then those of a
+ * context that an edge makes, "agent" and "operator", and also when they are no word of the contract.
+ *
+ * wall_ms          when; see `latest` below
+ * request_id       the same in all events of a call, as is trace_id
+ * tool             canonical name, also after an alias
+ * alias            ALIAS: the name that the call came with
+ * fixture_version  ALIAS
+ * tool_namespace   CALL: mcpx_namespace_of
+ * actor, mode      CALL: of the call's context
+ * schema_version   CALL: of the tool's input schema; RESULT: of its output schema
+ * outcome          RESULT
+ * category         RESULT: the code of what was wrong. Not asked when the outcome is OK;
+ *                  MCPX_CODE_COUNT: none is known, which of an ERROR counts as INTERNAL_ERROR
+ * duration_us      RESULT: microseconds, written as milliseconds; negative counts as 0
+ */
+struct mcpx_telemetry {
+    enum mcpx_telemetry_event event;
+    int64_t wall_ms;
+    struct mcpx_slice request_id;
+    struct mcpx_slice trace_id;
+    struct mcpx_slice tool;
+    struct mcpx_slice alias;
+    struct mcpx_slice fixture_version;
+    struct mcpx_slice tool_namespace;
+    struct mcpx_slice actor;
+    struct mcpx_slice mode;
+    struct mcpx_slice schema_version;
+    enum mcpx_outcome outcome;
+    enum mcpx_code category;
+    int64_t duration_us;
+};
+
+/**
+ * Appends the line of an event, with its "\n". It keeps the contract `event` and has no member beyond
+ * it. Memory failure shows in `out`.
+ *
+ * latest   the time of the last line of the same file, 0 at first. `ts` is never before it: when the
+ *          clock was set back, time stands still. Updated. A file's lines are written in the order
+ *          in which they are composed; whoever composes them keeps one such time for each file.
+ */
+MCPX_API void mcpx_telemetry_add(struct mcpx_text *out, const struct mcpx_telemetry *event,
+                                 int64_t *latest);
+
+/**
+ * One call as the validation log has it. Where an id or the transport is absent or empty "none" is
+ * written.
+ *
+ * transport        "ws", "stdio" or "http"
+ * route            the method that it came with; absent: null
+ * span_id          of this edge's part in the trace
+ * tool             canonical name; absent, but not empty: null, because it was not found
+ * mode             "enforce" or "shadow"
+ * deterministic    ids are those of mcpx_ids_next
+ * failed           something was wrong first of all: `cause`, and the canonical path of it in `path`,
+ *                  which absent, but not empty, is null
+ * input_version    of the schema of the arguments; absent or empty: "none", as with output_version
+ * input_bytes      of `arguments`, 0 without; output_bytes of `result` as the server sent it
+ * duration_us      microseconds, written as milliseconds; negative counts as 0
+ */
+struct mcpx_validation {
+    int64_t wall_ms;
+    struct mcpx_slice transport;
+    struct mcpx_slice route;
+    struct mcpx_slice request_id;
+    struct mcpx_slice trace_id;
+    struct mcpx_slice span_id;
+    struct mcpx_slice tool;
+    struct mcpx_slice mode;
+    bool deterministic;
+    bool failed;
+    enum mcpx_cause cause;
+    struct mcpx_slice path;
+    struct mcpx_slice input_version;
+    struct mcpx_slice output_version;
+    size_t input_bytes;
+    size_t output_bytes;
+    int64_t duration_us;
+};
+
+/**
+ * Appends the line of a call, with its "\n": exactly sixteen members. Memory failure shows in `out`.
+ *
+ * latest   as with mcpx_telemetry_add, for the file of this log
+ */
+MCPX_API void mcpx_validation_add(struct mcpx_text *out, const struct mcpx_validation *line,
+                                  int64_t *latest);
+
+/** Who answers for tools. Absent or empty are version "0.0", owner "unowned", "unspecified". */
+struct mcpx_namespace {
+    struct mcpx_slice name;
+    struct mcpx_slice version;
+    struct mcpx_slice owner;
+    struct mcpx_slice stability;
+};
+
+/**
+ * The namespaces that are known, in any order, each once.
+ *
+ * participant   where tools belong whose names have no dot
+ */
+struct mcpx_namespaces {
+    const struct mcpx_namespace *list;
+    size_t count;
+    struct mcpx_slice participant;
+};
+
+/**
+ * The namespace of a tool: the longest known one that stands in its name before a dot ("billing.aws"
+ * and "billing" of "billing.aws.ingest"), else what stands before the name's first dot, else the
+ * participant's id. Lent by `known` or `tool`.
+ */
+MCPX_API struct mcpx_slice mcpx_namespace_of(const struct mcpx_namespaces *known,
+                                             struct mcpx_slice tool);
+
+/** Another name of a tool. */
+struct mcpx_alias {
+    struct mcpx_slice alias;
+    struct mcpx_slice canonical;
+};
+
+/** The tool that answers with the handshake, and the namespace that shows it there when known. */
+#define MCPX_HANDSHAKE_TOOL "mcp.capabilities.get"
+#define MCPX_HANDSHAKE_NAMESPACE "mcp.capabilities"
+
+/**
+ * Which tools there are, at which version, and who answers for them.
+ *
+ * mcp_version       not empty
+ * schema_version    YYYY-MM-DD
+ * flags             in the order in which they are listed
+ * namespaces        those of the terms; others come from the tools' names
+ * tools             the server's, in any order; a name that stands twice is listed once
+ * aliases_enabled   else `aliases` is not asked
+ * alias_namespace   absent: ""
+ * fixture_version   absent: ""
+ * aliases           in any order
+ */
+struct mcpx_handshake {
+    struct mcpx_slice mcp_version;
+    struct mcpx_slice schema_version;
+    const struct mcpx_slice *flags;
+    size_t flag_count;
+    struct mcpx_namespaces namespaces;
+    const struct mcpx_slice *tools;
+    size_t tool_count;
+    bool aliases_enabled;
+    struct mcpx_slice alias_namespace;
+    struct mcpx_slice fixture_version;
+    const struct mcpx_alias *aliases;
+    size_t alias_count;
+};
+
+/**
+ * Appends the handshake, one JSON object that keeps the contract `capabilities`. It is made of its
+ * arguments alone, and whatever their order: the same surface gives the same bytes. When
+ * MCPX_HANDSHAKE_NAMESPACE is known, MCPX_HANDSHAKE_TOOL is listed there, although no server has it.
+ *
+ * Returns MCPX_OK, or MCPX_ENOMEM and leaves `out` as it was.
+ */
+MCPX_API enum mcpx_err mcpx_handshake_add(struct mcpx_text *out,
+                                          const struct mcpx_handshake *handshake);
+
+/** The two logs that are compared. */
+enum mcpx_parity_side { MCPX_PARITY_GOLDEN = 0, MCPX_PARITY_NEW };
+
+/**
+ * A comparison.
+ *
+ * differ    told each difference, line by line: its line, from 1, and the JSON Pointer of what
+ *           differs, lent during the call; "" when one side has no such line. May be NULL.
+ * context   handed to `differ`
+ *
+ * Filled:
+ *
+ * lines         of each side, by enum mcpx_parity_side; before `differ` is told anything
+ * differences   how many there are; 0: the logs are equal
+ * side          where the fault is, when there is one
+ */
+struct mcpx_parity {
+    void (*differ)(void *context, size_t line, struct mcpx_slice path);
+    void *context;
+    size_t lines[2];
+    size_t differences;
+    enum mcpx_parity_side side;
+};
+
+/**
+ * Compares two logs of the same calls, line by line as JSON values, without what differs from one
+ * run or transport to another: ts, traceId, spanId, requestId, durationMs, transport, route. Order of
+ * members does not count, nor how a number or a string is written.
+ *
+ * golden, other   whole logs; the last line need not end with "\n"
+ * fault           filled when a line cannot be read: reason, and offset in that log; may be NULL
+ *
+ * Returns MCPX_OK, also when the logs differ; MCPX_EINVALID or MCPX_EUTF8 when a line is no JSON, or
+ * ambiguous; MCPX_ENOMEM.
+ */
+MCPX_API enum mcpx_err mcpx_parity_compare(struct mcpx_slice golden, struct mcpx_slice other,
+                                           struct mcpx_parity *parity,
+                                           struct mcpx_fault *fault);
+
+MCPX_END_C
+
+#endif

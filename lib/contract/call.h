@@ -1,0 +1,193 @@
+/*
+ * call.h - the calls of an edge, as the files that make them see them: call_shape.c what is asked,
+ * call.c the first door, call_answer.c the second, call_record.c what is written down, calls.c their
+ * memory.
+ */
+#ifndef MX_CALL_H
+#define MX_CALL_H
+
+#include "lib/contract/flaw.h"
+#include "lib/contract/terms.h"
+
+#include <mcpx/digest.h>
+
+/** A record that was not taken yet, or whose memory waits for the next one. */
+struct mx_line {
+    enum mcpx_record which;
+    struct mcpx_text text;
+};
+
+/**
+ * Records: `lines` from `head` to `count`; `made` of them have memory.
+ *
+ * latest   the time of the last record, by enum mcpx_record
+ */
+struct mx_lines {
+    struct mx_line *lines;
+    size_t head;
+    size_t count;
+    size_t made;
+    size_t room;
+    int64_t latest[MCPX_RECORD_COUNT];
+};
+
+/**
+ * A call. Texts are of its arena, unless they are said to be others'.
+ *
+ * from, to      neighbours in the list of calls
+ * tool          as its server calls it; absent: none was found
+ * alias         the name that it was called by; absent: that of the tool
+ * terms         of the tool
+ * route         the method that it came with; absent: none
+ * transport     borrowed by the options, or of the arena
+ * actor, mode   of its context
+ * arguments     as they came, for envelopes; absent: it needs none
+ * meta          as it came, for envelopes
+ * input         of the arguments; NULL: not known, or unusable. Counted
+ * output        of results, if it is declared; else NULL. Counted
+ * is_told       mcp.tool.call was written
+ * flaw          what is written down of it; its path is of the arena
+ * input_bytes   of the arguments as they came
+ */
+struct mcpx_call {
+    struct mx_arena arena;
+    struct mcpx_call *from;
+    struct mcpx_call *to;
+    struct mcpx_slice tool;
+    struct mcpx_slice alias;
+    const struct mx_tool_terms *terms;
+    struct mcpx_slice route;
+    struct mcpx_slice transport;
+    struct mcpx_slice actor;
+    struct mcpx_slice mode;
+    struct mcpx_slice arguments;
+    struct mcpx_slice meta;
+    struct mcpx_slice server_version;
+    struct mcpx_slice fulfils;
+    struct mcpx_slice request_id;
+    struct mcpx_slice trace_id;
+    char span_id[MCPX_ID_LEN + 1];
+    char run_id[MCPX_ID_LEN + 1];
+    struct mcpx_schema *input;
+    struct mcpx_schema *output;
+    struct mcpx_instant start;
+    bool is_told;
+    struct {
+        bool is_found;
+        enum mcpx_cause cause;
+        struct mcpx_slice path; /* absent: it has no place */
+    } flaw;
+    size_t input_bytes;
+};
+
+/**
+ * The calls.
+ *
+ * own       the tool of the handshake, when the terms ask for it
+ * first     of the list of calls
+ * report    filled by whoever judges a document next, as is `flaw` by whoever finds one
+ * params    what is passed on, as texts of which it is made are: invoked, part
+ * answer    what the sender gets
+ */
+struct mcpx_calls {
+    struct mcpx_calls_options options;
+    const struct mcpx_terms *terms;
+    struct mcpx_wrapper *wrapper;
+    struct mcpx_ids *ids;
+    struct mcpx_shelf *shelf;
+    struct mcpx_tools *own;
+    struct mcpx_call *first;
+    size_t count;
+    struct mcpx_schema_report report;
+    struct mx_flaw flaw;
+    struct mcpx_text plain;
+    struct mcpx_text invoked;
+    struct mcpx_text context;
+    struct mcpx_text part;
+    struct mcpx_text params;
+    struct mcpx_text answer;
+    struct mx_lines lines;
+};
+
+/**
+ * What a request asks for.
+ *
+ * is_invocation   it came as mcp.tool.invoke
+ * is_hopeless     it has a flaw with which nothing can be called
+ * params name     params and the tool's name, a raw string; absent: there are none
+ * arguments meta  absent: there are none
+ */
+struct mx_asked {
+    bool is_invocation;
+    bool is_hopeless;
+    struct mcpx_slice params;
+    struct mcpx_slice name;
+    struct mcpx_slice arguments;
+    struct mcpx_slice meta;
+};
+
+/** Makes a call, which is not in the list yet; NULL when memory runs out. */
+struct mcpx_call *mx_call_new(void);
+
+/** Frees a call. */
+void mx_call_free(struct mcpx_call *call);
+
+/** Copies a text for a call; an absent one stays absent. Returns false when memory runs out. */
+bool mx_call_keep(struct mcpx_call *call, struct mcpx_slice text, struct mcpx_slice *out);
+
+/** Puts a call into the list. */
+void mx_call_enter(struct mcpx_calls *calls, struct mcpx_call *call);
+
+/** Takes a call out of the list. */
+void mx_call_leave(struct mcpx_calls *calls, struct mcpx_call *call);
+
+/**
+ * Reads what is asked, and says in calls->flaw what is wrong with it. `call` gets its route.
+ *
+ * Returns MCPX_OK also with a flaw, or MCPX_ENOMEM.
+ */
+enum mcpx_err mx_call_read(struct mcpx_calls *calls, const struct mcpx_call_request *request,
+                           struct mcpx_call *call, struct mx_asked *out);
+
+/** A new record, empty; NULL when memory runs out. */
+struct mcpx_text *mx_lines_next(struct mx_lines *lines, enum mcpx_record which);
+
+/** Forgets the records from `count` on. */
+void mx_lines_cut(struct mx_lines *lines, size_t count);
+
+/** Writes down that a call goes to its tool. Returns false when memory runs out. */
+bool mx_call_tell_start(struct mcpx_calls *calls, struct mcpx_call *call);
+
+/**
+ * How a call has ended, for records.
+ *
+ * code           counts unless `outcome` is OK
+ * output_bytes   of the server's result
+ */
+struct mx_call_outcome {
+    enum mcpx_outcome outcome;
+    enum mcpx_code code;
+    size_t output_bytes;
+    struct mcpx_instant now;
+};
+
+/** Writes down how a call has ended. Returns false when memory runs out. */
+bool mx_call_tell_end(struct mcpx_calls *calls, const struct mcpx_call *call,
+                      const struct mx_call_outcome *outcome);
+
+/** Keeps calls->flaw for the records, unless there is one already. False: no memory. */
+bool mx_call_note_flaw(struct mcpx_calls *calls, struct mcpx_call *call);
+
+/** What is known of a call, for envelopes. */
+struct mcpx_wrap mx_call_wrap(const struct mcpx_calls *calls, const struct mcpx_call *call,
+                              struct mcpx_instant now);
+
+/**
+ * Composes the answer that says calls->flaw: an error, or an envelope, as the tool's terms say.
+ *
+ * end   what the server or the edge has to say beside it; NULL: nothing
+ */
+enum mcpx_err mx_call_refuse(struct mcpx_calls *calls, const struct mcpx_call *call,
+                             const struct mcpx_call_end *end, struct mcpx_call_answer *out);
+
+#endif

@@ -1,0 +1,298 @@
+/*
+ * terms.c - from text to terms. The contract `terms` has judged the text by then, so that what is read
+ * here is what it should be, or is not there.
+ */
+#include "lib/contract/terms.h"
+
+#include "lib/contract/number.h"
+#include "lib/core/decimal.h"
+
+#include <mcpx/json.h>
+
+#include <stdlib.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+enum { LOG_KEEP = 5 };
+
+/* Terms being read. `plain` holds what was unescaped or written anew; `failed`: no memory. */
+struct reading {
+    struct mcpx_terms *terms;
+    struct mcpx_text plain;
+    bool failed;
+};
+
+static void *take(struct reading *r, size_t count, size_t of_one)
+{
+    void *taken = mx_arena_take(&r->terms->arena, count * of_one);
+
+    r->failed = r->failed || !taken;
+    return taken;
+}
+
+static struct mcpx_slice keep(struct reading *r)
+{
+    struct mcpx_slice copy = mx_arena_copy(&r->terms->arena, mcpx_text_view(&r->plain));
+
+    r->failed = r->failed || r->plain.failed || !copy.text;
+    return copy;
+}
+
+/* What a string stands for; absent for an absent one. */
+static struct mcpx_slice text_of(struct reading *r, struct mcpx_slice value)
+{
+    mcpx_text_reset(&r->plain);
+    mcpx_text_puts(&r->plain, "");
+    return mcpx_json_add_unescaped(&r->plain, value) ? keep(r) : (struct mcpx_slice){0};
+}
+
+static struct mcpx_slice text_or(struct reading *r, struct mcpx_slice value,
+                                 const char *otherwise)
+{
+    return value.text ? text_of(r, value) : mcpx_slice_of(otherwise);
+}
+
+/* What the name of a walk's member stands for: between its quotes there is the name. */
+static struct mcpx_slice name_of(struct reading *r, const struct mcpx_json_walk *walk)
+{
+    return text_of(r, (struct mcpx_slice){walk->name.text - 1, walk->name.len + 2});
+}
+
+/* A whole number however it is written: 5, 5.0, 5e0. */
+static size_t size_of(struct reading *r, struct mcpx_slice value, size_t otherwise)
+{
+    struct mx_number number;
+    uint64_t size = otherwise;
+
+    if (!value.text || !mx_number_read(value, &number))
+        return otherwise;
+    mcpx_text_reset(&r->plain);
+    mx_number_write(&r->plain, &number);
+    r->failed = r->failed || r->plain.failed;
+    mx_decimal_clamp(mcpx_text_view(&r->plain), SIZE_MAX, &size);
+    return (size_t)size;
+}
+
+/* The place of a word in a list; that of the first word when it is none of them. */
+static int word_of(struct mcpx_slice value, const char *const *words, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (mcpx_json_equals(value, mcpx_slice_of(words[i])))
+            return (int)i;
+    }
+    return 0;
+}
+
+static enum mcpx_form form_of(struct reading *r, struct mcpx_slice value,
+                              enum mcpx_form otherwise)
+{
+    mcpx_form_find(text_of(r, value), &otherwise);
+    return otherwise;
+}
+
+static enum mcpx_tier tier_of(struct reading *r, struct mcpx_slice value)
+{
+    enum mcpx_tier tier = MCPX_TIER_COMMUNITY;
+
+    mcpx_tier_find(text_of(r, value), &tier);
+    return tier;
+}
+
+static void read_tools(struct reading *r, struct mcpx_slice tools)
+{
+    struct mcpx_terms *terms = r->terms;
+    struct mcpx_json_walk walk;
+
+    terms->tools =
+        (struct mx_tool_terms *)take(r, mcpx_json_length(tools), sizeof *terms->tools);
+    mcpx_json_walk_start(&walk, tools);
+    while (!r->failed && mcpx_json_walk_next(&walk)) {
+        struct mx_tool_terms *tool = &terms->tools[terms->tool_count++];
+
+        tool->name = name_of(r, &walk);
+        tool->form = form_of(r, mcpx_json_get(walk.value, "result"), terms->all.form);
+        tool->needed = tier_of(r, mcpx_json_get(walk.value, "tier"));
+        tool->version = text_of(r, mcpx_json_get(walk.value, "version"));
+        tool->capabilities = mcpx_json_get(walk.value, "capabilities");
+    }
+}
+
+static void read_context(struct reading *r, struct mcpx_slice context)
+{
+    static const char *const policies[] = {"", "require", "default"};
+    static const char *const places[] = {"meta", "arguments"};
+    struct mx_context_terms *out = &r->terms->context;
+
+    out->policy = (enum mx_context_policy)word_of(mcpx_json_get(context, "policy"), policies,
+                                                  COUNT(policies));
+    out->in_arguments = word_of(mcpx_json_get(context, "in"), places, COUNT(places)) != 0;
+    out->values = mcpx_json_get(context, "values");
+}
+
+static void read_aliases(struct reading *r, struct mcpx_slice aliases)
+{
+    struct mx_alias_terms *out = &r->terms->aliases;
+    struct mcpx_slice names = mcpx_json_get(aliases, "names");
+    struct mcpx_json_walk walk;
+
+    out->is_enabled = aliases.text;
+    out->space = text_of(r, mcpx_json_get(aliases, "namespace"));
+    out->fixture_version = text_or(r, mcpx_json_get(aliases, "fixture_version"), "1.0");
+    out->list = (struct mcpx_alias *)take(r, mcpx_json_length(names), sizeof *out->list);
+    mcpx_json_walk_start(&walk, names);
+    while (!r->failed && mcpx_json_walk_next(&walk)) {
+        struct mcpx_alias *alias = &out->list[out->count++];
+
+        alias->alias = name_of(r, &walk);
+        alias->canonical = text_of(r, walk.value);
+    }
+}
+
+static void read_flags(struct reading *r, struct mcpx_slice flags)
+{
+    struct mcpx_slice *list =
+        (struct mcpx_slice *)take(r, mcpx_json_length(flags), sizeof *list);
+    size_t count = 0;
+    struct mcpx_json_walk walk;
+
+    mcpx_json_walk_start(&walk, flags);
+    while (!r->failed && mcpx_json_walk_next(&walk))
+        list[count++] = text_of(r, walk.value);
+    r->terms->handshake.flags = list;
+    r->terms->handshake.flag_count = count;
+}
+
+static void read_namespaces(struct reading *r, struct mcpx_slice namespaces)
+{
+    struct mcpx_namespace *list =
+        (struct mcpx_namespace *)take(r, mcpx_json_length(namespaces), sizeof *list);
+    size_t count = 0;
+    struct mcpx_json_walk walk;
+
+    mcpx_json_walk_start(&walk, namespaces);
+    while (!r->failed && mcpx_json_walk_next(&walk)) {
+        list[count++] = (struct mcpx_namespace){
+            .name = name_of(r, &walk),
+            .version = text_of(r, mcpx_json_get(walk.value, "version")),
+            .owner = text_of(r, mcpx_json_get(walk.value, "owner")),
+            .stability = text_of(r, mcpx_json_get(walk.value, "stability")),
+        };
+    }
+    r->terms->handshake.namespaces.list = list;
+    r->terms->handshake.namespaces.count = count;
+}
+
+static void read_capabilities(struct reading *r, struct mcpx_slice capabilities)
+{
+    struct mcpx_terms *terms = r->terms;
+
+    terms->has_handshake = capabilities.text;
+    terms->handshake.mcp_version =
+        text_or(r, mcpx_json_get(capabilities, "mcp_version"), "2.0");
+    terms->handshake.schema_version =
+        text_of(r, mcpx_json_get(capabilities, "schema_version"));
+    terms->handshake.aliases_enabled = terms->aliases.is_enabled;
+    terms->handshake.alias_namespace = terms->aliases.space;
+    terms->handshake.fixture_version = terms->aliases.fixture_version;
+    read_flags(r, mcpx_json_get(capabilities, "feature_flags"));
+    read_namespaces(r, mcpx_json_get(capabilities, "namespaces"));
+}
+
+static void read_log(struct reading *r, struct mcpx_slice log)
+{
+    struct mcpx_slice dir = mcpx_json_get(log, "dir");
+
+    r->terms->log_keep = size_of(r, mcpx_json_get(log, "keep"), LOG_KEEP);
+    if (!log.text)
+        return;
+    mcpx_text_reset(&r->plain);
+    if (!mcpx_json_add_unescaped(&r->plain, dir))
+        mcpx_text_puts(&r->plain, "runs/mcp_server");
+    mcpx_text_add(&r->plain, "", 1);
+    r->terms->log_dir = keep(r).text;
+}
+
+/* Fills terms from a text that keeps the contract. */
+static void fill(struct reading *r, struct mcpx_slice object)
+{
+    static const char *const validates[] = {"enforce", "shadow", "off"};
+    struct mcpx_terms *terms = r->terms;
+    struct mcpx_slice limits = mcpx_json_get(object, "limits");
+
+    terms->validate = (enum mx_validate)word_of(mcpx_json_get(object, "validate"), validates,
+                                                COUNT(validates));
+    terms->tier = tier_of(r, mcpx_json_get(object, "tier"));
+    terms->all.form = form_of(r, mcpx_json_get(object, "result"), MCPX_FORM_AS_IS);
+    terms->input_max = size_of(r, mcpx_json_get(limits, "input_bytes"), 0);
+    terms->output_max = size_of(r, mcpx_json_get(limits, "output_bytes"), 0);
+    read_tools(r, mcpx_json_get(object, "tools"));
+    read_context(r, mcpx_json_get(object, "context"));
+    read_aliases(r, mcpx_json_get(object, "aliases"));
+    read_capabilities(r, mcpx_json_get(object, "capabilities"));
+    read_log(r, mcpx_json_get(object, "log"));
+}
+
+enum mcpx_err mcpx_terms_read(struct mcpx_contracts *contracts, struct mcpx_slice text,
+                              struct mcpx_schema_report *report, struct mcpx_terms **out)
+{
+    enum mcpx_err err = mcpx_contracts_validate(contracts, MCPX_CONTRACT_TERMS, text, report);
+    struct reading r = {0};
+    struct mcpx_slice copy, object = {0};
+
+    if (err)
+        return err;
+    r.terms = (struct mcpx_terms *)calloc(1, sizeof *r.terms);
+    if (!r.terms)
+        return MCPX_ENOMEM;
+    copy = mx_arena_copy(&r.terms->arena, text);
+    r.failed = !copy.text;
+    if (copy.text && mcpx_json_check(copy, 0, &object, NULL) == MCPX_OK)
+        fill(&r, object);
+    mcpx_text_fini(&r.plain);
+    if (r.failed) {
+        mcpx_terms_free(r.terms);
+        return MCPX_ENOMEM;
+    }
+    *out = r.terms;
+    return MCPX_OK;
+}
+
+void mcpx_terms_free(struct mcpx_terms *terms)
+{
+    if (!terms)
+        return;
+    mx_arena_fini(&terms->arena);
+    free(terms);
+}
+
+bool mcpx_terms_log(const struct mcpx_terms *terms, const char **dir, size_t *keep_count)
+{
+    if (!terms->log_dir)
+        return false;
+    *dir = terms->log_dir;
+    *keep_count = terms->log_keep;
+    return true;
+}
+
+bool mcpx_terms_has_handshake(const struct mcpx_terms *terms)
+{
+    return terms->has_handshake;
+}
+
+bool mcpx_terms_change_lists(const struct mcpx_terms *terms)
+{
+    bool is_changed = terms->has_handshake || terms->all.form != MCPX_FORM_AS_IS;
+
+    for (size_t i = 0; i < terms->tool_count && !is_changed; i++)
+        is_changed = terms->tools[i].form != MCPX_FORM_AS_IS;
+    return is_changed;
+}
+
+const struct mx_tool_terms *mx_terms_of(const struct mcpx_terms *terms, struct mcpx_slice tool)
+{
+    for (size_t i = 0; i < terms->tool_count; i++) {
+        if (mcpx_slice_equal(terms->tools[i].name, tool))
+            return &terms->tools[i];
+    }
+    return &terms->all;
+}

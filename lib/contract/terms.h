@@ -1,0 +1,91 @@
+/*
+ * terms.h - terms as calls use them: each member where it is looked for, each default filled in.
+ */
+#ifndef MX_TERMS_H
+#define MX_TERMS_H
+
+#include "lib/contract/arena.h"
+
+#include <mcpx/terms.h>
+#include <mcpx/wrap.h>
+
+/** What becomes of a call that breaks a schema. */
+enum mx_validate { MX_VALIDATE_ENFORCE = 0, MX_VALIDATE_SHADOW, MX_VALIDATE_OFF };
+
+/** What becomes of a call without a context. ALONE: nobody looks. */
+enum mx_context_policy { MX_CONTEXT_ALONE = 0, MX_CONTEXT_REQUIRE, MX_CONTEXT_DEFAULT };
+
+/**
+ * The terms of one tool.
+ *
+ * form           that of all tools, unless it has one of its own
+ * needed         the lowest tier that may use it
+ * version        absent: the terms say none
+ * capabilities   JSON array of strings; absent: none
+ */
+struct mx_tool_terms {
+    struct mcpx_slice name;
+    enum mcpx_form form;
+    enum mcpx_tier needed;
+    struct mcpx_slice version;
+    struct mcpx_slice capabilities;
+};
+
+/**
+ * The context of calls.
+ *
+ * in_arguments   the server looks for it in `arguments`
+ * values         JSON object: members of a context that is made; absent: none
+ */
+struct mx_context_terms {
+    enum mx_context_policy policy;
+    bool in_arguments;
+    struct mcpx_slice values;
+};
+
+/**
+ * Other names of tools. Not enabled: there are none.
+ *
+ * space   the namespace; absent: none
+ */
+struct mx_alias_terms {
+    bool is_enabled;
+    struct mcpx_slice space;
+    struct mcpx_slice fixture_version;
+    struct mcpx_alias *list;
+    size_t count;
+};
+
+/**
+ * Terms.
+ *
+ * all           of the tools that have no terms of their own; its name is absent
+ * tools         of the others
+ * input_max     bytes of arguments; 0: no bound
+ * output_max    bytes of a result; 0: no bound
+ * handshake     not filled in unless has_handshake; its tools and aliases are those of the edge
+ * namespaces    also those of telemetry
+ * log_dir       NULL: there is no log
+ */
+struct mcpx_terms {
+    struct mx_arena arena;
+    enum mx_validate validate;
+    enum mcpx_tier tier;
+    struct mx_tool_terms all;
+    struct mx_tool_terms *tools;
+    size_t tool_count;
+    size_t input_max;
+    size_t output_max;
+    struct mx_context_terms context;
+    struct mx_alias_terms aliases;
+    bool has_handshake;
+    struct mcpx_handshake handshake;
+    const char *log_dir;
+    size_t log_keep;
+};
+
+/** The terms of a tool. */
+const struct mx_tool_terms *mx_terms_of(const struct mcpx_terms *terms,
+                                        struct mcpx_slice tool);
+
+#endif
