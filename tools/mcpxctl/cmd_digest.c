@@ -4,7 +4,7 @@
 #include "tools/mcpxctl/verbs.h"
 
 #include "lib/core/format.h"
-#include "tools/mcpxctl/input.h"
+#include "tools/common/input.h"
 #include "tools/mcpxctl/output.h"
 #include <mcpx/digest.h>
 

@@ -5,8 +5,8 @@
 #include "tools/mcpxctl/verbs.h"
 
 #include "lib/core/format.h"
+#include "tools/common/input.h"
 #include "tools/common/visible.h"
-#include "tools/mcpxctl/input.h"
 #include "tools/mcpxctl/output.h"
 #include <mcpx/record.h>
 

@@ -4,8 +4,8 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
+#include "tools/common/input.h"
 #include "tools/mcpxctl/contract_word.h"
-#include "tools/mcpxctl/input.h"
 #include "tools/mcpxctl/known.h"
 #include "tools/mcpxctl/output.h"
 #include "tools/mcpxctl/verdict.h"

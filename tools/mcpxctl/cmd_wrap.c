@@ -6,8 +6,8 @@
 
 #include "lib/contract/semver.h"
 #include "lib/core/utf8.h"
+#include "tools/common/input.h"
 #include "tools/mcpxctl/contract_word.h"
-#include "tools/mcpxctl/input.h"
 #include "tools/mcpxctl/output.h"
 
 #include <mcpx/json.h>

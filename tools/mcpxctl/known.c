@@ -6,7 +6,7 @@
 
 #include "lib/core/format.h"
 #include "lib/core/percent.h"
-#include "tools/mcpxctl/input.h"
+#include "tools/common/input.h"
 
 #include <stdlib.h>
 

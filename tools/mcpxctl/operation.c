@@ -4,7 +4,7 @@
  */
 #include "tools/mcpxctl/operation.h"
 
-#include "tools/mcpxctl/input.h"
+#include "tools/common/input.h"
 #include "tools/mcpxctl/line.h"
 #include "tools/mcpxctl/output.h"
 

@@ -10,6 +10,7 @@
 
 struct world {
     struct import_pool *pool;
+    struct bridge_terms terms;
     struct mcpx_now now;
     struct mcpx_text out;
     bool log, deaf, nochat, mute, full, barren;
@@ -139,16 +140,41 @@ static void act(struct world *world, const struct bridge_action *action,
     }
 }
 
+/* The members of a record that tell its story: "validation add error timeout". */
+static void write_records(struct world *world)
+{
+    static const char *const members[] = {"eventName", "aliasName", "toolName",
+                                          "tool",      "status",    "errorCategory"};
+    enum mcpx_record which;
+    struct mcpx_slice record;
+
+    while (import_pool_record(world->pool, &which, &record)) {
+        struct mcpx_slice cause;
+
+        cr_assert_eq(mcpx_json_check(record, 0, &record, NULL), MCPX_OK);
+        cause = mcpx_json_get(mcpx_json_get(record, "error"), "cause");
+        mcpx_text_puts(&world->out, which == MCPX_RECORD_TELEMETRY ? "event" : "validation");
+        for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+            if (mcpx_json_get(record, members[i]).text) {
+                mcpx_text_puts(&world->out, " ");
+                mcpx_text_slice(&world->out, mcpx_json_get(record, members[i]));
+            }
+        line(world, cause.text ? " " : "", cause);
+    }
+}
+
 /* After every input: all that is wanted is done. */
 static void act_on_all(struct world *world)
 {
     const struct bridge_action *action;
 
+    write_records(world);
     while ((action = import_pool_next(world->pool)) != NULL) {
         struct bridge_outcome outcome = {0};
 
         act(world, action, &outcome);
         import_pool_done(world->pool, &outcome, world->now);
+        write_records(world);
     }
 }
 
@@ -389,11 +415,48 @@ const char *world_happen(struct world *world, const char *in)
     return world->out.text;
 }
 
-struct world *world_new(const struct import_config *config)
+/* ---- terms ---- */
+
+/* What the router shows of mallory: nothing that she may call. */
+static bool could(void *user, size_t topic, struct mcpx_slice participant,
+                  const struct mcpx_kind *kind)
+{
+    (void)user, (void)topic;
+    cr_expect(mcpx_slice_equal(kind->method, MCPX_SLICE("tools/call")));
+    return !mcpx_slice_equal(participant, MCPX_SLICE("mallory"));
+}
+
+static struct mcpx_instant instant(void *user)
+{
+    const struct world *world = user;
+
+    return (struct mcpx_instant){world->now.wall_ms, world->now.mono_ms * 1000};
+}
+
+static void read_terms(struct world *world, const char *text)
+{
+    struct mcpx_schema_report report = {0};
+
+    world->terms.deterministic = true;
+    world->terms.shelf = mcpx_shelf_new();
+    world->terms.contracts = mcpx_contracts_new(world->terms.shelf);
+    cr_assert_eq(mcpx_terms_read(world->terms.contracts, mcpx_slice_of(text), &report,
+                                 &world->terms.terms),
+                 MCPX_OK, "terms: %s", report.count ? report.errors[0].message.text : "");
+    mcpx_schema_report_fini(&report);
+}
+
+struct world *world_new(const struct import_config *settings, const char *terms)
 {
     struct world *world = calloc(1, sizeof *world);
+    struct import_config copy = *settings, *config = &copy;
 
     cr_assert(world);
+    if (terms) {
+        read_terms(world, terms);
+        config->terms = &world->terms;
+        config->view = (struct import_view){world, could, instant, NULL};
+    }
     world->now = (struct mcpx_now){1000, 5000};
     world->topics = config->topics ? config->topics : 1;
     cr_assert_eq(import_pool_new(config, &world->pool), MCPX_OK);
@@ -406,6 +469,7 @@ void world_free(struct world *world)
     if (!world)
         return;
     import_pool_free(world->pool);
+    bridge_terms_fini(&world->terms);
     mcpx_text_fini(&world->out);
     free(world);
 }

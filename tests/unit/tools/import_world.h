@@ -7,7 +7,8 @@
  *   story gives the id back            a new import
  *   with capabilities {}               its settings: capabilities or roots, ask,
  *                              request_ms, wait_bytes, calls_max, protocol, once, topics, isolate,
- *                              idle_ms
+ *                              idle_ms, terms. Under terms ids are deterministic; mallory may
+ *                              call no tool
  *   > ready
  *   > request ann e1 {@,"id":0,"method":"ping"}
  *   child {@,"id":3,"method":"ping"}
@@ -55,6 +56,7 @@
  *                             sends; parts that are absent are left out
  *   forget ID, kill, why TEXT, log TEXT
  *   start/N for WHO, stop/N   one more process is wanted, or not any more
+ *   event NAME TOOL ..., validation TOOL STATUS CAUSE   a record of a call under terms, in short
  */
 #ifndef IMPORT_WORLD_H
 #define IMPORT_WORLD_H
@@ -63,8 +65,8 @@
 
 struct world;
 
-/** A world with a new import in it. */
-struct world *world_new(const struct import_config *config);
+/** A world with a new import in it, under these terms; NULL: none. */
+struct world *world_new(const struct import_config *config, const char *terms);
 
 /** Frees it. NULL is allowed. */
 void world_free(struct world *world);

@@ -17,7 +17,7 @@ struct player {
     size_t line, in_line, stories;
     struct import_config config;
     struct world *world; /* NULL until something happens in the story */
-    struct mcpx_text in, expected, unfolded, config_text;
+    struct mcpx_text in, expected, unfolded, config_text, terms;
     struct {
         char name[32];
         struct mcpx_text text;
@@ -75,7 +75,7 @@ static void step(struct player *player)
     if (player->in.len == 0)
         return;
     if (!player->world)
-        player->world = world_new(&player->config);
+        player->world = world_new(&player->config, player->terms.text);
     out = world_happen(player->world, player->in.text);
     cr_expect_str_eq(out, player->expected.len ? player->expected.text : "",
                      "%s:%zu: %s\n%s\n  should lead to\n%s  and led to\n%s", player->file,
@@ -92,6 +92,7 @@ static void begin(struct player *player, const char *story)
     world_free(player->world);
     player->world = NULL;
     player->config = (struct import_config){0};
+    mcpx_text_fini(&player->terms);
     player->stories++;
     snprintf(player->story, sizeof player->story, "%.100s", story);
 }
@@ -131,6 +132,10 @@ static void configure(struct player *player, const char *name, const char *value
     }
     if (strcmp(name, "ask") == 0) {
         player->config.ask_newest = strcmp(value, "newest") == 0;
+        return;
+    }
+    if (strcmp(name, "terms") == 0) {
+        mcpx_text_puts(&player->terms, value);
         return;
     }
     mcpx_text_reset(&player->config_text);
@@ -195,6 +200,7 @@ static void play(const char *file, size_t stories)
     mcpx_text_fini(&player.expected);
     mcpx_text_fini(&player.unfolded);
     mcpx_text_fini(&player.config_text);
+    mcpx_text_fini(&player.terms);
 }
 
 Test(import, serves_a_table_as_written)
@@ -225,4 +231,9 @@ Test(import, sits_at_several_tables_as_written)
 Test(import, keeps_participants_apart_as_written)
 {
     play("places.txt", 9);
+}
+
+Test(import, keeps_its_terms_as_written)
+{
+    play("terms.txt", 15);
 }

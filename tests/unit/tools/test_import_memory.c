@@ -107,6 +107,81 @@ Test(import_memory, is_never_short_in_silence)
     cr_expect_gt(nth, 20);
 }
 
+/* The same for calls under terms: the tools are read, one call breaks their schema, one is cut off. */
+static void live_under_terms(struct import_pool *pool, struct counts *counts)
+{
+    struct mcpx_now now = {1000, 1000};
+    struct mcpx_child_report report = {MCPX_CHILD_STARTING, 1, -1, 0, 0, "is starting"};
+
+    import_pool_state(pool, 0, &report, now);
+    act_on_all(pool, counts);
+    tell(pool, counts,
+         "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":\"2025-11-25\","
+         "\"capabilities\":{\"tools\":{}}}}");
+    ask(pool, counts, "e1",
+        "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"x\","
+        "\"arguments\":{\"a\":1}}}");
+    tell(
+        pool, counts,
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"tools\":[{\"name\":\"x\",\"inputSchema\":"
+        "{\"type\":\"object\",\"required\":[\"a\"]}}]}}");
+    import_pool_tick(pool, (struct mcpx_now){12000, 12000});
+    act_on_all(pool, counts);
+    ask(pool, counts, "e2",
+        "{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"tools/"
+        "call\",\"params\":{\"name\":\"x\"}}");
+    tell(pool, counts, "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"content\":[]}}");
+    ask(pool, counts, "e3",
+        "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"tools/call\",\"params\":{\"name\":\"x\","
+        "\"arguments\":{\"a\":1}}}");
+    report.state = MCPX_CHILD_DOWN;
+    report.signal = 9;
+    report.retry_ms = -1;
+    import_pool_state(pool, 0, &report, now);
+    act_on_all(pool, counts);
+}
+
+static struct mcpx_instant instant(void *user)
+{
+    (void)user;
+    return (struct mcpx_instant){1000, 1000000};
+}
+
+Test(import_memory, is_never_short_in_silence_under_terms)
+{
+    struct bridge_terms terms = {.deterministic = true};
+    struct mcpx_schema_report report = {0};
+    const struct import_config config = {
+        .protocol = IMPORT_PROTOCOL_LEGACY, .terms = &terms, .view = {.now = instant}};
+    size_t nth = 0;
+    bool failed;
+
+    terms.shelf = mcpx_shelf_new();
+    terms.contracts = mcpx_contracts_new(terms.shelf);
+    cr_assert_eq(mcpx_terms_read(terms.contracts, MCPX_SLICE("{\"result\":\"response.v1\"}"),
+                                 &report, &terms.terms),
+                 MCPX_OK);
+    mcpx_schema_report_fini(&report);
+    do {
+        struct counts counts = {0};
+        struct import_pool *pool = NULL;
+        size_t usual_logs = 2; /* ready, gone */
+
+        fault_alloc_arm(++nth);
+        if (import_pool_new(&config, &pool) == MCPX_OK)
+            live_under_terms(pool, &counts);
+        else
+            counts.answers = 3;
+        failed = fault_alloc_disarm();
+        cr_expect(counts.answers == 3 || counts.logs > usual_logs,
+                  "allocation %zu fails: %zu answers, %zu sentences", nth, counts.answers,
+                  counts.logs);
+        import_pool_free(pool);
+    } while (failed);
+    cr_expect_gt(nth, 40);
+    bridge_terms_fini(&terms);
+}
+
 /* With a server of its own, a participant is answered by a process that ended at once. */
 Test(import_memory, is_never_short_in_silence_where_everybody_has_a_server)
 {

@@ -7,10 +7,13 @@
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/state.h"
 #include "tools/mcpx-bridge/import/tell.h"
+#include "tools/mcpx-bridge/import/terms.h"
 #include "tools/mcpx-bridge/import/want.h"
 
 void import_abandon(struct import *import, struct import_call *call)
 {
+    if (import_is_under_terms(import, call->method))
+        import_terms_abandon(import, call);
     import_want_drop(import, call->requester.topic, call->envelope);
     import_calls_drop(&import->calls, call);
 }
@@ -22,29 +25,45 @@ static void respond(struct import *import, const struct bridge_row *row)
         import_want_drop(import, row->action.topic, row->action.about);
 }
 
-void import_answer(struct import *import, struct import_call *call, struct mcpx_slice message)
+void import_answer(struct import *import, struct import_call *call)
 {
     struct bridge_row row = {.action = {.type = BRIDGE_RESPOND,
                                         .topic = call->requester.topic,
                                         .about = call->envelope,
-                                        .text = message},
+                                        .text = mcpx_text_view(&import->text)},
                              .who = call->requester.id,
                              .method = call->method};
 
+    if (import->text.failed) {
+        import_say(import, "out of memory: a request stays unanswered");
+        import_abandon(import, call);
+        return;
+    }
     respond(import, &row);
     import_calls_drop(&import->calls, call);
 }
 
-static void add_too_large(struct import *import, const struct bridge_row *row,
-                          struct mcpx_slice id)
+/* The error of what cannot be sent, in the words of the terms where there are some. */
+static void add_error(struct import *import, const struct bridge_row *row,
+                      enum mcpx_cause cause, struct mcpx_slice message, struct mcpx_slice data)
+{
+    struct mcpx_slice id = mcpx_json_get(row->action.text, "id");
+
+    if (import_is_under_terms(import, row->method))
+        import_terms_add_failure(&import->text, id, cause, data);
+    else
+        bridge_add_error(&import->text, id, BRIDGE_UNAVAILABLE, message, data);
+}
+
+static void add_too_large(struct import *import, const struct bridge_row *row)
 {
     size_t max = import->setup.shared->topics[row->action.topic].message_max;
     struct mcpx_text message = {0}, data = {0};
 
     bridge_add_too_big(&message, "the answer", row->action.text.len, max);
     bridge_add_too_big_data(&data, row->action.text.len, max);
-    bridge_add_error(&import->text, id, BRIDGE_UNAVAILABLE, mcpx_text_view(&message),
-                     mcpx_text_view(&data));
+    add_error(import, row, MCPX_CAUSE_OUTPUT_SIZE, mcpx_text_view(&message),
+              mcpx_text_view(&data));
     import_say(import, "%.*s by %.*s: %s", (int)row->method.len, row->method.text,
                (int)row->who.len, row->who.text, message.text ? message.text : "too large");
     import->text.failed |= message.failed || data.failed;
@@ -56,17 +75,15 @@ static void add_too_large(struct import *import, const struct bridge_row *row,
 static bool add_substitute(struct import *import, const struct bridge_row *row,
                            enum mcpx_err err)
 {
-    struct mcpx_slice id = mcpx_json_get(row->action.text, "id");
-
     mcpx_text_reset(&import->text);
     if (row->is_substitute || (err != MCPX_ETOOBIG && err != MCPX_ELIMIT))
         return false;
     if (err == MCPX_ETOOBIG)
-        add_too_large(import, row, id);
+        add_too_large(import, row);
     else
-        bridge_add_error(&import->text, id, BRIDGE_UNAVAILABLE,
-                         MCPX_SLICE("too many answers wait to be sent to the router"),
-                         (struct mcpx_slice){0});
+        add_error(import, row, MCPX_CAUSE_EXHAUSTED,
+                  MCPX_SLICE("too many answers wait to be sent to the router"),
+                  (struct mcpx_slice){0});
     return !import->text.failed;
 }
 
@@ -86,22 +103,34 @@ void import_answer_failed(struct import *import, const struct bridge_row *row,
     import_want_drop(import, row->action.topic, row->action.about);
 }
 
-void import_refuse(struct import *import, struct import_call *call, int code,
+/* What a cause is without terms. */
+static int code_of(enum mcpx_cause cause)
+{
+    switch (cause) {
+    case MCPX_CAUSE_INPUT:
+        return BRIDGE_BAD_PARAMS;
+    case MCPX_CAUSE_TIMEOUT:
+        return BRIDGE_TIMED_OUT;
+    default:
+        return BRIDGE_UNAVAILABLE;
+    }
+}
+
+void import_refuse(struct import *import, struct import_call *call, enum mcpx_cause cause,
                    const char *message, struct mcpx_slice data)
 {
     mcpx_text_reset(&import->text);
-    bridge_add_error(&import->text, call->rpc_id, code, mcpx_slice_of(message), data);
-    if (import->text.failed) {
-        import_say(import, "out of memory: a request stays unanswered");
-        import_abandon(import, call);
-        return;
-    }
-    import_answer(import, call, mcpx_text_view(&import->text));
+    if (import_is_under_terms(import, call->method))
+        import_terms_refuse(import, call, cause, mcpx_slice_of(message), data);
+    else
+        bridge_add_error(&import->text, call->rpc_id, code_of(cause), mcpx_slice_of(message),
+                         data);
+    import_answer(import, call);
 }
 
 void import_refuse_for_outage(struct import *import, struct import_call *call)
 {
-    import_refuse(import, call, BRIDGE_UNAVAILABLE,
+    import_refuse(import, call, MCPX_CAUSE_UNAVAILABLE,
                   import->outage.text ? import->outage.text : "the server is not ready",
                   mcpx_text_view(&import->outage_data));
 }
@@ -115,8 +144,11 @@ void import_turn_away(struct import *import, size_t topic, const struct mcpx_eve
         .method = event->rpc->method};
 
     mcpx_text_reset(&import->text);
-    bridge_add_error(&import->text, event->rpc->id, BRIDGE_UNAVAILABLE, mcpx_slice_of(message),
-                     (struct mcpx_slice){0});
+    if (import_is_under_terms(import, event->rpc->method))
+        import_terms_turn_away(import, topic, event, mcpx_slice_of(message));
+    else
+        bridge_add_error(&import->text, event->rpc->id, BRIDGE_UNAVAILABLE,
+                         mcpx_slice_of(message), (struct mcpx_slice){0});
     row.action.text = mcpx_text_view(&import->text);
     if (import->text.failed)
         import_want_drop(import, topic, event->envelope->id);

@@ -6,17 +6,25 @@
 
 #include "tools/mcpx-bridge/output.h"
 
+#include <mcpx/contract.h>
+
 struct import;
 struct import_call;
 
-/** Answers a participant's call with a message that has its id, and drops it. */
-void import_answer(struct import *import, struct import_call *call, struct mcpx_slice message);
+/**
+ * Answers a participant's call with import->text, a message that has its id, and drops it. Without
+ * the memory for that it is dropped alone, and the log says so.
+ */
+void import_answer(struct import *import, struct import_call *call);
 
 /** Drops a participant's call, which is not answered. */
 void import_abandon(struct import *import, struct import_call *call);
 
-/** Answers it with an error of ours, and drops it. `data` is raw, or absent. */
-void import_refuse(struct import *import, struct import_call *call, int code,
+/**
+ * Answers it with an error of ours, and drops it. `data` is a raw object, or absent. Without terms a
+ * cause is -32602 for INPUT, -32001 for TIMEOUT, and else -32000.
+ */
+void import_refuse(struct import *import, struct import_call *call, enum mcpx_cause cause,
                    const char *message, struct mcpx_slice data);
 
 /** Answers it with import->outage, and drops it. */

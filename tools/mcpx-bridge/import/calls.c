@@ -82,7 +82,8 @@ struct import_call *import_calls_add(struct import_calls *calls,
                                      const struct import_call *draft)
 {
     size_t len = draft->envelope.len + draft->requester.id.len + draft->rpc_id.len +
-                 draft->token.len + draft->method.len + draft->context.len;
+                 draft->token.len + draft->method.len + draft->context.len +
+                 draft->fulfils.len;
     struct import_holder *holder = NULL;
     struct import_call **rows, *call;
     char *at;
@@ -109,6 +110,7 @@ struct import_call *import_calls_add(struct import_calls *calls,
         .token = bridge_copy(&at, draft->token),
         .method = bridge_copy(&at, draft->method),
         .context = bridge_copy(&at, draft->context),
+        .fulfils = bridge_copy(&at, draft->fulfils),
         .holder = holder};
     if (holder)
         holder->calls++;
@@ -251,4 +253,11 @@ void import_calls_drop(struct import_calls *calls, struct import_call *call)
     calls->count--;
     memmove(&calls->rows[at], &calls->rows[at + 1], (calls->count - at) * sizeof *calls->rows);
     free_call(call);
+}
+
+void import_calls_drop_purpose(struct import_calls *calls, enum import_purpose purpose)
+{
+    for (size_t i = calls->count; i-- > 0;)
+        if (calls->rows[i]->purpose == purpose)
+            import_calls_drop(calls, calls->rows[i]);
 }

@@ -9,11 +9,14 @@
 
 #include <mcpx/text.h>
 
+struct mcpx_call;
+
 /** Who or what a request is made for. All but PARTICIPANT are the bridge's own. */
 enum import_purpose {
     IMPORT_PARTICIPANT,
     IMPORT_DISCOVER,
     IMPORT_INITIALIZE,
+    IMPORT_TOOLS,
     IMPORT_HOUSEKEEPING /* its result is ignored: listen, subscribe again */
 };
 
@@ -42,7 +45,10 @@ struct import_holder {
  * token         raw progress token there; absent when there was none
  * method        its method
  * context       its context; absent when it has none
+ * fulfils       id of the proposal it fulfils; absent when it fulfils none
  * holder        whose share it takes from; NULL for the bridge's own
+ * admitted      it is between the two doors of its terms; NULL: it is not, or there are none
+ * ended         it has gone through the second one
  */
 struct import_call {
     int64_t id;
@@ -50,8 +56,10 @@ struct import_call {
     bool written;
     int64_t deadline_ms;
     struct import_who requester;
-    struct mcpx_slice envelope, rpc_id, token, method, context;
+    struct mcpx_slice envelope, rpc_id, token, method, context, fulfils;
     struct import_holder *holder;
+    struct mcpx_call *admitted;
+    bool ended;
     struct mcpx_text payload;
 };
 
@@ -123,6 +131,9 @@ struct import_call *import_calls_due(struct import_calls *calls, int64_t mono_ms
 /** Gives a call another deadline. */
 void import_calls_defer(struct import_calls *calls, struct import_call *call,
                         int64_t deadline_ms);
+
+/** Drops all calls with that purpose. */
+void import_calls_drop_purpose(struct import_calls *calls, enum import_purpose purpose);
 
 /** Removes and frees a call. */
 void import_calls_drop(struct import_calls *calls, struct import_call *call);

@@ -5,6 +5,7 @@
 #define MCPX_BRIDGE_IMPORT_CONFIG_H
 
 #include "tools/mcpx-bridge/import/probe.h"
+#include "tools/mcpx-bridge/import/view.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +38,8 @@
  * calls_max      requests under way at one time; 10000. Of this, wait_bytes and subscriptions nobody
  *                may have more than is left free (import_who_may_have)
  * wait_bytes     how many bytes of requests may wait for a server that is not ready; 64 MiB
+ * terms          what calls of tools have to keep, kept as long as the pool; NULL: nothing
+ * view           what that takes
  */
 struct import_config {
     size_t topics;
@@ -53,6 +56,8 @@ struct import_config {
     int64_t wait_ms;
     size_t calls_max;
     size_t wait_bytes;
+    const struct bridge_terms *terms;
+    struct import_view view;
 };
 
 #endif

@@ -67,13 +67,6 @@ void import_era_down(struct import *import)
     import->handshake_at = INT64_MAX;
 }
 
-static void drop_purpose(struct import *import, enum import_purpose purpose)
-{
-    for (size_t i = import->calls.count; i-- > 0;)
-        if (import->calls.rows[i]->purpose == purpose)
-            import_calls_drop(&import->calls, import->calls.rows[i]);
-}
-
 /* After a restart nobody knows what the new process offers. */
 static void announce_lists(struct import *import, struct mcpx_slice capabilities)
 {
@@ -108,7 +101,6 @@ static void become_ready(struct import *import, enum import_era era, struct mcpx
 {
     struct mcpx_slice greeting = mcpx_text_view(&import->greeting);
     struct mcpx_slice name = mcpx_json_get(mcpx_json_get(greeting, "serverInfo"), "name");
-    int64_t last = 0;
 
     import->era = era;
     import->era_at = INT64_MAX;
@@ -125,15 +117,8 @@ static void become_ready(struct import *import, enum import_era era, struct mcpx
         import_announce(import, "the server is back");
         announce_lists(import, mcpx_json_get(greeting, "capabilities"));
     }
-    for (size_t i = 0; i < import->calls.count; i++) {
-        struct import_call *call = import->calls.rows[i];
-
-        if (call->id <= last || call->purpose != IMPORT_PARTICIPANT || call->written)
-            continue;
-        last = call->id;
-        import_forward(import, call, now);
-        i = SIZE_MAX; /* the call may be gone: from the start again, behind `last` */
-    }
+    import_tools_ask(import, now);
+    import_forward_waiting(import, now);
 }
 
 static void note_version(struct import *import, struct mcpx_slice version)
@@ -202,7 +187,7 @@ static void listen(struct import *import, struct mcpx_slice capabilities)
 
 static void discovered(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
-    drop_purpose(import, IMPORT_INITIALIZE);
+    import_calls_drop_purpose(&import->calls, IMPORT_INITIALIZE);
     if (import->era == IMPORT_INITIALIZING && !import->retried)
         snprintf(import->version, sizeof import->version, "%s", MODERN_VERSION);
     mcpx_text_reset(&import->greeting);

@@ -49,6 +49,7 @@ enum mcpx_err import_new(const struct import_config *config, const struct import
     import->setup = *setup;
     import->era_at = INT64_MAX;
     import->handshake_at = INT64_MAX;
+    import_tools_init(&import->tools);
     if (config->roots)
         import->config.roots = strdup(config->roots);
     if (!import->config.capabilities || (config->roots && !import->config.roots)) {
@@ -66,6 +67,7 @@ void import_free(struct import *import)
     import_calls_fini(&import->calls);
     import_asks_fini(&import->asks);
     import_subs_fini(&import->subs);
+    import_tools_fini(&import->tools);
     mcpx_text_fini(&import->greeting);
     mcpx_text_fini(&import->outage);
     mcpx_text_fini(&import->outage_data);
@@ -89,29 +91,31 @@ static void on_request(struct import *import, size_t topic, const struct mcpx_ev
         .rpc_id = event->rpc->id,
         .token = mcpx_json_get(mcpx_json_get(params, "_meta"), "progressToken"),
         .method = event->rpc->method,
-        .context = event->rpc->context};
+        .context = event->rpc->context,
+        .fulfils = event->proposal};
     struct import_call *call = import_calls_add(&import->calls, &draft);
+    bool is_held;
 
     if (!call) {
         import_say(import, "out of memory: a request stays unanswered");
         import_want_drop(import, topic, draft.envelope);
         return;
     }
+    is_held = import_calls_hold(&import->calls, call, event->rpc->text);
     if (fault)
-        import_refuse(import, call, BRIDGE_BAD_PARAMS, fault, (struct mcpx_slice){0});
-    else if (!import_who_may_have(call->holder->calls, import->calls.count,
-                                  import->config.calls_max) ||
-             !import_calls_hold(&import->calls, call, event->rpc->text))
-        import_refuse(import, call, BRIDGE_UNAVAILABLE,
+        import_refuse(import, call, MCPX_CAUSE_INPUT, fault, (struct mcpx_slice){0});
+    else if (!is_held || !import_who_may_have(call->holder->calls, import->calls.count,
+                                              import->config.calls_max))
+        import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
                       "you have as many requests under way as the bridge has room for",
                       (struct mcpx_slice){0});
-    else if (import_is_ready(import))
+    else if (import_takes(import, call->method))
         import_forward(import, call, now);
     else if (import->over)
         import_refuse_for_outage(import, call);
     else if (!import_who_may_have(call->holder->held, import->calls.held,
                                   import->config.wait_bytes))
-        import_refuse(import, call, BRIDGE_UNAVAILABLE,
+        import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
                       "the server is not ready, and too many bytes of yours wait for it",
                       (struct mcpx_slice){0});
 }

@@ -19,8 +19,14 @@ struct import;
  */
 bool import_write(struct import *import, int64_t call);
 
+/** Whether the server takes requests of that method now. Those of others wait. */
+bool import_takes(const struct import *import, struct mcpx_slice method);
+
 /** Writes a request of a participant to the server, or answers it; it may be gone afterwards. */
 void import_forward(struct import *import, struct import_call *call, struct mcpx_now now);
+
+/** Does that with all that wait and need not, in their order. */
+void import_forward_waiting(struct import *import, struct mcpx_now now);
 
 /**
  * Writes a request of our own.

@@ -81,6 +81,8 @@ enum mcpx_err import_pool_new(const struct import_config *config, struct import_
     if (!pool)
         return MCPX_ENOMEM;
     pool->config = *config;
+    pool->shared.terms = config->terms;
+    pool->shared.view = config->view;
     pool->size = 1 + 2 * config->isolate_max;
     if (config->isolate_idle_ms <= 0)
         pool->config.isolate_idle_ms = IDLE_MS;
@@ -106,6 +108,7 @@ void import_pool_free(struct import_pool *pool)
     bridge_output_fini(&pool->shared.output);
     for (size_t i = 0; pool->slots && i < pool->size; i++)
         close_slot(&pool->slots[i]);
+    mcpx_calls_free(pool->shared.calls);
     free(pool->slots);
     free(pool->shared.topics);
     free(pool);
@@ -457,6 +460,12 @@ int64_t import_pool_deadline(const struct import_pool *pool)
 }
 
 /* ---- what is wanted ---- */
+
+bool import_pool_record(struct import_pool *pool, enum mcpx_record *which,
+                        struct mcpx_slice *line)
+{
+    return pool->shared.calls && mcpx_calls_next_record(pool->shared.calls, which, line);
+}
 
 const struct bridge_action *import_pool_next(struct import_pool *pool)
 {

@@ -12,6 +12,7 @@
 #include "tools/mcpx-bridge/import/rewrite.h"
 #include "tools/mcpx-bridge/import/state.h"
 #include "tools/mcpx-bridge/import/tell.h"
+#include "tools/mcpx-bridge/import/terms.h"
 
 #include <stdio.h>
 
@@ -46,15 +47,35 @@ static void refuse_subscription(struct import *import, struct import_call *call)
 {
     if (!import_subs_others(&import->subs, call->context, call->requester))
         import_request_about(import, "resources/unsubscribe", call->context);
-    import_refuse(import, call, BRIDGE_UNAVAILABLE,
+    import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
                   "the bridge has no room for another subscription of yours; you would hear "
                   "no updates",
                   (struct mcpx_slice){0});
 }
 
+static void answer_participant(struct import *import, struct import_call *call,
+                               const struct mcpx_rpc *rpc)
+{
+    struct mcpx_json_change change = {"id", call->rpc_id};
+
+    if (rpc->form == MCPX_RPC_RESULT && !note_subscription(import, call)) {
+        refuse_subscription(import, call);
+        return;
+    }
+    mcpx_text_reset(&import->text);
+    if (call->admitted)
+        import_terms_answer(import, call, rpc);
+    else if (!import_terms_add_list(import, call, rpc, &import->text))
+        mcpx_json_add_changed(&import->text, rpc->text, &change, 1);
+    if (import->text.failed)
+        import_refuse(import, call, MCPX_CAUSE_EXHAUSTED, "the bridge is out of memory",
+                      (struct mcpx_slice){0});
+    else
+        import_answer(import, call);
+}
+
 static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
-    struct mcpx_json_change change = {"id", {0}};
     struct import_call *call = NULL;
     int64_t id = 0;
 
@@ -74,22 +95,12 @@ static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct 
         import_calls_drop(&import->calls, call);
         return;
     }
-    if (call->purpose != IMPORT_PARTICIPANT) {
+    if (call->purpose == IMPORT_TOOLS)
+        import_tools_answered(import, call, rpc, now);
+    else if (call->purpose != IMPORT_PARTICIPANT)
         import_era_answered(import, call, rpc, now);
-        return;
-    }
-    if (rpc->form == MCPX_RPC_RESULT && !note_subscription(import, call)) {
-        refuse_subscription(import, call);
-        return;
-    }
-    change.value = call->rpc_id;
-    mcpx_text_reset(&import->text);
-    mcpx_json_add_changed(&import->text, rpc->text, &change, 1);
-    if (import->text.failed)
-        import_refuse(import, call, BRIDGE_UNAVAILABLE, "the bridge is out of memory",
-                      (struct mcpx_slice){0});
     else
-        import_answer(import, call, mcpx_text_view(&import->text));
+        answer_participant(import, call, rpc);
 }
 
 static void on_progress(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
@@ -141,6 +152,8 @@ static void on_notice(struct import *import, const struct mcpx_rpc *rpc, struct 
     else if (!mcpx_slice_equal(rpc->method,
                                MCPX_SLICE("notifications/subscriptions/acknowledged")))
         import_tell(import, &draft);
+    if (mcpx_slice_equal(rpc->method, MCPX_SLICE("notifications/tools/list_changed")))
+        import_tools_ask(import, now);
 }
 
 static void on_question(struct import *import, const struct mcpx_rpc *rpc)
@@ -169,7 +182,7 @@ static void on_malformed(struct import *import, struct mcpx_slice value, const c
         return;
     snprintf(message, sizeof message, "the server's answer is no JSON-RPC message: %s",
              reason);
-    import_refuse(import, call, BRIDGE_UNAVAILABLE, message, (struct mcpx_slice){0});
+    import_refuse(import, call, MCPX_CAUSE_FAILED, message, (struct mcpx_slice){0});
 }
 
 void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now now)
@@ -227,7 +240,7 @@ void import_overlong(struct import *import, struct mcpx_slice beginning)
     else if (is_answer && !id.text)
         call = sole_call(&import->calls);
     if (call && call->purpose == IMPORT_PARTICIPANT)
-        import_refuse(import, call, BRIDGE_UNAVAILABLE, OVERLONG, (struct mcpx_slice){0});
+        import_refuse(import, call, MCPX_CAUSE_OUTPUT_SIZE, OVERLONG, (struct mcpx_slice){0});
     else if (is_answer)
         import_say(import, "whose answer that was cannot be known; its request times out");
 }
@@ -279,6 +292,7 @@ static void on_down(struct import *import, const struct mcpx_child_report *repor
 
     import_outage_note(import, report);
     import_era_down(import);
+    import_tools_down(import);
     import_ask_down(import);
     import->over = was_over || report->state != MCPX_CHILD_DOWN || report->retry_ms < 0 ||
                    (import->config.once && !again);
@@ -325,7 +339,7 @@ static void give_up_waiting(struct import *import, struct import_call *call)
         return;
     }
     import_cancel(import, call, "timed out");
-    import_refuse(import, call, BRIDGE_TIMED_OUT, "the server did not answer in time",
+    import_refuse(import, call, MCPX_CAUSE_TIMEOUT, "the server did not answer in time",
                   (struct mcpx_slice){0});
 }
 
@@ -334,6 +348,7 @@ void import_tick(struct import *import, struct mcpx_now now)
     struct import_call *call;
 
     import_era_tick(import, now);
+    import_tools_tick(import, now);
     while ((call = import_calls_due(&import->calls, now.mono_ms)) != NULL)
         give_up_waiting(import, call);
 }
@@ -344,5 +359,7 @@ int64_t import_deadline(const struct import *import)
 
     if (import->era_at < first)
         first = import->era_at;
+    if (import_tools_deadline(import) < first)
+        first = import_tools_deadline(import);
     return import->handshake_at < first ? import->handshake_at : first;
 }

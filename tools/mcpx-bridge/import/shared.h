@@ -5,6 +5,7 @@
 #define MCPX_BRIDGE_IMPORT_SHARED_H
 
 #include "tools/mcpx-bridge/import/probe.h"
+#include "tools/mcpx-bridge/import/view.h"
 #include "tools/mcpx-bridge/import/who.h"
 #include "tools/mcpx-bridge/output.h"
 
@@ -26,12 +27,20 @@ struct import_topic {
  * probe    how the processes of the command are greeted
  * serial   tag of the latest question, so that no two servers' have the same
  * output   what they want done
+ * terms    what calls of tools have to keep; NULL: nothing
+ * view     what that takes
+ * calls    calls of tools under terms; NULL before the first one
+ * edge     who we were at that time in the first topic we had joined: whose calls they are
  */
 struct import_shared {
     struct import_probe probe;
     uintptr_t serial;
     struct import_topic *topics;
     struct bridge_output output;
+    const struct bridge_terms *terms;
+    struct import_view view;
+    struct mcpx_calls *calls;
+    struct import_topic edge;
 };
 
 /**

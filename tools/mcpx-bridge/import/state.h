@@ -9,6 +9,7 @@
 #include "tools/mcpx-bridge/import/config.h"
 #include "tools/mcpx-bridge/import/shared.h"
 #include "tools/mcpx-bridge/import/subs.h"
+#include "tools/mcpx-bridge/import/tools.h"
 
 /*
  *   DOWN --started--> PROBING --not of 2026--> INITIALIZING ----> LEGACY
@@ -49,6 +50,7 @@ struct import {
     struct import_calls calls;
     struct import_asks asks;
     struct import_subs subs;
+    struct import_tools tools;
     enum import_era era;
     int64_t era_at;
     int64_t handshake_at;

@@ -46,6 +46,7 @@ const struct option_row import_option_rows[] = {
     {"--name", "NAME", VALUE_TEXT, 0,
      "what the server is called before each line of its standard error; the participant of "
      "--as, or its program's name, when not given"},
+    BRIDGE_TERMS_OPTIONS,
     {.name = NULL},
 };
 
@@ -223,7 +224,7 @@ static bool check_options(const struct arguments *arguments)
 }
 
 static int import_to_topics(const struct arguments *arguments, const char *roots,
-                            struct topics *topics)
+                            const struct bridge_terms *terms, struct topics *topics)
 {
     const char *ask = arguments_value(arguments, "--ask");
     const char *name = arguments_value(arguments, "--name");
@@ -241,6 +242,7 @@ static int import_to_topics(const struct arguments *arguments, const char *roots
     job.line_max = (size_t)arguments_number(arguments, "--line-max", 0);
     job.import.capabilities = arguments_value(arguments, "--client-capabilities");
     job.import.roots = roots;
+    job.import.terms = terms->terms ? terms : NULL;
     job.import.ask_newest = ask && strcmp(ask, "newest") == 0;
     job.import.request_ms = read_timeout(arguments);
     job.import.once = arguments_have(arguments, "--no-restart");
@@ -256,6 +258,7 @@ int cmd_import(const struct arguments *arguments)
 {
     struct topics *topics;
     struct mcpx_text roots = {0};
+    struct bridge_terms terms = {0};
     int status = STATUS_USAGE;
 
     if (!check_options(arguments))
@@ -264,8 +267,11 @@ int cmd_import(const struct arguments *arguments)
     if (!topics)
         return complain_of_memory("import");
     if (read_roots(arguments, &roots))
-        status = import_to_topics(arguments, roots.len ? roots.text : NULL, topics);
+        status = bridge_terms_read("import", arguments, &terms);
+    if (status == STATUS_OK)
+        status = import_to_topics(arguments, roots.len ? roots.text : NULL, &terms, topics);
     free_topics(topics);
+    bridge_terms_fini(&terms);
     mcpx_text_fini(&roots);
     return status;
 }

@@ -10,6 +10,8 @@
 #include "tools/common/visible.h"
 #include "tools/mcpx-bridge/edge/loop.h"
 #include "tools/mcpx-bridge/edge/renew.h"
+#include "tools/mcpx-bridge/import/edge/grants.h"
+#include "tools/mcpx-bridge/import/edge/records.h"
 #include "tools/mcpx-bridge/import/pool.h"
 #include "tools/mcpx-bridge/import/who.h"
 
@@ -47,6 +49,7 @@ struct edge {
     struct loop_signals signals;
     uv_prepare_t round;
     struct import_pool *pool;
+    struct records records;
     struct seat *seats;
     struct process *processes;
     bool ending;
@@ -182,15 +185,18 @@ static void act(struct edge *edge, const struct bridge_action *action,
     }
 }
 
+/* A call is written down before its server hears of it. */
 static void act_on_all(struct edge *edge)
 {
     const struct bridge_action *action;
 
+    records_write(&edge->records, edge->pool);
     while ((action = import_pool_next(edge->pool)) != NULL) {
         struct bridge_outcome outcome = {0};
 
         act(edge, action, &outcome);
         import_pool_done(edge->pool, &outcome, mx_clock_now());
+        records_write(&edge->records, edge->pool);
     }
 }
 
@@ -260,32 +266,6 @@ static void on_left(struct seat *seat, const struct mcpx_event *event)
         seat->over = true;
 }
 
-static bool may(const struct seat *seat, struct mcpx_slice text)
-{
-    struct mcpx_kind kind;
-    struct mcpx_question question = {.kind = &kind, .wall_ms = mx_clock_now().wall_ms};
-
-    return mcpx_kind_parse(text, &kind, NULL) == MCPX_OK &&
-           mcpx_session_may(mcpx_client_session(seat->client), &question);
-}
-
-/* Without these grants all works but nobody hears of it; that is hard to find out later. */
-static void warn_of_grants(const struct seat *seat)
-{
-    static const struct {
-        const char *kind, *grant, *without;
-    } rows[] = {
-        {"mcp/response:tools/call", "mcp/response:*", "nobody gets an answer"},
-        {"mcp/request:notifications/progress", "mcp/request:notifications/*",
-         "progress and changes are told to nobody"},
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (!may(seat, mcpx_slice_of(rows[i].kind)))
-            complain("import", "we may not send %s: %s; grant \"%s\"", rows[i].kind,
-                     rows[i].without, rows[i].grant);
-}
-
 static void on_joined(struct seat *seat, const struct mcpx_event *event)
 {
     struct mcpx_text visible = {0};
@@ -302,7 +282,7 @@ static void on_welcome(struct seat *seat)
 {
     const struct mcpx_session *session = mcpx_client_session(seat->client);
 
-    warn_of_grants(seat);
+    grants_warn(session);
     import_pool_joined(seat->edge->pool, seat->number, mcpx_session_id(session),
                        mcpx_session_message_max(session));
 }
@@ -415,12 +395,30 @@ static void close_handles(struct edge *edge)
     loop_signals_close(&edge->signals);
 }
 
+/* ---- what calls under terms ask ---- */
+
+static bool could(void *user, size_t topic, struct mcpx_slice participant,
+                  const struct mcpx_kind *kind)
+{
+    struct edge *edge = user;
+
+    return mcpx_session_could(mcpx_client_session(edge->seats[topic].client), participant,
+                              kind);
+}
+
+static struct mcpx_instant instant(void *user)
+{
+    (void)user;
+    return (struct mcpx_instant){mx_clock_now().wall_ms, (int64_t)(uv_hrtime() / 1000)};
+}
+
 /* The pool, and room for its seats and processes. */
 static bool make_room(struct edge *edge)
 {
     struct import_config config = edge->job->import;
 
     config.topics = edge->job->topic_count;
+    config.view = (struct import_view){edge, could, instant, mx_chance_fill};
     if (import_pool_new(&config, &edge->pool) != MCPX_OK)
         return false;
     edge->seats = calloc(edge->job->topic_count, sizeof *edge->seats);
@@ -434,6 +432,7 @@ static int run_pool(struct edge *edge)
 
     if (!make_room(edge))
         return complain_of_memory("import");
+    records_open(&edge->records, edge->job->import.terms);
     status = start(edge);
     if (status != STATUS_OK)
         return status;
@@ -464,5 +463,6 @@ int import_run(const struct import_job *job)
     free(edge.seats);
     free(edge.processes);
     import_pool_free(edge.pool);
+    records_close(&edge.records);
     return status;
 }

@@ -1,8 +1,8 @@
 /*
  * input.h - a file from the command line, or standard input.
  */
-#ifndef MCPXCTL_INPUT_H
-#define MCPXCTL_INPUT_H
+#ifndef TOOLS_INPUT_H
+#define TOOLS_INPUT_H
 
 #include <mcpx/text.h>
 

@@ -2,7 +2,7 @@
  * input.c - reading a file to its end. It is bounded, because what is read is a document, and who
  * gives a disk by mistake should hear of that rather than wait.
  */
-#include "tools/mcpxctl/input.h"
+#include "tools/common/input.h"
 
 #include "tools/common/command.h"
 

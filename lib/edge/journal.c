@@ -1,0 +1,326 @@
+/*
+ * journal.c - two logs, a file of each for every run. Lines are few and short, and files never make
+ * anybody wait for a reader, so they are written at once: a queue would lose what it holds when the
+ * process is killed, and these lines are read after that. A run's file is locked for as long as the
+ * process lives; so another process that clears the folder knows which are in use.
+ */
+#define _DEFAULT_SOURCE /* flock */
+#include "lib/edge/journal.h"
+
+#include "lib/core/format.h"
+#include "lib/core/ident.h"
+#include "lib/core/room.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NAME_ROOM = 64, TRIES = 1000 };
+
+static const char *const folders[MCPX_RECORD_COUNT] = {"envelope_validation", "telemetry"};
+
+/*
+ * One log.
+ *
+ * fd     -1: it could not be opened, or is given up
+ * len    bytes in its file
+ * told   somebody knows that something is wrong
+ */
+struct log {
+    const char *folder;
+    char name[NAME_ROOM];
+    int fd;
+    off_t len;
+    bool told;
+};
+
+struct mx_journal {
+    struct mx_journal_config config;
+    struct mcpx_text dir;
+    struct log logs[MCPX_RECORD_COUNT];
+};
+
+static void tell(struct mx_journal *journal, struct log *log, const char *why)
+{
+    struct mcpx_text sentence;
+
+    if (log->told)
+        return;
+    log->told = true;
+    sentence = mx_formatted("log %s/%s: %s; calls go on, lines of them may be missing",
+                            &journal->dir, log->folder, why);
+    journal->config.complain(journal->config.user,
+                             sentence.failed ? "log: out of memory" : sentence.text);
+    mcpx_text_fini(&sentence);
+}
+
+static void tell_of_system(struct mx_journal *journal, struct log *log)
+{
+    tell(journal, log, strerror(errno));
+}
+
+/* The name of a run's file: "2026-11-22T05:54:52.123Z" without hyphens and colons, and the pid. */
+static void write_name(const struct mx_journal_config *config, int64_t wall_ms,
+                       char name[NAME_ROOM])
+{
+    char time[MX_TIME_LEN + 1];
+    size_t len = 0;
+
+    mx_time_format(wall_ms, time);
+    for (const char *at = time; *at; at++) {
+        if (*at != '-' && *at != ':')
+            time[len++] = *at;
+    }
+    time[len] = '\0';
+    snprintf(name, NAME_ROOM, "%s.%ld.jsonl", time, config->pid);
+}
+
+/* Is it such a name? Files of others in the folder are no concern of ours. */
+static bool is_name(const char *name)
+{
+    static const char shape[] = "00000000T000000.000Z.";
+    size_t at = 0;
+
+    for (; shape[at]; at++) {
+        if (shape[at] == '0' ? name[at] < '0' || name[at] > '9' : name[at] != shape[at])
+            return false;
+    }
+    if (name[at] < '0' || name[at] > '9')
+        return false;
+    at += strspn(name + at, "0123456789");
+    return strcmp(name + at, ".jsonl") == 0;
+}
+
+/* Opens the folder of a log, which it makes if need be. Returns -1 and errno. */
+static int open_folder(int dir, const char *folder)
+{
+    if (mkdirat(dir, folder, 0700) != 0 && errno != EEXIST)
+        return -1;
+    return openat(dir, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* A new file, also when the clock was set back and there is one of that name. */
+static void open_file(const struct mx_journal_config *config, int folder, struct log *log)
+{
+    const int flags = O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+
+    for (int i = 0; i < TRIES && log->fd < 0 && (i == 0 || errno == EEXIST); i++) {
+        write_name(config, config->wall_ms + i, log->name);
+        log->fd = openat(folder, log->name, flags, 0600);
+    }
+    if (log->fd >= 0)
+        (void)flock(log->fd, LOCK_EX | LOCK_NB);
+}
+
+/* True when there is nothing of that name, or a link. Else errno is EEXIST. */
+static bool is_free(int folder, const char *link)
+{
+    struct stat about;
+
+    if (fstatat(folder, link, &about, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT;
+    errno = EEXIST;
+    return S_ISLNK(about.st_mode);
+}
+
+/* Lets the link lead to the log's file. Returns false and errno. */
+static bool link_latest(const struct mx_journal_config *config, int folder,
+                        const struct log *log)
+{
+    char link[NAME_ROOM], made[NAME_ROOM];
+
+    snprintf(link, sizeof link, "%s.latest.jsonl", log->folder);
+    snprintf(made, sizeof made, ".%s.%ld", log->folder, config->pid);
+    if (!is_free(folder, link))
+        return false;
+    if (symlinkat(log->name, folder, made) != 0 &&
+        (errno != EEXIST || unlinkat(folder, made, 0) != 0 ||
+         symlinkat(log->name, folder, made) != 0))
+        return false;
+    return renameat(folder, made, folder, link) == 0;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)b, *(char *const *)a);
+}
+
+/* True when a process writes to it, or it is no file that could be removed. */
+static bool is_in_use(int folder, const char *name)
+{
+    int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    bool used = fd < 0 || flock(fd, LOCK_EX | LOCK_NB) != 0;
+
+    if (fd >= 0)
+        close(fd);
+    return used;
+}
+
+/* The files in a folder; what memory does not suffice for is left out. */
+static char **list_files(DIR *stream, size_t *count)
+{
+    const struct dirent *entry;
+    char **names = NULL;
+    size_t room = 0;
+
+    while ((entry = readdir(stream)) != NULL) {
+        char **grown = is_name(entry->d_name)
+                           ? (char **)mx_room((void *)names, *count, &room, sizeof *names)
+                           : NULL;
+
+        if (!grown)
+            continue;
+        names = grown;
+        names[*count] = strdup(entry->d_name);
+        *count += names[*count] != NULL;
+    }
+    return names;
+}
+
+/* Removes the oldest files. Takes the folder. */
+static void clear(const struct mx_journal_config *config, int folder, const struct log *log)
+{
+    DIR *stream = fdopendir(folder);
+    char **names;
+    size_t count = 0;
+
+    if (!stream) {
+        close(folder);
+        return;
+    }
+    names = list_files(stream, &count);
+    if (count > 0)
+        qsort((void *)names, count, sizeof *names, newest_first);
+    for (size_t i = 0; i < count; i++) {
+        if (i >= config->keep && strcmp(names[i], log->name) != 0 &&
+            !is_in_use(folder, names[i]))
+            (void)unlinkat(folder, names[i], 0);
+        free(names[i]);
+    }
+    free((void *)names);
+    closedir(stream);
+}
+
+static void open_log(struct mx_journal *journal, struct log *log, int dir)
+{
+    int folder = open_folder(dir, log->folder);
+
+    if (folder < 0) {
+        tell_of_system(journal, log);
+        return;
+    }
+    open_file(&journal->config, folder, log);
+    if (log->fd < 0 || !link_latest(&journal->config, folder, log))
+        tell_of_system(journal, log);
+    if (log->fd >= 0)
+        clear(&journal->config, folder, log);
+    else
+        close(folder);
+}
+
+/* Opens the folder of both, which it makes with all on the way. Returns -1 and errno. */
+static int open_dir(char *path)
+{
+    for (char *at = path + 1; *at; at++) {
+        if (*at != '/')
+            continue;
+        *at = '\0';
+        (void)mkdir(path, 0700);
+        *at = '/';
+    }
+    (void)mkdir(path, 0700);
+    return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+struct mx_journal *mx_journal_open(const struct mx_journal_config *config)
+{
+    struct mx_journal *journal = (struct mx_journal *)calloc(1, sizeof *journal);
+    int dir, why;
+
+    if (!journal)
+        return NULL;
+    journal->config = *config;
+    journal->config.keep += config->keep == 0;
+    mcpx_text_puts(&journal->dir, config->dir);
+    if (journal->dir.failed || journal->dir.len == 0) {
+        mcpx_text_fini(&journal->dir);
+        free(journal);
+        return NULL;
+    }
+    dir = open_dir(journal->dir.text);
+    why = errno;
+    for (size_t i = 0; i < MCPX_RECORD_COUNT; i++) {
+        journal->logs[i] = (struct log){.folder = folders[i], .fd = -1};
+        if (dir >= 0)
+            open_log(journal, &journal->logs[i], dir);
+        else
+            tell(journal, &journal->logs[i], strerror(why));
+    }
+    if (dir >= 0)
+        close(dir);
+    return journal;
+}
+
+/* Beyond the bound on a file's size the system would not refuse, but end the process. */
+static bool is_within_bound(const struct log *log, size_t more)
+{
+    struct rlimit bound;
+
+    return getrlimit(RLIMIT_FSIZE, &bound) != 0 || bound.rlim_cur == RLIM_INFINITY ||
+           (rlim_t)log->len + more <= bound.rlim_cur;
+}
+
+static ssize_t try_write(const struct log *log, struct mcpx_slice line)
+{
+    ssize_t done;
+
+    if (!is_within_bound(log, line.len)) {
+        errno = EFBIG;
+        return -1;
+    }
+    do
+        done = write(log->fd, line.text, line.len);
+    while (done < 0 && errno == EINTR);
+    return done;
+}
+
+void mx_journal_write(struct mx_journal *journal, enum mcpx_record which,
+                      struct mcpx_slice line)
+{
+    struct log *log = &journal->logs[which];
+    ssize_t done;
+
+    if (log->fd < 0 || line.len == 0)
+        return;
+    done = try_write(log, line);
+    if (done >= 0 && (size_t)done == line.len) {
+        log->len += done;
+        return;
+    }
+    if (done < 0)
+        tell_of_system(journal, log);
+    else
+        tell(journal, log, "a line was written only in part");
+    if (done > 0 && ftruncate(log->fd, log->len) != 0) {
+        close(log->fd);
+        log->fd = -1;
+    }
+}
+
+void mx_journal_close(struct mx_journal *journal)
+{
+    if (!journal)
+        return;
+    for (size_t i = 0; i < MCPX_RECORD_COUNT; i++) {
+        if (journal->logs[i].fd >= 0)
+            close(journal->logs[i].fd);
+    }
+    mcpx_text_fini(&journal->dir);
+    free(journal);
+}

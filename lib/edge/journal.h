@@ -1,0 +1,62 @@
+/*
+ * journal.h - the files in which an edge writes down its calls: validation and telemetry.
+ *
+ *     DIR/envelope_validation/20261122T055452.123Z.4711.jsonl        a run's lines
+ *     DIR/envelope_validation/envelope_validation.latest.jsonl       a link to the newest
+ *     DIR/telemetry/...                                              the same
+ *
+ * What goes wrong here is told, once for each log, and stops nobody.
+ */
+#ifndef EDGE_JOURNAL_H
+#define EDGE_JOURNAL_H
+
+#include <mcpx/record.h>
+
+/**
+ * Where to write, and who is told.
+ *
+ * dir        made when it is missing, with all folders on the way
+ * keep       newest files, by name, that stay in each folder: 0 counts as 1. What a process writes to
+ *            stays besides, be it this one or another
+ * wall_ms    when the run begins
+ * pid        of this process
+ * complain   told a sentence without end of line when a log cannot be written
+ * user       handed to `complain`
+ */
+struct mx_journal_config {
+    const char *dir;
+    size_t keep;
+    int64_t wall_ms;
+    long pid;
+    void (*complain)(void *user, const char *sentence);
+    void *user;
+};
+
+struct mx_journal;
+
+/**
+ * Makes both folders (mode 0700) and in each a new file (0600), lets the link lead there in one step,
+ * so that no reader ever finds it missing, and removes the oldest files. Neither a folder nor a file
+ * is followed when it is a link, and what stands in the place of the link but is none stays.
+ *
+ * With `keep` 1 a reader that follows the link at that very moment may find its old file gone.
+ *
+ * config   borrowed
+ *
+ * Returns NULL when memory ran out. What cannot be opened is told, and its lines are dropped.
+ */
+struct mx_journal *mx_journal_open(const struct mx_journal_config *config);
+
+/**
+ * Writes a line, with one write(2). A line that cannot be written whole leaves nothing behind; that
+ * lines are missing is told when it happens first.
+ *
+ * line   with its "\n", as mcpx_telemetry_add and mcpx_validation_add make it; borrowed
+ */
+void mx_journal_write(struct mx_journal *journal, enum mcpx_record which,
+                      struct mcpx_slice line);
+
+/** Closes the files and frees it. NULL is allowed. */
+void mx_journal_close(struct mx_journal *journal);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * counting_server.mjs - a server that counts what reaches it: "calls" answers with the names of the
+ * tools that were called. Its list has two pages. "add" adds; "lie" returns what it said it would
+ * not; "wait" never answers; "fail" says that it failed.
+ */
+import { createInterface } from 'node:readline';
+
+const SUM = { type: 'object', required: ['sum'], properties: { sum: { type: 'number' } } };
+const ANY = { type: 'object' };
+const PAGES = {
+  first: { tools: [{ name: 'add', outputSchema: SUM, inputSchema: { type: 'object',
+    required: ['a', 'b'], properties: { a: { type: 'number' }, b: { type: 'number' } } } }],
+  nextCursor: 'second' },
+  second: { tools: [{ name: 'lie', outputSchema: SUM, inputSchema: ANY },
+    { name: 'wait', inputSchema: ANY }, { name: 'fail', inputSchema: ANY }] },
+};
+
+const text = (value) => ({ content: [{ type: 'text', text: String(value) }] });
+const TOOLS = {
+  add: ({ a, b }) => ({ ...text(a + b), structuredContent: { sum: a + b } }),
+  lie: () => ({ ...text('?'), structuredContent: { total: 1 } }),
+  fail: () => ({ ...text('no such file or directory'), isError: true }),
+  wait: () => { process.stderr.write('waiting\n'); },
+};
+
+const calls = [];
+const METHODS = {
+  initialize: () => ({ protocolVersion: '2025-11-25', capabilities: { tools: {} },
+    serverInfo: { name: 'counting', version: '2.1.0' } }),
+  'tools/list': (params) => PAGES[params?.cursor ?? 'first'],
+  'tools/call': ({ name, arguments: args }) => {
+    calls.push(name);
+    return TOOLS[name](args ?? {});
+  },
+  calls: () => ({ calls }),
+};
+
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) return;
+  const result = METHODS[method]?.(params);
+  if (method === 'tools/call' && result === undefined) return;
+  const answer = result ? { result } : { error: { code: -32601, message: 'Method not found' } };
+  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...answer })}\n`);
+});

@@ -1,0 +1,145 @@
+/*
+ * official.mjs - the official servers, each with the calls that tell all there is to tell about it:
+ * over a pipe, and by way of `mcpx-bridge import`, byte by byte.
+ */
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startImport } from './import.mjs';
+import { Room, serverProgram } from './room.mjs';
+import { Pipe, ROOT, Seat } from './wire.mjs';
+
+const FROZEN = ['--import', fileURLToPath(new URL('frozen.mjs', import.meta.url))];
+const LISTS = { 'tools/list': 'tools', 'resources/list': 'resources',
+  'resources/templates/list': 'resourceTemplates', 'prompts/list': 'prompts' };
+
+/** The calls that tell all there is to tell about a server, each with an id of its own. */
+async function conversation(call, { tools, prompts = {}, more = [] }) {
+  const heard = [];
+  const say = async (method, params) => {
+    const text = JSON.stringify({ jsonrpc: '2.0', id: heard.length, method, params });
+    const answer = await call(text);
+    heard.push([text, answer]);
+    return JSON.parse(answer).result ?? {};
+  };
+  const found = {};
+  for (const [method, member] of Object.entries(LISTS)) {
+    found[member] = (await say(method, {}))[member] ?? [];
+  }
+  const names = found.tools.map(({ name }) => name);
+  assert.deepEqual(names.filter((name) => !tools.some(([called]) => called === name)), [],
+    'every tool is called');
+  for (const [name, args] of tools) await say('tools/call', { name, arguments: args });
+  for (const { uri } of found.resources) await say('resources/read', { uri });
+  for (const { name } of found.prompts) {
+    await say('prompts/get', { name, arguments: prompts[name] ?? {} });
+  }
+  for (const [method, params] of more) await say(method, params);
+  return heard;
+}
+
+/** Holds both conversations against each other, answer by answer; `more` are words for the import. */
+async function compare(t, router, program, args, plan, more, { env = {}, roots = false,
+  prepare = () => {} } = {}) {
+  const command = [process.execPath, ...FROZEN, serverProgram(program), ...args];
+  prepare();
+  const pipe = await Pipe.open(command[0], command.slice(1), env, { roots });
+  const direct = await conversation((text) => pipe.call(text), plan);
+  await pipe.close();
+
+  prepare();
+  const room = new Room(t, router);
+  await startImport(t, router, room.topic, 'server', command,
+    { env, options: [...(roots ? ['--root', ROOT] : []), ...more] });
+  const seat = new Seat(await room.join('ann', ['mcp/*']), 'server');
+  const bridged = await conversation((text) => seat.call(text), plan);
+  assert.equal(bridged.length, direct.length);
+  direct.forEach(([text, answer], i) => assert.equal(bridged[i][1], answer, text));
+  return direct.length;
+}
+
+function directory(t) {
+  const path = mkdtempSync(join(tmpdir(), 'mcpx-import-'));
+  t.after(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+/** Calls that no server should get: what they lack is declared. */
+const WRONG = [['echo', {}], ['no-such-tool', {}]];
+
+/** How many calls of server-everything were compared; `wrong` are among them, or not. */
+export async function compareEverything(t, router, more = [], wrong = WRONG) {
+  return compare(t, router, 'server-everything', ['stdio'], {
+    tools: [
+      ['echo', { message: 'grüße 🦊 \u2028 "quoted" \\ 18446744073709551616' }], ...wrong,
+      ['get-annotated-message', { messageType: 'error', includeImage: true }],
+      ['get-resource-links', { count: 2 }],
+      ['get-resource-reference', { resourceType: 'Blob', resourceId: 2 }],
+      ['get-structured-content', { location: 'Chicago' }], ['get-sum', { a: 0.1, b: 0.2 }],
+      ['get-tiny-image', {}],
+      ['gzip-file-as-resource', { name: 'a.gz', data: 'data:text/plain,hello',
+        outputType: 'resource' }],
+      ['toggle-simulated-logging', {}], ['toggle-simulated-logging', {}],
+      ['toggle-subscriber-updates', {}], ['toggle-subscriber-updates', {}],
+      ['trigger-long-running-operation', { duration: 0.2, steps: 2 }],
+      ['get-roots-list', {}], ['trigger-elicitation-request', {}],
+      ['trigger-sampling-request', { prompt: 'p', maxTokens: 5 }],
+      ['simulate-research-query', { topic: 'x' }],
+      ['get-env', {}],
+    ],
+    prompts: { 'args-prompt': { city: 'Basel', state: 'BS' },
+      'completable-prompt': { department: 'Engineering', name: 'Alice' },
+      'resource-prompt': { resourceType: 'Text', resourceId: '1' } },
+    more: [
+      ['resources/read', { uri: 'demo://resource/dynamic/text/3' }],
+      ['resources/read', { uri: 'demo://resource/dynamic/blob/3' }],
+      ['resources/read', { uri: 'no:such' }], ['prompts/get', { name: 'no-such' }],
+      ['completion/complete', { ref: { type: 'ref/prompt', name: 'completable-prompt' },
+        argument: { name: 'department', value: 'E' } }],
+      ['logging/setLevel', { level: 'error' }], ['ping', {}], ['no/such/method', {}],
+    ],
+  }, more, { roots: true });
+}
+
+export async function compareFilesystem(t, router, more = []) {
+  const path = directory(t);
+  const at = (name) => join(path, name);
+  await compare(t, router, 'server-filesystem', [path], {
+    tools: [
+      ['list_allowed_directories', {}], ['write_file', { path: at('w.txt'), content: 'a\nb\n' }],
+      ['edit_file', { path: at('w.txt'), edits: [{ oldText: 'b', newText: 'c' }] }],
+      ['read_file', { path: at('w.txt') }], ['read_text_file', { path: at('w.txt'), head: 1 }],
+      ['read_media_file', { path: at('p.png') }],
+      ['read_multiple_files', { paths: [at('w.txt'), at('none')] }],
+      ['create_directory', { path: at('d') }], ['list_directory', { path }],
+      ['list_directory_with_sizes', { path, sortBy: 'size' }], ['directory_tree', { path }],
+      ['move_file', { source: at('w.txt'), destination: at('d/m.txt') }],
+      ['search_files', { path, pattern: '**/*.txt' }], ['get_file_info', { path: at('p.png') }],
+      ['read_text_file', { path: '/etc/passwd' }],
+    ],
+  }, more, { prepare: () => {
+    for (const name of readdirSync(path)) rmSync(at(name), { recursive: true });
+    mkdirSync(at('e'));
+    writeFileSync(at('p.png'), Buffer.from([137, 80, 78, 71]));
+  } });
+}
+
+export async function compareMemory(t, router, more = []) {
+  const file = join(directory(t), 'memory.jsonl');
+  await compare(t, router, 'server-memory', [], {
+    tools: [
+      ['create_entities', { entities: [
+        { name: 'Ada', entityType: 'person', observations: ['wrote the first program'] },
+        { name: 'Engine', entityType: 'machine', observations: [] }] }],
+      ['create_relations', { relations: [{ from: 'Ada', to: 'Engine', relationType: 'programs' }] }],
+      ['add_observations', { observations: [{ entityName: 'Ada', contents: ['1815', '1852'] }] }],
+      ['read_graph', {}], ['search_nodes', { query: 'program' }], ['open_nodes', { names: ['Ada'] }],
+      ['delete_observations', { deletions: [{ entityName: 'Ada', observations: ['1815'] }] }],
+      ['delete_relations', { relations: [
+        { from: 'Ada', to: 'Engine', relationType: 'programs' }] }],
+      ['delete_entities', { entityNames: ['Engine'] }], ['read_graph', {}],
+    ],
+  }, more, { env: { MEMORY_FILE_PATH: file }, prepare: () => rmSync(file, { force: true }) });
+}

@@ -1,0 +1,43 @@
+/*
+ * records.c - from a pool to the files of lib/edge/journal.
+ */
+#include "tools/mcpx-bridge/import/edge/records.h"
+
+#include "lib/edge/alarm.h"
+#include "tools/common/command.h"
+
+#include <unistd.h>
+
+static void say(void *user, const char *sentence)
+{
+    (void)user;
+    complain("import", "%s", sentence);
+}
+
+void records_open(struct records *records, const struct bridge_terms *terms)
+{
+    struct mx_journal_config config = {
+        .wall_ms = mx_clock_now().wall_ms, .pid = (long)getpid(), .complain = say};
+
+    if (!terms || !mcpx_terms_log(terms->terms, &config.dir, &config.keep))
+        return;
+    records->journal = mx_journal_open(&config);
+    if (!records->journal)
+        complain_of_memory("import");
+}
+
+void records_write(struct records *records, struct import_pool *pool)
+{
+    enum mcpx_record which;
+    struct mcpx_slice line;
+
+    while (import_pool_record(pool, &which, &line))
+        if (records->journal)
+            mx_journal_write(records->journal, which, line);
+}
+
+void records_close(struct records *records)
+{
+    mx_journal_close(records->journal);
+    records->journal = NULL;
+}

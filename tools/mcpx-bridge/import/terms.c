@@ -1,0 +1,344 @@
+/*
+ * terms.c - where a call of a tool meets its terms. What they say is decided in lib/contract; here
+ * is told what became of a call, and the answer put into a message. A call that ends before it was
+ * given to the server goes through the first door on its way out, so that each leaves a record.
+ */
+#include "tools/mcpx-bridge/import/terms.h"
+
+#include "lib/core/format.h"
+#include "tools/mcpx-bridge/import/state.h"
+
+#include <mcpx/json.h>
+
+/* What a message has around its result, besides its id. */
+#define AROUND sizeof("{\"jsonrpc\":\"2.0\",\"id\":,\"result\":}")
+
+/* Random bytes of one admission. */
+enum { CHANCE = 48 };
+
+static const struct bridge_terms *terms_of(const struct import *import)
+{
+    return import->setup.shared->terms;
+}
+
+bool import_is_under_terms(const struct import *import, struct mcpx_slice method)
+{
+    return terms_of(import) && mcpx_slice_equal(method, MCPX_SLICE("tools/call"));
+}
+
+/* The calls of all servers, which have one log. They are made when the first comes: by then we know
+ * who we are. NULL without memory. */
+static struct mcpx_calls *calls_of(struct import *import)
+{
+    struct import_shared *shared = import->setup.shared;
+
+    if (shared->calls)
+        return shared->calls;
+    for (size_t i = 0; i < import->config.topics && !shared->edge.self_len; i++)
+        shared->edge = shared->topics[i];
+    shared->calls = mcpx_calls_new(
+        &(struct mcpx_calls_options){.terms = shared->terms->terms,
+                                     .contracts = shared->terms->contracts,
+                                     .transport = "ws",
+                                     .participant = {shared->edge.self, shared->edge.self_len},
+                                     .deterministic = shared->terms->deterministic});
+    return shared->calls;
+}
+
+static struct mcpx_instant now_of(const struct import *import)
+{
+    const struct import_view *view = &import->setup.shared->view;
+
+    return view->now(view->user);
+}
+
+/** Who called, for the question whether an alias gives no more than its tool. */
+struct caller {
+    const struct import *import;
+    struct import_who who;
+};
+
+static bool may_call(void *context, struct mcpx_slice tool, struct mcpx_text *more)
+{
+    const struct caller *caller = context;
+    const struct import_view *view = &caller->import->setup.shared->view;
+    struct mcpx_text text = {0};
+    struct mcpx_kind kind;
+    bool may;
+
+    mx_format(&text, "mcp/request:tools/call:%s", tool);
+    may = !text.failed && mcpx_kind_parse(mcpx_text_view(&text), &kind, NULL) == MCPX_OK &&
+          view->could(view->user, caller->who.topic, caller->who.id, &kind);
+    if (!may)
+        mcpx_json_add_member(more, "kind", mcpx_text_view(&text));
+    mcpx_text_fini(&text);
+    return may;
+}
+
+/**
+ * A call at the first door.
+ *
+ * payload   the request as it came
+ * who       sent it
+ */
+struct arrival {
+    struct mcpx_slice payload, envelope, fulfils;
+    struct import_who who;
+};
+
+static enum mcpx_err admit(struct import *import, const struct arrival *arrival,
+                           struct mcpx_admission *out)
+{
+    struct import_shared *shared = import->setup.shared;
+    struct mcpx_calls *calls = calls_of(import);
+    struct caller caller = {import, arrival->who};
+    struct mcpx_text version = {0};
+    unsigned char chance[CHANCE] = {0};
+    struct mcpx_call_request request = {.payload = arrival->payload,
+                                        .tools = import->tools.known,
+                                        .envelope_id = arrival->envelope,
+                                        .fulfils = arrival->fulfils,
+                                        .may = may_call,
+                                        .context = &caller,
+                                        .now = now_of(import),
+                                        .random = chance};
+    enum mcpx_err err = MCPX_ENOMEM;
+
+    mcpx_json_add_unescaped(
+        &version, mcpx_json_get(mcpx_json_get(mcpx_text_view(&import->greeting), "serverInfo"),
+                                "version"));
+    if (version.text)
+        request.server_version = mcpx_text_view(&version);
+    if (!shared->terms->deterministic)
+        shared->view.chance(shared->view.user, chance, sizeof chance);
+    if (calls)
+        err = mcpx_calls_admit(calls, &request, out);
+    mcpx_text_fini(&version);
+    return err;
+}
+
+static enum mcpx_err admit_call(struct import *import, struct import_call *call,
+                                struct mcpx_admission *out)
+{
+    const struct arrival arrival = {.payload = mcpx_text_view(&call->payload),
+                                    .envelope = call->envelope,
+                                    .fulfils = call->fulfils,
+                                    .who = call->requester};
+    enum mcpx_err err = call->payload.len ? admit(import, &arrival, out) : MCPX_ENOMEM;
+
+    if (err == MCPX_OK)
+        call->admitted = out->call;
+    return err;
+}
+
+/* Appends a whole message. */
+static void add_message(struct mcpx_text *out, struct mcpx_slice id,
+                        const struct mcpx_call_answer *answer)
+{
+    mx_format(out, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"%s\":%s}", id,
+              answer->is_error ? "error" : "result", answer->text);
+}
+
+/* The members of an object without "reason", which is said in another place. */
+static void add_more(struct mcpx_text *out, struct mcpx_slice data)
+{
+    struct mcpx_json_walk walk;
+
+    mcpx_json_walk_start(&walk, data);
+    while (mcpx_json_walk_next(&walk))
+        if (!mcpx_json_walk_at(&walk, "reason"))
+            mx_format(out, "%s\"%s\":%s", out->len ? "," : "", walk.name, walk.value);
+}
+
+void import_terms_add_failure(struct mcpx_text *out, struct mcpx_slice id,
+                              enum mcpx_cause cause, struct mcpx_slice data)
+{
+    struct mcpx_text error = {0}, more = {0};
+
+    add_more(&more, data);
+    mcpx_cause_error(&error, cause, (struct mcpx_slice){0}, mcpx_text_view(&more));
+    add_message(out, id, &(struct mcpx_call_answer){true, mcpx_text_view(&error)});
+    out->failed |= error.failed || more.failed;
+    mcpx_text_fini(&error);
+    mcpx_text_fini(&more);
+}
+
+/* The error of a call for which there is not even the memory to write it down. */
+static void add_exhausted(struct mcpx_text *out, struct mcpx_slice id)
+{
+    import_terms_add_failure(out, id, MCPX_CAUSE_EXHAUSTED, (struct mcpx_slice){0});
+}
+
+/* Writes an answer to import->text. */
+static void write_answer(struct import *import, struct import_call *call,
+                         const struct mcpx_call_answer *answer)
+{
+    call->admitted = NULL;
+    call->ended = true;
+    mcpx_text_reset(&import->text);
+    add_message(&import->text, call->rpc_id, answer);
+}
+
+static void write_exhausted(struct import *import, struct import_call *call)
+{
+    call->ended = true;
+    mcpx_text_reset(&import->text);
+    add_exhausted(&import->text, call->rpc_id);
+}
+
+bool import_terms_admit(struct import *import, struct import_call *call,
+                        struct mcpx_slice *payload)
+{
+    struct mcpx_json_change change = {"params", {0}};
+    struct mcpx_admission admission = {0};
+
+    if (admit_call(import, call, &admission)) {
+        write_exhausted(import, call);
+        return false;
+    }
+    if (!admission.call) {
+        write_answer(import, call, &admission.answer);
+        return false;
+    }
+    *payload = mcpx_text_view(&call->payload);
+    if (!admission.params.text)
+        return true;
+    change.value = admission.params;
+    mcpx_text_reset(&import->text);
+    mcpx_json_add_changed(&import->text, *payload, &change, 1);
+    if (import->text.failed) {
+        import_terms_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
+                            MCPX_SLICE("the bridge is out of memory"), (struct mcpx_slice){0});
+        return false;
+    }
+    *payload = mcpx_text_view(&import->text);
+    return true;
+}
+
+/* Ends an admitted call; `answer` is what its sender gets. */
+static void finish(struct import *import, struct mcpx_call *admitted,
+                   struct mcpx_call_end *end, struct mcpx_call_answer *answer)
+{
+    end->now = now_of(import);
+    mcpx_calls_answer(import->setup.shared->calls, admitted, end, answer);
+}
+
+/* What the answer may have so that its message fits into an envelope. 0: not known. */
+static size_t answer_max(const struct import *import, const struct import_call *call)
+{
+    size_t max = import->setup.shared->topics[call->requester.topic].message_max;
+    size_t around = AROUND + call->rpc_id.len + call->envelope.len + call->requester.id.len;
+
+    return max > around ? max - around : max;
+}
+
+void import_terms_answer(struct import *import, struct import_call *call,
+                         const struct mcpx_rpc *rpc)
+{
+    bool was_error = rpc->form == MCPX_RPC_ERROR;
+    struct mcpx_call_end end = {.type = was_error ? MCPX_CALL_ERROR : MCPX_CALL_RESULT,
+                                .text = was_error ? rpc->error : rpc->result,
+                                .answer_max = answer_max(import, call)};
+    struct mcpx_call_answer answer = {0};
+    struct mcpx_json_change changes[2] = {{"id", call->rpc_id}};
+
+    finish(import, call->admitted, &end, &answer);
+    if (answer.is_error != was_error) {
+        write_answer(import, call, &answer);
+        return;
+    }
+    call->admitted = NULL;
+    call->ended = true;
+    changes[1].name = was_error ? "error" : "result";
+    changes[1].value = answer.text;
+    mcpx_text_reset(&import->text);
+    mcpx_json_add_changed(&import->text, rpc->text, changes, 2);
+}
+
+/* Admits a call that was not, on its way out. Returns false when it has its answer by that. */
+static bool admit_late(struct import *import, struct import_call *call)
+{
+    struct mcpx_admission admission = {0};
+
+    if (call->admitted)
+        return true;
+    if (admit_call(import, call, &admission))
+        write_exhausted(import, call);
+    else if (!admission.call)
+        write_answer(import, call, &admission.answer);
+    return admission.call != NULL;
+}
+
+void import_terms_refuse(struct import *import, struct import_call *call,
+                         enum mcpx_cause cause, struct mcpx_slice message,
+                         struct mcpx_slice data)
+{
+    struct mcpx_call_end end = {.type = MCPX_CALL_FAILED, .cause = cause, .reason = message};
+    struct mcpx_call_answer answer = {0};
+    struct mcpx_text more = {0};
+
+    if (call->ended)
+        write_exhausted(import, call);
+    if (call->ended || !admit_late(import, call))
+        return;
+    add_more(&more, data);
+    end.more = more.len && !more.failed ? mcpx_text_view(&more) : (struct mcpx_slice){0};
+    finish(import, call->admitted, &end, &answer);
+    write_answer(import, call, &answer);
+    mcpx_text_fini(&more);
+}
+
+void import_terms_abandon(struct import *import, struct import_call *call)
+{
+    struct mcpx_call_end end = {.type = MCPX_CALL_FAILED,
+                                .cause = MCPX_CAUSE_FAILED,
+                                .reason = MCPX_SLICE("nobody waits for it any more")};
+    struct mcpx_call_answer answer = {0};
+    struct mcpx_admission admission = {0};
+
+    if (call->ended || (!call->admitted && admit_call(import, call, &admission)))
+        return;
+    if (call->admitted)
+        finish(import, call->admitted, &end, &answer);
+    call->admitted = NULL;
+    call->ended = true;
+}
+
+void import_terms_turn_away(struct import *import, size_t topic,
+                            const struct mcpx_event *event, struct mcpx_slice message)
+{
+    const struct arrival arrival = {.payload = event->rpc->text,
+                                    .envelope = event->envelope->id,
+                                    .fulfils = event->proposal,
+                                    .who = {topic, event->envelope->from}};
+    struct mcpx_call_end end = {
+        .type = MCPX_CALL_FAILED, .cause = MCPX_CAUSE_EXHAUSTED, .reason = message};
+    struct mcpx_admission admission = {0};
+
+    if (admit(import, &arrival, &admission)) {
+        add_exhausted(&import->text, event->rpc->id);
+        return;
+    }
+    if (admission.call)
+        finish(import, admission.call, &end, &admission.answer);
+    add_message(&import->text, event->rpc->id, &admission.answer);
+}
+
+bool import_terms_add_list(struct import *import, const struct import_call *call,
+                           const struct mcpx_rpc *rpc, struct mcpx_text *out)
+{
+    const struct bridge_terms *terms = terms_of(import);
+    struct mcpx_json_change changes[2] = {{"id", call->rpc_id}, {"result", {0}}};
+    struct mcpx_text list = {0};
+
+    if (!terms || rpc->form != MCPX_RPC_RESULT ||
+        !mcpx_slice_equal(call->method, MCPX_SLICE("tools/list")) ||
+        !mcpx_terms_change_lists(terms->terms))
+        return false;
+    mcpx_terms_list_add(&list, terms->terms, rpc->result, import->tools.known);
+    changes[1].value = mcpx_text_view(&list);
+    mcpx_json_add_changed(out, rpc->text, changes, 2);
+    out->failed |= list.failed;
+    mcpx_text_fini(&list);
+    return true;
+}

@@ -1,0 +1,232 @@
+/*
+ * tools.c - asking a server for its tools. It is bounded in pages, bytes and time, because nothing
+ * is called while it lasts; and in how often it is done, because a server that says with each list
+ * that it has changed would be asked for ever.
+ */
+#include "tools/mcpx-bridge/import/tools.h"
+
+#include "tools/mcpx-bridge/import/input.h"
+#include "tools/mcpx-bridge/import/state.h"
+#include "tools/mcpx-bridge/import/tell.h"
+
+#include <mcpx/json.h>
+
+enum {
+    LIST_MS = 10000,     /* all pages of a list */
+    PAGES_MAX = 1000,    /* of a list */
+    BYTES_MAX = 16 << 20 /* of a list */
+};
+
+/* So many lists within that time are read at once; the next one waits until it is over. */
+enum { READS_MAX = 4, OFTEN_MS = 1000 };
+
+void import_tools_init(struct import_tools *tools)
+{
+    *tools = (struct import_tools){.ends_at = INT64_MAX, .due_at = INT64_MAX};
+}
+
+void import_tools_fini(struct import_tools *tools)
+{
+    mcpx_tools_free(tools->known);
+    mcpx_tools_free(tools->coming);
+    mcpx_text_fini(&tools->doubts);
+    import_tools_init(tools);
+}
+
+static bool has_tools(const struct import *import)
+{
+    return mcpx_json_get(mcpx_json_get(mcpx_text_view(&import->greeting), "capabilities"),
+                         "tools")
+               .text != NULL;
+}
+
+static struct mcpx_tools *new_tools(const struct import *import)
+{
+    return mcpx_tools_new(import->setup.shared->terms->shelf);
+}
+
+/* Aliases of nothing and the like: told once, by the server that serves everybody. */
+static void tell_doubts(struct import *import)
+{
+    struct mcpx_text doubts = {0};
+    struct mcpx_slice rest;
+
+    if (import->setup.number == 0)
+        mcpx_terms_doubts_add(&doubts, import->setup.shared->terms->terms,
+                              import->tools.known);
+    rest = mcpx_text_view(&doubts);
+    if (mcpx_slice_equal(rest, mcpx_text_view(&import->tools.doubts)))
+        rest.len = 0;
+    while (rest.len) {
+        const char *end = memchr(rest.text, '\n', rest.len);
+        size_t len = end ? (size_t)(end - rest.text) : rest.len;
+
+        import_say(import, "%.*s", (int)len, rest.text);
+        len += end != NULL;
+        rest.text += len;
+        rest.len -= len;
+    }
+    mcpx_text_fini(&import->tools.doubts);
+    import->tools.doubts = doubts;
+}
+
+/* From now on these are the server's tools; NULL: it cannot be known which. */
+static void settle(struct import *import, struct mcpx_tools *known, struct mcpx_now now)
+{
+    struct import_tools *tools = &import->tools;
+    bool again = tools->again;
+
+    mcpx_tools_free(tools->known);
+    tools->known = known;
+    tools->coming = NULL;
+    tools->again = false;
+    tools->ends_at = INT64_MAX;
+    if (known)
+        tell_doubts(import);
+    if (again)
+        import_tools_ask(import, now);
+    if (!import_tools_are_coming(tools))
+        import_forward_waiting(import, now);
+}
+
+static void settle_for_none(struct import *import, struct mcpx_now now)
+{
+    mcpx_tools_free(import->tools.coming);
+    settle(import, new_tools(import), now);
+}
+
+static void ask_page(struct import *import, struct mcpx_slice cursor)
+{
+    struct mcpx_text params = {0};
+
+    if (cursor.text) {
+        mcpx_text_puts(&params, "\"cursor\":");
+        mcpx_text_slice(&params, cursor);
+    }
+    if (!params.failed)
+        import_request(import, IMPORT_TOOLS, "tools/list", mcpx_text_view(&params));
+    mcpx_text_fini(&params);
+}
+
+void import_tools_ask(struct import *import, struct mcpx_now now)
+{
+    struct import_tools *tools = &import->tools;
+
+    tools->due_at = INT64_MAX;
+    if (!import->setup.shared->terms || !import_is_ready(import))
+        return;
+    if (tools->coming) {
+        tools->again = true;
+        return;
+    }
+    if (!has_tools(import)) {
+        import_say(import, "the server has no tools: whoever calls one is told so");
+        settle_for_none(import, now);
+        return;
+    }
+    if (now.mono_ms - tools->since >= OFTEN_MS || tools->reads == 0) {
+        tools->since = now.mono_ms;
+        tools->reads = 0;
+    }
+    if (tools->reads >= READS_MAX) {
+        tools->due_at = tools->since + OFTEN_MS;
+        return;
+    }
+    tools->reads++;
+    tools->coming = new_tools(import);
+    tools->pages = 0;
+    tools->bytes = 0;
+    tools->ends_at = now.mono_ms + LIST_MS;
+    if (tools->coming)
+        ask_page(import, (struct mcpx_slice){0});
+    else
+        settle(import, NULL, now);
+}
+
+static int shown(struct mcpx_slice text)
+{
+    return (int)(text.len < 200 ? text.len : 200);
+}
+
+static void fail(struct import *import, const char *why, struct mcpx_slice more,
+                 struct mcpx_now now)
+{
+    import_say(import,
+               "the server's tools are not known, so whoever calls one is told that there is "
+               "none: %s%s%.*s",
+               why, more.len ? ": " : "", shown(more), more.text ? more.text : "");
+    settle_for_none(import, now);
+}
+
+static bool is_too_much(struct import *import, struct mcpx_slice result)
+{
+    struct import_tools *tools = &import->tools;
+
+    tools->bytes += result.len;
+    return ++tools->pages >= PAGES_MAX || tools->bytes > BYTES_MAX;
+}
+
+static void take_page(struct import *import, struct mcpx_slice result, struct mcpx_now now)
+{
+    struct mcpx_slice cursor = mcpx_json_get(result, "nextCursor");
+    struct mcpx_fault fault = {0};
+    enum mcpx_err err = mcpx_tools_add(import->tools.coming, result, &fault);
+
+    if (err) {
+        fail(import, "its list cannot be used",
+             mcpx_slice_of(fault.reason ? fault.reason : mcpx_strerror(err)), now);
+        return;
+    }
+    if (mcpx_json_type(cursor) != MCPX_JSON_STRING) {
+        settle(import, import->tools.coming, now);
+    } else if (is_too_much(import, result)) {
+        import_say(import,
+                   "the server's list of tools does not end: what comes after %zu "
+                   "tools is not known, and not called",
+                   mcpx_tools_count(import->tools.coming));
+        settle(import, import->tools.coming, now);
+    } else {
+        ask_page(import, cursor);
+    }
+}
+
+void import_tools_answered(struct import *import, struct import_call *call,
+                           const struct mcpx_rpc *rpc, struct mcpx_now now)
+{
+    import_calls_drop(&import->calls, call);
+    if (!import->tools.coming)
+        return;
+    if (rpc->form == MCPX_RPC_RESULT)
+        take_page(import, rpc->result, now);
+    else
+        fail(import, "it refuses tools/list", rpc->error, now);
+}
+
+void import_tools_down(struct import *import)
+{
+    struct import_tools *tools = &import->tools;
+
+    mcpx_tools_free(tools->coming);
+    tools->coming = NULL;
+    tools->again = false;
+    tools->reads = 0;
+    tools->ends_at = INT64_MAX;
+    tools->due_at = INT64_MAX;
+}
+
+void import_tools_tick(struct import *import, struct mcpx_now now)
+{
+    if (import->tools.ends_at <= now.mono_ms) {
+        import_calls_drop_purpose(&import->calls, IMPORT_TOOLS);
+        fail(import, "it does not list them in time", (struct mcpx_slice){0}, now);
+    }
+    if (import->tools.due_at <= now.mono_ms)
+        import_tools_ask(import, now);
+}
+
+int64_t import_tools_deadline(const struct import *import)
+{
+    const struct import_tools *tools = &import->tools;
+
+    return tools->ends_at < tools->due_at ? tools->ends_at : tools->due_at;
+}
