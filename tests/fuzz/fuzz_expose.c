@@ -2,7 +2,8 @@
  * fuzz_expose.c - any life of an expose: lines of any text from its client, answers, questions,
  * notifications, refusals, rejections and departures of any shape from the topic, in any order.
  * What the client gets is one JSON message on one line; each of its requests is answered at most as
- * often as it was made; what goes to the topic is one JSON object.
+ * often as it was made; what goes to the topic is one JSON object. Each life is lived twice, without
+ * terms and under some, where every call that was admitted ends.
  *
  * The input is lines; the first byte says what the rest is, and a digit after it names a participant:
  *   c TEXT   the client writes       a RPC   the oldest request to it is answered
@@ -291,17 +292,55 @@ static bool has_client_call(const struct expose_calls *calls)
     return false;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static struct mcpx_instant instant(const void *user)
+{
+    const struct stage *stage = user;
+
+    return (struct mcpx_instant){stage->now.wall_ms, stage->now.mono_ms * 1000};
+}
+
+/* Terms under which everything happens to a call that can happen. */
+static const struct bridge_terms *read_terms(void)
+{
+    static struct bridge_terms terms = {.deterministic = true};
+    struct mcpx_schema_report report = {0};
+
+    if (terms.terms)
+        return &terms;
+    terms.shelf = mcpx_shelf_new();
+    terms.contracts = mcpx_contracts_new(terms.shelf);
+    must(mcpx_terms_read(terms.contracts,
+                         MCPX_SLICE("{\"result\":\"response.v1\",\"context\":{\"policy\":"
+                                    "\"default\"},\"log\":{},\"tools\":{\"a\":{\"result\":"
+                                    "\"as-is\"},\"b\":{\"tier\":\"pro\"}}}"),
+                         &report, &terms.terms) == MCPX_OK);
+    mcpx_schema_report_fini(&report);
+    return &terms;
+}
+
+/* Every call leaves one line, and what it takes is given back. */
+static void drain(struct stage *stage)
+{
+    enum mcpx_record which;
+    struct mcpx_slice line, value;
+
+    while (expose_next_record(stage->expose, &which, &line))
+        must(mcpx_json_check(line, 0, &value, NULL) == MCPX_OK);
+    must(!stage->expose->under_terms || mcpx_calls_count(stage->expose->under_terms) == 0);
+}
+
+static void live(struct mcpx_slice input, const struct bridge_terms *terms)
 {
     static struct stage stage;
-    struct expose_view view = {&stage, may, could, roster, message_max};
+    struct expose_view view = {&stage, may, could, roster, message_max, instant, NULL};
     struct expose_config config = {.topic = "t",
                                    .nonce = "n",
-                                   .plain = size % 2,
+                                   .plain = input.len % 2,
+                                   .terms = terms,
                                    .request_ms = 60000,
                                    .proposal_ms = 60000,
                                    .heartbeat_ms = 15000};
-    const char *at = (const char *)data, *end = at + size;
+    const char *at = input.text, *end = at + input.len;
 
     stage = (struct stage){.now = {1000, 1000}};
     must(expose_new(&config, &view, &stage.expose) == MCPX_OK);
@@ -316,6 +355,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fetch(&stage);
     must(expose_is_idle(stage.expose) && !has_client_call(&stage.expose->calls));
     must(stage.answers <= stage.requests);
+    drain(&stage);
     expose_free(stage.expose);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct mcpx_slice input = {(const char *)data, size};
+
+    live(input, NULL);
+    live(input, read_terms());
     return 0;
 }

@@ -147,7 +147,7 @@ void world_tell(struct world *world, const struct mcpx_event *event)
 
 void world_start(struct world *world, const struct world_setup *setup)
 {
-    struct expose_view view = {world, may, could, roster, message_max};
+    struct expose_view view = {world, may, could, roster, message_max, NULL, NULL};
     struct expose_config config = {.topic = "room",
                                    .nonce = "n",
                                    .plain = setup->plain,

@@ -159,16 +159,23 @@ static void live(struct expose *expose, struct counts *counts)
     fetch(expose, counts);
 }
 
-Test(expose_memory, is_never_short_in_silence)
+static struct mcpx_instant instant(const void *user)
+{
+    (void)user;
+    return (struct mcpx_instant){1000, 1000000};
+}
+
+static void be_short(const struct bridge_terms *terms)
 {
     size_t nth = 0;
     bool failed;
 
     do {
         struct counts counts = {0};
-        struct expose_view view = {&counts, may, could, roster, message_max};
+        struct expose_view view = {&counts, may, could, roster, message_max, instant, NULL};
         struct expose_config config = {.topic = "room",
                                        .nonce = "n",
+                                       .terms = terms,
                                        .request_ms = 60000,
                                        .proposal_ms = 60000,
                                        .heartbeat_ms = 15000};
@@ -188,4 +195,29 @@ Test(expose_memory, is_never_short_in_silence)
         expose_free(expose);
     } while (failed);
     cr_expect_gt(nth, 50);
+}
+
+Test(expose_memory, is_never_short_in_silence)
+{
+    be_short(NULL);
+}
+
+Test(expose_memory, is_never_short_in_silence_under_terms)
+{
+    static const char *const texts[] = {
+        "{}", "{\"result\":\"response.v1\",\"context\":{\"policy\":\"default\"}}"};
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct bridge_terms terms = {.deterministic = true};
+        struct mcpx_schema_report report = {0};
+
+        terms.shelf = mcpx_shelf_new();
+        terms.contracts = mcpx_contracts_new(terms.shelf);
+        cr_assert_eq(
+            mcpx_terms_read(terms.contracts, mcpx_slice_of(texts[i]), &report, &terms.terms),
+            MCPX_OK);
+        mcpx_schema_report_fini(&report);
+        be_short(&terms);
+        bridge_terms_fini(&terms);
+    }
 }

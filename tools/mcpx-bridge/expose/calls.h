@@ -8,6 +8,8 @@
 #include "lib/core/map.h"
 #include "tools/mcpx-bridge/expose/catalog.h"
 
+struct mcpx_call;
+
 /** The receiver of the answer: the client, the catalogue, or none. */
 enum expose_purpose {
     EXPOSE_FOR_CLIENT,
@@ -35,6 +37,7 @@ enum expose_stage { EXPOSE_REQUESTED, EXPOSE_PROPOSED, EXPOSE_APPROVED };
  * resend_ms     when to send it again, because the router refused it as too fast; INT64_MAX =
  *               never
  * progress      last value told
+ * admitted      it is between the two doors of its terms; NULL: it is not, or there are none
  */
 struct expose_call {
     struct expose_call *previous, *next;
@@ -50,6 +53,7 @@ struct expose_call {
     int64_t heartbeat_ms;
     int64_t resend_ms;
     int64_t progress;
+    struct mcpx_call *admitted;
 };
 
 /** All calls, the oldest first; zero-initialised is empty and ready. */

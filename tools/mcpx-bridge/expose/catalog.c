@@ -27,6 +27,7 @@ static void seat_free(struct expose_seat *seat)
     for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++) {
         mcpx_text_fini(&seat->shelves[i].items);
         mcpx_text_fini(&seat->shelves[i].pages);
+        mcpx_tools_free(seat->shelves[i].tools);
     }
     mcpx_text_fini(&seat->hello);
     mcpx_text_fini(&seat->id);
@@ -143,6 +144,8 @@ enum mcpx_err expose_shelf_add(struct expose_shelf *shelf, enum expose_list list
     *cursor = is_last ? (struct mcpx_slice){0} : next;
     if (is_last) {
         mcpx_text_fini(&shelf->items);
+        mcpx_tools_free(shelf->tools);
+        shelf->tools = NULL;
         shelf->items = shelf->pages;
         shelf->pages = (struct mcpx_text){0};
         expose_shelf_drop(shelf);
@@ -161,6 +164,24 @@ static void write_item(struct mcpx_slice item, const char *key,
         mcpx_text_slice(out, item);
     else
         bridge_add_with_string(out, item, key, shown);
+}
+
+/* The same for a tool as its terms show it. */
+static void write_tool(struct mcpx_slice item, const struct mcpx_terms *terms,
+                       const struct expose_thing *thing, struct mcpx_slice shown,
+                       struct mcpx_text *out)
+{
+    struct mcpx_text named = {0}, tool = {0};
+
+    bridge_add_with_string(&named, item, "name", shown);
+    if (!named.failed)
+        mcpx_terms_tool_add(&tool, terms, thing->own, mcpx_text_view(&named));
+    if (out->len && out->text[out->len - 1] != '[')
+        mcpx_text_puts(out, ",");
+    mcpx_text_slice(out, mcpx_text_view(&tool));
+    out->failed |= named.failed || tool.failed;
+    mcpx_text_fini(&named);
+    mcpx_text_fini(&tool);
 }
 
 /* `filter` NULL = none. */
@@ -182,8 +203,12 @@ static void write_seat(const struct expose_seat *seat, enum expose_list list,
             !mcpx_json_add_unescaped(&own, mcpx_json_get(walk.value, row->key)) || own.failed)
             continue;
         thing.own = mcpx_text_view(&own);
-        if ((!filter || filter->shows(filter->user, list, &thing)) &&
-            expose_names_put(names, row->space, &thing, &shown) == MCPX_OK)
+        if ((filter && !filter->shows(filter->user, list, &thing)) ||
+            expose_names_put(names, row->space, &thing, &shown) != MCPX_OK)
+            continue;
+        if (filter && filter->terms && list == EXPOSE_TOOLS)
+            write_tool(walk.value, filter->terms, &thing, shown, out);
+        else
             write_item(walk.value, row->key, &thing, shown, out);
     }
     out->failed |= own.failed;
@@ -207,7 +232,7 @@ static bool touch(void *user, enum expose_list list, const struct expose_thing *
 size_t expose_seat_name(const struct expose_seat *seat, enum expose_list list,
                         struct expose_names *names)
 {
-    struct expose_filter toucher = {names, touch};
+    struct expose_filter toucher = {names, touch, NULL};
     struct mcpx_text unused = {0};
     size_t left_out = names->left_out;
 

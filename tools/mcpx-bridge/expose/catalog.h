@@ -6,7 +6,9 @@
 #define MCPX_BRIDGE_EXPOSE_CATALOG_H
 
 #include "tools/mcpx-bridge/expose/names.h"
+
 #include <mcpx/json.h>
+#include <mcpx/terms.h>
 
 enum expose_list {
     EXPOSE_TOOLS,
@@ -54,11 +56,12 @@ struct expose_shelf {
     struct mcpx_text items; /* a JSON array; empty when there is none */
     struct mcpx_text pages; /* the same, not complete yet */
     size_t page_count;
-    int64_t until_ms; /* deadline of the pages; the last one asked for may be later */
-    bool is_open;     /* pages are being asked for */
-    bool again;       /* it changed in the meantime */
-    bool is_cut;      /* it was logged that not all of it is shown */
-    bool is_blamed;   /* it was logged that the list was dropped */
+    int64_t until_ms;         /* deadline of the pages; the last one asked for may be later */
+    bool is_open;             /* pages are being asked for */
+    bool again;               /* it changed in the meantime */
+    bool is_cut;              /* it was logged that not all of it is shown */
+    bool is_blamed;           /* it was logged that the list was dropped */
+    struct mcpx_tools *tools; /* the items for who judges calls; NULL: not asked for so far */
 };
 
 /** One participant. Seats are ordered by id. */
@@ -115,11 +118,12 @@ void expose_shelf_drop(struct expose_shelf *shelf);
 
 /**
  * Whether the client may use an item. The caller of expose_catalog_write gives this function;
- * it is called for every item.
+ * it is called for every item. `terms` are those that tools are shown under; NULL: none.
  */
 struct expose_filter {
     void *user;
     bool (*shows)(void *user, enum expose_list list, const struct expose_thing *thing);
+    const struct mcpx_terms *terms;
 };
 
 /**

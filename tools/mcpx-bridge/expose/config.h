@@ -5,6 +5,7 @@
 #define MCPX_BRIDGE_EXPOSE_CONFIG_H
 
 #include "lib/core/map.h"
+#include "tools/mcpx-bridge/terms.h"
 
 #include <mcpx/session.h>
 
@@ -16,6 +17,9 @@
  *               the topic
  * key           of hash tables: random, and told to nobody
  * plain         tools and prompts keep their names where these are unique
+ * answers_only  there are several clients, which hear answers and nothing else: nothing is told that
+ *               nobody asked for, and servers may ask none of them
+ * terms         what calls of tools have to keep, kept as long as the server; NULL: nothing
  * only          patterns of what is shown: a participant with all it has, or single tools, prompts and
  *               resources under the names the client sees; * stands for any bytes. None = all
  * request_ms    how long a call may take without a sign of life; 0 = for ever
@@ -27,6 +31,8 @@ struct expose_config {
     const char *nonce;
     struct mx_map_key key;
     bool plain;
+    bool answers_only;
+    const struct bridge_terms *terms;
     const char *const *only;
     size_t only_count;
     int64_t request_ms;
@@ -41,6 +47,8 @@ struct expose_config {
  *
  * roster   the id of the other participant at `index`; false when there is none
  * message_max   limits.message_bytes of the router; 0 = none known
+ * now      the clocks at this moment; asked with terms alone, as is
+ * chance   random bytes
  */
 struct expose_view {
     const void *user;
@@ -49,6 +57,8 @@ struct expose_view {
                   const struct mcpx_kind *kind);
     bool (*roster)(const void *user, size_t index, struct mcpx_slice *id);
     size_t (*message_max)(const void *user);
+    struct mcpx_instant (*now)(const void *user);
+    void (*chance)(const void *user, void *bytes, size_t len);
 };
 
 #endif

@@ -16,6 +16,7 @@
 #include "tools/mcpx-bridge/expose/settle.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"
+#include "tools/mcpx-bridge/expose/terms.h"
 #include "tools/mcpx-bridge/expose/watch.h"
 
 #include <stdlib.h>
@@ -67,6 +68,7 @@ void expose_free(struct expose *x)
     expose_ask_end(x, (struct mcpx_slice){0}, NULL);
     expose_watch_fini(x);
     expose_calls_fini(&x->calls);
+    expose_terms_fini(x);
     expose_catalog_fini(&x->catalog);
     expose_names_fini(&x->names);
     expose_names_fini(&x->ids);
@@ -322,6 +324,11 @@ void expose_done(struct expose *x, const struct bridge_outcome *outcome, struct 
     release(x);
 }
 
+bool expose_next_record(struct expose *x, enum mcpx_record *which, struct mcpx_slice *line)
+{
+    return x->under_terms && mcpx_calls_next_record(x->under_terms, which, line);
+}
+
 void expose_behind(struct expose *x, bool is_behind)
 {
     x->is_behind = is_behind;
@@ -345,6 +352,15 @@ int64_t expose_deadline(const struct expose *x)
     return x->held && x->held->until_ms < due ? x->held->until_ms : due;
 }
 
+static void abandon_line(struct expose *x, struct mcpx_slice line, struct mcpx_slice sentence)
+{
+    struct mcpx_slice value;
+
+    if (!expose_terms_turn_away(x, line, true) &&
+        mcpx_json_check(line, 0, &value, NULL) == MCPX_OK)
+        expose_tell_error(x, mcpx_json_get(value, "id"), BRIDGE_UNAVAILABLE, sentence);
+}
+
 void expose_abandon(struct expose *x, struct mcpx_slice sentence)
 {
     struct mcpx_text line;
@@ -355,25 +371,28 @@ void expose_abandon(struct expose *x, struct mcpx_slice sentence)
             expose_fail(x, call, BRIDGE_UNAVAILABLE, sentence);
     }
     while (expose_held_take(x, &line)) {
-        struct mcpx_slice value = mcpx_text_view(&line);
-
-        if (mcpx_json_check(value, 0, &value, NULL) == MCPX_OK)
-            expose_tell_error(x, mcpx_json_get(value, "id"), BRIDGE_UNAVAILABLE, sentence);
+        abandon_line(x, mcpx_text_view(&line), sentence);
         mcpx_text_fini(&line);
     }
 }
 
 void expose_leave(struct expose *x, struct mcpx_now now)
 {
+    struct mcpx_text line;
+
     x->now = now;
     for (struct expose_call *call = x->calls.first, *next; call; call = next) {
         next = call->next;
         if (call->purpose == EXPOSE_FOR_CLIENT)
             expose_take_back(x, call, (struct mcpx_slice){0});
+        expose_terms_abandon(x, call);
         expose_calls_remove(&x->calls, call);
     }
     expose_ask_end(x, (struct mcpx_slice){0}, "the client left");
-    expose_held_fini(x);
+    while (expose_held_take(x, &line)) {
+        expose_terms_turn_away(x, mcpx_text_view(&line), false);
+        mcpx_text_fini(&line);
+    }
 }
 
 bool expose_is_idle(const struct expose *x)

@@ -53,17 +53,15 @@ bool expose_held_take(struct expose *x, struct mcpx_text *line)
     return true;
 }
 
-bool expose_unhold(struct expose *x, struct mcpx_slice id)
+bool expose_unhold(struct expose *x, struct mcpx_slice id, struct mcpx_text *line)
 {
     struct expose_held **at = &x->held;
-    struct mcpx_text line;
 
     while (*at && !mcpx_json_same(mcpx_json_get(mcpx_text_view(&(*at)->line), "id"), id))
         at = &(*at)->next;
     if (!*at)
         return false;
-    line = take(at);
-    mcpx_text_fini(&line);
+    *line = take(at);
     return true;
 }
 

@@ -24,8 +24,8 @@ void expose_hold(struct expose *x, struct mcpx_slice line);
 /** Takes out the first line, which it gives. Returns false when there is none. */
 bool expose_held_take(struct expose *x, struct mcpx_text *line);
 
-/** Takes a kept request back. Returns whether there was one with that id. */
-bool expose_unhold(struct expose *x, struct mcpx_slice id);
+/** Takes out the kept request with that id, which it gives. Returns false when there is none. */
+bool expose_unhold(struct expose *x, struct mcpx_slice id, struct mcpx_text *line);
 
 /** Frees all. */
 void expose_held_fini(struct expose *x);

@@ -75,7 +75,9 @@ void expose_greet(struct expose *x, const struct mcpx_rpc *rpc)
 {
     bool first = !x->client.greeted;
 
-    if (mcpx_slice_equal(rpc->method, MCPX_SLICE("initialize"))) {
+    if (x->config.answers_only) {
+        /* one of several speaks for itself alone */
+    } else if (mcpx_slice_equal(rpc->method, MCPX_SLICE("initialize"))) {
         keep(&x->client.capabilities, mcpx_json_get(rpc->params, "capabilities"));
         keep(&x->client.info, mcpx_json_get(rpc->params, "clientInfo"));
     } else if (first) {

@@ -11,6 +11,7 @@
 #include "tools/mcpx-bridge/expose/send.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"
+#include "tools/mcpx-bridge/expose/terms.h"
 #include "tools/mcpx-bridge/expose/watch.h"
 
 static void schedule_heartbeat(struct expose *x, struct expose_call *call)
@@ -92,19 +93,22 @@ void expose_approved(struct expose *x, struct expose_call *call,
 }
 
 /* A model can read a result; an error of the protocol is for the program around it. */
-static void tell_rejection(struct expose *x, const struct expose_call *call,
+static void tell_rejection(struct expose *x, struct expose_call *call,
                            struct mcpx_slice sentence)
 {
     struct mcpx_rpc rpc = {.id = call->id, .method = call->method};
     struct expose_request request = {.rpc = &rpc, .modern = call->modern};
+    struct mcpx_text result;
 
-    if (mcpx_slice_equal(rpc.method, MCPX_SLICE("tools/call")))
-        expose_tell_result(
-            x, &request,
-            mx_formatted("{\"content\":[{\"type\":\"text\",\"text\":%q}],\"isError\":true}",
-                         sentence));
-    else
+    if (!mcpx_slice_equal(rpc.method, MCPX_SLICE("tools/call"))) {
         expose_tell_error(x, rpc.id, BRIDGE_REJECTED, sentence);
+        return;
+    }
+    result = mx_formatted("{\"content\":[{\"type\":\"text\",\"text\":%q}],\"isError\":true}",
+                          sentence);
+    if (call->admitted && !result.failed)
+        expose_terms_refused(x, call, mcpx_text_view(&result));
+    expose_tell_result(x, &request, result);
 }
 
 void expose_rejected(struct expose *x, struct expose_call *call,
@@ -146,6 +150,14 @@ static void add_would_allow(const struct expose *x, const struct expose_kind *ki
     mcpx_capset_unref(none);
 }
 
+/* The members of an object, without its braces. */
+static struct mcpx_slice inside(const struct mcpx_text *object)
+{
+    if (object->failed || object->len <= 2)
+        return (struct mcpx_slice){0};
+    return (struct mcpx_slice){object->text + 1, object->len - 2};
+}
+
 void expose_refuse(struct expose *x, struct expose_call *call, struct mcpx_slice would_allow)
 {
     struct mcpx_text operation = operation_of(call), data = {0};
@@ -162,7 +174,11 @@ void expose_refuse(struct expose *x, struct expose_call *call, struct mcpx_slice
     if (would_allow.text)
         mx_json_add_raw(&data, "would_allow", would_allow);
     mx_json_end_object(&data);
-    expose_tell_error_data(x, call->id, BRIDGE_NOT_ALLOWED, mcpx_text_view(&message), &data);
+    if (call->admitted)
+        expose_terms_fail(x, call, MCPX_CAUSE_DENIED, mcpx_text_view(&message), inside(&data));
+    else
+        expose_tell_error_data(x, call->id, BRIDGE_NOT_ALLOWED, mcpx_text_view(&message),
+                               &data);
     expose_unwatch(x, call);
     expose_end(x, call);
     mcpx_text_fini(&operation);

@@ -7,6 +7,7 @@
 
 #include "lib/core/decimal.h"
 #include "tools/mcpx-bridge/bridge.h"
+#include "tools/mcpx-bridge/expose/answer.h"
 #include "tools/mcpx-bridge/expose/end.h"
 #include "tools/mcpx-bridge/expose/held.h"
 #include "tools/mcpx-bridge/expose/ids.h"
@@ -17,6 +18,7 @@
 #include "tools/mcpx-bridge/expose/settle.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"
+#include "tools/mcpx-bridge/expose/terms.h"
 #include "tools/mcpx-bridge/expose/uri.h"
 #include "tools/mcpx-bridge/expose/watch.h"
 
@@ -132,6 +134,36 @@ static void refuse_ambiguous(struct expose *x, const struct mcpx_rpc *rpc,
     mcpx_text_fini(&second);
 }
 
+/* `route` NULL = nobody has the tool. */
+static void forward_under_terms(struct expose *x, const struct expose_request *request,
+                                struct expose_route *route)
+{
+    struct mcpx_admission admission;
+    struct expose_call *call = NULL;
+
+    if (!expose_terms_admit(x, request, route, &admission))
+        return;
+    if (route && admission.params.text) {
+        mcpx_text_reset(&route->params);
+        mcpx_text_slice(&route->params, admission.params);
+    }
+    if (route && !route->params.failed)
+        call = make_call(x, request, route);
+    if (!call) {
+        expose_terms_drop(x, request, admission.call);
+        return;
+    }
+    call->admitted = admission.call;
+    start(x, call);
+}
+
+/* Whether what is known of the topic is enough. Who judges a call has to know its tool. */
+static bool can_go(struct expose *x, const struct mcpx_rpc *rpc,
+                   const struct expose_route *route)
+{
+    return route && (!expose_is_under_terms(x, rpc->method) || expose_terms_know(x, route));
+}
+
 bool expose_forward(struct expose *x, const struct expose_request *request)
 {
     const struct mcpx_rpc *rpc = request->rpc;
@@ -141,10 +173,15 @@ bool expose_forward(struct expose *x, const struct expose_request *request)
     bool known =
         routing == EXPOSE_ROUTED && expose_catalog_find(&x->catalog, route.participant);
 
-    if (routing != EXPOSE_MALFORMED && !known && request->may_wait &&
-        !expose_is_settled(x, -1)) {
+    if (routing != EXPOSE_MALFORMED && request->may_wait && !expose_is_settled(x, -1) &&
+        !can_go(x, rpc, known ? &route : NULL)) {
         expose_route_fini(&route);
         return false;
+    }
+    if (expose_is_under_terms(x, rpc->method)) {
+        forward_under_terms(x, request, known ? &route : NULL);
+        expose_route_fini(&route);
+        return true;
     }
     if (known)
         call = make_call(x, request, &route);
@@ -164,6 +201,30 @@ bool expose_forward(struct expose *x, const struct expose_request *request)
     }
     expose_route_fini(&route);
     return true;
+}
+
+bool expose_invoke(struct expose *x, const struct expose_request *request)
+{
+    struct mcpx_text params = {0}, text = {0};
+    struct expose_request call = *request;
+    struct mcpx_admission none;
+    struct mcpx_rpc rpc;
+    bool is_done = true;
+
+    call.payload = request->rpc->text;
+    call.rpc = &rpc;
+    if (mcpx_invocation_params_add(&params, request->rpc->params))
+        mx_format(&text,
+                  "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"tools/call\",\"params\":%s}",
+                  request->rpc->id, &params);
+    if (text.len && !text.failed &&
+        mcpx_rpc_read(mcpx_text_view(&text), &rpc, NULL) == MCPX_OK)
+        is_done = expose_forward(x, &call);
+    else if (expose_terms_admit(x, request, NULL, &none))
+        expose_terms_drop(x, request, none.call);
+    mcpx_text_fini(&params);
+    mcpx_text_fini(&text);
+    return is_done;
 }
 
 /* What was sent is known under its own envelope only now, when its call may be over. */
@@ -222,8 +283,14 @@ void expose_cancel(struct expose *x, const struct mcpx_rpc *rpc)
     struct mcpx_slice id = mcpx_json_get(rpc->params, "requestId");
     struct mcpx_slice reason = mcpx_json_get(rpc->params, "reason");
     struct expose_call *call;
+    struct mcpx_text line;
 
-    if (!id.text || expose_unhold(x, id) || expose_listen_end(x, id))
+    if (id.text && expose_unhold(x, id, &line)) {
+        expose_terms_turn_away(x, mcpx_text_view(&line), false);
+        mcpx_text_fini(&line);
+        return;
+    }
+    if (!id.text || expose_listen_end(x, id))
         return;
     call = expose_calls_find_id(&x->calls, id);
     if (!call)
@@ -243,7 +310,7 @@ void expose_answered(struct expose *x, struct expose_call *call,
         expose_ids_note_answer(x, call, event->rpc);
         if (event->rpc->form == MCPX_RPC_ERROR)
             expose_unwatch(x, call);
-        expose_tell_answer(x, call, event->rpc);
+        expose_answer(x, call, event->rpc);
         expose_end(x, call);
         break;
     case EXPOSE_FOR_NOBODY:

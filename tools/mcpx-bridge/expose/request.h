@@ -15,6 +15,9 @@ struct expose_request;
 /** Sends a request on. Returns false when it should wait. */
 bool expose_forward(struct expose *x, const struct expose_request *request);
 
+/** A call of a tool in the form of an invocation, for terms. Returns false when it should wait. */
+bool expose_invoke(struct expose *x, const struct expose_request *request);
+
 /** The client takes a request back. */
 void expose_cancel(struct expose *x, const struct mcpx_rpc *rpc);
 

@@ -84,6 +84,7 @@ static const struct method {
     {"resources/templates/list", answer_list, EXPOSE_TEMPLATES},
     {"prompts/list", answer_list, EXPOSE_PROMPTS},
     {"tools/call", expose_forward, NOTHING},
+    {"mcp.tool.invoke", expose_invoke, NOTHING},
     {"resources/read", expose_forward, NOTHING},
     {"resources/subscribe", expose_forward, NOTHING},
     {"resources/unsubscribe", expose_forward, NOTHING},
@@ -124,6 +125,13 @@ static bool serve_method(struct expose *x, const struct method *method,
     return !expose_has_topic(x, request) || method->handle(x, request);
 }
 
+/* To listen would never be answered; invocations are a form for calls under terms. */
+static bool is_spoken(const struct expose *x, const struct method *method)
+{
+    return !(method->handle == expose_listen && x->config.answers_only) &&
+           (method->handle != expose_invoke || x->config.terms);
+}
+
 static void serve_request(struct expose *x, struct mcpx_slice line, const struct mcpx_rpc *rpc,
                           bool may_wait)
 {
@@ -135,6 +143,8 @@ static void serve_request(struct expose *x, struct mcpx_slice line, const struct
     for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
         if (!mcpx_slice_equal(rpc->method, mcpx_slice_of(methods[i].method)))
             continue;
+        if (!is_spoken(x, &methods[i]))
+            break;
         request.list = methods[i].list;
         if (!serve_method(x, &methods[i], &request))
             expose_hold(x, line);

@@ -35,7 +35,9 @@ bool expose_is_settled(const struct expose *x, int list)
 
 void expose_write_list(struct expose *x, enum expose_list list, struct mcpx_text *out)
 {
-    struct expose_filter filter = {x, expose_shows};
+    const struct bridge_terms *terms = x->config.terms;
+    bool changes = terms && mcpx_terms_change_lists(terms->terms);
+    struct expose_filter filter = {x, expose_shows, changes ? terms->terms : NULL};
 
     mx_format(out, "{\"%s\":[", expose_lists[list].member);
     expose_catalog_write(&x->catalog, list, &x->names, &filter, out);

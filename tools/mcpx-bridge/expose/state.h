@@ -60,6 +60,8 @@ struct expose {
     struct expose_calls calls;
     struct expose_client client;
     struct expose_held *held;
+    struct mcpx_calls *under_terms; /* NULL before the first call of a tool */
+    struct expose_shelf no_tools;   /* of nobody */
     struct expose_ask *asks;
     size_t ask_count;
     int64_t last_ask;
@@ -84,12 +86,16 @@ static inline int64_t expose_in(const struct expose *x, int64_t ms)
  * modern     it speaks 2026-07-28
  * may_wait   it may be put off until the servers are known
  * list       the list that it is about; -1 = all, or none
+ * is_over    it is not served any more
+ * payload    what the client sent, where `rpc` was made of it; else absent
  */
 struct expose_request {
     const struct mcpx_rpc *rpc;
     bool modern;
     bool may_wait;
+    bool is_over;
     int list;
+    struct mcpx_slice payload;
 };
 
 #endif

@@ -49,9 +49,8 @@ static bool is_cacheable(struct mcpx_slice method)
            mcpx_slice_equal(method, MCPX_SLICE("server/discover"));
 }
 
-/* Revision 2026-07-28 wants members that older servers do not know; added only where absent. */
-static void add_modern(struct mcpx_text *out, struct mcpx_slice method,
-                       struct mcpx_slice result)
+void expose_tell_add_modern(struct mcpx_text *out, struct mcpx_slice method,
+                            struct mcpx_slice result)
 {
     struct mcpx_json_change changes[3];
     size_t count = 0;
@@ -75,7 +74,7 @@ void expose_tell_result(struct expose *x, const struct expose_request *request,
                           MCPX_SLICE("out of memory"));
     } else {
         if (request->modern)
-            add_modern(&modern, request->rpc->method, mcpx_text_view(&result));
+            expose_tell_add_modern(&modern, request->rpc->method, mcpx_text_view(&result));
         bridge_add_result(&out, request->rpc->id,
                           mcpx_text_view(request->modern ? &modern : &result));
         out.failed |= modern.failed;
@@ -108,52 +107,6 @@ void expose_tell_error_data(struct expose *x, struct mcpx_slice id, int code,
     expose_tell(x, out);
 }
 
-/* A task's own answers name it, and so does the answer that begins it. */
-static unsigned ids_of(const struct expose_call *call)
-{
-    struct mcpx_slice method = call->method;
-
-    if (method.len > 6 && memcmp(method.text, "tasks/", 6) == 0 &&
-        !mcpx_slice_equal(method, MCPX_SLICE("tasks/result")))
-        return EXPOSE_ID_OF_TASK;
-    return mcpx_json_get(call->params, "task").text ? EXPOSE_ID_IN_TASK : 0;
-}
-
-/* A client that ignores letter case would take another id for the task's, one of another server. */
-static bool names_two_tasks(struct mcpx_slice result, unsigned where)
-{
-    struct mcpx_slice task =
-        where & EXPOSE_ID_IN_TASK ? mcpx_json_get(result, "task") : result;
-
-    if (where & EXPOSE_ID_IN_TASK &&
-        mcpx_json_count_like(result, "task") != (task.text ? 1 : 0))
-        return true;
-    return where && mcpx_json_count_like(task, "taskId") !=
-                        (mcpx_json_get(task, "taskId").text ? 1 : 0);
-}
-
-void expose_tell_answer(struct expose *x, const struct expose_call *call,
-                        const struct mcpx_rpc *rpc)
-{
-    struct mcpx_text out = {0}, shown = {0}, modern = {0};
-    struct mcpx_slice result = rpc->result;
-
-    if (names_two_tasks(result, ids_of(call))) {
-        expose_tell_error(x, call->id, BRIDGE_UNAVAILABLE,
-                          MCPX_SLICE("the server's answer names its task in two ways"));
-        return;
-    }
-    if (expose_ids_show(x, call->participant, result, ids_of(call), &shown))
-        result = mcpx_text_view(&shown);
-    if (call->modern && !shown.failed && mcpx_json_type(result) == MCPX_JSON_OBJECT)
-        add_modern(&modern, call->method, result);
-    bridge_add_message(&out, rpc->text, call->id, "result", modern.len ? &modern : &shown);
-    out.failed |= shown.failed || modern.failed;
-    expose_tell(x, out);
-    mcpx_text_fini(&shown);
-    mcpx_text_fini(&modern);
-}
-
 void expose_tell_same(struct expose *x, struct mcpx_slice participant,
                       const struct mcpx_rpc *rpc)
 {
@@ -170,6 +123,8 @@ void expose_tell_same(struct expose *x, struct mcpx_slice participant,
 
 bool expose_may_tell(struct expose *x)
 {
+    if (x->config.answers_only)
+        return false;
     if (x->is_behind) {
         if (x->untold++ == 0)
             expose_note(x, MCPX_SLICE("the client does not read: notifications are left out "

@@ -3,6 +3,7 @@
  */
 #include "tools/mcpx-bridge/verbs.h"
 
+#include "tools/mcpx-bridge/expose/edge/listen.h"
 #include "tools/mcpx-bridge/expose/edge/run.h"
 
 #include <string.h>
@@ -21,6 +22,10 @@ const struct option_row expose_option_rows[] = {
      "how long a proposal waits for somebody to decide; 600 when not given, 0 for ever"},
     {"--heartbeat", "S", VALUE_SECONDS, 0,
      "pause between progress notifications while a proposal waits; 15 when not given"},
+    BRIDGE_TERMS_OPTIONS,
+    {"--http", "HOST:PORT", VALUE_TEXT, 0,
+     "serve POST /mcp by HTTP in place of standard input, on this machine alone: HOST is "
+     "localhost, 127.0.0.1 or [::1], PORT 0 any that is free"},
     {.name = NULL},
 };
 
@@ -32,7 +37,11 @@ const char expose_help[] =
     "client waits until somebody acts on it, and a client that asked for progress is told so "
     "every few seconds, which keeps it from giving up. What may neither be requested nor "
     "proposed is not listed.\n\n"
-    "Ends when standard input ends, and on SIGTERM, SIGINT, SIGHUP and SIGQUIT, with what the "
+    "With --http a message is the body of a POST, and its answer comes back with it; the "
+    "address is printed as \"listening http://...\". All clients act as this one participant, "
+    "so whoever can reach the port can do what it may. They hear answers and nothing else.\n\n"
+    "Ends when standard input ends (not with --http), and on SIGTERM, SIGINT, SIGHUP and "
+    "SIGQUIT, with what the "
     "client still waited for taken back.";
 
 enum {
@@ -63,20 +72,38 @@ static bool read_only(const struct arguments *arguments, const char **only, size
     return true;
 }
 
-int cmd_expose(const struct arguments *arguments)
+/* Fills what the command line says of the server itself. `address` and `only` are kept by the job. */
+static int read_options(const struct arguments *arguments, struct sockaddr_storage *address,
+                        const char **only, struct expose_job *job)
 {
     const char *names = arguments_value(arguments, "--names");
-    const char *only[WORDS_MAX];
-    struct connection connection;
-    struct expose_job job = {0};
-    int status;
+    const char *http = arguments_value(arguments, "--http");
 
-    job.expose.heartbeat_ms = arguments_ms(arguments, "--heartbeat", HEARTBEAT_MS);
-    if (job.expose.heartbeat_ms < HEARTBEAT_MIN_MS)
+    job->expose.heartbeat_ms = arguments_ms(arguments, "--heartbeat", HEARTBEAT_MS);
+    if (job->expose.heartbeat_ms < HEARTBEAT_MIN_MS)
         return fail_with(STATUS_USAGE, "expose", "--heartbeat must be 0.1 or more");
-    if (!read_only(arguments, only, &job.expose.only_count))
+    if (http && !expose_listen_read(http, address))
+        return fail_with(STATUS_USAGE, "expose",
+                         "--http wants an address of this machine, such as 127.0.0.1:8808, "
+                         "localhost:0 or [::1]:8808: everybody who reaches it acts as the "
+                         "participant");
+    if (!read_only(arguments, only, &job->expose.only_count))
         return STATUS_USAGE;
-    status = connection_read_patiently(arguments, &connection);
+    job->http = http ? address : NULL;
+    job->expose.answers_only = http != NULL;
+    job->expose.only = only;
+    job->expose.plain = names && strcmp(names, "plain") == 0;
+    job->expose.request_ms = arguments_ms(arguments, "--timeout", REQUEST_MS);
+    job->expose.proposal_ms = arguments_ms(arguments, "--proposal-timeout", PROPOSAL_MS);
+    return STATUS_OK;
+}
+
+static int expose_topic(const struct arguments *arguments, const struct expose_job *prepared)
+{
+    struct expose_job job = *prepared;
+    struct connection connection;
+    int status = connection_read_patiently(arguments, &connection);
+
     if (status == STATUS_OK) {
         job.client = connection.client;
         job.where = &connection;
@@ -84,12 +111,25 @@ int cmd_expose(const struct arguments *arguments)
         job.client.history = 0;
         job.client.session.instance = true;
         job.expose.topic = connection.client.topic;
-        job.expose.plain = names && strcmp(names, "plain") == 0;
-        job.expose.only = only;
-        job.expose.request_ms = arguments_ms(arguments, "--timeout", REQUEST_MS);
-        job.expose.proposal_ms = arguments_ms(arguments, "--proposal-timeout", PROPOSAL_MS);
         status = expose_run(&job);
     }
     connection_fini(&connection);
+    return status;
+}
+
+int cmd_expose(const struct arguments *arguments)
+{
+    const char *only[WORDS_MAX];
+    struct sockaddr_storage address;
+    struct bridge_terms terms = {0};
+    struct expose_job job = {0};
+    int status = read_options(arguments, &address, only, &job);
+
+    if (status == STATUS_OK)
+        status = bridge_terms_read("expose", arguments, &terms);
+    job.expose.terms = terms.terms ? &terms : NULL;
+    if (status == STATUS_OK)
+        status = expose_topic(arguments, &job);
+    bridge_terms_fini(&terms);
     return status;
 }

@@ -1,7 +1,7 @@
 /*
- * run.c - the loop, the socket and the standard streams of an expose; what to do is decided
- * in the core. Standard output belongs to the protocol alone: everything for people goes to
- * standard error. The end has an order: what the client waits for is taken back, the connection is
+ * run.c - the loop, the socket and the door for clients of an expose, which are standard streams or
+ * HTTP; what to do is decided in the core. Standard output belongs to the protocol alone: everything
+ * for people goes to standard error. The end has an order: what the client waits for is taken back, the connection is
  * closed, and the last lines are written.
  */
 #include "tools/mcpx-bridge/expose/edge/run.h"
@@ -9,9 +9,13 @@
 #include "lib/edge/alarm.h"
 #include "tools/common/command.h"
 #include "tools/mcpx-bridge/edge/loop.h"
+#include "tools/mcpx-bridge/edge/records.h"
 #include "tools/mcpx-bridge/edge/renew.h"
+#include "tools/mcpx-bridge/expose/edge/http.h"
+#include "tools/mcpx-bridge/expose/edge/listen.h"
 #include "tools/mcpx-bridge/expose/edge/stdio.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,9 +34,11 @@ struct edge {
     struct loop_signals signals;
     uv_prepare_t round;
     struct mcpx_client *client;
-    struct expose_stdio *stdio;
+    struct expose_stdio *stdio; /* one of the two is NULL */
+    struct expose_http *http;
     struct expose *expose;
     struct renewal renewal;
+    struct records records;
     int64_t leave_ms; /* mono_ms at which to leave; INT64_MAX = not yet */
     bool leaving;
     bool was_joined, was_refused;
@@ -65,6 +71,18 @@ static size_t message_max(const void *user)
     return mcpx_session_message_max(session_of(user));
 }
 
+static struct mcpx_instant instant(const void *user)
+{
+    (void)user;
+    return (struct mcpx_instant){mx_clock_now().wall_ms, (int64_t)(uv_hrtime() / 1000)};
+}
+
+static void chance(const void *user, void *bytes, size_t len)
+{
+    (void)user;
+    mx_chance_fill(NULL, bytes, len);
+}
+
 static bool roster(const void *user, size_t index, struct mcpx_slice *id)
 {
     struct mcpx_participant participant;
@@ -78,12 +96,27 @@ static bool roster(const void *user, size_t index, struct mcpx_slice *id)
 
 /* ---- what the core wants ---- */
 
+static void write_line(struct edge *edge, struct mcpx_slice line)
+{
+    if (edge->http)
+        expose_http_write(edge->http, line);
+    else
+        expose_stdio_write(edge->stdio, line);
+}
+
+/* Bytes, or answers: 0 when nothing is left. */
+static size_t unwritten(const struct edge *edge)
+{
+    return edge->stdio ? expose_stdio_unwritten(edge->stdio)
+                       : expose_http_unwritten(edge->http);
+}
+
 static void act(struct edge *edge, const struct bridge_action *action,
                 struct bridge_outcome *outcome)
 {
     switch (action->type) {
     case BRIDGE_WRITE:
-        expose_stdio_write(edge->stdio, action->text);
+        write_line(edge, action->text);
         break;
     case BRIDGE_LOG:
         loop_log("expose", action->text);
@@ -107,23 +140,34 @@ static void act(struct edge *edge, const struct bridge_action *action,
     }
 }
 
+static void write_records(struct edge *edge)
+{
+    enum mcpx_record which;
+    struct mcpx_slice line;
+
+    while (expose_next_record(edge->expose, &which, &line))
+        records_write(&edge->records, which, line);
+}
+
+/* A call is written down before its server hears of it. */
 static void act_on_all(struct edge *edge)
 {
     const struct bridge_action *action;
 
+    write_records(edge);
     while ((action = expose_next(edge->expose)) != NULL) {
         struct bridge_outcome outcome = {0};
 
         act(edge, action, &outcome);
         expose_done(edge->expose, &outcome, mx_clock_now());
+        write_records(edge);
     }
 }
 
 /* Before every input. */
 static void look_at_client(struct edge *edge)
 {
-    expose_behind(edge->expose,
-                  expose_stdio_unwritten(edge->stdio) > EXPOSE_STDIO_UNWRITTEN_MAX);
+    expose_behind(edge->expose, edge->stdio && unwritten(edge) > EXPOSE_STDIO_UNWRITTEN_MAX);
 }
 
 /* ---- the end ---- */
@@ -286,7 +330,7 @@ static int start_client(struct edge *edge, const struct expose_job *job)
 
 static int start_core(struct edge *edge, const struct expose_job *job)
 {
-    struct expose_view view = {edge, may, could, roster, message_max};
+    struct expose_view view = {edge, may, could, roster, message_max, instant, chance};
     struct expose_config config = job->expose;
     unsigned char random[6];
     char nonce[2 * sizeof random + 1];
@@ -319,6 +363,30 @@ static int start_stdio(struct edge *edge)
     return err ? STATUS_FAILED : STATUS_OK;
 }
 
+static int start_http(struct edge *edge, const struct expose_job *job)
+{
+    struct expose_http_config config = {.loop = &edge->loop,
+                                        .socket = expose_listen_open(job->http),
+                                        .body_max = LINE_MAX_BYTES,
+                                        .on_line = on_line,
+                                        .user = edge};
+    struct mcpx_text url = {0};
+    enum mcpx_err err;
+
+    if (config.socket < 0) {
+        complain("expose", "cannot listen: %s", strerror(-config.socket));
+        return STATUS_FAILED;
+    }
+    expose_listen_add_url(config.socket, &url);
+    err = url.failed ? MCPX_ENOMEM : expose_http_new(&config, &edge->http);
+    if (err)
+        complain("expose", "cannot serve HTTP: %s", mcpx_strerror(err));
+    else if (printf("listening %s\n", url.text) < 0 || fflush(stdout) != 0)
+        complain("expose", "cannot write to standard output: %s", strerror(errno));
+    mcpx_text_fini(&url);
+    return err ? STATUS_FAILED : STATUS_OK;
+}
+
 static void start_handles(struct edge *edge)
 {
     uv_timer_init(&edge->loop, &edge->timer);
@@ -338,18 +406,20 @@ static void write_last_lines(struct edge *edge)
     uint64_t began = uv_now(&edge->loop);
 
     uv_timer_start(&edge->timer, on_late, CLOSE_MS, 0);
-    while (edge->stdio && expose_stdio_unwritten(edge->stdio) > 0 &&
-           uv_now(&edge->loop) - began < CLOSE_MS)
+    while (unwritten(edge) > 0 && uv_now(&edge->loop) - began < CLOSE_MS)
         uv_run(&edge->loop, UV_RUN_ONCE);
 }
 
 static void stop(struct edge *edge)
 {
     edge->renewal.client = NULL;
+    records_close(&edge->records);
     expose_free(edge->expose);
     mcpx_client_free(edge->client);
+    expose_http_end(edge->http);
     write_last_lines(edge);
     expose_stdio_close(edge->stdio);
+    expose_http_close(edge->http);
     uv_close((uv_handle_t *)&edge->timer, NULL);
     uv_close((uv_handle_t *)&edge->round, NULL);
     loop_signals_close(&edge->signals);
@@ -376,11 +446,12 @@ int expose_run(const struct expose_job *job)
         return STATUS_FAILED;
     }
     start_handles(&edge);
+    records_open(&edge.records, "expose", job->expose.terms);
     status = start_core(&edge, job);
     if (status == STATUS_OK)
         status = start_client(&edge, job);
     if (status == STATUS_OK)
-        status = start_stdio(&edge);
+        status = job->http ? start_http(&edge, job) : start_stdio(&edge);
     if (status == STATUS_OK) {
         uv_run(&edge.loop, UV_RUN_DEFAULT);
         status = edge.status;

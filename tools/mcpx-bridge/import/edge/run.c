@@ -9,9 +9,9 @@
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
 #include "tools/mcpx-bridge/edge/loop.h"
+#include "tools/mcpx-bridge/edge/records.h"
 #include "tools/mcpx-bridge/edge/renew.h"
 #include "tools/mcpx-bridge/import/edge/grants.h"
-#include "tools/mcpx-bridge/import/edge/records.h"
 #include "tools/mcpx-bridge/import/pool.h"
 #include "tools/mcpx-bridge/import/who.h"
 
@@ -185,18 +185,27 @@ static void act(struct edge *edge, const struct bridge_action *action,
     }
 }
 
+static void write_records(struct edge *edge)
+{
+    enum mcpx_record which;
+    struct mcpx_slice line;
+
+    while (import_pool_record(edge->pool, &which, &line))
+        records_write(&edge->records, which, line);
+}
+
 /* A call is written down before its server hears of it. */
 static void act_on_all(struct edge *edge)
 {
     const struct bridge_action *action;
 
-    records_write(&edge->records, edge->pool);
+    write_records(edge);
     while ((action = import_pool_next(edge->pool)) != NULL) {
         struct bridge_outcome outcome = {0};
 
         act(edge, action, &outcome);
         import_pool_done(edge->pool, &outcome, mx_clock_now());
-        records_write(&edge->records, edge->pool);
+        write_records(edge);
     }
 }
 
@@ -432,7 +441,7 @@ static int run_pool(struct edge *edge)
 
     if (!make_room(edge))
         return complain_of_memory("import");
-    records_open(&edge->records, edge->job->import.terms);
+    records_open(&edge->records, "import", edge->job->import.terms);
     status = start(edge);
     if (status != STATUS_OK)
         return status;

@@ -1,0 +1,92 @@
+/*
+ * expose_http.mjs - `mcpx-bridge expose --http` for the length of a test, and the two ways to speak
+ * to it: as a client would, and byte by byte.
+ */
+import { connect } from 'node:net';
+import { createInterface } from 'node:readline';
+import { exposeCommand } from './expose.mjs';
+import { Program } from './program.mjs';
+import { inTime } from './router.mjs';
+
+export const JSON_HEAD = { 'content-type': 'application/json' };
+
+/** The text of a request. `id` is JSON text. */
+export function requestText(id, method, params) {
+  return `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}${
+    params === undefined ? '' : `,"params":${JSON.stringify(params)}`}}`;
+}
+
+/** An expose that serves HTTP; stopped when the test ends. It is a Program with `url` and `port`. */
+export async function exposeHttp(t, router, topic, id, { listen = '127.0.0.1:0', ...more } = {}) {
+  const { args, env } = await exposeCommand(router, topic, id, more);
+  const bridge = Program.start('mcpx-bridge', [...args, '--http', listen], { env, stdout: 'pipe' });
+  const said = new Promise((done) => {
+    createInterface({ input: bridge.stdout }).on('line', done);
+  });
+  const line = await inTime(Promise.race([said, bridge.end().then(() => 'nothing')]),
+    () => `no address\n${bridge.log}`);
+  t.after(() => bridge.stop());
+  bridge.url = /^listening (http:\/\/\S+\/mcp)$/.exec(line)?.[1];
+  if (!bridge.url) throw new Error(`said ${line}\n${bridge.log}`);
+  bridge.port = Number(new URL(bridge.url).port);
+  return bridge;
+}
+
+/** POSTs a text: `{ status, text, headers }`. */
+export async function post(bridge, text, { headers = {}, signal } = {}) {
+  const response = await inTime(fetch(bridge.url,
+    { method: 'POST', body: text, headers: { ...JSON_HEAD, ...headers }, signal }),
+  () => `${text.slice(0, 200)} was not answered\n${bridge.log}`);
+  return { status: response.status, text: await response.text(), headers: response.headers };
+}
+
+/** A socket to it, on which bytes can be said, and everything that comes back is kept. */
+export class RawClient {
+  heard = '';
+  #socket;
+  #wake = () => {};
+
+  static async open(bridge) {
+    const client = new RawClient();
+    client.#socket = connect({ host: '127.0.0.1', port: bridge.port });
+    client.#socket.setEncoding('latin1').on('data', (text) => {
+      client.heard += text;
+      client.#wake();
+    });
+    client.#socket.on('error', () => {});
+    client.closed = new Promise((done) => {
+      client.#socket.on('close', () => { client.isClosed = true; client.#wake(); done(); });
+    });
+    await inTime(new Promise((done, fail) => {
+      client.#socket.once('connect', done).once('error', fail);
+    }), 'no connection');
+    return client;
+  }
+
+  say(bytes) {
+    this.#socket.write(bytes, 'latin1');
+  }
+
+  close() {
+    this.#socket.destroy();
+  }
+
+  /** Waits until what came matches; returns the match. */
+  async until(pattern) {
+    const found = (async () => {
+      for (;;) {
+        const match = pattern.exec(this.heard);
+        if (match) return match;
+        if (this.isClosed) throw new Error(`closed before ${pattern}: ${this.heard}`);
+        await new Promise((done) => { this.#wake = done; });
+      }
+    })();
+    return inTime(found, () => `${pattern} did not come: ${this.heard}`);
+  }
+
+  /** The status of the answer, once the server has closed the connection. */
+  async statusAtEnd(what) {
+    await inTime(this.closed, () => `not closed after ${what}: ${this.heard}`);
+    return Number(/^HTTP\/1\.1 (\d+)/.exec(this.heard)?.[1]);
+  }
+}

@@ -1,0 +1,96 @@
+/*
+ * http_link.c - connections. Whoever opens one and says nothing, or says it byte by byte, or does not
+ * read, is cut after a while; and when there are too many, the one that was quiet longest has to go,
+ * so that nobody can keep others out by opening all there are. A connection that waits for an answer
+ * of ours owes nothing and is never cut. MHD's own timeout was refused: every byte starts it anew.
+ */
+#include "lib/edge/alarm.h"
+#include "tools/mcpx-bridge/expose/edge/http_state.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+
+enum { QUIET_MS = 30000, LINKS_MAX = 256 };
+
+static void unlist(struct expose_http *http, struct expose_http_link *link)
+{
+    if (!link->is_listed)
+        return;
+    link->is_listed = false;
+    *(link->previous ? &link->previous->next : &http->first_link) = link->next;
+    *(link->next ? &link->next->previous : &http->last_link) = link->previous;
+    link->previous = link->next = NULL;
+}
+
+static void list(struct expose_http *http, struct expose_http_link *link)
+{
+    link->is_listed = true;
+    link->due_ms = mx_clock_now().mono_ms + QUIET_MS;
+    link->previous = http->last_link;
+    *(http->last_link ? &http->last_link->next : &http->first_link) = link;
+    http->last_link = link;
+}
+
+/* The socket stays MHD's: it reads the end, and closes. */
+static void cut(struct expose_http *http, struct expose_http_link *link)
+{
+    unlist(http, link);
+    shutdown(link->socket, SHUT_RDWR);
+}
+
+static void begin(struct expose_http *http, struct MHD_Connection *connection,
+                  struct expose_http_link **out)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct expose_http_link *link = calloc(1, sizeof *link);
+
+    if (!info || !link) {
+        if (info)
+            shutdown(info->connect_fd, SHUT_RDWR);
+        free(link);
+        return;
+    }
+    link->socket = info->connect_fd;
+    *out = link;
+    list(http, link);
+    if (++http->link_count > LINKS_MAX)
+        cut(http, http->first_link);
+}
+
+void expose_http_connection(void *user, struct MHD_Connection *connection, void **context,
+                            enum MHD_ConnectionNotificationCode what)
+{
+    struct expose_http *http = user;
+    struct expose_http_link *link = *context;
+
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        begin(http, connection, (struct expose_http_link **)context);
+    } else if (link) {
+        unlist(http, link);
+        http->link_count--;
+        free(link);
+        *context = NULL;
+    }
+}
+
+void expose_http_touch(struct expose_http *http, struct MHD_Connection *connection,
+                       bool it_owes)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct expose_http_link *link = info ? info->socket_context : NULL;
+
+    if (!link)
+        return;
+    unlist(http, link);
+    if (it_owes)
+        list(http, link);
+}
+
+int64_t expose_http_cut(struct expose_http *http, int64_t now_ms)
+{
+    while (http->first_link && http->first_link->due_ms <= now_ms)
+        cut(http, http->first_link);
+    return http->first_link ? http->first_link->due_ms : INT64_MAX;
+}

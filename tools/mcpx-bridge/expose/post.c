@@ -1,0 +1,236 @@
+/*
+ * post.c - strict where another reading could let somebody in: names of this machine are compared as
+ * they are written, and a field that stands twice is refused, not chosen from.
+ */
+#include "tools/mcpx-bridge/expose/post.h"
+
+#include "lib/core/decimal.h"
+#include "lib/core/format.h"
+#include "tools/mcpx-bridge/bridge.h"
+
+#include <mcpx/contract.h>
+#include <mcpx/rpc.h>
+
+#include <strings.h>
+
+enum { DEPTH_MAX = 512 };
+
+/* ---- the head ---- */
+
+static bool is_word(struct mcpx_slice text, const char *word)
+{
+    return text.len == strlen(word) && strncasecmp(text.text, word, text.len) == 0;
+}
+
+/* Cuts off what stands before the next `end`, or everything. */
+static struct mcpx_slice cut(struct mcpx_slice *rest, char end)
+{
+    const char *found = rest->len ? memchr(rest->text, end, rest->len) : NULL;
+    struct mcpx_slice part = {rest->text, found ? (size_t)(found - rest->text) : rest->len};
+    size_t used = part.len + (found ? 1 : 0);
+
+    if (used)
+        *rest = (struct mcpx_slice){rest->text + used, rest->len - used};
+    return part;
+}
+
+static struct mcpx_slice without_blanks(struct mcpx_slice text)
+{
+    while (text.len && strchr(" \t", *text.text))
+        text = (struct mcpx_slice){text.text + 1, text.len - 1};
+    while (text.len && strchr(" \t", text.text[text.len - 1]))
+        text.len--;
+    return text;
+}
+
+/* The type in front of its parameters. */
+static bool is_type(struct mcpx_slice value, const char *type)
+{
+    return is_word(without_blanks(cut(&value, ';')), type);
+}
+
+/* 127.x.y.z in four numbers: other spellings mean other machines to some. */
+static bool is_loopback_number(struct mcpx_slice host)
+{
+    uint64_t number;
+
+    if (!host.len || host.text[host.len - 1] == '.' ||
+        !mcpx_slice_equal(cut(&host, '.'), MCPX_SLICE("127")))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        struct mcpx_slice part = cut(&host, '.');
+
+        if ((part.len > 1 && *part.text == '0') || !mx_decimal_read(part, 255, &number))
+            return false;
+    }
+    return host.len == 0;
+}
+
+static bool is_port(struct mcpx_slice text)
+{
+    uint64_t port;
+
+    return text.len <= 5 && mx_decimal_read(text, 65535, &port);
+}
+
+bool expose_post_is_loopback(struct mcpx_slice authority)
+{
+    static const char six[] = "[::1]";
+    size_t len = sizeof six - 1;
+    struct mcpx_slice host, rest = authority;
+
+    if (authority.len >= len && memcmp(authority.text, six, len) == 0) {
+        rest = (struct mcpx_slice){authority.text + len, authority.len - len};
+        return !rest.len || (*rest.text == ':' &&
+                             is_port((struct mcpx_slice){rest.text + 1, rest.len - 1}));
+    }
+    host = cut(&rest, ':');
+    if (host.len < authority.len && !is_port(rest))
+        return false;
+    return is_word(host, "localhost") || is_loopback_number(host);
+}
+
+/* http://HOST[:PORT], or the same with https. */
+static bool is_own_origin(struct mcpx_slice origin)
+{
+    static const char *const schemes[] = {"http://", "https://"};
+
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
+        size_t len = strlen(schemes[i]);
+
+        if (origin.len > len && memcmp(origin.text, schemes[i], len) == 0)
+            return expose_post_is_loopback(
+                (struct mcpx_slice){origin.text + len, origin.len - len});
+    }
+    return false;
+}
+
+bool expose_post_wants_events(struct mcpx_slice accept)
+{
+    while (accept.len)
+        if (is_type(cut(&accept, ','), "text/event-stream"))
+            return true;
+    return false;
+}
+
+/* Two readers could end the body at two places. */
+static bool is_ambiguous(const struct expose_post_head *head)
+{
+    return head->is_twice || (head->length.text && head->encoding.text) ||
+           (head->encoding.text && !is_word(head->encoding, "chunked"));
+}
+
+const struct expose_post_fault *expose_post_judge(const struct expose_post_head *head,
+                                                  uint64_t body_max)
+{
+    static const struct expose_post_fault
+        twice = {400, "Host, Origin, Content-Type, Content-Length or Transfer-Encoding stands "
+                      "there twice or cannot be read, or the body has two lengths"},
+        host = {403, "the Host is not this machine: use localhost, 127.0.0.1 or [::1]"},
+        origin = {403, "the Origin is not this machine: pages of other hosts may not ask"},
+        path = {404, "there is nothing here: the path is /mcp"},
+        method = {405, "the method is not POST: there are no event streams and no sessions"},
+        type = {415, "the Content-Type is not application/json"},
+        length = {413, "the body is longer than this bridge reads"};
+    uint64_t declared = 0;
+
+    if (is_ambiguous(head))
+        return &twice;
+    if (!expose_post_is_loopback(head->host))
+        return &host;
+    if (head->origin.text && !is_own_origin(head->origin))
+        return &origin;
+    if (!mcpx_slice_equal(head->path, MCPX_SLICE("/mcp")))
+        return &path;
+    if (!mcpx_slice_equal(head->method, MCPX_SLICE("POST")))
+        return &method;
+    if (!is_type(head->type, "application/json"))
+        return &type;
+    if (head->length.text && !mx_decimal_clamp(head->length, UINT64_MAX, &declared))
+        return &twice;
+    return declared > body_max ? &length : NULL;
+}
+
+/* ---- the body ---- */
+
+enum expose_post_form expose_post_read(struct mcpx_slice body, int64_t number,
+                                       struct mcpx_text *line, struct mcpx_slice *id)
+{
+    struct mcpx_text own;
+    struct mcpx_slice value;
+    struct mcpx_rpc rpc;
+
+    *id = (struct mcpx_slice){0};
+    if (mcpx_json_check(body, DEPTH_MAX, &value, NULL) != MCPX_OK ||
+        mcpx_rpc_read(value, &rpc, NULL) != MCPX_OK || rpc.form == MCPX_RPC_BODY) {
+        /* On a pipe an empty line is no message; here somebody waits. */
+        mcpx_text_slice(line, body.len ? body : MCPX_SLICE(" "));
+        return EXPOSE_POST_BROKEN;
+    }
+    if (rpc.form != MCPX_RPC_REQUEST)
+        return EXPOSE_POST_NOTICE;
+    *id = rpc.id;
+    own = mx_formatted("%s", number);
+    bridge_add_with(line, value, "id", &own);
+    mcpx_text_fini(&own);
+    return EXPOSE_POST_REQUEST;
+}
+
+struct mcpx_text expose_post_cancel(int64_t number)
+{
+    return mx_formatted("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+                        "\"params\":{\"requestId\":%s,\"reason\":\"the client is gone\"}}",
+                        number);
+}
+
+bool expose_post_is_answer(struct mcpx_slice line)
+{
+    return !mcpx_json_get(line, "method").text;
+}
+
+int64_t expose_post_number(struct mcpx_slice line)
+{
+    int64_t number = 0;
+
+    return bridge_number(mcpx_json_get(line, "id"), &number) ? number : 0;
+}
+
+struct mcpx_text expose_post_answer(struct mcpx_slice line, struct mcpx_slice id)
+{
+    struct mcpx_json_change change = {"id", id};
+    struct mcpx_text out = {0};
+
+    mcpx_json_add_changed(&out, line, &change, 1);
+    return out;
+}
+
+static bool find_code(struct mcpx_slice error, enum mcpx_code *out)
+{
+    struct mcpx_slice name = mcpx_json_get(mcpx_json_get(error, "data"), "canonical_code");
+
+    for (int code = 0; code < MCPX_CODE_COUNT; code++) {
+        *out = (enum mcpx_code)code;
+        if (mcpx_json_equals(name, mcpx_slice_of(mcpx_code_name(*out))))
+            return true;
+    }
+    return false;
+}
+
+int expose_post_status(struct mcpx_slice answer, bool wants_events)
+{
+    static const struct {
+        struct mcpx_slice number;
+        int status;
+    } rows[] = {{{"-32700", 6}, 400}, {{"-32600", 6}, 400}, {{"-32601", 6}, 404}};
+    struct mcpx_slice error = mcpx_json_get(answer, "error");
+    enum mcpx_code code;
+
+    if (!error.text || wants_events)
+        return 200;
+    if (find_code(error, &code))
+        return mcpx_code_status(code);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (mcpx_slice_equal(mcpx_json_get(error, "code"), rows[i].number))
+            return rows[i].status;
+    return 500;
+}

@@ -1,0 +1,293 @@
+/*
+ * terms.c - where a call of a tool meets the terms of its client. What they say is decided in
+ * lib/contract; here is told what became of a call, and the answer put into a message. A call is
+ * judged before it is sent or proposed: nobody is asked to approve what could not run.
+ */
+#include "tools/mcpx-bridge/expose/terms.h"
+
+#include "tools/mcpx-bridge/bridge.h"
+#include "tools/mcpx-bridge/expose/route.h"
+#include "tools/mcpx-bridge/expose/send.h"
+#include "tools/mcpx-bridge/expose/state.h"
+#include "tools/mcpx-bridge/expose/tell.h"
+
+/* Random bytes of one admission. */
+enum { CHANCE = 48 };
+
+bool expose_is_under_terms(const struct expose *x, struct mcpx_slice method)
+{
+    return x->config.terms && mcpx_slice_equal(method, MCPX_SLICE("tools/call"));
+}
+
+/* NULL without memory. */
+static struct mcpx_calls *calls_of(struct expose *x)
+{
+    const struct bridge_terms *terms = x->config.terms;
+
+    if (!x->under_terms)
+        x->under_terms = mcpx_calls_new(&(struct mcpx_calls_options){
+            .terms = terms->terms,
+            .contracts = terms->contracts,
+            .side = MCPX_SIDE_CLIENT,
+            .transport = x->config.answers_only ? "http" : "stdio",
+            .deterministic = terms->deterministic});
+    return x->under_terms;
+}
+
+/* ---- the tools of a server ---- */
+
+/* What a server lists that is no tool is left out, not the list with it. */
+static struct mcpx_tools *read_tools(struct expose *x, const struct expose_shelf *shelf)
+{
+    struct mcpx_tools *tools = mcpx_tools_new(x->config.terms->shelf);
+    struct mcpx_text page = {0};
+    struct mcpx_json_walk walk;
+    enum mcpx_err err = MCPX_OK;
+
+    mcpx_json_walk_start(&walk, mcpx_text_view(&shelf->items));
+    while (tools && err != MCPX_ENOMEM && mcpx_json_walk_next(&walk)) {
+        mcpx_text_reset(&page);
+        mx_format(&page, "{\"tools\":[%s]}", walk.value);
+        err = page.failed ? MCPX_ENOMEM : mcpx_tools_add(tools, mcpx_text_view(&page), NULL);
+    }
+    mcpx_text_fini(&page);
+    if (err != MCPX_ENOMEM)
+        return tools;
+    mcpx_tools_free(tools);
+    return NULL;
+}
+
+/* A list that was never whole says nothing of what its server has. */
+static bool is_known(const struct expose_seat *seat)
+{
+    return seat &&
+           (seat->shelves[EXPOSE_TOOLS].items.len ||
+            (seat->state == EXPOSE_SEAT_LISTED && !seat->shelves[EXPOSE_TOOLS].is_open));
+}
+
+/* Absent means two things: without route, that nobody has the tool, unless nobody can be asked. */
+static enum mcpx_err find_tools(struct expose *x, const struct expose_route *route,
+                                struct mcpx_tools **out)
+{
+    struct expose_seat *seat =
+        route ? expose_catalog_find(&x->catalog, route->participant) : NULL;
+    struct expose_shelf *shelf = seat ? &seat->shelves[EXPOSE_TOOLS] : &x->no_tools;
+
+    *out = NULL;
+    if (!x->joined || (route && !is_known(seat)))
+        return MCPX_OK;
+    if (!shelf->tools)
+        shelf->tools = read_tools(x, shelf);
+    *out = shelf->tools;
+    return *out ? MCPX_OK : MCPX_ENOMEM;
+}
+
+bool expose_terms_know(struct expose *x, const struct expose_route *route)
+{
+    struct mcpx_tools *tools;
+
+    if (find_tools(x, route, &tools) || !tools)
+        return false;
+    for (size_t i = 0; i < mcpx_tools_count(tools); i++)
+        if (mcpx_slice_equal(mcpx_tools_name(tools, i), mcpx_text_view(&route->own)))
+            return true;
+    return false;
+}
+
+static struct mcpx_text version_of(const struct expose *x, const struct expose_route *route)
+{
+    const struct expose_seat *seat =
+        route ? expose_catalog_find(&x->catalog, route->participant) : NULL;
+    struct mcpx_text version = {0};
+
+    if (seat)
+        mcpx_json_add_unescaped(
+            &version, mcpx_json_get(mcpx_json_get(mcpx_text_view(&seat->hello), "serverInfo"),
+                                    "version"));
+    return version;
+}
+
+/* ---- the first door ---- */
+
+/** Who is asked whether a tool may be called. */
+struct asker {
+    struct expose *x;
+    const struct expose_route *route;
+};
+
+static bool may_call(void *context, struct mcpx_slice tool, struct mcpx_text *more)
+{
+    struct asker *asker = context;
+    struct expose_thing thing = {asker->route->participant, tool};
+    struct expose_kind kind;
+    enum expose_stage stage;
+
+    if (expose_find_stage(asker->x, MCPX_SLICE("tools/call"), &thing, &stage))
+        return true;
+    if (expose_kind_make(&kind, "mcp/request", MCPX_SLICE("tools/call"), tool))
+        mcpx_json_add_member(more, "kind", kind.kind.text);
+    return false;
+}
+
+static enum mcpx_err admit(struct expose *x, const struct expose_request *request,
+                           const struct expose_route *route, struct mcpx_admission *out)
+{
+    struct asker asker = {x, route};
+    struct mcpx_text version = version_of(x, route);
+    unsigned char chance[CHANCE] = {0};
+    struct mcpx_calls *calls = calls_of(x);
+    struct mcpx_call_request call = {
+        .payload = request->payload.text ? request->payload : request->rpc->text,
+        .params = route                   ? mcpx_text_view(&route->params)
+                  : request->payload.text ? request->rpc->params
+                                          : (struct mcpx_slice){0},
+        .may = route ? may_call : NULL,
+        .context = &asker,
+        .now = x->view.now(x->view.user),
+        .random = chance};
+    enum mcpx_err err = request->is_over ? MCPX_OK : find_tools(x, route, &call.tools);
+
+    if (version.text)
+        call.server_version = mcpx_text_view(&version);
+    if (!x->config.terms->deterministic)
+        x->view.chance(x->view.user, chance, sizeof chance);
+    if (!err)
+        err = calls ? mcpx_calls_admit(calls, &call, out) : MCPX_ENOMEM;
+    mcpx_text_fini(&version);
+    return err;
+}
+
+static void tell(struct expose *x, const struct expose_request *request,
+                 const struct mcpx_call_answer *answer)
+{
+    struct mcpx_text out = {0};
+
+    if (!answer->is_error) {
+        expose_tell_result(x, request, mx_formatted("%s", answer->text));
+        return;
+    }
+    mx_format(&out, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":%s}", request->rpc->id,
+              answer->text);
+    expose_tell(x, out);
+}
+
+/* There is not even the memory to write it down. */
+static void tell_exhausted(struct expose *x, const struct expose_request *request)
+{
+    struct mcpx_text error = {0};
+
+    mcpx_cause_error(&error, MCPX_CAUSE_EXHAUSTED, (struct mcpx_slice){0},
+                     (struct mcpx_slice){0});
+    tell(x, request, &(struct mcpx_call_answer){true, mcpx_text_view(&error)});
+    mcpx_text_fini(&error);
+}
+
+bool expose_terms_admit(struct expose *x, const struct expose_request *request,
+                        const struct expose_route *route, struct mcpx_admission *out)
+{
+    *out = (struct mcpx_admission){0};
+    if (admit(x, request, route, out)) {
+        tell_exhausted(x, request);
+        return false;
+    }
+    if (!out->call)
+        tell(x, request, &out->answer);
+    return out->call != NULL;
+}
+
+bool expose_terms_turn_away(struct expose *x, struct mcpx_slice line, bool is_told)
+{
+    struct expose_request request = {.is_over = true};
+    struct mcpx_admission admission = {0};
+    struct mcpx_slice value;
+    struct mcpx_rpc rpc;
+
+    if (!x->config.terms || mcpx_json_check(line, 0, &value, NULL) != MCPX_OK ||
+        mcpx_rpc_read(value, &rpc, NULL) != MCPX_OK ||
+        !(expose_is_under_terms(x, rpc.method) ||
+          mcpx_slice_equal(rpc.method, MCPX_SLICE("mcp.tool.invoke"))))
+        return false;
+    request.rpc = &rpc;
+    if (admit(x, &request, NULL, &admission) && is_told)
+        tell_exhausted(x, &request);
+    else if (is_told && admission.answer.text.text)
+        tell(x, &request, &admission.answer);
+    return true;
+}
+
+/* ---- the second door ---- */
+
+static void end(struct expose *x, struct mcpx_call *admitted, struct mcpx_call_end *how,
+                struct mcpx_call_answer *out)
+{
+    how->now = x->view.now(x->view.user);
+    mcpx_calls_answer(x->under_terms, admitted, how, out);
+}
+
+void expose_terms_drop(struct expose *x, const struct expose_request *request,
+                       struct mcpx_call *admitted)
+{
+    struct mcpx_call_end how = {.type = MCPX_CALL_FAILED,
+                                .cause = MCPX_CAUSE_EXHAUSTED,
+                                .reason = MCPX_SLICE("out of memory")};
+    struct mcpx_call_answer answer;
+
+    end(x, admitted, &how, &answer);
+    tell(x, request, &answer);
+}
+
+void expose_terms_answer(struct expose *x, struct expose_call *call, bool is_error,
+                         struct mcpx_slice text, struct mcpx_call_answer *out)
+{
+    struct mcpx_call_end how = {.type = is_error ? MCPX_CALL_ERROR : MCPX_CALL_RESULT,
+                                .text = text};
+    struct mcpx_call *admitted = call->admitted;
+
+    call->admitted = NULL;
+    end(x, admitted, &how, out);
+}
+
+void expose_terms_fail(struct expose *x, struct expose_call *call, enum mcpx_cause cause,
+                       struct mcpx_slice reason, struct mcpx_slice more)
+{
+    struct mcpx_rpc rpc = {.id = call->id, .method = call->method};
+    struct expose_request request = {.rpc = &rpc, .modern = call->modern};
+    struct mcpx_call_end how = {
+        .type = MCPX_CALL_FAILED, .cause = cause, .reason = reason, .more = more};
+    struct mcpx_call *admitted = call->admitted;
+    struct mcpx_call_answer answer;
+
+    call->admitted = NULL;
+    end(x, admitted, &how, &answer);
+    tell(x, &request, &answer);
+}
+
+void expose_terms_refused(struct expose *x, struct expose_call *call, struct mcpx_slice result)
+{
+    struct mcpx_call_end how = {.type = MCPX_CALL_REFUSED, .text = result};
+    struct mcpx_call *admitted = call->admitted;
+    struct mcpx_call_answer answer;
+
+    call->admitted = NULL;
+    end(x, admitted, &how, &answer);
+}
+
+void expose_terms_abandon(struct expose *x, struct expose_call *call)
+{
+    struct mcpx_call_end how = {.type = MCPX_CALL_FAILED,
+                                .cause = MCPX_CAUSE_FAILED,
+                                .reason = MCPX_SLICE("nobody waits for it any more")};
+    struct mcpx_call *admitted = call->admitted;
+    struct mcpx_call_answer answer;
+
+    if (!admitted)
+        return;
+    call->admitted = NULL;
+    end(x, admitted, &how, &answer);
+}
+
+void expose_terms_fini(struct expose *x)
+{
+    mcpx_calls_free(x->under_terms);
+    mcpx_tools_free(x->no_tools.tools);
+}
