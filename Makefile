@@ -10,7 +10,7 @@ CTEST = ctest --output-on-failure --no-tests=error --parallel $(JOBS) --timeout 
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help deps run build install uninstall test bench demo lint fuzz format clean
+.PHONY: help deps run build install uninstall test bench demo gate lint fuzz format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -61,6 +61,12 @@ demo: ## real MCP programs in one room, shown step by step (DEMO=2; DEMO_PAUSE=1
 	@tests/e2e/quietly 'building the programs' sh -c '$(call configure,dev) && \
 	    cmake --build build $(BUILD_JOBS) --target mcpx-router mcpx-bridge mcpxctl'
 	@MCPX_BINARY_DIR=$(CURDIR)/build tests/e2e/run.sh demo $(DEMO)
+
+gate: ## ask whether the sample MCP server may be released; the evidence goes to build/gate
+	@docker/install-packages build test
+	@$(call configure,dev)
+	@cmake --build build $(BUILD_JOBS) --target mcpx-router mcpx-bridge mcpxctl
+	@MCPX_BINARY_DIR=$(CURDIR)/build tests/e2e/run.sh gate $(CURDIR)/build/gate
 
 lint: deps ## layers, headers, symbols, layout, static analysis, scripts
 	@cmake --preset dev -DBUILD_TESTING=ON

@@ -12,7 +12,7 @@ import { describe, test } from 'node:test';
 import { Show } from './lib/show.mjs';
 
 /* What the demo is in the middle of: a request of its own, joining, an agent that waits, the start of a
- * server, a command, a call. */
+ * server, a command, a call, a server for HTTP. */
 const ENDS = [
   ['SIGINT', 130, 0, /3\. agent tries/],
   ['SIGTERM', 143, 0, /1\. Who is in the room/],
@@ -20,6 +20,7 @@ const ENDS = [
   ['SIGINT', 130, 2, /mcpx-bridge import/],
   ['SIGHUP', 129, 3, /\$ sleep 10/],
   ['SIGTERM', 143, 4, /kill -9 in the middle of a call/],
+  ['SIGINT', 130, 5, /expose --http/],
 ];
 
 for (const group of [false, true]) describe('a demo that is ended', { concurrency: 3 }, () => {

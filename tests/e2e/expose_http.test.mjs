@@ -103,7 +103,7 @@ test('a thousand messages get the same bytes by HTTP as on standard input', asyn
   assert.deepEqual([...statuses].sort(), [200, 400, 404, 500]);
 });
 
-test('requests side by side, all with the same id, get each its own answer', async (t) => {
+test('R002-12: requests side by side, all with the same id, get each its own answer', async (t) => {
   const { bridge } = await roomOf(t, echo());
   await post(bridge, requestText(1, 'tools/list'));
   const texts = Array.from({ length: 60 }, (_, n) => `text ${n}`);

@@ -98,7 +98,7 @@ test('arguments that cannot work never reach the server, nor does broken output 
     assert.deepEqual(await reached(ann), ['add', 'lie']);
   });
 
-test('in the shadow, the same is only written down', async (t) => {
+test('R002-14: in the shadow, the same is only written down', async (t) => {
   const log = folder(t);
   const { seats: [ann] } = await table(t, { validate: 'shadow', log: { dir: log.dir } });
   assert.equal((await ask(ann, tool(1, 'lie'))).result.structuredContent.total, 1);
@@ -134,7 +134,7 @@ test('every answer has one shape, and lists say which', async (t) => {
     .structuredContent.data.sum, 2);
 });
 
-test('an alias is another name, and gives no right that its tool does not give', async (t) => {
+test('R004-14: an alias is another name, and gives no right that its tool does not give', async (t) => {
   const { bridge, seats: [ann, bob] } = await table(t,
     { aliases: { namespace: 'old', names: { plus: 'add', gone: 'nothing' } } },
     { ann: ['mcp/*'], bob: ['mcp/request:tools/call:plus', 'mcp/request:calls'] });
@@ -215,7 +215,7 @@ test('each call has one result in the log when the topic is lost', async (t) => 
   assert.equal(assertPaired(log.telemetry()), 2);
 });
 
-test('ids are the same in each run when that is asked for', async (t) => {
+test('R002-18: ids are the same in each run when that is asked for', async (t) => {
   const ids = [];
   for (let run = 0; run < 2; run += 1) {
     const log = folder(t);

@@ -1,11 +1,12 @@
 #!/bin/sh
 # run.sh - what ctest calls: "install" makes node_modules agree with package-lock.json, "test"
 # runs every *.test.mjs, "demo" runs the demo that is named after it, or lists them and runs one,
-# "record" draws docs/demo-consent.svg anew, "pages" does what pages of the documentation say,
-# "conformance" fetches the official conformance suite with the newer Node.js it needs, and runs
-# it. Exit code 77 means skipped, and is only given when there is no node, npm or, for demos, curl on
-# this machine, or, by "conformance", when the suite cannot be had; a registry that cannot be reached
-# is a failure otherwise.
+# "gate" asks whether the sample server may be released and keeps the evidence in a folder, "record"
+# draws docs/demo-consent.svg anew, "pages" does what pages of the documentation say, "conformance"
+# fetches the official conformance suite with the newer Node.js it needs, and runs it. Exit code 77
+# means skipped, and is only given when there is no node, npm or, for demos, curl on this machine, or,
+# by "conformance", when the suite cannot be had; a registry that cannot be reached is a failure
+# otherwise.
 set -eu
 cd "$(dirname "$0")"
 
@@ -73,6 +74,9 @@ demo)
     shift
     exec node demo.mjs "$@"
     ;;
+gate)
+    exec node gate.mjs "$2"
+    ;;
 example)
     install
     exec node examples.mjs "${2:-}"
@@ -92,7 +96,7 @@ conformance)
     exec node conformance.mjs
     ;;
 *)
-    echo "usage: $0 install|test|demo [NUMBER]|record|conformance|example NAME|pages PAGE..." >&2
+    echo "usage: $0 install|test|demo [NUMBER]|gate FOLDER|record|conformance|example NAME|pages PAGE..." >&2
     exit 2
     ;;
 esac

@@ -36,7 +36,8 @@ foreach(file IN ITEMS lib/systemd/system/mcpx-router.service share/man/man8/mcpx
         share/zsh/site-functions/_mcpxctl share/zsh/site-functions/_mcpx-bridge
         share/fish/vendor_completions.d/mcpxctl.fish
         share/fish/vendor_completions.d/mcpx-bridge.fish
-        share/doc/mcpx/examples/router.schema.json share/doc/mcpx/examples/profiles.example.json)
+        share/doc/mcpx/examples/router.schema.json
+        share/doc/mcpx/examples/terms.example.json share/doc/mcpx/examples/terms.schema.json share/doc/mcpx/examples/profiles.example.json)
     if(NOT EXISTS ${WORK}/staged/${file})
         message(FATAL_ERROR "${file} is not installed")
     endif()

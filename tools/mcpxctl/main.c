@@ -58,6 +58,10 @@ static const struct option_row say_options[] = {
 static const struct option_row call_options[] = {
     {"--to", "ID", VALUE_PARTICIPANT, OPTION_REQUIRED, "who is to answer"},
     METHOD_OPTION,
+    {"--meta", "JSON", VALUE_TEXT, 0, "the _meta of the params, an object"},
+    {"--request", "FILE", VALUE_FILE, 0,
+     "send what this document of the contract mcp.request.v0.1 asks for, in place of TOOL and "
+     "JSON; a single dash is standard input"},
     RESPONSE_OPTIONS,
     {.name = NULL},
 };
@@ -140,6 +144,23 @@ static const struct option_row validate_options[] = {
     {.name = NULL},
 };
 
+static const struct option_row gate_options[] = {
+    {"--to", "ID", VALUE_PARTICIPANT, OPTION_REQUIRED, "the server behind its edge"},
+    {"--only", "handshake|context|aliases|telemetry|drift|sbom|evidence", VALUE_CHOICE,
+     OPTION_REPEATED, "an item to ask about; else all"},
+    {"--release", NULL, VALUE_NONE, 0, "an item that is skipped counts as failed"},
+    {"--update", NULL, VALUE_NONE, 0,
+     "write capabilities.json and schemas.json anew instead of comparing with them"},
+    {"--telemetry", "FILE", VALUE_FILE, 0, "the telemetry of the edge"},
+    {"--sbom", "FILE", VALUE_FILE, 0, "the bill of materials, of SPDX or CycloneDX, in JSON"},
+    {"--evidence", "DIR", VALUE_FILE, 0,
+     "copy report, handshake, telemetry and bill to this folder, with a list of their "
+     "SHA-256"},
+    {"--timeout", "S", VALUE_SECONDS, 0, "how long to wait for each response, 0 for ever; 60"},
+    JSON_OPTION("print one JSON object for each item"),
+    {.name = NULL},
+};
+
 static const struct option_row one_object_options[] = {
     JSON_OPTION("print one JSON object"),
     {.name = NULL},
@@ -213,6 +234,15 @@ static const struct command commands[] = {
      "read in two ways: a name that stands twice, half a surrogate pair, an exponent of more "
      "than nine digits.",
      one_object_options, NULL, cmd_digest},
+    {"gate", "DIR", 1, 1, false, "may a server be released?",
+     "Asks a server behind an edge, live, and compares its answers with the files in DIR. "
+     "Items "
+     "are the handshake, contexts that are taken or refused, aliases that do what their tools "
+     "do, telemetry in which every call has its end, schemas that did not change, a bill of "
+     "materials, and evidence of all that. Prints a line for each: pass, fail or skip. The "
+     "tools of aliases are called, with the arguments in their fixtures. Exits 0 when nothing "
+     "failed, else 1.",
+     gate_options, connect_options, cmd_gate},
     {"history", NULL, 0, 0, false, "what was said",
      "Prints retained envelopes, oldest first. Does not join the topic.", history_options,
      connect_options, cmd_history},

@@ -14,17 +14,18 @@ static enum mcpx_err refuse_operand(struct mcpx_fault *fault, const char *reason
     return MCPX_EINVALID;
 }
 
-static enum mcpx_err read_argument(const char *word, struct mcpx_slice *out,
-                                   struct mcpx_fault *fault)
+/* `field` is what a fault calls the word. */
+static enum mcpx_err read_object(const char *word, const char *field, struct mcpx_slice *out,
+                                 struct mcpx_fault *fault)
 {
     struct mcpx_slice value;
 
     if (mcpx_json_check(mcpx_slice_of(word), 0, &value, fault) != MCPX_OK) {
-        fault->field = "JSON";
+        fault->field = field;
         return MCPX_EINVALID;
     }
     if (mcpx_json_type(value) != MCPX_JSON_OBJECT)
-        return refuse_operand(fault, "expected a JSON object", "JSON");
+        return refuse_operand(fault, "expected a JSON object", field);
     *out = value;
     return MCPX_OK;
 }
@@ -77,7 +78,7 @@ enum mcpx_err operation_read(const char *method, const char *const *words, size_
             return refuse_operand(fault, "must not be empty", "NAME");
     }
     if (count > (named ? 1 : 0))
-        err = read_argument(words[named], &operation.argument, fault);
+        err = read_object(words[named], "JSON", &operation.argument, fault);
     if (!err)
         *out = operation;
     return err;
@@ -87,6 +88,14 @@ static bool has_arguments(struct mcpx_slice method)
 {
     return mcpx_slice_equal(method, MCPX_SLICE("tools/call")) ||
            mcpx_slice_equal(method, MCPX_SLICE("prompts/get"));
+}
+
+enum mcpx_err operation_read_meta(const char *word, struct operation *operation,
+                                  struct mcpx_fault *fault)
+{
+    if (!has_arguments(operation->method) && mcpx_json_get(operation->argument, "_meta").text)
+        return refuse_operand(fault, "JSON has a _meta already", "--meta");
+    return read_object(word, "--meta", &operation->meta, fault);
 }
 
 /* Appends the members of an object to one that has begun. */
@@ -101,7 +110,20 @@ static void add_members(struct mcpx_text *out, struct mcpx_slice object)
     }
 }
 
-/* Name, argument and token where the method has them. */
+static void write_meta(struct mcpx_text *out, const struct operation *operation)
+{
+    bool has_token = mcpx_json_get(operation->meta, "progressToken").text != NULL;
+
+    if (!operation->meta.text && !operation->token.text)
+        return;
+    mx_json_begin_object(out, "_meta");
+    add_members(out, operation->meta);
+    if (operation->token.text && !has_token)
+        mcpx_json_add_member(out, "progressToken", operation->token);
+    mx_json_end_object(out);
+}
+
+/* Name, argument and meta where the method has them. */
 static void write_params(struct mcpx_text *out, const struct operation *operation)
 {
     const char *member = name_member(operation->method);
@@ -113,11 +135,7 @@ static void write_params(struct mcpx_text *out, const struct operation *operatio
         mx_json_add_raw(out, "arguments", operation->argument);
     else
         add_members(out, operation->argument);
-    if (operation->token.text) {
-        mx_json_begin_object(out, "_meta");
-        mcpx_json_add_member(out, "progressToken", operation->token);
-        mx_json_end_object(out);
-    }
+    write_meta(out, operation);
     mx_json_end_object(out);
 }
 
@@ -127,7 +145,8 @@ static void write_operation(struct mcpx_text *out, const char *head,
 {
     mcpx_text_puts(out, head);
     mcpx_json_add_member(out, "method", operation->method);
-    if (operation->name.text || operation->argument.text || operation->token.text)
+    if (operation->name.text || operation->argument.text || operation->token.text ||
+        operation->meta.text)
         write_params(out, operation);
     mx_json_end_object(out);
 }

@@ -13,13 +13,15 @@
  * name       the tool, prompt, uri or task; absent for a method without one
  * argument   a JSON object: the arguments of a tool or prompt, the params of a method that names
  *            nothing; absent = none
- * token      progress token to ask for; absent = none
+ * token      progress token to ask for; absent = none, and where `meta` has one of its own
+ * meta       a JSON object, the `_meta` of the params; absent = none
  */
 struct operation {
     struct mcpx_slice method;
     struct mcpx_slice name;
     struct mcpx_slice argument;
     struct mcpx_slice token;
+    struct mcpx_slice meta;
 };
 
 /**
@@ -27,13 +29,20 @@ struct operation {
  * The argument is validated.
  *
  * words, count   0 to 2 operands, lent
- * out            filled on success; `token` absent
+ * out            filled on success; `token` and `meta` absent
  * fault          filled on failure
  *
  * Returns MCPX_OK or MCPX_EINVALID.
  */
 enum mcpx_err operation_read(const char *method, const char *const *words, size_t count,
                              struct operation *out, struct mcpx_fault *fault);
+
+/**
+ * Reads the `_meta` of an operation from a command line: it is validated. Returns MCPX_OK; MCPX_EINVALID,
+ * with `fault` filled, for what is no JSON object, or when the params have one already.
+ */
+enum mcpx_err operation_read_meta(const char *word, struct operation *operation,
+                                  struct mcpx_fault *fault);
 
 /** Appends {"jsonrpc":"2.0","id":1,"method":...,"params":...}, what a request holds. */
 void operation_write_request(struct mcpx_text *out, const struct operation *operation);

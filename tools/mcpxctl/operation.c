@@ -28,7 +28,9 @@ int operation_from(const struct arguments *arguments, struct mcpx_text *input,
     const char *words[2] = {arguments->operands[0], arguments->operands[1]};
     size_t last = arguments->operand_count - 1;
     struct mcpx_fault fault = {"", "", 0};
+    const char *meta = arguments_value(arguments, "--meta");
     bool is_input = arguments->operand_count > 0 && strcmp(words[last], "-") == 0;
+    enum mcpx_err err;
 
     if (is_input) {
         int status = read_input(verb, input);
@@ -37,8 +39,11 @@ int operation_from(const struct arguments *arguments, struct mcpx_text *input,
             return status;
         words[last] = input->text ? input->text : "";
     }
-    if (operation_read(method ? method : "tools/call", words, arguments->operand_count, out,
-                       &fault) == MCPX_OK)
+    err = operation_read(method ? method : "tools/call", words, arguments->operand_count, out,
+                         &fault);
+    if (!err && meta)
+        err = operation_read_meta(meta, out, &fault);
+    if (!err)
         return STATUS_OK;
     if (strcmp(fault.field, "JSON") == 0 && last < 2)
         complain_at(verb, is_input ? "JSON: standard input" : "JSON: the operand",

@@ -1,5 +1,5 @@
 /*
- * operation.h - reads "TOOL [JSON] [--method M]" for several verbs.
+ * operation.h - reads "TOOL [JSON] [--method M] [--meta JSON]" for several verbs.
  */
 #ifndef MCPXCTL_OPERATION_H
 #define MCPXCTL_OPERATION_H
@@ -10,7 +10,7 @@
 #include <mcpx/text.h>
 
 /**
- * Reads the operands and --method (else tools/call). A JSON of "-" is read from standard input.
+ * Reads the operands, --method (else tools/call) and --meta. A JSON of "-" is read from standard input.
  *
  * input   zero-initialised; holds what was read; finished by the caller in every case
  *

@@ -13,6 +13,7 @@ int cmd_chain(const struct arguments *arguments);
 int cmd_context(const struct arguments *arguments);
 int cmd_contract(const struct arguments *arguments);
 int cmd_digest(const struct arguments *arguments);
+int cmd_gate(const struct arguments *arguments);
 int cmd_history(const struct arguments *arguments);
 int cmd_kind(const struct arguments *arguments);
 int cmd_list(const struct arguments *arguments);

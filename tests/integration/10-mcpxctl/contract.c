@@ -64,6 +64,10 @@ Test(contract, names_and_schemas_are_printed)
         {"mcpxctl contract invocation --json", 0,
          "\"title\": \"invocation: a JSON-RPC request that names a tool and carries its "
          "input\",\"type\": \"object\",\"required\": [\"id\", \"jsonrpc\","},
+        {"mcpxctl contract terms | cmp - \"$MCPX_SOURCE_DIR/config/terms.schema.json\"", 0,
+         ""},
+        {"mcpxctl validate terms \"$MCPX_SOURCE_DIR/config/terms.example.json\"", 0,
+         "valid\n"},
         {"mcpxctl contract contxt 2>&1", 4, "contxt is no contract (did you mean context?)"},
     };
 

@@ -98,6 +98,8 @@ static void call(struct scene *scene, const struct mcpx_event *event)
 
     if (mcpx_slice_equal(name, MCPX_SLICE("echo"))) {
         answer_text(scene, request, id, mcpx_json_get(event->rpc->params, "arguments"));
+    } else if (mcpx_slice_equal(name, MCPX_SLICE("meta"))) {
+        answer_text(scene, request, id, mcpx_json_get(event->rpc->params, "_meta"));
     } else if (mcpx_slice_equal(name, MCPX_SLICE("fail"))) {
         answer(scene, request, id, "result",
                "{\"content\":[{\"type\":\"text\",\"text\":\"it broke\"}],\"isError\":true}");

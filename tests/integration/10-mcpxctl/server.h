@@ -11,6 +11,7 @@
  * A server at a topic. It knows the tools
  *
  *   echo       answers with its arguments as text
+ *   meta       answers with its `_meta` as text
  *   slow       never answers
  *   fail       answers with a result that says it failed
  *   error      answers with a JSON-RPC error

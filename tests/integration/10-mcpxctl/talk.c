@@ -89,6 +89,36 @@ Test(talk, calls_print_results_and_exit_codes)
         expect(rows[i].line, rows[i].status, rows[i].says);
 }
 
+#define REQUEST                                                                               \
+    "{\"schema_version\":\"mcp.request.v0.1\",\"request_id\":\"r\",\"artifacts\":[],"         \
+    "\"tool\":{\"name\":\"%s\"},\"params\":{\"n\":1.10,\"_meta\":%s}}"
+
+#define SEND(tool, meta)                                                                      \
+    "printf '" REQUEST "' '" tool "' '" meta "' | mcpxctl call --to fs --as ann --request - "
+
+Test(talk, R000_19_calls_carry_meta_and_whole_requests)
+{
+    static const struct row rows[] = {
+        {"mcpxctl call meta --meta '{\"n\": 1.10}' --to fs --as ann", 0,
+         "{\"n\":1.10,\"progressToken\":\"mcpxctl\"}\n"},
+        {SEND("echo", "{}"), 0, "{\"n\":1.10}\n"},
+        {SEND("meta", "{\"capture_provenance\":true}"), 0,
+         "{\"capture_provenance\":true,\"request_id\":\"r\",\"io.mcpx/artifacts\":[],"
+         "\"progressToken\":\"mcpxctl\"}\n"},
+        {"mcpxctl call meta --meta 7 --to fs --as ann 2>&1", 2,
+         "--meta: expected a JSON object"},
+        {"mcpxctl call meta --meta '{' --to fs --as ann 2>&1", 2, "--meta, byte 1: "},
+        {SEND("meta", "7") "2>&1", 2, "standard input: /params/_meta: must be an object"},
+        {SEND("", "{}") "2>&1", 2, "standard input is no mcp.request.v0.1: /tool/name: "},
+        {SEND("meta", "{}") "echo 2>&1", 2, "--request says it all"},
+        {SEND("meta", "{}") "--meta '{}' 2>&1", 2, "--request says it all"},
+        {"mcpxctl call --request nowhere.json --to fs --as ann 2>&1", 2,
+         "nowhere.json: No such"},
+    };
+
+    expect_rows(rows, LENGTH(rows));
+}
+
 Test(talk, lists_come_page_by_page_from_whoever_answers)
 {
     expect("mcpxctl list tools --as ann", 0, "fs  echo  Says it again.\nfs  seen\n");

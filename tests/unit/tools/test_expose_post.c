@@ -241,7 +241,7 @@ Test(expose_post, an_answer_names_whose_it_is)
     mcpx_text_fini(&cancel);
 }
 
-Test(expose_post, an_answer_has_the_status_of_the_table)
+Test(expose_post, R002_9_an_answer_has_the_status_of_the_table)
 {
 #define ERROR(code, data) "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":" code data "}}"
 #define CODE(name) ",\"data\":{\"canonical_code\":\"" name "\"}"

@@ -4,6 +4,7 @@
  */
 #include "tools/common/status.h"
 #include "tools/mcpxctl/message.h"
+#include "tools/mcpxctl/request.h"
 
 #include <criterion/criterion.h>
 
@@ -151,6 +152,102 @@ Test(message, errors_have_a_sentence_and_an_exit_code)
         cr_expect_eq(error_write(&out, mcpx_slice_of(rows[i].error)), rows[i].status, "%s",
                      rows[i].error);
         cr_expect_str_eq(out.text, rows[i].sentence);
+        mcpx_text_fini(&out);
+    }
+}
+
+Test(message, meta_keeps_its_bytes_and_its_own_token)
+{
+    static const struct {
+        const char *method;
+        const char *words[2];
+        size_t count;
+        const char *meta;
+        const char *body; /* behind {"method":...; NULL: refused */
+    } rows[] = {
+        {"tools/call",
+         {"echo"},
+         1,
+         "{\"n\": 1.10}",
+         ",\"params\":{\"name\":\"echo\",\"_meta\":{\"n\":1.10,\"progressToken\":\"t\"}}}"},
+        {"tools/call",
+         {"echo"},
+         1,
+         "{\"progressToken\":7}",
+         ",\"params\":{\"name\":\"echo\",\"_meta\":{\"progressToken\":7}}}"},
+        {"ping",
+         {"{\"a\":1}"},
+         1,
+         "{}",
+         ",\"params\":{\"a\":1,\"_meta\":{\"progressToken\":\"t\"}}}"},
+        {"ping", {"{\"_meta\":{}}"}, 1, "{}", NULL},
+        {"ping", {NULL}, 0, "[]", NULL},
+        {"ping", {NULL}, 0, "{", NULL},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct operation operation;
+        struct mcpx_fault fault = {"", "", 0};
+        struct mcpx_text out = {0}, expected = {0};
+        enum mcpx_err err;
+
+        cr_assert_eq(
+            operation_read(rows[i].method, rows[i].words, rows[i].count, &operation, &fault),
+            MCPX_OK);
+        err = operation_read_meta(rows[i].meta, &operation, &fault);
+        cr_expect_eq(err == MCPX_OK, rows[i].body != NULL, "row %zu: %s", i, fault.reason);
+        if (err || !rows[i].body) {
+            cr_expect_str_eq(fault.field, "--meta", "row %zu", i);
+            continue;
+        }
+        operation.token = MCPX_SLICE("t");
+        mcpx_text_puts(&expected, "{\"method\":\"");
+        mcpx_text_puts(&expected, rows[i].method);
+        mcpx_text_puts(&expected, "\"");
+        mcpx_text_puts(&expected, rows[i].body);
+        operation_write_proposal(&out, &operation);
+        cr_expect_str_eq(out.text, expected.text);
+        mcpx_text_fini(&out);
+        mcpx_text_fini(&expected);
+    }
+}
+
+Test(message, R000_19_a_request_becomes_a_call)
+{
+    static const struct {
+        const char *request;
+        const char *body; /* behind {"method":"tools/call","params":; NULL: refused */
+    } rows[] = {
+        {"{\"schema_version\":\"mcp.request.v0.1\",\"tool\":{\"name\":\"g\\u0065t\"},"
+         "\"params\":{},\"artifacts\":[]}",
+         "{\"name\":\"get\",\"arguments\":{},\"_meta\":{\"io.mcpx/artifacts\":[]}}}"},
+        {"{\"tool\":{\"name\":\"t\"},\"request_id\":\"r\","
+         "\"params\":{\"n\":1.10,\"_meta\":{\"capture_provenance\":true,\"request_id\":"
+         "\"old\"},"
+         "\"m\":1e400},\"artifacts\":[{\"artifact_id\":\"a\"}],"
+         "\"preferences\":{\"deterministic\":false}}",
+         "{\"name\":\"t\",\"arguments\":{\"n\":1.10,\"m\":1e400},\"_meta\":"
+         "{\"capture_provenance\":true,\"request_id\":\"r\","
+         "\"io.mcpx/artifacts\":[{\"artifact_id\":\"a\"}],"
+         "\"io.mcpx/preferences\":{\"deterministic\":false}}}}"},
+        {"{\"tool\":{\"name\":\"t\"},\"params\":{\"_meta\":7},\"artifacts\":[]}", NULL},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct request_parts parts = {.name = {.len = 0}};
+        struct operation operation;
+        struct mcpx_text out = {0}, expected = {0};
+        enum mcpx_err err = request_read(mcpx_slice_of(rows[i].request), &parts, &operation);
+
+        cr_expect_eq(err, rows[i].body ? MCPX_OK : MCPX_EINVALID, "row %zu", i);
+        if (!err && rows[i].body) {
+            operation_write_proposal(&out, &operation);
+            mcpx_text_puts(&expected, "{\"method\":\"tools/call\",\"params\":");
+            mcpx_text_puts(&expected, rows[i].body);
+            cr_expect_str_eq(out.text, expected.text);
+        }
+        request_parts_fini(&parts);
+        mcpx_text_fini(&expected);
         mcpx_text_fini(&out);
     }
 }
