@@ -127,12 +127,30 @@ static enum mcpx_err too_large(struct mx_flaw *flaw, size_t bytes, size_t max)
     return MCPX_EINVALID;
 }
 
-static enum mcpx_err refuse_value(struct ending *e, const char *keyword, const char *expected)
+static enum mcpx_err refuse_at(struct ending *e, const char *path, const char *keyword,
+                               const char *expected)
 {
-    struct mcpx_schema_error error = {MCPX_SLICE("/structuredContent"), mcpx_slice_of(keyword),
+    struct mcpx_schema_error error = {mcpx_slice_of(path), mcpx_slice_of(keyword),
                                       mcpx_slice_of(expected)};
 
     return mx_flaw_at(&e->calls->flaw, MCPX_CAUSE_OUTPUT, &error);
+}
+
+/* Readers have to agree on whether there is a value, and which, before it can be judged. */
+static enum mcpx_err check_clear(struct ending *e)
+{
+    static const char *const paths[] = {"/isError", "/structuredContent", "/content"};
+    struct mcpx_slice result = e->end->text;
+
+    if (mcpx_json_type(result) != MCPX_JSON_OBJECT)
+        return refuse_at(e, "", "type", "must be an object");
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        size_t count = mcpx_json_count(result, paths[i] + 1);
+
+        if (count > 1 || mcpx_json_count_like(result, paths[i] + 1) != count)
+            return refuse_at(e, paths[i], "ambiguous", "must not be readable in two ways");
+    }
+    return MCPX_OK;
 }
 
 /* The result against the schema that its tool declares. */
@@ -141,15 +159,15 @@ static enum mcpx_err check_value(struct ending *e)
     struct mcpx_slice result = e->end->text;
     struct mcpx_slice value = mcpx_json_get(result, "structuredContent");
     bool is_ready = value.text || mcpx_json_get(result, "content").text;
-    enum mcpx_err err;
+    enum mcpx_err err = e->call->output ? check_clear(e) : MCPX_OK;
 
+    if (err)
+        return err;
     if (!e->call->output || !is_ready ||
         mcpx_slice_equal(mcpx_json_get(result, "isError"), MCPX_SLICE("true")))
         return MCPX_OK;
     if (!value.text)
-        return refuse_value(e, "required", "is missing");
-    if (mcpx_json_count_like(result, "structuredContent") > 1)
-        return refuse_value(e, "ambiguous", "must not be readable in two ways");
+        return refuse_at(e, "/structuredContent", "required", "is missing");
     err = mcpx_schema_validate(e->call->output, value, &e->calls->report);
     if (!err || err == MCPX_ENOMEM)
         return err;
