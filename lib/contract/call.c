@@ -126,9 +126,13 @@ static enum mcpx_err find_context(struct mx_admitting *a)
     const struct mx_context_terms *terms = &a->calls->terms->context;
     struct mcpx_schema_error missing = {MCPX_SLICE("/context"), MCPX_SLICE("required"),
                                         MCPX_SLICE("is missing")};
+    struct mcpx_schema_error unclear = {MCPX_SLICE("/context"), MCPX_SLICE("ambiguous"),
+                                        MCPX_SLICE("must not be readable in two ways")};
     struct mcpx_text *made = &a->calls->context;
     enum mcpx_err err;
 
+    if (!mx_context_is_clear(terms, a->params))
+        return mx_flaw_at(&a->calls->flaw, MCPX_CAUSE_CONTEXT, &unclear);
     if (!a->given.text && terms->policy == MX_CONTEXT_REQUIRE)
         return mx_flaw_at(&a->calls->flaw, MCPX_CAUSE_CONTEXT, &missing);
     if (!a->given.text && terms->policy == MX_CONTEXT_DEFAULT) {

@@ -35,6 +35,21 @@ struct mcpx_slice mx_context_find(const struct mx_context_terms *terms,
     return given.text ? given : in_meta(params);
 }
 
+/* All readers find the same member of that name, or none. */
+static bool is_clear(struct mcpx_slice object, const char *name)
+{
+    size_t count = mcpx_json_count(object, name);
+
+    return count <= 1 && mcpx_json_count_like(object, name) == count;
+}
+
+bool mx_context_is_clear(const struct mx_context_terms *terms, struct mcpx_slice params)
+{
+    return is_clear(mcpx_json_get(params, "_meta"), MCPX_CONTEXT_MEMBER) &&
+           (!terms->in_arguments ||
+            is_clear(mcpx_json_get(params, "arguments"), in_arguments));
+}
+
 const char *mx_context_place(const struct mx_context_terms *terms)
 {
     return terms->in_arguments ? "arguments" : "_meta";

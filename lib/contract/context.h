@@ -28,6 +28,9 @@ void mx_context_make(struct mcpx_text *out, const struct mcpx_terms *terms,
 struct mcpx_slice mx_context_given(const struct mx_context_terms *terms,
                                    struct mcpx_slice params);
 
+/** False when two readers could find two different contexts in params. */
+bool mx_context_is_clear(const struct mx_context_terms *terms, struct mcpx_slice params);
+
 /** The member of params that the context is a part of: "_meta" or "arguments". */
 const char *mx_context_place(const struct mx_context_terms *terms);
 
