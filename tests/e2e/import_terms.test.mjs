@@ -98,6 +98,26 @@ test('arguments that cannot work never reach the server, nor does broken output 
     assert.deepEqual(await reached(ann), ['add', 'lie']);
   });
 
+test('what asks for a tool and wants no answer never reaches the server', async (t) => {
+  const { seats: [ann], bridge } = await table(t, {});
+  await bridge.until(/is ready/);
+  ann.write(JSON.stringify({ jsonrpc: '2.0', method: 'tools/call',
+    params: { name: 'add', arguments: { a: 'text' } } }));
+  await bridge.until(/without an id is dropped/);
+  assert.deepEqual(await reached(ann), []);
+});
+
+test('a server whose list changes whenever it is read is called all the same', async (t) => {
+  const room = new Room(t, router);
+  await startImport(t, router, room.topic, 'server', [...COUNTING, 'restless'],
+    { options: ['--terms', '{}'] });
+  const ann = new Seat(await room.join('ann', ['mcp/*', 'chat']), 'server');
+  for (const id of [1, 2]) {
+    const { result } = await ask(ann, tool(id, 'add', { a: id, b: 1 }));
+    assert.equal(result.structuredContent.sum, id + 1);
+  }
+});
+
 test('R002-14: in the shadow, the same is only written down', async (t) => {
   const log = folder(t);
   const { seats: [ann] } = await table(t, { validate: 'shadow', log: { dir: log.dir } });

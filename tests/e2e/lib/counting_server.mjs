@@ -1,7 +1,8 @@
 /*
  * counting_server.mjs - a server that counts what reaches it: "calls" answers with the names of the
  * tools that were called. Its list has two pages. "add" adds; "lie" returns what it said it would
- * not; "wait" never answers; "fail" says that it failed.
+ * not; "wait" never answers; "fail" says that it failed. With the word "restless" its list changes
+ * whenever somebody reads it, and is long in coming.
  */
 import { createInterface } from 'node:readline';
 
@@ -37,9 +38,14 @@ const METHODS = {
 
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line);
+  if (id === undefined && method === 'tools/call') calls.push(params.name);
   if (id === undefined) return;
   const result = METHODS[method]?.(params);
   if (method === 'tools/call' && result === undefined) return;
+  const isRestless = process.argv[2] === 'restless' && method === 'tools/list';
+  if (isRestless) process.stdout.write('{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n');
   const answer = result ? { result } : { error: { code: -32601, message: 'Method not found' } };
-  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...answer })}\n`);
+  const say = () => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...answer })}\n`);
+  if (isRestless) setTimeout(say, 300);
+  else say();
 });

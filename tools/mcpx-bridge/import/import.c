@@ -12,6 +12,7 @@
 #include "tools/mcpx-bridge/import/rewrite.h"
 #include "tools/mcpx-bridge/import/state.h"
 #include "tools/mcpx-bridge/import/tell.h"
+#include "tools/mcpx-bridge/import/terms.h"
 #include "tools/mcpx-bridge/import/want.h"
 
 #include <stdio.h>
@@ -169,6 +170,11 @@ static void on_notification(struct import *import, size_t topic,
     }
     if (!import_is_ready(import))
         return;
+    /* Nobody waits for it, so it could not be judged and answered; a server might run it all the same. */
+    if (import_is_under_terms(import, method)) {
+        import_say(import, "a tools/call without an id is dropped: it is no call");
+        return;
+    }
     /* Progress is a matter of somebody's question; from others it is noise, or a lie. */
     if (mcpx_slice_equal(method, MCPX_SLICE("notifications/progress")) && !event->own.text)
         return;

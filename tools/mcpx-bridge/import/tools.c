@@ -20,6 +20,9 @@ enum {
 /* So many lists within that time are read at once; the next one waits until it is over. */
 enum { READS_MAX = 4, OFTEN_MS = 1000 };
 
+/* So many lists in a row do calls wait for when each has changed by the time it is there. */
+enum { PATIENCE = 3 };
+
 void import_tools_init(struct import_tools *tools)
 {
     *tools = (struct import_tools){.ends_at = INT64_MAX, .due_at = INT64_MAX};
@@ -74,7 +77,7 @@ static void tell_doubts(struct import *import)
 static void settle(struct import *import, struct mcpx_tools *known, struct mcpx_now now)
 {
     struct import_tools *tools = &import->tools;
-    bool again = tools->again;
+    bool again = tools->again, patient = again && ++tools->in_row < PATIENCE;
 
     mcpx_tools_free(tools->known);
     tools->known = known;
@@ -83,10 +86,14 @@ static void settle(struct import *import, struct mcpx_tools *known, struct mcpx_
     tools->ends_at = INT64_MAX;
     if (known)
         tell_doubts(import);
-    if (again)
+    if (patient)
         import_tools_ask(import, now);
-    if (!import_tools_are_coming(tools))
+    if (!import_tools_are_coming(tools)) {
+        tools->in_row = 0;
         import_forward_waiting(import, now);
+    }
+    if (again && !patient)
+        import_tools_ask(import, now);
 }
 
 static void settle_for_none(struct import *import, struct mcpx_now now)
@@ -210,6 +217,7 @@ void import_tools_down(struct import *import)
     tools->coming = NULL;
     tools->again = false;
     tools->reads = 0;
+    tools->in_row = 0;
     tools->ends_at = INT64_MAX;
     tools->due_at = INT64_MAX;
 }

@@ -23,6 +23,7 @@ struct import;
  * ends_at  mono_ms at which the list has to be whole; INT64_MAX when none is read
  * due_at   mono_ms at which one is read that changes too often; INT64_MAX: none
  * since, reads   how often lists were read since that mono_ms
+ * in_row   lists for which calls have waited and which changed while they were read
  * doubts   what was said about them last
  */
 struct import_tools {
@@ -32,6 +33,7 @@ struct import_tools {
     int64_t ends_at, due_at;
     int64_t since;
     unsigned reads;
+    unsigned in_row;
     struct mcpx_text doubts;
 };
 
