@@ -170,7 +170,7 @@ static void on_notification(struct import *import, size_t topic,
     }
     if (!import_is_ready(import))
         return;
-    /* Nobody waits for it, so it could not be judged and answered; a server might run it all the same. */
+    /* It could not be answered when it is judged; and a server might run it all the same. */
     if (import_is_under_terms(import, method)) {
         import_say(import, "a tools/call without an id is dropped: it is no call");
         return;
