@@ -13,25 +13,13 @@
 
 TestSuite(wrap, .init = stage_set_up, .fini = stage_tear_down);
 
-#define HEAD "{\"schema_version\":\"mcp.envelope.v0.1\",\"result\":"
-#define TAIL ",\"provenance\":null}"
-#define FAILED ",\"errors\":[{\"code\":\"ADAPTER.EXECUTION.FAILED\",\"message\":"
-
-struct row {
-    const char *result;
-    const char *envelope;
-};
-
-static void expect_rows(const struct row *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        cr_expect_str_eq(stage_envelope(rows[i].result), rows[i].envelope, "%s",
-                         rows[i].result);
-}
+#define HEAD STAGE_ENVELOPE_HEAD
+#define TAIL STAGE_ENVELOPE_TAIL
+#define FAILED STAGE_ENVELOPE_FAILED
 
 Test(wrap, R000_1_any_value_is_wrapped)
 {
-    static const struct row rows[] = {
+    static const struct stage_row rows[] = {
         {"{\"content\":[],\"structuredContent\":{\"ok\":true,\"count\":3}}",
          HEAD "{\"ok\":true,\"count\":3}" TAIL},
         {"{\"content\":[],\"structuredContent\":\"done\"}", HEAD "\"done\"" TAIL},
@@ -50,7 +38,7 @@ Test(wrap, R000_1_any_value_is_wrapped)
         {"{\"content\":[]}", HEAD "[]" TAIL},
     };
 
-    expect_rows(rows, COUNT(rows));
+    stage_expect_rows(rows, COUNT(rows));
     cr_expect(!stage.outcome.is_error && !stage.outcome.is_warned && !stage.outcome.is_broken);
 }
 
@@ -74,7 +62,7 @@ Test(wrap, R000_2_bytes_of_the_result_are_not_touched)
 
 Test(wrap, R000_2_all_else_in_the_answer_is_the_servers)
 {
-    static const struct row rows[] = {
+    static const struct stage_row rows[] = {
         {"{ \"_meta\" : {\"n\":1.10}, \"structuredContent\":1, "
          "\"content\":[{\"type\":\"text\",\"text\":\"1\"},{\"type\":\"image\",\"data\":\"aa\"}"
          "],\"resultType\":\"complete\"}",
@@ -94,7 +82,7 @@ Test(wrap, R000_2_all_else_in_the_answer_is_the_servers)
 
 Test(wrap, R000_3_another_schema_version_is_a_value_like_any_other)
 {
-    static const struct row rows[] = {
+    static const struct stage_row rows[] = {
         {"{\"structuredContent\":{\"schema_version\":\"assist.response.v0.1\",\"plan\":[\"x\"]"
          "}}",
          HEAD "{\"schema_version\":\"assist.response.v0.1\",\"plan\":[\"x\"]}" TAIL},
@@ -102,7 +90,7 @@ Test(wrap, R000_3_another_schema_version_is_a_value_like_any_other)
          HEAD "{\"schema_version\":\"mcp.envelope.v0.2\",\"result\":1}" TAIL},
     };
 
-    expect_rows(rows, COUNT(rows));
+    stage_expect_rows(rows, COUNT(rows));
 }
 
 #define READY "{ \"schema_version\":\"mcp.envelope.v0.1\", \"result\":1.10 }"
@@ -111,7 +99,7 @@ Test(wrap, R000_3_another_schema_version_is_a_value_like_any_other)
 
 Test(wrap, R000_4_what_is_an_envelope_already_passes_with_its_bytes)
 {
-    static const struct row rows[] = {
+    static const struct stage_row rows[] = {
         {"{\"structuredContent\":" READY "}", READY},
         {"{\"content\":[{\"type\":\"text\",\"text\":\"\\n" READY_ESCAPED " \"}]}", READY},
         {"{\"structuredContent\":{\"schema_version\":\"mcp.envelope.v0.1\",\"result\":1,"
@@ -119,11 +107,11 @@ Test(wrap, R000_4_what_is_an_envelope_already_passes_with_its_bytes)
          HEAD "1" TAIL},
     };
 
-    expect_rows(rows, COUNT(rows));
+    stage_expect_rows(rows, COUNT(rows));
     stage.call.form = MCPX_FORM_RESPONSE;
-    expect_rows(rows, COUNT(rows));
+    stage_expect_rows(rows, COUNT(rows));
     stage.call.meta = MCPX_SLICE("{\"capture_provenance\":true}");
-    expect_rows(rows, COUNT(rows));
+    stage_expect_rows(rows, COUNT(rows));
 }
 
 Test(wrap, R000_4_an_envelope_that_reports_an_error_makes_the_answer_one)

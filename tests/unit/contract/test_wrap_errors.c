@@ -10,21 +10,9 @@
 
 TestSuite(wrap_errors, .init = stage_set_up, .fini = stage_tear_down);
 
-#define HEAD "{\"schema_version\":\"mcp.envelope.v0.1\",\"result\":"
-#define TAIL ",\"provenance\":null}"
-#define FAILED ",\"errors\":[{\"code\":\"ADAPTER.EXECUTION.FAILED\",\"message\":"
-
-struct row {
-    const char *result;
-    const char *envelope;
-};
-
-static void expect_rows(const struct row *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        cr_expect_str_eq(stage_envelope(rows[i].result), rows[i].envelope, "%s",
-                         rows[i].result);
-}
+#define HEAD STAGE_ENVELOPE_HEAD
+#define TAIL STAGE_ENVELOPE_TAIL
+#define FAILED STAGE_ENVELOPE_FAILED
 
 Test(wrap_errors, R000_6_a_program_that_failed_is_told_with_how_it_ended)
 {
@@ -60,7 +48,7 @@ Test(wrap_errors, R000_6_a_program_that_failed_is_told_with_how_it_ended)
 
 Test(wrap_errors, R000_6_what_a_tool_returned_in_spite_of_its_failure_is_kept)
 {
-    static const struct row rows[] = {
+    static const struct stage_row rows[] = {
         {"{\"isError\":true,\"content\":[{\"type\":\"text\",\"text\":\"no\\n  at f()\"}]}",
          HEAD "\"no\\n  at f()\"" FAILED "\"no\"}]" TAIL},
         {"{\"isError\":true,\"structuredContent\":{\"rows\":1.10},\"content\":[]}",
@@ -69,14 +57,14 @@ Test(wrap_errors, R000_6_what_a_tool_returned_in_spite_of_its_failure_is_kept)
          HEAD "\"\\nsecond\"" FAILED "\"unspecified error\"}]" TAIL},
     };
 
-    expect_rows(rows, COUNT(rows));
+    stage_expect_rows(rows, COUNT(rows));
     cr_expect(stage.outcome.is_error && !stage.outcome.is_broken);
     cr_expect_eq(stage.outcome.cause, MCPX_CAUSE_FAILED);
 }
 
 Test(wrap_errors, R000_7_codes_of_the_tool_go_first)
 {
-    static const struct row rows[] = {
+    static const struct stage_row rows[] = {
         {"{\"isError\":true,\"structuredContent\":{\"code\":\"PAYROLL.EXPORT.SFTP.AUTH\","
          "\"message\":\"denied\"}}",
          HEAD "{\"code\":\"PAYROLL.EXPORT.SFTP.AUTH\",\"message\":\"denied\"},\"errors\":[{"
@@ -97,14 +85,14 @@ Test(wrap_errors, R000_7_codes_of_the_tool_go_first)
         .cause = MCPX_CAUSE_FAILED,
         .error = MCPX_SLICE("{\"code\":-32000,\"message\":\"x\",\"data\":{\"stack\":\"s\"}}")};
 
-    expect_rows(rows, COUNT(rows));
+    stage_expect_rows(rows, COUNT(rows));
     cr_expect_str_eq(stage_failure(&failure),
                      HEAD "null" FAILED "\"x\",\"details\":{\"jsonrpc_code\":-32000}}]" TAIL);
 }
 
 Test(wrap_errors, R000_8_details_are_scalars)
 {
-    static const struct row rows[] = {
+    static const struct stage_row rows[] = {
         {"{\"isError\":true,\"structuredContent\":{\"code\":\"A\",\"message\":\"b\","
          "\"details\":{\"a\":{\"b\":1},\"c\":[ 1.10],\"d\":1e400,\"e\":null}}}",
          HEAD "{\"code\":\"A\",\"message\":\"b\",\"details\":{\"a\":{\"b\":1},\"c\":[ 1.10],"
@@ -118,7 +106,7 @@ Test(wrap_errors, R000_8_details_are_scalars)
               "\"{\\\"hint\\\":1}\",\"hint\":2}}]" TAIL},
     };
 
-    expect_rows(rows, COUNT(rows));
+    stage_expect_rows(rows, COUNT(rows));
 }
 
 /* Appends `count` times the same sign of four bytes. */

@@ -82,6 +82,13 @@ const char *stage_envelope(const char *result)
     return take_envelope();
 }
 
+void stage_expect_rows(const struct stage_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        cr_expect_str_eq(stage_envelope(rows[i].result), rows[i].envelope, "%s",
+                         rows[i].result);
+}
+
 const char *stage_failure(const struct mcpx_failure *failure)
 {
     mcpx_text_reset(&stage.out);

@@ -37,6 +37,21 @@ const char *stage_answer(const char *result);
 const char *stage_envelope(const char *result);
 const char *stage_failure(const struct mcpx_failure *failure);
 
+/** What an mcp.envelope.v0.1 begins with, ends with, and has when the tool failed. */
+#define STAGE_ENVELOPE_HEAD "{\"schema_version\":\"mcp.envelope.v0.1\",\"result\":"
+#define STAGE_ENVELOPE_TAIL ",\"provenance\":null}"
+#define STAGE_ENVELOPE_FAILED                                                                 \
+    ",\"errors\":[{\"code\":\"ADAPTER.EXECUTION.FAILED\",\"message\":"
+
+/** A server's result, and the envelope that is expected of it. */
+struct stage_row {
+    const char *result;
+    const char *envelope;
+};
+
+/** Wraps each result, and expects its envelope. */
+void stage_expect_rows(const struct stage_row *rows, size_t count);
+
 /** Fails the test when an envelope of either form breaks its contract. */
 void stage_judge(struct mcpx_slice text);
 
