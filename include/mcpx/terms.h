@@ -71,8 +71,8 @@ MCPX_API void mcpx_terms_list_add(struct mcpx_text *out, const struct mcpx_terms
 
 /**
  * Appends what a person should know about terms that do not fit the server they are for: sentences,
- * each with a newline. An alias that is a tool, or an alias of none; a tool of the handshake's name; terms
- * for a tool that is not there.
+ * each with a newline. They are about an alias that is a tool, or stands for none; a tool that has the
+ * name of the handshake's; terms for a tool that is not there.
  */
 MCPX_API void mcpx_terms_doubts_add(struct mcpx_text *out, const struct mcpx_terms *terms,
                                     const struct mcpx_tools *tools);
@@ -133,6 +133,9 @@ MCPX_API void mcpx_calls_free(struct mcpx_calls *calls);
 /** Calls that were admitted and have not ended. */
 MCPX_API size_t mcpx_calls_count(const struct mcpx_calls *calls);
 
+/** Random bytes that the ids of one call are made of. */
+#define MCPX_CALL_RANDOM_LEN 48
+
 /** An instant: milliseconds since 1970 for people, microseconds of a clock that never jumps. */
 struct mcpx_instant {
     int64_t wall_ms;
@@ -157,7 +160,7 @@ struct mcpx_instant {
  *                  alias was called: the router has asked for the alias only. Asked on the side of a
  *                  client for each call. It may append members of the error's `data` to `more`, such
  *                  as "kind":"...". NULL: yes
- * random           48 random bytes; NULL with deterministic ids, which need none
+ * random           MCPX_CALL_RANDOM_LEN random bytes; NULL with deterministic ids, which need none
  */
 struct mcpx_call_request {
     struct mcpx_slice payload;

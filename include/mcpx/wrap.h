@@ -197,10 +197,13 @@ MCPX_API enum mcpx_err mcpx_wrap_output(struct mcpx_wrapper *wrapper,
                                         const struct mcpx_output *output,
                                         struct mcpx_text *out, struct mcpx_wrapped *outcome);
 
+/** The member of a tool's `_meta` in which its own output schema is, when the list shows an outline. */
+#define MCPX_OUTPUT_SCHEMA_MEMBER "io.mcpx/outputSchema"
+
 /**
  * Appends an entry of `tools/list` as a caller has to see it whose answers are wrapped: `outputSchema`
  * is an outline of the form's contract, with types and required members only; the tool's own moves to
- * `_meta["io.mcpx/outputSchema"]`. An entry that has the outline already, and any entry with
+ * MCPX_OUTPUT_SCHEMA_MEMBER of `_meta`. An entry that has the outline already, and any entry with
  * MCPX_FORM_AS_IS, is appended as it is. Memory failure shows in `out`.
  *
  * tool   well-formed JSON; what is no object is appended as it is

@@ -167,7 +167,7 @@ static enum mcpx_err take_context(struct mx_admitting *a)
 {
     enum mcpx_err err = MCPX_OK;
 
-    if (a->calls->terms->context.policy != MX_CONTEXT_ALONE) {
+    if (a->calls->terms->context.policy != MX_CONTEXT_IGNORE) {
         err = check_place(a);
         if (!err)
             err = find_context(a);
@@ -250,7 +250,7 @@ static enum mcpx_err change_params(struct mx_admitting *a)
         mcpx_json_add_string(&calls->plain, a->call->tool);
         changes[count++] = (struct mcpx_json_change){"name", mcpx_text_view(&calls->plain)};
     }
-    if (terms->policy != MX_CONTEXT_ALONE && !mx_context_given(terms, a->params).text) {
+    if (terms->policy != MX_CONTEXT_IGNORE && !mx_context_given(terms, a->params).text) {
         mx_context_put(&calls->part, terms, a->params, a->context);
         changes[count++] =
             (struct mcpx_json_change){mx_context_place(terms), mcpx_text_view(&calls->part)};
@@ -271,7 +271,7 @@ static enum mcpx_err check_handed(struct mx_admitting *a)
 {
     const struct mx_context_terms *terms = &a->calls->terms->context;
 
-    if (terms->policy == MX_CONTEXT_ALONE ||
+    if (terms->policy == MX_CONTEXT_IGNORE ||
         mcpx_context_keeps(a->given, mx_context_given(terms, a->params)))
         return MCPX_OK;
     return mx_flaw_set(&a->calls->flaw, MCPX_CAUSE_FAILED);

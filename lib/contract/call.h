@@ -175,7 +175,9 @@ struct mx_call_outcome {
 bool mx_call_tell_end(struct mcpx_calls *calls, const struct mcpx_call *call,
                       const struct mx_call_outcome *outcome);
 
-/** Keeps calls->flaw for the records, unless there is one already. False: no memory. */
+/**
+ * Keeps calls->flaw for the records, unless there is one already. Returns false when memory runs out.
+ */
 bool mx_call_note_flaw(struct mcpx_calls *calls, struct mcpx_call *call);
 
 /** What is known of a call, for envelopes. */

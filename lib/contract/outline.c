@@ -6,8 +6,6 @@
 #include <mcpx/json.h>
 #include <mcpx/wrap.h>
 
-#define OWN_SCHEMA "io.mcpx/outputSchema"
-
 static const char envelope[] =
     "{\"type\":\"object\",\"required\":[\"schema_version\",\"result\"],\"properties\":{"
     "\"schema_version\":{\"type\":\"string\"},\"result\":{},"
@@ -26,7 +24,7 @@ static const char response[] =
 /* Appends `_meta` with the tool's own schema in it. */
 static void add_meta(struct mcpx_text *out, struct mcpx_slice meta, struct mcpx_slice schema)
 {
-    struct mcpx_json_change change = {OWN_SCHEMA, schema};
+    struct mcpx_json_change change = {MCPX_OUTPUT_SCHEMA_MEMBER, schema};
     struct mcpx_slice none = MCPX_SLICE("{}");
 
     mcpx_json_add_changed(out, mcpx_json_type(meta) == MCPX_JSON_OBJECT ? meta : none, &change,

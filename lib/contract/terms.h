@@ -12,8 +12,8 @@
 /** What becomes of a call that breaks a schema. */
 enum mx_validate { MX_VALIDATE_ENFORCE = 0, MX_VALIDATE_SHADOW, MX_VALIDATE_OFF };
 
-/** What becomes of a call without a context. ALONE: nobody looks. */
-enum mx_context_policy { MX_CONTEXT_ALONE = 0, MX_CONTEXT_REQUIRE, MX_CONTEXT_DEFAULT };
+/** What becomes of a call without a context. IGNORE: nobody looks for one. */
+enum mx_context_policy { MX_CONTEXT_IGNORE = 0, MX_CONTEXT_REQUIRE, MX_CONTEXT_DEFAULT };
 
 /**
  * The terms of one tool.

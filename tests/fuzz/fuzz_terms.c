@@ -115,7 +115,7 @@ static void end_call(struct edge *edge, struct mcpx_call *call, struct mcpx_slic
 
 static void play(struct edge *edge, struct mcpx_slice payload, struct mcpx_slice end)
 {
-    static const unsigned char random[48] = {1};
+    static const unsigned char random[MCPX_CALL_RANDOM_LEN] = {1};
     struct mcpx_call_request request = {
         .payload = payload, .tools = edge->tools, .now = {0, 1000}, .random = random};
     struct mcpx_admission admission;

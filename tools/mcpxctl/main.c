@@ -236,12 +236,11 @@ static const struct command commands[] = {
      one_object_options, NULL, cmd_digest},
     {"gate", "DIR", 1, 1, false, "may a server be released?",
      "Asks a server behind an edge, live, and compares its answers with the files in DIR. "
-     "Items "
-     "are the handshake, contexts that are taken or refused, aliases that do what their tools "
-     "do, telemetry in which every call has its end, schemas that did not change, a bill of "
-     "materials, and evidence of all that. Prints a line for each: pass, fail or skip. The "
-     "tools of aliases are called, with the arguments in their fixtures. Exits 0 when nothing "
-     "failed, else 1.",
+     "Items are the handshake, contexts that are taken or refused, aliases that do what "
+     "their tools do, telemetry in which every call has its end, schemas that did not "
+     "change, a bill of materials, and evidence of all that. Prints a line for each: pass, "
+     "fail or skip. The tools of aliases are called, with the arguments in their fixtures. "
+     "Exits 0 when nothing failed, else 1.",
      gate_options, connect_options, cmd_gate},
     {"history", NULL, 0, 0, false, "what was said",
      "Prints retained envelopes, oldest first. Does not join the topic.", history_options,
@@ -312,11 +311,10 @@ static const struct command commands[] = {
      withdraw_options, connect_options, cmd_withdraw},
     {"wrap", "CONTRACT [FILE]", 1, 2, false, "put a result into an envelope",
      "Prints what a program has returned in an mcp.envelope.v0.1 or a response.v1, as a "
-     "bridge "
-     "does with what a server returns. The bytes of a value stay as they are, and an envelope "
-     "that comes ready passes. FILE absent or a single dash is standard input. When the "
-     "program has failed, nothing need have come. Exits 2 for what is no JSON, or nothing "
-     "without a failure.",
+     "bridge does with what a server returns. The bytes of a value stay as they are, and an "
+     "envelope that comes ready passes. FILE absent or a single dash is standard input. "
+     "When the program has failed, nothing need have come. Exits 2 for what is no JSON, or "
+     "nothing without a failure.",
      wrap_options, NULL, cmd_wrap},
     COMPLETION_ROW,
     HELP_ROW,

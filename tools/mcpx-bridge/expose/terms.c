@@ -11,9 +11,6 @@
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"
 
-/* Random bytes of one admission. */
-enum { CHANCE = 48 };
-
 bool expose_is_under_terms(const struct expose *x, struct mcpx_slice method)
 {
     return x->config.terms && mcpx_slice_equal(method, MCPX_SLICE("tools/call"));
@@ -134,7 +131,7 @@ static enum mcpx_err admit(struct expose *x, const struct expose_request *reques
 {
     struct asker asker = {x, route};
     struct mcpx_text version = version_of(x, route);
-    unsigned char chance[CHANCE] = {0};
+    unsigned char chance[MCPX_CALL_RANDOM_LEN] = {0};
     struct mcpx_calls *calls = calls_of(x);
     struct mcpx_call_request call = {
         .payload = request->payload.text ? request->payload : request->rpc->text,

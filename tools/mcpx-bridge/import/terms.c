@@ -13,9 +13,6 @@
 /* What a message has around its result, besides its id. */
 #define AROUND sizeof("{\"jsonrpc\":\"2.0\",\"id\":,\"result\":}")
 
-/* Random bytes of one admission. */
-enum { CHANCE = 48 };
-
 static const struct bridge_terms *terms_of(const struct import *import)
 {
     return import->setup.shared->terms;
@@ -93,7 +90,7 @@ static enum mcpx_err admit(struct import *import, const struct arrival *arrival,
     struct mcpx_calls *calls = calls_of(import);
     struct caller caller = {import, arrival->who};
     struct mcpx_text version = {0};
-    unsigned char chance[CHANCE] = {0};
+    unsigned char chance[MCPX_CALL_RANDOM_LEN] = {0};
     struct mcpx_call_request request = {.payload = arrival->payload,
                                         .tools = import->tools.known,
                                         .envelope_id = arrival->envelope,

@@ -80,7 +80,7 @@ static bool call(struct gate *gate, struct mcpx_slice tool, struct mcpx_slice ar
                  bool told, struct mcpx_text *response)
 {
     struct mcpx_text meta = {0};
-    char id[48];
+    char id[GATE_ID_SIZE];
     bool answered = gate_make_id(gate, id);
 
     if (answered)

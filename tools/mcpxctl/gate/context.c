@@ -6,6 +6,7 @@
 #include "tools/common/input.h"
 #include "tools/mcpxctl/gate/gate.h"
 #include "tools/mcpxctl/gate/outcome.h"
+#include <mcpx/terms.h>
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -50,8 +51,8 @@ static bool ask_edge(struct gate *gate, struct mcpx_slice context, const char **
     struct mcpx_text meta = {0}, response = {0};
     bool answered;
 
-    mx_format(&meta, "{\"io.mcpx/context\":%s}", context);
-    answered = gate_call(gate, MCPX_SLICE("mcp.capabilities.get"), MCPX_SLICE("{}"),
+    mx_format(&meta, "{\"" MCPX_CONTEXT_MEMBER "\":%s}", context);
+    answered = gate_call(gate, MCPX_SLICE(MCPX_HANDSHAKE_TOOL), MCPX_SLICE("{}"),
                          mcpx_text_view(&meta), &response);
     *outcome = outcome_of(mcpx_text_view(&response));
     mcpx_text_fini(&meta);

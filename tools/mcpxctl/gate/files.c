@@ -2,7 +2,6 @@
  * files.c - the items telemetry, sbom and evidence: what an edge and a build have written down.
  */
 #include "lib/core/format.h"
-#include "tools/common/input.h"
 #include "tools/mcpxctl/gate/bill.h"
 #include "tools/mcpxctl/gate/events.h"
 #include "tools/mcpxctl/gate/gate.h"
@@ -10,19 +9,6 @@
 
 #include <errno.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-/* Reads the file that an option names, if it can be read. */
-static bool read_file(struct gate *gate, const char *path, struct mcpx_text *out,
-                      struct mcpx_text *detail)
-{
-    if (access(path, R_OK) != 0) {
-        mx_format(detail, "%s: %s", path, strerror(errno));
-        return false;
-    }
-    gate->status = input_read(gate->arguments->command->name, path, out);
-    return gate->status == STATUS_OK;
-}
 
 /* Each line keeps its contract and becomes an event. */
 static bool read_events(struct gate *gate, struct mcpx_slice log, struct events *events,
@@ -80,7 +66,7 @@ enum gate_verdict gate_item_telemetry(struct gate *gate, struct mcpx_text *detai
         return GATE_SKIP;
     }
     /* An edge that answers this has written down what came before. */
-    good = gate_fetch_tools(gate) && read_file(gate, path, &log, detail) &&
+    good = gate_fetch_tools(gate) && gate_read_file(gate, path, &log, detail) &&
            read_events(gate, mcpx_text_view(&log), &events, detail) &&
            events_pair_up(&events, detail) && has_ours(gate, &events, detail);
     if (good)
@@ -102,7 +88,7 @@ enum gate_verdict gate_item_sbom(struct gate *gate, struct mcpx_text *detail)
         mcpx_text_puts(detail, "--sbom FILE names the bill of materials");
         return GATE_SKIP;
     }
-    good = read_file(gate, path, &text, detail);
+    good = gate_read_file(gate, path, &text, detail);
     if (good)
         fault = bill_fault(mcpx_text_view(&text), &count);
     if (fault)
@@ -140,7 +126,7 @@ static bool keep_copy(struct gate *gate, const char *option, const char *name,
     const char *from = arguments_value(gate->arguments, option);
     const char *folder = arguments_value(gate->arguments, "--evidence");
     struct mcpx_text text = {0};
-    bool kept = !from || (read_file(gate, from, &text, detail) &&
+    bool kept = !from || (gate_read_file(gate, from, &text, detail) &&
                           keep(folder, name, &text, sums, detail));
 
     mcpx_text_fini(&text);

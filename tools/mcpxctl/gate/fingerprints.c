@@ -6,10 +6,12 @@
 
 #include "lib/core/format.h"
 #include <mcpx/digest.h>
+#include <mcpx/wrap.h>
 
 static struct mcpx_slice output_schema(struct mcpx_slice tool)
 {
-    struct mcpx_slice own = mcpx_json_get(mcpx_json_get(tool, "_meta"), OWN_OUTPUT_SCHEMA);
+    struct mcpx_slice own =
+        mcpx_json_get(mcpx_json_get(tool, "_meta"), MCPX_OUTPUT_SCHEMA_MEMBER);
 
     return own.text ? own : mcpx_json_get(tool, "outputSchema");
 }

@@ -7,9 +7,6 @@
 
 #include <mcpx/json.h>
 
-/** Where a list of tools has the schema of a tool's own results, when an edge shows another. */
-#define OWN_OUTPUT_SCHEMA "io.mcpx/outputSchema"
-
 /**
  * Appends {TOOL: {"input": "sha256:...", "output": "sha256:..." or null}}, the tools in the order of
  * their names.

@@ -7,6 +7,7 @@
 #include "tools/common/input.h"
 #include "tools/mcpxctl/listing.h"
 #include <mcpx/digest.h>
+#include <mcpx/terms.h>
 
 #include <errno.h>
 #include <openssl/rand.h>
@@ -15,11 +16,20 @@
 
 enum { ANSWER_MS = 60000, PAGES_MAX = 1000 };
 
-static const char handshake_tool[] = "mcp.capabilities.get";
-
 void gate_path(struct mcpx_text *out, const char *folder, const char *name)
 {
     mx_format(out, "%s/%s", folder, name);
+}
+
+bool gate_read_file(struct gate *gate, const char *path, struct mcpx_text *out,
+                    struct mcpx_text *detail)
+{
+    if (access(path, R_OK) != 0) {
+        mx_format(detail, "%s: %s", path, strerror(errno));
+        return false;
+    }
+    gate->status = input_read(gate->arguments->command->name, path, out);
+    return gate->status == STATUS_OK;
 }
 
 bool gate_read(struct gate *gate, const char *path, struct mcpx_text *text,
@@ -27,12 +37,7 @@ bool gate_read(struct gate *gate, const char *path, struct mcpx_text *text,
 {
     struct mcpx_fault fault = {"", "", 0};
 
-    if (access(path, R_OK) != 0) {
-        mx_format(detail, "%s: %s", path, strerror(errno));
-        return false;
-    }
-    gate->status = input_read(gate->arguments->command->name, path, text);
-    if (gate->status != STATUS_OK)
+    if (!gate_read_file(gate, path, text, detail))
         return false;
     if (mcpx_json_check(mcpx_text_view(text), 0, value, &fault) == MCPX_OK)
         return true;
@@ -67,7 +72,7 @@ bool gate_keeps(struct gate *gate, enum mcpx_contract contract, struct mcpx_slic
     return err == MCPX_OK;
 }
 
-bool gate_make_id(struct gate *gate, char id[48])
+bool gate_make_id(struct gate *gate, char id[GATE_ID_SIZE])
 {
     unsigned char random[16];
     char digits[MCPX_ID_LEN + 1];
@@ -78,7 +83,7 @@ bool gate_make_id(struct gate *gate, char id[48])
         return false;
     }
     mcpx_id_random(random, digits);
-    snprintf(id, 48, "gate-%s", digits);
+    snprintf(id, GATE_ID_SIZE, "gate-%s", digits);
     return true;
 }
 
@@ -91,7 +96,7 @@ void gate_meta(const struct gate *gate, const char *id, struct mcpx_text *out)
     change.value = mcpx_text_view(&quoted);
     mx_format(out, "{\"request_id\":%s", &quoted);
     if (gate->context.len > 0) {
-        mcpx_text_puts(out, ",\"io.mcpx/context\":");
+        mcpx_text_puts(out, ",\"" MCPX_CONTEXT_MEMBER "\":");
         mcpx_json_add_changed(out, mcpx_text_view(&gate->context), &change, 1);
     }
     mcpx_text_puts(out, "}");
@@ -139,7 +144,7 @@ bool gate_fetch_handshake(struct gate *gate)
 {
     struct mcpx_text meta = {0}, response = {0};
     struct mcpx_slice answer;
-    char id[48];
+    char id[GATE_ID_SIZE];
     bool done;
 
     if (gate->has_asked_for_handshake)
@@ -147,7 +152,7 @@ bool gate_fetch_handshake(struct gate *gate)
     done = gate_make_id(gate, id);
     if (done)
         gate_meta(gate, id, &meta);
-    done = done && gate_call(gate, mcpx_slice_of(handshake_tool), MCPX_SLICE("{}"),
+    done = done && gate_call(gate, MCPX_SLICE(MCPX_HANDSHAKE_TOOL), MCPX_SLICE("{}"),
                              mcpx_text_view(&meta), &response);
     answer =
         mcpx_json_get(mcpx_json_get(mcpx_text_view(&response), "result"), "structuredContent");

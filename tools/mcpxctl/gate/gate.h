@@ -9,6 +9,9 @@
 
 #include <mcpx/contract.h>
 
+/** Bytes of an id of gate_make_id, with its NUL. */
+enum { GATE_ID_SIZE = 48 };
+
 /** What an item came to; SKIP: it was not asked, because something is missing. */
 enum gate_verdict { GATE_PASS, GATE_FAIL, GATE_SKIP };
 
@@ -57,6 +60,10 @@ int gate_read_context(struct gate *gate);
 /** Appends FOLDER/NAME. */
 void gate_path(struct mcpx_text *out, const char *folder, const char *name);
 
+/** Appends a file. Returns false, having appended to `detail` why, or with a `status`. */
+bool gate_read_file(struct gate *gate, const char *path, struct mcpx_text *out,
+                    struct mcpx_text *detail);
+
 /**
  * Reads a JSON document.
  *
@@ -76,7 +83,7 @@ bool gate_keeps(struct gate *gate, enum mcpx_contract contract, struct mcpx_slic
                 struct mcpx_text *detail);
 
 /** Makes an id that nobody used before. Returns false with a `status`. */
-bool gate_make_id(struct gate *gate, char id[48]);
+bool gate_make_id(struct gate *gate, char id[GATE_ID_SIZE]);
 
 /**
  * Appends the `_meta` of a call that is not about the context: it has this request id, and the context of
