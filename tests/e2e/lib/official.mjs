@@ -66,29 +66,83 @@ function directory(t) {
   return path;
 }
 
+/** The calls that tell all there is to tell about the tools of each: name and arguments. */
+const EVERYTHING_CALLS = [
+  ['echo', { message: 'grüße 🦊 \u2028 "quoted" \\ 18446744073709551616' }],
+  ['get-annotated-message', { messageType: 'error', includeImage: true }],
+  ['get-resource-links', { count: 2 }],
+  ['get-resource-reference', { resourceType: 'Blob', resourceId: 2 }],
+  ['get-structured-content', { location: 'Chicago' }], ['get-sum', { a: 0.1, b: 0.2 }],
+  ['get-tiny-image', {}],
+  ['gzip-file-as-resource', { name: 'a.gz', data: 'data:text/plain,hello',
+    outputType: 'resource' }],
+  ['toggle-simulated-logging', {}], ['toggle-simulated-logging', {}],
+  ['toggle-subscriber-updates', {}], ['toggle-subscriber-updates', {}],
+  ['trigger-long-running-operation', { duration: 0.2, steps: 2 }],
+  ['get-roots-list', {}], ['trigger-elicitation-request', {}],
+  ['trigger-sampling-request', { prompt: 'p', maxTokens: 5 }],
+  ['simulate-research-query', { topic: 'x' }],
+  ['get-env', {}],
+];
+
+function filesystemCalls(path) {
+  const at = (name) => join(path, name);
+  return [
+    ['list_allowed_directories', {}], ['write_file', { path: at('w.txt'), content: 'a\nb\n' }],
+    ['edit_file', { path: at('w.txt'), edits: [{ oldText: 'b', newText: 'c' }] }],
+    ['read_file', { path: at('w.txt') }], ['read_text_file', { path: at('w.txt'), head: 1 }],
+    ['read_media_file', { path: at('p.png') }],
+    ['read_multiple_files', { paths: [at('w.txt'), at('none')] }],
+    ['create_directory', { path: at('d') }], ['list_directory', { path }],
+    ['list_directory_with_sizes', { path, sortBy: 'size' }], ['directory_tree', { path }],
+    ['move_file', { source: at('w.txt'), destination: at('d/m.txt') }],
+    ['search_files', { path, pattern: '**/*.txt' }], ['get_file_info', { path: at('p.png') }],
+    ['read_text_file', { path: '/etc/passwd' }],
+  ];
+}
+
+const MEMORY_CALLS = [
+  ['create_entities', { entities: [
+    { name: 'Ada', entityType: 'person', observations: ['wrote the first program'] },
+    { name: 'Engine', entityType: 'machine', observations: [] }] }],
+  ['create_relations', { relations: [{ from: 'Ada', to: 'Engine', relationType: 'programs' }] }],
+  ['add_observations', { observations: [{ entityName: 'Ada', contents: ['1815', '1852'] }] }],
+  ['read_graph', {}], ['search_nodes', { query: 'program' }], ['open_nodes', { names: ['Ada'] }],
+  ['delete_observations', { deletions: [{ entityName: 'Ada', observations: ['1815'] }] }],
+  ['delete_relations', { relations: [
+    { from: 'Ada', to: 'Engine', relationType: 'programs' }] }],
+  ['delete_entities', { entityNames: ['Engine'] }], ['read_graph', {}],
+];
+
+/** What the filesystem server's calls begin with, in a folder of its own. */
+function prepareFolder(path) {
+  for (const name of readdirSync(path)) rmSync(join(path, name), { recursive: true });
+  mkdirSync(join(path, 'e'));
+  writeFileSync(join(path, 'p.png'), Buffer.from([137, 80, 78, 71]));
+}
+
+/** The three servers: `{ id, command, env, calls, prepare }`; `prepare()` goes before the calls. */
+export function officialServers(t) {
+  const path = directory(t);
+  const file = join(directory(t), 'memory.jsonl');
+  const command = (program, ...args) => [process.execPath, serverProgram(program), ...args];
+  return [
+    { id: 'everything', command: command('server-everything', 'stdio'), calls: EVERYTHING_CALLS,
+      prepare: () => {} },
+    { id: 'filesystem', command: command('server-filesystem', path), calls: filesystemCalls(path),
+      prepare: () => prepareFolder(path) },
+    { id: 'memory', command: command('server-memory'), env: { MEMORY_FILE_PATH: file },
+      calls: MEMORY_CALLS, prepare: () => rmSync(file, { force: true }) },
+  ];
+}
+
 /** Calls that no server should get: what they lack is declared. */
 const WRONG = [['echo', {}], ['no-such-tool', {}]];
 
 /** How many calls of server-everything were compared; `wrong` are among them, or not. */
 export async function compareEverything(t, router, more = [], wrong = WRONG) {
   return compare(t, router, 'server-everything', ['stdio'], {
-    tools: [
-      ['echo', { message: 'grüße 🦊 \u2028 "quoted" \\ 18446744073709551616' }], ...wrong,
-      ['get-annotated-message', { messageType: 'error', includeImage: true }],
-      ['get-resource-links', { count: 2 }],
-      ['get-resource-reference', { resourceType: 'Blob', resourceId: 2 }],
-      ['get-structured-content', { location: 'Chicago' }], ['get-sum', { a: 0.1, b: 0.2 }],
-      ['get-tiny-image', {}],
-      ['gzip-file-as-resource', { name: 'a.gz', data: 'data:text/plain,hello',
-        outputType: 'resource' }],
-      ['toggle-simulated-logging', {}], ['toggle-simulated-logging', {}],
-      ['toggle-subscriber-updates', {}], ['toggle-subscriber-updates', {}],
-      ['trigger-long-running-operation', { duration: 0.2, steps: 2 }],
-      ['get-roots-list', {}], ['trigger-elicitation-request', {}],
-      ['trigger-sampling-request', { prompt: 'p', maxTokens: 5 }],
-      ['simulate-research-query', { topic: 'x' }],
-      ['get-env', {}],
-    ],
+    tools: [...wrong, ...EVERYTHING_CALLS],
     prompts: { 'args-prompt': { city: 'Basel', state: 'BS' },
       'completable-prompt': { department: 'Engineering', name: 'Alice' },
       'resource-prompt': { resourceType: 'Text', resourceId: '1' } },
@@ -105,41 +159,12 @@ export async function compareEverything(t, router, more = [], wrong = WRONG) {
 
 export async function compareFilesystem(t, router, more = []) {
   const path = directory(t);
-  const at = (name) => join(path, name);
-  await compare(t, router, 'server-filesystem', [path], {
-    tools: [
-      ['list_allowed_directories', {}], ['write_file', { path: at('w.txt'), content: 'a\nb\n' }],
-      ['edit_file', { path: at('w.txt'), edits: [{ oldText: 'b', newText: 'c' }] }],
-      ['read_file', { path: at('w.txt') }], ['read_text_file', { path: at('w.txt'), head: 1 }],
-      ['read_media_file', { path: at('p.png') }],
-      ['read_multiple_files', { paths: [at('w.txt'), at('none')] }],
-      ['create_directory', { path: at('d') }], ['list_directory', { path }],
-      ['list_directory_with_sizes', { path, sortBy: 'size' }], ['directory_tree', { path }],
-      ['move_file', { source: at('w.txt'), destination: at('d/m.txt') }],
-      ['search_files', { path, pattern: '**/*.txt' }], ['get_file_info', { path: at('p.png') }],
-      ['read_text_file', { path: '/etc/passwd' }],
-    ],
-  }, more, { prepare: () => {
-    for (const name of readdirSync(path)) rmSync(at(name), { recursive: true });
-    mkdirSync(at('e'));
-    writeFileSync(at('p.png'), Buffer.from([137, 80, 78, 71]));
-  } });
+  await compare(t, router, 'server-filesystem', [path], { tools: filesystemCalls(path) }, more,
+    { prepare: () => prepareFolder(path) });
 }
 
 export async function compareMemory(t, router, more = []) {
   const file = join(directory(t), 'memory.jsonl');
-  await compare(t, router, 'server-memory', [], {
-    tools: [
-      ['create_entities', { entities: [
-        { name: 'Ada', entityType: 'person', observations: ['wrote the first program'] },
-        { name: 'Engine', entityType: 'machine', observations: [] }] }],
-      ['create_relations', { relations: [{ from: 'Ada', to: 'Engine', relationType: 'programs' }] }],
-      ['add_observations', { observations: [{ entityName: 'Ada', contents: ['1815', '1852'] }] }],
-      ['read_graph', {}], ['search_nodes', { query: 'program' }], ['open_nodes', { names: ['Ada'] }],
-      ['delete_observations', { deletions: [{ entityName: 'Ada', observations: ['1815'] }] }],
-      ['delete_relations', { relations: [
-        { from: 'Ada', to: 'Engine', relationType: 'programs' }] }],
-      ['delete_entities', { entityNames: ['Engine'] }], ['read_graph', {}],
-    ],
-  }, more, { env: { MEMORY_FILE_PATH: file }, prepare: () => rmSync(file, { force: true }) });
+  await compare(t, router, 'server-memory', [], { tools: MEMORY_CALLS }, more,
+    { env: { MEMORY_FILE_PATH: file }, prepare: () => rmSync(file, { force: true }) });
 }
