@@ -6,7 +6,8 @@
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { readFileSync, readdirSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -17,6 +18,7 @@ import { Pipe } from './lib/wire.mjs';
 
 const CALLS = Number(process.env.MCPX_E2E_CALLS ?? 10000);
 const AT_ONCE = 50;
+const ROUNDS = 9;
 /* Nobody is slowed down, and tokens outlive a router. */
 const ENV = { MCPX_LIMITS_MESSAGES_PER_MINUTE: '0', MCPX_AUTH_JWT_SECRET: randomUUID() };
 const SERVER = [process.execPath,
@@ -33,24 +35,42 @@ function busy(pid) {
     .reduce((sum, ns) => sum + ns, 0) / 1000;
 }
 
-/** Keeps AT_ONCE calls under way through `pipe`; returns how long each took, in milliseconds. */
-async function callAll(pipe, tool, calls, answered = () => {}) {
+/** What `echo` is asked with, and the only answer to it. */
+function echoed(id) {
+  const text = `${id} ${randomUUID()}`;
+  return { args: { text }, check: (answer) => assert.equal(answer,
+    JSON.stringify({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text }] } })) };
+}
+
+/** The same with rows, 1 KiB of them; terms may have put the answer into an envelope. */
+function rowsOf(id) {
+  const rows = Array.from({ length: 14 }, (_, at) =>
+    ({ id: id * 100 + at, name: randomUUID(), price: at + 0.25 }));
+  return { args: { rows }, check: (answer) => {
+    const { id: about, result: { structuredContent: value } } = JSON.parse(answer);
+    assert.equal(about, id);
+    assert.deepEqual((value.data ?? value).rows, rows);
+  } };
+}
+
+/** Keeps `atOnce` calls under way through `pipe`; returns how long each took, in milliseconds. */
+async function callAll(pipe, tool, calls,
+  { answered = () => {}, make = echoed, atOnce = AT_ONCE } = {}) {
   const took = [];
   let next = 0;
   async function caller() {
     while (next < calls) {
       const id = next++;
-      const text = `${id} ${randomUUID()}`;
+      const { args, check } = make(id);
       const began = performance.now();
       const answer = await pipe.call(JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call',
-        params: { name: tool, arguments: { text } } }));
+        params: { name: tool, arguments: args } }));
       took.push(performance.now() - began);
-      assert.equal(answer,
-        JSON.stringify({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text }] } }));
+      check(answer);
       answered(took.length);
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, caller));
+  await Promise.all(Array.from({ length: atOnce }, caller));
   return took;
 }
 
@@ -94,6 +114,46 @@ test('the same without a room, to compare with', async (t) => {
   t.diagnostic(await race(pipes.map((pipe) => [pipe, 'echo'])));
 });
 
+/** Processor time that each import spends on a call while `calls` of them go through its desk. */
+async function costOf(places, calls, atOnce) {
+  const costs = [];
+  for (const { bridge, desk } of places) {
+    const before = busy(bridge.pid);
+    const took = await callAll(desk, 'ann__echo', calls, { make: rowsOf, atOnce });
+    assert.equal(took.length, calls);
+    costs.push((busy(bridge.pid) - before) / calls);
+  }
+  return costs;
+}
+
+test('what terms add to a call of 1 KiB each way, in turn with calls that have none', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'mcpx-many-'));
+  t.after(() => rmSync(dir, { recursive: true }));
+  const terms = JSON.stringify({ result: 'response.v1', log: { dir } });
+  const places = [];
+  for (const options of [[], ['--terms', terms]]) {
+    const topic = `terms-${places.length}`;
+    const bridge = await startImport(t, router, topic, 'ann', [...SERVER, 'rows'], { options });
+    await bridge.until(/is ready/);
+    const desk = await exposePipe(t, router, topic, 'desk');
+    await untilTools(desk, 'ann__echo');
+    places.push({ bridge, desk });
+  }
+  for (const atOnce of [1, AT_ONCE]) {
+    const calls = Math.ceil(CALLS / (10 * ROUNDS));
+    const rounds = [];
+    for (let round = 0; round <= ROUNDS; round++) rounds.push(await costOf(places, calls, atOnce));
+    const counted = rounds.slice(1); /* the first is for warming up */
+    const median = (of) => counted.map(of).sort((a, b) => a - b)[ROUNDS >> 1];
+    t.diagnostic(`processor time per call, import, ${atOnce} at once: `
+      + `${median(([plain]) => plain).toFixed(1)} µs, under terms `
+      + `${median(([, under]) => under).toFixed(1)} µs; `
+      + `ratio ${median(([plain, under]) => under / plain).toFixed(2)}, the median of ${ROUNDS} rounds`);
+  }
+  assert.equal(readFileSync(join(dir, 'telemetry', 'telemetry.latest.jsonl'), 'utf8')
+    .match(/"mcp.tool.result"/g).length, 2 * (ROUNDS + 1) * Math.ceil(CALLS / (10 * ROUNDS)));
+});
+
 test('calls go on while the router is stopped and started again, three times', async (t) => {
   const args = ['--listen', `127.0.0.1:${await freePort()}`];
   let current = await Router.start({ env: ENV, args });
@@ -104,13 +164,13 @@ test('calls go on while the router is stopped and started again, three times', a
   await untilTools(desk, 'ann__echo');
   let turns = 0;
   let turn = Promise.resolve();
-  const took = await callAll(desk, 'ann__echo', 2000, (answers) => {
+  const took = await callAll(desk, 'ann__echo', 2000, { answered: (answers) => {
     if (answers % 500 !== 0 || answers === 2000) return;
     turns += 1;
     turn = turn.then(() => current.stop()).then(async () => {
       current = await Router.start({ env: ENV, args });
     });
-  });
+  } });
   await turn;
   assert.deepEqual([took.length, turns], [2000, 3]);
   t.diagnostic(`longest ${(Math.max(...took) / 1000).toFixed(1)} s`);
