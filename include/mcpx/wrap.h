@@ -61,6 +61,8 @@ MCPX_API bool mcpx_tier_find(struct mcpx_slice name, enum mcpx_tier *out);
  *                  for one that has to be
  * wall_ms          the time, for such a record
  * parent           id of the proposal that the call fulfils; absent: it fulfils none
+ * is_read          the result's `structuredContent` was found valid by mcpx_schema_validate, so two
+ *                  readers read it alike; false: not known, and it is looked at once more
  */
 struct mcpx_wrap {
     enum mcpx_form form;
@@ -78,6 +80,7 @@ struct mcpx_wrap {
     struct mcpx_slice run_id;
     int64_t wall_ms;
     struct mcpx_slice parent;
+    bool is_read;
 };
 
 /**

@@ -21,6 +21,7 @@ struct ending {
     struct mcpx_call_answer *out;
     struct mcpx_wrapped wrapped;
     struct mx_call_outcome outcome;
+    bool is_read; /* the value is valid by the schema of its tool */
 };
 
 struct mcpx_wrap mx_call_wrap(const struct mcpx_calls *calls, const struct mcpx_call *call,
@@ -169,6 +170,7 @@ static enum mcpx_err check_value(struct ending *e)
     if (!value.text)
         return refuse_at(e, "/structuredContent", "required", "is missing");
     err = mcpx_schema_validate(e->call->output, value, &e->calls->report);
+    e->is_read = !err;
     if (!err || err == MCPX_ENOMEM)
         return err;
     return mx_flaw_report(&e->calls->flaw,
@@ -211,6 +213,7 @@ static enum mcpx_err wrap(struct ending *e)
     struct mcpx_wrap call = mx_call_wrap(calls, e->call, e->end->now);
     enum mcpx_err err;
 
+    call.is_read = e->is_read;
     mcpx_text_reset(&calls->answer);
     err = mcpx_wrap_result(calls->wrapper, &call, e->end->text, &calls->answer, &e->wrapped);
     if (!err)

@@ -4,6 +4,7 @@
  */
 #include "lib/contract/call.h"
 
+#include "lib/core/fold.h"
 #include "lib/core/format.h"
 
 #include <mcpx/json.h>
@@ -39,6 +40,31 @@ struct reading {
     enum mcpx_err err;
 };
 
+/* What an object has of a part: how many members are read as it, and the first that is. */
+struct found {
+    struct mcpx_slice value;
+    size_t alike;
+};
+
+/* Finds `count` parts from `first` on, in one pass: arguments are long. A name that differs only in
+ * the case of its letters is one that some readers take for it. */
+static void find(struct mcpx_slice object, size_t first, size_t count, struct found *out)
+{
+    struct mcpx_json_walk walk;
+
+    memset(out, 0, count * sizeof *out);
+    mcpx_json_walk_start(&walk, object);
+    while (mcpx_json_walk_next(&walk)) {
+        for (size_t i = 0; walk.name.text && i < count; i++) {
+            const char *name = parts[first + i].name;
+
+            out[i].alike += mx_fold_compare(walk.name, name) != MX_UNLIKE;
+            if (!out[i].value.text && mcpx_json_walk_at(&walk, name))
+                out[i].value = walk.value;
+        }
+    }
+}
+
 /* Only the first flaw counts. */
 static void refuse(struct reading *r, const char *path, const char *keyword,
                    const char *expected)
@@ -50,15 +76,14 @@ static void refuse(struct reading *r, const char *path, const char *keyword,
         r->err = mx_flaw_at(&r->calls->flaw, MCPX_CAUSE_INVOCATION, &error);
 }
 
-/* The member that a part is; one that is required is absent when it is not what it should be. A name that differs only in the
-   case of its letters is one that some readers take for it. */
-static struct mcpx_slice get(struct reading *r, struct mcpx_slice object, size_t index)
+/* The value of a part; one that is required is absent when it is not what it should be. */
+static struct mcpx_slice take(struct reading *r, const struct found *found, size_t index)
 {
     const struct part *part = &parts[index];
-    struct mcpx_slice value = mcpx_json_get(object, part->name), none = {0};
+    struct mcpx_slice value = found->value, none = {0};
     bool is_right = mcpx_json_type(value) == part->type, was_flawed = r->err;
 
-    if (mcpx_json_count_like(object, part->name) != (value.text ? 1 : 0))
+    if (found->alike != (value.text ? 1 : 0))
         refuse(r, part->path, "ambiguous", "must not be readable in two ways");
     else if (!value.text && part->is_required)
         refuse(r, part->path, "required", "is missing");
@@ -71,10 +96,13 @@ static struct mcpx_slice get(struct reading *r, struct mcpx_slice object, size_t
 
 static void read_params(struct reading *r, struct mcpx_slice params)
 {
+    struct found found[PART_META - PART_NAME + 1];
+
+    find(params, PART_NAME, COUNT(found), found);
     r->out->params = params;
-    r->out->name = get(r, params, PART_NAME);
-    r->out->arguments = get(r, params, PART_ARGUMENTS);
-    r->out->meta = get(r, params, PART_META);
+    r->out->name = take(r, &found[0], PART_NAME);
+    r->out->arguments = take(r, &found[PART_ARGUMENTS - PART_NAME], PART_ARGUMENTS);
+    r->out->meta = take(r, &found[PART_META - PART_NAME], PART_META);
 }
 
 /* The text of a value that is mcp.tool:NAME without its prefix, as a string; else false. */
@@ -137,7 +165,8 @@ static void read_invocation(struct reading *r, const struct mcpx_call_request *r
 }
 
 /* Reads what was asked with a method, whose name is in calls->plain. */
-static void read_method(struct reading *r, const struct mcpx_call_request *request)
+static void read_method(struct reading *r, const struct mcpx_call_request *request,
+                        const struct found *found)
 {
     struct mcpx_slice method = mcpx_text_view(&r->calls->plain), params;
 
@@ -151,7 +180,7 @@ static void read_method(struct reading *r, const struct mcpx_call_request *reque
         r->out->is_hopeless = true;
         return;
     }
-    params = get(r, request->payload, PART_PARAMS);
+    params = take(r, found, PART_PARAMS);
     if (params.text)
         read_params(r, request->params.text ? request->params : params);
 }
@@ -160,16 +189,18 @@ enum mcpx_err mx_call_read(struct mcpx_calls *calls, const struct mcpx_call_requ
                            struct mcpx_call *call, struct mx_asked *out)
 {
     struct reading r = {calls, out, MCPX_OK};
+    struct found found[PART_PARAMS + 1];
     struct mcpx_slice method;
 
     mx_flaw_reset(&calls->flaw);
     *out = (struct mx_asked){0};
-    method = get(&r, request->payload, PART_METHOD);
+    find(request->payload, PART_METHOD, COUNT(found), found);
+    method = take(&r, &found[PART_METHOD], PART_METHOD);
     mcpx_text_reset(&calls->plain);
     if (mcpx_json_add_unescaped(&calls->plain, method)) {
         if (!mx_call_keep(call, mcpx_text_view(&calls->plain), &call->route))
             return MCPX_ENOMEM;
-        read_method(&r, request);
+        read_method(&r, request, &found[PART_PARAMS]);
     } else if (!r.err) {
         refuse(&r, "/method", "ambiguous", "must not be readable in two ways");
     }

@@ -32,7 +32,7 @@ struct mcpx_slice mx_context_find(const struct mx_context_terms *terms,
 {
     struct mcpx_slice given = mx_context_given(terms, params);
 
-    return given.text ? given : in_meta(params);
+    return given.text || !terms->in_arguments ? given : in_meta(params);
 }
 
 /* All readers find the same member of that name, or none. */

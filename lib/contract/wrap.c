@@ -121,7 +121,7 @@ static enum mcpx_err note_breach(struct mcpx_wrapper *wrapper, enum mcpx_err err
 }
 
 static enum mcpx_err judge(struct mcpx_wrapper *wrapper, const struct arrival *arrival,
-                           struct mcpx_wrapped *outcome)
+                           bool is_read, struct mcpx_wrapped *outcome)
 {
     struct mcpx_slice value;
     enum mcpx_err err;
@@ -137,7 +137,7 @@ static enum mcpx_err judge(struct mcpx_wrapper *wrapper, const struct arrival *a
         err = mx_report_error(&wrapper->report, MCPX_SLICE(""), MCPX_SLICE("json"),
                               MCPX_SLICE("must be nested at most 511 deep"));
     } else {
-        err = mx_report_unreadable(&wrapper->report, arrival->value);
+        err = is_read ? MCPX_OK : mx_report_unreadable(&wrapper->report, arrival->value);
     }
     return note_breach(wrapper, err, outcome);
 }
@@ -257,18 +257,27 @@ static struct arrival arrival_of(struct mcpx_wrapper *wrapper, struct mcpx_slice
     return arrival;
 }
 
+enum { PATHS = 3 };
+
 /* Two members of which readers could take either. */
 static enum mcpx_err judge_result(struct mcpx_wrapper *wrapper, struct mcpx_slice result,
                                   struct mcpx_wrapped *outcome)
 {
-    static const char *const paths[] = {"/content", "/isError", "/structuredContent"};
+    static const char *const paths[PATHS] = {"/content", "/isError", "/structuredContent"};
+    size_t counts[PATHS] = {0};
+    struct mcpx_json_walk walk;
     enum mcpx_err err = MCPX_OK;
 
     if (mcpx_json_type(result) != MCPX_JSON_OBJECT)
         err = mx_report_error(&wrapper->report, MCPX_SLICE(""), MCPX_SLICE("type"),
                               MCPX_SLICE("must be an object"));
-    for (size_t i = 0; !err && i < sizeof paths / sizeof *paths; i++) {
-        if (mcpx_json_count(result, paths[i] + 1) > 1)
+    mcpx_json_walk_start(&walk, result);
+    while (mcpx_json_walk_next(&walk)) {
+        for (size_t i = 0; i < PATHS; i++)
+            counts[i] += mcpx_json_walk_at(&walk, paths[i] + 1);
+    }
+    for (size_t i = 0; !err && i < PATHS; i++) {
+        if (counts[i] > 1)
             err = mx_report_error(&wrapper->report, mcpx_slice_of(paths[i]),
                                   MCPX_SLICE("ambiguous"), MCPX_SLICE("must stand once"));
     }
@@ -329,7 +338,7 @@ enum mcpx_err mcpx_wrap_result(struct mcpx_wrapper *wrapper, const struct mcpx_w
     outcome->is_unready = !arrival.value.text && !outcome->is_broken;
     if (err == MCPX_OK && call->form != MCPX_FORM_AS_IS && arrival.value.text &&
         !outcome->is_broken)
-        err = judge(wrapper, &arrival, outcome);
+        err = judge(wrapper, &arrival, call->is_read, outcome);
     if (err)
         return err;
     if (outcome->is_broken && call->enforce) {
@@ -403,7 +412,7 @@ enum mcpx_err mcpx_wrap_output(struct mcpx_wrapper *wrapper, const struct mcpx_w
     err = arrival_of_output(wrapper, output, &arrival);
     answer.value = arrival.value;
     if (!err && arrival.value.text)
-        err = judge(wrapper, &arrival, outcome);
+        err = judge(wrapper, &arrival, false, outcome);
     if (err)
         return err;
     if (outcome->is_broken && call->enforce)

@@ -8,26 +8,22 @@
 
 #include <mcpx/json.h>
 
-#include <stdio.h>
-
 /* DEL is legal in JSON, but a terminal that shows a log would obey it. */
 static bool must_escape(unsigned char byte)
 {
     return byte < 0x20 || byte == '"' || byte == '\\' || byte == 0x7f;
 }
 
+/* A document within a string has an escape every few bytes; so no format is read for it. */
 static void put_escape(struct mcpx_text *buf, unsigned char byte)
 {
-    char escape[8];
+    static const char digits[] = "0123456789abcdef";
+    char escape[] = {'\\', 'u', '0', '0', digits[byte >> 4], digits[byte & 15]};
+    bool is_short = byte == '"' || byte == '\\' || byte == '\n';
 
-    if (byte == '"' || byte == '\\') {
-        snprintf(escape, sizeof escape, "\\%c", byte);
-    } else if (byte == '\n') {
-        snprintf(escape, sizeof escape, "\\n");
-    } else {
-        snprintf(escape, sizeof escape, "\\u%04x", byte);
-    }
-    mcpx_text_puts(buf, escape);
+    if (is_short)
+        escape[1] = byte == '\n' ? 'n' : (char)byte;
+    mcpx_text_add(buf, escape, is_short ? 2 : sizeof escape);
 }
 
 void mcpx_json_add_string(struct mcpx_text *buf, struct mcpx_slice text)
