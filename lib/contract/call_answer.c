@@ -4,6 +4,7 @@
 #include "lib/contract/call.h"
 
 #include "lib/core/decimal.h"
+#include "lib/core/decisive.h"
 #include "lib/core/format.h"
 
 #include <mcpx/json.h>
@@ -137,39 +138,44 @@ static enum mcpx_err refuse_at(struct ending *e, const char *path, const char *k
     return mx_flaw_at(&e->calls->flaw, MCPX_CAUSE_OUTPUT, &error);
 }
 
+/* Members of a result by which it is judged. */
+enum { IS_ERROR, VALUE, CONTENT, MEMBERS };
+
 /* Readers have to agree on whether there is a value, and which, before it can be judged. */
-static enum mcpx_err check_clear(struct ending *e)
+static enum mcpx_err read_result(struct ending *e, struct mx_decisive members[MEMBERS])
 {
-    static const char *const paths[] = {"/isError", "/structuredContent", "/content"};
+    static const char *const paths[MEMBERS] = {"/isError", "/structuredContent", "/content"};
     struct mcpx_slice result = e->end->text;
+    size_t i;
 
     if (mcpx_json_type(result) != MCPX_JSON_OBJECT)
         return refuse_at(e, "", "type", "must be an object");
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        size_t count = mcpx_json_count(result, paths[i] + 1);
-
-        if (count > 1 || mcpx_json_count_like(result, paths[i] + 1) != count)
-            return refuse_at(e, paths[i], "ambiguous", "must not be readable in two ways");
-    }
-    return MCPX_OK;
+    for (i = 0; i < MEMBERS; i++)
+        members[i].name = paths[i] + 1;
+    if (mx_decisive_find(result, members, MEMBERS, NULL))
+        return MCPX_OK;
+    for (i = 0; mx_decisive_find(result, &members[i], 1, NULL);)
+        i++;
+    return refuse_at(e, paths[i], "ambiguous", "must not be readable in two ways");
 }
 
 /* The result against the schema that its tool declares. */
 static enum mcpx_err check_value(struct ending *e)
 {
-    struct mcpx_slice result = e->end->text;
-    struct mcpx_slice value = mcpx_json_get(result, "structuredContent");
-    bool is_ready = value.text || mcpx_json_get(result, "content").text;
-    enum mcpx_err err = e->call->output ? check_clear(e) : MCPX_OK;
+    struct mx_decisive members[MEMBERS] = {{NULL, {NULL, 0}}};
+    enum mcpx_err err;
 
+    if (!e->call->output)
+        return MCPX_OK;
+    err = read_result(e, members);
     if (err)
         return err;
-    if (!e->call->output || !is_ready ||
-        mcpx_slice_equal(mcpx_json_get(result, "isError"), MCPX_SLICE("true")))
+    if ((!members[VALUE].value.text && !members[CONTENT].value.text) ||
+        mcpx_slice_equal(members[IS_ERROR].value, MCPX_SLICE("true")))
         return MCPX_OK;
-    if (!value.text)
+    if (!members[VALUE].value.text)
         return refuse_at(e, "/structuredContent", "required", "is missing");
-    err = mcpx_schema_validate(e->call->output, value, &e->calls->report);
+    err = mcpx_schema_validate(e->call->output, members[VALUE].value, &e->calls->report);
     e->is_read = !err;
     if (!err || err == MCPX_ENOMEM)
         return err;

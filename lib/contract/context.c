@@ -4,6 +4,7 @@
  */
 #include "lib/contract/context.h"
 
+#include "lib/core/decisive.h"
 #include "lib/core/format.h"
 #include "lib/core/json_write.h"
 
@@ -38,9 +39,9 @@ struct mcpx_slice mx_context_find(const struct mx_context_terms *terms,
 /* All readers find the same member of that name, or none. */
 static bool is_clear(struct mcpx_slice object, const char *name)
 {
-    size_t count = mcpx_json_count(object, name);
+    struct mx_decisive member = {name, {NULL, 0}};
 
-    return count <= 1 && mcpx_json_count_like(object, name) == count;
+    return mx_decisive_find(object, &member, 1, NULL);
 }
 
 bool mx_context_is_clear(const struct mx_context_terms *terms, struct mcpx_slice params)
