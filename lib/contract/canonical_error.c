@@ -142,14 +142,3 @@ bool mcpx_cause_error(struct mcpx_text *out, enum mcpx_cause cause, struct mcpx_
     mcpx_text_puts(out, "}}");
     return true;
 }
-void mcpx_schema_errors_add(struct mcpx_text *out, const struct mcpx_schema_report *report)
-{
-    mcpx_text_puts(out, "[");
-    for (size_t i = 0; i < report->count; i++) {
-        const struct mcpx_schema_error *error = &report->errors[i];
-
-        mx_format(out, "%s{\"path\":%q,\"keyword\":%q,\"message\":%q}", i > 0 ? "," : "",
-                  error->path, error->keyword, error->message);
-    }
-    mcpx_text_puts(out, "]");
-}

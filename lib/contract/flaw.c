@@ -49,23 +49,35 @@ enum mcpx_err mx_flaw_at(struct mx_flaw *flaw, enum mcpx_cause cause,
     return mx_flaw_report(flaw, cause, "", &report);
 }
 
-enum mcpx_err mx_flaw_report(struct mx_flaw *flaw, enum mcpx_cause cause, const char *prefix,
-                             const struct mcpx_schema_report *report)
+/* Appends the errors of a report, their paths behind `prefix`. */
+static void add_errors(struct mcpx_text *out, const char *prefix,
+                       const struct mcpx_schema_report *report)
 {
     struct mcpx_text path = {0};
 
-    mx_flaw_set(flaw, cause);
-    mcpx_text_puts(&flaw->errors, "[");
+    mcpx_text_puts(out, "[");
     for (size_t i = 0; i < report->count; i++) {
         const struct mcpx_schema_error *error = &report->errors[i];
 
         mcpx_text_reset(&path);
         mx_format(&path, "%s%s", prefix, error->path);
-        mx_format(&flaw->errors, "%s{\"path\":%q,\"keyword\":%q,\"message\":%q}",
-                  i > 0 ? "," : "", &path, error->keyword, error->message);
+        mx_format(out, "%s{\"path\":%q,\"keyword\":%q,\"message\":%q}", i > 0 ? "," : "",
+                  &path, error->keyword, error->message);
     }
-    mcpx_text_puts(&flaw->errors, "]");
+    mcpx_text_puts(out, "]");
     mcpx_text_fini(&path);
+}
+
+void mcpx_schema_errors_add(struct mcpx_text *out, const struct mcpx_schema_report *report)
+{
+    add_errors(out, "", report);
+}
+
+enum mcpx_err mx_flaw_report(struct mx_flaw *flaw, enum mcpx_cause cause, const char *prefix,
+                             const struct mcpx_schema_report *report)
+{
+    mx_flaw_set(flaw, cause);
+    add_errors(&flaw->errors, prefix, report);
     if (report->count > 0) {
         flaw->has_path = true;
         mx_format(&flaw->path, "%s%s", prefix, report->errors[0].path);

@@ -4,6 +4,7 @@
  */
 #include "tools/mcpxctl/gate/difference.h"
 
+#include "lib/contract/tree_find.h"
 #include "lib/core/format.h"
 #include <mcpx/digest.h>
 
@@ -11,19 +12,10 @@
 static void add_part(struct mcpx_text *path, struct mcpx_slice name)
 {
     struct mcpx_text quoted = {0}, plain = {0};
-    bool is_text;
 
     mx_format(&quoted, "\"%s\"", name);
-    is_text = mcpx_json_add_unescaped(&plain, mcpx_text_view(&quoted));
-    mcpx_text_puts(path, "/");
-    for (size_t i = 0; is_text && i < plain.len; i++) {
-        char sign = plain.text[i];
-
-        if (sign == '~' || sign == '/')
-            mcpx_text_puts(path, sign == '~' ? "~0" : "~1");
-        else
-            mcpx_text_add(path, &sign, 1);
-    }
+    mcpx_json_add_unescaped(&plain, mcpx_text_view(&quoted));
+    mx_tree_pointer_add(path, mcpx_text_view(&plain));
     path->failed |= plain.failed || quoted.failed;
     mcpx_text_fini(&quoted);
     mcpx_text_fini(&plain);
