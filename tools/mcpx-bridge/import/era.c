@@ -7,6 +7,7 @@
 #include "tools/mcpx-bridge/import/era.h"
 
 #include "lib/core/format.h"
+#include "tools/mcpx-bridge/import/forward.h"
 #include "tools/mcpx-bridge/import/input.h"
 #include "tools/mcpx-bridge/import/outage.h"
 #include "tools/mcpx-bridge/import/rewrite.h"
@@ -117,7 +118,7 @@ static void become_ready(struct import *import, enum import_era era, struct mcpx
         import_announce(import, "the server is back");
         announce_lists(import, mcpx_json_get(greeting, "capabilities"));
     }
-    import_tools_ask(import, now);
+    (void)import_tools_ask(import, now); /* whoever need not wait goes on */
     import_forward_waiting(import, now);
 }
 

@@ -19,15 +19,6 @@ struct import;
  */
 bool import_write(struct import *import, int64_t call);
 
-/** Whether the server takes requests of that method now. Those of others wait. */
-bool import_takes(const struct import *import, struct mcpx_slice method);
-
-/** Writes a request of a participant to the server, or answers it; it may be gone afterwards. */
-void import_forward(struct import *import, struct import_call *call, struct mcpx_now now);
-
-/** Does that with all that wait and need not, in their order. */
-void import_forward_waiting(struct import *import, struct mcpx_now now);
-
 /**
  * Writes a request of our own.
  *
@@ -38,9 +29,6 @@ void import_request(struct import *import, enum import_purpose purpose, const ch
 
 /** Writes a request of our own about a resource, whose result is of no interest. */
 void import_request_about(struct import *import, const char *method, struct mcpx_slice uri);
-
-/** The child did not take the line with that request. Does nothing when there is no such call. */
-void import_write_failed(struct import *import, int64_t id, enum mcpx_err err);
 
 /** Tells the server that nobody waits for a call any more. */
 void import_cancel(struct import *import, const struct import_call *call, const char *reason);

@@ -7,6 +7,7 @@
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/answer.h"
 #include "tools/mcpx-bridge/import/era.h"
+#include "tools/mcpx-bridge/import/forward.h"
 #include "tools/mcpx-bridge/import/input.h"
 #include "tools/mcpx-bridge/import/outage.h"
 #include "tools/mcpx-bridge/import/rewrite.h"
@@ -95,12 +96,12 @@ static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct 
         import_calls_drop(&import->calls, call);
         return;
     }
-    if (call->purpose == IMPORT_TOOLS)
-        import_tools_answered(import, call, rpc, now);
-    else if (call->purpose != IMPORT_PARTICIPANT)
-        import_era_answered(import, call, rpc, now);
-    else
+    if (call->purpose == IMPORT_PARTICIPANT)
         answer_participant(import, call, rpc);
+    else if (call->purpose != IMPORT_TOOLS)
+        import_era_answered(import, call, rpc, now);
+    else if (import_tools_answered(import, call, rpc, now))
+        import_forward_waiting(import, now);
 }
 
 static void on_progress(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
@@ -152,8 +153,9 @@ static void on_notice(struct import *import, const struct mcpx_rpc *rpc, struct 
     else if (!mcpx_slice_equal(rpc->method,
                                MCPX_SLICE("notifications/subscriptions/acknowledged")))
         import_tell(import, &draft);
-    if (mcpx_slice_equal(rpc->method, MCPX_SLICE("notifications/tools/list_changed")))
-        import_tools_ask(import, now);
+    if (mcpx_slice_equal(rpc->method, MCPX_SLICE("notifications/tools/list_changed")) &&
+        import_tools_ask(import, now))
+        import_forward_waiting(import, now);
 }
 
 static void on_question(struct import *import, const struct mcpx_rpc *rpc)
@@ -348,7 +350,8 @@ void import_tick(struct import *import, struct mcpx_now now)
     struct import_call *call;
 
     import_era_tick(import, now);
-    import_tools_tick(import, now);
+    if (import_tools_tick(import, now))
+        import_forward_waiting(import, now);
     while ((call = import_calls_due(&import->calls, now.mono_ms)) != NULL)
         give_up_waiting(import, call);
 }

@@ -73,8 +73,9 @@ static void tell_doubts(struct import *import)
     import->tools.doubts = doubts;
 }
 
-/* From now on these are the server's tools; NULL: it cannot be known which. */
-static void settle(struct import *import, struct mcpx_tools *known, struct mcpx_now now)
+/* From now on these are the server's tools; NULL: it cannot be known which. Returns true when calls of
+ * tools need not wait for another list. */
+static bool settle(struct import *import, struct mcpx_tools *known, struct mcpx_now now)
 {
     struct import_tools *tools = &import->tools;
     bool again = tools->again, patient = again && ++tools->in_row < PATIENCE;
@@ -88,18 +89,18 @@ static void settle(struct import *import, struct mcpx_tools *known, struct mcpx_
         tell_doubts(import);
     if (patient)
         import_tools_ask(import, now);
-    if (!import_tools_are_coming(tools)) {
-        tools->in_row = 0;
-        import_forward_waiting(import, now);
-    }
-    if (again && !patient)
-        import_tools_ask(import, now);
+    else if (again)
+        tools->due_at = now.mono_ms; /* when those that wait are through */
+    if (import_tools_are_coming(tools))
+        return false;
+    tools->in_row = 0;
+    return true;
 }
 
-static void settle_for_none(struct import *import, struct mcpx_now now)
+static bool settle_for_none(struct import *import, struct mcpx_now now)
 {
     mcpx_tools_free(import->tools.coming);
-    settle(import, new_tools(import), now);
+    return settle(import, new_tools(import), now);
 }
 
 static void ask_page(struct import *import, struct mcpx_slice cursor)
@@ -115,21 +116,20 @@ static void ask_page(struct import *import, struct mcpx_slice cursor)
     mcpx_text_fini(&params);
 }
 
-void import_tools_ask(struct import *import, struct mcpx_now now)
+bool import_tools_ask(struct import *import, struct mcpx_now now)
 {
     struct import_tools *tools = &import->tools;
 
     tools->due_at = INT64_MAX;
     if (!import->setup.shared->terms || !import_is_ready(import))
-        return;
+        return false;
     if (tools->coming) {
         tools->again = true;
-        return;
+        return false;
     }
     if (!has_tools(import)) {
         import_say(import, "the server has no tools: whoever calls one is told so");
-        settle_for_none(import, now);
-        return;
+        return settle_for_none(import, now);
     }
     if (now.mono_ms - tools->since >= OFTEN_MS || tools->reads == 0) {
         tools->since = now.mono_ms;
@@ -137,17 +137,17 @@ void import_tools_ask(struct import *import, struct mcpx_now now)
     }
     if (tools->reads >= READS_MAX) {
         tools->due_at = tools->since + OFTEN_MS;
-        return;
+        return false;
     }
     tools->reads++;
     tools->coming = new_tools(import);
     tools->pages = 0;
     tools->bytes = 0;
     tools->ends_at = now.mono_ms + LIST_MS;
-    if (tools->coming)
-        ask_page(import, (struct mcpx_slice){0});
-    else
-        settle(import, NULL, now);
+    if (!tools->coming)
+        return settle(import, NULL, now);
+    ask_page(import, (struct mcpx_slice){0});
+    return false;
 }
 
 static int shown(struct mcpx_slice text)
@@ -155,14 +155,14 @@ static int shown(struct mcpx_slice text)
     return (int)(text.len < 200 ? text.len : 200);
 }
 
-static void fail(struct import *import, const char *why, struct mcpx_slice more,
+static bool fail(struct import *import, const char *why, struct mcpx_slice more,
                  struct mcpx_now now)
 {
     import_say(import,
                "the server's tools are not known, so whoever calls one is told that there is "
                "none: %s%s%.*s",
                why, more.len ? ": " : "", shown(more), more.text ? more.text : "");
-    settle_for_none(import, now);
+    return settle_for_none(import, now);
 }
 
 static bool is_too_much(struct import *import, struct mcpx_slice result)
@@ -173,40 +173,37 @@ static bool is_too_much(struct import *import, struct mcpx_slice result)
     return ++tools->pages >= PAGES_MAX || tools->bytes > BYTES_MAX;
 }
 
-static void take_page(struct import *import, struct mcpx_slice result, struct mcpx_now now)
+static bool take_page(struct import *import, struct mcpx_slice result, struct mcpx_now now)
 {
     struct mcpx_slice cursor = mcpx_json_get(result, "nextCursor");
     struct mcpx_fault fault = {0};
     enum mcpx_err err = mcpx_tools_add(import->tools.coming, result, &fault);
 
-    if (err) {
-        fail(import, "its list cannot be used",
-             mcpx_slice_of(fault.reason ? fault.reason : mcpx_strerror(err)), now);
-        return;
-    }
-    if (mcpx_json_type(cursor) != MCPX_JSON_STRING) {
-        settle(import, import->tools.coming, now);
-    } else if (is_too_much(import, result)) {
+    if (err)
+        return fail(import, "its list cannot be used",
+                    mcpx_slice_of(fault.reason ? fault.reason : mcpx_strerror(err)), now);
+    if (mcpx_json_type(cursor) != MCPX_JSON_STRING)
+        return settle(import, import->tools.coming, now);
+    if (is_too_much(import, result)) {
         import_say(import,
                    "the server's list of tools does not end: what comes after %zu "
                    "tools is not known, and not called",
                    mcpx_tools_count(import->tools.coming));
-        settle(import, import->tools.coming, now);
-    } else {
-        ask_page(import, cursor);
+        return settle(import, import->tools.coming, now);
     }
+    ask_page(import, cursor);
+    return false;
 }
 
-void import_tools_answered(struct import *import, struct import_call *call,
+bool import_tools_answered(struct import *import, struct import_call *call,
                            const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
     import_calls_drop(&import->calls, call);
     if (!import->tools.coming)
-        return;
-    if (rpc->form == MCPX_RPC_RESULT)
-        take_page(import, rpc->result, now);
-    else
-        fail(import, "it refuses tools/list", rpc->error, now);
+        return false;
+    return rpc->form == MCPX_RPC_RESULT
+               ? take_page(import, rpc->result, now)
+               : fail(import, "it refuses tools/list", rpc->error, now);
 }
 
 void import_tools_down(struct import *import)
@@ -222,14 +219,12 @@ void import_tools_down(struct import *import)
     tools->due_at = INT64_MAX;
 }
 
-void import_tools_tick(struct import *import, struct mcpx_now now)
+bool import_tools_tick(struct import *import, struct mcpx_now now)
 {
-    if (import->tools.ends_at <= now.mono_ms) {
-        import_calls_drop_purpose(&import->calls, IMPORT_TOOLS);
-        fail(import, "it does not list them in time", (struct mcpx_slice){0}, now);
-    }
-    if (import->tools.due_at <= now.mono_ms)
-        import_tools_ask(import, now);
+    if (import->tools.ends_at > now.mono_ms)
+        return import->tools.due_at <= now.mono_ms && import_tools_ask(import, now);
+    import_calls_drop_purpose(&import->calls, IMPORT_TOOLS);
+    return fail(import, "it does not list them in time", (struct mcpx_slice){0}, now);
 }
 
 int64_t import_tools_deadline(const struct import *import)

@@ -43,8 +43,13 @@ void import_tools_init(struct import_tools *tools);
 /** Frees all. */
 void import_tools_fini(struct import_tools *tools);
 
-/** The server is ready, or says that its list changed. Does nothing without terms. */
-void import_tools_ask(struct import *import, struct mcpx_now now);
+/**
+ * The server is ready, or says that its list changed. Does nothing without terms.
+ *
+ * Returns true, as import_tools_answered and import_tools_tick do, when a list is there, and calls of
+ * tools that have waited for it may go on: import_forward_waiting.
+ */
+bool import_tools_ask(struct import *import, struct mcpx_now now);
 
 /** True while calls of tools have to wait for a list. */
 static inline bool import_tools_are_coming(const struct import_tools *tools)
@@ -53,14 +58,14 @@ static inline bool import_tools_are_coming(const struct import_tools *tools)
 }
 
 /** A page came, or an error; the call is dropped. */
-void import_tools_answered(struct import *import, struct import_call *call,
+bool import_tools_answered(struct import *import, struct import_call *call,
                            const struct mcpx_rpc *rpc, struct mcpx_now now);
 
 /** The process is gone. What was known of it holds until there is another list. */
 void import_tools_down(struct import *import);
 
 /** Does what is due. */
-void import_tools_tick(struct import *import, struct mcpx_now now);
+bool import_tools_tick(struct import *import, struct mcpx_now now);
 
 /** mono_ms at which that is; INT64_MAX: never. */
 int64_t import_tools_deadline(const struct import *import);
