@@ -5,9 +5,6 @@
  * calls leave the same lines, whichever way they came. docs/contracts.md, "Terms".
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +13,7 @@ import { createInterface } from 'node:readline';
 import { exposePipe, PROPOSER_GRANTS } from './lib/expose.mjs';
 import { exposeHttp, post, RawClient, requestText } from './lib/expose_http.mjs';
 import { startImport } from './lib/import.mjs';
+import { logFolder } from './lib/log_folder.mjs';
 import { programBinary } from './lib/program.mjs';
 import { Room } from './lib/room.mjs';
 import { inTime, Router } from './lib/router.mjs';
@@ -52,14 +50,6 @@ async function topicOf(t, command = lib('counting_server.mjs')) {
 
 async function ask(pipe, text) {
   return JSON.parse(await pipe.call(text));
-}
-
-function folder(t) {
-  const dir = mkdtempSync(join(tmpdir(), 'mcpx-terms-'));
-  t.after(() => rmSync(dir, { recursive: true }));
-  const lines = (log) => readFileSync(join(dir, log, `${log}.latest.jsonl`), 'utf8').split('\n')
-    .filter((line) => line).map((line) => JSON.parse(line));
-  return { dir, telemetry: () => lines('telemetry'), validation: () => lines('envelope_validation') };
 }
 
 test('without terms, and with terms that ask for nothing, a client gets the same bytes', async (t) => {
@@ -154,7 +144,7 @@ test('R002-9: a call may come as an invocation, on standard input and by HTTP', 
 
 test('R002-16: the same calls leave the same lines, whichever way they came', async (t) => {
   const topic = await topicOf(t);
-  const logs = [folder(t), folder(t)];
+  const logs = [logFolder(t), logFolder(t)];
   const terms = (log) => under({ log: { dir: log.dir }, result: 'mcp.envelope.v0.1' }, '--deterministic-ids');
   const pipe = await exposePipe(t, router, topic, 'desk', terms(logs[0]));
   const http = await exposeHttp(t, router, topic, 'web', terms(logs[1]));
@@ -173,7 +163,7 @@ test('R002-16: the same calls leave the same lines, whichever way they came', as
 
 test('each call has one result in the log, also when its client leaves and when the bridge ends',
   async (t) => {
-    const log = folder(t);
+    const log = logFolder(t);
     const http = await exposeHttp(t, router, await topicOf(t), 'web', under({ log: { dir: log.dir } }));
     const results = () => log.telemetry().filter(({ eventName }) => eventName === 'mcp.tool.result');
     const raw = await RawClient.open(http);
@@ -202,7 +192,7 @@ test('each call has one result in the log, also when its client leaves and when 
   });
 
 test('a call that still waited for the topic has its line, too', async (t) => {
-  const log = folder(t);
+  const log = logFolder(t);
   const child = spawn(programBinary('mcpx-bridge'), ['expose', '--url', 'ws://127.0.0.1:9/ws',
     '--topic', 'nowhere', '--terms', JSON.stringify({ log: { dir: log.dir } })],
   { stdio: ['pipe', 'pipe', 'ignore'], env: { ...process.env, MCPX_TOKEN: 'x.y.z' } });

@@ -5,12 +5,12 @@
  * docs/contracts.md, "Terms".
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { IMPORT_GRANTS, serverOf, startImport } from './lib/import.mjs';
+import { logFolder } from './lib/log_folder.mjs';
 import { compareEverything, compareFilesystem, compareMemory } from './lib/official.mjs';
 import { Program } from './lib/program.mjs';
 import { Room } from './lib/room.mjs';
@@ -45,15 +45,6 @@ async function ask(seat, text) {
 /** Which tools the server was called for. */
 async function reached(seat) {
   return (await ask(seat, rpc('calls', 'calls'))).result.calls;
-}
-
-/** A folder for a log, and what stands in it. */
-function folder(t) {
-  const dir = mkdtempSync(join(tmpdir(), 'mcpx-terms-'));
-  t.after(() => rmSync(dir, { recursive: true }));
-  const lines = (log) => readFileSync(join(dir, log, `${log}.latest.jsonl`), 'utf8').split('\n')
-    .filter((line) => line).map((line) => JSON.parse(line));
-  return { dir, telemetry: () => lines('telemetry'), validation: () => lines('envelope_validation') };
 }
 
 /** Each call has one result, after it, and nothing else has one. */
@@ -119,7 +110,7 @@ test('a server whose list changes whenever it is read is called all the same', a
 });
 
 test('R002-14: in the shadow, the same is only written down', async (t) => {
-  const log = folder(t);
+  const log = logFolder(t);
   const { seats: [ann] } = await table(t, { validate: 'shadow', log: { dir: log.dir } });
   assert.equal((await ask(ann, tool(1, 'lie'))).result.structuredContent.total, 1);
   await ask(ann, tool(2, 'add', { a: 2 }));
@@ -180,7 +171,7 @@ test('one call says what there is', async (t) => {
 });
 
 test('each call has one result in the log, whatever its end', async (t) => {
-  const log = folder(t);
+  const log = logFolder(t);
   const { room, bridge, seats: [ann, bob] } = await table(t, { log: { dir: log.dir } },
     ['ann', 'bob'], ['--request-timeout', '1']);
   await ann.call(tool('good', 'add', { a: 1, b: 2 }));
@@ -214,7 +205,7 @@ test('each call has one result in the log, whatever its end', async (t) => {
 });
 
 test('each call has one result in the log when the topic is lost', async (t) => {
-  const log = folder(t);
+  const log = logFolder(t);
   const rooms = [new Room(t, router), new Room(t, router)];
   const bridge = Program.start('mcpx-bridge', ['import', '--url', router.url,
     ...rooms.flatMap(({ topic }) => ['--topic', topic]), '--as', 'server',
@@ -238,7 +229,7 @@ test('each call has one result in the log when the topic is lost', async (t) => 
 test('R002-18: ids are the same in each run when that is asked for', async (t) => {
   const ids = [];
   for (let run = 0; run < 2; run += 1) {
-    const log = folder(t);
+    const log = logFolder(t);
     const { bridge, seats: [ann] } = await table(t, { log: { dir: log.dir } }, ['ann'],
       ['--deterministic-ids']);
     await ann.call(tool(1, 'add', { a: 1, b: 2 }));

@@ -10,6 +10,22 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
+/* The proposal of an operation has this method, and `body` behind it. */
+static void expect_proposal(const struct operation *operation, const char *method,
+                            const char *body)
+{
+    struct mcpx_text out = {0}, expected = {0};
+
+    mcpx_text_puts(&expected, "{\"method\":\"");
+    mcpx_text_puts(&expected, method);
+    mcpx_text_puts(&expected, "\"");
+    mcpx_text_puts(&expected, body);
+    operation_write_proposal(&out, operation);
+    cr_expect_str_eq(out.text, expected.text);
+    mcpx_text_fini(&out);
+    mcpx_text_fini(&expected);
+}
+
 Test(message, operations_become_params)
 {
     static const struct {
@@ -45,21 +61,13 @@ Test(message, operations_become_params)
         struct mcpx_fault fault = {"", "", 0};
         enum mcpx_err err =
             operation_read(rows[i].method, rows[i].words, rows[i].count, &operation, &fault);
-        struct mcpx_text out = {0}, expected = {0};
 
         cr_expect_eq(err == MCPX_OK, rows[i].body != NULL, "row %zu: %s", i, fault.reason);
         if (err || !rows[i].body) {
             cr_expect(err == MCPX_OK || fault.reason[0]);
             continue;
         }
-        mcpx_text_puts(&expected, "{\"method\":\"");
-        mcpx_text_puts(&expected, rows[i].method);
-        mcpx_text_puts(&expected, "\"");
-        mcpx_text_puts(&expected, rows[i].body);
-        operation_write_proposal(&out, &operation);
-        cr_expect_str_eq(out.text, expected.text);
-        mcpx_text_fini(&out);
-        mcpx_text_fini(&expected);
+        expect_proposal(&operation, rows[i].method, rows[i].body);
     }
 }
 
@@ -188,7 +196,6 @@ Test(message, meta_keeps_its_bytes_and_its_own_token)
     for (size_t i = 0; i < LENGTH(rows); i++) {
         struct operation operation;
         struct mcpx_fault fault = {"", "", 0};
-        struct mcpx_text out = {0}, expected = {0};
         enum mcpx_err err;
 
         cr_assert_eq(
@@ -201,14 +208,7 @@ Test(message, meta_keeps_its_bytes_and_its_own_token)
             continue;
         }
         operation.token = MCPX_SLICE("t");
-        mcpx_text_puts(&expected, "{\"method\":\"");
-        mcpx_text_puts(&expected, rows[i].method);
-        mcpx_text_puts(&expected, "\"");
-        mcpx_text_puts(&expected, rows[i].body);
-        operation_write_proposal(&out, &operation);
-        cr_expect_str_eq(out.text, expected.text);
-        mcpx_text_fini(&out);
-        mcpx_text_fini(&expected);
+        expect_proposal(&operation, rows[i].method, rows[i].body);
     }
 }
 
