@@ -154,7 +154,7 @@ static enum mcpx_err read_result(struct ending *e, struct mx_decisive members[ME
         members[i].name = paths[i] + 1;
     if (mx_decisive_find(result, members, MEMBERS, NULL))
         return MCPX_OK;
-    for (i = 0; mx_decisive_find(result, &members[i], 1, NULL);)
+    for (i = 0; i + 1 < MEMBERS && mx_decisive_find(result, &members[i], 1, NULL);)
         i++;
     return refuse_at(e, paths[i], "ambiguous", "must not be readable in two ways");
 }
