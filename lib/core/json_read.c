@@ -33,28 +33,10 @@ enum mcpx_err mcpx_json_check(struct mcpx_slice text, size_t depth_max,
     return err;
 }
 
-/* Passes over an object or array by counting brackets; NULL when the text ends before. */
-static const unsigned char *skip_brackets(struct mx_reader *reader, const unsigned char *at)
-{
-    size_t open = 0;
-
-    while (at && at < reader->end) {
-        unsigned char byte = *at++;
-
-        if (byte == '"')
-            at = mx_string_pass(reader, at);
-        else if (byte == '{' || byte == '[')
-            open++;
-        else if ((byte == '}' || byte == ']') && --open == 0)
-            return at;
-    }
-    return NULL;
-}
-
 static const unsigned char *skip_value(struct mx_reader *reader, const unsigned char *at)
 {
     if (at < reader->end && (*at == '{' || *at == '['))
-        return skip_brackets(reader, at);
+        return mx_nested_skip(at, reader->end);
     return mx_scalar_skip(reader, at);
 }
 

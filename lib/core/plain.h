@@ -20,31 +20,40 @@ extern const bool mx_is_plain[256];
  */
 const unsigned char *mx_plain_skip(const unsigned char *at, const unsigned char *end);
 
-/** A way to do mx_plain_skip. */
+/**
+ * The place behind the bracket that closes the one at `at`, in a text that mx_scan accepted; NULL
+ * where the text is none and ends before. Reads nothing from `end` on.
+ */
+const unsigned char *mx_nested_skip(const unsigned char *at, const unsigned char *end);
+
+/** A way to do mx_plain_skip, or mx_nested_skip. */
 typedef const unsigned char *mx_plain_skipper(const unsigned char *at,
                                               const unsigned char *end);
 
 /**
- * One of them.
+ * A way to do both.
  *
  * name     for tests
  * usable   false on a machine that lacks the instructions
  * skip     mx_plain_skip, done this way
+ * nested   mx_nested_skip
  */
 struct mx_plain_unit {
     const char *name;
     bool (*usable)(void);
     mx_plain_skipper *skip;
+    mx_plain_skipper *nested;
 };
 
 /** Those there are for this architecture, the fastest first; the last is usable everywhere. */
 extern const struct mx_plain_unit mx_plain_units[];
 extern const size_t mx_plain_unit_count;
 
-/** Makes mx_plain_skip use the unit, which is usable. Tests only: it is chosen by itself. */
+/** Makes both use the unit, which is usable. Tests only: it is chosen by itself. */
 void mx_plain_use(const struct mx_plain_unit *unit);
 
 mx_plain_skipper mx_plain_portable, mx_plain_sse2, mx_plain_avx2;
+mx_plain_skipper mx_nested_portable, mx_nested_sse2, mx_nested_avx2;
 
 /** mx_plain_skip that gives up after MX_PLAIN_SHORT bytes, or sooner where the end is near. */
 static inline const unsigned char *mx_plain_short(const unsigned char *at,

@@ -2,6 +2,7 @@
  * plain_avx2.c - plain_sse2.c with vectors of 32 bytes. Compiled for AVX2, called where there is
  * one.
  */
+#include "lib/core/nested.h"
 #include "lib/core/plain.h"
 
 #include <immintrin.h>
@@ -39,4 +40,31 @@ const unsigned char *mx_plain_avx2(const unsigned char *at, const unsigned char 
             at += ROUND;
     }
     return mx_plain_sse2(at, end);
+}
+
+static inline uint64_t places_of(__m256i bytes, char byte)
+{
+    return bits_of(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte)));
+}
+
+/* One bit tells both opening brackets, and both closing ones, from what they are. */
+static inline struct mx_nested_bits nested_bits(const unsigned char *at)
+{
+    struct mx_nested_bits bits = {0, 0, 0, 0};
+
+    for (int i = 0; i < MX_NESTED_BLOCK; i += VECTOR) {
+        __m256i bytes = _mm256_loadu_si256((const __m256i *)(const void *)(at + i));
+        __m256i lower = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));
+
+        bits.quote |= places_of(bytes, '"') << i;
+        bits.backslash |= places_of(bytes, '\\') << i;
+        bits.open |= places_of(lower, '{') << i;
+        bits.close |= places_of(lower, '}') << i;
+    }
+    return bits;
+}
+
+const unsigned char *mx_nested_avx2(const unsigned char *at, const unsigned char *end)
+{
+    return mx_nested_run(at, end, nested_bits);
 }

@@ -8,5 +8,6 @@ static bool always(void)
     return true;
 }
 
-const struct mx_plain_unit mx_plain_units[] = {{"portable", always, mx_plain_portable}};
+const struct mx_plain_unit mx_plain_units[] = {
+    {"portable", always, mx_plain_portable, mx_nested_portable}};
 const size_t mx_plain_unit_count = 1;

@@ -47,3 +47,25 @@ const unsigned char *mx_plain_portable(const unsigned char *at, const unsigned c
         at++;
     return at;
 }
+
+const unsigned char *mx_nested_portable(const unsigned char *at, const unsigned char *end)
+{
+    bool inside = false;
+    size_t depth = 0;
+
+    for (; at < end; at++) {
+        if (inside)
+            at = mx_plain_portable(at, end);
+        if (at == end)
+            return NULL;
+        if (*at == '"')
+            inside = !inside;
+        else if (inside)
+            at += *at == '\\' && end - at > 1;
+        else if (*at == '{' || *at == '[')
+            depth++;
+        else if ((*at == '}' || *at == ']') && --depth == 0)
+            return at + 1;
+    }
+    return NULL;
+}

@@ -2,6 +2,7 @@
  * plain_sse2.c - sixteen bytes at a time; four times that while nothing is found, so that a
  * long run costs one branch per 64 bytes.
  */
+#include "lib/core/nested.h"
 #include "lib/core/plain.h"
 
 #include <emmintrin.h>
@@ -38,4 +39,31 @@ const unsigned char *mx_plain_sse2(const unsigned char *at, const unsigned char 
             at += ROUND;
     }
     return mx_plain_portable(at, end);
+}
+
+static inline uint64_t places_of(__m128i bytes, char byte)
+{
+    return bits_of(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte)));
+}
+
+/* One bit tells both opening brackets, and both closing ones, from what they are. */
+static inline struct mx_nested_bits nested_bits(const unsigned char *at)
+{
+    struct mx_nested_bits bits = {0, 0, 0, 0};
+
+    for (int i = 0; i < MX_NESTED_BLOCK; i += VECTOR) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(at + i));
+        __m128i lower = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+
+        bits.quote |= places_of(bytes, '"') << i;
+        bits.backslash |= places_of(bytes, '\\') << i;
+        bits.open |= places_of(lower, '{') << i;
+        bits.close |= places_of(lower, '}') << i;
+    }
+    return bits;
+}
+
+const unsigned char *mx_nested_sse2(const unsigned char *at, const unsigned char *end)
+{
+    return mx_nested_run(at, end, nested_bits);
 }

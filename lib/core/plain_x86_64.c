@@ -15,7 +15,8 @@ static bool has_avx2(void)
     return __builtin_cpu_supports("avx2");
 }
 
-const struct mx_plain_unit mx_plain_units[] = {{"avx2", has_avx2, mx_plain_avx2},
-                                               {"sse2", always, mx_plain_sse2},
-                                               {"portable", always, mx_plain_portable}};
+const struct mx_plain_unit mx_plain_units[] = {
+    {"avx2", has_avx2, mx_plain_avx2, mx_nested_avx2},
+    {"sse2", always, mx_plain_sse2, mx_nested_sse2},
+    {"portable", always, mx_plain_portable, mx_nested_portable}};
 const size_t mx_plain_unit_count = sizeof mx_plain_units / sizeof *mx_plain_units;

@@ -1,9 +1,12 @@
 /*
  * What breaks for whom: a unit that passes over a quote or a control character lets in a text
- * that others refuse, one that reads beyond the end dies on the last page of a buffer; and it
- * would do so on some people's machines only. Protocol: section 1.
+ * that others refuse, one that reads beyond the end dies on the last page of a buffer; one that
+ * takes a bracket in a string for one shows a wrong value; and it would do so on some people's machines
+ * only. Protocol: section 1.
  */
 #include "lib/core/plain.h"
+
+#include <mcpx/text.h>
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -82,4 +85,68 @@ Test(plain, the_last_unit_is_usable_everywhere)
     cr_assert_gt(mx_plain_unit_count, 0);
     cr_expect(mx_plain_units[mx_plain_unit_count - 1].usable());
     cr_expect_eq(mx_plain_units[mx_plain_unit_count - 1].skip, mx_plain_portable);
+}
+
+/* Values whose strings look like brackets, with escapes in every place. */
+static void add_nested(struct mcpx_text *out, unsigned *seed, int depth)
+{
+    static const char *const values[] = {
+        "7",
+        "\"\"",
+        "\"]}\"",
+        "\"\\\\\"",
+        "\"\\\"]\"",
+        "\"\\\\\\\"[\\\\\"",
+        "\"{\xc3\xa9[\"",
+        "\"a run that is longer than any of the vectors, so that it begins in one block \""};
+    bool is_object = rand_r(seed) & 1;
+    int count = rand_r(seed) % 5;
+
+    mcpx_text_puts(out, is_object ? "{" : "[");
+    for (int i = 0; i < count; i++) {
+        mcpx_text_puts(out, i > 0 ? "," : "");
+        mcpx_text_puts(out, is_object ? "\"}\\\"\":" : "");
+        if (depth > 0 && rand_r(seed) % 2)
+            add_nested(out, seed, depth - 1);
+        else
+            mcpx_text_puts(out,
+                           values[(unsigned)rand_r(seed) % (sizeof values / sizeof *values)]);
+    }
+    mcpx_text_puts(out, is_object ? "}" : "]");
+}
+
+static void expect_end(const struct mx_plain_unit *unit, struct mcpx_slice text, size_t end)
+{
+    unsigned char *bytes = malloc(text.len); /* exact, as above */
+    const unsigned char *found;
+
+    cr_assert_not_null(bytes);
+    memcpy(bytes, text.text, text.len);
+    found = unit->nested(bytes, bytes + text.len);
+    cr_expect_eq(found ? (size_t)(found - bytes) : 0, end, "%s: %.*s", unit->name,
+                 (int)text.len, text.text);
+    free(bytes);
+}
+
+Test(plain, every_unit_finds_where_a_value_ends)
+{
+    struct mcpx_text text = {0};
+    unsigned seed = 1;
+
+    for (int round = 0; round < 3000; round++) {
+        size_t len;
+
+        mcpx_text_reset(&text);
+        add_nested(&text, &seed, 4);
+        len = text.len;
+        mcpx_text_puts(&text, ",\"]}\"]}");
+        for (size_t i = 0; i < mx_plain_unit_count; i++) {
+            if (!mx_plain_units[i].usable())
+                continue;
+            expect_end(&mx_plain_units[i], mcpx_text_view(&text), len);
+            expect_end(&mx_plain_units[i], (struct mcpx_slice){text.text, len}, len);
+            expect_end(&mx_plain_units[i], (struct mcpx_slice){text.text, len - 1}, 0);
+        }
+    }
+    mcpx_text_fini(&text);
 }
