@@ -1,46 +1,79 @@
 /*
  * json_write.c - the escaping rules of RFC 8259 section 7, and where commas stand, written once for
- * every JSON text that is composed here and not passed on. Runs that need no escape are copied
+ * every JSON text that is composed here and not passed on. A text that needs no escape is copied
  * whole. A writer that keeps a stack of what is open was refused: the last byte says as much, and
  * so texts can be composed by functions that share nothing but the text.
  */
 #include "lib/core/json_write.h"
 
+#include "lib/core/plain.h"
+
 #include <mcpx/json.h>
 
-/* DEL is legal in JSON, but a terminal that shows a log would obey it. */
-static bool must_escape(unsigned char byte)
+/* Bytes that each byte takes in a string. DEL is legal in JSON, but a terminal that shows a log would
+ * obey it. */
+/* clang-format off */
+static const unsigned char sizes[256] = {
+    6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 2, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6,
+    1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 6,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1
+};
+/* clang-format on */
+
+static bool is_plain(struct mcpx_slice text)
 {
-    return byte < 0x20 || byte == '"' || byte == '\\' || byte == 0x7f;
+    const unsigned char *at = (const unsigned char *)text.text;
+
+    return text.len == 0 ||
+           (mx_plain_skip(at, at + text.len) == at + text.len && !memchr(at, 0x7f, text.len));
 }
 
-/* A document within a string has an escape every few bytes; so no format is read for it. */
-static void put_escape(struct mcpx_text *buf, unsigned char byte)
+static char *put_escape(char *out, unsigned char byte)
 {
     static const char digits[] = "0123456789abcdef";
-    char escape[] = {'\\', 'u', '0', '0', digits[byte >> 4], digits[byte & 15]};
-    bool is_short = byte == '"' || byte == '\\' || byte == '\n';
+    const char escape[] = {'\\', 'u', '0', '0', digits[byte >> 4], digits[byte & 15]};
+    size_t size = sizes[byte];
 
-    if (is_short)
-        escape[1] = byte == '\n' ? 'n' : (char)byte;
-    mcpx_text_add(buf, escape, is_short ? 2 : sizeof escape);
+    memcpy(out, escape, size);
+    if (size == 2)
+        out[1] = byte == '\n' ? 'n' : (char)byte;
+    return out + size;
 }
 
+/* A document within a string has an escape every few bytes: so room is made once, for all of it. */
 void mcpx_json_add_string(struct mcpx_text *buf, struct mcpx_slice text)
 {
-    size_t done = 0;
+    size_t size = 2;
+    char *out;
 
-    mcpx_text_add(buf, "\"", 1);
-    for (size_t at = 0; at < text.len; at++) {
-        if (!must_escape((unsigned char)text.text[at]))
-            continue;
-        mcpx_text_add(buf, text.text + done, at - done);
-        put_escape(buf, (unsigned char)text.text[at]);
-        done = at + 1;
+    if (is_plain(text)) {
+        mcpx_text_add(buf, "\"", 1);
+        mcpx_text_slice(buf, text);
+        mcpx_text_add(buf, "\"", 1);
+        return;
     }
-    if (done < text.len)
-        mcpx_text_add(buf, text.text + done, text.len - done);
-    mcpx_text_add(buf, "\"", 1);
+    for (size_t i = 0; i < text.len; i++)
+        size += sizes[(unsigned char)text.text[i]];
+    if (!mcpx_text_reserve(buf, size))
+        return;
+    out = buf->text + buf->len;
+    buf->len += size;
+    *out++ = '"';
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char byte = (unsigned char)text.text[i];
+
+        if (sizes[byte] == 1)
+            *out++ = (char)byte;
+        else
+            out = put_escape(out, byte);
+    }
+    *out++ = '"';
+    *out = '\0';
 }
 
 static bool is_white(char byte)
@@ -65,13 +98,23 @@ static bool needs_comma(const struct mcpx_text *out)
 /* Appends what stands before a value. */
 static void put_name(struct mcpx_text *out, const char *name)
 {
-    if (needs_comma(out))
-        mcpx_text_add(out, ",", 1);
-    if (!name)
+    size_t len = name ? strlen(name) : 0;
+    char *at;
+
+    if (!mcpx_text_reserve(out, sizeof ",\"\":" - 1 + len))
         return;
-    mcpx_text_add(out, "\"", 1);
-    mcpx_text_puts(out, name);
-    mcpx_text_add(out, "\":", 2);
+    at = out->text + out->len;
+    if (needs_comma(out))
+        *at++ = ',';
+    if (name) {
+        *at++ = '"';
+        memcpy(at, name, len);
+        at += len;
+        *at++ = '"';
+        *at++ = ':';
+    }
+    *at = '\0';
+    out->len = (size_t)(at - out->text);
 }
 
 void mcpx_json_add_member(struct mcpx_text *buf, const char *name, struct mcpx_slice text)
