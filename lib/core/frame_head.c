@@ -82,6 +82,40 @@ const char *mx_frame_head_read(struct mcpx_slice bytes, enum mx_side side,
     return NULL;
 }
 
+size_t mx_frame_head_len(size_t len)
+{
+    if (len < LENGTH_16)
+        return 2;
+    return len <= UINT16_MAX ? 4 : 10;
+}
+
+void mx_frame_head_write(char *out, enum mx_opcode opcode, size_t len)
+{
+    size_t head = mx_frame_head_len(len);
+
+    out[0] = (char)(FIN | opcode);
+    if (head == 2) {
+        out[1] = (char)len;
+        return;
+    }
+    out[1] = (char)(head == 4 ? LENGTH_16 : LENGTH_64);
+    for (size_t at = head - 1; at >= 2; at--) {
+        out[at] = (char)(len & 0xff);
+        len >>= 8;
+    }
+}
+
+size_t mx_frame_head_mask(char *out, enum mx_opcode opcode, size_t len,
+                          const unsigned char key[4])
+{
+    size_t head = mx_frame_head_len(len);
+
+    mx_frame_head_write(out, opcode, len);
+    out[1] = (char)(out[1] | MASKED);
+    memcpy(out + head, key, KEY);
+    return head + KEY;
+}
+
 /* RFC 6455 section 7.4 and the registry it founded: 1004 to 1006 and 1015 are never sent. */
 static bool may_be_sent(int code)
 {

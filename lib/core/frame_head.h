@@ -57,6 +57,25 @@ struct mx_frame_head {
 const char *mx_frame_head_read(struct mcpx_slice bytes, enum mx_side side,
                                struct mx_frame_head *out);
 
+/** Bytes of head in front of a body of `len` bytes, without a key: 2, 4 or 10. */
+size_t mx_frame_head_len(size_t len);
+
+/**
+ * Writes the head of a final frame as a server sends it; `out` has room for mx_frame_head_len(len)
+ * bytes.
+ */
+void mx_frame_head_write(char *out, enum mx_opcode opcode, size_t len);
+
+/**
+ * The same as a client sends it: with a key behind, by which the body has to be masked.
+ *
+ * out   room for MX_FRAME_HEAD_MAX bytes
+ *
+ * Returns the bytes written.
+ */
+size_t mx_frame_head_mask(char *out, enum mx_opcode opcode, size_t len,
+                          const unsigned char key[4]);
+
 /** True for close, ping and pong. */
 static inline bool mx_is_control(enum mx_opcode opcode)
 {

@@ -6,6 +6,8 @@
 #include "lib/edge/ws_wire_state.h"
 
 #include "lib/core/format.h"
+#include "lib/core/frame_head.h"
+#include "lib/core/unmask.h"
 #include <mcpx/json.h>
 #include <openssl/x509_vfy.h>
 #include <sys/socket.h>
@@ -118,16 +120,47 @@ static int on_established(struct mx_wire *wire)
     return 0;
 }
 
+/* What a frame is masked with. Chance is asked for many keys at once. */
+static const unsigned char *next_key(struct mx_wire *wire)
+{
+    if (wire->keys_left == 0) {
+        mx_chance_fill(NULL, wire->keys, sizeof wire->keys);
+        wire->keys_left = sizeof wire->keys / sizeof *wire->keys;
+    }
+    return wire->keys[--wire->keys_left];
+}
+
+/* Frames are made here: libwebsockets masks byte by byte, and asks the system for every key. Returns
+ * false when the connection is broken. */
+static bool put(struct mx_wire *wire, enum mx_opcode opcode, struct mcpx_slice body)
+{
+    const unsigned char *key = next_key(wire);
+    struct mcpx_text *out = &wire->out;
+    char head[MX_FRAME_HEAD_MAX];
+    size_t len = mx_frame_head_mask(head, opcode, body.len, key);
+    bool is_put;
+
+    mcpx_text_reset(out);
+    mcpx_text_reserve(out, len + body.len);
+    mcpx_text_add(out, head, len);
+    mcpx_text_slice(out, body);
+    is_put = !out->failed;
+    if (is_put)
+        mx_unmask((unsigned char *)out->text + len, body.len, key, 0);
+    is_put = is_put &&
+             lws_write(wire->wsi, (unsigned char *)out->text, out->len, LWS_WRITE_RAW) >= 0;
+    if (out->size > KEEP_MAX)
+        mcpx_text_fini(out);
+    return is_put;
+}
+
 /* A frame of our own behind the data: closing by libwebsockets' means overtakes what is left over,
  * and loses the frame on libuv. Returns false when the connection is broken. */
 static bool send_close(struct mx_wire *wire, int code)
 {
-    unsigned char frame[] = {0x88, 0x80 | 2, 0, 0, 0, 0, 0, 0}, *mask = frame + 2;
+    const char body[] = {(char)(code >> 8), (char)(code & 255)};
 
-    mx_chance_fill(NULL, mask, 4);
-    frame[6] = (unsigned char)(code >> 8) ^ mask[0];
-    frame[7] = (unsigned char)(code & 255) ^ mask[1];
-    return lws_write(wire->wsi, frame, sizeof frame, LWS_WRITE_RAW) >= 0;
+    return put(wire, MX_CLOSE, (struct mcpx_slice){body, sizeof body});
 }
 
 /* In the middle of a frame -1 must not be returned: libwebsockets forgets to empty its buffer then,
@@ -268,32 +301,21 @@ static void give_up(struct mx_wire *wire)
     lws_cancel_service(wire->lws);
 }
 
-/* libwebsockets writes the head in front of the payload and masks it in place. */
-static void put(struct mx_wire *wire, struct mcpx_slice text, enum lws_write_protocol how)
+static void send_frame(struct mx_wire *wire, enum mx_opcode opcode, struct mcpx_slice body)
 {
-    static const char head[LWS_PRE];
-    struct mcpx_text *out = &wire->out;
-
-    mcpx_text_reset(out);
-    mcpx_text_reserve(out, LWS_PRE + text.len);
-    mcpx_text_add(out, head, sizeof head);
-    mcpx_text_slice(out, text);
-    if (out->failed ||
-        lws_write(wire->wsi, (unsigned char *)out->text + LWS_PRE, text.len, how) < 0) {
+    if (!put(wire, opcode, body)) {
         give_up(wire);
     } else if (lws_partial_buffered(wire->wsi)) {
         wire->full = true;
         lws_callback_on_writable(wire->wsi);
     }
-    if (out->size > KEEP_MAX)
-        mcpx_text_fini(out);
 }
 
 bool mx_wire_write(struct mx_wire *wire, struct mcpx_slice text)
 {
     if (!wire->open || wire->full || wire->finishing)
         return false;
-    put(wire, text, LWS_WRITE_TEXT);
+    send_frame(wire, MX_TEXT, text);
     return true;
 }
 
@@ -307,7 +329,7 @@ void mx_wire_ping(struct mx_wire *wire)
 {
     /* A pong without payload is not told of. */
     if (wire->open && !wire->full && !wire->finishing)
-        put(wire, MCPX_SLICE("?"), LWS_WRITE_PING);
+        send_frame(wire, MX_PING, MCPX_SLICE("?"));
 }
 
 void mx_wire_finish(struct mx_wire *wire)

@@ -12,7 +12,7 @@
 
 #include <libwebsockets.h>
 
-enum { MX_REASON_MAX = 511 };
+enum { MX_REASON_MAX = 511, MX_WIRE_KEYS = 64 };
 
 /**
  * host, token, ca_file, target   NUL-terminated
@@ -29,7 +29,8 @@ enum { MX_REASON_MAX = 511 };
  * code, reason   why it ends, as far as known
  * message_max    longest message taken
  * message        pieces of a message that is not whole yet
- * out            the message being written, behind room for its head
+ * out            the frame being written
+ * keys           what the next frames are masked with; each is used once
  * body           of the answer to a refused handshake
  * linger, turns  count turns of the loop after the end
  */
@@ -50,6 +51,8 @@ struct mx_wire {
     char reason[MX_REASON_MAX + 1];
     size_t message_max;
     struct mcpx_text message, out, body;
+    unsigned char keys[MX_WIRE_KEYS][4];
+    size_t keys_left;
     uv_idle_t linger;
     int turns;
 };

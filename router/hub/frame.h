@@ -4,19 +4,11 @@
 #ifndef HUB_FRAME_H
 #define HUB_FRAME_H
 
-#include <mcpx/base.h>
+#include "lib/core/frame_head.h"
 #include <mcpx/text.h>
 
-enum frame_opcode { FRAME_TEXT = 1, FRAME_CLOSE = 8, FRAME_PING = 9 };
-
-/** The longest head. */
+/** The longest head of them. */
 enum { FRAME_HEAD_MAX = 10 };
-
-/** Bytes of head in front of a payload of `len` bytes: 2, 4 or 10. */
-size_t frame_head_len(size_t len);
-
-/** Writes the head of a final frame; `out` has room for frame_head_len(len) bytes. */
-void frame_head_write(char *out, enum frame_opcode opcode, size_t len);
 
 /** Appends the frame of a whole text message. */
 void frame_add(struct mcpx_text *out, struct mcpx_slice text);

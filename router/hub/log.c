@@ -318,7 +318,7 @@ static size_t text_len(const struct log_message *message)
 size_t log_growth(const struct log *log, const struct log_message *message)
 {
     size_t len = text_len(message);
-    size_t needed = frame_head_len(len) + len + note_size(message);
+    size_t needed = mx_frame_head_len(len) + len + note_size(message);
     size_t growth = 0;
 
     if (!log->newest || log->newest->notes - log->newest->frames < needed)
@@ -330,8 +330,8 @@ size_t log_growth(const struct log *log, const struct log_message *message)
 
 static void frame_write(char *at, const struct log_message *message, size_t len)
 {
-    frame_head_write(at, FRAME_TEXT, len);
-    at += frame_head_len(len);
+    mx_frame_head_write(at, MX_TEXT, len);
+    at += mx_frame_head_len(len);
     for (size_t i = 0; i < message->piece_count; i++)
         at = put(at, message->pieces[i].text, message->pieces[i].len);
 }
@@ -340,7 +340,7 @@ static void frame_write(char *at, const struct log_message *message, size_t len)
 static void entry_add(struct log *log, const struct log_message *message, size_t len)
 {
     struct segment *segment = log->newest;
-    size_t head = frame_head_len(len);
+    size_t head = mx_frame_head_len(len);
     struct entry *entry = &log->ring[(size_t)log->head & (log->ring_size - 1)];
 
     segment->notes -= note_size(message);
@@ -367,7 +367,7 @@ static void entry_add(struct log *log, const struct log_message *message, size_t
 enum mcpx_err log_append(struct log *log, const struct log_message *message)
 {
     size_t len = text_len(message);
-    size_t needed = frame_head_len(len) + len + note_size(message);
+    size_t needed = mx_frame_head_len(len) + len + note_size(message);
 
     assert(needed < UINT32_MAX);
     if (!ring_reserve(log) || !mx_map_reserve(&log->ids) ||

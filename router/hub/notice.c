@@ -17,7 +17,7 @@ void notice_close(struct mcpx_text *out, enum mcpx_err err)
     int code = mcpx_error_close(err);
     char frame[4];
 
-    frame_head_write(frame, FRAME_CLOSE, 2 + strlen(reason));
+    mx_frame_head_write(frame, MX_CLOSE, 2 + strlen(reason));
     frame[2] = (char)(code >> 8);
     frame[3] = (char)(code & 0xff);
     mcpx_text_add(out, frame, sizeof frame);
@@ -62,7 +62,7 @@ void notice_ping(struct mcpx_text *out)
 {
     char frame[3];
 
-    frame_head_write(frame, FRAME_PING, 1);
+    mx_frame_head_write(frame, MX_PING, 1);
     frame[2] = 'p';
     if (frame_reserve(out, sizeof frame))
         mcpx_text_add(out, frame, sizeof frame);

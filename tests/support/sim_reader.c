@@ -148,12 +148,12 @@ static void read_output(struct sim *sim, struct sim_peer *peer, struct output ou
     while (frame_cut(&stream, &frame)) {
         sim_require(sim, !peer->closed, "p%d got bytes behind its close frame", peer->who);
         frames++;
-        if (frame.opcode == FRAME_TEXT)
+        if (frame.opcode == MX_TEXT)
             read_text(sim, peer, frame.payload);
-        else if (frame.opcode == FRAME_CLOSE)
+        else if (frame.opcode == MX_CLOSE)
             sim_read_close(sim, peer, frame.close_code);
         else
-            sim_require(sim, frame.opcode == FRAME_PING && sim->config.ping_ms, "opcode %d",
+            sim_require(sim, frame.opcode == MX_PING && sim->config.ping_ms, "opcode %d",
                         frame.opcode);
     }
     sim_require(sim, stream.len == 0, "half a frame");

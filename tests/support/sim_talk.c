@@ -177,7 +177,7 @@ static void prepare(struct sim *sim, const struct sim_peer *peer, struct draft *
     *entry = (struct sim_entry){.to = draft->to, .who = peer->who};
     strcpy(entry->id, draft->id);
     strcpy(entry->kind, *draft->completed ? draft->completed : draft->kind);
-    entry->cost = frame_head_len(draft->heard.len) + draft->heard.len +
+    entry->cost = mx_frame_head_len(draft->heard.len) + draft->heard.len +
                   note_overhead(sim, peer, draft->to) + strlen(entry->id) +
                   strlen(entry->kind);
     for (int who = 0; who <= SIM_WHO; who++)

@@ -96,6 +96,27 @@ Test(frames, of_a_client_are_unmasked)
     mcpx_text_fini(&stream);
 }
 
+Test(frames, of_a_client_are_read_as_they_are_written)
+{
+    static const unsigned char key[4] = {0x11, 0, 0xfe, 0x80};
+    static const size_t lens[] = {0, 1, 125, 126, 127, 65535, 65536, (size_t)1 << 40};
+
+    for (size_t i = 0; i < sizeof lens / sizeof *lens; i++) {
+        char bytes[MX_FRAME_HEAD_MAX];
+        size_t size = mx_frame_head_mask(bytes, MX_PING, lens[i], key);
+        struct mx_frame_head head;
+
+        if (lens[i] > MX_CONTROL_MAX)
+            size = mx_frame_head_mask(bytes, MX_TEXT, lens[i], key);
+        cr_expect_null(
+            mx_frame_head_read((struct mcpx_slice){bytes, size}, MX_FROM_CLIENT, &head));
+        cr_expect_eq(head.size, size, "%zu", lens[i]);
+        cr_expect_eq(head.len, lens[i]);
+        cr_expect_eq(head.opcode, lens[i] > MX_CONTROL_MAX ? MX_TEXT : MX_PING);
+        cr_expect(head.final && memcmp(head.key, key, sizeof key) == 0);
+    }
+}
+
 Test(frames, keep_the_bytes_they_came_as_without_what_came_between)
 {
     struct mcpx_text stream = {0}, message = {0}, ping = {0};

@@ -29,8 +29,8 @@ Test(frame, has_the_shortest_head_its_length_allows)
         char head[FRAME_HEAD_MAX + 1];
 
         memset(head, 0x55, sizeof head);
-        frame_head_write(head, FRAME_TEXT, rows[i].len);
-        cr_expect_eq(frame_head_len(rows[i].len), rows[i].head_len, "%zu", rows[i].len);
+        mx_frame_head_write(head, MX_TEXT, rows[i].len);
+        cr_expect_eq(mx_frame_head_len(rows[i].len), rows[i].head_len, "%zu", rows[i].len);
         cr_expect(memcmp(head, rows[i].head, rows[i].head_len) == 0, "%zu", rows[i].len);
         cr_expect_eq(head[rows[i].head_len], 0x55, "%zu: writes beyond", rows[i].len);
     }
@@ -39,18 +39,18 @@ Test(frame, has_the_shortest_head_its_length_allows)
 Test(frame, reads_back_as_what_was_written)
 {
     static const size_t lens[] = {0, 1, 125, 126, 127, 65535, 65536, 70000};
-    static const enum frame_opcode opcodes[] = {FRAME_TEXT, FRAME_PING, FRAME_CLOSE};
+    static const enum mx_opcode opcodes[] = {MX_TEXT, MX_PING, MX_CLOSE};
     char *bytes = calloc(1, FRAME_HEAD_MAX + 70000 + 2);
 
     for (size_t i = 0; i < sizeof lens / sizeof *lens; i++) {
         for (size_t j = 0; j < 3 && (j == 0 || lens[i] <= 125); j++) {
-            struct mcpx_slice stream = {bytes, frame_head_len(lens[i]) + lens[i]};
+            struct mcpx_slice stream = {bytes, mx_frame_head_len(lens[i]) + lens[i]};
             struct frame_view frame;
 
-            if (opcodes[j] == FRAME_CLOSE && lens[i] == 1)
+            if (opcodes[j] == MX_CLOSE && lens[i] == 1)
                 continue; /* half a close code is no code */
-            frame_head_write(bytes, opcodes[j], lens[i]);
-            memcpy(bytes + frame_head_len(lens[i]), "\x03\xe8", 2);
+            mx_frame_head_write(bytes, opcodes[j], lens[i]);
+            memcpy(bytes + mx_frame_head_len(lens[i]), "\x03\xe8", 2);
             cr_expect(frame_cut(&stream, &frame), "%zu", lens[i]);
             cr_expect_eq(frame.opcode, (int)opcodes[j], "%zu", lens[i]);
             cr_expect_eq(frame.payload.len, lens[i], "%zu", lens[i]);

@@ -29,7 +29,7 @@ Test(notice, closes_with_the_code_and_the_text_of_the_error)
         notice_close(&out, rows[i].err);
         stream = mcpx_text_view(&out);
         cr_assert(frame_cut(&stream, &frame));
-        cr_expect_eq(frame.opcode, FRAME_CLOSE);
+        cr_expect_eq(frame.opcode, MX_CLOSE);
         cr_expect_eq(frame.close_code, rows[i].code, "%s", mcpx_strerror(rows[i].err));
         cr_expect(mcpx_slice_equal(
                       (struct mcpx_slice){frame.payload.text + 2, frame.payload.len - 2},
@@ -54,7 +54,7 @@ Test(notice, pings_with_one_byte_or_without_memory_not_at_all)
     notice_ping(&out);
     stream = mcpx_text_view(&out);
     cr_assert(frame_cut(&stream, &frame));
-    cr_expect_eq(frame.opcode, FRAME_PING);
+    cr_expect_eq(frame.opcode, MX_PING);
     cr_expect_eq(frame.payload.len, 1);
     mcpx_text_fini(&out);
 }
