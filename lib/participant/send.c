@@ -13,7 +13,8 @@
  * An envelope being composed.
  *
  * payload   the caller's, without the white space around it
- * is_rpc    its type is one of the three whose payload is JSON-RPC; `rpc` is then filled
+ * rpc       what it says, once it was read
+ * is_rpc    its type is one of the three whose payload is JSON-RPC
  * waits     an answer to it is awaited
  */
 struct drafting {
@@ -56,7 +57,8 @@ static enum mcpx_err read_kind(struct drafting *drafting)
                        is_type(drafting, "mcp/proposal");
     if (!drafting->is_rpc)
         return MCPX_OK;
-    err = mcpx_rpc_read(drafting->payload, &drafting->rpc, drafting->fault);
+    if (!drafting->rpc.text.text)
+        err = mcpx_rpc_read(drafting->payload, &drafting->rpc, drafting->fault);
     if (err)
         return err;
     if (drafting->kind.method.text || is_type(drafting, "mcp/response"))
@@ -102,7 +104,7 @@ static enum mcpx_err check_head(struct drafting *drafting)
     return MCPX_OK;
 }
 
-static enum mcpx_err check(struct drafting *drafting)
+static enum mcpx_err read_payload(struct drafting *drafting)
 {
     struct mcpx_slice payload = drafting->draft->payload;
     enum mcpx_err err;
@@ -115,8 +117,7 @@ static enum mcpx_err check(struct drafting *drafting)
         return MCPX_EINVALID;
     if (mcpx_json_type(drafting->payload) != MCPX_JSON_OBJECT)
         return draft_fault(drafting, "payload", "expected a JSON object");
-    err = check_kind(drafting);
-    return err ? err : check_head(drafting);
+    return MCPX_OK;
 }
 
 /* ---- composing ---- */
@@ -232,24 +233,22 @@ static enum mcpx_err check_right(const struct mcpx_session *session,
     return MCPX_OK;
 }
 
-enum mcpx_err mcpx_session_send(struct mcpx_session *session, const struct mcpx_draft *draft,
-                                struct mcpx_now now, struct mcpx_slice *id,
-                                struct mcpx_fault *fault)
+/* Sends what was read. */
+static enum mcpx_err send_draft(struct mcpx_session *session, struct drafting *drafting,
+                                struct mcpx_now now, struct mcpx_slice *id)
 {
-    struct mcpx_fault ignored;
-    struct drafting drafting = {.draft = draft, .fault = fault ? fault : &ignored};
+    const struct mcpx_draft *draft = drafting->draft;
     struct mx_own *own = NULL;
-    enum mcpx_err err;
+    enum mcpx_err err = check_kind(drafting);
 
-    if (session->connection == MX_ENDED)
-        return MCPX_ECLOSED;
-    err = check(&drafting);
     if (!err)
-        err = check_right(session, &drafting, now);
+        err = check_head(drafting);
+    if (!err)
+        err = check_right(session, drafting, now);
     if (!err && (!mx_pending_reserve(&session->pending) || !mx_session_reserve(session, 2)))
         err = MCPX_ENOMEM;
     if (!err)
-        err = make_own(session, &drafting, &own);
+        err = make_own(session, drafting, &own);
     if (err)
         return err;
     session->mono_ms = now.mono_ms;
@@ -263,21 +262,35 @@ enum mcpx_err mcpx_session_send(struct mcpx_session *session, const struct mcpx_
     return MCPX_OK;
 }
 
+enum mcpx_err mcpx_session_send(struct mcpx_session *session, const struct mcpx_draft *draft,
+                                struct mcpx_now now, struct mcpx_slice *id,
+                                struct mcpx_fault *fault)
+{
+    struct mcpx_fault ignored;
+    struct drafting drafting = {.draft = draft, .fault = fault ? fault : &ignored};
+    enum mcpx_err err;
+
+    if (session->connection == MX_ENDED)
+        return MCPX_ECLOSED;
+    err = read_payload(&drafting);
+    return err ? err : send_draft(session, &drafting, now, id);
+}
+
 /* ---- answers ---- */
 
-static enum mcpx_err check_answer(const struct mx_asked *asked, struct mcpx_slice payload,
-                                  struct mcpx_fault *fault)
+static enum mcpx_err read_answer(const struct mx_asked *asked, struct drafting *drafting)
 {
-    struct mcpx_slice value;
-    struct mcpx_rpc rpc;
+    struct mcpx_slice payload = drafting->draft->payload;
+    struct mcpx_fault *fault = drafting->fault;
+    struct mcpx_rpc *rpc = &drafting->rpc;
 
     *fault = (struct mcpx_fault){"expected a JSON-RPC result or error", "payload", 0};
-    if (!payload.text || mcpx_json_check(payload, MX_DEPTH_MAX, &value, fault) ||
-        mcpx_rpc_read(value, &rpc, fault))
+    if (!payload.text || mcpx_json_check(payload, MX_DEPTH_MAX, &drafting->payload, fault) ||
+        mcpx_rpc_read(drafting->payload, rpc, fault))
         return MCPX_EINVALID;
-    if (rpc.form != MCPX_RPC_RESULT && rpc.form != MCPX_RPC_ERROR)
+    if (rpc->form != MCPX_RPC_RESULT && rpc->form != MCPX_RPC_ERROR)
         return MCPX_EINVALID;
-    if (rpc.id.text && mcpx_json_same(rpc.id, asked->rpc_id))
+    if (rpc->id.text && mcpx_json_same(rpc->id, asked->rpc_id))
         return MCPX_OK;
     *fault = (struct mcpx_fault){"expected the JSON-RPC id of the request", "id", 0};
     return MCPX_EINVALID;
@@ -305,13 +318,14 @@ enum mcpx_err mcpx_session_respond(struct mcpx_session *session, struct mcpx_sli
     char kind[MCPX_KIND_MAX + 32];
     struct mcpx_slice to[2];
     struct mcpx_draft draft = {.type = kind, .to = to, .to_count = 1, .payload = payload};
+    struct drafting drafting = {.draft = &draft, .fault = fault ? fault : &ignored};
     enum mcpx_err err;
 
     if (session->connection == MX_ENDED)
         return MCPX_ECLOSED;
     if (!asked)
         return MCPX_ENOTFOUND;
-    err = check_answer(asked, payload, fault ? fault : &ignored);
+    err = read_answer(asked, &drafting);
     if (err)
         return err;
     write_response_kind(asked, kind);
@@ -320,7 +334,7 @@ enum mcpx_err mcpx_session_respond(struct mcpx_session *session, struct mcpx_sli
     if (asked->proposer.text && !mcpx_slice_equal(asked->proposer, asked->from))
         draft.to_count = 2;
     draft.correlation_id = asked->id;
-    err = mcpx_session_send(session, &draft, now, NULL, fault);
+    err = send_draft(session, &drafting, now, NULL);
     if (!err)
         mx_inbound_remove(&session->requests, asked->id);
     return err;
