@@ -68,7 +68,7 @@ void mx_child_input_flush(struct mcpx_child *child)
         uv_poll_start(&port->poll, UV_WRITABLE, on_writable);
     else if (child->stopping)
         mx_child_port_close(child, MX_END_INPUT);
-    else
+    else if (uv_is_active((uv_handle_t *)&port->poll)) /* else it would ask the system */
         uv_poll_stop(&port->poll);
 }
 

@@ -14,10 +14,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -245,6 +245,7 @@ struct mx_journal *mx_journal_open(const struct mx_journal_config *config)
 
     if (!journal)
         return NULL;
+    signal(SIGXFSZ, SIG_IGN);
     journal->config = *config;
     journal->config.keep += config->keep == 0;
     mcpx_text_puts(&journal->dir, config->dir);
@@ -267,23 +268,10 @@ struct mx_journal *mx_journal_open(const struct mx_journal_config *config)
     return journal;
 }
 
-/* Beyond the bound on a file's size the system would not refuse, but end the process. */
-static bool is_within_bound(const struct log *log, size_t more)
-{
-    struct rlimit bound;
-
-    return getrlimit(RLIMIT_FSIZE, &bound) != 0 || bound.rlim_cur == RLIM_INFINITY ||
-           (rlim_t)log->len + more <= bound.rlim_cur;
-}
-
 static ssize_t try_write(const struct log *log, struct mcpx_slice line)
 {
     ssize_t done;
 
-    if (!is_within_bound(log, line.len)) {
-        errno = EFBIG;
-        return -1;
-    }
     do
         done = write(log->fd, line.text, line.len);
     while (done < 0 && errno == EINTR);

@@ -39,6 +39,9 @@ struct mx_journal;
  * so that no reader ever finds it missing, and removes the oldest files. Neither a folder nor a file
  * is followed when it is a link, and what stands in the place of the link but is none stays.
  *
+ * From then on the process ignores SIGXFSZ, so that a bound on the size of files ends a log and not
+ * the process.
+ *
  * With `keep` 1 a reader that follows the link at that very moment may find its old file gone.
  *
  * config   borrowed

@@ -9,12 +9,19 @@
 #include "tools/mcpx-bridge/import/state.h"
 #include "tools/mcpx-bridge/import/want.h"
 
+static void blank(struct mcpx_text *line, char byte)
+{
+    char *at = line->text, *end = at + line->len;
+
+    while (at < end && (at = memchr(at, byte, (size_t)(end - at))) != NULL)
+        *at++ = ' ';
+}
+
 /* White space between tokens may hold newlines; on the pipe they would end the message. */
 static void flatten(struct mcpx_text *line)
 {
-    for (size_t i = 0; i < line->len; i++)
-        if (line->text[i] == '\n' || line->text[i] == '\r')
-            line->text[i] = ' ';
+    blank(line, '\n');
+    blank(line, '\r');
 }
 
 bool import_write(struct import *import, int64_t call)
