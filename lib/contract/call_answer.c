@@ -3,8 +3,8 @@
  */
 #include "lib/contract/call.h"
 
+#include "lib/contract/wrap.h"
 #include "lib/core/decimal.h"
-#include "lib/core/decisive.h"
 #include "lib/core/format.h"
 
 #include <mcpx/json.h>
@@ -129,53 +129,26 @@ static enum mcpx_err too_large(struct mx_flaw *flaw, size_t bytes, size_t max)
     return MCPX_EINVALID;
 }
 
-static enum mcpx_err refuse_at(struct ending *e, const char *path, const char *keyword,
-                               const char *expected)
-{
-    struct mcpx_schema_error error = {mcpx_slice_of(path), mcpx_slice_of(keyword),
-                                      mcpx_slice_of(expected)};
-
-    return mx_flaw_at(&e->calls->flaw, MCPX_CAUSE_OUTPUT, &error);
-}
-
-/* Members of a result by which it is judged. */
-enum { IS_ERROR, VALUE, CONTENT, MEMBERS };
-
-/* Readers have to agree on whether there is a value, and which, before it can be judged. */
-static enum mcpx_err read_result(struct ending *e, struct mx_decisive members[MEMBERS])
-{
-    static const char *const paths[MEMBERS] = {"/isError", "/structuredContent", "/content"};
-    struct mcpx_slice result = e->end->text;
-    size_t i;
-
-    if (mcpx_json_type(result) != MCPX_JSON_OBJECT)
-        return refuse_at(e, "", "type", "must be an object");
-    for (i = 0; i < MEMBERS; i++)
-        members[i].name = paths[i] + 1;
-    if (mx_decisive_find(result, members, MEMBERS, NULL))
-        return MCPX_OK;
-    for (i = 0; i + 1 < MEMBERS && mx_decisive_find(result, &members[i], 1, NULL);)
-        i++;
-    return refuse_at(e, paths[i], "ambiguous", "must not be readable in two ways");
-}
-
 /* The result against the schema that its tool declares. */
 static enum mcpx_err check_value(struct ending *e)
 {
-    struct mx_decisive members[MEMBERS] = {{NULL, {NULL, 0}}};
+    struct mcpx_schema_error error = {MCPX_SLICE("/structuredContent"), MCPX_SLICE("required"),
+                                      MCPX_SLICE("is missing")};
+    struct mx_decisive members[MX_RESULT_MEMBERS];
+    struct mcpx_slice value;
     enum mcpx_err err;
 
     if (!e->call->output)
         return MCPX_OK;
-    err = read_result(e, members);
-    if (err)
-        return err;
-    if ((!members[VALUE].value.text && !members[CONTENT].value.text) ||
-        mcpx_slice_equal(members[IS_ERROR].value, MCPX_SLICE("true")))
+    if (!mx_result_read(e->end->text, members, &error))
+        return mx_flaw_at(&e->calls->flaw, MCPX_CAUSE_OUTPUT, &error);
+    value = members[MX_RESULT_VALUE].value;
+    if ((!value.text && !members[MX_RESULT_CONTENT].value.text) ||
+        mcpx_slice_equal(members[MX_RESULT_IS_ERROR].value, MCPX_SLICE("true")))
         return MCPX_OK;
-    if (!members[VALUE].value.text)
-        return refuse_at(e, "/structuredContent", "required", "is missing");
-    err = mcpx_schema_validate(e->call->output, members[VALUE].value, &e->calls->report);
+    if (!value.text)
+        return mx_flaw_at(&e->calls->flaw, MCPX_CAUSE_OUTPUT, &error);
+    err = mcpx_schema_validate(e->call->output, value, &e->calls->report);
     e->is_read = !err;
     if (!err || err == MCPX_ENOMEM)
         return err;
@@ -206,7 +179,7 @@ static enum mcpx_err note_broken(struct ending *e)
 
     if (!e->wrapped.is_broken || e->calls->terms->validate == MX_VALIDATE_OFF)
         return MCPX_OK;
-    err = mx_flaw_at(&e->calls->flaw, MCPX_CAUSE_OUTPUT, &error);
+    err = mx_flaw_at(&e->calls->flaw, e->wrapped.cause, &error);
     if (err != MCPX_EINVALID || !mx_call_note_flaw(e->calls, e->call))
         return MCPX_ENOMEM;
     return MCPX_OK;
@@ -237,7 +210,7 @@ static void judge_delivered(struct ending *e)
     e->outcome.code = MCPX_CODE_INTERNAL_ERROR;
     if (is_broken) {
         e->outcome.outcome = MCPX_OUTCOME_ERROR;
-        e->outcome.code = MCPX_CODE_INVALID_OUTPUT;
+        e->outcome.code = mcpx_cause_code(e->wrapped.cause);
     } else if (e->wrapped.is_error) {
         e->outcome.outcome = MCPX_OUTCOME_ERROR;
     } else if (e->call->flaw.is_found) {

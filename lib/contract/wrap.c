@@ -44,21 +44,29 @@ void mcpx_wrapper_free(struct mcpx_wrapper *wrapper)
     free(wrapper);
 }
 
-/* Which envelope a value is already; MCPX_FORM_AS_IS: none. */
+/* Which envelope a value is already; MCPX_FORM_AS_IS: none. Most are none, and long: one pass tells. */
 static enum mcpx_form form_of(struct mcpx_slice value)
 {
-    static const char *const members[] = {"tier",       "tool_version",  "tool_id",
-                                          "request_id", "capabilities",  "duration_ms",
-                                          "error",      "upgrade_hints", "data"};
+    static const char *const others[] = {"tool_version",  "tool_id",     "request_id",
+                                         "capabilities",  "duration_ms", "error",
+                                         "upgrade_hints", "data"};
+    struct mcpx_slice version = {NULL, 0};
+    struct mcpx_json_walk walk;
+    bool has_tier = false;
 
-    if (mcpx_json_equals(mcpx_json_get(value, "schema_version"),
-                         mcpx_slice_of(mcpx_form_name(MCPX_FORM_ENVELOPE))))
-        return MCPX_FORM_ENVELOPE;
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        if (!mcpx_json_get(value, members[i]).text)
-            return MCPX_FORM_AS_IS;
+    if (mcpx_json_type(value) != MCPX_JSON_OBJECT)
+        return MCPX_FORM_AS_IS;
+    mcpx_json_walk_start(&walk, value);
+    while (mcpx_json_walk_next(&walk)) {
+        has_tier = has_tier || mcpx_json_walk_at(&walk, "tier");
+        if (!version.text && mcpx_json_walk_at(&walk, "schema_version"))
+            version = walk.value;
     }
-    return MCPX_FORM_RESPONSE;
+    if (mcpx_json_equals(version, mcpx_slice_of(mcpx_form_name(MCPX_FORM_ENVELOPE))))
+        return MCPX_FORM_ENVELOPE;
+    for (size_t i = 0; has_tier && i < sizeof others / sizeof *others; i++)
+        has_tier = mcpx_json_get(value, others[i]).text != NULL;
+    return has_tier ? MCPX_FORM_RESPONSE : MCPX_FORM_AS_IS;
 }
 
 /* The same of a text, which is then `value`. */
@@ -234,16 +242,41 @@ static bool is_bool(struct mcpx_slice value, char letter)
     return mcpx_json_type(value) == MCPX_JSON_BOOL && value.text[0] == letter;
 }
 
-/* What a result holds. `said` is filled with its first text. */
-static struct arrival arrival_of(struct mcpx_wrapper *wrapper, struct mcpx_slice result,
+bool mx_result_read(struct mcpx_slice result, struct mx_decisive members[MX_RESULT_MEMBERS],
+                    struct mcpx_schema_error *error)
+{
+    static const char *const paths[] = {"/isError", "/structuredContent", "/content"};
+    bool is_object = mcpx_json_type(result) == MCPX_JSON_OBJECT;
+    size_t i = 0;
+
+    for (size_t j = 0; j < MX_RESULT_MEMBERS; j++)
+        members[j].name = paths[j] + 1;
+    if (mx_decisive_find(result, members, MX_RESULT_MEMBERS, NULL) && is_object)
+        return true;
+    while (is_object && i + 1 < MX_RESULT_MEMBERS &&
+           mx_decisive_find(result, &members[i], 1, NULL))
+        i++;
+    for (size_t j = 0; j < MX_RESULT_MEMBERS; j++)
+        members[j].value = mcpx_json_get(result, members[j].name);
+    *error = is_object
+                 ? (struct mcpx_schema_error){mcpx_slice_of(paths[i]), MCPX_SLICE("ambiguous"),
+                                              MCPX_SLICE("must not be readable in two ways")}
+                 : (struct mcpx_schema_error){MCPX_SLICE(""), MCPX_SLICE("type"),
+                                              MCPX_SLICE("must be an object")};
+    return false;
+}
+
+/* What the members of a result hold. `said` is filled with its first text. */
+static struct arrival arrival_of(struct mcpx_wrapper *wrapper,
+                                 const struct mx_decisive members[MX_RESULT_MEMBERS],
                                  struct mcpx_slice *said)
 {
-    struct mcpx_slice content = mcpx_json_get(result, "content");
-    struct arrival arrival = {.value = mcpx_json_get(result, "structuredContent")};
+    struct mcpx_slice content = members[MX_RESULT_CONTENT].value;
+    struct arrival arrival = {.value = members[MX_RESULT_VALUE].value};
     size_t blocks;
 
     *said = first_text(content, &blocks);
-    arrival.is_said = is_bool(mcpx_json_get(result, "isError"), 't');
+    arrival.is_said = is_bool(members[MX_RESULT_IS_ERROR].value, 't');
     mcpx_text_reset(&wrapper->plain);
     if (arrival.value.text) {
         arrival.ready = form_of(arrival.value);
@@ -255,33 +288,6 @@ static struct arrival arrival_of(struct mcpx_wrapper *wrapper, struct mcpx_slice
         arrival.value = content;
     }
     return arrival;
-}
-
-enum { PATHS = 3 };
-
-/* Two members of which readers could take either. */
-static enum mcpx_err judge_result(struct mcpx_wrapper *wrapper, struct mcpx_slice result,
-                                  struct mcpx_wrapped *outcome)
-{
-    static const char *const paths[PATHS] = {"/content", "/isError", "/structuredContent"};
-    size_t counts[PATHS] = {0};
-    struct mcpx_json_walk walk;
-    enum mcpx_err err = MCPX_OK;
-
-    if (mcpx_json_type(result) != MCPX_JSON_OBJECT)
-        err = mx_report_error(&wrapper->report, MCPX_SLICE(""), MCPX_SLICE("type"),
-                              MCPX_SLICE("must be an object"));
-    mcpx_json_walk_start(&walk, result);
-    while (mcpx_json_walk_next(&walk)) {
-        for (size_t i = 0; i < PATHS; i++)
-            counts[i] += mcpx_json_walk_at(&walk, paths[i] + 1);
-    }
-    for (size_t i = 0; !err && i < PATHS; i++) {
-        if (counts[i] > 1)
-            err = mx_report_error(&wrapper->report, mcpx_slice_of(paths[i]),
-                                  MCPX_SLICE("ambiguous"), MCPX_SLICE("must stand once"));
-    }
-    return note_breach(wrapper, err, outcome);
 }
 
 /* Takes back what was appended, unless all went well. */
@@ -325,16 +331,22 @@ enum mcpx_err mcpx_wrap_result(struct mcpx_wrapper *wrapper, const struct mcpx_w
                                struct mcpx_slice result, struct mcpx_text *out,
                                struct mcpx_wrapped *outcome)
 {
+    struct mx_decisive members[MX_RESULT_MEMBERS];
+    struct mcpx_schema_error error;
+    bool is_clear = mx_result_read(result, members, &error);
     struct mcpx_slice said;
-    struct arrival arrival = arrival_of(wrapper, result, &said);
+    struct arrival arrival = arrival_of(wrapper, members, &said);
     size_t before = out->len;
     enum mcpx_err err = wrapper->plain.failed ? MCPX_ENOMEM : MCPX_OK;
 
     *outcome = (struct mcpx_wrapped){.cause = MCPX_CAUSE_FAILED, .is_error = arrival.is_said};
     if (!is_named(call))
         return MCPX_EINVALID;
-    if (!err && call->form != MCPX_FORM_AS_IS)
-        err = judge_result(wrapper, result, outcome);
+    if (!err && call->form != MCPX_FORM_AS_IS && !is_clear)
+        err = note_breach(
+            wrapper,
+            mx_report_error(&wrapper->report, error.path, error.keyword, error.message),
+            outcome);
     outcome->is_unready = !arrival.value.text && !outcome->is_broken;
     if (err == MCPX_OK && call->form != MCPX_FORM_AS_IS && arrival.value.text &&
         !outcome->is_broken)

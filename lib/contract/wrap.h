@@ -7,6 +7,7 @@
 #define MX_WRAP_H
 
 #include "lib/contract/tree.h"
+#include "lib/core/decisive.h"
 
 #include <mcpx/wrap.h>
 
@@ -51,6 +52,20 @@ struct mcpx_wrapper {
     struct mcpx_text record;
     struct mcpx_text envelope;
 };
+
+/** Members of a result by which it is taken. */
+enum { MX_RESULT_IS_ERROR, MX_RESULT_VALUE, MX_RESULT_CONTENT, MX_RESULT_MEMBERS };
+
+/**
+ * Finds the members of a result, `isError`, `structuredContent` and `content`, in one pass.
+ *
+ * members   filled; with the first of each when it fails
+ * error     filled on failure; static
+ *
+ * Returns false when it is no object, or readers could take different members for one of them.
+ */
+bool mx_result_read(struct mcpx_slice result, struct mx_decisive members[MX_RESULT_MEMBERS],
+                    struct mcpx_schema_error *error);
 
 /** The beginning of a text: at most so many code points. */
 struct mcpx_slice mx_cut(struct mcpx_slice text, size_t points);

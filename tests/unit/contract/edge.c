@@ -246,6 +246,24 @@ static void fail(struct edge *edge, const char *rest)
     leave(edge, &end);
 }
 
+/* N TEXT RESULT */
+static void answer_at_length(struct edge *edge, const char *rest)
+{
+    struct mcpx_call_end end = {.type = MCPX_CALL_RESULT};
+    struct mcpx_text result = {0};
+    char *piece;
+    unsigned long count = strtoul(rest, &piece, 10);
+    const char *begin = strchr(piece + 1, ' ') + 1, *place = strchr(begin, '@');
+
+    mcpx_text_add(&result, begin, (size_t)(place - begin));
+    for (unsigned long i = 0; i < count; i++)
+        mcpx_text_add(&result, piece + 1, (size_t)(begin - piece) - 2);
+    mcpx_text_puts(&result, place + 1);
+    end.text = mcpx_text_view(&result);
+    leave(edge, &end);
+    mcpx_text_fini(&result);
+}
+
 static bool set(struct edge *edge, const char *line)
 {
     const char *rest;
@@ -290,6 +308,8 @@ static void act(struct edge *edge, const char *line)
         come(edge, rest);
     } else if ((rest = after(line, "failed")) != NULL) {
         fail(edge, rest);
+    } else if ((rest = after(line, "repeat")) != NULL) {
+        answer_at_length(edge, rest);
     } else {
         end.type = (rest = after(line, "result")) != NULL  ? MCPX_CALL_RESULT
                    : (rest = after(line, "error")) != NULL ? MCPX_CALL_ERROR

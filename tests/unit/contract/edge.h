@@ -16,6 +16,7 @@
  *     later MS                time passes
  *     room BYTES              that the answer may have
  *     result {...}            the server's
+ *     repeat N TEXT {...}     the server's result, with the text so many times in the place of its @
  *     error {...}             the server's
  *     failed CAUSE ["reason"[,{...}]]
  *     refused {...}           a person said no
