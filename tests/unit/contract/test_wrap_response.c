@@ -171,8 +171,7 @@ Test(response, R001_11_what_a_message_says_is_classified_in_order)
     char result[200];
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct mcpx_failure failure = {.cause = MCPX_CAUSE_FAILED,
-                                       .error = mcpx_slice_of(result)};
+        struct mcpx_failure failure = {.cause = MCPX_CAUSE_FAILED};
 
         snprintf(result, sizeof result,
                  "{\"isError\":true,\"content\":[{\"type\":\"text\",\"text\":\"%s\"}]}",
