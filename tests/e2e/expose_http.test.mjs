@@ -268,12 +268,42 @@ test('nobody keeps others out by opening connections and saying nothing', async 
   }
   const raw = await RawClient.open(bridge);
   const body = callOf(2, 'release');
-  raw.say('POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
-    + `Content-Length: ${body.length}\r\n\r\n${body}`);
+  raw.post(body);
   await raw.until(/"id":2,"result":true/);
   assert.equal((await waiting).text, '{"jsonrpc":"2.0","id":1,"result":"released"}');
   await inTime(silent[0].closed, 'the one that was silent longest is still there');
   for (const one of [raw, ...silent]) one.close();
+});
+
+test('nobody keeps others out by letting calls wait', async (t) => {
+  const { bridge } = await roomOf(t, patient(), plain);
+  const open = [];
+  t.after(() => open.forEach((raw) => raw.close()));
+  const send = async (from, body) => {
+    const raw = await RawClient.open(bridge, from);
+    open.push(raw);
+    raw.post(body);
+    return raw;
+  };
+  /* Sends calls that wait until one is refused; what it hears. */
+  const fill = async (from, room) => {
+    const sent = [];
+    for (let i = 0; i <= room; i += 1) sent.push(await send(from, callOf(i, 'wait')));
+    const refused = await inTime(Promise.any(sent.map(async (raw) =>
+      (await raw.until(/^HTTP\/1\.1 429 [^]*Retry-After: [1-9][^]*"code":-32000/), raw))),
+    () => `more than ${room} calls from ${from} wait`);
+    assert.equal(sent.filter((raw) => raw !== refused && raw.heard).length, 0, 'no other is refused');
+  };
+  await ask(bridge, 'cancelled');
+  await fill('127.0.0.1', 120);
+  const other = await send('127.0.0.2', callOf('"other"', 'release'));
+  await other.until(/^HTTP\/1\.1 200 [^]*"id":"other","result":true/);
+  /* One of the first was released. */
+  await inTime(Promise.any(open.map((raw) => raw.until(/"result":"released"/))), 'none was released');
+  for (const [from, room] of [[2, 60], [3, 30], [4, 15], [5, 8], [6, 4], [7, 2], [8, 1]])
+    await fill(`127.0.0.${from}`, room);
+  const late = await send('127.0.0.9', callOf(1, 'wait'));
+  await late.until(/^HTTP\/1\.1 503 [^]*Retry-After: [1-9]/);
 });
 
 test('servers may ask nothing, and nothing is pushed', async (t) => {

@@ -46,9 +46,9 @@ export class RawClient {
   #socket;
   #wake = () => {};
 
-  static async open(bridge) {
+  static async open(bridge, from) {
     const client = new RawClient();
-    client.#socket = connect({ host: '127.0.0.1', port: bridge.port });
+    client.#socket = connect({ host: '127.0.0.1', port: bridge.port, localAddress: from });
     client.#socket.setEncoding('latin1').on('data', (text) => {
       client.heard += text;
       client.#wake();
@@ -65,6 +65,11 @@ export class RawClient {
 
   say(bytes) {
     this.#socket.write(bytes, 'latin1');
+  }
+
+  post(body) {
+    this.say('POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
+      + `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
   }
 
   close() {

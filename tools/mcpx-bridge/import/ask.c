@@ -15,6 +15,7 @@
 #include "tools/mcpx-bridge/import/state.h"
 #include "tools/mcpx-bridge/import/tell.h"
 #include "tools/mcpx-bridge/import/want.h"
+#include "tools/mcpx-bridge/share.h"
 
 #include <stdlib.h>
 
@@ -89,7 +90,7 @@ static bool has_room(const struct import_asks *asks, struct import_who who)
         if (asks->rows[i].participant.topic == who.topic &&
             mcpx_slice_equal(mcpx_identity_of(asks->rows[i].participant.id), identity))
             own++;
-    return import_who_may_have(own + 1, asks->count + 1, IMPORT_ASKS_MAX);
+    return bridge_may_have(own + 1, asks->count + 1, IMPORT_ASKS_MAX);
 }
 
 static void tell_roots(struct import *import, struct mcpx_slice rpc_id)

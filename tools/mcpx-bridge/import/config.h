@@ -36,7 +36,7 @@
  * handshake_ms   how long the server may take until it is initialised; 120000
  * wait_ms        how long a request waits for a server that is not ready; 30000
  * calls_max      requests under way at one time; 10000. Of this, wait_bytes and subscriptions nobody
- *                may have more than is left free (import_who_may_have)
+ *                may have more than is left free (bridge_may_have)
  * wait_bytes     how many bytes of requests may wait for a server that is not ready; 64 MiB
  * terms          what calls of tools have to keep, kept as long as the pool; NULL: nothing
  * view           what that takes

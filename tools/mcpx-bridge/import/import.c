@@ -15,6 +15,7 @@
 #include "tools/mcpx-bridge/import/tell.h"
 #include "tools/mcpx-bridge/import/terms.h"
 #include "tools/mcpx-bridge/import/want.h"
+#include "tools/mcpx-bridge/share.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,8 +107,8 @@ static void on_request(struct import *import, size_t topic, const struct mcpx_ev
     is_held = import_calls_hold(&import->calls, call, event->rpc->text);
     if (fault)
         import_refuse(import, call, MCPX_CAUSE_INPUT, fault, (struct mcpx_slice){0});
-    else if (!is_held || !import_who_may_have(call->holder->calls, import->calls.count,
-                                              import->config.calls_max))
+    else if (!is_held || !bridge_may_have(call->holder->calls, import->calls.count,
+                                          import->config.calls_max))
         import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
                       "you have as many requests under way as the bridge has room for",
                       (struct mcpx_slice){0});
@@ -115,8 +116,8 @@ static void on_request(struct import *import, size_t topic, const struct mcpx_ev
         import_forward(import, call, now);
     else if (import->over)
         import_refuse_for_outage(import, call);
-    else if (!import_who_may_have(call->holder->held, import->calls.held,
-                                  import->config.wait_bytes))
+    else if (!bridge_may_have(call->holder->held, import->calls.held,
+                              import->config.wait_bytes))
         import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
                       "the server is not ready, and too many bytes of yours wait for it",
                       (struct mcpx_slice){0});

@@ -6,6 +6,7 @@
 
 #include "lib/core/ident.h"
 #include "lib/core/room.h"
+#include "tools/mcpx-bridge/share.h"
 
 #include <mcpx/envelope.h>
 
@@ -48,7 +49,7 @@ bool import_subs_may_add(const struct import_subs *subs, struct mcpx_slice uri,
         if (subs->rows[i].who.topic == who.topic &&
             mcpx_slice_equal(mcpx_identity_of(subs->rows[i].who.id), identity))
             own++;
-    return import_who_may_have(own + 1, subs->count + 1, IMPORT_SUBS_MAX);
+    return bridge_may_have(own + 1, subs->count + 1, IMPORT_SUBS_MAX);
 }
 
 bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri, struct import_who who)

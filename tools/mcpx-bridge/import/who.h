@@ -21,15 +21,4 @@ static inline bool import_who_is(struct import_who one, struct import_who other)
     return one.topic == other.topic && mcpx_slice_equal(one.id, other.id);
 }
 
-/**
- * The rule of every bound that participants share: none may have more than is left free. The
- * first may take a half, the next a quarter, so a newcomer always gets a part.
- *
- * own   what the participant has, all   what everybody has; both with what is asked for
- */
-static inline bool import_who_may_have(size_t own, size_t all, size_t max)
-{
-    return all <= max && own <= max - all;
-}
-
 #endif

@@ -8,12 +8,18 @@
 
 #include "lib/core/format.h"
 #include "tools/mcpx-bridge/bridge.h"
+#include "tools/mcpx-bridge/share.h"
 
 #include <stdlib.h>
 #include <strings.h>
 
 /* Bytes of bodies and answers at one time; the rest is refused. */
 enum { HELD_MAX = 192 << 20 };
+
+/* Requests that wait for an answer at one time: fewer than there may be connections, so that there
+ * is always one on which somebody can be told. And when to try again, in seconds. */
+enum { WAITING_MAX = 240 };
+static const char retry_s[] = "5";
 
 struct expose_http_watch {
     uv_poll_t poll;
@@ -144,6 +150,29 @@ void expose_http_say(struct expose_http_exchange *exchange, int status,
     go_on(exchange);
 }
 
+/* Says why one more request may not wait. Returns false when it may. */
+static bool refuse_to_wait(struct expose_http_exchange *exchange)
+{
+    size_t own = 0, all = 0;
+
+    for (const struct expose_http_exchange *other = exchange->http->exchanges; other;
+         other = other->next) {
+        if (!other->watch)
+            continue;
+        all++;
+        own += expose_http_same_client(other->connection, exchange->connection);
+    }
+    if (bridge_may_have(own + 1, all + 1, WAITING_MAX))
+        return false;
+    expose_http_say(
+        exchange, own ? MHD_HTTP_TOO_MANY_REQUESTS : MHD_HTTP_SERVICE_UNAVAILABLE,
+        refusal(
+            mcpx_text_view(&exchange->id), BRIDGE_UNAVAILABLE,
+            own ? "as many requests from your address wait for answers as there is room for"
+                : "too many requests wait for answers"));
+    return true;
+}
+
 static enum MHD_Result send_answer(struct expose_http_exchange *exchange)
 {
     struct mcpx_text *answer = &exchange->answer;
@@ -160,6 +189,9 @@ static enum MHD_Result send_answer(struct expose_http_exchange *exchange)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json");
     if (exchange->status == MHD_HTTP_METHOD_NOT_ALLOWED)
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "POST");
+    if (exchange->status == MHD_HTTP_TOO_MANY_REQUESTS ||
+        exchange->status == MHD_HTTP_SERVICE_UNAVAILABLE)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, retry_s);
     if (exchange->fault || exchange->drops)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     expose_http_touch(exchange->http, exchange->connection, true);
@@ -284,7 +316,8 @@ static void hand_on(struct expose_http_exchange *exchange)
     mcpx_text_slice(&exchange->id, id);
     if (form == EXPOSE_POST_NOTICE) {
         expose_http_say(exchange, MHD_HTTP_ACCEPTED, (struct mcpx_text){0});
-    } else if (!line.failed && !exchange->id.failed) {
+    } else if (!line.failed && !exchange->id.failed &&
+               (form != EXPOSE_POST_REQUEST || !refuse_to_wait(exchange))) {
         exchange->number = form == EXPOSE_POST_REQUEST ? number : 0;
         http->current = exchange;
         http->config.on_line(http->config.user, mcpx_text_view(&line));

@@ -7,6 +7,7 @@
 #include "lib/edge/alarm.h"
 #include "tools/mcpx-bridge/expose/edge/http_state.h"
 
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -72,6 +73,27 @@ void expose_http_connection(void *user, struct MHD_Connection *connection, void 
         free(link);
         *context = NULL;
     }
+}
+
+/* The address without its port. */
+static struct mcpx_slice address_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr *address = info ? info->client_addr : NULL;
+    const struct sockaddr_in *four = (const struct sockaddr_in *)address;
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)address;
+
+    if (!address)
+        return (struct mcpx_slice){0};
+    if (address->sa_family == AF_INET)
+        return (struct mcpx_slice){(const char *)&four->sin_addr, sizeof four->sin_addr};
+    return (struct mcpx_slice){(const char *)&six->sin6_addr, sizeof six->sin6_addr};
+}
+
+bool expose_http_same_client(struct MHD_Connection *one, struct MHD_Connection *other)
+{
+    return mcpx_slice_equal(address_of(one), address_of(other));
 }
 
 void expose_http_touch(struct expose_http *http, struct MHD_Connection *connection,

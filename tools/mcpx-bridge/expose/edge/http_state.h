@@ -91,6 +91,9 @@ void expose_http_release(struct expose_http *http);
 void expose_http_connection(void *user, struct MHD_Connection *connection, void **context,
                             enum MHD_ConnectionNotificationCode what);
 
+/** True when both connections come from one address: as far as can be seen, from one client. */
+bool expose_http_same_client(struct MHD_Connection *one, struct MHD_Connection *other);
+
 /** The connection has given a sign of life; from now on it owes something, or (false) we do. */
 void expose_http_touch(struct expose_http *http, struct MHD_Connection *connection,
                        bool it_owes);
