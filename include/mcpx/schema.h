@@ -162,17 +162,24 @@ MCPX_API struct mcpx_tools *mcpx_tools_new(struct mcpx_shelf *shelf);
 MCPX_API void mcpx_tools_free(struct mcpx_tools *tools);
 
 /**
- * Adds the tools of one page of a `tools/list` result. Of two tools with one name the first counts.
- * Nothing is compiled yet.
+ * Adds the tools of one page of a `tools/list` result. Of two tools with one name the first counts. An
+ * entry that is no object with a string `name`, or nested too deeply, is left out. Nothing is compiled
+ * yet.
  *
  * result   the result: an object with an array `tools`; borrowed
  * fault    filled on MCPX_EINVALID; may be NULL
  *
- * Returns MCPX_OK; MCPX_EINVALID when it is no such object, or a tool in it is no object with a string
- * `name`; MCPX_EUTF8; MCPX_ENOMEM. Then nothing is added.
+ * Returns MCPX_OK; MCPX_EINVALID when it is no such object; MCPX_EUTF8; MCPX_ENOMEM. Then nothing is
+ * added.
  */
 MCPX_API enum mcpx_err mcpx_tools_add(struct mcpx_tools *tools, struct mcpx_slice result,
                                       struct mcpx_fault *fault);
+
+/**
+ * Appends which entries were left out, and why: sentences for people, each with a newline. The first
+ * ten are named, by their number in the list and by their name, if they have one.
+ */
+MCPX_API void mcpx_tools_doubts_add(struct mcpx_text *out, const struct mcpx_tools *tools);
 
 /** Tools in the set. */
 MCPX_API size_t mcpx_tools_count(const struct mcpx_tools *tools);

@@ -72,7 +72,8 @@ MCPX_API void mcpx_terms_list_add(struct mcpx_text *out, const struct mcpx_terms
 /**
  * Appends what a person should know about terms that do not fit the server they are for: sentences,
  * each with a newline. They are about an alias that is a tool, or stands for none; a tool that has the
- * name of the handshake's; terms for a tool that is not there.
+ * name of the handshake's; terms for a tool that is not there. What mcpx_tools_doubts_add says is among
+ * them.
  */
 MCPX_API void mcpx_terms_doubts_add(struct mcpx_text *out, const struct mcpx_terms *terms,
                                     const struct mcpx_tools *tools);

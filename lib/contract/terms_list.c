@@ -58,6 +58,7 @@ void mcpx_terms_list_add(struct mcpx_text *out, const struct mcpx_terms *terms,
 void mcpx_terms_doubts_add(struct mcpx_text *out, const struct mcpx_terms *terms,
                            const struct mcpx_tools *tools)
 {
+    mcpx_tools_doubts_add(out, tools);
     mx_alias_doubts_add(out, terms, tools);
     if (terms->has_handshake && mx_tools_has(tools, MCPX_SLICE(MCPX_HANDSHAKE_TOOL)))
         mx_format(out, "the server has a tool %q: it is called instead of the handshake\n",

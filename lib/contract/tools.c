@@ -1,16 +1,22 @@
 /*
  * tools.c - a server's tools and their schemas. A list is read when it comes, a schema compiled when
- * its tool is called first: servers have hundreds of tools, and one whose schema cannot be used is no
- * concern of the others.
+ * its tool is called first: servers have hundreds of tools, and one whose schema cannot be used, or that
+ * is no tool at all, is no concern of the others. So a list is read entry by entry.
  */
 #include "lib/contract/tools.h"
 
 #include "lib/contract/digest.h"
 #include "lib/contract/tree_find.h"
 #include "lib/contract/tree_read.h"
+#include "lib/contract/wrap.h"
 
+#include "lib/core/format.h"
 #include "lib/core/map.h"
 #include "lib/core/room.h"
+#include <mcpx/json.h>
+
+/* Entries that are left out by name, and characters of such a name. */
+enum { DOUBTS_MAX = 10, NAME_SHOWN = 100 };
 
 static const struct mcpx_slice prefix = {"mcp.tool:", 9};
 static const char *const schema_members[] = {"inputSchema", "outputSchema"};
@@ -31,6 +37,9 @@ struct mcpx_tools {
     struct tool **list;
     size_t count;
     size_t room;
+    size_t entries; /* of all pages, from 1 */
+    size_t left_out;
+    struct mcpx_text doubts;
 };
 
 struct mcpx_tools *mcpx_tools_new(struct mcpx_shelf *shelf)
@@ -59,6 +68,7 @@ void mcpx_tools_free(struct mcpx_tools *tools)
     for (size_t i = 0; i < tools->count; i++)
         tool_free(tools->list[i]);
     mx_map_fini(&tools->by_name);
+    mcpx_text_fini(&tools->doubts);
     free(tools->list);
     free(tools);
 }
@@ -90,8 +100,8 @@ bool mx_tools_has(const struct mcpx_tools *tools, struct mcpx_slice name)
     return find(tools, name) != NULL;
 }
 
-/* A tool of an entry; NULL when memory runs out. */
-static struct tool *tool_new(const struct mx_tree *tree, uint32_t entry, uint32_t name)
+/* A tool of an entry, which the tree is; NULL when memory runs out. */
+static struct tool *tool_new(const struct mx_tree *tree, uint32_t name)
 {
     struct tool *tool = (struct tool *)calloc(1, sizeof *tool);
 
@@ -99,11 +109,11 @@ static struct tool *tool_new(const struct mx_tree *tree, uint32_t entry, uint32_
         return NULL;
     mx_tree_unescape(tree, name, &tool->text);
     tool->name.len = tool->text.len;
-    mcpx_text_slice(&tool->text, mx_tree_bytes(tree, entry));
+    mcpx_text_slice(&tool->text, mx_tree_bytes(tree, 0));
     tool->name.text = tool->text.text;
     for (size_t side = 0; side < 2; side++)
         tool->declared[side] =
-            mx_tree_member(tree, entry, mcpx_slice_of(schema_members[side])) != 0;
+            mx_tree_member(tree, 0, mcpx_slice_of(schema_members[side])) != 0;
     if (tool->text.failed) {
         tool_free(tool);
         return NULL;
@@ -111,9 +121,8 @@ static struct tool *tool_new(const struct mx_tree *tree, uint32_t entry, uint32_
     return tool;
 }
 
-static bool add(struct mcpx_tools *tools, const struct mx_tree *tree, uint32_t entry)
+static bool add(struct mcpx_tools *tools, const struct mx_tree *tree, uint32_t name)
 {
-    uint32_t name = mx_tree_member(tree, entry, MCPX_SLICE("name"));
     struct tool **list =
         (struct tool **)mx_room((void *)tools->list, tools->count, &tools->room, sizeof *list);
     struct tool *tool;
@@ -123,7 +132,7 @@ static bool add(struct mcpx_tools *tools, const struct mx_tree *tree, uint32_t e
     tools->list = list;
     if (!mx_map_reserve(&tools->by_name))
         return false;
-    tool = tool_new(tree, entry, name);
+    tool = tool_new(tree, name);
     if (!tool)
         return false;
     if (find(tools, tool->name)) {
@@ -133,30 +142,6 @@ static bool add(struct mcpx_tools *tools, const struct mx_tree *tree, uint32_t e
     tools->list[tools->count++] = tool;
     mx_map_put(&tools->by_name, mx_map_hash(tools->key, tool->name), tools->count);
     return true;
-}
-
-static enum mcpx_err refuse(const struct mx_tree *tree, uint32_t node, const char *reason,
-                            struct mcpx_fault *fault)
-{
-    if (fault)
-        *fault = (struct mcpx_fault){reason, "", tree->nodes[node].begin};
-    return MCPX_EINVALID;
-}
-
-/* Checks that the result is a list of tools; `list` is filled. */
-static enum mcpx_err check(const struct mx_tree *tree, uint32_t *list,
-                           struct mcpx_fault *fault)
-{
-    *list = mx_tree_member(tree, 0, MCPX_SLICE("tools"));
-    if (*list == 0 || mx_tree_type(tree, *list) != MCPX_JSON_ARRAY)
-        return refuse(tree, *list, "expected an object with an array 'tools'", fault);
-    for (uint32_t at = *list + 1; at < mx_tree_end(tree, *list); at = mx_tree_next(tree, at)) {
-        uint32_t name = mx_tree_member(tree, at, MCPX_SLICE("name"));
-
-        if (name == 0 || mx_tree_type(tree, name) != MCPX_JSON_STRING)
-            return refuse(tree, at, "expected a tool: an object with a string 'name'", fault);
-    }
-    return MCPX_OK;
 }
 
 /* Names come from the server: the hashes of their map have a key that it does not know beforehand. */
@@ -184,27 +169,79 @@ static void cut(struct mcpx_tools *tools, size_t count)
     }
 }
 
+/* Notes why an entry is none of the tools, unless there are many such. */
+static void leave_out(struct mcpx_tools *tools, struct mcpx_slice entry, const char *reason)
+{
+    struct mcpx_text name = {0};
+
+    if (++tools->left_out > DOUBTS_MAX)
+        return;
+    mcpx_json_add_unescaped(&name, mcpx_json_get(entry, "name"));
+    mx_format(&tools->doubts, "entry %s of the list of tools", tools->entries);
+    if (name.len > 0)
+        mx_format(&tools->doubts, ", %q,", mx_cut(mcpx_text_view(&name), NAME_SHOWN));
+    mx_format(&tools->doubts, " is left out: %s\n", reason);
+    tools->doubts.failed |= name.failed;
+    mcpx_text_fini(&name);
+}
+
+/* Adds what an entry is, or notes that it is no tool. Returns false when memory runs out. */
+static bool add_entry(struct mcpx_tools *tools, struct mx_tree *tree, struct mcpx_slice entry)
+{
+    struct mcpx_fault fault = {"", "", 0};
+    enum mcpx_err err = mx_tree_read(tree, entry, &fault);
+    uint32_t name = err ? 0 : mx_tree_member(tree, 0, MCPX_SLICE("name"));
+
+    tools->entries++;
+    if (err == MCPX_ENOMEM)
+        return false;
+    if (name && mx_tree_type(tree, name) == MCPX_JSON_STRING)
+        return add(tools, tree, name);
+    leave_out(tools, entry, err ? fault.reason : "expected an object with a string 'name'");
+    return !tools->doubts.failed;
+}
+
+static enum mcpx_err add_page(struct mcpx_tools *tools, struct mcpx_slice list)
+{
+    struct mx_tree tree = {0};
+    struct mcpx_json_walk walk;
+    bool is_added = true;
+
+    mcpx_json_walk_start(&walk, list);
+    while (is_added && mcpx_json_walk_next(&walk))
+        is_added = add_entry(tools, &tree, walk.value);
+    mx_tree_fini(&tree);
+    return is_added ? MCPX_OK : MCPX_ENOMEM;
+}
+
 enum mcpx_err mcpx_tools_add(struct mcpx_tools *tools, struct mcpx_slice result,
                              struct mcpx_fault *fault)
 {
-    struct mx_tree tree = {0};
-    enum mcpx_err err = mx_tree_read(&tree, result, fault);
     size_t before = tools->count;
-    uint32_t list = 0;
+    struct mcpx_slice value, list;
+    enum mcpx_err err = mcpx_json_check(result, 0, &value, fault);
 
-    if (!err)
-        err = check(&tree, &list, fault);
-    if (!err && !key_ready(tools, result))
-        err = MCPX_ENOMEM;
-    for (uint32_t at = list + 1; !err && at < mx_tree_end(&tree, list);
-         at = mx_tree_next(&tree, at)) {
-        if (!add(tools, &tree, at))
-            err = MCPX_ENOMEM;
+    if (err)
+        return err;
+    list = mcpx_json_get(value, "tools");
+    if (mcpx_json_type(list) != MCPX_JSON_ARRAY) {
+        if (fault)
+            *fault = (struct mcpx_fault){"expected an object with an array 'tools'", "",
+                                         list.text ? (size_t)(list.text - result.text) : 0};
+        return MCPX_EINVALID;
     }
+    err = key_ready(tools, result) ? add_page(tools, list) : MCPX_ENOMEM;
     if (err)
         cut(tools, before);
-    mx_tree_fini(&tree);
     return err;
+}
+
+void mcpx_tools_doubts_add(struct mcpx_text *out, const struct mcpx_tools *tools)
+{
+    mcpx_text_slice(out, mcpx_text_view(&tools->doubts));
+    if (tools->left_out > DOUBTS_MAX)
+        mx_format(out, "%s more entries of the list of tools are left out\n",
+                  tools->left_out - DOUBTS_MAX);
 }
 
 /* Compiles one of a tool's schemas. */

@@ -117,6 +117,14 @@ test('R004-23: a client that knows no context is given one, and answers have one
   assert.equal(higher.structuredContent.error.error_code, 'upgrade_required');
 });
 
+test('what a server lists and is no tool is named, and takes no other tool with it', async (t) => {
+  const server = SHOWING.replace('tools: [', 'tools: [{ name: 5 }, ');
+  const bridge = await exposeHttp(t, router, await topicOf(t, [process.execPath, '-e', server]),
+    'desk', under({}));
+  assert.equal((await post(bridge, call(1, 'show'))).status, 200);
+  await bridge.until(/'server': entry 1 of the list of tools is left out: expected an object with a string/);
+});
+
 test('R002-9: a call may come as an invocation, on standard input and by HTTP', async (t) => {
   const topic = await topicOf(t);
   const pipe = await exposePipe(t, router, topic, 'desk', under({}));

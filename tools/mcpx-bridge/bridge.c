@@ -126,3 +126,16 @@ void bridge_read_beginning(struct mcpx_slice beginning, struct mcpx_slice *id, b
     }
     mcpx_text_fini(&whole);
 }
+
+bool bridge_next_line(struct mcpx_slice *rest, struct mcpx_slice *line)
+{
+    const char *end = rest->len ? memchr(rest->text, '\n', rest->len) : NULL;
+    size_t used;
+
+    if (!rest->len)
+        return false;
+    *line = (struct mcpx_slice){rest->text, end ? (size_t)(end - rest->text) : rest->len};
+    used = line->len + (end != NULL);
+    *rest = (struct mcpx_slice){rest->text + used, rest->len - used};
+    return true;
+}

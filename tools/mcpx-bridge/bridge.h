@@ -71,6 +71,9 @@ void bridge_add_too_big(struct mcpx_text *out, const char *what, size_t bytes, s
 /** Appends the same as an object for `data`: bytes, limit, setting. */
 void bridge_add_too_big_data(struct mcpx_text *out, size_t bytes, size_t limit);
 
+/** Cuts the first line off a text, without its newline. Returns false when nothing is left. */
+bool bridge_next_line(struct mcpx_slice *rest, struct mcpx_slice *line);
+
 /**
  * Reads what can be known from the beginning of a JSON-RPC message that is too long to be kept.
  *

@@ -122,6 +122,47 @@ Test(tools, are_never_permissive)
     mcpx_shelf_free(shelf);
 }
 
+/* One entry that is no tool, and nobody can call any tool of that server. */
+Test(tools, that_are_none_are_left_out_and_told)
+{
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_tools *tools = mcpx_tools_new(shelf);
+    struct mcpx_text deep = {0}, out = {0};
+
+    cr_assert_eq(
+        mcpx_tools_add(tools, MCPX_SLICE("{\"tools\":[{\"name\":\"a\"},{\"name\":5}]}"), NULL),
+        MCPX_OK);
+    mcpx_text_puts(&deep, "{\"tools\":[7,{\"name\":\"deep\\u0001\",\"inputSchema\":");
+    for (int i = 0; i < 600; i++)
+        mcpx_text_puts(&deep, "[");
+    for (int i = 0; i < 600; i++)
+        mcpx_text_puts(&deep, "]");
+    mcpx_text_puts(&deep, "},{},{\"name\":\"b\"}]}");
+    cr_assert_eq(mcpx_tools_add(tools, mcpx_text_view(&deep), NULL), MCPX_OK);
+    cr_expect_eq(mcpx_tools_count(tools), 2);
+    cr_expect(mcpx_slice_equal(mcpx_tools_name(tools, 1), MCPX_SLICE("b")));
+    mcpx_tools_doubts_add(&out, tools);
+    cr_expect_str_eq(out.text,
+                     "entry 2 of the list of tools is left out: expected an object with a "
+                     "string 'name'\n"
+                     "entry 3 of the list of tools is left out: expected an object with a "
+                     "string 'name'\n"
+                     "entry 4 of the list of tools, \"deep\\u0001\", is left out: nesting is "
+                     "deeper than the limit\n"
+                     "entry 5 of the list of tools is left out: expected an object with a "
+                     "string 'name'\n");
+    for (int i = 0; i < 10; i++)
+        cr_assert_eq(mcpx_tools_add(tools, MCPX_SLICE("{\"tools\":[0]}"), NULL), MCPX_OK);
+    mcpx_text_reset(&out);
+    mcpx_tools_doubts_add(&out, tools);
+    cr_expect(strstr(out.text, "\n4 more entries of the list of tools are left out\n"), "%s",
+              out.text);
+    mcpx_text_fini(&deep);
+    mcpx_text_fini(&out);
+    mcpx_tools_free(tools);
+    mcpx_shelf_free(shelf);
+}
+
 Test(tools, are_added_page_by_page_or_not_at_all)
 {
     static const struct {
@@ -130,8 +171,6 @@ Test(tools, are_added_page_by_page_or_not_at_all)
     } rows[] = {
         {"[]", 0},
         {"{\"tools\":{}}", 9},
-        {"{\"tools\":[{\"name\":\"a\"},{\"name\":5}]}", 23},
-        {"{\"tools\":[{\"name\":\"a\"},7]}", 23},
         {"{\"tools\":[", 10},
     };
     struct mcpx_shelf *shelf = mcpx_shelf_new();

@@ -61,6 +61,7 @@ struct expose_shelf {
     bool again;               /* it changed in the meantime */
     bool is_cut;              /* it was logged that not all of it is shown */
     bool is_blamed;           /* it was logged that the list was dropped */
+    bool is_doubted;          /* it was logged what of it is left out under terms */
     struct mcpx_tools *tools; /* the items for who judges calls; NULL: not asked for so far */
 };
 

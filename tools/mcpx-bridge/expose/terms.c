@@ -33,25 +33,40 @@ static struct mcpx_calls *calls_of(struct expose *x)
 
 /* ---- the tools of a server ---- */
 
-/* What a server lists that is no tool is left out, not the list with it. */
-static struct mcpx_tools *read_tools(struct expose *x, const struct expose_shelf *shelf)
+/* Said once of each server: its list is read anew whenever it changes. */
+static bool tell_doubts(struct expose *x, const struct expose_seat *seat,
+                        const struct mcpx_tools *tools)
+{
+    struct mcpx_text doubts = {0};
+    struct mcpx_slice rest, line;
+    bool has_some;
+
+    mcpx_tools_doubts_add(&doubts, tools);
+    rest = doubts.failed ? (struct mcpx_slice){0} : mcpx_text_view(&doubts);
+    has_some = rest.len > 0;
+    while (bridge_next_line(&rest, &line))
+        expose_note_text(
+            x, mx_formatted("%s: %s", expose_quoted(mcpx_text_view(&seat->id)), line));
+    mcpx_text_fini(&doubts);
+    return has_some;
+}
+
+/* `seat`: the server's; NULL when nobody's list is read. */
+static struct mcpx_tools *read_tools(struct expose *x, struct expose_seat *seat,
+                                     struct expose_shelf *shelf)
 {
     struct mcpx_tools *tools = mcpx_tools_new(x->config.terms->shelf);
-    struct mcpx_text page = {0};
-    struct mcpx_json_walk walk;
-    enum mcpx_err err = MCPX_OK;
+    struct mcpx_text page = mx_formatted(
+        "{\"tools\":%s}", shelf->items.len ? mcpx_text_view(&shelf->items) : MCPX_SLICE("[]"));
 
-    mcpx_json_walk_start(&walk, mcpx_text_view(&shelf->items));
-    while (tools && err != MCPX_ENOMEM && mcpx_json_walk_next(&walk)) {
-        mcpx_text_reset(&page);
-        mx_format(&page, "{\"tools\":[%s]}", walk.value);
-        err = page.failed ? MCPX_ENOMEM : mcpx_tools_add(tools, mcpx_text_view(&page), NULL);
+    if (tools && (page.failed || mcpx_tools_add(tools, mcpx_text_view(&page), NULL))) {
+        mcpx_tools_free(tools);
+        tools = NULL;
     }
     mcpx_text_fini(&page);
-    if (err != MCPX_ENOMEM)
-        return tools;
-    mcpx_tools_free(tools);
-    return NULL;
+    if (tools && seat && !shelf->is_doubted)
+        shelf->is_doubted = tell_doubts(x, seat, tools);
+    return tools;
 }
 
 /* A list that was never whole says nothing of what its server has. */
@@ -74,7 +89,7 @@ static enum mcpx_err find_tools(struct expose *x, const struct expose_route *rou
     if (!x->joined || (route && !is_known(seat)))
         return MCPX_OK;
     if (!shelf->tools)
-        shelf->tools = read_tools(x, shelf);
+        shelf->tools = read_tools(x, seat, shelf);
     *out = shelf->tools;
     return *out ? MCPX_OK : MCPX_ENOMEM;
 }

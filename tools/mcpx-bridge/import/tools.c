@@ -5,6 +5,7 @@
  */
 #include "tools/mcpx-bridge/import/tools.h"
 
+#include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/input.h"
 #include "tools/mcpx-bridge/import/state.h"
 #include "tools/mcpx-bridge/import/tell.h"
@@ -52,7 +53,7 @@ static struct mcpx_tools *new_tools(const struct import *import)
 static void tell_doubts(struct import *import)
 {
     struct mcpx_text doubts = {0};
-    struct mcpx_slice rest;
+    struct mcpx_slice rest, line;
 
     if (import->setup.number == 0)
         mcpx_terms_doubts_add(&doubts, import->setup.shared->terms->terms,
@@ -60,15 +61,8 @@ static void tell_doubts(struct import *import)
     rest = mcpx_text_view(&doubts);
     if (mcpx_slice_equal(rest, mcpx_text_view(&import->tools.doubts)))
         rest.len = 0;
-    while (rest.len) {
-        const char *end = memchr(rest.text, '\n', rest.len);
-        size_t len = end ? (size_t)(end - rest.text) : rest.len;
-
-        import_say(import, "%.*s", (int)len, rest.text);
-        len += end != NULL;
-        rest.text += len;
-        rest.len -= len;
-    }
+    while (bridge_next_line(&rest, &line))
+        import_say(import, "%.*s", (int)line.len, line.text);
     mcpx_text_fini(&import->tools.doubts);
     import->tools.doubts = doubts;
 }
