@@ -3,7 +3,8 @@
  * and whether two logs say the same. docs/contracts.md shows them.
  *
  * Nothing here ever holds a value of an argument or of a result. Texts are UTF-8, unescaped, and
- * borrowed during the call.
+ * borrowed during the call. Of a text in a line only the first MCPX_RECORD_TEXT_MAX characters are
+ * written.
  */
 #ifndef MCPX_RECORD_H
 #define MCPX_RECORD_H
@@ -15,6 +16,9 @@ MCPX_BEGIN_C
 /** The two logs of an edge, each a folder of files of lines. */
 enum mcpx_record { MCPX_RECORD_VALIDATION = 0, MCPX_RECORD_TELEMETRY };
 #define MCPX_RECORD_COUNT 2
+
+/** Characters (code points) of a text in a line: an id, the name of a tool, a path. */
+#define MCPX_RECORD_TEXT_MAX 200
 
 /** Letters of a schema's version as records have it: "sha256:" and 12 digits. */
 #define MCPX_SCHEMA_VERSION_LEN 19

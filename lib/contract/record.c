@@ -1,9 +1,11 @@
 /*
  * record.c - what lines of both logs have in common. A line is never left out because something in
  * it is empty: whoever counts calls by their lines would miss one. So each member has a value for
- * that case.
+ * that case. Texts come from outside, and nobody may fill a disk with one call: they are cut here.
  */
 #include "lib/contract/record.h"
+
+#include "lib/contract/wrap.h"
 
 #include "lib/core/ident.h"
 #include "lib/core/json_write.h"
@@ -34,9 +36,14 @@ void mx_record_time(struct mcpx_text *out, int64_t wall_ms, int64_t *latest)
     mcpx_json_add_member(out, "ts", mcpx_slice_of(ts));
 }
 
+void mx_record_cut(struct mcpx_text *out, const char *name, struct mcpx_slice text)
+{
+    mcpx_json_add_member(out, name, mx_cut(text, MCPX_RECORD_TEXT_MAX));
+}
+
 void mx_record_text(struct mcpx_text *out, const char *name, struct mcpx_slice text)
 {
-    mcpx_json_add_member(out, name, text.len > 0 ? text : none);
+    mx_record_cut(out, name, text.len > 0 ? text : none);
 }
 
 void mx_record_duration(struct mcpx_text *out, int64_t duration_us)

@@ -9,7 +9,10 @@
 /** Appends "ts". `latest` as mcpx_telemetry_add has it. */
 void mx_record_time(struct mcpx_text *out, int64_t wall_ms, int64_t *latest);
 
-/** Appends a text that contracts want: "none" for what is absent or empty. */
+/** Appends a text: at most MCPX_RECORD_TEXT_MAX characters of it. */
+void mx_record_cut(struct mcpx_text *out, const char *name, struct mcpx_slice text);
+
+/** The same with a text that contracts want: "none" for what is absent or empty. */
 void mx_record_text(struct mcpx_text *out, const char *name, struct mcpx_slice text);
 
 /** Appends "durationMs": microseconds as milliseconds with at most three places. */

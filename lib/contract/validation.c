@@ -12,7 +12,7 @@
 static void add_or_null(struct mcpx_text *out, const char *name, struct mcpx_slice text)
 {
     if (text.text)
-        mcpx_json_add_member(out, name, text);
+        mx_record_cut(out, name, text);
     else
         mx_json_add_raw(out, name, MCPX_SLICE("null"));
 }

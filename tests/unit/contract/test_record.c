@@ -132,6 +132,48 @@ Test(record, R004_16_17_an_outcome_has_the_category_that_goes_with_it)
     }
 }
 
+/* The line's object. */
+static struct mcpx_slice said(void)
+{
+    return (struct mcpx_slice){line.text, line.len - 1};
+}
+
+/* Whoever calls could fill the disk: ids, names and paths come from outside. */
+Test(record, no_text_from_outside_is_longer_than_its_bound)
+{
+    struct mcpx_text id = {0}, cut = {0};
+    struct mcpx_slice text;
+    static const char *const logged[] = {"requestId", "traceId", "toolName", "namespace"};
+    static const char *const validated[] = {"route", "requestId", "traceId", "tool"};
+
+    for (int i = 0; i < 100000; i++)
+        mcpx_text_puts(&id, "\xc3\xa4"); /* an a with two dots: a character of two bytes */
+    text = mcpx_text_view(&id);
+    mcpx_json_add_string(&cut,
+                         (struct mcpx_slice){text.text, (size_t)2 * MCPX_RECORD_TEXT_MAX});
+    telemetry(&(struct mcpx_telemetry){.event = MCPX_TELEMETRY_CALL,
+                                       .request_id = text,
+                                       .trace_id = text,
+                                       .tool = text,
+                                       .tool_namespace = text});
+    for (size_t i = 0; i < COUNT(logged); i++)
+        cr_expect(mcpx_slice_equal(mcpx_json_get(said(), logged[i]), mcpx_text_view(&cut)),
+                  "%s", logged[i]);
+    validation(&(struct mcpx_validation){.failed = true,
+                                         .path = text,
+                                         .route = text,
+                                         .request_id = text,
+                                         .trace_id = text,
+                                         .tool = text});
+    for (size_t i = 0; i < COUNT(validated); i++)
+        cr_expect(mcpx_slice_equal(mcpx_json_get(said(), validated[i]), mcpx_text_view(&cut)),
+                  "%s", validated[i]);
+    cr_expect(mcpx_slice_equal(mcpx_json_get(mcpx_json_get(said(), "error"), "path"),
+                               mcpx_text_view(&cut)));
+    mcpx_text_fini(&id);
+    mcpx_text_fini(&cut);
+}
+
 /* Every word of the contract passes; what is none becomes what an edge would have put there. */
 Test(record, R004_15_actor_and_mode_are_words_of_the_context)
 {
@@ -299,6 +341,8 @@ Test(record, R002_19_a_line_is_one_line_and_one_object_whatever_is_in_it)
         };
         struct mcpx_slice object;
 
+        if (i == COUNT(hostile) - 1)
+            text.len = MCPX_RECORD_TEXT_MAX; /* of the huge one */
         validation(&call);
         expect_one_line();
         cr_expect_eq(mcpx_json_check(mcpx_text_view(&line), 2, &object, NULL), MCPX_OK);
