@@ -212,16 +212,16 @@ MCPX_API enum mcpx_err mcpx_handshake_add(struct mcpx_text *out,
 enum mcpx_parity_side { MCPX_PARITY_GOLDEN = 0, MCPX_PARITY_NEW };
 
 /**
- * A comparison.
+ * A comparison of two logs of the same calls, line by line. All but the first two is zero at first.
  *
- * differ    told each difference, line by line: its line, from 1, and the JSON Pointer of what
- *           differs, lent during the call; "" when one side has no such line. May be NULL.
+ * differ    told each difference: its line, from 1, and the JSON Pointer of what differs, lent during
+ *           the call; "" when one side has no such line. May be NULL.
  * context   handed to `differ`
  *
  * Filled:
  *
- * lines         of each side, by enum mcpx_parity_side; before `differ` is told anything
- * differences   how many there are; 0: the logs are equal
+ * lines         read so far of each side, by enum mcpx_parity_side
+ * differences   found so far; 0: the logs are equal
  * side          where the fault is, when there is one
  */
 struct mcpx_parity {
@@ -230,22 +230,27 @@ struct mcpx_parity {
     size_t lines[2];
     size_t differences;
     enum mcpx_parity_side side;
+    struct mx_parity_state *state; /* private */
 };
 
 /**
- * Compares two logs of the same calls, line by line as JSON values, without what differs from one
- * run or transport to another: ts, traceId, spanId, requestId, durationMs, transport, route. Order of
- * members does not count, nor how a number or a string is written.
+ * Compares the next line of both as JSON values, without what differs from one run or transport to
+ * another: ts, traceId, spanId, requestId, durationMs, transport, route. Order of members does not
+ * count, nor how a number or a string is written. It takes n log n for n members.
  *
- * golden, other   whole logs; the last line need not end with "\n"
- * fault           filled when a line cannot be read: reason, and offset in that log; may be NULL
+ * lines   by enum mcpx_parity_side, without their ends; borrowed. Absent, but not empty: that log has
+ *         no more
+ * fault   filled when a line cannot be read: reason, and offset in that line; may be NULL
  *
- * Returns MCPX_OK, also when the logs differ; MCPX_EINVALID or MCPX_EUTF8 when a line is no JSON, or
- * ambiguous; MCPX_ENOMEM.
+ * Returns MCPX_OK, also when the lines differ; MCPX_EINVALID or MCPX_EUTF8 when a line is no JSON, or
+ * ambiguous; MCPX_ENOMEM. After a failure there is nothing more to compare.
  */
-MCPX_API enum mcpx_err mcpx_parity_compare(struct mcpx_slice golden, struct mcpx_slice other,
-                                           struct mcpx_parity *parity,
-                                           struct mcpx_fault *fault);
+MCPX_API enum mcpx_err mcpx_parity_next(struct mcpx_parity *parity,
+                                        const struct mcpx_slice lines[2],
+                                        struct mcpx_fault *fault);
+
+/** Frees what a comparison holds. What it has found stays. */
+MCPX_API void mcpx_parity_fini(struct mcpx_parity *parity);
 
 MCPX_END_C
 

@@ -2,66 +2,68 @@
  * parity.c - do two logs say the same? Both are read side by side, a line of each at a time, and every
  * member that differs is told: whoever compares two transports wants to know what differs, not that
  * something does. A line that cannot be read is a fault and no difference; a broken log proves nothing.
+ *
+ * Of two objects the names of one are sorted, and those of the other looked up. A table of hashes was
+ * refused: whoever chooses the names can choose equal ones.
  */
 #include "lib/contract/canonical.h"
 #include "lib/contract/tree_find.h"
 #include "lib/contract/tree_read.h"
 #include "lib/contract/tree_same.h"
 
+#include "lib/core/escape.h"
 #include "lib/core/format.h"
 #include <mcpx/record.h>
 
-/* By enum mcpx_parity_side, as all arrays here. */
+#include <stdlib.h>
+
+/* By enum mcpx_parity_side. `path`: of the values that are being compared. */
+struct mx_parity_state {
+    struct mx_tree trees[2];
+    struct mcpx_text path;
+};
+
 struct comparison {
     struct mcpx_parity *parity;
-    struct mcpx_slice left[2]; /* of the logs */
-    struct mx_tree trees[2];
-    struct mcpx_text path; /* of the values that are being compared */
-    size_t line;
+    struct mx_tree *trees;
+    struct mcpx_text *path;
+};
+
+/* A member of the new log's object; `inside` is its name. */
+struct named {
+    struct mcpx_slice inside;
+    uint32_t value;
+    bool is_found;
 };
 
 static void compare_values(struct comparison *comparison, uint32_t golden, uint32_t other);
 
-static size_t count_lines(struct mcpx_slice log)
+static size_t number_of_line(const struct mcpx_parity *parity)
 {
-    size_t count = log.len > 0 && log.text[log.len - 1] != '\n';
+    const size_t *lines = parity->lines;
 
-    for (size_t i = 0; i < log.len; i++)
-        count += log.text[i] == '\n';
-    return count;
-}
-
-/* Cuts off the next line, without its end. Returns false when there is none. */
-static bool next_line(struct mcpx_slice *left, struct mcpx_slice *line)
-{
-    const char *end;
-
-    if (left->len == 0)
-        return false;
-    end = (const char *)memchr(left->text, '\n', left->len);
-    *line = (struct mcpx_slice){left->text, end ? (size_t)(end - left->text) : left->len};
-    left->text += line->len + (end != NULL);
-    left->len -= line->len + (end != NULL);
-    return true;
+    return lines[MCPX_PARITY_GOLDEN] > lines[MCPX_PARITY_NEW] ? lines[MCPX_PARITY_GOLDEN]
+                                                              : lines[MCPX_PARITY_NEW];
 }
 
 static void tell(struct comparison *comparison)
 {
     struct mcpx_parity *parity = comparison->parity;
-    struct mcpx_slice path = mcpx_text_view(&comparison->path);
+    struct mcpx_slice path = mcpx_text_view(comparison->path);
 
     parity->differences++;
-    if (parity->differ && !comparison->path.failed)
-        parity->differ(parity->context, comparison->line, path.len ? path : MCPX_SLICE(""));
+    if (parity->differ && !comparison->path->failed)
+        parity->differ(parity->context, number_of_line(parity),
+                       path.len ? path : MCPX_SLICE(""));
 }
 
 static void go_back(struct comparison *comparison, size_t len)
 {
-    if (comparison->path.failed)
+    if (comparison->path->failed)
         return;
-    comparison->path.len = len;
-    if (comparison->path.text)
-        comparison->path.text[len] = '\0';
+    comparison->path->len = len;
+    if (comparison->path->text)
+        comparison->path->text[len] = '\0';
 }
 
 /* Of a line itself: what is another one in each run, or over each transport. */
@@ -77,63 +79,82 @@ static bool is_left_out(const struct mx_tree *tree, uint32_t object, uint32_t na
     return false;
 }
 
-/* The value that a member of one side has in an object of the other; 0 when it is not there. */
-static uint32_t find(struct comparison *comparison, enum mcpx_parity_side side, uint32_t name,
-                     uint32_t object)
+static int compare_named(const void *a, const void *b)
 {
-    const struct mx_tree *tree = &comparison->trees[!side];
-    struct mcpx_text text = {0};
-    uint32_t found;
-
-    mx_tree_unescape(&comparison->trees[side], name, &text);
-    found = mx_tree_member(tree, object, mcpx_text_view(&text));
-    comparison->path.failed |= text.failed;
-    mcpx_text_fini(&text);
-    return found;
+    return mx_inside_compare(((const struct named *)a)->inside,
+                             ((const struct named *)b)->inside);
 }
 
-/* A member of one side, with its value in the other one's object. */
-static void compare_member(struct comparison *comparison, enum mcpx_parity_side side,
-                           uint32_t name, uint32_t object)
+/* The members of an object by name; NULL when memory runs out. */
+static struct named *sort_members(const struct mx_tree *tree, uint32_t object)
 {
-    size_t len = comparison->path.len;
-    uint32_t found = find(comparison, side, name, object);
+    size_t count = 0, all = tree->nodes[object].count;
+    struct named *list = (struct named *)calloc(all ? all : 1, sizeof *list);
 
-    if (found && side == MCPX_PARITY_NEW)
-        return; /* compared already */
-    mx_tree_pointer_name(&comparison->trees[side], name, &comparison->path);
-    if (found)
-        compare_values(comparison, name + 1, found);
+    if (!list)
+        return NULL;
+    for (uint32_t at = object + 1; at < mx_tree_end(tree, object);
+         at = mx_tree_next(tree, at + 1))
+        list[count++] = (struct named){mx_tree_inside(tree, at), at + 1, false};
+    qsort(list, count, sizeof *list, compare_named);
+    return list;
+}
+
+/* A member of one side with its value on the other one, 0 when it is not there. */
+static void compare_member(struct comparison *comparison, enum mcpx_parity_side side,
+                           uint32_t name, uint32_t other)
+{
+    size_t len = comparison->path->len;
+
+    mx_tree_pointer_name(&comparison->trees[side], name, comparison->path);
+    if (other)
+        compare_values(comparison, name + 1, other);
     else
         tell(comparison);
     go_back(comparison, len);
 }
 
+static struct named *find(struct named *list, size_t count, const struct mx_tree *tree,
+                          uint32_t name)
+{
+    struct named key = {.inside = mx_tree_inside(tree, name)};
+
+    return (struct named *)bsearch(&key, list, count, sizeof *list, compare_named);
+}
+
 static void compare_objects(struct comparison *comparison, uint32_t golden, uint32_t other)
 {
-    const uint32_t objects[2] = {golden, other};
+    const struct mx_tree *a = &comparison->trees[MCPX_PARITY_GOLDEN];
+    const struct mx_tree *b = &comparison->trees[MCPX_PARITY_NEW];
+    size_t count = b->nodes[other].count;
+    struct named *list = sort_members(b, other), *found;
 
-    for (int i = 0; i < 2; i++) {
-        enum mcpx_parity_side side = (enum mcpx_parity_side)i;
-        const struct mx_tree *tree = &comparison->trees[side];
-        uint32_t at = objects[side] + 1;
-
-        for (; at < mx_tree_end(tree, objects[side]); at = mx_tree_next(tree, at + 1)) {
-            if (!is_left_out(tree, objects[side], at))
-                compare_member(comparison, side, at, objects[!side]);
-        }
+    comparison->path->failed |= list == NULL;
+    for (uint32_t at = golden + 1; list && at < mx_tree_end(a, golden);
+         at = mx_tree_next(a, at + 1)) {
+        found = find(list, count, a, at);
+        if (found)
+            found->is_found = true;
+        if (!is_left_out(a, golden, at))
+            compare_member(comparison, MCPX_PARITY_GOLDEN, at, found ? found->value : 0);
     }
+    for (uint32_t at = other + 1; list && at < mx_tree_end(b, other);
+         at = mx_tree_next(b, at + 1)) {
+        if (!find(list, count, b, at)->is_found && !is_left_out(b, other, at))
+            compare_member(comparison, MCPX_PARITY_NEW, at, 0);
+    }
+    free(list);
 }
 
 static void compare_items(struct comparison *comparison, uint32_t golden, uint32_t other)
 {
     const struct mx_tree *trees = comparison->trees;
-    size_t len = comparison->path.len;
+    size_t len = comparison->path->len;
     uint32_t end = mx_tree_end(&trees[MCPX_PARITY_GOLDEN], golden);
     uint32_t a = golden + 1, b = other + 1;
 
     for (unsigned i = 0; a < end; i++) {
-        mx_format(&comparison->path, "/%s", i);
+        mx_format(comparison->path, "/%s", i);
         compare_values(comparison, a, b);
         go_back(comparison, len);
         a = mx_tree_next(&trees[MCPX_PARITY_GOLDEN], a);
@@ -158,69 +179,61 @@ static void compare_values(struct comparison *comparison, uint32_t golden, uint3
         tell(comparison);
 }
 
-/* Reads a line of a side, which begins at `offset` of its log. */
-static enum mcpx_err read_line(struct comparison *comparison, enum mcpx_parity_side side,
-                               struct mcpx_slice line, size_t offset, struct mcpx_fault *fault)
+/* Reads a line of a side. */
+static enum mcpx_err read_line(struct mcpx_parity *parity, enum mcpx_parity_side side,
+                               struct mcpx_slice line, struct mcpx_fault *fault)
 {
-    struct mx_tree *tree = &comparison->trees[side];
+    struct mx_tree *tree = &parity->state->trees[side];
     struct mcpx_fault found = {"", "", 0};
     enum mcpx_err err = mx_tree_read(tree, line, &found);
 
+    parity->lines[side]++;
     if (!err && tree->ambiguous) {
         found = mx_canonical_fault(tree);
         err = MCPX_EINVALID;
     }
     if (!err)
         return MCPX_OK;
-    found.offset += offset;
-    comparison->parity->side = side;
+    parity->side = side;
     if (fault)
         *fault = found;
     return err;
 }
 
-/* Compares the next line of both; `ended` when neither has one. */
-static enum mcpx_err compare_next(struct comparison *comparison,
-                                  const struct mcpx_slice logs[2], bool *ended,
-                                  struct mcpx_fault *fault)
+enum mcpx_err mcpx_parity_next(struct mcpx_parity *parity, const struct mcpx_slice lines[2],
+                               struct mcpx_fault *fault)
 {
-    bool has[2];
+    struct comparison comparison = {.parity = parity};
+    enum mcpx_err err = MCPX_OK;
 
-    comparison->line++;
-    for (int i = 0; i < 2; i++) {
-        struct mcpx_slice line = {NULL, 0};
-        enum mcpx_err err = MCPX_OK;
-
-        has[i] = next_line(&comparison->left[i], &line);
-        if (has[i])
-            err = read_line(comparison, (enum mcpx_parity_side)i, line,
-                            (size_t)(line.text - logs[i].text), fault);
-        if (err)
-            return err;
+    if (!parity->state)
+        parity->state = (struct mx_parity_state *)calloc(1, sizeof *parity->state);
+    if (!parity->state)
+        return MCPX_ENOMEM;
+    for (int i = 0; i < 2 && !err; i++) {
+        if (lines[i].text)
+            err = read_line(parity, (enum mcpx_parity_side)i, lines[i], fault);
     }
-    *ended = !has[0] && !has[1];
-    if (has[0] && has[1])
-        compare_values(comparison, 0, 0);
-    else if (!*ended)
-        tell(comparison);
-    return comparison->path.failed ? MCPX_ENOMEM : MCPX_OK;
+    if (err)
+        return err;
+    comparison.trees = parity->state->trees;
+    comparison.path = &parity->state->path;
+    if (lines[0].text && lines[1].text)
+        compare_values(&comparison, 0, 0);
+    else if (lines[0].text || lines[1].text)
+        tell(&comparison);
+    return comparison.path->failed ? MCPX_ENOMEM : MCPX_OK;
 }
 
-enum mcpx_err mcpx_parity_compare(struct mcpx_slice golden, struct mcpx_slice other,
-                                  struct mcpx_parity *parity, struct mcpx_fault *fault)
+void mcpx_parity_fini(struct mcpx_parity *parity)
 {
-    const struct mcpx_slice logs[2] = {golden, other};
-    struct comparison comparison = {.parity = parity, .left = {golden, other}};
-    enum mcpx_err err = MCPX_OK;
-    bool ended = false;
+    struct mx_parity_state *state = parity->state;
 
-    parity->differences = 0;
+    if (!state)
+        return;
     for (int i = 0; i < 2; i++)
-        parity->lines[i] = count_lines(logs[i]);
-    while (!err && !ended)
-        err = compare_next(&comparison, logs, &ended, fault);
-    for (int i = 0; i < 2; i++)
-        mx_tree_fini(&comparison.trees[i]);
-    mcpx_text_fini(&comparison.path);
-    return err;
+        mx_tree_fini(&state->trees[i]);
+    mcpx_text_fini(&state->path);
+    free(state);
+    parity->state = NULL;
 }

@@ -123,10 +123,10 @@ void complain_of(const char *verb, struct mcpx_slice what, const char *format, .
     mcpx_text_fini(&subject);
 }
 
-void complain_at(const char *verb, const char *where, struct mcpx_slice before,
-                 const char *sentence)
+void complain_at_line(const char *verb, const char *where, size_t line,
+                      struct mcpx_slice before, const char *sentence)
 {
-    size_t line = 1, column = 1;
+    size_t column = 1;
 
     for (size_t i = 0; i < before.len; i++) {
         bool ends = before.text[i] == '\n', begins = (before.text[i] & 0xc0) != 0x80;
@@ -135,6 +135,12 @@ void complain_at(const char *verb, const char *where, struct mcpx_slice before,
         column = ends ? 1 : column + begins;
     }
     complain(verb, "%s, line %zu, column %zu: %s", where, line, column, sentence);
+}
+
+void complain_at(const char *verb, const char *where, struct mcpx_slice before,
+                 const char *sentence)
+{
+    complain_at_line(verb, where, 1, before, sentence);
 }
 
 int complain_of_memory(const char *verb)

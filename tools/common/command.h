@@ -190,6 +190,10 @@ void complain_of(const char *verb, struct mcpx_slice what, const char *format, .
 void complain_at(const char *verb, const char *where, struct mcpx_slice before,
                  const char *sentence);
 
+/** The same in a text whose first line is another one. */
+void complain_at_line(const char *verb, const char *where, size_t line,
+                      struct mcpx_slice before, const char *sentence);
+
 /** Complains, and returns `status`. */
 int fail_with(int status, const char *verb, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -7,7 +7,7 @@
 #include "tools/common/command.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool input_is_standard(const char *path)
@@ -55,4 +55,33 @@ int input_read(const char *verb, const char *path, struct mcpx_text *out)
     status = read_stream(verb, path, stream, out);
     fclose(stream);
     return status;
+}
+
+int input_lines_open(const char *verb, const char *path, struct input_lines *lines)
+{
+    *lines = (struct input_lines){.path = path};
+    lines->stream = input_is_standard(path) ? stdin : fopen(path, "re");
+    return lines->stream ? STATUS_OK : fail_of_system(verb, path);
+}
+
+bool input_lines_next(struct input_lines *lines, struct mcpx_slice *line)
+{
+    ssize_t len = getline(&lines->line, &lines->room, lines->stream);
+
+    if (len < 0) {
+        lines->error = feof(lines->stream) && !ferror(lines->stream) ? 0 : errno;
+        return false;
+    }
+    *line = (struct mcpx_slice){lines->line, (size_t)len};
+    line->len -= len > 0 && lines->line[len - 1] == '\n';
+    return true;
+}
+
+int input_lines_close(const char *verb, struct input_lines *lines)
+{
+    free(lines->line);
+    if (lines->stream && lines->stream != stdin)
+        fclose(lines->stream);
+    errno = lines->error;
+    return lines->error ? fail_of_system(verb, lines->path) : STATUS_OK;
 }

@@ -6,6 +6,8 @@
 
 #include <mcpx/text.h>
 
+#include <stdio.h>
+
 /** The most bytes that are read. */
 enum { INPUT_MAX = 16 << 20 };
 
@@ -19,6 +21,24 @@ enum { INPUT_MAX = 16 << 20 };
  * STATUS_FAILED, having complained, when memory was short.
  */
 int input_read(const char *verb, const char *path, struct mcpx_text *out);
+
+/** A file that is read line by line, however long it is. */
+struct input_lines {
+    const char *path;
+    FILE *stream;
+    char *line;
+    size_t room;
+    int error;
+};
+
+/** Opens a file; `path` as above. Returns STATUS_OK, or STATUS_USAGE, having complained. */
+int input_lines_open(const char *verb, const char *path, struct input_lines *lines);
+
+/** Lends the next line without its newline until the next call. Returns false after the last. */
+bool input_lines_next(struct input_lines *lines, struct mcpx_slice *line);
+
+/** Closes it. Returns STATUS_OK, or STATUS_USAGE, having complained, when it was not read to its end. */
+int input_lines_close(const char *verb, struct input_lines *lines);
 
 /** True for what stands for standard input: NULL and "-". */
 bool input_is_standard(const char *path);

@@ -15,7 +15,7 @@ static const char verb[] = "parity";
 /* By enum mcpx_parity_side. */
 struct logs {
     const char *paths[2];
-    struct mcpx_text texts[2];
+    struct input_lines lines[2];
     struct mcpx_parity parity;
     struct mcpx_text differences;
 };
@@ -43,12 +43,15 @@ static void list_text(void *context, size_t line, struct mcpx_slice path)
     text_format(out, "%s differs\n", path.len > 0 ? path : MCPX_SLICE("the whole"));
 }
 
-static int complain_of_line(const struct logs *logs, const struct mcpx_fault *fault)
+/* `line`: that of the side with the fault. */
+static int complain_of_line(const struct logs *logs, struct mcpx_slice line,
+                            const struct mcpx_fault *fault)
 {
     enum mcpx_parity_side side = logs->parity.side;
-    struct mcpx_slice before = {logs->texts[side].text, fault->offset};
 
-    complain_at(verb, input_name(logs->paths[side]), before, fault->reason);
+    line.len = fault->offset;
+    complain_at_line(verb, input_name(logs->paths[side]), logs->parity.lines[side], line,
+                     fault->reason);
     return STATUS_USAGE;
 }
 
@@ -70,34 +73,46 @@ static int print(struct logs *logs, bool json)
     return output_print(&out, verb, equal ? STATUS_OK : STATUS_FAILED);
 }
 
-static int compare(struct logs *logs, bool json)
+static int compare(struct logs *logs)
 {
     struct mcpx_fault fault = {"", "", 0};
-    enum mcpx_err err;
+    enum mcpx_err err = MCPX_OK;
 
-    logs->parity.differ = json ? list_json : list_text;
-    logs->parity.context = logs;
-    err = mcpx_parity_compare(mcpx_text_view(&logs->texts[MCPX_PARITY_GOLDEN]),
-                              mcpx_text_view(&logs->texts[MCPX_PARITY_NEW]), &logs->parity,
-                              &fault);
-    if (err == MCPX_ENOMEM)
-        return complain_of_memory(verb);
-    return err ? complain_of_line(logs, &fault) : print(logs, json);
+    while (!err) {
+        struct mcpx_slice lines[2] = {{0}};
+        bool is_more = input_lines_next(&logs->lines[0], &lines[0]);
+
+        is_more |= input_lines_next(&logs->lines[1], &lines[1]);
+        if (!is_more)
+            return STATUS_OK;
+        err = mcpx_parity_next(&logs->parity, lines, &fault);
+        if (err && err != MCPX_ENOMEM)
+            return complain_of_line(logs, lines[logs->parity.side], &fault);
+    }
+    return complain_of_memory(verb);
 }
 
 int cmd_parity(const struct arguments *arguments)
 {
-    struct logs logs = {.paths = {arguments->operands[0], arguments->operands[1]}};
+    bool json = arguments_have(arguments, "--json");
+    struct logs logs = {.paths = {arguments->operands[0], arguments->operands[1]},
+                        .parity = {.differ = json ? list_json : list_text, .context = &logs}};
     int status = STATUS_OK;
 
     if (input_is_standard(logs.paths[0]) && input_is_standard(logs.paths[1]))
         return fail_with(STATUS_USAGE, verb, "standard input cannot be both logs");
     for (int i = 0; i < 2 && status == STATUS_OK; i++)
-        status = input_read(verb, logs.paths[i], &logs.texts[i]);
+        status = input_lines_open(verb, logs.paths[i], &logs.lines[i]);
     if (status == STATUS_OK)
-        status = compare(&logs, arguments_have(arguments, "--json"));
-    for (int i = 0; i < 2; i++)
-        mcpx_text_fini(&logs.texts[i]);
+        status = compare(&logs);
+    for (int i = 0; i < 2; i++) {
+        int closed = input_lines_close(verb, &logs.lines[i]);
+
+        status = status == STATUS_OK ? closed : status;
+    }
+    if (status == STATUS_OK)
+        status = print(&logs, json);
+    mcpx_parity_fini(&logs.parity);
     mcpx_text_fini(&logs.differences);
     return status;
 }

@@ -89,41 +89,17 @@ static int judge_text(struct judge *judge, struct mcpx_slice text, size_t line)
     return tell(judge, &verdict, STATUS_OK);
 }
 
-static int judge_lines(struct judge *judge, FILE *stream)
+static int judge_lines(struct judge *judge, const char *file)
 {
-    char *line = NULL;
-    size_t size = 0, number = 0;
-    ssize_t len;
-    int status = STATUS_OK;
+    struct input_lines lines;
+    struct mcpx_slice line;
+    size_t number = 0;
+    int status = input_lines_open(verb, file, &lines), closed;
 
-    while (status == STATUS_OK && (len = getline(&line, &size, stream)) >= 0) {
-        struct mcpx_slice text = {line, (size_t)len};
-
-        text.len -= len > 0 && line[len - 1] == '\n';
-        status = judge_text(judge, text, ++number);
-    }
-    free(line);
-    return status;
-}
-
-static int fail_of_system(const char *file)
-{
-    return fail_with(STATUS_USAGE, verb, "%s: %s", input_name(file), strerror(errno));
-}
-
-static int judge_file_of_lines(struct judge *judge, const char *file)
-{
-    FILE *stream = input_is_standard(file) ? stdin : fopen(file, "re");
-    int status;
-
-    if (!stream)
-        return fail_of_system(file);
-    status = judge_lines(judge, stream);
-    if (status == STATUS_OK && ferror(stream))
-        status = fail_of_system(file);
-    if (stream != stdin)
-        fclose(stream);
-    return status;
+    while (status == STATUS_OK && input_lines_next(&lines, &line))
+        status = judge_text(judge, line, ++number);
+    closed = input_lines_close(verb, &lines);
+    return status == STATUS_OK ? closed : status;
 }
 
 static int judge_input(struct judge *judge)
@@ -133,7 +109,7 @@ static int judge_input(struct judge *judge)
     int status;
 
     if (arguments_have(judge->arguments, "--lines"))
-        return judge_file_of_lines(judge, file);
+        return judge_lines(judge, file);
     status = input_read(verb, file, &text);
     if (status == STATUS_OK)
         status = judge_text(judge, mcpx_text_view(&text), 0);

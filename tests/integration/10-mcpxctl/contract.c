@@ -190,6 +190,10 @@ Test(contract, R002_16_two_logs_are_compared_line_by_line)
         {"echo '{\"a\":1,\"a\":1}' | mcpxctl parity - golden 2>&1", 2,
          "standard input, line 1, column 8: a name stands twice"},
         {"mcpxctl parity golden nowhere 2>&1", 2, "nowhere: No such file"},
+        {"yes '{\"status\":\"ok\",\"tool\":\"a\"}' | head -n 800000 > long; "
+         "mcpxctl parity long long",
+         0, "equal: 800000 lines\n"},
+        {"mcpxctl parity golden . 2>&1", 2, ".: Is a directory"},
         {"mcpxctl parity - - </dev/null 2>&1", 2, "cannot be both logs"},
         {"mcpxctl parity golden 2>&1", 2, ""},
     };
