@@ -162,9 +162,12 @@ struct mcpx_instant {
  *                  client for each call. It may append members of the error's `data` to `more`, such
  *                  as "kind":"...". NULL: yes
  * random           MCPX_CALL_RANDOM_LEN random bytes; NULL with deterministic ids, which need none
+ * fault            why the message is no JSON-RPC request (mcpx_rpc_read), although a call was meant:
+ *                  it is refused, and leaves its record. NULL: it is one
  */
 struct mcpx_call_request {
     struct mcpx_slice payload;
+    const struct mcpx_fault *fault;
     struct mcpx_slice params;
     const char *transport;
     struct mcpx_tools *tools;

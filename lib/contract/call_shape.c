@@ -185,6 +185,14 @@ static void read_method(struct reading *r, const struct mcpx_call_request *reque
         read_params(r, request->params.text ? request->params : params);
 }
 
+/* What is no JSON-RPC request cannot be called, whatever else is right with it. */
+static void refuse_broken(struct reading *r)
+{
+    r->out->is_hopeless = true;
+    if (!r->err)
+        r->err = mx_flaw_set(&r->calls->flaw, MCPX_CAUSE_INVOCATION);
+}
+
 enum mcpx_err mx_call_read(struct mcpx_calls *calls, const struct mcpx_call_request *request,
                            struct mcpx_call *call, struct mx_asked *out)
 {
@@ -204,6 +212,8 @@ enum mcpx_err mx_call_read(struct mcpx_calls *calls, const struct mcpx_call_requ
     } else if (!r.err) {
         refuse(&r, "/method", "ambiguous", "must not be readable in two ways");
     }
+    if (request->fault)
+        refuse_broken(&r);
     out->is_hopeless = out->is_hopeless || !out->name.text;
     if (calls->plain.failed || calls->invoked.failed || mx_flaw_has_failed(&calls->flaw))
         return MCPX_ENOMEM;

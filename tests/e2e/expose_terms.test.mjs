@@ -150,6 +150,14 @@ test('R002-9: a call may come as an invocation, on standard input and by HTTP', 
   assert.equal((await ask(bare, rows[0][0])).error.code, -32601);
 });
 
+/* Calls in which a member that decides something stands twice, so that two readers see two calls. */
+const BROKEN = [
+  '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"add","name":"fail"}}',
+  '{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"add"},"params":{"name":"fail"}}',
+  '{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"add","_meta":{"progressToken":1,"progressToken":2}}}',
+  '{"jsonrpc":"2.0","id":11,"method":"tools/call","method":"ping","params":{"name":"add"}}',
+];
+
 test('R002-16: the same calls leave the same lines, whichever way they came', async (t) => {
   const topic = await topicOf(t);
   const logs = [logFolder(t), logFolder(t)];
@@ -158,7 +166,7 @@ test('R002-16: the same calls leave the same lines, whichever way they came', as
   const http = await exposeHttp(t, router, topic, 'web', terms(logs[1]));
   const texts = [call(1, 'add', { a: 1, b: 2 }), call(2, 'add', { a: 1 }), call(3, 'nobody'),
     call(4, 'fail'), requestText(5, 'mcp.tool.invoke', { tool: 'mcp.tool:add', input: { a: 3, b: 4 } }),
-    call(6, 'add', { a: 1, b: 2 })];
+    call(6, 'add', { a: 1, b: 2 }), ...BROKEN];
   for (const text of texts) assert.equal((await post(http, text)).text, await pipe.call(text), text);
   const without = ({ ts, durationMs, transport, ...rest }) => rest;
   const [first, second] = logs.map((log) => log.validation());
@@ -166,6 +174,9 @@ test('R002-16: the same calls leave the same lines, whichever way they came', as
   assert.deepEqual([first[0].transport, second[0].transport], ['stdio', 'http']);
   assert.deepEqual(first.map(({ route }) => route).filter((route) => route !== 'tools/call'), ['mcp.tool.invoke']);
   assert.equal(first.length, texts.length);
+  assert.deepEqual(first.slice(-BROKEN.length).map(({ tool, status, error }) => [tool, status, error]),
+    ['/params/name', '/params', null, '/method'].map((path) => [null, 'error',
+      { canonical_code: 'INVALID_INPUT', cause: 'invocation', path }]));
   assert.deepEqual(...logs.map((log) => log.telemetry().map(({ ts, durationMs, ...rest }) => rest)));
 });
 

@@ -256,9 +256,12 @@ static void event(struct world *world, enum mcpx_event_type type, const struct w
     envelope.to_count = 1;
     envelope.id = mcpx_slice_of(words->second);
     if (words->rest.len) {
-        cr_assert_eq(mcpx_rpc_read(words->rest, &rpc, &fault), MCPX_OK, "%s: %s",
-                     words->rest.text, fault.reason);
-        envelope.payload = rpc.text;
+        envelope.payload = words->rest;
+        if (mcpx_rpc_read(words->rest, &rpc, &fault) != MCPX_OK) {
+            cr_assert_eq(type, MCPX_EVENT_VIOLATION, "%s: %s", words->rest.text, fault.reason);
+            event.violation = MCPX_VIOLATION_RPC;
+            event.fault = fault;
+        }
     }
     if (type == MCPX_EVENT_NOTIFICATION && strcmp(words->second, "own") == 0)
         event.own = MCPX_SLICE("q1");

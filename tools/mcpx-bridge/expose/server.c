@@ -15,6 +15,7 @@
 #include "tools/mcpx-bridge/expose/settle.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"
+#include "tools/mcpx-bridge/expose/terms.h"
 #include "tools/mcpx-bridge/expose/watch.h"
 
 /* JSON-RPC: not JSON at all. */
@@ -196,6 +197,7 @@ void expose_serve(struct expose *x, struct mcpx_slice line, bool may_wait)
         return;
     }
     if (mcpx_rpc_read(value, &rpc, &fault) != MCPX_OK) {
+        expose_terms_note_broken(x, value, &fault);
         refuse_line(x, value, &fault, BRIDGE_BAD_REQUEST);
         return;
     }

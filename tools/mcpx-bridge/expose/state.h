@@ -88,6 +88,7 @@ static inline int64_t expose_in(const struct expose *x, int64_t ms)
  * list       the list that it is about; -1 = all, or none
  * is_over    it is not served any more
  * payload    what the client sent, where `rpc` was made of it; else absent
+ * fault      why it is no request, although a call was meant; NULL: it is one
  */
 struct expose_request {
     const struct mcpx_rpc *rpc;
@@ -96,6 +97,7 @@ struct expose_request {
     bool is_over;
     int list;
     struct mcpx_slice payload;
+    const struct mcpx_fault *fault;
 };
 
 #endif

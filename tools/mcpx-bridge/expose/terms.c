@@ -150,6 +150,7 @@ static enum mcpx_err admit(struct expose *x, const struct expose_request *reques
     struct mcpx_calls *calls = calls_of(x);
     struct mcpx_call_request call = {
         .payload = request->payload.text ? request->payload : request->rpc->text,
+        .fault = request->fault,
         .params = route                   ? mcpx_text_view(&route->params)
                   : request->payload.text ? request->rpc->params
                                           : (struct mcpx_slice){0},
@@ -225,6 +226,38 @@ bool expose_terms_turn_away(struct expose *x, struct mcpx_slice line, bool is_to
     else if (is_told && admission.answer.text.text)
         tell(x, &request, &admission.answer);
     return true;
+}
+
+static bool is_call(struct mcpx_slice method)
+{
+    return mcpx_json_equals(method, MCPX_SLICE("tools/call")) ||
+           mcpx_json_equals(method, MCPX_SLICE("mcp.tool.invoke"));
+}
+
+/* What has no id is a notification, and calls nothing. */
+static bool is_meant_as_call(struct mcpx_slice message)
+{
+    struct mcpx_json_walk walk;
+    bool has_id = false, has_method = false;
+
+    mcpx_json_walk_start(&walk, message);
+    while (mcpx_json_walk_next(&walk)) {
+        has_id |= walk.name.text && mcpx_json_walk_at(&walk, "id");
+        has_method |=
+            walk.name.text && mcpx_json_walk_at(&walk, "method") && is_call(walk.value);
+    }
+    return has_id && has_method;
+}
+
+void expose_terms_note_broken(struct expose *x, struct mcpx_slice message,
+                              const struct mcpx_fault *fault)
+{
+    const struct mcpx_rpc rpc = {.text = message};
+    const struct expose_request request = {.rpc = &rpc, .is_over = true, .fault = fault};
+    struct mcpx_admission admission = {0};
+
+    if (x->config.terms && is_meant_as_call(message))
+        admit(x, &request, NULL, &admission);
 }
 
 /* ---- the second door ---- */

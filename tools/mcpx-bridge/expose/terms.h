@@ -39,6 +39,10 @@ bool expose_terms_admit(struct expose *x, const struct expose_request *request,
  */
 bool expose_terms_turn_away(struct expose *x, struct mcpx_slice line, bool is_told);
 
+/** Writes down a line of the client that is no request, if it was meant as a call of a tool. */
+void expose_terms_note_broken(struct expose *x, struct mcpx_slice message,
+                              const struct mcpx_fault *fault);
+
 /** The second door for a call that was admitted and for which there was no memory. */
 void expose_terms_drop(struct expose *x, const struct expose_request *request,
                        struct mcpx_call *admitted);

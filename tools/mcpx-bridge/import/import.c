@@ -205,6 +205,7 @@ static void on_violation(struct import *import, size_t topic, const struct mcpx_
     id = mcpx_json_get(envelope->payload, "id");
     if (mcpx_json_type(id) != MCPX_JSON_STRING && mcpx_json_type(id) != MCPX_JSON_NUMBER)
         return;
+    import_terms_note_broken(import, topic, event);
     snprintf(kind, sizeof kind, "mcp/response:%.*s", (int)envelope->kind.method.len,
              envelope->kind.method.text);
     if (fault->reason)

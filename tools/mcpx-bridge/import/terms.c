@@ -77,10 +77,12 @@ static bool may_call(void *context, struct mcpx_slice tool, struct mcpx_text *mo
  *
  * payload   the request as it came
  * who       sent it
+ * fault     why it is none; NULL: it is one
  */
 struct arrival {
     struct mcpx_slice payload, envelope, fulfils;
     struct import_who who;
+    const struct mcpx_fault *fault;
 };
 
 static enum mcpx_err admit(struct import *import, const struct arrival *arrival,
@@ -92,6 +94,7 @@ static enum mcpx_err admit(struct import *import, const struct arrival *arrival,
     struct mcpx_text version = {0};
     unsigned char chance[MCPX_CALL_RANDOM_LEN] = {0};
     struct mcpx_call_request request = {.payload = arrival->payload,
+                                        .fault = arrival->fault,
                                         .tools = import->tools.known,
                                         .envelope_id = arrival->envelope,
                                         .fulfils = arrival->fulfils,
@@ -319,6 +322,21 @@ void import_terms_turn_away(struct import *import, size_t topic,
     if (admission.call)
         finish(import, admission.call, &end, &admission.answer);
     add_message(&import->text, event->rpc->id, &admission.answer);
+}
+
+void import_terms_note_broken(struct import *import, size_t topic,
+                              const struct mcpx_event *event)
+{
+    const struct mcpx_envelope *envelope = event->envelope;
+    const struct arrival arrival = {.payload = envelope->payload,
+                                    .envelope = envelope->id,
+                                    .who = {topic, envelope->from},
+                                    .fault = &event->fault};
+    struct mcpx_admission admission = {0};
+
+    if (event->violation == MCPX_VIOLATION_RPC &&
+        import_is_under_terms(import, envelope->kind.method))
+        admit(import, &arrival, &admission);
 }
 
 bool import_terms_add_list(struct import *import, const struct import_call *call,

@@ -48,6 +48,10 @@ void import_terms_abandon(struct import *import, struct import_call *call);
 void import_terms_turn_away(struct import *import, size_t topic,
                             const struct mcpx_event *event, struct mcpx_slice message);
 
+/** Writes down a request that its session has not let in, if it was meant as a call. */
+void import_terms_note_broken(struct import *import, size_t topic,
+                              const struct mcpx_event *event);
+
 /**
  * Appends the message for a call that has ended already, and whose answer cannot be sent.
  *
