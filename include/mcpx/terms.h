@@ -162,6 +162,7 @@ struct mcpx_instant {
  *                  client for each call. It may append members of the error's `data` to `more`, such
  *                  as "kind":"...". NULL: yes
  * random           MCPX_CALL_RANDOM_LEN random bytes; NULL with deterministic ids, which need none
+ * answer_max       bytes that an answer of the edge itself, the handshake, may have; 0: any number
  * fault            why the message is no JSON-RPC request (mcpx_rpc_read), although a call was meant:
  *                  it is refused, and leaves its record. NULL: it is one
  */
@@ -178,6 +179,7 @@ struct mcpx_call_request {
     void *context;
     struct mcpx_instant now;
     const unsigned char *random;
+    size_t answer_max;
 };
 
 /**

@@ -299,10 +299,11 @@ static enum mcpx_err keep_for_envelope(struct mx_admitting *a)
                                                    : MCPX_OK;
 }
 
-/* The edge's own answer: the handshake. */
+/* The edge's own answer: the handshake. MCPX_EINVALID: it is too long. */
 static enum mcpx_err shake_hands(struct mx_admitting *a, struct mcpx_call_answer *out)
 {
     struct mcpx_calls *calls = a->calls;
+    size_t max = a->request->answer_max;
     enum mcpx_err err;
 
     mcpx_text_reset(&calls->answer);
@@ -311,6 +312,9 @@ static enum mcpx_err shake_hands(struct mx_admitting *a, struct mcpx_call_answer
     if (err)
         return err;
     *out = (struct mcpx_call_answer){false, mcpx_text_view(&calls->answer)};
+    if (max > 0 && out->text.len > max)
+        return mx_flaw_size(&calls->flaw, MCPX_CAUSE_OUTPUT_SIZE, "the answer has",
+                            out->text.len, max);
     return MCPX_OK;
 }
 
@@ -319,13 +323,15 @@ static enum mcpx_err end_here(struct mx_admitting *a, bool is_refused,
                               struct mcpx_call_answer *out)
 {
     struct mx_call_outcome outcome = {.now = a->request->now};
-    enum mcpx_err err =
-        is_refused ? mx_call_refuse(a->calls, a->call, NULL, out) : shake_hands(a, out);
+    enum mcpx_err err = is_refused ? MCPX_OK : shake_hands(a, out);
 
+    if (!is_refused && err != MCPX_ENOMEM)
+        outcome.output_bytes = out->text.len;
+    is_refused = is_refused || err == MCPX_EINVALID;
+    if (is_refused)
+        err = mx_call_refuse(a->calls, a->call, NULL, out);
     if (err)
         return err;
-    if (!is_refused)
-        outcome.output_bytes = out->text.len;
     if (is_refused && !mx_call_note_flaw(a->calls, a->call))
         return MCPX_ENOMEM;
     if (is_refused) {

@@ -121,14 +121,6 @@ static enum mcpx_err fail(struct ending *e)
     return mx_call_refuse(e->calls, e->call, e->end, e->out);
 }
 
-static enum mcpx_err too_large(struct mx_flaw *flaw, size_t bytes, size_t max)
-{
-    mx_flaw_set(flaw, MCPX_CAUSE_OUTPUT_SIZE);
-    mx_format(&flaw->reason, "the answer has more than %s bytes", max);
-    mx_format(&flaw->more, "\"bytes\":%s,\"limit\":%s", bytes, max);
-    return MCPX_EINVALID;
-}
-
 /* The result against the schema that its tool declares. */
 static enum mcpx_err check_value(struct ending *e)
 {
@@ -165,7 +157,9 @@ static enum mcpx_err check_result(struct ending *e)
 
     if (e->calls->terms->validate == MX_VALIDATE_OFF)
         return MCPX_OK;
-    err = max > 0 && bytes > max ? too_large(&e->calls->flaw, bytes, max) : check_value(e);
+    err = max > 0 && bytes > max ? mx_flaw_size(&e->calls->flaw, MCPX_CAUSE_OUTPUT_SIZE,
+                                                "the answer has", bytes, max)
+                                 : check_value(e);
     if (err != MCPX_EINVALID || e->calls->terms->validate == MX_VALIDATE_ENFORCE)
         return err;
     return mx_call_note_flaw(e->calls, e->call) ? MCPX_OK : MCPX_ENOMEM;
@@ -293,7 +287,7 @@ static enum mcpx_err fit(struct ending *e)
 
     if (max == 0 || bytes <= max)
         return MCPX_OK;
-    too_large(&e->calls->flaw, bytes, max);
+    mx_flaw_size(&e->calls->flaw, MCPX_CAUSE_OUTPUT_SIZE, "the answer has", bytes, max);
     return fail(e);
 }
 

@@ -59,15 +59,12 @@ enum mcpx_err mx_admit_check_tier(struct mx_admitting *a)
 
 static enum mcpx_err check_size(struct mx_admitting *a)
 {
-    struct mx_flaw *flaw = &a->calls->flaw;
     size_t max = a->calls->terms->input_max;
 
     if (max == 0 || a->call->input_bytes <= max)
         return MCPX_OK;
-    mx_flaw_set(flaw, MCPX_CAUSE_INPUT_SIZE);
-    mx_format(&flaw->reason, "arguments have more than %s bytes", max);
-    mx_format(&flaw->more, "\"bytes\":%s,\"limit\":%s", a->call->input_bytes, max);
-    return MCPX_EINVALID;
+    return mx_flaw_size(&a->calls->flaw, MCPX_CAUSE_INPUT_SIZE, "arguments have",
+                        a->call->input_bytes, max);
 }
 
 /* A schema that cannot be used: says why. */

@@ -26,6 +26,15 @@ void mx_flaw_reset(struct mx_flaw *flaw)
     flaw->has_path = false;
 }
 
+enum mcpx_err mx_flaw_size(struct mx_flaw *flaw, enum mcpx_cause cause, const char *what,
+                           size_t bytes, size_t max)
+{
+    mx_flaw_set(flaw, cause);
+    mx_format(&flaw->reason, "%s more than %s bytes", what, max);
+    mx_format(&flaw->more, "\"bytes\":%s,\"limit\":%s", bytes, max);
+    return MCPX_EINVALID;
+}
+
 bool mx_flaw_has_failed(const struct mx_flaw *flaw)
 {
     return flaw->path.failed || flaw->expected.failed || flaw->errors.failed ||

@@ -45,6 +45,10 @@ enum mcpx_err mx_flaw_at(struct mx_flaw *flaw, enum mcpx_cause cause,
 enum mcpx_err mx_flaw_report(struct mx_flaw *flaw, enum mcpx_cause cause, const char *prefix,
                              const struct mcpx_schema_report *report);
 
+/** Something is too long: `what`, "arguments have", says what, with its bytes. Returns MCPX_EINVALID. */
+enum mcpx_err mx_flaw_size(struct mx_flaw *flaw, enum mcpx_cause cause, const char *what,
+                           size_t bytes, size_t max);
+
 /** True when a text of it is not complete, because memory ran out. */
 bool mx_flaw_has_failed(const struct mx_flaw *flaw);
 

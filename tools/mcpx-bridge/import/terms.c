@@ -76,14 +76,25 @@ static bool may_call(void *context, struct mcpx_slice tool, struct mcpx_text *mo
  * A call at the first door.
  *
  * payload   the request as it came
+ * id        of the request
  * who       sent it
  * fault     why it is none; NULL: it is one
  */
 struct arrival {
-    struct mcpx_slice payload, envelope, fulfils;
+    struct mcpx_slice payload, id, envelope, fulfils;
     struct import_who who;
     const struct mcpx_fault *fault;
 };
+
+/* What the answer may have so that its message fits into an envelope. 0: not known. */
+static size_t answer_max(const struct import *import, const struct import_who *who,
+                         struct mcpx_slice id, struct mcpx_slice envelope)
+{
+    size_t max = import->setup.shared->topics[who->topic].message_max;
+    size_t around = AROUND + id.len + envelope.len + who->id.len;
+
+    return max > around ? max - around : max;
+}
 
 static enum mcpx_err admit(struct import *import, const struct arrival *arrival,
                            struct mcpx_admission *out)
@@ -93,15 +104,17 @@ static enum mcpx_err admit(struct import *import, const struct arrival *arrival,
     struct caller caller = {import, arrival->who};
     struct mcpx_text version = {0};
     unsigned char chance[MCPX_CALL_RANDOM_LEN] = {0};
-    struct mcpx_call_request request = {.payload = arrival->payload,
-                                        .fault = arrival->fault,
-                                        .tools = import->tools.known,
-                                        .envelope_id = arrival->envelope,
-                                        .fulfils = arrival->fulfils,
-                                        .may = may_call,
-                                        .context = &caller,
-                                        .now = now_of(import),
-                                        .random = chance};
+    struct mcpx_call_request request = {
+        .payload = arrival->payload,
+        .fault = arrival->fault,
+        .tools = import->tools.known,
+        .envelope_id = arrival->envelope,
+        .fulfils = arrival->fulfils,
+        .may = may_call,
+        .context = &caller,
+        .now = now_of(import),
+        .random = chance,
+        .answer_max = answer_max(import, &arrival->who, arrival->id, arrival->envelope)};
     enum mcpx_err err = MCPX_ENOMEM;
 
     mcpx_json_add_unescaped(
@@ -121,6 +134,7 @@ static enum mcpx_err admit_call(struct import *import, struct import_call *call,
                                 struct mcpx_admission *out)
 {
     const struct arrival arrival = {.payload = mcpx_text_view(&call->payload),
+                                    .id = call->rpc_id,
                                     .envelope = call->envelope,
                                     .fulfils = call->fulfils,
                                     .who = call->requester};
@@ -223,22 +237,14 @@ static void finish(struct import *import, struct mcpx_call *admitted,
     mcpx_calls_answer(import->setup.shared->calls, admitted, end, answer);
 }
 
-/* What the answer may have so that its message fits into an envelope. 0: not known. */
-static size_t answer_max(const struct import *import, const struct import_call *call)
-{
-    size_t max = import->setup.shared->topics[call->requester.topic].message_max;
-    size_t around = AROUND + call->rpc_id.len + call->envelope.len + call->requester.id.len;
-
-    return max > around ? max - around : max;
-}
-
 void import_terms_answer(struct import *import, struct import_call *call,
                          const struct mcpx_rpc *rpc)
 {
     bool was_error = rpc->form == MCPX_RPC_ERROR;
-    struct mcpx_call_end end = {.type = was_error ? MCPX_CALL_ERROR : MCPX_CALL_RESULT,
-                                .text = was_error ? rpc->error : rpc->result,
-                                .answer_max = answer_max(import, call)};
+    struct mcpx_call_end end = {
+        .type = was_error ? MCPX_CALL_ERROR : MCPX_CALL_RESULT,
+        .text = was_error ? rpc->error : rpc->result,
+        .answer_max = answer_max(import, &call->requester, call->rpc_id, call->envelope)};
     struct mcpx_call_answer answer = {0};
     struct mcpx_json_change changes[2] = {{"id", call->rpc_id}};
 
@@ -308,6 +314,7 @@ void import_terms_turn_away(struct import *import, size_t topic,
                             const struct mcpx_event *event, struct mcpx_slice message)
 {
     const struct arrival arrival = {.payload = event->rpc->text,
+                                    .id = event->rpc->id,
                                     .envelope = event->envelope->id,
                                     .fulfils = event->proposal,
                                     .who = {topic, event->envelope->from}};
