@@ -67,6 +67,9 @@ Test(terms, R001_2_name_each_fault_with_its_path)
          "/tools/a/result enum must be one of \"as-is\", \"mcp.envelope.v0.1\", "
          "\"response.v1\""},
         {"{\"log\":{\"keep\":0}}", "/log/keep minimum must be at least 1"},
+        /* no path of a file: it would end there, and lead elsewhere */
+        {"{\"log\":{\"dir\":\"runs\\u0000/more\"}}",
+         "/log/dir pattern must match ^[^\\u0000]*$"},
         {"{\"tier\":\"pro\",\"tier\":\"pro\"}",
          "/tier ambiguous must not be readable in two ways"},
     };
