@@ -6,11 +6,19 @@
 #include "lib/contract/alias.h"
 #include "lib/core/format.h"
 
-const char mx_handshake_tool[] =
-    "{\"name\":\"" MCPX_HANDSHAKE_TOOL "\",\"description\":\"Which tools there are, at which"
-    " version, and who answers for them.\",\"inputSchema\":{\"type\":\"object\","
-    "\"properties\":{},\"additionalProperties\":false},"
-    "\"annotations\":{\"readOnlyHint\":true}}";
+#define TOOL(properties)                                                                      \
+    "{\"name\":\"" MCPX_HANDSHAKE_TOOL "\",\"description\":\"Which tools there are, at "      \
+                                       "which version, and who answers for them.\","          \
+    "\"inputSchema\":{\"type\":\"object\",\"properties\":{" properties                        \
+    "},\"additionalProperties\":false},\"annotations\":{\"readOnlyHint\":true}}"
+
+const char *mx_handshake_tool(const struct mcpx_terms *terms)
+{
+    bool has_context =
+        terms->context.policy != MX_CONTEXT_IGNORE && terms->context.in_arguments;
+
+    return has_context ? TOOL("\"context\":{\"type\":\"object\"}") : TOOL("");
+}
 
 /* The names of all tools; NULL when memory runs out. */
 static struct mcpx_slice *names_of(struct mx_arena *arena, const struct mcpx_tools *tools)

@@ -6,8 +6,11 @@
 
 #include "lib/contract/terms.h"
 
-/** Its entry in `tools/list`. */
-extern const char mx_handshake_tool[];
+/**
+ * Its entry in `tools/list`. It has no arguments but the context, where terms say that this is one.
+ * Static.
+ */
+const char *mx_handshake_tool(const struct mcpx_terms *terms);
 
 /**
  * Appends its result.

@@ -47,7 +47,7 @@ void mcpx_terms_list_add(struct mcpx_text *out, const struct mcpx_terms *terms,
     add_items(&changed, terms, list);
     if (is_last && terms->has_handshake &&
         !(tools && mx_tools_has(tools, MCPX_SLICE(MCPX_HANDSHAKE_TOOL))))
-        mx_format(&changed, "%s%s", changed.len > 1 ? "," : "", mx_handshake_tool);
+        mx_format(&changed, "%s%s", changed.len > 1 ? "," : "", mx_handshake_tool(terms));
     mcpx_text_puts(&changed, "]");
     mcpx_json_add_changed(out, result,
                           &(struct mcpx_json_change){"tools", mcpx_text_view(&changed)}, 1);

@@ -128,6 +128,15 @@ test('what is skipped holds back a release and nothing else', async (t) => {
   assert.equal(run('gate', folder).status, 2);
 });
 
+test('contexts go every way that the terms know', async (t) => {
+  const { folder, run, validation } = await startRelease(t, { terms: { context: { policy: 'require', in: 'arguments' } } });
+  assert.match(run('gate', folder, '--to', 'billing', '--only', 'context').stdout, /^pass +context +valid: 2, invalid: 3$/m);
+  const lines = readFileSync(validation, 'utf8').trimEnd().split('\n').map(JSON.parse);
+  const inArguments = lines.filter(({ inputBytes }) => inputBytes > '{}'.length);
+  assert.deepEqual(inArguments.map(({ error }) => error?.cause ?? null), [null, null, 'context', 'context', 'context']);
+  assert.equal(lines.length, 2 * inArguments.length);
+});
+
 test('a server without terms is not ready to be released', async (t) => {
   const release = await startRelease(t, { terms: false });
   const { stdout, status } = release.run('gate', release.folder, '--to', 'billing');

@@ -27,9 +27,9 @@ export function billOfMaterials() {
 /**
  * Starts a router and the server behind an edge; all of it ends with the test.
  *
- * `words` are for the server; `terms`: false, and there are none
+ * `words` are for the server; `terms`: false, and there are none; an object: in place of some members
  *
- * Gives the `folder` with a copy of BILLING that a test may change, the `telemetry` of the edge, and
+ * Gives the `folder` with a copy of BILLING that a test may change, the `telemetry` and `validation` of the edge, and
  * `run(verb, ...)`, which gives `{ status, stdout, stderr }` of a verb of mcpxctl.
  */
 export async function startRelease(t, { words = [], terms = true } = {}) {
@@ -40,12 +40,13 @@ export async function startRelease(t, { words = [], terms = true } = {}) {
   const text = JSON.parse(readFileSync(join(folder, 'terms.json'), 'utf8'));
   const router = await Router.start();
   t.after(() => router.stop());
-  const options = terms ? ['--terms', JSON.stringify({ ...text, log: { ...text.log, dir: log } })] : [];
+  const options = terms ? ['--terms', JSON.stringify({ ...text, ...(terms === true ? {} : terms), log: { ...text.log, dir: log } })] : [];
   const bridge = await startImport(t, router, TOPIC, 'billing',
     ['node', join(BILLING, 'server.mjs'), ...words], { options });
   await bridge.until(/is ready/);
   const token = await router.token('releaser', TOPIC);
   const run = (...args) => spawnSync(programBinary('mcpxctl'), args,
     { encoding: 'utf8', env: { ...process.env, MCPX_URL: router.url, MCPX_TOPIC: TOPIC, MCPX_TOKEN: token } });
-  return { folder, telemetry: join(log, 'telemetry/telemetry.latest.jsonl'), run };
+  return { folder, run, telemetry: join(log, 'telemetry/telemetry.latest.jsonl'),
+    validation: join(log, 'envelope_validation/envelope_validation.latest.jsonl') };
 }

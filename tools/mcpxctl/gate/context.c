@@ -45,19 +45,67 @@ static void free_list(struct dirent **names, int count)
         free(names);
 }
 
-/* Whether the live edge takes a call with this context. Returns false with a `status`. */
-static bool ask_edge(struct gate *gate, struct mcpx_slice context, const char **outcome)
+/* A way for a context into a call: the object that it is a member of. */
+struct way {
+    const char *begin;
+    bool is_argument;
+};
+
+/* Asks the live edge with this context. Returns false with a `status`. */
+static bool ask_edge(struct gate *gate, const struct way *way, struct mcpx_slice context,
+                     const char **outcome)
 {
-    struct mcpx_text meta = {0}, response = {0};
+    struct mcpx_text with = {0}, response = {0};
+    struct mcpx_slice none = MCPX_SLICE("{}"), object;
     bool answered;
 
-    mx_format(&meta, "{\"" MCPX_CONTEXT_MEMBER "\":%s}", context);
-    answered = gate_call(gate, MCPX_SLICE(MCPX_HANDSHAKE_TOOL), MCPX_SLICE("{}"),
-                         mcpx_text_view(&meta), &response);
+    mx_format(&with, "%s%s}", way->begin, context);
+    object = mcpx_text_view(&with);
+    answered =
+        gate_call(gate, MCPX_SLICE(MCPX_HANDSHAKE_TOOL), way->is_argument ? object : none,
+                  way->is_argument ? none : object, &response);
     *outcome = outcome_of(mcpx_text_view(&response));
-    mcpx_text_fini(&meta);
+    mcpx_text_fini(&with);
     mcpx_text_fini(&response);
     return answered;
+}
+
+/* Where terms say that a context is an argument, the handshake has it among its own. */
+static bool has_context_argument(struct mcpx_slice tools)
+{
+    struct mcpx_json_walk walk;
+
+    mcpx_json_walk_start(&walk, tools);
+    while (mcpx_json_walk_next(&walk)) {
+        struct mcpx_slice schema = mcpx_json_get(walk.value, "inputSchema");
+
+        if (mcpx_json_equals(mcpx_json_get(walk.value, "name"),
+                             MCPX_SLICE(MCPX_HANDSHAKE_TOOL)) &&
+            mcpx_json_get(mcpx_json_get(schema, "properties"), "context").text)
+            return true;
+    }
+    return false;
+}
+
+/* Asks by each way that the edge knows; appends a detail when it answers something else. */
+static bool ask_each_way(struct gate *gate, struct mcpx_slice context, const char *expected,
+                         struct mcpx_text *detail)
+{
+    static const struct way ways[] = {{"{\"" MCPX_CONTEXT_MEMBER "\":", false},
+                                      {"{\"context\":", true}};
+    size_t count = has_context_argument(mcpx_text_view(&gate->tools)) ? 2 : 1;
+    const char *outcome;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!ask_edge(gate, &ways[i], context, &outcome))
+            return false;
+        if (strcmp(outcome, expected) == 0)
+            continue;
+        mx_format(detail, "in %s the edge answers %s, expected is %s",
+                  ways[i].is_argument ? "arguments" : "_meta", outcome, expected);
+        return false;
+    }
+    return true;
 }
 
 /* Appends a detail when the document is not what its folder says. */
@@ -65,7 +113,6 @@ static bool judge(struct gate *gate, const struct sort *sort, struct mcpx_slice 
                   struct mcpx_text *detail)
 {
     const char *expected = sort->is_valid ? "ok" : mcpx_code_name(MCPX_CODE_INVALID_INPUT);
-    const char *outcome;
     struct mcpx_text fault = {0};
     struct mcpx_slice context;
     bool keeps = gate_keeps(gate, MCPX_CONTRACT_CONTEXT, text, &fault);
@@ -78,12 +125,7 @@ static bool judge(struct gate *gate, const struct sort *sort, struct mcpx_slice 
     mcpx_text_fini(&fault);
     if (!good || mcpx_json_check(text, 0, &context, NULL) != MCPX_OK)
         return good; /* what is no JSON cannot be sent */
-    if (!ask_edge(gate, context, &outcome))
-        return false;
-    if (strcmp(outcome, expected) == 0)
-        return true;
-    mx_format(detail, "the edge answers %s, expected is %s", outcome, expected);
-    return false;
+    return ask_each_way(gate, context, expected, detail);
 }
 
 static bool judge_file(struct gate *gate, const struct sort *sort, const char *name,
@@ -124,6 +166,8 @@ enum gate_verdict gate_item_context(struct gate *gate, struct mcpx_text *detail)
     static const struct sort sorts[] = {{"context/valid", true}, {"context/invalid", false}};
     size_t judged[sizeof sorts / sizeof *sorts];
 
+    if (!gate_fetch_tools(gate))
+        return GATE_FAIL;
     for (size_t i = 0; i < sizeof sorts / sizeof *sorts; i++)
         if (!judge_folder(gate, &sorts[i], &judged[i], detail))
             return GATE_FAIL;
