@@ -91,6 +91,11 @@ class Caller {
     this.#open.delete(key);
   }
 
+  /** It was refused on its way, and no edge has it. */
+  drop(key) {
+    this.#open.delete(key);
+  }
+
   /** What was under way will not be answered any more. */
   forget() {
     this.#open.clear();
@@ -119,7 +124,12 @@ class Guest extends Caller {
   async join(router, topic) {
     const participant = await Participant.join(router,
       { id: this.id, topic, token: tokenOf(this.id) });
-    participant.listen(({ from, correlation_id: about }) => from === 'server' && this.hear(about));
+    participant.listen(({ from, kind, payload, correlation_id: about }) => {
+      if (from === 'server') this.hear(about);
+      else if (kind === 'system/error') this.drop(about);
+      /* What was sent before it was there, nobody has. */
+      else if (kind === 'system/presence' && payload.participant.id === 'server') this.forget();
+    });
     this.seat = new Seat(participant, 'server');
     this.forget();
   }
@@ -253,11 +263,19 @@ class Life {
         tally[name] = (tally[name] ?? 0) + 1;
       }
       await pause(random(300));
+      await this.#goOn();
     } finally {
       await this.#end();
     }
     tally.end = (tally.end ?? 0) + 1;
     this.#judge(tally);
+  }
+
+  /** Whoever called is still calling: what nobody answers, a caller knows of. */
+  #goOn() {
+    const before = this.callers.map(({ sent }) => sent.size);
+    return eventually(() => this.callers.every(({ sent }, i) => sent.size > before[i]),
+      () => `calls before: ${before}, now: ${this.callers.map(({ sent }) => sent.size)}\n${this.server.log}`);
   }
 
   async #end() {

@@ -32,7 +32,7 @@ export class Participant {
   closed;
   #socket;
   #watch = new Watch();
-  #listener;
+  #listeners = [];
 
   /**
    * Connects and waits for the welcome.
@@ -69,7 +69,7 @@ export class Participant {
           this.id = envelope.payload.you.id;
           done();
         }
-        this.#listener?.(envelope);
+        for (const listener of this.#listeners) listener(envelope);
         this.#watch.changed();
       });
       socket.on('unexpected-response', (request, response) => {
@@ -178,12 +178,12 @@ export class Participant {
   }
 
   /**
-   * Hands every envelope to `listener`: first those that came before it (the frame after the
+   * Hands every envelope to `listener`, and to those that are there already: first those that came before it (the frame after the
    * welcome is often in the same packet), then each as it arrives.
    */
   listen(listener) {
     for (const { envelope } of this.received) listener(envelope);
-    this.#listener = listener;
+    this.#listeners.push(listener);
   }
 
   /** Closes in good order. */
