@@ -14,9 +14,12 @@
 /* Requests the bridge answers for the server. Returns true when this was one. */
 static bool answer_instead(struct import *import, struct import_call *call)
 {
+    struct mcpx_text own = {0};
     struct mcpx_slice result = {0};
 
-    if (mcpx_slice_equal(call->method, MCPX_SLICE("initialize"))) {
+    if (import_terms_add_own(import, call->method, &own)) {
+        result = mcpx_text_view(&own);
+    } else if (mcpx_slice_equal(call->method, MCPX_SLICE("initialize"))) {
         result = mcpx_text_view(&import->greeting);
     } else if (mcpx_slice_equal(call->method, MCPX_SLICE("resources/unsubscribe")) &&
                import_subs_others(&import->subs, call->context, call->requester)) {
@@ -28,6 +31,8 @@ static bool answer_instead(struct import *import, struct import_call *call)
     }
     mcpx_text_reset(&import->text);
     bridge_add_result(&import->text, call->rpc_id, result);
+    import->text.failed |= own.failed;
+    mcpx_text_fini(&own);
     import_answer(import, call);
     return true;
 }

@@ -66,7 +66,7 @@ static void answer_participant(struct import *import, struct import_call *call,
     mcpx_text_reset(&import->text);
     if (call->admitted)
         import_terms_answer(import, call, rpc);
-    else if (!import_terms_add_list(import, call, rpc, &import->text))
+    else if (!import_terms_add_shown(import, call, rpc, &import->text))
         mcpx_json_add_changed(&import->text, rpc->text, &change, 1);
     if (import->text.failed)
         import_refuse(import, call, MCPX_CAUSE_EXHAUSTED, "the bridge is out of memory",

@@ -6,6 +6,7 @@
 #include "tools/mcpx-bridge/import/terms.h"
 
 #include "lib/core/format.h"
+#include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/state.h"
 
 #include <mcpx/json.h>
@@ -346,21 +347,63 @@ void import_terms_note_broken(struct import *import, size_t topic,
         admit(import, &arrival, &admission);
 }
 
-bool import_terms_add_list(struct import *import, const struct import_call *call,
-                           const struct mcpx_rpc *rpc, struct mcpx_text *out)
+/* The handshake is a tool, also where the server has none. */
+static bool has_the_only_tool(const struct import *import)
+{
+    const struct bridge_terms *terms = terms_of(import);
+
+    return terms && mcpx_terms_has_handshake(terms->terms) &&
+           !import_tools_are_declared(import);
+}
+
+/* Appends what a server says of itself, and that there are tools. */
+static void add_with_tools(struct mcpx_text *out, struct mcpx_slice hello)
+{
+    struct mcpx_slice own = mcpx_json_get(hello, "capabilities");
+    struct mcpx_text capabilities = {0}, none = {0};
+
+    mcpx_text_puts(&none, "{}");
+    bridge_add_with(&capabilities, own.text ? own : MCPX_SLICE("{}"), "tools", &none);
+    bridge_add_with(out, hello, "capabilities", &capabilities);
+    mcpx_text_fini(&capabilities);
+    mcpx_text_fini(&none);
+}
+
+bool import_terms_add_own(const struct import *import, struct mcpx_slice method,
+                          struct mcpx_text *out)
+{
+    if (!has_the_only_tool(import))
+        return false;
+    if (mcpx_slice_equal(method, MCPX_SLICE("initialize")))
+        add_with_tools(out, mcpx_text_view(&import->greeting));
+    else if (mcpx_slice_equal(method, MCPX_SLICE("tools/list")))
+        mcpx_terms_list_add(out, terms_of(import)->terms, MCPX_SLICE("{\"tools\":[]}"),
+                            import->tools.known);
+    else
+        return false;
+    return true;
+}
+
+bool import_terms_add_shown(struct import *import, const struct import_call *call,
+                            const struct mcpx_rpc *rpc, struct mcpx_text *out)
 {
     const struct bridge_terms *terms = terms_of(import);
     struct mcpx_json_change changes[2] = {{"id", call->rpc_id}, {"result", {0}}};
-    struct mcpx_text list = {0};
+    struct mcpx_text shown = {0};
 
-    if (!terms || rpc->form != MCPX_RPC_RESULT ||
-        !mcpx_slice_equal(call->method, MCPX_SLICE("tools/list")) ||
-        !mcpx_terms_change_lists(terms->terms))
+    if (!terms || rpc->form != MCPX_RPC_RESULT)
         return false;
-    mcpx_terms_list_add(&list, terms->terms, rpc->result, import->tools.known);
-    changes[1].value = mcpx_text_view(&list);
+    if (mcpx_slice_equal(call->method, MCPX_SLICE("tools/list")) &&
+        mcpx_terms_change_lists(terms->terms))
+        mcpx_terms_list_add(&shown, terms->terms, rpc->result, import->tools.known);
+    else if (mcpx_slice_equal(call->method, MCPX_SLICE("server/discover")) &&
+             has_the_only_tool(import))
+        add_with_tools(&shown, rpc->result);
+    else
+        return false;
+    changes[1].value = mcpx_text_view(&shown);
     mcpx_json_add_changed(out, rpc->text, changes, 2);
-    out->failed |= list.failed;
-    mcpx_text_fini(&list);
+    out->failed |= shown.failed;
+    mcpx_text_fini(&shown);
     return true;
 }

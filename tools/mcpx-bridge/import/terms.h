@@ -61,11 +61,20 @@ void import_terms_add_failure(struct mcpx_text *out, struct mcpx_slice id,
                               enum mcpx_cause cause, struct mcpx_slice data);
 
 /**
- * Appends a server's answer to tools/list as it is shown, with that id.
+ * Appends the result that the bridge answers in place of a server that declares no tools: to `initialize`
+ * and to `tools/list`, because there is the handshake.
+ *
+ * Returns false and appends nothing when the server is asked.
+ */
+bool import_terms_add_own(const struct import *import, struct mcpx_slice method,
+                          struct mcpx_text *out);
+
+/**
+ * Appends a server's answer to `tools/list` or `server/discover` as it is shown, with that id.
  *
  * Returns false and appends nothing when it is shown as it is.
  */
-bool import_terms_add_list(struct import *import, const struct import_call *call,
-                           const struct mcpx_rpc *rpc, struct mcpx_text *out);
+bool import_terms_add_shown(struct import *import, const struct import_call *call,
+                            const struct mcpx_rpc *rpc, struct mcpx_text *out);
 
 #endif

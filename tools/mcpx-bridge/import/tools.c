@@ -37,7 +37,7 @@ void import_tools_fini(struct import_tools *tools)
     import_tools_init(tools);
 }
 
-static bool has_tools(const struct import *import)
+bool import_tools_are_declared(const struct import *import)
 {
     return mcpx_json_get(mcpx_json_get(mcpx_text_view(&import->greeting), "capabilities"),
                          "tools")
@@ -121,7 +121,7 @@ bool import_tools_ask(struct import *import, struct mcpx_now now)
         tools->again = true;
         return false;
     }
-    if (!has_tools(import)) {
+    if (!import_tools_are_declared(import)) {
         import_say(import, "the server has no tools: whoever calls one is told so");
         return settle_for_none(import, now);
     }

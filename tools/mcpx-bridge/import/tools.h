@@ -57,6 +57,9 @@ static inline bool import_tools_are_coming(const struct import_tools *tools)
     return tools->coming != NULL;
 }
 
+/** Whether the server says that it has tools. */
+bool import_tools_are_declared(const struct import *import);
+
 /** A page came, or an error; the call is dropped. */
 bool import_tools_answered(struct import *import, struct import_call *call,
                            const struct mcpx_rpc *rpc, struct mcpx_now now);
