@@ -299,21 +299,36 @@ static enum mcpx_err keep_for_envelope(struct mx_admitting *a)
                                                    : MCPX_OK;
 }
 
-/* The edge's own answer: the handshake. MCPX_EINVALID: it is too long. */
-static enum mcpx_err shake_hands(struct mx_admitting *a, struct mcpx_call_answer *out)
+/* Composes the handshake, unless it is that of these tools already: there can be 100,000. */
+static enum mcpx_err compose_handshake(struct mx_admitting *a)
 {
     struct mcpx_calls *calls = a->calls;
-    size_t max = a->request->answer_max;
+    const unsigned char *digest = mx_tools_digest(a->request->tools);
     enum mcpx_err err;
 
-    mcpx_text_reset(&calls->answer);
-    err = mx_handshake_result(&calls->answer, calls->terms, a->request->tools,
+    if (calls->handshake.len > 0 && memcmp(calls->handshake_of, digest, MX_SHA256_BYTES) == 0)
+        return MCPX_OK;
+    mcpx_text_fini(&calls->handshake);
+    err = mx_handshake_result(&calls->handshake, calls->terms, a->request->tools,
                               calls->options.participant);
     if (err)
+        mcpx_text_fini(&calls->handshake);
+    else
+        memcpy(calls->handshake_of, digest, MX_SHA256_BYTES);
+    return err;
+}
+
+/* The edge's own answer. MCPX_EINVALID: it is too long. */
+static enum mcpx_err shake_hands(struct mx_admitting *a, struct mcpx_call_answer *out)
+{
+    size_t max = a->request->answer_max;
+    enum mcpx_err err = compose_handshake(a);
+
+    if (err)
         return err;
-    *out = (struct mcpx_call_answer){false, mcpx_text_view(&calls->answer)};
+    *out = (struct mcpx_call_answer){false, mcpx_text_view(&a->calls->handshake)};
     if (max > 0 && out->text.len > max)
-        return mx_flaw_size(&calls->flaw, MCPX_CAUSE_OUTPUT_SIZE, "the answer has",
+        return mx_flaw_size(&a->calls->flaw, MCPX_CAUSE_OUTPUT_SIZE, "the answer has",
                             out->text.len, max);
     return MCPX_OK;
 }

@@ -6,6 +6,7 @@
 #ifndef MX_CALL_H
 #define MX_CALL_H
 
+#include "lib/contract/digest.h"
 #include "lib/contract/flaw.h"
 #include "lib/contract/terms.h"
 
@@ -86,6 +87,7 @@ struct mcpx_call {
  * own       the tool of the handshake, when the terms ask for it
  * first     of the list of calls
  * report    filled by whoever judges a document next, as is `flaw` by whoever finds one
+ * handshake its answer, which is kept until tools with another digest are asked about
  * params    what is passed on, as texts of which it is made are: invoked, part
  * answer    what the sender gets
  */
@@ -100,6 +102,8 @@ struct mcpx_calls {
     size_t count;
     struct mcpx_schema_report report;
     struct mx_flaw flaw;
+    struct mcpx_text handshake;
+    unsigned char handshake_of[MX_SHA256_BYTES];
     struct mcpx_text plain;
     struct mcpx_text invoked;
     struct mcpx_text context;

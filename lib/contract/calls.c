@@ -67,6 +67,7 @@ void mcpx_calls_free(struct mcpx_calls *calls)
     mcpx_shelf_free(calls->shelf);
     mcpx_schema_report_fini(&calls->report);
     mx_flaw_fini(&calls->flaw);
+    mcpx_text_fini(&calls->handshake);
     mcpx_text_fini(&calls->plain);
     mcpx_text_fini(&calls->invoked);
     mcpx_text_fini(&calls->context);

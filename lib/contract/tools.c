@@ -5,7 +5,6 @@
  */
 #include "lib/contract/tools.h"
 
-#include "lib/contract/digest.h"
 #include "lib/contract/tree_find.h"
 #include "lib/contract/tree_read.h"
 #include "lib/contract/wrap.h"
@@ -40,6 +39,7 @@ struct mcpx_tools {
     size_t entries; /* of all pages, from 1 */
     size_t left_out;
     struct mcpx_text doubts;
+    unsigned char digest[MX_SHA256_BYTES]; /* of all pages */
 };
 
 struct mcpx_tools *mcpx_tools_new(struct mcpx_shelf *shelf)
@@ -100,6 +100,11 @@ bool mx_tools_has(const struct mcpx_tools *tools, struct mcpx_slice name)
     return find(tools, name) != NULL;
 }
 
+const unsigned char *mx_tools_digest(const struct mcpx_tools *tools)
+{
+    return tools->digest;
+}
+
 /* A tool of an entry, which the tree is; NULL when memory runs out. */
 static struct tool *tool_new(const struct mx_tree *tree, uint32_t name)
 {
@@ -144,16 +149,18 @@ static bool add(struct mcpx_tools *tools, const struct mx_tree *tree, uint32_t n
     return true;
 }
 
-/* Names come from the server: the hashes of their map have a key that it does not know beforehand. */
-static bool key_ready(struct mcpx_tools *tools, struct mcpx_slice result)
+/* Digests a page together with those before it. Names come from the server: the hashes of their map
+ * have a key that it does not know beforehand. */
+static bool digest_page(struct mcpx_tools *tools, struct mcpx_slice result)
 {
-    unsigned char digest[MX_SHA256_BYTES];
+    unsigned char pages[2 * MX_SHA256_BYTES];
 
-    if (tools->count > 0)
-        return true;
-    if (!mx_sha256(result, digest))
+    memcpy(pages, tools->digest, MX_SHA256_BYTES);
+    if (!mx_sha256(result, pages + MX_SHA256_BYTES) ||
+        !mx_sha256((struct mcpx_slice){(const char *)pages, sizeof pages}, tools->digest))
         return false;
-    memcpy(&tools->key, digest, sizeof tools->key);
+    if (tools->count == 0)
+        memcpy(&tools->key, tools->digest, sizeof tools->key);
     return true;
 }
 
@@ -230,7 +237,7 @@ enum mcpx_err mcpx_tools_add(struct mcpx_tools *tools, struct mcpx_slice result,
                                          list.text ? (size_t)(list.text - result.text) : 0};
         return MCPX_EINVALID;
     }
-    err = key_ready(tools, result) ? add_page(tools, list) : MCPX_ENOMEM;
+    err = digest_page(tools, result) ? add_page(tools, list) : MCPX_ENOMEM;
     if (err)
         cut(tools, before);
     return err;
