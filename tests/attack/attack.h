@@ -8,6 +8,8 @@
 
 #include "tests/support/daemon.h"
 
+#include <limits.h>
+
 enum { BYSTANDERS = 4, ECHOES_MAX = 65536 };
 
 /**
@@ -40,7 +42,10 @@ void *attack_share(size_t size);
 void bystanders_begin(const struct daemon *router, struct sight *sight,
                       pid_t children[BYSTANDERS + 1]);
 
-/** The echo time that 99 of 100 stay under since the last call, in microseconds; 0 = no echo. */
+/** Nobody has heard an echo: all have waited all the time. Longer than any time. */
+#define NO_ECHO UINT_MAX
+
+/** The echo time that 99 of 100 stay under since the last call, in microseconds; or NO_ECHO. */
 unsigned bystanders_p99_us(struct sight *sight);
 
 /** Who attacks: rows of the same number are one attacker's, and run at the same time. */

@@ -189,7 +189,7 @@ static size_t gather(const struct sight *sight, const unsigned from[BYSTANDERS],
 unsigned bystanders_p99_us(struct sight *sight)
 {
     static unsigned from[BYSTANDERS];
-    unsigned end[BYSTANDERS], result = 0, *all;
+    unsigned end[BYSTANDERS], result = NO_ECHO, *all;
     size_t count;
 
     for (int i = 0; i < BYSTANDERS; i++)

@@ -186,6 +186,7 @@ static void suffer(enum attacker attacker)
     keep_to(1);
     bystanders_begin(&router, sight, people);
     quiet = quiet_p99_us(seconds() < STRICT_S ? seconds() : 10, sight);
+    cr_assert_neq(quiet, NO_ECHO, "no echo came back while nobody attacked");
     before_kib = daemon_rss_kib(&router);
     bound = bound_us(quiet, first);
     attacked = attacked_p99_us(&router, attacker, sight, &peak);
@@ -199,6 +200,7 @@ static void suffer(enum attacker attacker)
         "before %ld KiB; not taken by sockets %ld KiB\n",
         attacker_names[attacker], seconds(), attacked, quiet, sight->joins,
         sight->slowest_join_us, peak.kib, before_kib, peak.unsent / 1024);
+    cr_expect_neq(attacked, NO_ECHO, "no echo came back while somebody attacked");
     cr_expect_lt(attacked, bound, "echoes took %u us, and %u us in a quiet moment", attacked,
                  quiet);
     cr_expect_eq(sight->lost, 0, "%u bystanders lost their connection", sight->lost);
@@ -208,6 +210,12 @@ static void suffer(enum attacker attacker)
     sight->stop = true;
     attack_end(people, BYSTANDERS + 1);
     cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
+}
+
+/* Else people who hear nothing at all would be those who hear everything at once. */
+Test(attack, that_silences_everybody_is_no_success)
+{
+    cr_expect_eq(bystanders_p99_us(attack_share(sizeof(struct sight))), NO_ECHO);
 }
 
 Test(attack, without_a_token, .timeout = 300)
