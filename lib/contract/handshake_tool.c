@@ -8,7 +8,7 @@
 
 #define TOOL(properties)                                                                      \
     "{\"name\":\"" MCPX_HANDSHAKE_TOOL "\",\"description\":\"Which tools there are, at "      \
-                                       "which version, and who answers for them.\","          \
+    "which version, and who answers for them.\","                                             \
     "\"inputSchema\":{\"type\":\"object\",\"properties\":{" properties                        \
     "},\"additionalProperties\":false},\"annotations\":{\"readOnlyHint\":true}}"
 
