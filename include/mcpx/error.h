@@ -28,6 +28,9 @@ MCPX_BEGIN_C
     X(MCPX_ECAPABILITY, "no grant covers this kind", "capability_violation", 0, 403, NO)      \
     X(MCPX_ERATE, "too many messages", "rate_limited", 0, 429, YES)                           \
     X(MCPX_ESPACE, "no room for another message", "no_room", 0, 503, YES)                     \
+    X(MCPX_EUNAVAILABLE, "the message cannot be stored now", "unavailable", 0, 503, YES)      \
+    X(MCPX_ENOTNOW, "the topic cannot be entered now", "unavailable", 1013, 503, YES)         \
+    X(MCPX_EOPENING, "the topic is being opened", "opening", 0, 0, YES)                       \
     X(MCPX_EDUPLICATE, "id was used in this topic already", "duplicate_id", 0, 409, YES)      \
     X(MCPX_ESLOW, "reader fell behind", "slow_consumer", 4003, 0, YES)                        \
     X(MCPX_EFLOOD, "too many refused or unfinished messages", "policy_violation", 1008, 0,    \

@@ -2,10 +2,15 @@
  * admit.c - a participant comes in. Everything that can fail is done before anything is changed,
  * so that a refused or failed join leaves no trace and, in a takeover, the old connection lives.
  */
+#include "router/hub/admit.h"
+
 #include "router/hub/cursor.h"
+#include "router/hub/depart.h"
 #include "router/hub/hub_state.h"
 #include "router/hub/instance.h"
 #include "router/hub/notice.h"
+#include "router/hub/opening.h"
+#include "router/hub/pending.h"
 #include "router/hub/topic.h"
 
 #include <stdlib.h>
@@ -25,6 +30,23 @@ static bool comes_too_often(const struct topic *topic, const struct grant *grant
     return account && bucket_left(&account->rates.joins, now) == 0;
 }
 
+/* May the topic come to be, if it is not there yet? */
+static enum mcpx_err check_topic(const struct hub *hub, const struct topic *topic,
+                                 const struct tally *tally, struct mcpx_slice name,
+                                 struct mcpx_now now)
+{
+    const struct hub_config *config = &hub->config;
+    enum mcpx_err err = config->stored ? opening_check(hub, topic, name, now) : MCPX_OK;
+
+    if (err || topic)
+        return err;
+    if (!config->create)
+        return MCPX_ENOTOPIC;
+    if (!opening_has_room(hub))
+        return MCPX_EFULL;
+    return tally && is_full(tally->topics, config->topics_each) ? MCPX_ESHARE : MCPX_OK;
+}
+
 /* Would it be let in, and at which place? */
 static enum mcpx_err check_admission(const struct hub *hub, const struct grant *grant,
                                      const struct admission *admission, struct mcpx_now now,
@@ -37,19 +59,18 @@ static enum mcpx_err check_admission(const struct hub *hub, const struct grant *
 
     if (hub->draining)
         return MCPX_EGOING;
-    if (!topic && !config->create)
-        return MCPX_ENOTOPIC;
-    if (!topic && is_full(hub->stats.topics, config->topics_max))
-        return MCPX_EFULL;
-    if (!topic && tally && is_full(tally->topics, config->topics_each))
-        return MCPX_ESHARE;
+    err = check_topic(hub, topic, tally, admission->topic, now);
+    if (err)
+        return err;
     if (comes_too_often(topic, grant, now))
         return MCPX_EFLAPPING;
     err = instance_find(hub, topic, grant, admission, now, instance);
+    if (!err && topic && pending_presence(topic, instance_id(instance)))
+        return MCPX_EOPENING;
     if (err || instance->old)
         return err;
     if (is_full(hub->stats.peers, config->connections_max) ||
-        (topic && is_full(topic->peer_count, config->participants_max)))
+        (topic && is_full(topic->peer_count + topic->joining, config->participants_max)))
         return MCPX_EFULL;
     if (tally && is_full(tally->connections, config->connections_each))
         return MCPX_ESHARE;
@@ -111,23 +132,33 @@ static void inherit_takeovers(struct peer *peer, const struct peer *old, struct 
     peer->takeovers[PEER_TAKEOVERS - 1] = now.mono_ms ? now.mono_ms : 1;
 }
 
+/* What it needs in its topic whenever it comes in. */
+static enum mcpx_err prepare(struct peer *peer, struct topic *topic,
+                             const struct admission *admission)
+{
+    peer->topic = topic;
+    peer->sender = log_sender(&topic->log, peer->id);
+    peer->cursor.directed = reads_directed(topic->hub, peer->grant, admission);
+    peer->account = accounts_open(&topic->accounts, peer->grant->identity);
+    return peer->account ? MCPX_OK : MCPX_ENOMEM;
+}
+
+static const char *join_reason(bool replaces)
+{
+    return replaces ? "takeover" : NULL;
+}
+
 /*
  * Places the joiner's cursor, notes what it is owed, tells the topic. Its hold on the log is there
  * before telling may let memory go.
  */
-static enum mcpx_err begin_join(struct peer *peer, struct topic *topic,
-                                const struct admission *admission, bool replaces)
+static enum mcpx_err begin_join(struct peer *peer, const struct admission *admission,
+                                bool replaces)
 {
-    struct change change = {"join", replaces ? "takeover" : NULL};
+    struct change change = {"join", join_reason(replaces)};
     enum mcpx_err err;
 
-    peer->topic = topic;
-    peer->sender = log_sender(&topic->log, peer->id);
-    peer->cursor.directed = reads_directed(topic->hub, peer->grant, admission);
-    if (!topic_reserve(topic))
-        return MCPX_ENOMEM;
-    peer->account = accounts_open(&topic->accounts, peer->grant->identity);
-    if (!peer->account)
+    if (!topic_reserve(peer->topic))
         return MCPX_ENOMEM;
     cursor_start(peer, admission);
     err = topic_tell_presence(peer, change, &peer->join);
@@ -138,30 +169,58 @@ static enum mcpx_err begin_join(struct peer *peer, struct topic *topic,
     return err;
 }
 
-/* From here on nothing can fail. */
-static void finish_join(struct peer *peer, struct peer *old, struct tally *tally,
-                        struct mcpx_now now)
+/* It is a connection from now on, and its number is taken. From here on nothing can fail. */
+static void count_in(struct peer *peer, struct tally *tally, struct mcpx_now now)
 {
     struct topic *topic = peer->topic;
-    struct hub *hub = peer->hub;
 
     account_enter(&topic->accounts, peer->account, peer->number);
     (void)bucket_take(&peer->account->rates.joins, 1, now); /* check_admission has asked */
-    if (old)
-        inherit_takeovers(peer, old, now);
-    topic_insert(topic, peer); /* in the place of `old`, which is in no topic now */
-    topic->holders++;
-    list_append(&hub->peers, &peer->in_hub);
-    hub->stats.peers++;
-    hub->stats.admitted++;
+    topic_hold(topic);
+    list_append(&peer->hub->peers, &peer->in_hub);
+    peer->hub->stats.peers++;
     peer->tally = tally;
     tally->connections++;
+}
+
+static void finish_join(struct peer *peer, struct peer *old, struct mcpx_now now)
+{
+    struct hub *hub = peer->hub;
+
+    peer->entered = true;
+    if (old)
+        inherit_takeovers(peer, old, now);
+    topic_insert(peer->topic, peer); /* in the place of `old`, which is in no topic now */
+    hub->stats.admitted++;
     if (old) {
         hub->stats.takeovers++;
         hub_condemn(hub, old, MCPX_EREPLACED, now);
     }
+}
+
+/* Comes in at once, or when its join is committed. */
+static enum mcpx_err join(struct peer *peer, const struct admission *admission,
+                          struct peer *old, struct tally *tally)
+{
+    struct hub *hub = peer->hub;
+    enum mcpx_err err = MCPX_OK;
+
+    if (!hub->config.gated)
+        err = begin_join(peer, admission, old != NULL);
+    else if (!pending_join(peer, admission, join_reason(old != NULL)))
+        err = MCPX_ENOMEM;
+    if (err)
+        return err;
+    count_in(peer, tally, hub->now);
+    if (hub->config.gated) {
+        peer->state = PEER_JOINING;
+        peer->topic->joining += old == NULL;
+        return MCPX_OK;
+    }
+    finish_join(peer, old, hub->now);
     peer_wake(peer);
     hub_condemn_slow(hub);
+    return MCPX_OK;
 }
 
 enum mcpx_err hub_admit(struct hub *hub, struct grant *grant,
@@ -173,9 +232,10 @@ enum mcpx_err hub_admit(struct hub *hub, struct grant *grant,
     struct peer *peer = NULL;
     struct instance instance;
     struct tally *tally;
-    enum mcpx_err err = check_admission(hub, grant, admission, now, &instance);
+    enum mcpx_err err;
 
     hub->now = now;
+    err = check_admission(hub, grant, admission, now, &instance);
     if (err)
         return err;
     tally = tally_open(hub, grant);
@@ -183,16 +243,17 @@ enum mcpx_err hub_admit(struct hub *hub, struct grant *grant,
         return MCPX_ENOMEM;
     err = MCPX_ENOMEM;
     if (is_new)
-        topic = topic_new(hub, admission->topic, tally, now);
+        topic = opening_create(hub, admission->topic, tally);
     if (!topic)
         goto out;
     peer = peer_new(hub, grant, &instance, owner, now);
     if (!peer)
         goto out;
-    err = begin_join(peer, topic, admission, instance.old != NULL);
+    err = prepare(peer, topic, admission);
+    if (!err)
+        err = join(peer, admission, instance.old, tally);
     if (err)
         goto out;
-    finish_join(peer, instance.old, tally, now);
     *out = peer;
     return MCPX_OK;
 out:
@@ -203,4 +264,79 @@ out:
     else
         tally_close(hub, tally);
     return err;
+}
+
+/* ---- behind the gate ---- */
+
+/* Its number is free again, unless whom it was to replace is still there. */
+static void give_back(struct peer *peer)
+{
+    struct topic *topic = peer->topic;
+
+    if (!topic_peer(topic, peer->id))
+        account_leave(&topic->accounts, peer->account, peer->number, peer->hub->now);
+    peer->account = NULL;
+}
+
+/* The others are told as of anybody else, though it was never there for long. */
+static void leave_again(struct peer *peer)
+{
+    depart_leave(peer, peer->close_err);
+    peer->hub->stats.departed += peer->state == PEER_GONE;
+    peer->owed = 0;
+    mcpx_text_fini(&peer->join);
+    peer_count_outbox(peer);
+}
+
+/* It is known to have joined, but cannot come in: so its leave follows. */
+static void turn_away(struct peer *peer, struct peer *old, enum mcpx_err err)
+{
+    struct hub *hub = peer->hub;
+
+    if (old) {
+        hub_condemn(hub, old, MCPX_EREPLACED,
+                    hub->now); /* its leave follows, and its number */
+        peer->account = NULL;
+    } else {
+        give_back(peer);
+        pending_leave(peer, mcpx_error_wire(err));
+    }
+    hub_condemn(hub, peer, err, hub->now);
+}
+
+void admit_commit(struct pending *pending)
+{
+    struct peer *peer = pending->peer;
+    struct topic *topic = peer->topic;
+    struct peer *old = topic_peer(topic, peer->id);
+    bool waits = peer->state == PEER_JOINING;
+    struct mcpx_now now = peer->hub->now;
+    enum mcpx_err err =
+        topic->lost ? MCPX_ENOTNOW : begin_join(peer, pending->admission, pending->replaces);
+
+    topic->joining -= !pending->replaces;
+    if (err) {
+        turn_away(peer, old, err);
+        return;
+    }
+    if (waits)
+        peer->state = PEER_OPEN;
+    finish_join(peer, old, now);
+    if (waits) {
+        peer_heard(peer, now);
+        peer_wake(peer);
+    } else {
+        leave_again(peer);
+    }
+}
+
+void admit_reject(struct pending *pending)
+{
+    struct peer *peer = pending->peer;
+
+    peer->topic->joining -= !pending->replaces;
+    give_back(peer);
+    hub_condemn(peer->hub, peer, MCPX_ENOTNOW, peer->hub->now);
+    if (pending->orphaned)
+        pending_leave(peer, pending->reason);
 }

@@ -2,30 +2,47 @@
  * depart.c - leaving, for any reason. A participant leaves its topic at the moment its connection
  * is condemned; the connection itself may live on until its close frame is through.
  */
+#include "router/hub/depart.h"
+
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"
+#include "router/hub/pending.h"
 #include "router/hub/topic.h"
-
-/* Tells the others that a participant is no longer there, and takes its peer out of the topic. */
-static void leave(struct hub *hub, struct peer *peer, const char *reason)
-{
-    struct topic *topic = peer->topic;
-    bool was_there = topic_peer(topic, peer->id) == peer;
-
-    topic_remove(topic, peer, hub->now);
-    if (was_there)
-        account_leave(&topic->accounts, peer->account, peer->number, hub->now);
-    peer->account = NULL;
-    if (!was_there || hub->draining)
-        return; /* replaced by a newer connection, gone already, or everybody is going */
-    /* Without memory the others see it in the next welcome; there is nobody to tell. */
-    (void)topic_tell_presence(peer, (struct change){"leave", reason}, NULL);
-}
 
 /* What the others are told. A plain goodbye needs no reason. */
 static const char *leave_reason(enum mcpx_err err)
 {
     return err == MCPX_ECLOSED ? NULL : mcpx_error_wire(err);
+}
+
+/* Tells the others now, or when it is committed. A join that takes its place tells enough. */
+static void tell_leave(struct peer *peer, struct pending *successor, const char *reason)
+{
+    if (successor) {
+        successor->orphaned = true;
+        successor->reason = reason;
+    } else if (peer->hub->config.gated) {
+        pending_leave(peer, reason);
+    } else {
+        /* Without memory the others see it in the next welcome; there is nobody to tell. */
+        (void)topic_tell_presence(peer, (struct change){"leave", reason}, NULL);
+    }
+}
+
+void depart_leave(struct peer *peer, enum mcpx_err err)
+{
+    struct topic *topic = peer->topic;
+    struct hub *hub = peer->hub;
+    struct pending *successor = pending_presence(topic, peer->id);
+    bool was_there = topic_peer(topic, peer->id) == peer;
+
+    topic_remove(topic, peer, hub->now);
+    if (was_there && !successor)
+        account_leave(&topic->accounts, peer->account, peer->number, hub->now);
+    peer->account = NULL;
+    if (!was_there || hub->draining)
+        return; /* replaced by a newer connection, gone already, or everybody is going */
+    tell_leave(peer, successor, leave_reason(err));
 }
 
 static void condemn(struct hub *hub, struct peer *peer, enum mcpx_err err)
@@ -39,7 +56,8 @@ static void condemn(struct hub *hub, struct peer *peer, enum mcpx_err err)
     }
     hub->stats.closed[err]++;
     peer->close_err = err;
-    leave(hub, peer, leave_reason(err));
+    if (peer->state == PEER_OPEN)
+        depart_leave(peer, err);
     peer->state = PEER_CONDEMNED;
     peer->owed = 0;
     mcpx_text_fini(&peer->join);
@@ -66,7 +84,7 @@ void hub_condemn_slow(struct hub *hub)
 
 void hub_condemn(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mcpx_now now)
 {
-    if (peer->state != PEER_OPEN)
+    if (peer->state != PEER_OPEN && peer->state != PEER_JOINING)
         return;
     hub->now = now;
     condemn(hub, peer, err);
@@ -79,11 +97,13 @@ void hub_depart(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mc
 
     hub->now = now;
     if (peer->state == PEER_OPEN)
-        leave(hub, peer, leave_reason(err));
-    topic->holders--;
-    peer_free(peer);
+        depart_leave(peer, err);
+    else if (peer->state == PEER_JOINING)
+        peer->close_err = err;
     hub->stats.peers--;
-    hub->stats.departed++;
+    hub->stats.departed += peer->entered;
+    peer_free(peer);
+    topic_release(topic);
     hub_condemn_slow(hub);
 }
 
@@ -109,14 +129,21 @@ static void owe_welcome(struct peer *peer)
     peer_wake(peer);
 }
 
+/* The others are told, now or when it is committed. */
+static enum mcpx_err tell_update(struct peer *peer)
+{
+    if (peer->hub->config.gated)
+        return pending_update(peer) ? MCPX_OK : MCPX_ENOMEM;
+    return topic_tell_presence(peer, (struct change){"update", NULL}, NULL);
+}
+
 enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *grant,
                           struct mcpx_now now)
 {
-    struct change change = {"update", NULL};
     struct grant *before = peer->grant;
     enum mcpx_err err;
 
-    if (peer->state != PEER_OPEN)
+    if (peer->state != PEER_OPEN && peer->state != PEER_JOINING)
         return MCPX_ECLOSED;
     hub->now = now;
     peer->grant = grant_at(grant, now.wall_ms);
@@ -124,7 +151,7 @@ enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *gran
         peer->grant = before;
         return MCPX_ENOMEM;
     }
-    err = topic_tell_presence(peer, change, NULL);
+    err = peer->state == PEER_OPEN ? tell_update(peer) : MCPX_OK; /* else its join tells it */
     if (err) {
         grant_unref(peer->grant);
         peer->grant = before;
@@ -132,8 +159,45 @@ enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *gran
     }
     peer->changes_ms = mcpx_capset_next_expiry(peer->grant->capset, now.wall_ms);
     grant_unref(before);
+    if (peer->state == PEER_JOINING)
+        return MCPX_OK;
     mcpx_text_reset(&peer->topic->listed);
     owe_welcome(peer);
     hub_condemn_slow(hub);
     return MCPX_OK;
+}
+
+/* ---- behind the gate ---- */
+
+void depart_commit_leave(struct pending *leave)
+{
+    const char *reason = leave->submission.reason.text;
+
+    (void)topic_tell_presence(leave->peer, (struct change){"leave", reason}, NULL);
+}
+
+void depart_reject_leave(struct pending *leave)
+{
+    pending_retry(leave);
+}
+
+/* Who is not there any more has told more than that. */
+void depart_commit_update(struct pending *update)
+{
+    if (update->peer->state == PEER_OPEN)
+        (void)topic_tell_presence(update->peer, (struct change){"update", NULL}, NULL);
+}
+
+void depart_reject_update(struct pending *update)
+{
+    if (update->peer->state == PEER_OPEN)
+        pending_retry(update);
+}
+
+void depart_lose(struct topic *topic)
+{
+    topic->lost = true;
+    while (topic->peer_count > 0)
+        hub_condemn(topic->hub, topic->peers[topic->peer_count - 1], MCPX_ENOMEM,
+                    topic->hub->now);
 }

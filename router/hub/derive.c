@@ -5,8 +5,11 @@
  */
 #include "router/hub/derive.h"
 
+#include "router/hub/accepted.h"
+#include "router/hub/topic_state.h"
+
 /* The response goes to who asked, or to all: else it answers something else under that id. */
-static bool is_answer(const struct log *log, const struct entry *request,
+static bool is_answer(const struct log *log, const struct accepted *request,
                       struct mcpx_slice sender, const struct mcpx_envelope *envelope)
 {
     (void)sender;
@@ -17,14 +20,14 @@ static bool is_answer(const struct log *log, const struct entry *request,
 }
 
 /* Only those who were to act on a proposal fulfil it, or who addresses only such. Section 9. */
-static bool is_fulfilment(const struct log *log, const struct entry *proposal,
+static bool is_fulfilment(const struct log *log, const struct accepted *proposal,
                           struct mcpx_slice sender, const struct mcpx_envelope *envelope)
 {
     (void)log;
-    if (entry_is_for(proposal, sender))
+    if (accepted_is_for(proposal, sender))
         return true;
     for (size_t i = 0; i < envelope->to_count; i++)
-        if (!entry_is_for(proposal, envelope->to[i]))
+        if (!accepted_is_for(proposal, envelope->to[i]))
             return false;
     return envelope->to_count > 0;
 }
@@ -33,7 +36,7 @@ static bool is_fulfilment(const struct log *log, const struct entry *proposal,
 static const struct rule {
     const char *type;
     const char *original;
-    bool (*is_meant)(const struct log *, const struct entry *, struct mcpx_slice,
+    bool (*is_meant)(const struct log *, const struct accepted *, struct mcpx_slice,
                      const struct mcpx_envelope *);
 } rules[] = {
     {"mcp/response", "mcp/request", is_answer},
@@ -49,29 +52,28 @@ static const struct rule *rule_for(struct mcpx_slice type)
 }
 
 /* Does that kind complete this one? Fills `original` with the kind it is completed from. */
-static bool fits(const struct rule *rule, const struct entry *entry,
+static bool fits(const struct rule *rule, const struct accepted *accepted,
                  const struct mcpx_kind *kind, struct mcpx_kind *original)
 {
-    return mcpx_kind_parse(entry_kind(entry), original, NULL) == MCPX_OK &&
+    return mcpx_kind_parse(accepted->kind, original, NULL) == MCPX_OK &&
            mcpx_slice_equal(original->type, mcpx_slice_of(rule->original)) &&
            original->context.text && mcpx_slice_equal(original->method, kind->method);
 }
 
-bool derive_kind(const struct log *log, struct mcpx_slice sender,
+bool derive_kind(const struct topic *topic, struct mcpx_slice sender,
                  struct mcpx_envelope *envelope, struct mcpx_text *text)
 {
     struct mcpx_kind *kind = &envelope->kind, original, completed;
     const struct rule *rule;
-    const struct entry *entry;
-    uint64_t serial;
+    struct accepted accepted;
 
     if (!envelope->correlation_id.text || !kind->method.text || kind->context.text)
         return false;
     rule = rule_for(kind->type);
-    if (!rule || !log_find(log, envelope->correlation_id, &serial))
+    if (!rule || !accepted_find(topic, envelope->correlation_id, &accepted))
         return false;
-    entry = log_entry(log, serial);
-    if (!fits(rule, entry, kind, &original) || !rule->is_meant(log, entry, sender, envelope))
+    if (!fits(rule, &accepted, kind, &original) ||
+        !rule->is_meant(&topic->log, &accepted, sender, envelope))
         return false;
     mcpx_text_reset(text);
     mcpx_text_slice(text, kind->text);

@@ -4,14 +4,16 @@
 #ifndef HUB_DERIVE_H
 #define HUB_DERIVE_H
 
-#include "router/hub/log.h"
 #include <mcpx/envelope.h>
 #include <mcpx/text.h>
 
+struct topic;
+
 /**
- * Completes `mcp/response:METHOD` from a retained `mcp/request:METHOD:CONTEXT` whose sender is among
- * the response's addressees, or that has none; and `mcp/request:METHOD` from a retained
- * `mcp/proposal:METHOD:CONTEXT` that its sender, or everybody it addresses, was to act on.
+ * Completes `mcp/response:METHOD` from an accepted `mcp/request:METHOD:CONTEXT` whose sender is among
+ * the response's addressees, or that has none; and `mcp/request:METHOD` from an accepted
+ * `mcp/proposal:METHOD:CONTEXT` that its sender, or everybody it addresses, was to act on. What was
+ * accepted is retained in the topic's log, or pending.
  *
  * sender      who says it
  * envelope    in: as sent; out: its kind completed, with slices of `text`
@@ -22,7 +24,7 @@
  * a result over MCPX_KIND_MAX.
  * Protocol: section 4.
  */
-bool derive_kind(const struct log *log, struct mcpx_slice sender,
+bool derive_kind(const struct topic *topic, struct mcpx_slice sender,
                  struct mcpx_envelope *envelope, struct mcpx_text *text);
 
 #endif

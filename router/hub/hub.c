@@ -24,6 +24,7 @@ struct hub *hub_new(const struct hub_config *config, struct chance chance)
     if (!hub)
         return NULL;
     hub->config = *config;
+    hub->config.gated |= config->stored;
     hub->chance = chance;
     chance.fill(chance.context, &hub->key, sizeof hub->key);
     list_init(&hub->topics);
@@ -33,9 +34,13 @@ struct hub *hub_new(const struct hub_config *config, struct chance chance)
     list_init(&hub->written);
     list_init(&hub->ready);
     list_init(&hub->slow);
+    list_init(&hub->idle);
+    pendings_init(&hub->pendings);
+    openings_init(&hub->openings);
     pool_init(&hub->pool, config->log_bytes);
     hub->stats.log_bytes_max = config->log_bytes;
     mcpx_envelope_init(&hub->envelope);
+    mcpx_envelope_init(&hub->loaded);
     return hub;
 }
 
@@ -43,6 +48,8 @@ void hub_free(struct hub *hub)
 {
     if (!hub)
         return;
+    while (pending_drop(&hub->pendings))
+        ;
     while (!list_is_empty(&hub->peers)) {
         struct peer *peer = LIST_ELEMENT(hub->peers.next, struct peer, in_hub);
 
@@ -52,24 +59,16 @@ void hub_free(struct hub *hub)
     }
     while (!list_is_empty(&hub->topics))
         topic_free(LIST_ELEMENT(hub->topics.next, struct topic, in_hub));
+    openings_fini(hub);
+    pendings_fini(&hub->pendings);
     mx_map_fini(&hub->names);
     mx_map_fini(&hub->tallies);
     mcpx_text_fini(&hub->scratch);
     mcpx_text_fini(&hub->derived);
     mcpx_text_fini(&hub->seats);
     mcpx_envelope_fini(&hub->envelope);
+    mcpx_envelope_fini(&hub->loaded);
     free(hub);
-}
-
-struct topic *hub_topic(struct hub *hub, struct mcpx_slice name)
-{
-    return (struct topic *)hub_topic_find(hub, name);
-}
-
-const struct topic *hub_topic_find(const struct hub *hub, struct mcpx_slice name)
-{
-    return mx_map_find(&hub->names, mx_map_hash(hub->key, name), offsetof(struct topic, name),
-                       name);
 }
 
 /* ---- time ---- */
@@ -97,7 +96,7 @@ static bool check_peer(struct hub *hub, struct peer *peer)
     int64_t wall_ms = hub->now.wall_ms;
     bool changed = true;
 
-    if (peer->state != PEER_OPEN)
+    if (peer->state != PEER_OPEN && peer->state != PEER_JOINING)
         return false;
     if (peer->grant->expires_ms && wall_ms >= peer->grant->expires_ms) {
         hub_condemn(hub, peer, MCPX_EEXPIRED, hub->now);
@@ -109,7 +108,7 @@ static bool check_peer(struct hub *hub, struct peer *peer)
         changed = false;
     if (peer->state == PEER_OPEN) /* its own `update` may have pushed it off the log */
         check_silence(hub, peer);
-    return changed || peer->state != PEER_OPEN;
+    return changed || peer_is_condemned(peer);
 }
 
 static void check_topic(struct hub *hub, struct topic *topic)
@@ -118,9 +117,9 @@ static void check_topic(struct hub *hub, struct topic *topic)
     topic_tell_position(topic);
     accounts_expire(&topic->accounts, hub->now);
     mcpx_text_fini(&topic->listed);
-    if (topic->peer_count == 0 && topic->holders == 0 &&
-        hub->now.mono_ms - topic->empty_ms >= hub->config.linger_ms)
-        topic_free(topic);
+    if (topic->holders == 0 && topic->pending == 0 &&
+        (topic->lost || hub->now.mono_ms - topic->empty_ms >= hub->config.linger_ms))
+        opening_close(topic);
 }
 
 static struct topic *first_unpublished(const struct hub *hub)
@@ -156,6 +155,8 @@ static void check_all(struct hub *hub)
         next = link->next;
         check_topic(hub, LIST_ELEMENT(link, struct topic, in_hub));
     }
+    pending_retry_all(hub);
+    openings_expire(hub);
 }
 
 int64_t hub_tick(struct hub *hub, struct mcpx_now now)

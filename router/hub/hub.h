@@ -21,6 +21,10 @@
 
 struct hub;
 struct peer;
+struct rejection;
+struct stored_envelope;
+struct stored_topic;
+struct task;
 struct topic;
 
 /**
@@ -60,6 +64,12 @@ struct hub_config {
     uint64_t joins_per_minute;    /* per participant and topic, all instances together */
     int64_t ping_ms;              /* silence after which a peer is pinged; 0 = never */
     bool derive_kinds;            /* protocol section 4 */
+    /* store and audit */
+    bool gated;           /* what is accepted may be read once it was committed */
+    bool stored;          /* topics are opened before they are used; gated then, too */
+    bool audited;         /* submissions say which grant allowed them */
+    size_t pending_bytes; /* accepted messages that were not answered; one participant: half */
+    int64_t open_ms; /* longest time that somebody waits for a topic to be opened; not 0 */
 };
 
 /** Makes a hub. `config` is copied. Returns NULL when memory runs out. */
@@ -95,13 +105,18 @@ struct admission {
  * off; MCPX_EFLAPPING at the fourth takeover of an id within a minute, or when the participant has
  * come too often; MCPX_EINSTANCES when as many instances of the participant are there as there may
  * be; MCPX_EGOING while draining.
+ *
+ * In a gated hub also MCPX_EOPENING: the topic is not open (hub_open), or the coming or going of
+ * this participant is pending; ask again when hub_waits has changed. MCPX_ENOTNOW: the topic cannot
+ * be opened now.
  */
 enum mcpx_err hub_may_admit(const struct hub *hub, const struct grant *grant,
                             const struct admission *admission, struct mcpx_now now);
 
 /**
  * Lets a participant into a topic: it is owed a welcome, its history and its own presence, the
- * others are told.
+ * others are told. In a gated hub all that happens when its join is committed; until then the peer
+ * is joining (peer_is_joining), and when the join is rejected it is condemned with MCPX_ENOTNOW.
  *
  * grant     kept
  * owner     the edge's own pointer, given back by peer_owner
@@ -133,7 +148,11 @@ struct verdict {
 /**
  * Routes one whole message: checks it in the order of protocol section 1, then appends it to the
  * topic's log, or queues a `system/error` for its sender. A message from a condemned peer is
- * ignored (err MCPX_ECLOSED).
+ * ignored (err MCPX_ECLOSED). One from a peer that is joining stays with the caller (err
+ * MCPX_EOPENING): to be handed over again, in order, once it has joined.
+ *
+ * In a gated hub an accepted message is pending until it is committed or rejected; when it is
+ * rejected, its sender is answered then.
  *
  * text      borrowed
  * verdict   filled
@@ -272,6 +291,9 @@ void *peer_owner(const struct peer *peer);
 /** True from the moment the peer is to be closed. Its participant has left the topic. */
 bool peer_is_condemned(const struct peer *peer);
 
+/** True while its join is pending: it is in no topic, and has nothing to read or to say yet. */
+bool peer_is_joining(const struct peer *peer);
+
 /** Why the peer is condemned, as its close frame says; MCPX_OK while it is not. */
 enum mcpx_err peer_close_err(const struct peer *peer);
 
@@ -283,6 +305,64 @@ const struct grant *peer_grant(const struct peer *peer);
 
 /** The name of the peer's topic; lent until the peer is freed. */
 struct mcpx_slice peer_topic_name(const struct peer *peer);
+
+/* ---- a gated hub: what is accepted, for whoever stores it (submission.h) ---- */
+
+/**
+ * The next thing to do for whoever stores; false when there is none, or no memory to keep its
+ * ticket (it comes later then). Submissions come in the order in which they were accepted. To be
+ * called until it returns false, after anything that may change the hub.
+ */
+bool hub_next_task(struct hub *hub, struct task *task);
+
+/**
+ * What the ticket names is stored, or opened: a message is appended to its log, presence is told, a
+ * joiner comes in. The order of calls is the order of the log. A ticket that is not known, because
+ * it was answered, is ignored.
+ */
+void hub_commit(struct hub *hub, uint64_t ticket, struct mcpx_now now);
+
+/**
+ * What the ticket names is not stored, or could not be opened: the sender of a message is answered,
+ * a joiner is condemned with MCPX_ENOTNOW; updates and leaves are submitted again within a second,
+ * under another ticket. `rejection` is borrowed.
+ */
+void hub_reject(struct hub *hub, uint64_t ticket, const struct rejection *rejection,
+                struct mcpx_now now);
+
+/**
+ * The store has the topic of a TASK_OPEN. To be called once, before its envelopes are loaded; not
+ * at all when the store has no such topic. Returns MCPX_OK; MCPX_ENOMEM; MCPX_EINVALID when the
+ * epoch is none; MCPX_ENOTFOUND when the ticket names no topic that is being opened.
+ */
+enum mcpx_err hub_load_topic(struct hub *hub, uint64_t ticket,
+                             const struct stored_topic *stored);
+
+/**
+ * The next stored envelope of that topic, oldest first. Those beyond the bounds of history become
+ * spent. Returns MCPX_OK; MCPX_ENOMEM; MCPX_EINVALID when the text is no envelope; MCPX_ENOTFOUND
+ * as hub_load_topic, or before it. After a failure the ticket is to be rejected.
+ */
+enum mcpx_err hub_load(struct hub *hub, uint64_t ticket,
+                       const struct stored_envelope *envelope);
+
+/**
+ * Begins to open a topic, unless it is open or being opened. Returns MCPX_OK when it is open, or is
+ * known not to exist (hub_topic_find tells; for a second), or the hub is not stored; MCPX_EOPENING:
+ * ask again when hub_waits has changed; MCPX_EUNAVAILABLE: it could not be opened within open_ms, or
+ * a moment ago, or the hub is draining; MCPX_EFULL: all topics there may be are in use;
+ * MCPX_ENOMEM.
+ */
+enum mcpx_err hub_open(struct hub *hub, struct mcpx_slice topic, struct mcpx_now now);
+
+/**
+ * Changes whenever what somebody may wait for has ended: the opening of a topic, the coming or going
+ * of a participant.
+ */
+uint64_t hub_waits(const struct hub *hub);
+
+/** Submissions that were not answered. */
+size_t hub_pending(const struct hub *hub);
 
 /* ---- questions about the whole, for the HTTP API (protocol section 8) ---- */
 

@@ -4,7 +4,9 @@
 #ifndef HUB_HUB_STATE_H
 #define HUB_HUB_STATE_H
 
+#include "router/hub/opening.h"
 #include "router/hub/peer.h"
+#include "router/hub/pending.h"
 #include "router/hub/pool.h"
 #include "router/hub/tally.h"
 
@@ -25,6 +27,9 @@
  * tallies      by hash of the participant
  * scratch      a text being composed
  * pressed      see hub_is_pressed
+ * idle         topics that nobody points to and of which nothing is pending, longest so first
+ * last_ticket  tickets given out so far
+ * waits        see hub_waits
  * seats        who is addressed by the message being appended
  * derived      the kind completed for the message being routed
  */
@@ -46,10 +51,15 @@ struct hub {
     struct mcpx_text scratch;
     struct mcpx_text derived;
     struct mcpx_text seats;
-    struct mcpx_envelope envelope;
+    struct mcpx_envelope envelope, loaded;
     struct stats stats;
     struct lag lag;
     struct pool pool;
+    struct pendings pendings;
+    struct openings openings;
+    struct link idle;
+    uint64_t last_ticket;
+    uint64_t waits;
     int64_t next_tick_ms;
     bool draining;
     bool pressed;

@@ -8,6 +8,7 @@
 #include "router/hub/instance.h"
 
 #include "router/hub/hub_state.h"
+#include "router/hub/pending.h"
 
 #include <stdio.h>
 
@@ -42,6 +43,20 @@ static struct peer *seated_peer(const struct topic *topic, const struct instance
     return topic ? topic_peer(topic, instance_id(instance)) : NULL;
 }
 
+/* One whose join is pending is not seated yet. */
+static const struct peer *joining_peer(const struct topic *topic,
+                                       const struct instance *instance)
+{
+    const struct pending *presence = pending_presence(topic, instance_id(instance));
+
+    return presence ? presence->peer : NULL;
+}
+
+static bool is_own(const struct peer *peer, const struct instance *instance)
+{
+    return peer && peer->instance_key == instance->key;
+}
+
 /* Its own old connection, whatever its number: a client may not have heard that yet. */
 static bool find_own(const struct topic *topic, const struct account *account,
                      struct mcpx_slice identity, struct instance *out)
@@ -52,7 +67,7 @@ static bool find_own(const struct topic *topic, const struct account *account,
         out->number = number;
         write_id(identity, out);
         out->old = seated_peer(topic, out);
-        if (out->old && out->old->instance_key == out->key)
+        if (is_own(out->old, out) || is_own(joining_peer(topic, out), out))
             return true;
     }
     out->old = NULL;

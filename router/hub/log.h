@@ -125,6 +125,12 @@ struct log {
 /** Prepares an empty log. */
 void log_init(struct log *log, struct mx_map_key key, const struct log_bounds *bounds);
 
+/** An empty log without readers goes on as if so many entries had been in it. */
+static inline void log_start(struct log *log, uint64_t serial)
+{
+    log->tail = log->history = log->head = serial;
+}
+
 /** Frees all memory; no reader may be left. */
 void log_fini(struct log *log);
 

@@ -13,7 +13,7 @@
 
 void notice_close(struct mcpx_text *out, enum mcpx_err err)
 {
-    const char *reason = mcpx_strerror(err);
+    const char *reason = err == MCPX_ENOTNOW ? mcpx_error_wire(err) : mcpx_strerror(err);
     int code = mcpx_error_close(err);
     char frame[4];
 
@@ -267,8 +267,11 @@ static void write_error(const struct peer *peer, const struct error_notice *erro
         write_fault(&error->fault, out);
     if (error->err == MCPX_ECAPABILITY)
         write_violation(peer, error, out);
-    if (error->err == MCPX_ERATE)
+    if (error->err == MCPX_ERATE || error->err == MCPX_EUNAVAILABLE)
         mx_json_add_number(out, "retry_after_ms", error->wait_ms);
+    if (error->err == MCPX_EUNAVAILABLE)
+        mcpx_json_add_member(out, "outcome",
+                             mcpx_slice_of(error->uncertain ? "unknown" : "refused"));
     if (error->err == MCPX_ESLOW)
         mx_json_add_number(out, "missed", (int64_t)error->missed);
     mx_json_end_object(out);

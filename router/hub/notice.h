@@ -10,7 +10,10 @@
 /** `from` of everything the router says; no participant may be called so. */
 #define NOTICE_FROM "system:gateway"
 
-/** Appends the frame that ends a connection with the error's close code and text. */
+/**
+ * Appends the frame that ends a connection with the error's close code and text. A refusal after the
+ * upgrade (MCPX_ENOTNOW) says its name in place of the text. Protocol: section 7.
+ */
 void notice_close(struct mcpx_text *out, enum mcpx_err err);
 
 /** Appends a ping with one byte of payload. Without memory nothing is appended. */
@@ -61,7 +64,8 @@ bool notice_presence(const struct peer *peer, struct change change, struct mcpx_
  * fault      for MCPX_EINVALID and MCPX_EUTF8
  * kind       attempted, for MCPX_ECAPABILITY
  * decision   likewise
- * wait_ms    for MCPX_ERATE
+ * wait_ms    for MCPX_ERATE and MCPX_EUNAVAILABLE
+ * uncertain  for MCPX_EUNAVAILABLE: everybody or nobody will get it; else nobody ever will
  * missed     for MCPX_ESLOW
  */
 struct error_notice {
@@ -71,6 +75,7 @@ struct error_notice {
     struct mcpx_slice kind;
     struct mcpx_decision decision;
     int64_t wait_ms;
+    bool uncertain;
     uint64_t missed;
 };
 

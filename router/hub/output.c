@@ -89,7 +89,7 @@ static void peek_run(struct peer *peer, struct output *output)
 /* A condemned peer without even a close frame is owed its end: an empty run that closes. */
 bool peer_has_output(struct peer *peer)
 {
-    if (peer->stalled || peer->state == PEER_SHUT)
+    if (peer->stalled || peer->state >= PEER_SHUT)
         return false;
     return peer->outbox.len > 0 || peer->owed || peer->state == PEER_CONDEMNED ||
            cursor_has_more(peer) || peer->cursor.news.batch;

@@ -5,8 +5,7 @@
 #include "router/hub/peer.h"
 
 #include "router/hub/hub_state.h"
-
-#include <stdlib.h>
+#include "router/hub/pending.h"
 
 void peer_wake(struct peer *peer)
 {
@@ -41,11 +40,11 @@ void peer_free(struct peer *peer)
         peer->tally->unsent -= peer->unsent;
     }
     tally_close(peer->hub, peer->tally);
-    grant_unref(peer->grant);
     mcpx_text_fini(&peer->outbox);
     mcpx_text_fini(&peer->join);
     peer_count_outbox(peer);
-    free(peer);
+    peer->state = PEER_GONE;
+    pending_free_peer(peer);
 }
 
 static void stop(struct peer *peer, bool for_a_while)
@@ -112,7 +111,12 @@ void *peer_owner(const struct peer *peer)
 
 bool peer_is_condemned(const struct peer *peer)
 {
-    return peer->state != PEER_OPEN;
+    return peer->state == PEER_CONDEMNED || peer->state == PEER_SHUT;
+}
+
+bool peer_is_joining(const struct peer *peer)
+{
+    return peer->state == PEER_JOINING;
 }
 
 enum mcpx_err peer_close_err(const struct peer *peer)

@@ -8,13 +8,15 @@
 #include "router/hub/topic_state.h"
 
 /*
- *   OPEN ------------> CONDEMNED ------------> SHUT
- *         hub_condemn              close frame
- *                                  handed over
+ *   JOINING -------> OPEN ------------> CONDEMNED ------------> SHUT
+ *         hub_commit      hub_condemn              close frame
+ *                                                  handed over
  *
- * hub_depart ends any of them. A condemned peer is in no topic.
+ * Without a gate a peer is OPEN at once. hub_depart ends any of them; while anything is pending
+ * about it, the peer is then GONE and not freed. Only an open peer is in its topic. From SHUT on
+ * there is nothing to write.
  */
-enum peer_state { PEER_OPEN, PEER_CONDEMNED, PEER_SHUT };
+enum peer_state { PEER_OPEN, PEER_CONDEMNED, PEER_SHUT, PEER_JOINING, PEER_GONE };
 
 /** Takeovers remembered: a fourth within a minute is refused. Protocol: section 7. */
 enum { PEER_TAKEOVERS = 3 };
@@ -89,7 +91,8 @@ static inline uint64_t cursor_place(const struct cursor *cursor)
  * outbox_counted  what of the memory of outbox and join is in the hub's statistics
  * answers      bytes of errors queued since the outbox was last empty
  * missed       messages it was not handed when it fell off
- * close_err    why it is condemned; its close frame is the end of the outbox
+ * close_err    why it is condemned; its close frame is the end of the outbox. Of one who was gone
+ *              before its join was answered: why it left
  * account      its participant's, shared with the other instances; NULL when in no topic
  * id           what others know it by: the grant's identity, or one of its instances
  * number       of that instance; 1 for the identity itself
@@ -98,6 +101,9 @@ static inline uint64_t cursor_place(const struct cursor *cursor)
  * pings        unanswered pings since
  * takeovers    mono_ms of the latest takeovers of this id, oldest first; 0 = none
  * changes_ms   wall_ms at which one of its grants expires next; 0 = never
+ * entered      it was in its topic
+ * pending      submissions about it that were not answered
+ * presence     its join, and later its leave; NULL without a gate
  */
 struct peer {
     struct hub *hub;
@@ -137,6 +143,9 @@ struct peer {
     int pings;
     int64_t takeovers[PEER_TAKEOVERS];
     int64_t changes_ms;
+    bool entered;
+    size_t pending;
+    struct pending *presence;
 };
 
 /** Is its first welcome not handed over yet? Nothing but its join is known to it until then. */
@@ -154,7 +163,7 @@ bool peer_queue(struct peer *peer, struct mcpx_slice text);
 /** Puts a peer in line to be offered by hub_next_ready out of its topic's turn. */
 void peer_wake(struct peer *peer);
 
-/** Frees a peer that is in no topic and no line. */
+/** Ends a peer that is in no topic and no line: it is freed once nothing is pending about it. */
 void peer_free(struct peer *peer);
 
 #endif

@@ -138,7 +138,8 @@ static struct topic *largest_of(struct pool_sizes *sizes)
 static void judge_maker(const struct pool *pool, struct tally *maker)
 {
     size_t eighth = pool->max / EIGHTHS;
-    bool greedy = maker->bytes > eighth * (maker->greedy ? GREEDY_BELOW : GREEDY_ABOVE);
+    bool greedy = !tally_is_nobodys(maker) &&
+                  maker->bytes > eighth * (maker->greedy ? GREEDY_BELOW : GREEDY_ABOVE);
 
     if (greedy == maker->greedy)
         return;

@@ -1,11 +1,22 @@
 /*
- * query.c - what the HTTP API asks of topics. Reads only; answers are written as JSON text,
- * because envelopes have to come out byte for byte as they went in.
+ * query.c - finds topics, and tells what the HTTP API asks of them. Reads only; answers are written
+ * as JSON text, because envelopes have to come out byte for byte as they went in.
  */
 #include "lib/core/json_write.h"
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"
 #include "router/hub/topic.h"
+
+struct topic *hub_topic(struct hub *hub, struct mcpx_slice name)
+{
+    return (struct topic *)hub_topic_find(hub, name);
+}
+
+const struct topic *hub_topic_find(const struct hub *hub, struct mcpx_slice name)
+{
+    return mx_map_find(&hub->names, mx_map_hash(hub->key, name), offsetof(struct topic, name),
+                       name);
+}
 
 const struct topic *hub_topic_after(const struct hub *hub, struct mcpx_slice name)
 {

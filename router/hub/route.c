@@ -3,18 +3,13 @@
  * order of protocol section 1, one function each; the first that fails answers.
  */
 #include "lib/core/ident.h"
+#include "router/hub/accepted.h"
+#include "router/hub/answer.h"
 #include "router/hub/derive.h"
 #include "router/hub/hub_state.h"
-#include "router/hub/notice.h"
+#include "router/hub/pending.h"
 #include "router/hub/topic.h"
 #include <mcpx/json.h>
-
-/*
- * Bytes of errors that senders may leave unread. Who writes but never reads would otherwise fill
- * the router's memory, as fast as it may be refused. One may have a share of what is left of the whole:
- * the more is held already, the sooner who holds much is ended; nobody is for a few.
- */
-enum { ANSWERS_ALL = 67108864, ANSWERS_SHARE = 64, ANSWERS_FEW = 16384 };
 
 /* The message being routed, and what is known so far. */
 struct passage {
@@ -22,8 +17,12 @@ struct passage {
     struct peer *peer;
     struct mcpx_slice text;
     struct mcpx_now now;
+    struct mcpx_slice kind_sent;
     struct error_notice error;
 };
+
+/* How long a sender is asked to wait when too much is pending. */
+static const int64_t retry_ms = 1000;
 
 static struct mcpx_fault fault_too_big(const struct hub *hub)
 {
@@ -47,6 +46,8 @@ static enum mcpx_err check_text(struct passage *passage)
                                             &passage->error.fault);
 
     passage->error.id = hub->envelope.id;
+    if (!err)
+        passage->kind_sent = hub->envelope.kind.text;
     return err;
 }
 
@@ -102,7 +103,7 @@ static enum mcpx_err check_rate(struct passage *passage)
 
 static enum mcpx_err check_id(struct passage *passage)
 {
-    if (log_knows(&passage->peer->topic->log, passage->hub->envelope.id))
+    if (accepted_knows(passage->peer->topic, passage->hub->envelope.id))
         return MCPX_EDUPLICATE;
     return MCPX_OK;
 }
@@ -113,8 +114,8 @@ static enum mcpx_err complete_kind(struct passage *passage)
     struct hub *hub = passage->hub;
 
     mcpx_text_reset(&hub->derived);
-    if (hub->config.derive_kinds && derive_kind(&passage->peer->topic->log, passage->peer->id,
-                                                &hub->envelope, &hub->derived))
+    if (hub->config.derive_kinds &&
+        derive_kind(passage->peer->topic, passage->peer->id, &hub->envelope, &hub->derived))
         hub->stats.derived++;
     else
         hub->derived.len = 0;
@@ -161,6 +162,22 @@ static struct mcpx_slice stamps(struct passage *passage)
     return mcpx_text_view(out);
 }
 
+/* In a gated hub it is read once it was committed. */
+static enum mcpx_err submit(struct passage *passage, const struct log_message *message)
+{
+    struct submission about = {.kind_sent = passage->kind_sent,
+                               .correlation_id = passage->hub->envelope.correlation_id};
+    struct mcpx_question question = question_of(passage);
+    struct mcpx_decision decision;
+
+    if (passage->hub->config.audited) {
+        mcpx_capset_explain(passage->peer->grant->capset, &question, &decision);
+        about.grant = decision.grant;
+    }
+    passage->error.wait_ms = retry_ms;
+    return pending_message(passage->peer, message, &about);
+}
+
 /*
  * The sender's text with at most two splices: the stamps behind the opening brace, and the kind
  * where it was completed. Protocol: section 1, byte fidelity.
@@ -196,7 +213,8 @@ static enum mcpx_err accept(struct passage *passage)
         done += envelope->kind_raw_len;
     }
     take_until(&message, text, &done, text.len);
-    return topic_append(passage->peer->topic, &message);
+    return hub->config.gated ? submit(passage, &message)
+                             : topic_append(passage->peer->topic, &message);
 }
 
 /* ---- the order ---- */
@@ -206,45 +224,20 @@ static enum mcpx_err (*const checks[])(struct passage *) = {
     check_id,   complete_kind, check_capability, accept,
 };
 
-static size_t answers_max(const struct hub *hub)
+static void refuse(struct passage *passage, enum mcpx_err err)
 {
-    uint64_t held = hub->stats.outbox_bytes;
-    uint64_t left = held < ANSWERS_ALL ? ANSWERS_ALL - held : 0;
-
-    return left / ANSWERS_SHARE > ANSWERS_FEW ? (size_t)(left / ANSWERS_SHARE) : ANSWERS_FEW;
-}
-
-/*
- * Answers the sender. Errors with a close code end the connection; so does one refusal too many,
- * because every answer costs more than the message that provoked it, and so do answers unread.
- */
-static void answer_sender(struct passage *passage, enum mcpx_err err)
-{
-    struct hub *hub = passage->hub;
-    struct peer *peer = passage->peer;
-    size_t queued = peer->outbox.len;
-    struct mcpx_slice text;
-
-    hub->stats.refused[err]++;
     passage->error.err = err;
-    if (!notice_error(peer, &passage->error, &text) || !peer_queue(peer, text))
-        err = MCPX_ENOMEM;
-    peer->answers += peer->outbox.len - queued;
-    if (mcpx_error_close(err))
-        hub_condemn(hub, peer, err, passage->now);
-    else if (!bucket_take(&peer->account->rates.refusals, 1, passage->now) ||
-             peer->answers > answers_max(hub))
-        hub_condemn(hub, peer, MCPX_EFLOOD, passage->now);
+    answer_sender(passage->peer, &passage->error, passage->now);
 }
 
-static void fill_verdict(const struct passage *passage, struct mcpx_slice kind_sent,
-                         enum mcpx_err err, struct verdict *verdict)
+static void fill_verdict(const struct passage *passage, enum mcpx_err err,
+                         struct verdict *verdict)
 {
     *verdict = (struct verdict){.err = err,
                                 .id = passage->error.id,
-                                .kind_sent = kind_sent,
+                                .kind_sent = passage->kind_sent,
                                 .decision = passage->error.decision};
-    if (kind_sent.text)
+    if (passage->kind_sent.text)
         verdict->kind = passage->hub->envelope.kind.text;
 }
 
@@ -252,27 +245,25 @@ void hub_route(struct hub *hub, struct peer *peer, struct mcpx_slice text, struc
                struct verdict *verdict)
 {
     struct passage passage = {.hub = hub, .peer = peer, .text = text, .now = now};
-    struct mcpx_slice kind_sent = {0};
     enum mcpx_err err = MCPX_OK;
 
     *verdict = (struct verdict){.err = MCPX_ECLOSED};
+    if (peer->state == PEER_JOINING)
+        verdict->err = MCPX_EOPENING;
     if (peer->state != PEER_OPEN)
         return;
     hub->now = now;
     hub->stats.received++;
     hub->stats.received_bytes += text.len;
-    for (size_t i = 0; i < sizeof checks / sizeof *checks && !err; i++) {
+    for (size_t i = 0; i < sizeof checks / sizeof *checks && !err; i++)
         err = checks[i](&passage);
-        if (checks[i] == check_text && !err)
-            kind_sent = hub->envelope.kind.text;
-    }
     if (err) {
-        answer_sender(&passage, err);
-    } else {
+        refuse(&passage, err);
+    } else if (!hub->config.gated) {
         hub->stats.accepted++;
         topic_tell_position(peer->topic);
     }
-    fill_verdict(&passage, kind_sent, err, verdict);
+    fill_verdict(&passage, err, verdict);
     hub_condemn_slow(hub);
 }
 
@@ -280,6 +271,8 @@ void hub_refuse(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mc
 {
     struct passage passage = {.hub = hub, .peer = peer, .now = now};
 
+    if (peer->state == PEER_JOINING)
+        hub_condemn(hub, peer, err, now); /* it has no room for answers yet */
     if (peer->state != PEER_OPEN)
         return;
     hub->now = now;
@@ -288,7 +281,7 @@ void hub_refuse(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mc
         passage.error.fault = fault_too_big(hub);
     else if (err == MCPX_EBINARY)
         passage.error.fault = (struct mcpx_fault){"expected a text message", "", 0};
-    answer_sender(&passage, err);
+    refuse(&passage, err);
     hub_condemn_slow(hub);
 }
 
@@ -301,7 +294,7 @@ void hub_charge(struct hub *hub, struct peer *peer, size_t frames, struct mcpx_n
         if (bucket_take(&peer->account->rates.messages, 1, now))
             continue;
         passage.error.wait_ms = bucket_wait_ms(&peer->account->rates.messages, 1, now);
-        answer_sender(&passage, MCPX_ERATE);
+        refuse(&passage, MCPX_ERATE);
     }
     hub_condemn_slow(hub);
 }

@@ -9,6 +9,9 @@
 
 #include <stdlib.h>
 
+/* No participant has an empty name. */
+const struct grant tally_nobody = {.identity = {"", 0}};
+
 struct tally *tally_find(const struct hub *hub, const struct grant *grant)
 {
     return mx_map_find(&hub->tallies, mx_map_hash(hub->key, grant->identity),
@@ -36,7 +39,7 @@ struct tally *tally_open(struct hub *hub, const struct grant *grant)
 
 void tally_close(struct hub *hub, struct tally *tally)
 {
-    if (!tally || tally->topics > 0 || tally->connections > 0)
+    if (!tally || tally->topics > 0 || tally->connections > 0 || tally->pending > 0)
         return;
     mx_map_remove(&hub->tallies, mx_map_hash(hub->key, tally->identity), (uintptr_t)tally);
     free(tally);

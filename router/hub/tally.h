@@ -17,6 +17,7 @@ struct hub;
  * bytes         memory of their logs
  * greedy        that is more than its share (pool.h)
  * connections   its peers, condemned ones included
+ * pending       bytes of their messages that were not answered (pending.h)
  * unsent        bytes that the edge holds for them because their sockets were full
  * turn, cost    the edge's loop turn in which it was last heard, and what it has cost in that one
  */
@@ -27,9 +28,18 @@ struct tally {
     size_t bytes;
     bool greedy;
     size_t connections;
+    size_t pending;
     size_t unsent;
     uint64_t turn, cost;
 };
+
+/** Topics that were loaded are on the tally of nobody, who is never greedy. */
+extern const struct grant tally_nobody;
+
+static inline bool tally_is_nobodys(const struct tally *tally)
+{
+    return tally->identity.len == 0;
+}
 
 /** The tally of who a grant belongs to, or NULL when nothing is on it. */
 struct tally *tally_find(const struct hub *hub, const struct grant *grant);

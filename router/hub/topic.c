@@ -31,8 +31,8 @@ enum { TELL_MIN_MS = 50, TELL_MAX_MS = 1000, PEERS_PER_TELL_MS = 10 };
 /* A participant may be refused so often in a minute before its connection ends. Protocol: section 6. */
 static const uint64_t refusals_per_minute = 600;
 
-struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct tally *maker,
-                        struct mcpx_now now)
+struct topic *topic_make(struct hub *hub, struct mcpx_slice name, struct tally *maker,
+                         struct mcpx_now now)
 {
     const struct hub_config *config = &hub->config;
     struct log_bounds bounds = {config->history_count, config->history_bytes,
@@ -43,10 +43,8 @@ struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct tally *m
                           .joins.per_minute = config->joins_per_minute};
     struct topic *topic = malloc(sizeof *topic + name.len);
 
-    if (!topic || !mx_map_reserve(&hub->names)) {
-        free(topic);
+    if (!topic)
         return NULL;
-    }
     *topic = (struct topic){.hub = hub, .maker = maker, .empty_ms = now.mono_ms};
     topic->name = (struct mcpx_slice){(char *)(topic + 1), name.len};
     memcpy(topic + 1, name.text, name.len);
@@ -60,26 +58,59 @@ struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct tally *m
     list_init(&topic->in_hub);
     pool_part_init(&topic->part);
     list_init(&topic->in_made);
+    list_init(&topic->in_idle);
     list_append(&maker->made, &topic->in_made);
-    list_append(&hub->topics, &topic->in_hub);
-    mx_map_put(&hub->names, mx_map_hash(hub->key, name), (uintptr_t)topic);
-    order_insert(&hub->order, topic, mx_map_hash(hub->key, name));
-    hub->stats.topics++;
     maker->topics++;
     return topic;
 }
 
-void topic_free(struct topic *topic)
+bool topic_enter(struct topic *topic)
+{
+    struct hub *hub = topic->hub;
+    uint64_t hash = mx_map_hash(hub->key, topic->name);
+
+    if (!mx_map_reserve(&hub->names))
+        return false;
+    list_append(&hub->topics, &topic->in_hub);
+    mx_map_put(&hub->names, hash, (uintptr_t)topic);
+    order_insert(&hub->order, topic, hash);
+    hub->stats.topics++;
+    topic_settle(topic);
+    return true;
+}
+
+struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct tally *maker,
+                        struct mcpx_now now)
+{
+    struct topic *topic =
+        mx_map_reserve(&hub->names) ? topic_make(hub, name, maker, now) : NULL;
+
+    if (topic)
+        (void)topic_enter(topic); /* there is room */
+    return topic;
+}
+
+static void leave_hub(struct topic *topic)
 {
     struct hub *hub = topic->hub;
 
+    if (list_is_empty(&topic->in_hub))
+        return;
     mx_map_remove(&hub->names, mx_map_hash(hub->key, topic->name), (uintptr_t)topic);
     list_remove(&topic->in_hub);
     order_remove(&hub->order, topic);
+    hub->stats.topics--;
+}
+
+void topic_empty(struct topic *topic)
+{
+    struct hub *hub = topic->hub;
+
+    leave_hub(topic);
+    list_remove(&topic->in_idle);
     list_remove(&topic->in_dirty);
     list_remove(&topic->in_unpublished);
     list_remove(&topic->delivery.in_written);
-    hub->stats.topics--;
     pool_forget(topic);
     list_remove(&topic->in_made);
     topic->maker->topics--;
@@ -91,7 +122,30 @@ void topic_free(struct topic *topic)
     free(topic->peers);
     free(topic->free_seats);
     mx_map_fini(&topic->people);
+}
+
+void topic_free(struct topic *topic)
+{
+    topic_empty(topic);
     free(topic);
+}
+
+void topic_hold(struct topic *topic)
+{
+    topic->holders++;
+    list_remove(&topic->in_idle);
+}
+
+void topic_release(struct topic *topic)
+{
+    topic->holders--;
+    topic_settle(topic);
+}
+
+void topic_settle(struct topic *topic)
+{
+    if (topic->holders == 0 && topic->pending == 0 && list_is_empty(&topic->in_idle))
+        list_append(&topic->hub->idle, &topic->in_idle);
 }
 
 /* Index of the first peer whose participant does not sort before `id`. */
@@ -327,7 +381,7 @@ static bool find_seats(const struct topic *topic, struct log_message *message)
 }
 
 /* The usual message needs nothing that is not there. False when there is no room to be made. */
-static bool make_room(struct topic *topic, const struct log_message *message)
+static bool make_room(struct topic *topic, const struct log_message *message, size_t others)
 {
     size_t growth;
 
@@ -335,18 +389,13 @@ static bool make_room(struct topic *topic, const struct log_message *message)
         return true;
     topic->log.bounds.share = pool_share(topic->hub);
     growth = log_growth(&topic->log, message);
-    return growth == 0 || reclaim_room(topic->hub, growth);
+    return growth == 0 || reclaim_room(topic->hub, growth + others);
 }
 
-enum mcpx_err topic_append(struct topic *topic, struct log_message *message)
+static enum mcpx_err append(struct topic *topic, const struct log_message *message)
 {
-    enum mcpx_err err;
+    enum mcpx_err err = log_append(&topic->log, message);
 
-    if (!find_seats(topic, message))
-        return MCPX_ENOMEM;
-    if (!make_room(topic, message))
-        return MCPX_ESPACE;
-    err = log_append(&topic->log, message);
     if (!err)
         publish(topic);
     topic_trim(topic); /* without memory it may have taken some all the same */
@@ -354,6 +403,54 @@ enum mcpx_err topic_append(struct topic *topic, struct log_message *message)
         return err;
     set_dirty(topic);
     return MCPX_OK;
+}
+
+enum mcpx_err topic_append(struct topic *topic, struct log_message *message)
+{
+    if (!find_seats(topic, message))
+        return MCPX_ENOMEM;
+    if (!make_room(topic, message, 0))
+        return MCPX_ESPACE;
+    return append(topic, message);
+}
+
+bool topic_has_room(struct topic *topic, const struct log_message *message, size_t others)
+{
+    return make_room(topic, message, others);
+}
+
+enum mcpx_err topic_commit(struct topic *topic, struct log_message *message)
+{
+    enum mcpx_err err;
+
+    if (!find_seats(topic, message))
+        return MCPX_ENOMEM;
+    (void)make_room(topic, message, 0);
+    err = append(topic, message);
+    if (!err)
+        topic_tell_position(topic);
+    return err;
+}
+
+enum mcpx_err topic_load(struct topic *topic, const struct log_message *message)
+{
+    enum mcpx_err err;
+
+    if (!make_room(topic, message, 0))
+        (void)log_shorten(&topic->log); /* the newest are worth most */
+    err = log_append(&topic->log, message);
+    topic_trim(topic);
+    return err;
+}
+
+void topic_loaded(struct topic *topic, struct mcpx_now now)
+{
+    uint64_t head = topic->log.head;
+
+    topic->delivery.round = topic->delivery.written = topic->delivery.timed = head;
+    topic->told = head;
+    topic->empty_ms = now.mono_ms;
+    topic_forget_old(topic, now.wall_ms);
 }
 
 /* Whether the next messages may take anything out of the window. */

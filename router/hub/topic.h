@@ -17,8 +17,27 @@ struct tally;
 struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct tally *maker,
                         struct mcpx_now now);
 
+/** The same, but in no list or table of the hub yet. */
+struct topic *topic_make(struct hub *hub, struct mcpx_slice name, struct tally *maker,
+                         struct mcpx_now now);
+
+/** Puts it there. False when memory runs out. */
+bool topic_enter(struct topic *topic);
+
 /** Takes it out of the hub and frees it; no peer may point to it any more. */
 void topic_free(struct topic *topic);
+
+/** Takes it out of the hub, and frees all but the topic itself and its name: free() does that. */
+void topic_empty(struct topic *topic);
+
+/** One more peer points to it. */
+void topic_hold(struct topic *topic);
+
+/** A peer that pointed to it does not any more. */
+void topic_release(struct topic *topic);
+
+/** It may be idle now: nobody points to it, nothing is pending. */
+void topic_settle(struct topic *topic);
 
 /** Index of the first peer whose id sorts behind `id`; 0 when that is absent. */
 size_t topic_place_behind(const struct topic *topic, struct mcpx_slice id);
@@ -39,6 +58,24 @@ void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now);
  * made shorter (nothing has changed).
  */
 enum mcpx_err topic_append(struct topic *topic, struct log_message *message);
+
+/**
+ * Would topic_append find room, were so many bytes of others appended before? Makes it, if need be.
+ */
+bool topic_has_room(struct topic *topic, const struct log_message *message, size_t others);
+
+/**
+ * Appends a message that was committed, and tells where the topic stands, if need be. It was
+ * accepted when there was room (topic_has_room), so more than all logs may take does not stop it.
+ * Returns MCPX_OK, or MCPX_ENOMEM (nothing has changed).
+ */
+enum mcpx_err topic_commit(struct topic *topic, struct log_message *message);
+
+/** Appends a message that was stored, to a topic that is being loaded. MCPX_OK or MCPX_ENOMEM. */
+enum mcpx_err topic_load(struct topic *topic, const struct log_message *message);
+
+/** It has been loaded: what is appended from now on is new. */
+void topic_loaded(struct topic *topic, struct mcpx_now now);
 
 /**
  * Adds the presence of a peer to the news of its topic, to be published with the next message or

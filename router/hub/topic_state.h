@@ -19,7 +19,7 @@ enum { TOPIC_EPOCH_LEN = 32 };
 /**
  * One room.
  *
- * in_hub          link among all topics
+ * in_hub          link among all topics; in none while the topic is loaded
  * order           the topics behind it, by name
  * in_dirty        link among the topics with entries that not every peer was offered yet
  * in_unpublished  link among the topics whose news waits to be published
@@ -37,6 +37,10 @@ enum { TOPIC_EPOCH_LEN = 32 };
  * holders         peers that still point here, condemned ones included: it is freed after the last
  * epoch           names this log: serials of another one mean nothing in it
  * told            the serial its participants were told last
+ * pending         submissions that were not answered
+ * joining         of them, joins that replace nobody
+ * in_idle         link among the topics with neither
+ * lost            memory had no room for what is stored: it ends, to be opened again
  * empty_ms        mono_ms since when it has no participant
  * maker           on whose tally it is
  * in_made         link among those of its maker
@@ -66,6 +70,10 @@ struct topic {
     size_t turns_left;
     struct delivery delivery;
     size_t holders;
+    size_t pending;
+    size_t joining;
+    struct link in_idle;
+    bool lost;
     int64_t empty_ms;
     struct tally *maker;
     struct link in_made;

@@ -4,6 +4,7 @@
  * to the router, so a row that is changed, or a new one, is tested by being written down.
  * Protocol: sections 1 to 7.
  */
+#include "router/hub/submission.h"
 #include "tests/conformance/page.h"
 #include "tests/support/hub_defaults.h"
 #include "tests/support/world.h"
@@ -261,6 +262,19 @@ static void provoke_no_room(struct world *w)
         world_says_long(w, "alice", i, 900000);
 }
 
+/* In a hub that has somebody to store what it accepts: he cannot. */
+static void provoke_unavailable(struct world *w)
+{
+    struct rejection rejection = {.err = MCPX_EUNAVAILABLE, .retry_ms = 1000, .certain = true};
+    struct task task;
+
+    while (hub_next_task(world_hub(w), &task)) /* that alice has come */
+        hub_commit(world_hub(w), task.ticket, world_now(w));
+    world_says(w, "alice", "{\"id\":\"x\",\"kind\":\"chat\"}");
+    cr_assert(hub_next_task(world_hub(w), &task));
+    hub_reject(world_hub(w), task.ticket, &rejection, world_now(w));
+}
+
 static const struct {
     const char *error;
     void (*provoke)(struct world *w);
@@ -271,6 +285,7 @@ static const struct {
     {"capability_violation", provoke_capability, true},
     {"rate_limited", provoke_rate, true},
     {"no_room", provoke_no_room, true},
+    {"unavailable", provoke_unavailable, true},
     {"duplicate_id", provoke_duplicate, true},
     {"slow_consumer", provoke_slow, false},
 };
@@ -293,6 +308,7 @@ static json_t *answer_to(const char *error)
     config.messages_per_minute = 200;
     config.history_bytes = config.backlog_bytes = 1000000;
     config.log_bytes = 4000000;
+    config.gated = strcmp(error, "unavailable") == 0;
     w = world_with(&config);
     world_joins(w, "alice", "chat mcp/proposal:*");
     for (size_t i = 0; i < sizeof provocations / sizeof *provocations; i++) {
@@ -405,7 +421,7 @@ Test(protocol, section_6_errors_are_answered_with_the_members_the_table_names)
         reasons += expect_members(error, cells[2]);
         rows++;
     }
-    cr_expect_eq(rows, 7, "%d errors were found", rows);
+    cr_expect_eq(rows, 8, "%d errors were found", rows);
     cr_expect_eq(reasons, 5, "%d reasons were found", reasons);
 }
 
@@ -472,7 +488,7 @@ Test(protocol, section_6_close_codes_are_the_ones_the_router_uses)
         cr_expect_gt(expect_names(code, cells[2], has_row), 0,
                      "docs/protocol.md, section 6: %ld has no name", code);
     }
-    cr_expect_geq(codes, 11, "%d codes were found", codes);
+    cr_expect_geq(codes, 12, "%d codes were found", codes);
     for (int err = MCPX_OK + 1; err < MCPX_ERR_COUNT; err++)
         cr_expect(has_row[err] || !mcpx_error_close((enum mcpx_err)err),
                   "docs/protocol.md, section 6: the table of close codes lacks %d `%s`",

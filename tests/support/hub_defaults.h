@@ -31,6 +31,8 @@ static inline struct hub_config hub_config_default(void)
         .joins_per_minute = 120,
         .ping_ms = 25000,
         .derive_kinds = true,
+        .pending_bytes = 67108864,
+        .open_ms = 5000,
     };
 }
 

@@ -6,9 +6,10 @@
 
 #include "router/hub/hub_state.h"
 #include "tests/support/reader_place.h"
+#include "tests/support/run_notes.h"
 #include "tests/support/sim.h"
 
-enum { SIM_WHO = 9, SIM_TOPICS = 4, SIM_PEERS = 40, SIM_LINES = 300, SIM_LINE = 200 };
+enum { SIM_WHO = 9, SIM_TOPICS = 4, SIM_PEERS = 40 };
 
 /** Refusals within a minute that end no connection yet. Protocol: section 6. */
 enum { SIM_REFUSALS = 600 };
@@ -149,8 +150,7 @@ struct sim {
     size_t pending_len;
     struct sim_entry pending_entry;
     struct sim_topic *pending_topic;
-    char lines[SIM_LINES][SIM_LINE];
-    size_t line_count;
+    struct run_notes notes;
 };
 
 /* ---- sim_name.c: who there may be ---- */

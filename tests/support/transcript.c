@@ -86,7 +86,8 @@ static void put_history(struct mcpx_text *out, const json_t *payload)
 
 static void put_error(struct mcpx_text *out, const json_t *envelope, const json_t *payload)
 {
-    static const char *const members[] = {"field", "reason", "would_allow", "alternative"};
+    static const char *const members[] = {"field", "reason", "would_allow", "alternative",
+                                          "outcome"};
     static const char *const numbers[] = {"retry_after_ms", "missed"};
     char number[64];
 

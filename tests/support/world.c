@@ -85,6 +85,11 @@ static struct somebody *find(const struct world *world, const char *name)
     return NULL;
 }
 
+struct peer *world_peer(const struct world *world, const char *name)
+{
+    return find(world, name)->peer;
+}
+
 /* ---- arriving ---- */
 
 static void parse_condition(struct mcpx_grant *grant, struct mcpx_slice *to, const char *word)

@@ -33,6 +33,9 @@ struct hub *world_hub(const struct world *world);
 /** The time in the world. */
 struct mcpx_now world_now(const struct world *world);
 
+/** The connection of somebody who is there. */
+struct peer *world_peer(const struct world *world, const char *name);
+
 /** How somebody joins. */
 struct arrival {
     const char *grants;   /* patterns, separated by spaces; "to=ID" and "expires=MS" (from the

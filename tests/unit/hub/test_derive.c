@@ -3,6 +3,8 @@
  * that a narrow grant ought to let through. Protocol: section 4, every sentence of it.
  */
 #include "router/hub/derive.h"
+
+#include "router/hub/topic_state.h"
 #include "tests/support/fault_alloc.h"
 
 #include <criterion/criterion.h>
@@ -108,7 +110,7 @@ static const struct {
     {"bob", "eve", {"mcp/request:tools/call", "offer", "mcp/request:tools/call:write_file"}},
 };
 
-static void check_aimed(const struct log *log, const struct row *row, const char *to,
+static void check_aimed(const struct topic *topic, const struct row *row, const char *to,
                         const char *from)
 {
     static struct mcpx_envelope envelope;
@@ -119,7 +121,7 @@ static void check_aimed(const struct log *log, const struct row *row, const char
     cr_assert_eq(mcpx_kind_parse(mcpx_slice_of(row->kind), kind, NULL), MCPX_OK);
     envelope.correlation_id = mcpx_slice_of(row->correlation);
     envelope.to_count = read_to(to, envelope.to);
-    is_completed = derive_kind(log, mcpx_slice_of(from), &envelope, &text);
+    is_completed = derive_kind(topic, mcpx_slice_of(from), &envelope, &text);
     cr_expect_eq(is_completed, row->completed != NULL, "%s about %s to %s", row->kind,
                  row->correlation, to);
     cr_expect(mcpx_slice_equal(kind->text,
@@ -131,47 +133,47 @@ static void check_aimed(const struct log *log, const struct row *row, const char
     mcpx_text_fini(&text);
 }
 
-static void check(const struct log *log, const struct row *row)
+static void check(const struct topic *topic, const struct row *row)
 {
-    check_aimed(log, row, NULL, "eve");
+    check_aimed(topic, row, NULL, "eve");
 }
 
 Test(derive, completes_what_section_4_names_and_nothing_else)
 {
     struct log_bounds bounds = {.bytes = 1000000};
-    struct log log;
+    struct topic topic = {.pending = 0};
 
-    log_init(&log, (struct mx_map_key){{1, 2}}, &bounds);
-    fill(&log);
+    log_init(&topic.log, (struct mx_map_key){{1, 2}}, &bounds);
+    fill(&topic.log);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        check(&log, &rows[i]);
-    log_fini(&log);
+        check(&topic, &rows[i]);
+    log_fini(&topic.log);
 }
 
 Test(derive, takes_only_the_request_or_proposal_that_was_meant)
 {
     struct log_bounds bounds = {.bytes = 1000000};
-    struct log log;
+    struct topic topic = {.pending = 0};
 
-    log_init(&log, (struct mx_map_key){{1, 2}}, &bounds);
-    fill(&log);
+    log_init(&topic.log, (struct mx_map_key){{1, 2}}, &bounds);
+    fill(&topic.log);
     for (size_t i = 0; i < sizeof aimed / sizeof *aimed; i++)
-        check_aimed(&log, &aimed[i].row, aimed[i].to, aimed[i].from);
-    log_fini(&log);
+        check_aimed(&topic, &aimed[i].row, aimed[i].to, aimed[i].from);
+    log_fini(&topic.log);
 }
 
 Test(derive, looks_only_at_what_is_retained)
 {
     struct log_bounds bounds = {.bytes = 1000000, .count = 2};
     struct row gone = {"mcp/response:tools/call", "call", NULL};
-    struct log log;
+    struct topic topic = {.pending = 0};
 
-    log_init(&log, (struct mx_map_key){{1, 2}}, &bounds);
-    put(&log, "call", "mcp/request:tools/call:read_file");
-    put(&log, "b", "chat");
-    put(&log, "c", "chat");
-    check(&log, &gone);
-    log_fini(&log);
+    log_init(&topic.log, (struct mx_map_key){{1, 2}}, &bounds);
+    put(&topic.log, "call", "mcp/request:tools/call:read_file");
+    put(&topic.log, "b", "chat");
+    put(&topic.log, "c", "chat");
+    check(&topic, &gone);
+    log_fini(&topic.log);
 }
 
 Test(derive, leaves_a_kind_short_that_would_become_too_long)
@@ -180,15 +182,15 @@ Test(derive, leaves_a_kind_short_that_would_become_too_long)
     struct log_bounds bounds = {.bytes = 1000000};
     char longest[MCPX_KIND_MAX + 1];
     struct row row = {"mcp/response:tools/call", "call", NULL};
-    struct log log;
+    struct topic topic = {.pending = 0};
 
     memset(longest, 'x', sizeof longest);
     memcpy(longest, head, sizeof head - 1);
     longest[MCPX_KIND_MAX] = '\0';
-    log_init(&log, (struct mx_map_key){{1, 2}}, &bounds);
-    put(&log, "call", longest);
-    check(&log, &row);
-    log_fini(&log);
+    log_init(&topic.log, (struct mx_map_key){{1, 2}}, &bounds);
+    put(&topic.log, "call", longest);
+    check(&topic, &row);
+    log_fini(&topic.log);
 }
 
 Test(derive, says_in_its_text_that_memory_was_missing)
@@ -196,17 +198,17 @@ Test(derive, says_in_its_text_that_memory_was_missing)
     struct log_bounds bounds = {.bytes = 1000000};
     static struct mcpx_envelope envelope;
     struct mcpx_text text = {0};
-    struct log log;
+    struct topic topic = {.pending = 0};
 
-    log_init(&log, (struct mx_map_key){{1, 2}}, &bounds);
-    fill(&log);
+    log_init(&topic.log, (struct mx_map_key){{1, 2}}, &bounds);
+    fill(&topic.log);
     mcpx_kind_parse(MCPX_SLICE("mcp/response:tools/call"), &envelope.kind, NULL);
     envelope.correlation_id = MCPX_SLICE("call");
     fault_alloc_arm(1);
-    cr_expect_not(derive_kind(&log, MCPX_SLICE("eve"), &envelope, &text));
+    cr_expect_not(derive_kind(&topic, MCPX_SLICE("eve"), &envelope, &text));
     cr_expect(fault_alloc_disarm());
     cr_expect(text.failed);
     cr_expect(mcpx_slice_equal(envelope.kind.text, MCPX_SLICE("mcp/response:tools/call")));
     mcpx_text_fini(&text);
-    log_fini(&log);
+    log_fini(&topic.log);
 }

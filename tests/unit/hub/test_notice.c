@@ -5,6 +5,7 @@
 #include "router/hub/notice.h"
 #include "tests/support/fault_alloc.h"
 #include "tests/support/frames.h"
+#include "tests/support/world.h"
 
 #include <criterion/criterion.h>
 #include <jansson.h>
@@ -15,14 +16,16 @@ Test(notice, closes_with_the_code_and_the_text_of_the_error)
         enum mcpx_err err;
         int code;
     } rows[] = {
-        {MCPX_ECLOSED, 1000},   {MCPX_EGOING, 1001}, {MCPX_EBINARY, 1003},
-        {MCPX_EUTF8, 1007},     {MCPX_EFLOOD, 1008}, {MCPX_ETOOBIG, 1009},
-        {MCPX_EREPLACED, 4001}, {MCPX_ESLOW, 4003},  {MCPX_EKICKED, 4004},
-        {MCPX_EEXPIRED, 4005},
+        {MCPX_ECLOSED, 1000},   {MCPX_EGOING, 1001},   {MCPX_EBINARY, 1003},
+        {MCPX_EUTF8, 1007},     {MCPX_EFLOOD, 1008},   {MCPX_ETOOBIG, 1009},
+        {MCPX_ENOTNOW, 1013},   {MCPX_ESLOW, 4003},    {MCPX_EKICKED, 4004},
+        {MCPX_EREPLACED, 4001}, {MCPX_EEXPIRED, 4005},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct mcpx_text out = {0};
+        const char *reason =
+            rows[i].err == MCPX_ENOTNOW ? "unavailable" : mcpx_strerror(rows[i].err);
         struct mcpx_slice stream;
         struct frame_view frame;
 
@@ -33,7 +36,7 @@ Test(notice, closes_with_the_code_and_the_text_of_the_error)
         cr_expect_eq(frame.close_code, rows[i].code, "%s", mcpx_strerror(rows[i].err));
         cr_expect(mcpx_slice_equal(
                       (struct mcpx_slice){frame.payload.text + 2, frame.payload.len - 2},
-                      mcpx_slice_of(mcpx_strerror(rows[i].err))),
+                      mcpx_slice_of(reason)),
                   "%s", mcpx_strerror(rows[i].err));
         cr_expect_eq(stream.len, 0);
         mcpx_text_fini(&out);
@@ -81,4 +84,36 @@ Test(notice, shows_a_participant_with_any_name_as_valid_json)
         mcpx_capset_unref(set);
         mcpx_text_fini(&out);
     }
+}
+
+/* Protocol: section 6. A sender that took one outcome for the other would say it twice, or not at all. */
+Test(notice, says_of_what_was_not_stored_when_to_send_it_again_and_who_may_have_it)
+{
+    static const struct {
+        struct error_notice error;
+        int64_t wait_ms;
+        const char *outcome;
+    } rows[] = {
+        {{.err = MCPX_EUNAVAILABLE, .wait_ms = 250}, 250, "refused"},
+        {{.err = MCPX_EUNAVAILABLE, .wait_ms = 9, .uncertain = true}, 9, "unknown"},
+    };
+    struct world *w = world_new();
+
+    world_joins(w, "ann", "chat");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct mcpx_slice text;
+        json_t *root, *payload;
+
+        cr_assert(notice_error(world_peer(w, "ann"), &rows[i].error, &text));
+        root = json_loadb(text.text, text.len, JSON_REJECT_DUPLICATES, NULL);
+        payload = json_object_get(root, "payload");
+        cr_expect_str_eq(json_string_value(json_object_get(payload, "error")), "unavailable");
+        cr_expect_eq(json_integer_value(json_object_get(payload, "retry_after_ms")),
+                     rows[i].wait_ms);
+        cr_expect_str_eq(json_string_value(json_object_get(payload, "outcome")),
+                         rows[i].outcome);
+        json_decref(root);
+    }
+    world_skip(w);
+    world_free(w);
 }

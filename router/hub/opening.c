@@ -1,0 +1,389 @@
+/*
+ * opening.c - a topic that is stored comes into memory once, however many wait for it: they ask
+ * again when hub_waits has changed, so nobody keeps a list of them. That a topic is absent, or could
+ * not be opened, is remembered for a second, else those who waited would begin anew.
+ */
+#include "router/hub/opening.h"
+
+#include "router/hub/hub_state.h"
+#include "router/hub/topic.h"
+
+#include <stdlib.h>
+
+/* How long the end of an opening is remembered, and of how many. */
+static const int64_t remembered_ms = 1000;
+enum { REMEMBERED_MAX = 1024 };
+
+/**
+ * A topic that is opened.
+ *
+ * in_list    link among those in the same state
+ * ticket     of its task; 0 = not handed out
+ * until_ms   mono_ms at which it is late, or is forgotten
+ * topic      what was loaded so far; NULL = the store has not told of any
+ */
+struct opening {
+    struct link in_list;
+    enum opening_state state;
+    uint64_t ticket;
+    int64_t until_ms;
+    struct topic *topic;
+    struct mcpx_slice name;
+};
+
+void openings_init(struct openings *openings)
+{
+    *openings = (struct openings){.active = 0};
+    for (size_t i = 0; i < OPENING_STATES; i++)
+        list_init(&openings->lists[i]);
+    list_init(&openings->closed);
+}
+
+static bool is_active(const struct opening *opening)
+{
+    return opening->state < OPENING_FAILED;
+}
+
+static struct opening *first_of(const struct link *list)
+{
+    return list_is_empty(list) ? NULL : LIST_ELEMENT(list->next, struct opening, in_list);
+}
+
+static void count(struct openings *openings, const struct opening *opening, size_t change)
+{
+    *(is_active(opening) ? &openings->active : &openings->ended) += change;
+}
+
+static void forget(struct hub *hub, struct opening *opening)
+{
+    struct openings *openings = &hub->openings;
+
+    list_remove(&opening->in_list);
+    count(openings, opening, (size_t)-1);
+    mx_map_remove(&openings->names, mx_map_hash(hub->key, opening->name), (uintptr_t)opening);
+    if (opening->ticket)
+        mx_map_remove(&openings->tickets, ticket_hash(opening->ticket), (uintptr_t)opening);
+    if (opening->topic)
+        topic_free(opening->topic);
+    free(opening);
+}
+
+static void free_told(struct openings *openings)
+{
+    free(openings->told);
+    openings->told = NULL;
+}
+
+void openings_fini(struct hub *hub)
+{
+    struct openings *openings = &hub->openings;
+    struct task task;
+
+    for (size_t i = 0; i < OPENING_STATES; i++)
+        while (!list_is_empty(&openings->lists[i]))
+            forget(hub, first_of(&openings->lists[i]));
+    while (opening_next_task(hub, &task))
+        ;
+    mx_map_fini(&openings->names);
+    mx_map_fini(&openings->tickets);
+}
+
+static struct opening *find(const struct hub *hub, struct mcpx_slice name)
+{
+    return mx_map_find(&hub->openings.names, mx_map_hash(hub->key, name),
+                       offsetof(struct opening, name), name);
+}
+
+static struct opening *find_ticket(const struct hub *hub, uint64_t ticket)
+{
+    size_t at = 0;
+
+    return (struct opening *)(uintptr_t)mx_map_next(&hub->openings.tickets,
+                                                    ticket_hash(ticket), &at);
+}
+
+/* Moves it on; `ms` = how long that lasts. */
+static void set_state(struct hub *hub, struct opening *opening, enum opening_state state,
+                      int64_t ms)
+{
+    struct openings *openings = &hub->openings;
+
+    count(openings, opening, (size_t)-1);
+    list_remove(&opening->in_list);
+    opening->state = state;
+    opening->until_ms = hub->now.mono_ms + ms;
+    list_append(&openings->lists[state], &opening->in_list);
+    count(openings, opening, 1);
+}
+
+/* Nobody waits for it any more. */
+static void end(struct hub *hub, struct opening *opening, enum opening_state state)
+{
+    struct openings *openings = &hub->openings;
+    struct topic *topic = opening->topic;
+
+    if (opening->ticket)
+        mx_map_remove(&openings->tickets, ticket_hash(opening->ticket), (uintptr_t)opening);
+    opening->ticket = 0;
+    opening->topic = NULL;
+    if (topic)
+        topic_free(topic);
+    set_state(hub, opening, state, remembered_ms);
+    while (openings->ended > REMEMBERED_MAX) {
+        struct opening *oldest = first_of(&openings->lists[OPENING_FAILED]);
+
+        forget(hub, oldest ? oldest : first_of(&openings->lists[OPENING_ABSENT]));
+    }
+    hub->waits++;
+}
+
+/* ---- beginning ---- */
+
+/* What is remembered too long is as good as forgotten. */
+static enum mcpx_err state_err(const struct opening *opening, int64_t now_ms)
+{
+    if (!opening || (!is_active(opening) && opening->until_ms <= now_ms))
+        return MCPX_EOPENING;
+    if (opening->state == OPENING_ABSENT)
+        return MCPX_OK;
+    return opening->state < OPENING_LATE ? MCPX_EOPENING : MCPX_ENOTNOW;
+}
+
+enum mcpx_err opening_check(const struct hub *hub, const struct topic *topic,
+                            struct mcpx_slice name, struct mcpx_now now)
+{
+    if (topic)
+        return topic->lost ? MCPX_ENOTNOW : MCPX_OK;
+    return state_err(find(hub, name), now.mono_ms);
+}
+
+static bool is_full(const struct hub *hub)
+{
+    return hub->config.topics_max &&
+           hub->stats.topics + hub->openings.active >= hub->config.topics_max;
+}
+
+bool opening_has_room(const struct hub *hub)
+{
+    return !is_full(hub) || (hub->config.stored && !list_is_empty(&hub->idle));
+}
+
+/* The topic that has been idle for longest makes room for another: it is stored. */
+static bool make_room(struct hub *hub)
+{
+    if (!is_full(hub))
+        return true;
+    if (list_is_empty(&hub->idle))
+        return false;
+    opening_close(LIST_ELEMENT(hub->idle.next, struct topic, in_idle));
+    return true;
+}
+
+struct topic *opening_create(struct hub *hub, struct mcpx_slice name, struct tally *maker)
+{
+    struct opening *opening = find(hub, name);
+    struct topic *topic;
+
+    maker->connections++; /* or it would go with a topic that makes room */
+    if (hub->config.stored)
+        (void)make_room(hub);
+    maker->connections--;
+    topic = topic_new(hub, name, maker, hub->now);
+    if (topic && opening)
+        forget(hub, opening);
+    return topic;
+}
+
+static enum mcpx_err begin(struct hub *hub, struct mcpx_slice name)
+{
+    struct openings *openings = &hub->openings;
+    struct opening *opening;
+
+    if (!make_room(hub))
+        return MCPX_EFULL;
+    opening = mx_map_reserve(&openings->names) ? malloc(sizeof *opening + name.len) : NULL;
+    if (!opening)
+        return MCPX_ENOMEM;
+    memcpy(opening + 1, name.text, name.len);
+    *opening = (struct opening){.state = OPENING_WAITING,
+                                .until_ms = hub->now.mono_ms + hub->config.open_ms,
+                                .name = {(const char *)(opening + 1), name.len}};
+    mx_map_put(&openings->names, mx_map_hash(hub->key, name), (uintptr_t)opening);
+    list_init(&opening->in_list);
+    list_append(&openings->lists[OPENING_WAITING], &opening->in_list);
+    openings->active++;
+    return MCPX_EOPENING;
+}
+
+enum mcpx_err hub_open(struct hub *hub, struct mcpx_slice topic, struct mcpx_now now)
+{
+    struct opening *opening;
+    enum mcpx_err err;
+
+    hub->now = now;
+    if (!hub->config.stored)
+        return MCPX_OK;
+    err = opening_check(hub, hub_topic_find(hub, topic), topic, now);
+    if (err == MCPX_ENOTNOW || (err && hub->draining))
+        return MCPX_EUNAVAILABLE;
+    opening = find(hub, topic);
+    if (err && opening && !is_active(opening)) {
+        forget(hub, opening);
+        opening = NULL;
+    }
+    return err && !opening ? begin(hub, topic) : err;
+}
+
+/* ---- tasks ---- */
+
+static bool next_closed(struct openings *openings, struct task *task)
+{
+    free_told(openings);
+    if (list_is_empty(&openings->closed))
+        return false;
+    openings->told = LIST_ELEMENT(openings->closed.next, struct topic, in_hub);
+    list_remove(&openings->told->in_hub);
+    *task = (struct task){.kind = TASK_CLOSE, .topic = openings->told->name};
+    return true;
+}
+
+bool opening_next_task(struct hub *hub, struct task *task)
+{
+    struct openings *openings = &hub->openings;
+    struct opening *opening;
+    int64_t until_ms;
+
+    if (next_closed(openings, task))
+        return true;
+    opening = first_of(&openings->lists[OPENING_WAITING]);
+    if (!opening || !mx_map_reserve(&openings->tickets))
+        return false;
+    until_ms = opening->until_ms;
+    set_state(hub, opening, OPENING_LOADING, 0);
+    opening->until_ms = until_ms;
+    opening->ticket = ++hub->last_ticket;
+    mx_map_put(&openings->tickets, ticket_hash(opening->ticket), (uintptr_t)opening);
+    *task = (struct task){TASK_OPEN, opening->ticket, opening->name, NULL};
+    return true;
+}
+
+void opening_close(struct topic *topic)
+{
+    struct hub *hub = topic->hub;
+
+    if (!hub->config.stored) {
+        topic_free(topic);
+        return;
+    }
+    topic_empty(topic);
+    list_append(&hub->openings.closed, &topic->in_hub);
+}
+
+/* ---- answers ---- */
+
+void opening_commit(struct hub *hub, uint64_t ticket)
+{
+    struct opening *opening = find_ticket(hub, ticket);
+
+    if (!opening)
+        return;
+    if (!opening->topic) {
+        end(hub, opening, OPENING_ABSENT);
+    } else if (!topic_enter(opening->topic)) {
+        end(hub, opening, OPENING_FAILED);
+    } else {
+        topic_loaded(opening->topic, hub->now);
+        opening->topic = NULL;
+        forget(hub, opening);
+        hub->waits++;
+    }
+}
+
+void opening_reject(struct hub *hub, uint64_t ticket)
+{
+    struct opening *opening = find_ticket(hub, ticket);
+
+    if (opening)
+        end(hub, opening, OPENING_FAILED);
+}
+
+/* ---- loading ---- */
+
+static bool is_epoch(struct mcpx_slice epoch)
+{
+    if (epoch.len != TOPIC_EPOCH_LEN)
+        return false;
+    for (size_t i = 0; i < epoch.len; i++)
+        if (!memchr("0123456789abcdef", epoch.text[i], 16))
+            return false;
+    return true;
+}
+
+enum mcpx_err hub_load_topic(struct hub *hub, uint64_t ticket,
+                             const struct stored_topic *stored)
+{
+    struct opening *opening = find_ticket(hub, ticket);
+    struct tally *nobody;
+
+    if (!opening)
+        return MCPX_ENOTFOUND;
+    if (opening->topic || !is_epoch(stored->epoch) || stored->first == 0)
+        return MCPX_EINVALID;
+    nobody = tally_open(hub, &tally_nobody);
+    if (!nobody)
+        return MCPX_ENOMEM;
+    opening->topic = topic_make(hub, opening->name, nobody, hub->now);
+    if (!opening->topic) {
+        tally_close(hub, nobody);
+        return MCPX_ENOMEM;
+    }
+    memcpy(opening->topic->epoch, stored->epoch.text, TOPIC_EPOCH_LEN);
+    log_start(&opening->topic->log, stored->first - 1);
+    return MCPX_OK;
+}
+
+enum mcpx_err hub_load(struct hub *hub, uint64_t ticket,
+                       const struct stored_envelope *envelope)
+{
+    const struct opening *opening = find_ticket(hub, ticket);
+    struct mcpx_envelope *parsed = &hub->loaded; /* a verdict may borrow from the other */
+    struct log_message message = {
+        .pieces = {envelope->text}, .piece_count = 1, .wall_ms = envelope->wall_ms};
+    struct mcpx_fault fault;
+    enum mcpx_err err;
+
+    if (!opening || !opening->topic)
+        return MCPX_ENOTFOUND;
+    err = mcpx_envelope_parse(envelope->text, 0, parsed, &fault);
+    if (err == MCPX_ENOMEM)
+        return err;
+    if (err || !parsed->from.text)
+        return MCPX_EINVALID;
+    message.id = parsed->id;
+    message.kind = parsed->kind.text;
+    message.sender = log_sender(&opening->topic->log, parsed->from);
+    message.to = parsed->to;
+    message.to_count = parsed->to_count;
+    return topic_load(opening->topic, &message);
+}
+
+/* ---- time ---- */
+
+void openings_expire(struct hub *hub)
+{
+    struct openings *openings = &hub->openings;
+    struct opening *opening;
+    int64_t now_ms = hub->now.mono_ms;
+
+    while ((opening = first_of(&openings->lists[OPENING_WAITING])) &&
+           opening->until_ms <= now_ms)
+        end(hub, opening, OPENING_FAILED);
+    while ((opening = first_of(&openings->lists[OPENING_LOADING])) &&
+           opening->until_ms <= now_ms) {
+        set_state(hub, opening, OPENING_LATE, 0);
+        hub->waits++;
+    }
+    for (int state = OPENING_FAILED; state < OPENING_STATES; state++)
+        while ((opening = first_of(&openings->lists[state])) && opening->until_ms <= now_ms)
+            forget(hub, opening);
+}

@@ -1,0 +1,356 @@
+/*
+ * pending.c - submissions and the tables they are found in. Tables are the hub's and not the
+ * topics', so that a quiet topic costs nothing; the topic is part of the hash, so that the same id in
+ * ten thousand topics is no long search.
+ *
+ * A peer is kept as long as anything is pending about it, though its connection may be gone: what it
+ * said has still to be answered for, and its leave to be told with its name and grants.
+ */
+#include "router/hub/pending.h"
+
+#include "router/hub/hub_state.h"
+#include "router/hub/topic.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+void pendings_init(struct pendings *pendings)
+{
+    *pendings = (struct pendings){.count = 0};
+    list_init(&pendings->line);
+    list_init(&pendings->handed);
+    list_init(&pendings->again);
+}
+
+static struct pending *first_of(struct link *list)
+{
+    return list_is_empty(list) ? NULL : LIST_ELEMENT(list->next, struct pending, in_line);
+}
+
+static struct pendings *pendings_of(const struct pending *pending)
+{
+    return &pending->topic->hub->pendings;
+}
+
+/* The same name in two topics has two hashes. */
+static uint64_t hash_in(const struct topic *topic, struct mcpx_slice name)
+{
+    return mx_map_hash(topic->hub->key, name) ^ (uint64_t)(uintptr_t)topic * PENDING_GOLDEN;
+}
+
+/* ---- submitting ---- */
+
+static struct pending *pending_new(struct peer *peer, enum submission_what what, size_t more)
+{
+    struct topic *topic = peer->topic;
+    struct pending *pending = malloc(sizeof *pending + more);
+
+    if (!pending)
+        return NULL;
+    *pending = (struct pending){.topic = topic, .peer = peer, .size = sizeof *pending + more};
+    pending->submission.what = what;
+    pending->submission.topic = topic->name;
+    pending->submission.epoch = (struct mcpx_slice){topic->epoch, TOPIC_EPOCH_LEN};
+    pending->submission.from = peer->id;
+    list_init(&pending->in_line);
+    return pending;
+}
+
+/* It is pending from now on, in one of the lists. Nothing can fail. */
+static void enlist(struct pending *pending, struct link *list)
+{
+    struct pendings *pendings = pendings_of(pending);
+
+    list_init(&pending->submission.link);
+    list_append(list, &pending->in_line);
+    pendings->count++;
+    if (pending->submission.what == SUBMIT_MESSAGE) {
+        pendings->bytes += pending->size;
+        pending->peer->tally->pending += pending->size;
+    }
+    pending->topic->pending++;
+    pending->peer->pending++;
+}
+
+/* It is not pending any more, but still there, and so is its peer. */
+static void delist(struct pending *pending)
+{
+    struct pendings *pendings = pendings_of(pending);
+
+    list_remove(&pending->in_line);
+    pendings->count--;
+    if (pending->submission.what == SUBMIT_MESSAGE) {
+        pendings->bytes -= pending->size;
+        pending->peer->tally->pending -= pending->size;
+        tally_close(pending->topic->hub,
+                    pending->peer->tally); /* its last connection may be gone */
+        mx_map_remove(&pendings->ids, pending->hash, (uintptr_t)pending);
+    }
+    pending->topic->pending--;
+}
+
+static void submit(struct pending *pending)
+{
+    pending->submission.wall_ms = pending->topic->hub->now.wall_ms;
+    enlist(pending, &pendings_of(pending)->line);
+}
+
+static struct mcpx_slice put(char **at, struct mcpx_slice slice)
+{
+    struct mcpx_slice copy = {*at, slice.len};
+
+    if (!slice.text)
+        return slice;
+    memcpy(*at, slice.text, slice.len);
+    *at += slice.len;
+    return copy;
+}
+
+static size_t message_size(const struct log_message *message, const struct submission *about)
+{
+    size_t size = message->id.len + message->kind.len + about->kind_sent.len +
+                  about->correlation_id.len + about->grant.len +
+                  message->to_count * sizeof *message->to;
+
+    for (size_t i = 0; i < message->piece_count; i++)
+        size += message->pieces[i].len;
+    for (size_t i = 0; i < message->to_count; i++)
+        size += message->to[i].len;
+    return size;
+}
+
+/* Copies all of it behind the pending. */
+static void write_message(struct pending *pending, const struct log_message *message,
+                          const struct submission *about)
+{
+    struct submission *submission = &pending->submission;
+    struct mcpx_slice *to = (struct mcpx_slice *)(pending + 1);
+    char *at = (char *)(to + message->to_count);
+
+    for (size_t i = 0; i < message->to_count; i++)
+        to[i] = put(&at, message->to[i]);
+    submission->to = to;
+    submission->to_count = message->to_count;
+    submission->id = put(&at, message->id);
+    submission->kind = put(&at, message->kind);
+    submission->kind_sent = put(&at, about->kind_sent);
+    submission->correlation_id = put(&at, about->correlation_id);
+    submission->grant = put(&at, about->grant);
+    submission->text = (struct mcpx_slice){at, 0};
+    for (size_t i = 0; i < message->piece_count; i++)
+        submission->text.len += put(&at, message->pieces[i]).len;
+}
+
+/*
+ * Nobody has more than there is left for others: one who fills all there is has half of it, two a
+ * third each, and there is always room for whoever has nothing there. A message that is larger than
+ * all there is comes through alone, or its sender would try it again for ever.
+ */
+static bool has_room(const struct peer *peer, size_t size)
+{
+    size_t max = peer->hub->config.pending_bytes;
+    size_t used = peer->hub->pendings.bytes + peer->tally->pending;
+
+    return !max || used == 0 || (used <= max && size <= max - used);
+}
+
+enum mcpx_err pending_message(struct peer *peer, const struct log_message *message,
+                              const struct submission *about)
+{
+    struct hub *hub = peer->hub;
+    struct pendings *pendings = &hub->pendings;
+    size_t more = message_size(message, about);
+    struct pending *pending;
+
+    if (!has_room(peer, sizeof *pending + more))
+        return MCPX_EUNAVAILABLE;
+    if (!topic_has_room(peer->topic, message, pendings->bytes))
+        return MCPX_ESPACE;
+    if (!mx_map_reserve(&pendings->ids))
+        return MCPX_ENOMEM;
+    pending = pending_new(peer, SUBMIT_MESSAGE, more);
+    if (!pending)
+        return MCPX_ENOMEM;
+    write_message(pending, message, about);
+    pending->sender = message->sender;
+    pending->hash = hash_in(peer->topic, message->id);
+    mx_map_put(&pendings->ids, pending->hash, (uintptr_t)pending);
+    submit(pending);
+    return MCPX_OK;
+}
+
+bool pending_join(struct peer *peer, const struct admission *admission, const char *reason)
+{
+    struct pendings *pendings = &peer->hub->pendings;
+    struct pending *pending;
+    struct admission *copy;
+    char *at;
+
+    if (!mx_map_reserve(&pendings->presences))
+        return false;
+    pending = pending_new(peer, SUBMIT_JOIN,
+                          sizeof *copy + admission->after.len + admission->epoch.len);
+    if (!pending)
+        return false;
+    copy = (struct admission *)(pending + 1);
+    at = (char *)(copy + 1);
+    *copy = *admission;
+    copy->topic = peer->topic->name;
+    copy->after = put(&at, admission->after);
+    copy->epoch = put(&at, admission->epoch);
+    copy->instance_key = (struct mcpx_slice){0}; /* the peer has its hash */
+    pending->admission = copy;
+    pending->replaces = reason != NULL;
+    pending->submission.reason = mcpx_slice_of(reason);
+    pending->hash = hash_in(peer->topic, peer->id);
+    mx_map_put(&pendings->presences, pending->hash, (uintptr_t)pending);
+    peer->presence = pending;
+    submit(pending);
+    return true;
+}
+
+bool pending_update(struct peer *peer)
+{
+    struct pending *pending = pending_new(peer, SUBMIT_UPDATE, 0);
+
+    if (!pending)
+        return false;
+    submit(pending);
+    return true;
+}
+
+void pending_leave(struct peer *peer, const char *reason)
+{
+    struct pending *pending = peer->presence;
+
+    assert(list_is_empty(&pending->in_line));
+    pending->submission.what = SUBMIT_LEAVE;
+    pending->submission.reason = mcpx_slice_of(reason);
+    submit(pending);
+}
+
+/* ---- handing out and taking back ---- */
+
+struct pending *pending_hand_out(struct hub *hub)
+{
+    struct pendings *pendings = &hub->pendings;
+    struct pending *pending = first_of(&pendings->line);
+
+    if (!pending || !mx_map_reserve(&pendings->tickets))
+        return NULL;
+    list_remove(&pending->in_line);
+    list_append(&pendings->handed, &pending->in_line);
+    pending->submission.ticket = ++hub->last_ticket;
+    mx_map_put(&pendings->tickets, ticket_hash(hub->last_ticket), (uintptr_t)pending);
+    return pending;
+}
+
+struct pending *pending_take(struct hub *hub, uint64_t ticket)
+{
+    size_t at = 0;
+    uint64_t hash = ticket_hash(ticket);
+    struct pending *pending =
+        (struct pending *)(uintptr_t)mx_map_next(&hub->pendings.tickets, hash, &at);
+
+    if (!pending)
+        return NULL;
+    mx_map_remove(&hub->pendings.tickets, hash, (uintptr_t)pending);
+    delist(pending);
+    return pending;
+}
+
+void pending_retry(struct pending *pending)
+{
+    enlist(pending, &pendings_of(pending)->again);
+}
+
+void pending_retry_all(struct hub *hub)
+{
+    list_splice(&hub->pendings.line, &hub->pendings.again);
+    mx_map_fit(&hub->pendings.tickets);
+    mx_map_fit(&hub->pendings.ids);
+    mx_map_fit(&hub->pendings.presences);
+}
+
+void pending_free_peer(struct peer *peer)
+{
+    struct pending *presence = peer->presence;
+
+    if (peer->state != PEER_GONE || peer->pending > 0)
+        return;
+    if (presence)
+        mx_map_remove(&pendings_of(presence)->presences, presence->hash, (uintptr_t)presence);
+    free(presence);
+    grant_unref(peer->grant);
+    free(peer);
+}
+
+void pending_done(struct pending *pending)
+{
+    struct topic *topic = pending->topic;
+    struct peer *peer = pending->peer;
+
+    if (peer->presence != pending && list_is_empty(&pending->in_line))
+        free(pending);
+    peer->pending--;
+    pending_free_peer(peer);
+    topic_settle(topic);
+}
+
+/* ---- finding ---- */
+
+const struct pending *pending_find(const struct topic *topic, struct mcpx_slice id)
+{
+    uint64_t hash, value;
+    size_t at = 0;
+
+    if (topic->pending == 0)
+        return NULL;
+    hash = hash_in(topic, id);
+    while ((value = mx_map_next(&topic->hub->pendings.ids, hash, &at))) {
+        const struct pending *pending = (const struct pending *)(uintptr_t)value;
+
+        if (pending->topic == topic && mcpx_slice_equal(pending->submission.id, id))
+            return pending;
+    }
+    return NULL;
+}
+
+struct pending *pending_presence(const struct topic *topic, struct mcpx_slice id)
+{
+    uint64_t hash, value;
+    size_t at = 0;
+
+    if (topic->pending == 0)
+        return NULL;
+    hash = hash_in(topic, id);
+    while ((value = mx_map_next(&topic->hub->pendings.presences, hash, &at))) {
+        struct pending *pending = (struct pending *)(uintptr_t)value;
+
+        if (!list_is_empty(&pending->in_line) && pending->topic == topic &&
+            mcpx_slice_equal(pending->submission.from, id))
+            return pending;
+    }
+    return NULL;
+}
+
+bool pending_drop(struct pendings *pendings)
+{
+    struct pending *pending;
+
+    list_splice(&pendings->line, &pendings->handed);
+    list_splice(&pendings->line, &pendings->again);
+    pending = first_of(&pendings->line);
+    if (!pending)
+        return false;
+    delist(pending);
+    pending_done(pending);
+    return true;
+}
+
+void pendings_fini(struct pendings *pendings)
+{
+    mx_map_fini(&pendings->tickets);
+    mx_map_fini(&pendings->ids);
+    mx_map_fini(&pendings->presences);
+}
