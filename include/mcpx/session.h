@@ -100,7 +100,10 @@ struct mcpx_session_config {
  *                 router refused as too fast is not told as REFUSED: it is written again after
  *                 the pause that the router asks for. With `directed` this is not so, because
  *                 nothing is kept once it was written: a participant that answers many requests
- *                 joins with "all"
+ *                 joins with "all". An envelope that the router could not store ("unavailable") is
+ *                 written again, too, whatever it is, with the same exception. It is told as REFUSED
+ *                 (err MCPX_EUNAVAILABLE) when nothing of ours could be stored for ten minutes; it
+ *                 may have got its place all the same
  *   DELIVERED     an envelope of ours has its place in the topic [own, tag]
  *
  *   VIOLATION     a message was ignored: it contradicts itself, or its sender may not send it
@@ -328,7 +331,13 @@ MCPX_API struct mcpx_slice mcpx_session_instance_key(const struct mcpx_session *
  *     history only, and not act on it;
  *   - while 256 texts wait for their echo, until one comes, or for 5 s;
  *   - after "rate_limited", for as long as the router asks. From then on at most 4 texts wait
- *     for their echo, until all texts have arrived.
+ *     for their echo, until all texts have arrived;
+ *   - after "unavailable", for as long as the router asks, and at least for a pause that grows from
+ *     0.5 s to 30 s while nothing is stored; at most for 30 s. Then what was refused is written
+ *     again in the order of sending, with the same ids, and everything else after it. The first
+ *     text goes alone, so that none overtakes it; then 2 wait for their echo, 4, and so on. Texts
+ *     that were on their way behind one that was refused, and were accepted, have their place
+ *     before it.
  */
 MCPX_API bool mcpx_session_output(struct mcpx_session *session, struct mcpx_slice *text);
 

@@ -207,10 +207,34 @@ static int on_piece(struct mx_wire *wire, const char *in, size_t len)
     return 0;
 }
 
+static bool is_error_name(struct mcpx_slice reason)
+{
+    bool found = false;
+
+    for (enum mcpx_err err = MCPX_OK + 1; !found && err < MCPX_ERR_COUNT; err++)
+        found = mcpx_slice_equal(reason, mcpx_slice_of(mcpx_error_wire(err)));
+    return found;
+}
+
+/*
+ * The code of a close frame. libwebsockets gives out 1012, 1013 and 1014 as 1002, for RFC 6455 lists
+ * none of them. Who was refused after the upgrade must not take it for the end: the reason is an
+ * error's name then, and a sentence with 1002. Protocol: section 7.
+ */
+static int code_of(const unsigned char *in, size_t len)
+{
+    struct mcpx_slice reason = {(const char *)in + 2, len - 2};
+    int code = len >= 2 ? in[0] << 8 | in[1] : 1005;
+
+    if (code == mcpx_error_close(MCPX_EFRAMES) && is_error_name(reason))
+        return mcpx_error_close(MCPX_ENOTNOW);
+    return code;
+}
+
 /* Returning 0 has libwebsockets answer with the same code; ours was the first word already. */
 static int on_close_frame(struct mx_wire *wire, const unsigned char *in, size_t len)
 {
-    wire->code = len >= 2 ? in[0] << 8 | in[1] : 1005;
+    wire->code = code_of(in, len);
     mx_wire_reason(wire, mcpx_slice_of("the router closed the connection"));
     if (len > 2)
         mx_wire_reason(wire, (struct mcpx_slice){(const char *)in + 2, len - 2});

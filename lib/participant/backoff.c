@@ -7,7 +7,7 @@
 
 #include <mcpx/error.h>
 
-enum { FIRST_MS = 500, LONGEST_MS = 30000, DOUBLINGS = 6 };
+enum { FIRST_MS = 500, DOUBLINGS = 6 };
 
 int64_t mx_backoff_next(struct mx_backoff *backoff, uint32_t chance)
 {
@@ -15,8 +15,8 @@ int64_t mx_backoff_next(struct mx_backoff *backoff, uint32_t chance)
 
     for (unsigned i = 0; i < backoff->failures && i < DOUBLINGS; i++)
         pause *= 2;
-    if (pause > LONGEST_MS)
-        pause = LONGEST_MS;
+    if (pause > MX_BACKOFF_MAX_MS)
+        pause = MX_BACKOFF_MAX_MS;
     backoff->failures++;
     return pause / 2 + (int64_t)(chance % (uint32_t)(pause / 2 + 1));
 }

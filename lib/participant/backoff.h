@@ -6,6 +6,9 @@
 
 #include <mcpx/base.h>
 
+/** The longest pause. */
+enum { MX_BACKOFF_MAX_MS = 30000 };
+
 /** How many attempts have failed since the last success. Zero-initialised is none. */
 struct mx_backoff {
     unsigned failures;

@@ -20,6 +20,10 @@ void mx_delivery_arrived(struct mcpx_session *session, struct mx_own *own)
         return;
     if (!own->kept)
         mx_tell_own(session, MCPX_EVENT_DELIVERED, own);
+    if (!own->has_no_echo) {
+        session->storing.failures = 0;
+        mx_outbox_arrived(&session->outbox);
+    }
     mx_pending_keep_open(&session->pending, own);
     mx_outbox_remove(&session->outbox, own);
     mx_pending_release(&session->pending, own);

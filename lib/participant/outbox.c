@@ -131,11 +131,30 @@ bool mx_outbox_is_repeating(const struct mx_outbox *outbox)
     return outbox->first && outbox->first->written;
 }
 
+static void pause_until(struct mx_outbox *outbox, int64_t until)
+{
+    if (until > outbox->paused_until)
+        outbox->paused_until = until;
+}
+
 void mx_outbox_slow_down(struct mx_outbox *outbox, int64_t until)
 {
     outbox->window = MX_WINDOW_SLOW;
-    if (until > outbox->paused_until)
-        outbox->paused_until = until;
+    outbox->grows = false;
+    pause_until(outbox, until);
+}
+
+void mx_outbox_probe(struct mx_outbox *outbox, int64_t until)
+{
+    outbox->window = MX_WINDOW_ALONE;
+    outbox->grows = true;
+    pause_until(outbox, until);
+}
+
+void mx_outbox_arrived(struct mx_outbox *outbox)
+{
+    if (outbox->grows && outbox->paused_until == INT64_MIN && outbox->window < MX_WINDOW)
+        outbox->window *= 2;
 }
 
 void mx_outbox_retry(struct mx_outbox *outbox, struct mx_own *own)

@@ -10,10 +10,10 @@
 
 /**
  * Most written envelopes that wait for their echo. The router ends no connection when it
- * refuses that many at once; after it asked for a pause, the number is smaller. Protocol:
- * section 6.
+ * refuses that many at once; after it asked for a pause, the number is smaller. After it could not
+ * store one, that one goes alone, so that none overtakes it. Protocol: section 6.
  */
-enum { MX_WINDOW = 256, MX_WINDOW_SLOW = 4 };
+enum { MX_WINDOW = 256, MX_WINDOW_SLOW = 4, MX_WINDOW_ALONE = 1 };
 
 /** How long to wait for echoes before writing more without them. */
 enum { MX_ECHO_MS = 5000 };
@@ -30,6 +30,7 @@ enum { MX_ECHO_MS = 5000 };
  *               this connection; INT64_MIN = none
  * echoes        how many were written on this connection and wait for their echo
  * window        most of these; small after a pause, until everything has arrived
+ * grows         the window doubles with each that arrives
  * echo_until    mono_ms until which a full window waits for echoes
  * lent, lent_text
  *               the one that is lent and not yet written; references
@@ -40,6 +41,7 @@ struct mx_outbox {
     uint64_t sent_count;
     int64_t held_until, paused_until;
     size_t echoes, window;
+    bool grows;
     int64_t echo_until;
     struct mx_own *lent;
     struct mx_block *lent_text;
@@ -83,6 +85,15 @@ bool mx_outbox_is_repeating(const struct mx_outbox *outbox);
  * small.
  */
 void mx_outbox_slow_down(struct mx_outbox *outbox, int64_t until);
+
+/**
+ * Pauses until `until` (mono_ms), because the router could not store what was written. Afterwards
+ * one envelope goes alone, and the window doubles with each that arrives.
+ */
+void mx_outbox_probe(struct mx_outbox *outbox, int64_t until);
+
+/** An envelope is about to be removed because it has arrived. */
+void mx_outbox_arrived(struct mx_outbox *outbox);
 
 /** Marks a written envelope to be written again, before all that were sent after it. */
 void mx_outbox_retry(struct mx_outbox *outbox, struct mx_own *own);

@@ -1,7 +1,7 @@
 /*
  * refusal.c - system/error: finds the envelope of ours that it is about, and whether it really
- * refuses it. "duplicate_id" for an envelope that was written on two connections says that the
- * first attempt had arrived.
+ * refuses it. "duplicate_id" for an envelope that was written twice says that the first attempt had
+ * arrived.
  */
 #include "lib/participant/refusal.h"
 
@@ -16,6 +16,9 @@
  * window of four can bring 480. Protocol: section 6.
  */
 enum { PAUSE_MIN_MS = 500, PAUSE_MAX_MS = 3600000 };
+
+/* How long we try to have something stored, when nothing of ours is. */
+enum { STORING_MS = 600000 };
 
 /* What the router says about it. */
 struct refusal {
@@ -89,6 +92,45 @@ static bool is_kept(const struct mx_own *own)
     return own->rewritten || own->is_answer;
 }
 
+/*
+ * The router cannot store. Everything that was under way comes back one by one: the first of it makes
+ * the pause, which grows from time to time as between connections; the others are part of it.
+ */
+static void wait_for_store(struct mcpx_session *session, int64_t mono_ms, int64_t asked_ms)
+{
+    int64_t pause = asked_ms;
+    uint32_t chance;
+
+    if (session->storing.failures == 0)
+        session->stuck_since = mono_ms;
+    if (session->storing.failures == 0 || session->outbox.paused_until == INT64_MIN) {
+        mx_session_fill(session, &chance, sizeof chance);
+        pause = mx_backoff_next(&session->storing, chance);
+    }
+    if (pause < asked_ms)
+        pause = asked_ms;
+    if (pause > MX_BACKOFF_MAX_MS)
+        pause = MX_BACKOFF_MAX_MS;
+    mx_outbox_probe(&session->outbox, mono_ms + pause);
+}
+
+/* Whether we go on trying to have what we sent stored. */
+static bool is_patient(const struct mcpx_session *session, int64_t mono_ms)
+{
+    return mono_ms - session->stuck_since < STORING_MS;
+}
+
+/* Whether an envelope that was refused, and has not arrived otherwise, is written again. */
+static bool is_retried(const struct mcpx_session *session, const struct refusal *refusal,
+                       const struct mx_own *own, int64_t mono_ms)
+{
+    if (!own || !own->text)
+        return false;
+    return refusal->err == MCPX_ERATE
+               ? is_kept(own)
+               : refusal->err == MCPX_EUNAVAILABLE && is_patient(session, mono_ms);
+}
+
 enum mcpx_err mx_refusal_receive(struct mcpx_session *session, const struct mx_incoming *in)
 {
     struct mcpx_slice about = in->envelope->correlation_id;
@@ -102,12 +144,14 @@ enum mcpx_err mx_refusal_receive(struct mcpx_session *session, const struct mx_i
     }
     if (refusal.err == MCPX_ERATE)
         mx_outbox_slow_down(&session->outbox, in->now.mono_ms + refusal.retry_ms);
+    if (refusal.err == MCPX_EUNAVAILABLE)
+        wait_for_store(session, in->now.mono_ms, refusal.retry_ms);
     if (!about.text) {
         mx_tell(session, in, MCPX_EVENT_MESSAGE);
     } else if (refusal.err == MCPX_EDUPLICATE) {
         if (own)
             mx_delivery_arrived(session, own);
-    } else if (refusal.err == MCPX_ERATE && own && own->text && is_kept(own)) {
+    } else if (is_retried(session, &refusal, own, in->now.mono_ms)) {
         mx_outbox_retry(&session->outbox, own);
     } else if (own ? own->text || own->has_no_echo : session->config.directed) {
         /* otherwise it has arrived, and a later attempt to write it again was refused */

@@ -32,6 +32,8 @@ struct mx_id {
  * connection    its state
  * mono_ms       the time of the last call
  * connect_at    mono_ms of the next attempt; meaningless unless offline
+ * storing       how often in a row the router could not store what we sent, since `stuck_since`
+ *               (mono_ms)
  * id            our id, as the last welcome said
  * former        the one before, if it was another
  * instance, instance_key
@@ -52,7 +54,8 @@ struct mcpx_session {
     enum mx_connection connection;
     int64_t mono_ms;
     int64_t connect_at;
-    struct mx_backoff backoff;
+    struct mx_backoff backoff, storing;
+    int64_t stuck_since;
     struct mx_id id;
     struct mx_id former;
     char instance[MX_INSTANCE_LEN + 1];

@@ -89,30 +89,38 @@ Test(client_ends, a_refused_upgrade_tells_the_routers_reason, .init = start, .fi
     expect_over(client);
 }
 
+/* The reason of 1013 is what tells it from 1002 behind libwebsockets. */
 Test(client_ends, close_codes_say_whether_to_try_again)
 {
     static const struct {
         int code;
         bool final;
-    } rows[] = {{1000, false}, {1001, false}, {1002, true}, {1003, true},
-                {1007, true},  {1008, true},  {1009, true}, {1011, false},
-                {4001, true},  {4003, false}, {4004, true}, {4005, true}};
+        const char *reason;
+    } rows[] = {
+        {1000, false, "why"},  {1001, false, "why"},      {1002, true, "why"},
+        {1003, true, "why"},   {1007, true, "why"},       {1008, true, "already_connected"},
+        {1009, true, "why"},   {1011, false, "why"},      {1013, false, "unavailable"},
+        {1013, false, "full"}, {1013, false, "draining"}, {4001, true, "why"},
+        {4003, false, "why"},  {4004, true, "why"},       {4005, true, "why"},
+    };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char frame[] = {(char)0x88, 5,  (char)(rows[i].code >> 8), (char)rows[i].code, 'w',
-                        'h',        'y'};
+        size_t len = strlen(rows[i].reason);
+        char frame[64] = {(char)0x88, (char)(2 + len), (char)(rows[i].code >> 8),
+                          (char)rows[i].code};
         struct false_router other;
         struct mcpx_client *client;
         struct mcpx_event event;
 
-        false_router_start(&other, true, frame, sizeof frame);
+        memcpy(frame + 4, rows[i].reason, len);
+        false_router_start(&other, true, frame, 4 + len);
         client = open_at(other.port, false);
         party_expect(client, MCPX_EVENT_LEFT, &event);
         cr_expect_eq(event.code, rows[i].code, "%d: %d", rows[i].code, event.code);
         cr_expect_eq(event.retry_ms < 0, rows[i].final, "%d: %ld", rows[i].code,
                      (long)event.retry_ms);
-        cr_expect(mcpx_slice_equal(event.reason, MCPX_SLICE("why")), "%d: %.*s", rows[i].code,
-                  (int)event.reason.len, event.reason.text);
+        cr_expect(mcpx_slice_equal(event.reason, mcpx_slice_of(rows[i].reason)), "%d: %.*s",
+                  rows[i].code, (int)event.reason.len, event.reason.text);
         mcpx_client_free(client);
         false_router_stop(&other);
     }
