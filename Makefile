@@ -42,13 +42,16 @@ uninstall: ## remove what make install put there (DESTDIR=folder); settings in /
 	    | xargs -d '\n' rmdir --ignore-fail-on-non-empty
 	@rm $(installed)
 
-test: deps ## build, then run every test, the sanitizers' second run and the lint
+test: deps ## build, then run every test, the sanitizers' runs and the lint
 	cmake --preset dev -DBUILD_TESTING=ON
 	cmake --build build $(BUILD_JOBS)
 	cmake --preset asan
 	cmake --build build/asan $(BUILD_JOBS)
+	cmake --preset tsan
+	cmake --build build/tsan $(BUILD_JOBS) --target threads
 	$(CTEST) --test-dir build
 	$(CTEST) --test-dir build/asan --label-exclude '^(lint|install)$$'
+	$(CTEST) --test-dir build/tsan --label-regex '^threads$$'
 
 bench: ## build for speed, measure, print a table with targets (BENCH_CELLS="f100 hub", BENCH_JSON=file)
 	@docker/install-packages build

@@ -1,0 +1,18 @@
+/*
+ * moment.h - the time, for the threads of the stages.
+ */
+#ifndef STORE_MOMENT_H
+#define STORE_MOMENT_H
+
+#include <stdint.h>
+
+/** Microseconds of a clock that never jumps. */
+uint64_t moment_us(void);
+
+/** The same in milliseconds. */
+int64_t moment_mono_ms(void);
+
+/** Milliseconds since 1970-01-01T00:00:00Z. */
+int64_t moment_wall_ms(void);
+
+#endif

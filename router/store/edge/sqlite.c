@@ -1,0 +1,267 @@
+/*
+ * sqlite.c - two threads on one database. The writer takes what the loop puts; openings pass through
+ * it on their way to the loader, which so sees all that was stored before. While the loader reads a
+ * large topic, writing goes on: that is what two connections are for.
+ */
+#include "router/store/edge/sqlite.h"
+
+#include "lib/core/format.h"
+#include "router/store/edge/sqlite_lock.h"
+#include "router/store/edge/sqlite_mark.h"
+#include "router/store/edge/sqlite_schema.h"
+#include "router/store/edge/sqlite_write.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+/* How long a thread sleeps that has nothing else to do. */
+enum { LONG_MS = 3600000 };
+
+/*
+ * work, reading   the belts of the two threads
+ * file, ahead     paths: the database, and what is written ahead of it
+ * lock            -1 = none
+ * has_failed      the writer's last word
+ */
+struct sqlite {
+    struct belt *work, *reading;
+    struct mcpx_text file, ahead;
+    int lock;
+    struct sqlite3 *db, *reader_db;
+    struct writer *writer;
+    struct loader *loader;
+    bool has_failed;
+};
+
+static struct opening *opening_of(struct link *link)
+{
+    return LIST_ELEMENT(LIST_ELEMENT(link, struct aside, link), struct opening, aside);
+}
+
+/* ---- the writer's thread ---- */
+
+static uint64_t size_of(const struct mcpx_text *path)
+{
+    struct stat about;
+
+    return stat(path->text, &about) == 0 ? (uint64_t)about.st_size : 0;
+}
+
+/* Openings go on to the loader: all that was stored before them is stored. */
+static void pass_on(struct sqlite *sqlite, struct batch *batch)
+{
+    while (!list_is_empty(&batch->asides)) {
+        struct link *link = batch->asides.next;
+        struct opening *opening = opening_of(link);
+        struct link one;
+
+        list_remove(link);
+        if (opening->closes) {
+            writer_close(sqlite->writer, opening->name);
+            opening_free(opening);
+            continue;
+        }
+        if (!writer_open(sqlite->writer, opening->name))
+            opening->rejection = (struct rejection){MCPX_ENOMEM, 0, true};
+        list_init(&one);
+        list_append(&one, link);
+        belt_put(sqlite->reading, &one, 1);
+    }
+}
+
+static void write_all(void *context)
+{
+    struct sqlite *sqlite = context;
+    struct stage_report report = {.bytes = size_of(&sqlite->file)};
+    struct batch batch;
+    int64_t wait_ms = 0;
+
+    while (belt_take(sqlite->work, wait_ms, &batch)) {
+        bool idle = batch.count == 0;
+        enum stage_state told;
+
+        if (!idle) {
+            writer_store(sqlite->writer, &batch, &report);
+            belt_answer(sqlite->work, &batch.items, &report);
+        }
+        pass_on(sqlite, &batch);
+        told = report.state;
+        wait_ms = writer_upkeep(sqlite->writer, idle, &report);
+        report.bytes = size_of(&sqlite->file) + size_of(&sqlite->ahead);
+        if (report.state != told)
+            belt_answer(sqlite->work, &batch.items, &report);
+    }
+    sqlite->has_failed = report.state == STAGE_FAILED;
+}
+
+static size_t weigh_submission(const struct link *item)
+{
+    return LIST_ELEMENT(item, const struct submission, link)->text.len;
+}
+
+/* ---- the loader's thread ---- */
+
+static void read_all(void *context)
+{
+    struct sqlite *sqlite = context;
+    struct stage_report report = {0};
+    struct batch batch;
+
+    while (belt_take(sqlite->reading, LONG_MS, &batch)) {
+        for (struct link *at = batch.items.next; at != &batch.items; at = at->next)
+            if (opening_of(at)->rejection.err == MCPX_OK)
+                loader_read(sqlite->loader, opening_of(at));
+        if (batch.count > 0)
+            belt_answer(sqlite->reading, &batch.items, &report);
+    }
+}
+
+/* One at a time: who asked first does not wait for the others. */
+static size_t weigh_opening(const struct link *item)
+{
+    (void)item;
+    return BATCH_BYTES_MAX;
+}
+
+/* ---- beginning and end ---- */
+
+static enum mcpx_err open_files(struct sqlite *sqlite, const struct store_config *config,
+                                struct mcpx_text *errors)
+{
+    bool is_there;
+    enum mcpx_err err = place_examine(config->file, errors, &is_there);
+
+    if (err == MCPX_OK)
+        err = lock_new(config->file, errors, &sqlite->lock);
+    if (err == MCPX_OK)
+        err = schema_open(config, errors, &sqlite->db);
+    if (err == MCPX_OK && !mark_begin(sqlite->db, sqlite->lock, config->full))
+        err = schema_tell(sqlite->db, config->file, errors);
+    if (err == MCPX_OK && !config->full &&
+        schema_run(sqlite->db, "PRAGMA synchronous = NORMAL"))
+        err = schema_tell(sqlite->db, config->file, errors);
+    if (err == MCPX_OK)
+        err = schema_open_reader(config, errors, &sqlite->reader_db);
+    if (err != MCPX_OK)
+        return err;
+    err = writer_new(sqlite->db, config, &sqlite->writer);
+    if (err != MCPX_OK)
+        return err == MCPX_ENOMEM ? err : schema_tell(sqlite->db, config->file, errors);
+    err = loader_new(sqlite->reader_db, &sqlite->loader);
+    return err == MCPX_OK || err == MCPX_ENOMEM
+               ? err
+               : schema_tell(sqlite->reader_db, config->file, errors);
+}
+
+static enum mcpx_err start(struct sqlite *sqlite, void (*wake)(void *context), void *context)
+{
+    struct belt_config work = {write_all, sqlite, weigh_submission, wake, context};
+    struct belt_config reading = {read_all, sqlite, weigh_opening, wake, context};
+    enum mcpx_err err = belt_new(&reading, &sqlite->reading);
+
+    if (err == MCPX_OK)
+        err = belt_new(&work, &sqlite->work);
+    if (err == MCPX_OK)
+        err = belt_start(sqlite->reading);
+    return err == MCPX_OK ? belt_start(sqlite->work) : err;
+}
+
+enum mcpx_err sqlite_new(const struct store_config *config, void (*wake)(void *context),
+                         void *context, struct mcpx_text *errors, struct sqlite **out)
+{
+    struct sqlite *sqlite = calloc(1, sizeof *sqlite);
+    enum mcpx_err err;
+
+    if (!sqlite)
+        return MCPX_ENOMEM;
+    sqlite->lock = -1;
+    mx_format(&sqlite->file, "%s", config->file);
+    mx_format(&sqlite->ahead, "%s-wal", config->file);
+    err = sqlite->file.failed || sqlite->ahead.failed ? MCPX_ENOMEM
+                                                      : open_files(sqlite, config, errors);
+    if (err == MCPX_OK) {
+        err = start(sqlite, wake, context);
+        if (err == MCPX_ESYSTEM)
+            mcpx_text_puts(errors, "store: no more threads can be started\n");
+    }
+    if (err != MCPX_OK) {
+        sqlite_free(sqlite);
+        return err;
+    }
+    *out = sqlite;
+    return MCPX_OK;
+}
+
+/* A database that has failed is left to the next start: what was written last is not known. */
+static void close_files(struct sqlite *sqlite)
+{
+    writer_free(sqlite->writer);
+    loader_free(sqlite->loader);
+    (void)sqlite3_close(sqlite->reader_db);
+    if (sqlite->has_failed)
+        (void)sqlite3_db_config(sqlite->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    if (sqlite->writer && !sqlite->has_failed &&
+        schema_run(sqlite->db, "PRAGMA synchronous = FULL") == SQLITE_OK &&
+        mark_end(sqlite->db, sqlite->lock))
+        (void)schema_checkpoint(sqlite->db);
+    (void)sqlite3_close(sqlite->db);
+    lock_free(sqlite->lock);
+}
+
+void sqlite_free(struct sqlite *sqlite)
+{
+    struct link openings;
+
+    if (!sqlite)
+        return;
+    if (sqlite->work)
+        belt_end(sqlite->work);
+    if (sqlite->reading) {
+        belt_end(sqlite->reading);
+        list_init(&openings);
+        sqlite_openings(sqlite, &openings);
+        while (!list_is_empty(&openings)) {
+            struct opening *opening = opening_of(openings.next);
+
+            list_remove(openings.next);
+            opening_free(opening);
+        }
+    }
+    belt_free(sqlite->work);
+    belt_free(sqlite->reading);
+    close_files(sqlite);
+    mcpx_text_fini(&sqlite->file);
+    mcpx_text_fini(&sqlite->ahead);
+    free(sqlite);
+}
+
+/* ---- the loop's side ---- */
+
+void sqlite_put(struct sqlite *sqlite, struct link *submissions, size_t count)
+{
+    belt_put(sqlite->work, submissions, count);
+}
+
+void sqlite_answers(struct sqlite *sqlite, struct link *submissions,
+                    struct stage_report *report)
+{
+    belt_answers(sqlite->work, submissions, report);
+}
+
+enum mcpx_err sqlite_pass(struct sqlite *sqlite, const struct task *task)
+{
+    struct opening *opening = opening_new(task);
+
+    if (!opening)
+        return MCPX_ENOMEM;
+    belt_put_aside(sqlite->work, &opening->aside);
+    return MCPX_OK;
+}
+
+void sqlite_openings(struct sqlite *sqlite, struct link *openings)
+{
+    struct stage_report report = {0};
+
+    belt_answers(sqlite->reading, openings, &report);
+}

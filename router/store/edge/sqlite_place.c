@@ -1,0 +1,126 @@
+/*
+ * sqlite_place.c - a new database is made beside its place and then moved there, so that whatever
+ * stands at `store.file` is whole: a file without content is somebody's mistake or a damage, never
+ * the beginning of ours. And what is not ours is not even opened by SQLite.
+ */
+#include "router/store/edge/sqlite_place.h"
+
+#include "lib/core/format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static enum mcpx_err tell(struct mcpx_text *errors, const char *file, const char *found,
+                          const char *remedy)
+{
+    mx_format(errors, "store.file %q %s; %s\n", file, found, remedy);
+    return MCPX_ECONFIG;
+}
+
+/* The header that every SQLite database begins with, and what of it we read. */
+enum { HEADER_BYTES = 100, VERSION_AT = 60, ID_AT = 68 };
+
+static uint32_t big_endian(const unsigned char *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 |
+           bytes[3];
+}
+
+static enum mcpx_err examine_header(const char *file, const unsigned char *header, size_t len,
+                                    struct mcpx_text *errors)
+{
+    static const char another[] = "name another file: this one is left as it is";
+    char found[120];
+
+    if (len == 0)
+        return tell(errors, file, "is empty, which a database never is",
+                    "put a backup in its place, or remove it and begin anew");
+    if (len < HEADER_BYTES || memcmp(header, "SQLite format 3", 16) != 0)
+        return tell(errors, file, "is no SQLite database, or its beginning is damaged",
+                    another);
+    if (big_endian(header + ID_AT) != SCHEMA_ID)
+        return tell(errors, file, "is the database of another program", another);
+    if (big_endian(header + VERSION_AT) > SCHEMA_VERSION) {
+        (void)snprintf(found, sizeof found, "was written by a newer mcpx-router (version %u)",
+                       (unsigned)big_endian(header + VERSION_AT));
+        return tell(errors, file, found, "use that one, or name another file");
+    }
+    return MCPX_OK;
+}
+
+static enum mcpx_err examine_open_file(const char *file, int fd, struct mcpx_text *errors)
+{
+    unsigned char header[HEADER_BYTES];
+    ssize_t len = read(fd, header, sizeof header);
+
+    if (len < 0 && errno == EISDIR)
+        return tell(errors, file, "is a folder", "name a file in it");
+    if (len < 0)
+        return tell(errors, file, strerror(errno), "see to it that it can be read");
+    return examine_header(file, header, (size_t)len, errors);
+}
+
+enum mcpx_err place_examine(const char *file, struct mcpx_text *errors, bool *is_there)
+{
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    enum mcpx_err err;
+
+    *is_there = fd >= 0;
+    if (fd < 0 && errno == ENOENT)
+        return MCPX_OK;
+    if (fd < 0 && errno == ELOOP) /* two names of one file would be two locks */
+        return tell(errors, file, "is a symbolic link", "name the file that it leads to");
+    if (fd < 0) {
+        mx_format(errors, "store.file %q cannot be read: %s\n", file, strerror(errno));
+        return MCPX_ESYSTEM;
+    }
+    err = examine_open_file(file, fd, errors);
+    (void)close(fd);
+    return err;
+}
+
+/* ---- making ---- */
+
+/* A name that has come to a file is on the disk when its folder is. */
+static bool sync_folder(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    struct mcpx_text folder = {0};
+    int fd;
+    bool done;
+
+    if (slash)
+        mcpx_text_add(&folder, file, (size_t)(slash - file) + 1);
+    else
+        mcpx_text_puts(&folder, ".");
+    fd = folder.failed ? -1 : open(folder.text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    mcpx_text_fini(&folder);
+    done = fd >= 0 && fsync(fd) == 0;
+    if (fd >= 0)
+        (void)close(fd);
+    return done;
+}
+
+enum mcpx_err place_move(const char *made, const char *place, struct mcpx_text *errors)
+{
+    if (rename(made, place) == 0 && sync_folder(place))
+        return MCPX_OK;
+    mx_format(errors, "store.file: cannot move %q to %q: %s\n", made, place, strerror(errno));
+    return MCPX_ESYSTEM;
+}
+
+enum mcpx_err place_make(const char *path, struct mcpx_text *errors)
+{
+    int fd;
+
+    (void)unlink(path);
+    fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) {
+        mx_format(errors, "store.file: cannot make %q: %s\n", path, strerror(errno));
+        return MCPX_ESYSTEM;
+    }
+    (void)close(fd);
+    return MCPX_OK;
+}

@@ -1,0 +1,33 @@
+/*
+ * sqlite_place.h - the place where the database belongs: what stands there, and how something comes
+ * there whole.
+ */
+#ifndef STORE_SQLITE_PLACE_H
+#define STORE_SQLITE_PLACE_H
+
+#include <mcpx/error.h>
+#include <mcpx/text.h>
+
+/** PRAGMA application_id ("MCPX") and user_version of a database that this program writes. */
+enum { SCHEMA_ID = 0x4d435058, SCHEMA_VERSION = 1 };
+
+/**
+ * Looks at a file without SQLite, which would write to it.
+ *
+ * is_there   filled: false when there is no such file, in a folder that is there
+ *
+ * Returns MCPX_OK: it is ours, or is not there. Or MCPX_ECONFIG or MCPX_ESYSTEM, with a line in
+ * `errors`.
+ */
+enum mcpx_err place_examine(const char *file, struct mcpx_text *errors, bool *is_there);
+
+/**
+ * Makes an empty file that only we may read; an unfinished one of an earlier start goes. Returns
+ * MCPX_OK, or MCPX_ESYSTEM with a line in `errors`.
+ */
+enum mcpx_err place_make(const char *path, struct mcpx_text *errors);
+
+/** Moves what was made at `made` to its place, on the disk when it returns. As place_make. */
+enum mcpx_err place_move(const char *made, const char *place, struct mcpx_text *errors);
+
+#endif

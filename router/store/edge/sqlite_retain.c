@@ -1,0 +1,163 @@
+/*
+ * sqlite_retain.c - a deletion for each entry would double the work of a busy topic, so a quarter of
+ * its bound goes at once. The order of `seq` is the order of time, so what is too old for its topic
+ * stands at the beginning of the table.
+ */
+#include "router/store/edge/sqlite_retain.h"
+
+#include <sqlite3.h>
+
+static int prepare(struct retain *retain, const char *text, sqlite3_stmt **out)
+{
+    return sqlite3_prepare_v3(retain->db, text, -1, SQLITE_PREPARE_PERSISTENT, out, NULL);
+}
+
+int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_config *config)
+{
+    int code;
+
+    *retain = (struct retain){.db = db,
+                              .count = config->history_count,
+                              .bytes = config->history_bytes,
+                              .age_ms = config->history_age_ms};
+    code = prepare(retain,
+                   "SELECT serial, length(text) FROM entry WHERE topic = ?1 ORDER BY serial",
+                   &retain->oldest);
+    if (code == SQLITE_OK)
+        code = prepare(retain, "DELETE FROM entry WHERE topic = ?1 AND serial < ?2",
+                       &retain->forget);
+    if (code == SQLITE_OK)
+        code = prepare(retain, "SELECT seq, wall_ms FROM entry ORDER BY seq LIMIT ?1",
+                       &retain->eldest);
+    if (code == SQLITE_OK)
+        code =
+            prepare(retain,
+                    "UPDATE topic SET first_serial = gone.last + 1, bytes = bytes - gone.size "
+                    "FROM (SELECT topic AS id, max(serial) AS last, sum(length(text)) AS size "
+                    "FROM entry WHERE seq <= ?1 GROUP BY topic) AS gone "
+                    "WHERE topic.topic = gone.id "
+                    "RETURNING topic, name, first_serial > last_serial",
+                    &retain->advance);
+    if (code == SQLITE_OK)
+        code = prepare(retain, "DELETE FROM entry WHERE seq <= ?1", &retain->purge);
+    if (code == SQLITE_OK)
+        code = prepare(retain, "DELETE FROM topic WHERE topic = ?1", &retain->remove);
+    return code;
+}
+
+void retain_fini(struct retain *retain)
+{
+    (void)sqlite3_finalize(retain->oldest);
+    (void)sqlite3_finalize(retain->forget);
+    (void)sqlite3_finalize(retain->eldest);
+    (void)sqlite3_finalize(retain->advance);
+    (void)sqlite3_finalize(retain->purge);
+    (void)sqlite3_finalize(retain->remove);
+}
+
+/* Runs a statement that has one number to be told, and no rows to give. */
+static int run_with(sqlite3_stmt *statement, int64_t number)
+{
+    int code = sqlite3_bind_int64(statement, 1, number);
+
+    if (code == SQLITE_OK)
+        code = sqlite3_step(statement);
+    (void)sqlite3_reset(statement);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+static uint64_t entries(const struct extent *extent)
+{
+    return extent->last + 1 - extent->first;
+}
+
+static bool is_beyond(uint64_t value, uint64_t bound)
+{
+    return bound > 0 && value > bound;
+}
+
+/* Moves the beginning of an extent behind what is beyond the bounds. The newest always stays. */
+static int shorten(struct retain *retain, struct extent *extent)
+{
+    int code = sqlite3_bind_int64(retain->oldest, 1, extent->row);
+
+    if (code != SQLITE_OK)
+        return code;
+    while (extent->first < extent->last && (is_beyond(entries(extent), retain->count) ||
+                                            is_beyond(extent->bytes, retain->bytes))) {
+        code = sqlite3_step(retain->oldest);
+        if (code != SQLITE_ROW)
+            break;
+        extent->first = (uint64_t)sqlite3_column_int64(retain->oldest, 0) + 1;
+        extent->bytes -= (uint64_t)sqlite3_column_int64(retain->oldest, 1);
+    }
+    (void)sqlite3_reset(retain->oldest);
+    return code == SQLITE_ROW ? SQLITE_OK : code;
+}
+
+int retain_newest(struct retain *retain, struct open_topic *topic)
+{
+    int code;
+
+    if (!is_beyond(entries(&topic->now), retain->count + retain->count / 4) &&
+        !is_beyond(topic->now.bytes, retain->bytes + retain->bytes / 4))
+        return SQLITE_OK;
+    code = shorten(retain, &topic->now);
+    if (code != SQLITE_OK)
+        return code;
+    code = sqlite3_bind_int64(retain->forget, 2, (int64_t)topic->now.first);
+    return code == SQLITE_OK ? run_with(retain->forget, topic->now.row) : code;
+}
+
+/* Finds the last of the oldest entries from before `before_ms`; 0 = there is none. */
+static int find_old(struct retain *retain, int64_t before_ms, int64_t *seq, size_t *count)
+{
+    int code = sqlite3_bind_int64(retain->eldest, 1, RETAIN_ROWS_MAX);
+
+    *seq = 0;
+    *count = 0;
+    if (code != SQLITE_OK)
+        return code;
+    while ((code = sqlite3_step(retain->eldest)) == SQLITE_ROW) {
+        if (sqlite3_column_int64(retain->eldest, 1) >= before_ms)
+            break;
+        *seq = sqlite3_column_int64(retain->eldest, 0);
+        (*count)++;
+    }
+    (void)sqlite3_reset(retain->eldest);
+    return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+/* Topics begin behind the entries up to `seq`; those that are empty then go, unless they are open. */
+static int advance(struct retain *retain, const struct open_topics *table, int64_t seq)
+{
+    int code = sqlite3_bind_int64(retain->advance, 1, seq);
+
+    while (code == SQLITE_OK && (code = sqlite3_step(retain->advance)) == SQLITE_ROW) {
+        struct mcpx_slice name = {sqlite3_column_blob(retain->advance, 1),
+                                  (size_t)sqlite3_column_bytes(retain->advance, 1)};
+
+        code = SQLITE_OK;
+        if (sqlite3_column_int(retain->advance, 2) && !open_topics_find(table, name))
+            code = retain_remove(retain, sqlite3_column_int64(retain->advance, 0));
+    }
+    (void)sqlite3_reset(retain->advance);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+int retain_young(struct retain *retain, const struct open_topics *table, int64_t before_ms,
+                 size_t *deleted)
+{
+    int64_t seq;
+    int code = find_old(retain, before_ms, &seq, deleted);
+
+    if (code != SQLITE_OK || seq == 0)
+        return code;
+    code = advance(retain, table, seq);
+    return code == SQLITE_OK ? run_with(retain->purge, seq) : code;
+}
+
+int retain_remove(struct retain *retain, int64_t topic)
+{
+    return run_with(retain->remove, topic);
+}

@@ -1,0 +1,51 @@
+/*
+ * sqlite_retain.h - retention: how much of each topic stays in the database. Never less than the
+ * hub's log keeps, a quarter more at times.
+ */
+#ifndef STORE_SQLITE_RETAIN_H
+#define STORE_SQLITE_RETAIN_H
+
+#include "router/store/edge/sqlite_topics.h"
+#include "router/store/edge/store.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+/** Most rows that retain_young deletes at once. */
+enum { RETAIN_ROWS_MAX = 1000 };
+
+/** Bounds, and statements that are ready. Zero-initialised is empty. */
+struct retain {
+    struct sqlite3 *db;
+    uint64_t count, bytes; /* of a topic; 0 = no limit */
+    int64_t age_ms;        /* 0 = no limit */
+    struct sqlite3_stmt *oldest, *forget, *eldest, *advance, *purge, *remove;
+};
+
+/** Prepares the statements. Returns SQLite's code; retain_fini has to follow in any case. */
+int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_config *config);
+
+/** Frees them. */
+void retain_fini(struct retain *retain);
+
+/**
+ * In a transaction that has added to a topic: deletes its oldest entries once it has a quarter more
+ * than its bounds. Returns SQLite's code.
+ */
+int retain_newest(struct retain *retain, struct open_topic *topic);
+
+/**
+ * In a transaction: deletes the oldest entries of all topics, as far as they are from before
+ * `before_ms`. Topics that have none left go, but for those in `table`.
+ *
+ * deleted   filled: entries, at most RETAIN_ROWS_MAX
+ *
+ * Returns SQLite's code.
+ */
+int retain_young(struct retain *retain, const struct open_topics *table, int64_t before_ms,
+                 size_t *deleted);
+
+/** Deletes the row of a topic, which has no entries. Returns SQLite's code. */
+int retain_remove(struct retain *retain, int64_t topic);
+
+#endif

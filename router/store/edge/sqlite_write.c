@@ -1,0 +1,417 @@
+/*
+ * sqlite_write.c - a batch is a transaction: all of it is stored or none. The rows of `topic` that it
+ * changes are kept in memory and written once, at its end. A transaction that fails leaves memory as
+ * it was before (open_topics_settle).
+ *
+ * One damaged page would refuse everybody's messages, so a batch that meets one is done again, each
+ * message by itself.
+ */
+#include "router/store/edge/sqlite_write.h"
+
+#include "router/store/edge/moment.h"
+#include "router/store/edge/sqlite_error.h"
+#include "router/store/edge/sqlite_retain.h"
+#include "router/store/edge/sqlite_schema.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+
+/* Pages ahead of the database from which on they are brought into it; pauses between deletions. */
+enum {
+    AHEAD_PAGES = 1000,
+    AGE_PAUSE_MS = 60000,
+    AGE_PAUSE_IDLE_MS = 100,
+    ROOM_PAUSE_MS = 1000
+};
+
+/*
+ * ahead          pages that are written ahead of the database; as the last commit said
+ * ahead_max      that many start a checkpoint
+ * aged_us        when old entries were deleted last
+ * more_are_old   and some were left
+ */
+struct writer {
+    struct sqlite3 *db;
+    struct retain retain;
+    struct open_topics topics;
+    sqlite3_stmt *find, *make, *add, *save;
+    enum stage_state state;
+    int ahead, ahead_max;
+    uint64_t aged_us;
+    bool more_are_old;
+};
+
+/* ---- beginning and end ---- */
+
+static int note_ahead(void *context, struct sqlite3 *db, const char *name, int pages)
+{
+    struct writer *writer = context;
+
+    (void)db;
+    (void)name;
+    writer->ahead = pages;
+    return SQLITE_OK;
+}
+
+static int prepare(struct writer *writer, const char *text, sqlite3_stmt **out)
+{
+    return sqlite3_prepare_v3(writer->db, text, -1, SQLITE_PREPARE_PERSISTENT, out, NULL);
+}
+
+static int prepare_all(struct writer *writer, const struct store_config *config)
+{
+    int code = retain_init(&writer->retain, writer->db, config);
+
+    if (code == SQLITE_OK)
+        code = prepare(
+            writer,
+            "SELECT topic, first_serial, last_serial, bytes FROM topic WHERE name = ?1",
+            &writer->find);
+    if (code == SQLITE_OK)
+        code = prepare(writer,
+                       "INSERT INTO topic (name, epoch, first_serial, last_serial, bytes) "
+                       "VALUES (?1, ?2, 1, 0, 0)",
+                       &writer->make);
+    if (code == SQLITE_OK)
+        code = prepare(writer,
+                       "INSERT INTO entry (topic, serial, wall_ms, sum, text) "
+                       "VALUES (?1, ?2, ?3, ?4, ?5)",
+                       &writer->add);
+    if (code == SQLITE_OK)
+        code = prepare(writer,
+                       "UPDATE topic SET first_serial = ?2, last_serial = ?3, bytes = ?4 "
+                       "WHERE topic = ?1",
+                       &writer->save);
+    return code;
+}
+
+enum mcpx_err writer_new(struct sqlite3 *db, const struct store_config *config,
+                         struct writer **out)
+{
+    struct writer *writer = calloc(1, sizeof *writer);
+    int code;
+
+    if (!writer)
+        return MCPX_ENOMEM;
+    writer->db = db;
+    writer->ahead_max = AHEAD_PAGES;
+    open_topics_init(&writer->topics);
+    (void)sqlite3_wal_hook(db, note_ahead, writer);
+    code = prepare_all(writer, config);
+    if (code != SQLITE_OK) {
+        writer_free(writer);
+        return code == SQLITE_NOMEM ? MCPX_ENOMEM : MCPX_ECONFIG;
+    }
+    *out = writer;
+    return MCPX_OK;
+}
+
+void writer_free(struct writer *writer)
+{
+    if (!writer)
+        return;
+    (void)sqlite3_wal_hook(writer->db, NULL, NULL);
+    (void)sqlite3_finalize(writer->find);
+    (void)sqlite3_finalize(writer->make);
+    (void)sqlite3_finalize(writer->add);
+    (void)sqlite3_finalize(writer->save);
+    retain_fini(&writer->retain);
+    open_topics_fini(&writer->topics);
+    free(writer);
+}
+
+/* ---- topics ---- */
+
+static int bind_slice(sqlite3_stmt *statement, int at, struct mcpx_slice text)
+{
+    return sqlite3_bind_blob64(statement, at, text.text ? text.text : "", text.len,
+                               SQLITE_STATIC);
+}
+
+/* Steps a statement that gives no rows, and lets go of what was bound to it. */
+static int finish(sqlite3_stmt *statement)
+{
+    int code = sqlite3_step(statement);
+
+    (void)sqlite3_reset(statement);
+    (void)sqlite3_clear_bindings(statement);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+/* Reads a topic's row, if it may have changed since it was read last. */
+static int refresh(struct writer *writer, struct open_topic *topic)
+{
+    int code;
+
+    if (!topic->stale)
+        return SQLITE_OK;
+    code = bind_slice(writer->find, 1, topic->name);
+    if (code != SQLITE_OK)
+        return code;
+    code = sqlite3_step(writer->find);
+    topic->stored = (struct extent){.first = 1};
+    if (code == SQLITE_ROW)
+        topic->stored = (struct extent){sqlite3_column_int64(writer->find, 0),
+                                        (uint64_t)sqlite3_column_int64(writer->find, 1),
+                                        (uint64_t)sqlite3_column_int64(writer->find, 2),
+                                        (uint64_t)sqlite3_column_int64(writer->find, 3)};
+    (void)sqlite3_reset(writer->find);
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        return code;
+    topic->now = topic->stored;
+    topic->stale = false;
+    return SQLITE_OK;
+}
+
+static int make_topic(struct writer *writer, struct open_topic *topic, struct mcpx_slice epoch)
+{
+    int code = bind_slice(writer->make, 1, topic->name);
+
+    if (code == SQLITE_OK)
+        code = sqlite3_bind_text(writer->make, 2, epoch.text, (int)epoch.len, SQLITE_STATIC);
+    if (code == SQLITE_OK)
+        code = finish(writer->make);
+    if (code == SQLITE_OK)
+        topic->now.row = sqlite3_last_insert_rowid(writer->db);
+    return code;
+}
+
+bool writer_open(struct writer *writer, struct mcpx_slice name)
+{
+    struct open_topic *topic = open_topics_get(&writer->topics, name);
+
+    if (!topic)
+        return false;
+    if (refresh(writer, topic) == SQLITE_OK && topic->now.row == 0)
+        open_topics_drop(&writer->topics, topic);
+    return true;
+}
+
+void writer_close(struct writer *writer, struct mcpx_slice name)
+{
+    struct open_topic *topic = open_topics_find(&writer->topics, name);
+
+    if (!topic)
+        return;
+    if (writer->state == STAGE_READY && refresh(writer, topic) == SQLITE_OK &&
+        topic->now.row != 0 && topic->now.first > topic->now.last)
+        (void)retain_remove(&writer->retain, topic->now.row);
+    open_topics_drop(&writer->topics, topic);
+}
+
+/* ---- a batch ---- */
+
+static int add(struct writer *writer, const struct submission *submission)
+{
+    struct open_topic *topic = open_topics_get(&writer->topics, submission->topic);
+    int code = topic ? refresh(writer, topic) : SQLITE_NOMEM;
+
+    if (code != SQLITE_OK)
+        return code;
+    open_topics_change(&writer->topics, topic);
+    if (topic->now.row == 0)
+        code = make_topic(writer, topic, submission->epoch);
+    if (code == SQLITE_OK)
+        code = sqlite3_bind_int64(writer->add, 1, topic->now.row);
+    if (code == SQLITE_OK)
+        code = sqlite3_bind_int64(writer->add, 2, (int64_t)topic->now.last + 1);
+    if (code == SQLITE_OK)
+        code = sqlite3_bind_int64(writer->add, 3, submission->wall_ms);
+    if (code == SQLITE_OK)
+        code = sqlite3_bind_int64(
+            writer->add, 4,
+            schema_sum(submission->topic, topic->now.last + 1, submission->text));
+    if (code == SQLITE_OK)
+        code = bind_slice(writer->add, 5, submission->text);
+    if (code == SQLITE_OK)
+        code = finish(writer->add);
+    topic->now.last++;
+    topic->now.bytes += submission->text.len;
+    return code;
+}
+
+/* Writes the row of a topic that the transaction has changed, after what is too much has gone. */
+static int save(struct writer *writer, struct open_topic *topic)
+{
+    int code = retain_newest(&writer->retain, topic);
+
+    if (code == SQLITE_OK)
+        code = sqlite3_bind_int64(writer->save, 1, topic->now.row);
+    if (code == SQLITE_OK)
+        code = sqlite3_bind_int64(writer->save, 2, (int64_t)topic->now.first);
+    if (code == SQLITE_OK)
+        code = sqlite3_bind_int64(writer->save, 3, (int64_t)topic->now.last);
+    if (code == SQLITE_OK)
+        code = sqlite3_bind_int64(writer->save, 4, (int64_t)topic->now.bytes);
+    return code == SQLITE_OK ? finish(writer->save) : code;
+}
+
+static struct submission *submission_of(struct link *link)
+{
+    return LIST_ELEMENT(link, struct submission, link);
+}
+
+/* All that is done between BEGIN and COMMIT for the messages from `link` on, up to `end`. */
+static int add_all(struct writer *writer, struct link *link, const struct link *end)
+{
+    struct link *changed = &writer->topics.changed;
+    int code = SQLITE_OK;
+
+    for (; code == SQLITE_OK && link != end; link = link->next)
+        if (submission_of(link)->what == SUBMIT_MESSAGE)
+            code = add(writer, submission_of(link));
+    for (struct link *at = changed->next; code == SQLITE_OK && at != changed; at = at->next)
+        code = save(writer, LIST_ELEMENT(at, struct open_topic, changed));
+    return code;
+}
+
+/* Ends a transaction: commits it if all went well up to `code`. Returns why it is rejected. */
+static struct rejection conclude(struct writer *writer, int code, struct stage_report *report)
+{
+    struct rejection rejection = {0};
+    bool committing = code == SQLITE_OK;
+
+    if (committing) {
+        errno = 0;
+        code = schema_run(writer->db, "COMMIT");
+    }
+    if (code != SQLITE_OK) {
+        rejection = error_judge(writer->db, code, committing, report);
+        if (!sqlite3_get_autocommit(writer->db))
+            (void)schema_run(writer->db, "ROLLBACK");
+    } else {
+        report->state = STAGE_READY;
+    }
+    writer->state = report->state;
+    open_topics_settle(&writer->topics, code == SQLITE_OK);
+    return rejection;
+}
+
+/* One transaction for the messages from `link` on, up to `end`. Returns SQLite's code. */
+static int transact(struct writer *writer, struct link *link, const struct link *end,
+                    struct stage_report *report)
+{
+    struct rejection rejection;
+    int code;
+
+    errno = 0;
+    code = schema_run(writer->db, "BEGIN IMMEDIATE");
+    if (code == SQLITE_OK)
+        code = add_all(writer, link, end);
+    rejection = conclude(writer, code, report);
+    for (; link != end; link = link->next)
+        if (submission_of(link)->what == SUBMIT_MESSAGE)
+            submission_of(link)->rejection = rejection;
+    return code;
+}
+
+static void store(struct writer *writer, struct batch *batch, struct stage_report *report)
+{
+    struct link *end = &batch->items;
+
+    if (!error_is_damage(transact(writer, end->next, end, report)))
+        return;
+    for (struct link *at = end->next; at != end && writer->state != STAGE_FAILED;
+         at = at->next)
+        if (submission_of(at)->what == SUBMIT_MESSAGE)
+            (void)transact(writer, at, at->next, report);
+}
+
+void writer_store(struct writer *writer, struct batch *batch, struct stage_report *report)
+{
+    uint64_t begun_us = moment_us();
+    struct link *end = &batch->items;
+    size_t messages = 0;
+
+    report->state = writer->state;
+    for (struct link *at = end->next; at != end; at = at->next) {
+        bool is_message = submission_of(at)->what == SUBMIT_MESSAGE;
+
+        submission_of(at)->rejection = is_message ? error_refusal() : (struct rejection){0};
+        messages += is_message;
+    }
+    if (messages == 0 || writer->state == STAGE_FAILED)
+        return;
+    store(writer, batch, report);
+    figure_add_time(&report->work, moment_us() - begun_us);
+    figure_add_size(&report->sizes, messages);
+}
+
+/* ---- upkeep ---- */
+
+/* Not worth a rejection, but a disk that fails here has failed. */
+static void note_error(struct writer *writer, int code, struct stage_report *report)
+{
+    if (code == SQLITE_OK || !error_is_of_disk(code) || error_is_full(writer->db, code))
+        return;
+    (void)error_judge(writer->db, code, true, report);
+    writer->state = report->state;
+}
+
+/* Without waiting for readers: what they still need is brought in another time. */
+static void bring_in(struct writer *writer, struct stage_report *report)
+{
+    int pages = 0;
+    int done = 0;
+    int code =
+        sqlite3_wal_checkpoint_v2(writer->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages, &done);
+
+    writer->ahead_max = AHEAD_PAGES + (done < pages ? pages : 0);
+    writer->ahead = done < pages ? pages : 0;
+    note_error(writer, code, report);
+}
+
+static void delete_old(struct writer *writer, struct stage_report *report)
+{
+    size_t deleted = 0;
+    int code = schema_run(writer->db, "BEGIN IMMEDIATE");
+
+    if (code == SQLITE_OK)
+        code = retain_young(&writer->retain, &writer->topics,
+                            moment_wall_ms() - writer->retain.age_ms, &deleted);
+    if (code == SQLITE_OK)
+        code = schema_run(writer->db, "COMMIT");
+    note_error(writer, code, report);
+    if (!sqlite3_get_autocommit(writer->db))
+        (void)schema_run(writer->db, "ROLLBACK");
+    if (deleted > 0)
+        open_topics_expire(&writer->topics);
+    writer->aged_us = moment_us();
+    writer->more_are_old = deleted == RETAIN_ROWS_MAX;
+}
+
+/* Senders may have gone when there was no room. Somebody has to find out that there is some again. */
+static void look_for_room(struct writer *writer, struct stage_report *report)
+{
+    int code;
+
+    errno = 0;
+    code = schema_run(writer->db, "BEGIN IMMEDIATE;"
+                                  "INSERT INTO entry (topic, serial, wall_ms, sum, text)"
+                                  " VALUES (0, 0, 0, 0, zeroblob(16384));"
+                                  "DELETE FROM entry WHERE topic = 0");
+    (void)conclude(writer, code, report);
+}
+
+int64_t writer_upkeep(struct writer *writer, bool idle, struct stage_report *report)
+{
+    int64_t pause_ms = idle && writer->more_are_old ? AGE_PAUSE_IDLE_MS : AGE_PAUSE_MS;
+    int64_t since_ms = (int64_t)((moment_us() - writer->aged_us) / 1000);
+
+    report->state = writer->state;
+    if (writer->state == STAGE_FAILED)
+        return AGE_PAUSE_MS;
+    if (writer->ahead >= writer->ahead_max)
+        bring_in(writer, report);
+    if (writer->retain.age_ms > 0 && since_ms >= pause_ms) {
+        delete_old(writer, report);
+        since_ms = 0;
+    }
+    if (writer->state == STAGE_FULL && idle)
+        look_for_room(writer, report);
+    if (writer->state == STAGE_FULL)
+        return ROOM_PAUSE_MS;
+    pause_ms = writer->more_are_old ? AGE_PAUSE_IDLE_MS : AGE_PAUSE_MS;
+    return since_ms < pause_ms ? pause_ms - since_ms : 0;
+}

@@ -1,0 +1,55 @@
+/*
+ * stage.h - what a stage tells of itself: its state, and figures for the metrics.
+ */
+#ifndef STORE_STAGE_H
+#define STORE_STAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** Upper bounds of the classes of times, in microseconds, and of sizes; the last class has none. */
+enum { FIGURE_TIMES = 12, FIGURE_SIZES = 6 };
+extern const unsigned figure_times_us[FIGURE_TIMES];
+extern const unsigned figure_sizes[FIGURE_SIZES];
+
+/** How many fell into each class, and the sum of all. Sizes use the first FIGURE_SIZES + 1. */
+struct figure {
+    uint64_t counts[FIGURE_TIMES + 1];
+    uint64_t sum;
+};
+
+/** Counts a time in microseconds. */
+void figure_add_time(struct figure *figure, uint64_t us);
+
+/** Counts the size of a batch. */
+void figure_add_size(struct figure *figure, uint64_t size);
+
+/**
+ * Whether a stage takes submissions: the last batch decides.
+ *
+ *   READY    it does
+ *   FULL     no room: this batch was refused, the next one is tried
+ *   FAILED   the disk or the library failed: everything is refused until a restart
+ */
+enum stage_state { STAGE_READY, STAGE_FULL, STAGE_FAILED };
+
+/**
+ * What a stage tells with its answers.
+ *
+ * state     as it is now
+ * reason    of FULL and FAILED: what the system or the library said
+ * work      batches: how long each took until it was on the disk; added up
+ * sizes     of the batches; added up
+ * bytes     that its files have now
+ */
+struct stage_report {
+    enum stage_state state;
+    char reason[200];
+    struct figure work, sizes;
+    uint64_t bytes;
+};
+
+/** Brings `to` up to date with what was told since. The figures of `from` are zero afterwards. */
+void stage_report_move(struct stage_report *to, struct stage_report *from);
+
+#endif

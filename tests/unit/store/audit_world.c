@@ -1,0 +1,196 @@
+/*
+ * audit_world.c - the loop's side of an audit. `wake` writes into a pipe, so a test waits for what
+ * it asserts and for no clock.
+ */
+#include "tests/unit/store/audit_world.h"
+
+#include "lib/core/decimal.h"
+#include "tests/support/audit_chain.h"
+#include <mcpx/json.h>
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DEADLINE_MS = 120000 };
+
+struct world *world_new(void)
+{
+    struct world *world = calloc(1, sizeof *world);
+    struct mcpx_text pem = {0};
+    FILE *file;
+
+    strcpy(world->root, "/tmp/mcpx-audit-XXXXXX");
+    cr_assert_not_null(mkdtemp(world->root));
+    snprintf(world->folder, sizeof world->folder, "%s/audit", world->root);
+    snprintf(world->key_path, sizeof world->key_path, "%s/key.pem", world->root);
+    world->key = test_audit_key(&pem);
+    file = fopen(world->key_path, "w");
+    cr_assert(file && fwrite(pem.text, 1, pem.len, file) == pem.len);
+    fclose(file);
+    mcpx_text_fini(&pem);
+    cr_assert_eq(pipe(world->wakes), 0);
+    for (int end = 0; end < 2; end++)
+        cr_assert_eq(fcntl(world->wakes[end], F_SETFL, O_NONBLOCK), 0);
+    world->config = (struct audit_config){.folder = world->folder,
+                                          .key_file = world->key_path,
+                                          .rev = MCPX_SLICE("0011223344556677")};
+    return world;
+}
+
+static void wake(void *context)
+{
+    struct world *world = context;
+
+    (void)!write(world->wakes[1], "", 1);
+}
+
+enum mcpx_err world_open(struct world *world, struct mcpx_text *errors)
+{
+    struct mcpx_text own = {0};
+    enum mcpx_err err =
+        audit_new(&world->config, wake, world, errors ? errors : &own, &world->audit);
+
+    cr_expect(errors || !err, "%s", own.text ? own.text : mcpx_strerror(err));
+    mcpx_text_fini(&own);
+    return err;
+}
+
+void world_send(struct world *world, size_t count, size_t bytes)
+{
+    static const struct mcpx_slice to[] = {{"bob", 3}};
+    static char text[1 << 20];
+    struct link list;
+
+    list_init(&list);
+    if (!text[0]) /* the audit may still read what was sent before */
+        memset(text, 'x', sizeof text);
+    for (size_t i = 0; i < count; i++) {
+        struct submission *made = &world->submissions[world->sent++];
+
+        *made = (struct submission){.what = i % 7 == 6 ? SUBMIT_JOIN : SUBMIT_MESSAGE,
+                                    .ticket = world->sent,
+                                    .topic = MCPX_SLICE("support/main"),
+                                    .from = MCPX_SLICE("alice"),
+                                    .id = MCPX_SLICE("an-id"),
+                                    .kind = MCPX_SLICE("chat"),
+                                    .kind_sent = MCPX_SLICE("chat"),
+                                    .grant = MCPX_SLICE("chat*"),
+                                    .text = {text, bytes},
+                                    .to = to,
+                                    .to_count = 1,
+                                    .line = 77,
+                                    .wall_ms = 1790000000000};
+        if (made->what == SUBMIT_JOIN)
+            made->text = made->id = (struct mcpx_slice){0};
+        list_append(&list, &made->link);
+    }
+    audit_put(world->audit, &list, count);
+}
+
+void world_take(struct world *world)
+{
+    struct pollfd wakes = {.fd = world->wakes[0], .events = POLLIN};
+    struct link list;
+    char bytes[64];
+
+    cr_assert_eq(poll(&wakes, 1, DEADLINE_MS), 1, "nothing is answered");
+    while (read(world->wakes[0], bytes, sizeof bytes) > 0)
+        continue;
+    list_init(&list);
+    audit_answers(world->audit, &list, &world->report);
+    while (!list_is_empty(&list)) {
+        struct link *first = list.next;
+
+        list_remove(first);
+        world->answered[world->answered_count++] =
+            LIST_ELEMENT(first, struct submission, link);
+    }
+}
+
+void world_settle(struct world *world)
+{
+    while (world->answered_count < world->sent)
+        world_take(world);
+    for (size_t i = 0; i < world->sent; i++)
+        cr_expect_eq(world->answered[i], &world->submissions[i], "answer %zu is out of order",
+                     i);
+}
+
+void world_close(struct world *world)
+{
+    audit_free(world->audit);
+    world->audit = NULL;
+}
+
+struct audit_verdict world_verify(struct world *world, bool is_ended)
+{
+    struct audit_evidence evidence = {&world->key, 1, .is_ended = is_ended};
+    struct audit_reader reader;
+    struct audit_rows rows;
+    struct audit_verdict verdict = {0};
+
+    cr_assert_eq(audit_reader_open(world->folder, &reader), MCPX_OK);
+    rows = audit_reader_rows(&reader);
+    cr_assert_eq(audit_verify(&rows, &evidence, &verdict), MCPX_OK);
+    cr_expect_eq(reader.error, 0);
+    audit_reader_close(&reader);
+    return verdict;
+}
+
+size_t world_count(struct world *world, const char *what,
+                   void (*found)(void *context, const struct audit_line *line), void *context)
+{
+    struct audit_reader reader;
+    struct audit_row row;
+    struct audit_line line;
+    size_t count = 0;
+
+    cr_assert_eq(audit_reader_open(world->folder, &reader), MCPX_OK);
+    while (audit_reader_next(&reader, &row)) {
+        cr_assert(audit_line_read(row.text, &line));
+        if (!mcpx_slice_equal(line.name, mcpx_slice_of(what)))
+            continue;
+        count++;
+        if (found)
+            found(context, &line);
+    }
+    audit_reader_close(&reader);
+    return count;
+}
+
+uint64_t world_number(const struct audit_line *line, const char *name)
+{
+    uint64_t number = 0;
+
+    (void)mx_decimal_read(mcpx_json_get(line->whole, name), INT64_MAX, &number);
+    return number;
+}
+
+static void empty(const char *path)
+{
+    DIR *stream = opendir(path);
+    const struct dirent *entry;
+
+    while (stream && (entry = readdir(stream)) != NULL)
+        (void)unlinkat(dirfd(stream), entry->d_name, 0);
+    if (stream)
+        closedir(stream);
+    (void)rmdir(path);
+}
+
+void world_free(struct world *world)
+{
+    world_close(world);
+    empty(world->folder);
+    empty(world->root);
+    audit_key_free(world->key);
+    close(world->wakes[0]);
+    close(world->wakes[1]);
+    free(world);
+}

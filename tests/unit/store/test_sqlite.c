@@ -1,0 +1,273 @@
+/*
+ * test_sqlite.c - what was stored is read again byte for byte, over restarts, as long as topics keep
+ * it.
+ */
+#include "tests/unit/store/keeper.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static struct keeper keeper;
+
+static void open_it(void)
+{
+    cr_assert_eq(keeper_open(&keeper), MCPX_OK, "%s", keeper.errors.text);
+}
+
+static void begin(void)
+{
+    keeper_init(&keeper);
+}
+
+static void end(void)
+{
+    keeper_fini(&keeper);
+}
+
+TestSuite(sqlite, .init = begin, .fini = end);
+
+static void expect_texts(const char *topic, const char *expected)
+{
+    char *texts = keeper_texts(&keeper, topic);
+
+    cr_expect_str_eq(texts, expected, "%s: %.200s", topic, texts);
+    free(texts);
+}
+
+Test(sqlite, what_was_stored_is_there_after_a_restart)
+{
+    for (int full = 1; full >= 0; full--) {
+        keeper.config.full = full;
+        for (int round = 0; round < 3; round++) {
+            open_it();
+            cr_expect_eq(keeper_store(&keeper, "a", round ? "{\"a\":2}" : "{\"a\":1}").err,
+                         MCPX_OK);
+            cr_expect_eq(keeper_store(&keeper, "b", "{\"b\":1}").err, MCPX_OK);
+            keeper_close(&keeper);
+        }
+    }
+    open_it();
+    expect_texts("a", "{\"a\":1} {\"a\":2} {\"a\":2} {\"a\":1} {\"a\":2} {\"a\":2}");
+    expect_texts("b", "{\"b\":1} {\"b\":1} {\"b\":1} {\"b\":1} {\"b\":1} {\"b\":1}");
+}
+
+Test(sqlite, a_topic_that_nobody_used_is_not_known)
+{
+    struct opening *opening;
+
+    open_it();
+    opening = keeper_load(&keeper, "nowhere");
+    cr_expect_eq(opening->rejection.err, MCPX_OK);
+    cr_expect_not(opening->is_known);
+    cr_expect_eq(opening->count, 0);
+    opening_free(opening);
+}
+
+Test(sqlite, a_topic_is_told_with_its_epoch_and_the_serial_of_its_first_entry)
+{
+    struct opening *opening;
+    struct submission message;
+
+    keeper.config.history_count = 4;
+    open_it();
+    message = keeper_message(&keeper, "a", "one");
+    keeper_put(&keeper, &message, 1);
+    for (int i = 0; i < 5; i++)
+        cr_expect_eq(keeper_store(&keeper, "a", "more").err, MCPX_OK);
+    opening = keeper_load(&keeper, "a");
+    cr_expect(opening->is_known);
+    cr_expect(mcpx_slice_equal(opening->topic.epoch, message.epoch));
+    cr_expect_eq(opening->topic.first, 3, "%llu", (unsigned long long)opening->topic.first);
+    cr_expect_eq(opening->count, 4);
+    opening_free(opening);
+}
+
+Test(sqlite, times_and_bytes_come_back_as_they_were)
+{
+    static const char odd[] = "\"\x01\xff\xc3\xa9' \\ %";
+    struct submission messages[2];
+    struct opening *opening;
+    size_t len = 3 << 20;
+    char *large = malloc(len);
+
+    memset(large, 'x', len);
+    open_it();
+    messages[0] = keeper_message(&keeper, "b\xc3\xa4r/1", odd);
+    messages[0].wall_ms += 5;
+    messages[1] = keeper_message(&keeper, "b\xc3\xa4r/1", "");
+    messages[1].text = (struct mcpx_slice){large, len};
+    keeper_put(&keeper, messages, 2);
+    opening = keeper_load(&keeper, "b\xc3\xa4r/1");
+    cr_assert_eq(opening->count, 2);
+    cr_expect(mcpx_slice_equal(opening->envelopes[0].text, messages[0].text));
+    cr_expect(mcpx_slice_equal(opening->envelopes[1].text, messages[1].text));
+    cr_expect_eq(opening->envelopes[0].wall_ms, messages[0].wall_ms);
+    opening_free(opening);
+    free(large);
+}
+
+Test(sqlite, a_batch_of_many_topics_keeps_the_order_of_each)
+{
+    enum { COUNT = 3000, TOPICS = 50 };
+    struct submission *messages = calloc(COUNT, sizeof *messages);
+    char(*texts)[16] = calloc(COUNT, sizeof *texts);
+    char(*topics)[16] = calloc(TOPICS, sizeof *topics);
+
+    open_it();
+    for (int i = 0; i < COUNT; i++) {
+        (void)snprintf(texts[i], sizeof texts[i], "%d", i);
+        (void)snprintf(topics[i % TOPICS], sizeof topics[0], "t%d", i % TOPICS);
+        messages[i] = keeper_message(&keeper, topics[i % TOPICS], texts[i]);
+    }
+    keeper_put(&keeper, messages, COUNT);
+    for (int i = 0; i < COUNT; i++)
+        cr_expect_eq(messages[i].rejection.err, MCPX_OK);
+    for (int topic = 0; topic < TOPICS; topic++) {
+        struct opening *opening = keeper_load(&keeper, topics[topic]);
+
+        cr_assert_eq(opening->count, COUNT / TOPICS);
+        for (int i = 0; i < COUNT / TOPICS; i++)
+            cr_expect(mcpx_slice_equal(opening->envelopes[i].text,
+                                       mcpx_slice_of(texts[topic + i * TOPICS])));
+        opening_free(opening);
+    }
+    cr_expect_eq(keeper.report.sizes.sum, COUNT, "the report counts messages");
+    free(messages);
+    free(texts);
+    free(topics);
+}
+
+Test(sqlite, presence_is_answered_in_order_and_not_stored)
+{
+    struct submission row[4];
+
+    open_it();
+    row[0] = keeper_message(&keeper, "a", "");
+    row[0].what = SUBMIT_JOIN;
+    row[1] = keeper_message(&keeper, "a", "hello");
+    row[2] = keeper_message(&keeper, "a", "");
+    row[2].what = SUBMIT_UPDATE;
+    row[3] = keeper_message(&keeper, "a", "");
+    row[3].what = SUBMIT_LEAVE;
+    keeper_put(&keeper, row, 4);
+    for (int i = 0; i < 4; i++)
+        cr_expect_eq(row[i].rejection.err, MCPX_OK);
+    expect_texts("a", "hello");
+    cr_expect_eq(keeper_ask(&keeper, "SELECT count(*) FROM entry"), 1);
+}
+
+Test(sqlite, an_opening_sees_all_that_was_handed_over_before_it)
+{
+    enum { ROUNDS = 200 };
+
+    open_it();
+    for (int round = 0; round < ROUNDS; round++) {
+        struct submission message = keeper_message(&keeper, "a", "x");
+        struct task task = {TASK_OPEN, ++keeper.ticket, MCPX_SLICE("a"), NULL};
+        struct link list;
+        struct link openings;
+        struct opening *opening;
+
+        list_init(&list);
+        list_init(&openings);
+        list_init(&message.link);
+        list_append(&list, &message.link);
+        sqlite_put(keeper.sqlite, &list, 1);
+        cr_assert_eq(sqlite_pass(keeper.sqlite, &task), MCPX_OK);
+        while (list_is_empty(&openings))
+            sqlite_openings(keeper.sqlite, &openings);
+        opening = LIST_ELEMENT(LIST_ELEMENT(openings.next, struct aside, link), struct opening,
+                               aside);
+        cr_assert_eq(opening->count, (size_t)round + 1);
+        opening_free(opening);
+        while (list_is_empty(&list))
+            sqlite_answers(keeper.sqlite, &list, &keeper.report);
+    }
+}
+
+Test(sqlite, a_topic_keeps_its_newest_entries)
+{
+    static const struct {
+        const char *name;
+        size_t count, bytes;
+        int stored;
+        long long least, most;
+    } rows[] = {
+        {"by count", 100, 0, 1000, 100, 125},
+        {"by bytes", 0, 1000, 1000, 100, 125},
+        {"the bound that is tighter holds", 50, 1000, 1000, 50, 62},
+        {"without bounds all stays", 0, 0, 1000, 1000, 1000},
+        {"within the bounds all stays", 1000, 10000, 900, 900, 900},
+        {"the newest stays, however large it is", 10, 5, 20, 1, 1},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char topic[16];
+        char question[256];
+        long long left;
+
+        (void)snprintf(topic, sizeof topic, "t%zu", i);
+        keeper.config.history_count = rows[i].count;
+        keeper.config.history_bytes = rows[i].bytes;
+        open_it();
+        for (int n = 0; n < rows[i].stored; n += 20) {
+            struct submission messages[20];
+
+            for (int m = 0; m < 20; m++)
+                messages[m] = keeper_message(&keeper, topic, "ten bytes.");
+            keeper_put(&keeper, messages, 20);
+        }
+        keeper_close(&keeper);
+        (void)snprintf(question, sizeof question,
+                       "SELECT count(*) FROM entry JOIN topic USING (topic) WHERE name = "
+                       "CAST('%s' AS BLOB)",
+                       topic);
+        left = keeper_ask(&keeper, question);
+        cr_expect(left >= rows[i].least && left <= rows[i].most, "%s: %lld", rows[i].name,
+                  left);
+        (void)snprintf(question, sizeof question,
+                       "SELECT last_serial = %d AND last_serial - first_serial + 1 = %lld AND "
+                       "bytes = 10 * %lld FROM topic WHERE name = CAST('%s' AS BLOB)",
+                       rows[i].stored, left, left, topic);
+        cr_expect_eq(keeper_ask(&keeper, question), 1, "%s: its row agrees", rows[i].name);
+    }
+}
+
+/* Stores messages whose time is long gone. */
+static void store_old(const char *topic, int count)
+{
+    struct submission *messages = calloc((size_t)count, sizeof *messages);
+
+    for (int i = 0; i < count; i++) {
+        messages[i] = keeper_message(&keeper, topic, "old");
+        messages[i].wall_ms = 1000;
+    }
+    keeper_put(&keeper, messages, (size_t)count);
+    free(messages);
+}
+
+/* Asks until the answer is the one that is expected. */
+static void wait_until(const char *question, long long expected)
+{
+    for (int i = 0; i < 1200 && keeper_ask(&keeper, question) != expected; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    cr_expect_eq(keeper_ask(&keeper, question), expected, "%s", question);
+}
+
+Test(sqlite, what_is_too_old_goes_and_its_topic_with_it)
+{
+    keeper.config.history_count = 0;
+    keeper.config.history_age_ms = 0;
+    open_it();
+    store_old("gone", 2500);
+    store_old("half", 10);
+    cr_expect_eq(keeper_store(&keeper, "half", "young").err, MCPX_OK);
+    keeper_close(&keeper);
+    keeper.config.history_age_ms = 86400000;
+    open_it();
+    wait_until("SELECT count(*) FROM entry", 1);
+    wait_until("SELECT count(*) FROM topic", 1);
+    expect_texts("half", "young");
+}

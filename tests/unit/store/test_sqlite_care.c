@@ -1,0 +1,347 @@
+/*
+ * test_sqlite_care.c - what an operator does with a database. What breaks for whom: a backup that is
+ * no copy of one moment loses messages when it is needed; a check that finds nothing wrong with a
+ * damaged file lets it be backed up over the good ones; what was erased and is still in the file is
+ * a broken promise. docs/storage.md.
+ */
+#include "router/store/edge/sqlite_care.h"
+
+#include "lib/core/format.h"
+#include "tests/unit/store/keeper.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct keeper keeper;
+static struct mcpx_text told, errors;
+static int stored;
+
+static void begin(void)
+{
+    keeper_init(&keeper);
+    keeper.config.history_count = 0;
+    keeper.config.history_bytes = 0;
+}
+
+static void end(void)
+{
+    keeper_fini(&keeper);
+    mcpx_text_fini(&told);
+    mcpx_text_fini(&errors);
+}
+
+TestSuite(sqlite_care, .init = begin, .fini = end);
+
+static void open_it(void)
+{
+    cr_assert_eq(keeper_open(&keeper), MCPX_OK, "%s", keeper.errors.text);
+}
+
+/* Texts "0", "1" ... of this size, in turn for two topics. */
+static void store_some(int count, size_t size)
+{
+    char *text = malloc(size + 1);
+
+    for (int i = 0; i < count; i++, stored++) {
+        (void)snprintf(text, size + 1, "%d%0*d", stored, (int)size - 12, 0);
+        cr_assert_eq(keeper_store(&keeper, stored % 2 ? "odd" : "even", text).err, MCPX_OK);
+    }
+    free(text);
+}
+
+static struct care *care_for(const char *file, bool alone,
+                             const struct schema_progress *progress)
+{
+    struct care *care = NULL;
+
+    mcpx_text_reset(&errors);
+    cr_assert_eq(care_open(file, alone, progress, &errors, &care), MCPX_OK, "%s", errors.text);
+    return care;
+}
+
+static bool tell_message(void *context, const struct care_message *message)
+{
+    (void)context;
+    cr_expect_eq(message->epoch.len, 32);
+    mx_format(&told, "%s %s %s\n", message->topic, message->serial, message->text);
+    return true;
+}
+
+static void tell_damage(void *context, const struct care_damage *damage)
+{
+    (void)context;
+    mx_format(&told, "%s %s: %s\n", damage->topic, damage->serial, damage->what);
+}
+
+static const struct care_reader reader = {tell_message, tell_damage, NULL};
+static const struct care_reader checker = {NULL, tell_damage, NULL};
+
+/* Checks a file; what is wrong stands in `told`. */
+static struct care_sums check(const char *file)
+{
+    struct care *care = care_for(file, false, NULL);
+    struct care_sums sums = {0};
+
+    mcpx_text_reset(&told);
+    cr_assert_eq(care_check(care, &checker, &sums, &errors), MCPX_OK, "%s", errors.text);
+    cr_assert_eq(care_walk(care, NULL, &checker, &sums, &errors), MCPX_OK, "%s", errors.text);
+    care_close(care);
+    return sums;
+}
+
+static void expect_told(const char *name, const char *expected)
+{
+    cr_expect_str_eq(told.text ? told.text : "", expected, "%s: %.300s", name, told.text);
+}
+
+/* ---- backup ---- */
+
+static void store_more(void *context, uint64_t done, uint64_t total)
+{
+    (void)context;
+    cr_expect_leq(done, total);
+    store_some(4, 400);
+}
+
+Test(sqlite_care, a_backup_is_the_database_of_one_moment)
+{
+    struct schema_progress progress = {store_more, NULL};
+    struct keeper restored;
+    struct care_sums sums;
+    struct care *care;
+    struct opening *before;
+    struct opening *after;
+
+    keeper_init(&restored);
+    open_it();
+    store_some(600, 8000);
+    care = care_for(keeper.file, false, &progress);
+    cr_assert_eq(care_backup(care, restored.file, &errors), MCPX_OK, "%s", errors.text);
+    care_close(care);
+    cr_assert_gt(stored, 600, "messages came in while it was copied");
+    sums = check(restored.file);
+    cr_expect_eq(sums.messages, 600);
+    expect_told("the copy", "");
+    cr_expect_eq(keeper_size(&restored, "-wal"), -1, "the copy is one file");
+    cr_assert_eq(keeper_open(&restored), MCPX_OK, "%s", restored.errors.text);
+    before = keeper_load(&keeper, "odd");
+    after = keeper_load(&restored, "odd");
+    cr_expect_eq(after->count, 300);
+    cr_expect_eq(after->topic.first, before->topic.first);
+    cr_expect_neq(memcmp(before->topic.epoch.text, after->topic.epoch.text, 32), 0,
+                  "nobody is told that nothing is missing");
+    for (size_t i = 0; i < after->count; i++)
+        cr_expect(mcpx_slice_equal(before->envelopes[i].text, after->envelopes[i].text));
+    opening_free(before);
+    opening_free(after);
+    keeper_fini(&restored);
+}
+
+Test(sqlite_care, a_backup_replaces_nothing)
+{
+    struct care *care;
+    char copy[128];
+
+    open_it();
+    store_some(2, 20);
+    (void)snprintf(copy, sizeof copy, "%s.lock", keeper.file);
+    care = care_for(keeper.file, false, NULL);
+    cr_expect_eq(care_backup(care, copy, &errors), MCPX_ECONFIG);
+    cr_expect_not_null(strstr(errors.text, copy), "%s", errors.text);
+    mcpx_text_reset(&errors);
+    cr_expect_eq(care_backup(care, "/nowhere/at/all", &errors), MCPX_ESYSTEM);
+    cr_expect_not_null(strstr(errors.text, "/nowhere/at/all"), "%s", errors.text);
+    care_close(care);
+}
+
+/* ---- check and export ---- */
+
+Test(sqlite_care, check_names_what_is_damaged)
+{
+    static const struct {
+        const char *name, *damage, *expected;
+    } rows[] = {
+        {"nothing", "SELECT 1", ""},
+        {"a changed text", "UPDATE entry SET text = x'00' WHERE seq = 3",
+         "even 2: not what was written\n"
+         "even 0: its messages have not the size that its row says\n"},
+        {"a changed sum", "UPDATE entry SET sum = sum + 1 WHERE topic = 2 AND serial = 1",
+         "odd 1: not what was written\n"},
+        {"one is missing",
+         "UPDATE topic SET bytes = bytes - (SELECT length(text) FROM entry WHERE seq = 4) "
+         "WHERE name = CAST('odd' AS BLOB); DELETE FROM entry WHERE seq = 4",
+         "odd 2: missing\n"},
+        {"several are missing", "DELETE FROM entry WHERE topic = 1 AND serial BETWEEN 2 AND 5",
+         "even 2: missing, with all up to serial 5\n"
+         "even 0: its messages have not the size that its row says\n"},
+        {"the last ones are missing", "DELETE FROM entry WHERE topic = 2 AND serial > 8",
+         "odd 9: missing, with all up to serial 10\n"
+         "odd 0: its messages have not the size that its row says\n"},
+        {"a row of a topic", "UPDATE topic SET first_serial = -4 WHERE topic = 2",
+         "odd 0: its row is damaged\n"},
+        {"one too many",
+         "UPDATE topic SET last_serial = 9,"
+         " bytes = bytes - (SELECT length(text) FROM entry WHERE topic = 1 AND serial = 10)"
+         " WHERE topic = 1",
+         "even 10: not one of the topic's serials\n"
+         "even 0: its messages have not the size that its row says\n"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct care_sums sums;
+
+        keeper_fini(&keeper);
+        begin();
+        open_it();
+        stored = 0;
+        store_some(20, 30);
+        keeper_close(&keeper);
+        keeper_run(&keeper, rows[i].damage);
+        sums = check(keeper.file);
+        expect_told(rows[i].name, rows[i].expected);
+        cr_expect_eq(sums.topics, 2);
+        cr_expect_eq(sums.damages > 0, rows[i].expected[0] != '\0');
+    }
+}
+
+static void cut_file(const char *file)
+{
+    cr_assert_eq(truncate(file, (off_t)keeper_size(&keeper, "") / 2), 0);
+}
+
+Test(sqlite_care, check_names_a_file_that_is_cut_off)
+{
+    struct care *care = NULL;
+    struct care_sums sums = {0};
+    enum mcpx_err err;
+
+    open_it();
+    store_some(200, 400);
+    keeper_close(&keeper);
+    cut_file(keeper.file);
+    err = care_open(keeper.file, false, NULL, &errors, &care);
+    if (err == MCPX_OK)
+        err = care_check(care, &checker, &sums, &errors);
+    care_close(care);
+    cr_expect(sums.damages > 0 || strstr(errors.text, "is damaged"), "%d %s", err,
+              errors.text);
+}
+
+Test(sqlite_care, export_tells_the_messages_of_one_topic_or_of_all)
+{
+    struct care *care;
+    struct care_sums sums = {0};
+
+    open_it();
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(keeper_store(&keeper, i == 1 ? "b" : "a", "text").err, MCPX_OK);
+    care = care_for(keeper.file, false, NULL);
+    mcpx_text_reset(&told);
+    cr_expect_eq(care_walk(care, NULL, &reader, &sums, &errors), MCPX_OK);
+    expect_told("all", "a 1 text\na 2 text\nb 1 text\n");
+    mcpx_text_reset(&told);
+    cr_expect_eq(care_walk(care, "b", &reader, &sums, &errors), MCPX_OK);
+    expect_told("one", "b 1 text\n");
+    sums = (struct care_sums){0};
+    cr_expect_eq(care_walk(care, "c", &reader, &sums, &errors), MCPX_OK);
+    cr_expect_eq(sums.topics, 0);
+    keeper_run(&keeper, "UPDATE entry SET text = x'41' WHERE seq = 1");
+    mcpx_text_reset(&told);
+    cr_expect_eq(care_walk(care, "a", &reader, &sums, &errors), MCPX_OK);
+    expect_told("what is damaged is not handed out",
+                "a 1: not what was written\na 2 text\n"
+                "a 0: its messages have not the size that its row says\n");
+    care_close(care);
+}
+
+/* What a router that was killed left ahead of the file stays for the next one. */
+Test(sqlite_care, who_only_reads_changes_no_file)
+{
+    pid_t child = fork();
+    long long size;
+    long long ahead;
+
+    if (child == 0) {
+        open_it();
+        store_some(10, 100);
+        _exit(0);
+    }
+    cr_assert_eq(waitpid(child, NULL, 0), child);
+    size = keeper_size(&keeper, "");
+    ahead = keeper_size(&keeper, "-wal");
+    cr_assert_gt(ahead, 0);
+    cr_expect_eq(check(keeper.file).messages, 10);
+    cr_expect_eq(keeper_size(&keeper, ""), size);
+    cr_expect_eq(keeper_size(&keeper, "-wal"), ahead);
+}
+
+/* ---- what changes the file ---- */
+
+static bool file_holds(const char *text)
+{
+    char command[400];
+
+    (void)snprintf(command, sizeof command, "grep -aq '%s' '%s' '%s-wal' 2> /dev/null", text,
+                   keeper.file, keeper.file);
+    return system(command) == 0;
+}
+
+Test(sqlite_care, what_is_erased_is_in_the_file_no_more)
+{
+    struct care *care;
+    uint64_t messages = 0;
+    char *texts;
+
+    open_it();
+    cr_assert_eq(keeper_store(&keeper, "a", "confidential").err, MCPX_OK);
+    cr_assert_eq(keeper_store(&keeper, "b", "ordinary").err, MCPX_OK);
+    keeper_close(&keeper);
+    cr_assert(file_holds("confidential"));
+    care = care_for(keeper.file, true, NULL);
+    cr_expect_eq(care_erase(care, "c", &messages, &errors), MCPX_ENOTFOUND);
+    cr_expect_eq(care_erase(care, "a", &messages, &errors), MCPX_OK, "%s", errors.text);
+    care_close(care);
+    cr_expect_eq(messages, 1);
+    cr_expect_not(file_holds("confidential"));
+    cr_expect_eq(check(keeper.file).damages, 0);
+    open_it();
+    texts = keeper_texts(&keeper, "b");
+    cr_expect_str_eq(texts, "ordinary");
+    free(texts);
+    cr_expect_not(keeper_load(&keeper, "a")->is_known);
+}
+
+Test(sqlite_care, compact_gives_back_what_is_not_needed)
+{
+    struct care *care;
+    struct opening *opening;
+    uint64_t messages;
+    long long before;
+
+    open_it();
+    store_some(400, 4000);
+    keeper_close(&keeper);
+    care = care_for(keeper.file, true, NULL);
+    cr_assert_eq(care_erase(care, "odd", &messages, &errors), MCPX_OK, "%s", errors.text);
+    before = keeper_size(&keeper, "");
+    cr_expect_eq(care_compact(care, &errors), MCPX_OK, "%s", errors.text);
+    care_close(care);
+    cr_expect_lt(keeper_size(&keeper, ""), before * 6 / 10);
+    cr_expect_eq(check(keeper.file).damages, 0);
+    open_it();
+    opening = keeper_load(&keeper, "even");
+    cr_expect_eq(opening->count, 200);
+    opening_free(opening);
+}
+
+Test(sqlite_care, a_file_that_is_not_there_is_not_made)
+{
+    struct care *care = NULL;
+
+    cr_expect_eq(care_open(keeper.file, true, NULL, &errors, &care), MCPX_ENOTFOUND);
+    cr_expect_eq(care_open(keeper.file, false, NULL, &errors, &care), MCPX_ENOTFOUND);
+    cr_expect_eq(keeper_size(&keeper, ""), -1);
+}

@@ -1,0 +1,282 @@
+/*
+ * test_sqlite_faults.c - a disk that is full, and one that fails: what was answered as refused is
+ * never seen, what was answered as stored always is.
+ */
+#include "tests/support/fault_vfs.h"
+#include "tests/unit/store/keeper.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+static struct keeper keeper;
+
+static void begin(void)
+{
+    fault_vfs_register();
+    keeper_init(&keeper);
+    keeper.config.vfs = FAULT_VFS;
+}
+
+static void end(void)
+{
+    fault_vfs_set(FAULT_NONE, 0, "");
+    keeper_fini(&keeper);
+}
+
+TestSuite(sqlite_faults, .init = begin, .fini = end);
+
+static void open_it(void)
+{
+    cr_assert_eq(keeper_open(&keeper), MCPX_OK, "%s", keeper.errors.text);
+}
+
+static void expect_texts(const char *name, const char *expected)
+{
+    char *texts = keeper_texts(&keeper, "a");
+
+    cr_expect_str_eq(texts, expected, "%s: %.200s", name, texts);
+    free(texts);
+}
+
+static void expect_refused(const char *name, struct rejection rejection, bool certain)
+{
+    cr_expect_eq(rejection.err, MCPX_EUNAVAILABLE, "%s", name);
+    cr_expect_eq(rejection.certain, certain, "%s", name);
+}
+
+Test(sqlite_faults, a_full_disk_refuses_and_then_serves_again)
+{
+    static const struct {
+        const char *name, *behind;
+        int after;
+    } rows[] = {
+        {"the first write", "-wal", 0},
+        {"in the middle of a page", "-wal", 1},
+        {"a later page", "-wal", 4},
+        {"wherever it is", "", 0},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char large[20000];
+
+        memset(large, 'x', sizeof large);
+        large[sizeof large - 1] = '\0';
+        keeper_init(&keeper);
+        keeper.config.vfs = FAULT_VFS;
+        open_it();
+        cr_assert_eq(keeper_store(&keeper, "a", "before").err, MCPX_OK);
+        fault_vfs_set(FAULT_NO_ROOM, rows[i].after, rows[i].behind);
+        for (int n = 0; n < 3; n++) {
+            struct rejection rejection = keeper_store(&keeper, "a", large);
+
+            expect_refused(rows[i].name, rejection, true);
+            cr_expect_gt(rejection.retry_ms, 0, "%s: it can be tried again", rows[i].name);
+            cr_expect_eq(keeper.report.state, STAGE_FULL, "%s", rows[i].name);
+            cr_expect_neq(keeper.report.reason[0], '\0', "%s", rows[i].name);
+            fault_vfs_set(FAULT_NO_ROOM, rows[i].after, rows[i].behind);
+        }
+        expect_texts("what was stored can be read", "before");
+        fault_vfs_set(FAULT_NONE, 0, "");
+        cr_expect_eq(keeper_store(&keeper, "a", "after").err, MCPX_OK, "%s", rows[i].name);
+        cr_expect_eq(keeper.report.state, STAGE_READY, "%s", rows[i].name);
+        expect_texts(rows[i].name, "before after");
+        keeper_close(&keeper);
+        open_it();
+        expect_texts(rows[i].name, "before after");
+        cr_expect_eq(keeper_ask(&keeper, "SELECT last_serial FROM topic"), 2);
+        keeper_fini(&keeper);
+    }
+}
+
+Test(sqlite_faults, that_there_is_room_again_is_noticed_without_a_message)
+{
+    open_it();
+    fault_vfs_set(FAULT_NO_ROOM, 0, "");
+    expect_refused("full", keeper_store(&keeper, "a", "text"), true);
+    keeper_wait_for(&keeper, STAGE_FULL);
+    fault_vfs_set(FAULT_NONE, 0, "");
+    keeper_wait_for(&keeper, STAGE_READY);
+    cr_expect_eq(keeper_ask(&keeper, "SELECT count(*) FROM entry"), 0);
+    cr_expect_eq(keeper_store(&keeper, "a", "text").err, MCPX_OK);
+}
+
+Test(sqlite_faults, a_batch_is_refused_as_a_whole)
+{
+    struct submission row[3];
+
+    open_it();
+    cr_assert_eq(keeper_store(&keeper, "a", "before").err, MCPX_OK);
+    fault_vfs_set(FAULT_NO_ROOM, 0, "");
+    row[0] = keeper_message(&keeper, "a", "one");
+    row[1] = keeper_message(&keeper, "a", "");
+    row[1].what = SUBMIT_LEAVE;
+    row[2] = keeper_message(&keeper, "b", "two");
+    keeper_put(&keeper, row, 3);
+    expect_refused("one", row[0].rejection, true);
+    expect_refused("two", row[2].rejection, true);
+    cr_expect_eq(row[1].rejection.err, MCPX_OK, "that somebody has left is told all the same");
+    fault_vfs_set(FAULT_NONE, 0, "");
+    keeper_put(&keeper, row, 3);
+    cr_expect_eq(row[2].rejection.err, MCPX_OK);
+    expect_texts("again", "before one");
+}
+
+/* Messages until one is refused; how many were stored. */
+static int fill_up(const char *text)
+{
+    int stored = 0;
+
+    while (keeper_store(&keeper, "a", text).err == MCPX_OK) {
+        cr_assert_lt(stored, 10000, "it never gets full");
+        stored++;
+    }
+    return stored;
+}
+
+static size_t count_texts(void)
+{
+    struct opening *opening = keeper_load(&keeper, "a");
+    size_t count = opening->count;
+
+    cr_assert_eq(opening->rejection.err, MCPX_OK, "%s", opening->reason);
+    opening_free(opening);
+    return count;
+}
+
+Test(sqlite_faults, a_file_that_may_not_grow_is_full)
+{
+    char large[2000];
+    int stored;
+
+    memset(large, 'x', sizeof large);
+    large[sizeof large - 1] = '\0';
+    keeper.config.file_bytes = 200000;
+    keeper.config.vfs = NULL;
+    open_it();
+    stored = fill_up(large);
+    cr_expect_eq(keeper.report.state, STAGE_FULL);
+    cr_expect_eq(count_texts(), (size_t)stored);
+    keeper_close(&keeper);
+    cr_expect_leq(keeper_size(&keeper, ""), 200000 + 4096);
+    keeper.config.file_bytes = 0;
+    open_it();
+    cr_expect_eq(keeper_store(&keeper, "a", large).err, MCPX_OK);
+    cr_expect_eq(count_texts(), (size_t)stored + 1);
+}
+
+Test(sqlite_faults, a_limit_of_the_system_is_a_full_disk)
+{
+    struct rlimit limit;
+    struct rlimit small;
+    char large[2000];
+    int stored;
+
+    memset(large, 'x', sizeof large);
+    large[sizeof large - 1] = '\0';
+    keeper.config.vfs = NULL;
+    (void)signal(SIGXFSZ, SIG_IGN);
+    open_it();
+    cr_assert_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    small = limit;
+    small.rlim_cur = 300000;
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    stored = fill_up(large);
+    cr_expect_eq(keeper.report.state, STAGE_FULL, "%s", keeper.report.reason);
+    cr_expect_eq(count_texts(), (size_t)stored);
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    cr_expect_eq(keeper_store(&keeper, "a", "more").err, MCPX_OK);
+    keeper_close(&keeper);
+    open_it();
+    cr_expect_eq(count_texts(), (size_t)stored + 1);
+}
+
+Test(sqlite_faults, after_a_failed_sync_nothing_is_taken_until_a_restart)
+{
+    static const struct {
+        const char *name;
+        enum fault_vfs_fault fault;
+        bool certain;
+    } rows[] = {
+        {"sync", FAULT_SYNC, false},
+        {"write", FAULT_WRITE, false},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *texts;
+
+        keeper_init(&keeper);
+        keeper.config.vfs = FAULT_VFS;
+        open_it();
+        cr_assert_eq(keeper_store(&keeper, "a", "before").err, MCPX_OK);
+        fault_vfs_set(rows[i].fault, 0, "-wal");
+        expect_refused(rows[i].name, keeper_store(&keeper, "a", "unknown"), rows[i].certain);
+        cr_expect_eq(keeper.report.state, STAGE_FAILED, "%s", rows[i].name);
+        fault_vfs_set(FAULT_NONE, 0, "");
+        expect_refused(rows[i].name, keeper_store(&keeper, "a", "refused"), true);
+        cr_expect_eq(keeper.report.state, STAGE_FAILED, "%s", rows[i].name);
+        expect_texts("what was stored can be read", "before");
+        keeper_close(&keeper);
+        open_it();
+        cr_expect_eq(keeper_store(&keeper, "a", "after").err, MCPX_OK, "%s", rows[i].name);
+        texts = keeper_texts(&keeper, "a");
+        cr_expect(strcmp(texts, "before after") == 0 ||
+                      strcmp(texts, "before unknown after") == 0,
+                  "%s: %s", rows[i].name, texts);
+        free(texts);
+        keeper_fini(&keeper);
+    }
+}
+
+Test(sqlite_faults, a_failed_checkpoint_is_noticed)
+{
+    keeper.config.full = false;
+    open_it();
+    cr_assert_eq(keeper_store(&keeper, "a", "before").err, MCPX_OK);
+    fault_vfs_set(FAULT_SYNC, 0, "");
+    for (int i = 0; i < 5000 && keeper.report.state != STAGE_FAILED; i++)
+        (void)keeper_store(&keeper, "a", "text");
+    cr_expect_eq(keeper.report.state, STAGE_FAILED);
+    cr_expect_not_null(strstr(keeper.report.reason, "disk I/O error"), "%s",
+                       keeper.report.reason);
+}
+
+Test(sqlite_faults, a_topic_that_cannot_be_read_is_unavailable_and_the_next_may_be)
+{
+    struct opening *opening;
+
+    open_it();
+    cr_assert_eq(keeper_store(&keeper, "a", "text").err, MCPX_OK);
+    keeper_close(&keeper);
+    open_it();
+    fault_vfs_set(FAULT_READ, 0, "");
+    opening = keeper_load(&keeper, "a");
+    expect_refused("read", opening->rejection, true);
+    cr_expect_neq(opening->reason[0], '\0');
+    opening_free(opening);
+    fault_vfs_set(FAULT_NONE, 0, "");
+    expect_texts("afterwards", "text");
+}
+
+Test(sqlite_faults, one_damaged_topic_does_not_refuse_the_others)
+{
+    struct submission row[3];
+
+    keeper.config.vfs = NULL;
+    open_it();
+    cr_assert_eq(keeper_store(&keeper, "a", "text").err, MCPX_OK);
+    keeper_close(&keeper);
+    keeper_run(&keeper, "INSERT INTO entry (topic, serial, wall_ms, sum, text)"
+                        " VALUES (1, 2, 0, 0, x'00')");
+    open_it();
+    row[0] = keeper_message(&keeper, "b", "one");
+    row[1] = keeper_message(&keeper, "a", "two");
+    row[2] = keeper_message(&keeper, "b", "three");
+    keeper_put(&keeper, row, 3);
+    expect_refused("damaged", row[1].rejection, true);
+    cr_expect_eq(row[0].rejection.err, MCPX_OK);
+    cr_expect_eq(row[2].rejection.err, MCPX_OK);
+    cr_expect_eq(keeper.report.state, STAGE_READY);
+}

@@ -1,0 +1,494 @@
+/*
+ * test_sqlite_files.c - what an operator may have put where the database belongs: a clear line that
+ * names the path, and the file as it was. And which copies of a database may say that nothing is
+ * missing.
+ */
+#include "router/store/edge/sqlite_schema.h"
+#include "tests/unit/store/keeper.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct keeper keeper;
+
+static void begin(void)
+{
+    keeper_init(&keeper);
+}
+
+static void end(void)
+{
+    keeper_fini(&keeper);
+}
+
+TestSuite(sqlite_files, .init = begin, .fini = end);
+
+static void write_file(const char *path, const char *bytes, size_t len)
+{
+    FILE *file = fopen(path, "wb");
+
+    cr_assert_not_null(file);
+    cr_assert_eq(fwrite(bytes, 1, len, file), len);
+    cr_assert_eq(fclose(file), 0);
+}
+
+static struct mcpx_text read_file(const char *path)
+{
+    struct mcpx_text text = {0};
+    FILE *file = fopen(path, "rb");
+    char bytes[4096];
+    size_t len;
+
+    cr_assert_not_null(file);
+    while ((len = fread(bytes, 1, sizeof bytes, file)) > 0)
+        mcpx_text_add(&text, bytes, len);
+    (void)fclose(file);
+    return text;
+}
+
+static void open_it(void)
+{
+    cr_assert_eq(keeper_open(&keeper), MCPX_OK, "%s", keeper.errors.text);
+}
+
+static void make_one(void)
+{
+    open_it();
+    cr_assert_eq(keeper_store(&keeper, "a", "text").err, MCPX_OK);
+    keeper_close(&keeper);
+}
+
+/* It is refused with a line that holds the path and these words; the file is as it was before. */
+static void expect_refusal(const char *name, const char *words)
+{
+    struct mcpx_text before = read_file(keeper.file);
+    struct mcpx_text after;
+
+    cr_expect_neq(keeper_open(&keeper), MCPX_OK, "%s", name);
+    cr_assert_not_null(keeper.errors.text, "%s", name);
+    cr_expect_not_null(strstr(keeper.errors.text, keeper.file), "%s: %s", name,
+                       keeper.errors.text);
+    cr_expect_not_null(strstr(keeper.errors.text, words), "%s: %s", name, keeper.errors.text);
+    after = read_file(keeper.file);
+    cr_expect(mcpx_slice_equal(mcpx_text_view(&before), mcpx_text_view(&after)),
+              "%s: the file was changed", name);
+    mcpx_text_fini(&before);
+    mcpx_text_fini(&after);
+}
+
+/* While the keeper has the database open, nobody opens it under another name. */
+static void expect_second(const char *name)
+{
+    struct keeper second = keeper;
+
+    second.sqlite = NULL;
+    second.errors = (struct mcpx_text){0};
+    second.config.file = name;
+    cr_expect_neq(keeper_open(&second), MCPX_OK);
+    cr_assert_not_null(second.errors.text);
+    cr_expect_not_null(strstr(second.errors.text, "is a symbolic link"), "%s",
+                       second.errors.text);
+    mcpx_text_fini(&second.errors);
+}
+
+Test(sqlite_files, what_is_no_database_is_refused)
+{
+    static const char jpeg[] = "\xff\xd8\xff\xe0\0\x10JFIF";
+    static const char half[] = "SQLite format 3";
+
+    write_file(keeper.file, "", 0);
+    expect_refusal("zero length", "is empty");
+    write_file(keeper.file, jpeg, sizeof jpeg);
+    expect_refusal("a picture", "is no SQLite database");
+    write_file(keeper.file, half, sizeof half);
+    expect_refusal("a beginning", "is no SQLite database");
+}
+
+Test(sqlite_files, the_database_of_another_program_is_refused)
+{
+    sqlite3 *db;
+
+    cr_assert_eq(sqlite3_open(keeper.file, &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db, "CREATE TABLE entry (a)", NULL, NULL, NULL), SQLITE_OK);
+    (void)sqlite3_close(db);
+    expect_refusal("another program", "of another program");
+}
+
+Test(sqlite_files, a_newer_version_is_refused)
+{
+    make_one();
+    keeper_run(&keeper, "PRAGMA user_version = 7");
+    expect_refusal("newer", "newer mcpx-router (version 7)");
+}
+
+Test(sqlite_files, a_database_without_its_tables_is_refused)
+{
+    make_one();
+    keeper_run(&keeper, "DROP TABLE entry; PRAGMA wal_checkpoint(TRUNCATE)");
+    cr_expect_neq(keeper_open(&keeper), MCPX_OK);
+    cr_expect_not_null(strstr(keeper.errors.text, "is damaged"), "%s", keeper.errors.text);
+}
+
+/* Its lock would be another one than that of the file: two routers would write to it. */
+Test(sqlite_files, a_second_name_of_a_database_is_refused)
+{
+    char other[120];
+
+    open_it();
+    snprintf(other, sizeof other, "%s.other", keeper.file);
+    cr_assert_eq(symlink(keeper.file, other), 0);
+    expect_second(other);
+    keeper_close(&keeper);
+    cr_assert_eq(unlink(other), 0);
+}
+
+Test(sqlite_files, a_folder_is_refused)
+{
+    cr_assert_eq(mkdir(keeper.file, 0700), 0);
+    cr_expect_neq(keeper_open(&keeper), MCPX_OK);
+    cr_expect_not_null(strstr(keeper.errors.text, "is a folder"), "%s", keeper.errors.text);
+}
+
+Test(sqlite_files, a_folder_that_is_not_there_is_refused)
+{
+    keeper.config.file = "/nowhere/at/all/messages.db";
+    cr_expect_neq(keeper_open(&keeper), MCPX_OK);
+    cr_expect_not_null(strstr(keeper.errors.text, "/nowhere/at/all/messages.db"), "%s",
+                       keeper.errors.text);
+}
+
+Test(sqlite_files, without_the_right_to_read_or_write_it_is_refused)
+{
+    if (geteuid() == 0)
+        cr_assert(setgid(65534) == 0 && chown(keeper.folder, 65534, 65534) == 0 &&
+                  seteuid(65534) == 0);
+    make_one();
+    cr_assert_eq(chmod(keeper.file, 0400), 0);
+    expect_refusal("read only", "cannot be written");
+    cr_assert_eq(chmod(keeper.file, 0), 0);
+    cr_expect_neq(keeper_open(&keeper), MCPX_OK);
+    cr_expect_not_null(strstr(keeper.errors.text, "cannot be read"), "%s", keeper.errors.text);
+    if (getuid() == 0)
+        cr_assert_eq(seteuid(0), 0);
+}
+
+Test(sqlite_files, nobody_else_may_read_it)
+{
+    struct stat about;
+
+    (void)umask(0);
+    open_it();
+    cr_assert_eq(keeper_store(&keeper, "a", "text").err, MCPX_OK);
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const behind[] = {"", "-wal", ".lock"};
+        char path[128];
+
+        (void)snprintf(path, sizeof path, "%s%s", keeper.file, behind[i]);
+        cr_assert_eq(stat(path, &about), 0, "%s", path);
+        cr_expect_eq(about.st_mode & 077, 0, "%s", path);
+    }
+}
+
+Test(sqlite_files, a_second_router_is_told_who_has_the_file)
+{
+    int begun[2];
+    int ended[2];
+    char byte = 0;
+    char words[80];
+    pid_t first;
+
+    cr_assert(pipe(begun) == 0 && pipe(ended) == 0);
+    first = fork();
+    if (first == 0) {
+        bool opened = keeper_open(&keeper) == MCPX_OK;
+
+        (void)close(ended[1]);
+        (void)!write(begun[1], opened ? "y" : "n", 1);
+        (void)!read(ended[0], &byte, 1);
+        _exit(0);
+    }
+    (void)close(ended[0]);
+    cr_assert_eq(read(begun[0], &byte, 1), 1);
+    cr_assert_eq(byte, 'y');
+    (void)snprintf(words, sizeof words, "in use by process %d", (int)first);
+    expect_refusal("second router", words);
+    (void)close(ended[1]);
+    cr_assert_eq(waitpid(first, NULL, 0), first);
+    cr_expect_eq(keeper_open(&keeper), MCPX_OK, "after a sudden end it can be opened: %s",
+                 keeper.errors.text);
+}
+
+Test(sqlite_files, an_unfinished_new_file_is_no_obstacle)
+{
+    char path[128];
+
+    (void)snprintf(path, sizeof path, "%s.new", keeper.file);
+    write_file(path, "half of it", 10);
+    make_one();
+    cr_expect_neq(access(path, F_OK), 0, "it is gone");
+}
+
+Test(sqlite_files, an_older_version_is_copied_and_migrated)
+{
+    char path[128];
+    sqlite3 *db;
+    char *texts;
+
+    (void)snprintf(path, sizeof path, "%s.v0", keeper.file);
+    cr_assert_eq(sqlite3_open(keeper.file, &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db,
+                              "PRAGMA application_id = 0x4D435058; CREATE TABLE old (a);"
+                              "INSERT INTO old VALUES (1)",
+                              NULL, NULL, NULL),
+                 SQLITE_OK);
+    (void)sqlite3_close(db);
+    write_file(path, "in the way", 10);
+    expect_refusal("its copy is in the way", "move that away");
+    cr_assert_eq(unlink(path), 0);
+    make_one();
+    open_it();
+    texts = keeper_texts(&keeper, "a");
+    cr_expect_str_eq(texts, "text");
+    free(texts);
+    cr_expect_eq(keeper_ask(&keeper, "PRAGMA user_version"), SCHEMA_VERSION);
+    cr_expect_eq(keeper_ask(&keeper, "SELECT count(*) FROM old"), 1);
+    cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
+    cr_expect_eq(sqlite3_exec(db, "SELECT a FROM old", NULL, NULL, NULL), SQLITE_OK);
+    cr_expect_neq(sqlite3_exec(db, "SELECT * FROM entry", NULL, NULL, NULL), SQLITE_OK);
+    (void)sqlite3_close(db);
+}
+
+/* Bytes that are not as they were written, anywhere: refused at the start, or the topic is. */
+Test(sqlite_files, a_changed_byte_is_never_handed_out)
+{
+    enum { PLACES = 1000, ENTRIES = 60 };
+    char *expected;
+    struct mcpx_text whole;
+    int refused = 0;
+    int unavailable = 0;
+
+    open_it();
+    for (int i = 0; i < ENTRIES; i++) {
+        char text[512];
+
+        (void)snprintf(text, sizeof text, "{\"n\":%d,\"pad\":\"%0400d\"}", i, i);
+        cr_assert_eq(keeper_store(&keeper, i % 2 ? "a" : "b", text).err, MCPX_OK);
+    }
+    expected = keeper_texts(&keeper, "a");
+    keeper_close(&keeper);
+    whole = read_file(keeper.file);
+    for (size_t i = 0; i < PLACES; i++) {
+        size_t place = i * whole.len / PLACES + i % 7;
+        struct opening *opening;
+
+        whole.text[place] = (char)(whole.text[place] ^ 0x5a);
+        write_file(keeper.file, whole.text, whole.len);
+        whole.text[place] = (char)(whole.text[place] ^ 0x5a);
+        if (keeper_open(&keeper) != MCPX_OK) {
+            refused++;
+            continue;
+        }
+        opening = keeper_load(&keeper, "a");
+        if (opening->rejection.err != MCPX_OK) {
+            cr_expect_eq(opening->rejection.err, MCPX_EUNAVAILABLE);
+            cr_expect_neq(opening->reason[0], '\0');
+            unavailable++;
+        } else {
+            const char *text = expected;
+
+            for (size_t n = 0; n < opening->count; n++) {
+                struct mcpx_slice found = opening->envelopes[n].text;
+
+                cr_expect(strncmp(text, found.text, found.len) == 0, "byte %zu", place);
+                text += found.len + 1;
+            }
+            cr_expect(opening->count == 0 || text == expected + strlen(expected) + 1,
+                      "byte %zu: entries are missing", place);
+        }
+        opening_free(opening);
+        keeper_close(&keeper);
+    }
+    cr_expect_gt(refused, 0);
+    cr_expect_gt(unavailable, PLACES / 4, "%d", unavailable);
+    mcpx_text_fini(&whole);
+    free(expected);
+}
+
+/* Else whoever reads the one topic would be told what was said in the other. */
+Test(sqlite_files, messages_of_a_topic_that_bears_another_name_are_not_handed_out)
+{
+    struct opening *opening;
+
+    open_it();
+    cr_assert_eq(keeper_store(&keeper, "room-1", "secret").err, MCPX_OK);
+    keeper_close(&keeper);
+    keeper_run(&keeper, "UPDATE topic SET name = CAST('room-2' AS BLOB)");
+    open_it();
+    opening = keeper_load(&keeper, "room-2");
+    cr_expect_eq(opening->rejection.err, MCPX_EUNAVAILABLE);
+    cr_expect_neq(opening->reason[0], '\0');
+    opening_free(opening);
+    keeper_close(&keeper);
+}
+
+Test(sqlite_files, a_file_that_was_cut_off_is_refused_or_its_topics_are)
+{
+    enum { PLACES = 100 };
+    struct mcpx_text whole;
+
+    open_it();
+    for (int i = 0; i < 100; i++)
+        cr_assert_eq(keeper_store(&keeper, "a", "some text that takes a little room").err,
+                     MCPX_OK);
+    keeper_close(&keeper);
+    whole = read_file(keeper.file);
+    for (size_t i = 0; i < PLACES; i++) {
+        struct opening *opening;
+
+        write_file(keeper.file, whole.text, i * whole.len / PLACES);
+        if (keeper_open(&keeper) != MCPX_OK)
+            continue;
+        opening = keeper_load(&keeper, "a");
+        cr_expect_eq(opening->rejection.err, MCPX_EUNAVAILABLE, "cut at %zu of %d", i, PLACES);
+        opening_free(opening);
+        keeper_close(&keeper);
+    }
+    mcpx_text_fini(&whole);
+}
+
+Test(sqlite_files, the_whole_file_is_checked_where_that_is_wanted)
+{
+    struct mcpx_text whole;
+
+    make_one();
+    whole = read_file(keeper.file);
+    memset(whole.text + whole.len - 4096, 0xee, 4096);
+    write_file(keeper.file, whole.text, whole.len);
+    mcpx_text_fini(&whole);
+    memset(&whole, 0, sizeof whole);
+    keeper.config.check = true;
+    cr_expect_neq(keeper_open(&keeper), MCPX_OK);
+    cr_expect_not_null(strstr(keeper.errors.text, "is damaged"), "%s", keeper.errors.text);
+}
+
+/* ---- epochs ---- */
+
+static char *epoch_of(const char *topic)
+{
+    struct opening *opening = keeper_load(&keeper, topic);
+    char *epoch = strndup(opening->topic.epoch.text, opening->topic.epoch.len);
+
+    cr_assert_eq(strlen(epoch), EPOCH_LEN);
+    opening_free(opening);
+    return epoch;
+}
+
+static void copy_file(const char *from, const char *to)
+{
+    struct mcpx_text whole = read_file(from);
+
+    write_file(to, whole.text, whole.len);
+    mcpx_text_fini(&whole);
+}
+
+/* The process ends between two instructions, as kill -9 does it. */
+static void end_suddenly(void)
+{
+    pid_t child = fork();
+
+    if (child == 0) {
+        if (keeper_open(&keeper) == MCPX_OK)
+            (void)keeper_store(&keeper, "a", "more");
+        _exit(0);
+    }
+    cr_assert_eq(waitpid(child, NULL, 0), child);
+}
+
+static void set_back(void)
+{
+    char copy[128];
+
+    (void)snprintf(copy, sizeof copy, "%s.copy", keeper.file);
+    copy_file(keeper.file, copy);
+    make_one();
+    copy_file(copy, keeper.file);
+}
+
+static void lose_lock(void)
+{
+    char lock[128];
+
+    (void)snprintf(lock, sizeof lock, "%s.lock", keeper.file);
+    cr_assert_eq(unlink(lock), 0);
+}
+
+static void mark_as_copy(void)
+{
+    keeper_run(&keeper, "UPDATE meta SET value = 1 WHERE key = 'renew'");
+}
+
+static void start_again(void)
+{
+    make_one();
+}
+
+static void end_suddenly_and_boot(void)
+{
+    end_suddenly();
+    keeper_run(&keeper, "UPDATE meta SET value = 'another' WHERE key = 'boot_id'");
+}
+
+static void boot(void)
+{
+    keeper_run(&keeper, "UPDATE meta SET value = 'another' WHERE key = 'boot_id'");
+}
+
+Test(sqlite_files, epochs_are_renewed_when_something_may_be_missing)
+{
+    static const struct {
+        const char *name;
+        void (*happens)(void);
+        bool full, renewed;
+    } rows[] = {
+        {"an ordinary restart", start_again, true, false},
+        {"the same without syncs", start_again, false, false},
+        {"kill -9", end_suddenly, true, false},
+        {"kill -9 without syncs: the kernel has it", end_suddenly, false, false},
+        {"the machine was started again, after a clean end", boot, false, false},
+        {"kill -9 and a new start of the machine", end_suddenly_and_boot, true, false},
+        {"the same without syncs", end_suddenly_and_boot, false, true},
+        {"a copy that says so", mark_as_copy, true, true},
+        {"an older copy in its place", set_back, true, true},
+        {"the file alone, on another machine", lose_lock, true, true},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *before;
+        char *after;
+        char *later;
+
+        keeper.config.full = rows[i].full;
+        make_one();
+        open_it();
+        before = epoch_of("a");
+        keeper_close(&keeper);
+        rows[i].happens();
+        open_it();
+        after = epoch_of("a");
+        keeper_close(&keeper);
+        cr_expect_eq(strcmp(before, after) != 0, rows[i].renewed, "%s", rows[i].name);
+        open_it();
+        later = epoch_of("a");
+        keeper_close(&keeper);
+        cr_expect_str_eq(after, later, "%s: once", rows[i].name);
+        free(before);
+        free(after);
+        free(later);
+    }
+}
