@@ -18,6 +18,9 @@ void config_fini(struct config *config)
         free(config->origins[i]);
     free(config->listen);
     free(config->origins);
+    free(config->store.file);
+    free(config->audit.folder);
+    free(config->audit.key_file);
     tokens_free(config->tokens);
     mcpx_text_fini(&config->warnings);
     *config = (struct config){0};
@@ -67,6 +70,7 @@ enum mcpx_err config_load(const struct config_sources *sources, struct mcpx_text
         load_file(&loading);
         load_environment(&loading);
         load_listen(&loading);
+        load_store(&loading);
         if (!loading.no_memory)
             loading.settings.config.tokens = load_tokens(&loading);
         mcpx_text_puts(&loading.warnings, ""); /* "" if none, never NULL */

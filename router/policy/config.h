@@ -13,6 +13,48 @@ struct tokens;
 enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
 enum log_format { LOG_TEXT, LOG_JSON };
 
+/** Digits that name a policy. */
+enum { CONFIG_REV_LEN = 16 };
+
+/** What keeps messages: this process alone, or a SQLite file. */
+enum store_kind { STORE_KIND_MEMORY, STORE_KIND_SQLITE };
+
+/** What happens to what cannot be audited: refused, waited for, or delivered and counted. */
+enum on_full { ON_FULL_REFUSE, ON_FULL_BLOCK, ON_FULL_DROP };
+
+/**
+ * Where messages are kept.
+ *
+ * file         path as it can be opened; "" for STORE_KIND_MEMORY
+ * normal       a commit is not waited for until the disk has it
+ * file_bytes   most that the file may take; 0 = no limit
+ * check        the whole file is checked at the start
+ */
+struct store_settings {
+    enum store_kind kind;
+    char *file;
+    bool normal;
+    bool check;
+    uint64_t file_bytes;
+};
+
+/**
+ * The record of decisions.
+ *
+ * folder, key_file   paths as they can be opened; both "" when nothing is audited
+ * payloads           lines hold the texts of messages
+ * rotate_bytes       a file that has so many is followed by the next; 0 = no limit
+ * rotate_ms          likewise, one that is so old
+ */
+struct audit_settings {
+    char *folder;
+    char *key_file;
+    enum on_full on_full;
+    bool payloads;
+    uint64_t rotate_bytes;
+    int64_t rotate_ms;
+};
+
 /** "127.0.0.1:8080", "[::1]:0", "*:80" taken apart. `host` is without brackets. */
 struct config_listen {
     char *host;
@@ -34,6 +76,8 @@ struct config_listen {
  * requests_per_minute    requests and connection attempts of one participant; 0 = no limit
  * tickets_each           unused tickets of one participant; 0 = no limit
  * drain_ms               how long a shutdown may take
+ * store, audit           where messages are kept, and the record of decisions
+ * rev                    names the policy: the same profiles and participants have the same one
  * tokens                 participants that may connect
  * warnings               settings that are valid but are probably mistakes, one per line; "" if
  *                        none
@@ -51,6 +95,9 @@ struct config {
     uint64_t requests_per_minute;
     size_t tickets_each;
     int64_t drain_ms;
+    struct store_settings store;
+    struct audit_settings audit;
+    char rev[CONFIG_REV_LEN + 1];
     enum log_level log_level;
     enum log_format log_format;
     struct tokens *tokens;

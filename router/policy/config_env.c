@@ -32,8 +32,8 @@ static const struct setting *row_of(struct loading *loading, struct mcpx_slice n
 static bool is_in_section(struct mcpx_slice name)
 {
     static const char *const sections[] = {
-        "MCPX_TLS_",    "MCPX_AUTH_",   "MCPX_PROFILES_", "MCPX_PARTICIPANTS_",
-        "MCPX_TOPICS_", "MCPX_LIMITS_", "MCPX_LOG_"};
+        "MCPX_TLS_",    "MCPX_AUTH_",  "MCPX_PROFILES_", "MCPX_PARTICIPANTS_", "MCPX_TOPICS_",
+        "MCPX_LIMITS_", "MCPX_STORE_", "MCPX_AUDIT_",    "MCPX_LOG_"};
 
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         size_t len = strlen(sections[i]);

@@ -35,6 +35,15 @@ const char *file_read(const char *path, size_t max, struct mcpx_text *out)
     return why;
 }
 
+void path_resolve(const char *path, const char *beside, struct mcpx_text *out)
+{
+    const char *slash = beside && *path != '/' ? strrchr(beside, '/') : NULL;
+
+    if (slash)
+        mcpx_text_add(out, beside, (size_t)(slash + 1 - beside));
+    mcpx_text_puts(out, path);
+}
+
 bool file_is_public(const char *path)
 {
     struct stat status;

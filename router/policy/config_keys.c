@@ -64,16 +64,6 @@ static void add_draft(struct loading *loading, struct key_draft *draft, struct t
         loading->no_memory = true;
 }
 
-/* `path` as the configuration means it: relative to the directory of its file. */
-static void resolve(const char *path, const char *beside, struct mcpx_text *out)
-{
-    const char *slash = beside && *path != '/' ? strrchr(beside, '/') : NULL;
-
-    if (slash)
-        mcpx_text_add(out, beside, (size_t)(slash + 1 - beside));
-    mcpx_text_puts(out, path);
-}
-
 /*
  * Appends the content of a secret file, without one newline at its end. Returns false after
  * reporting a fault.
@@ -85,7 +75,7 @@ static bool read_secret(struct loading *loading, struct key_draft *draft, const 
     struct mcpx_text *secret = &draft->secret;
     const char *why = NULL;
 
-    resolve(path, beside, &resolved);
+    path_resolve(path, beside, &resolved);
     if (resolved.failed || !mcpx_text_reserve(secret, (size_t)2 * SECRET_MAX)) {
         loading->no_memory =
             true; /* reserved at once, so that growing leaves no copy behind */

@@ -13,6 +13,9 @@
 
 static const char *const duplicate_choices[] = {"reject", "takeover", NULL};
 static const char *const routing_choices[] = {"all", "directed", NULL};
+static const char *const store_choices[] = {"memory", "sqlite", NULL};
+static const char *const durability_choices[] = {"full", "normal", NULL};
+static const char *const full_choices[] = {"refuse", "block", "drop", NULL};
 static const char *const level_choices[] = {"error", "warn", "info", "debug", NULL};
 static const char *const format_choices[] = {"text", "json", NULL};
 static const char *const exp_choices[] = {"required", "optional", NULL};
@@ -194,6 +197,43 @@ const struct setting settings_table[] = {
             "connection"),
     SECONDS("/limits/drain_s", 1, 3600, "", "5", AT(config.drain_ms),
             "How long a shutdown may take"),
+
+    CHOICE("/store/kind", store_choices, "\"memory\"", AT(config.store.kind),
+           "What keeps messages: the memory of the router, or a SQLite file"),
+    SIZED("/store/file", SETTING_STRING, 0, 4095, "\"\"", AT(config.store.file),
+          "The SQLite file, relative to the directory of the configuration file; made when it "
+          "does not exist"),
+    CHOICE("/store/durability", durability_choices, "\"full\"", AT(config.store.normal),
+           "What survives a loss of power: all that anybody received, or all but the last "
+           "seconds"),
+    INTEGER("/store/file_bytes", 1048576, INT64_C(1) << 46, NO_LIMIT, "0", "bytes",
+            AT(config.store.file_bytes),
+            "What the database may take; FILE-wal comes on top of it"),
+    BOOL("/store/check", "false", AT(config.store.check),
+         "Check the structure of the whole file before the router starts, but not each "
+         "message; takes about a second for each gigabyte"),
+    INTEGER("/store/pending_bytes", 1048576, INT64_C(1) << 40, NO_LIMIT, "67108864", "bytes",
+            AT(config.hub.pending_bytes),
+            "Memory of all messages that are being stored; beyond it they are refused. "
+            "A participant may not hold more of it than it leaves for others"),
+    INTEGER("/store/timeout_ms", 1000, 60000, "", "5000", "milliseconds",
+            AT(config.hub.open_ms),
+            "How long somebody waits for a topic that has to be loaded first"),
+
+    SIZED("/audit/folder", SETTING_STRING, 0, 4095, "\"\"", AT(config.audit.folder),
+          "Folder of the audit, relative to the directory of the configuration file; empty "
+          "means nothing is audited"),
+    SIZED("/audit/key_file", SETTING_STRING, 0, 4095, "\"\"", AT(config.audit.key_file),
+          "File with the Ed25519 key that signs the audit, in PEM; required with folder"),
+    CHOICE("/audit/on_full", full_choices, "\"refuse\"", AT(config.audit.on_full),
+           "What happens to messages that cannot be audited: they are refused, everybody "
+           "waits, or they are delivered and counted"),
+    BOOL("/audit/payloads", "false", AT(config.audit.payloads),
+         "Write the texts of messages into the audit, not only their SHA-256"),
+    INTEGER("/audit/rotate_bytes", 65536, INT64_C(1) << 40, NO_LIMIT, "268435456", "bytes",
+            AT(config.audit.rotate_bytes), "Size at which the next file of the audit begins"),
+    SECONDS("/audit/rotate_s", 60, TEN_YEARS_S, NO_LIMIT, "86400", AT(config.audit.rotate_ms),
+            "Age at which the next file of the audit begins"),
 
     CHOICE("/log/level", level_choices, "\"info\"", AT(config.log_level),
            "The least important lines that are logged"),

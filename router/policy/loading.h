@@ -101,6 +101,12 @@ void load_environment(struct loading *loading);
 /** Applies --listen and takes the addresses apart into settings.config.listen. */
 void load_listen(struct loading *loading);
 
+/**
+ * Makes the paths of store and audit such as can be opened, and checks that what belongs together
+ * is there together. Files are not looked at. Tells the hub's settings what they come to.
+ */
+void load_store(struct loading *loading);
+
 /** Checks grants, names and references in profiles and participants. */
 void check_people(struct loading *loading);
 
@@ -130,5 +136,11 @@ const char *file_read(const char *path, size_t max, struct mcpx_text *out);
 
 /** True when everybody on the machine may read the file. */
 bool file_is_public(const char *path);
+
+/**
+ * Appends `path` as the configuration means it: relative to the directory of the file `beside`;
+ * NULL = to the working directory.
+ */
+void path_resolve(const char *path, const char *beside, struct mcpx_text *out);
 
 #endif

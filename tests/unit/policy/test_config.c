@@ -36,6 +36,9 @@ Test(config, has_defaults_that_need_no_file)
     cr_expect_eq(config->drain_ms, 5000);
     cr_expect_eq(config->log_level, LOG_INFO);
     cr_expect_eq(config->log_format, LOG_TEXT);
+    cr_expect_eq(config->store.kind, STORE_KIND_MEMORY);
+    cr_expect_str_eq(config->audit.folder, "");
+    cr_expect_not(config->hub.gated || config->hub.stored || config->hub.audited);
     cr_expect_not_null(strstr(settled_warnings(&s), "nobody can come in"));
     settled_fini(&s);
 }
@@ -96,7 +99,13 @@ Test(config, reads_every_stored_setting)
         "bytes\":1048576,"
         "\"connections_per_participant\":13,\"tickets_per_participant\":15,\"messages_per_"
         "minute\":11,\"bytes_per_minute\":2048,"
-        "\"ping_s\":0,\"drain_s\":14},\"log\":{\"level\":\"debug\",\"format\":\"json\"}}",
+        "\"ping_s\":0,\"drain_s\":14},"
+        "\"store\":{\"kind\":\"sqlite\",\"file\":\"/s/f\",\"durability\":\"normal\","
+        "\"file_bytes\":70368744177664,\"check\":true,\"pending_bytes\":0,"
+        "\"timeout_ms\":1000},"
+        "\"audit\":{\"folder\":\"/a\",\"key_file\":\"/k\",\"on_full\":\"drop\","
+        "\"payloads\":true,\"rotate_bytes\":0,\"rotate_s\":60},\"log\":{\"level\":\"debug\","
+        "\"format\":\"json\"}}",
         NULL, false);
     struct settled other = settled_load(NULL, NULL, false);
     const struct config *config = &s.config;
@@ -133,6 +142,20 @@ Test(config, reads_every_stored_setting)
     cr_expect_eq(config->hub.bytes_per_minute, 2048);
     cr_expect_eq(config->hub.ping_ms, 0);
     cr_expect_eq(config->drain_ms, 14000);
+    cr_expect_eq(config->store.kind, STORE_KIND_SQLITE);
+    cr_expect_str_eq(config->store.file, "/s/f");
+    cr_expect(config->store.normal);
+    cr_expect_eq(config->store.file_bytes, UINT64_C(1) << 46);
+    cr_expect(config->store.check);
+    cr_expect_eq(config->hub.pending_bytes, 0);
+    cr_expect_eq(config->hub.open_ms, 1000);
+    cr_expect_str_eq(config->audit.folder, "/a");
+    cr_expect_str_eq(config->audit.key_file, "/k");
+    cr_expect_eq(config->audit.on_full, ON_FULL_DROP);
+    cr_expect(config->audit.payloads);
+    cr_expect_eq(config->audit.rotate_bytes, 0);
+    cr_expect_eq(config->audit.rotate_ms, 60000);
+    cr_expect(config->hub.gated && config->hub.stored && config->hub.audited);
     cr_expect_eq(config->log_level, LOG_DEBUG);
     cr_expect_eq(config->log_format, LOG_JSON);
     expect_no_default(config, &other.config);
@@ -193,6 +216,22 @@ Test(config, lets_later_sources_win)
     settled_fini(&s);
 }
 
+/* "/tmp/x.json" may stand beside its database; a variable knows of no file. */
+Test(config, takes_paths_of_the_file_from_where_the_file_is)
+{
+    static const char *const environment[] = {"MCPX_AUDIT_FOLDER=a/b", NULL};
+    struct settled s =
+        settled_load("{\"store\":{\"kind\":\"sqlite\",\"file\":\"d/router.db\"},"
+                     "\"audit\":{\"folder\":\"x\",\"key_file\":\"/k\"}}",
+                     environment, false);
+
+    cr_assert_eq(s.err, MCPX_OK, "%s", s.errors.text);
+    cr_expect_str_eq(s.config.store.file, "/tmp/d/router.db");
+    cr_expect_str_eq(s.config.audit.folder, "a/b");
+    cr_expect_str_eq(s.config.audit.key_file, "/k");
+    settled_fini(&s);
+}
+
 Test(config, names_the_variable_or_flag_at_fault)
 {
     static const struct {
@@ -209,6 +248,9 @@ Test(config, names_the_variable_or_flag_at_fault)
         {"MCPX_AUTH_JWT_SECRET=hunter2",
          "MCPX_AUTH_JWT_SECRET: found a secret of 7 bytes, expected 16..4096\n"},
         {"MCPX_LOG_LEVEL=\xff", "MCPX_LOG_LEVEL: found bytes that are not UTF-8\n"},
+        {"MCPX_STORE_KIND=sqlite",
+         "configuration: /store/file: is empty, expected the path of a file, because "
+         "store.kind is \"sqlite\"\n"},
         {"MCPX_LISTEN=x", "MCPX_LISTEN: found \"x\" (string), expected HOST:PORT, such as "
                           "\"127.0.0.1:8080\", \"[::1]:8080\" or \"*:80\"\n"},
     };

@@ -56,7 +56,7 @@ static const struct {
      "FILE: /log/levle: unknown key, expected one of level, format"},
     {"{\"a/b~c\\u0007\":1}",
      "FILE: /a~1b~0c\\x07: unknown key, expected one of $schema, listen, tls, auth, profiles, "
-     "participants, topics, derive_kinds, limits, log"},
+     "participants, topics, derive_kinds, limits, store, audit, log"},
     {"{\"log\":{\"level\":\"info\",\"level\":\"info\"}}",
      "FILE: line 1, column 30: duplicate object key"},
     {"{\n \"log\": {\"level\" \"info\"}}", "FILE: line 2, column 23: ':' expected"},
@@ -69,6 +69,22 @@ static const struct {
      "FILE: /auth/jwt/jwks_file: found \"k\" (string), expected \"\" (not supported yet by "
      "this "
      "version)"},
+    {"{\"store\":{\"kind\":\"nats\"}}", "FILE: /store/kind: found \"nats\" (string), expected "
+                                        "one of \"memory\", \"sqlite\""},
+    {"{\"store\":{\"kind\":\"sqlite\"}}",
+     "FILE: /store/file: is empty, expected the path of a file, because store.kind is "
+     "\"sqlite\""},
+    {"{\"store\":{\"timeout_ms\":999}}",
+     "FILE: /store/timeout_ms: found 999 (integer), expected an integer 1000..60000"},
+    {"{\"store\":{\"file_bytes\":1}}",
+     "FILE: /store/file_bytes: found 1 (integer), expected an "
+     "integer 1048576..70368744177664 (0 = no limit)"},
+    {"{\"audit\":{\"folder\":\"a\"}}",
+     "FILE: /audit/key_file: is empty, expected the path of an Ed25519 key in PEM, because "
+     "audit.folder is set; \"openssl genpkey"},
+    {"{\"audit\":{\"on_full\":\"wait\"}}",
+     "FILE: /audit/on_full: found \"wait\" (string), expected one of \"refuse\", \"block\", "
+     "\"drop\""},
     {"{\"listen\":[]}", "FILE: /listen: found a list of 0 entries, expected a list of 1..16 "
                         "strings"},
     {"{\"listen\":[1]}", "FILE: /listen/0: found integer, expected a string of 1..256 bytes"},

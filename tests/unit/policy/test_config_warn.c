@@ -72,6 +72,14 @@ Test(config_warn, tells_what_can_never_work_and_nothing_else)
          "FILE: /topics/create: is false, and a topic comes to be only when its first "
          "participant joins, so nobody can enter any; expected true\n"},
         {"{\"topics\":{\"create\":true}," PEOPLE("") "}", ""},
+
+        {"{\"store\":{\"file\":\"f\"}," PEOPLE("") "}",
+         "FILE: /store/file: is not used while store.kind is \"memory\"; expected \"sqlite\" "
+         "there\n"},
+        {"{\"store\":{\"kind\":\"sqlite\",\"file\":\"f\"}," PEOPLE("") "}", ""},
+        {"{\"audit\":{\"key_file\":\"k\"}," PEOPLE("") "}",
+         "FILE: /audit/key_file: is not used: nothing is audited without audit.folder\n"},
+        {"{\"audit\":{\"folder\":\"a\",\"key_file\":\"k\"}," PEOPLE("") "}", ""},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
