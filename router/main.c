@@ -7,6 +7,7 @@
 #include "router/edge/log.h"
 #include "router/edge/loop.h"
 #include "router/edge/machine.h"
+#include "router/edge/paths.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -48,8 +49,9 @@ static const char help[] =
     "Prints a line \"listening URL\" for each listener on standard output; logs on standard\n"
     "error. TERM and INT stop it, a second one at once.\n"
     "\n"
-    "Exit status: 0 stopped as asked, or --check found no error; 1 could not listen or ran\n"
-    "out of memory; 2 wrong arguments or settings.\n";
+    "Exit status: 0 stopped as asked, or --check found no error; 1 could not listen, could "
+    "not\n"
+    "use a file or folder, or ran out of memory; 2 wrong arguments or settings.\n";
 
 /* False after a line on standard error about what is wrong. */
 static bool parse(int argc, char **argv, struct arguments *out)
@@ -126,8 +128,13 @@ static int serve(const struct config *config)
 
 static int check(const struct config *config)
 {
-    struct mcpx_text bounds = {0};
+    struct mcpx_text bounds = {0}, errors = {0};
+    bool good = paths_check(config, &errors);
 
+    say_errors(&errors);
+    mcpx_text_fini(&errors);
+    if (!good)
+        return EXIT_FAILED;
     bounds_write(config, &bounds);
     printf("configuration is valid\n%s", bounds.failed ? "" : bounds.text);
     mcpx_text_fini(&bounds);

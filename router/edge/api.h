@@ -37,7 +37,8 @@ void api_health(const struct api_call *call, struct http_reply *reply);
 /** GET /livez: the process answers. */
 void api_live(const struct api_call *call, struct http_reply *reply);
 
-/** GET /readyz: connections are welcome; MCPX_EGOING while draining. */
+/** GET /readyz: connections are welcome; MCPX_EGOING while draining, MCPX_EUNAVAILABLE while messages
+ * cannot be stored. */
 void api_ready(const struct api_call *call, struct http_reply *reply);
 
 /** GET /metrics: the statistics as Prometheus text, version 0.0.4. */
@@ -66,5 +67,8 @@ void api_ticket(const struct api_call *call, struct http_reply *reply);
 
 /** POST /v0.1/check: may somebody send a kind, and if not, why? */
 void api_check(const struct api_call *call, struct http_reply *reply);
+
+/** Appends the metrics of what keeps messages and decisions. */
+void api_metrics_store(const struct http_api *api, struct mcpx_text *out);
 
 #endif

@@ -32,10 +32,19 @@ void api_live(const struct api_call *call, struct http_reply *reply)
 
 void api_ready(const struct api_call *call, struct http_reply *reply)
 {
-    if (hub_is_draining(call->api->hub))
-        http_reply_fail(reply, MCPX_EGOING, NULL);
-    else
+    const struct http_api *api = call->api;
+    bool going = api->going || hub_is_draining(api->hub);
+    size_t count = 0;
+
+    if (!going && !api->store_why) {
         mcpx_text_puts(&reply->body, "{\"status\":\"ready\"}");
+        return;
+    }
+    http_reply_fail(reply, going ? MCPX_EGOING : MCPX_EUNAVAILABLE, NULL);
+    if (going)
+        reply->reasons[count++] = mcpx_error_wire(MCPX_EGOING);
+    if (api->store_why)
+        reply->reasons[count] = api->store_why;
 }
 
 void api_upgrade(const struct api_call *call, struct http_reply *reply)

@@ -125,16 +125,32 @@ static void write_history(const struct mcpx_text *array, bool complete, bool mor
     mx_json_end_object(body);
 }
 
+/* False when there is a problem, or the topic has to be waited for. */
+static bool open_topic(const struct api_call *call, struct http_reply *reply)
+{
+    enum mcpx_err err = hub_open(call->api->hub, call->name, call->now);
+
+    if (!err)
+        return true;
+    http_reply_fail(reply, err, NULL);
+    if (err == MCPX_EOPENING)
+        mcpx_text_slice(&reply->detail, call->name);
+    else if (err == MCPX_EUNAVAILABLE)
+        mcpx_text_puts(&reply->detail, "the topic cannot be loaded now; try again later");
+    return false;
+}
+
 void api_history(const struct api_call *call, struct http_reply *reply)
 {
-    const struct topic *topic = hub_topic_find(call->api->hub, call->name);
     struct mcpx_text scratch = {0}, array = {0};
+    const struct topic *topic;
     struct page page;
     enum mcpx_err err = MCPX_OK;
     bool complete, more = false;
 
-    if (!read_page(call->query, &scratch, &page, reply))
+    if (!read_page(call->query, &scratch, &page, reply) || !open_topic(call, reply))
         goto out;
+    topic = hub_topic_find(call->api->hub, call->name);
     if (topic)
         err = topic_write_history(topic, &page, HISTORY_BYTES_MAX, &array, &more);
     else if (page.before.text || page.after.text)

@@ -5,20 +5,7 @@
  */
 #include "lib/core/format.h"
 #include "router/edge/api.h"
-
-static void write_header(const char *name, const char *type, const char *help,
-                         struct mcpx_text *out)
-{
-    mx_format(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
-/* A counter or gauge that has no labels. */
-static void write_metric(const char *name, const char *type, const char *help, uint64_t value,
-                         struct mcpx_text *out)
-{
-    write_header(name, type, help, out);
-    mx_format(out, "%s %s\n", name, value);
-}
+#include "router/edge/metric_text.h"
 
 /* A time in seconds, between two texts. */
 static void write_seconds(const char *before, uint64_t ms, const char *after,
@@ -87,23 +74,24 @@ static void write_process(const struct process *process, struct mcpx_text *out)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        write_metric(rows[i].name, rows[i].type, rows[i].help, rows[i].value, out);
-    write_header("process_cpu_seconds_total", "counter",
-                 "Processor time the process has used, in seconds", out);
+        metric_value(rows[i].name, rows[i].type, rows[i].help, rows[i].value, out);
+    metric_header("process_cpu_seconds_total", "counter",
+                  "Processor time the process has used, in seconds", out);
     write_seconds("process_cpu_seconds_total ", process->cpu_ms, "\n", out);
 }
 
 /* Who is behind is nobody's business here, only how many are, and how far. */
 static void write_lag(const struct lag *lag, struct mcpx_text *out)
 {
-    write_metric("mcpx_reader_lag_max_envelopes", "gauge",
+    metric_value("mcpx_reader_lag_max_envelopes", "gauge",
                  "Envelopes that the slowest reader was not handed yet", lag->max_envelopes,
                  out);
-    write_header("mcpx_reader_lag_max_seconds", "gauge",
-                 "Since when the oldest envelope waits that a reader was not handed yet", out);
+    metric_header("mcpx_reader_lag_max_seconds", "gauge",
+                  "Since when the oldest envelope waits that a reader was not handed yet",
+                  out);
     write_seconds("mcpx_reader_lag_max_seconds ", (uint64_t)lag->max_ms, "\n", out);
-    write_header("mcpx_readers_lagging", "gauge",
-                 "Participants that are at least so many envelopes behind", out);
+    metric_header("mcpx_readers_lagging", "gauge",
+                  "Participants that are at least so many envelopes behind", out);
     for (size_t i = 0; i < HUB_LAG_STEPS; i++)
         mx_format(out, "mcpx_readers_lagging{envelopes=\"%s\"} %s\n",
                   (uint64_t)hub_lag_steps[i], lag->behind[i]);
@@ -113,10 +101,11 @@ static void write_delivery(const struct delivery_times *times, struct mcpx_text 
 {
     uint64_t sum = 0;
 
-    write_header("mcpx_delivery_seconds", "histogram",
-                 "From the acceptance of an envelope until each reader whose socket takes any "
-                 "has had a turn to be written to",
-                 out);
+    metric_header(
+        "mcpx_delivery_seconds", "histogram",
+        "From the acceptance of an envelope until each reader whose socket takes any "
+        "has had a turn to be written to",
+        out);
     for (size_t i = 0; i < STATS_DELIVERY_BOUNDS; i++) {
         sum += times->counts[i];
         write_seconds("mcpx_delivery_seconds_bucket{le=\"", stats_delivery_ms[i], "\"} ", out);
@@ -135,26 +124,27 @@ void api_metrics(const struct api_call *call, struct http_reply *reply)
 
     reply->type = "text/plain; version=0.0.4; charset=utf-8";
 #define WRITE_METRIC(member, name, type, help)                                                \
-    write_metric(name, type, help, stats->member, out);
+    metric_value(name, type, help, stats->member, out);
     STATS_TABLE(WRITE_METRIC)
 #undef WRITE_METRIC
-    write_header("mcpx_refused_total", "counter", "Messages and attempts refused, by error",
-                 out);
+    metric_header("mcpx_refused_total", "counter", "Messages and attempts refused, by error",
+                  out);
     write_codes("mcpx_refused_total", stats->refused, out);
-    write_header("mcpx_closed_total", "counter", "Connections the router ended, by error",
-                 out);
+    metric_header("mcpx_closed_total", "counter", "Connections the router ended, by error",
+                  out);
     write_codes("mcpx_closed_total", stats->closed, out);
     write_lag(hub_lag(call->api->hub, call->now), out);
     write_delivery(&stats->delivery, out);
-    write_metric("mcpx_log_lost_lines_total", "counter",
+    api_metrics_store(call->api, out);
+    metric_value("mcpx_log_lost_lines_total", "counter",
                  "Lines of the log that standard error did not take", call->api->log_lost,
                  out);
     if (call->api->process) {
         process_ask(call->api->process, call->now.mono_ms);
         write_process(call->api->process, out);
     }
-    write_metric("process_start_time_seconds", "gauge",
+    metric_value("process_start_time_seconds", "gauge",
                  "When the process began, in seconds since 1970", start_time_s(call), out);
-    write_header("mcpx_build_info", "gauge", "Constant 1; the version is in the label", out);
+    metric_header("mcpx_build_info", "gauge", "Constant 1; the version is in the label", out);
     mx_format(out, "mcpx_build_info{version=\"%s\"} 1\n", mcpx_version());
 }

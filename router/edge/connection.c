@@ -7,6 +7,7 @@
 #include "router/edge/bounds.h"
 #include "router/edge/turn.h"
 #include "router/edge/unfinished.h"
+#include "router/edge/waiters.h"
 #include "router/edge/wire.h"
 
 #include <libwebsockets.h>
@@ -38,6 +39,7 @@ struct connection *connection_new(struct edge *edge, struct lws *wsi, struct add
     list_init(&connection->in_full);
     list_init(&connection->in_unfinished);
     list_init(&connection->in_waiting);
+    list_init(&connection->in_joining);
     connection->deadline_ms = edge_now(edge).mono_ms + REQUEST_MS;
     list_append(&edge->all, &connection->in_all);
     edge->count++;
@@ -73,6 +75,13 @@ static void set_state(struct connection *connection, enum connection_state state
     connection->state = state;
 }
 
+/* It waits for nothing any more. */
+static void stop_waiting(struct connection *connection)
+{
+    waiters_remove(connection);
+    list_remove(&connection->in_joining);
+}
+
 void connection_depart(struct connection *connection, struct close_cause cause)
 {
     struct peer *peer = connection->peer;
@@ -86,6 +95,7 @@ void connection_depart(struct connection *connection, struct close_cause cause)
         log_string("reason", cause.reason), log_number("close_code", cause.code),
         log_known("says", cause.says), log_left_out(connection));
     list_remove(&connection->in_welcoming);
+    list_remove(&connection->in_joining);
     connection->peer = NULL;
     hub_depart(connection->edge->hub, peer, MCPX_ECLOSED, edge_now(connection->edge));
 }
@@ -95,6 +105,7 @@ void connection_free(struct connection *connection)
     struct edge *edge = connection->edge;
 
     connection_depart(connection, close_cause_lost());
+    stop_waiting(connection);
     set_state(connection, DEAD);
     list_remove(&connection->in_all);
     edge->count--;
@@ -148,11 +159,18 @@ void connection_join(struct connection *connection, struct peer *peer)
         set_welcome(edge, WELCOME_DELAY_MS);
 }
 
+void connection_wait(struct connection *connection)
+{
+    set_state(connection, GUEST);
+}
+
 void connection_answered(struct connection *connection)
 {
     if (connection->state == DEAD)
         return;
+    stop_waiting(connection);
     set_state(connection, ANSWERED);
+    turn_release(connection);
     connection->deadline_ms = edge_now(connection->edge).mono_ms + ANSWER_MS;
 }
 
@@ -161,7 +179,9 @@ void connection_leave(struct connection *connection, int64_t wait_ms)
     if (connection->state == DEAD)
         return;
     list_remove(&connection->in_welcoming);
+    stop_waiting(connection);
     set_state(connection, LEAVING);
+    turn_release(connection);
     connection->deadline_ms = edge_now(connection->edge).mono_ms + wait_ms;
     unfinished_end(connection);
 }
@@ -171,6 +191,7 @@ void connection_kill(struct connection *connection)
     struct edge *edge = connection->edge;
 
     list_remove(&connection->in_welcoming);
+    stop_waiting(connection);
     set_state(connection, DEAD);
     wire_drop(connection);
     turn_drop(connection);

@@ -30,6 +30,9 @@ const char *connection_remote(const struct connection *connection, char text[REM
 /** It becomes a member: `peer` is its end in the hub. Its welcome waits WELCOME_DELAY_MS. */
 void connection_join(struct connection *connection, struct peer *peer);
 
+/** It was upgraded, and its participant waits to be let in. */
+void connection_wait(struct connection *connection);
+
 /** Its request is being answered. It is cut ANSWER_MS after it last took bytes of the answer. */
 void connection_answered(struct connection *connection);
 

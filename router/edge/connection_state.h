@@ -9,16 +9,18 @@
 #include "router/hub/list.h"
 
 struct exchange;
+struct waiter;
 struct lws;
 
 /**
  * UNAUTHENTICATED   speaks HTTP and was not answered yet
  * ANSWERED          was answered over HTTP: nothing it sends counts any more
+ * GUEST             a WebSocket whose participant waits to be let in
  * MEMBER            a WebSocket with a peer in the hub
  * LEAVING           a close frame was written or received: nothing it sends counts any more
  * DEAD              libwebsockets was told to destroy it
  */
-enum connection_state { UNAUTHENTICATED, ANSWERED, MEMBER, LEAVING, DEAD };
+enum connection_state { UNAUTHENTICATED, ANSWERED, GUEST, MEMBER, LEAVING, DEAD };
 
 /* What a round of fan-out reads of each connection stands first, in one cache line. */
 
@@ -29,12 +31,16 @@ enum connection_state { UNAUTHENTICATED, ANSWERED, MEMBER, LEAVING, DEAD };
  * finished       nothing more will be written (wire_finish)
  * shut           our side of the socket was shut
  * bodiless       the request is HEAD
+ * held           nothing is read from it (turn_hold)
+ * replaces       it takes the place of another one, once its join is stored
  * deadline_ms    mono_ms at which the connection is cut unless its state changed; 0 = never
  * in_all         link in edge->all
  * in_welcoming   link in edge->welcoming while the welcome of a member is held back
  * from           where it comes from
  * holding        its place among edge->unauthenticated
  * exchange       the HTTP request that is on its way; NULL else
+ * waiter         while it waits for the hub; NULL else
+ * in_joining     link in edge->guests.joining
  * frames         what a member sends
  * extras         control frames since they were last charged
  * unsent         what the kernel did not take, from `unsent_at` on; in edge->full while it is
@@ -56,12 +62,14 @@ struct connection {
     struct peer *peer;
     int fd;
     enum connection_state state;
-    bool full, finished, shut, bodiless;
+    bool full, finished, shut, bodiless, held, replaces;
     int64_t deadline_ms;
     struct link in_all, in_welcoming;
     struct address from;
     struct holding holding;
     struct exchange *exchange;
+    struct waiter *waiter;
+    struct link in_joining;
     struct mx_frames frames;
     size_t extras;
     struct mcpx_text unsent;

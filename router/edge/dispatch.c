@@ -8,8 +8,6 @@
 #include "router/edge/receive.h"
 #include "router/edge/turn.h"
 
-#include <libwebsockets.h>
-
 static void hand_on(struct connection *connection, char *bytes, size_t len)
 {
     switch (connection->state) {
@@ -40,8 +38,8 @@ static void go_on(struct connection *connection)
 
     hand_on(connection, deferred.text, deferred.len);
     mcpx_text_fini(&deferred);
-    if (!connection->deferred.len && !connection->full && connection->state != DEAD)
-        lws_rx_flow_control(connection->wsi, 1);
+    if (connection->state != DEAD)
+        turn_resume(connection);
 }
 
 bool dispatch_turn(struct edge *edge)

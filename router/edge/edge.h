@@ -8,9 +8,24 @@
 #include "router/edge/holders.h"
 #include "router/edge/http_api.h"
 #include "router/edge/log_share.h"
+#include "router/store/edge/stage.h"
 #include <uv.h>
 
+/**
+ * Participants that were upgraded and are not in their topic yet (guests.h).
+ *
+ * joining    their join is not stored yet; in the order in which it was accepted
+ * parties    how many of one participant wait to be asked; all of them together
+ */
+struct guests {
+    struct link joining;
+    struct mx_map parties;
+    struct mx_map_key key;
+    size_t count;
+};
+
 struct connection;
+struct store;
 struct lws_context;
 struct lws_vhost;
 
@@ -58,6 +73,20 @@ struct listener {
 };
 
 /**
+ * Those who wait for the hub (waiters.h).
+ *
+ * asking     how many of them, from the first on, are still to be asked
+ * waits      hub_waits, and
+ * asked_ms   mono_ms, when all of them began to be asked last
+ */
+struct waiters {
+    struct link all;
+    size_t count, asking;
+    uint64_t waits;
+    int64_t asked_ms;
+};
+
+/**
  * One router, on one thread.
  *
  * all, count                every connection; how many there are
@@ -73,6 +102,12 @@ struct listener {
  *                           hub stands behind
  * pongs                     frames on their way out, of the connection that is being read
  * gate                      what addresses and participants have asked lately
+ * store, wake_store         what keeps messages and decisions, and how its threads wake the loop;
+ *                           NULL when the hub keeps all by itself
+ * store_state, audit_state  what the log was told of them last
+ * waiters, guests           those who wait for the hub; of them, and of those whose join is not
+ *                           stored yet, the WebSockets (guests.h)
+ * deaf                      members are not read, because nothing that they say can be taken
  * wake_lws                  something was handed to libwebsockets' timers from outside its
  *                           callbacks: it must be woken
  * tick_for_ms               what hub_due said when the timer `tick` was set
@@ -80,6 +115,8 @@ struct listener {
  *                           messages, by participant
  * numbered                  connections there have been: the number of the latest
  * stopping, stop_at_ms      after the first TERM; when waiting ends
+ * settle_until_ms           until then what is pending may be answered, before everybody leaves; 0
+ *                           once they do
  */
 struct edge {
     uv_loop_t loop;
@@ -102,6 +139,12 @@ struct edge {
     uint64_t turn, others_cost;
     struct mcpx_text pongs;
     struct gate *gate;
+    struct store *store;
+    uv_async_t wake_store;
+    enum stage_state store_state, audit_state;
+    struct waiters waiters;
+    struct guests guests;
+    bool deaf;
     uv_prepare_t round;
     uv_idle_t busy;
     uv_timer_t tick, welcome, reopen;
@@ -112,7 +155,7 @@ struct edge {
     int64_t tick_for_ms;
     bool wake_lws;
     bool stopping;
-    int64_t stop_at_ms;
+    int64_t stop_at_ms, settle_until_ms;
 };
 
 /** The time of this loop turn. */

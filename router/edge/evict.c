@@ -5,6 +5,7 @@
  */
 #include "router/edge/evict.h"
 #include "router/edge/bounds.h"
+#include "router/edge/store_turn.h"
 #include "router/edge/unfinished.h"
 
 /* Who takes nothing for so long is slow. */
@@ -25,6 +26,7 @@ static void cut_slow(struct connection *connection)
             log_number("of", (int64_t)edge->unsent));
     if (connection->peer)
         hub_condemn(edge->hub, connection->peer, MCPX_ESLOW, now);
+    store_turn_again(edge);
     connection_kill(connection);
 }
 

@@ -206,6 +206,8 @@ static const char *admit_detail(enum mcpx_err err)
                "its connections, or raise auth.instances";
     case MCPX_EGOING:
         return "the router is going away";
+    case MCPX_ENOTNOW:
+        return "the router cannot load or store anything of this topic now; try again later";
     case MCPX_EREQUESTS:
         return "this participant connects and asks too often; wait before the next attempt";
     default:
@@ -227,6 +229,20 @@ static enum mcpx_err check_head(const struct http_api *api, const struct http_re
     if (!http_origin_is_allowed(api->config, request->origin))
         return refuse_admission(MCPX_EORIGIN, "this origin is not allowed", detail);
     return MCPX_OK;
+}
+
+enum mcpx_err http_admission_ask(struct hub *hub, const struct grant *grant,
+                                 const struct admission *admission, struct mcpx_now now)
+{
+    enum mcpx_err err = hub_may_admit(hub, grant, admission, now);
+    enum mcpx_err opened;
+
+    if (err != MCPX_EOPENING)
+        return err;
+    opened = hub_open(hub, admission->topic, now);
+    if (opened == MCPX_EUNAVAILABLE)
+        return MCPX_ENOTNOW;
+    return opened ? opened : err;
 }
 
 enum mcpx_err http_admission(const struct http_api *api, const struct http_request *request,
@@ -253,13 +269,17 @@ enum mcpx_err http_admission(const struct http_api *api, const struct http_reque
         return refuse_admission(err, "Access denied to topic", detail);
     if (!err && gate_knows(api->gate, request->from, found->identity, now))
         err = MCPX_EREQUESTS;
+    if (!err && api->going)
+        err = MCPX_EGOING;
+    if (!err && api->store && store_figures(api->store)->sqlite.state == STAGE_FAILED)
+        err = MCPX_ENOTNOW;
     if (!err)
-        err = hub_may_admit(api->hub, found, &wish, now);
-    if (err) {
+        err = http_admission_ask(api->hub, found, &wish, now);
+    if (err && err != MCPX_EOPENING) {
         grant_unref(found);
         return refuse_admission(err, admit_detail(err), detail);
     }
     *admission = wish;
     *grant = found;
-    return MCPX_OK;
+    return err;
 }

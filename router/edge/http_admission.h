@@ -8,18 +8,28 @@
 #include "router/edge/http_api.h"
 
 /**
+ * Would this admission succeed now, and if its topic is not open, is it being opened? Begins that.
+ *
+ * Returns MCPX_OK; MCPX_EOPENING: ask again when hub_waits has changed; or whatever hub_may_admit and
+ * hub_open say, with MCPX_ENOTNOW for a topic that cannot be opened.
+ */
+enum mcpx_err http_admission_ask(struct hub *hub, const struct grant *grant,
+                                 const struct admission *admission, struct mcpx_now now);
+
+/**
  * Judges a connection attempt.
  *
  * request     its head; `target` holds topic, routing, history, after, instance,
  *             instance_key, ticket and token
- * admission   filled on success; its slices point into `scratch`
+ * admission   filled on success, and with MCPX_EOPENING; its slices point into `scratch`
  * scratch     caller's buffer for decoded query values; reset here
- * grant       filled on success with a reference the caller owns; untouched on failure
+ * grant       likewise, with a reference the caller owns; untouched on failure
  * detail      filled on failure with a static sentence for the problem's `detail`
  *
  * Returns MCPX_OK or the error to answer with: MCPX_ETOPIC (topic missing, malformed or given
  * twice), MCPX_EREQUEST (another parameter is malformed), MCPX_ETOKEN, MCPX_EFORBIDDEN,
- * MCPX_EORIGIN, MCPX_EREQUESTS, or whatever hub_may_admit says. A ticket is spent by the attempt.
+ * MCPX_EORIGIN, MCPX_EREQUESTS, or whatever http_admission_ask says. A ticket is spent by the
+ * attempt.
  */
 enum mcpx_err http_admission(const struct http_api *api, const struct http_request *request,
                              struct mcpx_now now, struct admission *admission,

@@ -163,7 +163,7 @@ static bool check_rate(const struct api_call *call, struct http_reply *reply)
 {
     int64_t wait_ms = 0;
 
-    if (call->grant)
+    if (call->grant && !call->request->again)
         wait_ms =
             gate_knows(call->api->gate, call->request->from, call->grant->identity, call->now);
     if (wait_ms == 0)

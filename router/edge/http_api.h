@@ -12,6 +12,7 @@
 #include "router/policy/config.h"
 #include "router/policy/tickets.h"
 #include "router/policy/tokens.h"
+#include "router/store/edge/store.h"
 
 /** Largest request body accepted, in bytes. */
 enum { HTTP_BODY_MAX = 65536 };
@@ -26,6 +27,7 @@ enum { HTTP_BODY_MAX = 65536 };
  * content_type    likewise
  * body            empty when there was none
  * from            where it comes from
+ * again           it has been asked and waited: it is not charged again
  */
 struct http_request {
     struct mcpx_slice method;
@@ -35,10 +37,13 @@ struct http_request {
     struct mcpx_slice content_type;
     struct mcpx_slice body;
     struct address from;
+    bool again;
 };
 
 /** What the answers are made from; all borrowed. Without a `gate` nothing is charged.
- * `log_lost` (log.h) and `process` are for the metrics; without `process` they say nothing of it. */
+ * `log_lost` (log.h) and `process` are for the metrics; without `process` they say nothing of it.
+ * `store` tells of what keeps messages, NULL when nothing does; `store_why` why it takes none now, or
+ * NULL. `going` once the router stops. */
 struct http_api {
     struct hub *hub;
     const struct config *config;
@@ -47,6 +52,9 @@ struct http_api {
     int64_t started_mono_ms;
     uint64_t log_lost;
     struct process *process;
+    const struct store *store;
+    const char *store_why;
+    bool going;
 };
 
 /**
@@ -58,6 +66,9 @@ enum { HTTP_COST_BYTES = 32768, HTTP_COST_NAMES = 256, HTTP_COST_GRANTS = 256 };
 
 /**
  * Fills the answer, for http_reply_write. It borrows from the request until it is written.
+ *
+ * An answer with MCPX_EOPENING is none: the request is to be asked again once the topic, whose name
+ * is the reply's `detail`, has been opened (hub_open).
  *
  * reply   zero-initialised; to be freed with http_reply_fini
  */

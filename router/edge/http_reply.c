@@ -60,6 +60,16 @@ static const char *title_of(const struct http_reply *reply, int status)
     return reply->title ? reply->title : status_phrase(status);
 }
 
+static void write_reasons(const struct http_reply *reply, struct mcpx_text *body)
+{
+    size_t max = sizeof reply->reasons / sizeof *reply->reasons;
+
+    for (size_t i = 0; i < max && reply->reasons[i]; i++)
+        mx_format(body, i > 0 ? ",%q" : ",\"reasons\":[%q", reply->reasons[i]);
+    if (reply->reasons[0])
+        mcpx_text_puts(body, "]");
+}
+
 /* RFC 9457; `error` is where clients of the original router look for a sentence. */
 static void write_problem(const struct http_reply *reply, int status, struct mcpx_text *body)
 {
@@ -69,8 +79,10 @@ static void write_problem(const struct http_reply *reply, int status, struct mcp
         detail = mcpx_slice_of(mcpx_strerror(reply->err));
     mx_format(body,
               "{\"type\":\"about:blank\",\"title\":%q,\"status\":%s,\"detail\":%q,"
-              "\"code\":%q,\"error\":%q}",
+              "\"code\":%q,\"error\":%q",
               title_of(reply, status), status, detail, mcpx_error_wire(reply->err), detail);
+    write_reasons(reply, body);
+    mcpx_text_puts(body, "}");
 }
 
 /* A path that answers GET answers HEAD, and every path answers OPTIONS. */

@@ -21,6 +21,8 @@ enum http_method { HTTP_GET = 1, HTTP_POST = 2 };
  * type        media type of `body`; NULL = application/json
  * body        owned
  * detail      the problem's detail; empty = the error's own text. Owned
+ * reasons     of a problem: what keeps the router from working, as short texts; borrowed, NULL from
+ *             the first that is not used
  * allow       when not 0: the methods of the path, for `Allow`
  * preflight   answers a CORS preflight: status 204 with Access-Control-Allow-*
  * origin      borrowed; an allowed origin, told that it may read the answer
@@ -36,6 +38,7 @@ struct http_reply {
     const char *type;
     struct mcpx_text body;
     struct mcpx_text detail;
+    const char *reasons[2];
     unsigned allow;
     bool preflight;
     struct mcpx_slice origin;

@@ -8,6 +8,7 @@
 #include "router/edge/refusal.h"
 #include "router/edge/request.h"
 #include "router/edge/upgrade.h"
+#include "router/edge/waiters.h"
 #include "router/edge/wire.h"
 
 #include <stdlib.h>
@@ -49,6 +50,8 @@ static bool takes_body(struct mcpx_slice method)
            mcpx_slice_equal(method, MCPX_SLICE("PATCH"));
 }
 
+static bool wait_for_topic(struct connection *connection, struct http_reply *reply);
+
 static void answer(struct connection *connection)
 {
     const struct http_request *request = &connection->exchange->request;
@@ -57,13 +60,69 @@ static void answer(struct connection *connection)
 
     hub_note_edge(edge->hub, edge->unsent, edge->unfinished);
     http_answer(&edge->api, request, edge_now(edge), &reply);
+    if (reply.err == MCPX_EOPENING && wait_for_topic(connection, &reply)) {
+        http_reply_fini(&reply);
+        return;
+    }
     answer_send(connection, &reply);
     if (log_wants(LOG_DEBUG))
         LOG(LOG_DEBUG, "request", log_text("method", request->method),
             log_text("path", request_path(request)),
             log_number("status", http_reply_status(&reply)));
-    refusal_log_reply(connection, request, &reply);
+    refusal_note_reply(connection, request, &reply);
     http_reply_fini(&reply);
+}
+
+/* ---- waiting for a topic ---- */
+
+struct asker {
+    struct waiter waiter;
+    struct mcpx_text topic;
+};
+
+static void end_asker(struct waiter *waiter)
+{
+    struct asker *asker = (struct asker *)waiter;
+
+    mcpx_text_fini(&asker->topic);
+    free(asker);
+}
+
+static bool ask_again(struct waiter *waiter, bool late)
+{
+    const struct asker *asker = (const struct asker *)waiter;
+    struct connection *connection = waiter->connection;
+    struct edge *edge = connection->edge;
+    enum mcpx_err err = hub_open(edge->hub, mcpx_text_view(&asker->topic), edge_now(edge));
+
+    if (err == MCPX_EOPENING && !late)
+        return false;
+    waiters_remove(connection);
+    connection->exchange->request.again = true;
+    if (edge->stopping)
+        answer_problem(connection, MCPX_EGOING, NULL);
+    else if (err == MCPX_EOPENING)
+        answer_problem(connection, MCPX_EUNAVAILABLE, NULL);
+    else
+        answer(connection);
+    return true;
+}
+
+/* False when it cannot, and `reply` says so. */
+static bool wait_for_topic(struct connection *connection, struct http_reply *reply)
+{
+    struct asker *asker = malloc(sizeof *asker);
+
+    if (!asker || reply->detail.failed) {
+        free(asker);
+        http_reply_fail(reply, MCPX_ENOMEM, NULL);
+        return false;
+    }
+    *asker =
+        (struct asker){.waiter = {.ask = ask_again, .end = end_asker}, .topic = reply->detail};
+    reply->detail = (struct mcpx_text){0};
+    waiters_add(connection, &asker->waiter);
+    return true;
 }
 
 /* ---- the body ---- */

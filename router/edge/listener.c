@@ -10,6 +10,7 @@
 #include "router/edge/evict.h"
 #include "router/edge/gate.h"
 #include "router/edge/http_reply.h"
+#include "router/edge/record.h"
 #include "router/edge/ws_server.h"
 
 #include <errno.h>
@@ -41,6 +42,7 @@ static void answer_and_close(int fd, enum mcpx_err err)
 
 static void take(struct edge *edge, int fd, struct address from)
 {
+    struct turned_away who = {.address = from, .err = MCPX_ECONNECTS};
     char remote[ADDRESS_TEXT_SIZE];
     int on = 1;
 
@@ -56,6 +58,7 @@ static void take(struct edge *edge, int fd, struct address from)
         LOG(LOG_WARN, "turned_away", log_string("code", mcpx_error_wire(MCPX_ECONNECTS)),
             log_string("reason", mcpx_strerror(MCPX_ECONNECTS)),
             log_string("remote", address_text(from, remote)));
+    record_turned_away(edge, &who);
     answer_and_close(fd, MCPX_ECONNECTS);
 }
 

@@ -10,7 +10,11 @@
 #include "router/edge/evict.h"
 #include "router/edge/flush.h"
 #include "router/edge/gate.h"
+#include "router/edge/guests.h"
 #include "router/edge/listener.h"
+#include "router/edge/store_turn.h"
+#include "router/edge/turn.h"
+#include "router/edge/waiters.h"
 #include "router/edge/ws_server.h"
 
 #include <signal.h>
@@ -34,8 +38,10 @@ static void set_tick(struct edge *edge, struct mcpx_now now)
 
     if (edge->stopping || (wait > SOON_MS && !log_flush()))
         wait = SOON_MS;
-    if (wait < 1 || wait > TICK_MS)
-        wait = wait < 1 ? 1 : TICK_MS;
+    if (store_turn_is_blocked(edge) || wait > TICK_MS)
+        wait = TICK_MS;
+    else if (wait < 1)
+        wait = 1;
     edge->tick_for_ms = hub_due(edge->hub);
     uv_timer_start(&edge->tick, on_tick, (uint64_t)wait, 0);
 }
@@ -54,8 +60,10 @@ static void on_tick(uv_timer_t *timer)
     struct edge *edge = timer->data;
     struct mcpx_now now = edge_now(edge);
 
-    hub_tick(edge->hub, now);
-    evict_late(edge);
+    if (!store_turn_is_blocked(edge)) {
+        hub_tick(edge->hub, now);
+        evict_late(edge);
+    }
     tell_left_out(edge, now.mono_ms);
     set_tick(edge, now);
 }
@@ -64,6 +72,24 @@ static void on_tick(uv_timer_t *timer)
 static void on_busy(uv_idle_t *idle)
 {
     (void)idle;
+}
+
+/* Everybody is told to leave, behind what they are still owed. */
+static void send_away(struct edge *edge)
+{
+    edge->settle_until_ms = 0;
+    turn_set_deaf(edge, false);
+    while (flush_round(edge))
+        ; /* what was accepted until now still reaches everybody whose socket takes it */
+    hub_drain(edge->hub, edge_now(edge));
+    evict_requests(edge);
+}
+
+/* While it stops: is all that was accepted before stored, or has that taken too long? */
+static bool has_settled(struct edge *edge)
+{
+    return edge->settle_until_ms &&
+           (hub_pending(edge->hub) == 0 || edge_now(edge).mono_ms >= edge->settle_until_ms);
 }
 
 static bool is_over(struct edge *edge)
@@ -75,8 +101,12 @@ static void on_round(uv_prepare_t *prepare)
 {
     struct edge *edge = prepare->data;
     bool waits = dispatch_turn(edge);
-    bool more = flush_round(edge);
+    bool more;
 
+    store_turn_run(edge);
+    if (has_settled(edge))
+        send_away(edge);
+    more = flush_round(edge) || waiters_have_turn(edge);
     hub_note_written(edge->hub, clock_ask());
     if (more || waits)
         uv_idle_start(&edge->busy, on_busy);
@@ -93,7 +123,10 @@ static void on_round(uv_prepare_t *prepare)
     clock_forget(&edge->clock);
 }
 
-/* Accepts nobody, tells every client 1001, and lets edge_run return; called again, at once. */
+/*
+ * Accepts nobody, tells every client 1001, and lets edge_run return; called again, at once. Where
+ * messages are stored, nobody is read any more and what was accepted is waited for, before that.
+ */
 static void stop(struct edge *edge)
 {
     struct mcpx_now now = edge_now(edge);
@@ -104,13 +137,16 @@ static void stop(struct edge *edge)
     }
     sd_notify(0, "STOPPING=1");
     LOG(LOG_INFO, "stopping", log_number("connections", (int64_t)edge->count));
-    edge->stopping = true;
+    edge->stopping = edge->api.going = true;
     edge->stop_at_ms = now.mono_ms + edge->config->drain_ms;
     listener_close_all(edge);
-    while (flush_round(edge))
-        ; /* what was accepted in this turn still reaches everybody whose socket takes it */
-    hub_drain(edge->hub, now);
-    evict_requests(edge);
+    if (edge->store) {
+        edge->settle_until_ms = now.mono_ms + edge->config->drain_ms / 2;
+        turn_set_deaf(edge, true);
+        waiters_end_all(edge);
+    } else {
+        send_away(edge);
+    }
     uv_timer_start(&edge->tick, on_tick, SOON_MS, 0);
 }
 
@@ -184,6 +220,8 @@ static enum mcpx_err open_all(struct edge *edge, struct mcpx_text *errors)
     holders_init(&edge->unauthenticated, key);
     log_share_init(&edge->request_log, "refused", key);
     log_share_init(&edge->message_log, "message_refused", key);
+    guests_init(&edge->guests, key);
+    waiters_init(&edge->waiters);
     list_init(&edge->all);
     list_init(&edge->welcoming);
     list_init(&edge->unfinished_all);
@@ -191,11 +229,17 @@ static enum mcpx_err open_all(struct edge *edge, struct mcpx_text *errors)
     list_init(&edge->waiting);
     if (!edge->hub || !edge->tickets || !edge->gate)
         return MCPX_ENOMEM;
-    edge->api = (struct http_api){
-        edge->hub, config,        edge->tickets, edge->gate, edge_now(edge).mono_ms,
-        0,         &edge->process};
+    edge->api = (struct http_api){.hub = edge->hub,
+                                  .config = config,
+                                  .tickets = edge->tickets,
+                                  .gate = edge->gate,
+                                  .started_mono_ms = edge_now(edge).mono_ms,
+                                  .process = &edge->process};
     open_handles(edge);
     raise_descriptors(config);
+    err = store_turn_open(edge, errors);
+    if (err)
+        return err;
     err = open_signals(edge);
     if (!err)
         err = ws_server_open(edge);
@@ -272,6 +316,16 @@ static void close_ours(struct edge *edge)
             uv_close(ours[i], NULL);
 }
 
+/* Behind all connections, so that it is told of everybody who has left. */
+static void close_store(struct edge *edge)
+{
+    store_turn_close(edge);
+    if (!edge->wake_store.loop)
+        return;
+    uv_close((uv_handle_t *)&edge->wake_store, NULL);
+    uv_run(&edge->loop, UV_RUN_DEFAULT);
+}
+
 void edge_free(struct edge *edge)
 {
     if (!edge)
@@ -279,12 +333,16 @@ void edge_free(struct edge *edge)
     listener_close_all(edge);
     close_ours(edge);
     ws_server_close(edge);
+    if (edge->wake_store.loop)
+        uv_unref((uv_handle_t *)&edge->wake_store); /* the store's threads may still use it */
     uv_run(&edge->loop,
            UV_RUN_DEFAULT); /* until every handle has reported that it is closed */
     ws_server_free(edge);
+    close_store(edge);
     if (uv_loop_close(&edge->loop))
         LOG(LOG_WARN, "loop_not_empty", log_string("hint", "a handle was not closed"));
     mcpx_text_fini(&edge->pongs);
+    guests_fini(&edge->guests);
     hub_free(edge->hub);
     tickets_free(edge->tickets);
     gate_free(edge->gate);

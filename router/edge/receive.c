@@ -36,7 +36,7 @@ static void route(struct connection *connection, struct mcpx_slice text)
     hub_route(connection->edge->hub, connection->peer, text, edge_now(connection->edge),
               &verdict);
     if (verdict.err)
-        refusal_log_message(connection, &verdict);
+        refusal_note_message(connection, &verdict, text.len);
     else
         log_accepted(connection, &verdict);
     /* One read can hold hundreds of messages that are each answered with an error. */
@@ -53,7 +53,7 @@ static void refuse_message(struct connection *connection, enum mcpx_err err)
     struct verdict verdict = {.err = err};
 
     if (!peer_is_condemned(connection->peer))
-        refusal_log_message(connection, &verdict);
+        refusal_note_message(connection, &verdict, 0);
     hub_refuse(connection->edge->hub, connection->peer, err, edge_now(connection->edge));
 }
 
@@ -180,7 +180,8 @@ static void judge_unfinished(struct connection *connection)
 
 static bool is_read(const struct connection *connection)
 {
-    return (connection->state == MEMBER || connection->state == LEAVING) &&
+    return (connection->state == GUEST || connection->state == MEMBER ||
+            connection->state == LEAVING) &&
            !connection->finished;
 }
 

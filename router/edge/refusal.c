@@ -7,6 +7,7 @@
 
 #include "router/edge/http_access.h"
 #include "router/edge/http_query.h"
+#include "router/edge/record.h"
 #include "router/edge/request.h"
 #include "router/edge/token_reason.h"
 
@@ -18,7 +19,7 @@ static const char *message_reason(const struct verdict *verdict)
                                             : mcpx_strerror(verdict->err);
 }
 
-void refusal_log_message(struct connection *connection, const struct verdict *verdict)
+static void log_message(struct connection *connection, const struct verdict *verdict)
 {
     const struct peer *peer = connection->peer;
     struct edge *edge = connection->edge;
@@ -39,6 +40,13 @@ void refusal_log_message(struct connection *connection, const struct verdict *ve
         log_known("grant", verdict->decision.grant),
         log_known("nearest", verdict->decision.nearest), log_left_out(connection));
     connection->left_out = 0;
+}
+
+void refusal_note_message(struct connection *connection, const struct verdict *verdict,
+                          size_t bytes)
+{
+    record_message(connection, verdict, bytes);
+    log_message(connection, verdict);
 }
 
 /* ---- requests ---- */
@@ -62,43 +70,75 @@ static void read_params(const struct connection *connection,
         params[PARAM_TOKEN].value = bearer;
 }
 
-void refusal_log_request(struct connection *connection, const struct http_request *request,
-                         enum mcpx_err err, const char *detail)
+/* As far as it can be found out who it was. */
+static void find_who(const struct connection *connection, struct mcpx_slice token,
+                     enum mcpx_err err, struct token_reason *found)
+{
+    struct edge *edge = connection->edge;
+    struct mcpx_slice any = {0};
+
+    if (token.len && err == MCPX_ETOKEN)
+        token_reason_find(edge->config->tokens, token, edge_now(edge), found);
+    else if (token.len)
+        (void)tokens_verify(edge->config->tokens, token, any, edge_now(edge), &found->grant);
+}
+
+static void log_request(const struct connection *connection,
+                        const struct http_request *request, const struct turned_away *who,
+                        const struct token_reason *found)
+{
+    char remote[REMOTE_SIZE];
+
+    LOG(LOG_INFO, "refused", log_text("path", request_path(request)),
+        log_known("participant", who->from),
+        log_known("claimed", mcpx_text_view(&found->claimed)), log_known("topic", who->topic),
+        log_connection(connection), log_string("code", mcpx_error_wire(who->err)),
+        log_string("reason", found->reason),
+        log_string("remote", connection_remote(connection, remote)));
+}
+
+void refusal_note_request(struct connection *connection, const struct http_request *request,
+                          enum mcpx_err err, const char *detail)
 {
     struct http_param params[PARAM_COUNT] = {{.name = "topic"}, {.name = "token"}};
     struct edge *edge = connection->edge;
     struct token_reason found = {.reason = detail ? detail : mcpx_strerror(err)};
+    struct turned_away who = {.address = connection->from, .err = err};
     struct mcpx_text scratch = {0};
-    struct mcpx_slice token, any = {0};
-    char remote[REMOTE_SIZE];
+    bool logs = log_wants(LOG_INFO) &&
+                log_share_permits(&edge->request_log, address_slice(&connection->from),
+                                  edge_now(edge).mono_ms);
 
-    if (!log_wants(LOG_INFO) ||
-        !log_share_permits(&edge->request_log, address_slice(&connection->from),
-                           edge_now(edge).mono_ms))
+    if (!logs && !record_is_kept(edge))
         return;
     read_params(connection, request, params, &scratch);
-    token = params[PARAM_TOKEN].value;
-    if (token.len && err == MCPX_ETOKEN)
-        token_reason_find(edge->config->tokens, token, edge_now(edge), &found);
-    else if (token.len)
-        (void)tokens_verify(edge->config->tokens, token, any, edge_now(edge), &found.grant);
-    LOG(LOG_INFO, "refused", log_text("path", request_path(request)),
-        log_known("participant", found.grant ? found.grant->identity : any),
-        log_known("claimed", mcpx_text_view(&found.claimed)),
-        log_known("topic", params[PARAM_TOPIC].value), log_connection(connection),
-        log_string("code", mcpx_error_wire(err)), log_string("reason", found.reason),
-        log_string("remote", connection_remote(connection, remote)));
+    find_who(connection, params[PARAM_TOKEN].value, err, &found);
+    who.topic = params[PARAM_TOPIC].value;
+    who.reason = found.reason;
+    if (found.grant)
+        who.from = found.grant->identity;
+    record_turned_away(edge, &who);
+    if (logs)
+        log_request(connection, request, &who, &found);
     token_reason_fini(&found);
     mcpx_text_fini(&scratch);
 }
 
-void refusal_log_reply(struct connection *connection, const struct http_request *request,
-                       const struct http_reply *reply)
+/* Who asks how the router is gets an answer: nobody is turned away. */
+static bool is_probe(const struct http_request *request)
+{
+    return mcpx_slice_equal(request_path(request), MCPX_SLICE("/readyz"));
+}
+
+void refusal_note_reply(struct connection *connection, const struct http_request *request,
+                        const struct http_reply *reply)
 {
     static const int statuses[] = {401, 403, 429, 503};
 
+    if (is_probe(request))
+        return;
     for (size_t i = 0; reply->err && i < sizeof statuses / sizeof *statuses; i++)
         if (http_reply_status(reply) == statuses[i])
-            refusal_log_request(connection, request, reply->err,
-                                reply->detail.len ? reply->detail.text : NULL);
+            refusal_note_request(connection, request, reply->err,
+                                 reply->detail.len ? reply->detail.text : NULL);
 }

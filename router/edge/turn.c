@@ -16,6 +16,8 @@ bool turn_permits(struct connection *connection)
 {
     struct edge *edge = connection->edge;
 
+    if (connection->held)
+        return false;
     if (edge->deferred >= DEFERRED_MAX)
         return true;
     if (connection->peer)
@@ -41,6 +43,8 @@ static void count(struct connection *connection)
 
 bool turn_defer(struct connection *connection, const char *bytes, size_t len)
 {
+    if (connection->held && connection->edge->deferred >= DEFERRED_MAX)
+        return false;
     mcpx_text_add(&connection->deferred, bytes, len);
     count(connection);
     if (connection->deferred.failed)
@@ -71,6 +75,46 @@ void turn_drop(struct connection *connection)
 
 void turn_resume(struct connection *connection)
 {
-    if (connection->deferred.len && list_is_empty(&connection->in_waiting))
+    bool deaf = connection->edge->deaf && connection->state == MEMBER;
+
+    if (connection->full || connection->held || deaf)
+        return;
+    if (connection->deferred.len == 0)
+        lws_rx_flow_control(connection->wsi, 1);
+    else if (list_is_empty(&connection->in_waiting))
         list_append(&connection->edge->waiting, &connection->in_waiting);
+}
+
+void turn_set_deaf(struct edge *edge, bool deaf)
+{
+    if (edge->deaf == deaf)
+        return;
+    edge->deaf = deaf;
+    for (struct link *link = edge->all.next; link != &edge->all; link = link->next) {
+        struct connection *connection = LIST_ELEMENT(link, struct connection, in_all);
+
+        if (connection->state != MEMBER)
+            continue;
+        if (deaf) {
+            list_remove(&connection->in_waiting);
+            lws_rx_flow_control(connection->wsi, 0);
+        } else {
+            turn_resume(connection);
+        }
+    }
+}
+
+void turn_hold(struct connection *connection)
+{
+    connection->held = true;
+    list_remove(&connection->in_waiting);
+    lws_rx_flow_control(connection->wsi, 0);
+}
+
+void turn_release(struct connection *connection)
+{
+    if (!connection->held && !connection->edge->deaf)
+        return;
+    connection->held = false;
+    turn_resume(connection);
 }

@@ -23,8 +23,8 @@ enum { TURN_SHARE = 256, TURN_OTHERS = 4096, TURN_REQUEST = 128, TURN_BYTES = 40
 void turn_begin(struct edge *edge);
 
 /**
- * True while the share of who is behind the connection is not used up. True as well when
- * DEFERRED_MAX is reached: what is read is then used up at once.
+ * True while the share of who is behind the connection is not used up, and it is not held. True as
+ * well when DEFERRED_MAX is reached: what is read is then used up at once.
  */
 bool turn_permits(struct connection *connection);
 
@@ -33,8 +33,8 @@ void turn_spend(struct connection *connection, uint64_t cost);
 
 /**
  * Keeps a copy of bytes that were read and not used. Until turn_take has given all of them back,
- * nothing more is read from the connection. False when memory has run out; the caller cuts the
- * connection.
+ * nothing more is read from the connection. False when memory has run out, or DEFERRED_MAX is
+ * reached by one who is held; the caller cuts the connection.
  */
 bool turn_defer(struct connection *connection, const char *bytes, size_t len);
 
@@ -44,7 +44,19 @@ struct mcpx_text turn_take(struct connection *connection);
 /** Throws away what was deferred. */
 void turn_drop(struct connection *connection);
 
-/** What was deferred, if anything, may go on when it is its turn: it joins edge->waiting. */
+/**
+ * The connection may be read again, what was deferred first, when it is its turn: it joins
+ * edge->waiting. While its socket is full, or it is held, or edge->deaf, nothing happens.
+ */
 void turn_resume(struct connection *connection);
+
+/** Members are read no longer, or again. */
+void turn_set_deaf(struct edge *edge, bool deaf);
+
+/** Nothing is read from the connection until turn_release; what was read already is deferred. */
+void turn_hold(struct connection *connection);
+
+/** Ends turn_hold, or being a member of edge->deaf. Harmless when neither was so. */
+void turn_release(struct connection *connection);
 
 #endif

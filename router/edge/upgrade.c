@@ -1,10 +1,12 @@
 /*
  * upgrade.c - everything a handshake can get wrong is refused over HTTP and with a reason. The
  * participant enters its topic before the 101 is written, so that being refused there has a status
- * as well; its welcome waits WELCOME_DELAY_MS behind the 101.
+ * as well; its welcome waits WELCOME_DELAY_MS behind the 101. Where a topic has to be loaded first,
+ * the 101 comes before that is decided (guests.h).
  */
 #include "router/edge/upgrade.h"
 #include "router/edge/answer.h"
+#include "router/edge/guests.h"
 #include "router/edge/http_admission.h"
 #include "router/edge/refusal.h"
 #include "router/edge/request.h"
@@ -68,44 +70,6 @@ static const struct answer_status *judge(const struct mx_http_head *head)
     return NULL;
 }
 
-static void log_entry(const char *event, const struct connection *connection,
-                      const struct peer *peer)
-{
-    char remote[REMOTE_SIZE];
-
-    LOG(LOG_INFO, event, log_text("participant", peer_id(peer)), log_identity(peer),
-        log_text("topic", peer_topic_name(peer)), log_connection(connection),
-        log_string("remote", connection_remote(connection, remote)));
-}
-
-/* Returns the new peer, or NULL when a refusal was written. */
-static struct peer *admit(struct connection *connection, const struct http_request *request)
-{
-    struct edge *edge = connection->edge;
-    struct admission admission = {.topic = {0}};
-    struct mcpx_text scratch = {0};
-    struct grant *grant = NULL;
-    struct peer *peer = NULL;
-    const char *detail = NULL;
-    uint64_t takeovers = hub_stats(edge->hub)->takeovers;
-    enum mcpx_err err = http_admission(&edge->api, request, edge_now(edge), &admission,
-                                       &scratch, &grant, &detail);
-
-    if (!err)
-        err = hub_admit(edge->hub, grant, &admission, connection, edge_now(edge), &peer);
-    if (err) {
-        answer_problem(connection, err, detail);
-        refusal_log_request(connection, request, err, detail);
-    } else {
-        log_entry("admitted", connection, peer);
-        if (hub_stats(edge->hub)->takeovers != takeovers)
-            log_entry("takeover", connection, peer); /* the other one departs: "replaced" */
-    }
-    grant_unref(grant);
-    mcpx_text_fini(&scratch);
-    return peer;
-}
-
 /* RFC 6455 section 4.2.2. */
 static void write_accept(struct mcpx_slice key, struct mcpx_text *out)
 {
@@ -138,22 +102,72 @@ static bool write_switch(struct connection *connection, const struct mx_http_hea
     return written;
 }
 
+/*
+ * What is known of somebody who wants to come in.
+ *
+ * peer      its end in the hub, if it may come in at once
+ * replaces  it takes the place of another connection
+ */
+struct entrance {
+    struct admission admission;
+    struct mcpx_text scratch;
+    struct grant *grant;
+    struct peer *peer;
+    bool replaces;
+    const char *detail;
+};
+
+static enum mcpx_err judge_entrance(struct connection *connection,
+                                    const struct http_request *request, struct entrance *out)
+{
+    struct edge *edge = connection->edge;
+    uint64_t takeovers = hub_stats(edge->hub)->takeovers;
+    enum mcpx_err err = http_admission(&edge->api, request, edge_now(edge), &out->admission,
+                                       &out->scratch, &out->grant, &out->detail);
+
+    if (!err)
+        err = hub_admit(edge->hub, out->grant, &out->admission, connection, edge_now(edge),
+                        &out->peer);
+    if (err == MCPX_EOPENING)
+        return guests_may_wait(edge, out->grant);
+    if (!err)
+        out->replaces =
+            hub_stats(edge->hub)->takeovers != takeovers || guests_replaces(edge, out->peer);
+    return err;
+}
+
+/* False when memory has run out. */
+static bool enter(struct connection *connection, struct entrance *entrance)
+{
+    if (!entrance->peer)
+        return guests_add(connection, entrance->grant, &entrance->admission,
+                          &entrance->scratch);
+    guests_enter(connection, entrance->peer, entrance->replaces);
+    return true;
+}
+
 bool upgrade_answer(struct connection *connection, const struct mx_http_head *head,
                     const struct http_request *request)
 {
     const struct answer_status *why = judge(head);
-    struct peer *peer;
+    struct entrance entrance = {.peer = NULL};
+    enum mcpx_err err;
+    bool entered = false;
 
     if (why) {
         answer_refuse(connection, why);
         return false;
     }
-    peer = admit(connection, request);
-    if (!peer)
-        return false;
-    connection_join(connection, peer);
-    if (write_switch(connection, head))
-        return true;
-    connection_kill(connection);
-    return false;
+    err = judge_entrance(connection, request, &entrance);
+    if (err) {
+        answer_problem(connection, err, entrance.detail);
+        refusal_note_request(connection, request, err, entrance.detail);
+    } else {
+        entered = enter(connection, &entrance) && write_switch(connection, head);
+        if (!entered)
+            connection_kill(connection);
+    }
+    grant_unref(entrance.grant);
+    mcpx_text_fini(&entrance.scratch);
+    return entered;
 }

@@ -107,10 +107,7 @@ static void note_progress(struct connection *connection, size_t sent)
 static void go_on(struct connection *connection)
 {
     wire_drop(connection);
-    if (connection->deferred.len)
-        turn_resume(connection);
-    else
-        lws_rx_flow_control(connection->wsi, 1);
+    turn_resume(connection);
     if (connection->finished) {
         shut(connection);
     } else if (connection->state == MEMBER && connection->peer &&

@@ -1,0 +1,251 @@
+/*
+ * guests.c - a guest waits twice: to be let in (waiters.h asks for it), and for its join to be stored.
+ * Joins are answered in the order in which they were accepted, so of those who wait for that the first
+ * is looked at.
+ */
+#include "router/edge/guests.h"
+
+#include "router/edge/connection.h"
+#include "router/edge/http_admission.h"
+#include "router/edge/record.h"
+#include "router/edge/turn.h"
+#include "router/edge/waiters.h"
+#include "router/edge/wire.h"
+#include "router/hub/frame.h"
+
+#include <stdlib.h>
+
+/* How many of one participant wait to be let in. */
+struct party {
+    struct mcpx_slice identity;
+    size_t count;
+};
+
+/* The connection's waiter is part of it. */
+struct guest {
+    struct waiter waiter;
+    struct party *party;
+    struct grant *grant;
+    struct admission admission;
+    struct mcpx_text scratch;
+};
+
+void guests_init(struct guests *guests, struct mx_map_key key)
+{
+    *guests = (struct guests){.key = key};
+    list_init(&guests->joining);
+}
+
+void guests_fini(struct guests *guests)
+{
+    mx_map_fini(&guests->parties);
+}
+
+/* ---- their shares ---- */
+
+static struct party *party_find(const struct guests *guests, struct mcpx_slice identity)
+{
+    return mx_map_find(&guests->parties, mx_map_hash(guests->key, identity),
+                       offsetof(struct party, identity), identity);
+}
+
+static struct party *party_open(struct guests *guests, struct mcpx_slice identity)
+{
+    struct party *party = party_find(guests, identity);
+
+    if (party)
+        return party;
+    party = malloc(sizeof *party + identity.len);
+    if (!party || !mx_map_reserve(&guests->parties)) {
+        free(party);
+        return NULL;
+    }
+    memcpy(party + 1, identity.text, identity.len);
+    *party = (struct party){.identity = {(const char *)(party + 1), identity.len}};
+    mx_map_put(&guests->parties, mx_map_hash(guests->key, identity), (uintptr_t)party);
+    return party;
+}
+
+static void party_leave(struct guests *guests, struct party *party)
+{
+    guests->count--;
+    if (--party->count > 0)
+        return;
+    mx_map_remove(&guests->parties, mx_map_hash(guests->key, party->identity),
+                  (uintptr_t)party);
+    free(party);
+}
+
+static bool is_full(size_t count, size_t max)
+{
+    return max != 0 && count >= max;
+}
+
+enum mcpx_err guests_may_wait(const struct edge *edge, const struct grant *grant)
+{
+    const struct hub_config *config = &edge->config->hub;
+    const struct party *party = party_find(&edge->guests, grant->identity);
+
+    if (is_full(hub_stats(edge->hub)->peers + edge->guests.count, config->connections_max))
+        return MCPX_EFULL;
+    return party && is_full(party->count, config->connections_each) ? MCPX_ESHARE : MCPX_OK;
+}
+
+/* ---- waiting to be let in ---- */
+
+static void end(struct waiter *waiter)
+{
+    struct guest *guest = (struct guest *)waiter;
+
+    party_leave(&waiter->connection->edge->guests, guest->party);
+    grant_unref(guest->grant);
+    mcpx_text_fini(&guest->scratch);
+    free(guest);
+}
+
+/* Another attempt may help, or not: protocol section 7. */
+static int close_code(enum mcpx_err err)
+{
+    if (err == MCPX_EPRESENT || mcpx_error_again(mcpx_error_status(err)) == MCPX_AGAIN_NO)
+        return mcpx_error_close(MCPX_EFLOOD);
+    return mcpx_error_close(MCPX_ENOTNOW);
+}
+
+static void write_close(struct connection *connection, int code, const char *reason)
+{
+    char frame[FRAME_HEAD_MAX + 2 + 123];
+    size_t len = strlen(reason), head = mx_frame_head_len(len + 2);
+
+    mx_frame_head_write(frame, MX_CLOSE, len + 2);
+    frame[head] = (char)(code >> 8);
+    frame[head + 1] = (char)code;
+    memcpy(frame + head + 2, reason, len);
+    if (wire_write(connection, frame, head + 2 + len))
+        connection_leave(connection, LEAVE_MS);
+    else
+        connection_kill(connection);
+}
+
+static void refuse(struct guest *guest, enum mcpx_err err)
+{
+    struct connection *connection = guest->waiter.connection;
+    struct turned_away who = {.address = connection->from,
+                              .from = guest->grant->identity,
+                              .topic = guest->admission.topic,
+                              .err = err};
+
+    record_turned_away(connection->edge, &who);
+    LOG(LOG_INFO, "not_admitted", log_text("participant", guest->grant->identity),
+        log_text("topic", guest->admission.topic), log_connection(connection),
+        log_string("reason", mcpx_error_wire(err)), log_number("close_code", close_code(err)));
+    write_close(connection, close_code(err), mcpx_error_wire(err)); /* frees the guest */
+}
+
+static bool ask(struct waiter *waiter, bool late)
+{
+    struct guest *guest = (struct guest *)waiter;
+    struct connection *connection = waiter->connection;
+    struct edge *edge = connection->edge;
+    struct peer *peer = NULL;
+    enum mcpx_err err = edge->stopping ? MCPX_EGOING
+                                       : http_admission_ask(edge->hub, guest->grant,
+                                                            &guest->admission, edge_now(edge));
+
+    if (err == MCPX_EOPENING && !late)
+        return false;
+    if (err == MCPX_EOPENING)
+        err = MCPX_ENOTNOW;
+    if (!err)
+        err = hub_admit(edge->hub, guest->grant, &guest->admission, connection, edge_now(edge),
+                        &peer);
+    if (err) {
+        refuse(guest, err);
+        return true;
+    }
+    waiters_remove(connection);
+    guests_enter(connection, peer, guests_replaces(edge, peer));
+    return true;
+}
+
+bool guests_add(struct connection *connection, struct grant *grant,
+                const struct admission *admission, struct mcpx_text *scratch)
+{
+    struct guests *guests = &connection->edge->guests;
+    struct party *party = party_open(guests, grant->identity);
+    struct guest *guest = party ? malloc(sizeof *guest) : NULL;
+
+    if (party) {
+        party->count++;
+        guests->count++;
+    }
+    if (!guest) {
+        if (party)
+            party_leave(guests, party);
+        return false;
+    }
+    *guest = (struct guest){.waiter = {.ask = ask, .end = end},
+                            .party = party,
+                            .grant = grant_ref(grant),
+                            .admission = *admission,
+                            .scratch = *scratch};
+    *scratch = (struct mcpx_text){0};
+    connection_wait(connection);
+    waiters_add(connection, &guest->waiter);
+    return true;
+}
+
+/* ---- let in ---- */
+
+bool guests_replaces(const struct edge *edge, const struct peer *peer)
+{
+    const struct topic *topic = hub_topic_find(edge->hub, peer_topic_name(peer));
+
+    return topic && peer_is_joining(peer) && topic_peer(topic, peer_id(peer));
+}
+
+static void log_entry(const char *event, const struct connection *connection)
+{
+    const struct peer *peer = connection->peer;
+    char remote[REMOTE_SIZE];
+
+    LOG(LOG_INFO, event, log_text("participant", peer_id(peer)), log_identity(peer),
+        log_text("topic", peer_topic_name(peer)), log_connection(connection),
+        log_string("remote", connection_remote(connection, remote)));
+}
+
+static void log_entered(const struct connection *connection)
+{
+    log_entry("admitted", connection);
+    if (connection->replaces)
+        log_entry("takeover", connection); /* the other one departs: "replaced" */
+}
+
+void guests_enter(struct connection *connection, struct peer *peer, bool replaces)
+{
+    connection_join(connection, peer);
+    connection->replaces = replaces;
+    if (peer_is_joining(peer)) {
+        turn_hold(connection);
+        list_append(&connection->edge->guests.joining, &connection->in_joining);
+    } else {
+        log_entered(connection);
+        turn_release(connection);
+    }
+}
+
+void guests_turn(struct edge *edge)
+{
+    struct link *joining = &edge->guests.joining;
+
+    while (!list_is_empty(joining)) {
+        struct connection *connection =
+            LIST_ELEMENT(joining->next, struct connection, in_joining);
+
+        if (peer_is_joining(connection->peer))
+            return;
+        list_remove(&connection->in_joining);
+        if (!peer_is_condemned(connection->peer))
+            log_entered(connection);
+        turn_release(connection);
+    }
+}

@@ -1,0 +1,47 @@
+/*
+ * guests.h - between the 101 and the welcome. Where topics are loaded and joins are stored, that takes
+ * a while: what a client sends meanwhile is read when it has its welcome, and a refusal that is known
+ * only then is a close frame. Protocol: section 7.
+ */
+#ifndef EDGE_GUESTS_H
+#define EDGE_GUESTS_H
+
+#include "router/edge/connection_state.h"
+
+/** Prepares; `key` is for names of participants. */
+void guests_init(struct guests *guests, struct mx_map_key key);
+
+/** Frees the table; nobody may wait any more. */
+void guests_fini(struct guests *guests);
+
+/**
+ * May one more of this participant wait to be let in? They count as connections. Returns MCPX_OK,
+ * MCPX_EFULL, or MCPX_ESHARE.
+ */
+enum mcpx_err guests_may_wait(const struct edge *edge, const struct grant *grant);
+
+/**
+ * The connection, just upgraded, waits to be let in.
+ *
+ * grant      kept
+ * admission  its slices lie in `scratch`, which is taken over
+ *
+ * False when memory runs out.
+ */
+bool guests_add(struct connection *connection, struct grant *grant,
+                const struct admission *admission, struct mcpx_text *scratch);
+
+/**
+ * The hub has let the connection in. It is a member, and is not read before its join is stored.
+ *
+ * replaces   another connection of its participant has to give way
+ */
+void guests_enter(struct connection *connection, struct peer *peer, bool replaces);
+
+/** Lets those go on whose join has been stored or refused since. */
+void guests_turn(struct edge *edge);
+
+/** True when a participant that is let in would take the place of another connection. */
+bool guests_replaces(const struct edge *edge, const struct peer *peer);
+
+#endif

@@ -1,0 +1,17 @@
+/*
+ * metric_text.h - metrics as Prometheus text, version 0.0.4.
+ */
+#ifndef EDGE_METRIC_TEXT_H
+#define EDGE_METRIC_TEXT_H
+
+#include <mcpx/text.h>
+
+/** Appends the two lines that stand before the values of a metric. */
+void metric_header(const char *name, const char *type, const char *help,
+                   struct mcpx_text *out);
+
+/** Appends a counter or gauge that has no labels. */
+void metric_value(const char *name, const char *type, const char *help, uint64_t value,
+                  struct mcpx_text *out);
+
+#endif

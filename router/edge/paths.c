@@ -1,0 +1,116 @@
+/*
+ * paths.c - a configuration is checked before the service is restarted with it, and a folder that
+ * is missing would show only then. Whether a database is whole is for its own programs to say.
+ */
+#include "router/edge/paths.h"
+
+#include "lib/core/format.h"
+#include "router/store/audit_key.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool fault(struct mcpx_text *errors, const char *setting, const char *path,
+                  const char *what)
+{
+    mx_format(errors, "%s: %s: %s\n", setting, path, what);
+    return false;
+}
+
+/* The folder that a path is in. */
+static void write_parent(const char *path, struct mcpx_text *out)
+{
+    const char *slash = strrchr(path, '/');
+    size_t len = slash ? (size_t)(slash - path) : 0;
+
+    if (slash)
+        mcpx_text_add(out, path, len ? len : 1);
+    else
+        mcpx_text_puts(out, ".");
+}
+
+static bool check_folder(const char *setting, const char *path, struct mcpx_text *errors)
+{
+    struct stat status;
+
+    if (stat(path, &status))
+        return fault(errors, setting, path,
+                     errno == ENOENT ? "there is no such folder; expected one that exists"
+                                     : strerror(errno));
+    if (!S_ISDIR(status.st_mode))
+        return fault(errors, setting, path, "is no folder");
+    if (access(path, W_OK | X_OK))
+        return fault(errors, setting, path, "this user may not write in it");
+    return true;
+}
+
+static bool check_parent(const char *setting, const char *path, struct mcpx_text *errors)
+{
+    struct mcpx_text parent = {0};
+    bool good = true;
+
+    write_parent(path, &parent);
+    if (!parent.failed)
+        good = check_folder(setting, parent.text, errors);
+    mcpx_text_fini(&parent);
+    return good;
+}
+
+static bool check_file(const char *path, struct mcpx_text *errors)
+{
+    struct stat status;
+
+    if (!check_parent("store.file", path, errors))
+        return false;
+    if (stat(path, &status))
+        return errno == ENOENT || fault(errors, "store.file", path, strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return fault(errors, "store.file", path, "is no file");
+    if (access(path, R_OK | W_OK))
+        return fault(errors, "store.file", path, "this user may not read and write it");
+    return true;
+}
+
+static bool check_audit_folder(const char *path, struct mcpx_text *errors)
+{
+    struct stat status;
+
+    if (stat(path, &status) && errno == ENOENT)
+        return check_parent("audit.folder", path, errors); /* it will be made */
+    return check_folder("audit.folder", path, errors);
+}
+
+static bool check_key(const char *path, struct mcpx_text *errors)
+{
+    FILE *file = fopen(path, "r");
+    char pem[AUDIT_KEY_FILE_MAX];
+    struct audit_key *key = NULL;
+    struct mcpx_fault why = {0};
+    size_t len = file ? fread(pem, 1, sizeof pem, file) : 0;
+    enum mcpx_err err;
+
+    if (!file)
+        return fault(errors, "audit.key_file", path, strerror(errno));
+    fclose(file);
+    err = audit_key_read((struct mcpx_slice){pem, len}, AUDIT_PRIVATE, &why, &key);
+    audit_key_free(key);
+    if (err)
+        return fault(errors, "audit.key_file", path,
+                     why.reason ? why.reason : mcpx_strerror(err));
+    return true;
+}
+
+bool paths_check(const struct config *config, struct mcpx_text *errors)
+{
+    bool good = true;
+
+    if (config->hub.stored)
+        good &= check_file(config->store.file, errors);
+    if (config->hub.audited) {
+        good &= check_audit_folder(config->audit.folder, errors);
+        good &= check_key(config->audit.key_file, errors);
+    }
+    return good;
+}

@@ -1,0 +1,19 @@
+/*
+ * paths.h - for --check: could what the settings name be opened, here and by this user? Nothing is
+ * opened for writing, made or changed.
+ */
+#ifndef EDGE_PATHS_H
+#define EDGE_PATHS_H
+
+#include "router/policy/config.h"
+
+/**
+ * Looks at the files and folders of store and audit.
+ *
+ * errors   a line is appended for each that cannot be used: setting, path, what was found
+ *
+ * Returns true when all can.
+ */
+bool paths_check(const struct config *config, struct mcpx_text *errors);
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * record.c - a refusal stands in the audit behind all that was accepted before it: the store has its
+ * turn first.
+ */
+#include "router/edge/record.h"
+
+#include "router/store/audit_note.h"
+
+static void record(struct edge *edge, struct audit_note *note)
+{
+    struct mcpx_now now = edge_now(edge);
+
+    note->wall_ms = now.wall_ms;
+    store_turn(edge->store, edge->hub, now);
+    store_note(edge->store, note);
+}
+
+static const char *reason_of(const struct verdict *verdict)
+{
+    return verdict->err == MCPX_ECAPABILITY ? mcpx_refusal_wire(verdict->decision.refusal)
+                                            : mcpx_strerror(verdict->err);
+}
+
+void record_message(struct connection *connection, const struct verdict *verdict, size_t bytes)
+{
+    const struct peer *peer = connection->peer;
+    struct audit_note note = {.what = AUDIT_REFUSE, .bytes = bytes};
+
+    if (!record_is_kept(connection->edge) || !peer || verdict->err == MCPX_ECLOSED)
+        return;
+    note.topic = peer_topic_name(peer);
+    note.from = peer_id(peer);
+    note.id = verdict->id;
+    note.kind_sent = verdict->kind_sent;
+    note.grant = verdict->decision.grant;
+    note.error = mcpx_slice_of(mcpx_error_wire(verdict->err));
+    note.reason = mcpx_slice_of(reason_of(verdict));
+    record(connection->edge, &note);
+}
+
+void record_turned_away(struct edge *edge, const struct turned_away *who)
+{
+    const char *reason = who->reason ? who->reason : mcpx_strerror(who->err);
+    struct audit_note note = {.what = AUDIT_TURNED_AWAY};
+    char address[ADDRESS_TEXT_SIZE];
+
+    if (!record_is_kept(edge))
+        return;
+    note.topic = who->topic;
+    note.from = who->from;
+    note.address = mcpx_slice_of(address_text(who->address, address));
+    note.error = mcpx_slice_of(mcpx_error_wire(who->err));
+    note.reason = mcpx_slice_of(reason);
+    record(edge, &note);
+}

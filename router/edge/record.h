@@ -1,0 +1,36 @@
+/*
+ * record.h - what the audit is told of refusals; of what is accepted it hears from the hub. Without an
+ * audit nothing happens.
+ */
+#ifndef EDGE_RECORD_H
+#define EDGE_RECORD_H
+
+#include "router/edge/connection_state.h"
+
+/** A member's message of `bytes` bytes was refused. */
+void record_message(struct connection *connection, const struct verdict *verdict,
+                    size_t bytes);
+
+/**
+ * Somebody who is in no topic was refused.
+ *
+ * address        where the attempt came from
+ * from           who it is, if that is certain
+ * topic          what was asked for
+ * err, reason    why; a reason of NULL is the error's text
+ */
+struct turned_away {
+    struct address address;
+    struct mcpx_slice from, topic;
+    enum mcpx_err err;
+    const char *reason;
+};
+void record_turned_away(struct edge *edge, const struct turned_away *who);
+
+/** Is anything written down? Ask before working out costly fields. */
+static inline bool record_is_kept(const struct edge *edge)
+{
+    return edge->config->hub.audited;
+}
+
+#endif

@@ -1,0 +1,168 @@
+/*
+ * store_turn.c - the store's threads only wake the loop. All that they have to tell is taken in the
+ * loop's turn, before output is written: so what was stored in one batch leaves in one write for each
+ * reader.
+ */
+#include "router/edge/store_turn.h"
+
+#include "router/edge/guests.h"
+#include "router/edge/turn.h"
+#include "router/edge/waiters.h"
+#include "router/store/edge/audit.h"
+#include "router/store/edge/store.h"
+
+#include <systemd/sd-daemon.h>
+
+/* What the log calls a stage in each of its states, in the order of enum stage_state. */
+static const char *const store_events[] = {"store_ready", "store_full", "store_failed"};
+static const char *const audit_events[] = {"audit_ready", "audit_full", "audit_failed"};
+
+/* ---- opening ---- */
+
+/* The loop turns because it was woken; the turn does the rest. */
+static void on_wake(uv_async_t *async)
+{
+    (void)async;
+}
+
+static void wake(void *context)
+{
+    uv_async_send(context);
+}
+
+static struct audit_config audit_config_of(const struct config *config)
+{
+    static const enum audit_on_full on_full[] = {[ON_FULL_REFUSE] = AUDIT_ON_FULL_REFUSE,
+                                                 [ON_FULL_BLOCK] = AUDIT_ON_FULL_BLOCK,
+                                                 [ON_FULL_DROP] = AUDIT_ON_FULL_DROP};
+    const struct audit_settings *audit = &config->audit;
+
+    return (struct audit_config){.folder = audit->folder,
+                                 .key_file = audit->key_file,
+                                 .rev = mcpx_slice_of(config->rev),
+                                 .on_full = on_full[audit->on_full],
+                                 .payloads = audit->payloads,
+                                 .rotate_bytes = audit->rotate_bytes,
+                                 .rotate_ms = audit->rotate_ms};
+}
+
+static struct store_config store_config_of(const struct config *config)
+{
+    const struct store_settings *store = &config->store;
+
+    return (struct store_config){.file = config->hub.stored ? store->file : NULL,
+                                 .full = !store->normal,
+                                 .check = store->check,
+                                 .file_bytes = store->file_bytes,
+                                 .history_count = config->hub.history_count,
+                                 .history_bytes = config->hub.history_bytes,
+                                 .history_age_ms = config->hub.history_age_ms};
+}
+
+enum mcpx_err store_turn_open(struct edge *edge, struct mcpx_text *errors)
+{
+    const struct config *config = edge->config;
+    struct audit_config audit = audit_config_of(config);
+    struct store_config store = store_config_of(config);
+
+    if (!config->hub.gated)
+        return MCPX_OK;
+    if (uv_async_init(&edge->loop, &edge->wake_store, on_wake)) {
+        mcpx_text_puts(errors, "cannot make a handle to be woken with\n");
+        return MCPX_ESYSTEM;
+    }
+    if (config->hub.audited)
+        store.audit = &audit;
+    return store_new(&store, wake, &edge->wake_store, errors, &edge->store);
+}
+
+/* ---- what it tells ---- */
+
+static void log_state(const char *const *events, enum stage_state *was,
+                      const struct stage_report *report)
+{
+    bool is_ready = report->state == STAGE_READY;
+
+    if (*was == report->state)
+        return;
+    *was = report->state;
+    LOG(is_ready ? LOG_INFO : LOG_ERROR, events[report->state],
+        log_known("reason", mcpx_slice_of(is_ready ? NULL : report->reason)));
+}
+
+static void log_lines(struct edge *edge)
+{
+    struct mcpx_text line = {0};
+
+    while (store_next_line(edge->store, &line)) {
+        LOG(LOG_WARN, "topic_unreadable", log_text("reason", mcpx_text_view(&line)));
+        mcpx_text_reset(&line);
+    }
+    mcpx_text_fini(&line);
+}
+
+/* For systemctl status. */
+static void tell_manager(const char *why)
+{
+    struct mcpx_text status = {0};
+
+    mcpx_text_puts(&status, "STATUS=");
+    mcpx_text_puts(&status, why ? why : "ready");
+    if (!status.failed)
+        sd_notify(0, status.text);
+    mcpx_text_fini(&status);
+}
+
+bool store_turn_is_blocked(const struct edge *edge)
+{
+    return edge->store && store_is_blocked(edge->store);
+}
+
+static void watch(struct edge *edge)
+{
+    const struct store_figures *figures = store_figures(edge->store);
+    const char *why = NULL;
+
+    log_state(store_events, &edge->store_state, &figures->sqlite);
+    log_state(audit_events, &edge->audit_state, &figures->audit);
+    log_lines(edge);
+    if (store_is_ready(edge->store, &why))
+        why = NULL;
+    if (why != edge->api.store_why)
+        tell_manager(why);
+    edge->api.store = edge->store;
+    edge->api.store_why = why;
+    turn_set_deaf(edge, edge->settle_until_ms || store_turn_is_blocked(edge));
+}
+
+/* ---- its turn ---- */
+
+static void turn(struct edge *edge)
+{
+    store_turn(edge->store, edge->hub, edge_now(edge));
+    guests_turn(edge);
+}
+
+void store_turn_run(struct edge *edge)
+{
+    if (!edge->store)
+        return;
+    turn(edge);
+    if (waiters_turn(edge))
+        turn(edge); /* their joins go on at once */
+    watch(edge);
+}
+
+void store_turn_again(struct edge *edge)
+{
+    if (edge->store)
+        wake(&edge->wake_store);
+}
+
+void store_turn_close(struct edge *edge)
+{
+    if (edge->store)
+        store_turn(edge->store, edge->hub, edge_now(edge));
+    store_free(edge->store);
+    edge->store = NULL;
+}

@@ -1,0 +1,189 @@
+/*
+ * Between the 101 and the welcome, on a disk from which nothing can be read for a while. What breaks
+ * here: a client that waits for ever, or is told nothing; one who takes up all places by waiting.
+ * Protocol: section 7.
+ */
+#include "tests/support/store_talk.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct store_router router;
+
+/* A router with a topic "room" of five messages that it has not loaded, and a disk to be set. */
+static void start(const char *store, const char *more)
+{
+    struct rude ann = {0};
+
+    talk_start(&router, store, NULL, more);
+    talk_enter(&ann, &router, "ann", "", NULL);
+    talk_say(&ann, "old", 5);
+    talk_expect_order(&ann, "old", 0, 5);
+    rude_shut(&ann);
+    talk_restart_on_disk(&router);
+}
+
+static void ask(struct rude *rude, const char *participant, const char *topic)
+{
+    char header[9000], target[64];
+
+    *rude = (struct rude){0};
+    snprintf(header, sizeof header, "Authorization: Bearer %s\r\n",
+             rude_token(&router.daemon, participant, topic, "[\"*\"]"));
+    snprintf(target, sizeof target, "/ws?topic=%s", topic);
+    rude_open(rude, &router.daemon, 0);
+    rude_ask_upgrade(rude, target, header);
+}
+
+/* The reason of the close frame. */
+static void expect_close(struct rude *rude, int code, const char *reason)
+{
+    struct frame frame;
+
+    while (rude_next(rude, &frame) && frame.first != CLOSE)
+        continue;
+    cr_assert_eq(frame.first, CLOSE, "it ended without a word");
+    cr_expect_eq((unsigned char)frame.payload[0] * 256 + (unsigned char)frame.payload[1],
+                 code);
+    cr_expect_eq(frame.len - 2, strlen(reason));
+    cr_expect(frame_holds(&frame, reason), "%.*s", (int)frame.len - 2, frame.payload + 2);
+}
+
+static void finish(void)
+{
+    talk_set_disk(&router, "fine");
+    talk_stop(&router);
+}
+
+Test(waiting, what_is_said_meanwhile_is_routed_behind_the_welcome, .timeout = 300)
+{
+    struct rude ann;
+    struct frame frame;
+
+    start(",\"timeout_ms\":60000", "");
+    talk_set_disk(&router, "hold");
+    ask(&ann, "ann", "room");
+    talk_say(&ann, "early", 10);
+    cr_assert_eq(rude_pass_head(&ann), 101, "the upgrade does not wait");
+    talk_say(&ann, "late", 10);
+    cr_expect(rude_is_quiet(&ann, 200), "there is no welcome yet");
+    talk_set_disk(&router, "fine");
+    cr_assert(rude_expect(&ann, "system/welcome", &frame));
+    cr_assert(rude_expect(&ann, "system/history", &frame));
+    talk_expect_order(&ann, "early", 0, 10);
+    talk_expect_order(&ann, "late", 0, 10);
+    rude_shut(&ann);
+    finish();
+}
+
+Test(waiting, ends_with_1013_or_503_when_nothing_can_be_read, .timeout = 300)
+{
+    struct rude ann, rude;
+
+    start(",\"timeout_ms\":1000", "");
+    talk_set_disk(&router, "hold");
+    ask(&ann, "ann", "room");
+    cr_assert_eq(rude_pass_head(&ann), 101);
+    cr_expect_eq(talk_get(&rude, &router, "/v0.1/topics/room/history", "bob"), 503, "%s",
+                 rude.in.text);
+    cr_expect(strstr(rude.in.text, "Retry-After: "), "%s", rude.in.text);
+    cr_expect(strstr(rude.in.text, "\"unavailable\""), "%s", rude.in.text);
+    rude_shut(&rude);
+    expect_close(&ann, 1013, "unavailable");
+    rude_shut(&ann);
+    finish();
+}
+
+/* It has gone when its turn comes; others come in. */
+Test(waiting, may_be_given_up, .timeout = 300)
+{
+    enum { MANY = 20 };
+    static struct rude many[MANY];
+    struct frame frame;
+    char name[32];
+
+    start(",\"timeout_ms\":60000", "");
+    talk_set_disk(&router, "hold");
+    for (int i = 0; i < MANY; i++) {
+        snprintf(name, sizeof name, "c%d", i);
+        ask(&many[i], name, "room");
+        cr_assert_eq(rude_pass_head(&many[i]), 101);
+    }
+    for (int i = 0; i < MANY; i += 2)
+        (i % 4 ? rude_shut : rude_reset)(&many[i]);
+    talk_set_disk(&router, "fine");
+    for (int i = 1; i < MANY; i += 2) {
+        cr_assert(rude_expect(&many[i], "system/welcome", &frame));
+        rude_shut(&many[i]);
+    }
+    finish();
+}
+
+/* Who waits has a connection like everybody else. */
+Test(waiting, takes_a_share_of_the_connections, .timeout = 300)
+{
+    enum { SHARE = 3 };
+    struct rude many[SHARE], other;
+    struct frame frame;
+    char topic[32];
+
+    setenv("MCPX_LIMITS_CONNECTIONS_PER_PARTICIPANT", "3", 1);
+    start(",\"timeout_ms\":60000", "");
+    talk_set_disk(&router, "hold");
+    for (int i = 0; i < SHARE; i++) {
+        snprintf(topic, sizeof topic, "t%d", i);
+        ask(&many[i], "ann", topic);
+        cr_assert_eq(rude_pass_head(&many[i]), 101);
+    }
+    ask(&other, "ann", "room");
+    cr_expect_eq(rude_pass_head(&other), 429);
+    rude_shut(&other);
+    ask(&other, "bob", "room");
+    cr_assert_eq(rude_pass_head(&other), 101);
+    talk_set_disk(&router, "fine");
+    cr_assert(rude_expect(&other, "system/welcome", &frame));
+    for (int i = 0; i < SHARE; i++) {
+        cr_assert(rude_expect(&many[i], "system/welcome", &frame));
+        rude_shut(&many[i]);
+    }
+    rude_shut(&other);
+    finish();
+}
+
+/* What is known only then is said with a close frame. */
+Test(waiting, who_is_there_already_is_told_so, .timeout = 300)
+{
+    struct rude ann, again;
+    struct frame frame;
+
+    start(",\"timeout_ms\":60000", ",\"auth\":{\"duplicate\":\"reject\"}");
+    talk_set_disk(&router, "hold");
+    ask(&ann, "ann", "room");
+    cr_assert_eq(rude_pass_head(&ann), 101);
+    ask(&again, "ann", "room");
+    cr_assert_eq(rude_pass_head(&again), 101);
+    talk_set_disk(&router, "fine");
+    cr_assert(rude_expect(&ann, "system/welcome", &frame));
+    expect_close(&again, 1008, "already_connected");
+    rude_shut(&ann);
+    rude_shut(&again);
+    finish();
+}
+
+/* A shutdown waits for nobody who is not in yet. */
+Test(waiting, ends_with_a_shutdown, .timeout = 300)
+{
+    struct rude ann;
+
+    start(",\"timeout_ms\":60000", "");
+    talk_set_disk(&router, "hold");
+    ask(&ann, "ann", "room");
+    cr_assert_eq(rude_pass_head(&ann), 101);
+    kill(router.daemon.pid, SIGTERM);
+    expect_close(&ann, 1013, "draining");
+    rude_shut(&ann);
+    finish();
+}
