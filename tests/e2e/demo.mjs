@@ -12,7 +12,7 @@
  */
 import { ask, green, Interruption, red, Stage, yellow } from './lib/stage.mjs';
 
-const DEMOS = ['inside', 'room', 'consent', 'patience', 'death', 'contracts'];
+const DEMOS = ['inside', 'room', 'consent', 'patience', 'death', 'contracts', 'memory'];
 
 function menu(demos) {
   console.log('demos (make demo DEMO=NUMBER):');

@@ -1,30 +1,14 @@
 /*
  * cmd_can.c - asks the configuration, or the running router, whether something may be sent.
- * Offline it loads the settings with the router's own function, from the same file and
- * environment. So its answer is the router's, and a configuration with which the router would
- * not start is an error here too.
  */
 #include "tools/mcpxctl/verbs.h"
 
-#include "router/policy/config.h"
 #include "router/policy/tokens.h"
 #include "tools/mcpxctl/can.h"
+#include "tools/mcpxctl/load.h"
 #include <mcpx/capability.h>
 
-#include <openssl/rand.h>
-
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
-
-extern char **environ;
-
-static void fill_random(void *context, void *bytes, size_t len)
-{
-    (void)context;
-    if (RAND_bytes(bytes, (int)len) != 1)
-        abort();
-}
 
 static int64_t wall_ms(void)
 {
@@ -32,22 +16,6 @@ static int64_t wall_ms(void)
 
     clock_gettime(CLOCK_REALTIME, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static int load(const struct inquiry *inquiry, struct config *config)
-{
-    struct config_sources sources = {.file = inquiry->file,
-                                     .environment = (const char *const *)environ,
-                                     .chance = {fill_random, NULL}};
-    struct mcpx_text errors = {0};
-    enum mcpx_err err = config_load(&sources, &errors, config);
-
-    if (errors.text)
-        fwrite(errors.text, 1, errors.len, stderr);
-    mcpx_text_fini(&errors);
-    if (err)
-        complain("can", "%s", mcpx_strerror(err));
-    return !err ? STATUS_OK : err == MCPX_ECONFIG ? STATUS_USAGE : STATUS_FAILED;
 }
 
 /* What the router would answer a participant that joins. */
@@ -80,7 +48,7 @@ static int can_offline(const struct inquiry *inquiry, bool json)
     struct config config = {0};
     struct grant *grant = NULL;
     enum mcpx_err err;
-    int status = load(inquiry, &config);
+    int status = load_config("can", inquiry->file, &config);
 
     if (status != STATUS_OK)
         return status;

@@ -8,6 +8,9 @@
 #include "tools/mcpxctl/message.h"
 #include "tools/mcpxctl/output.h"
 
+/* How long a router that cannot store is given time. */
+enum { SETTLE_MS = 15000 };
+
 static int check_author(const struct live *live, struct mcpx_slice author)
 {
     struct mcpx_slice us = mcpx_session_id(mcpx_client_session(live->client));
@@ -34,7 +37,7 @@ int deliver(const struct arguments *arguments, const struct mcpx_draft *draft,
     if (status == STATUS_OK)
         status = live_send(&live, draft);
     if (status == STATUS_OK)
-        status = live_settle(&live);
+        status = live_settle(&live, arguments_ms(arguments, "--timeout", SETTLE_MS));
     if (status == STATUS_OK) {
         if (arguments_have(arguments, "--json"))
             message_write(&out, "id", mcpx_text_view(&live.sent));

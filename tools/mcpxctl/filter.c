@@ -68,10 +68,14 @@ static bool covers(struct mcpx_capset *kinds, const struct mcpx_kind *kind)
            mcpx_capset_allows(kinds, &question);
 }
 
+bool filter_passes_from(const struct filter *filter, struct mcpx_slice from)
+{
+    return !filter->from.text || mcpx_slice_equal(filter->from, from) ||
+           mcpx_slice_equal(filter->from, mcpx_identity_of(from));
+}
+
 bool filter_passes(const struct filter *filter, const struct mcpx_kind *kind,
                    struct mcpx_slice from)
 {
-    if (filter->from.text && !mcpx_slice_equal(filter->from, from))
-        return false;
-    return !filter->kinds || covers(filter->kinds, kind);
+    return filter_passes_from(filter, from) && (!filter->kinds || covers(filter->kinds, kind));
 }

@@ -25,7 +25,7 @@ struct filter {
  * covering everything covers the router's own kinds too.
  *
  * pattern   NULL = all kinds
- * from      NULL = all senders; borrowed
+ * from      NULL = all senders; else this one and its instances; borrowed
  *
  * Returns as mcpx_capset_new, with `fault` filled on MCPX_EPATTERN.
  */
@@ -40,6 +40,9 @@ int filter_read(const struct arguments *arguments, struct filter *out);
 
 /** Frees what it holds. */
 void filter_fini(struct filter *filter);
+
+/** Whether the sender passes. */
+bool filter_passes_from(const struct filter *filter, struct mcpx_slice from);
 
 /** Whether the envelope with this kind and sender passes. */
 bool filter_passes(const struct filter *filter, const struct mcpx_kind *kind,

@@ -91,8 +91,14 @@ int live_complain_of_leave(const struct live *live, struct mcpx_slice who);
 /** Sends. Fills `sent`. Returns STATUS_OK or an exit code, having complained. */
 int live_send(struct live *live, const struct mcpx_draft *draft);
 
-/** Waits until the envelope sent last has its place in the topic, or is refused. */
-int live_settle(struct live *live);
+/**
+ * Waits until the envelope sent last has its place in the topic, or is refused.
+ *
+ * timeout_ms   0 = for ever
+ *
+ * Returns STATUS_OK or an exit code, having complained.
+ */
+int live_settle(struct live *live, int64_t timeout_ms);
 
 /**
  * Waits for the response to the request sent last, and shows progress on standard error. When

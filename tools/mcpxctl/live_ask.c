@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { SETTLE_MS = 15000, CALL_MS = 60000, NOTE_MAX = 500 };
+enum { CALL_MS = 60000, NOTE_MAX = 500 };
 
 /* The kind and the addressees that the router would have seen. */
 static void add_subject(struct mcpx_text *out, const struct mcpx_draft *draft)
@@ -91,9 +91,9 @@ static bool is_ours(const struct live *live, const struct mcpx_event *event)
     return event->own.len > 0 && mcpx_slice_equal(event->own, mcpx_text_view(&live->sent));
 }
 
-int live_settle(struct live *live)
+int live_settle(struct live *live, int64_t timeout_ms)
 {
-    int64_t deadline = live_now() + SETTLE_MS;
+    int64_t deadline = live_deadline(timeout_ms);
     struct mcpx_event event;
     int status;
 
@@ -111,8 +111,10 @@ int live_settle(struct live *live)
     }
     live->waiting_for = NULL;
     if (status == STATUS_TIMEOUT)
-        complain_of(live->verb, mcpx_text_view(&live->sent),
-                    ": the router does not say that it was delivered");
+        complain_of(
+            live->verb, mcpx_text_view(&live->sent),
+            ": the router does not say that it was delivered; mcpxctl status tells whether "
+            "it is ready");
     return status;
 }
 

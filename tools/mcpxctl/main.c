@@ -10,7 +10,10 @@
 /* What --json prints differs from verb to verb. */
 #define JSON_OPTION(help) OPTION("--json", NULL, VALUE_NONE, 0, help)
 #define JSON_LINES_OPTION JSON_OPTION("print raw JSON, one object per line")
-#define JSON_ID_OPTION JSON_OPTION("print the id in a JSON object")
+#define DELIVERY_OPTIONS                                                                      \
+    OPTION("--timeout", "S", VALUE_SECONDS, 0,                                                \
+           "how long to wait until it has its place in the topic, 0 for ever; 15"),           \
+        JSON_OPTION("print the id in a JSON object")
 #define RESPONSE_OPTIONS                                                                      \
     OPTION("--timeout", "S", VALUE_SECONDS, 0,                                                \
            "how long to wait for the response, 0 for ever; 60"),                              \
@@ -19,7 +22,8 @@
     OPTION("--kind", "PATTERN", VALUE_TEXT, 0,                                                \
            "only kinds that the pattern covers, as in a grant")
 #define FROM_OPTION                                                                           \
-    OPTION("--from", "ID", VALUE_PARTICIPANT, 0, "only what this participant sent")
+    OPTION("--from", "ID", VALUE_PARTICIPANT, 0,                                              \
+           "only what this participant and its instances sent")
 
 static const struct option_row history_options[] = {
     {"--limit", "N", VALUE_NUMBER, 0, "at most so many, the newest; 50"},
@@ -51,7 +55,7 @@ static const struct option_row watch_options[] = {
 
 static const struct option_row say_options[] = {
     TO_OPTION,
-    JSON_ID_OPTION,
+    DELIVERY_OPTIONS,
     {.name = NULL},
 };
 
@@ -69,7 +73,7 @@ static const struct option_row call_options[] = {
 static const struct option_row propose_options[] = {
     TO_OPTION,
     METHOD_OPTION,
-    JSON_ID_OPTION,
+    DELIVERY_OPTIONS,
     {.name = NULL},
 };
 
@@ -93,13 +97,13 @@ static const struct option_row approve_options[] = {
 
 static const struct option_row reject_options[] = {
     {"--reason", "TEXT", VALUE_TEXT, 0, "why, for the proposer to read"},
-    JSON_ID_OPTION,
+    DELIVERY_OPTIONS,
     {.name = NULL},
 };
 
 static const struct option_row withdraw_options[] = {
     {"--reason", "TEXT", VALUE_TEXT, 0, "why, for others to read"},
-    JSON_ID_OPTION,
+    DELIVERY_OPTIONS,
     {.name = NULL},
 };
 
@@ -115,6 +119,35 @@ static const struct option_row can_options[] = {
     {"--to", "ID", VALUE_PARTICIPANT, OPTION_REPEATED,
      "an addressee; without it the envelope is for everyone"},
     JSON_OPTION("print one JSON object, as POST /v0.1/check answers"),
+    {.name = NULL},
+};
+
+static const struct option_row audit_options[] = {
+    {"--key", "FILE", VALUE_FILE, OPTION_REPEATED,
+     "verify: the public half of a key that checkpoints are signed with, in PEM; needed"},
+    {"--ended", NULL, VALUE_NONE, 0,
+     "verify: the router was ended and does not run, so the end has to be there"},
+    {"--known", "SEQ:SHA256", VALUE_TEXT, 0,
+     "verify: a line that was noted elsewhere, so it has to be there"},
+    {"--id", "ID", VALUE_TEXT, 0, "chain: an envelope of the chain; needed"},
+    {"--format", "json|csv|cloudevents|ocsf", VALUE_CHOICE, 0, "export: what to print; json"},
+    {"--source", "URI", VALUE_TEXT, 0,
+     "export: the source that CloudEvents name; /mcpx-router/audit"},
+    {"--what", "WHAT", VALUE_TEXT, OPTION_REPEATED,
+     "only lines of this sort, such as allow or refuse"},
+    {"--topic", "TOPIC", VALUE_TEXT, 0, "only lines about this topic"},
+    KIND_OPTION,
+    FROM_OPTION,
+    {"--since", "TIME", VALUE_TEXT, 0, "only lines of this instant and later"},
+    {"--until", "TIME", VALUE_TEXT, 0, "only lines before this instant"},
+    JSON_OPTION("print lines as they are, and of verify one JSON object for each folder"),
+    {.name = NULL},
+};
+
+static const struct option_row policy_options[] = {
+    {"--audit", "FOLDER", VALUE_FILE, OPTION_REQUIRED | OPTION_REPEATED,
+     "where the decisions are recorded"},
+    JSON_OPTION("print one JSON object for each difference, then one with sums"),
     {.name = NULL},
 };
 
@@ -178,6 +211,12 @@ static const struct option_row wrap_options[] = {
     {.name = NULL},
 };
 
+static const struct option_row store_options[] = {
+    {"--topic", "TOPIC", VALUE_TEXT, 0, "export: only messages of this topic"},
+    JSON_OPTION("print JSON objects; export always does"),
+    {.name = NULL},
+};
+
 static const struct option_row token_options[] = {
     {"--sha256", NULL, VALUE_NONE, 0,
      "read a token from standard input and print only its SHA-256"},
@@ -194,6 +233,18 @@ static const struct command commands[] = {
      "sure that it is the proposal that was looked at: an id may be used again once its "
      "envelope is no longer retained. Exits 3 for a no.",
      approve_options, connect_options, cmd_approve},
+    {"audit", "verify|query|chain|export FOLDER...", 2, WORDS_MAX, false,
+     "read the record of decisions that a router keeps",
+     "verify says whether the lines of a folder are all there and as the router wrote them, "
+     "and "
+     "if not, names the first that is not: its file, line and number, and what was done to "
+     "it. "
+     "query prints lines, chain those of an envelope, of what it answers and of what answers "
+     "it, and export lines as other programs want them. Reads files and asks nobody. Exits 0 "
+     "when all is whole, 1 when something is damaged, 2 when the question cannot be asked: no "
+     "key, or a folder that cannot be read, 4 when no line is about the envelope, or the line "
+     "of --known is in an older file.",
+     audit_options, NULL, cmd_audit},
     {"call", "[TOOL] [JSON]", 0, 2, false, "call a tool, read a resource, get a prompt",
      "Sends a request and prints the result: text as text, all else as JSON. Progress goes to "
      "standard error. JSON holds the arguments; a single dash reads them from standard input. "
@@ -260,6 +311,16 @@ static const struct command commands[] = {
      "member differs in which line. Exits 0 when the logs are equal, 1 when they are not, 2 "
      "when a file, or a line in it, cannot be read.",
      one_object_options, NULL, cmd_parity},
+    {"policy", "diff OLD NEW", 3, 3, false, "what would another configuration have decided?",
+     "Makes every recorded decision about a message again, under the configuration in OLD and "
+     "under that in NEW, at the instant it was made, and prints those that would be "
+     "different: "
+     "allowed by one and refused by the other, because of a grant, a denial or a topic. Who "
+     "is "
+     "in neither configuration, such as the bearer of a signed token, is not judged. Exits 0 "
+     "when nothing would be different, 1 when something would, 2 when a configuration or the "
+     "audit cannot be read.",
+     policy_options, NULL, cmd_policy},
     {"proposals", NULL, 0, 0, false, "proposals that wait for a decision",
      "Prints the retained proposals that nobody has fulfilled, rejected or withdrawn, each as "
      "ID@DIGEST: the digest is the beginning of its envelope's SHA-256 and tells it from any "
@@ -282,6 +343,17 @@ static const struct command commands[] = {
      "something else, 5 for one that cannot be reached or does not take the token, 124 for "
      "one that does not answer.",
      one_object_options, connect_options, cmd_status},
+    {"store", "backup|check|export|compact|erase FILE [WORD]", 2, 3, false,
+     "look after the database that a router stores messages in",
+     "backup copies FILE to WORD, where nothing may be, while the router goes on. check reads "
+     "all of it and names what is not as it was written, by topic and serial. export prints "
+     "the messages, one JSON object per line, of all topics or of that of --topic. compact "
+     "gives back to the disk what the file does not need. erase removes the topic WORD with "
+     "all its messages. Compact and erase want the router stopped. Exits 0 when it is done, 1 "
+     "when something is damaged, or the disk or a running router is in the way, 2 when FILE "
+     "is "
+     "not there or no database of a router, 4 when there is no such topic.",
+     store_options, NULL, cmd_store},
     {"token", NULL, 0, 0, false, "make a participant's token",
      "Prints a new random token of 256 bits, which is kept nowhere, and the \"token_sha256\" "
      "that goes into the configuration. A token is never an argument: others can read those.",
@@ -341,7 +413,8 @@ static const struct operand_row operands[] = {
     {"NAME", VALUE_CONTEXT}, {"CONTRACT", VALUE_CONTRACT},
     {"FILE", VALUE_FILE},    {"VERB", VALUE_VERB},
     {"GOLDEN", VALUE_FILE},  {"NEW", VALUE_FILE},
-    {NULL, VALUE_NONE},
+    {"OLD", VALUE_FILE},     {"FOLDER...", VALUE_FILE},
+    {"WORD", VALUE_FILE},    {NULL, VALUE_NONE},
 };
 
 static const char about[] =
@@ -349,9 +422,9 @@ static const char about[] =
     "use "
     "the HTTP API; watch, say, call, list, propose, approve, reject and withdraw join the "
     "topic "
-    "for as long as they run. A participant has one connection per topic and a newer one ends "
-    "the older, so give each terminal an id of its own: a watch under the id of somebody who "
-    "then says something is over.\n"
+    "for as long as they run, each as an instance with an id of its own (ann, ann~2) beside "
+    "the "
+    "other programs of the same participant. So one id is enough for several terminals.\n"
     "\n"
     "What participants wrote is shown with control characters, invisible characters and those "
     "that change the direction of text escaped as in JSON. Into a file or pipe JSON and the "

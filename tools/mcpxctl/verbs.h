@@ -7,6 +7,7 @@
 #include "tools/common/command.h"
 
 int cmd_approve(const struct arguments *arguments);
+int cmd_audit(const struct arguments *arguments);
 int cmd_call(const struct arguments *arguments);
 int cmd_can(const struct arguments *arguments);
 int cmd_chain(const struct arguments *arguments);
@@ -18,11 +19,13 @@ int cmd_history(const struct arguments *arguments);
 int cmd_kind(const struct arguments *arguments);
 int cmd_list(const struct arguments *arguments);
 int cmd_parity(const struct arguments *arguments);
+int cmd_policy(const struct arguments *arguments);
 int cmd_proposals(const struct arguments *arguments);
 int cmd_propose(const struct arguments *arguments);
 int cmd_reject(const struct arguments *arguments);
 int cmd_say(const struct arguments *arguments);
 int cmd_status(const struct arguments *arguments);
+int cmd_store(const struct arguments *arguments);
 int cmd_token(const struct arguments *arguments);
 int cmd_validate(const struct arguments *arguments);
 int cmd_watch(const struct arguments *arguments);

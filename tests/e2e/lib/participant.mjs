@@ -41,8 +41,10 @@ export class Participant {
    * id, topic     who and where; `capabilities` go into a dev-mode token unless `token` is given
    * query         further query members: routing, history, after, ticket...
    * headers       further request headers; `authorization: false` connects without a token
+   * first         texts to send as soon as the connection stands, before the welcome
    */
-  static async join(router, { id, topic, capabilities, token, query, headers, authorization } = {}) {
+  static async join(router, { id, topic, capabilities, token, query, headers, authorization,
+    first = [] } = {}) {
     const participant = new Participant();
     participant.topic = topic;
     const url = new URL(router.url);
@@ -53,6 +55,7 @@ export class Participant {
     participant.#socket = new WebSocket(url, {
       headers: { ...(bearer && { authorization: `Bearer ${bearer}` }), ...headers },
     });
+    participant.#socket.once('open', () => { for (const text of first) participant.sendText(text); });
     await inTime(participant.#welcomed(), () => `${id} was not welcomed`);
     return participant;
   }

@@ -145,6 +145,7 @@ Test(filter, names_the_sender_and_refuses_what_is_no_pattern)
     cr_assert_eq(filter_new(NULL, "ann", &fault, &filter), MCPX_OK);
     cr_assert_eq(mcpx_kind_parse(MCPX_SLICE("chat"), &kind, NULL), MCPX_OK);
     cr_expect(filter_passes(&filter, &kind, MCPX_SLICE("ann")));
+    cr_expect(filter_passes(&filter, &kind, MCPX_SLICE("ann~2")), "an instance of hers");
     cr_expect_not(filter_passes(&filter, &kind, MCPX_SLICE("anna")));
     filter_fini(&filter);
     cr_expect_eq(filter_new("a::b", NULL, &fault, &filter), MCPX_EPATTERN);

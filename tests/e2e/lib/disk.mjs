@@ -1,0 +1,74 @@
+/*
+ * disk.mjs - what a router with a store keeps, in a folder of its own, and the disk below it: as it
+ * is, or as slow and false as tests/support/slow_disk.c makes it.
+ */
+import { execFile, execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { programBinary } from './program.mjs';
+import { DEADLINE_MS, freePort, Router, routerBinary } from './router.mjs';
+
+/** Nobody is slowed down, and what was said since the last look is in history. */
+const GENEROUS = {
+  topics: { history: { count: 20000, bytes: 1 << 28 } },
+  limits: { connects_per_s: 0, joins_per_minute: 0, messages_per_minute: 0, bytes_per_minute: 0,
+    requests_per_minute: 0, log_bytes: 1 << 30, ping_s: 0 },
+};
+
+export class Disk {
+  #folder = mkdtempSync(join(tmpdir(), 'mcpx-disk-'));
+  #secret = randomUUID();
+  #args;
+
+  /** `audit`: with an audit; `store`: further members of the configuration's `store`. */
+  static async make({ audit = false, store = {} } = {}) {
+    const disk = new Disk();
+    disk.#args = ['--dev', '--listen', `127.0.0.1:${await freePort()}`];
+    disk.file = join(disk.#folder, 'store.db');
+    disk.config = { ...GENEROUS, store: { kind: 'sqlite', file: disk.file, ...store } };
+    if (audit) {
+      disk.keyFile = join(disk.#folder, 'audit.pem');
+      disk.auditFolder = join(disk.#folder, 'audit');
+      execFileSync('openssl', ['genpkey', '-algorithm', 'ed25519', '-out', disk.keyFile], { stdio: 'ignore' });
+      execFileSync('openssl', ['pkey', '-in', disk.keyFile, '-pubout', '-out', `${disk.keyFile}.pub`]);
+      disk.config.audit = { folder: disk.auditFolder, key_file: disk.keyFile };
+    }
+    disk.becomes('ok');
+    return disk;
+  }
+
+  /** A router on it; its predecessor's address and tokens are its own. */
+  async start({ isSlow = false } = {}) {
+    const env = { MCPX_AUTH_JWT_SECRET: this.#secret };
+    if (isSlow) {
+      env.LD_PRELOAD = join(dirname(dirname(routerBinary())), 'tests', 'libslow_disk.so');
+      env.MCPX_SLOW_DISK = join(this.#folder, 'slow');
+      env.ASAN_OPTIONS = `${process.env.ASAN_OPTIONS ?? ''}:verify_asan_link_order=0`;
+    }
+    return Router.start({ config: this.config, args: this.#args, env });
+  }
+
+  /** What kind of disk it is from now on, for routers that were started as slow. */
+  becomes(what) {
+    writeFileSync(join(this.#folder, 'slow'), what);
+  }
+
+  /** What `mcpxctl audit verify` says, as ctl has it. */
+  verifyAudit() {
+    return this.ctl('audit', 'verify', this.auditFolder, '--key', `${this.keyFile}.pub`);
+  }
+
+  /** What mcpxctl says: `{ code, stdout, stderr }`. */
+  ctl(...words) {
+    return new Promise((done) => {
+      execFile(programBinary('mcpxctl'), words, { timeout: DEADLINE_MS, maxBuffer: 1 << 28 },
+        (error, stdout, stderr) => done({ code: error ? error.code : 0, stdout, stderr }));
+    });
+  }
+
+  remove() {
+    rmSync(this.#folder, { recursive: true });
+  }
+}

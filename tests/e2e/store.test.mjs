@@ -1,0 +1,123 @@
+/*
+ * The story: an operator looks after the database of a router: backs it up in the middle of
+ * everything, puts the copy in place after a loss, reads it out, erases a topic. docs/storage.md.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { Disk } from './lib/disk.mjs';
+import { historyOf, untilAllHeard, Witness, Writer } from './lib/witness.mjs';
+
+async function talkers(router, topic, ...names) {
+  const people = [...names.map((name) => new Writer(name, topic)), new Witness('r0', topic)];
+  await Promise.all(people.map((one) => one.join(router)));
+  return people;
+}
+
+const history = async (router, topic) => historyOf(router, topic, await router.token('auditor', topic, ['*']));
+
+/** The envelopes that `mcpxctl store export` prints, byte for byte. */
+function envelopesOf(stdout) {
+  const begin = ',"envelope":';
+  return stdout.trimEnd().split('\n').map((line) => line.slice(line.indexOf(begin) + begin.length, -1));
+}
+
+test('a backup taken under load is whole, and serves when it is put in place', async (t) => {
+  const disk = await Disk.make();
+  t.after(() => disk.remove());
+  let router = await disk.start();
+  t.after(() => router?.stop());
+  const people = await talkers(router, 'ann', 'w0', 'w1');
+  for (const one of people.slice(0, 2)) one.talk(64);
+  await people[2].watch.until(() => people[2].seen.length > 2000 || undefined);
+  const copy = `${disk.file}.backup`;
+  const made = await disk.ctl('store', 'backup', disk.file, copy, '--json');
+  assert.equal(made.code, 0, made.stderr);
+  assert.equal(JSON.parse(made.stdout).copy, copy);
+  await untilAllHeard(people);
+  const all = people[2].seen;
+  const again = await disk.ctl('store', 'backup', disk.file, copy);
+  assert.equal(again.code, 1, 'a backup replaces nothing');
+  assert.match(again.stderr, /is there already/);
+  const checked = await disk.ctl('store', 'check', copy, '--json');
+  assert.equal(checked.code, 0, checked.stdout + checked.stderr);
+  const { whole, messages } = JSON.parse(checked.stdout);
+  assert.ok(whole && messages >= 2000 && messages <= all.length, checked.stdout);
+  await router.kill();
+
+  for (const behind of ['', '-wal', '-shm']) rmSync(disk.file + behind, { force: true });
+  renameSync(copy, disk.file);
+  router = await disk.start();
+  assert.deepEqual(await history(router, 'ann'), all.slice(0, messages), 'the history of the copy');
+  await assert.rejects(people[2].join(router), /goes on in ann/,
+    'whoever received more than the copy has is told that something is missing');
+
+  const later = await talkers(router, 'ann', 'x0', 'x1');
+  for (const one of later.slice(0, 2)) one.talk(8);
+  await later[2].watch.until(() => later[2].seen.length > 40 || undefined);
+  await untilAllHeard(later);
+  const before = later[2].seen.length;
+  await later[2].leave();
+  later[0].say();
+  await later[0].untilHeard();
+  await later[2].join(router); /* which asserts that it goes on where it was */
+  await untilAllHeard(later);
+  assert.ok(later[2].seen.length > before);
+  assert.deepEqual((await history(router, 'ann')).slice(messages), later[2].seen, 'no gap and nothing twice');
+  await Promise.all(later.map((one) => one.leave()));
+});
+
+test('messages can be read out, checked, and erased', async (t) => {
+  const disk = await Disk.make();
+  t.after(() => disk.remove());
+  let router = await disk.start();
+  t.after(() => router?.stop());
+  const people = [...await talkers(router, 'ann', 'w0', 'w1'), ...await talkers(router, 'bob', 'w0', 'w1')];
+  for (const one of people.filter((one) => one.talk)) one.talk(4);
+  await people[2].watch.until(() => people[2].seen.length > 100 || undefined);
+  await untilAllHeard(people);
+  const [ann, bob] = [people[2].seen, people[5].seen];
+
+  const exported = await disk.ctl('store', 'export', disk.file, '--topic', 'ann');
+  assert.equal(exported.code, 0, exported.stderr);
+  assert.deepEqual(envelopesOf(exported.stdout), ann);
+  const serials = exported.stdout.trimEnd().split('\n').map((line) => JSON.parse(line).serial);
+  assert.deepEqual(serials, ann.map((_, i) => i + 1));
+  assert.equal((await disk.ctl('store', 'export', disk.file, '--topic', 'eve')).code, 4);
+
+  for (const words of [['erase', disk.file, 'ann'], ['compact', disk.file]]) {
+    const { code, stderr } = await disk.ctl('store', ...words);
+    assert.equal(code, 1);
+    assert.match(stderr, /in use by process \d+; stop that router first/);
+  }
+  await Promise.all(people.map((one) => one.leave()));
+  await router.stop();
+  router = undefined;
+  const erased = await disk.ctl('store', 'erase', disk.file, 'ann', '--json');
+  assert.deepEqual(JSON.parse(erased.stdout), { topic: 'ann', messages: ann.length });
+  assert.equal((await disk.ctl('store', 'erase', disk.file, 'ann')).code, 4);
+  const compacted = await disk.ctl('store', 'compact', disk.file, '--json');
+  assert.equal(compacted.code, 0, compacted.stderr);
+  assert.ok(!readFileSync(disk.file).includes(ann[0]));
+  router = await disk.start();
+  assert.deepEqual(await history(router, 'bob'), bob);
+  await router.stop();
+  router = undefined;
+
+  const bytes = readFileSync(disk.file);
+  bytes[bytes.indexOf(Buffer.from(bob[7])) + 20] ^= 1;
+  writeFileSync(disk.file, bytes);
+  const checked = await disk.ctl('store', 'check', disk.file);
+  assert.equal(checked.code, 1);
+  assert.match(checked.stdout, /^topic bob, serial 8: not what was written$/m);
+  assert.match(checked.stdout, /: damaged: /);
+  const rest = await disk.ctl('store', 'export', disk.file);
+  assert.equal(rest.code, 1);
+  assert.deepEqual(envelopesOf(rest.stdout), bob.filter((_, i) => i !== 7));
+  for (const verb of ['backup', 'check', 'export', 'compact', 'erase']) {
+    const words = [verb, '/dev/null', ...(/backup|erase/.test(verb) ? ['x'] : [])];
+    const { code, stderr } = await disk.ctl('store', ...words);
+    assert.equal(code, 2, `${verb}: ${stderr}`);
+    assert.match(stderr, /\/dev\/null/);
+  }
+});

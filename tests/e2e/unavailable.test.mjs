@@ -1,0 +1,112 @@
+/*
+ * The story: the router's disk is full, or its store fails, for moments. Nobody's message is lost,
+ * said twice or overtaken, no tool is run twice, and who sits at a terminal waits as long as he said.
+ * Protocol: sections 6, 7 and 9.
+ */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { exposePipe, untilTools } from './lib/expose.mjs';
+import { failsAfter, FullRouter } from './lib/full_router.mjs';
+import { startImport } from './lib/import.mjs';
+import { Program, programBinary } from './lib/program.mjs';
+import { Room } from './lib/room.mjs';
+import { DEADLINE_MS, eventually, Router } from './lib/router.mjs';
+
+const LEDGER = join(dirname(fileURLToPath(import.meta.url)), 'lib', 'ledger_server.mjs');
+
+let router;
+before(async () => { router = await Router.start(); });
+after(() => router?.stop());
+
+/** mcpxctl through `full`, as ann. */
+async function ctl(full, topic, ...words) {
+  const env = { ...process.env, MCPX_URL: full.url, MCPX_TOPIC: topic,
+    MCPX_TOKEN: await full.token('ann', topic, ['mcp/*', 'chat']) };
+  return new Promise((done) => {
+    execFile(programBinary('mcpxctl'), words, { env, timeout: DEADLINE_MS },
+      (error, stdout, stderr) => done({ code: error ? error.code : 0, stdout, stderr }));
+  });
+}
+
+/** What a participant heard others say, in order. */
+const said = (participant) => participant.received
+  .filter(({ envelope: { kind } }) => kind === 'chat').map(({ envelope: { id } }) => id);
+
+for (const [outcome, attempts] of [['refused', 3], ['unknown', 2]]) {
+  test(`somebody at a terminal says one thing while the outcome is ${outcome}`, async (t) => {
+    const room = new Room(t, router);
+    const eye = await room.join('eye', ['chat']);
+    const full = await FullRouter.start(t, router,
+      () => (envelope, attempt) => (attempt < attempts ? outcome : undefined));
+    const { code, stdout, stderr } = await ctl(full, room.topic, 'say', 'hello', '--timeout', '60');
+    assert.equal(code, 0, stderr);
+    assert.equal(full.attempts.get(stdout.trim()), attempts, 'the same id each time');
+    await room.settle(eye);
+    assert.deepEqual(said(eye).slice(0, -1), [stdout.trim()], 'once');
+  });
+}
+
+test('who waits for a store that does not come back waits as long as he said', async (t) => {
+  const room = new Room(t, router);
+  const eye = await room.join('eye', ['chat']);
+  const full = await FullRouter.start(t, router, () => () => 'refused');
+  const { code, stdout, stderr } = await ctl(full, room.topic, 'say', 'hello', '--timeout', '1');
+  assert.equal(code, 124, stderr);
+  assert.equal(stdout, '');
+  assert.match(stderr, /does not say that it was delivered/);
+  await room.settle(eye);
+  assert.equal(said(eye).length, 1, 'the marker alone');
+});
+
+test('calls and answers that are not stored at first are carried out once, in their order', async (t) => {
+  const CALLS = 150;
+  const folder = mkdtempSync(join(tmpdir(), 'mcpx-full-'));
+  const ledger = join(folder, 'ledger');
+  const keys = Array.from({ length: CALLS }, (_, at) => `call-${at}`);
+  const full = await FullRouter.start(t, router, () => failsAfter(20, ['refused', 'unknown']));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const bridge = await startImport(t, full, 'full', 'files', [process.execPath, LEDGER, ledger]);
+  await bridge.until(/is ready/);
+  const desk = await exposePipe(t, full, 'full', 'desk');
+  await untilTools(desk, 'files__note');
+  const answers = await Promise.all(keys.map((key) => desk.call(JSON.stringify({ jsonrpc: '2.0',
+    id: key, method: 'tools/call', params: { name: 'files__note', arguments: { key } } }))));
+  assert.deepEqual(answers.map((answer) => JSON.parse(answer).result?.content[0].text), keys);
+  assert.deepEqual(readFileSync(ledger, 'utf8').trim().split('\n'), keys);
+  assert.ok(full.answered.refused > 0 && full.answered.unknown > 0, JSON.stringify(full.answered));
+  t.diagnostic(`${CALLS} calls; answered unavailable: ${JSON.stringify(full.answered)}`);
+});
+
+test('who cannot enter for a moment comes back to the place he was at', async (t) => {
+  const room = new Room(t, router);
+  const bob = await room.join('bob', ['chat']);
+  const full = await FullRouter.start(t, router);
+  const ids = [];
+  const say = async () => {
+    ids.push(bob.send('chat', { text: 'news' }));
+    await bob.untilId(ids.at(-1));
+  };
+  let shown = '';
+  const eye = Program.start('mcpxctl',
+    ['watch', '--json', '--kind', 'chat', '--count', '4', '--url', full.url, '--topic', room.topic],
+    { env: { MCPX_TOKEN: await router.token('eye', room.topic, []) }, stdout: 'pipe' });
+  t.after(() => eye.kill());
+  eye.stdout.setEncoding('utf8').on('data', (text) => { shown += text; });
+  await eye.until(/joined/);
+  await say();
+  await eventually(() => shown.includes(ids[0]), () => `nothing of ${ids[0]} in ${shown}`);
+  full.closesNext = 2;
+  full.close(1013, 'unavailable');
+  await eye.until(/not connected any more: unavailable/);
+  await say();
+  await say();
+  await eye.until(/joined[^]*joined/);
+  await say();
+  assert.equal((await eye.end()).code, 0, eye.log);
+  assert.deepEqual(shown.trim().split('\n').map((line) => JSON.parse(line).id), ids);
+});

@@ -1,0 +1,238 @@
+/*
+ * export.c - a line in the forms of others. Nothing is left out of any: CSV has a column for each
+ * member, a CloudEvent carries the line as its data, an OCSF event as its raw_data.
+ *
+ * A cell of a spreadsheet that begins with = + - @, a tab or a line end may be taken for a formula
+ * by the program that opens it, and what participants wrote may begin with anything: such a cell
+ * gets an apostrophe in front.
+ */
+#include "tools/mcpxctl/audit/export.h"
+
+#include "lib/core/format.h"
+#include "lib/core/json_write.h"
+#include <mcpx/json.h>
+
+/* Columns, in order. A member that is not listed has none. */
+static const char *const columns[] = {
+    "seq", "time",           "what",  "topic", "from",   "to",     "kind_sent", "kind",
+    "id",  "correlation_id", "grant", "error", "reason", "by",     "address",   "rev",
+    "of",  "count",          "since", "until", "cut",    "format", "bytes",     "sha256",
+    "key", "signature",      "prev",  "text"};
+
+enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
+
+static const char *const forms[] = {[EXPORT_JSON] = "json",
+                                    [EXPORT_CSV] = "csv",
+                                    [EXPORT_CLOUDEVENTS] = "cloudevents",
+                                    [EXPORT_OCSF] = "ocsf"};
+
+enum export_form export_form_of(const char *name)
+{
+    enum export_form form = EXPORT_JSON;
+
+    while (form < EXPORT_OCSF && strcmp(forms[form], name) != 0)
+        form++;
+    return form;
+}
+
+static struct mcpx_slice member(const struct audit_line *line, const char *name)
+{
+    return mcpx_json_get(line->whole, name);
+}
+
+/* ---- CSV: RFC 4180 ---- */
+
+static void add_cell(struct mcpx_text *out, struct mcpx_slice text)
+{
+    mcpx_text_puts(out, "\"");
+    if (text.len > 0 && memchr("=+-@\t\r\n", text.text[0], 7))
+        mcpx_text_puts(out, "'");
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.text[i] == '"')
+            mcpx_text_puts(out, "\"");
+        mcpx_text_add(out, text.text + i, 1);
+    }
+    mcpx_text_puts(out, "\"");
+}
+
+static void add_row(struct mcpx_text *out, const struct audit_line *line)
+{
+    struct mcpx_text cell = {0};
+
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        struct mcpx_slice value = member(line, columns[i]);
+
+        mcpx_text_puts(out, i > 0 ? "," : "");
+        mcpx_text_reset(&cell);
+        if (mcpx_json_type(value) == MCPX_JSON_NUMBER)
+            mcpx_text_slice(out, value);
+        else if (mcpx_json_type(value) == MCPX_JSON_STRING) {
+            mcpx_json_add_unescaped(&cell, value);
+            add_cell(out, mcpx_text_view(&cell));
+        } else if (value.text)
+            add_cell(out, value);
+    }
+    mcpx_text_puts(out, "\r\n");
+    out->failed |= cell.failed;
+    mcpx_text_fini(&cell);
+}
+
+/* ---- CloudEvents 1.0 in JSON ---- */
+
+static void add_cloud_event(struct mcpx_text *out, const struct audit_line *line,
+                            struct mcpx_slice source)
+{
+    mx_format(
+        out,
+        "{\"specversion\":\"1.0\",\"id\":\"%s\",\"source\":%q,\"type\":\"mcpx.audit.%s\","
+        "\"time\":\"%s\"",
+        line->seq, source, line->name, line->time);
+    if (member(line, "topic").text)
+        mx_json_add_raw(out, "subject", member(line, "topic"));
+    mx_format(out, ",\"datacontenttype\":\"application/json\",\"data\":%s}\n", line->whole);
+}
+
+/* ---- OCSF 1.3.0, class API Activity ---- */
+
+enum {
+    OCSF_CLASS = 6003,
+    OCSF_CREATE = 1,
+    OCSF_OTHER = 99,
+    OCSF_SUCCESS = 1,
+    OCSF_FAILURE = 2
+};
+
+/* What a sort of line is: whether it did not succeed, and how severe that is. */
+static const struct ocsf_row {
+    int activity, status, severity;
+} ocsf_rows[] = {
+    [AUDIT_ALLOW] = {OCSF_CREATE, OCSF_SUCCESS, 1},
+    [AUDIT_REFUSE] = {OCSF_CREATE, OCSF_FAILURE, 2},
+    [AUDIT_TURNED_AWAY] = {OCSF_OTHER, OCSF_FAILURE, 2},
+    [AUDIT_KICK] = {OCSF_OTHER, OCSF_SUCCESS, 2},
+    [AUDIT_UNDELIVERED] = {OCSF_OTHER, OCSF_FAILURE, 2},
+    [AUDIT_LOST] = {OCSF_OTHER, OCSF_FAILURE, 3},
+    [AUDIT_OTHER] = {0},
+};
+
+static struct ocsf_row ocsf_of(enum audit_what what)
+{
+    static const struct ocsf_row other = {OCSF_OTHER, OCSF_SUCCESS, 1};
+
+    return ocsf_rows[what].activity ? ocsf_rows[what] : other;
+}
+
+static void add_some(struct mcpx_text *out, const char *name, struct mcpx_slice value)
+{
+    if (value.text)
+        mx_json_add_raw(out, name, value);
+}
+
+static void add_actor(struct mcpx_text *out, const struct audit_line *line)
+{
+    struct mcpx_slice from = member(line, "from"), address = member(line, "address");
+
+    mx_json_begin_object(out, "actor");
+    if (from.text) {
+        mx_json_begin_object(out, "user");
+        mx_json_add_raw(out, "uid", from);
+        mx_json_end_object(out);
+    } else
+        mcpx_json_add_member(out, "app_name", MCPX_SLICE("mcpx-router"));
+    mx_json_end_object(out);
+    mx_json_begin_object(out, "src_endpoint");
+    if (address.text)
+        mx_json_add_raw(out, "ip", address);
+    else
+        mx_json_add_raw(out, "name", from.text ? from : MCPX_SLICE("\"mcpx-router\""));
+    mx_json_end_object(out);
+}
+
+static void add_api(struct mcpx_text *out, const struct audit_line *line)
+{
+    struct mcpx_slice kind = member(line, "kind"), id = member(line, "id");
+
+    mx_json_begin_object(out, "api");
+    if (!kind.text)
+        kind = member(line, "kind_sent");
+    if (kind.text)
+        mx_json_add_raw(out, "operation", kind);
+    else
+        mcpx_json_add_member(out, "operation", line->name);
+    if (id.text) {
+        mx_json_begin_object(out, "request");
+        mx_json_add_raw(out, "uid", id);
+        mx_json_end_object(out);
+    }
+    mx_json_end_object(out);
+    if (member(line, "topic").text)
+        mx_format(out, ",\"resources\":[{\"type\":\"topic\",\"name\":%s}]",
+                  member(line, "topic"));
+}
+
+static void add_decision(struct mcpx_text *out, const struct audit_line *line)
+{
+    bool refused = line->what == AUDIT_REFUSE;
+
+    if (line->what != AUDIT_ALLOW && !refused)
+        return;
+    mx_format(out, ",\"authorizations\":[{\"decision\":\"%s\"",
+              refused ? "denied" : "allowed");
+    if (member(line, "grant").text) {
+        mx_json_begin_object(out, "policy");
+        mx_json_add_raw(out, "name", member(line, "grant"));
+        add_some(out, "version", member(line, "rev"));
+        mx_json_end_object(out);
+    }
+    mcpx_text_puts(out, "}]");
+}
+
+static void add_ocsf(struct mcpx_text *out, const struct audit_line *line)
+{
+    struct ocsf_row row = ocsf_of(line->what);
+
+    mx_format(out,
+              "{\"category_uid\":6,\"class_uid\":%s,\"activity_id\":%s,\"type_uid\":%s,"
+              "\"activity_name\":%q,\"severity_id\":%s,\"status_id\":%s,\"time\":%s,",
+              (int)OCSF_CLASS, row.activity, OCSF_CLASS * 100 + row.activity, line->name,
+              row.severity, row.status, line->wall_ms);
+    mx_format(out,
+              "\"metadata\":{\"version\":\"1.3.0\",\"product\":{\"name\":\"mcpx-router\","
+              "\"vendor_name\":\"mcpx\"},\"uid\":\"%s\",\"sequence\":%s,"
+              "\"original_time\":\"%s\"}",
+              line->seq, line->seq, line->time);
+    add_actor(out, line);
+    add_api(out, line);
+    add_some(out, "status_code", member(line, "error"));
+    add_some(out, "status_detail", member(line, "reason"));
+    add_decision(out, line);
+    mx_format(out, ",\"raw_data\":%q}\n", line->whole);
+}
+
+void export_head(struct mcpx_text *out, enum export_form form)
+{
+    if (form != EXPORT_CSV)
+        return;
+    for (size_t i = 0; i < COLUMN_COUNT; i++)
+        mx_format(out, "%s%s", i > 0 ? "," : "", columns[i]);
+    mcpx_text_puts(out, "\r\n");
+}
+
+void export_line(struct mcpx_text *out, enum export_form form, const struct audit_line *line,
+                 struct mcpx_slice source)
+{
+    switch (form) {
+    case EXPORT_CSV:
+        add_row(out, line);
+        break;
+    case EXPORT_CLOUDEVENTS:
+        add_cloud_event(out, line, source);
+        break;
+    case EXPORT_OCSF:
+        add_ocsf(out, line);
+        break;
+    case EXPORT_JSON:
+        mx_format(out, "%s\n", line->whole);
+        break;
+    }
+}

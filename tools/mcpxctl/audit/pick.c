@@ -1,0 +1,110 @@
+/*
+ * pick.c - a line is picked by what stands in it, unescaped: nobody gets past a filter by writing
+ * a name another way.
+ */
+#include "tools/mcpxctl/audit/pick.h"
+
+#include "lib/core/ident.h"
+#include <mcpx/json.h>
+
+static const char verb[] = "audit";
+
+static int read_time(const struct arguments *arguments, const char *option, int64_t *out)
+{
+    const char *value = arguments_value(arguments, option);
+
+    if (!value || mx_time_parse(mcpx_slice_of(value), out))
+        return STATUS_OK;
+    return fail_with(STATUS_USAGE, verb,
+                     "%s wants a time as lines have it, such as 2026-01-31T23:59:59Z", option);
+}
+
+#define SORT_NAME(constant, name) name,
+static const char *const sorts[] = {AUDIT_SORTS(SORT_NAME)};
+
+/* A word that is no sort would pick nothing, and look as if nothing had happened. */
+static int read_sorts(const struct arguments *arguments, struct pick *out)
+{
+    const struct option_word *word;
+    size_t at = 0;
+
+    while ((word = arguments_next(arguments, "--what", &at)) != NULL) {
+        size_t sort = 0;
+
+        while (sort < PICK_SORTS_MAX && strcmp(sorts[sort], word->value) != 0)
+            sort++;
+        if (sort == PICK_SORTS_MAX)
+            return fail_with(
+                STATUS_USAGE, verb,
+                "--what wants allow, refuse, join, leave, update, turned_away, kick, "
+                "reload, undelivered, lost, checkpoint, begin, start or stop");
+        if (out->what_count < PICK_SORTS_MAX)
+            out->what[out->what_count++] = mcpx_slice_of(sorts[sort]);
+    }
+    return STATUS_OK;
+}
+
+int pick_read(const struct arguments *arguments, struct pick *out)
+{
+    int status;
+
+    *out = (struct pick){.topic = mcpx_slice_of(arguments_value(arguments, "--topic"))};
+    status = read_sorts(arguments, out);
+    if (status == STATUS_OK)
+        status = read_time(arguments, "--since", &out->since_ms);
+    if (status == STATUS_OK)
+        status = read_time(arguments, "--until", &out->until_ms);
+    return status == STATUS_OK ? filter_read(arguments, &out->filter) : status;
+}
+
+void pick_fini(struct pick *pick)
+{
+    filter_fini(&pick->filter);
+}
+
+void pick_text(struct mcpx_text *out, const struct audit_line *line, const char *name)
+{
+    mcpx_json_add_unescaped(out, mcpx_json_get(line->whole, name));
+}
+
+static bool is_wanted_sort(const struct pick *pick, struct mcpx_slice name)
+{
+    for (size_t i = 0; i < pick->what_count; i++)
+        if (mcpx_slice_equal(pick->what[i], name))
+            return true;
+    return pick->what_count == 0;
+}
+
+static bool takes_kind(const struct pick *pick, const struct audit_line *line,
+                       struct mcpx_slice from)
+{
+    struct mcpx_text text = {0};
+    struct mcpx_kind kind;
+    bool takes;
+
+    pick_text(&text, line, "kind");
+    if (text.len == 0)
+        pick_text(&text, line, "kind_sent");
+    takes = mcpx_kind_parse(mcpx_text_view(&text), &kind, NULL) == MCPX_OK &&
+            filter_passes(&pick->filter, &kind, from);
+    mcpx_text_fini(&text);
+    return takes;
+}
+
+bool pick_takes(const struct pick *pick, const struct audit_line *line)
+{
+    const struct filter *filter = &pick->filter;
+    struct mcpx_text from = {0};
+    bool takes;
+
+    if (!is_wanted_sort(pick, line->name) || line->wall_ms < pick->since_ms ||
+        (pick->until_ms && line->wall_ms >= pick->until_ms) ||
+        (pick->topic.text &&
+         !mcpx_json_equals(mcpx_json_get(line->whole, "topic"), pick->topic)))
+        return false;
+    pick_text(&from, line, "from");
+    takes = filter->kinds ? takes_kind(pick, line, mcpx_text_view(&from))
+                          : filter_passes_from(filter, mcpx_text_view(&from));
+    mcpx_text_fini(&from);
+    return takes;
+}

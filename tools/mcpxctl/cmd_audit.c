@@ -1,0 +1,292 @@
+/*
+ * cmd_audit.c - verifies folders of the router's audit, and looks things up in them. It reads files
+ * and asks nobody, so it can be run where nobody could have changed them any more.
+ */
+#include "tools/mcpxctl/verbs.h"
+
+#include "lib/core/decimal.h"
+#include "lib/core/format.h"
+#include "router/store/edge/audit_folder.h"
+#include "router/store/edge/audit_reader.h"
+#include "tools/common/input.h"
+#include "tools/mcpxctl/audit/export.h"
+#include "tools/mcpxctl/audit/follow.h"
+#include "tools/mcpxctl/audit/pick.h"
+#include "tools/mcpxctl/audit/shown.h"
+#include "tools/mcpxctl/output.h"
+
+#include <errno.h>
+
+static const char verb[] = "audit";
+
+enum { KEYS_MAX = 64 };
+
+/* A run over the folders of a command line. */
+struct run {
+    const struct arguments *arguments;
+    struct pick pick;
+    struct follow follow;
+    bool json, found;
+};
+
+static int complain_of_folder(const char *folder, enum mcpx_err err, int error)
+{
+    if (err == MCPX_ENOMEM)
+        return complain_of_memory(verb);
+    complain_of(verb, mcpx_slice_of(folder), ": %s",
+                err == MCPX_ENOTFOUND ? "there is no audit-N.jsonl in it" : strerror(error));
+    return STATUS_USAGE;
+}
+
+/* Calls `each` with every line of every folder that can be read as one. */
+static int for_each(struct run *run, int (*each)(struct run *, const struct audit_line *))
+{
+    const struct arguments *arguments = run->arguments;
+    int status = STATUS_OK;
+
+    for (size_t i = 1; status == STATUS_OK && i < arguments->operand_count; i++) {
+        struct audit_reader reader;
+        struct audit_row row;
+        struct audit_line line;
+        enum mcpx_err err = audit_reader_open(arguments->operands[i], &reader);
+        int error = errno;
+
+        follow_next_folder(&run->follow);
+        while (!err && status == STATUS_OK && audit_reader_next(&reader, &row)) {
+            if (audit_line_read(row.text, &line))
+                status = each(run, &line);
+            else
+                complain_of(verb, mcpx_slice_of(arguments->operands[i]),
+                            ": audit-%llu.jsonl, line %llu is no line of an audit; left out",
+                            (unsigned long long)row.named, (unsigned long long)row.row);
+        }
+        if (err || reader.error)
+            status = complain_of_folder(arguments->operands[i], err ? err : MCPX_ESYSTEM,
+                                        err ? error : reader.error);
+        audit_reader_close(&reader);
+    }
+    return status;
+}
+
+/* ---- verify ---- */
+
+struct keys {
+    struct audit_key *list[KEYS_MAX];
+    size_t count;
+};
+
+static int read_keys(const struct arguments *arguments, struct keys *keys)
+{
+    const struct option_word *word;
+    size_t at = 0;
+    int status = STATUS_OK;
+
+    while (status == STATUS_OK && (word = arguments_next(arguments, "--key", &at)) != NULL &&
+           keys->count < KEYS_MAX) {
+        struct mcpx_text pem = {0};
+        struct mcpx_fault fault = {"", "", 0};
+        enum mcpx_err err;
+
+        status = input_read(verb, word->value, &pem);
+        if (status == STATUS_OK) {
+            err = audit_key_read(mcpx_text_view(&pem), AUDIT_PUBLIC, &fault,
+                                 &keys->list[keys->count]);
+            keys->count += !err;
+            if (err)
+                status = fail_with(STATUS_USAGE, verb, "%s: %s", input_name(word->value),
+                                   err == MCPX_ENOMEM ? mcpx_strerror(err) : fault.reason);
+        }
+        mcpx_text_fini(&pem);
+    }
+    if (status == STATUS_OK && keys->count == 0)
+        status = fail_with(STATUS_USAGE, verb,
+                           "--key FILE is required: the public half of the router's "
+                           "audit.key_file, as \"openssl pkey -pubout\" prints it");
+    return status;
+}
+
+static int read_known(const struct arguments *arguments, struct audit_evidence *evidence)
+{
+    const char *known = arguments_value(arguments, "--known");
+    const char *colon = known ? strchr(known, ':') : NULL;
+
+    if (!known)
+        return STATUS_OK;
+    if (colon)
+        evidence->known_sum = mcpx_slice_of(colon + 1);
+    if (colon &&
+        mx_decimal_read((struct mcpx_slice){known, (size_t)(colon - known)}, INT64_MAX,
+                        &evidence->known_seq) &&
+        evidence->known_seq > 0 && evidence->known_sum.len == MCPX_SHA256_LEN &&
+        strspn(colon + 1, "0123456789abcdef") == MCPX_SHA256_LEN)
+        return STATUS_OK;
+    return fail_with(STATUS_USAGE, verb,
+                     "--known wants SEQ:SHA256, as verify prints it under \"to note\"");
+}
+
+static int print_verdict(const struct run *run, const char *folder,
+                         const struct audit_reader *reader,
+                         const struct audit_evidence *evidence,
+                         const struct audit_verdict *verdict)
+{
+    bool whole = verdict->damage == AUDIT_WHOLE;
+    char file[AUDIT_NAME_ROOM] = "";
+    struct mcpx_text out = {0};
+
+    if (!whole)
+        audit_file_name(reader->seqs[verdict->file], file);
+    shown_verdict(&out, verdict, run->json, folder, file);
+    if (whole && evidence->known_seq > 0 && !verdict->known_met) {
+        (void)output_print(&out, verb, STATUS_OK);
+        return fail_with(STATUS_ABSENT, verb, "the line of --known is in an older file");
+    }
+    return output_print(&out, verb, whole ? STATUS_OK : STATUS_FAILED);
+}
+
+static int verify_folder(const struct run *run, const char *folder,
+                         const struct audit_evidence *evidence)
+{
+    struct audit_reader reader;
+    struct audit_rows rows;
+    struct audit_verdict verdict;
+    enum mcpx_err err = audit_reader_open(folder, &reader);
+    int status;
+
+    rows = audit_reader_rows(&reader);
+    if (err)
+        status = complain_of_folder(folder, err, errno);
+    else if (audit_verify(&rows, evidence, &verdict) != MCPX_OK)
+        status = complain_of_memory(verb);
+    else if (reader.error)
+        status = complain_of_folder(folder, MCPX_ESYSTEM, reader.error);
+    else
+        status = print_verdict(run, folder, &reader, evidence, &verdict);
+    audit_reader_close(&reader);
+    return status;
+}
+
+static int verify(struct run *run)
+{
+    struct keys keys = {.count = 0};
+    struct audit_evidence evidence = {.keys = keys.list,
+                                      .is_ended = arguments_have(run->arguments, "--ended")};
+    int status = read_keys(run->arguments, &keys);
+
+    evidence.key_count = keys.count;
+    if (status == STATUS_OK)
+        status = read_known(run->arguments, &evidence);
+    for (size_t i = 1; status == STATUS_OK && i < run->arguments->operand_count; i++)
+        status = verify_folder(run, run->arguments->operands[i], &evidence);
+    for (size_t i = 0; i < keys.count; i++)
+        audit_key_free(keys.list[i]);
+    return status;
+}
+
+/* ---- query, chain, export ---- */
+
+static int print_line(const struct run *run, const struct audit_line *line)
+{
+    struct mcpx_text out = {0};
+
+    if (run->json)
+        mx_format(&out, "%s\n", line->whole);
+    else
+        shown_line(&out, line);
+    return output_print(&out, verb, STATUS_OK);
+}
+
+static int query_line(struct run *run, const struct audit_line *line)
+{
+    return pick_takes(&run->pick, line) ? print_line(run, line) : STATUS_OK;
+}
+
+static int query(struct run *run)
+{
+    return for_each(run, query_line);
+}
+
+static int learn_line(struct run *run, const struct audit_line *line)
+{
+    if (pick_takes(&run->pick, line))
+        follow_learn(&run->follow, line);
+    return run->follow.failed ? complain_of_memory(verb) : STATUS_OK;
+}
+
+static int chain_line(struct run *run, const struct audit_line *line)
+{
+    bool takes = (line->what == AUDIT_UNDELIVERED || pick_takes(&run->pick, line)) &&
+                 follow_takes(&run->follow, line);
+
+    run->found |= takes;
+    return takes ? print_line(run, line) : STATUS_OK;
+}
+
+static int chain(struct run *run)
+{
+    const char *id = arguments_value(run->arguments, "--id");
+    int status = STATUS_OK;
+
+    if (!id)
+        return fail_with(STATUS_USAGE, verb, "chain wants --id ID, that of an envelope");
+    follow_add(&run->follow, mcpx_slice_of(id));
+    for (int i = 0; status == STATUS_OK && run->follow.grown && i < FOLLOW_PASSES; i++) {
+        run->follow.grown = false;
+        status = for_each(run, learn_line);
+    }
+    if (status == STATUS_OK)
+        status = for_each(run, chain_line);
+    if (status == STATUS_OK && !run->found)
+        status = fail_with(STATUS_ABSENT, verb,
+                           "no line is about an envelope with that id; the whole id is "
+                           "wanted, as --json prints it");
+    return status;
+}
+
+static int export_one(struct run *run, const struct audit_line *line)
+{
+    const char *form = arguments_value(run->arguments, "--format");
+    const char *source = arguments_value(run->arguments, "--source");
+    struct mcpx_text out = {0};
+
+    if (!pick_takes(&run->pick, line))
+        return STATUS_OK;
+    export_line(&out, export_form_of(form ? form : "json"), line,
+                mcpx_slice_of(source ? source : "/mcpx-router/audit"));
+    return output_print(&out, verb, STATUS_OK);
+}
+
+static int export_all(struct run *run)
+{
+    const char *form = arguments_value(run->arguments, "--format");
+    struct mcpx_text head = {0};
+    int status;
+
+    export_head(&head, export_form_of(form ? form : "json"));
+    status = output_print(&head, verb, STATUS_OK);
+    return status == STATUS_OK ? for_each(run, export_one) : status;
+}
+
+static const struct action {
+    const char *name;
+    int (*run)(struct run *run);
+} actions[] = {{"verify", verify}, {"query", query}, {"chain", chain}, {"export", export_all}};
+
+int cmd_audit(const struct arguments *arguments)
+{
+    struct run run = {.arguments = arguments, .json = arguments_have(arguments, "--json")};
+    const struct action *action = NULL;
+    int status;
+
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        if (strcmp(arguments->operands[0], actions[i].name) == 0)
+            action = &actions[i];
+    if (!action)
+        return fail_with(STATUS_USAGE, verb,
+                         "the first word is verify, query, chain or export");
+    status = pick_read(arguments, &run.pick);
+    if (status == STATUS_OK)
+        status = action->run(&run);
+    pick_fini(&run.pick);
+    follow_fini(&run.follow);
+    return status;
+}

@@ -1,0 +1,272 @@
+/*
+ * cmd_store.c - what an operator does with the router's database. backup, check and export only
+ * read, so the router may run; compact and erase want it stopped, and see to that.
+ */
+#include "tools/mcpxctl/verbs.h"
+
+#include "router/store/edge/moment.h"
+#include "router/store/edge/sqlite_care.h"
+#include "tools/common/visible.h"
+#include "tools/mcpxctl/output.h"
+
+#include <sys/stat.h>
+
+static const char verb[] = "store";
+
+/* Between two lines about progress. */
+enum { PROGRESS_US = 5000000 };
+
+/*
+ * A run on the file of a command line.
+ *
+ * word        the third operand: a copy, or a topic
+ * errors      what those who failed say, in a line
+ * status      of what was told, so far
+ * since_us    when something was told of progress last
+ */
+struct run {
+    const char *file, *word, *topic;
+    bool json;
+    struct schema_progress progress;
+    struct care *care;
+    struct mcpx_text errors;
+    struct care_sums sums;
+    int status;
+    uint64_t since_us;
+};
+
+static void tell_progress(void *context, uint64_t done, uint64_t total)
+{
+    struct run *run = context;
+
+    if (moment_us() - run->since_us < PROGRESS_US)
+        return;
+    run->since_us = moment_us();
+    if (total > 0)
+        complain(verb, "%llu of %llu done", (unsigned long long)done,
+                 (unsigned long long)total);
+    else
+        complain(verb, "still at work");
+}
+
+/* Says what went wrong. What stood in the way of a question is not the same as a failure. */
+static int fail(struct run *run, enum mcpx_err err, int status)
+{
+    struct mcpx_text *errors = &run->errors;
+
+    if (err == MCPX_OK)
+        return STATUS_OK;
+    if (err == MCPX_ENOMEM || errors->failed)
+        return complain_of_memory(verb);
+    if (err == MCPX_ENOTFOUND)
+        return fail_with(STATUS_USAGE, verb, "there is no file %s", run->file);
+    if (errors->len > 0 && errors->text[errors->len - 1] == '\n')
+        errors->len--;
+    complain(verb, "%.*s", (int)errors->len, errors->text);
+    return status;
+}
+
+static uint64_t size_of(const char *file)
+{
+    struct stat about;
+
+    return stat(file, &about) == 0 ? (uint64_t)about.st_size : 0;
+}
+
+/* ---- backup ---- */
+
+static int backup(struct run *run)
+{
+    struct mcpx_text out = {0};
+    int status = fail(run, care_backup(run->care, run->word, &run->errors), STATUS_FAILED);
+
+    if (status != STATUS_OK)
+        return status;
+    if (run->json)
+        mx_format(&out, "{\"file\":%q,\"copy\":%q,\"bytes\":%s}\n", run->file, run->word,
+                  size_of(run->word));
+    else
+        text_format(&out, "%s: copied to %s, %s bytes\n", run->file, run->word,
+                    size_of(run->word));
+    return output_print(&out, verb, STATUS_OK);
+}
+
+/* ---- check ---- */
+
+static void print_damage(void *context, const struct care_damage *damage)
+{
+    struct run *run = context;
+    struct mcpx_text out = {0};
+
+    if (run->json && damage->topic.text)
+        mx_format(&out, "{\"topic\":%q,\"serial\":%s,\"damage\":%q}\n", damage->topic,
+                  damage->serial, damage->what);
+    else if (run->json)
+        mx_format(&out, "{\"damage\":%q}\n", damage->what);
+    else if (damage->serial > 0)
+        text_format(&out, "topic %s, serial %s: %s\n", damage->topic, damage->serial,
+                    damage->what);
+    else if (damage->topic.text)
+        text_format(&out, "topic %s: %s\n", damage->topic, damage->what);
+    else
+        text_format(&out, "file: %s\n", damage->what);
+    run->status = output_print(&out, verb, STATUS_FAILED);
+}
+
+static int check(struct run *run)
+{
+    struct care_reader reader = {.damage = print_damage, .context = run};
+    const struct care_sums *sums = &run->sums;
+    enum mcpx_err err = care_check(run->care, &reader, &run->sums, &run->errors);
+    struct mcpx_text out = {0};
+    bool whole;
+
+    if (err == MCPX_OK)
+        err = care_walk(run->care, NULL, &reader, &run->sums, &run->errors);
+    if (err != MCPX_OK)
+        return fail(run, err, STATUS_FAILED);
+    whole = sums->damages == 0;
+    if (run->json)
+        mx_format(&out,
+                  "{\"file\":%q,\"whole\":%s,\"topics\":%s,\"messages\":%s,\"bytes\":%s}\n",
+                  run->file, whole, sums->topics, sums->messages, sums->bytes);
+    else
+        text_format(&out, "%s: %s: topics %s, messages %s, bytes %s\n", run->file,
+                    whole ? "whole" : "damaged", sums->topics, sums->messages, sums->bytes);
+    return output_print(&out, verb, run->status);
+}
+
+/* ---- export ---- */
+
+static void complain_of_damage(void *context, const struct care_damage *damage)
+{
+    struct run *run = context;
+
+    complain_of(verb, damage->topic, ", serial %llu: %s; left out",
+                (unsigned long long)damage->serial, damage->what);
+    run->status = STATUS_FAILED;
+}
+
+/* The envelope keeps its bytes, unless there are line ends between them. */
+static bool print_message(void *context, const struct care_message *message)
+{
+    struct run *run = context;
+    struct mcpx_text out = {0};
+    struct mcpx_text one_line = {0};
+    struct mcpx_slice text = message->text;
+    int status;
+
+    if (memchr(text.text, '\n', text.len) || memchr(text.text, '\r', text.len)) {
+        text_compact(&one_line, text);
+        text = mcpx_text_view(&one_line);
+    }
+    mx_format(&out,
+              "{\"topic\":%q,\"epoch\":%q,\"serial\":%s,\"wall_ms\":%s,\"envelope\":%s}\n",
+              message->topic, message->epoch, message->serial, message->wall_ms, text);
+    out.failed |= one_line.failed;
+    mcpx_text_fini(&one_line);
+    status = output_print(&out, verb, STATUS_OK);
+    if (status != STATUS_OK)
+        run->status = status;
+    return status == STATUS_OK;
+}
+
+static int export(struct run *run)
+{
+    struct care_reader reader = {print_message, complain_of_damage, run};
+    enum mcpx_err err = care_walk(run->care, run->topic, &reader, &run->sums, &run->errors);
+
+    if (err != MCPX_OK)
+        return fail(run, err, STATUS_FAILED);
+    if (run->topic && run->sums.topics == 0)
+        return fail_with(STATUS_ABSENT, verb, "no topic of that name is stored");
+    return run->status;
+}
+
+/* ---- what changes the file ---- */
+
+static int compact(struct run *run)
+{
+    uint64_t before = size_of(run->file);
+    struct mcpx_text out = {0};
+    int status = fail(run, care_compact(run->care, &run->errors), STATUS_FAILED);
+
+    if (status != STATUS_OK)
+        return status;
+    if (run->json)
+        mx_format(&out, "{\"file\":%q,\"bytes_before\":%s,\"bytes\":%s}\n", run->file, before,
+                  size_of(run->file));
+    else
+        text_format(&out, "%s: %s bytes, before %s\n", run->file, size_of(run->file), before);
+    return output_print(&out, verb, STATUS_OK);
+}
+
+static int erase(struct run *run)
+{
+    uint64_t messages = 0;
+    struct mcpx_text out = {0};
+    enum mcpx_err err = care_erase(run->care, run->word, &messages, &run->errors);
+
+    if (err == MCPX_ENOTFOUND)
+        return fail_with(STATUS_ABSENT, verb, "no topic of that name is stored");
+    if (err != MCPX_OK)
+        return fail(run, err, STATUS_FAILED);
+    if (run->json)
+        mx_format(&out, "{\"topic\":%q,\"messages\":%s}\n", run->word, messages);
+    else
+        text_format(&out, "%s: erased, messages %s\n", run->word, messages);
+    return output_print(&out, verb, STATUS_OK);
+}
+
+/* ---- which of them ---- */
+
+/* words: how many operands it takes; alone: no router may run */
+static const struct action {
+    const char *name;
+    size_t words;
+    bool alone;
+    int (*run)(struct run *run);
+    const char *usage;
+} actions[] = {
+    {"backup", 3, false, backup, "backup wants FILE and COPY"},
+    {"check", 2, false, check, "check wants FILE alone"},
+    {"export", 2, false, export, "export wants FILE alone"},
+    {"compact", 2, true, compact, "compact wants FILE alone"},
+    {"erase", 3, true, erase, "erase wants FILE and TOPIC"},
+};
+
+static int run_action(struct run *run, const struct action *action)
+{
+    enum mcpx_err err =
+        care_open(run->file, action->alone, &run->progress, &run->errors, &run->care);
+    int status = fail(run, err, err == MCPX_ECONFIG ? STATUS_USAGE : STATUS_FAILED);
+
+    if (status == STATUS_OK)
+        status = action->run(run);
+    care_close(run->care);
+    mcpx_text_fini(&run->errors);
+    return status;
+}
+
+int cmd_store(const struct arguments *arguments)
+{
+    struct run run = {.file = arguments->operands[1],
+                      .topic = arguments_value(arguments, "--topic"),
+                      .json = arguments_have(arguments, "--json"),
+                      .progress = {tell_progress, &run},
+                      .since_us = moment_us()};
+    const struct action *action = NULL;
+
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        if (strcmp(arguments->operands[0], actions[i].name) == 0)
+            action = &actions[i];
+    if (!action)
+        return fail_with(STATUS_USAGE, verb,
+                         "the first word is backup, check, export, compact or erase");
+    if (arguments->operand_count != action->words)
+        return fail_with(STATUS_USAGE, verb, "%s", action->usage);
+    if (run.topic && action->run != export)
+        return fail_with(STATUS_USAGE, verb, "--topic is for export");
+    run.word = action->words > 2 ? arguments->operands[2] : NULL;
+    return run_action(&run, action);
+}
