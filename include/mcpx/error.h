@@ -30,6 +30,7 @@ MCPX_BEGIN_C
     X(MCPX_ESPACE, "no room for another message", "no_room", 0, 503, YES)                     \
     X(MCPX_EUNAVAILABLE, "the message cannot be stored now", "unavailable", 0, 503, YES)      \
     X(MCPX_ENOTNOW, "the topic cannot be entered now", "unavailable", 1013, 503, YES)         \
+    X(MCPX_ERESTART, "the service restarts", "restarting", 1012, 0, YES)                      \
     X(MCPX_EOPENING, "the topic is being opened", "opening", 0, 0, YES)                       \
     X(MCPX_EDUPLICATE, "id was used in this topic already", "duplicate_id", 0, 409, YES)      \
     X(MCPX_ESLOW, "reader fell behind", "slow_consumer", 4003, 0, YES)                        \

@@ -207,28 +207,33 @@ static int on_piece(struct mx_wire *wire, const char *in, size_t len)
     return 0;
 }
 
-static bool is_error_name(struct mcpx_slice reason)
+/*
+ * libwebsockets gives out 1012, 1013 and 1014 as 1002, for RFC 6455 lists none of them; the reason
+ * tells them apart. A router that means 1002 says so, by name or text. One that refuses somebody after
+ * the upgrade names an error. All else is said by what stands before a router, and is taken for a
+ * restart: who gave up would be gone for good after each of them. Protocol: sections 6 and 7.
+ */
+static enum mcpx_err meant_by_1002(struct mcpx_slice reason)
 {
-    bool found = false;
+    enum mcpx_err err = MCPX_OK + 1;
 
-    for (enum mcpx_err err = MCPX_OK + 1; !found && err < MCPX_ERR_COUNT; err++)
-        found = mcpx_slice_equal(reason, mcpx_slice_of(mcpx_error_wire(err)));
-    return found;
+    if (mcpx_slice_equal(reason, mcpx_slice_of(mcpx_strerror(MCPX_EFRAMES))))
+        return MCPX_EFRAMES;
+    while (err < MCPX_ERR_COUNT &&
+           !mcpx_slice_equal(reason, mcpx_slice_of(mcpx_error_wire(err))))
+        err++;
+    if (err == MCPX_EFRAMES)
+        return err;
+    return err == MCPX_ERR_COUNT || err == MCPX_ERESTART ? MCPX_ERESTART : MCPX_ENOTNOW;
 }
 
-/*
- * The code of a close frame. libwebsockets gives out 1012, 1013 and 1014 as 1002, for RFC 6455 lists
- * none of them. Who was refused after the upgrade must not take it for the end: the reason is an
- * error's name then, and a sentence with 1002. Protocol: section 7.
- */
 static int code_of(const unsigned char *in, size_t len)
 {
-    struct mcpx_slice reason = {(const char *)in + 2, len - 2};
     int code = len >= 2 ? in[0] << 8 | in[1] : 1005;
 
-    if (code == mcpx_error_close(MCPX_EFRAMES) && is_error_name(reason))
-        return mcpx_error_close(MCPX_ENOTNOW);
-    return code;
+    if (code != mcpx_error_close(MCPX_EFRAMES))
+        return code;
+    return mcpx_error_close(meant_by_1002((struct mcpx_slice){(const char *)in + 2, len - 2}));
 }
 
 /* Returning 0 has libwebsockets answer with the same code; ours was the first word already. */

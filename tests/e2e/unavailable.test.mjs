@@ -110,3 +110,27 @@ test('who cannot enter for a moment comes back to the place he was at', async (t
   assert.equal((await eye.end()).code, 0, eye.log);
   assert.deepEqual(shown.trim().split('\n').map((line) => JSON.parse(line).id), ids);
 });
+
+test('who was closed by what stands before the router comes back, who broke the rules does not', async (t) => {
+  const room = new Room(t, router);
+  const bob = await room.join('bob', ['chat']);
+  const full = await FullRouter.start(t, router);
+  const eye = Program.start('mcpxctl', ['watch', '--json', '--url', full.url, '--topic', room.topic],
+    { env: { MCPX_TOKEN: await router.token('eye', room.topic, []) }, stdout: 'pipe' });
+  let shown = '';
+  t.after(() => eye.kill());
+  eye.stdout.setEncoding('utf8').on('data', (text) => { shown += text; });
+  await eye.until(/joined/);
+  const last = [];
+  for (const [code, reason] of [[1012, 'Service Restart'], [1013, 'unavailable'], [1002, 'going']]) {
+    const id = bob.send('chat', { text: 'news' });
+    const joins = eye.log.match(/joined/g).length;
+    last.push(id);
+    await eventually(() => shown.includes(id), () => `nothing of ${id} in ${shown}`);
+    full.close(code, reason);
+    await eye.until(new RegExp(`(joined[^]*){${joins + 1}}`));
+  }
+  full.close(1002, 'protocol_error');
+  assert.notEqual((await eye.end()).code, 0, eye.log);
+  assert.deepEqual(full.asked.map((asked) => asked.get('after')), [null, ...last]);
+});

@@ -20,6 +20,8 @@ export class FullRouter {
   answered = { refused: 0, unknown: 0 };
   /** Envelope id -> how often it came. */
   attempts = new Map();
+  /** What each connection asked for, in order: the parameters of its URL. */
+  asked = [];
   /** So many of the next connections are told that the topic cannot be entered now. */
   closesNext = 0;
   #judge;
@@ -60,6 +62,7 @@ export class FullRouter {
   }
 
   #relay(client, request) {
+    this.asked.push(new URL(request.url, this.url).searchParams);
     if (this.closesNext > 0) {
       this.closesNext -= 1;
       client.close(1013, 'unavailable');

@@ -89,19 +89,37 @@ Test(client_ends, a_refused_upgrade_tells_the_routers_reason, .init = start, .fi
     expect_over(client);
 }
 
-/* The reason of 1013 is what tells it from 1002 behind libwebsockets. */
+/* The reason is what tells 1002, 1012 and 1013 from each other behind libwebsockets. */
 Test(client_ends, close_codes_say_whether_to_try_again)
 {
     static const struct {
         int code;
         bool final;
         const char *reason;
+        int told; /* 0 = the code itself */
     } rows[] = {
-        {1000, false, "why"},  {1001, false, "why"},      {1002, true, "why"},
-        {1003, true, "why"},   {1007, true, "why"},       {1008, true, "already_connected"},
-        {1009, true, "why"},   {1011, false, "why"},      {1013, false, "unavailable"},
-        {1013, false, "full"}, {1013, false, "draining"}, {4001, true, "why"},
-        {4003, false, "why"},  {4004, true, "why"},       {4005, true, "why"},
+        {1000, false, "why", 0},
+        {1001, false, "why", 0},
+        {1002, true, "protocol_error", 0},
+        {1002, true, "frames break RFC 6455", 0},
+        {1002, false, "why", 1012},
+        {1002, false, "", 1012},
+        {1003, true, "why", 0},
+        {1007, true, "why", 0},
+        {1008, true, "already_connected", 0},
+        {1009, true, "why", 0},
+        {1011, false, "why", 0},
+        {1012, false, "Service Restart", 0},
+        {1012, false, "restarting", 0},
+        {1012, false, "", 0},
+        {1013, false, "unavailable", 0},
+        {1013, false, "full", 0},
+        {1013, false, "draining", 0},
+        {1014, false, "Bad Gateway", 1012},
+        {4001, true, "why", 0},
+        {4003, false, "why", 0},
+        {4004, true, "why", 0},
+        {4005, true, "why", 0},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -109,6 +127,8 @@ Test(client_ends, close_codes_say_whether_to_try_again)
         char frame[64] = {(char)0x88, (char)(2 + len), (char)(rows[i].code >> 8),
                           (char)rows[i].code};
         struct false_router other;
+        int told = rows[i].told ? rows[i].told : rows[i].code;
+        const char *reason = len ? rows[i].reason : "the router closed the connection";
         struct mcpx_client *client;
         struct mcpx_event event;
 
@@ -116,10 +136,11 @@ Test(client_ends, close_codes_say_whether_to_try_again)
         false_router_start(&other, true, frame, 4 + len);
         client = open_at(other.port, false);
         party_expect(client, MCPX_EVENT_LEFT, &event);
-        cr_expect_eq(event.code, rows[i].code, "%d: %d", rows[i].code, event.code);
+        cr_expect_eq(event.code, told, "%d \"%s\": %d", rows[i].code, rows[i].reason,
+                     event.code);
         cr_expect_eq(event.retry_ms < 0, rows[i].final, "%d: %ld", rows[i].code,
                      (long)event.retry_ms);
-        cr_expect(mcpx_slice_equal(event.reason, mcpx_slice_of(rows[i].reason)), "%d: %.*s",
+        cr_expect(mcpx_slice_equal(event.reason, mcpx_slice_of(reason)), "%d: %.*s",
                   rows[i].code, (int)event.reason.len, event.reason.text);
         mcpx_client_free(client);
         false_router_stop(&other);

@@ -16,10 +16,10 @@ Test(notice, closes_with_the_code_and_the_text_of_the_error)
         enum mcpx_err err;
         int code;
     } rows[] = {
-        {MCPX_ECLOSED, 1000},   {MCPX_EGOING, 1001},   {MCPX_EBINARY, 1003},
-        {MCPX_EUTF8, 1007},     {MCPX_EFLOOD, 1008},   {MCPX_ETOOBIG, 1009},
-        {MCPX_ENOTNOW, 1013},   {MCPX_ESLOW, 4003},    {MCPX_EKICKED, 4004},
-        {MCPX_EREPLACED, 4001}, {MCPX_EEXPIRED, 4005},
+        {MCPX_ECLOSED, 1000},  {MCPX_EGOING, 1001},    {MCPX_EBINARY, 1003},
+        {MCPX_EUTF8, 1007},    {MCPX_EFLOOD, 1008},    {MCPX_ETOOBIG, 1009},
+        {MCPX_ERESTART, 1012}, {MCPX_ENOTNOW, 1013},   {MCPX_ESLOW, 4003},
+        {MCPX_EKICKED, 4004},  {MCPX_EREPLACED, 4001}, {MCPX_EEXPIRED, 4005},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
