@@ -258,7 +258,7 @@ enum mcpx_err hub_admit(struct hub *hub, struct grant *grant,
     return MCPX_OK;
 out:
     if (peer)
-        peer_free(peer);
+        pending_free_peer(peer);
     if (is_new && topic)
         topic_free(topic); /* and the tally with it, when nothing else is on it */
     else

@@ -102,7 +102,7 @@ void hub_depart(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mc
         peer->close_err = err;
     hub->stats.peers--;
     hub->stats.departed += peer->entered;
-    peer_free(peer);
+    pending_free_peer(peer);
     topic_release(topic);
     hub_condemn_slow(hub);
 }

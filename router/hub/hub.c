@@ -55,7 +55,7 @@ void hub_free(struct hub *hub)
 
         log_reader_release(&peer->cursor.reader);
         news_reader_leave(&peer->cursor.news);
-        peer_free(peer);
+        pending_free_peer(peer);
     }
     while (!list_is_empty(&hub->topics))
         topic_free(LIST_ELEMENT(hub->topics.next, struct topic, in_hub));

@@ -5,7 +5,6 @@
 #include "router/hub/peer.h"
 
 #include "router/hub/hub_state.h"
-#include "router/hub/pending.h"
 
 void peer_wake(struct peer *peer)
 {
@@ -31,7 +30,7 @@ bool peer_queue(struct peer *peer, struct mcpx_slice text)
     return true;
 }
 
-void peer_free(struct peer *peer)
+void peer_end(struct peer *peer)
 {
     list_remove(&peer->in_ready);
     list_remove(&peer->in_hub);
@@ -44,7 +43,6 @@ void peer_free(struct peer *peer)
     mcpx_text_fini(&peer->join);
     peer_count_outbox(peer);
     peer->state = PEER_GONE;
-    pending_free_peer(peer);
 }
 
 static void stop(struct peer *peer, bool for_a_while)

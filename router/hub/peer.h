@@ -163,7 +163,7 @@ bool peer_queue(struct peer *peer, struct mcpx_slice text);
 /** Puts a peer in line to be offered by hub_next_ready out of its topic's turn. */
 void peer_wake(struct peer *peer);
 
-/** Ends a peer that is in no topic and no line: it is freed once nothing is pending about it. */
-void peer_free(struct peer *peer);
+/** Ends the connection of a peer that is in no topic and no line: it is GONE. pending.h frees it. */
+void peer_end(struct peer *peer);
 
 #endif

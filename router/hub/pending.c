@@ -272,7 +272,8 @@ void pending_retry_all(struct hub *hub)
     mx_map_fit(&hub->pendings.presences);
 }
 
-void pending_free_peer(struct peer *peer)
+/* With what it keeps for its leave. */
+static void free_if_gone(struct peer *peer)
 {
     struct pending *presence = peer->presence;
 
@@ -285,6 +286,12 @@ void pending_free_peer(struct peer *peer)
     free(peer);
 }
 
+void pending_free_peer(struct peer *peer)
+{
+    peer_end(peer);
+    free_if_gone(peer);
+}
+
 void pending_done(struct pending *pending)
 {
     struct topic *topic = pending->topic;
@@ -293,7 +300,7 @@ void pending_done(struct pending *pending)
     if (peer->presence != pending && list_is_empty(&pending->in_line))
         free(pending);
     peer->pending--;
-    pending_free_peer(peer);
+    free_if_gone(peer);
     topic_settle(topic);
 }
 

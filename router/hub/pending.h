@@ -137,7 +137,7 @@ const struct pending *pending_find(const struct topic *topic, struct mcpx_slice 
 /** The pending join or leave of the participant with exactly this id, or NULL. */
 struct pending *pending_presence(const struct topic *topic, struct mcpx_slice id);
 
-/** Frees a peer that is gone, with what it keeps for its leave, unless anything is pending about it. */
+/** Ends a peer that is in no topic and no line: it is freed once nothing is pending about it. */
 void pending_free_peer(struct peer *peer);
 
 #endif
