@@ -315,7 +315,7 @@ Test(sqlite_files, a_changed_byte_is_never_handed_out)
         keeper_close(&keeper);
     }
     cr_expect_gt(refused, 0);
-    cr_expect_gt(unavailable, PLACES / 4, "%d", unavailable);
+    cr_expect_gt(unavailable, PLACES / 5, "%d", unavailable); /* how many depends on pages */
     mcpx_text_fini(&whole);
     free(expected);
 }
