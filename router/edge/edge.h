@@ -8,6 +8,7 @@
 #include "router/edge/holders.h"
 #include "router/edge/http_api.h"
 #include "router/edge/log_share.h"
+#include "router/edge/manager.h"
 #include "router/store/edge/stage.h"
 #include <uv.h>
 
@@ -126,6 +127,7 @@ struct edge {
     struct tickets *tickets;
     struct http_api api;
     struct process process;
+    struct manager manager;
     struct lws_context *lws;
     struct lws_vhost *vhost;
     struct listener *listeners;

@@ -20,7 +20,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <systemd/sd-daemon.h>
 
 /*
  * Descriptors beside connections (listeners, the loop's own, log, files being read, connections
@@ -31,10 +30,11 @@ enum { SPARE_DESCRIPTORS = 256, CONNECTIONS_UNLIMITED = 65536, SOON_MS = 50 };
 
 static void on_tick(uv_timer_t *timer);
 
-/* Sets the timer for when the hub wants to be called next. */
+/* Sets the timer for when the hub, or the watchdog, wants to be called next. */
 static void set_tick(struct edge *edge, struct mcpx_now now)
 {
     int64_t wait = hub_due(edge->hub) - now.mono_ms;
+    int64_t watchdog = manager_watchdog(&edge->manager, now.mono_ms);
 
     if (edge->stopping || (wait > SOON_MS && !log_flush()))
         wait = SOON_MS;
@@ -42,6 +42,8 @@ static void set_tick(struct edge *edge, struct mcpx_now now)
         wait = TICK_MS;
     else if (wait < 1)
         wait = 1;
+    if (wait > watchdog)
+        wait = watchdog;
     edge->tick_for_ms = hub_due(edge->hub);
     uv_timer_start(&edge->tick, on_tick, (uint64_t)wait, 0);
 }
@@ -135,7 +137,7 @@ static void stop(struct edge *edge)
         edge->stop_at_ms = now.mono_ms;
         return;
     }
-    sd_notify(0, "STOPPING=1");
+    manager_tell_stopping();
     LOG(LOG_INFO, "stopping", log_number("connections", (int64_t)edge->count));
     edge->stopping = edge->api.going = true;
     edge->stop_at_ms = now.mono_ms + edge->config->drain_ms;
@@ -217,6 +219,7 @@ static enum mcpx_err open_all(struct edge *edge, struct mcpx_text *errors)
     edge->tickets = tickets_new(clock_chance(), config->tickets_each);
     edge->gate = gate_new(clock_chance(), config->connects_per_s, config->requests_per_minute);
     clock_chance().fill(clock_chance().context, &key, sizeof key);
+    manager_open(&edge->manager);
     holders_init(&edge->unauthenticated, key);
     log_share_init(&edge->request_log, "refused", key);
     log_share_init(&edge->message_log, "message_refused", key);
@@ -295,7 +298,9 @@ static void block_signals(void)
 
 void edge_run(struct edge *edge)
 {
-    sd_notify(0, "READY=1");
+    manager_tell_ready();
+    clock_forget(&edge->clock); /* to open the store may have taken long */
+    set_tick(edge, edge_now(edge));
     LOG(LOG_INFO, "ready", log_string("version", mcpx_version()));
     uv_run(&edge->loop, UV_RUN_DEFAULT);
     block_signals();

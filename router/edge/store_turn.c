@@ -6,12 +6,11 @@
 #include "router/edge/store_turn.h"
 
 #include "router/edge/guests.h"
+#include "router/edge/manager.h"
 #include "router/edge/turn.h"
 #include "router/edge/waiters.h"
 #include "router/store/edge/audit.h"
 #include "router/store/edge/store.h"
-
-#include <systemd/sd-daemon.h>
 
 /* What the log calls a stage in each of its states, in the order of enum stage_state. */
 static const char *const store_events[] = {"store_ready", "store_full", "store_failed"};
@@ -101,18 +100,6 @@ static void log_lines(struct edge *edge)
     mcpx_text_fini(&line);
 }
 
-/* For systemctl status. */
-static void tell_manager(const char *why)
-{
-    struct mcpx_text status = {0};
-
-    mcpx_text_puts(&status, "STATUS=");
-    mcpx_text_puts(&status, why ? why : "ready");
-    if (!status.failed)
-        sd_notify(0, status.text);
-    mcpx_text_fini(&status);
-}
-
 bool store_turn_is_blocked(const struct edge *edge)
 {
     return edge->store && store_is_blocked(edge->store);
@@ -129,7 +116,7 @@ static void watch(struct edge *edge)
     if (store_is_ready(edge->store, &why))
         why = NULL;
     if (why != edge->api.store_why)
-        tell_manager(why);
+        manager_tell_state(why);
     edge->api.store = edge->store;
     edge->api.store_why = why;
     turn_set_deaf(edge, edge->settle_until_ms || store_turn_is_blocked(edge));

@@ -6,14 +6,11 @@
 #include "tests/support/rude_client.h"
 
 #include <criterion/criterion.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* A shutdown may take longer than daemon_wait is patient: what ends within that ends at once. */
 static const char patient[] = "{\"limits\":{\"drain_s\":600}}";
@@ -230,56 +227,4 @@ Test(shutdown, an_address_in_use_is_named, .timeout = 120)
     cr_expect(strstr(output, port) && strstr(output, "in use"), "%s", output);
     cr_expect(strstr(output, "refused") == NULL, "one line says it: %s", output);
     cr_expect_eq(daemon_stop(&router), 0);
-}
-
-/* Starts the program in dev mode with a listening socket on `host`, as systemd would. */
-static void hand_over(uint32_t host, struct daemon *router)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(host)};
-    socklen_t len = sizeof address;
-    int listening = socket(AF_INET, SOCK_STREAM, 0);
-    char pid[16];
-
-    *router = (struct daemon){.listeners = 1};
-    cr_assert(bind(listening, (struct sockaddr *)&address, len) == 0);
-    cr_assert(listen(listening, 5) == 0);
-    getsockname(listening, (struct sockaddr *)&address, &len);
-    router->port[0] = ntohs(address.sin_port);
-    router->pid = fork();
-    if (router->pid == 0) {
-        dup2(listening, 3);
-        snprintf(pid, sizeof pid, "%d", (int)getpid());
-        setenv("LISTEN_PID", pid, 1);
-        setenv("LISTEN_FDS", "1", 1);
-        alarm(DAEMON_PATIENCE_MS / 1000); /* it outlives no failing test */
-        execl(daemon_program(), "mcpx-router", "--dev", (char *)NULL);
-        _exit(127);
-    }
-    close(listening);
-}
-
-/* Socket activation: the listening socket is there before the program is. */
-Test(shutdown, a_socket_handed_over_is_served, .timeout = 120)
-{
-    struct daemon router;
-    struct rude rude;
-    int status;
-
-    hand_over(INADDR_LOOPBACK, &router);
-    cr_expect_eq(rude_http(&rude, &router, "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"), 200);
-    rude_shut(&rude);
-    kill(router.pid, SIGTERM);
-    waitpid(router.pid, &status, 0);
-    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-}
-
-/* It would give tokens to the whole network. */
-Test(shutdown, dev_mode_takes_no_socket_that_others_can_reach, .timeout = 120)
-{
-    struct daemon router;
-    int status;
-
-    hand_over(INADDR_ANY, &router);
-    waitpid(router.pid, &status, 0);
-    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 1);
 }
