@@ -148,6 +148,21 @@ static enum mcpx_err read_query(struct mcpx_slice query, struct http_param *para
     return err ? err : read_instance(params, admission, detail);
 }
 
+/* A ticket is worth what the token it was issued for is worth now. */
+static enum mcpx_err redeem(const struct http_api *api, const struct http_param *params,
+                            struct mcpx_now now, struct grant **grant)
+{
+    struct mcpx_slice topic = params[PARAM_TOPIC].value;
+    struct grant *issued = NULL;
+    enum mcpx_err err =
+        tickets_redeem(api->tickets, params[PARAM_TICKET].value, topic, now, &issued);
+
+    if (!err)
+        err = tokens_renew(api->config->tokens, issued, topic, now, grant);
+    grant_unref(issued);
+    return err == MCPX_ENOTFOUND ? MCPX_ETOKEN : err;
+}
+
 /*
  * A bearer token comes first and is not rescued by anything in the query: a client that sends a
  * bad one has a fault that should show. A ticket beats a token, being the safer of the two.
@@ -162,7 +177,7 @@ static enum mcpx_err find_grant(const struct http_api *api, const struct http_re
     if (http_bearer(request->authorization, &bearer) != MCPX_OK)
         return MCPX_ETOKEN;
     if (!bearer.text && params[PARAM_TICKET].value.text)
-        return tickets_redeem(api->tickets, params[PARAM_TICKET].value, topic, now, grant);
+        return redeem(api, params, now, grant);
     if (!bearer.text && api->config->query_token)
         bearer = params[PARAM_TOKEN].value;
     if (bearer.len == 0)

@@ -83,6 +83,7 @@ static struct grant *make(const struct grant *model, int64_t wall_ms)
     grant->routing = model->routing;
     grant->expires_ms = model->expires_ms;
     grant->instances = model->instances;
+    grant->credential = credential_ref(model->credential);
     grant->shown_ms = wall_ms;
     write_capabilities(grant->capset, wall_ms, &grant->capabilities);
     write_whole(grant->capset, wall_ms, &grant->whole);
@@ -126,5 +127,34 @@ void grant_unref(struct grant *grant)
     mcpx_capset_unref(grant->capset);
     mcpx_text_fini(&grant->capabilities);
     mcpx_text_fini(&grant->whole);
+    credential_unref(grant->credential);
     free(grant);
+}
+
+struct credential *credential_new(const unsigned char digest[32], bool of_entry,
+                                  struct mcpx_slice proof)
+{
+    struct credential *made = malloc(sizeof *made + proof.len);
+
+    if (!made)
+        return NULL;
+    *made = (struct credential){
+        .refs = 1, .of_entry = of_entry, .proof = {(char *)(made + 1), proof.len}};
+    memcpy(made->digest, digest, sizeof made->digest);
+    if (proof.len > 0)
+        memcpy(made + 1, proof.text, proof.len);
+    return made;
+}
+
+struct credential *credential_ref(struct credential *credential)
+{
+    if (credential)
+        credential->refs++;
+    return credential;
+}
+
+void credential_unref(struct credential *credential)
+{
+    if (credential && --credential->refs == 0)
+        free(credential);
 }

@@ -10,6 +10,21 @@
 enum routing { ROUTING_DEFAULT, ROUTING_ALL, ROUTING_DIRECTED };
 
 /**
+ * What a grant was earned with, without the token itself: tokens_renew judges it again under another
+ * configuration. The hub only keeps it, and counts it as it counts grants.
+ *
+ * digest     SHA-256 of a configured participant's token, or of the key that has signed a JWT
+ * of_entry   its rights are those of a configured participant
+ * proof      of a JWT, as tokens_renew reads it; empty for the token of a configured participant
+ */
+struct credential {
+    unsigned refs;
+    unsigned char digest[32];
+    bool of_entry;
+    struct mcpx_slice proof;
+};
+
+/**
  * One participant's grant. Counted, because a connection, a ticket and a cache may hold the same;
  * immutable once made. Single thread, so the count is a plain number.
  *
@@ -24,6 +39,7 @@ enum routing { ROUTING_DEFAULT, ROUTING_ALL, ROUTING_DIRECTED };
  * expires_ms      wall clock; the connection ends then with 4005; 0 = never
  * instances       connections to one topic at one time, 1 .. INSTANCES_MAX; 0 = the hub's setting.
  *                 Set by whoever makes the grant, before others have it. Protocol: section 7
+ * credential      what it was earned with; NULL when it was not earned by a token. Set likewise
  */
 struct grant {
     unsigned refs;
@@ -35,6 +51,7 @@ struct grant {
     int64_t shown_ms;
     int64_t expires_ms;
     unsigned instances;
+    struct credential *credential;
 };
 
 /**
@@ -54,6 +71,18 @@ struct grant *grant_new(struct mcpx_slice identity, struct mcpx_capset *capset,
  * nothing has expired; NULL when memory runs out.
  */
 struct grant *grant_at(struct grant *grant, int64_t wall_ms);
+
+/**
+ * Makes a credential with one reference; `proof` is copied. Returns NULL when memory runs out.
+ */
+struct credential *credential_new(const unsigned char digest[32], bool of_entry,
+                                  struct mcpx_slice proof);
+
+/** Takes one more reference and returns the credential. NULL is allowed. */
+struct credential *credential_ref(struct credential *credential);
+
+/** Gives one reference back; the last frees it. NULL is allowed. */
+void credential_unref(struct credential *credential);
 
 /** Takes one more reference and returns the grant. */
 struct grant *grant_ref(struct grant *grant);

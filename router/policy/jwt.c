@@ -7,6 +7,9 @@
 
 #include <cjose/header.h>
 #include <cjose/jws.h>
+#include <cjose/util.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
 #include <stdlib.h>
 
 struct jwt_ring *jwt_ring_new(void)
@@ -43,25 +46,46 @@ const char *jwt_ring_audience(const struct jwt_ring *ring)
     return ring->audience ? ring->audience : "";
 }
 
-enum mcpx_err jwt_ring_add(struct jwt_ring *ring, const char *kid, const char *alg,
-                           struct mcpx_slice secret, bool exp_optional)
+/* The text holds the secret: it is wiped. */
+static bool digest_key(cjose_jwk_t *jwk, unsigned char digest[32])
 {
-    struct jwt_key key = {.kid = strdup(kid ? kid : ""), .exp_optional = exp_optional};
-    struct jwt_key *keys;
+    char *text = jwk ? cjose_jwk_to_json(jwk, true, NULL) : NULL;
+    size_t len = text ? strlen(text) : 0;
+    bool done = text && EVP_Digest(text, len, digest, NULL, EVP_sha256(), NULL) == 1;
 
-    if (!key.kid)
-        return MCPX_ENOMEM;
-    key.alg = jwt_alg_name(alg);
-    key.jwk = cjose_jwk_create_oct_spec((const uint8_t *)secret.text, secret.len, NULL);
-    keys = key.jwk ? realloc(ring->keys, (ring->count + 1) * sizeof *keys) : NULL;
+    if (text)
+        OPENSSL_cleanse(text, len);
+    cjose_get_dealloc()(text);
+    return done;
+}
+
+/* Takes what the key holds, in any case. */
+static enum mcpx_err add_key(struct jwt_ring *ring, struct jwt_key *key)
+{
+    struct jwt_key *keys = NULL;
+
+    if (key->kid && digest_key(key->jwk, key->digest))
+        keys = realloc(ring->keys, (ring->count + 1) * sizeof *keys);
     if (!keys) {
-        cjose_jwk_release(key.jwk);
-        free(key.kid);
+        cjose_jwk_release(key->jwk);
+        free(key->kid);
         return MCPX_ENOMEM;
     }
     ring->keys = keys;
-    ring->keys[ring->count++] = key;
+    ring->keys[ring->count++] = *key;
     return MCPX_OK;
+}
+
+enum mcpx_err jwt_ring_add(struct jwt_ring *ring, const char *kid, const char *alg,
+                           struct mcpx_slice secret, bool exp_optional)
+{
+    struct jwt_key key = {
+        .kid = strdup(kid ? kid : ""),
+        .alg = jwt_alg_name(alg),
+        .exp_optional = exp_optional,
+        .jwk = cjose_jwk_create_oct_spec((const uint8_t *)secret.text, secret.len, NULL)};
+
+    return add_key(ring, &key);
 }
 
 enum mcpx_err jwt_ring_expect(struct jwt_ring *ring, const char *issuer, const char *audience)
@@ -81,11 +105,19 @@ enum mcpx_err jwt_ring_expect(struct jwt_ring *ring, const char *issuer, const c
     return MCPX_OK;
 }
 
-static bool key_fits(const struct jwt_key *key, const struct jwt_header *header)
+static bool key_fits(const struct jwt_key *key, const char *alg, const char *kid)
 {
-    if (strcmp(key->alg, header->alg) != 0)
-        return false;
-    return !header->kid || !*key->kid || strcmp(key->kid, header->kid) == 0;
+    return strcmp(key->alg, alg) == 0 && (!kid || !*key->kid || strcmp(key->kid, kid) == 0);
+}
+
+static bool key_needs_exp(const struct jwt_key *key, const json_t *claims)
+{
+    return !key->exp_optional && !json_object_get(claims, "exp");
+}
+
+static bool claims_hold(const struct jwt_ring *ring, const json_t *claims, struct mcpx_now now)
+{
+    return jwt_claims_hold(claims, jwt_ring_issuer(ring), jwt_ring_audience(ring), now);
 }
 
 /* cjose keeps the digest of one attempt inside the token, so each key gets a fresh one. */
@@ -102,7 +134,7 @@ static enum mcpx_err verify_with(const struct jwt_key *key, struct mcpx_slice to
         cjose_jws_get_plaintext(jws, &text, &len, NULL))
         err = jwt_parse((struct mcpx_slice){(const char *)text, len}, &found);
     cjose_jws_release(jws);
-    if (!err && !key->exp_optional && !json_object_get(found, "exp")) {
+    if (!err && key_needs_exp(key, found)) {
         json_decref(found);
         err = MCPX_ETOKEN;
     }
@@ -111,11 +143,18 @@ static enum mcpx_err verify_with(const struct jwt_key *key, struct mcpx_slice to
     return err;
 }
 
-enum mcpx_err jwt_verify(const struct jwt_ring *ring, struct mcpx_slice token,
-                         struct mcpx_now now, json_t **claims)
+void jwt_proof_fini(struct jwt_proof *proof)
 {
+    json_decref(proof->claims);
+    json_decref(proof->header);
+    *proof = (struct jwt_proof){.claims = NULL};
+}
+
+enum mcpx_err jwt_verify(const struct jwt_ring *ring, struct mcpx_slice token,
+                         struct mcpx_now now, struct jwt_proof *proof)
+{
+    struct jwt_proof made = {.claims = NULL};
     struct jwt_header header;
-    json_t *found = NULL;
     enum mcpx_err err;
 
     if (token.len > JWT_BYTES_MAX)
@@ -125,17 +164,39 @@ enum mcpx_err jwt_verify(const struct jwt_ring *ring, struct mcpx_slice token,
         return err;
     err = MCPX_ETOKEN;
     for (size_t i = 0; err && i < ring->count; i++) {
-        if (key_fits(&ring->keys[i], &header))
-            err = verify_with(&ring->keys[i], token, &found);
+        const struct jwt_key *key = &ring->keys[i];
+
+        if (key_fits(key, header.alg, header.kid))
+            err = verify_with(key, token, &made.claims);
+        memcpy(made.key, key->digest, sizeof made.key);
+    }
+    if (!err && !claims_hold(ring, made.claims, now))
+        err = MCPX_ETOKEN;
+    if (!err) {
+        made.header = json_pack("{s:s, s:s*}", "alg", header.alg, "kid", header.kid);
+        err = made.header ? MCPX_OK : MCPX_ENOMEM;
     }
     json_decref(header.json);
-    if (!err && !jwt_claims_hold(found, jwt_ring_issuer(ring), jwt_ring_audience(ring), now)) {
-        json_decref(found);
-        err = MCPX_ETOKEN;
-    }
-    if (!err)
-        *claims = found;
+    if (err)
+        jwt_proof_fini(&made);
+    else
+        *proof = made;
     return err;
+}
+
+bool jwt_holds(const struct jwt_ring *ring, const struct jwt_proof *proof, struct mcpx_now now)
+{
+    const char *alg = json_string_value(json_object_get(proof->header, "alg"));
+    const char *kid = json_string_value(json_object_get(proof->header, "kid"));
+
+    for (size_t i = 0; alg && i < ring->count; i++) {
+        const struct jwt_key *key = &ring->keys[i];
+
+        if (CRYPTO_memcmp(key->digest, proof->key, sizeof proof->key) == 0 &&
+            key_fits(key, alg, kid) && !key_needs_exp(key, proof->claims))
+            return claims_hold(ring, proof->claims, now);
+    }
+    return false;
 }
 
 static cjose_header_t *make_header(const struct jwt_key *key)

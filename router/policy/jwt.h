@@ -52,19 +52,43 @@ enum mcpx_err jwt_ring_add(struct jwt_ring *ring, const char *kid, const char *a
 enum mcpx_err jwt_ring_expect(struct jwt_ring *ring, const char *issuer, const char *audience);
 
 /**
+ * How a token was verified: what is needed to judge it again, without the token.
+ *
+ * claims   the object
+ * header   object with `alg`, and `kid` if the token has one
+ * key      SHA-256 of the key that has signed it
+ */
+struct jwt_proof {
+    json_t *claims;
+    json_t *header;
+    unsigned char key[32];
+};
+
+/** Releases what a proof holds. A zeroed proof is allowed. */
+void jwt_proof_fini(struct jwt_proof *proof);
+
+/**
  * Verifies a token: its form, its signature, exp (which has to be there unless the key says
  * otherwise), nbf and iat with JWT_LEEWAY_MS, iss and aud where they are expected.
  *
  * A key is tried when its algorithm is the header's and its kid fits: equal, or one of the two
  * absent. Tokens with a `crit` or `b64` header are refused (RFC 7515 section 4.1.11).
  *
- * now      wall_ms is compared with
- * claims   filled with a new reference to the claims object; untouched on failure
+ * now     wall_ms is compared with
+ * proof   filled, to be released with jwt_proof_fini; untouched on failure
  *
  * Returns MCPX_OK, MCPX_ETOKEN or MCPX_ENOMEM. Protocol: section 7.
  */
 enum mcpx_err jwt_verify(const struct jwt_ring *ring, struct mcpx_slice token,
-                         struct mcpx_now now, json_t **claims);
+                         struct mcpx_now now, struct jwt_proof *proof);
+
+/**
+ * Would a token with this proof be verified by the ring now? So it would when the ring has the key
+ * that has signed it, under a name and with an algorithm that fit, and dates, issuer and audience
+ * hold.
+ */
+bool jwt_holds(const struct jwt_ring *ring, const struct jwt_proof *proof,
+               struct mcpx_now now);
 
 /**
  * Signs claims with the first key. `token` gets the JWT appended. `iss` and `aud` are not added.

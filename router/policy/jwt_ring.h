@@ -8,12 +8,13 @@
 
 #include <cjose/jwk.h>
 
-/** One key. `alg` is a static string; `kid` is "" when it has none. */
+/** One key. `alg` is a static string; `kid` is "" when it has none; `digest` names the key itself. */
 struct jwt_key {
     char *kid;
     const char *alg;
     bool exp_optional;
     cjose_jwk_t *jwk;
+    unsigned char digest[32];
 };
 
 struct jwt_ring {

@@ -14,11 +14,11 @@ static const json_int_t dev_life_s = 86400;
 
 /*
  * The bearer of a token: a configured participant, or the claims of a JWT. `person` is NULL
- * when it is a JWT; `claims` is then a new reference.
+ * when it is a JWT; `proof` is then filled.
  */
 static enum mcpx_err identify(const struct tokens *tokens, struct mcpx_slice bearer,
                               struct mcpx_now now, const struct person **person,
-                              json_t **claims)
+                              struct jwt_proof *proof)
 {
     unsigned char digest[32];
 
@@ -27,15 +27,16 @@ static enum mcpx_err identify(const struct tokens *tokens, struct mcpx_slice bea
     if (EVP_Digest(bearer.text, bearer.len, digest, NULL, EVP_sha256(), NULL) != 1)
         return MCPX_ENOMEM;
     *person = tokens_find_bearer(tokens, digest);
-    return *person ? MCPX_OK : jwt_verify(tokens->ring, bearer, now, claims);
+    return *person ? MCPX_OK : jwt_verify(tokens->ring, bearer, now, proof);
 }
 
 enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
                             struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
 {
     const struct person *person = NULL;
-    json_t *claims = NULL;
-    enum mcpx_err err = identify(tokens, bearer, now, &person, &claims);
+    struct jwt_proof proof = {.claims = NULL};
+    struct grant *grant = NULL;
+    enum mcpx_err err = identify(tokens, bearer, now, &person, &proof);
 
     if (err)
         return err;
@@ -45,8 +46,15 @@ enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
         *out = grant_ref(person->grant);
         return MCPX_OK;
     }
-    err = tokens_grant_of(tokens, claims, topic, now, out);
-    json_decref(claims);
+    err =
+        tokens_grant_of(tokens, &(struct claimed){.claims = proof.claims}, topic, now, &grant);
+    if (!err)
+        err = tokens_note_proof(tokens, &proof, grant);
+    if (err)
+        grant_unref(grant);
+    else
+        *out = grant;
+    jwt_proof_fini(&proof);
     return err;
 }
 
@@ -56,21 +64,22 @@ enum mcpx_err tokens_cover(struct tokens *tokens, struct mcpx_slice bearer,
     const struct mcpx_slice any = {NULL, 0};
     const struct person *person = NULL;
     struct grant *grant = NULL;
-    json_t *claims = NULL;
-    enum mcpx_err err = identify(tokens, bearer, now, &person, &claims);
+    struct jwt_proof proof = {.claims = NULL};
+    enum mcpx_err err = identify(tokens, bearer, now, &person, &proof);
 
     /* The other claims have to be in order too. */
     if (!err && !person)
-        err = tokens_grant_of(tokens, claims, any, now, &grant);
+        err = tokens_grant_of(tokens, &(struct claimed){.claims = proof.claims}, any, now,
+                              &grant);
     if (err)
         goto out;
     for (size_t i = 0; i < count; i++)
         topics[i].covered =
             person ? mx_glob_any_matches(person->topics, person->topic_count, topics[i].name)
-                   : tokens_claims_cover(tokens, claims, topics[i].name);
+                   : tokens_claims_cover(tokens, proof.claims, topics[i].name);
 out:
     grant_unref(grant);
-    json_decref(claims);
+    jwt_proof_fini(&proof);
     return err;
 }
 

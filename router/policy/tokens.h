@@ -28,6 +28,22 @@ void tokens_free(struct tokens *tokens);
 enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
                             struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
 
+/**
+ * Judges what a grant was earned with again, as tokens_verify would judge the token: by the
+ * participants, profiles and keys that are in force now.
+ *
+ * base     a grant that tokens_verify or tokens_renew has given, under any configuration; borrowed
+ * topic    as for tokens_verify
+ * out      filled with a reference the caller owns; untouched on failure
+ *
+ * Returns MCPX_OK; MCPX_ENOTFOUND when the participant is not configured any more; MCPX_EFORBIDDEN
+ * when it may not be in this topic any more; MCPX_ETOKEN when another token may help: the entry has
+ * another `token_sha256`, the key is gone, or the token is not accepted for another reason;
+ * MCPX_ENOMEM. Protocol: section 7.
+ */
+enum mcpx_err tokens_renew(struct tokens *tokens, const struct grant *base,
+                           struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
+
 /** A topic, and whether a token is valid for it. `name` is borrowed. */
 struct token_topic {
     struct mcpx_slice name;

@@ -52,11 +52,11 @@ static const struct profile *find_profile(const struct tokens *tokens, const jso
 }
 
 /* `capabilities`, else the named profile, else nothing may be sent. */
-static enum mcpx_err find_set(struct tokens *tokens, const json_t *claims,
+static enum mcpx_err find_set(struct tokens *tokens, const struct claimed *claimed,
                               struct mcpx_capset **set, enum routing *routing)
 {
-    const json_t *capabilities = json_object_get(claims, "capabilities");
-    const json_t *name = json_object_get(claims, "profile");
+    const json_t *capabilities = json_object_get(claimed->claims, "capabilities");
+    const json_t *name = json_object_get(claimed->claims, "profile");
     const struct profile *profile = find_profile(tokens, name);
     struct mcpx_fault fault;
     enum mcpx_err err;
@@ -66,6 +66,10 @@ static enum mcpx_err find_set(struct tokens *tokens, const json_t *claims,
             return MCPX_ETOKEN;
         *set = mcpx_capset_ref(profile->set);
         *routing = profile->routing;
+        return MCPX_OK;
+    }
+    if (claimed->set && capabilities) {
+        *set = mcpx_capset_ref(claimed->set);
         return MCPX_OK;
     }
     err = capset_cache_get(&tokens->sets, capabilities, &fault, set);
@@ -97,10 +101,11 @@ static int64_t end_of(const json_t *claims, struct mcpx_now now)
 }
 
 /* A grant with the rights in the claims. */
-static enum mcpx_err grant_of_claims(struct tokens *tokens, const json_t *claims,
+static enum mcpx_err grant_of_claims(struct tokens *tokens, const struct claimed *claimed,
                                      struct mcpx_now now, struct mcpx_slice participant,
                                      struct grant **out)
 {
+    const json_t *claims = claimed->claims;
     struct mcpx_capset *set = NULL;
     enum routing routing = ROUTING_DEFAULT;
     struct grant *grant = NULL;
@@ -109,7 +114,7 @@ static enum mcpx_err grant_of_claims(struct tokens *tokens, const json_t *claims
 
     if (!read_instances(json_object_get(claims, "instances"), &instances))
         return MCPX_ETOKEN;
-    err = find_set(tokens, claims, &set, &routing);
+    err = find_set(tokens, claimed, &set, &routing);
     if (!err) {
         grant = grant_new(participant, set, routing, end_of(claims, now));
         err = grant ? MCPX_OK : MCPX_ENOMEM;
@@ -149,9 +154,10 @@ static bool entry_covers(const struct person *person, struct mcpx_slice topic)
            mx_glob_any_matches(person->topics, person->topic_count, topic);
 }
 
-enum mcpx_err tokens_grant_of(struct tokens *tokens, const json_t *claims,
+enum mcpx_err tokens_grant_of(struct tokens *tokens, const struct claimed *claimed,
                               struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
 {
+    const json_t *claims = claimed->claims;
     const struct person *person;
     struct mcpx_slice participant;
     struct grant *grant = NULL;
@@ -161,7 +167,7 @@ enum mcpx_err tokens_grant_of(struct tokens *tokens, const json_t *claims,
         return MCPX_ETOKEN;
     person = tokens_find_person(tokens, participant);
     err = person ? grant_of_entry(person, claims, now, &grant)
-                 : grant_of_claims(tokens, claims, now, participant, &grant);
+                 : grant_of_claims(tokens, claimed, now, participant, &grant);
     if (!err)
         err = check_topic(json_object_get(claims, "topic"), topic);
     if (!err && !entry_covers(person, topic))

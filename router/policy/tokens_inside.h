@@ -46,6 +46,16 @@ const struct person *tokens_find_bearer(const struct tokens *tokens,
 const struct person *tokens_find_person(const struct tokens *tokens, struct mcpx_slice id);
 
 /**
+ * Claims that were verified.
+ *
+ * set   what their `capabilities` were compiled to before; NULL = to be compiled
+ */
+struct claimed {
+    const json_t *claims;
+    struct mcpx_capset *set;
+};
+
+/**
  * From verified claims to a grant.
  *
  * topic   the topic asked for; absent = any
@@ -55,9 +65,15 @@ const struct person *tokens_find_person(const struct tokens *tokens, struct mcpx
  * not accept JWTs, or not with grants of their own; MCPX_EFORBIDDEN for another topic, MCPX_ENOMEM.
  * Protocol: section 7.
  */
-enum mcpx_err tokens_grant_of(struct tokens *tokens, const json_t *claims,
+enum mcpx_err tokens_grant_of(struct tokens *tokens, const struct claimed *claimed,
                               struct mcpx_slice topic, struct mcpx_now now,
                               struct grant **out);
+
+/**
+ * Gives a grant that was made from verified claims its credential. Returns MCPX_OK or MCPX_ENOMEM.
+ */
+enum mcpx_err tokens_note_proof(const struct tokens *tokens, const struct jwt_proof *proof,
+                                struct grant *grant);
 
 /** True when verified claims are valid for this topic. */
 bool tokens_claims_cover(const struct tokens *tokens, const json_t *claims,

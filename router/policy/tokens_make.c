@@ -119,14 +119,18 @@ enum mcpx_err tokens_add_person(struct tokens *tokens, const struct tokens_perso
     if (err)
         return err;
     made.grant = grant_new(person->id, set, person->routing, 0);
-    if (made.grant)
+    if (made.grant) {
         made.grant->instances = person->instances;
+        made.grant->credential =
+            credential_new(person->token_sha256, true, (struct mcpx_slice){NULL, 0});
+    }
     mcpx_capset_unref(set);
     people = realloc(tokens->people, (tokens->people_count + 1) * sizeof *people);
     if (people)
         tokens->people = people;
-    if (!made.grant || !people || !mx_map_reserve(&tokens->people_digests) ||
-        !mx_map_reserve(&tokens->people_ids) || !copy_topics(&made, person->topics)) {
+    if (!made.grant || !made.grant->credential || !people ||
+        !mx_map_reserve(&tokens->people_digests) || !mx_map_reserve(&tokens->people_ids) ||
+        !copy_topics(&made, person->topics)) {
         person_fini(&made);
         return MCPX_ENOMEM;
     }
