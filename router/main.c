@@ -39,7 +39,8 @@ static const char help[] =
     "  --config FILE       settings (JSON); without it the defaults and MCPX_... variables\n"
     "  --dev               for trying things out on this machine: hands out tokens to anyone\n"
     "  --listen HOST:PORT  listen here instead of where the settings say; may be repeated;\n"
-    "                      port 0 lets the system choose, '*' is every address\n"
+    "                      port 0 lets the system choose, '*' is every address; with\n"
+    "                      tls:// before it, TLS is spoken there\n"
     "  --check             read the settings, print warnings, say whether they are valid "
     "and what\n"
     "                      bounds they come to, exit\n"
@@ -97,10 +98,11 @@ static void announce(const struct edge *edge, bool dev)
     for (size_t i = 0; i < edge_listeners(edge); i++)
         printf("listening %s\n", edge_url(edge, i));
     if (dev && edge_listeners(edge)) {
-        const char *url = edge_url(edge, 0) + strlen("ws://");
+        /* ws://HOST/ws, or wss; http and https begin where ws and wss do */
+        const char *url = edge_url(edge, 0) + strlen("ws");
 
         printf("token: curl -d '{\"participantId\":\"me\",\"topic\":\"room\"}' "
-               "http://%.*s/v0.1/auth/token\n",
+               "http%.*s/v0.1/auth/token\n",
                (int)(strlen(url) - strlen("/ws")), url);
     }
     fflush(stdout);

@@ -117,6 +117,22 @@ static void write_delivery(const struct delivery_times *times, struct mcpx_text 
     mx_format(out, "mcpx_delivery_seconds_count %s\n", sum);
 }
 
+static void write_tls(const struct tls_figures *tls, struct mcpx_text *out)
+{
+    metric_value("mcpx_tls_certificate_expiry_seconds", "gauge",
+                 "When the certificate in force ends, in seconds since 1970",
+                 tls->until_s > 0 ? (uint64_t)tls->until_s : 0, out);
+    metric_value(
+        "mcpx_tls_files_unusable", "gauge",
+        "1 while certificate and key on disk cannot be used, and older ones are in force",
+        tls->stale, out);
+    metric_value("mcpx_tls_handshakes_total", "counter", "TLS handshakes that succeeded",
+                 tls->handshakes, out);
+    metric_value("mcpx_tls_failed_total", "counter",
+                 "TLS handshakes and connections that ended because of an error of TLS",
+                 tls->failed, out);
+}
+
 void api_metrics(const struct api_call *call, struct http_reply *reply)
 {
     const struct stats *stats = hub_stats(call->api->hub);
@@ -139,6 +155,8 @@ void api_metrics(const struct api_call *call, struct http_reply *reply)
     metric_value("mcpx_log_lost_lines_total", "counter",
                  "Lines of the log that standard error did not take", call->api->log_lost,
                  out);
+    if (call->api->tls)
+        write_tls(call->api->tls, out);
     if (call->api->process) {
         process_ask(call->api->process, call->now.mono_ms);
         write_process(call->api->process, out);

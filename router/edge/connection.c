@@ -5,6 +5,7 @@
  */
 #include "router/edge/connection.h"
 #include "router/edge/bounds.h"
+#include "router/edge/tls.h"
 #include "router/edge/turn.h"
 #include "router/edge/unfinished.h"
 #include "router/edge/waiters.h"
@@ -113,6 +114,7 @@ void connection_free(struct connection *connection)
     turn_drop(connection);
     unfinished_end(connection);
     mx_frames_fini(&connection->frames);
+    tls_free(connection->tls);
     free(connection);
 }
 

@@ -10,6 +10,7 @@
 
 struct exchange;
 struct waiter;
+struct tls;
 struct lws;
 
 /**
@@ -26,6 +27,7 @@ enum connection_state { UNAUTHENTICATED, ANSWERED, GUEST, MEMBER, LEAVING, DEAD 
 
 /**
  * peer           the hub's end; NULL before it was admitted and after it departed
+ * tls            what is between the socket and the rest; NULL = nothing
  * fd             the socket of `wsi`
  * full           the socket takes no more; `unsent` has the rest
  * finished       nothing more will be written (wire_finish)
@@ -33,6 +35,7 @@ enum connection_state { UNAUTHENTICATED, ANSWERED, GUEST, MEMBER, LEAVING, DEAD 
  * bodiless       the request is HEAD
  * held           nothing is read from it (turn_hold)
  * replaces       it takes the place of another one, once its join is stored
+ * ended          the client has said that it says nothing more
  * deadline_ms    mono_ms at which the connection is cut unless its state changed; 0 = never
  * in_all         link in edge->all
  * in_welcoming   link in edge->welcoming while the welcome of a member is held back
@@ -60,9 +63,10 @@ struct connection {
     struct edge *edge;
     struct lws *wsi;
     struct peer *peer;
+    struct tls *tls;
     int fd;
     enum connection_state state;
-    bool full, finished, shut, bodiless, held, replaces;
+    bool full, finished, shut, bodiless, held, replaces, ended;
     int64_t deadline_ms;
     struct link in_all, in_welcoming;
     struct address from;

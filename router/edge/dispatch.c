@@ -6,10 +6,22 @@
 #include "router/edge/dispatch.h"
 #include "router/edge/http_server.h"
 #include "router/edge/receive.h"
+#include "router/edge/secure.h"
+#include "router/edge/tls.h"
 #include "router/edge/turn.h"
 
+static bool is_shaking_hands(const struct connection *connection)
+{
+    return connection->tls && !tls_is_open(connection->tls);
+}
+
+/* What is deferred before a handshake is done are bytes of the handshake, behind it of the client. */
 static void hand_on(struct connection *connection, char *bytes, size_t len)
 {
+    if (is_shaking_hands(connection) && !secure_take(connection, &bytes, &len))
+        return;
+    if (len == 0)
+        return;
     switch (connection->state) {
     case UNAUTHENTICATED:
         turn_spend(connection, TURN_REQUEST);
@@ -26,10 +38,14 @@ static void hand_on(struct connection *connection, char *bytes, size_t len)
 
 void dispatch_bytes(struct connection *connection, char *bytes, size_t len)
 {
+    if (connection->tls && !is_shaking_hands(connection) &&
+        !secure_take(connection, &bytes, &len))
+        return;
     if (!connection->deferred.len && turn_permits(connection))
         hand_on(connection, bytes, len);
-    else if (!turn_defer(connection, bytes, len))
+    else if (len && !turn_defer(connection, bytes, len))
         connection_kill(connection);
+    secure_after(connection);
 }
 
 static void go_on(struct connection *connection)
@@ -38,6 +54,7 @@ static void go_on(struct connection *connection)
 
     hand_on(connection, deferred.text, deferred.len);
     mcpx_text_fini(&deferred);
+    secure_after(connection);
     if (connection->state != DEAD)
         turn_resume(connection);
 }

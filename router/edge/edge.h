@@ -9,6 +9,7 @@
 #include "router/edge/http_api.h"
 #include "router/edge/log_share.h"
 #include "router/edge/manager.h"
+#include "router/edge/tls_files.h"
 #include "router/store/edge/stage.h"
 #include <uv.h>
 
@@ -25,7 +26,23 @@ struct guests {
     size_t count;
 };
 
+/**
+ * TLS of the addresses that have it (secure.h).
+ *
+ * files        what new connections are given
+ * stamp, seen  of the files (tls_files_stamp), when they were read last and when they were looked at
+ *              last, at `watched_ms`
+ */
+struct secure {
+    struct tls_room *room;
+    struct tls_files files;
+    struct tls_figures figures;
+    uint64_t stamp, seen;
+    int64_t watched_ms;
+};
+
 struct connection;
+struct tls_room;
 struct store;
 struct lws_context;
 struct lws_vhost;
@@ -65,11 +82,12 @@ enum {
     READ_SIZE = 98304
 };
 
-/** Where connections come in. */
+/** Where connections come in; with `tls`, under TLS. */
 struct listener {
     struct edge *edge;
     uv_poll_t poll;
     int fd;
+    bool tls;
     char url[96];
 };
 
@@ -102,6 +120,7 @@ struct waiters {
  * turn, others_cost         counts loop turns; what those have cost in this one whom nobody in the
  *                           hub stands behind
  * pongs                     frames on their way out, of the connection that is being read
+ * secure                    TLS
  * gate                      what addresses and participants have asked lately
  * store, wake_store         what keeps messages and decisions, and how its threads wake the loop;
  *                           NULL when the hub keeps all by itself
@@ -140,6 +159,7 @@ struct edge {
     size_t deferred;
     uint64_t turn, others_cost;
     struct mcpx_text pongs;
+    struct secure secure;
     struct gate *gate;
     struct store *store;
     uv_async_t wake_store;

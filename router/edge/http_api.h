@@ -40,9 +40,23 @@ struct http_request {
     bool again;
 };
 
+/**
+ * What the metrics say of TLS.
+ *
+ * until_s      when the certificate in force ends, in seconds since 1970
+ * stale        the files on disk could not be used when they were read last
+ * handshakes   that succeeded
+ * failed       handshakes and connections that TLS has ended
+ */
+struct tls_figures {
+    int64_t until_s;
+    bool stale;
+    uint64_t handshakes, failed;
+};
+
 /** What the answers are made from; all borrowed. Without a `gate` nothing is charged.
  * `log_lost` (log.h) and `process` are for the metrics; without `process` they say nothing of it.
- * `store` tells of what keeps messages, NULL when nothing does; `store_why` why it takes none now, or
+ * `tls` is NULL when no address has it. `store` tells of what keeps messages, NULL when nothing does; `store_why` why it takes none now, or
  * NULL. `going` once the router stops. */
 struct http_api {
     struct hub *hub;
@@ -52,6 +66,7 @@ struct http_api {
     int64_t started_mono_ms;
     uint64_t log_lost;
     struct process *process;
+    const struct tls_figures *tls;
     const struct store *store;
     const char *store_why;
     bool going;

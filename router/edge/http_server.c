@@ -34,6 +34,12 @@ static const struct answer_status length_required = {
 static const struct answer_status expectation_failed = {417, "Expectation Failed", NULL,
                                                         "only 100-continue can be expected"};
 
+static const struct answer_status no_tls = {
+    400, "Bad Request", NULL, "this port does not speak TLS; use http:// or ws:// with it"};
+
+/* The type of a handshake's record; no request begins with it. RFC 8446 section 5.1. */
+enum { TLS_FIRST_BYTE = 0x16 };
+
 static void exchange_free(struct exchange *exchange)
 {
     if (!exchange)
@@ -226,6 +232,19 @@ static void begin(struct connection *connection)
         begin_body(connection, rest);
 }
 
+/* The answer says it in a language that whoever speaks TLS does not understand. */
+static void note_tls(const struct connection *connection)
+{
+    struct edge *edge = connection->edge;
+    char remote[REMOTE_SIZE];
+
+    if (log_share_permits(&edge->request_log, address_slice(&connection->from),
+                          edge_now(edge).mono_ms))
+        LOG(LOG_INFO, "tls_on_plain_port", log_connection(connection),
+            log_string("hint", "its address in listen has no tls:// before it"),
+            log_string("remote", connection_remote(connection, remote)));
+}
+
 static void take_head(struct connection *connection, const char *bytes, size_t len)
 {
     struct exchange *exchange = connection->exchange;
@@ -234,6 +253,11 @@ static void take_head(struct connection *connection, const char *bytes, size_t l
     mcpx_text_add(&exchange->in, bytes, len);
     if (exchange->in.failed) {
         connection_kill(connection);
+        return;
+    }
+    if (exchange->in.text[0] == TLS_FIRST_BYTE) {
+        answer_refuse(connection, &no_tls);
+        note_tls(connection);
         return;
     }
     connection->bodiless = exchange->in.len > 5 && memcmp(exchange->in.text, "HEAD ", 5) == 0;

@@ -24,7 +24,14 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
-enum { BACKLOG = 1024, ACCEPTS_PER_TURN = 64, PAUSE_MS = 100, HEAD_MAX = 16384 };
+enum {
+    BACKLOG = 1024,
+    ACCEPTS_PER_TURN = 64,
+    PAUSE_MS = 100,
+    HEAD_MAX = 16384,
+    HOST_SIZE = 64,
+    PORT_SIZE = 16
+};
 
 /* What it asked is read, so that closing does not reset the answer away. */
 static void answer_and_close(int fd, enum mcpx_err err)
@@ -40,8 +47,9 @@ static void answer_and_close(int fd, enum mcpx_err err)
     mcpx_text_fini(&answer);
 }
 
-static void take(struct edge *edge, int fd, struct address from)
+static void take(const struct listener *listener, int fd, struct address from)
 {
+    struct edge *edge = listener->edge;
     struct turned_away who = {.address = from, .err = MCPX_ECONNECTS};
     char remote[ADDRESS_TEXT_SIZE];
     int on = 1;
@@ -51,7 +59,7 @@ static void take(struct edge *edge, int fd, struct address from)
         if (edge->unauthenticated.count >= UNAUTHENTICATED_MAX)
             evict_unauthenticated(edge);
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        ws_server_adopt(edge, fd, from);
+        ws_server_adopt(listener, fd, from);
         return;
     }
     if (log_share_permits(&edge->request_log, address_slice(&from), edge_now(edge).mono_ms))
@@ -59,7 +67,10 @@ static void take(struct edge *edge, int fd, struct address from)
             log_string("reason", mcpx_strerror(MCPX_ECONNECTS)),
             log_string("remote", address_text(from, remote)));
     record_turned_away(edge, &who);
-    answer_and_close(fd, MCPX_ECONNECTS);
+    if (listener->tls)
+        close(fd); /* a handshake costs more than it is owed */
+    else
+        answer_and_close(fd, MCPX_ECONNECTS);
 }
 
 static void on_connection(uv_poll_t *poll, int status, int events);
@@ -101,7 +112,7 @@ static void on_connection(uv_poll_t *poll, int status, int events)
         len = sizeof from;
         fd = accept4(listener->fd, &from.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
-            take(listener->edge, fd, address_of(&from.any));
+            take(listener, fd, address_of(&from.any));
             continue;
         }
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
@@ -111,29 +122,36 @@ static void on_connection(uv_poll_t *poll, int status, int events)
     }
 }
 
-static void write_url(struct listener *listener)
+/* Returns true for an IPv6 address. */
+static bool name_socket(int fd, char host[HOST_SIZE], char port[PORT_SIZE])
 {
     struct sockaddr_storage address = {0};
     socklen_t len = sizeof address;
-    char host[64] = "?", port[16] = "?";
-    bool v6;
 
-    getsockname(listener->fd, (struct sockaddr *)&address, &len);
-    getnameinfo((struct sockaddr *)&address, len, host, sizeof host, port, sizeof port,
+    getsockname(fd, (struct sockaddr *)&address, &len);
+    getnameinfo((struct sockaddr *)&address, len, host, HOST_SIZE, port, PORT_SIZE,
                 NI_NUMERICHOST | NI_NUMERICSERV);
-    v6 = address.ss_family == AF_INET6;
-    snprintf(listener->url, sizeof listener->url, "ws://%s%s%s:%s/ws", v6 ? "[" : "", host,
-             v6 ? "]" : "", port);
+    return address.ss_family == AF_INET6;
+}
+
+static void write_url(struct listener *listener)
+{
+    char host[HOST_SIZE] = "?", port[PORT_SIZE] = "?";
+    bool v6 = name_socket(listener->fd, host, port);
+
+    snprintf(listener->url, sizeof listener->url, "%s://%s%s%s:%s/ws",
+             listener->tls ? "wss" : "ws", v6 ? "[" : "", host, v6 ? "]" : "", port);
 }
 
 /* Takes `fd`. */
-static enum mcpx_err add(struct edge *edge, int fd)
+static enum mcpx_err add(struct edge *edge, int fd, bool tls)
 {
     /* Room was made by the caller: a started poll handle must not move. */
     struct listener *listener = &edge->listeners[edge->listener_count];
 
     listener->edge = edge;
     listener->fd = fd;
+    listener->tls = tls;
     listener->poll.data = listener;
     if (uv_poll_init_socket(&edge->loop, &listener->poll, fd)) {
         close(fd);
@@ -197,7 +215,7 @@ static enum mcpx_err open_found(struct edge *edge, const struct config_listen *w
         int fd = open_socket(found), why = errno;
 
         if (fd >= 0) {
-            err = add(edge, fd);
+            err = add(edge, fd, where->tls);
             continue;
         }
         say_why(where, strerror(why), errors);
@@ -230,6 +248,19 @@ static bool is_local(int fd)
     return address.any.sa_family == AF_UNIX;
 }
 
+/* A socket handed over speaks TLS when the settings name its port with tls://. */
+static bool is_tls(const struct edge *edge, int fd)
+{
+    const struct config *config = edge->config;
+    char host[HOST_SIZE] = "", port[PORT_SIZE] = "";
+
+    (void)name_socket(fd, host, port);
+    for (size_t i = 0; i < config->listen_count; i++)
+        if (config->listen[i].tls && strcmp(config->listen[i].port, port) == 0)
+            return true;
+    return false;
+}
+
 static enum mcpx_err take_activated(struct edge *edge, int count, struct mcpx_text *errors)
 {
     enum mcpx_err err = MCPX_OK;
@@ -245,7 +276,7 @@ static enum mcpx_err take_activated(struct edge *edge, int count, struct mcpx_te
             return MCPX_ESYSTEM;
         }
         fcntl(fd, F_SETFL, O_NONBLOCK);
-        err = add(edge, fd);
+        err = add(edge, fd, is_tls(edge, fd));
     }
     return err;
 }

@@ -12,6 +12,7 @@
 #include "router/edge/gate.h"
 #include "router/edge/guests.h"
 #include "router/edge/listener.h"
+#include "router/edge/secure.h"
 #include "router/edge/store_turn.h"
 #include "router/edge/turn.h"
 #include "router/edge/waiters.h"
@@ -66,6 +67,7 @@ static void on_tick(uv_timer_t *timer)
         hub_tick(edge->hub, now);
         evict_late(edge);
     }
+    secure_watch(edge);
     tell_left_out(edge, now.mono_ms);
     set_tick(edge, now);
 }
@@ -154,11 +156,13 @@ static void stop(struct edge *edge)
 
 static void on_signal(uv_signal_t *handle, int number)
 {
-    if (number == SIGHUP)
-        LOG(LOG_WARN, "reload_not_supported",
-            log_string("hint", "this version reads its settings at start only: restart it"));
-    else
+    if (number != SIGHUP) {
         stop(handle->data);
+        return;
+    }
+    edge_tls_reread(handle->data);
+    LOG(LOG_WARN, "reload_not_supported",
+        log_string("hint", "this version reads its settings at start only: restart it"));
 }
 
 static const int signals_heeded[] = {SIGTERM, SIGINT, SIGHUP};
@@ -241,6 +245,9 @@ static enum mcpx_err open_all(struct edge *edge, struct mcpx_text *errors)
     open_handles(edge);
     raise_descriptors(config);
     err = store_turn_open(edge, errors);
+    if (err)
+        return err;
+    err = secure_open(edge, errors);
     if (err)
         return err;
     err = open_signals(edge);
@@ -344,6 +351,7 @@ void edge_free(struct edge *edge)
            UV_RUN_DEFAULT); /* until every handle has reported that it is closed */
     ws_server_free(edge);
     close_store(edge);
+    secure_close(edge);
     if (uv_loop_close(&edge->loop))
         LOG(LOG_WARN, "loop_not_empty", log_string("hint", "a handle was not closed"));
     mcpx_text_fini(&edge->pongs);

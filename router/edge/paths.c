@@ -5,6 +5,8 @@
 #include "router/edge/paths.h"
 
 #include "lib/core/format.h"
+#include "router/edge/clock.h"
+#include "router/edge/tls_files.h"
 #include "router/store/audit_key.h"
 
 #include <errno.h>
@@ -102,12 +104,25 @@ static bool check_key(const char *path, struct mcpx_text *errors)
     return true;
 }
 
+static bool check_tls(const struct config *config, struct mcpx_text *errors)
+{
+    struct tls_files files = {0};
+    bool good = tls_files_read(&config->tls, errors, &files) == MCPX_OK;
+
+    if (good)
+        tls_files_warn(&config->tls, &files, clock_ask().wall_ms, errors);
+    tls_files_fini(&files);
+    return good;
+}
+
 bool paths_check(const struct config *config, struct mcpx_text *errors)
 {
     bool good = true;
 
     if (config->hub.stored)
         good &= check_file(config->store.file, errors);
+    if (config->tls.wanted)
+        good &= check_tls(config, errors);
     if (config->hub.audited) {
         good &= check_audit_folder(config->audit.folder, errors);
         good &= check_key(config->audit.key_file, errors);

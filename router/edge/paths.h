@@ -8,9 +8,10 @@
 #include "router/policy/config.h"
 
 /**
- * Looks at the files and folders of store and audit.
+ * Looks at the files and folders of TLS, store and audit.
  *
- * errors   a line is appended for each that cannot be used: setting, path, what was found
+ * errors   a line is appended for each that cannot be used: setting, path, what was found; and one
+ *          for a certificate or key that can be used and is surely not meant
  *
  * Returns true when all can.
  */

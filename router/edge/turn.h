@@ -15,9 +15,16 @@
  *                handshakes, those that are leaving
  * TURN_REQUEST   what anything read from who is not authenticated costs: it may have a signature to
  *                be checked
+ * TURN_HANDSHAKE what a step of a TLS handshake costs that computes something
  * TURN_BYTES     so many bytes of a message or of an answer cost as much as a short message
  */
-enum { TURN_SHARE = 256, TURN_OTHERS = 4096, TURN_REQUEST = 128, TURN_BYTES = 4096 };
+enum {
+    TURN_SHARE = 256,
+    TURN_OTHERS = 4096,
+    TURN_REQUEST = 128,
+    TURN_HANDSHAKE = 512,
+    TURN_BYTES = 4096
+};
 
 /** A turn begins: everybody has a whole share. */
 void turn_begin(struct edge *edge);

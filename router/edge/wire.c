@@ -1,10 +1,11 @@
 /*
  * wire.c - libwebsockets tells when a socket takes bytes and never holds any of ours: what it held
  * no bound could see and no metric show, and a message of its own could fall between two of ours.
- * Bytes that wait are copied, because what lent them (the hub's log) moves on. Under TLS send()
- * would be libwebsockets' own write, at the one place below where it stands.
+ * Bytes that wait are copied, because what lent them (the hub's log) moves on. Under TLS they
+ * are sealed before: what waits is what will be sent, whenever that is.
  */
 #include "router/edge/wire.h"
+#include "router/edge/tls.h"
 #include "router/edge/turn.h"
 
 #include <errno.h>
@@ -13,6 +14,9 @@
 
 /* Who takes less than this in ANSWER_MS is no reader. */
 enum { PROGRESS_MIN = 16384 };
+
+/* Sealed at once: as much as a run of the log lends. */
+enum { SEALED_MAX = 262144 };
 
 /* How many bytes the kernel takes at once; -1 when the socket is broken. */
 static ssize_t send_now(struct connection *connection, const char *bytes, size_t len)
@@ -65,17 +69,39 @@ static bool keep(struct connection *connection, const char *bytes, size_t len)
     return true;
 }
 
-bool wire_write(struct connection *connection, const char *bytes, size_t len)
+bool wire_pass(struct connection *connection, struct mcpx_slice bytes)
 {
     ssize_t sent = 0;
 
     if (connection->state == DEAD)
         return false;
     if (!connection->full)
-        sent = send_now(connection, bytes, len);
+        sent = send_now(connection, bytes.text, bytes.len);
     if (sent < 0)
         return false;
-    return (size_t)sent == len || keep(connection, bytes + sent, len - (size_t)sent);
+    return (size_t)sent == bytes.len ||
+           keep(connection, bytes.text + sent, bytes.len - (size_t)sent);
+}
+
+static bool seal(struct connection *connection, const char *bytes, size_t len)
+{
+    struct mcpx_slice sealed;
+    size_t some;
+
+    for (; len > 0; bytes += some, len -= some) {
+        some = len < SEALED_MAX ? len : SEALED_MAX;
+        sealed = tls_seal(connection->tls, bytes, some);
+        if (!sealed.text || !wire_pass(connection, sealed))
+            return false;
+    }
+    return true;
+}
+
+bool wire_write(struct connection *connection, const char *bytes, size_t len)
+{
+    if (connection->tls)
+        return connection->state != DEAD && seal(connection, bytes, len);
+    return wire_pass(connection, (struct mcpx_slice){bytes, len});
 }
 
 static void shut(struct connection *connection)
@@ -87,6 +113,9 @@ static void shut(struct connection *connection)
 
 void wire_finish(struct connection *connection)
 {
+    if (connection->tls && !connection->finished)
+        (void)wire_pass(connection,
+                        tls_end(connection->tls)); /* a broken socket needs no end */
     connection->finished = true;
     if (!connection->full && connection->state != DEAD)
         shut(connection);

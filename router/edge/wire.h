@@ -15,6 +15,9 @@
  */
 bool wire_write(struct connection *connection, const char *bytes, size_t len);
 
+/** The same for bytes that are to leave as they are, also under TLS. */
+bool wire_pass(struct connection *connection, struct mcpx_slice bytes);
+
 /** The socket takes bytes again: a callback of libwebsockets; returns what that returns. */
 int wire_writable(struct connection *connection);
 

@@ -1,13 +1,13 @@
 /*
  * ws_server.c - libwebsockets as the keeper of sockets: it has the loop's handles, tells what can
- * be read and written, and would do TLS (three fields of the vhost below). HTTP and frames are ours
- * (ADR 0009); so there is one context, one vhost, one protocol in the raw role, and no listener.
+ * be read and written. TLS, HTTP and frames are ours (ADR 0009, ADR 0015); so there is one context, one vhost, one protocol in the raw role, and no listener.
  * The callback only dispatches.
  */
 #include "router/edge/ws_server.h"
 #include "router/edge/connection.h"
 #include "router/edge/dispatch.h"
 #include "router/edge/http_server.h"
+#include "router/edge/secure.h"
 #include "router/edge/wire.h"
 
 #include <libwebsockets.h>
@@ -78,15 +78,18 @@ enum mcpx_err ws_server_open(struct edge *edge)
     return edge->vhost ? MCPX_OK : MCPX_ESYSTEM;
 }
 
-void ws_server_adopt(struct edge *edge, int fd, struct address from)
+void ws_server_adopt(const struct listener *listener, int fd, struct address from)
 {
+    struct edge *edge = listener->edge;
+    struct connection *connection;
     lws_sock_file_fd_type descriptor = {.sockfd = fd};
-    struct lws *wsi = lws_adopt_descriptor_vhost(
-        edge->vhost, LWS_ADOPT_SOCKET | LWS_ADOPT_ALLOW_SSL, descriptor, "mcpx", NULL);
+    struct lws *wsi =
+        lws_adopt_descriptor_vhost(edge->vhost, LWS_ADOPT_SOCKET, descriptor, "mcpx", NULL);
 
     if (!wsi)
         return; /* the socket is closed */
-    if (!connection_new(edge, wsi, from))
+    connection = connection_new(edge, wsi, from);
+    if (!connection || (listener->tls && !secure_begin(connection)))
         lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
     edge->wake_lws = true;
 }

@@ -18,6 +18,8 @@ void config_fini(struct config *config)
         free(config->origins[i]);
     free(config->listen);
     free(config->origins);
+    free(config->tls.certificate_file);
+    free(config->tls.key_file);
     free(config->store.file);
     free(config->audit.folder);
     free(config->audit.key_file);
@@ -70,6 +72,7 @@ enum mcpx_err config_load(const struct config_sources *sources, struct mcpx_text
         load_file(&loading);
         load_environment(&loading);
         load_listen(&loading);
+        load_tls(&loading);
         load_store(&loading);
         if (!loading.no_memory)
             loading.settings.config.tokens = load_tokens(&loading);

@@ -55,10 +55,25 @@ struct audit_settings {
     int64_t rotate_ms;
 };
 
-/** "127.0.0.1:8080", "[::1]:0", "*:80" taken apart. `host` is without brackets. */
+/** "127.0.0.1:8080", "[::1]:0", "tls://a:443" taken apart. `host` is without brackets. */
 struct config_listen {
     char *host;
     char *port;
+    bool tls;
+};
+
+/**
+ * What is spoken on addresses with tls://.
+ *
+ * wanted                       an address has it
+ * certificate_file, key_file   paths as they can be opened, of the chain and of its key, in PEM
+ * only_1_3                     nothing older than TLS 1.3
+ */
+struct tls_settings {
+    bool wanted;
+    char *certificate_file;
+    char *key_file;
+    bool only_1_3;
 };
 
 /**
@@ -67,6 +82,7 @@ struct config_listen {
  * listen, listen_count   where to accept connections; at least one
  * listen_default         they are the default: an address that this machine does not have is
  *                        left out
+ * tls                    of those addresses that have it
  * dev                    --dev was given
  * query_token            ?token= is accepted
  * origins, origin_count  patterns ("http://localhost:*") of allowed Origin headers; a request
@@ -86,6 +102,7 @@ struct config {
     struct config_listen *listen;
     size_t listen_count;
     bool listen_default;
+    struct tls_settings tls;
     bool dev;
     bool query_token;
     char **origins;

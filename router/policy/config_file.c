@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 enum { FILE_BYTES_MAX = 64 << 20, STRING_ENTRY_MAX = 256 };
@@ -42,6 +43,23 @@ void path_resolve(const char *path, const char *beside, struct mcpx_text *out)
     if (slash)
         mcpx_text_add(out, beside, (size_t)(slash + 1 - beside));
     mcpx_text_puts(out, path);
+}
+
+void setting_resolve(struct loading *loading, const char *pointer, char **path)
+{
+    bool of_file = settings_source(&loading->settings, pointer) == FROM_FILE;
+    struct mcpx_text resolved = {0};
+
+    if (!*path || !**path)
+        return;
+    path_resolve(*path, of_file ? loading->sources->file : NULL, &resolved);
+    if (resolved.failed) {
+        loading->no_memory = true;
+        mcpx_text_fini(&resolved);
+        return;
+    }
+    free(*path);
+    *path = resolved.text;
 }
 
 bool file_is_public(const char *path)

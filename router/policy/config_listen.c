@@ -14,6 +14,10 @@ static const char host_bytes[] =
 
 static const char expected[] =
     "expected HOST:PORT, such as \"127.0.0.1:8080\", \"[::1]:8080\" or \"*:80\"";
+static const char expected_scheme[] =
+    "expected HOST:PORT, or tls://HOST:PORT, such as \"tls://*:443\"";
+
+static const char tls_prefix[] = "tls://";
 
 static bool port_is_valid(struct mcpx_slice port)
 {
@@ -31,9 +35,11 @@ static bool host_is_valid(const char *host, bool bracketed)
     return strcmp(host, "*") == 0 || (*host && host[strspn(host, host_bytes)] == '\0');
 }
 
-/* False when the text is not HOST:PORT; memory shows as NULL members. */
-static bool split(const char *text, struct config_listen *out)
+/* False when the text is not [tls://]HOST:PORT; memory shows as NULL members. */
+static bool split(const char *whole, struct config_listen *out)
 {
+    const bool tls = strncmp(whole, tls_prefix, sizeof tls_prefix - 1) == 0;
+    const char *text = tls ? whole + sizeof tls_prefix - 1 : whole;
     const char *colon = strrchr(text, ':');
     bool bracketed = *text == '[' && colon && colon > text + 1 && colon[-1] == ']';
     struct mcpx_slice host = {text + bracketed, 0};
@@ -44,6 +50,7 @@ static bool split(const char *text, struct config_listen *out)
     host.len = (size_t)(colon - text) - 2 * (size_t)bracketed;
     out->host = strndup(host.text, host.len);
     out->port = strdup(colon + 1);
+    out->tls = tls;
     valid = !out->host || host_is_valid(out->host, bracketed);
     if (valid)
         return true;
@@ -138,10 +145,12 @@ void load_listen(struct loading *loading)
         struct config_listen *listen = &config->listen[config->listen_count];
 
         if (!split(names->text[i], listen)) {
-            refuse_address(loading, i, names->text[i], expected);
+            refuse_address(loading, i, names->text[i],
+                           strstr(names->text[i], "://") ? expected_scheme : expected);
             continue;
         }
         config->listen_count++;
+        config->tls.wanted |= listen->tls;
         if (!listen->host || !listen->port)
             loading->no_memory = true;
         else if (loading->sources->dev && !is_loopback(listen->host))

@@ -221,3 +221,26 @@ const json_t *tree_at(const struct loading *loading, const char *section, const 
 
     return name ? json_object_get(value, name) : value;
 }
+
+/* Where lines about the configuration as a whole say they come from. */
+static const char *whole(const struct loading *loading)
+{
+    return loading->sources->file ? loading->sources->file : "configuration";
+}
+
+void setting_line(struct loading *loading, const char *pointer, const char *sentence,
+                  void (*line)(struct loading *, const char *, const char *, const char *))
+{
+    struct mcpx_text variable = {0};
+
+    if (settings_source(&loading->settings, pointer) != FROM_ENVIRONMENT) {
+        line(loading, whole(loading), pointer, sentence);
+        return;
+    }
+    setting_write_variable(settings_find(pointer), &variable);
+    if (variable.failed)
+        loading->no_memory = true;
+    else
+        line(loading, variable.text, "", sentence);
+    mcpx_text_fini(&variable);
+}

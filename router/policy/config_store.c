@@ -3,54 +3,10 @@
  * files can be used is no matter of the configuration: whoever opens them finds out, and for --check
  * router/edge/paths.c looks.
  */
-#include "lib/core/format.h"
 #include "router/policy/loading.h"
 #include <mcpx/digest.h>
 
 #include <stdlib.h>
-
-/* Where lines about the configuration as a whole say they come from. */
-static const char *whole(const struct loading *loading)
-{
-    return loading->sources->file ? loading->sources->file : "configuration";
-}
-
-/* Where the value at the pointer came from, as lines name it: a variable, or the file. */
-static void write_line(struct loading *loading, const char *pointer, const char *sentence,
-                       void (*line)(struct loading *, const char *, const char *,
-                                    const char *))
-{
-    struct mcpx_text variable = {0};
-
-    if (settings_source(&loading->settings, pointer) != FROM_ENVIRONMENT) {
-        line(loading, whole(loading), pointer, sentence);
-        return;
-    }
-    setting_write_variable(settings_find(pointer), &variable);
-    if (variable.failed)
-        loading->no_memory = true;
-    else
-        line(loading, variable.text, "", sentence);
-    mcpx_text_fini(&variable);
-}
-
-/* A path of the file is relative to the file's directory, one of the environment to ours. */
-static void resolve(struct loading *loading, const char *pointer, char **path)
-{
-    bool of_file = settings_source(&loading->settings, pointer) == FROM_FILE;
-    struct mcpx_text resolved = {0};
-
-    if (!*path || !**path)
-        return;
-    path_resolve(*path, of_file ? loading->sources->file : NULL, &resolved);
-    if (resolved.failed) {
-        loading->no_memory = true;
-        mcpx_text_fini(&resolved);
-        return;
-    }
-    free(*path);
-    *path = resolved.text;
-}
 
 /* Written with sorted names, so that order and white space do not matter. */
 static void name_policy(struct loading *loading)
@@ -82,26 +38,26 @@ void load_store(struct loading *loading)
     if (has_audit)
         name_policy(loading);
     if (has_file && !*config->store.file)
-        write_line(loading, "/store/file",
-                   "is empty, expected the path of a file, because store.kind is \"sqlite\"",
-                   error_line);
+        setting_line(loading, "/store/file",
+                     "is empty, expected the path of a file, because store.kind is \"sqlite\"",
+                     error_line);
     if (has_audit && !*config->audit.key_file)
-        write_line(
+        setting_line(
             loading, "/audit/key_file",
             "is empty, expected the path of an Ed25519 key in PEM, because audit.folder "
             "is set; \"openssl genpkey -algorithm ed25519 -out FILE\" makes one",
             error_line);
     if (!has_file && *config->store.file)
-        write_line(loading, "/store/file",
-                   "is not used while store.kind is \"memory\"; expected \"sqlite\" there",
-                   warning_line);
+        setting_line(loading, "/store/file",
+                     "is not used while store.kind is \"memory\"; expected \"sqlite\" there",
+                     warning_line);
     if (!has_audit && *config->audit.key_file)
-        write_line(loading, "/audit/key_file",
-                   "is not used: nothing is audited without audit.folder", warning_line);
+        setting_line(loading, "/audit/key_file",
+                     "is not used: nothing is audited without audit.folder", warning_line);
     config->hub.stored = has_file;
     config->hub.audited = has_audit;
     config->hub.gated = has_file || has_audit;
-    resolve(loading, "/store/file", &config->store.file);
-    resolve(loading, "/audit/folder", &config->audit.folder);
-    resolve(loading, "/audit/key_file", &config->audit.key_file);
+    setting_resolve(loading, "/store/file", &config->store.file);
+    setting_resolve(loading, "/audit/folder", &config->audit.folder);
+    setting_resolve(loading, "/audit/key_file", &config->audit.key_file);
 }

@@ -16,6 +16,7 @@ static const char *const routing_choices[] = {"all", "directed", NULL};
 static const char *const store_choices[] = {"memory", "sqlite", NULL};
 static const char *const durability_choices[] = {"full", "normal", NULL};
 static const char *const full_choices[] = {"refuse", "block", "drop", NULL};
+static const char *const version_choices[] = {"1.2", "1.3", NULL};
 static const char *const level_choices[] = {"error", "warn", "info", "debug", NULL};
 static const char *const format_choices[] = {"text", "json", NULL};
 static const char *const exp_choices[] = {"required", "optional", NULL};
@@ -47,14 +48,20 @@ static const char *const alg_choices[] = {"HS256", "HS384", "HS512", NULL};
 const struct setting settings_table[] = {
     SIZED("/$schema", SETTING_STRING, 0, 4095, NULL, NOWHERE,
           "Where an editor finds router.schema.json; the router does not look at it"),
+    SIZED("/listen", SETTING_STRINGS, 1, 16, "[\"127.0.0.1:8080\", \"[::1]:8080\"]",
+          AT(listen),
+          "Where connections are accepted, each HOST:PORT, or tls://HOST:PORT for TLS; port 0 "
+          "lets the system choose, host * means every address"),
     SIZED(
-        "/listen", SETTING_STRINGS, 1, 16, "[\"127.0.0.1:8080\", \"[::1]:8080\"]", AT(listen),
-        "Where connections are accepted, each HOST:PORT; port 0 lets the system choose, host "
-        "* means every address"),
-    SIZED("/tls/certificate_file", SETTING_LATER, 0, 0, "\"\"", NOWHERE,
-          "Not supported yet by this version; a proxy in front of the router can speak TLS"),
-    SIZED("/tls/key_file", SETTING_LATER, 0, 0, "\"\"", NOWHERE,
-          "Not supported yet by this version"),
+        "/tls/certificate_file", SETTING_STRING, 0, 4095, "\"\"",
+        AT(config.tls.certificate_file),
+        "The router's certificate and those between it and its authority, in PEM; read again "
+        "when it changes"),
+    SIZED(
+        "/tls/key_file", SETTING_STRING, 0, 4095, "\"\"", AT(config.tls.key_file),
+        "The key of the certificate, in PEM without a passphrase; read again when it changes"),
+    CHOICE("/tls/min_version", version_choices, "\"1.2\"", AT(config.tls.only_1_3),
+           "The oldest version of TLS that is spoken"),
 
     CHOICE(
         "/auth/duplicate", duplicate_choices, "\"takeover\"", AT(config.hub.takeover),

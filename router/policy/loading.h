@@ -66,6 +66,13 @@ void error_unfit(struct loading *loading, const char *source, const char *pointe
                  const json_t *value, const struct setting *row);
 
 /**
+ * A whole line about a setting: `line` is error_line or warning_line. It names where the value came
+ * from, a variable or the file.
+ */
+void setting_line(struct loading *loading, const char *pointer, const char *sentence,
+                  void (*line)(struct loading *, const char *, const char *, const char *));
+
+/**
  * Appends the value that was found, such as `"x" (string)`. Long strings are cut, containers
  * counted; with `hidden`, only type and size are shown.
  */
@@ -100,6 +107,12 @@ void load_environment(struct loading *loading);
 
 /** Applies --listen and takes the addresses apart into settings.config.listen. */
 void load_listen(struct loading *loading);
+
+/**
+ * Makes the paths of TLS such as can be opened, and checks that what belongs together is there
+ * together. Files are not looked at.
+ */
+void load_tls(struct loading *loading);
 
 /**
  * Makes the paths of store and audit such as can be opened, and checks that what belongs together
@@ -142,5 +155,11 @@ bool file_is_public(const char *path);
  * NULL = to the working directory.
  */
 void path_resolve(const char *path, const char *beside, struct mcpx_text *out);
+
+/**
+ * Makes the path of a setting such as can be opened: one of the file is relative to the file's
+ * directory, one of the environment to ours.
+ */
+void setting_resolve(struct loading *loading, const char *pointer, char **path);
 
 #endif

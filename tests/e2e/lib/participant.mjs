@@ -41,18 +41,20 @@ export class Participant {
    * id, topic     who and where; `capabilities` go into a dev-mode token unless `token` is given
    * query         further query members: routing, history, after, ticket...
    * headers       further request headers; `authorization: false` connects without a token
+   * url           of another address of the router; `tls` are options of node:tls for it
    * first         texts to send as soon as the connection stands, before the welcome
    */
   static async join(router, { id, topic, capabilities, token, query, headers, authorization,
-    first = [] } = {}) {
+    url: address = router.url, tls, first = [] } = {}) {
     const participant = new Participant();
     participant.topic = topic;
-    const url = new URL(router.url);
+    const url = new URL(address);
     if (topic !== undefined) url.searchParams.set('topic', topic);
     for (const [name, value] of Object.entries(query ?? {})) url.searchParams.set(name, value);
     const bearer = authorization === false
       ? undefined : token ?? await router.token(id, topic, capabilities);
     participant.#socket = new WebSocket(url, {
+      ...tls,
       headers: { ...(bearer && { authorization: `Bearer ${bearer}` }), ...headers },
     });
     participant.#socket.once('open', () => { for (const text of first) participant.sendText(text); });

@@ -84,6 +84,8 @@ export class Router {
   #directory;
   #exited;
   log = '';
+  /** Where it listens; `url` is the first. */
+  urls = [];
   /** What must never stand in its log: stop() looks for it, when nothing can come any more. */
   secrets = [];
 
@@ -130,8 +132,10 @@ export class Router {
 
     const listening = new Promise((done) => {
       createInterface({ input: child.stdout }).on('line', (line) => {
-        const match = /^listening (ws:\/\/\S+)$/.exec(line);
-        if (match) done(match[1]);
+        const match = /^listening (wss?:\/\/\S+)$/.exec(line);
+        if (!match) return;
+        this.urls.push(match[1]);
+        done(match[1]);
       });
     });
     const died = this.#exited.then((end) => {
@@ -140,7 +144,7 @@ export class Router {
     this.url = await inTime(Promise.race([listening, died]),
       () => `mcpx-router printed no "listening ws://..." line\n${this.log}`);
     died.catch(() => {});
-    this.http = this.url.replace(/^ws:/, 'http:').replace(/\/ws$/, '');
+    this.http = this.url.replace(/^ws/, 'http').replace(/\/ws$/, '');
   }
 
   get pid() {

@@ -87,7 +87,8 @@ static void expect_no_default(const struct config *config, const struct config *
 Test(config, reads_every_stored_setting)
 {
     struct settled s = settled_load(
-        "{\"listen\":[\"*:0\",\"localhost:65535\"],"
+        "{\"listen\":[\"*:0\",\"localhost:65535\",\"tls://[::1]:1\"],"
+        "\"tls\":{\"certificate_file\":\"/c\",\"key_file\":\"/q\",\"min_version\":\"1.3\"},"
         "\"auth\":{\"duplicate\":\"reject\",\"instances\":3,\"query_token\":true,\"origins\":["
         "\"https://a\"]},"
         "\"topics\":{\"create\":false,\"routing\":\"directed\",\"replay\":1,\"linger_s\":0,"
@@ -113,6 +114,11 @@ Test(config, reads_every_stored_setting)
     cr_assert_eq(s.err, MCPX_OK, "%s", s.errors.text);
     cr_expect_str_eq(config->listen[0].host, "*");
     cr_expect_str_eq(config->listen[1].port, "65535");
+    cr_expect_not(config->listen[1].tls);
+    cr_expect(config->listen[2].tls && config->tls.wanted && config->tls.only_1_3);
+    cr_expect_str_eq(config->listen[2].host, "::1");
+    cr_expect_str_eq(config->tls.certificate_file, "/c");
+    cr_expect_str_eq(config->tls.key_file, "/q");
     cr_expect_not(config->hub.takeover);
     cr_expect_eq(config->hub.instances, 3);
     cr_expect(config->query_token);

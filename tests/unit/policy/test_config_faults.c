@@ -62,9 +62,17 @@ static const struct {
     {"{\n \"log\": {\"level\" \"info\"}}", "FILE: line 2, column 23: ':' expected"},
     {"{\"log\":{}} x", "FILE: line 1, column 12: end of file expected"},
     {"", "FILE: line 1, column 0: '[' or '{' expected"},
-    {"{\"tls\":{\"key_file\":\"k.pem\"}}",
-     "FILE: /tls/key_file: found \"k.pem\" (string), expected \"\" (not supported yet by this "
-     "version)"},
+    {"{\"listen\":[\"tls://*:443\"],\"tls\":{\"key_file\":\"k.pem\"}}",
+     "FILE: /tls/certificate_file: is empty, expected the path of a certificate in PEM, "
+     "because an address of listen begins with tls://"},
+    {"{\"listen\":[\"tls://*:443\"],\"tls\":{\"certificate_file\":\"c.pem\"}}",
+     "FILE: /tls/key_file: is empty, expected the path of the certificate's key in PEM, "
+     "because an address of listen begins with tls://"},
+    {"{\"listen\":[\"ssl://*:443\"]}",
+     "FILE: /listen/0: found \"ssl://*:443\" (string), expected HOST:PORT, or "
+     "tls://HOST:PORT, such as \"tls://*:443\""},
+    {"{\"tls\":{\"min_version\":\"1.1\"}}",
+     "FILE: /tls/min_version: found \"1.1\" (string), expected one of \"1.2\", \"1.3\""},
     {"{\"auth\":{\"jwt\":{\"jwks_file\":\"k\"}}}",
      "FILE: /auth/jwt/jwks_file: found \"k\" (string), expected \"\" (not supported yet by "
      "this "

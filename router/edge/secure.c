@@ -1,0 +1,172 @@
+/*
+ * secure.c - where TLS meets a connection. A handshake costs as much as hundreds of messages, so it
+ * has its price in the turn that all share who are not authenticated (turn.h): whoever opens many at
+ * once waits, and delivery goes on.
+ *
+ * Files are read again when they have not changed for a second: certificate and key are two files,
+ * and between the first and the second change they do not belong together.
+ */
+#include "router/edge/secure.h"
+
+#include "router/edge/answer.h"
+#include "router/edge/tls.h"
+#include "router/edge/turn.h"
+#include "router/edge/wire.h"
+
+static const struct answer_status wants_tls = {
+    400, "Bad Request", NULL, "this port speaks TLS; use https:// or wss:// with it"};
+
+enum mcpx_err secure_open(struct edge *edge, struct mcpx_text *errors)
+{
+    struct secure *secure = &edge->secure;
+    enum mcpx_err err;
+
+    if (!edge->config->tls.wanted)
+        return MCPX_OK;
+    secure->stamp = secure->seen = tls_files_stamp(&edge->config->tls);
+    err = tls_files_read(&edge->config->tls, errors, &secure->files);
+    if (err)
+        return err;
+    edge->api.tls = &secure->figures;
+    secure->figures.until_s = secure->files.until_s;
+    secure->room = tls_room_new();
+    return secure->room ? MCPX_OK : MCPX_ENOMEM;
+}
+
+void secure_close(struct edge *edge)
+{
+    tls_files_fini(&edge->secure.files);
+    tls_room_free(edge->secure.room);
+    edge->secure.room = NULL;
+}
+
+bool secure_begin(struct connection *connection)
+{
+    struct secure *secure = &connection->edge->secure;
+
+    connection->tls = tls_new(secure->room, secure->files.context);
+    return connection->tls != NULL;
+}
+
+/* ---- what comes in ---- */
+
+static void log_failed(const struct connection *connection, const char *why)
+{
+    struct edge *edge = connection->edge;
+    char remote[REMOTE_SIZE];
+
+    edge->secure.figures.failed++;
+    if (log_share_permits(&edge->request_log, address_slice(&connection->from),
+                          edge_now(edge).mono_ms))
+        LOG(LOG_INFO, "tls_failed", log_connection(connection), log_string("reason", why),
+            log_string("remote", connection_remote(connection, remote)));
+}
+
+/* Nothing more will come that counts; what was written last is still to arrive. */
+static void end(struct connection *connection)
+{
+    if (connection->state == UNAUTHENTICATED) {
+        connection_answered(connection);
+    } else {
+        connection_depart(connection, close_cause_lost());
+        connection_leave(connection, LEAVE_MS);
+    }
+    wire_finish(connection);
+}
+
+/* To somebody who does not speak TLS at all, without it. */
+static void refuse_plain(struct connection *connection)
+{
+    tls_free(connection->tls);
+    connection->tls = NULL;
+    answer_refuse(connection, &wants_tls);
+}
+
+/* What the client has made us do besides reading. */
+static void charge(struct connection *connection, const struct tls_opened *opened)
+{
+    struct edge *edge = connection->edge;
+
+    if (opened->worked)
+        turn_spend(connection, TURN_HANDSHAKE);
+    else if (connection->state != MEMBER && !opened->plain_len)
+        turn_spend(connection, TURN_REQUEST);
+    else if (connection->state == MEMBER && opened->renewals)
+        hub_charge(edge->hub, connection->peer, opened->renewals, edge_now(edge));
+}
+
+bool secure_take(struct connection *connection, char **bytes, size_t *len)
+{
+    struct edge *edge = connection->edge;
+    bool was_open = tls_is_open(connection->tls);
+    struct tls_opened opened;
+
+    if (connection->finished || connection->state == DEAD)
+        return false;
+    tls_open(connection->tls, *bytes, *len, &opened);
+    charge(connection, &opened);
+    if (!was_open && tls_is_open(connection->tls))
+        edge->secure.figures.handshakes++;
+    if (opened.sealed.len && !wire_pass(connection, opened.sealed)) {
+        connection_kill(connection);
+        return false;
+    }
+    if (opened.failed)
+        log_failed(connection, opened.failed);
+    if (opened.failed && opened.is_http) {
+        refuse_plain(connection);
+        return false;
+    }
+    *bytes = opened.plain;
+    *len = opened.plain_len;
+    connection->ended = opened.ended || opened.failed;
+    return *len > 0 || connection->ended;
+}
+
+void secure_after(struct connection *connection)
+{
+    if (connection->ended && !connection->deferred.len && !connection->finished &&
+        connection->state != DEAD)
+        end(connection);
+}
+
+/* ---- the files ---- */
+
+void edge_tls_reread(struct edge *edge)
+{
+    struct secure *secure = &edge->secure;
+    struct tls_files files = {0};
+    struct mcpx_text errors = {0};
+    enum mcpx_err err;
+
+    if (!secure->room)
+        return;
+    secure->stamp = secure->seen = tls_files_stamp(&edge->config->tls);
+    err = tls_files_read(&edge->config->tls, &errors, &files);
+    secure->figures.stale = err != MCPX_OK;
+    if (err) {
+        LOG(LOG_ERROR, "tls_files_unusable", log_text("reason", mcpx_text_view(&errors)),
+            log_string("hint", "the certificate that was read before stays in force"));
+    } else {
+        tls_files_fini(&secure->files);
+        secure->files = files;
+        secure->figures.until_s = files.until_s;
+        LOG(LOG_INFO, "tls_files_read", log_number("expires", files.until_s));
+    }
+    mcpx_text_fini(&errors);
+}
+
+void secure_watch(struct edge *edge)
+{
+    struct secure *secure = &edge->secure;
+    int64_t now_ms = edge_now(edge).mono_ms;
+    uint64_t stamp;
+
+    if (!secure->room || now_ms - secure->watched_ms < TICK_MS)
+        return;
+    secure->watched_ms = now_ms;
+    stamp = tls_files_stamp(&edge->config->tls);
+    if (stamp != secure->stamp && stamp == secure->seen)
+        edge_tls_reread(edge);
+    secure->seen = stamp;
+}

@@ -1,0 +1,44 @@
+/*
+ * secure.h - TLS between a connection's socket and the part that reads it: certificates, and bytes
+ * that come in.
+ */
+#ifndef EDGE_SECURE_H
+#define EDGE_SECURE_H
+
+#include "router/edge/connection.h"
+
+/**
+ * Reads certificate and key, where an address of the configuration begins with tls://.
+ *
+ * errors   one line for each reason they cannot be used
+ *
+ * Returns MCPX_OK, MCPX_ESYSTEM with `errors`, or MCPX_ENOMEM.
+ */
+enum mcpx_err secure_open(struct edge *edge, struct mcpx_text *errors);
+
+/** Ends it, after all connections. */
+void secure_close(struct edge *edge);
+
+/** The connection begins with a TLS handshake. False when memory runs out. */
+bool secure_begin(struct connection *connection);
+
+/**
+ * Bytes were read from a connection that speaks TLS. Answers what the handshake wants answered.
+ * Returns true when the client has said something: `bytes` and `len` are that then, until the next
+ * call for any connection.
+ */
+bool secure_take(struct connection *connection, char **bytes, size_t *len);
+
+/** What secure_take gave was read: a client that says nothing more is let go. */
+void secure_after(struct connection *connection);
+
+/**
+ * Certificate and key are read again. Connections keep what they have; new ones get what the files
+ * say now. Files that cannot be used change nothing, and the log says why.
+ */
+void edge_tls_reread(struct edge *edge);
+
+/** The same a second after the files have changed. To be called about once a second. */
+void secure_watch(struct edge *edge);
+
+#endif

@@ -1,0 +1,244 @@
+/*
+ * tls.c - OpenSSL between two texts. It never meets a socket: what it wants to read is what was
+ * read, and what it writes is collected and leaves in one write, many records together. So it is
+ * never half way through a write, and what a socket does not take waits where everything waits that
+ * sockets do not take, counted and bounded (wire.h).
+ *
+ * To give it the socket was refused: it would write each record of 16 KiB by itself and want to be
+ * called again with the same bytes. So the kernel cannot encrypt for it; that would spare a copy,
+ * not the encryption.
+ */
+#include "router/edge/tls.h"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <stdlib.h>
+
+/* The most that a record holds. */
+enum { RECORD_MAX = 16384 };
+
+/*
+ * bio     the one end of all sessions: reads from `in`, writes to `out`
+ * plain   what was decrypted
+ */
+struct tls_room {
+    BIO_METHOD *method;
+    BIO *bio;
+    struct mcpx_slice in;
+    struct mcpx_text out, plain;
+};
+
+struct tls {
+    struct tls_room *room;
+    SSL *ssl;
+    size_t renewals;
+};
+
+/* ---- the end that OpenSSL sees ---- */
+
+static int bio_read(BIO *bio, char *into, size_t max, size_t *got)
+{
+    struct tls_room *room = BIO_get_data(bio);
+    size_t len = room->in.len < max ? room->in.len : max;
+
+    BIO_clear_retry_flags(bio);
+    if (len == 0) {
+        BIO_set_retry_read(bio);
+        return 0;
+    }
+    memcpy(into, room->in.text, len);
+    room->in.text += len;
+    room->in.len -= len;
+    *got = len;
+    return 1;
+}
+
+static int bio_write(BIO *bio, const char *bytes, size_t len, size_t *written)
+{
+    struct tls_room *room = BIO_get_data(bio);
+
+    BIO_clear_retry_flags(bio);
+    mcpx_text_add(&room->out, bytes, len);
+    *written = len;
+    return !room->out.failed;
+}
+
+static long bio_ctrl(BIO *bio, int what, long number, void *pointer)
+{
+    (void)bio;
+    (void)number;
+    (void)pointer;
+    return what == BIO_CTRL_FLUSH;
+}
+
+struct tls_room *tls_room_new(void)
+{
+    struct tls_room *room = calloc(1, sizeof *room);
+
+    if (!room)
+        return NULL;
+    room->method = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "texts");
+    if (room->method && BIO_meth_set_read_ex(room->method, bio_read) &&
+        BIO_meth_set_write_ex(room->method, bio_write) &&
+        BIO_meth_set_ctrl(room->method, bio_ctrl))
+        room->bio = BIO_new(room->method);
+    if (!room->bio) {
+        tls_room_free(room);
+        return NULL;
+    }
+    BIO_set_data(room->bio, room);
+    BIO_set_init(room->bio, 1);
+    return room;
+}
+
+void tls_room_free(struct tls_room *room)
+{
+    if (!room)
+        return;
+    BIO_free(room->bio);
+    BIO_meth_free(room->method);
+    mcpx_text_fini(&room->out);
+    mcpx_text_fini(&room->plain);
+    free(room);
+}
+
+/* ---- sessions ---- */
+
+/* Each message behind the handshake is work that costs its sender next to nothing. */
+static void note_message(int ours, int version, int type, const void *message, size_t len,
+                         SSL *ssl, void *context)
+{
+    struct tls *tls = context;
+
+    (void)version;
+    (void)ssl;
+    (void)message;
+    (void)len;
+    tls->renewals += !ours && type == SSL3_RT_HANDSHAKE;
+}
+
+struct tls *tls_new(struct tls_room *room, struct ssl_ctx_st *context)
+{
+    struct tls *tls = calloc(1, sizeof *tls);
+
+    if (!tls)
+        return NULL;
+    tls->room = room;
+    tls->ssl = SSL_new(context);
+    if (!tls->ssl || !BIO_up_ref(room->bio)) {
+        tls_free(tls);
+        return NULL;
+    }
+    SSL_set_bio(tls->ssl, room->bio, room->bio);
+    SSL_set_accept_state(tls->ssl);
+    SSL_set_msg_callback(tls->ssl, note_message);
+    SSL_set_msg_callback_arg(tls->ssl, tls);
+    return tls;
+}
+
+void tls_free(struct tls *tls)
+{
+    if (!tls)
+        return;
+    SSL_free(tls->ssl);
+    free(tls);
+}
+
+bool tls_is_open(const struct tls *tls)
+{
+    return SSL_is_init_finished(tls->ssl);
+}
+
+static const char *reason(void)
+{
+    const char *text = ERR_reason_error_string(ERR_peek_error());
+
+    return text ? text : "the connection was cut";
+}
+
+/* What a call that did not succeed has come to. */
+static void judge(struct tls *tls, int result, struct tls_opened *out)
+{
+    int error = SSL_get_error(tls->ssl, result);
+
+    out->ended = error == SSL_ERROR_ZERO_RETURN;
+    if (error == SSL_ERROR_ZERO_RETURN || error == SSL_ERROR_WANT_READ)
+        return;
+    out->is_http = ERR_GET_REASON(ERR_peek_error()) == SSL_R_HTTP_REQUEST;
+    out->failed = reason();
+}
+
+static bool shake_hands(struct tls *tls, struct tls_opened *out)
+{
+    int result = SSL_do_handshake(tls->ssl);
+
+    if (result != 1)
+        judge(tls, result, out);
+    return result == 1;
+}
+
+static void read_all(struct tls *tls, struct tls_opened *out)
+{
+    struct mcpx_text *plain = &tls->room->plain;
+    size_t got = 0;
+
+    for (;;) {
+        int result;
+
+        if (!mcpx_text_reserve(plain, RECORD_MAX)) {
+            out->failed = "memory has run out";
+            return;
+        }
+        result = SSL_read_ex(tls->ssl, plain->text + plain->len, RECORD_MAX, &got);
+        if (result != 1) {
+            judge(tls, result, out);
+            return;
+        }
+        plain->len += got;
+    }
+}
+
+void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened *out)
+{
+    struct tls_room *room = tls->room;
+    bool was_open = tls_is_open(tls);
+
+    *out = (struct tls_opened){0};
+    room->in = (struct mcpx_slice){bytes, len};
+    mcpx_text_reset(&room->out);
+    mcpx_text_reset(&room->plain);
+    ERR_clear_error();
+    tls->renewals = 0;
+    if (was_open || shake_hands(tls, out))
+        read_all(tls, out);
+    out->plain = room->plain.text;
+    out->plain_len = room->plain.len;
+    out->sealed = mcpx_text_view(&room->out);
+    out->worked = !was_open && (out->sealed.len > 0 || tls_is_open(tls));
+    out->renewals = was_open ? tls->renewals : 0;
+    if (room->out.failed && !out->failed)
+        out->failed = "memory has run out";
+}
+
+struct mcpx_slice tls_seal(struct tls *tls, const char *bytes, size_t len)
+{
+    struct tls_room *room = tls->room;
+    size_t written;
+
+    mcpx_text_reset(&room->out);
+    ERR_clear_error();
+    if (SSL_write_ex(tls->ssl, bytes, len, &written) != 1 || written != len ||
+        room->out.failed)
+        return (struct mcpx_slice){NULL, 0};
+    return mcpx_text_view(&room->out);
+}
+
+struct mcpx_slice tls_end(struct tls *tls)
+{
+    mcpx_text_reset(&tls->room->out);
+    ERR_clear_error();
+    if (tls_is_open(tls))
+        (void)SSL_shutdown(tls->ssl);
+    return mcpx_text_view(&tls->room->out);
+}

@@ -1,0 +1,75 @@
+/*
+ * tls.h - one end of a TLS connection, without a socket: what was read goes in, what is to be
+ * written comes out.
+ */
+#ifndef EDGE_TLS_H
+#define EDGE_TLS_H
+
+#include <mcpx/text.h>
+
+struct ssl_ctx_st;
+
+/** What all sessions of a thread share: room for bytes on their way. */
+struct tls_room;
+
+/** Makes one. Returns NULL when memory runs out. */
+struct tls_room *tls_room_new(void);
+
+/** Frees it, after all sessions. NULL is allowed. */
+void tls_room_free(struct tls_room *room);
+
+/** One connection's. */
+struct tls;
+
+/**
+ * Makes a session that waits for its client.
+ *
+ * room      borrowed until tls_free
+ * context   kept
+ *
+ * Returns NULL when memory runs out.
+ */
+struct tls *tls_new(struct tls_room *room, struct ssl_ctx_st *context);
+
+/** Frees it. NULL is allowed. */
+void tls_free(struct tls *tls);
+
+/** Is the handshake done? */
+bool tls_is_open(const struct tls *tls);
+
+/**
+ * What came of bytes that were read. Both texts are lent until the next call with the same room.
+ *
+ * plain     what the client has said; may be changed where it lies
+ * plain_len 0 when there is none yet
+ * sealed    to be written, before anything else
+ * worked    something was computed that takes a thousand times as long as reading
+ * renewals  how often the client has changed its keys
+ * ended     the client says nothing more
+ * is_http   what failed is no TLS but a request in plain HTTP
+ * failed    what is wrong with it; NULL when nothing is. Nothing can be written any more but `sealed`
+ */
+struct tls_opened {
+    char *plain;
+    size_t plain_len;
+    struct mcpx_slice sealed;
+    bool worked;
+    size_t renewals;
+    bool ended;
+    bool is_http;
+    const char *failed;
+};
+
+/** Bytes were read. */
+void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened *out);
+
+/**
+ * Bytes are to be written, behind all that was sealed before. Lends what goes out in their place,
+ * until the next call with the same room; absent when memory has run out.
+ */
+struct mcpx_slice tls_seal(struct tls *tls, const char *bytes, size_t len);
+
+/** Likewise, nothing more will be written; empty when that cannot be said any more. */
+struct mcpx_slice tls_end(struct tls *tls);
+
+#endif

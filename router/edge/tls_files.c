@@ -1,0 +1,175 @@
+/*
+ * tls_files.c - all that is decided about TLS before anybody connects: versions, ciphers, and what
+ * is left out because it has been a hole elsewhere (compression, renegotiation). Tickets are left
+ * out as well: a connection lives for hours, so to come back costs little, and without tickets no
+ * key exists by which what was recorded can be read later.
+ */
+#include "router/edge/tls_files.h"
+
+#include "lib/core/format.h"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <sys/stat.h>
+
+/* Ephemeral keys and authenticated encryption only; those of TLS 1.3 have nothing else. */
+static const char ciphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20";
+static const char groups[] = "X25519:P-256:P-384";
+
+/* The longest chain of a client, in bytes. */
+enum { CLIENT_CHAIN_MAX = 32768 };
+
+/* What OpenSSL found first: what comes behind it is where it was. */
+static const char *reason(void)
+{
+    unsigned long code = ERR_peek_error();
+    const char *text = ERR_SYSTEM_ERROR(code) ? strerror(ERR_GET_REASON(code))
+                                              : ERR_reason_error_string(code);
+
+    ERR_clear_error();
+    return text ? text : "cannot be used";
+}
+
+static enum mcpx_err fault(struct mcpx_text *errors, const char *setting, const char *path,
+                           const char *what)
+{
+    mx_format(errors, "%s: %s: %s\n", setting, path, what);
+    return MCPX_ESYSTEM;
+}
+
+/* RFC 7301 section 3.2: who offers something, and not this, is told so. */
+static int choose_protocol(SSL *ssl, const unsigned char **chosen, unsigned char *len,
+                           const unsigned char *offered, unsigned offered_len, void *context)
+{
+    static const unsigned char ours[] = "\x08http/1.1";
+    unsigned char *found = NULL;
+
+    (void)ssl;
+    (void)context;
+    if (SSL_select_next_proto(&found, len, ours, sizeof ours - 1, offered, offered_len) !=
+        OPENSSL_NPN_NEGOTIATED)
+        return SSL_TLSEXT_ERR_ALERT_FATAL;
+    *chosen = found;
+    return SSL_TLSEXT_ERR_OK;
+}
+
+/* Nobody is there to type it, and OpenSSL would ask the terminal. */
+static int no_passphrase(char *buffer, int size, int writing, void *context)
+{
+    (void)writing;
+    (void)context;
+    if (size > 0)
+        buffer[0] = '\0';
+    return -1;
+}
+
+static SSL_CTX *make(bool only_1_3)
+{
+    SSL_CTX *context = SSL_CTX_new(TLS_server_method());
+
+    if (!context)
+        return NULL;
+    SSL_CTX_set_options(context,
+                        SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET);
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_max_cert_list(context, CLIENT_CHAIN_MAX);
+    SSL_CTX_set_default_passwd_cb(context, no_passphrase);
+    SSL_CTX_set_alpn_select_cb(context, choose_protocol, NULL);
+    if (SSL_CTX_set_min_proto_version(context, only_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION) &&
+        SSL_CTX_set_cipher_list(context, ciphers) &&
+        SSL_CTX_set1_groups_list(context, groups) && SSL_CTX_set_num_tickets(context, 0))
+        return context;
+    SSL_CTX_free(context);
+    return NULL;
+}
+
+static enum mcpx_err take_pair(const struct tls_settings *settings, SSL_CTX *context,
+                               struct mcpx_text *errors)
+{
+    if (SSL_CTX_use_certificate_chain_file(context, settings->certificate_file) != 1)
+        return fault(errors, "tls.certificate_file", settings->certificate_file, reason());
+    if (SSL_CTX_use_PrivateKey_file(context, settings->key_file, SSL_FILETYPE_PEM) != 1 &&
+        ERR_GET_LIB(ERR_peek_last_error()) != ERR_LIB_X509)
+        return fault(errors, "tls.key_file", settings->key_file, reason());
+    /* Also keys of another kind than the certificate's, which are taken without a word. */
+    if (SSL_CTX_check_private_key(context) != 1)
+        return fault(errors, "tls.key_file", settings->key_file,
+                     "does not belong to tls.certificate_file; expected the key that it was "
+                     "made with");
+    return MCPX_OK;
+}
+
+static int64_t end_of(SSL_CTX *context)
+{
+    const X509 *certificate = SSL_CTX_get0_certificate(context);
+    ASN1_TIME *epoch = ASN1_TIME_set(NULL, 0);
+    int days = 0, seconds = 0;
+
+    if (certificate && epoch)
+        (void)ASN1_TIME_diff(&days, &seconds, epoch, X509_get0_notAfter(certificate));
+    ASN1_TIME_free(epoch);
+    return (int64_t)days * 86400 + seconds;
+}
+
+enum mcpx_err tls_files_read(const struct tls_settings *settings, struct mcpx_text *errors,
+                             struct tls_files *out)
+{
+    SSL_CTX *context;
+    enum mcpx_err err;
+
+    ERR_clear_error();
+    context = make(settings->only_1_3);
+    if (!context)
+        return MCPX_ENOMEM;
+    err = take_pair(settings, context, errors);
+    if (err) {
+        SSL_CTX_free(context);
+        return err;
+    }
+    *out = (struct tls_files){context, end_of(context)};
+    return MCPX_OK;
+}
+
+void tls_files_warn(const struct tls_settings *settings, const struct tls_files *files,
+                    int64_t wall_ms, struct mcpx_text *warnings)
+{
+    struct stat status;
+
+    if (files->until_s <= wall_ms / 1000)
+        mx_format(warnings,
+                  "tls.certificate_file: %s: has expired, so clients refuse it; expected one "
+                  "that is valid today\n",
+                  settings->certificate_file);
+    if (stat(settings->key_file, &status) == 0 && (status.st_mode & S_IROTH))
+        mx_format(warnings,
+                  "tls.key_file: %s: everybody on this machine may read it; chmod o-r mends "
+                  "that\n",
+                  settings->key_file);
+}
+
+void tls_files_fini(struct tls_files *files)
+{
+    SSL_CTX_free(files->context);
+    *files = (struct tls_files){0};
+}
+
+/* Times and sizes mixed: two states of a file have the same stamp by accident only. */
+static uint64_t mix(uint64_t stamp, const char *path)
+{
+    static const uint64_t factor = UINT64_C(0x9E3779B97F4A7C15);
+    struct stat status = {0};
+
+    if (stat(path, &status))
+        return (stamp + 1) * factor;
+    stamp = (stamp + (uint64_t)status.st_ino) * factor;
+    stamp = (stamp + (uint64_t)status.st_size) * factor;
+    stamp = (stamp + (uint64_t)status.st_mtim.tv_sec) * factor;
+    return (stamp + (uint64_t)status.st_mtim.tv_nsec) * factor;
+}
+
+uint64_t tls_files_stamp(const struct tls_settings *settings)
+{
+    return mix(mix(0, settings->certificate_file), settings->key_file);
+}

@@ -1,0 +1,43 @@
+/*
+ * tls_files.h - certificates and keys as files have them, made into what connections are given.
+ */
+#ifndef EDGE_TLS_FILES_H
+#define EDGE_TLS_FILES_H
+
+#include "router/policy/config.h"
+
+struct ssl_ctx_st;
+
+/**
+ * What the files say.
+ *
+ * context   owned; each connection holds on to the one that it began with
+ * until_s   when the certificate ends, in seconds since 1970
+ */
+struct tls_files {
+    struct ssl_ctx_st *context;
+    int64_t until_s;
+};
+
+/**
+ * Reads the files and checks that they belong together.
+ *
+ * errors   one line for each reason that they cannot be used: setting, path, what was found
+ * out      to be freed with tls_files_fini; untouched on failure
+ *
+ * Returns MCPX_OK, MCPX_ESYSTEM with `errors`, or MCPX_ENOMEM.
+ */
+enum mcpx_err tls_files_read(const struct tls_settings *settings, struct mcpx_text *errors,
+                             struct tls_files *out);
+
+/** Appends a line for each thing about them that is surely not meant. */
+void tls_files_warn(const struct tls_settings *settings, const struct tls_files *files,
+                    int64_t wall_ms, struct mcpx_text *warnings);
+
+/** Frees them; connections keep what they have. Zeroed is allowed. */
+void tls_files_fini(struct tls_files *files);
+
+/** A number that changes when one of the files does. */
+uint64_t tls_files_stamp(const struct tls_settings *settings);
+
+#endif

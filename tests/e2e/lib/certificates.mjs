@@ -1,0 +1,65 @@
+/*
+ * certificates.mjs - certificates for the length of a test, made by openssl: of an authority of its
+ * own, for "localhost", or for a client.
+ */
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const openssl = (...words) => execFileSync('openssl', words, { stdio: 'pipe' });
+
+export class Certificates {
+  folder = mkdtempSync(join(tmpdir(), 'mcpx-tls-'));
+
+  /** Removed when the test ends. */
+  constructor(t) {
+    t.after(() => rmSync(this.folder, { recursive: true }));
+  }
+
+  path(name) {
+    return join(this.folder, name);
+  }
+
+  text(name) {
+    return readFileSync(this.path(name), 'utf8');
+  }
+
+  /**
+   * Makes NAME.pem and NAME.key, for a host or client by itself, or signed by the authority `by`.
+   * `san` is as openssl takes it.
+   */
+  make(name, { cn = 'localhost', san = 'DNS:localhost,IP:127.0.0.1', days = 2, by, key = 'ec',
+    authority = false } = {}) {
+    const kind = { ec: ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256'],
+      rsa: ['-newkey', 'rsa:2048'] }[key];
+    openssl('req', '-x509', ...kind, '-nodes', '-days', String(days), '-subj', `/CN=${cn}`,
+      ...(san ? ['-addext', `subjectAltName=${san}`] : []),
+      '-addext', `basicConstraints=critical,CA:${authority ? 'TRUE' : 'FALSE'}`,
+      ...(by ? ['-CA', this.path(`${by}.pem`), '-CAkey', this.path(`${by}.key`)] : []),
+      '-keyout', this.path(`${name}.key`), '-out', this.path(`${name}.pem`));
+    return this;
+  }
+
+  /** Makes NAME.pem and NAME.key that were good for a day, years ago. */
+  makeExpired(name) {
+    const [config, request, index] = ['config', 'request', 'index'].map((what) => this.path(what));
+    writeFileSync(config, `[ca]\ndefault_ca = ca\n[ca]\nnew_certs_dir = ${this.folder}\n`
+      + `database = ${index}\nserial = ${index}.serial\npolicy = any\ndefault_md = sha256\n[any]\ncommonName = supplied\n`);
+    writeFileSync(index, '');
+    openssl('req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes',
+      '-subj', '/CN=localhost', '-keyout', this.path(`${name}.key`), '-out', request);
+    openssl('ca', '-batch', '-selfsign', '-create_serial', '-config', config, '-keyfile',
+      this.path(`${name}.key`), '-startdate', '20200101000000Z', '-enddate', '20200102000000Z',
+      '-notext', '-in', request, '-out', this.path(`${name}.pem`));
+    return this;
+  }
+
+  /** What `from` has becomes what is called `to`, certificate and key one after the other. */
+  become(from, to, { key = from } = {}) {
+    for (const [source, target] of [[`${from}.pem`, `${to}.pem`], [`${key}.key`, `${to}.key`]]) {
+      copyFileSync(this.path(source), this.path(`${target}.new`));
+      renameSync(this.path(`${target}.new`), this.path(target));
+    }
+  }
+}

@@ -1,0 +1,267 @@
+/*
+ * What breaks for whom: an operator whose certificate is renewed and whose agents are all cut off, or
+ * go on with the old one for ever; a message that is lost or doubled between records; a client that
+ * is let in with a cipher that was broken years ago; everybody, while a stranger begins handshakes.
+ */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { chmodSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { test } from 'node:test';
+import { connect as connectTls } from 'node:tls';
+import { Certificates } from './lib/certificates.mjs';
+import { Participant } from './lib/participant.mjs';
+import { programBinary } from './lib/program.mjs';
+import { DEADLINE_MS, eventually, inTime, Router, routerBinary } from './lib/router.mjs';
+
+const LIMITS = { connects_per_s: 0, joins_per_minute: 0, messages_per_minute: 0,
+  bytes_per_minute: 0, requests_per_minute: 0, message_bytes: 1 << 24 };
+
+/** A router with a plain address and one with TLS, `router.urls`, and its certificate. */
+async function start(t, { key = 'ec', tls = {}, ...config } = {}) {
+  const certificates = new Certificates(t).make('one', { key });
+  certificates.become('one', 'live');
+  const router = await Router.start({
+    config: { limits: LIMITS, ...config, tls: { certificate_file: certificates.path('live.pem'),
+      key_file: certificates.path('live.key'), ...tls } },
+    args: ['--listen', '127.0.0.1:0', '--listen', 'tls://127.0.0.1:0', '--dev'],
+    env: { MCPX_AUTH_JWT_SECRET: randomUUID() },
+  });
+  t.after(() => router.stop());
+  router.port = Number(new URL(router.urls[1]).port);
+  router.certificates = certificates;
+  return router;
+}
+
+/** How somebody comes in under TLS; the certificate is the one that is in force. */
+function secured(router, ca = router.certificates.text('live.pem')) {
+  return { url: router.urls[1].replace('127.0.0.1', 'localhost'), tls: { ca, family: 4 } };
+}
+
+const run = (file, words, input = '') => new Promise((done) => {
+  const child = execFile(file, words, { timeout: DEADLINE_MS }, (error, stdout, stderr) => {
+    done({ code: error ? error.code : 0, stdout, stderr });
+  });
+  child.stdin.end(input);
+});
+
+/** All that is said to bytes that were sent, until the connection ends. */
+function say(port, ...pieces) {
+  return inTime(new Promise((done, fail) => {
+    const parts = [];
+    const socket = connect(port, '127.0.0.1', () => pieces.forEach((piece) => socket.write(piece)));
+    socket.on('data', (part) => parts.push(part)).on('error', fail);
+    socket.on('close', () => done(Buffer.concat(parts)));
+  }), 'the connection did not end');
+}
+
+/** The first flight of a client, as it is written. */
+function clientHello() {
+  return inTime(new Promise((done) => {
+    const catcher = createServer((socket) => socket.once('data', (part) => {
+      done(part);
+      socket.destroy();
+      catcher.close();
+    })).listen(0, '127.0.0.1', () => {
+      connectTls({ port: catcher.address().port }).on('error', () => {});
+    });
+  }), 'no client hello');
+}
+
+const metric = async (router, name) => Number(new RegExp(`^${name} (.*)$`, 'm')
+  .exec((await router.get('/metrics')).text)[1]);
+
+for (const [key, sort] of [['ec', 'ECDSA'], ['rsa', 'RSA']]) {
+  test(`of all versions and ciphers, only what is sound is spoken (${key})`, async (t) => {
+    const router = await start(t, { key });
+    const open = async (...words) => (await run('openssl', ['s_client', '-connect',
+      `127.0.0.1:${router.port}`, ...words])).stdout;
+    const taken = async (version, option, names) => {
+      const answers = await Promise.all(names.map((name) => open(`-${version}`, option, name)));
+      return names.filter((name, i) => answers[i].includes(`Cipher is ${name}\n`)).sort();
+    };
+    const { stdout } = await run('openssl', ['ciphers', '-s', '-tls1_2', 'ALL:COMPLEMENTOFALL:@SECLEVEL=0']);
+    const all = stdout.trim().split(':').filter((name) => !name.startsWith('TLS_'));
+    assert.ok(all.length > 50);
+    assert.deepEqual(await taken('tls1_2', '-cipher', all), [`ECDHE-${sort}-AES128-GCM-SHA256`,
+      `ECDHE-${sort}-AES256-GCM-SHA384`, `ECDHE-${sort}-CHACHA20-POLY1305`]);
+    assert.deepEqual(await taken('tls1_3', '-ciphersuites', ['TLS_AES_128_GCM_SHA256',
+      'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'TLS_AES_128_CCM_SHA256']),
+    ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256']);
+    for (const version of ['tls1', 'tls1_1']) {
+      assert.match(await open(`-${version}`, '-cipher', 'ALL:@SECLEVEL=0'), /Cipher is \(NONE\)/);
+    }
+    const session = await open('-tls1_2');
+    assert.match(session, /Compression: NONE/);
+    assert.match(session, /Secure Renegotiation IS supported/);
+    assert.doesNotMatch(session, /TLS session ticket/);
+    assert.match(await open('-alpn', 'h2,http/1.1'), /ALPN protocol: http\/1\.1/);
+  });
+}
+
+test('min_version 1.3 speaks nothing older', async (t) => {
+  const router = await start(t, { tls: { min_version: '1.3' } });
+  const open = async (version) => (await run('openssl', ['s_client', '-connect',
+    `127.0.0.1:${router.port}`, `-${version}`])).stdout;
+  assert.match(await open('tls1_2'), /Cipher is \(NONE\)/);
+  assert.match(await open('tls1_3'), /Cipher is TLS_AES/);
+});
+
+test('whoever wants another protocol, or renegotiates, is told no', async (t) => {
+  const router = await start(t);
+  const alpn = await run('openssl', ['s_client', '-connect', `127.0.0.1:${router.port}`, '-alpn', 'h2']);
+  assert.match(alpn.stderr, /no application protocol/);
+  const again = await run('openssl', ['s_client', '-connect', `127.0.0.1:${router.port}`, '-tls1_2'], 'R\n');
+  assert.match(again.stderr, /no renegotiation/);
+});
+
+test('megabytes cross both ways, to a reader that pauses, whole and in order', async (t) => {
+  const router = await start(t);
+  const join = (id, more) => Participant.join(router, { id, topic: 'room', ...more });
+  const [alice, bob, carol] = [await join('alice', secured(router)), await join('bob', secured(router)),
+    await join('carol')];
+  const sent = [];
+  bob.pause();
+  for (let i = 0; i < 30; i++) {
+    const text = `${i} ${'x'.repeat([10, 16384, 700000, 3000000][i % 4])}`;
+    sent.push({ id: (i % 2 ? alice : carol).send('chat', { text }), text });
+  }
+  await Promise.all([alice, carol].map((who) => who.untilId(sent.at(-1).id)));
+  await Promise.all([alice, carol].map((who) => who.untilId(sent.at(-2).id)));
+  bob.resume();
+  const order = (who) => who.heard().filter(({ kind }) => kind === 'chat');
+  await eventually(() => order(bob).length === sent.length && order(carol).length === sent.length,
+    'not all has arrived');
+  assert.deepEqual(order(bob).map(({ id }) => id), order(carol).map(({ id }) => id));
+  for (const { id, text } of sent) {
+    assert.equal(order(bob).find((envelope) => envelope.id === id).payload.text, text);
+  }
+  await Promise.all([alice, bob, carol].map((who) => who.close()));
+  assert.equal(bob.closed.code, 1000);
+});
+
+test('certificates change under load, and nobody is cut and nothing is lost', async (t) => {
+  const router = await start(t);
+  const { certificates } = router;
+  certificates.make('two').make('three', { key: 'rsa' });
+  const members = await Promise.all(Array.from({ length: 20 }, (_, i) => Participant.join(router,
+    { id: `m${i}`, topic: 'room', ...secured(router) })));
+  const ids = [];
+  const sender = setInterval(() => ids.push(members[ids.length % 20].send('chat', { n: ids.length })), 2);
+  t.after(() => clearInterval(sender));
+  const shown = () => inTime(new Promise((done, fail) => {
+    const socket = connectTls({ port: router.port, rejectUnauthorized: false }, () => {
+      done(socket.getPeerCertificate().fingerprint256);
+      socket.end();
+    }).on('error', fail);
+  }), 'no handshake');
+  const first = await shown();
+
+  certificates.become('two', 'live'); /* noticed by itself */
+  await eventually(() => /event=tls_files_read/.test(router.log), 'the change was not noticed');
+  const second = await shown();
+  assert.notEqual(second, first);
+
+  certificates.become('three', 'live', { key: 'one' }); /* they do not belong together */
+  process.kill(router.pid, 'SIGHUP');
+  await eventually(() => /event=tls_files_unusable/.test(router.log), 'the fault was not noticed');
+  assert.match(router.log, /tls\.key_file: \S*live\.key: does not belong to tls\.certificate_file/);
+  assert.equal(await shown(), second);
+  assert.equal(await metric(router, 'mcpx_tls_files_unusable'), 1);
+
+  for (const name of ['three', 'one', 'two', 'one']) {
+    const lines = router.log.match(/event=tls_files_read/g).length;
+    certificates.become(name, 'live');
+    process.kill(router.pid, 'SIGHUP');
+    await eventually(() => router.log.match(/event=tls_files_read/g).length > lines, 'no second reading');
+    const late = await Participant.join(router, { id: 'late', topic: 'room', ...secured(router) });
+    await late.close();
+  }
+  assert.equal(await shown(), first);
+  assert.equal(await metric(router, 'mcpx_tls_files_unusable'), 0);
+  assert.ok(await metric(router, 'mcpx_tls_certificate_expiry_seconds') > Date.now() / 1000);
+
+  clearInterval(sender);
+  assert.ok(ids.length > 50);
+  for (const member of members) {
+    await member.untilId(ids.at(-1));
+    assert.equal(member.closed, undefined);
+    assert.deepEqual(member.heard().filter(({ kind }) => kind === 'chat').map(({ id }) => id).sort(),
+      [...ids].sort());
+  }
+  await Promise.all(members.map((member) => member.close()));
+});
+
+test('who speaks the other language is told so', async (t) => {
+  const router = await start(t);
+  const plain = Number(new URL(router.url).port);
+  const answer = await say(router.port, 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n');
+  assert.match(answer.toString(), /^HTTP\/1\.1 400 .*this port speaks TLS; use https:/s);
+  await assert.rejects(inTime(new Promise((done, fail) => {
+    connectTls({ port: plain, rejectUnauthorized: false }, done).on('error', fail);
+  }), 'no end'));
+  await eventually(() => /event=tls_on_plain_port .*has no tls:\/\/ before it/.test(router.log), 'no line');
+  assert.equal((await say(router.port, Buffer.alloc(600, 'nonsense'))).subarray(0, 1)[0] ?? 21, 21);
+});
+
+test('an answer ends with a word, and a client that says goodbye is let go', async (t) => {
+  const router = await start(t);
+  const answer = await inTime(new Promise((done, fail) => {
+    const parts = [];
+    const socket = connectTls({ port: router.port, rejectUnauthorized: false }, () => {
+      for (const byte of 'GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n') socket.write(byte);
+    });
+    socket.on('data', (part) => parts.push(part)).on('error', fail);
+    socket.on('end', () => done(Buffer.concat(parts).toString()));
+  }), 'no close_notify');
+  const [head, body] = answer.split('\r\n\r\n');
+  assert.equal(Number(/Content-Length: (\d+)/i.exec(head)[1]), Buffer.byteLength(body));
+  const bye = await run('openssl', ['s_client', '-connect', `127.0.0.1:${router.port}`], '');
+  assert.equal(bye.code, 0, bye.stderr);
+});
+
+test('handshakes that are never finished keep nobody from coming in', async (t) => {
+  const router = await start(t);
+  const member = await Participant.join(router, { id: 'member', topic: 'room', ...secured(router) });
+  const hello = await clientHello();
+  const strangers = Array.from({ length: 600 }, (_, i) => connect(router.port, '127.0.0.1', function say() {
+    this.write(i % 2 ? hello : hello.subarray(0, 40));
+  }).on('error', () => {}));
+  t.after(() => strangers.forEach((stranger) => stranger.destroy()));
+  const late = await Participant.join(router, { id: 'late', topic: 'room', ...secured(router) });
+  await member.untilId(late.send('chat', { text: 'here' }));
+  await Promise.all([member, late].map((who) => who.close()));
+});
+
+test('our own client comes in, and refuses whom it does not know', async (t) => {
+  const router = await start(t);
+  const token = await router.token('me', 'room');
+  const ctl = (...words) => run(programBinary('mcpxctl'), ['status', '--url',
+    `wss://localhost:${router.port}`, ...words]);
+  process.env.MCPX_TOKEN = token;
+  const good = await ctl('--ca-file', router.certificates.path('live.pem'));
+  assert.equal(good.code, 0, good.stderr);
+  const bad = await ctl();
+  assert.notEqual(bad.code, 0);
+  assert.match(bad.stderr, /certificate/);
+});
+
+test('--check looks at certificate and key', async (t) => {
+  const certificates = new Certificates(t).make('one').make('two').makeExpired('old');
+  const check = (certificate, key) => run('env', [`MCPX_TLS_CERTIFICATE_FILE=${certificates.path(certificate)}`,
+    `MCPX_TLS_KEY_FILE=${certificates.path(key)}`, routerBinary(), '--listen', 'tls://127.0.0.1:0', '--check']);
+  for (const [certificate, key, code, line] of [
+    ['one.pem', 'one.key', 0, /^(?!.*tls)/s],
+    ['one.pem', 'two.key', 1, /^tls\.key_file: \S+two\.key: does not belong to tls\.certificate_file/m],
+    ['none.pem', 'one.key', 1, /^tls\.certificate_file: \S+none\.pem: No such file or directory$/m],
+    ['one.key', 'one.key', 1, /^tls\.certificate_file: \S+one\.key: no start line$/m],
+    ['old.pem', 'old.key', 0, /^tls\.certificate_file: \S+old\.pem: has expired/m],
+  ]) {
+    const { code: got, stderr } = await check(certificate, key);
+    assert.equal(got, code, stderr);
+    assert.match(stderr, line);
+  }
+  chmodSync(certificates.path('one.key'), 0o644);
+  assert.match((await check('one.pem', 'one.key')).stderr, /^tls\.key_file: .*everybody on this machine may read it/m);
+});
