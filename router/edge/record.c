@@ -30,6 +30,8 @@ void record_message(struct connection *connection, const struct verdict *verdict
         return;
     note.topic = peer_topic_name(peer);
     note.from = peer_id(peer);
+    note.to = verdict->to;
+    note.to_count = verdict->to_count;
     note.id = verdict->id;
     note.kind_sent = verdict->kind_sent;
     note.grant = verdict->decision.grant;

@@ -135,6 +135,7 @@ enum mcpx_err hub_admit(struct hub *hub, struct grant *grant,
  * id           absent when it could not be read
  * kind_sent    as the sender wrote it; absent when it could not be read
  * kind         as delivered: differs from kind_sent when derived
+ * to           addressees of one that was refused; 0 of them when it named none
  * decision     filled when err is MCPX_ECAPABILITY
  */
 struct verdict {
@@ -142,6 +143,8 @@ struct verdict {
     struct mcpx_slice id;
     struct mcpx_slice kind_sent;
     struct mcpx_slice kind;
+    const struct mcpx_slice *to;
+    size_t to_count;
     struct mcpx_decision decision;
 };
 

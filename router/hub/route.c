@@ -237,8 +237,13 @@ static void fill_verdict(const struct passage *passage, enum mcpx_err err,
                                 .id = passage->error.id,
                                 .kind_sent = passage->kind_sent,
                                 .decision = passage->error.decision};
-    if (passage->kind_sent.text)
-        verdict->kind = passage->hub->envelope.kind.text;
+    if (!passage->kind_sent.text)
+        return;
+    verdict->kind = passage->hub->envelope.kind.text;
+    if (err) {
+        verdict->to = passage->hub->envelope.to;
+        verdict->to_count = passage->hub->envelope.to_count;
+    }
 }
 
 void hub_route(struct hub *hub, struct peer *peer, struct mcpx_slice text, struct mcpx_now now,

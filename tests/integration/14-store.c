@@ -184,6 +184,25 @@ Test(store, a_shutdown_answers_what_it_has_accepted, .timeout = 600)
 
 /* ---- the audit ---- */
 
+/* Whom was it meant for? An auditor asks that of what was refused as well. */
+Test(store, a_refused_message_leaves_a_line_with_its_addressees, .timeout = 300)
+{
+    static const char text[] = "{\"protocol\":\"mcpx/v0.1\",\"id\":\"r\",\"from\":\"eve\","
+                               "\"kind\":\"chat\",\"to\":[\"bob\",\"carol\"],\"payload\":{}}";
+    struct rude ann = {0};
+    struct frame frame;
+
+    talk_start(&router, NULL, "", "");
+    talk_enter(&ann, &router, "ann", "", NULL);
+    rude_frame(&ann, TEXT, text, strlen(text));
+    cr_assert(rude_expect(&ann, "auth_violation", &frame));
+    rude_shut(&ann);
+    cr_expect_eq(daemon_stop(&router.daemon), 0);
+    cr_expect(store_place_holds(&router.place, "\"from\":\"ann\",\"to\":[\"bob\",\"carol\"],"
+                                               "\"kind_sent\":\"chat\",\"id\":\"r\""));
+    store_place_remove(&router.place);
+}
+
 /* Nobody may come in with what somebody reads there. */
 Test(store, no_secret_stands_in_any_file, .timeout = 300)
 {
