@@ -13,8 +13,10 @@
 #include "router/store/edge/store.h"
 
 /* What the log calls a stage in each of its states, in the order of enum stage_state. */
-static const char *const store_events[] = {"store_ready", "store_full", "store_failed"};
-static const char *const audit_events[] = {"audit_ready", "audit_full", "audit_failed"};
+static const char *const store_events[] = {"store_ready", "store_full", "store_failed",
+                                           "store_slow"};
+static const char *const audit_events[] = {"audit_ready", "audit_full", "audit_failed",
+                                           "audit_slow"};
 
 /* ---- opening ---- */
 
@@ -55,7 +57,8 @@ static struct store_config store_config_of(const struct config *config)
                                  .file_bytes = store->file_bytes,
                                  .history_count = config->hub.history_count,
                                  .history_bytes = config->hub.history_bytes,
-                                 .history_age_ms = config->hub.history_age_ms};
+                                 .history_age_ms = config->hub.history_age_ms,
+                                 .slow_ms = config->hub.open_ms};
 }
 
 enum mcpx_err store_turn_open(struct edge *edge, struct mcpx_text *errors)

@@ -223,9 +223,10 @@ const struct setting settings_table[] = {
             AT(config.hub.pending_bytes),
             "Memory of all messages that are being stored; beyond it they are refused. "
             "A participant may not hold more of it than it leaves for others"),
-    INTEGER("/store/timeout_ms", 1000, 60000, "", "5000", "milliseconds",
-            AT(config.hub.open_ms),
-            "How long somebody waits for a topic that has to be loaded first"),
+    INTEGER(
+        "/store/timeout_ms", 1000, 60000, "", "5000", "milliseconds", AT(config.hub.open_ms),
+        "How long somebody waits for a topic that has to be loaded first; and how long the "
+        "disk may say nothing before /readyz says that it is slow"),
 
     SIZED("/audit/folder", SETTING_STRING, 0, 4095, "\"\"", AT(config.audit.folder),
           "Folder of the audit, relative to the directory of the configuration file; empty "

@@ -167,6 +167,39 @@ Test(store, a_disk_that_fails_refuses_until_a_restart, .timeout = 600)
     talk_stop(&router);
 }
 
+/* Nobody is told anything meanwhile: who watches the router has to see that it is not idle. */
+Test(store, a_disk_that_hangs_is_told_by_readyz, .timeout = 600)
+{
+    static const struct {
+        const char *store, *audit, *reason, *events[2];
+    } rows[] = {
+        {",\"timeout_ms\":1000", NULL, "store slow", {"store_slow", "store_ready"}},
+        {",\"timeout_ms\":1000", "", "audit slow", {"audit_slow", "audit_ready"}},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct rude ann = {0};
+        char event[64];
+
+        talk_start(&router, rows[i].store, rows[i].audit, "");
+        talk_restart_on_disk(&router);
+        talk_enter(&ann, &router, "ann", "", NULL);
+        cr_expect(talk_becomes(&router, 200, "ready"));
+        talk_set_disk(&router, "hang");
+        talk_say(&ann, "m", 1);
+        cr_expect(talk_becomes(&router, 503, rows[i].reason));
+        talk_set_disk(&router, "fine");
+        talk_expect(&ann, "m0");
+        cr_expect(talk_becomes(&router, 200, "ready"));
+        for (size_t n = 0; n < 2; n++) {
+            snprintf(event, sizeof event, "event=%s", rows[i].events[n]);
+            cr_expect(daemon_logs(&router.daemon, event), "%s", event);
+        }
+        rude_shut(&ann);
+        talk_stop(&router);
+    }
+}
+
 /* Where nothing may happen unseen, everybody waits. */
 Test(store, an_audit_that_blocks_makes_everybody_wait, .timeout = 600)
 {

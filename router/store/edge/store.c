@@ -15,14 +15,23 @@
 #include "router/store/edge/moment.h"
 #include "router/store/edge/sqlite.h"
 
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* One helping of what was read; damaged topics that are remembered as told of. */
 enum { HELPING_BYTES = 2 << 20, HELPING_COUNT = 4000, TOLD_MAX = 10000 };
 
+/* What a stage was given and has not answered; since when it says nothing. */
+struct held {
+    size_t count;
+    int64_t since_ms;
+};
+
 /*
  * audit, sqlite   NULL where that is off
+ * audits, stores  what each of them holds
  * read            openings that the hub has not seen all of, the oldest first
  * helped          envelopes of the first that it has seen; `begun`: and its topic
  * lines           for the log, each with a line end
@@ -31,6 +40,8 @@ enum { HELPING_BYTES = 2 << 20, HELPING_COUNT = 4000, TOLD_MAX = 10000 };
 struct store {
     struct audit *audit;
     struct sqlite *sqlite;
+    struct held audits, stores;
+    int64_t slow_ms;
     void (*wake)(void *context);
     void *context;
     struct link read;
@@ -55,6 +66,7 @@ enum mcpx_err store_new(const struct store_config *config, void (*wake)(void *co
     (void)sigaction(SIGXFSZ, &ignore, NULL);
     store->wake = wake;
     store->context = context;
+    store->slow_ms = config->slow_ms;
     list_init(&store->read);
     if (config->file)
         err = sqlite_new(config, wake, context, errors, &store->sqlite);
@@ -154,6 +166,39 @@ static void conclude(struct store *store, struct hub *hub, struct link *answers,
     }
 }
 
+static void hold(struct held *held, size_t count, struct mcpx_now now)
+{
+    if (held->count == 0)
+        held->since_ms = now.mono_ms;
+    held->count += count;
+}
+
+/* A disk that hangs reports nothing: that it is slow is seen from here. */
+static void let_go(const struct store *store, struct held *held, const struct link *answers,
+                   struct stage_report *report, struct mcpx_now now)
+{
+    int64_t silent_ms;
+
+    for (const struct link *at = answers->next; at != answers; at = at->next) {
+        held->count--;
+        held->since_ms = now.mono_ms;
+    }
+    silent_ms = now.mono_ms - held->since_ms;
+    if (store->slow_ms == 0 || silent_ms < store->slow_ms || held->count == 0 ||
+        report->state != STAGE_READY)
+        return;
+    report->state = STAGE_SLOW;
+    (void)snprintf(report->reason, sizeof report->reason,
+                   "nothing was answered for %" PRId64 " s", silent_ms / 1000);
+}
+
+static void put_into_sqlite(struct store *store, struct link *submissions, size_t count,
+                            struct mcpx_now now)
+{
+    hold(&store->stores, count, now);
+    sqlite_put(store->sqlite, submissions, count);
+}
+
 /* What has passed the audit, and has to be stored. */
 static void pass_on(struct store *store, struct hub *hub, struct link *answers,
                     struct mcpx_now now)
@@ -173,7 +218,7 @@ static void pass_on(struct store *store, struct hub *hub, struct link *answers,
         count++;
     }
     if (count > 0)
-        sqlite_put(store->sqlite, &onward, count);
+        put_into_sqlite(store, &onward, count, now);
 }
 
 static void take_answers(struct store *store, struct hub *hub, struct mcpx_now now)
@@ -183,10 +228,12 @@ static void take_answers(struct store *store, struct hub *hub, struct mcpx_now n
     list_init(&answers);
     if (store->sqlite) {
         sqlite_answers(store->sqlite, &answers, &store->figures.sqlite);
+        let_go(store, &store->stores, &answers, &store->figures.sqlite, now);
         conclude(store, hub, &answers, now);
     }
     if (store->audit) {
         audit_answers(store->audit, &answers, &store->figures.audit);
+        let_go(store, &store->audits, &answers, &store->figures.audit, now);
         if (store->sqlite)
             pass_on(store, hub, &answers, now);
         else
@@ -309,10 +356,12 @@ static void take_tasks(struct store *store, struct hub *hub, struct mcpx_now now
     }
     if (count == 0)
         return;
-    if (store->audit)
+    if (store->audit) {
+        hold(&store->audits, count, now);
         audit_put(store->audit, &submissions, count);
-    else
-        sqlite_put(store->sqlite, &submissions, count);
+    } else {
+        put_into_sqlite(store, &submissions, count, now);
+    }
 }
 
 void store_turn(struct store *store, struct hub *hub, struct mcpx_now now)
@@ -334,8 +383,8 @@ void store_note(struct store *store, const struct audit_note *note)
 
 bool store_is_ready(const struct store *store, const char **why)
 {
-    static const char *const sqlite_why[] = {NULL, "store full", "store failed"};
-    static const char *const audit_why[] = {NULL, "audit full", "audit failed"};
+    static const char *const sqlite_why[] = {NULL, "store full", "store failed", "store slow"};
+    static const char *const audit_why[] = {NULL, "audit full", "audit failed", "audit slow"};
     const char *found = sqlite_why[store->figures.sqlite.state];
 
     if (!found)

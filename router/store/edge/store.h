@@ -27,6 +27,7 @@ struct audit_counts; /* router/store/edge/audit.h */
  * file_bytes            the database does not grow beyond; 0 = no limit
  * history_count, _bytes, _age_ms
  *                       as in struct hub_config: at least so much stays of each topic
+ * slow_ms               a stage that answers nothing for so long is SLOW; 0 = none is
  * vfs                   SQLite's name of the file system to use; NULL = its default
  */
 struct store_config {
@@ -38,6 +39,7 @@ struct store_config {
     size_t history_count;
     size_t history_bytes;
     int64_t history_age_ms;
+    int64_t slow_ms;
     const char *vfs;
 };
 
@@ -66,7 +68,7 @@ void store_note(struct store *store, const struct audit_note *note);
 /**
  * False while messages cannot be stored.
  *
- * why   filled when false: "store full", "store failed", "audit full" or "audit failed"; static
+ * why   filled when false: "store full", "audit slow" and the like; static
  */
 bool store_is_ready(const struct store *store, const char **why);
 
