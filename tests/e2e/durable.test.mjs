@@ -137,6 +137,11 @@ test('a sync that fails: nobody gets the message, its sender knows that it may b
   disk.becomes('ok'); /* too late: what the memory of the system holds is not to be trusted */
   await writer.untilAnswered(writer.say());
   assert.equal((await router.get('/readyz')).status, 503);
+  const shown = await disk.ctl('status', '--url', router.url);
+  assert.equal(shown.code, 1, shown.stderr);
+  assert.match(shown.stdout, /^health +healthy, not ready: store failed$/m);
+  const told = await disk.ctl('status', '--json', '--url', router.url);
+  assert.deepEqual(JSON.parse(told.stdout).reasons, ['store failed']);
   assert.equal(reader.seen.length, before);
   assert.equal(writer.seat.closed, undefined, 'nobody is thrown out');
   await router.kill();

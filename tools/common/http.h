@@ -33,8 +33,8 @@ struct http_call {
  * Calls and waits for the answer. When the router has had too many requests, asks again at the time
  * that it says, for up to a minute; a quiet call does not.
  *
- * answer   zero-initialised; filled with the body of a 2xx answer; the caller finishes it in every
- *          case
+ * answer   zero-initialised; filled with the body of the answer, be it a problem document; the caller
+ *          finishes it in every case
  *
  * Returns STATUS_OK; else an exit code, having complained in one sentence, which has the detail of
  * the problem document (RFC 9457) when there is one. STATUS_UNREACHABLE for no connection, 401, a

@@ -42,7 +42,7 @@ enum { NUMBERS = sizeof numbers / sizeof *numbers };
 /* The answers, as they came; a text is empty when there is none. */
 struct findings {
     struct connection where;
-    struct mcpx_text health, metrics, topics, participants;
+    struct mcpx_text health, readiness, metrics, topics, participants;
     bool ready;
     bool knows_topics;
 };
@@ -50,6 +50,7 @@ struct findings {
 static void findings_fini(struct findings *found)
 {
     mcpx_text_fini(&found->health);
+    mcpx_text_fini(&found->readiness);
     mcpx_text_fini(&found->metrics);
     mcpx_text_fini(&found->topics);
     mcpx_text_fini(&found->participants);
@@ -82,18 +83,15 @@ static struct mcpx_slice number_of(const struct findings *found, const char *met
     return (struct mcpx_slice){at, strspn(at, "0123456789.")};
 }
 
-static bool is_ready(const struct connection *where)
+static bool is_ready(struct findings *found)
 {
-    struct mcpx_text answer = {0};
-    bool ready = http_do(&(struct http_call){.verb = verb,
-                                             .base = where->api,
-                                             .path = "/readyz",
-                                             .ca_file = where->client.ca_file,
-                                             .quiet = true},
-                         &answer) == STATUS_OK;
+    struct http_call call = {.verb = verb,
+                             .base = found->where.api,
+                             .path = "/readyz",
+                             .ca_file = found->where.client.ca_file,
+                             .quiet = true};
 
-    mcpx_text_fini(&answer);
-    return ready;
+    return http_do(&call, &found->readiness) == STATUS_OK;
 }
 
 /* The calls that need no token. */
@@ -107,7 +105,7 @@ static int ask_health(struct findings *found)
         return fail_with(STATUS_FAILED, verb,
                          "%s answers without a status; is it an MCPx router?",
                          found->where.api);
-    found->ready = is_ready(&found->where);
+    found->ready = is_ready(found);
     return fetch_answer(&found->where, verb, "/metrics", NULL, &found->metrics);
 }
 
@@ -146,10 +144,12 @@ static void add_table(struct mcpx_text *out, const struct findings *found)
 {
     struct mcpx_slice health = value_of(&found->health);
 
-    text_format(out, "router        %s\nhealth        %v, %s\nuptime        %v s\n",
-                found->where.client.url, mcpx_json_get(health, "status"),
-                found->ready ? "ready" : "not ready: it takes no connections",
-                mcpx_json_get(health, "uptime"));
+    text_format(out, "router        %s\nhealth        %v, ", found->where.client.url,
+                mcpx_json_get(health, "status"));
+    mcpx_text_puts(out, found->ready ? "ready\n" : "not ready: ");
+    if (!found->ready)
+        add_list(out, &found->readiness, "reasons", NULL);
+    text_format(out, "uptime        %v s\n", mcpx_json_get(health, "uptime"));
     for (size_t i = 0; i < NUMBERS; i++) {
         struct mcpx_slice number = number_of(found, numbers[i].metric);
 
@@ -166,9 +166,15 @@ static void add_table(struct mcpx_text *out, const struct findings *found)
 
 static void add_json(struct mcpx_text *out, const struct findings *found)
 {
+    struct mcpx_slice reasons = mcpx_json_get(value_of(&found->readiness), "reasons");
+
     mx_format(out, "{\"url\":%q,\"health\":", found->where.client.url);
     text_compact(out, value_of(&found->health));
     mx_json_add_bool(out, "ready", found->ready);
+    if (reasons.text) {
+        mcpx_text_puts(out, ",\"reasons\":");
+        text_compact(out, reasons);
+    }
     for (size_t i = 0; i < NUMBERS; i++) {
         struct mcpx_slice number = number_of(found, numbers[i].metric);
 
