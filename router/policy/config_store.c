@@ -60,4 +60,8 @@ void load_store(struct loading *loading)
     setting_resolve(loading, "/store/file", &config->store.file);
     setting_resolve(loading, "/audit/folder", &config->audit.folder);
     setting_resolve(loading, "/audit/key_file", &config->audit.key_file);
+    if (has_audit && file_is_public(config->audit.key_file))
+        setting_line(loading, "/audit/key_file",
+                     "everybody on this machine may read the key; chmod o-r mends that",
+                     warning_line);
 }

@@ -282,3 +282,25 @@ Test(config_keys, of_the_file_never_sign_in_dev_mode)
     }
     unlink(file.path);
 }
+
+/* Who has the key of the audit can sign a chain of his own. */
+Test(config_keys, of_the_audit_in_a_file_everybody_may_read_earn_a_warning)
+{
+    static const mode_t modes[] = {0600, 0640, 0644};
+
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        struct secret_file file = write_secret("-", modes[i]);
+        struct settled s = load_with("{\"audit\":{\"folder\":\"f\",\"key_file\":\"%s\"},"
+                                     "\"auth\":{\"jwt\":{\"secret\":\"" SECRET "\"}}}",
+                                     file.path);
+
+        cr_assert_eq(s.err, MCPX_OK, "%s", s.errors.text);
+        cr_expect_str_eq(settled_warnings(&s),
+                         modes[i] & 04
+                             ? "FILE: /audit/key_file: everybody on this machine may "
+                               "read the key; chmod o-r mends that\n"
+                             : "");
+        settled_fini(&s);
+        unlink(file.path);
+    }
+}
