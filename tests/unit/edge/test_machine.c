@@ -124,5 +124,12 @@ Test(machine, every_bound_is_told)
     cr_expect(strstr(text.text, "bound: connections: 20000, of one participant: no limit\n"));
     cr_expect(
         strstr(text.text, "bound: connection attempts per second: 70, of one address: 7\n"));
+    cr_expect_null(strstr(text.text, "stored"), "nothing waits where nothing is stored");
+    mcpx_text_reset(&text);
+    config.hub.gated = true;
+    config.hub.pending_bytes = 1000000;
+    bounds_write(&config, &text);
+    cr_expect(strstr(text.text, "bound: bytes of messages that wait to be stored or audited: "
+                                "1000000, of one participant: 500000\n"));
     mcpx_text_fini(&text);
 }
