@@ -20,7 +20,10 @@ function join() {
     remember(JSON.parse(text));
   });
   ws.on('error', (error) => console.error(error.message));
-  ws.on('close', () => setTimeout(join, 1000));
+  ws.on('close', (code, reason) => {
+    const told = /; retry_after_ms=(\d+)$/.exec(String(reason)); // by a router that goes away
+    setTimeout(join, Math.max(1000, told ? Number(told[1]) : 0));
+  });
 }
 
 join();

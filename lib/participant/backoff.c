@@ -5,7 +5,10 @@
  */
 #include "lib/participant/backoff.h"
 
+#include "lib/core/decimal.h"
 #include <mcpx/error.h>
+
+#include <string.h>
 
 enum { FIRST_MS = 500, DOUBLINGS = 6 };
 
@@ -19,6 +22,21 @@ int64_t mx_backoff_next(struct mx_backoff *backoff, uint32_t chance)
         pause = MX_BACKOFF_MAX_MS;
     backoff->failures++;
     return pause / 2 + (int64_t)(chance % (uint32_t)(pause / 2 + 1));
+}
+
+int64_t mx_backoff_told(struct mcpx_slice reason)
+{
+    static const char words[] = "; retry_after_ms=";
+    size_t len = sizeof words - 1;
+    uint64_t told;
+
+    for (size_t at = reason.len; at >= len; at--) {
+        struct mcpx_slice number = {reason.text + at, reason.len - at};
+
+        if (memcmp(number.text - len, words, len) == 0)
+            return mx_decimal_clamp(number, MX_BACKOFF_MAX_MS, &told) ? (int64_t)told : 0;
+    }
+    return 0;
 }
 
 bool mx_backoff_is_final(int code, bool has_token, bool has_instance)

@@ -23,6 +23,13 @@ struct mx_backoff {
 int64_t mx_backoff_next(struct mx_backoff *backoff, uint32_t chance);
 
 /**
+ * How long a router that goes away wants its client to stay away, as the reason of its close frame
+ * says: at most MX_BACKOFF_MAX_MS, so that nobody is kept away for ever. 0 when it says nothing.
+ * Protocol: section 6.
+ */
+int64_t mx_backoff_told(struct mcpx_slice reason);
+
+/**
  * True when no other attempt is to be made, because it would end like this one. See
  * mcpx_error_again.
  *

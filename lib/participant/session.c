@@ -143,7 +143,7 @@ void mcpx_session_disconnected(struct mcpx_session *session, int code,
 {
     bool is_final =
         mx_backoff_is_final(code, session->config.renews_token, session->config.instance);
-    int64_t pause = -1;
+    int64_t pause = -1, told;
     uint32_t chance;
 
     if (!mx_connection_move(&session->connection, MX_DISCONNECT))
@@ -152,6 +152,9 @@ void mcpx_session_disconnected(struct mcpx_session *session, int code,
     if (!is_final) {
         mx_session_fill(session, &chance, sizeof chance);
         pause = mx_backoff_next(&session->backoff, chance);
+        told = mx_backoff_told(reason);
+        if (told > pause)
+            pause = told;
         session->connect_at = now.mono_ms + pause;
     }
     tell_left(session, code, reason, pause);

@@ -45,7 +45,8 @@ void depart_leave(struct peer *peer, enum mcpx_err err)
     tell_leave(peer, successor, leave_reason(err));
 }
 
-static void condemn(struct hub *hub, struct peer *peer, enum mcpx_err err)
+/* `again_ms`: see notice_close. */
+static void condemn(struct hub *hub, struct peer *peer, enum mcpx_err err, int64_t again_ms)
 {
     if (err == MCPX_ESLOW) {
         struct error_notice error = {.err = err, .missed = peer->missed};
@@ -61,7 +62,7 @@ static void condemn(struct hub *hub, struct peer *peer, enum mcpx_err err)
     peer->state = PEER_CONDEMNED;
     peer->owed = 0;
     mcpx_text_fini(&peer->join);
-    notice_close(&peer->outbox, err);
+    notice_close(&peer->outbox, err, again_ms);
     if (peer->outbox.failed)
         mcpx_text_fini(&peer->outbox); /* no memory to say so: peer_peek only tells to close */
     peer_count_outbox(peer);
@@ -78,16 +79,21 @@ void hub_condemn_slow(struct hub *hub)
         struct peer *peer = LIST_ELEMENT(hub->slow.next, struct peer, cursor.reader.link);
 
         hub->stats.slow++;
-        condemn(hub, peer, MCPX_ESLOW);
+        condemn(hub, peer, MCPX_ESLOW, 0);
     }
+}
+
+static bool is_there(const struct peer *peer)
+{
+    return peer->state == PEER_OPEN || peer->state == PEER_JOINING;
 }
 
 void hub_condemn(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mcpx_now now)
 {
-    if (peer->state != PEER_OPEN && peer->state != PEER_JOINING)
+    if (!is_there(peer))
         return;
     hub->now = now;
-    condemn(hub, peer, err);
+    condemn(hub, peer, err, 0);
     hub_condemn_slow(hub);
 }
 
@@ -109,13 +115,20 @@ void hub_depart(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mc
 
 void hub_drain(struct hub *hub, struct mcpx_now now)
 {
+    uint64_t count = hub->stats.peers, at = 0;
+    uint64_t window_ms = count < DRAIN_SPREAD_MS ? count : DRAIN_SPREAD_MS;
     struct link *next;
 
+    hub->now = now;
     hub->draining = true;
     for (struct link *link = hub->peers.next; link != &hub->peers; link = next) {
+        struct peer *peer = LIST_ELEMENT(link, struct peer, in_hub);
+
         next = link->next;
-        hub_condemn(hub, LIST_ELEMENT(link, struct peer, in_hub), MCPX_EGOING, now);
+        if (is_there(peer))
+            condemn(hub, peer, MCPX_EGOING, (int64_t)(at++ * window_ms / count));
     }
+    hub_condemn_slow(hub);
 }
 
 /* One welcome tells all that changed until it is read, be it the first. */
@@ -143,7 +156,7 @@ enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *gran
     struct grant *before = peer->grant;
     enum mcpx_err err;
 
-    if (peer->state != PEER_OPEN && peer->state != PEER_JOINING)
+    if (!is_there(peer))
         return MCPX_ECLOSED;
     hub->now = now;
     peer->grant = grant_at(grant, now.wall_ms);

@@ -206,9 +206,13 @@ void hub_depart(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mc
 enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *grant,
                           struct mcpx_now now);
 
+/** The clients of a router that goes away come back within so long, at most. */
+enum { DRAIN_SPREAD_MS = 30000 };
+
 /**
  * Condemns every peer with MCPX_EGOING and admits nobody from now on. What peers have not been
- * handed by then they do not get: write out what is ready first.
+ * handed by then they do not get: write out what is ready first. Each is told another time to come
+ * back, one for each millisecond. Protocol: section 6.
  */
 void hub_drain(struct hub *hub, struct mcpx_now now);
 

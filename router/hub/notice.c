@@ -11,17 +11,24 @@
 #include "router/hub/hub_state.h"
 #include <mcpx/json.h>
 
-void notice_close(struct mcpx_text *out, enum mcpx_err err)
+void notice_close(struct mcpx_text *out, enum mcpx_err err, int64_t again_ms)
 {
     const char *reason = err == MCPX_ENOTNOW ? mcpx_error_wire(err) : mcpx_strerror(err);
     int code = mcpx_error_close(err);
+    struct mcpx_text again = {0};
     char frame[4];
 
-    mx_frame_head_write(frame, MX_CLOSE, 2 + strlen(reason));
+    if (err == MCPX_EGOING)
+        mx_format(&again, "; retry_after_ms=%s", again_ms);
+    if (again.failed)
+        mcpx_text_reset(&again); /* that it ends is worth more than when to come back */
+    mx_frame_head_write(frame, MX_CLOSE, 2 + strlen(reason) + again.len);
     frame[2] = (char)(code >> 8);
     frame[3] = (char)(code & 0xff);
     mcpx_text_add(out, frame, sizeof frame);
     mcpx_text_puts(out, reason);
+    mcpx_text_slice(out, mcpx_text_view(&again));
+    mcpx_text_fini(&again);
 }
 
 void notice_begin(struct hub *hub, const char *kind, struct mcpx_slice to,

@@ -12,9 +12,11 @@
 
 /**
  * Appends the frame that ends a connection with the error's close code and text. A refusal after the
- * upgrade (MCPX_ENOTNOW) says its name in place of the text. Protocol: section 7.
+ * upgrade (MCPX_ENOTNOW) says its name in place of the text. Protocol: sections 6 and 7.
+ *
+ * again_ms   for MCPX_EGOING, which tells it: the client is to stay away for so long
  */
-void notice_close(struct mcpx_text *out, enum mcpx_err err);
+void notice_close(struct mcpx_text *out, enum mcpx_err err, int64_t again_ms);
 
 /** Appends a ping with one byte of payload. Without memory nothing is appended. */
 void notice_ping(struct mcpx_text *out);

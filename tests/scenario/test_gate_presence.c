@@ -382,7 +382,8 @@ Test(gate_presence, a_router_that_goes_away_answers_nobody_twice)
     cr_expect_eq(arrives(v, "carol"), MCPX_EGOING);
     vault_commits(v, "m1");
     vault_commits(v, "join bob");
-    world_expect(v->world, "alice < close 1001\nbob < close 1001\n");
+    world_expect(v->world, "alice < close 1001, again in 0\n"
+                           "bob < close 1001, again in 1\n");
     vault_free(v);
 }
 

@@ -154,7 +154,7 @@ Test(time, a_router_that_goes_away_says_1001_to_everybody_and_admits_nobody)
                     "bob < chat 1 from alice\n");
     hub_drain(world_hub(w), world_now(w));
     cr_expect_eq(world_arrives(w, "carol", &(struct arrival){.history = -1}), MCPX_EGOING);
-    world_expect(w, "alice < close 1001\n"
-                    "bob < close 1001\n");
+    world_expect(w, "alice < close 1001, again in 0\n"
+                    "bob < close 1001, again in 1\n");
     world_free(w);
 }

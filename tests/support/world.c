@@ -3,6 +3,7 @@
  * transcript.c says how messages read; "< ping" and "< close 4003" are the rest.
  * A system/position is noted and not written down: see world_place.
  */
+#define _GNU_SOURCE /* memmem */
 #include "tests/support/world.h"
 #include "tests/support/hub_defaults.h"
 
@@ -307,6 +308,20 @@ static bool put_message(struct somebody *somebody, struct mcpx_slice text)
     return is_written;
 }
 
+/* After how long one who is sent away may come back. */
+static void put_again(struct somebody *somebody, struct mcpx_slice payload)
+{
+    static const char words[] = "; retry_after_ms=";
+    const char *at = memmem(payload.text, payload.len, words, strlen(words));
+
+    if (!at)
+        return;
+    at += strlen(words);
+    mcpx_text_puts(&somebody->lines, ", again in ");
+    mcpx_text_slice(&somebody->lines,
+                    (struct mcpx_slice){at, (size_t)(payload.text + payload.len - at)});
+}
+
 static void put_frame(struct somebody *somebody, const struct frame_view *frame)
 {
     size_t before = somebody->lines.len;
@@ -322,6 +337,7 @@ static void put_frame(struct somebody *somebody, const struct frame_view *frame)
     } else if (frame->opcode == 8) {
         snprintf(number, sizeof number, "close %d", frame->close_code);
         mcpx_text_puts(&somebody->lines, number);
+        put_again(somebody, frame->payload);
     } else {
         cr_assert_eq(frame->opcode, 9);
         mcpx_text_puts(&somebody->lines, "ping");

@@ -24,12 +24,14 @@ Test(notice, closes_with_the_code_and_the_text_of_the_error)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct mcpx_text out = {0};
-        const char *reason =
-            rows[i].err == MCPX_ENOTNOW ? "unavailable" : mcpx_strerror(rows[i].err);
+        const char *reason = rows[i].err == MCPX_ENOTNOW  ? "unavailable"
+                             : rows[i].err == MCPX_EGOING ? "the router is going away; "
+                                                            "retry_after_ms=1234"
+                                                          : mcpx_strerror(rows[i].err);
         struct mcpx_slice stream;
         struct frame_view frame;
 
-        notice_close(&out, rows[i].err);
+        notice_close(&out, rows[i].err, 1234);
         stream = mcpx_text_view(&out);
         cr_assert(frame_cut(&stream, &frame));
         cr_expect_eq(frame.opcode, MX_CLOSE);

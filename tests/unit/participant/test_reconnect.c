@@ -410,6 +410,41 @@ Test(reconnect, tries_again_after_pauses_that_grow)
     stage_clear(&stage);
 }
 
+/* Ten thousand that come back in the same second would be a second of nothing else. */
+Test(reconnect, stays_away_for_as_long_as_the_router_asks)
+{
+    static const struct {
+        const char *reason;
+        int64_t least, most;
+    } rows[] = {
+        {"the router is going away; retry_after_ms=1234", 1234, 1234},
+        {"; retry_after_ms=29999", 29999, 29999},
+        {"the router is going away; retry_after_ms=7", 250, 500}, /* its own pause is longer */
+        {"the router is going away; retry_after_ms=99999999999999999999", 30000, 30000},
+        {"the router is going away", 250, 500},
+        {"the router is going away; retry_after_ms=", 250, 500},
+        {"the router is going away; retry_after_ms=12s", 250, 500},
+        {"the router is going away; retry_after_ms=-9000", 250, 500},
+        {"retry_after_ms=9000", 250, 500},
+        {"", 250, 500},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct stage stage;
+        int64_t pause;
+
+        stage_set(&stage, NULL);
+        stage_joins(&stage);
+        mcpx_session_disconnected(stage.session, 1001, mcpx_slice_of(rows[i].reason),
+                                  stage.now);
+        pause = mcpx_session_connect_at(stage.session) - stage.now.mono_ms;
+        cr_expect(pause >= rows[i].least && pause <= rows[i].most, "%s: %d", rows[i].reason,
+                  (int)pause);
+        stage_skip(&stage);
+        stage_clear(&stage);
+    }
+}
+
 Test(reconnect, gives_up_when_the_answer_would_be_the_same)
 {
     static const int codes[] = {400,  401,  403,  404,  1002, 1003,
