@@ -53,6 +53,7 @@ struct lws_vhost;
  * UNAUTHENTICATED_MAX   connections that have not been upgraded; beyond, whoever holds most loses
  *                       one
  * REQUEST_MS            how long one may stay so without being answered
+ * LAST_REQUEST_MS       how long one may stay so while the router stops
  * ANSWER_MS             how long one may take nothing of its answer
  * LINGER_MS             between the last byte sent and the end, for the other side to close first
  * WELCOME_DELAY_MS      between the 101 and the welcome: some clients lose what comes with the 101
@@ -69,6 +70,7 @@ struct lws_vhost;
 enum {
     UNAUTHENTICATED_MAX = 1024,
     REQUEST_MS = 10000,
+    LAST_REQUEST_MS = 250,
     ANSWER_MS = 10000,
     LINGER_MS = 2000,
     WELCOME_DELAY_MS = 5,

@@ -94,11 +94,14 @@ void evict_unauthenticated(struct edge *edge)
 
 void evict_requests(struct edge *edge)
 {
+    int64_t latest_ms = edge_now(edge).mono_ms + LAST_REQUEST_MS;
+
     for (struct link *link = edge->all.next; link != &edge->all; link = link->next) {
         struct connection *connection = LIST_ELEMENT(link, struct connection, in_all);
 
-        if (connection->state == UNAUTHENTICATED ||
-            (connection->state == ANSWERED && !connection->full))
+        if (connection->state == UNAUTHENTICATED && connection->deadline_ms > latest_ms)
+            connection->deadline_ms = latest_ms;
+        else if (connection->state == ANSWERED && !connection->full)
             connection_kill(connection);
     }
 }

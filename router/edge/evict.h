@@ -30,7 +30,10 @@ void evict_late(struct edge *edge);
  */
 void evict_unauthenticated(struct edge *edge);
 
-/** Cuts everybody who is not upgraded, but for those who are still taking their answer. */
+/**
+ * For a router that stops, again and again: cuts those who have taken their answer, and gives those
+ * who have none yet LAST_REQUEST_MS. A client that was accepted just before may not have been read.
+ */
 void evict_requests(struct edge *edge);
 
 #endif

@@ -66,6 +66,8 @@ static void on_tick(uv_timer_t *timer)
     if (!store_turn_is_blocked(edge)) {
         hub_tick(edge->hub, now);
         evict_late(edge);
+        if (edge->stopping && !edge->settle_until_ms)
+            evict_requests(edge);
     }
     secure_watch(edge);
     tell_left_out(edge, now.mono_ms);

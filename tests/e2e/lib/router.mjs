@@ -93,9 +93,10 @@ export class Router {
    * Starts a router: in dev mode, or with `config`, an object that is written to a file in a
    * folder that goes away with the router; `files` (name -> text) are put beside it. `args` are
    * appended to the command line; with --listen among them it listens there and nowhere else, so that
-   * `url` is the one that its successor will have too.
+   * `url` is the one that its successor will have too. `isActivated`: its listening socket, on the
+   * port of that --listen, is held by another process, which can restart it.
    */
-  static async start({ config, files = {}, args = [], env = {} } = {}) {
+  static async start({ config, files = {}, args = [], env = {}, isActivated = false } = {}) {
     const router = new Router();
     router.#secret = env.MCPX_AUTH_JWT_SECRET;
     const command = args.includes('--listen') ? [...args] : ['--listen', '127.0.0.1:0', ...args];
@@ -110,12 +111,17 @@ export class Router {
     if (!config || args.includes('--dev')) {
       command.unshift(...(args.includes('--dev') ? [] : ['--dev']));
     }
+    command.unshift(routerBinary());
+    if (isActivated) {
+      const port = command[command.indexOf('--listen') + 1].split(':').pop();
+      command.unshift(join(dirname(dirname(routerBinary())), 'tests', 'keeper'), port);
+    }
     await router.#launch(command, env);
     return router;
   }
 
-  async #launch(command, env) {
-    const child = spawn(routerBinary(), command, {
+  async #launch([program, ...command], env) {
+    const child = spawn(program, command, {
       stdio: ['ignore', 'pipe', 'pipe'],
       cwd: this.#directory,
       env: { ...process.env, ...env },
@@ -193,6 +199,11 @@ export class Router {
 
   get(path, token) {
     return this.request('GET', path, { token });
+  }
+
+  /** One that is activated ends as by stop(), and its successor takes its place. Waits for nothing. */
+  restart() {
+    this.#child.kill('SIGHUP');
   }
 
   /** SIGTERM, then exit 0: a crash or a leak report at the end fails the test that caused it. */
