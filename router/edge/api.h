@@ -71,4 +71,7 @@ void api_check(const struct api_call *call, struct http_reply *reply);
 /** Appends the metrics of what keeps messages and decisions. */
 void api_metrics_store(const struct http_api *api, struct mcpx_text *out);
 
+/** Appends the metrics of files with public keys. */
+void api_metrics_keys(const struct api_call *call, struct mcpx_text *out);
+
 #endif

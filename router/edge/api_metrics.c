@@ -152,6 +152,7 @@ void api_metrics(const struct api_call *call, struct http_reply *reply)
     write_lag(hub_lag(call->api->hub, call->now), out);
     write_delivery(&stats->delivery, out);
     api_metrics_store(call->api, out);
+    api_metrics_keys(call, out);
     metric_value("mcpx_log_lost_lines_total", "counter",
                  "Lines of the log that standard error did not take", call->api->log_lost,
                  out);

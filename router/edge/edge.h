@@ -7,6 +7,7 @@
 #include "router/edge/clock.h"
 #include "router/edge/holders.h"
 #include "router/edge/http_api.h"
+#include "router/edge/key_watch.h"
 #include "router/edge/log_share.h"
 #include "router/edge/manager.h"
 #include "router/edge/tls_files.h"
@@ -129,6 +130,7 @@ struct waiters {
  * store_state, audit_state  what the log was told of them last
  * waiters, guests           those who wait for the hub; of them, and of those whose join is not
  *                           stored yet, the WebSockets (guests.h)
+ * keys                      who reads the files with public keys again (key_watch.h)
  * deaf                      members are not read, because nothing that they say can be taken
  * wake_lws                  something was handed to libwebsockets' timers from outside its
  *                           callbacks: it must be woken
@@ -168,6 +170,7 @@ struct edge {
     enum stage_state store_state, audit_state;
     struct waiters waiters;
     struct guests guests;
+    struct key_watch keys;
     bool deaf;
     uv_prepare_t round;
     uv_idle_t busy;

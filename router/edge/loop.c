@@ -11,6 +11,7 @@
 #include "router/edge/flush.h"
 #include "router/edge/gate.h"
 #include "router/edge/guests.h"
+#include "router/edge/key_watch.h"
 #include "router/edge/listener.h"
 #include "router/edge/secure.h"
 #include "router/edge/store_turn.h"
@@ -71,6 +72,7 @@ static void on_tick(uv_timer_t *timer)
     }
     secure_watch(edge);
     tell_left_out(edge, now.mono_ms);
+    key_watch_look(edge);
     set_tick(edge, now);
 }
 
@@ -163,6 +165,7 @@ static void on_signal(uv_signal_t *handle, int number)
         return;
     }
     edge_tls_reread(handle->data);
+    key_watch_reread(handle->data);
     LOG(LOG_WARN, "reload_not_supported",
         log_string("hint", "this version reads its settings at start only: restart it"));
 }

@@ -55,3 +55,11 @@ void record_turned_away(struct edge *edge, const struct turned_away *who)
     note.reason = mcpx_slice_of(reason);
     record(edge, &note);
 }
+
+void record_keys(struct edge *edge, const char *setting)
+{
+    struct audit_note note = {.what = AUDIT_KEYS, .reason = mcpx_slice_of(setting)};
+
+    if (record_is_kept(edge))
+        record(edge, &note);
+}

@@ -27,6 +27,9 @@ struct turned_away {
 };
 void record_turned_away(struct edge *edge, const struct turned_away *who);
 
+/** The keys of a file are others now; `setting` is the one that names the file. */
+void record_keys(struct edge *edge, const char *setting);
+
 /** Is anything written down? Ask before working out costly fields. */
 static inline bool record_is_kept(const struct edge *edge)
 {

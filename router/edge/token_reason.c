@@ -1,7 +1,8 @@
 /*
- * token_reason.c - a token whose time is over was good at its time: it is verified once more, as if
- * it were then. So what reads tokens has one answer for all that is wrong with them, and the
- * dates of one that nobody has signed are never believed.
+ * token_reason.c - what reads tokens has one answer for all that is wrong with them, and is asked
+ * once more for the reason. A token whose time is over was good at its time: it is verified as if it
+ * were then, so that the line names who bears it. The dates of one that nobody has signed are never
+ * believed.
  */
 #include "router/edge/token_reason.h"
 
@@ -9,10 +10,6 @@
 #include "router/policy/jwt.h"
 
 static const char unknown[] = "neither a token of the configuration nor a JWT";
-static const char unsigned_by_us[] =
-    "no configured key has signed it, or issuer, audience or claims are not those expected";
-static const char expired[] = "expired";
-static const char early[] = "not valid yet: nbf or iat is in the future";
 
 /* The claims of a token, whoever has written them; NULL when it has none. */
 static json_t *read_claims(struct mcpx_slice bearer)
@@ -41,19 +38,15 @@ static int64_t date_of(const json_t *claims, const char *name, int64_t missing)
     return date;
 }
 
-/* What the dates say, were they true, and an instant at which they would hold. */
-static const char *judge_dates(const json_t *claims, int64_t wall_ms, int64_t *at_ms)
+/* Do the dates, if they are true, forbid it now? `at_ms` is then an instant at which they hold. */
+static bool dates_forbid(const json_t *claims, int64_t wall_ms, int64_t *at_ms)
 {
     int64_t exp = date_of(claims, "exp", INT64_MAX);
     int64_t nbf = date_of(claims, "nbf", 0), iat = date_of(claims, "iat", 0);
     int64_t begin = nbf > iat ? nbf : iat;
 
-    if (wall_ms >= exp) {
-        *at_ms = exp - 1;
-        return expired;
-    }
-    *at_ms = begin;
-    return begin > wall_ms ? early : NULL;
+    *at_ms = wall_ms >= exp ? exp - 1 : begin;
+    return wall_ms >= exp || begin > wall_ms;
 }
 
 static void read_claimed(const json_t *claims, struct mcpx_text *out)
@@ -71,14 +64,10 @@ void token_reason_find(struct tokens *tokens, struct mcpx_slice bearer, struct m
 {
     const struct mcpx_slice any = {NULL, 0};
     json_t *claims = read_claims(bearer);
-    const char *dates = NULL;
 
-    out->reason = claims ? unsigned_by_us : unknown;
-    if (claims)
-        dates = judge_dates(claims, now.wall_ms, &now.wall_ms);
-    if (dates && tokens_verify(tokens, bearer, any, now, &out->grant) == MCPX_OK)
-        out->reason = dates;
-    else
+    out->reason = claims ? tokens_fault(tokens, bearer, now) : unknown;
+    if (!claims || !dates_forbid(claims, now.wall_ms, &now.wall_ms) ||
+        tokens_verify(tokens, bearer, any, now, &out->grant))
         read_claimed(claims, &out->claimed);
     json_decref(claims);
 }

@@ -62,11 +62,21 @@ void setting_resolve(struct loading *loading, const char *pointer, char **path)
     *path = resolved.text;
 }
 
-bool file_is_public(const char *path)
+static bool others_may(const char *path, mode_t what)
 {
     struct stat status;
 
-    return stat(path, &status) == 0 && (status.st_mode & S_IROTH) != 0;
+    return stat(path, &status) == 0 && (status.st_mode & what) != 0;
+}
+
+bool file_is_public(const char *path)
+{
+    return others_may(path, S_IROTH);
+}
+
+bool file_is_anybodys(const char *path)
+{
+    return others_may(path, S_IWOTH);
 }
 
 static void report_container(struct loading *loading, const json_t *value,

@@ -1,7 +1,6 @@
 /*
- * config_keys.c - the keys that sign tokens: from `secret`, from `keys`, or random in dev mode.
- * Each key gets its algorithm here, before any token is read. Public keys (RS, ES, PS, EdDSA)
- * and a JWKS file would be added beside add_listed.
+ * config_keys.c - the keys of tokens: from `secret`, from `keys`, from a key set, or random in dev
+ * mode. Each key gets its algorithm here, before any token is read.
  */
 #include "lib/core/format.h"
 #include "router/policy/loading.h"
@@ -52,10 +51,10 @@ static void add_draft(struct loading *loading, struct key_draft *draft, struct t
                   "found a secret of %s bytes, expected 16..4096\n", secret.len);
         return;
     }
-    if (secret.len < jwt_alg_bytes(draft->alg)) {
+    if (secret.len < jwt_alg_find(draft->alg)->bytes) { /* RFC 7518 section 3.2 */
         mx_format(warning_begin(loading, draft->source, draft->pointer),
                   "a secret for %s should have at least %s bytes\n", draft->alg,
-                  jwt_alg_bytes(draft->alg));
+                  jwt_alg_find(draft->alg)->bytes);
     }
     if (draft->exp_optional)
         warning_line(loading, draft->source, draft->pointer,
@@ -158,14 +157,65 @@ static bool kid_is_taken(const json_t *keys, size_t index)
     return false;
 }
 
+/* Is the key where its algorithm wants it? Reports what is not. */
+static bool check_place(struct loading *loading, const json_t *key, const struct jwt_alg *alg)
+{
+    const char *text = json_string_value(json_object_get(key, "secret"));
+    const char *path = json_string_value(json_object_get(key, "secret_file"));
+    const char *public_key = json_string_value(json_object_get(key, "public_key_file"));
+    const char *fault = NULL;
+
+    if (public_key && (text || path))
+        fault = "found a public key and a secret, expected one of them";
+    else if (public_key && alg && alg->family == JWT_HMAC)
+        fault =
+            "found \"public_key_file\" with an algorithm for secrets: who knows the public "
+            "key could sign; expected one such as \"RS256\", \"ES256\", \"EdDSA\"";
+    else if (!public_key && alg && alg->family != JWT_HMAC)
+        fault = "an algorithm for public keys needs \"public_key_file\"";
+    else if (text && path)
+        fault = "found both \"secret\" and \"secret_file\", expected one of them";
+    else if (!public_key && !text && !path)
+        fault = "found neither \"secret\" nor \"secret_file\", expected one of them";
+    if (fault)
+        error_here(loading, fault);
+    return !fault;
+}
+
+static void add_secret(struct loading *loading, const json_t *key, struct key_draft *draft,
+                       struct tokens *tokens)
+{
+    const char *text = json_string_value(json_object_get(key, "secret"));
+    const char *path = json_string_value(json_object_get(key, "secret_file"));
+
+    draft->was_checked = text != NULL;
+    if (text)
+        mcpx_text_puts(&draft->secret, text);
+    if (text || read_secret(loading, draft, path, loading->sources->file))
+        add_draft(loading, draft, tokens);
+    wipe(&draft->secret);
+}
+
+static void add_public(struct loading *loading, const char *path,
+                       const struct key_draft *draft, struct tokens *tokens)
+{
+    struct key_place place = {draft->source, draft->pointer, path, loading->sources->file};
+    struct jwt_key model = {.kid = (char *)draft->kid,
+                            .alg = jwt_alg_find(draft->alg),
+                            .exp_optional = draft->exp_optional};
+
+    load_key_file(loading, &place, &model, tokens);
+}
+
 static void add_listed(struct loading *loading, const json_t *keys, size_t index,
                        struct tokens *tokens)
 {
     const json_t *key = json_array_get(keys, index);
-    const char *text = json_string_value(json_object_get(key, "secret"));
-    const char *path = json_string_value(json_object_get(key, "secret_file"));
     const char *exp = json_string_value(json_object_get(key, "exp"));
+    const char *public_key = json_string_value(json_object_get(key, "public_key_file"));
     struct key_draft draft = {.source = loading->sources->file};
+    const struct jwt_alg *alg;
+    bool is_placed;
 
     pointer_set(loading, "auth", "jwt");
     pointer_push(loading, "keys");
@@ -174,24 +224,32 @@ static void add_listed(struct loading *loading, const json_t *keys, size_t index
     draft.kid = json_string_value(json_object_get(key, "kid"));
     draft.alg = json_string_value(json_object_get(key, "alg"));
     draft.exp_optional = exp && strcmp(exp, "optional") == 0;
+    alg = draft.alg ? jwt_alg_find(draft.alg) : NULL;
     if (!draft.alg)
-        error_here(loading,
-                   "\"alg\" is missing, expected one of \"HS256\", \"HS384\", \"HS512\"");
-    if (!text == !path)
-        error_here(loading,
-                   text
-                       ? "found both \"secret\" and \"secret_file\", expected one of them"
-                       : "found neither \"secret\" nor \"secret_file\", expected one of them");
+        error_here(loading, "\"alg\" is missing, expected one such as \"HS256\", \"RS256\", "
+                            "\"ES256\", \"EdDSA\"");
+    is_placed = check_place(loading, key, alg);
     if (kid_is_taken(keys, index))
         error_here(loading, "an earlier key has the same \"kid\"");
-    if (draft.alg && jwt_alg_name(draft.alg) && !text != !path) {
-        draft.was_checked = text != NULL;
-        if (text)
-            mcpx_text_puts(&draft.secret, text);
-        if (text || read_secret(loading, &draft, path, loading->sources->file))
-            add_draft(loading, &draft, tokens);
-    }
-    wipe(&draft.secret);
+    if (!alg || !is_placed)
+        return;
+    if (public_key)
+        add_public(loading, public_key, &draft, tokens);
+    else
+        add_secret(loading, key, &draft, tokens);
+}
+
+static void add_set(struct loading *loading, struct tokens *tokens)
+{
+    const struct settings *settings = &loading->settings;
+    const char *pointer = "/auth/jwt/jwks_file", *file = loading->sources->file;
+    bool environment = settings_source(settings, pointer) == FROM_ENVIRONMENT;
+    struct key_place place = {environment ? "MCPX_AUTH_JWT_JWKS_FILE" : file,
+                              environment ? "" : pointer, settings->jwks_file,
+                              environment ? NULL : file};
+
+    if (*settings->jwks_file)
+        load_key_file(loading, &place, NULL, tokens);
 }
 
 void load_keys(struct loading *loading, struct tokens *tokens)
@@ -210,6 +268,7 @@ void load_keys(struct loading *loading, struct tokens *tokens)
         if (json_is_object(json_array_get(keys, i)))
             add_listed(loading, keys, i, tokens);
     }
+    add_set(loading, tokens);
     if (jwt_ring_expect(tokens_ring(tokens), settings->issuer, settings->audience))
         loading->no_memory = true;
 }

@@ -102,7 +102,6 @@ static const struct {
     [SETTING_BOOL] = {"true or false", NULL},
     [SETTING_INTEGER] = {"an integer ", ""},
     [SETTING_CHOICE] = {"one of ", NULL},
-    [SETTING_ALG] = {"one of ", NULL},
     [SETTING_STRING] = {"a string of ", " bytes"},
     [SETTING_SECRET] = {"a string of ", " bytes"},
     [SETTING_SHA256] = {"the 64 hexadecimal digits of a SHA-256", NULL},

@@ -104,16 +104,10 @@ static bool is_hidden(const struct setting *row)
 void error_unfit(struct loading *loading, const char *source, const char *pointer,
                  const json_t *value, const struct setting *row)
 {
-    static const char *const later[] = {"RS", "ES", "PS", "Ed"};
     struct mcpx_text *line = error_found(loading, source, pointer, value, is_hidden(row));
-    const char *text = json_string_value(value);
 
     mcpx_text_puts(line, ", expected ");
     setting_write_expected(row, line);
-    for (size_t i = 0; row->type == SETTING_ALG && text && i < 4; i++) {
-        if (strncmp(text, later[i], 2) == 0)
-            mcpx_text_puts(line, "; this one is not supported yet by this version");
-    }
     mcpx_text_puts(line, "\n");
 }
 

@@ -21,7 +21,9 @@ static const char *const level_choices[] = {"error", "warn", "info", "debug", NU
 static const char *const format_choices[] = {"text", "json", NULL};
 static const char *const exp_choices[] = {"required", "optional", NULL};
 static const char *const jwt_choices[] = {"refused", "accepted", NULL};
-static const char *const alg_choices[] = {"HS256", "HS384", "HS512", NULL};
+static const char *const alg_choices[] = {"HS256", "HS384", "HS512", "RS256", "RS384",
+                                          "RS512", "PS256", "PS384", "PS512", "ES256",
+                                          "ES384", "ES512", "EdDSA", NULL};
 
 /* Rows of one type differ in the columns that are left. */
 #define BOOL(pointer, fallback, at, help)                                                     \
@@ -91,19 +93,22 @@ const struct setting settings_table[] = {
     CHOICE("/auth/jwt/exp", exp_choices, "\"required\"", AT(exp_optional),
            "Whether tokens signed with secret or secret_file have to say when they end; those "
            "that do not are good for ever"),
-    SIZED("/auth/jwt/jwks_file", SETTING_LATER, 0, 0, "\"\"", NOWHERE,
-          "Not supported yet by this version; list the keys under keys"),
+    SIZED("/auth/jwt/jwks_file", SETTING_STRING, 0, 4095, "\"\"", AT(jwks_file),
+          "File with a JSON Web Key Set of public keys, read again when it changes"),
     SIZED("/auth/jwt/keys", SETTING_LIST, 0, 64, "[]", NOWHERE,
           "Keys that sign JSON Web Tokens"),
     SIZED("/auth/jwt/keys/*/kid", SETTING_STRING, 1, 256, NULL, NOWHERE,
           "Name of the key; a key without one is tried for every token of its algorithm"),
-    {"/auth/jwt/keys/*/alg", SETTING_ALG, 0, 0, "", 1, alg_choices, NULL, "",
-     "The only algorithm the key is used with; required", NOWHERE},
+    CHOICE("/auth/jwt/keys/*/alg", alg_choices, NULL, NOWHERE,
+           "The only algorithm the key is used with; required"),
     SIZED("/auth/jwt/keys/*/secret", SETTING_SECRET, 16, 4096, NULL, NOWHERE,
-          "The key itself; give this or secret_file"),
+          "The key itself, for HS256, HS384 and HS512; give this or secret_file"),
     SIZED("/auth/jwt/keys/*/secret_file", SETTING_STRING, 1, 4095, NULL, NOWHERE,
           "File that holds the key, relative to the directory of the configuration file; one "
           "newline at its end is left out"),
+    SIZED("/auth/jwt/keys/*/public_key_file", SETTING_STRING, 1, 4095, NULL, NOWHERE,
+          "File that holds the public key, in PEM or as a JSON Web Key, read again when it "
+          "changes; for algorithms other than HS256, HS384 and HS512"),
     CHOICE(
         "/auth/jwt/keys/*/exp", exp_choices, NULL, NOWHERE,
         "Whether tokens signed with the key have to say when they end; required when absent"),

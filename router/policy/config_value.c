@@ -39,7 +39,6 @@ bool setting_fits(const struct setting *row, const json_t *value)
         return json_is_integer(value) && (in_range(row, json_integer_value(value)) ||
                                           (*row->zero && json_integer_value(value) == 0));
     case SETTING_CHOICE:
-    case SETTING_ALG:
         return choice_index(row, value) >= 0;
     case SETTING_STRING:
     case SETTING_SECRET:
@@ -171,4 +170,5 @@ void settings_fini(struct settings *settings)
     forget_text(&settings->audience);
     forget_text(&settings->secret);
     forget_text(&settings->secret_file);
+    forget_text(&settings->jwks_file);
 }

@@ -1,15 +1,14 @@
 /*
- * jwt.c - keys and signatures only. cjose verifies a token only after the checks of
- * jwt_check.c, and only with a key that was configured for the algorithm in the token's header.
- * So a token never chooses how it is verified (RFC 8725 section 3.1).
+ * jwt.c - which keys a token is tried with. Only keys that were configured for the algorithm in the
+ * token's header are, and only after the checks of jwt_check.c. So a token never chooses how it is
+ * verified (RFC 8725 section 3.1).
  */
 #include "router/policy/jwt_ring.h"
 
-#include <cjose/header.h>
-#include <cjose/jws.h>
-#include <cjose/util.h>
+#include "lib/core/format.h"
+#include "router/policy/base64url.h"
+
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
 #include <stdlib.h>
 
 struct jwt_ring *jwt_ring_new(void)
@@ -21,11 +20,10 @@ void jwt_ring_free(struct jwt_ring *ring)
 {
     if (!ring)
         return;
-    for (size_t i = 0; i < ring->count; i++) {
-        cjose_jwk_release(ring->keys[i].jwk); /* wipes an octet key */
-        free(ring->keys[i].kid);
-    }
-    free(ring->keys);
+    for (size_t i = 0; i < ring->file_count; i++)
+        key_file_unref(ring->files[i]);
+    jwt_keys_fini(&ring->secrets);
+    free(ring->files);
     free(ring->issuer);
     free(ring->audience);
     free(ring);
@@ -33,7 +31,11 @@ void jwt_ring_free(struct jwt_ring *ring)
 
 size_t jwt_ring_count(const struct jwt_ring *ring)
 {
-    return ring->count;
+    size_t count = ring->secrets.count;
+
+    for (size_t i = 0; i < ring->file_count; i++)
+        count += ring->files[i]->keys.count;
+    return count;
 }
 
 const char *jwt_ring_issuer(const struct jwt_ring *ring)
@@ -46,46 +48,32 @@ const char *jwt_ring_audience(const struct jwt_ring *ring)
     return ring->audience ? ring->audience : "";
 }
 
-/* The text holds the secret: it is wiped. */
-static bool digest_key(cjose_jwk_t *jwk, unsigned char digest[32])
-{
-    char *text = jwk ? cjose_jwk_to_json(jwk, true, NULL) : NULL;
-    size_t len = text ? strlen(text) : 0;
-    bool done = text && EVP_Digest(text, len, digest, NULL, EVP_sha256(), NULL) == 1;
-
-    if (text)
-        OPENSSL_cleanse(text, len);
-    cjose_get_dealloc()(text);
-    return done;
-}
-
-/* Takes what the key holds, in any case. */
-static enum mcpx_err add_key(struct jwt_ring *ring, struct jwt_key *key)
-{
-    struct jwt_key *keys = NULL;
-
-    if (key->kid && digest_key(key->jwk, key->digest))
-        keys = realloc(ring->keys, (ring->count + 1) * sizeof *keys);
-    if (!keys) {
-        cjose_jwk_release(key->jwk);
-        free(key->kid);
-        return MCPX_ENOMEM;
-    }
-    ring->keys = keys;
-    ring->keys[ring->count++] = *key;
-    return MCPX_OK;
-}
-
 enum mcpx_err jwt_ring_add(struct jwt_ring *ring, const char *kid, const char *alg,
                            struct mcpx_slice secret, bool exp_optional)
 {
-    struct jwt_key key = {
-        .kid = strdup(kid ? kid : ""),
-        .alg = jwt_alg_name(alg),
-        .exp_optional = exp_optional,
-        .jwk = cjose_jwk_create_oct_spec((const uint8_t *)secret.text, secret.len, NULL)};
+    struct jwt_key key = {.kid = (char *)kid,
+                          .alg = jwt_alg_find(alg),
+                          .exp_optional = exp_optional,
+                          .key = jwt_alg_secret(secret)};
 
-    return add_key(ring, &key);
+    return jwt_keys_add(&ring->secrets, &key);
+}
+
+enum mcpx_err jwt_ring_add_file(struct jwt_ring *ring, struct key_file *file)
+{
+    struct key_file **files =
+        realloc(ring->files, (ring->file_count + 1) * sizeof(struct key_file *));
+
+    if (!files)
+        return MCPX_ENOMEM;
+    ring->files = files;
+    ring->files[ring->file_count++] = key_file_ref(file);
+    return MCPX_OK;
+}
+
+struct key_file *jwt_ring_file(const struct jwt_ring *ring, size_t index)
+{
+    return index < ring->file_count ? ring->files[index] : NULL;
 }
 
 enum mcpx_err jwt_ring_expect(struct jwt_ring *ring, const char *issuer, const char *audience)
@@ -105,42 +93,73 @@ enum mcpx_err jwt_ring_expect(struct jwt_ring *ring, const char *issuer, const c
     return MCPX_OK;
 }
 
-static bool key_fits(const struct jwt_key *key, const char *alg, const char *kid)
+/*
+ * A search for the key that has signed a token.
+ *
+ * named   a key has the token's kid, or one of the two has none
+ * fits    one of those is for the token's algorithm
+ * tries   public keys that were asked
+ */
+struct search {
+    const struct jwt_parts *parts;
+    bool named, fits;
+    size_t tries;
+};
+
+static bool names(const struct jwt_key *key, const char *kid)
 {
-    return strcmp(key->alg, alg) == 0 && (!kid || !*key->kid || strcmp(key->kid, kid) == 0);
+    return !kid || !*key->kid || strcmp(key->kid, kid) == 0;
 }
 
-static bool key_needs_exp(const struct jwt_key *key, const json_t *claims)
+static const struct jwt_key *find_key(const struct jwt_keys *keys, struct search *search)
+{
+    const struct jwt_parts *parts = search->parts;
+
+    for (size_t i = 0; i < keys->count; i++) {
+        const struct jwt_key *key = &keys->rows[i];
+
+        if (!names(key, parts->kid))
+            continue;
+        search->named = true;
+        if (key->alg != parts->alg)
+            continue;
+        search->fits = true;
+        if (key->alg->family != JWT_HMAC && search->tries++ == JWT_TRIES_MAX)
+            return NULL;
+        if (jwt_alg_verify(key->alg, key->key, parts->covered,
+                           mcpx_text_view(&parts->signature)))
+            return key;
+    }
+    return NULL;
+}
+
+/* NULL, with `why`, when none of ours has signed it. */
+static const struct jwt_key *find_signer(const struct jwt_ring *ring,
+                                         const struct jwt_parts *parts, const char **why)
+{
+    struct search search = {.parts = parts};
+    const struct jwt_key *key = find_key(&ring->secrets, &search);
+
+    for (size_t i = 0; !key && i < ring->file_count; i++)
+        key = find_key(&ring->files[i]->keys, &search);
+    if (!search.named)
+        *why = "no configured key has its kid";
+    else if (!search.fits)
+        *why = "no configured key with its kid is for its alg";
+    else
+        *why = "no configured key has signed it";
+    return key;
+}
+
+static bool lacks_exp(const struct jwt_key *key, const json_t *claims)
 {
     return !key->exp_optional && !json_object_get(claims, "exp");
 }
 
-static bool claims_hold(const struct jwt_ring *ring, const json_t *claims, struct mcpx_now now)
+static const char *claims_fault(const struct jwt_ring *ring, const json_t *claims,
+                                struct mcpx_now now)
 {
-    return jwt_claims_hold(claims, jwt_ring_issuer(ring), jwt_ring_audience(ring), now);
-}
-
-/* cjose keeps the digest of one attempt inside the token, so each key gets a fresh one. */
-static enum mcpx_err verify_with(const struct jwt_key *key, struct mcpx_slice token,
-                                 json_t **claims)
-{
-    cjose_jws_t *jws = cjose_jws_import(token.text, token.len, NULL);
-    enum mcpx_err err = MCPX_ETOKEN;
-    json_t *found = NULL;
-    uint8_t *text = NULL;
-    size_t len = 0;
-
-    if (jws && cjose_jws_verify(jws, key->jwk, NULL) &&
-        cjose_jws_get_plaintext(jws, &text, &len, NULL))
-        err = jwt_parse((struct mcpx_slice){(const char *)text, len}, &found);
-    cjose_jws_release(jws);
-    if (!err && key_needs_exp(key, found)) {
-        json_decref(found);
-        err = MCPX_ETOKEN;
-    }
-    if (!err)
-        *claims = found;
-    return err;
+    return jwt_claims_fault(claims, jwt_ring_issuer(ring), jwt_ring_audience(ring), now);
 }
 
 void jwt_proof_fini(struct jwt_proof *proof)
@@ -150,33 +169,43 @@ void jwt_proof_fini(struct jwt_proof *proof)
     *proof = (struct jwt_proof){.claims = NULL};
 }
 
-enum mcpx_err jwt_verify(const struct jwt_ring *ring, struct mcpx_slice token,
-                         struct mcpx_now now, struct jwt_proof *proof)
+/* `proof` is filled in part on failure. */
+static enum mcpx_err prove(const struct jwt_ring *ring, const struct jwt_parts *parts,
+                           struct mcpx_now now, struct jwt_proof *proof, const char **why)
 {
-    struct jwt_proof made = {.claims = NULL};
-    struct jwt_header header;
+    const struct jwt_key *key = find_signer(ring, parts, why);
     enum mcpx_err err;
 
-    if (token.len > JWT_BYTES_MAX)
+    if (!key)
         return MCPX_ETOKEN;
-    err = jwt_header_read(token, &header);
+    *why = "its claims are no JSON object in which every name stands once";
+    err = jwt_parse(mcpx_text_view(&parts->payload), &proof->claims);
     if (err)
         return err;
-    err = MCPX_ETOKEN;
-    for (size_t i = 0; err && i < ring->count; i++) {
-        const struct jwt_key *key = &ring->keys[i];
+    *why = claims_fault(ring, proof->claims, now);
+    if (!*why && lacks_exp(key, proof->claims))
+        *why = "it has no exp, and its key wants one";
+    if (*why)
+        return MCPX_ETOKEN;
+    memcpy(proof->key, key->digest, sizeof proof->key);
+    proof->header = json_pack("{s:s, s:s*}", "alg", parts->alg->name, "kid", parts->kid);
+    return proof->header ? MCPX_OK : MCPX_ENOMEM;
+}
 
-        if (key_fits(key, header.alg, header.kid))
-            err = verify_with(key, token, &made.claims);
-        memcpy(made.key, key->digest, sizeof made.key);
-    }
-    if (!err && !claims_hold(ring, made.claims, now))
-        err = MCPX_ETOKEN;
-    if (!err) {
-        made.header = json_pack("{s:s, s:s*}", "alg", header.alg, "kid", header.kid);
-        err = made.header ? MCPX_OK : MCPX_ENOMEM;
-    }
-    json_decref(header.json);
+static enum mcpx_err verify(const struct jwt_ring *ring, struct mcpx_slice token,
+                            struct mcpx_now now, struct jwt_proof *proof, const char **why)
+{
+    struct jwt_proof made = {.claims = NULL};
+    struct jwt_parts parts = {.kid = NULL};
+    enum mcpx_err err;
+
+    *why = "it is longer than 8192 bytes";
+    if (token.len > JWT_BYTES_MAX)
+        return MCPX_ETOKEN;
+    err = jwt_parts_read(token, &parts, why);
+    if (!err)
+        err = prove(ring, &parts, now, &made, why);
+    jwt_parts_fini(&parts);
     if (err)
         jwt_proof_fini(&made);
     else
@@ -184,54 +213,88 @@ enum mcpx_err jwt_verify(const struct jwt_ring *ring, struct mcpx_slice token,
     return err;
 }
 
-bool jwt_holds(const struct jwt_ring *ring, const struct jwt_proof *proof, struct mcpx_now now)
+enum mcpx_err jwt_verify(const struct jwt_ring *ring, struct mcpx_slice token,
+                         struct mcpx_now now, struct jwt_proof *proof)
+{
+    const char *why;
+
+    return verify(ring, token, now, proof, &why);
+}
+
+const char *jwt_fault(const struct jwt_ring *ring, struct mcpx_slice token,
+                      struct mcpx_now now)
+{
+    struct jwt_proof proof = {.claims = NULL};
+    const char *why = NULL;
+    enum mcpx_err err = verify(ring, token, now, &proof, &why);
+
+    jwt_proof_fini(&proof);
+    return err == MCPX_ETOKEN ? why : NULL;
+}
+
+/* The key that has signed it, as long as its name and algorithm fit; NULL when it is gone. */
+static const struct jwt_key *find_proven(const struct jwt_keys *keys,
+                                         const struct jwt_proof *proof)
 {
     const char *alg = json_string_value(json_object_get(proof->header, "alg"));
     const char *kid = json_string_value(json_object_get(proof->header, "kid"));
 
-    for (size_t i = 0; alg && i < ring->count; i++) {
-        const struct jwt_key *key = &ring->keys[i];
+    for (size_t i = 0; alg && i < keys->count; i++) {
+        const struct jwt_key *key = &keys->rows[i];
 
         if (CRYPTO_memcmp(key->digest, proof->key, sizeof proof->key) == 0 &&
-            key_fits(key, alg, kid) && !key_needs_exp(key, proof->claims))
-            return claims_hold(ring, proof->claims, now);
+            strcmp(key->alg->name, alg) == 0 && names(key, kid) &&
+            !lacks_exp(key, proof->claims))
+            return key;
     }
-    return false;
+    return NULL;
 }
 
-static cjose_header_t *make_header(const struct jwt_key *key)
+bool jwt_holds(const struct jwt_ring *ring, const struct jwt_proof *proof, struct mcpx_now now)
 {
-    cjose_header_t *header = cjose_header_new(NULL);
+    const struct jwt_key *key = find_proven(&ring->secrets, proof);
 
-    if (header && cjose_header_set(header, CJOSE_HDR_ALG, key->alg, NULL) &&
-        (!*key->kid || cjose_header_set(header, CJOSE_HDR_KID, key->kid, NULL)))
-        return header;
-    cjose_header_release(header);
-    return NULL;
+    for (size_t i = 0; !key && i < ring->file_count; i++)
+        key = find_proven(&ring->files[i]->keys, proof);
+    return key && !claims_fault(ring, proof->claims, now);
+}
+
+static void write_part(const struct mcpx_text *part, struct mcpx_text *out)
+{
+    base64url_encode((const unsigned char *)part->text, part->len, out);
+    out->failed |= part->failed;
 }
 
 enum mcpx_err jwt_sign(const struct jwt_ring *ring, const json_t *claims,
                        struct mcpx_text *token)
 {
-    enum mcpx_err err = MCPX_ENOMEM;
+    const struct jwt_key *key = ring->secrets.rows;
+    struct mcpx_text made = {0}, part = {0};
     char *text = NULL;
-    cjose_header_t *header = NULL;
-    cjose_jws_t *jws = NULL;
-    const char *compact = NULL;
 
-    if (ring->count == 0)
+    if (ring->secrets.count == 0)
         return MCPX_ENOTFOUND;
+    if (*key->kid)
+        mx_format(&part, "{\"alg\":%q,\"kid\":%q}", key->alg->name, key->kid);
+    else
+        mx_format(&part, "{\"alg\":%q}", key->alg->name);
+    write_part(&part, &made);
+    mcpx_text_puts(&made, ".");
+    mcpx_text_reset(&part);
     text = json_dumps(claims, JSON_COMPACT);
-    header = text ? make_header(&ring->keys[0]) : NULL;
-    if (header)
-        jws = cjose_jws_sign(ring->keys[0].jwk, header, (const uint8_t *)text, strlen(text),
-                             NULL);
-    if (jws && cjose_jws_export(jws, &compact, NULL)) {
-        mcpx_text_puts(token, compact);
-        err = token->failed ? MCPX_ENOMEM : MCPX_OK;
-    }
-    cjose_jws_release(jws);
-    cjose_header_release(header);
+    part.failed = !text;
+    if (text)
+        mcpx_text_puts(&part, text);
+    write_part(&part, &made);
+    mcpx_text_reset(&part);
+    part.failed =
+        made.failed || !jwt_alg_sign(key->alg, key->key, mcpx_text_view(&made), &part);
+    mcpx_text_puts(&made, ".");
+    write_part(&part, &made);
+    mcpx_text_slice(token, mcpx_text_view(&made));
+    token->failed |= made.failed;
+    mcpx_text_fini(&made);
+    mcpx_text_fini(&part);
     free(text);
-    return err;
+    return token->failed ? MCPX_ENOMEM : MCPX_OK;
 }

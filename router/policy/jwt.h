@@ -5,6 +5,8 @@
 #ifndef POLICY_JWT_H
 #define POLICY_JWT_H
 
+#include "router/policy/key_file.h"
+
 #include <jansson.h>
 #include <mcpx/error.h>
 #include <mcpx/text.h>
@@ -24,26 +26,33 @@ struct jwt_ring *jwt_ring_new(void);
 /** Wipes its secrets and frees it. NULL is allowed. */
 void jwt_ring_free(struct jwt_ring *ring);
 
-/** How many keys it holds. */
+/**
+ * Public keys that a token is verified with at most, when it names none by its kid: verifying takes
+ * long, and strangers may ask for it.
+ */
+enum { JWT_TRIES_MAX = 4 };
+
+/** How many keys it holds, those of files counted. */
 size_t jwt_ring_count(const struct jwt_ring *ring);
 
-/** A static copy for the algorithms jwt_ring_add takes: "HS256", "HS384", "HS512"; else NULL. */
-const char *jwt_alg_name(const char *alg);
-
-/** Bytes of an algorithm's signature, and so the shortest secret RFC 7518 section 3.2 allows. */
-size_t jwt_alg_bytes(const char *alg);
-
 /**
- * Adds an HMAC key. It verifies tokens without `exp` only when `exp_optional` is set.
+ * Adds a secret. It verifies tokens without `exp` only when `exp_optional` is set.
  *
  * kid      borrowed, copied; NULL or "" = none
- * alg      one that has a jwt_alg_name
+ * alg      one for secrets, which jwt_alg_find knows
  * secret   borrowed, copied; 1.. bytes
  *
  * Returns MCPX_OK or MCPX_ENOMEM.
  */
 enum mcpx_err jwt_ring_add(struct jwt_ring *ring, const char *kid, const char *alg,
                            struct mcpx_slice secret, bool exp_optional);
+
+/** Adds a file with public keys; whatever it holds then and later. Keeps a reference. Returns
+ * MCPX_OK or MCPX_ENOMEM. */
+enum mcpx_err jwt_ring_add_file(struct jwt_ring *ring, struct key_file *file);
+
+/** The file with that index, in the order they were added; NULL behind the last. Lent. */
+struct key_file *jwt_ring_file(const struct jwt_ring *ring, size_t index);
 
 /**
  * Sets the `iss` and `aud` that every token must have. Borrowed, copied; NULL or "" = any.
@@ -72,7 +81,8 @@ void jwt_proof_fini(struct jwt_proof *proof);
  * otherwise), nbf and iat with JWT_LEEWAY_MS, iss and aud where they are expected.
  *
  * A key is tried when its algorithm is the header's and its kid fits: equal, or one of the two
- * absent. Tokens with a `crit` or `b64` header are refused (RFC 7515 section 4.1.11).
+ * absent. Tokens with a `crit` or `b64` header are refused (RFC 7515 section 4.1.11), and those of
+ * another type than JWT and at+jwt.
  *
  * now     wall_ms is compared with
  * proof   filled, to be released with jwt_proof_fini; untouched on failure
@@ -91,8 +101,16 @@ bool jwt_holds(const struct jwt_ring *ring, const struct jwt_proof *proof,
                struct mcpx_now now);
 
 /**
- * Signs claims with the first key. `token` gets the JWT appended. `iss` and `aud` are not added.
- * Returns MCPX_OK, MCPX_ENOTFOUND when there is no key, MCPX_ENOMEM.
+ * Why jwt_verify refuses a token, as a static sentence; NULL when it does not, or memory runs out.
+ * What it says of claims is of a token that one of the keys has signed. It costs as much as
+ * verifying it.
+ */
+const char *jwt_fault(const struct jwt_ring *ring, struct mcpx_slice token,
+                      struct mcpx_now now);
+
+/**
+ * Signs claims with the first secret. `token` gets the JWT appended. `iss` and `aud` are not added.
+ * Returns MCPX_OK, MCPX_ENOTFOUND when there is none, MCPX_ENOMEM.
  */
 enum mcpx_err jwt_sign(const struct jwt_ring *ring, const json_t *claims,
                        struct mcpx_text *token);

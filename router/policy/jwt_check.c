@@ -1,45 +1,16 @@
 /*
  * jwt_check.c - all checks of a token that need no key: its outer form and header before the
- * signature is verified, its dates, issuer and audience after that. It also lists the
- * algorithms. cjose does not read the header, because it would take the algorithm from it; the
- * header is read strictly here.
+ * signature is verified, its dates, issuer and audience after that. Of the header only alg, kid,
+ * typ, crit and b64 are looked at: a key or an address that a token brings along (jwk, jku, x5c,
+ * x5u) counts for nothing.
  */
 #include "router/policy/base64url.h"
 #include "router/policy/jwt_ring.h"
 
+#include <strings.h>
+
 /* 9999-12-31T23:59:59Z; later dates count as this one. */
 static const int64_t date_max = 253402300799;
-
-static const struct {
-    const char *name;
-    size_t bytes;
-} algs[] = {{"HS256", 32}, {"HS384", 48}, {"HS512", 64}};
-
-enum { ALG_COUNT = sizeof algs / sizeof *algs };
-
-/* ALG_COUNT when it is not known. */
-static size_t alg_index(const char *alg)
-{
-    size_t i = 0;
-
-    while (i < ALG_COUNT && strcmp(algs[i].name, alg) != 0)
-        i++;
-    return i;
-}
-
-const char *jwt_alg_name(const char *alg)
-{
-    size_t index = alg_index(alg);
-
-    return index < ALG_COUNT ? algs[index].name : NULL;
-}
-
-size_t jwt_alg_bytes(const char *alg)
-{
-    size_t index = alg_index(alg);
-
-    return index < ALG_COUNT ? algs[index].bytes : 0;
-}
 
 /* Cuts the part before the next dot off; the last part is what is left. */
 static struct mcpx_slice next_part(struct mcpx_slice *rest)
@@ -52,17 +23,12 @@ static struct mcpx_slice next_part(struct mcpx_slice *rest)
     return part;
 }
 
-/* `len`, when not NULL, is filled with the bytes the part stands for. */
-static enum mcpx_err decode_part(struct mcpx_slice part, struct mcpx_text *out, size_t *len)
+static enum mcpx_err decode_part(struct mcpx_slice part, struct mcpx_text *out)
 {
-    bool valid;
+    bool valid = part.len > 0 && base64url_decode(part, out);
 
-    mcpx_text_reset(out);
-    valid = part.len > 0 && base64url_decode(part, out);
     if (out->failed)
         return MCPX_ENOMEM;
-    if (valid && len)
-        *len = out->len;
     return valid ? MCPX_OK : MCPX_ETOKEN;
 }
 
@@ -71,21 +37,40 @@ static bool is_text_or_absent(const json_t *value)
     return !value || json_is_string(value);
 }
 
-/* True when the header is of a kind this router understands completely. */
-static bool read_header(const json_t *json, struct jwt_header *out)
+/*
+ * RFC 8725 section 3.11: what was signed for another purpose, such as a logout token, is none of
+ * ours. "application/" may stand before it (RFC 7515 section 4.1.9).
+ */
+static bool is_access_token(const json_t *typ)
 {
-    const json_t *kid = json_object_get(json, "kid");
+    static const char prefix[] = "application/";
+    const char *text = json_string_value(typ);
 
-    if (!is_text_or_absent(kid) || !is_text_or_absent(json_object_get(json, "typ")))
-        return false;
+    if (!typ)
+        return true;
+    if (text && strncasecmp(text, prefix, strlen(prefix)) == 0)
+        text += strlen(prefix);
+    return text && (strcasecmp(text, "JWT") == 0 || strcasecmp(text, "at+jwt") == 0);
+}
+
+/* NULL when the header is of a kind that this router understands completely. */
+static const char *read_header(struct jwt_parts *parts)
+{
+    const json_t *kid = json_object_get(parts->header, "kid");
+    const char *alg = json_string_value(json_object_get(parts->header, "alg"));
+
+    if (!is_text_or_absent(kid))
+        return "the kid in its header is no string";
+    if (!is_access_token(json_object_get(parts->header, "typ")))
+        return "the typ in its header is neither JWT nor at+jwt";
     /*
      * RFC 7515 section 4.1.11: a token with a critical header that we do not know is refused.
      */
-    if (json_object_get(json, "crit") || json_object_get(json, "b64"))
-        return false;
-    out->alg = json_string_value(json_object_get(json, "alg"));
-    out->kid = json_string_value(kid);
-    return out->alg && jwt_alg_name(out->alg);
+    if (json_object_get(parts->header, "crit") || json_object_get(parts->header, "b64"))
+        return "its header has crit or b64";
+    parts->kid = json_string_value(kid);
+    parts->alg = alg ? jwt_alg_find(alg) : NULL;
+    return parts->alg ? NULL : "the alg in its header is none that is known";
 }
 
 enum mcpx_err jwt_parse(struct mcpx_slice text, json_t **out)
@@ -103,33 +88,40 @@ enum mcpx_err jwt_parse(struct mcpx_slice text, json_t **out)
     return MCPX_ETOKEN;
 }
 
-enum mcpx_err jwt_header_read(struct mcpx_slice token, struct jwt_header *out)
+enum mcpx_err jwt_parts_read(struct mcpx_slice token, struct jwt_parts *parts,
+                             const char **why)
 {
     struct mcpx_slice rest = token;
     struct mcpx_slice header = next_part(&rest);
     struct mcpx_slice payload = next_part(&rest);
     struct mcpx_text text = {0};
-    size_t signature = 0;
-    json_t *json = NULL;
     enum mcpx_err err;
 
+    *why = "it is not three parts of base64url";
     /* A fourth part would leave a dot in the signature, which is not base64url. */
-    err = decode_part(rest, &text, &signature);
+    err = decode_part(rest, &parts->signature);
     if (!err)
-        err = decode_part(payload, &text, NULL);
+        err = decode_part(payload, &parts->payload);
     if (!err)
-        err = decode_part(header, &text, NULL);
+        err = decode_part(header, &text);
     if (!err) {
-        err = jwt_parse(mcpx_text_view(&text), &json);
-        if (!err && (!read_header(json, out) || signature != jwt_alg_bytes(out->alg)))
-            err = MCPX_ETOKEN;
+        *why = "its header is no JSON object in which every name stands once";
+        err = jwt_parse(mcpx_text_view(&text), &parts->header);
     }
-    if (err)
-        json_decref(json);
-    else
-        out->json = json;
+    if (!err) {
+        *why = read_header(parts);
+        parts->covered = (struct mcpx_slice){token.text, header.len + 1 + payload.len};
+        err = *why ? MCPX_ETOKEN : MCPX_OK;
+    }
     mcpx_text_fini(&text);
     return err;
+}
+
+void jwt_parts_fini(struct jwt_parts *parts)
+{
+    mcpx_text_fini(&parts->payload);
+    mcpx_text_fini(&parts->signature);
+    json_decref(parts->header);
 }
 
 bool jwt_date(const json_t *value, int64_t *wall_ms)
@@ -147,18 +139,21 @@ bool jwt_date(const json_t *value, int64_t *wall_ms)
     return true;
 }
 
-static bool dates_hold(const json_t *claims, int64_t wall_ms)
+static const char *dates_fault(const json_t *claims, int64_t wall_ms)
 {
     const json_t *exp = json_object_get(claims, "exp");
     const json_t *nbf = json_object_get(claims, "nbf");
     const json_t *iat = json_object_get(claims, "iat");
-    int64_t date;
+    int64_t end = INT64_MAX - JWT_LEEWAY_MS, begin = 0, made = 0;
 
-    if (exp && (!jwt_date(exp, &date) || wall_ms >= date + JWT_LEEWAY_MS))
-        return false;
-    if (nbf && (!jwt_date(nbf, &date) || wall_ms < date - JWT_LEEWAY_MS))
-        return false;
-    return !iat || (jwt_date(iat, &date) && wall_ms >= date - JWT_LEEWAY_MS);
+    if ((exp && !jwt_date(exp, &end)) || (nbf && !jwt_date(nbf, &begin)) ||
+        (iat && !jwt_date(iat, &made)))
+        return "its exp, nbf or iat is no number";
+    if (wall_ms >= end + JWT_LEEWAY_MS)
+        return "expired";
+    if (wall_ms < begin - JWT_LEEWAY_MS || wall_ms < made - JWT_LEEWAY_MS)
+        return "not valid yet: nbf or iat is in the future";
+    return NULL;
 }
 
 /* `aud` is a string or an array of strings: RFC 7519 section 4.1.3. */
@@ -182,15 +177,15 @@ static bool audience_holds(const json_t *aud, const char *expected)
     return found;
 }
 
-bool jwt_claims_hold(const json_t *claims, const char *issuer, const char *audience,
-                     struct mcpx_now now)
+const char *jwt_claims_fault(const json_t *claims, const char *issuer, const char *audience,
+                             struct mcpx_now now)
 {
     const json_t *iss = json_object_get(claims, "iss");
 
-    if (!is_text_or_absent(iss))
-        return false;
-    if (*issuer && (!iss || strcmp(json_string_value(iss), issuer) != 0))
-        return false;
-    return audience_holds(json_object_get(claims, "aud"), audience) &&
-           dates_hold(claims, now.wall_ms);
+    if (!is_text_or_absent(iss) ||
+        (*issuer && (!iss || strcmp(json_string_value(iss), issuer) != 0)))
+        return "its iss is not auth.jwt.issuer";
+    if (!audience_holds(json_object_get(claims, "aud"), audience))
+        return "its aud is not auth.jwt.audience";
+    return dates_fault(claims, now.wall_ms);
 }

@@ -1,37 +1,32 @@
 /*
- * jwt_ring.h - the inside of a key ring, for jwt.c and jwt_check.c alone.
+ * jwt_ring.h - the inside of a key ring and of a token, for jwt.c and jwt_check.c alone.
  */
 #ifndef POLICY_JWT_RING_H
 #define POLICY_JWT_RING_H
 
 #include "router/policy/jwt.h"
 
-#include <cjose/jwk.h>
-
-/** One key. `alg` is a static string; `kid` is "" when it has none; `digest` names the key itself. */
-struct jwt_key {
-    char *kid;
-    const char *alg;
-    bool exp_optional;
-    cjose_jwk_t *jwk;
-    unsigned char digest[32];
-};
-
+/** `secrets` are of the configuration; `files` have their own keys. */
 struct jwt_ring {
-    struct jwt_key *keys;
-    size_t count;
+    struct jwt_keys secrets;
+    struct key_file **files;
+    size_t file_count;
     char *issuer;
     char *audience;
 };
 
 /**
- * A token's header that has passed the checks.
+ * A token taken apart, before anything in it is believed.
  *
- * json   the header, owned; `alg` and `kid` (NULL = none) point into it
+ * covered     what the signature is of; borrowed from the token
+ * payload, signature   decoded, owned
+ * header      owned; `kid` (NULL = none) points into it
  */
-struct jwt_header {
-    json_t *json;
-    const char *alg;
+struct jwt_parts {
+    struct mcpx_slice covered;
+    struct mcpx_text payload, signature;
+    json_t *header;
+    const struct jwt_alg *alg;
     const char *kid;
 };
 
@@ -42,13 +37,24 @@ struct jwt_header {
 enum mcpx_err jwt_parse(struct mcpx_slice text, json_t **out);
 
 /**
- * Reads and checks a token's header and the outer form of its three parts.
- * Returns MCPX_OK with `out->json` to be released, MCPX_ETOKEN or MCPX_ENOMEM.
+ * Takes a token apart and checks its outer form and its header.
+ *
+ * parts   zeroed before; for jwt_parts_fini in every case
+ * why     filled with a static sentence on MCPX_ETOKEN
+ *
+ * Returns MCPX_OK, MCPX_ETOKEN or MCPX_ENOMEM.
  */
-enum mcpx_err jwt_header_read(struct mcpx_slice token, struct jwt_header *out);
+enum mcpx_err jwt_parts_read(struct mcpx_slice token, struct jwt_parts *parts,
+                             const char **why);
 
-/** Checks exp, nbf, iat, and the expected iss and aud ("" = any). */
-bool jwt_claims_hold(const json_t *claims, const char *issuer, const char *audience,
-                     struct mcpx_now now);
+/** Frees what a token was taken apart into. */
+void jwt_parts_fini(struct jwt_parts *parts);
+
+/**
+ * Checks exp, nbf, iat, and the expected iss and aud ("" = any). Returns NULL when they hold, or a
+ * static sentence that says which does not.
+ */
+const char *jwt_claims_fault(const json_t *claims, const char *issuer, const char *audience,
+                             struct mcpx_now now);
 
 #endif

@@ -7,6 +7,8 @@
 
 #include "router/policy/settings.h"
 
+struct jwt_key;
+
 /**
  * One reading of the configuration.
  *
@@ -126,8 +128,23 @@ void check_people(struct loading *loading);
 /** Puts profiles and participants into `tokens`. Only after checks that found no fault. */
 void build_people(struct loading *loading, struct tokens *tokens);
 
-/** Reads secrets and puts the keys into `tokens`, checking them. */
+/** Reads secrets and key files and puts the keys into `tokens`, checking them. */
 void load_keys(struct loading *loading, struct tokens *tokens);
+
+/**
+ * Adds a file with public keys, after reading it.
+ *
+ * where    source, pointer and path as written; `beside` as in path_resolve
+ * model    as key_file_new wants it
+ */
+struct key_place {
+    const char *source;
+    const char *pointer;
+    const char *path;
+    const char *beside;
+};
+void load_key_file(struct loading *loading, const struct key_place *where,
+                   const struct jwt_key *model, struct tokens *tokens);
 
 /**
  * Writes warnings about the grants and denials of a profile or participant.
@@ -149,6 +166,9 @@ const char *file_read(const char *path, size_t max, struct mcpx_text *out);
 
 /** True when everybody on the machine may read the file. */
 bool file_is_public(const char *path);
+
+/** True when everybody on the machine may change the file. */
+bool file_is_anybodys(const char *path);
 
 /**
  * Appends `path` as the configuration means it: relative to the directory of the file `beside`;

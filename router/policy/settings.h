@@ -15,7 +15,6 @@ enum setting_type {
     SETTING_BOOL,
     SETTING_INTEGER,
     SETTING_CHOICE,
-    SETTING_ALG, /* a choice with a value that only a later release will accept */
     SETTING_STRING,
     SETTING_SECRET,   /* a string that is never shown */
     SETTING_SHA256,   /* 64 hexadecimal digits, never shown either */
@@ -83,6 +82,7 @@ struct settings {
     char *audience;
     char *secret;
     char *secret_file;
+    char *jwks_file;
     bool exp_optional;
     unsigned char set_by[SETTINGS_MAX];
 };

@@ -83,6 +83,21 @@ out:
     return err;
 }
 
+const char *tokens_fault(const struct tokens *tokens, struct mcpx_slice bearer,
+                         struct mcpx_now now)
+{
+    const char *fault = jwt_fault(tokens->ring, bearer, now);
+
+    return fault ? fault
+                 : "it is signed, but its participantId, topic, capabilities, profile or "
+                   "instances are not those expected";
+}
+
+struct key_file *tokens_key_file(const struct tokens *tokens, size_t index)
+{
+    return jwt_ring_file(tokens->ring, index);
+}
+
 static enum mcpx_err refuse_token(struct mcpx_fault *fault, const char *field,
                                   const char *reason)
 {

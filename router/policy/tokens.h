@@ -7,8 +7,12 @@
 #include "router/hub/grant.h"
 #include "router/hub/hub.h"
 
-/** All participants, profiles and keys. Made by config_load, immutable afterwards. */
+/**
+ * All participants, profiles and keys. Made by config_load, immutable afterwards but for the keys in
+ * files.
+ */
 struct tokens;
+struct key_file;
 
 /** Frees it. NULL is allowed. Grants that were given stay valid. */
 void tokens_free(struct tokens *tokens);
@@ -43,6 +47,18 @@ enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
  */
 enum mcpx_err tokens_renew(struct tokens *tokens, const struct grant *base,
                            struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
+
+/**
+ * Why tokens_verify has returned MCPX_ETOKEN for what is no static token, as a static sentence. What
+ * it says of dates, issuer, audience and other claims is of a token that a configured key has
+ * signed.
+ */
+const char *tokens_fault(const struct tokens *tokens, struct mcpx_slice bearer,
+                         struct mcpx_now now);
+
+/** The file with public keys that has that index; NULL behind the last. Lent, to be kept up to date
+ * (key_file.h). */
+struct key_file *tokens_key_file(const struct tokens *tokens, size_t index);
 
 /** A topic, and whether a token is valid for it. `name` is borrowed. */
 struct token_topic {

@@ -18,6 +18,7 @@
     X(AUDIT_TURNED_AWAY, "turned_away")                                                       \
     X(AUDIT_KICK, "kick")                                                                     \
     X(AUDIT_RELOAD, "reload")                                                                 \
+    X(AUDIT_KEYS, "keys")                                                                     \
     X(AUDIT_UNDELIVERED, "undelivered")                                                       \
     X(AUDIT_LOST, "lost")                                                                     \
     X(AUDIT_CHECKPOINT, "checkpoint")                                                         \

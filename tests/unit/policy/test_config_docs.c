@@ -66,7 +66,6 @@ static void write_range(const struct setting *row, struct mcpx_text *out)
         mcpx_text_puts(out, "true, false");
         return;
     case SETTING_CHOICE:
-    case SETTING_ALG:
         for (size_t i = 0; row->choices[i]; i++) {
             mcpx_text_puts(out, i > 0 ? ", " : "");
             mcpx_text_puts(out, row->choices[i]);
@@ -101,7 +100,6 @@ static void write_type(const struct setting *row, struct mcpx_text *out)
         [SETTING_BOOL] = "boolean",
         [SETTING_INTEGER] = "integer",
         [SETTING_CHOICE] = "choice",
-        [SETTING_ALG] = "choice",
         [SETTING_STRING] = "string",
         [SETTING_SECRET] = "secret",
         [SETTING_SHA256] = "hexadecimal",
@@ -261,7 +259,6 @@ static bool has_range(const json_t *node, const struct setting *row)
     case SETTING_INTEGER:
         return has_integer_range(node, row);
     case SETTING_CHOICE:
-    case SETTING_ALG:
         return has_choices(node, row);
     case SETTING_SHA256:
         return is_type(node, "string") && json_object_get(node, "pattern");

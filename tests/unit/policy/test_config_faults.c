@@ -74,9 +74,8 @@ static const struct {
     {"{\"tls\":{\"min_version\":\"1.1\"}}",
      "FILE: /tls/min_version: found \"1.1\" (string), expected one of \"1.2\", \"1.3\""},
     {"{\"auth\":{\"jwt\":{\"jwks_file\":\"k\"}}}",
-     "FILE: /auth/jwt/jwks_file: found \"k\" (string), expected \"\" (not supported yet by "
-     "this "
-     "version)"},
+     "FILE: /auth/jwt/jwks_file: the file /tmp/k: it cannot be read: No such file or "
+     "directory"},
     {"{\"store\":{\"kind\":\"nats\"}}", "FILE: /store/kind: found \"nats\" (string), expected "
                                         "one of \"memory\", \"sqlite\""},
     {"{\"store\":{\"kind\":\"sqlite\"}}",
@@ -112,14 +111,24 @@ static const struct {
                                "such as \"127.0.0.1:8080\", "
                                "\"[::1]:8080\" or \"*:80\""},
     {KEY("\"alg\":\"RS256\",\"secret\":\"0123456789abcdef0123456789abcdef\""),
-     "FILE: /auth/jwt/keys/0/alg: found \"RS256\" (string), expected one of \"HS256\", "
-     "\"HS384\", \"HS512\"; this one is not supported yet by this version"},
+     "FILE: /auth/jwt/keys/0: an algorithm for public keys needs \"public_key_file\""},
+    {KEY("\"alg\":\"EdDSA\""),
+     "FILE: /auth/jwt/keys/0: an algorithm for public keys needs \"public_key_file\""},
+    {KEY("\"alg\":\"HS256\",\"public_key_file\":\"x\""),
+     "FILE: /auth/jwt/keys/0: found \"public_key_file\" with an algorithm for secrets: who "
+     "knows the public key could sign; expected one such as \"RS256\", \"ES256\", \"EdDSA\""},
+    {KEY("\"alg\":\"RS256\",\"public_key_file\":\"x\",\"secret_file\":\"x\""),
+     "FILE: /auth/jwt/keys/0: found a public key and a secret, expected one of them"},
+    {KEY("\"alg\":\"RS256\",\"public_key_file\":\"mcpx-no-such-file\""),
+     "FILE: /auth/jwt/keys/0: the file /tmp/mcpx-no-such-file: it cannot be read: No such "
+     "file "
+     "or directory"},
     {KEY("\"alg\":\"none\",\"secret\":\"0123456789abcdef0123456789abcdef\""),
      "FILE: /auth/jwt/keys/0/alg: found \"none\" (string), expected one of \"HS256\", "
      "\"HS384\", \"HS512\""},
     {KEY("\"secret\":\"0123456789abcdef0123456789abcdef\""),
-     "FILE: /auth/jwt/keys/0: \"alg\" is missing, expected one of \"HS256\", \"HS384\", "
-     "\"HS512\""},
+     "FILE: /auth/jwt/keys/0: \"alg\" is missing, expected one such as \"HS256\", "
+     "\"RS256\", \"ES256\", \"EdDSA\""},
     {KEY("\"alg\":\"HS256\""), "FILE: /auth/jwt/keys/0: found neither \"secret\" nor "
                                "\"secret_file\", expected one of them"},
     {KEY("\"alg\":\"HS256\",\"secret\":\"0123456789abcdef\",\"secret_file\":\"x\""),

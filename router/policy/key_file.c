@@ -1,0 +1,124 @@
+/*
+ * key_file.c - all or nothing: a file that is broken, half written or gone takes no key away.
+ * Whether a file has changed is told by more than its time, which two versions may share.
+ */
+#include "router/policy/key_file.h"
+
+#include "router/policy/loading.h"
+#include "router/policy/public_key.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+struct key_file *key_file_new(const char *path, const char *setting,
+                              const struct jwt_key *model)
+{
+    struct key_file *file = calloc(1, sizeof *file);
+
+    if (!file)
+        return NULL;
+    file->refs = 1;
+    file->path = strdup(path);
+    file->setting = strdup(setting);
+    file->is_set = !model;
+    if (model)
+        file->model = *model;
+    file->model.kid = strdup(model && model->kid ? model->kid : "");
+    if (!file->path || !file->setting || !file->model.kid) {
+        key_file_unref(file);
+        return NULL;
+    }
+    return file;
+}
+
+struct key_file *key_file_ref(struct key_file *file)
+{
+    file->refs++;
+    return file;
+}
+
+void key_file_unref(struct key_file *file)
+{
+    if (!file || --file->refs > 0)
+        return;
+    jwt_keys_fini(&file->keys);
+    free(file->path);
+    free(file->setting);
+    free(file->model.kid);
+    free(file);
+}
+
+static int64_t nanoseconds(struct timespec at)
+{
+    return (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
+}
+
+struct key_file_stamp key_file_look(const struct key_file *file)
+{
+    struct stat status;
+
+    if (stat(file->path, &status))
+        return (struct key_file_stamp){0};
+    return (struct key_file_stamp){nanoseconds(status.st_mtim), nanoseconds(status.st_ctim),
+                                   status.st_ino, (uint64_t)status.st_size};
+}
+
+bool key_file_has_changed(const struct key_file *file)
+{
+    struct key_file_stamp now = key_file_look(file);
+    const struct key_file_stamp *last = &file->tried;
+
+    return now.modified_ns != last->modified_ns || now.changed_ns != last->changed_ns ||
+           now.number != last->number || now.bytes != last->bytes;
+}
+
+void key_file_read(const struct key_file *file, struct key_reading *reading)
+{
+    struct mcpx_text text = {0};
+    const char *why;
+
+    *reading =
+        (struct key_reading){.stamp = key_file_look(file)}; /* changed later: read again */
+    why = file_read(file->path, KEY_FILE_BYTES, &text);
+    if (text.failed) {
+        reading->err = MCPX_ENOMEM;
+    } else if (why) {
+        mcpx_text_puts(&reading->why, "it cannot be read: ");
+        mcpx_text_puts(&reading->why, why);
+        reading->err = MCPX_ECONFIG;
+    } else if (file->is_set) {
+        reading->err = jwks_read(mcpx_text_view(&text), &reading->keys, &reading->passed_over,
+                                 &reading->why);
+    } else {
+        reading->err = public_keys_read(mcpx_text_view(&text), &file->model, &reading->keys,
+                                        &reading->why);
+    }
+    mcpx_text_fini(&text);
+}
+
+void key_file_take(struct key_file *file, struct key_reading *reading)
+{
+    file->reads++;
+    file->tried = reading->stamp;
+    file->is_faulty = reading->err != MCPX_OK;
+    file->failures += file->is_faulty;
+    if (file->is_faulty)
+        return;
+    jwt_keys_fini(&file->keys);
+    file->keys = reading->keys;
+    file->stamp = reading->stamp;
+    reading->keys = (struct jwt_keys){0};
+}
+
+void key_reading_fini(struct key_reading *reading)
+{
+    jwt_keys_fini(&reading->keys);
+    mcpx_text_fini(&reading->why);
+}
+
+int64_t key_file_age_ms(const struct key_file *file, int64_t wall_ms)
+{
+    int64_t age = wall_ms - file->stamp.modified_ns / 1000000;
+
+    return age > 0 ? age : 0;
+}
