@@ -8,6 +8,7 @@
 #include "router/edge/loop.h"
 #include "router/edge/machine.h"
 #include "router/edge/paths.h"
+#include "router/edge/process.h"
 
 #include <getopt.h>
 #include <stdio.h>
@@ -30,7 +31,7 @@ struct arguments {
 
 static const char usage[] =
     "usage: mcpx-router [--config FILE] [--dev] [--listen HOST:PORT]... [--check]\n"
-    "                   [--version] [--help]\n";
+    "                   [--dumpable] [--version] [--help]\n";
 
 static const char help[] =
     "\n"
@@ -44,6 +45,9 @@ static const char help[] =
     "  --check             read the settings, print warnings, say whether they are valid "
     "and what\n"
     "                      bounds they come to, exit\n"
+    "  --dumpable          let debuggers of the same user read this process, and the kernel "
+    "write\n"
+    "                      core files, which hold tokens and keys\n"
     "  --version           print the version and exit\n"
     "  --help              print this and exit\n"
     "\n"
@@ -57,13 +61,11 @@ static const char help[] =
 /* False after a line on standard error about what is wrong. */
 static bool parse(int argc, char **argv, struct arguments *out)
 {
-    static const struct option options[] = {{"config", required_argument, NULL, 'c'},
-                                            {"listen", required_argument, NULL, 'l'},
-                                            {"dev", no_argument, NULL, 'd'},
-                                            {"check", no_argument, NULL, 'k'},
-                                            {"version", no_argument, NULL, 'v'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"config", required_argument, NULL, 'c'}, {"listen", required_argument, NULL, 'l'},
+        {"dev", no_argument, NULL, 'd'},          {"check", no_argument, NULL, 'k'},
+        {"dumpable", no_argument, NULL, 'u'},     {"version", no_argument, NULL, 'v'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     int option;
 
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -178,6 +180,8 @@ int main(int argc, char **argv)
         fputs(usage, stderr);
         return EXIT_USAGE;
     }
+    if (!arguments.asked['u'])
+        process_hide();
     if (arguments.asked['h'])
         printf("%s%s", usage, help);
     else if (arguments.asked['v'])

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -64,4 +65,11 @@ void process_ask(struct process *process, int64_t mono_ms)
         process->max_fds = limit.rlim_cur;
     if (getrusage(RUSAGE_SELF, &usage) == 0)
         process->cpu_ms = milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime);
+}
+
+/* The limit is for kernels that hand what is not dumpable to a program of root. */
+void process_hide(void)
+{
+    prctl(PR_SET_DUMPABLE, 0);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 }

@@ -1,5 +1,5 @@
 /*
- * process.h - what the system says about this process, for the metrics.
+ * process.h - what the system says about this process, for the metrics, and what it tells others.
  */
 #ifndef EDGE_PROCESS_H
 #define EDGE_PROCESS_H
@@ -25,5 +25,12 @@ struct process {
 
 /** Asks, if a second has passed since: anybody may ask for metrics, and counting is not free. */
 void process_ask(struct process *process, int64_t mono_ms);
+
+/**
+ * From now on no other process of the same user reads memory, environment or descriptors of this
+ * one, unless it has CAP_SYS_PTRACE, and the kernel writes no core file: all these hold keys and
+ * tokens.
+ */
+void process_hide(void);
 
 #endif

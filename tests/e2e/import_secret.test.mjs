@@ -1,16 +1,15 @@
 /*
  * The story: a server that was fetched from somewhere this morning runs as the same user as the
  * bridge that starts it, and looks around: /proc/PID/environ of its parents, their command lines,
- * their memory. It must not find the token it could join the topic with itself.
+ * their memory. It must not find the token it could join the topic with itself, nor what the shell
+ * that started the bridge had for the router: the key that makes tokens.
  */
 import assert from 'node:assert/strict';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startImport } from './lib/import.mjs';
-import { Program, programBinary } from './lib/program.mjs';
+import { forEverybody, Program, programBinary, SOMEBODY } from './lib/program.mjs';
 import { Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 import { Seat } from './lib/wire.mjs';
@@ -20,45 +19,57 @@ before(async () => { router = await Router.start(); });
 after(() => router?.stop());
 
 const SPY = [process.execPath, fileURLToPath(new URL('lib/spy_server.mjs', import.meta.url))];
-const NOBODY = 65534;
+/* What a service may have in its environment, for the router or for others. */
+const SECRETS = { MCPX_TOKEN: 'a token in the environment', MCPX_AUTH_JWT_SECRET: 'a key that makes tokens',
+  MCPX_OTHER_TOKEN: 'a token of another program' };
 /* Every token of a router in development mode begins so: it is a JWT. */
 const TOKEN = /eyJ[A-Za-z0-9_-]{10,}/;
 
-/** What the spy sees of the processes above it. */
-async function look(t, { command = SPY, ...more } = {}) {
+/** What the spy says when it is asked for `method`. */
+async function ask(t, method, { command = SPY, ...more } = {}) {
   const room = new Room(t, router);
   await startImport(t, router, room.topic, 'server', command, more);
   const seat = new Seat(await room.join('ann', ['mcp/*']), 'server');
-  const { result } = JSON.parse(await seat.call(JSON.stringify(
-    { jsonrpc: '2.0', id: 1, method: 'look' })));
+  return JSON.parse(await seat.call(JSON.stringify({ jsonrpc: '2.0', id: 1, method }))).result;
+}
+
+/** What the spy sees of the processes above it. */
+async function look(t, more) {
+  const result = await ask(t, 'look', more);
   assert.deepEqual(result.map(({ name }) => name), ['mcpx-warden', 'mcpx-bridge']);
   return result;
 }
 
-/** Copies of bridge and spy where every user may run them: ours may lie in the home of root. */
-function forEverybody(t) {
-  const folder = mkdtempSync(join(tmpdir(), 'mcpx-secret-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  mkdirSync(join(folder, 'bin'));
-  const copies = [SPY[1], programBinary('mcpx-bridge')].map((from) => {
-    const to = join(folder, 'bin', basename(from));
-    copyFileSync(from, to);
-    return to;
-  });
-  chmodSync(folder, 0o755);
-  return { command: [SPY[0], copies[0]], program: copies[1] };
-}
+test('a server inherits no token and no key', async (t) => {
+  const names = (await ask(t, 'inherited', { env: { ...SECRETS, MCPX_TOPIC: 'lobby' } })).map(([name]) => name);
+  assert.ok(names.includes('MCPX_TOPIC'), 'the rest of the environment is there');
+  for (const name of Object.keys(SECRETS)) assert.ok(!names.includes(name), name);
+});
+
+test('the agent behind a guard inherits its own token, and no other secret', async (t) => {
+  const agent = [process.execPath, '-e', 'console.log(JSON.stringify(process.env))'];
+  const program = Program.start('mcpx-bridge', ['guard', '--url', router.url, '--', ...agent],
+    { env: SECRETS, stdout: 'pipe' });
+  t.after(() => program.kill('SIGKILL'));
+  const text = await program.stdout.setEncoding('utf8').reduce((all, more) => all + more, '');
+  assert.equal((await program.end()).code, 0, program.log);
+  const has = JSON.parse(text);
+  assert.deepEqual(Object.keys(SECRETS).filter((name) => name in has), ['MCPX_TOKEN']);
+});
 
 test('no process above the server shows the token', async (t) => {
-  for (const { name, environment, command } of await look(t)) {
-    assert.ok(!TOKEN.test(environment), `the environment of ${name}`);
-    assert.ok(!TOKEN.test(command), `the command line of ${name}`);
+  for (const { name, environment, command } of await look(t, { env: SECRETS })) {
+    for (const text of [TOKEN, ...Object.values(SECRETS)].map((secret) => new RegExp(secret))) {
+      assert.doesNotMatch(environment, text, `the environment of ${name}`);
+      assert.doesNotMatch(command, text, `the command line of ${name}`);
+    }
   }
 });
 
 test('a server of the same user reads neither memory nor environment of its bridge', async (t) => {
-  const uid = process.getuid() === 0 ? NOBODY : undefined;
-  for (const { name, environment, memory } of await look(t, { uid, ...forEverybody(t) })) {
+  const [spy, program] = forEverybody(t, SPY[1], programBinary('mcpx-bridge'));
+  const command = [SPY[0], spy];
+  for (const { name, environment, memory } of await look(t, { uid: SOMEBODY, command, program })) {
     assert.deepEqual([name, memory, environment.length], [name, 'EACCES', 'EACCES'.length]);
   }
 });

@@ -111,9 +111,10 @@ static void run_child(const struct daemon *daemon, pid_t test, int out,
     struct rlimit limit = {how->descriptors, how->descriptors};
     int log = how->log ? how->log : open(daemon->log, O_WRONLY | O_APPEND);
     char address[32];
-    char *arguments[12] = {"mcpx-router", "--config", (char *)daemon->config, "--listen",
-                           address};
-    size_t count = 5;
+    char *arguments[12] = {
+        "mcpx-router", "--dumpable", /* else only root can count its descriptors */
+        "--config",    (char *)daemon->config, "--listen", address};
+    size_t count = 6;
 
     /* A test that is killed, by its timeout for one, leaves no router behind. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);

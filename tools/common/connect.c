@@ -337,7 +337,6 @@ int connection_authenticate(const struct arguments *arguments, struct connection
     if (!out->client.topic)
         return fail_with(STATUS_USAGE, arguments->command->name,
                          "a topic is needed: --topic TOPIC, or MCPX_TOPIC in the environment");
-    secret_hide_process();
     status = find_token(arguments, out, token_of_environment());
     out->client.token = out->token;
     return status;

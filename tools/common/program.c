@@ -7,6 +7,7 @@
 
 #include "tools/common/completion.h"
 #include "tools/common/nearest.h"
+#include "tools/common/secret.h"
 #include "tools/common/visible.h"
 #include <mcpx/base.h>
 
@@ -216,6 +217,7 @@ int program_run(const struct program *program, int argc, char **argv)
     int status;
 
     occupy_streams();
+    secret_hide_process();
     running = program;
     complain_as(program->name);
     signal(SIGPIPE, SIG_IGN);

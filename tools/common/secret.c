@@ -9,6 +9,7 @@
  */
 #include "tools/common/secret.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -43,6 +44,37 @@ char *secret_take(const char *variable)
     }
     unsetenv(variable);
     return taken;
+}
+
+/* len   of the variable's name */
+static bool names_a_secret(const char *entry, size_t len)
+{
+    static const char *const ends[] = {"_TOKEN", "_SECRET"};
+    bool is_one = false;
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t size = strlen(ends[i]);
+
+        is_one |= len >= size && strncmp(entry + len - size, ends[i], size) == 0;
+    }
+    return is_one && strncmp(entry, "MCPX_", strlen("MCPX_")) == 0;
+}
+
+void secret_drop_others(const char *kept)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; environ && environ[i]; i++) {
+        char *entry = environ[i];
+        size_t len = strcspn(entry, "=");
+
+        if (names_a_secret(entry, len) && !value_of(entry, kept, strlen(kept)))
+            secret_wipe(entry + len, strlen(entry + len));
+        else
+            environ[count++] = entry;
+    }
+    if (environ)
+        environ[count] = NULL;
 }
 
 void secret_hide_process(void)

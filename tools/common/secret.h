@@ -15,6 +15,12 @@
  */
 char *secret_take(const char *variable);
 
+/**
+ * Takes every variable MCPX_..._TOKEN and MCPX_..._SECRET out of the environment, as secret_take
+ * does, but not `kept`: what this program does not need is not for those that it starts.
+ */
+void secret_drop_others(const char *kept);
+
 /** Overwrites memory that held a secret. NULL is allowed when `len` is 0. */
 void secret_wipe(char *text, size_t len);
 

@@ -3,6 +3,7 @@
  */
 #include "tools/common/connect.h"
 #include "tools/common/program.h"
+#include "tools/common/secret.h"
 #include "tools/mcpx-bridge/verbs.h"
 
 static const struct command commands[] = {
@@ -43,5 +44,6 @@ int main(int argc, char **argv)
         .see_also = "mcpxctl 1, mcpx-router 8",
     };
 
+    secret_drop_others("MCPX_TOKEN");
     return program_run(&bridge, argc, argv);
 }

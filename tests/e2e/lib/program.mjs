@@ -3,14 +3,32 @@
  * line, its end is expected, and nothing it started may be left behind.
  */
 import { spawn } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { inTime, routerBinary } from './router.mjs';
 import { Watch } from './watch.mjs';
 
 /** Path of a built program. */
 export function programBinary(name) {
   return join(dirname(routerBinary()), name);
+}
+
+/** Whom processes are started as that root is not to be: for the kernel, root may read everything. */
+export const SOMEBODY = process.getuid() === 0 ? 65534 : undefined;
+
+/** Copies of programs where every user may run them, as ours may lie in the home of root. */
+export function forEverybody(t, ...programs) {
+  const folder = mkdtempSync(join(tmpdir(), 'mcpx-everybody-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  mkdirSync(join(folder, 'bin'));
+  const copies = programs.map((from) => {
+    const to = join(folder, 'bin', basename(from));
+    copyFileSync(from, to);
+    return to;
+  });
+  chmodSync(folder, 0o755);
+  return copies;
 }
 
 export class Program {

@@ -1,7 +1,8 @@
 /*
  * spy_server.mjs - a server that looks for the secrets of whoever started it, as any program of
  * the same user can: "look" tells, for each of its ancestors that is one of ours, what the kernel
- * shows of its environment and command line, and whether its memory may be read.
+ * shows of its environment and command line, and whether its memory may be read. "inherited" tells
+ * what the server's own environment has of MCPx.
  */
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -41,6 +42,8 @@ createInterface({ input: process.stdin }).on('line', (line) => {
       serverInfo: { name: 'spy', version: '1' } } });
   } else if (method === 'look') {
     answer({ result: look() });
+  } else if (method === 'inherited') {
+    answer({ result: Object.entries(process.env).filter(([name]) => name.startsWith('MCPX_')) });
   } else if (id !== undefined) {
     answer({ error: { code: -32601, message: 'Method not found' } });
   }
