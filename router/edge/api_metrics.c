@@ -7,13 +7,8 @@
 #include "router/edge/api.h"
 #include "router/edge/metric_text.h"
 
-/* A time in seconds, between two texts. */
-static void write_seconds(const char *before, uint64_t ms, const char *after,
-                          struct mcpx_text *out)
-{
-    mx_format(out, "%s%s.%s%s%s%s", before, ms / 1000, ms / 100 % 10, ms / 10 % 10, ms % 10,
-              after);
-}
+/* Times are milliseconds here. */
+enum { MS = 1000 };
 
 /* The first error with this one's wire name: several errors may share a name. */
 static bool is_first_of_code(size_t err)
@@ -77,7 +72,7 @@ static void write_process(const struct process *process, struct mcpx_text *out)
         metric_value(rows[i].name, rows[i].type, rows[i].help, rows[i].value, out);
     metric_header("process_cpu_seconds_total", "counter",
                   "Processor time the process has used, in seconds", out);
-    write_seconds("process_cpu_seconds_total ", process->cpu_ms, "\n", out);
+    metric_seconds("process_cpu_seconds_total ", process->cpu_ms, MS, "\n", out);
 }
 
 /* Who is behind is nobody's business here, only how many are, and how far. */
@@ -89,7 +84,7 @@ static void write_lag(const struct lag *lag, struct mcpx_text *out)
     metric_header("mcpx_reader_lag_max_seconds", "gauge",
                   "Since when the oldest envelope waits that a reader was not handed yet",
                   out);
-    write_seconds("mcpx_reader_lag_max_seconds ", (uint64_t)lag->max_ms, "\n", out);
+    metric_seconds("mcpx_reader_lag_max_seconds ", (uint64_t)lag->max_ms, MS, "\n", out);
     metric_header("mcpx_readers_lagging", "gauge",
                   "Participants that are at least so many envelopes behind", out);
     for (size_t i = 0; i < HUB_LAG_STEPS; i++)
@@ -108,12 +103,13 @@ static void write_delivery(const struct delivery_times *times, struct mcpx_text 
         out);
     for (size_t i = 0; i < STATS_DELIVERY_BOUNDS; i++) {
         sum += times->counts[i];
-        write_seconds("mcpx_delivery_seconds_bucket{le=\"", stats_delivery_ms[i], "\"} ", out);
+        metric_seconds("mcpx_delivery_seconds_bucket{le=\"", stats_delivery_ms[i], MS, "\"} ",
+                       out);
         mx_format(out, "%s\n", sum);
     }
     sum += times->counts[STATS_DELIVERY_BOUNDS];
     mx_format(out, "mcpx_delivery_seconds_bucket{le=\"+Inf\"} %s\n", sum);
-    write_seconds("mcpx_delivery_seconds_sum ", times->sum_ms, "\n", out);
+    metric_seconds("mcpx_delivery_seconds_sum ", times->sum_ms, MS, "\n", out);
     mx_format(out, "mcpx_delivery_seconds_count %s\n", sum);
 }
 

@@ -7,14 +7,8 @@
 #include "router/edge/metric_text.h"
 #include "router/store/edge/audit.h"
 
-static void write_seconds(const char *before, uint64_t us, const char *after,
-                          struct mcpx_text *out)
-{
-    mx_format(out, "%s%s.", before, us / 1000000);
-    for (uint64_t unit = 100000; unit > 0; unit /= 10)
-        mx_format(out, "%s", us / unit % 10);
-    mcpx_text_puts(out, after);
-}
+/* Times are microseconds here. */
+enum { US = 1000000 };
 
 /* Upper bounds are microseconds, shown as seconds; or sizes, shown as they are. */
 struct histogram {
@@ -30,7 +24,7 @@ static void write_bucket(const struct histogram *histogram, unsigned bound, uint
 {
     mx_format(out, "%s_bucket{le=\"", histogram->name);
     if (histogram->of_times)
-        write_seconds("", bound, "\"} ", out);
+        metric_seconds("", bound, US, "\"} ", out);
     else
         mx_format(out, "%s\"} ", (uint64_t)bound);
     mx_format(out, "%s\n", sum);
@@ -50,7 +44,7 @@ static void write_histogram(const struct histogram *histogram, struct mcpx_text 
     mx_format(out, "%s_bucket{le=\"+Inf\"} %s\n%s_sum ", histogram->name, sum,
               histogram->name);
     if (histogram->of_times)
-        write_seconds("", figure->sum, "\n", out);
+        metric_seconds("", figure->sum, US, "\n", out);
     else
         mx_format(out, "%s\n", figure->sum);
     mx_format(out, "%s_count %s\n", histogram->name, sum);

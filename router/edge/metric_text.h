@@ -14,4 +14,13 @@ void metric_header(const char *name, const char *type, const char *help,
 void metric_value(const char *name, const char *type, const char *help, uint64_t value,
                   struct mcpx_text *out);
 
+/**
+ * Appends a time in seconds between two texts.
+ *
+ * time        in units
+ * of_second   how many of them a second has: a power of ten
+ */
+void metric_seconds(const char *before, uint64_t time, uint64_t of_second, const char *after,
+                    struct mcpx_text *out);
+
 #endif
