@@ -8,8 +8,8 @@
 #include "lib/core/format.h"
 #include "lib/core/json_write.h"
 
-/* Code points of the message, and of a tool's own code. */
-enum { MESSAGE_MAX = 300, CODE_MAX = 200 };
+/* Code points of the message, of a tool's own code, and of the id of the call. */
+enum { MESSAGE_MAX = 300, CODE_MAX = 200, ID_MAX = 200 };
 
 static const char *const codes[] = {
     "invalid_argument",
@@ -226,7 +226,8 @@ enum mcpx_err mx_response_compose(struct mcpx_wrapper *wrapper, const struct mx_
         version = call->server_version;
     mcpx_text_reset(out);
     mx_format(out, "{\"tier\":%q,\"tool_version\":%q,\"tool_id\":%q,\"request_id\":%q",
-              mcpx_tier_name(call->tier), version, call->tool, call->request_id);
+              mcpx_tier_name(call->tier), version, call->tool,
+              mx_cut(call->request_id, ID_MAX));
     add_capabilities(out, call->capabilities);
     mx_format(out, ",\"duration_ms\":%s", call->duration_ms > 0 ? call->duration_ms : 0);
     add_error(out, wrapper, answer);

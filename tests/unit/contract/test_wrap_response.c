@@ -91,6 +91,19 @@ Test(response, R001_4_R001_7_R001_8_of_the_call_it_says_what_the_edge_knows)
                      "\"duration_ms\":0,\"error\":null,\"upgrade_hints\":[],\"data\":1}");
 }
 
+/* A client chooses the id of its call, and must not fill every log that keeps answers. */
+Test(response, R001_4_the_id_of_the_call_is_cut)
+{
+    static char id[1000 + 1];
+    char expected[256];
+
+    memset(id, 'i', sizeof id - 1);
+    stage.call.request_id = mcpx_slice_of(id);
+    snprintf(expected, sizeof expected, "\"request_id\":\"%.200s\",", id);
+    cr_expect_not_null(strstr(stage_envelope("{\"structuredContent\":1}"), expected), "%s",
+                       stage.out.text);
+}
+
 Test(response, R001_9_error_is_null_exactly_when_the_call_succeeded)
 {
     expect(
