@@ -33,15 +33,12 @@ static void wake(void *context)
 
 static struct audit_config audit_config_of(const struct config *config)
 {
-    static const enum audit_on_full on_full[] = {[ON_FULL_REFUSE] = AUDIT_ON_FULL_REFUSE,
-                                                 [ON_FULL_BLOCK] = AUDIT_ON_FULL_BLOCK,
-                                                 [ON_FULL_DROP] = AUDIT_ON_FULL_DROP};
     const struct audit_settings *audit = &config->audit;
 
     return (struct audit_config){.folder = audit->folder,
                                  .key_file = audit->key_file,
                                  .rev = mcpx_slice_of(config->rev),
-                                 .on_full = on_full[audit->on_full],
+                                 .on_full = audit->on_full,
                                  .payloads = audit->payloads,
                                  .rotate_bytes = audit->rotate_bytes,
                                  .rotate_ms = audit->rotate_ms};

@@ -7,6 +7,7 @@
 #define POLICY_CONFIG_H
 
 #include "router/hub/hub.h"
+#include "router/policy/on_full.h"
 
 struct tokens;
 
@@ -18,9 +19,6 @@ enum { CONFIG_REV_LEN = 16 };
 
 /** What keeps messages: this process alone, or a SQLite file. */
 enum store_kind { STORE_KIND_MEMORY, STORE_KIND_SQLITE };
-
-/** What happens to what cannot be audited: refused, waited for, or delivered and counted. */
-enum on_full { ON_FULL_REFUSE, ON_FULL_BLOCK, ON_FULL_DROP };
 
 /**
  * Where messages are kept.

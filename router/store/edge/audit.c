@@ -20,7 +20,7 @@ enum { RETRY_MS = 1000, BLOCKED_MS = 200 };
 struct audit {
     struct belt *belt;
     bool blocked;
-    enum audit_on_full on_full; /* never changes */
+    enum on_full on_full; /* never changes */
 
     pthread_mutex_t lock;
     struct audit_shares shares;
@@ -105,7 +105,7 @@ static bool wait_for_room(struct audit *audit)
 
 static bool write_somehow(struct audit *audit, struct batch *batch)
 {
-    bool blocks = audit->on_full == AUDIT_ON_FULL_BLOCK && batch->count > 0;
+    bool blocks = audit->on_full == ON_FULL_BLOCK && batch->count > 0;
     bool written = audit_writer_write(&audit->writer, batch, false);
 
     while (!written && blocks && wait_for_room(audit))
@@ -118,7 +118,7 @@ static void handle(struct audit *audit, struct batch *batch)
     struct stage_report *report = &audit->writer.report;
     uint64_t begun_us = moment_us();
     enum stage_state before = report->state;
-    bool dropping = audit->on_full == AUDIT_ON_FULL_DROP;
+    bool dropping = audit->on_full == ON_FULL_DROP;
     bool written;
 
     add_unshared(audit, batch, false);
@@ -189,7 +189,7 @@ void audit_put(struct audit *audit, struct link *submissions, size_t count)
 void audit_answers(struct audit *audit, struct link *submissions, struct stage_report *report)
 {
     belt_answers(audit->belt, submissions, report);
-    audit->blocked = audit->on_full == AUDIT_ON_FULL_BLOCK && report->state != STAGE_READY;
+    audit->blocked = audit->on_full == ON_FULL_BLOCK && report->state != STAGE_READY;
 }
 
 /* Asks for a place among what waits, of this size; 0 = there was no memory for it. */

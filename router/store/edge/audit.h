@@ -6,19 +6,11 @@
 #define STORE_AUDIT_H
 
 #include "router/hub/list.h"
+#include "router/policy/on_full.h"
 #include "router/store/audit_note.h"
 #include "router/store/edge/stage.h"
 #include <mcpx/error.h>
 #include <mcpx/text.h>
-
-/**
- * What happens to submissions when a line cannot be written.
- *
- *   REFUSE   they are rejected; nobody ever gets them
- *   BLOCK    they wait, however long it takes
- *   DROP     they go on without a line; AUDIT_LOST tells how many, once a line can be written
- */
-enum audit_on_full { AUDIT_ON_FULL_REFUSE, AUDIT_ON_FULL_BLOCK, AUDIT_ON_FULL_DROP };
 
 /**
  * Where and how to write. All of it is borrowed during audit_new alone.
@@ -35,7 +27,7 @@ struct audit_config {
     const char *folder;
     const char *key_file;
     struct mcpx_slice rev;
-    enum audit_on_full on_full;
+    enum on_full on_full;
     bool payloads;
     uint64_t rotate_bytes;
     int64_t rotate_ms;
@@ -76,7 +68,7 @@ enum { AUDIT_WAITING_MAX = 4 << 20, AUDIT_TO_MAX = 16 };
  */
 void audit_tell(struct audit *audit, const struct audit_note *note);
 
-/** True while submissions wait because a line cannot be written: AUDIT_ON_FULL_BLOCK alone. */
+/** True while submissions wait because a line cannot be written: ON_FULL_BLOCK alone. */
 bool audit_is_blocked(const struct audit *audit);
 
 /** Lines, lost lines and checkpoints written since the start. */

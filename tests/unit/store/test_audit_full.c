@@ -32,7 +32,7 @@ static void limit(rlim_t bytes)
     cr_assert_eq(setrlimit(RLIMIT_FSIZE, &wanted), 0);
 }
 
-static struct world *start(enum audit_on_full on_full)
+static struct world *start(enum on_full on_full)
 {
     struct world *world = world_new();
 
@@ -68,7 +68,7 @@ static void sum_lost(void *context, const struct audit_line *line)
 
 Test(audit_full, refuse_rejects_for_certain_until_there_is_room)
 {
-    struct world *world = start(AUDIT_ON_FULL_REFUSE);
+    struct world *world = start(ON_FULL_REFUSE);
 
     send_and_settle(world, 10);
     limit(7000);
@@ -93,7 +93,7 @@ Test(audit_full, refuse_rejects_for_certain_until_there_is_room)
 
 Test(audit_full, with_room_again_the_state_is_ready_without_traffic)
 {
-    struct world *world = start(AUDIT_ON_FULL_REFUSE);
+    struct world *world = start(ON_FULL_REFUSE);
 
     limit(3000);
     send_and_settle(world, 100);
@@ -106,7 +106,7 @@ Test(audit_full, with_room_again_the_state_is_ready_without_traffic)
 
 Test(audit_full, block_answers_nothing_until_there_is_room)
 {
-    struct world *world = start(AUDIT_ON_FULL_BLOCK);
+    struct world *world = start(ON_FULL_BLOCK);
 
     limit(3000);
     world_send(world, 100, 256);
@@ -124,7 +124,7 @@ Test(audit_full, block_answers_nothing_until_there_is_room)
 
 Test(audit_full, a_router_that_is_blocked_can_be_ended)
 {
-    struct world *world = start(AUDIT_ON_FULL_BLOCK);
+    struct world *world = start(ON_FULL_BLOCK);
 
     limit(3000);
     world_send(world, 100, 256);
@@ -138,7 +138,7 @@ Test(audit_full, a_router_that_is_blocked_can_be_ended)
 
 Test(audit_full, drop_lets_go_on_and_tells_how_many_lines_are_missing)
 {
-    struct world *world = start(AUDIT_ON_FULL_DROP);
+    struct world *world = start(ON_FULL_DROP);
     struct audit_note refuse = {.what = AUDIT_REFUSE, .wall_ms = 1, .from = MCPX_SLICE("m")};
     uint64_t lost = 0;
 
@@ -160,8 +160,7 @@ Test(audit_full, drop_lets_go_on_and_tells_how_many_lines_are_missing)
 /* Refusals that cannot be noted are counted under every policy. */
 Test(audit_full, refusals_that_are_not_noted_are_told_later)
 {
-    static const enum audit_on_full all[] = {AUDIT_ON_FULL_REFUSE, AUDIT_ON_FULL_BLOCK,
-                                             AUDIT_ON_FULL_DROP};
+    static const enum on_full all[] = {ON_FULL_REFUSE, ON_FULL_BLOCK, ON_FULL_DROP};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct world *world = start(all[i]);
@@ -186,11 +185,11 @@ Test(audit_full, refusals_that_are_not_noted_are_told_later)
 /* What the page cache holds after a failed sync is not to be trusted, so nothing is written on it. */
 Test(audit_full, after_a_failed_sync_nothing_is_written_until_a_restart)
 {
-    static const enum audit_on_full answering[] = {AUDIT_ON_FULL_REFUSE, AUDIT_ON_FULL_DROP};
+    static const enum on_full answering[] = {ON_FULL_REFUSE, ON_FULL_DROP};
 
     for (size_t i = 0; i < sizeof answering / sizeof *answering; i++) {
         struct world *world = start(answering[i]);
-        bool refuses = answering[i] == AUDIT_ON_FULL_REFUSE;
+        bool refuses = answering[i] == ON_FULL_REFUSE;
 
         sync_fails = true;
         send_and_settle(world, 10);
