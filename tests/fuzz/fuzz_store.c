@@ -145,7 +145,7 @@ static void look(bool is_ours)
 static void load(struct loader *loader, const char *topic, bool is_ours)
 {
     struct task task = {TASK_OPEN, 1, mcpx_slice_of(topic), NULL};
-    struct opening *opening = opening_new(&task);
+    struct stored_opening *opening = stored_opening_new(&task);
 
     must(opening != NULL);
     loader_read(loader, opening);
@@ -154,7 +154,7 @@ static void load(struct loader *loader, const char *topic, bool is_ours)
     else
         for (size_t i = 0; is_ours && i < opening->count; i++)
             must(was_written(opening->envelopes[i].text));
-    opening_free(opening);
+    stored_opening_free(opening);
 }
 
 static void open_and_load(bool is_ours)

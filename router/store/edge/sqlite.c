@@ -34,9 +34,9 @@ struct sqlite {
     bool has_failed;
 };
 
-static struct opening *opening_of(struct link *link)
+static struct stored_opening *opening_of(struct link *link)
 {
-    return LIST_ELEMENT(LIST_ELEMENT(link, struct aside, link), struct opening, aside);
+    return LIST_ELEMENT(LIST_ELEMENT(link, struct aside, link), struct stored_opening, aside);
 }
 
 /* ---- the writer's thread ---- */
@@ -53,13 +53,13 @@ static void pass_on(struct sqlite *sqlite, struct batch *batch)
 {
     while (!list_is_empty(&batch->asides)) {
         struct link *link = batch->asides.next;
-        struct opening *opening = opening_of(link);
+        struct stored_opening *opening = opening_of(link);
         struct link one;
 
         list_remove(link);
         if (opening->closes) {
             writer_close(sqlite->writer, opening->name);
-            opening_free(opening);
+            stored_opening_free(opening);
             continue;
         }
         if (!writer_open(sqlite->writer, opening->name))
@@ -222,10 +222,10 @@ void sqlite_free(struct sqlite *sqlite)
         list_init(&openings);
         sqlite_openings(sqlite, &openings);
         while (!list_is_empty(&openings)) {
-            struct opening *opening = opening_of(openings.next);
+            struct stored_opening *opening = opening_of(openings.next);
 
             list_remove(openings.next);
-            opening_free(opening);
+            stored_opening_free(opening);
         }
     }
     belt_free(sqlite->work);
@@ -251,7 +251,7 @@ void sqlite_answers(struct sqlite *sqlite, struct link *submissions,
 
 enum mcpx_err sqlite_pass(struct sqlite *sqlite, const struct task *task)
 {
-    struct opening *opening = opening_new(task);
+    struct stored_opening *opening = stored_opening_new(task);
 
     if (!opening)
         return MCPX_ENOMEM;

@@ -18,22 +18,22 @@ struct loader {
     sqlite3_stmt *find, *read;
 };
 
-struct opening *opening_new(const struct task *task)
+struct stored_opening *stored_opening_new(const struct task *task)
 {
-    struct opening *opening = malloc(sizeof *opening + task->topic.len);
+    struct stored_opening *opening = malloc(sizeof *opening + task->topic.len);
 
     if (!opening)
         return NULL;
-    *opening = (struct opening){.closes = task->kind == TASK_CLOSE,
-                                .ticket = task->ticket,
-                                .name = {(char *)(opening + 1), task->topic.len},
-                                .begun_us = moment_us()};
+    *opening = (struct stored_opening){.closes = task->kind == TASK_CLOSE,
+                                       .ticket = task->ticket,
+                                       .name = {(char *)(opening + 1), task->topic.len},
+                                       .begun_us = moment_us()};
     memcpy(opening + 1, task->topic.text, task->topic.len);
     list_init(&opening->aside.link);
     return opening;
 }
 
-void opening_free(struct opening *opening)
+void stored_opening_free(struct stored_opening *opening)
 {
     if (!opening)
         return;
@@ -82,7 +82,7 @@ static struct mcpx_slice column(sqlite3_stmt *statement, int at)
     return (struct mcpx_slice){text ? text : "", (size_t)sqlite3_column_bytes(statement, at)};
 }
 
-static enum mcpx_err damaged(struct opening *opening, const char *what, uint64_t serial)
+static enum mcpx_err damaged(struct stored_opening *opening, const char *what, uint64_t serial)
 {
     (void)snprintf(opening->reason, sizeof opening->reason, "%s, at serial %llu", what,
                    (unsigned long long)serial);
@@ -90,8 +90,8 @@ static enum mcpx_err damaged(struct opening *opening, const char *what, uint64_t
 }
 
 /* The row of the topic: its number, and the serial of its last entry. */
-static enum mcpx_err take_topic(struct loader *loader, struct opening *opening, int64_t *row,
-                                uint64_t *last)
+static enum mcpx_err take_topic(struct loader *loader, struct stored_opening *opening,
+                                int64_t *row, uint64_t *last)
 {
     struct mcpx_slice epoch = column(loader->find, 1);
     int64_t first = sqlite3_column_int64(loader->find, 2);
@@ -107,7 +107,7 @@ static enum mcpx_err take_topic(struct loader *loader, struct opening *opening, 
 }
 
 /* The next envelope. Its text is copied; the slice knows its length alone until all are there. */
-static enum mcpx_err take_envelope(struct loader *loader, struct opening *opening)
+static enum mcpx_err take_envelope(struct loader *loader, struct stored_opening *opening)
 {
     uint64_t serial = opening->topic.first + opening->count;
     struct mcpx_slice text = column(loader->read, 3);
@@ -128,7 +128,7 @@ static enum mcpx_err take_envelope(struct loader *loader, struct opening *openin
     return opening->texts.failed ? MCPX_ENOMEM : MCPX_OK;
 }
 
-static void point_to_texts(struct opening *opening)
+static void point_to_texts(struct stored_opening *opening)
 {
     const char *text = opening->texts.text;
 
@@ -139,7 +139,7 @@ static void point_to_texts(struct opening *opening)
 }
 
 /* What SQLite said is damage of this topic, or a disk that cannot be read. */
-static enum mcpx_err judge(struct loader *loader, struct opening *opening, int code)
+static enum mcpx_err judge(struct loader *loader, struct stored_opening *opening, int code)
 {
     if ((code & 0xff) == SQLITE_NOMEM)
         return MCPX_ENOMEM;
@@ -148,7 +148,7 @@ static enum mcpx_err judge(struct loader *loader, struct opening *opening, int c
     return MCPX_EUNAVAILABLE;
 }
 
-static enum mcpx_err read_envelopes(struct loader *loader, struct opening *opening,
+static enum mcpx_err read_envelopes(struct loader *loader, struct stored_opening *opening,
                                     int64_t row, uint64_t last)
 {
     enum mcpx_err err = MCPX_OK;
@@ -168,7 +168,7 @@ static enum mcpx_err read_envelopes(struct loader *loader, struct opening *openi
     return err;
 }
 
-static enum mcpx_err read_topic(struct loader *loader, struct opening *opening)
+static enum mcpx_err read_topic(struct loader *loader, struct stored_opening *opening)
 {
     int64_t row = 0;
     uint64_t last = 0;
@@ -186,7 +186,7 @@ static enum mcpx_err read_topic(struct loader *loader, struct opening *opening)
     return err == MCPX_OK ? read_envelopes(loader, opening, row, last) : err;
 }
 
-void loader_read(struct loader *loader, struct opening *opening)
+void loader_read(struct loader *loader, struct stored_opening *opening)
 {
     int code = schema_run(loader->db, "BEGIN");
     enum mcpx_err err =

@@ -27,7 +27,7 @@ enum { EPOCH_LEN = 32 };
  * topic       what to tell the hub of it
  * envelopes   of it, `count` of them, the oldest first
  */
-struct opening {
+struct stored_opening {
     struct aside aside;
     bool closes;
     uint64_t ticket;
@@ -45,10 +45,10 @@ struct opening {
 };
 
 /** Makes one for a TASK_OPEN or a TASK_CLOSE. NULL when memory runs out. */
-struct opening *opening_new(const struct task *task);
+struct stored_opening *stored_opening_new(const struct task *task);
 
 /** Frees it. NULL is allowed. */
-void opening_free(struct opening *opening);
+void stored_opening_free(struct stored_opening *opening);
 
 /**
  * Makes a loader on a connection, which it borrows for its life. Returns MCPX_OK, MCPX_ENOMEM, or
@@ -63,6 +63,6 @@ void loader_free(struct loader *loader);
  * Fills an opening with what the database has of its topic. A topic of which anything is not as it
  * was written is not read: its opening is rejected.
  */
-void loader_read(struct loader *loader, struct opening *opening);
+void loader_read(struct loader *loader, struct stored_opening *opening);
 
 #endif

@@ -80,21 +80,21 @@ enum mcpx_err store_new(const struct store_config *config, void (*wake)(void *co
     return MCPX_OK;
 }
 
-static struct opening *first_read(struct store *store)
+static struct stored_opening *first_read(struct store *store)
 {
     struct link *first = store->read.next;
 
-    return list_is_empty(&store->read)
-               ? NULL
-               : LIST_ELEMENT(LIST_ELEMENT(first, struct aside, link), struct opening, aside);
+    return list_is_empty(&store->read) ? NULL
+                                       : LIST_ELEMENT(LIST_ELEMENT(first, struct aside, link),
+                                                      struct stored_opening, aside);
 }
 
 static void drop_first_read(struct store *store)
 {
-    struct opening *opening = first_read(store);
+    struct stored_opening *opening = first_read(store);
 
     list_remove(&opening->aside.link);
-    opening_free(opening);
+    stored_opening_free(opening);
     store->helped = 0;
     store->begun = false;
 }
@@ -243,7 +243,7 @@ static void take_answers(struct store *store, struct hub *hub, struct mcpx_now n
 
 /* ---- openings ---- */
 
-static void tell_of_damage(struct store *store, const struct opening *opening)
+static void tell_of_damage(struct store *store, const struct stored_opening *opening)
 {
     uint64_t hash = mx_map_hash((struct mx_map_key){{0, 0}}, opening->name);
     size_t at = 0;
@@ -260,7 +260,7 @@ static void tell_of_damage(struct store *store, const struct opening *opening)
 static void end_opening(struct store *store, struct hub *hub, enum mcpx_err err,
                         struct mcpx_now now)
 {
-    struct opening *opening = first_read(store);
+    struct stored_opening *opening = first_read(store);
     struct rejection rejection = {err, 0, true};
 
     figure_add_time(&store->figures.open, moment_us() - opening->begun_us);
@@ -274,7 +274,8 @@ static void end_opening(struct store *store, struct hub *hub, enum mcpx_err err,
 }
 
 /* The hub does not take a text that is no envelope of its protocol: that was not stored by it. */
-static enum mcpx_err name_refused(struct opening *opening, uint64_t serial, enum mcpx_err err)
+static enum mcpx_err name_refused(struct stored_opening *opening, uint64_t serial,
+                                  enum mcpx_err err)
 {
     struct mcpx_text reason = {0};
 
@@ -291,7 +292,7 @@ static enum mcpx_err name_refused(struct opening *opening, uint64_t serial, enum
 static bool help(struct store *store, struct hub *hub, size_t *bytes, size_t *count,
                  enum mcpx_err *err)
 {
-    struct opening *opening = first_read(store);
+    struct stored_opening *opening = first_read(store);
 
     *err = opening->rejection.err;
     if (*err == MCPX_OK && opening->is_known && !store->begun)

@@ -129,7 +129,7 @@ void keeper_wait_for(struct keeper *keeper, enum stage_state state)
     }
 }
 
-struct opening *keeper_load(struct keeper *keeper, const char *topic)
+struct stored_opening *keeper_load(struct keeper *keeper, const char *topic)
 {
     struct task task = {TASK_OPEN, ++keeper->ticket, mcpx_slice_of(topic), NULL};
     struct link openings;
@@ -142,13 +142,13 @@ struct opening *keeper_load(struct keeper *keeper, const char *topic)
             break;
         wait_for_wake(keeper);
     }
-    return LIST_ELEMENT(LIST_ELEMENT(openings.next, struct aside, link), struct opening,
+    return LIST_ELEMENT(LIST_ELEMENT(openings.next, struct aside, link), struct stored_opening,
                         aside);
 }
 
 char *keeper_texts(struct keeper *keeper, const char *topic)
 {
-    struct opening *opening = keeper_load(keeper, topic);
+    struct stored_opening *opening = keeper_load(keeper, topic);
     struct mcpx_text texts = {0};
 
     cr_assert_eq(opening->rejection.err, MCPX_OK, "%s", opening->reason);
@@ -158,7 +158,7 @@ char *keeper_texts(struct keeper *keeper, const char *topic)
             mcpx_text_puts(&texts, " ");
         mcpx_text_slice(&texts, opening->envelopes[i].text);
     }
-    opening_free(opening);
+    stored_opening_free(opening);
     return texts.text;
 }
 

@@ -51,7 +51,7 @@ struct rejection keeper_store(struct keeper *keeper, const char *topic, const ch
 void keeper_wait_for(struct keeper *keeper, enum stage_state state);
 
 /** Opens a topic; gives what was read. */
-struct opening *keeper_load(struct keeper *keeper, const char *topic);
+struct stored_opening *keeper_load(struct keeper *keeper, const char *topic);
 
 /** The texts of a topic that is opened, with a blank between them; to be freed. */
 char *keeper_texts(struct keeper *keeper, const char *topic);

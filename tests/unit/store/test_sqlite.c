@@ -55,19 +55,19 @@ Test(sqlite, what_was_stored_is_there_after_a_restart)
 
 Test(sqlite, a_topic_that_nobody_used_is_not_known)
 {
-    struct opening *opening;
+    struct stored_opening *opening;
 
     open_it();
     opening = keeper_load(&keeper, "nowhere");
     cr_expect_eq(opening->rejection.err, MCPX_OK);
     cr_expect_not(opening->is_known);
     cr_expect_eq(opening->count, 0);
-    opening_free(opening);
+    stored_opening_free(opening);
 }
 
 Test(sqlite, a_topic_is_told_with_its_epoch_and_the_serial_of_its_first_entry)
 {
-    struct opening *opening;
+    struct stored_opening *opening;
     struct submission message;
 
     keeper.config.history_count = 4;
@@ -81,14 +81,14 @@ Test(sqlite, a_topic_is_told_with_its_epoch_and_the_serial_of_its_first_entry)
     cr_expect(mcpx_slice_equal(opening->topic.epoch, message.epoch));
     cr_expect_eq(opening->topic.first, 3, "%llu", (unsigned long long)opening->topic.first);
     cr_expect_eq(opening->count, 4);
-    opening_free(opening);
+    stored_opening_free(opening);
 }
 
 Test(sqlite, times_and_bytes_come_back_as_they_were)
 {
     static const char odd[] = "\"\x01\xff\xc3\xa9' \\ %";
     struct submission messages[2];
-    struct opening *opening;
+    struct stored_opening *opening;
     size_t len = 3 << 20;
     char *large = malloc(len);
 
@@ -104,7 +104,7 @@ Test(sqlite, times_and_bytes_come_back_as_they_were)
     cr_expect(mcpx_slice_equal(opening->envelopes[0].text, messages[0].text));
     cr_expect(mcpx_slice_equal(opening->envelopes[1].text, messages[1].text));
     cr_expect_eq(opening->envelopes[0].wall_ms, messages[0].wall_ms);
-    opening_free(opening);
+    stored_opening_free(opening);
     free(large);
 }
 
@@ -125,13 +125,13 @@ Test(sqlite, a_batch_of_many_topics_keeps_the_order_of_each)
     for (int i = 0; i < COUNT; i++)
         cr_expect_eq(messages[i].rejection.err, MCPX_OK);
     for (int topic = 0; topic < TOPICS; topic++) {
-        struct opening *opening = keeper_load(&keeper, topics[topic]);
+        struct stored_opening *opening = keeper_load(&keeper, topics[topic]);
 
         cr_assert_eq(opening->count, COUNT / TOPICS);
         for (int i = 0; i < COUNT / TOPICS; i++)
             cr_expect(mcpx_slice_equal(opening->envelopes[i].text,
                                        mcpx_slice_of(texts[topic + i * TOPICS])));
-        opening_free(opening);
+        stored_opening_free(opening);
     }
     cr_expect_eq(keeper.report.sizes.sum, COUNT, "the report counts messages");
     free(messages);
@@ -168,7 +168,7 @@ Test(sqlite, an_opening_sees_all_that_was_handed_over_before_it)
         struct task task = {TASK_OPEN, ++keeper.ticket, MCPX_SLICE("a"), NULL};
         struct link list;
         struct link openings;
-        struct opening *opening;
+        struct stored_opening *opening;
 
         list_init(&list);
         list_init(&openings);
@@ -178,10 +178,10 @@ Test(sqlite, an_opening_sees_all_that_was_handed_over_before_it)
         cr_assert_eq(sqlite_pass(keeper.sqlite, &task), MCPX_OK);
         while (list_is_empty(&openings))
             sqlite_openings(keeper.sqlite, &openings);
-        opening = LIST_ELEMENT(LIST_ELEMENT(openings.next, struct aside, link), struct opening,
-                               aside);
+        opening = LIST_ELEMENT(LIST_ELEMENT(openings.next, struct aside, link),
+                               struct stored_opening, aside);
         cr_assert_eq(opening->count, (size_t)round + 1);
-        opening_free(opening);
+        stored_opening_free(opening);
         while (list_is_empty(&list))
             sqlite_answers(keeper.sqlite, &list, &keeper.report);
     }

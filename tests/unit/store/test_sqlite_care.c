@@ -112,8 +112,8 @@ Test(sqlite_care, a_backup_is_the_database_of_one_moment)
     struct keeper restored;
     struct care_sums sums;
     struct care *care;
-    struct opening *before;
-    struct opening *after;
+    struct stored_opening *before;
+    struct stored_opening *after;
 
     keeper_init(&restored);
     open_it();
@@ -135,8 +135,8 @@ Test(sqlite_care, a_backup_is_the_database_of_one_moment)
                   "nobody is told that nothing is missing");
     for (size_t i = 0; i < after->count; i++)
         cr_expect(mcpx_slice_equal(before->envelopes[i].text, after->envelopes[i].text));
-    opening_free(before);
-    opening_free(after);
+    stored_opening_free(before);
+    stored_opening_free(after);
     keeper_fini(&restored);
 }
 
@@ -317,7 +317,7 @@ Test(sqlite_care, what_is_erased_is_in_the_file_no_more)
 Test(sqlite_care, compact_gives_back_what_is_not_needed)
 {
     struct care *care;
-    struct opening *opening;
+    struct stored_opening *opening;
     uint64_t messages;
     long long before;
 
@@ -334,7 +334,7 @@ Test(sqlite_care, compact_gives_back_what_is_not_needed)
     open_it();
     opening = keeper_load(&keeper, "even");
     cr_expect_eq(opening->count, 200);
-    opening_free(opening);
+    stored_opening_free(opening);
 }
 
 Test(sqlite_care, a_file_that_is_not_there_is_not_made)

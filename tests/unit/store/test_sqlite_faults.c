@@ -138,11 +138,11 @@ static int fill_up(const char *text)
 
 static size_t count_texts(void)
 {
-    struct opening *opening = keeper_load(&keeper, "a");
+    struct stored_opening *opening = keeper_load(&keeper, "a");
     size_t count = opening->count;
 
     cr_assert_eq(opening->rejection.err, MCPX_OK, "%s", opening->reason);
-    opening_free(opening);
+    stored_opening_free(opening);
     return count;
 }
 
@@ -245,7 +245,7 @@ Test(sqlite_faults, a_failed_checkpoint_is_noticed)
 
 Test(sqlite_faults, a_topic_that_cannot_be_read_is_unavailable_and_the_next_may_be)
 {
-    struct opening *opening;
+    struct stored_opening *opening;
 
     open_it();
     cr_assert_eq(keeper_store(&keeper, "a", "text").err, MCPX_OK);
@@ -255,7 +255,7 @@ Test(sqlite_faults, a_topic_that_cannot_be_read_is_unavailable_and_the_next_may_
     opening = keeper_load(&keeper, "a");
     expect_refused("read", opening->rejection, true);
     cr_expect_neq(opening->reason[0], '\0');
-    opening_free(opening);
+    stored_opening_free(opening);
     fault_vfs_set(FAULT_NONE, 0, "");
     expect_texts("afterwards", "text");
 }

@@ -285,7 +285,7 @@ Test(sqlite_files, a_changed_byte_is_never_handed_out)
     whole = read_file(keeper.file);
     for (size_t i = 0; i < PLACES; i++) {
         size_t place = i * whole.len / PLACES + i % 7;
-        struct opening *opening;
+        struct stored_opening *opening;
 
         whole.text[place] = (char)(whole.text[place] ^ 0x5a);
         write_file(keeper.file, whole.text, whole.len);
@@ -311,7 +311,7 @@ Test(sqlite_files, a_changed_byte_is_never_handed_out)
             cr_expect(opening->count == 0 || text == expected + strlen(expected) + 1,
                       "byte %zu: entries are missing", place);
         }
-        opening_free(opening);
+        stored_opening_free(opening);
         keeper_close(&keeper);
     }
     cr_expect_gt(refused, 0);
@@ -323,7 +323,7 @@ Test(sqlite_files, a_changed_byte_is_never_handed_out)
 /* Else whoever reads the one topic would be told what was said in the other. */
 Test(sqlite_files, messages_of_a_topic_that_bears_another_name_are_not_handed_out)
 {
-    struct opening *opening;
+    struct stored_opening *opening;
 
     open_it();
     cr_assert_eq(keeper_store(&keeper, "room-1", "secret").err, MCPX_OK);
@@ -333,7 +333,7 @@ Test(sqlite_files, messages_of_a_topic_that_bears_another_name_are_not_handed_ou
     opening = keeper_load(&keeper, "room-2");
     cr_expect_eq(opening->rejection.err, MCPX_EUNAVAILABLE);
     cr_expect_neq(opening->reason[0], '\0');
-    opening_free(opening);
+    stored_opening_free(opening);
     keeper_close(&keeper);
 }
 
@@ -349,14 +349,14 @@ Test(sqlite_files, a_file_that_was_cut_off_is_refused_or_its_topics_are)
     keeper_close(&keeper);
     whole = read_file(keeper.file);
     for (size_t i = 0; i < PLACES; i++) {
-        struct opening *opening;
+        struct stored_opening *opening;
 
         write_file(keeper.file, whole.text, i * whole.len / PLACES);
         if (keeper_open(&keeper) != MCPX_OK)
             continue;
         opening = keeper_load(&keeper, "a");
         cr_expect_eq(opening->rejection.err, MCPX_EUNAVAILABLE, "cut at %zu of %d", i, PLACES);
-        opening_free(opening);
+        stored_opening_free(opening);
         keeper_close(&keeper);
     }
     mcpx_text_fini(&whole);
@@ -381,11 +381,11 @@ Test(sqlite_files, the_whole_file_is_checked_where_that_is_wanted)
 
 static char *epoch_of(const char *topic)
 {
-    struct opening *opening = keeper_load(&keeper, topic);
+    struct stored_opening *opening = keeper_load(&keeper, topic);
     char *epoch = strndup(opening->topic.epoch.text, opening->topic.epoch.len);
 
     cr_assert_eq(strlen(epoch), EPOCH_LEN);
-    opening_free(opening);
+    stored_opening_free(opening);
     return epoch;
 }
 

@@ -111,7 +111,7 @@ static void live(struct run *run, size_t steps, int batches)
 /* ---- looking ---- */
 
 static void compare_texts(const struct run *run, const struct talk *talk,
-                          const struct opening *opening)
+                          const struct stored_opening *opening)
 {
     for (size_t i = 0; i < opening->count; i++) {
         char *text = text_of(talk->said[opening->topic.first - 1 + i]);
@@ -139,7 +139,7 @@ static void judge_last_batch(struct run *run, const struct talk *talk, size_t la
 }
 
 /* What the database has is what was said, in that order, up to `last`. */
-static void look_at(struct run *run, struct talk *talk, const struct opening *opening)
+static void look_at(struct run *run, struct talk *talk, const struct stored_opening *opening)
 {
     size_t last = opening->is_known ? opening->topic.first - 1 + opening->count : 0;
     size_t kept = run->keeper.config.history_count;
@@ -174,10 +174,10 @@ static void look(struct run *run)
                  run->keeper.errors.text);
     run->landed = -1;
     for (size_t i = 0; i < TOPICS; i++) {
-        struct opening *opening = keeper_load(&run->keeper, run->talks[i].name);
+        struct stored_opening *opening = keeper_load(&run->keeper, run->talks[i].name);
 
         look_at(run, &run->talks[i], opening);
-        opening_free(opening);
+        stored_opening_free(opening);
     }
     keeper_close(&run->keeper);
 }
