@@ -7,6 +7,7 @@
 
 #include "lib/core/format.h"
 #include "router/store/edge/sqlite_lock.h"
+#include "router/store/edge/sqlite_statement.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -123,9 +124,9 @@ static int erase(struct care *care, struct mcpx_slice topic, bool *found, uint64
 
         code = sqlite3_prepare_v2(care->db, statements[i], -1, &statement, NULL);
         if (code == SQLITE_OK)
-            code = sqlite3_bind_blob64(statement, 1, topic.text, topic.len, SQLITE_STATIC);
-        if (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_DONE)
-            code = SQLITE_OK;
+            code = statement_say_text(statement, 1, topic);
+        if (code == SQLITE_OK)
+            code = statement_finish(statement);
         (void)sqlite3_finalize(statement);
         if (i == 0)
             *messages = (uint64_t)sqlite3_changes(care->db);
@@ -193,13 +194,6 @@ struct walk {
     uint64_t first, last, next, bytes;
 };
 
-static struct mcpx_slice column(sqlite3_stmt *statement, int at)
-{
-    const char *text = sqlite3_column_blob(statement, at);
-
-    return (struct mcpx_slice){text ? text : "", (size_t)sqlite3_column_bytes(statement, at)};
-}
-
 static void note(struct walk *walk, uint64_t serial, const char *what)
 {
     tell_damage(walk->reader, walk->sums, &(struct care_damage){walk->topic, serial, what});
@@ -224,7 +218,7 @@ static bool take_message(struct walk *walk, sqlite3_stmt *read)
                                    .epoch = walk->epoch,
                                    .serial = (uint64_t)sqlite3_column_int64(read, 0),
                                    .wall_ms = sqlite3_column_int64(read, 1),
-                                   .text = column(read, 3)};
+                                   .text = statement_text(read, 3)};
 
     if (message.serial < walk->next || message.serial > walk->last)
         note(walk, message.serial, "not one of the topic's serials");
@@ -266,8 +260,8 @@ static int walk_topic(struct walk *walk, sqlite3_stmt *topics, bool *goes_on)
     uint64_t bytes = (uint64_t)sqlite3_column_int64(topics, 5);
     int code;
 
-    walk->topic = column(topics, 1);
-    walk->epoch = column(topics, 2);
+    walk->topic = statement_text(topics, 1);
+    walk->epoch = statement_text(topics, 2);
     walk->first = (uint64_t)sqlite3_column_int64(topics, 3);
     walk->last = (uint64_t)sqlite3_column_int64(topics, 4);
     walk->next = walk->first;
@@ -302,7 +296,7 @@ static int walk_topics(struct walk *walk, const char *topic)
     int code = sqlite3_prepare_v2(care->db, question, -1, &topics, NULL);
 
     if (code == SQLITE_OK && topic)
-        code = sqlite3_bind_blob64(topics, 1, topic, strlen(topic), SQLITE_STATIC);
+        code = statement_say_text(topics, 1, mcpx_slice_of(topic));
     while (code == SQLITE_OK && goes_on && (code = sqlite3_step(topics)) == SQLITE_ROW) {
         care->expected = (uint64_t)sqlite3_column_int64(topics, 6);
         code = walk_topic(walk, topics, &goes_on);

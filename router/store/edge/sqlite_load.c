@@ -8,6 +8,7 @@
 #include "lib/core/room.h"
 #include "router/store/edge/moment.h"
 #include "router/store/edge/sqlite_schema.h"
+#include "router/store/edge/sqlite_statement.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -42,22 +43,27 @@ void stored_opening_free(struct stored_opening *opening)
     free(opening);
 }
 
+static int prepare_all(struct loader *loader)
+{
+    const struct statement rows[] = {
+        {"SELECT topic, epoch, first_serial, last_serial FROM topic WHERE name = ?1",
+         &loader->find},
+        {"SELECT serial, wall_ms, sum, text FROM entry WHERE topic = ?1 ORDER BY serial",
+         &loader->read},
+    };
+
+    return statements_make(loader->db, rows, sizeof rows / sizeof *rows);
+}
+
 enum mcpx_err loader_new(struct sqlite3 *db, struct loader **out)
 {
-    static const char find[] =
-        "SELECT topic, epoch, first_serial, last_serial FROM topic WHERE name = ?1";
-    static const char read[] =
-        "SELECT serial, wall_ms, sum, text FROM entry WHERE topic = ?1 ORDER BY serial";
     struct loader *loader = calloc(1, sizeof *loader);
     int code;
 
     if (!loader)
         return MCPX_ENOMEM;
     loader->db = db;
-    code = sqlite3_prepare_v3(db, find, -1, SQLITE_PREPARE_PERSISTENT, &loader->find, NULL);
-    if (code == SQLITE_OK)
-        code =
-            sqlite3_prepare_v3(db, read, -1, SQLITE_PREPARE_PERSISTENT, &loader->read, NULL);
+    code = prepare_all(loader);
     if (code != SQLITE_OK) {
         loader_free(loader);
         return code == SQLITE_NOMEM ? MCPX_ENOMEM : MCPX_ECONFIG;
@@ -70,16 +76,8 @@ void loader_free(struct loader *loader)
 {
     if (!loader)
         return;
-    (void)sqlite3_finalize(loader->find);
-    (void)sqlite3_finalize(loader->read);
+    statements_free(loader->db);
     free(loader);
-}
-
-static struct mcpx_slice column(sqlite3_stmt *statement, int at)
-{
-    const char *text = sqlite3_column_blob(statement, at);
-
-    return (struct mcpx_slice){text ? text : "", (size_t)sqlite3_column_bytes(statement, at)};
 }
 
 static enum mcpx_err damaged(struct stored_opening *opening, const char *what, uint64_t serial)
@@ -93,7 +91,7 @@ static enum mcpx_err damaged(struct stored_opening *opening, const char *what, u
 static enum mcpx_err take_topic(struct loader *loader, struct stored_opening *opening,
                                 int64_t *row, uint64_t *last)
 {
-    struct mcpx_slice epoch = column(loader->find, 1);
+    struct mcpx_slice epoch = statement_text(loader->find, 1);
     int64_t first = sqlite3_column_int64(loader->find, 2);
 
     *row = sqlite3_column_int64(loader->find, 0);
@@ -110,7 +108,7 @@ static enum mcpx_err take_topic(struct loader *loader, struct stored_opening *op
 static enum mcpx_err take_envelope(struct loader *loader, struct stored_opening *opening)
 {
     uint64_t serial = opening->topic.first + opening->count;
-    struct mcpx_slice text = column(loader->read, 3);
+    struct mcpx_slice text = statement_text(loader->read, 3);
     struct stored_envelope *grown;
 
     if ((uint64_t)sqlite3_column_int64(loader->read, 0) != serial)
@@ -173,8 +171,7 @@ static enum mcpx_err read_topic(struct loader *loader, struct stored_opening *op
     int64_t row = 0;
     uint64_t last = 0;
     enum mcpx_err err;
-    int code = sqlite3_bind_blob64(loader->find, 1, opening->name.text, opening->name.len,
-                                   SQLITE_STATIC);
+    int code = statement_say_text(loader->find, 1, opening->name);
 
     if (code == SQLITE_OK)
         code = sqlite3_step(loader->find);

@@ -5,65 +5,39 @@
  */
 #include "router/store/edge/sqlite_retain.h"
 
-#include <sqlite3.h>
+#include "router/store/edge/sqlite_statement.h"
 
-static int prepare(struct retain *retain, const char *text, sqlite3_stmt **out)
-{
-    return sqlite3_prepare_v3(retain->db, text, -1, SQLITE_PREPARE_PERSISTENT, out, NULL);
-}
+#include <sqlite3.h>
 
 int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_config *config)
 {
-    int code;
+    const struct statement rows[] = {
+        {"SELECT serial, length(text) FROM entry WHERE topic = ?1 ORDER BY serial",
+         &retain->oldest},
+        {"DELETE FROM entry WHERE topic = ?1 AND serial < ?2", &retain->forget},
+        {"SELECT seq, wall_ms FROM entry ORDER BY seq LIMIT ?1", &retain->eldest},
+        {"UPDATE topic SET first_serial = gone.last + 1, bytes = bytes - gone.size "
+         "FROM (SELECT topic AS id, max(serial) AS last, sum(length(text)) AS size "
+         "FROM entry WHERE seq <= ?1 GROUP BY topic) AS gone "
+         "WHERE topic.topic = gone.id "
+         "RETURNING topic, name, first_serial > last_serial",
+         &retain->advance},
+        {"DELETE FROM entry WHERE seq <= ?1", &retain->purge},
+        {"DELETE FROM topic WHERE topic = ?1", &retain->remove},
+    };
 
-    *retain = (struct retain){.db = db,
-                              .count = config->history_count,
+    *retain = (struct retain){.count = config->history_count,
                               .bytes = config->history_bytes,
                               .age_ms = config->history_age_ms};
-    code = prepare(retain,
-                   "SELECT serial, length(text) FROM entry WHERE topic = ?1 ORDER BY serial",
-                   &retain->oldest);
-    if (code == SQLITE_OK)
-        code = prepare(retain, "DELETE FROM entry WHERE topic = ?1 AND serial < ?2",
-                       &retain->forget);
-    if (code == SQLITE_OK)
-        code = prepare(retain, "SELECT seq, wall_ms FROM entry ORDER BY seq LIMIT ?1",
-                       &retain->eldest);
-    if (code == SQLITE_OK)
-        code =
-            prepare(retain,
-                    "UPDATE topic SET first_serial = gone.last + 1, bytes = bytes - gone.size "
-                    "FROM (SELECT topic AS id, max(serial) AS last, sum(length(text)) AS size "
-                    "FROM entry WHERE seq <= ?1 GROUP BY topic) AS gone "
-                    "WHERE topic.topic = gone.id "
-                    "RETURNING topic, name, first_serial > last_serial",
-                    &retain->advance);
-    if (code == SQLITE_OK)
-        code = prepare(retain, "DELETE FROM entry WHERE seq <= ?1", &retain->purge);
-    if (code == SQLITE_OK)
-        code = prepare(retain, "DELETE FROM topic WHERE topic = ?1", &retain->remove);
-    return code;
-}
-
-void retain_fini(struct retain *retain)
-{
-    (void)sqlite3_finalize(retain->oldest);
-    (void)sqlite3_finalize(retain->forget);
-    (void)sqlite3_finalize(retain->eldest);
-    (void)sqlite3_finalize(retain->advance);
-    (void)sqlite3_finalize(retain->purge);
-    (void)sqlite3_finalize(retain->remove);
+    return statements_make(db, rows, sizeof rows / sizeof *rows);
 }
 
 /* Runs a statement that has one number to be told, and no rows to give. */
 static int run_with(sqlite3_stmt *statement, int64_t number)
 {
-    int code = sqlite3_bind_int64(statement, 1, number);
+    int code = statement_say_numbers(statement, &number, 1);
 
-    if (code == SQLITE_OK)
-        code = sqlite3_step(statement);
-    (void)sqlite3_reset(statement);
-    return code == SQLITE_DONE ? SQLITE_OK : code;
+    return code == SQLITE_OK ? statement_finish(statement) : code;
 }
 
 static uint64_t entries(const struct extent *extent)
@@ -105,8 +79,9 @@ int retain_newest(struct retain *retain, struct open_topic *topic)
     code = shorten(retain, &topic->now);
     if (code != SQLITE_OK)
         return code;
-    code = sqlite3_bind_int64(retain->forget, 2, (int64_t)topic->now.first);
-    return code == SQLITE_OK ? run_with(retain->forget, topic->now.row) : code;
+    code = statement_say_numbers(retain->forget,
+                                 (int64_t[]){topic->now.row, (int64_t)topic->now.first}, 2);
+    return code == SQLITE_OK ? statement_finish(retain->forget) : code;
 }
 
 /* Finds the last of the oldest entries from before `before_ms`; 0 = there is none. */
@@ -134,11 +109,9 @@ static int advance(struct retain *retain, const struct open_topics *table, int64
     int code = sqlite3_bind_int64(retain->advance, 1, seq);
 
     while (code == SQLITE_OK && (code = sqlite3_step(retain->advance)) == SQLITE_ROW) {
-        struct mcpx_slice name = {sqlite3_column_blob(retain->advance, 1),
-                                  (size_t)sqlite3_column_bytes(retain->advance, 1)};
-
         code = SQLITE_OK;
-        if (sqlite3_column_int(retain->advance, 2) && !open_topics_find(table, name))
+        if (sqlite3_column_int(retain->advance, 2) &&
+            !open_topics_find(table, statement_text(retain->advance, 1)))
             code = retain_remove(retain, sqlite3_column_int64(retain->advance, 0));
     }
     (void)sqlite3_reset(retain->advance);

@@ -16,17 +16,13 @@ enum { RETAIN_ROWS_MAX = 1000 };
 
 /** Bounds, and statements that are ready. Zero-initialised is empty. */
 struct retain {
-    struct sqlite3 *db;
     uint64_t count, bytes; /* of a topic; 0 = no limit */
     int64_t age_ms;        /* 0 = no limit */
     struct sqlite3_stmt *oldest, *forget, *eldest, *advance, *purge, *remove;
 };
 
-/** Prepares the statements. Returns SQLite's code; retain_fini has to follow in any case. */
+/** Prepares the statements, which statements_free frees in any case. Returns SQLite's code. */
 int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_config *config);
-
-/** Frees them. */
-void retain_fini(struct retain *retain);
 
 /**
  * In a transaction that has added to a topic: deletes its oldest entries once it has a quarter more

@@ -12,6 +12,7 @@
 #include "router/store/edge/sqlite_error.h"
 #include "router/store/edge/sqlite_retain.h"
 #include "router/store/edge/sqlite_schema.h"
+#include "router/store/edge/sqlite_statement.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -54,36 +55,23 @@ static int note_ahead(void *context, struct sqlite3 *db, const char *name, int p
     return SQLITE_OK;
 }
 
-static int prepare(struct writer *writer, const char *text, sqlite3_stmt **out)
-{
-    return sqlite3_prepare_v3(writer->db, text, -1, SQLITE_PREPARE_PERSISTENT, out, NULL);
-}
-
 static int prepare_all(struct writer *writer, const struct store_config *config)
 {
+    const struct statement rows[] = {
+        {"SELECT topic, first_serial, last_serial, bytes FROM topic WHERE name = ?1",
+         &writer->find},
+        {"INSERT INTO topic (name, epoch, first_serial, last_serial, bytes) "
+         "VALUES (?1, ?2, 1, 0, 0)",
+         &writer->make},
+        {"INSERT INTO entry (topic, serial, wall_ms, sum, text) VALUES (?1, ?2, ?3, ?4, ?5)",
+         &writer->add},
+        {"UPDATE topic SET first_serial = ?2, last_serial = ?3, bytes = ?4 WHERE topic = ?1",
+         &writer->save},
+    };
     int code = retain_init(&writer->retain, writer->db, config);
 
-    if (code == SQLITE_OK)
-        code = prepare(
-            writer,
-            "SELECT topic, first_serial, last_serial, bytes FROM topic WHERE name = ?1",
-            &writer->find);
-    if (code == SQLITE_OK)
-        code = prepare(writer,
-                       "INSERT INTO topic (name, epoch, first_serial, last_serial, bytes) "
-                       "VALUES (?1, ?2, 1, 0, 0)",
-                       &writer->make);
-    if (code == SQLITE_OK)
-        code = prepare(writer,
-                       "INSERT INTO entry (topic, serial, wall_ms, sum, text) "
-                       "VALUES (?1, ?2, ?3, ?4, ?5)",
-                       &writer->add);
-    if (code == SQLITE_OK)
-        code = prepare(writer,
-                       "UPDATE topic SET first_serial = ?2, last_serial = ?3, bytes = ?4 "
-                       "WHERE topic = ?1",
-                       &writer->save);
-    return code;
+    return code == SQLITE_OK ? statements_make(writer->db, rows, sizeof rows / sizeof *rows)
+                             : code;
 }
 
 enum mcpx_err writer_new(struct sqlite3 *db, const struct store_config *config,
@@ -112,32 +100,12 @@ void writer_free(struct writer *writer)
     if (!writer)
         return;
     (void)sqlite3_wal_hook(writer->db, NULL, NULL);
-    (void)sqlite3_finalize(writer->find);
-    (void)sqlite3_finalize(writer->make);
-    (void)sqlite3_finalize(writer->add);
-    (void)sqlite3_finalize(writer->save);
-    retain_fini(&writer->retain);
+    statements_free(writer->db);
     open_topics_fini(&writer->topics);
     free(writer);
 }
 
 /* ---- topics ---- */
-
-static int bind_slice(sqlite3_stmt *statement, int at, struct mcpx_slice text)
-{
-    return sqlite3_bind_blob64(statement, at, text.text ? text.text : "", text.len,
-                               SQLITE_STATIC);
-}
-
-/* Steps a statement that gives no rows, and lets go of what was bound to it. */
-static int finish(sqlite3_stmt *statement)
-{
-    int code = sqlite3_step(statement);
-
-    (void)sqlite3_reset(statement);
-    (void)sqlite3_clear_bindings(statement);
-    return code == SQLITE_DONE ? SQLITE_OK : code;
-}
 
 /* Reads a topic's row, if it may have changed since it was read last. */
 static int refresh(struct writer *writer, struct open_topic *topic)
@@ -146,7 +114,7 @@ static int refresh(struct writer *writer, struct open_topic *topic)
 
     if (!topic->stale)
         return SQLITE_OK;
-    code = bind_slice(writer->find, 1, topic->name);
+    code = statement_say_text(writer->find, 1, topic->name);
     if (code != SQLITE_OK)
         return code;
     code = sqlite3_step(writer->find);
@@ -166,12 +134,12 @@ static int refresh(struct writer *writer, struct open_topic *topic)
 
 static int make_topic(struct writer *writer, struct open_topic *topic, struct mcpx_slice epoch)
 {
-    int code = bind_slice(writer->make, 1, topic->name);
+    int code = statement_say_text(writer->make, 1, topic->name);
 
     if (code == SQLITE_OK)
         code = sqlite3_bind_text(writer->make, 2, epoch.text, (int)epoch.len, SQLITE_STATIC);
     if (code == SQLITE_OK)
-        code = finish(writer->make);
+        code = statement_finish(writer->make);
     if (code == SQLITE_OK)
         topic->now.row = sqlite3_last_insert_rowid(writer->db);
     return code;
@@ -212,20 +180,17 @@ static int add(struct writer *writer, const struct submission *submission)
     open_topics_change(&writer->topics, topic);
     if (topic->now.row == 0)
         code = make_topic(writer, topic, submission->epoch);
+    if (code == SQLITE_OK) {
+        uint64_t serial = topic->now.last + 1;
+        int64_t numbers[] = {topic->now.row, (int64_t)serial, submission->wall_ms,
+                             schema_sum(submission->topic, serial, submission->text)};
+
+        code = statement_say_numbers(writer->add, numbers, 4);
+    }
     if (code == SQLITE_OK)
-        code = sqlite3_bind_int64(writer->add, 1, topic->now.row);
+        code = statement_say_text(writer->add, 5, submission->text);
     if (code == SQLITE_OK)
-        code = sqlite3_bind_int64(writer->add, 2, (int64_t)topic->now.last + 1);
-    if (code == SQLITE_OK)
-        code = sqlite3_bind_int64(writer->add, 3, submission->wall_ms);
-    if (code == SQLITE_OK)
-        code = sqlite3_bind_int64(
-            writer->add, 4,
-            schema_sum(submission->topic, topic->now.last + 1, submission->text));
-    if (code == SQLITE_OK)
-        code = bind_slice(writer->add, 5, submission->text);
-    if (code == SQLITE_OK)
-        code = finish(writer->add);
+        code = statement_finish(writer->add);
     topic->now.last++;
     topic->now.bytes += submission->text.len;
     return code;
@@ -234,17 +199,14 @@ static int add(struct writer *writer, const struct submission *submission)
 /* Writes the row of a topic that the transaction has changed, after what is too much has gone. */
 static int save(struct writer *writer, struct open_topic *topic)
 {
+    const struct extent *now = &topic->now;
     int code = retain_newest(&writer->retain, topic);
+    int64_t numbers[] = {now->row, (int64_t)now->first, (int64_t)now->last,
+                         (int64_t)now->bytes};
 
     if (code == SQLITE_OK)
-        code = sqlite3_bind_int64(writer->save, 1, topic->now.row);
-    if (code == SQLITE_OK)
-        code = sqlite3_bind_int64(writer->save, 2, (int64_t)topic->now.first);
-    if (code == SQLITE_OK)
-        code = sqlite3_bind_int64(writer->save, 3, (int64_t)topic->now.last);
-    if (code == SQLITE_OK)
-        code = sqlite3_bind_int64(writer->save, 4, (int64_t)topic->now.bytes);
-    return code == SQLITE_OK ? finish(writer->save) : code;
+        code = statement_say_numbers(writer->save, numbers, 4);
+    return code == SQLITE_OK ? statement_finish(writer->save) : code;
 }
 
 static struct submission *submission_of(struct link *link)
