@@ -49,7 +49,7 @@ static void commit_message(struct pending *pending)
                                   .sender = pending->sender,
                                   .to = submission->to,
                                   .to_count = submission->to_count,
-                                  .wall_ms = submission->wall_ms};
+                                  .mono_ms = pending->mono_ms};
     enum mcpx_err err = topic->lost ? MCPX_OK : topic_commit(topic, &message);
 
     if (err && !topic->hub->config.stored) {

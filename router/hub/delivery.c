@@ -47,14 +47,14 @@ static void count(struct delivery_times *times, uint64_t envelopes, int64_t ms)
 }
 
 /* Of what the log has dropped nobody knows any more when it was accepted. */
-static void time_topic(struct topic *topic, int64_t wall_ms)
+static void time_topic(struct topic *topic, int64_t mono_ms)
 {
     struct delivery *delivery = &topic->delivery;
     uint64_t oldest = delivery->timed > topic->log.tail ? delivery->timed : topic->log.tail;
     int64_t ms;
 
     if (oldest < delivery->written) {
-        ms = wall_ms - log_entry(&topic->log, oldest)->wall_ms;
+        ms = mono_ms - log_entry(&topic->log, oldest)->mono_ms;
         count(&topic->hub->stats.delivery, delivery->written - oldest, ms > 0 ? ms : 0);
     }
     delivery->timed = delivery->written;
@@ -67,6 +67,6 @@ void hub_note_written(struct hub *hub, struct mcpx_now now)
             LIST_ELEMENT(hub->written.next, struct topic, delivery.in_written);
 
         list_remove(&topic->delivery.in_written);
-        time_topic(topic, now.wall_ms);
+        time_topic(topic, now.mono_ms);
     }
 }

@@ -113,7 +113,7 @@ static bool check_peer(struct hub *hub, struct peer *peer)
 
 static void check_topic(struct hub *hub, struct topic *topic)
 {
-    topic_forget_old(topic, hub->now.wall_ms);
+    topic_forget_old(topic, hub->now.mono_ms);
     topic_tell_position(topic);
     accounts_expire(&topic->accounts, hub->now);
     mcpx_text_fini(&topic->listed);

@@ -152,12 +152,6 @@ void log_fini(struct log *log)
     mx_map_fini(&log->ids);
 }
 
-size_t log_index_bytes(const struct log *log)
-{
-    return log->ring_size * sizeof *log->ring + log->ids.size * sizeof *log->ids.slots +
-           log->spent.senders.size * sizeof *log->spent.senders.slots + log->spent.bytes;
-}
-
 /* ---- the retained window ---- */
 
 /* Moves the start of the window past its oldest entry. */
@@ -187,11 +181,24 @@ static void forget_beyond_bounds(struct log *log)
         forget_oldest(log);
 }
 
-void log_forget_old(struct log *log, int64_t wall_ms)
+void log_forget_old(struct log *log, int64_t mono_ms)
 {
     while (log->bounds.age_ms && log->history < log->head &&
-           wall_ms - log_entry(log, log->history)->wall_ms > log->bounds.age_ms)
+           mono_ms - log_entry(log, log->history)->mono_ms > log->bounds.age_ms)
         forget_oldest(log);
+}
+
+void log_order_times(struct log *log)
+{
+    int64_t behind_ms = INT64_MAX;
+
+    for (uint64_t serial = log->head; serial-- > log->history;) {
+        struct entry *entry = &log->ring[(size_t)serial & (log->ring_size - 1)];
+
+        if (entry->mono_ms > behind_ms)
+            entry->mono_ms = behind_ms;
+        behind_ms = entry->mono_ms;
+    }
 }
 
 bool log_find(const struct log *log, struct mcpx_slice id, uint64_t *serial)
@@ -347,7 +354,7 @@ static void entry_add(struct log *log, const struct log_message *message, size_t
     *entry = (struct entry){
         .segment = segment,
         .id_hash = mx_map_hash(log->key, message->id),
-        .wall_ms = message->wall_ms,
+        .mono_ms = message->mono_ms,
         .offset = (uint32_t)segment->frames,
         .len = (uint32_t)(head + len),
         .note = (uint32_t)segment->notes,
@@ -375,7 +382,7 @@ enum mcpx_err log_append(struct log *log, const struct log_message *message)
         !segment_reserve(log, needed))
         return MCPX_ENOMEM;
     entry_add(log, message, len);
-    log_forget_old(log, message->wall_ms);
+    log_forget_old(log, message->mono_ms);
     forget_beyond_bounds(log);
     return MCPX_OK;
 }

@@ -50,7 +50,7 @@ struct segment {
 struct entry {
     struct segment *segment;
     uint64_t id_hash;
-    int64_t wall_ms;
+    int64_t mono_ms; /* when it was accepted */
     uint32_t offset; /* of the frame in the segment */
     uint32_t len;    /* of the frame, head included */
     uint32_t note;   /* offset of the note in the segment */
@@ -153,7 +153,7 @@ struct log_message {
     const struct mcpx_slice *to;
     size_t to_count;
     struct mcpx_slice seats;
-    int64_t wall_ms;
+    int64_t mono_ms;
 };
 
 /**
@@ -218,7 +218,13 @@ static inline uint32_t log_sender(const struct log *log, struct mcpx_slice parti
 size_t log_index_bytes(const struct log *log);
 
 /** Moves the start of the retained window past everything older than its age bound. */
-void log_forget_old(struct log *log, int64_t wall_ms);
+void log_forget_old(struct log *log, int64_t mono_ms);
+
+/**
+ * Lets no entry of the window be younger than the one behind it: of those that were loaded, some may
+ * have been stored while a clock was wrong.
+ */
+void log_order_times(struct log *log);
 
 /** Prepares a reader that holds nothing. */
 static inline void log_reader_init(struct reader *reader)

@@ -8,6 +8,12 @@
 
 #include <stdlib.h>
 
+size_t log_index_bytes(const struct log *log)
+{
+    return log->ring_size * sizeof *log->ring + log->ids.size * sizeof *log->ids.slots +
+           log->spent.senders.size * sizeof *log->spent.senders.slots + log->spent.bytes;
+}
+
 size_t log_memory(const struct log *log)
 {
     return log->memory + log_index_bytes(log);

@@ -342,13 +342,24 @@ enum mcpx_err hub_load_topic(struct hub *hub, uint64_t ticket,
     return MCPX_OK;
 }
 
+/* What was stored with a time to come is not older than nothing: the clock was set back since. */
+static int64_t age_ms(const struct hub *hub, const struct stored_envelope *envelope)
+{
+    int64_t ms = hub->now.wall_ms - envelope->wall_ms;
+
+    return ms > 0 ? ms : 0;
+}
+
 enum mcpx_err hub_load(struct hub *hub, uint64_t ticket,
                        const struct stored_envelope *envelope)
 {
     const struct opening *opening = find_ticket(hub, ticket);
     struct mcpx_envelope *parsed = &hub->loaded; /* a verdict may borrow from the other */
     struct log_message message = {
-        .pieces = {envelope->text}, .piece_count = 1, .wall_ms = envelope->wall_ms};
+        .pieces = {envelope->text},
+        .piece_count = 1,
+        .mono_ms = hub->now.mono_ms - age_ms(hub, envelope),
+    };
     struct mcpx_fault fault;
     enum mcpx_err err;
 

@@ -92,6 +92,7 @@ static void delist(struct pending *pending)
 static void submit(struct pending *pending)
 {
     pending->submission.wall_ms = pending->topic->hub->now.wall_ms;
+    pending->mono_ms = pending->topic->hub->now.mono_ms;
     enlist(pending, &pendings_of(pending)->line);
 }
 

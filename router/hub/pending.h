@@ -28,6 +28,7 @@ struct topic;
  * topic      where
  * peer       who says it, or whom it is about: kept until it is answered
  * hash       of its id, or of the participant's, for the topic
+ * mono_ms    when it was submitted
  * sender     of a message: log_sender of who says it
  * size       bytes of the allocation
  * admission  of a join: how the peer wants to come in
@@ -41,6 +42,7 @@ struct pending {
     struct topic *topic;
     struct peer *peer;
     uint64_t hash;
+    int64_t mono_ms;
     uint32_t sender;
     size_t size;
     const struct admission *admission;

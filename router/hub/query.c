@@ -73,7 +73,7 @@ enum { LAG_PAUSE_MS = 1000 };
 const unsigned hub_lag_steps[HUB_LAG_STEPS] = {1, 10, 100, 1000, 10000};
 
 /* History is not waited for: it is no live traffic, nor is what was missed before the join. */
-static void count_lag(const struct peer *peer, int64_t wall_ms, struct lag *lag)
+static void count_lag(const struct peer *peer, int64_t mono_ms, struct lag *lag)
 {
     const struct log *log = &peer->topic->log;
     const struct cursor *cursor = &peer->cursor;
@@ -83,7 +83,7 @@ static void count_lag(const struct peer *peer, int64_t wall_ms, struct lag *lag)
 
     if (peer->state != PEER_OPEN || behind == 0)
         return;
-    ms = wall_ms - log_entry(log, next)->wall_ms;
+    ms = mono_ms - log_entry(log, next)->mono_ms;
     if (lag->max_ms < ms)
         lag->max_ms = ms;
     if (lag->max_envelopes < behind)
@@ -100,7 +100,7 @@ const struct lag *hub_lag(struct hub *hub, struct mcpx_now now)
         return lag;
     *lag = (struct lag){.asked_ms = now.mono_ms};
     for (struct link *link = hub->peers.next; link != &hub->peers; link = link->next)
-        count_lag(LIST_ELEMENT(link, struct peer, in_hub), now.wall_ms, lag);
+        count_lag(LIST_ELEMENT(link, struct peer, in_hub), now.mono_ms, lag);
     return lag;
 }
 

@@ -193,7 +193,7 @@ static enum mcpx_err accept(struct passage *passage)
                                   .sender = passage->peer->sender,
                                   .to = envelope->to,
                                   .to_count = envelope->to_count,
-                                  .wall_ms = passage->now.wall_ms};
+                                  .mono_ms = passage->now.mono_ms};
     size_t quoted_at = hub->scratch.len;
     size_t done = 0;
 

@@ -275,9 +275,9 @@ void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now)
     }
 }
 
-void topic_forget_old(struct topic *topic, int64_t wall_ms)
+void topic_forget_old(struct topic *topic, int64_t mono_ms)
 {
-    log_forget_old(&topic->log, wall_ms);
+    log_forget_old(&topic->log, mono_ms);
     topic_trim(topic);
 }
 
@@ -450,7 +450,8 @@ void topic_loaded(struct topic *topic, struct mcpx_now now)
     topic->delivery.round = topic->delivery.written = topic->delivery.timed = head;
     topic->told = head;
     topic->empty_ms = now.mono_ms;
-    topic_forget_old(topic, now.wall_ms);
+    log_order_times(&topic->log);
+    topic_forget_old(topic, now.mono_ms);
 }
 
 /* Whether the next messages may take anything out of the window. */

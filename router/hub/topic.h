@@ -96,7 +96,7 @@ void topic_publish(struct topic *topic);
  * Forgets what is older than history may be, and frees what nobody needs then. Leaves slow
  * readers to hub_condemn_slow.
  */
-void topic_forget_old(struct topic *topic, int64_t wall_ms);
+void topic_forget_old(struct topic *topic, int64_t mono_ms);
 
 /**
  * Tells everybody where the topic stands (system/position), when what they were told last has come

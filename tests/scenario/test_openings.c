@@ -4,6 +4,7 @@
  * thousand times; a topic that nobody can enter any more because its store did not answer once.
  * Protocol: sections 5 and 7.
  */
+#include "router/hub/topic_state.h"
 #include "tests/support/fault_alloc.h"
 #include "tests/support/hub_defaults.h"
 #include "tests/support/vault.h"
@@ -311,6 +312,50 @@ Test(openings, what_is_no_stored_topic_is_not_loaded)
     }
     vault_refuses(v, "open room");
     cr_expect_not(is_open(v, "room"));
+    vault_free(v);
+}
+
+/* The clock was a year ahead, and was set back: what was stored then would stay for a year. */
+Test(openings, what_was_stored_with_a_time_to_come_grows_old_from_now_on)
+{
+    static const int64_t hour_ms = 3600000, year_ms = 31536000000;
+    const int64_t ages_ms[] = {-year_ms, 2 * hour_ms, -year_ms};
+    struct hub_config config = stored();
+    struct stored_topic topic = {MCPX_SLICE(EPOCH), 1};
+    const struct topic *room;
+    struct mcpx_now now;
+    struct vault *v;
+    uint64_t ticket;
+
+    config.history_age_ms = hour_ms;
+    v = vault_new(config);
+    opens(v, "room");
+    ticket = vault_task(v, "open room")->ticket;
+    cr_assert_eq(hub_load_topic(world_hub(v->world), ticket, &topic), MCPX_OK);
+    for (unsigned i = 0; i < 3; i++) {
+        char text[256];
+        struct stored_envelope envelope = {.wall_ms =
+                                               world_now(v->world).wall_ms - ages_ms[i]};
+
+        snprintf(text, sizeof text,
+                 "{\"protocol\":\"mcpx/v0.1\",\"id\":\"m%u\",\"from\":\"alice\","
+                 "\"kind\":\"chat\",\"payload\":{}}",
+                 i + 1);
+        envelope.text = mcpx_slice_of(text);
+        cr_assert_eq(hub_load(world_hub(v->world), ticket, &envelope), MCPX_OK);
+    }
+    vault_commits(v, "open room");
+    cr_expect_eq(arrives(v, "bob", "room"), MCPX_OK);
+    vault_commits_all(v);
+    world_expect(v->world, "bob < welcome bob [*]; head m3; history 1\n"
+                           "bob < history m3 complete\nbob < presence join bob\n");
+    now = world_now(v->world);
+    now.mono_ms += hour_ms + 1;
+    now.wall_ms -= year_ms;
+    hub_tick(world_hub(v->world), now);
+    room = hub_topic_find(world_hub(v->world), MCPX_SLICE("room"));
+    cr_expect_eq(room->log.history, room->log.head,
+                 "an hour is an hour, whatever the clock says");
     vault_free(v);
 }
 

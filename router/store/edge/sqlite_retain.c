@@ -2,6 +2,9 @@
  * sqlite_retain.c - a deletion for each entry would double the work of a busy topic, so a quarter of
  * its bound goes at once. The order of `seq` is the order of time, so what is too old for its topic
  * stands at the beginning of the table.
+ *
+ * The clock may have been set back meanwhile. What bears a time to come is then as old as what stands
+ * behind it: else one such entry would keep all others for ever.
  */
 #include "router/store/edge/sqlite_retain.h"
 
@@ -15,7 +18,8 @@ int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_co
         {"SELECT serial, length(text) FROM entry WHERE topic = ?1 ORDER BY serial",
          &retain->oldest},
         {"DELETE FROM entry WHERE topic = ?1 AND serial < ?2", &retain->forget},
-        {"SELECT seq, wall_ms FROM entry ORDER BY seq LIMIT ?1", &retain->eldest},
+        {"SELECT seq, wall_ms FROM entry WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+         &retain->eldest},
         {"UPDATE topic SET first_serial = gone.last + 1, bytes = bytes - gone.size "
          "FROM (SELECT topic AS id, max(serial) AS last, sum(length(text)) AS size "
          "FROM entry WHERE seq <= ?1 GROUP BY topic) AS gone "
@@ -84,20 +88,36 @@ int retain_newest(struct retain *retain, struct open_topic *topic)
     return code == SQLITE_OK ? statement_finish(retain->forget) : code;
 }
 
-/* Finds the last of the oldest entries from before `before_ms`; 0 = there is none. */
-static int find_old(struct retain *retain, int64_t before_ms, int64_t *seq, size_t *count)
+/*
+ * Finds the last entry that is old, of those from `passed` on; 0 = there is none.
+ *
+ * count    entries up to that one
+ * looked   the last one looked at, when that was not enough to know; 0 = it was
+ */
+static int find_old(struct retain *retain, int64_t before_ms, int64_t *seq, size_t *count,
+                    int64_t *looked)
 {
-    int code = sqlite3_bind_int64(retain->eldest, 1, RETAIN_ROWS_MAX);
+    int64_t numbers[] = {retain->passed, RETAIN_ROWS_MAX};
+    int code = statement_say_numbers(retain->eldest, numbers, 2);
+    size_t rows = 0;
 
-    *seq = 0;
+    *seq = *looked = 0;
     *count = 0;
-    if (code != SQLITE_OK)
-        return code;
-    while ((code = sqlite3_step(retain->eldest)) == SQLITE_ROW) {
-        if (sqlite3_column_int64(retain->eldest, 1) >= before_ms)
+    while (code == SQLITE_OK && (code = sqlite3_step(retain->eldest)) == SQLITE_ROW) {
+        int64_t at = sqlite3_column_int64(retain->eldest, 0);
+        int64_t wall_ms = sqlite3_column_int64(retain->eldest, 1);
+        bool is_old = wall_ms < before_ms || at <= retain->old_to;
+
+        if (!is_old && wall_ms <= before_ms + retain->age_ms)
             break;
-        *seq = sqlite3_column_int64(retain->eldest, 0);
-        (*count)++;
+        rows++;
+        if (is_old) {
+            *seq = at;
+            *count = rows;
+        }
+        if (rows == RETAIN_ROWS_MAX)
+            *looked = at;
+        code = SQLITE_OK;
     }
     (void)sqlite3_reset(retain->eldest);
     return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
@@ -121,11 +141,21 @@ static int advance(struct retain *retain, const struct open_topics *table, int64
 int retain_young(struct retain *retain, const struct open_topics *table, int64_t before_ms,
                  size_t *deleted)
 {
-    int64_t seq;
-    int code = find_old(retain, before_ms, &seq, deleted);
+    bool from_first = retain->passed == 0;
+    int64_t seq, looked;
+    int code = find_old(retain, before_ms, &seq, deleted, &looked);
 
-    if (code != SQLITE_OK || seq == 0)
+    if (code == SQLITE_OK) {
+        retain->more = looked > 0 || (seq > 0 && !from_first);
+        retain->passed = seq > 0 ? 0 : looked;
+    }
+    if (code != SQLITE_OK || seq == 0 || !from_first) {
+        retain->old_to = code == SQLITE_OK && seq > 0 ? seq : retain->old_to;
+        *deleted = 0; /* from the first one on, the next time */
         return code;
+    }
+    if (seq >= retain->old_to)
+        retain->old_to = 0; /* SQLite may use the numbers again */
     code = advance(retain, table, seq);
     return code == SQLITE_OK ? run_with(retain->purge, seq) : code;
 }

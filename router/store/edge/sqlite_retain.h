@@ -11,13 +11,21 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-/** Most rows that retain_young deletes at once. */
+/** Most rows that retain_young looks at, and deletes, at once. */
 enum { RETAIN_ROWS_MAX = 1000 };
 
-/** Bounds, and statements that are ready. Zero-initialised is empty. */
+/**
+ * Bounds, and statements that are ready. Zero-initialised is empty.
+ *
+ * passed   up to it all entries bear a time to come; 0 = that is not known of any
+ * old_to   up to it all entries are old, whatever time they bear
+ * more     retain_young has more to do, as soon as there is time for it
+ */
 struct retain {
     uint64_t count, bytes; /* of a topic; 0 = no limit */
     int64_t age_ms;        /* 0 = no limit */
+    int64_t passed, old_to;
+    bool more;
     struct sqlite3_stmt *oldest, *forget, *eldest, *advance, *purge, *remove;
 };
 
@@ -32,7 +40,7 @@ int retain_newest(struct retain *retain, struct open_topic *topic);
 
 /**
  * In a transaction: deletes the oldest entries of all topics, as far as they are from before
- * `before_ms`. Topics that have none left go, but for those in `table`.
+ * `before_ms`, which is `age_ms` ago. Topics that have none left go, but for those in `table`.
  *
  * deleted   filled: entries, at most RETAIN_ROWS_MAX
  *

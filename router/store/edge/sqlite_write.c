@@ -30,7 +30,6 @@ enum {
  * ahead          pages that are written ahead of the database; as the last commit said
  * ahead_max      that many start a checkpoint
  * aged_us        when old entries were deleted last
- * more_are_old   and some were left
  */
 struct writer {
     struct sqlite3 *db;
@@ -40,7 +39,6 @@ struct writer {
     enum stage_state state;
     int ahead, ahead_max;
     uint64_t aged_us;
-    bool more_are_old;
 };
 
 /* ---- beginning and end ---- */
@@ -340,7 +338,6 @@ static void delete_old(struct writer *writer, struct stage_report *report)
     if (deleted > 0)
         open_topics_expire(&writer->topics);
     writer->aged_us = moment_us();
-    writer->more_are_old = deleted == RETAIN_ROWS_MAX;
 }
 
 /* Senders may have gone when there was no room. Somebody has to find out that there is some again. */
@@ -358,7 +355,7 @@ static void look_for_room(struct writer *writer, struct stage_report *report)
 
 int64_t writer_upkeep(struct writer *writer, bool idle, struct stage_report *report)
 {
-    int64_t pause_ms = idle && writer->more_are_old ? AGE_PAUSE_IDLE_MS : AGE_PAUSE_MS;
+    int64_t pause_ms = idle && writer->retain.more ? AGE_PAUSE_IDLE_MS : AGE_PAUSE_MS;
     int64_t since_ms = (int64_t)((moment_us() - writer->aged_us) / 1000);
 
     report->state = writer->state;
@@ -374,6 +371,6 @@ int64_t writer_upkeep(struct writer *writer, bool idle, struct stage_report *rep
         look_for_room(writer, report);
     if (writer->state == STAGE_FULL)
         return ROOM_PAUSE_MS;
-    pause_ms = writer->more_are_old ? AGE_PAUSE_IDLE_MS : AGE_PAUSE_MS;
+    pause_ms = writer->retain.more ? AGE_PAUSE_IDLE_MS : AGE_PAUSE_MS;
     return since_ms < pause_ms ? pause_ms - since_ms : 0;
 }

@@ -11,10 +11,10 @@
 static const struct mx_map_key key = {{3, 4}};
 
 /* Appends an envelope with id "e<n>" and a text of `len` bytes that begins with its id. */
-static void put(struct log *log, int number, size_t len, int64_t wall_ms)
+static void put(struct log *log, int number, size_t len, int64_t mono_ms)
 {
     char id[16], *text = malloc(len);
-    struct log_message message = {.piece_count = 2, .wall_ms = wall_ms};
+    struct log_message message = {.piece_count = 2, .mono_ms = mono_ms};
 
     memset(text, '.', len);
     message.id.len = (size_t)snprintf(id, sizeof id, "e%d", number);
@@ -68,6 +68,25 @@ Test(log, retains_so_many_bytes_of_frames_and_notes)
     log_fini(&log);
 }
 
+/* What was loaded may bear times of a clock that was wrong. */
+Test(log, lets_nothing_be_younger_than_what_follows_it)
+{
+    struct log_bounds bounds = {.bytes = 100000, .age_ms = 100};
+    struct log log;
+
+    log_init(&log, key, &bounds);
+    put(&log, 0, 20, 1200);
+    put(&log, 1, 20, 1100);
+    put(&log, 2, 20, 1150);
+    put(&log, 3, 20, 1200);
+    log_order_times(&log);
+    log_forget_old(&log, 1201);
+    cr_expect(!finds(&log, 0) && !finds(&log, 1) && finds(&log, 2));
+    log_forget_old(&log, 1251);
+    cr_expect(!finds(&log, 2) && finds(&log, 3));
+    log_fini(&log);
+}
+
 Test(log, forgets_what_is_older_than_its_age)
 {
     struct log_bounds bounds = {.bytes = 100000, .age_ms = 100};
@@ -109,7 +128,7 @@ Test(log, finds_by_id_what_is_retained_and_leaves_the_rest_alone)
 Test(log, knows_id_kind_text_and_addressees_of_an_entry)
 {
     static const struct mcpx_slice to[] = {{"ann", 3}, {"bob", 3}};
-    struct log_message message = {.piece_count = 3, .to = to, .to_count = 2, .wall_ms = 5};
+    struct log_message message = {.piece_count = 3, .to = to, .to_count = 2, .mono_ms = 5};
     struct log_bounds bounds = {.bytes = 100000};
     struct log log;
     const struct entry *entry;

@@ -235,14 +235,17 @@ Test(sqlite, a_topic_keeps_its_newest_entries)
     }
 }
 
-/* Stores messages whose time is long gone. */
-static void store_old(const char *topic, int count)
+enum { LONG_GONE = 1000 };
+static const int64_t to_come = 4102444800000; /* 2100 */
+
+/* Stores messages that bear this time. */
+static void store_at(int64_t wall_ms, const char *topic, int count)
 {
     struct submission *messages = calloc((size_t)count, sizeof *messages);
 
     for (int i = 0; i < count; i++) {
         messages[i] = keeper_message(&keeper, topic, "old");
-        messages[i].wall_ms = 1000;
+        messages[i].wall_ms = wall_ms;
     }
     keeper_put(&keeper, messages, (size_t)count);
     free(messages);
@@ -261,8 +264,8 @@ Test(sqlite, what_is_too_old_goes_and_its_topic_with_it)
     keeper.config.history_count = 0;
     keeper.config.history_age_ms = 0;
     open_it();
-    store_old("gone", 2500);
-    store_old("half", 10);
+    store_at(LONG_GONE, "gone", 2500);
+    store_at(LONG_GONE, "half", 10);
     cr_expect_eq(keeper_store(&keeper, "half", "young").err, MCPX_OK);
     keeper_close(&keeper);
     keeper.config.history_age_ms = 86400000;
@@ -270,4 +273,28 @@ Test(sqlite, what_is_too_old_goes_and_its_topic_with_it)
     wait_until("SELECT count(*) FROM entry", 1);
     wait_until("SELECT count(*) FROM topic", 1);
     expect_texts("half", "young");
+}
+
+/* A clock that was wrong for a day must not keep for ever what was to be forgotten. */
+Test(sqlite, what_bears_a_time_to_come_is_as_old_as_what_follows_it)
+{
+    static const int counts[] = {5, 999, 1000, 2500}; /* before what is old */
+
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        keeper.config.history_count = 0;
+        keeper.config.history_age_ms = 0;
+        open_it();
+        store_at(to_come, "gone", counts[i]);
+        store_at(LONG_GONE, "gone", 1);
+        store_at(to_come, "half", 2);
+        cr_expect_eq(keeper_store(&keeper, "half", "young").err, MCPX_OK);
+        keeper_close(&keeper);
+        keeper.config.history_age_ms = 86400000;
+        open_it();
+        wait_until("SELECT count(*) FROM entry", 3);
+        expect_texts("half", "old old young");
+        keeper_close(&keeper);
+        keeper_run(&keeper, "DELETE FROM entry; DELETE FROM topic");
+    }
+    open_it();
 }
