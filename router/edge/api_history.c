@@ -128,14 +128,15 @@ static void write_history(const struct mcpx_text *array, bool complete, bool mor
 /* False when there is a problem, or the topic has to be waited for. */
 static bool open_topic(const struct api_call *call, struct http_reply *reply)
 {
-    enum mcpx_err err = hub_open(call->api->hub, call->name, call->now);
+    enum mcpx_err err = hub_open(call->api->hub, call->grant, call->name, call->now);
 
     if (!err)
         return true;
     http_reply_fail(reply, err, NULL);
-    if (err == MCPX_EOPENING)
+    if (err == MCPX_EOPENING) {
         mcpx_text_slice(&reply->detail, call->name);
-    else if (err == MCPX_EUNAVAILABLE)
+        reply->grant = grant_ref(call->grant);
+    } else if (err == MCPX_EUNAVAILABLE)
         mcpx_text_puts(&reply->detail, "the topic cannot be loaded now; try again later");
     return false;
 }

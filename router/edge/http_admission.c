@@ -254,7 +254,7 @@ enum mcpx_err http_admission_ask(struct hub *hub, const struct grant *grant,
 
     if (err != MCPX_EOPENING)
         return err;
-    opened = hub_open(hub, admission->topic, now);
+    opened = hub_open(hub, grant, admission->topic, now);
     if (opened == MCPX_EUNAVAILABLE)
         return MCPX_ENOTNOW;
     return opened ? opened : err;

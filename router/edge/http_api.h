@@ -83,7 +83,7 @@ enum { HTTP_COST_BYTES = 32768, HTTP_COST_NAMES = 256, HTTP_COST_GRANTS = 256 };
  * Fills the answer, for http_reply_write. It borrows from the request until it is written.
  *
  * An answer with MCPX_EOPENING is none: the request is to be asked again once the topic, whose name
- * is the reply's `detail`, has been opened (hub_open).
+ * is the reply's `detail`, has been opened (hub_open) for the reply's `grant`.
  *
  * reply   zero-initialised; to be freed with http_reply_fini
  */

@@ -7,6 +7,7 @@
 #include "router/edge/http_reply.h"
 
 #include "lib/core/format.h"
+#include "router/hub/grant.h"
 
 /* Seconds after which it makes sense to ask again. */
 enum { RETRY_RATE_S = 1, RETRY_BUSY_S = 5 };
@@ -15,6 +16,7 @@ void http_reply_fini(struct http_reply *reply)
 {
     mcpx_text_fini(&reply->body);
     mcpx_text_fini(&reply->detail);
+    grant_unref(reply->grant);
 }
 
 void http_reply_fail(struct http_reply *reply, enum mcpx_err err, const char *detail)

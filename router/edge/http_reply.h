@@ -8,6 +8,8 @@
 #include <mcpx/error.h>
 #include <mcpx/text.h>
 
+struct grant;
+
 /** Methods the API knows, as bits of a set. */
 enum http_method { HTTP_GET = 1, HTTP_POST = 2 };
 
@@ -21,6 +23,7 @@ enum http_method { HTTP_GET = 1, HTTP_POST = 2 };
  * type        media type of `body`; NULL = application/json
  * body        owned
  * detail      the problem's detail; empty = the error's own text. Owned
+ * grant       with MCPX_EOPENING: who asks for the topic. Owned
  * reasons     of a problem: what keeps the router from working, as short texts; borrowed, NULL from
  *             the first that is not used
  * allow       when not 0: the methods of the path, for `Allow`
@@ -38,6 +41,7 @@ struct http_reply {
     const char *type;
     struct mcpx_text body;
     struct mcpx_text detail;
+    struct grant *grant;
     const char *reasons[2];
     unsigned allow;
     bool preflight;

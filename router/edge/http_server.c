@@ -83,6 +83,7 @@ static void answer(struct connection *connection)
 
 struct asker {
     struct waiter waiter;
+    struct grant *grant;
     struct mcpx_text topic;
 };
 
@@ -90,6 +91,7 @@ static void end_asker(struct waiter *waiter)
 {
     struct asker *asker = (struct asker *)waiter;
 
+    grant_unref(asker->grant);
     mcpx_text_fini(&asker->topic);
     free(asker);
 }
@@ -99,7 +101,8 @@ static bool ask_again(struct waiter *waiter, bool late)
     const struct asker *asker = (const struct asker *)waiter;
     struct connection *connection = waiter->connection;
     struct edge *edge = connection->edge;
-    enum mcpx_err err = hub_open(edge->hub, mcpx_text_view(&asker->topic), edge_now(edge));
+    enum mcpx_err err =
+        hub_open(edge->hub, asker->grant, mcpx_text_view(&asker->topic), edge_now(edge));
 
     if (err == MCPX_EOPENING && !late)
         return false;
@@ -124,8 +127,10 @@ static bool wait_for_topic(struct connection *connection, struct http_reply *rep
         http_reply_fail(reply, MCPX_ENOMEM, NULL);
         return false;
     }
-    *asker =
-        (struct asker){.waiter = {.ask = ask_again, .end = end_asker}, .topic = reply->detail};
+    *asker = (struct asker){.waiter = {.ask = ask_again, .end = end_asker},
+                            .grant = reply->grant,
+                            .topic = reply->detail};
+    reply->grant = NULL;
     reply->detail = (struct mcpx_text){0};
     waiters_add(connection, &asker->waiter);
     return true;

@@ -354,13 +354,15 @@ enum mcpx_err hub_load(struct hub *hub, uint64_t ticket,
                        const struct stored_envelope *envelope);
 
 /**
- * Begins to open a topic, unless it is open or being opened. Returns MCPX_OK when it is open, or is
+ * Begins to open a topic for who has this grant, unless it is open or being opened. Participants
+ * take turns. Returns MCPX_OK when it is open, or is
  * known not to exist (hub_topic_find tells; for a second), or the hub is not stored; MCPX_EOPENING:
  * ask again when hub_waits has changed; MCPX_EUNAVAILABLE: it could not be opened within open_ms, or
- * a moment ago, or the hub is draining; MCPX_EFULL: all topics there may be are in use;
- * MCPX_ENOMEM.
+ * a moment ago, or the hub is draining; MCPX_EFULL: all topics there may be are in use; MCPX_ESHARE:
+ * more are being opened for this participant than are left for others; MCPX_ENOMEM.
  */
-enum mcpx_err hub_open(struct hub *hub, struct mcpx_slice topic, struct mcpx_now now);
+enum mcpx_err hub_open(struct hub *hub, const struct grant *grant, struct mcpx_slice topic,
+                       struct mcpx_now now);
 
 /**
  * Changes whenever what somebody may wait for has ended: the opening of a topic, the coming or going

@@ -2,6 +2,9 @@
  * opening.c - a topic that is stored comes into memory once, however many wait for it: they ask
  * again when hub_waits has changed, so nobody keeps a list of them. That a topic is absent, or could
  * not be opened, is remembered for a second, else those who waited would begin anew.
+ *
+ * Participants take turns in the line to the loader: who asks for a thousand topics waits for them
+ * behind whoever asks for one. A topic has the place of whoever of those who ask for it comes first.
  */
 #include "router/hub/opening.h"
 
@@ -21,9 +24,15 @@ enum { REMEMBERED_MAX = 1024 };
  * ticket     of its task; 0 = not handed out
  * until_ms   mono_ms at which it is late, or is forgotten
  * topic      what was loaded so far; NULL = the store has not told of any
+ * asker      on whose tally it is, as long as it is waiting, loading or late
+ * in_line    link among the waiting ones, by turn
+ * turn       a round of the line: of each participant one is opened in it
  */
 struct opening {
     struct link in_list;
+    struct link in_line;
+    uint64_t turn;
+    struct tally *asker;
     enum opening_state state;
     uint64_t ticket;
     int64_t until_ms;
@@ -36,6 +45,7 @@ void openings_init(struct openings *openings)
     *openings = (struct openings){.active = 0};
     for (size_t i = 0; i < OPENING_STATES; i++)
         list_init(&openings->lists[i]);
+    list_init(&openings->line);
     list_init(&openings->closed);
 }
 
@@ -54,10 +64,22 @@ static void count(struct openings *openings, const struct opening *opening, size
     *(is_active(opening) ? &openings->active : &openings->ended) += change;
 }
 
+static void take_off(struct hub *hub, struct opening *opening)
+{
+    struct tally *asker = opening->asker;
+
+    list_remove(&opening->in_line);
+    opening->asker = NULL;
+    if (asker)
+        asker->openings--;
+    tally_close(hub, asker);
+}
+
 static void forget(struct hub *hub, struct opening *opening)
 {
     struct openings *openings = &hub->openings;
 
+    take_off(hub, opening);
     list_remove(&opening->in_list);
     count(openings, opening, (size_t)-1);
     mx_map_remove(&openings->names, mx_map_hash(hub->key, opening->name), (uintptr_t)opening);
@@ -126,6 +148,7 @@ static void end(struct hub *hub, struct opening *opening, enum opening_state sta
         mx_map_remove(&openings->tickets, ticket_hash(opening->ticket), (uintptr_t)opening);
     opening->ticket = 0;
     opening->topic = NULL;
+    take_off(hub, opening);
     if (topic)
         topic_free(topic);
     set_state(hub, opening, state, remembered_ms);
@@ -194,7 +217,37 @@ struct topic *opening_create(struct hub *hub, struct mcpx_slice name, struct tal
     return topic;
 }
 
-static enum mcpx_err begin(struct hub *hub, struct mcpx_slice name)
+/* The next turn of a participant that has had these; NULL = none. */
+static uint64_t next_turn(const struct openings *openings, const struct tally *asker)
+{
+    return (asker && asker->turn_open > openings->turn ? asker->turn_open : openings->turn) +
+           1;
+}
+
+/* Nobody has more of them than there is left for others. */
+static bool has_share(const struct hub *hub, const struct tally *asker)
+{
+    size_t max = hub->config.topics_max;
+
+    return !max || hub->openings.active + asker->openings < max;
+}
+
+/* Behind all whose turn is not later: they are passed only by who has asked for less. */
+static void put_in_line(struct openings *openings, struct opening *opening,
+                        struct tally *asker)
+{
+    struct link *before = openings->line.previous;
+
+    opening->turn = asker->turn_open = next_turn(openings, asker);
+    opening->asker = asker;
+    while (before != &openings->line &&
+           LIST_ELEMENT(before, struct opening, in_line)->turn > opening->turn)
+        before = before->previous;
+    list_append(before->next, &opening->in_line);
+}
+
+/* It is on the asker's tally already. */
+static enum mcpx_err begin(struct hub *hub, struct mcpx_slice name, struct tally *asker)
 {
     struct openings *openings = &hub->openings;
     struct opening *opening;
@@ -211,11 +264,47 @@ static enum mcpx_err begin(struct hub *hub, struct mcpx_slice name)
     mx_map_put(&openings->names, mx_map_hash(hub->key, name), (uintptr_t)opening);
     list_init(&opening->in_list);
     list_append(&openings->lists[OPENING_WAITING], &opening->in_list);
+    list_init(&opening->in_line);
+    put_in_line(openings, opening, asker);
     openings->active++;
     return MCPX_EOPENING;
 }
 
-enum mcpx_err hub_open(struct hub *hub, struct mcpx_slice topic, struct mcpx_now now)
+static enum mcpx_err begin_for(struct hub *hub, const struct grant *grant,
+                               struct mcpx_slice name)
+{
+    struct tally *asker = tally_open(hub, grant);
+    enum mcpx_err err;
+
+    if (!asker)
+        return MCPX_ENOMEM;
+    err = has_share(hub, asker) ? MCPX_EOPENING : MCPX_ESHARE;
+    asker->openings++; /* or it would go with a topic that makes room */
+    if (err == MCPX_EOPENING)
+        err = begin(hub, name, asker);
+    asker->openings -= err != MCPX_EOPENING;
+    tally_close(hub, asker);
+    return err;
+}
+
+/* Somebody else asks for it, too: it moves to his place, if that comes first. */
+static void move_up(struct hub *hub, struct opening *opening, const struct grant *grant)
+{
+    struct openings *openings = &hub->openings;
+    struct tally *asker = tally_find(hub, grant);
+
+    if (opening->state != OPENING_WAITING || next_turn(openings, asker) >= opening->turn)
+        return;
+    asker = tally_open(hub, grant);
+    if (!asker)
+        return;
+    asker->openings++;
+    take_off(hub, opening);
+    put_in_line(openings, opening, asker);
+}
+
+enum mcpx_err hub_open(struct hub *hub, const struct grant *grant, struct mcpx_slice topic,
+                       struct mcpx_now now)
 {
     struct opening *opening;
     enum mcpx_err err;
@@ -231,7 +320,9 @@ enum mcpx_err hub_open(struct hub *hub, struct mcpx_slice topic, struct mcpx_now
         forget(hub, opening);
         opening = NULL;
     }
-    return err && !opening ? begin(hub, topic) : err;
+    if (err && opening)
+        move_up(hub, opening, grant);
+    return err && !opening ? begin_for(hub, grant, topic) : err;
 }
 
 /* ---- tasks ---- */
@@ -255,9 +346,11 @@ bool opening_next_task(struct hub *hub, struct task *task)
 
     if (next_closed(openings, task))
         return true;
-    opening = first_of(&openings->lists[OPENING_WAITING]);
-    if (!opening || !mx_map_reserve(&openings->tickets))
+    if (list_is_empty(&openings->line) || !mx_map_reserve(&openings->tickets))
         return false;
+    opening = LIST_ELEMENT(openings->line.next, struct opening, in_line);
+    list_remove(&opening->in_line);
+    openings->turn = opening->turn;
     until_ms = opening->until_ms;
     set_state(hub, opening, OPENING_LOADING, 0);
     opening->until_ms = until_ms;

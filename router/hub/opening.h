@@ -33,6 +33,8 @@ enum opening_state {
 /** All of a hub. */
 struct openings {
     struct link lists[OPENING_STATES]; /* each in order of `until_ms` */
+    struct link line;                  /* the waiting ones as they are handed out, by turn */
+    uint64_t turn;                     /* of the one that was handed out last */
     struct mx_map names;
     struct mx_map tickets;
     size_t active;      /* waiting, loading or late: they will be topics */

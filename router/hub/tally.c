@@ -39,7 +39,8 @@ struct tally *tally_open(struct hub *hub, const struct grant *grant)
 
 void tally_close(struct hub *hub, struct tally *tally)
 {
-    if (!tally || tally->topics > 0 || tally->connections > 0 || tally->pending > 0)
+    if (!tally || tally->topics > 0 || tally->connections > 0 || tally->openings > 0 ||
+        tally->pending > 0)
         return;
     mx_map_remove(&hub->tallies, mx_map_hash(hub->key, tally->identity), (uintptr_t)tally);
     free(tally);

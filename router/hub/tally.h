@@ -17,6 +17,8 @@ struct hub;
  * bytes         memory of their logs
  * greedy        that is more than its share (pool.h)
  * connections   its peers, condemned ones included
+ * openings      topics that are being opened because it asked for them
+ * turn_open     its last place in the line of these (opening.c); 0 = none
  * pending       bytes of their messages that were not answered (pending.h)
  * unsent        bytes that the edge holds for them because their sockets were full
  * turn, cost    the edge's loop turn in which it was last heard, and what it has cost in that one
@@ -28,6 +30,8 @@ struct tally {
     size_t bytes;
     bool greedy;
     size_t connections;
+    size_t openings;
+    uint64_t turn_open;
     size_t pending;
     size_t unsent;
     uint64_t turn, cost;

@@ -333,7 +333,7 @@ static void join(void)
         return;
     err = hub_admit(game.hub, game.grants[person], &admission, guest, game.now, &peer);
     if (err == MCPX_EOPENING)
-        (void)hub_open(game.hub, admission.topic, game.now);
+        (void)hub_open(game.hub, game.grants[person], admission.topic, game.now);
     if (err)
         return;
     *guest = (struct guest){.peer = peer, .person = person, .topic = topic};

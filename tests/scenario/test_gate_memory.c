@@ -106,7 +106,7 @@ static void refuse(struct day *day)
 
 static void open_room(struct day *day)
 {
-    (void)hub_open(day->hub, MCPX_SLICE("room"), day->now);
+    (void)hub_open(day->hub, day->grants[0], MCPX_SLICE("room"), day->now);
 }
 
 static enum mcpx_err join(struct day *day, size_t guest)

@@ -23,9 +23,17 @@ static struct hub_config stored(void)
     return config;
 }
 
+static enum mcpx_err asks(struct vault *v, const char *name, const char *topic)
+{
+    const struct grant grant = {.identity = mcpx_slice_of(name)};
+
+    return hub_open(world_hub(v->world), &grant, mcpx_slice_of(topic), world_now(v->world));
+}
+
+/* Each topic is asked for by somebody else. */
 static enum mcpx_err opens(struct vault *v, const char *topic)
 {
-    return hub_open(world_hub(v->world), mcpx_slice_of(topic), world_now(v->world));
+    return asks(v, topic, topic);
 }
 
 static enum mcpx_err arrives(struct vault *v, const char *name, const char *topic)
@@ -356,6 +364,45 @@ Test(openings, what_was_stored_with_a_time_to_come_grows_old_from_now_on)
     room = hub_topic_find(world_hub(v->world), MCPX_SLICE("room"));
     cr_expect_eq(room->log.history, room->log.head,
                  "an hour is an hour, whatever the clock says");
+    vault_free(v);
+}
+
+/* ---- shares ---- */
+
+/* A program that comes back with all its rooms must not keep out somebody who comes back with one. */
+Test(openings, participants_take_turns)
+{
+    static const char *const wishes[][2] = {
+        {"alice", "a1"}, {"alice", "a2"}, {"alice", "a3"},  {"alice", "both"},
+        {"bob", "b1"},   {"bob", "b2"},   {"carol", "both"}};
+    struct vault *v = vault_new(stored());
+
+    for (size_t i = 0; i < 14; i++)
+        cr_expect_eq(asks(v, wishes[i % 7][0], wishes[i % 7][1]), MCPX_EOPENING);
+    vault_expect(v, "open a1\nopen b1\nopen both\nopen a2\nopen b2\nopen a3\n");
+    cr_expect_eq(asks(v, "alice", "a4"), MCPX_EOPENING);
+    cr_expect_eq(asks(v, "dan", "d1"), MCPX_EOPENING);
+    vault_expect(v, "open d1\nopen a4\n");
+    vault_free(v);
+}
+
+Test(openings, nobody_opens_more_than_is_left_for_others)
+{
+    struct hub_config config = stored();
+    struct vault *v;
+
+    config.topics_max = 6;
+    v = vault_new(config);
+    cr_expect_eq(asks(v, "alice", "a1"), MCPX_EOPENING);
+    cr_expect_eq(asks(v, "alice", "a2"), MCPX_EOPENING);
+    cr_expect_eq(asks(v, "alice", "a3"), MCPX_EOPENING);
+    cr_expect_eq(asks(v, "alice", "a4"), MCPX_ESHARE);
+    cr_expect_eq(asks(v, "alice", "a3"), MCPX_EOPENING, "it is on its way");
+    cr_expect_eq(asks(v, "bob", "b1"), MCPX_EOPENING);
+    cr_expect_eq(asks(v, "carol", "c1"), MCPX_EOPENING);
+    vault_commits(v, "open a1");
+    vault_refuses(v, "open a2");
+    cr_expect_eq(asks(v, "alice", "a4"), MCPX_EOPENING, "what is answered is hers no longer");
     vault_free(v);
 }
 

@@ -126,14 +126,16 @@ static void settle(void)
 /* Opens a topic; whatever that ends with. */
 static enum mcpx_err open_topic(const char *topic)
 {
+    const struct grant grant = {.identity = MCPX_SLICE("opener")};
+    struct mcpx_slice name = mcpx_slice_of(topic);
+
     for (;;) {
-        enum mcpx_err err = hub_open(world_hub(world), mcpx_slice_of(topic), world_now(world));
+        enum mcpx_err err = hub_open(world_hub(world), &grant, name, world_now(world));
 
         turn();
         if (err != MCPX_EOPENING)
             return err;
-        if (hub_open(world_hub(world), mcpx_slice_of(topic), world_now(world)) ==
-            MCPX_EOPENING)
+        if (hub_open(world_hub(world), &grant, name, world_now(world)) == MCPX_EOPENING)
             wait_for_wake();
     }
 }

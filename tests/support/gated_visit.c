@@ -77,10 +77,10 @@ static enum mcpx_err ask(struct gated *sim, struct visitor *visitor)
 
     if (err != MCPX_EOPENING)
         return err;
-    opened = hub_open(sim->hub, topic, sim->now);
+    opened = hub_open(sim->hub, visitor->grant, topic, sim->now);
     gated_require(sim,
                   opened == MCPX_OK || opened == MCPX_EOPENING || opened == MCPX_EFULL ||
-                      opened == MCPX_EUNAVAILABLE,
+                      opened == MCPX_ESHARE || opened == MCPX_EUNAVAILABLE,
                   "hub_open: %s", mcpx_strerror(opened));
     if (opened)
         return opened;
