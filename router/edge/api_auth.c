@@ -83,10 +83,11 @@ void api_token(const struct api_call *call, struct http_reply *reply)
 static void issue_ticket(const struct api_call *call, struct mcpx_slice topic,
                          struct http_reply *reply)
 {
+    const struct claimant claimant = {call->bearer, call->request->named};
     struct mcpx_text ticket = {0};
     struct grant *grant = NULL;
     enum mcpx_err err =
-        tokens_verify(call->api->config->tokens, call->bearer, topic, call->now, &grant);
+        tokens_ask(call->api->config->tokens, &claimant, topic, call->now, &grant);
 
     if (err) {
         http_reply_fail(reply, err, err == MCPX_EFORBIDDEN ? "Access denied to topic" : NULL);

@@ -94,13 +94,14 @@ static bool tell_block(struct listing *listing, size_t count, size_t limit,
 static enum mcpx_err list_topics(const struct api_call *call, struct listing *listing,
                                  size_t limit, struct mcpx_text *out)
 {
+    const struct claimant claimant = {call->bearer, call->request->named};
     bool goes_on = true;
     size_t count;
 
     mx_json_begin_object(out, NULL);
     mx_json_begin_array(out, "topics");
     while (goes_on && (count = take_block(listing)) > 0) {
-        enum mcpx_err err = tokens_cover(call->api->config->tokens, call->bearer, call->now,
+        enum mcpx_err err = tokens_cover(call->api->config->tokens, &claimant, call->now,
                                          listing->block, count);
 
         if (err)

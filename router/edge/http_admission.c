@@ -163,6 +163,12 @@ static enum mcpx_err redeem(const struct http_api *api, const struct http_param 
     return err == MCPX_ENOTFOUND ? MCPX_ETOKEN : err;
 }
 
+/* Does its certificate stand for somebody else than whom the grant is for? */
+static bool is_another(const struct http_request *request, const struct grant *grant)
+{
+    return request->named.text && !mcpx_slice_equal(request->named, grant->identity);
+}
+
 /*
  * A bearer token comes first and is not rescued by anything in the query: a client that sends a
  * bad one has a fault that should show. A ticket beats a token, being the safer of the two.
@@ -172,17 +178,20 @@ static enum mcpx_err find_grant(const struct http_api *api, const struct http_re
                                 struct grant **grant)
 {
     struct mcpx_slice topic = params[PARAM_TOPIC].value;
-    struct mcpx_slice bearer;
+    struct claimant claimant = {.named = request->named};
+    enum mcpx_err err;
 
-    if (http_bearer(request->authorization, &bearer) != MCPX_OK)
+    if (http_bearer(request->authorization, &claimant.bearer) != MCPX_OK)
         return MCPX_ETOKEN;
-    if (!bearer.text && params[PARAM_TICKET].value.text)
-        return redeem(api, params, now, grant);
-    if (!bearer.text && api->config->query_token)
-        bearer = params[PARAM_TOKEN].value;
-    if (bearer.len == 0)
+    if (!claimant.bearer.text && params[PARAM_TICKET].value.text) {
+        err = redeem(api, params, now, grant);
+        return err || !is_another(request, *grant) ? err : MCPX_ETOKEN;
+    }
+    if (!claimant.bearer.text && api->config->query_token)
+        claimant.bearer = params[PARAM_TOKEN].value;
+    if (claimant.bearer.len == 0 && !claimant.named.text)
         return MCPX_ETOKEN;
-    return tokens_verify(api->config->tokens, bearer, topic, now, grant);
+    return tokens_ask(api->config->tokens, &claimant, topic, now, grant);
 }
 
 /* What to tell those who did not get in. Names what was used, never its value. */
@@ -191,6 +200,8 @@ static const char *token_detail(const struct http_api *api, const struct http_re
 {
     struct mcpx_slice bearer;
 
+    if (request->named.text)
+        return "Invalid certificate, or a token or ticket of somebody else";
     if (http_bearer(request->authorization, &bearer) != MCPX_OK || bearer.text)
         return "Invalid token";
     if (params[PARAM_TICKET].value.text)
@@ -278,8 +289,10 @@ enum mcpx_err http_admission(const struct http_api *api, const struct http_reque
     if (err)
         return err;
     err = find_grant(api, request, params, now, &found);
-    if (err == MCPX_ETOKEN)
+    if (err == MCPX_ETOKEN) {
+        grant_unref(found); /* a ticket of somebody else */
         return refuse_admission(err, token_detail(api, request, params), detail);
+    }
     if (err == MCPX_EFORBIDDEN)
         return refuse_admission(err, "Access denied to topic", detail);
     if (!err && gate_knows(api->gate, request->from, found->identity, now))

@@ -135,21 +135,25 @@ static bool read_name(const struct route *route, struct mcpx_slice raw,
 static bool check_access(const struct route *route, struct api_call *call,
                          struct http_reply *reply)
 {
+    struct claimant claimant = {.named = call->request->named};
     const struct mcpx_slice any = {0};
     enum mcpx_err err;
 
     if (route->access == ACCESS_OPEN)
         return true;
     err = http_bearer(call->request->authorization, &call->bearer);
-    if (!err && !call->bearer.text) {
+    claimant.bearer = call->bearer;
+    if (!err && !claimant.bearer.text && !claimant.named.text) {
         http_reply_fail(reply, MCPX_ETOKEN, "No token provided");
         return false;
     }
     if (!err)
-        err = tokens_verify(call->api->config->tokens, call->bearer,
-                            route->access == ACCESS_TOPIC ? call->name : any, call->now,
-                            &call->grant);
-    if (err == MCPX_ETOKEN)
+        err = tokens_ask(call->api->config->tokens, &claimant,
+                         route->access == ACCESS_TOPIC ? call->name : any, call->now,
+                         &call->grant);
+    if (err == MCPX_ETOKEN && claimant.named.text)
+        http_reply_fail(reply, err, "Invalid certificate, or a token of somebody else");
+    else if (err == MCPX_ETOKEN)
         http_reply_fail(reply, err, "Invalid token");
     else if (err == MCPX_EFORBIDDEN)
         http_reply_fail(reply, err, "Access denied to topic");

@@ -25,6 +25,7 @@ enum { HTTP_BODY_MAX = 65536 };
  * authorization   value of the Authorization header; absent when there was none
  * origin          likewise
  * content_type    likewise
+ * named           whom its certificate stands for, as tokens_ask wants it; `shown` are the names in it
  * body            empty when there was none
  * from            where it comes from
  * again           it has been asked and waited: it is not charged again
@@ -35,6 +36,7 @@ struct http_request {
     struct mcpx_slice authorization;
     struct mcpx_slice origin;
     struct mcpx_slice content_type;
+    struct mcpx_slice named, shown;
     struct mcpx_slice body;
     struct address from;
     bool again;

@@ -4,6 +4,7 @@
  * the connection ends. What follows the head of a handshake are frames already.
  */
 #include "router/edge/http_server.h"
+#include "router/edge/certificate.h"
 #include "router/edge/receive.h"
 #include "router/edge/refusal.h"
 #include "router/edge/request.h"
@@ -16,6 +17,7 @@
 /*
  * in         what came until the head was whole, and what came with its end
  * head_len   0 while the head is not whole
+ * certificate what the client has shown; `request` borrows from it
  * expected   bytes of the body
  */
 struct exchange {
@@ -24,6 +26,7 @@ struct exchange {
     size_t head_len;
     struct mx_http_head head;
     struct http_request request;
+    struct certificate certificate;
     struct mcpx_text body;
     size_t expected;
 };
@@ -46,6 +49,7 @@ static void exchange_free(struct exchange *exchange)
         return;
     mcpx_text_fini(&exchange->in);
     mcpx_text_fini(&exchange->body);
+    certificate_fini(&exchange->certificate);
     free(exchange);
 }
 
@@ -228,6 +232,12 @@ static void begin(struct connection *connection)
         return;
     }
     exchange->request.from = connection->from;
+    if (connection->tls && !certificate_read(connection, &exchange->certificate)) {
+        answer_problem(connection, MCPX_ENOMEM, NULL);
+        return;
+    }
+    exchange->request.named = exchange->certificate.named;
+    exchange->request.shown = mcpx_text_view(&exchange->certificate.shown);
     why = request_read(&exchange->head, &exchange->request);
     if (why)
         answer_refuse(connection, why);

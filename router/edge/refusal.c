@@ -71,16 +71,31 @@ static void read_params(const struct connection *connection,
 }
 
 /* As far as it can be found out who it was. */
-static void find_who(const struct connection *connection, struct mcpx_slice token,
-                     enum mcpx_err err, struct token_reason *found)
+static void find_who(struct edge *edge, const struct http_request *request,
+                     struct mcpx_slice token, enum mcpx_err err, struct token_reason *found)
 {
-    struct edge *edge = connection->edge;
     struct mcpx_slice any = {0};
 
-    if (token.len && err == MCPX_ETOKEN)
+    if (token.len == 0 && request->named.len)
+        (void)tokens_participant(edge->config->tokens, request->named, &found->grant);
+    else if (token.len && err == MCPX_ETOKEN)
         token_reason_find(edge->config->tokens, token, edge_now(edge), found);
     else if (token.len)
         (void)tokens_verify(edge->config->tokens, token, any, edge_now(edge), &found->grant);
+}
+
+/* What is wrong with who has shown a certificate. */
+static void judge_certificate(const struct http_request *request, struct mcpx_slice token,
+                              struct token_reason *found)
+{
+    if (request->named.len == 0)
+        found->reason =
+            "no name of its certificate stands in tls.client_names, or several for "
+            "different participants";
+    else if (token.len)
+        found->reason = "its token or ticket is not of whom its certificate stands for";
+    mcpx_text_reset(&found->claimed);
+    mcpx_text_slice(&found->claimed, request->shown);
 }
 
 static void log_request(const struct connection *connection,
@@ -112,7 +127,9 @@ void refusal_note_request(struct connection *connection, const struct http_reque
     if (!logs && !record_is_kept(edge))
         return;
     read_params(connection, request, params, &scratch);
-    find_who(connection, params[PARAM_TOKEN].value, err, &found);
+    find_who(edge, request, params[PARAM_TOKEN].value, err, &found);
+    if (request->named.text && err == MCPX_ETOKEN)
+        judge_certificate(request, params[PARAM_TOKEN].value, &found);
     who.topic = params[PARAM_TOPIC].value;
     who.reason = found.reason;
     if (found.grant)

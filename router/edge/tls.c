@@ -13,6 +13,7 @@
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 #include <stdlib.h>
 
 /* The most that a record holds. */
@@ -241,4 +242,52 @@ struct mcpx_slice tls_end(struct tls *tls)
     if (tls_is_open(tls))
         (void)SSL_shutdown(tls->ssl);
     return mcpx_text_view(&tls->room->out);
+}
+
+/* ---- who the client is ---- */
+
+/* A name with a control character in it is left out: it could be read as two names. */
+static void add_name(const char *sort, const ASN1_STRING *name, struct mcpx_text *out)
+{
+    unsigned char *text = NULL;
+    int len = ASN1_STRING_to_UTF8(&text, name);
+    bool clean = len > 0;
+
+    for (int i = 0; clean && i < len; i++)
+        clean = text[i] > ' ' || (text[i] == ' ' && i > 0);
+    if (clean) {
+        mcpx_text_puts(out, sort);
+        mcpx_text_add(out, (const char *)text, (size_t)len);
+        mcpx_text_add(out, "", 1);
+    }
+    OPENSSL_free(text);
+}
+
+static void add_alternative(const GENERAL_NAME *name, struct mcpx_text *out)
+{
+    static const char *const sorts[] = {
+        [GEN_EMAIL] = "email:", [GEN_DNS] = "dns:", [GEN_URI] = "uri:"};
+    int type = 0;
+    const ASN1_STRING *value = GENERAL_NAME_get0_value(name, &type);
+
+    if ((size_t)type < sizeof sorts / sizeof *sorts && sorts[type])
+        add_name(sorts[type], value, out);
+}
+
+bool tls_names(const struct tls *tls, struct mcpx_text *out)
+{
+    X509 *certificate = SSL_get0_peer_certificate(tls->ssl);
+    GENERAL_NAMES *names;
+    X509_NAME *subject;
+
+    if (!certificate || SSL_get_verify_result(tls->ssl) != X509_V_OK)
+        return false;
+    names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+    for (int i = 0; i < sk_GENERAL_NAME_num(names); i++)
+        add_alternative(sk_GENERAL_NAME_value(names, i), out);
+    GENERAL_NAMES_free(names);
+    subject = X509_get_subject_name(certificate);
+    for (int i = -1; (i = X509_NAME_get_index_by_NID(subject, NID_commonName, i)) >= 0;)
+        add_name("cn:", X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, i)), out);
+    return !out->failed;
 }

@@ -38,6 +38,13 @@ void tls_free(struct tls *tls);
 bool tls_is_open(const struct tls *tls);
 
 /**
+ * Appends the names of the client's certificate, which was verified: "dns:a.example", "uri:...",
+ * "email:..." and "cn:..." of its subject, a NUL behind each. False when it has shown none, or memory
+ * runs out.
+ */
+bool tls_names(const struct tls *tls, struct mcpx_text *out);
+
+/**
  * What came of bytes that were read. Both texts are lent until the next call with the same room.
  *
  * plain     what the client has said; may be changed where it lies

@@ -101,6 +101,25 @@ static enum mcpx_err take_pair(const struct tls_settings *settings, SSL_CTX *con
     return MCPX_OK;
 }
 
+/* Clients may show a certificate; those that do are believed only when it is one of these. */
+static enum mcpx_err take_authorities(const struct tls_settings *settings, SSL_CTX *context,
+                                      struct mcpx_text *errors)
+{
+    static const unsigned char id[] = "mcpx-router";
+    STACK_OF(X509_NAME) * names;
+
+    if (!*settings->client_ca_file)
+        return MCPX_OK;
+    names = SSL_load_client_CA_file(settings->client_ca_file);
+    if (!names || SSL_CTX_load_verify_file(context, settings->client_ca_file) != 1) {
+        sk_X509_NAME_pop_free(names, X509_NAME_free);
+        return fault(errors, "tls.client_ca_file", settings->client_ca_file, reason());
+    }
+    SSL_CTX_set_client_CA_list(context, names);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+    return SSL_CTX_set_session_id_context(context, id, sizeof id - 1) ? MCPX_OK : MCPX_ENOMEM;
+}
+
 static int64_t end_of(SSL_CTX *context)
 {
     const X509 *certificate = SSL_CTX_get0_certificate(context);
@@ -124,6 +143,8 @@ enum mcpx_err tls_files_read(const struct tls_settings *settings, struct mcpx_te
     if (!context)
         return MCPX_ENOMEM;
     err = take_pair(settings, context, errors);
+    if (!err)
+        err = take_authorities(settings, context, errors);
     if (err) {
         SSL_CTX_free(context);
         return err;
@@ -171,5 +192,6 @@ static uint64_t mix(uint64_t stamp, const char *path)
 
 uint64_t tls_files_stamp(const struct tls_settings *settings)
 {
-    return mix(mix(0, settings->certificate_file), settings->key_file);
+    return mix(mix(mix(0, settings->certificate_file), settings->key_file),
+               settings->client_ca_file);
 }

@@ -20,6 +20,12 @@ void config_fini(struct config *config)
     free(config->origins);
     free(config->tls.certificate_file);
     free(config->tls.key_file);
+    free(config->tls.client_ca_file);
+    for (size_t i = 0; i < config->tls.name_count; i++) {
+        free(config->tls.names[i].name);
+        free(config->tls.names[i].participant);
+    }
+    free(config->tls.names);
     free(config->store.file);
     free(config->audit.folder);
     free(config->audit.key_file);

@@ -60,17 +60,29 @@ struct config_listen {
     bool tls;
 };
 
+/** A name in a client's certificate ("dns:a.example"), and whom it means. */
+struct tls_name {
+    char *name;
+    char *participant;
+};
+
 /**
  * What is spoken on addresses with tls://.
  *
  * wanted                       an address has it
  * certificate_file, key_file   paths as they can be opened, of the chain and of its key, in PEM
+ * client_ca_file               authorities that certificates of clients are signed by; "" = clients
+ *                              are not asked for one
+ * names, name_count            sorted by name
  * only_1_3                     nothing older than TLS 1.3
  */
 struct tls_settings {
     bool wanted;
     char *certificate_file;
     char *key_file;
+    char *client_ca_file;
+    struct tls_name *names;
+    size_t name_count;
     bool only_1_3;
 };
 

@@ -62,6 +62,15 @@ const struct setting settings_table[] = {
     SIZED(
         "/tls/key_file", SETTING_STRING, 0, 4095, "\"\"", AT(config.tls.key_file),
         "The key of the certificate, in PEM without a passphrase; read again when it changes"),
+    SIZED("/tls/client_ca_file", SETTING_STRING, 0, 4095, "\"\"",
+          AT(config.tls.client_ca_file),
+          "Authorities that sign certificates of clients, in PEM; empty means that clients "
+          "are not asked for one"),
+    SIZED("/tls/client_names", SETTING_MAP, 0, 100000, "{}", NOWHERE,
+          "Names in certificates of clients, each with the participant that it stands for"),
+    SIZED("/tls/client_names/*", SETTING_STRING, 1, 256, NULL, NOWHERE,
+          "Id of the participant; NAME is dns:, uri: or email: with an alternative name, or "
+          "cn: with the common name"),
     CHOICE("/tls/min_version", version_choices, "\"1.2\"", AT(config.tls.only_1_3),
            "The oldest version of TLS that is spoken"),
 

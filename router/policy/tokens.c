@@ -30,6 +30,15 @@ static enum mcpx_err identify(const struct tokens *tokens, struct mcpx_slice bea
     return *person ? MCPX_OK : jwt_verify(tokens->ring, bearer, now, proof);
 }
 
+static enum mcpx_err grant_of_person(const struct person *person, struct mcpx_slice topic,
+                                     struct grant **out)
+{
+    if (topic.text && !mx_glob_any_matches(person->topics, person->topic_count, topic))
+        return MCPX_EFORBIDDEN;
+    *out = grant_ref(person->grant);
+    return MCPX_OK;
+}
+
 enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
                             struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
 {
@@ -40,12 +49,8 @@ enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
 
     if (err)
         return err;
-    if (person) {
-        if (topic.text && !mx_glob_any_matches(person->topics, person->topic_count, topic))
-            return MCPX_EFORBIDDEN;
-        *out = grant_ref(person->grant);
-        return MCPX_OK;
-    }
+    if (person)
+        return grant_of_person(person, topic, out);
     err =
         tokens_grant_of(tokens, &(struct claimed){.claims = proof.claims}, topic, now, &grant);
     if (!err)
@@ -58,15 +63,44 @@ enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
     return err;
 }
 
-enum mcpx_err tokens_cover(struct tokens *tokens, struct mcpx_slice bearer,
+enum mcpx_err tokens_ask(struct tokens *tokens, const struct claimant *claimant,
+                         struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
+{
+    const struct person *person;
+    struct grant *grant = NULL;
+    enum mcpx_err err;
+
+    if (!claimant->named.text)
+        return tokens_verify(tokens, claimant->bearer, topic, now, out);
+    person = tokens_find_person(tokens, claimant->named);
+    if (!person)
+        return MCPX_ETOKEN;
+    if (!claimant->bearer.text)
+        return grant_of_person(person, topic, out);
+    err = tokens_verify(tokens, claimant->bearer, topic, now, &grant);
+    if (err)
+        return err;
+    if (!mcpx_slice_equal(grant->identity, claimant->named)) {
+        grant_unref(grant);
+        return MCPX_ETOKEN;
+    }
+    *out = grant;
+    return MCPX_OK;
+}
+
+enum mcpx_err tokens_cover(struct tokens *tokens, const struct claimant *claimant,
                            struct mcpx_now now, struct token_topic *topics, size_t count)
 {
     const struct mcpx_slice any = {NULL, 0};
     const struct person *person = NULL;
     struct grant *grant = NULL;
     struct jwt_proof proof = {.claims = NULL};
-    enum mcpx_err err = identify(tokens, bearer, now, &person, &proof);
+    enum mcpx_err err = MCPX_OK;
 
+    if (claimant->bearer.text || !claimant->named.text)
+        err = identify(tokens, claimant->bearer, now, &person, &proof);
+    else if (!(person = tokens_find_person(tokens, claimant->named)))
+        err = MCPX_ETOKEN;
     /* The other claims have to be in order too. */
     if (!err && !person)
         err = tokens_grant_of(tokens, &(struct claimed){.claims = proof.claims}, any, now,

@@ -60,6 +60,26 @@ const char *tokens_fault(const struct tokens *tokens, struct mcpx_slice bearer,
  * (key_file.h). */
 struct key_file *tokens_key_file(const struct tokens *tokens, size_t index);
 
+/**
+ * Who asks, as far as it is known.
+ *
+ * bearer   a token; absent when there is none
+ * named    whom a verified certificate stands for: the id of a configured participant, or empty when
+ *          it stands for nobody; absent when there is no certificate
+ */
+struct claimant {
+    struct mcpx_slice bearer;
+    struct mcpx_slice named;
+};
+
+/**
+ * tokens_verify for somebody who may have shown a certificate: it does instead of a token. Who shows
+ * both has to be the same participant by both, or gets MCPX_ETOKEN, as with a certificate that stands
+ * for nobody.
+ */
+enum mcpx_err tokens_ask(struct tokens *tokens, const struct claimant *claimant,
+                         struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
+
 /** A topic, and whether a token is valid for it. `name` is borrowed. */
 struct token_topic {
     struct mcpx_slice name;
@@ -67,14 +87,14 @@ struct token_topic {
 };
 
 /**
- * Finds out for which of several topics a token is valid. It is verified only once: a signature
- * may take a thousand times as long as comparing a name.
+ * Finds out for which of several topics somebody's token or certificate is valid. It is verified
+ * only once: a signature may take a thousand times as long as comparing a name.
  *
- * topics   `covered` is filled: true where tokens_verify would return MCPX_OK; untouched on failure
+ * topics   `covered` is filled: true where tokens_ask would return MCPX_OK; untouched on failure
  *
- * Returns MCPX_OK, or MCPX_ETOKEN and MCPX_ENOMEM as tokens_verify.
+ * Returns MCPX_OK, or MCPX_ETOKEN and MCPX_ENOMEM as tokens_ask.
  */
-enum mcpx_err tokens_cover(struct tokens *tokens, struct mcpx_slice bearer,
+enum mcpx_err tokens_cover(struct tokens *tokens, const struct claimant *claimant,
                            struct mcpx_now now, struct token_topic *topics, size_t count);
 
 /**

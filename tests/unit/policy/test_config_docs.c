@@ -110,8 +110,15 @@ static void write_type(const struct setting *row, struct mcpx_text *out)
         [SETTING_MAP] = "object of objects",
         [SETTING_LIST] = "list of objects",
     };
+    struct mcpx_text child = {0};
 
-    mcpx_text_puts(out, names[row->type]);
+    mcpx_text_puts(&child, row->pointer);
+    mcpx_text_puts(&child, "/*");
+    if (row->type == SETTING_MAP && settings_find(child.text))
+        mcpx_text_puts(out, "object of strings");
+    else
+        mcpx_text_puts(out, names[row->type]);
+    mcpx_text_fini(&child);
 }
 
 /* The line of docs/configuration.md that a row asks for. */

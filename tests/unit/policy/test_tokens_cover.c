@@ -52,7 +52,8 @@ Test(tokens_cover, agrees_with_what_verify_says_topic_by_topic)
         enum mcpx_err err;
 
         sign(tokens, rows[i].claims, &token);
-        err = tokens_cover(tokens, mcpx_text_view(&token), now, topics, 3);
+        err = tokens_cover(tokens, &(struct claimant){.bearer = mcpx_text_view(&token)}, now,
+                           topics, 3);
         cr_expect_eq(err, rows[i].covered ? MCPX_OK : MCPX_ETOKEN, "%s", rows[i].claims);
         for (size_t t = 0; t < 3; t++) {
             struct grant *grant = NULL;

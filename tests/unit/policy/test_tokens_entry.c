@@ -124,7 +124,9 @@ Test(tokens_entry, that_name_a_configured_participant_earn_what_its_entry_says_o
     cr_expect_eq(grant->routing, own->routing);
     cr_expect_eq(grant->instances, 3);
     cr_expect_eq(grant->expires_ms, INT64_C(1800000100000));
-    cr_expect_eq(tokens_cover(s.config.tokens, mcpx_slice_of(token), now, covered, 2),
+    cr_expect_eq(tokens_cover(s.config.tokens,
+                              &(struct claimant){.bearer = mcpx_slice_of(token)}, now, covered,
+                              2),
                  MCPX_OK);
     cr_expect(covered[0].covered && !covered[1].covered);
     free(token);

@@ -1,0 +1,139 @@
+/*
+ * What breaks for whom: a stranger with any certificate at all comes in as somebody; a token that was
+ * stolen is good on another machine; an agent with the right certificate is kept out, and nobody can
+ * say why.
+ */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { request } from 'node:https';
+import { test } from 'node:test';
+import { Certificates } from './lib/certificates.mjs';
+import { Participant } from './lib/participant.mjs';
+import { eventually, inTime, Router } from './lib/router.mjs';
+
+const token = (id) => `token-of-${id}-0123456789`;
+const person = (id) => ({ token_sha256: createHash('sha256').update(token(id)).digest('hex'),
+  topics: ['room*'], grants: ['chat'] });
+
+const NAMES = { 'dns:agent.example': 'agent', 'uri:spiffe://a/desk': 'desk', 'email:ann@example.org': 'ann',
+  'cn:Bob of the office': 'bob', 'dns:also.agent.example': 'agent' };
+
+async function start(t) {
+  const certificates = new Certificates(t).make('ca', { cn: 'authority', san: '', authority: true })
+    .make('other', { cn: 'authority', san: '', authority: true }).make('live', { by: 'ca' });
+  const router = await Router.start({
+    config: {
+      participants: Object.fromEntries(['agent', 'desk', 'ann', 'bob'].map((id) => [id, person(id)])),
+      tls: { certificate_file: certificates.path('live.pem'), key_file: certificates.path('live.key'),
+        client_ca_file: certificates.path('ca.pem'), client_names: NAMES },
+    },
+    args: ['--listen', 'tls://127.0.0.1:0'],
+  });
+  t.after(() => router.stop());
+  router.secrets = ['agent', 'desk', 'ann', 'bob'].map(token);
+  router.url = router.urls[0].replace('127.0.0.1', 'localhost');
+  const ca = certificates.text('ca.pem');
+  /** How somebody comes in with a certificate of these names, made for the occasion. */
+  router.with = (name, options) => {
+    certificates.make(name, { by: 'ca', ...options });
+    return { ca, family: 4, cert: certificates.text(`${name}.pem`), key: certificates.text(`${name}.key`) };
+  };
+  router.bare = { ca, family: 4 };
+  return router;
+}
+
+const join = (router, tls, more) => Participant.join(router,
+  { topic: 'room', authorization: false, tls, ...more });
+
+/** The log comes by a pipe: a line may be later than what it is about. */
+const logged = (router, pattern) => eventually(() => pattern.test(router.log), () => `no ${pattern} in\n${router.log}`);
+
+const get = (router, path, tls, headers = {}) => inTime(new Promise((done, fail) => {
+  request(new URL(path, router.url.replace('wss', 'https')), { ...tls, headers }, (response) => {
+    const parts = [];
+    response.on('data', (part) => parts.push(part));
+    response.on('end', () => done({ status: response.statusCode, text: Buffer.concat(parts).toString() }));
+  }).on('error', fail).end();
+}), 'no answer');
+
+test('each sort of name stands for its participant, without a token', async (t) => {
+  const router = await start(t);
+  for (const [id, options] of [
+    ['agent', { cn: 'whoever', san: 'DNS:x.example,DNS:agent.example' }],
+    ['agent', { cn: 'whoever', san: 'DNS:also.agent.example,DNS:agent.example' }],
+    ['desk', { cn: 'whoever', san: 'URI:spiffe://a/desk' }],
+    ['ann', { cn: 'whoever', san: 'email:ann@example.org' }],
+    ['bob', { cn: 'Bob of the office', san: '' }],
+  ]) {
+    const member = await join(router, router.with('client', options));
+    assert.equal(member.id, id);
+    await member.untilId(member.send('chat', { text: 'hello' }));
+    await member.close();
+  }
+});
+
+test('the HTTP API knows it too, and gives tickets for it', async (t) => {
+  const router = await start(t);
+  const tls = router.with('client', { san: 'URI:spiffe://a/desk' });
+  const seat = await join(router, tls);
+  const topics = await get(router, '/v0.1/topics', tls);
+  assert.equal(topics.status, 200, topics.text);
+  assert.match(topics.text, /"room"/);
+  assert.equal((await get(router, '/v0.1/topics/room/participants', tls)).status, 200);
+  assert.equal((await get(router, '/v0.1/topics/elsewhere/participants', tls)).status, 403);
+  assert.equal((await get(router, '/v0.1/topics', router.bare)).status, 401);
+  await seat.close();
+});
+
+test('a token beside it has to be of the same participant', async (t) => {
+  const router = await start(t);
+  const tls = router.with('client', { san: 'DNS:agent.example' });
+  const agent = await join(router, tls, { token: token('agent'), authorization: undefined });
+  assert.equal(agent.id, 'agent');
+  await agent.close();
+  await assert.rejects(join(router, tls, { token: token('ann'), authorization: undefined }),
+    (error) => error.status === 401);
+  await logged(router, /event=refused .*reason="its token or ticket is not of whom its certificate stands for"/);
+  const topics = await get(router, '/v0.1/topics', tls, { authorization: `Bearer ${token('ann')}` });
+  assert.equal(topics.status, 401);
+  const bare = await join(router, router.bare, { token: token('ann'), authorization: undefined });
+  assert.equal(bare.id, 'ann');
+  await bare.close();
+});
+
+test('whom nobody has named, or two have, stays outside, and the log says why', async (t) => {
+  const router = await start(t);
+  for (const options of [
+    { cn: 'agent', san: 'DNS:stranger.example' },
+    { cn: 'stranger', san: 'DNS:agent.example,email:ann@example.org' },
+    { cn: 'agent.example', san: '' },
+    { cn: 'x', san: 'URI:agent.example' },
+  ]) {
+    const tls = router.with('client', options);
+    await assert.rejects(join(router, tls), (error) => error.status === 401);
+    await assert.rejects(join(router, tls, { token: token('ann'), authorization: undefined }),
+      (error) => error.status === 401);
+  }
+  await logged(router, /event=refused .*claimed="dns:stranger\.example cn:agent ".*reason="no name of its certificate stands in tls\.client_names/);
+});
+
+test('what another authority has signed, or nobody, ends the handshake', async (t) => {
+  const router = await start(t);
+  for (const options of [{ by: 'other' }, { by: undefined }]) {
+    const tls = router.with('client', { san: 'DNS:agent.example', ...options });
+    await assert.rejects(join(router, tls), /alert|ECONNRESET|socket hang up/);
+  }
+});
+
+test('names that mean nobody, and names without authorities, are faults', async (t) => {
+  const certificates = new Certificates(t).make('live');
+  for (const [tls, line] of [
+    [{ client_names: { 'dns:a': 'nobody' } }, /\/tls\/client_names\/dns:a: expected the id of one of participants/],
+    [{ client_names: { a: 'ann' } }, /\/tls\/client_names\/a: expected a name that begins with dns:/],
+    [{ client_names: { 'dns:a': 'ann' } }, /\/tls\/client_ca_file: is empty, expected the path of authorities/],
+  ]) {
+    await assert.rejects(Router.start({ args: ['--listen', 'tls://127.0.0.1:0'], config: {
+      participants: { ann: person('ann') }, tls: { certificate_file: certificates.path('live.pem'),
+        key_file: certificates.path('live.key'), ...tls } } }), line);
+  }
+});
