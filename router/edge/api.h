@@ -68,6 +68,9 @@ void api_ticket(const struct api_call *call, struct http_reply *reply);
 /** POST /v0.1/check: may somebody send a kind, and if not, why? */
 void api_check(const struct api_call *call, struct http_reply *reply);
 
+/** True from the moment a shutdown begins. */
+bool api_is_going(const struct http_api *api);
+
 /** Appends the metrics of what keeps messages and decisions. */
 void api_metrics_store(const struct http_api *api, struct mcpx_text *out);
 

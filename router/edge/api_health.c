@@ -30,10 +30,15 @@ void api_live(const struct api_call *call, struct http_reply *reply)
     mcpx_text_puts(&reply->body, "{\"status\":\"alive\"}");
 }
 
+bool api_is_going(const struct http_api *api)
+{
+    return api->going || hub_is_draining(api->hub);
+}
+
 void api_ready(const struct api_call *call, struct http_reply *reply)
 {
     const struct http_api *api = call->api;
-    bool going = api->going || hub_is_draining(api->hub);
+    bool going = api_is_going(api);
     size_t count = 0;
 
     if (!going && !api->store_why) {

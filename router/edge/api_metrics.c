@@ -129,6 +129,23 @@ static void write_tls(const struct tls_figures *tls, struct mcpx_text *out)
                  tls->failed, out);
 }
 
+/* Each reason that /readyz can give, from the start, so that an alert has something to look at. */
+static void write_unready(const struct http_api *api, struct mcpx_text *out)
+{
+    static const char *const of_store[] = {"store full", "store failed", "audit full",
+                                           "audit failed"};
+
+    metric_header("mcpx_unready", "gauge",
+                  "1 while connections are not welcome for this reason", out);
+    mx_format(out, "mcpx_unready{reason=\"%s\"} %s\n", mcpx_error_wire(MCPX_EGOING),
+              (uint64_t)api_is_going(api));
+    for (size_t i = 0; i < sizeof of_store / sizeof *of_store; i++) {
+        bool is_so = api->store_why && strcmp(api->store_why, of_store[i]) == 0;
+
+        mx_format(out, "mcpx_unready{reason=\"%s\"} %s\n", of_store[i], (uint64_t)is_so);
+    }
+}
+
 void api_metrics(const struct api_call *call, struct http_reply *reply)
 {
     const struct stats *stats = hub_stats(call->api->hub);
@@ -139,6 +156,10 @@ void api_metrics(const struct api_call *call, struct http_reply *reply)
     metric_value(name, type, help, stats->member, out);
     STATS_TABLE(WRITE_METRIC)
 #undef WRITE_METRIC
+    metric_value("mcpx_connections_max", "gauge",
+                 "Participants that may be connected, 0 = no bound",
+                 call->api->config->hub.connections_max, out);
+    write_unready(call->api, out);
     metric_header("mcpx_refused_total", "counter", "Messages and attempts refused, by error",
                   out);
     write_codes("mcpx_refused_total", stats->refused, out);
@@ -147,6 +168,10 @@ void api_metrics(const struct api_call *call, struct http_reply *reply)
     write_codes("mcpx_closed_total", stats->closed, out);
     write_lag(hub_lag(call->api->hub, call->now), out);
     write_delivery(&stats->delivery, out);
+    if (call->api->turns)
+        metric_times("mcpx_loop_turn_seconds",
+                     "How long turns of the loop took, without the waiting in between",
+                     call->api->turns, out);
     api_metrics_store(call->api, out);
     api_metrics_keys(call, out);
     metric_value("mcpx_log_lost_lines_total", "counter",

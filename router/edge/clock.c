@@ -10,26 +10,40 @@
 #include <sys/random.h>
 #include <time.h>
 
-static int64_t milliseconds(clockid_t id)
+static int64_t microseconds(clockid_t id)
 {
     struct timespec at = {0};
 
     clock_gettime(id, &at); /* fails for unknown clocks only */
-    return (int64_t)at.tv_sec * 1000 + at.tv_nsec / 1000000;
+    return (int64_t)at.tv_sec * 1000000 + at.tv_nsec / 1000;
+}
+
+static struct mcpx_now now_at(int64_t mono_us)
+{
+    return (struct mcpx_now){mono_us / 1000, microseconds(CLOCK_REALTIME) / 1000};
 }
 
 struct mcpx_now clock_ask(void)
 {
-    return (struct mcpx_now){milliseconds(CLOCK_MONOTONIC), milliseconds(CLOCK_REALTIME)};
+    return now_at(microseconds(CLOCK_MONOTONIC));
 }
 
 struct mcpx_now clock_now(struct clock *clock)
 {
     if (!clock->known) {
-        clock->now = clock_ask();
+        clock->began_us = microseconds(CLOCK_MONOTONIC);
+        clock->now = now_at(clock->began_us);
         clock->known = true;
     }
     return clock->now;
+}
+
+struct mcpx_now clock_end(const struct clock *clock, uint64_t *took_us)
+{
+    int64_t us = microseconds(CLOCK_MONOTONIC);
+
+    *took_us = clock->known ? (uint64_t)(us - clock->began_us) : 0;
+    return now_at(us);
 }
 
 void clock_forget(struct clock *clock)

@@ -7,10 +7,15 @@
 
 #include "router/hub/hub.h"
 
-/** The time of one loop turn. Zeroed = not asked yet. */
+/**
+ * The time of one loop turn. Zeroed = not asked yet.
+ *
+ * began_us   when it was asked, in microseconds of the monotonic clock
+ */
 struct clock {
     struct mcpx_now now;
     bool known;
+    int64_t began_us;
 };
 
 /** Both clocks, asked now. */
@@ -18,6 +23,12 @@ struct mcpx_now clock_ask(void);
 
 /** The time of this loop turn; the first caller of a turn asks. */
 struct mcpx_now clock_now(struct clock *clock);
+
+/**
+ * Both clocks, asked now, at the end of a loop turn. `took_us` is set to the time since clock_now was
+ * asked first in it; 0 when it was not.
+ */
+struct mcpx_now clock_end(const struct clock *clock, uint64_t *took_us);
 
 /** The loop is about to wait: what was known is stale afterwards. */
 void clock_forget(struct clock *clock);

@@ -122,6 +122,7 @@ struct waiters {
  *                           longest first; bytes of memory that takes
  * turn, others_cost         counts loop turns; what those have cost in this one whom nobody in the
  *                           hub stands behind
+ * turns                     how long they took
  * pongs                     frames on their way out, of the connection that is being read
  * secure                    TLS
  * gate                      what addresses and participants have asked lately
@@ -162,6 +163,7 @@ struct edge {
     struct link unfinished_all, full, waiting;
     size_t deferred;
     uint64_t turn, others_cost;
+    struct figure turns;
     struct mcpx_text pongs;
     struct secure secure;
     struct gate *gate;

@@ -57,8 +57,10 @@ struct tls_figures {
 };
 
 /** What the answers are made from; all borrowed. Without a `gate` nothing is charged.
- * `log_lost` (log.h) and `process` are for the metrics; without `process` they say nothing of it.
- * `tls` is NULL when no address has it. `store` tells of what keeps messages, NULL when nothing does; `store_why` why it takes none now, or
+ * `log_lost` (log.h), `process` and `turns` (of the loop) are for the metrics; without the latter
+ * two they say nothing of them.
+ * `tls` is NULL when no address has it. `store` tells of what keeps messages, NULL when nothing does;
+ * `store_why` why it takes none now, or
  * NULL. `going` once the router stops. */
 struct http_api {
     struct hub *hub;
@@ -69,6 +71,7 @@ struct http_api {
     uint64_t log_lost;
     struct process *process;
     const struct tls_figures *tls;
+    const struct figure *turns;
     const struct store *store;
     const char *store_why;
     bool going;

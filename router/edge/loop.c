@@ -109,13 +109,15 @@ static void on_round(uv_prepare_t *prepare)
 {
     struct edge *edge = prepare->data;
     bool waits = dispatch_turn(edge);
+    uint64_t took_us;
     bool more;
 
     store_turn_run(edge);
     if (has_settled(edge))
         send_away(edge);
     more = flush_round(edge) || waiters_have_turn(edge);
-    hub_note_written(edge->hub, clock_ask());
+    hub_note_written(edge->hub, clock_end(&edge->clock, &took_us));
+    figure_add_time(&edge->turns, took_us);
     if (more || waits)
         uv_idle_start(&edge->busy, on_busy);
     else
@@ -246,7 +248,8 @@ static enum mcpx_err open_all(struct edge *edge, struct mcpx_text *errors)
                                   .tickets = edge->tickets,
                                   .gate = edge->gate,
                                   .started_mono_ms = edge_now(edge).mono_ms,
-                                  .process = &edge->process};
+                                  .process = &edge->process,
+                                  .turns = &edge->turns};
     open_handles(edge);
     raise_descriptors(config);
     err = store_turn_open(edge, errors);

@@ -4,6 +4,7 @@
 #ifndef EDGE_METRIC_TEXT_H
 #define EDGE_METRIC_TEXT_H
 
+#include "router/store/edge/stage.h"
 #include <mcpx/text.h>
 
 /** Appends the two lines that stand before the values of a metric. */
@@ -22,5 +23,11 @@ void metric_value(const char *name, const char *type, const char *help, uint64_t
  */
 void metric_seconds(const char *before, uint64_t time, uint64_t of_second, const char *after,
                     struct mcpx_text *out);
+
+/** Appends a histogram of times in seconds, and one of sizes. */
+void metric_times(const char *name, const char *help, const struct figure *figure,
+                  struct mcpx_text *out);
+void metric_sizes(const char *name, const char *help, const struct figure *figure,
+                  struct mcpx_text *out);
 
 #endif

@@ -41,16 +41,16 @@ export class Disk {
 
   /**
    * A router on it; its predecessor's address and tokens are its own. `isActivated`: see
-   * Router.start.
+   * Router.start; `args`: further ones.
    */
-  async start({ isSlow = false, isActivated = false } = {}) {
+  async start({ isSlow = false, isActivated = false, args = [] } = {}) {
     const env = { MCPX_AUTH_JWT_SECRET: this.#secret };
     if (isSlow) {
       env.LD_PRELOAD = join(dirname(dirname(routerBinary())), 'tests', 'libslow_disk.so');
       env.MCPX_SLOW_DISK = join(this.#folder, 'slow');
       env.ASAN_OPTIONS = `${process.env.ASAN_OPTIONS ?? ''}:verify_asan_link_order=0`;
     }
-    return Router.start({ config: this.config, args: this.#args, env, isActivated });
+    return Router.start({ config: this.config, args: [...this.#args, ...args], env, isActivated });
   }
 
   /** What kind of disk it is from now on, for routers that were started as slow. */

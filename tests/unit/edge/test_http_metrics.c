@@ -223,3 +223,45 @@ Test(http_metrics, times_deliveries_of_a_round_that_never_ends)
     cr_expect_geq(times->sum_ms / count, 10, "%d ms each", (int)(times->sum_ms / count));
     fixture_fini(&fixture);
 }
+
+/* Whom an alert is to wake has to be told why. */
+Test(http_metrics, tells_why_connections_are_not_welcome)
+{
+    static const char *const reasons[] = {"store full", "store failed", "audit full",
+                                          "audit failed"};
+    struct fixture fixture;
+    char line[64];
+
+    fixture_init(&fixture);
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        snprintf(line, sizeof line, "mcpx_unready{reason=\"%s\"} 0", reasons[i]);
+        expect_lines(&fixture, (const char *[]){line, NULL});
+        fixture.api.store_why = reasons[i];
+        snprintf(line, sizeof line, "mcpx_unready{reason=\"%s\"} 1", reasons[i]);
+        expect_lines(&fixture,
+                     (const char *[]){line, "mcpx_unready{reason=\"draining\"} 0", NULL});
+        fixture.api.store_why = NULL;
+    }
+    fixture.api.going = true;
+    expect_lines(&fixture, (const char *[]){"mcpx_unready{reason=\"draining\"} 1",
+                                            "mcpx_unready{reason=\"store full\"} 0", NULL});
+    fixture_fini(&fixture);
+}
+
+/* A turn of 3 ms is slow for everybody who waits, and has to be seen. */
+Test(http_metrics, tells_how_long_turns_of_the_loop_take)
+{
+    static const char *const lines[] = {"mcpx_loop_turn_seconds_bucket{le=\"0.001000\"} 1",
+                                        "mcpx_loop_turn_seconds_bucket{le=\"0.005000\"} 2",
+                                        "mcpx_loop_turn_seconds_sum 0.003040",
+                                        "mcpx_loop_turn_seconds_count 2", NULL};
+    struct figure turns = {0};
+    struct fixture fixture;
+
+    fixture_init(&fixture);
+    figure_add_time(&turns, 40);
+    figure_add_time(&turns, 3000);
+    fixture.api.turns = &turns;
+    expect_lines(&fixture, lines);
+    fixture_fini(&fixture);
+}

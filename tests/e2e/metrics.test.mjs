@@ -1,0 +1,110 @@
+/*
+ * The story: somebody watches the router with Prometheus. Each metric is explained, has a type, and
+ * is named as others name theirs; and what the dashboard and the alerts ask for is there.
+ */
+import assert from 'node:assert/strict';
+import { execFile, execFileSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { Certificates } from './lib/certificates.mjs';
+import { Disk } from './lib/disk.mjs';
+import { Participant } from './lib/participant.mjs';
+
+const ROOT = new URL('../../', import.meta.url);
+const read = (path) => readFileSync(new URL(path, ROOT), 'utf8');
+
+/** What a router with all that it may have says. */
+async function page(t) {
+  const disk = await Disk.make({ audit: true });
+  const certificates = new Certificates(t).make('router');
+  disk.config.tls = { certificate_file: certificates.path('router.pem'),
+    key_file: certificates.path('router.key') };
+  const jwk = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
+  writeFileSync(certificates.path('jwks.json'),
+    JSON.stringify({ keys: [{ ...jwk, kid: 'one', alg: 'ES256' }] }));
+  disk.config.auth = { jwt: { jwks_file: certificates.path('jwks.json') } };
+  const router = await disk.start({ args: ['--listen', 'tls://127.0.0.1:0'] });
+  t.after(() => router.stop().finally(() => disk.remove()));
+  const ann = await Participant.join(router, { id: 'ann', topic: 'room', capabilities: ['chat'],
+    token: await router.token('ann', 'room', ['chat']) });
+  await ann.untilId(ann.send('chat', { text: 'hello' }));
+  await ann.untilRefused(ann.send('mcp/request', {}));
+  return (await router.get('/metrics')).text;
+}
+
+/** Name -> { type, help, samples } of each metric; a line that does not belong fails the test. */
+function metricsOf(text) {
+  const all = new Map();
+  let name;
+  for (const line of text.split('\n').filter(Boolean)) {
+    const [, what, of, rest] = /^# (HELP|TYPE) (\S+) (.+)$/.exec(line) ?? [];
+    if (what === 'HELP') {
+      assert.ok(!all.has(of), `${of} stands twice`);
+      name = of;
+      all.set(name, { help: rest, samples: [] });
+    } else if (what === 'TYPE') {
+      assert.equal(of, name, 'TYPE follows HELP');
+      all.get(name).type = rest;
+    } else {
+      const [, sample] = /^([a-z_]+)(?:\{[^}]*\})? [0-9.]+$/.exec(line) ?? assert.fail(line);
+      const suffix = all.get(name).type === 'histogram' ? /_(bucket|sum|count)$/ : /$^/;
+      assert.equal(sample.replace(suffix, ''), name, line);
+      all.get(name).samples.push(line);
+    }
+  }
+  return all;
+}
+
+/** The rows of the table of metrics in docs/http-api.md: name -> type. */
+function documented() {
+  const rows = read('docs/http-api.md').matchAll(/^\| `([a-z_]+)(?:\{[^}]*\})?` \| (counter|gauge|histogram) \|/gm);
+  return new Map([...rows].map(([, name, type]) => [name, type]));
+}
+
+/** promtool's judgement of the lines on its standard input. */
+function promtool(input, ...words) {
+  return new Promise((done) => {
+    const child = execFile('promtool', words, (error, stdout, stderr) => {
+      done({ code: error ? error.code : 0, text: stdout + stderr });
+    });
+    child.stdin.end(input);
+  });
+}
+
+test('each metric has a row in docs/http-api.md, and each row its metric', async (t) => {
+  const metrics = metricsOf(await page(t));
+  const types = new Map([...metrics].map(([name, { type }]) => [name, type]));
+  assert.deepEqual([...types].sort(), [...documented()].sort());
+  for (const [name, { samples }] of metrics) assert.ok(samples.length > 0, `${name} has no value`);
+});
+
+test('what the dashboard and the alerts ask for is there', async (t) => {
+  const metrics = metricsOf(await page(t));
+  for (const file of ['config/grafana-dashboard.json', 'config/alerts.yml']) {
+    const text = read(file).replace(/#.*/g, '');
+    const asked = new Set(text.match(/\b(mcpx|process)_[a-z_]+/g));
+    assert.ok(asked.size > 10, `${file} asks for something`);
+    for (const name of asked) {
+      const family = name.replace(/_(bucket|sum|count)$/, '');
+      assert.ok(metrics.has(name) || metrics.get(family)?.type === 'histogram', `${file}: ${name}`);
+    }
+    for (const [, code] of text.matchAll(/code=\\?"([a-z_]+)\\?"/g)) {
+      assert.ok(metrics.get('mcpx_refused_total').samples.some((line) => line.includes(`"${code}"`)), code);
+    }
+    for (const [, bound] of text.matchAll(/le=\\?"([0-9.]+)\\?"/g)) {
+      assert.ok([...metrics.values()].some(({ samples }) => samples.some((line) => line.includes(`le="${bound}"`))), bound);
+    }
+  }
+});
+
+test('Prometheus has nothing to say against it', async (t) => {
+  try {
+    execFileSync('promtool', ['--version'], { stdio: 'ignore' });
+  } catch {
+    t.skip('promtool is not installed (apt-get install prometheus)');
+    return;
+  }
+  const { code, text } = await promtool(await page(t), 'check', 'metrics');
+  assert.equal(code, 0, text);
+});
