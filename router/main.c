@@ -140,6 +140,7 @@ static int check(const struct config *config)
     if (!good)
         return EXIT_FAILED;
     bounds_write(config, &bounds);
+    bounds_write_needs(config, machine_memory(""), machine_descriptors(), &bounds);
     printf("configuration is valid\n%s", bounds.failed ? "" : bounds.text);
     mcpx_text_fini(&bounds);
     return EXIT_OK;

@@ -7,6 +7,13 @@
 #include "lib/core/format.h"
 #include "router/edge/edge.h"
 
+/*
+ * Descriptors beside connections (listeners, the loop's own, log, files being read, connections
+ * that were cut in this turn and are not gone yet); what is prepared for when connections are not
+ * limited; memory of an idle connection, as docs/performance.md has measured it, and some more.
+ */
+enum { SPARE_DESCRIPTORS = 256, CONNECTIONS_UNLIMITED = 65536, CONNECTION_BYTES = 12 << 10 };
+
 void bounds_settle(struct config *config, uint64_t memory)
 {
     uint64_t quarter = memory / 4;
@@ -32,6 +39,14 @@ size_t bounds_buffers(const struct config *config)
     size_t most = 4 * bounds_message(config);
 
     return most > BUFFERS_MAX ? most : BUFFERS_MAX;
+}
+
+uint64_t bounds_descriptors(const struct config *config)
+{
+    size_t connections = config->hub.connections_max;
+
+    return (connections ? connections : CONNECTIONS_UNLIMITED) + UNAUTHENTICATED_MAX +
+           SPARE_DESCRIPTORS;
 }
 
 static void write_number(uint64_t number, struct mcpx_text *out)
@@ -81,4 +96,32 @@ void bounds_write(const struct config *config, struct mcpx_text *out)
                 "address", config->connects_per_s, out);
     write_bound("requests per minute of one participant", config->requests_per_minute, "",
                 UINT64_MAX, out);
+}
+
+static uint64_t memory_of(const struct config *config)
+{
+    const struct hub_config *hub = &config->hub;
+    uint64_t connections = hub->connections_max ? hub->connections_max : CONNECTIONS_UNLIMITED;
+
+    return hub->log_bytes + 2 * bounds_buffers(config) + DEFERRED_MAX +
+           (hub->gated ? hub->pending_bytes : 0) + connections * CONNECTION_BYTES;
+}
+
+static void write_need(const char *what, uint64_t need, uint64_t there, const char *advice,
+                       struct mcpx_text *out)
+{
+    mx_format(out, "need: %s: %s at most", what, need);
+    if (there)
+        mx_format(out, ", there are %s", there);
+    if (there && there < need)
+        mx_format(out, ": too few, %s", advice);
+    mcpx_text_puts(out, "\n");
+}
+
+void bounds_write_needs(const struct config *config, uint64_t memory, uint64_t descriptors,
+                        struct mcpx_text *out)
+{
+    write_need("bytes of memory", memory_of(config), memory, "lower limits.log_bytes", out);
+    write_need("file descriptors", bounds_descriptors(config), descriptors,
+               "raise LimitNOFILE= or ulimit -n, or lower limits.connections", out);
 }

@@ -27,6 +27,19 @@ size_t bounds_message(const struct config *config);
  */
 size_t bounds_buffers(const struct config *config);
 
+/** File descriptors for all connections that there may be, and for everything else. */
+uint64_t bounds_descriptors(const struct config *config);
+
+/**
+ * Appends what all bounds together come to, and what there is of it, two lines for --check. After
+ * bounds_settle.
+ *
+ * memory        as machine_memory says
+ * descriptors   that this process may have; 0 = not known
+ */
+void bounds_write_needs(const struct config *config, uint64_t memory, uint64_t descriptors,
+                        struct mcpx_text *out);
+
 /** Appends the bounds, a line each, for --check. After bounds_settle. */
 void bounds_write(const struct config *config, struct mcpx_text *out);
 

@@ -6,6 +6,7 @@
  * message at a thousand idle connections.
  */
 #include "router/edge/loop.h"
+#include "router/edge/bounds.h"
 #include "router/edge/dispatch.h"
 #include "router/edge/evict.h"
 #include "router/edge/flush.h"
@@ -23,12 +24,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-/*
- * Descriptors beside connections (listeners, the loop's own, log, files being read, connections
- * that were cut in this turn and are not gone yet); what is prepared for when connections are not
- * limited.
- */
-enum { SPARE_DESCRIPTORS = 256, CONNECTIONS_UNLIMITED = 65536, SOON_MS = 50 };
+enum { SOON_MS = 50 };
 
 static void on_tick(uv_timer_t *timer);
 
@@ -195,8 +191,7 @@ static enum mcpx_err open_signals(struct edge *edge)
 static void raise_descriptors(const struct config *config)
 {
     size_t connections = config->hub.connections_max;
-    rlim_t wanted = (connections ? connections : CONNECTIONS_UNLIMITED) + UNAUTHENTICATED_MAX +
-                    SPARE_DESCRIPTORS;
+    rlim_t wanted = bounds_descriptors(config);
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= wanted)

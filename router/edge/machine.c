@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { PATH_SIZE = 4096 };
@@ -94,4 +95,11 @@ uint64_t machine_memory(const char *root)
     if (allowed == UINT64_MAX)
         return all;
     return all && all < allowed ? all : allowed;
+}
+
+uint64_t machine_descriptors(void)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_NOFILE, &limit) ? 0 : limit.rlim_max;
 }

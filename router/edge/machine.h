@@ -14,4 +14,7 @@
  */
 uint64_t machine_memory(const char *root);
 
+/** File descriptors that this process may have when it asks for all of them; 0 = not known. */
+uint64_t machine_descriptors(void);
+
 #endif

@@ -133,3 +133,36 @@ Test(machine, every_bound_is_told)
                                 "1000000, of one participant: 500000\n"));
     mcpx_text_fini(&text);
 }
+
+/* Who has too little wants to know before the first connection is refused. */
+Test(machine, what_the_bounds_need_is_told_beside_what_there_is)
+{
+    static const struct {
+        uint64_t memory, descriptors;
+        const char *text;
+    } rows[] = {
+        {1 << 30, 2000,
+         "need: bytes of memory: 215326592 at most, there are 1073741824\n"
+         "need: file descriptors: 1380 at most, there are 2000\n"},
+        {200000000, 1024,
+         "need: bytes of memory: 215326592 at most, there are 200000000: too few, lower "
+         "limits.log_bytes\n"
+         "need: file descriptors: 1380 at most, there are 1024: too few, raise LimitNOFILE= "
+         "or "
+         "ulimit -n, or lower limits.connections\n"},
+        {0, 0,
+         "need: bytes of memory: 215326592 at most\n"
+         "need: file descriptors: 1380 at most\n"},
+    };
+    struct config config = {.hub = hub_config_default()};
+
+    config.hub.connections_max = 100;
+    config.hub.log_bytes = 12771200; /* and 3 * 64 MiB, and 100 * 12 KiB */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct mcpx_text text = {0};
+
+        bounds_write_needs(&config, rows[i].memory, rows[i].descriptors, &text);
+        cr_expect_str_eq(text.text, rows[i].text);
+        mcpx_text_fini(&text);
+    }
+}
