@@ -90,13 +90,18 @@ record)
     install
     exec node record.mjs
     ;;
+secrets)
+    shift
+    cd ../secrets
+    exec node "$@"
+    ;;
 conformance)
     install
     suite
     exec node conformance.mjs
     ;;
 *)
-    echo "usage: $0 install|test|demo [NUMBER]|gate FOLDER|record|conformance|example NAME|pages PAGE..." >&2
+    echo "usage: $0 install|test|demo [NUMBER]|gate FOLDER|record|conformance|example NAME|pages PAGE...|secrets PROGRAM FOLDER" >&2
     exit 2
     ;;
 esac

@@ -143,14 +143,16 @@ void talk_set_disk(const struct store_router *router, const char *word)
 
 void talk_restart_on_disk(struct store_router *router)
 {
-    const char *folder = getenv("MCPX_BINARY_DIR");
-    char preload[4096];
+    const char *folder = getenv("MCPX_BINARY_DIR"), *others = getenv("LD_PRELOAD");
+    char preload[8192], before[4000];
 
     talk_set_disk(router, "fine");
-    snprintf(preload, sizeof preload, "%s/tests/libslow_disk.so", folder ? folder : "build");
+    snprintf(before, sizeof before, "%s", others ? others : "");
+    snprintf(preload, sizeof preload, "%s/tests/libslow_disk.so %s", folder ? folder : "build",
+             before);
     setenv("LD_PRELOAD", preload, 1);
     setenv("MCPX_SLOW_DISK", store_place_path(&router->place, "disk"), 1);
     setenv("ASAN_OPTIONS", "verify_asan_link_order=0", 1);
     daemon_restart(&router->daemon, router->place.config, SIGTERM);
-    unsetenv("LD_PRELOAD");
+    setenv("LD_PRELOAD", before, 1);
 }

@@ -46,7 +46,8 @@ export class Disk {
   async start({ isSlow = false, isActivated = false, args = [] } = {}) {
     const env = { MCPX_AUTH_JWT_SECRET: this.#secret };
     if (isSlow) {
-      env.LD_PRELOAD = join(dirname(dirname(routerBinary())), 'tests', 'libslow_disk.so');
+      const disk = join(dirname(dirname(routerBinary())), 'tests', 'libslow_disk.so');
+      env.LD_PRELOAD = `${disk} ${process.env.LD_PRELOAD ?? ''}`;
       env.MCPX_SLOW_DISK = join(this.#folder, 'slow');
       env.ASAN_OPTIONS = `${process.env.ASAN_OPTIONS ?? ''}:verify_asan_link_order=0`;
     }

@@ -1,0 +1,122 @@
+/*
+ * planted.mjs - the check of secrets is checked. Each of our programs is given a secret and made to
+ * write it; the check has to say where it stands. So it is in each form that a secret may have, and
+ * where an exception is not meant.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { Disk } from '../e2e/lib/disk.mjs';
+import { Participant } from '../e2e/lib/participant.mjs';
+import { programBinary } from '../e2e/lib/program.mjs';
+import { look } from './check.mjs';
+
+/* A folder as `begin` makes it, in which programs of this process keep what they write. */
+function place(t) {
+  const folder = mkdtempSync(join(tmpdir(), 'mcpx-planted-'));
+  mkdirSync(join(folder, 'outputs'));
+  mkdirSync(join(folder, 'secrets'));
+  process.env.MCPX_SECRETS = folder;
+  t.after(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+const planted = () => `planted-${randomBytes(24).toString('base64url')}`;
+const streamsOf = ({ findings }) => [...new Set(findings.map(({ name }) => name.replace(/\.\d+\./, '.')))].sort();
+
+/* Functions of the C library that print, send or execute. */
+const WRITES = /^_*(v?[fd]?printf|perror|putc|puts|putchar|putw|fput[csw]|fwrite|p?write(v|64)*|send(to|msg|mmsg|file)?|splice|exec[lv]p?e?|posix_spawnp?|system|popen)(_chk|_unlocked)?$/;
+
+/* Names of what a program takes from libraries, or a library has for others. */
+const symbols = (file, which) => execFileSync('nm', ['-D', `--${which}-only`, file], { encoding: 'utf8' })
+  .split('\n').map((line) => /(\w+)(@.*)?$/.exec(line)?.[1]).filter(Boolean);
+
+test('the recorder stands before every function that a program writes with', () => {
+  const known = new Set(symbols(process.env.LD_PRELOAD, 'defined'));
+  for (const name of ['mcpx-router', 'mcpxctl', 'mcpx-bridge']) {
+    const written = symbols(programBinary(name), 'undefined').filter((symbol) => WRITES.test(symbol));
+    assert.ok(written.includes('write'), name);
+    assert.deepEqual(written.filter((symbol) => !known.has(symbol)), [], name);
+  }
+});
+
+test('what a program prints, is told and tells its child', (t) => {
+  const secret = planted();
+  const rows = [
+    ['mcpx-router', ['--config', `/none/${secret}`], ['arguments', 'stderr']],
+    ['mcpxctl', ['digest', `/none/${secret}`], ['arguments', 'stderr']],
+    ['mcpxctl', ['can', '--help', secret], ['arguments']],
+    ['mcpx-bridge', ['guard', '--url', 'ws://127.0.0.1:1/ws', '--', 'echo', secret],
+      ['arguments', 'child']],
+  ];
+  for (const [name, args, streams] of rows) {
+    const folder = place(t);
+    spawnSync(programBinary(name), args, { env: { ...process.env, MCPX_TOKEN: secret } });
+    assert.deepEqual(streamsOf(look(folder)), streams.map((stream) => `${name}.${stream}`), args.join(' '));
+  }
+});
+
+test('what the router answers, refuses, stores and audits', async (t) => {
+  const folder = place(t);
+  /* The name of a topic and of a kind: they stand everywhere. */
+  const secret = planted();
+  process.env.MCPX_TOKEN = secret;
+  t.after(() => { delete process.env.MCPX_TOKEN; });
+  const disk = await Disk.make({ audit: true });
+  t.after(() => disk.remove());
+  const router = await disk.start();
+  const ann = await Participant.join(router, { id: 'ann', topic: secret, capabilities: ['chat'] });
+  ann.send('chat', { text: 'hello' });
+  ann.send(`mcp/request:tools/call:${secret}`, {});
+  await ann.until((e) => e.kind === 'system/error', 'a refusal');
+  await router.get('/v0.1/topics', await router.token('ann', secret));
+  await ann.close();
+  await router.stop();
+  assert.deepEqual(streamsOf(look(folder)), ['error', 'file', 'http', 'stderr'].map((s) => `mcpx-router.${s}`));
+});
+
+test('every form that a secret may have', (t) => {
+  const secret = 'pl"nted/secret of ûsers?';
+  const bytes = Buffer.from(secret);
+  const forms = [secret, JSON.stringify({ secret }), encodeURIComponent(secret), bytes.toString('hex'),
+    bytes.toString('hex').toUpperCase(), ...[0, 1, 2].flatMap((before) => ['base64', 'base64url'].map(
+      (encoding) => Buffer.concat([Buffer.alloc(before, 'x'), bytes, Buffer.from('y')]).toString(encoding)))];
+  for (const form of forms) {
+    const folder = place(t);
+    writeFileSync(join(folder, 'secrets', 'mcpx-router.1'), `bearer token ${bytes.toString('hex')}\n`);
+    writeFileSync(join(folder, 'outputs', 'mcpx-router.1.stderr'), `one\ntwo ${form} three\n`);
+    const { findings } = look(folder);
+    assert.deepEqual(findings.map(({ line, sort }) => [line, sort]), [[2, 'bearer token']], form);
+  }
+});
+
+test('a signed token is its signature', (t) => {
+  const [head, signature] = ['eyJhbGciOiJIUzI1NiJ9.eyJwYXJ0aWNpcGFudElkIjoiYW5uIn0', randomBytes(32).toString('base64url')];
+  for (const [text, count] of [[head, 0], [`${head}.${signature}`, 1], [signature, 1]]) {
+    const folder = place(t);
+    const hex = Buffer.from(`${head}.${signature}`).toString('hex');
+    writeFileSync(join(folder, 'secrets', 'mcpx-router.1'), `bearer token ${hex}\n`);
+    writeFileSync(join(folder, 'outputs', 'mcpx-router.1.stderr'), text);
+    assert.equal(look(folder).findings.length, count, text);
+  }
+});
+
+test('an exception is for one program, one stream and one place', (t) => {
+  const secret = planted();
+  const rows = [
+    ['mcpx-router', 'http', `{"token":"${secret}"}`, 0],
+    ['mcpx-router', 'http', `{"topic":"${secret}"}`, 1],
+    ['mcpx-router', 'stderr', `{"token":"${secret}"}`, 1],
+    ['mcpxctl', 'http', `{"token":"${secret}"}`, 1],
+  ];
+  for (const [program, stream, text, count] of rows) {
+    const folder = place(t);
+    writeFileSync(join(folder, 'secrets', `${program}.1`), `bearer token ${Buffer.from(secret).toString('hex')}\n`);
+    writeFileSync(join(folder, 'outputs', `${program}.1.${stream}`), text);
+    assert.equal(look(folder).findings.length, count, `${program} ${stream} ${text}`);
+  }
+});
