@@ -17,7 +17,7 @@ static bool is_v4(const struct address *address)
     return memcmp(address->bytes, mapped, sizeof mapped) == 0;
 }
 
-struct address address_of(const struct sockaddr *from)
+struct address address_whole(const struct sockaddr *from)
 {
     struct address address = {{0}};
 
@@ -30,10 +30,41 @@ struct address address_of(const struct sockaddr *from)
         const struct sockaddr_in6 *v6 = (const void *)from;
 
         memcpy(address.bytes, &v6->sin6_addr, sizeof address.bytes);
-        if (!is_v4(&address))
-            memset(address.bytes + HOUSE_BYTES, 0, ADDRESS_LEN - HOUSE_BYTES);
     }
     return address;
+}
+
+struct address address_shared(struct address whole)
+{
+    if (!is_v4(&whole))
+        memset(whole.bytes + HOUSE_BYTES, 0, ADDRESS_LEN - HOUSE_BYTES);
+    return whole;
+}
+
+bool address_read(struct mcpx_slice text, struct address *out)
+{
+    struct address address;
+    char name[ADDRESS_TEXT_SIZE];
+
+    if (text.len == 0 || text.len >= sizeof name || memchr(text.text, '\0', text.len))
+        return false;
+    memcpy(name, text.text, text.len);
+    name[text.len] = '\0';
+    memcpy(address.bytes, mapped, sizeof mapped);
+    if (inet_pton(AF_INET, name, address.bytes + MAPPED_AT) != 1 &&
+        inet_pton(AF_INET6, name, address.bytes) != 1)
+        return false;
+    *out = address;
+    return true;
+}
+
+bool address_begins(struct address whole, const unsigned char *with, unsigned bits)
+{
+    unsigned rest = bits % 8;
+    unsigned char mask = (unsigned char)(0xff00U >> rest);
+
+    return memcmp(whole.bytes, with, bits / 8) == 0 &&
+           (rest == 0 || ((whole.bytes[bits / 8] ^ with[bits / 8]) & mask) == 0);
 }
 
 struct address address_network(struct address address)

@@ -19,8 +19,20 @@ struct address {
     unsigned char bytes[ADDRESS_LEN];
 };
 
-/** The address of a peer's socket. `from` is borrowed. */
-struct address address_of(const struct sockaddr *from);
+/** The address of a peer's socket, whole. `from` is borrowed. */
+struct address address_whole(const struct sockaddr *from);
+
+/** The part of a whole address that counts. */
+struct address address_shared(struct address whole);
+
+/**
+ * Reads an address as people write it, without port or brackets, whole. False when it is none; `out`
+ * is untouched then.
+ */
+bool address_read(struct mcpx_slice text, struct address *out);
+
+/** Does a whole address begin with the first `bits` of another? */
+bool address_begins(struct address whole, const unsigned char *with, unsigned bits);
 
 /**
  * What one customer of a network may hold many addresses of: the first 48 bits of an IPv6 address.

@@ -91,6 +91,8 @@ void bounds_write(const struct config *config, struct mcpx_text *out)
     write_bound("connections", hub->connections_max, "participant", hub->connections_each,
                 out);
     write_bound("connections without a token yet", UNAUTHENTICATED_MAX, "", UINT64_MAX, out);
+    if (config->tls.wanted)
+        write_bound("bytes that TLS takes of one connection", TLS_BYTES, "", UINT64_MAX, out);
     write_bound("unused tickets", TICKETS_MAX, "participant", config->tickets_each, out);
     write_bound("connection attempts per second", config->connects_per_s * GATE_ALL_SHARES,
                 "address", config->connects_per_s, out);

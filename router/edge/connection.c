@@ -19,8 +19,9 @@
 /* The largest buffer that a connection keeps between messages. */
 enum { KILL_AGAIN_MS = 2000, KEEP_MAX = 16384 };
 
-struct connection *connection_new(struct edge *edge, struct lws *wsi, struct address from)
+struct connection *connection_new(struct edge *edge, struct lws *wsi, struct address origin)
 {
+    struct address from = address_shared(origin);
     struct connection *connection = calloc(1, sizeof *connection);
 
     if (!connection)
@@ -32,6 +33,7 @@ struct connection *connection_new(struct edge *edge, struct lws *wsi, struct add
     connection->edge = edge;
     connection->number = ++edge->numbered;
     connection->from = from;
+    connection->origin = origin;
     connection->wsi = wsi;
     connection->fd = lws_get_socket_fd(wsi);
     connection->frames = (struct mx_frames){
@@ -61,6 +63,8 @@ const char *connection_remote(const struct connection *connection, char text[REM
     } peer;
     socklen_t len = sizeof peer;
 
+    if (connection->named)
+        return address_text(connection->origin, text);
     /* Not asked of libwebsockets: it asks the socket again, which may be closed by then. */
     if (getpeername(connection->fd, &peer.any, &len) == 0 &&
         (peer.any.sa_family == AF_INET || peer.any.sa_family == AF_INET6) &&
@@ -115,6 +119,7 @@ void connection_free(struct connection *connection)
     unfinished_end(connection);
     mx_frames_fini(&connection->frames);
     tls_free(connection->tls);
+    mcpx_text_fini(&connection->announcement);
     free(connection);
 }
 

@@ -9,10 +9,11 @@
 #include "router/edge/connection_state.h"
 
 /**
- * Attaches a new connection, not authenticated, to a socket just adopted. It is freed with the
+ * Attaches a new connection, not authenticated, to a socket just adopted that comes from the whole
+ * address `origin`. It is freed with the
  * socket (connection_free). Returns NULL when memory runs out.
  */
-struct connection *connection_new(struct edge *edge, struct lws *wsi, struct address from);
+struct connection *connection_new(struct edge *edge, struct lws *wsi, struct address origin);
 
 /**
  * The socket is gone: the peer departs if it has not, and the connection is freed. After

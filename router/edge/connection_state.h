@@ -39,7 +39,10 @@ enum connection_state { UNAUTHENTICATED, ANSWERED, GUEST, MEMBER, LEAVING, DEAD 
  * deadline_ms    mono_ms at which the connection is cut unless its state changed; 0 = never
  * in_all         link in edge->all
  * in_welcoming   link in edge->welcoming while the welcome of a member is held back
- * from           where it comes from
+ * from           where it comes from, as it counts (address.h); `origin` is the whole address
+ * through        it is from a proxy that is believed and has not said yet whom it is for
+ * announced      what comes next is a PROXY head; `announcement` has what has come of it
+ * named          `origin` is what a proxy has said
  * holding        its place among edge->unauthenticated
  * exchange       the HTTP request that is on its way; NULL else
  * waiter         while it waits for the hub; NULL else
@@ -67,9 +70,11 @@ struct connection {
     int fd;
     enum connection_state state;
     bool full, finished, shut, bodiless, held, replaces, ended;
+    bool through, announced, named;
     int64_t deadline_ms;
     struct link in_all, in_welcoming;
-    struct address from;
+    struct address from, origin;
+    struct mcpx_text announcement;
     struct holding holding;
     struct exchange *exchange;
     struct waiter *waiter;

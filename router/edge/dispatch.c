@@ -5,6 +5,7 @@
  */
 #include "router/edge/dispatch.h"
 #include "router/edge/http_server.h"
+#include "router/edge/proxies.h"
 #include "router/edge/receive.h"
 #include "router/edge/secure.h"
 #include "router/edge/tls.h"
@@ -38,6 +39,8 @@ static void hand_on(struct connection *connection, char *bytes, size_t len)
 
 void dispatch_bytes(struct connection *connection, char *bytes, size_t len)
 {
+    if (connection->announced && !proxies_take(connection, &bytes, &len))
+        return;
     if (connection->tls && !is_shaking_hands(connection) &&
         !secure_take(connection, &bytes, &len))
         return;

@@ -5,6 +5,7 @@
  */
 #include "router/edge/http_server.h"
 #include "router/edge/certificate.h"
+#include "router/edge/proxies.h"
 #include "router/edge/receive.h"
 #include "router/edge/refusal.h"
 #include "router/edge/request.h"
@@ -231,6 +232,8 @@ static void begin(struct connection *connection)
         answer_fault(connection, fault);
         return;
     }
+    if (!proxies_take_head(connection, &exchange->head))
+        return;
     exchange->request.from = connection->from;
     if (connection->tls && !certificate_read(connection, &exchange->certificate)) {
         answer_problem(connection, MCPX_ENOMEM, NULL);

@@ -8,6 +8,7 @@
 #include "router/edge/listener.h"
 #include "lib/core/format.h"
 #include "router/edge/evict.h"
+#include "router/edge/forwarded.h"
 #include "router/edge/gate.h"
 #include "router/edge/http_reply.h"
 #include "router/edge/record.h"
@@ -47,19 +48,22 @@ static void answer_and_close(int fd, enum mcpx_err err)
     mcpx_text_fini(&answer);
 }
 
-static void take(const struct listener *listener, int fd, struct address from)
+static void take(const struct listener *listener, int fd, struct address origin)
 {
     struct edge *edge = listener->edge;
+    struct address from = address_shared(origin);
     struct turned_away who = {.address = from, .err = MCPX_ECONNECTS};
     char remote[ADDRESS_TEXT_SIZE];
     int on = 1;
 
-    if (gate_admits(edge->gate, from, edge_now(edge))) {
+    /* A proxy is not charged for those whom it speaks for (proxies.h). */
+    if (forwarded_is_trusted(edge->config, origin) ||
+        gate_admits(edge->gate, from, edge_now(edge))) {
         /* Turning the newest away would let a thousand who say nothing keep everybody out. */
         if (edge->unauthenticated.count >= UNAUTHENTICATED_MAX)
             evict_unauthenticated(edge);
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        ws_server_adopt(listener, fd, from);
+        ws_server_adopt(listener, fd, origin);
         return;
     }
     if (log_share_permits(&edge->request_log, address_slice(&from), edge_now(edge).mono_ms))
@@ -112,7 +116,7 @@ static void on_connection(uv_poll_t *poll, int status, int events)
         len = sizeof from;
         fd = accept4(listener->fd, &from.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
-            take(listener, fd, address_of(&from.any));
+            take(listener, fd, address_whole(&from.any));
             continue;
         }
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)

@@ -7,6 +7,7 @@
 #include "router/edge/connection.h"
 #include "router/edge/dispatch.h"
 #include "router/edge/http_server.h"
+#include "router/edge/proxies.h"
 #include "router/edge/secure.h"
 #include "router/edge/wire.h"
 
@@ -78,7 +79,7 @@ enum mcpx_err ws_server_open(struct edge *edge)
     return edge->vhost ? MCPX_OK : MCPX_ESYSTEM;
 }
 
-void ws_server_adopt(const struct listener *listener, int fd, struct address from)
+void ws_server_adopt(const struct listener *listener, int fd, struct address origin)
 {
     struct edge *edge = listener->edge;
     struct connection *connection;
@@ -88,9 +89,11 @@ void ws_server_adopt(const struct listener *listener, int fd, struct address fro
 
     if (!wsi)
         return; /* the socket is closed */
-    connection = connection_new(edge, wsi, from);
+    connection = connection_new(edge, wsi, origin);
     if (!connection || (listener->tls && !secure_begin(connection)))
         lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
+    else
+        proxies_begin(connection);
     edge->wake_lws = true;
 }
 

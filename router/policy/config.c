@@ -26,6 +26,7 @@ void config_fini(struct config *config)
         free(config->tls.names[i].participant);
     }
     free(config->tls.names);
+    free(config->proxies);
     free(config->store.file);
     free(config->audit.folder);
     free(config->audit.key_file);
@@ -79,6 +80,7 @@ enum mcpx_err config_load(const struct config_sources *sources, struct mcpx_text
         load_environment(&loading);
         load_listen(&loading);
         load_tls(&loading);
+        load_proxies(&loading);
         load_store(&loading);
         if (!loading.no_memory)
             loading.settings.config.tokens = load_tokens(&loading);

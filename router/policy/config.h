@@ -60,6 +60,18 @@ struct config_listen {
     bool tls;
 };
 
+/**
+ * Addresses that begin alike: an IPv6 address, or an IPv4 one in the form that IPv6 has for it
+ * (::ffff:a.b.c.d), and how many of its bits count.
+ */
+struct config_network {
+    unsigned char bytes[16];
+    unsigned bits;
+};
+
+/** How a proxy says whom a connection is from. */
+enum proxy_address { PROXY_X_FORWARDED_FOR, PROXY_FORWARDED, PROXY_PROTOCOL };
+
 /** A name in a client's certificate ("dns:a.example"), and whom it means. */
 struct tls_name {
     char *name;
@@ -93,6 +105,9 @@ struct tls_settings {
  * listen_default         they are the default: an address that this machine does not have is
  *                        left out
  * tls                    of those addresses that have it
+ * proxies, proxy_count   networks of proxies that are believed when they say whom a connection is
+ *                        from, and
+ * proxy_address          how they say it
  * dev                    --dev was given
  * query_token            ?token= is accepted
  * origins, origin_count  patterns ("http://localhost:*") of allowed Origin headers; a request
@@ -113,6 +128,9 @@ struct config {
     size_t listen_count;
     bool listen_default;
     struct tls_settings tls;
+    struct config_network *proxies;
+    size_t proxy_count;
+    enum proxy_address proxy_address;
     bool dev;
     bool query_token;
     char **origins;

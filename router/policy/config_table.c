@@ -17,6 +17,8 @@ static const char *const store_choices[] = {"memory", "sqlite", NULL};
 static const char *const durability_choices[] = {"full", "normal", NULL};
 static const char *const full_choices[] = {"refuse", "block", "drop", NULL};
 static const char *const version_choices[] = {"1.2", "1.3", NULL};
+static const char *const proxy_choices[] = {"x-forwarded-for", "forwarded", "proxy-protocol",
+                                            NULL};
 static const char *const level_choices[] = {"error", "warn", "info", "debug", NULL};
 static const char *const format_choices[] = {"text", "json", NULL};
 static const char *const exp_choices[] = {"required", "optional", NULL};
@@ -54,6 +56,12 @@ const struct setting settings_table[] = {
           AT(listen),
           "Where connections are accepted, each HOST:PORT, or tls://HOST:PORT for TLS; port 0 "
           "lets the system choose, host * means every address"),
+    SIZED("/trusted_proxies", SETTING_STRINGS, 0, 64, "[]", AT(proxies),
+          "Addresses or networks (192.0.2.0/24) of proxies that are believed when they say "
+          "whom a connection is from"),
+    CHOICE("/proxy_address", proxy_choices, "\"x-forwarded-for\"", AT(config.proxy_address),
+           "How they say it: by a header, or by the PROXY protocol, which then has to precede "
+           "everything"),
     SIZED(
         "/tls/certificate_file", SETTING_STRING, 0, 4095, "\"\"",
         AT(config.tls.certificate_file),

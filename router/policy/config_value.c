@@ -165,6 +165,7 @@ enum mcpx_err settings_init(struct settings *settings)
 void settings_fini(struct settings *settings)
 {
     names_fini(&settings->listen);
+    names_fini(&settings->proxies);
     names_fini(&settings->origins);
     forget_text(&settings->issuer);
     forget_text(&settings->audience);

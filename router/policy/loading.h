@@ -116,6 +116,9 @@ void load_listen(struct loading *loading);
  */
 void load_tls(struct loading *loading);
 
+/** Takes the networks of trusted_proxies apart. */
+void load_proxies(struct loading *loading);
+
 /**
  * Makes the paths of store and audit such as can be opened, and checks that what belongs together
  * is there together. Files are not looked at. Tells the hub's settings what they come to.

@@ -64,7 +64,7 @@ struct names {
 /** Where a value came from; a later source replaces an earlier one. */
 enum setting_source { FROM_DEFAULT, FROM_FILE, FROM_ENVIRONMENT, FROM_FLAGS };
 
-enum { SETTINGS_MAX = 80 };
+enum { SETTINGS_MAX = 128 };
 
 /** The table, ended by a row without pointer. */
 extern const struct setting settings_table[];
@@ -77,6 +77,7 @@ extern const struct setting settings_table[];
 struct settings {
     struct config config;
     struct names listen;
+    struct names proxies;
     struct names origins;
     char *issuer;
     char *audience;

@@ -262,6 +262,7 @@ test('--check looks at certificate and key', async (t) => {
     assert.equal(got, code, stderr);
     assert.match(stderr, line);
   }
+  assert.match((await check('one.pem', 'one.key')).stdout, /^bound: bytes that TLS takes of one connection: \d+$/m);
   chmodSync(certificates.path('one.key'), 0o644);
   assert.match((await check('one.pem', 'one.key')).stderr, /^tls\.key_file: .*everybody on this machine may read it/m);
 });

@@ -21,9 +21,9 @@ static struct address from(const char *text)
     struct sockaddr_in6 v6 = {.sin6_family = AF_INET6};
 
     if (inet_pton(AF_INET, text, &v4.sin_addr) == 1)
-        return address_of((struct sockaddr *)&v4);
+        return address_shared(address_whole((struct sockaddr *)&v4));
     cr_assert_eq(inet_pton(AF_INET6, text, &v6.sin6_addr), 1, "%s", text);
-    return address_of((struct sockaddr *)&v6);
+    return address_shared(address_whole((struct sockaddr *)&v6));
 }
 
 static int admitted(struct gate *gate, struct address address, int attempts, int64_t mono_ms)

@@ -88,6 +88,7 @@ Test(config, reads_every_stored_setting)
 {
     struct settled s = settled_load(
         "{\"listen\":[\"*:0\",\"localhost:65535\",\"tls://[::1]:1\"],"
+        "\"trusted_proxies\":[\"10.0.0.0/8\",\"::1\"],\"proxy_address\":\"forwarded\","
         "\"tls\":{\"certificate_file\":\"/c\",\"key_file\":\"/q\",\"min_version\":\"1.3\"},"
         "\"auth\":{\"duplicate\":\"reject\",\"instances\":3,\"query_token\":true,\"origins\":["
         "\"https://a\"]},"
@@ -119,6 +120,10 @@ Test(config, reads_every_stored_setting)
     cr_expect_str_eq(config->listen[2].host, "::1");
     cr_expect_str_eq(config->tls.certificate_file, "/c");
     cr_expect_str_eq(config->tls.key_file, "/q");
+    cr_expect_eq(config->proxy_count, 2);
+    cr_expect_eq(config->proxies[0].bits, 104);
+    cr_expect_eq(config->proxies[0].bytes[12], 10);
+    cr_expect_eq(config->proxies[1].bits, 128);
     cr_expect_not(config->hub.takeover);
     cr_expect_eq(config->hub.instances, 3);
     cr_expect(config->query_token);

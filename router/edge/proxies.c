@@ -1,0 +1,119 @@
+/*
+ * proxies.c - a proxy is not charged for its connections; those are whom it names. Who has no token
+ * yet holds a place, and it moves to whom it is from as soon as that is known.
+ */
+#include "router/edge/proxies.h"
+
+#include "router/edge/answer.h"
+#include "router/edge/forwarded.h"
+#include "router/edge/gate.h"
+#include "router/edge/proxy_head.h"
+#include "router/edge/record.h"
+
+static const struct answer_status no_head = {
+    400, "Bad Request", NULL, "a connection of this proxy has to begin with a PROXY head"};
+
+void proxies_begin(struct connection *connection)
+{
+    const struct config *config = connection->edge->config;
+
+    connection->through = forwarded_is_trusted(config, connection->origin);
+    connection->announced = connection->through && config->proxy_address == PROXY_PROTOCOL;
+}
+
+/* Nothing was said yet that TLS could wrap an answer in. */
+static void refuse(struct connection *connection, const struct answer_status *why)
+{
+    if (connection->tls)
+        connection_kill(connection);
+    else if (why)
+        answer_refuse(connection, why);
+    else
+        answer_problem(connection, MCPX_ECONNECTS, NULL);
+}
+
+/* False when there are too many from there. */
+static bool come_from(struct connection *connection, struct address whole)
+{
+    struct edge *edge = connection->edge;
+    struct turned_away who = {.address = address_shared(whole), .err = MCPX_ECONNECTS};
+    char remote[REMOTE_SIZE];
+
+    connection->through = false;
+    connection->named = true;
+    connection->origin = whole;
+    connection->from = who.address;
+    holders_remove(&edge->unauthenticated, &connection->holding);
+    if (!holders_add(&edge->unauthenticated, who.address, &connection->holding)) {
+        connection_kill(connection);
+        return false;
+    }
+    if (gate_admits(edge->gate, who.address, edge_now(edge)))
+        return true;
+    if (log_share_permits(&edge->request_log, address_slice(&connection->from),
+                          edge_now(edge).mono_ms))
+        LOG(LOG_WARN, "turned_away", log_string("code", mcpx_error_wire(MCPX_ECONNECTS)),
+            log_string("reason", mcpx_strerror(MCPX_ECONNECTS)),
+            log_string("remote", connection_remote(connection, remote)));
+    record_turned_away(edge, &who);
+    return false;
+}
+
+static void log_bad(const struct connection *connection)
+{
+    struct edge *edge = connection->edge;
+    char remote[REMOTE_SIZE];
+
+    if (log_permits(&edge->refuse_log, edge_now(edge).mono_ms))
+        LOG(LOG_WARN, "proxy_head_bad", log_connection(connection),
+            log_string("reason", no_head.detail),
+            log_string("remote", connection_remote(connection, remote)));
+}
+
+bool proxies_take(struct connection *connection, char **bytes, size_t *len)
+{
+    struct mcpx_text *head = &connection->announcement;
+    size_t some = PROXY_HEAD_MAX - head->len, used = 0;
+    struct address from = connection->origin;
+    enum proxy_head found;
+
+    if (connection->finished || connection->state == DEAD)
+        return false;
+    if (some > *len)
+        some = *len;
+    mcpx_text_add(head, *bytes, some);
+    found =
+        head->failed ? PROXY_HEAD_BAD : proxy_head_read(mcpx_text_view(head), &used, &from);
+    if (found == PROXY_HEAD_MORE)
+        return false;
+    *bytes += some - (head->len - used);
+    *len -= some - (head->len - used);
+    mcpx_text_fini(head);
+    connection->announced = false;
+    if (found == PROXY_HEAD_BAD) {
+        log_bad(connection);
+        refuse(connection, &no_head);
+        return false;
+    }
+    if (found == PROXY_HEAD_FROM && !come_from(connection, from)) {
+        if (connection->state != DEAD)
+            refuse(connection, NULL);
+        return false;
+    }
+    connection->through = false;
+    return *len > 0;
+}
+
+bool proxies_take_head(struct connection *connection, const struct mx_http_head *head)
+{
+    struct address from;
+
+    if (!connection->through)
+        return true;
+    from = forwarded_find(connection->edge->config, head, connection->origin);
+    if (come_from(connection, from))
+        return true;
+    if (connection->state != DEAD)
+        answer_problem(connection, MCPX_ECONNECTS, NULL);
+    return false;
+}
