@@ -35,6 +35,7 @@ static const struct route routes[] = {
     {HTTP_GET, "/v0.1/topics/{topic}/history", ACCESS_TOPIC, false, api_history},
     {HTTP_GET, "/v0.1/topics/{topic}/rate-limit", ACCESS_TOPIC, false, api_rate_limit},
     {HTTP_POST, "/v0.1/tickets", ACCESS_TOKEN, false, api_ticket},
+    {HTTP_POST, "/v0.1/token", ACCESS_TOKEN, false, api_renew},
     {HTTP_POST, "/v0.1/check", ACCESS_TOKEN, false, api_check},
     {HTTP_POST, "/v0.1/auth/token", ACCESS_OPEN, true, api_token},
     {HTTP_POST, "/v0/auth/token", ACCESS_OPEN, true, api_token},

@@ -180,6 +180,25 @@ enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *gran
     return MCPX_OK;
 }
 
+/* What was told of the one is true of the other. Equal sets of tokens are one set. */
+static bool shows_the_same(const struct grant *one, const struct grant *other)
+{
+    return one->capset == other->capset &&
+           mcpx_slice_equal(mcpx_text_view(&one->capabilities),
+                            mcpx_text_view(&other->capabilities)) &&
+           mcpx_slice_equal(mcpx_text_view(&one->whole), mcpx_text_view(&other->whole));
+}
+
+enum mcpx_err hub_renew(struct hub *hub, struct peer *peer, struct grant *grant,
+                        struct mcpx_now now)
+{
+    if (!is_there(peer) || !shows_the_same(peer->grant, grant))
+        return hub_regrant(hub, peer, grant, now);
+    grant_unref(peer->grant);
+    peer->grant = grant_ref(grant);
+    return MCPX_OK;
+}
+
 /* ---- behind the gate ---- */
 
 void depart_commit_leave(struct pending *leave)

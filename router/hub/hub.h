@@ -210,6 +210,13 @@ enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *gran
 enum { DRAIN_SPREAD_MS = 30000 };
 
 /**
+ * The same for a grant that may differ in nothing but its end: then nobody is told. `grant` is kept.
+ * Returns what hub_regrant returns.
+ */
+enum mcpx_err hub_renew(struct hub *hub, struct peer *peer, struct grant *grant,
+                        struct mcpx_now now);
+
+/**
  * Condemns every peer with MCPX_EGOING and admits nobody from now on. What peers have not been
  * handed by then they do not get: write out what is ready first. Each is told another time to come
  * back, one for each millisecond. Protocol: section 6.

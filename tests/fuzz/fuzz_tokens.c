@@ -2,10 +2,11 @@
  * fuzz_tokens.c - any bytes as a bearer token, and any header and claims under a good signature.
  * The first finds faults in the outer form, the second in what comes after verification, where
  * random bytes would never get. Input: header, newline, claims; without a newline it is taken as
- * it is. Protocol: section 7.
+ * it is. The same bytes are read as files with public keys, too. Protocol: section 7.
  */
 #include "router/policy/base64url.h"
 #include "router/policy/jwt.h"
+#include "router/policy/public_key.h"
 #include "router/policy/tokens_inside.h"
 
 #include <mcpx/envelope.h>
@@ -62,6 +63,30 @@ static void sign(const uint8_t *header, size_t header_len, struct mcpx_slice cla
     base64url_encode(mac, len, out);
 }
 
+/* All of a file or nothing of it, with a reason. */
+static void check_keys(enum mcpx_err err, struct jwt_keys *keys, struct mcpx_text *why)
+{
+    if ((err == MCPX_OK) != (keys->count > 0) || (err == MCPX_ECONFIG) != (why->len > 0))
+        abort();
+    for (size_t i = 0; i < keys->count; i++)
+        if (keys->rows[i].alg->family == JWT_HMAC ||
+            jwt_alg_refuses(keys->rows[i].alg, keys->rows[i].key))
+            abort();
+    jwt_keys_fini(keys);
+    mcpx_text_fini(why);
+}
+
+static void read_keys(struct mcpx_slice text)
+{
+    const struct jwt_key model = {.kid = "k", .alg = jwt_alg_find("ES256")};
+    struct jwt_keys keys = {0};
+    struct mcpx_text why = {0};
+    size_t passed_over;
+
+    check_keys(jwks_read(text, &keys, &passed_over, &why), &keys, &why);
+    check_keys(public_keys_read(text, &model, &keys, &why), &keys, &why);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct tokens *tokens;
@@ -70,6 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (!tokens)
         tokens = make_tokens();
+    read_keys((struct mcpx_slice){(const char *)data, size});
     if (is_let_in(tokens, (struct mcpx_slice){(const char *)data, size}))
         abort(); /* nobody signed that */
     if (newline) {

@@ -39,6 +39,8 @@ Test(http_api, answers_known_and_unknown_paths)
         {"BREW", "/health", 405, "Allow: GET, HEAD, OPTIONS"},
         {"GET", "/v0.1/check", 405, "Allow: POST, OPTIONS"},
         {"HEAD", "/v0.1/tickets", 405, "Allow: POST, OPTIONS"},
+        {"GET", "/v0.1/token", 405, "Allow: POST, OPTIONS"},
+        {"POST", "/v0.1/token", 401, "WWW-Authenticate: Bearer"},
         {"DELETE", "/v0.1/topics", 405, "Allow: GET, HEAD, OPTIONS"},
         {"OPTIONS", "/v0.1/check", 204, "Allow: POST, OPTIONS"},
         {"OPTIONS", "/nowhere", 404, "Vary: Origin"},

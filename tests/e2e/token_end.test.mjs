@@ -1,0 +1,129 @@
+/*
+ * The story: tokens of an identity provider are good for minutes, connections for days. Who brings a
+ * fresh token in time goes on without losing anything; who does not is told why and leaves. When a
+ * whole fleet's tokens end within a second, nobody else may notice.
+ * MCPX_EXPIRING says how many that are (200); MCPX_STALL_MS how late another's message may be.
+ * Protocol: section 7.
+ */
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Participant } from './lib/participant.mjs';
+import { inTime, Router } from './lib/router.mjs';
+
+const SECRET = 'a secret that is long enough to be one, and only for this test';
+const EXPIRING = Number(process.env.MCPX_EXPIRING ?? 200);
+const STALL_MS = Number(process.env.MCPX_STALL_MS ?? 2000);
+const now = () => Math.floor(Date.now() / 1000);
+
+/** A token; `ends` in seconds from now. */
+function issue(participantId, { ends = 3600, ...claims } = {}) {
+  const part = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const text = `${part({ alg: 'HS256' })}.${part({ participantId, topic: 'office',
+    capabilities: ['chat'], exp: now() + ends, ...claims })}`;
+  return `${text}.${createHmac('sha256', SECRET).update(text).digest('base64url')}`;
+}
+
+let router;
+before(async () => {
+  router = await Router.start({ config: { auth: { jwt: { secret: SECRET } },
+    limits: { connections: 0, connects_per_s: 0, joins_per_minute: 0 } } });
+});
+after(() => router?.stop());
+
+const comeIn = (token, query) => Participant.join(router, { topic: 'office', token, query });
+const renew = (token, body = { topic: 'office' }) => router.request('POST', '/v0.1/token', { token, body });
+
+test('a fresh token keeps a connection, its absence ends one', async (t) => {
+  const one = await comeIn(issue('keeps', { ends: 3 })), other = await comeIn(issue('ends', { ends: 3 }));
+  t.after(() => one.close());
+  const { status, json } = await renew(issue('keeps', { ends: 600 }));
+  assert.equal(status, 200);
+  assert.deepEqual(json.connections, ['keeps']);
+  assert.ok(json.expires_in > 590 && json.expires_in <= 600, String(json.expires_in));
+  assert.equal((await other.untilClosed()).code, 4005);
+  const id = one.send('chat', { text: 'still here' });
+  await one.until(({ payload, from }) => from === 'system:gateway' && payload.event === 'leave'
+    && payload.participant.id === 'ends' && payload.reason === 'token_expired', 'the other to leave');
+  await one.untilId(id);
+  assert.equal(one.closed, undefined);
+  const told = one.received.filter(({ envelope }) => envelope.payload?.event === 'update');
+  assert.deepEqual(told, [], 'nobody is told of a token that grants the same');
+});
+
+test('a token of other rights changes them at once, and everybody is told', async (t) => {
+  const one = await comeIn(issue('less')), other = await comeIn(issue('witness'));
+  t.after(() => Promise.all([one.close(), other.close()]));
+  await other.untilId(one.send('chat', { text: 'before' }));
+  assert.equal((await renew(issue('less', { capabilities: ['mcp/request:ping'] }))).status, 200);
+  assert.equal((await one.untilRefused(one.send('chat'))).error, 'capability_violation');
+  await other.until(({ payload }) => payload?.event === 'update' && payload.participant.id === 'less'
+    && payload.participant.capabilities.join() === 'mcp/request:ping', 'an update');
+  await one.until(({ kind, payload }) => kind === 'system/welcome'
+    && payload.you.capabilities.join() === 'mcp/request:ping', 'a new welcome');
+  assert.equal((await renew(issue('less'))).status, 200);
+  await other.untilId(one.send('chat', { text: 'after' }));
+});
+
+test('instances go on together, or the one that is named', async (t) => {
+  const all = await Promise.all([1, 2, 3].map(() => comeIn(issue('many', { ends: 3 }), { instance: 'auto' })));
+  const ids = all.map(({ id }) => id).sort();
+  assert.deepEqual((await renew(issue('many'), { topic: 'office', id: ids[1] })).json.connections, [ids[1]]);
+  assert.deepEqual((await renew(issue('many', { ends: 4 }))).json.connections, ids);
+  assert.deepEqual((await renew(issue('many'), { topic: 'office', id: ids[2] })).json.connections, [ids[2]]);
+  const stays = all.find(({ id }) => id === ids[2]);
+  t.after(() => stays.close());
+  for (const each of all) if (each !== stays) assert.equal((await each.untilClosed()).code, 4005, each.id);
+  assert.equal(stays.closed, undefined);
+});
+
+test('a token changes nothing for anybody else', async (t) => {
+  const one = await comeIn(issue('mine'));
+  t.after(() => one.close());
+  const rows = [
+    ['no token', undefined, { topic: 'office' }, 401],
+    ['an expired one', issue('mine', { ends: -120 }), { topic: 'office' }, 401],
+    ['one of another topic', issue('mine', { topic: 'cellar' }), { topic: 'office' }, 403],
+    ['one of somebody else', issue('theirs', { capabilities: [] }), { topic: 'office' }, 404],
+    ['one of somebody else, who names us', issue('theirs'), { topic: 'office', id: 'mine' }, 404],
+    ['an instance that is not there', issue('mine'), { topic: 'office', id: 'mine~2' }, 404],
+    ['a topic that is not there', issue('mine', { topic: ['office', 'attic'] }), { topic: 'attic' }, 404],
+    ['no topic', issue('mine'), {}, 400],
+    ['a topic that is none', issue('mine'), { topic: 7 }, 400],
+    ['no body', issue('mine'), undefined, 400],
+  ];
+  for (const [what, token, body, status] of rows) {
+    const answer = await router.request('POST', '/v0.1/token', { token, body, headers: { 'content-type': 'application/json' } });
+    assert.equal(answer.status, status, `${what}: ${answer.text}`);
+  }
+  await one.untilId(one.send('chat', { text: 'as before' }));
+});
+
+/* What others see is measured by a process of its own: this one is busy with its many connections. */
+test('when many tokens end at once, others go on', async (t) => {
+  const watcher = fork(fileURLToPath(new URL('lib/echo_watch.mjs', import.meta.url)),
+    [router.url, issue('watcher', { topic: 'watched' })], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  t.after(() => watcher.kill());
+  const ends = Math.ceil(EXPIRING / 250) + 5, end = now() + ends;
+  const all = [];
+  for (let i = 0; i < EXPIRING; i += 50) {
+    all.push(...await Promise.all(Array.from({ length: Math.min(50, EXPIRING - i) }, (_, k) => {
+      const topic = `crowd-${Math.floor((i + k) / 100)}`;
+      return Participant.join(router, { topic, token: issue(`agent-${i + k}`, { topic, exp: end }) });
+    })));
+  }
+  const inTimeForAll = now() < end;
+  watcher.send('begin');
+  const codes = (await Promise.all(all.map((each) => each.untilClosed()))).map(({ code }) => code);
+  watcher.send('end');
+  const [{ worst, echoes }] = await inTime(once(watcher, 'message'), 'what others have seen');
+  t.diagnostic(`${EXPIRING} tokens ended, all there before: ${inTimeForAll}; of ${echoes} echoes `
+    + `the latest came after ${worst.toFixed(1)} ms`);
+  assert.ok(inTimeForAll, 'they did not come in before the end; give them more time');
+  assert.deepEqual([...new Set(codes)], [4005]);
+  assert.ok(echoes > 10);
+  assert.ok(worst < STALL_MS, `an echo took ${worst} ms`);
+});
