@@ -217,6 +217,18 @@ static const struct option_row store_options[] = {
     {.name = NULL},
 };
 
+static const struct option_row jwks_options[] = {
+    {"--url", "URL", VALUE_TEXT, OPTION_REQUIRED,
+     "where the issuer publishes it, https://..."},
+    {"--out", "FILE", VALUE_FILE, OPTION_REQUIRED,
+     "what to replace, as auth.jwt.jwks_file names it"},
+    {"--ca-file", "FILE", VALUE_FILE, 0,
+     "trust the certificates in this PEM file, not the system's"},
+    {"--timeout", "S", VALUE_SECONDS, 0, "how long it may take, 0 for ever; 30"},
+    {"--insecure-http", NULL, VALUE_NONE, 0, "allow http:// to this machine"},
+    {.name = NULL},
+};
+
 static const struct option_row token_options[] = {
     {"--sha256", NULL, VALUE_NONE, 0,
      "read a token from standard input and print only its SHA-256"},
@@ -296,6 +308,20 @@ static const struct command commands[] = {
     {"history", NULL, 0, 0, false, "what was said",
      "Prints retained envelopes, oldest first. Does not join the topic.", history_options,
      connect_options, cmd_history},
+    {"jwks", "fetch", 1, 1, false, "fetch the public keys of an issuer",
+     "Fetches a JSON Web Key Set, reads it as the router would, and replaces FILE by it, all "
+     "or "
+     "nothing. The router reads the file again when it changes. Redirects are not followed, "
+     "and "
+     "no more than 256 KiB are taken. Prints how many keys there are, and how many of them "
+     "are "
+     "for something else. Exits 1 when the answer is no key set that the router takes, or "
+     "FILE "
+     "cannot be written, 2 for an address that is not allowed, 5 when the server cannot be "
+     "reached or its certificate is not trusted, 124 when it does not answer. FILE is as "
+     "before "
+     "then.",
+     jwks_options, NULL, cmd_jwks},
     {"kind", "KIND", 1, 1, false, "split a kind into type, method and context",
      "Shows how the router reads a kind, or what is wrong with it and at which byte.",
      one_object_options, NULL, cmd_kind},

@@ -16,6 +16,7 @@ int cmd_contract(const struct arguments *arguments);
 int cmd_digest(const struct arguments *arguments);
 int cmd_gate(const struct arguments *arguments);
 int cmd_history(const struct arguments *arguments);
+int cmd_jwks(const struct arguments *arguments);
 int cmd_kind(const struct arguments *arguments);
 int cmd_list(const struct arguments *arguments);
 int cmd_parity(const struct arguments *arguments);
