@@ -10,10 +10,11 @@ CTEST = ctest --output-on-failure --no-tests=error --parallel $(JOBS) --timeout 
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help deps run build install uninstall test bench demo gate lint fuzz format clean
+.PHONY: help deps run build install uninstall package package-test test bench demo gate lint fuzz \
+    format clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: ## build the router and start it for development on 127.0.0.1:8080 (ARGS="--dev --listen ...")
 	@docker/install-packages build
@@ -41,6 +42,14 @@ uninstall: ## remove what make install put there (DESTDIR=folder); settings in /
 	@sed -n 's|^|$(DESTDIR)|; s|/[^/]*$$||; /\/mcpx/{p; s|/examples$$||p}' $(installed) | sort -ru \
 	    | xargs -d '\n' rmdir --ignore-fail-on-non-empty
 	@rm $(installed)
+
+package: ## build the Debian packages into build/packages
+	@docker/install-packages build package
+	@docker/package build/packages
+
+package-test: ## build the packages in a clean Debian, install, use, upgrade and purge them (root)
+	@docker/install-packages package
+	@tests/install/packages build/package-test
 
 test: deps ## build, then run every test, the sanitizers' runs and the lint
 	cmake --preset dev -DBUILD_TESTING=ON

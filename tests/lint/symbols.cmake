@@ -1,5 +1,6 @@
-# The shared library exports what the public headers declare with MCPX_API, no more, no less.
-# Run: cmake -D LIBRARY=libmcpx.so -D HEADERS=include/mcpx -P symbols.cmake
+# The shared library exports what the public headers declare with MCPX_API, no more, no less, and the
+# list of the Debian package has the same names.
+# Run: cmake -D LIBRARY=libmcpx.so -D HEADERS=include/mcpx -D LIST=libmcpx0.symbols -P symbols.cmake
 cmake_policy(VERSION 3.21)
 file(GLOB_RECURSE headers ${HEADERS}/*.h)
 set(declared "")
@@ -25,6 +26,18 @@ endforeach()
 foreach(name IN LISTS exported)
     if(NOT name IN_LIST declared)
         message(SEND_ERROR "${name} is in ${LIBRARY} and not declared with MCPX_API")
+    endif()
+endforeach()
+file(STRINGS ${LIST} listed REGEX "^ ")
+list(TRANSFORM listed REPLACE "^ ([^@]*)@.*" "\\1")
+foreach(name IN LISTS exported)
+    if(NOT name IN_LIST listed)
+        message(SEND_ERROR "${LIST} lacks a line for ${name}, with the version that is its first")
+    endif()
+endforeach()
+foreach(name IN LISTS listed)
+    if(NOT name IN_LIST exported)
+        message(SEND_ERROR "${name} is in ${LIST} and not in ${LIBRARY}")
     endif()
 endforeach()
 list(LENGTH declared count)
