@@ -48,7 +48,7 @@ package: ## build the Debian packages into build/packages
 	@docker/package build/packages
 
 package-test: ## build the packages in a clean Debian, install, use, upgrade and purge them (root)
-	@docker/install-packages package
+	@docker/install-packages inspect
 	@tests/install/packages build/package-test
 
 test: deps ## build, then run every test, the sanitizers' runs and the lint
