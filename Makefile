@@ -10,7 +10,7 @@ CTEST = ctest --output-on-failure --no-tests=error --parallel $(JOBS) --timeout 
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help deps run build install uninstall package package-test test bench demo gate lint fuzz \
+.PHONY: help deps run build install uninstall package package-test release test bench demo gate lint fuzz \
     format clean
 
 help: ## this list
@@ -50,6 +50,10 @@ package: ## build the Debian packages into build/packages
 package-test: ## build the packages in a clean Debian, install, use, upgrade and purge them (root)
 	@docker/install-packages inspect
 	@tests/install/packages build/package-test
+
+release: ## packages, source, bill of materials, checksums and a tag (VERSION=x.y.z; DRY_RUN=1 only looks)
+	@test -n "$(DRY_RUN)" || docker/install-packages build package
+	@docker/release $(if $(DRY_RUN),--dry-run) "$(VERSION)" build/release-$(VERSION)
 
 test: deps ## build, then run every test, the sanitizers' runs and the lint
 	cmake --preset dev -DBUILD_TESTING=ON
