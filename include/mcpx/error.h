@@ -41,7 +41,7 @@ MCPX_BEGIN_C
     X(MCPX_EGOING, "the router is going away", "draining", 1001, 503, YES)                    \
     X(MCPX_ETIMEOUT, "no answer in time", "timeout", 1001, 0, YES)                            \
     X(MCPX_EREPLACED, "replaced by a newer connection", "replaced", 4001, 0, INSTANCE)        \
-    X(MCPX_EKICKED, "removed by an administrator", "kicked", 4004, 0, NO)                     \
+    X(MCPX_EKICKED, "removed by an administrator", "kicked", 4004, 403, NO)                   \
     X(MCPX_EEXPIRED, "token expired", "token_expired", 4005, 401, TOKEN)                      \
     X(MCPX_ETOKEN, "token is missing or not valid", "unauthorized", 0, 401, TOKEN)            \
     X(MCPX_ETOPIC, "topic is missing or malformed", "bad_topic", 0, 400, NO)                  \

@@ -173,3 +173,8 @@ int64_t mcpx_capset_next_expiry(const struct mcpx_capset *set, int64_t wall_ms)
     }
     return next;
 }
+
+struct mcpx_slice mx_capset_denial(const struct mcpx_capset *set, size_t index)
+{
+    return set->patterns[set->grant_count + index].parts.text;
+}

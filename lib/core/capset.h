@@ -31,6 +31,9 @@ struct mcpx_capset {
     bool depends;
 };
 
+/** The denial at `index` (0 .. deny_count-1), lent until the set is freed. */
+struct mcpx_slice mx_capset_denial(const struct mcpx_capset *set, size_t index);
+
 /**
  * Compiles the patterns of a set. `set` is kept (not counted) and must outlive the matcher; its
  * patterns are filled in. Returns MCPX_OK, MCPX_ENOMEM, or MCPX_ELIMIT when PCRE2 finds the

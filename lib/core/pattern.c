@@ -88,6 +88,79 @@ bool mx_pattern_covers(const struct mx_pattern *pattern, const struct mcpx_kind 
     return glob_covers(parts->context, kind->context);
 }
 
+/*
+ * A "*" of the inner pattern is a byte like any other here, which only a "*" of the outer one takes.
+ * That is exact: there are bytes that stand in neither, and what covers those covers all.
+ */
+bool mx_pattern_contains(const struct mx_pattern *outer, const struct mx_pattern *inner,
+                         bool denies)
+{
+    const struct mcpx_kind *out = &outer->parts, *in = &inner->parts;
+
+    if (!glob_covers(out->type, in->type))
+        return false;
+    if (!out->method.text)
+        return outer->final_star || (!in->method.text && !inner->final_star);
+    if (!in->method.text || !glob_covers(out->method, in->method))
+        return false;
+    if (!out->context.text || outer->context_any)
+        return true;
+    if (!in->context.text || inner->context_any || !glob_covers(out->context, in->context))
+        return false;
+    return denies || !outer->context_stars || inner->context_stars ||
+           !mcpx_kind_has_dot_segment(in);
+}
+
+/* How many bytes stand before the first "*" of a component that has one, and behind its last. */
+static size_t length_before(struct mcpx_slice glob)
+{
+    return (size_t)((const char *)memchr(glob.text, '*', glob.len) - glob.text);
+}
+
+static size_t length_behind(struct mcpx_slice glob)
+{
+    size_t len = 0;
+
+    while (glob.text[glob.len - 1 - len] != '*')
+        len++;
+    return len;
+}
+
+static size_t smaller(size_t one, size_t other)
+{
+    return one < other ? one : other;
+}
+
+static bool components_may_meet(struct mcpx_slice one, struct mcpx_slice other)
+{
+    size_t before, behind;
+
+    if (!has_star(one))
+        return glob_covers(other, one);
+    if (!has_star(other))
+        return glob_covers(one, other);
+    before = smaller(length_before(one), length_before(other));
+    behind = smaller(length_behind(one), length_behind(other));
+    return memcmp(one.text, other.text, before) == 0 &&
+           memcmp(one.text + one.len - behind, other.text + other.len - behind, behind) == 0;
+}
+
+bool mx_pattern_may_meet(const struct mx_pattern *one, const struct mx_pattern *other)
+{
+    const struct mcpx_kind *a = &one->parts, *b = &other->parts;
+
+    if (!components_may_meet(a->type, b->type))
+        return false;
+    if (!a->method.text && !b->method.text)
+        return true; /* a kind without method, if nothing else */
+    if (!a->method.text || !b->method.text)
+        return a->method.text ? other->final_star : one->final_star;
+    if (!components_may_meet(a->method, b->method))
+        return false;
+    return !a->context.text || !b->context.text || one->context_any || other->context_any ||
+           components_may_meet(a->context, b->context);
+}
+
 size_t mx_pattern_agreement(const struct mx_pattern *pattern, const struct mcpx_kind *kind)
 {
     struct mcpx_slice a = pattern->parts.text;

@@ -44,6 +44,20 @@ enum mcpx_err mx_pattern_parse(struct mcpx_slice text, struct mx_pattern *out,
 bool mx_pattern_covers(const struct mx_pattern *pattern, const struct mcpx_kind *kind,
                        bool dotted);
 
+/**
+ * Does `outer` cover every kind that `inner` covers as a grant? Rules 1 to 6 of protocol section 3.
+ *
+ * denies   `outer` is a denial, so rule 6 takes nothing from it
+ */
+bool mx_pattern_contains(const struct mx_pattern *outer, const struct mx_pattern *inner,
+                         bool denies);
+
+/**
+ * May there be a kind that both cover? False only where it is certain that there is none: what
+ * stands between two "*" is not compared.
+ */
+bool mx_pattern_may_meet(const struct mx_pattern *one, const struct mx_pattern *other);
+
 /** Bytes the kind has in common with the pattern before they differ or a "*" comes. */
 size_t mx_pattern_agreement(const struct mx_pattern *pattern, const struct mcpx_kind *kind);
 

@@ -74,6 +74,24 @@ void api_check(const struct api_call *call, struct http_reply *reply);
 /** True from the moment a shutdown begins. */
 bool api_is_going(const struct http_api *api);
 
+/** POST /admin/participants/{id}/capabilities: gives and takes away at run time. */
+void api_change(const struct api_call *call, struct http_reply *reply);
+
+/** DELETE /admin/participants/{id}: ends connections, and may keep their participant out. */
+void api_kick(const struct api_call *call, struct http_reply *reply);
+
+/** Does a grant of the caller cover a kind that is only asked of grants, `admin/NAME`? Else the reply
+ * is a problem. */
+bool api_may(const struct api_call *call, struct grant *grant, const char *kind,
+             struct http_reply *reply);
+
+/**
+ * The caller's grant in a topic, as it is now. Returns a reference the caller owns; NULL with a problem
+ * when its token is not valid there.
+ */
+struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
+                           struct http_reply *reply);
+
 /** Appends the metrics of what keeps messages and decisions. */
 void api_metrics_store(const struct http_api *api, struct mcpx_text *out);
 

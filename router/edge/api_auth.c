@@ -1,10 +1,11 @@
 /*
  * api_auth.c - hands out admission: tokens to anybody in dev mode, tickets to those who already
- * bear a token but cannot say so in a WebSocket handshake.
+ * bear a token but cannot say so in a WebSocket handshake. Says what the caller of any other call may.
  */
 #include "lib/core/format.h"
 #include "router/edge/api.h"
 #include "router/edge/api_body.h"
+#include "router/policy/authority.h"
 
 #include <stdlib.h>
 
@@ -123,4 +124,31 @@ void api_ticket(const struct api_call *call, struct http_reply *reply)
         issue_ticket(call, topic, reply);
 out:
     json_decref(body);
+}
+
+bool api_may(const struct api_call *call, struct grant *grant, const char *kind,
+             struct http_reply *reply)
+{
+    if (authority_has(grant->capset, kind, call->now.wall_ms))
+        return true;
+    http_reply_fail(reply, MCPX_ECAPABILITY, "this needs a grant for ");
+    mcpx_text_puts(&reply->detail, kind);
+    return false;
+}
+
+struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
+                           struct http_reply *reply)
+{
+    const struct http_api *api = call->api;
+    struct grant *base = NULL, *grant = NULL;
+    enum mcpx_err err =
+        tokens_verify(api->config->tokens, call->bearer, topic, call->now, &base);
+
+    if (!err)
+        err = changes_apply(api->changes, base, topic, call->now.wall_ms, &grant);
+    if (err)
+        http_reply_fail(reply, err == MCPX_ELIMIT ? MCPX_EFULL : err,
+                        err == MCPX_EFORBIDDEN ? "Access denied to topic" : NULL);
+    grant_unref(base);
+    return grant;
 }

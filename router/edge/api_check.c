@@ -6,6 +6,7 @@
 #include "lib/core/json_write.h"
 #include "router/edge/api.h"
 #include "router/edge/api_body.h"
+#include "router/policy/authority.h"
 #include <mcpx/json.h>
 
 #include <stdlib.h>
@@ -63,16 +64,6 @@ refuse:
     return false;
 }
 
-/* Does the caller's own grant let it ask about others? */
-static bool may_check_others(const struct api_call *call)
-{
-    struct mcpx_kind kind;
-    struct mcpx_question question = {.kind = &kind, .wall_ms = call->now.wall_ms};
-
-    return mcpx_kind_parse(MCPX_SLICE("admin/check"), &kind, NULL) == MCPX_OK &&
-           mcpx_capset_allows(call->grant->capset, &question);
-}
-
 /* NULL with a problem, or a grant the caller owns one reference of. */
 static struct grant *grant_of_list(const struct api_call *call, const char *list,
                                    struct http_reply *reply)
@@ -98,7 +89,7 @@ static struct grant *grant_of_participant(const struct api_call *call, struct mc
 
     if (mcpx_slice_equal(identity, call->grant->identity))
         return grant_ref(call->grant);
-    if (!may_check_others(call)) {
+    if (!authority_has(call->grant->capset, "admin/check", call->now.wall_ms)) {
         http_reply_fail(reply, MCPX_ECAPABILITY,
                         "asking about another participant needs a grant for admin/check");
         return NULL;
@@ -140,38 +131,81 @@ static struct grant *pick_grant(const struct api_call *call, const json_t *body,
     return grant;
 }
 
-/* The members of `capability_violation`, protocol section 6; what does not apply is left out. */
-static void write_decision(const struct mcpx_decision *decision, struct mcpx_text *out)
+/* Decides, and appends the members of `capability_violation`, protocol section 6; what does not apply
+ * is left out. The object stays open. */
+static void write_decision(struct grant *grant, const struct check *check, int64_t wall_ms,
+                           struct mcpx_text *out)
 {
-    mx_json_begin_object(out, NULL);
+    const struct mcpx_question question = {&check->kind, check->to, check->to_count, wall_ms};
+    struct mcpx_decision found = {0};
+    const struct mcpx_decision *decision = &found;
+
+    mcpx_capset_explain(grant->capset, &question, &found);
     mx_json_add_bool(out, "allowed", decision->refusal == MCPX_ALLOWED);
     mx_json_add_optional(out, "reason", mcpx_slice_of(mcpx_refusal_wire(decision->refusal)));
     mx_json_add_optional(out, "grant", decision->grant);
     mx_json_add_optional(out, "nearest", decision->nearest);
     mx_json_add_optional(out, "would_allow", decision->would_allow);
     mx_json_add_optional(out, "alternative", decision->alternative);
-    mx_json_end_object(out);
+}
+
+/* The topic whose changes are to be looked at; absent when none is. False with a problem. */
+static bool read_topic(const struct api_call *call, const json_t *body,
+                       struct mcpx_slice *topic, struct http_reply *reply)
+{
+    struct grant *own;
+
+    if (!api_body_string(body, "topic", topic, reply))
+        return false;
+    if (!topic->text)
+        return true;
+    if (!mcpx_topic_name_is_valid(*topic)) {
+        http_reply_fail(reply, MCPX_ETOPIC,
+                        "topic must be 1 to 256 bytes without control characters");
+        return false;
+    }
+    own = api_grant_in(call, *topic, reply);
+    grant_unref(own);
+    return own;
+}
+
+/* As it is decided in a topic now, with what was changed at run time. */
+static void write_now(const struct api_call *call, struct grant *grant,
+                      const struct check *check, struct mcpx_slice topic,
+                      struct http_reply *reply)
+{
+    struct grant *now = NULL;
+    enum mcpx_err err =
+        changes_apply(call->api->changes, grant, topic, call->now.wall_ms, &now);
+
+    if (err) {
+        http_reply_fail(reply, err == MCPX_ELIMIT ? MCPX_EFULL : err, NULL);
+        return;
+    }
+    mx_json_begin_object(&reply->body, "now");
+    write_decision(now, check, call->now.wall_ms, &reply->body);
+    mx_json_end_object(&reply->body);
+    grant_unref(now);
 }
 
 void api_check(const struct api_call *call, struct http_reply *reply)
 {
-    struct mcpx_decision decision = {0};
+    struct mcpx_slice topic;
     struct check check;
     struct grant *grant = NULL;
     json_t *body = api_body_read(call->request->body, reply);
 
-    if (!body || !read_kind(body, &check.kind, reply) || !read_to(body, &check, reply))
+    if (!body || !read_kind(body, &check.kind, reply) || !read_to(body, &check, reply) ||
+        !read_topic(call, body, &topic, reply))
         goto out;
     grant = pick_grant(call, body, reply);
     if (!grant)
         goto out;
-    mcpx_capset_explain(grant->capset,
-                        &(struct mcpx_question){.kind = &check.kind,
-                                                .to = check.to,
-                                                .to_count = check.to_count,
-                                                .wall_ms = call->now.wall_ms},
-                        &decision);
-    write_decision(&decision, &reply->body);
+    mx_json_begin_object(&reply->body, NULL);
+    write_decision(grant, &check, call->now.wall_ms, &reply->body);
+    if (topic.text && !json_object_get(body, "capabilities"))
+        write_now(call, grant, &check, topic, reply);
+    mx_json_end_object(&reply->body);
 out:
     grant_unref(grant);
     json_decref(body);

@@ -132,8 +132,8 @@ static void write_tls(const struct tls_figures *tls, struct mcpx_text *out)
 /* Each reason that /readyz can give, from the start, so that an alert has something to look at. */
 static void write_unready(const struct http_api *api, struct mcpx_text *out)
 {
-    static const char *const of_store[] = {"store full", "store failed", "audit full",
-                                           "audit failed"};
+    static const char *const of_store[] = {"store full", "store failed", "store slow",
+                                           "audit full", "audit failed", "audit slow"};
 
     metric_header("mcpx_unready", "gauge",
                   "1 while connections are not welcome for this reason", out);
@@ -144,6 +144,20 @@ static void write_unready(const struct http_api *api, struct mcpx_text *out)
 
         mx_format(out, "mcpx_unready{reason=\"%s\"} %s\n", of_store[i], (uint64_t)is_so);
     }
+}
+
+static void write_changes(struct changes *changes, struct mcpx_text *out)
+{
+    const struct changes_figures *figures = changes_figures(changes);
+
+    metric_value("mcpx_changes", "gauge", "Grants and removals made at run time that are kept",
+                 changes_count(changes), out);
+    metric_value("mcpx_granted_total", "counter", "Patterns granted at run time",
+                 figures->granted, out);
+    metric_value("mcpx_revoked_total", "counter", "Patterns taken away at run time",
+                 figures->revoked, out);
+    metric_value("mcpx_kicked_total", "counter", "Requests to remove a participant",
+                 figures->kicked, out);
 }
 
 void api_metrics(const struct api_call *call, struct http_reply *reply)
@@ -172,6 +186,8 @@ void api_metrics(const struct api_call *call, struct http_reply *reply)
         metric_times("mcpx_loop_turn_seconds",
                      "How long turns of the loop took, without the waiting in between",
                      call->api->turns, out);
+    if (call->api->changes)
+        write_changes(call->api->changes, out);
     api_metrics_store(call->api, out);
     api_metrics_keys(call, out);
     metric_value("mcpx_log_lost_lines_total", "counter",

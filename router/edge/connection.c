@@ -159,6 +159,7 @@ void connection_join(struct connection *connection, struct peer *peer)
 
     set_state(connection, MEMBER);
     connection->peer = peer;
+    connection->since_ms = edge_now(edge).wall_ms;
     connection->deadline_ms = edge_now(edge).mono_ms + WELCOME_DELAY_MS;
     list_append(&edge->welcoming, &connection->in_welcoming);
     peer_hold_back(peer);
@@ -208,4 +209,11 @@ void connection_kill(struct connection *connection)
         peer_stall(connection->peer); /* nothing is to be written to it any more */
     lws_set_timeout(connection->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
     edge->wake_lws = true;
+}
+
+void connection_locate(const void *connection, struct whereabouts *out)
+{
+    const struct connection *const own = connection;
+
+    *out = (struct whereabouts){own->from, own->since_ms};
 }

@@ -28,6 +28,9 @@ struct connection *connection_of(struct lws *wsi);
 enum { REMOTE_SIZE = 64 };
 const char *connection_remote(const struct connection *connection, char text[REMOTE_SIZE]);
 
+/** Where a connection, given to hub_admit, comes from and since when. */
+void connection_locate(const void *connection, struct whereabouts *out);
+
 /** It becomes a member: `peer` is its end in the hub. Its welcome waits WELCOME_DELAY_MS. */
 void connection_join(struct connection *connection, struct peer *peer);
 

@@ -43,6 +43,7 @@ enum connection_state { UNAUTHENTICATED, ANSWERED, GUEST, MEMBER, LEAVING, DEAD 
  * through        it is from a proxy that is believed and has not said yet whom it is for
  * announced      what comes next is a PROXY head; `announcement` has what has come of it
  * named          `origin` is what a proxy has said
+ * since_ms       wall clock at which it became a member
  * holding        its place among edge->unauthenticated
  * exchange       the HTTP request that is on its way; NULL else
  * waiter         while it waits for the hub; NULL else
@@ -75,6 +76,7 @@ struct connection {
     struct link in_all, in_welcoming;
     struct address from, origin;
     struct mcpx_text announcement;
+    int64_t since_ms;
     struct holding holding;
     struct exchange *exchange;
     struct waiter *waiter;

@@ -152,6 +152,7 @@ struct edge {
     const struct config *config;
     struct hub *hub;
     struct tickets *tickets;
+    struct changes *changes;
     struct http_api api;
     struct process process;
     struct manager manager;

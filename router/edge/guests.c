@@ -106,6 +106,8 @@ static void end(struct waiter *waiter)
 /* Another attempt may help, or not: protocol section 7. */
 static int close_code(enum mcpx_err err)
 {
+    if (err == MCPX_EKICKED)
+        return mcpx_error_close(err);
     if (err == MCPX_EPRESENT || mcpx_error_again(mcpx_error_status(err)) == MCPX_AGAIN_NO)
         return mcpx_error_close(MCPX_EFLOOD);
     return mcpx_error_close(MCPX_ENOTNOW);
@@ -148,9 +150,11 @@ static bool ask(struct waiter *waiter, bool late)
     struct edge *edge = connection->edge;
     struct peer *peer = NULL;
     enum mcpx_err err = edge->stopping ? MCPX_EGOING
-                                       : http_admission_ask(edge->hub, guest->grant,
-                                                            &guest->admission, edge_now(edge));
+                                       : http_admission_lay(&edge->api, guest->admission.topic,
+                                                            edge_now(edge), &guest->grant);
 
+    if (!err)
+        err = http_admission_ask(edge->hub, guest->grant, &guest->admission, edge_now(edge));
     if (err == MCPX_EOPENING && !late)
         return false;
     if (err == MCPX_EOPENING)
@@ -165,6 +169,33 @@ static bool ask(struct waiter *waiter, bool late)
     waiters_remove(connection);
     guests_enter(connection, peer, guests_replaces(edge, peer));
     return true;
+}
+
+/* The next waiter that is such a guest; NULL when there is none. */
+static struct guest *find_removed(const struct edge *edge, const struct removal *removal)
+{
+    const struct link *all = &edge->waiters.all;
+
+    for (struct link *link = all->next; link != all; link = link->next) {
+        struct waiter *waiter = LIST_ELEMENT(link, struct waiter, link);
+        struct guest *guest = (struct guest *)waiter;
+
+        if (waiter->ask == ask &&
+            mcpx_slice_equal(guest->grant->identity, removal->identity) &&
+            removal->reaches(removal->reach, guest->admission.topic))
+            return guest;
+    }
+    return NULL;
+}
+
+size_t guests_turn_away(void *edge, const struct removal *removal)
+{
+    struct guest *guest;
+    size_t count = 0;
+
+    for (; (guest = find_removed(edge, removal)) != NULL; count++)
+        refuse(guest, MCPX_EKICKED);
+    return count;
 }
 
 bool guests_add(struct connection *connection, struct grant *grant,

@@ -38,6 +38,10 @@ bool guests_add(struct connection *connection, struct grant *grant,
  */
 void guests_enter(struct connection *connection, struct peer *peer, bool replaces);
 
+/** Closes those who wait to be let in and are to be removed; `edge` is a struct edge. Returns how
+ * many. */
+size_t guests_turn_away(void *edge, const struct removal *removal);
+
 /** Lets those go on whose join has been stored or refused since. */
 void guests_turn(struct edge *edge);
 

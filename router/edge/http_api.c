@@ -37,6 +37,8 @@ static const struct route routes[] = {
     {HTTP_POST, "/v0.1/tickets", ACCESS_TOKEN, false, api_ticket},
     {HTTP_POST, "/v0.1/token", ACCESS_TOKEN, false, api_renew},
     {HTTP_POST, "/v0.1/check", ACCESS_TOKEN, false, api_check},
+    {HTTP_POST, "/admin/participants/{id}/capabilities", ACCESS_TOKEN, false, api_change},
+    {HTTP_DELETE, "/admin/participants/{id}", ACCESS_TOKEN, false, api_kick},
     {HTTP_POST, "/v0.1/auth/token", ACCESS_OPEN, true, api_token},
     {HTTP_POST, "/v0/auth/token", ACCESS_OPEN, true, api_token},
 };
@@ -70,6 +72,8 @@ static unsigned method_of(struct mcpx_slice method)
         return HTTP_GET;
     if (mcpx_slice_equal(method, MCPX_SLICE("POST")))
         return HTTP_POST;
+    if (mcpx_slice_equal(method, MCPX_SLICE("DELETE")))
+        return HTTP_DELETE;
     return 0;
 }
 
@@ -202,7 +206,7 @@ static void dispatch(struct api_call *call, struct mcpx_text *scratch,
     const struct route *route;
 
     if (is_about_all(request)) {
-        reply->allow = HTTP_GET | HTTP_POST;
+        reply->allow = HTTP_GET | HTTP_POST | HTTP_DELETE;
         reply->preflight = true;
         return;
     }

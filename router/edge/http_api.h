@@ -9,9 +9,11 @@
 #include "router/edge/http_reply.h"
 #include "router/edge/process.h"
 #include "router/hub/hub.h"
+#include "router/policy/changes.h"
 #include "router/policy/config.h"
 #include "router/policy/tickets.h"
 #include "router/policy/tokens.h"
+#include "router/store/audit_note.h"
 #include "router/store/edge/store.h"
 
 /** Largest request body accepted, in bytes. */
@@ -56,16 +58,31 @@ struct tls_figures {
     uint64_t handshakes, failed;
 };
 
+/** Where a connection comes from, and since when it is there: wall clock. */
+struct whereabouts {
+    struct address from;
+    int64_t since_ms;
+};
+
+/** Whom to remove from which topics; `identity` is borrowed. */
+struct removal {
+    struct mcpx_slice identity;
+    bool (*reaches)(void *reach, struct mcpx_slice topic);
+    void *reach;
+};
+
 /** What the answers are made from; all borrowed. Without a `gate` nothing is charged.
  * `log_lost` (log.h), `process` and `turns` (of the loop) are for the metrics; without the latter
  * two they say nothing of them.
  * `tls` is NULL when no address has it. `store` tells of what keeps messages, NULL when nothing does;
- * `store_why` why it takes none now, or
- * NULL. `going` once the router stops. */
+ * `store_why` why it takes none now, or NULL. `going` once the router stops.
+ * `tell` is told, with `context`, what an administrator has done; `locate` asks who gave `owner` to
+ * hub_admit; `turn_away` ends those who wait to come in, and says how many. All three may be NULL. */
 struct http_api {
     struct hub *hub;
     const struct config *config;
     struct tickets *tickets;
+    struct changes *changes;
     struct gate *gate;
     int64_t started_mono_ms;
     uint64_t log_lost;
@@ -75,6 +92,10 @@ struct http_api {
     const struct store *store;
     const char *store_why;
     bool going;
+    void (*tell)(void *context, const struct audit_note *note, struct mcpx_now now);
+    void (*locate)(const void *owner, struct whereabouts *out);
+    size_t (*turn_away)(void *context, const struct removal *removal);
+    void *context;
 };
 
 /**

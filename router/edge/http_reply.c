@@ -94,6 +94,8 @@ static void write_methods(unsigned methods, struct mcpx_text *out)
         mcpx_text_puts(out, "GET, HEAD, ");
     if (methods & HTTP_POST)
         mcpx_text_puts(out, "POST, ");
+    if (methods & HTTP_DELETE)
+        mcpx_text_puts(out, "DELETE, ");
     mcpx_text_puts(out, "OPTIONS\r\n");
 }
 

@@ -11,7 +11,7 @@
 struct grant;
 
 /** Methods the API knows, as bits of a set. */
-enum http_method { HTTP_GET = 1, HTTP_POST = 2 };
+enum http_method { HTTP_GET = 1, HTTP_POST = 2, HTTP_DELETE = 4 };
 
 /**
  * An answer. Zero-initialised it is `200` with an empty JSON body.

@@ -14,6 +14,8 @@
 #include "router/edge/guests.h"
 #include "router/edge/key_watch.h"
 #include "router/edge/listener.h"
+#include "router/edge/record.h"
+#include "router/edge/regrant.h"
 #include "router/edge/secure.h"
 #include "router/edge/store_turn.h"
 #include "router/edge/turn.h"
@@ -61,6 +63,7 @@ static void on_tick(uv_timer_t *timer)
     struct mcpx_now now = edge_now(edge);
 
     if (!store_turn_is_blocked(edge)) {
+        regrant_ended(&edge->api, now);
         hub_tick(edge->hub, now);
         evict_late(edge);
         if (edge->stopping && !edge->settle_until_ms)
@@ -223,6 +226,7 @@ static enum mcpx_err open_all(struct edge *edge, struct mcpx_text *errors)
 
     edge->hub = hub_new(&config->hub, clock_chance());
     edge->tickets = tickets_new(clock_chance(), config->tickets_each);
+    edge->changes = changes_new();
     edge->gate = gate_new(clock_chance(), config->connects_per_s, config->requests_per_minute);
     clock_chance().fill(clock_chance().context, &key, sizeof key);
     manager_open(&edge->manager);
@@ -236,15 +240,20 @@ static enum mcpx_err open_all(struct edge *edge, struct mcpx_text *errors)
     list_init(&edge->unfinished_all);
     list_init(&edge->full);
     list_init(&edge->waiting);
-    if (!edge->hub || !edge->tickets || !edge->gate)
+    if (!edge->hub || !edge->tickets || !edge->changes || !edge->gate)
         return MCPX_ENOMEM;
     edge->api = (struct http_api){.hub = edge->hub,
                                   .config = config,
                                   .tickets = edge->tickets,
+                                  .changes = edge->changes,
                                   .gate = edge->gate,
                                   .started_mono_ms = edge_now(edge).mono_ms,
                                   .process = &edge->process,
-                                  .turns = &edge->turns};
+                                  .turns = &edge->turns,
+                                  .tell = record_change,
+                                  .locate = connection_locate,
+                                  .turn_away = guests_turn_away,
+                                  .context = edge};
     open_handles(edge);
     raise_descriptors(config);
     err = store_turn_open(edge, errors);
@@ -361,6 +370,7 @@ void edge_free(struct edge *edge)
     guests_fini(&edge->guests);
     hub_free(edge->hub);
     tickets_free(edge->tickets);
+    changes_free(edge->changes);
     gate_free(edge->gate);
     holders_fini(&edge->unauthenticated);
     free(edge->listeners);

@@ -4,7 +4,7 @@
  */
 #include "router/edge/record.h"
 
-#include "router/store/audit_note.h"
+#include "lib/core/ident.h"
 
 static void record(struct edge *edge, struct audit_note *note)
 {
@@ -62,4 +62,31 @@ void record_keys(struct edge *edge, const char *setting)
 
     if (record_is_kept(edge))
         record(edge, &note);
+}
+
+static void log_change(const struct audit_note *note)
+{
+    static const char *const change_events[] = {
+        [AUDIT_GRANT] = "granted", [AUDIT_REVOKE] = "revoked", [AUDIT_KICK] = "kicked"};
+    char until[MX_TIME_LEN + 1] = "";
+
+    if (note->until)
+        mx_time_format(note->until, until);
+    LOG(LOG_INFO, change_events[note->what], log_text("participant", note->from),
+        log_text("topic", note->topic), log_known("grant", note->grant),
+        log_known("until", mcpx_slice_of(until)), log_text("by", note->by),
+        log_text("remote", note->address));
+}
+
+void record_change(void *edge, const struct audit_note *note, struct mcpx_now now)
+{
+    struct edge *const own = edge;
+    struct audit_note copy = *note;
+
+    log_change(note);
+    if (!record_is_kept(own))
+        return;
+    store_turn(own->store, own->hub, now);
+    copy.wall_ms = now.wall_ms;
+    store_note(own->store, &copy);
 }

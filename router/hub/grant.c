@@ -84,6 +84,7 @@ static struct grant *make(const struct grant *model, int64_t wall_ms)
     grant->expires_ms = model->expires_ms;
     grant->instances = model->instances;
     grant->credential = credential_ref(model->credential);
+    grant->base = model->base ? grant_ref(model->base) : NULL;
     grant->shown_ms = wall_ms;
     write_capabilities(grant->capset, wall_ms, &grant->capabilities);
     write_whole(grant->capset, wall_ms, &grant->whole);
@@ -100,6 +101,15 @@ struct grant *grant_new(struct mcpx_slice identity, struct mcpx_capset *capset,
     struct grant model = {
         .identity = identity, .capset = capset, .routing = routing, .expires_ms = expires_ms};
 
+    return make(&model, no_instant);
+}
+
+struct grant *grant_over(struct grant *base, struct mcpx_capset *capset)
+{
+    struct grant model = *base;
+
+    model.capset = capset;
+    model.base = base;
     return make(&model, no_instant);
 }
 
@@ -128,6 +138,7 @@ void grant_unref(struct grant *grant)
     mcpx_text_fini(&grant->capabilities);
     mcpx_text_fini(&grant->whole);
     credential_unref(grant->credential);
+    grant_unref(grant->base);
     free(grant);
 }
 

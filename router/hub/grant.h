@@ -37,6 +37,8 @@ struct credential {
  * routing         preference of the participant or its profile; ROUTING_DEFAULT = the topic's
  * shown_ms        wall clock up to which expired grants are left out of the two above
  * expires_ms      wall clock; the connection ends then with 4005; 0 = never
+ * base            what the credential alone gives, where run-time changes were laid over it; NULL when
+ *                 this is it
  * instances       connections to one topic at one time, 1 .. INSTANCES_MAX; 0 = the hub's setting.
  *                 Set by whoever makes the grant, before others have it. Protocol: section 7
  * credential      what it was earned with; NULL when it was not earned by a token. Set likewise
@@ -50,9 +52,16 @@ struct grant {
     enum routing routing;
     int64_t shown_ms;
     int64_t expires_ms;
+    struct grant *base;
     unsigned instances;
     struct credential *credential;
 };
+
+/** What the credential alone gives. Lent until the grant is freed. */
+static inline struct grant *grant_base(struct grant *grant)
+{
+    return grant->base ? grant->base : grant;
+}
 
 /**
  * Makes a grant with one reference, which the caller owns.
@@ -64,6 +73,17 @@ struct grant {
  */
 struct grant *grant_new(struct mcpx_slice identity, struct mcpx_capset *capset,
                         enum routing routing, int64_t expires_ms);
+
+/**
+ * Makes the grant that a base becomes by run-time changes: with another set, and the same in all
+ * else.
+ *
+ * base     kept; not itself made so
+ * capset   kept
+ *
+ * Returns a reference the caller owns; NULL when memory runs out.
+ */
+struct grant *grant_over(struct grant *base, struct mcpx_capset *capset);
 
 /**
  * The grant as it stands at an instant: with its JSON forms written without what has expired by

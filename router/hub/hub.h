@@ -299,6 +299,9 @@ void peer_note_unsent(struct peer *peer, size_t bytes);
 /** How many that are for all peers of its participant together. */
 size_t peer_unsent_share(const struct peer *peer);
 
+/** Walks all peers, those that join and those condemned included: NULL begins, and ends. */
+struct peer *hub_peer_after(const struct hub *hub, const struct peer *peer);
+
 /** The pointer given to hub_admit. */
 void *peer_owner(const struct peer *peer);
 

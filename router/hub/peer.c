@@ -102,6 +102,13 @@ size_t peer_unsent_share(const struct peer *peer)
     return peer->tally->unsent;
 }
 
+struct peer *hub_peer_after(const struct hub *hub, const struct peer *peer)
+{
+    const struct link *next = peer ? peer->in_hub.next : hub->peers.next;
+
+    return next == &hub->peers ? NULL : LIST_ELEMENT(next, struct peer, in_hub);
+}
+
 void *peer_owner(const struct peer *peer)
 {
     return peer->owner;

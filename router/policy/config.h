@@ -115,6 +115,7 @@ struct tls_settings {
  * hub                    the hub's settings
  * connects_per_s         connection attempts per second of one address; 0 = no limit
  * requests_per_minute    requests and connection attempts of one participant; 0 = no limit
+ * grant_max_ms           how long a grant given at run time may last; 0 = no limit
  * tickets_each           unused tickets of one participant; 0 = no limit
  * drain_ms               how long a shutdown may take
  * store, audit           where messages are kept, and the record of decisions
@@ -138,6 +139,7 @@ struct config {
     struct hub_config hub;
     uint64_t connects_per_s;
     uint64_t requests_per_minute;
+    int64_t grant_max_ms;
     size_t tickets_each;
     int64_t drain_ms;
     struct store_settings store;

@@ -227,6 +227,9 @@ const struct setting settings_table[] = {
     SECONDS("/limits/drain_s", 1, 3600, "", "5", AT(config.drain_ms),
             "How long a shutdown may take"),
 
+    SECONDS("/admin/grant_max_s", 1, TEN_YEARS_S, NO_LIMIT, "28800", AT(config.grant_max_ms),
+            "How long a grant that was given at run time may last, renewals included"),
+
     CHOICE("/store/kind", store_choices, "\"memory\"", AT(config.store.kind),
            "What keeps messages: the memory of the router, or a SQLite file"),
     SIZED("/store/file", SETTING_STRING, 0, 4095, "\"\"", AT(config.store.file),

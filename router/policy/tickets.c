@@ -132,6 +132,27 @@ enum mcpx_err tickets_issue(struct tickets *tickets, struct grant *grant,
     return MCPX_OK;
 }
 
+size_t tickets_void(struct tickets *tickets, struct mcpx_slice identity,
+                    bool (*reaches)(void *context, struct mcpx_slice topic), void *context)
+{
+    struct ticket **link = &tickets->first;
+    size_t count = 0;
+
+    while (*link) {
+        struct ticket *at = *link;
+
+        if (mcpx_slice_equal(at->grant->identity, identity) &&
+            reaches(context, (struct mcpx_slice){at->topic, at->topic_len})) {
+            unlink_ticket(tickets, link);
+            ticket_free(at);
+            count++;
+        } else {
+            link = &at->next;
+        }
+    }
+    return count;
+}
+
 /* Where the ticket is linked; NULL when it is not there. Every ticket is compared. */
 static struct ticket **find(struct tickets *tickets, const unsigned char digest[32])
 {

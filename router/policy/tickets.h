@@ -36,6 +36,10 @@ enum mcpx_err tickets_issue(struct tickets *tickets, struct grant *grant,
                             struct mcpx_slice topic, struct mcpx_now now,
                             struct mcpx_text *ticket);
 
+/** Voids the tickets of a participant for the topics that `reaches` says. Returns how many. */
+size_t tickets_void(struct tickets *tickets, struct mcpx_slice identity,
+                    bool (*reaches)(void *context, struct mcpx_slice topic), void *context);
+
 /**
  * Redeems a ticket, once. It is compared by its SHA-256, so that timing tells nothing.
  *

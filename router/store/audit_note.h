@@ -16,6 +16,8 @@
     X(AUDIT_LEAVE, "leave")                                                                   \
     X(AUDIT_UPDATE, "update")                                                                 \
     X(AUDIT_TURNED_AWAY, "turned_away")                                                       \
+    X(AUDIT_GRANT, "grant")                                                                   \
+    X(AUDIT_REVOKE, "revoke")                                                                 \
     X(AUDIT_KICK, "kick")                                                                     \
     X(AUDIT_RELOAD, "reload")                                                                 \
     X(AUDIT_KEYS, "keys")                                                                     \
@@ -45,15 +47,16 @@ enum audit_what { AUDIT_SORTS(AUDIT_CONSTANT) AUDIT_OTHER };
  * grant           the pattern that covered it
  * error           the error's name on the wire
  * reason          more about it
- * by              AUDIT_KICK: who asked for it
- * address         AUDIT_TURNED_AWAY: where the attempt came from
+ * by              AUDIT_GRANT, AUDIT_REVOKE, AUDIT_KICK: who asked for it
+ * address         of these and AUDIT_TURNED_AWAY: where the request came from
  * rev             policy by which it was decided
  * text            AUDIT_ALLOW: the envelope as delivered; its size and SHA-256 are written, itself
  *                 only where payloads are
  * bytes           size of a message that has no `text`
  * of              AUDIT_UNDELIVERED: `seq` of the line that did not come true
  * count           AUDIT_LOST: how many lines were not written
- * since, until    AUDIT_LOST: wall clocks of the first and last of them
+ * since, until    AUDIT_LOST: wall clocks of the first and last of them; `until` of AUDIT_GRANT,
+ *                 AUDIT_REVOKE, AUDIT_KICK: when it ends
  * cut             AUDIT_START: bytes of a torn line that were cut off
  */
 struct audit_note {

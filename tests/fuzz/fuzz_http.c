@@ -70,7 +70,7 @@ static void fill_topic(const struct http_api *api)
     grant_unref(grant);
 }
 
-/* Made once; no request changes it but by issuing tickets. */
+/* Made once; no request changes it but by issuing tickets, and by what its peer may do. */
 static struct http_api *get_api(void)
 {
     static char origin[] = "http://localhost:*";
@@ -180,7 +180,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     request.origin = take_line(&rest);
     request.body = rest;
     api->tickets = tickets_new(chance, 0);
-    MUST(api->tickets);
+    api->changes = changes_new();
+    MUST(api->tickets && api->changes);
     http_answer(api, &request, now, &reply);
     http_reply_write(&reply, &answer);
     http_reply_fini(&reply);
@@ -188,5 +189,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_admission(api, &request);
     mcpx_text_fini(&answer);
     tickets_free(api->tickets);
+    changes_free(api->changes);
     return 0;
 }

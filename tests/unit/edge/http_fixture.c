@@ -61,8 +61,9 @@ void fixture_init(struct fixture *fixture)
     fixture->api = (struct http_api){.hub = hub_new(&fixture->config.hub, chance),
                                      .config = &fixture->config,
                                      .tickets = tickets_new(chance, 0),
+                                     .changes = changes_new(),
                                      .started_mono_ms = 7766};
-    cr_assert(fixture->api.hub && fixture->api.tickets);
+    cr_assert(fixture->api.hub && fixture->api.tickets && fixture->api.changes);
 }
 
 void fixture_remake_hub(struct fixture *fixture)
@@ -76,6 +77,7 @@ void fixture_fini(struct fixture *fixture)
 {
     hub_free(fixture->api.hub);
     tickets_free(fixture->api.tickets);
+    changes_free(fixture->api.changes);
     tokens_free(fixture->config.tokens);
 }
 

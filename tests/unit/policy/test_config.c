@@ -34,6 +34,7 @@ Test(config, has_defaults_that_need_no_file)
     cr_expect_eq(config->hub.linger_ms, 300000);
     cr_expect_eq(config->hub.message_bytes, 8388608);
     cr_expect_eq(config->drain_ms, 5000);
+    cr_expect_eq(config->grant_max_ms, 28800000);
     cr_expect_eq(config->log_level, LOG_INFO);
     cr_expect_eq(config->log_format, LOG_TEXT);
     cr_expect_eq(config->store.kind, STORE_KIND_MEMORY);
@@ -102,6 +103,7 @@ Test(config, reads_every_stored_setting)
         "\"connections_per_participant\":13,\"tickets_per_participant\":15,\"messages_per_"
         "minute\":11,\"bytes_per_minute\":2048,"
         "\"ping_s\":0,\"drain_s\":14},"
+        "\"admin\":{\"grant_max_s\":0},"
         "\"store\":{\"kind\":\"sqlite\",\"file\":\"/s/f\",\"durability\":\"normal\","
         "\"file_bytes\":70368744177664,\"check\":true,\"pending_bytes\":0,"
         "\"timeout_ms\":1000},"
@@ -153,6 +155,7 @@ Test(config, reads_every_stored_setting)
     cr_expect_eq(config->hub.bytes_per_minute, 2048);
     cr_expect_eq(config->hub.ping_ms, 0);
     cr_expect_eq(config->drain_ms, 14000);
+    cr_expect_eq(config->grant_max_ms, 0);
     cr_expect_eq(config->store.kind, STORE_KIND_SQLITE);
     cr_expect_str_eq(config->store.file, "/s/f");
     cr_expect(config->store.normal);

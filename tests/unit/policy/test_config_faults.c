@@ -56,7 +56,7 @@ static const struct {
      "FILE: /log/levle: unknown key, expected one of level, format"},
     {"{\"a/b~c\\u0007\":1}",
      "FILE: /a~1b~0c\\x07: unknown key, expected one of $schema, listen, tls, auth, profiles, "
-     "participants, topics, derive_kinds, limits, store, audit, log"},
+     "participants, topics, derive_kinds, limits, admin, store, audit, log"},
     {"{\"log\":{\"level\":\"info\",\"level\":\"info\"}}",
      "FILE: line 1, column 30: duplicate object key"},
     {"{\n \"log\": {\"level\" \"info\"}}", "FILE: line 2, column 23: ':' expected"},

@@ -1,0 +1,323 @@
+/*
+ * api_change.c - POST /admin/participants/{id}/capabilities: who asks, whether they may, what becomes
+ * of it. The change is worked out on a copy first, so that a refusal and a preview leave nothing
+ * behind; then it is in force before the answer is written.
+ */
+#include "router/edge/api_change.h"
+
+#include "lib/core/ident.h"
+#include "router/edge/api_body.h"
+#include "router/edge/http_query.h"
+#include "router/edge/regrant.h"
+#include "router/policy/authority.h"
+#include "router/policy/grant_list.h"
+
+/* Patterns of one request; CHANGES_EACH may be kept. */
+enum { PATTERNS_MAX = CHANGES_EACH };
+
+/* Seconds that `until` may say: a hundred years. */
+static const json_int_t until_most_s = INT64_C(3155760000);
+
+static bool refuse_item(const char *member, size_t index, const struct mcpx_fault *fault,
+                        enum mcpx_err err, struct http_reply *reply)
+{
+    struct mcpx_text name = {0};
+
+    mcpx_text_puts(&name, member);
+    mcpx_text_puts(&name, "[");
+    mcpx_text_number(&name, (int64_t)index);
+    mcpx_text_puts(&name, "]");
+    api_body_fault(err, name.failed ? member : name.text, fault, reply);
+    mcpx_text_fini(&name);
+    return false;
+}
+
+static bool read_list(const json_t *body, const char *member, struct grant_list *list,
+                      struct http_reply *reply)
+{
+    const json_t *array = json_object_get(body, member);
+    bool adds = strcmp(member, "add") == 0;
+
+    if (array && (!json_is_array(array) || json_array_size(array) > PATTERNS_MAX)) {
+        http_reply_fail(reply, MCPX_EREQUEST, member);
+        mcpx_text_puts(&reply->detail, " must be an array of at most 64 patterns");
+        return false;
+    }
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const json_t *item = json_array_get(array, i);
+        struct mcpx_fault fault = {0};
+        enum mcpx_err err =
+            adds ? grant_list_add(list, item, &fault) : grant_list_deny(list, item, &fault);
+
+        if (err)
+            return refuse_item(member, i, &fault, err, reply);
+    }
+    return true;
+}
+
+/* A date, or seconds from now. */
+static bool read_until(const json_t *value, int64_t wall_ms, int64_t *out,
+                       struct http_reply *reply)
+{
+    json_int_t seconds = json_integer_value(value);
+
+    if (!value || json_is_null(value))
+        return true;
+    if (json_is_integer(value) && seconds > 0 && seconds <= until_most_s) {
+        *out = wall_ms + seconds * 1000;
+        return true;
+    }
+    if (json_is_string(value) && mx_time_parse(json_slice(value), out) && *out > 0)
+        return true;
+    http_reply_fail(reply, MCPX_EREQUEST,
+                    "until must be a date like 2026-12-31T23:59:59Z, or seconds from now");
+    return false;
+}
+
+/* ?dry_run=1 */
+static bool read_preview(const struct api_call *call, bool *preview, struct http_reply *reply)
+{
+    struct http_param params[] = {{.name = "dry_run"}};
+    struct mcpx_text scratch = {0};
+    size_t bad, value = 0;
+    bool reads = mcpx_text_reserve(&scratch, call->query.len) &&
+                 http_params_read(call->query, params, 1, &scratch, &bad) == HTTP_PARAM_OK &&
+                 (!params[0].value.text || http_decimal(params[0].value, 1, &value));
+
+    mcpx_text_fini(&scratch);
+    *preview = value == 1;
+    if (!reads)
+        http_reply_fail(reply, MCPX_EREQUEST, "dry_run must be 0 or 1, once");
+    return reads;
+}
+
+static bool read_wish(const struct api_call *call, const json_t *body, struct wish *wish,
+                      struct http_reply *reply)
+{
+    if (!read_preview(call, &wish->preview, reply) ||
+        !api_body_string(body, "topic", &wish->place.topic, reply))
+        return false;
+    if (!mcpx_topic_name_is_valid(wish->place.topic)) {
+        http_reply_fail(reply, MCPX_ETOPIC,
+                        "topic must be 1 to 256 bytes without control characters");
+        return false;
+    }
+    if (!read_list(body, "add", &wish->add, reply) ||
+        !read_list(body, "remove", &wish->remove, reply) ||
+        !read_until(json_object_get(body, "until"), call->now.wall_ms, &wish->until_ms, reply))
+        return false;
+    if (wish->add.count + wish->remove.deny_count == 0) {
+        http_reply_fail(reply, MCPX_EREQUEST, "add or remove must name a pattern");
+        return false;
+    }
+    reply->cost = call->request->body.len / HTTP_COST_GRANTS;
+    return true;
+}
+
+bool api_target(const struct api_call *call, struct change_place *place,
+                struct http_reply *reply)
+{
+    if (!mcpx_participant_id_is_valid(call->name)) {
+        http_reply_fail(reply, MCPX_EREQUEST,
+                        "the participant must be 1 to 256 bytes without control characters, "
+                        "and not 'system'");
+        return false;
+    }
+    place->identity = mcpx_identity_of(call->name);
+    place->by = call->grant->identity;
+    place->wall_ms = call->now.wall_ms;
+    return true;
+}
+
+/* ---- who may ---- */
+
+static bool is_guarded(const struct api_call *call, struct mcpx_slice identity, bool *known)
+{
+    static const struct mcpx_slice anywhere = {NULL, 0};
+    int64_t wall_ms = call->now.wall_ms;
+    struct peer *peer = NULL;
+    struct grant *grant = NULL;
+    bool guarded = false;
+
+    *known = tokens_participant(call->api->config->tokens, identity, &grant) == MCPX_OK;
+    if (*known)
+        guarded = authority_is_guarded(grant->capset, wall_ms);
+    grant_unref(grant);
+    while ((peer = regrant_next(call->api, identity, anywhere, peer)) != NULL) {
+        grant = (struct grant *)peer_grant(peer);
+        *known = true;
+        guarded = guarded || authority_is_guarded(grant->capset, wall_ms) ||
+                  authority_is_guarded(grant_base(grant)->capset, wall_ms);
+    }
+    return guarded;
+}
+
+bool api_may_change(const struct api_call *call, const struct grant *own,
+                    struct mcpx_slice identity, struct http_reply *reply)
+{
+    bool known, guarded = is_guarded(call, identity, &known);
+
+    if (authority_has_all(own->capset, call->now.wall_ms))
+        return true;
+    if (guarded)
+        http_reply_fail(reply, MCPX_ECAPABILITY,
+                        "who has admin/* can only be changed by who has admin/*");
+    else if (!known)
+        http_reply_fail(reply, MCPX_ECAPABILITY,
+                        "who is neither configured nor connected can only be changed with "
+                        "admin/*");
+    return known && !guarded;
+}
+
+/* Each grant, with the end that it would have. */
+static bool may_give(const struct api_call *call, const struct grant *own,
+                     const struct wish *wish, struct http_reply *reply)
+{
+    int64_t longest_ms = call->api->config->grant_max_ms;
+    struct mcpx_text why = {0};
+    bool may = true;
+
+    if (authority_has_all(own->capset, call->now.wall_ms))
+        return true;
+    for (size_t i = 0; may && i < wish->add.count; i++) {
+        struct mcpx_grant given = wish->add.grants[i];
+        int64_t until_ms = wish->until_ms;
+
+        if (!until_ms && !given.expires_ms && longest_ms)
+            until_ms = call->now.wall_ms + longest_ms;
+        if (until_ms && (!given.expires_ms || until_ms < given.expires_ms))
+            given.expires_ms = until_ms;
+        may = authority_may_give(own->capset, &given, call->now.wall_ms, &why);
+    }
+    if (!may)
+        http_reply_fail(reply, MCPX_ECAPABILITY, why.failed ? NULL : why.text);
+    mcpx_text_fini(&why);
+    return may;
+}
+
+/* ---- what becomes of it ---- */
+
+/* What its credential gives: as configured, else as it came. Nothing where neither is known. */
+static enum mcpx_err find_base(const struct api_call *call, const struct change_place *place,
+                               struct grant **out, bool *known)
+{
+    struct peer *peer = regrant_next(call->api, place->identity, place->topic, NULL);
+    enum mcpx_err err = tokens_participant(call->api->config->tokens, place->identity, out);
+    struct mcpx_capset *nothing = NULL;
+
+    *known = !err || peer;
+    if (err != MCPX_ENOTFOUND)
+        return err;
+    if (peer) {
+        *out = grant_ref(grant_base((struct grant *)peer_grant(peer)));
+        return MCPX_OK;
+    }
+    err = mcpx_capset_new(NULL, 0, NULL, 0, NULL, NULL, &nothing);
+    if (!err)
+        *out = grant_new(place->identity, nothing, ROUTING_DEFAULT, 0);
+    mcpx_capset_unref(nothing);
+    return err || *out ? err : MCPX_ENOMEM;
+}
+
+/* A configured participant has to be able to come into the topic. */
+static bool may_be_there(const struct api_call *call, const struct change_place *place,
+                         struct http_reply *reply)
+{
+    static const struct mcpx_slice any = {NULL, 0};
+    const struct tokens *tokens = call->api->config->tokens;
+
+    if (!tokens_topic_pattern(tokens, place->identity, any).text ||
+        tokens_topic_pattern(tokens, place->identity, place->topic).text)
+        return true;
+    http_reply_fail(reply, MCPX_ENOTFOUND,
+                    "by the configuration the participant may not join this topic");
+    return false;
+}
+
+/* The audit has its lines before those of what is allowed by them. */
+static enum mcpx_err commit(const struct api_call *call, struct outcome *outcome)
+{
+    struct changed *draft = outcome->draft;
+    enum mcpx_err err;
+
+    outcome->draft = NULL;
+    err = changes_commit(call->api->changes, draft);
+    if (err)
+        return err;
+    api_change_tell(call, outcome);
+    outcome->connections = regrant_participant(call->api, outcome->wish->place.identity,
+                                               outcome->wish->place.topic, call->now);
+    return MCPX_OK;
+}
+
+static enum mcpx_err carry_out(const struct api_call *call, struct outcome *outcome,
+                               struct mcpx_text *why)
+{
+    const struct wish *wish = outcome->wish;
+    int64_t wall_ms = call->now.wall_ms;
+    struct grant *base = NULL;
+    enum mcpx_err err = find_base(call, &wish->place, &base, &outcome->known);
+    struct change_order order = {.place = wish->place,
+                                 .add = wish->add.grants,
+                                 .add_count = wish->add.count,
+                                 .remove = wish->remove.deny,
+                                 .remove_count = wish->remove.deny_count,
+                                 .until_ms = wish->until_ms,
+                                 .longest_ms = call->api->config->grant_max_ms};
+
+    if (!err && outcome->known)
+        order.base = base->capset;
+    if (!err)
+        err = changes_apply(call->api->changes, base, wish->place.topic, wall_ms,
+                            &outcome->before);
+    if (!err)
+        err = changes_draft(call->api->changes, &order, why, &outcome->draft);
+    outcome->list = outcome->draft;
+    if (!err)
+        err = changed_apply(outcome->draft, base, wall_ms, &outcome->after);
+    grant_unref(base);
+    return err;
+}
+
+static void change(const struct api_call *call, const struct wish *wish,
+                   struct http_reply *reply)
+{
+    struct outcome outcome = {.wish = wish};
+    struct mcpx_text why = {0};
+    enum mcpx_err err = carry_out(call, &outcome, &why);
+
+    if (!err)
+        err = api_change_write(call, &outcome, reply);
+    if (!err && !wish->preview) {
+        err = commit(call, &outcome);
+        mcpx_text_puts(&reply->body, ",\"connections\":");
+        mcpx_text_number(&reply->body, (int64_t)outcome.connections);
+    }
+    mcpx_text_puts(&reply->body, "}");
+    if (err)
+        http_reply_fail(reply, err, why.len && !why.failed ? why.text : NULL);
+    mcpx_text_fini(&why);
+    grant_unref(outcome.before);
+    grant_unref(outcome.after);
+    changed_free(outcome.draft);
+}
+
+void api_change(const struct api_call *call, struct http_reply *reply)
+{
+    struct wish wish = {.until_ms = 0};
+    struct grant *own = NULL;
+    json_t *body = api_body_read(call->request->body, reply);
+
+    if (!body || !api_target(call, &wish.place, reply) || !read_wish(call, body, &wish, reply))
+        goto out;
+    own = api_grant_in(call, wish.place.topic, reply);
+    if (own && api_may(call, own, "admin/grant", reply) &&
+        api_may_change(call, own, wish.place.identity, reply) &&
+        may_give(call, own, &wish, reply) && may_be_there(call, &wish.place, reply))
+        change(call, &wish, reply);
+out:
+    grant_unref(own);
+    grant_list_fini(&wish.add);
+    grant_list_fini(&wish.remove);
+    json_decref(body);
+}

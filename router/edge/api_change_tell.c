@@ -1,0 +1,127 @@
+/*
+ * api_change_tell.c - what became of a change at run time, for who asked, and for log and audit.
+ */
+#include "router/edge/api_change.h"
+
+#include "lib/core/capset.h"
+#include "lib/core/format.h"
+#include "lib/core/ident.h"
+#include "lib/core/json_write.h"
+#include <mcpx/json.h>
+
+static void add_time(struct mcpx_text *out, const char *name, int64_t wall_ms)
+{
+    char text[MX_TIME_LEN + 1];
+
+    if (!wall_ms)
+        return;
+    mx_time_format(wall_ms, text);
+    mcpx_json_add_member(out, name, mcpx_slice_of(text));
+}
+
+void api_change_write_list(const struct changed *changed, int64_t wall_ms,
+                           struct mcpx_text *out)
+{
+    static const char *const sorts[] = {"add", "remove", "bar"};
+
+    mx_json_begin_array(out, "changes");
+    for (size_t i = 0; changed && i < changed->count; i++) {
+        const struct change *change = changed->list[i];
+
+        if (!change_holds(change, wall_ms))
+            continue;
+        mx_json_begin_object(out, NULL);
+        mcpx_json_add_member(out, "change", mcpx_slice_of(sorts[change->sort]));
+        if (change->grant.pattern.len > 0)
+            mx_json_add_optional(out, "kind", change->grant.pattern);
+        if (change->grant.to_count > 0)
+            mx_json_add_strings(out, "to", change->grant.to, change->grant.to_count);
+        add_time(out, "until", change->grant.expires_ms);
+        mcpx_json_add_member(out, "by", change->by);
+        add_time(out, "at", change->made_ms);
+        mx_json_end_object(out);
+    }
+    mx_json_end_array(out);
+}
+
+static enum mcpx_err add_capabilities(struct mcpx_text *out, const char *name,
+                                      struct grant *grant, int64_t wall_ms)
+{
+    struct grant *shown = grant_at(grant, wall_ms);
+
+    if (!shown)
+        return MCPX_ENOMEM;
+    mx_json_add_raw(out, name, mcpx_text_view(&shown->capabilities));
+    grant_unref(shown);
+    return MCPX_OK;
+}
+
+enum mcpx_err api_change_write(const struct api_call *call, const struct outcome *outcome,
+                               struct http_reply *reply)
+{
+    const struct change_place *place = &outcome->wish->place;
+    const struct mcpx_capset *set = outcome->after->capset;
+    struct mcpx_text *out = &reply->body;
+    enum mcpx_err err;
+
+    mx_format(out, "{\"participantId\":%q,\"topic\":%q", place->identity, place->topic);
+    err = add_capabilities(out, "oldCapabilities", outcome->before, place->wall_ms);
+    if (!err)
+        err = add_capabilities(out, "newCapabilities", outcome->after, place->wall_ms);
+    mcpx_json_add_member(out, "modifiedBy", place->by);
+    add_time(out, "modifiedAt", call->now.wall_ms);
+    mx_json_begin_array(out, "denied");
+    for (size_t i = 0; i < set->deny_count; i++)
+        mx_json_add_item(out, mx_capset_denial(set, i));
+    mx_json_end_array(out);
+    api_change_write_list(outcome->list, place->wall_ms, out);
+    mx_json_add_bool(out, "known", outcome->known);
+    mx_json_add_bool(out, "dryRun", outcome->wish->preview);
+    return err;
+}
+
+/* When what was asked for ends, as it was settled. */
+static int64_t end_of(const struct changed *draft, enum change_sort sort,
+                      const struct mcpx_grant *grant)
+{
+    for (size_t i = 0; i < draft->count; i++)
+        if (draft->list[i]->sort == sort &&
+            mcpx_slice_equal(draft->list[i]->grant.pattern, grant->pattern) &&
+            draft->list[i]->grant.to_count == grant->to_count)
+            return draft->list[i]->grant.expires_ms;
+    return 0;
+}
+
+static void tell(const struct api_call *call, const struct outcome *outcome,
+                 enum audit_what what, const struct mcpx_grant *grant)
+{
+    enum change_sort sort = what == AUDIT_GRANT ? CHANGE_GRANT : CHANGE_DENIAL;
+    char address[ADDRESS_TEXT_SIZE];
+    struct audit_note note = {.what = what,
+                              .topic = outcome->wish->place.topic,
+                              .from = outcome->wish->place.identity,
+                              .by = outcome->wish->place.by,
+                              .grant = grant->pattern,
+                              .to = grant->to,
+                              .to_count = grant->to_count,
+                              .address =
+                                  mcpx_slice_of(address_text(call->request->from, address)),
+                              .until = end_of(outcome->list, sort, grant)};
+
+    if (call->api->tell)
+        call->api->tell(call->api->context, &note, call->now);
+}
+
+void api_change_tell(const struct api_call *call, const struct outcome *outcome)
+{
+    struct changes_figures *figures = changes_figures(call->api->changes);
+    const struct wish *wish = outcome->wish;
+
+    for (size_t i = 0; i < wish->remove.deny_count; i++)
+        tell(call, outcome, AUDIT_REVOKE,
+             &(struct mcpx_grant){.pattern = wish->remove.deny[i]});
+    for (size_t i = 0; i < wish->add.count; i++)
+        tell(call, outcome, AUDIT_GRANT, &wish->add.grants[i]);
+    figures->revoked += wish->remove.deny_count;
+    figures->granted += wish->add.count;
+}

@@ -1,0 +1,223 @@
+/*
+ * api_kick.c - DELETE /admin/participants/{id}: connections end, those that wait to come in are turned
+ * away, tickets are void. A token stays as good as it was, so its bearer may come back, unless it is
+ * kept out for a while: taking a token away is the configuration's business.
+ */
+#include "router/edge/api_change.h"
+
+#include "lib/core/format.h"
+#include "lib/core/ident.h"
+#include "lib/core/json_write.h"
+#include "router/edge/http_query.h"
+#include "router/edge/regrant.h"
+#include "router/policy/authority.h"
+#include <mcpx/json.h>
+
+/* Nobody is kept out for longer without the configuration: a year. */
+enum { BAR_MOST_S = 31536000 };
+
+/*
+ * What is asked, and what was done.
+ *
+ * place     without a topic: in all topics that the caller reaches
+ * last      the topic that was asked about last, and what the answer was
+ * for_s     how long it is kept out; absent when not asked for
+ */
+struct kick {
+    const struct api_call *call;
+    struct change_place place;
+    struct mcpx_text last;
+    bool last_reached;
+    bool preview, has_for;
+    size_t for_s;
+    size_t connections, tickets, waiting;
+    uint64_t asked;
+};
+
+static bool read_query(struct kick *kick, struct mcpx_text *scratch, struct http_reply *reply)
+{
+    struct http_param params[] = {{.name = "topic"}, {.name = "for"}, {.name = "dry_run"}};
+    struct mcpx_slice query = kick->call->query;
+    size_t bad = 0, preview = 0;
+
+    if (!mcpx_text_reserve(scratch, query.len)) {
+        http_reply_fail(reply, MCPX_ENOMEM, NULL);
+        return false;
+    }
+    if (http_params_read(query, params, 3, scratch, &bad)) {
+        http_reply_fail(reply, MCPX_EREQUEST, params[bad].name);
+        mcpx_text_puts(&reply->detail, " is given twice or has malformed percent-encoding");
+        return false;
+    }
+    kick->place.topic = params[0].value;
+    kick->has_for = params[1].value.text;
+    if (kick->place.topic.text && !mcpx_topic_name_is_valid(kick->place.topic))
+        http_reply_fail(reply, MCPX_ETOPIC,
+                        "topic must be 1 to 256 bytes without control characters");
+    else if (kick->has_for && !http_decimal(params[1].value, BAR_MOST_S, &kick->for_s))
+        http_reply_fail(reply, MCPX_EREQUEST, "for must be a number from 0 to 31536000");
+    else if (kick->has_for && !kick->place.topic.text)
+        http_reply_fail(reply, MCPX_EREQUEST, "for needs topic: name where to keep it out");
+    else if (params[2].value.text && !http_decimal(params[2].value, 1, &preview))
+        http_reply_fail(reply, MCPX_EREQUEST, "dry_run must be 0 or 1");
+    kick->preview = preview == 1;
+    return !reply->err;
+}
+
+/* Whoever may kick everywhere still does so only where its token is good. */
+static bool find_out(struct kick *kick, struct mcpx_slice topic)
+{
+    const struct api_call *call = kick->call;
+    struct http_reply ignored = {.err = MCPX_OK};
+    struct grant *own = api_grant_in(call, topic, &ignored);
+    bool reached = own && authority_has(own->capset, "admin/kick", call->now.wall_ms) &&
+                   api_may_change(call, own, kick->place.identity, &ignored);
+
+    kick->asked++;
+    grant_unref(own);
+    http_reply_fini(&ignored);
+    return reached;
+}
+
+static bool reaches(void *reach, struct mcpx_slice topic)
+{
+    struct kick *kick = reach;
+
+    if (kick->place.topic.text)
+        return mcpx_slice_equal(kick->place.topic, topic);
+    if (kick->asked > 0 && mcpx_slice_equal(mcpx_text_view(&kick->last), topic))
+        return kick->last_reached;
+    kick->last_reached = find_out(kick, topic);
+    mcpx_text_reset(&kick->last);
+    mcpx_text_slice(&kick->last, topic);
+    return kick->last_reached;
+}
+
+static void tell(const struct kick *kick, struct mcpx_slice id, struct mcpx_slice topic)
+{
+    const struct api_call *call = kick->call;
+    char address[ADDRESS_TEXT_SIZE];
+    struct audit_note note = {
+        .what = AUDIT_KICK,
+        .topic = topic,
+        .from = id,
+        .by = kick->place.by,
+        .address = mcpx_slice_of(address_text(call->request->from, address)),
+        .until = kick->for_s ? call->now.wall_ms + (int64_t)kick->for_s * 1000 : 0};
+
+    if (call->api->tell)
+        call->api->tell(call->api->context, &note, call->now);
+}
+
+/* It cannot come back before its connections have ended. */
+static enum mcpx_err keep_out(struct kick *kick)
+{
+    struct changes *changes = kick->call->api->changes;
+    int64_t until_ms = kick->call->now.wall_ms + (int64_t)kick->for_s * 1000;
+    struct changed *draft;
+    enum mcpx_err err;
+
+    if (!kick->has_for || kick->preview)
+        return MCPX_OK;
+    err = changes_draft_bar(changes, &kick->place, until_ms, &draft);
+    return err ? err : changes_commit(changes, draft);
+}
+
+static void end_connections(struct kick *kick)
+{
+    const struct http_api *api = kick->call->api;
+    struct peer *peer = NULL;
+
+    while ((peer = regrant_next(api, kick->place.identity, kick->place.topic, peer)) != NULL) {
+        if (!reaches(kick, peer_topic_name(peer)))
+            continue;
+        kick->connections++;
+        if (kick->preview)
+            continue;
+        tell(kick, peer_id(peer), peer_topic_name(peer));
+        hub_condemn(api->hub, peer, MCPX_EKICKED, kick->call->now);
+    }
+}
+
+static void end_others(struct kick *kick)
+{
+    const struct http_api *api = kick->call->api;
+    struct removal removal = {kick->place.identity, reaches, kick};
+
+    if (kick->preview)
+        return;
+    kick->tickets = tickets_void(api->tickets, kick->place.identity, reaches, kick);
+    if (api->turn_away)
+        kick->waiting = api->turn_away(api->context, &removal);
+    if (kick->connections == 0 && (kick->has_for || kick->tickets + kick->waiting > 0))
+        tell(kick, kick->place.identity, kick->place.topic);
+    changes_figures(api->changes)->kicked++;
+}
+
+static bool is_somebody(const struct kick *kick)
+{
+    struct grant *grant = NULL;
+    bool configured = tokens_participant(kick->call->api->config->tokens, kick->place.identity,
+                                         &grant) == MCPX_OK;
+
+    grant_unref(grant);
+    return configured || kick->has_for || kick->preview ||
+           kick->connections + kick->tickets + kick->waiting > 0;
+}
+
+static void write_answer(const struct kick *kick, struct mcpx_text *out)
+{
+    char at[MX_TIME_LEN + 1], until[MX_TIME_LEN + 1];
+
+    mx_time_format(kick->place.wall_ms, at);
+    mx_time_format(kick->place.wall_ms + (int64_t)kick->for_s * 1000, until);
+    mx_format(out, "{\"participantId\":%q", kick->place.identity);
+    mx_json_add_optional(out, "topic", kick->place.topic);
+    mx_json_add_number(out, "connections", (int64_t)(kick->connections + kick->waiting));
+    mx_json_add_number(out, "tickets", (int64_t)kick->tickets);
+    if (kick->for_s)
+        mcpx_json_add_member(out, "barredUntil", mcpx_slice_of(until));
+    mcpx_json_add_member(out, "modifiedBy", kick->place.by);
+    mcpx_json_add_member(out, "modifiedAt", mcpx_slice_of(at));
+    mx_json_add_bool(out, "dryRun", kick->preview);
+    mx_json_end_object(out);
+}
+
+static bool may_kick(struct kick *kick, struct http_reply *reply)
+{
+    const struct api_call *call = kick->call;
+    struct grant *own = kick->place.topic.text ? api_grant_in(call, kick->place.topic, reply)
+                                               : grant_ref(call->grant);
+    bool may = own && api_may(call, own, "admin/kick", reply) &&
+               api_may_change(call, own, kick->place.identity, reply);
+
+    grant_unref(own);
+    return may;
+}
+
+void api_kick(const struct api_call *call, struct http_reply *reply)
+{
+    struct kick kick = {.call = call};
+    struct mcpx_text scratch = {0};
+    enum mcpx_err err;
+
+    if (!api_target(call, &kick.place, reply) || !read_query(&kick, &scratch, reply) ||
+        !may_kick(&kick, reply))
+        goto out;
+    err = keep_out(&kick);
+    if (err) {
+        http_reply_fail(reply, err, NULL);
+        goto out;
+    }
+    end_connections(&kick);
+    end_others(&kick);
+    if (is_somebody(&kick))
+        write_answer(&kick, &reply->body);
+    else
+        http_reply_fail(reply, MCPX_ENOTFOUND,
+                        "nobody is configured or connected under that id");
+    reply->cost = kick.asked;
+out:
+    mcpx_text_fini(&kick.last);
+    mcpx_text_fini(&scratch);
+}

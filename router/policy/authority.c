@@ -1,0 +1,102 @@
+/*
+ * authority.c - compares what is given with what the giver has, pattern with pattern. Trying all kinds
+ * that a pattern covers is not possible, and trying some would miss the one that matters. Several
+ * grants that cover something only together do not count: the giver can give it in pieces.
+ */
+#include "router/policy/authority.h"
+
+#include "lib/core/capset.h"
+#include "lib/core/format.h"
+#include "lib/core/ident.h"
+
+bool authority_has(struct mcpx_capset *set, const char *kind, int64_t wall_ms)
+{
+    struct mcpx_kind parsed;
+    struct mcpx_question question = {.kind = &parsed, .wall_ms = wall_ms};
+
+    return mcpx_kind_parse(mcpx_slice_of(kind), &parsed, NULL) == MCPX_OK &&
+           mcpx_capset_allows(set, &question);
+}
+
+static bool covers_addressees(const struct mcpx_grant *held, const struct mcpx_grant *given)
+{
+    if (held->to_count == 0)
+        return true;
+    for (size_t i = 0; i < given->to_count; i++)
+        if (!mx_id_is_among(given->to[i], held->to, held->to_count))
+            return false;
+    return given->to_count > 0;
+}
+
+static bool lasts_as_long(const struct mcpx_grant *held, const struct mcpx_grant *given,
+                          int64_t wall_ms)
+{
+    if (held->expires_ms == 0)
+        return true;
+    return wall_ms < held->expires_ms && given->expires_ms != 0 &&
+           given->expires_ms <= held->expires_ms;
+}
+
+/* The denial that may take something of it away; absent when there is none. */
+static struct mcpx_slice find_denial(const struct mcpx_capset *set,
+                                     const struct mx_pattern *given)
+{
+    for (size_t i = 0; i < set->deny_count; i++)
+        if (mx_pattern_may_meet(&set->patterns[set->grant_count + i], given))
+            return mx_capset_denial(set, i);
+    return (struct mcpx_slice){NULL, 0};
+}
+
+bool authority_may_give(const struct mcpx_capset *set, const struct mcpx_grant *given,
+                        int64_t wall_ms, struct mcpx_text *why)
+{
+    const char *missing = "your grants do not cover '%s'; what you do not have yourself you "
+                          "can only grant with admin/*";
+    struct mx_pattern pattern;
+    struct mcpx_slice denial;
+    bool covered = false;
+
+    if (mx_pattern_parse(given->pattern, &pattern, NULL))
+        return false;
+    for (size_t i = 0; i < set->grant_count && !covered; i++) {
+        const struct mcpx_grant *held = &set->grants[i];
+
+        if (!mx_pattern_contains(&set->patterns[i], &pattern, false))
+            continue;
+        if (!covers_addressees(held, given))
+            missing = "you have '%s' for some addressees only: name them as to";
+        else if (!lasts_as_long(held, given, wall_ms))
+            missing = "you do not have '%s' yourself for so long: give an earlier until";
+        else
+            covered = true;
+    }
+    denial = find_denial(set, &pattern);
+    if (!covered)
+        mx_format(why, missing, given->pattern);
+    else if (denial.text)
+        mx_format(why, "'%s' may cover what '%s' denies you", given->pattern, denial);
+    return covered && !denial.text;
+}
+
+bool authority_has_all(const struct mcpx_capset *set, int64_t wall_ms)
+{
+    const struct mcpx_grant all = {.pattern = MCPX_SLICE("admin/*")};
+    struct mcpx_text why = {0};
+    bool has = authority_may_give(set, &all, wall_ms, &why);
+
+    mcpx_text_fini(&why);
+    return has;
+}
+
+bool authority_is_guarded(const struct mcpx_capset *set, int64_t wall_ms)
+{
+    struct mx_pattern all;
+
+    if (mx_pattern_parse(MCPX_SLICE("admin/*"), &all, NULL))
+        return false;
+    for (size_t i = 0; i < set->grant_count; i++)
+        if ((set->grants[i].expires_ms == 0 || wall_ms < set->grants[i].expires_ms) &&
+            mx_pattern_contains(&set->patterns[i], &all, false))
+            return true;
+    return false;
+}

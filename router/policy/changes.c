@@ -1,0 +1,389 @@
+/*
+ * changes.c - keeps run-time changes and lays them over what a credential gives. A change is made on
+ * a copy of its participant's list, which then takes the list's place: a refusal half-way leaves
+ * nothing behind, and a preview is a copy that is thrown away. Sets are compiled when somebody needs
+ * them, and once for all connections of a participant that came with the same set.
+ *
+ * Writing changes into the configuration was refused: what somebody was lent for an hour must not
+ * outlive the process that counts the hour.
+ */
+#include "lib/core/capset.h"
+#include "lib/core/room.h"
+#include "router/policy/changes_inside.h"
+
+/* The names come from administrators, so the hash needs no secret key. */
+static const struct mx_map_key names_key = {{5, 12}}, topics_key = {{6, 12}};
+
+static uint64_t hash_of(struct mcpx_slice identity, struct mcpx_slice topic)
+{
+    return mx_map_hash(names_key, identity) ^ mx_map_hash(topics_key, topic);
+}
+
+struct changes *changes_new(void)
+{
+    struct changes *changes = calloc(1, sizeof *changes);
+
+    if (changes)
+        changes->next_end_ms = INT64_MAX;
+    return changes;
+}
+
+void changes_free(struct changes *changes)
+{
+    if (!changes)
+        return;
+    for (size_t i = 0; i < changes->count; i++)
+        changed_free(changes->all[i]);
+    free(changes->all);
+    mx_map_fini(&changes->places);
+    free(changes);
+}
+
+struct changes_figures *changes_figures(struct changes *changes)
+{
+    return &changes->figures;
+}
+
+size_t changes_count(const struct changes *changes)
+{
+    return changes->kept;
+}
+
+struct change *change_ref(struct change *change)
+{
+    change->refs++;
+    return change;
+}
+
+void change_unref(struct change *change)
+{
+    if (--change->refs == 0)
+        free(change);
+}
+
+void changed_free(struct changed *changed)
+{
+    if (!changed)
+        return;
+    for (size_t i = 0; i < changed->count; i++)
+        change_unref(changed->list[i]);
+    mcpx_capset_unref(changed->base_set);
+    mcpx_capset_unref(changed->set);
+    free(changed);
+}
+
+struct changed *changed_copy(const struct changed *changed, const struct change_place *place)
+{
+    struct changed *copy = calloc(1, sizeof *copy + place->identity.len + place->topic.len);
+    char *room;
+
+    if (!copy)
+        return NULL;
+    room = (char *)(copy + 1);
+    memcpy(room, place->identity.text, place->identity.len);
+    copy->identity = (struct mcpx_slice){room, place->identity.len};
+    room += place->identity.len;
+    memcpy(room, place->topic.text, place->topic.len);
+    copy->topic = (struct mcpx_slice){room, place->topic.len};
+    for (size_t i = 0; changed && i < changed->count; i++)
+        copy->list[copy->count++] = change_ref(changed->list[i]);
+    return copy;
+}
+
+void changed_drop(struct changed *changed, size_t index)
+{
+    change_unref(changed->list[index]);
+    memmove(&changed->list[index], &changed->list[index + 1],
+            (--changed->count - index) * sizeof *changed->list);
+}
+
+struct changed *changes_find(const struct changes *changes, struct mcpx_slice identity,
+                             struct mcpx_slice topic)
+{
+    uint64_t hash, value;
+    size_t at = 0;
+
+    if (!changes || changes->count == 0)
+        return NULL;
+    hash = hash_of(identity, topic);
+    while ((value = mx_map_next(&changes->places, hash, &at)) != 0) {
+        struct changed *changed = changes->all[value - 1];
+
+        if (mcpx_slice_equal(changed->identity, identity) &&
+            mcpx_slice_equal(changed->topic, topic))
+            return changed;
+    }
+    return NULL;
+}
+
+bool changes_bar(const struct changes *changes, struct mcpx_slice identity,
+                 struct mcpx_slice topic, int64_t wall_ms)
+{
+    const struct changed *changed = changes_find(changes, identity, topic);
+
+    for (size_t i = 0; changed && i < changed->count; i++)
+        if (changed->list[i]->sort == CHANGE_BAR && change_holds(changed->list[i], wall_ms))
+            return true;
+    return false;
+}
+
+/* ---- laid over a grant ---- */
+
+/* What a set is made from; `taken` holds the run-time denials, taken apart. */
+struct mixture {
+    struct mcpx_grant *grants;
+    struct mcpx_slice *deny;
+    size_t grant_count, deny_count;
+    struct mx_pattern taken[CHANGES_LIST];
+    size_t taken_count;
+};
+
+/* A grant that is denied as a whole is not listed either. */
+static void mix_grant(struct mixture *mixture, const struct mcpx_grant *grant)
+{
+    struct mx_pattern pattern;
+
+    if (mx_pattern_parse(grant->pattern, &pattern, NULL))
+        return;
+    for (size_t i = 0; i < mixture->taken_count; i++)
+        if (mx_pattern_contains(&mixture->taken[i], &pattern, true))
+            return;
+    mixture->grants[mixture->grant_count++] = *grant;
+}
+
+static void mix_denials(struct mixture *mixture, const struct changed *changed,
+                        int64_t wall_ms)
+{
+    for (size_t i = 0; i < changed->count; i++) {
+        const struct change *change = changed->list[i];
+
+        if (change->sort != CHANGE_DENIAL || !change_holds(change, wall_ms) ||
+            mx_pattern_parse(change->grant.pattern, &mixture->taken[mixture->taken_count],
+                             NULL))
+            continue;
+        mixture->taken_count++;
+        mixture->deny[mixture->deny_count++] = change->grant.pattern;
+    }
+}
+
+static void mix(struct mixture *mixture, const struct changed *changed,
+                const struct mcpx_capset *base, int64_t wall_ms)
+{
+    for (size_t i = 0; i < base->deny_count; i++)
+        mixture->deny[mixture->deny_count++] = mx_capset_denial(base, i);
+    mix_denials(mixture, changed, wall_ms);
+    for (size_t i = 0; i < base->grant_count; i++)
+        mix_grant(mixture, &base->grants[i]);
+    for (size_t i = 0; i < changed->count; i++)
+        if (changed->list[i]->sort == CHANGE_GRANT && change_holds(changed->list[i], wall_ms))
+            mix_grant(mixture, &changed->list[i]->grant);
+}
+
+static enum mcpx_err compile(const struct changed *changed, const struct mcpx_capset *base,
+                             int64_t wall_ms, struct mcpx_capset **out)
+{
+    size_t most = base->grant_count + base->deny_count + changed->count;
+    struct mixture mixture = {.grants = calloc(most, sizeof(struct mcpx_grant)),
+                              .deny = calloc(most, sizeof(struct mcpx_slice))};
+    enum mcpx_err err = MCPX_ENOMEM;
+
+    if (mixture.grants && mixture.deny) {
+        mix(&mixture, changed, base, wall_ms);
+        err = mcpx_capset_new(mixture.grants, mixture.grant_count, mixture.deny,
+                              mixture.deny_count, NULL, NULL, out);
+    }
+    free(mixture.grants);
+    free(mixture.deny);
+    return err;
+}
+
+/* Grants end by themselves, inside the set. */
+static int64_t first_end_of_denial(const struct changed *changed, int64_t wall_ms)
+{
+    int64_t first = 0;
+
+    for (size_t i = 0; i < changed->count; i++) {
+        const struct change *change = changed->list[i];
+        int64_t end = change->grant.expires_ms;
+
+        if (change->sort == CHANGE_DENIAL && end > wall_ms && (first == 0 || end < first))
+            first = end;
+    }
+    return first;
+}
+
+static bool has_rights(const struct changed *changed)
+{
+    for (size_t i = 0; changed && i < changed->count; i++)
+        if (changed->list[i]->sort != CHANGE_BAR)
+            return true;
+    return false;
+}
+
+enum mcpx_err changed_apply(struct changed *changed, struct grant *base, int64_t wall_ms,
+                            struct grant **out)
+{
+    struct mcpx_capset *set = NULL;
+    struct grant *grant;
+    enum mcpx_err err;
+
+    base = grant_base(base);
+    if (!has_rights(changed)) {
+        *out = grant_ref(base);
+        return MCPX_OK;
+    }
+    if (changed->base_set != base->capset ||
+        (changed->good_until && wall_ms >= changed->good_until)) {
+        err = compile(changed, base->capset, wall_ms, &set);
+        if (err)
+            return err;
+        mcpx_capset_unref(changed->base_set);
+        mcpx_capset_unref(changed->set);
+        changed->base_set = mcpx_capset_ref(base->capset);
+        changed->set = set;
+        changed->good_until = first_end_of_denial(changed, wall_ms);
+    }
+    grant = grant_over(base, changed->set);
+    if (!grant)
+        return MCPX_ENOMEM;
+    *out = grant;
+    return MCPX_OK;
+}
+
+enum mcpx_err changes_apply(const struct changes *changes, struct grant *base,
+                            struct mcpx_slice topic, int64_t wall_ms, struct grant **out)
+{
+    return changed_apply(changes_find(changes, base->identity, topic), base, wall_ms, out);
+}
+
+/* ---- kept ---- */
+
+static void count_in(struct changes *changes, const struct changed *changed)
+{
+    for (size_t i = 0; i < changed->count; i++) {
+        int64_t end = changed->list[i]->grant.expires_ms;
+
+        changes->kept++;
+        if (end && end < changes->next_end_ms)
+            changes->next_end_ms = end;
+    }
+}
+
+static void count_out(struct changes *changes, const struct changed *changed)
+{
+    changes->kept -= changed->count;
+}
+
+static void put(struct changes *changes, size_t index)
+{
+    const struct changed *changed = changes->all[index];
+
+    mx_map_put(&changes->places, hash_of(changed->identity, changed->topic), index + 1);
+}
+
+static void take(struct changes *changes, size_t index)
+{
+    const struct changed *changed = changes->all[index];
+
+    mx_map_remove(&changes->places, hash_of(changed->identity, changed->topic), index + 1);
+}
+
+enum mcpx_err changes_commit(struct changes *changes, struct changed *draft)
+{
+    const struct changed *before = changes_find(changes, draft->identity, draft->topic);
+    struct changed **all;
+    size_t index = 0;
+
+    if (before) {
+        while (changes->all[index] != before)
+            index++;
+        count_out(changes, before);
+        changed_free(changes->all[index]);
+        changes->all[index] = draft;
+        count_in(changes, draft);
+        return MCPX_OK;
+    }
+    all = mx_room(changes->all, changes->count, &changes->room, sizeof(struct changed *));
+    if (!all || !mx_map_reserve(&changes->places)) {
+        changes->all = all ? all : changes->all;
+        changed_free(draft);
+        return MCPX_ENOMEM;
+    }
+    changes->all = all;
+    changes->all[changes->count] = draft;
+    put(changes, changes->count++);
+    count_in(changes, draft);
+    return MCPX_OK;
+}
+
+static void forget(struct changes *changes, size_t index)
+{
+    take(changes, index);
+    changed_free(changes->all[index]);
+    if (index != --changes->count) {
+        take(changes, changes->count);
+        changes->all[index] = changes->all[changes->count];
+        put(changes, index);
+    }
+}
+
+/* When it is forgotten: a grant is remembered for as long as it might have lasted. */
+static int64_t forgotten_ms(const struct change *change, int64_t longest_ms)
+{
+    int64_t end = change->grant.expires_ms;
+
+    if (change->sort != CHANGE_GRANT || longest_ms == 0)
+        return end;
+    return end > INT64_MAX - longest_ms ? INT64_MAX : end + longest_ms;
+}
+
+/* True when a denial has ended. */
+static bool drop_ended(struct changed *changed, int64_t wall_ms, int64_t longest_ms)
+{
+    bool told = false;
+
+    for (size_t i = changed->count; i-- > 0;) {
+        const struct change *change = changed->list[i];
+
+        if (change_holds(change, wall_ms) || wall_ms < forgotten_ms(change, longest_ms))
+            continue;
+        told |= change->sort == CHANGE_DENIAL;
+        changed_drop(changed, i);
+    }
+    return told;
+}
+
+/* When there is something to do again. */
+static void plan(struct changes *changes, int64_t longest_ms)
+{
+    changes->next_end_ms = INT64_MAX;
+    for (size_t i = 0; i < changes->count; i++) {
+        for (size_t j = 0; j < changes->all[i]->count; j++) {
+            int64_t end = forgotten_ms(changes->all[i]->list[j], longest_ms);
+
+            if (changes->all[i]->list[j]->grant.expires_ms && end < changes->next_end_ms)
+                changes->next_end_ms = end;
+        }
+    }
+}
+
+const struct changed *changes_tick(struct changes *changes, int64_t wall_ms,
+                                   int64_t longest_ms)
+{
+    if (wall_ms < changes->next_end_ms)
+        return NULL;
+    for (size_t i = changes->count; i-- > 0;) {
+        struct changed *changed = changes->all[i];
+        bool told;
+
+        count_out(changes, changed);
+        told = drop_ended(changed, wall_ms, longest_ms);
+        count_in(changes, changed);
+        if (told)
+            return changed;
+        if (changed->count == 0)
+            forget(changes, i);
+    }
+    plan(changes, longest_ms);
+    return NULL;
+}

@@ -1,0 +1,169 @@
+/*
+ * changes.h - what was granted and taken away while the router runs, by participant and topic.
+ * It lies over what a credential gives, lives in memory, and ends with the process.
+ * Protocol: section 8.
+ */
+#ifndef POLICY_CHANGES_H
+#define POLICY_CHANGES_H
+
+#include "router/hub/grant.h"
+
+/**
+ * Bounds, of denials and of all else alike: so nobody can fill the table with grants to keep theirs.
+ * CHANGES_EACH holds for one participant in one topic. One participant may have made a quarter of the
+ * others.
+ */
+enum {
+    CHANGES_MAX = 4096,
+    CHANGES_BYTES_MAX = 16 << 20,
+    CHANGES_SHARE = 4,
+    CHANGES_EACH = 64,
+    CHANGES_LIST = 2 * CHANGES_EACH
+};
+
+/** CHANGE_GRANT gives, CHANGE_DENIAL takes away, CHANGE_BAR keeps out of the topic. */
+enum change_sort { CHANGE_GRANT, CHANGE_DENIAL, CHANGE_BAR };
+
+/**
+ * One change, immutable and counted.
+ *
+ * grant      its pattern, empty for CHANGE_BAR; `to` of a grant; `expires_ms`: until when it holds,
+ *            0 = as long as the router runs. A grant that has ended is kept for a while, so that
+ *            giving it again does not begin its time anew
+ * by         who has made it
+ * first_ms   wall clock since which it was given without ending for long
+ * made_ms    wall clock when it was made, or made longer
+ * size       bytes of memory
+ */
+struct change {
+    unsigned refs;
+    enum change_sort sort;
+    struct mcpx_grant grant;
+    struct mcpx_slice by;
+    int64_t first_ms, made_ms;
+    size_t size;
+};
+
+/** Does it hold at this instant? */
+static inline bool change_holds(const struct change *change, int64_t wall_ms)
+{
+    return change->grant.expires_ms == 0 || wall_ms < change->grant.expires_ms;
+}
+
+/**
+ * The changes for one participant in one topic.
+ *
+ * base_set, set   the set that was made last, and what it was made from
+ * good_until      wall clock up to which it is good; 0 = for ever
+ */
+struct changed {
+    struct mcpx_slice identity, topic;
+    struct change *list[CHANGES_LIST];
+    size_t count;
+    struct mcpx_capset *base_set, *set;
+    int64_t good_until;
+};
+
+/** How many there were: patterns granted, taken away, participants removed. */
+struct changes_figures {
+    uint64_t granted, revoked, kicked;
+};
+
+struct changes;
+
+/** Makes an empty table. Returns NULL when memory runs out. */
+struct changes *changes_new(void);
+
+/** Frees it. NULL is allowed. */
+void changes_free(struct changes *changes);
+
+/** Counts what happened. Lent until the table is freed. */
+struct changes_figures *changes_figures(struct changes *changes);
+
+/** How many changes are kept, those that have ended included. */
+size_t changes_count(const struct changes *changes);
+
+/** The changes for a participant in a topic, or NULL. Lent until the table changes. */
+struct changed *changes_find(const struct changes *changes, struct mcpx_slice identity,
+                             struct mcpx_slice topic);
+
+/**
+ * Lays the changes for a grant's participant in a topic over the grant.
+ *
+ * base   what its credential gives; a grant made here is taken for its base
+ * out    filled with a reference the caller owns: the base itself where nothing was changed
+ *
+ * Returns MCPX_OK; MCPX_ENOMEM; MCPX_ELIMIT when both together are too much for a set.
+ */
+enum mcpx_err changes_apply(const struct changes *changes, struct grant *base,
+                            struct mcpx_slice topic, int64_t wall_ms, struct grant **out);
+
+/** Is the participant kept out of the topic? */
+bool changes_bar(const struct changes *changes, struct mcpx_slice identity,
+                 struct mcpx_slice topic, int64_t wall_ms);
+
+/** Who is changed, where, by whom, when. */
+struct change_place {
+    struct mcpx_slice identity, topic, by;
+    int64_t wall_ms;
+};
+
+/**
+ * What is to be changed. `remove` comes before `add`. All is borrowed.
+ *
+ * add, remove   grants, and patterns, that are valid
+ * until_ms      wall clock when all of it ends; 0 = not given
+ * longest_ms    how long a grant may last from when it was first given; 0 = no limit
+ * base          what the participant's credential gives; NULL = not known
+ */
+struct change_order {
+    struct change_place place;
+    const struct mcpx_grant *add;
+    size_t add_count;
+    const struct mcpx_slice *remove;
+    size_t remove_count;
+    int64_t until_ms, longest_ms;
+    const struct mcpx_capset *base;
+};
+
+/**
+ * Works out what the changes for a participant would be, without making them. A grant that is added
+ * lasts until `until_ms` or its own end; without both, as long as it may. What was removed is removed
+ * no longer once the same pattern is added without `to` and end; nothing is granted by that.
+ *
+ * why   on a refusal the reason is appended
+ * out   filled with a draft the caller owns, for changes_commit or changed_free
+ *
+ * Returns MCPX_OK; MCPX_EREQUEST, MCPX_ECAPABILITY with `why` (an end that is past or too far away;
+ * what is denied); MCPX_EFULL, MCPX_ESHARE, MCPX_ELIMIT when a bound is reached; MCPX_ENOMEM.
+ */
+enum mcpx_err changes_draft(const struct changes *changes, const struct change_order *order,
+                            struct mcpx_text *why, struct changed **out);
+
+/**
+ * Works out that a participant is kept out of a topic until an instant; one that is past ends that.
+ * As changes_draft.
+ */
+enum mcpx_err changes_draft_bar(const struct changes *changes,
+                                const struct change_place *place, int64_t until_ms,
+                                struct changed **out);
+
+/** changes_apply for one participant's changes, or a draft of them. NULL = there are none. */
+enum mcpx_err changed_apply(struct changed *changed, struct grant *base, int64_t wall_ms,
+                            struct grant **out);
+
+/** The draft, which is taken, is in force. Returns MCPX_OK; MCPX_ENOMEM, then nothing has changed. */
+enum mcpx_err changes_commit(struct changes *changes, struct changed *draft);
+
+/** Frees a draft. NULL is allowed. */
+void changed_free(struct changed *changed);
+
+/**
+ * Forgets what has ended. To be called about once a second until it returns NULL.
+ *
+ * Returns somebody to whom a denial no longer applies, lent until the next call.
+ */
+const struct changed *changes_tick(struct changes *changes, int64_t wall_ms,
+                                   int64_t longest_ms);
+
+#endif

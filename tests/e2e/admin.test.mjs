@@ -1,0 +1,406 @@
+/*
+ * The story: somebody is lent a right for an hour, loses one at once, or is shown the door, while
+ * everybody goes on talking. What breaks for whom: a right that was taken away still works for one
+ * more message, a lent one lasts for ever, or somebody gives away what is not theirs.
+ * Protocol: section 8.
+ */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { Participant, Refused } from './lib/participant.mjs';
+import { Room } from './lib/room.mjs';
+import { eventually, Router } from './lib/router.mjs';
+
+const RM = 'mcp/request:tools/call:rm';
+let router;
+before(async () => { router = await Router.start(); });
+after(() => router?.stop());
+
+const path = (id) => `/admin/participants/${encodeURIComponent(id)}`;
+
+/** Asks as a participant with these capabilities; the answer of the router. */
+async function asks(room, method, target, { as = 'root', can = ['admin/*'], body } = {}) {
+  const token = await router.token(as, room.topic, can);
+  return router.request(method, target, { token, body });
+}
+
+const change = (room, id, body, who) => asks(room, 'POST', `${path(id)}/capabilities`,
+  { ...who, body: { topic: room.topic, ...body } });
+
+const kick = (room, id, query = '', who) => asks(room, 'DELETE',
+  `${path(id)}?topic=${encodeURIComponent(room.topic)}${query}`, who);
+
+async function changed(...args) {
+  const answer = await change(...args);
+  assert.equal(answer.status, 200, answer.text);
+  return answer.json;
+}
+
+/** Was it delivered? The participant is told in either case. */
+async function passes(one, kind, to) {
+  const id = one.send(kind, {}, to ? { to } : {});
+  const { envelope } = await one.until((heard) => heard.id === id
+    || heard.correlation_id === id, `what becomes of ${kind}`);
+  return envelope.id === id;
+}
+
+test('a right is there for the very next message, and gone for the very next', async (t) => {
+  const room = new Room(t, router);
+  const bob = await room.join('bob', ['chat']);
+  const eve = await room.join('eve', ['chat']);
+  assert.equal(await passes(bob, RM), false);
+  const given = await changed(room, 'bob', { add: [RM], until: 600 });
+  assert.equal(given.participantId, 'bob');
+  assert.deepEqual(given.oldCapabilities, ['chat']);
+  assert.deepEqual(given.newCapabilities, ['chat', RM]);
+  assert.equal(given.modifiedBy, 'root');
+  assert.ok(Math.abs(Date.parse(given.modifiedAt) - Date.now()) < 60000);
+  assert.equal(given.connections, 1);
+  assert.equal(await passes(bob, RM), true);
+  const told = (message) => message.kind === 'system/presence'
+    && message.payload.event === 'update' && message.payload.participant.id === 'bob';
+  const update = await eve.until(told, 'the update');
+  assert.deepEqual(update.envelope.payload.participant.capabilities, ['chat', RM]);
+  const welcome = await bob.until((message) => message.kind === 'system/welcome'
+    && message.payload.you.capabilities.includes(RM), 'a new welcome');
+  assert.equal(welcome.envelope.payload.you.grants[1].kind, RM);
+  const taken = await changed(room, 'bob', { remove: [RM] });
+  assert.deepEqual(taken.newCapabilities, ['chat']);
+  assert.equal(await passes(bob, RM), false);
+  assert.equal(await passes(bob, 'chat'), true);
+});
+
+test('what the configuration grants can be taken away, and comes back', async (t) => {
+  const room = new Room(t, router);
+  const bob = await room.join('bob', ['mcp/*', 'chat']);
+  assert.equal(await passes(bob, RM), true);
+  const taken = await changed(room, 'bob', { remove: [RM] });
+  assert.deepEqual(taken.denied, [RM]);
+  assert.equal(await passes(bob, RM), false);
+  assert.equal(await passes(bob, 'mcp/request:tools/call:ls'), true);
+  /* Denials win over whatever is added. */
+  const narrower = await change(room, 'bob', { add: [{ kind: RM, to: ['files'] }] });
+  assert.equal(narrower.status, 403, narrower.text);
+  assert.match(narrower.json.detail, /denied by/);
+  await changed(room, 'bob', { add: ['mcp/request:*'] });
+  assert.equal(await passes(bob, RM), false);
+  const back = await changed(room, 'bob', { add: [RM] });
+  assert.deepEqual(back.denied, []);
+  assert.equal(await passes(bob, RM), true);
+});
+
+test('who is not there has it on coming, with each instance, and in this topic alone', async (t) => {
+  const room = new Room(t, router);
+  const other = new Room(t, router);
+  const later = await changed(room, 'late', { add: [RM] });
+  assert.equal(later.known, false);
+  const one = await room.join('late', ['chat'], { query: { instance: 'auto' } });
+  const two = await room.join('late', ['chat'], { query: { instance: 'auto' } });
+  assert.notEqual(one.id, two.id);
+  for (const each of [one, two]) {
+    assert.deepEqual(each.welcome.payload.you.capabilities, ['chat', RM]);
+    assert.equal(await passes(each, RM), true);
+  }
+  assert.equal((await changed(room, 'late', { remove: ['chat'] })).connections, 2);
+  for (const each of [one, two]) assert.equal(await passes(each, 'chat'), false);
+  const elsewhere = await other.join('late', ['chat']);
+  assert.equal(await passes(elsewhere, RM), false);
+  assert.equal(await passes(elsewhere, 'chat'), true);
+  /* An instance stands for its participant. */
+  assert.equal((await changed(room, 'late~2', { add: ['chat'] })).participantId, 'late');
+  assert.equal(await passes(one, 'chat'), true);
+});
+
+test('a right ends by itself, and so does a removal', async (t) => {
+  const room = new Room(t, router);
+  const bob = await room.join('bob', ['chat', 'mcp/response:*']);
+  await changed(room, 'bob', { add: [RM], remove: ['chat'], until: 1 });
+  assert.equal(await passes(bob, 'chat'), false);
+  const since = bob.received.length;
+  await bob.until((message) => message.kind === 'system/welcome'
+    && !message.payload.you.capabilities.includes(RM), 'a welcome without the grant', { since });
+  assert.equal(await passes(bob, RM), false);
+  await eventually(() => passes(bob, 'chat'), 'the removal ends');
+});
+
+test('a preview changes nothing', async (t) => {
+  const room = new Room(t, router);
+  const bob = await room.join('bob', ['chat']);
+  const answer = await asks(room, 'POST', `${path('bob')}/capabilities?dry_run=1`,
+    { body: { topic: room.topic, add: [RM] } });
+  assert.equal(answer.status, 200, answer.text);
+  assert.equal(answer.json.dryRun, true);
+  assert.deepEqual(answer.json.newCapabilities, ['chat', RM]);
+  assert.equal(answer.json.connections, undefined);
+  assert.equal(await passes(bob, RM), false);
+});
+
+test('messages in flight are judged by the old grants or the new, in one place', async (t) => {
+  const room = new Room(t, router);
+  const bob = await room.join('bob', ['chat']);
+  for (let round = 0; round < 5; round++) {
+    const ids = [];
+    const send = () => { for (let n = 0; n < 50; n++) ids.push(bob.send(RM, { n })); };
+    send();
+    const answered = changed(room, 'bob', round % 2 ? { remove: [RM] } : { add: [RM] });
+    send();
+    await answered;
+    const last = bob.send(RM, {});
+    ids.push(last);
+    await bob.until((message) => message.id === last || message.correlation_id === last, 'the last');
+    const verdicts = ids.map((id) => (bob.heard().some((message) => message.id === id) ? '+' : '-'));
+    assert.match(verdicts.join(''), round % 2 ? /^\+*-+$/ : /^-*\++$/);
+  }
+});
+
+test('nobody gives what they do not have', async (t) => {
+  const room = new Room(t, router);
+  await room.join('bob', ['chat']);
+  await room.join('chief', ['admin/*', 'chat']);
+  const rows = [
+    /* what the giver has, to whom, what is given, the answer */
+    [['chat'], 'bob', { add: ['chat'] }, 403, /admin\/grant/],
+    [['admin/read', 'chat'], 'bob', { add: ['chat'] }, 403, /admin\/grant/],
+    [['admin/grant', 'chat'], 'bob', { add: ['chat'] }, 200],
+    [['admin/grant', 'chat'], 'bob', { add: [RM] }, 403, /do not cover/],
+    [['admin/grant', 'mcp/request:tools/call:r*'], 'bob', { add: [RM] }, 200],
+    [['admin/grant', 'mcp/request:tools/call:r*'], 'bob', { add: ['mcp/request:tools/call:*'] }, 403],
+    [['admin/grant', 'mcp/request:tools/call:r*'], 'bob', { add: ['mcp/request:tools/call'] }, 403],
+    [['admin/grant', 'mcp/*'], 'bob', { add: ['*'] }, 403],
+    [['admin/grant', 'mcp/*'], 'bob', { add: ['mc*'] }, 403],
+    [['admin/grant', 'mcp/request:*'], 'bob', { add: ['mcp/*'] }, 403],
+    [['admin/grant', { kind: 'chat', to: ['ann'] }], 'bob', { add: ['chat'] }, 403, /addressees/],
+    [['admin/grant', { kind: 'chat', to: ['ann'] }], 'bob',
+      { add: [{ kind: 'chat', to: ['ann', 'bob'] }] }, 403],
+    [['admin/grant', { kind: 'chat', to: ['ann'] }], 'bob', { add: [{ kind: 'chat', to: ['ann'] }] }, 200],
+    [['admin/grant'], 'mallory', { add: ['admin/*'] }, 403],
+    [['admin/grant'], 'mallory', { add: ['admin/kick'] }, 403],
+    [['admin/grant', 'admin/grant'], 'mallory', { add: ['admin/grant'] }, 200],
+    [['admin/grant', 'chat'], 'mallory', { add: ['chat'], until: 86400 }, 403, /not longer/],
+    [['admin/grant', 'chat'], 'nobody-knows', { add: ['chat'] }, 403, /neither configured/],
+    [['admin/grant', 'chat'], 'chief', { remove: ['admin/*'] }, 403, /admin\/\*/],
+    [['*'], 'chief', { remove: ['chat'] }, 200],
+    [['admin/*'], 'chief', { add: ['chat'] }, 200],
+    [['admin/*'], 'bob', { add: ['mcp/*'] }, 200],
+  ];
+  await room.join('mallory', ['admin/grant']);
+  for (const [can, id, body, status, says] of rows) {
+    const answer = await change(room, id, body, { as: 'mallory', can });
+    const row = JSON.stringify([can, id, body]);
+    assert.equal(answer.status, status, `${row}: ${answer.text}`);
+    if (says) assert.match(answer.json.detail, says, row);
+    if (status === 403) assert.equal(answer.json.code, 'capability_violation', row);
+  }
+});
+
+test('what was removed from somebody cannot be taken back by them', async (t) => {
+  const room = new Room(t, router);
+  const can = ['admin/grant', 'mcp/*'];
+  const bob = await room.join('bob', can);
+  await changed(room, 'bob', { remove: [RM] });
+  for (const body of [{ add: [RM] }, { add: ['mcp/request:*'] }, { add: ['mcp/*'] },
+    { add: ['mcp/request:tools/call'] }]) {
+    const answer = await change(room, 'bob', body, { as: 'bob', can });
+    assert.equal(answer.status, 403, `${JSON.stringify(body)}: ${answer.text}`);
+  }
+  /* Nor by making the removal shorter. */
+  await changed(room, 'bob', { remove: [RM], until: 1 }, { as: 'bob', can });
+  const { changes } = await changed(room, 'bob', { remove: [RM] }, { as: 'bob', can });
+  assert.equal(changes[0].until, undefined);
+  assert.equal(await passes(bob, RM), false);
+});
+
+test('a lent right has an end that cannot be moved for ever', async (t) => {
+  const room = new Room(t, router);
+  await room.join('bob', ['chat']);
+  const { changes } = await changed(room, 'bob', { add: [RM] });
+  const end = Date.parse(changes[0].until);
+  assert.ok(Math.abs(end - Date.now() - 8 * 3600e3) < 60000);
+  await changed(room, 'bob', { remove: [RM] });
+  const again = await changed(room, 'bob', { add: [RM] });
+  assert.deepEqual(again.newCapabilities, ['chat', RM]);
+  assert.equal(Date.parse(again.changes[0].until), end, 'counted from the first time');
+  const late = await change(room, 'bob', { add: [RM], until: new Date(end + 1000).toISOString() });
+  assert.equal(late.status, 403, late.text);
+  assert.match(late.json.detail, /admin\.grant_max_s/);
+});
+
+test('bad requests are told what is wrong', async (t) => {
+  const room = new Room(t, router);
+  const rows = [
+    [{}, 400, 'bad_request', /add or remove/],
+    [{ add: [] }, 400, 'bad_request', /add or remove/],
+    [{ add: 'chat' }, 400, 'bad_request', /add must be/],
+    [{ add: ['chat', 'a::b'] }, 400, 'invalid_pattern', /add\[1\]/],
+    [{ add: [{ kind: 'chat', to: [] }] }, 400, 'bad_request', /add\[0\]/],
+    [{ remove: [7] }, 400, 'bad_request', /remove\[0\]/],
+    [{ add: Array(65).fill('chat') }, 400, 'bad_request', /at most 64/],
+    [{ add: ['chat'], until: 'tomorrow' }, 400, 'bad_request', /until/],
+    [{ add: ['chat'], until: -1 }, 400, 'bad_request', /until/],
+    [{ add: ['chat'], until: '2001-01-01T00:00:00Z' }, 400, 'bad_request', /past/],
+    [{ topic: '', add: ['chat'] }, 400, 'bad_topic', /topic/],
+    [{ topic: 'elsewhere', add: ['chat'] }, 403, 'forbidden', /topic/],
+  ];
+  for (const [body, status, code, says] of rows) {
+    const answer = await change(room, 'bob', body);
+    assert.equal(answer.status, status, `${JSON.stringify(body)}: ${answer.text}`);
+    assert.equal(answer.json.code, code, JSON.stringify(body));
+    assert.match(answer.json.detail, says, JSON.stringify(body));
+  }
+  const token = await router.token('root', room.topic, ['admin/*']);
+  const raw = async (id, text) => {
+    const response = await fetch(`${router.http}/admin/participants/${id}/capabilities`,
+      { method: 'POST', headers: { authorization: `Bearer ${token}` }, body: text });
+    return [response.status, await response.json()];
+  };
+  const body = `{"topic":"${room.topic}","add":["chat"],"add":["*"]}`;
+  assert.match((await raw('bob', body))[1].detail, /twice/);
+  const fine = JSON.stringify({ topic: room.topic, add: ['chat'] });
+  assert.equal((await raw('%73ystem', fine))[0], 400);
+  assert.equal((await raw('%zz', fine))[0], 400);
+  assert.equal((await raw('a%00b', fine))[0], 400);
+  assert.equal((await raw('a%2Fb', fine))[1].participantId, 'a/b');
+  assert.equal((await raw('%E4%BA%BA', fine))[1].participantId, '人');
+});
+
+test('names are names: a star in one means nothing', async (t) => {
+  const room = new Room(t, router);
+  const star = await room.join('b*', ['chat']);
+  const bob = await room.join('bob', ['chat']);
+  await changed(room, 'b*', { add: [RM] });
+  assert.equal(await passes(star, RM), true);
+  assert.equal(await passes(bob, RM), false);
+});
+
+test('who is removed is told 4004 and why, with all instances, and may come back', async (t) => {
+  const room = new Room(t, router);
+  const eve = await room.join('eve', ['chat']);
+  const many = [];
+  for (let n = 0; n < 10; n++) {
+    many.push(await room.join('bob', ['chat'], { query: { instance: 'auto' } }));
+  }
+  const other = new Room(t, router);
+  const elsewhere = await other.join('bob', ['chat']);
+  const token = await router.token('bob', room.topic, ['chat']);
+  const sold = await router.request('POST', '/v0.1/tickets', { token, body: { topic: room.topic } });
+  const preview = await kick(room, 'bob', '&dry_run=1');
+  assert.equal(preview.json.connections, 10);
+  const { status, json, text } = await kick(room, 'bob');
+  assert.equal(status, 200, text);
+  assert.equal(json.connections, 10);
+  assert.equal(json.tickets, 1);
+  for (const each of many) {
+    const end = await each.untilClosed();
+    assert.equal(end.code, 4004);
+    assert.equal(String(end.reason), 'removed by an administrator');
+  }
+  await eve.until((message) => message.payload?.event === 'leave'
+    && message.payload.participant.id === 'bob' && message.payload.reason === 'kicked', 'the leave');
+  await assert.rejects(Participant.join(router,
+    { topic: room.topic, query: { ticket: sold.json.ticket }, authorization: false }), Refused);
+  assert.equal(await passes(elsewhere, 'chat'), true);
+  const back = await room.join('bob', ['chat'], { query: { instance: 'auto' } });
+  assert.equal(await passes(back, 'chat'), true);
+});
+
+test('who is kept out comes back when its time is over', async (t) => {
+  const room = new Room(t, router);
+  const bob = await room.join('bob', ['chat']);
+  const barred = await kick(room, 'bob', '&for=3600');
+  assert.equal(barred.status, 200, barred.text);
+  assert.ok(Date.parse(barred.json.barredUntil) > Date.now());
+  assert.equal((await bob.untilClosed()).code, 4004);
+  await assert.rejects(room.join('bob', ['chat']), (error) => {
+    assert.equal(error.status, 403);
+    assert.equal(error.problem.code, 'kicked');
+    return true;
+  });
+  assert.equal((await kick(room, 'bob', '&for=0')).status, 200);
+  const back = await room.join('bob', ['chat']);
+  assert.equal(await passes(back, 'chat'), true);
+});
+
+test('who may remove whom', async (t) => {
+  const room = new Room(t, router);
+  await room.join('bob', ['chat']);
+  const chief = await room.join('chief', ['admin/*', 'chat']);
+  const as = (can, who = 'mallory') => ({ as: who, can });
+  assert.equal((await kick(room, 'bob', '', as(['chat', 'admin/grant']))).status, 403);
+  assert.equal((await kick(room, 'chief', '', as(['admin/kick']))).status, 403);
+  assert.equal((await kick(room, 'ghost', '', as(['admin/*']))).status, 404);
+  assert.equal((await kick(room, 'bob', '&for=9x', as(['admin/*']))).status, 400);
+  assert.equal((await asks(room, 'DELETE', `${path('bob')}?for=9`)).status, 400);
+  assert.equal((await kick(room, 'bob', '', as(['admin/kick']))).status, 200);
+  /* Oneself, and everywhere. */
+  const everywhere = await asks(room, 'DELETE', path('chief'), as(['admin/*'], 'chief'));
+  assert.equal(everywhere.json.connections, 1, everywhere.text);
+  assert.equal((await chief.untilClosed()).code, 4004);
+});
+
+test('a decision is asked for as configured and as it is now', async (t) => {
+  const room = new Room(t, router);
+  await room.join('bob', ['chat']);
+  await changed(room, 'bob', { add: [RM], remove: ['chat'] });
+  const token = await router.token('bob', room.topic, ['chat']);
+  const check = async (kind) => (await router.request('POST', '/v0.1/check',
+    { token, body: { kind, topic: room.topic } })).json;
+  const rm = await check(RM);
+  assert.deepEqual([rm.allowed, rm.now.allowed, rm.now.grant], [false, true, RM]);
+  const chat = await check('chat');
+  assert.deepEqual([chat.allowed, chat.now.allowed, chat.now.reason], [true, false, 'denied']);
+});
+
+test('what was done stands in the log and in the metrics, and no name in the latter', async (t) => {
+  const room = new Room(t, router, 'secret-room');
+  await room.join('secret-person', ['chat']);
+  await changed(room, 'secret-person', { add: [RM], until: 600 });
+  await kick(room, 'secret-person');
+  await eventually(() => /event=granted participant="secret-person".* by="root"/.test(router.log)
+    && /event=kicked participant="secret-person".* by="root"/.test(router.log), () => router.log);
+  const { text } = await router.get('/metrics');
+  assert.match(text, /^mcpx_granted_total [1-9]/m);
+  assert.match(text, /^mcpx_kicked_total [1-9]/m);
+  assert.match(text, /^mcpx_closed_total\{code="kicked"\} [1-9]/m);
+  assert.doesNotMatch(text, /secret/);
+});
+
+test('what the table of changes holds is bounded, and each has a share of it', async (t) => {
+  const room = new Room(t, router);
+  const patterns = (n) => Array.from({ length: 64 }, (_, at) => `x/k${n}:${at}`);
+  let last;
+  for (let n = 0; n < 20 && (!last || last.status === 200); n++) {
+    last = await change(room, `full-${n}`, { add: patterns(n) }, { as: 'greedy', can: ['*'] });
+  }
+  assert.equal(last.status, 429, last.text);
+  assert.equal(last.json.code, 'share_used');
+  await changed(room, 'modest', { add: ['chat'] }, { as: 'another', can: ['*'] });
+  const more = await change(room, 'full-0', { add: ['x/more'] }, { as: 'another', can: ['*'] });
+  assert.equal(more.status, 400, more.text);
+  assert.equal(more.json.code, 'limit_exceeded');
+  await changed(room, 'full-0', { remove: ['x/k0:0'] }, { as: 'greedy', can: ['*'] });
+});
+
+test('a configured participant has its changes too; its topics stay', async (t) => {
+  const sha = (text) => createHash('sha256').update(text).digest('hex');
+  const own = await Router.start({ config: {
+    participants: {
+      root: { token_sha256: sha('r'), topics: ['*'], grants: ['*'] },
+      bob: { token_sha256: sha('b'), topics: ['work'], grants: ['mcp/*'], deny: ['mcp/request:ping'] },
+    },
+  } });
+  t.after(() => own.stop());
+  const post = (id, body) => own.request('POST', `${path(id)}/capabilities`, { token: 'r', body });
+  const bob = await Participant.join(own, { topic: 'work', token: 'b' });
+  t.after(() => bob.close());
+  assert.equal((await post('bob', { topic: 'play', add: ['chat'] })).status, 404);
+  const denied = await post('bob', { topic: 'work', add: ['mcp/request:ping'] });
+  assert.equal(denied.status, 403);
+  assert.match(denied.json.detail, /denied by/);
+  const fine = await post('bob', { topic: 'work', add: ['chat'], remove: ['mcp/*'] });
+  assert.deepEqual(fine.json.newCapabilities, ['chat'], fine.text);
+  assert.deepEqual(fine.json.oldCapabilities, ['mcp/*']);
+  assert.equal(await passes(bob, 'chat'), true);
+  assert.equal(await passes(bob, RM), false);
+  await own.request('POST', `${path('bob')}/capabilities`, { token: 'r', body: { topic: 'work', add: ['mcp/*'] } });
+  assert.equal(await passes(bob, RM), true);
+});

@@ -1,0 +1,259 @@
+/*
+ * What breaks for whom: a right that was lent does not end, one that was taken away comes back, or one
+ * administrator leaves no room for the others. Protocol: section 8.
+ */
+#include "router/policy/changes.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { HOUR_MS = 3600000 };
+
+static const int64_t start_ms = 1000000000000;
+
+/* A table, and a participant whose credential gives `base`. */
+struct scene {
+    struct changes *changes;
+    struct grant *base;
+    int64_t now_ms, longest_ms;
+    struct mcpx_text why;
+};
+
+static struct scene scene_new(const char *base, const char *deny)
+{
+    struct mcpx_grant grant = {.pattern = mcpx_slice_of(base)};
+    struct mcpx_slice denial = mcpx_slice_of(deny);
+    struct scene scene = {.changes = changes_new(), .now_ms = start_ms, .longest_ms = HOUR_MS};
+    struct mcpx_capset *set = NULL;
+
+    cr_assert_eq(mcpx_capset_new(&grant, *base != 0, &denial, deny != NULL, NULL, NULL, &set),
+                 MCPX_OK);
+    scene.base = grant_new(MCPX_SLICE("bob"), set, ROUTING_DEFAULT, 0);
+    mcpx_capset_unref(set);
+    cr_assert(scene.changes && scene.base);
+    return scene;
+}
+
+static void scene_fini(struct scene *scene)
+{
+    grant_unref(scene->base);
+    changes_free(scene->changes);
+    mcpx_text_fini(&scene->why);
+}
+
+/* One pattern is added or removed ("" = none), until so many milliseconds from now (0 = not said). */
+static enum mcpx_err order(struct scene *scene, const char *add, const char *remove,
+                           int64_t for_ms)
+{
+    struct mcpx_grant grant = {.pattern = mcpx_slice_of(add)};
+    struct mcpx_slice denial = mcpx_slice_of(remove);
+    struct change_order order = {
+        .place = {MCPX_SLICE("bob"), MCPX_SLICE("work"), MCPX_SLICE("root"), scene->now_ms},
+        .add = &grant,
+        .add_count = *add != 0,
+        .remove = &denial,
+        .remove_count = *remove != 0,
+        .until_ms = for_ms ? scene->now_ms + for_ms : 0,
+        .longest_ms = scene->longest_ms,
+        .base = scene->base->capset};
+    struct changed *draft = NULL;
+    enum mcpx_err err;
+
+    mcpx_text_reset(&scene->why);
+    err = changes_draft(scene->changes, &order, &scene->why, &draft);
+    return err ? err : changes_commit(scene->changes, draft);
+}
+
+static bool may(struct scene *scene, const char *text)
+{
+    struct mcpx_kind kind;
+    struct mcpx_question question = {.kind = &kind, .wall_ms = scene->now_ms};
+    struct grant *grant = NULL;
+    bool may;
+
+    cr_assert_eq(mcpx_kind_parse(mcpx_slice_of(text), &kind, NULL), MCPX_OK);
+    cr_assert_eq(
+        changes_apply(scene->changes, scene->base, MCPX_SLICE("work"), scene->now_ms, &grant),
+        MCPX_OK);
+    may = mcpx_capset_allows(grant->capset, &question);
+    grant_unref(grant);
+    return may;
+}
+
+Test(changes, a_grant_lasts_as_long_as_it_was_given)
+{
+    struct scene scene = scene_new("chat", NULL);
+
+    cr_expect_eq(order(&scene, "x:*", "", 1000), MCPX_OK);
+    cr_expect(may(&scene, "x:y"));
+    scene.now_ms += 999;
+    cr_expect(may(&scene, "x:y"));
+    scene.now_ms += 1;
+    cr_expect_not(may(&scene, "x:y"));
+    cr_expect(may(&scene, "chat"));
+    scene_fini(&scene);
+}
+
+Test(changes, a_grant_cannot_be_renewed_for_ever)
+{
+    struct scene scene = scene_new("chat", NULL);
+
+    cr_expect_eq(order(&scene, "x:*", "", 0), MCPX_OK);
+    scene.now_ms += HOUR_MS - 1000;
+    cr_expect_eq(order(&scene, "x:*", "", 2000), MCPX_ECAPABILITY);
+    cr_expect(strstr(scene.why.text, "admin.grant_max_s"), "%s", scene.why.text);
+    cr_expect_eq(order(&scene, "x:y", "", 2000), MCPX_ECAPABILITY, "a part of it is the same");
+    cr_expect_eq(order(&scene, "x:*", "", 1000), MCPX_OK);
+    /* It has ended, was taken away meanwhile, and time has passed: its time does not begin anew. */
+    cr_expect_eq(order(&scene, "", "x:*", 0), MCPX_OK);
+    scene.now_ms += HOUR_MS / 2;
+    cr_expect_null(changes_tick(scene.changes, scene.now_ms, HOUR_MS));
+    cr_expect_eq(order(&scene, "x:*", "", 0), MCPX_ECAPABILITY);
+    cr_expect_not(may(&scene, "x:y"));
+    /* After a pause of an hour it does. */
+    scene.now_ms += HOUR_MS;
+    cr_expect_null(changes_tick(scene.changes, scene.now_ms, HOUR_MS));
+    cr_expect_eq(changes_count(scene.changes), 0);
+    cr_expect_eq(order(&scene, "x:*", "", 0), MCPX_OK);
+    cr_expect(may(&scene, "x:y"));
+    scene_fini(&scene);
+}
+
+Test(changes, without_a_limit_a_grant_may_last)
+{
+    struct scene scene = scene_new("chat", NULL);
+
+    scene.longest_ms = 0;
+    cr_expect_eq(order(&scene, "x", "", 0), MCPX_OK);
+    scene.now_ms += INT64_C(1000) * HOUR_MS;
+    cr_expect_null(changes_tick(scene.changes, scene.now_ms, 0));
+    cr_expect(may(&scene, "x"));
+    scene_fini(&scene);
+}
+
+Test(changes, denials_win)
+{
+    struct scene scene = scene_new("mcp/*", "mcp/request:ping");
+
+    cr_expect_eq(order(&scene, "mcp/request:ping", "", 0), MCPX_ECAPABILITY);
+    cr_expect_eq(order(&scene, "mcp/request:*", "", 0), MCPX_OK);
+    cr_expect_not(may(&scene, "mcp/request:ping"));
+    cr_expect_eq(order(&scene, "", "mcp/request:rm", 0), MCPX_OK);
+    cr_expect_not(may(&scene, "mcp/request:rm"));
+    cr_expect_eq(order(&scene, "mcp/request:rm:x", "", 0), MCPX_ECAPABILITY);
+    cr_expect_eq(order(&scene, "mcp/request:rm", "", 10), MCPX_ECAPABILITY,
+                 "what comes back comes back for good");
+    cr_expect_eq(order(&scene, "mcp/request:rm", "", 0), MCPX_OK);
+    cr_expect(may(&scene, "mcp/request:rm"));
+    scene_fini(&scene);
+}
+
+Test(changes, a_removal_ends_when_it_was_said_to_and_not_before)
+{
+    struct scene scene = scene_new("mcp/*", NULL);
+    const struct changed *ended;
+
+    cr_expect_eq(order(&scene, "", "mcp/a", 1000), MCPX_OK);
+    cr_expect_eq(order(&scene, "", "mcp/a", 500), MCPX_OK);
+    scene.now_ms += 999;
+    cr_expect_null(changes_tick(scene.changes, scene.now_ms, HOUR_MS));
+    cr_expect_not(may(&scene, "mcp/a"));
+    scene.now_ms += 1;
+    cr_expect(may(&scene, "mcp/a"), "whether or not there was a tick");
+    ended = changes_tick(scene.changes, scene.now_ms, HOUR_MS);
+    cr_assert(ended);
+    cr_expect(mcpx_slice_equal(ended->identity, MCPX_SLICE("bob")));
+    cr_expect(mcpx_slice_equal(ended->topic, MCPX_SLICE("work")));
+    cr_expect_null(changes_tick(scene.changes, scene.now_ms, HOUR_MS));
+    cr_expect_null(changes_find(scene.changes, MCPX_SLICE("bob"), MCPX_SLICE("work")));
+    scene_fini(&scene);
+}
+
+Test(changes, what_is_not_there_needs_no_denial)
+{
+    struct scene scene = scene_new("chat", NULL);
+
+    cr_expect_eq(order(&scene, "x:*", "", 0), MCPX_OK);
+    cr_expect_eq(order(&scene, "", "x:*", 0), MCPX_OK);
+    cr_expect_eq(changes_count(scene.changes), 1, "the grant that has ended, and no denial");
+    cr_expect_eq(order(&scene, "x:y", "", 0), MCPX_OK);
+    cr_expect(may(&scene, "x:y"));
+    scene_fini(&scene);
+}
+
+Test(changes, one_set_for_all_connections)
+{
+    struct scene scene = scene_new("chat", NULL);
+    struct grant *one = NULL, *other = NULL;
+
+    cr_expect_eq(order(&scene, "x", "", 0), MCPX_OK);
+    cr_expect_eq(
+        changes_apply(scene.changes, scene.base, MCPX_SLICE("work"), scene.now_ms, &one),
+        MCPX_OK);
+    cr_expect_eq(changes_apply(scene.changes, one, MCPX_SLICE("work"), scene.now_ms, &other),
+                 MCPX_OK);
+    cr_expect_eq(one->capset, other->capset);
+    cr_expect_eq(grant_base(other), scene.base, "a change is never laid over a change");
+    grant_unref(one);
+    grant_unref(other);
+    scene_fini(&scene);
+}
+
+static enum mcpx_err fill(struct changes *changes, const char *by, int topic, int count)
+{
+    struct mcpx_grant grants[CHANGES_EACH];
+    static char patterns[CHANGES_EACH][16];
+    struct changed *draft = NULL;
+    char name[16];
+    struct change_order order = {.add = grants, .add_count = (size_t)count};
+    enum mcpx_err err;
+
+    snprintf(name, sizeof name, "t%d", topic);
+    order.place = (struct change_place){MCPX_SLICE("bob"), mcpx_slice_of(name),
+                                        mcpx_slice_of(by), start_ms};
+    for (int i = 0; i < count; i++) {
+        snprintf(patterns[i], sizeof *patterns, "x%d", i);
+        grants[i] = (struct mcpx_grant){.pattern = mcpx_slice_of(patterns[i])};
+    }
+    err = changes_draft(changes, &order, &(struct mcpx_text){0}, &draft);
+    return err ? err : changes_commit(changes, draft);
+}
+
+Test(changes, are_bounded_and_shared)
+{
+    struct changes *changes = changes_new();
+    static const char *const givers[] = {"a", "b", "c", "d"};
+    int topic = 0;
+
+    for (size_t i = 0; i < 4; i++) {
+        for (int j = 0; j < CHANGES_MAX / CHANGES_SHARE / CHANGES_EACH; j++)
+            cr_assert_eq(fill(changes, givers[i], topic++, CHANGES_EACH), MCPX_OK);
+        if (i < 3)
+            cr_expect_eq(fill(changes, givers[i], topic, 1), MCPX_ESHARE);
+    }
+    cr_expect_eq(changes_count(changes), (size_t)CHANGES_MAX);
+    cr_expect_eq(fill(changes, "e", topic, 1), MCPX_EFULL);
+    cr_expect_null(changes_find(changes, MCPX_SLICE("bob"), MCPX_SLICE("t64")));
+    cr_expect_eq(fill(changes, "a", 0, 1), MCPX_OK, "what is there may be given again");
+    changes_free(changes);
+}
+
+Test(changes, a_bar_keeps_out_until_it_ends)
+{
+    struct scene scene = scene_new("chat", NULL);
+    struct change_place place = {MCPX_SLICE("bob"), MCPX_SLICE("work"), MCPX_SLICE("root"),
+                                 start_ms};
+    struct changed *draft = NULL;
+
+    cr_expect_eq(changes_draft_bar(scene.changes, &place, start_ms + 10, &draft), MCPX_OK);
+    cr_expect_eq(changes_commit(scene.changes, draft), MCPX_OK);
+    cr_expect(changes_bar(scene.changes, place.identity, place.topic, start_ms + 9));
+    cr_expect_not(changes_bar(scene.changes, place.identity, MCPX_SLICE("play"), start_ms));
+    cr_expect_not(changes_bar(scene.changes, place.identity, place.topic, start_ms + 10));
+    cr_expect(may(&scene, "chat"), "who is kept out loses nothing else");
+    cr_expect_eq(changes_draft_bar(scene.changes, &place, start_ms, &draft), MCPX_OK);
+    cr_expect_eq(changes_commit(scene.changes, draft), MCPX_OK);
+    cr_expect_not(changes_bar(scene.changes, place.identity, place.topic, start_ms));
+    scene_fini(&scene);
+}
