@@ -5,11 +5,13 @@
  * Protocol: section 8.
  */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { Participant, Refused } from './lib/participant.mjs';
+import { programBinary } from './lib/program.mjs';
 import { Room } from './lib/room.mjs';
-import { eventually, Router } from './lib/router.mjs';
+import { DEADLINE_MS, eventually, Router } from './lib/router.mjs';
 
 const RM = 'mcp/request:tools/call:rm';
 let router;
@@ -403,4 +405,40 @@ test('a configured participant has its changes too; its topics stay', async (t) 
   assert.equal(await passes(bob, RM), false);
   await own.request('POST', `${path('bob')}/capabilities`, { token: 'r', body: { topic: 'work', add: ['mcp/*'] } });
   assert.equal(await passes(bob, RM), true);
+});
+
+test('the same from a terminal, with a preview', async (t) => {
+  const room = new Room(t, router);
+  const bob = await room.join('bo b*', ['chat']);
+  const ctl = async (can, ...words) => {
+    const token = await router.token('root', room.topic, can);
+    const env = { ...process.env, MCPX_URL: router.url, MCPX_TOPIC: room.topic, MCPX_TOKEN: token };
+    return new Promise((done) => {
+      execFile(programBinary('mcpxctl'), words, { env, timeout: DEADLINE_MS },
+        (error, stdout, stderr) => done({ code: error ? error.code : 0, stdout, stderr }));
+    });
+  };
+  const preview = await ctl(['admin/*'], 'grant', 'bo b*', RM, '--until', '600', '--dry-run');
+  assert.equal(preview.code, 0, preview.stderr);
+  assert.match(preview.stdout, /^before {2}chat\nnow {5}chat, mcp\/request:tools\/call:rm$/m);
+  assert.match(preview.stdout, /nothing was changed/);
+  assert.equal(await passes(bob, RM), false);
+  const given = await ctl(['admin/*'], 'grant', 'bo b*', RM, '--until', '600', '--to', 'files');
+  assert.equal(given.code, 0, given.stderr);
+  assert.match(given.stdout, /^ {2}add mcp\/request:tools\/call:rm {2}until 2\S+Z {2}by root$/m);
+  assert.match(given.stdout, /^connections that have it now: 1$/m);
+  assert.equal(await passes(bob, RM, ['files']), true);
+  assert.equal(await passes(bob, RM), false);
+  const taken = await ctl(['admin/*'], 'revoke', 'bo b*', RM, 'chat', '--json');
+  assert.deepEqual(JSON.parse(taken.stdout).newCapabilities, [], taken.stderr);
+  assert.equal(await passes(bob, 'chat'), false);
+  const timid = await ctl(['admin/grant'], 'grant', 'bo b*', RM);
+  assert.equal(timid.code, 3, timid.stderr);
+  assert.match(timid.stderr, /your grants do not cover/);
+  assert.equal((await ctl(['admin/*'], 'grant', 'bo b*', 'a::b')).code, 2);
+  assert.equal((await ctl(['admin/*'], 'kick', 'ghost')).code, 4);
+  assert.equal((await ctl(['admin/*'], 'kick', 'bo b*', '--everywhere', '--for', '9')).code, 2);
+  const gone = await ctl(['admin/*'], 'kick', 'bo b*', '--for', '600');
+  assert.match(gone.stdout, /^connections ended: 1\nkept out until 2\S+Z$/m, gone.stderr);
+  assert.equal((await bob.untilClosed()).code, 4004);
 });

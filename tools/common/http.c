@@ -136,6 +136,8 @@ static void set_up(CURL *curl, const struct http_call *call, const char *url,
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer);
     if (call->body)
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS, call->body);
+    if (call->method)
+        curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, call->method);
     if (call->ca_file)
         curl_easy_setopt(curl, CURLOPT_CAINFO, call->ca_file);
 }

@@ -12,7 +12,8 @@
  * verb         for complaints
  * base         "http://host:port", as url_api makes it
  * path         begins with "/"; already percent-encoded
- * body         JSON to POST; NULL = GET
+ * method       NULL = POST with a body, else GET
+ * body         JSON; NULL = none
  * token        bearer token; NULL = none
  * ca_file      PEM file for https; NULL = the system's
  * timeout_ms   for the whole call; 0 = 30000
@@ -22,6 +23,7 @@ struct http_call {
     const char *verb;
     const char *base;
     const char *path;
+    const char *method;
     const char *body;
     const char *token;
     const char *ca_file;

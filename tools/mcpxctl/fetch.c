@@ -10,18 +10,33 @@
 
 enum { PAGE = 1000 };
 
+static struct http_call call_of(const struct connection *where, const char *verb,
+                                const char *path)
+{
+    return (struct http_call){.verb = verb,
+                              .base = where->api,
+                              .path = path,
+                              .token = where->token,
+                              .ca_file = where->client.ca_file,
+                              .timeout_ms = where->timeout_ms,
+                              .quiet = where->timeout_ms > 0};
+}
+
 int fetch_answer(const struct connection *where, const char *verb, const char *path,
                  const char *body, struct mcpx_text *answer)
 {
-    struct http_call call = {.verb = verb,
-                             .base = where->api,
-                             .path = path,
-                             .body = body,
-                             .token = where->token,
-                             .ca_file = where->client.ca_file,
-                             .timeout_ms = where->timeout_ms,
-                             .quiet = where->timeout_ms > 0};
+    struct http_call call = call_of(where, verb, path);
 
+    call.body = body;
+    return http_do(&call, answer);
+}
+
+int fetch_delete(const struct connection *where, const char *verb, const char *path,
+                 struct mcpx_text *answer)
+{
+    struct http_call call = call_of(where, verb, path);
+
+    call.method = "DELETE";
     return http_do(&call, answer);
 }
 

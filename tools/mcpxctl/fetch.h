@@ -20,6 +20,10 @@ int fetch_about_topic(const struct connection *where, const char *verb, const ch
 int fetch_answer(const struct connection *where, const char *verb, const char *path,
                  const char *body, struct mcpx_text *answer);
 
+/** DELETEs `path`. As fetch_answer. */
+int fetch_delete(const struct connection *where, const char *verb, const char *path,
+                 struct mcpx_text *answer);
+
 /**
  * Fetches the newest retained envelopes of the topic, page by page, oldest first in the ledger,
  * which is sealed.

@@ -305,6 +305,13 @@ static const struct command commands[] = {
      "fail or skip. The tools of aliases are called, with the arguments in their fixtures. "
      "Exits 0 when nothing failed, else 1.",
      gate_options, connect_options, cmd_gate},
+    {"grant", "PARTICIPANT PATTERN...", 2, WORDS_MAX, false,
+     "let a participant send more, for a while",
+     "Gives the participant the patterns in this topic, with all its instances, in force for "
+     "its very next message, and prints what it may send then. What was revoked comes back "
+     "when just that is granted, without --to and --until. Needs a grant for admin/grant, and "
+     "whatever is given. Ends with the router; the configuration alone is for good.",
+     grant_options, connect_options, cmd_grant},
     {"history", NULL, 0, 0, false, "what was said",
      "Prints retained envelopes, oldest first. Does not join the topic.", history_options,
      connect_options, cmd_history},
@@ -322,6 +329,12 @@ static const struct command commands[] = {
      "before "
      "then.",
      jwks_options, NULL, cmd_jwks},
+    {"kick", "PARTICIPANT", 1, 1, false, "remove a participant",
+     "Ends the connections of the participant to this topic, those of all its instances. It "
+     "may "
+     "come back, as its token is as good as before, unless --for keeps it out. Needs a grant "
+     "for admin/kick.",
+     kick_options, connect_options, cmd_kick},
     {"kind", "KIND", 1, 1, false, "split a kind into type, method and context",
      "Shows how the router reads a kind, or what is wrong with it and at which byte.",
      one_object_options, NULL, cmd_kind},
@@ -359,6 +372,12 @@ static const struct command commands[] = {
     {"reject", "ID[@DIGEST]", 1, 1, false, "say no to a proposal",
      "Tells the proposer and whom it was proposed to. ID may be the beginning of an id.",
      reject_options, connect_options, cmd_reject},
+    {"revoke", "PARTICIPANT PATTERN...", 2, WORDS_MAX, false,
+     "take from a participant what it may send",
+     "Takes the patterns away from the participant in this topic, whoever has given them, in "
+     "force for its very next message, and prints what it may send then. Needs a grant for "
+     "admin/grant.",
+     revoke_options, connect_options, cmd_revoke},
     {"say", "TEXT", 1, 1, false, "send a chat message",
      "Sends TEXT and prints the envelope's id once it has its place in the topic.",
      say_options, connect_options, cmd_say},
@@ -440,7 +459,8 @@ static const struct operand_row operands[] = {
     {"FILE", VALUE_FILE},    {"VERB", VALUE_VERB},
     {"GOLDEN", VALUE_FILE},  {"NEW", VALUE_FILE},
     {"OLD", VALUE_FILE},     {"FOLDER...", VALUE_FILE},
-    {"WORD", VALUE_FILE},    {NULL, VALUE_NONE},
+    {"WORD", VALUE_FILE},    {"PARTICIPANT", VALUE_PARTICIPANT},
+    {NULL, VALUE_NONE},
 };
 
 static const char about[] =

@@ -6,6 +6,8 @@
 
 #include "tools/common/command.h"
 
+extern const struct option_row grant_options[], revoke_options[], kick_options[];
+
 int cmd_approve(const struct arguments *arguments);
 int cmd_audit(const struct arguments *arguments);
 int cmd_call(const struct arguments *arguments);
@@ -15,8 +17,10 @@ int cmd_context(const struct arguments *arguments);
 int cmd_contract(const struct arguments *arguments);
 int cmd_digest(const struct arguments *arguments);
 int cmd_gate(const struct arguments *arguments);
+int cmd_grant(const struct arguments *arguments);
 int cmd_history(const struct arguments *arguments);
 int cmd_jwks(const struct arguments *arguments);
+int cmd_kick(const struct arguments *arguments);
 int cmd_kind(const struct arguments *arguments);
 int cmd_list(const struct arguments *arguments);
 int cmd_parity(const struct arguments *arguments);
@@ -24,6 +28,7 @@ int cmd_policy(const struct arguments *arguments);
 int cmd_proposals(const struct arguments *arguments);
 int cmd_propose(const struct arguments *arguments);
 int cmd_reject(const struct arguments *arguments);
+int cmd_revoke(const struct arguments *arguments);
 int cmd_say(const struct arguments *arguments);
 int cmd_status(const struct arguments *arguments);
 int cmd_store(const struct arguments *arguments);

@@ -1,0 +1,257 @@
+/*
+ * cmd_grant.c - changes what a participant may send while the router runs, and removes participants.
+ * The router decides and says what becomes of it; a preview is its answer, too, because only it knows
+ * who is connected and what was changed before. Protocol: section 8.
+ */
+#include "tools/mcpxctl/verbs.h"
+
+#include "lib/core/format.h"
+#include "lib/core/json_write.h"
+#include "lib/core/percent.h"
+#include "tools/common/visible.h"
+#include "tools/mcpxctl/fetch.h"
+#include "tools/mcpxctl/output.h"
+#include <mcpx/json.h>
+
+#include <stdlib.h>
+
+#define PREVIEW_ROW                                                                           \
+    {                                                                                         \
+        "--dry-run", NULL, VALUE_NONE, 0, "only say what would change"                        \
+    }
+#define JSON_ROW                                                                              \
+    {                                                                                         \
+        "--json", NULL, VALUE_NONE, 0, "print the answer of the router"                       \
+    }
+
+const struct option_row grant_options[] = {
+    {"--to", "ID", VALUE_PARTICIPANT, OPTION_REPEATED,
+     "the only addressees it is for; else everyone"},
+    {"--until", "TIME", VALUE_TEXT, 0,
+     "when it ends: a date like 2026-12-31T23:59:59Z, or seconds from now; else as late as "
+     "the "
+     "router permits"},
+    PREVIEW_ROW,
+    JSON_ROW,
+    {.name = NULL},
+};
+
+const struct option_row revoke_options[] = {
+    {"--until", "TIME", VALUE_TEXT, 0,
+     "when it may be sent again: a date, or seconds from now; else not while the router runs"},
+    PREVIEW_ROW,
+    JSON_ROW,
+    {.name = NULL},
+};
+
+const struct option_row kick_options[] = {
+    {"--for", "S", VALUE_NUMBER, 0,
+     "keep it out of the topic for so many seconds; 0 lets it in again"},
+    {"--everywhere", NULL, VALUE_NONE, 0, "in all topics that the token is good for"},
+    PREVIEW_ROW,
+    JSON_ROW,
+    {.name = NULL},
+};
+
+/* ---- what is asked ---- */
+
+static void write_path(struct mcpx_text *path, const struct arguments *arguments)
+{
+    mcpx_text_puts(path, "/admin/participants/");
+    mx_percent_add(path, mcpx_slice_of(arguments->operands[0]));
+}
+
+/* Digits are seconds from now, anything else a date: the router says what it does not understand. */
+static void write_until(struct mcpx_text *body, const char *until)
+{
+    char *end;
+    long long seconds = strtoll(until, &end, 10);
+
+    if (*until && !*end)
+        mx_json_add_number(body, "until", seconds);
+    else
+        mcpx_json_add_member(body, "until", mcpx_slice_of(until));
+}
+
+static void write_grant(struct mcpx_text *body, const struct arguments *arguments,
+                        const char *pattern)
+{
+    const struct option_word *word;
+    size_t at = 0;
+
+    if (!arguments_have(arguments, "--to")) {
+        mx_json_add_item(body, mcpx_slice_of(pattern));
+        return;
+    }
+    mx_json_begin_object(body, NULL);
+    mcpx_json_add_member(body, "kind", mcpx_slice_of(pattern));
+    mx_json_begin_array(body, "to");
+    while ((word = arguments_next(arguments, "--to", &at)) != NULL)
+        mx_json_add_item(body, mcpx_slice_of(word->value));
+    mx_json_end_array(body);
+    mx_json_end_object(body);
+}
+
+static void write_body(struct mcpx_text *body, const struct arguments *arguments,
+                       const struct connection *where, const char *list)
+{
+    mx_json_begin_object(body, NULL);
+    mcpx_json_add_member(body, "topic", mcpx_slice_of(where->client.topic));
+    mx_json_begin_array(body, list);
+    for (size_t i = 1; i < arguments->operand_count; i++)
+        write_grant(body, arguments, arguments->operands[i]);
+    mx_json_end_array(body);
+    if (arguments_have(arguments, "--until"))
+        write_until(body, arguments_value(arguments, "--until"));
+    mx_json_end_object(body);
+}
+
+/* ---- what is answered ---- */
+
+static void show_list(struct mcpx_text *out, const char *title, struct mcpx_slice list)
+{
+    struct mcpx_json_walk walk;
+    bool any = false;
+
+    mcpx_json_walk_start(&walk, list);
+    for (; mcpx_json_walk_next(&walk); any = true) {
+        mcpx_text_puts(out, any ? ", " : title);
+        text_format(out, "%v", walk.value);
+    }
+    if (any)
+        mcpx_text_puts(out, "\n");
+}
+
+static void show_changes(struct mcpx_text *out, struct mcpx_slice list)
+{
+    struct mcpx_json_walk walk;
+
+    mcpx_json_walk_start(&walk, list);
+    while (mcpx_json_walk_next(&walk)) {
+        struct mcpx_slice until = mcpx_json_get(walk.value, "until");
+
+        text_format(out, "  %v %v", mcpx_json_get(walk.value, "change"),
+                    mcpx_json_get(walk.value, "kind"));
+        if (until.text)
+            text_format(out, "  until %v", until);
+        text_format(out, "  by %v\n", mcpx_json_get(walk.value, "by"));
+    }
+}
+
+static void show_change(struct mcpx_text *out, struct mcpx_slice answer)
+{
+    struct mcpx_slice connections = mcpx_json_get(answer, "connections");
+
+    show_list(out, "before  ", mcpx_json_get(answer, "oldCapabilities"));
+    show_list(out, "now     ", mcpx_json_get(answer, "newCapabilities"));
+    show_list(out, "denied  ", mcpx_json_get(answer, "denied"));
+    show_changes(out, mcpx_json_get(answer, "changes"));
+    if (connections.text)
+        text_format(out, "connections that have it now: %v\n", connections);
+    else
+        mcpx_text_puts(out, "a preview: nothing was changed\n");
+}
+
+static void show_kick(struct mcpx_text *out, struct mcpx_slice answer)
+{
+    struct mcpx_slice until = mcpx_json_get(answer, "barredUntil");
+    bool preview = mcpx_slice_equal(mcpx_json_get(answer, "dryRun"), MCPX_SLICE("true"));
+
+    text_format(out, preview ? "connections that would end: %v\n" : "connections ended: %v\n",
+                mcpx_json_get(answer, "connections"));
+    if (until.text)
+        text_format(out, "kept out until %v\n", until);
+    if (preview)
+        mcpx_text_puts(out, "a preview: nothing was changed\n");
+}
+
+static int print(const struct arguments *arguments, const char *verb,
+                 const struct mcpx_text *answer,
+                 void (*show)(struct mcpx_text *out, struct mcpx_slice answer))
+{
+    struct mcpx_text out = {0};
+    struct mcpx_slice value;
+
+    if (mcpx_json_check(mcpx_text_view(answer), 0, &value, NULL) != MCPX_OK)
+        return fail_with(STATUS_FAILED, verb, "the router's answer is not JSON");
+    if (arguments_have(arguments, "--json")) {
+        text_compact(&out, value);
+        mcpx_text_puts(&out, "\n");
+    } else {
+        show(&out, value);
+    }
+    return output_print(&out, verb, STATUS_OK);
+}
+
+/* ---- the verbs ---- */
+
+static int change(const struct arguments *arguments, const char *verb, const char *list)
+{
+    struct mcpx_text path = {0}, body = {0}, answer = {0};
+    struct connection where;
+    int status = connection_read(arguments, &where);
+
+    if (status == STATUS_OK) {
+        write_path(&path, arguments);
+        mcpx_text_puts(&path, "/capabilities");
+        if (arguments_have(arguments, "--dry-run"))
+            mcpx_text_puts(&path, "?dry_run=1");
+        write_body(&body, arguments, &where, list);
+        status = path.failed || body.failed
+                     ? complain_of_memory(verb)
+                     : fetch_answer(&where, verb, path.text, body.text, &answer);
+    }
+    if (status == STATUS_OK)
+        status = print(arguments, verb, &answer, show_change);
+    mcpx_text_fini(&answer);
+    mcpx_text_fini(&body);
+    mcpx_text_fini(&path);
+    connection_fini(&where);
+    return status;
+}
+
+int cmd_grant(const struct arguments *arguments)
+{
+    return change(arguments, "grant", "add");
+}
+
+int cmd_revoke(const struct arguments *arguments)
+{
+    return change(arguments, "revoke", "remove");
+}
+
+static void write_query(struct mcpx_text *path, const struct arguments *arguments,
+                        const struct connection *where)
+{
+    mcpx_text_puts(path, arguments_have(arguments, "--dry-run") ? "?dry_run=1" : "?dry_run=0");
+    if (!arguments_have(arguments, "--everywhere")) {
+        mcpx_text_puts(path, "&topic=");
+        mx_percent_add(path, mcpx_slice_of(where->client.topic));
+    }
+    if (arguments_have(arguments, "--for"))
+        mx_format(path, "&for=%s", arguments_number(arguments, "--for", 0));
+}
+
+int cmd_kick(const struct arguments *arguments)
+{
+    struct mcpx_text path = {0}, answer = {0};
+    struct connection where;
+    int status;
+
+    if (arguments_have(arguments, "--everywhere") && arguments_have(arguments, "--for"))
+        return fail_with(STATUS_USAGE, "kick",
+                         "--for keeps out of one topic: give it without --everywhere");
+    status = connection_read(arguments, &where);
+    if (status == STATUS_OK) {
+        write_path(&path, arguments);
+        write_query(&path, arguments, &where);
+        status = path.failed ? complain_of_memory("kick")
+                             : fetch_delete(&where, "kick", path.text, &answer);
+    }
+    if (status == STATUS_OK)
+        status = print(arguments, "kick", &answer, show_kick);
+    mcpx_text_fini(&answer);
+    mcpx_text_fini(&path);
+    connection_fini(&where);
+    return status;
+}
