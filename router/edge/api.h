@@ -80,6 +80,24 @@ void api_change(const struct api_call *call, struct http_reply *reply);
 /** DELETE /admin/participants/{id}: ends connections, and may keep their participant out. */
 void api_kick(const struct api_call *call, struct http_reply *reply);
 
+/** GET /admin/participants: who is configured, connected, or changed at run time. */
+void api_admin_participants(const struct api_call *call, struct http_reply *reply);
+
+/** GET /admin/topics: all topics, and how many participants are in each. */
+void api_admin_topics(const struct api_call *call, struct http_reply *reply);
+
+/** GET /admin/policy: the configuration's profiles and participants, without secrets. */
+void api_admin_policy(const struct api_call *call, struct http_reply *reply);
+
+/** Reads the query of a list of names: `limit` and `after`, which is decoded into `scratch`. False with
+ * a problem. */
+bool api_page_read(const struct api_call *call, struct mcpx_text *scratch,
+                   struct name_page *page, struct http_reply *reply);
+
+/** Ends the object of a list: says that it is not complete when `next` is there, the name to go on
+ * behind. */
+void api_page_end(struct mcpx_slice next, struct mcpx_text *out);
+
 /** Does a grant of the caller cover a kind that is only asked of grants, `admin/NAME`? Else the reply
  * is a problem. */
 bool api_may(const struct api_call *call, struct grant *grant, const char *kind,

@@ -22,9 +22,8 @@ enum {
     BYTES_MAX = 128 * 1024 /* of a list of participants */
 };
 
-/* The query of a list of names. `scratch` keeps the decoded name. */
-static bool read_page(const struct api_call *call, struct mcpx_text *scratch,
-                      struct name_page *page, struct http_reply *reply)
+bool api_page_read(const struct api_call *call, struct mcpx_text *scratch,
+                   struct name_page *page, struct http_reply *reply)
 {
     struct http_param params[] = {{.name = "limit"}, {.name = "after"}};
     size_t bad = 0;
@@ -48,7 +47,7 @@ static bool read_page(const struct api_call *call, struct mcpx_text *scratch,
 }
 
 /* Existing clients know no pages: nothing is added where everything was told. */
-static void write_next(struct mcpx_slice next, struct mcpx_text *out)
+void api_page_end(struct mcpx_slice next, struct mcpx_text *out)
 {
     if (next.text)
         mx_json_add_bool(out, "complete", false);
@@ -111,7 +110,7 @@ static enum mcpx_err list_topics(const struct api_call *call, struct listing *li
     mx_json_end_array(out);
     if (goes_on)
         listing->next = (struct mcpx_slice){0};
-    write_next(listing->next, out);
+    api_page_end(listing->next, out);
     return MCPX_OK;
 }
 
@@ -122,7 +121,7 @@ void api_topics(const struct api_call *call, struct http_reply *reply)
     struct name_page page;
     enum mcpx_err err = MCPX_ENOMEM;
 
-    if (!read_page(call, &scratch, &page, reply))
+    if (!api_page_read(call, &scratch, &page, reply))
         goto out;
     if (listing) {
         listing->at = hub_topic_after(call->api->hub, page.after);
@@ -144,13 +143,13 @@ void api_participants(const struct api_call *call, struct http_reply *reply)
     struct mcpx_text scratch = {0};
     struct name_page page;
 
-    if (read_page(call, &scratch, &page, reply)) {
+    if (api_page_read(call, &scratch, &page, reply)) {
         mcpx_text_puts(&reply->body, "{\"participants\":");
         if (topic)
             next = topic_write_participants(topic, &page, BYTES_MAX, &reply->body);
         else
             mcpx_text_puts(&reply->body, "[]");
-        write_next(next, &reply->body);
+        api_page_end(next, &reply->body);
     }
     mcpx_text_fini(&scratch);
 }

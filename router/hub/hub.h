@@ -450,6 +450,9 @@ struct mcpx_slice topic_write_participants(const struct topic *topic,
                                            const struct name_page *page, size_t bytes_max,
                                            struct mcpx_text *out);
 
+/** How many participants are in the topic, each instance counted. */
+size_t topic_participants(const struct topic *topic);
+
 /** The connected peer with exactly this id, or NULL. Borrowed until it departs. */
 struct peer *topic_peer(const struct topic *topic, struct mcpx_slice id);
 

@@ -147,3 +147,7 @@ enum mcpx_err topic_write_history(const struct topic *topic, const struct page *
     *more = to > from;
     return MCPX_OK;
 }
+size_t topic_participants(const struct topic *topic)
+{
+    return topic->peer_count;
+}

@@ -116,6 +116,11 @@ struct changed *changes_find(const struct changes *changes, struct mcpx_slice id
     return NULL;
 }
 
+const struct changed *changes_at(const struct changes *changes, size_t index)
+{
+    return index < changes->count ? changes->all[index] : NULL;
+}
+
 bool changes_bar(const struct changes *changes, struct mcpx_slice identity,
                  struct mcpx_slice topic, int64_t wall_ms)
 {

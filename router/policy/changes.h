@@ -87,6 +87,9 @@ size_t changes_count(const struct changes *changes);
 struct changed *changes_find(const struct changes *changes, struct mcpx_slice identity,
                              struct mcpx_slice topic);
 
+/** Walks all of them in no order: the one at `index`; NULL behind the last. Lent likewise. */
+const struct changed *changes_at(const struct changes *changes, size_t index);
+
 /**
  * Lays the changes for a grant's participant in a topic over the grant.
  *

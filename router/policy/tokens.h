@@ -123,6 +123,33 @@ enum mcpx_err tokens_participant(struct tokens *tokens, struct mcpx_slice id,
                                  struct grant **out);
 
 /**
+ * A participant or profile of the configuration, for administrators. Lent until tokens_free.
+ *
+ * set       what it may send
+ * grant     of a participant; NULL for a profile
+ * topics    patterns; of a participant
+ * by_jwt    a JWT that names the participant is accepted
+ */
+struct tokens_entry {
+    struct mcpx_slice name;
+    struct mcpx_capset *set;
+    struct grant *grant;
+    char *const *topics;
+    size_t topic_count;
+    bool by_jwt;
+};
+
+/** The participant at an index, in no order; false behind the last. */
+bool tokens_participant_at(const struct tokens *tokens, size_t index,
+                           struct tokens_entry *out);
+
+/** The profile at an index, in no order; false behind the last. */
+bool tokens_profile_at(const struct tokens *tokens, size_t index, struct tokens_entry *out);
+
+/** The participant with an entry of that id; false when there is none. */
+bool tokens_entry(const struct tokens *tokens, struct mcpx_slice id, struct tokens_entry *out);
+
+/**
  * The topic pattern by which a configured participant may join a topic.
  *
  * topic   absent = any topic at all

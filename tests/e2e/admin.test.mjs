@@ -407,6 +407,66 @@ test('a configured participant has its changes too; its topics stay', async (t) 
   assert.equal(await passes(bob, RM), true);
 });
 
+test('who is there, with what, is shown to those who may read it, in pages', async (t) => {
+  const sha = (text) => createHash('sha256').update(text).digest('hex');
+  const own = await Router.start({ config: {
+    profiles: { speaker: { grants: ['chat'], deny: ['chat:x'] } },
+    participants: {
+      root: { token_sha256: sha('r'), topics: ['*'], grants: ['admin/*'] },
+      reader: { token_sha256: sha('e'), topics: ['*'], grants: ['admin/read'] },
+      bob: { token_sha256: sha('b'), topics: ['work'], profile: 'speaker' },
+      carol: { token_sha256: sha('c'), topics: ['work', 'play'], grants: ['chat'] },
+    },
+  } });
+  t.after(() => own.stop());
+  own.secrets.push(sha('r'), sha('b'));
+  const join = async (token, topic) => {
+    const one = await Participant.join(own, { topic, token, query: { instance: 'auto' } });
+    t.after(() => one.close());
+  };
+  await join('c', 'work');
+  await join('c', 'work');
+  await join('c', 'play');
+  await own.request('POST', `${path('bob')}/capabilities`,
+    { token: 'r', body: { topic: 'work', add: [RM], remove: ['chat'] } });
+  const all = (await own.get('/admin/participants', 'e')).json;
+  assert.deepEqual(all.participants.map(({ id }) => id), ['bob', 'carol', 'reader', 'root']);
+  const [bob, carol] = all.participants;
+  assert.deepEqual(bob.configured,
+    { grants: ['chat'], deny: ['chat:x'], topics: ['work'], jwt: false });
+  assert.equal(bob.connected, 0);
+  assert.equal(bob.changed[0].topic, 'work');
+  assert.deepEqual(bob.changed[0].changes.map((each) => [each.change, each.kind, each.by]),
+    [['remove', 'chat', 'root'], ['add', RM, 'root']]);
+  assert.equal(carol.connected, 3);
+  assert.deepEqual(carol.connections.map(({ id, topic }) => `${id} ${topic}`).sort(),
+    ['carol play', 'carol work', 'carol~2 work']);
+  assert.equal(carol.connections[0].address, '127.0.0.1');
+  assert.ok(Math.abs(Date.parse(carol.connections[0].since) - Date.now()) < 600000);
+  const pages = [];
+  for (let after = ''; after !== undefined;) {
+    const { json } = await own.get(`/admin/participants?limit=1${after}`, 'e');
+    pages.push(...json.participants.map(({ id }) => id));
+    after = json.next === undefined ? undefined : `&after=${encodeURIComponent(json.next)}`;
+  }
+  assert.deepEqual(pages, ['bob', 'carol', 'reader', 'root']);
+  assert.deepEqual((await own.get('/admin/topics', 'e')).json,
+    { topics: [{ name: 'play', participants: 1 }, { name: 'work', participants: 2 }] });
+  const policy = await own.get('/admin/policy?limit=2', 'e');
+  assert.equal(typeof policy.json.rev, 'string');
+  assert.deepEqual(policy.json.profiles, [{ name: 'speaker', grants: ['chat'], deny: ['chat:x'] }]);
+  assert.deepEqual(policy.json.participants.map(({ id }) => id), ['bob', 'carol']);
+  assert.equal(policy.json.next, 'carol');
+  for (const secret of ['r', 'b', 'c']) assert.ok(!policy.text.includes(sha(secret)));
+  for (const what of ['participants', 'topics', 'policy']) {
+    const refused = await own.get(`/admin/${what}`, 'c');
+    assert.equal(refused.status, 403, what);
+    assert.match(refused.json.detail, /admin\/read/, what);
+    assert.equal((await own.get(`/admin/${what}`)).status, 401, what);
+    assert.equal((await own.get(`/admin/${what}?limit=0`, 'e')).status, 400, what);
+  }
+});
+
 test('the same from a terminal, with a preview', async (t) => {
   const room = new Room(t, router);
   const bob = await room.join('bo b*', ['chat']);

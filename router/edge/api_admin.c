@@ -1,0 +1,327 @@
+/*
+ * api_admin.c - what administrators may look at: who there is and what each may send, topics, the
+ * policy. Names come from several tables in no order; a page of them is picked first, then what
+ * belongs to it is looked up in one walk along each table.
+ */
+#include "lib/core/capset.h"
+#include "lib/core/ident.h"
+#include "lib/core/json_write.h"
+#include "router/edge/api_change.h"
+#include "router/edge/roll.h"
+#include <mcpx/json.h>
+
+#include <stdlib.h>
+
+enum {
+    CONNECTIONS_SHOWN = 64, /* of one participant */
+    BYTES_MAX = 128 * 1024  /* of a list */
+};
+
+/* A connection, or what was changed, of the participant at `index` of the page. */
+struct row {
+    size_t index;
+    const struct peer *peer;
+    const struct changed *changed;
+};
+
+/* A page, with what belongs to its names. */
+struct register_page {
+    struct roll roll;
+    struct row *rows;
+    size_t row_count;
+    uint64_t looked;
+};
+
+/* What a set holds: grants as they were stated, denials. */
+static void write_set(const struct mcpx_capset *set, struct grant *grant, int64_t wall_ms,
+                      struct mcpx_text *out)
+{
+    struct grant *shown = grant_at(grant, wall_ms);
+
+    if (!shown) {
+        out->failed = true;
+        return;
+    }
+    mx_json_add_raw(out, "grants",
+                    mcpx_text_view(shown->whole.len ? &shown->whole : &shown->capabilities));
+    mx_json_begin_array(out, "deny");
+    for (size_t i = 0; i < set->deny_count; i++)
+        mx_json_add_item(out, mx_capset_denial(set, i));
+    mx_json_end_array(out);
+    grant_unref(shown);
+}
+
+static void write_entry(const struct tokens_entry *entry, int64_t wall_ms,
+                        struct mcpx_text *out)
+{
+    write_set(entry->set, entry->grant, wall_ms, out);
+    mx_json_begin_array(out, "topics");
+    for (size_t i = 0; i < entry->topic_count; i++)
+        mx_json_add_item(out, mcpx_slice_of(entry->topics[i]));
+    mx_json_end_array(out);
+    mx_json_add_bool(out, "jwt", entry->by_jwt);
+}
+
+static void write_connection(const struct api_call *call, const struct peer *peer,
+                             struct mcpx_text *out)
+{
+    struct whereabouts where;
+    char address[ADDRESS_TEXT_SIZE], since[MX_TIME_LEN + 1];
+
+    mx_json_begin_object(out, NULL);
+    mcpx_json_add_member(out, "id", peer_id(peer));
+    mcpx_json_add_member(out, "topic", peer_topic_name(peer));
+    mx_json_add_raw(out, "capabilities", mcpx_text_view(&peer_grant(peer)->capabilities));
+    if (call->api->locate && peer_owner(peer)) {
+        call->api->locate(peer_owner(peer), &where);
+        mx_time_format(where.since_ms, since);
+        mcpx_json_add_member(out, "address", mcpx_slice_of(address_text(where.from, address)));
+        mcpx_json_add_member(out, "since", mcpx_slice_of(since));
+    }
+    mx_json_end_object(out);
+}
+
+/* ---- a page of participants ---- */
+
+static void add_names(const struct api_call *call, struct register_page *page)
+{
+    struct tokens_entry entry;
+    const struct changed *changed;
+    const struct peer *peer = NULL;
+
+    for (size_t i = 0; tokens_participant_at(call->api->config->tokens, i, &entry); i++) {
+        roll_add(&page->roll, entry.name);
+        page->looked++;
+    }
+    for (size_t i = 0; (changed = changes_at(call->api->changes, i)) != NULL; i++)
+        roll_add(&page->roll, changed->identity);
+    while ((peer = hub_peer_after(call->api->hub, peer)) != NULL) {
+        if (!peer_is_condemned(peer))
+            roll_add(&page->roll, peer_grant(peer)->identity);
+        page->looked++;
+    }
+    roll_settle(&page->roll);
+}
+
+static void add_row(struct register_page *page, struct mcpx_slice identity, struct row row)
+{
+    row.index = roll_find(&page->roll, identity);
+    if (row.index < page->roll.count)
+        page->rows[page->row_count++] = row;
+}
+
+static int compare_rows(const void *one, const void *other)
+{
+    const struct row *a = one, *b = other;
+
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+static bool add_rows(const struct api_call *call, struct register_page *page)
+{
+    const struct changed *changed;
+    const struct peer *peer = NULL;
+    size_t most = 1 + changes_count(call->api->changes);
+
+    while ((peer = hub_peer_after(call->api->hub, peer)) != NULL)
+        most++;
+    page->rows = calloc(most, sizeof *page->rows);
+    if (!page->rows)
+        return false;
+    for (size_t i = 0; (changed = changes_at(call->api->changes, i)) != NULL; i++)
+        if (changed->count > 0)
+            add_row(page, changed->identity, (struct row){.changed = changed});
+    while ((peer = hub_peer_after(call->api->hub, peer)) != NULL)
+        if (!peer_is_condemned(peer))
+            add_row(page, peer_grant(peer)->identity, (struct row){.peer = peer});
+    qsort(page->rows, page->row_count, sizeof *page->rows, compare_rows);
+    return true;
+}
+
+static void write_connections(const struct api_call *call, const struct row *rows,
+                              size_t count, struct mcpx_text *out)
+{
+    size_t connections = 0;
+
+    mx_json_begin_array(out, "connections");
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].peer && connections++ < CONNECTIONS_SHOWN)
+            write_connection(call, rows[i].peer, out);
+    mx_json_end_array(out);
+    mx_json_add_number(out, "connected", (int64_t)connections);
+}
+
+static void write_changed(const struct api_call *call, const struct row *rows, size_t count,
+                          struct mcpx_text *out)
+{
+    mx_json_begin_array(out, "changed");
+    for (size_t i = 0; i < count; i++) {
+        if (!rows[i].changed)
+            continue;
+        mx_json_begin_object(out, NULL);
+        mcpx_json_add_member(out, "topic", rows[i].changed->topic);
+        api_change_write_list(rows[i].changed, call->now.wall_ms, out);
+        mx_json_end_object(out);
+    }
+    mx_json_end_array(out);
+}
+
+/* Returns how many names were told: an answer is cut behind a whole participant. */
+static size_t write_page(const struct api_call *call, const struct register_page *page,
+                         struct mcpx_text *out)
+{
+    size_t at = 0, i = 0;
+
+    for (; i < page->roll.count && out->len < BYTES_MAX; i++) {
+        struct mcpx_slice name = page->roll.names[i];
+        struct tokens_entry entry;
+        size_t begin = at;
+
+        while (at < page->row_count && page->rows[at].index == i)
+            at++;
+        mx_json_begin_object(out, NULL);
+        mcpx_json_add_member(out, "id", name);
+        if (tokens_entry(call->api->config->tokens, name, &entry)) {
+            mx_json_begin_object(out, "configured");
+            write_entry(&entry, call->now.wall_ms, out);
+            mx_json_end_object(out);
+        }
+        write_connections(call, page->rows + begin, at - begin, out);
+        write_changed(call, page->rows + begin, at - begin, out);
+        mx_json_end_object(out);
+    }
+    return i;
+}
+
+static void end_page(const struct roll *roll, size_t told, struct http_reply *reply)
+{
+    bool more = roll->more || told < roll->count;
+
+    mx_json_end_array(&reply->body);
+    api_page_end(more && told > 0 ? roll->names[told - 1] : (struct mcpx_slice){NULL, 0},
+                 &reply->body);
+}
+
+static struct register_page *open_page(const struct api_call *call, struct mcpx_text *scratch,
+                                       struct http_reply *reply)
+{
+    struct register_page *page;
+
+    if (!api_may(call, call->grant, "admin/read", reply))
+        return NULL;
+    page = calloc(1, sizeof *page);
+    if (!page)
+        http_reply_fail(reply, MCPX_ENOMEM, NULL);
+    else if (api_page_read(call, scratch, &page->roll.page, reply))
+        return page;
+    free(page);
+    return NULL;
+}
+
+void api_admin_participants(const struct api_call *call, struct http_reply *reply)
+{
+    struct mcpx_text scratch = {0};
+    struct register_page *page = open_page(call, &scratch, reply);
+
+    if (!page)
+        goto out;
+    add_names(call, page);
+    if (!add_rows(call, page)) {
+        http_reply_fail(reply, MCPX_ENOMEM, NULL);
+        goto out;
+    }
+    mx_json_begin_object(&reply->body, NULL);
+    mx_json_begin_array(&reply->body, "participants");
+    end_page(&page->roll, write_page(call, page, &reply->body), reply);
+    reply->cost = page->looked / HTTP_COST_NAMES;
+    free(page->rows);
+out:
+    free(page);
+    mcpx_text_fini(&scratch);
+}
+
+/* ---- topics ---- */
+
+void api_admin_topics(const struct api_call *call, struct http_reply *reply)
+{
+    struct mcpx_text scratch = {0}, *out = &reply->body;
+    struct mcpx_slice last = {NULL, 0};
+    const struct topic *topic;
+    struct name_page page;
+    size_t told = 0;
+
+    if (!api_may(call, call->grant, "admin/read", reply) ||
+        !api_page_read(call, &scratch, &page, reply))
+        goto out;
+    mx_json_begin_object(out, NULL);
+    mx_json_begin_array(out, "topics");
+    topic = hub_topic_after(call->api->hub, page.after);
+    for (; topic && told < page.limit; topic = topic_following(topic), told++) {
+        last = topic_name(topic);
+        mx_json_begin_object(out, NULL);
+        mcpx_json_add_member(out, "name", last);
+        mx_json_add_number(out, "participants", (int64_t)topic_participants(topic));
+        mx_json_end_object(out);
+    }
+    mx_json_end_array(out);
+    api_page_end(topic ? last : (struct mcpx_slice){NULL, 0}, out);
+    reply->cost = told / HTTP_COST_NAMES;
+out:
+    mcpx_text_fini(&scratch);
+}
+
+/* ---- the policy ---- */
+
+static void write_profiles(const struct api_call *call, struct mcpx_text *out)
+{
+    struct tokens_entry entry;
+
+    mx_json_begin_array(out, "profiles");
+    for (size_t i = 0; tokens_profile_at(call->api->config->tokens, i, &entry); i++) {
+        struct grant *grant = grant_new(MCPX_SLICE("-"), entry.set, ROUTING_DEFAULT, 0);
+
+        if (!grant) {
+            out->failed = true;
+            return;
+        }
+        mx_json_begin_object(out, NULL);
+        mcpx_json_add_member(out, "name", entry.name);
+        write_set(entry.set, grant, call->now.wall_ms, out);
+        mx_json_end_object(out);
+        grant_unref(grant);
+    }
+    mx_json_end_array(out);
+}
+
+/* Profiles stand on the first page only. */
+void api_admin_policy(const struct api_call *call, struct http_reply *reply)
+{
+    const struct tokens *tokens = call->api->config->tokens;
+    struct mcpx_text scratch = {0}, *out = &reply->body;
+    struct register_page *page = open_page(call, &scratch, reply);
+    struct tokens_entry entry;
+    size_t told = 0;
+
+    if (!page)
+        goto out;
+    for (size_t i = 0; tokens_participant_at(tokens, i, &entry); i++, page->looked++)
+        roll_add(&page->roll, entry.name);
+    roll_settle(&page->roll);
+    mx_json_begin_object(out, NULL);
+    mcpx_json_add_member(out, "rev", mcpx_slice_of(call->api->config->rev));
+    if (!page->roll.page.after.text)
+        write_profiles(call, out);
+    mx_json_begin_array(out, "participants");
+    for (; told < page->roll.count && out->len < BYTES_MAX; told++) {
+        mx_json_begin_object(out, NULL);
+        mcpx_json_add_member(out, "id", page->roll.names[told]);
+        if (tokens_entry(tokens, page->roll.names[told], &entry))
+            write_entry(&entry, call->now.wall_ms, out);
+        mx_json_end_object(out);
+    }
+    end_page(&page->roll, told, reply);
+    reply->cost = page->looked / HTTP_COST_NAMES;
+out:
+    free(page);
+    mcpx_text_fini(&scratch);
+}
