@@ -110,11 +110,11 @@ static void announce(const struct edge *edge, bool dev)
     fflush(stdout);
 }
 
-static int serve(const struct config *config)
+static int serve(struct config *config, const struct config_sources *sources)
 {
     struct mcpx_text errors = {0};
     struct edge *edge = NULL;
-    enum mcpx_err err = edge_new(config, &errors, &edge);
+    enum mcpx_err err = edge_new(config, sources, &errors, &edge);
 
     if (err) {
         say_errors(&errors);
@@ -167,7 +167,7 @@ static int serve_or_check(const struct arguments *arguments)
         say_errors(&config.warnings);
         bounds_settle(&config, machine_memory(""));
         log_open(config.log_level, config.log_format);
-        status = arguments->asked['k'] ? check(&config) : serve(&config);
+        status = arguments->asked['k'] ? check(&config) : serve(&config, &sources);
     }
     config_fini(&config);
     return status;

@@ -62,7 +62,7 @@ MCPX_BEGIN_C
     X(MCPX_EPATTERN, "not a valid capability pattern", "invalid_pattern", 0, 400, NO)         \
     X(MCPX_EKIND, "not a valid kind", "invalid_kind", 0, 400, NO)                             \
     X(MCPX_ELIMIT, "more than the limit allows", "limit_exceeded", 0, 400, NO)                \
-    X(MCPX_ECONFIG, "configuration is not valid", "invalid_config", 0, 0, NO)                 \
+    X(MCPX_ECONFIG, "configuration is not valid", "invalid_config", 0, 422, NO)               \
     X(MCPX_ESYSTEM, "the operating system refused", "system_error", 1011, 500, YES)
 
 #define MCPX_ERROR_CONSTANT(constant, text, wire, close_code, status, again) constant,

@@ -178,3 +178,44 @@ struct mcpx_slice mx_capset_denial(const struct mcpx_capset *set, size_t index)
 {
     return set->patterns[set->grant_count + index].parts.text;
 }
+
+bool mx_grant_equals(const struct mcpx_grant *one, const struct mcpx_grant *other)
+{
+    bool same = mcpx_slice_equal(one->pattern, other->pattern) &&
+                one->to_count == other->to_count && one->expires_ms == other->expires_ms;
+
+    for (size_t i = 0; same && i < one->to_count; i++)
+        same = mcpx_slice_equal(one->to[i], other->to[i]);
+    return same;
+}
+
+static bool same_grants(const struct mcpx_capset *set, const struct mcpx_grant *grants,
+                        size_t count)
+{
+    bool same = set->grant_count == count;
+
+    for (size_t i = 0; same && i < count; i++)
+        same = mx_grant_equals(&set->grants[i], &grants[i]);
+    return same;
+}
+
+bool mx_capset_is_of(const struct mcpx_capset *set, const struct mcpx_grant *grants,
+                     size_t grant_count, const struct mcpx_slice *deny, size_t deny_count)
+{
+    bool same = same_grants(set, grants, grant_count) && set->deny_count == deny_count;
+
+    for (size_t i = 0; same && i < deny_count; i++)
+        same = mcpx_slice_equal(mx_capset_denial(set, i), deny[i]);
+    return same;
+}
+
+bool mx_capset_equals(const struct mcpx_capset *one, const struct mcpx_capset *other)
+{
+    bool same = one->deny_count == other->deny_count;
+
+    if (one == other)
+        return true;
+    for (size_t i = 0; same && i < one->deny_count; i++)
+        same = mcpx_slice_equal(mx_capset_denial(one, i), mx_capset_denial(other, i));
+    return same && same_grants(one, other->grants, other->grant_count);
+}

@@ -35,6 +35,22 @@ struct mcpx_capset {
 struct mcpx_slice mx_capset_denial(const struct mcpx_capset *set, size_t index);
 
 /**
+ * Was the set made from just these grants and denials, in this order? Takes what mcpx_capset_new
+ * takes.
+ */
+bool mx_capset_is_of(const struct mcpx_capset *set, const struct mcpx_grant *grants,
+                     size_t grant_count, const struct mcpx_slice *deny, size_t deny_count);
+
+/** Were both made from the same grants and denials, in the same order? */
+bool mx_capset_equals(const struct mcpx_capset *one, const struct mcpx_capset *other);
+
+/** The denial at `index` (0 .. deny_count-1), lent until the set is freed. */
+struct mcpx_slice mx_capset_denial(const struct mcpx_capset *set, size_t index);
+
+/** Do both grant the same, to the same addressees, until the same instant? */
+bool mx_grant_equals(const struct mcpx_grant *one, const struct mcpx_grant *other);
+
+/**
  * Compiles the patterns of a set. `set` is kept (not counted) and must outlive the matcher; its
  * patterns are filled in. Returns MCPX_OK, MCPX_ENOMEM, or MCPX_ELIMIT when PCRE2 finds the
  * programs too large.

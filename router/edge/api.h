@@ -98,6 +98,9 @@ bool api_page_read(const struct api_call *call, struct mcpx_text *scratch,
  * behind. */
 void api_page_end(struct mcpx_slice next, struct mcpx_text *out);
 
+/** POST /admin/reload: reads the configuration again. */
+void api_reload(const struct api_call *call, struct http_reply *reply);
+
 /** Does a grant of the caller cover a kind that is only asked of grants, `admin/NAME`? Else the reply
  * is a problem. */
 bool api_may(const struct api_call *call, struct grant *grant, const char *kind,
@@ -109,6 +112,9 @@ bool api_may(const struct api_call *call, struct grant *grant, const char *kind,
  */
 struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
                            struct http_reply *reply);
+
+/** Appends the metrics of reloads and of the policy in force. */
+void api_metrics_reload(const struct api_call *call, struct mcpx_text *out);
 
 /** Appends the metrics of what keeps messages and decisions. */
 void api_metrics_store(const struct http_api *api, struct mcpx_text *out);

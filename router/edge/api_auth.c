@@ -140,9 +140,9 @@ struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
                            struct http_reply *reply)
 {
     const struct http_api *api = call->api;
+    const struct claimant claimant = {call->bearer, call->request->named};
     struct grant *base = NULL, *grant = NULL;
-    enum mcpx_err err =
-        tokens_verify(api->config->tokens, call->bearer, topic, call->now, &base);
+    enum mcpx_err err = tokens_ask(api->config->tokens, &claimant, topic, call->now, &base);
 
     if (!err)
         err = changes_apply(api->changes, base, topic, call->now.wall_ms, &grant);

@@ -190,6 +190,7 @@ void api_metrics(const struct api_call *call, struct http_reply *reply)
         write_changes(call->api->changes, out);
     api_metrics_store(call->api, out);
     api_metrics_keys(call, out);
+    api_metrics_reload(call, out);
     metric_value("mcpx_log_lost_lines_total", "counter",
                  "Lines of the log that standard error did not take", call->api->log_lost,
                  out);

@@ -7,6 +7,7 @@
 #include "lib/core/json_write.h"
 #include "router/edge/api.h"
 #include "router/edge/api_body.h"
+#include "router/edge/http_admission.h"
 
 #include <mcpx/json.h>
 
@@ -80,7 +81,10 @@ static void renew(const struct api_call *call, struct mcpx_slice topic, struct m
     enum mcpx_err err = tokens_verify(call->api->config->tokens, call->bearer, topic,
                                       call->now, &renewing.grant);
 
+    if (!err)
+        err = http_admission_lay(call->api, topic, call->now, &renewing.grant);
     if (err) {
+        grant_unref(renewing.grant);
         http_reply_fail(reply, err, err == MCPX_EFORBIDDEN ? "Access denied to topic" : NULL);
         return;
     }

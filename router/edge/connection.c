@@ -31,6 +31,7 @@ struct connection *connection_new(struct edge *edge, struct lws *wsi, struct add
         return NULL;
     }
     connection->edge = edge;
+    connection->generation = edge->generation;
     connection->number = ++edge->numbered;
     connection->from = from;
     connection->origin = origin;

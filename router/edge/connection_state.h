@@ -59,6 +59,7 @@ enum connection_state { UNAUTHENTICATED, ANSWERED, GUEST, MEMBER, LEAVING, DEAD 
  *                may go on
  * deferred_counted   how much of edge->deferred is its memory
  * message_size   how much of edge->unfinished is the memory of an unfinished message
+ * generation     edge->generation when its grant was judged last
  * number         which one it is since the router began; the log names it by this
  * left_out       refused messages that no line was written about, since the last one that was
  * message_due_ms mono_ms by which the rest has to arrive; 0 = no message is unfinished
@@ -91,6 +92,7 @@ struct connection {
     size_t deferred_counted;
     size_t message_size;
     int64_t message_due_ms;
+    uint64_t generation;
     uint64_t number;
     uint64_t left_out;
 };

@@ -44,6 +44,7 @@ struct secure {
 
 struct connection;
 struct tls_room;
+struct reload;
 struct store;
 struct lws_context;
 struct lws_vhost;
@@ -135,6 +136,9 @@ struct waiters {
  * waiters, guests           those who wait for the hub; of them, and of those whose join is not
  *                           stored yet, the WebSockets (guests.h)
  * keys                      who reads the files with public keys again (key_watch.h)
+ * reload, generation        who reads the configuration again (reload.h), and how often another one
+ *                           came into force: connections know under which they were judged (renew.h)
+ * remind_before             who was judged before that generation is told of limits again
  * deaf                      members are not read, because nothing that they say can be taken
  * wake_lws                  something was handed to libwebsockets' timers from outside its
  *                           callbacks: it must be woken
@@ -149,7 +153,7 @@ struct waiters {
 struct edge {
     uv_loop_t loop;
     struct clock clock;
-    const struct config *config;
+    struct config *config;
     struct hub *hub;
     struct tickets *tickets;
     struct changes *changes;
@@ -177,6 +181,9 @@ struct edge {
     struct waiters waiters;
     struct guests guests;
     struct key_watch keys;
+    struct reload *reload;
+    uint64_t generation;
+    uint64_t remind_before;
     bool deaf;
     uv_prepare_t round;
     uv_idle_t busy;

@@ -28,17 +28,34 @@ struct gate *gate_new(struct chance chance, uint64_t connects_per_s,
                       uint64_t requests_per_minute)
 {
     struct gate *gate = calloc(1, sizeof *gate);
-    uint64_t burst = requests_per_minute * burst_s / 60;
 
     if (!gate)
         return NULL;
     chance.fill(chance.context, &gate->addresses.key, sizeof gate->addresses.key);
     gate->networks.key = gate->participants.key = gate->addresses.key;
-    gate->addresses.rate = per_second(connects_per_s, 1);
-    gate->networks.rate = per_second(connects_per_s, GATE_NETWORK_SHARES);
-    gate->all_rate = per_second(connects_per_s, GATE_ALL_SHARES);
-    gate->participants.rate = (struct meter_rate){requests_per_minute, burst ? burst : 1};
+    gate_set_rates(gate, connects_per_s, requests_per_minute);
     return gate;
+}
+
+/* What was spent at one rate would take long to flow back at a lower one. */
+static void set_rate(struct meter *meter, struct meter_rate rate)
+{
+    if (meter->rate.per_minute == rate.per_minute)
+        return;
+    meter->rate = rate;
+    memset(meter->cells, 0, sizeof meter->cells);
+}
+
+void gate_set_rates(struct gate *gate, uint64_t connects_per_s, uint64_t requests_per_minute)
+{
+    uint64_t burst = requests_per_minute * burst_s / 60;
+
+    set_rate(&gate->addresses, per_second(connects_per_s, 1));
+    set_rate(&gate->networks, per_second(connects_per_s, GATE_NETWORK_SHARES));
+    set_rate(&gate->participants, (struct meter_rate){requests_per_minute, burst ? burst : 1});
+    if (gate->all_rate.per_minute != connects_per_s * GATE_ALL_SHARES * 60)
+        gate->all = (struct meter_cell){0};
+    gate->all_rate = per_second(connects_per_s, GATE_ALL_SHARES);
 }
 
 void gate_free(struct gate *gate)

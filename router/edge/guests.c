@@ -8,6 +8,7 @@
 #include "router/edge/connection.h"
 #include "router/edge/http_admission.h"
 #include "router/edge/record.h"
+#include "router/edge/renew.h"
 #include "router/edge/turn.h"
 #include "router/edge/waiters.h"
 #include "router/edge/wire.h"
@@ -106,7 +107,7 @@ static void end(struct waiter *waiter)
 /* Another attempt may help, or not: protocol section 7. */
 static int close_code(enum mcpx_err err)
 {
-    if (err == MCPX_EKICKED)
+    if (err == MCPX_EKICKED || err == MCPX_EEXPIRED)
         return mcpx_error_close(err);
     if (err == MCPX_EPRESENT || mcpx_error_again(mcpx_error_status(err)) == MCPX_AGAIN_NO)
         return mcpx_error_close(MCPX_EFLOOD);
@@ -149,9 +150,9 @@ static bool ask(struct waiter *waiter, bool late)
     struct connection *connection = waiter->connection;
     struct edge *edge = connection->edge;
     struct peer *peer = NULL;
-    enum mcpx_err err = edge->stopping ? MCPX_EGOING
-                                       : http_admission_lay(&edge->api, guest->admission.topic,
-                                                            edge_now(edge), &guest->grant);
+    enum mcpx_err err = edge->stopping
+                            ? MCPX_EGOING
+                            : renew_grant(edge, guest->admission.topic, &guest->grant);
 
     if (!err)
         err = http_admission_ask(edge->hub, guest->grant, &guest->admission, edge_now(edge));

@@ -34,6 +34,7 @@ static const struct route routes[] = {
     {HTTP_GET, "/v0.1/topics/{topic}/participants", ACCESS_TOPIC, false, api_participants},
     {HTTP_GET, "/v0.1/topics/{topic}/history", ACCESS_TOPIC, false, api_history},
     {HTTP_GET, "/v0.1/topics/{topic}/rate-limit", ACCESS_TOPIC, false, api_rate_limit},
+    {HTTP_POST, "/admin/reload", ACCESS_TOKEN, false, api_reload},
     {HTTP_POST, "/v0.1/tickets", ACCESS_TOKEN, false, api_ticket},
     {HTTP_POST, "/v0.1/token", ACCESS_TOKEN, false, api_renew},
     {HTTP_POST, "/v0.1/check", ACCESS_TOKEN, false, api_check},

@@ -71,6 +71,20 @@ struct removal {
     void *reach;
 };
 
+/**
+ * What became of reloads of the configuration.
+ *
+ * err, text        of the last one: MCPX_OK and a JSON object; or why not, and a line for each fault
+ * since_ms         mono_ms since when the configuration is in force
+ * done, refused    how many came into force; how many did not
+ */
+struct reload_report {
+    enum mcpx_err err;
+    struct mcpx_text text;
+    int64_t since_ms;
+    uint64_t done, refused;
+};
+
 /** What the answers are made from; all borrowed. Without a `gate` nothing is charged.
  * `log_lost` (log.h), `process` and `turns` (of the loop) are for the metrics; without the latter
  * two they say nothing of them.
@@ -91,6 +105,7 @@ struct http_api {
     const struct figure *turns;
     const struct store *store;
     const char *store_why;
+    struct reload_report reloads;
     bool going;
     void (*tell)(void *context, const struct audit_note *note, struct mcpx_now now);
     void (*locate)(const void *owner, struct whereabouts *out);
@@ -109,7 +124,8 @@ enum { HTTP_COST_BYTES = 32768, HTTP_COST_NAMES = 256, HTTP_COST_GRANTS = 256 };
  * Fills the answer, for http_reply_write. It borrows from the request until it is written.
  *
  * An answer with MCPX_EOPENING is none: the request is to be asked again once the topic, whose name
- * is the reply's `detail`, has been opened (hub_open) for the reply's `grant`.
+ * is the reply's `detail`, has been opened (hub_open) for the reply's `grant`. With `reload`, it is to be
+ * answered when the configuration was read again; its `detail` says who asks for that.
  *
  * reply   zero-initialised; to be freed with http_reply_fini
  */

@@ -46,6 +46,7 @@ static const char *status_phrase(int status)
         {405, "Method Not Allowed"},
         {409, "Conflict"},
         {413, "Content Too Large"},
+        {422, "Unprocessable Content"},
         {429, "Too Many Requests"},
         {503, "Service Unavailable"},
     };

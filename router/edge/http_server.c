@@ -8,6 +8,7 @@
 #include "router/edge/proxies.h"
 #include "router/edge/receive.h"
 #include "router/edge/refusal.h"
+#include "router/edge/reload.h"
 #include "router/edge/request.h"
 #include "router/edge/upgrade.h"
 #include "router/edge/waiters.h"
@@ -61,7 +62,7 @@ static bool takes_body(struct mcpx_slice method)
            mcpx_slice_equal(method, MCPX_SLICE("PATCH"));
 }
 
-static bool wait_for_topic(struct connection *connection, struct http_reply *reply);
+static bool wait_for(struct connection *connection, struct http_reply *reply);
 
 static void answer(struct connection *connection)
 {
@@ -71,7 +72,7 @@ static void answer(struct connection *connection)
 
     hub_note_edge(edge->hub, edge->unsent, edge->unfinished);
     http_answer(&edge->api, request, edge_now(edge), &reply);
-    if (reply.err == MCPX_EOPENING && wait_for_topic(connection, &reply)) {
+    if (reply.err == MCPX_EOPENING && wait_for(connection, &reply)) {
         http_reply_fini(&reply);
         return;
     }
@@ -84,12 +85,14 @@ static void answer(struct connection *connection)
     http_reply_fini(&reply);
 }
 
-/* ---- waiting for a topic ---- */
+/* ---- waiting for a topic, or for a reload ---- */
 
+/* `reload` is its number, 0 = a topic is waited for. */
 struct asker {
     struct waiter waiter;
     struct grant *grant;
     struct mcpx_text topic;
+    uint64_t reload;
 };
 
 static void end_asker(struct waiter *waiter)
@@ -122,8 +125,46 @@ static bool ask_again(struct waiter *waiter, bool late)
     return true;
 }
 
+/* Not asked of the API again: who has asked for it may not be let to any more. */
+static bool ask_reload(struct waiter *waiter, bool late)
+{
+    const struct asker *asker = (const struct asker *)waiter;
+    struct connection *connection = waiter->connection;
+    const struct edge *edge = connection->edge;
+    const struct reload_report *report = &edge->api.reloads;
+    struct http_reply reply = {.origin = connection->exchange->request.origin};
+
+    (void)late; /* it always ends */
+    if (!edge->stopping && !reload_is_done(edge, asker->reload))
+        return false;
+    waiters_remove(connection);
+    if (edge->stopping)
+        http_reply_fail(&reply, MCPX_EGOING, NULL);
+    else if (report->err)
+        http_reply_fail(&reply, report->err, NULL);
+    if (!edge->stopping)
+        mcpx_text_slice(reply.err ? &reply.detail : &reply.body,
+                        mcpx_text_view(&report->text));
+    answer_send(connection, &reply);
+    http_reply_fini(&reply);
+    return true;
+}
+
+void http_server_tell_reloaded(struct edge *edge)
+{
+    struct link *all = &edge->waiters.all, *next;
+
+    for (struct link *link = all->next; link != all; link = next) {
+        struct waiter *waiter = LIST_ELEMENT(link, struct waiter, link);
+
+        next = link->next;
+        if (waiter->ask == ask_reload)
+            (void)ask_reload(waiter, false);
+    }
+}
+
 /* False when it cannot, and `reply` says so. */
-static bool wait_for_topic(struct connection *connection, struct http_reply *reply)
+static bool wait_for(struct connection *connection, struct http_reply *reply)
 {
     struct asker *asker = malloc(sizeof *asker);
 
@@ -137,6 +178,12 @@ static bool wait_for_topic(struct connection *connection, struct http_reply *rep
                             .topic = reply->detail};
     reply->grant = NULL;
     reply->detail = (struct mcpx_text){0};
+    if (reply->reload) {
+        asker->waiter.ask = ask_reload;
+        asker->reload =
+            reload_ask(connection->edge, &(struct reload_source){mcpx_text_view(&asker->topic),
+                                                                 connection->from});
+    }
     waiters_add(connection, &asker->waiter);
     return true;
 }

@@ -13,4 +13,7 @@ void http_server_bytes(struct connection *connection, const char *bytes, size_t 
 /** Frees the request that is on its way, if there is one. */
 void http_server_end(struct connection *connection);
 
+/** Answers those who have waited for a reload that has ended. */
+void http_server_tell_reloaded(struct edge *edge);
+
 #endif

@@ -25,10 +25,15 @@ static struct {
     struct mx_outlet outlet;
 } state = {.level = LOG_INFO, .outlet = {.fd = STDERR_FILENO}};
 
-void log_open(enum log_level level, enum log_format format)
+void log_set(enum log_level level, enum log_format format)
 {
     state.level = level;
     state.format = format;
+}
+
+void log_open(enum log_level level, enum log_format format)
+{
+    log_set(level, format);
     mx_outlet_close(&state.outlet);
     mx_outlet_open(&state.outlet, STDERR_FILENO);
 }

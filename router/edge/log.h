@@ -48,6 +48,9 @@ static inline struct log_field log_known(const char *key, struct mcpx_slice text
  */
 void log_open(enum log_level level, enum log_format format);
 
+/** Says so again, without waiting. */
+void log_set(enum log_level level, enum log_format format);
+
 /** Waits a second at most until what was kept is written, and frees the rest. */
 void log_close(void);
 

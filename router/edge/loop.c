@@ -12,10 +12,13 @@
 #include "router/edge/flush.h"
 #include "router/edge/gate.h"
 #include "router/edge/guests.h"
+#include "router/edge/http_server.h"
 #include "router/edge/key_watch.h"
 #include "router/edge/listener.h"
 #include "router/edge/record.h"
 #include "router/edge/regrant.h"
+#include "router/edge/reload.h"
+#include "router/edge/renew.h"
 #include "router/edge/secure.h"
 #include "router/edge/store_turn.h"
 #include "router/edge/turn.h"
@@ -114,7 +117,10 @@ static void on_round(uv_prepare_t *prepare)
     store_turn_run(edge);
     if (has_settled(edge))
         send_away(edge);
-    more = flush_round(edge) || waiters_have_turn(edge);
+    more = reload_turn(edge);
+    more = renew_turn(edge) || more;
+    http_server_tell_reloaded(edge);
+    more = flush_round(edge) || waiters_have_turn(edge) || more;
     hub_note_written(edge->hub, clock_end(&edge->clock, &took_us));
     figure_add_time(&edge->turns, took_us);
     if (more || waits)
@@ -154,6 +160,7 @@ static void stop(struct edge *edge)
         turn_set_deaf(edge, true);
         waiters_end_all(edge);
     } else {
+        waiters_end_all(edge);
         send_away(edge);
     }
     uv_timer_start(&edge->tick, on_tick, SOON_MS, 0);
@@ -161,14 +168,16 @@ static void stop(struct edge *edge)
 
 static void on_signal(uv_signal_t *handle, int number)
 {
+    struct edge *edge = handle->data;
+
     if (number != SIGHUP) {
-        stop(handle->data);
+        stop(edge);
         return;
     }
-    edge_tls_reread(handle->data);
-    key_watch_reread(handle->data);
-    LOG(LOG_WARN, "reload_not_supported",
-        log_string("hint", "this version reads its settings at start only: restart it"));
+    edge_tls_reread(edge);
+    key_watch_reread(edge);
+    if (!edge->stopping)
+        (void)reload_ask(edge, &(struct reload_source){.by = {NULL, 0}});
 }
 
 static const int signals_heeded[] = {SIGTERM, SIGINT, SIGHUP};
@@ -218,7 +227,8 @@ static void open_handles(struct edge *edge)
     uv_timer_start(&edge->tick, on_tick, TICK_MS, 0);
 }
 
-static enum mcpx_err open_all(struct edge *edge, struct mcpx_text *errors)
+static enum mcpx_err open_all(struct edge *edge, const struct config_sources *sources,
+                              struct mcpx_text *errors)
 {
     const struct config *config = edge->config;
     struct mx_map_key key;
@@ -256,7 +266,9 @@ static enum mcpx_err open_all(struct edge *edge, struct mcpx_text *errors)
                                   .context = edge};
     open_handles(edge);
     raise_descriptors(config);
-    err = store_turn_open(edge, errors);
+    err = reload_new(edge, sources);
+    if (!err)
+        err = store_turn_open(edge, errors);
     if (err)
         return err;
     err = secure_open(edge, errors);
@@ -272,8 +284,8 @@ static enum mcpx_err open_all(struct edge *edge, struct mcpx_text *errors)
     return err;
 }
 
-enum mcpx_err edge_new(const struct config *config, struct mcpx_text *errors,
-                       struct edge **out)
+enum mcpx_err edge_new(struct config *config, const struct config_sources *sources,
+                       struct mcpx_text *errors, struct edge **out)
 {
     struct edge *edge = calloc(1, sizeof *edge);
     enum mcpx_err err;
@@ -285,7 +297,7 @@ enum mcpx_err edge_new(const struct config *config, struct mcpx_text *errors,
         return MCPX_ENOMEM;
     }
     edge->config = config;
-    err = open_all(edge, errors);
+    err = open_all(edge, sources, errors);
     if (err)
         edge_free(edge);
     else
@@ -369,6 +381,8 @@ void edge_free(struct edge *edge)
     mcpx_text_fini(&edge->pongs);
     guests_fini(&edge->guests);
     hub_free(edge->hub);
+    reload_free(edge->reload);
+    mcpx_text_fini(&edge->api.reloads.text);
     tickets_free(edge->tickets);
     changes_free(edge->changes);
     gate_free(edge->gate);

@@ -11,14 +11,15 @@ struct edge;
 /**
  * Makes a router and opens its listeners.
  *
- * config   borrowed until edge_free
- * errors   one line for each reason it cannot
- * out      the router; untouched on failure
+ * config    borrowed until edge_free; a reload puts another configuration into the same struct
+ * sources   where it was read from, borrowed likewise
+ * errors    one line for each reason it cannot
+ * out       the router; untouched on failure
  *
  * Returns MCPX_OK, MCPX_ESYSTEM with `errors`, or MCPX_ENOMEM.
  */
-enum mcpx_err edge_new(const struct config *config, struct mcpx_text *errors,
-                       struct edge **out);
+enum mcpx_err edge_new(struct config *config, const struct config_sources *sources,
+                       struct mcpx_text *errors, struct edge **out);
 
 /** How many listeners there are. */
 size_t edge_listeners(const struct edge *edge);
@@ -29,7 +30,8 @@ const char *edge_url(const struct edge *edge, size_t index);
 /**
  * Runs until SIGTERM or SIGINT has stopped it: nobody is accepted then, every client is told 1001,
  * and it returns when everybody has left, after config->drain_ms at the latest; after a second
- * signal at once. SIGHUP is noted, SIGPIPE ignored.
+ * signal at once. SIGHUP reloads the configuration (reload.h), SIGPIPE
+ * is ignored.
  */
 void edge_run(struct edge *edge);
 

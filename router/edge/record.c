@@ -90,3 +90,9 @@ void record_change(void *edge, const struct audit_note *note, struct mcpx_now no
     copy.wall_ms = now.wall_ms;
     store_note(own->store, &copy);
 }
+
+void record_reload(struct edge *edge, struct audit_note *note)
+{
+    if (record_is_kept(edge))
+        record(edge, note);
+}

@@ -7,6 +7,8 @@
 
 #include "router/edge/connection_state.h"
 
+struct audit_note; /* router/store/audit_note.h */
+
 /** A member's message of `bytes` bytes was refused. */
 void record_message(struct connection *connection, const struct verdict *verdict,
                     size_t bytes);
@@ -31,6 +33,9 @@ void record_turned_away(struct edge *edge, const struct turned_away *who);
 void record_keys(struct edge *edge, const char *setting);
 /** What an administrator has done, as `note` says, for log and audit; `edge` is a struct edge. */
 void record_change(void *edge, const struct audit_note *note, struct mcpx_now now);
+
+/** Another configuration is in force: the line says by which policy what follows is decided. */
+void record_reload(struct edge *edge, struct audit_note *note);
 
 /** Is anything written down? Ask before working out costly fields. */
 static inline bool record_is_kept(const struct edge *edge)

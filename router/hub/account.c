@@ -23,6 +23,21 @@ void accounts_fini(struct accounts *accounts)
     accounts->idle_count = 0;
 }
 
+void accounts_set_rates(struct accounts *accounts, const struct rates *fresh,
+                        struct mcpx_now now)
+{
+    accounts->fresh = *fresh;
+    for (size_t i = 0; i < accounts->map.size; i++) {
+        struct account *account = (struct account *)(uintptr_t)accounts->map.slots[i].value;
+
+        if (!account)
+            continue;
+        bucket_set_rate(&account->rates.messages, fresh->messages.per_minute, now);
+        bucket_set_rate(&account->rates.bytes, fresh->bytes.per_minute, now);
+        bucket_set_rate(&account->rates.joins, fresh->joins.per_minute, now);
+    }
+}
+
 static void add_idle(struct accounts *accounts, struct account *account)
 {
     list_append(&accounts->idle, &account->in_idle);

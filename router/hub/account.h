@@ -56,6 +56,10 @@ struct accounts {
 void accounts_init(struct accounts *accounts, struct mx_map_key key,
                    const struct rates *fresh);
 
+/** Other rates from now on, for accounts that are there and new ones. What was spent stays spent. */
+void accounts_set_rates(struct accounts *accounts, const struct rates *fresh,
+                        struct mcpx_now now);
+
 /** Frees every account; no peer may use one any more. */
 void accounts_fini(struct accounts *accounts);
 

@@ -4,6 +4,7 @@
  */
 #include "router/hub/depart.h"
 
+#include "lib/core/capset.h"
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"
 #include "router/hub/pending.h"
@@ -142,6 +143,13 @@ static void owe_welcome(struct peer *peer)
     peer_wake(peer);
 }
 
+void hub_remind(struct hub *hub, struct peer *peer, struct mcpx_now now)
+{
+    hub->now = now;
+    if (peer->state == PEER_OPEN)
+        owe_welcome(peer);
+}
+
 /* The others are told, now or when it is committed. */
 static enum mcpx_err tell_update(struct peer *peer)
 {
@@ -180,10 +188,10 @@ enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *gran
     return MCPX_OK;
 }
 
-/* What was told of the one is true of the other. Equal sets of tokens are one set. */
+/* What was told of the one is true of the other. */
 static bool shows_the_same(const struct grant *one, const struct grant *other)
 {
-    return one->capset == other->capset &&
+    return one->routing == other->routing && mx_capset_equals(one->capset, other->capset) &&
            mcpx_slice_equal(mcpx_text_view(&one->capabilities),
                             mcpx_text_view(&other->capabilities)) &&
            mcpx_slice_equal(mcpx_text_view(&one->whole), mcpx_text_view(&other->whole));
@@ -192,11 +200,17 @@ static bool shows_the_same(const struct grant *one, const struct grant *other)
 enum mcpx_err hub_renew(struct hub *hub, struct peer *peer, struct grant *grant,
                         struct mcpx_now now)
 {
-    if (!is_there(peer) || !shows_the_same(peer->grant, grant))
-        return hub_regrant(hub, peer, grant, now);
-    grant_unref(peer->grant);
-    peer->grant = grant_ref(grant);
-    return MCPX_OK;
+    struct grant *shown = is_there(peer) ? grant_at(grant, now.wall_ms) : NULL;
+    enum mcpx_err err = MCPX_OK;
+
+    if (!shown || !shows_the_same(peer->grant, shown)) {
+        err = hub_regrant(hub, peer, grant, now);
+    } else {
+        grant_unref(peer->grant);
+        peer->grant = grant_ref(shown);
+    }
+    grant_unref(shown);
+    return err;
 }
 
 /* ---- behind the gate ---- */

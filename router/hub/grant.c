@@ -4,6 +4,7 @@
  */
 #include "router/hub/grant.h"
 
+#include "lib/core/capset.h"
 #include "lib/core/ident.h"
 #include "lib/core/json_write.h"
 #include <mcpx/json.h>
@@ -47,6 +48,14 @@ static void write_conditional(const struct mcpx_grant *grant, struct mcpx_text *
     mx_json_end_object(out);
 }
 
+void grant_write_item(const struct mcpx_grant *grant, struct mcpx_text *out)
+{
+    if (mcpx_grant_is_conditional(grant))
+        write_conditional(grant, out);
+    else
+        mx_json_add_item(out, grant->pattern);
+}
+
 /* Leaves `out` empty when no grant has a condition: the patterns then say it all. */
 static void write_whole(const struct mcpx_capset *set, int64_t wall_ms, struct mcpx_text *out)
 {
@@ -60,12 +69,8 @@ static void write_whole(const struct mcpx_capset *set, int64_t wall_ms, struct m
     for (size_t i = 0; i < mcpx_capset_count(set); i++) {
         const struct mcpx_grant *grant = mcpx_capset_grant(set, i);
 
-        if (is_expired(grant, wall_ms))
-            continue;
-        if (mcpx_grant_is_conditional(grant))
-            write_conditional(grant, out);
-        else
-            mx_json_add_item(out, grant->pattern);
+        if (!is_expired(grant, wall_ms))
+            grant_write_item(grant, out);
     }
     mx_json_end_array(out);
 }
@@ -140,6 +145,12 @@ void grant_unref(struct grant *grant)
     credential_unref(grant->credential);
     grant_unref(grant->base);
     free(grant);
+}
+
+bool grant_equals(const struct grant *one, const struct grant *other)
+{
+    return one->routing == other->routing && one->expires_ms == other->expires_ms &&
+           one->instances == other->instances && mx_capset_equals(one->capset, other->capset);
 }
 
 struct credential *credential_new(const unsigned char digest[32], bool of_entry,

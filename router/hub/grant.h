@@ -104,6 +104,15 @@ struct credential *credential_ref(struct credential *credential);
 /** Gives one reference back; the last frees it. NULL is allowed. */
 void credential_unref(struct credential *credential);
 
+/**
+ * Do both say the same to everybody? Then a participant need not be told when one takes the place of
+ * the other. Compares what they grant, not who they are for.
+ */
+bool grant_equals(const struct grant *one, const struct grant *other);
+
+/** Appends one grant as an item of an array: its pattern, or an object when it has conditions. */
+void grant_write_item(const struct mcpx_grant *grant, struct mcpx_text *out);
+
 /** Takes one more reference and returns the grant. */
 struct grant *grant_ref(struct grant *grant);
 

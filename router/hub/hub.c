@@ -44,6 +44,25 @@ struct hub *hub_new(const struct hub_config *config, struct chance chance)
     return hub;
 }
 
+static bool same_rates(const struct hub_config *one, const struct hub_config *other)
+{
+    return one->messages_per_minute == other->messages_per_minute &&
+           one->bytes_per_minute == other->bytes_per_minute &&
+           one->joins_per_minute == other->joins_per_minute;
+}
+
+void hub_configure(struct hub *hub, const struct hub_config *config, struct mcpx_now now)
+{
+    bool same = same_rates(&hub->config, config);
+
+    hub->now = now;
+    hub->config = *config;
+    hub->config.gated |= config->stored;
+    for (struct link *link = hub->topics.next; !same && link != &hub->topics;
+         link = link->next)
+        topic_set_rates(LIST_ELEMENT(link, struct topic, in_hub), now);
+}
+
 void hub_free(struct hub *hub)
 {
     if (!hub)

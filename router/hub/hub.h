@@ -70,10 +70,19 @@ struct hub_config {
     bool audited;         /* submissions say which grant allowed them */
     size_t pending_bytes; /* accepted messages that were not answered; one participant: half */
     int64_t open_ms; /* longest time that somebody waits for a topic to be opened; not 0 */
+    /* policy */
+    char rev[17]; /* names it in `system/welcome`; "" = not there */
 };
 
 /** Makes a hub. `config` is copied. Returns NULL when memory runs out. */
 struct hub *hub_new(const struct hub_config *config, struct chance chance);
+
+/**
+ * Other settings from now on. Those that say how much memory a topic and its log take, and what is
+ * stored and audited, have to be as they were. Who is beyond a new bound stays; nobody more comes in.
+ * Participants are not told: hub_remind does that.
+ */
+void hub_configure(struct hub *hub, const struct hub_config *config, struct mcpx_now now);
 
 /** Frees the hub and every peer and topic in it. NULL is allowed. */
 void hub_free(struct hub *hub);
@@ -209,8 +218,12 @@ enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *gran
 /** The clients of a router that goes away come back within so long, at most. */
 enum { DRAIN_SPREAD_MS = 30000 };
 
+/** A participant gets another welcome, because what it says of limits has changed. */
+void hub_remind(struct hub *hub, struct peer *peer, struct mcpx_now now);
+
 /**
- * The same for a grant that may differ in nothing but its end: then nobody is told. `grant` is kept.
+ * The same for a grant that may show nothing else than the one before: then nobody is told. `grant` is
+ * kept.
  * Returns what hub_regrant returns.
  */
 enum mcpx_err hub_renew(struct hub *hub, struct peer *peer, struct grant *grant,

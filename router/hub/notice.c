@@ -180,7 +180,10 @@ bool notice_welcome(const struct peer *peer, struct mcpx_slice behind,
     mx_json_begin_object(out, "limits");
     write_limit("message_bytes", config->message_bytes, out);
     write_limit("messages_per_minute", config->messages_per_minute, out);
-    mcpx_text_puts(out, "}}}");
+    mcpx_text_puts(out, "}");
+    if (*config->rev)
+        mx_format(out, ",\"policy\":{\"rev\":\"%s\"}", config->rev);
+    mcpx_text_puts(out, "}}");
     return frame_end(out, frames) && add_frames(out, behind, frames);
 }
 

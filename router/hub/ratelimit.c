@@ -25,6 +25,15 @@ static uint64_t spent_now(const struct bucket *bucket, struct mcpx_now now)
     return refilled >= bucket->spent ? 0 : bucket->spent - refilled;
 }
 
+void bucket_set_rate(struct bucket *bucket, uint64_t per_minute, struct mcpx_now now)
+{
+    uint64_t spent = spent_now(bucket, now), most = per_minute * 1000;
+
+    *bucket = (struct bucket){.per_minute = per_minute,
+                              .spent = spent < most ? spent : most,
+                              .mono_ms = now.mono_ms};
+}
+
 bool bucket_take(struct bucket *bucket, uint64_t tokens, struct mcpx_now now)
 {
     uint64_t spent;

@@ -31,16 +31,28 @@ enum { TELL_MIN_MS = 50, TELL_MAX_MS = 1000, PEERS_PER_TELL_MS = 10 };
 /* A participant may be refused so often in a minute before its connection ends. Protocol: section 6. */
 static const uint64_t refusals_per_minute = 600;
 
+static struct rates rates_of(const struct hub_config *config)
+{
+    return (struct rates){.messages.per_minute = config->messages_per_minute,
+                          .bytes.per_minute = config->bytes_per_minute,
+                          .refusals.per_minute = refusals_per_minute,
+                          .joins.per_minute = config->joins_per_minute};
+}
+
+void topic_set_rates(struct topic *topic, struct mcpx_now now)
+{
+    struct rates fresh = rates_of(&topic->hub->config);
+
+    accounts_set_rates(&topic->accounts, &fresh, now);
+}
+
 struct topic *topic_make(struct hub *hub, struct mcpx_slice name, struct tally *maker,
                          struct mcpx_now now)
 {
     const struct hub_config *config = &hub->config;
     struct log_bounds bounds = {config->history_count, config->history_bytes,
                                 config->history_age_ms, config->backlog_bytes, 0};
-    struct rates fresh = {.messages.per_minute = config->messages_per_minute,
-                          .bytes.per_minute = config->bytes_per_minute,
-                          .refusals.per_minute = refusals_per_minute,
-                          .joins.per_minute = config->joins_per_minute};
+    struct rates fresh = rates_of(config);
     struct topic *topic = malloc(sizeof *topic + name.len);
 
     if (!topic)
@@ -72,6 +84,7 @@ bool topic_enter(struct topic *topic)
     if (!mx_map_reserve(&hub->names))
         return false;
     list_append(&hub->topics, &topic->in_hub);
+    topic_set_rates(topic, hub->now); /* other settings may have come into force meanwhile */
     mx_map_put(&hub->names, hash, (uintptr_t)topic);
     order_insert(&hub->order, topic, hash);
     hub->stats.topics++;

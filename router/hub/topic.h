@@ -21,6 +21,9 @@ struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct tally *m
 struct topic *topic_make(struct hub *hub, struct mcpx_slice name, struct tally *maker,
                          struct mcpx_now now);
 
+/** Its participants have the rates that the hub's settings say now. */
+void topic_set_rates(struct topic *topic, struct mcpx_now now);
+
 /** Puts it there. False when memory runs out. */
 bool topic_enter(struct topic *topic);
 

@@ -31,6 +31,7 @@ void config_fini(struct config *config)
     free(config->audit.folder);
     free(config->audit.key_file);
     tokens_free(config->tokens);
+    json_decref(config->values);
     mcpx_text_fini(&config->warnings);
     *config = (struct config){0};
 }
@@ -43,6 +44,8 @@ static struct tokens *load_tokens(struct loading *loading)
         loading->no_memory = true;
         return NULL;
     }
+    if (loading->sources->before)
+        tokens_share(tokens, loading->sources->before->tokens);
     load_keys(loading, tokens);
     check_people(loading);
     if (loading->faults == 0 && !loading->no_memory)
@@ -82,6 +85,7 @@ enum mcpx_err config_load(const struct config_sources *sources, struct mcpx_text
         load_tls(&loading);
         load_proxies(&loading);
         load_store(&loading);
+        note_values(&loading);
         if (!loading.no_memory)
             loading.settings.config.tokens = load_tokens(&loading);
         mcpx_text_puts(&loading.warnings, ""); /* "" if none, never NULL */

@@ -9,6 +9,7 @@
 #include "router/hub/hub.h"
 #include "router/policy/on_full.h"
 
+struct json_t;
 struct tokens;
 
 enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
@@ -120,6 +121,8 @@ struct tls_settings {
  * drain_ms               how long a shutdown may take
  * store, audit           where messages are kept, and the record of decisions
  * rev                    names the policy: the same profiles and participants have the same one
+ * values                 every setting as it was read, by its JSON pointer, for config_compare; of a
+ *                        secret only its SHA-256
  * tokens                 participants that may connect
  * warnings               settings that are valid but are probably mistakes, one per line; "" if
  *                        none
@@ -147,6 +150,7 @@ struct config {
     char rev[CONFIG_REV_LEN + 1];
     enum log_level log_level;
     enum log_format log_format;
+    struct json_t *values;
     struct tokens *tokens;
     struct mcpx_text warnings;
 };
@@ -160,6 +164,9 @@ struct config {
  * environment    "NAME=value" strings, NULL-terminated, as `environ`; NULL = none
  * chance         for the random secret of dev mode
  * wall_ms        warnings compare the expiry of grants with this instant; 0 = now
+ * before         the configuration in force, when it is read again: what is equal is shared with it
+ *                (tokens_take_shared), and dev mode goes on with its key. May be used by another
+ *                thread meanwhile, but not changed. NULL = none
  */
 struct config_sources {
     const char *file;
@@ -169,6 +176,7 @@ struct config_sources {
     const char *const *environment;
     struct chance chance;
     int64_t wall_ms;
+    const struct config *before;
 };
 
 /**
@@ -182,6 +190,19 @@ struct config_sources {
  */
 enum mcpx_err config_load(const struct config_sources *sources, struct mcpx_text *errors,
                           struct config *out);
+
+/**
+ * Compares two configurations, setting by setting; profiles and participants are left to
+ * difference_find.
+ *
+ * errors    gets a line for each setting that differs and takes a restart: where, both values
+ * changes   gets a JSON array of those that differ and do not: {"setting":POINTER,"was":…,"now":…},
+ *           a secret and a list of objects without their values
+ *
+ * Returns false when a restart is needed.
+ */
+bool config_compare(const struct config *before, const struct config *after,
+                    struct mcpx_text *errors, struct mcpx_text *changes);
 
 /** Frees what config_load filled in. A zeroed config is allowed. */
 void config_fini(struct config *config);

@@ -132,10 +132,16 @@ static void add_simple(struct loading *loading, struct tokens *tokens)
 /* Dev mode signs with a random secret that nobody knows and that ends with the process. */
 static void add_random(struct loading *loading, struct tokens *tokens)
 {
+    const struct config *before = loading->sources->before;
     struct key_draft draft = {.source = "--dev", .pointer = "", .alg = "HS256", .kid = ""};
     unsigned char random[DEV_SECRET];
     struct chance chance = loading->sources->chance;
 
+    if (before) {
+        loading->no_memory |=
+            jwt_ring_share(tokens_ring(tokens), tokens_ring(before->tokens)) == MCPX_ENOMEM;
+        return;
+    }
     chance.fill(chance.context, random, sizeof random);
     mcpx_text_add(&draft.secret, (const char *)random, sizeof random);
     OPENSSL_cleanse(random, sizeof random);

@@ -24,6 +24,7 @@ static void name_policy(struct loading *loading)
     if (policy.failed || mcpx_digest_bytes(mcpx_text_view(&policy), digest))
         loading->no_memory = true;
     memcpy(loading->settings.config.rev, digest, CONFIG_REV_LEN);
+    memcpy(loading->settings.config.hub.rev, digest, CONFIG_REV_LEN);
     mcpx_text_fini(&policy);
     free(profiles);
     free(people);
@@ -35,8 +36,7 @@ void load_store(struct loading *loading)
     bool has_file = config->store.kind == STORE_KIND_SQLITE;
     bool has_audit = *config->audit.folder;
 
-    if (has_audit)
-        name_policy(loading);
+    name_policy(loading);
     if (has_file && !*config->store.file)
         setting_line(loading, "/store/file",
                      "is empty, expected the path of a file, because store.kind is \"sqlite\"",

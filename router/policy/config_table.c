@@ -5,8 +5,12 @@
  */
 #include "router/policy/settings.h"
 
-#define AT(member) offsetof(struct settings, member), sizeof(((struct settings *)0)->member)
-#define NOWHERE 0, 0
+/* Where a value is stored, and whether a reload changes it. */
+#define PLACE(member) offsetof(struct settings, member), sizeof(((struct settings *)0)->member)
+#define AT(member) PLACE(member), false
+#define LIVE(member) PLACE(member), true
+#define NOWHERE 0, 0, false
+#define LIVE_NOWHERE 0, 0, true
 #define NO_LIMIT "no limit"
 #define QUARTER "a quarter of the memory there is"
 #define TEN_YEARS_S 315360000
@@ -50,16 +54,16 @@ static const char *const alg_choices[] = {"HS256", "HS384", "HS512", "RS256", "R
     }
 
 const struct setting settings_table[] = {
-    SIZED("/$schema", SETTING_STRING, 0, 4095, NULL, NOWHERE,
+    SIZED("/$schema", SETTING_STRING, 0, 4095, NULL, LIVE_NOWHERE,
           "Where an editor finds router.schema.json; the router does not look at it"),
     SIZED("/listen", SETTING_STRINGS, 1, 16, "[\"127.0.0.1:8080\", \"[::1]:8080\"]",
           AT(listen),
           "Where connections are accepted, each HOST:PORT, or tls://HOST:PORT for TLS; port 0 "
           "lets the system choose, host * means every address"),
-    SIZED("/trusted_proxies", SETTING_STRINGS, 0, 64, "[]", AT(proxies),
+    SIZED("/trusted_proxies", SETTING_STRINGS, 0, 64, "[]", LIVE(proxies),
           "Addresses or networks (192.0.2.0/24) of proxies that are believed when they say "
           "whom a connection is from"),
-    CHOICE("/proxy_address", proxy_choices, "\"x-forwarded-for\"", AT(config.proxy_address),
+    CHOICE("/proxy_address", proxy_choices, "\"x-forwarded-for\"", LIVE(config.proxy_address),
            "How they say it: by a header, or by the PROXY protocol, which then has to precede "
            "everything"),
     SIZED(
@@ -74,108 +78,108 @@ const struct setting settings_table[] = {
           AT(config.tls.client_ca_file),
           "Authorities that sign certificates of clients, in PEM; empty means that clients "
           "are not asked for one"),
-    SIZED("/tls/client_names", SETTING_MAP, 0, 100000, "{}", NOWHERE,
+    SIZED("/tls/client_names", SETTING_MAP, 0, 100000, "{}", LIVE_NOWHERE,
           "Names in certificates of clients, each with the participant that it stands for"),
-    SIZED("/tls/client_names/*", SETTING_STRING, 1, 256, NULL, NOWHERE,
+    SIZED("/tls/client_names/*", SETTING_STRING, 1, 256, NULL, LIVE_NOWHERE,
           "Id of the participant; NAME is dns:, uri: or email: with an alternative name, or "
           "cn: with the common name"),
     CHOICE("/tls/min_version", version_choices, "\"1.2\"", AT(config.tls.only_1_3),
            "The oldest version of TLS that is spoken"),
 
     CHOICE(
-        "/auth/duplicate", duplicate_choices, "\"takeover\"", AT(config.hub.takeover),
+        "/auth/duplicate", duplicate_choices, "\"takeover\"", LIVE(config.hub.takeover),
         "What a second connection of a participant in a topic does: replace the first or be "
         "refused"),
     INTEGER(
-        "/auth/instances", 1, INSTANCES_MAX, "", "8", "instances", AT(config.hub.instances),
+        "/auth/instances", 1, INSTANCES_MAX, "", "8", "instances", LIVE(config.hub.instances),
         "Connections of one participant to one topic at one time, for those that ask for an "
         "instance; 64 in development mode"),
-    BOOL("/auth/query_token", "false", AT(config.query_token),
+    BOOL("/auth/query_token", "false", LIVE(config.query_token),
          "Accept a token as ?token=, where proxies and browsers may record it"),
     SIZED(
         "/auth/origins", SETTING_STRINGS, 0, 64,
-        "[\"http://localhost:*\", \"http://127.0.0.1:*\", \"http://[::1]:*\"]", AT(origins),
+        "[\"http://localhost:*\", \"http://127.0.0.1:*\", \"http://[::1]:*\"]", LIVE(origins),
         "Patterns of Origin headers that web pages may connect from; requests without Origin "
         "are always allowed"),
-    SIZED("/auth/jwt/issuer", SETTING_STRING, 0, 1024, "\"\"", AT(issuer),
+    SIZED("/auth/jwt/issuer", SETTING_STRING, 0, 1024, "\"\"", LIVE(issuer),
           "What the iss claim has to be; empty means it is not looked at"),
-    SIZED("/auth/jwt/audience", SETTING_STRING, 0, 1024, "\"\"", AT(audience),
+    SIZED("/auth/jwt/audience", SETTING_STRING, 0, 1024, "\"\"", LIVE(audience),
           "What the aud claim has to be or contain; empty means it is not looked at"),
     SIZED(
-        "/auth/jwt/secret", SETTING_SECRET, 0, 4096, "\"\"", AT(secret),
+        "/auth/jwt/secret", SETTING_SECRET, 0, 4096, "\"\"", LIVE(secret),
         "One HS256 key without kid, for the simplest case; better kept in the environment or "
         "in secret_file"),
-    SIZED("/auth/jwt/secret_file", SETTING_STRING, 0, 4095, "\"\"", AT(secret_file),
+    SIZED("/auth/jwt/secret_file", SETTING_STRING, 0, 4095, "\"\"", LIVE(secret_file),
           "File that holds what secret would"),
-    CHOICE("/auth/jwt/exp", exp_choices, "\"required\"", AT(exp_optional),
+    CHOICE("/auth/jwt/exp", exp_choices, "\"required\"", LIVE(exp_optional),
            "Whether tokens signed with secret or secret_file have to say when they end; those "
            "that do not are good for ever"),
-    SIZED("/auth/jwt/jwks_file", SETTING_STRING, 0, 4095, "\"\"", AT(jwks_file),
+    SIZED("/auth/jwt/jwks_file", SETTING_STRING, 0, 4095, "\"\"", LIVE(jwks_file),
           "File with a JSON Web Key Set of public keys, read again when it changes"),
-    SIZED("/auth/jwt/keys", SETTING_LIST, 0, 64, "[]", NOWHERE,
+    SIZED("/auth/jwt/keys", SETTING_LIST, 0, 64, "[]", LIVE_NOWHERE,
           "Keys that sign JSON Web Tokens"),
-    SIZED("/auth/jwt/keys/*/kid", SETTING_STRING, 1, 256, NULL, NOWHERE,
+    SIZED("/auth/jwt/keys/*/kid", SETTING_STRING, 1, 256, NULL, LIVE_NOWHERE,
           "Name of the key; a key without one is tried for every token of its algorithm"),
-    CHOICE("/auth/jwt/keys/*/alg", alg_choices, NULL, NOWHERE,
+    CHOICE("/auth/jwt/keys/*/alg", alg_choices, NULL, LIVE_NOWHERE,
            "The only algorithm the key is used with; required"),
-    SIZED("/auth/jwt/keys/*/secret", SETTING_SECRET, 16, 4096, NULL, NOWHERE,
+    SIZED("/auth/jwt/keys/*/secret", SETTING_SECRET, 16, 4096, NULL, LIVE_NOWHERE,
           "The key itself, for HS256, HS384 and HS512; give this or secret_file"),
-    SIZED("/auth/jwt/keys/*/secret_file", SETTING_STRING, 1, 4095, NULL, NOWHERE,
+    SIZED("/auth/jwt/keys/*/secret_file", SETTING_STRING, 1, 4095, NULL, LIVE_NOWHERE,
           "File that holds the key, relative to the directory of the configuration file; one "
           "newline at its end is left out"),
-    SIZED("/auth/jwt/keys/*/public_key_file", SETTING_STRING, 1, 4095, NULL, NOWHERE,
+    SIZED("/auth/jwt/keys/*/public_key_file", SETTING_STRING, 1, 4095, NULL, LIVE_NOWHERE,
           "File that holds the public key, in PEM or as a JSON Web Key, read again when it "
           "changes; for algorithms other than HS256, HS384 and HS512"),
     CHOICE(
-        "/auth/jwt/keys/*/exp", exp_choices, NULL, NOWHERE,
+        "/auth/jwt/keys/*/exp", exp_choices, NULL, LIVE_NOWHERE,
         "Whether tokens signed with the key have to say when they end; required when absent"),
 
-    SIZED("/profiles", SETTING_MAP, 0, 4096, "{}", NOWHERE, "Named lists of grants"),
-    SIZED("/profiles/*/grants", SETTING_GRANTS, 0, 1024, "[]", NOWHERE,
+    SIZED("/profiles", SETTING_MAP, 0, 4096, "{}", LIVE_NOWHERE, "Named lists of grants"),
+    SIZED("/profiles/*/grants", SETTING_GRANTS, 0, 1024, "[]", LIVE_NOWHERE,
           "What may be sent: patterns, or objects with kind, to and expires"),
-    SIZED("/profiles/*/deny", SETTING_PATTERNS, 0, 1024, "[]", NOWHERE,
+    SIZED("/profiles/*/deny", SETTING_PATTERNS, 0, 1024, "[]", LIVE_NOWHERE,
           "Patterns of what may not be sent, whatever is granted"),
-    CHOICE("/profiles/*/routing", routing_choices, NULL, NOWHERE,
+    CHOICE("/profiles/*/routing", routing_choices, NULL, LIVE_NOWHERE,
            "How its participants read: everything, or only what is addressed to them or to "
            "nobody; the topic decides when absent"),
 
-    SIZED("/participants", SETTING_MAP, 0, 100000, "{}", NOWHERE,
+    SIZED("/participants", SETTING_MAP, 0, 100000, "{}", LIVE_NOWHERE,
           "Participants that come with a token of their own, by id"),
-    SIZED("/participants/*/token_sha256", SETTING_SHA256, 64, 64, NULL, NOWHERE,
+    SIZED("/participants/*/token_sha256", SETTING_SHA256, 64, 64, NULL, LIVE_NOWHERE,
           "SHA-256 of the token in hexadecimal; required"),
-    SIZED("/participants/*/topics", SETTING_STRINGS, 0, 1024, "[]", NOWHERE,
+    SIZED("/participants/*/topics", SETTING_STRINGS, 0, 1024, "[]", LIVE_NOWHERE,
           "Patterns of the topics it may join, where * stands for any bytes"),
-    SIZED("/participants/*/profile", SETTING_STRING, 1, 256, NULL, NOWHERE,
+    SIZED("/participants/*/profile", SETTING_STRING, 1, 256, NULL, LIVE_NOWHERE,
           "Profile whose grants, denials and routing it gets"),
-    SIZED("/participants/*/grants", SETTING_GRANTS, 0, 1024, "[]", NOWHERE,
+    SIZED("/participants/*/grants", SETTING_GRANTS, 0, 1024, "[]", LIVE_NOWHERE,
           "What it may send besides what its profile grants"),
-    SIZED("/participants/*/deny", SETTING_PATTERNS, 0, 1024, "[]", NOWHERE,
+    SIZED("/participants/*/deny", SETTING_PATTERNS, 0, 1024, "[]", LIVE_NOWHERE,
           "What it may not send, whatever is granted"),
-    INTEGER("/participants/*/instances", 1, INSTANCES_MAX, "", NULL, "instances", NOWHERE,
+    INTEGER("/participants/*/instances", 1, INSTANCES_MAX, "", NULL, "instances", LIVE_NOWHERE,
             "Its connections to one topic at one time, instead of auth.instances"),
-    CHOICE("/participants/*/routing", routing_choices, NULL, NOWHERE,
+    CHOICE("/participants/*/routing", routing_choices, NULL, LIVE_NOWHERE,
            "How it reads, instead of its profile's routing"),
-    CHOICE("/participants/*/jwt", jwt_choices, NULL, NOWHERE,
+    CHOICE("/participants/*/jwt", jwt_choices, NULL, LIVE_NOWHERE,
            "What becomes of a JSON Web Token that names it: refused, or as good as its own "
            "token, "
            "with the grants that stand here; refused when absent"),
 
-    BOOL("/topics/create", "true", AT(config.hub.create),
+    BOOL("/topics/create", "true", LIVE(config.hub.create),
          "A topic comes to be when its first participant joins"),
-    CHOICE("/topics/routing", routing_choices, "\"all\"", AT(config.hub.directed),
+    CHOICE("/topics/routing", routing_choices, "\"all\"", LIVE(config.hub.directed),
            "What a participant reads that states no preference: everything, or only what is "
            "addressed to it or to nobody"),
-    INTEGER("/topics/replay", 0, 1000000, "", "100", "envelopes", AT(config.hub.replay),
+    INTEGER("/topics/replay", 0, 1000000, "", "100", "envelopes", LIVE(config.hub.replay),
             "History sent to one who joins without asking for a number; 0 sends none"),
-    SECONDS("/topics/linger_s", 0, 31536000, "", "300", AT(config.hub.linger_ms),
+    SECONDS("/topics/linger_s", 0, 31536000, "", "300", LIVE(config.hub.linger_ms),
             "How long a topic outlives its last participant; 0 ends it at once"),
-    INTEGER("/topics/max", 1, 1000000, NO_LIMIT, "10000", "topics", AT(config.hub.topics_max),
-            "Topics at one time"),
+    INTEGER("/topics/max", 1, 1000000, NO_LIMIT, "10000", "topics",
+            LIVE(config.hub.topics_max), "Topics at one time"),
     INTEGER("/topics/max_per_participant", 1, 1000000, NO_LIMIT, "1000", "topics",
-            AT(config.hub.topics_each),
+            LIVE(config.hub.topics_each),
             "Topics at one time that came to be because one participant joined them"),
     INTEGER("/topics/participants", 1, 1000000, NO_LIMIT, "10000", "participants",
-            AT(config.hub.participants_max), "Participants of one topic at one time"),
+            LIVE(config.hub.participants_max), "Participants of one topic at one time"),
     INTEGER("/topics/history/count", 1, 10000000, NO_LIMIT, "1000", "envelopes",
             AT(config.hub.history_count), "Envelopes a topic retains"),
     INTEGER("/topics/history/bytes", 65536, INT64_C(1) << 40, "", "33554432", "bytes",
@@ -184,12 +188,12 @@ const struct setting settings_table[] = {
     SECONDS("/topics/history/age_s", 1, TEN_YEARS_S, NO_LIMIT, "86400",
             AT(config.hub.history_age_ms), "Age up to which a topic retains envelopes"),
 
-    BOOL("/derive_kinds", "true", AT(config.hub.derive_kinds),
+    BOOL("/derive_kinds", "true", LIVE(config.hub.derive_kinds),
          "Complete a short kind from the envelope that correlation_id names"),
 
     INTEGER("/limits/message_bytes", 1024, INT64_C(1) << 29, NO_LIMIT, "8388608", "bytes",
-            AT(config.hub.message_bytes), "Largest message"),
-    INTEGER("/limits/depth", 1, 65536, NO_LIMIT, "512", "levels", AT(config.hub.depth),
+            LIVE(config.hub.message_bytes), "Largest message"),
+    INTEGER("/limits/depth", 1, 65536, NO_LIMIT, "512", "levels", LIVE(config.hub.depth),
             "Deepest nesting of a message, the envelope being level 1; 65536 is the most even "
             "without limit"),
     INTEGER(
@@ -200,34 +204,34 @@ const struct setting settings_table[] = {
     INTEGER("/limits/connections", 1, 1000000, NO_LIMIT, "20000", "connections",
             AT(config.hub.connections_max), "Connections at one time"),
     INTEGER("/limits/connections_per_participant", 1, 1000000, NO_LIMIT, "2000", "connections",
-            AT(config.hub.connections_each),
+            LIVE(config.hub.connections_each),
             "Connections of one participant at one time, in all topics"),
     INTEGER("/limits/tickets_per_participant", 1, 4096, NO_LIMIT, "64", "tickets",
-            AT(config.tickets_each), "Unused tickets of one participant"),
+            LIVE(config.tickets_each), "Unused tickets of one participant"),
     INTEGER("/limits/log_bytes", 1048576, INT64_C(1) << 50, QUARTER, "0", "bytes",
             AT(config.hub.log_bytes), "Memory of all topics' logs together"),
     INTEGER("/limits/connects_per_s", 1, 1000000, NO_LIMIT, "500", "per second",
-            AT(config.connects_per_s),
+            LIVE(config.connects_per_s),
             "Connection attempts of one address, those of participants with a good token left "
             "out"),
     INTEGER("/limits/requests_per_minute", 1, 1000000000, NO_LIMIT, "6000", "per minute",
-            AT(config.requests_per_minute),
+            LIVE(config.requests_per_minute),
             "HTTP requests and connection attempts of one participant; a sixth of it may come "
             "at once"),
     INTEGER("/limits/joins_per_minute", 1, 1000000000, NO_LIMIT, "120", "per minute",
-            AT(config.hub.joins_per_minute), "Joins of one participant to one topic"),
+            LIVE(config.hub.joins_per_minute), "Joins of one participant to one topic"),
     INTEGER("/limits/messages_per_minute", 1, 1000000000, NO_LIMIT, "6000", "per minute",
-            AT(config.hub.messages_per_minute), "Messages of one participant in one topic"),
+            LIVE(config.hub.messages_per_minute), "Messages of one participant in one topic"),
     INTEGER("/limits/bytes_per_minute", 1024, INT64_C(1) << 50, NO_LIMIT, "268435456",
-            "bytes per minute", AT(config.hub.bytes_per_minute),
+            "bytes per minute", LIVE(config.hub.bytes_per_minute),
             "Bytes of messages of one participant in one topic"),
-    SECONDS("/limits/ping_s", 1, 3600, "never", "25", AT(config.hub.ping_ms),
+    SECONDS("/limits/ping_s", 1, 3600, "never", "25", LIVE(config.hub.ping_ms),
             "Silence after which a participant is pinged; two unanswered pings end the "
             "connection"),
-    SECONDS("/limits/drain_s", 1, 3600, "", "5", AT(config.drain_ms),
+    SECONDS("/limits/drain_s", 1, 3600, "", "5", LIVE(config.drain_ms),
             "How long a shutdown may take"),
 
-    SECONDS("/admin/grant_max_s", 1, TEN_YEARS_S, NO_LIMIT, "28800", AT(config.grant_max_ms),
+    SECONDS("/admin/grant_max_s", 1, TEN_YEARS_S, NO_LIMIT, "28800", LIVE(config.grant_max_ms),
             "How long a grant that was given at run time may last, renewals included"),
 
     CHOICE("/store/kind", store_choices, "\"memory\"", AT(config.store.kind),
@@ -245,7 +249,7 @@ const struct setting settings_table[] = {
          "Check the structure of the whole file before the router starts, but not each "
          "message; takes about a second for each gigabyte"),
     INTEGER("/store/pending_bytes", 1048576, INT64_C(1) << 40, NO_LIMIT, "67108864", "bytes",
-            AT(config.hub.pending_bytes),
+            LIVE(config.hub.pending_bytes),
             "Memory of all messages that are being stored; beyond it they are refused. "
             "A participant may not hold more of it than it leaves for others"),
     INTEGER(
@@ -268,9 +272,9 @@ const struct setting settings_table[] = {
     SECONDS("/audit/rotate_s", 60, TEN_YEARS_S, NO_LIMIT, "86400", AT(config.audit.rotate_ms),
             "Age at which the next file of the audit begins"),
 
-    CHOICE("/log/level", level_choices, "\"info\"", AT(config.log_level),
+    CHOICE("/log/level", level_choices, "\"info\"", LIVE(config.log_level),
            "The least important lines that are logged"),
-    CHOICE("/log/format", format_choices, "\"text\"", AT(config.log_format),
+    CHOICE("/log/format", format_choices, "\"text\"", LIVE(config.log_format),
            "How a line is written: key=value, or one JSON object"),
     {.pointer = NULL},
 };

@@ -5,6 +5,7 @@
  */
 #include "router/policy/settings.h"
 
+#include <mcpx/digest.h>
 #include <openssl/crypto.h>
 #include <stdlib.h>
 
@@ -139,6 +140,59 @@ enum mcpx_err setting_store(const struct setting *row, const json_t *value,
     else
         store_number(at, row->size, json_integer_value(value) * row->scale);
     return err;
+}
+
+static int64_t read_number(const void *at, size_t size)
+{
+    bool flag;
+    int32_t narrow;
+    int64_t number;
+
+    if (size == sizeof flag)
+        return memcpy(&flag, at, size), flag;
+    if (size == sizeof narrow)
+        return memcpy(&narrow, at, size), narrow;
+    return memcpy(&number, at, size), number;
+}
+
+static json_t *names_value(const struct names *names)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; array && i < names->count; i++) {
+        if (json_array_append_new(array, json_string(names->text[i])) == 0)
+            continue;
+        json_decref(array);
+        array = NULL;
+    }
+    return array;
+}
+
+static json_t *digest_value(const char *text)
+{
+    char digest[MCPX_SHA256_LEN + 1];
+
+    return mcpx_digest_bytes(mcpx_slice_of(text), digest) ? NULL : json_string(digest);
+}
+
+json_t *setting_value(const struct setting *row, const struct settings *settings)
+{
+    const void *at = (const char *)settings + row->offset;
+
+    switch (row->type) {
+    case SETTING_BOOL:
+        return json_boolean(read_number(at, row->size));
+    case SETTING_CHOICE:
+        return json_string(row->choices[read_number(at, row->size)]);
+    case SETTING_STRINGS:
+        return names_value(at);
+    case SETTING_STRING:
+        return json_string(*(char *const *)at);
+    case SETTING_SECRET:
+        return digest_value(*(char *const *)at);
+    default:
+        return json_integer(read_number(at, row->size) / row->scale);
+    }
 }
 
 enum setting_source settings_source(const struct settings *settings, const char *pointer)

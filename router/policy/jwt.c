@@ -76,6 +76,16 @@ struct key_file *jwt_ring_file(const struct jwt_ring *ring, size_t index)
     return index < ring->file_count ? ring->files[index] : NULL;
 }
 
+enum mcpx_err jwt_ring_share(struct jwt_ring *ring, const struct jwt_ring *other)
+{
+    struct jwt_key key;
+
+    if (other->secrets.count == 0)
+        return MCPX_ENOTFOUND;
+    key = other->secrets.rows[0];
+    return EVP_PKEY_up_ref(key.key) == 1 ? jwt_keys_add(&ring->secrets, &key) : MCPX_ENOMEM;
+}
+
 enum mcpx_err jwt_ring_expect(struct jwt_ring *ring, const char *issuer, const char *audience)
 {
     char *iss = strdup(issuer ? issuer : "");

@@ -116,6 +116,12 @@ enum mcpx_err jwt_sign(const struct jwt_ring *ring, const json_t *claims,
                        struct mcpx_text *token);
 
 /**
+ * Adds the first secret of another ring, which keeps it too. Returns MCPX_OK, MCPX_ENOMEM, or
+ * MCPX_ENOTFOUND when it has none.
+ */
+enum mcpx_err jwt_ring_share(struct jwt_ring *ring, const struct jwt_ring *other);
+
+/**
  * A NumericDate claim (RFC 7519 section 2) in milliseconds, clamped to what a date can name.
  * Returns false when the value is no number.
  */

@@ -40,6 +40,7 @@ enum setting_type {
  * help        one sentence without final stop
  * offset      of the value in struct settings
  * size        of the value there; 0 = not stored from the table
+ * live        a reload changes it; else the router has to be restarted for that
  */
 struct setting {
     const char *pointer;
@@ -53,6 +54,7 @@ struct setting {
     const char *help;
     size_t offset;
     size_t size;
+    bool live;
 };
 
 /** A list of C strings that it owns. */
@@ -125,6 +127,12 @@ enum mcpx_err setting_store(const struct setting *row, const json_t *value,
 
 /** The source of the value at this pointer, which names a row. */
 enum setting_source settings_source(const struct settings *settings, const char *pointer);
+
+/**
+ * The stored value of a row as JSON, a new reference; of a secret its SHA-256. NULL when memory runs
+ * out.
+ */
+json_t *setting_value(const struct setting *row, const struct settings *settings);
 
 /** Fills in all defaults. `settings` is zeroed. Returns MCPX_OK or MCPX_ENOMEM. */
 enum mcpx_err settings_init(struct settings *settings);

@@ -42,6 +42,11 @@ struct tickets *tickets_new(struct chance chance, size_t each)
     return tickets;
 }
 
+void tickets_set_each(struct tickets *tickets, size_t each)
+{
+    tickets->each = each;
+}
+
 static void unlink_ticket(struct tickets *tickets, struct ticket **link)
 {
     struct ticket *ticket = *link;

@@ -19,6 +19,9 @@ struct tickets;
  */
 struct tickets *tickets_new(struct chance chance, size_t each);
 
+/** Another share from now on; tickets that were issued stay. */
+void tickets_set_each(struct tickets *tickets, size_t each);
+
 /** Frees it and releases its grants. NULL is allowed. */
 void tickets_free(struct tickets *tickets);
 

@@ -18,6 +18,19 @@ struct key_file;
 void tokens_free(struct tokens *tokens);
 
 /**
+ * Frees some of it, so that nobody waits for a hundred thousand participants. Returns true when all
+ * of it is gone.
+ */
+bool tokens_free_some(struct tokens *tokens);
+
+/**
+ * Takes the references to what was shared with `before` when it was read (struct config_sources), and
+ * the sets that were compiled for tokens since. On the thread that uses both, and before `before` is
+ * freed; without it the shared grants are gone then. Nothing happens when nothing is shared.
+ */
+void tokens_take_shared(struct tokens *tokens, struct tokens *before);
+
+/**
  * Finds the bearer of a token, and its grant in a topic.
  *
  * bearer   the token itself, borrowed

@@ -42,22 +42,14 @@ static enum mcpx_err check_topic(const json_t *claim, struct mcpx_slice topic)
     return found ? MCPX_OK : MCPX_EFORBIDDEN;
 }
 
-static const struct profile *find_profile(const struct tokens *tokens, const json_t *name)
-{
-    for (size_t i = 0; json_is_string(name) && i < tokens->profile_count; i++) {
-        if (strcmp(tokens->profiles[i].name, json_string_value(name)) == 0)
-            return &tokens->profiles[i];
-    }
-    return NULL;
-}
-
 /* `capabilities`, else the named profile, else nothing may be sent. */
 static enum mcpx_err find_set(struct tokens *tokens, const struct claimed *claimed,
                               struct mcpx_capset **set, enum routing *routing)
 {
     const json_t *capabilities = json_object_get(claimed->claims, "capabilities");
     const json_t *name = json_object_get(claimed->claims, "profile");
-    const struct profile *profile = find_profile(tokens, name);
+    const struct profile *profile =
+        json_is_string(name) ? tokens_find_profile(tokens, json_string_value(name)) : NULL;
     struct mcpx_fault fault;
     enum mcpx_err err;
 

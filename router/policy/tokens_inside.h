@@ -8,17 +8,20 @@
 #include "router/policy/capset_cache.h"
 #include "router/policy/tokens_make.h"
 
+/** `shared`: `set` is another table's, and not counted here yet. */
 struct profile {
     char *name;
     struct mcpx_capset *set;
     enum routing routing;
+    bool shared;
 };
 
+/** `shared`: `grant` is another table's, and not counted here yet. */
 struct person {
     unsigned char token_sha256[32];
     char **topics;
     size_t topic_count;
-    bool by_jwt;
+    bool by_jwt, shared;
     struct grant *grant;
 };
 
@@ -26,6 +29,7 @@ struct person {
  * people_digests   1 + index by the first bytes of their tokens' digests
  * people_ids       1 + index by id. The ids come from the configuration, so its hash needs no
  *                  secret key
+ * before           what is equal there is shared, while this one is filled; NULL else
  */
 struct tokens {
     struct jwt_ring *ring;
@@ -36,11 +40,15 @@ struct tokens {
     struct mx_map people_digests;
     struct mx_map people_ids;
     struct capset_cache sets;
+    const struct tokens *before;
 };
 
 /** The participant whose token has this digest; NULL when there is none. Lent. */
 const struct person *tokens_find_bearer(const struct tokens *tokens,
                                         const unsigned char digest[32]);
+
+/** The profile of that name; NULL when there is none. Lent. */
+const struct profile *tokens_find_profile(const struct tokens *tokens, const char *name);
 
 /** The participant with an entry of that id; NULL when there is none. Lent. */
 const struct person *tokens_find_person(const struct tokens *tokens, struct mcpx_slice id);

@@ -5,10 +5,14 @@
  * no attacker: they do not give the token. Comparing every row was refused: with 20,000 rows a
  * bad token took 0.25 ms.
  */
+#include "lib/core/capset.h"
 #include "router/policy/tokens_inside.h"
 
 #include <openssl/crypto.h>
 #include <stdlib.h>
+
+/* Some of them a millisecond. */
+static const size_t freed_at_once = 512;
 
 struct tokens *tokens_new(void)
 {
@@ -28,19 +32,25 @@ static void person_fini(struct person *person)
     for (size_t i = 0; i < person->topic_count; i++)
         free(person->topics[i]);
     free(person->topics);
-    grant_unref(person->grant);
+    if (!person->shared)
+        grant_unref(person->grant);
 }
 
-void tokens_free(struct tokens *tokens)
+static void profile_fini(struct profile *profile)
 {
-    if (!tokens)
-        return;
-    for (size_t i = 0; i < tokens->profile_count; i++) {
-        free(tokens->profiles[i].name);
-        mcpx_capset_unref(tokens->profiles[i].set);
-    }
-    for (size_t i = 0; i < tokens->people_count; i++)
-        person_fini(&tokens->people[i]);
+    free(profile->name);
+    if (!profile->shared)
+        mcpx_capset_unref(profile->set);
+}
+
+bool tokens_free_some(struct tokens *tokens)
+{
+    for (size_t i = 0; i < freed_at_once && tokens->people_count > 0; i++)
+        person_fini(&tokens->people[--tokens->people_count]);
+    if (tokens->people_count > 0)
+        return false;
+    for (size_t i = 0; i < tokens->profile_count; i++)
+        profile_fini(&tokens->profiles[i]);
     free(tokens->profiles);
     free(tokens->people);
     mx_map_fini(&tokens->people_digests);
@@ -48,6 +58,38 @@ void tokens_free(struct tokens *tokens)
     capset_cache_fini(&tokens->sets);
     jwt_ring_free(tokens->ring);
     free(tokens);
+    return true;
+}
+
+void tokens_free(struct tokens *tokens)
+{
+    while (tokens && !tokens_free_some(tokens))
+        ;
+}
+
+void tokens_share(struct tokens *tokens, const struct tokens *before)
+{
+    tokens->before = before;
+}
+
+void tokens_take_shared(struct tokens *tokens, struct tokens *before)
+{
+    if (tokens->before != before)
+        return;
+    for (size_t i = 0; i < tokens->people_count; i++) {
+        if (tokens->people[i].shared)
+            grant_ref(tokens->people[i].grant);
+        tokens->people[i].shared = false;
+    }
+    for (size_t i = 0; i < tokens->profile_count; i++) {
+        if (tokens->profiles[i].shared)
+            mcpx_capset_ref(tokens->profiles[i].set);
+        tokens->profiles[i].shared = false;
+    }
+    capset_cache_fini(&tokens->sets);
+    tokens->sets = before->sets; /* they depend on no configuration */
+    before->sets = (struct capset_cache){.entries = NULL};
+    tokens->before = NULL;
 }
 
 struct jwt_ring *tokens_ring(struct tokens *tokens)
@@ -55,25 +97,43 @@ struct jwt_ring *tokens_ring(struct tokens *tokens)
     return tokens->ring;
 }
 
+static bool is_of(const struct mcpx_capset *set, const struct grant_list *list)
+{
+    return mx_capset_is_of(set, list->grants, list->count, list->deny, list->deny_count);
+}
+
+/* The set of the list: that of the profile which was there before, or a new one. */
+static enum mcpx_err make_set(const struct tokens *tokens, const struct grant_list *list,
+                              struct mcpx_fault *fault, struct profile *profile)
+{
+    const struct profile *before =
+        tokens->before ? tokens_find_profile(tokens->before, profile->name) : NULL;
+
+    profile->shared = before && is_of(before->set, list);
+    if (!profile->shared)
+        return grant_list_compile(list, fault, &profile->set);
+    profile->set = before->set;
+    return MCPX_OK;
+}
+
 enum mcpx_err tokens_add_profile(struct tokens *tokens, const char *name,
                                  const struct grant_list *list, enum routing routing,
                                  struct mcpx_fault *fault)
 {
-    struct profile profile = {.routing = routing};
+    struct profile profile = {.name = strdup(name), .routing = routing};
     struct profile *profiles;
-    enum mcpx_err err = grant_list_compile(list, fault, &profile.set);
+    enum mcpx_err err = profile.name ? make_set(tokens, list, fault, &profile) : MCPX_ENOMEM;
 
-    if (err)
+    if (err) {
+        profile_fini(&profile);
         return err;
-    profile.name = strdup(name);
+    }
     profiles = realloc(tokens->profiles, (tokens->profile_count + 1) * sizeof *profiles);
-    if (profiles)
-        tokens->profiles = profiles;
-    if (!profile.name || !profiles) {
-        free(profile.name);
-        mcpx_capset_unref(profile.set);
+    if (!profiles) {
+        profile_fini(&profile);
         return MCPX_ENOMEM;
     }
+    tokens->profiles = profiles;
     tokens->profiles[tokens->profile_count++] = profile;
     return MCPX_OK;
 }
@@ -108,34 +168,59 @@ static uint64_t id_hash(struct mcpx_slice id)
     return mx_map_hash(key, id);
 }
 
+/* Is the grant that was there before the one that the entry asks for? */
+static bool is_grant_of(const struct grant *grant, const struct tokens_person *person)
+{
+    return grant->routing == person->routing && grant->instances == person->instances &&
+           memcmp(grant->credential->digest, person->token_sha256, 32) == 0 &&
+           is_of(grant->capset, person->grants);
+}
+
+static enum mcpx_err make_grant(const struct tokens *tokens,
+                                const struct tokens_person *person, struct mcpx_fault *fault,
+                                struct person *made)
+{
+    const struct person *before =
+        tokens->before ? tokens_find_person(tokens->before, person->id) : NULL;
+    struct mcpx_capset *set = NULL;
+    enum mcpx_err err;
+
+    made->shared = before && is_grant_of(before->grant, person);
+    if (made->shared) {
+        made->grant = before->grant;
+        return MCPX_OK;
+    }
+    err = grant_list_compile(person->grants, fault, &set);
+    if (err)
+        return err;
+    made->grant = grant_new(person->id, set, person->routing, 0);
+    mcpx_capset_unref(set);
+    if (!made->grant)
+        return MCPX_ENOMEM;
+    made->grant->instances = person->instances;
+    made->grant->credential =
+        credential_new(person->token_sha256, true, (struct mcpx_slice){NULL, 0});
+    return made->grant->credential ? MCPX_OK : MCPX_ENOMEM;
+}
+
 enum mcpx_err tokens_add_person(struct tokens *tokens, const struct tokens_person *person,
                                 struct mcpx_fault *fault)
 {
-    struct person made = {0};
-    struct mcpx_capset *set = NULL;
-    struct person *people;
-    enum mcpx_err err = grant_list_compile(person->grants, fault, &set);
+    struct person made = {.by_jwt = person->by_jwt};
+    enum mcpx_err err = make_grant(tokens, person, fault, &made);
+    struct person *people =
+        realloc(tokens->people, (tokens->people_count + 1) * sizeof *people);
 
-    if (err)
-        return err;
-    made.grant = grant_new(person->id, set, person->routing, 0);
-    if (made.grant) {
-        made.grant->instances = person->instances;
-        made.grant->credential =
-            credential_new(person->token_sha256, true, (struct mcpx_slice){NULL, 0});
-    }
-    mcpx_capset_unref(set);
-    people = realloc(tokens->people, (tokens->people_count + 1) * sizeof *people);
     if (people)
         tokens->people = people;
-    if (!made.grant || !made.grant->credential || !people ||
-        !mx_map_reserve(&tokens->people_digests) || !mx_map_reserve(&tokens->people_ids) ||
-        !copy_topics(&made, person->topics)) {
+    if (!err && (!people || !mx_map_reserve(&tokens->people_digests) ||
+                 !mx_map_reserve(&tokens->people_ids) || !copy_topics(&made, person->topics)))
+        err = MCPX_ENOMEM;
+    if (err) {
         person_fini(&made);
-        return MCPX_ENOMEM;
+        return err;
     }
     memcpy(made.token_sha256, person->token_sha256, sizeof made.token_sha256);
-    made.by_jwt = person->by_jwt;
     tokens->people[tokens->people_count++] = made;
     mx_map_put(&tokens->people_ids, id_hash(person->id), tokens->people_count);
     mx_map_put(&tokens->people_digests, digest_hash(made.token_sha256), tokens->people_count);
@@ -156,6 +241,14 @@ size_t tokens_answerers(const struct tokens *tokens)
             grant->routing != ROUTING_DIRECTED && mcpx_capset_allows(grant->capset, &question);
     }
     return count;
+}
+
+const struct profile *tokens_find_profile(const struct tokens *tokens, const char *name)
+{
+    for (size_t i = 0; i < tokens->profile_count; i++)
+        if (strcmp(tokens->profiles[i].name, name) == 0)
+            return &tokens->profiles[i];
+    return NULL;
 }
 
 const struct person *tokens_find_person(const struct tokens *tokens, struct mcpx_slice id)

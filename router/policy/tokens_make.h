@@ -11,6 +11,12 @@
 /** Makes a table without participants and keys. Returns NULL when memory runs out. */
 struct tokens *tokens_new(void);
 
+/**
+ * Lets profiles and participants that are equal to those of `before` share their compiled grants.
+ * Before any are added. `before` is only read, and has to stay until tokens_take_shared.
+ */
+void tokens_share(struct tokens *tokens, const struct tokens *before);
+
 /** The key ring, to be filled. Lent until tokens_free. */
 struct jwt_ring *tokens_ring(struct tokens *tokens);
 

@@ -7,6 +7,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Participant, Refused } from './lib/participant.mjs';
 import { programBinary } from './lib/program.mjs';
@@ -339,6 +341,19 @@ test('who may remove whom', async (t) => {
   assert.equal((await chief.untilClosed()).code, 4004);
 });
 
+test('a fresh token brings back nothing that was taken away', async (t) => {
+  const room = new Room(t, router);
+  const bob = await room.join('bob', ['mcp/*', 'chat']);
+  await changed(room, 'bob', { add: ['x/lent'], remove: [RM] });
+  const token = await router.token('bob', room.topic, ['mcp/*', 'chat']);
+  const renewed = await router.request('POST', '/v0.1/token', { token, body: { topic: room.topic } });
+  assert.equal(renewed.status, 200, renewed.text);
+  assert.deepEqual(renewed.json.connections, ['bob']);
+  assert.equal(await passes(bob, RM), false);
+  assert.equal(await passes(bob, 'x/lent'), true);
+  assert.equal(await passes(bob, 'mcp/request:tools/call:ls'), true);
+});
+
 test('a decision is asked for as configured and as it is now', async (t) => {
   const room = new Room(t, router);
   await room.join('bob', ['chat']);
@@ -405,6 +420,27 @@ test('a configured participant has its changes too; its topics stay', async (t) 
   assert.equal(await passes(bob, RM), false);
   await own.request('POST', `${path('bob')}/capabilities`, { token: 'r', body: { topic: 'work', add: ['mcp/*'] } });
   assert.equal(await passes(bob, RM), true);
+});
+
+test('what was changed survives that the configuration is read again', async (t) => {
+  const sha = (text) => createHash('sha256').update(text).digest('hex');
+  const config = (grants) => ({ participants: {
+    root: { token_sha256: sha('r'), topics: ['*'], grants: ['*'] },
+    bob: { token_sha256: sha('b'), topics: ['work'], grants },
+  } });
+  const own = await Router.start({ config: config(['mcp/*']) });
+  t.after(() => own.stop());
+  const bob = await Participant.join(own, { topic: 'work', token: 'b' });
+  t.after(() => bob.close());
+  await own.request('POST', `${path('bob')}/capabilities`,
+    { token: 'r', body: { topic: 'work', add: ['x/lent'], remove: [RM] } });
+  writeFileSync(join(own.folder, 'router.json'), JSON.stringify(config(['mcp/*', 'chat'])));
+  const reloaded = await own.request('POST', '/admin/reload', { token: 'r', body: {} });
+  assert.equal(reloaded.status, 200, reloaded.text);
+  assert.equal(await passes(bob, 'chat'), true, 'as configured now');
+  assert.equal(await passes(bob, RM), false);
+  assert.equal(await passes(bob, 'x/lent'), true);
+  assert.equal(await passes(bob, 'mcp/request:tools/call:ls'), true);
 });
 
 test('who is there, with what, is shown to those who may read it, in pages', async (t) => {

@@ -147,7 +147,7 @@ Test(shutdown, hup_is_noted_and_changes_nothing, .timeout = 120)
     daemon_start_default(&router);
     rude_join(&a, &router, "a", "room", "");
     kill(router.pid, SIGHUP);
-    cr_assert(daemon_logs(&router, "event=reload_not_supported"));
+    cr_assert(daemon_logs(&router, "event=reloaded"));
     rude_chat(&a, "after", "{}");
     cr_expect(rude_expect(&a, "\"id\":\"after\"", &frame));
     rude_shut(&a);

@@ -372,6 +372,15 @@ static const struct command commands[] = {
     {"reject", "ID[@DIGEST]", 1, 1, false, "say no to a proposal",
      "Tells the proposer and whom it was proposed to. ID may be the beginning of an id.",
      reject_options, connect_options, cmd_reject},
+    {"reload", NULL, 0, 0, false, "have the router read its configuration again",
+     "Prints who gains and loses what. All of the configuration comes into force, or nothing: "
+     "a "
+     "fault, or a setting that takes a restart, is named and changes nothing. The token needs "
+     "a "
+     "grant for admin/reload. Exits 0 when the configuration is in force, 2 when it has a "
+     "fault, "
+     "3 without the grant, 5 when the router cannot be reached or refuses the token.",
+     one_object_options, connect_options, cmd_reload},
     {"revoke", "PARTICIPANT PATTERN...", 2, WORDS_MAX, false,
      "take from a participant what it may send",
      "Takes the patterns away from the participant in this topic, whoever has given them, in "

@@ -28,6 +28,7 @@ int cmd_policy(const struct arguments *arguments);
 int cmd_proposals(const struct arguments *arguments);
 int cmd_propose(const struct arguments *arguments);
 int cmd_reject(const struct arguments *arguments);
+int cmd_reload(const struct arguments *arguments);
 int cmd_revoke(const struct arguments *arguments);
 int cmd_say(const struct arguments *arguments);
 int cmd_status(const struct arguments *arguments);

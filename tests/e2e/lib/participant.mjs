@@ -119,6 +119,11 @@ export class Participant {
     this.#socket.resume();
   }
 
+  /** Waits until the router has pinged. */
+  async untilPinged() {
+    await inTime(new Promise((done) => { this.#socket.once('ping', done); }), () => `${this.id} was not pinged`);
+  }
+
   /** Pings the router and waits for the pong. */
   async ping() {
     const pong = new Promise((done) => { this.#socket.once('pong', done); });

@@ -153,6 +153,11 @@ export class Router {
     this.http = this.url.replace(/^ws/, 'http').replace(/\/ws$/, '');
   }
 
+  /** Where `config` and `files` were written. */
+  get folder() {
+    return this.#directory;
+  }
+
   get pid() {
     return this.#child.pid;
   }

@@ -141,6 +141,7 @@ static void write_line(const struct setting *row, struct mcpx_text *out)
     mcpx_text_puts(out, variable.len ? "`" : "");
     mcpx_text_puts(out, variable.len ? variable.text : "");
     mcpx_text_puts(out, variable.len ? "` | " : " | ");
+    mcpx_text_puts(out, row->live ? "reload | " : "restart | ");
     mcpx_text_puts(out, row->help);
     mcpx_text_puts(out, " |\n");
     mcpx_text_fini(&variable);
@@ -161,14 +162,14 @@ Test(docs, describe_every_setting_as_it_is)
     free(page);
 }
 
-/* Lines of a table of settings have six columns; other tables of the page have fewer. */
+/* Lines of a table of settings have seven columns; other tables of the page have fewer. */
 static bool is_setting_line(const char *line, size_t len)
 {
     size_t bars = 0;
 
     for (size_t i = 0; i < len; i++)
         bars += line[i] == '|';
-    return bars == 7 && strncmp(line, "| `", 3) == 0;
+    return bars == 8 && strncmp(line, "| `", 3) == 0;
 }
 
 Test(docs, describe_no_setting_that_does_not_exist)

@@ -1,0 +1,95 @@
+/*
+ * renew.c - ten thousand participants are not judged in one turn of the loop: some are, and whoever
+ * says something before its turn has come is judged then. So a change is in force for the very next
+ * message, and nobody waits for it. Those who were judged stand at the end of the list of all
+ * connections, where new ones come in; so the first one tells whether any are left.
+ */
+#include "router/edge/renew.h"
+
+#include "router/edge/bounds.h"
+#include "router/edge/http_admission.h"
+
+/* In a turn. Telling a room of other grants costs much more than finding out that they are the same. */
+enum { LOOKS_PER_TURN = 256, CHANGES_PER_TURN = 64 };
+
+/* What a participant is told, whose grant cannot be renewed. */
+static enum mcpx_err reason_of(enum mcpx_err err)
+{
+    if (err == MCPX_ENOTFOUND || err == MCPX_EFORBIDDEN)
+        return MCPX_EKICKED;
+    return err == MCPX_ETOKEN ? MCPX_EEXPIRED : err;
+}
+
+enum mcpx_err renew_grant(struct edge *edge, struct mcpx_slice topic, struct grant **grant)
+{
+    struct grant *renewed = NULL;
+    enum mcpx_err err = tokens_renew(edge->config->tokens, grant_base(*grant), topic,
+                                     edge_now(edge), &renewed);
+
+    if (!err)
+        err = http_admission_lay(&edge->api, topic, edge_now(edge), &renewed);
+    if (err) {
+        grant_unref(renewed);
+        return reason_of(err);
+    }
+    grant_unref(*grant);
+    *grant = renewed;
+    return MCPX_OK;
+}
+
+/* True when the participant was told something. `remind`: of limits, in any case. */
+static bool renew_member(struct connection *connection, bool remind)
+{
+    struct edge *edge = connection->edge;
+    struct peer *peer = connection->peer;
+    struct grant *grant = grant_ref((struct grant *)peer_grant(peer));
+    enum mcpx_err err = renew_grant(edge, peer_topic_name(peer), &grant);
+    bool equal = !err && grant_equals(grant, peer_grant(peer));
+
+    connection->frames.max = bounds_message(edge->config);
+    if (!err)
+        err = hub_renew(edge->hub, peer, grant, edge_now(edge));
+    if (!err && equal && remind)
+        hub_remind(edge->hub, peer, edge_now(edge));
+    if (err)
+        hub_condemn(edge->hub, peer, err, edge_now(edge));
+    grant_unref(grant);
+    return !equal || remind;
+}
+
+/* True when that took more than a look. */
+static bool judge(struct connection *connection)
+{
+    bool remind = connection->generation < connection->edge->remind_before;
+
+    connection->generation = connection->edge->generation;
+    list_remove(&connection->in_all);
+    list_append(&connection->edge->all, &connection->in_all);
+    return connection->state == MEMBER && connection->peer &&
+           !peer_is_condemned(connection->peer) && renew_member(connection, remind);
+}
+
+void renew_connection(struct connection *connection)
+{
+    (void)judge(connection);
+}
+
+static struct connection *first_due(struct edge *edge)
+{
+    struct connection *first;
+
+    if (list_is_empty(&edge->all))
+        return NULL;
+    first = LIST_ELEMENT(edge->all.next, struct connection, in_all);
+    return first->generation == edge->generation ? NULL : first;
+}
+
+bool renew_turn(struct edge *edge)
+{
+    struct connection *connection;
+    int looks = LOOKS_PER_TURN, changes = CHANGES_PER_TURN;
+
+    while (looks-- > 0 && changes > 0 && (connection = first_due(edge)) != NULL)
+        changes -= judge(connection);
+    return first_due(edge) != NULL;
+}

@@ -1,0 +1,36 @@
+/*
+ * renew.h - when the configuration has changed: the grants of those who are connected, and of those
+ * who wait to be, are judged again by what they were earned with (tokens_renew).
+ */
+#ifndef EDGE_RENEW_H
+#define EDGE_RENEW_H
+
+#include "router/edge/connection_state.h"
+
+/**
+ * Judges a grant by the configuration that is in force now.
+ *
+ * grant   replaced by another one, when that is another one; stays the caller's
+ *
+ * Returns MCPX_OK; MCPX_EKICKED when its participant is not configured any more, or not for this
+ * topic; MCPX_EEXPIRED when another token may help; MCPX_ENOMEM. Then the grant is untouched.
+ */
+enum mcpx_err renew_grant(struct edge *edge, struct mcpx_slice topic, struct grant **grant);
+
+/**
+ * Judges a connection that was judged under another configuration: its participant has other grants
+ * from the next message on, or is condemned. Nobody is told where nothing has changed.
+ */
+void renew_connection(struct connection *connection);
+
+/** The same, where it is due; to be called before anything of the connection is looked at. */
+static inline void renew_if_due(struct connection *connection)
+{
+    if (connection->generation != connection->edge->generation)
+        renew_connection(connection);
+}
+
+/** Does that for some connections, in each turn. True while others are left. */
+bool renew_turn(struct edge *edge);
+
+#endif
