@@ -17,7 +17,9 @@ static enum mcpx_err reason_of(enum mcpx_err err)
 {
     if (err == MCPX_ENOTFOUND || err == MCPX_EFORBIDDEN)
         return MCPX_EKICKED;
-    return err == MCPX_ETOKEN ? MCPX_EEXPIRED : err;
+    if (err == MCPX_ETOKEN)
+        return MCPX_EEXPIRED;
+    return mcpx_error_close(err) ? err : MCPX_ENOMEM;
 }
 
 enum mcpx_err renew_grant(struct edge *edge, struct mcpx_slice topic, struct grant **grant)

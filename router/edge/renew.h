@@ -8,7 +8,8 @@
 #include "router/edge/connection_state.h"
 
 /**
- * Judges a grant by the configuration that is in force now.
+ * Judges a grant by the configuration that is in force now, and lays over it what was changed at run
+ * time.
  *
  * grant   replaced by another one, when that is another one; stays the caller's
  *
