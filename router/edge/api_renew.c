@@ -78,8 +78,9 @@ static void renew(const struct api_call *call, struct mcpx_slice topic, struct m
                   struct http_reply *reply)
 {
     struct renewing renewing = {.topic = hub_topic_find(call->api->hub, topic), .id = id};
-    enum mcpx_err err = tokens_verify(call->api->config->tokens, call->bearer, topic,
-                                      call->now, &renewing.grant);
+    const struct claimant claimant = {call->bearer, call->request->named};
+    enum mcpx_err err =
+        tokens_ask(call->api->config->tokens, &claimant, topic, call->now, &renewing.grant);
 
     if (!err)
         err = http_admission_lay(call->api, topic, call->now, &renewing.grant);

@@ -5,12 +5,11 @@
  */
 #include "router/policy/settings.h"
 
-/* Where a value is stored, and whether a reload changes it. */
+/* Where a value is stored, and whether a reload changes it. What is stored elsewhere, it does. */
 #define PLACE(member) offsetof(struct settings, member), sizeof(((struct settings *)0)->member)
 #define AT(member) PLACE(member), false
 #define LIVE(member) PLACE(member), true
-#define NOWHERE 0, 0, false
-#define LIVE_NOWHERE 0, 0, true
+#define NOWHERE 0, 0, true
 #define NO_LIMIT "no limit"
 #define QUARTER "a quarter of the memory there is"
 #define TEN_YEARS_S 315360000
@@ -54,7 +53,7 @@ static const char *const alg_choices[] = {"HS256", "HS384", "HS512", "RS256", "R
     }
 
 const struct setting settings_table[] = {
-    SIZED("/$schema", SETTING_STRING, 0, 4095, NULL, LIVE_NOWHERE,
+    SIZED("/$schema", SETTING_STRING, 0, 4095, NULL, NOWHERE,
           "Where an editor finds router.schema.json; the router does not look at it"),
     SIZED("/listen", SETTING_STRINGS, 1, 16, "[\"127.0.0.1:8080\", \"[::1]:8080\"]",
           AT(listen),
@@ -78,9 +77,9 @@ const struct setting settings_table[] = {
           AT(config.tls.client_ca_file),
           "Authorities that sign certificates of clients, in PEM; empty means that clients "
           "are not asked for one"),
-    SIZED("/tls/client_names", SETTING_MAP, 0, 100000, "{}", LIVE_NOWHERE,
+    SIZED("/tls/client_names", SETTING_MAP, 0, 100000, "{}", NOWHERE,
           "Names in certificates of clients, each with the participant that it stands for"),
-    SIZED("/tls/client_names/*", SETTING_STRING, 1, 256, NULL, LIVE_NOWHERE,
+    SIZED("/tls/client_names/*", SETTING_STRING, 1, 256, NULL, NOWHERE,
           "Id of the participant; NAME is dns:, uri: or email: with an alternative name, or "
           "cn: with the common name"),
     CHOICE("/tls/min_version", version_choices, "\"1.2\"", AT(config.tls.only_1_3),
@@ -116,50 +115,50 @@ const struct setting settings_table[] = {
            "that do not are good for ever"),
     SIZED("/auth/jwt/jwks_file", SETTING_STRING, 0, 4095, "\"\"", LIVE(jwks_file),
           "File with a JSON Web Key Set of public keys, read again when it changes"),
-    SIZED("/auth/jwt/keys", SETTING_LIST, 0, 64, "[]", LIVE_NOWHERE,
+    SIZED("/auth/jwt/keys", SETTING_LIST, 0, 64, "[]", NOWHERE,
           "Keys that sign JSON Web Tokens"),
-    SIZED("/auth/jwt/keys/*/kid", SETTING_STRING, 1, 256, NULL, LIVE_NOWHERE,
+    SIZED("/auth/jwt/keys/*/kid", SETTING_STRING, 1, 256, NULL, NOWHERE,
           "Name of the key; a key without one is tried for every token of its algorithm"),
-    CHOICE("/auth/jwt/keys/*/alg", alg_choices, NULL, LIVE_NOWHERE,
+    CHOICE("/auth/jwt/keys/*/alg", alg_choices, NULL, NOWHERE,
            "The only algorithm the key is used with; required"),
-    SIZED("/auth/jwt/keys/*/secret", SETTING_SECRET, 16, 4096, NULL, LIVE_NOWHERE,
+    SIZED("/auth/jwt/keys/*/secret", SETTING_SECRET, 16, 4096, NULL, NOWHERE,
           "The key itself, for HS256, HS384 and HS512; give this or secret_file"),
-    SIZED("/auth/jwt/keys/*/secret_file", SETTING_STRING, 1, 4095, NULL, LIVE_NOWHERE,
+    SIZED("/auth/jwt/keys/*/secret_file", SETTING_STRING, 1, 4095, NULL, NOWHERE,
           "File that holds the key, relative to the directory of the configuration file; one "
           "newline at its end is left out"),
-    SIZED("/auth/jwt/keys/*/public_key_file", SETTING_STRING, 1, 4095, NULL, LIVE_NOWHERE,
+    SIZED("/auth/jwt/keys/*/public_key_file", SETTING_STRING, 1, 4095, NULL, NOWHERE,
           "File that holds the public key, in PEM or as a JSON Web Key, read again when it "
           "changes; for algorithms other than HS256, HS384 and HS512"),
     CHOICE(
-        "/auth/jwt/keys/*/exp", exp_choices, NULL, LIVE_NOWHERE,
+        "/auth/jwt/keys/*/exp", exp_choices, NULL, NOWHERE,
         "Whether tokens signed with the key have to say when they end; required when absent"),
 
-    SIZED("/profiles", SETTING_MAP, 0, 4096, "{}", LIVE_NOWHERE, "Named lists of grants"),
-    SIZED("/profiles/*/grants", SETTING_GRANTS, 0, 1024, "[]", LIVE_NOWHERE,
+    SIZED("/profiles", SETTING_MAP, 0, 4096, "{}", NOWHERE, "Named lists of grants"),
+    SIZED("/profiles/*/grants", SETTING_GRANTS, 0, 1024, "[]", NOWHERE,
           "What may be sent: patterns, or objects with kind, to and expires"),
-    SIZED("/profiles/*/deny", SETTING_PATTERNS, 0, 1024, "[]", LIVE_NOWHERE,
+    SIZED("/profiles/*/deny", SETTING_PATTERNS, 0, 1024, "[]", NOWHERE,
           "Patterns of what may not be sent, whatever is granted"),
-    CHOICE("/profiles/*/routing", routing_choices, NULL, LIVE_NOWHERE,
+    CHOICE("/profiles/*/routing", routing_choices, NULL, NOWHERE,
            "How its participants read: everything, or only what is addressed to them or to "
            "nobody; the topic decides when absent"),
 
-    SIZED("/participants", SETTING_MAP, 0, 100000, "{}", LIVE_NOWHERE,
+    SIZED("/participants", SETTING_MAP, 0, 100000, "{}", NOWHERE,
           "Participants that come with a token of their own, by id"),
-    SIZED("/participants/*/token_sha256", SETTING_SHA256, 64, 64, NULL, LIVE_NOWHERE,
+    SIZED("/participants/*/token_sha256", SETTING_SHA256, 64, 64, NULL, NOWHERE,
           "SHA-256 of the token in hexadecimal; required"),
-    SIZED("/participants/*/topics", SETTING_STRINGS, 0, 1024, "[]", LIVE_NOWHERE,
+    SIZED("/participants/*/topics", SETTING_STRINGS, 0, 1024, "[]", NOWHERE,
           "Patterns of the topics it may join, where * stands for any bytes"),
-    SIZED("/participants/*/profile", SETTING_STRING, 1, 256, NULL, LIVE_NOWHERE,
+    SIZED("/participants/*/profile", SETTING_STRING, 1, 256, NULL, NOWHERE,
           "Profile whose grants, denials and routing it gets"),
-    SIZED("/participants/*/grants", SETTING_GRANTS, 0, 1024, "[]", LIVE_NOWHERE,
+    SIZED("/participants/*/grants", SETTING_GRANTS, 0, 1024, "[]", NOWHERE,
           "What it may send besides what its profile grants"),
-    SIZED("/participants/*/deny", SETTING_PATTERNS, 0, 1024, "[]", LIVE_NOWHERE,
+    SIZED("/participants/*/deny", SETTING_PATTERNS, 0, 1024, "[]", NOWHERE,
           "What it may not send, whatever is granted"),
-    INTEGER("/participants/*/instances", 1, INSTANCES_MAX, "", NULL, "instances", LIVE_NOWHERE,
+    INTEGER("/participants/*/instances", 1, INSTANCES_MAX, "", NULL, "instances", NOWHERE,
             "Its connections to one topic at one time, instead of auth.instances"),
-    CHOICE("/participants/*/routing", routing_choices, NULL, LIVE_NOWHERE,
+    CHOICE("/participants/*/routing", routing_choices, NULL, NOWHERE,
            "How it reads, instead of its profile's routing"),
-    CHOICE("/participants/*/jwt", jwt_choices, NULL, LIVE_NOWHERE,
+    CHOICE("/participants/*/jwt", jwt_choices, NULL, NOWHERE,
            "What becomes of a JSON Web Token that names it: refused, or as good as its own "
            "token, "
            "with the grants that stand here; refused when absent"),
