@@ -79,6 +79,14 @@ test('each metric has a row in docs/http-api.md, and each row its metric', async
   for (const [name, { samples }] of metrics) assert.ok(samples.length > 0, `${name} has no value`);
 });
 
+test('each reason of /readyz that docs/http-api.md has is a label of mcpx_unready', async (t) => {
+  const [, table] = read('docs/http-api.md').split('| reason | what it means |\n|---|---|\n');
+  const rows = table.split('\n\n')[0].matchAll(/^\| `([a-z ]+)` \|/gm);
+  const { samples } = metricsOf(await page(t)).get('mcpx_unready');
+  const labels = samples.map((line) => /reason="([a-z ]+)"/.exec(line)[1]);
+  assert.deepEqual(labels.sort(), [...rows].map(([, reason]) => reason).sort());
+});
+
 test('what the dashboard and the alerts ask for is there', async (t) => {
   const metrics = metricsOf(await page(t));
   for (const file of ['config/grafana-dashboard.json', 'config/alerts.yml']) {
