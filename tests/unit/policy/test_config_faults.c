@@ -55,7 +55,8 @@ static const struct {
     {"{\"log\":{\"levle\":\"info\"}}",
      "FILE: /log/levle: unknown key, expected one of level, format"},
     {"{\"a/b~c\\u0007\":1}",
-     "FILE: /a~1b~0c\\x07: unknown key, expected one of $schema, listen, tls, auth, profiles, "
+     "FILE: /a~1b~0c\\x07: unknown key, expected one of $schema, listen, "
+     "trusted_proxies, proxy_address, tls, auth, profiles, "
      "participants, topics, derive_kinds, limits, admin, store, audit, log"},
     {"{\"log\":{\"level\":\"info\",\"level\":\"info\"}}",
      "FILE: line 1, column 30: duplicate object key"},
@@ -68,6 +69,10 @@ static const struct {
     {"{\"listen\":[\"tls://*:443\"],\"tls\":{\"certificate_file\":\"c.pem\"}}",
      "FILE: /tls/key_file: is empty, expected the path of the certificate's key in PEM, "
      "because an address of listen begins with tls://"},
+    {"{\"trusted_proxies\":[\"10.0.0.1/8\"]}",
+     "FILE: /trusted_proxies/0: found \"10.0.0.1/8\", expected an address or a network "
+     "without "
+     "bits beyond its prefix, such as \"192.0.2.7\", \"10.0.0.0/8\" or \"2001:db8::/32\""},
     {"{\"listen\":[\"ssl://*:443\"]}",
      "FILE: /listen/0: found \"ssl://*:443\" (string), expected HOST:PORT, or "
      "tls://HOST:PORT, such as \"tls://*:443\""},
