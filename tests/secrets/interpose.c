@@ -1,7 +1,8 @@
 /*
  * interpose.c - stands before the functions of the C library that write, receive and execute, tells
  * the recorder, and does what it was asked to do. The C library does not call itself through these
- * names, so each function that a program may print with is here.
+ * names, so each function that a program may print with is here. Behind TLS the router reads and writes
+ * by OpenSSL, so these two are here as well.
  */
 #define _GNU_SOURCE /* RTLD_NEXT, execvpe */
 #include "tests/secrets/recorder.h"
@@ -42,6 +43,8 @@ static struct {
     int (*vfprintf)(FILE *, const char *, va_list);
     FILE *(*fopen)(const char *, const char *);
     int (*openat)(int, const char *, int, ...);
+    int (*SSL_read_ex)(void *, void *, size_t, size_t *);
+    int (*SSL_write_ex)(void *, const void *, size_t, size_t *);
     int (*execv)(const char *, char *const[]);
     int (*execvp)(const char *, char *const[]);
     int (*execve)(const char *, char *const[], char *const[]);
@@ -67,6 +70,8 @@ static void find_next(void)
     FIND(vfprintf);
     FIND(fopen);
     FIND(openat);
+    FIND(SSL_read_ex);
+    FIND(SSL_write_ex);
     FIND(execv);
     FIND(execvp);
     FIND(execve);
@@ -201,6 +206,29 @@ REPLACED ssize_t read(int fd, void *bytes, size_t len)
 
     received(fd, bytes, got);
     return got;
+}
+
+/* ---- TLS, where the router calls OpenSSL ---- */
+
+REPLACED int SSL_read_ex(void *tls, void *bytes, size_t len, size_t *got);
+REPLACED int SSL_write_ex(void *tls, const void *bytes, size_t len, size_t *done);
+
+REPLACED int SSL_read_ex(void *tls, void *bytes, size_t len, size_t *got)
+{
+    int result = NEXT(SSL_read_ex)(tls, bytes, len, got);
+
+    if (result == 1 && recorder_is_on())
+        recorder_received((struct bytes){bytes, *got});
+    return result;
+}
+
+REPLACED int SSL_write_ex(void *tls, const void *bytes, size_t len, size_t *done)
+{
+    int result = NEXT(SSL_write_ex)(tls, bytes, len, done);
+
+    if (result == 1 && recorder_is_on())
+        recorder_sent((struct bytes){bytes, *done});
+    return result;
 }
 
 /* ---- streams ---- */
