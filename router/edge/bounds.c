@@ -104,9 +104,10 @@ static uint64_t memory_of(const struct config *config)
 {
     const struct hub_config *hub = &config->hub;
     uint64_t connections = hub->connections_max ? hub->connections_max : CONNECTIONS_UNLIMITED;
+    uint64_t each = CONNECTION_BYTES + (config->tls.wanted ? TLS_BYTES : 0);
 
     return hub->log_bytes + 2 * bounds_buffers(config) + DEFERRED_MAX +
-           (hub->gated ? hub->pending_bytes : 0) + connections * CONNECTION_BYTES;
+           (hub->gated ? hub->pending_bytes : 0) + connections * each;
 }
 
 static void write_need(const char *what, uint64_t need, uint64_t there, const char *advice,
