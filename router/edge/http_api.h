@@ -8,7 +8,7 @@
 #include "router/edge/gate.h"
 #include "router/edge/http_reply.h"
 #include "router/edge/process.h"
-#include "router/hub/hub.h"
+#include "router/hub/query.h"
 #include "router/policy/changes.h"
 #include "router/policy/config.h"
 #include "router/policy/tickets.h"

@@ -4,7 +4,7 @@
 #ifndef EDGE_ROLL_H
 #define EDGE_ROLL_H
 
-#include "router/hub/hub.h"
+#include "router/hub/query.h"
 
 /** Most names of a page. */
 enum { ROLL_MAX = 1000 };

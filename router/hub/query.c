@@ -2,6 +2,7 @@
  * query.c - finds topics, and tells what the HTTP API asks of them. Reads only; answers are written
  * as JSON text, because envelopes have to come out byte for byte as they went in.
  */
+#include "router/hub/query.h"
 #include "lib/core/json_write.h"
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"

@@ -6,11 +6,11 @@
 
 #include "router/hub/account.h"
 #include "router/hub/delivery.h"
-#include "router/hub/hub.h"
 #include "router/hub/log.h"
 #include "router/hub/news.h"
 #include "router/hub/order.h"
 #include "router/hub/pool.h"
+#include "router/hub/query.h"
 #include "router/hub/tally.h"
 
 /** An epoch is 128 random bits in hexadecimal. */

@@ -4,7 +4,7 @@
 #ifndef BENCH_BOX_H
 #define BENCH_BOX_H
 
-#include "router/hub/hub.h"
+#include "router/hub/query.h"
 
 /**
  * One hub with one topic.

@@ -5,7 +5,7 @@
 #ifndef TESTS_HUB_DEFAULTS_H
 #define TESTS_HUB_DEFAULTS_H
 
-#include "router/hub/hub.h"
+#include "router/hub/query.h"
 
 static inline struct hub_config hub_config_default(void)
 {

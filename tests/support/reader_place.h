@@ -5,7 +5,7 @@
 #ifndef SUPPORT_READER_PLACE_H
 #define SUPPORT_READER_PLACE_H
 
-#include "router/hub/hub.h"
+#include "router/hub/query.h"
 
 #include <jansson.h>
 

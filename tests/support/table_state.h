@@ -4,7 +4,7 @@
 #ifndef TESTS_TABLE_STATE_H
 #define TESTS_TABLE_STATE_H
 
-#include "router/hub/hub.h"
+#include "router/hub/query.h"
 #include "tests/support/table.h"
 #include <mcpx/session.h>
 

@@ -316,18 +316,13 @@ static const struct command commands[] = {
      "Prints retained envelopes, oldest first. Does not join the topic.", history_options,
      connect_options, cmd_history},
     {"jwks", "fetch", 1, 1, false, "fetch the public keys of an issuer",
-     "Fetches a JSON Web Key Set, reads it as the router would, and replaces FILE by it, all "
-     "or "
-     "nothing. The router reads the file again when it changes. Redirects are not followed, "
-     "and "
-     "no more than 256 KiB are taken. Prints how many keys there are, and how many of them "
-     "are "
-     "for something else. Exits 1 when the answer is no key set that the router takes, or "
-     "FILE "
-     "cannot be written, 2 for an address that is not allowed, 5 when the server cannot be "
-     "reached or its certificate is not trusted, 124 when it does not answer. FILE is as "
-     "before "
-     "then.",
+     "Fetches a JSON Web Key Set, reads it as the router would, and replaces FILE by it, or "
+     "changes nothing. The router reads the file again when it changes. Redirects are not "
+     "followed, and no more than 256 KiB are taken. Prints how many keys there are, and how "
+     "many are for something else. Exits 1 when the answer is no key set that the router "
+     "takes, or FILE cannot be written, 2 for an address that is not allowed, 5 when the "
+     "server cannot be reached or its certificate is not trusted, 124 when it does not "
+     "answer.",
      jwks_options, NULL, cmd_jwks},
     {"kick", "PARTICIPANT", 1, 1, false, "remove a participant",
      "Ends the connections of the participant to this topic, those of all its instances. It "

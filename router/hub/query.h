@@ -1,0 +1,122 @@
+/*
+ * query.h - questions about the whole hub, for the HTTP API: topics, who is there, history, figures.
+ * Nothing here changes anything. Protocol: section 8.
+ */
+#ifndef HUB_QUERY_H
+#define HUB_QUERY_H
+
+#include "router/hub/hub.h"
+
+/** All counters; the gauges are up to date. Lent until the hub is freed. */
+const struct stats *hub_stats(const struct hub *hub);
+
+/**
+ * How far participants are behind with live traffic: envelopes that were not handed over yet. A
+ * directed reader may be behind with what is not for it.
+ *
+ * asked_ms        mono_ms at which this was counted; 0 = never
+ * max_envelopes   of who is behind most
+ * max_ms          since when the oldest envelope waits that anybody has not been handed
+ * behind          participants that are at least hub_lag_steps[i] envelopes behind
+ */
+enum { HUB_LAG_STEPS = 5 };
+extern const unsigned hub_lag_steps[HUB_LAG_STEPS];
+struct lag {
+    int64_t asked_ms;
+    uint64_t max_envelopes;
+    int64_t max_ms;
+    uint64_t behind[HUB_LAG_STEPS];
+};
+
+/**
+ * Counts that, if a second has passed since: anybody may ask, and every participant is looked at.
+ * Lent until it is asked again.
+ */
+const struct lag *hub_lag(struct hub *hub, struct mcpx_now now);
+
+/** True once hub_drain was called. */
+bool hub_is_draining(const struct hub *hub);
+
+/**
+ * Walks the topics sorted by name: the first behind `name`, which need not be one; of all, when it is
+ * absent. NULL after the last.
+ */
+const struct topic *hub_topic_after(const struct hub *hub, struct mcpx_slice name);
+
+/** The next one in that order, in one step; NULL after the last. */
+const struct topic *topic_following(const struct topic *topic);
+
+/** Borrowed from the hub until its next hub_* call that is not a question; NULL when unknown. */
+const struct topic *hub_topic_find(const struct hub *hub, struct mcpx_slice name);
+
+/** Lent until the topic is freed. */
+struct mcpx_slice topic_name(const struct topic *topic);
+
+/**
+ * A page of names, sorted by bytes.
+ *
+ * limit    at most so many, and not 0
+ * after    only those that sort behind it; absent = from the first on
+ */
+struct name_page {
+    size_t limit;
+    struct mcpx_slice after;
+};
+
+/**
+ * Appends `[{"id":…,"capabilities":[…]}…]`, sorted by id. Stops early, at a whole participant,
+ * once `out` holds more than `bytes_max` bytes. Returns the id to go on behind, lent until the
+ * participant leaves; absent when there are no more.
+ */
+struct mcpx_slice topic_write_participants(const struct topic *topic,
+                                           const struct name_page *page, size_t bytes_max,
+                                           struct mcpx_text *out);
+
+/** How many participants are in the topic, each instance counted. */
+size_t topic_participants(const struct topic *topic);
+
+/** The connected peer with exactly this id, or NULL. Borrowed until it departs. */
+struct peer *topic_peer(const struct topic *topic, struct mcpx_slice id);
+
+/**
+ * A page of history, newest first.
+ *
+ * limit    at most so many envelopes
+ * before   only envelopes older than the one with this id; absent = no bound
+ * after    only envelopes newer than the one with this id; absent = no bound
+ */
+struct page {
+    size_t limit;
+    struct mcpx_slice before;
+    struct mcpx_slice after;
+};
+
+/**
+ * Appends a JSON array of the retained envelopes the page names, byte-exact. Stops early, at a
+ * whole envelope, once `out` holds more than `bytes_max` bytes.
+ *
+ * more   filled: there are older ones than the last, as far as `after` lets see
+ *
+ * Returns MCPX_OK, or MCPX_ENOTFOUND when `before` or `after` names no retained envelope (nothing is
+ * appended).
+ */
+enum mcpx_err topic_write_history(const struct topic *topic, const struct page *page,
+                                  size_t bytes_max, struct mcpx_text *out, bool *more);
+
+/**
+ * What a participant may still send, with all its instances together.
+ *
+ * messages, bytes         left in its buckets now; SIZE_MAX-like UINT64_MAX when unlimited
+ * full_in_ms              until both buckets are full again; 0 when they are
+ */
+struct rate_state {
+    uint64_t messages;
+    uint64_t bytes;
+    int64_t full_in_ms;
+};
+
+/** Reads the buckets of a participant. False, `out` untouched, when no instance of it is there. */
+bool topic_rate(const struct topic *topic, struct mcpx_slice identity, struct mcpx_now now,
+                struct rate_state *out);
+
+#endif
