@@ -52,7 +52,7 @@ static const char help[] =
     "  --help              print this and exit\n"
     "\n"
     "Prints a line \"listening URL\" for each listener on standard output; logs on standard\n"
-    "error. TERM and INT stop it, a second one at once.\n"
+    "error. TERM and INT stop it, a second one at once; HUP has it read its settings again.\n"
     "\n"
     "Exit status: 0 stopped as asked, or --check found no error; 1 could not listen, could "
     "not\n"

@@ -261,6 +261,15 @@ static int on_certificate(struct mx_wire *wire, X509_STORE_CTX *store, bool good
     return 0;
 }
 
+/* Of a handshake that failed for no certificate, libwebsockets names numbers of OpenSSL. */
+static bool is_tls_failure(const struct mx_wire *wire, const char *in, size_t len)
+{
+    static const char begins[] = "connect SSL err";
+
+    return wire->address.tls && len >= sizeof begins - 1 &&
+           strncmp(in, begins, sizeof begins - 1) == 0;
+}
+
 /* A socket that could not connect knows why; libwebsockets says "closed before established". */
 static int on_failure(struct mx_wire *wire, const char *in, size_t len)
 {
@@ -270,6 +279,9 @@ static int on_failure(struct mx_wire *wire, const char *in, size_t len)
     getsockopt(lws_get_socket_fd(wire->wsi), SOL_SOCKET, SO_ERROR, &error, &size);
     if (error && !wire->status && !wire->distrusted)
         mx_wire_reason(wire, mcpx_slice_of(uv_strerror(-error)));
+    else if (in && !wire->status && !wire->distrusted && is_tls_failure(wire, in, len))
+        mx_wire_reason(wire, mcpx_slice_of("the TLS handshake has failed; a port that speaks no "
+                                           "TLS wants ws://"));
     else if (in && !wire->status && !wire->distrusted)
         mx_wire_reason(wire, (struct mcpx_slice){in, strnlen(in, len)});
     mx_wire_over(wire);

@@ -147,5 +147,7 @@ void reload_tell_refused(struct edge *edge, enum mcpx_err err,
     mcpx_text_reset(answer);
     if (errors.len > FAULTS_MAX)
         errors.len = FAULTS_MAX;
+    if (errors.len > 0 && errors.text[errors.len - 1] == '\n')
+        errors.len--;
     mcpx_text_slice(answer, errors);
 }

@@ -124,7 +124,8 @@ const char *tokens_fault(const struct tokens *tokens, struct mcpx_slice bearer,
 
     return fault ? fault
                  : "it is signed, but its participantId, topic, capabilities, profile or "
-                   "instances are not those expected";
+                   "instances are not those expected, or its participant is one of the "
+                   "configuration, whose entry does not accept it (jwt)";
 }
 
 struct key_file *tokens_key_file(const struct tokens *tokens, size_t index)

@@ -518,6 +518,9 @@ test('the same from a terminal, with a preview', async (t) => {
   assert.equal(preview.code, 0, preview.stderr);
   assert.match(preview.stdout, /^before {2}chat\nnow {5}chat, mcp\/request:tools\/call:rm$/m);
   assert.match(preview.stdout, /nothing was changed/);
+  assert.doesNotMatch(preview.stdout, /nobody is/);
+  const mistyped = await ctl(['admin/*'], 'grant', 'bob*', RM, '--dry-run');
+  assert.match(mistyped.stdout, /^nobody is configured or connected there under this id$/m, mistyped.stderr);
   assert.equal(await passes(bob, RM), false);
   const given = await ctl(['admin/*'], 'grant', 'bo b*', RM, '--until', '600', '--to', 'files');
   assert.equal(given.code, 0, given.stderr);

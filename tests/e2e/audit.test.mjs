@@ -1,7 +1,8 @@
 /*
  * The story: an auditor with nothing but a folder of the router's audit and a public key finds out
  * whether it is whole, with mcpxctl and without, asks what happened, takes it to other programs, and
- * learns what a new configuration would have decided. docs/audit.md.
+ * learns what a new configuration would have decided; and whoever changed what another may send has
+ * left a line with their name. docs/audit.md.
  */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
@@ -11,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { programBinary } from './lib/program.mjs';
-import { DEADLINE_MS } from './lib/router.mjs';
+import { DEADLINE_MS, Router } from './lib/router.mjs';
 
 /** A folder as the router writes it, the two halves of its key, and mcpxctl. */
 function audit(t, ...words) {
@@ -186,4 +187,44 @@ test('a new configuration is compared by what it would have decided', async (t) 
   assert.match(people.stdout, /^allowed now: agent {2}mcp\/request:tools\/call:rm in work$/m);
   assert.equal((await ctl('policy', 'diff', 'old.json', 'absent.json', '--audit', 'audit')).code, 2);
   assert.equal((await ctl('policy', 'diff', 'old.json', 'new.json', '--audit', '.')).code, 2);
+});
+
+test('whoever gave, took away, removed or reloaded at run time stands in the audit', async (t) => {
+  const key = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' });
+  const person = (id, grants) => ({ grants, topics: ['*'],
+    token_sha256: createHash('sha256').update(`token-of-${id}`).digest('hex') });
+  const router = await Router.start({ files: { 'audit.key': key },
+    config: { audit: { folder: 'audit', key_file: 'audit.key' },
+      participants: { head: person('head', ['*']), ann: person('ann', ['chat']) } } });
+  t.after(() => router.stop());
+  router.secrets = ['token-of-'];
+  const ctl = (who, ...words) => new Promise((done) => {
+    execFile(programBinary('mcpxctl'), words, { cwd: router.folder, timeout: DEADLINE_MS,
+      env: { ...process.env, MCPX_URL: router.url, MCPX_TOPIC: 'work', MCPX_TOKEN: `token-of-${who}` } },
+    (error, stdout, stderr) => done({ code: error ? error.code : 0, stdout, stderr }));
+  });
+  for (const [who, code, ...words] of [
+    ['head', 0, 'grant', 'ann', 'note', '--until', '600', '--dry-run'],
+    ['head', 0, 'grant', 'ann', 'note', '--until', '600'],
+    ['ann', 3, 'grant', 'ann', 'mcp/*'],
+    ['head', 0, 'revoke', 'ann', 'chat'],
+    ['head', 0, 'kick', 'ann', '--for', '600', '--dry-run'],
+    ['head', 0, 'kick', 'ann', '--for', '600'],
+    ['head', 0, 'reload'],
+  ]) {
+    const answer = await ctl(who, ...words);
+    assert.equal(answer.code, code, answer.stderr);
+  }
+  const lines = async (...more) => (await ctl('head', 'audit', 'query', 'audit', ...more)).stdout
+    .trim().split('\n').map((text) => text.replace(/^\d+ {2}/, '').replaceAll(/20\d\d-\S+Z/g, 'TIME'));
+  const by = 'by head  address 127.0.0.1';
+  assert.deepEqual(await lines('--what', 'grant', '--what', 'revoke', '--what', 'kick'), [
+    `TIME  grant  ann  in work  grant note  ${by}  until TIME`,
+    `TIME  revoke  ann  in work  grant chat  ${by}`,
+    `TIME  kick  ann  in work  ${by}  until TIME`,
+  ]);
+  assert.deepEqual((await lines('--what', 'reload')).map((line) => line.replace(/was \w{16}/, 'was REV')),
+    [`TIME  reload  reason was REV; participants: 0 added, 0 removed, 0 changed  ${by}`]);
+  assert.match((await lines('--what', 'turned_away')).join('\n'),
+    /^TIME {2}turned_away {2}ann .*error capability_violation .*admin\/grant/);
 });

@@ -5,13 +5,15 @@
  * times. MCPX_RELOADS says how often; MCPX_RELOADS=1000 takes some minutes.
  */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Participant, Refused } from './lib/participant.mjs';
-import { eventually, Router, signToken } from './lib/router.mjs';
+import { programBinary } from './lib/program.mjs';
+import { DEADLINE_MS, eventually, Router, signToken } from './lib/router.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const RELOADS = Number(process.env.MCPX_RELOADS ?? 60);
@@ -43,6 +45,13 @@ async function start(t, people, config = {}, files = {}) {
   };
   return router;
 }
+
+/** The same by mcpxctl: its exit code, and what it says. */
+const reloads = (router) => new Promise((done) => {
+  const env = { ...process.env, MCPX_URL: router.url, MCPX_TOKEN: 'token-of-chief' };
+  execFile(programBinary('mcpxctl'), ['reload'], { env, timeout: DEADLINE_MS },
+    (error, stdout, stderr) => done({ code: error ? error.code : 0, stdout, stderr }));
+});
 
 const join_ = (router, id, more = {}) =>
   Participant.join(router, { id, topic: 'room', token: `token-of-${id}`, ...more });
@@ -148,11 +157,15 @@ test('a broken file changes nothing, and every fault is named', async (t) => {
     for (const fault of faults) assert.ok(answer.json.detail.includes(fault), answer.json.detail);
     assert.ok(!answer.text.includes(SECRET));
   }
+  router.edit('{"limits":{"depth":-1,"pong":1}}');
+  const { code, stderr } = await reloads(router);
+  assert.equal(code, 2);
+  assert.match(stderr, /^mcpxctl reload: the router answers 422: .*\/limits\/depth: .*\nmcpxctl reload: .*\/limits\/pong: .*\n$/);
   await ann.untilId(ann.send('chat', {}));
   assert.equal((await router.request('POST', '/admin/reload', { token: 'token-of-ann', body: {} })).status, 403);
   assert.equal((await router.request('POST', '/admin/reload', { body: {} })).status, 401);
   const metrics = (await router.get('/metrics')).text;
-  assert.match(metrics, /^mcpx_reloads_total\{result="refused"\} 4$/m);
+  assert.match(metrics, /^mcpx_reloads_total\{result="refused"\} 5$/m);
   assert.match(metrics, new RegExp(`^mcpx_policy_info\\{rev="${ann.welcome.payload.policy.rev}"\\} 1$`, 'm'));
   assert.match(router.log, /event=reload_refused .*\n.*event=reload_fault line=".*router.json: line/);
   await ann.close();

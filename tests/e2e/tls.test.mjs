@@ -244,7 +244,13 @@ test('our own client comes in, and refuses whom it does not know', async (t) => 
   assert.equal(good.code, 0, good.stderr);
   const bad = await ctl();
   assert.notEqual(bad.code, 0);
-  assert.match(bad.stderr, /certificate/);
+  assert.match(bad.stderr, /the router's certificate is not trusted: .*self-signed certificate/);
+  const plain = router.url.replace(/^ws:/, 'wss:');
+  for (const verb of [['status'], ['say', 'hello', '--topic', 'room']]) {
+    const { code, stderr } = await run(programBinary('mcpxctl'), [...verb, '--url', plain]);
+    assert.equal(code, 5, stderr);
+    assert.match(stderr, /the TLS handshake has failed; a port that speaks no TLS wants ws:\/\//);
+  }
 });
 
 test('--check looks at certificate and key', async (t) => {

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { TOO_MANY = 429, PATIENCE_S = 60 };
+enum { TOO_MANY = 429, PATIENCE_S = 60, LINES_MAX = 20 };
 enum { ANSWER_MAX = 64 << 20, TIMEOUT_MS = 30000, CONNECT_MS = 10000 };
 
 /* As complain(), unless the caller prints its own complaints. */
@@ -64,26 +64,57 @@ static const char *member(const json_t *problem, const char *name)
     return text ? text : "";
 }
 
+/* A line for each line: a reload that was refused has as many faults as the file has. */
+static void say_lines(const struct http_call *call, long status, const char *detail)
+{
+    struct mcpx_text shown = {0};
+    size_t len;
+
+    for (int i = 0; *detail && i < LINES_MAX; i++) {
+        len = strcspn(detail, "\n");
+        mcpx_text_reset(&shown);
+        text_visible_short(&shown, (struct mcpx_slice){detail, len}, 500);
+        if (i == 0)
+            say(call, "the router answers %ld: %s", status, shown.text ? shown.text : "");
+        else
+            say(call, "%s", shown.text ? shown.text : "");
+        detail += len + (detail[len] == '\n');
+    }
+    if (*detail)
+        say(call, "and more, which is in the router's log");
+    mcpx_text_fini(&shown);
+}
+
 /* Complains with what the router answered. Returns the exit code for that answer. */
 static int complain_about(const struct http_call *call, long status,
                           const struct mcpx_text *answer)
 {
     json_t *problem = json_loadb(answer->text ? answer->text : "", answer->len, 0, NULL);
     const char *detail = member(problem, "detail"), *code = member(problem, "code");
-    struct mcpx_text shown = {0};
     int result = http_status_of(status, code);
 
-    text_visible_short(&shown, mcpx_slice_of(detail), 500);
-    if (shown.len > 0)
-        say(call, "the router answers %ld: %s", status, shown.text);
+    if (*detail)
+        say_lines(call, status, detail);
     else
         say(call, "%s answers %ld; is it an MCPx router?", call->base, status);
-    mcpx_text_fini(&shown);
     json_decref(problem);
     return result;
 }
 
-static int complain_of_curl(const struct http_call *call, CURL *curl, CURLcode code)
+/* What libcurl says of TLS in general names no reason; `said` is what it says of this attempt. */
+static void say_tls(const struct http_call *call, CURLcode code, const char *said)
+{
+    const char *why = *said ? said : curl_easy_strerror(code);
+
+    if (code == CURLE_PEER_FAILED_VERIFICATION)
+        say(call, "%s: the router's certificate is not trusted: %s", call->base, why);
+    else
+        say(call, "%s: the TLS handshake has failed; a port that speaks no TLS wants ws:// (%s)",
+            call->base, why);
+}
+
+static int complain_of_curl(const struct http_call *call, CURL *curl, CURLcode code,
+                            const char *said)
 {
     long cause = 0;
 
@@ -94,6 +125,10 @@ static int complain_of_curl(const struct http_call *call, CURL *curl, CURLcode c
     if (code == CURLE_WRITE_ERROR || code == CURLE_OUT_OF_MEMORY) {
         say(call, "the answer is too long");
         return STATUS_FAILED;
+    }
+    if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CONNECT_ERROR) {
+        say_tls(call, code, said);
+        return STATUS_UNREACHABLE;
     }
     if (code == CURLE_COULDNT_CONNECT)
         curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &cause);
@@ -164,18 +199,20 @@ static int perform(CURL *curl, const struct http_call *call, const char *url,
 {
     struct curl_slist *headers = headers_of(call);
     int64_t patience_s = call->quiet ? 0 : PATIENCE_S;
+    char said[CURL_ERROR_SIZE] = "";
     CURLcode code;
     long status = 0;
 
     set_up(curl, call, url, answer);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, said);
     do {
         mcpx_text_reset(answer);
         code = curl_easy_perform(curl);
     } while (code == CURLE_OK && is_put_off(curl, &patience_s));
     curl_slist_free_all(headers);
     if (code != CURLE_OK)
-        return complain_of_curl(call, curl, code);
+        return complain_of_curl(call, curl, code, said);
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     return status >= 200 && status < 300 ? STATUS_OK : complain_about(call, status, answer);
 }

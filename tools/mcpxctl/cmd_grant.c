@@ -146,6 +146,8 @@ static void show_change(struct mcpx_text *out, struct mcpx_slice answer)
     show_list(out, "now     ", mcpx_json_get(answer, "newCapabilities"));
     show_list(out, "denied  ", mcpx_json_get(answer, "denied"));
     show_changes(out, mcpx_json_get(answer, "changes"));
+    if (mcpx_slice_equal(mcpx_json_get(answer, "known"), MCPX_SLICE("false")))
+        mcpx_text_puts(out, "nobody is configured or connected there under this id\n");
     if (connections.text)
         text_format(out, "connections that have it now: %v\n", connections);
     else
