@@ -285,6 +285,23 @@ const LIVE = [
     await r.change({ ann: person('ann', ['*']) }, { log: { format: 'json' } });
     await eventually(() => /^\{.*"event":"reloaded"/m.test(r.log), () => r.log);
   }],
+  ['trusted_proxies', ['127.0.0.1'], async (r) => {
+    assert.equal(await status(join_(r, 'bob', { headers: { 'x-forwarded-for': '192.0.2.7' } })), 101);
+    await eventually(() => /event=admitted participant="bob" .*remote="192\.0\.2\.7"/.test(r.log), () => r.log);
+  }],
+  ['proxy_address', 'forwarded', async (r) => {
+    await r.change({ bob: person('bob', ['chat']) }, { proxy_address: 'forwarded', trusted_proxies: ['127.0.0.1'] });
+    assert.equal(await status(join_(r, 'bob', { headers: { forwarded: 'for=192.0.2.8' } })), 101);
+    await eventually(() => /event=admitted participant="bob" .*remote="192\.0\.2\.8"/.test(r.log), () => r.log);
+  }],
+  ['admin.grant_max_s', 60, async (r) => {
+    const people = { ann: person('ann', ['chat']), head: person('head', ['admin/*']) };
+    await r.change(people, { admin: { grant_max_s: 60 } });
+    const lends = (until) => r.request('POST', '/admin/participants/ann/capabilities',
+      { token: 'token-of-head', body: { topic: 'room', add: ['note'], until } });
+    assert.equal((await lends(3600)).status, 403);
+    assert.equal((await lends(30)).status, 200);
+  }],
   ['log.level', 'error', async (r) => {
     const { length } = r.log;
     await status(join_(r, 'bob'));
