@@ -280,8 +280,9 @@ static int on_failure(struct mx_wire *wire, const char *in, size_t len)
     if (error && !wire->status && !wire->distrusted)
         mx_wire_reason(wire, mcpx_slice_of(uv_strerror(-error)));
     else if (in && !wire->status && !wire->distrusted && is_tls_failure(wire, in, len))
-        mx_wire_reason(wire, mcpx_slice_of("the TLS handshake has failed; a port that speaks no "
-                                           "TLS wants ws://"));
+        mx_wire_reason(wire,
+                       mcpx_slice_of("the TLS handshake has failed; a port that speaks no "
+                                     "TLS wants ws://"));
     else if (in && !wire->status && !wire->distrusted)
         mx_wire_reason(wire, (struct mcpx_slice){in, strnlen(in, len)});
     mx_wire_over(wire);

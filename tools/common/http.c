@@ -109,7 +109,8 @@ static void say_tls(const struct http_call *call, CURLcode code, const char *sai
     if (code == CURLE_PEER_FAILED_VERIFICATION)
         say(call, "%s: the router's certificate is not trusted: %s", call->base, why);
     else
-        say(call, "%s: the TLS handshake has failed; a port that speaks no TLS wants ws:// (%s)",
+        say(call,
+            "%s: the TLS handshake has failed; a port that speaks no TLS wants ws:// (%s)",
             call->base, why);
 }
 
