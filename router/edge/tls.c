@@ -16,8 +16,13 @@
 #include <openssl/x509v3.h>
 #include <stdlib.h>
 
-/* The most that a record holds. */
-enum { RECORD_MAX = 16384 };
+/*
+ * RECORD_MAX      the most that a record holds
+ * RENEWALS_FREE   times that a client may change its keys, or ask for it; and once more for each
+ * RENEWAL_BYTES   that it says. A change costs as much as thousands of bytes do, and a read can hold
+ *                 thousands of changes; those who mean well change their keys after gigabytes
+ */
+enum { RECORD_MAX = 16384, RENEWALS_FREE = 16, RENEWAL_BYTES = 65536 };
 
 /*
  * bio     the one end of all sessions: reads from `in`, writes to `out`
@@ -30,10 +35,17 @@ struct tls_room {
     struct mcpx_text out, plain;
 };
 
+/*
+ * open       the handshake is done
+ * greedy     it has changed its keys too often, and is not read any more
+ * renewals   how often it has, since the handshake
+ * said       bytes that it has said
+ */
 struct tls {
     struct tls_room *room;
     SSL *ssl;
-    size_t renewals;
+    bool open, greedy;
+    uint64_t renewals, said;
 };
 
 /* ---- the end that OpenSSL sees ---- */
@@ -116,7 +128,12 @@ static void note_message(int ours, int version, int type, const void *message, s
     (void)ssl;
     (void)message;
     (void)len;
-    tls->renewals += !ours && type == SSL3_RT_HANDSHAKE;
+    if (!tls->open || ours || type != SSL3_RT_HANDSHAKE)
+        return;
+    tls->renewals++;
+    tls->greedy = tls->renewals > RENEWALS_FREE + tls->said / RENEWAL_BYTES;
+    if (tls->greedy)
+        tls->room->in.len = 0; /* OpenSSL reads on by itself as long as there is something */
 }
 
 struct tls *tls_new(struct tls_room *room, struct ssl_ctx_st *context)
@@ -148,7 +165,7 @@ void tls_free(struct tls *tls)
 
 bool tls_is_open(const struct tls *tls)
 {
-    return SSL_is_init_finished(tls->ssl);
+    return tls->open;
 }
 
 static const char *reason(void)
@@ -176,7 +193,8 @@ static bool shake_hands(struct tls *tls, struct tls_opened *out)
 
     if (result != 1)
         judge(tls, result, out);
-    return result == 1;
+    tls->open = result == 1;
+    return tls->open;
 }
 
 static void read_all(struct tls *tls, struct tls_opened *out)
@@ -196,6 +214,7 @@ static void read_all(struct tls *tls, struct tls_opened *out)
             judge(tls, result, out);
             return;
         }
+        tls->said += got;
         plain->len += got;
     }
 }
@@ -203,21 +222,24 @@ static void read_all(struct tls *tls, struct tls_opened *out)
 void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened *out)
 {
     struct tls_room *room = tls->room;
-    bool was_open = tls_is_open(tls);
+    bool was_open = tls->open;
+    uint64_t renewals = tls->renewals;
 
     *out = (struct tls_opened){0};
     room->in = (struct mcpx_slice){bytes, len};
     mcpx_text_reset(&room->out);
     mcpx_text_reset(&room->plain);
     ERR_clear_error();
-    tls->renewals = 0;
     if (was_open || shake_hands(tls, out))
         read_all(tls, out);
+    room->in = (struct mcpx_slice){NULL, 0}; /* of one that has failed, no other may read it */
+    if (tls->greedy && !out->failed)
+        out->failed = "the client changes its keys too often";
     out->plain = room->plain.text;
     out->plain_len = room->plain.len;
     out->sealed = mcpx_text_view(&room->out);
-    out->worked = !was_open && (out->sealed.len > 0 || tls_is_open(tls));
-    out->renewals = was_open ? tls->renewals : 0;
+    out->worked = !was_open && (out->sealed.len > 0 || tls->open);
+    out->renewals = tls->renewals - renewals;
     if (room->out.failed && !out->failed)
         out->failed = "memory has run out";
 }

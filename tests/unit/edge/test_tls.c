@@ -1,0 +1,192 @@
+/*
+ * What breaks for whom: everybody, when a stranger who is not let in yet, or a participant, has the
+ * router compute new keys all day; and when what one client has sent is read as another's.
+ */
+#include "router/edge/tls.h"
+
+#include <criterion/criterion.h>
+#include <openssl/evp.h>
+#include <openssl/ssl.h>
+
+/* What a client may have changed for nothing, as it counts: some, and never hundreds. */
+enum { SOME = 4, TOO_MANY = 200, READ_MAX = 98304 };
+
+/* Both ends of a connection. */
+struct ends {
+    SSL_CTX *server, *client;
+    struct tls_room *room;
+    struct tls *tls;
+    SSL *ssl;
+    BIO *in, *out;
+    struct tls_opened opened;
+};
+
+static char bytes[READ_MAX];
+
+static void certify(SSL_CTX *context)
+{
+    EVP_PKEY *key = EVP_EC_gen("P-256");
+    X509 *certificate = X509_new();
+
+    X509_gmtime_adj(X509_getm_notBefore(certificate), 0);
+    X509_gmtime_adj(X509_getm_notAfter(certificate), 3600);
+    X509_set_pubkey(certificate, key);
+    cr_assert(X509_sign(certificate, key, EVP_sha256()));
+    cr_assert(SSL_CTX_use_certificate(context, certificate));
+    cr_assert(SSL_CTX_use_PrivateKey(context, key));
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
+    SSL_CTX_set_num_tickets(context, 0);
+    X509_free(certificate);
+    EVP_PKEY_free(key);
+}
+
+/* The router reads all that the client has written, and the client what is answered. */
+static void deliver(struct ends *ends)
+{
+    int len = BIO_read(ends->out, bytes, sizeof bytes);
+
+    tls_open(ends->tls, bytes, len > 0 ? (size_t)len : 0, &ends->opened);
+    if (ends->opened.sealed.len)
+        BIO_write(ends->in, ends->opened.sealed.text, (int)ends->opened.sealed.len);
+}
+
+static void connect_ends(struct ends *ends, int version)
+{
+    ends->server = SSL_CTX_new(TLS_server_method());
+    ends->client = SSL_CTX_new(TLS_client_method());
+    certify(ends->server);
+    SSL_CTX_set_max_proto_version(ends->client, version);
+    ends->room = tls_room_new();
+    ends->tls = tls_new(ends->room, ends->server);
+    ends->ssl = SSL_new(ends->client);
+    ends->in = BIO_new(BIO_s_mem());
+    ends->out = BIO_new(BIO_s_mem());
+    SSL_set_bio(ends->ssl, ends->in, ends->out);
+    SSL_set_connect_state(ends->ssl);
+    while (SSL_do_handshake(ends->ssl) != 1)
+        deliver(ends);
+    deliver(ends);
+    cr_assert(tls_is_open(ends->tls));
+    cr_assert_null(ends->opened.failed);
+}
+
+static void free_ends(struct ends *ends)
+{
+    SSL_free(ends->ssl);
+    tls_free(ends->tls);
+    tls_room_free(ends->room);
+    SSL_CTX_free(ends->client);
+    SSL_CTX_free(ends->server);
+}
+
+static void change_keys(struct ends *ends, int times)
+{
+    for (int i = 0; i < times; i++) {
+        cr_assert(SSL_key_update(ends->ssl, SSL_KEY_UPDATE_REQUESTED));
+        cr_assert_eq(SSL_do_handshake(ends->ssl), 1);
+    }
+}
+
+static void say(struct ends *ends, size_t len)
+{
+    static const char text[16384];
+    size_t written;
+
+    for (; len > 0; len -= written) {
+        cr_assert(
+            SSL_write_ex(ends->ssl, text, len < sizeof text ? len : sizeof text, &written));
+        deliver(ends);
+        cr_assert_null(ends->opened.failed);
+    }
+}
+
+/* Answers would fill what nobody reads. */
+static void read_answers(struct ends *ends)
+{
+    char byte;
+
+    cr_assert_leq(SSL_read(ends->ssl, &byte, 1), 0);
+}
+
+Test(tls, keys_are_changed_for_who_says_something)
+{
+    struct ends ends = {0};
+
+    connect_ends(&ends, TLS1_3_VERSION);
+    for (int i = 0; i < TOO_MANY; i++) {
+        change_keys(&ends, 1);
+        say(&ends, 65536);
+        read_answers(&ends);
+    }
+    free_ends(&ends);
+}
+
+Test(tls, keys_are_not_changed_all_day)
+{
+    struct ends ends = {0};
+
+    connect_ends(&ends, TLS1_3_VERSION);
+    change_keys(&ends, SOME);
+    deliver(&ends);
+    cr_expect_eq(ends.opened.renewals, SOME);
+    cr_assert_null(ends.opened.failed);
+    change_keys(&ends, TOO_MANY);
+    deliver(&ends);
+    cr_assert_str_eq(ends.opened.failed, "the client changes its keys too often");
+    cr_expect_lt(ends.opened.renewals, TOO_MANY / 4, "%zu were computed",
+                 ends.opened.renewals);
+    free_ends(&ends);
+}
+
+Test(tls, nor_in_many_small_reads)
+{
+    struct ends ends = {0};
+    int times = 0;
+
+    connect_ends(&ends, TLS1_3_VERSION);
+    while (!ends.opened.failed && times < TOO_MANY) {
+        change_keys(&ends, 1);
+        deliver(&ends);
+        times++;
+    }
+    cr_expect_gt(times, SOME);
+    cr_expect_lt(times, TOO_MANY / 4);
+    free_ends(&ends);
+}
+
+Test(tls, a_wish_to_renegotiate_counts_as_well)
+{
+    struct ends ends = {0};
+
+    connect_ends(&ends, TLS1_2_VERSION);
+    cr_assert(SSL_renegotiate(ends.ssl));
+    (void)SSL_do_handshake(ends.ssl);
+    deliver(&ends);
+    cr_assert_null(ends.opened.failed);
+    cr_expect_eq(ends.opened.renewals, 1);
+    free_ends(&ends);
+}
+
+/* All sessions read from the same place. */
+Test(tls, what_one_has_sent_is_not_read_by_another)
+{
+    struct ends ends = {0};
+    struct tls *other;
+    size_t len = 5; /* the head of a record */
+
+    connect_ends(&ends, TLS1_3_VERSION);
+    SSL_clear(ends.ssl);
+    (void)SSL_do_handshake(ends.ssl);
+    memset(bytes, 'x', len);
+    len += (size_t)BIO_read(ends.out, bytes + len, (int)(sizeof bytes - len));
+    tls_open(ends.tls, bytes, len, &ends.opened);
+    cr_assert_not_null(ends.opened.failed);
+
+    other = tls_new(ends.room, ends.server);
+    cr_expect_null(tls_seal(other, "x", 1).text, "nobody is there yet who could read it");
+    tls_open(other, bytes + 5, len - 5, &ends.opened);
+    cr_expect_null(ends.opened.failed, "%s", ends.opened.failed);
+    cr_expect_gt(ends.opened.sealed.len, 0);
+    tls_free(other);
+    free_ends(&ends);
+}
