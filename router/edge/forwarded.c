@@ -24,14 +24,30 @@ static struct mcpx_slice trim(struct mcpx_slice text)
     return text;
 }
 
-/* Takes off what follows the last `mark`, which goes too; absent when nothing is left. */
+/* A quote, unless the backslashes before it make it an ordinary character. RFC 9110 section 5.6.4. */
+static bool is_quote(struct mcpx_slice text, size_t at)
+{
+    size_t backslashes = 0;
+
+    if (text.text[at] != '"')
+        return false;
+    while (backslashes < at && text.text[at - backslashes - 1] == '\\')
+        backslashes++;
+    return backslashes % 2 == 0;
+}
+
+/*
+ * Takes off what follows the last `mark` outside quotes, which goes too; absent when nothing is left.
+ * Between quotes stands what a proxy has copied from a client, the host for one.
+ */
 static struct mcpx_slice take_last(struct mcpx_slice *list, char mark)
 {
     size_t at = list->len;
+    bool quoted = false;
     struct mcpx_slice last;
 
-    while (at > 0 && list->text[at - 1] != mark)
-        at--;
+    for (; at > 0 && (quoted || list->text[at - 1] != mark); at--)
+        quoted ^= is_quote(*list, at - 1);
     last = (struct mcpx_slice){list->text + at, list->len - at};
     *list = at > 0 ? (struct mcpx_slice){list->text, at - 1} : (struct mcpx_slice){NULL, 0};
     return trim(last);
