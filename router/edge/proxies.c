@@ -86,8 +86,9 @@ bool proxies_take(struct connection *connection, char **bytes, size_t *len)
         head->failed ? PROXY_HEAD_BAD : proxy_head_read(mcpx_text_view(head), &used, &from);
     if (found == PROXY_HEAD_MORE)
         return false;
-    *bytes += some - (head->len - used);
-    *len -= some - (head->len - used);
+    some -= found == PROXY_HEAD_BAD ? 0 : head->len - used;
+    *bytes += some;
+    *len -= some;
     mcpx_text_fini(head);
     connection->announced = false;
     if (found == PROXY_HEAD_BAD) {

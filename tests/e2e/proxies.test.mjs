@@ -83,7 +83,7 @@ test('a PROXY head says it before everything else, and has to', async (t) => {
     assert.match(await say(router.port, ...pieces), /^HTTP\/1\.1 401 /, remote);
     await logged(router, new RegExp(`event=refused .*remote="${remote}"`));
   }
-  for (const pieces of [[request], ['PROXY TCP4 1.2.3 4 5 6\r\n', request], ['PROXY '.padEnd(200, 'x')],
+  for (const pieces of [[request], ['PROXY TCP4 1.2.3 4 5 6\r\n', request], ['PROXY TCP4 1.2', '.3\r\n'], ['PROXY '.padEnd(200, 'x')],
     ['\x16\x03\x01\x02'], [V2, Buffer.from([0x21, 0x11, 0xff, 0xff])]]) {
     assert.match(await say(router.port, ...pieces), /^HTTP\/1\.1 400 .*has to begin with a PROXY head/s);
   }
