@@ -4,6 +4,7 @@
  * to be let in, and because one allocation has one way to fail.
  */
 #include "lib/core/capset.h"
+#include "lib/core/ident.h"
 
 #include <stdlib.h>
 
@@ -179,14 +180,29 @@ struct mcpx_slice mx_capset_denial(const struct mcpx_capset *set, size_t index)
     return set->patterns[set->grant_count + index].parts.text;
 }
 
-bool mx_grant_equals(const struct mcpx_grant *one, const struct mcpx_grant *other)
+bool mx_grant_to_equals(const struct mcpx_grant *one, const struct mcpx_grant *other)
 {
-    bool same = mcpx_slice_equal(one->pattern, other->pattern) &&
-                one->to_count == other->to_count && one->expires_ms == other->expires_ms;
+    bool same = one->to_count == other->to_count;
 
     for (size_t i = 0; same && i < one->to_count; i++)
         same = mcpx_slice_equal(one->to[i], other->to[i]);
     return same;
+}
+
+bool mx_grant_to_covers(const struct mcpx_grant *outer, const struct mcpx_grant *inner)
+{
+    if (outer->to_count == 0)
+        return true;
+    for (size_t i = 0; i < inner->to_count; i++)
+        if (!mx_id_is_among(inner->to[i], outer->to, outer->to_count))
+            return false;
+    return inner->to_count > 0;
+}
+
+bool mx_grant_equals(const struct mcpx_grant *one, const struct mcpx_grant *other)
+{
+    return mcpx_slice_equal(one->pattern, other->pattern) &&
+           one->expires_ms == other->expires_ms && mx_grant_to_equals(one, other);
 }
 
 static bool same_grants(const struct mcpx_capset *set, const struct mcpx_grant *grants,

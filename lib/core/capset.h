@@ -44,8 +44,11 @@ bool mx_capset_is_of(const struct mcpx_capset *set, const struct mcpx_grant *gra
 /** Were both made from the same grants and denials, in the same order? */
 bool mx_capset_equals(const struct mcpx_capset *one, const struct mcpx_capset *other);
 
-/** The denial at `index` (0 .. deny_count-1), lent until the set is freed. */
-struct mcpx_slice mx_capset_denial(const struct mcpx_capset *set, size_t index);
+/** Have both the same addressees, in the same order? */
+bool mx_grant_to_equals(const struct mcpx_grant *one, const struct mcpx_grant *other);
+
+/** May whoever has `outer` address all that `inner` names? One that names none is for everybody. */
+bool mx_grant_to_covers(const struct mcpx_grant *outer, const struct mcpx_grant *inner);
 
 /** Do both grant the same, to the same addressees, until the same instant? */
 bool mx_grant_equals(const struct mcpx_grant *one, const struct mcpx_grant *other);

@@ -84,12 +84,9 @@ enum mcpx_err api_change_write(const struct api_call *call, const struct outcome
 static int64_t end_of(const struct changed *draft, enum change_sort sort,
                       const struct mcpx_grant *grant)
 {
-    for (size_t i = 0; i < draft->count; i++)
-        if (draft->list[i]->sort == sort &&
-            mcpx_slice_equal(draft->list[i]->grant.pattern, grant->pattern) &&
-            draft->list[i]->grant.to_count == grant->to_count)
-            return draft->list[i]->grant.expires_ms;
-    return 0;
+    size_t index = changed_find(draft, sort, grant);
+
+    return index < draft->count ? draft->list[index]->grant.expires_ms : 0;
 }
 
 static void tell(const struct api_call *call, const struct outcome *outcome,

@@ -7,7 +7,6 @@
 
 #include "lib/core/capset.h"
 #include "lib/core/format.h"
-#include "lib/core/ident.h"
 
 bool authority_has(struct mcpx_capset *set, const char *kind, int64_t wall_ms)
 {
@@ -16,16 +15,6 @@ bool authority_has(struct mcpx_capset *set, const char *kind, int64_t wall_ms)
 
     return mcpx_kind_parse(mcpx_slice_of(kind), &parsed, NULL) == MCPX_OK &&
            mcpx_capset_allows(set, &question);
-}
-
-static bool covers_addressees(const struct mcpx_grant *held, const struct mcpx_grant *given)
-{
-    if (held->to_count == 0)
-        return true;
-    for (size_t i = 0; i < given->to_count; i++)
-        if (!mx_id_is_among(given->to[i], held->to, held->to_count))
-            return false;
-    return given->to_count > 0;
 }
 
 static bool lasts_as_long(const struct mcpx_grant *held, const struct mcpx_grant *given,
@@ -63,7 +52,7 @@ bool authority_may_give(const struct mcpx_capset *set, const struct mcpx_grant *
 
         if (!mx_pattern_contains(&set->patterns[i], &pattern, false))
             continue;
-        if (!covers_addressees(held, given))
+        if (!mx_grant_to_covers(held, given))
             missing = "you have '%s' for some addressees only: name them as to";
         else if (!lasts_as_long(held, given, wall_ms))
             missing = "you do not have '%s' yourself for so long: give an earlier until";

@@ -97,6 +97,19 @@ void changed_drop(struct changed *changed, size_t index)
             (--changed->count - index) * sizeof *changed->list);
 }
 
+size_t changed_find(const struct changed *changed, enum change_sort sort,
+                    const struct mcpx_grant *grant)
+{
+    size_t i = 0;
+
+    while (i < changed->count &&
+           (changed->list[i]->sort != sort ||
+            !mcpx_slice_equal(changed->list[i]->grant.pattern, grant->pattern) ||
+            !mx_grant_to_equals(&changed->list[i]->grant, grant)))
+        i++;
+    return i;
+}
+
 struct changed *changes_find(const struct changes *changes, struct mcpx_slice identity,
                              struct mcpx_slice topic)
 {

@@ -158,6 +158,13 @@ enum mcpx_err changed_apply(struct changed *changed, struct grant *base, int64_t
 /** The draft, which is taken, is in force. Returns MCPX_OK; MCPX_ENOMEM, then nothing has changed. */
 enum mcpx_err changes_commit(struct changes *changes, struct changed *draft);
 
+/**
+ * The index in `list` of the change of a sort with just this pattern and these addressees; `count`
+ * when there is none. Neither looks at ends.
+ */
+size_t changed_find(const struct changed *changed, enum change_sort sort,
+                    const struct mcpx_grant *grant);
+
 /** Frees a draft. NULL is allowed. */
 void changed_free(struct changed *changed);
 

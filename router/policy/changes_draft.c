@@ -98,40 +98,6 @@ static bool may_meet(struct mcpx_slice one, struct mcpx_slice other)
            mx_pattern_may_meet(&a, &b);
 }
 
-static bool same_addressees(const struct mcpx_grant *one, const struct mcpx_grant *other)
-{
-    if (one->to_count != other->to_count)
-        return false;
-    for (size_t i = 0; i < one->to_count; i++)
-        if (!mcpx_slice_equal(one->to[i], other->to[i]))
-            return false;
-    return true;
-}
-
-static bool has_all_addressees(const struct mcpx_grant *outer, const struct mcpx_grant *inner)
-{
-    if (outer->to_count == 0)
-        return true;
-    for (size_t i = 0; i < inner->to_count; i++)
-        if (!mx_id_is_among(inner->to[i], outer->to, outer->to_count))
-            return false;
-    return inner->to_count > 0;
-}
-
-/* The index of the change of a sort with exactly this pattern and addressees; the count if none. */
-static size_t find(const struct changed *draft, enum change_sort sort,
-                   const struct mcpx_grant *grant)
-{
-    size_t i = 0;
-
-    while (i < draft->count &&
-           (draft->list[i]->sort != sort ||
-            !mcpx_slice_equal(draft->list[i]->grant.pattern, grant->pattern) ||
-            !same_addressees(&draft->list[i]->grant, grant)))
-        i++;
-    return i;
-}
-
 /* ---- taking away ---- */
 
 /* Grants that were added end now. They are remembered, so that they cannot begin anew. */
@@ -191,7 +157,7 @@ static enum mcpx_err remove_pattern(struct drafting *drafting, struct mcpx_slice
     const struct change_order *order = drafting->order;
     struct mcpx_grant denial = {.pattern = pattern, .expires_ms = order->until_ms};
     enum mcpx_err err = end_grants(drafting, pattern);
-    size_t index = find(drafting->draft, CHANGE_DENIAL, &denial);
+    size_t index = changed_find(drafting->draft, CHANGE_DENIAL, &denial);
 
     if (err || !is_left(drafting, pattern))
         return err;
@@ -245,7 +211,7 @@ static int64_t first_of(const struct drafting *drafting, const struct mcpx_grant
         const struct change *change = drafting->draft->list[i];
 
         if (change->sort == CHANGE_GRANT && change->first_ms < first &&
-            has_all_addressees(&change->grant, grant) &&
+            mx_grant_to_covers(&change->grant, grant) &&
             contains(change->grant.pattern, grant->pattern, false))
             first = change->first_ms;
     }
@@ -280,7 +246,7 @@ static enum mcpx_err settle_end(struct drafting *drafting, struct mcpx_grant *gr
 /* What was removed comes back, as it was before. */
 static bool lift(struct drafting *drafting, const struct mcpx_grant *grant)
 {
-    size_t index = find(drafting->draft, CHANGE_DENIAL, grant);
+    size_t index = changed_find(drafting->draft, CHANGE_DENIAL, grant);
 
     if (index == drafting->draft->count || drafting->order->until_ms || grant->expires_ms ||
         !change_holds(drafting->draft->list[index], drafting->order->place.wall_ms))
@@ -313,7 +279,7 @@ static enum mcpx_err add_grant(struct drafting *drafting, const struct mcpx_gran
     change = change_new(CHANGE_GRANT, &grant, where->by, where->wall_ms);
     if (change)
         change->first_ms = first_ms;
-    return place(drafting->draft, find(drafting->draft, CHANGE_GRANT, asked), change);
+    return place(drafting->draft, changed_find(drafting->draft, CHANGE_GRANT, asked), change);
 }
 
 /* ---- bounds ---- */
@@ -367,13 +333,13 @@ static enum mcpx_err check_room(const struct changes *changes, const struct chan
 {
     static const struct mcpx_slice anybody = {NULL, 0};
     const struct changed *before = changes_find(changes, draft->identity, draft->topic);
-    struct load old = {.denials = denials}, new = {.denials = denials};
+    struct load had = {.denials = denials}, has = {.denials = denials};
 
-    weigh(&old, before, anybody);
-    weigh(&new, draft, anybody);
-    if (new.count > CHANGES_EACH)
+    weigh(&had, before, anybody);
+    weigh(&has, draft, anybody);
+    if (has.count > CHANGES_EACH)
         return MCPX_ELIMIT;
-    if (new.count <= old.count &&new.bytes <= old.bytes)
+    if (has.count <= had.count && has.bytes <= had.bytes)
         return MCPX_OK;
     if (exceeds(weigh_all(changes, draft, denials, anybody), 1))
         return MCPX_EFULL;
@@ -430,7 +396,7 @@ enum mcpx_err changes_draft_bar(const struct changes *changes,
 
     if (!draft)
         return MCPX_ENOMEM;
-    index = find(draft, CHANGE_BAR, &bar);
+    index = changed_find(draft, CHANGE_BAR, &bar);
     if (until_ms > place_of->wall_ms)
         err =
             place(draft, index, change_new(CHANGE_BAR, &bar, place_of->by, place_of->wall_ms));

@@ -229,6 +229,17 @@ test('a lent right has an end that cannot be moved for ever', async (t) => {
   assert.match(late.json.detail, /admin\.grant_max_s/);
 });
 
+test('the log has the end of each right, also where they differ by addressees only', async (t) => {
+  const room = new Room(t, router);
+  const at = (hours) => new Date(Math.ceil(Date.now() / 1000) * 1000 + hours * 3600e3).toISOString();
+  const add = [{ kind: 'chat', to: ['amy'], expires: at(1) }, { kind: 'chat', to: ['ben'], expires: at(2) }];
+  await changed(room, 'lender', { add });
+  const ends = () => [...router.log.matchAll(/event=granted participant="lender".* until="([^"]*)"/g)]
+    .map(([, until]) => Date.parse(until));
+  await eventually(() => ends().length === 2, 'the two lines');
+  assert.deepEqual(ends(), add.map(({ expires }) => Date.parse(expires)));
+});
+
 test('bad requests are told what is wrong', async (t) => {
   const room = new Room(t, router);
   const rows = [
