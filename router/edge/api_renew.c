@@ -7,7 +7,6 @@
 #include "lib/core/json_write.h"
 #include "router/edge/api.h"
 #include "router/edge/api_body.h"
-#include "router/edge/http_admission.h"
 
 #include <mcpx/json.h>
 
@@ -83,7 +82,7 @@ static void renew(const struct api_call *call, struct mcpx_slice topic, struct m
         tokens_ask(call->api->config->tokens, &claimant, topic, call->now, &renewing.grant);
 
     if (!err)
-        err = http_admission_lay(call->api, topic, call->now, &renewing.grant);
+        err = changes_admit(call->api->changes, topic, call->now.wall_ms, &renewing.grant);
     if (err) {
         grant_unref(renewing.grant);
         http_reply_fail(reply, err, err == MCPX_EFORBIDDEN ? "Access denied to topic" : NULL);

@@ -273,22 +273,6 @@ enum mcpx_err http_admission_ask(struct hub *hub, const struct grant *grant,
     return opened ? opened : err;
 }
 
-enum mcpx_err http_admission_lay(const struct http_api *api, struct mcpx_slice topic,
-                                 struct mcpx_now now, struct grant **grant)
-{
-    struct grant *changed = NULL;
-    enum mcpx_err err;
-
-    if (changes_bar(api->changes, (*grant)->identity, topic, now.wall_ms))
-        return MCPX_EKICKED;
-    err = changes_apply(api->changes, *grant, topic, now.wall_ms, &changed);
-    if (err)
-        return err == MCPX_ELIMIT ? MCPX_EFULL : err;
-    grant_unref(*grant);
-    *grant = changed;
-    return MCPX_OK;
-}
-
 enum mcpx_err http_admission(const struct http_api *api, const struct http_request *request,
                              struct mcpx_now now, struct admission *admission,
                              struct mcpx_text *scratch, struct grant **grant,
@@ -314,7 +298,7 @@ enum mcpx_err http_admission(const struct http_api *api, const struct http_reque
     if (err == MCPX_EFORBIDDEN)
         return refuse_admission(err, "Access denied to topic", detail);
     if (!err)
-        err = http_admission_lay(api, wish.topic, now, &found);
+        err = changes_admit(api->changes, wish.topic, now.wall_ms, &found);
     if (!err && gate_knows(api->gate, request->from, found->identity, now))
         err = MCPX_EREQUESTS;
     if (!err && api->going)

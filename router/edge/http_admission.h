@@ -17,17 +17,6 @@ enum mcpx_err http_admission_ask(struct hub *hub, const struct grant *grant,
                                  const struct admission *admission, struct mcpx_now now);
 
 /**
- * Lays what was changed at run time over a grant, again if that was done before.
- *
- * grant   replaced; stays the caller's
- *
- * Returns MCPX_OK; MCPX_EKICKED for who is kept out of the topic; MCPX_EFULL when there is too much to
- * be laid over it; MCPX_ENOMEM. Then the grant is untouched.
- */
-enum mcpx_err http_admission_lay(const struct http_api *api, struct mcpx_slice topic,
-                                 struct mcpx_now now, struct grant **grant);
-
-/**
  * Judges a connection attempt.
  *
  * request     its head; `target` holds topic, routing, history, after, instance,
@@ -39,8 +28,8 @@ enum mcpx_err http_admission_lay(const struct http_api *api, struct mcpx_slice t
  *
  * Returns MCPX_OK or the error to answer with: MCPX_ETOPIC (topic missing, malformed or given
  * twice), MCPX_EREQUEST (another parameter is malformed), MCPX_ETOKEN, MCPX_EFORBIDDEN,
- * MCPX_EORIGIN, MCPX_EREQUESTS, what http_admission_lay says, or whatever http_admission_ask says. A ticket is spent by the
- * attempt.
+ * MCPX_EORIGIN, MCPX_EREQUESTS, or whatever changes_admit and http_admission_ask say. A ticket is
+ * spent by the attempt.
  */
 enum mcpx_err http_admission(const struct http_api *api, const struct http_request *request,
                              struct mcpx_now now, struct admission *admission,

@@ -7,7 +7,6 @@
 #include "router/edge/renew.h"
 
 #include "router/edge/bounds.h"
-#include "router/edge/http_admission.h"
 
 /* In a turn. Telling a room of other grants costs much more than finding out that they are the same. */
 enum { LOOKS_PER_TURN = 256, CHANGES_PER_TURN = 64 };
@@ -29,7 +28,7 @@ enum mcpx_err renew_grant(struct edge *edge, struct mcpx_slice topic, struct gra
                                      edge_now(edge), &renewed);
 
     if (!err)
-        err = http_admission_lay(&edge->api, topic, edge_now(edge), &renewed);
+        err = changes_admit(edge->api.changes, topic, edge_now(edge).wall_ms, &renewed);
     if (err) {
         grant_unref(renewed);
         return reason_of(err);

@@ -105,6 +105,18 @@ enum mcpx_err changes_apply(const struct changes *changes, struct grant *base,
 bool changes_bar(const struct changes *changes, struct mcpx_slice identity,
                  struct mcpx_slice topic, int64_t wall_ms);
 
+/**
+ * May a grant's participant be in a topic, and with what? Lays the changes over the grant, again if
+ * that was done before.
+ *
+ * grant   replaced; stays the caller's
+ *
+ * Returns MCPX_OK; MCPX_EKICKED for who is kept out of the topic; MCPX_EFULL when there is too much to
+ * be laid over it; MCPX_ENOMEM. Then the grant is untouched.
+ */
+enum mcpx_err changes_admit(const struct changes *changes, struct mcpx_slice topic,
+                            int64_t wall_ms, struct grant **grant);
+
 /** Who is changed, where, by whom, when. */
 struct change_place {
     struct mcpx_slice identity, topic, by;
