@@ -37,8 +37,10 @@ void api_health(const struct api_call *call, struct http_reply *reply);
 /** GET /livez: the process answers. */
 void api_live(const struct api_call *call, struct http_reply *reply);
 
-/** GET /readyz: connections are welcome; MCPX_EGOING while draining, MCPX_EUNAVAILABLE while messages
- * cannot be stored. */
+/**
+ * GET /readyz: connections are welcome; MCPX_EGOING while draining, MCPX_EUNAVAILABLE while messages
+ * cannot be stored.
+ */
 void api_ready(const struct api_call *call, struct http_reply *reply);
 
 /** GET /metrics: the statistics as Prometheus text, version 0.0.4. */
@@ -71,9 +73,6 @@ void api_renew(const struct api_call *call, struct http_reply *reply);
 /** POST /v0.1/check: may somebody send a kind, and if not, why? */
 void api_check(const struct api_call *call, struct http_reply *reply);
 
-/** True from the moment a shutdown begins. */
-bool api_is_going(const struct http_api *api);
-
 /** POST /admin/participants/{id}/capabilities: gives and takes away at run time. */
 void api_change(const struct api_call *call, struct http_reply *reply);
 
@@ -89,26 +88,40 @@ void api_admin_topics(const struct api_call *call, struct http_reply *reply);
 /** GET /admin/policy: the configuration's profiles and participants, without secrets. */
 void api_admin_policy(const struct api_call *call, struct http_reply *reply);
 
-/** Reads the query of a list of names: `limit` and `after`, which is decoded into `scratch`. False with
- * a problem. */
-bool api_page_read(const struct api_call *call, struct mcpx_text *scratch,
-                   struct name_page *page, struct http_reply *reply);
-
-/** Ends the object of a list: says that it is not complete when `next` is there, the name to go on
- * behind. */
-void api_page_end(struct mcpx_slice next, struct mcpx_text *out);
-
 /** POST /admin/reload: reads the configuration again. */
 void api_reload(const struct api_call *call, struct http_reply *reply);
 
-/** Does a grant of the caller cover a kind that is only asked of grants, `admin/NAME`? Else the reply
- * is a problem. */
+/* ---- what handlers share ---- */
+
+/** True from the moment a shutdown begins. */
+bool api_is_going(const struct http_api *api);
+
+/** Is it the name of a topic? Else the reply is a problem, MCPX_ETOPIC. */
+bool api_is_topic(struct mcpx_slice topic, struct http_reply *reply);
+
+/**
+ * Reads the query of a list of names: `limit` and `after`, which is decoded into `scratch`. False with a
+ * problem.
+ */
+bool api_page_read(const struct api_call *call, struct mcpx_text *scratch,
+                   struct name_page *page, struct http_reply *reply);
+
+/**
+ * Ends the object of a list: says that it is not complete when `next` is there, the name to go on
+ * behind.
+ */
+void api_page_end(struct mcpx_slice next, struct mcpx_text *out);
+
+/**
+ * Does a grant of the caller cover a kind that is only asked of grants, `admin/NAME`? Else the reply is
+ * a problem.
+ */
 bool api_may(const struct api_call *call, struct grant *grant, const char *kind,
              struct http_reply *reply);
 
 /**
- * The caller's grant in a topic, as it is now. Returns a reference the caller owns; NULL with a problem
- * when its token is not valid there.
+ * The caller's grant in a topic, as it is now. Returns a reference the caller owns; NULL with a
+ * problem when its token is not valid there.
  */
 struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
                            struct http_reply *reply);

@@ -35,12 +35,7 @@ static bool read_wish(const json_t *body, struct token_wish *wish, struct http_r
                         "'system', and not end in ~ and digits");
         return false;
     }
-    if (!mcpx_topic_name_is_valid(wish->topic)) {
-        http_reply_fail(reply, MCPX_ETOPIC,
-                        "topic must be 1 to 256 bytes without control characters");
-        return false;
-    }
-    return true;
+    return api_is_topic(wish->topic, reply);
 }
 
 static void issue_token(const struct api_call *call, const struct token_wish *wish,
@@ -117,10 +112,7 @@ void api_ticket(const struct api_call *call, struct http_reply *reply)
         goto out;
     if (topic.len == 0)
         http_reply_fail(reply, MCPX_ETOPIC, "topic is required");
-    else if (!mcpx_topic_name_is_valid(topic))
-        http_reply_fail(reply, MCPX_ETOPIC,
-                        "topic must be 1 to 256 bytes without control characters");
-    else
+    else if (api_is_topic(topic, reply))
         issue_ticket(call, topic, reply);
 out:
     json_decref(body);

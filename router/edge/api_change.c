@@ -95,13 +95,9 @@ static bool read_wish(const struct api_call *call, const json_t *body, struct wi
                       struct http_reply *reply)
 {
     if (!read_preview(call, &wish->preview, reply) ||
-        !api_body_string(body, "topic", &wish->place.topic, reply))
+        !api_body_string(body, "topic", &wish->place.topic, reply) ||
+        !api_is_topic(wish->place.topic, reply))
         return false;
-    if (!mcpx_topic_name_is_valid(wish->place.topic)) {
-        http_reply_fail(reply, MCPX_ETOPIC,
-                        "topic must be 1 to 256 bytes without control characters");
-        return false;
-    }
     if (!read_list(body, "add", &wish->add, reply) ||
         !read_list(body, "remove", &wish->remove, reply) ||
         !read_until(json_object_get(body, "until"), call->now.wall_ms, &wish->until_ms, reply))

@@ -74,7 +74,6 @@ static struct grant *grant_of_list(const struct api_call *call, const char *list
         tokens_grant_from_json(call->grant->identity, mcpx_slice_of(list), &fault, &grant);
 
     reply->cost = strlen(list) / HTTP_COST_GRANTS;
-
     if (err)
         api_body_fault(err, "capabilities", &fault, reply);
     return grant;
@@ -159,11 +158,8 @@ static bool read_topic(const struct api_call *call, const json_t *body,
         return false;
     if (!topic->text)
         return true;
-    if (!mcpx_topic_name_is_valid(*topic)) {
-        http_reply_fail(reply, MCPX_ETOPIC,
-                        "topic must be 1 to 256 bytes without control characters");
+    if (!api_is_topic(*topic, reply))
         return false;
-    }
     own = api_grant_in(call, *topic, reply);
     grant_unref(own);
     return own;

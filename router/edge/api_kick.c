@@ -51,10 +51,9 @@ static bool read_query(struct kick *kick, struct mcpx_text *scratch, struct http
     }
     kick->place.topic = params[0].value;
     kick->has_for = params[1].value.text;
-    if (kick->place.topic.text && !mcpx_topic_name_is_valid(kick->place.topic))
-        http_reply_fail(reply, MCPX_ETOPIC,
-                        "topic must be 1 to 256 bytes without control characters");
-    else if (kick->has_for && !http_decimal(params[1].value, BAR_MOST_S, &kick->for_s))
+    if (kick->place.topic.text && !api_is_topic(kick->place.topic, reply))
+        return false;
+    if (kick->has_for && !http_decimal(params[1].value, BAR_MOST_S, &kick->for_s))
         http_reply_fail(reply, MCPX_EREQUEST, "for must be a number from 0 to 31536000");
     else if (kick->has_for && !kick->place.topic.text)
         http_reply_fail(reply, MCPX_EREQUEST, "for needs topic: name where to keep it out");

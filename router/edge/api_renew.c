@@ -107,12 +107,7 @@ void api_renew(const struct api_call *call, struct http_reply *reply)
     json_t *body = api_body_read(call->request->body, reply);
 
     if (body && api_body_string(body, "topic", &topic, reply) &&
-        api_body_string(body, "id", &id, reply)) {
-        if (mcpx_topic_name_is_valid(topic))
-            renew(call, topic, id, reply);
-        else
-            http_reply_fail(reply, MCPX_ETOPIC,
-                            "topic must be 1 to 256 bytes without control characters");
-    }
+        api_body_string(body, "id", &id, reply) && api_is_topic(topic, reply))
+        renew(call, topic, id, reply);
     json_decref(body);
 }

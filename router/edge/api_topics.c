@@ -22,6 +22,15 @@ enum {
     BYTES_MAX = 128 * 1024 /* of a list of participants */
 };
 
+bool api_is_topic(struct mcpx_slice topic, struct http_reply *reply)
+{
+    if (mcpx_topic_name_is_valid(topic))
+        return true;
+    http_reply_fail(reply, MCPX_ETOPIC,
+                    "topic must be 1 to 256 bytes without control characters");
+    return false;
+}
+
 bool api_page_read(const struct api_call *call, struct mcpx_text *scratch,
                    struct name_page *page, struct http_reply *reply)
 {

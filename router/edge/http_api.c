@@ -132,12 +132,7 @@ static bool read_name(const struct route *route, struct mcpx_slice raw,
         http_reply_fail(reply, MCPX_EREQUEST, "path has malformed percent-encoding");
         return false;
     }
-    if (route->access == ACCESS_TOPIC && !mcpx_topic_name_is_valid(call->name)) {
-        http_reply_fail(reply, MCPX_ETOPIC,
-                        "topic must be 1 to 256 bytes without control characters");
-        return false;
-    }
-    return true;
+    return route->access != ACCESS_TOPIC || api_is_topic(call->name, reply);
 }
 
 /* Fills call->bearer and call->grant, a reference the caller owns, as the route demands. */

@@ -85,13 +85,21 @@ struct reload_report {
     uint64_t done, refused;
 };
 
-/** What the answers are made from; all borrowed. Without a `gate` nothing is charged.
- * `log_lost` (log.h), `process` and `turns` (of the loop) are for the metrics; without the latter
- * two they say nothing of them.
- * `tls` is NULL when no address has it. `store` tells of what keeps messages, NULL when nothing does;
- * `store_why` why it takes none now, or NULL. `going` once the router stops.
- * `tell` is told, with `context`, what an administrator has done; `locate` asks who gave `owner` to
- * hub_admit; `turn_away` ends those who wait to come in, and says how many. All three may be NULL. */
+/**
+ * What the answers are made from; all borrowed.
+ *
+ * gate        charges those who ask; NULL = nobody is charged
+ * log_lost    lines (log.h)
+ * process     for the metrics, as `turns` of the loop; NULL = they say nothing of it
+ * tls         NULL = no address has it
+ * store       what keeps messages; NULL = nothing does
+ * store_why   why it takes none now, or NULL
+ * going       the router stops
+ * tell        is told what an administrator has done
+ * locate      asks who gave `owner` to hub_admit
+ * turn_away   ends those who wait to come in, and says how many
+ * context     for `tell` and `turn_away`; all three functions may be NULL
+ */
 struct http_api {
     struct hub *hub;
     const struct config *config;
@@ -124,8 +132,8 @@ enum { HTTP_COST_BYTES = 32768, HTTP_COST_NAMES = 256, HTTP_COST_GRANTS = 256 };
  * Fills the answer, for http_reply_write. It borrows from the request until it is written.
  *
  * An answer with MCPX_EOPENING is none: the request is to be asked again once the topic, whose name
- * is the reply's `detail`, has been opened (hub_open) for the reply's `grant`. With `reload`, it is to be
- * answered when the configuration was read again; its `detail` says who asks for that.
+ * is the reply's `detail`, has been opened (hub_open) for the reply's `grant`. With `reload`, it is
+ * to be answered when the configuration was read again; its `detail` says who asks for that.
  *
  * reply   zero-initialised; to be freed with http_reply_fini
  */

@@ -1,8 +1,8 @@
 /*
- * reload.c - a hundred thousand participants take seconds to read, so a thread of its own does that, and
- * compares; the loop only exchanges one configuration for the other. What is equal in both is shared,
- * so a reload that changes one entry compiles one. The struct that edge->config points to stays where
- * it is: who reads a setting through it has the new one from then on.
+ * reload.c - a hundred thousand participants take seconds to read, so a thread of its own does
+ * that, and compares; the loop only exchanges one configuration for the other. What is equal in
+ * both is shared, so a reload that changes one entry compiles one. The struct that edge->config
+ * points to stays where it is: who reads a setting through it has the new one from then on.
  */
 #include "router/edge/reload.h"
 
@@ -16,9 +16,9 @@ enum { ANSWER_BYTES = 262144 };
 /*
  * sources     of the configuration in force, as it was read
  * work        what the thread does, while `reading`
- * source      who has asked for the one under way, and for the next one
+ * asker       who has asked for the one under way; `next`: for the one after it
  * asked, begun, done   numbers of reloads
- * found       what the thread has found
+ * err, found  what the thread has found
  * retired     participants and keys of before, to be freed
  */
 struct reload {

@@ -1,6 +1,6 @@
 /*
- * reload_tell.c - an administrator has to see at a glance whether a reload did what was meant, also when
- * it has changed ten thousand participants: sums first, then a line each, up to a number.
+ * reload_tell.c - an administrator has to see at a glance whether a reload did what was meant, also
+ * when it has changed ten thousand participants: sums first, then a line each, up to a number.
  */
 #include "router/edge/reload_tell.h"
 

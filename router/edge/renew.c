@@ -8,7 +8,7 @@
 
 #include "router/edge/bounds.h"
 
-/* In a turn. Telling a room of other grants costs much more than finding out that they are the same. */
+/* In a turn. To tell a room of other grants costs much more than to find out that they are equal. */
 enum { LOOKS_PER_TURN = 256, CHANGES_PER_TURN = 64 };
 
 /* What a participant is told, whose grant cannot be renewed. */

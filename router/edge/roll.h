@@ -9,7 +9,12 @@
 /** Most names of a page. */
 enum { ROLL_MAX = 1000 };
 
-/** Zero-initialised but for `page`, whose limit is at most ROLL_MAX, it is empty. Names are borrowed. */
+/**
+ * Zero-initialised but for `page`, whose limit is at most ROLL_MAX, it is empty.
+ *
+ * names   kept, not copied: whoever adds them keeps them as long
+ * more    there are names behind those of the page; after roll_settle
+ */
 struct roll {
     struct name_page page;
     struct mcpx_slice names[2 * ROLL_MAX + 2];

@@ -1,7 +1,7 @@
 /*
  * ws_server.c - libwebsockets as the keeper of sockets: it has the loop's handles, tells what can
- * be read and written. TLS, HTTP and frames are ours (ADR 0009, ADR 0015); so there is one context, one vhost, one protocol in the raw role, and no listener.
- * The callback only dispatches.
+ * be read and written. TLS, HTTP and frames are ours (ADR 0009, ADR 0015); so there is one context,
+ * one vhost, one protocol in the raw role, and no listener. The callback only dispatches.
  */
 #include "router/edge/ws_server.h"
 #include "router/edge/connection.h"

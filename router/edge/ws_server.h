@@ -12,7 +12,10 @@
  */
 enum mcpx_err ws_server_open(struct edge *edge);
 
-/** Hands over a non-blocking socket that `listener` has accepted from a whole address. Takes `fd` in any case. */
+/**
+ * Hands over a non-blocking socket that `listener` has accepted from a whole address. Takes `fd` in
+ * any case.
+ */
 void ws_server_adopt(const struct listener *listener, int fd, struct address origin);
 
 /** Makes libwebsockets look at its timers, when edge->wake_lws says that it has to. */

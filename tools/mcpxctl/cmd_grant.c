@@ -29,8 +29,7 @@ const struct option_row grant_options[] = {
      "the only addressees it is for; else everyone"},
     {"--until", "TIME", VALUE_TEXT, 0,
      "when it ends: a date like 2026-12-31T23:59:59Z, or seconds from now; else as late as "
-     "the "
-     "router permits"},
+     "the router permits"},
     PREVIEW_ROW,
     JSON_ROW,
     {.name = NULL},
