@@ -44,6 +44,12 @@ bool mx_capset_is_of(const struct mcpx_capset *set, const struct mcpx_grant *gra
 /** Were both made from the same grants and denials, in the same order? */
 bool mx_capset_equals(const struct mcpx_capset *one, const struct mcpx_capset *other);
 
+/** Does a grant hold at this instant, or has it expired? */
+static inline bool mx_grant_holds(const struct mcpx_grant *grant, int64_t wall_ms)
+{
+    return grant->expires_ms == 0 || wall_ms < grant->expires_ms;
+}
+
 /** Have both the same addressees, in the same order? */
 bool mx_grant_to_equals(const struct mcpx_grant *one, const struct mcpx_grant *other);
 

@@ -120,8 +120,8 @@ bool api_may(const struct api_call *call, struct grant *grant, const char *kind,
              struct http_reply *reply);
 
 /**
- * The caller's grant in a topic, as it is now. Returns a reference the caller owns; NULL with a
- * problem when its token is not valid there.
+ * The caller's grant in a topic, as it is now. Returns a reference the caller owns; NULL with a problem
+ * when its token is not valid there.
  */
 struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
                            struct http_reply *reply);

@@ -174,7 +174,7 @@ static void on_signal(uv_signal_t *handle, int number)
         stop(edge);
         return;
     }
-    edge_tls_reread(edge);
+    secure_reread(edge);
     key_watch_reread(edge);
     if (!edge->stopping)
         (void)reload_ask(edge, &(struct reload_source){.by = {NULL, 0}});

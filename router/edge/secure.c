@@ -132,7 +132,7 @@ void secure_after(struct connection *connection)
 
 /* ---- the files ---- */
 
-void edge_tls_reread(struct edge *edge)
+void secure_reread(struct edge *edge)
 {
     struct secure *secure = &edge->secure;
     struct tls_files files = {0};
@@ -167,6 +167,6 @@ void secure_watch(struct edge *edge)
     secure->watched_ms = now_ms;
     stamp = tls_files_stamp(&edge->config->tls);
     if (stamp != secure->stamp && stamp == secure->seen)
-        edge_tls_reread(edge);
+        secure_reread(edge);
     secure->seen = stamp;
 }

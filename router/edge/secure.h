@@ -36,7 +36,7 @@ void secure_after(struct connection *connection);
  * Certificate and key are read again. Connections keep what they have; new ones get what the files
  * say now. Files that cannot be used change nothing, and the log says why.
  */
-void edge_tls_reread(struct edge *edge);
+void secure_reread(struct edge *edge);
 
 /** The same a second after the files have changed. To be called about once a second. */
 void secure_watch(struct edge *edge);

@@ -14,11 +14,6 @@
 /* The instant of a grant that has not been looked at yet: nothing has expired. */
 static const int64_t no_instant = INT64_MIN;
 
-static bool is_expired(const struct mcpx_grant *grant, int64_t wall_ms)
-{
-    return grant->expires_ms != 0 && wall_ms >= grant->expires_ms;
-}
-
 static void write_capabilities(const struct mcpx_capset *set, int64_t wall_ms,
                                struct mcpx_text *out)
 {
@@ -26,7 +21,7 @@ static void write_capabilities(const struct mcpx_capset *set, int64_t wall_ms,
     for (size_t i = 0; i < mcpx_capset_count(set); i++) {
         const struct mcpx_grant *grant = mcpx_capset_grant(set, i);
 
-        if (!is_expired(grant, wall_ms))
+        if (mx_grant_holds(grant, wall_ms))
             mx_json_add_item(out, grant->pattern);
     }
     mx_json_end_array(out);
@@ -69,7 +64,7 @@ static void write_whole(const struct mcpx_capset *set, int64_t wall_ms, struct m
     for (size_t i = 0; i < mcpx_capset_count(set); i++) {
         const struct mcpx_grant *grant = mcpx_capset_grant(set, i);
 
-        if (!is_expired(grant, wall_ms))
+        if (mx_grant_holds(grant, wall_ms))
             grant_write_item(grant, out);
     }
     mx_json_end_array(out);
@@ -123,7 +118,7 @@ struct grant *grant_at(struct grant *grant, int64_t wall_ms)
     for (size_t i = 0; i < mcpx_capset_count(grant->capset); i++) {
         const struct mcpx_grant *each = mcpx_capset_grant(grant->capset, i);
 
-        if (is_expired(each, wall_ms) && !is_expired(each, grant->shown_ms))
+        if (!mx_grant_holds(each, wall_ms) && mx_grant_holds(each, grant->shown_ms))
             return make(grant, wall_ms);
     }
     return grant_ref(grant);

@@ -22,7 +22,7 @@ static bool lasts_as_long(const struct mcpx_grant *held, const struct mcpx_grant
 {
     if (held->expires_ms == 0)
         return true;
-    return wall_ms < held->expires_ms && given->expires_ms != 0 &&
+    return mx_grant_holds(held, wall_ms) && given->expires_ms != 0 &&
            given->expires_ms <= held->expires_ms;
 }
 
@@ -84,7 +84,7 @@ bool authority_is_guarded(const struct mcpx_capset *set, int64_t wall_ms)
     if (mx_pattern_parse(MCPX_SLICE("admin/*"), &all, NULL))
         return false;
     for (size_t i = 0; i < set->grant_count; i++)
-        if ((set->grants[i].expires_ms == 0 || wall_ms < set->grants[i].expires_ms) &&
+        if (mx_grant_holds(&set->grants[i], wall_ms) &&
             mx_pattern_contains(&set->patterns[i], &all, false))
             return true;
     return false;

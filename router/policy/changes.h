@@ -6,6 +6,7 @@
 #ifndef POLICY_CHANGES_H
 #define POLICY_CHANGES_H
 
+#include "lib/core/capset.h"
 #include "router/hub/grant.h"
 
 /**
@@ -47,7 +48,7 @@ struct change {
 /** Does it hold at this instant? */
 static inline bool change_holds(const struct change *change, int64_t wall_ms)
 {
-    return change->grant.expires_ms == 0 || wall_ms < change->grant.expires_ms;
+    return mx_grant_holds(&change->grant, wall_ms);
 }
 
 /**

@@ -37,6 +37,28 @@ static bool is_kept(const struct setting *row)
     return !strchr(row->pointer, '*') && (row->size > 0 || row->type == SETTING_LIST);
 }
 
+/* Written with sorted names, so that order and white space do not matter. */
+static void name_policy(struct loading *loading)
+{
+    char *profiles =
+        json_dumps(tree_at(loading, "profiles", NULL), JSON_SORT_KEYS | JSON_COMPACT);
+    char *people =
+        json_dumps(tree_at(loading, "participants", NULL), JSON_SORT_KEYS | JSON_COMPACT);
+    char digest[MCPX_SHA256_LEN + 1] = "";
+    struct mcpx_text policy = {0};
+
+    mcpx_text_puts(&policy, profiles ? profiles : "{}");
+    mcpx_text_puts(&policy, "\n");
+    mcpx_text_puts(&policy, people ? people : "{}");
+    if (policy.failed || mcpx_digest_bytes(mcpx_text_view(&policy), digest))
+        loading->no_memory = true;
+    memcpy(loading->settings.config.rev, digest, CONFIG_REV_LEN);
+    memcpy(loading->settings.config.hub.rev, digest, CONFIG_REV_LEN);
+    mcpx_text_fini(&policy);
+    free(profiles);
+    free(people);
+}
+
 void note_values(struct loading *loading)
 {
     json_t *values = json_object();
@@ -54,6 +76,7 @@ void note_values(struct loading *loading)
     }
     loading->no_memory |= !values;
     loading->settings.config.values = values;
+    name_policy(loading);
 }
 
 static bool is_shown(const struct setting *row)

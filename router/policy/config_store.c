@@ -4,31 +4,6 @@
  * router/edge/paths.c looks.
  */
 #include "router/policy/loading.h"
-#include <mcpx/digest.h>
-
-#include <stdlib.h>
-
-/* Written with sorted names, so that order and white space do not matter. */
-static void name_policy(struct loading *loading)
-{
-    char *profiles =
-        json_dumps(tree_at(loading, "profiles", NULL), JSON_SORT_KEYS | JSON_COMPACT);
-    char *people =
-        json_dumps(tree_at(loading, "participants", NULL), JSON_SORT_KEYS | JSON_COMPACT);
-    char digest[MCPX_SHA256_LEN + 1] = "";
-    struct mcpx_text policy = {0};
-
-    mcpx_text_puts(&policy, profiles ? profiles : "{}");
-    mcpx_text_puts(&policy, "\n");
-    mcpx_text_puts(&policy, people ? people : "{}");
-    if (policy.failed || mcpx_digest_bytes(mcpx_text_view(&policy), digest))
-        loading->no_memory = true;
-    memcpy(loading->settings.config.rev, digest, CONFIG_REV_LEN);
-    memcpy(loading->settings.config.hub.rev, digest, CONFIG_REV_LEN);
-    mcpx_text_fini(&policy);
-    free(profiles);
-    free(people);
-}
 
 void load_store(struct loading *loading)
 {
@@ -36,7 +11,6 @@ void load_store(struct loading *loading)
     bool has_file = config->store.kind == STORE_KIND_SQLITE;
     bool has_audit = *config->audit.folder;
 
-    name_policy(loading);
     if (has_file && !*config->store.file)
         setting_line(loading, "/store/file",
                      "is empty, expected the path of a file, because store.kind is \"sqlite\"",

@@ -125,7 +125,7 @@ void load_proxies(struct loading *loading);
  */
 void load_store(struct loading *loading);
 
-/** Writes every setting down, for config_compare. When all are final. */
+/** Writes every setting down, for config_compare, and names the policy. When all are final. */
 void note_values(struct loading *loading);
 
 /** Checks grants, names and references in profiles and participants. */
