@@ -166,24 +166,6 @@ static void show_kick(struct mcpx_text *out, struct mcpx_slice answer)
         mcpx_text_puts(out, "a preview: nothing was changed\n");
 }
 
-static int print(const struct arguments *arguments, const char *verb,
-                 const struct mcpx_text *answer,
-                 void (*show)(struct mcpx_text *out, struct mcpx_slice answer))
-{
-    struct mcpx_text out = {0};
-    struct mcpx_slice value;
-
-    if (mcpx_json_check(mcpx_text_view(answer), 0, &value, NULL) != MCPX_OK)
-        return fail_with(STATUS_FAILED, verb, "the router's answer is not JSON");
-    if (arguments_have(arguments, "--json")) {
-        text_compact(&out, value);
-        mcpx_text_puts(&out, "\n");
-    } else {
-        show(&out, value);
-    }
-    return output_print(&out, verb, STATUS_OK);
-}
-
 /* ---- the verbs ---- */
 
 static int change(const struct arguments *arguments, const char *verb, const char *list)
@@ -203,7 +185,7 @@ static int change(const struct arguments *arguments, const char *verb, const cha
                      : fetch_answer(&where, verb, path.text, body.text, &answer);
     }
     if (status == STATUS_OK)
-        status = print(arguments, verb, &answer, show_change);
+        status = output_answer(arguments, &answer, show_change);
     mcpx_text_fini(&answer);
     mcpx_text_fini(&body);
     mcpx_text_fini(&path);
@@ -250,7 +232,7 @@ int cmd_kick(const struct arguments *arguments)
                              : fetch_delete(&where, "kick", path.text, &answer);
     }
     if (status == STATUS_OK)
-        status = print(arguments, "kick", &answer, show_kick);
+        status = output_answer(arguments, &answer, show_kick);
     mcpx_text_fini(&answer);
     mcpx_text_fini(&path);
     connection_fini(&where);

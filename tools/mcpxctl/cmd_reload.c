@@ -3,7 +3,6 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
-#include "lib/core/format.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/difference_text.h"
 #include "tools/mcpxctl/fetch.h"
@@ -44,8 +43,7 @@ static void tell(struct mcpx_text *out, struct mcpx_slice answer)
 
 int cmd_reload(const struct arguments *arguments)
 {
-    struct mcpx_text answer = {0}, out = {0};
-    struct mcpx_slice whole = {NULL, 0};
+    struct mcpx_text answer = {0};
     struct connection where;
     int status = connection_read_router(arguments, &where);
 
@@ -55,14 +53,8 @@ int cmd_reload(const struct arguments *arguments)
         status = connection_authenticate(arguments, &where);
     if (status == STATUS_OK)
         status = fetch_answer(&where, verb, "/admin/reload", "{}", &answer);
-    if (status == STATUS_OK && mcpx_json_check(mcpx_text_view(&answer), 0, &whole, NULL))
-        status = fail_with(STATUS_FAILED, verb, "the answer is no JSON");
-    if (status == STATUS_OK && arguments_have(arguments, "--json"))
-        mx_format(&out, "%s\n", whole);
-    else if (status == STATUS_OK)
-        tell(&out, whole);
     if (status == STATUS_OK)
-        status = output_print(&out, verb, STATUS_OK);
+        status = output_answer(arguments, &answer, tell);
     mcpx_text_fini(&answer);
     connection_fini(&where);
     return status;

@@ -326,9 +326,8 @@ static const struct command commands[] = {
      jwks_options, NULL, cmd_jwks},
     {"kick", "PARTICIPANT", 1, 1, false, "remove a participant",
      "Ends the connections of the participant to this topic, those of all its instances. It "
-     "may "
-     "come back, as its token is as good as before, unless --for keeps it out. Needs a grant "
-     "for admin/kick.",
+     "may come back, as its token is as good as before, unless --for keeps it out. Needs a "
+     "grant for admin/kick.",
      kick_options, connect_options, cmd_kick},
     {"kind", "KIND", 1, 1, false, "split a kind into type, method and context",
      "Shows how the router reads a kind, or what is wrong with it and at which byte.",
@@ -369,12 +368,10 @@ static const struct command commands[] = {
      reject_options, connect_options, cmd_reject},
     {"reload", NULL, 0, 0, false, "have the router read its configuration again",
      "Prints who gains and loses what. All of the configuration comes into force, or nothing: "
-     "a "
-     "fault, or a setting that takes a restart, is named and changes nothing. The token needs "
-     "a "
-     "grant for admin/reload. Exits 0 when the configuration is in force, 2 when it has a "
-     "fault, "
-     "3 without the grant, 5 when the router cannot be reached or refuses the token.",
+     "a fault, or a setting that takes a restart, is named and changes nothing. The token "
+     "needs a grant for admin/reload. Exits 0 when the configuration is in force, 2 when it "
+     "has a fault, 3 without the grant, 5 when the router cannot be reached or refuses the "
+     "token.",
      one_object_options, connect_options, cmd_reload},
     {"revoke", "PARTICIPANT PATTERN...", 2, WORDS_MAX, false,
      "take from a participant what it may send",

@@ -8,6 +8,7 @@
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
 
+#include <mcpx/json.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -41,4 +42,22 @@ int output_print(struct mcpx_text *text, const char *verb, int status)
         fwrite(text->text, 1, text->len, stdout);
     mcpx_text_fini(text);
     return status;
+}
+
+int output_answer(const struct arguments *arguments, const struct mcpx_text *answer,
+                  void (*tell)(struct mcpx_text *out, struct mcpx_slice answer))
+{
+    const char *verb = arguments->command->name;
+    struct mcpx_text out = {0};
+    struct mcpx_slice value;
+
+    if (mcpx_json_check(mcpx_text_view(answer), 0, &value, NULL) != MCPX_OK)
+        return fail_with(STATUS_FAILED, verb, "the router's answer is not JSON");
+    if (arguments_have(arguments, "--json")) {
+        text_compact(&out, value);
+        mcpx_text_puts(&out, "\n");
+    } else {
+        tell(&out, value);
+    }
+    return output_print(&out, verb, STATUS_OK);
 }

@@ -9,8 +9,8 @@
 #include <mcpx/text.h>
 
 /**
- * Writes and frees the text; for a terminal as text_shown has it. Returns `status`; STATUS_FAILED, having complained, when memory was
- * short.
+ * Writes and frees the text; for a terminal as text_shown has it. Returns `status`; STATUS_FAILED,
+ * having complained, when memory was short.
  */
 int output_print(struct mcpx_text *text, const char *verb, int status);
 
@@ -23,5 +23,13 @@ bool output_is_looked_at(const struct arguments *arguments);
  */
 int output_print_list(const struct arguments *arguments, const struct connection *where,
                       struct mcpx_text *text, const char *nothing);
+
+/**
+ * Writes an answer of the router: with --json as it is, without white space, else as `tell` appends
+ * it for people. Returns STATUS_OK; STATUS_FAILED, having complained, when it is not JSON or memory
+ * was short.
+ */
+int output_answer(const struct arguments *arguments, const struct mcpx_text *answer,
+                  void (*tell)(struct mcpx_text *out, struct mcpx_slice answer));
 
 #endif
