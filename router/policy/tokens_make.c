@@ -227,18 +227,30 @@ enum mcpx_err tokens_add_person(struct tokens *tokens, const struct tokens_perso
     return MCPX_OK;
 }
 
+/* May everybody be sent the kind? A set is not asked: somebody else may be asking it just now. */
+static bool sends_to_all(const struct mcpx_capset *set, const struct mcpx_kind *kind)
+{
+    bool sends = false;
+
+    for (size_t i = 0; i < set->deny_count; i++)
+        if (mx_pattern_covers(&set->patterns[set->grant_count + i], kind, false))
+            return false;
+    for (size_t i = 0; i < set->grant_count && !sends; i++)
+        sends =
+            set->grants[i].to_count == 0 && mx_pattern_covers(&set->patterns[i], kind, false);
+    return sends;
+}
+
 size_t tokens_answerers(const struct tokens *tokens)
 {
     struct mcpx_kind kind;
-    struct mcpx_question question = {.kind = &kind};
     size_t count = 0;
 
     (void)mcpx_kind_parse(MCPX_SLICE("mcp/response:tools/call"), &kind, NULL);
     for (size_t i = 0; i < tokens->people_count; i++) {
         const struct grant *grant = tokens->people[i].grant;
 
-        count +=
-            grant->routing != ROUTING_DIRECTED && mcpx_capset_allows(grant->capset, &question);
+        count += grant->routing != ROUTING_DIRECTED && sends_to_all(grant->capset, &kind);
     }
     return count;
 }

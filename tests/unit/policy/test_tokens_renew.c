@@ -6,6 +6,7 @@
 #include "tests/support/jwt.h"
 #include "tests/support/settled.h"
 
+#include "lib/core/capset.h"
 #include "router/policy/tokens.h"
 
 #include <criterion/criterion.h>
@@ -252,6 +253,34 @@ Test(tokens_renew, keeps_neither_token_nor_capabilities)
 }
 
 /* Dev mode hands tokens out; they are renewed as others are, while the key lasts. */
+/*
+ * A reload reads on a thread of its own, and shares what is equal. If it asked a shared set a question,
+ * the loop's question about a message would be answered with the reload's addressees and clock.
+ */
+Test(tokens_renew, a_reload_leaves_the_sets_alone_that_it_shares)
+{
+    const char *members =
+        "{" PEOPLE("\"fs\":{" FS ROOMS "},\"ci\":{" BARE ROOMS
+                   ",\"grants\":[{\"kind\":\"mcp/*\",\"to\":[\"fs\"]}]}") "}";
+    struct settled before = settled_load(members, NULL, false), after;
+    struct mcpx_question question = {.wall_ms = 1};
+    struct grant *shared = NULL, *same = NULL;
+
+    cr_assert_eq(before.err, MCPX_OK, "%s", before.errors.text);
+    cr_assert_eq(tokens_participant(before.config.tokens, MCPX_SLICE("ci"), &shared), MCPX_OK);
+    shared->capset->question = &question;
+    after = settled_load_from(members, (struct config_sources){.before = &before.config});
+    cr_assert_eq(after.err, MCPX_OK, "%s", after.errors.text);
+    cr_expect_eq(shared->capset->question, &question);
+    tokens_take_shared(after.config.tokens, before.config.tokens);
+    cr_assert_eq(tokens_participant(after.config.tokens, MCPX_SLICE("ci"), &same), MCPX_OK);
+    cr_expect_eq(same, shared, "else nothing was shared and nothing was shown");
+    grant_unref(same);
+    grant_unref(shared);
+    settled_fini(&after);
+    settled_fini(&before);
+}
+
 Test(tokens_renew, knows_the_tokens_of_dev_mode)
 {
     struct settled settled = settled_load("{}", NULL, true);
