@@ -134,7 +134,7 @@ static const struct jwt_key *find_key(const struct jwt_keys *keys, struct search
         if (key->alg != parts->alg)
             continue;
         search->fits = true;
-        if (key->alg->family != JWT_HMAC && search->tries++ == JWT_TRIES_MAX)
+        if (key->alg->family != JWT_HMAC && search->tries++ >= JWT_TRIES_MAX)
             return NULL;
         if (jwt_alg_verify(key->alg, key->key, parts->covered,
                            mcpx_text_view(&parts->signature)))

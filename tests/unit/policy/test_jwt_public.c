@@ -291,6 +291,8 @@ Test(jwt_public, a_token_that_names_no_key_is_tried_with_four)
     cr_expect_eq(jwt_ring_count(keyed.ring), 5);
     token = key_pair_sign(last, "{\"alg\":\"ES256\"}", CLAIMS, "ES256");
     cr_expect_str_eq(fault(&keyed, token), "no configured key has signed it");
+    cr_assert_eq(jwt_ring_add_file(keyed.ring, keyed.file), MCPX_OK);
+    cr_expect_str_eq(fault(&keyed, token), "no configured key has signed it", "in each file");
     free(token);
     token = key_pair_sign(last, "{\"alg\":\"ES256\",\"kid\":\"k4\"}", CLAIMS, "ES256");
     cr_expect_null(fault(&keyed, token));
