@@ -121,7 +121,7 @@ bool api_may(const struct api_call *call, struct grant *grant, const char *kind,
 
 /**
  * The caller's grant in a topic, as it is now. Returns a reference the caller owns; NULL with a problem
- * when its token is not valid there.
+ * when its token is not valid there, or an administrator keeps it out.
  */
 struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
                            struct http_reply *reply);

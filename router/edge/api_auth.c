@@ -5,6 +5,7 @@
 #include "lib/core/format.h"
 #include "router/edge/api.h"
 #include "router/edge/api_body.h"
+#include "router/edge/http_admission.h"
 #include "router/policy/authority.h"
 
 #include <stdlib.h>
@@ -133,14 +134,14 @@ struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
 {
     const struct http_api *api = call->api;
     const struct claimant claimant = {call->bearer, call->request->named};
-    struct grant *base = NULL, *grant = NULL;
-    enum mcpx_err err = tokens_ask(api->config->tokens, &claimant, topic, call->now, &base);
+    struct grant *grant = NULL;
+    enum mcpx_err err = tokens_ask(api->config->tokens, &claimant, topic, call->now, &grant);
 
     if (!err)
-        err = changes_apply(api->changes, base, topic, call->now.wall_ms, &grant);
-    if (err)
-        http_reply_fail(reply, err == MCPX_ELIMIT ? MCPX_EFULL : err,
-                        err == MCPX_EFORBIDDEN ? "Access denied to topic" : NULL);
-    grant_unref(base);
-    return grant;
+        err = changes_admit(api->changes, topic, call->now.wall_ms, &grant);
+    if (!err)
+        return grant;
+    http_reply_fail(reply, err, err == MCPX_EFORBIDDEN ? "Access denied to topic" : NULL);
+    grant_unref(grant);
+    return NULL;
 }

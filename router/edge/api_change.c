@@ -5,6 +5,7 @@
  */
 #include "router/edge/api_change.h"
 
+#include "lib/core/capset.h"
 #include "lib/core/ident.h"
 #include "router/edge/api_body.h"
 #include "router/edge/http_query.h"
@@ -127,17 +128,29 @@ bool api_target(const struct api_call *call, struct change_place *place,
 
 /* ---- who may ---- */
 
+/* Was it given at run time, in whatever topic? */
+static bool was_given_all(const struct api_call *call, struct mcpx_slice identity)
+{
+    const struct changed *changed;
+    bool given = false;
+
+    for (size_t i = 0; !given && (changed = changes_at(call->api->changes, i)) != NULL; i++)
+        given = mcpx_slice_equal(changed->identity, identity) &&
+                changed_gives(changed, MCPX_SLICE("admin/*"), call->now.wall_ms);
+    return given;
+}
+
 static bool is_guarded(const struct api_call *call, struct mcpx_slice identity, bool *known)
 {
     static const struct mcpx_slice anywhere = {NULL, 0};
     int64_t wall_ms = call->now.wall_ms;
     struct peer *peer = NULL;
     struct grant *grant = NULL;
-    bool guarded = false;
+    bool guarded = was_given_all(call, identity);
 
     *known = tokens_participant(call->api->config->tokens, identity, &grant) == MCPX_OK;
     if (*known)
-        guarded = authority_is_guarded(grant->capset, wall_ms);
+        guarded = guarded || authority_is_guarded(grant->capset, wall_ms);
     grant_unref(grant);
     while ((peer = regrant_next(call->api, identity, anywhere, peer)) != NULL) {
         grant = (struct grant *)peer_grant(peer);
@@ -215,6 +228,20 @@ static enum mcpx_err find_base(const struct api_call *call, const struct change_
     return err || *out ? err : MCPX_ENOMEM;
 }
 
+/* Do all its connections hold the same credential's grants? A removal that fits one may miss another. */
+static bool is_all_of(const struct api_call *call, const struct change_place *place,
+                      const struct grant *base)
+{
+    struct peer *peer = NULL;
+    bool same = true;
+
+    while (same &&
+           (peer = regrant_next(call->api, place->identity, place->topic, peer)) != NULL)
+        same = mx_capset_equals(grant_base((struct grant *)peer_grant(peer))->capset,
+                                base->capset);
+    return same;
+}
+
 /* A configured participant has to be able to come into the topic. */
 static bool may_be_there(const struct api_call *call, const struct change_place *place,
                          struct http_reply *reply)
@@ -261,7 +288,7 @@ static enum mcpx_err carry_out(const struct api_call *call, struct outcome *outc
                                  .until_ms = wish->until_ms,
                                  .longest_ms = call->api->config->grant_max_ms};
 
-    if (!err && outcome->known)
+    if (!err && outcome->known && is_all_of(call, &wish->place, base))
         order.base = base->capset;
     if (!err)
         err = changes_apply(call->api->changes, base, wish->place.topic, wall_ms,

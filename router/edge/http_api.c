@@ -155,6 +155,9 @@ static bool check_access(const struct route *route, struct api_call *call,
         err = tokens_ask(call->api->config->tokens, &claimant,
                          route->access == ACCESS_TOPIC ? call->name : any, call->now,
                          &call->grant);
+    if (!err && route->access == ACCESS_TOPIC &&
+        changes_bar(call->api->changes, call->grant->identity, call->name, call->now.wall_ms))
+        err = MCPX_EKICKED;
     if (err == MCPX_ETOKEN && claimant.named.text)
         http_reply_fail(reply, err, "Invalid certificate, or a token of somebody else");
     else if (err == MCPX_ETOKEN)

@@ -145,6 +145,21 @@ bool changes_bar(const struct changes *changes, struct mcpx_slice identity,
     return false;
 }
 
+bool changed_gives(const struct changed *changed, struct mcpx_slice pattern, int64_t wall_ms)
+{
+    struct mx_pattern wanted, given;
+    bool gives = false;
+
+    if (mx_pattern_parse(pattern, &wanted, NULL))
+        return false;
+    for (size_t i = 0; !gives && i < changed->count; i++)
+        gives = changed->list[i]->sort == CHANGE_GRANT &&
+                change_holds(changed->list[i], wall_ms) &&
+                !mx_pattern_parse(changed->list[i]->grant.pattern, &given, NULL) &&
+                mx_pattern_contains(&given, &wanted, false);
+    return gives;
+}
+
 /* ---- laid over a grant ---- */
 
 /* What a set is made from; `taken` holds the run-time denials, taken apart. */
@@ -292,8 +307,11 @@ enum mcpx_err changes_admit(const struct changes *changes, struct mcpx_slice top
 
 /* ---- kept ---- */
 
+/* Somebody of whom nothing is left is forgotten at the next tick. */
 static void count_in(struct changes *changes, const struct changed *changed)
 {
+    if (changed->count == 0)
+        changes->next_end_ms = INT64_MIN;
     for (size_t i = 0; i < changed->count; i++) {
         int64_t end = changed->list[i]->grant.expires_ms;
 

@@ -118,6 +118,9 @@ bool changes_bar(const struct changes *changes, struct mcpx_slice identity,
 enum mcpx_err changes_admit(const struct changes *changes, struct mcpx_slice topic,
                             int64_t wall_ms, struct grant **grant);
 
+/** Does one of its grants cover all that a pattern covers now? */
+bool changed_gives(const struct changed *changed, struct mcpx_slice pattern, int64_t wall_ms);
+
 /** Who is changed, where, by whom, when. */
 struct change_place {
     struct mcpx_slice identity, topic, by;

@@ -335,6 +335,42 @@ test('who is kept out comes back when its time is over', async (t) => {
   assert.equal(await passes(back, 'chat'), true);
 });
 
+test('who is kept out does not let itself in again, nor reads along', async (t) => {
+  const room = new Room(t, router);
+  const can = ['admin/kick', 'admin/grant', 'chat'];
+  const mallory = await room.join('mallory', can);
+  await new Room(t, router).join('mallory', can);
+  await room.join('bob', ['chat']);
+  assert.equal((await kick(room, 'mallory', '&for=3600')).status, 200);
+  assert.equal((await mallory.untilClosed()).code, 4004);
+  const token = await router.token('mallory', room.topic, can);
+  const history = `/v0.1/topics/${encodeURIComponent(room.topic)}/history`;
+  const body = { topic: room.topic };
+  for (const answer of [
+    await kick(room, 'mallory', '&for=0', { as: 'mallory', can }),
+    await kick(room, 'bob', '', { as: 'mallory', can }),
+    await change(room, 'bob', { remove: ['chat'] }, { as: 'mallory', can }),
+    await router.request('GET', history, { token }),
+    await router.request('POST', '/v0.1/token', { token, body }),
+  ]) {
+    assert.equal(answer.status, 403, answer.text);
+    assert.equal(answer.json.code, 'kicked', answer.text);
+  }
+  await assert.rejects(room.join('mallory', can), Refused);
+  assert.equal((await kick(room, 'mallory', '&for=0')).status, 200);
+  assert.equal((await router.request('GET', history, { token })).status, 200);
+});
+
+test('a removal holds for all instances, whichever token each came with', async (t) => {
+  for (const order of [[['chat'], ['mcp/*']], [['mcp/*'], ['chat']]]) {
+    const room = new Room(t, router);
+    const both = [];
+    for (const can of order) both.push(await room.join('bob', can, { query: { instance: 'auto' } }));
+    assert.deepEqual((await changed(room, 'bob', { remove: [RM] })).denied, [RM]);
+    for (const each of both) assert.equal(await passes(each, RM), false);
+  }
+});
+
 test('who may remove whom', async (t) => {
   const room = new Room(t, router);
   await room.join('bob', ['chat']);
@@ -431,6 +467,28 @@ test('a configured participant has its changes too; its topics stay', async (t) 
   assert.equal(await passes(bob, RM), false);
   await own.request('POST', `${path('bob')}/capabilities`, { token: 'r', body: { topic: 'work', add: ['mcp/*'] } });
   assert.equal(await passes(bob, RM), true);
+});
+
+test('who was given admin/* is guarded, also before it comes', async (t) => {
+  const sha = (text) => createHash('sha256').update(text).digest('hex');
+  const entry = (token, grants) => ({ token_sha256: sha(token), topics: ['*'], grants });
+  const own = await Router.start({ config: { participants: {
+    root: entry('r', ['*']), helper: entry('h', ['admin/grant', 'admin/kick', 'chat']), bob: entry('b', ['chat']),
+  } } });
+  t.after(() => own.stop());
+  const post = (token, body) => own.request('POST', `${path('bob')}/capabilities`,
+    { token, body: { topic: 'work', ...body } });
+  assert.equal((await post('h', { remove: ['chat'] })).status, 200);
+  assert.equal((await post('r', { add: ['admin/*'] })).status, 200);
+  for (const body of [{ remove: ['admin/*'] }, { add: ['chat'] }]) {
+    const answer = await post('h', body);
+    assert.equal(answer.status, 403, answer.text);
+    assert.match(answer.json.detail, /who has admin\/\*/);
+  }
+  const kicked = await own.request('DELETE', `${path('bob')}?topic=work&for=60`, { token: 'h' });
+  assert.equal(kicked.status, 403, kicked.text);
+  assert.equal((await post('r', { remove: ['admin/*'] })).status, 200);
+  assert.equal((await post('h', { add: ['chat'] })).status, 200);
 });
 
 test('what was changed survives that the configuration is read again', async (t) => {

@@ -182,6 +182,28 @@ Test(changes, what_is_not_there_needs_no_denial)
     scene_fini(&scene);
 }
 
+/* Or an administrator makes the table grow for ever, a topic name at a time, past every bound. */
+Test(changes, of_whom_nothing_is_left_is_forgotten)
+{
+    struct scene scene = scene_new("chat", NULL);
+    struct change_place place = {MCPX_SLICE("bob"), MCPX_SLICE("play"), MCPX_SLICE("root"),
+                                 start_ms};
+    struct changed *draft = NULL;
+
+    cr_expect_eq(order(&scene, "", "x", 0), MCPX_OK, "there is no x");
+    cr_expect_eq(changes_draft_bar(scene.changes, &place, start_ms, &draft), MCPX_OK);
+    cr_expect_eq(changes_commit(scene.changes, draft), MCPX_OK, "there is no bar");
+    cr_expect_null(changes_tick(scene.changes, start_ms, HOUR_MS));
+    cr_expect_null(changes_at(scene.changes, 0), "both are gone");
+    cr_expect_eq(order(&scene, "", "chat", 0), MCPX_OK);
+    cr_expect_null(changes_tick(scene.changes, start_ms, HOUR_MS));
+    cr_expect_not_null(changes_at(scene.changes, 0));
+    cr_expect_eq(order(&scene, "chat", "", 0), MCPX_OK, "what was taken away comes back");
+    cr_expect_null(changes_tick(scene.changes, start_ms, HOUR_MS));
+    cr_expect_null(changes_at(scene.changes, 0));
+    scene_fini(&scene);
+}
+
 Test(changes, one_set_for_all_connections)
 {
     struct scene scene = scene_new("chat", NULL);
