@@ -152,7 +152,7 @@ static bool ask(struct waiter *waiter, bool late)
     struct peer *peer = NULL;
     enum mcpx_err err = edge->stopping
                             ? MCPX_EGOING
-                            : renew_grant(edge, guest->admission.topic, &guest->grant);
+                            : renew_grant(connection, guest->admission.topic, &guest->grant);
 
     if (!err)
         err = http_admission_ask(edge->hub, guest->grant, &guest->admission, edge_now(edge));

@@ -7,6 +7,7 @@
 #include "router/edge/renew.h"
 
 #include "router/edge/bounds.h"
+#include "router/edge/certificate.h"
 
 /* In a turn. To tell a room of other grants costs much more than to find out that they are equal. */
 enum { LOOKS_PER_TURN = 256, CHANGES_PER_TURN = 64 };
@@ -21,12 +22,33 @@ static enum mcpx_err reason_of(enum mcpx_err err)
     return mcpx_error_close(err) ? err : MCPX_ENOMEM;
 }
 
-enum mcpx_err renew_grant(struct edge *edge, struct mcpx_slice topic, struct grant **grant)
+/* Who has shown a certificate stays as long as that stands for the participant. */
+static enum mcpx_err judge_certificate(const struct connection *connection,
+                                       const struct grant *grant)
 {
+    struct certificate certificate = {.named = {NULL, 0}};
+    enum mcpx_err err = MCPX_OK;
+
+    if (!connection->tls)
+        return MCPX_OK;
+    if (!certificate_read(connection, &certificate))
+        err = MCPX_ENOMEM;
+    else if (certificate.named.text && !mcpx_slice_equal(certificate.named, grant->identity))
+        err = MCPX_ETOKEN;
+    certificate_fini(&certificate);
+    return err;
+}
+
+enum mcpx_err renew_grant(struct connection *connection, struct mcpx_slice topic,
+                          struct grant **grant)
+{
+    struct edge *edge = connection->edge;
     struct grant *renewed = NULL;
     enum mcpx_err err = tokens_renew(edge->config->tokens, grant_base(*grant), topic,
                                      edge_now(edge), &renewed);
 
+    if (!err)
+        err = judge_certificate(connection, *grant);
     if (!err)
         err = changes_admit(edge->api.changes, topic, edge_now(edge).wall_ms, &renewed);
     if (err) {
@@ -44,7 +66,7 @@ static bool renew_member(struct connection *connection, bool remind)
     struct edge *edge = connection->edge;
     struct peer *peer = connection->peer;
     struct grant *grant = grant_ref((struct grant *)peer_grant(peer));
-    enum mcpx_err err = renew_grant(edge, peer_topic_name(peer), &grant);
+    enum mcpx_err err = renew_grant(connection, peer_topic_name(peer), &grant);
     bool equal = !err && grant_equals(grant, peer_grant(peer));
 
     connection->frames.max = bounds_message(edge->config);

@@ -8,15 +8,17 @@
 #include "router/edge/connection_state.h"
 
 /**
- * Judges a grant by the configuration that is in force now, and lays over it what was changed at run
+ * Judges a connection's grant by the configuration that is in force now, and lays over it what was changed at run
  * time.
  *
  * grant   replaced by another one, when that is another one; stays the caller's
  *
  * Returns MCPX_OK; MCPX_EKICKED when its participant is not configured any more, or not for this
- * topic; MCPX_EEXPIRED when another token may help; MCPX_ENOMEM. Then the grant is untouched.
+ * topic; MCPX_EEXPIRED when another token may help, or its
+ * certificate stands for it no more; MCPX_ENOMEM. Then the grant is untouched.
  */
-enum mcpx_err renew_grant(struct edge *edge, struct mcpx_slice topic, struct grant **grant);
+enum mcpx_err renew_grant(struct connection *connection, struct mcpx_slice topic,
+                          struct grant **grant);
 
 /**
  * Judges a connection that was judged under another configuration: its participant has other grants

@@ -5,7 +5,9 @@
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
+import { join as pathOf } from 'node:path';
 import { test } from 'node:test';
 import { Certificates } from './lib/certificates.mjs';
 import { Participant } from './lib/participant.mjs';
@@ -123,6 +125,21 @@ test('what another authority has signed, or nobody, ends the handshake', async (
     const tls = router.with('client', { san: 'DNS:agent.example', ...options });
     await assert.rejects(join(router, tls), /alert|ECONNRESET|socket hang up/);
   }
+});
+
+test('who is taken out of the table is out, and nobody else', async (t) => {
+  const router = await start(t);
+  const desk = await join(router, router.with('desk', { san: 'URI:spiffe://a/desk' }));
+  const agent = await join(router, router.with('client', { san: 'DNS:agent.example' }));
+  const ann = await join(router, router.bare, { token: token('ann'), authorization: undefined });
+  const file = pathOf(router.folder, 'router.json');
+  const config = JSON.parse(readFileSync(file, 'utf8'));
+  delete config.tls.client_names['uri:spiffe://a/desk'];
+  writeFileSync(file, JSON.stringify(config));
+  router.restart(); /* one that is not activated reads it again */
+  const end = await desk.untilClosed();
+  assert.equal(end.code, 4005);
+  for (const one of [agent, ann]) await one.untilId(one.send('chat', {}));
 });
 
 test('names that mean nobody, and names without authorities, are faults', async (t) => {
