@@ -361,6 +361,15 @@ int connection_read(const struct arguments *arguments, struct connection *out)
     return read_all_of(arguments, out);
 }
 
+int connection_read_anywhere(const struct arguments *arguments, struct connection *out)
+{
+    int status = connection_read_router(arguments, out);
+
+    if (!out->client.topic)
+        out->client.topic = "any";
+    return status == STATUS_OK ? connection_authenticate(arguments, out) : status;
+}
+
 int connection_read_patiently(const struct arguments *arguments, struct connection *out)
 {
     *out = (struct connection){.is_patient = true};

@@ -57,6 +57,9 @@ struct connection {
  */
 int connection_read(const struct arguments *arguments, struct connection *out);
 
+/** The same for a call that is about no topic: without one, `client.topic` is any word. */
+int connection_read_anywhere(const struct arguments *arguments, struct connection *out);
+
 /** The longest bearer token, in bytes. */
 enum { CONNECTION_TOKEN_MAX = 8192 };
 

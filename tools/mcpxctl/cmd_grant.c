@@ -9,6 +9,7 @@
 #include "lib/core/json_write.h"
 #include "lib/core/percent.h"
 #include "tools/common/visible.h"
+#include "tools/mcpxctl/changes_text.h"
 #include "tools/mcpxctl/fetch.h"
 #include "tools/mcpxctl/output.h"
 #include <mcpx/json.h>
@@ -107,44 +108,14 @@ static void write_body(struct mcpx_text *body, const struct arguments *arguments
 
 /* ---- what is answered ---- */
 
-static void show_list(struct mcpx_text *out, const char *title, struct mcpx_slice list)
-{
-    struct mcpx_json_walk walk;
-    bool any = false;
-
-    mcpx_json_walk_start(&walk, list);
-    for (; mcpx_json_walk_next(&walk); any = true) {
-        mcpx_text_puts(out, any ? ", " : title);
-        text_format(out, "%v", walk.value);
-    }
-    if (any)
-        mcpx_text_puts(out, "\n");
-}
-
-static void show_changes(struct mcpx_text *out, struct mcpx_slice list)
-{
-    struct mcpx_json_walk walk;
-
-    mcpx_json_walk_start(&walk, list);
-    while (mcpx_json_walk_next(&walk)) {
-        struct mcpx_slice until = mcpx_json_get(walk.value, "until");
-
-        text_format(out, "  %v %v", mcpx_json_get(walk.value, "change"),
-                    mcpx_json_get(walk.value, "kind"));
-        if (until.text)
-            text_format(out, "  until %v", until);
-        text_format(out, "  by %v\n", mcpx_json_get(walk.value, "by"));
-    }
-}
-
 static void show_change(struct mcpx_text *out, struct mcpx_slice answer)
 {
     struct mcpx_slice connections = mcpx_json_get(answer, "connections");
 
-    show_list(out, "before  ", mcpx_json_get(answer, "oldCapabilities"));
-    show_list(out, "now     ", mcpx_json_get(answer, "newCapabilities"));
-    show_list(out, "denied  ", mcpx_json_get(answer, "denied"));
-    show_changes(out, mcpx_json_get(answer, "changes"));
+    list_tell(out, "before  ", mcpx_json_get(answer, "oldCapabilities"));
+    list_tell(out, "now     ", mcpx_json_get(answer, "newCapabilities"));
+    list_tell(out, "denied  ", mcpx_json_get(answer, "denied"));
+    changes_tell(out, "  ", mcpx_json_get(answer, "changes"));
     if (mcpx_slice_equal(mcpx_json_get(answer, "known"), MCPX_SLICE("false")))
         mcpx_text_puts(out, "nobody is configured or connected there under this id\n");
     if (connections.text)

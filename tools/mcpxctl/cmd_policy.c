@@ -15,6 +15,7 @@
 #include "tools/mcpxctl/audit/pick.h"
 #include "tools/mcpxctl/load.h"
 #include "tools/mcpxctl/output.h"
+#include "tools/mcpxctl/policy/policy.h"
 #include <mcpx/envelope.h>
 #include <mcpx/json.h>
 
@@ -354,15 +355,25 @@ static void free_comparison(struct comparison *comparison)
     mx_map_fini(&comparison->known);
 }
 
-int cmd_policy(const struct arguments *arguments)
+const struct option_row policy_options[] = {
+    {"--audit", "FOLDER", VALUE_FILE, OPTION_REPEATED,
+     "diff: where the decisions are recorded; needed"},
+    {"--json", NULL, VALUE_NONE, 0,
+     "print one JSON object, or of diff one for each difference, then one with sums"},
+    {.name = NULL},
+};
+
+static int diff(const struct arguments *arguments)
 {
     struct comparison comparison = {.count = 0};
     const struct option_word *word;
     size_t at = 0;
     int status = STATUS_OK;
 
-    if (strcmp(arguments->operands[0], "diff") != 0)
-        return fail_with(STATUS_USAGE, verb, "the first word is diff");
+    if (arguments->operand_count != 3)
+        return fail_with(STATUS_USAGE, verb, "diff wants two configurations, OLD and NEW");
+    if (!arguments_have(arguments, "--audit"))
+        return fail_with(STATUS_USAGE, verb, "diff wants --audit FOLDER");
     for (int i = OLD; i <= NEW && status == STATUS_OK; i++)
         status = load_config(verb, arguments->operands[1 + i], &comparison.sides[i].config);
     while (status == STATUS_OK && (word = arguments_next(arguments, "--audit", &at)) != NULL)
@@ -371,4 +382,18 @@ int cmd_policy(const struct arguments *arguments)
         status = tell(&comparison, arguments_have(arguments, "--json"));
     free_comparison(&comparison);
     return status;
+}
+
+int cmd_policy(const struct arguments *arguments)
+{
+    const char *word = arguments->operands[0];
+
+    if (strcmp(word, "diff") == 0)
+        return diff(arguments);
+    if (strcmp(word, "show") != 0)
+        return fail_with(STATUS_USAGE, verb, "the first word is show or diff");
+    if (arguments->operand_count > 1 || arguments_have(arguments, "--audit"))
+        return fail_with(STATUS_USAGE, verb,
+                         "show asks the running router, and takes no file and no --audit");
+    return policy_show(arguments);
 }

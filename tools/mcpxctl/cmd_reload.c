@@ -45,12 +45,8 @@ int cmd_reload(const struct arguments *arguments)
 {
     struct mcpx_text answer = {0};
     struct connection where;
-    int status = connection_read_router(arguments, &where);
+    int status = connection_read_anywhere(arguments, &where);
 
-    if (!where.client.topic)
-        where.client.topic = "any"; /* the call is about none */
-    if (status == STATUS_OK)
-        status = connection_authenticate(arguments, &where);
     if (status == STATUS_OK)
         status = fetch_answer(&where, verb, "/admin/reload", "{}", &answer);
     if (status == STATUS_OK)

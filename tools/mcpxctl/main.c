@@ -144,13 +144,6 @@ static const struct option_row audit_options[] = {
     {.name = NULL},
 };
 
-static const struct option_row policy_options[] = {
-    {"--audit", "FOLDER", VALUE_FILE, OPTION_REQUIRED | OPTION_REPEATED,
-     "where the decisions are recorded"},
-    JSON_OPTION("print one JSON object for each difference, then one with sums"),
-    {.name = NULL},
-};
-
 static const struct option_row context_options[] = {
     JSON_OPTION("print one JSON object for each context"),
     {.name = NULL},
@@ -344,16 +337,22 @@ static const struct command commands[] = {
      "member differs in which line. Exits 0 when the logs are equal, 1 when they are not, 2 "
      "when a file, or a line in it, cannot be read.",
      one_object_options, NULL, cmd_parity},
-    {"policy", "diff OLD NEW", 3, 3, false, "what would another configuration have decided?",
-     "Makes every recorded decision about a message again, under the configuration in OLD and "
-     "under that in NEW, at the instant it was made, and prints those that would be "
-     "different: "
-     "allowed by one and refused by the other, because of a grant, a denial or a topic. Who "
-     "is "
-     "in neither configuration, such as the bearer of a signed token, is not judged. Exits 0 "
-     "when nothing would be different, 1 when something would, 2 when a configuration or the "
-     "audit cannot be read.",
-     policy_options, NULL, cmd_policy},
+    {"policy", "show|diff [OLD] [NEW]", 1, 3, false, "who may do what, and what would change?",
+     "show prints what the running router permits whom: its profiles and participants with "
+     "their "
+     "topics, grants and denials, and what was changed at run time, until when and by whom. "
+     "It "
+     "needs a grant for admin/read. diff makes every recorded decision about a message again, "
+     "under "
+     "the configuration in OLD and under that in NEW, at the instant it was made, and prints "
+     "those "
+     "that would be different: allowed by one and refused by the other, because of a grant, a "
+     "denial or a topic. Who is in neither configuration, such as the bearer of a signed "
+     "token, is "
+     "not judged. Exits 0 when it is shown or nothing would be different, 1 when something "
+     "would, 2 "
+     "when a configuration or the audit cannot be read.",
+     policy_options, connect_options, cmd_policy},
     {"proposals", NULL, 0, 0, false, "proposals that wait for a decision",
      "Prints the retained proposals that nobody has fulfilled, rejected or withdrawn, each as "
      "ID@DIGEST: the digest is the beginning of its envelope's SHA-256 and tells it from any "

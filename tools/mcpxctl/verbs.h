@@ -6,7 +6,8 @@
 
 #include "tools/common/command.h"
 
-extern const struct option_row grant_options[], revoke_options[], kick_options[];
+extern const struct option_row grant_options[], revoke_options[], kick_options[],
+    policy_options[];
 
 int cmd_approve(const struct arguments *arguments);
 int cmd_audit(const struct arguments *arguments);
