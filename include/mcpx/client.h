@@ -83,7 +83,8 @@ MCPX_API enum mcpx_err mcpx_client_respond(struct mcpx_client *client,
 
 /**
  * Connects with another token from now on. An application with session.renews_token calls this
- * after a LEFT with code 401 or 4005.
+ * after a LEFT with code 401 or 4005. When the token has ended a connection, the first attempt with the
+ * other one is made at once, others after the usual pauses.
  *
  * token   copied; NULL = there is no other token, and the next refusal is final
  *

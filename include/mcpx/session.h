@@ -266,7 +266,10 @@ MCPX_API void mcpx_session_disconnected(struct mcpx_session *session, int code,
  */
 MCPX_API void mcpx_session_end(struct mcpx_session *session);
 
-/** Changes the setting of that name. */
+/**
+ * Changes the setting of that name. Set after a connection that a token has ended, it says that there
+ * is another token: the next attempt is due at once, and when that one fails after the usual pauses.
+ */
 MCPX_API void mcpx_session_renews_token(struct mcpx_session *session, bool renews);
 
 /** Does what is due at this time. */

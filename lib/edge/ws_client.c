@@ -189,6 +189,7 @@ enum mcpx_err mcpx_client_renew(struct mcpx_client *client, const char *token)
     if (token && !mx_wire_renew(client->wire, token))
         return MCPX_ENOMEM;
     mcpx_session_renews_token(client->session, token != NULL);
+    mx_alarm_set(client->alarm, 0);
     return MCPX_OK;
 }
 

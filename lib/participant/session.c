@@ -149,6 +149,8 @@ void mcpx_session_disconnected(struct mcpx_session *session, int code,
     if (!mx_connection_move(&session->connection, MX_DISCONNECT))
         return;
     mx_outbox_rewind(&session->outbox);
+    session->wants_token =
+        mcpx_error_again(code) == MCPX_AGAIN_TOKEN && session->backoff.failures == 0;
     if (!is_final) {
         mx_session_fill(session, &chance, sizeof chance);
         pause = mx_backoff_next(&session->backoff, chance);
@@ -185,6 +187,8 @@ struct mcpx_slice mcpx_session_instance_key(const struct mcpx_session *session)
 void mcpx_session_renews_token(struct mcpx_session *session, bool renews)
 {
     session->config.renews_token = renews;
+    if (renews && session->wants_token)
+        session->connect_at = session->mono_ms;
 }
 
 bool mcpx_session_place(const struct mcpx_session *session, struct mcpx_place *out)

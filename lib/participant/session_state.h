@@ -32,6 +32,7 @@ struct mx_id {
  * connection    its state
  * mono_ms       the time of the last call
  * connect_at    mono_ms of the next attempt; meaningless unless offline
+ * wants_token   the connection was lost for its token's sake, and no attempt was made since
  * storing       how often in a row the router could not store what we sent, since `stuck_since`
  *               (mono_ms)
  * id            our id, as the last welcome said
@@ -54,6 +55,7 @@ struct mcpx_session {
     enum mx_connection connection;
     int64_t mono_ms;
     int64_t connect_at;
+    bool wants_token;
     struct mx_backoff backoff, storing;
     int64_t stuck_since;
     struct mx_id id;

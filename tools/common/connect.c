@@ -128,6 +128,12 @@ static int keep_token(struct connection *out, const char *verb, const char *sour
     return STATUS_OK;
 }
 
+/* What was read of a token file. */
+struct token_read {
+    char bytes[CONNECTION_TOKEN_MAX + 3];
+    struct stat about;
+};
+
 static size_t read_all(int fd, char *bytes, size_t size)
 {
     size_t len = 0;
@@ -138,27 +144,54 @@ static size_t read_all(int fd, char *bytes, size_t size)
     return len;
 }
 
+/* Returns the length without line ends; SIZE_MAX, with errno, when the file cannot be read. */
+static size_t read_token(const char *file, int flags, struct token_read *out)
+{
+    int fd = open(file, O_RDONLY | O_CLOEXEC | flags);
+    size_t len = SIZE_MAX;
+
+    if (fd < 0)
+        return SIZE_MAX;
+    if (fstat(fd, &out->about) == 0)
+        len = read_all(fd, out->bytes, sizeof out->bytes);
+    close(fd);
+    while (len > 0 && len != SIZE_MAX &&
+           (out->bytes[len - 1] == '\n' || out->bytes[len - 1] == '\r'))
+        len--;
+    return len;
+}
+
 static int read_token_file(struct connection *out, const char *verb, const char *file)
 {
-    char bytes[CONNECTION_TOKEN_MAX + 3];
-    struct stat about;
-    size_t len;
-    int status, fd = open(file, O_RDONLY | O_CLOEXEC);
+    struct token_read found;
+    size_t len = read_token(file, 0, &found);
+    int status;
 
-    if (fd < 0 || fstat(fd, &about) != 0) {
-        complain(verb, "%s: %s", file, strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return STATUS_USAGE;
-    }
-    if (S_ISREG(about.st_mode) && (about.st_mode & (S_IRGRP | S_IROTH)))
+    if (len == SIZE_MAX)
+        return fail_with(STATUS_USAGE, verb, "%s: %s", file, strerror(errno));
+    if (S_ISREG(found.about.st_mode) && (found.about.st_mode & (S_IRGRP | S_IROTH)))
         complain(verb, "warning: others may read %s; chmod 600 would mend that", file);
-    len = read_all(fd, bytes, sizeof bytes);
-    close(fd);
-    while (len > 0 && (bytes[len - 1] == '\n' || bytes[len - 1] == '\r'))
-        len--;
-    status = keep_token(out, verb, file, bytes, len);
-    secret_wipe(bytes, sizeof bytes);
+    if (S_ISREG(found.about.st_mode))
+        out->token_file = file; /* a pipe can be read only once */
+    status = keep_token(out, verb, file, found.bytes, len);
+    secret_wipe(found.bytes, sizeof found.bytes);
+    return status;
+}
+
+/* Whoever puts a pipe in the place of the file is not waited for. */
+static int read_other_token(const struct connection *connection, char **token)
+{
+    struct token_read found;
+    size_t len = read_token(connection->token_file, O_NONBLOCK, &found);
+    int status = STATUS_ABSENT;
+
+    if (len != SIZE_MAX && connection_token_is_valid(found.bytes, len) &&
+        (strlen(connection->token) != len ||
+         memcmp(connection->token, found.bytes, len) != 0)) {
+        *token = strndup(found.bytes, len);
+        status = *token ? STATUS_OK : STATUS_FAILED;
+    }
+    secret_wipe(found.bytes, sizeof found.bytes);
     return status;
 }
 
@@ -209,7 +242,23 @@ static int ask_for_token(const struct connection *where, const char *verb, int64
 
 int connection_ask(const struct connection *connection, int64_t timeout_ms, char **token)
 {
+    if (connection->token_file)
+        return read_other_token(connection, token);
     return ask_for_token(connection, NULL, timeout_ms, token);
+}
+
+bool connection_may_ask(const struct connection *connection, const struct mcpx_event *event)
+{
+    return event->type == MCPX_EVENT_LEFT && event->retry_ms >= 0 &&
+           mcpx_error_again(event->code) == MCPX_AGAIN_TOKEN &&
+           connection->client.session.renews_token;
+}
+
+void connection_take(struct connection *connection, char *token)
+{
+    connection_wipe(connection->token);
+    connection->token = token;
+    connection->client.token = token;
 }
 
 void connection_wipe(char *token)
@@ -269,8 +318,12 @@ static int find_token(const struct arguments *arguments, struct connection *out,
         return STATUS_USAGE;
     if (out->as)
         return file ? connection_complain_of_both(verb) : ask_first(out, verb);
-    if (file)
-        return read_token_file(out, verb, file);
+    if (file) {
+        int status = read_token_file(out, verb, file);
+
+        out->client.session.renews_token = out->token_file != NULL;
+        return status;
+    }
     if (token)
         return keep_token(out, verb, "MCPX_TOKEN", token, strlen(token));
     return fail_with(STATUS_USAGE, verb,
@@ -382,8 +435,10 @@ int connection_read_other(const struct arguments *arguments, const struct connec
     const char *verb = arguments->command->name;
     int status;
 
-    *out = (struct connection){
-        .client = first->client, .as = first->as, .is_patient = first->is_patient};
+    *out = (struct connection){.client = first->client,
+                               .as = first->as,
+                               .token_file = first->token_file,
+                               .is_patient = first->is_patient};
     out->client.topic = topic;
     out->client.token = NULL;
     out->api = strdup(first->api);

@@ -24,9 +24,11 @@ extern const struct option_row connect_topics_options[];
  * Where a program connects to and as whom.
  *
  * client    url, topic, token and ca_file are filled, history is -1; the verb fills the rest. The
- *           strings are lent by the command line, the environment and this struct
+ *           strings are lent by the command line, the environment and this struct.
+ *           `session.renews_token` is set with --as, and with a token file that can be read again
  * api       address of the HTTP API, for struct http_call
  * as        the participant that --as or the context named; NULL when the token decides
+ * token_file   where the token stands, when it can be read there again; else NULL
  * context   name of the context that is used; NULL when there is none
  * timeout_ms   how long to wait for a token, and for the calls of fetch.h, which then print no
  *              complaint; 0 = as http_do waits
@@ -35,6 +37,7 @@ extern const struct option_row connect_topics_options[];
 struct connection {
     struct mcpx_client_config client;
     const char *as;
+    const char *token_file;
     char *api;
     char *token;
     const char *context;
@@ -93,22 +96,31 @@ int connection_read_other(const struct arguments *arguments, const struct connec
 
 /**
  * As connection_read, for a program that keeps running. With --as, it does not fail when the router
- * is not there yet: it says that it waits, and fills in a token that no router accepts. With --as
- * it also sets `client.session.renews_token`. So LEFT follows, then and whenever a token is refused
- * later, and the program has to call connection_ask.
+ * is not there yet: it says that it waits, and fills in a token that no router accepts. So LEFT
+ * follows, then and whenever a token is refused later, and the program has to call connection_ask.
  */
 int connection_read_patiently(const struct arguments *arguments, struct connection *out);
 
 /**
- * Asks the router for another token for `as`. Prints nothing. May be called from another thread.
+ * True for the end of a connection that another token may make good, where one can be had: with --as
+ * from the router, with a token file from there. The program then calls connection_ask.
+ */
+bool connection_may_ask(const struct connection *connection, const struct mcpx_event *event);
+
+/**
+ * Gets another token: reads the token file again, or asks the router for one for `as`. Prints nothing.
+ * May be called from another thread, while connection_take is not.
  *
- * timeout_ms   for the whole call
- * token        filled on STATUS_OK; for connection_wipe
+ * timeout_ms   for the whole call to a router
+ * token        filled on STATUS_OK; for connection_take or connection_wipe
  *
- * Returns STATUS_OK; STATUS_ABSENT when the router gives no tokens, so that asking again is
- * useless; else another exit code.
+ * Returns STATUS_OK; STATUS_ABSENT when there is no other token, so that asking again is useless: the
+ * router gives none, or the file has none but the one we have; else another exit code.
  */
 int connection_ask(const struct connection *connection, int64_t timeout_ms, char **token);
+
+/** Takes a token of connection_ask in place of the one that is there, which is wiped. */
+void connection_take(struct connection *connection, char *token);
 
 /** Wipes a token and frees it. NULL is allowed. */
 void connection_wipe(char *token);

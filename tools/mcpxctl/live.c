@@ -117,19 +117,30 @@ static void note_connection(struct live *live, const struct mcpx_event *event)
         live->away = event->type == MCPX_EVENT_LEFT;
 }
 
-/* A router in development mode that was restarted no longer knows the tokens it gave before. */
-static void renew_token(struct live *live, const struct mcpx_event *event)
+/* STATUS_ABSENT when there is no other token, and none will come. */
+static int renew_token(struct live *live, const struct mcpx_event *event)
 {
     char *token = NULL;
     int status;
 
-    if (event->type != MCPX_EVENT_LEFT || mcpx_error_again(event->code) != MCPX_AGAIN_TOKEN ||
-        !live->where.as)
-        return;
+    if (!connection_may_ask(&live->where, event))
+        return STATUS_OK;
     status = connection_ask(&live->where, ASK_MS, &token);
     if (status == STATUS_OK || status == STATUS_ABSENT)
         mcpx_client_renew(live->client, token);
-    connection_wipe(token);
+    if (status == STATUS_OK)
+        connection_take(&live->where, token);
+    return status;
+}
+
+/* A file answers at once; a router is asked when the end was reported. */
+static bool goes_on(struct live *live, const struct mcpx_event *event)
+{
+    if (event->type != MCPX_EVENT_LEFT)
+        return true;
+    if (event->retry_ms < 0 || !(live->joined || live->patient))
+        return false;
+    return !live->where.token_file || renew_token(live, event) != STATUS_ABSENT;
 }
 
 int live_next(struct live *live, int64_t deadline_ms, struct mcpx_event *event)
@@ -144,12 +155,12 @@ int live_next(struct live *live, int64_t deadline_ms, struct mcpx_event *event)
             return STATUS_INTERRUPTED;
         if (err == MCPX_ECLOSED)
             return STATUS_FAILED;
-        if (err == MCPX_OK && event->type == MCPX_EVENT_LEFT &&
-            (event->retry_ms < 0 || !(live->joined || live->patient)))
+        if (err == MCPX_OK && !goes_on(live, event))
             return complain_of_end(live, event);
         if (err == MCPX_OK) {
             note_connection(live, event);
-            renew_token(live, event);
+            if (!live->where.token_file)
+                renew_token(live, event);
             return STATUS_OK;
         }
         if (late)

@@ -45,7 +45,8 @@ int64_t live_deadline(int64_t timeout_ms);
 /**
  * Connects, beside other connections of the same participant, and waits for the welcome. When the
  * first attempt fails, there is no other. When a connection breaks later, a new one is made, as
- * long as the verb waits. With --as, the router is asked for another token.
+ * long as the verb waits. When the token has expired or is refused, another one is taken from
+ * where it came from: with --as from the router, or from the token file.
  *
  * out   live_leave in every case
  *

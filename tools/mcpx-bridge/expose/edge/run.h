@@ -15,7 +15,7 @@ struct sockaddr_storage;
  */
 struct expose_job {
     struct mcpx_client_config client;
-    const struct connection *where;
+    struct connection *where;
     struct expose_config expose;
     const struct sockaddr_storage *http;
 };

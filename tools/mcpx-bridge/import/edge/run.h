@@ -11,7 +11,7 @@
  * What to run. Everything is borrowed during import_run.
  *
  * topics   where to connect, `topic_count` of them; loop, on_event and user are filled in
- * where    a row for each topic: whom to ask for another token
+ * where    a row for each topic: where another token comes from
  * import   settings of the core
  * argv     the server's command line, ended by NULL
  * name     precedes the lines of its standard error
@@ -19,7 +19,7 @@
 struct import_job {
     const struct mcpx_client_config *topics;
     size_t topic_count;
-    const struct connection *where;
+    struct connection *where;
     struct import_config import;
     char *const *argv;
     const char *name;
