@@ -447,7 +447,7 @@ Test(reconnect, stays_away_for_as_long_as_the_router_asks)
 
 Test(reconnect, comes_back_at_once_with_another_token_but_only_once)
 {
-    static const int codes[] = {4005, 401};
+    static const int codes[] = {4005, 401, 1001}; /* the last is not about the token */
 
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         struct stage stage;
@@ -459,28 +459,13 @@ Test(reconnect, comes_back_at_once_with_another_token_but_only_once)
         stage_breaks(&stage, codes[i]);
         cr_expect_gt(mcpx_session_connect_at(stage.session), stage.now.mono_ms);
         mcpx_session_renews_token(stage.session, true);
-        cr_expect_leq(mcpx_session_connect_at(stage.session), stage.now.mono_ms);
+        cr_expect_eq(mcpx_session_connect_at(stage.session) <= stage.now.mono_ms, i < 2);
         stage_breaks(&stage, 401);
         mcpx_session_renews_token(stage.session, true);
         cr_expect_geq(mcpx_session_connect_at(stage.session) - stage.now.mono_ms, 500);
         stage_skip(&stage);
         stage_clear(&stage);
     }
-}
-
-Test(reconnect, does_not_hurry_to_a_router_that_is_gone)
-{
-    struct stage stage;
-    struct mcpx_session_config config = stage_config(&stage);
-
-    config.renews_token = true;
-    stage_set(&stage, &config);
-    stage_joins(&stage);
-    stage_breaks(&stage, 1001);
-    mcpx_session_renews_token(stage.session, true);
-    cr_expect_gt(mcpx_session_connect_at(stage.session), stage.now.mono_ms);
-    stage_skip(&stage);
-    stage_clear(&stage);
 }
 
 Test(reconnect, gives_up_when_the_answer_would_be_the_same)
