@@ -5,6 +5,7 @@
 #include "router/edge/reload_tell.h"
 
 #include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "router/edge/record.h"
 #include "router/store/audit_note.h"
 
@@ -91,15 +92,17 @@ static void log_done(const struct edge *edge, const struct reload_found *found,
 static void write_answer(const struct edge *edge, const struct reload_found *found,
                          const char *was, struct mcpx_text *out)
 {
-    const struct difference *difference = &found->difference;
+    struct difference_answer answer = {.rev = edge->config->rev,
+                                       .was = was,
+                                       .difference = &found->difference,
+                                       .settings = mcpx_text_view(&found->settings),
+                                       .rows = mcpx_text_view(&found->rows),
+                                       .shown = found->shown};
 
     mcpx_text_reset(out);
-    mx_format(out,
-              "{\"rev\":%q,\"was\":%q,\"participants\":{\"added\":%s,\"removed\":%s,"
-              "\"changed\":%s},\"settings\":%s,\"changes\":%s,\"left_out\":%s}",
-              edge->config->rev, was, difference->counts[DIFFERENCE_ADDED],
-              difference->counts[DIFFERENCE_REMOVED], difference->counts[DIFFERENCE_CHANGED],
-              &found->settings, &found->rows, difference->count - found->shown);
+    mx_json_begin_object(out, NULL);
+    difference_write_answer(&answer, out);
+    mx_json_end_object(out);
 }
 
 static void audit(struct edge *edge, const struct reload_found *found, const char *was,

@@ -68,4 +68,21 @@ void difference_write_row(const struct difference_row *row, struct mcpx_text *ou
 size_t difference_write(const struct difference *difference, size_t bytes_max,
                         struct mcpx_text *out);
 
+/**
+ * What is told of two configurations.
+ *
+ * rev, was   the policy of the new and of the old one
+ * settings   as config_compare has them
+ * rows       as difference_write has them, `shown` of them
+ */
+struct difference_answer {
+    const char *rev, *was;
+    const struct difference *difference;
+    struct mcpx_slice settings, rows;
+    size_t shown;
+};
+
+/** Appends the members of the answer to a reload to an object (docs/http-api.md). */
+void difference_write_answer(const struct difference_answer *answer, struct mcpx_text *out);
+
 #endif

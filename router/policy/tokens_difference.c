@@ -271,3 +271,19 @@ size_t difference_write(const struct difference *difference, size_t bytes_max,
     mx_json_end_array(out);
     return count;
 }
+
+void difference_write_answer(const struct difference_answer *answer, struct mcpx_text *out)
+{
+    const struct difference *difference = answer->difference;
+
+    mcpx_json_add_member(out, "rev", mcpx_slice_of(answer->rev));
+    mcpx_json_add_member(out, "was", mcpx_slice_of(answer->was));
+    mx_json_begin_object(out, "participants");
+    for (int i = DIFFERENCE_ADDED; i <= DIFFERENCE_CHANGED; i++)
+        mx_json_add_number(out, difference_word((enum difference_change)i),
+                           (int64_t)difference->counts[i]);
+    mx_json_end_object(out);
+    mx_json_add_raw(out, "settings", answer->settings);
+    mx_json_add_raw(out, "changes", answer->rows);
+    mx_json_add_number(out, "left_out", (int64_t)(difference->count - answer->shown));
+}

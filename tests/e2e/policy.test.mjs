@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -99,4 +99,49 @@ test('policy show reads page after page, and needs a grant', async (t) => {
     assert.equal(code, 2, stderr);
     assert.match(stderr, why);
   }
+});
+
+test('policy diff tells who gains and loses what between two files, as a reload would', async (t) => {
+  const people = { ann: person('ann', ['chat', 'mcp/*']), bob: person('bob', ['chat']) };
+  const { router, folder, ctl } = await start(t, people);
+  const put = (name, config) => writeFileSync(join(folder, name), JSON.stringify(config));
+  const chief = person('chief', ['admin/*', 'mcp/*', 'chat'], { topics: ['*'] });
+  const old = { auth: { jwt: { secret: SECRET } }, participants: { chief, ...people } };
+  const next = { ...old, limits: { ping_s: 20 }, participants: { chief,
+    ann: person('ann', ['chat'], { deny: ['x/*'] }), eve: person('eve', ['chat']) } };
+  put('old.json', old);
+  put('new.json', next);
+  const same = await ctl('chief', 'policy', 'diff', 'old.json', 'old.json');
+  assert.equal(same.code, 0, same.stderr);
+  assert.match(same.stdout, /^participants: 0 added, 0 removed, 0 changed$/m);
+
+  const told = await ctl('chief', 'policy', 'diff', 'old.json', 'new.json', '--json');
+  assert.equal(told.code, 1, told.stderr);
+  const { restart, ...answer } = JSON.parse(told.stdout);
+  assert.deepEqual(restart, []);
+  assert.deepEqual(answer.participants, { added: 1, removed: 1, changed: 1 });
+  writeFileSync(join(router.folder, 'router.json'), JSON.stringify(next));
+  const reload = await router.request('POST', '/admin/reload', { token: 'token-of-chief', body: {} });
+  assert.deepEqual(reload.json, answer, 'the router says the same');
+
+  const shown = await ctl('chief', 'policy', 'diff', 'old.json', 'new.json');
+  assert.equal(shown.code, 1);
+  assert.equal(shown.stdout, `policy ${answer.rev}, was ${answer.was}
+participants: 1 added, 1 removed, 1 changed
+changed: participant ann
+  - mcp/*
+  - denied: x/*
+removed: participant bob
+  - topic room*
+  - chat
+added: participant eve
+  + topic room*
+  + chat
+setting /limits/ping_s: 25 -> 20
+`);
+  put('moved.json', { ...old, listen: ['127.0.0.1:1'] });
+  const moved = await ctl('chief', 'policy', 'diff', 'old.json', 'moved.json');
+  assert.equal(moved.code, 1, moved.stderr);
+  assert.match(moved.stdout, /^setting \/listen.*which takes a restart of the router$/m);
+  assert.equal((await ctl('chief', 'policy', 'diff', 'old.json', 'absent.json')).code, 2);
 });

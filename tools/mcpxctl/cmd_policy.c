@@ -357,9 +357,9 @@ static void free_comparison(struct comparison *comparison)
 
 const struct option_row policy_options[] = {
     {"--audit", "FOLDER", VALUE_FILE, OPTION_REPEATED,
-     "diff: where the decisions are recorded; needed"},
+     "diff: compare the decisions that are recorded there, not the configurations"},
     {"--json", NULL, VALUE_NONE, 0,
-     "print one JSON object, or of diff one for each difference, then one with sums"},
+     "print one JSON object, or of diff --audit one for each difference, then one with sums"},
     {.name = NULL},
 };
 
@@ -367,19 +367,24 @@ static int diff(const struct arguments *arguments)
 {
     struct comparison comparison = {.count = 0};
     const struct option_word *word;
+    bool json = arguments_have(arguments, "--json");
     size_t at = 0;
     int status = STATUS_OK;
 
     if (arguments->operand_count != 3)
         return fail_with(STATUS_USAGE, verb, "diff wants two configurations, OLD and NEW");
-    if (!arguments_have(arguments, "--audit"))
-        return fail_with(STATUS_USAGE, verb, "diff wants --audit FOLDER");
     for (int i = OLD; i <= NEW && status == STATUS_OK; i++)
         status = load_config(verb, arguments->operands[1 + i], &comparison.sides[i].config);
+    if (status == STATUS_OK && !arguments_have(arguments, "--audit")) {
+        status =
+            policy_compare(&comparison.sides[OLD].config, &comparison.sides[NEW].config, json);
+        goto out;
+    }
     while (status == STATUS_OK && (word = arguments_next(arguments, "--audit", &at)) != NULL)
         status = compare_folder(&comparison, word->value);
     if (status == STATUS_OK)
-        status = tell(&comparison, arguments_have(arguments, "--json"));
+        status = tell(&comparison, json);
+out:
     free_comparison(&comparison);
     return status;
 }

@@ -7,9 +7,10 @@
 #include <mcpx/text.h>
 
 /**
- * Appends rows as difference_write has them, a JSON array: a line for each participant and profile,
- * below it one for each thing that was gained (+) or lost (-).
+ * Appends what difference_write_answer has written, in an object: sums, then a line for each
+ * participant and profile, below it one for each thing that was gained (+) or lost (-), then settings.
+ * The lines of a member `restart`, if any, are settings too.
  */
-void difference_tell(struct mcpx_text *out, struct mcpx_slice rows);
+void difference_tell(struct mcpx_text *out, struct mcpx_slice answer);
 
 #endif

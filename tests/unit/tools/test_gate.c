@@ -85,7 +85,7 @@ Test(gate, a_difference_is_named_by_its_place)
         struct mcpx_text path = {0};
 
         cr_expect_eq(
-            difference_find(&path, mcpx_slice_of(rows[i].was), mcpx_slice_of(rows[i].is)),
+            gate_difference_find(&path, mcpx_slice_of(rows[i].was), mcpx_slice_of(rows[i].is)),
             rows[i].found, "row %zu", i);
         cr_expect_str_eq(path.text ? path.text : "", rows[i].path, "row %zu", i);
         mcpx_text_fini(&path);

@@ -55,8 +55,8 @@ static bool descend(struct mcpx_text *path, struct mcpx_slice *was, struct mcpx_
     return true;
 }
 
-enum difference difference_find(struct mcpx_text *path, struct mcpx_slice was,
-                                struct mcpx_slice is)
+enum difference gate_difference_find(struct mcpx_text *path, struct mcpx_slice was,
+                                     struct mcpx_slice is)
 {
     struct mcpx_text old = {0}, new = {0};
     enum difference found = DIFFERENCE_UNKNOWN;

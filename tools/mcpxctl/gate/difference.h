@@ -17,7 +17,7 @@ enum difference { DIFFERENCE_NONE, DIFFERENCE_FOUND, DIFFERENCE_UNKNOWN };
  *
  * Returns DIFFERENCE_UNKNOWN when one is no JSON or ambiguous, or memory runs out.
  */
-enum difference difference_find(struct mcpx_text *path, struct mcpx_slice was,
-                                struct mcpx_slice is);
+enum difference gate_difference_find(struct mcpx_text *path, struct mcpx_slice was,
+                                     struct mcpx_slice is);
 
 #endif

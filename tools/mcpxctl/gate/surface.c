@@ -52,7 +52,7 @@ static enum gate_verdict compare_handshake(struct gate *gate, struct mcpx_slice 
 
     gate_path(&path, gate->folder, "capabilities.json");
     if (!path.failed && gate_read(gate, path.text, &text, &was, detail)) {
-        switch (difference_find(&place, was, handshake)) {
+        switch (gate_difference_find(&place, was, handshake)) {
         case DIFFERENCE_NONE:
             verdict = GATE_PASS;
             break;
