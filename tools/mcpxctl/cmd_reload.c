@@ -3,7 +3,6 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
-#include "tools/common/visible.h"
 #include "tools/mcpxctl/difference_text.h"
 #include "tools/mcpxctl/fetch.h"
 #include "tools/mcpxctl/output.h"
