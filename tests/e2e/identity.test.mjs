@@ -11,7 +11,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import * as jose from 'jose';
+import * as jose from './lib/jose.mjs';
 import { Participant, Refused } from './lib/participant.mjs';
 import { eventually, Router } from './lib/router.mjs';
 

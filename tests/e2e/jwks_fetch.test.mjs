@@ -12,7 +12,7 @@ import { createServer as createSecureServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import * as jose from 'jose';
+import * as jose from './lib/jose.mjs';
 import { Participant } from './lib/participant.mjs';
 import { eventually, Router, routerBinary } from './lib/router.mjs';
 
