@@ -6,6 +6,7 @@
 
 #include "lib/core/fault.h"
 #include "lib/core/http_line.h"
+#include "lib/core/passphrase.h"
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -33,7 +34,7 @@ static bool is_token(const char *token)
 static bool holds_certificate(const char *path)
 {
     FILE *file = fopen(path, "r");
-    X509 *certificate = file ? PEM_read_X509(file, NULL, NULL, NULL) : NULL;
+    X509 *certificate = file ? PEM_read_X509(file, NULL, mx_no_passphrase, NULL) : NULL;
     bool held = certificate != NULL;
 
     X509_free(certificate);

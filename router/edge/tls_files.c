@@ -7,6 +7,7 @@
 #include "router/edge/tls_files.h"
 
 #include "lib/core/format.h"
+#include "lib/core/passphrase.h"
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -54,16 +55,6 @@ static int choose_protocol(SSL *ssl, const unsigned char **chosen, unsigned char
     return SSL_TLSEXT_ERR_OK;
 }
 
-/* Nobody is there to type it, and OpenSSL would ask the terminal. */
-static int no_passphrase(char *buffer, int size, int writing, void *context)
-{
-    (void)writing;
-    (void)context;
-    if (size > 0)
-        buffer[0] = '\0';
-    return -1;
-}
-
 static SSL_CTX *make(bool only_1_3)
 {
     SSL_CTX *context = SSL_CTX_new(TLS_server_method());
@@ -75,7 +66,7 @@ static SSL_CTX *make(bool only_1_3)
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_max_cert_list(context, CLIENT_CHAIN_MAX);
-    SSL_CTX_set_default_passwd_cb(context, no_passphrase);
+    SSL_CTX_set_default_passwd_cb(context, mx_no_passphrase);
     SSL_CTX_set_alpn_select_cb(context, choose_protocol, NULL);
     if (SSL_CTX_set_min_proto_version(context, only_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION) &&
         SSL_CTX_set_cipher_list(context, ciphers) &&

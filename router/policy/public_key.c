@@ -6,6 +6,7 @@
 
 #include "lib/core/format.h"
 #include "lib/core/json_reason.h"
+#include "lib/core/passphrase.h"
 #include "router/policy/jwk.h"
 
 #include <openssl/err.h>
@@ -72,7 +73,7 @@ static enum mcpx_err read_pem(const char *text, const struct jwt_key *model,
     bio = BIO_new_mem_buf(text, -1);
     if (!bio)
         return MCPX_ENOMEM;
-    while (!err && (row.key = PEM_read_bio_PUBKEY(bio, NULL, NULL, NULL)) != NULL)
+    while (!err && (row.key = PEM_read_bio_PUBKEY(bio, NULL, mx_no_passphrase, NULL)) != NULL)
         err = add(&row, out, why);
     if (!err && out->count != wanted)
         err = refuse(why, "found a damaged key, or something else than public keys");

@@ -8,6 +8,7 @@
 #include "lib/contract/digest.h"
 #include "lib/core/fault.h"
 #include "lib/core/ident.h"
+#include "lib/core/passphrase.h"
 
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -22,15 +23,6 @@ struct audit_key {
     char id[AUDIT_KEY_ID_LEN + 1];
 };
 
-static int no_passphrase(char *buffer, int size, int writing, void *context)
-{
-    (void)writing;
-    (void)context;
-    if (size > 0)
-        buffer[0] = '\0';
-    return -1;
-}
-
 static EVP_PKEY *parse(struct mcpx_slice pem, enum audit_half half)
 {
     BIO *bio =
@@ -38,9 +30,9 @@ static EVP_PKEY *parse(struct mcpx_slice pem, enum audit_half half)
     EVP_PKEY *key = NULL;
 
     if (bio && half == AUDIT_PRIVATE)
-        key = PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, NULL);
+        key = PEM_read_bio_PrivateKey(bio, NULL, mx_no_passphrase, NULL);
     else if (bio)
-        key = PEM_read_bio_PUBKEY(bio, NULL, no_passphrase, NULL);
+        key = PEM_read_bio_PUBKEY(bio, NULL, mx_no_passphrase, NULL);
     BIO_free(bio);
     return key;
 }

@@ -237,3 +237,13 @@ test('a private key where a public one belongs stops the start, with advice', as
     (error) => /found a private key.*openssl pkey -in FILE -pubout/.test(error.message)
       && !error.message.includes(pairs.ES256.pem.split('\n')[1]));
 });
+
+test('a file that wants a passphrase stops the start, and nobody is asked for one', async () => {
+  const path = join(folder, 'locked.pem');
+  publish(['-----BEGIN PUBLIC KEY-----', 'Proc-Type: 4,ENCRYPTED',
+    'DEK-Info: AES-128-CBC,00112233445566778899AABBCCDDEEFF', '',
+    'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=', '-----END PUBLIC KEY-----', ''].join('\n'), path);
+  await assert.rejects(
+    Router.start({ config: { auth: { jwt: { keys: [{ alg: 'EdDSA', public_key_file: path }] } } } }),
+    (error) => /found a damaged key/.test(error.message) && !/pass ?phrase/i.test(error.message));
+});
