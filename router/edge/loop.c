@@ -119,7 +119,8 @@ static void on_round(uv_prepare_t *prepare)
         send_away(edge);
     more = reload_turn(edge);
     more = renew_turn(edge) || more;
-    http_server_tell_reloaded(edge);
+    if (reload_has_ended(edge))
+        http_server_tell_reloaded(edge);
     more = flush_round(edge) || waiters_have_turn(edge) || more;
     hub_note_written(edge->hub, clock_end(&edge->clock, &took_us));
     figure_add_time(&edge->turns, took_us);

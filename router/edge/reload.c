@@ -17,7 +17,7 @@ enum { ANSWER_BYTES = 262144 };
  * sources     of the configuration in force, as it was read
  * work        what the thread does, while `reading`
  * asker       who has asked for the one under way; `next`: for the one after it
- * asked, begun, done   numbers of reloads
+ * asked, begun, done   numbers of reloads; `told` is what `done` was when it was asked for last
  * err, found  what the thread has found
  * retired     participants and keys of before, to be freed
  */
@@ -27,7 +27,7 @@ struct reload {
     uv_work_t work;
     bool reading;
     struct reload_asker asker, next;
-    uint64_t asked, begun, done;
+    uint64_t asked, begun, done, told;
     enum mcpx_err err;
     struct reload_found found;
     struct tokens *retired;
@@ -201,6 +201,15 @@ uint64_t reload_ask(struct edge *edge, const struct reload_source *source)
 bool reload_is_done(const struct edge *edge, uint64_t number)
 {
     return edge->reload->done >= number;
+}
+
+bool reload_has_ended(struct edge *edge)
+{
+    struct reload *reload = edge->reload;
+    bool ended = reload->told != reload->done;
+
+    reload->told = reload->done;
+    return ended;
 }
 
 bool reload_turn(struct edge *edge)

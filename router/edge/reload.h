@@ -38,6 +38,9 @@ uint64_t reload_ask(struct edge *edge, const struct reload_source *source);
 /** Has the reload of that number ended? What became of the last one is in edge->api.reloads. */
 bool reload_is_done(const struct edge *edge, uint64_t number);
 
+/** Has any ended since this was asked last? */
+bool reload_has_ended(struct edge *edge);
+
 /** Frees some of the configuration that was in force before. True while there is more. */
 bool reload_turn(struct edge *edge);
 
