@@ -15,22 +15,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static uint64_t number_of(const char *variable, uint64_t otherwise)
-{
-    const char *text = getenv(variable);
-
-    return text ? strtoull(text, NULL, 10) : otherwise;
-}
-
 static void run(bool forgetful, bool hurried, struct table_tally *tally)
 {
-    uint64_t seed = number_of("MCPX_TABLE_SEED", 0);
-    uint64_t seeds = seed ? 1 : number_of("MCPX_TABLE_SEEDS", 60);
+    uint64_t seed = dice_number_of("MCPX_TABLE_SEED", 0);
+    uint64_t seeds = seed ? 1 : dice_number_of("MCPX_TABLE_SEEDS", 60);
 
     for (uint64_t i = 0; i < seeds; i++) {
         struct table_plan plan = {
             .seed = seed ? seed : i + 1,
-            .steps = (size_t)number_of("MCPX_TABLE_STEPS", 6000),
+            .steps = (size_t)dice_number_of("MCPX_TABLE_STEPS", 6000),
             .forgetful = forgetful,
             .hurried = hurried,
         };

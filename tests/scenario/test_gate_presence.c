@@ -194,13 +194,21 @@ Test(gate_presence, the_old_connection_lives_until_the_join_is_committed)
     vault_free(v);
 }
 
-Test(gate_presence, a_takeover_that_is_not_stored_leaves_the_old_connection_alone)
+/* Bob is there, and comes again: the second join is not stored yet. */
+static struct vault *with_a_takeover(void)
 {
     struct vault *v = with_alice();
 
     vault_joins(v, "bob", "*");
     world_skip(v->world);
     arrives(v, "bob");
+    return v;
+}
+
+Test(gate_presence, a_takeover_that_is_not_stored_leaves_the_old_connection_alone)
+{
+    struct vault *v = with_a_takeover();
+
     vault_refuses(v, "join bob");
     chat(v, "alice", "{\"id\":\"m1\",\"kind\":\"chat\"}");
     vault_commits_all(v);
@@ -213,11 +221,8 @@ Test(gate_presence, a_takeover_that_is_not_stored_leaves_the_old_connection_alon
 /* The join tells enough: a leave behind it would be that of the new connection. */
 Test(gate_presence, the_old_connection_may_go_while_its_place_is_taken)
 {
-    struct vault *v = with_alice();
+    struct vault *v = with_a_takeover();
 
-    vault_joins(v, "bob", "*");
-    world_skip(v->world);
-    arrives(v, "bob");
     world_drops(v->world, "bob");
     vault_expect(v, "join bob\n");
     vault_commits(v, "join bob");
@@ -230,11 +235,8 @@ Test(gate_presence, the_old_connection_may_go_while_its_place_is_taken)
 
 Test(gate_presence, who_has_gone_is_told_of_when_nobody_takes_its_place_after_all)
 {
-    struct vault *v = with_alice();
+    struct vault *v = with_a_takeover();
 
-    vault_joins(v, "bob", "*");
-    world_skip(v->world);
-    arrives(v, "bob");
     world_drops(v->world, "bob");
     vault_refuses(v, "join bob");
     vault_expect(v, "join bob\nleave bob\n");

@@ -8,14 +8,6 @@
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-static uint64_t number_of(const char *variable, uint64_t otherwise)
-{
-    const char *text = getenv(variable);
-
-    return text ? strtoull(text, NULL, 10) : otherwise;
-}
 
 static void simulate(uint64_t seed, size_t steps, struct sim_tally *tally)
 {
@@ -27,9 +19,9 @@ static void simulate(uint64_t seed, size_t steps, struct sim_tally *tally)
 
 Test(simulation, every_participant_gets_exactly_what_is_meant_for_it)
 {
-    uint64_t seed = number_of("MCPX_SIM_SEED", 0);
-    uint64_t seeds = seed ? 1 : number_of("MCPX_SIM_SEEDS", 200);
-    size_t steps = (size_t)number_of("MCPX_SIM_STEPS", 2000);
+    uint64_t seed = dice_number_of("MCPX_SIM_SEED", 0);
+    uint64_t seeds = seed ? 1 : dice_number_of("MCPX_SIM_SEEDS", 200);
+    size_t steps = (size_t)dice_number_of("MCPX_SIM_STEPS", 2000);
     struct sim_tally tally = {0};
 
     for (uint64_t i = 0; i < seeds; i++)

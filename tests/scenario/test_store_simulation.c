@@ -8,14 +8,6 @@
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-static uint64_t number_of(const char *variable, uint64_t otherwise)
-{
-    const char *text = getenv(variable);
-
-    return text ? strtoull(text, NULL, 10) : otherwise;
-}
 
 static void simulate(uint64_t seed, size_t steps, struct gated_tally *tally)
 {
@@ -43,9 +35,9 @@ static void print(const struct gated_tally *tally)
 
 Test(store_simulation, whatever_anybody_received_is_there_and_goes_on)
 {
-    uint64_t seed = number_of("MCPX_SEED", 0);
-    uint64_t seeds = seed ? 1 : number_of("MCPX_SEEDS", 3000);
-    size_t steps = (size_t)number_of("MCPX_STEPS", 600);
+    uint64_t seed = dice_number_of("MCPX_SEED", 0);
+    uint64_t seeds = seed ? 1 : dice_number_of("MCPX_SEEDS", 3000);
+    size_t steps = (size_t)dice_number_of("MCPX_STEPS", 600);
     struct gated_tally tally = {0};
 
     for (uint64_t i = 0; i < seeds; i++)

@@ -429,16 +429,7 @@ REPLACED int open(const char *path, int flags, ...)
     return fd;
 }
 
-REPLACED int open64(const char *path, int flags, ...)
-{
-    va_list values;
-    int fd;
-
-    va_start(values, flags);
-    fd = openat(AT_FDCWD, path, flags, va_arg(values, mode_t));
-    va_end(values);
-    return fd;
-}
+REPLACED int open64(const char *path, int flags, ...) __attribute__((alias("open")));
 
 REPLACED int execvp(const char *file, char *const argv[])
 {

@@ -4,6 +4,8 @@
  */
 #include "tests/support/dice.h"
 
+#include <stdlib.h>
+
 struct dice dice_of_seed(uint64_t seed)
 {
     return (struct dice){.state = seed};
@@ -12,6 +14,13 @@ struct dice dice_of_seed(uint64_t seed)
 struct dice dice_of_bytes(struct mcpx_slice bytes)
 {
     return (struct dice){.bytes = bytes.text ? bytes : MCPX_SLICE("")};
+}
+
+uint64_t dice_number_of(const char *variable, uint64_t otherwise)
+{
+    const char *text = getenv(variable);
+
+    return text ? strtoull(text, NULL, 10) : otherwise;
 }
 
 uint64_t dice_bits(struct dice *dice)

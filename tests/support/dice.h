@@ -24,6 +24,9 @@ struct dice dice_of_seed(uint64_t seed);
 /** Choices that bytes make. Borrows them. */
 struct dice dice_of_bytes(struct mcpx_slice bytes);
 
+/** What a variable of the environment says, for whoever replays a run; `otherwise` without it. */
+uint64_t dice_number_of(const char *variable, uint64_t otherwise);
+
 /** The next 64 random bits; never taken from the bytes. */
 uint64_t dice_bits(struct dice *dice);
 

@@ -11,7 +11,6 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 enum { TOPICS = 3, BATCH_MAX = 8, BATCHES = 40, SAID_MAX = 4000, LIVES = 3, EPOCH_ROOM = 33 };
@@ -213,13 +212,12 @@ static void run_one(unsigned long seed, bool full, unsigned *lost, unsigned *cut
 
 static void run_all(bool full, unsigned *lost)
 {
-    const char *wanted = getenv("MCPX_SEEDS");
-    unsigned long seeds = wanted ? strtoul(wanted, NULL, 10) : 40;
+    uint64_t seeds = dice_number_of("MCPX_SEEDS", 40);
     unsigned cut = 0;
 
     power_vfs_register();
     *lost = 0;
-    for (unsigned long seed = 1; seed <= seeds; seed++)
+    for (uint64_t seed = 1; seed <= seeds; seed++)
         run_one(seed, full, lost, &cut);
     cr_expect_gt(cut, seeds, "the power fails while there is something to do");
 }
