@@ -6,7 +6,9 @@
 
 #include "lib/core/format.h"
 
+#include <inttypes.h>
 #include <systemd/sd-daemon.h>
+#include <time.h>
 
 void manager_open(struct manager *manager)
 {
@@ -21,6 +23,22 @@ void manager_open(struct manager *manager)
 void manager_tell_ready(void)
 {
     sd_notify(0, "READY=1\nSTATUS=ready");
+}
+
+/* systemd counts an answer to its signal only when it is of a later time: not the time at which the
+ * loop's turn began. */
+void manager_tell_reloading(void)
+{
+    struct timespec at = {0};
+
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRId64,
+               (int64_t)at.tv_sec * 1000000 + at.tv_nsec / 1000);
+}
+
+void manager_tell_reloaded(void)
+{
+    sd_notify(0, "READY=1");
 }
 
 void manager_tell_stopping(void)

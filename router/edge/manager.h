@@ -23,6 +23,12 @@ void manager_open(struct manager *manager);
 /** Connections are welcome from now on. */
 void manager_tell_ready(void);
 
+/** The configuration is read again from now on; until manager_tell_reloaded. */
+void manager_tell_reloading(void);
+
+/** That has ended, whatever came of it. */
+void manager_tell_reloaded(void);
+
 /** It has begun to stop. */
 void manager_tell_stopping(void);
 

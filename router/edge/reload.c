@@ -6,6 +6,7 @@
  */
 #include "router/edge/reload.h"
 
+#include "router/edge/manager.h"
 #include "router/edge/reload_tell.h"
 
 #include <stdlib.h>
@@ -157,6 +158,7 @@ static void on_read(uv_work_t *work, int status)
         forget_found(&reload->found);
         return;
     }
+    manager_tell_reloaded();
     if (reload->err) {
         edge->api.reloads.refused++;
         reload_tell_refused(edge, reload->err, &reload->found, &reload->asker);
@@ -179,6 +181,7 @@ static void begin(struct edge *edge)
     reload->sources.before = edge->config;
     reload->work.data = reload;
     reload->reading = true;
+    manager_tell_reloading();
     if (uv_queue_work(&edge->loop, &reload->work, read_all, on_read))
         abort(); /* it only fails without a function */
 }

@@ -9,7 +9,9 @@
 #include <criterion/criterion.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static struct service service;
 
@@ -51,6 +53,28 @@ Test(service, its_manager_is_told_when_it_is_ready_and_when_it_stops, .timeout =
     cr_expect_eq(rude_close_code(&silent), 1001);
     rude_shut(&silent);
     cr_expect_eq(daemon_wait(&service.daemon), 0);
+    service_close(&service);
+}
+
+/* `systemctl status` says so meanwhile. An answer to a signal has to be of a later time than that. */
+Test(service, its_manager_is_told_of_a_reload, .timeout = 120)
+{
+    const char *asked = "RELOADING=1\nMONOTONIC_USEC=", *words;
+
+    service_open(&service, INADDR_LOOPBACK);
+    service_start(&service, 0);
+    service_expect(&service, "READY=1\nSTATUS=ready");
+    for (int i = 0; i < 3; i++) {
+        struct timespec before;
+
+        clock_gettime(CLOCK_MONOTONIC, &before);
+        kill(service.daemon.pid, SIGHUP);
+        words = service_expect(&service, asked);
+        cr_expect_geq(strtoll(words + strlen(asked), NULL, 10),
+                      (long long)before.tv_sec * 1000000 + before.tv_nsec / 1000);
+        service_expect(&service, "READY=1");
+    }
+    cr_expect_eq(daemon_stop(&service.daemon), 0);
     service_close(&service);
 }
 

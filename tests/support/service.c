@@ -78,18 +78,18 @@ bool service_hears(struct service *service, char *words, size_t size)
     return len > 0;
 }
 
-void service_expect(struct service *service, const char *words)
+const char *service_expect(struct service *service, const char *words)
 {
     long deadline = support_now_ms() + DAEMON_PATIENCE_MS;
-    char heard[512];
 
     for (;;) {
         struct pollfd wait = {.fd = service->notify, .events = POLLIN};
         long left = deadline - support_now_ms();
 
         cr_assert(left > 0 && poll(&wait, 1, (int)left) > 0, "it never told %s", words);
-        if (service_hears(service, heard, sizeof heard) && strstr(heard, words))
-            return;
+        if (service_hears(service, service->heard, sizeof service->heard) &&
+            strstr(service->heard, words))
+            return service->heard;
     }
 }
 

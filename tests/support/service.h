@@ -16,11 +16,12 @@
  * socket    what it listens on; it stays open when the program ends
  * notify    where it tells how it is
  * path      of that
+ * heard     what service_expect waited for
  */
 struct service {
     struct daemon daemon;
     int socket, notify;
-    char path[64];
+    char path[64], heard[512];
 };
 
 /** Opens both sockets; the one to listen on is on `host`, an IPv4 address as a number. */
@@ -33,8 +34,11 @@ void service_open(struct service *service, uint32_t host);
  */
 void service_start(struct service *service, unsigned watchdog_us);
 
-/** Waits until it tells this; other words are passed over. Fails the test when it never does. */
-void service_expect(struct service *service, const char *words);
+/**
+ * Waits until it tells this; other words are passed over. Fails the test when it never does. Returns all
+ * that it told with it, until the next call.
+ */
+const char *service_expect(struct service *service, const char *words);
 
 /** The next of its words; false when there are none now. Waits for nothing. */
 bool service_hears(struct service *service, char *words, size_t size);
