@@ -7,7 +7,9 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -27,13 +29,17 @@ async function start(t, people, config = {}) {
   t.after(() => router.stop());
   const folder = mkdtempSync(join(tmpdir(), 'mcpx-policy-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  const ctl = (name, ...words) => new Promise((done) => {
-    const env = { ...process.env, MCPX_URL: `${router.url.replace(/^http/, 'ws')}`,
-      MCPX_TOKEN: `token-of-${name}`, XDG_CONFIG_HOME: folder };
-    execFile(programBinary('mcpxctl'), words, { env, timeout: DEADLINE_MS, cwd: folder, maxBuffer: 2 ** 26 },
-      (error, stdout, stderr) => done({ code: error ? error.code : 0, stdout, stderr }));
-  });
+  const ctl = (name, ...words) => run(router.url, folder, `token-of-${name}`, words);
   return { router, folder, ctl };
+}
+
+function run(url, folder, token, words, started = () => {}) {
+  const env = { ...process.env, MCPX_URL: url.replace(/^http/, 'ws'), MCPX_TOKEN: token, XDG_CONFIG_HOME: folder };
+  return new Promise((done) => {
+    started(execFile(programBinary('mcpxctl'), words,
+      { env, timeout: DEADLINE_MS, cwd: folder, maxBuffer: 2 ** 26 },
+      (error, stdout, stderr) => done({ code: error ? error.code : 0, stdout, stderr })));
+  });
 }
 
 test('policy show tells what is configured, and what was changed at run time as such', async (t) => {
@@ -144,4 +150,141 @@ setting /limits/ping_s: 25 -> 20
   assert.equal(moved.code, 1, moved.stderr);
   assert.match(moved.stdout, /^setting \/listen.*which takes a restart of the router$/m);
   assert.equal((await ctl('chief', 'policy', 'diff', 'old.json', 'absent.json')).code, 2);
+});
+
+test('policy diff --history tells what the messages of a topic would meet', async (t) => {
+  const people = { ann: person('ann', ['chat', 'mcp/request:*']), fs: person('fs', ['mcp/response:*']),
+    bob: person('bob', ['x/note']) };
+  const { router, folder, ctl } = await start(t, people);
+  const join = async (name, more) => {
+    const who = await Participant.join(router, { topic: 'room-1', token: `token-of-${name}`, ...more });
+    t.after(() => who.close());
+    return who;
+  };
+  const lent = await router.request('POST', '/admin/participants/bob/capabilities',
+    { token: 'token-of-chief', body: { topic: 'room-1', add: ['chat'] } });
+  assert.equal(lent.status, 200, lent.text);
+  const [ann, desk, fs, bob, guest] = await Promise.all([join('ann'), join('ann', { query: { instance: 'auto' } }),
+    join('fs'), join('bob'), join('guest', { token: signToken(SECRET,
+      { participantId: 'guest', topic: 'room-1', capabilities: ['chat'] }) })]);
+  const said = async (who, kind, more) => {
+    const id = who.send(kind, {}, more);
+    await who.until((envelope) => envelope.id === id && envelope.kind !== 'system/error', 'the echo');
+  };
+  await said(ann, 'chat', { id: 'm1', ts: '1999-01-01T00:00:00Z' });
+  await said(ann, 'mcp/request:tools/call:read', { id: 'q1', to: ['fs'] });
+  await said(fs, 'mcp/response:tools/call', { id: 'a1', to: ['ann'], correlation_id: 'q1' });
+  await said(ann, 'chat', { id: 'm2' });
+  await said(desk, 'chat', { id: 'm3' });
+  await said(bob, 'chat', { id: 'm4' });
+  await said(guest, 'chat', { id: 'm5' });
+  const chief = person('chief', ['admin/*', 'mcp/*', 'chat'], { topics: ['*'] });
+  const put = (name, changed) => writeFileSync(`${folder}/${name}`, JSON.stringify({
+    auth: { jwt: { secret: SECRET } }, participants: { chief, ...people, ...changed } }));
+  put('old.json', {});
+  put('new.json', { ann: person('ann', [{ kind: 'chat', expires: '2000-01-01T00:00:00Z' }, 'mcp/request:*']),
+    fs: person('fs', ['mcp/response:*'], { deny: ['mcp/response:tools/call:read'] }),
+    bob: person('bob', ['chat']) });
+  put('away.json', { ann: person('ann', ['chat', 'mcp/request:*'], { topics: ['hall'] }) });
+  const ask = (next, ...words) => ctl('ann', 'policy', 'diff', 'old.json', next, '--history',
+    '--topic', 'room-1', ...words);
+
+  const same = await ask('old.json');
+  assert.equal(same.code, 0, same.stderr);
+  assert.equal(same.stdout, '0 of 6 decisions would be different\n'
+    + '1 more are by participants of neither configuration, and not judged\n'
+    + '1 were recorded otherwise than the old configuration decides\n');
+  const told = await ask('new.json', '--json');
+  assert.equal(told.code, 1, told.stderr);
+  const of = (participant, kind, was, now, count, id, to = []) =>
+    ({ was, now, participant, topic: 'room-1', kind, to, count, id });
+  assert.deepEqual(told.stdout.trim().split('\n').map((text) => JSON.parse(text)), [
+    of('bob', 'chat', 'no_matching_grant', 'allowed', 1, 'm4'),
+    of(desk.id, 'chat', 'allowed', 'grant_expired', 1, 'm3'),
+    of('ann', 'chat', 'allowed', 'grant_expired', 2, 'm2'),
+    of('fs', 'mcp/response:tools/call:read', 'allowed', 'denied', 1, 'a1', ['ann']),
+    { judged: 6, different: 5, unjudged: 1, otherwise: 1 },
+  ]);
+  const shown = await ask('away.json');
+  assert.equal(shown.code, 1, shown.stderr);
+  assert.match(shown.stdout, /^refused now: ann {2}chat in room-1\n {2}was {2}allowed\n {2}now {2}forbidden\n {2}2 times, last in m2$/m);
+
+  for (const [why, ...words] of [[/not both/, 'new.json', '--audit', '.'], [/absent\.json/, 'absent.json']]) {
+    const { code, stdout, stderr } = await ask(...words);
+    assert.equal(code, 2, stderr);
+    assert.equal(stdout, '');
+    assert.match(stderr, why);
+  }
+  const stranger = await ctl('nobody', 'policy', 'diff', 'old.json', 'new.json', '--history', '--topic', 'room-1');
+  assert.equal(stranger.code, 5, stranger.stderr);
+  assert.equal((await ctl('chief', 'policy', 'show', '--history')).code, 2);
+});
+
+/** Answers each page of a history with what `page(before)` gives: an object, or text. */
+async function historian(t, page) {
+  const server = createServer((request, response) => {
+    const answer = page(new URL(request.url, 'http://x').searchParams.get('before'));
+    response.end(typeof answer === 'string' ? answer : JSON.stringify(answer));
+  });
+  t.after(() => { server.closeAllConnections(); server.close(); });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const folder = mkdtempSync(join(tmpdir(), 'mcpx-policy-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  for (const [name, grants] of [['old', ['chat', 'x/*']], ['new', ['chat']]]) {
+    writeFileSync(join(folder, `${name}.json`), JSON.stringify({ participants: { ann: person('ann', grants) } }));
+  }
+  const ask = (started, ...words) => run(`http://127.0.0.1:${server.address().port}`, folder, 'token-of-ann',
+    ['policy', 'diff', 'old.json', 'new.json', '--history', '--topic', 'room-1', ...words], started);
+  return { ask };
+}
+
+const envelope = (id, kind, more) => ({ protocol: 'mcpx/v0.1', id, from: 'ann', kind, payload: {}, ...more });
+
+test('a history of 100,000 messages, each of its own kind, takes no more memory than another', async (t) => {
+  const PAGES = 100, PAGE = 1000;
+  const high = []; /* its memory as it asks for each page */
+  let child;
+  const { ask } = await historian(t, (before) => {
+    const page = before === null ? 0 : Number(before.split('-')[0]) + 1;
+    high.push(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1]));
+    const history = Array.from({ length: PAGE }, (_, i) => envelope(`${page}-${i}`,
+      `x/${page}-${i}-${'long'.repeat(200)}`, { surprise: [page], payload: { kind: 'chat' } }));
+    return { history, more: 'unknown', ...(page < PAGES - 1 && { next: history.at(-1).id }) };
+  });
+  const told = await ask((process) => { child = process; }, '--json');
+  assert.equal(told.code, 1, told.stderr);
+  const lines = told.stdout.trim().split('\n').map((text) => JSON.parse(text));
+  const { unlisted, ...sums } = lines.pop();
+  assert.deepEqual(sums, { judged: PAGES * PAGE, different: PAGES * PAGE, unjudged: 0, otherwise: 0 });
+  assert.equal(lines.length + unlisted, PAGES * PAGE);
+  assert.ok(lines.length > 10000, `${lines.length} are listed`);
+  assert.equal(lines[0].id, '0-0');
+  if (!process.env.ASAN_OPTIONS) {
+    const grown = high.at(-1) - high[PAGES / 4];
+    assert.ok(grown < 4 * 1024, `mcpxctl has grown by ${grown} KiB`);
+  }
+});
+
+test('a history that is none is an error, never a difference', async (t) => {
+  const good = JSON.stringify(envelope('m1', 'x/a'));
+  const cases = [
+    ['<html>', /cannot be read/],
+    ['{"messages":[]}', /cannot be read/],
+    ['{"history":[{}]}', /cannot be read/],
+    [`{"history":[${good.replace('"kind"', '"kind":"chat","kind"')}]}`, /cannot be read/],
+    [`{"history":[${good}],"next":"m1"}`, /cannot be read/], /* the same page for ever */
+  ];
+  for (const [text, why] of cases) {
+    const { ask } = await historian(t, () => text);
+    const { code, stdout, stderr } = await ask();
+    assert.equal(code, 2, `${text}: ${stderr}`);
+    assert.equal(stdout, '', text);
+    assert.match(stderr, why, text);
+  }
+  const { ask } = await historian(t, () => `{"history":[${good},${good}]}`);
+  const twice = await ask(undefined, '--json');
+  assert.equal(twice.code, 1, twice.stderr);
+  assert.deepEqual(JSON.parse(twice.stdout.trim().split('\n').at(-1)),
+    { judged: 2, different: 2, unjudged: 0, otherwise: 0 });
 });

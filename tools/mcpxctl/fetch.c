@@ -65,44 +65,71 @@ static int complain_of_page(const char *verb, enum mcpx_err err)
                      mcpx_strerror(err));
 }
 
-/* Adds a page; `*goes_on` is true when there may be another one. */
-static enum mcpx_err add_page(struct mcpx_slice page, struct ledger *out, bool *goes_on)
+/*
+ * How far the history was read: `last` is the id behind which the next page begins, absent before the
+ * first one. `more` is true while there may be another page.
+ */
+struct paging {
+    fetch_taker take;
+    void *context;
+    size_t limit, count;
+    struct mcpx_text last;
+    bool more;
+};
+
+static enum mcpx_err take_envelope(struct paging *paging, struct mcpx_slice text,
+                                   struct mcpx_text *id)
 {
-    size_t added = 0;
+    struct mcpx_fault fault;
+    struct entry *entry = NULL;
+    enum mcpx_err err = entry_new(text, &fault, &entry);
+
+    if (err)
+        return err;
+    mcpx_text_reset(id);
+    mcpx_text_slice(id, entry->id);
+    paging->count++;
+    return paging->take(paging->context, entry);
+}
+
+/* A page that ends with the id behind which it was to begin would be followed by itself for ever. */
+static enum mcpx_err take_page(struct paging *paging, struct mcpx_slice page)
+{
+    struct mcpx_text id = {0};
     struct mcpx_json_walk walk;
     struct mcpx_slice value;
     struct mcpx_fault fault;
     enum mcpx_err err = mcpx_json_check(page, 0, &value, &fault);
 
-    *goes_on = false;
+    if (!err && mcpx_json_type(mcpx_json_get(value, "history")) != MCPX_JSON_ARRAY)
+        err = MCPX_EINVALID;
     if (err)
         return err;
-    if (mcpx_json_type(mcpx_json_get(value, "history")) != MCPX_JSON_ARRAY)
-        return MCPX_EINVALID;
-    *goes_on = mcpx_json_get(value, "next").text != NULL;
     mcpx_json_walk_start(&walk, mcpx_json_get(value, "history"));
-    while (!err && mcpx_json_walk_next(&walk)) {
-        struct entry *entry = NULL;
-
-        err = entry_new(walk.value, &fault, &entry);
-        if (!err)
-            err = ledger_add(out, entry);
-        added++;
-    }
-    *goes_on = *goes_on && added > 0;
+    while (!err && mcpx_json_walk_next(&walk))
+        err = take_envelope(paging, walk.value, &id);
+    if (!err && id.failed)
+        err = MCPX_ENOMEM;
+    paging->more = mcpx_json_get(value, "next").text && id.len > 0;
+    if (!err && paging->more &&
+        mcpx_slice_equal(mcpx_text_view(&id), mcpx_text_view(&paging->last)))
+        err = MCPX_EDUPLICATE;
+    mcpx_text_fini(&paging->last);
+    paging->last = id;
     return err;
 }
 
-static int fetch_page(const struct connection *where, const char *verb, size_t limit,
-                      const struct ledger *have, struct mcpx_text *answer)
+static int fetch_page(const struct connection *where, const char *verb,
+                      const struct paging *paging, struct mcpx_text *answer)
 {
+    size_t left = paging->limit - paging->count;
     struct mcpx_text path = {0};
     int status;
 
-    mx_format(&path, "/history?limit=%s", limit < PAGE ? limit : PAGE);
-    if (have->count > 0) {
+    mx_format(&path, "/history?limit=%s", left < PAGE ? left : PAGE);
+    if (paging->last.len > 0) {
         mcpx_text_puts(&path, "&before=");
-        mx_percent_add(&path, have->entries[have->count - 1]->id);
+        mx_percent_add(&path, mcpx_text_view(&paging->last));
     }
     if (path.failed)
         status = complain_of_memory(verb);
@@ -112,29 +139,39 @@ static int fetch_page(const struct connection *where, const char *verb, size_t l
     return status;
 }
 
+int fetch_each(const struct connection *where, const char *verb, size_t limit,
+               fetch_taker take, void *context)
+{
+    struct paging paging = {.take = take, .context = context, .limit = limit, .more = true};
+    enum mcpx_err err = MCPX_OK;
+    int status = STATUS_OK;
+
+    while (paging.more && paging.count < limit && !err && status == STATUS_OK) {
+        struct mcpx_text answer = {0};
+
+        status = fetch_page(where, verb, &paging, &answer);
+        if (status == STATUS_OK)
+            err = take_page(&paging, mcpx_text_view(&answer));
+        mcpx_text_fini(&answer);
+    }
+    mcpx_text_fini(&paging.last);
+    return err ? complain_of_page(verb, err) : status;
+}
+
+static enum mcpx_err add_to_ledger(void *context, struct entry *entry)
+{
+    return ledger_add(context, entry);
+}
+
 int fetch_history(const struct connection *where, const char *verb, size_t limit,
                   struct ledger *out)
 {
-    bool more = limit > 0;
-    enum mcpx_err err = MCPX_OK;
+    int status = fetch_each(where, verb, limit, add_to_ledger, out);
 
-    while (more && !err) {
-        struct mcpx_text answer = {0};
-        size_t left = limit - out->count;
-        int status = fetch_page(where, verb, left, out, &answer);
-
-        if (status == STATUS_OK)
-            err = add_page(mcpx_text_view(&answer), out, &more);
-        mcpx_text_fini(&answer);
-        if (status != STATUS_OK)
-            return status;
-        more = more && out->count < limit;
-    }
-    if (!err) {
-        ledger_reverse(out);
-        err = ledger_seal(out);
-    }
-    return err ? complain_of_page(verb, err) : STATUS_OK;
+    if (status != STATUS_OK)
+        return status;
+    ledger_reverse(out);
+    return ledger_seal(out) ? complain_of_memory(verb) : STATUS_OK;
 }
 
 int fetch_complain_absent(const struct connection *where, const char *verb,

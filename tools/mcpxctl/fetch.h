@@ -24,6 +24,20 @@ int fetch_answer(const struct connection *where, const char *verb, const char *p
 int fetch_delete(const struct connection *where, const char *verb, const char *path,
                  struct mcpx_text *answer);
 
+/** Is given an envelope, which it frees. MCPX_OK to be given the next. */
+typedef enum mcpx_err (*fetch_taker)(void *context, struct entry *entry);
+
+/**
+ * Reads the newest retained envelopes of the topic, the newest first, page by page: no more than a
+ * page is held at a time.
+ *
+ * limit   most envelopes; SIZE_MAX = all that are retained
+ *
+ * Returns STATUS_OK or an exit code, having complained.
+ */
+int fetch_each(const struct connection *where, const char *verb, size_t limit,
+               fetch_taker take, void *context);
+
 /**
  * Fetches the newest retained envelopes of the topic, page by page, oldest first in the ledger,
  * which is sealed.

@@ -339,22 +339,17 @@ static const struct command commands[] = {
      one_object_options, NULL, cmd_parity},
     {"policy", "show|diff [OLD] [NEW]", 1, 3, false, "who may do what, and what would change?",
      "show prints what the running router permits whom: its profiles and participants with "
-     "their "
-     "topics, grants and denials, and what was changed at run time, until when and by whom. "
-     "It "
-     "needs a grant for admin/read. diff prints who gains and loses what when the "
-     "configuration in "
-     "NEW takes the place of that in OLD, and which settings are different. With --audit it "
-     "makes "
-     "every recorded decision about a message again, under OLD and under NEW, at the instant "
-     "it was "
-     "made, and prints those that would be different: allowed by one and refused by the "
-     "other, "
-     "because of a grant, a denial or a topic. Who is in neither configuration, such as the "
-     "bearer "
-     "of a signed token, is not judged. Exits 0 when it is shown or nothing is different, 1 "
-     "when "
-     "something is, 2 when a configuration or the audit cannot be read.",
+     "their topics, grants and denials, and what was changed at run time, until when and by "
+     "whom. It needs a grant for admin/read. diff prints who gains and loses what when the "
+     "configuration in NEW takes the place of that in OLD, and which settings are different. "
+     "With --audit it makes every recorded decision about a message again, under OLD and "
+     "under NEW, at the instant it was made; with --history it decides about the messages of "
+     "the topic that the running router retains, as if they were sent now. It prints those "
+     "that would be different: allowed by one and refused by the other, because of a grant, a "
+     "denial or a topic. Who is in neither configuration, such as the bearer of a signed "
+     "token, is not judged. Exits 0 when it is shown or nothing is different, 1 when "
+     "something "
+     "is, 2 when a configuration, the audit or the history cannot be read.",
      policy_options, connect_options, cmd_policy},
     {"proposals", NULL, 0, 0, false, "proposals that wait for a decision",
      "Prints the retained proposals that nobody has fulfilled, rejected or withdrawn, each as "
