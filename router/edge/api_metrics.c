@@ -8,7 +8,7 @@
 #include "router/edge/metric_text.h"
 
 /* Times are milliseconds here. */
-enum { MS = 1000 };
+enum { MS = 1000, NS = 1000000000 };
 
 /* The first error with this one's wire name: several errors may share a name. */
 static bool is_first_of_code(size_t err)
@@ -81,6 +81,9 @@ static void write_lag(const struct lag *lag, struct mcpx_text *out)
     metric_value("mcpx_reader_lag_max_envelopes", "gauge",
                  "Envelopes that the slowest reader was not handed yet", lag->max_envelopes,
                  out);
+    metric_value("mcpx_reader_lag_max_bytes", "gauge",
+                 "Bytes of envelopes that a reader was not handed yet, of the slowest one",
+                 lag->max_bytes, out);
     metric_header("mcpx_reader_lag_max_seconds", "gauge",
                   "Since when the oldest envelope waits that a reader was not handed yet",
                   out);
@@ -92,25 +95,33 @@ static void write_lag(const struct lag *lag, struct mcpx_text *out)
                   (uint64_t)hub_lag_steps[i], lag->behind[i]);
 }
 
-static void write_delivery(const struct delivery_times *times, struct mcpx_text *out)
+static void write_times(const struct stats *stats, struct mcpx_text *out)
 {
-    uint64_t sum = 0;
+    const struct times *delivery = &stats->delivery, *match = &stats->match;
 
-    metric_header(
-        "mcpx_delivery_seconds", "histogram",
+    metric_histogram(
+        "mcpx_delivery_seconds",
         "From the acceptance of an envelope until each reader whose socket takes any "
         "has had a turn to be written to",
+        &(struct metric_classes){delivery->counts, delivery->sum, stats_delivery_ms,
+                                 STATS_BOUNDS, MS},
         out);
-    for (size_t i = 0; i < STATS_DELIVERY_BOUNDS; i++) {
-        sum += times->counts[i];
-        metric_seconds("mcpx_delivery_seconds_bucket{le=\"", stats_delivery_ms[i], MS, "\"} ",
-                       out);
-        mx_format(out, "%s\n", sum);
-    }
-    sum += times->counts[STATS_DELIVERY_BOUNDS];
-    mx_format(out, "mcpx_delivery_seconds_bucket{le=\"+Inf\"} %s\n", sum);
-    metric_seconds("mcpx_delivery_seconds_sum ", times->sum_ms, MS, "\n", out);
-    mx_format(out, "mcpx_delivery_seconds_count %s\n", sum);
+    metric_histogram(
+        "mcpx_match_seconds",
+        "How long it took to match a kind against the grants of its sender, of "
+        "some messages",
+        &(struct metric_classes){match->counts, match->sum, stats_match_ns, STATS_BOUNDS, NS},
+        out);
+}
+
+/* From the start all are there, as codes are. */
+static void write_reasons(const struct stats *stats, struct mcpx_text *out)
+{
+    metric_header("mcpx_capability_refused_total", "counter",
+                  "Messages whose kind was refused, by reason", out);
+    for (size_t i = MCPX_ALLOWED + 1; i < STATS_REASONS; i++)
+        mx_format(out, "mcpx_capability_refused_total{reason=\"%s\"} %s\n",
+                  mcpx_refusal_wire((enum mcpx_refusal)i), stats->reasons[i]);
 }
 
 static void write_tls(const struct tls_figures *tls, struct mcpx_text *out)
@@ -177,11 +188,12 @@ void api_metrics(const struct api_call *call, struct http_reply *reply)
     metric_header("mcpx_refused_total", "counter", "Messages and attempts refused, by error",
                   out);
     write_codes("mcpx_refused_total", stats->refused, out);
+    write_reasons(stats, out);
     metric_header("mcpx_closed_total", "counter", "Connections the router ended, by error",
                   out);
     write_codes("mcpx_closed_total", stats->closed, out);
     write_lag(hub_lag(call->api->hub, call->now), out);
-    write_delivery(&stats->delivery, out);
+    write_times(stats, out);
     if (call->api->turns)
         metric_times("mcpx_loop_turn_seconds",
                      "How long turns of the loop took, without the waiting in between",

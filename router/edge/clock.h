@@ -21,6 +21,9 @@ struct clock {
 /** Both clocks, asked now. */
 struct mcpx_now clock_ask(void);
 
+/** The monotonic clock in nanoseconds, asked now: to time what is too short for a loop turn's time. */
+uint64_t clock_ns(void);
+
 /** The time of this loop turn; the first caller of a turn asks. */
 struct mcpx_now clock_now(struct clock *clock);
 

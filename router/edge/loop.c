@@ -253,6 +253,7 @@ static enum mcpx_err open_all(struct edge *edge, const struct config_sources *so
     list_init(&edge->waiting);
     if (!edge->hub || !edge->tickets || !edge->changes || !edge->gate)
         return MCPX_ENOMEM;
+    hub_time_matches(edge->hub, clock_ns);
     edge->api = (struct http_api){.hub = edge->hub,
                                   .config = config,
                                   .tickets = edge->tickets,

@@ -28,61 +28,50 @@ void metric_seconds(const char *before, uint64_t time, uint64_t of_second, const
 
 /* ---- histograms ---- */
 
-/* Times are microseconds here. */
-enum { US = 1000000 };
-
-/* Upper bounds are microseconds, shown as seconds; or sizes, shown as they are. */
-struct histogram {
-    const char *name, *help;
-    const struct figure *figure;
-    const unsigned *bounds;
-    size_t count;
-    bool of_times;
-};
-
-static void write_bucket(const struct histogram *histogram, unsigned bound, uint64_t sum,
-                         struct mcpx_text *out)
+static void write_bound(const struct metric_classes *classes, unsigned bound,
+                        struct mcpx_text *out)
 {
-    mx_format(out, "%s_bucket{le=\"", histogram->name);
-    if (histogram->of_times)
-        metric_seconds("", bound, US, "\"} ", out);
+    if (classes->of_second)
+        metric_seconds("", bound, classes->of_second, "", out);
     else
-        mx_format(out, "%s\"} ", (uint64_t)bound);
-    mx_format(out, "%s\n", sum);
+        mx_format(out, "%s", (uint64_t)bound);
 }
 
-static void write_histogram(const struct histogram *histogram, struct mcpx_text *out)
+void metric_histogram(const char *name, const char *help, const struct metric_classes *classes,
+                      struct mcpx_text *out)
 {
-    const struct figure *figure = histogram->figure;
     uint64_t sum = 0;
 
-    metric_header(histogram->name, "histogram", histogram->help, out);
-    for (size_t i = 0; i < histogram->count; i++) {
-        sum += figure->counts[i];
-        write_bucket(histogram, histogram->bounds[i], sum, out);
+    metric_header(name, "histogram", help, out);
+    for (size_t i = 0; i < classes->count; i++) {
+        sum += classes->counts[i];
+        mx_format(out, "%s_bucket{le=\"", name);
+        write_bound(classes, classes->bounds[i], out);
+        mx_format(out, "\"} %s\n", sum);
     }
-    sum += figure->counts[histogram->count];
-    mx_format(out, "%s_bucket{le=\"+Inf\"} %s\n%s_sum ", histogram->name, sum,
-              histogram->name);
-    if (histogram->of_times)
-        metric_seconds("", figure->sum, US, "\n", out);
+    sum += classes->counts[classes->count];
+    mx_format(out, "%s_bucket{le=\"+Inf\"} %s\n%s_sum ", name, sum, name);
+    if (classes->of_second)
+        metric_seconds("", classes->sum, classes->of_second, "", out);
     else
-        mx_format(out, "%s\n", figure->sum);
-    mx_format(out, "%s_count %s\n", histogram->name, sum);
+        mx_format(out, "%s", classes->sum);
+    mx_format(out, "\n%s_count %s\n", name, sum);
 }
 
 void metric_times(const char *name, const char *help, const struct figure *figure,
                   struct mcpx_text *out)
 {
-    struct histogram histogram = {name, help, figure, figure_times_us, FIGURE_TIMES, true};
+    struct metric_classes classes = {figure->counts, figure->sum, figure_times_us,
+                                     FIGURE_TIMES, 1000000};
 
-    write_histogram(&histogram, out);
+    metric_histogram(name, help, &classes, out);
 }
 
 void metric_sizes(const char *name, const char *help, const struct figure *figure,
                   struct mcpx_text *out)
 {
-    struct histogram histogram = {name, help, figure, figure_sizes, FIGURE_SIZES, false};
+    struct metric_classes classes = {figure->counts, figure->sum, figure_sizes, FIGURE_SIZES,
+                                     0};
 
-    write_histogram(&histogram, out);
+    metric_histogram(name, help, &classes, out);
 }

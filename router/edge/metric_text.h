@@ -24,6 +24,25 @@ void metric_value(const char *name, const char *type, const char *help, uint64_t
 void metric_seconds(const char *before, uint64_t time, uint64_t of_second, const char *after,
                     struct mcpx_text *out);
 
+/**
+ * The classes of a histogram.
+ *
+ * counts      how many fell into each: `count` with an upper bound, and one without
+ * sum         of all
+ * of_second   times: how many units a second has, as for metric_seconds; 0 = they are no times
+ */
+struct metric_classes {
+    const uint64_t *counts;
+    uint64_t sum;
+    const unsigned *bounds;
+    size_t count;
+    uint64_t of_second;
+};
+
+/** Appends a histogram. */
+void metric_histogram(const char *name, const char *help, const struct metric_classes *classes,
+                      struct mcpx_text *out);
+
 /** Appends a histogram of times in seconds, and one of sizes. */
 void metric_times(const char *name, const char *help, const struct figure *figure,
                   struct mcpx_text *out);

@@ -7,9 +7,6 @@
 
 #include "router/hub/hub_state.h"
 
-const unsigned stats_delivery_ms[STATS_DELIVERY_BOUNDS] = {1,  2,   5,   10,   20,
-                                                           50, 100, 200, 1000, 5000};
-
 void delivery_init(struct delivery *delivery)
 {
     *delivery = (struct delivery){.round = 0};
@@ -36,16 +33,6 @@ void delivery_done(struct topic *topic)
     set_written(topic, topic->log.head);
 }
 
-static void count(struct delivery_times *times, uint64_t envelopes, int64_t ms)
-{
-    size_t at = 0;
-
-    while (at < STATS_DELIVERY_BOUNDS && ms > (int64_t)stats_delivery_ms[at])
-        at++;
-    times->counts[at] += envelopes;
-    times->sum_ms += envelopes * (uint64_t)ms;
-}
-
 /* Of what the log has dropped nobody knows any more when it was accepted. */
 static void time_topic(struct topic *topic, int64_t mono_ms)
 {
@@ -55,7 +42,8 @@ static void time_topic(struct topic *topic, int64_t mono_ms)
 
     if (oldest < delivery->written) {
         ms = mono_ms - log_entry(&topic->log, oldest)->mono_ms;
-        count(&topic->hub->stats.delivery, delivery->written - oldest, ms > 0 ? ms : 0);
+        times_add(&topic->hub->stats.delivery, stats_delivery_ms, delivery->written - oldest,
+                  ms > 0 ? (uint64_t)ms : 0);
     }
     delivery->timed = delivery->written;
 }

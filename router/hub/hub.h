@@ -1,6 +1,6 @@
 /*
  * hub.h - the router's heart: text and time go in, bytes to write come out. It opens, reads,
- * writes, sleeps and asks nothing, and calls nobody back.
+ * writes, sleeps and asks nothing, and calls nobody back, but for the clock of hub_time_matches.
  *
  * The caller (the edge, or a test) admits peers, hands over what they say, tells the time, and
  * then asks which peers have bytes to write:
@@ -76,6 +76,17 @@ struct hub_config {
 
 /** Makes a hub. `config` is copied. Returns NULL when memory runs out. */
 struct hub *hub_new(const struct hub_config *config, struct chance chance);
+
+/** Of so many decisions about messages one is timed: no power of two, as bursts have such a rhythm. */
+enum { HUB_MATCH_SAMPLE = 61 };
+
+/**
+ * Times how long it takes to match the kind of a message against its sender's grants, of the first
+ * message and of each HUB_MATCH_SAMPLEth. Nothing depends on it but figures.
+ *
+ * clock_ns   a clock that never jumps, in nanoseconds
+ */
+void hub_time_matches(struct hub *hub, uint64_t (*clock_ns)(void));
 
 /**
  * Other settings from now on. Those that say how much memory a topic and its log take, and what is

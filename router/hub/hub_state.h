@@ -32,6 +32,8 @@
  * waits        see hub_waits
  * seats        who is addressed by the message being appended
  * derived      the kind completed for the message being routed
+ * match_ns     see hub_time_matches; NULL = nothing is timed
+ * untimed      decisions until the next one that is timed
  */
 struct hub {
     struct hub_config config;
@@ -50,6 +52,8 @@ struct hub {
     struct mx_map tallies;
     struct mcpx_text scratch;
     struct mcpx_text derived;
+    uint64_t (*match_ns)(void);
+    unsigned untimed;
     struct mcpx_text seats;
     struct mcpx_envelope envelope, loaded;
     struct stats stats;

@@ -73,6 +73,17 @@ enum { LAG_PAUSE_MS = 1000 };
 
 const unsigned hub_lag_steps[HUB_LAG_STEPS] = {1, 10, 100, 1000, 10000};
 
+/* From an entry on, without what the log notes of entries. */
+static uint64_t bytes_from(const struct entry *entry)
+{
+    const struct segment *segment = entry->segment;
+    uint64_t bytes = segment->frames - entry->offset;
+
+    while ((segment = segment->next) != NULL)
+        bytes += segment->frames;
+    return bytes;
+}
+
 /* History is not waited for: it is no live traffic, nor is what was missed before the join. */
 static void count_lag(const struct peer *peer, int64_t mono_ms, struct lag *lag)
 {
@@ -80,11 +91,15 @@ static void count_lag(const struct peer *peer, int64_t mono_ms, struct lag *lag)
     const struct cursor *cursor = &peer->cursor;
     uint64_t next = cursor->next > cursor->joined ? cursor->next : cursor->joined;
     uint64_t behind = log->head - next;
+    uint64_t bytes;
     int64_t ms;
 
     if (peer->state != PEER_OPEN || behind == 0)
         return;
+    bytes = bytes_from(log_entry(log, next));
     ms = mono_ms - log_entry(log, next)->mono_ms;
+    if (lag->max_bytes < bytes)
+        lag->max_bytes = bytes;
     if (lag->max_ms < ms)
         lag->max_ms = ms;
     if (lag->max_envelopes < behind)

@@ -16,6 +16,7 @@ const struct stats *hub_stats(const struct hub *hub);
  *
  * asked_ms        mono_ms at which this was counted; 0 = never
  * max_envelopes   of who is behind most
+ * max_bytes       of who is behind most by bytes of frames
  * max_ms          since when the oldest envelope waits that anybody has not been handed
  * behind          participants that are at least hub_lag_steps[i] envelopes behind
  */
@@ -23,7 +24,7 @@ enum { HUB_LAG_STEPS = 5 };
 extern const unsigned hub_lag_steps[HUB_LAG_STEPS];
 struct lag {
     int64_t asked_ms;
-    uint64_t max_envelopes;
+    uint64_t max_envelopes, max_bytes;
     int64_t max_ms;
     uint64_t behind[HUB_LAG_STEPS];
 };

@@ -74,6 +74,7 @@ static enum mcpx_err refuse_kind(struct passage *passage)
 
     passage->error.kind = question.kind->text;
     mcpx_capset_explain(passage->peer->grant->capset, &question, &passage->error.decision);
+    passage->hub->stats.reasons[passage->error.decision.refusal]++;
     return MCPX_ECAPABILITY;
 }
 
@@ -122,11 +123,31 @@ static enum mcpx_err complete_kind(struct passage *passage)
     return hub->derived.failed ? MCPX_ENOMEM : MCPX_OK;
 }
 
+void hub_time_matches(struct hub *hub, uint64_t (*clock_ns)(void))
+{
+    hub->match_ns = clock_ns;
+    hub->untimed = 0;
+}
+
+static bool time_match(struct hub *hub, struct mcpx_capset *set,
+                       const struct mcpx_question *question)
+{
+    uint64_t began_ns = hub->match_ns();
+    bool allowed = mcpx_capset_allows(set, question);
+
+    times_add(&hub->stats.match, stats_match_ns, 1, hub->match_ns() - began_ns);
+    hub->untimed = HUB_MATCH_SAMPLE - 1;
+    return allowed;
+}
+
 static enum mcpx_err check_capability(struct passage *passage)
 {
+    struct hub *hub = passage->hub;
+    struct mcpx_capset *set = passage->peer->grant->capset;
     struct mcpx_question question = question_of(passage);
+    bool is_timed = hub->match_ns && hub->untimed-- == 0;
 
-    if (mcpx_capset_allows(passage->peer->grant->capset, &question))
+    if (is_timed ? time_match(hub, set, &question) : mcpx_capset_allows(set, &question))
         return MCPX_OK;
     return refuse_kind(passage);
 }

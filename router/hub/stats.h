@@ -4,7 +4,7 @@
 #ifndef HUB_STATS_H
 #define HUB_STATS_H
 
-#include <mcpx/error.h>
+#include <mcpx/capability.h>
 
 /* X(member, Prometheus name, type, help) */
 #define STATS_TABLE(X)                                                                        \
@@ -36,26 +36,36 @@
     X(slow, "mcpx_slow_consumers_total", "counter", "Readers that fell off the log")
 
 /**
- * Times of deliveries: how many took at most stats_delivery_ms[i] milliseconds and more than the
- * bound before that; in counts[STATS_DELIVERY_BOUNDS] more than the last bound.
+ * Times: how many were at most bounds[i] and more than the bound before that; in
+ * counts[STATS_BOUNDS] more than the last bound.
  */
-enum { STATS_DELIVERY_BOUNDS = 10 };
-extern const unsigned stats_delivery_ms[STATS_DELIVERY_BOUNDS];
-struct delivery_times {
-    uint64_t counts[STATS_DELIVERY_BOUNDS + 1];
-    uint64_t sum_ms;
+enum { STATS_BOUNDS = 10 };
+struct times {
+    uint64_t counts[STATS_BOUNDS + 1];
+    uint64_t sum;
 };
+
+/** The bounds of deliveries, in milliseconds, and of matches, in nanoseconds. */
+extern const unsigned stats_delivery_ms[STATS_BOUNDS], stats_match_ns[STATS_BOUNDS];
+
+/** Counts `count` times the same time. */
+void times_add(struct times *times, const unsigned *bounds, uint64_t count, uint64_t time);
+
+/** Reasons for which a kind may be refused: `enum mcpx_refusal`. */
+enum { STATS_REASONS = MCPX_RESERVED_NAMESPACE + 1 };
 
 #define STATS_MEMBER(member, name, type, help) uint64_t member;
 /**
  * All counters. `refused` counts refusals by error; `closed` connections the router ended, by
- * error. Both are exported as one metric each with the label `code`.
+ * error. Both are exported as one metric each with the label `code`. `reasons` counts messages whose
+ * kind was refused, by reason.
  */
 struct stats {
     STATS_TABLE(STATS_MEMBER)
     uint64_t refused[MCPX_ERR_COUNT];
     uint64_t closed[MCPX_ERR_COUNT];
-    struct delivery_times delivery;
+    uint64_t reasons[STATS_REASONS];
+    struct times delivery, match;
 };
 #undef STATS_MEMBER
 

@@ -106,6 +106,18 @@ test('what the dashboard and the alerts ask for is there', async (t) => {
   }
 });
 
+test('a refused kind is counted under its reason, and the match of a first message is timed', async (t) => {
+  const metrics = metricsOf(await page(t));
+  const value = (name, label = '') => Number(metrics.get(name.replace(/_(count|sum)$/, '')).samples
+    .find((line) => line.startsWith(`${name}${label} `)).split(' ')[1]);
+  assert.equal(value('mcpx_capability_refused_total', '{reason="no_matching_grant"}'), 1);
+  const all = metrics.get('mcpx_capability_refused_total').samples.map((line) => Number(line.split(' ')[1]));
+  assert.equal(all.reduce((one, other) => one + other),
+    value('mcpx_refused_total', '{code="capability_violation"}'));
+  assert.equal(value('mcpx_match_seconds_count'), 1);
+  assert.ok(value('mcpx_match_seconds_sum') > 0 && value('mcpx_match_seconds_sum') < 10);
+});
+
 test('Prometheus has nothing to say against it', async (t) => {
   try {
     execFileSync('promtool', ['--version'], { stdio: 'ignore' });

@@ -117,10 +117,11 @@ static void expect_lines(struct fixture *fixture, const char *const *lines)
 /* An operator has to see that somebody falls behind before that one is cut for it. */
 Test(http_metrics, tells_how_far_readers_are_behind)
 {
-    static const char *const nobody[] = {"mcpx_reader_lag_max_envelopes 0",
-                                         "mcpx_reader_lag_max_seconds 0.000",
-                                         "mcpx_readers_lagging{envelopes=\"1\"} 0", NULL};
+    static const char *const nobody[] = {
+        "mcpx_reader_lag_max_envelopes 0", "mcpx_reader_lag_max_bytes 0",
+        "mcpx_reader_lag_max_seconds 0.000", "mcpx_readers_lagging{envelopes=\"1\"} 0", NULL};
     static const char *const two[] = {"mcpx_reader_lag_max_envelopes 12",
+                                      "mcpx_reader_lag_max_bytes 1327",
                                       "mcpx_reader_lag_max_seconds 3.500",
                                       "mcpx_readers_lagging{envelopes=\"1\"} 2",
                                       "mcpx_readers_lagging{envelopes=\"10\"} 1",
@@ -191,13 +192,74 @@ Test(http_metrics, tells_how_long_deliveries_take)
     fixture_fini(&fixture);
 }
 
+/* Each time it is asked, more time has passed: 80 ns, then 160 ns, and so on. */
+static uint64_t slowing_ns(void)
+{
+    static uint64_t ns, step;
+
+    return ns += step += 80;
+}
+
+/* The first is timed, and each 61st: 160 ns between the first two times it was asked, then 320. */
+Test(http_metrics, times_the_matches_of_some_messages)
+{
+    static const char *const none[] = {"mcpx_match_seconds_sum 0.000000000",
+                                       "mcpx_match_seconds_count 0", NULL};
+    static const char *const one[] = {"mcpx_match_seconds_bucket{le=\"0.000000100\"} 0",
+                                      "mcpx_match_seconds_bucket{le=\"0.000000250\"} 1",
+                                      "mcpx_match_seconds_sum 0.000000160",
+                                      "mcpx_match_seconds_count 1", NULL};
+    static const char *const two[] = {"mcpx_match_seconds_bucket{le=\"0.000000250\"} 1",
+                                      "mcpx_match_seconds_bucket{le=\"0.000000500\"} 2",
+                                      "mcpx_match_seconds_bucket{le=\"0.010000000\"} 2",
+                                      "mcpx_match_seconds_sum 0.000000480",
+                                      "mcpx_match_seconds_count 2",
+                                      NULL};
+    struct fixture fixture;
+    struct peer *talks;
+
+    fixture_init(&fixture);
+    talks = fixture_join(&fixture, "talks", "room-1");
+    say(&fixture, talks, HUB_MATCH_SAMPLE);
+    expect_lines(&fixture, none); /* without a clock */
+    hub_time_matches(fixture.api.hub, slowing_ns);
+    say(&fixture, talks, HUB_MATCH_SAMPLE);
+    expect_lines(&fixture, one);
+    say(&fixture, talks, 1);
+    expect_lines(&fixture, two);
+    fixture_fini(&fixture);
+}
+
+/* Nobody needs a log to see that it is a denial that refuses, or a grant that has ended. */
+Test(http_metrics, counts_refused_kinds_by_reason)
+{
+    static const char *const lines[] = {
+        "mcpx_refused_total{code=\"capability_violation\"} 1",
+        "mcpx_capability_refused_total{reason=\"no_matching_grant\"} 0",
+        "mcpx_capability_refused_total{reason=\"denied\"} 0",
+        "mcpx_capability_refused_total{reason=\"grant_expired\"} 0",
+        "mcpx_capability_refused_total{reason=\"target_not_allowed\"} 0",
+        "mcpx_capability_refused_total{reason=\"reserved_namespace\"} 1",
+        NULL};
+    struct verdict verdict;
+    struct fixture fixture;
+
+    fixture_init(&fixture);
+    hub_route(fixture.api.hub, fixture_join(&fixture, "talks", "room-1"),
+              MCPX_SLICE("{\"protocol\":\"mcpx/v0.1\",\"id\":\"1\",\"kind\":\"system/x\","
+                         "\"payload\":{}}"),
+              fixture.now, &verdict);
+    expect_lines(&fixture, lines);
+    fixture_fini(&fixture);
+}
+
 /* With more messages coming in each turn than it has time to write a round of, no round ends. */
 Test(http_metrics, times_deliveries_of_a_round_that_never_ends)
 {
     enum { READERS = 8, TURNS = 40, OFFERED = 4 };
     struct fixture fixture;
     struct peer *peers[READERS];
-    const struct delivery_times *times;
+    const struct times *times;
     uint64_t count = 0;
 
     fixture_init(&fixture);
@@ -215,12 +277,12 @@ Test(http_metrics, times_deliveries_of_a_round_that_never_ends)
         hub_note_written(fixture.api.hub, fixture.now);
     }
     times = &hub_stats(fixture.api.hub)->delivery;
-    for (size_t i = 0; i <= STATS_DELIVERY_BOUNDS; i++)
+    for (size_t i = 0; i <= STATS_BOUNDS; i++)
         count += times->counts[i];
     cr_expect_geq(count, TURNS - 2 * READERS / OFFERED - 1, "%d", (int)count);
-    cr_expect_leq(times->sum_ms / count, 2 * 10 * READERS / OFFERED, "%d ms each",
-                  (int)(times->sum_ms / count));
-    cr_expect_geq(times->sum_ms / count, 10, "%d ms each", (int)(times->sum_ms / count));
+    cr_expect_leq(times->sum / count, 2 * 10 * READERS / OFFERED, "%d ms each",
+                  (int)(times->sum / count));
+    cr_expect_geq(times->sum / count, 10, "%d ms each", (int)(times->sum / count));
     fixture_fini(&fixture);
 }
 
