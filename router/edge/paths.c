@@ -1,6 +1,7 @@
 /*
  * paths.c - a configuration is checked before the service is restarted with it, and a folder that
- * is missing would show only then. Whether a database is whole is for its own programs to say.
+ * is missing would show only then. Of a database the header is read, as at a start: whether all of
+ * it is whole is for its own programs to say.
  */
 #include "router/edge/paths.h"
 
@@ -8,6 +9,7 @@
 #include "router/edge/clock.h"
 #include "router/edge/tls_files.h"
 #include "router/store/audit_key.h"
+#include "router/store/edge/sqlite_place.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -60,9 +62,26 @@ static bool check_parent(const char *setting, const char *path, struct mcpx_text
     return good;
 }
 
-static bool check_file(const char *path, struct mcpx_text *errors)
+/* A file that stands beside the database, often because somebody else has worked on it. */
+static bool check_beside(const char *path, const char *ending, struct mcpx_text *errors)
+{
+    struct mcpx_text beside = mx_formatted("%s%s", path, ending);
+    bool good = beside.failed || access(beside.text, R_OK | W_OK) == 0 || errno == ENOENT;
+
+    if (!good)
+        mx_format(
+            errors,
+            "store.file: %s: this user may not read and write it (%s); expected a file of "
+            "its own, or none\n",
+            &beside, strerror(errno));
+    mcpx_text_fini(&beside);
+    return good;
+}
+
+static bool check_database(const char *path, struct mcpx_text *errors)
 {
     struct stat status;
+    bool is_there;
 
     if (!check_parent("store.file", path, errors))
         return false;
@@ -72,7 +91,10 @@ static bool check_file(const char *path, struct mcpx_text *errors)
         return fault(errors, "store.file", path, "is no file");
     if (access(path, R_OK | W_OK))
         return fault(errors, "store.file", path, "this user may not read and write it");
-    return true;
+    if (place_examine(path, errors, &is_there))
+        return false;
+    return check_beside(path, "-wal", errors) && check_beside(path, "-shm", errors) &&
+           check_beside(path, ".lock", errors);
 }
 
 static bool check_audit_folder(const char *path, struct mcpx_text *errors)
@@ -120,7 +142,7 @@ bool paths_check(const struct config *config, struct mcpx_text *errors)
     bool good = true;
 
     if (config->hub.stored)
-        good &= check_file(config->store.file, errors);
+        good &= check_database(config->store.file, errors);
     if (config->tls.wanted)
         good &= check_tls(config, errors);
     if (config->hub.audited) {

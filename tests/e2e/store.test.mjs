@@ -3,9 +3,13 @@
  * everything, puts the copy in place after a loss, reads it out, erases a topic. docs/storage.md.
  */
 import assert from 'node:assert/strict';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync,
+  writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { Disk } from './lib/disk.mjs';
+import { DEADLINE_MS, routerBinary } from './lib/router.mjs';
 import { historyOf, untilAllHeard, Witness, Writer } from './lib/witness.mjs';
 
 async function talkers(router, topic, ...names) {
@@ -120,4 +124,70 @@ test('messages can be read out, checked, and erased', async (t) => {
     assert.equal(code, 2, `${verb}: ${stderr}`);
     assert.match(stderr, /\/dev\/null/);
   }
+});
+
+test('--check names a file that is no database of this router, and touches nothing', async (t) => {
+  const disk = await Disk.make();
+  t.after(() => disk.remove());
+  const router = await disk.start();
+  t.after(() => router.stop());
+  const people = await talkers(router, 'room', 'w0');
+  people[0].talk(64);
+  await people[1].watch.until(() => people[1].seen.length > 500 || undefined);
+  await untilAllHeard(people);
+  const folder = join(dirname(disk.file), 'other');
+  mkdirSync(folder);
+  const file = join(folder, 'messages.db');
+  const look = () => readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'latin1')]);
+  const check = (path) => new Promise((done) => {
+    execFile(routerBinary(), ['--listen', '127.0.0.1:0', '--check'],
+      { timeout: DEADLINE_MS, env: { ...process.env, MCPX_STORE_KIND: 'sqlite', MCPX_STORE_FILE: path } },
+      (error, stdout, stderr) => done({ code: error ? error.code : 0, stdout, stderr }));
+  });
+  const ours = await check(disk.file); /* a router has it, and writes to it */
+  assert.equal(ours.code, 0, ours.stderr);
+  assert.match(ours.stdout, /^configuration is valid$/m);
+  const none = await check(file);
+  assert.equal(none.code, 0, none.stderr);
+  assert.deepEqual(look(), []);
+
+  const copy = `${disk.file}.backup`;
+  const made = await disk.ctl('store', 'backup', disk.file, copy);
+  assert.equal(made.code, 0, made.stderr);
+  const whole = readFileSync(copy);
+  const changed = (at, ...bytes) => Buffer.concat([whole.subarray(0, at), Buffer.from(bytes), whole.subarray(at + bytes.length)]);
+  for (const [bytes, why] of [
+    [whole, null],
+    [Buffer.alloc(0), /is empty, which a database never is; put a backup in its place, or remove it/],
+    ['{"store": {}}', /is no SQLite database, or its beginning is damaged; name another file/],
+    [changed(16, 3, 7), /is no SQLite database, or its beginning is damaged/],
+    [changed(21, 0), /is no SQLite database, or its beginning is damaged/],
+    [changed(68, 0, 0, 0, 0), /is the database of another program; name another file/],
+    [changed(60, 0, 0, 0, 9), /was written by a newer mcpx-router \(version 9\); use that one, or name another file/],
+    [whole.subarray(0, whole.length - 1), /is damaged: (\d+) bytes of \d+ are there; put a backup in its place/],
+    [whole.subarray(0, 4096), /is damaged: 4096 bytes of/],
+  ]) {
+    writeFileSync(file, bytes);
+    const before = look();
+    const { code, stdout, stderr } = await check(file);
+    assert.equal(code, why ? 1 : 0, stderr);
+    assert.equal(/configuration is valid/.test(stdout), !why, stdout);
+    assert.match(stderr, why ?? /^(?!.*store)/s);
+    if (why) assert.ok(stderr.includes(file), stderr);
+    assert.deepEqual(look(), before);
+  }
+
+  copyFileSync(copy, file);
+  symlinkSync(file, `${file}.link`);
+  assert.match((await check(`${file}.link`)).stderr, /is a symbolic link; name the file that it leads to/);
+  rmSync(`${file}.link`);
+  symlinkSync(`${file}-wal`, `${file}-wal`); /* nobody, root neither, can open that */
+  const beside = await check(file);
+  assert.equal(beside.code, 1, beside.stderr);
+  assert.match(beside.stderr, /messages\.db-wal: this user may not read and write it \(.+\); expected a file of its own, or none/);
+  rmSync(`${file}-wal`);
+  writeFileSync(`${file}-wal`, 'pages that the file lacks');
+  writeFileSync(file, whole.subarray(0, 4096));
+  assert.equal((await check(file)).code, 0, 'the next start brings them in');
+  assert.ok(!existsSync(`${file}.lock`));
 });

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static enum mcpx_err tell(struct mcpx_text *errors, const char *file, const char *found,
@@ -19,13 +20,62 @@ static enum mcpx_err tell(struct mcpx_text *errors, const char *file, const char
     return MCPX_ECONFIG;
 }
 
-/* The header that every SQLite database begins with, and what of it we read. */
-enum { HEADER_BYTES = 100, VERSION_AT = 60, ID_AT = 68 };
+/*
+ * The header that every SQLite database begins with, and what of it we read. PAGES is good while it
+ * was written as often as CHANGES says.
+ */
+enum {
+    HEADER_BYTES = 100,
+    PAGE_SIZE_AT = 16,
+    FRACTIONS_AT = 21,
+    CHANGES_AT = 24,
+    PAGES_AT = 28,
+    VERSION_AT = 60,
+    ID_AT = 68,
+    PAGES_OF_AT = 92
+};
 
 static uint32_t big_endian(const unsigned char *bytes)
 {
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 |
            bytes[3];
+}
+
+/* Bytes of a page; 0 for what no page has. */
+static uint64_t page_size(const unsigned char *header)
+{
+    uint64_t size = (uint64_t)header[PAGE_SIZE_AT] << 8 | header[PAGE_SIZE_AT + 1];
+
+    if (size == 1)
+        return 65536; /* it has no room there */
+    return size >= 512 && (size & (size - 1)) == 0 ? size : 0;
+}
+
+static bool is_sqlite(const unsigned char *header, size_t len)
+{
+    return len >= HEADER_BYTES && memcmp(header, "SQLite format 3", 16) == 0 &&
+           memcmp(header + FRACTIONS_AT, "\100\040\040", 3) == 0 && page_size(header) > 0;
+}
+
+/* Has the file an end? What was written ahead may hold pages that it lacks. */
+static enum mcpx_err examine_size(const char *file, const unsigned char *header, uint64_t size,
+                                  struct mcpx_text *errors)
+{
+    uint64_t wanted = big_endian(header + PAGES_AT) * page_size(header);
+    struct mcpx_text ahead = mx_formatted("%s-wal", file);
+    char found[120];
+    struct stat about;
+    bool is_whole = ahead.failed || size >= wanted ||
+                    memcmp(header + CHANGES_AT, header + PAGES_OF_AT, 4) != 0 ||
+                    (stat(ahead.text, &about) == 0 && about.st_size > 0);
+
+    mcpx_text_fini(&ahead);
+    if (is_whole)
+        return MCPX_OK;
+    (void)snprintf(found, sizeof found, "is damaged: %llu bytes of %llu are there",
+                   (unsigned long long)size, (unsigned long long)wanted);
+    return tell(errors, file, found,
+                "put a backup in its place, or move it away and begin anew");
 }
 
 static enum mcpx_err examine_header(const char *file, const unsigned char *header, size_t len,
@@ -37,7 +87,7 @@ static enum mcpx_err examine_header(const char *file, const unsigned char *heade
     if (len == 0)
         return tell(errors, file, "is empty, which a database never is",
                     "put a backup in its place, or remove it and begin anew");
-    if (len < HEADER_BYTES || memcmp(header, "SQLite format 3", 16) != 0)
+    if (!is_sqlite(header, len))
         return tell(errors, file, "is no SQLite database, or its beginning is damaged",
                     another);
     if (big_endian(header + ID_AT) != SCHEMA_ID)
@@ -54,12 +104,17 @@ static enum mcpx_err examine_open_file(const char *file, int fd, struct mcpx_tex
 {
     unsigned char header[HEADER_BYTES];
     ssize_t len = read(fd, header, sizeof header);
+    struct stat about;
+    enum mcpx_err err;
 
     if (len < 0 && errno == EISDIR)
         return tell(errors, file, "is a folder", "name a file in it");
     if (len < 0)
         return tell(errors, file, strerror(errno), "see to it that it can be read");
-    return examine_header(file, header, (size_t)len, errors);
+    err = examine_header(file, header, (size_t)len, errors);
+    if (err == MCPX_OK && fstat(fd, &about) == 0)
+        err = examine_size(file, header, (uint64_t)about.st_size, errors);
+    return err;
 }
 
 enum mcpx_err place_examine(const char *file, struct mcpx_text *errors, bool *is_there)

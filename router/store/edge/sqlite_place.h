@@ -12,7 +12,8 @@
 enum { SCHEMA_ID = 0x4d435058, SCHEMA_VERSION = 1 };
 
 /**
- * Looks at a file without SQLite, which would write to it.
+ * Looks at a file without SQLite, which would write to it: at its header, and whether it is as long
+ * as that says. No lock is taken, and nothing is made.
  *
  * is_there   filled: false when there is no such file, in a folder that is there
  *
