@@ -133,14 +133,18 @@ static int serve(struct config *config, const struct config_sources *sources)
 static int check(const struct config *config)
 {
     struct mcpx_text bounds = {0}, errors = {0};
+    struct process process = {0};
+    struct means means;
     bool good = paths_check(config, &errors);
 
     say_errors(&errors);
     mcpx_text_fini(&errors);
     if (!good)
         return EXIT_FAILED;
+    process_ask(&process, clock_ask().mono_ms);
+    means = (struct means){machine_memory(""), machine_descriptors(), process.resident_bytes};
     bounds_write(config, &bounds);
-    bounds_write_needs(config, machine_memory(""), machine_descriptors(), &bounds);
+    bounds_write_needs(config, &means, &bounds);
     printf("configuration is valid\n%s", bounds.failed ? "" : bounds.text);
     mcpx_text_fini(&bounds);
     return EXIT_OK;

@@ -6,13 +6,26 @@
 
 #include "lib/core/format.h"
 #include "router/edge/edge.h"
+#include "router/policy/jwt.h"
+#include "router/policy/tokens_make.h"
+#include "router/store/edge/audit.h"
+#include "router/store/edge/belt.h"
+#include "router/store/edge/sqlite_place.h"
 
 /*
  * Descriptors beside connections (listeners, the loop's own, log, files being read, connections
  * that were cut in this turn and are not gone yet); what is prepared for when connections are not
- * limited; memory of an idle connection, as docs/performance.md has measured it, and some more.
+ * limited; memory of an idle connection, as docs/performance.md has measured it, and some more; of
+ * the grants that a signed token brings along, where they are eight patterns that nobody else has;
+ * and what takes memory.
  */
-enum { SPARE_DESCRIPTORS = 256, CONNECTIONS_UNLIMITED = 65536, CONNECTION_BYTES = 12 << 10 };
+enum {
+    SPARE_DESCRIPTORS = 256,
+    CONNECTIONS_UNLIMITED = 65536,
+    CONNECTION_BYTES = 12 << 10,
+    GRANTS_BYTES = 8 << 10,
+    PARTS = 8
+};
 
 void bounds_settle(struct config *config, uint64_t memory)
 {
@@ -100,14 +113,58 @@ void bounds_write(const struct config *config, struct mcpx_text *out)
                 UINT64_MAX, out);
 }
 
-static uint64_t memory_of(const struct config *config)
+/* Something that takes memory. */
+struct part {
+    const char *what;
+    uint64_t bytes;
+};
+
+/* Two connections, and two topics that are being loaded: one is read, one is taken over. */
+static uint64_t bytes_of_store(const struct hub_config *hub)
+{
+    return 2 * ((uint64_t)SCHEMA_CACHE_KIB << 10) + 2 * hub->history_bytes;
+}
+
+/* Refusals that wait, and the lines of a batch: text that is quoted grows, and so does its buffer. */
+static uint64_t bytes_of_audit(const struct config *config)
+{
+    uint64_t batch = config->audit.payloads ? bounds_message(config) : 0;
+
+    return AUDIT_WAITING_MAX + 4 * (batch > BATCH_BYTES_MAX ? batch : BATCH_BYTES_MAX);
+}
+
+static void list_parts(const struct config *config, uint64_t taken, struct part parts[PARTS])
 {
     const struct hub_config *hub = &config->hub;
     uint64_t connections = hub->connections_max ? hub->connections_max : CONNECTIONS_UNLIMITED;
-    uint64_t each = CONNECTION_BYTES + (config->tls.wanted ? TLS_BYTES : 0);
+    bool is_signed = config->tokens && jwt_ring_count(tokens_ring(config->tokens)) > 0;
+    const struct part all[PARTS] = {
+        {"the program and its configuration", taken},
+        {"logs", hub->log_bytes},
+        {"messages on their way",
+         2 * bounds_buffers(config) + DEFERRED_MAX + (hub->gated ? hub->pending_bytes : 0)},
+        {"connections", connections * CONNECTION_BYTES},
+        {"TLS", config->tls.wanted ? connections * TLS_BYTES : 0},
+        {"grants of signed tokens", is_signed ? connections * GRANTS_BYTES : 0},
+        {"the store", hub->stored ? bytes_of_store(hub) : 0},
+        {"the audit", hub->audited ? bytes_of_audit(config) : 0},
+    };
 
-    return hub->log_bytes + 2 * bounds_buffers(config) + DEFERRED_MAX +
-           (hub->gated ? hub->pending_bytes : 0) + connections * each;
+    memcpy(parts, all, sizeof all);
+}
+
+static void write_parts(const struct part parts[PARTS], struct mcpx_text *out)
+{
+    const char *before = "";
+
+    mcpx_text_puts(out, "need: of the memory: ");
+    for (size_t i = 0; i < PARTS; i++) {
+        if (parts[i].bytes == 0)
+            continue;
+        mx_format(out, "%s%s for %s", before, parts[i].bytes, parts[i].what);
+        before = ", ";
+    }
+    mcpx_text_puts(out, "\n");
 }
 
 static void write_need(const char *what, uint64_t need, uint64_t there, const char *advice,
@@ -121,10 +178,17 @@ static void write_need(const char *what, uint64_t need, uint64_t there, const ch
     mcpx_text_puts(out, "\n");
 }
 
-void bounds_write_needs(const struct config *config, uint64_t memory, uint64_t descriptors,
+void bounds_write_needs(const struct config *config, const struct means *means,
                         struct mcpx_text *out)
 {
-    write_need("bytes of memory", memory_of(config), memory, "lower limits.log_bytes", out);
-    write_need("file descriptors", bounds_descriptors(config), descriptors,
+    struct part parts[PARTS];
+    uint64_t memory = 0;
+
+    list_parts(config, means->taken, parts);
+    for (size_t i = 0; i < PARTS; i++)
+        memory += parts[i].bytes;
+    write_need("bytes of memory", memory, means->memory, "lower limits.log_bytes", out);
+    write_parts(parts, out);
+    write_need("file descriptors", bounds_descriptors(config), means->descriptors,
                "raise LimitNOFILE= or ulimit -n, or lower limits.connections", out);
 }

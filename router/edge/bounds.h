@@ -31,13 +31,21 @@ size_t bounds_buffers(const struct config *config);
 uint64_t bounds_descriptors(const struct config *config);
 
 /**
- * Appends what all bounds together come to, and what there is of it, two lines for --check. After
- * bounds_settle.
+ * What there is.
  *
  * memory        as machine_memory says
  * descriptors   that this process may have; 0 = not known
+ * taken         memory of this process, with the configuration read
  */
-void bounds_write_needs(const struct config *config, uint64_t memory, uint64_t descriptors,
+struct means {
+    uint64_t memory, descriptors, taken;
+};
+
+/**
+ * Appends what all bounds together come to, what there is of it, and what takes how much of the
+ * memory: three lines for --check. After bounds_settle.
+ */
+void bounds_write_needs(const struct config *config, const struct means *means,
                         struct mcpx_text *out);
 
 /** Appends the bounds, a line each, for --check. After bounds_settle. */

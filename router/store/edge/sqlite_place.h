@@ -11,6 +11,9 @@
 /** PRAGMA application_id ("MCPX") and user_version of a database that this program writes. */
 enum { SCHEMA_ID = 0x4d435058, SCHEMA_VERSION = 1 };
 
+/** Memory that each connection to it takes for pages, so that a batch is not written twice. */
+enum { SCHEMA_CACHE_KIB = 16384 };
+
 /**
  * Looks at a file without SQLite, which would write to it: at its header, and whether it is as long
  * as that says. No lock is taken, and nothing is made.

@@ -33,9 +33,6 @@ static const char *const steps[SCHEMA_VERSION] = {
 /* Pages of a copy that are written between two words about its progress. */
 enum { COPY_PAGES = 1000 };
 
-/* What the page cache may hold, so that a batch is not written twice. */
-#define CACHE "PRAGMA cache_size = -16384;"
-
 int64_t schema_sum(struct mcpx_slice topic, uint64_t serial, struct mcpx_slice text)
 {
     static const struct mx_map_key fixed = {{0x6d637078, 1}};
@@ -72,6 +69,15 @@ enum mcpx_err schema_tell(struct sqlite3 *db, const char *file, struct mcpx_text
 
 /* ---- opening ---- */
 
+static int set_memory(struct sqlite3 *db)
+{
+    char statements[120];
+
+    (void)snprintf(statements, sizeof statements,
+                   "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -%d", SCHEMA_CACHE_KIB);
+    return schema_run(db, statements);
+}
+
 static enum mcpx_err connect_to(const char *file, const char *vfs, struct mcpx_text *errors,
                                 struct sqlite3 **out)
 {
@@ -84,7 +90,7 @@ static enum mcpx_err connect_to(const char *file, const char *vfs, struct mcpx_t
     else if (sqlite3_busy_timeout(db, 1000) != SQLITE_OK ||
              sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL) != SQLITE_OK ||
              sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL) != SQLITE_OK ||
-             schema_run(db, "PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;" CACHE))
+             schema_run(db, "PRAGMA cell_size_check = ON") || set_memory(db))
         err = schema_tell(db, file, errors);
     if (err == MCPX_OK)
         *out = db;

@@ -137,32 +137,55 @@ Test(machine, every_bound_is_told)
 /* Who has too little wants to know before the first connection is refused. */
 Test(machine, what_the_bounds_need_is_told_beside_what_there_is)
 {
+#define MEMORY "need: bytes of memory: 215326592 at most"
+#define PARTS                                                                                 \
+    "need: of the memory: 999600 for the program and its configuration, 11771600 for logs, "  \
+    "201326592 for messages on their way, 1228800 for connections\n"
+#define FILES "need: file descriptors: 1380 at most"
     static const struct {
-        uint64_t memory, descriptors;
+        struct means means;
         const char *text;
     } rows[] = {
-        {1 << 30, 2000,
-         "need: bytes of memory: 215326592 at most, there are 1073741824\n"
-         "need: file descriptors: 1380 at most, there are 2000\n"},
-        {200000000, 1024,
-         "need: bytes of memory: 215326592 at most, there are 200000000: too few, lower "
-         "limits.log_bytes\n"
-         "need: file descriptors: 1380 at most, there are 1024: too few, raise LimitNOFILE= "
-         "or "
-         "ulimit -n, or lower limits.connections\n"},
-        {0, 0,
-         "need: bytes of memory: 215326592 at most\n"
-         "need: file descriptors: 1380 at most\n"},
+        {{1 << 30, 2000, 999600},
+         MEMORY ", there are 1073741824\n" PARTS FILES ", there are 2000\n"},
+        {{200000000, 1024, 999600},
+         MEMORY ", there are 200000000: too few, lower limits.log_bytes\n" PARTS FILES
+                ", there are 1024: too few, raise LimitNOFILE= or ulimit -n, or lower "
+                "limits.connections\n"},
+        {{0, 0, 999600}, MEMORY "\n" PARTS FILES "\n"},
     };
     struct config config = {.hub = hub_config_default()};
 
     config.hub.connections_max = 100;
-    config.hub.log_bytes = 12771200; /* and 3 * 64 MiB, and 100 * 12 KiB */
+    config.hub.log_bytes = 11771600; /* and 3 * 64 MiB, and 100 * 12 KiB */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct mcpx_text text = {0};
 
-        bounds_write_needs(&config, rows[i].memory, rows[i].descriptors, &text);
+        bounds_write_needs(&config, &rows[i].means, &text);
         cr_expect_str_eq(text.text, rows[i].text);
         mcpx_text_fini(&text);
     }
+}
+
+/* Who turns on TLS, a store or an audit has to see that it takes memory. */
+Test(machine, each_part_that_takes_memory_is_told)
+{
+    struct config config = {.hub = hub_config_default(), .tls.wanted = true};
+    struct mcpx_text text = {0};
+
+    config.hub.connections_max = 100;
+    config.hub.history_bytes = 1 << 20;
+    config.hub.stored = config.hub.audited = config.hub.gated = true;
+    config.hub.pending_bytes = 1 << 20;
+    bounds_write_needs(&config, &(struct means){0, 0, 1}, &text);
+    cr_expect(strstr(text.text, "202375168 for messages on their way, "), "%s", text.text);
+    cr_expect(strstr(text.text, ", 4915200 for TLS, "), "%s", text.text);
+    cr_expect(strstr(text.text, ", 35651584 for the store, 20971520 for the audit\n"), "%s",
+              text.text);
+    mcpx_text_reset(&text);
+    config.audit.payloads = true;
+    config.hub.message_bytes = 16 << 20;
+    bounds_write_needs(&config, &(struct means){0, 0, 1}, &text);
+    cr_expect(strstr(text.text, ", 71303168 for the audit\n"), "%s", text.text);
+    mcpx_text_fini(&text);
 }
