@@ -224,6 +224,7 @@ test('policy diff --history tells what the messages of a topic would meet', asyn
 async function historian(t, page) {
   const server = createServer((request, response) => {
     const answer = page(new URL(request.url, 'http://x').searchParams.get('before'));
+    response.statusCode = answer.status ?? 200;
     response.end(typeof answer === 'string' ? answer : JSON.stringify(answer));
   });
   t.after(() => { server.closeAllConnections(); server.close(); });
@@ -282,9 +283,27 @@ test('a history that is none is an error, never a difference', async (t) => {
     assert.equal(stdout, '', text);
     assert.match(stderr, why, text);
   }
+  const { ask: failing } = await historian(t, (before) => (before ? { status: 500, detail: 'no disk' }
+    : { history: [JSON.parse(good)], next: 'm1' }));
+  const half = await failing();
+  assert.equal(half.code, 2, half.stderr);
+  assert.equal(half.stdout, '');
+  assert.equal(half.stderr.match(/no disk/g).length, 1, half.stderr);
   const { ask } = await historian(t, () => `{"history":[${good},${good}]}`);
   const twice = await ask(undefined, '--json');
   assert.equal(twice.code, 1, twice.stderr);
   assert.deepEqual(JSON.parse(twice.stdout.trim().split('\n').at(-1)),
     { judged: 2, different: 2, unjudged: 0, otherwise: 0 });
+});
+
+test('what leaves the history while it is read, and who has no name, is passed over', async (t) => {
+  const { from, ...nameless } = envelope('m0', 'x/a');
+  const { ask } = await historian(t, (before) => (before
+    ? { status: 404, code: 'not_found', detail: 'gone' }
+    : { history: [envelope('m2', 'x/a', { to: ['bob', 'c'] }), nameless, envelope('m1', 'x/a')], next: 'm1' }));
+  const { code, stdout, stderr } = await ask();
+  assert.equal(code, 1, stderr);
+  assert.equal(stderr, '');
+  assert.match(stdout, /^refused now: ann {2}x\/a to bob, c in room-1$/m);
+  assert.match(stdout, /^2 of 2 decisions would be different\n1 more are by participants of neither/m);
 });

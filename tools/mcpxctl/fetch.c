@@ -8,7 +8,7 @@
 #include "tools/common/http.h"
 #include <mcpx/json.h>
 
-enum { PAGE = 1000 };
+enum { PAGE = 1000, OLDER_MS = 30000 };
 
 static struct http_call call_of(const struct connection *where, const char *verb,
                                 const char *path)
@@ -119,8 +119,28 @@ static enum mcpx_err take_page(struct paging *paging, struct mcpx_slice page)
     return err;
 }
 
-static int fetch_page(const struct connection *where, const char *verb,
-                      const struct paging *paging, struct mcpx_text *answer)
+/*
+ * Asks for what is older than an envelope. That may have left the history meanwhile, and all that is
+ * older with it: then `more` is false. Whatever else is wrong is asked for again, to be complained of.
+ */
+static int fetch_older(const struct connection *where, const char *verb, const char *path,
+                       struct paging *paging, struct mcpx_text *answer)
+{
+    struct connection quietly = *where;
+    int status;
+
+    if (quietly.timeout_ms == 0)
+        quietly.timeout_ms = OLDER_MS;
+    status = fetch_about_topic(&quietly, verb, path, answer);
+    paging->more = status != STATUS_ABSENT;
+    if (status == STATUS_OK || !paging->more)
+        return STATUS_OK;
+    mcpx_text_reset(answer);
+    return fetch_about_topic(where, verb, path, answer);
+}
+
+static int fetch_page(const struct connection *where, const char *verb, struct paging *paging,
+                      struct mcpx_text *answer)
 {
     size_t left = paging->limit - paging->count;
     struct mcpx_text path = {0};
@@ -133,6 +153,8 @@ static int fetch_page(const struct connection *where, const char *verb,
     }
     if (path.failed)
         status = complain_of_memory(verb);
+    else if (paging->last.len > 0)
+        status = fetch_older(where, verb, path.text, paging, answer);
     else
         status = fetch_about_topic(where, verb, path.text, answer);
     mcpx_text_fini(&path);
@@ -150,7 +172,7 @@ int fetch_each(const struct connection *where, const char *verb, size_t limit,
         struct mcpx_text answer = {0};
 
         status = fetch_page(where, verb, &paging, &answer);
-        if (status == STATUS_OK)
+        if (status == STATUS_OK && paging.more)
             err = take_page(&paging, mcpx_text_view(&answer));
         mcpx_text_fini(&answer);
     }
