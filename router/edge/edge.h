@@ -38,7 +38,7 @@ struct secure {
     struct tls_room *room;
     struct tls_files files;
     struct tls_figures figures;
-    uint64_t stamp, seen;
+    struct tls_stamp stamp, seen;
     int64_t watched_ms;
 };
 

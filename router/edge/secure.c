@@ -160,13 +160,13 @@ void secure_watch(struct edge *edge)
 {
     struct secure *secure = &edge->secure;
     int64_t now_ms = edge_now(edge).mono_ms;
-    uint64_t stamp;
+    struct tls_stamp stamp;
 
     if (!secure->room || now_ms - secure->watched_ms < TICK_MS)
         return;
     secure->watched_ms = now_ms;
     stamp = tls_files_stamp(&edge->config->tls);
-    if (stamp != secure->stamp && stamp == secure->seen)
+    if (!tls_stamp_equals(&stamp, &secure->stamp) && tls_stamp_equals(&stamp, &secure->seen))
         secure_reread(edge);
     secure->seen = stamp;
 }

@@ -167,22 +167,18 @@ void tls_files_fini(struct tls_files *files)
     *files = (struct tls_files){0};
 }
 
-/* Times and sizes mixed: two states of a file have the same stamp by accident only. */
-static uint64_t mix(uint64_t stamp, const char *path)
+struct tls_stamp tls_files_stamp(const struct tls_settings *settings)
 {
-    static const uint64_t factor = UINT64_C(0x9E3779B97F4A7C15);
-    struct stat status = {0};
-
-    if (stat(path, &status))
-        return (stamp + 1) * factor;
-    stamp = (stamp + (uint64_t)status.st_ino) * factor;
-    stamp = (stamp + (uint64_t)status.st_size) * factor;
-    stamp = (stamp + (uint64_t)status.st_mtim.tv_sec) * factor;
-    return (stamp + (uint64_t)status.st_mtim.tv_nsec) * factor;
+    return (struct tls_stamp){{file_stamp_take(settings->certificate_file),
+                               file_stamp_take(settings->key_file),
+                               file_stamp_take(settings->client_ca_file)}};
 }
 
-uint64_t tls_files_stamp(const struct tls_settings *settings)
+bool tls_stamp_equals(const struct tls_stamp *one, const struct tls_stamp *other)
 {
-    return mix(mix(mix(0, settings->certificate_file), settings->key_file),
-               settings->client_ca_file);
+    bool equal = true;
+
+    for (size_t i = 0; i < TLS_FILE_COUNT; i++)
+        equal &= file_stamp_equals(&one->files[i], &other->files[i]);
+    return equal;
 }

@@ -5,8 +5,16 @@
 #define EDGE_TLS_FILES_H
 
 #include "router/policy/config.h"
+#include "router/policy/file_stamp.h"
 
 struct ssl_ctx_st;
+
+enum { TLS_FILE_COUNT = 3 };
+
+/** One for each file that the settings of TLS name. */
+struct tls_stamp {
+    struct file_stamp files[TLS_FILE_COUNT];
+};
 
 /**
  * What the files say.
@@ -37,7 +45,10 @@ void tls_files_warn(const struct tls_settings *settings, const struct tls_files 
 /** Frees them; connections keep what they have. Zeroed is allowed. */
 void tls_files_fini(struct tls_files *files);
 
-/** A number that changes when one of the files does. */
-uint64_t tls_files_stamp(const struct tls_settings *settings);
+/** Which content of all files it was. */
+struct tls_stamp tls_files_stamp(const struct tls_settings *settings);
+
+/** True when no file has changed between them. */
+bool tls_stamp_equals(const struct tls_stamp *one, const struct tls_stamp *other);
 
 #endif

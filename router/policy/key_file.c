@@ -1,6 +1,5 @@
 /*
  * key_file.c - all or nothing: a file that is broken, half written or gone takes no key away.
- * Whether a file has changed is told by more than its time, which two versions may share.
  */
 #include "router/policy/key_file.h"
 
@@ -8,7 +7,6 @@
 #include "router/policy/public_key.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 struct key_file *key_file_new(const char *path, const char *setting,
                               const struct jwt_key *model)
@@ -48,28 +46,11 @@ void key_file_unref(struct key_file *file)
     free(file);
 }
 
-static int64_t nanoseconds(struct timespec at)
-{
-    return (int64_t)at.tv_sec * 1000000000 + at.tv_nsec;
-}
-
-struct key_file_stamp key_file_look(const struct key_file *file)
-{
-    struct stat status;
-
-    if (stat(file->path, &status))
-        return (struct key_file_stamp){0};
-    return (struct key_file_stamp){nanoseconds(status.st_mtim), nanoseconds(status.st_ctim),
-                                   status.st_ino, (uint64_t)status.st_size};
-}
-
 bool key_file_has_changed(const struct key_file *file)
 {
-    struct key_file_stamp now = key_file_look(file);
-    const struct key_file_stamp *last = &file->tried;
+    struct file_stamp now = file_stamp_take(file->path);
 
-    return now.modified_ns != last->modified_ns || now.changed_ns != last->changed_ns ||
-           now.number != last->number || now.bytes != last->bytes;
+    return !file_stamp_equals(&now, &file->tried);
 }
 
 void key_file_read(const struct key_file *file, struct key_reading *reading)
@@ -77,8 +58,8 @@ void key_file_read(const struct key_file *file, struct key_reading *reading)
     struct mcpx_text text = {0};
     const char *why;
 
-    *reading =
-        (struct key_reading){.stamp = key_file_look(file)}; /* changed later: read again */
+    /* What is changed from here on is read again. */
+    *reading = (struct key_reading){.stamp = file_stamp_take(file->path)};
     why = file_read(file->path, KEY_FILE_BYTES, &text);
     if (text.failed) {
         reading->err = MCPX_ENOMEM;

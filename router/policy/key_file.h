@@ -4,13 +4,8 @@
 #ifndef POLICY_KEY_FILE_H
 #define POLICY_KEY_FILE_H
 
+#include "router/policy/file_stamp.h"
 #include "router/policy/jwt_keys.h"
-
-/** Which content of a file it was: another one has another stamp. All 0 when there is no file. */
-struct key_file_stamp {
-    int64_t modified_ns, changed_ns;
-    uint64_t number, bytes;
-};
 
 /**
  * One reading of a file; made by key_file_read, which may run on a thread of its own.
@@ -21,7 +16,7 @@ struct key_file_stamp {
  */
 struct key_reading {
     enum mcpx_err err;
-    struct key_file_stamp stamp;
+    struct file_stamp stamp;
     struct jwt_keys keys;
     size_t passed_over;
     struct mcpx_text why;
@@ -46,7 +41,7 @@ struct key_file {
     bool is_set;
     struct jwt_key model;
     struct jwt_keys keys;
-    struct key_file_stamp stamp, tried;
+    struct file_stamp stamp, tried;
     uint64_t reads, failures;
     bool is_faulty;
 };
@@ -63,9 +58,6 @@ struct key_file *key_file_ref(struct key_file *file);
 
 /** Gives one reference back; the last frees it. NULL is allowed. */
 void key_file_unref(struct key_file *file);
-
-/** What is there now? */
-struct key_file_stamp key_file_look(const struct key_file *file);
 
 /** True when the content is another one than was read last. */
 bool key_file_has_changed(const struct key_file *file);

@@ -4,9 +4,9 @@
  * is let in with a cipher that was broken years ago; everybody, while a stranger begins handshakes.
  */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { chmodSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
@@ -43,6 +43,7 @@ const run = (file, words, input = '') => new Promise((done) => {
   const child = execFile(file, words, { timeout: DEADLINE_MS }, (error, stdout, stderr) => {
     done({ code: error ? error.code : 0, stdout, stderr });
   });
+  child.stdin.on('error', () => {}); /* who has ended reads nothing more */
   child.stdin.end(input);
 });
 
@@ -191,6 +192,23 @@ test('certificates change under load, and nobody is cut and nothing is lost', as
       [...ids].sort());
   }
   await Promise.all(members.map((member) => member.close()));
+});
+
+test('new files of the same size, with the times of the old ones, are noticed', async (t) => {
+  const router = await start(t);
+  const { certificates } = router;
+  const whole = (name) => certificates.text(name).padEnd(8192, '\n');
+  const place = (name) => ['pem', 'key'].forEach((end) => {
+    writeFileSync(certificates.path(`live.${end}`), whole(`${name}.${end}`));
+    execFileSync('touch', ['-d', '2026-01-01', certificates.path(`live.${end}`)]);
+  });
+  const read = (times) => eventually(() => router.log.match(/event=tls_files_read/g)?.length === times,
+    `not read ${times} times`);
+  certificates.make('two');
+  place('one');
+  await read(1);
+  place('two');
+  await read(2);
 });
 
 test('who speaks the other language is told so', async (t) => {
