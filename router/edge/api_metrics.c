@@ -133,6 +133,14 @@ static void write_tls(const struct tls_figures *tls, struct mcpx_text *out)
         "mcpx_tls_files_unusable", "gauge",
         "1 while certificate and key on disk cannot be used, and older ones are in force",
         tls->stale, out);
+    if (tls->has_ocsp) {
+        metric_value("mcpx_tls_ocsp_expiry_seconds", "gauge",
+                     "When the OCSP response ends that clients are shown, in seconds since "
+                     "1970; 0 when there is none",
+                     (uint64_t)tls->ocsp_until_s, out);
+        metric_value("mcpx_tls_ocsp_unusable", "gauge",
+                     "1 while the OCSP response on disk cannot be used", tls->ocsp_stale, out);
+    }
     metric_value("mcpx_tls_handshakes_total", "counter", "TLS handshakes that succeeded",
                  tls->handshakes, out);
     metric_value("mcpx_tls_failed_total", "counter",

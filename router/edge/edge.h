@@ -10,6 +10,7 @@
 #include "router/edge/key_watch.h"
 #include "router/edge/log_share.h"
 #include "router/edge/manager.h"
+#include "router/edge/ocsp.h"
 #include "router/edge/tls_files.h"
 #include "router/store/edge/stage.h"
 #include <uv.h>
@@ -31,12 +32,14 @@ struct guests {
  * TLS of the addresses that have it (secure.h).
  *
  * files        what new connections are given
+ * ocsp         and shown beside it
  * stamp, seen  of the files (tls_files_stamp), when they were read last and when they were looked at
  *              last, at `watched_ms`
  */
 struct secure {
     struct tls_room *room;
     struct tls_files files;
+    struct ocsp ocsp;
     struct tls_figures figures;
     struct tls_stamp stamp, seen;
     int64_t watched_ms;

@@ -49,12 +49,16 @@ struct http_request {
  *
  * until_s      when the certificate in force ends, in seconds since 1970
  * stale        the files on disk could not be used when they were read last
+ * has_ocsp     there are to be OCSP responses; ocsp_stale: that on disk could not be used
+ * ocsp_until_s when the one that clients are shown ends; 0 = there is none
  * handshakes   that succeeded
  * failed       handshakes and connections that TLS has ended
  */
 struct tls_figures {
     int64_t until_s;
     bool stale;
+    bool has_ocsp, ocsp_stale;
+    int64_t ocsp_until_s;
     uint64_t handshakes, failed;
 };
 

@@ -16,30 +16,6 @@
 static const struct answer_status wants_tls = {
     400, "Bad Request", NULL, "this port speaks TLS; use https:// or wss:// with it"};
 
-enum mcpx_err secure_open(struct edge *edge, struct mcpx_text *errors)
-{
-    struct secure *secure = &edge->secure;
-    enum mcpx_err err;
-
-    if (!edge->config->tls.wanted)
-        return MCPX_OK;
-    secure->stamp = secure->seen = tls_files_stamp(&edge->config->tls);
-    err = tls_files_read(&edge->config->tls, errors, &secure->files);
-    if (err)
-        return err;
-    edge->api.tls = &secure->figures;
-    secure->figures.until_s = secure->files.until_s;
-    secure->room = tls_room_new();
-    return secure->room ? MCPX_OK : MCPX_ENOMEM;
-}
-
-void secure_close(struct edge *edge)
-{
-    tls_files_fini(&edge->secure.files);
-    tls_room_free(edge->secure.room);
-    edge->secure.room = NULL;
-}
-
 bool secure_begin(struct connection *connection)
 {
     struct secure *secure = &connection->edge->secure;
@@ -132,6 +108,82 @@ void secure_after(struct connection *connection)
 
 /* ---- the files ---- */
 
+static void take_files(struct edge *edge, struct tls_files *files)
+{
+    struct secure *secure = &edge->secure;
+
+    tls_files_fini(&secure->files);
+    secure->files = *files;
+    secure->figures.until_s = files->until_s;
+    ocsp_staple(&secure->ocsp, files->context);
+}
+
+/* Without one, clients go on; so a response that cannot be used keeps nobody out. */
+static void reread_response(struct edge *edge)
+{
+    struct secure *secure = &edge->secure;
+    const char *path = edge->config->tls.ocsp_file, *why;
+    struct ocsp response = {.about = NULL};
+
+    if (!*path)
+        return;
+    why = ocsp_read(path, secure->files.context, edge_now(edge).wall_ms, &response);
+    if (why) {
+        LOG(LOG_ERROR, "tls_ocsp_unusable", log_string("file", path),
+            log_string("reason", why),
+            log_string("hint", "one that was read before is shown as long as it is valid for "
+                               "the certificate"));
+    } else {
+        ocsp_fini(&secure->ocsp);
+        secure->ocsp = response;
+        LOG(LOG_INFO, "tls_ocsp_read", log_number("expires", response.until_s));
+    }
+    if (!ocsp_is_about(&secure->ocsp, secure->files.context))
+        ocsp_fini(&secure->ocsp);
+    secure->figures.has_ocsp = true;
+    secure->figures.ocsp_stale = why != NULL;
+    secure->figures.ocsp_until_s = secure->ocsp.until_s;
+}
+
+static void end_response(struct edge *edge)
+{
+    struct secure *secure = &edge->secure;
+
+    if (!secure->ocsp.about || secure->ocsp.until_s > edge_now(edge).wall_ms / 1000)
+        return;
+    ocsp_fini(&secure->ocsp);
+    secure->figures.ocsp_until_s = 0;
+    LOG(LOG_ERROR, "tls_ocsp_expired", log_string("file", edge->config->tls.ocsp_file),
+        log_string("hint", "clients are shown none until there is another one"));
+}
+
+enum mcpx_err secure_open(struct edge *edge, struct mcpx_text *errors)
+{
+    struct secure *secure = &edge->secure;
+    struct tls_files files = {0};
+    enum mcpx_err err;
+
+    if (!edge->config->tls.wanted)
+        return MCPX_OK;
+    secure->stamp = secure->seen = tls_files_stamp(&edge->config->tls);
+    err = tls_files_read(&edge->config->tls, errors, &files);
+    if (err)
+        return err;
+    edge->api.tls = &secure->figures;
+    take_files(edge, &files);
+    reread_response(edge);
+    secure->room = tls_room_new();
+    return secure->room ? MCPX_OK : MCPX_ENOMEM;
+}
+
+void secure_close(struct edge *edge)
+{
+    tls_files_fini(&edge->secure.files);
+    ocsp_fini(&edge->secure.ocsp);
+    tls_room_free(edge->secure.room);
+    edge->secure.room = NULL;
+}
+
 void secure_reread(struct edge *edge)
 {
     struct secure *secure = &edge->secure;
@@ -148,12 +200,11 @@ void secure_reread(struct edge *edge)
         LOG(LOG_ERROR, "tls_files_unusable", log_text("reason", mcpx_text_view(&errors)),
             log_string("hint", "the certificate that was read before stays in force"));
     } else {
-        tls_files_fini(&secure->files);
-        secure->files = files;
-        secure->figures.until_s = files.until_s;
+        take_files(edge, &files);
         LOG(LOG_INFO, "tls_files_read", log_number("expires", files.until_s));
     }
     mcpx_text_fini(&errors);
+    reread_response(edge);
 }
 
 void secure_watch(struct edge *edge)
@@ -165,6 +216,7 @@ void secure_watch(struct edge *edge)
     if (!secure->room || now_ms - secure->watched_ms < TICK_MS)
         return;
     secure->watched_ms = now_ms;
+    end_response(edge);
     stamp = tls_files_stamp(&edge->config->tls);
     if (!tls_stamp_equals(&stamp, &secure->stamp) && tls_stamp_equals(&stamp, &secure->seen))
         secure_reread(edge);

@@ -8,6 +8,8 @@
 
 #include "lib/core/format.h"
 #include "lib/core/passphrase.h"
+#include "router/edge/ocsp.h"
+#include "router/edge/tls_words.h"
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -20,17 +22,6 @@ static const char groups[] = "X25519:P-256:P-384";
 
 /* The longest chain of a client, in bytes. */
 enum { CLIENT_CHAIN_MAX = 32768 };
-
-/* What OpenSSL found first: what comes behind it is where it was. */
-static const char *reason(void)
-{
-    unsigned long code = ERR_peek_error();
-    const char *text = ERR_SYSTEM_ERROR(code) ? strerror(ERR_GET_REASON(code))
-                                              : ERR_reason_error_string(code);
-
-    ERR_clear_error();
-    return text ? text : "cannot be used";
-}
 
 static enum mcpx_err fault(struct mcpx_text *errors, const char *setting, const char *path,
                            const char *what)
@@ -80,10 +71,11 @@ static enum mcpx_err take_pair(const struct tls_settings *settings, SSL_CTX *con
                                struct mcpx_text *errors)
 {
     if (SSL_CTX_use_certificate_chain_file(context, settings->certificate_file) != 1)
-        return fault(errors, "tls.certificate_file", settings->certificate_file, reason());
+        return fault(errors, "tls.certificate_file", settings->certificate_file,
+                     tls_words_reason());
     if (SSL_CTX_use_PrivateKey_file(context, settings->key_file, SSL_FILETYPE_PEM) != 1 &&
         ERR_GET_LIB(ERR_peek_last_error()) != ERR_LIB_X509)
-        return fault(errors, "tls.key_file", settings->key_file, reason());
+        return fault(errors, "tls.key_file", settings->key_file, tls_words_reason());
     /* Also keys of another kind than the certificate's, which are taken without a word. */
     if (SSL_CTX_check_private_key(context) != 1)
         return fault(errors, "tls.key_file", settings->key_file,
@@ -104,23 +96,12 @@ static enum mcpx_err take_authorities(const struct tls_settings *settings, SSL_C
     names = SSL_load_client_CA_file(settings->client_ca_file);
     if (!names || SSL_CTX_load_verify_file(context, settings->client_ca_file) != 1) {
         sk_X509_NAME_pop_free(names, X509_NAME_free);
-        return fault(errors, "tls.client_ca_file", settings->client_ca_file, reason());
+        return fault(errors, "tls.client_ca_file", settings->client_ca_file,
+                     tls_words_reason());
     }
     SSL_CTX_set_client_CA_list(context, names);
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
     return SSL_CTX_set_session_id_context(context, id, sizeof id - 1) ? MCPX_OK : MCPX_ENOMEM;
-}
-
-static int64_t end_of(SSL_CTX *context)
-{
-    const X509 *certificate = SSL_CTX_get0_certificate(context);
-    ASN1_TIME *epoch = ASN1_TIME_set(NULL, 0);
-    int days = 0, seconds = 0;
-
-    if (certificate && epoch)
-        (void)ASN1_TIME_diff(&days, &seconds, epoch, X509_get0_notAfter(certificate));
-    ASN1_TIME_free(epoch);
-    return (int64_t)days * 86400 + seconds;
 }
 
 enum mcpx_err tls_files_read(const struct tls_settings *settings, struct mcpx_text *errors,
@@ -140,14 +121,23 @@ enum mcpx_err tls_files_read(const struct tls_settings *settings, struct mcpx_te
         SSL_CTX_free(context);
         return err;
     }
-    *out = (struct tls_files){context, end_of(context)};
+    *out = (struct tls_files){
+        context, tls_words_seconds(X509_get0_notAfter(SSL_CTX_get0_certificate(context)))};
     return MCPX_OK;
+}
+
+/* RFC 7633: "must staple". */
+static bool wants_staple(const SSL_CTX *context)
+{
+    return X509_get_ext_by_NID(SSL_CTX_get0_certificate(context), NID_tlsfeature, -1) >= 0;
 }
 
 void tls_files_warn(const struct tls_settings *settings, const struct tls_files *files,
                     int64_t wall_ms, struct mcpx_text *warnings)
 {
     struct stat status;
+    struct ocsp response = {.about = NULL};
+    const char *why = NULL;
 
     if (files->until_s <= wall_ms / 1000)
         mx_format(warnings,
@@ -159,6 +149,15 @@ void tls_files_warn(const struct tls_settings *settings, const struct tls_files 
                   "tls.key_file: %s: everybody on this machine may read it; chmod o-r mends "
                   "that\n",
                   settings->key_file);
+    if (*settings->ocsp_file)
+        why = ocsp_read(settings->ocsp_file, files->context, wall_ms, &response);
+    else if (wants_staple(files->context))
+        mcpx_text_puts(warnings,
+                       "tls.ocsp_file: is empty, but the certificate says that clients shall "
+                       "refuse it without an OCSP response; expected the path of one\n");
+    if (why)
+        (void)fault(warnings, "tls.ocsp_file", settings->ocsp_file, why);
+    ocsp_fini(&response);
 }
 
 void tls_files_fini(struct tls_files *files)
@@ -169,9 +168,9 @@ void tls_files_fini(struct tls_files *files)
 
 struct tls_stamp tls_files_stamp(const struct tls_settings *settings)
 {
-    return (struct tls_stamp){{file_stamp_take(settings->certificate_file),
-                               file_stamp_take(settings->key_file),
-                               file_stamp_take(settings->client_ca_file)}};
+    return (struct tls_stamp){
+        {file_stamp_take(settings->certificate_file), file_stamp_take(settings->key_file),
+         file_stamp_take(settings->client_ca_file), file_stamp_take(settings->ocsp_file)}};
 }
 
 bool tls_stamp_equals(const struct tls_stamp *one, const struct tls_stamp *other)

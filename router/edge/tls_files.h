@@ -9,7 +9,7 @@
 
 struct ssl_ctx_st;
 
-enum { TLS_FILE_COUNT = 3 };
+enum { TLS_FILE_COUNT = 4 };
 
 /** One for each file that the settings of TLS name. */
 struct tls_stamp {

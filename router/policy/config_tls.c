@@ -99,4 +99,5 @@ void load_tls(struct loading *loading)
     setting_resolve(loading, "/tls/client_ca_file", &tls->client_ca_file);
     setting_resolve(loading, "/tls/certificate_file", &tls->certificate_file);
     setting_resolve(loading, "/tls/key_file", &tls->key_file);
+    setting_resolve(loading, "/tls/ocsp_file", &tls->ocsp_file);
 }

@@ -27,17 +27,40 @@ export class Certificates {
 
   /**
    * Makes NAME.pem and NAME.key, for a host or client by itself, or signed by the authority `by`.
-   * `san` is as openssl takes it.
+   * `san` is as openssl takes it, and so are the extensions of `more`.
    */
   make(name, { cn = 'localhost', san = 'DNS:localhost,IP:127.0.0.1', days = 2, by, key = 'ec',
-    authority = false } = {}) {
+    authority = false, more = [] } = {}) {
     const kind = { ec: ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256'],
       rsa: ['-newkey', 'rsa:2048'] }[key];
     openssl('req', '-x509', ...kind, '-nodes', '-days', String(days), '-subj', `/CN=${cn}`,
       ...(san ? ['-addext', `subjectAltName=${san}`] : []),
+      ...more.flatMap((extension) => ['-addext', extension]),
       '-addext', `basicConstraints=critical,CA:${authority ? 'TRUE' : 'FALSE'}`,
       ...(by ? ['-CA', this.path(`${by}.pem`), '-CAkey', this.path(`${by}.key`)] : []),
       '-keyout', this.path(`${name}.key`), '-out', this.path(`${name}.pem`));
+    return this;
+  }
+
+  /** Writes the index of an authority, in which the certificate NAME has this status: V or R. */
+  index(name, status = 'V') {
+    const serial = openssl('x509', '-in', this.path(`${name}.pem`), '-noout', '-serial').toString();
+    const revoked = status === 'R' ? '250101000000Z' : '';
+    writeFileSync(this.path('index'), [status, '400101000000Z', revoked, serial.trim().split('=')[1],
+      'unknown', '/CN=x'].join('\t') + '\n');
+    return this.path('index');
+  }
+
+  /**
+   * Makes FILE, an OCSP response about the certificate NAME of the authority `by`, signed by `signer`,
+   * who knows the certificate `listed`.
+   */
+  respond(name, file, { by = 'ca', signer = by, status = 'V', listed = name, days = 2 } = {}) {
+    openssl('ocsp', '-index', this.index(listed, status), '-CA', this.path(`${by}.pem`),
+      '-rsigner', this.path(`${signer}.pem`), '-rkey', this.path(`${signer}.key`),
+      '-issuer', this.path(`${by}.pem`), '-cert', this.path(`${name}.pem`), '-noverify',
+      '-ndays', String(days), '-respout', this.path(`${file}.new`));
+    renameSync(this.path(`${file}.new`), this.path(file));
     return this;
   }
 
