@@ -1,7 +1,8 @@
 /*
  * certificate.c - a name in a certificate means what the administrator has written beside it, and
  * nothing by itself: authorities sign names for many purposes. A certificate with names of two
- * participants stands for nobody, because which of them was meant would be a guess.
+ * participants stands for nobody, because which of them was meant would be a guess. One that was
+ * revoked stands for nobody either, however it came in.
  */
 #include "router/edge/certificate.h"
 
@@ -45,13 +46,14 @@ static const char *participant_of(const struct tls_settings *settings,
 
 bool certificate_read(const struct connection *connection, struct certificate *out)
 {
-    const struct tls_settings *settings = &connection->edge->config->tls;
-    const char *participant;
+    struct edge *edge = connection->edge;
+    const char *participant = NULL;
     size_t len;
 
     if (!tls_names(connection->tls, &out->shown))
         return !out->shown.failed;
-    participant = participant_of(settings, &out->shown);
+    if (!revocation_has(&edge->secure.files.revoked, tls_chain(connection->tls)))
+        participant = participant_of(&edge->config->tls, &out->shown);
     for (size_t i = 0; i < out->shown.len; i++)
         if (out->shown.text[i] == '\0')
             out->shown.text[i] = ' ';

@@ -33,6 +33,7 @@ struct guests {
  *
  * files        what new connections are given
  * ocsp         and shown beside it
+ * lists_ended  that a revocation list has ended was logged
  * stamp, seen  of the files (tls_files_stamp), when they were read last and when they were looked at
  *              last, at `watched_ms`
  */
@@ -40,6 +41,7 @@ struct secure {
     struct tls_room *room;
     struct tls_files files;
     struct ocsp ocsp;
+    bool lists_ended;
     struct tls_figures figures;
     struct tls_stamp stamp, seen;
     int64_t watched_ms;
@@ -140,7 +142,8 @@ struct waiters {
  *                           stored yet, the WebSockets (guests.h)
  * keys                      who reads the files with public keys again (key_watch.h)
  * reload, generation        who reads the configuration again (reload.h), and how often another one
- *                           came into force: connections know under which they were judged (renew.h)
+ *                           came into force, or other revocation lists: connections know under which they were
+ *                           judged (renew.h)
  * remind_before             who was judged before that generation is told of limits again
  * deaf                      members are not read, because nothing that they say can be taken
  * wake_lws                  something was handed to libwebsockets' timers from outside its

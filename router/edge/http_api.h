@@ -51,6 +51,7 @@ struct http_request {
  * stale        the files on disk could not be used when they were read last
  * has_ocsp     there are to be OCSP responses; ocsp_stale: that on disk could not be used
  * ocsp_until_s when the one that clients are shown ends; 0 = there is none
+ * crl_until_s  when the first revocation list ends; 0 = there is none that does
  * handshakes   that succeeded
  * failed       handshakes and connections that TLS has ended
  */
@@ -58,7 +59,7 @@ struct tls_figures {
     int64_t until_s;
     bool stale;
     bool has_ocsp, ocsp_stale;
-    int64_t ocsp_until_s;
+    int64_t ocsp_until_s, crl_until_s;
     uint64_t handshakes, failed;
 };
 

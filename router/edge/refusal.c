@@ -91,7 +91,7 @@ static void judge_certificate(const struct http_request *request, struct mcpx_sl
     if (request->named.len == 0)
         found->reason =
             "no name of its certificate stands in tls.client_names, or several for "
-            "different participants";
+            "different participants, or it was revoked";
     else if (token.len)
         found->reason = "its token or ticket is not of whom its certificate stands for";
     mcpx_text_reset(&found->claimed);

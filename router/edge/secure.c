@@ -115,6 +115,10 @@ static void take_files(struct edge *edge, struct tls_files *files)
     tls_files_fini(&secure->files);
     secure->files = *files;
     secure->figures.until_s = files->until_s;
+    secure->figures.crl_until_s = files->revoked.until_s;
+    secure->lists_ended = false;
+    if (files->revoked.lists)
+        edge->generation++; /* who is in may be revoked */
     ocsp_staple(&secure->ocsp, files->context);
 }
 
@@ -143,6 +147,19 @@ static void reread_response(struct edge *edge)
     secure->figures.has_ocsp = true;
     secure->figures.ocsp_stale = why != NULL;
     secure->figures.ocsp_until_s = secure->ocsp.until_s;
+}
+
+static void tell_lists_ended(struct edge *edge)
+{
+    struct secure *secure = &edge->secure;
+    int64_t until_s = secure->files.revoked.until_s;
+
+    if (!until_s || until_s > edge_now(edge).wall_ms / 1000 || secure->lists_ended)
+        return;
+    secure->lists_ended = true;
+    LOG(LOG_ERROR, "tls_crl_expired", log_string("file", edge->config->tls.client_crl_file),
+        log_string("hint", "everybody who shows a certificate is refused until there is "
+                           "another one"));
 }
 
 static void end_response(struct edge *edge)
@@ -217,6 +234,7 @@ void secure_watch(struct edge *edge)
         return;
     secure->watched_ms = now_ms;
     end_response(edge);
+    tell_lists_ended(edge);
     stamp = tls_files_stamp(&edge->config->tls);
     if (!tls_stamp_equals(&stamp, &secure->stamp) && tls_stamp_equals(&stamp, &secure->seen))
         secure_reread(edge);

@@ -313,3 +313,8 @@ bool tls_names(const struct tls *tls, struct mcpx_text *out)
         add_name("cn:", X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, i)), out);
     return !out->failed;
 }
+
+const STACK_OF(X509) * tls_chain(const struct tls *tls)
+{
+    return SSL_get0_verified_chain(tls->ssl);
+}

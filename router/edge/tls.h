@@ -8,6 +8,7 @@
 #include <mcpx/text.h>
 
 struct ssl_ctx_st;
+struct stack_st_X509;
 
 /** What all sessions of a thread share: room for bytes on their way. */
 struct tls_room;
@@ -43,6 +44,9 @@ bool tls_is_open(const struct tls *tls);
  * runs out.
  */
 bool tls_names(const struct tls *tls, struct mcpx_text *out);
+
+/** The client's certificate and those that speak for it, lent; NULL when it has shown none. */
+const struct stack_st_X509 *tls_chain(const struct tls *tls);
 
 /**
  * What came of bytes that were read. Both texts are lent until the next call with the same room.

@@ -104,25 +104,43 @@ static enum mcpx_err take_authorities(const struct tls_settings *settings, SSL_C
     return SSL_CTX_set_session_id_context(context, id, sizeof id - 1) ? MCPX_OK : MCPX_ENOMEM;
 }
 
+static enum mcpx_err take_lists(const struct tls_settings *settings, struct tls_files *files,
+                                struct mcpx_text *errors)
+{
+    struct mcpx_text why = {0};
+    enum mcpx_err err;
+
+    if (!*settings->client_crl_file)
+        return MCPX_OK;
+    err = revocation_read(settings->client_crl_file, files->context, &why, &files->revoked);
+    if (why.len > 0)
+        (void)fault(errors, "tls.client_crl_file", settings->client_crl_file, why.text);
+    mcpx_text_fini(&why);
+    return err;
+}
+
 enum mcpx_err tls_files_read(const struct tls_settings *settings, struct mcpx_text *errors,
                              struct tls_files *out)
 {
-    SSL_CTX *context;
+    struct tls_files files = {0};
     enum mcpx_err err;
 
     ERR_clear_error();
-    context = make(settings->only_1_3);
-    if (!context)
+    files.context = make(settings->only_1_3);
+    if (!files.context)
         return MCPX_ENOMEM;
-    err = take_pair(settings, context, errors);
+    err = take_pair(settings, files.context, errors);
     if (!err)
-        err = take_authorities(settings, context, errors);
+        err = take_authorities(settings, files.context, errors);
+    if (!err)
+        err = take_lists(settings, &files, errors);
     if (err) {
-        SSL_CTX_free(context);
+        tls_files_fini(&files);
         return err;
     }
-    *out = (struct tls_files){
-        context, tls_words_seconds(X509_get0_notAfter(SSL_CTX_get0_certificate(context)))};
+    files.until_s =
+        tls_words_seconds(X509_get0_notAfter(SSL_CTX_get0_certificate(files.context)));
+    *out = files;
     return MCPX_OK;
 }
 
@@ -149,6 +167,10 @@ void tls_files_warn(const struct tls_settings *settings, const struct tls_files 
                   "tls.key_file: %s: everybody on this machine may read it; chmod o-r mends "
                   "that\n",
                   settings->key_file);
+    if (files->revoked.until_s && files->revoked.until_s <= wall_ms / 1000)
+        (void)fault(warnings, "tls.client_crl_file", settings->client_crl_file,
+                    "has expired, so everybody who shows a certificate is refused; expected "
+                    "lists that are valid today");
     if (*settings->ocsp_file)
         why = ocsp_read(settings->ocsp_file, files->context, wall_ms, &response);
     else if (wants_staple(files->context))
@@ -163,6 +185,7 @@ void tls_files_warn(const struct tls_settings *settings, const struct tls_files 
 void tls_files_fini(struct tls_files *files)
 {
     SSL_CTX_free(files->context);
+    revocation_fini(&files->revoked);
     *files = (struct tls_files){0};
 }
 
@@ -170,7 +193,8 @@ struct tls_stamp tls_files_stamp(const struct tls_settings *settings)
 {
     return (struct tls_stamp){
         {file_stamp_take(settings->certificate_file), file_stamp_take(settings->key_file),
-         file_stamp_take(settings->client_ca_file), file_stamp_take(settings->ocsp_file)}};
+         file_stamp_take(settings->client_ca_file), file_stamp_take(settings->client_crl_file),
+         file_stamp_take(settings->ocsp_file)}};
 }
 
 bool tls_stamp_equals(const struct tls_stamp *one, const struct tls_stamp *other)

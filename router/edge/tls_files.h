@@ -4,12 +4,13 @@
 #ifndef EDGE_TLS_FILES_H
 #define EDGE_TLS_FILES_H
 
+#include "router/edge/revocation.h"
 #include "router/policy/config.h"
 #include "router/policy/file_stamp.h"
 
 struct ssl_ctx_st;
 
-enum { TLS_FILE_COUNT = 4 };
+enum { TLS_FILE_COUNT = 5 };
 
 /** One for each file that the settings of TLS name. */
 struct tls_stamp {
@@ -21,10 +22,12 @@ struct tls_stamp {
  *
  * context   owned; each connection holds on to the one that it began with
  * until_s   when the certificate ends, in seconds since 1970
+ * revoked   certificates of clients
  */
 struct tls_files {
     struct ssl_ctx_st *context;
     int64_t until_s;
+    struct revocation revoked;
 };
 
 /**

@@ -21,6 +21,7 @@ void config_fini(struct config *config)
     free(config->tls.certificate_file);
     free(config->tls.key_file);
     free(config->tls.client_ca_file);
+    free(config->tls.client_crl_file);
     free(config->tls.ocsp_file);
     for (size_t i = 0; i < config->tls.name_count; i++) {
         free(config->tls.names[i].name);

@@ -86,6 +86,7 @@ struct tls_name {
  * certificate_file, key_file   paths as they can be opened, of the chain and of its key, in PEM
  * client_ca_file               authorities that certificates of clients are signed by; "" = clients
  *                              are not asked for one
+ * client_crl_file              which of these are revoked; "" = none
  * ocsp_file                    what the certificate's issuer says of it, shown to clients; "" = none
  * names, name_count            sorted by name
  * only_1_3                     nothing older than TLS 1.3
@@ -95,6 +96,7 @@ struct tls_settings {
     char *certificate_file;
     char *key_file;
     char *client_ca_file;
+    char *client_crl_file;
     char *ocsp_file;
     struct tls_name *names;
     size_t name_count;

@@ -81,6 +81,10 @@ const struct setting settings_table[] = {
           AT(config.tls.client_ca_file),
           "Authorities that sign certificates of clients, in PEM; empty means that clients "
           "are not asked for one"),
+    SIZED("/tls/client_crl_file", SETTING_STRING, 0, 4095, "\"\"",
+          AT(config.tls.client_crl_file),
+          "Revocation lists of the authorities of client_ca_file, in PEM; read again when it "
+          "changes; empty means that nothing is revoked"),
     SIZED("/tls/client_names", SETTING_MAP, 0, 100000, "{}", NOWHERE,
           "Names in certificates of clients, each with the participant that it stands for"),
     SIZED("/tls/client_names/*", SETTING_STRING, 1, 256, NULL, NOWHERE,

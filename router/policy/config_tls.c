@@ -63,11 +63,17 @@ static void load_clients(struct loading *loading)
 {
     const json_t *names = tree_at(loading, "tls", "client_names");
     bool has_authorities = *loading->settings.config.tls.client_ca_file;
+    bool has_lists = *loading->settings.config.tls.client_crl_file;
 
     if (json_object_size(names) > 0 && !has_authorities)
         setting_line(loading, "/tls/client_ca_file",
                      "is empty, expected the path of authorities in PEM, because there are "
                      "tls.client_names",
+                     error_line);
+    if (has_lists && !has_authorities)
+        setting_line(loading, "/tls/client_crl_file",
+                     "is not used: tls.client_ca_file is empty, expected the path of the "
+                     "authorities that have signed the lists",
                      error_line);
     if (json_object_size(names) == 0 && has_authorities)
         setting_line(loading, "/tls/client_ca_file",
@@ -97,6 +103,7 @@ void load_tls(struct loading *loading)
                      "is not used: no address of listen begins with tls://", warning_line);
     load_clients(loading);
     setting_resolve(loading, "/tls/client_ca_file", &tls->client_ca_file);
+    setting_resolve(loading, "/tls/client_crl_file", &tls->client_crl_file);
     setting_resolve(loading, "/tls/certificate_file", &tls->certificate_file);
     setting_resolve(loading, "/tls/key_file", &tls->key_file);
     setting_resolve(loading, "/tls/ocsp_file", &tls->ocsp_file);

@@ -9,6 +9,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join as pathOf } from 'node:path';
 import { test } from 'node:test';
+import { connect as connectTls } from 'node:tls';
 import { Certificates } from './lib/certificates.mjs';
 import { Participant } from './lib/participant.mjs';
 import { eventually, inTime, Router } from './lib/router.mjs';
@@ -20,14 +21,17 @@ const person = (id) => ({ token_sha256: createHash('sha256').update(token(id)).d
 const NAMES = { 'dns:agent.example': 'agent', 'uri:spiffe://a/desk': 'desk', 'email:ann@example.org': 'ann',
   'cn:Bob of the office': 'bob', 'dns:also.agent.example': 'agent' };
 
-async function start(t) {
+/** `crl`: also with revocation lists, in which nobody stands yet. */
+async function start(t, { crl = false } = {}) {
   const certificates = new Certificates(t).make('ca', { cn: 'authority', san: '', authority: true })
     .make('other', { cn: 'authority', san: '', authority: true }).make('live', { by: 'ca' });
+  if (crl) certificates.revoke('live.crl', []);
   const router = await Router.start({
     config: {
       participants: Object.fromEntries(['agent', 'desk', 'ann', 'bob'].map((id) => [id, person(id)])),
       tls: { certificate_file: certificates.path('live.pem'), key_file: certificates.path('live.key'),
-        client_ca_file: certificates.path('ca.pem'), client_names: NAMES },
+        client_ca_file: certificates.path('ca.pem'), client_names: NAMES,
+        ...(crl && { client_crl_file: certificates.path('live.crl') }) },
     },
     args: ['--listen', 'tls://127.0.0.1:0'],
   });
@@ -41,6 +45,15 @@ async function start(t) {
     return { ca, family: 4, cert: certificates.text(`${name}.pem`), key: certificates.text(`${name}.key`) };
   };
   router.bare = { ca, family: 4 };
+  router.certificates = certificates;
+  /** Waits until the files that `change` has changed were read; `event` says with what success. */
+  router.reread = async (change, event = 'tls_files_read') => {
+    const lines = () => router.log.match(new RegExp(`event=${event} .*`, 'g')) ?? [];
+    const before = lines().length;
+    change();
+    await eventually(() => lines().length > before, () => `no ${event} in\n${router.log}`);
+    return lines().at(-1);
+  };
   return router;
 }
 
@@ -57,6 +70,9 @@ const get = (router, path, tls, headers = {}) => inTime(new Promise((done, fail)
     response.on('end', () => done({ status: response.statusCode, text: Buffer.concat(parts).toString() }));
   }).on('error', fail).end();
 }), 'no answer');
+
+const metric = async (router, name) => Number(new RegExp(`^${name} (.*)$`, 'm')
+  .exec((await get(router, '/metrics', router.bare)).text)[1]);
 
 test('each sort of name stands for its participant, without a token', async (t) => {
   const router = await start(t);
@@ -142,11 +158,76 @@ test('who is taken out of the table is out, and nobody else', async (t) => {
   for (const one of [agent, ann]) await one.untilId(one.send('chat', {}));
 });
 
+test('who is revoked is out, and nobody else', async (t) => {
+  const router = await start(t, { crl: true });
+  const { certificates } = router;
+  const stolen = router.with('stolen', { san: 'URI:spiffe://a/desk' });
+  const desk = await join(router, stolen);
+  const agent = await join(router, router.with('agent', { san: 'DNS:agent.example' }));
+  const ann = await join(router, router.bare, { token: token('ann'), authorization: undefined });
+  const silent = connectTls({ port: new URL(router.url).port, ...stolen });
+  await inTime(new Promise((done) => silent.once('secureConnect', done)), 'no handshake');
+  await eventually(async () => (await metric(router, 'mcpx_tls_handshakes_total')) >= 5, 'not all came in');
+
+  await router.reread(() => certificates.revoke('live.crl', ['stolen']));
+  assert.equal((await desk.untilClosed()).code, 4005);
+  const answer = inTime(new Promise((done) => silent.once('data', done)), 'no answer');
+  silent.write('GET /v0.1/topics HTTP/1.1\r\nHost: a\r\n\r\n');
+  assert.match(String(await answer), /^HTTP\/1\.1 401 /);
+  await assert.rejects(join(router, stolen), /revoked/);
+  const fresh = await join(router, router.with('fresh', { san: 'URI:spiffe://a/desk' }));
+  for (const one of [agent, ann, fresh]) await one.untilId(one.send('chat', {}));
+
+  /* What cannot be used changes nothing: neither who is revoked, nor who is not. */
+  for (const [change, reason] of [
+    [() => writeFileSync(certificates.path('live.crl'), ''), 'no start line'],
+    [() => certificates.revoke('live.crl', [], { by: 'other' }), 'has no list that /CN=authority has signed'],
+  ]) {
+    const line = await router.reread(change, 'tls_files_unusable');
+    assert.ok(line.includes(`live.crl: ${reason}`), line);
+    await assert.rejects(join(router, stolen), /revoked/);
+    await fresh.untilId(fresh.send('chat', {}));
+  }
+});
+
+test('an authority in between that is revoked takes its clients along', async (t) => {
+  const router = await start(t, { crl: true });
+  const { certificates } = router;
+  certificates.make('middle', { cn: 'middle', san: '', authority: true, by: 'ca' });
+  const both = (names) => {
+    certificates.revoke('ca.crl', names).revoke('middle.crl', [], { by: 'middle' });
+    writeFileSync(certificates.path('live.crl'), certificates.text('ca.crl') + certificates.text('middle.crl'));
+  };
+  const tls = router.with('client', { san: 'DNS:agent.example', by: 'middle' });
+  tls.cert += certificates.text('middle.pem');
+  await assert.rejects(join(router, tls)); /* no list says that it is good */
+  await router.reread(() => both([]));
+  const agent = await join(router, tls);
+  await router.reread(() => both(['middle']));
+  assert.equal((await agent.untilClosed()).code, 4005);
+  await assert.rejects(join(router, tls), /revoked/);
+});
+
+test('a list that has ended keeps certificates out, but nobody who is in', async (t) => {
+  const router = await start(t, { crl: true });
+  const tls = router.with('desk', { san: 'URI:spiffe://a/desk' });
+  const desk = await join(router, tls);
+  await router.reread(() => router.certificates.revoke('live.crl', [], { seconds: 3 }), 'tls_crl_expired');
+  await assert.rejects(join(router, tls), /alert|expired|ECONNRESET|socket hang up/);
+  const ann = await join(router, router.bare, { token: token('ann'), authorization: undefined });
+  for (const one of [desk, ann]) await one.untilId(one.send('chat', {}));
+  assert.ok(await metric(router, 'mcpx_tls_client_crl_expiry_seconds') <= Date.now() / 1000);
+  await router.reread(() => router.certificates.revoke('live.crl', []));
+  await desk.untilId(desk.send('chat', {}));
+  await (await join(router, tls)).close();
+});
+
 test('names that mean nobody, and names without authorities, are faults', async (t) => {
   const certificates = new Certificates(t).make('live');
   for (const [tls, line] of [
     [{ client_names: { 'dns:a': 'nobody' } }, /\/tls\/client_names\/dns:a: expected the id of one of participants/],
     [{ client_names: { a: 'ann' } }, /\/tls\/client_names\/a: expected a name that begins with dns:/],
+    [{ client_crl_file: 'x' }, /\/tls\/client_crl_file: is not used: tls\.client_ca_file is empty/],
     [{ client_names: { 'dns:a': 'ann' } }, /\/tls\/client_ca_file: is empty, expected the path of authorities/],
   ]) {
     await assert.rejects(Router.start({ args: ['--listen', 'tls://127.0.0.1:0'], config: {

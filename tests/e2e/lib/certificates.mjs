@@ -51,6 +51,17 @@ export class Certificates {
     return this.path('index');
   }
 
+  /** Makes FILE, the revocation list of the authority `by`, for so long, with these names in it. */
+  revoke(file, names, { by = 'ca', seconds = 86400 } = {}) {
+    writeFileSync(this.path('crl'), `[ca]\ndefault_ca = ca\n[ca]\ndatabase = ${this.path('revoked')}\n`
+      + 'default_md = sha256\n');
+    writeFileSync(this.path('revoked'), names.map((name) => readFileSync(this.index(name, 'R'), 'utf8')).join(''));
+    openssl('ca', '-gencrl', '-config', this.path('crl'), '-cert', this.path(`${by}.pem`),
+      '-keyfile', this.path(`${by}.key`), '-crlsec', String(seconds), '-out', this.path(`${file}.new`));
+    renameSync(this.path(`${file}.new`), this.path(file));
+    return this;
+  }
+
   /**
    * Makes FILE, an OCSP response about the certificate NAME of the authority `by`, signed by `signer`,
    * who knows the certificate `listed`.
