@@ -168,9 +168,14 @@ bool tls_is_open(const struct tls *tls)
     return tls->open;
 }
 
-static const char *reason(void)
+static const char *reason(const SSL *ssl)
 {
-    const char *text = ERR_reason_error_string(ERR_peek_error());
+    unsigned long code = ERR_peek_error();
+    const char *text = ERR_reason_error_string(code);
+
+    if (ERR_GET_LIB(code) == ERR_LIB_SSL &&
+        ERR_GET_REASON(code) == SSL_R_CERTIFICATE_VERIFY_FAILED)
+        text = X509_verify_cert_error_string(SSL_get_verify_result(ssl));
 
     return text ? text : "the connection was cut";
 }
@@ -184,7 +189,7 @@ static void judge(struct tls *tls, int result, struct tls_opened *out)
     if (error == SSL_ERROR_ZERO_RETURN || error == SSL_ERROR_WANT_READ)
         return;
     out->is_http = ERR_GET_REASON(ERR_peek_error()) == SSL_R_HTTP_REQUEST;
-    out->failed = reason();
+    out->failed = reason(tls->ssl);
 }
 
 static bool shake_hands(struct tls *tls, struct tls_opened *out)

@@ -175,6 +175,7 @@ test('who is revoked is out, and nobody else', async (t) => {
   silent.write('GET /v0.1/topics HTTP/1.1\r\nHost: a\r\n\r\n');
   assert.match(String(await answer), /^HTTP\/1\.1 401 /);
   await assert.rejects(join(router, stolen), /revoked/);
+  await logged(router, /event=tls_failed .*reason="certificate revoked"/);
   const fresh = await join(router, router.with('fresh', { san: 'URI:spiffe://a/desk' }));
   for (const one of [agent, ann, fresh]) await one.untilId(one.send('chat', {}));
 
@@ -214,6 +215,7 @@ test('a list that has ended keeps certificates out, but nobody who is in', async
   const desk = await join(router, tls);
   await router.reread(() => router.certificates.revoke('live.crl', [], { seconds: 3 }), 'tls_crl_expired');
   await assert.rejects(join(router, tls), /alert|expired|ECONNRESET|socket hang up/);
+  await logged(router, /event=tls_failed .*reason="CRL has expired"/);
   const ann = await join(router, router.bare, { token: token('ann'), authorization: undefined });
   for (const one of [desk, ann]) await one.untilId(one.send('chat', {}));
   assert.ok(await metric(router, 'mcpx_tls_client_crl_expiry_seconds') <= Date.now() / 1000);
