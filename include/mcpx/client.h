@@ -17,7 +17,8 @@ struct uv_loop_s;
  * url         ws://HOST[:PORT][/PATH] or wss://...; http and https mean the same. Without a path,
  *             /ws
  * topic       the topic's name, not percent-encoded
- * token       the bearer token; never logged, never part of an error
+ * token       the bearer token; never logged, never part of an error. NULL with a cert_file: then
+ *             the certificate says who we are
  * routing     "all" or "directed"; NULL = "all", even if the router's default is another. With
  *             "directed", DELIVERED comes when an envelope was written, because the router
  *             sends no echo of envelopes for others
@@ -25,6 +26,10 @@ struct uv_loop_s;
  *             later connection that cannot resume asks for at least 1000 while requests or
  *             proposals wait for an answer: it may be among them
  * ca_file     PEM file with at least one certificate authority for wss; NULL = the system's
+ * cert_file   PEM file with a certificate that is shown to the router, and those between it and its
+ *             authority behind it, for wss; NULL = none. Read again for each connection: a file
+ *             that cannot be used then leaves what was read before in force
+ * key_file    PEM file with the key of it, without a passphrase; NULL = it stands in cert_file
  * once        do not connect again
  * session     settings of the session, `instance` included; `fill` may be NULL: the system's generator is used
  * loop        a libuv loop to run on, borrowed until mcpx_client_free; NULL = a loop of its own, which
@@ -40,6 +45,8 @@ struct mcpx_client_config {
     const char *routing;
     int history;
     const char *ca_file;
+    const char *cert_file;
+    const char *key_file;
     bool once;
     struct mcpx_session_config session;
     struct uv_loop_s *loop;

@@ -7,6 +7,7 @@
 #include "lib/core/fault.h"
 #include "lib/core/http_line.h"
 #include "lib/core/passphrase.h"
+#include "lib/edge/ws_certificate.h"
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -44,34 +45,52 @@ static bool holds_certificate(const char *path)
     return held;
 }
 
-static enum mcpx_err judge(const struct mcpx_client_config *config, struct mcpx_fault *fault)
+static enum mcpx_err judge_files(const struct mcpx_client_config *config,
+                                 const struct mx_address *address, struct mcpx_fault *fault)
+{
+    const char *field = "cert_file", *why = NULL;
+
+    if (config->ca_file && access(config->ca_file, R_OK))
+        return mx_fault_set(fault, "the file cannot be read", "ca_file", 0);
+    if (config->ca_file && !holds_certificate(config->ca_file))
+        return mx_fault_set(fault, "the file holds no certificate in PEM form", "ca_file", 0);
+    if (!config->cert_file)
+        return config->key_file
+                   ? mx_fault_set(fault, "it is of no use without cert_file", "key_file", 0)
+                   : MCPX_OK;
+    if (!address->tls)
+        why = "it can be shown under TLS only; expected a url that begins with wss://";
+    if (!why)
+        why = mx_certificate_fault(config->cert_file, config->key_file, &field);
+    return why ? mx_fault_set(fault, why, field, 0) : MCPX_OK;
+}
+
+static enum mcpx_err judge(const struct mcpx_client_config *config,
+                           const struct mx_address *address, struct mcpx_fault *fault)
 {
     if (!config->topic || !mcpx_topic_name_is_valid(mcpx_slice_of(config->topic)))
         return mx_fault_set(
             fault, "a topic's name is 1 to 256 bytes of UTF-8 without controls", "topic", 0);
-    if (!is_token(config->token))
+    if (!is_token(config->token) && (config->token || !config->cert_file))
         return mx_fault_set(fault, "a token is 1 to 8192 visible ASCII characters", "token",
                             0);
     if (!routing_of(config->routing))
         return mx_fault_set(fault, "routing is \"all\" or \"directed\"", "routing", 0);
     if (config->history < -1)
         return mx_fault_set(fault, "history is a number of envelopes, or -1", "history", 0);
-    if (config->ca_file && access(config->ca_file, R_OK))
-        return mx_fault_set(fault, "the file cannot be read", "ca_file", 0);
-    if (config->ca_file && !holds_certificate(config->ca_file))
-        return mx_fault_set(fault, "the file holds no certificate in PEM form", "ca_file", 0);
     if (config->on_event && !config->loop)
         return mx_fault_set(fault, "on_event is told from a loop, which has to be lent",
                             "loop", 0);
-    return MCPX_OK;
+    return judge_files(config, address, fault);
 }
 
 static enum mcpx_err open_parts(struct mcpx_client *client,
                                 const struct mcpx_client_config *config)
 {
     struct mcpx_session_config session = config->session;
-    struct mx_wire_config wire = {client->loop,    &client->address,  config->token,
-                                  config->ca_file, &mx_client_events, client};
+    struct mx_wire_config wire = {
+        client->loop,      &client->address, config->token,     config->ca_file,
+        config->cert_file, config->key_file, &mx_client_events, client};
     enum mcpx_err err;
 
     if (!session.fill)
@@ -95,7 +114,7 @@ enum mcpx_err mcpx_client_new(const struct mcpx_client_config *config,
                                     : mx_fault_set(fault, "it is missing", "url", 0);
 
     if (!err)
-        err = judge(config, fault);
+        err = judge(config, &address, fault);
     if (err)
         return err;
     client = calloc(1, sizeof *client);

@@ -5,6 +5,7 @@
 #include "lib/edge/ws_wire_state.h"
 
 #include "lib/core/format.h"
+#include "lib/edge/ws_certificate.h"
 
 #include <netdb.h>
 #include <stdlib.h>
@@ -26,9 +27,13 @@ enum mcpx_err mx_wire_new(const struct mx_wire_config *config, struct mx_wire **
     wire->user = config->user;
     wire->address = *config->address;
     mx_url_add_host(&wire->host, config->address);
-    mx_format(&wire->token, "Bearer %s", config->token);
+    if (config->token)
+        mx_format(&wire->token, "Bearer %s", config->token);
     mx_format(&wire->ca_file, "%s", config->ca_file);
-    whole = !wire->host.failed && !wire->token.failed && !wire->ca_file.failed;
+    mx_format(&wire->cert_file, "%s", config->cert_file);
+    mx_format(&wire->key_file, "%s", config->key_file ? config->key_file : config->cert_file);
+    whole = !wire->host.failed && !wire->token.failed && !wire->ca_file.failed &&
+            !wire->cert_file.failed && !wire->key_file.failed;
     wire->again = whole ? mx_alarm_new(wire->loop, try_next, wire) : NULL;
     if (wire->again && mx_wire_context_open(wire)) {
         *out = wire;
@@ -61,6 +66,8 @@ static void attempt(struct mx_wire *wire, const char *address)
     wire->distrusted = false;
     mx_wire_reason(wire, mcpx_slice_of("it cannot be reached"));
     mcpx_text_reset(&wire->body);
+    if (wire->cert_file.len && wire->tls)
+        (void)mx_certificate_use(wire->tls, wire->cert_file.text, wire->key_file.text);
     info.context = wire->lws;
     info.address = address;
     info.port = wire->address.port;

@@ -31,12 +31,17 @@ struct mx_wire_events {
     void (*ended)(void *user, int code, struct mcpx_slice reason);
 };
 
-/** Settings; everything is copied but `loop` and `events`, which are borrowed until mx_wire_free. */
+/**
+ * Settings, as mcpx_client_config has them. Everything is copied but `loop` and `events`, which are
+ * borrowed until mx_wire_free.
+ */
 struct mx_wire_config {
     uv_loop_t *loop;
     const struct mx_address *address;
     const char *token;
     const char *ca_file;
+    const char *cert_file;
+    const char *key_file;
     const struct mx_wire_events *events;
     void *user;
 };

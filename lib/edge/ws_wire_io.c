@@ -9,7 +9,7 @@
 #include "lib/core/frame_head.h"
 #include "lib/core/unmask.h"
 #include <mcpx/json.h>
-#include <openssl/x509_vfy.h>
+#include <openssl/ssl.h>
 #include <sys/socket.h>
 
 /* The most that limits.message_bytes can be, and what the router may add. Protocol: section 1. */
@@ -83,6 +83,8 @@ static void read_refusal(struct mx_wire *wire)
 
 static int append_headers(struct mx_wire *wire, unsigned char **at, size_t room)
 {
+    if (!wire->token.len)
+        return 0;
     return lws_add_http_header_by_token(wire->wsi, WSI_TOKEN_HTTP_AUTHORIZATION,
                                         (const unsigned char *)wire->token.text,
                                         (int)wire->token.len, at, *at + room);
@@ -261,6 +263,31 @@ static int on_certificate(struct mx_wire *wire, X509_STORE_CTX *store, bool good
     return 0;
 }
 
+/* With TLS 1.3 the router judges after the handshake has ended for us: what follows is an alert. */
+static void on_alert(const SSL *ssl, int where, int alert)
+{
+    struct mx_wire *wire = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+    struct mcpx_text why = {0};
+
+    if (!(where & SSL_CB_READ) || !(where & SSL_CB_ALERT) || alert >> 8 != SSL3_AL_FATAL ||
+        wire->open)
+        return;
+    mx_format(&why, "the router refuses %s: %s",
+              wire->cert_file.len ? "the certificate that it was shown" : "the TLS handshake",
+              SSL_alert_desc_string_long(alert));
+    mx_wire_reason(wire, mcpx_text_view(&why));
+    mcpx_text_fini(&why);
+    wire->distrusted = true;
+}
+
+static int on_tls_made(struct mx_wire *wire, SSL_CTX *tls)
+{
+    wire->tls = tls;
+    SSL_CTX_set_app_data(tls, wire);
+    SSL_CTX_set_info_callback(tls, on_alert);
+    return 0;
+}
+
 /* Of a handshake that failed for no certificate, libwebsockets names numbers of OpenSSL. */
 static bool is_tls_failure(const struct mx_wire *wire, const char *in, size_t len)
 {
@@ -302,6 +329,8 @@ int mx_wire_dispatch(struct lws *wsi, enum lws_callback_reasons reason, void *us
 {
     struct mx_wire *wire = lws_get_opaque_user_data(wsi);
 
+    if (reason == LWS_CALLBACK_OPENSSL_LOAD_EXTRA_CLIENT_VERIFY_CERTS)
+        return on_tls_made(lws_context_user(lws_get_context(wsi)), user);
     if (!wire) /* libwebsockets' own, or let go */
         return 0;
     wire->wsi = wsi; /* not told before the first callback */

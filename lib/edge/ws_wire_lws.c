@@ -51,6 +51,7 @@ bool mx_wire_context_open(struct mx_wire *wire)
     }
     info.foreign_loops = loops;
     info.pcontext = &wire->lws;
+    info.user = wire;
     info.uid = -1;
     info.gid = -1;
     info.port = CONTEXT_PORT_NO_LISTEN;
@@ -75,6 +76,8 @@ static void release(struct mx_wire *wire)
     mcpx_text_fini(&wire->host);
     mcpx_text_fini(&wire->token);
     mcpx_text_fini(&wire->ca_file);
+    mcpx_text_fini(&wire->cert_file);
+    mcpx_text_fini(&wire->key_file);
     mcpx_text_fini(&wire->target);
     mcpx_text_fini(&wire->message);
     mcpx_text_fini(&wire->out);

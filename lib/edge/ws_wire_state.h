@@ -15,7 +15,9 @@
 enum { MX_REASON_MAX = 511, MX_WIRE_KEYS = 64 };
 
 /**
- * host, token, ca_file, target   NUL-terminated
+ * host, token, ca_file, target   NUL-terminated; without a token, that is empty
+ * cert_file, key_file            the same; empty when no certificate is shown
+ * tls            what connections under TLS begin with, lent by libwebsockets
  * pipe_fd        number of the context's event pipe
  * wsi            the connection or the attempt; NULL when there is none
  * lookup         under way, or NULL
@@ -24,7 +26,7 @@ enum { MX_REASON_MAX = 511, MX_WIRE_KEYS = 64 };
  * open           between `opened` and `ended`
  * finishing      our close frame was written
  * full           the socket took only part of a write; nothing is written until it has the rest
- * distrusted     the certificate was refused, which is the reason then
+ * distrusted     a certificate was refused, which is the reason then
  * status         of the answer to the handshake, once it is known
  * code, reason   why it ends, as far as known
  * message_max    longest message taken
@@ -40,6 +42,8 @@ struct mx_wire {
     void *user;
     struct mx_address address;
     struct mcpx_text host, token, ca_file, target;
+    struct mcpx_text cert_file, key_file;
+    struct ssl_ctx_st *tls;
     struct lws_context *lws;
     int pipe_fd;
     struct lws *wsi;

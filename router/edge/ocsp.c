@@ -5,7 +5,7 @@
  */
 #include "router/edge/ocsp.h"
 
-#include "router/edge/tls_words.h"
+#include "router/edge/tls_time.h"
 #include "router/policy/loading.h"
 
 #include <openssl/err.h>
@@ -83,10 +83,10 @@ static const char *judge_times(OCSP_SINGLERESP *single, int64_t wall_ms, int64_t
         return "it says that its author does not know the certificate";
     if (!end)
         return "it does not say when it ends (nextUpdate)";
-    *until_s = tls_words_seconds(end);
+    *until_s = tls_time_seconds(end);
     if (*until_s <= wall_ms / 1000)
         return "it has expired";
-    if (tls_words_seconds(begin) > wall_ms / 1000 + AHEAD_S)
+    if (tls_time_seconds(begin) > wall_ms / 1000 + AHEAD_S)
         return "it is not valid yet; compare the clocks";
     return NULL;
 }

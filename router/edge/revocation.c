@@ -10,10 +10,10 @@
 #include "router/edge/revocation.h"
 
 #include "lib/core/format.h"
+#include "lib/core/openssl_reason.h"
 #include "lib/core/passphrase.h"
-#include "router/edge/tls_words.h"
+#include "router/edge/tls_time.h"
 
-#include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 
@@ -22,7 +22,7 @@ enum { NAME_SIZE = 256 };
 static bool add(X509_CRL *list, X509_STORE *store, struct revocation *out)
 {
     const ASN1_TIME *end = X509_CRL_get0_nextUpdate(list);
-    int64_t until_s = end ? tls_words_seconds(end) : 0;
+    int64_t until_s = end ? tls_time_seconds(end) : 0;
 
     if (until_s && (!out->until_s || until_s < out->until_s))
         out->until_s = until_s;
@@ -90,7 +90,7 @@ enum mcpx_err revocation_read(const char *path, SSL_CTX *context, struct mcpx_te
     out->lists = sk_X509_CRL_new_null();
     if (!file || !read_lists(file, store, out)) {
         BIO_free(file);
-        mcpx_text_puts(errors, tls_words_reason());
+        mcpx_text_puts(errors, mx_openssl_reason());
         return MCPX_ESYSTEM;
     }
     BIO_free(file);

@@ -7,11 +7,11 @@
 #include "router/edge/tls_files.h"
 
 #include "lib/core/format.h"
+#include "lib/core/openssl_reason.h"
 #include "lib/core/passphrase.h"
 #include "router/edge/ocsp.h"
-#include "router/edge/tls_words.h"
+#include "router/edge/tls_time.h"
 
-#include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <sys/stat.h>
@@ -70,12 +70,18 @@ static SSL_CTX *make(bool only_1_3)
 static enum mcpx_err take_pair(const struct tls_settings *settings, SSL_CTX *context,
                                struct mcpx_text *errors)
 {
+    bool is_locked = false, taken;
+
     if (SSL_CTX_use_certificate_chain_file(context, settings->certificate_file) != 1)
         return fault(errors, "tls.certificate_file", settings->certificate_file,
-                     tls_words_reason());
-    if (SSL_CTX_use_PrivateKey_file(context, settings->key_file, SSL_FILETYPE_PEM) != 1 &&
-        ERR_GET_LIB(ERR_peek_last_error()) != ERR_LIB_X509)
-        return fault(errors, "tls.key_file", settings->key_file, tls_words_reason());
+                     mx_openssl_reason());
+    SSL_CTX_set_default_passwd_cb_userdata(context, &is_locked);
+    taken = SSL_CTX_use_PrivateKey_file(context, settings->key_file, SSL_FILETYPE_PEM) == 1 ||
+            ERR_GET_LIB(ERR_peek_last_error()) == ERR_LIB_X509;
+    SSL_CTX_set_default_passwd_cb_userdata(context, NULL);
+    if (!taken)
+        return fault(errors, "tls.key_file", settings->key_file,
+                     is_locked ? MX_PASSPHRASE_WANTED : mx_openssl_reason());
     /* Also keys of another kind than the certificate's, which are taken without a word. */
     if (SSL_CTX_check_private_key(context) != 1)
         return fault(errors, "tls.key_file", settings->key_file,
@@ -97,7 +103,7 @@ static enum mcpx_err take_authorities(const struct tls_settings *settings, SSL_C
     if (!names || SSL_CTX_load_verify_file(context, settings->client_ca_file) != 1) {
         sk_X509_NAME_pop_free(names, X509_NAME_free);
         return fault(errors, "tls.client_ca_file", settings->client_ca_file,
-                     tls_words_reason());
+                     mx_openssl_reason());
     }
     SSL_CTX_set_client_CA_list(context, names);
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
@@ -139,7 +145,7 @@ enum mcpx_err tls_files_read(const struct tls_settings *settings, struct mcpx_te
         return err;
     }
     files.until_s =
-        tls_words_seconds(X509_get0_notAfter(SSL_CTX_get0_certificate(files.context)));
+        tls_time_seconds(X509_get0_notAfter(SSL_CTX_get0_certificate(files.context)));
     *out = files;
     return MCPX_OK;
 }

@@ -273,6 +273,8 @@ test('our own client comes in, and refuses whom it does not know', async (t) => 
 
 test('--check looks at certificate and key', async (t) => {
   const certificates = new Certificates(t).make('one').make('two').makeExpired('old');
+  execFileSync('openssl', ['pkey', '-in', certificates.path('one.key'), '-aes128', '-passout', 'pass:x', '-out',
+    certificates.path('locked.key')], { stdio: 'pipe' });
   const check = (certificate, key) => run('env', [`MCPX_TLS_CERTIFICATE_FILE=${certificates.path(certificate)}`,
     `MCPX_TLS_KEY_FILE=${certificates.path(key)}`, routerBinary(), '--listen', 'tls://127.0.0.1:0', '--check']);
   for (const [certificate, key, code, line] of [
@@ -280,6 +282,8 @@ test('--check looks at certificate and key', async (t) => {
     ['one.pem', 'two.key', 1, /^tls\.key_file: \S+two\.key: does not belong to tls\.certificate_file/m],
     ['none.pem', 'one.key', 1, /^tls\.certificate_file: \S+none\.pem: No such file or directory$/m],
     ['one.key', 'one.key', 1, /^tls\.certificate_file: \S+one\.key: no start line$/m],
+    ['one.pem', 'one.pem', 1, /^tls\.key_file: \S+one\.pem: no key in PEM form was found$/m],
+    ['one.pem', 'locked.key', 1, /^tls\.key_file: \S+locked\.key: it is protected by a passphrase/m],
     ['old.pem', 'old.key', 0, /^tls\.certificate_file: \S+old\.pem: has expired/m],
   ]) {
     const { code: got, stderr } = await check(certificate, key);

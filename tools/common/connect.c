@@ -9,6 +9,7 @@
 
 #include "lib/core/format.h"
 #include "lib/core/http_line.h"
+#include "tools/common/certificate.h"
 #include "tools/common/context.h"
 #include "tools/common/http.h"
 #include "tools/common/secret.h"
@@ -36,6 +37,13 @@ static const char default_url[] = "ws://127.0.0.1:8080";
            "the participant to be; a router run with --dev gives the token")
 #define CA_ROW                                                                                \
     OPTION("--ca-file", "FILE", VALUE_FILE, 0, "authorities to trust for wss, in PEM")
+#define CERT_ROW                                                                              \
+    OPTION("--cert-file", "FILE", VALUE_FILE, 0,                                              \
+           "shown to the router under wss, in PEM; does instead of a token where the router " \
+           "knows a name in it")
+#define KEY_ROW                                                                               \
+    OPTION("--key-file", "FILE", VALUE_FILE, 0,                                               \
+           "the key of --cert-file, in PEM without a passphrase; else it stands there, too")
 
 #define TOPIC_ROW OPTION("--topic", "TOPIC", VALUE_TOPIC, 0, "the topic; else MCPX_TOPIC")
 
@@ -45,6 +53,8 @@ const struct option_row connect_options[] = {
     TOKEN_ROW,
     AS_ROW,
     CA_ROW,
+    CERT_ROW,
+    KEY_ROW,
     {"--context", "NAME", VALUE_CONTEXT, 0,
      "what was kept under this name by context add, where neither these options nor the "
      "environment say anything; else MCPX_CONTEXT, else the one that context use chose"},
@@ -52,7 +62,7 @@ const struct option_row connect_options[] = {
 };
 
 const struct option_row connect_service_options[] = {
-    URL_ROW, TOPIC_ROW, TOKEN_ROW, AS_ROW, CA_ROW, {.name = NULL},
+    URL_ROW, TOPIC_ROW, TOKEN_ROW, AS_ROW, CA_ROW, CERT_ROW, KEY_ROW, {.name = NULL},
 };
 
 const struct option_row connect_topics_options[] = {
@@ -61,6 +71,8 @@ const struct option_row connect_topics_options[] = {
     TOKEN_ROW,
     AS_ROW,
     CA_ROW,
+    CERT_ROW,
+    KEY_ROW,
     {.name = NULL},
 };
 
@@ -169,8 +181,7 @@ static int read_token_file(struct connection *out, const char *verb, const char 
 
     if (len == SIZE_MAX)
         return fail_with(STATUS_USAGE, verb, "%s: %s", file, strerror(errno));
-    if (S_ISREG(found.about.st_mode) && (found.about.st_mode & (S_IRGRP | S_IROTH)))
-        complain(verb, "warning: others may read %s; chmod 600 would mend that", file);
+    certificate_warn_of_readers(verb, file, &found.about);
     if (S_ISREG(found.about.st_mode))
         out->token_file = file; /* a pipe can be read only once */
     status = keep_token(out, verb, file, found.bytes, len);
@@ -223,6 +234,8 @@ static int ask_for_token(const struct connection *where, const char *verb, int64
                                              .path = "/v0.1/auth/token",
                                              .body = body.text,
                                              .ca_file = where->client.ca_file,
+                                             .cert_file = where->client.cert_file,
+                                             .key_file = where->client.key_file,
                                              .timeout_ms = timeout_ms,
                                              .quiet = !verb},
                          &answer);
@@ -326,9 +339,12 @@ static int find_token(const struct arguments *arguments, struct connection *out,
     }
     if (token)
         return keep_token(out, verb, "MCPX_TOKEN", token, strlen(token));
+    if (out->client.cert_file)
+        return STATUS_OK;
     return fail_with(STATUS_USAGE, verb,
                      "a token is needed: --token-file FILE, MCPX_TOKEN in the environment, or "
-                     "--as ID with a router that runs with --dev");
+                     "--as ID with a router that runs with --dev; or a certificate: "
+                     "--cert-file FILE");
 }
 
 /* Contexts are read only for a verb that has --context. */
@@ -364,6 +380,11 @@ static int find_router(const struct arguments *arguments, struct connection *out
     out->api = api.text;
     if (out->client.ca_file && access(out->client.ca_file, R_OK) != 0)
         return fail_with(STATUS_USAGE, verb, "%s: %s", out->client.ca_file, strerror(errno));
+    out->client.cert_file = setting_of(arguments, out, CONTEXT_CERT_FILE);
+    out->client.key_file = setting_of(arguments, out, CONTEXT_KEY_FILE);
+    status = certificate_check(verb, out->api, &out->client);
+    if (status != STATUS_OK)
+        return status;
     return out->client.topic ? connection_check_topic(verb, out->client.topic) : STATUS_OK;
 }
 
@@ -447,8 +468,10 @@ int connection_read_other(const struct arguments *arguments, const struct connec
     status = connection_check_topic(verb, topic);
     if (status != STATUS_OK)
         return status;
-    status = out->as ? ask_first(out, verb)
-                     : keep_token(out, verb, topic, first->token, strlen(first->token));
+    if (out->as)
+        status = ask_first(out, verb);
+    else if (first->token)
+        status = keep_token(out, verb, topic, first->token, strlen(first->token));
     out->client.token = out->token;
     return status;
 }

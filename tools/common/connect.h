@@ -8,7 +8,7 @@
 
 #include <mcpx/client.h>
 
-/** --url, --topic, --token-file, --as, --ca-file, --context: `shared` of a verb's row. */
+/** --url, --topic, --token-file, --as, --ca-file, --cert-file, --key-file, --context: `shared` of a verb's row. */
 extern const struct option_row connect_options[];
 
 /**
@@ -23,8 +23,8 @@ extern const struct option_row connect_topics_options[];
 /**
  * Where a program connects to and as whom.
  *
- * client    url, topic, token and ca_file are filled, history is -1; the verb fills the rest. The
- *           strings are lent by the command line, the environment and this struct.
+ * client    url, topic, token and the three files are filled, history is -1; the verb fills the rest.
+ *           Without a token, a certificate says who we are. The strings are lent by the command line, the environment and this struct.
  *           `session.renews_token` is set with --as, and with a token file that can be read again
  * api       address of the HTTP API, for struct http_call
  * as        the participant that --as or the context named; NULL when the token decides
@@ -49,8 +49,8 @@ struct connection {
 /**
  * Reads the shared options, the environment (MCPX_URL, MCPX_TOPIC, MCPX_TOKEN) and the context
  * (context.h). A token comes from the first of these that is there: --as (a router in development
- * mode is asked for one), --token-file, MCPX_TOKEN, what the context has of the first two. Warns
- * when others may read the token file. Never prints a token. Afterwards MCPX_TOKEN is no longer in
+ * mode is asked for one), --token-file, MCPX_TOKEN, what the context has of the first two. None is
+ * needed beside --cert-file. Warns when others may read the token file or the certificate's key. Never prints a token. Afterwards MCPX_TOKEN is no longer in
  * the environment, and no other process of the same user can read the memory of this one
  * (secret.h).
  *
@@ -79,7 +79,7 @@ int connection_check_as(const char *verb, const char *as);
 int connection_complain_of_both(const char *verb);
 
 /**
- * The two halves of connection_read. The first one fills url, ca_file, api, context and topic,
+ * The two halves of connection_read. The first one fills url, the files, api, context and topic,
  * which may stay NULL; it makes no connection. Then the caller may set timeout_ms. The second one
  * requires a topic and gets the token. Both return as connection_read does; connection_fini in
  * every case.

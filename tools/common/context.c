@@ -26,6 +26,8 @@ const struct context_setting_row context_settings[CONTEXT_SETTING_COUNT] = {
     [CONTEXT_TOKEN_FILE] = {"--token-file", "token_file", NULL},
     [CONTEXT_AS] = {"--as", "as", NULL},
     [CONTEXT_CA_FILE] = {"--ca-file", "ca_file", NULL},
+    [CONTEXT_CERT_FILE] = {"--cert-file", "cert_file", NULL},
+    [CONTEXT_KEY_FILE] = {"--key-file", "key_file", NULL},
 };
 
 /* A file that is being read. */
@@ -97,8 +99,9 @@ static int check_context(const struct reading *reading, json_t *context, struct 
         if (!is_setting(member))
             return complain_in_file(
                 reading, place.text,
-                "a context has \"url\", \"topic\", \"token_file\", \"as\" and "
-                "\"ca_file\", and nothing else; a token stays in its own file");
+                "a context has \"url\", \"topic\", \"token_file\", \"as\", "
+                "\"ca_file\", \"cert_file\" and \"key_file\", and nothing else; a token "
+                "stays in its own file");
         if (!json_is_string(value) || json_string_length(value) == 0)
             return complain_in_file(reading, place.text,
                                     "expected a string that is not empty");

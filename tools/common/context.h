@@ -15,6 +15,8 @@ enum context_setting {
     CONTEXT_TOKEN_FILE,
     CONTEXT_AS,
     CONTEXT_CA_FILE,
+    CONTEXT_CERT_FILE,
+    CONTEXT_KEY_FILE,
     CONTEXT_SETTING_COUNT
 };
 

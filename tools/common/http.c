@@ -106,7 +106,10 @@ static void say_tls(const struct http_call *call, CURLcode code, const char *sai
 {
     const char *why = *said ? said : curl_easy_strerror(code);
 
-    if (code == CURLE_PEER_FAILED_VERIFICATION)
+    if (call->cert_file && strstr(why, " alert "))
+        say(call, "%s: the router refuses the certificate that it was shown: %s", call->base,
+            why);
+    else if (code == CURLE_PEER_FAILED_VERIFICATION)
         say(call, "%s: the router's certificate is not trusted: %s", call->base, why);
     else
         say(call,
@@ -127,7 +130,8 @@ static int complain_of_curl(const struct http_call *call, CURL *curl, CURLcode c
         say(call, "the answer is too long");
         return STATUS_FAILED;
     }
-    if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CONNECT_ERROR) {
+    if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CONNECT_ERROR ||
+        (code == CURLE_RECV_ERROR && strstr(said, " alert "))) {
         say_tls(call, code, said);
         return STATUS_UNREACHABLE;
     }
@@ -176,6 +180,11 @@ static void set_up(CURL *curl, const struct http_call *call, const char *url,
         curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, call->method);
     if (call->ca_file)
         curl_easy_setopt(curl, CURLOPT_CAINFO, call->ca_file);
+    if (!call->cert_file)
+        return;
+    curl_easy_setopt(curl, CURLOPT_SSLCERT, call->cert_file);
+    curl_easy_setopt(curl, CURLOPT_SSLKEY, call->key_file);
+    curl_easy_setopt(curl, CURLOPT_KEYPASSWD, ""); /* or OpenSSL asks the terminal */
 }
 
 /*

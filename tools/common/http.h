@@ -16,6 +16,7 @@
  * body         JSON; NULL = none
  * token        bearer token; NULL = none
  * ca_file      PEM file for https; NULL = the system's
+ * cert_file    PEM file with a certificate to show under https, and key_file with its key; NULL = none
  * timeout_ms   for the whole call; 0 = 30000
  * quiet        prints nothing about a failure
  */
@@ -27,6 +28,8 @@ struct http_call {
     const char *body;
     const char *token;
     const char *ca_file;
+    const char *cert_file;
+    const char *key_file;
     int64_t timeout_ms;
     bool quiet;
 };

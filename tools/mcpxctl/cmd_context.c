@@ -71,7 +71,7 @@ static int check_url(const char *value)
 
 static bool is_path(enum context_setting setting)
 {
-    return setting == CONTEXT_TOKEN_FILE || setting == CONTEXT_CA_FILE;
+    return setting == CONTEXT_TOKEN_FILE || setting >= CONTEXT_CA_FILE;
 }
 
 /* Whether a verb could use the value. Returns STATUS_OK or STATUS_USAGE, having complained. */
@@ -140,8 +140,8 @@ static int add(const struct work *work)
     if (status == STATUS_OK && json_object_size(context) == 0)
         status =
             fail_with(STATUS_USAGE, verb,
-                      "a context wants something to keep: --url, --topic, --token-file, --as "
-                      "or --ca-file");
+                      "a context wants something to keep: --url, --topic, --token-file, --as, "
+                      "--ca-file, --cert-file or --key-file");
     if (status == STATUS_OK && json_object_set(all_of(work), work->name, context) != 0)
         status = complain_of_memory(verb);
     if (status == STATUS_OK && !json_object_get(work->tree, "current"))

@@ -89,6 +89,8 @@ static bool is_ready(struct findings *found)
                              .base = found->where.api,
                              .path = "/readyz",
                              .ca_file = found->where.client.ca_file,
+                             .cert_file = found->where.client.cert_file,
+                             .key_file = found->where.client.key_file,
                              .quiet = true};
 
     return http_do(&call, &found->readiness) == STATUS_OK;

@@ -18,6 +18,8 @@ static struct http_call call_of(const struct connection *where, const char *verb
                               .path = path,
                               .token = where->token,
                               .ca_file = where->client.ca_file,
+                              .cert_file = where->client.cert_file,
+                              .key_file = where->client.key_file,
                               .timeout_ms = where->timeout_ms,
                               .quiet = where->timeout_ms > 0};
 }

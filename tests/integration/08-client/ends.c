@@ -313,6 +313,10 @@ Test(client_ends, settings_are_judged_before_anything_is_opened)
         {{.url = "ws://x", .topic = "t", .token = "a", .history = -2}, "history"},
         {{.url = "ws://x", .topic = "t", .token = "a", .ca_file = "/none"}, "ca_file"},
         {{.url = "ws://x", .topic = "t", .token = "a", .ca_file = "/dev/null"}, "ca_file"},
+        {{.url = "wss://x", .topic = "t", .cert_file = "/none"}, "cert_file"},
+        {{.url = "wss://x", .topic = "t", .token = "a", .key_file = "/none"}, "key_file"},
+        {{.url = "ws://x", .topic = "t", .token = "a", .cert_file = "/none"}, "cert_file"},
+        {{.url = "wss://x", .topic = "t", .token = "", .cert_file = "/none"}, "token"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

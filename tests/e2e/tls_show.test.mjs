@@ -1,0 +1,140 @@
+/*
+ * What breaks for whom: somebody whose only proof is a certificate cannot use our programs; a program
+ * that runs for months is locked out when its first certificate ends, although it was renewed; a
+ * wrong file is told as "cannot connect", or the terminal is asked for a passphrase.
+ */
+import assert from 'node:assert/strict';
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { test } from 'node:test';
+import { Certificates } from './lib/certificates.mjs';
+import { programBinary } from './lib/program.mjs';
+import { DEADLINE_MS, eventually, inTime, Router } from './lib/router.mjs';
+
+const person = (id) => ({ token_sha256: createHash('sha256').update(`token of ${id}`).digest('hex'),
+  topics: ['room*'], grants: ['chat', 'mcp/*'] });
+
+async function start(t) {
+  const certificates = new Certificates(t).make('ca', { cn: 'authority', san: '', authority: true })
+    .make('other', { cn: 'stranger', san: '', authority: true }).make('live', { by: 'ca' })
+    .make('ann', { by: 'ca', cn: 'ann' }).make('bob', { by: 'ca', cn: 'bob' })
+    .make('nobody', { by: 'ca', cn: 'nobody' }).make('wrong', { by: 'other', cn: 'ann' })
+    .revoke('live.crl', []);
+  const path = (name) => certificates.path(name);
+  const router = await Router.start({
+    config: { participants: { ann: person('ann'), bob: person('bob') },
+      tls: { certificate_file: path('live.pem'), key_file: path('live.key'), client_ca_file: path('ca.pem'),
+        client_crl_file: path('live.crl'), client_names: { 'cn:ann': 'ann', 'cn:bob': 'bob' } } },
+    args: ['--listen', 'tls://127.0.0.1:0'],
+  });
+  t.after(() => router.stop());
+  router.port = new URL(router.urls[0]).port;
+  router.certificates = certificates;
+  /** The words by which a program comes in with this certificate. */
+  router.as = (name, port = router.port) => ['--url', `wss://localhost:${port}`, '--topic', 'room',
+    '--ca-file', path('ca.pem'), ...(name ? ['--cert-file', path(`${name}.pem`), '--key-file', path(`${name}.key`)] : [])];
+  return router;
+}
+
+const ctl = (...words) => new Promise((done) => {
+  execFile(programBinary('mcpxctl'), words, { timeout: DEADLINE_MS }, (error, stdout, stderr) => {
+    done({ code: error ? error.code : 0, stdout, stderr });
+  }).stdin.end();
+});
+
+test('a certificate does instead of a token, for WebSocket and HTTP', async (t) => {
+  const router = await start(t);
+  for (const words of [['say', 'hello'], ['status'], ['history']]) {
+    const { code, stdout, stderr } = await ctl(...words, ...router.as('ann'));
+    assert.equal(code, 0, stderr);
+    assert.equal(stderr, '');
+    if (words[0] === 'history') assert.match(stdout, /ann.*hello/);
+  }
+  const { certificates } = router;
+  writeFileSync(certificates.path('both.pem'), certificates.text('ann.pem') + certificates.text('ann.key'), { mode: 0o600 });
+  const alone = await ctl('say', 'hello', ...router.as(), '--cert-file', certificates.path('both.pem'));
+  assert.deepEqual([alone.code, alone.stderr], [0, '']);
+  chmodSync(certificates.path('ann.key'), 0o644);
+  assert.match((await ctl('say', 'hello', ...router.as('ann'))).stderr,
+    /warning: others may read \S+ann\.key; chmod 600 would mend that/);
+});
+
+test('a bridge seats a server at several topics with a certificate', async (t) => {
+  const router = await start(t);
+  const bridge = spawn(programBinary('mcpx-bridge'), ['import', ...router.as('bob'), '--topic', 'room2', '--',
+    process.execPath, new URL('./lib/echo_server.mjs', import.meta.url).pathname], { stdio: ['pipe', 'ignore', 'pipe'] });
+  t.after(() => bridge.kill());
+  await eventually(() => (router.log.match(/event=admitted .*participant="bob"/g) ?? []).length === 2,
+    () => `not seated in\n${router.log}`);
+});
+
+test('who is refused is told why', async (t) => {
+  const router = await start(t);
+  for (const [name, words, code, reason] of [
+    ['wrong', ['say', 'hello'], 5, /the router refuses the certificate that it was shown: unknown CA/],
+    ['wrong', ['status'], 5, /the router refuses the certificate that it was shown: .*alert unknown ca/],
+    ['nobody', ['say', 'hello'], 5, /401|nauthorized|token/],
+    [undefined, ['say', 'hello'], 2, /a token is needed: .*; or a certificate: --cert-file FILE/],
+  ]) {
+    const told = await ctl(...words, ...router.as(name));
+    assert.equal(told.code, code, told.stderr);
+    assert.match(told.stderr, reason);
+  }
+  await eventually(() => /event=refused .*reason="no name of its certificate stands/.test(router.log), 'no line');
+});
+
+test('files that cannot be shown are named with the reason, and nobody is asked', async (t) => {
+  const router = await start(t);
+  const { certificates } = router;
+  const path = (name) => certificates.path(name);
+  execFileSync('openssl', ['ec', '-in', path('ann.key'), '-aes128', '-passout', 'pass:x', '-out', path('locked.key')],
+    { stdio: 'pipe' });
+  for (const [words, reason] of [
+    [['--cert-file', path('none.pem'), '--key-file', path('ann.key')], /none\.pem: No such file or directory/],
+    [['--cert-file', path('ann.key'), '--key-file', path('ann.key')], /ann\.key: no start line/],
+    [['--cert-file', path('ann.pem'), '--key-file', path('bob.key')], /bob\.key: it does not belong to the certificate/],
+    [['--cert-file', path('ann.pem')], /ann\.pem: no key in PEM form was found/],
+    [['--cert-file', path('ann.pem'), '--key-file', path('locked.key')], /locked\.key: it is protected by a passphrase/],
+    [['--key-file', path('ann.key')], /--key-file wants --cert-file beside it/],
+    [['--cert-file', path('ann.pem'), '--key-file', path('ann.key'), '--url', 'ws://localhost:1'],
+      /--cert-file can be shown under TLS only; --url wants wss:\/\//],
+  ]) {
+    const told = await ctl('say', 'hello', ...router.as().filter((word, i, all) => !words.includes('--url')
+      || (word !== '--url' && all[i - 1] !== '--url')), ...words);
+    assert.equal(told.code, 2, told.stderr);
+    assert.match(told.stderr, reason);
+    assert.equal(told.stderr.trim().split('\n').length, 1, told.stderr);
+  }
+});
+
+test('a certificate that was renewed is shown by the next connection', async (t) => {
+  const router = await start(t);
+  const { certificates } = router;
+  const sockets = [];
+  const relay = createServer((near) => {
+    const far = connect(router.port, '127.0.0.1');
+    sockets.push(near, far);
+    for (const [from, to] of [[near, far], [far, near]]) from.pipe(to).on('error', () => {});
+    near.on('error', () => {});
+  });
+  await new Promise((done) => { relay.listen(0, '127.0.0.1', done); });
+  t.after(() => { relay.close(); sockets.forEach((socket) => socket.destroy()); });
+  certificates.become('ann', 'mine');
+  const watch = spawn(programBinary('mcpxctl'), ['watch', ...router.as('mine', relay.address().port)],
+    { stdio: ['ignore', 'pipe', 'pipe'] });
+  t.after(() => watch.kill());
+  let shown = '';
+  for (const stream of [watch.stdout, watch.stderr]) stream.on('data', (part) => { shown += part; });
+  const admitted = (times) => eventually(() => (router.log.match(/event=admitted .*ann/g) ?? []).length === times,
+    () => `not admitted ${times} times in\n${router.log}\n${shown}`);
+  await admitted(1);
+  certificates.make('next', { by: 'ca', cn: 'ann' }).become('next', 'mine');
+  sockets.forEach((socket) => socket.destroy());
+  await admitted(2);
+  certificates.revoke('live.crl', ['ann']); /* who shows the first one is sent away for good */
+  await eventually(() => /event=tls_files_read/.test(router.log), 'not read');
+  assert.equal((await ctl('say', 'after all', ...router.as('bob'))).code, 0);
+  await inTime(eventually(() => shown.includes('after all'), () => shown), 'not shown');
+});
