@@ -69,22 +69,26 @@ static bool read_node(struct mcpx_slice node, struct address *out)
            address_read((struct mcpx_slice){node.text, (size_t)(colon - node.text)}, out);
 }
 
-/* `for=` among the pairs of an element of Forwarded; absent when there is none. */
+/*
+ * `for=` among the pairs of an element of Forwarded; absent when there is none, and when there are
+ * two, which RFC 7239 section 4 forbids: nothing says which of them the proxy has written.
+ */
 static struct mcpx_slice find_for(struct mcpx_slice element)
 {
     static const char name[] = "for=";
-    struct mcpx_slice pair;
+    struct mcpx_slice pair, found = {NULL, 0};
 
     while (element.text) {
         pair = take_last(&element, ';');
         if (pair.len < sizeof name - 1 || strncasecmp(pair.text, name, sizeof name - 1) != 0)
             continue;
-        pair = (struct mcpx_slice){pair.text + sizeof name - 1, pair.len - sizeof name + 1};
-        if (pair.len >= 2 && *pair.text == '"' && pair.text[pair.len - 1] == '"')
-            pair = (struct mcpx_slice){pair.text + 1, pair.len - 2};
-        return pair;
+        if (found.text)
+            return (struct mcpx_slice){NULL, 0};
+        found = (struct mcpx_slice){pair.text + sizeof name - 1, pair.len - sizeof name + 1};
+        if (found.len >= 2 && *found.text == '"' && found.text[found.len - 1] == '"')
+            found = (struct mcpx_slice){found.text + 1, found.len - 2};
     }
-    return (struct mcpx_slice){NULL, 0};
+    return found;
 }
 
 /* Goes on along one field; false when what stands there is no address. */

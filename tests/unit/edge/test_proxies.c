@@ -142,6 +142,10 @@ static const struct {
     {PROXY_FORWARDED, "Forwarded: for=6.6.6.6;host=\", for=192.0.2.1\r\n", "192.0.2.1"},
     {PROXY_FORWARDED, "Forwarded: for=6.6.6.6, for=_hidden\r\n", "10.0.0.1"},
     {PROXY_FORWARDED, "Forwarded: proto=http\r\n", "10.0.0.1"},
+    {PROXY_FORWARDED, "Forwarded: for=6.6.6.6;for=192.0.2.1\r\n", "10.0.0.1"},
+    {PROXY_FORWARDED, "Forwarded: for=192.0.2.1; proto=http; For=\"6.6.6.6\"\r\n", "10.0.0.1"},
+    {PROXY_FORWARDED, "Forwarded: for=6.6.6.6;for=, for=192.0.2.1\r\n", "192.0.2.1"},
+    {PROXY_FORWARDED, "Forwarded: for=6.6.6.6;for=7.7.7.7, for=10.2.2.2\r\n", "10.2.2.2"},
     {PROXY_FORWARDED, "X-Forwarded-For: 6.6.6.6\r\n", "10.0.0.1"},
 };
 
