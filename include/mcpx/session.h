@@ -255,7 +255,8 @@ MCPX_API enum mcpx_err mcpx_session_receive(struct mcpx_session *session,
  * mcpx_error_again says which codes and statuses are final, because another attempt would get
  * the same answer (but see `renews_token` and `instance`). After all others the session
  * connects again. The pause grows from 0.5 s to 30 s; each is a random value from its upper
- * half.
+ * half. It begins anew after a connection on which a message came, or which lasted for ten seconds
+ * from its welcome on.
  */
 MCPX_API void mcpx_session_disconnected(struct mcpx_session *session, int code,
                                         struct mcpx_slice reason, struct mcpx_now now);

@@ -9,7 +9,13 @@
 /** The longest pause. */
 enum { MX_BACKOFF_MAX_MS = 30000 };
 
-/** How many attempts have failed since the last success. Zero-initialised is none. */
+/**
+ * How long a connection has to last to be a success, unless a message comes on it before: who
+ * welcomes and closes, again and again, is not to be asked twice a second for ever.
+ */
+enum { MX_BACKOFF_STEADY_MS = 10000 };
+
+/** How many connections in a row were no success. Zero-initialised is none. */
 struct mx_backoff {
     unsigned failures;
 };

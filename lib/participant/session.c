@@ -143,14 +143,17 @@ void mcpx_session_disconnected(struct mcpx_session *session, int code,
 {
     bool is_final =
         mx_backoff_is_final(code, session->config.renews_token, session->config.instance);
+    bool was_joined = mcpx_session_is_joined(session);
     int64_t pause = -1, told;
     uint32_t chance;
 
     if (!mx_connection_move(&session->connection, MX_DISCONNECT))
         return;
     mx_outbox_rewind(&session->outbox);
-    session->wants_token =
-        mcpx_error_again(code) == MCPX_AGAIN_TOKEN && session->backoff.failures == 0;
+    if (was_joined && now.mono_ms - session->welcome_ms >= MX_BACKOFF_STEADY_MS)
+        session->backoff.failures = 0;
+    session->wants_token = mcpx_error_again(code) == MCPX_AGAIN_TOKEN &&
+                           (was_joined || session->backoff.failures == 0);
     if (!is_final) {
         mx_session_fill(session, &chance, sizeof chance);
         pause = mx_backoff_next(&session->backoff, chance);
@@ -247,8 +250,10 @@ static enum mcpx_err take(struct mcpx_session *session, struct mx_incoming *in)
         return MCPX_OK;
     }
     err = mx_message_receive(session, in);
-    if (!err)
+    if (!err) {
+        session->backoff.failures = 0;
         mx_place_saw(&session->place, in->envelope->id);
+    }
     return err;
 }
 

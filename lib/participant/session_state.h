@@ -32,6 +32,7 @@ struct mx_id {
  * connection    its state
  * mono_ms       the time of the last call
  * connect_at    mono_ms of the next attempt; meaningless unless offline
+ * welcome_ms    mono_ms of this connection's first welcome; meaningless unless joined
  * wants_token   the connection was lost for its token's sake, and no attempt was made since
  * storing       how often in a row the router could not store what we sent, since `stuck_since`
  *               (mono_ms)
@@ -55,6 +56,7 @@ struct mcpx_session {
     enum mx_connection connection;
     int64_t mono_ms;
     int64_t connect_at;
+    int64_t welcome_ms;
     bool wants_token;
     struct mx_backoff backoff, storing;
     int64_t stuck_since;

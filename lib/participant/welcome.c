@@ -141,7 +141,7 @@ static void accept_welcome(struct mcpx_session *session, const struct mx_incomin
     welcome->others = others;
     session->message_max = read_size(limit);
     if (is_first) {
-        session->backoff.failures = 0;
+        session->welcome_ms = session->mono_ms;
         if (!resumed)
             mx_place_forget(&session->place); /* a router that tells no place here has none */
     }

@@ -224,6 +224,32 @@ Test(client_ends, an_unreachable_router_is_tried_again_and_again)
     close(fd);
 }
 
+/* A proxy before a router that dies of everybody who comes in: the third pause has a second at least. */
+Test(client_ends, who_welcomes_and_closes_is_left_alone_for_longer_and_longer)
+{
+#define WELCOME                                                                               \
+    "{\"protocol\":\"mcpx/v0.1\",\"id\":\"w\",\"from\":\"system:gateway\",\"to\":[\"a\"],"               \
+    "\"kind\":\"system/welcome\",\"ts\":\"2026-01-02T03:04:05.000Z\",\"payload\":{"               \
+    "\"you\":{\"id\":\"a\",\"capabilities\":[\"chat\"]},\"participants\":[]}}"
+    static char bytes[] = "\x81\x7e\0\0" WELCOME "\x88\x02\x03\xe9";
+    struct mcpx_client *client;
+    struct false_router other;
+    struct mcpx_event event;
+
+    bytes[3] = (char)(sizeof WELCOME - 1);
+    false_router_start(&other, true, bytes, sizeof bytes - 1);
+    client = open_at(other.port, false);
+    for (int64_t least_ms = 250; least_ms <= 1000; least_ms *= 2) {
+        party_expect(client, MCPX_EVENT_JOINED, &event);
+        party_expect(client, MCPX_EVENT_LEFT, &event);
+        cr_expect_eq(event.code, 1001);
+        cr_expect(event.retry_ms >= least_ms && event.retry_ms <= 2 * least_ms, "%ld",
+                  (long)event.retry_ms);
+    }
+    mcpx_client_free(client);
+    false_router_stop(&other);
+}
+
 Test(client_ends, names_are_looked_up_and_every_address_is_tried, .init = start, .fini = stop)
 {
     struct mcpx_client_config config = party_config(&router, "a", "room");

@@ -404,10 +404,51 @@ Test(reconnect, tries_again_after_pauses_that_grow)
     }
     stage_joins(&stage);
     cr_expect_eq(mcpx_session_connect_at(stage.session), -1);
+    stage_waits(&stage, 10000);
     stage_breaks(&stage, 1001);
     cr_expect_leq(mcpx_session_connect_at(stage.session) - stage.now.mono_ms, 500);
     stage_skip(&stage);
     stage_clear(&stage);
+}
+
+/* Who welcomes and closes is not asked twice a second for ever: the fourth pause has 2 s at least. */
+Test(reconnect, begins_anew_with_its_pauses_after_what_was_more_than_a_welcome)
+{
+    static const struct {
+        const char *heard; /* after each welcome */
+        int64_t lasts_ms;
+        bool grows;
+    } rows[] = {
+        {NULL, 0, true},
+        {NULL, 9999, true},
+        {NULL, 10000, false},
+        {"{'id':'m','from':'bob','kind':'chat','payload':{}}", 0, false},
+        {"{'id':'m','from':'me','kind':'chat','payload':{}}", 0, false},
+        {STAGE_JOINS("bob"), 0, true},
+        {STAGE_CAUGHT_UP, 0, true},
+        {STAGE_WELCOME, 9999, true},
+        {STAGE_ERROR("rate_limited", "x"), 0, true},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct stage stage;
+        int64_t pause = 0;
+
+        stage_set(&stage, NULL);
+        for (int round = 0; round < 4; round++) {
+            stage_skip(&stage);
+            stage_joins(&stage);
+            if (rows[i].heard)
+                stage_hears(&stage, rows[i].heard);
+            stage_waits(&stage, rows[i].lasts_ms);
+            stage_breaks(&stage, 1001);
+            pause = mcpx_session_connect_at(stage.session) - stage.now.mono_ms;
+        }
+        cr_expect_eq(pause >= 2000, rows[i].grows, "row %zu: %d", i, (int)pause);
+        cr_expect(rows[i].grows || pause <= 500, "row %zu: %d", i, (int)pause);
+        stage_skip(&stage);
+        stage_clear(&stage);
+    }
 }
 
 /* Ten thousand that come back in the same second would be a second of nothing else. */
