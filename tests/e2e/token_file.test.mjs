@@ -12,14 +12,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { EXPOSE_GRANTS } from './lib/expose.mjs';
+import { exposeHttp, post, requestText } from './lib/expose_http.mjs';
 import { Participant } from './lib/participant.mjs';
 import { Program } from './lib/program.mjs';
-import { eventually, Router, signToken } from './lib/router.mjs';
+import { eventually, freePort, Router, signToken } from './lib/router.mjs';
 
 const ECHO = [process.execPath, fileURLToPath(new URL('lib/echo_server.mjs', import.meta.url))];
 const SECRET = 'a secret that is long enough to be one, and only for this test';
 const GRANTS = { files: ['mcp/response:*', 'mcp/request:notifications/*'], eye: ['chat'],
-  ann: ['chat', 'mcp/*'], chief: ['admin/*'] };
+  ann: ['chat', 'mcp/*'], desk: EXPOSE_GRANTS, chief: ['admin/*'] };
 const tokenOf = (id, number) => `token-${number}-of-${id}`;
 
 /** `numbers`: which of its tokens a participant has; 1 where nothing is said. */
@@ -28,8 +30,9 @@ const configure = (numbers = {}) => ({ auth: { jwt: { secret: SECRET } },
     token_sha256: createHash('sha256').update(tokenOf(id, numbers[id] ?? 1)).digest('hex') }])) });
 
 async function start(t) {
-  const router = await Router.start({ config: configure() });
-  t.after(() => router.stop());
+  const router = await Router.start({ config: configure(), args: ['--listen', `127.0.0.1:${await freePort()}`] });
+  let current = router;
+  t.after(() => current.stop());
   const folder = mkdtempSync(join(tmpdir(), 'mcpx-token-'));
   t.after(() => rmSync(folder, { recursive: true }));
   /** Puts a token in a file as those do who issue tokens: whole, in the place of the old one. */
@@ -54,7 +57,11 @@ async function start(t) {
     const answer = await router.request('POST', '/admin/reload', { token: tokenOf('chief', 1), body: {} });
     assert.equal(answer.status, 200, answer.text);
   };
-  return { router, put, watch, bring, reload };
+  const restart = async (numbers) => {
+    await router.stop();
+    current = await Router.start({ config: configure(numbers), args: ['--listen', new URL(router.url).host] });
+  };
+  return { router, put, watch, bring, reload, restart };
 }
 
 const count = (text, pattern) => [...text.matchAll(pattern)].length;
@@ -99,6 +106,41 @@ test('watch and bridge survive another token in their file, and nothing is misse
   assert.deepEqual(eye.heard(), Array.from({ length: sent }, (_, n) => n));
   assert.equal(count(files.log, /the token file has a new token/g), 2);
   assert.doesNotMatch(eye.log + files.log, /token-\d-of/);
+});
+
+test('expose goes on with another token, and each of its calls is answered', async (t) => {
+  const { router, put, bring, reload, restart } = await start(t);
+  const files = bring(put('files', tokenOf('files', 1)));
+  t.after(() => files.stop());
+  await files.until(/is ready/);
+  const desk = await exposeHttp(t, router, 'room', 'desk', { token: '', options: ['--names', 'plain',
+    '--token-file', put('desk', tokenOf('desk', 1))] });
+  let asked = 0;
+  const ask = () => Array.from({ length: 20 }, async () => {
+    const text = `call ${asked += 1}`;
+    const answer = await post(desk, requestText(asked, 'tools/call', { name: 'files__echo', arguments: { text } }));
+    assert.equal(JSON.parse(answer.text).result?.content[0].text, text, `${answer.text}\n${desk.log}`);
+  });
+  const isBack = (times) => eventually(() => count(desk.log, /within reach again/g) === times, () => desk.log);
+  await Promise.all(ask());
+  /* closed with 4005: its token is not accepted any more */
+  let calls = ask();
+  put('desk', tokenOf('desk', 2));
+  await reload({ desk: 2 });
+  calls.push(...ask());
+  await isBack(1);
+  assert.match(desk.log, /\(4005\); trying again/);
+  await Promise.all([...calls, ...ask()]);
+  /* refused with 401: by a router that was started with other tokens while it was away */
+  put('desk', tokenOf('desk', 3));
+  const restarted = restart({ desk: 3 });
+  calls = ask();
+  await restarted;
+  await isBack(2);
+  assert.match(desk.log, /\(1001\); trying again\n.*the token file has a new token/);
+  await Promise.all([...calls, ...ask()]);
+  assert.equal(count(desk.log, /the token file has a new token/g), 2);
+  assert.doesNotMatch(desk.log, /token-\d-of/);
 });
 
 test('a signed token that ends is followed by the one that stands in its file by then', async (t) => {
