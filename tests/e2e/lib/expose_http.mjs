@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { exposeCommand } from './expose.mjs';
 import { Program } from './program.mjs';
 import { inTime } from './router.mjs';
+import { Watch } from './watch.mjs';
 
 export const JSON_HEAD = { 'content-type': 'application/json' };
 
@@ -44,18 +45,18 @@ export async function post(bridge, text, { headers = {}, signal } = {}) {
 export class RawClient {
   heard = '';
   #socket;
-  #wake = () => {};
+  #watch = new Watch();
 
   static async open(bridge, from) {
     const client = new RawClient();
     client.#socket = connect({ host: '127.0.0.1', port: bridge.port, localAddress: from });
     client.#socket.setEncoding('latin1').on('data', (text) => {
       client.heard += text;
-      client.#wake();
+      client.#watch.changed();
     });
     client.#socket.on('error', () => {});
     client.closed = new Promise((done) => {
-      client.#socket.on('close', () => { client.isClosed = true; client.#wake(); done(); });
+      client.#socket.on('close', () => { client.isClosed = true; client.#watch.changed(); done(); });
     });
     await inTime(new Promise((done, fail) => {
       client.#socket.once('connect', done).once('error', fail);
@@ -78,14 +79,11 @@ export class RawClient {
 
   /** Waits until what came matches; returns the match. */
   async until(pattern) {
-    const found = (async () => {
-      for (;;) {
-        const match = pattern.exec(this.heard);
-        if (match) return match;
-        if (this.isClosed) throw new Error(`closed before ${pattern}: ${this.heard}`);
-        await new Promise((done) => { this.#wake = done; });
-      }
-    })();
+    const found = this.#watch.until(() => {
+      const match = pattern.exec(this.heard);
+      if (!match && this.isClosed) throw new Error(`closed before ${pattern}: ${this.heard}`);
+      return match ?? undefined;
+    });
     return inTime(found, () => `${pattern} did not come: ${this.heard}`);
   }
 
