@@ -131,10 +131,14 @@ static bool holds_secret(struct mcpx_slice text)
     return false;
 }
 
-/* An origin and grants are written back on purpose, whatever they hold. */
+/* An origin, the names in a path and grants are written back on purpose, whatever they hold. */
 static void check_answer(const struct mcpx_text *answer, const struct http_request *request)
 {
-    bool may_hold = holds_secret(request->origin) || holds_secret(request->body);
+    const char *query =
+        request->target.len ? memchr(request->target.text, '?', request->target.len) : NULL;
+    size_t path_len = query ? (size_t)(query - request->target.text) : request->target.len;
+    bool may_hold = holds_secret(request->origin) || holds_secret(request->body) ||
+                    holds_secret((struct mcpx_slice){request->target.text, path_len});
     char *end;
 
     MUST(!answer->failed);
