@@ -6,7 +6,8 @@ ARGS ?= --dev
 FUZZ_SECONDS ?= 60
 PREFIX ?= /usr/local
 BUILD_JOBS = --parallel $(JOBS)
-CTEST = ctest --output-on-failure --no-tests=error --parallel $(JOBS) --timeout 600
+# Most tests wait for most of their time.
+CTEST = ctest --output-on-failure --no-tests=error --parallel $$((2 * $(JOBS))) --timeout 600
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help

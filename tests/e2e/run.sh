@@ -1,6 +1,6 @@
 #!/bin/sh
 # run.sh - what ctest calls: "install" makes node_modules agree with package-lock.json, "test"
-# runs every *.test.mjs, "demo" runs the demo that is named after it, or lists them and runs one,
+# runs the *.test.mjs that are named after it, or every one, "demo" runs the demo that is named after it, or lists them and runs one,
 # "gate" asks whether the sample server may be released and keeps the evidence in a folder, "record"
 # draws docs/demo-consent.svg anew, "pages" does what pages of the documentation say, "conformance"
 # fetches the official conformance suite with the newer Node.js it needs, and runs it. Exit code 77
@@ -63,7 +63,9 @@ case "${1:-}" in
 install) install ;;
 test)
     install
-    exec node --test --test-reporter=spec ./*.test.mjs
+    shift
+    [ $# -gt 0 ] || set -- ./*.test.mjs
+    exec node --test --test-reporter=spec "$@"
     ;;
 demo)
     if ! command -v curl >/dev/null 2>&1; then
@@ -101,7 +103,7 @@ conformance)
     exec node conformance.mjs
     ;;
 *)
-    echo "usage: $0 install|test|demo [NUMBER]|gate FOLDER|record|conformance|example NAME|pages PAGE...|secrets PROGRAM FOLDER" >&2
+    echo "usage: $0 install|test [FILE...]|demo [NUMBER]|gate FOLDER|record|conformance|example NAME|pages PAGE...|secrets PROGRAM FOLDER" >&2
     exit 2
     ;;
 esac
