@@ -10,14 +10,13 @@ import assert from 'node:assert/strict';
 import { get } from 'node:http';
 import { test } from 'node:test';
 import { Disk } from './lib/disk.mjs';
-import { inTime } from './lib/router.mjs';
+import { inTime, pause } from './lib/router.mjs';
 import { historyOf, untilAllHeard, Witness, Writer, writersOf } from './lib/witness.mjs';
 
 const CLIENTS = Number(process.env.MCPX_E2E_CLIENTS ?? 200);
 const SEATS = 40; /* in one topic */
 const BACK_MS = Number(process.env.MCPX_E2E_BACK_MS ?? 15000);
 
-const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
 function crowd() {
   return Array.from({ length: CLIENTS }, (_, i) => {

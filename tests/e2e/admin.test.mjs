@@ -6,14 +6,13 @@
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Participant, Refused } from './lib/participant.mjs';
 import { programBinary } from './lib/program.mjs';
 import { Room } from './lib/room.mjs';
-import { DEADLINE_MS, eventually, Router } from './lib/router.mjs';
+import { DEADLINE_MS, eventually, Router, sha256 } from './lib/router.mjs';
 
 const RM = 'mcp/request:tools/call:rm';
 let router;
@@ -445,11 +444,10 @@ test('what the table of changes holds is bounded, and each has a share of it', a
 });
 
 test('a configured participant has its changes too; its topics stay', async (t) => {
-  const sha = (text) => createHash('sha256').update(text).digest('hex');
   const own = await Router.start({ config: {
     participants: {
-      root: { token_sha256: sha('r'), topics: ['*'], grants: ['*'] },
-      bob: { token_sha256: sha('b'), topics: ['work'], grants: ['mcp/*'], deny: ['mcp/request:ping'] },
+      root: { token_sha256: sha256('r'), topics: ['*'], grants: ['*'] },
+      bob: { token_sha256: sha256('b'), topics: ['work'], grants: ['mcp/*'], deny: ['mcp/request:ping'] },
     },
   } });
   t.after(() => own.stop());
@@ -470,8 +468,7 @@ test('a configured participant has its changes too; its topics stay', async (t) 
 });
 
 test('who was given admin/* is guarded, also before it comes', async (t) => {
-  const sha = (text) => createHash('sha256').update(text).digest('hex');
-  const entry = (token, grants) => ({ token_sha256: sha(token), topics: ['*'], grants });
+  const entry = (token, grants) => ({ token_sha256: sha256(token), topics: ['*'], grants });
   const own = await Router.start({ config: { participants: {
     root: entry('r', ['*']), helper: entry('h', ['admin/grant', 'admin/kick', 'chat']), bob: entry('b', ['chat']),
   } } });
@@ -492,10 +489,9 @@ test('who was given admin/* is guarded, also before it comes', async (t) => {
 });
 
 test('what was changed survives that the configuration is read again', async (t) => {
-  const sha = (text) => createHash('sha256').update(text).digest('hex');
   const config = (grants) => ({ participants: {
-    root: { token_sha256: sha('r'), topics: ['*'], grants: ['*'] },
-    bob: { token_sha256: sha('b'), topics: ['work'], grants },
+    root: { token_sha256: sha256('r'), topics: ['*'], grants: ['*'] },
+    bob: { token_sha256: sha256('b'), topics: ['work'], grants },
   } });
   const own = await Router.start({ config: config(['mcp/*']) });
   t.after(() => own.stop());
@@ -513,18 +509,17 @@ test('what was changed survives that the configuration is read again', async (t)
 });
 
 test('who is there, with what, is shown to those who may read it, in pages', async (t) => {
-  const sha = (text) => createHash('sha256').update(text).digest('hex');
   const own = await Router.start({ config: {
     profiles: { speaker: { grants: ['chat'], deny: ['chat:x'] } },
     participants: {
-      root: { token_sha256: sha('r'), topics: ['*'], grants: ['admin/*'] },
-      reader: { token_sha256: sha('e'), topics: ['*'], grants: ['admin/read'] },
-      bob: { token_sha256: sha('b'), topics: ['work'], profile: 'speaker' },
-      carol: { token_sha256: sha('c'), topics: ['work', 'play'], grants: ['chat'] },
+      root: { token_sha256: sha256('r'), topics: ['*'], grants: ['admin/*'] },
+      reader: { token_sha256: sha256('e'), topics: ['*'], grants: ['admin/read'] },
+      bob: { token_sha256: sha256('b'), topics: ['work'], profile: 'speaker' },
+      carol: { token_sha256: sha256('c'), topics: ['work', 'play'], grants: ['chat'] },
     },
   } });
   t.after(() => own.stop());
-  own.secrets.push(sha('r'), sha('b'));
+  own.secrets.push(sha256('r'), sha256('b'));
   const join = async (token, topic) => {
     const one = await Participant.join(own, { topic, token, query: { instance: 'auto' } });
     t.after(() => one.close());
@@ -562,7 +557,7 @@ test('who is there, with what, is shown to those who may read it, in pages', asy
   assert.deepEqual(policy.json.profiles, [{ name: 'speaker', grants: ['chat'], deny: ['chat:x'] }]);
   assert.deepEqual(policy.json.participants.map(({ id }) => id), ['bob', 'carol']);
   assert.equal(policy.json.next, 'carol');
-  for (const secret of ['r', 'b', 'c']) assert.ok(!policy.text.includes(sha(secret)));
+  for (const secret of ['r', 'b', 'c']) assert.ok(!policy.text.includes(sha256(secret)));
   for (const what of ['participants', 'topics', 'policy']) {
     const refused = await own.get(`/admin/${what}`, 'c');
     assert.equal(refused.status, 403, what);

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { programBinary } from './lib/program.mjs';
-import { DEADLINE_MS, Router } from './lib/router.mjs';
+import { DEADLINE_MS, Router, sha256 } from './lib/router.mjs';
 
 /** A folder as the router writes it, the two halves of its key, and mcpxctl. */
 function audit(t, ...words) {
@@ -56,7 +56,7 @@ test('a chain that mcpxctl calls whole is whole for a program that shares no lin
         assert.ok(verify(null, Buffer.from(signed), publicKey, Buffer.from(line.signature, 'base64')));
         checkpoints += 1;
       }
-      prev = createHash('sha256').update(text).digest('hex');
+      prev = sha256(text);
     }
   }
   assert.ok(files(at('audit')).length > 1, 'no file was followed by another');
@@ -161,7 +161,7 @@ test('a new configuration is compared by what it would have decided', async (t) 
   const { at, ctl } = audit(t);
   const configure = (name, people) => {
     const participants = Object.fromEntries(Object.entries(people).map(([id, [grants, topics]], i) =>
-      [id, { token_sha256: createHash('sha256').update(`${id}${i}`).digest('hex'), grants, topics }]));
+      [id, { token_sha256: sha256(`${id}${i}`), grants, topics }]));
     writeFileSync(at(name), JSON.stringify({ participants }));
   };
   const all = { agent: [['mcp/proposal:*'], ['*']], ann: [['mcp/*', 'chat'], ['*']], fs: [['mcp/*'], ['*']] };
@@ -192,7 +192,7 @@ test('a new configuration is compared by what it would have decided', async (t) 
 test('whoever gave, took away, removed or reloaded at run time stands in the audit', async (t) => {
   const key = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' });
   const person = (id, grants) => ({ grants, topics: ['*'],
-    token_sha256: createHash('sha256').update(`token-of-${id}`).digest('hex') });
+    token_sha256: sha256(`token-of-${id}`) });
   const router = await Router.start({ files: { 'audit.key': key },
     config: { audit: { folder: 'audit', key_file: 'audit.key' },
       participants: { head: person('head', ['*']), ann: person('ann', ['chat']) } } });

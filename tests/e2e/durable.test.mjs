@@ -6,17 +6,16 @@
  * MCPX_E2E_KILLS (10) is how often it is killed.
  */
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Disk } from './lib/disk.mjs';
 import { historyOf, untilAllHeard, Witness, Writer, writersOf } from './lib/witness.mjs';
+import { pause, sha256 } from './lib/router.mjs';
 
 const KILLS = Number(process.env.MCPX_E2E_KILLS ?? 10);
 const TOPICS = ['ann', 'bob', 'cid'];
 
-const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
 /** Everybody in every topic: `readers` of one, `writers` of one. */
 function crowd(writers, readers) {
@@ -89,7 +88,7 @@ class Lines {
       }
     }
     for (const [topic, text] of texts) {
-      const sum = createHash('sha256').update(text).digest('hex');
+      const sum = sha256(text);
       assert.ok(this.#sums.has(`${topic} ${JSON.parse(text).id} ${sum}`), `no line for ${text}`);
     }
     this.#sums.clear();

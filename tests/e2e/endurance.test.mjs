@@ -19,7 +19,7 @@ import { EXPOSE_GRANTS, PROPOSER_GRANTS, exposePipe } from './lib/expose.mjs';
 import { IMPORT_GRANTS, serverOf, startImport } from './lib/import.mjs';
 import { Participant } from './lib/participant.mjs';
 import { Program, untilGone } from './lib/program.mjs';
-import { DEADLINE_MS, eventually, freePort, Router } from './lib/router.mjs';
+import { DEADLINE_MS, eventually, freePort, pause, Router } from './lib/router.mjs';
 
 const MINUTES = Number(process.env.MCPX_E2E_MINUTES ?? 1);
 const TOPIC = 'office';
@@ -32,7 +32,6 @@ const CALLER_MS = 2 * PROPOSAL_S * 1000 + DEADLINE_MS;
 /* Tokens outlive a router. */
 const ENV = { MCPX_AUTH_JWT_SECRET: randomUUID() };
 
-const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
 /** A person who decides: approves two proposals of three, rejects the third, each once. */
 class Person {

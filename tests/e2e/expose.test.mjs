@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ import { exposeClient, exposeCommand, exposePipe, PROPOSER_GRANTS, untilListed, 
 import { serverOf, startImport } from './lib/import.mjs';
 import { Program } from './lib/program.mjs';
 import { Room, serverProgram } from './lib/room.mjs';
-import { eventually, freePort, inTime, Router } from './lib/router.mjs';
+import { eventually, freePort, inTime, pause, Router, sha256 } from './lib/router.mjs';
 import { Watch } from './lib/watch.mjs';
 import { Pipe } from './lib/wire.mjs';
 
@@ -324,7 +324,6 @@ async function office(t, more = {}) {
   return { topic, boss, client, write, proposed, approve };
 }
 
-const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
 test('a person may take longer than the client waits without a word', async (t) => {
   const { write, proposed, approve } = await office(t);
@@ -523,7 +522,7 @@ test('a large answer reaches a client that reads late, whole', async (t) => {
 
 test('a call outlives its router', async (t) => {
   const seat = (id, grants) => ({ topics: ['*'], grants,
-    token_sha256: createHash('sha256').update(`token-of-${id}`).digest('hex') });
+    token_sha256: sha256(`token-of-${id}`) });
   const config = { participants: { everything: seat('everything', ['mcp/*', 'chat']),
     desk: seat('desk', ['mcp/*']) } };
   const listen = ['--listen', `127.0.0.1:${await freePort()}`];

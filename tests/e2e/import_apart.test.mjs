@@ -11,7 +11,7 @@ import { IMPORT_GRANTS, startImport } from './lib/import.mjs';
 import { Program, descendants, untilGone } from './lib/program.mjs';
 import { Room, serverProgram } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
-import { Seat } from './lib/wire.mjs';
+import { rpc, Seat } from './lib/wire.mjs';
 
 let router;
 before(async () => { router = await Router.start(); });
@@ -20,7 +20,6 @@ after(() => router?.stop());
 const PATIENT = [process.execPath,
   fileURLToPath(new URL('lib/patient_server.mjs', import.meta.url))];
 const EVERYTHING = [process.execPath, serverProgram('server-everything'), 'stdio'];
-const rpc = (id, method, params = {}) => JSON.stringify({ jsonrpc: '2.0', id, method, params });
 const tool = (id, name, args = {}) => rpc(id, 'tools/call', { name, arguments: args });
 
 async function table(t, people, options, command = PATIENT) {

@@ -13,7 +13,7 @@ import { serverOf, startImport } from './lib/import.mjs';
 import { Program } from './lib/program.mjs';
 import { Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
-import { Seat } from './lib/wire.mjs';
+import { rpc, Seat } from './lib/wire.mjs';
 
 let router;
 before(async () => { router = await Router.start(); });
@@ -23,7 +23,6 @@ const STRICT = fileURLToPath(new URL('lib/strict_server.mjs', import.meta.url));
 /* rmcp 0.16; the package is one program, for Linux on x64 only. */
 const RUST = fileURLToPath(new URL(
   'node_modules/@vaulttools/mcp-linux-x64/bin/vaulttools-mcp', import.meta.url));
-const rpc = (id, method, params = {}) => JSON.stringify({ jsonrpc: '2.0', id, method, params });
 
 function directory(t) {
   const path = mkdtempSync(join(tmpdir(), 'mcpx-greeting-'));

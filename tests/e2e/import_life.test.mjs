@@ -4,14 +4,14 @@
  * want. Nobody may wait for a dead process, hear another's progress, or find a process left over.
  */
 import assert from 'node:assert/strict';
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { IMPORT_GRANTS, serverOf, startImport } from './lib/import.mjs';
 import { Program, descendants, untilGone } from './lib/program.mjs';
 import { Room, serverProgram } from './lib/room.mjs';
-import { Router, freePort, inTime } from './lib/router.mjs';
-import { Seat, payloadText } from './lib/wire.mjs';
+import { freePort, inTime, Router, sha256 } from './lib/router.mjs';
+import { payloadText, rpc, Seat } from './lib/wire.mjs';
 
 let router;
 before(async () => { router = await Router.start(); });
@@ -22,10 +22,6 @@ const PATIENT = [process.execPath,
 const EVERYTHING = [process.execPath, serverProgram('server-everything'), 'stdio'];
 
 /** A request as text; a tool's call when `method` is a tool's name. */
-function rpc(id, method, params = {}) {
-  return JSON.stringify({ jsonrpc: '2.0', id, method, params });
-}
-
 function tool(id, name, args = {}, more = {}) {
   return rpc(id, 'tools/call', { name, arguments: args, ...more });
 }
@@ -221,7 +217,7 @@ test('garbage and overlong lines do not disturb the others', async (t) => {
 test('a router that comes back finds the same server', async (t) => {
   const token = 'a-token-of-the-configuration-of-this-router';
   const config = { participants: { server: { topics: ['*'], grants: IMPORT_GRANTS,
-    token_sha256: createHash('sha256').update(token).digest('hex') } } };
+    token_sha256: sha256(token) } } };
   const args = ['--dev', '--listen', `127.0.0.1:${await freePort()}`];
   const first = await Router.start({ config, args });
   const bridge = Program.start('mcpx-bridge', ['import', '--url', first.url, '--topic', 'room',

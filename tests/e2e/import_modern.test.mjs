@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { startImport } from './lib/import.mjs';
 import { Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
-import { Seat } from './lib/wire.mjs';
+import { rpc, Seat } from './lib/wire.mjs';
 
 const COMMAND = [process.execPath, fileURLToPath(new URL('lib/modern_server.mjs', import.meta.url))];
 const NEW_ENOUGH = Number(process.versions.node.split('.')[0]) >= 20;
@@ -20,7 +20,6 @@ let router;
 before(async () => { router = await Router.start(); });
 after(() => router?.stop());
 
-const rpc = (id, method, params) => JSON.stringify({ jsonrpc: '2.0', id, method, params });
 
 async function modern(t) {
   const room = new Room(t, router);

@@ -15,7 +15,7 @@ import { compareEverything, compareFilesystem, compareMemory } from './lib/offic
 import { Program } from './lib/program.mjs';
 import { Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
-import { Seat } from './lib/wire.mjs';
+import { rpc, Seat } from './lib/wire.mjs';
 
 let router;
 before(async () => { router = await Router.start(); });
@@ -23,7 +23,6 @@ after(() => router?.stop());
 
 const COUNTING = [process.execPath,
   fileURLToPath(new URL('lib/counting_server.mjs', import.meta.url))];
-const rpc = (id, method, params = {}) => JSON.stringify({ jsonrpc: '2.0', id, method, params });
 const tool = (id, name, args = {}, more = {}) => rpc(id, 'tools/call', { name, arguments: args, ...more });
 
 /** A room with an import under terms, and people in it: names, or `{ name: capabilities }`. */

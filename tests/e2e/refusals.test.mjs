@@ -5,14 +5,13 @@
  * Protocol: sections 3 and 6.
  */
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { McpError } from '@modelcontextprotocol/sdk/types.js';
 import { Room } from './lib/room.mjs';
-import { Router } from './lib/router.mjs';
+import { Router, sha256 } from './lib/router.mjs';
 import { REFUSED } from './lib/topic_transport.mjs';
 
 let router;
@@ -158,12 +157,11 @@ test('files: what is granted is read, and neither writing nor climbing out is po
 
 test('a grant with a target covers that target alone', async (t) => {
   const tokens = { agent: 'agent-secret-token', tools: 'tools-secret-token' };
-  const digest = (text) => createHash('sha256').update(text).digest('hex');
   const strict = await Router.start({ config: {
     participants: {
-      agent: { token_sha256: digest(tokens.agent), topics: ['*'],
+      agent: { token_sha256: sha256(tokens.agent), topics: ['*'],
         grants: [{ kind: 'mcp/request:*', to: ['tools'] }, 'chat'], deny: ['mcp/request:tools/call:rm'] },
-      tools: { token_sha256: digest(tokens.tools), topics: ['*'], grants: ['mcp/response:*'] },
+      tools: { token_sha256: sha256(tokens.tools), topics: ['*'], grants: ['mcp/response:*'] },
     },
   } });
   t.after(() => strict.stop());

@@ -6,21 +6,20 @@
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { createHash, generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Participant, Refused } from './lib/participant.mjs';
 import { programBinary } from './lib/program.mjs';
-import { DEADLINE_MS, eventually, Router, signToken } from './lib/router.mjs';
+import { DEADLINE_MS, eventually, Router, sha256, signToken } from './lib/router.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const RELOADS = Number(process.env.MCPX_RELOADS ?? 60);
 const SECRET = 'a secret that is long enough to be one, and only for this test';
 const OTHER = 'another secret that is long enough to be one, for this test too';
 
-const sha256 = (text) => createHash('sha256').update(text).digest('hex');
 const person = (name, grants, more = {}) =>
   ({ token_sha256: sha256(`token-of-${name}`), topics: ['room*'], grants, ...more });
 const CHIEF = person('chief', ['admin/reload', 'chat'], { topics: ['*'] });

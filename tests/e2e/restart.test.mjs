@@ -5,13 +5,12 @@
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { exposePipe, PROPOSER_GRANTS, untilTools } from './lib/expose.mjs';
 import { IMPORT_GRANTS } from './lib/import.mjs';
 import { Program, programBinary } from './lib/program.mjs';
-import { DEADLINE_MS, eventually, freePort, inTime, Router } from './lib/router.mjs';
+import { DEADLINE_MS, eventually, freePort, inTime, Router, sha256 } from './lib/router.mjs';
 import { Pipe } from './lib/wire.mjs';
 
 const ECHO = [process.execPath, fileURLToPath(new URL('lib/echo_server.mjs', import.meta.url))];
@@ -19,7 +18,7 @@ const ECHO = [process.execPath, fileURLToPath(new URL('lib/echo_server.mjs', imp
 /** Participants with tokens that outlive a router: `{ id: grants }`. */
 function people(all) {
   return Object.fromEntries(Object.entries(all).map(([id, grants]) => [id,
-    { topics: ['*'], grants, token_sha256: createHash('sha256').update(tokenOf(id)).digest('hex') }]));
+    { topics: ['*'], grants, token_sha256: sha256(tokenOf(id)) }]));
 }
 
 const tokenOf = (id) => `a-token-that-outlives-the-router-of-${id}`;

@@ -8,7 +8,7 @@
  * happens between them is up to the machine. docs/contracts.md, "What an edge writes down".
  */
 import assert from 'node:assert/strict';
-import { createHash, randomInt, randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,8 +21,8 @@ import { IMPORT_GRANTS } from './lib/import.mjs';
 import { Participant } from './lib/participant.mjs';
 import { Program, descendants } from './lib/program.mjs';
 import { source } from './lib/random_schema.mjs';
-import { Router, eventually, freePort } from './lib/router.mjs';
-import { Seat } from './lib/wire.mjs';
+import { eventually, freePort, Router, sha256 } from './lib/router.mjs';
+import { rpc, Seat } from './lib/wire.mjs';
 
 const MOMENTS = Number(process.env.MCPX_E2E_MOMENTS ?? 40);
 const SEED = Number(process.env.MCPX_E2E_SEED ?? randomInt(2 ** 31));
@@ -33,7 +33,7 @@ const SERVER = fileURLToPath(new URL('lib/counting_server.mjs', import.meta.url)
 const PEOPLE = { server: IMPORT_GRANTS, desk: EXPOSE_GRANTS, ann: ['mcp/*'], bob: ['mcp/*'] };
 const tokenOf = (id) => `a-token-that-outlives-the-router-of-${id}`;
 const config = { participants: Object.fromEntries(Object.entries(PEOPLE).map(([id, grants]) => [id,
-  { topics: ['*'], grants, token_sha256: createHash('sha256').update(tokenOf(id)).digest('hex') }])) };
+  { topics: ['*'], grants, token_sha256: sha256(tokenOf(id)) }])) };
 
 /** What is called: mostly what ends by itself, and now and then what never does. */
 const CALLS = [['add', { a: 1, b: 2 }], ['add', { a: 1 }], ['old.add', { a: 1, b: 2 }], ['lie', {}],
@@ -107,7 +107,6 @@ class Caller {
   }
 }
 
-const rpc = (id, method, params) => JSON.stringify({ jsonrpc: '2.0', id, method, params });
 
 /** A caller in the topic: the id of its call is that of the envelope. */
 class Guest extends Caller {

@@ -6,7 +6,6 @@
  * program, so that somebody is told.
  */
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +15,7 @@ import { EXPOSE_GRANTS } from './lib/expose.mjs';
 import { exposeHttp, post, requestText } from './lib/expose_http.mjs';
 import { Participant } from './lib/participant.mjs';
 import { Program } from './lib/program.mjs';
-import { eventually, freePort, Router, signToken } from './lib/router.mjs';
+import { eventually, freePort, Router, sha256, signToken } from './lib/router.mjs';
 
 const ECHO = [process.execPath, fileURLToPath(new URL('lib/echo_server.mjs', import.meta.url))];
 const SECRET = 'a secret that is long enough to be one, and only for this test';
@@ -27,7 +26,7 @@ const tokenOf = (id, number) => `token-${number}-of-${id}`;
 /** `numbers`: which of its tokens a participant has; 1 where nothing is said. */
 const configure = (numbers = {}) => ({ auth: { jwt: { secret: SECRET } },
   participants: Object.fromEntries(Object.entries(GRANTS).map(([id, grants]) => [id, { topics: ['*'], grants,
-    token_sha256: createHash('sha256').update(tokenOf(id, numbers[id] ?? 1)).digest('hex') }])) });
+    token_sha256: sha256(tokenOf(id, numbers[id] ?? 1)) }])) });
 
 async function start(t) {
   const router = await Router.start({ config: configure(), args: ['--listen', `127.0.0.1:${await freePort()}`] });

@@ -3,19 +3,18 @@
  * room; who comes when all places are taken is told so, and nobody is shown an empty list for that.
  */
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { EXPOSE_GRANTS, exposePipe, untilTools } from './lib/expose.mjs';
 import { IMPORT_GRANTS } from './lib/import.mjs';
 import { Program, programBinary } from './lib/program.mjs';
-import { Router } from './lib/router.mjs';
+import { Router, sha256 } from './lib/router.mjs';
 import { Pipe } from './lib/wire.mjs';
 
 const ECHO = [process.execPath, fileURLToPath(new URL('lib/echo_server.mjs', import.meta.url))];
 const tokenOf = (id) => `a-token-for-every-window-of-${id}`;
 const entry = (id, grants) => ({ topics: ['*'], grants,
-  token_sha256: createHash('sha256').update(tokenOf(id)).digest('hex') });
+  token_sha256: sha256(tokenOf(id)) });
 const list = JSON.stringify({ jsonrpc: '2.0', id: 'list', method: 'tools/list' });
 const hello = JSON.stringify({ jsonrpc: '2.0', id: 'hello', method: 'initialize',
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'w', version: '1' } } });

@@ -4,7 +4,7 @@
  * Nothing here waits for a fixed time; every wait ends with an event or fails with the log.
  */
 import { spawn } from 'node:child_process';
-import { createHmac, randomInt } from 'node:crypto';
+import { createHash, createHmac, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -22,6 +22,8 @@ export function routerBinary() {
   const build = process.env.MCPX_BINARY_DIR ?? resolve(HERE, '../../../build');
   return join(build, 'bin', 'mcpx-router');
 }
+
+export const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
 /** Rejects with `what` unless `promise` settles before the deadline. */
 export async function inTime(promise, what, ms = DEADLINE_MS) {
@@ -49,9 +51,12 @@ export async function eventually(look, what, ms = DEADLINE_MS) {
     if (Date.now() > end) {
       throw new Error(`${typeof what === 'string' ? what : what()} (not within ${ms} ms)`);
     }
-    await new Promise((done) => { setTimeout(done, 20); });
+    await pause(20);
   }
 }
+
+/** What a configuration has instead of a token. */
+export const sha256 = (text) => createHash('sha256').update(text).digest('hex');
 
 /**
  * A port for a router that is going to be restarted. It is below those that systems give to whoever

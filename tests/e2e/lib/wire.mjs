@@ -24,6 +24,9 @@ const ANSWERS = {
     content: { type: 'text', text: 'sampled' } },
 };
 
+/** The text of a request, or without `id` of a notification. */
+export const rpc = (id, method, params = {}) => JSON.stringify({ jsonrpc: '2.0', id, method, params });
+
 function answerTo({ id, method }) {
   const result = ANSWERS[method];
   return result ? { jsonrpc: '2.0', id, result }
