@@ -72,7 +72,7 @@ struct lws_vhost;
  *                       much again of all that sockets have not taken yet (bounds_buffers)
  * DEFERRED_MAX          memory of all that was read and waits for its turn (turn.h)
  * MESSAGE_MOST          the largest message there can be: sizes in a topic's log have 32 bits
- * TLS_BYTES             what TLS takes of one connection: its state, measured as 15 KiB, and in turn a
+ * TLS_BYTES             what TLS takes of one connection: its state, measured as 16 KiB, and in turn a
  *                       chain of certificates or a record that is not whole
  * READ_SIZE             most bytes that are read at once, into one buffer for all connections
  */

@@ -9,6 +9,7 @@
 #include "lib/core/format.h"
 #include "lib/core/openssl_reason.h"
 #include "lib/core/passphrase.h"
+#include "router/edge/gcm.h"
 #include "router/edge/ocsp.h"
 #include "router/edge/tls_time.h"
 
@@ -46,9 +47,11 @@ static int choose_protocol(SSL *ssl, const unsigned char **chosen, unsigned char
     return SSL_TLSEXT_ERR_OK;
 }
 
-static SSL_CTX *make(bool only_1_3)
+static SSL_CTX *make(const struct tls_settings *settings)
 {
-    SSL_CTX *context = SSL_CTX_new(TLS_server_method());
+    int oldest = settings->only_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION;
+    SSL_CTX *context = SSL_CTX_new_ex(settings->ipsec_mb ? gcm_library() : NULL,
+                                      GCM_PREFERENCE, TLS_server_method());
 
     if (!context)
         return NULL;
@@ -59,7 +62,7 @@ static SSL_CTX *make(bool only_1_3)
     SSL_CTX_set_max_cert_list(context, CLIENT_CHAIN_MAX);
     SSL_CTX_set_default_passwd_cb(context, mx_no_passphrase);
     SSL_CTX_set_alpn_select_cb(context, choose_protocol, NULL);
-    if (SSL_CTX_set_min_proto_version(context, only_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION) &&
+    if (SSL_CTX_set_min_proto_version(context, oldest) &&
         SSL_CTX_set_cipher_list(context, ciphers) &&
         SSL_CTX_set1_groups_list(context, groups) && SSL_CTX_set_num_tickets(context, 0))
         return context;
@@ -132,7 +135,7 @@ enum mcpx_err tls_files_read(const struct tls_settings *settings, struct mcpx_te
     enum mcpx_err err;
 
     ERR_clear_error();
-    files.context = make(settings->only_1_3);
+    files.context = make(settings);
     if (!files.context)
         return MCPX_ENOMEM;
     err = take_pair(settings, files.context, errors);

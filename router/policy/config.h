@@ -90,6 +90,7 @@ struct tls_name {
  * ocsp_file                    what the certificate's issuer says of it, shown to clients; "" = none
  * names, name_count            sorted by name
  * only_1_3                     nothing older than TLS 1.3
+ * ipsec_mb                     AES-GCM is done by libipsec-mb where that is faster
  */
 struct tls_settings {
     bool wanted;
@@ -101,6 +102,7 @@ struct tls_settings {
     struct tls_name *names;
     size_t name_count;
     bool only_1_3;
+    bool ipsec_mb;
 };
 
 /**
