@@ -57,6 +57,7 @@ enum connection_state { UNAUTHENTICATED, ANSWERED, GUEST, MEMBER, LEAVING, DEAD 
  * progress       bytes of an answer that were taken since its deadline was last moved
  * deferred       what was read and waits for a later turn (turn.h); in edge->waiting while it
  *                may go on
+ * opened         how much of it was sealed by TLS and no longer is: the beginning
  * deferred_counted   how much of edge->deferred is its memory
  * message_size   how much of edge->unfinished is the memory of an unfinished message
  * generation     edge->generation when its grant was judged last
@@ -89,7 +90,7 @@ struct connection {
     int64_t took_ms;
     struct link in_full, in_unfinished, in_waiting;
     struct mcpx_text deferred;
-    size_t deferred_counted;
+    size_t opened, deferred_counted;
     size_t message_size;
     int64_t message_due_ms;
     uint64_t generation;

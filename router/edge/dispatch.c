@@ -8,21 +8,11 @@
 #include "router/edge/proxies.h"
 #include "router/edge/receive.h"
 #include "router/edge/secure.h"
-#include "router/edge/tls.h"
 #include "router/edge/turn.h"
 
-static bool is_shaking_hands(const struct connection *connection)
-{
-    return connection->tls && !tls_is_open(connection->tls);
-}
-
-/* What is deferred before a handshake is done are bytes of the handshake, behind it of the client. */
+/* What the client has said. */
 static void hand_on(struct connection *connection, char *bytes, size_t len)
 {
-    if (is_shaking_hands(connection) && !secure_take(connection, &bytes, &len))
-        return;
-    if (len == 0)
-        return;
     switch (connection->state) {
     case UNAUTHENTICATED:
         turn_spend(connection, TURN_REQUEST);
@@ -37,27 +27,56 @@ static void hand_on(struct connection *connection, char *bytes, size_t len)
     }
 }
 
+static void defer(struct connection *connection, const char *bytes, size_t len)
+{
+    if (len && connection->state != DEAD && !turn_defer(connection, bytes, len))
+        connection_kill(connection);
+}
+
+/* Opens as much as the turn permits. Returns what is left of it. */
+static struct mcpx_slice take_sealed(struct connection *connection, struct mcpx_slice sealed)
+{
+    char *bytes;
+    size_t len;
+
+    while (sealed.len && !connection->deferred.len && turn_permits(connection))
+        if (secure_take(connection, &sealed, &bytes, &len))
+            hand_on(connection, bytes, len);
+    return sealed;
+}
+
+/* The first `opened` bytes are not sealed. */
+static void take(struct connection *connection, char *bytes, size_t len, size_t opened)
+{
+    struct mcpx_slice sealed = {bytes + opened, len - opened};
+
+    if (opened && turn_permits(connection))
+        hand_on(connection, bytes, opened);
+    else
+        defer(connection, bytes, opened);
+    sealed = take_sealed(connection, sealed);
+    connection->opened = connection->deferred.len;
+    defer(connection, sealed.text, sealed.len);
+    secure_after(connection);
+}
+
 void dispatch_bytes(struct connection *connection, char *bytes, size_t len)
 {
     if (connection->announced && !proxies_take(connection, &bytes, &len))
         return;
-    if (connection->tls && !is_shaking_hands(connection) &&
-        !secure_take(connection, &bytes, &len))
-        return;
-    if (!connection->deferred.len && turn_permits(connection))
-        hand_on(connection, bytes, len);
-    else if (len && !turn_defer(connection, bytes, len))
-        connection_kill(connection);
-    secure_after(connection);
+    if (connection->deferred.len)
+        defer(connection, bytes, len);
+    else
+        take(connection, bytes, len, connection->tls ? 0 : len);
 }
 
 static void go_on(struct connection *connection)
 {
     struct mcpx_text deferred = turn_take(connection);
 
-    hand_on(connection, deferred.text, deferred.len);
+    take(connection, deferred.text, deferred.len,
+         connection->tls ? connection->opened : deferred.len);
     mcpx_text_fini(&deferred);
-    secure_after(connection);
     if (connection->state != DEAD)
         turn_resume(connection);
 }

@@ -63,6 +63,7 @@ static void charge(struct connection *connection, const struct tls_opened *opene
 {
     struct edge *edge = connection->edge;
 
+    turn_spend(connection, opened->records / TURN_RECORDS);
     if (opened->worked)
         turn_spend(connection, TURN_HANDSHAKE);
     else if (connection->state != MEMBER && !opened->plain_len)
@@ -71,15 +72,19 @@ static void charge(struct connection *connection, const struct tls_opened *opene
         hub_charge(edge->hub, connection->peer, opened->renewals, edge_now(edge));
 }
 
-bool secure_take(struct connection *connection, char **bytes, size_t *len)
+bool secure_take(struct connection *connection, struct mcpx_slice *sealed, char **bytes,
+                 size_t *len)
 {
     struct edge *edge = connection->edge;
-    bool was_open = tls_is_open(connection->tls);
+    struct mcpx_slice read = *sealed;
     struct tls_opened opened;
+    bool was_open;
 
+    *sealed = (struct mcpx_slice){NULL, 0};
     if (connection->finished || connection->state == DEAD)
         return false;
-    tls_open(connection->tls, *bytes, *len, &opened);
+    was_open = tls_is_open(connection->tls);
+    tls_open(connection->tls, read.text, read.len, &opened);
     charge(connection, &opened);
     if (!was_open && tls_is_open(connection->tls))
         edge->secure.figures.handshakes++;
@@ -93,10 +98,11 @@ bool secure_take(struct connection *connection, char **bytes, size_t *len)
         refuse_plain(connection);
         return false;
     }
+    *sealed = opened.left;
     *bytes = opened.plain;
     *len = opened.plain_len;
     connection->ended = opened.ended || opened.failed;
-    return *len > 0 || connection->ended;
+    return *len > 0;
 }
 
 void secure_after(struct connection *connection)

@@ -24,10 +24,13 @@ bool secure_begin(struct connection *connection);
 
 /**
  * Bytes were read from a connection that speaks TLS. Answers what the handshake wants answered.
- * Returns true when the client has said something: `bytes` and `len` are that then, until the next
- * call for any connection.
+ *
+ * sealed      what was read; then what is left of it, when it is many records
+ * bytes, len  what the client has said, which may be changed where it lies, until the next call for
+ *             any connection; nothing when it returns false
  */
-bool secure_take(struct connection *connection, char **bytes, size_t *len);
+bool secure_take(struct connection *connection, struct mcpx_slice *sealed, char **bytes,
+                 size_t *len);
 
 /** What secure_take gave was read: a client that says nothing more is let go. */
 void secure_after(struct connection *connection);

@@ -202,12 +202,13 @@ static bool shake_hands(struct tls *tls, struct tls_opened *out)
     return tls->open;
 }
 
-static void read_all(struct tls *tls, struct tls_opened *out)
+/* A call gives what one record holds, and takes no byte from `in` that belongs to the next one. */
+static void read_some(struct tls *tls, struct tls_opened *out)
 {
     struct mcpx_text *plain = &tls->room->plain;
     size_t got = 0;
 
-    for (;;) {
+    for (; out->records < TLS_RECORDS; out->records++) {
         int result;
 
         if (!mcpx_text_reserve(plain, RECORD_MAX)) {
@@ -236,7 +237,9 @@ void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened 
     mcpx_text_reset(&room->plain);
     ERR_clear_error();
     if (was_open || shake_hands(tls, out))
-        read_all(tls, out);
+        read_some(tls, out);
+    if (!out->failed && !out->ended)
+        out->left = room->in;
     room->in = (struct mcpx_slice){NULL, 0}; /* of one that has failed, no other may read it */
     if (tls->greedy && !out->failed)
         out->failed = "the client changes its keys too often";

@@ -22,6 +22,9 @@ void tls_room_free(struct tls_room *room);
 /** One connection's. */
 struct tls;
 
+/** To open a record of a single byte takes as long as to read hundreds of bytes. */
+enum { TLS_RECORDS = 64 };
+
 /**
  * Makes a session that waits for its client.
  *
@@ -54,6 +57,8 @@ const struct stack_st_X509 *tls_chain(const struct tls *tls);
  * plain     what the client has said; may be changed where it lies
  * plain_len 0 when there is none yet
  * sealed    to be written, before anything else
+ * left      of what was read, when it is many records; to be given again, first of all
+ * records   how many were opened that hold something
  * worked    something was computed that takes a thousand times as long as reading
  * renewals  how often the client has changed its keys
  * ended     the client says nothing more
@@ -64,6 +69,8 @@ struct tls_opened {
     char *plain;
     size_t plain_len;
     struct mcpx_slice sealed;
+    struct mcpx_slice left;
+    size_t records;
     bool worked;
     size_t renewals;
     bool ended;
@@ -71,7 +78,7 @@ struct tls_opened {
     const char *failed;
 };
 
-/** Bytes were read. */
+/** Bytes were read. Opens no more than TLS_RECORDS records. */
 void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened *out);
 
 /**

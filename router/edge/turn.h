@@ -16,6 +16,7 @@
  * TURN_REQUEST   what anything read from who is not authenticated costs: it may have a signature to
  *                be checked
  * TURN_HANDSHAKE what a step of a TLS handshake costs that computes something
+ * TURN_RECORDS   so many records of TLS cost as much as a short message, whatever they hold
  * TURN_BYTES     so many bytes of a message or of an answer cost as much as a short message
  */
 enum {
@@ -23,6 +24,7 @@ enum {
     TURN_OTHERS = 4096,
     TURN_REQUEST = 128,
     TURN_HANDSHAKE = 512,
+    TURN_RECORDS = 4,
     TURN_BYTES = 4096
 };
 

@@ -144,6 +144,49 @@ for (const [by, ipsec_mb] of [['libipsec-mb', true], ['OpenSSL', false]]) {
   });
 }
 
+/** Says bytes over TLS, each in a record of its own, all records in one write; prints the answer. */
+const BYTE_BY_BYTE = `
+import socket, ssl, sys
+context = ssl.create_default_context()
+context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+into, out = ssl.MemoryBIO(), ssl.MemoryBIO()
+tls, tcp = context.wrap_bio(into, out), socket.create_connection(('127.0.0.1', int(sys.argv[1])))
+while True:
+    try:
+        tls.do_handshake()
+        break
+    except ssl.SSLWantReadError:
+        tcp.sendall(out.read())
+        into.write(tcp.recv(65536))
+for byte in sys.stdin.buffer.read():
+    tls.write(bytes([byte]))
+tcp.sendall(out.read())
+while tcp.recv(65536):
+    pass
+`;
+
+test('what is said in records of one byte arrives whole, and others are heard meanwhile', async (t) => {
+  const router = await start(t);
+  const watcher = await Participant.join(router, { id: 'watcher', topic: 'room', ...secured(router) });
+  const frame = (text) => Buffer.concat([Buffer.from([0x81, 0xfe, text.length >> 8,
+    text.length & 255, 0, 0, 0, 0]), Buffer.from(text)]);
+  const ids = Array.from({ length: 100 }, () => randomUUID());
+  const request = ['GET /ws?topic=room HTTP/1.1', 'Host: router', 'Connection: Upgrade', 'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    `Authorization: Bearer ${await router.token('slow', 'room')}`, '', ''].join('\r\n');
+  const frames = ids.map((id) => frame(JSON.stringify({ protocol: 'mcpx/v0.1', id, kind: 'chat',
+    ts: new Date().toISOString(), payload: { text: 'x'.repeat(100) } })));
+  const said = run('python3', ['-c', BYTE_BY_BYTE, router.port], Buffer.concat([Buffer.from(request), ...frames,
+    Buffer.from([0x88, 0x80, 0, 0, 0, 0])]));
+  await watcher.untilId(ids[0]);
+  const meanwhile = watcher.send('chat', { text: 'meanwhile' });
+  await watcher.untilId(meanwhile);
+  await watcher.untilId(ids.at(-1));
+  const heard = watcher.heard().filter(({ from }) => from === 'slow').map(({ id }) => id);
+  assert.deepEqual(heard.filter((id) => ids.includes(id)), ids);
+  assert.equal((await said).code, 0);
+});
+
 test('certificates change under load, and nobody is cut and nothing is lost', async (t) => {
   const router = await start(t);
   const { certificates } = router;

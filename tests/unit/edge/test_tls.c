@@ -1,6 +1,7 @@
 /*
  * What breaks for whom: everybody, when a stranger who is not let in yet, or a participant, has the
- * router compute new keys all day; and when what one client has sent is read as another's.
+ * router compute new keys all day, or open records that hold a byte; and when what one client has
+ * sent is read as another's.
  */
 #include "router/edge/tls.h"
 
@@ -164,6 +165,30 @@ Test(tls, a_wish_to_renegotiate_counts_as_well)
     deliver(&ends);
     cr_assert_null(ends.opened.failed);
     cr_expect_eq(ends.opened.renewals, 1);
+    free_ends(&ends);
+}
+
+Test(tls, of_many_records_some_are_opened_at_once)
+{
+    struct ends ends = {0};
+    enum { SMALL = 4000 };
+    size_t written, len, said = 0, calls = 0;
+
+    connect_ends(&ends, TLS1_3_VERSION);
+    for (size_t i = 0; i < SMALL; i++)
+        cr_assert(SSL_write_ex(ends.ssl, (char[]){(char)i}, 1, &written));
+    len = (size_t)BIO_read(ends.out, bytes, sizeof bytes);
+    ends.opened.left = (struct mcpx_slice){bytes, len};
+    for (; ends.opened.left.len > 0; calls++) {
+        tls_open(ends.tls, ends.opened.left.text, ends.opened.left.len, &ends.opened);
+        cr_assert_null(ends.opened.failed);
+        cr_assert_leq(ends.opened.plain_len, TLS_RECORDS);
+        cr_assert_eq(ends.opened.records, ends.opened.plain_len);
+        for (size_t i = 0; i < ends.opened.plain_len; i++, said++)
+            cr_assert_eq(ends.opened.plain[i], (char)said);
+    }
+    cr_expect_eq(said, SMALL);
+    cr_expect_geq(calls, SMALL / TLS_RECORDS);
     free_ends(&ends);
 }
 
