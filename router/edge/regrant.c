@@ -1,18 +1,16 @@
 /*
- * regrant.c - all connections are looked at to find those of one participant: that happens once for
- * each request of an administrator, and an index would have to be kept up to date by everybody.
+ * regrant.c - finds the connections of a participant and gives them what was changed.
  */
 #include "router/edge/regrant.h"
 
 struct peer *regrant_next(const struct http_api *api, struct mcpx_slice identity,
                           struct mcpx_slice topic, const struct peer *peer)
 {
-    struct peer *next = hub_peer_after(api->hub, peer);
+    struct peer *next = hub_peer_of(api->hub, identity, peer);
 
     while (next && (peer_is_condemned(next) ||
-                    !mcpx_slice_equal(peer_grant(next)->identity, identity) ||
                     (topic.text && !mcpx_slice_equal(peer_topic_name(next), topic))))
-        next = hub_peer_after(api->hub, next);
+        next = hub_peer_of(api->hub, identity, next);
     return next;
 }
 

@@ -119,6 +119,7 @@ static struct peer *peer_new(struct hub *hub, struct grant *grant,
     peer->changes_ms = mcpx_capset_next_expiry(grant->capset, now.wall_ms);
     list_init(&peer->in_ready);
     list_init(&peer->in_hub);
+    list_init(&peer->in_tally);
     log_reader_init(&peer->cursor.reader);
     news_reader_init(&peer->cursor.news);
     return peer;
@@ -181,6 +182,7 @@ static void count_in(struct peer *peer, struct tally *tally, struct mcpx_now now
     peer->hub->stats.peers++;
     peer->tally = tally;
     tally->connections++;
+    list_append(&tally->peers, &peer->in_tally);
 }
 
 static void finish_join(struct peer *peer, struct peer *old, struct mcpx_now now)

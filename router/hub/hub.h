@@ -326,6 +326,10 @@ size_t peer_unsent_share(const struct peer *peer);
 /** Walks all peers, those that join and those condemned included: NULL begins, and ends. */
 struct peer *hub_peer_after(const struct hub *hub, const struct peer *peer);
 
+/** The same for the peers of one participant, without looking at any other. */
+struct peer *hub_peer_of(const struct hub *hub, struct mcpx_slice identity,
+                         const struct peer *peer);
+
 /** The pointer given to hub_admit. */
 void *peer_owner(const struct peer *peer);
 

@@ -34,6 +34,7 @@ void peer_end(struct peer *peer)
 {
     list_remove(&peer->in_ready);
     list_remove(&peer->in_hub);
+    list_remove(&peer->in_tally);
     if (peer->tally) {
         peer->tally->connections--;
         peer->tally->unsent -= peer->unsent;
@@ -107,6 +108,19 @@ struct peer *hub_peer_after(const struct hub *hub, const struct peer *peer)
     const struct link *next = peer ? peer->in_hub.next : hub->peers.next;
 
     return next == &hub->peers ? NULL : LIST_ELEMENT(next, struct peer, in_hub);
+}
+
+struct peer *hub_peer_of(const struct hub *hub, struct mcpx_slice identity,
+                         const struct peer *peer)
+{
+    const struct grant grant = {.identity = identity};
+    const struct tally *tally = peer ? peer->tally : tally_find(hub, &grant);
+    const struct link *next;
+
+    if (!tally)
+        return NULL;
+    next = peer ? peer->in_tally.next : tally->peers.next;
+    return next == &tally->peers ? NULL : LIST_ELEMENT(next, struct peer, in_tally);
 }
 
 void *peer_owner(const struct peer *peer)

@@ -74,6 +74,7 @@ static inline uint64_t cursor_place(const struct cursor *cursor)
  * One connection. What a round of fan-out reads stands first, in three cache lines.
  *
  * in_hub       link among all peers, condemned ones included
+ * in_tally     link among those of its participant, likewise
  * in_ready     link among the peers to be offered out of turn
  * sender       log_sender of its id
  * seat         its number in the topic; PEER_NO_SEAT when it is in none
@@ -124,6 +125,7 @@ struct peer {
     struct link in_ready;
     struct grant *grant;
     struct link in_hub;
+    struct link in_tally;
     struct tally *tally;
     size_t outbox_counted;
     size_t welcome_at;

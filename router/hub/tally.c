@@ -32,6 +32,7 @@ struct tally *tally_open(struct hub *hub, const struct grant *grant)
     }
     *tally = (struct tally){.identity = {(const char *)(tally + 1), len}};
     list_init(&tally->made);
+    list_init(&tally->peers);
     memcpy(tally + 1, grant->identity.text, len);
     mx_map_put(&hub->tallies, mx_map_hash(hub->key, tally->identity), (uintptr_t)tally);
     return tally;

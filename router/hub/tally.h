@@ -17,6 +17,7 @@ struct hub;
  * bytes         memory of their logs
  * greedy        that is more than its share (pool.h)
  * connections   its peers, condemned ones included
+ * peers         the same as a list, oldest first
  * openings      topics that are being opened because it asked for them
  * turn_open     its last place in the line of these (opening.c); 0 = none
  * pending       bytes of their messages that were not answered (pending.h)
@@ -30,6 +31,7 @@ struct tally {
     size_t bytes;
     bool greedy;
     size_t connections;
+    struct link peers;
     size_t openings;
     uint64_t turn_open;
     size_t pending;
