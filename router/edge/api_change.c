@@ -206,6 +206,13 @@ static bool may_give(const struct api_call *call, const struct grant *own,
 
 /* ---- what becomes of it ---- */
 
+static bool is_configured(const struct api_call *call, struct mcpx_slice identity)
+{
+    struct tokens_entry entry;
+
+    return tokens_entry(call->api->config->tokens, identity, &entry);
+}
+
 /* What its credential gives: as configured, else as it came. Nothing where neither is known. */
 static enum mcpx_err find_base(const struct api_call *call, const struct change_place *place,
                                struct grant **out, bool *known)
@@ -273,6 +280,22 @@ static enum mcpx_err commit(const struct api_call *call, struct outcome *outcome
     return MCPX_OK;
 }
 
+/* Which of the patterns that are added were taken away before, and are no longer. */
+static uint64_t find_lifted(const struct api_call *call, const struct outcome *outcome)
+{
+    const struct change_place *place = &outcome->wish->place;
+    const struct grant_list *add = &outcome->wish->add;
+    const struct changed *before =
+        changes_find(call->api->changes, place->identity, place->topic);
+    uint64_t lifted = 0;
+
+    for (size_t i = 0; i < add->count; i++)
+        if (changed_takes(before, add->grants[i].pattern, place->wall_ms) &&
+            !changed_takes(outcome->draft, add->grants[i].pattern, place->wall_ms))
+            lifted |= UINT64_C(1) << i;
+    return lifted;
+}
+
 static enum mcpx_err carry_out(const struct api_call *call, struct outcome *outcome,
                                struct mcpx_text *why)
 {
@@ -286,7 +309,8 @@ static enum mcpx_err carry_out(const struct api_call *call, struct outcome *outc
                                  .remove = wish->remove.deny,
                                  .remove_count = wish->remove.deny_count,
                                  .until_ms = wish->until_ms,
-                                 .longest_ms = call->api->config->grant_max_ms};
+                                 .longest_ms = call->api->config->grant_max_ms,
+                                 .open = !is_configured(call, wish->place.identity)};
 
     if (!err && outcome->known && is_all_of(call, &wish->place, base))
         order.base = base->capset;
@@ -296,6 +320,7 @@ static enum mcpx_err carry_out(const struct api_call *call, struct outcome *outc
     if (!err)
         err = changes_draft(call->api->changes, &order, why, &outcome->draft);
     outcome->list = outcome->draft;
+    outcome->lifted = err ? 0 : find_lifted(call, outcome);
     if (!err)
         err = changed_apply(outcome->draft, base, wall_ms, &outcome->after);
     grant_unref(base);
@@ -334,6 +359,7 @@ void api_change(const struct api_call *call, struct http_reply *reply)
     if (!body || !api_target(call, &wish.place, reply) || !read_wish(call, body, &wish, reply))
         goto out;
     own = api_grant_in(call, wish.place.topic, reply);
+    wish.place.by_all = own && authority_has_all(own->capset, call->now.wall_ms);
     if (own && api_may(call, own, "admin/grant", reply) &&
         api_may_change(call, own, wish.place.identity, reply) &&
         may_give(call, own, &wish, reply) && may_be_there(call, &wish.place, reply))

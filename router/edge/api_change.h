@@ -27,6 +27,7 @@ struct wish {
  * draft           its changes, until they are in force; NULL then
  * list            the same, also when they are in force
  * known           what its credential gives is known; else nothing is assumed
+ * lifted          bits: the patterns added that were taken away before, and are no longer
  * connections     how many have the new grant
  */
 struct outcome {
@@ -35,6 +36,7 @@ struct outcome {
     struct changed *draft;
     const struct changed *list;
     bool known;
+    uint64_t lifted;
     size_t connections;
 };
 

@@ -80,19 +80,26 @@ enum mcpx_err api_change_write(const struct api_call *call, const struct outcome
     return err;
 }
 
-/* When what was asked for ends, as it was settled. */
-static int64_t end_of(const struct changed *draft, enum change_sort sort,
-                      const struct mcpx_grant *grant)
+/* What became of something that was asked for, as it was settled; NULL when nothing had to be. */
+static const struct change *made_of(const struct outcome *outcome, enum change_sort sort,
+                                    const struct mcpx_grant *grant)
 {
-    size_t index = changed_find(draft, sort, grant);
+    const struct change_place *place = &outcome->wish->place;
+    size_t index = changed_find(outcome->list, sort, grant, place->by);
 
-    return index < draft->count ? draft->list[index]->grant.expires_ms : 0;
+    return index < outcome->list->count &&
+                   change_holds(outcome->list->list[index], place->wall_ms)
+               ? outcome->list->list[index]
+               : NULL;
 }
 
 static void tell(const struct api_call *call, const struct outcome *outcome,
                  enum audit_what what, const struct mcpx_grant *grant)
 {
-    enum change_sort sort = what == AUDIT_GRANT ? CHANGE_GRANT : CHANGE_DENIAL;
+    const struct change *made =
+        what == AUDIT_LIFT
+            ? NULL
+            : made_of(outcome, what == AUDIT_GRANT ? CHANGE_GRANT : CHANGE_DENIAL, grant);
     char address[ADDRESS_TEXT_SIZE];
     struct audit_note note = {.what = what,
                               .topic = outcome->wish->place.topic,
@@ -103,7 +110,7 @@ static void tell(const struct api_call *call, const struct outcome *outcome,
                               .to_count = grant->to_count,
                               .address =
                                   mcpx_slice_of(address_text(call->request->from, address)),
-                              .until = end_of(outcome->list, sort, grant)};
+                              .until = made ? made->grant.expires_ms : 0};
 
     if (call->api->tell)
         call->api->tell(call->api->context, &note, call->now);
@@ -117,8 +124,15 @@ void api_change_tell(const struct api_call *call, const struct outcome *outcome)
     for (size_t i = 0; i < wish->remove.deny_count; i++)
         tell(call, outcome, AUDIT_REVOKE,
              &(struct mcpx_grant){.pattern = wish->remove.deny[i]});
-    for (size_t i = 0; i < wish->add.count; i++)
-        tell(call, outcome, AUDIT_GRANT, &wish->add.grants[i]);
+    for (size_t i = 0; i < wish->add.count; i++) {
+        const struct mcpx_grant *grant = &wish->add.grants[i];
+        bool given = made_of(outcome, CHANGE_GRANT, grant);
+
+        if (!given || outcome->lifted >> i & 1)
+            tell(call, outcome, AUDIT_LIFT, grant);
+        if (given)
+            tell(call, outcome, AUDIT_GRANT, grant);
+    }
     figures->revoked += wish->remove.deny_count;
     figures->granted += wish->add.count;
 }

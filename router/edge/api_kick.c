@@ -21,7 +21,8 @@ enum { BAR_MOST_S = 31536000 };
  *
  * place     without a topic: in all topics that the caller reaches
  * last      the topic that was asked about last, and what the answer was
- * for_s     how long it is kept out; absent when not asked for
+ * for_s     how long it is kept out, if `has_for`; 0 = it is let in again
+ * until_ms  until when it is kept out, also by others
  */
 struct kick {
     const struct api_call *call;
@@ -30,6 +31,7 @@ struct kick {
     bool last_reached;
     bool preview, has_for;
     size_t for_s;
+    int64_t until_ms;
     size_t connections, tickets, waiting;
     uint64_t asked;
 };
@@ -61,6 +63,11 @@ static bool read_query(struct kick *kick, struct mcpx_text *scratch, struct http
         http_reply_fail(reply, MCPX_EREQUEST, "dry_run must be 0 or 1");
     kick->preview = preview == 1;
     return !reply->err;
+}
+
+static bool lets_in(const struct kick *kick)
+{
+    return kick->has_for && kick->for_s == 0;
 }
 
 /* Whoever may kick everywhere still does so only where its token is good. */
@@ -97,7 +104,7 @@ static void tell(const struct kick *kick, struct mcpx_slice id, struct mcpx_slic
     const struct api_call *call = kick->call;
     char address[ADDRESS_TEXT_SIZE];
     struct audit_note note = {
-        .what = AUDIT_KICK,
+        .what = lets_in(kick) ? AUDIT_LIFT : AUDIT_KICK,
         .topic = topic,
         .from = id,
         .by = kick->place.by,
@@ -108,18 +115,30 @@ static void tell(const struct kick *kick, struct mcpx_slice id, struct mcpx_slic
         call->api->tell(call->api->context, &note, call->now);
 }
 
-/* It cannot come back before its connections have ended. */
-static enum mcpx_err keep_out(struct kick *kick)
+/* It cannot come back before its connections have ended. False with a problem. */
+static bool keep_out(struct kick *kick, struct http_reply *reply)
 {
     struct changes *changes = kick->call->api->changes;
-    int64_t until_ms = kick->call->now.wall_ms + (int64_t)kick->for_s * 1000;
-    struct changed *draft;
+    int64_t wall_ms = kick->place.wall_ms;
+    struct changed *draft = NULL;
+    struct mcpx_text why = {0};
     enum mcpx_err err;
 
-    if (!kick->has_for || kick->preview)
-        return MCPX_OK;
-    err = changes_draft_bar(changes, &kick->place, until_ms, &draft);
-    return err ? err : changes_commit(changes, draft);
+    if (!kick->has_for)
+        return true;
+    err = changes_draft_bar(changes, &kick->place, wall_ms + (int64_t)kick->for_s * 1000, &why,
+                            &draft);
+    if (!err) {
+        kick->until_ms = changed_barred_until(draft, wall_ms);
+        if (kick->preview)
+            changed_free(draft);
+        else
+            err = changes_commit(changes, draft);
+    }
+    if (err)
+        http_reply_fail(reply, err, why.len && !why.failed ? why.text : NULL);
+    mcpx_text_fini(&why);
+    return !err;
 }
 
 static void end_connections(struct kick *kick)
@@ -169,12 +188,12 @@ static void write_answer(const struct kick *kick, struct mcpx_text *out)
     char at[MX_TIME_LEN + 1], until[MX_TIME_LEN + 1];
 
     mx_time_format(kick->place.wall_ms, at);
-    mx_time_format(kick->place.wall_ms + (int64_t)kick->for_s * 1000, until);
+    mx_time_format(kick->until_ms, until);
     mx_format(out, "{\"participantId\":%q", kick->place.identity);
     mx_json_add_optional(out, "topic", kick->place.topic);
     mx_json_add_number(out, "connections", (int64_t)(kick->connections + kick->waiting));
     mx_json_add_number(out, "tickets", (int64_t)kick->tickets);
-    if (kick->for_s)
+    if (kick->until_ms)
         mcpx_json_add_member(out, "barredUntil", mcpx_slice_of(until));
     mcpx_json_add_member(out, "modifiedBy", kick->place.by);
     mcpx_json_add_member(out, "modifiedAt", mcpx_slice_of(at));
@@ -187,9 +206,11 @@ static bool may_kick(struct kick *kick, struct http_reply *reply)
     const struct api_call *call = kick->call;
     struct grant *own = kick->place.topic.text ? api_grant_in(call, kick->place.topic, reply)
                                                : grant_ref(call->grant);
+    /* Who ends their own bar may do so, whoever it has kept out. */
     bool may = own && api_may(call, own, "admin/kick", reply) &&
-               api_may_change(call, own, kick->place.identity, reply);
+               (lets_in(kick) || api_may_change(call, own, kick->place.identity, reply));
 
+    kick->place.by_all = own && authority_has_all(own->capset, call->now.wall_ms);
     grant_unref(own);
     return may;
 }
@@ -198,18 +219,16 @@ void api_kick(const struct api_call *call, struct http_reply *reply)
 {
     struct kick kick = {.call = call};
     struct mcpx_text scratch = {0};
-    enum mcpx_err err;
 
     if (!api_target(call, &kick.place, reply) || !read_query(&kick, &scratch, reply) ||
-        !may_kick(&kick, reply))
+        !may_kick(&kick, reply) || !keep_out(&kick, reply))
         goto out;
-    err = keep_out(&kick);
-    if (err) {
-        http_reply_fail(reply, err, NULL);
-        goto out;
+    if (!lets_in(&kick)) {
+        end_connections(&kick);
+        end_others(&kick);
+    } else if (!kick.preview) {
+        tell(&kick, kick.place.identity, kick.place.topic);
     }
-    end_connections(&kick);
-    end_others(&kick);
     if (is_somebody(&kick))
         write_answer(&kick, &reply->body);
     else

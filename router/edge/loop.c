@@ -119,6 +119,10 @@ static void on_round(uv_prepare_t *prepare)
         send_away(edge);
     more = reload_turn(edge);
     more = renew_turn(edge) || more;
+    if (changes_are_looked_at(edge->api.changes) && !store_turn_is_blocked(edge)) {
+        regrant_ended(&edge->api, edge_now(edge));
+        more = changes_are_looked_at(edge->api.changes) || more;
+    }
     if (reload_has_ended(edge))
         http_server_tell_reloaded(edge);
     more = flush_round(edge) || waiters_have_turn(edge) || more;

@@ -66,8 +66,10 @@ void record_keys(struct edge *edge, const char *setting)
 
 static void log_change(const struct audit_note *note)
 {
-    static const char *const change_events[] = {
-        [AUDIT_GRANT] = "granted", [AUDIT_REVOKE] = "revoked", [AUDIT_KICK] = "kicked"};
+    static const char *const change_events[] = {[AUDIT_GRANT] = "granted",
+                                                [AUDIT_REVOKE] = "revoked",
+                                                [AUDIT_KICK] = "kicked",
+                                                [AUDIT_LIFT] = "lifted"};
     char until[MX_TIME_LEN + 1] = "";
 
     if (note->until)

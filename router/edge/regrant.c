@@ -1,7 +1,11 @@
 /*
- * regrant.c - finds the connections of a participant and gives them what was changed.
+ * regrant.c - when thousands of removals end in the same second, some of them are looked after in each
+ * turn of the loop: telling a room that somebody may do more costs much more than finding it out.
  */
 #include "router/edge/regrant.h"
+
+/* In a turn, removals that have ended and connections of those they were for. */
+enum { CHANGES_PER_TURN = 64 };
 
 struct peer *regrant_next(const struct http_api *api, struct mcpx_slice identity,
                           struct mcpx_slice topic, const struct peer *peer)
@@ -42,9 +46,11 @@ size_t regrant_participant(const struct http_api *api, struct mcpx_slice identit
 
 void regrant_ended(const struct http_api *api, struct mcpx_now now)
 {
+    int64_t longest_ms = api->config->grant_max_ms;
     const struct changed *changed;
+    size_t done = 0;
 
-    while ((changed = changes_tick(api->changes, now.wall_ms, api->config->grant_max_ms)) !=
-           NULL)
-        regrant_participant(api, changed->identity, changed->topic, now);
+    while (done < CHANGES_PER_TURN &&
+           (changed = changes_tick(api->changes, now.wall_ms, longest_ms)) != NULL)
+        done += 1 + regrant_participant(api, changed->identity, changed->topic, now);
 }

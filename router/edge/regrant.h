@@ -14,7 +14,10 @@
 size_t regrant_participant(const struct http_api *api, struct mcpx_slice identity,
                            struct mcpx_slice topic, struct mcpx_now now);
 
-/** Likewise where a denial has ended. Cheap when none has. */
+/**
+ * Likewise where a denial has ended: for some, and for others in the next turn, while
+ * changes_are_looked_at. Cheap when none has.
+ */
 void regrant_ended(const struct http_api *api, struct mcpx_now now);
 
 /** Walks the peers of a participant, in one topic or, when it is absent, in all: NULL begins, and

@@ -98,12 +98,13 @@ void changed_drop(struct changed *changed, size_t index)
 }
 
 size_t changed_find(const struct changed *changed, enum change_sort sort,
-                    const struct mcpx_grant *grant)
+                    const struct mcpx_grant *grant, struct mcpx_slice by)
 {
     size_t i = 0;
 
     while (i < changed->count &&
            (changed->list[i]->sort != sort ||
+            (by.text && !mcpx_slice_equal(changed->list[i]->by, by)) ||
             !mcpx_slice_equal(changed->list[i]->grant.pattern, grant->pattern) ||
             !mx_grant_to_equals(&changed->list[i]->grant, grant)))
         i++;
@@ -137,12 +138,31 @@ const struct changed *changes_at(const struct changes *changes, size_t index)
 bool changes_bar(const struct changes *changes, struct mcpx_slice identity,
                  struct mcpx_slice topic, int64_t wall_ms)
 {
-    const struct changed *changed = changes_find(changes, identity, topic);
+    return changed_barred_until(changes_find(changes, identity, topic), wall_ms) != 0;
+}
 
+bool changed_takes(const struct changed *changed, struct mcpx_slice pattern, int64_t wall_ms)
+{
     for (size_t i = 0; changed && i < changed->count; i++)
-        if (changed->list[i]->sort == CHANGE_BAR && change_holds(changed->list[i], wall_ms))
+        if (changed->list[i]->sort == CHANGE_DENIAL &&
+            change_holds(changed->list[i], wall_ms) &&
+            mcpx_slice_equal(changed->list[i]->grant.pattern, pattern))
             return true;
     return false;
+}
+
+int64_t changed_barred_until(const struct changed *changed, int64_t wall_ms)
+{
+    int64_t until_ms = 0;
+
+    for (size_t i = 0; changed && i < changed->count; i++) {
+        const struct change *change = changed->list[i];
+
+        if (change->sort == CHANGE_BAR && change_holds(change, wall_ms) &&
+            change->grant.expires_ms > until_ms)
+            until_ms = change->grant.expires_ms;
+    }
+    return until_ms;
 }
 
 bool changed_gives(const struct changed *changed, struct mcpx_slice pattern, int64_t wall_ms)
@@ -167,7 +187,7 @@ struct mixture {
     struct mcpx_grant *grants;
     struct mcpx_slice *deny;
     size_t grant_count, deny_count;
-    struct mx_pattern taken[CHANGES_LIST];
+    struct mx_pattern taken[CHANGES_EACH];
     size_t taken_count;
 };
 
@@ -184,6 +204,15 @@ static void mix_grant(struct mixture *mixture, const struct mcpx_grant *grant)
     mixture->grants[mixture->grant_count++] = *grant;
 }
 
+/* Two may have taken away the same. */
+static bool is_taken(const struct mixture *mixture, struct mcpx_slice pattern)
+{
+    for (size_t i = 0; i < mixture->taken_count; i++)
+        if (mcpx_slice_equal(mixture->deny[mixture->deny_count - 1 - i], pattern))
+            return true;
+    return false;
+}
+
 static void mix_denials(struct mixture *mixture, const struct changed *changed,
                         int64_t wall_ms)
 {
@@ -191,6 +220,7 @@ static void mix_denials(struct mixture *mixture, const struct changed *changed,
         const struct change *change = changed->list[i];
 
         if (change->sort != CHANGE_DENIAL || !change_holds(change, wall_ms) ||
+            is_taken(mixture, change->grant.pattern) ||
             mx_pattern_parse(change->grant.pattern, &mixture->taken[mixture->taken_count],
                              NULL))
             continue;
@@ -422,20 +452,29 @@ static void plan(struct changes *changes, int64_t longest_ms)
 const struct changed *changes_tick(struct changes *changes, int64_t wall_ms,
                                    int64_t longest_ms)
 {
-    if (wall_ms < changes->next_end_ms)
+    if (changes->to_look == 0 && wall_ms < changes->next_end_ms)
         return NULL;
-    for (size_t i = changes->count; i-- > 0;) {
-        struct changed *changed = changes->all[i];
+    if (changes->to_look == 0)
+        changes->to_look = changes->count;
+    while (changes->to_look > 0) {
+        struct changed *changed = changes->all[--changes->to_look];
         bool told;
 
         count_out(changes, changed);
         told = drop_ended(changed, wall_ms, longest_ms);
         count_in(changes, changed);
-        if (told)
+        if (told) {
+            changes->to_look++; /* nothing may be left of it */
             return changed;
+        }
         if (changed->count == 0)
-            forget(changes, i);
+            forget(changes, changes->to_look);
     }
     plan(changes, longest_ms);
     return NULL;
+}
+
+bool changes_are_looked_at(const struct changes *changes)
+{
+    return changes->to_look > 0;
 }

@@ -10,7 +10,7 @@
 #include "router/hub/grant.h"
 
 /**
- * Bounds, of denials and of all else alike: so nobody can fill the table with grants to keep theirs.
+ * Bounds, of grants, of denials and of bars: so nobody can fill the table with grants to keep theirs.
  * CHANGES_EACH holds for one participant in one topic. One participant may have made a quarter of the
  * others.
  */
@@ -19,11 +19,11 @@ enum {
     CHANGES_BYTES_MAX = 16 << 20,
     CHANGES_SHARE = 4,
     CHANGES_EACH = 64,
-    CHANGES_LIST = 2 * CHANGES_EACH
+    CHANGES_LIST = 3 * CHANGES_EACH
 };
 
 /** CHANGE_GRANT gives, CHANGE_DENIAL takes away, CHANGE_BAR keeps out of the topic. */
-enum change_sort { CHANGE_GRANT, CHANGE_DENIAL, CHANGE_BAR };
+enum change_sort { CHANGE_GRANT, CHANGE_DENIAL, CHANGE_BAR, CHANGE_SORTS };
 
 /**
  * One change, immutable and counted.
@@ -32,7 +32,7 @@ enum change_sort { CHANGE_GRANT, CHANGE_DENIAL, CHANGE_BAR };
  *            0 = as long as the router runs. A grant that has ended is kept for a while, so that
  *            giving it again does not begin its time anew
  * by         who has made it
- * first_ms   wall clock since which it was given without ending for long
+ * first_ms   wall clock since which it, or something of it, was given without ending for long
  * made_ms    wall clock when it was made, or made longer
  * size       bytes of memory
  */
@@ -121,10 +121,11 @@ enum mcpx_err changes_admit(const struct changes *changes, struct mcpx_slice top
 /** Does one of its grants cover all that a pattern covers now? */
 bool changed_gives(const struct changed *changed, struct mcpx_slice pattern, int64_t wall_ms);
 
-/** Who is changed, where, by whom, when. */
+/** Who is changed, where, by whom, when. `by_all`: by somebody who has admin/ as a whole. */
 struct change_place {
     struct mcpx_slice identity, topic, by;
     int64_t wall_ms;
+    bool by_all;
 };
 
 /**
@@ -134,6 +135,7 @@ struct change_place {
  * until_ms      wall clock when all of it ends; 0 = not given
  * longest_ms    how long a grant may last from when it was first given; 0 = no limit
  * base          what the participant's credential gives; NULL = not known
+ * open          it may come with another credential, which gives more
  */
 struct change_order {
     struct change_place place;
@@ -143,12 +145,14 @@ struct change_order {
     size_t remove_count;
     int64_t until_ms, longest_ms;
     const struct mcpx_capset *base;
+    bool open;
 };
 
 /**
  * Works out what the changes for a participant would be, without making them. A grant that is added
  * lasts until `until_ms` or its own end; without both, as long as it may. What was removed is removed
- * no longer once the same pattern is added without `to` and end; nothing is granted by that.
+ * no longer once the same pattern is added without `to` and end, by who has removed it or has all
+ * rights; nothing is granted by that where the base gives it.
  *
  * why   on a refusal the reason is appended
  * out   filled with a draft the caller owns, for changes_commit or changed_free
@@ -161,11 +165,19 @@ enum mcpx_err changes_draft(const struct changes *changes, const struct change_o
 
 /**
  * Works out that a participant is kept out of a topic until an instant; one that is past ends that.
- * As changes_draft.
+ * Each who keeps somebody out has a bar of their own there, and ends that alone; who has all rights
+ * ends those of others, too. As changes_draft, and MCPX_ENOTFOUND when there is none to be ended,
+ * MCPX_ECAPABILITY when there are only those of others.
  */
 enum mcpx_err changes_draft_bar(const struct changes *changes,
                                 const struct change_place *place, int64_t until_ms,
-                                struct changed **out);
+                                struct mcpx_text *why, struct changed **out);
+
+/** Is just this pattern taken away? NULL = there are no changes. */
+bool changed_takes(const struct changed *changed, struct mcpx_slice pattern, int64_t wall_ms);
+
+/** Until when a participant is kept out; 0 = it is not. NULL = there are no changes. */
+int64_t changed_barred_until(const struct changed *changed, int64_t wall_ms);
 
 /** changes_apply for one participant's changes, or a draft of them. NULL = there are none. */
 enum mcpx_err changed_apply(struct changed *changed, struct grant *base, int64_t wall_ms,
@@ -176,20 +188,25 @@ enum mcpx_err changes_commit(struct changes *changes, struct changed *draft);
 
 /**
  * The index in `list` of the change of a sort with just this pattern and these addressees; `count`
- * when there is none. Neither looks at ends.
+ * when there is none. It does not look at ends. Of denials and bars each who makes one has their own:
+ * `by` says whose is meant; absent = anybody's.
  */
 size_t changed_find(const struct changed *changed, enum change_sort sort,
-                    const struct mcpx_grant *grant);
+                    const struct mcpx_grant *grant, struct mcpx_slice by);
 
 /** Frees a draft. NULL is allowed. */
 void changed_free(struct changed *changed);
 
 /**
- * Forgets what has ended. To be called about once a second until it returns NULL.
+ * Forgets what has ended. To be called about once a second until it returns NULL, or some times now
+ * and some later: all are looked at once until it does.
  *
  * Returns somebody to whom a denial no longer applies, lent until the next call.
  */
 const struct changed *changes_tick(struct changes *changes, int64_t wall_ms,
                                    int64_t longest_ms);
+
+/** Are some still to be looked at by changes_tick? */
+bool changes_are_looked_at(const struct changes *changes);
 
 #endif

@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+static const struct mcpx_slice anybody = {NULL, 0};
+
 /*
  * An order being carried out.
  *
@@ -90,6 +92,15 @@ static bool contains(struct mcpx_slice outer, struct mcpx_slice inner, bool deni
            mx_pattern_contains(&out, &in, denies);
 }
 
+/* Is there an addressee of both? */
+static bool to_meets(const struct mcpx_grant *one, const struct mcpx_grant *other)
+{
+    for (size_t i = 0; i < one->to_count; i++)
+        if (mx_id_is_among(one->to[i], other->to, other->to_count))
+            return true;
+    return one->to_count == 0 || other->to_count == 0;
+}
+
 static bool may_meet(struct mcpx_slice one, struct mcpx_slice other)
 {
     struct mx_pattern a, b;
@@ -128,7 +139,7 @@ static bool is_left(const struct drafting *drafting, struct mcpx_slice pattern)
 {
     const struct mcpx_capset *base = drafting->order->base;
 
-    if (!base)
+    if (!base || drafting->order->open)
         return true;
     for (size_t i = 0; i < base->grant_count; i++)
         if (may_meet(base->grants[i].pattern, pattern))
@@ -157,7 +168,7 @@ static enum mcpx_err remove_pattern(struct drafting *drafting, struct mcpx_slice
     const struct change_order *order = drafting->order;
     struct mcpx_grant denial = {.pattern = pattern, .expires_ms = order->until_ms};
     enum mcpx_err err = end_grants(drafting, pattern);
-    size_t index = changed_find(drafting->draft, CHANGE_DENIAL, &denial);
+    size_t index = changed_find(drafting->draft, CHANGE_DENIAL, &denial, order->place.by);
 
     if (err || !is_left(drafting, pattern))
         return err;
@@ -202,17 +213,22 @@ static struct mcpx_slice find_denial(const struct drafting *drafting,
     return (struct mcpx_slice){NULL, 0};
 }
 
-/* Since when the participant has had this, or more, at run time. */
+/*
+ * Since when the participant has had something of this at run time. Whoever changes a pattern or its
+ * addressees a little begins no new time. What others have given does not bind who has all rights: else
+ * they could use up what somebody may be given.
+ */
 static int64_t first_of(const struct drafting *drafting, const struct mcpx_grant *grant)
 {
-    int64_t first = drafting->order->place.wall_ms;
+    const struct change_place *where = &drafting->order->place;
+    int64_t first = where->wall_ms;
 
     for (size_t i = 0; i < drafting->draft->count; i++) {
         const struct change *change = drafting->draft->list[i];
 
         if (change->sort == CHANGE_GRANT && change->first_ms < first &&
-            mx_grant_to_covers(&change->grant, grant) &&
-            contains(change->grant.pattern, grant->pattern, false))
+            (!where->by_all || mcpx_slice_equal(change->by, where->by)) &&
+            to_meets(&change->grant, grant) && may_meet(change->grant.pattern, grant->pattern))
             first = change->first_ms;
     }
     return first;
@@ -243,16 +259,66 @@ static enum mcpx_err settle_end(struct drafting *drafting, struct mcpx_grant *gr
                   grant->pattern, mcpx_slice_of(latest));
 }
 
-/* What was removed comes back, as it was before. */
-static bool lift(struct drafting *drafting, const struct mcpx_grant *grant)
+/* Whose change of a sort and pattern the caller may not take back; absent when all are theirs. */
+static struct mcpx_slice find_other(const struct changed *draft, enum change_sort sort,
+                                    const struct mcpx_grant *grant,
+                                    const struct change_place *where)
 {
-    size_t index = changed_find(drafting->draft, CHANGE_DENIAL, grant);
+    for (size_t i = 0; !where->by_all && i < draft->count; i++) {
+        const struct change *change = draft->list[i];
 
-    if (index == drafting->draft->count || drafting->order->until_ms || grant->expires_ms ||
-        !change_holds(drafting->draft->list[index], drafting->order->place.wall_ms))
-        return false;
-    changed_drop(drafting->draft, index);
-    return true;
+        if (change->sort == sort && change_holds(change, where->wall_ms) &&
+            mcpx_slice_equal(change->grant.pattern, grant->pattern) &&
+            !mcpx_slice_equal(change->by, where->by))
+            return change->by;
+    }
+    return (struct mcpx_slice){NULL, 0};
+}
+
+/* Drops those of a sort and pattern that the caller may take back. Returns how many held. */
+static size_t drop_own(struct changed *draft, enum change_sort sort,
+                       const struct mcpx_grant *grant, const struct change_place *where)
+{
+    struct mcpx_slice by = where->by_all ? anybody : where->by;
+    size_t index, count = 0;
+
+    while ((index = changed_find(draft, sort, grant, by)) < draft->count) {
+        count += change_holds(draft->list[index], where->wall_ms);
+        changed_drop(draft, index);
+    }
+    return count;
+}
+
+/* Does the credential give all of it? */
+static bool base_gives(const struct drafting *drafting, struct mcpx_slice pattern)
+{
+    const struct mcpx_capset *base = drafting->order->base;
+
+    for (size_t i = 0; base && i < base->grant_count; i++)
+        if (base->grants[i].to_count == 0 && contains(base->grants[i].pattern, pattern, false))
+            return true;
+    return !base;
+}
+
+/* What was removed comes back, as it was before: then `lifted`, if there was anything before. */
+static enum mcpx_err lift(struct drafting *drafting, const struct mcpx_grant *grant,
+                          bool *lifted)
+{
+    const struct change_place *where = &drafting->order->place;
+    struct mcpx_slice other;
+
+    *lifted = false;
+    if (drafting->order->until_ms || grant->expires_ms || grant->to_count > 0)
+        return MCPX_OK;
+    other = find_other(drafting->draft, CHANGE_DENIAL, grant, where);
+    if (other.text)
+        return refuse(drafting, MCPX_ECAPABILITY,
+                      "'%s' was taken away by '%s': only who did that, or has admin/*, can "
+                      "give it back",
+                      grant->pattern, other);
+    *lifted = drop_own(drafting->draft, CHANGE_DENIAL, grant, where) > 0 &&
+              (!drafting->order->open || base_gives(drafting, grant->pattern));
+    return MCPX_OK;
 }
 
 static enum mcpx_err add_grant(struct drafting *drafting, const struct mcpx_grant *asked)
@@ -262,10 +328,11 @@ static enum mcpx_err add_grant(struct drafting *drafting, const struct mcpx_gran
     struct mcpx_slice denial;
     struct change *change;
     int64_t first_ms;
-    enum mcpx_err err;
+    bool lifted;
+    enum mcpx_err err = lift(drafting, asked, &lifted);
 
-    if (lift(drafting, asked))
-        return MCPX_OK;
+    if (err || lifted)
+        return err;
     denial = find_denial(drafting, asked->pattern);
     if (denial.text)
         return refuse(drafting, MCPX_ECAPABILITY,
@@ -279,72 +346,30 @@ static enum mcpx_err add_grant(struct drafting *drafting, const struct mcpx_gran
     change = change_new(CHANGE_GRANT, &grant, where->by, where->wall_ms);
     if (change)
         change->first_ms = first_ms;
-    return place(drafting->draft, changed_find(drafting->draft, CHANGE_GRANT, asked), change);
+    return place(drafting->draft, changed_find(drafting->draft, CHANGE_GRANT, asked, anybody),
+                 change);
 }
 
 /* ---- bounds ---- */
 
-/* How many, and how many bytes, of denials or of all else. */
-struct load {
-    bool denials;
-    size_t count, bytes;
-};
-
-static bool is_denial(const struct change *change)
+/*
+ * Ended grants are remembered for the sake of who may not begin their time anew. Who has all rights may,
+ * and is not kept from giving anything because others have filled the list.
+ */
+static void make_room(struct drafting *drafting)
 {
-    return change->sort == CHANGE_DENIAL;
-}
+    const struct change_order *order = drafting->order;
+    struct changed *draft = drafting->draft;
+    size_t count = order->add_count;
 
-/* Adds those of a list that somebody has made; of everybody when `by` is absent. */
-static void weigh(struct load *load, const struct changed *changed, struct mcpx_slice by)
-{
-    for (size_t i = 0; changed && i < changed->count; i++) {
-        const struct change *change = changed->list[i];
-
-        if (is_denial(change) != load->denials ||
-            (by.text && !mcpx_slice_equal(change->by, by)))
-            continue;
-        load->count++;
-        load->bytes += change->size;
-    }
-}
-
-/* Those of the whole table, with the draft in its place. */
-static struct load weigh_all(const struct changes *changes, const struct changed *draft,
-                             bool denials, struct mcpx_slice by)
-{
-    const struct changed *before = changes_find(changes, draft->identity, draft->topic);
-    struct load load = {.denials = denials};
-
-    weigh(&load, draft, by);
-    for (size_t i = 0; i < changes->count; i++)
-        if (changes->all[i] != before)
-            weigh(&load, changes->all[i], by);
-    return load;
-}
-
-static bool exceeds(struct load load, size_t share)
-{
-    return load.count > CHANGES_MAX / share || load.bytes > CHANGES_BYTES_MAX / share;
-}
-
-static enum mcpx_err check_room(const struct changes *changes, const struct changed *draft,
-                                bool denials, struct mcpx_slice by)
-{
-    static const struct mcpx_slice anybody = {NULL, 0};
-    const struct changed *before = changes_find(changes, draft->identity, draft->topic);
-    struct load had = {.denials = denials}, has = {.denials = denials};
-
-    weigh(&had, before, anybody);
-    weigh(&has, draft, anybody);
-    if (has.count > CHANGES_EACH)
-        return MCPX_ELIMIT;
-    if (has.count <= had.count && has.bytes <= had.bytes)
-        return MCPX_OK;
-    if (exceeds(weigh_all(changes, draft, denials, anybody), 1))
-        return MCPX_EFULL;
-    return exceeds(weigh_all(changes, draft, denials, by), CHANGES_SHARE) ? MCPX_ESHARE
-                                                                          : MCPX_OK;
+    for (size_t i = 0; i < draft->count; i++)
+        count += draft->list[i]->sort == CHANGE_GRANT;
+    for (size_t i = draft->count; order->place.by_all && count > CHANGES_EACH && i-- > 0;)
+        if (draft->list[i]->sort == CHANGE_GRANT &&
+            !change_holds(draft->list[i], order->place.wall_ms)) {
+            changed_drop(draft, i);
+            count--;
+        }
 }
 
 static struct changed *begin(const struct changes *changes, const struct change_place *place)
@@ -356,9 +381,7 @@ static enum mcpx_err finish(const struct changes *changes, struct changed *draft
                             struct mcpx_slice by, enum mcpx_err err, struct changed **out)
 {
     if (!err)
-        err = check_room(changes, draft, true, by);
-    if (!err)
-        err = check_room(changes, draft, false, by);
+        err = changed_check_room(changes, draft, by);
     if (err)
         changed_free(draft);
     else
@@ -378,6 +401,7 @@ enum mcpx_err changes_draft(const struct changes *changes, const struct change_o
         mcpx_text_puts(why, "until is past");
         err = MCPX_EREQUEST;
     }
+    make_room(&drafting);
     for (size_t i = 0; !err && i < order->remove_count; i++)
         err = remove_pattern(&drafting, order->remove[i]);
     for (size_t i = 0; !err && i < order->add_count; i++)
@@ -386,21 +410,29 @@ enum mcpx_err changes_draft(const struct changes *changes, const struct change_o
 }
 
 enum mcpx_err changes_draft_bar(const struct changes *changes,
-                                const struct change_place *place_of, int64_t until_ms,
-                                struct changed **out)
+                                const struct change_place *where, int64_t until_ms,
+                                struct mcpx_text *why, struct changed **out)
 {
     const struct mcpx_grant bar = {.pattern = MCPX_SLICE(""), .expires_ms = until_ms};
-    struct changed *draft = begin(changes, place_of);
+    struct changed *draft = begin(changes, where);
     enum mcpx_err err = MCPX_OK;
-    size_t index;
+    struct mcpx_slice other;
+    size_t dropped;
 
     if (!draft)
         return MCPX_ENOMEM;
-    index = changed_find(draft, CHANGE_BAR, &bar);
-    if (until_ms > place_of->wall_ms)
-        err =
-            place(draft, index, change_new(CHANGE_BAR, &bar, place_of->by, place_of->wall_ms));
-    else if (index < draft->count)
-        changed_drop(draft, index);
-    return finish(changes, draft, place_of->by, err, out);
+    dropped = drop_own(draft, CHANGE_BAR, &bar, where);
+    other = find_other(draft, CHANGE_BAR, &bar, where);
+    if (until_ms > where->wall_ms) {
+        err = place(draft, draft->count,
+                    change_new(CHANGE_BAR, &bar, where->by, where->wall_ms));
+    } else if (dropped == 0 && other.text) {
+        mx_format(why, "it is kept out by '%s': only who did that, or has admin/*, can end it",
+                  other);
+        err = MCPX_ECAPABILITY;
+    } else if (dropped == 0) {
+        mcpx_text_puts(why, "nobody keeps it out of the topic");
+        err = MCPX_ENOTFOUND;
+    }
+    return finish(changes, draft, where->by, err, out);
 }

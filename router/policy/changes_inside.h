@@ -12,6 +12,7 @@
  * places         1 + index in `all`, by participant and topic
  * kept           changes, those that have ended included
  * next_end_ms    the earliest instant at which one of them ends; INT64_MAX = none
+ * to_look        so many of the first are still to be looked at by changes_tick
  */
 struct changes {
     struct changed **all;
@@ -19,6 +20,7 @@ struct changes {
     struct mx_map places;
     size_t kept;
     int64_t next_end_ms;
+    size_t to_look;
     struct changes_figures figures;
 };
 
@@ -33,5 +35,12 @@ struct changed *changed_copy(const struct changed *changed, const struct change_
 
 /** Leaves out the change at `index`. */
 void changed_drop(struct changed *changed, size_t index);
+
+/**
+ * Is there room for a draft, as far as it is more than what it takes the place of? Returns MCPX_OK;
+ * MCPX_ELIMIT of its participant there; MCPX_EFULL of the table; MCPX_ESHARE of who has made it.
+ */
+enum mcpx_err changed_check_room(const struct changes *changes, const struct changed *draft,
+                                 struct mcpx_slice by);
 
 #endif

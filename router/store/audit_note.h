@@ -19,6 +19,7 @@
     X(AUDIT_GRANT, "grant")                                                                   \
     X(AUDIT_REVOKE, "revoke")                                                                 \
     X(AUDIT_KICK, "kick")                                                                     \
+    X(AUDIT_LIFT, "lift")                                                                     \
     X(AUDIT_RELOAD, "reload")                                                                 \
     X(AUDIT_KEYS, "keys")                                                                     \
     X(AUDIT_UNDELIVERED, "undelivered")                                                       \
@@ -47,7 +48,7 @@ enum audit_what { AUDIT_SORTS(AUDIT_CONSTANT) AUDIT_OTHER };
  * grant           the pattern that covered it
  * error           the error's name on the wire
  * reason          more about it
- * by              AUDIT_GRANT, AUDIT_REVOKE, AUDIT_KICK: who asked for it
+ * by              AUDIT_GRANT, AUDIT_REVOKE, AUDIT_KICK, AUDIT_LIFT: who asked for it
  * address         of these and AUDIT_TURNED_AWAY: where the request came from
  * rev             policy by which it was decided
  * text            AUDIT_ALLOW: the envelope as delivered; its size and SHA-256 are written, itself

@@ -12,11 +12,13 @@ enum { HOUR_MS = 3600000 };
 
 static const int64_t start_ms = 1000000000000;
 
-/* A table, and a participant whose credential gives `base`. */
+/* A table, a participant whose credential gives `base`, and who changes what it may. */
 struct scene {
     struct changes *changes;
     struct grant *base;
     int64_t now_ms, longest_ms;
+    const char *by;
+    bool by_all, open;
     struct mcpx_text why;
 };
 
@@ -24,7 +26,8 @@ static struct scene scene_new(const char *base, const char *deny)
 {
     struct mcpx_grant grant = {.pattern = mcpx_slice_of(base)};
     struct mcpx_slice denial = mcpx_slice_of(deny);
-    struct scene scene = {.changes = changes_new(), .now_ms = start_ms, .longest_ms = HOUR_MS};
+    struct scene scene = {
+        .changes = changes_new(), .now_ms = start_ms, .longest_ms = HOUR_MS, .by = "root"};
     struct mcpx_capset *set = NULL;
 
     cr_assert_eq(mcpx_capset_new(&grant, *base != 0, &denial, deny != NULL, NULL, NULL, &set),
@@ -42,27 +45,55 @@ static void scene_fini(struct scene *scene)
     mcpx_text_fini(&scene->why);
 }
 
-/* One pattern is added or removed ("" = none), until so many milliseconds from now (0 = not said). */
-static enum mcpx_err order(struct scene *scene, const char *add, const char *remove,
-                           int64_t for_ms)
+static enum mcpx_err bar(struct scene *scene, int64_t for_ms)
 {
-    struct mcpx_grant grant = {.pattern = mcpx_slice_of(add)};
+    struct change_place place = {MCPX_SLICE("bob"), MCPX_SLICE("work"),
+                                 mcpx_slice_of(scene->by), scene->now_ms, scene->by_all};
+    struct changed *draft = NULL;
+    enum mcpx_err err;
+
+    mcpx_text_reset(&scene->why);
+    err =
+        changes_draft_bar(scene->changes, &place, scene->now_ms + for_ms, &scene->why, &draft);
+    return err ? err : changes_commit(scene->changes, draft);
+}
+
+static bool is_barred(const struct scene *scene, int64_t in_ms)
+{
+    return changes_bar(scene->changes, MCPX_SLICE("bob"), MCPX_SLICE("work"),
+                       scene->now_ms + in_ms);
+}
+
+/* A grant is added, or one pattern removed ("" = none), until so many milliseconds from now (0 = not
+ * said). */
+static enum mcpx_err order_grant(struct scene *scene, struct mcpx_grant grant,
+                                 const char *remove, int64_t for_ms)
+{
     struct mcpx_slice denial = mcpx_slice_of(remove);
-    struct change_order order = {
-        .place = {MCPX_SLICE("bob"), MCPX_SLICE("work"), MCPX_SLICE("root"), scene->now_ms},
-        .add = &grant,
-        .add_count = *add != 0,
-        .remove = &denial,
-        .remove_count = *remove != 0,
-        .until_ms = for_ms ? scene->now_ms + for_ms : 0,
-        .longest_ms = scene->longest_ms,
-        .base = scene->base->capset};
+    struct change_order order = {.place = {MCPX_SLICE("bob"), MCPX_SLICE("work"),
+                                           mcpx_slice_of(scene->by), scene->now_ms,
+                                           scene->by_all},
+                                 .add = &grant,
+                                 .add_count = grant.pattern.len > 0,
+                                 .remove = &denial,
+                                 .remove_count = *remove != 0,
+                                 .until_ms = for_ms ? scene->now_ms + for_ms : 0,
+                                 .longest_ms = scene->longest_ms,
+                                 .base = scene->base->capset,
+                                 .open = scene->open};
     struct changed *draft = NULL;
     enum mcpx_err err;
 
     mcpx_text_reset(&scene->why);
     err = changes_draft(scene->changes, &order, &scene->why, &draft);
     return err ? err : changes_commit(scene->changes, draft);
+}
+
+static enum mcpx_err order(struct scene *scene, const char *add, const char *remove,
+                           int64_t for_ms)
+{
+    return order_grant(scene, (struct mcpx_grant){.pattern = mcpx_slice_of(add)}, remove,
+                       for_ms);
 }
 
 static bool may(struct scene *scene, const char *text)
@@ -186,15 +217,10 @@ Test(changes, what_is_not_there_needs_no_denial)
 Test(changes, of_whom_nothing_is_left_is_forgotten)
 {
     struct scene scene = scene_new("chat", NULL);
-    struct change_place place = {MCPX_SLICE("bob"), MCPX_SLICE("play"), MCPX_SLICE("root"),
-                                 start_ms};
-    struct changed *draft = NULL;
 
     cr_expect_eq(order(&scene, "", "x", 0), MCPX_OK, "there is no x");
-    cr_expect_eq(changes_draft_bar(scene.changes, &place, start_ms, &draft), MCPX_OK);
-    cr_expect_eq(changes_commit(scene.changes, draft), MCPX_OK, "there is no bar");
     cr_expect_null(changes_tick(scene.changes, start_ms, HOUR_MS));
-    cr_expect_null(changes_at(scene.changes, 0), "both are gone");
+    cr_expect_null(changes_at(scene.changes, 0), "it is gone");
     cr_expect_eq(order(&scene, "", "chat", 0), MCPX_OK);
     cr_expect_null(changes_tick(scene.changes, start_ms, HOUR_MS));
     cr_expect_not_null(changes_at(scene.changes, 0));
@@ -233,7 +259,7 @@ static enum mcpx_err fill(struct changes *changes, const char *by, int topic, in
 
     snprintf(name, sizeof name, "t%d", topic);
     order.place = (struct change_place){MCPX_SLICE("bob"), mcpx_slice_of(name),
-                                        mcpx_slice_of(by), start_ms};
+                                        mcpx_slice_of(by), start_ms, false};
     for (int i = 0; i < count; i++) {
         snprintf(patterns[i], sizeof *patterns, "x%d", i);
         grants[i] = (struct mcpx_grant){.pattern = mcpx_slice_of(patterns[i])};
@@ -264,18 +290,192 @@ Test(changes, are_bounded_and_shared)
 Test(changes, a_bar_keeps_out_until_it_ends)
 {
     struct scene scene = scene_new("chat", NULL);
-    struct change_place place = {MCPX_SLICE("bob"), MCPX_SLICE("work"), MCPX_SLICE("root"),
-                                 start_ms};
-    struct changed *draft = NULL;
 
-    cr_expect_eq(changes_draft_bar(scene.changes, &place, start_ms + 10, &draft), MCPX_OK);
-    cr_expect_eq(changes_commit(scene.changes, draft), MCPX_OK);
-    cr_expect(changes_bar(scene.changes, place.identity, place.topic, start_ms + 9));
-    cr_expect_not(changes_bar(scene.changes, place.identity, MCPX_SLICE("play"), start_ms));
-    cr_expect_not(changes_bar(scene.changes, place.identity, place.topic, start_ms + 10));
+    cr_expect_eq(bar(&scene, 0), MCPX_ENOTFOUND, "there is none");
+    cr_expect_eq(bar(&scene, 10), MCPX_OK);
+    cr_expect(is_barred(&scene, 9));
+    cr_expect_not(changes_bar(scene.changes, MCPX_SLICE("bob"), MCPX_SLICE("play"), start_ms));
+    cr_expect_not(is_barred(&scene, 10));
     cr_expect(may(&scene, "chat"), "who is kept out loses nothing else");
-    cr_expect_eq(changes_draft_bar(scene.changes, &place, start_ms, &draft), MCPX_OK);
-    cr_expect_eq(changes_commit(scene.changes, draft), MCPX_OK);
-    cr_expect_not(changes_bar(scene.changes, place.identity, place.topic, start_ms));
+    cr_expect_eq(bar(&scene, 0), MCPX_OK);
+    cr_expect_not(is_barred(&scene, 0));
     scene_fini(&scene);
+}
+
+/* Else whoever may remove people lets an attacker in again, or keeps out for longer to end it then. */
+Test(changes, a_bar_is_ended_by_who_has_made_it_or_has_all_rights)
+{
+    struct scene scene = scene_new("chat", NULL);
+
+    cr_expect_eq(bar(&scene, 1000), MCPX_OK);
+    scene.by = "helper";
+    cr_expect_eq(bar(&scene, 0), MCPX_ECAPABILITY);
+    cr_expect(strstr(scene.why.text, "'root'"), "%s", scene.why.text);
+    cr_expect_eq(bar(&scene, 500), MCPX_OK);
+    cr_expect(is_barred(&scene, 999), "it is no shorter");
+    cr_expect_eq(bar(&scene, 2000), MCPX_OK, "but may be longer");
+    cr_expect(is_barred(&scene, 1999));
+    cr_expect_eq(bar(&scene, 0), MCPX_OK, "the own part of it");
+    cr_expect(is_barred(&scene, 999));
+    cr_expect_not(is_barred(&scene, 1000));
+    scene.by = "chief";
+    scene.by_all = true;
+    cr_expect_eq(bar(&scene, 100), MCPX_OK);
+    cr_expect_not(is_barred(&scene, 100));
+    cr_expect_eq(bar(&scene, 0), MCPX_OK);
+    cr_expect_not(is_barred(&scene, 0));
+    scene_fini(&scene);
+}
+
+Test(changes, a_removal_is_taken_back_by_who_has_made_it_or_has_all_rights)
+{
+    struct scene scene = scene_new("mcp/*", NULL);
+
+    cr_expect_eq(order(&scene, "", "mcp/a", 0), MCPX_OK);
+    scene.by = "helper";
+    cr_expect_eq(order(&scene, "mcp/a", "", 0), MCPX_ECAPABILITY);
+    cr_expect(strstr(scene.why.text, "'root'"), "%s", scene.why.text);
+    cr_expect_eq(order(&scene, "", "mcp/a", 500), MCPX_OK);
+    cr_expect_eq(order(&scene, "mcp/a", "", 0), MCPX_ECAPABILITY, "it is not theirs for that");
+    scene.now_ms += 500;
+    cr_expect_not(may(&scene, "mcp/a"));
+    scene.by = "chief";
+    scene.by_all = true;
+    cr_expect_eq(order(&scene, "mcp/a", "", 0), MCPX_OK);
+    cr_expect(may(&scene, "mcp/a"));
+    scene_fini(&scene);
+}
+
+/* Whoever signs tokens may send somebody with more rights than those who are there have. */
+Test(changes, a_removal_holds_for_what_another_token_may_bring)
+{
+    struct scene scene = scene_new("chat", NULL);
+
+    scene.open = true;
+    cr_expect_eq(order(&scene, "", "mcp/request:a", 0), MCPX_OK);
+    cr_expect_eq(changes_count(scene.changes), 1);
+    cr_expect_eq(order(&scene, "mcp/request:a:x", "", 0), MCPX_ECAPABILITY);
+    cr_expect_eq(order(&scene, "mcp/request:a", "", 0), MCPX_OK, "it comes back, and is lent");
+    cr_expect(may(&scene, "mcp/request:a"));
+    cr_expect_eq(order(&scene, "", "chat", 0), MCPX_OK);
+    cr_expect_eq(order(&scene, "chat", "", 0), MCPX_OK, "it comes back, and needs no lending");
+    cr_expect_eq(changes_count(scene.changes), 1);
+    scene_fini(&scene);
+}
+
+/* What overlaps is the same thing lent again, however it is written. */
+Test(changes, a_little_more_or_other_addressees_do_not_begin_a_new_time)
+{
+    struct mcpx_slice ann = MCPX_SLICE("ann"), both[] = {MCPX_SLICE("ann"), MCPX_SLICE("ben")},
+                      cid = MCPX_SLICE("cid");
+    const struct mcpx_grant rows[] = {
+        {.pattern = MCPX_SLICE("x:y"), .to = both, .to_count = 2},
+        {.pattern = MCPX_SLICE("x:y")},
+        {.pattern = MCPX_SLICE("x:*"), .to = &ann, .to_count = 1},
+        {.pattern = MCPX_SLICE("x:y"), .to = &ann, .to_count = 1},
+        {.pattern = MCPX_SLICE("*")},
+    };
+    struct scene scene = scene_new("chat", NULL);
+
+    cr_expect_eq(order_grant(&scene, rows[3], "", 0), MCPX_OK);
+    scene.now_ms += HOUR_MS - 1000;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        cr_expect_eq(order_grant(&scene, rows[i], "", 2000), MCPX_ECAPABILITY, "row %zu", i);
+        cr_expect_eq(order_grant(&scene, rows[i], "", 1000), MCPX_OK, "row %zu", i);
+    }
+    scene.now_ms += HOUR_MS / 2;
+    cr_expect_eq(order_grant(&scene, rows[0], "", 1000), MCPX_ECAPABILITY,
+                 "nor when it ended");
+    scene_fini(&scene);
+    scene = scene_new("chat", NULL);
+    cr_expect_eq(order_grant(&scene, rows[3], "", 0), MCPX_OK);
+    scene.now_ms += HOUR_MS / 2;
+    cr_expect_eq(order(&scene, "z", "", HOUR_MS), MCPX_OK, "something else");
+    cr_expect_eq(order_grant(&scene,
+                             (struct mcpx_grant){
+                                 .pattern = MCPX_SLICE("x:y"), .to = &cid, .to_count = 1},
+                             "", HOUR_MS),
+                 MCPX_OK, "somebody else");
+    scene_fini(&scene);
+}
+
+/* Or whoever may lend a thing for a second keeps everybody else from lending it. */
+Test(changes, what_others_have_lent_does_not_bind_who_has_all_rights)
+{
+    struct scene scene = scene_new("chat", NULL);
+    struct mcpx_grant many[CHANGES_EACH];
+    char patterns[CHANGES_EACH][8];
+
+    scene.by = "helper";
+    for (int i = 0; i < CHANGES_EACH; i++) {
+        snprintf(patterns[i], sizeof *patterns, "x:%d", i);
+        many[i] = (struct mcpx_grant){.pattern = mcpx_slice_of(patterns[i])};
+        cr_assert_eq(order_grant(&scene, many[i], "", 1000), MCPX_OK);
+    }
+    scene.now_ms += HOUR_MS / 2;
+    cr_expect_eq(order(&scene, "x:1", "", HOUR_MS), MCPX_ECAPABILITY);
+    cr_expect_eq(order(&scene, "y", "", 0), MCPX_ELIMIT, "those that ended are remembered");
+    scene.by = "root";
+    scene.by_all = true;
+    cr_expect_eq(order(&scene, "x:1", "", HOUR_MS), MCPX_OK);
+    cr_expect_eq(order(&scene, "y", "", HOUR_MS), MCPX_OK);
+    scene.now_ms += 1000;
+    cr_expect_eq(order(&scene, "x:1", "", HOUR_MS), MCPX_ECAPABILITY, "but their own does");
+    scene_fini(&scene);
+}
+
+/* Bars have room of their own: nobody escapes one by collecting grants or removals. */
+Test(changes, nobody_is_safe_from_a_bar_by_having_many_changes)
+{
+    struct scene scene = scene_new("*", NULL);
+    char pattern[8];
+
+    for (int i = 0; i < CHANGES_EACH; i++) {
+        snprintf(pattern, sizeof pattern, "x:%d", i);
+        cr_assert_eq(order(&scene, pattern, "", 0), MCPX_OK);
+        snprintf(pattern, sizeof pattern, "y:%d", i);
+        cr_assert_eq(order(&scene, "", pattern, 0), MCPX_OK);
+    }
+    cr_expect_eq(order(&scene, "z", "", 0), MCPX_ELIMIT);
+    cr_expect_eq(order(&scene, "", "z", 0), MCPX_ELIMIT);
+    cr_expect_eq(bar(&scene, 1000), MCPX_OK);
+    cr_expect(is_barred(&scene, 0));
+    scene_fini(&scene);
+}
+
+/* Each is told once, wherever the caller pauses; then nothing is left. */
+Test(changes, many_removals_that_end_together_are_told_one_by_one)
+{
+    enum { MANY = 1000 };
+    struct changes *changes = changes_new();
+    const struct mcpx_slice pattern = MCPX_SLICE("x");
+    const struct changed *ended;
+    bool told[MANY] = {false};
+    char name[16];
+    int count = 0;
+
+    for (int i = 0; i < MANY; i++) {
+        struct change_order order = {
+            .remove = &pattern, .remove_count = 1, .until_ms = start_ms + 10};
+        struct changed *draft = NULL;
+
+        snprintf(name, sizeof name, "%d", i);
+        order.place = (struct change_place){MCPX_SLICE("bob"), mcpx_slice_of(name),
+                                            MCPX_SLICE("root"), start_ms, true};
+        cr_assert_eq(changes_draft(changes, &order, &(struct mcpx_text){0}, &draft), MCPX_OK);
+        cr_assert_eq(changes_commit(changes, draft), MCPX_OK);
+    }
+    cr_expect_not(changes_are_looked_at(changes));
+    while ((ended = changes_tick(changes, start_ms + 10, HOUR_MS)) != NULL) {
+        snprintf(name, sizeof name, "%.*s", (int)ended->topic.len, ended->topic.text);
+        cr_expect_not(told[atoi(name)], "%s is told twice", name);
+        told[atoi(name)] = true;
+        count++;
+        cr_expect(changes_are_looked_at(changes));
+    }
+    cr_expect_eq(count, MANY);
+    cr_expect_not(changes_are_looked_at(changes));
+    cr_expect_eq(changes_count(changes), 0);
+    cr_expect_null(changes_at(changes, 0));
+    changes_free(changes);
 }

@@ -1,0 +1,216 @@
+/*
+ * The story: several people administrate one router, and not all of them are trusted with everything.
+ * What breaks for whom: one lets in again whom another has thrown out, lends a thing for ever in small
+ * pieces, or stops everybody's traffic with removals that end all at once.
+ * MCPX_ENDING says how many removals end together (256), MCPX_MEMBERS how many participants are there
+ * (100); MCPX_STALL_MS how late another's message may be. Protocol: section 8.
+ */
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Participant, Refused } from './lib/participant.mjs';
+import { Room } from './lib/room.mjs';
+import { eventually, inTime, Router } from './lib/router.mjs';
+
+const ENDING = Number(process.env.MCPX_ENDING ?? 256);
+const MEMBERS = Number(process.env.MCPX_MEMBERS ?? 100);
+const STALL_MS = Number(process.env.MCPX_STALL_MS ?? 2000);
+const SECRET = 'a secret that is long enough to be one, and only for this test';
+const RM = 'mcp/request:tools/call:rm';
+let router;
+before(async () => {
+  router = await Router.start({ config: { auth: { jwt: { secret: SECRET } }, audit: { folder: 'audit', key_file: 'audit.key' },
+    admin: { grant_max_s: 3600 },
+    limits: { connections: 0, connects_per_s: 0, joins_per_minute: 0, requests_per_minute: 0 } },
+  files: { 'audit.key': generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }) },
+  env: { MCPX_AUTH_JWT_SECRET: SECRET } });
+});
+after(() => router?.stop());
+
+const path = (id) => `/admin/participants/${encodeURIComponent(id)}`;
+
+async function asks(room, method, target, { as = 'root', can = ['admin/*'] } = {}, body = undefined) {
+  const token = await router.token(as, room.topic, can);
+  return router.request(method, target, { token, body });
+}
+
+const change = (room, id, body, who) => asks(room, 'POST', `${path(id)}/capabilities`, who,
+  { topic: room.topic, ...body });
+const kick = (room, id, query = '', who) => asks(room, 'DELETE',
+  `${path(id)}?topic=${encodeURIComponent(room.topic)}${query}`, who);
+
+async function good(answer) {
+  const { status, json, text } = await answer;
+  assert.equal(status, 200, text);
+  return json;
+}
+
+async function refused(answer, status, says) {
+  const { status: found, json, text } = await answer;
+  assert.equal(found, status, text);
+  assert.match(json.detail, says);
+}
+
+async function passes(one, kind) {
+  const id = one.send(kind, {});
+  const { envelope } = await one.until((heard) => heard.id === id || heard.correlation_id === id, kind);
+  return envelope.id === id;
+}
+
+/** Lines of the audit about somebody, as [what, pattern, has it an end?]. */
+const lines = (from) => readdirSync(join(router.folder, 'audit')).filter((name) => name.endsWith('.jsonl'))
+  .flatMap((name) => readFileSync(join(router.folder, 'audit', name), 'utf8').split('\n'))
+  .filter((line) => line.endsWith('}')).map((line) => JSON.parse(line))
+  .filter((line) => line.from === from && line.by)
+  .map(({ what, grant, until }) => [what, grant, until !== undefined]);
+
+test('whom one keeps out, another with admin/kick does not let in', async (t) => {
+  const room = new Room(t, router);
+  const helper = { as: 'helper', can: ['admin/kick'] }, other = { as: 'other', can: ['admin/kick'] };
+  await room.join('eve', ['chat']);
+  const until = Date.parse((await good(kick(room, 'eve', '&for=3600'))).barredUntil);
+  await room.join('eve', ['chat']).then(() => assert.fail('it came back'), () => {});
+  await refused(kick(room, 'eve', '&for=0', helper), 403, /kept out by 'root'/);
+  await refused(kick(room, 'eve', '&for=60', helper), 403, /neither configured nor connected/);
+  const elsewhere = await new Room(t, router).join('eve', ['chat']);
+  const shorter = await good(kick(room, 'eve', '&for=60', helper));
+  assert.equal(Date.parse(shorter.barredUntil), until, 'what the other wanted holds');
+  const longer = await good(kick(room, 'eve', '&for=7200', other));
+  assert.ok(Date.parse(longer.barredUntil) > until + 1000e3);
+  assert.equal(Date.parse((await good(kick(room, 'eve', '&for=0', other))).barredUntil), until);
+  await assert.rejects(room.join('eve', ['chat']), Refused);
+  assert.equal((await good(kick(room, 'eve', '&for=0'))).barredUntil, undefined);
+  await refused(kick(room, 'eve', '&for=0'), 404, /nobody keeps it out/);
+  const eve = await room.join('eve', ['chat']);
+  assert.equal((await good(kick(room, 'eve', '&for=5&dry_run=1'))).connections, 1);
+  assert.equal(await passes(eve, 'chat'), true);
+  assert.equal(await passes(elsewhere, 'chat'), true);
+  /* Their own bar they end, also when nobody knows its participant any more. */
+  await room.join('gone', ['chat']);
+  await good(kick(room, 'gone', '&for=3600', helper));
+  assert.equal((await good(kick(room, 'gone', '&for=0', helper))).connections, 0);
+  assert.deepEqual((await eventually(() => (lines('eve').length >= 5) && lines('eve'), 'the audit'))
+    .map(([what, , ends]) => `${what}${ends ? ' until' : ''}`),
+  ['kick until', 'kick until', 'kick until', 'lift', 'lift']);
+});
+
+test('what one has taken away, another with admin/grant does not give back', async (t) => {
+  const room = new Room(t, router);
+  const helper = { as: 'helper', can: ['admin/grant', 'mcp/*'] };
+  const bob = await room.join('bob-2', ['mcp/*', 'chat']);
+  await good(change(room, 'bob-2', { remove: [RM] }));
+  await refused(change(room, 'bob-2', { add: [RM] }, helper), 403, /taken away by 'root'/);
+  await good(change(room, 'bob-2', { remove: [RM], until: 1 }, helper));
+  await refused(change(room, 'bob-2', { add: [RM] }, helper), 403, /taken away by 'root'/);
+  assert.equal(await passes(bob, RM), false);
+  const back = await good(change(room, 'bob-2', { add: [RM] }));
+  assert.deepEqual(back.denied, []);
+  assert.equal(await passes(bob, RM), true);
+  await eventually(() => lines('bob-2').length === 3, 'the audit');
+  assert.deepEqual(lines('bob-2'), [['revoke', RM, false], ['revoke', RM, true], ['lift', RM, false]]);
+  assert.match(router.log, /event=lifted participant="bob-2".* grant="mcp\/request:tools\/call:rm" by="root"/);
+  assert.doesNotMatch(router.log, /event=granted participant="bob-2"/);
+});
+
+test('a removal holds for every token that its participant may bring later', async (t) => {
+  const room = new Room(t, router);
+  await good(change(room, 'comes-late', { remove: [RM] }));
+  const late = await room.join('comes-late', ['mcp/*']);
+  assert.equal(await passes(late, RM), false);
+  const bob = await room.join('has-two', ['chat']);
+  const taken = await good(change(room, 'has-two', { remove: [RM] }));
+  assert.deepEqual(taken.denied, [RM]);
+  const token = await router.token('has-two', room.topic, ['chat', 'mcp/*']);
+  await good(router.request('POST', '/v0.1/token', { token, body: { topic: room.topic } }));
+  assert.equal(await passes(bob, 'mcp/request:ping'), true);
+  assert.equal(await passes(bob, RM), false);
+  /* And who is kept out before it ever came does not come. */
+  await good(kick(room, 'never-seen', '&for=600'));
+  await assert.rejects(room.join('never-seen', ['chat']), (error) => error.problem.code === 'kicked');
+  await good(kick(room, 'never-seen', '&for=0'));
+  await room.join('never-seen', ['chat']);
+});
+
+test('a lent right lasts no longer in small pieces', async (t) => {
+  const room = new Room(t, router);
+  await room.join('lent', ['chat']);
+  const first = await good(change(room, 'lent', { add: [{ kind: RM, to: ['a'] }] }));
+  const end = Date.parse(first.changes[0].until);
+  for (const add of [{ kind: RM, to: ['a', 'b'] }, RM, 'mcp/request:*', { kind: '*', to: ['a'] }]) {
+    const late = new Date(end + 2000).toISOString();
+    await refused(change(room, 'lent', { add: [add], until: late }), 403, /not longer/);
+    const { changes } = await good(change(room, 'lent', { add: [add] }));
+    for (const { until } of changes) assert.equal(Date.parse(until), end);
+  }
+});
+
+test('one who may only kick or grant little does not get further by tricks', async (t) => {
+  const room = new Room(t, router);
+  const mallory = { as: 'mallory', can: ['admin/grant', 'chat'] };
+  await room.join('mallory', mallory.can);
+  await room.join('Bob', ['chat']);
+  await room.join('bob', ['chat']);
+  const rows = [
+    /* to whom, what, the answer */
+    ['mallory', { add: ['admin/*'] }, 403],
+    ['mallory', { add: ['*'] }, 403],
+    ['mallory', { add: ['admin/kick'] }, 403],
+    ['BOB', { add: ['chat'] }, 403], /* another name, which nobody has */
+    ['b\u043eb', { add: ['chat'] }, 403], /* with a Cyrillic o */
+    ['*', { add: ['chat'] }, 403],
+    ['bob', { topic: '*', add: ['chat'] }, 403],
+    ['bob', { add: ['chat'], until: 9223372036854775807n }, 400],
+    ['bob', { add: ['chat'], until: 1e300 }, 400],
+    ['bob', { add: ['chat'], until: '9999-12-31T23:59:59Z' }, 403],
+    ['bob', { add: [{ kind: 'chat', expires: '1970-01-01T00:00:01Z' }] }, 400],
+    ['bob', { add: ['chat'], until: '0001-01-01T00:00:00Z' }, 400],
+    ['bob', { add: ['chat'] }, 200],
+  ];
+  for (const [id, body, status] of rows) {
+    const token = await router.token('mallory', room.topic, mallory.can);
+    const text = JSON.stringify({ topic: room.topic, ...body },
+      (name, value) => (typeof value === 'bigint' ? '~' : value)).replace('"~"', '9223372036854775807');
+    const response = await fetch(`${router.http}${path(id)}/capabilities`,
+      { method: 'POST', headers: { authorization: `Bearer ${token}` }, body: text });
+    assert.equal(response.status, status, `${id} ${text}: ${await response.text()}`);
+  }
+});
+
+test('when many removals end at once, others go on', async (t) => {
+  const watched = await router.token('watcher', 'watched', ['chat']);
+  const watcher = fork(fileURLToPath(new URL('lib/echo_watch.mjs', import.meta.url)),
+    [router.url, watched], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  t.after(() => watcher.kill());
+  const all = [];
+  for (let i = 0; i < MEMBERS; i += 50) {
+    all.push(...await Promise.all(Array.from({ length: Math.min(50, MEMBERS - i) }, (_, k) => {
+      const topic = `crowd-${Math.floor((i + k) / 100)}`;
+      return Participant.join(router, { topic, id: `agent-${i + k}`, capabilities: ['chat'] });
+    })));
+  }
+  t.after(() => Promise.all(all.map((each) => each.close())));
+  const until = new Date(Math.ceil(Date.now() / 1000) * 1000 + 5000 + ENDING * 8).toISOString();
+  for (let i = 0; i < ENDING; i += 16) {
+    await Promise.all(Array.from({ length: Math.min(16, ENDING - i) }, async (_, k) => {
+      const n = i + k, topic = `crowd-${Math.floor((n % MEMBERS) / 100)}`;
+      const id = n < MEMBERS ? `agent-${n}` : `absent-${n}`;
+      await good(change({ topic }, id, { remove: ['chat'], until }, { as: `root-${n % 4}` }));
+    }));
+  }
+  const inTimeForAll = Date.now() < Date.parse(until);
+  watcher.send('begin');
+  const gauge = async () => Number(/^mcpx_changes (\d+)/m.exec((await router.get('/metrics')).text)[1]);
+  await eventually(async () => Date.now() > Date.parse(until) && await gauge() < 100, 'all have ended');
+  for (const each of all.slice(0, 5)) assert.equal(await passes(each, 'chat'), true);
+  watcher.send('end');
+  const [{ worst, echoes }] = await inTime(once(watcher, 'message'), 'what others have seen');
+  t.diagnostic(`${ENDING} removals ended among ${MEMBERS} members, all there before: ${inTimeForAll}; of `
+    + `${echoes} echoes the latest came after ${worst.toFixed(1)} ms`);
+  assert.ok(inTimeForAll, 'they were not there before their end');
+  assert.ok(worst < STALL_MS, `an echo took ${worst} ms`);
+});
