@@ -1,7 +1,7 @@
 /*
  * api_admin.c - what administrators may look at: who there is and what each may send, topics, the
- * policy. Names come from several tables in no order; a page of them is picked first, then what
- * belongs to it is looked up in one walk along each table.
+ * policy. Those who are configured are sorted, those who are connected or changed are not: a page of
+ * names is picked first, then what belongs to it is looked up.
  */
 #include "lib/core/capset.h"
 #include "lib/core/ident.h"
@@ -13,14 +13,14 @@
 #include <stdlib.h>
 
 enum {
-    CONNECTIONS_SHOWN = 64, /* of one participant */
-    BYTES_MAX = 128 * 1024  /* of a list */
+    CONNECTIONS_SHOWN = 64,   /* of one participant */
+    BYTES_MAX = 128 * 1024,   /* of a list, and a participant more */
+    SHOWN_MAX = 8 * BYTES_MAX /* of a list: then no connection more, and no topic more */
 };
 
-/* A connection, or what was changed, of the participant at `index` of the page. */
+/* What was changed of the participant at `index` of the page, in one topic. */
 struct row {
     size_t index;
-    const struct peer *peer;
     const struct changed *changed;
 };
 
@@ -85,14 +85,16 @@ static void write_connection(const struct api_call *call, const struct peer *pee
 
 static void add_names(const struct api_call *call, struct register_page *page)
 {
+    const struct tokens *tokens = call->api->config->tokens;
+    const struct name_page *asked = &page->roll.page;
+    size_t begin = asked->after.text ? tokens_participants_up_to(tokens, asked->after) : 0;
     struct tokens_entry entry;
     const struct changed *changed;
     const struct peer *peer = NULL;
 
-    for (size_t i = 0; tokens_participant_at(call->api->config->tokens, i, &entry); i++) {
+    for (size_t i = 0; i <= asked->limit && tokens_participant_at(tokens, begin + i, &entry);
+         i++)
         roll_add(&page->roll, entry.name);
-        page->looked++;
-    }
     for (size_t i = 0; (changed = changes_at(call->api->changes, i)) != NULL; i++)
         roll_add(&page->roll, changed->identity);
     while ((peer = hub_peer_after(call->api->hub, peer)) != NULL) {
@@ -101,13 +103,6 @@ static void add_names(const struct api_call *call, struct register_page *page)
         page->looked++;
     }
     roll_settle(&page->roll);
-}
-
-static void add_row(struct register_page *page, struct mcpx_slice identity, struct row row)
-{
-    row.index = roll_find(&page->roll, identity);
-    if (row.index < page->roll.count)
-        page->rows[page->row_count++] = row;
 }
 
 static int compare_rows(const void *one, const void *other)
@@ -120,33 +115,31 @@ static int compare_rows(const void *one, const void *other)
 static bool add_rows(const struct api_call *call, struct register_page *page)
 {
     const struct changed *changed;
-    const struct peer *peer = NULL;
-    size_t most = 1 + changes_count(call->api->changes);
 
-    while ((peer = hub_peer_after(call->api->hub, peer)) != NULL)
-        most++;
-    page->rows = calloc(most, sizeof *page->rows);
+    page->rows = calloc(1 + changes_count(call->api->changes), sizeof *page->rows);
     if (!page->rows)
         return false;
-    for (size_t i = 0; (changed = changes_at(call->api->changes, i)) != NULL; i++)
-        if (changed->count > 0)
-            add_row(page, changed->identity, (struct row){.changed = changed});
-    while ((peer = hub_peer_after(call->api->hub, peer)) != NULL)
-        if (!peer_is_condemned(peer))
-            add_row(page, peer_grant(peer)->identity, (struct row){.peer = peer});
+    for (size_t i = 0; (changed = changes_at(call->api->changes, i)) != NULL; i++) {
+        size_t index = roll_find(&page->roll, changed->identity);
+
+        if (changed->count > 0 && index < page->roll.count)
+            page->rows[page->row_count++] = (struct row){index, changed};
+    }
     qsort(page->rows, page->row_count, sizeof *page->rows, compare_rows);
     return true;
 }
 
-static void write_connections(const struct api_call *call, const struct row *rows,
-                              size_t count, struct mcpx_text *out)
+static void write_connections(const struct api_call *call, struct mcpx_slice name,
+                              struct mcpx_text *out)
 {
+    const struct peer *peer = NULL;
     size_t connections = 0;
 
     mx_json_begin_array(out, "connections");
-    for (size_t i = 0; i < count; i++)
-        if (rows[i].peer && connections++ < CONNECTIONS_SHOWN)
-            write_connection(call, rows[i].peer, out);
+    while ((peer = hub_peer_of(call->api->hub, name, peer)) != NULL)
+        if (!peer_is_condemned(peer) && connections++ < CONNECTIONS_SHOWN &&
+            out->len < SHOWN_MAX)
+            write_connection(call, peer, out);
     mx_json_end_array(out);
     mx_json_add_number(out, "connected", (int64_t)connections);
 }
@@ -154,16 +147,18 @@ static void write_connections(const struct api_call *call, const struct row *row
 static void write_changed(const struct api_call *call, const struct row *rows, size_t count,
                           struct mcpx_text *out)
 {
+    size_t shown = 0;
+
     mx_json_begin_array(out, "changed");
-    for (size_t i = 0; i < count; i++) {
-        if (!rows[i].changed)
-            continue;
+    for (size_t i = 0; i < count && out->len < SHOWN_MAX; i++, shown++) {
         mx_json_begin_object(out, NULL);
         mcpx_json_add_member(out, "topic", rows[i].changed->topic);
         api_change_write_list(rows[i].changed, call->now.wall_ms, out);
         mx_json_end_object(out);
     }
     mx_json_end_array(out);
+    if (shown < count)
+        mx_json_add_number(out, "left_out", (int64_t)(count - shown));
 }
 
 /* Returns how many names were told: an answer is cut behind a whole participant. */
@@ -186,7 +181,7 @@ static size_t write_page(const struct api_call *call, const struct register_page
             write_entry(&entry, call->now.wall_ms, out);
             mx_json_end_object(out);
         }
-        write_connections(call, page->rows + begin, at - begin, out);
+        write_connections(call, name, out);
         write_changed(call, page->rows + begin, at - begin, out);
         mx_json_end_object(out);
     }
@@ -274,10 +269,12 @@ out:
 
 static void write_profiles(const struct api_call *call, struct mcpx_text *out)
 {
+    const struct tokens *tokens = call->api->config->tokens;
     struct tokens_entry entry;
+    size_t i = 0, shown;
 
     mx_json_begin_array(out, "profiles");
-    for (size_t i = 0; tokens_profile_at(call->api->config->tokens, i, &entry); i++) {
+    for (; out->len < SHOWN_MAX && tokens_profile_at(tokens, i, &entry); i++) {
         struct grant *grant = grant_new(MCPX_SLICE("-"), entry.set, ROUTING_DEFAULT, 0);
 
         if (!grant) {
@@ -291,6 +288,10 @@ static void write_profiles(const struct api_call *call, struct mcpx_text *out)
         grant_unref(grant);
     }
     mx_json_end_array(out);
+    for (shown = i; tokens_profile_at(tokens, i, &entry); i++)
+        ;
+    if (i > shown)
+        mx_json_add_number(out, "profiles_left_out", (int64_t)(i - shown));
 }
 
 /* Profiles stand on the first page only. */
@@ -298,30 +299,35 @@ void api_admin_policy(const struct api_call *call, struct http_reply *reply)
 {
     const struct tokens *tokens = call->api->config->tokens;
     struct mcpx_text scratch = {0}, *out = &reply->body;
-    struct register_page *page = open_page(call, &scratch, reply);
+    struct name_page page;
+    struct mcpx_slice last = {NULL, 0};
     struct tokens_entry entry;
-    size_t told = 0;
+    size_t begin, from, told = 0;
 
-    if (!page)
+    if (!api_may(call, call->grant, "admin/read", reply) ||
+        !api_page_read(call, &scratch, &page, reply))
         goto out;
-    for (size_t i = 0; tokens_participant_at(tokens, i, &entry); i++, page->looked++)
-        roll_add(&page->roll, entry.name);
-    roll_settle(&page->roll);
+    begin = page.after.text ? tokens_participants_up_to(tokens, page.after) : 0;
     mx_json_begin_object(out, NULL);
     mcpx_json_add_member(out, "rev", mcpx_slice_of(call->api->config->rev));
-    if (!page->roll.page.after.text)
+    if (!page.after.text)
         write_profiles(call, out);
     mx_json_begin_array(out, "participants");
-    for (; told < page->roll.count && out->len < BYTES_MAX; told++) {
+    from = out->len;
+    for (; told < page.limit && out->len - from < BYTES_MAX &&
+           tokens_participant_at(tokens, begin + told, &entry);
+         told++) {
+        last = entry.name;
         mx_json_begin_object(out, NULL);
-        mcpx_json_add_member(out, "id", page->roll.names[told]);
-        if (tokens_entry(tokens, page->roll.names[told], &entry))
-            write_entry(&entry, call->now.wall_ms, out);
+        mcpx_json_add_member(out, "id", last);
+        write_entry(&entry, call->now.wall_ms, out);
         mx_json_end_object(out);
     }
-    end_page(&page->roll, told, reply);
-    reply->cost = page->looked / HTTP_COST_NAMES;
+    mx_json_end_array(out);
+    if (!tokens_participant_at(tokens, begin + told, &entry))
+        last = (struct mcpx_slice){NULL, 0};
+    api_page_end(last, out);
+    reply->cost = told / HTTP_COST_NAMES;
 out:
-    free(page);
     mcpx_text_fini(&scratch);
 }

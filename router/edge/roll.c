@@ -10,9 +10,8 @@
 static int compare(const void *one, const void *other)
 {
     const struct mcpx_slice *a = one, *b = other;
-    int order = memcmp(a->text, b->text, a->len < b->len ? a->len : b->len);
 
-    return order ? order : (a->len > b->len) - (a->len < b->len);
+    return mcpx_slice_compare(*a, *b);
 }
 
 void roll_settle(struct roll *roll)

@@ -234,4 +234,5 @@ void build_people(struct loading *loading, struct tokens *tokens)
         report_build(loading, "participants", name,
                      build_person(loading, tokens, name, value));
     }
+    loading->no_memory |= !tokens_sort(tokens);
 }

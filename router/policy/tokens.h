@@ -152,9 +152,12 @@ struct tokens_entry {
     bool by_jwt;
 };
 
-/** The participant at an index, in no order; false behind the last. */
+/** The participant at an index, in the order of ids by bytes; false behind the last. */
 bool tokens_participant_at(const struct tokens *tokens, size_t index,
                            struct tokens_entry *out);
+
+/** How many participants there are up to an id in this order, itself included. */
+size_t tokens_participants_up_to(const struct tokens *tokens, struct mcpx_slice id);
 
 /** The profile at an index, in no order; false behind the last. */
 bool tokens_profile_at(const struct tokens *tokens, size_t index, struct tokens_entry *out);

@@ -29,6 +29,7 @@ struct person {
  * people_digests   1 + index by the first bytes of their tokens' digests
  * people_ids       1 + index by id. The ids come from the configuration, so its hash needs no
  *                  secret key
+ * by_id            indexes of `people`, in the order of ids; made by tokens_sort
  * before           what is equal there is shared, while this one is filled; NULL else
  */
 struct tokens {
@@ -37,6 +38,7 @@ struct tokens {
     size_t profile_count;
     struct person *people;
     size_t people_count;
+    size_t *by_id;
     struct mx_map people_digests;
     struct mx_map people_ids;
     struct capset_cache sets;

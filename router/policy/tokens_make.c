@@ -55,6 +55,7 @@ bool tokens_free_some(struct tokens *tokens)
     free(tokens->people);
     mx_map_fini(&tokens->people_digests);
     mx_map_fini(&tokens->people_ids);
+    free(tokens->by_id);
     capset_cache_fini(&tokens->sets);
     jwt_ring_free(tokens->ring);
     free(tokens);

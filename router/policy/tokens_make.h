@@ -58,6 +58,11 @@ enum mcpx_err tokens_add_person(struct tokens *tokens, const struct tokens_perso
                                 struct mcpx_fault *fault);
 
 /**
+ * All participants were added: tokens_participant_at knows them. False when memory runs out.
+ */
+bool tokens_sort(struct tokens *tokens);
+
+/**
  * How many configured participants may answer tool calls and do not read in directed mode by their
  * own or their profile's routing.
  */

@@ -7,7 +7,7 @@
  */
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
-import { generateKeyPairSync } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -178,6 +178,43 @@ test('one who may only kick or grant little does not get further by tricks', asy
     const response = await fetch(`${router.http}${path(id)}/capabilities`,
       { method: 'POST', headers: { authorization: `Bearer ${token}` }, body: text });
     assert.equal(response.status, status, `${id} ${text}: ${await response.text()}`);
+  }
+});
+
+test('a page of the list stays small, however much was changed, and none is missed', async (t) => {
+  const grants = Array.from({ length: 300 }, (_, n) => `mcp/request:tools/call:${'x'.repeat(180)}${n}`);
+  const person = (n, more) => ({ topics: ['*'], ...more,
+    token_sha256: createHash('sha256').update(`token-${n}`).digest('hex') });
+  const people = Object.fromEntries(Array.from({ length: 2500 }, (_, n) => [`p${n}`, person(n, { profile: 'p0' })]));
+  const own = await Router.start({ config: {
+    /* Some hundred kilobytes: more than a page. */
+    profiles: Object.fromEntries([0, 1, 2, 3].map((n) => [`p${n}`, { grants: n ? grants : ['chat'] }])),
+    participants: { ...people, root: person('root', { grants: ['*'] }) },
+    limits: { requests_per_minute: 0, connects_per_s: 0 } } });
+  t.after(() => own.stop());
+  const to = Array.from({ length: 200 }, (_, n) => `${n}${'y'.repeat(240)}`);
+  const topics = Array.from({ length: 40 }, (_, n) => `t${n}`);
+  for (const topic of topics) {
+    await good(own.request('POST', `${path('p7')}/capabilities`,
+      { token: 'token-root', body: { topic, add: [{ kind: 'chat', to }] } }));
+  }
+  for (const what of ['participants', 'policy']) {
+    const ids = [], pages = [];
+    for (let after = ''; after !== undefined;) {
+      const { json, text } = await own.get(`/admin/${what}?limit=1000${after}`, 'token-root');
+      pages.push(json);
+      ids.push(...json.participants.map(({ id }) => id));
+      assert.ok(text.length < 3 << 20, `${what}: ${text.length} bytes`);
+      after = json.next === undefined ? undefined : `&after=${encodeURIComponent(json.next)}`;
+    }
+    assert.deepEqual(ids, [...Object.keys(people), 'root'].sort(), what);
+    if (what === 'policy') {
+      assert.equal(pages[0].profiles.length, 4);
+      continue;
+    }
+    const p7 = pages.flatMap(({ participants }) => participants).find(({ id }) => id === 'p7');
+    assert.ok(p7.changed.length < 40);
+    assert.equal(p7.changed.length + p7.left_out, 40);
   }
 });
 

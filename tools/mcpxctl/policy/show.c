@@ -47,6 +47,7 @@ static void tell_participant(struct mcpx_text *out, struct mcpx_slice row)
 {
     struct mcpx_slice configured = mcpx_json_get(row, "configured");
     struct mcpx_slice connected = mcpx_json_get(row, "connected");
+    struct mcpx_slice left_out = mcpx_json_get(row, "left_out");
     struct mcpx_json_walk walk;
 
     text_format(out, "participant %v", mcpx_json_get(row, "id"));
@@ -63,6 +64,8 @@ static void tell_participant(struct mcpx_text *out, struct mcpx_slice row)
         text_format(out, "  changed at run time in %v\n", mcpx_json_get(walk.value, "topic"));
         changes_tell(out, "    ", mcpx_json_get(walk.value, "changes"));
     }
+    if (left_out.text)
+        text_format(out, "  and in %v topics more\n", left_out);
 }
 
 /* ---- asking ---- */
