@@ -133,9 +133,9 @@ struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
                            struct http_reply *reply)
 {
     const struct http_api *api = call->api;
-    const struct claimant claimant = {call->bearer, call->request->named};
     struct grant *grant = NULL;
-    enum mcpx_err err = tokens_ask(api->config->tokens, &claimant, topic, call->now, &grant);
+    enum mcpx_err err =
+        tokens_renew(api->config->tokens, call->grant, topic, call->now, &grant);
 
     if (!err)
         err = changes_admit(api->changes, topic, call->now.wall_ms, &grant);

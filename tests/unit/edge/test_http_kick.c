@@ -1,0 +1,83 @@
+/*
+ * What breaks for whom: somebody is removed from a thousand topics, and everybody else waits while
+ * the administrator's signature is verified a thousand times. Protocol: section 8.
+ */
+#include "http_fixture.h"
+#include "tests/support/jwt.h"
+
+#include "router/policy/jwt.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { TOPICS = 40 };
+
+static int verified;
+
+/* Linked in the place of jwt_verify. */
+enum mcpx_err __wrap_jwt_verify(const struct jwt_ring *ring, struct mcpx_slice token,
+                                struct mcpx_now now, struct jwt_proof *proof);
+enum mcpx_err __real_jwt_verify(const struct jwt_ring *ring, struct mcpx_slice token,
+                                struct mcpx_now now, struct jwt_proof *proof);
+
+enum mcpx_err __wrap_jwt_verify(const struct jwt_ring *ring, struct mcpx_slice token,
+                                struct mcpx_now now, struct jwt_proof *proof)
+{
+    verified++;
+    return __real_jwt_verify(ring, token, now, proof);
+}
+
+/* "Bearer TOKEN" of an administrator of topics. The caller frees it. */
+static char *bearer_for(const char *topics)
+{
+    char claims[512], *token, *bearer;
+
+    snprintf(claims, sizeof claims,
+             "{\"participantId\":\"root\",\"topic\":%s,\"capabilities\":[\"admin/*\"],"
+             "\"exp\":1895303080}",
+             topics);
+    token = jwt_make("{\"alg\":\"HS256\",\"kid\":\"k1\"}", claims, "SHA256",
+                     "0123456789abcdef0123456789abcdef");
+    bearer = malloc(strlen(token) + 8);
+    cr_assert(bearer);
+    sprintf(bearer, "Bearer %s", token);
+    free(token);
+    return bearer;
+}
+
+Test(http_kick, everywhere_verifies_the_token_once)
+{
+    static const struct {
+        const char *topics;
+        int status, ended; /* `ended`: connections */
+    } rows[] = {
+        {"[\"elsewhere\"]", 404, 0},
+        {"[\"room-1\"]", 200, 1},
+        {"[\"room-1\",\"room-2\",\"room-3\",\"room-30\"]", 200, 3},
+    };
+    struct fixture fixture;
+    struct answer answer;
+    char topic[16];
+
+    fixture_init(&fixture);
+    for (int i = 0; i < TOPICS; i++) {
+        snprintf(topic, sizeof topic, "room-%d", i);
+        fixture_join(&fixture, "ann", topic);
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *bearer = bearer_for(rows[i].topics);
+
+        verified = 0;
+        fixture_ask(&fixture,
+                    &(struct ask){"DELETE", "/admin/participants/ann", bearer, NULL, NULL},
+                    &answer);
+        cr_expect_eq(answer.status, rows[i].status, "%s", answer.text.text);
+        cr_expect_eq(json_integer_value(json_object_get(answer.json, "connections")),
+                     rows[i].ended, "%s", answer.text.text);
+        cr_expect_eq(verified, 1, "row %zu: %d times", i, verified);
+        answer_fini(&answer);
+        free(bearer);
+    }
+    fixture_fini(&fixture);
+}
