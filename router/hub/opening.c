@@ -25,13 +25,12 @@ enum { REMEMBERED_MAX = 1024 };
  * until_ms   mono_ms at which it is late, or is forgotten
  * topic      what was loaded so far; NULL = the store has not told of any
  * asker      on whose tally it is, as long as it is waiting, loading or late
- * in_line    link among the waiting ones, by turn
- * turn       a round of the line: of each participant one is opened in it
+ * in_line    its place among the waiting ones. Its turn is a round of the line: of each participant one is
+ *            opened in it
  */
 struct opening {
     struct link in_list;
-    struct link in_line;
-    uint64_t turn;
+    struct waiting in_line;
     struct tally *asker;
     enum opening_state state;
     uint64_t ticket;
@@ -45,7 +44,6 @@ void openings_init(struct openings *openings)
     *openings = (struct openings){.active = 0};
     for (size_t i = 0; i < OPENING_STATES; i++)
         list_init(&openings->lists[i]);
-    list_init(&openings->line);
     list_init(&openings->closed);
 }
 
@@ -68,7 +66,7 @@ static void take_off(struct hub *hub, struct opening *opening)
 {
     struct tally *asker = opening->asker;
 
-    list_remove(&opening->in_line);
+    line_remove(&hub->openings.line, &opening->in_line);
     opening->asker = NULL;
     if (asker)
         asker->openings--;
@@ -106,6 +104,7 @@ void openings_fini(struct hub *hub)
             forget(hub, first_of(&openings->lists[i]));
     while (opening_next_task(hub, &task))
         ;
+    line_fini(&openings->line);
     mx_map_fini(&openings->names);
     mx_map_fini(&openings->tickets);
 }
@@ -236,14 +235,9 @@ static bool has_share(const struct hub *hub, const struct tally *asker)
 static void put_in_line(struct openings *openings, struct opening *opening,
                         struct tally *asker)
 {
-    struct link *before = openings->line.previous;
-
-    opening->turn = asker->turn_open = next_turn(openings, asker);
+    asker->turn_open = next_turn(openings, asker);
     opening->asker = asker;
-    while (before != &openings->line &&
-           LIST_ELEMENT(before, struct opening, in_line)->turn > opening->turn)
-        before = before->previous;
-    list_append(before->next, &opening->in_line);
+    line_add(&openings->line, &opening->in_line, asker->turn_open);
 }
 
 /* It is on the asker's tally already. */
@@ -254,7 +248,9 @@ static enum mcpx_err begin(struct hub *hub, struct mcpx_slice name, struct tally
 
     if (!make_room(hub))
         return MCPX_EFULL;
-    opening = mx_map_reserve(&openings->names) ? malloc(sizeof *opening + name.len) : NULL;
+    opening = mx_map_reserve(&openings->names) && line_reserve(&openings->line)
+                  ? malloc(sizeof *opening + name.len)
+                  : NULL;
     if (!opening)
         return MCPX_ENOMEM;
     memcpy(opening + 1, name.text, name.len);
@@ -264,7 +260,6 @@ static enum mcpx_err begin(struct hub *hub, struct mcpx_slice name, struct tally
     mx_map_put(&openings->names, mx_map_hash(hub->key, name), (uintptr_t)opening);
     list_init(&opening->in_list);
     list_append(&openings->lists[OPENING_WAITING], &opening->in_list);
-    list_init(&opening->in_line);
     put_in_line(openings, opening, asker);
     openings->active++;
     return MCPX_EOPENING;
@@ -293,7 +288,8 @@ static void move_up(struct hub *hub, struct opening *opening, const struct grant
     struct openings *openings = &hub->openings;
     struct tally *asker = tally_find(hub, grant);
 
-    if (opening->state != OPENING_WAITING || next_turn(openings, asker) >= opening->turn)
+    if (opening->state != OPENING_WAITING ||
+        next_turn(openings, asker) >= opening->in_line.turn)
         return;
     asker = tally_open(hub, grant);
     if (!asker)
@@ -346,11 +342,11 @@ bool opening_next_task(struct hub *hub, struct task *task)
 
     if (next_closed(openings, task))
         return true;
-    if (list_is_empty(&openings->line) || !mx_map_reserve(&openings->tickets))
+    if (!line_first(&openings->line) || !mx_map_reserve(&openings->tickets))
         return false;
-    opening = LIST_ELEMENT(openings->line.next, struct opening, in_line);
-    list_remove(&opening->in_line);
-    openings->turn = opening->turn;
+    opening = LIST_ELEMENT(line_first(&openings->line), struct opening, in_line);
+    line_remove(&openings->line, &opening->in_line);
+    openings->turn = opening->in_line.turn;
     until_ms = opening->until_ms;
     set_state(hub, opening, OPENING_LOADING, 0);
     opening->until_ms = until_ms;

@@ -6,6 +6,7 @@
 #define HUB_OPENING_H
 
 #include "lib/core/map.h"
+#include "router/hub/line.h"
 #include "router/hub/submission.h"
 
 struct hub;
@@ -33,7 +34,7 @@ enum opening_state {
 /** All of a hub. */
 struct openings {
     struct link lists[OPENING_STATES]; /* each in order of `until_ms` */
-    struct link line;                  /* the waiting ones as they are handed out, by turn */
+    struct line line;                  /* the waiting ones; of each participant one a turn */
     uint64_t turn;                     /* of the one that was handed out last */
     struct mx_map names;
     struct mx_map tickets;
