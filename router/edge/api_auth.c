@@ -135,7 +135,7 @@ struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
     const struct http_api *api = call->api;
     struct grant *grant = NULL;
     enum mcpx_err err =
-        tokens_renew(api->config->tokens, call->grant, topic, call->now, &grant);
+        tokens_rejudge(api->config->tokens, call->grant, topic, call->now, &grant);
 
     if (!err)
         err = changes_admit(api->changes, topic, call->now.wall_ms, &grant);

@@ -33,7 +33,7 @@ static enum mcpx_err renew_one(const struct api_call *call, struct renewing *ren
     if (!peer || !mcpx_slice_equal(peer_grant(peer)->identity, renewing->grant->identity) ||
         (renewing->id.text && !mcpx_slice_equal(renewing->id, id)))
         return MCPX_OK;
-    err = hub_renew(call->api->hub, peer, renewing->grant, call->now);
+    err = hub_regrant_quietly(call->api->hub, peer, renewing->grant, call->now);
     if (err)
         return err == MCPX_ECLOSED ? MCPX_OK : err;
     mx_json_add_item(&renewing->found, id);

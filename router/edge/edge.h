@@ -142,8 +142,8 @@ struct waiters {
  *                           stored yet, the WebSockets (guests.h)
  * keys                      who reads the files with public keys again (key_watch.h)
  * reload, generation        who reads the configuration again (reload.h), and how often another one
- *                           came into force, or other revocation lists: connections know under which they were
- *                           judged (renew.h)
+ *                           came into force, or other revocation lists: connections know under
+ *                           which they were judged (rejudge.h)
  * remind_before             who was judged before that generation is told of limits again
  * deaf                      members are not read, because nothing that they say can be taken
  * wake_lws                  something was handed to libwebsockets' timers from outside its

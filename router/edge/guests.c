@@ -8,7 +8,7 @@
 #include "router/edge/connection.h"
 #include "router/edge/http_admission.h"
 #include "router/edge/record.h"
-#include "router/edge/renew.h"
+#include "router/edge/rejudge.h"
 #include "router/edge/turn.h"
 #include "router/edge/waiters.h"
 #include "router/edge/wire.h"
@@ -152,7 +152,7 @@ static bool ask(struct waiter *waiter, bool late)
     struct peer *peer = NULL;
     enum mcpx_err err = edge->stopping
                             ? MCPX_EGOING
-                            : renew_grant(connection, guest->admission.topic, &guest->grant);
+                            : rejudge_grant(connection, guest->admission.topic, &guest->grant);
 
     if (!err)
         err = http_admission_ask(edge->hub, guest->grant, &guest->admission, edge_now(edge));

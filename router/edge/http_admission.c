@@ -158,7 +158,7 @@ static enum mcpx_err redeem(const struct http_api *api, const struct http_param 
         tickets_redeem(api->tickets, params[PARAM_TICKET].value, topic, now, &issued);
 
     if (!err)
-        err = tokens_renew(api->config->tokens, issued, topic, now, grant);
+        err = tokens_rejudge(api->config->tokens, issued, topic, now, grant);
     grant_unref(issued);
     return err == MCPX_ENOTFOUND ? MCPX_ETOKEN : err;
 }

@@ -17,8 +17,8 @@
 #include "router/edge/listener.h"
 #include "router/edge/record.h"
 #include "router/edge/regrant.h"
+#include "router/edge/rejudge.h"
 #include "router/edge/reload.h"
-#include "router/edge/renew.h"
 #include "router/edge/secure.h"
 #include "router/edge/store_turn.h"
 #include "router/edge/turn.h"
@@ -118,7 +118,7 @@ static void on_round(uv_prepare_t *prepare)
     if (has_settled(edge))
         send_away(edge);
     more = reload_turn(edge);
-    more = renew_turn(edge) || more;
+    more = rejudge_turn(edge) || more;
     if (changes_are_looked_at(edge->api.changes) && !store_turn_is_blocked(edge)) {
         regrant_ended(&edge->api, edge_now(edge));
         more = changes_are_looked_at(edge->api.changes) || more;

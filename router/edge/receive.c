@@ -9,7 +9,7 @@
 #include "router/edge/receive.h"
 #include "router/edge/flush.h"
 #include "router/edge/refusal.h"
-#include "router/edge/renew.h"
+#include "router/edge/rejudge.h"
 #include "router/edge/turn.h"
 #include "router/edge/unfinished.h"
 #include "router/edge/wire.h"
@@ -193,7 +193,7 @@ void receive_bytes(struct connection *connection, char *bytes, size_t len)
     enum mx_frames_step step = MX_FRAMES_OVERLONG;
     struct mcpx_slice rest = {0};
 
-    renew_if_due(connection);
+    rejudge_if_due(connection);
     if (connection->peer)
         peer_heard(connection->peer, edge_now(connection->edge));
     mx_frames_feed_own(frames, bytes, len);

@@ -197,8 +197,8 @@ static bool shows_the_same(const struct grant *one, const struct grant *other)
            mcpx_slice_equal(mcpx_text_view(&one->whole), mcpx_text_view(&other->whole));
 }
 
-enum mcpx_err hub_renew(struct hub *hub, struct peer *peer, struct grant *grant,
-                        struct mcpx_now now)
+enum mcpx_err hub_regrant_quietly(struct hub *hub, struct peer *peer, struct grant *grant,
+                                  struct mcpx_now now)
 {
     struct grant *shown = is_there(peer) ? grant_at(grant, now.wall_ms) : NULL;
     enum mcpx_err err = MCPX_OK;

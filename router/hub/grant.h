@@ -10,12 +10,12 @@
 enum routing { ROUTING_DEFAULT, ROUTING_ALL, ROUTING_DIRECTED };
 
 /**
- * What a grant was earned with, without the token itself: tokens_renew judges it again under another
+ * What a grant was earned with, without the token itself: tokens_rejudge judges it again under another
  * configuration. The hub only keeps it, and counts it as it counts grants.
  *
  * digest     SHA-256 of a configured participant's token, or of the key that has signed a JWT
  * of_entry   its rights are those of a configured participant
- * proof      of a JWT, as tokens_renew reads it; empty for the token of a configured participant
+ * proof      of a JWT, as tokens_rejudge reads it; empty for the token of a configured participant
  */
 struct credential {
     unsigned refs;

@@ -237,8 +237,8 @@ void hub_remind(struct hub *hub, struct peer *peer, struct mcpx_now now);
  * kept.
  * Returns what hub_regrant returns.
  */
-enum mcpx_err hub_renew(struct hub *hub, struct peer *peer, struct grant *grant,
-                        struct mcpx_now now);
+enum mcpx_err hub_regrant_quietly(struct hub *hub, struct peer *peer, struct grant *grant,
+                                  struct mcpx_now now);
 
 /**
  * Condemns every peer with MCPX_EGOING and admits nobody from now on. What peers have not been

@@ -49,7 +49,7 @@ enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
  * Judges what a grant was earned with again, as tokens_verify would judge the token: by the
  * participants, profiles and keys that are in force now.
  *
- * base     a grant that tokens_verify or tokens_renew has given, under any configuration; borrowed
+ * base     a grant that tokens_verify or tokens_rejudge has given, under any configuration; borrowed
  * topic    as for tokens_verify
  * out      filled with a reference the caller owns; untouched on failure
  *
@@ -58,8 +58,8 @@ enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
  * another `token_sha256`, the key is gone, or the token is not accepted for another reason;
  * MCPX_ENOMEM. Protocol: section 7.
  */
-enum mcpx_err tokens_renew(struct tokens *tokens, const struct grant *base,
-                           struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
+enum mcpx_err tokens_rejudge(struct tokens *tokens, const struct grant *base,
+                             struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
 
 /**
  * Why tokens_verify has returned MCPX_ETOKEN for what is no static token, as a static sentence. What

@@ -1,9 +1,9 @@
 /*
- * renew.h - when the configuration has changed: the grants of those who are connected, and of those
- * who wait to be, are judged again by what they were earned with (tokens_renew).
+ * rejudge.h - when the configuration has changed: the grants of those who are connected, and of those
+ * who wait to be, are judged again by what they were earned with (tokens_rejudge).
  */
-#ifndef EDGE_RENEW_H
-#define EDGE_RENEW_H
+#ifndef EDGE_REJUDGE_H
+#define EDGE_REJUDGE_H
 
 #include "router/edge/connection_state.h"
 
@@ -17,23 +17,23 @@
  * topic; MCPX_EEXPIRED when another token may help, or its
  * certificate stands for it no more; MCPX_ENOMEM. Then the grant is untouched.
  */
-enum mcpx_err renew_grant(struct connection *connection, struct mcpx_slice topic,
-                          struct grant **grant);
+enum mcpx_err rejudge_grant(struct connection *connection, struct mcpx_slice topic,
+                            struct grant **grant);
 
 /**
  * Judges a connection that was judged under another configuration: its participant has other grants
  * from the next message on, or is condemned. Nobody is told where nothing has changed.
  */
-void renew_connection(struct connection *connection);
+void rejudge_connection(struct connection *connection);
 
 /** The same, where it is due; to be called before anything of the connection is looked at. */
-static inline void renew_if_due(struct connection *connection)
+static inline void rejudge_if_due(struct connection *connection)
 {
     if (connection->generation != connection->edge->generation)
-        renew_connection(connection);
+        rejudge_connection(connection);
 }
 
 /** Does that for some connections, in each turn. True while others are left. */
-bool renew_turn(struct edge *edge);
+bool rejudge_turn(struct edge *edge);
 
 #endif

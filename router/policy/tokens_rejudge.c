@@ -1,5 +1,5 @@
 /*
- * tokens_renew.c - a grant outlives the configuration under which it was earned, so what it was earned
+ * tokens_rejudge.c - a grant outlives the configuration under which it was earned, so what it was earned
  * with is kept beside it: the digest of a token, or what a JWT claims and which key has signed it. The
  * token itself is not: whoever reads our memory could connect with it. Of the claims only those are
  * kept that decide, and of `capabilities` only that they are there: the grant has their compiled set.
@@ -55,8 +55,8 @@ enum mcpx_err tokens_note_proof(const struct tokens *tokens, const struct jwt_pr
 }
 
 /* The token of a configured participant. */
-static enum mcpx_err renew_token(const struct person *person, const struct grant *base,
-                                 struct mcpx_slice topic, struct grant **out)
+static enum mcpx_err rejudge_token(const struct person *person, const struct grant *base,
+                                   struct mcpx_slice topic, struct grant **out)
 {
     if (CRYPTO_memcmp(person->token_sha256, base->credential->digest, 32) != 0)
         return MCPX_ETOKEN;
@@ -66,9 +66,9 @@ static enum mcpx_err renew_token(const struct person *person, const struct grant
     return MCPX_OK;
 }
 
-static enum mcpx_err renew_proof(struct tokens *tokens, const struct grant *base,
-                                 struct mcpx_slice topic, struct mcpx_now now,
-                                 struct grant **out)
+static enum mcpx_err rejudge_proof(struct tokens *tokens, const struct grant *base,
+                                   struct mcpx_slice topic, struct mcpx_now now,
+                                   struct grant **out)
 {
     const struct credential *credential = base->credential;
     json_t *whole = json_loadb(credential->proof.text, credential->proof.len, 0, NULL);
@@ -93,13 +93,13 @@ static enum mcpx_err renew_proof(struct tokens *tokens, const struct grant *base
     return err;
 }
 
-enum mcpx_err tokens_renew(struct tokens *tokens, const struct grant *base,
-                           struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
+enum mcpx_err tokens_rejudge(struct tokens *tokens, const struct grant *base,
+                             struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
 {
     const struct person *person = tokens_find_person(tokens, base->identity);
 
     if (!base->credential || (base->credential->of_entry && !person))
         return MCPX_ENOTFOUND;
-    return base->credential->proof.len > 0 ? renew_proof(tokens, base, topic, now, out)
-                                           : renew_token(person, base, topic, out);
+    return base->credential->proof.len > 0 ? rejudge_proof(tokens, base, topic, now, out)
+                                           : rejudge_token(person, base, topic, out);
 }

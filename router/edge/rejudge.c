@@ -1,10 +1,10 @@
 /*
- * renew.c - ten thousand participants are not judged in one turn of the loop: some are, and whoever
+ * rejudge.c - ten thousand participants are not judged in one turn of the loop: some are, and whoever
  * says something before its turn has come is judged then. So a change is in force for the very next
  * message, and nobody waits for it. Those who were judged stand at the end of the list of all
  * connections, where new ones come in; so the first one tells whether any are left.
  */
-#include "router/edge/renew.h"
+#include "router/edge/rejudge.h"
 
 #include "router/edge/bounds.h"
 #include "router/edge/certificate.h"
@@ -12,7 +12,7 @@
 /* In a turn. To tell a room of other grants costs much more than to find out that they are equal. */
 enum { LOOKS_PER_TURN = 256, CHANGES_PER_TURN = 64 };
 
-/* What a participant is told, whose grant cannot be renewed. */
+/* What a participant is told, whose grant does not hold any more. */
 static enum mcpx_err reason_of(enum mcpx_err err)
 {
     if (err == MCPX_ENOTFOUND || err == MCPX_EFORBIDDEN)
@@ -39,39 +39,39 @@ static enum mcpx_err judge_certificate(const struct connection *connection,
     return err;
 }
 
-enum mcpx_err renew_grant(struct connection *connection, struct mcpx_slice topic,
-                          struct grant **grant)
+enum mcpx_err rejudge_grant(struct connection *connection, struct mcpx_slice topic,
+                            struct grant **grant)
 {
     struct edge *edge = connection->edge;
-    struct grant *renewed = NULL;
-    enum mcpx_err err = tokens_renew(edge->config->tokens, grant_base(*grant), topic,
-                                     edge_now(edge), &renewed);
+    struct grant *judged = NULL;
+    enum mcpx_err err = tokens_rejudge(edge->config->tokens, grant_base(*grant), topic,
+                                       edge_now(edge), &judged);
 
     if (!err)
         err = judge_certificate(connection, *grant);
     if (!err)
-        err = changes_admit(edge->api.changes, topic, edge_now(edge).wall_ms, &renewed);
+        err = changes_admit(edge->api.changes, topic, edge_now(edge).wall_ms, &judged);
     if (err) {
-        grant_unref(renewed);
+        grant_unref(judged);
         return reason_of(err);
     }
     grant_unref(*grant);
-    *grant = renewed;
+    *grant = judged;
     return MCPX_OK;
 }
 
 /* True when the participant was told something. `remind`: of limits, in any case. */
-static bool renew_member(struct connection *connection, bool remind)
+static bool rejudge_member(struct connection *connection, bool remind)
 {
     struct edge *edge = connection->edge;
     struct peer *peer = connection->peer;
     struct grant *grant = grant_ref((struct grant *)peer_grant(peer));
-    enum mcpx_err err = renew_grant(connection, peer_topic_name(peer), &grant);
+    enum mcpx_err err = rejudge_grant(connection, peer_topic_name(peer), &grant);
     bool equal = !err && grant_equals(grant, peer_grant(peer));
 
     connection->frames.max = bounds_message(edge->config);
     if (!err)
-        err = hub_renew(edge->hub, peer, grant, edge_now(edge));
+        err = hub_regrant_quietly(edge->hub, peer, grant, edge_now(edge));
     if (!err && equal && remind)
         hub_remind(edge->hub, peer, edge_now(edge));
     if (err)
@@ -89,10 +89,10 @@ static bool judge(struct connection *connection)
     list_remove(&connection->in_all);
     list_append(&connection->edge->all, &connection->in_all);
     return connection->state == MEMBER && connection->peer &&
-           !peer_is_condemned(connection->peer) && renew_member(connection, remind);
+           !peer_is_condemned(connection->peer) && rejudge_member(connection, remind);
 }
 
-void renew_connection(struct connection *connection)
+void rejudge_connection(struct connection *connection)
 {
     (void)judge(connection);
 }
@@ -107,7 +107,7 @@ static struct connection *first_due(struct edge *edge)
     return first->generation == edge->generation ? NULL : first;
 }
 
-bool renew_turn(struct edge *edge)
+bool rejudge_turn(struct edge *edge)
 {
     struct connection *connection;
     int looks = LOOKS_PER_TURN, changes = CHANGES_PER_TURN;

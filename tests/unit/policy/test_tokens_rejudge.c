@@ -174,14 +174,14 @@ static struct grant *earn(struct settled *settled, const char *token)
     return grant;
 }
 
-static enum mcpx_err renew(struct settled *settled, const struct grant *base,
-                           struct grant **out)
+static enum mcpx_err rejudge(struct settled *settled, const struct grant *base,
+                             struct grant **out)
 {
     *out = NULL;
-    return tokens_renew(settled->config.tokens, base, MCPX_SLICE("room-1"), now, out);
+    return tokens_rejudge(settled->config.tokens, base, MCPX_SLICE("room-1"), now, out);
 }
 
-Test(tokens_renew, gives_what_the_token_would_under_the_other_configuration)
+Test(tokens_rejudge, gives_what_the_token_would_under_the_other_configuration)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct settled before = load(rows[i].before), after = load(rows[i].after);
@@ -189,7 +189,7 @@ Test(tokens_renew, gives_what_the_token_would_under_the_other_configuration)
                                      : strdup("fs-token");
         struct grant *old = earn(&before, token), *made, *again, *verified = NULL;
 
-        cr_expect_eq(renew(&after, old, &made), rows[i].err, "%s", rows[i].name);
+        cr_expect_eq(rejudge(&after, old, &made), rows[i].err, "%s", rows[i].name);
         cr_expect_eq(made != NULL, rows[i].err == MCPX_OK, "%s", rows[i].name);
         cr_expect_eq(tokens_verify(after.config.tokens, mcpx_slice_of(token),
                                    MCPX_SLICE("room-1"), now, &verified) == MCPX_OK,
@@ -203,11 +203,11 @@ Test(tokens_renew, gives_what_the_token_would_under_the_other_configuration)
             cr_expect(mcpx_slice_equal(made->identity, old->identity));
         }
         /* the credential is as good as the one before it */
-        if (made && renew(&before, made, &again) == MCPX_OK) {
+        if (made && rejudge(&before, made, &again) == MCPX_OK) {
             cr_expect(grant_equals(again, old), "%s", rows[i].name);
             grant_unref(again);
         } else {
-            cr_expect_null(made, "%s: not renewed back", rows[i].name);
+            cr_expect_null(made, "%s: not judged back", rows[i].name);
         }
         grant_unref(made);
         grant_unref(old);
@@ -218,14 +218,15 @@ Test(tokens_renew, gives_what_the_token_would_under_the_other_configuration)
     }
 }
 
-Test(tokens_renew, ends_a_token_whose_time_is_over)
+Test(tokens_rejudge, ends_a_token_whose_time_is_over)
 {
     struct settled settled = load(KEYS("\"secret\":\"" ONE "\""));
     char *token = sign("\"sub\":\"ann\"", NULL, "1800000030");
     struct grant *old = earn(&settled, token), *made = NULL;
 
-    cr_expect_eq(tokens_renew(settled.config.tokens, old, MCPX_SLICE("room-1"), later, &made),
-                 MCPX_ETOKEN);
+    cr_expect_eq(
+        tokens_rejudge(settled.config.tokens, old, MCPX_SLICE("room-1"), later, &made),
+        MCPX_ETOKEN);
     cr_expect_null(made);
     grant_unref(old);
     free(token);
@@ -233,7 +234,7 @@ Test(tokens_renew, ends_a_token_whose_time_is_over)
 }
 
 /* The router's memory is of no use to whoever wants to connect with it. */
-Test(tokens_renew, keeps_neither_token_nor_capabilities)
+Test(tokens_rejudge, keeps_neither_token_nor_capabilities)
 {
     struct settled settled = load(KEYS("\"secret\":\"" ONE "\""));
     char *token = sign("\"sub\":\"ann\",\"capabilities\":[\"chat\"],\"other\":\"claim\"", NULL,
@@ -252,12 +253,12 @@ Test(tokens_renew, keeps_neither_token_nor_capabilities)
     settled_fini(&settled);
 }
 
-/* Dev mode hands tokens out; they are renewed as others are, while the key lasts. */
+/* Dev mode hands tokens out; they are judged again as others are, while the key lasts. */
 /*
  * A reload reads on a thread of its own, and shares what is equal. If it asked a shared set a question,
  * the loop's question about a message would be answered with the reload's addressees and clock.
  */
-Test(tokens_renew, a_reload_leaves_the_sets_alone_that_it_shares)
+Test(tokens_rejudge, a_reload_leaves_the_sets_alone_that_it_shares)
 {
     const char *members =
         "{" PEOPLE("\"fs\":{" FS ROOMS "},\"ci\":{" BARE ROOMS
@@ -281,7 +282,7 @@ Test(tokens_renew, a_reload_leaves_the_sets_alone_that_it_shares)
     settled_fini(&before);
 }
 
-Test(tokens_renew, knows_the_tokens_of_dev_mode)
+Test(tokens_rejudge, knows_the_tokens_of_dev_mode)
 {
     struct settled settled = settled_load("{}", NULL, true);
     struct mcpx_text token = {0};
@@ -293,7 +294,7 @@ Test(tokens_renew, knows_the_tokens_of_dev_mode)
                               (struct mcpx_slice){NULL, 0}, now, &fault, &token),
                  MCPX_OK);
     old = earn(&settled, token.text);
-    cr_assert_eq(renew(&settled, old, &made), MCPX_OK);
+    cr_assert_eq(rejudge(&settled, old, &made), MCPX_OK);
     cr_expect(grant_equals(made, old));
     grant_unref(made);
     grant_unref(old);
@@ -302,7 +303,7 @@ Test(tokens_renew, knows_the_tokens_of_dev_mode)
 }
 
 /* A grant that nobody earned by a token, as one of a list that was made up. */
-Test(tokens_renew, knows_nobody_without_a_credential)
+Test(tokens_rejudge, knows_nobody_without_a_credential)
 {
     struct settled settled = load("");
     struct mcpx_fault fault;
@@ -311,7 +312,7 @@ Test(tokens_renew, knows_nobody_without_a_credential)
     cr_assert_eq(
         tokens_grant_from_json(MCPX_SLICE("a"), MCPX_SLICE("[\"chat\"]"), &fault, &grant),
         MCPX_OK);
-    cr_expect_eq(renew(&settled, grant, &made), MCPX_ENOTFOUND);
+    cr_expect_eq(rejudge(&settled, grant, &made), MCPX_ENOTFOUND);
     grant_unref(grant);
     settled_fini(&settled);
 }
