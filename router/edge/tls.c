@@ -258,7 +258,6 @@ struct mcpx_slice tls_seal(struct tls *tls, const char *bytes, size_t len)
     size_t written;
 
     mcpx_text_reset(&room->out);
-    ERR_clear_error();
     if (SSL_write_ex(tls->ssl, bytes, len, &written) != 1 || written != len ||
         room->out.failed)
         return (struct mcpx_slice){NULL, 0};

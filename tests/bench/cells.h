@@ -24,6 +24,9 @@ void cells_join(void);
 /** 1,000 and 5,000 idle connections: memory, and what they cost the others: idle. */
 void cells_idle(void);
 
+/** The same as f100 and f1000 under TLS, beside others: tls100-256, tls1000-4k, ... */
+void cells_tls(void);
+
 /** Constants of the scale model, and how well it predicts three rooms: model. */
 void cells_model(void);
 

@@ -41,8 +41,12 @@ static void run_cells(const struct crowd_plan *plan, const struct fanout *cells,
 
         if (!cell_is_wanted(cells[i].name))
             continue;
-        if (!is_open)
+        if (!is_open) {
+            trial.sides = 3;
+            for (size_t side = 0; side < trial.sides; side++)
+                trial.which[side] = (enum trial_server)side;
             trial_open(&trial, plan);
+        }
         is_open = true;
         load.seconds = load.per_second > 0 ? 4 * trial_setup.seconds : trial_setup.seconds;
         trial_run(&trial, &load);

@@ -57,8 +57,8 @@ static void run(const char *const *argv, int out)
 
 void child_start(struct child *child, const char *const *argv)
 {
-    static const char expected[] = "listening ws://127.0.0.1:";
-    char line[256];
+    static const char expected[] = "listening ws", host[] = "://127.0.0.1:";
+    char line[256], *at = line + sizeof expected - 1;
     int pipes[2];
     FILE *out;
 
@@ -71,7 +71,8 @@ void child_start(struct child *child, const char *const *argv)
     if (!out || !fgets(line, sizeof line, out) ||
         strncmp(line, expected, sizeof expected - 1) != 0)
         wire_die("%s did not start; BENCH_LOG=1 shows why", argv[0]);
-    child->port = (int)strtol(line + sizeof expected - 1, NULL, 10);
+    child->tls = *at == 's';
+    child->port = (int)strtol(at + child->tls + sizeof host - 1, NULL, 10);
     fclose(out);
 }
 

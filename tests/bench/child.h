@@ -7,10 +7,11 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/** A running server that listens on 127.0.0.1. */
+/** A running server that listens on 127.0.0.1, under TLS or not. */
 struct child {
     pid_t pid;
     int port;
+    bool tls;
 };
 
 /** Keeps this process on CPU 1, and servers on CPU 0, where there are two. */
@@ -20,8 +21,8 @@ void child_pin_self(void);
 void child_raise_files(void);
 
 /**
- * Starts a program and waits for its line `listening ws://127.0.0.1:PORT...`. It ends when this
- * process does. Its log is thrown away unless BENCH_LOG is set in the environment.
+ * Starts a program and waits for its line `listening ws://127.0.0.1:PORT...`, or wss. It ends when
+ * this process does. Its log is thrown away unless BENCH_LOG is set in the environment.
  *
  * argv   NULL at the end; argv[0] is the path
  *

@@ -147,6 +147,7 @@ static void connect_member(struct crowd *crowd, size_t topic, size_t index)
     token = speech_token(name, room, CROWD_SECRET);
     member->wire.reader = &reader;
     member->wire.owner = member;
+    member->wire.tls = crowd->server->tls;
     wire_connect(&member->wire, crowd->epoll, crowd->server->port, target, token);
     free(token);
     if (speaks)

@@ -3,7 +3,7 @@
  * same work in turn by the same driver, on processors of their own. Prints one row per cell.
  *
  *     bench_load --router PATH --floor PATH --bare PATH [--rounds N] [--seconds S]
- *                [CELL...]
+ *                [--folder PATH --peer PATH --peers NAMES] [CELL...]
  *
  * Settings of the router are its defaults, but for rate limits, which are off, and history,
  * which is on; every participant has a signed token with eight patterns.
@@ -30,19 +30,25 @@ bool cell_is_wanted(const char *name)
 static void usage(void)
 {
     fprintf(stderr, "usage: bench_load --router PATH --floor PATH --bare PATH [--rounds N] "
-                    "[--seconds S] [CELL...]\n");
+                    "[--seconds S] [--folder PATH --peer PATH --peers NAMES] [CELL...]\n");
     exit(2);
 }
 
 static void read_option(const char *name, const char *value)
 {
-    if (strcmp(name, "--router") == 0)
-        trial_setup.router = value;
-    else if (strcmp(name, "--floor") == 0)
-        trial_setup.floor = value;
-    else if (strcmp(name, "--bare") == 0)
-        trial_setup.bare = value;
-    else if (strcmp(name, "--rounds") == 0)
+    const struct {
+        const char *name;
+        const char **value;
+    } paths[] = {{"--router", &trial_setup.router}, {"--floor", &trial_setup.floor},
+                 {"--bare", &trial_setup.bare},     {"--folder", &trial_setup.folder},
+                 {"--peer", &trial_setup.peer},     {"--peers", &trial_setup.peers}};
+
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        if (strcmp(name, paths[i].name) == 0) {
+            *paths[i].value = value;
+            return;
+        }
+    if (strcmp(name, "--rounds") == 0)
         trial_setup.rounds = (int)strtol(value, NULL, 10);
     else if (strcmp(name, "--seconds") == 0)
         trial_setup.seconds = strtod(value, NULL);
@@ -80,6 +86,7 @@ int main(int argc, char **argv)
     child_pin_self();
     measure_title("fan-out: server CPU per delivered message, every delivery checked");
     cells_fanout();
+    cells_tls();
     cells_pairs();
     cells_directed();
     cells_join();

@@ -7,15 +7,39 @@
 
 #include "tests/bench/measure.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct trial_setup trial_setup = {.rounds = 9, .seconds = 0.15};
 
 const char *trial_name(enum trial_server which)
 {
-    static const char *const names[] = {"router", "coalescing floor", "naive floor"};
+    static const char *const names[] = {"router",      "coalescing floor",   "naive floor",
+                                        "router, TLS", "its TLS by OpenSSL", "bun",
+                                        "nchan"};
 
     return names[which];
+}
+
+bool trial_has(enum trial_server which)
+{
+    if (which < SECURE)
+        return true;
+    return trial_setup.folder &&
+           (which < BUN ||
+            (trial_setup.peers && strstr(trial_setup.peers, trial_name(which))));
+}
+
+static void configure_tls(enum trial_server which)
+{
+    char path[512];
+
+    snprintf(path, sizeof path, "%s/cert.pem", trial_setup.folder);
+    setenv("MCPX_TLS_CERTIFICATE_FILE", path, 1);
+    snprintf(path, sizeof path, "%s/key.pem", trial_setup.folder);
+    setenv("MCPX_TLS_KEY_FILE", path, 1);
+    setenv("MCPX_TLS_IPSEC_MB", which == SECURE ? "true" : "false", 1);
 }
 
 void trial_start(enum trial_server which, const char *history, struct child *out)
@@ -23,16 +47,21 @@ void trial_start(enum trial_server which, const char *history, struct child *out
     const char *router[] = {trial_setup.router, "--listen", "127.0.0.1:0", NULL};
     const char *coalescing[] = {trial_setup.floor, "--coalesce", "--history", history, NULL};
     const char *naive[] = {trial_setup.floor, "--history", history, NULL};
-    const char *const *argv[] = {router, coalescing, naive};
+    const char *secure[] = {trial_setup.router, "--listen", "tls://127.0.0.1:0", NULL};
+    const char *peer[] = {trial_setup.peer, trial_name(which), trial_setup.folder, NULL};
+    const char *const *argv[] = {router, coalescing, naive, secure, secure, peer, peer};
 
+    unsetenv("MCPX_TLS_CERTIFICATE_FILE");
+    unsetenv("MCPX_TLS_KEY_FILE");
+    if (which >= SECURE)
+        configure_tls(which);
     child_start(out, argv[which]);
 }
 
 void trial_open(struct trial *trial, const struct crowd_plan *plan)
 {
-    trial->sides = TRIAL_SIDES;
     for (size_t i = 0; i < trial->sides; i++) {
-        trial_start((enum trial_server)i, "0", &trial->servers[i]);
+        trial_start(trial->which[i], "0", &trial->servers[i]);
         trial->crowds[i] = crowd_open(&trial->servers[i], plan);
     }
 }
@@ -99,7 +128,7 @@ void trial_print(const struct trial *trial, const char *name, const char *unit,
     struct measure_row row = {.name = name,
                               .value = trial_median(trial, 0, of),
                               .unit = unit,
-                              .against = trial_name((enum trial_server)bound.base),
+                              .against = trial_name(trial->which[bound.base]),
                               .base = trial_median(trial, bound.base, of),
                               .ratio = trial_ratio(trial, 0, bound.base, of),
                               .target = bound.target};

@@ -7,21 +7,34 @@
 
 #include "tests/bench/crowd.h"
 
-enum { TRIAL_SIDES = 3, TRIAL_ROUNDS_MAX = 64 };
+enum { TRIAL_SIDES = 5, TRIAL_ROUNDS_MAX = 64 };
 
-/** Where the programs are, and how much to do. */
+/**
+ * Where the programs are, and how much to do.
+ *
+ * bare    libwebsockets by itself
+ * peer    starts servers of others: `peer NAME FOLDER`
+ * peers   those that are there: "bun nchan"
+ * folder  with cert.pem and key.pem, for TLS; NULL = nothing under TLS is measured
+ */
 struct trial_setup {
     const char *router;
     const char *floor;
-    const char *bare; /* libwebsockets by itself */
+    const char *bare;
+    const char *peer;
+    const char *peers;
+    const char *folder;
     int rounds;
     double seconds;
 };
 
 extern struct trial_setup trial_setup;
 
-/** The servers that are compared. */
-enum trial_server { ROUTER, COALESCING, NAIVE };
+/** The servers that are compared; from SECURE on under TLS, by OpenSSL as it is the third. */
+enum trial_server { ROUTER, COALESCING, NAIVE, SECURE, SECURE_OPENSSL, BUN, NCHAN };
+
+/** Is that server there? */
+bool trial_has(enum trial_server which);
 
 /** Starts a server of that sort. `history` tells a floor how many messages to keep. */
 void trial_start(enum trial_server which, const char *history, struct child *out);
@@ -32,12 +45,13 @@ const char *trial_name(enum trial_server which);
 /** Crowds of the same plan that do the same work: each with its server. */
 struct trial {
     size_t sides;
+    enum trial_server which[TRIAL_SIDES];
     struct child servers[TRIAL_SIDES];
     struct crowd *crowds[TRIAL_SIDES];
     struct crowd_sample samples[TRIAL_SIDES][TRIAL_ROUNDS_MAX];
 };
 
-/** Starts router, coalescing floor and naive floor, with a crowd of `plan` at each. */
+/** Starts the servers `which` of `sides`, with a crowd of `plan` at each. */
 void trial_open(struct trial *trial, const struct crowd_plan *plan);
 
 /** Gives each crowd the load once unmeasured and then `rounds` times, in turn. */
@@ -59,7 +73,7 @@ double trial_median(const struct trial *trial, size_t side,
 double trial_ratio(const struct trial *trial, size_t side, size_t base,
                    double (*of)(const struct crowd_sample *));
 
-/** One bound of a row: against which side; target 0 = shown, not judged. */
+/** One bound of a row: against which side, by its place; target 0 = shown, not judged. */
 struct trial_bound {
     size_t base;
     double target;

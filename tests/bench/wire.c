@@ -4,6 +4,7 @@
  * read, so a connection costs a few hundred bytes and large payloads are never copied.
  */
 #include "tests/bench/wire.h"
+#include "tests/bench/wire_tls.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -64,16 +65,23 @@ void wire_connect(struct wire *wire, int epoll, int port, const char *target,
     if (wire->fd < 0 || connect(wire->fd, (struct sockaddr *)&address, sizeof address))
         wire_die("cannot connect to port %d: %s", port, strerror(errno));
     setsockopt(wire->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    if (len >= (int)sizeof request || send(wire->fd, request, (size_t)len, 0) != len)
+    if (len >= (int)sizeof request)
+        wire_die("the upgrade is too long");
+    wire->ssl = wire->tls ? wire_tls_begin(wire->fd) : NULL;
+    watch(wire, EPOLL_CTL_ADD, EPOLLIN);
+    wire_send(wire, (struct mcpx_slice){request, (size_t)len});
+    if (wire_is_sending(wire))
         wire_die("cannot send the upgrade");
     fcntl(wire->fd, F_SETFL, O_NONBLOCK);
-    watch(wire, EPOLL_CTL_ADD, EPOLLIN);
 }
 
 void wire_shut(struct wire *wire)
 {
     if (wire->fd > 0)
         close(wire->fd);
+    if (wire->ssl)
+        wire_tls_end(wire->ssl);
+    wire->ssl = NULL;
     wire->fd = 0;
     wire->open = false;
 }
@@ -106,6 +114,8 @@ static void send_unsent(struct wire *wire)
 
 void wire_send(struct wire *wire, struct mcpx_slice bytes)
 {
+    if (wire->ssl)
+        bytes = wire_tls_seal(wire->ssl, bytes);
     wire->unsent = bytes.text;
     wire->unsent_len = bytes.len;
     send_unsent(wire);
@@ -123,6 +133,7 @@ static void send_rest(struct wire *wire)
 static void answer_ping(struct wire *wire, struct mcpx_slice bytes)
 {
     char frame[6 + 125];
+    struct mcpx_slice pong = {frame, 6 + bytes.len};
 
     if (bytes.len > 125 || wire_is_sending(wire))
         return; /* another one will come */
@@ -130,7 +141,9 @@ static void answer_ping(struct wire *wire, struct mcpx_slice bytes)
     frame[1] = (char)(0x80 | bytes.len);
     memset(frame + 2, 0, 4);
     memcpy(frame + 6, bytes.text, bytes.len);
-    (void)send(wire->fd, frame, 6 + bytes.len, MSG_NOSIGNAL);
+    if (wire->ssl)
+        pong = wire_tls_seal(wire->ssl, pong);
+    (void)send(wire->fd, pong.text, pong.len, MSG_NOSIGNAL);
 }
 
 /* ---- receiving ---- */
@@ -219,12 +232,27 @@ static void take(struct wire *wire, struct mcpx_slice in)
     wire->carried = in.len;
 }
 
+/* Under TLS record by record. */
+static void open_records(struct wire *wire, struct mcpx_slice sealed)
+{
+    size_t len;
+
+    wire_tls_feed(wire->ssl, sealed);
+    do {
+        memcpy(buffer, wire->carry, wire->carried);
+        len = wire_tls_open(wire->ssl, buffer + wire->carried, READ_SIZE);
+        if (len > 0)
+            take(wire, (struct mcpx_slice){buffer, wire->carried + len});
+    } while (len > 0);
+}
+
 static void receive(struct wire *wire)
 {
+    static char records[READ_SIZE];
     ssize_t got;
 
     memcpy(buffer, wire->carry, wire->carried);
-    got = recv(wire->fd, buffer + wire->carried, READ_SIZE, 0);
+    got = recv(wire->fd, wire->ssl ? records : buffer + wire->carried, READ_SIZE, 0);
     if (got < 0 && errno == EAGAIN)
         return;
     if (got <= 0) {
@@ -232,7 +260,10 @@ static void receive(struct wire *wire)
         epoll_ctl(wire->epoll, EPOLL_CTL_DEL, wire->fd, NULL);
         return;
     }
-    take(wire, (struct mcpx_slice){buffer, wire->carried + (size_t)got});
+    if (wire->ssl)
+        open_records(wire, (struct mcpx_slice){records, (size_t)got});
+    else
+        take(wire, (struct mcpx_slice){buffer, wire->carried + (size_t)got});
 }
 
 void wire_turn(int epoll, int timeout_ms)

@@ -26,6 +26,8 @@ struct wire_reader {
 /**
  * One connection. Zero-initialised is closed.
  *
+ * tls       to be set before wire_connect: it speaks TLS
+ * ssl       its session then
  * open      the server has answered the upgrade with 101
  * ended     the server has closed
  * left, at  bytes of the current payload still to come, and already shown
@@ -35,6 +37,8 @@ struct wire {
     int epoll;
     const struct wire_reader *reader;
     void *owner;
+    bool tls;
+    struct ssl_st *ssl;
     bool open;
     bool ended;
     size_t left;
