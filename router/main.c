@@ -132,22 +132,22 @@ static int serve(struct config *config, const struct config_sources *sources)
 
 static int check(const struct config *config)
 {
-    struct mcpx_text bounds = {0}, errors = {0};
+    struct mcpx_text found = {0}, errors = {0};
     struct process process = {0};
     struct means means;
-    bool good = paths_check(config, &errors);
+    bool good = paths_check(config, &errors, &found);
 
     say_errors(&errors);
     mcpx_text_fini(&errors);
-    if (!good)
-        return EXIT_FAILED;
-    process_ask(&process, clock_ask().mono_ms);
-    means = (struct means){machine_memory(""), machine_descriptors(), process.resident_bytes};
-    bounds_write(config, &bounds);
-    bounds_write_needs(config, &means, &bounds);
-    printf("configuration is valid\n%s", bounds.failed ? "" : bounds.text);
-    mcpx_text_fini(&bounds);
-    return EXIT_OK;
+    if (good) {
+        process_ask(&process, clock_ask().mono_ms);
+        means = (struct means){machine_memory(""), machine_descriptors(), process.resident_bytes};
+        bounds_write(config, &found);
+        bounds_write_needs(config, &means, &found);
+        printf("configuration is valid\n%s", found.failed ? "" : found.text);
+    }
+    mcpx_text_fini(&found);
+    return good ? EXIT_OK : EXIT_FAILED;
 }
 
 static int serve_or_check(const struct arguments *arguments)

@@ -126,25 +126,30 @@ static bool check_key(const char *path, struct mcpx_text *errors)
     return true;
 }
 
-static bool check_tls(const struct config *config, struct mcpx_text *errors)
+static bool check_tls(const struct config *config, struct mcpx_text *errors,
+                      struct mcpx_text *found)
 {
+    int64_t wall_ms = clock_ask().wall_ms;
     struct tls_files files = {0};
     bool good = tls_files_read(&config->tls, errors, &files) == MCPX_OK;
 
-    if (good)
-        tls_files_warn(&config->tls, &files, clock_ask().wall_ms, errors);
+    if (good) {
+        tls_files_warn(&config->tls, &files, wall_ms, errors);
+        tls_files_describe(&config->tls, &files, wall_ms, found);
+    }
     tls_files_fini(&files);
     return good;
 }
 
-bool paths_check(const struct config *config, struct mcpx_text *errors)
+bool paths_check(const struct config *config, struct mcpx_text *errors,
+                 struct mcpx_text *found)
 {
     bool good = true;
 
     if (config->hub.stored)
         good &= check_database(config->store.file, errors);
     if (config->tls.wanted)
-        good &= check_tls(config, errors);
+        good &= check_tls(config, errors, found);
     if (config->hub.audited) {
         good &= check_audit_folder(config->audit.folder, errors);
         good &= check_key(config->audit.key_file, errors);

@@ -12,9 +12,11 @@
  *
  * errors   a line is appended for each that cannot be used: setting, path, what was found; and one
  *          for a certificate or key that can be used and is surely not meant
+ * found    a line is appended for a certificate: its names, and when it ends
  *
  * Returns true when all can.
  */
-bool paths_check(const struct config *config, struct mcpx_text *errors);
+bool paths_check(const struct config *config, struct mcpx_text *errors,
+                 struct mcpx_text *found);
 
 #endif

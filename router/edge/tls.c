@@ -303,21 +303,25 @@ static void add_alternative(const GENERAL_NAME *name, struct mcpx_text *out)
         add_name(sorts[type], value, out);
 }
 
-bool tls_names(const struct tls *tls, struct mcpx_text *out)
+void tls_add_names(const X509 *certificate, struct mcpx_text *out)
 {
-    X509 *certificate = SSL_get0_peer_certificate(tls->ssl);
-    GENERAL_NAMES *names;
-    X509_NAME *subject;
+    GENERAL_NAMES *names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+    const X509_NAME *subject = X509_get_subject_name(certificate);
 
-    if (!certificate || SSL_get_verify_result(tls->ssl) != X509_V_OK)
-        return false;
-    names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
     for (int i = 0; i < sk_GENERAL_NAME_num(names); i++)
         add_alternative(sk_GENERAL_NAME_value(names, i), out);
     GENERAL_NAMES_free(names);
-    subject = X509_get_subject_name(certificate);
     for (int i = -1; (i = X509_NAME_get_index_by_NID(subject, NID_commonName, i)) >= 0;)
         add_name("cn:", X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, i)), out);
+}
+
+bool tls_names(const struct tls *tls, struct mcpx_text *out)
+{
+    const X509 *certificate = SSL_get0_peer_certificate(tls->ssl);
+
+    if (!certificate || SSL_get_verify_result(tls->ssl) != X509_V_OK)
+        return false;
+    tls_add_names(certificate, out);
     return !out->failed;
 }
 

@@ -9,6 +9,7 @@
 
 struct ssl_ctx_st;
 struct stack_st_X509;
+struct x509_st;
 
 /** What all sessions of a thread share: room for bytes on their way. */
 struct tls_room;
@@ -42,9 +43,14 @@ void tls_free(struct tls *tls);
 bool tls_is_open(const struct tls *tls);
 
 /**
- * Appends the names of the client's certificate, which was verified: "dns:a.example", "uri:...",
- * "email:..." and "cn:..." of its subject, a NUL behind each. False when it has shown none, or memory
- * runs out.
+ * Appends the names of a certificate: "dns:a.example", "uri:...", "email:..." and "cn:..." of its
+ * subject, a NUL behind each.
+ */
+void tls_add_names(const struct x509_st *certificate, struct mcpx_text *out);
+
+/**
+ * The same for that of the client, which was verified. False when it has shown none, or memory runs
+ * out.
  */
 bool tls_names(const struct tls *tls, struct mcpx_text *out);
 

@@ -7,10 +7,12 @@
 #include "router/edge/tls_files.h"
 
 #include "lib/core/format.h"
+#include "lib/core/ident.h"
 #include "lib/core/openssl_reason.h"
 #include "lib/core/passphrase.h"
 #include "router/edge/gcm.h"
 #include "router/edge/ocsp.h"
+#include "router/edge/tls.h"
 #include "router/edge/tls_time.h"
 
 #include <openssl/pem.h>
@@ -21,8 +23,12 @@
 static const char ciphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20";
 static const char groups[] = "X25519:P-256:P-384";
 
-/* The longest chain of a client, in bytes. */
-enum { CLIENT_CHAIN_MAX = 32768 };
+/*
+ * CLIENT_CHAIN_MAX   the longest chain of a client, in bytes
+ * RENEW_DAYS         how long a certificate has to be good when nobody is to be warned; as the alert
+ *                    McpxCertificateEnds
+ */
+enum { CLIENT_CHAIN_MAX = 32768, RENEW_DAYS = 14, DAY_S = 86400 };
 
 static enum mcpx_err fault(struct mcpx_text *errors, const char *setting, const char *path,
                            const char *what)
@@ -153,6 +159,37 @@ enum mcpx_err tls_files_read(const struct tls_settings *settings, struct mcpx_te
     return MCPX_OK;
 }
 
+void tls_files_describe(const struct tls_settings *settings, const struct tls_files *files,
+                        int64_t wall_ms, struct mcpx_text *out)
+{
+    struct mcpx_text names = {0};
+    int64_t left_s = files->until_s - wall_ms / 1000;
+    char end[MX_TIME_LEN + 1];
+
+    tls_add_names(SSL_CTX_get0_certificate(files->context), &names);
+    for (size_t i = 0; i < names.len; i++)
+        if (names.text[i] == '\0')
+            names.text[i] = ' ';
+    mx_time_format(files->until_s * 1000, end);
+    mx_format(out, "certificate: %s: %sends %s, in %s days\n", settings->certificate_file,
+              mcpx_text_view(&names), end, left_s > 0 ? left_s / DAY_S : 0);
+    mcpx_text_fini(&names);
+}
+
+static void warn_of_end(const char *path, int64_t left_s, struct mcpx_text *warnings)
+{
+    if (left_s <= 0)
+        mx_format(warnings,
+                  "tls.certificate_file: %s: has expired, so clients refuse it; expected one "
+                  "that is valid today\n",
+                  path);
+    else if (left_s < RENEW_DAYS * DAY_S)
+        mx_format(warnings,
+                  "tls.certificate_file: %s: ends in %s days; expected one that is good for "
+                  "%s days more\n",
+                  path, left_s / DAY_S, (int64_t)RENEW_DAYS);
+}
+
 /* RFC 7633: "must staple". */
 static bool wants_staple(const SSL_CTX *context)
 {
@@ -166,11 +203,7 @@ void tls_files_warn(const struct tls_settings *settings, const struct tls_files 
     struct ocsp response = {.about = NULL};
     const char *why = NULL;
 
-    if (files->until_s <= wall_ms / 1000)
-        mx_format(warnings,
-                  "tls.certificate_file: %s: has expired, so clients refuse it; expected one "
-                  "that is valid today\n",
-                  settings->certificate_file);
+    warn_of_end(settings->certificate_file, files->until_s - wall_ms / 1000, warnings);
     if (stat(settings->key_file, &status) == 0 && (status.st_mode & S_IROTH))
         mx_format(warnings,
                   "tls.key_file: %s: everybody on this machine may read it; chmod o-r mends "

@@ -45,6 +45,10 @@ enum mcpx_err tls_files_read(const struct tls_settings *settings, struct mcpx_te
 void tls_files_warn(const struct tls_settings *settings, const struct tls_files *files,
                     int64_t wall_ms, struct mcpx_text *warnings);
 
+/** Appends a line for --check: the names of the certificate, and when it ends. */
+void tls_files_describe(const struct tls_settings *settings, const struct tls_files *files,
+                        int64_t wall_ms, struct mcpx_text *out);
+
 /** Frees them; connections keep what they have. Zeroed is allowed. */
 void tls_files_fini(struct tls_files *files);
 

@@ -317,7 +317,7 @@ test('our own client comes in, and refuses whom it does not know', async (t) => 
 });
 
 test('--check looks at certificate and key', async (t) => {
-  const certificates = new Certificates(t).make('one').make('two').makeExpired('old');
+  const certificates = new Certificates(t).make('one', { days: 30 }).make('two').makeExpired('old');
   execFileSync('openssl', ['pkey', '-in', certificates.path('one.key'), '-aes128', '-passout', 'pass:x', '-out',
     certificates.path('locked.key')], { stdio: 'pipe' });
   const check = (certificate, key) => run('env', [`MCPX_TLS_CERTIFICATE_FILE=${certificates.path(certificate)}`,
@@ -329,6 +329,7 @@ test('--check looks at certificate and key', async (t) => {
     ['one.key', 'one.key', 1, /^tls\.certificate_file: \S+one\.key: no start line$/m],
     ['one.pem', 'one.pem', 1, /^tls\.key_file: \S+one\.pem: no key in PEM form was found$/m],
     ['one.pem', 'locked.key', 1, /^tls\.key_file: \S+locked\.key: it is protected by a passphrase/m],
+    ['two.pem', 'two.key', 0, /^tls\.certificate_file: \S+two\.pem: ends in 1 days; expected one that is good for 14 days more$/m],
     ['old.pem', 'old.key', 0, /^tls\.certificate_file: \S+old\.pem: has expired/m],
   ]) {
     const { code: got, stderr } = await check(certificate, key);
@@ -336,6 +337,8 @@ test('--check looks at certificate and key', async (t) => {
     assert.match(stderr, line);
   }
   assert.match((await check('one.pem', 'one.key')).stdout, /^bound: bytes that TLS takes of one connection: \d+$/m);
+  assert.match((await check('one.pem', 'one.key')).stdout,
+    /^certificate: \S+one\.pem: dns:localhost cn:localhost ends 20\S+Z, in 29 days$/m);
   chmodSync(certificates.path('one.key'), 0o644);
   assert.match((await check('one.pem', 'one.key')).stderr, /^tls\.key_file: .*everybody on this machine may read it/m);
 });
