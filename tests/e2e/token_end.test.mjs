@@ -107,7 +107,7 @@ test('when many tokens end at once, others go on', async (t) => {
   const watcher = fork(fileURLToPath(new URL('lib/echo_watch.mjs', import.meta.url)),
     [router.url, issue('watcher', { topic: 'watched' })], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   t.after(() => watcher.kill());
-  const ends = Math.ceil(EXPIRING / 250) + 5, end = now() + ends;
+  const ends = Math.ceil(EXPIRING / 250) + 10, end = now() + ends;
   const all = [];
   for (let i = 0; i < EXPIRING; i += 50) {
     all.push(...await Promise.all(Array.from({ length: Math.min(50, EXPIRING - i) }, (_, k) => {
