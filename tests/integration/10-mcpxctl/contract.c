@@ -274,7 +274,8 @@ Test(contract, nothing_is_fetched)
     write_text("greedy.json", "{\"anyOf\":[{\"$ref\":\"file:///etc/passwd\"},"
                               "{\"$ref\":\"size.json\"},{\"$ref\":\"http://127.0.0.1:1/\"}]}");
     snprintf(line, sizeof line,
-             "echo 1 | ASAN_OPTIONS=detect_leaks=0 strace -f -o trace '%s/bin/mcpxctl' "
+             "echo 1 | ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 strace -f -o trace "
+             "'%s/bin/mcpxctl' "
              "validate schema --schema greedy.json",
              getenv("MCPX_BINARY_DIR"));
     expect(line, 2, "");
