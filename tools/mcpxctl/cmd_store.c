@@ -4,8 +4,8 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
-#include "router/store/edge/moment.h"
 #include "router/store/edge/sqlite_care.h"
+#include "router/store/edge/thread_clock.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/output.h"
 
@@ -39,9 +39,9 @@ static void tell_progress(void *context, uint64_t done, uint64_t total)
 {
     struct run *run = context;
 
-    if (moment_us() - run->since_us < PROGRESS_US)
+    if (thread_clock_us() - run->since_us < PROGRESS_US)
         return;
-    run->since_us = moment_us();
+    run->since_us = thread_clock_us();
     if (total > 0)
         complain(verb, "%llu of %llu done", (unsigned long long)done,
                  (unsigned long long)total);
@@ -254,7 +254,7 @@ int cmd_store(const struct arguments *arguments)
                       .topic = arguments_value(arguments, "--topic"),
                       .json = arguments_have(arguments, "--json"),
                       .progress = {tell_progress, &run},
-                      .since_us = moment_us()};
+                      .since_us = thread_clock_us()};
     const struct action *action = NULL;
 
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)

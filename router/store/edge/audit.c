@@ -7,9 +7,9 @@
 
 #include "router/hub/submission.h"
 #include "router/store/audit_share.h"
-#include "router/store/edge/audit_aside.h"
+#include "router/store/edge/audit_told.h"
 #include "router/store/edge/audit_writer.h"
-#include "router/store/edge/moment.h"
+#include "router/store/edge/thread_clock.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -38,16 +38,16 @@ static void add_unshared(struct audit *audit, struct batch *batch, bool all)
     struct audit_note note;
 
     (void)pthread_mutex_lock(&audit->lock);
-    while (audit_share_tell(&audit->shares, moment_mono_ms(), all, &note)) {
-        struct audit_aside *told = audit_aside_new(&note);
+    while (audit_share_tell(&audit->shares, thread_clock_mono_ms(), all, &note)) {
+        struct audit_told *told = audit_told_new(&note);
 
         if (!told) {
             audit_share_lose(&audit->shares, note.count,
-                             (struct mcpx_now){moment_mono_ms(), note.until});
+                             (struct mcpx_now){thread_clock_mono_ms(), note.until});
             break;
         }
-        told->aside.behind = batch->first + batch->count;
-        list_append(&batch->asides, &told->aside.link);
+        told->oneway.behind = batch->first + batch->count;
+        list_append(&batch->oneways, &told->oneway.link);
         audit->waiting += told->size;
     }
     (void)pthread_mutex_unlock(&audit->lock);
@@ -62,27 +62,27 @@ static void settle(struct batch *batch, bool refused)
             refused ? no_room : (struct rejection){0};
 }
 
-static size_t free_asides(struct link *asides)
+static size_t free_oneways(struct link *oneways)
 {
     struct link *next;
     size_t bytes = 0;
 
-    for (struct link *at = asides->next; at != asides; at = next) {
-        struct audit_aside *told = LIST_ELEMENT(at, struct audit_aside, aside.link);
+    for (struct link *at = oneways->next; at != oneways; at = next) {
+        struct audit_told *told = LIST_ELEMENT(at, struct audit_told, oneway.link);
 
         next = at->next;
         bytes += told->size;
         free(told);
     }
-    list_init(asides);
+    list_init(oneways);
     return bytes;
 }
 
-/* Lets go of a batch's asides, and counts what was written. */
+/* Lets go of a batch's oneways, and counts what was written. */
 static void take_stock(struct audit *audit, struct batch *batch)
 {
     struct audit_counts *written = &audit->writer.written;
-    size_t bytes = free_asides(&batch->asides);
+    size_t bytes = free_oneways(&batch->oneways);
 
     (void)pthread_mutex_lock(&audit->lock);
     audit->waiting -= bytes;
@@ -116,7 +116,7 @@ static bool write_somehow(struct audit *audit, struct batch *batch)
 static void handle(struct audit *audit, struct batch *batch)
 {
     struct stage_report *report = &audit->writer.report;
-    uint64_t begun_us = moment_us();
+    uint64_t begun_us = thread_clock_us();
     enum stage_state before = report->state;
     bool dropping = audit->on_full == ON_FULL_DROP;
     bool written;
@@ -127,7 +127,7 @@ static void handle(struct audit *audit, struct batch *batch)
         audit->writer.written = (struct audit_counts){0};
         audit_writer_lose(&audit->writer, batch, dropping);
     } else if (batch->count > 0) {
-        figure_add_time(&report->work, moment_us() - begun_us);
+        figure_add_time(&report->work, thread_clock_us() - begun_us);
         figure_add_size(&report->sizes, batch->count);
     }
     take_stock(audit, batch);
@@ -197,7 +197,7 @@ static bool admit(struct audit *audit, const struct audit_note *note, size_t siz
 {
     bool away = note->what == AUDIT_TURNED_AWAY;
     bool shares = away || note->what == AUDIT_REFUSE;
-    struct mcpx_now now = {moment_mono_ms(), note->wall_ms};
+    struct mcpx_now now = {thread_clock_mono_ms(), note->wall_ms};
     bool admitted;
 
     (void)pthread_mutex_lock(&audit->lock);
@@ -213,10 +213,10 @@ static bool admit(struct audit *audit, const struct audit_note *note, size_t siz
 
 void audit_tell(struct audit *audit, const struct audit_note *note)
 {
-    struct audit_aside *told = audit_aside_new(note);
+    struct audit_told *told = audit_told_new(note);
 
     if (admit(audit, note, told ? told->size : 0))
-        belt_put_aside(audit->belt, &told->aside);
+        belt_put_oneway(audit->belt, &told->oneway);
     else
         free(told);
 }

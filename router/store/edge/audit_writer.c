@@ -7,8 +7,8 @@
 
 #include "lib/core/format.h"
 #include "router/hub/submission.h"
-#include "router/store/edge/audit_aside.h"
-#include "router/store/edge/moment.h"
+#include "router/store/edge/audit_told.h"
+#include "router/store/edge/thread_clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,8 @@ enum { RETRY_MS = 1000 };
 static void sign(struct audit_writer *writer)
 {
     writer->written.checkpoints +=
-        audit_chain_sign(&writer->chain, writer->key, moment_wall_ms(), &writer->text) != 0;
+        audit_chain_sign(&writer->chain, writer->key, thread_clock_wall_ms(), &writer->text) !=
+        0;
 }
 
 static uint64_t add(struct audit_writer *writer, const struct audit_note *note)
@@ -36,7 +37,7 @@ static uint64_t add(struct audit_writer *writer, const struct audit_note *note)
 
 static void add_plain(struct audit_writer *writer, enum audit_what what)
 {
-    struct audit_note note = {.what = what, .wall_ms = moment_wall_ms()};
+    struct audit_note note = {.what = what, .wall_ms = thread_clock_wall_ms()};
 
     add(writer, &note);
 }
@@ -72,7 +73,7 @@ static void add_submission(struct audit_writer *writer, struct submission *submi
     submission->line = add(writer, &note);
 }
 
-static void add_aside(struct audit_writer *writer, const struct audit_note *note)
+static void add_note(struct audit_writer *writer, const struct audit_note *note)
 {
     struct audit_note made = *note;
 
@@ -96,22 +97,22 @@ static void add_lost(struct audit_writer *writer)
                               .until = writer->lost.until};
 
     if (writer->lost.count > 0)
-        add_aside(writer, &note);
+        add_note(writer, &note);
 }
 
 static void add_batch(struct audit_writer *writer, const struct batch *batch)
 {
-    const struct link *aside = batch->asides.next;
+    const struct link *oneway = batch->oneways.next;
     uint64_t passed = batch->first;
 
     for (struct link *item = batch->items.next;; item = item->next) {
-        for (; aside != &batch->asides; aside = aside->next) {
-            const struct audit_aside *told =
-                LIST_ELEMENT(aside, struct audit_aside, aside.link);
+        for (; oneway != &batch->oneways; oneway = oneway->next) {
+            const struct audit_told *told =
+                LIST_ELEMENT(oneway, struct audit_told, oneway.link);
 
-            if (told->aside.behind > passed)
+            if (told->oneway.behind > passed)
                 break;
-            add_aside(writer, &told->note);
+            add_note(writer, &told->note);
         }
         if (item == &batch->items)
             break;
@@ -151,8 +152,8 @@ static void rotate(struct audit_writer *writer)
 {
     struct audit_chain before = writer->chain;
     bool full = writer->rotate_bytes > 0 && writer->folder.size >= writer->rotate_bytes;
-    bool old =
-        writer->rotate_ms > 0 && moment_mono_ms() - writer->begun_ms >= writer->rotate_ms;
+    bool old = writer->rotate_ms > 0 &&
+               thread_clock_mono_ms() - writer->begun_ms >= writer->rotate_ms;
 
     if (writer->folder.size == 0 || !(full || old))
         return;
@@ -162,7 +163,7 @@ static void rotate(struct audit_writer *writer)
     if (writer->text.len > 0 && !flush(writer, &before))
         return;
     if (audit_folder_rotate(&writer->folder, writer->chain.seq))
-        writer->begun_ms = moment_mono_ms();
+        writer->begun_ms = thread_clock_mono_ms();
 }
 
 /* Without room, a checkpoint is what is tried to find out whether there is some again. */
@@ -170,13 +171,13 @@ static bool is_sign_due(const struct audit_writer *writer)
 {
     return writer->report.state == STAGE_FULL ||
            (writer->chain.unsigned_count > 0 && writer->unsigned_ms > 0 &&
-            moment_mono_ms() - writer->unsigned_ms >= AUDIT_SIGN_MS);
+            thread_clock_mono_ms() - writer->unsigned_ms >= AUDIT_SIGN_MS);
 }
 
 static void take_stock(struct audit_writer *writer)
 {
     if (writer->unsigned_ms == 0 || writer->written.checkpoints > 0)
-        writer->unsigned_ms = moment_mono_ms();
+        writer->unsigned_ms = thread_clock_mono_ms();
     if (writer->chain.unsigned_count == 0)
         writer->unsigned_ms = 0;
     writer->lost.count = 0;
@@ -221,11 +222,11 @@ bool audit_writer_write(struct audit_writer *writer, const struct batch *batch, 
 void audit_writer_lose(struct audit_writer *writer, const struct batch *batch, bool items)
 {
     uint64_t count = items ? batch->count : 0;
-    int64_t now = moment_wall_ms();
+    int64_t now = thread_clock_wall_ms();
 
-    for (const struct link *at = batch->asides.next; at != &batch->asides; at = at->next) {
+    for (const struct link *at = batch->oneways.next; at != &batch->oneways; at = at->next) {
         const struct audit_note *note =
-            &LIST_ELEMENT(at, struct audit_aside, aside.link)->note;
+            &LIST_ELEMENT(at, struct audit_told, oneway.link)->note;
 
         count += note->what == AUDIT_LOST ? note->count : 1;
     }
@@ -243,7 +244,7 @@ int64_t audit_writer_wait_ms(const struct audit_writer *writer)
     if (writer->report.state == STAGE_FULL)
         return RETRY_MS;
     if (writer->chain.unsigned_count > 0)
-        left -= moment_mono_ms() - writer->unsigned_ms;
+        left -= thread_clock_mono_ms() - writer->unsigned_ms;
     return left > 0 ? left : 0;
 }
 
@@ -277,7 +278,7 @@ static enum mcpx_err write_start(struct audit_writer *writer, uint64_t cut,
 {
     struct audit_chain before = writer->chain;
     struct audit_note note = {.what = AUDIT_START,
-                              .wall_ms = moment_wall_ms(),
+                              .wall_ms = thread_clock_wall_ms(),
                               .rev = mcpx_slice_of(writer->rev),
                               .cut = cut};
 
@@ -304,7 +305,7 @@ enum mcpx_err audit_writer_open(const struct audit_config *config, struct mcpx_t
                                     .payloads = config->payloads,
                                     .rotate_bytes = config->rotate_bytes,
                                     .rotate_ms = config->rotate_ms,
-                                    .begun_ms = moment_mono_ms()};
+                                    .begun_ms = thread_clock_mono_ms()};
     if (!writer->path)
         return MCPX_ENOMEM;
     (void)snprintf(writer->rev, sizeof writer->rev, "%.*s", (int)config->rev.len,

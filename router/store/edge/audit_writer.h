@@ -49,7 +49,7 @@ enum mcpx_err audit_writer_open(const struct audit_config *config, struct mcpx_t
                                 struct audit_writer *writer);
 
 /**
- * Writes lines for all of a batch, of links of submissions and of asides (audit_aside.h), and
+ * Writes lines for all of a batch, of links of submissions and of oneways (audit_told.h), and
  * whatever else is due. The submissions' `line` is filled in. An empty batch is allowed.
  *
  * ending   write "stop" and a checkpoint
@@ -59,7 +59,7 @@ enum mcpx_err audit_writer_open(const struct audit_config *config, struct mcpx_t
  */
 bool audit_writer_write(struct audit_writer *writer, const struct batch *batch, bool ending);
 
-/** Counts the lines of a batch as lost: those of asides, and where `items` those of submissions. */
+/** Counts a batch's lines as lost: those of oneways, and with `items` those of submissions. */
 void audit_writer_lose(struct audit_writer *writer, const struct batch *batch, bool items);
 
 /** How long to wait at most until audit_writer_write has something to do of itself. */

@@ -15,10 +15,10 @@
 #include <time.h>
 
 /*
- * put, answered     items handed over so far, counted by the loop and by the stage
- * items, asides     wait for the stage
- * done, report      wait for the loop
- * mine, mine_asides belong to the stage's thread alone: what it took, and works on later
+ * put, answered        items handed over so far, counted by the loop and by the stage
+ * items, oneways       wait for the stage
+ * done, report         wait for the loop
+ * mine, mine_oneways   belong to the stage's thread alone: what it took, and works on later
  */
 struct belt {
     struct belt_config config;
@@ -28,10 +28,10 @@ struct belt {
     pthread_cond_t news;
     bool ended;
     uint64_t put;
-    struct link items, asides;
+    struct link items, oneways;
     struct link done;
     struct stage_report report;
-    struct link mine, mine_asides;
+    struct link mine, mine_oneways;
     uint64_t taken;
 };
 
@@ -56,10 +56,10 @@ enum mcpx_err belt_new(const struct belt_config *config, struct belt **out)
         return MCPX_ENOMEM;
     belt->config = *config;
     list_init(&belt->items);
-    list_init(&belt->asides);
+    list_init(&belt->oneways);
     list_init(&belt->done);
     list_init(&belt->mine);
-    list_init(&belt->mine_asides);
+    list_init(&belt->mine_oneways);
     if (pthread_mutex_init(&belt->lock, NULL) != 0)
         goto no_lock;
     if (!init_condition(&belt->news))
@@ -102,11 +102,11 @@ void belt_put(struct belt *belt, struct link *items, size_t count)
     (void)pthread_mutex_unlock(&belt->lock);
 }
 
-void belt_put_aside(struct belt *belt, struct aside *aside)
+void belt_put_oneway(struct belt *belt, struct oneway *oneway)
 {
     (void)pthread_mutex_lock(&belt->lock);
-    aside->behind = belt->put;
-    list_append(&belt->asides, &aside->link);
+    oneway->behind = belt->put;
+    list_append(&belt->oneways, &oneway->link);
     (void)pthread_cond_signal(&belt->news);
     (void)pthread_mutex_unlock(&belt->lock);
 }
@@ -157,19 +157,20 @@ static struct timespec after(int64_t wait_ms)
 /* Takes all that others have put. Waits for it while the stage has nothing else to do. */
 static bool collect(struct belt *belt, int64_t wait_ms)
 {
-    bool idle = list_is_empty(&belt->mine) && list_is_empty(&belt->mine_asides);
+    bool idle = list_is_empty(&belt->mine) && list_is_empty(&belt->mine_oneways);
     struct timespec until = after(idle ? wait_ms : 0);
     bool ended;
 
     (void)pthread_mutex_lock(&belt->lock);
-    while (idle && !belt->ended && list_is_empty(&belt->items) && list_is_empty(&belt->asides))
+    while (idle && !belt->ended && list_is_empty(&belt->items) &&
+           list_is_empty(&belt->oneways))
         if (pthread_cond_timedwait(&belt->news, &belt->lock, &until) != 0)
             break;
     list_splice(&belt->mine, &belt->items);
-    list_splice(&belt->mine_asides, &belt->asides);
+    list_splice(&belt->mine_oneways, &belt->oneways);
     ended = belt->ended;
     (void)pthread_mutex_unlock(&belt->lock);
-    return !ended || !list_is_empty(&belt->mine) || !list_is_empty(&belt->mine_asides);
+    return !ended || !list_is_empty(&belt->mine) || !list_is_empty(&belt->mine_oneways);
 }
 
 bool belt_take(struct belt *belt, int64_t wait_ms, struct batch *batch)
@@ -177,7 +178,7 @@ bool belt_take(struct belt *belt, int64_t wait_ms, struct batch *batch)
     size_t bytes = 0;
 
     list_init(&batch->items);
-    list_init(&batch->asides);
+    list_init(&batch->oneways);
     batch->count = 0;
     if (!collect(belt, wait_ms))
         return false;
@@ -193,13 +194,13 @@ bool belt_take(struct belt *belt, int64_t wait_ms, struct batch *batch)
         batch->count++;
     }
     belt->taken += batch->count;
-    while (!list_is_empty(&belt->mine_asides)) {
-        struct aside *aside = LIST_ELEMENT(belt->mine_asides.next, struct aside, link);
+    while (!list_is_empty(&belt->mine_oneways)) {
+        struct oneway *oneway = LIST_ELEMENT(belt->mine_oneways.next, struct oneway, link);
 
-        if (aside->behind > belt->taken)
+        if (oneway->behind > belt->taken)
             break;
-        list_remove(&aside->link);
-        list_append(&batch->asides, &aside->link);
+        list_remove(&oneway->link);
+        list_append(&batch->oneways, &oneway->link);
     }
     return true;
 }

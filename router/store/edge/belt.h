@@ -2,11 +2,12 @@
  * belt.h - how work crosses between the loop and the thread of one stage, and back. What crosses is
  * a link inside of what is lent, so crossing allocates nothing and copies nothing.
  *
- * A belt has two lanes to its stage: *items*, each of which comes back, and *asides*, which the
- * stage keeps. The loop numbers both in one order: an aside knows how many items are before it.
+ * A belt has two lanes to its stage: *items*, each of which comes back answered, and *oneways*,
+ * which the stage keeps. The loop numbers both in one order: a oneway knows how many items are
+ * before it.
  *
  *     loop                                        thread
- *     belt_put, belt_put_aside            ──►     while (belt_take(belt, wait_ms, &batch)) {
+ *     belt_put, belt_put_oneway           ──►     while (belt_take(belt, wait_ms, &batch)) {
  *                                                     ... all of the batch ...
  *     belt_answers, after `wake`          ◄──         belt_answer(belt, &batch.items, &report);
  *                                                 }
@@ -21,10 +22,10 @@
 /** Most items of one batch, and the bytes with which it is full. */
 enum { BATCH_ITEMS_MAX = 1000, BATCH_BYTES_MAX = 4 << 20 };
 
-/** What goes to a stage and is not answered. Begins whatever the stage takes. */
-struct aside {
+/** What goes to a stage and never comes back. Begins whatever the stage takes. */
+struct oneway {
     struct link link;
-    uint64_t behind; /* items of this belt that were put before it; filled by belt_put_aside */
+    uint64_t behind; /* items of the belt that were put before it; belt_put_oneway fills it */
 };
 
 /**
@@ -33,11 +34,11 @@ struct aside {
  * items      links of what was put, in order; the stage owns them until belt_answer
  * count      how many
  * first      how many items of this belt were before them: the next has the number first + 1
- * asides     links of struct aside, in order, `behind` from first to first + count; the stage
+ * oneways    links of struct oneway, in order, `behind` from first to first + count; the stage
  *            takes them
  */
 struct batch {
-    struct link items, asides;
+    struct link items, oneways;
     size_t count;
     uint64_t first;
 };
@@ -79,8 +80,8 @@ enum mcpx_err belt_start(struct belt *belt);
 /** Hands over links, in order; `items` is empty afterwards. Nothing may be put after belt_end. */
 void belt_put(struct belt *belt, struct link *items, size_t count);
 
-/** Hands over an aside; the stage takes it. */
-void belt_put_aside(struct belt *belt, struct aside *aside);
+/** Hands over a oneway; the stage takes it. */
+void belt_put_oneway(struct belt *belt, struct oneway *oneway);
 
 /**
  * Takes what is answered, in the order in which it was put: appended to `answers`. `report` is

@@ -36,7 +36,8 @@ struct sqlite {
 
 static struct stored_opening *opening_of(struct link *link)
 {
-    return LIST_ELEMENT(LIST_ELEMENT(link, struct aside, link), struct stored_opening, aside);
+    return LIST_ELEMENT(LIST_ELEMENT(link, struct oneway, link), struct stored_opening,
+                        oneway);
 }
 
 /* ---- the writer's thread ---- */
@@ -51,8 +52,8 @@ static uint64_t size_of(const struct mcpx_text *path)
 /* Openings go on to the loader: all that was stored before them is stored. */
 static void pass_on(struct sqlite *sqlite, struct batch *batch)
 {
-    while (!list_is_empty(&batch->asides)) {
-        struct link *link = batch->asides.next;
+    while (!list_is_empty(&batch->oneways)) {
+        struct link *link = batch->oneways.next;
         struct stored_opening *opening = opening_of(link);
         struct link one;
 
@@ -130,7 +131,7 @@ static enum mcpx_err open_files(struct sqlite *sqlite, const struct store_config
                                 struct mcpx_text *errors)
 {
     bool is_there;
-    enum mcpx_err err = place_examine(config->file, errors, &is_there);
+    enum mcpx_err err = sqlite_file_examine(config->file, errors, &is_there);
 
     if (err == MCPX_OK)
         err = lock_new(config->file, errors, &sqlite->lock);
@@ -255,7 +256,7 @@ enum mcpx_err sqlite_pass(struct sqlite *sqlite, const struct task *task)
 
     if (!opening)
         return MCPX_ENOMEM;
-    belt_put_aside(sqlite->work, &opening->aside);
+    belt_put_oneway(sqlite->work, &opening->oneway);
     return MCPX_OK;
 }
 

@@ -33,7 +33,7 @@ void sqlite_answers(struct sqlite *sqlite, struct link *submissions,
  */
 enum mcpx_err sqlite_pass(struct sqlite *sqlite, const struct task *task);
 
-/** Takes what was read: links of struct aside in struct stored_opening, each given. */
+/** Takes what was read: links of struct oneway in struct stored_opening, each given. */
 void sqlite_openings(struct sqlite *sqlite, struct link *openings);
 
 /** Ends the threads, then closes the database, which is whole then. NULL is allowed. */

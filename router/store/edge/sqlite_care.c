@@ -62,7 +62,7 @@ enum mcpx_err care_open(const char *file, bool alone, const struct schema_progre
     if (!care)
         return MCPX_ENOMEM;
     *care = (struct care){.file = file, .lock = -1, .progress = progress};
-    err = place_examine(file, errors, &is_there);
+    err = sqlite_file_examine(file, errors, &is_there);
     if (err == MCPX_OK && !is_there)
         err = MCPX_ENOTFOUND;
     else if (err == MCPX_OK && (err = connect_to(care, alone, errors)) == MCPX_ECONFIG)

@@ -6,9 +6,9 @@
 #include "router/store/edge/sqlite_load.h"
 
 #include "lib/core/room.h"
-#include "router/store/edge/moment.h"
 #include "router/store/edge/sqlite_schema.h"
 #include "router/store/edge/sqlite_statement.h"
+#include "router/store/edge/thread_clock.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -28,9 +28,9 @@ struct stored_opening *stored_opening_new(const struct task *task)
     *opening = (struct stored_opening){.closes = task->kind == TASK_CLOSE,
                                        .ticket = task->ticket,
                                        .name = {(char *)(opening + 1), task->topic.len},
-                                       .begun_us = moment_us()};
+                                       .begun_us = thread_clock_us()};
     memcpy(opening + 1, task->topic.text, task->topic.len);
-    list_init(&opening->aside.link);
+    list_init(&opening->oneway.link);
     return opening;
 }
 

@@ -20,7 +20,7 @@ enum { EPOCH_LEN = 32 };
  * closes      it is no opening: the hub lets go of the topic
  * ticket      of the task
  * name        of the topic
- * begun_us    when it was asked for (moment_us)
+ * begun_us    when it was asked for (thread_clock_us)
  * rejection   why it could not be read; MCPX_OK = it was
  * reason      the same as a line for the log, of what is damaged
  * is_known    the database has the topic
@@ -28,7 +28,7 @@ enum { EPOCH_LEN = 32 };
  * envelopes   of it, `count` of them, the oldest first
  */
 struct stored_opening {
-    struct aside aside;
+    struct oneway oneway;
     bool closes;
     uint64_t ticket;
     struct mcpx_slice name;

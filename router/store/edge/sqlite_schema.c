@@ -150,11 +150,11 @@ static enum mcpx_err create(const struct store_config *config, struct mcpx_text 
 
     if (path.failed)
         goto out;
-    err = place_make(path.text, errors);
+    err = sqlite_file_make(path.text, errors);
     if (err == MCPX_OK)
         err = fill_new(path.text, config->vfs, errors);
     if (err == MCPX_OK)
-        err = place_move(path.text, config->file, errors);
+        err = sqlite_file_move(path.text, config->file, errors);
     if (err != MCPX_OK)
         (void)unlink(path.text);
 out:
@@ -209,11 +209,11 @@ enum mcpx_err schema_copy(struct sqlite3 *db, const struct schema_copy *how,
 
     if (made.failed)
         goto out;
-    err = place_make(made.text, errors);
+    err = sqlite_file_make(made.text, errors);
     if (err == MCPX_OK)
         err = copy_to(db, made.text, how, errors);
     if (err == MCPX_OK)
-        err = place_move(made.text, how->path, errors);
+        err = sqlite_file_move(made.text, how->path, errors);
     if (err != MCPX_OK)
         (void)unlink(made.text);
 out:
@@ -314,7 +314,7 @@ enum mcpx_err schema_open(const struct store_config *config, struct mcpx_text *e
 {
     struct sqlite3 *db = NULL;
     bool is_there = false;
-    enum mcpx_err err = place_examine(config->file, errors, &is_there);
+    enum mcpx_err err = sqlite_file_examine(config->file, errors, &is_there);
 
     if (err == MCPX_OK && !is_there)
         err = create(config, errors);

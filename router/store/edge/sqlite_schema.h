@@ -4,7 +4,7 @@
 #ifndef STORE_SQLITE_SCHEMA_H
 #define STORE_SQLITE_SCHEMA_H
 
-#include "router/store/edge/sqlite_place.h"
+#include "router/store/edge/sqlite_file.h"
 #include "router/store/edge/store.h"
 
 struct sqlite3;

@@ -8,11 +8,11 @@
  */
 #include "router/store/edge/sqlite_write.h"
 
-#include "router/store/edge/moment.h"
 #include "router/store/edge/sqlite_error.h"
 #include "router/store/edge/sqlite_retain.h"
 #include "router/store/edge/sqlite_schema.h"
 #include "router/store/edge/sqlite_statement.h"
+#include "router/store/edge/thread_clock.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -280,7 +280,7 @@ static void store(struct writer *writer, struct batch *batch, struct stage_repor
 
 void writer_store(struct writer *writer, struct batch *batch, struct stage_report *report)
 {
-    uint64_t begun_us = moment_us();
+    uint64_t begun_us = thread_clock_us();
     struct link *end = &batch->items;
     size_t messages = 0;
 
@@ -294,7 +294,7 @@ void writer_store(struct writer *writer, struct batch *batch, struct stage_repor
     if (messages == 0 || writer->state == STAGE_FAILED)
         return;
     store(writer, batch, report);
-    figure_add_time(&report->work, moment_us() - begun_us);
+    figure_add_time(&report->work, thread_clock_us() - begun_us);
     figure_add_size(&report->sizes, messages);
 }
 
@@ -329,7 +329,7 @@ static void delete_old(struct writer *writer, struct stage_report *report)
 
     if (code == SQLITE_OK)
         code = retain_young(&writer->retain, &writer->topics,
-                            moment_wall_ms() - writer->retain.age_ms, &deleted);
+                            thread_clock_wall_ms() - writer->retain.age_ms, &deleted);
     if (code == SQLITE_OK)
         code = schema_run(writer->db, "COMMIT");
     note_error(writer, code, report);
@@ -337,7 +337,7 @@ static void delete_old(struct writer *writer, struct stage_report *report)
         (void)schema_run(writer->db, "ROLLBACK");
     if (deleted > 0)
         open_topics_expire(&writer->topics);
-    writer->aged_us = moment_us();
+    writer->aged_us = thread_clock_us();
 }
 
 /* Senders may have gone when there was no room. Somebody has to find out that there is some again. */
@@ -356,7 +356,7 @@ static void look_for_room(struct writer *writer, struct stage_report *report)
 int64_t writer_upkeep(struct writer *writer, bool idle, struct stage_report *report)
 {
     int64_t pause_ms = idle && writer->retain.more ? AGE_PAUSE_IDLE_MS : AGE_PAUSE_MS;
-    int64_t since_ms = (int64_t)((moment_us() - writer->aged_us) / 1000);
+    int64_t since_ms = (int64_t)((thread_clock_us() - writer->aged_us) / 1000);
 
     report->state = writer->state;
     if (writer->state == STAGE_FAILED)

@@ -12,8 +12,8 @@
 #include "lib/core/format.h"
 #include "lib/core/map.h"
 #include "router/store/edge/audit.h"
-#include "router/store/edge/moment.h"
 #include "router/store/edge/sqlite.h"
+#include "router/store/edge/thread_clock.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -85,15 +85,15 @@ static struct stored_opening *first_read(struct store *store)
     struct link *first = store->read.next;
 
     return list_is_empty(&store->read) ? NULL
-                                       : LIST_ELEMENT(LIST_ELEMENT(first, struct aside, link),
-                                                      struct stored_opening, aside);
+                                       : LIST_ELEMENT(LIST_ELEMENT(first, struct oneway, link),
+                                                      struct stored_opening, oneway);
 }
 
 static void drop_first_read(struct store *store)
 {
     struct stored_opening *opening = first_read(store);
 
-    list_remove(&opening->aside.link);
+    list_remove(&opening->oneway.link);
     stored_opening_free(opening);
     store->helped = 0;
     store->begun = false;
@@ -263,7 +263,7 @@ static void end_opening(struct store *store, struct hub *hub, enum mcpx_err err,
     struct stored_opening *opening = first_read(store);
     struct rejection rejection = {err, 0, true};
 
-    figure_add_time(&store->figures.open, moment_us() - opening->begun_us);
+    figure_add_time(&store->figures.open, thread_clock_us() - opening->begun_us);
     if (err == MCPX_OK) {
         hub_commit(hub, opening->ticket, now);
     } else {

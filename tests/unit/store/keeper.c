@@ -142,8 +142,8 @@ struct stored_opening *keeper_load(struct keeper *keeper, const char *topic)
             break;
         wait_for_wake(keeper);
     }
-    return LIST_ELEMENT(LIST_ELEMENT(openings.next, struct aside, link), struct stored_opening,
-                        aside);
+    return LIST_ELEMENT(LIST_ELEMENT(openings.next, struct oneway, link),
+                        struct stored_opening, oneway);
 }
 
 char *keeper_texts(struct keeper *keeper, const char *topic)

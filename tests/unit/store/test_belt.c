@@ -17,7 +17,7 @@ struct parcel {
 };
 
 struct word {
-    struct aside aside;
+    struct oneway oneway;
     uint64_t expected; /* how many parcels are before it */
 };
 
@@ -52,14 +52,14 @@ static void look_at(struct looker *looker, struct batch *batch)
         looker->in_order = looker->in_order && parcel_of(at)->number == looker->seen++;
         bytes += parcel_of(at)->bytes;
     }
-    while (!list_is_empty(&batch->asides)) {
-        struct word *word = LIST_ELEMENT(LIST_ELEMENT(batch->asides.next, struct aside, link),
-                                         struct word, aside);
+    while (!list_is_empty(&batch->oneways)) {
+        struct word *word = LIST_ELEMENT(
+            LIST_ELEMENT(batch->oneways.next, struct oneway, link), struct word, oneway);
 
         looker->words_in_place =
-            looker->words_in_place && word->aside.behind == word->expected &&
+            looker->words_in_place && word->oneway.behind == word->expected &&
             word->expected >= batch->first && word->expected <= batch->first + batch->count;
-        list_remove(&word->aside.link);
+        list_remove(&word->oneway.link);
         free(word);
         looker->words++;
     }
@@ -158,14 +158,14 @@ Test(belt, all_that_is_put_comes_back_once_and_in_order)
 
         put(&looker, parcels, round * EACH, EACH, 100);
         word->expected = (round + 1) * EACH;
-        belt_put_aside(looker.belt, &word->aside);
+        belt_put_oneway(looker.belt, &word->oneway);
     }
     take(&looker, 0, (size_t)ROUNDS * EACH, &report);
     belt_end(looker.belt);
     cr_expect(looker.in_order, "the stage sees them in order");
-    cr_expect(looker.words_in_place, "an aside stands behind what was put before it");
+    cr_expect(looker.words_in_place, "a oneway stands behind what was put before it");
     cr_expect_eq(looker.seen, (size_t)ROUNDS * EACH);
-    cr_expect_eq(looker.words, (size_t)ROUNDS, "asides that wait at the end are taken too");
+    cr_expect_eq(looker.words, (size_t)ROUNDS, "oneways that wait at the end are taken too");
     cr_expect_eq(report.sizes.sum, looker.seen, "the report counts what was answered");
     cr_expect_leq(looker.wakes, looker.batches, "a batch wakes the loop once");
     belt_free(looker.belt);

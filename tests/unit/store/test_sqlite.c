@@ -178,8 +178,8 @@ Test(sqlite, an_opening_sees_all_that_was_handed_over_before_it)
         cr_assert_eq(sqlite_pass(keeper.sqlite, &task), MCPX_OK);
         while (list_is_empty(&openings))
             sqlite_openings(keeper.sqlite, &openings);
-        opening = LIST_ELEMENT(LIST_ELEMENT(openings.next, struct aside, link),
-                               struct stored_opening, aside);
+        opening = LIST_ELEMENT(LIST_ELEMENT(openings.next, struct oneway, link),
+                               struct stored_opening, oneway);
         cr_assert_eq(opening->count, (size_t)round + 1);
         stored_opening_free(opening);
         while (list_is_empty(&list))

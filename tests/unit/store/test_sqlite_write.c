@@ -38,7 +38,7 @@ static void store(const char *topic, size_t count, bool old)
     struct batch batch = {.count = count};
 
     list_init(&batch.items);
-    list_init(&batch.asides);
+    list_init(&batch.oneways);
     for (size_t i = 0; i < count; i++) {
         messages[i] = keeper_message(&keeper, topic, "text");
         messages[i].wall_ms = old ? 1000 : messages[i].wall_ms;

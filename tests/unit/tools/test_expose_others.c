@@ -70,7 +70,7 @@ Test(expose_others, have_tasks_of_their_own)
 }
 
 /* A client that ignores letter case would go on with the task of the other server. */
-Test(expose_others, name_a_task_in_one_way)
+Test(expose_others, name_a_task_in_oneway)
 {
     static const char *const results[] = {
         "{\"task\":{\"taskId\":\"2\"},\"Task\":{\"taskId\":\"mcpx://b/1\"}}",

@@ -1,8 +1,8 @@
 /*
- * audit_aside.c - one allocation for a note and all of its texts. They are cut here already, and
+ * audit_told.c - one allocation for a note and all of its texts. They are cut here already, and
  * not only where the line is written, because what waits counts.
  */
-#include "router/store/edge/audit_aside.h"
+#include "router/store/edge/audit_told.h"
 
 #include "router/store/audit_line.h"
 #include "router/store/edge/audit.h"
@@ -40,11 +40,11 @@ static void copy(struct mcpx_slice *text, char **at)
     *at += len;
 }
 
-struct audit_aside *audit_aside_new(const struct audit_note *note)
+struct audit_told *audit_told_new(const struct audit_note *note)
 {
     struct audit_note made = *note;
-    size_t size = sizeof(struct audit_aside);
-    struct audit_aside *out;
+    size_t size = sizeof(struct audit_told);
+    struct audit_told *out;
     struct mcpx_slice *to;
     char *at;
 
@@ -57,7 +57,7 @@ struct audit_aside *audit_aside_new(const struct audit_note *note)
     out = malloc(size);
     if (!out)
         return NULL;
-    *out = (struct audit_aside){.size = size, .note = made};
+    *out = (struct audit_told){.size = size, .note = made};
     to = (struct mcpx_slice *)(out + 1);
     at = (char *)(to + made.to_count);
     out->note.to = to;

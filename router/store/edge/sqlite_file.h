@@ -1,9 +1,8 @@
 /*
- * sqlite_place.h - the place where the database belongs: what stands there, and how something comes
- * there whole.
+ * sqlite_file.h - the file of the database: what is there now, and how a new one comes there whole.
  */
-#ifndef STORE_SQLITE_PLACE_H
-#define STORE_SQLITE_PLACE_H
+#ifndef STORE_SQLITE_FILE_H
+#define STORE_SQLITE_FILE_H
 
 #include <mcpx/error.h>
 #include <mcpx/text.h>
@@ -23,15 +22,15 @@ enum { SCHEMA_CACHE_KIB = 16384 };
  * Returns MCPX_OK: it is ours, or is not there. Or MCPX_ECONFIG or MCPX_ESYSTEM, with a line in
  * `errors`.
  */
-enum mcpx_err place_examine(const char *file, struct mcpx_text *errors, bool *is_there);
+enum mcpx_err sqlite_file_examine(const char *file, struct mcpx_text *errors, bool *is_there);
 
 /**
  * Makes an empty file that only we may read; an unfinished one of an earlier start goes. Returns
  * MCPX_OK, or MCPX_ESYSTEM with a line in `errors`.
  */
-enum mcpx_err place_make(const char *path, struct mcpx_text *errors);
+enum mcpx_err sqlite_file_make(const char *path, struct mcpx_text *errors);
 
-/** Moves what was made at `made` to its place, on the disk when it returns. As place_make. */
-enum mcpx_err place_move(const char *made, const char *place, struct mcpx_text *errors);
+/** Moves what was made at `made` to its place, on the disk when it returns. As sqlite_file_make. */
+enum mcpx_err sqlite_file_move(const char *made, const char *place, struct mcpx_text *errors);
 
 #endif

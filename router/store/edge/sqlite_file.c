@@ -1,9 +1,9 @@
 /*
- * sqlite_place.c - a new database is made beside its place and then moved there, so that whatever
+ * sqlite_file.c - a new database is made beside its place and then moved there, so that whatever
  * stands at `store.file` is whole: a file without content is somebody's mistake or a damage, never
  * the beginning of ours. And what is not ours is not even opened by SQLite.
  */
-#include "router/store/edge/sqlite_place.h"
+#include "router/store/edge/sqlite_file.h"
 
 #include "lib/core/format.h"
 
@@ -117,7 +117,7 @@ static enum mcpx_err examine_open_file(const char *file, int fd, struct mcpx_tex
     return err;
 }
 
-enum mcpx_err place_examine(const char *file, struct mcpx_text *errors, bool *is_there)
+enum mcpx_err sqlite_file_examine(const char *file, struct mcpx_text *errors, bool *is_there)
 {
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     enum mcpx_err err;
@@ -158,7 +158,7 @@ static bool sync_folder(const char *file)
     return done;
 }
 
-enum mcpx_err place_move(const char *made, const char *place, struct mcpx_text *errors)
+enum mcpx_err sqlite_file_move(const char *made, const char *place, struct mcpx_text *errors)
 {
     if (rename(made, place) == 0 && sync_folder(place))
         return MCPX_OK;
@@ -166,7 +166,7 @@ enum mcpx_err place_move(const char *made, const char *place, struct mcpx_text *
     return MCPX_ESYSTEM;
 }
 
-enum mcpx_err place_make(const char *path, struct mcpx_text *errors)
+enum mcpx_err sqlite_file_make(const char *path, struct mcpx_text *errors)
 {
     int fd;
 

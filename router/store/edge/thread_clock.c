@@ -1,11 +1,11 @@
 /*
- * moment.c - the hub is told the time; a thread that waits for a disk has to ask for it.
+ * thread_clock.c - the hub is told the time; a thread that waits for a disk has to ask for it.
  */
-#include "router/store/edge/moment.h"
+#include "router/store/edge/thread_clock.h"
 
 #include <time.h>
 
-uint64_t moment_us(void)
+uint64_t thread_clock_us(void)
 {
     struct timespec at = {0};
 
@@ -13,12 +13,12 @@ uint64_t moment_us(void)
     return (uint64_t)at.tv_sec * 1000000 + (uint64_t)at.tv_nsec / 1000;
 }
 
-int64_t moment_mono_ms(void)
+int64_t thread_clock_mono_ms(void)
 {
-    return (int64_t)(moment_us() / 1000);
+    return (int64_t)(thread_clock_us() / 1000);
 }
 
-int64_t moment_wall_ms(void)
+int64_t thread_clock_wall_ms(void)
 {
     struct timespec at = {0};
 
