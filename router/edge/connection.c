@@ -64,7 +64,7 @@ const char *connection_remote(const struct connection *connection, char text[REM
     } peer;
     socklen_t len = sizeof peer;
 
-    if (connection->named)
+    if (connection->origin_told)
         return address_text(connection->origin, text);
     /* Not asked of libwebsockets: it asks the socket again, which may be closed by then. */
     if (getpeername(connection->fd, &peer.any, &len) == 0 &&
@@ -120,7 +120,7 @@ void connection_free(struct connection *connection)
     unfinished_end(connection);
     mx_frames_fini(&connection->frames);
     tls_free(connection->tls);
-    mcpx_text_fini(&connection->announcement);
+    mcpx_text_fini(&connection->proxy_head);
     free(connection);
 }
 

@@ -40,9 +40,9 @@ enum connection_state { UNAUTHENTICATED, ANSWERED, GUEST, MEMBER, LEAVING, DEAD 
  * in_all         link in edge->all
  * in_welcoming   link in edge->welcoming while the welcome of a member is held back
  * from           where it comes from, as it counts (address.h); `origin` is the whole address
- * through        it is from a proxy that is believed and has not said yet whom it is for
- * announced      what comes next is a PROXY head; `announcement` has what has come of it
- * named          `origin` is what a proxy has said
+ * via_proxy      it is from a trusted proxy, which has not said yet whom it is for
+ * wants_proxy_head   what comes next is a PROXY head; `proxy_head` has what has come of it
+ * origin_told    `origin` is what a proxy has said
  * since_ms       wall clock at which it became a member
  * holding        its place among edge->unauthenticated
  * exchange       the HTTP request that is on its way; NULL else
@@ -73,11 +73,11 @@ struct connection {
     int fd;
     enum connection_state state;
     bool full, finished, shut, bodiless, held, replaces, ended;
-    bool through, announced, named;
+    bool via_proxy, wants_proxy_head, origin_told;
     int64_t deadline_ms;
     struct link in_all, in_welcoming;
     struct address from, origin;
-    struct mcpx_text announcement;
+    struct mcpx_text proxy_head;
     int64_t since_ms;
     struct holding holding;
     struct exchange *exchange;

@@ -62,7 +62,7 @@ static void take(struct connection *connection, char *bytes, size_t len, size_t 
 
 void dispatch_bytes(struct connection *connection, char *bytes, size_t len)
 {
-    if (connection->announced && !proxies_take(connection, &bytes, &len))
+    if (connection->wants_proxy_head && !proxies_take(connection, &bytes, &len))
         return;
     if (connection->deferred.len)
         defer(connection, bytes, len);

@@ -8,14 +8,14 @@
 #include "router/edge/address.h"
 #include "router/policy/config.h"
 
-/** Is a whole address that of a proxy that is believed? */
+/** Is a whole address that of a trusted proxy? */
 bool forwarded_is_trusted(const struct config *config, struct address whole);
 
 /**
- * Goes back along the proxies of a request, from the nearest on, as long as they are believed: each
+ * Goes back along the proxies of a request, from the nearest on, as long as they are trusted: each
  * has appended the address that it was asked from. Stops at what is no address.
  *
- * from   the whole address of the socket, of a proxy that is believed
+ * from   the whole address of the socket, of a trusted proxy
  *
  * Returns the first address that is not such a proxy's, or the last one that is known.
  */

@@ -1,6 +1,6 @@
 /*
- * proxies.c - a proxy is not charged for its connections; those are whom it names. Who has no token
- * yet holds a place, and it moves to whom it is from as soon as that is known.
+ * proxies.c - a proxy is not charged for its connections: whoever it names is. The place that a
+ * connection without a token has among the unauthenticated moves to that address, too.
  */
 #include "router/edge/proxies.h"
 
@@ -17,11 +17,12 @@ void proxies_begin(struct connection *connection)
 {
     const struct config *config = connection->edge->config;
 
-    connection->through = forwarded_is_trusted(config, connection->origin);
-    connection->announced = connection->through && config->proxy_address == PROXY_PROTOCOL;
+    connection->via_proxy = forwarded_is_trusted(config, connection->origin);
+    connection->wants_proxy_head =
+        connection->via_proxy && config->proxy_address == PROXY_PROTOCOL;
 }
 
-/* Nothing was said yet that TLS could wrap an answer in. */
+/* Before its handshake TLS carries no answer. */
 static void refuse(struct connection *connection, const struct answer_status *why)
 {
     if (connection->tls)
@@ -32,15 +33,15 @@ static void refuse(struct connection *connection, const struct answer_status *wh
         answer_problem(connection, MCPX_ECONNECTS, NULL);
 }
 
-/* False when there are too many from there. */
-static bool come_from(struct connection *connection, struct address whole)
+/* The connection is from this address, and charged to it. False when that is too much. */
+static bool take_origin(struct connection *connection, struct address whole)
 {
     struct edge *edge = connection->edge;
     struct turned_away who = {.address = address_shared(whole), .err = MCPX_ECONNECTS};
     char remote[REMOTE_SIZE];
 
-    connection->through = false;
-    connection->named = true;
+    connection->via_proxy = false;
+    connection->origin_told = true;
     connection->origin = whole;
     connection->from = who.address;
     holders_remove(&edge->unauthenticated, &connection->holding);
@@ -72,7 +73,7 @@ static void log_bad(const struct connection *connection)
 
 bool proxies_take(struct connection *connection, char **bytes, size_t *len)
 {
-    struct mcpx_text *head = &connection->announcement;
+    struct mcpx_text *head = &connection->proxy_head;
     size_t some = PROXY_HEAD_MAX - head->len, used = 0;
     struct address from = connection->origin;
     enum proxy_head found;
@@ -90,18 +91,18 @@ bool proxies_take(struct connection *connection, char **bytes, size_t *len)
     *bytes += some;
     *len -= some;
     mcpx_text_fini(head);
-    connection->announced = false;
+    connection->wants_proxy_head = false;
     if (found == PROXY_HEAD_BAD) {
         log_bad(connection);
         refuse(connection, &no_head);
         return false;
     }
-    if (found == PROXY_HEAD_FROM && !come_from(connection, from)) {
+    if (found == PROXY_HEAD_FROM && !take_origin(connection, from)) {
         if (connection->state != DEAD)
             refuse(connection, NULL);
         return false;
     }
-    connection->through = false;
+    connection->via_proxy = false;
     return *len > 0;
 }
 
@@ -109,10 +110,10 @@ bool proxies_take_head(struct connection *connection, const struct mx_http_head 
 {
     struct address from;
 
-    if (!connection->through)
+    if (!connection->via_proxy)
         return true;
     from = forwarded_find(connection->edge->config, head, connection->origin);
-    if (come_from(connection, from))
+    if (take_origin(connection, from))
         return true;
     if (connection->state != DEAD)
         answer_problem(connection, MCPX_ECONNECTS, NULL);
