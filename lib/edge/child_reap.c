@@ -1,7 +1,7 @@
 /*
  * child_reap.c - a walk through /proc, and for each process one question. The answer is acted on
  * before the next process is looked at, so that a process id has no time to change hands; who is
- * missed because his parent died during the walk is found by the next one.
+ * missed because its parent died during the walk is found by the next one.
  *
  * Not opendir(3), which allocates: a warden must not. Not /proc/PID/task/TID/children, which not
  * every kernel has.

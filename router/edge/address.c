@@ -8,7 +8,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-enum { HOUSE_BYTES = 8, NETWORK_BYTES = 6, MAPPED_AT = 12 };
+enum { SHARED_BYTES = 8, NETWORK_BYTES = 6, MAPPED_AT = 12 };
 
 static const unsigned char mapped[MAPPED_AT] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
@@ -37,7 +37,7 @@ struct address address_whole(const struct sockaddr *from)
 struct address address_shared(struct address whole)
 {
     if (!is_v4(&whole))
-        memset(whole.bytes + HOUSE_BYTES, 0, ADDRESS_LEN - HOUSE_BYTES);
+        memset(whole.bytes + SHARED_BYTES, 0, ADDRESS_LEN - SHARED_BYTES);
     return whole;
 }
 

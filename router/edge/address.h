@@ -22,7 +22,7 @@ struct address {
 /** The address of a peer's socket, whole. `from` is borrowed. */
 struct address address_whole(const struct sockaddr *from);
 
-/** The part of a whole address that counts. */
+/** The part of a whole address that limits count by: see struct address. */
 struct address address_shared(struct address whole);
 
 /**

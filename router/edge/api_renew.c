@@ -14,7 +14,8 @@
  * What is to go on.
  *
  * id      of the only connection meant; absent = all of the participant in the topic
- * found   ids of those that do, a JSON array
+ * grant   what the token gives
+ * found   ids of those that go on, a JSON array
  */
 struct renewing {
     const struct topic *topic;
@@ -76,18 +77,13 @@ static void answer(const struct api_call *call, const struct renewing *renewing,
 static void renew(const struct api_call *call, struct mcpx_slice topic, struct mcpx_slice id,
                   struct http_reply *reply)
 {
-    struct renewing renewing = {.topic = hub_topic_find(call->api->hub, topic), .id = id};
-    const struct claimant claimant = {call->bearer, call->request->named};
-    enum mcpx_err err =
-        tokens_ask(call->api->config->tokens, &claimant, topic, call->now, &renewing.grant);
+    struct renewing renewing = {.topic = hub_topic_find(call->api->hub, topic),
+                                .id = id,
+                                .grant = api_grant_in(call, topic, reply)};
+    enum mcpx_err err = MCPX_OK;
 
-    if (!err)
-        err = changes_admit(call->api->changes, topic, call->now.wall_ms, &renewing.grant);
-    if (err) {
-        grant_unref(renewing.grant);
-        http_reply_fail(reply, err, err == MCPX_EFORBIDDEN ? "Access denied to topic" : NULL);
+    if (!renewing.grant)
         return;
-    }
     if (renewing.topic)
         err = renew_all(call, &renewing);
     if (!err && renewing.count == 0)

@@ -9,9 +9,12 @@
 #include "router/edge/connection_state.h"
 
 /**
- * Attaches a new connection, not authenticated, to a socket just adopted that comes from the whole
- * address `origin`. It is freed with the
- * socket (connection_free). Returns NULL when memory runs out.
+ * Attaches a new connection, not authenticated, to a socket just adopted. It is freed with the
+ * socket (connection_free).
+ *
+ * origin   the whole address that it comes from
+ *
+ * Returns NULL when memory runs out.
  */
 struct connection *connection_new(struct edge *edge, struct lws *wsi, struct address origin);
 

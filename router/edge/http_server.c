@@ -87,7 +87,10 @@ static void answer(struct connection *connection)
 
 /* ---- waiting for a topic, or for a reload ---- */
 
-/* `reload` is its number, 0 = a topic is waited for. */
+/*
+ * grant, topic   who waits for which topic; or
+ * reload         the number of the reload that is waited for
+ */
 struct asker {
     struct waiter waiter;
     struct grant *grant;
@@ -173,16 +176,17 @@ static bool wait_for(struct connection *connection, struct http_reply *reply)
         http_reply_fail(reply, MCPX_ENOMEM, NULL);
         return false;
     }
-    *asker = (struct asker){.waiter = {.ask = ask_again, .end = end_asker},
-                            .grant = reply->grant,
-                            .topic = reply->detail};
-    reply->grant = NULL;
-    reply->detail = (struct mcpx_text){0};
     if (reply->reload) {
-        asker->waiter.ask = ask_reload;
-        asker->reload =
-            reload_ask(connection->edge, &(struct reload_source){mcpx_text_view(&asker->topic),
-                                                                 connection->from});
+        struct reload_source source = {mcpx_text_view(&reply->detail), connection->from};
+
+        *asker = (struct asker){.waiter = {.ask = ask_reload, .end = end_asker},
+                                .reload = reload_ask(connection->edge, &source)};
+    } else {
+        *asker = (struct asker){.waiter = {.ask = ask_again, .end = end_asker},
+                                .grant = reply->grant,
+                                .topic = reply->detail};
+        reply->grant = NULL;
+        reply->detail = (struct mcpx_text){0};
     }
     waiters_add(connection, &asker->waiter);
     return true;

@@ -30,8 +30,7 @@ const char *edge_url(const struct edge *edge, size_t index);
 /**
  * Runs until SIGTERM or SIGINT has stopped it: nobody is accepted then, every client is told 1001,
  * and it returns when everybody has left, after config->drain_ms at the latest; after a second
- * signal at once. SIGHUP reloads the configuration (reload.h), SIGPIPE
- * is ignored.
+ * signal at once. SIGHUP reloads the configuration (reload.h), SIGPIPE is ignored.
  */
 void edge_run(struct edge *edge);
 

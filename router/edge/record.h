@@ -31,6 +31,7 @@ void record_turned_away(struct edge *edge, const struct turned_away *who);
 
 /** The keys of a file are others now; `setting` is the one that names the file. */
 void record_keys(struct edge *edge, const char *setting);
+
 /** What an administrator has done, as `note` says, for log and audit; `edge` is a struct edge. */
 void record_change(void *edge, const struct audit_note *note, struct mcpx_now now);
 

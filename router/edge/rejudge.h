@@ -11,11 +11,11 @@
  * Judges a connection's grant by the configuration that is in force now, and lays over it what was changed at run
  * time.
  *
- * grant   replaced by another one, when that is another one; stays the caller's
+ * grant   replaced on success; stays the caller's
  *
  * Returns MCPX_OK; MCPX_EKICKED when its participant is not configured any more, or not for this
- * topic; MCPX_EEXPIRED when another token may help, or its
- * certificate stands for it no more; MCPX_ENOMEM. Then the grant is untouched.
+ * topic; MCPX_EEXPIRED when another token may help, or its certificate stands for somebody else;
+ * MCPX_ENOMEM.
  */
 enum mcpx_err rejudge_grant(struct connection *connection, struct mcpx_slice topic,
                             struct grant **grant);

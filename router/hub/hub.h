@@ -226,8 +226,9 @@ void hub_depart(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mc
 enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *grant,
                           struct mcpx_now now);
 
-/** The clients of a router that goes away come back within so long, at most. */
-enum { DRAIN_SPREAD_MS = 30000 };
+/** As hub_regrant; but nobody is told when the grant shows the same as the one before. */
+enum mcpx_err hub_renew(struct hub *hub, struct peer *peer, struct grant *grant,
+                        struct mcpx_now now);
 
 /** A participant gets another welcome, because what it says of limits has changed. */
 void hub_remind(struct hub *hub, struct peer *peer, struct mcpx_now now);
@@ -240,10 +241,13 @@ void hub_remind(struct hub *hub, struct peer *peer, struct mcpx_now now);
 enum mcpx_err hub_regrant_quietly(struct hub *hub, struct peer *peer, struct grant *grant,
                                   struct mcpx_now now);
 
+/** The clients of a router that goes away come back within so long, at most. */
+enum { DRAIN_SPREAD_MS = 30000 };
+
 /**
  * Condemns every peer with MCPX_EGOING and admits nobody from now on. What peers have not been
- * handed by then they do not get: write out what is ready first. Each is told another time to come
- * back, one for each millisecond. Protocol: section 6.
+ * handed by then they do not get: write out what is ready first. Each is told when to come back:
+ * one in each millisecond, as far as DRAIN_SPREAD_MS lasts. Protocol: section 6.
  */
 void hub_drain(struct hub *hub, struct mcpx_now now);
 
@@ -393,11 +397,13 @@ enum mcpx_err hub_load(struct hub *hub, uint64_t ticket,
 
 /**
  * Begins to open a topic for who has this grant, unless it is open or being opened. Participants
- * take turns. Returns MCPX_OK when it is open, or is
- * known not to exist (hub_topic_find tells; for a second), or the hub is not stored; MCPX_EOPENING:
- * ask again when hub_waits has changed; MCPX_EUNAVAILABLE: it could not be opened within open_ms, or
- * a moment ago, or the hub is draining; MCPX_EFULL: all topics there may be are in use; MCPX_ESHARE:
- * more are being opened for this participant than are left for others; MCPX_ENOMEM.
+ * take turns.
+ *
+ * Returns MCPX_OK when it is open, or known not to exist (for a second; hub_topic_find tells), or
+ * nothing is stored; MCPX_EOPENING: ask again when hub_waits has changed; MCPX_EUNAVAILABLE: it
+ * could not be opened within open_ms, or just now, or the hub is draining; MCPX_EFULL: all topics
+ * there may be are in use; MCPX_ESHARE: more are being opened for this participant than are left
+ * for others; MCPX_ENOMEM.
  */
 enum mcpx_err hub_open(struct hub *hub, const struct grant *grant, struct mcpx_slice topic,
                        struct mcpx_now now);

@@ -282,7 +282,7 @@ static enum mcpx_err begin_for(struct hub *hub, const struct grant *grant,
     return err;
 }
 
-/* Somebody else asks for it, too: it moves to his place, if that comes first. */
+/* Somebody else asks for it, too: it moves to their place in the line, if that comes first. */
 static void move_up(struct hub *hub, struct opening *opening, const struct grant *grant)
 {
     struct openings *openings = &hub->openings;
@@ -431,7 +431,7 @@ enum mcpx_err hub_load_topic(struct hub *hub, uint64_t ticket,
     return MCPX_OK;
 }
 
-/* What was stored with a time to come is not older than nothing: the clock was set back since. */
+/* Not below 0: the clock may have been set back since an envelope was stored. */
 static int64_t age_ms(const struct hub *hub, const struct stored_envelope *envelope)
 {
     int64_t ms = hub->now.wall_ms - envelope->wall_ms;

@@ -22,7 +22,7 @@ enum { POOL_CLASSES = 256 };
  * POOL_EMPTY     nobody is in it
  * POOL_OCCUPIED  somebody is
  * POOL_HELD      what it could give back is still to be read by somebody
- * POOL_WAITING   by somebody who only waits for his turn: looked at again after the next round
+ * POOL_WAITING   by somebody who only waits for their turn: looked at again after the next round
  */
 enum pool_line { POOL_NOWHERE, POOL_EMPTY, POOL_OCCUPIED, POOL_HELD, POOL_WAITING };
 

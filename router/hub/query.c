@@ -3,6 +3,7 @@
  * as JSON text, because envelopes have to come out byte for byte as they went in.
  */
 #include "router/hub/query.h"
+
 #include "lib/core/json_write.h"
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"
@@ -163,6 +164,7 @@ enum mcpx_err topic_write_history(const struct topic *topic, const struct page *
     *more = to > from;
     return MCPX_OK;
 }
+
 size_t topic_participants(const struct topic *topic)
 {
     return topic->peer_count;

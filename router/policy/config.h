@@ -112,8 +112,8 @@ struct tls_settings {
  * listen_default         they are the default: an address that this machine does not have is
  *                        left out
  * tls                    of those addresses that have it
- * proxies, proxy_count   networks of proxies that are believed when they say whom a connection is
- *                        from, and
+ * proxies, proxy_count   networks of trusted proxies: what they say of whom a connection is from is
+ *                        believed
  * proxy_address          how they say it
  * dev                    --dev was given
  * query_token            ?token= is accepted

@@ -56,10 +56,10 @@ struct program {
 
 /**
  * Does all that main() has to do: runs the verb, or answers --help, --version and --man, and
- * returns the exit code. Other processes of
- * the same user cannot read this one (secret_hide_process). Standard output is line-buffered. Output that could not be written is a
- * failure, because a script must not take half an answer for a whole one. When the reader of
- * standard output has gone, the program ends by SIGPIPE and prints nothing.
+ * returns the exit code. Other processes of the same user cannot read this one
+ * (secret_hide_process). Standard output is line-buffered. Output that could not be written is a
+ * failure: a script must not take half an answer for a whole one. When the reader of standard
+ * output has gone, the program ends by SIGPIPE and prints nothing.
  */
 int program_run(const struct program *program, int argc, char **argv);
 

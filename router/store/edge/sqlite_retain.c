@@ -3,8 +3,8 @@
  * its bound goes at once. The order of `seq` is the order of time, so what is too old for its topic
  * stands at the beginning of the table.
  *
- * The clock may have been set back meanwhile. What bears a time to come is then as old as what stands
- * behind it: else one such entry would keep all others for ever.
+ * When the clock was set back, entries have times in the future. Such an entry counts as old as the
+ * one behind it: else it would keep all others for ever.
  */
 #include "router/store/edge/sqlite_retain.h"
 

@@ -17,8 +17,8 @@ enum { RETAIN_ROWS_MAX = 1000 };
 /**
  * Bounds, and statements that are ready. Zero-initialised is empty.
  *
- * passed   up to it all entries bear a time to come; 0 = that is not known of any
- * old_to   up to it all entries are old, whatever time they bear
+ * passed   `seq` up to which all entries have a time in the future; 0 = not known of any
+ * old_to   `seq` up to which all entries are old, whatever time they have
  * more     retain_young has more to do, as soon as there is time for it
  */
 struct retain {

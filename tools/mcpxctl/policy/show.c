@@ -1,7 +1,7 @@
 /*
  * show.c - the policy of a running router. The pages of participants have the configuration's entry
- * beside what was changed at run time, so that both are of one instant. What a reload changes between
- * two pages was not shown together by any router: then nothing is printed.
+ * beside what was changed at run time, so that both are of one instant. Two pages with a reload
+ * between them belong to two policies: then nothing is printed.
  */
 #include "tools/mcpxctl/policy/policy.h"
 
