@@ -172,30 +172,28 @@ static bool ask(struct waiter *waiter, bool late)
     return true;
 }
 
-/* The next waiter that is such a guest; NULL when there is none. */
-static struct guest *find_removed(const struct edge *edge, const struct removal *removal)
+static bool is_removed(struct waiter *waiter, const struct removal *removal)
 {
-    const struct link *all = &edge->waiters.all;
+    const struct guest *guest = (const struct guest *)waiter;
 
-    for (struct link *link = all->next; link != all; link = link->next) {
-        struct waiter *waiter = LIST_ELEMENT(link, struct waiter, link);
-        struct guest *guest = (struct guest *)waiter;
-
-        if (waiter->ask == ask &&
-            mcpx_slice_equal(guest->grant->identity, removal->identity) &&
-            removal->reaches(removal->reach, guest->admission.topic))
-            return guest;
-    }
-    return NULL;
+    return waiter->ask == ask && mcpx_slice_equal(guest->grant->identity, removal->identity) &&
+           removal->reaches(removal->reach, guest->admission.topic);
 }
 
 size_t guests_turn_away(void *edge, const struct removal *removal)
 {
-    struct guest *guest;
+    struct link *all = &((struct edge *)edge)->waiters.all, *next;
     size_t count = 0;
 
-    for (; (guest = find_removed(edge, removal)) != NULL; count++)
-        refuse(guest, MCPX_EKICKED);
+    for (struct link *link = all->next; link != all; link = next) {
+        struct waiter *waiter = LIST_ELEMENT(link, struct waiter, link);
+
+        next = link->next;
+        if (!is_removed(waiter, removal))
+            continue;
+        refuse((struct guest *)waiter, MCPX_EKICKED);
+        count++;
+    }
     return count;
 }
 
