@@ -203,7 +203,7 @@ enum mcpx_err config_load(const struct config_sources *sources, struct mcpx_text
  *
  * errors    gets a line for each setting that differs and takes a restart: where, both values
  * changes   gets a JSON array of those that differ and do not: {"setting":POINTER,"was":…,"now":…},
- *           a secret and a list of objects without their values
+ *           a secret, a list of objects and a map without their values
  *
  * Returns false when a restart is needed.
  */

@@ -11,30 +11,38 @@
 
 #include <stdlib.h>
 
-/* Keys are listed: their secrets are not to be seen in a list of values. */
-static json_t *list_digest(const struct loading *loading, const struct setting *row)
+/* Of a list or a map as a whole: the secrets of keys are not to be seen in a list of values. */
+static json_t *whole_digest(const struct loading *loading, const struct setting *row)
 {
-    const json_t *list = loading->tree;
+    const json_t *whole = loading->tree;
     char name[64], digest[MCPX_SHA256_LEN + 1];
     json_t *value = NULL;
     char *text;
 
     for (const char *at = row->pointer; *at; at += strcspn(at + 1, "/") + 1) {
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 1, "/"), at + 1);
-        list = json_object_get(list, name);
+        whole = json_object_get(whole, name);
     }
-    text = list ? json_dumps(list, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY)
-                : strdup("[]");
+    text = whole ? json_dumps(whole, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY)
+                 : strdup(row->fallback);
     if (text && mcpx_digest_bytes(mcpx_slice_of(text), digest) == MCPX_OK)
         value = json_string(digest);
     free(text);
     return value;
 }
 
+static bool is_whole(const struct setting *row)
+{
+    return row->type == SETTING_LIST || row->type == SETTING_MAP;
+}
+
 /* Parts of lists and maps are no values of their own; who may connect is compared elsewhere. */
 static bool is_kept(const struct setting *row)
 {
-    return !strchr(row->pointer, '*') && (row->size > 0 || row->type == SETTING_LIST);
+    if (strchr(row->pointer, '*') || strcmp(row->pointer, "/profiles") == 0 ||
+        strcmp(row->pointer, "/participants") == 0)
+        return false;
+    return row->size > 0 || is_whole(row);
 }
 
 /* Written with sorted names, so that order and white space do not matter. */
@@ -68,7 +76,8 @@ void note_values(struct loading *loading)
 
         if (!is_kept(row))
             continue;
-        value = row->size ? setting_value(row, &loading->settings) : list_digest(loading, row);
+        value = is_whole(row) ? whole_digest(loading, row)
+                              : setting_value(row, &loading->settings);
         if (json_object_set_new(values, row->pointer, value) == 0)
             continue;
         json_decref(values);
@@ -81,7 +90,7 @@ void note_values(struct loading *loading)
 
 static bool is_shown(const struct setting *row)
 {
-    return row->type != SETTING_SECRET && row->type != SETTING_LIST;
+    return row->type != SETTING_SECRET && !is_whole(row);
 }
 
 static void add_value(struct mcpx_text *out, const char *before, const json_t *value)

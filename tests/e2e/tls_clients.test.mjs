@@ -155,6 +155,7 @@ test('who is taken out of the table is out, and nobody else', async (t) => {
   router.restart(); /* one that is not activated reads it again */
   const end = await desk.untilClosed();
   assert.equal(end.code, 4005);
+  await logged(router, /event=reloaded .*settings=.*\/tls\/client_names/);
   for (const one of [agent, ann]) await one.untilId(one.send('chat', {}));
 });
 
