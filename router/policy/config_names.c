@@ -1,6 +1,6 @@
 /*
  * config_names.c - finding rows by JSON pointer, and writing their names and types in words.
- * Some fifty rows are searched from end to end: a configuration is read once.
+ * The rows are searched from end to end: they are fewer than a hundred.
  */
 #include "lib/core/format.h"
 #include "router/policy/settings.h"
