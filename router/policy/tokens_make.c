@@ -1,9 +1,9 @@
 /*
- * tokens_make.c - fills and frees the table of participants that may connect: arrays that are filled
- * when a configuration is read, and maps that find participants by their id and by the digest of
- * their token. The time of a search may show whether the first bytes of a digest are known. That
- * helps no attacker: they do not give the token. Comparing every row was refused: with 20,000 rows a
- * bad token took 0.25 ms.
+ * tokens_make.c - fills and frees the table of participants that may connect: arrays that are
+ * filled when a configuration is read, and maps that find participants by their id and by the
+ * digest of their token. The time of a search may show whether the first bytes of a digest are
+ * known. That helps no attacker: they do not give the token. Comparing every row was refused: with
+ * 20,000 rows a bad token took 0.25 ms.
  */
 #include "lib/core/capset.h"
 #include "router/policy/tokens_inside.h"
