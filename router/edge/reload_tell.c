@@ -8,6 +8,7 @@
 #include "lib/core/json_write.h"
 #include "router/edge/record.h"
 #include "router/store/audit_note.h"
+#include <mcpx/json.h>
 
 /* Lines about participants, and about faults; bytes of what one of them has gained and lost; bytes of
  * faults in an answer. */
@@ -49,28 +50,28 @@ static void log_lines(enum log_level level, struct mcpx_slice lines)
 
 /* ---- it is in force ---- */
 
-static void log_row(const struct difference_row *row)
+static void log_row(const struct difference_row *row, struct mcpx_slice what)
 {
-    struct mcpx_text text = {0};
     const char *kind;
-    struct mcpx_slice name = difference_name(row, &kind), what;
+    struct mcpx_slice name = difference_name(row, &kind);
 
-    difference_write_row(row, &text);
-    what = mcpx_text_view(&text);
     if (what.len > WHAT_MAX)
         what.len = WHAT_MAX;
     LOG(LOG_INFO, "policy_changed", log_text(kind, name),
         log_string("change", difference_word(row->change)), log_text("what", what));
-    mcpx_text_fini(&text);
 }
 
-static void log_rows(const struct difference *difference)
+/* As the thread has composed them, because that may take milliseconds for each. */
+static void log_rows(const struct reload_found *found)
 {
-    for (size_t i = 0; i < difference->count && i < LINES_MAX; i++)
-        log_row(&difference->rows[i]);
-    if (difference->count > LINES_MAX)
-        LOG(LOG_INFO, "policy_changed",
-            log_number("left_out", (int64_t)(difference->count - LINES_MAX)));
+    size_t count = found->difference.count, told = 0;
+    struct mcpx_json_walk rows;
+
+    mcpx_json_walk_start(&rows, mcpx_text_view(&found->rows));
+    for (; told < LINES_MAX && mcpx_json_walk_next(&rows); told++)
+        log_row(&found->difference.rows[told], rows.value);
+    if (told < count)
+        LOG(LOG_INFO, "policy_changed", log_number("left_out", (int64_t)(count - told)));
 }
 
 static void log_done(const struct edge *edge, const struct reload_found *found,
@@ -85,7 +86,7 @@ static void log_done(const struct edge *edge, const struct reload_found *found,
         log_number("removed", (int64_t)counts[DIFFERENCE_REMOVED]),
         log_number("changed", (int64_t)counts[DIFFERENCE_CHANGED]),
         log_text("settings", mcpx_text_view(&found->settings)), who.by, who.remote);
-    log_rows(&found->difference);
+    log_rows(found);
     log_lines(LOG_WARN, mcpx_text_view(&edge->config->warnings));
 }
 

@@ -56,14 +56,11 @@ const char *difference_word(enum difference_change change);
 struct mcpx_slice difference_name(const struct difference_row *row, const char **kind);
 
 /**
- * Appends a row as a JSON object: who, the change, and what was gained and lost (docs/http-api.md).
- * Of tokens it says only whether there is another one.
- */
-void difference_write_row(const struct difference_row *row, struct mcpx_text *out);
-
-/**
- * Appends all as a JSON array of rows, but ends it behind the row with which `out` is longer than
- * `bytes_max`. Returns how many rows are in it.
+ * Appends all as a JSON array, but ends it behind the row with which `out` is longer than
+ * `bytes_max`. A row is an object: who, the change, what was gained and lost (docs/http-api.md). Of
+ * tokens it says only whether there is another one. Long lists of grants take milliseconds.
+ *
+ * Returns how many rows are in it.
  */
 size_t difference_write(const struct difference *difference, size_t bytes_max,
                         struct mcpx_text *out);

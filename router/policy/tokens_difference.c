@@ -119,25 +119,33 @@ struct mcpx_slice difference_name(const struct difference_row *row, const char *
 
 /* ---- writing ---- */
 
-static bool has_grant(const struct mcpx_capset *set, const struct mcpx_grant *grant)
+/* Searched from `at` on, where the one before was found: most lists have the same order. */
+static bool has_grant(const struct mcpx_capset *set, const struct mcpx_grant *grant,
+                      size_t *at)
 {
-    bool has = false;
+    size_t count = set ? mcpx_capset_count(set) : 0;
 
-    for (size_t i = 0; set && !has && i < mcpx_capset_count(set); i++)
-        has = mx_grant_equals(mcpx_capset_grant(set, i), grant);
-    return has;
+    for (size_t i = 0; i < count; i++) {
+        size_t index = (*at + i) % count;
+
+        if (!mx_grant_equals(mcpx_capset_grant(set, index), grant))
+            continue;
+        *at = index + 1;
+        return true;
+    }
+    return false;
 }
 
 /* The grants of `of` that are not in `beside`; no member when there are none. */
 static void write_grants(const char *name, const struct mcpx_capset *of,
                          const struct mcpx_capset *beside, struct mcpx_text *out)
 {
-    size_t count = 0;
+    size_t count = 0, at = 0;
 
     for (size_t i = 0; of && i < mcpx_capset_count(of); i++) {
         const struct mcpx_grant *grant = mcpx_capset_grant(of, i);
 
-        if (has_grant(beside, grant))
+        if (has_grant(beside, grant, &at))
             continue;
         if (count++ == 0)
             mx_json_begin_array(out, name);
@@ -245,7 +253,7 @@ static void write_profile(const struct profile *before, const struct profile *af
         write_routing(before->routing, after->routing, out);
 }
 
-void difference_write_row(const struct difference_row *row, struct mcpx_text *out)
+static void write_row(const struct difference_row *row, struct mcpx_text *out)
 {
     const char *kind;
     struct mcpx_slice name = difference_name(row, &kind);
@@ -267,7 +275,7 @@ size_t difference_write(const struct difference *difference, size_t bytes_max,
 
     mx_json_begin_array(out, NULL);
     while (count < difference->count && out->len <= bytes_max)
-        difference_write_row(&difference->rows[count++], out);
+        write_row(&difference->rows[count++], out);
     mx_json_end_array(out);
     return count;
 }
