@@ -31,9 +31,9 @@ struct uv_loop_s;
  *             that cannot be used then leaves what was read before in force
  * key_file    PEM file with the key of it, without a passphrase; NULL = it stands in cert_file
  * once        do not connect again
- * session     settings of the session, `instance` included; `fill` may be NULL: the system's generator is used
- * loop        a libuv loop to run on, borrowed until mcpx_client_free; NULL = a loop of its own, which
- *             runs inside mcpx_client_wait
+ * session     settings of the session, `instance` included; without `fill` the system fills
+ * loop        a libuv loop to run on, borrowed until mcpx_client_free; NULL = one of its own, in
+ *             mcpx_client_wait
  * on_event    called from the loop with every event; `loop` must be given then. NULL = events
  *             are fetched with mcpx_client_wait, which runs the loop. It may call every
  *             function here except mcpx_client_free and mcpx_client_wait
@@ -90,8 +90,8 @@ MCPX_API enum mcpx_err mcpx_client_respond(struct mcpx_client *client,
 
 /**
  * Connects with another token from now on. An application with session.renews_token calls this
- * after a LEFT with code 401 or 4005. When the token has ended a connection, the first attempt with the
- * other one is made at once, others after the usual pauses.
+ * after a LEFT with code 401 or 4005. When the token has ended a connection, the first attempt with
+ * the other one is made at once, others after the usual pauses.
  *
  * token   copied; NULL = there is no other token, and the next refusal is final
  *

@@ -161,8 +161,8 @@ MCPX_API bool mcpx_contract_find(struct mcpx_slice name, enum mcpx_contract *out
 MCPX_API enum mcpx_code mcpx_contract_breach(enum mcpx_contract contract);
 
 /**
- * The contract's JSON Schema (2020-12), complete by itself: what it refers to is under `$defs`. Ends
- * with a newline. Absent outside the table. Static.
+ * The contract's JSON Schema (2020-12), complete by itself: what it refers to is under `$defs`.
+ * Ends with a newline. Absent outside the table. Static.
  */
 MCPX_API struct mcpx_slice mcpx_contract_schema(enum mcpx_contract contract);
 

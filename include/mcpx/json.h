@@ -83,7 +83,7 @@ MCPX_API size_t mcpx_json_count(struct mcpx_slice object, const char *name);
  */
 MCPX_API size_t mcpx_json_count_like(struct mcpx_slice object, const char *name);
 
-/** How many items an array has, or members an object; 0 for anything else. Walks through all of it. */
+/** How many items an array or members an object has; 0 for anything else. Walks through it all. */
 MCPX_API size_t mcpx_json_length(struct mcpx_slice value);
 
 /** True when the value is a string that, unescaped, is this text. Never allocates. */

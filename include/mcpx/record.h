@@ -1,6 +1,6 @@
 /*
- * record.h - what an edge tells of itself: a line of telemetry, a line of validation, the handshake;
- * and whether two logs say the same. docs/contracts.md shows them.
+ * record.h - what an edge tells of itself: a line of telemetry, a line of validation, the
+ * handshake; and whether two logs say the same. docs/contracts.md shows them.
  *
  * Nothing here ever holds a value of an argument or of a result. Texts are UTF-8, unescaped, and
  * borrowed during the call. Of a text in a line only the first MCPX_RECORD_TEXT_MAX characters are
@@ -46,7 +46,8 @@ enum mcpx_telemetry_event {
 /**
  * One event. Members that the event does not have are ignored. Where a text is absent or empty
  * "none" is written, because the contract wants a text; `actor` and `mode` are then those of a
- * context that an edge makes, "agent" and "operator", and also when they are no word of the contract.
+ * context that an edge makes, "agent" and "operator", and also when they are no word of the
+ * contract.
  *
  * wall_ms          when; see `latest` below
  * request_id       the same in all events of a call, as is trace_id
@@ -79,12 +80,13 @@ struct mcpx_telemetry {
 };
 
 /**
- * Appends the line of an event, with its "\n". It keeps the contract `event` and has no member beyond
+ * Appends the line of an event, with its "\n". It keeps the contract `event`, and no more is in
  * it. Memory failure shows in `out`.
  *
- * latest   the time of the last line of the same file, 0 at first. `ts` is never before it: when the
- *          clock was set back, time stands still. Updated. A file's lines are written in the order
- *          in which they are composed; whoever composes them keeps one such time for each file.
+ * latest   the time of the last line of the same file, 0 at first. `ts` is never before it: when
+ *          the clock was set back, time stands still. Updated. A file's lines are written in the
+ *          order in which they are composed; whoever composes them keeps one such time for each
+ *          file.
  */
 MCPX_API void mcpx_telemetry_add(struct mcpx_text *out, const struct mcpx_telemetry *event,
                                  int64_t *latest);
@@ -99,8 +101,8 @@ MCPX_API void mcpx_telemetry_add(struct mcpx_text *out, const struct mcpx_teleme
  * tool             canonical name; absent, but not empty: null, because it was not found
  * mode             "enforce" or "shadow"
  * deterministic    ids are those of mcpx_ids_next
- * failed           something was wrong first of all: `cause`, and the canonical path of it in `path`,
- *                  which absent, but not empty, is null
+ * failed           something was wrong first of all: `cause`, and the canonical path of it in
+ *                  `path`, which absent, but not empty, is null
  * input_version    of the schema of the arguments; absent or empty: "none", as with output_version
  * input_bytes      of `arguments`, 0 without; output_bytes of `result` as the server sent it
  * duration_us      microseconds, written as milliseconds; negative counts as 0
@@ -126,7 +128,7 @@ struct mcpx_validation {
 };
 
 /**
- * Appends the line of a call, with its "\n": exactly sixteen members. Memory failure shows in `out`.
+ * Appends the line of a call, with its "\n": sixteen members. Memory failure shows in `out`.
  *
  * latest   as with mcpx_telemetry_add, for the file of this log
  */
@@ -153,9 +155,9 @@ struct mcpx_namespaces {
 };
 
 /**
- * The namespace of a tool: the longest known one that stands in its name before a dot ("billing.aws"
- * and "billing" of "billing.aws.ingest"), else what stands before the name's first dot, else the
- * participant's id. Lent by `known` or `tool`.
+ * The namespace of a tool: the longest known one that stands in its name before a dot
+ * ("billing.aws" and "billing" of "billing.aws.ingest"), else what stands before the name's first
+ * dot, else the participant's id. Lent by `known` or `tool`.
  */
 MCPX_API struct mcpx_slice mcpx_namespace_of(const struct mcpx_namespaces *known,
                                              struct mcpx_slice tool);
@@ -201,7 +203,8 @@ struct mcpx_handshake {
 /**
  * Appends the handshake, one JSON object that keeps the contract `capabilities`. It is made of its
  * arguments alone, and whatever their order: the same surface gives the same bytes. When
- * MCPX_HANDSHAKE_NAMESPACE is known, MCPX_HANDSHAKE_TOOL is listed there, although no server has it.
+ * MCPX_HANDSHAKE_NAMESPACE is known, MCPX_HANDSHAKE_TOOL is listed there, although no server has
+ * it.
  *
  * Returns MCPX_OK, or MCPX_ENOMEM and leaves `out` as it was.
  */
@@ -214,8 +217,8 @@ enum mcpx_parity_side { MCPX_PARITY_GOLDEN = 0, MCPX_PARITY_NEW };
 /**
  * A comparison of two logs of the same calls, line by line. All but the first two is zero at first.
  *
- * differ    told each difference: its line, from 1, and the JSON Pointer of what differs, lent during
- *           the call; "" when one side has no such line. May be NULL.
+ * differ    told each difference: its line, from 1, and the JSON Pointer of what differs, lent
+ *           during the call; "" when one side has no such line. May be NULL.
  * context   handed to `differ`
  *
  * Filled:
@@ -238,12 +241,12 @@ struct mcpx_parity {
  * another: ts, traceId, spanId, requestId, durationMs, transport, route. Order of members does not
  * count, nor how a number or a string is written. It takes n log n for n members.
  *
- * lines   by enum mcpx_parity_side, without their ends; borrowed. Absent, but not empty: that log has
- *         no more
+ * lines   by enum mcpx_parity_side, without their ends; borrowed. Absent, but not empty: that log
+ *         has no more
  * fault   filled when a line cannot be read: reason, and offset in that line; may be NULL
  *
- * Returns MCPX_OK, also when the lines differ; MCPX_EINVALID or MCPX_EUTF8 when a line is no JSON, or
- * ambiguous; MCPX_ENOMEM. After a failure there is nothing more to compare.
+ * Returns MCPX_OK, also when the lines differ; MCPX_EINVALID or MCPX_EUTF8 when a line is no JSON,
+ * or ambiguous; MCPX_ENOMEM. After a failure there is nothing more to compare.
  */
 MCPX_API enum mcpx_err mcpx_parity_next(struct mcpx_parity *parity,
                                         const struct mcpx_slice lines[2],

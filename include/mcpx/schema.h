@@ -76,8 +76,8 @@ struct mcpx_schema_options {
 };
 
 /**
- * A compiled schema: immutable, counted. Any number of threads may validate with it, each with a report
- * of its own; one at a time may take and give back references.
+ * A compiled schema: immutable, counted. Any number of threads may validate with it, each with a
+ * report of its own; one at a time may take and give back references.
  */
 struct mcpx_schema;
 
@@ -105,8 +105,8 @@ MCPX_API size_t mcpx_shelf_bytes(const struct mcpx_shelf *shelf);
  * text      borrowed
  * options   borrowed; NULL: all defaults. A schema that refers to documents of `find` is compiled
  *           each time and not kept on the shelf.
- * report    filled when the schema is unusable: paths lead into the schema, or begin with the URI of
- *           another document and "#"; may be NULL
+ * report    filled when the schema is unusable: paths lead into the schema, or begin with the URI
+ *           of another document and "#"; may be NULL
  * out       filled with a schema of which the caller owns one reference; untouched on failure
  *
  * Returns MCPX_OK; MCPX_EINVALID when the schema is unusable; MCPX_ENOMEM.
@@ -162,22 +162,22 @@ MCPX_API struct mcpx_tools *mcpx_tools_new(struct mcpx_shelf *shelf);
 MCPX_API void mcpx_tools_free(struct mcpx_tools *tools);
 
 /**
- * Adds the tools of one page of a `tools/list` result. Of two tools with one name the first counts. An
- * entry that is no object with a string `name`, or nested too deeply, is left out. Nothing is compiled
- * yet.
+ * Adds the tools of one page of a `tools/list` result. Of two tools with one name the first counts.
+ * An entry that is no object with a string `name`, or nested too deeply, is left out. Nothing is
+ * compiled yet.
  *
  * result   the result: an object with an array `tools`; borrowed
  * fault    filled on MCPX_EINVALID; may be NULL
  *
- * Returns MCPX_OK; MCPX_EINVALID when it is no such object; MCPX_EUTF8; MCPX_ENOMEM. Then nothing is
- * added.
+ * Returns MCPX_OK; MCPX_EINVALID when it is no such object; MCPX_EUTF8; MCPX_ENOMEM. Then nothing
+ * is added.
  */
 MCPX_API enum mcpx_err mcpx_tools_add(struct mcpx_tools *tools, struct mcpx_slice result,
                                       struct mcpx_fault *fault);
 
 /**
- * Appends which entries were left out, and why: sentences for people, each with a newline. The first
- * ten are named, by their number in the list and by their name, if they have one.
+ * Appends which entries were left out, and why: sentences for people, each with a newline. The
+ * first ten are named, by their number in the list and by their name, if they have one.
  */
 MCPX_API void mcpx_tools_doubts_add(struct mcpx_text *out, const struct mcpx_tools *tools);
 
@@ -193,8 +193,9 @@ MCPX_API struct mcpx_slice mcpx_tools_name(const struct mcpx_tools *tools, size_
  * name     of the tool, with "mcp.tool:" before it or without
  * report   filled when the schema is unusable, with paths into the tool's entry; may be NULL
  *
- * Returns MCPX_OK; MCPX_ENOTFOUND when there is no such tool; MCPX_EINVALID when its schema is unusable;
- * MCPX_ENOMEM. `out` is untouched on failure: there is no schema that could be used instead.
+ * Returns MCPX_OK; MCPX_ENOTFOUND when there is no such tool; MCPX_EINVALID when its schema is
+ * unusable; MCPX_ENOMEM. `out` is untouched on failure: there is no schema that could be used
+ * instead.
  */
 MCPX_API enum mcpx_err mcpx_tools_schema(struct mcpx_tools *tools, struct mcpx_slice name,
                                          enum mcpx_tool_side side,

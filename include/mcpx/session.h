@@ -101,9 +101,9 @@ struct mcpx_session_config {
  *                 the pause that the router asks for. With `directed` this is not so, because
  *                 nothing is kept once it was written: a participant that answers many requests
  *                 joins with "all". An envelope that the router could not store ("unavailable") is
- *                 written again, too, whatever it is, with the same exception. It is told as REFUSED
- *                 (err MCPX_EUNAVAILABLE) when nothing of ours could be stored for ten minutes; it
- *                 may have got its place all the same
+ *                 written again, too, whatever it is, with the same exception. It is told as
+ *                 REFUSED (err MCPX_EUNAVAILABLE) when nothing of ours could be stored for ten
+ *                 minutes; it may have got its place all the same
  *   DELIVERED     an envelope of ours has its place in the topic [own, tag]
  *
  *   VIOLATION     a message was ignored: it contradicts itself, or its sender may not send it
@@ -206,8 +206,8 @@ struct mcpx_event {
  * An envelope that the application wants to send.
  *
  * type            "mcp/request", "mcp/proposal": METHOD and CONTEXT come from the payload.
- *                 Anything else ("chat", "mcp/reject", "mcp/response:ping") is the kind as it stands;
- *                 responses are better sent with mcpx_session_respond
+ *                 Anything else ("chat", "mcp/reject", "mcp/response:ping") is the kind as it
+ *                 stands; responses are better sent with mcpx_session_respond
  * to              addressees; none = everyone
  * correlation_id  the envelope this one is about; absent = none
  * payload         a JSON object, sent byte for byte
@@ -268,8 +268,9 @@ MCPX_API void mcpx_session_disconnected(struct mcpx_session *session, int code,
 MCPX_API void mcpx_session_end(struct mcpx_session *session);
 
 /**
- * Changes the setting of that name. Set after a connection that a token has ended, it says that there
- * is another token: the next attempt is due at once, and when that one fails after the usual pauses.
+ * Changes the setting of that name. Set after a connection that a token has ended, it says that
+ * there is another token: the next attempt is due at once, and when that one fails after the usual
+ * pauses.
  */
 MCPX_API void mcpx_session_renews_token(struct mcpx_session *session, bool renews);
 

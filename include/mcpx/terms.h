@@ -71,9 +71,9 @@ MCPX_API void mcpx_terms_list_add(struct mcpx_text *out, const struct mcpx_terms
 
 /**
  * Appends what a person should know about terms that do not fit the server they are for: sentences,
- * each with a newline. They are about an alias that is a tool, or stands for none; a tool that has the
- * name of the handshake's; terms for a tool that is not there. What mcpx_tools_doubts_add says is among
- * them.
+ * each with a newline. They are about an alias that is a tool, or stands for none; a tool that has
+ * the name of the handshake's; terms for a tool that is not there. What mcpx_tools_doubts_add says
+ * is among them.
  */
 MCPX_API void mcpx_terms_doubts_add(struct mcpx_text *out, const struct mcpx_terms *terms,
                                     const struct mcpx_tools *tools);
@@ -88,8 +88,8 @@ MCPX_API void mcpx_terms_doubts_add(struct mcpx_text *out, const struct mcpx_ter
 MCPX_API bool mcpx_context_keeps(struct mcpx_slice before, struct mcpx_slice after);
 
 /**
- * Appends the params of the `tools/call` that an `mcp.tool.invoke` stands for: the tool's name without
- * its prefix, the input as arguments, the context in `_meta`.
+ * Appends the params of the `tools/call` that an `mcp.tool.invoke` stands for: the tool's name
+ * without its prefix, the input as arguments, the context in `_meta`.
  *
  * params   those of the invocation, well-formed
  *
@@ -148,23 +148,23 @@ struct mcpx_instant {
  *
  * payload          the JSON-RPC message as it came, well-formed: `tools/call`, or on the side of a
  *                  client `mcp.tool.invoke`, or what was meant to be one
- * params           those that the edge would pass on, with the name that the tool has at its server;
- *                  absent: those of the payload. Of an invocation: made by
+ * params           those that the edge would pass on, with the name that the tool has at its
+ *                  server; absent: those of the payload. Of an invocation: made by
  *                  mcpx_invocation_params_add
  * transport        static; if this call came by another one than the options say; else NULL
- * tools            all tools of the server; empty: there are none; NULL: they are not known, because
- *                  the server is not there: the call ends as `unavailable`
+ * tools            all tools of the server; empty: there are none; NULL: they are not known,
+ *                  because the server is not there: the call ends as `unavailable`
  * server_version   what the server says of itself; absent: not known
  * envelope_id      of the envelope that it came in; absent: none
  * fulfils          id of the proposal that it fulfils; absent: none
  * may              whether the sender may call this tool. Asked on the side of a server when an
- *                  alias was called: the router has asked for the alias only. Asked on the side of a
- *                  client for each call. It may append members of the error's `data` to `more`, such
- *                  as "kind":"...". NULL: yes
+ *                  alias was called: the router has asked for the alias only. Asked on the side of
+ *                  a client for each call. It may append members of the error's `data` to `more`,
+ *                  such as "kind":"...". NULL: yes
  * random           MCPX_CALL_RANDOM_LEN random bytes; NULL with deterministic ids, which need none
  * answer_max       bytes that an answer of the edge itself, the handshake, may have; 0: any number
- * fault            why the message is no JSON-RPC request (mcpx_rpc_read), although a call was meant:
- *                  it is refused, and leaves its record. NULL: it is one
+ * fault            why the message is no JSON-RPC request (mcpx_rpc_read), although a call was
+ *                  meant: it is refused, and leaves its record. NULL: it is one
  */
 struct mcpx_call_request {
     struct mcpx_slice payload;
@@ -196,8 +196,8 @@ struct mcpx_call_answer {
 /**
  * What becomes of a call.
  *
- * call     it is passed on, and ended by mcpx_calls_answer; NULL: it has ended, and `answer` is what
- *          the sender gets
+ * call     it is passed on, and ended by mcpx_calls_answer; NULL: it has ended, and `answer` is
+ *          what the sender gets
  * tool     the tool, by the name that its server has for it. Lent until the call ends
  * params   what is passed on; absent: what the edge would pass on without terms. Lent until the
  *          calls are used again
@@ -257,8 +257,8 @@ struct mcpx_call_end {
  * The second door: each admitted call goes through it once, also when nobody waits for the answer.
  * Frees the call.
  *
- * Returns MCPX_OK; MCPX_ENOMEM when there was no memory for the answer: the call has ended, `out` has
- * an error that says so, and its records may be missing.
+ * Returns MCPX_OK; MCPX_ENOMEM when there was no memory for the answer: the call has ended, `out`
+ * has an error that says so, and its records may be missing.
  */
 MCPX_API enum mcpx_err mcpx_calls_answer(struct mcpx_calls *calls, struct mcpx_call *call,
                                          const struct mcpx_call_end *end,

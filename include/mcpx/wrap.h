@@ -36,7 +36,7 @@ MCPX_API bool mcpx_form_find(struct mcpx_slice name, enum mcpx_form *out);
 /** The tier's name; NULL outside the table. Static. */
 MCPX_API const char *mcpx_tier_name(enum mcpx_tier tier);
 
-/** The tier of that name, letter for letter. Returns false, and leaves `out`, when there is none. */
+/** The tier of that name, letter for letter. False, with `out` untouched, when there is none. */
 MCPX_API bool mcpx_tier_find(struct mcpx_slice name, enum mcpx_tier *out);
 
 /**
@@ -57,8 +57,8 @@ MCPX_API bool mcpx_tier_find(struct mcpx_slice name, enum mcpx_tier *out);
  * meta             `_meta` of the call's params, well-formed JSON: preferences, and what record of
  *                  provenance is asked for; absent: none
  * run_id           MCPX_ID_LEN digits for a record of provenance that need not be deterministic
- *                  (mcpx_id_random, mcpx_ids_next); absent: made of the request's id, as it always is
- *                  for one that has to be
+ *                  (mcpx_id_random, mcpx_ids_next); absent: made of the request's id, as it always
+ *                  is for one that has to be
  * wall_ms          the time, for such a record
  * parent           id of the proposal that the call fulfils; absent: it fulfils none
  * is_read          the result's `structuredContent` was found valid by mcpx_schema_validate, so two
@@ -110,14 +110,14 @@ struct mcpx_failure {
  * What became of an answer.
  *
  * is_error     it reports an error: of the tool, or of the edge
- * is_unready   the server's result is no answer yet (no `content`, no `structuredContent`); it passed
- *              as it came
+ * is_unready   the server's result is no answer yet (no `content`, no `structuredContent`); it
+ *              passed as it came
  * is_warned    the edge has put a warning into it
  * is_broken    it breaks a contract: an envelope that came ready is not what its name says, or two
  *              readers could read the result differently. With `enforce` a failure stands in its
  *              place; otherwise it passed
- * cause        of what is broken: MCPX_CAUSE_OUTPUT, or MCPX_CAUSE_SCHEMA when judging it met a bound;
- *              else, of an error, MCPX_CAUSE_FAILED or what the caller said
+ * cause        of what is broken: MCPX_CAUSE_OUTPUT, or MCPX_CAUSE_SCHEMA when judging it met a
+ *              bound; else, of an error, MCPX_CAUSE_FAILED or what the caller said
  * path         where the first breach is: JSON Pointer, in the envelope or the value that came
  * expected     what is expected there. Both are lent until the wrapper is used again
  */
@@ -142,16 +142,16 @@ MCPX_API void mcpx_wrapper_free(struct mcpx_wrapper *wrapper);
 
 /**
  * Appends the answer to `tools/call`: the server's `result` with `structuredContent`, `content` and
- * `isError` replaced. The first is the envelope; the second one text block with the envelope's text,
- * then the server's blocks that are no text; the third is true when the envelope reports an error,
- * else as the server has it. All other bytes are the server's.
+ * `isError` replaced. The first is the envelope; the second one text block with the envelope's
+ * text, then the server's blocks that are no text; the third is true when the envelope reports an
+ * error, else as the server has it. All other bytes are the server's.
  *
  * A value that is one of the two envelopes already, in `structuredContent` or as the only text
- * block, is not wrapped again: wrapping twice is wrapping once. With MCPX_FORM_AS_IS, and when there is
- * no answer in the result yet, the result is appended as it came.
+ * block, is not wrapped again: wrapping twice is wrapping once. With MCPX_FORM_AS_IS, and when
+ * there is no answer in the result yet, the result is appended as it came.
  *
- * result    well-formed JSON, borrowed. What is no object, and a value that is nested deeper than 511
- *           or that two readers could read differently, break the contract
+ * result    well-formed JSON, borrowed. What is no object, and a value that is nested deeper than
+ *           511 or that two readers could read differently, break the contract
  * out       on failure as it was before
  * outcome   filled
  *
@@ -165,8 +165,8 @@ MCPX_API enum mcpx_err mcpx_wrap_result(struct mcpx_wrapper *wrapper,
  * Appends the `result` of a call that has failed: the envelope in `structuredContent` and as a text
  * block, `isError` true.
  *
- * Returns as mcpx_wrap_result; MCPX_EINVALID also when the form is MCPX_FORM_AS_IS, or the cause has no
- * code in envelopes: such a failure is a JSON-RPC error (mcpx_cause_error).
+ * Returns as mcpx_wrap_result; MCPX_EINVALID also when the form is MCPX_FORM_AS_IS, or the cause
+ * has no code in envelopes: such a failure is a JSON-RPC error (mcpx_cause_error).
  */
 MCPX_API enum mcpx_err mcpx_wrap_failure(struct mcpx_wrapper *wrapper,
                                          const struct mcpx_wrap *call,
@@ -192,22 +192,22 @@ struct mcpx_output {
  *
  * outcome   filled
  *
- * Returns as mcpx_wrap_failure; MCPX_EINVALID also when nothing came though nothing failed, or `json`
- * is no JSON; MCPX_EUTF8.
+ * Returns as mcpx_wrap_failure; MCPX_EINVALID also when nothing came though nothing failed, or
+ * `json` is no JSON; MCPX_EUTF8.
  */
 MCPX_API enum mcpx_err mcpx_wrap_output(struct mcpx_wrapper *wrapper,
                                         const struct mcpx_wrap *call,
                                         const struct mcpx_output *output,
                                         struct mcpx_text *out, struct mcpx_wrapped *outcome);
 
-/** The member of a tool's `_meta` in which its own output schema is, when the list shows an outline. */
+/** The member of a tool's `_meta` that has its output schema, when the list shows an outline. */
 #define MCPX_OUTPUT_SCHEMA_MEMBER "io.mcpx/outputSchema"
 
 /**
- * Appends an entry of `tools/list` as a caller has to see it whose answers are wrapped: `outputSchema`
- * is an outline of the form's contract, with types and required members only; the tool's own moves to
- * MCPX_OUTPUT_SCHEMA_MEMBER of `_meta`. An entry that has the outline already, and any entry with
- * MCPX_FORM_AS_IS, is appended as it is. Memory failure shows in `out`.
+ * Appends an entry of `tools/list` as a caller has to see it whose answers are wrapped:
+ * `outputSchema` is an outline of the form's contract, with types and required members only; the
+ * tool's own moves to MCPX_OUTPUT_SCHEMA_MEMBER of `_meta`. An entry that has the outline already,
+ * and any entry with MCPX_FORM_AS_IS, is appended as it is. Memory failure shows in `out`.
  *
  * tool   well-formed JSON; what is no object is appended as it is
  */

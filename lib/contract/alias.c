@@ -1,6 +1,6 @@
 /*
- * alias.c - which tool does a name stand for? Names of tools come first, then single aliases, then the
- * namespace, and each is asked once: what an alias stands for is a tool or nothing.
+ * alias.c - which tool does a name stand for? Names of tools come first, then single aliases, then
+ * the namespace, and each is asked once: what an alias stands for is a tool or nothing.
  */
 #include "lib/contract/alias.h"
 

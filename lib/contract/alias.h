@@ -7,8 +7,8 @@
 #include "lib/contract/terms.h"
 
 /**
- * The tool that a name stands for, by the name that its server has for it: a tool of this name, else
- * the tool that it is an alias of. An alias of an alias is none.
+ * The tool that a name stands for, by the name that its server has for it: a tool of this name,
+ * else the tool that it is an alias of. An alias of an alias is none.
  *
  * tools   of the server
  *

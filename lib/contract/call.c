@@ -1,6 +1,6 @@
 /*
- * call.c - the first door: a call is read, found, judged, and passed on or refused. The steps are in
- * `steps`; the first that finds a flaw ends the call.
+ * call.c - the first door: a call is read, found, judged, and passed on or refused. The steps are
+ * in `steps`; the first that finds a flaw ends the call.
  */
 #include "lib/contract/call_admit.h"
 
@@ -120,7 +120,7 @@ static enum mcpx_err check_shape(struct mx_admitting *a)
     return a->asked.is_hopeless ? MCPX_EINVALID : mx_admit_weigh(a, MCPX_EINVALID);
 }
 
-/* The call's own context, or one that is made; a flaw when there is none, or it breaks its contract. */
+/* The call's own context, or one that is made; a flaw when there is none, or one that is broken. */
 static enum mcpx_err find_context(struct mx_admitting *a)
 {
     const struct mx_context_terms *terms = &a->calls->terms->context;

@@ -1,7 +1,7 @@
 /*
  * call.h - the calls of an edge, as the files that make them see them: call_shape.c what is asked,
- * call.c the first door, call_answer.c the second, call_record.c what is written down, calls.c their
- * memory.
+ * call.c the first door, call_answer.c the second, call_record.c what is written down, calls.c
+ * their memory.
  */
 #ifndef MX_CALL_H
 #define MX_CALL_H
@@ -180,7 +180,7 @@ bool mx_call_tell_end(struct mcpx_calls *calls, const struct mcpx_call *call,
                       const struct mx_call_outcome *outcome);
 
 /**
- * Keeps calls->flaw for the records, unless there is one already. Returns false when memory runs out.
+ * Keeps calls->flaw for the records, unless there is one already. False when memory runs out.
  */
 bool mx_call_note_flaw(struct mcpx_calls *calls, struct mcpx_call *call);
 

@@ -1,6 +1,6 @@
 /*
- * call_admit.h - a call at the first door, as its two files see it: call.c reads, finds and passes on,
- * call_judge.c says whether it can work.
+ * call_admit.h - a call at the first door, as its two files see it: call.c reads, finds and passes
+ * on, call_judge.c says whether it can work.
  */
 #ifndef MX_CALL_ADMIT_H
 #define MX_CALL_ADMIT_H
@@ -47,7 +47,7 @@ enum mcpx_err mx_admit_check_tier(struct mx_admitting *a);
 /** Whether the arguments, and the tool's schemas, are what they should be. */
 enum mcpx_err mx_admit_check_input(struct mx_admitting *a);
 
-/** What becomes of a flaw that counts only where schemas are enforced: MCPX_OK where they are not. */
+/** What becomes of a flaw that counts where schemas are enforced: MCPX_OK where they are not. */
 enum mcpx_err mx_admit_weigh(struct mx_admitting *a, enum mcpx_err err);
 
 #endif

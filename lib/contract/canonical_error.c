@@ -1,6 +1,6 @@
 /*
- * canonical_error.c - the two tables of errors, asked. Rows are the macros of the public header, so a
- * program can make tables of its own from them.
+ * canonical_error.c - the two tables of errors, asked. Rows are the macros of the public header, so
+ * a program can make tables of its own from them.
  */
 #include <mcpx/contract.h>
 

@@ -1,7 +1,7 @@
 /*
- * compile.c - making a program. Subschemas wait in a list and are made one after another, not inside
- * each other; a reference adds what it leads to, perhaps from another document. Dynamic references
- * come last: what they may lead to is known when all documents are.
+ * compile.c - making a program. Subschemas wait in a list and are made one after another, not
+ * inside each other; a reference adds what it leads to, perhaps from another document. Dynamic
+ * references come last: what they may lead to is known when all documents are.
  */
 #include "lib/contract/compile.h"
 

@@ -7,8 +7,8 @@
 #include "lib/contract/build.h"
 
 /**
- * Makes the program of the schema at a place, and of all schemas in its document, so that a fault is
- * found where nothing refers to it too.
+ * Makes the program of the schema at a place, and of all schemas in its document, so that a fault
+ * is found where nothing refers to it too.
  *
  * build   zeroed, with `program` (zeroed) and `library`; on MCPX_EINVALID it says where and why,
  *         unless the library does

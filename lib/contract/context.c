@@ -1,6 +1,6 @@
 /*
- * context.c - the context of a call. It is found, made or handed on; one that is there is never written
- * anew.
+ * context.c - the context of a call. It is found, made or handed on; one that is there is never
+ * written anew.
  */
 #include "lib/contract/context.h"
 
@@ -132,7 +132,7 @@ static const struct {
     {NULL, "featureFlags", false},
 };
 
-/* The only member of that name, so that all readers see the same one; absent when there are more. */
+/* The only member of that name; absent when there are more: readers could take different ones. */
 static struct mcpx_slice only(struct mcpx_slice object, const char *name)
 {
     return mcpx_json_count(object, name) == 1 ? mcpx_json_get(object, name)

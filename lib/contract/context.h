@@ -1,6 +1,6 @@
 /*
- * context.h - the context of a call: where it stands, one that is made, one that is written where the
- * server looks for it.
+ * context.h - the context of a call: where it stands, one that is made, one that is written where
+ * the server looks for it.
  */
 #ifndef MX_CONTEXT_H
 #define MX_CONTEXT_H
@@ -23,7 +23,7 @@ void mx_context_make(struct mcpx_text *out, const struct mcpx_terms *terms,
                      struct mcpx_slice request_id, struct mcpx_slice trace_id);
 
 /**
- * The context where the server looks for it, in params that it is given; absent when it is not there.
+ * The context where the server looks for it, in params that it is given; absent if not there.
  */
 struct mcpx_slice mx_context_given(const struct mx_context_terms *terms,
                                    struct mcpx_slice params);

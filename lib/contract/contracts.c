@@ -1,6 +1,6 @@
 /*
- * contracts.c - documents judged by their contracts; and what a schema cannot say of a tool: that its
- * own two schemas are usable.
+ * contracts.c - documents judged by their contracts; and what a schema cannot say of a tool: that
+ * its own two schemas are usable.
  *
  * A contract is compiled when it is first asked for and kept. To ask the shelf for each document
  * would mean to find the fingerprint of the same text again and again.
@@ -43,8 +43,8 @@ void mcpx_contracts_free(struct mcpx_contracts *contracts)
     free(contracts);
 }
 
-/* Errors of a tool's schema, added to those of the document: the path begins at the document. Slices
-   have their lengths at once and their places when all texts are there. */
+/* Errors of a tool's schema, added to those of the document: the path begins at the document.
+   Slices have their lengths at once and their places when all texts are there. */
 static void tell(struct mcpx_contracts *contracts, const char *member,
                  struct mcpx_schema_report *report)
 {

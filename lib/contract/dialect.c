@@ -1,7 +1,7 @@
 /*
  * dialect.c - two dialects are built in. Others are made of the vocabularies of 2020-12 by a meta-
- * schema that the caller has; one that asks for a vocabulary that is not here cannot be used, because
- * leaving out what it asks for would let pass what it forbids.
+ * schema that the caller has; one that asks for a vocabulary that is not here cannot be used,
+ * because leaving out what it asks for would let pass what it forbids.
  */
 #include "lib/contract/dialect.h"
 #include "lib/contract/tree_find.h"

@@ -1,6 +1,6 @@
 /*
- * envelope_out.c - mcp.envelope.v0.1 around a value. What the caller wants of it stands in the `_meta`
- * of the call; what cannot be made sense of there becomes a warning and changes nothing else.
+ * envelope_out.c - mcp.envelope.v0.1 around a value. What the caller wants of it stands in the
+ * `_meta` of the call; what makes no sense there becomes a warning and changes nothing else.
  */
 #include "lib/contract/wrap.h"
 
@@ -27,7 +27,7 @@ static void warn_of_member(struct mcpx_text *out, const char *member, const char
     mx_format(out, ",\"details\":{\"member\":%q}}", member);
 }
 
-/* The truth of a member; `other` when there is none, and with a warning when it is something else. */
+/* The truth of a member; `other` when there is none, with a warning when it is something else. */
 static bool read_bool(struct mcpx_text *warnings, struct mcpx_slice object, const char *name,
                       bool other)
 {
@@ -132,7 +132,7 @@ static bool has_place(const struct mcpx_json_walk *walk)
             mcpx_json_type(walk->value) == MCPX_JSON_BOOL);
 }
 
-/* The object whose members are the details: the error itself, or its `details` if there is no more. */
+/* The object whose members are the details: the error, or its `details` if there is no more. */
 static struct mcpx_slice details_of(struct mcpx_slice error)
 {
     struct mcpx_slice details = mcpx_json_get(error, "details");

@@ -1,6 +1,6 @@
 /*
- * evaluate.c - a document is judged twice at most: for the verdict, and if it is not valid once more
- * for the errors. Memory of both is kept with the report.
+ * evaluate.c - a document is judged twice at most: for the verdict, and if it is not valid once
+ * more for the errors. Memory of both is kept with the report.
  */
 #include "lib/contract/evaluate.h"
 

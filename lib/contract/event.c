@@ -1,7 +1,7 @@
 /*
- * event.c - lines of telemetry. The words for who calls, and in which mode, come from outside, and a
- * call is counted whatever they are: a word that the contract does not know becomes the one that an
- * edge would have put there.
+ * event.c - lines of telemetry. The words for who calls, and in which mode, come from outside, and
+ * a call is counted whatever they are: a word that the contract does not know becomes the one that
+ * an edge would have put there.
  */
 #include "lib/contract/record.h"
 

@@ -1,5 +1,5 @@
 /*
- * findings.h - the errors that come first by path and keyword, whatever the order they are found in.
+ * findings.h - the errors that come first by path and keyword, in whatever order they are found.
  */
 #ifndef MX_FINDINGS_H
 #define MX_FINDINGS_H

@@ -40,12 +40,12 @@ enum mcpx_err mx_flaw_at(struct mx_flaw *flaw, enum mcpx_cause cause,
                          const struct mcpx_schema_error *error);
 
 /**
- * There is what a report says; its paths begin with `prefix`. Returns MCPX_EINVALID, or MCPX_ENOMEM.
+ * There is what a report says; its paths begin with `prefix`. MCPX_EINVALID, or MCPX_ENOMEM.
  */
 enum mcpx_err mx_flaw_report(struct mx_flaw *flaw, enum mcpx_cause cause, const char *prefix,
                              const struct mcpx_schema_report *report);
 
-/** Something is too long: `what`, "arguments have", says what, with its bytes. Returns MCPX_EINVALID. */
+/** Something is too long: `what`, such as "arguments have", then its bytes. MCPX_EINVALID. */
 enum mcpx_err mx_flaw_size(struct mx_flaw *flaw, enum mcpx_cause cause, const char *what,
                            size_t bytes, size_t max);
 

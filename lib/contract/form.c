@@ -1,6 +1,6 @@
 /*
- * form.c - names of what results may look like, and of levels of service. Rows are the macros of the
- * public header.
+ * form.c - names of what results may look like, and of levels of service. Rows are the macros of
+ * the public header.
  */
 #include <mcpx/wrap.h>
 

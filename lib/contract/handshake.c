@@ -1,6 +1,7 @@
 /*
- * handshake.c - which tools there are, and who answers for them. Every tool and every known namespace
- * is an entry of one list; sorted, the entries of a namespace stand together, its tools in order.
+ * handshake.c - which tools there are, and who answers for them. Every tool and every known
+ * namespace is an entry of one list; sorted, the entries of a namespace stand together, its tools
+ * in order.
  */
 #include "lib/contract/record.h"
 
@@ -11,8 +12,8 @@
 #include <stdlib.h>
 
 /*
- * A tool in its namespace, or the namespace itself: then `tool` is absent, and `known` tells what is
- * known of it.
+ * A tool in its namespace, or the namespace itself: then `tool` is absent, and `known` tells what
+ * is known of it.
  */
 struct entry {
     struct mcpx_slice space;

@@ -1,5 +1,5 @@
 /*
- * handshake_tool.c - which tools there are now, asked as a tool. It is no server's: the edge answers.
+ * handshake_tool.c - which tools there are now, asked as a tool, which the edge answers itself.
  */
 #include "lib/contract/handshake_tool.h"
 

@@ -1,8 +1,8 @@
 /*
  * keyword_object.c - what an object has: one pass over its members serves properties,
- * patternProperties, additionalProperties, propertyNames and required together. Names that the schema
- * knows stand in a table by hash; the next one of the schema is tried first, because most documents
- * keep its order. Required names are counted: only when one is missing it is asked which.
+ * patternProperties, additionalProperties, propertyNames and required together. Names that the
+ * schema knows stand in a table by hash; the next one of the schema is tried first, because most
+ * documents keep its order. Required names are counted: only when one is missing it is asked which.
  */
 #include "lib/contract/keywords.h"
 #include "lib/contract/run.h"

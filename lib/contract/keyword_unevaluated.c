@@ -1,6 +1,6 @@
 /*
- * keyword_unevaluated.c - unevaluatedItems and unevaluatedProperties: what no other subschema of the
- * value has looked at. Their checks come last; the marks are the run's.
+ * keyword_unevaluated.c - unevaluatedItems and unevaluatedProperties: what no other subschema of
+ * the value has looked at. Their checks come last; the marks are the run's.
  */
 #include "lib/contract/keywords.h"
 #include "lib/contract/run.h"

@@ -1,7 +1,7 @@
 /*
  * keyword_value.c - type, enum, const. A type is no check of its own but the mask of its subschema.
- * Few values of an `enum` are compared one by one, many are found by their hash. Strings, which most
- * of them are, stand by themselves.
+ * Few values of an `enum` are compared one by one, many are found by their hash. Strings, which
+ * most of them are, stand by themselves.
  */
 #include "lib/contract/keywords.h"
 #include "lib/contract/run.h"

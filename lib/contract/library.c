@@ -1,6 +1,6 @@
 /*
- * library.c - the lists of a library: resources by their URI, anchors by resource and name. Names come
- * from whoever writes the schema, so their hashes have a key that he does not know.
+ * library.c - the lists of a library: resources by their URI, anchors by resource and name. Names
+ * come from whoever writes the schema, so their hashes have a key that he does not know.
  */
 #include "lib/contract/library.h"
 #include "lib/contract/tree_read.h"

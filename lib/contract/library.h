@@ -131,8 +131,8 @@ const struct mx_anchor *mx_library_anchor(const struct mx_library *library, uint
                                           struct mcpx_slice name);
 
 /**
- * Adds an anchor. `value` is the node that holds its name. Returns false on failure, which is noted:
- * another schema has the name, or memory ran out.
+ * Adds an anchor. `value` is the node that holds its name. Returns false on failure, which is
+ * noted: another schema has the name, or memory ran out.
  */
 bool mx_library_add_anchor(struct mx_library *library, struct mx_anchor anchor,
                            uint32_t value);

@@ -33,7 +33,7 @@ struct mx_number {
     bool negative;
 };
 
-/** Whether a number is a multiple of another. UNKNOWN: finding out needs too much work or memory. */
+/** Is a number a multiple of another? UNKNOWN: finding out needs too much work or memory. */
 enum mx_multiple { MX_MULTIPLE_NO = 0, MX_MULTIPLE_YES, MX_MULTIPLE_UNKNOWN };
 
 /**

@@ -1,7 +1,7 @@
 /*
- * outline.c - what `tools/list` says of a tool whose answers are wrapped. Clients that check answers
- * would throw away every envelope that the tool's own schema does not know. They are told an outline:
- * some of them know one dialect only, and take no schema that is not an object.
+ * outline.c - what `tools/list` says of a tool whose answers are wrapped. Clients that check
+ * answers would throw away every envelope that the tool's own schema does not know. They are told
+ * an outline: some of them know one dialect only, and take no schema that is not an object.
  */
 #include <mcpx/json.h>
 #include <mcpx/wrap.h>

@@ -1,10 +1,11 @@
 /*
- * parity.c - do two logs say the same? Both are read side by side, a line of each at a time, and every
- * member that differs is told: whoever compares two transports wants to know what differs, not that
- * something does. A line that cannot be read is a fault and no difference; a broken log proves nothing.
+ * parity.c - do two logs say the same? Both are read side by side, a line of each at a time, and
+ * every member that differs is told: whoever compares two transports wants to know what differs,
+ * not that something does. A line that cannot be read is a fault and no difference; a broken log
+ * proves nothing.
  *
- * Of two objects the names of one are sorted, and those of the other looked up. A table of hashes was
- * refused: whoever chooses the names can choose equal ones.
+ * Of two objects the names of one are sorted, and those of the other looked up. A table of hashes
+ * was refused: whoever chooses the names can choose equal ones.
  */
 #include "lib/contract/canonical.h"
 #include "lib/contract/tree_find.h"

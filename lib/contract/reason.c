@@ -11,8 +11,8 @@
 #include "lib/core/format.h"
 #include "lib/core/json_write.h"
 
-/* Bytes of a line that is worth a look, bytes of it that are looked for, and comparisons that this may
-   take: a message that is not compared to the end is not told. */
+/* Bytes of a line that is worth a look, bytes of it that are looked for, and comparisons that this
+   may take: a message that is not compared to the end is not told. */
 enum { LINE_MIN = 12, LINE_MAX = 256, WORK_MAX = 8 * 1000 * 1000 };
 
 struct mcpx_slice mx_cut(struct mcpx_slice text, size_t points)

@@ -5,10 +5,10 @@
  * steps of the evaluation before it is used: a hundred thousand matches that each just stay below a
  * limit are bounded together, not one by one.
  *
- * PCRE2 counts anew at each place of the text where a match may begin, and what it counts once can be
- * a walk to the end of the text when something is repeated. So a pattern that may begin anywhere pays
- * for each place, and one that repeats for the text at each of them. Most that match do so near the
- * beginning: places are tried, and paid, in growing portions.
+ * PCRE2 counts anew at each place of the text where a match may begin, and what it counts once can
+ * be a walk to the end of the text when something is repeated. So a pattern that may begin anywhere
+ * pays for each place, and one that repeats for the text at each of them. Most that match do so
+ * near the beginning: places are tried, and paid, in growing portions.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "lib/contract/regex.h"

@@ -1,7 +1,7 @@
 /*
- * resolve.c - documents, and where references lead in them. A JSON Pointer may lead to where no schema
- * was expected; what it finds there is walked through then, and has to keep its meta-schema like
- * everything else.
+ * resolve.c - documents, and where references lead in them. A JSON Pointer may lead to where no
+ * schema was expected; what it finds there is walked through then, and has to keep its meta-schema
+ * like everything else.
  *
  * Documents are asked of the caller by name; this file, like the whole folder, opens nothing.
  */

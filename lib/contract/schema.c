@@ -1,7 +1,7 @@
 /*
- * schema.c - making a compiled schema: read its documents, let them be judged by their meta-schemas,
- * compile. Meta-schemas are schemas and are judged by the same engine; those of the two dialects are
- * made first and trusted.
+ * schema.c - making a compiled schema: read its documents, let them be judged by their
+ * meta-schemas, compile. Meta-schemas are schemas and are judged by the same engine; those of the
+ * two dialects are made first and trusted.
  */
 #include "lib/contract/schema_state.h"
 

@@ -1,7 +1,7 @@
 /*
- * shelf.c - compiled schemas under their fingerprints. Servers tell their tools again and again, and
- * many tools have equal schemas: each is compiled once. What was not asked for longest goes first when
- * there are too many bytes of them.
+ * shelf.c - compiled schemas under their fingerprints. Servers tell their tools again and again,
+ * and many tools have equal schemas: each is compiled once. What was not asked for longest goes
+ * first when there are too many bytes of them.
  */
 #include "lib/contract/schema_state.h"
 

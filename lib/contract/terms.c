@@ -1,6 +1,6 @@
 /*
- * terms.c - from text to terms. The contract `terms` has judged the text by then, so that what is read
- * here is what it should be, or is not there.
+ * terms.c - from text to terms. The contract `terms` has judged the text by then, so that what is
+ * read here is what it should be, or is not there.
  */
 #include "lib/contract/terms.h"
 

@@ -1,5 +1,5 @@
 /*
- * terms_list.c - the tools of a server as its edge shows them, and what does not fit them in the terms.
+ * terms_list.c - the tools of a server as its edge shows them, and terms that do not fit them.
  */
 #include "lib/contract/alias.h"
 #include "lib/contract/handshake_tool.h"

@@ -1,7 +1,7 @@
 /*
- * tree_find.c - looking into an indexed text: a member by its name, a value by its JSON Pointer, and
- * back from a node to its pointer. Names are compared by hash first, so passing over a member costs
- * one comparison of numbers.
+ * tree_find.c - looking into an indexed text: a member by its name, a value by its JSON Pointer,
+ * and back from a node to its pointer. Names are compared by hash first, so passing over a member
+ * costs one comparison of numbers.
  */
 #include "lib/contract/tree_find.h"
 #include "lib/contract/name_hash.h"

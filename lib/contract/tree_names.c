@@ -1,8 +1,8 @@
 /*
  * tree_names.c - finding names that stand twice. Few names are compared pair by pair, by their
  * hashes; many go into a table of hashes, which is kept for the next object. Whoever chooses names
- * can choose equal hashes: a table in which too many places are looked at is given up, and the names
- * are sorted. A hash with a key would need chance, which this layer does not have.
+ * can choose equal hashes: a table in which too many places are looked at is given up, and the
+ * names are sorted. A hash with a key would need chance, which this layer does not have.
  */
 #include "lib/contract/tree_names.h"
 #include "lib/contract/tree_find.h"

@@ -1,8 +1,8 @@
 /*
- * tree_read.c - indexing a JSON text. One pass notes for each value where it begins and ends, and for
- * each container where what it holds ends: 16 bytes a value in one flat array, in the order of the
- * text. A walk goes forward through the array and passes over a subtree by one number. A tree of
- * allocated values would cost a hundred bytes for "0," and forget how a number was written; only
+ * tree_read.c - indexing a JSON text. One pass notes for each value where it begins and ends, and
+ * for each container where what it holds ends: 16 bytes a value in one flat array, in the order of
+ * the text. A walk goes forward through the array and passes over a subtree by one number. A tree
+ * of allocated values would cost a hundred bytes for "0," and forget how a number was written; only
  * spans, as json_read.c has them, would make every look-up a pass over the text.
  *
  * No value is shorter than a byte, and whoever stands in a container has a bracket, comma or colon
@@ -100,7 +100,7 @@ static inline const unsigned char *read_name(struct builder *b, const unsigned c
     return at < end && *at == ':' ? mx_space_skip(at + 1, end) : NULL;
 }
 
-/* True when a number has an exponent that mx_number_read refuses, which has nine digits at least. */
+/* True when a number has an exponent that mx_number_read refuses: one of nine digits or more. */
 static bool has_long_exponent(const unsigned char *begin, const unsigned char *end)
 {
     struct mcpx_slice text = {(const char *)begin, (size_t)(end - begin)};

@@ -18,8 +18,8 @@ struct mx_walk {
 bool mx_walk_schema(struct mx_walk walk, uint32_t node);
 
 /**
- * What a schema that begins a resource is written in. `dialect` is left as it is when the schema does
- * not say. Returns false on failure, which is noted.
+ * What a schema that begins a resource is written in. `dialect` is left as it is when the schema
+ * does not say. Returns false on failure, which is noted.
  */
 bool mx_walk_dialect(const struct mx_walk *walk, uint32_t node, struct mx_dialect *dialect);
 

@@ -1,7 +1,7 @@
 /*
- * wrap.c - from what a server or program has returned to the answer that its caller gets. What came is
- * found and judged here; others write the envelope; here it is put where the result was. Values are
- * passed on as they are written, so nothing is read into numbers or strings and written again.
+ * wrap.c - from what a server or program has returned to the answer that its caller gets. What came
+ * is found and judged here; others write the envelope; here it is put where the result was. Values
+ * are passed on as they are written, so nothing is read into numbers or strings and written again.
  */
 #include "lib/contract/wrap.h"
 
@@ -44,7 +44,7 @@ void mcpx_wrapper_free(struct mcpx_wrapper *wrapper)
     free(wrapper);
 }
 
-/* Which envelope a value is already; MCPX_FORM_AS_IS: none. Most are none, and long: one pass tells. */
+/* Which envelope a value is already; MCPX_FORM_AS_IS: none. One pass: most are none, and long. */
 static enum mcpx_form form_of(struct mcpx_slice value)
 {
     static const char *const others[] = {"tool_version",  "tool_id",     "request_id",

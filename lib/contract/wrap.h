@@ -1,7 +1,7 @@
 /*
  * wrap.h - an answer on its way into an envelope. wrap.c finds out what came and where the envelope
- * goes; reason.c says why a call has failed; envelope_out.c and response.c each write one of the two
- * envelopes, provenance.c the record of what an answer was made from.
+ * goes; reason.c says why a call has failed; envelope_out.c and response.c each write one of the
+ * two envelopes, provenance.c the record of what an answer was made from.
  */
 #ifndef MX_WRAP_H
 #define MX_WRAP_H
@@ -74,8 +74,8 @@ struct mcpx_slice mx_cut(struct mcpx_slice text, size_t points);
 bool mx_is_structured_error(struct mcpx_slice value);
 
 /**
- * The objects in which a tool may say what went wrong: the value itself, its member `error`, the items
- * of its list `errors`. Zero-initialised but for `value` is before the first.
+ * The objects in which a tool may say what went wrong: the value itself, its member `error`, the
+ * items of its list `errors`. Zero-initialised but for `value` is before the first.
  */
 struct mx_error_walk {
     struct mcpx_slice value;
@@ -87,8 +87,8 @@ struct mx_error_walk {
 bool mx_error_walk_next(struct mx_error_walk *walk, struct mcpx_slice *out);
 
 /**
- * What a failure is told as, in one line: the server's own words, else a sentence of ours. It is not
- * cut. Lent until the wrapper is used for the next.
+ * What a failure is told as, in one line: the server's own words, else a sentence of ours. It is
+ * not cut. Lent until the wrapper is used for the next.
  */
 struct mcpx_slice mx_reason(struct mcpx_wrapper *wrapper, const struct mx_answer *answer);
 
@@ -109,7 +109,7 @@ bool mx_repeats_arguments(struct mcpx_wrapper *wrapper, const struct mx_answer *
 void mx_reason_add(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
                    const struct mx_answer *answer, struct mcpx_slice line, size_t points);
 
-/** Appends what is known of a failure as members of an object: canonical_code, path, exit_code ... */
+/** Appends what is known of a failure as members of an object: canonical_code, path, exit_code. */
 void mx_reason_details(struct mcpx_text *out, const struct mcpx_failure *failure);
 
 /** Composes an mcp.envelope.v0.1 in the wrapper. Returns MCPX_OK or MCPX_ENOMEM. */
@@ -141,15 +141,15 @@ struct mx_record {
  *
  * list   artifact.ref.v0.1, JSON
  *
- * Returns MCPX_OK; MCPX_EINVALID when it is no list, or has something else in it, which is left out;
- * MCPX_ENOMEM.
+ * Returns MCPX_OK; MCPX_EINVALID when it is no list, or has something else in it, which is left
+ * out; MCPX_ENOMEM.
  */
 enum mcpx_err mx_artifacts_add(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
                                struct mcpx_slice list);
 
 /**
- * Composes the record in the wrapper. Returns MCPX_OK; MCPX_EINVALID when something cannot be digested
- * because two readers could read it differently; MCPX_ENOMEM.
+ * Composes the record in the wrapper. Returns MCPX_OK; MCPX_EINVALID when something cannot be
+ * digested because two readers could read it differently; MCPX_ENOMEM.
  */
 enum mcpx_err mx_record_compose(struct mcpx_wrapper *wrapper, const struct mx_answer *answer,
                                 const struct mx_record *record);

@@ -1,8 +1,8 @@
 /*
  * control.c - one list for ids, kinds, participants, topics and the search for a CONTEXT, because a
  * character that is refused in one and taken in another is a name that two readers disagree about.
- * A list of all characters that terminals hide was refused: some of them stand in people's names and
- * in emoji. Programs that show text know more of them (tools/common/visible.c).
+ * A list of all characters that terminals hide was refused: some of them stand in people's names
+ * and in emoji. Programs that show text know more of them (tools/common/visible.c).
  */
 #include "lib/core/control.h"
 

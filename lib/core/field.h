@@ -41,7 +41,7 @@ const struct mx_field_rule *mx_field_rule(enum mx_field field);
 /** The field a member's name, unescaped, stands for; MX_FIELD_COUNT when for none. */
 enum mx_field mx_field_of(const struct mx_member *member);
 
-/** The field that a member which is none is named like (mx_fold_compare); MX_FIELD_COUNT for none. */
+/** The field whose name differs in letter case alone (mx_fold_compare); MX_FIELD_COUNT for none. */
 enum mx_field mx_field_like(const struct mx_member *member);
 
 /** The value of a string member without its quotes, still escaped. */
@@ -54,8 +54,8 @@ static inline struct mcpx_slice mx_field_inside(struct mcpx_slice value)
  * Looks for what no header string may hold: a control character (mx_control_find), escaped or not,
  * and half a surrogate pair. Protocol: section 1.
  *
- * member   a string, or an array of strings (between them nothing is a backslash or such a character
- *          but white space)
+ * member   a string, or an array of strings (between them nothing is a backslash or such a
+ *          character but white space)
  * offset   filled with the place of the first such character in the inside of the value, when
  *          there is one; unspecified otherwise
  *

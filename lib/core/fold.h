@@ -19,10 +19,10 @@ enum mx_likeness { MX_UNLIKE, MX_LIKE, MX_SAME };
  * raw    as mx_scan accepted it, between its quotes
  * name   ASCII, NUL-terminated, not empty
  *
- * Letters are like each other when Unicode's simple case folding, or its simple mapping to upper or to
- * lower case, makes them the same: beside A to Z these are U+017F (s), U+212A (k), U+0130 and U+0131
- * (i). A name is also like one that goes on behind a U+0000, where C programs see its end. Ends at the
- * first byte that differs; never allocates. Protocol: sections 1 and 9.
+ * Letters are like each other when Unicode's simple case folding, or its simple mapping to upper or
+ * to lower case, makes them the same: beside A to Z these are U+017F (s), U+212A (k), U+0130 and
+ * U+0131 (i). A name is also like one that goes on behind a U+0000, where C programs see its end.
+ * Ends at the first byte that differs; never allocates. Protocol: sections 1 and 9.
  */
 enum mx_likeness mx_fold_compare(struct mcpx_slice raw, const char *name);
 

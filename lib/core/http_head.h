@@ -89,7 +89,7 @@ size_t mx_http_find(const struct mx_http_head *head, const char *name,
 /** True when a field of that name, a comma-separated list, holds the word, in any letter case. */
 bool mx_http_lists(const struct mx_http_head *head, const char *name, const char *word);
 
-/** True when there is exactly one field of that name and its value is `text`, in any letter case. */
+/** True when there is just one field of that name and its value is `text`, in any letter case. */
 bool mx_http_is(const struct mx_http_head *head, const char *name, const char *text);
 
 #endif

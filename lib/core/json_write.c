@@ -10,8 +10,8 @@
 
 #include <mcpx/json.h>
 
-/* Bytes that each byte takes in a string. DEL is legal in JSON, but a terminal that shows a log would
- * obey it. */
+/* Bytes that each byte takes in a string. DEL is legal in JSON, but a terminal that shows a log
+ * would obey it. */
 /* clang-format off */
 static const unsigned char sizes[256] = {
     6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 2, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6,

@@ -51,8 +51,8 @@ static inline uint64_t mx_nested_parity(uint64_t bits)
     return bits;
 }
 
-/* The place behind the bracket that closes the first one, from the beginning of a block; 0: it is not
- * in this one. */
+/* The place behind the bracket that closes the first one, from the beginning of a block; 0: it is
+ * not in this one. */
 static inline size_t mx_nested_end(struct mx_nested *state, const struct mx_nested_bits *bits)
 {
     uint64_t quotes = bits->quote & ~mx_nested_escaped(state, bits->backslash);

@@ -12,7 +12,9 @@
     "it is protected by a passphrase; expected a key without one, in a file that only its "   \
     "user may read"
 
-/** A pem_password_cb: there is none. `context` is a bool that says whether one was wanted, or NULL. */
+/**
+ * A pem_password_cb: there is none. `context` is a bool that says whether one was wanted, or NULL.
+ */
 static inline int mx_no_passphrase(char *buffer, int size, int writing, void *context)
 {
     (void)writing;

@@ -89,8 +89,8 @@ bool mx_pattern_covers(const struct mx_pattern *pattern, const struct mcpx_kind 
 }
 
 /*
- * A "*" of the inner pattern is a byte like any other here, which only a "*" of the outer one takes.
- * That is exact: there are bytes that stand in neither, and what covers those covers all.
+ * A "*" of the inner pattern is a byte like any other here, which only a "*" of the outer one
+ * takes. That is exact: there are bytes that stand in neither, and what covers those covers all.
  */
 bool mx_pattern_contains(const struct mx_pattern *outer, const struct mx_pattern *inner,
                          bool denies)

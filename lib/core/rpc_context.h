@@ -27,8 +27,8 @@ bool mx_rpc_params_read(struct mcpx_slice method, struct mcpx_slice params,
 
 /**
  * Checks `_meta` of params or of a result: `progressToken`, the members that MCP reserves and
- * participants read (protocolVersion, clientInfo, clientCapabilities, related-task and the taskId in
- * it). `fault` as above.
+ * participants read (protocolVersion, clientInfo, clientCapabilities, related-task and the taskId
+ * in it). `fault` as above.
  */
 bool mx_rpc_meta_check(struct mcpx_slice object, struct mcpx_fault *fault);
 

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How often what is left without a warden is looked for, and for how long when the end is wanted. */
+/* How often what is left without a warden is looked for, and how long when the end is wanted. */
 enum { SWEEP_MS = 10, SWEEPS_MAX = 100 };
 
 void mx_child_run_order(struct mcpx_child *child, enum mx_warden_order order)

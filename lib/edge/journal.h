@@ -16,8 +16,8 @@
  * Where to write, and who is told.
  *
  * dir        made when it is missing, with all folders on the way
- * keep       newest files, by name, that stay in each folder: 0 counts as 1. What a process writes to
- *            stays besides, be it this one or another
+ * keep       newest files, by name, that stay in each folder: 0 counts as 1. What a process writes
+ *            to stays besides, be it this one or another
  * wall_ms    when the run begins
  * pid        of this process
  * complain   told a sentence without end of line when a log cannot be written
@@ -35,9 +35,9 @@ struct mx_journal_config {
 struct mx_journal;
 
 /**
- * Makes both folders (mode 0700) and in each a new file (0600), lets the link lead there in one step,
- * so that no reader ever finds it missing, and removes the oldest files. Neither a folder nor a file
- * is followed when it is a link, and what stands in the place of the link but is none stays.
+ * Makes both folders (mode 0700) and in each a new file (0600), lets the link lead there in one
+ * step, so that no reader ever finds it missing, and removes the oldest files. Neither a folder nor
+ * a file is followed when it is a link, and what stands in the place of the link but is none stays.
  *
  * From then on the process ignores SIGXFSZ, so that a bound on the size of files ends a log and not
  * the process.

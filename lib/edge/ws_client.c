@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Asked for in any case: on a connection whose routing is not known nobody knows what has an echo. */
+/* Always asked for: nobody knows what has an echo on a connection whose routing is not known. */
 static const char *routing_of(const char *name)
 {
     if (!name || strcmp(name, "all") == 0)

@@ -74,7 +74,7 @@ void mx_wire_finish(struct mx_wire *wire);
 /** Stops or goes on reading. */
 void mx_wire_pause(struct mx_wire *wire, bool pause);
 
-/** The next connection is made with this token, copied. False when memory ran out: with the one before. */
+/** Copies the token for the next connection. False when memory runs out: it keeps the old one. */
 bool mx_wire_renew(struct mx_wire *wire, const char *token);
 
 /**

@@ -54,8 +54,8 @@ static void tell_ended(struct mx_wire *wire)
     mcpx_text_fini(&why);
 }
 
-/* Once for each attempt: detached, it has lost its pointer to us, and libwebsockets may take its time
- * with it. */
+/* Once for each attempt: detached, it has lost its pointer to us, and libwebsockets may take its
+ * time with it. */
 void mx_wire_over(struct mx_wire *wire)
 {
     if (wire->open || wire->status || !wire->next) {
@@ -132,8 +132,8 @@ static const unsigned char *next_key(struct mx_wire *wire)
     return wire->keys[--wire->keys_left];
 }
 
-/* Frames are made here: libwebsockets masks byte by byte, and asks the system for every key. Returns
- * false when the connection is broken. */
+/* Frames are made here: libwebsockets masks byte by byte, and asks the system for every key.
+ * Returns false when the connection is broken. */
 static bool put(struct mx_wire *wire, enum mx_opcode opcode, struct mcpx_slice body)
 {
     const unsigned char *key = next_key(wire);
@@ -211,9 +211,9 @@ static int on_piece(struct mx_wire *wire, const char *in, size_t len)
 
 /*
  * libwebsockets gives out 1012, 1013 and 1014 as 1002, for RFC 6455 lists none of them; the reason
- * tells them apart. A router that means 1002 says so, by name or text. One that refuses somebody after
- * the upgrade names an error. All else is said by what stands before a router, and is taken for a
- * restart: who gave up would be gone for good after each of them. Protocol: sections 6 and 7.
+ * tells them apart. A router that means 1002 says so, by name or text. One that refuses somebody
+ * after the upgrade names an error. All else is said by what stands before a router, and is taken
+ * for a restart: who gave up would be gone for good after each of them. Protocol: sections 6 and 7.
  */
 static enum mcpx_err meant_by_1002(struct mcpx_slice reason)
 {

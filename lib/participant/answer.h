@@ -10,8 +10,8 @@
 /**
  * Checks whether this response, whose payload was read, answers a pending envelope of ours.
  *
- * own     filled with the request or proposal of ours that its correlation_id is about; NULL when it
- *         is about none
+ * own     filled with the request or proposal of ours that its correlation_id is about; NULL when
+ *         it is about none
  *
  * Returns MCPX_VIOLATION_NONE when it is an answer to it or `own` is NULL.
  */
@@ -24,8 +24,8 @@ void mx_answer_settle(struct mcpx_session *session, const struct mx_incoming *in
                       struct mx_own *own);
 
 /**
- * The proposal of ours that this request, whose payload was read, fulfils; NULL when it fulfils none
- * or is our own.
+ * The proposal of ours that this request, whose payload was read, fulfils; NULL when it fulfils
+ * none or is our own.
  */
 struct mx_own *mx_answer_fulfils(const struct mcpx_session *session,
                                  const struct mx_incoming *in);

@@ -6,7 +6,7 @@
 
 #include "lib/participant/session_state.h"
 
-/** Takes in one page of history. Returns MCPX_OK, or MCPX_ENOMEM with nothing done. Protocol: section 5. */
+/** Takes a page of history. Returns MCPX_OK; MCPX_ENOMEM with nothing done. Protocol: section 5. */
 enum mcpx_err mx_history_receive(struct mcpx_session *session, const struct mx_incoming *in);
 
 #endif

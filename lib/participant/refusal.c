@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 /*
- * The router ends a connection with more than 600 refusals a minute. After a pause of half a second a
- * window of four can bring 480. Protocol: section 6.
+ * The router ends a connection with more than 600 refusals a minute. After a pause of half a second
+ * a window of four can bring 480. Protocol: section 6.
  */
 enum { PAUSE_MIN_MS = 500, PAUSE_MAX_MS = 3600000 };
 
@@ -93,8 +93,8 @@ static bool is_kept(const struct mx_own *own)
 }
 
 /*
- * The router cannot store. Everything that was under way comes back one by one: the first of it makes
- * the pause, which grows from time to time as between connections; the others are part of it.
+ * The router cannot store. Everything that was under way comes back one by one: the first of it
+ * makes the pause, which grows from time to time as between connections; the others are part of it.
  */
 static void wait_for_store(struct mcpx_session *session, int64_t mono_ms, int64_t asked_ms)
 {

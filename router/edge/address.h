@@ -26,8 +26,8 @@ struct address address_whole(const struct sockaddr *from);
 struct address address_shared(struct address whole);
 
 /**
- * Reads an address as people write it, without port or brackets, whole. False when it is none; `out`
- * is untouched then.
+ * Reads an address as people write it, without port or brackets, whole. False when it is none;
+ * `out` is untouched then.
  */
 bool address_read(struct mcpx_slice text, struct address *out);
 

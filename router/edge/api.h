@@ -38,8 +38,8 @@ void api_health(const struct api_call *call, struct http_reply *reply);
 void api_live(const struct api_call *call, struct http_reply *reply);
 
 /**
- * GET /readyz: connections are welcome; MCPX_EGOING while draining, MCPX_EUNAVAILABLE while messages
- * cannot be stored.
+ * GET /readyz: connections are welcome; MCPX_EGOING while draining, MCPX_EUNAVAILABLE while
+ * messages cannot be stored.
  */
 void api_ready(const struct api_call *call, struct http_reply *reply);
 
@@ -100,8 +100,8 @@ bool api_is_going(const struct http_api *api);
 bool api_is_topic(struct mcpx_slice topic, struct http_reply *reply);
 
 /**
- * Reads the query of a list of names: `limit` and `after`, which is decoded into `scratch`. False with a
- * problem.
+ * Reads the query of a list of names: `limit` and `after`, which is decoded into `scratch`. False
+ * with a problem.
  */
 bool api_page_read(const struct api_call *call, struct mcpx_text *scratch,
                    struct name_page *page, struct http_reply *reply);
@@ -113,15 +113,15 @@ bool api_page_read(const struct api_call *call, struct mcpx_text *scratch,
 void api_page_end(struct mcpx_slice next, struct mcpx_text *out);
 
 /**
- * Does a grant of the caller cover a kind that is only asked of grants, `admin/NAME`? Else the reply is
- * a problem.
+ * Does a grant of the caller cover a kind that is only asked of grants, `admin/NAME`? Else the
+ * reply is a problem.
  */
 bool api_may(const struct api_call *call, struct grant *grant, const char *kind,
              struct http_reply *reply);
 
 /**
- * The caller's grant in a topic, as it is now. Returns a reference the caller owns; NULL with a problem
- * when its token is not valid there, or an administrator keeps it out.
+ * The caller's grant in a topic, as it is now. Returns a reference the caller owns; NULL with a
+ * problem when its token is not valid there, or an administrator keeps it out.
  */
 struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
                            struct http_reply *reply);

@@ -1,7 +1,7 @@
 /*
  * api_admin.c - what administrators may look at: who there is and what each may send, topics, the
- * policy. Those who are configured are sorted, those who are connected or changed are not: a page of
- * names is picked first, then what belongs to it is looked up.
+ * policy. Those who are configured are sorted, those who are connected or changed are not: a page
+ * of names is picked first, then what belongs to it is looked up.
  */
 #include "lib/core/capset.h"
 #include "lib/core/ident.h"

@@ -1,6 +1,6 @@
 /*
  * api_auth.c - hands out admission: tokens to anybody in dev mode, tickets to those who already
- * bear a token but cannot say so in a WebSocket handshake. Says what the caller of any other call may.
+ * bear a token but cannot send it in a WebSocket handshake. Says what callers of the API may do.
  */
 #include "lib/core/format.h"
 #include "router/edge/api.h"

@@ -1,7 +1,7 @@
 /*
- * api_change.c - POST /admin/participants/{id}/capabilities: who asks, whether they may, what becomes
- * of it. The change is worked out on a copy first, so that a refusal and a preview leave nothing
- * behind; then it is in force before the answer is written.
+ * api_change.c - POST /admin/participants/{id}/capabilities: who asks, whether they may, what
+ * becomes of it. The change is worked out on a copy first, so that a refusal and a preview leave
+ * nothing behind; then it is in force before the answer is written.
  */
 #include "router/edge/api_change.h"
 
@@ -235,7 +235,8 @@ static enum mcpx_err find_base(const struct api_call *call, const struct change_
     return err || *out ? err : MCPX_ENOMEM;
 }
 
-/* Do all its connections hold the same credential's grants? A removal that fits one may miss another. */
+/* Do all its connections hold the same credential's grants? A removal that fits one may miss
+   another. */
 static bool is_all_of(const struct api_call *call, const struct change_place *place,
                       const struct grant *base)
 {

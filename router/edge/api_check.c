@@ -130,8 +130,8 @@ static struct grant *pick_grant(const struct api_call *call, const json_t *body,
     return grant;
 }
 
-/* Decides, and appends the members of `capability_violation`, protocol section 6; what does not apply
- * is left out. The object stays open. */
+/* Decides, and appends the members of `capability_violation`, protocol section 6; what does not
+ * apply is left out. The object stays open. */
 static void write_decision(struct grant *grant, const struct check *check, int64_t wall_ms,
                            struct mcpx_text *out)
 {

@@ -1,7 +1,7 @@
 /*
- * api_kick.c - DELETE /admin/participants/{id}: connections end, those that wait to come in are turned
- * away, tickets are void. A token stays as good as it was, so its bearer may come back, unless it is
- * kept out for a while: taking a token away is the configuration's business.
+ * api_kick.c - DELETE /admin/participants/{id}: connections end, those that wait to come in are
+ * turned away, tickets are void. A token stays as good as it was, so its bearer may come back,
+ * unless it is kept out for a while: taking a token away is the configuration's business.
  */
 #include "router/edge/api_change.h"
 

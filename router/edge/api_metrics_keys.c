@@ -1,6 +1,7 @@
 /*
- * api_metrics_keys.c - how fresh the public keys in files are, as Prometheus text. A file is named by
- * its setting, not by its path, which is nobody's business. Without such a file there are no lines.
+ * api_metrics_keys.c - how fresh the public keys in files are, as Prometheus text. A file is named
+ * by its setting, not by its path, which is nobody's business. Without such a file there are no
+ * lines.
  */
 #include "lib/core/format.h"
 #include "router/edge/api.h"

@@ -1,6 +1,6 @@
 /*
- * api_reload.c - an administrator asks for a reload. It takes its time, so this only says that it is
- * wanted, and whoever has the connection answers when it is done.
+ * api_reload.c - an administrator asks for a reload. It takes its time, so this only says that it
+ * is wanted, and whoever has the connection answers when it is done.
  */
 #include "lib/core/format.h"
 #include "router/edge/api.h"

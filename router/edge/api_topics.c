@@ -3,9 +3,9 @@
  * that is what clients of the original router expect, and whoever holds a token for a topic may
  * know that it is empty.
  *
- * Lists come in pages: who asks in a loop for ten thousand names, sorted and written each time, would
- * make everybody else wait for a second. The hub keeps topics and participants sorted, so a page begins
- * where the one before ended, and costs what is in it.
+ * Lists come in pages: who asks in a loop for ten thousand names, sorted and written each time,
+ * would make everybody else wait for a second. The hub keeps topics and participants sorted, so a
+ * page begins where the one before ended, and costs what is in it.
  */
 #include "lib/core/ident.h"
 #include "lib/core/json_write.h"

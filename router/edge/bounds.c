@@ -125,7 +125,8 @@ static uint64_t bytes_of_store(const struct hub_config *hub)
     return 2 * ((uint64_t)SCHEMA_CACHE_KIB << 10) + 2 * hub->history_bytes;
 }
 
-/* Refusals that wait, and the lines of a batch: text that is quoted grows, and so does its buffer. */
+/* Refusals that wait, and the lines of a batch: text that is quoted grows, and so does
+ * its buffer. */
 static uint64_t bytes_of_audit(const struct config *config)
 {
     uint64_t batch = config->audit.payloads ? bounds_message(config) : 0;

@@ -7,14 +7,14 @@
 #include "router/policy/config.h"
 
 /**
- * Replaces limits.log_bytes 0 by a quarter of the memory there is. Where the system does not say how
- * much that is, it becomes BOUNDS_LOG_BYTES.
+ * Replaces limits.log_bytes 0 by a quarter of the memory there is. Where the system does not say
+ * how much that is, it becomes BOUNDS_LOG_BYTES.
  *
  * memory    as machine_memory says
  */
 void bounds_settle(struct config *config, uint64_t memory);
 
-/** What is taken for a quarter of a memory of unknown size; nothing less than the other is taken. */
+/** What is taken where the size of the memory is unknown; and the least that is taken elsewhere. */
 enum { BOUNDS_LOG_BYTES = 1 << 30, BOUNDS_LOG_BYTES_MIN = 16 << 20 };
 
 /** The largest message that is received: the configured one, at most MESSAGE_MOST. */

@@ -25,8 +25,8 @@ static const char *find(const struct tls_settings *settings, const char *name)
 }
 
 /*
- * The participant that all known names of the list mean; NULL when there is none. The names end with
- * a NUL each.
+ * The participant that all known names of the list mean; NULL when there is none. The names end
+ * with a NUL each.
  */
 static const char *participant_of(const struct tls_settings *settings,
                                   const struct mcpx_text *names)

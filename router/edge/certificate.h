@@ -9,8 +9,8 @@
 /**
  * A certificate that was verified, by an authority of tls.client_ca_file. Zeroed, there is none.
  *
- * named   id of the participant; empty when it stands for nobody, absent when there is none; lent by
- *         `shown`
+ * named   id of the participant; empty when it stands for nobody, absent when there is none; lent
+ *         by `shown`
  * shown   its names as tls.client_names would have them, separated by spaces
  */
 struct certificate {

@@ -21,15 +21,17 @@ struct clock {
 /** Both clocks, asked now. */
 struct mcpx_now clock_ask(void);
 
-/** The monotonic clock in nanoseconds, asked now: to time what is too short for a loop turn's time. */
+/**
+ * The monotonic clock in nanoseconds, asked now: to time what is too short for a loop turn's time.
+ */
 uint64_t clock_ns(void);
 
 /** The time of this loop turn; the first caller of a turn asks. */
 struct mcpx_now clock_now(struct clock *clock);
 
 /**
- * Both clocks, asked now, at the end of a loop turn. `took_us` is set to the time since clock_now was
- * asked first in it; 0 when it was not.
+ * Both clocks, asked now, at the end of a loop turn. `took_us` is set to the time since clock_now
+ * was asked first in it; 0 when it was not.
  */
 struct mcpx_now clock_end(const struct clock *clock, uint64_t *took_us);
 

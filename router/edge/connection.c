@@ -1,7 +1,7 @@
 /*
  * connection.c - the states of a socket; evict.c looks at the deadlines between them. Nothing is
- * destroyed on the spot: the socket is handed to libwebsockets, which calls back when it is gone, so
- * no list of connections changes while it is walked.
+ * destroyed on the spot: the socket is handed to libwebsockets, which calls back when it is gone,
+ * so no list of connections changes while it is walked.
  */
 #include "router/edge/connection.h"
 #include "router/edge/bounds.h"

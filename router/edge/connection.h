@@ -50,8 +50,8 @@ void connection_answered(struct connection *connection);
 void connection_leave(struct connection *connection, int64_t wait_ms);
 
 /**
- * The participant is gone for the others, and the log says why: because of `cause`, unless the hub has
- * closed the connection before. Harmless when it had no peer.
+ * The participant is gone for the others, and the log says why: because of `cause`, unless the hub
+ * has closed the connection before. Harmless when it had no peer.
  */
 void connection_depart(struct connection *connection, struct close_cause cause);
 

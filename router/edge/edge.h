@@ -34,8 +34,8 @@ struct guests {
  * files        what new connections are given
  * ocsp         and shown beside it
  * lists_ended  that a revocation list has ended was logged
- * stamp, seen  of the files (tls_files_stamp), when they were read last and when they were looked at
- *              last, at `watched_ms`
+ * stamp, seen  of the files (tls_files_stamp), when they were read last and when they were looked
+ *              at last, at `watched_ms`
  */
 struct secure {
     struct tls_room *room;
@@ -72,8 +72,8 @@ struct lws_vhost;
  *                       much again of all that sockets have not taken yet (bounds_buffers)
  * DEFERRED_MAX          memory of all that was read and waits for its turn (turn.h)
  * MESSAGE_MOST          the largest message there can be: sizes in a topic's log have 32 bits
- * TLS_BYTES             what TLS takes of one connection: its state, measured as 16 KiB, and in turn a
- *                       chain of certificates or a record that is not whole
+ * TLS_BYTES             what TLS takes of one connection: its state, measured as 16 KiB, and in
+ *                       turn a chain of certificates or a record that is not whole
  * READ_SIZE             most bytes that are read at once, into one buffer for all connections
  */
 enum {

@@ -7,8 +7,8 @@
 #include "router/edge/connection.h"
 
 /**
- * Writes for every peer that is ready, until none is or the round has done its share of writes or bytes.
- * Returns true when there may be more to write.
+ * Writes for every peer that is ready, until none is or the round has done its share of writes or
+ * bytes. Returns true when there may be more to write.
  */
 bool flush_round(struct edge *edge);
 

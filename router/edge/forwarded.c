@@ -1,7 +1,7 @@
 /*
- * forwarded.c - X-Forwarded-For, and Forwarded as in RFC 7239. Read from the right: what a client has
- * written itself stands on the left of what the proxies have appended. Which of the two headers counts
- * is a setting, because a proxy that writes the one passes the other on as it came.
+ * forwarded.c - X-Forwarded-For, and Forwarded as in RFC 7239. Read from the right: what a client
+ * has written itself stands on the left of what the proxies have appended. Which of the two headers
+ * counts is a setting, because a proxy that writes the one passes the other on as it came.
  */
 #include "router/edge/forwarded.h"
 
@@ -24,7 +24,7 @@ static struct mcpx_slice trim(struct mcpx_slice text)
     return text;
 }
 
-/* A quote, unless the backslashes before it make it an ordinary character. RFC 9110 section 5.6.4. */
+/* A quote, unless backslashes before it make it an ordinary character. RFC 9110 section 5.6.4. */
 static bool is_quote(struct mcpx_slice text, size_t at)
 {
     size_t backslashes = 0;
@@ -37,8 +37,8 @@ static bool is_quote(struct mcpx_slice text, size_t at)
 }
 
 /*
- * Takes off what follows the last `mark` outside quotes, which goes too; absent when nothing is left.
- * Between quotes stands what a proxy has copied from a client, the host for one.
+ * Takes off what follows the last `mark` outside quotes, which goes too; absent when nothing is
+ * left. Between quotes stands what a proxy has copied from a client, the host for one.
  */
 static struct mcpx_slice take_last(struct mcpx_slice *list, char mark)
 {

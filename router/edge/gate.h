@@ -29,7 +29,7 @@ struct gate;
 struct gate *gate_new(struct chance chance, uint64_t connects_per_s,
                       uint64_t requests_per_minute);
 
-/** Other rates from now on, as for gate_new. Where a rate has changed, nobody owes anything then. */
+/** Other rates from now on, as for gate_new. Where a rate changes, what was spent is forgotten. */
 void gate_set_rates(struct gate *gate, uint64_t connects_per_s, uint64_t requests_per_minute);
 
 /** Frees it. NULL is allowed. */

@@ -54,7 +54,8 @@ struct size {
 
 static struct size size_128, size_256;
 
-/* What a nonce is good for: nothing when there is none or it was used, and additional data first. */
+/* What a nonce is good for: nothing when there is none or it was used, and additional
+ * data first. */
 enum stage { SPENT, FRESH, BEGUN };
 
 /*

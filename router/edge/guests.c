@@ -1,7 +1,7 @@
 /*
- * guests.c - a guest waits twice: to be let in (waiters.h asks for it), and for its join to be stored.
- * Joins are answered in the order in which they were accepted, so of those who wait for that the first
- * is looked at.
+ * guests.c - a guest waits twice: to be let in (waiters.h asks for it), and for its join to be
+ * stored. Joins are answered in the order in which they were accepted, so of those who wait for
+ * that the first is looked at.
  */
 #include "router/edge/guests.h"
 

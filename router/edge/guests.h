@@ -1,7 +1,7 @@
 /*
- * guests.h - between the 101 and the welcome. Where topics are loaded and joins are stored, that takes
- * a while: what a client sends meanwhile is read when it has its welcome, and a refusal that is known
- * only then is a close frame. Protocol: section 7.
+ * guests.h - between the 101 and the welcome. Where topics are loaded and joins are stored, that
+ * takes a while: what a client sends meanwhile is read when it has its welcome, and a refusal that
+ * is known only then is a close frame. Protocol: section 7.
  */
 #ifndef EDGE_GUESTS_H
 #define EDGE_GUESTS_H

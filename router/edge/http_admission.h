@@ -10,8 +10,8 @@
 /**
  * Would this admission succeed now, and if its topic is not open, is it being opened? Begins that.
  *
- * Returns MCPX_OK; MCPX_EOPENING: ask again when hub_waits has changed; or whatever hub_may_admit and
- * hub_open say, with MCPX_ENOTNOW for a topic that cannot be opened.
+ * Returns MCPX_OK; MCPX_EOPENING: ask again when hub_waits has changed; or whatever hub_may_admit
+ * and hub_open say, with MCPX_ENOTNOW for a topic that cannot be opened.
  */
 enum mcpx_err http_admission_ask(struct hub *hub, const struct grant *grant,
                                  const struct admission *admission, struct mcpx_now now);

@@ -27,7 +27,7 @@ enum { HTTP_BODY_MAX = 65536 };
  * authorization   value of the Authorization header; absent when there was none
  * origin          likewise
  * content_type    likewise
- * named           whom its certificate stands for, as tokens_ask wants it; `shown` are the names in it
+ * named           whom its certificate stands for (struct claimant); `shown` are the names in it
  * body            empty when there was none
  * from            where it comes from
  * again           it has been asked and waited: it is not charged again
@@ -79,7 +79,7 @@ struct removal {
 /**
  * What became of reloads of the configuration.
  *
- * err, text        of the last one: MCPX_OK and a JSON object; or why not, and a line for each fault
+ * err, text        of the last one: MCPX_OK and a JSON object; or why not, and lines with faults
  * since_ms         mono_ms since when the configuration is in force
  * done, refused    how many came into force; how many did not
  */

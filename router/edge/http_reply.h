@@ -69,8 +69,8 @@ int http_reply_status(const struct http_reply *reply);
 
 /**
  * Appends the whole answer: status line, headers (`Connection: close`), body. HEAD gets no body. An
- * answer whose body ran out of memory becomes a 503, and `reply` says so afterwards. Never fails but
- * for memory, which shows as `out->failed`.
+ * answer whose body ran out of memory becomes a 503, and `reply` says so afterwards. Never fails
+ * but for memory, which shows as `out->failed`.
  */
 void http_reply_write(struct http_reply *reply, struct mcpx_text *out);
 

@@ -72,8 +72,8 @@ static void add_character(struct mcpx_text *line, const char *bytes, size_t len)
 }
 
 /*
- * ASCII only, so that a log reader need not care: characters as JSON escapes them, bytes that are no
- * UTF-8 as "\\xff". A long value is cut: a line is for reading.
+ * ASCII only, so that a log reader need not care: characters as JSON escapes them, bytes that are
+ * no UTF-8 as "\\xff". A long value is cut: a line is for reading.
  */
 static void add_escaped(struct mcpx_text *line, struct mcpx_slice text)
 {

@@ -321,8 +321,8 @@ const char *edge_url(const struct edge *edge, size_t index)
     return edge->listeners[index].url;
 }
 
-/* While all is put away nobody listens for signals any more: the next one would kill us, and whoever
- * sent it would read that status and not that we stopped as asked. */
+/* While all is put away nobody listens for signals any more: the next one would kill us, and
+ * whoever sent it would read that status and not that we stopped as asked. */
 static void block_signals(void)
 {
     sigset_t set;

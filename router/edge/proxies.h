@@ -8,13 +8,13 @@
 #include "lib/core/http_head.h"
 #include "router/edge/connection.h"
 
-/** A connection begins. When it is from a proxy that is believed, it will be heard whom it is for. */
+/** A connection begins. One from a trusted proxy has to say whom it is from before it is served. */
 void proxies_begin(struct connection *connection);
 
 /**
  * Bytes were read from a connection that has to begin with a PROXY head. Returns true once it is
- * read: `bytes` and `len` are what follows it then. Whoever the connection is from is charged for it
- * now, and turned away as listener.h does it.
+ * read: `bytes` and `len` are what follows it then. Whoever the connection is from is charged for
+ * it now, and turned away as listener.h does it.
  */
 bool proxies_take(struct connection *connection, char **bytes, size_t *len);
 

@@ -1,6 +1,6 @@
 /*
- * record.c - a refusal stands in the audit behind all that was accepted before it: the store has its
- * turn first.
+ * record.c - a refusal stands in the audit behind all that was accepted before it: the store has
+ * its turn first.
  */
 #include "router/edge/record.h"
 

@@ -1,6 +1,6 @@
 /*
- * record.h - what the audit is told of refusals; of what is accepted it hears from the hub. Without an
- * audit nothing happens.
+ * record.h - what the audit is told of refusals; of what is accepted it hears from the hub. Without
+ * an audit nothing happens.
  */
 #ifndef EDGE_RECORD_H
 #define EDGE_RECORD_H

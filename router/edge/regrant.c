@@ -1,6 +1,7 @@
 /*
- * regrant.c - when thousands of removals end in the same second, some of them are looked after in each
- * turn of the loop: telling a room that somebody may do more costs much more than finding it out.
+ * regrant.c - when thousands of removals end in the same second, some of them are looked after in
+ * each turn of the loop: telling a room that somebody may do more costs much more than finding it
+ * out.
  */
 #include "router/edge/regrant.h"
 

@@ -1,15 +1,15 @@
 /*
- * rejudge.c - ten thousand participants are not judged in one turn of the loop: some are, and whoever
- * says something before its turn has come is judged then. So a change is in force for the very next
- * message, and nobody waits for it. Those who were judged stand at the end of the list of all
- * connections, where new ones come in; so the first one tells whether any are left.
+ * rejudge.c - ten thousand participants are not judged in one turn of the loop: some are, and
+ * whoever says something before its turn has come is judged then. So a change is in force for the
+ * very next message, and nobody waits for it. Those who were judged stand at the end of the list of
+ * all connections, where new ones come in; so the first one tells whether any are left.
  */
 #include "router/edge/rejudge.h"
 
 #include "router/edge/bounds.h"
 #include "router/edge/certificate.h"
 
-/* In a turn. To tell a room of other grants costs much more than to find out that they are equal. */
+/* In a turn. Telling a topic of other grants costs much more than finding that they are equal. */
 enum { LOOKS_PER_TURN = 256, CHANGES_PER_TURN = 64 };
 
 /* What a participant is told, whose grant does not hold any more. */

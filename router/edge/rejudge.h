@@ -1,6 +1,6 @@
 /*
- * rejudge.h - when the configuration has changed: the grants of those who are connected, and of those
- * who wait to be, are judged again by what they were earned with (tokens_rejudge).
+ * rejudge.h - when the configuration has changed: the grants of those who are connected, and of
+ * those who wait to be, are judged again by what they were earned with (tokens_rejudge).
  */
 #ifndef EDGE_REJUDGE_H
 #define EDGE_REJUDGE_H
@@ -8,8 +8,8 @@
 #include "router/edge/connection_state.h"
 
 /**
- * Judges a connection's grant by the configuration that is in force now, and lays over it what was changed at run
- * time.
+ * Judges a connection's grant by the configuration that is in force now, and lays over it what was
+ * changed at run time.
  *
  * grant   replaced on success; stays the caller's
  *

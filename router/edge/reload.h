@@ -1,5 +1,6 @@
 /*
- * reload.h - reads the configuration again while the router runs: all of it comes into force, or none.
+ * reload.h - reads the configuration again while the router runs: all of it comes into force or
+ * none.
  */
 #ifndef EDGE_RELOAD_H
 #define EDGE_RELOAD_H
@@ -27,9 +28,9 @@ struct reload_source {
 };
 
 /**
- * Begins to read what is there now. Another thread does it; the loop puts it into force, tells the log
- * and the audit, and the participants in the turns after it (renew.h). One that is asked for while
- * another is under way begins behind it.
+ * Begins to read what is there now. Another thread does it; the loop puts it into force, tells the
+ * log and the audit, and the participants in the turns after it (renew.h). One that is asked for
+ * while another is under way begins behind it.
  *
  * Returns its number, for reload_is_done.
  */

@@ -10,8 +10,8 @@
 #include "router/store/audit_note.h"
 #include <mcpx/json.h>
 
-/* Lines about participants, and about faults; bytes of what one of them has gained and lost; bytes of
- * faults in an answer. */
+/* Lines about participants, and about faults; bytes of what one of them has gained and lost; bytes
+ * of faults in an answer. */
 enum { LINES_MAX = 100, WHAT_MAX = 512, FAULTS_MAX = 65536 };
 
 /* Who has asked, as fields of a line. */

@@ -1,7 +1,7 @@
 /*
  * roll.c - the smallest names of all are kept: when there are twice as many as are wanted, they are
- * sorted and the larger half is dropped. So a page costs one look at each name, and sorting all of a
- * hundred thousand for each page is not needed.
+ * sorted and the larger half is dropped. So a page costs one look at each name, and sorting all of
+ * a hundred thousand for each page is not needed.
  */
 #include "router/edge/roll.h"
 

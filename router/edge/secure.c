@@ -1,7 +1,7 @@
 /*
  * secure.c - where TLS meets a connection. A handshake costs as much as hundreds of messages, so it
- * has its price in the turn that all share who are not authenticated (turn.h): whoever opens many at
- * once waits, and delivery goes on.
+ * has its price in the turn that all share who are not authenticated (turn.h): whoever opens many
+ * at once waits, and delivery goes on.
  *
  * Files are read again when they have not changed for a second: certificate and key are two files,
  * and between the first and the second change they do not belong together.

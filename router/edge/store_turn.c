@@ -1,7 +1,7 @@
 /*
  * store_turn.c - the store's threads only wake the loop. All that they have to tell is taken in the
- * loop's turn, before output is written: so what was stored in one batch leaves in one write for each
- * reader.
+ * loop's turn, before output is written: so what was stored in one batch leaves in one write for
+ * each reader.
  */
 #include "router/edge/store_turn.h"
 

@@ -16,7 +16,7 @@
  */
 enum mcpx_err store_turn_open(struct edge *edge, struct mcpx_text *errors);
 
-/** Takes what was answered since, lets those go on who have waited for it, hands over what is new. */
+/** Takes what was answered, lets those go on who have waited for it, hands over what is new. */
 void store_turn_run(struct edge *edge);
 
 /** The hub was changed behind store_turn_run: there will be another turn at once. */

@@ -19,8 +19,8 @@
 /*
  * RECORD_MAX      the most that a record holds
  * RENEWALS_FREE   times that a client may change its keys, or ask for it; and once more for each
- * RENEWAL_BYTES   that it says. A change costs as much as thousands of bytes do, and a read can hold
- *                 thousands of changes; those who mean well change their keys after gigabytes
+ * RENEWAL_BYTES   that it says. A change costs as much as thousands of bytes do, and a read can
+ *                 hold thousands of changes; those who mean well change their keys after gigabytes
  */
 enum { RECORD_MAX = 16384, RENEWALS_FREE = 16, RENEWAL_BYTES = 65536 };
 

@@ -69,7 +69,8 @@ const struct stack_st_X509 *tls_chain(const struct tls *tls);
  * renewals  how often the client has changed its keys
  * ended     the client says nothing more
  * is_http   what failed is no TLS but a request in plain HTTP
- * failed    what is wrong with it; NULL when nothing is. Nothing can be written any more but `sealed`
+ * failed    what is wrong with it; NULL when nothing is. Nothing can be written any more but
+ *           `sealed`
  */
 struct tls_opened {
     char *plain;

@@ -25,8 +25,8 @@ static const char groups[] = "X25519:P-256:P-384";
 
 /*
  * CLIENT_CHAIN_MAX   the longest chain of a client, in bytes
- * RENEW_DAYS         how long a certificate has to be good when nobody is to be warned; as the alert
- *                    McpxCertificateEnds
+ * RENEW_DAYS         how long a certificate has to be good when nobody is to be warned; as the
+ *                    alert McpxCertificateEnds
  */
 enum { CLIENT_CHAIN_MAX = 32768, RENEW_DAYS = 14, DAY_S = 86400 };
 

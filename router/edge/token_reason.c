@@ -1,8 +1,8 @@
 /*
  * token_reason.c - what reads tokens has one answer for all that is wrong with them, and is asked
- * once more for the reason. A token whose time is over was good at its time: it is verified as if it
- * were then, so that the line names who bears it. The dates of one that nobody has signed are never
- * believed.
+ * once more for the reason. A token whose time is over was good at its time: it is verified as if
+ * it were then, so that the line names who bears it. The dates of one that nobody has signed are
+ * never believed.
  */
 #include "router/edge/token_reason.h"
 

@@ -1,7 +1,7 @@
 /*
  * waiters.c - the hub does not say who may go on, only that somebody may: so all are asked, some of
- * them in each turn, and those who wait on stand last again. Thousands who wait for one topic cost one
- * question each when it is there, and thousands who wait for as many topics do not hold up a turn.
+ * them in each turn, and those who wait on stand last again. Thousands who wait for one topic cost
+ * one question each when it is there, and thousands who wait for as many topics hold up no turn.
  */
 #include "router/edge/waiters.h"
 

@@ -1,6 +1,6 @@
 /*
- * waiters.h - connections that wait for the hub: for a topic to be opened, for the coming or going of
- * a participant to be stored. Nothing is read from them meanwhile, and nobody else waits for them.
+ * waiters.h - connections that wait for the hub: for a topic to be opened, for a join or leave to
+ * be stored. Nothing is read from them meanwhile, and nobody else waits for them.
  */
 #ifndef EDGE_WAITERS_H
 #define EDGE_WAITERS_H

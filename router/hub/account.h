@@ -56,7 +56,7 @@ struct accounts {
 void accounts_init(struct accounts *accounts, struct mx_map_key key,
                    const struct rates *fresh);
 
-/** Other rates from now on, for accounts that are there and new ones. What was spent stays spent. */
+/** Other rates from now on, for all accounts, old and new. What was spent stays spent. */
 void accounts_set_rates(struct accounts *accounts, const struct rates *fresh,
                         struct mcpx_now now);
 

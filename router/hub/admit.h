@@ -7,8 +7,8 @@
 struct pending;
 
 /**
- * It is committed: the joiner comes in as it would have without a gate. If its connection is gone or
- * condemned meanwhile, it is told all the same, and leaves.
+ * It is committed: the joiner comes in as it would have without a gate. If its connection is gone
+ * or condemned meanwhile, it is told all the same, and leaves.
  */
 void admit_commit(struct pending *pending);
 

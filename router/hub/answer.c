@@ -7,8 +7,8 @@
 
 /*
  * Bytes of errors that senders may leave unread. Who writes but never reads would otherwise fill
- * the router's memory, as fast as it may be refused. One may have a share of what is left of the whole:
- * the more is held already, the sooner who holds much is ended; nobody is for a few.
+ * the router's memory, as fast as it may be refused. One may have a share of what is left of the
+ * whole: the more is held already, the sooner who holds much is ended; nobody is for a few.
  */
 enum { ANSWERS_ALL = 67108864, ANSWERS_SHARE = 64, ANSWERS_FEW = 16384 };
 

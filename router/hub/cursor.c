@@ -45,8 +45,8 @@ static void start_history(struct peer *peer, uint64_t from)
 }
 
 /*
- * Where one who resumes goes on. All behind the serial is still retained, so the id it saw after that,
- * which is unique there, is the envelope it saw; an id alone might be another's by now.
+ * Where one who resumes goes on. All behind the serial is still retained, so the id it saw after
+ * that, which is unique there, is the envelope it saw; an id alone might be another's by now.
  */
 static bool find_place(const struct topic *topic, const struct admission *admission,
                        uint64_t *next)

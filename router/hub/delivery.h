@@ -1,7 +1,7 @@
 /*
- * delivery.h - how long envelopes take, from when they are accepted until each reader has had a turn
- * to be written to. Readers whose sockets are full are not waited for, nor is what a reader could not
- * be handed in its turn, because that ends after so many bytes: hub_lag tells of it.
+ * delivery.h - how long envelopes take, from when they are accepted until each reader has had a
+ * turn to be written to. Readers whose sockets are full are not waited for, nor is what a reader
+ * could not be handed in its turn, because that ends after so many bytes: hub_lag tells of it.
  */
 #ifndef HUB_DELIVERY_H
 #define HUB_DELIVERY_H

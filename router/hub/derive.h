@@ -10,8 +10,8 @@
 struct topic;
 
 /**
- * Completes `mcp/response:METHOD` from an accepted `mcp/request:METHOD:CONTEXT` whose sender is among
- * the response's addressees, or that has none; and `mcp/request:METHOD` from an accepted
+ * Completes `mcp/response:METHOD` from an accepted `mcp/request:METHOD:CONTEXT` whose sender is
+ * among the response's addressees, or that has none; and `mcp/request:METHOD` from an accepted
  * `mcp/proposal:METHOD:CONTEXT` that its sender, or everybody it addresses, was to act on. What was
  * accepted is retained in the topic's log, or pending.
  *

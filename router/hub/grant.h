@@ -10,8 +10,8 @@
 enum routing { ROUTING_DEFAULT, ROUTING_ALL, ROUTING_DIRECTED };
 
 /**
- * What a grant was earned with, without the token itself: tokens_rejudge judges it again under another
- * configuration. The hub only keeps it, and counts it as it counts grants.
+ * What a grant was earned with, without the token itself: tokens_rejudge judges it again under
+ * another configuration. The hub only keeps it, and counts it as it counts grants.
  *
  * digest     SHA-256 of a configured participant's token, or of the key that has signed a JWT
  * of_entry   its rights are those of a configured participant
@@ -37,8 +37,8 @@ struct credential {
  * routing         preference of the participant or its profile; ROUTING_DEFAULT = the topic's
  * shown_ms        wall clock up to which expired grants are left out of the two above
  * expires_ms      wall clock; the connection ends then with 4005; 0 = never
- * base            what the credential alone gives, where run-time changes were laid over it; NULL when
- *                 this is it
+ * base            what the credential alone gives, where run-time changes were laid over it; NULL
+ *                 when this is it
  * instances       connections to one topic at one time, 1 .. INSTANCES_MAX; 0 = the hub's setting.
  *                 Set by whoever makes the grant, before others have it. Protocol: section 7
  * credential      what it was earned with; NULL when it was not earned by a token. Set likewise
@@ -105,8 +105,8 @@ struct credential *credential_ref(struct credential *credential);
 void credential_unref(struct credential *credential);
 
 /**
- * Do both say the same to everybody? Then a participant need not be told when one takes the place of
- * the other. Compares what they grant, not who they are for.
+ * Do both say the same to everybody? Then a participant need not be told when one takes the place
+ * of the other. Compares what they grant, not who they are for.
  */
 bool grant_equals(const struct grant *one, const struct grant *other);
 

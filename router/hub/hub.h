@@ -77,7 +77,9 @@ struct hub_config {
 /** Makes a hub. `config` is copied. Returns NULL when memory runs out. */
 struct hub *hub_new(const struct hub_config *config, struct chance chance);
 
-/** Of so many decisions about messages one is timed: no power of two, as bursts have such a rhythm. */
+/**
+ * Of so many decisions about messages one is timed: no power of two, as bursts have such a rhythm.
+ */
 enum { HUB_MATCH_SAMPLE = 61 };
 
 /**
@@ -90,8 +92,8 @@ void hub_time_matches(struct hub *hub, uint64_t (*clock_ns)(void));
 
 /**
  * Other settings from now on. Those that say how much memory a topic and its log take, and what is
- * stored and audited, have to be as they were. Who is beyond a new bound stays; nobody more comes in.
- * Participants are not told: hub_remind does that.
+ * stored and audited, have to be as they were. Who is beyond a new bound stays; nobody more comes
+ * in. Participants are not told: hub_remind does that.
  */
 void hub_configure(struct hub *hub, const struct hub_config *config, struct mcpx_now now);
 
@@ -234,8 +236,8 @@ enum mcpx_err hub_renew(struct hub *hub, struct peer *peer, struct grant *grant,
 void hub_remind(struct hub *hub, struct peer *peer, struct mcpx_now now);
 
 /**
- * The same for a grant that may show nothing else than the one before: then nobody is told. `grant` is
- * kept.
+ * The same for a grant that may show nothing else than the one before: then nobody is told. `grant`
+ * is kept.
  * Returns what hub_regrant returns.
  */
 enum mcpx_err hub_regrant_quietly(struct hub *hub, struct peer *peer, struct grant *grant,
@@ -409,8 +411,8 @@ enum mcpx_err hub_open(struct hub *hub, const struct grant *grant, struct mcpx_s
                        struct mcpx_now now);
 
 /**
- * Changes whenever what somebody may wait for has ended: the opening of a topic, the coming or going
- * of a participant.
+ * Changes whenever what somebody may wait for has ended: the opening of a topic, the coming or
+ * going of a participant.
  */
 uint64_t hub_waits(const struct hub *hub);
 

@@ -74,7 +74,7 @@ static bool find_own(const struct topic *topic, const struct account *account,
     return false;
 }
 
-/* The number of its own old connection; else the one that is asked for; else the lowest free one. */
+/* The number of its own old connection; else the one that it asks for; else the lowest free one. */
 static enum mcpx_err choose_number(const struct hub *hub, const struct topic *topic,
                                    const struct grant *grant,
                                    const struct admission *admission, struct instance *out)

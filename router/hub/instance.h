@@ -33,8 +33,8 @@ static inline struct mcpx_slice instance_id(const struct instance *instance)
  *
  * topic   where; NULL = a new one, where nobody is
  *
- * Returns MCPX_OK with `out` filled; MCPX_EPRESENT, MCPX_EFLAPPING as hub_may_admit; MCPX_EINSTANCES
- * when all numbers of the participant are taken.
+ * Returns MCPX_OK with `out` filled; MCPX_EPRESENT, MCPX_EFLAPPING as hub_may_admit;
+ * MCPX_EINSTANCES when all numbers of the participant are taken.
  */
 enum mcpx_err instance_find(const struct hub *hub, const struct topic *topic,
                             const struct grant *grant, const struct admission *admission,

@@ -221,8 +221,8 @@ size_t log_index_bytes(const struct log *log);
 void log_forget_old(struct log *log, int64_t mono_ms);
 
 /**
- * Lets no entry of the window be younger than the one behind it: of those that were loaded, some may
- * have been stored while a clock was wrong.
+ * Lets no entry of the window be younger than the one behind it: of those that were loaded, some
+ * may have been stored while a clock was wrong.
  */
 void log_order_times(struct log *log);
 

@@ -11,8 +11,8 @@
 #define NOTICE_FROM "system:gateway"
 
 /**
- * Appends the frame that ends a connection with the error's close code and text. A refusal after the
- * upgrade (MCPX_ENOTNOW) says its name in place of the text. Protocol: sections 6 and 7.
+ * Appends the frame that ends a connection with the error's close code and text. A refusal after
+ * the upgrade (MCPX_ENOTNOW) says its name in place of the text. Protocol: sections 6 and 7.
  *
  * again_ms   for MCPX_EGOING, which tells it: the client is to stay away for so long
  */

@@ -1,10 +1,10 @@
 /*
  * opening.c - a topic that is stored comes into memory once, however many wait for it: they ask
- * again when hub_waits has changed, so nobody keeps a list of them. That a topic is absent, or could
- * not be opened, is remembered for a second, else those who waited would begin anew.
+ * again when hub_waits has changed, so nobody keeps a list of them. That a topic is absent, or
+ * could not be opened, is remembered for a second, else those who waited would begin anew.
  *
  * Participants take turns in the line to the loader: who asks for a thousand topics waits for them
- * behind whoever asks for one. A topic has the place of whoever of those who ask for it comes first.
+ * behind whoever asks for one. A topic has the best place of those who ask for it.
  */
 #include "router/hub/opening.h"
 
@@ -25,8 +25,8 @@ enum { REMEMBERED_MAX = 1024 };
  * until_ms   mono_ms at which it is late, or is forgotten
  * topic      what was loaded so far; NULL = the store has not told of any
  * asker      on whose tally it is, as long as it is waiting, loading or late
- * in_line    its place among the waiting ones. Its turn is a round of the line: of each participant one is
- *            opened in it
+ * in_line    its place among the waiting ones. Its turn is a round of the line: of each participant
+ *            one is opened in it
  */
 struct opening {
     struct link in_list;

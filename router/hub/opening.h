@@ -1,6 +1,6 @@
 /*
- * opening.h - the topics of a stored hub that are not in memory: those that are being loaded, and for
- * a second what came of it when that is no topic.
+ * opening.h - the topics of a stored hub that are not in memory: those that are being loaded, and
+ * for a second what came of it when that is no topic.
  */
 #ifndef HUB_OPENING_H
 #define HUB_OPENING_H

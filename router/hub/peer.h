@@ -165,7 +165,7 @@ bool peer_queue(struct peer *peer, struct mcpx_slice text);
 /** Puts a peer in line to be offered by hub_next_ready out of its topic's turn. */
 void peer_wake(struct peer *peer);
 
-/** Ends the connection of a peer that is in no topic and no line: it is GONE. pending.h frees it. */
+/** Ends a peer that is in no topic and no line: its state is GONE. pending_free_peer frees it. */
 void peer_end(struct peer *peer);
 
 #endif

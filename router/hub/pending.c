@@ -1,10 +1,10 @@
 /*
  * pending.c - submissions and the tables they are found in. Tables are the hub's and not the
- * topics', so that a quiet topic costs nothing; the topic is part of the hash, so that the same id in
- * ten thousand topics is no long search.
+ * topics', so that a quiet topic costs nothing; the topic is part of the hash, so that the same id
+ * in ten thousand topics is no long search.
  *
- * A peer is kept as long as anything is pending about it, though its connection may be gone: what it
- * said has still to be answered for, and its leave to be told with its name and grants.
+ * A peer is kept as long as anything is pending about it, though its connection may be gone: what
+ * it said has still to be answered for, and its leave to be told with its name and grants.
  */
 #include "router/hub/pending.h"
 

@@ -1,7 +1,7 @@
 /*
  * pending.h - what a gated hub has accepted and nobody has answered yet. It stands beside the logs:
- * where the order is decided by whoever stores, other envelopes may come in between, and one that is
- * refused leaves no hole.
+ * where the order is decided by whoever stores, other envelopes may come in between, and one that
+ * is refused leaves no hole.
  *
  *     accepted --> line --hub_next_task--> handed --hub_commit, hub_reject--> done
  *                   ^                         |
@@ -94,8 +94,8 @@ void pendings_fini(struct pendings *pendings);
  * message   borrowed
  * about     what else is to be said of it: kind_sent, correlation_id and grant are copied
  *
- * Returns MCPX_OK; MCPX_ENOMEM; MCPX_ESPACE when the logs have no room for it; MCPX_EUNAVAILABLE when
- * too much is pending, or too much of the same participant. Nothing has changed then.
+ * Returns MCPX_OK; MCPX_ENOMEM; MCPX_ESPACE when the logs have no room for it; MCPX_EUNAVAILABLE
+ * when too much is pending, or too much of the same participant. Nothing has changed then.
  */
 enum mcpx_err pending_message(struct peer *peer, const struct log_message *message,
                               const struct submission *about);
@@ -128,8 +128,8 @@ void pending_retry(struct pending *pending);
 void pending_retry_all(struct hub *hub);
 
 /**
- * What was taken back is freed, unless it was submitted again or a peer owns it. A peer that is gone
- * is freed with the last that is about it.
+ * What was taken back is freed, unless it was submitted again or a peer owns it. A peer that is
+ * gone is freed with the last that is about it.
  */
 void pending_done(struct pending *pending);
 

@@ -1,10 +1,10 @@
 /*
  * pool.c - bounds per topic multiply with the number of topics, which whoever may create topics
  * chooses. So there is one bound on all of them, and an order in which they give back. The order is
- * the rule "whoever needs it least, then whoever has most", kept in lists that are right after every
- * change, because looking for the largest of ten thousand topics at each message would be what an
- * attacker wants. Exact order by size would need a heap; within a quarter is fair enough and costs
- * two list operations.
+ * the rule "whoever needs it least, then whoever has most", kept in lists that are right after
+ * every change, because looking for the largest of ten thousand topics at each message would be
+ * what an attacker wants. Exact order by size would need a heap; within a quarter is fair enough
+ * and costs two list operations.
  *
  * A topic that can give nothing leaves the lists until it changes. So no topic is looked at twice
  * in vain, however often room is wanted.

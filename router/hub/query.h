@@ -1,6 +1,6 @@
 /*
- * query.h - questions about the whole hub, for the HTTP API: topics, who is there, history, figures.
- * Nothing here changes anything. Protocol: section 8.
+ * query.h - questions about the whole hub, for the HTTP API: topics, who is there, history,
+ * figures. Nothing here changes anything. Protocol: section 8.
  */
 #ifndef HUB_QUERY_H
 #define HUB_QUERY_H
@@ -39,8 +39,8 @@ const struct lag *hub_lag(struct hub *hub, struct mcpx_now now);
 bool hub_is_draining(const struct hub *hub);
 
 /**
- * Walks the topics sorted by name: the first behind `name`, which need not be one; of all, when it is
- * absent. NULL after the last.
+ * Walks the topics sorted by name: the first behind `name`, which need not be one; of all, when it
+ * is absent. NULL after the last.
  */
 const struct topic *hub_topic_after(const struct hub *hub, struct mcpx_slice name);
 
@@ -98,8 +98,8 @@ struct page {
  *
  * more   filled: there are older ones than the last, as far as `after` lets see
  *
- * Returns MCPX_OK, or MCPX_ENOTFOUND when `before` or `after` names no retained envelope (nothing is
- * appended).
+ * Returns MCPX_OK, or MCPX_ENOTFOUND when `before` or `after` names no retained envelope (nothing
+ * is appended).
  */
 enum mcpx_err topic_write_history(const struct topic *topic, const struct page *page,
                                   size_t bytes_max, struct mcpx_text *out, bool *more);

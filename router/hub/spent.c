@@ -1,7 +1,8 @@
 /*
- * spent.c - a ring of digests per sender. They are the keyed hashes that the log's index has anyway, so
- * nobody can choose an id that looks like another's, and 64 bits make it unlikely that two do by
- * themselves. One ring for all senders was refused: whoever talks much would empty it for all.
+ * spent.c - a ring of digests per sender. They are the keyed hashes that the log's index has
+ * anyway, so nobody can choose an id that looks like another's, and 64 bits make it unlikely that
+ * two do by themselves. One ring for all senders was refused: whoever talks much would empty it for
+ * all.
  */
 #include "router/hub/spent.h"
 

@@ -15,8 +15,9 @@ enum { SPENT_IDS_MAX = 256, SPENT_SENDERS_MAX = 1024 };
 #define SPENT_VALUE UINT64_MAX
 
 /**
- * The spent ids of one topic, a share for each sender, so that no flood makes the topic forget those
- * of others. The index itself is the log's: a spent id needs no memory there that it did not have.
+ * The spent ids of one topic, a share for each sender, so that no flood makes the topic forget
+ * those of others. The index itself is the log's: a spent id needs no memory there that it did not
+ * have.
  *
  * shares    who said something longest ago first
  * bytes     what the shares take
@@ -35,14 +36,14 @@ void spent_fini(struct spent *spent);
 
 /**
  * Makes room in a sender's share for what it is about to say, so that spent_note cannot fail. The
- * share of one sender too many is made in place of the one that was silent longest, whose ids go out
- * of the index. False when memory runs out (nothing has changed).
+ * share of one sender too many is made in place of the one that was silent longest, whose ids go
+ * out of the index. False when memory runs out (nothing has changed).
  */
 bool spent_reserve(struct spent *spent, struct mx_map *ids, uint32_t sender);
 
 /**
- * A retained id is spent: in the index its value becomes SPENT_VALUE, and the sender's oldest beyond
- * SPENT_IDS_MAX goes. Without a share it is forgotten at once.
+ * A retained id is spent: in the index its value becomes SPENT_VALUE, and the sender's oldest
+ * beyond SPENT_IDS_MAX goes. Without a share it is forgotten at once.
  */
 void spent_note(struct spent *spent, struct mx_map *ids, uint32_t sender,
                 struct mx_map_slot retained);

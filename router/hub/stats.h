@@ -57,8 +57,8 @@ enum { STATS_REASONS = MCPX_RESERVED_NAMESPACE + 1 };
 #define STATS_MEMBER(member, name, type, help) uint64_t member;
 /**
  * All counters. `refused` counts refusals by error; `closed` connections the router ended, by
- * error. Both are exported as one metric each with the label `code`. `reasons` counts messages whose
- * kind was refused, by reason.
+ * error. Both are exported as one metric each with the label `code`. `reasons` counts messages
+ * whose kind was refused, by reason.
  */
 struct stats {
     STATS_TABLE(STATS_MEMBER)

@@ -53,7 +53,7 @@ struct tally *tally_find(const struct hub *hub, const struct grant *grant);
 /** The same, made when there is none; NULL when memory runs out. */
 struct tally *tally_open(struct hub *hub, const struct grant *grant);
 
-/** Frees it when nothing is on it. To be called after anything was taken off it. NULL is allowed. */
+/** Frees it when nothing is on it. To be called when something was taken off. NULL is allowed. */
 void tally_close(struct hub *hub, struct tally *tally);
 
 #endif

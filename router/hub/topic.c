@@ -28,7 +28,7 @@ static void make_epoch(struct hub *hub, char out[TOPIC_EPOCH_LEN + 1])
  */
 enum { TELL_MIN_MS = 50, TELL_MAX_MS = 1000, PEERS_PER_TELL_MS = 10 };
 
-/* A participant may be refused so often in a minute before its connection ends. Protocol: section 6. */
+/* Refusals in a minute after which the connection ends. Protocol: section 6. */
 static const uint64_t refusals_per_minute = 600;
 
 static struct rates rates_of(const struct hub_config *config)

@@ -104,8 +104,8 @@ void topic_forget_old(struct topic *topic, int64_t mono_ms);
 /**
  * Tells everybody where the topic stands (system/position), when what they were told last has come
  * to the older half of a window that moves, or is about to: who comes back can then name a
- * place that is still retained. Costs a few comparisons otherwise, whoever reads. To be called after
- * an envelope was appended, and after the window was moved. Protocol: section 5.
+ * place that is still retained. Costs a few comparisons otherwise, whoever reads. To be called
+ * after an envelope was appended, and after the window was moved. Protocol: section 5.
  */
 void topic_tell_position(struct topic *topic);
 

@@ -45,7 +45,7 @@ static bool does_without(struct peer *peer)
            cursor_do_without(peer, home->next ? home->next->first : peer->topic->log.head);
 }
 
-/* Makes a reader of the oldest segment give way, if it has to. True when it did anything for that. */
+/* Makes a reader of the oldest segment give way, if it has to. True when it did anything. */
 static bool gives_way(struct topic *topic, struct peer *peer)
 {
     const struct segment *home = peer->cursor.reader.home;

@@ -1,7 +1,7 @@
 /*
- * authority.c - compares what is given with what the giver has, pattern with pattern. Trying all kinds
- * that a pattern covers is not possible, and trying some would miss the one that matters. Several
- * grants that cover something only together do not count: the giver can give it in pieces.
+ * authority.c - compares what is given with what the giver has, pattern with pattern. Trying all
+ * kinds that a pattern covers is not possible, and trying some would miss the one that matters.
+ * Several grants that cover something only together do not count: the giver can give it in pieces.
  */
 #include "router/policy/authority.h"
 

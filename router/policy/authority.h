@@ -18,9 +18,9 @@ bool authority_has_all(const struct mcpx_capset *set, int64_t wall_ms);
 bool authority_is_guarded(const struct mcpx_capset *set, int64_t wall_ms);
 
 /**
- * May somebody with this set give a grant away? One grant of the set has to cover all that is given,
- * to all addressees, for at least as long; and nothing of it may be denied. What is unclear about
- * patterns is refused.
+ * May somebody with this set give a grant away? One grant of the set has to cover all that is
+ * given, to all addressees, for at least as long; and nothing of it may be denied. What is unclear
+ * about patterns is refused.
  *
  * given   `expires_ms`: until when it is given; 0 = without end
  * why     on a refusal the reason is appended

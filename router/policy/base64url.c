@@ -1,6 +1,6 @@
 /*
- * base64url.c - a strict decoder for tokens and keys: each value has one spelling. OpenSSL's decoder
- * was refused, because it accepts white space, needs padding and ignores unused bits.
+ * base64url.c - a strict decoder for tokens and keys: each value has one spelling. OpenSSL's
+ * decoder was refused, because it accepts white space, needs padding and ignores unused bits.
  */
 #include "router/policy/base64url.h"
 

@@ -1,8 +1,8 @@
 /*
- * changes.c - keeps run-time changes and lays them over what a credential gives. A change is made on
- * a copy of its participant's list, which then takes the list's place: a refusal half-way leaves
- * nothing behind, and a preview is a copy that is thrown away. Sets are compiled when somebody needs
- * them, and once for all connections of a participant that came with the same set.
+ * changes.c - keeps run-time changes and lays them over what a credential gives. A change is made
+ * on a copy of its participant's list, which then takes the list's place: a refusal half-way leaves
+ * nothing behind, and a preview is a copy that is thrown away. Sets are compiled when somebody
+ * needs them, and once for all connections of a participant that came with the same set.
  *
  * Writing changes into the configuration was refused: what somebody was lent for an hour must not
  * outlive the process that counts the hour.

@@ -10,9 +10,9 @@
 #include "router/hub/grant.h"
 
 /**
- * Bounds, of grants, of denials and of bars: so nobody can fill the table with grants to keep theirs.
- * CHANGES_EACH holds for one participant in one topic. One participant may have made a quarter of the
- * others.
+ * Bounds, of grants, of denials and of bars: so nobody can fill the table with grants to keep
+ * theirs. CHANGES_EACH holds for one participant in one topic. One participant may have made a
+ * quarter of the others.
  */
 enum {
     CHANGES_MAX = 4096,
@@ -112,8 +112,8 @@ bool changes_bar(const struct changes *changes, struct mcpx_slice identity,
  *
  * grant   replaced; stays the caller's
  *
- * Returns MCPX_OK; MCPX_EKICKED for who is kept out of the topic; MCPX_EFULL when there is too much to
- * be laid over it; MCPX_ENOMEM. Then the grant is untouched.
+ * Returns MCPX_OK; MCPX_EKICKED for who is kept out of the topic; MCPX_EFULL when there is too much
+ * to be laid over it; MCPX_ENOMEM. Then the grant is untouched.
  */
 enum mcpx_err changes_admit(const struct changes *changes, struct mcpx_slice topic,
                             int64_t wall_ms, struct grant **grant);
@@ -150,9 +150,9 @@ struct change_order {
 
 /**
  * Works out what the changes for a participant would be, without making them. A grant that is added
- * lasts until `until_ms` or its own end; without both, as long as it may. What was removed is removed
- * no longer once the same pattern is added without `to` and end, by who has removed it or has all
- * rights; nothing is granted by that where the base gives it.
+ * lasts until `until_ms` or its own end; without both, as long as it may. What was removed is
+ * removed no longer once the same pattern is added without `to` and end, by who has removed it or
+ * has all rights; nothing is granted by that where the base gives it.
  *
  * why   on a refusal the reason is appended
  * out   filled with a draft the caller owns, for changes_commit or changed_free
@@ -183,13 +183,13 @@ int64_t changed_barred_until(const struct changed *changed, int64_t wall_ms);
 enum mcpx_err changed_apply(struct changed *changed, struct grant *base, int64_t wall_ms,
                             struct grant **out);
 
-/** The draft, which is taken, is in force. Returns MCPX_OK; MCPX_ENOMEM, then nothing has changed. */
+/** The draft, which is taken, is in force. Returns MCPX_OK; MCPX_ENOMEM: nothing has changed. */
 enum mcpx_err changes_commit(struct changes *changes, struct changed *draft);
 
 /**
  * The index in `list` of the change of a sort with just this pattern and these addressees; `count`
- * when there is none. It does not look at ends. Of denials and bars each who makes one has their own:
- * `by` says whose is meant; absent = anybody's.
+ * when there is none. It does not look at ends. Of denials and bars each who makes one has their
+ * own: `by` says whose is meant; absent = anybody's.
  */
 size_t changed_find(const struct changed *changed, enum change_sort sort,
                     const struct mcpx_grant *grant, struct mcpx_slice by);

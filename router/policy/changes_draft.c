@@ -214,9 +214,9 @@ static struct mcpx_slice find_denial(const struct drafting *drafting,
 }
 
 /*
- * Since when the participant has had something of this at run time. Whoever changes a pattern or its
- * addressees a little begins no new time. What others have given does not bind who has all rights: else
- * they could use up what somebody may be given.
+ * Since when the participant has had something of this at run time. Whoever changes a pattern or
+ * its addressees a little begins no new time. What others have given does not bind who has all
+ * rights: else they could use up what somebody may be given.
  */
 static int64_t first_of(const struct drafting *drafting, const struct mcpx_grant *grant)
 {
@@ -353,8 +353,8 @@ static enum mcpx_err add_grant(struct drafting *drafting, const struct mcpx_gran
 /* ---- bounds ---- */
 
 /*
- * Ended grants are remembered for the sake of who may not begin their time anew. Who has all rights may,
- * and is not kept from giving anything because others have filled the list.
+ * Ended grants are remembered for the sake of who may not begin their time anew. Who has all rights
+ * may, and is not kept from giving anything because others have filled the list.
  */
 static void make_room(struct drafting *drafting)
 {

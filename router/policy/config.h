@@ -87,7 +87,8 @@ struct tls_name {
  * client_ca_file               authorities that certificates of clients are signed by; "" = clients
  *                              are not asked for one
  * client_crl_file              which of these are revoked; "" = none
- * ocsp_file                    what the certificate's issuer says of it, shown to clients; "" = none
+ * ocsp_file                    what the certificate's issuer says of it, shown to clients; "" =
+ *                              none
  * names, name_count            sorted by name
  * only_1_3                     nothing older than TLS 1.3
  * ipsec_mb                     AES-GCM is done by libipsec-mb where that is faster
@@ -127,8 +128,8 @@ struct tls_settings {
  * drain_ms               how long a shutdown may take
  * store, audit           where messages are kept, and the record of decisions
  * rev                    names the policy: the same profiles and participants have the same one
- * values                 every setting as it was read, by its JSON pointer, for config_compare; of a
- *                        secret only its SHA-256
+ * values                 every setting as it was read, by its JSON pointer, for config_compare; of
+ *                        a secret only its SHA-256
  * tokens                 participants that may connect
  * warnings               settings that are valid but are probably mistakes, one per line; "" if
  *                        none

@@ -1,7 +1,7 @@
 /*
- * config_compare.c - what has become another value, and whether the running router can take it. Every
- * setting is written down when it is read, as a value by its pointer: comparing the members of two
- * structs was refused, because half of them are worked out from others.
+ * config_compare.c - what has become another value, and whether the running router can take it.
+ * Every setting is written down when it is read, as a value by its pointer: comparing the members
+ * of two structs was refused, because half of them are worked out from others.
  */
 #include "lib/core/format.h"
 #include "lib/core/json_write.h"

@@ -1,6 +1,6 @@
 /*
- * config_key_files.c - the first reading of files with public keys. What is wrong then is a fault of
- * the configuration; later readings are the loop's business, and leave the keys as they were.
+ * config_key_files.c - the first reading of files with public keys. What is wrong then is a fault
+ * of the configuration; later readings are the loop's business, and leave the keys as they were.
  */
 #include "lib/core/format.h"
 #include "router/policy/loading.h"

@@ -1,6 +1,6 @@
 /*
- * config_proxies.c - "192.0.2.0/24" taken apart. Names are refused: whom to believe must not depend on
- * a name server.
+ * config_proxies.c - "192.0.2.0/24" taken apart. Names are refused: whom to believe must not depend
+ * on a name server.
  */
 #include "lib/core/decimal.h"
 #include "lib/core/format.h"

@@ -1,7 +1,7 @@
 /*
  * config_store.c - the settings of store and audit that only make sense together. Whether their
- * files can be used is no matter of the configuration: whoever opens them finds out, and for --check
- * router/edge/paths.c looks.
+ * files can be used is no matter of the configuration: whoever opens them finds out, and for
+ * --check router/edge/paths.c looks.
  */
 #include "router/policy/loading.h"
 

@@ -12,8 +12,8 @@ struct profile;
 enum difference_change { DIFFERENCE_ADDED, DIFFERENCE_REMOVED, DIFFERENCE_CHANGED };
 
 /**
- * One participant or profile that is not what it was. Of what was added there is no `before`, of what
- * was removed no `after`. Lent until the tokens are freed.
+ * One participant or profile that is not what it was. Of what was added there is no `before`, of
+ * what was removed no `after`. Lent until the tokens are freed.
  */
 struct difference_row {
     enum difference_change change;

@@ -1,6 +1,6 @@
 /*
- * on_full.h - what happens to messages, and to comings and goings, when the audit cannot write their
- * line: the setting audit.on_full, for those who read it and for the audit itself.
+ * on_full.h - what happens to messages, and to comings and goings, when the audit cannot write
+ * their line: the setting audit.on_full, for those who read it and for the audit itself.
  */
 #ifndef POLICY_ON_FULL_H
 #define POLICY_ON_FULL_H

@@ -24,9 +24,9 @@ enum mcpx_err public_keys_read(struct mcpx_slice text, const struct jwt_key *mod
 /**
  * Reads a JSON Web Key Set. Keys for encryption, and those of a type, curve or algorithm that is
  * not known, are passed over. A set with a secret or a private key is refused as a whole; so is one
- * with a key that is too short or not sound, or whose algorithm does not fit its type, with the same
- * kid and algorithm twice, or without one key to verify with. A key that names no algorithm has the
- * one that its type implies: RS256, that of its curve, EdDSA.
+ * with a key that is too short or not sound, or whose algorithm does not fit its type, with the
+ * same kid and algorithm twice, or without one key to verify with. A key that names no algorithm
+ * has the one that its type implies: RS256, that of its curve, EdDSA.
  *
  * out           keys, all of which want `exp`
  * passed_over   filled: how many were

@@ -129,8 +129,8 @@ enum mcpx_err setting_store(const struct setting *row, const json_t *value,
 enum setting_source settings_source(const struct settings *settings, const char *pointer);
 
 /**
- * The stored value of a row as JSON, a new reference; of a secret its SHA-256. NULL when memory runs
- * out.
+ * The stored value of a row as JSON, a new reference; of a secret its SHA-256. NULL when memory
+ * runs out.
  */
 json_t *setting_value(const struct setting *row, const struct settings *settings);
 

@@ -8,8 +8,8 @@
 #include "router/hub/hub.h"
 
 /**
- * All participants, profiles and keys. Made by config_load, immutable afterwards but for the keys in
- * files.
+ * All participants, profiles and keys. Made by config_load, immutable afterwards but for the keys
+ * in files.
  */
 struct tokens;
 struct key_file;
@@ -24,9 +24,10 @@ void tokens_free(struct tokens *tokens);
 bool tokens_free_some(struct tokens *tokens);
 
 /**
- * Takes the references to what was shared with `before` when it was read (struct config_sources), and
- * the sets that were compiled for tokens since. On the thread that uses both, and before `before` is
- * freed; without it the shared grants are gone then. Nothing happens when nothing is shared.
+ * Takes the references to what was shared with `before` when it was read (struct config_sources),
+ * and the sets that were compiled for tokens since. On the thread that uses both, and before
+ * `before` is freed; without it the shared grants are gone then. Nothing happens when nothing is
+ * shared.
  */
 void tokens_take_shared(struct tokens *tokens, struct tokens *before);
 
@@ -49,7 +50,8 @@ enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
  * Judges what a grant was earned with again, as tokens_verify would judge the token: by the
  * participants, profiles and keys that are in force now.
  *
- * base     a grant that tokens_verify or tokens_rejudge has given, under any configuration; borrowed
+ * base     a grant that tokens_verify or tokens_rejudge has given, under any configuration;
+ *          borrowed
  * topic    as for tokens_verify
  * out      filled with a reference the caller owns; untouched on failure
  *
@@ -62,8 +64,8 @@ enum mcpx_err tokens_rejudge(struct tokens *tokens, const struct grant *base,
                              struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
 
 /**
- * Why tokens_verify has returned MCPX_ETOKEN for what is no static token, as a static sentence. What
- * it says of dates, issuer, audience and other claims is of a token that a configured key has
+ * Why tokens_verify has returned MCPX_ETOKEN for what is no static token, as a static sentence.
+ * What it says of dates, issuer, audience and other claims is of a token that a configured key has
  * signed.
  */
 const char *tokens_fault(const struct tokens *tokens, struct mcpx_slice bearer,
@@ -77,8 +79,8 @@ struct key_file *tokens_key_file(const struct tokens *tokens, size_t index);
  * Who asks, as far as it is known.
  *
  * bearer   a token; absent when there is none
- * named    whom a verified certificate stands for: the id of a configured participant, or empty when
- *          it stands for nobody; absent when there is no certificate
+ * named    whom a verified certificate stands for: the id of a configured participant, or empty
+ *          when it stands for nobody; absent when there is no certificate
  */
 struct claimant {
     struct mcpx_slice bearer;
@@ -86,9 +88,9 @@ struct claimant {
 };
 
 /**
- * tokens_verify for somebody who may have shown a certificate: it does instead of a token. Who shows
- * both has to be the same participant by both, or gets MCPX_ETOKEN, as with a certificate that stands
- * for nobody.
+ * tokens_verify for somebody who may have shown a certificate: it does instead of a token. Who
+ * shows both has to be the same participant by both, or gets MCPX_ETOKEN, as with a certificate
+ * that stands for nobody.
  */
 enum mcpx_err tokens_ask(struct tokens *tokens, const struct claimant *claimant,
                          struct mcpx_slice topic, struct mcpx_now now, struct grant **out);

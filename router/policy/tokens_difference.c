@@ -1,8 +1,8 @@
 /*
- * tokens_difference.c - compares what participants and profiles come to, not how they are written: a
- * grant that moves from a profile to the entry of a participant changes nothing for it. Patterns are
- * compared as texts. Working out which kinds one pattern covers beyond another was refused: a person
- * who reads "chat" removed and "chat*" added knows what it means.
+ * tokens_difference.c - compares what participants and profiles come to, not how they are written:
+ * a grant that moves from a profile to the entry of a participant changes nothing for it. Patterns
+ * are compared as texts. Working out which kinds one pattern covers beyond another was refused: a
+ * person who reads "chat" removed and "chat*" added knows what it means.
  */
 #include "router/policy/difference.h"
 

@@ -1,6 +1,6 @@
 /*
- * tokens_entry.c - the configured participants and profiles as administrators see them: nothing that a
- * token could be made or guessed from.
+ * tokens_entry.c - the configured participants and profiles as administrators see them: nothing
+ * that a token could be made or guessed from.
  */
 #include "router/policy/tokens_inside.h"
 

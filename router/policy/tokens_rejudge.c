@@ -1,8 +1,9 @@
 /*
- * tokens_rejudge.c - a grant outlives the configuration under which it was earned, so what it was earned
- * with is kept beside it: the digest of a token, or what a JWT claims and which key has signed it. The
- * token itself is not: whoever reads our memory could connect with it. Of the claims only those are
- * kept that decide, and of `capabilities` only that they are there: the grant has their compiled set.
+ * tokens_rejudge.c - a grant outlives the configuration under which it was earned, so what it was
+ * earned with is kept beside it: the digest of a token, or what a JWT claims and which key has
+ * signed it. The token itself is not: whoever reads our memory could connect with it. Of the claims
+ * only those are kept that decide, and of `capabilities` only that they are there: the grant has
+ * their compiled set.
  */
 #include "lib/core/glob.h"
 #include "router/policy/tokens_inside.h"

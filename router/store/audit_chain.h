@@ -30,7 +30,7 @@ void audit_chain_begin(struct audit_chain *chain);
  *
  * text   the last line of a chain, without its line feed
  *
- * Returns MCPX_OK; MCPX_EINVALID when it is no line; MCPX_ENOMEM. On failure the chain is untouched.
+ * Returns MCPX_OK; MCPX_EINVALID when it is no line; MCPX_ENOMEM: the chain is then untouched.
  */
 enum mcpx_err audit_chain_continue(struct audit_chain *chain, struct mcpx_slice text);
 

@@ -102,7 +102,7 @@ bool audit_key_sign(const struct audit_key *key, struct mcpx_slice text,
     return done;
 }
 
-/* libcrypto ignores white space in base64 and rounds up to whole groups, so the text is made again. */
+/* libcrypto ignores white space in base64 and rounds up to whole groups: the text is made again. */
 static bool decode(struct mcpx_slice text, unsigned char out[SIGNATURE_BYTES])
 {
     unsigned char bytes[AUDIT_SIGNATURE_LEN], again[AUDIT_SIGNATURE_LEN + 1];

@@ -1,7 +1,7 @@
 /*
- * audit_share.c - a bucket for each name that has lately used some of its share, in a table of fixed
- * size: a map that grows would let an attacker choose how much memory it takes. A name that finds no
- * place shares the last bucket with all others.
+ * audit_share.c - a bucket for each name that has lately used some of its share, in a table of
+ * fixed size: a map that grows would let an attacker choose how much memory it takes. A name that
+ * finds no place shares the last bucket with all others.
  */
 #include "router/store/audit_share.h"
 

@@ -1,11 +1,11 @@
 /*
- * bench_schema.c - what it costs to judge a document, from its text to the verdict, and to compile a
- * schema. Run it on a release build; ctest does not.
+ * bench_schema.c - what it costs to judge a document, from its text to the verdict, and to compile
+ * a schema. Run it on a release build; ctest does not.
  *
  *     bench_schema [DIRECTORY]
  *
- * With a directory it also writes NAME.schema.json and NAME.json there, so that other validators can
- * be measured with the same (tests/bench/schema.mjs, tests/bench/schema.py).
+ * With a directory it also writes NAME.schema.json and NAME.json there, so that other validators
+ * can be measured with the same (tests/bench/schema.mjs, tests/bench/schema.py).
  */
 #include "tests/bench/measure.h"
 

@@ -129,7 +129,8 @@ static void run_closed(struct crowd *crowd, const struct crowd_load *load, doubl
     }
 }
 
-/* One message at a time at even distances, publisher by publisher; each waits for the one before. */
+/* One message at a time at even distances,
+   publisher by publisher; each waits for the one before. */
 static void run_paced(struct crowd *crowd, const struct crowd_load *load, double until)
 {
     double step = 1e9 / load->per_second / (double)crowd->flow_count;

@@ -7,7 +7,8 @@
  *     floor_server --coalesce     one send per client and loop turn, of all that came in it
  *     floor_server --history N    new clients are sent the last N messages first
  *
- * Topics are request targets up to the first `&`. Frames have to be whole and masked, as a load generator's are.
+ * Topics are request targets up to the first `&`. Frames have to be whole and masked, as a load
+ * generator's are.
  */
 #include <mcpx/text.h>
 

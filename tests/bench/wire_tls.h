@@ -1,6 +1,6 @@
 /*
- * wire_tls.h - a load generator's end of TLS. It reads and writes the socket as it does without TLS,
- * as much as there is at once, so that servers see the same client.
+ * wire_tls.h - a load generator's end of TLS. It reads and writes the socket as it does without
+ * TLS, as much as there is at once, so that servers see the same client.
  */
 #ifndef BENCH_WIRE_TLS_H
 #define BENCH_WIRE_TLS_H

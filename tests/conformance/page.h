@@ -9,8 +9,8 @@
 enum { PAGE_CELLS = 5 };
 
 /**
- * The first row of the table under this head line, in a page such as "docs/contracts.md"; lent until
- * the next call. Fails the test when there is no such table.
+ * The first row of the table under this head line, in a page such as "docs/contracts.md"; lent
+ * until the next call. Fails the test when there is no such table.
  */
 char *page_rows_in(const char *page, const char *head);
 

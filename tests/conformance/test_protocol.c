@@ -447,8 +447,8 @@ Test(protocol, section_7_statuses_say_whether_to_connect_again)
 }
 
 /*
- * One row: its number and each of its names are those of an error. Notes which errors were found, and
- * returns how many.
+ * One row: its number and each of its names are those of an error. Notes which errors were found,
+ * and returns how many.
  */
 static int expect_names(long code, char *cell, bool has_row[MCPX_ERR_COUNT])
 {

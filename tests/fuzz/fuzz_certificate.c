@@ -1,8 +1,8 @@
 /*
- * fuzz_certificate.c - any names in the certificate of a client that was signed by the authority which
- * the router believes. Authorities sign much; whatever it is, each name that comes out says of what
- * sort it is, and cannot be read as two. Input: the common name up to the first newline, whose first
- * byte chooses its ASN.1 type; then the DER text of the extension subjectAltName.
+ * fuzz_certificate.c - any names in the certificate of a client that was signed by the authority
+ * which the router believes. Authorities sign much; whatever it is, each name that comes out says
+ * of what sort it is, and cannot be read as two. Input: the common name up to the first newline,
+ * whose first byte chooses its ASN.1 type; then the DER text of the extension subjectAltName.
  */
 #include "router/edge/tls.h"
 
@@ -85,7 +85,8 @@ static void add_alternatives(X509 *out, const uint8_t *der, size_t len)
     ASN1_OCTET_STRING_free(value);
 }
 
-/* Both ends in turn, until the router's is open, or has said why not. False when it did not open. */
+/* Both ends in turn, until the router's is open, or has said why not. False when it did
+ * not open. */
 static bool connect_ends(struct tls *tls, SSL *client, BIO *in, BIO *out)
 {
     static char bytes[65536];

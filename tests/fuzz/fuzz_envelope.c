@@ -1,7 +1,7 @@
 /*
  * fuzz_envelope.c - any bytes: what is accepted keeps every promise that envelope.h makes about
- * it, and no reader that ignores letter case finds another member in it; what is refused has a fault
- * inside the text, and the envelope can be used again after both.
+ * it, and no reader that ignores letter case finds another member in it; what is refused has a
+ * fault inside the text, and the envelope can be used again after both.
  */
 #include <mcpx/envelope.h>
 

@@ -2,10 +2,11 @@
  * fuzz_expose.c - any life of an expose: lines of any text from its client, answers, questions,
  * notifications, refusals, rejections and departures of any shape from the topic, in any order.
  * What the client gets is one JSON message on one line; each of its requests is answered at most as
- * often as it was made; what goes to the topic is one JSON object. Each life is lived twice, without
- * terms and under some, where every call that was admitted ends.
+ * often as it was made; what goes to the topic is one JSON object. Each life is lived twice,
+ * without terms and under some, where every call that was admitted ends.
  *
- * The input is lines; the first byte says what the rest is, and a digit after it names a participant:
+ * The input is lines; the first byte says what the rest is, and a digit after it names a
+ * participant:
  *   c TEXT   the client writes       a RPC   the oldest request to it is answered
  *   q RPC    it asks                 n RPC   it notifies
  *   r j f e  the oldest is refused, rejected, fulfilled, expired

@@ -1,7 +1,7 @@
 /*
- * fuzz_post.c - a request by HTTP: the first line of the input is fields of its head, each ended by '|', the rest is
- * its body. What passes comes from this machine and has one length; a request gets its own id back,
- * byte for byte, whatever stands around it.
+ * fuzz_post.c - a request by HTTP: the first line of the input is fields of its head, each ended by
+ * '|', the rest is its body. What passes comes from this machine and has one length; a request gets
+ * its own id back, byte for byte, whatever stands around it.
  */
 #include "tools/mcpx-bridge/expose/post.h"
 

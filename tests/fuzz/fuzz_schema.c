@@ -1,7 +1,7 @@
 /*
- * fuzz_schema.c - any bytes as a schema: it is compiled, or refused with at least one error that has a
- * keyword and a message. What was compiled is found again under its fingerprint, and judges documents
- * without reading beyond them.
+ * fuzz_schema.c - any bytes as a schema: it is compiled, or refused with at least one error that
+ * has a keyword and a message. What was compiled is found again under its fingerprint, and judges
+ * documents without reading beyond them.
  */
 #include <mcpx/schema.h>
 

@@ -1,7 +1,7 @@
 /*
- * fuzz_terms.c - three lines: terms, a call, and how it ends. Whatever they are: a call that was told
- * has exactly one result, each call leaves one line of validation unless nobody validates, answers are
- * JSON, and where the terms have no say a call and its result keep their bytes.
+ * fuzz_terms.c - three lines: terms, a call, and how it ends. Whatever they are: a call that was
+ * told has exactly one result, each call leaves one line of validation unless nobody validates,
+ * answers are JSON, and where the terms have no say a call and its result keep their bytes.
  */
 #include <mcpx/json.h>
 #include <mcpx/terms.h>

@@ -1,7 +1,8 @@
 /*
- * fuzz_validate.c - the bytes before the first line break as a schema, those behind it as a document.
- * What the schema takes, `not` refuses, and the other way round; allOf, anyOf, oneOf and a reference
- * with that one schema judge as it does. Errors are in order, and the same the second time.
+ * fuzz_validate.c - the bytes before the first line break as a schema, those behind it as a
+ * document. What the schema takes, `not` refuses, and the other way round; allOf, anyOf, oneOf and
+ * a reference with that one schema judge as it does. Errors are in order, and the same the second
+ * time.
  */
 #include <mcpx/schema.h>
 

@@ -1,7 +1,7 @@
 /*
  * fuzz_wrap.c - a line of `_meta`, a line of arguments, and a server's result behind them. Every
- * answer is an envelope that keeps its contract, or the result itself where there is no answer in it;
- * wrapped again it is the same. So is what a program that is no server has written.
+ * answer is an envelope that keeps its contract, or the result itself where there is no answer in
+ * it; wrapped again it is the same. So is what a program that is no server has written.
  */
 #include <mcpx/json.h>
 #include <mcpx/wrap.h>

@@ -117,7 +117,8 @@ struct refusal {
     const char *holds;
 };
 
-/* An Upgrade to anything else is passed over: who asks for HTTP/2 gets the answer to his request. */
+/* An Upgrade to anything else is passed over:
+   who asks for HTTP/2 gets the answer to his request. */
 static const struct refusal refusals[] = {
     {"no token", "GET /ws?topic=r HTTP/1.1\r\n" HOST UPGRADE CONNECTION VERSION KEY, 401,
      "WWW-Authenticate: Bearer"},

@@ -203,7 +203,8 @@ Test(traps, one_that_answers_no_ping_is_dropped)
     bool told = false;
     int pings = 0;
 
-    /* The one who answers comes first and has fifteen seconds for it: it is pinged before the other. */
+    /* The one who answers comes first and has fifteen seconds for it:
+       it is pinged before the other. */
     daemon_start(&pinging, "{\"limits\":{\"ping_s\":5,\"connects_per_s\":0}}", 0);
     rude_join(&alive, &pinging, "alive", "room", "");
     rude_join(&mute, &pinging, "mute", "room", "");

@@ -1,7 +1,7 @@
 /*
- * What breaks for whom: whoever runs the router is asked why an agent cannot come in or cannot call a
- * tool, and the log does not say; or somebody fills it, and it says nothing about the others; or it
- * says to a client what was wrong with a token. docs/configuration.md (Log).
+ * What breaks for whom: whoever runs the router is asked why an agent cannot come in or cannot call
+ * a tool, and the log does not say; or somebody fills it, and it says nothing about the others; or
+ * it says to a client what was wrong with a token. docs/configuration.md (Log).
  */
 #include "tests/support/jwt.h"
 #include "tests/support/rude_client.h"
@@ -218,7 +218,8 @@ static void call(struct rude *rude, int number)
     rude_frame(rude, TEXT, text, strlen(text));
 }
 
-/* How many of these lines are about the participant. Gives the last of them, absent when there is none. */
+/* How many of these lines are about the participant. Gives the last of them, absent when there
+   is none. */
 static size_t lines_about(const char *event, const char *participant, json_t **last)
 {
     json_t *lines = lines_of(event), *line;

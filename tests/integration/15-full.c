@@ -1,7 +1,7 @@
 /*
- * A router that cannot store, or finds what is not its own. What breaks here: somebody whose message
- * was refused and turns up all the same; a room that ends because a disk is full; a file that is
- * overwritten because of a wrong path. Protocol: section 6.
+ * A router that cannot store, or finds what is not its own. What breaks here: somebody whose
+ * message was refused and turns up all the same; a room that ends because a disk is full; a file
+ * that is overwritten because of a wrong path. Protocol: section 6.
  */
 #define _GNU_SOURCE /* prlimit */
 #include "tests/support/store_talk.h"

@@ -1,7 +1,7 @@
 /*
- * Between the 101 and the welcome, on a disk from which nothing can be read for a while. What breaks
- * here: a client that waits for ever, or is told nothing; one who takes up all places by waiting.
- * Protocol: section 7.
+ * Between the 101 and the welcome, on a disk from which nothing can be read for a while. What
+ * breaks here: a client that waits for ever, or is told nothing; one who takes up all places by
+ * waiting. Protocol: section 7.
  */
 #include "tests/support/store_talk.h"
 

@@ -56,7 +56,8 @@ Test(service, its_manager_is_told_when_it_is_ready_and_when_it_stops, .timeout =
     service_close(&service);
 }
 
-/* `systemctl status` says so meanwhile. An answer to a signal has to be of a later time than that. */
+/* `systemctl status` says so meanwhile. An answer to a signal has to be of a later time
+ * than that. */
 Test(service, its_manager_is_told_of_a_reload, .timeout = 120)
 {
     const char *asked = "RELOADING=1\nMONOTONIC_USEC=", *words;

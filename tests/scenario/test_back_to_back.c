@@ -1,7 +1,8 @@
 /*
  * What breaks for whom: an application that trusts its session: every request ends exactly once, in
- * a response to itself; nothing is told twice; nothing is lost while the router still has it, however
- * often and wherever a connection breaks. Protocol: section 5. A failing seed prints itself.
+ * a response to itself; nothing is told twice; nothing is lost while the router still has it,
+ * however often and wherever a connection breaks. Protocol: section 5. A failing seed prints
+ * itself.
  */
 #include "tests/support/frames.h"
 #include "tests/support/hub_defaults.h"

@@ -1,6 +1,6 @@
 /*
- * What breaks for whom: a reader that has seen what nobody finds again after a restart; a sender that
- * is told of a refusal and sees its message appear all the same; an auditor that misses what
+ * What breaks for whom: a reader that has seen what nobody finds again after a restart; a sender
+ * that is told of a refusal and sees its message appear all the same; an auditor that misses what
  * somebody has read. Protocol: sections 1 (order of checks), 5 (order) and 6 (unavailable).
  */
 #include "tests/support/fault_alloc.h"

@@ -1,7 +1,7 @@
 /*
- * What breaks for whom: a joiner that reads before anybody knows that it is there, or misses what was
- * said while it waited; a room that believes somebody is there who left long ago; an auditor who
- * finds a message of somebody that never joined. Protocol: sections 5 and 7.
+ * What breaks for whom: a joiner that reads before anybody knows that it is there, or misses what
+ * was said while it waited; a room that believes somebody is there who left long ago; an auditor
+ * who finds a message of somebody that never joined. Protocol: sections 5 and 7.
  */
 #include "tests/support/hub_defaults.h"
 #include "tests/support/vault.h"

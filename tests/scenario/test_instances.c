@@ -1,7 +1,7 @@
 /*
- * What breaks for whom: a person with two windows, of which the second ends the first; a window that
- * comes back after a break and ends another one; everybody else, should ten windows get ten times
- * the rates. Protocol: sections 1, 5, 7 and 8.
+ * What breaks for whom: a person with two windows, of which the second ends the first; a window
+ * that comes back after a break and ends another one; everybody else, should ten windows get ten
+ * times the rates. Protocol: sections 1, 5, 7 and 8.
  */
 #include "tests/support/hub_defaults.h"
 #include "tests/support/world.h"

@@ -1,8 +1,8 @@
 /*
- * What breaks for whom: participants that come back after a restart and find their room empty, or are
- * told that they missed nothing when they did; thousands that come at once and have a topic loaded a
- * thousand times; a topic that nobody can enter any more because its store did not answer once.
- * Protocol: sections 5 and 7.
+ * What breaks for whom: participants that come back after a restart and find their room empty, or
+ * are told that they missed nothing when they did; thousands that come at once and have a topic
+ * loaded a thousand times; a topic that nobody can enter any more because its store did not answer
+ * once. Protocol: sections 5 and 7.
  */
 #include "router/hub/topic_state.h"
 #include "tests/support/fault_alloc.h"
@@ -369,7 +369,7 @@ Test(openings, what_was_stored_with_a_time_to_come_grows_old_from_now_on)
 
 /* ---- shares ---- */
 
-/* A program that comes back with all its rooms must not keep out somebody who comes back with one. */
+/* A program that comes back with all its rooms must not keep out somebody who has one. */
 Test(openings, participants_take_turns)
 {
     static const char *const wishes[][2] = {

@@ -58,8 +58,9 @@ Test(reuse, an_id_that_was_pushed_out_of_history_stays_refused)
 }
 
 /*
- * Bob's last envelope is pushed out of history, and sent again, while he is away. He gets history, and
- * knows it; what mallory said in between is no hole. An id alone is never a place, not even his own.
+ * Bob's last envelope is pushed out of history, and sent again, while he is away. He gets history,
+ * and knows it; what mallory said in between is no hole. An id alone is never a place, not even his
+ * own.
  */
 Test(reuse, nobody_resumes_behind_an_envelope_that_came_back)
 {
@@ -132,7 +133,8 @@ Test(reuse, nobody_resumes_in_another_log)
     world_free(w);
 }
 
-/* Bob only listens, in directed mode, and nobody comes or goes: he is told where the topic stands. */
+/* Bob only listens, in directed mode, and nobody comes or goes: he is told
+   where the topic stands. */
 Test(reuse, a_reader_whom_nothing_is_for_is_told_its_place_in_time)
 {
     struct world *w = room();

@@ -1,6 +1,6 @@
 /*
- * test_store.c - a real hub before real stages: what somebody received is there after a restart, what
- * was refused never is, and the audit knows of both.
+ * test_store.c - a real hub before real stages: what somebody received is there after a restart,
+ * what was refused never is, and the audit knows of both.
  */
 #include "router/store/edge/audit.h"
 #include "router/store/edge/store.h"

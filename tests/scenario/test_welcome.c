@@ -224,7 +224,8 @@ Test(welcome, of_whom_all_history_was_taken_promises_none)
     world_free(w);
 }
 
-/* The bound of one topic: history goes that has left the window and is kept for the joiner alone. */
+/* The bound of one topic: history goes that has left the window
+   and is kept for the joiner alone. */
 Test(welcome, waits_while_one_topic_has_more_said_than_its_backlog_holds)
 {
     struct hub_config config = hub_config_default();

@@ -1,8 +1,8 @@
 /*
  * interpose.c - stands before the functions of the C library that write, receive and execute, tells
  * the recorder, and does what it was asked to do. The C library does not call itself through these
- * names, so each function that a program may print with is here. Behind TLS the router reads and writes
- * by OpenSSL, so these two are here as well.
+ * names, so each function that a program may print with is here. Behind TLS the router reads and
+ * writes by OpenSSL, so these two are here as well.
  */
 #define _GNU_SOURCE /* RTLD_NEXT, execvpe */
 #include "tests/secrets/recorder.h"
@@ -404,7 +404,8 @@ REPLACED FILE *fopen64(const char *path, const char *mode)
     return opened(NEXT(fopen)(path, mode));
 }
 
-/* Without O_CREAT and O_TMPFILE there is no mode, and what is read in its place is not looked at. */
+/* Without O_CREAT and O_TMPFILE there is no mode,
+   and what is read in its place is not looked at. */
 REPLACED int openat(int folder, const char *path, int flags, ...)
 {
     va_list values;

@@ -16,8 +16,9 @@
  *
  * Refused: to collect all this in what starts the programs. There are a dozen such places, shells
  * among them, and the next test would bring another. In other programs nothing is kept. Files are
- * written by system calls, because slow_disk.c stands before the library's functions as well. A file
- * is opened anew for each write: a descriptor that stays open would be counted, closed and inherited.
+ * written by system calls, because slow_disk.c stands before the library's functions as well. A
+ * file is opened anew for each write: a descriptor that stays open would be counted, closed and
+ * inherited.
  */
 #define _GNU_SOURCE /* RTLD_NEXT, program_invocation_short_name, memmem */
 #include "tests/secrets/recorder.h"

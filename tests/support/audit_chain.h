@@ -29,8 +29,9 @@ struct test_chain {
 struct audit_key *test_audit_key(struct mcpx_text *pem);
 
 /**
- * A chain of `count` lines: begin and start, messages, a checkpoint every `every` lines and at the end
- * of each file, which has `per_file` lines (0 = there is one file), stop and a checkpoint at the end.
+ * A chain of `count` lines: begin and start, messages, a checkpoint every `every` lines and at the
+ * end of each file, which has `per_file` lines (0 = there is one file), stop and a checkpoint at
+ * the end.
  */
 void test_chain_make(struct test_chain *chain, const struct audit_key *key, size_t count,
                      size_t every, size_t per_file);

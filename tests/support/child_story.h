@@ -30,7 +30,7 @@ struct story {
     void (*hook)(struct story *story);
 };
 
-/** Makes a loop and a configuration for `odd_server MODE NUMBER`, to be changed before the start. */
+/** Makes a loop and a configuration of `odd_server MODE NUMBER`, to be changed before the start. */
 void story_prepare(struct story *story, const char *mode, const char *number);
 
 /** Starts the child; story_begin is both. */

@@ -116,8 +116,8 @@ void fake_refuse(struct fake_store *store, struct hub *hub, size_t index, struct
                  struct fake_answer *out);
 
 /**
- * Loads at most `rows` more rows of an opening; with the last one it is committed. Returns true when
- * that was all, or when the hub does not wait for it any more.
+ * Loads at most `rows` more rows of an opening; with the last one it is committed. Returns true
+ * when that was all, or when the hub does not wait for it any more.
  */
 bool fake_load(struct fake_store *store, struct hub *hub, size_t index, size_t rows,
                struct mcpx_now now);

@@ -1,6 +1,6 @@
 /*
- * fault_vfs.h - SQLite's file system with a disk that fails: writes that find no room, syncs that are
- * lost. Registered under the name FAULT_VFS; may be changed while threads use it.
+ * fault_vfs.h - SQLite's file system with a disk that fails: writes that find no room, syncs that
+ * are lost. Registered under the name FAULT_VFS; may be changed while threads use it.
  */
 #ifndef TEST_FAULT_VFS_H
 #define TEST_FAULT_VFS_H

@@ -5,8 +5,9 @@
  *
  *     keeper PORT PROGRAM ARGUMENT...
  *
- * HUP restarts the program: it gets TERM, and its successor is started when it has ended. TERM stops
- * it likewise, and the keeper ends with its status; as it does when the program ends by itself.
+ * HUP restarts the program: it gets TERM, and its successor is started when it has ended. TERM
+ * stops it likewise, and the keeper ends with its status; as it does when the program ends by
+ * itself.
  */
 #include <netinet/in.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /*
- * key_pair.h - key pairs of all sorts, their public halves as files have them, and tokens signed with
- * them. Made by OpenSSL alone; nothing here is the router's.
+ * key_pair.h - key pairs of all sorts, their public halves as files have them, and tokens signed
+ * with them. Made by OpenSSL alone; nothing here is the router's.
  */
 #ifndef SUPPORT_KEY_PAIR_H
 #define SUPPORT_KEY_PAIR_H

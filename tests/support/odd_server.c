@@ -171,8 +171,8 @@ static void stop_and_handle_term(int number)
     wait_for_ever();
 }
 
-/* A descendant nobody can tell from an unrelated process: a session of its own, a parent that is gone, an
- * environment that is empty, and no ear for SIGTERM. Its parent waits until it is there. */
+/* A descendant nobody can tell from an unrelated process: a session of its own, a parent that is
+ * gone, an environment that is empty, and no ear for SIGTERM. Its parent waits for it. */
 static void escape(char *self)
 {
     char *argv[] = {self, "ignore_term", NULL}, *none[] = {NULL};

@@ -11,7 +11,7 @@
 /** "ws://127.0.0.1:PORT" of a daemon's first listener; lent until the next call. */
 const char *party_url(int port);
 
-/** Settings for a participant in `topic` with every grant; token and URL lent until the next call. */
+/** Settings of a participant in `topic` with every grant; token and URL are lent for one call. */
 struct mcpx_client_config party_config(const struct daemon *daemon, const char *participant,
                                        const char *topic);
 

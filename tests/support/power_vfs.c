@@ -1,6 +1,6 @@
 /*
- * power_vfs.c - beside each file stands what the disk has of it for certain, and all that was done to
- * it since. A sync brings the second into the first; when the power fails, dice do, in part.
+ * power_vfs.c - beside each file stands what the disk has of it for certain, and all that was done
+ * to it since. A sync brings the second into the first; when the power fails, dice do, in part.
  */
 #include "tests/support/power_vfs.h"
 

@@ -1,6 +1,6 @@
 /*
- * service.c - what systemd does for a unit with Type=notify and a socket, in as many lines as a test
- * needs. systemd-socket-activate could hand the socket over, but starts nothing a second time.
+ * service.c - what systemd does for a unit with Type=notify and a socket, in as many lines as a
+ * test needs. systemd-socket-activate could hand the socket over, but starts nothing a second time.
  */
 #include "tests/support/service.h"
 

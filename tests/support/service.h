@@ -35,8 +35,8 @@ void service_open(struct service *service, uint32_t host);
 void service_start(struct service *service, unsigned watchdog_us);
 
 /**
- * Waits until it tells this; other words are passed over. Fails the test when it never does. Returns all
- * that it told with it, until the next call.
+ * Waits until it tells this; other words are passed over. Fails the test when it never does.
+ * Returns all that it told with it, until the next call.
  */
 const char *service_expect(struct service *service, const char *words);
 

@@ -1,6 +1,6 @@
 /*
- * sim_place.c - what a participant may rely on when it comes back: the place it remembers, whether that
- * is still good, and that nothing lies between it and where it goes on.
+ * sim_place.c - what a participant may rely on when it comes back: the place it remembers, whether
+ * that is still good, and that nothing lies between it and where it goes on.
  */
 #include "tests/support/sim_state.h"
 

@@ -262,7 +262,7 @@ void sim_check_stand(struct sim *sim, const struct sim_topic *topic);
 void sim_note_place(const struct sim *sim, const struct sim_peer *peer,
                     const struct sim_entry *entry);
 
-/** The place in a welcome: everything up to it was handed over, or is history; nothing behind it. */
+/** The place in a welcome: all up to it was handed over or is history, and nothing behind it. */
 void sim_check_place(struct sim *sim, struct sim_peer *peer, const json_t *root);
 
 /** Whether a place is good, and the index where it goes on. */
@@ -272,7 +272,7 @@ bool sim_can_resume(const struct sim *sim, const struct sim_topic *topic,
 /** Never a silent hole: who named its own place misses nothing that it has not read. */
 void sim_check_hole(struct sim *sim, struct sim_peer *peer);
 
-/** Before its welcome is written a joiner may lose what came before it, but not without a reason. */
+/** Before its welcome is written a joiner may lose what came before it, if there is a reason. */
 void sim_note_shorter(struct sim *sim, struct sim_peer *peer);
 
 /** True when the id has left the window and is among the last of its sender that did. */

@@ -6,7 +6,8 @@
  *     hang       a sync ends once the file says something else
  *     fail       a sync fails (EIO)
  *     lie        a sync does nothing, and says that it was done
- *     hold       reading, by other threads than the first, goes on once the file says something else
+ *     hold       reading, by other threads than the first, goes on once the file says something
+ *                else
  *
  * Any other word, or no file: the disk as it is.
  */

@@ -4,7 +4,8 @@
  *     joined; resumed; renamed            left 1006 gone; again | left 4001 x; final
  *     presence leave bob                  grants
  *     request r1 from bob; proposal p1    violation other_sender r1 from eve
- *     response r2 from bob; own q         refused q capability_violation; alternative mcp/proposal:x
+ *     response r2 from bob; own q         refused q capability_violation; alternative
+ *                                         mcp/proposal:x
  *     expired q                           fulfilling r3 from bob; own p; same
  *
  * An event is its name, the id and sender of its envelope, and what else is filled.

@@ -7,8 +7,8 @@
  *                        "'correlation_id':'@q','payload':{'jsonrpc':'2.0','id':1,'result':{}}}");
  *     stage_expect(stage, "response r from server; own q\n");
  *
- * In every text ' stands for " and @NAME for the id of the envelope sent under that name. How events
- * read is told by stage.c, one line per event.
+ * In every text ' stands for " and @NAME for the id of the envelope sent under that name. How
+ * events read is told by stage.c, one line per event.
  */
 #ifndef TESTS_STAGE_H
 #define TESTS_STAGE_H

@@ -1,8 +1,8 @@
 /*
  * table.h - a hub and sessions around it, wired together without sockets: who sits there talks,
- * asks, proposes, answers, loses the connection and comes back, as dice fall. What everybody is told
- * is held against an account of what the router accepted. The first difference ends the test, with
- * the seed.
+ * asks, proposes, answers, loses the connection and comes back, as dice fall. What everybody is
+ * told is held against an account of what the router accepted. The first difference ends the test,
+ * with the seed.
  */
 #ifndef TESTS_TABLE_H
 #define TESTS_TABLE_H

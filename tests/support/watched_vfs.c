@@ -1,6 +1,6 @@
 /*
- * watched_vfs.c - every call goes to the file system that SQLite uses otherwise, after the watch was
- * asked.
+ * watched_vfs.c - every call goes to the file system that SQLite uses otherwise, after the watch
+ * was asked.
  */
 #include "tests/support/watched_vfs.h"
 

@@ -104,7 +104,7 @@ void world_read(struct world *world, struct mcpx_text *transcript);
 /** Reads everything that is ready and throws it away. */
 void world_skip(struct world *world);
 
-/** The text of the last message of the router that the newest connection of this name read, errors left out. */
+/** The last message of the router, no error, that the newest connection of this name has read. */
 const char *world_told(const struct world *world, const char *name);
 
 /** The place that the newest connection of this name has come to, going by what it read. */

@@ -8,7 +8,10 @@
 
 #include <mcpx/client.h>
 
-/** --url, --topic, --token-file, --as, --ca-file, --cert-file, --key-file, --context: `shared` of a verb's row. */
+/**
+ * --url, --topic, --token-file, --as, --ca-file, --cert-file, --key-file, --context: `shared` of a
+ * verb's row.
+ */
 extern const struct option_row connect_options[];
 
 /**
@@ -23,9 +26,10 @@ extern const struct option_row connect_topics_options[];
 /**
  * Where a program connects to and as whom.
  *
- * client    url, topic, token and the three files are filled, history is -1; the verb fills the rest.
- *           Without a token, a certificate says who we are. The strings are lent by the command line, the environment and this struct.
- *           `session.renews_token` is set with --as, and with a token file that can be read again
+ * client    url, topic, token and the three files are filled, history is -1; the verb fills the
+ *           rest. Without a token, a certificate says who we are. The strings are lent by the
+ *           command line, the environment and this struct. `session.renews_token` is set with --as,
+ *           and with a token file that can be read again
  * api       address of the HTTP API, for struct http_call
  * as        the participant that --as or the context named; NULL when the token decides
  * token_file   where the token stands, when it can be read there again; else NULL
@@ -50,9 +54,9 @@ struct connection {
  * Reads the shared options, the environment (MCPX_URL, MCPX_TOPIC, MCPX_TOKEN) and the context
  * (context.h). A token comes from the first of these that is there: --as (a router in development
  * mode is asked for one), --token-file, MCPX_TOKEN, what the context has of the first two. None is
- * needed beside --cert-file. Warns when others may read the token file or the certificate's key. Never prints a token. Afterwards MCPX_TOKEN is no longer in
- * the environment, and no other process of the same user can read the memory of this one
- * (secret.h).
+ * needed beside --cert-file. Warns when others may read the token file or the certificate's key.
+ * Never prints a token. Afterwards MCPX_TOKEN is no longer in the environment, and no other process
+ * of the same user can read the memory of this one (secret.h).
  *
  * out   filled on STATUS_OK; connection_fini in every case
  *
@@ -102,20 +106,20 @@ int connection_read_other(const struct arguments *arguments, const struct connec
 int connection_read_patiently(const struct arguments *arguments, struct connection *out);
 
 /**
- * True for the end of a connection that another token may make good, where one can be had: with --as
- * from the router, with a token file from there. The program then calls connection_ask.
+ * True for the end of a connection that another token may make good, where one can be had: with
+ * --as from the router, with a token file from there. The program then calls connection_ask.
  */
 bool connection_may_ask(const struct connection *connection, const struct mcpx_event *event);
 
 /**
- * Gets another token: reads the token file again, or asks the router for one for `as`. Prints nothing.
- * May be called from another thread, while connection_take is not.
+ * Gets another token: reads the token file again, or asks the router for one for `as`. Prints
+ * nothing. May be called from another thread, while connection_take is not.
  *
  * timeout_ms   for the whole call to a router
  * token        filled on STATUS_OK; for connection_take or connection_wipe
  *
- * Returns STATUS_OK; STATUS_ABSENT when there is no other token, so that asking again is useless: the
- * router gives none, or the file has none but the one we have; else another exit code.
+ * Returns STATUS_OK; STATUS_ABSENT when there is no other token, so that asking again is useless:
+ * the router gives none, or the file has none but the one we have; else another exit code.
  */
 int connection_ask(const struct connection *connection, int64_t timeout_ms, char **token);
 

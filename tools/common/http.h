@@ -16,7 +16,8 @@
  * body         JSON; NULL = none
  * token        bearer token; NULL = none
  * ca_file      PEM file for https; NULL = the system's
- * cert_file    PEM file with a certificate to show under https, and key_file with its key; NULL = none
+ * cert_file    PEM file with a certificate to show under https, and key_file with its key; NULL =
+ *              none
  * timeout_ms   for the whole call; 0 = 30000
  * quiet        prints nothing about a failure
  */
@@ -38,8 +39,8 @@ struct http_call {
  * Calls and waits for the answer. When the router has had too many requests, asks again at the time
  * that it says, for up to a minute; a quiet call does not.
  *
- * answer   zero-initialised; filled with the body of the answer, be it a problem document; the caller
- *          finishes it in every case
+ * answer   zero-initialised; filled with the body of the answer, be it a problem document; the
+ *          caller finishes it in every case
  *
  * Returns STATUS_OK; else an exit code, having complained in one sentence, which has the detail of
  * the problem document (RFC 9457) when there is one. STATUS_UNREACHABLE for no connection, 401, a

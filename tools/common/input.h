@@ -37,7 +37,7 @@ int input_lines_open(const char *verb, const char *path, struct input_lines *lin
 /** Lends the next line without its newline until the next call. Returns false after the last. */
 bool input_lines_next(struct input_lines *lines, struct mcpx_slice *line);
 
-/** Closes it. Returns STATUS_OK, or STATUS_USAGE, having complained, when it was not read to its end. */
+/** Closes it. Returns STATUS_OK; STATUS_USAGE, having complained, when not all of it was read. */
 int input_lines_close(const char *verb, struct input_lines *lines);
 
 /** True for what stands for standard input: NULL and "-". */

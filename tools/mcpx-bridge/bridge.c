@@ -102,7 +102,7 @@ static size_t first_nested(struct mcpx_slice text)
     return text.len;
 }
 
-/* The members before the nested one are whole: with an empty value in its place the text is JSON. */
+/* The members before the nested one are whole: with an empty value in its place this is JSON. */
 void bridge_read_beginning(struct mcpx_slice beginning, struct mcpx_slice *id, bool *is_answer)
 {
     size_t len = first_nested(beginning);

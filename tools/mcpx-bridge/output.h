@@ -44,8 +44,8 @@ void bridge_output_fini(struct bridge_output *output);
 bool bridge_output_add(struct bridge_output *output, const struct bridge_row *row);
 
 /**
- * The same with `text`, which is taken: as the payload of a SEND, else as the action's text. One that
- * failed, or is empty, is not added.
+ * The same with `text`, which is taken: as the payload of a SEND, else as the action's text. One
+ * that failed, or is empty, is not added.
  */
 bool bridge_output_put(struct bridge_output *output, struct bridge_row row,
                        struct mcpx_text text);

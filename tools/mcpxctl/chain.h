@@ -103,7 +103,7 @@ enum mcpx_err chain_of(const struct ledger *ledger, const struct entry *entry,
 enum mcpx_err chain_below(const struct ledger *ledger, const struct entry *entry,
                           struct chain *out);
 
-/** Whether a proposal waits for a decision; `out` is filled on success. Returns MCPX_OK or MCPX_ENOMEM. */
+/** Does a proposal wait for a decision? `out` is filled. Returns MCPX_OK or MCPX_ENOMEM. */
 enum mcpx_err chain_is_open(const struct ledger *ledger, const struct entry *entry, bool *out);
 
 /** Frees the steps. */

@@ -12,7 +12,7 @@
 
 static const char verb[] = "gate";
 
-/* The items in their order: the log of an edge has the calls of those before, evidence has their report. */
+/* The order matters: an edge's log has the calls of items before, evidence has their report. */
 static const struct item {
     const char *name;
     enum gate_verdict (*ask)(struct gate *gate, struct mcpx_text *detail);

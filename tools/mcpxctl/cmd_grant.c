@@ -1,7 +1,7 @@
 /*
- * cmd_grant.c - changes what a participant may send while the router runs, and removes participants.
- * The router decides and says what becomes of it; a preview is its answer, too, because only it knows
- * who is connected and what was changed before. Protocol: section 8.
+ * cmd_grant.c - changes what a participant may send while the router runs, and removes
+ * participants. The router decides and says what becomes of it; a preview is its answer, too,
+ * because only it knows who is connected and what was changed before. Protocol: section 8.
  */
 #include "tools/mcpxctl/verbs.h"
 
@@ -61,7 +61,7 @@ static void write_path(struct mcpx_text *path, const struct arguments *arguments
     mx_percent_add(path, mcpx_slice_of(arguments->operands[0]));
 }
 
-/* Digits are seconds from now, anything else a date: the router says what it does not understand. */
+/* Digits are seconds from now, all else is a date: the router says what it does not understand. */
 static void write_until(struct mcpx_text *body, const char *until)
 {
     char *end;

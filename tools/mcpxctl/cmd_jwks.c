@@ -1,7 +1,7 @@
 /*
- * cmd_jwks.c - fetches an issuer's key set for the router, which asks nobody itself. It is read as the
- * router would read it before it replaces the file, so that no answer of the issuer's server, be it
- * an error page, ever takes keys away.
+ * cmd_jwks.c - fetches an issuer's key set for the router, which asks nobody itself. It is read as
+ * the router would read it before it replaces the file, so that no answer of the issuer's server,
+ * be it an error page, ever takes keys away.
  */
 #include "tools/mcpxctl/verbs.h"
 

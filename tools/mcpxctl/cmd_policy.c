@@ -1,8 +1,8 @@
 /*
- * cmd_policy.c - what is permitted now, and what another configuration would change: for whom, or for
- * messages about which a router has decided. Those come from an audit, where they are judged at the
- * instant at which they were sent, or from the history of a topic. The history tells only when their
- * senders said that it was, so these are judged as if they were sent now.
+ * cmd_policy.c - what is permitted now, and what another configuration would change: for whom, or
+ * for messages about which a router has decided. Those come from an audit, where they are judged at
+ * the instant at which they were sent, or from the history of a topic. The history tells only when
+ * their senders said that it was, so these are judged as if they were sent now.
  */
 #include "tools/mcpxctl/verbs.h"
 

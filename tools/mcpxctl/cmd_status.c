@@ -67,7 +67,7 @@ static struct mcpx_slice value_of(const struct mcpx_text *answer)
     return value;
 }
 
-/* A number of the metrics: the line that begins with its name and a blank; absent when there is none. */
+/* A number of the metrics, from the line that begins with its name and a blank; absent if none. */
 static struct mcpx_slice number_of(const struct findings *found, const char *metric)
 {
     const char *at = found->metrics.text;

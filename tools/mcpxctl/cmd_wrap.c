@@ -1,6 +1,6 @@
 /*
- * cmd_wrap.c - what a program has returned in the envelope that callers of tools expect. For programs
- * that are no MCP servers: a server's answers are wrapped by its bridge.
+ * cmd_wrap.c - what a program has returned in the envelope that callers of tools expect. For
+ * programs that are no MCP servers: a server's answers are wrapped by its bridge.
  */
 #include "tools/mcpxctl/verbs.h"
 
@@ -35,7 +35,7 @@ static bool read_form(const char *word, enum mcpx_form *out)
     return false;
 }
 
-/* What the options say of the call. An mcp.envelope.v0.1 made here shows neither tool nor request. */
+/* What the options say of the call. An mcp.envelope.v0.1 shows neither tool nor request. */
 static int read_call(const struct arguments *arguments, struct mcpx_wrap *out)
 {
     const char *tool = arguments_value(arguments, "--tool");

@@ -9,8 +9,8 @@
 #include <mcpx/session.h>
 
 /**
- * Joins, sends the draft, waits until it is delivered or refused, for as long as --timeout says or 15
- * s, leaves, and prints its id: alone, or with --json as {"id": ID}.
+ * Joins, sends the draft, waits until it is delivered or refused, for as long as --timeout says or
+ * 15 s, leaves, and prints its id: alone, or with --json as {"id": ID}.
  *
  * author   the only participant that may send this; absent = anybody
  *

@@ -43,7 +43,7 @@ bool entry_is(const struct entry *entry, const char *type);
  */
 const char *entry_fault(const struct entry *entry);
 
-/** RFC 3339 ("2026-11-22T03:10:00.125Z", any offset) in milliseconds since 1970; -1 for other text. */
+/** RFC 3339 ("2026-11-22T03:10:00.125Z", any offset) in ms since 1970; -1 for other text. */
 int64_t time_read(struct mcpx_slice text);
 
 #endif

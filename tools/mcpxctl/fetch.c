@@ -68,8 +68,8 @@ static int complain_of_page(const char *verb, enum mcpx_err err)
 }
 
 /*
- * How far the history was read: `last` is the id behind which the next page begins, absent before the
- * first one. `more` is true while there may be another page.
+ * How far the history was read: `last` is the id behind which the next page begins, absent before
+ * the first one. `more` is true while there may be another page.
  */
 struct paging {
     fetch_taker take;
@@ -94,7 +94,8 @@ static enum mcpx_err take_envelope(struct paging *paging, struct mcpx_slice text
     return paging->take(paging->context, entry);
 }
 
-/* A page that ends with the id behind which it was to begin would be followed by itself for ever. */
+/* A page that ends with the id behind which it was to begin would be followed by itself
+ * for ever. */
 static enum mcpx_err take_page(struct paging *paging, struct mcpx_slice page)
 {
     struct mcpx_text id = {0};
@@ -122,8 +123,9 @@ static enum mcpx_err take_page(struct paging *paging, struct mcpx_slice page)
 }
 
 /*
- * Asks for what is older than an envelope. That may have left the history meanwhile, and all that is
- * older with it: then `more` is false. Whatever else is wrong is asked for again, to be complained of.
+ * Asks for what is older than an envelope. That may have left the history meanwhile, and all that
+ * is older with it: then `more` is false. Whatever else is wrong is asked for again, to be
+ * complained of.
  */
 static int fetch_older(const struct connection *where, const char *verb, const char *path,
                        struct paging *paging, struct mcpx_text *answer)

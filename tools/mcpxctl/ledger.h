@@ -44,7 +44,7 @@ enum mcpx_err ledger_find(const struct ledger *ledger, struct mcpx_slice word,
                           const struct entry **out);
 
 /**
- * The entries whose id begins with `word`, by id: `*count` of them, lent. All of them for an empty one.
+ * The entries whose id begins with `word`, by id: `*count` of them, lent. All for an empty word.
  */
 struct entry *const *ledger_beginning(const struct ledger *ledger, struct mcpx_slice word,
                                       size_t *count);

@@ -1,6 +1,6 @@
 /*
- * live.c - connects, waits and leaves. Events are fetched, not called back: a verb reads from top to
- * bottom. Signals only set a flag; waiting is cut into slices so that it is seen in time.
+ * live.c - connects, waits and leaves. Events are fetched, not called back: a verb reads from top
+ * to bottom. Signals only set a flag; waiting is cut into slices so that it is seen in time.
  */
 #include "tools/mcpxctl/live.h"
 

@@ -38,8 +38,9 @@ enum mcpx_err operation_read(const char *method, const char *const *words, size_
                              struct operation *out, struct mcpx_fault *fault);
 
 /**
- * Reads the `_meta` of an operation from a command line: it is validated. Returns MCPX_OK; MCPX_EINVALID,
- * with `fault` filled, for what is no JSON object, or when the params have one already.
+ * Reads the `_meta` of an operation from a command line: it is validated. Returns MCPX_OK;
+ * MCPX_EINVALID, with `fault` filled, for what is no JSON object, or when the params have one
+ * already.
  */
 enum mcpx_err operation_read_meta(const char *word, struct operation *operation,
                                   struct mcpx_fault *fault);

@@ -10,7 +10,7 @@
 #include <mcpx/text.h>
 
 /**
- * Reads the operands, --method (else tools/call) and --meta. A JSON of "-" is read from standard input.
+ * Reads the operands, --method (else tools/call) and --meta. "-" is JSON from standard input.
  *
  * input   zero-initialised; holds what was read; finished by the caller in every case
  *

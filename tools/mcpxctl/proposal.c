@@ -1,10 +1,10 @@
 /*
  * proposal.c - what may be decided: a proposal that is retained and open.
  *
- * An id alone does not name one: once it has left history, anybody may send something else under it.
- * So who decides without looking names the digest of what was listed. 128 bits, not the usual eight
- * characters: whoever makes both the harmless and the harmful proposal looks for any two that agree,
- * and that takes the square root of the effort.
+ * An id alone does not name one: once it has left history, anybody may send something else under
+ * it. So who decides without looking names the digest of what was listed. 128 bits, not the usual
+ * eight characters: whoever makes both the harmless and the harmful proposal looks for any two that
+ * agree, and that takes the square root of the effort.
  */
 #include "tools/mcpxctl/proposal.h"
 

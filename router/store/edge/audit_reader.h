@@ -1,6 +1,6 @@
 /*
- * audit_reader.h - the lines of a folder, file by file, for audit_verify and whoever looks something
- * up. The router may be writing to it.
+ * audit_reader.h - the lines of a folder, file by file, for audit_verify and whoever looks
+ * something up. The router may be writing to it.
  */
 #ifndef STORE_AUDIT_READER_H
 #define STORE_AUDIT_READER_H

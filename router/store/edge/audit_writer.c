@@ -1,7 +1,7 @@
 /*
- * audit_writer.c - a batch is written whole or not at all, with one write and one sync, so the chain
- * of one that could not be written is the copy of it that was made before. When a sync has failed
- * nothing more is written: what the page cache holds then is not to be trusted.
+ * audit_writer.c - a batch is written whole or not at all, with one write and one sync, so the
+ * chain of one that could not be written is the copy of it that was made before. When a sync has
+ * failed nothing more is written: what the page cache holds then is not to be trusted.
  */
 #include "router/store/edge/audit_writer.h"
 
@@ -121,7 +121,7 @@ static void add_batch(struct audit_writer *writer, const struct batch *batch)
     }
 }
 
-/* Writes the text that was made. On failure the chain is `before` again, and the report says why. */
+/* Writes the text that was made. On failure the chain is `before` again; the report says why. */
 static bool flush(struct audit_writer *writer, const struct audit_chain *before)
 {
     enum audit_written written = AUDIT_NO_ROOM;

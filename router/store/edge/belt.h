@@ -92,7 +92,7 @@ void belt_answers(struct belt *belt, struct link *answers, struct stage_report *
 /** No more will be put. The stage still does what waits; returns when its thread has ended. */
 void belt_end(struct belt *belt);
 
-/** belt_end, then frees the belt. Answers that nobody took stay with their owners. NULL is allowed. */
+/** belt_end, then frees it. Answers that nobody took stay with their owners. NULL is allowed. */
 void belt_free(struct belt *belt);
 
 /* ---- the stage's side: its thread alone ---- */

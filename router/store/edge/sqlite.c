@@ -1,7 +1,7 @@
 /*
- * sqlite.c - two threads on one database. The writer takes what the loop puts; openings pass through
- * it on their way to the loader, which so sees all that was stored before. While the loader reads a
- * large topic, writing goes on: that is what two connections are for.
+ * sqlite.c - two threads on one database. The writer takes what the loop puts; openings pass
+ * through it on their way to the loader, which so sees all that was stored before. While the loader
+ * reads a large topic, writing goes on: that is what two connections are for.
  */
 #include "router/store/edge/sqlite.h"
 

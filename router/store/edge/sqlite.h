@@ -28,8 +28,8 @@ void sqlite_answers(struct sqlite *sqlite, struct link *submissions,
                     struct stage_report *report);
 
 /**
- * Passes on a TASK_OPEN, which is answered by sqlite_openings, or a TASK_CLOSE. Nothing of the topic
- * is under way. Returns MCPX_OK or MCPX_ENOMEM.
+ * Passes on a TASK_OPEN, which is answered by sqlite_openings, or a TASK_CLOSE. Nothing of the
+ * topic is under way. Returns MCPX_OK or MCPX_ENOMEM.
  */
 enum mcpx_err sqlite_pass(struct sqlite *sqlite, const struct task *task);
 

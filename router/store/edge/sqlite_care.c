@@ -1,6 +1,6 @@
 /*
- * sqlite_care.c - a database that is only read is not written to at all, not even what a router that
- * was killed left ahead of it: that is for the next router. One that is changed is locked as a
+ * sqlite_care.c - a database that is only read is not written to at all, not even what a router
+ * that was killed left ahead of it: that is for the next router. One that is changed is locked as a
  * router would lock it.
  */
 #include "router/store/edge/sqlite_care.h"

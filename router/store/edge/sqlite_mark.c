@@ -1,6 +1,6 @@
 /*
- * sqlite_mark.c - a mark is a random word that stands in the database and in FILE.lock, a new one at
- * each start and each clean end. A file that was put back from a copy has another mark than its lock.
+ * sqlite_mark.c - a mark is a random word in the database and in FILE.lock, a new one at each start
+ * and each clean end. A file that was put back from a copy has another mark than its lock.
  *
  * Both files cannot change at once: the lock holds the old mark and the new one while the database
  * changes, and either will do.

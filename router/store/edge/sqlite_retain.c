@@ -1,7 +1,7 @@
 /*
- * sqlite_retain.c - a deletion for each entry would double the work of a busy topic, so a quarter of
- * its bound goes at once. The order of `seq` is the order of time, so what is too old for its topic
- * stands at the beginning of the table.
+ * sqlite_retain.c - a deletion for each entry would double the work of a busy topic, so a quarter
+ * of its bound goes at once. The order of `seq` is the order of time, so what is too old for its
+ * topic stands at the beginning of the table.
  *
  * When the clock was set back, entries have times in the future. Such an entry counts as old as the
  * one behind it: else it would keep all others for ever.
@@ -123,7 +123,7 @@ static int find_old(struct retain *retain, int64_t before_ms, int64_t *seq, size
     return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* Topics begin behind the entries up to `seq`; those that are empty then go, unless they are open. */
+/* Topics begin behind the entries up to `seq`; those that are then empty go, unless open. */
 static int advance(struct retain *retain, const struct open_topics *table, int64_t seq)
 {
     int code = sqlite3_bind_int64(retain->advance, 1, seq);

@@ -10,8 +10,8 @@
 struct sqlite3;
 
 /**
- * The sum that stands beside a text: SipHash-2-4 under a key made of the topic's name and the serial,
- * so that a text is not taken for one of another place.
+ * The sum that stands beside a text: SipHash-2-4 under a key made of the topic's name and the
+ * serial, so that a text is not taken for one of another place.
  */
 int64_t schema_sum(struct mcpx_slice topic, uint64_t serial, struct mcpx_slice text);
 

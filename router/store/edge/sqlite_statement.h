@@ -1,6 +1,6 @@
 /*
- * sqlite_statement.h - statements that are prepared once and used again and again, and what is said to
- * them and asked of them. Texts are blobs, numbers have 64 bits.
+ * sqlite_statement.h - statements that are prepared once and used again and again, and what is said
+ * to them and asked of them. Texts are blobs, numbers have 64 bits.
  */
 #ifndef STORE_SQLITE_STATEMENT_H
 #define STORE_SQLITE_STATEMENT_H

@@ -1,7 +1,7 @@
 /*
- * sqlite_write.c - a batch is a transaction: all of it is stored or none. The rows of `topic` that it
- * changes are kept in memory and written once, at its end. A transaction that fails leaves memory as
- * it was before (open_topics_settle).
+ * sqlite_write.c - a batch is a transaction: all of it is stored or none. The rows of `topic` that
+ * it changes are kept in memory and written once, at its end. A transaction that fails leaves
+ * memory as it was before (open_topics_settle).
  *
  * One damaged page would refuse everybody's messages, so a batch that meets one is done again, each
  * message by itself.
@@ -340,7 +340,7 @@ static void delete_old(struct writer *writer, struct stage_report *report)
     writer->aged_us = thread_clock_us();
 }
 
-/* Senders may have gone when there was no room. Somebody has to find out that there is some again. */
+/* Senders may have left when there was no room: without them this finds out that there is some. */
 static void look_for_room(struct writer *writer, struct stage_report *report)
 {
     int code;

@@ -1,7 +1,7 @@
 /*
- * store.c - the loop's end of all belts. What the audit lets pass goes to the database, what that has
- * stored is committed, in order. Topics that were read are handed to the hub in helpings: a large one
- * must not stop the loop.
+ * store.c - the loop's end of all belts. What the audit lets pass goes to the database, what that
+ * has stored is committed, in order. Topics that were read are handed to the hub in helpings: a
+ * large one must not stop the loop.
  *
  *     hub_next_task ──► audit ──► sqlite ──► hub_commit
  *                         │          │

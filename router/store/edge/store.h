@@ -62,7 +62,7 @@ enum mcpx_err store_new(const struct store_config *config, void (*wake)(void *co
  */
 void store_turn(struct store *store, struct hub *hub, struct mcpx_now now);
 
-/** Hands the audit a decision that is no submission (audit_tell). Without an audit nothing happens. */
+/** Hands the audit a decision that is no submission (audit_tell). Does nothing without an audit. */
 void store_note(struct store *store, const struct audit_note *note);
 
 /**
@@ -104,8 +104,8 @@ void store_count_audit(const struct store *store, struct audit_counts *out);
 bool store_is_blocked(const struct store *store);
 
 /**
- * Ends the threads: what they hold is still written, but the hub is not told. Then closes the files.
- * Before the hub is freed. NULL is allowed.
+ * Ends the threads: what they hold is still written, but the hub is not told. Then closes the
+ * files. Before the hub is freed. NULL is allowed.
  */
 void store_free(struct store *store);
 

@@ -185,8 +185,8 @@ static void say_again(struct rude *eve, const char *last, int flood)
 }
 
 /*
- * Who may say anything makes nobody believe that nothing was missed: neither when what it saw last is
- * pushed out of history and sent again, nor when that is sent to a router that was started anew.
+ * Who may say anything makes nobody believe that nothing was missed: neither when what it saw last
+ * is pushed out of history and sent again, nor when that is sent to a router that was started anew.
  */
 Test(client_resume, an_id_that_is_used_again_hides_no_hole, .timeout = 100)
 {

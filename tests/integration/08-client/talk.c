@@ -158,7 +158,8 @@ Test(client_talk, a_topic_may_have_any_name)
     party_leave(a);
 }
 
-/* The echo is how a client knows that something arrived; without it everything would go out twice. */
+/* The echo is how a client knows that something arrived; without it everything
+   would go out twice. */
 Test(client_talk, a_router_that_would_rather_direct_is_asked_for_everything)
 {
     struct mcpx_client *a, *b;

@@ -1,7 +1,7 @@
 /*
  * Ways in which a child ends, and what its owner is told about each. What breaks here is every
- * bridge to a server on standard input and output: one that waits for the dead, restarts the living,
- * or blames the wrong cause.
+ * bridge to a server on standard input and output: one that waits for the dead, restarts the
+ * living, or blames the wrong cause.
  */
 #include "tests/support/child_story.h"
 

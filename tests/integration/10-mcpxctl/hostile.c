@@ -172,7 +172,8 @@ Test(hostile, the_terminal_is_given_nothing_but_text)
     }
 }
 
-/* JSON that goes on a terminal is looked at by somebody; in a pipe it is the bytes that were sent. */
+/* JSON that goes on a terminal is looked at by somebody; in a pipe it is the bytes
+   that were sent. */
 Test(hostile, a_terminal_is_not_turned_by_what_was_meant_for_programs)
 {
     static const char *const verbs[] = {

@@ -21,8 +21,8 @@
  *   late       answers when it has joined again
  *   die        ends it
  *
- * lists two pages of one tool each, or none when it is called "bare", lists a resource when it has joined again, and ends when asked
- * for resource templates.
+ * lists two pages of one tool each, or none when it is called "bare", lists a resource when it has
+ * joined again, and ends when asked for resource templates.
  */
 struct server {
     pid_t pid;

@@ -39,7 +39,7 @@ void expect_rows(const struct row *rows, size_t count);
 /** Runs a line that prints an id, and keeps it. */
 void run_for_id(const char *line, char id[64]);
 
-/** ID@DIGEST of the open proposal whose id begins so, as `line` ("mcpxctl proposals ...") lists it. */
+/** ID@DIGEST of the open proposal whose id begins so, as `line` ("mcpxctl proposals") lists it. */
 void find_listed(const char *line, const char *id, char word[128]);
 
 /**

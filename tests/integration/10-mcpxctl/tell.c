@@ -1,6 +1,7 @@
 /*
- * What breaks for whom: somebody at a terminal waits for who is not there, takes an empty screen for
- * a program that hangs, or looks in vain for the place that is wrong. Protocol: sections 5 and 8.
+ * What breaks for whom: somebody at a terminal waits for who is not there, takes an empty screen
+ * for a program that hangs, or looks in vain for the place that is wrong. Protocol: sections 5 and
+ * 8.
  */
 #include "stage.h"
 

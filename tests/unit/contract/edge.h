@@ -16,7 +16,8 @@
  *     later MS                time passes
  *     room BYTES              that the answer may have
  *     result {...}            the server's
- *     repeat N TEXT {...}     the server's result, with the text so many times in the place of its @
+ *     repeat N TEXT {...}     the server's result, with the text so many times in the place of its
+ *                             @
  *     error {...}             the server's
  *     failed CAUSE ["reason"[,{...}]]
  *     refused {...}           a person said no
@@ -25,7 +26,8 @@
  *
  *     pass TOOL [PARAMS]      params when they are other ones
  *     answer TEXT             a result; "same" when it is the server's, byte by byte
- *     wrapped [!] TEXT        a result of the edge, of which this is structuredContent; ! when isError is true
+ *     wrapped [!] TEXT        a result of the edge, of which this is structuredContent; ! when
+ *                             isError is true
  *     error TEXT
  *     alias NAME -> TOOL      mcp.alias.call
  *     called TOOL             mcp.tool.call

@@ -1,7 +1,7 @@
 /*
- * What breaks for whom: a call that cannot work reaches a server, or a person who has to approve it; a
- * broken result reaches a model; whoever reads the log sees another call than there was. The scenes are
- * in transcripts/, each with the requirement that it is for.
+ * What breaks for whom: a call that cannot work reaches a server, or a person who has to approve
+ * it; a broken result reaches a model; whoever reads the log sees another call than there was. The
+ * scenes are in transcripts/, each with the requirement that it is for.
  */
 #include "tests/unit/contract/edge.h"
 

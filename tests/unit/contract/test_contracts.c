@@ -1,7 +1,7 @@
 /*
- * What breaks for whom: a document that keeps its contract is refused, and a call that would work is
- * not made; or one that breaks it passes, and a server or a model has to cope with what it is not
- * built for. The rows are in vectors/, each with the requirement it is for.
+ * What breaks for whom: a document that keeps its contract is refused, and a call that would work
+ * is not made; or one that breaks it passes, and a server or a model has to cope with what it is
+ * not built for. The rows are in vectors/, each with the requirement it is for.
  */
 #include "tests/support/fault_alloc.h"
 #include "tests/unit/contract/vectors.h"

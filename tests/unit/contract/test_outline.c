@@ -1,6 +1,6 @@
 /*
- * What breaks for whom: a client that checks answers throws every envelope away, or cannot read what it
- * is told of them.
+ * What breaks for whom: a client that checks answers throws every envelope away, or cannot read
+ * what it is told of them.
  */
 #include <mcpx/json.h>
 #include <mcpx/wrap.h>

@@ -187,9 +187,9 @@ Test(parity, a_line_that_cannot_be_read_proves_nothing)
     }
 }
 
-/* Whoever calls a tool chooses names, and a log of theirs must not take an hour to compare. Names of a
- * line in another order, all of them, so that each has to be looked for: 200,000 looked for one by one
- * are 2 * 10^10 comparisons. */
+/* Whoever calls a tool chooses names, and a log of theirs must not take an hour to compare. Names
+ * of a line in another order, all of them, so that each has to be looked for: 200,000 looked for
+ * one by one are 2 * 10^10 comparisons. */
 Test(parity, a_line_may_have_many_members, .timeout = 60)
 {
     enum { MEMBERS = 200000 };

@@ -1,6 +1,6 @@
 /*
- * What breaks for whom: somebody counts calls by their lines and misses one, or a program that reads
- * a log stops at a line that is not what the contract promises.
+ * What breaks for whom: somebody counts calls by their lines and misses one, or a program that
+ * reads a log stops at a line that is not what the contract promises.
  */
 #include <mcpx/json.h>
 #include <mcpx/record.h>

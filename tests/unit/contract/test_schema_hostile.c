@@ -1,7 +1,7 @@
 /*
  * What breaks for whom: somebody who may call a tool, or register one, stops everybody else's calls
- * with a small document. Each of these takes 250 ms of processor time at most, and none is valid because
- * judging it was given up.
+ * with a small document. Each of these takes 250 ms of processor time at most, and none is valid
+ * because judging it was given up.
  */
 #include <mcpx/schema.h>
 

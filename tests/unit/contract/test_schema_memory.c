@@ -1,6 +1,6 @@
 /*
- * What breaks for whom: whoever sends a message of a megabyte takes many of them from the machine, or
- * every call leaves a little behind.
+ * What breaks for whom: whoever sends a message of a megabyte takes many of them from the machine,
+ * or every call leaves a little behind.
  */
 #include <mcpx/schema.h>
 
@@ -12,7 +12,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Bytes of a document, and what an evaluation may take for each; for the patterns, and in any case. */
+/* Bytes of a document, and what an evaluation may take for each;
+   for the patterns, and in any case. */
 #define SIZE (1024 * 1024)
 #define PER_BYTE 24
 #define FIXED (1536 * 1024)

@@ -1,11 +1,11 @@
 /*
- * What breaks for whom: a server and the edge in front of it read one schema in two ways, and a call
- * that one of them refuses passes the other.
+ * What breaks for whom: a server and the edge in front of it read one schema in two ways, and a
+ * call that one of them refuses passes the other.
  *
- * Every required test of JSON-Schema-Test-Suite, in both dialects: the copy that Debian ships (package
- * libtest-json-schema-acceptance-perl), and a newer one when it lies at $MCPX_SCHEMA_SUITE or
- * ../shared/suites/JSONSchemaTestSuite next to the sources. docs/contracts.md says how many tests each
- * file has: a file that is not run, or shrinks, is a difference too.
+ * Every required test of JSON-Schema-Test-Suite, in both dialects: the copy that Debian ships
+ * (package libtest-json-schema-acceptance-perl), and a newer one when it lies at $MCPX_SCHEMA_SUITE
+ * or ../shared/suites/JSONSchemaTestSuite next to the sources. docs/contracts.md says how many
+ * tests each file has: a file that is not run, or shrinks, is a difference too.
  */
 #include "lib/contract/tree_find.h"
 #include "lib/contract/tree_read.h"

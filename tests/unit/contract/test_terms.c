@@ -1,6 +1,6 @@
 /*
- * What breaks for whom: terms with a slip in them start an edge that does not do what they say, or lists
- * show what a client cannot use.
+ * What breaks for whom: terms with a slip in them start an edge that does not do what they say, or
+ * lists show what a client cannot use.
  */
 #include "tests/unit/contract/errors_of.h"
 
@@ -283,8 +283,8 @@ static struct mcpx_slice handshake_of(struct mcpx_calls *calls, struct mcpx_tool
     return admission.answer.text;
 }
 
-/* Somebody asks for it again and again, and nobody else's call is served meanwhile: of 100,000 tools it
- * takes half a second to compose. */
+/* Somebody asks for it again and again, and nobody else's call is served meanwhile: of 100,000
+ * tools it takes half a second to compose. */
 Test(terms, compose_the_handshake_once_for_the_same_tools)
 {
     static const char one[] = "{\"tools\":[{\"name\":\"a\"}]}";

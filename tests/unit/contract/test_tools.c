@@ -1,6 +1,6 @@
 /*
- * What breaks for whom: a call whose arguments cannot work reaches the server, or a tool with a broken
- * schema takes all others with it.
+ * What breaks for whom: a call whose arguments cannot work reaches the server, or a tool with a
+ * broken schema takes all others with it.
  */
 #include <mcpx/schema.h>
 

@@ -1,6 +1,6 @@
 /*
- * What breaks for whom: a model or program gets an answer that it cannot read, or one that is not what
- * the tool has returned: a number rounded, an error that looks like a result.
+ * What breaks for whom: a model or program gets an answer that it cannot read, or one that is not
+ * what the tool has returned: a number rounded, an error that looks like a result.
  */
 #include "tests/unit/contract/wrap_stage.h"
 

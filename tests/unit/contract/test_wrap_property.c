@@ -1,6 +1,6 @@
 /*
- * What breaks for whom: some answer that nobody thought of is not what its envelope promises, so that a
- * client throws it away; or memory that was short for a moment shows in an answer.
+ * What breaks for whom: some answer that nobody thought of is not what its envelope promises, so
+ * that a client throws it away; or memory that was short for a moment shows in an answer.
  */
 #include "tests/support/dice.h"
 #include "tests/support/fault_alloc.h"

@@ -1,6 +1,6 @@
 /*
- * What breaks for whom: a program that branches on error codes takes the wrong branch; a model is shown
- * code that it was not meant to see; a client that counts on nine members misses one.
+ * What breaks for whom: a program that branches on error codes takes the wrong branch; a model is
+ * shown code that it was not meant to see; a client that counts on nine members misses one.
  */
 #include "tests/unit/contract/wrap_stage.h"
 

@@ -7,8 +7,8 @@
 #include <mcpx/wrap.h>
 
 /**
- * What a test wraps with. stage_set_up fills it with a call of `get-sum`, request `req-1`, that took
- * 27 ms and is enforced; a test changes `call` as it needs.
+ * What a test wraps with. stage_set_up fills it with a call of `get-sum`, request `req-1`, that
+ * took 27 ms and is enforced; a test changes `call` as it needs.
  *
  * out       what was appended last
  * outcome   what became of it
@@ -32,8 +32,8 @@ void stage_tear_down(void);
 /** The answer to a server's result. Lent until the next. */
 const char *stage_answer(const char *result);
 
-/** The envelope in the answer to a result, or to a failure. Fails the test when it breaks its contract,
- * or when the text block is not the same. Lent until the next. */
+/** The envelope in the answer to a result, or to a failure. Fails the test when it breaks its
+ * contract, or when the text block is not the same. Lent until the next. */
 const char *stage_envelope(const char *result);
 const char *stage_failure(const struct mcpx_failure *failure);
 

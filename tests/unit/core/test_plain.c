@@ -1,8 +1,8 @@
 /*
  * What breaks for whom: a unit that passes over a quote or a control character lets in a text
  * that others refuse, one that reads beyond the end dies on the last page of a buffer; one that
- * takes a bracket in a string for one shows a wrong value; and it would do so on some people's machines
- * only. Protocol: section 1.
+ * takes a bracket in a string for one shows a wrong value; and it would do so on some people's
+ * machines only. Protocol: section 1.
  */
 #include "lib/core/plain.h"
 

@@ -1,6 +1,6 @@
 /*
- * What breaks for whom: an operator looks into the newest log and finds none, or half a line; a full
- * disk ends a bridge; a run removes a file that is not its own.
+ * What breaks for whom: an operator looks into the newest log and finds none, or half a line; a
+ * full disk ends a bridge; a run removes a file that is not its own.
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 

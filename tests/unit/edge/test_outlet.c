@@ -1,6 +1,6 @@
 /*
- * What breaks for whom: a program that lives on a loop says something, nobody reads it, and all whom
- * the program serves wait.
+ * What breaks for whom: a program that lives on a loop says something, nobody reads it, and all
+ * whom the program serves wait.
  */
 #include "lib/edge/outlet.h"
 

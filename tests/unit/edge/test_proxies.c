@@ -1,6 +1,6 @@
 /*
- * What breaks for whom: an operator behind a proxy whose limits all fall on the proxy; everybody, when
- * a stranger can write the address that others are charged by.
+ * What breaks for whom: an operator behind a proxy whose limits all fall on the proxy; everybody,
+ * when a stranger can write the address that others are charged by.
  */
 #include "router/edge/forwarded.h"
 #include "router/edge/proxy_head.h"

@@ -88,7 +88,8 @@ Test(notice, shows_a_participant_with_any_name_as_valid_json)
     }
 }
 
-/* Protocol: section 6. A sender that took one outcome for the other would say it twice, or not at all. */
+/* Protocol: section 6. A sender that took one outcome for the other would say it twice, or not
+   at all. */
 Test(notice, says_of_what_was_not_stored_when_to_send_it_again_and_who_may_have_it)
 {
     static const struct {

@@ -1,6 +1,7 @@
 /*
- * What breaks for whom: whoever relies on an id: somebody pushes it out of history and says something
- * else under it; or a flood makes the router forget whose ids it has seen. Protocol: section 5.
+ * What breaks for whom: whoever relies on an id: somebody pushes it out of history and says
+ * something else under it; or a flood makes the router forget whose ids it has seen. Protocol:
+ * section 5.
  */
 #include "router/hub/log.h"
 

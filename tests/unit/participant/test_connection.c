@@ -1,7 +1,7 @@
 /*
  * What breaks for whom: an application that sends into a connection that is gone, misses what came
- * before it was welcomed, or connects again for ever after a final end. Everything that can happen to
- * a session happens in every situation it can be in.
+ * before it was welcomed, or connects again for ever after a final end. Everything that can happen
+ * to a session happens in every situation it can be in.
  */
 #include "tests/support/fault_alloc.h"
 #include "tests/support/stage.h"

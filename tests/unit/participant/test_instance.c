@@ -1,6 +1,6 @@
 /*
- * What breaks for whom: a window that ends with the other one, or that waits for ever for answers to
- * what it asked before it got another id, or that answers its own call. Protocol: section 7.
+ * What breaks for whom: a window that ends with the other one, or that waits for ever for answers
+ * to what it asked before it got another id, or that answers its own call. Protocol: section 7.
  */
 #include "tests/support/stage.h"
 

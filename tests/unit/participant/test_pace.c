@@ -1,6 +1,6 @@
 /*
- * What breaks for whom: an answer that came too fast and is lost, or overtaken by a later one; a router
- * that is flooded and throws the sender out. Protocol: section 6.
+ * What breaks for whom: an answer that came too fast and is lost, or overtaken by a later one; a
+ * router that is flooded and throws the sender out. Protocol: section 6.
  */
 #include "tests/support/stage.h"
 
@@ -64,7 +64,8 @@ Test(pace, writes_answers_again_that_came_too_fast)
     stage_clear(&stage);
 }
 
-/* In the order of sending, whatever order the refusals come in; and what was sent since, after them. */
+/* In the order of sending, whatever order the refusals come in;
+   and what was sent since, after them. */
 Test(pace, keeps_the_order_of_what_came_too_fast)
 {
     static const char *const names[] = {"'@a'", "'@b'", "'@c'", "'@d'"};

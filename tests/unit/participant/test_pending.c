@@ -122,7 +122,8 @@ Test(pending, forgets_fulfilments_with_their_proposal)
     mx_pending_fini(&pending);
 }
 
-/* "f" by bob, then eve again and again: she forgets her own. Then everybody else: the oldest goes. */
+/* "f" by bob, then eve again and again: she forgets her own. Then everybody
+   else: the oldest goes. */
 Test(pending, forgets_the_oldest_fulfilment_of_who_makes_too_many)
 {
     static const char *const ids[] = {"a", "b", "c", "d", "e", "g", "h", "i", "j", "k"};

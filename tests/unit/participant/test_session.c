@@ -388,7 +388,8 @@ static void expect_slice(struct mcpx_slice found, const char *expected)
               (int)found.len, found.text, expected);
 }
 
-/* Everything that an application may do while it looks at an event, more often than memory is reused. */
+/* Everything that an application may do while it looks at an event, more often than memory is
+   reused. */
 static void do_all(struct stage *stage, struct mcpx_slice request, struct mcpx_slice own)
 {
     static const struct mcpx_slice to[] = {{"server", 6}};

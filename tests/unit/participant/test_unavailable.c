@@ -1,7 +1,7 @@
 /*
  * What breaks for whom: a message lost because the router's disk was full for a moment, or said
- * twice, or overtaken by a later one of the same sender; a program that is told twice what became of
- * it, or never. Protocol: sections 6 and 9.
+ * twice, or overtaken by a later one of the same sender; a program that is told twice what became
+ * of it, or never. Protocol: sections 6 and 9.
  */
 #include "tests/support/stage.h"
 
@@ -21,7 +21,8 @@ static void say(struct stage *stage, const char *names[], size_t count)
         cr_assert_eq(stage_sends(stage, names[i], "chat", NULL, "{}"), MCPX_OK);
 }
 
-/* In the order of sending, whatever order the refusals come in; and what was sent since, after them. */
+/* In the order of sending, whatever order the refusals come in;
+   and what was sent since, after them. */
 Test(unavailable, is_written_again_in_the_order_of_sending)
 {
     const char *names[] = {"a", "b", "c", "d"};

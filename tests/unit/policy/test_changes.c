@@ -1,6 +1,6 @@
 /*
- * What breaks for whom: a right that was lent does not end, one that was taken away comes back, or one
- * administrator leaves no room for the others. Protocol: section 8.
+ * What breaks for whom: a right that was lent does not end, one that was taken away comes back, or
+ * one administrator leaves no room for the others. Protocol: section 8.
  */
 #include "router/policy/changes.h"
 
@@ -64,8 +64,8 @@ static bool is_barred(const struct scene *scene, int64_t in_ms)
                        scene->now_ms + in_ms);
 }
 
-/* A grant is added, or one pattern removed ("" = none), until so many milliseconds from now (0 = not
- * said). */
+/* A grant is added, or one pattern removed ("" = none), until so many milliseconds from now (0 =
+ * not said). */
 static enum mcpx_err order_grant(struct scene *scene, struct mcpx_grant grant,
                                  const char *remove, int64_t for_ms)
 {
@@ -302,7 +302,8 @@ Test(changes, a_bar_keeps_out_until_it_ends)
     scene_fini(&scene);
 }
 
-/* Else whoever may remove people lets an attacker in again, or keeps out for longer to end it then. */
+/* Else whoever may remove people lets an attacker in again, or keeps out for longer to end
+ * it then. */
 Test(changes, a_bar_is_ended_by_who_has_made_it_or_has_all_rights)
 {
     struct scene scene = scene_new("chat", NULL);

@@ -1,7 +1,7 @@
 /*
- * What breaks for whom: an administrator who changes the configuration of a running router. Somebody
- * removed stays, somebody with a new token keeps the old one, or somebody whom the change does not
- * concern is thrown out or told of it. Protocol: section 7.
+ * What breaks for whom: an administrator who changes the configuration of a running router.
+ * Somebody removed stays, somebody with a new token keeps the old one, or somebody whom the change
+ * does not concern is thrown out or told of it. Protocol: section 7.
  */
 #include "tests/support/jwt.h"
 #include "tests/support/settled.h"
@@ -255,8 +255,9 @@ Test(tokens_rejudge, keeps_neither_token_nor_capabilities)
 
 /* Dev mode hands tokens out; they are judged again as others are, while the key lasts. */
 /*
- * A reload reads on a thread of its own, and shares what is equal. If it asked a shared set a question,
- * the loop's question about a message would be answered with the reload's addressees and clock.
+ * A reload reads on a thread of its own, and shares what is equal. If it asked a shared set a
+ * question, the loop's question about a message would be answered with the reload's addressees and
+ * clock.
  */
 Test(tokens_rejudge, a_reload_leaves_the_sets_alone_that_it_shares)
 {

@@ -182,7 +182,8 @@ Test(audit_full, refusals_that_are_not_noted_are_told_later)
     }
 }
 
-/* What the page cache holds after a failed sync is not to be trusted, so nothing is written on it. */
+/* What the page cache holds after a failed sync is not to be trusted,
+   so nothing is written on it. */
 Test(audit_full, after_a_failed_sync_nothing_is_written_until_a_restart)
 {
     static const enum on_full answering[] = {ON_FULL_REFUSE, ON_FULL_DROP};

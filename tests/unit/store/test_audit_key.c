@@ -1,6 +1,6 @@
 /*
- * What breaks for whom: an operator who gives the wrong file as a key learns it at the start, and an
- * auditor checks signatures with nothing but the public half.
+ * What breaks for whom: an operator who gives the wrong file as a key learns it at the start, and
+ * an auditor checks signatures with nothing but the public half.
  */
 #include "router/store/audit_key.h"
 

@@ -1,6 +1,6 @@
 /*
- * test_sqlite.c - what was stored is read again byte for byte, over restarts, as long as topics keep
- * it.
+ * test_sqlite.c - what was stored is read again byte for byte, over restarts, as long as topics
+ * keep it.
  */
 #include "tests/unit/store/keeper.h"
 

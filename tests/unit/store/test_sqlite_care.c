@@ -1,8 +1,8 @@
 /*
- * test_sqlite_care.c - what an operator does with a database. What breaks for whom: a backup that is
- * no copy of one moment loses messages when it is needed; a check that finds nothing wrong with a
- * damaged file lets it be backed up over the good ones; what was erased and is still in the file is
- * a broken promise. docs/storage.md.
+ * test_sqlite_care.c - what an operator does with a database. What breaks for whom: a backup that
+ * is no copy of one moment loses messages when it is needed; a check that finds nothing wrong with
+ * a damaged file lets it be backed up over the good ones; what was erased and is still in the file
+ * is a broken promise. docs/storage.md.
  */
 #include "router/store/edge/sqlite_care.h"
 

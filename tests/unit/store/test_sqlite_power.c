@@ -1,7 +1,7 @@
 /*
- * test_sqlite_power.c - the machine loses its power at any moment, and the disk has any part of what
- * was not synced. What breaks for whom: somebody acted on a message that nobody remembers; or finds
- * half of what was said in one moment; or is told that nothing is missing when something is.
+ * test_sqlite_power.c - the machine loses its power at any moment, and the disk has any part of
+ * what was not synced. What breaks for whom: somebody acted on a message that nobody remembers; or
+ * finds half of what was said in one moment; or is told that nothing is missing when something is.
  *
  * MCPX_SEEDS (40) is how many runs there are of each test; a failure names its seed.
  */

@@ -49,7 +49,7 @@ struct world_setup {
 void world_start(struct world *world, const struct world_setup *setup);
 void world_stop(struct world *world);
 
-/** Does, and keeps, what the server wants. To be called after what is none of the functions below. */
+/** Does, and keeps, what the server wants. To be called after all but the functions below. */
 void world_fetch(struct world *world);
 
 /** An event as it is. */

@@ -36,7 +36,8 @@
  *   failed                    it cannot be executed
  *   stopped                   it was stopped, and has ended
  *   questions N               the server asks so many questions; what is done is not compared
- *   subscribe N               mallory subscribes to f:///0 and so many in all, after "ready"; likewise
+ *   subscribe N               mallory subscribes to f:///0 and so many in all, after "ready";
+ *                             likewise
  *   end                       we are in the topic no longer
  *   barren                    processes cannot be had any more
  *   deaf, listening           the child does not take lines, or does again

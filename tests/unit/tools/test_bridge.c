@@ -97,7 +97,8 @@ Test(bridge, takes_a_text_that_was_made_for_an_action_as_it_is)
     }
 }
 
-/* What breaks for whom: an answer that stands for one that was too long frees the text of that one again. */
+/* What breaks for whom: an answer that stands for one that was too long frees the text of that
+   one again. */
 Test(bridge, leaves_a_taken_text_to_the_row_that_took_it)
 {
     struct bridge_output output = {0};

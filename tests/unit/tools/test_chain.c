@@ -224,7 +224,8 @@ Test(chain, is_written_for_people_and_for_programs)
     ledger_fini(&ledger);
 }
 
-/* Ten thousand proposals, each about the one before: what costs a second per question is a weapon. */
+/* Ten thousand proposals, each about the one before: what costs a second per
+   question is a weapon. */
 Test(chain, long_chains_are_walked_in_reasonable_time, .timeout = 20)
 {
     enum { LENGTH_OF_CHAIN = 10000 };

@@ -1,7 +1,7 @@
 /*
- * What breaks for whom: a client that may only propose must be able to work like any other, wait for
- * a person without giving up, and learn what the person decided; and nobody but a server that works
- * for it may put questions before its user. Protocol: section 6 (alternative).
+ * What breaks for whom: a client that may only propose must be able to work like any other, wait
+ * for a person without giving up, and learn what the person decided; and nobody but a server that
+ * works for it may put questions before its user. Protocol: section 6 (alternative).
  */
 #include "tests/unit/tools/expose_world.h"
 

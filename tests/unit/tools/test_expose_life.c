@@ -1,7 +1,7 @@
 /*
  * What breaks for whom: connections break, servers die, clients give up. A client that is never
- * answered hangs for ever, and one that is told too early that a server is gone loses an answer that was
- * on its way. Every request ends once, and nobody works for nobody.
+ * answered hangs for ever, and one that is told too early that a server is gone loses an answer
+ * that was on its way. Every request ends once, and nobody works for nobody.
  */
 #include "tests/unit/tools/expose_world.h"
 #include "tools/mcpx-bridge/expose/state.h"
@@ -209,7 +209,8 @@ Test(expose_life, answers_a_client_whose_topic_cannot_be_reached)
     world_stop(&world);
 }
 
-/* Full, or as often there as may be: no empty list, and no waiting for what will not change soon. */
+/* Full, or as often there as may be: no empty list,
+   and no waiting for what will not change soon. */
 Test(expose_life, tells_a_client_at_once_why_the_router_refuses)
 {
     struct world world;
@@ -302,7 +303,8 @@ Test(expose_life, says_of_what_does_not_fit_how_large_it_is_and_may_be)
     world_stop(&world);
 }
 
-/* What breaks for whom: a session that takes nothing, because it is full, leaves the client waiting. */
+/* What breaks for whom: a session that takes nothing, because it is full, leaves the client
+   waiting. */
 Test(expose_life, waits_for_nobody_who_cannot_be_asked)
 {
     for (int refuses_hello = 0; refuses_hello < 2; refuses_hello++) {
@@ -352,8 +354,8 @@ Test(expose_life, says_what_cannot_be_sent_again)
 }
 
 /*
- * What breaks for whom: the session keeps waiting for what nobody wants, until it takes nothing more; a
- * person is asked to approve what nobody waits for, and it is never taken back.
+ * What breaks for whom: the session keeps waiting for what nobody wants, until it takes nothing
+ * more; a person is asked to approve what nobody waits for, and it is never taken back.
  */
 Test(expose_life, takes_back_what_was_sent_again_to_who_has_left)
 {
@@ -388,7 +390,8 @@ Test(expose_life, takes_back_what_was_sent_again_to_who_has_left)
     }
 }
 
-/* What breaks for whom: a person reads the log beside what the client shows, and takes one thing for another. */
+/* What breaks for whom: a person reads the log beside what the client shows, and takes one
+   thing for another. */
 Test(expose_life, says_to_client_and_log_in_one_order)
 {
     static const struct {
@@ -416,7 +419,8 @@ Test(expose_life, says_to_client_and_log_in_one_order)
     world_stop(&world);
 }
 
-/* What breaks for whom: a server's new tool is not seen before the next one, however long that takes. */
+/* What breaks for whom: a server's new tool is not seen before the next one, however long that
+   takes. */
 Test(expose_life, asks_again_for_a_list_that_changed_and_was_not_read_to_its_end)
 {
     static const char changed[] = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/"

@@ -1,6 +1,6 @@
 /*
- * What breaks for whom: a bridge under memory pressure crashes, or leaves its client waiting for ever
- * without a word. Whichever allocation fails, each request is answered, or the log says that
+ * What breaks for whom: a bridge under memory pressure crashes, or leaves its client waiting for
+ * ever without a word. Whichever allocation fails, each request is answered, or the log says that
  * something was lost.
  */
 #include "tests/support/fault_alloc.h"

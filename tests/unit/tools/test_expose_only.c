@@ -1,6 +1,6 @@
 /*
- * What breaks for whom: a host that accepts 128 tools gets 190 and refuses them all. What is left out
- * must be out for good, listed or called, and what was asked for must not be.
+ * What breaks for whom: a host that accepts 128 tools gets 190 and refuses them all. What is left
+ * out must be out for good, listed or called, and what was asked for must not be.
  */
 #include "tests/unit/tools/expose_world.h"
 #include "tools/mcpx-bridge/expose/state.h"

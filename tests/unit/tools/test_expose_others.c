@@ -1,6 +1,7 @@
 /*
- * What breaks for whom: many servers share one client. One that hands out another's ids, lists without
- * end or says something every second would get the other's calls, or make the others unheard.
+ * What breaks for whom: many servers share one client. One that hands out another's ids, lists
+ * without end or says something every second would get the other's calls, or make the others
+ * unheard.
  */
 #include "tests/unit/tools/expose_world.h"
 

@@ -1,7 +1,7 @@
 /*
  * What breaks for whom: a head that passes here by mistake lets a web page act in the topic; an id
- * that comes back changed is an answer that its client never recognises, and a status that is not the
- * one of the table sends programs the wrong way.
+ * that comes back changed is an answer that its client never recognises, and a status that is not
+ * the one of the table sends programs the wrong way.
  */
 #include "tests/support/envelope_text.h"
 #include "tools/mcpx-bridge/expose/post.h"

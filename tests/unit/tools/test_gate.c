@@ -1,6 +1,7 @@
 /*
- * What breaks for whom: a server is released that broke the programs that call it, because a tool changed
- * unseen, an alias answers something else, or a call left no trace; or one is held back for nothing.
+ * What breaks for whom: a server is released that broke the programs that call it, because a tool
+ * changed unseen, an alias answers something else, or a call left no trace; or one is held back for
+ * nothing.
  */
 #include "tools/mcpxctl/gate/bill.h"
 #include "tools/mcpxctl/gate/difference.h"

@@ -84,8 +84,8 @@ static void live(struct import_pool *pool, struct counts *counts)
 }
 
 /*
- * A life of a pool, with each allocation failing once: all three are answered, or it is said why not.
- * Returns how many allocations a life has.
+ * A life of a pool, with each allocation failing once: all three are answered, or it is said why
+ * not. Returns how many allocations a life has.
  */
 static size_t shorten(const struct import_config *config,
                       void (*life)(struct import_pool *, struct counts *))
@@ -117,7 +117,8 @@ Test(import_memory, is_never_short_in_silence)
     cr_expect_gt(shorten(&(struct import_config){0}, live), 20);
 }
 
-/* The same for calls under terms: the tools are read, one call breaks their schema, one is cut off. */
+/* The same for calls under terms: the tools are read, one call breaks their schema, one is cut
+   off. */
 static void live_under_terms(struct import_pool *pool, struct counts *counts)
 {
     struct mcpx_now now = {1000, 1000};

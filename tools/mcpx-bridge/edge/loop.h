@@ -34,7 +34,7 @@ void loop_signals_close(struct loop_signals *signals);
 
 /**
  * From now on nobody waits for who reads standard error (complain_without_waiting); what is kept is
- * tried again in every turn. `round` keeps no loop alive; it is closed with the loop's other handles.
+ * tried again in every turn. `round` keeps no loop alive, and is closed with the loop's handles.
  */
 void loop_complaints_start(uv_prepare_t *round, uv_loop_t *loop);
 

@@ -1,7 +1,7 @@
 /*
- * renew.c - asks on a thread of libuv, because nothing else may wait for a router, or a disk, that does not answer.
- * When to connect again is the client's to say: if its next attempt comes too early, that is one
- * more refusal, and asks again.
+ * renew.c - asks on a thread of libuv, because nothing else may wait for a router, or a disk, that
+ * does not answer. When to connect again is the client's to say: if its next attempt comes too
+ * early, that is one more refusal, and asks again.
  */
 #include "tools/mcpx-bridge/edge/renew.h"
 

@@ -1,6 +1,6 @@
 /*
- * answer.c - a server's answer on its way to the client: it keeps its bytes, but for its id, for ids of
- * tasks that another server has too, and for what terms make of it.
+ * answer.c - a server's answer on its way to the client: it keeps its bytes, but for its id, for
+ * ids of tasks that another server has too, and for what terms make of it.
  */
 #include "tools/mcpx-bridge/expose/answer.h"
 
@@ -45,8 +45,8 @@ static void tell_ambiguous(struct expose *x, struct expose_call *call)
 }
 
 /*
- * The answer through the second door. `shown` is the server's result or error where that was changed,
- * and becomes what the terms make of it; empty: it stays. Returns whether that is an error.
+ * The answer through the second door. `shown` is the server's result or error where that was
+ * changed, and becomes what the terms make of it; empty: it stays. Returns true for an error.
  */
 static bool pass_terms(struct expose *x, struct expose_call *call, const struct mcpx_rpc *rpc,
                        struct mcpx_text *shown)

@@ -67,8 +67,8 @@ struct expose_calls {
 void expose_calls_fini(struct expose_calls *calls);
 
 /**
- * Adds a copy of a call and of its texts; it gets a number, is due never, and has no heartbeat. NULL
- * when memory ran out.
+ * Adds a copy of a call and of its texts; it gets a number, is due never, and has no heartbeat.
+ * NULL when memory ran out.
  */
 struct expose_call *expose_calls_add(struct expose_calls *calls,
                                      const struct expose_call *from);

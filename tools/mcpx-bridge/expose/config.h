@@ -17,11 +17,11 @@
  *               the topic
  * key           of hash tables: random, and told to nobody
  * plain         tools and prompts keep their names where these are unique
- * answers_only  there are several clients, which hear answers and nothing else: nothing is told that
- *               nobody asked for, and servers may ask none of them
+ * answers_only  there are several clients, which hear answers and nothing else: nothing is told
+ *               that nobody asked for, and servers may ask none of them
  * terms         what calls of tools have to keep, kept as long as the server; NULL: nothing
- * only          patterns of what is shown: a participant with all it has, or single tools, prompts and
- *               resources under the names the client sees; * stands for any bytes. None = all
+ * only          patterns of what is shown: a participant with all it has, or single tools, prompts
+ *               and resources under the names the client sees; * stands for any bytes. None = all
  * request_ms    how long a call may take without a sign of life; 0 = for ever
  * proposal_ms   how long a proposal waits for somebody to decide; 0 = for ever
  * heartbeat_ms  pause between signs of life while a proposal waits; > 0
@@ -43,7 +43,7 @@ struct expose_config {
 /**
  * What the server asks of its session: the functions of those names. Questions only, answered from
  * what the session knows, which changes with events alone; so they are called, and nothing else is.
- * They are functions, and not the session itself, so that any answers can be tried without a router.
+ * They are functions, not the session itself, so that tests can give any answers.
  *
  * roster   the id of the other participant at `index`; false when there is none
  * message_max   limits.message_bytes of the router; 0 = none known

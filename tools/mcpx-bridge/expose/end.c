@@ -1,6 +1,6 @@
 /*
- * end.c - the end of a call. Whoever ends one for the client ends what hangs on it: the questions of
- * its server, and the resource that it was to watch.
+ * end.c - the end of a call. Whoever ends one for the client ends what hangs on it: the questions
+ * of its server, and the resource that it was to watch.
  */
 #include "tools/mcpx-bridge/expose/end.h"
 

@@ -46,8 +46,8 @@ bool expose_next_record(struct expose *x, enum mcpx_record *which, struct mcpx_s
 void expose_done(struct expose *x, const struct bridge_outcome *outcome, struct mcpx_now now);
 
 /**
- * Has the client not read what it was told for so long that only answers are kept for it? False at the
- * beginning. To be told before a call that puts something in; what that call makes is not counted.
+ * Has the client not read what it was told for so long that only answers are kept for it? False at
+ * first. To be told before a call that puts something in; what that call makes is not counted.
  */
 void expose_behind(struct expose *x, bool is_behind);
 

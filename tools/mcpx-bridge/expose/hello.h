@@ -10,8 +10,8 @@ struct expose;
 struct expose_request;
 
 /**
- * The client has sent a request: remembers what "initialize", or the first of the requests that name
- * the client each time, says of it. With the first of all the servers are asked.
+ * The client has sent a request: remembers what "initialize", or the first of the requests that
+ * name the client each time, says of it. With the first of all the servers are asked.
  */
 void expose_greet(struct expose *x, const struct mcpx_rpc *rpc);
 

@@ -1,10 +1,10 @@
 /*
  * names.c - rows of (space, participant, own name, shown name) in two hash tables, one for
  * each direction, and in one list per participant and space, which is what bounds them: nobody
- * takes the room of others. Rows stay for a while when their owner leaves, so a tool that comes back
- * has the name it had. A name that could be split again ("participant, two underscores, tool") was
- * refused: ids may hold any character, two pairs can meet in one name, and whoever may choose an id
- * would choose whose calls it gets.
+ * takes the room of others. Rows stay for a while when their owner leaves, so a tool that comes
+ * back has the name it had. A name that could be split again ("participant, two underscores, tool")
+ * was refused: ids may hold any character, two pairs can meet in one name, and whoever may choose
+ * an id would choose whose calls it gets.
  */
 #include "tools/mcpx-bridge/expose/names.h"
 
@@ -57,7 +57,7 @@ uint64_t expose_hash(struct mcpx_slice text)
     return hash_more(UINT64_C(0xcbf29ce484222325), text);
 }
 
-/* Where a thing is found. Who chooses names does not know the key, so it cannot make them collide. */
+/* Where a thing is found. Who chooses names does not know the key, so cannot make them collide. */
 static uint64_t hash_pair(const struct expose_names *names, const struct expose_thing *thing)
 {
     return 3 * mx_map_hash(names->key, thing->participant) +

@@ -104,8 +104,8 @@ struct mcpx_slice expose_names_shown(const struct expose_names *names, enum expo
                                      const struct expose_thing *thing);
 
 /**
- * A participant's list is read anew: what is neither put nor touched from here on, it no longer lists.
- * All that it still lists has to be touched before the first is put.
+ * A participant's list is read anew: what is neither put nor touched from here on, it no longer
+ * lists. All that it still lists has to be touched before the first is put.
  */
 void expose_names_renew(struct expose_names *names, enum expose_space space,
                         struct mcpx_slice participant);

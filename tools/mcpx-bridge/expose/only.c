@@ -38,7 +38,7 @@ static bool is_plain(struct mcpx_slice id)
     return id.len <= ID_WHOLE_MAX;
 }
 
-/* Could a name that begins with the id and "__" fit? Up to a star, the pattern has to say the same. */
+/* May a name that begins with the id and "__" fit? Up to a star, the pattern has to be the same. */
 static bool may_name(struct mcpx_slice pattern, struct mcpx_slice id)
 {
     static const char after[] = "__";

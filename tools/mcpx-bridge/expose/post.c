@@ -1,6 +1,6 @@
 /*
- * post.c - strict where another reading could let somebody in: names of this machine are compared as
- * they are written, and a field that stands twice is refused, not chosen from.
+ * post.c - strict where another reading could let somebody in: names of this machine are compared
+ * as they are written, and a field that stands twice is refused, not chosen from.
  */
 #include "tools/mcpx-bridge/expose/post.h"
 

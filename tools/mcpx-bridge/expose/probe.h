@@ -42,7 +42,7 @@ void expose_probe_answer(struct expose *x, struct expose_call *call,
 void expose_give_up(struct expose *x, struct expose_call *call, int code,
                     struct mcpx_slice message);
 
-/** The router refused a call for the catalogue; ends the call. Lists need no "initialize" before. */
+/** The router refused a call for the catalogue: ends it. Lists need no "initialize" before. */
 void expose_probe_refused(struct expose *x, struct expose_call *call);
 
 /** Removes missing participants for which we do not wait, or no longer wait. */

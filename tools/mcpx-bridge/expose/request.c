@@ -323,7 +323,7 @@ void expose_answered(struct expose *x, struct expose_call *call,
     }
 }
 
-/* Too many messages: it is sent again when the router says so, or the answer would be an accident. */
+/* Too many messages: it is sent again when the router says so, else chance would decide. */
 static bool put_off(struct expose *x, struct expose_call *call, const struct mcpx_event *event)
 {
     enum { PAUSE_MS = 1000, PAUSE_MAX_MS = 60000 };

@@ -27,7 +27,7 @@ enum expose_routing {
     EXPOSE_NO_MEMORY
 };
 
-/** Finds the participant a request is for. `out` is zero-initialised; expose_route_fini frees it. */
+/** Finds the participant a request is for. `out` is zero-initialised; for expose_route_fini. */
 enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *rpc,
                                       struct expose_route *out);
 

@@ -20,7 +20,7 @@ struct expose_kind {
 bool expose_kind_make(struct expose_kind *out, const char *type, struct mcpx_slice method,
                       struct mcpx_slice context);
 
-/** How we may send a call about this thing: REQUESTED, else PROPOSED. Returns false when neither. */
+/** How we may send a call about this thing: REQUESTED, else PROPOSED. False when neither. */
 bool expose_find_stage(struct expose *x, struct mcpx_slice method,
                        const struct expose_thing *thing, enum expose_stage *out);
 

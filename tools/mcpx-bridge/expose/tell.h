@@ -35,8 +35,8 @@ void expose_tell_error_data(struct expose *x, struct mcpx_slice id, int code,
                             struct mcpx_slice message, const struct mcpx_text *data);
 
 /**
- * Appends a result with what revision 2026-07-28 wants in one and older servers do not know; added only
- * where absent.
+ * Appends a result with what revision 2026-07-28 wants in one and older servers do not know; added
+ * only where absent.
  */
 void expose_tell_add_modern(struct mcpx_text *out, struct mcpx_slice method,
                             struct mcpx_slice result);
@@ -46,8 +46,8 @@ void expose_tell_same(struct expose *x, struct mcpx_slice participant,
                       const struct mcpx_rpc *rpc);
 
 /**
- * For messages that the client can do without. Returns false when they are not sent: to clients that
- * hear answers only, and to one that does not read, for which they are counted.
+ * For messages that the client can do without. Returns false when they are not sent: to clients
+ * that hear answers only, and to one that does not read, for which they are counted.
  */
 bool expose_may_tell(struct expose *x);
 

@@ -32,8 +32,8 @@ bool expose_terms_admit(struct expose *x, const struct expose_request *request,
                         const struct expose_route *route, struct mcpx_admission *out);
 
 /**
- * Both doors for a line of the client that waited and is not served any more: nothing is sent. A line
- * that is no call of a tool, or is not under terms, is left alone: returns false.
+ * Both doors for a line of the client that waited and is not served any more: nothing is sent. A
+ * line that is no call of a tool, or is not under terms, is left alone: returns false.
  *
  * is_told   the client is answered
  */

@@ -13,7 +13,7 @@ struct guard_counts {
 
 /**
  * Appends one line, newline included, about a message left out. What the message says of itself
- * comes from its sender: for people it is quoted, cut short and made visible, in JSON it is escaped.
+ * comes from its sender: for people it is quoted, cut and made visible, in JSON it is escaped.
  *
  * json   one JSON object instead of a sentence: event "left_out", reason, text, and, when they
  *        are known, detail, from, kind, id

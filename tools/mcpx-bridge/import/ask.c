@@ -1,9 +1,10 @@
 /*
  * ask.c - a server's question is put to whoever's call it works on. A pipe does not say
  * which call that is, so while several participants have one under way nobody is asked: guessing
- * was refused, because the newest caller could consent to what another has asked for. The question goes out as the server wrote it and the answer comes
- * back as the participant wrote it; the session has made sure that it carries the same id. What
- * files a server may touch (roots) is never asked in the room: anybody could widen it.
+ * was refused, because the newest caller could consent to what another has asked for. The question
+ * goes out as the server wrote it and the answer comes back as the participant wrote it; the
+ * session has made sure that it carries the same id. What files a server may touch (roots) is never
+ * asked in the room: anybody could widen it.
  */
 #include "tools/mcpx-bridge/import/ask.h"
 

@@ -22,9 +22,9 @@
  * isolate_idle_ms  how long such a process lives without anything to do; 600000
  * capabilities   the client capabilities declared to the server, a JSON object; copied.
  *                IMPORT_CAPABILITIES
- * roots          what roots/list is answered with, a JSON array of roots; copied. It is then declared
- *                to a server that is initialised. NULL: there are none, and no participant is
- *                ever asked, because what a server may touch is not a guest's to say
+ * roots          what roots/list is answered with, a JSON array of roots; copied. It is then
+ *                declared to a server that is initialised. NULL: there are none, and no participant
+ *                is ever asked, because what a server may touch is not a guest's to say
  * ask_newest     a question of the server goes to the newest call, also while several
  *                participants have one under way; false: it is refused then
  * protocol       how the server is greeted
@@ -35,8 +35,8 @@
  * probe_ms       how long to wait for the answer to server/discover before initialize; 2000
  * handshake_ms   how long the server may take until it is initialised; 120000
  * wait_ms        how long a request waits for a server that is not ready; 30000
- * calls_max      requests under way at one time; 10000. Of this, wait_bytes and subscriptions nobody
- *                may have more than is left free (bridge_may_have)
+ * calls_max      requests under way at one time; 10000. Of this, wait_bytes and subscriptions
+ *                nobody may have more than is left free (bridge_may_have)
  * wait_bytes     how many bytes of requests may wait for a server that is not ready; 64 MiB
  * terms          what calls of tools have to keep, kept as long as the pool; NULL: nothing
  * view           what that takes

@@ -1,7 +1,7 @@
 /*
  * import.h - one MCP server at its topics, without their sockets and without its process: events
- * of the sessions, lines and states of the child and the time go in; what it wants done is added to a
- * list that its pool hands out (pool.h).
+ * of the sessions, lines and states of the child and the time go in; what it wants done is added to
+ * a list that its pool hands out (pool.h).
  */
 #ifndef MCPX_BRIDGE_IMPORT_IMPORT_H
 #define MCPX_BRIDGE_IMPORT_IMPORT_H

@@ -1,8 +1,8 @@
 /*
  * pool.h - the servers of one command and the topics they serve: one server for everybody,
- * or one more for each participant that needs it. It is all that a driver of an import sees, without
- * sockets and processes: events of the sessions, lines and states of the children and the time go
- * in and are borrowed during the call, actions come out. Nothing calls back.
+ * or one more for each participant that needs it. It is all that a driver of an import sees,
+ * without sockets and processes: events of the sessions, lines and states of the children and the
+ * time go in and are borrowed during the call, actions come out. Nothing calls back.
  */
 #ifndef MCPX_BRIDGE_IMPORT_POOL_H
 #define MCPX_BRIDGE_IMPORT_POOL_H
@@ -40,7 +40,7 @@ void import_pool_done(struct import_pool *pool, const struct bridge_outcome *out
                       struct mcpx_now now);
 
 /**
- * The router welcomed us in a topic, for the first time or again: before its JOINED or GRANTS is told.
+ * The router welcomed us in a topic, for the first time or again: before its JOINED or GRANTS.
  *
  * self          our participant id there
  * message_max   longest envelope that it takes, in bytes; 0 = not known

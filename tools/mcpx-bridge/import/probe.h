@@ -36,8 +36,8 @@ bool import_probe_is_wanted(const struct import_probe *probe, enum import_protoc
 void import_probe_succeeded(struct import_probe *probe);
 
 /**
- * A process ended before it was ready. `probed`: it had been asked server/discover. Returns true when
- * the next one is greeted the other way.
+ * A process ended before it was ready. `probed`: it had been asked server/discover. Returns true
+ * when the next one is greeted the other way.
  */
 bool import_probe_ended(struct import_probe *probe, bool probed);
 

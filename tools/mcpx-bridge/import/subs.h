@@ -40,8 +40,8 @@ bool import_subs_others(const struct import_subs *subs, struct mcpx_slice uri,
                         struct import_who who);
 
 /**
- * The first subscription at or after *at that is the first of its resource, and *at moved behind it;
- * NULL when there is none.
+ * The first subscription at or after *at that is the first of its resource, and *at moved behind
+ * it; NULL when there is none.
  */
 const struct import_sub *import_subs_next(const struct import_subs *subs, size_t *at);
 

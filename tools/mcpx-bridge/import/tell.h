@@ -12,7 +12,7 @@ struct import;
 void import_say(struct import *import, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Announces a sentence in every topic as chat, where the session lets us; not for a server with an owner. */
+/** Says a sentence in every topic as chat, where we may; not for a server with an owner. */
 void import_announce(struct import *import, const char *text);
 
 /** Sends a notification of the server to its owner, or to everybody in every topic. */

@@ -44,7 +44,7 @@ void import_terms_refuse(struct import *import, struct import_call *call,
 /** The second door: nobody is answered. Writes down that it ended; the call is not dropped. */
 void import_terms_abandon(struct import *import, struct import_call *call);
 
-/** Both doors for a request that became no call. Appends the message that answers it to import->text. */
+/** Both doors for a request that became no call. Appends what answers it to import->text. */
 void import_terms_turn_away(struct import *import, size_t topic,
                             const struct mcpx_event *event, struct mcpx_slice message);
 
@@ -61,8 +61,8 @@ void import_terms_add_failure(struct mcpx_text *out, struct mcpx_slice id,
                               enum mcpx_cause cause, struct mcpx_slice data);
 
 /**
- * Appends the result that the bridge answers in place of a server that declares no tools: to `initialize`
- * and to `tools/list`, because there is the handshake.
+ * Appends the result that the bridge answers in place of a server that declares no tools: to
+ * `initialize` and to `tools/list`, because there is the handshake.
  *
  * Returns false and appends nothing when the server is asked.
  */

@@ -67,8 +67,8 @@ static void tell_doubts(struct import *import)
     import->tools.doubts = doubts;
 }
 
-/* From now on these are the server's tools; NULL: it cannot be known which. Returns true when calls of
- * tools need not wait for another list. */
+/* From now on these are the server's tools; NULL: it cannot be known which. Returns true when calls
+ * of tools need not wait for another list. */
 static bool settle(struct import *import, struct mcpx_tools *known, struct mcpx_now now)
 {
     struct import_tools *tools = &import->tools;

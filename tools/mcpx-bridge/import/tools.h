@@ -1,7 +1,7 @@
 /*
  * tools.h - the tools of a server, for calls under terms: read from its tools/list, page by page,
- * when it becomes ready and whenever its list changes. Calls of tools wait for that as they wait for
- * the server.
+ * when it becomes ready and whenever its list changes. Calls of tools wait for that as they wait
+ * for the server.
  */
 #ifndef MCPX_BRIDGE_IMPORT_TOOLS_H
 #define MCPX_BRIDGE_IMPORT_TOOLS_H
@@ -46,8 +46,8 @@ void import_tools_fini(struct import_tools *tools);
 /**
  * The server is ready, or says that its list changed. Does nothing without terms.
  *
- * Returns true, as import_tools_answered and import_tools_tick do, when a list is there, and calls of
- * tools that have waited for it may go on: import_forward_waiting.
+ * Returns true, as import_tools_answered and import_tools_tick do, when a list is there, and calls
+ * of tools that have waited for it may go on: import_forward_waiting.
  */
 bool import_tools_ask(struct import *import, struct mcpx_now now);
 

@@ -1,6 +1,6 @@
 /*
- * export.h - a line of an audit as others want it: a row of a spreadsheet, a CloudEvent, an event of
- * OCSF. docs/audit.md, "For other programs".
+ * export.h - a line of an audit as others want it: a row of a spreadsheet, a CloudEvent, an event
+ * of OCSF. docs/audit.md, "For other programs".
  */
 #ifndef MCPXCTL_AUDIT_EXPORT_H
 #define MCPXCTL_AUDIT_EXPORT_H

@@ -1,6 +1,7 @@
 /*
- * context.c - the item context: a document is judged by the contract here and by the edge there, and
- * both say what the name of its folder says. What is called is the handshake, which changes nothing.
+ * context.c - the item context: a document is judged by the contract here and by the edge there,
+ * and both say what the name of its folder says. What is called is the handshake, which changes
+ * nothing.
  */
 #include "lib/core/format.h"
 #include "tools/common/input.h"

@@ -1,6 +1,6 @@
 /*
- * events.c - sorted by request, then by line, the events of one request stand together. Callers may use
- * an id again, so calls of one id are counted.
+ * events.c - sorted by request, then by line, the events of one request stand together. Callers may
+ * use an id again, so calls of one id are counted.
  */
 #include "tools/mcpxctl/gate/events.h"
 

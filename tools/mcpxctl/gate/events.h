@@ -38,9 +38,9 @@ bool events_add(struct events *events, struct mcpx_slice text, size_t line);
 void events_fini(struct events *events);
 
 /**
- * Sorts the events by their calls; none is added after that. Appends the fault with the smallest line
- * number, if there is one: a call without a result, a result without a call, an alias that its call does
- * not follow, or that is of another tool. Returns true when there is none.
+ * Sorts the events by their calls; none is added after that. Appends the fault with the smallest
+ * line number, if there is one: a call without a result, a result without a call, an alias that its
+ * call does not follow, or that is of another tool. Returns true when there is none.
  */
 bool events_pair_up(struct events *events, struct mcpx_text *fault);
 

@@ -8,14 +8,14 @@
 #include <mcpx/json.h>
 
 /**
- * Appends {TOOL: {"input": "sha256:...", "output": "sha256:..." or null}}, the tools in the order of
- * their names.
+ * Appends {TOOL: {"input": "sha256:...", "output": "sha256:..." or null}}, the tools in the order
+ * of their names.
  *
  * tools   the tools of a server, a JSON array
  * tool    filled on MCPX_EINVALID with the tool (raw JSON) that is at fault
  *
- * Returns MCPX_OK; MCPX_EINVALID when a tool has no name or no input schema, or a schema is ambiguous,
- * or a name stands twice; MCPX_ENOMEM.
+ * Returns MCPX_OK; MCPX_EINVALID when a tool has no name or no input schema, or a schema is
+ * ambiguous, or a name stands twice; MCPX_ENOMEM.
  */
 enum mcpx_err fingerprints_add(struct mcpx_text *out, struct mcpx_slice tools,
                                struct mcpx_slice *tool);

@@ -1,6 +1,6 @@
 /*
- * gate.h - a server that is asked whether it may be released: what its items share. Each item asks one
- * question and has a file of its own, or shares one with its neighbour.
+ * gate.h - a server that is asked whether it may be released: what its items share. Each item asks
+ * one question and has a file of its own, or shares one with its neighbour.
  */
 #ifndef MCPXCTL_GATE_H
 #define MCPXCTL_GATE_H
@@ -43,8 +43,8 @@ struct gate {
 };
 
 /*
- * The items. Each appends a detail, a phrase for people, and returns its verdict. When `status` is no
- * longer STATUS_OK the verdict does not count.
+ * The items. Each appends a detail, a phrase for people, and returns its verdict. When `status` is
+ * no longer STATUS_OK the verdict does not count.
  */
 enum gate_verdict gate_item_handshake(struct gate *gate, struct mcpx_text *detail);
 enum gate_verdict gate_item_context(struct gate *gate, struct mcpx_text *detail);
@@ -78,7 +78,7 @@ bool gate_read(struct gate *gate, const char *path, struct mcpx_text *text,
 /** Writes a file anew. Returns false, having appended to `detail` why. */
 bool gate_write(const char *path, struct mcpx_slice text, struct mcpx_text *detail);
 
-/** Judges a document by a contract. Returns false, with the first fault appended, when it breaks it. */
+/** Judges a document by a contract. False, with the first fault appended, when it breaks it. */
 bool gate_keeps(struct gate *gate, enum mcpx_contract contract, struct mcpx_slice text,
                 struct mcpx_text *detail);
 
@@ -86,8 +86,8 @@ bool gate_keeps(struct gate *gate, enum mcpx_contract contract, struct mcpx_slic
 bool gate_make_id(struct gate *gate, char id[GATE_ID_SIZE]);
 
 /**
- * Appends the `_meta` of a call that is not about the context: it has this request id, and the context of
- * the folder where there is one.
+ * Appends the `_meta` of a call that is not about the context: it has this request id, and the
+ * context of the folder where there is one.
  */
 void gate_meta(const struct gate *gate, const char *id, struct mcpx_text *out);
 

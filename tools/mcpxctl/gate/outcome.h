@@ -7,8 +7,9 @@
 #include <mcpx/json.h>
 
 /**
- * The word: "ok"; the canonical code of an error, which stands in the `data` of a JSON-RPC error, in
- * the error of a response.v1 or in the first one of an mcp.envelope.v0.1; "error" for one without.
+ * The word: "ok"; the canonical code of an error, which stands in the `data` of a JSON-RPC error,
+ * in the error of a response.v1 or in the first one of an mcp.envelope.v0.1; "error" for one
+ * without.
  *
  * response   a JSON-RPC response, well-formed
  *

@@ -34,8 +34,8 @@ struct past_message {
 struct difference_group;
 
 /**
- * Two configurations, and what came of the messages so far. Zero-initialised it has judged none; the
- * caller fills `configs`, which comparison_fini frees.
+ * Two configurations, and what came of the messages so far. Zero-initialised it has judged none;
+ * the caller fills `configs`, which comparison_fini frees.
  *
  * judged, different, unjudged   messages: all, those the two differ about, and those of
  *               participants of neither

@@ -1,5 +1,5 @@
 /*
- * policy.h - what the words behind the verb policy do. Each returns an exit code, having complained.
+ * policy.h - the words behind the verb policy. Each returns an exit code, having complained.
  */
 #ifndef MCPXCTL_POLICY_H
 #define MCPXCTL_POLICY_H
@@ -11,8 +11,8 @@
 int policy_show(const struct arguments *arguments);
 
 /**
- * Prints who gains and loses what when `after` takes the place of `before`, as a reload would tell it,
- * and the settings that are different. STATUS_FAILED when anything is.
+ * Prints who gains and loses what when `after` takes the place of `before`, as a reload would tell
+ * it, and the settings that are different. STATUS_FAILED when anything is.
  */
 int policy_compare(const struct config *before, const struct config *after, bool json);
 

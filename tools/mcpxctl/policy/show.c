@@ -16,7 +16,7 @@
 
 static const char verb[] = "policy";
 
-/* What is composed of the answers. `after` is the name behind which the next page begins, if any. */
+/* What is composed of the answers. `after` is the name that the next page begins behind, if any. */
 struct showing {
     const struct connection *where;
     bool json;

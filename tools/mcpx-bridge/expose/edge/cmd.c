@@ -72,7 +72,7 @@ static bool read_only(const struct arguments *arguments, const char **only, size
     return true;
 }
 
-/* Fills what the command line says of the server itself. `address` and `only` are kept by the job. */
+/* Fills what the command line says of the server itself. The job keeps `address` and `only`. */
 static int read_options(const struct arguments *arguments, struct sockaddr_storage *address,
                         const char **only, struct expose_job *job)
 {

@@ -40,7 +40,7 @@ void expose_http_end(struct expose_http *http);
 /** Answers on their way out. NULL has none. */
 size_t expose_http_unwritten(const struct expose_http *http);
 
-/** Closes every connection; frees itself when the loop has run until it is done. NULL is allowed. */
+/** Closes every connection; the loop has to run until it has freed itself. NULL is allowed. */
 void expose_http_close(struct expose_http *http);
 
 #endif

@@ -13,8 +13,8 @@
 struct expose_http_watch;
 
 /**
- * A connection. It stands in a list, the one first that was quiet longest, while it owes us bytes or
- * takes ours; not while we owe it an answer.
+ * A connection. It stands in a list, the one first that was quiet longest, while it owes us bytes
+ * or takes ours; not while we owe it an answer.
  */
 struct expose_http_link {
     struct expose_http_link *previous, *next;
@@ -98,7 +98,7 @@ bool expose_http_same_client(struct MHD_Connection *one, struct MHD_Connection *
 void expose_http_touch(struct expose_http *http, struct MHD_Connection *connection,
                        bool it_owes);
 
-/** Cuts the connections that have been quiet for too long. Returns mono_ms of the next such time. */
+/** Cuts connections that have been quiet for too long. Returns mono_ms of the next such time. */
 int64_t expose_http_cut(struct expose_http *http, int64_t now_ms);
 
 #endif

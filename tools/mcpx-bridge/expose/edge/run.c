@@ -1,8 +1,8 @@
 /*
  * run.c - the loop, the socket and the door for clients of an expose, which are standard streams or
- * HTTP; what to do is decided in the core. Standard output belongs to the protocol alone: everything
- * for people goes to standard error. The end has an order: what the client waits for is taken back, the connection is
- * closed, and the last lines are written.
+ * HTTP; what to do is decided in the core. Standard output belongs to the protocol alone:
+ * everything for people goes to standard error. The end has an order: what the client waits for is
+ * taken back, the connection is closed, and the last lines are written.
  */
 #include "tools/mcpx-bridge/expose/edge/run.h"
 

@@ -10,8 +10,8 @@
 struct sockaddr_storage;
 
 /**
- * What to run. `client` lacks loop and callbacks, `expose` lacks nonce; both are filled here. `where`
- * is whom to ask for another token. `http` is where to serve by HTTP; NULL = standard streams.
+ * What to run. `client` lacks loop and callbacks, `expose` lacks nonce; both are filled here.
+ * `where` gives another token. `http` is where to serve by HTTP; NULL = standard streams.
  */
 struct expose_job {
     struct mcpx_client_config client;
@@ -21,8 +21,8 @@ struct expose_job {
 };
 
 /**
- * Runs until standard input ends (not with HTTP), a signal comes, or the router refuses for good. Returns an exit
- * code, having complained.
+ * Runs until standard input ends (not with HTTP), a signal comes, or the router refuses for good.
+ * Returns an exit code, having complained.
  */
 int expose_run(const struct expose_job *job);
 

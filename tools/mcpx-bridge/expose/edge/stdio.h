@@ -45,7 +45,7 @@ void expose_stdio_write(struct expose_stdio *stdio, struct mcpx_slice line);
 /** Bytes that wait to be written. */
 size_t expose_stdio_unwritten(const struct expose_stdio *stdio);
 
-/** Stops reading and closes; frees itself when the loop has run until it is done. NULL is allowed. */
+/** Stops reading and closes; the loop has to run until it has freed itself. NULL is allowed. */
 void expose_stdio_close(struct expose_stdio *stdio);
 
 #endif

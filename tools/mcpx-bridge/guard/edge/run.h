@@ -14,7 +14,7 @@
  * listen        where to listen; port 0 = any free one
  * json          log as JSON
  * verbose       log routine cases, too
- * timeout_ms    how long it may take until the router has welcomed the agent, or answered it; 0 = for ever
+ * timeout_ms    how long the router may take to welcome the agent, or to answer it; 0 = for ever
  * message_max   longest message from the router, in bytes
  * command       the agent's command line, ended by NULL; NULL or empty = only listen
  */

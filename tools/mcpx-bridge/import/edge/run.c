@@ -286,7 +286,7 @@ static void on_joined(struct seat *seat, const struct mcpx_event *event)
     mcpx_text_fini(&visible);
 }
 
-/* A welcome, the first one or another: it says who we are, what we may, and what the router takes. */
+/* A welcome, the first or another: it says who we are, what we may, and what the router takes. */
 static void on_welcome(struct seat *seat)
 {
     const struct mcpx_session *session = mcpx_client_session(seat->client);

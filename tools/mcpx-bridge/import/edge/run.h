@@ -27,7 +27,8 @@ struct import_job {
 };
 
 /**
- * Runs until a signal of loop.h, or an end that is final: of server 0, or of the last topic. Complains on standard error.
+ * Runs until a signal of loop.h, or an end that is final: of server 0, or of the last topic.
+ * Complains on standard error.
  *
  * Returns an exit code: STATUS_OK after a signal, STATUS_UNREACHABLE when the router cannot be
  * reached or refuses us, STATUS_USAGE when the settings are at fault, else STATUS_FAILED.
