@@ -170,7 +170,7 @@ enum mcpx_err changes_draft(const struct changes *changes, const struct change_o
  * MCPX_ECAPABILITY when there are only those of others.
  */
 enum mcpx_err changes_draft_bar(const struct changes *changes,
-                                const struct change_place *place, int64_t until_ms,
+                                const struct change_place *where, int64_t until_ms,
                                 struct mcpx_text *why, struct changed **out);
 
 /** Is just this pattern taken away? NULL = there are no changes. */
