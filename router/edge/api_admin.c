@@ -7,7 +7,7 @@
 #include "lib/core/ident.h"
 #include "lib/core/json_write.h"
 #include "router/edge/api_change.h"
-#include "router/edge/roll.h"
+#include "router/edge/sorted_page.h"
 #include <mcpx/json.h>
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ struct row {
 
 /* A page, with what belongs to its names. */
 struct register_page {
-    struct roll roll;
+    struct sorted_page sorted;
     struct row *rows;
     size_t row_count;
     uint64_t looked;
@@ -86,7 +86,7 @@ static void write_connection(const struct api_call *call, const struct peer *pee
 static void add_names(const struct api_call *call, struct register_page *page)
 {
     const struct tokens *tokens = call->api->config->tokens;
-    const struct name_page *asked = &page->roll.page;
+    const struct name_page *asked = &page->sorted.asked;
     size_t begin = asked->after.text ? tokens_participants_up_to(tokens, asked->after) : 0;
     struct tokens_entry entry;
     const struct changed *changed;
@@ -94,15 +94,15 @@ static void add_names(const struct api_call *call, struct register_page *page)
 
     for (size_t i = 0; i <= asked->limit && tokens_participant_at(tokens, begin + i, &entry);
          i++)
-        roll_add(&page->roll, entry.name);
+        sorted_page_add(&page->sorted, entry.name);
     for (size_t i = 0; (changed = changes_at(call->api->changes, i)) != NULL; i++)
-        roll_add(&page->roll, changed->identity);
+        sorted_page_add(&page->sorted, changed->identity);
     while ((peer = hub_peer_after(call->api->hub, peer)) != NULL) {
         if (!peer_is_condemned(peer))
-            roll_add(&page->roll, peer_grant(peer)->identity);
+            sorted_page_add(&page->sorted, peer_grant(peer)->identity);
         page->looked++;
     }
-    roll_settle(&page->roll);
+    sorted_page_settle(&page->sorted);
 }
 
 static int compare_rows(const void *one, const void *other)
@@ -120,9 +120,9 @@ static bool add_rows(const struct api_call *call, struct register_page *page)
     if (!page->rows)
         return false;
     for (size_t i = 0; (changed = changes_at(call->api->changes, i)) != NULL; i++) {
-        size_t index = roll_find(&page->roll, changed->identity);
+        size_t index = sorted_page_find(&page->sorted, changed->identity);
 
-        if (changed->count > 0 && index < page->roll.count)
+        if (changed->count > 0 && index < page->sorted.count)
             page->rows[page->row_count++] = (struct row){index, changed};
     }
     qsort(page->rows, page->row_count, sizeof *page->rows, compare_rows);
@@ -167,8 +167,8 @@ static size_t write_page(const struct api_call *call, const struct register_page
 {
     size_t at = 0, i = 0;
 
-    for (; i < page->roll.count && out->len < BYTES_MAX; i++) {
-        struct mcpx_slice name = page->roll.names[i];
+    for (; i < page->sorted.count && out->len < BYTES_MAX; i++) {
+        struct mcpx_slice name = page->sorted.names[i];
         struct tokens_entry entry;
         size_t begin = at;
 
@@ -188,12 +188,12 @@ static size_t write_page(const struct api_call *call, const struct register_page
     return i;
 }
 
-static void end_page(const struct roll *roll, size_t told, struct http_reply *reply)
+static void end_page(const struct sorted_page *page, size_t told, struct http_reply *reply)
 {
-    bool more = roll->more || told < roll->count;
+    bool more = page->more || told < page->count;
 
     mx_json_end_array(&reply->body);
-    api_page_end(more && told > 0 ? roll->names[told - 1] : (struct mcpx_slice){NULL, 0},
+    api_page_end(more && told > 0 ? page->names[told - 1] : (struct mcpx_slice){NULL, 0},
                  &reply->body);
 }
 
@@ -207,7 +207,7 @@ static struct register_page *open_page(const struct api_call *call, struct mcpx_
     page = calloc(1, sizeof *page);
     if (!page)
         http_reply_fail(reply, MCPX_ENOMEM, NULL);
-    else if (api_page_read(call, scratch, &page->roll.page, reply))
+    else if (api_page_read(call, scratch, &page->sorted.asked, reply))
         return page;
     free(page);
     return NULL;
@@ -227,7 +227,7 @@ void api_admin_participants(const struct api_call *call, struct http_reply *repl
     }
     mx_json_begin_object(&reply->body, NULL);
     mx_json_begin_array(&reply->body, "participants");
-    end_page(&page->roll, write_page(call, page, &reply->body), reply);
+    end_page(&page->sorted, write_page(call, page, &reply->body), reply);
     reply->cost = page->looked / HTTP_COST_NAMES;
     free(page->rows);
 out:
