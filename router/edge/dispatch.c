@@ -4,10 +4,10 @@
  * refused: large messages would pay for them.
  */
 #include "router/edge/dispatch.h"
+#include "router/edge/edge_tls.h"
 #include "router/edge/http_server.h"
 #include "router/edge/proxies.h"
 #include "router/edge/receive.h"
-#include "router/edge/secure.h"
 #include "router/edge/turn.h"
 
 /* What the client has said. */
@@ -40,7 +40,7 @@ static struct mcpx_slice take_sealed(struct connection *connection, struct mcpx_
     size_t len;
 
     while (sealed.len && !connection->deferred.len && turn_permits(connection))
-        if (secure_take(connection, &sealed, &bytes, &len))
+        if (edge_tls_take(connection, &sealed, &bytes, &len))
             hand_on(connection, bytes, len);
     return sealed;
 }
@@ -57,7 +57,7 @@ static void take(struct connection *connection, char *bytes, size_t len, size_t 
     sealed = take_sealed(connection, sealed);
     connection->opened = connection->deferred.len;
     defer(connection, sealed.text, sealed.len);
-    secure_after(connection);
+    edge_tls_after(connection);
 }
 
 void dispatch_bytes(struct connection *connection, char *bytes, size_t len)

@@ -29,7 +29,7 @@ struct guests {
 };
 
 /**
- * TLS of the addresses that have it (secure.h).
+ * TLS of the addresses that have it (edge_tls.h).
  *
  * files        what new connections are given
  * ocsp         and shown beside it
@@ -37,7 +37,7 @@ struct guests {
  * stamp, seen  of the files (tls_files_stamp), when they were read last and when they were looked
  *              at last, at `watched_ms`
  */
-struct secure {
+struct edge_tls {
     struct tls_room *room;
     struct tls_files files;
     struct ocsp ocsp;
@@ -133,7 +133,7 @@ struct waiters {
  *                           hub stands behind
  * turns                     how long they took
  * pongs                     frames on their way out, of the connection that is being read
- * secure                    TLS
+ * tls                       TLS
  * gate                      what addresses and participants have asked lately
  * store, wake_store         what keeps messages and decisions, and how its threads wake the loop;
  *                           NULL when the hub keeps all by itself
@@ -179,7 +179,7 @@ struct edge {
     uint64_t turn, others_cost;
     struct figure turns;
     struct mcpx_text pongs;
-    struct secure secure;
+    struct edge_tls tls;
     struct gate *gate;
     struct store *store;
     uv_async_t wake_store;

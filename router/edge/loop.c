@@ -8,6 +8,7 @@
 #include "router/edge/loop.h"
 #include "router/edge/bounds.h"
 #include "router/edge/dispatch.h"
+#include "router/edge/edge_tls.h"
 #include "router/edge/evict.h"
 #include "router/edge/flush.h"
 #include "router/edge/gate.h"
@@ -19,7 +20,6 @@
 #include "router/edge/regrant.h"
 #include "router/edge/rejudge.h"
 #include "router/edge/reload.h"
-#include "router/edge/secure.h"
 #include "router/edge/store_turn.h"
 #include "router/edge/turn.h"
 #include "router/edge/waiters.h"
@@ -72,7 +72,7 @@ static void on_tick(uv_timer_t *timer)
         if (edge->stopping && !edge->settle_until_ms)
             evict_requests(edge);
     }
-    secure_watch(edge);
+    edge_tls_watch(edge);
     tell_left_out(edge, now.mono_ms);
     key_watch_look(edge);
     set_tick(edge, now);
@@ -179,7 +179,7 @@ static void on_signal(uv_signal_t *handle, int number)
         stop(edge);
         return;
     }
-    secure_reread(edge);
+    edge_tls_reread(edge);
     key_watch_reread(edge);
     if (!edge->stopping)
         (void)reload_ask(edge, &(struct reload_source){.by = {NULL, 0}});
@@ -277,7 +277,7 @@ static enum mcpx_err open_all(struct edge *edge, const struct config_sources *so
         err = store_turn_open(edge, errors);
     if (err)
         return err;
-    err = secure_open(edge, errors);
+    err = edge_tls_open(edge, errors);
     if (err)
         return err;
     err = open_signals(edge);
@@ -381,7 +381,7 @@ void edge_free(struct edge *edge)
            UV_RUN_DEFAULT); /* until every handle has reported that it is closed */
     ws_server_free(edge);
     close_store(edge);
-    secure_close(edge);
+    edge_tls_close(edge);
     if (uv_loop_close(&edge->loop))
         LOG(LOG_WARN, "loop_not_empty", log_string("hint", "a handle was not closed"));
     mcpx_text_fini(&edge->pongs);

@@ -6,9 +6,9 @@
 #include "router/edge/ws_server.h"
 #include "router/edge/connection.h"
 #include "router/edge/dispatch.h"
+#include "router/edge/edge_tls.h"
 #include "router/edge/http_server.h"
 #include "router/edge/proxies.h"
-#include "router/edge/secure.h"
 #include "router/edge/wire.h"
 
 #include <libwebsockets.h>
@@ -90,7 +90,7 @@ void ws_server_adopt(const struct listener *listener, int fd, struct address ori
     if (!wsi)
         return; /* the socket is closed */
     connection = connection_new(edge, wsi, origin);
-    if (!connection || (listener->tls && !secure_begin(connection)))
+    if (!connection || (listener->tls && !edge_tls_begin(connection)))
         lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
     else
         proxies_begin(connection);

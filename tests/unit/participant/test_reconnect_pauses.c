@@ -6,6 +6,9 @@
 #include "tests/support/stage.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
+
+#define CALL "{'jsonrpc':'2.0','id':'a','method':'tools/call','params':{'name':'x'}}"
 
 Test(reconnect_pauses, tries_again_after_pauses_that_grow)
 {

@@ -1,9 +1,9 @@
 /*
- * secure.h - TLS between a connection's socket and the part that reads it: certificates, and bytes
- * that come in.
+ * edge_tls.h - TLS between a connection's socket and the part that reads it: certificates, and
+ * bytes that come in.
  */
-#ifndef EDGE_SECURE_H
-#define EDGE_SECURE_H
+#ifndef EDGE_TLS_STATE_H
+#define EDGE_TLS_STATE_H
 
 #include "router/edge/connection.h"
 
@@ -14,13 +14,13 @@
  *
  * Returns MCPX_OK, MCPX_ESYSTEM with `errors`, or MCPX_ENOMEM.
  */
-enum mcpx_err secure_open(struct edge *edge, struct mcpx_text *errors);
+enum mcpx_err edge_tls_open(struct edge *edge, struct mcpx_text *errors);
 
 /** Ends it, after all connections. */
-void secure_close(struct edge *edge);
+void edge_tls_close(struct edge *edge);
 
 /** The connection begins with a TLS handshake. False when memory runs out. */
-bool secure_begin(struct connection *connection);
+bool edge_tls_begin(struct connection *connection);
 
 /**
  * Bytes were read from a connection that speaks TLS. Answers what the handshake wants answered.
@@ -29,19 +29,19 @@ bool secure_begin(struct connection *connection);
  * bytes, len  what the client has said, which may be changed where it lies, until the next call for
  *             any connection; nothing when it returns false
  */
-bool secure_take(struct connection *connection, struct mcpx_slice *sealed, char **bytes,
-                 size_t *len);
+bool edge_tls_take(struct connection *connection, struct mcpx_slice *sealed, char **bytes,
+                   size_t *len);
 
-/** What secure_take gave was read: a client that says nothing more is let go. */
-void secure_after(struct connection *connection);
+/** What edge_tls_take gave was read: a client that says nothing more is let go. */
+void edge_tls_after(struct connection *connection);
 
 /**
  * Certificate and key are read again. Connections keep what they have; new ones get what the files
  * say now. Files that cannot be used change nothing, and the log says why.
  */
-void secure_reread(struct edge *edge);
+void edge_tls_reread(struct edge *edge);
 
 /** The same a second after the files have changed. To be called about once a second. */
-void secure_watch(struct edge *edge);
+void edge_tls_watch(struct edge *edge);
 
 #endif
