@@ -141,7 +141,8 @@ static int check(const struct config *config)
     mcpx_text_fini(&errors);
     if (good) {
         process_ask(&process, clock_ask().mono_ms);
-        means = (struct means){machine_memory(""), machine_descriptors(), process.resident_bytes};
+        means =
+            (struct means){machine_memory(""), machine_descriptors(), process.resident_bytes};
         bounds_write(config, &found);
         bounds_write_needs(config, &means, &found);
         printf("configuration is valid\n%s", found.failed ? "" : found.text);

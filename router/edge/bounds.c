@@ -10,7 +10,7 @@
 #include "router/policy/tokens_make.h"
 #include "router/store/edge/audit.h"
 #include "router/store/edge/belt.h"
-#include "router/store/edge/sqlite_place.h"
+#include "router/store/edge/sqlite_file.h"
 
 /*
  * Descriptors beside connections (listeners, the loop's own, log, files being read, connections

@@ -9,7 +9,7 @@
 #include "router/edge/clock.h"
 #include "router/edge/tls_files.h"
 #include "router/store/audit_key.h"
-#include "router/store/edge/sqlite_place.h"
+#include "router/store/edge/sqlite_file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -91,7 +91,7 @@ static bool check_database(const char *path, struct mcpx_text *errors)
         return fault(errors, "store.file", path, "is no file");
     if (access(path, R_OK | W_OK))
         return fault(errors, "store.file", path, "this user may not read and write it");
-    if (place_examine(path, errors, &is_there))
+    if (sqlite_file_examine(path, errors, &is_there))
         return false;
     return check_beside(path, "-wal", errors) && check_beside(path, "-shm", errors) &&
            check_beside(path, ".lock", errors);

@@ -228,10 +228,6 @@ void hub_depart(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mc
 enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *grant,
                           struct mcpx_now now);
 
-/** As hub_regrant; but nobody is told when the grant shows the same as the one before. */
-enum mcpx_err hub_renew(struct hub *hub, struct peer *peer, struct grant *grant,
-                        struct mcpx_now now);
-
 /** A participant gets another welcome, because what it says of limits has changed. */
 void hub_remind(struct hub *hub, struct peer *peer, struct mcpx_now now);
 

@@ -229,8 +229,9 @@ Test(client_ends, an_unreachable_router_is_tried_again_and_again)
 Test(client_ends, who_welcomes_and_closes_is_left_alone_for_longer_and_longer)
 {
 #define WELCOME                                                                               \
-    "{\"protocol\":\"mcpx/v0.1\",\"id\":\"w\",\"from\":\"system:gateway\",\"to\":[\"a\"]," \
-    "\"kind\":\"system/welcome\",\"ts\":\"2026-01-02T03:04:05.000Z\",\"payload\":{"               \
+    "{\"protocol\":\"mcpx/v0.1\",\"id\":\"w\",\"from\":\"system:gateway\","                   \
+    "\"to\":[\"a\"],\"kind\":\"system/"                                                       \
+    "welcome\",\"ts\":\"2026-01-02T03:04:05.000Z\",\"payload\":{"                             \
     "\"you\":{\"id\":\"a\",\"capabilities\":[\"chat\"]},\"participants\":[]}}"
     static char bytes[] = "\x81\x7e\0\0" WELCOME "\x88\x02\x03\xe9";
     struct mcpx_client *client;

@@ -68,7 +68,7 @@ static bool do_job(EVP_CIPHER_CTX *context, struct job *job, bool encrypts, stru
     for (at = 0; at < job->len; at += some) {
         some = dice_hits(dice, 2) ? job->len - at : 1 + dice_below(dice, job->len - at);
         cr_assert(EVP_CipherUpdate(context, job->out + at, &len, in + at, (int)some));
-        cr_assert_eq(len, some);
+        cr_assert_eq((size_t)len, some);
     }
     if (!EVP_CipherFinal_ex(context, job->out + at, &len))
         return false;
@@ -308,7 +308,7 @@ Test(gcm, records_of_tls_1_2_are_the_same)
             memcpy(record + 8, text, size);
             announce(sealer, 8 + size);
             cr_assert(EVP_CipherUpdate(sealer, record, &len, record, (int)(8 + size + TAG)));
-            cr_assert_eq(len, 8 + size + TAG);
+            cr_assert_eq((size_t)len, 8 + size + TAG);
             cr_assert(memcmp(before, record, 8), "two records with one nonce");
             memcpy(before, record, 8);
             announce(opener, 8 + size + TAG);
@@ -318,7 +318,7 @@ Test(gcm, records_of_tls_1_2_are_the_same)
                 continue;
             }
             cr_assert(EVP_CipherUpdate(opener, record, &len, record, len));
-            cr_assert_eq(len, size);
+            cr_assert_eq((size_t)len, size);
             cr_assert_arr_eq(record + 8, text, size);
         }
         EVP_CIPHER_CTX_free(sealer);
