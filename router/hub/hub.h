@@ -228,16 +228,12 @@ void hub_depart(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mc
 enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *grant,
                           struct mcpx_now now);
 
-/** A participant gets another welcome, because what it says of limits has changed. */
-void hub_remind(struct hub *hub, struct peer *peer, struct mcpx_now now);
-
-/**
- * The same for a grant that may show nothing else than the one before: then nobody is told. `grant`
- * is kept.
- * Returns what hub_regrant returns.
- */
+/** As hub_regrant; but nobody is told when the grant shows the same as the one before. */
 enum mcpx_err hub_regrant_quietly(struct hub *hub, struct peer *peer, struct grant *grant,
                                   struct mcpx_now now);
+
+/** A participant gets another welcome, because what it says of limits has changed. */
+void hub_remind(struct hub *hub, struct peer *peer, struct mcpx_now now);
 
 /** The clients of a router that goes away come back within so long, at most. */
 enum { DRAIN_SPREAD_MS = 30000 };
