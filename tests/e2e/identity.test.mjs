@@ -7,7 +7,7 @@
  */
 import assert from 'node:assert/strict';
 import { createHmac, sign as signBytes } from 'node:crypto';
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -218,8 +218,11 @@ test('a PEM file holds old and new side by side', async (t) => {
   const [old, next] = [await pairFor('RS256', 'pem'), await pairFor('RS256', 'pem')];
   const pem = { old: await jose.exportSPKI(old.publicKey), next: await jose.exportSPKI(next.publicKey) };
   publish(pem.old, path);
-  const one = await Router.start({ config: { auth: { jwt: { keys: [
-    { kid: 'pem', alg: 'RS256', public_key_file: path }] } } } });
+  const one = await Router.start({
+    config: { auth: { jwt: { keys: [{ kid: 'pem', alg: 'RS256', public_key_file: path }] } },
+      audit: { folder: 'audit', key_file: 'audit.key' } },
+    files: { 'audit.key': await jose.exportPKCS8(pairs.EdDSA.privateKey) },
+  });
   t.after(() => one.stop());
   await (await believed(await issue(old), 'old', one)).close();
   await assert.rejects(join1(await issue(next), one));
@@ -227,6 +230,11 @@ test('a PEM file holds old and new side by side', async (t) => {
   const token = await issue(next);
   await (await eventually(() => join1(token, one).catch(() => null), 'the new key')).close();
   await (await believed(await issue(old), 'old beside new', one)).close();
+  const audit = join(one.folder, 'audit');
+  const lines = () => readdirSync(audit).filter((name) => name.endsWith('.jsonl'))
+    .flatMap((name) => readFileSync(join(audit, name), 'utf8').split('\n').filter(Boolean).map(JSON.parse));
+  const { reason } = await eventually(() => lines().find(({ what }) => what === 'keys'), 'a line of the audit');
+  assert.equal(reason, '/auth/jwt/keys/0');
 });
 
 test('a private key where a public one belongs stops the start, with advice', async () => {

@@ -109,7 +109,7 @@ test('what the dashboard and the alerts ask for is there', async (t) => {
   }
 });
 
-test('a refused kind is counted under its reason, and the match of a first message is timed', async (t) => {
+test('a refused kind is counted under its reason; match, delivery and turns of the loop are timed', async (t) => {
   const metrics = metricsOf(await page(t));
   const value = (name, label = '') => Number(metrics.get(name.replace(/_(count|sum)$/, '')).samples
     .find((line) => line.startsWith(`${name}${label} `)).split(' ')[1]);
@@ -118,7 +118,10 @@ test('a refused kind is counted under its reason, and the match of a first messa
   assert.equal(all.reduce((one, other) => one + other),
     value('mcpx_refused_total', '{code="capability_violation"}'));
   assert.equal(value('mcpx_match_seconds_count'), 1);
-  assert.ok(value('mcpx_match_seconds_sum') > 0 && value('mcpx_match_seconds_sum') < 10);
+  for (const name of ['mcpx_match_seconds', 'mcpx_delivery_seconds', 'mcpx_loop_turn_seconds']) {
+    assert.ok(value(`${name}_count`) > 0, name);
+    assert.ok(value(`${name}_sum`) > 0 && value(`${name}_sum`) < 10, name);
+  }
 });
 
 test('Prometheus has nothing to say against it', async (t) => {

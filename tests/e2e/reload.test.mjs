@@ -195,6 +195,23 @@ test('a signal reloads as well, and the audit has a line of it', async (t) => {
   assert.notEqual(told[1].rev, told[3].rev);
 });
 
+test('metrics tell how old the configuration in force is, and what became of reloads', async (t) => {
+  const router = await start(t, {});
+  const value = async (name) => {
+    const { text } = await router.request('GET', '/metrics');
+    return Number(text.split('\n').find((line) => line.startsWith(`${name} `)).split(' ')[1]);
+  };
+  const age = () => value('mcpx_config_age_seconds');
+  const aged = await eventually(async () => (await age()) >= 1 && age(), 'it does not get older');
+  router.edit('{');
+  assert.equal((await router.reload()).status, 422);
+  assert.ok(await age() >= aged, 'what was refused makes it no younger');
+  await router.change({ ann: person('ann', ['chat']) });
+  assert.ok(await age() < aged, 'a reload makes it young');
+  assert.equal(await value('mcpx_reloads_total{result="refused"}'), 1);
+  assert.equal(await value('mcpx_reloads_total{result="done"}'), 1);
+});
+
 /* What would break: everybody waits for the loop while it compares long lists for the log. The turn
    took about two seconds; the bound leaves room for a machine that is busy. */
 test('many changes of long lists hold nobody up', async (t) => {

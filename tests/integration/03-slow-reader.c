@@ -187,7 +187,7 @@ Test(slow_reader, what_sockets_do_not_take_is_bounded_together)
     struct rude a = {0}, b = {0};
     struct frame frame;
     char *text = large_payload(LARGE), name[16];
-    long unsent, most = 0, start_ms;
+    long unsent, most = 0, lag = 0, start_ms;
     int i;
 
     daemon_start(&large, "{\"limits\":{\"message_bytes\":8388608,\"connects_per_s\":0}}", 0);
@@ -205,7 +205,10 @@ Test(slow_reader, what_sockets_do_not_take_is_bounded_together)
         cr_assert(rude_expect(&a, name, &frame), "%s", name);
         unsent = rude_metric(&large, "mcpx_unsent_bytes");
         most = unsent > most ? unsent : most; /* who is slow for a second may be gone by now */
+        if (lag == 0)
+            lag = rude_metric(&large, "mcpx_reader_lag_max_bytes");
     }
+    cr_expect_gt(lag, (long)LARGE, "%ld: how far they are behind is seen, too", lag);
     cr_expect_gt(most, (long)BOUND, "%ld: it is seen", most);
     start_ms = support_now_ms();
     while (unsent > BOUND && support_now_ms() < start_ms + DAEMON_PATIENCE_MS)

@@ -187,6 +187,9 @@ Test(shutdown, the_command_line_says_what_is_wrong, .timeout = 120)
         {"--config /nonexistent.json", 2, "/nonexistent.json"},
         {"--listen nonsense", 2, "nonsense"},
         {"--dev --check", 0, "configuration is valid\n"},
+        {"--dev --check", 0, "\nbound: connections: 20000, of one participant: 2000\n"},
+        {"--dev --check", 0, "\nneed: bytes of memory: "},
+        {"--dev --check", 0, "\nneed: file descriptors: 21280 at most, "},
         {"--check --listen nonsense", 2, "nonsense"},
         {"--dev --listen 0.0.0.0:0", 2, "loopback"},
     };
