@@ -9,6 +9,7 @@
 #include "router/edge/edge_tls.h"
 
 #include "router/edge/answer.h"
+#include "router/edge/record.h"
 #include "router/edge/tls.h"
 #include "router/edge/turn.h"
 #include "router/edge/wire.h"
@@ -223,6 +224,7 @@ void edge_tls_reread(struct edge *edge)
         LOG(LOG_ERROR, "tls_files_unusable", log_text("reason", mcpx_text_view(&errors)),
             log_string("hint", "the certificate that was read before stays in force"));
     } else {
+        record_keys(edge, "/tls");
         take_files(edge, &files);
         LOG(LOG_INFO, "tls_files_read", log_number("expires", files.until_s));
     }

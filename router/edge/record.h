@@ -29,7 +29,7 @@ struct turned_away {
 };
 void record_turned_away(struct edge *edge, const struct turned_away *who);
 
-/** The keys of a file are others now; `setting` is the one that names the file. */
+/** Keys of files are others now; `setting` names the file, or the section of its files. */
 void record_keys(struct edge *edge, const char *setting);
 
 /** What an administrator has done, as `note` says, for log and audit; `edge` is a struct edge. */

@@ -5,9 +5,10 @@
  */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { Certificates } from './lib/certificates.mjs';
@@ -19,13 +20,14 @@ const LIMITS = { connects_per_s: 0, joins_per_minute: 0, messages_per_minute: 0,
   bytes_per_minute: 0, requests_per_minute: 0, message_bytes: 1 << 24 };
 
 /** A router with a plain address and one with TLS, `router.urls`, and its certificate. */
-async function start(t, { key = 'ec', tls = {}, ...config } = {}) {
+async function start(t, { key = 'ec', tls = {}, files = {}, ...config } = {}) {
   const certificates = new Certificates(t).make('one', { key });
   certificates.become('one', 'live');
   const router = await Router.start({
     config: { limits: LIMITS, ...config, tls: { certificate_file: certificates.path('live.pem'),
       key_file: certificates.path('live.key'), ...tls } },
     args: ['--listen', '127.0.0.1:0', '--listen', 'tls://127.0.0.1:0', '--dev'],
+    files,
     env: { MCPX_AUTH_JWT_SECRET: randomUUID() },
   });
   t.after(() => router.stop());
@@ -239,8 +241,9 @@ test('certificates change under load, and nobody is cut and nothing is lost', as
   await Promise.all(members.map((member) => member.close()));
 });
 
-test('new files of the same size, with the times of the old ones, are noticed', async (t) => {
-  const router = await start(t);
+test('new files of the same size, with the times of the old ones, are noticed, and audited', async (t) => {
+  const router = await start(t, { audit: { folder: 'audit', key_file: 'audit.key' },
+    files: { 'audit.key': generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }) } });
   const { certificates } = router;
   const whole = (name) => certificates.text(name).padEnd(8192, '\n');
   const place = (name) => ['pem', 'key'].forEach((end) => {
@@ -254,6 +257,10 @@ test('new files of the same size, with the times of the old ones, are noticed', 
   await read(1);
   place('two');
   await read(2);
+  const audit = join(router.folder, 'audit');
+  const told = () => readdirSync(audit).filter((name) => name.endsWith('.jsonl'))
+    .flatMap((name) => readFileSync(join(audit, name), 'utf8').match(/"what":"keys".*"reason":"\/tls"/g) ?? []);
+  await eventually(() => told().length === 2, 'each is a line in the audit');
 });
 
 test('who speaks the other language is told so', async (t) => {
