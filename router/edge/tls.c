@@ -25,13 +25,15 @@
 enum { RECORD_MAX = 16384, RENEWALS_FREE = 16, RENEWAL_BYTES = 65536 };
 
 /*
- * bio     the one end of all sessions: reads from `in`, writes to `out`
- * plain   what was decrypted
+ * bio       the one end of all sessions: reads from `in`, writes to `out`
+ * records   how many were begun in this call
+ * plain     what was decrypted
  */
 struct tls_room {
     BIO_METHOD *method;
     BIO *bio;
     struct mcpx_slice in;
+    size_t records;
     struct mcpx_text out, plain;
 };
 
@@ -50,13 +52,15 @@ struct tls {
 
 /* ---- the end that OpenSSL sees ---- */
 
+/* OpenSSL reads on by itself behind a record that gives it nothing: an empty one, or a piece of a
+ * handshake. So it is stopped here, behind the head of one too many. */
 static int bio_read(BIO *bio, char *into, size_t max, size_t *got)
 {
     struct tls_room *room = BIO_get_data(bio);
     size_t len = room->in.len < max ? room->in.len : max;
 
     BIO_clear_retry_flags(bio);
-    if (len == 0) {
+    if (len == 0 || room->records > TLS_RECORDS) {
         BIO_set_retry_read(bio);
         return 0;
     }
@@ -118,7 +122,8 @@ void tls_room_free(struct tls_room *room)
 
 /* ---- sessions ---- */
 
-/* Each message behind the handshake is work that costs its sender next to nothing. */
+/* Each record, and each message behind the handshake, is work that costs its sender next to
+ * nothing. */
 static void note_message(int ours, int version, int type, const void *message, size_t len,
                          SSL *ssl, void *context)
 {
@@ -128,6 +133,8 @@ static void note_message(int ours, int version, int type, const void *message, s
     (void)ssl;
     (void)message;
     (void)len;
+    if (!ours && type == SSL3_RT_HEADER)
+        tls->room->records++;
     if (!tls->open || ours || type != SSL3_RT_HANDSHAKE)
         return;
     tls->renewals++;
@@ -208,7 +215,7 @@ static void read_some(struct tls *tls, struct tls_opened *out)
     struct mcpx_text *plain = &tls->room->plain;
     size_t got = 0;
 
-    for (; out->records < TLS_RECORDS; out->records++) {
+    while (tls->room->records < TLS_RECORDS) {
         int result;
 
         if (!mcpx_text_reserve(plain, RECORD_MAX)) {
@@ -233,6 +240,7 @@ void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened 
 
     *out = (struct tls_opened){0};
     room->in = (struct mcpx_slice){bytes, len};
+    room->records = 0;
     mcpx_text_reset(&room->out);
     mcpx_text_reset(&room->plain);
     ERR_clear_error();
@@ -247,6 +255,7 @@ void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened 
     out->plain_len = room->plain.len;
     out->sealed = mcpx_text_view(&room->out);
     out->worked = !was_open && (out->sealed.len > 0 || tls->open);
+    out->records = room->records;
     out->renewals = tls->renewals - renewals;
     if (room->out.failed && !out->failed)
         out->failed = "memory has run out";

@@ -64,7 +64,7 @@ const struct stack_st_X509 *tls_chain(const struct tls *tls);
  * plain_len 0 when there is none yet
  * sealed    to be written, before anything else
  * left      of what was read, when it is many records; to be given again, first of all
- * records   how many were opened that hold something
+ * records   how many were begun, also such as hold nothing
  * worked    something was computed that takes a thousand times as long as reading
  * renewals  how often the client has changed its keys
  * ended     the client says nothing more
@@ -85,7 +85,7 @@ struct tls_opened {
     const char *failed;
 };
 
-/** Bytes were read. Opens no more than TLS_RECORDS records. */
+/** Bytes were read. Opens no more than TLS_RECORDS records, whatever they hold. */
 void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened *out);
 
 /**

@@ -6,7 +6,9 @@
 #include "router/edge/tls.h"
 
 #include <criterion/criterion.h>
+#include <openssl/core_names.h>
 #include <openssl/evp.h>
+#include <openssl/kdf.h>
 #include <openssl/ssl.h>
 
 /* What a client may have changed for nothing, as it counts: some, and never hundreds. */
@@ -54,7 +56,8 @@ static void deliver(struct ends *ends)
 static void connect_ends(struct ends *ends, int version)
 {
     ends->server = SSL_CTX_new(TLS_server_method());
-    ends->client = SSL_CTX_new(TLS_client_method());
+    if (!ends->client)
+        ends->client = SSL_CTX_new(TLS_client_method());
     certify(ends->server);
     SSL_CTX_set_max_proto_version(ends->client, version);
     ends->room = tls_room_new();
@@ -189,6 +192,128 @@ Test(tls, of_many_records_some_are_opened_at_once)
     }
     cr_expect_eq(said, SMALL);
     cr_expect_geq(calls, SMALL / TLS_RECORDS);
+    free_ends(&ends);
+}
+
+/* ---- records that no client of good will writes ---- */
+
+enum { HEAD = 5, TAG = 16, SECRET = 32, KEY = 16, NONCE = 12 };
+
+static unsigned char secret[SECRET];
+
+/* Keeps what the client's records are sealed with after the handshake. */
+static void keep_secret(const SSL *ssl, const char *line)
+{
+    static const char label[] = "CLIENT_TRAFFIC_SECRET_0 ";
+    const char *hex = strrchr(line, ' ');
+
+    (void)ssl;
+    if (strncmp(line, label, sizeof label - 1) != 0)
+        return;
+    for (size_t i = 0; i < SECRET; i++)
+        cr_assert_eq(sscanf(hex + 1 + 2 * i, "%2hhx", &secret[i]), 1);
+}
+
+/* RFC 8446 section 7.1, HKDF-Expand-Label. */
+static void expand(const char *label, unsigned char *out, size_t len)
+{
+    EVP_KDF *kdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
+    EVP_KDF_CTX *context = EVP_KDF_CTX_new(kdf);
+    int mode = EVP_KDF_HKDF_MODE_EXPAND_ONLY;
+    unsigned char info[32] = {0, (unsigned char)len, (unsigned char)strlen(label)};
+    size_t info_len = 4 + strlen(label);
+    OSSL_PARAM params[] = {
+        OSSL_PARAM_construct_int(OSSL_KDF_PARAM_MODE, &mode),
+        OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, "SHA256", 0),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, secret, SECRET),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, info, info_len),
+        OSSL_PARAM_construct_end()};
+
+    memcpy(info + 3, label, strlen(label));
+    cr_assert_eq(EVP_KDF_derive(context, out, len, params), 1);
+    EVP_KDF_CTX_free(context);
+    EVP_KDF_free(kdf);
+}
+
+/* Writes the client's record with a number: `said`, and what it is. Returns its length. */
+static size_t seal_record(uint64_t number, const char *said, unsigned char *out)
+{
+    EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
+    unsigned char key[KEY], nonce[NONCE], inner[8];
+    size_t len = strlen(said) + 1;
+    int passed;
+
+    expand("tls13 key", key, sizeof key);
+    expand("tls13 iv", nonce, sizeof nonce);
+    for (size_t i = 0; i < sizeof number; i++)
+        nonce[NONCE - 1 - i] ^= (unsigned char)(number >> 8 * i);
+    memcpy(inner, said, len - 1);
+    inner[len - 1] = SSL3_RT_APPLICATION_DATA;
+    memcpy(out, (char[]){SSL3_RT_APPLICATION_DATA, 3, 3, 0, (char)(len + TAG)}, HEAD);
+    cr_assert(EVP_EncryptInit_ex(context, EVP_aes_128_gcm(), NULL, key, nonce));
+    cr_assert(EVP_EncryptUpdate(context, NULL, &passed, out, HEAD));
+    cr_assert(EVP_EncryptUpdate(context, out + HEAD, &passed, inner, (int)len));
+    cr_assert(EVP_EncryptFinal_ex(context, inner, &passed));
+    cr_assert(EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, TAG, out + HEAD + len));
+    EVP_CIPHER_CTX_free(context);
+    return HEAD + len + TAG;
+}
+
+/* The router reads `bytes` until nothing is left of them. Returns what was said. */
+static size_t open_in_turns(struct ends *ends, size_t len, size_t *records)
+{
+    size_t said = 0;
+
+    *records = 0;
+    ends->opened.left = (struct mcpx_slice){bytes, len};
+    while (ends->opened.left.len > 0) {
+        tls_open(ends->tls, ends->opened.left.text, ends->opened.left.len, &ends->opened);
+        cr_assert_null(ends->opened.failed, "%s", ends->opened.failed);
+        cr_assert_leq(ends->opened.records, TLS_RECORDS + 1);
+        said += ends->opened.plain_len;
+        *records += ends->opened.records;
+    }
+    return said;
+}
+
+/* OpenSSL bears 32 of them in a row. */
+Test(tls, of_empty_records_some_are_opened_at_once)
+{
+    struct ends ends = {0};
+    enum { MANY = 3200, EACH = 32 };
+    size_t len = 0, records;
+
+    ends.client = SSL_CTX_new(TLS_client_method());
+    cr_assert(SSL_CTX_set_ciphersuites(ends.client, "TLS_AES_128_GCM_SHA256"));
+    SSL_CTX_set_keylog_callback(ends.client, keep_secret);
+    connect_ends(&ends, TLS1_3_VERSION);
+    for (size_t i = 0; i < MANY; i++)
+        len += seal_record(i, i % EACH ? "" : "x", (unsigned char *)bytes + len);
+    cr_expect_eq(open_in_turns(&ends, len, &records), MANY / EACH);
+    cr_expect_eq(records, MANY, "whoever opens them pays for %zu", records);
+    free_ends(&ends);
+}
+
+Test(tls, of_a_handshake_in_small_pieces_some_are_read_at_once)
+{
+    struct ends ends = {0};
+    static char hello[READ_MAX];
+    size_t len, records;
+
+    connect_ends(&ends, TLS1_3_VERSION);
+    SSL_clear(ends.ssl);
+    (void)SSL_do_handshake(ends.ssl);
+    len = (size_t)BIO_read(ends.out, hello, sizeof hello);
+    for (size_t i = HEAD; i < len; i++) {
+        char *piece = bytes + (i - HEAD) * (HEAD + 1);
+
+        memcpy(piece, (char[]){SSL3_RT_HANDSHAKE, 3, 1, 0, 1, hello[i]}, HEAD + 1);
+    }
+    tls_free(ends.tls);
+    ends.tls = tls_new(ends.room, ends.server);
+    (void)open_in_turns(&ends, (len - HEAD) * (HEAD + 1), &records);
+    cr_expect_eq(records, len - HEAD);
+    cr_expect_gt(ends.opened.sealed.len, 0, "it is answered");
     free_ends(&ends);
 }
 
