@@ -76,6 +76,18 @@ void api_token(const struct api_call *call, struct http_reply *reply)
     json_decref(body);
 }
 
+/* A ticket that only a certificate was given ends with it. The grant itself is also that of the
+ * participant's token. */
+static void bind_to_certificate(struct grant **grant)
+{
+    struct grant *bound = grant_over(*grant, (*grant)->capset);
+
+    if (bound)
+        bound->needs_certificate = true;
+    grant_unref(*grant);
+    *grant = bound;
+}
+
 /* The grant goes into the ticket as it is for the topic, not as it is in general. */
 static void issue_ticket(const struct api_call *call, struct mcpx_slice topic,
                          struct http_reply *reply)
@@ -90,7 +102,10 @@ static void issue_ticket(const struct api_call *call, struct mcpx_slice topic,
         http_reply_fail(reply, err, err == MCPX_EFORBIDDEN ? "Access denied to topic" : NULL);
         return;
     }
-    err = tickets_issue(call->api->tickets, grant, topic, call->now, &ticket);
+    if (!claimant.bearer.text)
+        bind_to_certificate(&grant);
+    err = grant ? tickets_issue(call->api->tickets, grant, topic, call->now, &ticket)
+                : MCPX_ENOMEM;
     if (err == MCPX_ELIMIT) {
         http_reply_fail(reply, MCPX_EFULL, "too many unused tickets");
     } else if (err == MCPX_ESHARE) {

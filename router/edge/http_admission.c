@@ -148,17 +148,20 @@ static enum mcpx_err read_query(struct mcpx_slice query, struct http_param *para
     return err ? err : read_instance(params, admission, detail);
 }
 
-/* A ticket is worth what the token it was issued for is worth now. */
-static enum mcpx_err redeem(const struct http_api *api, const struct http_param *params,
-                            struct mcpx_now now, struct grant **grant)
+/* A ticket is worth what the token or certificate it was issued for is worth now. */
+static enum mcpx_err redeem(const struct http_api *api, const struct http_request *request,
+                            const struct http_param *params, struct mcpx_now now,
+                            struct grant **grant)
 {
     struct mcpx_slice topic = params[PARAM_TOPIC].value;
     struct grant *issued = NULL;
     enum mcpx_err err =
         tickets_redeem(api->tickets, params[PARAM_TICKET].value, topic, now, &issued);
 
+    if (!err && issued->needs_certificate && !request->named.text)
+        err = MCPX_ETOKEN;
     if (!err)
-        err = tokens_rejudge(api->config->tokens, issued, topic, now, grant);
+        err = tokens_rejudge(api->config->tokens, grant_base(issued), topic, now, grant);
     grant_unref(issued);
     return err == MCPX_ENOTFOUND ? MCPX_ETOKEN : err;
 }
@@ -184,7 +187,7 @@ static enum mcpx_err find_grant(const struct http_api *api, const struct http_re
     if (http_bearer(request->authorization, &claimant.bearer) != MCPX_OK)
         return MCPX_ETOKEN;
     if (!claimant.bearer.text && params[PARAM_TICKET].value.text) {
-        err = redeem(api, params, now, grant);
+        err = redeem(api, request, params, now, grant);
         return err || !is_another(request, *grant) ? err : MCPX_ETOKEN;
     }
     if (!claimant.bearer.text && api->config->query_token)
@@ -205,7 +208,7 @@ static const char *token_detail(const struct http_api *api, const struct http_re
     if (http_bearer(request->authorization, &bearer) != MCPX_OK || bearer.text)
         return "Invalid token";
     if (params[PARAM_TICKET].value.text)
-        return "ticket is unknown, used or expired";
+        return "ticket is unknown, used or expired, or its certificate is not shown";
     if (!params[PARAM_TOKEN].value.text)
         return "No token provided";
     return api->config->query_token

@@ -41,6 +41,7 @@ struct credential {
  *                 when this is it
  * instances       connections to one topic at one time, 1 .. INSTANCES_MAX; 0 = the hub's setting.
  *                 Set by whoever makes the grant, before others have it. Protocol: section 7
+ * needs_certificate   whose ticket holds it has to show one of this participant. Set likewise
  * credential      what it was earned with; NULL when it was not earned by a token. Set likewise
  */
 struct grant {
@@ -54,6 +55,7 @@ struct grant {
     int64_t expires_ms;
     struct grant *base;
     unsigned instances;
+    bool needs_certificate;
     struct credential *credential;
 };
 

@@ -63,12 +63,14 @@ const join = (router, tls, more) => Participant.join(router,
 /** The log comes by a pipe: a line may be later than what it is about. */
 const logged = (router, pattern) => eventually(() => pattern.test(router.log), () => `no ${pattern} in\n${router.log}`);
 
-const get = (router, path, tls, headers = {}) => inTime(new Promise((done, fail) => {
-  request(new URL(path, router.url.replace('wss', 'https')), { ...tls, headers }, (response) => {
+/** Without a body it is a GET. */
+const get = (router, path, tls, headers = {}, body = undefined) => inTime(new Promise((done, fail) => {
+  const method = body ? 'POST' : 'GET';
+  request(new URL(path, router.url.replace('wss', 'https')), { ...tls, headers, method }, (response) => {
     const parts = [];
     response.on('data', (part) => parts.push(part));
     response.on('end', () => done({ status: response.statusCode, text: Buffer.concat(parts).toString() }));
-  }).on('error', fail).end();
+  }).on('error', fail).end(body);
 }), 'no answer');
 
 const metric = async (router, name) => Number(new RegExp(`^${name} (.*)$`, 'm')
@@ -190,6 +192,21 @@ test('who is revoked is out, and nobody else', async (t) => {
     await assert.rejects(join(router, stolen), /revoked/);
     await fresh.untilId(fresh.send('chat', {}));
   }
+});
+
+test('a ticket that a certificate was given is worth what the certificate is', async (t) => {
+  const router = await start(t, { crl: true });
+  const stolen = router.with('stolen', { san: 'URI:spiffe://a/desk' });
+  const ticket = async () => JSON.parse((await get(router, '/v0.1/tickets', stolen, {},
+    '{"topic":"room"}')).text).ticket;
+  const refused = async (tls) => assert.rejects(join(router, tls, { query: { ticket: await ticket() } }),
+    (error) => error.status === 401);
+
+  await refused(router.bare);
+  await refused(router.with('ann', { san: 'email:ann@example.org' }));
+  const desk = await join(router, stolen, { query: { ticket: await ticket() } });
+  await router.reread(() => router.certificates.revoke('live.crl', ['stolen']));
+  assert.equal((await desk.untilClosed()).code, 4005);
 });
 
 test('an authority in between that is revoked takes its clients along', async (t) => {
