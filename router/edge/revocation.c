@@ -16,6 +16,7 @@
 
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 
 enum { NAME_SIZE = 256 };
 
@@ -100,21 +101,35 @@ enum mcpx_err revocation_read(const char *path, SSL_CTX *context, struct mcpx_te
     return check_all_listed(out, store, errors);
 }
 
-static bool is_revoked(const struct revocation *revocation, X509 *certificate)
+/* An authority with a new key has the name of before, and counts anew; its lists say of which key
+ * they are. */
+static bool is_of(const X509_CRL *list, const X509 *issuer)
+{
+    AUTHORITY_KEYID *id = X509_CRL_get_ext_d2i(list, NID_authority_key_identifier, NULL, NULL);
+    bool same = !id || !issuer || X509_check_akid(issuer, id) == X509_V_OK;
+
+    AUTHORITY_KEYID_free(id);
+    return same;
+}
+
+static bool is_revoked(const struct revocation *revocation, X509 *certificate,
+                       const X509 *issuer)
 {
     X509_REVOKED *entry;
 
-    for (int i = 0; i < sk_X509_CRL_num(revocation->lists); i++)
-        if (X509_CRL_get0_by_cert(sk_X509_CRL_value(revocation->lists, i), &entry,
-                                  certificate) == 1)
+    for (int i = 0; i < sk_X509_CRL_num(revocation->lists); i++) {
+        X509_CRL *list = sk_X509_CRL_value(revocation->lists, i);
+
+        if (X509_CRL_get0_by_cert(list, &entry, certificate) == 1 && is_of(list, issuer))
             return true;
+    }
     return false;
 }
 
 bool revocation_has(const struct revocation *revocation, const STACK_OF(X509) * chain)
 {
     for (int i = 0; i < sk_X509_num(chain); i++)
-        if (is_revoked(revocation, sk_X509_value(chain, i)))
+        if (is_revoked(revocation, sk_X509_value(chain, i), sk_X509_value(chain, i + 1)))
             return true;
     return false;
 }

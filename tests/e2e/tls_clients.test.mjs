@@ -227,6 +227,22 @@ test('an authority in between that is revoked takes its clients along', async (t
   await assert.rejects(join(router, tls), /revoked/);
 });
 
+test('an authority with a new key does not revoke by numbers of the old one', async (t) => {
+  const router = await start(t, { crl: true });
+  const { certificates } = router;
+  const old = router.with('old', { san: 'URI:spiffe://a/desk', serial: '7' });
+  const fresh = router.with('fresh', { san: 'URI:spiffe://a/desk', serial: '7', by: 'other' });
+  await router.reread(() => {
+    certificates.revoke('old.crl', ['old'], { keyed: true }).revoke('new.crl', [], { by: 'other', keyed: true });
+    writeFileSync(certificates.path('live.crl'), certificates.text('old.crl') + certificates.text('new.crl'));
+    writeFileSync(certificates.path('ca.pem'), certificates.text('ca.pem') + certificates.text('other.pem'));
+  });
+
+  await assert.rejects(join(router, old), /revoked/);
+  const desk = await join(router, fresh);
+  await desk.untilId(desk.send('chat', {}));
+});
+
 test('a list that has ended keeps certificates out, but nobody who is in', async (t) => {
   const router = await start(t, { crl: true });
   const tls = router.with('desk', { san: 'URI:spiffe://a/desk' });

@@ -30,10 +30,11 @@ export class Certificates {
    * `san` is as openssl takes it, and so are the extensions of `more`.
    */
   make(name, { cn = 'localhost', san = 'DNS:localhost,IP:127.0.0.1', days = 2, by, key = 'ec',
-    authority = false, more = [] } = {}) {
+    authority = false, serial, more = [] } = {}) {
     const kind = { ec: ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256'],
       rsa: ['-newkey', 'rsa:2048'] }[key];
     openssl('req', '-x509', ...kind, '-nodes', '-days', String(days), '-subj', `/CN=${cn}`,
+      ...(serial ? ['-set_serial', serial] : []),
       ...(san ? ['-addext', `subjectAltName=${san}`] : []),
       ...more.flatMap((extension) => ['-addext', extension]),
       '-addext', `basicConstraints=critical,CA:${authority ? 'TRUE' : 'FALSE'}`,
@@ -51,10 +52,13 @@ export class Certificates {
     return this.path('index');
   }
 
-  /** Makes FILE, the revocation list of the authority `by`, for so long, with these names in it. */
-  revoke(file, names, { by = 'ca', seconds = 86400 } = {}) {
+  /**
+   * Makes FILE, the revocation list of the authority `by`, for so long, with these names in it.
+   * `keyed`: it says of which key it is.
+   */
+  revoke(file, names, { by = 'ca', seconds = 86400, keyed = false } = {}) {
     writeFileSync(this.path('crl'), `[ca]\ndefault_ca = ca\n[ca]\ndatabase = ${this.path('revoked')}\n`
-      + 'default_md = sha256\n');
+      + `default_md = sha256\n${keyed ? 'crl_extensions = of\n[of]\nauthorityKeyIdentifier = keyid:always\n' : ''}`);
     writeFileSync(this.path('revoked'), names.map((name) => readFileSync(this.index(name, 'R'), 'utf8')).join(''));
     openssl('ca', '-gencrl', '-config', this.path('crl'), '-cert', this.path(`${by}.pem`),
       '-keyfile', this.path(`${by}.key`), '-crlsec', String(seconds), '-out', this.path(`${file}.new`));
