@@ -6,6 +6,7 @@
  */
 #include "lib/core/pattern.h"
 
+#include "lib/core/glob.h"
 #include "lib/core/grammar.h"
 
 static bool has_star(struct mcpx_slice component)
@@ -40,52 +41,22 @@ enum mcpx_err mx_pattern_parse(struct mcpx_slice text, struct mx_pattern *out,
     return MCPX_OK;
 }
 
-/*
- * "*" takes as little as it can; when the rest does not fit, the latest "*" takes one byte more.
- * Earlier ones never need to: whatever they could give up, the latest can take.
- */
-static bool glob_covers(struct mcpx_slice glob, struct mcpx_slice text)
-{
-    size_t g = 0, t = 0;
-    size_t after_star = 0, taken_to = 0; /* where to go on when the rest does not fit */
-    bool starred = false;
-
-    while (t < text.len) {
-        if (g < glob.len && glob.text[g] == '*') {
-            starred = true;
-            after_star = ++g;
-            taken_to = t;
-        } else if (g < glob.len && glob.text[g] == text.text[t]) {
-            g++;
-            t++;
-        } else if (starred) {
-            g = after_star;
-            t = ++taken_to;
-        } else {
-            return false;
-        }
-    }
-    while (g < glob.len && glob.text[g] == '*')
-        g++;
-    return g == glob.len;
-}
-
 bool mx_pattern_covers(const struct mx_pattern *pattern, const struct mcpx_kind *kind,
                        bool dotted)
 {
     const struct mcpx_kind *parts = &pattern->parts;
 
-    if (!glob_covers(parts->type, kind->type))
+    if (!mx_glob_matches(parts->type, kind->type))
         return false;
     if (!parts->method.text)
         return pattern->final_star || !kind->method.text; /* rules 2 and 5 */
-    if (!kind->method.text || !glob_covers(parts->method, kind->method))
+    if (!kind->method.text || !mx_glob_matches(parts->method, kind->method))
         return false;
     if (!parts->context.text || pattern->context_any)
         return true; /* rules 3 and 4 */
     if (!kind->context.text || (dotted && pattern->context_stars))
         return false; /* rules 3 and 6 */
-    return glob_covers(parts->context, kind->context);
+    return mx_glob_matches(parts->context, kind->context);
 }
 
 /*
@@ -97,15 +68,15 @@ bool mx_pattern_contains(const struct mx_pattern *outer, const struct mx_pattern
 {
     const struct mcpx_kind *out = &outer->parts, *in = &inner->parts;
 
-    if (!glob_covers(out->type, in->type))
+    if (!mx_glob_matches(out->type, in->type))
         return false;
     if (!out->method.text)
         return outer->final_star || (!in->method.text && !inner->final_star);
-    if (!in->method.text || !glob_covers(out->method, in->method))
+    if (!in->method.text || !mx_glob_matches(out->method, in->method))
         return false;
     if (!out->context.text || outer->context_any)
         return true;
-    if (!in->context.text || inner->context_any || !glob_covers(out->context, in->context))
+    if (!in->context.text || inner->context_any || !mx_glob_matches(out->context, in->context))
         return false;
     return denies || !outer->context_stars || inner->context_stars ||
            !mcpx_kind_has_dot_segment(in);
@@ -136,9 +107,9 @@ static bool components_may_meet(struct mcpx_slice one, struct mcpx_slice other)
     size_t before, behind;
 
     if (!has_star(one))
-        return glob_covers(other, one);
+        return mx_glob_matches(other, one);
     if (!has_star(other))
-        return glob_covers(one, other);
+        return mx_glob_matches(one, other);
     before = smaller(length_before(one), length_before(other));
     behind = smaller(length_behind(one), length_behind(other));
     return memcmp(one.text, other.text, before) == 0 &&

@@ -167,7 +167,7 @@ int64_t changed_barred_until(const struct changed *changed, int64_t wall_ms)
 
 bool changed_gives(const struct changed *changed, struct mcpx_slice pattern, int64_t wall_ms)
 {
-    struct mx_pattern wanted, given;
+    struct mx_pattern wanted;
     bool gives = false;
 
     if (mx_pattern_parse(pattern, &wanted, NULL))
@@ -175,19 +175,18 @@ bool changed_gives(const struct changed *changed, struct mcpx_slice pattern, int
     for (size_t i = 0; !gives && i < changed->count; i++)
         gives = changed->list[i]->sort == CHANGE_GRANT &&
                 change_holds(changed->list[i], wall_ms) &&
-                !mx_pattern_parse(changed->list[i]->grant.pattern, &given, NULL) &&
-                mx_pattern_contains(&given, &wanted, false);
+                mx_pattern_contains(&changed->list[i]->pattern, &wanted, false);
     return gives;
 }
 
 /* ---- laid over a grant ---- */
 
-/* What a set is made from; `taken` holds the run-time denials, taken apart. */
+/* What a set is made from; `taken` holds the run-time denials. */
 struct mixture {
     struct mcpx_grant *grants;
     struct mcpx_slice *deny;
     size_t grant_count, deny_count;
-    struct mx_pattern taken[CHANGES_EACH];
+    const struct mx_pattern *taken[CHANGES_EACH];
     size_t taken_count;
 };
 
@@ -199,7 +198,7 @@ static void mix_grant(struct mixture *mixture, const struct mcpx_grant *grant)
     if (mx_pattern_parse(grant->pattern, &pattern, NULL))
         return;
     for (size_t i = 0; i < mixture->taken_count; i++)
-        if (mx_pattern_contains(&mixture->taken[i], &pattern, true))
+        if (mx_pattern_contains(mixture->taken[i], &pattern, true))
             return;
     mixture->grants[mixture->grant_count++] = *grant;
 }
@@ -220,11 +219,9 @@ static void mix_denials(struct mixture *mixture, const struct changed *changed,
         const struct change *change = changed->list[i];
 
         if (change->sort != CHANGE_DENIAL || !change_holds(change, wall_ms) ||
-            is_taken(mixture, change->grant.pattern) ||
-            mx_pattern_parse(change->grant.pattern, &mixture->taken[mixture->taken_count],
-                             NULL))
+            is_taken(mixture, change->grant.pattern))
             continue;
-        mixture->taken_count++;
+        mixture->taken[mixture->taken_count++] = &change->pattern;
         mixture->deny[mixture->deny_count++] = change->grant.pattern;
     }
 }

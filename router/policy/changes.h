@@ -31,6 +31,7 @@ enum change_sort { CHANGE_GRANT, CHANGE_DENIAL, CHANGE_BAR, CHANGE_SORTS };
  * grant      its pattern, empty for CHANGE_BAR; `to` of a grant; `expires_ms`: until when it holds,
  *            0 = as long as the router runs. A grant that has ended is kept for a while, so that
  *            giving it again does not begin its time anew
+ * pattern    that of the grant taken apart, since it is compared with every other one
  * by         who has made it
  * first_ms   wall clock since which it, or something of it, was given without ending for long
  * made_ms    wall clock when it was made, or made longer
@@ -40,6 +41,7 @@ struct change {
     unsigned refs;
     enum change_sort sort;
     struct mcpx_grant grant;
+    struct mx_pattern pattern;
     struct mcpx_slice by;
     int64_t first_ms, made_ms;
     size_t size;

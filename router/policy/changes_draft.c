@@ -62,6 +62,7 @@ static struct change *change_new(enum change_sort sort, const struct mcpx_grant 
     change->grant.to = grant->to_count > 0 ? to : NULL;
     change->grant.pattern = keep(grant->pattern, &room);
     change->by = keep(by, &room);
+    (void)mx_pattern_parse(change->grant.pattern, &change->pattern, NULL);
     return change;
 }
 
@@ -83,13 +84,13 @@ static enum mcpx_err place(struct changed *draft, size_t index, struct change *c
     return MCPX_OK;
 }
 
-/* Both patterns are valid. */
-static bool contains(struct mcpx_slice outer, struct mcpx_slice inner, bool denies)
+/* A pattern that is valid. */
+static struct mx_pattern parse(struct mcpx_slice text)
 {
-    struct mx_pattern out, in;
+    struct mx_pattern pattern = {.final_star = false};
 
-    return !mx_pattern_parse(outer, &out, NULL) && !mx_pattern_parse(inner, &in, NULL) &&
-           mx_pattern_contains(&out, &in, denies);
+    (void)mx_pattern_parse(text, &pattern, NULL);
+    return pattern;
 }
 
 /* Is there an addressee of both? */
@@ -101,18 +102,10 @@ static bool to_meets(const struct mcpx_grant *one, const struct mcpx_grant *othe
     return one->to_count == 0 || other->to_count == 0;
 }
 
-static bool may_meet(struct mcpx_slice one, struct mcpx_slice other)
-{
-    struct mx_pattern a, b;
-
-    return !mx_pattern_parse(one, &a, NULL) && !mx_pattern_parse(other, &b, NULL) &&
-           mx_pattern_may_meet(&a, &b);
-}
-
 /* ---- taking away ---- */
 
 /* Grants that were added end now. They are remembered, so that they cannot begin anew. */
-static enum mcpx_err end_grants(struct drafting *drafting, struct mcpx_slice pattern)
+static enum mcpx_err end_grants(struct drafting *drafting, const struct mx_pattern *pattern)
 {
     const struct change_place *place_of = &drafting->order->place;
     enum mcpx_err err = MCPX_OK;
@@ -123,7 +116,7 @@ static enum mcpx_err end_grants(struct drafting *drafting, struct mcpx_slice pat
         struct change *made;
 
         if (change->sort != CHANGE_GRANT || !change_holds(change, place_of->wall_ms) ||
-            !contains(pattern, change->grant.pattern, true))
+            !mx_pattern_contains(pattern, &change->pattern, true))
             continue;
         ended.expires_ms = place_of->wall_ms;
         made = change_new(CHANGE_GRANT, &ended, change->by, change->made_ms);
@@ -135,21 +128,21 @@ static enum mcpx_err end_grants(struct drafting *drafting, struct mcpx_slice pat
 }
 
 /* Is there anything left that the pattern has to be denied of? What is not known may be. */
-static bool is_left(const struct drafting *drafting, struct mcpx_slice pattern)
+static bool is_left(const struct drafting *drafting, const struct mx_pattern *pattern)
 {
     const struct mcpx_capset *base = drafting->order->base;
 
     if (!base || drafting->order->open)
         return true;
     for (size_t i = 0; i < base->grant_count; i++)
-        if (may_meet(base->grants[i].pattern, pattern))
+        if (mx_pattern_may_meet(&base->patterns[i], pattern))
             return true;
     for (size_t i = 0; i < drafting->draft->count; i++) {
         const struct change *change = drafting->draft->list[i];
 
         if (change->sort == CHANGE_GRANT &&
             change_holds(change, drafting->order->place.wall_ms) &&
-            may_meet(change->grant.pattern, pattern))
+            mx_pattern_may_meet(&change->pattern, pattern))
             return true;
     }
     return false;
@@ -163,14 +156,15 @@ static int64_t later(int64_t one, int64_t other)
     return one > other ? one : other;
 }
 
-static enum mcpx_err remove_pattern(struct drafting *drafting, struct mcpx_slice pattern)
+static enum mcpx_err remove_pattern(struct drafting *drafting, struct mcpx_slice text)
 {
     const struct change_order *order = drafting->order;
-    struct mcpx_grant denial = {.pattern = pattern, .expires_ms = order->until_ms};
-    enum mcpx_err err = end_grants(drafting, pattern);
+    struct mcpx_grant denial = {.pattern = text, .expires_ms = order->until_ms};
+    const struct mx_pattern pattern = parse(text);
+    enum mcpx_err err = end_grants(drafting, &pattern);
     size_t index = changed_find(drafting->draft, CHANGE_DENIAL, &denial, order->place.by);
 
-    if (err || !is_left(drafting, pattern))
+    if (err || !is_left(drafting, &pattern))
         return err;
     if (index < drafting->draft->count) {
         const struct change *before = drafting->draft->list[index];
@@ -195,19 +189,19 @@ static enum mcpx_err refuse(struct drafting *drafting, enum mcpx_err err, const 
 
 /* A pattern that denies all that the grant covers; absent when there is none. */
 static struct mcpx_slice find_denial(const struct drafting *drafting,
-                                     struct mcpx_slice pattern)
+                                     const struct mx_pattern *pattern)
 {
     const struct mcpx_capset *base = drafting->order->base;
 
     for (size_t i = 0; base && i < base->deny_count; i++)
-        if (contains(mx_capset_denial(base, i), pattern, true))
+        if (mx_pattern_contains(&base->patterns[base->grant_count + i], pattern, true))
             return mx_capset_denial(base, i);
     for (size_t i = 0; i < drafting->draft->count; i++) {
         const struct change *change = drafting->draft->list[i];
 
         if (change->sort == CHANGE_DENIAL &&
             change_holds(change, drafting->order->place.wall_ms) &&
-            contains(change->grant.pattern, pattern, true))
+            mx_pattern_contains(&change->pattern, pattern, true))
             return change->grant.pattern;
     }
     return (struct mcpx_slice){NULL, 0};
@@ -218,7 +212,8 @@ static struct mcpx_slice find_denial(const struct drafting *drafting,
  * its addressees a little begins no new time. What others have given does not bind who has all
  * rights: else they could use up what somebody may be given.
  */
-static int64_t first_of(const struct drafting *drafting, const struct mcpx_grant *grant)
+static int64_t first_of(const struct drafting *drafting, const struct mcpx_grant *grant,
+                        const struct mx_pattern *pattern)
 {
     const struct change_place *where = &drafting->order->place;
     int64_t first = where->wall_ms;
@@ -228,7 +223,7 @@ static int64_t first_of(const struct drafting *drafting, const struct mcpx_grant
 
         if (change->sort == CHANGE_GRANT && change->first_ms < first &&
             (!where->by_all || mcpx_slice_equal(change->by, where->by)) &&
-            to_meets(&change->grant, grant) && may_meet(change->grant.pattern, grant->pattern))
+            to_meets(&change->grant, grant) && mx_pattern_may_meet(&change->pattern, pattern))
             first = change->first_ms;
     }
     return first;
@@ -290,12 +285,14 @@ static size_t drop_own(struct changed *draft, enum change_sort sort,
 }
 
 /* Does the credential give all of it? */
-static bool base_gives(const struct drafting *drafting, struct mcpx_slice pattern)
+static bool base_gives(const struct drafting *drafting, struct mcpx_slice text)
 {
     const struct mcpx_capset *base = drafting->order->base;
+    const struct mx_pattern pattern = parse(text);
 
     for (size_t i = 0; base && i < base->grant_count; i++)
-        if (base->grants[i].to_count == 0 && contains(base->grants[i].pattern, pattern, false))
+        if (base->grants[i].to_count == 0 &&
+            mx_pattern_contains(&base->patterns[i], &pattern, false))
             return true;
     return !base;
 }
@@ -324,6 +321,7 @@ static enum mcpx_err lift(struct drafting *drafting, const struct mcpx_grant *gr
 static enum mcpx_err add_grant(struct drafting *drafting, const struct mcpx_grant *asked)
 {
     const struct change_place *where = &drafting->order->place;
+    const struct mx_pattern pattern = parse(asked->pattern);
     struct mcpx_grant grant = *asked;
     struct mcpx_slice denial;
     struct change *change;
@@ -333,13 +331,13 @@ static enum mcpx_err add_grant(struct drafting *drafting, const struct mcpx_gran
 
     if (err || lifted)
         return err;
-    denial = find_denial(drafting, asked->pattern);
+    denial = find_denial(drafting, &pattern);
     if (denial.text)
         return refuse(drafting, MCPX_ECAPABILITY,
                       "'%s' is denied by '%s', and denials win; what was removed at run time "
                       "comes back when just that is added, without to and until",
                       asked->pattern, denial);
-    first_ms = first_of(drafting, asked);
+    first_ms = first_of(drafting, asked, &pattern);
     err = settle_end(drafting, &grant, first_ms);
     if (err)
         return err;

@@ -6,6 +6,8 @@
 #include "lib/core/glob.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
 
 Test(glob, takes_stars_for_any_bytes_and_the_rest_for_itself)
 {
@@ -55,6 +57,9 @@ Test(glob, takes_stars_for_any_bytes_and_the_rest_for_itself)
         {"s__read_*", "s__rea", false},
         {"*b*c*d", "abcbcd", true},
         {"a*b", "aXbX", false},
+        {"**", "", true},
+        {"a*", "a*b", true},
+        {"ab", "a*", false},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -82,4 +87,27 @@ Test(glob, matches_when_one_of_several_does)
     cr_expect(mx_glob_any_matches(patterns, 2, MCPX_SLICE("bc")));
     cr_expect_not(mx_glob_any_matches(patterns, 2, MCPX_SLICE("c")));
     cr_expect_not(mx_glob_any_matches(NULL, 0, MCPX_SLICE("c")));
+}
+
+/* Looking for it anew at each byte would take a day. */
+Test(glob, long_texts_do_not_take_the_product_of_their_lengths)
+{
+    enum { TEXT = 4000000, PART = 2000000 };
+    char *text = malloc(TEXT), *pattern = malloc(PART + 2);
+
+    cr_assert(text && pattern);
+    memset(text, 'a', TEXT);
+    memset(pattern, 'a', PART + 2);
+    pattern[0] = '*';
+    pattern[PART] = 'b';
+    cr_expect_not(mx_glob_matches((struct mcpx_slice){pattern, PART + 1},
+                                  (struct mcpx_slice){text, TEXT}));
+    pattern[PART + 1] = '*';
+    cr_expect_not(mx_glob_matches((struct mcpx_slice){pattern, PART + 2},
+                                  (struct mcpx_slice){text, TEXT}));
+    text[TEXT - 1] = 'b';
+    cr_expect(mx_glob_matches((struct mcpx_slice){pattern, PART + 2},
+                              (struct mcpx_slice){text, TEXT}));
+    free(text);
+    free(pattern);
 }
