@@ -29,6 +29,7 @@ struct person {
  * people_digests   1 + index by the first bytes of their tokens' digests
  * people_ids       1 + index by id. The ids come from the configuration, so its hash needs no
  *                  secret key
+ * profile_names    1 + index by name, likewise
  * by_id            indexes of `people`, in the order of ids; made by tokens_sort
  * before           what is equal there is shared, while this one is filled; NULL else
  */
@@ -36,6 +37,7 @@ struct tokens {
     struct jwt_ring *ring;
     struct profile *profiles;
     size_t profile_count;
+    struct mx_map profile_names;
     struct person *people;
     size_t people_count;
     size_t *by_id;

@@ -55,6 +55,7 @@ bool tokens_free_some(struct tokens *tokens)
     free(tokens->people);
     mx_map_fini(&tokens->people_digests);
     mx_map_fini(&tokens->people_ids);
+    mx_map_fini(&tokens->profile_names);
     free(tokens->by_id);
     capset_cache_fini(&tokens->sets);
     jwt_ring_free(tokens->ring);
@@ -117,6 +118,13 @@ static enum mcpx_err make_set(const struct tokens *tokens, const struct grant_li
     return MCPX_OK;
 }
 
+static uint64_t name_hash(struct mcpx_slice name)
+{
+    static const struct mx_map_key key;
+
+    return mx_map_hash(key, name);
+}
+
 enum mcpx_err tokens_add_profile(struct tokens *tokens, const char *name,
                                  const struct grant_list *list, enum routing routing,
                                  struct mcpx_fault *fault)
@@ -130,12 +138,14 @@ enum mcpx_err tokens_add_profile(struct tokens *tokens, const char *name,
         return err;
     }
     profiles = realloc(tokens->profiles, (tokens->profile_count + 1) * sizeof *profiles);
-    if (!profiles) {
+    if (profiles)
+        tokens->profiles = profiles;
+    if (!profiles || !mx_map_reserve(&tokens->profile_names)) {
         profile_fini(&profile);
         return MCPX_ENOMEM;
     }
-    tokens->profiles = profiles;
     tokens->profiles[tokens->profile_count++] = profile;
+    mx_map_put(&tokens->profile_names, name_hash(mcpx_slice_of(name)), tokens->profile_count);
     return MCPX_OK;
 }
 
@@ -160,13 +170,6 @@ static uint64_t digest_hash(const unsigned char digest[32])
 
     memcpy(&prefix, digest, sizeof prefix);
     return prefix;
-}
-
-static uint64_t id_hash(struct mcpx_slice id)
-{
-    static const struct mx_map_key key;
-
-    return mx_map_hash(key, id);
 }
 
 /* Is the grant that was there before the one that the entry asks for? */
@@ -223,7 +226,7 @@ enum mcpx_err tokens_add_person(struct tokens *tokens, const struct tokens_perso
     }
     memcpy(made.token_sha256, person->token_sha256, sizeof made.token_sha256);
     tokens->people[tokens->people_count++] = made;
-    mx_map_put(&tokens->people_ids, id_hash(person->id), tokens->people_count);
+    mx_map_put(&tokens->people_ids, name_hash(person->id), tokens->people_count);
     mx_map_put(&tokens->people_digests, digest_hash(made.token_sha256), tokens->people_count);
     return MCPX_OK;
 }
@@ -258,15 +261,18 @@ size_t tokens_answerers(const struct tokens *tokens)
 
 const struct profile *tokens_find_profile(const struct tokens *tokens, const char *name)
 {
-    for (size_t i = 0; i < tokens->profile_count; i++)
-        if (strcmp(tokens->profiles[i].name, name) == 0)
-            return &tokens->profiles[i];
+    uint64_t hash = name_hash(mcpx_slice_of(name)), value;
+    size_t at = 0;
+
+    while ((value = mx_map_next(&tokens->profile_names, hash, &at)) != 0)
+        if (strcmp(tokens->profiles[value - 1].name, name) == 0)
+            return &tokens->profiles[value - 1];
     return NULL;
 }
 
 const struct person *tokens_find_person(const struct tokens *tokens, struct mcpx_slice id)
 {
-    uint64_t hash = id_hash(id), value;
+    uint64_t hash = name_hash(id), value;
     size_t at = 0;
 
     while ((value = mx_map_next(&tokens->people_ids, hash, &at)) != 0)
