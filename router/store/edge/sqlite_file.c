@@ -103,16 +103,19 @@ static enum mcpx_err examine_header(const char *file, const unsigned char *heade
 static enum mcpx_err examine_open_file(const char *file, int fd, struct mcpx_text *errors)
 {
     unsigned char header[HEADER_BYTES];
-    ssize_t len = read(fd, header, sizeof header);
-    struct stat about;
+    struct stat about = {.st_mode = 0};
     enum mcpx_err err;
+    ssize_t len;
 
+    if (fstat(fd, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
+        return tell(errors, file, "is a device, a pipe or a socket", "name a file");
+    len = read(fd, header, sizeof header);
     if (len < 0 && errno == EISDIR)
         return tell(errors, file, "is a folder", "name a file in it");
     if (len < 0)
         return tell(errors, file, strerror(errno), "see to it that it can be read");
     err = examine_header(file, header, (size_t)len, errors);
-    if (err == MCPX_OK && fstat(fd, &about) == 0)
+    if (err == MCPX_OK)
         err = examine_size(file, header, (uint64_t)about.st_size, errors);
     return err;
 }
