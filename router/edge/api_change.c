@@ -140,42 +140,40 @@ static bool was_given_all(const struct api_call *call, struct mcpx_slice identit
     return given;
 }
 
-static bool is_guarded(const struct api_call *call, struct mcpx_slice identity, bool *known)
+struct standing api_standing(const struct api_call *call, struct mcpx_slice identity)
 {
     static const struct mcpx_slice anywhere = {NULL, 0};
     int64_t wall_ms = call->now.wall_ms;
     struct peer *peer = NULL;
     struct grant *grant = NULL;
     bool guarded = was_given_all(call, identity);
+    bool known = tokens_participant(call->api->config->tokens, identity, &grant) == MCPX_OK;
 
-    *known = tokens_participant(call->api->config->tokens, identity, &grant) == MCPX_OK;
-    if (*known)
+    if (known)
         guarded = guarded || authority_is_guarded(grant->capset, wall_ms);
     grant_unref(grant);
     while ((peer = regrant_next(call->api, identity, anywhere, peer)) != NULL) {
         grant = (struct grant *)peer_grant(peer);
-        *known = true;
+        known = true;
         guarded = guarded || authority_is_guarded(grant->capset, wall_ms) ||
                   authority_is_guarded(grant_base(grant)->capset, wall_ms);
     }
-    return guarded;
+    return (struct standing){known, guarded};
 }
 
 bool api_may_change(const struct api_call *call, const struct grant *own,
-                    struct mcpx_slice identity, struct http_reply *reply)
+                    struct standing standing, struct http_reply *reply)
 {
-    bool known, guarded = is_guarded(call, identity, &known);
-
     if (authority_has_all(own->capset, call->now.wall_ms))
         return true;
-    if (guarded)
+    if (standing.guarded)
         http_reply_fail(reply, MCPX_ECAPABILITY,
                         "who has admin/* can only be changed by who has admin/*");
-    else if (!known)
+    else if (!standing.known)
         http_reply_fail(reply, MCPX_ECAPABILITY,
                         "who is neither configured nor connected can only be changed with "
                         "admin/*");
-    return known && !guarded;
+    return standing.known && !standing.guarded;
 }
 
 /* Each grant, with the end that it would have. */
@@ -362,7 +360,7 @@ void api_change(const struct api_call *call, struct http_reply *reply)
     own = api_grant_in(call, wish.place.topic, reply);
     wish.place.by_all = own && authority_has_all(own->capset, call->now.wall_ms);
     if (own && api_may(call, own, "admin/grant", reply) &&
-        api_may_change(call, own, wish.place.identity, reply) &&
+        api_may_change(call, own, api_standing(call, wish.place.identity), reply) &&
         may_give(call, own, &wish, reply) && may_be_there(call, &wish.place, reply))
         change(call, &wish, reply);
 out:

@@ -57,11 +57,19 @@ void api_change_write_list(const struct changed *changed, int64_t wall_ms,
 bool api_target(const struct api_call *call, struct change_place *place,
                 struct http_reply *reply);
 
+/** Who is to be changed. `known`: configured or connected; `guarded`: has `admin/` as a whole. */
+struct standing {
+    bool known, guarded;
+};
+
+/** Looks at the entry, the changes and all connections of a participant. */
+struct standing api_standing(const struct api_call *call, struct mcpx_slice identity);
+
 /**
- * May the caller, with this grant, change a participant at all? False with a problem: who has
- * `admin/` as a whole is guarded from who has not.
+ * May the caller, with this grant, change a participant at all? False with a problem: who is guarded
+ * can only be changed by who has `admin/` as a whole, and so can who is not known.
  */
 bool api_may_change(const struct api_call *call, const struct grant *own,
-                    struct mcpx_slice identity, struct http_reply *reply);
+                    struct standing standing, struct http_reply *reply);
 
 #endif

@@ -20,6 +20,7 @@ enum { BAR_MOST_S = 31536000 };
  * What is asked, and what was done.
  *
  * place     without a topic: in all topics that the caller reaches
+ * standing  as it was before anything was done, and the same in all topics
  * last      the topic that was asked about last, and what the answer was
  * for_s     how long it is kept out, if `has_for`; 0 = it is let in again
  * until_ms  until when it is kept out, also by others
@@ -27,6 +28,7 @@ enum { BAR_MOST_S = 31536000 };
 struct kick {
     const struct api_call *call;
     struct change_place place;
+    struct standing standing;
     struct mcpx_text last;
     bool last_reached;
     bool preview, has_for;
@@ -77,7 +79,7 @@ static bool find_out(struct kick *kick, struct mcpx_slice topic)
     struct http_reply ignored = {.err = MCPX_OK};
     struct grant *own = api_grant_in(call, topic, &ignored);
     bool reached = own && authority_has(own->capset, "admin/kick", call->now.wall_ms) &&
-                   api_may_change(call, own, kick->place.identity, &ignored);
+                   api_may_change(call, own, kick->standing, &ignored);
 
     kick->asked++;
     grant_unref(own);
@@ -206,9 +208,13 @@ static bool may_kick(struct kick *kick, struct http_reply *reply)
     const struct api_call *call = kick->call;
     struct grant *own = kick->place.topic.text ? api_grant_in(call, kick->place.topic, reply)
                                                : grant_ref(call->grant);
+    bool may;
+
+    if (!lets_in(kick))
+        kick->standing = api_standing(call, kick->place.identity);
     /* Who ends their own bar may do so, whoever it has kept out. */
-    bool may = own && api_may(call, own, "admin/kick", reply) &&
-               (lets_in(kick) || api_may_change(call, own, kick->place.identity, reply));
+    may = own && api_may(call, own, "admin/kick", reply) &&
+          (lets_in(kick) || api_may_change(call, own, kick->standing, reply));
 
     kick->place.by_all = own && authority_has_all(own->capset, call->now.wall_ms);
     grant_unref(own);
