@@ -15,7 +15,7 @@ static struct mcpx_slice without(struct mcpx_slice text, size_t len)
 static bool begins_with(struct mcpx_slice text, struct mcpx_slice part)
 {
     return part.len == 0 ||
-           (text.len >= part.len && memcmp(text.text, part.text, part.len) == 0);
+           (text.text && text.len >= part.len && memcmp(text.text, part.text, part.len) == 0);
 }
 
 /* What stands before the first star; all of it, where there is none. */
@@ -30,14 +30,15 @@ static struct mcpx_slice before_star(struct mcpx_slice pattern)
 /* Leaves what is behind the place where the part comes first. False when there is none. */
 static bool pass(struct mcpx_slice *text, struct mcpx_slice part)
 {
-    const char *found = text->text;
+    const char *found = NULL;
 
-    if (part.len > 0)
-        found =
-            text->len >= part.len ? memmem(text->text, text->len, part.text, part.len) : NULL;
-    if (part.len > 0 && found)
+    if (part.len == 0)
+        return true;
+    if (text->text && part.text)
+        found = memmem(text->text, text->len, part.text, part.len);
+    if (found)
         *text = without(*text, (size_t)(found - text->text) + part.len);
-    return part.len == 0 || found;
+    return found;
 }
 
 bool mx_glob_matches(struct mcpx_slice pattern, struct mcpx_slice text)

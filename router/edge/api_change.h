@@ -66,8 +66,8 @@ struct standing {
 struct standing api_standing(const struct api_call *call, struct mcpx_slice identity);
 
 /**
- * May the caller, with this grant, change a participant at all? False with a problem: who is guarded
- * can only be changed by who has `admin/` as a whole, and so can who is not known.
+ * May the caller, with this grant, change a participant at all? False with a problem: who is
+ * guarded, or not known, can only be changed by who has `admin/` as a whole.
  */
 bool api_may_change(const struct api_call *call, const struct grant *own,
                     struct standing standing, struct http_reply *reply);
