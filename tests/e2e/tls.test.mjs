@@ -180,7 +180,7 @@ test('what is said in records of one byte arrives whole, and others are heard me
     ts: new Date().toISOString(), payload: { text: 'x'.repeat(100) } })));
   const said = run('python3', ['-c', BYTE_BY_BYTE, router.port], Buffer.concat([Buffer.from(request), ...frames,
     Buffer.from([0x88, 0x80, 0, 0, 0, 0])]));
-  await watcher.untilId(ids[0]);
+  await Promise.race([watcher.untilId(ids[0]), said.then(({ code, stderr }) => assert.equal(code, 0, stderr))]);
   const meanwhile = watcher.send('chat', { text: 'meanwhile' });
   await watcher.untilId(meanwhile);
   await watcher.untilId(ids.at(-1));

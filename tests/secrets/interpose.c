@@ -213,10 +213,24 @@ REPLACED ssize_t read(int fd, void *bytes, size_t len)
 REPLACED int SSL_read_ex(void *tls, void *bytes, size_t len, size_t *got);
 REPLACED int SSL_write_ex(void *tls, const void *bytes, size_t len, size_t *done);
 
+/* A program that has loaded the library itself, as Python does, shows it to nobody else. */
+static void find_tls(void)
+{
+    void *library;
+
+    if (NEXT(SSL_read_ex))
+        return;
+    library = dlopen("libssl.so.3", RTLD_LAZY | RTLD_NOLOAD);
+    *(void **)&next.SSL_read_ex = dlsym(library, "SSL_read_ex");
+    *(void **)&next.SSL_write_ex = dlsym(library, "SSL_write_ex");
+}
+
 REPLACED int SSL_read_ex(void *tls, void *bytes, size_t len, size_t *got)
 {
-    int result = NEXT(SSL_read_ex)(tls, bytes, len, got);
+    int result;
 
+    find_tls();
+    result = next.SSL_read_ex(tls, bytes, len, got);
     if (result == 1 && recorder_is_on())
         recorder_received((struct bytes){bytes, *got});
     return result;
@@ -224,8 +238,10 @@ REPLACED int SSL_read_ex(void *tls, void *bytes, size_t len, size_t *got)
 
 REPLACED int SSL_write_ex(void *tls, const void *bytes, size_t len, size_t *done)
 {
-    int result = NEXT(SSL_write_ex)(tls, bytes, len, done);
+    int result;
 
+    find_tls();
+    result = next.SSL_write_ex(tls, bytes, len, done);
     if (result == 1 && recorder_is_on())
         recorder_sent((struct bytes){bytes, *done});
     return result;
