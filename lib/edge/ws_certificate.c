@@ -5,35 +5,18 @@
  */
 #include "lib/edge/ws_certificate.h"
 
-#include "lib/core/openssl_reason.h"
-#include "lib/core/passphrase.h"
+#include "lib/core/key_pair.h"
 
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
 
-/* `context` is only good for taking things out of it. */
 static const char *load(SSL_CTX *context, const char *cert_file, const char *key_file,
                         const char **field)
 {
-    bool is_locked = false;
+    const char *why = NULL;
+    enum mx_pair_fault fault = mx_key_pair_take(context, cert_file, key_file, &why);
 
-    ERR_clear_error();
-    SSL_CTX_set_default_passwd_cb(context, mx_no_passphrase);
-    SSL_CTX_set_default_passwd_cb_userdata(context, &is_locked);
-    *field = "cert_file";
-    if (SSL_CTX_use_certificate_chain_file(context, cert_file) != 1)
-        return mx_openssl_reason();
-    *field = "key_file";
-    if (SSL_CTX_use_PrivateKey_file(context, key_file, SSL_FILETYPE_PEM) != 1 &&
-        ERR_GET_LIB(ERR_peek_last_error()) != ERR_LIB_X509) {
-        const char *why = mx_openssl_reason();
-
-        return is_locked ? MX_PASSPHRASE_WANTED : why;
-    }
-    if (SSL_CTX_check_private_key(context) == 1)
-        return NULL;
-    ERR_clear_error();
-    return "it does not belong to the certificate";
+    *field = fault == MX_PAIR_CERTIFICATE ? "cert_file" : "key_file";
+    return fault == MX_PAIR_FOREIGN ? "it does not belong to the certificate" : why;
 }
 
 const char *mx_certificate_fault(const char *cert_file, const char *key_file,

@@ -8,8 +8,7 @@
 
 #include "lib/core/format.h"
 #include "lib/core/ident.h"
-#include "lib/core/openssl_reason.h"
-#include "lib/core/passphrase.h"
+#include "lib/core/key_pair.h"
 #include "router/edge/gcm.h"
 #include "router/edge/ocsp.h"
 #include "router/edge/tls.h"
@@ -66,7 +65,6 @@ static SSL_CTX *make(const struct tls_settings *settings)
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_max_cert_list(context, CLIENT_CHAIN_MAX);
-    SSL_CTX_set_default_passwd_cb(context, mx_no_passphrase);
     SSL_CTX_set_alpn_select_cb(context, choose_protocol, NULL);
     if (SSL_CTX_set_min_proto_version(context, oldest) &&
         SSL_CTX_set_cipher_list(context, ciphers) &&
@@ -79,23 +77,20 @@ static SSL_CTX *make(const struct tls_settings *settings)
 static enum mcpx_err take_pair(const struct tls_settings *settings, SSL_CTX *context,
                                struct mcpx_text *errors)
 {
-    bool is_locked = false, taken;
+    const char *why = NULL;
 
-    if (SSL_CTX_use_certificate_chain_file(context, settings->certificate_file) != 1)
-        return fault(errors, "tls.certificate_file", settings->certificate_file,
-                     mx_openssl_reason());
-    SSL_CTX_set_default_passwd_cb_userdata(context, &is_locked);
-    taken = SSL_CTX_use_PrivateKey_file(context, settings->key_file, SSL_FILETYPE_PEM) == 1 ||
-            ERR_GET_LIB(ERR_peek_last_error()) == ERR_LIB_X509;
-    SSL_CTX_set_default_passwd_cb_userdata(context, NULL);
-    if (!taken)
-        return fault(errors, "tls.key_file", settings->key_file,
-                     is_locked ? MX_PASSPHRASE_WANTED : mx_openssl_reason());
-    /* Also keys of another kind than the certificate's, which are taken without a word. */
-    if (SSL_CTX_check_private_key(context) != 1)
+    switch (mx_key_pair_take(context, settings->certificate_file, settings->key_file, &why)) {
+    case MX_PAIR_CERTIFICATE:
+        return fault(errors, "tls.certificate_file", settings->certificate_file, why);
+    case MX_PAIR_KEY:
+        return fault(errors, "tls.key_file", settings->key_file, why);
+    case MX_PAIR_FOREIGN:
         return fault(errors, "tls.key_file", settings->key_file,
                      "does not belong to tls.certificate_file; expected the key that it was "
                      "made with");
+    case MX_PAIR_SOUND:
+        break;
+    }
     return MCPX_OK;
 }
 
