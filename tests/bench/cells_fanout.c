@@ -1,5 +1,7 @@
 /*
- * cells_fanout.c - one message to many, many to a few, and to some of many.
+ * cells_fanout.c - one message to many, many to a few, and to some of many; and to many under TLS,
+ * beside the router without it, the router whose records OpenSSL seals, and other servers where
+ * their programs are there.
  */
 #include "tests/bench/cells.h"
 
@@ -8,7 +10,7 @@
 
 /*
  * Per row: judged against the coalescing floor or, where nothing can be coalesced, against the
- * naive one; the other one is shown.
+ * naive one; the other one is shown. Under TLS all are shown, and the other servers are judged.
  */
 struct fanout {
     const char *name;
@@ -31,8 +33,27 @@ static void show_latency(const struct trial *trial, const struct fanout *cell)
     trial_print(trial, cell->name, "us p99", trial_p99, cell->judged);
 }
 
-static void run_cells(const struct crowd_plan *plan, const struct fanout *cells, size_t count)
+static void show_tls(const struct trial *trial, const struct fanout *cell)
 {
+    for (size_t side = 1; side < trial->sides; side++)
+        trial_print(trial, cell->name, "us/delivery", trial_cpu_us,
+                    (struct trial_bound){side, trial->which[side] >= BUN ? 1 : 0});
+}
+
+/* Of these, those whose programs are there. */
+static void choose_sides(struct trial *trial, const enum trial_server *all, size_t count)
+{
+    trial->sides = 0;
+    for (size_t i = 0; i < count; i++)
+        if (trial_has(all[i]))
+            trial->which[trial->sides++] = all[i];
+}
+
+static void run_cells(const struct crowd_plan *plan, bool tls, const struct fanout *cells,
+                      size_t count)
+{
+    static const enum trial_server plain[] = {ROUTER, COALESCING, NAIVE},
+                                   secure[] = {SECURE, ROUTER, SECURE_OPENSSL, BUN, NCHAN};
     static struct trial trial;
     bool is_open = false;
 
@@ -42,15 +63,16 @@ static void run_cells(const struct crowd_plan *plan, const struct fanout *cells,
         if (!cell_is_wanted(cells[i].name))
             continue;
         if (!is_open) {
-            trial.sides = 3;
-            for (size_t side = 0; side < trial.sides; side++)
-                trial.which[side] = (enum trial_server)side;
+            if (tls)
+                choose_sides(&trial, secure, sizeof secure / sizeof *secure);
+            else
+                choose_sides(&trial, plain, sizeof plain / sizeof *plain);
             trial_open(&trial, plan);
         }
         is_open = true;
         load.seconds = load.per_second > 0 ? 4 * trial_setup.seconds : trial_setup.seconds;
         trial_run(&trial, &load);
-        (load.per_second > 0 ? show_latency : show)(&trial, &cells[i]);
+        (tls ? show_tls : load.per_second > 0 ? show_latency : show)(&trial, &cells[i]);
     }
     if (is_open)
         trial_close(&trial);
@@ -71,10 +93,27 @@ void cells_fanout(void)
         {"f1000-64k", {.bytes = 65536, .window = 2}, {COALESCING, 1.15}},
     };
 
-    run_cells(&(struct crowd_plan){"fan", 1, 1, 100, false, false, NULL}, hundred,
+    run_cells(&(struct crowd_plan){"fan", 1, 1, 100, false, false, NULL}, false, hundred,
               sizeof hundred / sizeof *hundred);
-    run_cells(&(struct crowd_plan){"fan", 1, 1, 1000, false, false, NULL}, thousand,
+    run_cells(&(struct crowd_plan){"fan", 1, 1, 1000, false, false, NULL}, false, thousand,
               sizeof thousand / sizeof *thousand);
+}
+
+void cells_tls(void)
+{
+    static const struct fanout hundred[] = {
+        {.name = "tls100-256", .load = {.bytes = 256, .window = 32}},
+        {.name = "tls100-4k", .load = {.bytes = 4096, .window = 16}},
+    };
+    static const struct fanout thousand[] = {
+        {.name = "tls1000-256", .load = {.bytes = 256, .window = 32}},
+        {.name = "tls1000-4k", .load = {.bytes = 4096, .window = 16}},
+    };
+
+    if (!trial_has(SECURE))
+        return;
+    run_cells(&(struct crowd_plan){"fan", 1, 1, 100, false, false, NULL}, true, hundred, 2);
+    run_cells(&(struct crowd_plan){"fan", 1, 1, 1000, false, false, NULL}, true, thousand, 2);
 }
 
 void cells_pairs(void)
@@ -83,7 +122,7 @@ void cells_pairs(void)
         {"p2p100", {.bytes = 256, .window = 1}, {COALESCING, 1.2}},
     };
 
-    run_cells(&(struct crowd_plan){"pair", 100, 1, 1, false, false, NULL}, pairs, 1);
+    run_cells(&(struct crowd_plan){"pair", 100, 1, 1, false, false, NULL}, false, pairs, 1);
 }
 
 /*
