@@ -12,70 +12,21 @@
  * into tables, whose timing tells about the key; so there OpenSSL's own is used.
  */
 #include "router/edge/gcm.h"
+#include "router/edge/gcm_state.h"
 
-#include <intel-ipsec-mb.h>
 #include <openssl/core_dispatch.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/provider.h>
 #include <openssl/rand.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-/*
- * NONCE, TAG     their lengths
- * FIXED          of a nonce of TLS 1.2, what is not sent; the rest, EXPLICIT, is
- * RECORD_AAD     additional data of a record of TLS 1.2; its last two bytes are a length
- * AAD_MAX        more than any record has
- */
-enum {
-    NONCE = 12,
-    TAG = 16,
-    FIXED = 4,
-    EXPLICIT = 8,
-    RECORD_AAD = 13,
-    AAD_MAX = 64,
-    ALIGN = 64
-};
 
 /* NIST SP 800-38D section 5.2.1.1: what one nonce may encrypt. */
 static const uint64_t len_max = (UINT64_C(1) << 36) - 32;
 
-/* One length of key. `update` and `finish` are decryption's and encryption's. */
-struct size {
-    size_t key_len;
-    aes_gcm_pre_t expand;
-    aes_gcm_init_t begin;
-    aes_gcm_enc_dec_update_t update[2];
-    aes_gcm_enc_dec_finalize_t finish[2];
-};
-
 static struct size size_128, size_256;
-
-/* What a nonce is good for: nothing when there is none or it was used, and additional
- * data first. */
-enum stage { SPENT, FRESH, BEGUN };
-
-/*
- * One direction of one connection.
- *
- * tag        computed, or to be found
- * record     the next thing is a record of TLS 1.2, with `aad`
- * fixed      of TLS 1.2: the fixed part of its nonces, and the next explicit one
- * records    how many were sealed with the key
- */
-struct gcm {
-    struct gcm_key_data key;
-    struct gcm_context_data run;
-    const struct size *size;
-    enum stage stage;
-    bool encrypts, has_key, has_tag, has_fixed, record;
-    size_t aad_len;
-    uint64_t len, records;
-    unsigned char nonce[NONCE], fixed[NONCE], tag[TAG], aad[AAD_MAX];
-};
 
 /* ---- contexts ---- */
 
@@ -113,16 +64,22 @@ static void *duplicate(void *context)
 {
     struct gcm *gcm = allocate();
 
-    if (gcm)
+    if (gcm) {
         memcpy(gcm, context, sizeof *gcm);
+        gcm->place = NULL;
+    }
     return gcm;
 }
 
 static void release(void *context)
 {
-    if (context)
-        OPENSSL_cleanse(context, sizeof(struct gcm));
-    free(context);
+    struct gcm *gcm = context;
+
+    if (!gcm)
+        return;
+    gcm_note_end(gcm);
+    OPENSSL_cleanse(gcm, sizeof *gcm);
+    free(gcm);
 }
 
 static int start(struct gcm *gcm, const unsigned char *key, size_t key_len,
@@ -132,14 +89,18 @@ static int start(struct gcm *gcm, const unsigned char *key, size_t key_len,
         return 0;
     if (gcm->stage != FRESH)
         gcm->stage = SPENT;
-    if (nonce) {
-        memcpy(gcm->nonce, nonce, NONCE);
-        gcm->stage = FRESH;
-    }
     if (key) {
         gcm->size->expand(key, &gcm->key);
         gcm->has_key = true;
         gcm->records = 0;
+        if (gcm->encrypts)
+            gcm_note_key(gcm);
+    }
+    if (nonce) {
+        memcpy(gcm->nonce, nonce, NONCE);
+        if (gcm->encrypts)
+            gcm_correct_nonce(gcm, gcm->nonce);
+        gcm->stage = FRESH;
     }
     gcm->aad_len = 0;
     gcm->has_tag = gcm->record = false;
@@ -215,17 +176,13 @@ static bool announce(struct gcm *gcm, const unsigned char *bytes, size_t len)
         return false;
     said -= extra;
     memcpy(gcm->aad, bytes, RECORD_AAD);
+    if (gcm->encrypts)
+        gcm_correct_number(gcm, gcm->aad);
     gcm->aad[RECORD_AAD - 2] = (unsigned char)(said >> 8);
     gcm->aad[RECORD_AAD - 1] = (unsigned char)said;
     gcm->aad_len = RECORD_AAD;
     gcm->record = true;
     return true;
-}
-
-static void count_nonce(unsigned char *explicit)
-{
-    for (int i = EXPLICIT - 1; i >= 0 && ++explicit[i] == 0; i--)
-        ;
 }
 
 /* Returns the length of what was sealed, or opened; 0 is a record without data. */
@@ -239,11 +196,12 @@ static bool pass_record(struct gcm *gcm, unsigned char *bytes, size_t len, size_
         return false;
     data = len - EXPLICIT - TAG;
     if (gcm->encrypts) {
-        memcpy(bytes, gcm->fixed + FIXED, EXPLICIT);
-        count_nonce(gcm->fixed + FIXED);
+        gcm_take_nonce(gcm, gcm->nonce);
+        memcpy(bytes, gcm->nonce + FIXED, EXPLICIT);
+    } else {
+        memcpy(gcm->nonce, gcm->fixed, FIXED);
+        memcpy(gcm->nonce + FIXED, bytes, EXPLICIT);
     }
-    memcpy(gcm->nonce, gcm->fixed, FIXED);
-    memcpy(gcm->nonce + FIXED, bytes, EXPLICIT);
     gcm->stage = FRESH;
     bytes += EXPLICIT;
     if ((data && !add_data(gcm, bytes, bytes, data)) || !finish(gcm, bytes + data)) {

@@ -9,6 +9,7 @@
  * not the encryption.
  */
 #include "router/edge/tls.h"
+#include "router/edge/gcm_seal.h"
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -38,6 +39,8 @@ struct tls_room {
 };
 
 /*
+ * gcm        what seals without OpenSSL, when there is such a thing
+ * alone      OpenSSL has nothing to say itself: another key, or an end
  * open       the handshake is done
  * greedy     it has changed its keys too often, and is not read any more
  * renewals   how often it has, since the handshake
@@ -46,7 +49,8 @@ struct tls_room {
 struct tls {
     struct tls_room *room;
     SSL *ssl;
-    bool open, greedy;
+    struct gcm *gcm;
+    bool open, greedy, alone;
     uint64_t renewals, said;
 };
 
@@ -166,6 +170,7 @@ void tls_free(struct tls *tls)
 {
     if (!tls)
         return;
+    gcm_work_for(NULL);
     SSL_free(tls->ssl);
     free(tls);
 }
@@ -232,6 +237,13 @@ static void read_some(struct tls *tls, struct tls_opened *out)
     }
 }
 
+/* When OpenSSL has something to say itself, it does so before what it is given next. */
+static void note_alone(struct tls *tls, bool can_speak)
+{
+    tls->alone =
+        tls->open && can_speak && SSL_get_key_update_type(tls->ssl) == SSL_KEY_UPDATE_NONE;
+}
+
 void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened *out)
 {
     struct tls_room *room = tls->room;
@@ -244,6 +256,7 @@ void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened 
     mcpx_text_reset(&room->out);
     mcpx_text_reset(&room->plain);
     ERR_clear_error();
+    gcm_work_for(&tls->gcm);
     if (was_open || shake_hands(tls, out))
         read_some(tls, out);
     if (!out->failed && !out->ended)
@@ -251,6 +264,7 @@ void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened 
     room->in = (struct mcpx_slice){NULL, 0}; /* of one that has failed, no other may read it */
     if (tls->greedy && !out->failed)
         out->failed = "the client changes its keys too often";
+    note_alone(tls, !out->failed);
     out->plain = room->plain.text;
     out->plain_len = room->plain.len;
     out->sealed = mcpx_text_view(&room->out);
@@ -261,22 +275,33 @@ void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened 
         out->failed = "memory has run out";
 }
 
+static bool seal(struct tls *tls, const char *bytes, size_t len)
+{
+    struct mcpx_text *out = &tls->room->out;
+    size_t written;
+    bool sealed;
+
+    mcpx_text_reset(out);
+    if (tls->alone && gcm_seal(tls->gcm, (struct mcpx_slice){bytes, len}, out))
+        return true;
+    gcm_work_for(&tls->gcm);
+    sealed = SSL_write_ex(tls->ssl, bytes, len, &written) == 1 && written == len;
+    note_alone(tls, sealed);
+    return sealed && !out->failed;
+}
+
 struct mcpx_slice tls_seal(struct tls *tls, const char *bytes, size_t len)
 {
-    struct tls_room *room = tls->room;
-    size_t written;
-
-    mcpx_text_reset(&room->out);
-    if (SSL_write_ex(tls->ssl, bytes, len, &written) != 1 || written != len ||
-        room->out.failed)
+    if (!seal(tls, bytes, len))
         return (struct mcpx_slice){NULL, 0};
-    return mcpx_text_view(&room->out);
+    return mcpx_text_view(&tls->room->out);
 }
 
 struct mcpx_slice tls_end(struct tls *tls)
 {
     mcpx_text_reset(&tls->room->out);
     ERR_clear_error();
+    tls->alone = false;
     if (tls_is_open(tls))
         (void)SSL_shutdown(tls->ssl);
     return mcpx_text_view(&tls->room->out);

@@ -4,6 +4,7 @@
  * process, when it gets a cipher that can do less than it expects. OpenSSL's own is the judge.
  */
 #include "router/edge/gcm.h"
+#include "router/edge/gcm_seal.h"
 
 #include "tests/support/dice.h"
 
@@ -12,7 +13,14 @@
 #include <openssl/provider.h>
 #include <openssl/ssl.h>
 
-enum { KEY_MAX = 32, NONCE = 12, TAG = 16, DATA_MAX = 40000, RECORD_AAD = 13 };
+enum {
+    KEY_MAX = 32,
+    NONCE = 12,
+    TAG = 16,
+    DATA_MAX = 40000,
+    RECORD_AAD = 13,
+    TEXT_MAX = 70000
+};
 
 static const char *const names[] = {"AES-128-GCM", "AES-256-GCM"};
 
@@ -343,45 +351,92 @@ static void certify(SSL_CTX *context)
     EVP_PKEY_free(key);
 }
 
-static void send_across(SSL *from, SSL *to, const char *text, size_t len)
+static void expect(SSL *ssl, const char *text, size_t len)
 {
-    static char found[16384];
-    size_t written, got = 0, some;
+    static char found[TEXT_MAX];
+    size_t got = 0, some;
 
-    cr_assert(SSL_write_ex(from, text, len, &written));
     for (; got < len; got += some)
-        cr_assert(SSL_read_ex(to, found + got, sizeof found - got, &some));
+        cr_assert(SSL_read_ex(ssl, found + got, sizeof found - got, &some));
     cr_assert_arr_eq(found, text, len);
 }
 
-static void talk(const char *suite, int version)
+static void send_across(SSL *from, SSL *to, const char *text, size_t len)
 {
-    static char text[16384];
+    size_t written;
+
+    cr_assert(SSL_write_ex(from, text, len, &written));
+    expect(to, text, len);
+}
+
+/* OpenSSL seals a record itself now and then: it has to know which number is next. */
+static void pass_by(struct gcm *gcm, SSL *from, SSL *to, const char *text, size_t len)
+{
+    struct mcpx_text sealed = {0};
+
+    cr_assert(gcm_seal(gcm, (struct mcpx_slice){text, len}, &sealed));
+    cr_assert(gcm_seal(gcm, (struct mcpx_slice){text, len / 2}, &sealed));
+    cr_assert_eq(BIO_write(SSL_get_wbio(from), sealed.text, (int)sealed.len), (int)sealed.len);
+    expect(to, text, len);
+    expect(to, text, len / 2);
+    mcpx_text_fini(&sealed);
+}
+
+/* The other side asks for another key, and gets it with what OpenSSL writes next. */
+static void change_key(SSL *server, SSL *client)
+{
+    char byte;
+
+    cr_assert(SSL_key_update(client, SSL_KEY_UPDATE_REQUESTED));
+    cr_assert_eq(SSL_do_handshake(client), 1);
+    cr_assert_leq(SSL_read(server, &byte, 1), 0);
+    cr_assert_eq(SSL_get_key_update_type(server), SSL_KEY_UPDATE_NOT_REQUESTED);
+}
+
+/* `ours`: is it our cipher? */
+static void talk(const char *suite, int version, bool ours)
+{
+    static char text[TEXT_MAX];
+    struct mcpx_text none = {0};
+    struct gcm *gcm = NULL;
     SSL_CTX *contexts[] = {SSL_CTX_new_ex(gcm_library(), GCM_PREFERENCE, TLS_server_method()),
                            SSL_CTX_new(TLS_client_method())};
     SSL *server, *client;
     BIO *near, *far;
 
     certify(contexts[0]);
+    SSL_CTX_set_num_tickets(contexts[0], 0);
     SSL_CTX_set_max_proto_version(contexts[0], version);
     cr_assert(version == TLS1_3_VERSION ? SSL_CTX_set_ciphersuites(contexts[1], suite)
                                         : SSL_CTX_set_cipher_list(contexts[1], suite));
     server = SSL_new(contexts[0]);
     client = SSL_new(contexts[1]);
-    cr_assert(BIO_new_bio_pair(&near, 40000, &far, 40000));
+    cr_assert(BIO_new_bio_pair(&near, 4 * TEXT_MAX, &far, 4 * TEXT_MAX));
     SSL_set_bio(server, near, near);
     SSL_set_bio(client, far, far);
     SSL_set_accept_state(server);
     SSL_set_connect_state(client);
+    gcm_work_for(&gcm);
     for (int i = 0; SSL_do_handshake(client) + SSL_do_handshake(server) < 2; i++)
         cr_assert_lt(i, 10);
     cr_expect_str_eq(SSL_CIPHER_get_name(SSL_get_current_cipher(server)), suite);
+    cr_assert_eq(gcm != NULL, ours);
+    if (version == TLS1_3_VERSION)
+        cr_assert_not(gcm_seal(gcm, (struct mcpx_slice){"x", 1}, &none), "its number is 0?");
     for (size_t len = 1; len <= sizeof text; len += 1 + len / 5) {
         memset(text, (int)len, len);
+        if (version == TLS1_3_VERSION && len % 3 == 0)
+            change_key(server, client);
         send_across(server, client, text, len);
+        if (ours)
+            pass_by(gcm, server, client, text, len);
         send_across(client, server, text, len);
     }
+    SSL_shutdown(server);
+    cr_assert_eq(SSL_read(client, text, 1), 0);
+    cr_assert_eq(SSL_get_error(client, 0), SSL_ERROR_ZERO_RETURN);
     SSL_free(server);
+    cr_assert_null(gcm);
     SSL_free(client);
     SSL_CTX_free(contexts[0]);
     SSL_CTX_free(contexts[1]);
@@ -389,12 +444,12 @@ static void talk(const char *suite, int version)
 
 Test(gcm, clients_with_openssls_understand_it)
 {
-    talk("TLS_AES_128_GCM_SHA256", TLS1_3_VERSION);
-    talk("TLS_AES_256_GCM_SHA384", TLS1_3_VERSION);
-    talk("TLS_CHACHA20_POLY1305_SHA256", TLS1_3_VERSION);
-    talk("ECDHE-ECDSA-AES128-GCM-SHA256", TLS1_2_VERSION);
-    talk("ECDHE-ECDSA-AES256-GCM-SHA384", TLS1_2_VERSION);
-    talk("ECDHE-ECDSA-CHACHA20-POLY1305", TLS1_2_VERSION);
+    talk("TLS_AES_128_GCM_SHA256", TLS1_3_VERSION, true);
+    talk("TLS_AES_256_GCM_SHA384", TLS1_3_VERSION, true);
+    talk("TLS_CHACHA20_POLY1305_SHA256", TLS1_3_VERSION, false);
+    talk("ECDHE-ECDSA-AES128-GCM-SHA256", TLS1_2_VERSION, true);
+    talk("ECDHE-ECDSA-AES256-GCM-SHA384", TLS1_2_VERSION, true);
+    talk("ECDHE-ECDSA-CHACHA20-POLY1305", TLS1_2_VERSION, false);
 }
 
 Test(gcm, nobody_else_gets_it)

@@ -3,10 +3,12 @@
  * router compute new keys all day, or open records that hold a byte; and when what one client has
  * sent is read as another's.
  */
+#include "router/edge/gcm.h"
 #include "router/edge/tls.h"
 
 #include <criterion/criterion.h>
 #include <openssl/core_names.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/kdf.h>
 #include <openssl/ssl.h>
@@ -55,7 +57,7 @@ static void deliver(struct ends *ends)
 
 static void connect_ends(struct ends *ends, int version)
 {
-    ends->server = SSL_CTX_new(TLS_server_method());
+    ends->server = SSL_CTX_new_ex(gcm_library(), GCM_PREFERENCE, TLS_server_method());
     if (!ends->client)
         ends->client = SSL_CTX_new(TLS_client_method());
     certify(ends->server);
@@ -339,4 +341,79 @@ Test(tls, what_one_has_sent_is_not_read_by_another)
     cr_expect_gt(ends.opened.sealed.len, 0);
     tls_free(other);
     free_ends(&ends);
+}
+
+/* ---- what is sent ---- */
+
+static void expect(struct ends *ends, const char *text, size_t len)
+{
+    size_t got;
+
+    for (; len > 0; text += got, len -= got) {
+        static char found[READ_MAX];
+
+        cr_assert(SSL_read_ex(ends->ssl, found, len, &got));
+        cr_assert_arr_eq(found, text, got);
+    }
+}
+
+static void send_text(struct ends *ends, const char *text, size_t len)
+{
+    struct mcpx_slice sealed = tls_seal(ends->tls, text, len);
+
+    cr_assert_not_null(sealed.text);
+    BIO_write(ends->in, sealed.text, (int)sealed.len);
+    expect(ends, text, len);
+}
+
+/* Some records are sealed by OpenSSL and the others are not; the client sees one sequence. */
+static void send_all_day(int version)
+{
+    static char text[READ_MAX];
+    struct ends ends = {0};
+    struct mcpx_slice end;
+    char byte;
+
+    connect_ends(&ends, version);
+    for (size_t i = 0; i < 64; i++) {
+        memset(text, (int)i, sizeof text);
+        send_text(&ends, text, 1 + i * i * 23);
+        if (version == TLS1_3_VERSION && i % 7 == 0)
+            change_keys(&ends, 1);
+        deliver(&ends);
+        send_text(&ends, text, 1 + i);
+    }
+    end = tls_end(ends.tls);
+    BIO_write(ends.in, end.text, (int)end.len);
+    cr_expect_eq(SSL_get_error(ends.ssl, SSL_read(ends.ssl, &byte, 1)), SSL_ERROR_ZERO_RETURN);
+    cr_expect_null(tls_seal(ends.tls, "x", 1).text, "the end was said");
+    free_ends(&ends);
+}
+
+Test(tls, a_reader_reads_on_whoever_seals)
+{
+    send_all_day(TLS1_2_VERSION);
+    send_all_day(TLS1_3_VERSION);
+}
+
+Test(tls, a_reader_is_told_what_is_wrong)
+{
+    static const int versions[] = {TLS1_2_VERSION, TLS1_3_VERSION};
+    char junk[] = "\x17\x03\x03\x00\x20 this cannot have been sealed by it", byte;
+
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+        struct ends ends = {0};
+
+        connect_ends(&ends, versions[i]);
+        send_text(&ends, "first", 5);
+        send_text(&ends, "second", 6);
+        BIO_write(ends.out, junk, sizeof junk);
+        deliver(&ends);
+        cr_assert_not_null(ends.opened.failed);
+        cr_expect_null(tls_seal(ends.tls, "x", 1).text, "nothing follows an alert");
+        ERR_clear_error();
+        cr_assert_leq(SSL_read(ends.ssl, &byte, 1), 0);
+        cr_expect_eq(ERR_GET_REASON(ERR_peek_error()), SSL_R_SSLV3_ALERT_BAD_RECORD_MAC);
+        free_ends(&ends);
+    }
 }
