@@ -237,11 +237,18 @@ static void read_some(struct tls *tls, struct tls_opened *out)
     }
 }
 
-/* When OpenSSL has something to say itself, it does so before what it is given next. */
+/* RFC 6066 section 4: a client with little memory may have asked for shorter records. */
+static bool has_long_records(const SSL *ssl)
+{
+    return SSL_SESSION_get_max_fragment_length(SSL_get0_session(ssl)) ==
+           TLSEXT_max_fragment_length_DISABLED;
+}
+
+/* When OpenSSL has to send another key, it does so before what it is given next. */
 static void note_alone(struct tls *tls, bool can_speak)
 {
-    tls->alone =
-        tls->open && can_speak && SSL_get_key_update_type(tls->ssl) == SSL_KEY_UPDATE_NONE;
+    tls->alone = tls->open && can_speak && has_long_records(tls->ssl) &&
+                 SSL_get_key_update_type(tls->ssl) == SSL_KEY_UPDATE_NONE;
 }
 
 void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened *out)

@@ -417,3 +417,21 @@ Test(tls, a_reader_is_told_what_is_wrong)
         free_ends(&ends);
     }
 }
+
+/* RFC 6066 section 4. OpenSSL's client bears no record that is longer than it has asked for. */
+Test(tls, who_has_little_memory_gets_small_records)
+{
+    static const int versions[] = {TLS1_2_VERSION, TLS1_3_VERSION};
+    static char text[READ_MAX];
+
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+        struct ends ends = {.client = SSL_CTX_new(TLS_client_method())};
+
+        cr_assert(SSL_CTX_set_tlsext_max_fragment_length(ends.client,
+                                                         TLSEXT_max_fragment_length_512));
+        connect_ends(&ends, versions[i]);
+        send_text(&ends, "first", 5);
+        send_text(&ends, text, sizeof text);
+        free_ends(&ends);
+    }
+}
