@@ -93,7 +93,7 @@ bool edge_tls_take(struct connection *connection, struct mcpx_slice *sealed, cha
         connection_kill(connection);
         return false;
     }
-    if (opened.failed)
+    if (opened.failed && !connection->ended)
         log_failed(connection, opened.failed);
     if (opened.failed && opened.is_http) {
         refuse_plain(connection);

@@ -40,18 +40,21 @@ struct tls_room {
 
 /*
  * gcm        what seals without OpenSSL, when there is such a thing
- * alone      OpenSSL has nothing to say itself: another key, or an end
  * open       the handshake is done
+ * alone      data can be sealed without OpenSSL, which has nothing to send before it
+ * over       nothing may be sealed any more: it has failed, or tls_end was called
  * greedy     it has changed its keys too often, and is not read any more
  * renewals   how often it has, since the handshake
  * said       bytes that it has said
+ * failed     what was wrong with what it has sent, which is not read any more
  */
 struct tls {
     struct tls_room *room;
     SSL *ssl;
     struct gcm *gcm;
-    bool open, greedy, alone;
+    bool open, alone, over, greedy;
     uint64_t renewals, said;
+    const char *failed;
 };
 
 /* ---- the end that OpenSSL sees ---- */
@@ -245,10 +248,10 @@ static bool has_long_records(const SSL *ssl)
 }
 
 /* When OpenSSL has to send another key, it does so before what it is given next. */
-static void note_alone(struct tls *tls, bool can_speak)
+static bool can_go_alone(const struct tls *tls)
 {
-    tls->alone = tls->open && can_speak && has_long_records(tls->ssl) &&
-                 SSL_get_key_update_type(tls->ssl) == SSL_KEY_UPDATE_NONE;
+    return tls->open && has_long_records(tls->ssl) &&
+           SSL_get_key_update_type(tls->ssl) == SSL_KEY_UPDATE_NONE;
 }
 
 void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened *out)
@@ -257,7 +260,9 @@ void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened 
     bool was_open = tls->open;
     uint64_t renewals = tls->renewals;
 
-    *out = (struct tls_opened){0};
+    *out = (struct tls_opened){.failed = tls->failed};
+    if (tls->failed)
+        return;
     room->in = (struct mcpx_slice){bytes, len};
     room->records = 0;
     mcpx_text_reset(&room->out);
@@ -271,15 +276,17 @@ void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened 
     room->in = (struct mcpx_slice){NULL, 0}; /* of one that has failed, no other may read it */
     if (tls->greedy && !out->failed)
         out->failed = "the client changes its keys too often";
-    note_alone(tls, !out->failed);
+    if (room->out.failed && !out->failed)
+        out->failed = "memory has run out";
+    tls->failed = out->failed;
+    tls->over = tls->over || out->failed;
+    tls->alone = can_go_alone(tls);
     out->plain = room->plain.text;
     out->plain_len = room->plain.len;
     out->sealed = mcpx_text_view(&room->out);
     out->worked = !was_open && (out->sealed.len > 0 || tls->open);
     out->records = room->records;
     out->renewals = tls->renewals - renewals;
-    if (room->out.failed && !out->failed)
-        out->failed = "memory has run out";
 }
 
 static bool seal(struct tls *tls, const char *bytes, size_t len)
@@ -289,11 +296,13 @@ static bool seal(struct tls *tls, const char *bytes, size_t len)
     bool sealed;
 
     mcpx_text_reset(out);
+    if (tls->over)
+        return false;
     if (tls->alone && gcm_seal(tls->gcm, (struct mcpx_slice){bytes, len}, out))
         return true;
     gcm_work_for(&tls->gcm);
     sealed = SSL_write_ex(tls->ssl, bytes, len, &written) == 1 && written == len;
-    note_alone(tls, sealed);
+    tls->alone = sealed && can_go_alone(tls);
     return sealed && !out->failed;
 }
 
@@ -308,7 +317,7 @@ struct mcpx_slice tls_end(struct tls *tls)
 {
     mcpx_text_reset(&tls->room->out);
     ERR_clear_error();
-    tls->alone = false;
+    tls->over = true;
     if (tls_is_open(tls))
         (void)SSL_shutdown(tls->ssl);
     return mcpx_text_view(&tls->room->out);

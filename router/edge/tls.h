@@ -70,7 +70,7 @@ const struct stack_st_X509 *tls_chain(const struct tls *tls);
  * ended     the client says nothing more
  * is_http   what failed is no TLS but a request in plain HTTP
  * failed    what is wrong with it; NULL when nothing is. Nothing can be written any more but
- *           `sealed`
+ *           `sealed`, and of what is read later nothing is opened: this is said again
  */
 struct tls_opened {
     char *plain;
@@ -90,7 +90,8 @@ void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened 
 
 /**
  * Bytes are to be written, behind all that was sealed before. Lends what goes out in their place,
- * until the next call with the same room; absent when memory has run out.
+ * until the next call with the same room; absent when memory has run out, before the handshake is
+ * done, after tls_end, and when it has failed.
  */
 struct mcpx_slice tls_seal(struct tls *tls, const char *bytes, size_t len);
 

@@ -435,3 +435,35 @@ Test(tls, who_has_little_memory_gets_small_records)
         free_ends(&ends);
     }
 }
+
+/* A fatal alert of the client's ends both directions, whatever it sends then. */
+Test(tls, who_has_failed_is_not_heard_again)
+{
+    struct ends ends = {0};
+
+    connect_ends(&ends, TLS1_3_VERSION);
+    send_text(&ends, "first", 5);
+    send_text(&ends, "second", 6);
+    BIO_write(ends.in, "\x17\x03\x03\x00\x20 this cannot have been sealed by it", 37);
+    read_answers(&ends);
+    for (int i = 0; i < 3; i++) {
+        deliver(&ends);
+        cr_assert_str_eq(ends.opened.failed, "sslv3 alert bad record mac");
+        cr_expect_null(tls_seal(ends.tls, "x", 1).text);
+    }
+    free_ends(&ends);
+}
+
+/* A client may go on when the router has said its end. */
+Test(tls, nothing_is_said_behind_the_end)
+{
+    struct ends ends = {0};
+
+    connect_ends(&ends, TLS1_3_VERSION);
+    send_text(&ends, "first", 5);
+    send_text(&ends, "second", 6);
+    cr_assert_gt(tls_end(ends.tls).len, 0);
+    say(&ends, 1);
+    cr_expect_null(tls_seal(ends.tls, "x", 1).text);
+    free_ends(&ends);
+}
