@@ -93,8 +93,7 @@ static int start(struct gcm *gcm, const unsigned char *key, size_t key_len,
         gcm->size->expand(key, &gcm->key);
         gcm->has_key = true;
         gcm->records = 0;
-        if (gcm->encrypts)
-            gcm_note_key(gcm);
+        gcm_note_key(gcm);
     }
     if (nonce) {
         memcpy(gcm->nonce, nonce, NONCE);

@@ -50,10 +50,10 @@ void gcm_note_key(struct gcm *gcm)
 {
     gcm->has_next = false;
     gcm->ahead = 0;
-    if (!working_for)
-        return;
-    gcm->place = working_for;
-    *gcm->place = gcm;
+    gcm_note_end(gcm);
+    gcm->place = gcm->encrypts ? working_for : NULL;
+    if (gcm->place)
+        *gcm->place = gcm;
 }
 
 void gcm_note_end(struct gcm *gcm)

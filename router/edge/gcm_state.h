@@ -66,7 +66,7 @@ struct gcm {
 /** It has another key. */
 void gcm_note_key(struct gcm *gcm);
 
-/** It is freed. */
+/** It is freed, or belongs to no connection any more. */
 void gcm_note_end(struct gcm *gcm);
 
 /** OpenSSL seals a record with this nonce, which becomes that of its real number. */

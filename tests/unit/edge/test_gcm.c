@@ -452,6 +452,27 @@ Test(gcm, clients_with_openssls_understand_it)
     talk("ECDHE-ECDSA-CHACHA20-POLY1305", TLS1_2_VERSION, false);
 }
 
+/* Who seals with what was freed, or with the key of another, tells all that is delivered. */
+Test(gcm, a_session_never_keeps_what_is_not_its_own)
+{
+    static unsigned char key[KEY_MAX];
+    struct gcm *one = NULL, *other = NULL;
+    EVP_CIPHER_CTX *context = side(names[0], true);
+
+    gcm_work_for(&one);
+    cr_assert(EVP_CipherInit_ex(context, NULL, NULL, key, NULL, 1));
+    cr_assert_not_null(one);
+    gcm_work_for(&other);
+    cr_assert(EVP_CipherInit_ex(context, NULL, NULL, key, NULL, 1));
+    cr_expect_null(one);
+    cr_assert_not_null(other);
+    cr_assert(EVP_CipherInit_ex(context, NULL, NULL, key, NULL, 0));
+    cr_expect_null(other, "this key opens what comes in");
+    cr_assert(EVP_CipherInit_ex(context, NULL, NULL, key, NULL, 1));
+    EVP_CIPHER_CTX_free(context);
+    cr_expect_null(other);
+}
+
 Test(gcm, nobody_else_gets_it)
 {
     EVP_CIPHER *theirs = EVP_CIPHER_fetch(NULL, names[1], NULL);
