@@ -97,8 +97,9 @@ static int start(struct gcm *gcm, const unsigned char *key, size_t key_len,
     }
     if (nonce) {
         memcpy(gcm->nonce, nonce, NONCE);
-        if (gcm->encrypts)
-            gcm_correct_nonce(gcm, gcm->nonce);
+        gcm->stage = SPENT;
+        if (gcm->encrypts && !gcm_correct_nonce(gcm, gcm->nonce))
+            return 0;
         gcm->stage = FRESH;
     }
     gcm->aad_len = 0;
@@ -175,8 +176,8 @@ static bool announce(struct gcm *gcm, const unsigned char *bytes, size_t len)
         return false;
     said -= extra;
     memcpy(gcm->aad, bytes, RECORD_AAD);
-    if (gcm->encrypts)
-        gcm_correct_number(gcm, gcm->aad);
+    if (gcm->encrypts && !gcm_correct_number(gcm, gcm->aad))
+        return false;
     gcm->aad[RECORD_AAD - 2] = (unsigned char)(said >> 8);
     gcm->aad[RECORD_AAD - 1] = (unsigned char)said;
     gcm->aad_len = RECORD_AAD;

@@ -48,8 +48,8 @@ void gcm_work_for(struct gcm **place)
 
 void gcm_note_key(struct gcm *gcm)
 {
-    gcm->has_next = false;
-    gcm->ahead = 0;
+    gcm->has_next = gcm->is_strange = false;
+    gcm->next = gcm->ahead = 0;
     gcm_note_end(gcm);
     gcm->place = gcm->encrypts ? working_for : NULL;
     if (gcm->place)
@@ -62,11 +62,16 @@ void gcm_note_end(struct gcm *gcm)
         *gcm->place = NULL;
 }
 
-void gcm_correct_number(struct gcm *gcm, unsigned char *number)
+/* When OpenSSL leaves the sequence, the numbers that it takes could be ours. */
+bool gcm_correct_number(struct gcm *gcm, unsigned char *number)
 {
-    gcm->next = get_number(number) + gcm->ahead;
+    if (get_number(number) != gcm->next - gcm->ahead)
+        gcm->is_strange = true;
+    if (gcm->is_strange)
+        return gcm->ahead == 0;
     put_number(number, gcm->next++);
     gcm->has_next = true;
+    return true;
 }
 
 static void mask(const struct gcm *gcm, unsigned char *nonce)
@@ -75,13 +80,16 @@ static void mask(const struct gcm *gcm, unsigned char *nonce)
         nonce[i] ^= gcm->first[i];
 }
 
-void gcm_correct_nonce(struct gcm *gcm, unsigned char *nonce)
+bool gcm_correct_nonce(struct gcm *gcm, unsigned char *nonce)
 {
+    bool good;
+
     if (!gcm->has_next)
         memcpy(gcm->first, nonce, NONCE);
     mask(gcm, nonce);
-    gcm_correct_number(gcm, nonce + FIXED);
+    good = gcm_correct_number(gcm, nonce + FIXED);
     mask(gcm, nonce);
+    return good;
 }
 
 void gcm_take_nonce(struct gcm *gcm, unsigned char *nonce)
@@ -138,7 +146,8 @@ bool gcm_seal(struct gcm *gcm, struct mcpx_slice bytes, struct mcpx_text *out)
 {
     size_t records = bytes.len / RECORD_MAX + 1;
 
-    if (!gcm || !gcm->has_next || !mcpx_text_reserve(out, bytes.len + records * RECORD_EXTRA))
+    if (!gcm || !gcm->has_next || gcm->is_strange ||
+        !mcpx_text_reserve(out, bytes.len + records * RECORD_EXTRA))
         return false;
     while (bytes.len > 0) {
         unsigned char *to = (unsigned char *)out->text + out->len;

@@ -44,10 +44,11 @@ enum stage { SPENT, FRESH, BEGUN };
  * tag        computed, or to be found
  * record     the next thing is a record of TLS 1.2, with `aad`
  * fixed      of TLS 1.2: the fixed part of its nonces, and the next explicit one
- * records    how many were sealed with the key
+ * records    of TLS 1.2: how many OpenSSL has sealed with the key
  * first      the nonce of the first record of TLS 1.3 with this key; the others count from there
  * next       the number of the next record
  * ahead      how many were sealed that OpenSSL did not count
+ * is_strange its numbers do not begin at 0 and go up by one, so it is no connection's
  * place      where it is to be found
  */
 struct gcm {
@@ -55,7 +56,7 @@ struct gcm {
     const struct size *size;
     uint64_t next, ahead;
     enum stage stage;
-    bool encrypts, has_key, has_tag, has_fixed, has_next, record;
+    bool encrypts, has_key, has_tag, has_fixed, has_next, is_strange, record;
     unsigned char first[NONCE], fixed[NONCE], nonce[NONCE], tag[TAG], aad[AAD_MAX];
     size_t aad_len;
     uint64_t len, records;
@@ -69,11 +70,14 @@ void gcm_note_key(struct gcm *gcm);
 /** It is freed, or belongs to no connection any more. */
 void gcm_note_end(struct gcm *gcm);
 
-/** OpenSSL seals a record with this nonce, which becomes that of its real number. */
-void gcm_correct_nonce(struct gcm *gcm, unsigned char *nonce);
+/**
+ * OpenSSL seals a record with this nonce, which becomes that of its real number. False when it must
+ * not be sealed, because its nonce may have been used.
+ */
+bool gcm_correct_nonce(struct gcm *gcm, unsigned char *nonce);
 
-/** OpenSSL seals a record with this number, which becomes the real one. */
-void gcm_correct_number(struct gcm *gcm, unsigned char *number);
+/** Likewise for the number of a record, which becomes the real one. */
+bool gcm_correct_number(struct gcm *gcm, unsigned char *number);
 
 /** The next nonce of TLS 1.2. */
 void gcm_take_nonce(struct gcm *gcm, unsigned char *nonce);
