@@ -21,7 +21,8 @@ enum { RECORD_MAX = 16384, HEAD = 5, RECORD_EXTRA = HEAD + EXPLICIT + TAG, SORT 
 
 static struct gcm **working_for;
 
-/* Of the record being sealed: one for all, so it is in the processor's cache. */
+/* Of the record being sealed: one for all, so it is in the processor's cache. libipsec-mb
+ * clears it at the end of a record. */
 static struct gcm_context_data run;
 
 static uint64_t get_number(const unsigned char *bytes)

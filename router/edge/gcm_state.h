@@ -46,7 +46,8 @@ enum stage { SPENT, FRESH, BEGUN };
  * fixed      of TLS 1.2: the fixed part of its nonces, and the next explicit one
  * records    of TLS 1.2: how many OpenSSL has sealed with the key
  * first      the nonce of the first record of TLS 1.3 with this key; the others count from there
- * next       the number of the next record
+ * next       the number of the next record, whoever seals it
+ * has_next   OpenSSL has sealed one with the key, so `next` and `first` are known
  * ahead      how many were sealed that OpenSSL did not count
  * is_strange its numbers do not begin at 0 and go up by one, so it is no connection's
  * place      where it is to be found
