@@ -452,65 +452,6 @@ Test(gcm, clients_with_openssls_understand_it)
     talk("ECDHE-ECDSA-CHACHA20-POLY1305", TLS1_2_VERSION, false);
 }
 
-/* As OpenSSL seals a record of TLS 1.3. */
-static bool seal_number(EVP_CIPHER_CTX *context, unsigned char number)
-{
-    unsigned char nonce[NONCE] = {[NONCE - 1] = 0x55 ^ number}, byte = 0;
-    int len;
-
-    return EVP_CipherInit_ex(context, NULL, NULL, NULL, nonce, 1) &&
-           EVP_CipherUpdate(context, &byte, &len, &byte, 1) &&
-           EVP_CipherFinal_ex(context, &byte, &len);
-}
-
-/* Two records with one nonce tell what is in both, and let anybody forge a third. */
-Test(gcm, numbers_that_are_out_of_order_never_meet)
-{
-    static unsigned char key[KEY_MAX];
-    struct mcpx_text out = {0};
-    struct mcpx_slice byte = {"x", 1};
-    struct gcm *gcm = NULL;
-    EVP_CIPHER_CTX *context = side(names[0], true);
-
-    gcm_work_for(&gcm);
-    cr_assert(EVP_CipherInit_ex(context, NULL, NULL, key, NULL, 1));
-    cr_expect(seal_number(context, 0));
-    cr_expect(gcm_seal(gcm, byte, &out));
-    cr_expect(seal_number(context, 1));
-    cr_expect_not(seal_number(context, 1), "the second time");
-    cr_expect_not(EVP_CipherUpdate(context, key, &(int){0}, key, 1), "there is no nonce");
-    cr_expect_not(gcm_seal(gcm, byte, &out));
-    cr_expect_not(seal_number(context, 2), "nor ever again with this key");
-
-    cr_assert(EVP_CipherInit_ex(context, NULL, NULL, key, NULL, 1));
-    cr_expect(seal_number(context, 0));
-    cr_expect(seal_number(context, 9), "what is no record has any nonces");
-    cr_expect_not(gcm_seal(gcm, byte, &out));
-    mcpx_text_fini(&out);
-    EVP_CIPHER_CTX_free(context);
-}
-
-/* Who seals with what was freed, or with the key of another, tells all that is delivered. */
-Test(gcm, a_session_never_keeps_what_is_not_its_own)
-{
-    static unsigned char key[KEY_MAX];
-    struct gcm *one = NULL, *other = NULL;
-    EVP_CIPHER_CTX *context = side(names[0], true);
-
-    gcm_work_for(&one);
-    cr_assert(EVP_CipherInit_ex(context, NULL, NULL, key, NULL, 1));
-    cr_assert_not_null(one);
-    gcm_work_for(&other);
-    cr_assert(EVP_CipherInit_ex(context, NULL, NULL, key, NULL, 1));
-    cr_expect_null(one);
-    cr_assert_not_null(other);
-    cr_assert(EVP_CipherInit_ex(context, NULL, NULL, key, NULL, 0));
-    cr_expect_null(other, "this key opens what comes in");
-    cr_assert(EVP_CipherInit_ex(context, NULL, NULL, key, NULL, 1));
-    EVP_CIPHER_CTX_free(context);
-    cr_expect_null(other);
-}
-
 Test(gcm, nobody_else_gets_it)
 {
     EVP_CIPHER *theirs = EVP_CIPHER_fetch(NULL, names[1], NULL);
