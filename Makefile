@@ -101,7 +101,7 @@ format: ## lay out all C files
 	git ls-files '*.c' '*.h' | xargs clang-format-14 -i
 
 deps: ## install what building, testing and linting need (Debian, apt)
-	@docker/install-packages build test lint
+	@docker/install-packages build test lint inspect
 
 clean: ## remove build/
 	rm -rf build
